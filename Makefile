@@ -1,0 +1,59 @@
+# kernsweep: one short root, one module.mk a folder, everything out of tree in $(BUILD).
+#
+#   make            the command and the executor        make demo     the main job on a private sshd
+#   make test       every test                          make bench    measurements, as ratios
+#   make lint       format, clang-tidy, shellcheck      make clean
+# Switches: V=1 (show commands)  WERROR=1  SANITIZE=address,undefined  CC=clang  BUILD=dir
+.DEFAULT_GOAL := all
+.SUFFIXES:
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+CC       := $(if $(filter default,$(origin CC)),gcc,$(CC))
+SANITIZE ?=
+BUILD    ?= build$(if $(SANITIZE),/sanitize)
+WERROR   ?=
+V        ?=
+Q        := $(if $(V),,@)
+say       = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
+
+PKGS     := libssh2 jansson sqlite3 libarchive nettle
+CPPFLAGS += -I. -D_GNU_SOURCE -DKERNSWEEP_VERSION='"$(shell cat VERSION)"'
+CFLAGS   ?= -O2 -g
+CFLAGS   += -std=gnu17 -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+            -fno-strict-aliasing -fstack-protector-strong $(if $(WERROR),-Werror) \
+            $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+LDFLAGS  += $(if $(SANITIZE),-fsanitize=$(SANITIZE))
+
+# $(call objects,SOURCES): where the objects of the sources go
+objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
+# $(call library,NAME,SOURCES)
+define library
+$(1)_objects := $$(call objects,$(2))
+$(BUILD)/lib$(1).a: $$($(1)_objects)
+	$$(call say,AR,$$@)
+	$$(Q)rm -f $$@ && ar rcs $$@ $$^
+objects_all += $$($(1)_objects)
+endef
+
+include $(wildcard common/module.mk executor/module.mk results/module.mk reports/module.mk \
+          harness/module.mk kernels/module.mk tests/module.mk scripts/module.mk)
+
+.PHONY: all clean FORCE
+all: $(programs)
+
+# A change of compiler or flags rebuilds; a time stamp alone would not notice.
+$(BUILD)/.flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(CC) $(subst ','\'',$(CPPFLAGS)) $(CFLAGS) $(LDFLAGS)' | cmp -s - $@ || \
+	  printf '%s\n' '$(CC) $(subst ','\'',$(CPPFLAGS)) $(CFLAGS) $(LDFLAGS)' > $@
+
+$(BUILD)/%.o: %.c $(BUILD)/.flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(objects_all:.o=.d)

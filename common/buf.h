@@ -1,0 +1,43 @@
+/* buf: a growable byte buffer with a maximum.
+ *
+ * For text it is always NUL-terminated one byte past `len`. A buffer that would exceed `max`, or for which
+ * memory is short, sets `failed` and ignores further appends: check once at the end with buf_ok().
+ * The owner calls buf_release(), or takes the bytes with buf_steal().
+ */
+#ifndef KERNSWEEP_COMMON_BUF_H
+#define KERNSWEEP_COMMON_BUF_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buf {
+    char *data; /* NULL until the first append */
+    size_t len;
+    size_t cap;
+    size_t max; /* bytes, without the terminating NUL */
+    bool failed;
+};
+
+void buf_init(struct buf *b, size_t max);
+void buf_release(struct buf *b);
+void buf_clear(struct buf *b);
+
+void buf_add(struct buf *b, const void *data, size_t len);
+void buf_puts(struct buf *b, const char *s);
+void buf_putc(struct buf *b, char c);
+void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void buf_vprintf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+
+/* Removes the first n bytes (n is cut to len). */
+void buf_consume(struct buf *b, size_t n);
+
+bool buf_ok(const struct buf *b);
+
+/* The text, never NULL. */
+const char *buf_str(const struct buf *b);
+
+/* Hands the bytes (NUL-terminated, free() them) over and empties the buffer. NULL when !buf_ok(). */
+char *buf_steal(struct buf *b);
+
+#endif

@@ -1,0 +1,57 @@
+#include "common/clock.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+int64_t clock_mono_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+double clock_mono_s(void)
+{
+    return (double)clock_mono_ns() * 1e-9;
+}
+
+double clock_real_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + (double)(t.tv_nsec / 1000000) * 1e-3;
+}
+
+void clock_iso8601(double real_s, char *out)
+{
+    long long ms = llround(real_s * 1e3);
+    time_t sec = (time_t)(ms / 1000);
+    struct tm tm = {0};
+    char day[32];
+    if (ms < 0 || !gmtime_r(&sec, &tm) || tm.tm_year > 8099 ||
+        strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &tm) == 0)
+        snprintf(day, sizeof day, "1970-01-01T00:00:00");
+    snprintf(out, CLOCK_ISO_LEN + 1, "%.19s.%03dZ", day, (int)((ms % 1000 + 1000) % 1000));
+}
+
+int64_t clock_deadline_ns(double seconds_from_now)
+{
+    if (!(seconds_from_now > 0))
+        return clock_mono_ns();
+    if (seconds_from_now > 1e8)
+        return 0;
+    return clock_mono_ns() + (int64_t)(seconds_from_now * 1e9);
+}
+
+int clock_left_ms(int64_t deadline_ns)
+{
+    if (deadline_ns == 0)
+        return -1;
+    int64_t left = deadline_ns - clock_mono_ns();
+    if (left <= 0)
+        return 0;
+    int64_t ms = (left + 999999) / 1000000;
+    return ms > INT_MAX ? INT_MAX : (int)ms;
+}

@@ -1,0 +1,23 @@
+/* clock: durations come from the monotonic clock, dates from the real-time clock, and never the other way.
+ * Units are in the names. Knows nothing above.
+ */
+#ifndef KERNSWEEP_COMMON_CLOCK_H
+#define KERNSWEEP_COMMON_CLOCK_H
+
+#include <stdint.h>
+
+enum { CLOCK_ISO_LEN = 24 }; /* 2026-02-14T03:15:09.123Z */
+
+int64_t clock_mono_ns(void);
+double clock_mono_s(void);
+/* Seconds since the epoch, with milliseconds. */
+double clock_real_s(void);
+/* out: char[CLOCK_ISO_LEN + 1], UTC. */
+void clock_iso8601(double real_s, char *out);
+
+/* A deadline on the monotonic clock; 0 means none. */
+int64_t clock_deadline_ns(double seconds_from_now);
+/* Milliseconds left for poll(): 0 when past, -1 when there is no deadline. */
+int clock_left_ms(int64_t deadline_ns);
+
+#endif

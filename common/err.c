@@ -1,0 +1,63 @@
+#include "common/err.h"
+
+#include "common/buf.h"
+#include "common/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* One line, whatever the parts held: a message often quotes a log line or a name from the node. */
+static void err_store(struct err *err, const char *text)
+{
+    struct buf clean;
+    buf_init(&clean, 4 * ERR_MSG_MAX);
+    text_printable(&clean, text, strlen(text), ERR_MSG_MAX - 1);
+    snprintf(err->msg, sizeof err->msg, "%s", buf_ok(&clean) ? buf_str(&clean) : text);
+    buf_release(&clean);
+}
+
+int err_set(struct err *err, enum err_kind kind, const char *fmt, ...)
+{
+    if (!err)
+        return -1;
+    char text[ERR_MSG_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    err->kind = kind;
+    err_store(err, text);
+    return -1;
+}
+
+int err_set_errno(struct err *err, enum err_kind kind, int errnum, const char *fmt, ...)
+{
+    if (!err)
+        return -1;
+    char text[ERR_MSG_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    size_t n = strlen(text);
+    snprintf(text + n, sizeof text - n, ": %s",
+             strerrordesc_np(errnum) ? strerrordesc_np(errnum) : "unknown error");
+    err->kind = kind;
+    err_store(err, text);
+    return -1;
+}
+
+int err_wrap(struct err *err, const char *fmt, ...)
+{
+    if (!err)
+        return -1;
+    char head[ERR_MSG_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(head, sizeof head, fmt, ap);
+    va_end(ap);
+    char text[2 * ERR_MSG_MAX + 4];
+    snprintf(text, sizeof text, "%s: %s", head, err->msg);
+    err_store(err, text);
+    return -1;
+}

@@ -1,0 +1,247 @@
+#include "common/json.h"
+
+#include "common/fs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+json_t *json_parse(const char *text, size_t len, const char *file, struct err *err)
+{
+    json_error_t e;
+    json_t *value = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
+    if (!value) {
+        err_set(err, ERR_INPUT, "%s: line %d, column %d: not valid JSON: %s", file, e.line, e.column, e.text);
+        return NULL;
+    }
+    return value;
+}
+
+json_t *json_load(const char *path, size_t max, struct err *err)
+{
+    struct buf text;
+    buf_init(&text, max);
+    json_t *value = NULL;
+    if (fs_read_file(path, max, &text, err) == 0)
+        value = json_parse(buf_str(&text), text.len, path, err);
+    buf_release(&text);
+    return value;
+}
+
+int json_save(const char *path, const json_t *value, struct err *err)
+{
+    char *text = json_dumps(value, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+    if (!text)
+        return err_set(err, ERR_INTERNAL, "%s: cannot encode as JSON", path);
+    size_t len = strlen(text);
+    text[len] = '\n'; /* in place of the NUL: fs_write_file takes a length */
+    int rc = fs_write_file(path, text, len + 1, 0600, err);
+    free(text);
+    return rc;
+}
+
+static int add_text(const char *data, size_t len, void *arg)
+{
+    buf_add(arg, data, len);
+    return 0;
+}
+
+int json_encode(const json_t *value, struct buf *out, struct err *err)
+{
+    int rc = json_dump_callback(value, add_text, out, JSON_COMPACT | JSON_ENCODE_ANY);
+    if (rc != 0 || !buf_ok(out))
+        return err_set(err, ERR_INTERNAL, "cannot encode as JSON within %zu bytes", out->max);
+    return 0;
+}
+
+struct json_at json_root(const json_t *value, const char *file)
+{
+    struct json_at at = {.value = value, .file = file};
+    snprintf(at.path, sizeof at.path, "$");
+    return at;
+}
+
+/* Bounded: a place that does not fit is cut, which only shortens a message. */
+static void place(struct json_at *at, const char *base, const char *fmt, const char *key, size_t i)
+{
+    size_t n = strnlen(base, sizeof at->path - 1);
+    memcpy(at->path, base, n);
+    at->path[n] = '\0';
+    if (fmt)
+        snprintf(at->path + n, sizeof at->path - n, "[%zu]", i);
+    else
+        snprintf(at->path + n, sizeof at->path - n, ".%s", key);
+}
+
+struct json_at json_member(const struct json_at *obj, const char *key)
+{
+    struct json_at at = {.value = obj->value ? json_object_get(obj->value, key) : NULL, .file = obj->file};
+    place(&at, obj->path, NULL, key, 0);
+    return at;
+}
+
+struct json_at json_element(const struct json_at *arr, size_t i)
+{
+    struct json_at at = {.value = arr->value ? json_array_get(arr->value, i) : NULL, .file = arr->file};
+    place(&at, arr->path, "i", NULL, i);
+    return at;
+}
+
+int json_fail(const struct json_at *at, struct err *err, const char *fmt, ...)
+{
+    char text[ERR_MSG_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return err_set(err, ERR_INPUT, "%s: %s: %s", at->file, at->path, text);
+}
+
+static const char *type_name(const json_t *v)
+{
+    if (!v)
+        return "nothing";
+    switch (json_typeof(v)) {
+    case JSON_OBJECT:
+        return "an object";
+    case JSON_ARRAY:
+        return "an array";
+    case JSON_STRING:
+        return "a string";
+    case JSON_INTEGER:
+        return "an integer";
+    case JSON_REAL:
+        return "a number";
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return "true or false";
+    case JSON_NULL:
+        return "null";
+    }
+    return "something else";
+}
+
+static int expected(const struct json_at *at, const char *what, struct err *err)
+{
+    return json_fail(at, err, "expected %s, found %s", what, type_name(at->value));
+}
+
+/* Edits between two short words, for a hint at the key that was meant. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t row[65];
+    size_t nb = strnlen(b, 64);
+    for (size_t j = 0; j <= nb; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1] && i < 64; i++) {
+        size_t diag = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= nb; j++) {
+            size_t sub = diag + (a[i - 1] != b[j - 1]);
+            diag = row[j];
+            size_t del = row[j] + 1, ins = row[j - 1] + 1;
+            row[j] = sub < del ? (sub < ins ? sub : ins) : (del < ins ? del : ins);
+        }
+    }
+    return row[nb];
+}
+
+static const char *nearest(const char *key, const char *const *known)
+{
+    const char *best = NULL;
+    size_t least = 4;
+    for (size_t i = 0; known[i]; i++) {
+        size_t d = edit_distance(key, known[i]);
+        if (d < least) {
+            least = d;
+            best = known[i];
+        }
+    }
+    return best;
+}
+
+int json_keys(const struct json_at *at, const char *const *known, struct err *err)
+{
+    if (!json_is_object(at->value))
+        return expected(at, "an object", err);
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)at->value, key, value)
+    {
+        size_t i = 0;
+        while (known[i] && strcmp(known[i], key) != 0)
+            i++;
+        if (known[i])
+            continue;
+        const char *hint = nearest(key, known);
+        if (hint)
+            return json_fail(at, err, "unknown key \"%.100s\" (did you mean \"%s\"?)", key, hint);
+        return json_fail(at, err, "unknown key \"%.100s\"", key);
+    }
+    return 0;
+}
+
+int json_get_str(const struct json_at *obj, const char *key, const char **out, struct err *err)
+{
+    struct json_at at = json_member(obj, key);
+    if (!json_is_string(at.value))
+        return expected(&at, "a string", err);
+    *out = json_string_value(at.value);
+    return 0;
+}
+
+int json_get_str_def(const struct json_at *obj, const char *key, const char **out, struct err *err)
+{
+    return json_object_get(obj->value, key) ? json_get_str(obj, key, out, err) : 0;
+}
+
+int json_get_int(const struct json_at *obj, const char *key, int64_t lo, int64_t hi, int64_t *out,
+                 struct err *err)
+{
+    struct json_at at = json_member(obj, key);
+    if (!json_is_integer(at.value))
+        return expected(&at, "an integer", err);
+    int64_t v = json_integer_value(at.value);
+    if (v < lo || v > hi)
+        return json_fail(&at, err, "expected an integer from %lld to %lld, found %lld", (long long)lo,
+                         (long long)hi, (long long)v);
+    *out = v;
+    return 0;
+}
+
+int json_get_int_def(const struct json_at *obj, const char *key, int64_t lo, int64_t hi, int64_t *out,
+                     struct err *err)
+{
+    return json_object_get(obj->value, key) ? json_get_int(obj, key, lo, hi, out, err) : 0;
+}
+
+int json_get_num(const struct json_at *obj, const char *key, double lo, double hi, double *out,
+                 struct err *err)
+{
+    struct json_at at = json_member(obj, key);
+    if (!json_is_number(at.value))
+        return expected(&at, "a number", err);
+    double v = json_number_value(at.value);
+    if (!isfinite(v) || v < lo || v > hi)
+        return json_fail(&at, err, "expected a number from %g to %g, found %g", lo, hi, v);
+    *out = v;
+    return 0;
+}
+
+int json_get_num_def(const struct json_at *obj, const char *key, double lo, double hi, double *out,
+                     struct err *err)
+{
+    return json_object_get(obj->value, key) ? json_get_num(obj, key, lo, hi, out, err) : 0;
+}
+
+int json_get_bool_def(const struct json_at *obj, const char *key, bool *out, struct err *err)
+{
+    struct json_at at = json_member(obj, key);
+    if (!at.value)
+        return 0;
+    if (!json_is_boolean(at.value))
+        return expected(&at, "true or false", err);
+    *out = json_is_true(at.value);
+    return 0;
+}

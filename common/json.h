@@ -1,0 +1,62 @@
+/* json: reading JSON of foreign origin with jansson, and saying exactly where it is wrong.
+ *
+ * A struct json_at is a value together with its place ("plan.json: $.variants[2].name"); getters fail with
+ * one line that names the place, what was found and what was expected. Nothing here owns the JSON: the
+ * caller keeps the root alive. Knows nothing of plans or artifacts.
+ */
+#ifndef KERNSWEEP_COMMON_JSON_H
+#define KERNSWEEP_COMMON_JSON_H
+
+#include "common/buf.h"
+#include "common/err.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { JSON_PLACE_MAX = 512, JSON_DEPTH_MAX = 64 };
+
+struct json_at {
+    const json_t *value;
+    const char *file; /* not owned */
+    char path[JSON_PLACE_MAX];
+};
+
+/* Parses text (duplicate keys and trailing text are errors). NULL on error. The caller json_decref()s. */
+json_t *json_parse(const char *text, size_t len, const char *file, struct err *err);
+json_t *json_load(const char *path, size_t max, struct err *err);
+/* Sorted keys, two-space indent, trailing newline; atomic (fs_write_file). */
+int json_save(const char *path, const json_t *value, struct err *err);
+/* Compact text in one line, no newline. */
+int json_encode(const json_t *value, struct buf *out, struct err *err);
+
+struct json_at json_root(const json_t *value, const char *file);
+/* The member, or a json_at whose value is NULL when absent. */
+struct json_at json_member(const struct json_at *obj, const char *key);
+struct json_at json_element(const struct json_at *arr, size_t i);
+
+/* err_set(ERR_INPUT, "<file>: <path>: <fmt>"). Returns -1. */
+int json_fail(const struct json_at *at, struct err *err, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Fails unless at is an object whose keys are all in the NULL-terminated list; names the nearest known key.
+ */
+int json_keys(const struct json_at *at, const char *const *known, struct err *err);
+
+/* Getters for a member: 0, or -1 with err. `def` variants leave *out alone when the key is absent. Strings
+ * are borrowed from the JSON, never NULL; embedded NUL is refused by the parser. */
+int json_get_str(const struct json_at *obj, const char *key, const char **out, struct err *err);
+int json_get_str_def(const struct json_at *obj, const char *key, const char **out, struct err *err);
+int json_get_int(const struct json_at *obj, const char *key, int64_t lo, int64_t hi, int64_t *out,
+                 struct err *err);
+int json_get_int_def(const struct json_at *obj, const char *key, int64_t lo, int64_t hi, int64_t *out,
+                     struct err *err);
+/* Finite numbers only (integers count). */
+int json_get_num(const struct json_at *obj, const char *key, double lo, double hi, double *out,
+                 struct err *err);
+int json_get_num_def(const struct json_at *obj, const char *key, double lo, double hi, double *out,
+                     struct err *err);
+int json_get_bool_def(const struct json_at *obj, const char *key, bool *out, struct err *err);
+
+#endif

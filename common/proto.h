@@ -1,0 +1,87 @@
+/* proto: the words that the harness, the executor, the store and the reports must agree on: statuses, events,
+ * exit codes, file names and limits. Each enum has one name table; the SQL CHECK lists are tested against it.
+ * Knows nothing of transport or storage.
+ */
+#ifndef KERNSWEEP_COMMON_PROTO_H
+#define KERNSWEEP_COMMON_PROTO_H
+
+#include "common/err.h"
+
+#include <stdbool.h>
+
+#define PROTO_SCHEMA_PLAN "kernsweep.plan/1"
+#define PROTO_SCHEMA_JOB "kernsweep.job/1"
+#define PROTO_SCHEMA_PERF "kernsweep.perf/1"
+#define PROTO_SCHEMA_SUMMARY "kernsweep.summary/1"
+#define PROTO_SCHEMA_NODE "kernsweep.node/1"
+#define PROTO_SCHEMA_MANIFEST "kernsweep.manifest/1"
+#define PROTO_TIMING_MARK "[PERF_TIMING] "
+
+enum status {
+    STATUS_OK,
+    STATUS_FAIL,
+    STATUS_TIMEOUT,
+    STATUS_HANG,
+    STATUS_OOM,
+    STATUS_CRASH,
+    STATUS_INVALID,
+    STATUS_SKIPPED,
+    STATUS_CANCELLED,
+    STATUS_INTERRUPTED,
+    STATUS_BUILD_FAILED, /* of a variant */
+    STATUS_GATE_FAILED,  /* of a variant */
+    STATUS_COUNT
+};
+
+enum run_status { RUN_COMPLETE, RUN_PARTIAL, RUN_BLOCKED, RUN_CANCELLED, RUN_STATUS_COUNT };
+
+enum event_type {
+    EVENT_SUITE_START,
+    EVENT_BUILD_START,
+    EVENT_BUILD_END,
+    EVENT_GATE,
+    EVENT_TEST_START,
+    EVENT_HEARTBEAT,
+    EVENT_TEST_END,
+    EVENT_TEST_SKIP,
+    EVENT_SUITE_END,
+    EVENT_CONFIG_PATCH,
+    EVENT_NODE,
+    EVENT_COUNT
+};
+
+enum exit_code {
+    EXIT_DONE = 0,
+    EXIT_TEST_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_BLOCKED = 3,
+    EXIT_REGRESSION = 4,
+    EXIT_LOCAL = 5,
+    EXIT_INTERRUPTED = 130,
+};
+
+/* Names as they stand in artifacts; from_name returns false for an unknown name. */
+const char *status_name(enum status s);
+bool status_from_name(const char *name, enum status *out);
+const char *run_status_name(enum run_status s);
+bool run_status_from_name(const char *name, enum run_status *out);
+const char *event_name(enum event_type e);
+bool event_from_name(const char *name, enum event_type *out);
+enum exit_code exit_code_of(const struct err *err);
+
+/* Limits on what a node may send and a plan may ask. */
+enum {
+    LIMIT_PLAN_BYTES = 4 << 20,
+    LIMIT_JSON_BYTES = 16 << 20,
+    LIMIT_EVENT_LINE = 64 << 10,
+    LIMIT_VARIANTS = 256,
+    LIMIT_CONTEXTS = 256,
+    LIMIT_REPETITIONS = 1000,
+    LIMIT_TESTS = 100000,
+    LIMIT_ARGV = 256,
+    LIMIT_ARG_BYTES = 8192,
+    LIMIT_NAME = 64,
+    LIMIT_LOG_LINE = 64 << 10,
+};
+
+#endif

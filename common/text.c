@@ -1,0 +1,98 @@
+#include "common/text.h"
+
+#include "common/proto.h"
+
+#include <stdint.h>
+#include <string.h>
+
+void text_shell_quote(struct buf *out, const char *s)
+{
+    buf_putc(out, '\'');
+    for (; *s; s++) {
+        if (*s == '\'')
+            buf_puts(out, "'\\''");
+        else
+            buf_putc(out, *s);
+    }
+    buf_putc(out, '\'');
+}
+
+void text_shell_join(struct buf *out, const char *const *argv)
+{
+    for (size_t i = 0; argv[i]; i++) {
+        if (i)
+            buf_putc(out, ' ');
+        text_shell_quote(out, argv[i]);
+    }
+}
+
+/* Length of the valid UTF-8 sequence at s (1..4) and its code point, or 0 when it is not one. */
+static size_t utf8_decode(const char *s, size_t len, uint32_t *cp)
+{
+    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *u = (const unsigned char *)s;
+    size_t n = u[0] < 0x80             ? 1
+               : (u[0] & 0xe0) == 0xc0 ? 2
+               : (u[0] & 0xf0) == 0xe0 ? 3
+               : (u[0] & 0xf8) == 0xf0 ? 4
+                                       : 0;
+    if (n == 0 || n > len)
+        return 0;
+    *cp = n == 1 ? u[0] : u[0] & (0x7fu >> n);
+    for (size_t i = 1; i < n; i++) {
+        if ((u[i] & 0xc0) != 0x80)
+            return 0;
+        *cp = *cp << 6 | (u[i] & 0x3f);
+    }
+    if (*cp < least[n] || *cp > 0x10ffff || (*cp >= 0xd800 && *cp <= 0xdfff))
+        return 0;
+    return n;
+}
+
+/* Bidirectional controls and invisible characters can make a line read as something else. */
+static bool is_deceptive(uint32_t cp)
+{
+    return (cp >= 0x200b && cp <= 0x200f) || (cp >= 0x2028 && cp <= 0x202e) ||
+           (cp >= 0x2060 && cp <= 0x206f) || cp == 0xfeff || cp == 0x061c || (cp >= 0x80 && cp <= 0x9f);
+}
+
+void text_printable(struct buf *out, const char *s, size_t len, size_t max)
+{
+    size_t end = len < max ? len : max;
+    for (size_t i = 0; i < end;) {
+        uint32_t cp = 0;
+        size_t n = utf8_decode(s + i, len - i, &cp);
+        if (n > 1 && i + n > end)
+            break;
+        if (n == 0) {
+            buf_printf(out, "\\x%02x", (unsigned char)s[i]);
+            n = 1;
+        } else if (cp < 0x20 || cp == 0x7f)
+            buf_printf(out, "\\x%02x", (unsigned)cp);
+        else if (is_deceptive(cp))
+            buf_printf(out, "\\u{%04x}", (unsigned)cp);
+        else
+            buf_add(out, s + i, n);
+        i += n;
+    }
+}
+
+bool text_is_name(const char *s)
+{
+    static const char first[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+    static const char rest[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
+    size_t len = strlen(s);
+    return len >= 1 && len <= LIMIT_NAME && strchr(first, s[0]) && strspn(s, rest) == len;
+}
+
+bool text_is_utf8(const char *s, size_t len)
+{
+    uint32_t cp;
+    for (size_t i = 0; i < len;) {
+        size_t n = utf8_decode(s + i, len - i, &cp);
+        if (n == 0)
+            return false;
+        i += n;
+    }
+    return true;
+}

@@ -1,0 +1,25 @@
+/* text: small questions about strings that several folders ask: quoting for a POSIX shell, making foreign
+ * text safe for a terminal, names, UTF-8. No allocation beyond the caller's struct buf.
+ */
+#ifndef KERNSWEEP_COMMON_TEXT_H
+#define KERNSWEEP_COMMON_TEXT_H
+
+#include "common/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Appends s as one word of a POSIX shell. The only place where shell text is made from data. */
+void text_shell_quote(struct buf *out, const char *s);
+/* Appends the words of argv (NULL-terminated), quoted and separated by spaces. */
+void text_shell_join(struct buf *out, const char *const *argv);
+
+/* Appends at most max bytes of s with control characters, escape sequences, bidirectional marks and invalid
+ * UTF-8 written as \xNN or \u{NNNN}; newlines too. What a terminal may be shown of foreign text. */
+void text_printable(struct buf *out, const char *s, size_t len, size_t max);
+
+/* [A-Za-z0-9_] first, then [A-Za-z0-9._-], at most 64: variants, tickets, tags, run ids, baselines. */
+bool text_is_name(const char *s);
+bool text_is_utf8(const char *s, size_t len);
+
+#endif

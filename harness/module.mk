@@ -1,0 +1,9 @@
+# harness: the command `kernsweep`.
+$(eval $(call library,harness,$(filter-out harness/main.c,$(wildcard harness/*.c))))
+objects_all += $(call objects,harness/main.c)
+programs += $(BUILD)/kernsweep
+harness_libs := $(BUILD)/libharness.a $(BUILD)/libreports.a $(BUILD)/libresults.a $(BUILD)/libcommon.a
+harness_link := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lm -lpthread
+$(BUILD)/kernsweep: $(call objects,harness/main.c) $(harness_libs)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(harness_link)

@@ -1,0 +1,2 @@
+# reports: read-only model and its renderers.
+$(eval $(call library,reports,$(wildcard reports/*.c)))
