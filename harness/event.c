@@ -1,0 +1,125 @@
+#include "harness/event.h"
+
+#include "common/buf.h"
+#include "common/json.h"
+#include "common/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void take_text(const json_t *obj, const char *key, char *out, size_t cap)
+{
+    const char *s = json_string_value(json_object_get(obj, key));
+    if (!s)
+        return;
+    struct buf clean;
+    buf_init(&clean, 1 << 16);
+    text_printable(&clean, s, strlen(s), cap - 1);
+    snprintf(out, cap, "%s", buf_str(&clean));
+    buf_release(&clean);
+}
+
+static int64_t take_int(const json_t *obj, const char *key)
+{
+    const json_t *v = json_object_get(obj, key);
+    return json_is_integer(v) ? json_integer_value(v) : 0;
+}
+
+static double take_num(const json_t *obj, const char *key)
+{
+    const json_t *v = json_object_get(obj, key);
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static void take_fields(struct event *e, const json_t *obj)
+{
+    e->seq = take_int(obj, "seq");
+    take_text(obj, "variant", e->variant, sizeof e->variant);
+    take_text(obj, "gate", e->gate, sizeof e->gate);
+    take_text(obj, "message", e->reason, sizeof e->reason);
+    take_text(obj, "reason", e->reason, sizeof e->reason);
+    take_text(obj, "status", e->status, sizeof e->status);
+    take_text(obj, "exit_status", e->status, sizeof e->status);
+    e->ctx = take_int(obj, "ctx");
+    e->run_idx = take_int(obj, "run_idx");
+    e->test_index = take_int(obj, "test_index");
+    e->total_tests = take_int(obj, "total_tests");
+    e->ok = take_int(obj, "ok");
+    e->failed = take_int(obj, "failed");
+    e->skipped = take_int(obj, "skipped");
+    e->elapsed_s = take_num(obj, "elapsed_s");
+    e->timeout_s = take_num(obj, "timeout_s");
+    e->wall_s = take_num(obj, "wall_s");
+    e->prefill_s = take_num(obj, "prefill_s");
+    e->suite_eta_s = take_num(obj, "suite_eta_s");
+    e->eta_remaining_s = take_num(obj, "eta_remaining_s");
+}
+
+int event_decode(struct event *e, const char *line, size_t len, struct err *err)
+{
+    *e = (struct event){0};
+    json_t *obj = json_parse(line, len, "events.jsonl", err);
+    const char *name = obj ? json_string_value(json_object_get(obj, "event")) : NULL;
+    int rc = 0;
+    if (!obj)
+        rc = -1;
+    else if (!name || !event_from_name(name, &e->type))
+        rc =
+            err_set(err, ERR_NODE, "events.jsonl: not a known event: %.*s", len < 200 ? (int)len : 200, line);
+    else
+        take_fields(e, obj);
+    if (rc != 0 && err)
+        err->kind = ERR_NODE;
+    json_decref(obj);
+    return rc;
+}
+
+void event_stream_init(struct event_stream *s, int (*on_line)(void *, const char *, size_t, struct err *),
+                       void *arg)
+{
+    *s = (struct event_stream){.on_line = on_line, .arg = arg};
+}
+
+void event_stream_release(struct event_stream *s)
+{
+    free(s->line);
+    s->line = NULL;
+    s->len = 0;
+}
+
+void event_stream_rewind(struct event_stream *s)
+{
+    s->len = 0;
+}
+
+static int end_line(struct event_stream *s, struct err *err)
+{
+    size_t len = s->len;
+    s->len = 0;
+    if (len == 0)
+        return 0;
+    if (s->on_line(s->arg, s->line, len, err) != 0)
+        return -1;
+    s->offset += (int64_t)len + 1;
+    return 0;
+}
+
+int event_stream_write(void *arg, const char *data, size_t len, struct err *err)
+{
+    struct event_stream *s = arg;
+    if (!s->line && !(s->line = malloc(LIMIT_EVENT_LINE)))
+        return err_set(err, ERR_INTERNAL, "no memory for a line of the journal");
+    for (size_t i = 0; i < len; i++) {
+        if (data[i] == '\n') {
+            if (end_line(s, err) != 0)
+                return -1;
+        } else if (s->len == LIMIT_EVENT_LINE)
+            return err_set(err, ERR_NODE, "events.jsonl: a line longer than %d bytes at offset %lld",
+                           LIMIT_EVENT_LINE, (long long)s->offset);
+        else
+            s->line[s->len++] = data[i];
+    }
+    return 0;
+}

@@ -1,0 +1,48 @@
+/* event: one line of a node's journal, decoded and bounded. What it does not name is left at 0, "" or NaN.
+ * Every text is already fit for a terminal. Knows nothing of how lines travel.
+ */
+#ifndef KERNSWEEP_HARNESS_EVENT_H
+#define KERNSWEEP_HARNESS_EVENT_H
+
+#include "common/err.h"
+#include "common/proto.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { EVENT_TEXT_MAX = 512 };
+
+struct event {
+    enum event_type type;
+    int64_t seq;
+    char variant[LIMIT_NAME + 1];
+    char status[32];
+    char reason[EVENT_TEXT_MAX]; /* or a NODE event's message */
+    char gate[LIMIT_NAME + 1];
+    int64_t ctx, run_idx, test_index, total_tests;
+    int64_t ok, failed, skipped;
+    double elapsed_s, timeout_s, wall_s, prefill_s, suite_eta_s, eta_remaining_s;
+};
+
+/* line: without its newline. ERR_NODE when it is not a journal line. */
+int event_decode(struct event *e, const char *line, size_t len, struct err *err);
+
+/* Splits a byte stream into lines and counts what has been consumed, so that following can go on from there.
+ */
+struct event_stream {
+    int64_t offset; /* bytes of whole journal lines taken so far */
+    char *line;
+    size_t len;
+    int (*on_line)(void *arg, const char *line, size_t len, struct err *err);
+    void *arg;
+};
+
+void event_stream_init(struct event_stream *s, int (*on_line)(void *, const char *, size_t, struct err *),
+                       void *arg);
+void event_stream_release(struct event_stream *s);
+/* Forgets an unfinished line: following starts again at `offset`. */
+void event_stream_rewind(struct event_stream *s);
+/* transport_write_fn; arg: struct event_stream *. Empty lines are keep-alives and count for nothing. */
+int event_stream_write(void *arg, const char *data, size_t len, struct err *err);
+
+#endif
