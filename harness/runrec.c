@@ -1,0 +1,154 @@
+#include "harness/runrec.h"
+
+#include "common/json.h"
+#include "common/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const state_names[RUNREC_STATE_COUNT] = {"starting", "running", "pulled", "ingested"};
+
+const char *runrec_state_name(enum runrec_state s)
+{
+    return state_names[s];
+}
+
+static int records_dir(const char *db, char *out, struct err *err)
+{
+    char dir[FS_PATH_MAX];
+    snprintf(dir, sizeof dir, "%s", db);
+    char *slash = strrchr(dir, '/');
+    if (slash)
+        *slash = '\0';
+    else
+        snprintf(dir, sizeof dir, ".");
+    return fs_join(out, err, *dir ? dir : "/", "runs");
+}
+
+int runrec_save(const struct runrec *r, const char *db, struct err *err)
+{
+    char dir[FS_PATH_MAX], name[JOB_RUN_ID_MAX + 8], path[FS_PATH_MAX];
+    snprintf(name, sizeof name, "%s.json", r->run_id);
+    if (records_dir(db, dir, err) != 0 || fs_mkdir_p(dir, 0700, err) != 0 ||
+        fs_join(path, err, dir, name) != 0)
+        return -1;
+    json_t *obj = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:s}", "run_id",
+                            r->run_id, "node", r->node, "ssh_config", r->ssh_config, "workdir", r->workdir,
+                            "bundle", r->bundle, "plan", r->plan, "ticket", r->ticket, "baseline",
+                            r->baseline, "threshold", r->threshold, "connect_timeout_s", r->connect_timeout_s,
+                            "patience_s", r->patience_s, "state", runrec_state_name(r->state));
+    int rc = obj ? json_save(path, obj, err) : err_set(err, ERR_INTERNAL, "%s: no memory", path);
+    json_decref(obj);
+    return rc;
+}
+
+static int take(const struct json_at *root, const char *key, char *out, size_t cap, struct err *err)
+{
+    const char *s;
+    if (json_get_str(root, key, &s, err) != 0)
+        return -1;
+    if (strlen(s) >= cap) {
+        struct json_at at = json_member(root, key);
+        return json_fail(&at, err, "longer than %zu bytes", cap - 1);
+    }
+    memcpy(out, s, strlen(s) + 1);
+    return 0;
+}
+
+static int decode(struct runrec *r, const json_t *obj, const char *file, struct err *err)
+{
+    struct json_at root = json_root(obj, file);
+    char state[16];
+    *r = (struct runrec){0};
+    if (take(&root, "run_id", r->run_id, sizeof r->run_id, err) ||
+        take(&root, "node", r->node, sizeof r->node, err) ||
+        take(&root, "ssh_config", r->ssh_config, sizeof r->ssh_config, err) ||
+        take(&root, "workdir", r->workdir, sizeof r->workdir, err) ||
+        take(&root, "bundle", r->bundle, sizeof r->bundle, err) ||
+        take(&root, "plan", r->plan, sizeof r->plan, err) ||
+        take(&root, "ticket", r->ticket, sizeof r->ticket, err) ||
+        take(&root, "baseline", r->baseline, sizeof r->baseline, err) ||
+        take(&root, "state", state, sizeof state, err) ||
+        json_get_num(&root, "threshold", 0, 1e6, &r->threshold, err) ||
+        json_get_num(&root, "connect_timeout_s", 0, 1e6, &r->connect_timeout_s, err) ||
+        json_get_num(&root, "patience_s", 0, 1e7, &r->patience_s, err))
+        return -1;
+    for (int i = 0; i < RUNREC_STATE_COUNT; i++)
+        if (strcmp(state, state_names[i]) == 0) {
+            r->state = (enum runrec_state)i;
+            return 0;
+        }
+    struct json_at at = json_member(&root, "state");
+    return json_fail(&at, err, "unknown state \"%.40s\"", state);
+}
+
+struct each {
+    int (*fn)(const struct runrec *, void *, struct err *);
+    void *arg;
+};
+
+static int visit(const char *rel, const char *full, void *arg, struct err *err)
+{
+    const struct each *each = arg;
+    size_t n = strlen(rel);
+    if (n < 6 || strcmp(rel + n - 5, ".json") != 0)
+        return 0;
+    struct runrec r;
+    json_t *obj = json_load(full, 1 << 20, err);
+    int rc = obj ? decode(&r, obj, full, err) : -1;
+    json_decref(obj);
+    return rc != 0 ? -1 : each->fn(&r, each->arg, err);
+}
+
+int runrec_each(const char *db, int (*fn)(const struct runrec *, void *, struct err *), void *arg,
+                struct err *err)
+{
+    char dir[FS_PATH_MAX];
+    if (records_dir(db, dir, err) != 0)
+        return -1;
+    if (!fs_is_dir(dir))
+        return 0;
+    struct each each = {fn, arg};
+    return fs_walk(dir, true, visit, &each, err);
+}
+
+struct find {
+    const char *word;
+    char bundle[FS_PATH_MAX]; /* word as an absolute path, or "" */
+    struct runrec *out;
+    int matches;
+};
+
+/* Ids begin with the time, so the last of the sorted files is the latest. */
+static int match(const struct runrec *r, void *arg, struct err *err)
+{
+    struct find *f = arg;
+    (void)err;
+    bool latest = strcmp(f->word, "latest") == 0;
+    bool same_bundle = *f->bundle && strcmp(f->bundle, r->bundle) == 0;
+    if (!latest && !same_bundle && strncmp(r->run_id, f->word, strlen(f->word)) != 0)
+        return 0;
+    f->matches = latest || same_bundle ? 1 : f->matches + 1;
+    *f->out = *r;
+    return 0;
+}
+
+int runrec_find(struct runrec *r, const char *db, const char *word, struct err *err)
+{
+    struct find f = {.word = word, .out = r};
+    char *abs = fs_is_dir(word) ? realpath(word, NULL) : NULL;
+    if (abs)
+        snprintf(f.bundle, sizeof f.bundle, "%s", abs);
+    free(abs);
+    if (runrec_each(db, match, &f, err) != 0)
+        return -1;
+    if (f.matches == 0)
+        return err_set(err, ERR_INPUT,
+                       "no run \"%.80s\" was started from here: see `kernsweep runs`, or give --node for a "
+                       "run started elsewhere",
+                       word);
+    if (f.matches > 1)
+        return err_set(err, ERR_INPUT, "\"%.80s\" means %d runs: give more of the run id", word, f.matches);
+    return 0;
+}

@@ -1,0 +1,41 @@
+/* runrec: what this machine remembers of a run that it started or attached to, so that any later command
+ * finds the node, the bundle and what was to happen afterwards: <folder of the store>/runs/<run id>.json.
+ *
+ * Written before the run is submitted and again at each step that must not be repeated. Errors: ERR_STORAGE,
+ * ERR_INPUT for a word that means no run.
+ */
+#ifndef KERNSWEEP_HARNESS_RUNREC_H
+#define KERNSWEEP_HARNESS_RUNREC_H
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "harness/job.h"
+
+enum runrec_state { RUNREC_STARTING, RUNREC_RUNNING, RUNREC_PULLED, RUNREC_INGESTED, RUNREC_STATE_COUNT };
+
+struct runrec {
+    char run_id[JOB_RUN_ID_MAX];
+    char node[256];
+    char ssh_config[FS_PATH_MAX]; /* absolute, or "" */
+    char workdir[FS_PATH_MAX];
+    char bundle[FS_PATH_MAX]; /* absolute; where the bundle is or will be */
+    char plan[FS_PATH_MAX];   /* the plan's file, for messages */
+    char ticket[LIMIT_NAME + 1];
+    char baseline[LIMIT_NAME + 1]; /* to compare with at the end, or "" */
+    double threshold;
+    double connect_timeout_s, patience_s;
+    enum runrec_state state;
+};
+
+const char *runrec_state_name(enum runrec_state s);
+
+/* db: the store's file; records live beside it. */
+int runrec_save(const struct runrec *r, const char *db, struct err *err);
+/* word: a run id, a unique prefix, a bundle's folder, or "latest". */
+int runrec_find(struct runrec *r, const char *db, const char *word, struct err *err);
+
+/* Calls fn for every record, oldest first. */
+int runrec_each(const char *db, int (*fn)(const struct runrec *, void *, struct err *), void *arg,
+                struct err *err);
+
+#endif

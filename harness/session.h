@@ -1,0 +1,61 @@
+/* session: one run from this machine's side: start it on the node, follow its journal over whatever the link
+ * does, pull the bundle. Everything after the start can be done by another session (`attach`).
+ *
+ * Drives transport, remote and live; knows nothing of the store's tables or of reports. The run itself never
+ * depends on a session: losing one loses nothing. Errors: ERR_NODE (blocked; exit 3), ERR_INTERRUPTED (the
+ * run goes on on the node), ERR_STORAGE.
+ */
+#ifndef KERNSWEEP_HARNESS_SESSION_H
+#define KERNSWEEP_HARNESS_SESSION_H
+
+#include "harness/live.h"
+#include "harness/plan.h"
+#include "harness/remote.h"
+#include "harness/runrec.h"
+
+#include <signal.h>
+
+/* Borrowed; NULL where absent. */
+struct session_options {
+    const char *db;
+    const char *artifacts; /* folder that bundles go to */
+    const char *node;      /* over the plan's */
+    const char *ssh_config;
+    const char *date; /* over today's */
+    const char *tag;  /* over the plan's */
+    const char *mode; /* over the plan's */
+    const char *baseline;
+    enum transport_backend backend;
+    FILE *progress; /* human words */
+    bool verbose;
+    const volatile sig_atomic_t *interrupted;
+};
+
+struct session {
+    struct session_options opt;
+    struct transport *t;
+    struct remote remote;
+    struct runrec rec;
+    struct live live;
+    struct event_stream stream;
+    char run_status[32]; /* of the SUITE_END event, "" until then */
+    char executor[FS_PATH_MAX];
+};
+
+/* Connects, installs, stages and submits. On success s->rec is saved and the run goes on by itself. */
+int session_start(struct session *s, const struct plan *p, const struct session_options *opt,
+                  struct err *err);
+/* Connects to the node of a known run. */
+int session_attach(struct session *s, const struct runrec *rec, const struct session_options *opt,
+                   struct err *err);
+/* Shows the journal until the run is closed: reconnects, and starts a dead executor again. */
+int session_follow(struct session *s, struct err *err);
+/* Pulls the closed run's bundle to s->rec.bundle; nothing stands there unless it is whole and verified. */
+int session_collect(struct session *s, struct err *err);
+void session_close(struct session *s);
+
+/* The executor's binary that belongs to this command: $KERNSWEEP_EXECUTOR, beside it, or
+ * ../libexec/kernsweep. out: char[FS_PATH_MAX]. */
+int session_find_executor(char *out, struct err *err);
+
+#endif
