@@ -1,17 +1,25 @@
-# tests: unit programs (one a module, cmocka), then scripts of integration/ and faults/. All speak TAP;
-# tests/run counts them and ends with one line.
+# tests: unit programs (one a module, cmocka), helper programs of the scripts (tools/), then the scripts of
+# integration/ and faults/. All speak TAP; tests/run counts them and ends with one line.
 unit_sources  := $(wildcard tests/unit/test_*.c)
+tool_sources  := $(wildcard tests/tools/*.c)
 unit_programs := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(unit_sources))
-objects_all   += $(call objects,$(unit_sources))
-test_libs := $(BUILD)/libharness.a $(BUILD)/libexecutor.a $(BUILD)/libreports.a $(BUILD)/libresults.a $(BUILD)/libcommon.a
+tool_programs := $(patsubst tests/tools/%.c,$(BUILD)/tests/%,$(tool_sources))
+objects_all   += $(call objects,$(unit_sources) $(tool_sources))
+test_libs     := $(addprefix $(BUILD)/lib,harness.a executor.a reports.a results.a common.a)
 
-$(BUILD)/tests/test_%: $(BUILD)/tests/unit/test_%.o $(test_libs)
+$(unit_programs): $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(test_libs)
+$(tool_programs): $(BUILD)/tests/%: $(BUILD)/tests/tools/%.o $(test_libs)
+$(unit_programs) $(tool_programs):
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(harness_link)
 
-.PHONY: unit test
+# `test` installs what is missing first, and only then reads the makefiles again: they ask pkg-config.
+.PHONY: unit check test
 unit: $(unit_programs)
 	$(Q)tests/run --build $(BUILD) unit
-test: deps all $(unit_programs)
+check: all $(unit_programs) $(tool_programs)
 	$(Q)tests/run --build $(BUILD) unit integration faults
+test:
+	$(Q)scripts/install-deps build test
+	$(Q)+$(parallel_make) check
