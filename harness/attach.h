@@ -1,0 +1,30 @@
+/* attach: what the commands about a run that is on a node already share: finding it here or on --node, and
+ * connecting to it. Prints nothing.
+ */
+#ifndef KERNSWEEP_HARNESS_ATTACH_H
+#define KERNSWEEP_HARNESS_ATTACH_H
+
+#include "harness/cmd.h"
+
+/* Words of the command line; NULL where absent. */
+struct attach_args {
+    const char *node, *workdir, *artifacts, *report, *fail_on, *baseline, *output;
+};
+
+void attach_options(const struct cmd_env *env, const struct attach_args *a, struct session_options *opt);
+
+/* A record for a node of which nothing is known here but its name. */
+int attach_record_of_node(struct cmd_env *env, const struct attach_args *a, struct runrec *rec,
+                          struct err *err);
+
+/* What the executor says of its runs, or of one; NULL on error, else the caller json_decref()s. */
+json_t *attach_node_runs(struct session *s, const char *run_id, struct err *err);
+
+/* Connects to the run that word means: known here, or on --node. */
+int attach_open(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
+                struct err *err);
+
+/* Gives a run that was started elsewhere its bundle's place and a record here. */
+int attach_reserve(struct session *s, struct err *err);
+
+#endif

@@ -1,0 +1,74 @@
+/* kernsweep ingest DIR...: bundles into the store. */
+#include "harness/cmd.h"
+#include "results/ingest.h"
+
+#include <stdio.h>
+
+enum { INGEST_DIRS_MAX = 1024 };
+
+static const char *outcome_name(enum ingest_outcome o)
+{
+    switch (o) {
+    case INGEST_STORED:
+        return "stored";
+    case INGEST_ALREADY:
+        return "already stored";
+    case INGEST_REPLACED:
+        return "replaced an incomplete one";
+    }
+    return "?";
+}
+
+static int ingest_one(struct cmd_env *env, struct store *s, const char *dir,
+                      const struct ingest_options *options, json_t *all)
+{
+    struct ingest_result r = {0};
+    struct err err = {0};
+    if (ingest_bundle(s, dir, options, &r, &err) != 0)
+        return cmd_fail(&err);
+    if (!env->json)
+        printf("%s  %s, %d tests\n", r.run_id, outcome_name(r.outcome), r.tests);
+    if (r.warnings > 0)
+        fprintf(stderr, "%s: %d oddities, the first: %s\n", dir, r.warnings, r.warning);
+    json_array_append_new(all,
+                          json_pack("{s:s, s:s, s:s, s:i, s:i}", "dir", dir, "run_id", r.run_id, "outcome",
+                                    outcome_name(r.outcome), "tests", r.tests, "warnings", r.warnings));
+    return EXIT_DONE;
+}
+
+int cmd_ingest(struct cmd_env *env, int argc, char **argv)
+{
+    const char *dirs[INGEST_DIRS_MAX];
+    struct ingest_options options = {0};
+    const struct arg opts[] = {
+        {"--node", "NAME", &options.node, NULL, "the node of bundles that do not say theirs (B3.89)"},
+        {"--no-samples", NULL, NULL, &options.skip_samples, "leave telemetry out"},
+    };
+    struct args spec = {.command = "ingest",
+                        .usage = "DIR...",
+                        .about =
+                            "Stores bundles, ours and B3.89's; one that is stored already is left alone.",
+                        .options = opts,
+                        .n_options = sizeof opts / sizeof *opts,
+                        .min_words = 1,
+                        .max_words = INGEST_DIRS_MAX};
+    struct err err = {0};
+    struct store s = {0};
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, dirs, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc != 0 || cmd_store_open(env, &s, STORE_WRITE, &err) != 0)
+        return cmd_fail(&err);
+    json_t *all = json_array();
+    int worst = EXIT_DONE;
+    for (size_t i = 0; i < n; i++) {
+        int code = ingest_one(env, &s, dirs[i], &options, all);
+        worst = code > worst ? code : worst;
+    }
+    if (env->json)
+        cmd_print_json(json_incref(all));
+    json_decref(all);
+    store_close(&s);
+    return worst;
+}

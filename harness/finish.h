@@ -1,0 +1,24 @@
+/* finish: what happens to a bundle that has arrived: into the store, compared, written up, judged.
+ *
+ * The end of `run`, `attach` and `nightly`. Offline: needs no node. Prints the tables (it is part of the
+ * commands' voice), returns the exit code.
+ */
+#ifndef KERNSWEEP_HARNESS_FINISH_H
+#define KERNSWEEP_HARNESS_FINISH_H
+
+#include "harness/cmd.h"
+
+enum finish_fail_on { FAIL_ON_FAILURE, FAIL_ON_REGRESSION, FAIL_ON_NONE };
+
+struct finish_options {
+    const char *report; /* the report's file, or NULL: beside the bundle */
+    enum finish_fail_on fail_on;
+};
+
+/* "regression" counts failures too, as it is the stricter; "failure" ignores regressions. */
+int finish_fail_on_from_name(const char *name, enum finish_fail_on *out, struct err *err);
+
+/* rec->bundle is whole. Returns the exit code, or -1 with err. */
+int finish_run(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt, struct err *err);
+
+#endif

@@ -1,0 +1,80 @@
+/* The command table of `kernsweep`, and the one flag that a signal handler may set. */
+#include "harness/cmd.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+static const struct cmd commands[] = {
+    {"run", cmd_run, "sweep a plan's variants and contexts on a node"},
+    {"attach", cmd_attach, "follow a run again, then pull, store and report it"},
+    {"status", cmd_status, "what runs on a node, and how far it is"},
+    {"cancel", cmd_cancel, "stop a run on its node"},
+    {"pull", cmd_pull, "fetch what a run has so far"},
+    {"check", cmd_check, "whether a node is fit for a run"},
+    {"nodes", cmd_nodes, "nodes trust HOST: remember a host's key"},
+    {"ingest", cmd_ingest, "store bundles in the results database"},
+    {"runs", cmd_runs, "the stored runs"},
+    {"show", cmd_show, "one stored run, test by test"},
+    {"compare", cmd_compare, "two runs, or a run and a baseline, cell by cell"},
+    {"baseline", cmd_baseline, "name the runs that others are compared with"},
+    {"report", cmd_report, "write a report"},
+    {"version", cmd_version, "the version of this command"},
+};
+
+int cmd_version(struct cmd_env *env, int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    if (env->json)
+        return cmd_print_json(json_pack("{s:s}", "version", KERNSWEEP_VERSION));
+    puts("kernsweep " KERNSWEEP_VERSION);
+    return EXIT_DONE;
+}
+
+static void help(FILE *out)
+{
+    fputs("kernsweep: sweeps of GPU kernel variants on a remote node, and the tables that come of them\n\n",
+          out);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].about);
+    fputs(
+        "\nkernsweep COMMAND --help tells more. Exit codes: 0 done, 1 a test or gate failed, 2 usage or bad\n"
+        "input, 3 run blocked, 4 regression, 5 local storage or internal error, 130 interrupted.\n",
+        out);
+}
+
+static void catch_signals(void)
+{
+    struct sigaction stop = {.sa_handler = on_signal}, ignore = {.sa_handler = SIG_IGN};
+    sigemptyset(&stop.sa_mask);
+    sigemptyset(&ignore.sa_mask);
+    sigaction(SIGINT, &stop, NULL);
+    sigaction(SIGTERM, &stop, NULL);
+    sigaction(SIGPIPE, &ignore, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    struct cmd_env env = {.argc = argc, .argv = argv, .interrupted = &interrupted};
+    catch_signals();
+    if (argc < 2 || strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
+        strcmp(argv[1], "-h") == 0) {
+        help(argc < 2 ? stderr : stdout);
+        return argc < 2 ? EXIT_USAGE : EXIT_DONE;
+    }
+    const char *name = strcmp(argv[1], "--version") == 0 ? "version" : argv[1];
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return commands[i].fn(&env, argc - 1, argv + 1);
+    fprintf(stderr, "kernsweep: no command \"%.40s\": `kernsweep help` lists them\n", argv[1]);
+    return EXIT_USAGE;
+}
