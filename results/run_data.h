@@ -47,8 +47,8 @@ struct run_info {
     enum run_status status;
     char plan_sha256[SHA256_HEX_LEN + 1]; /* "" when unknown, as all hashes */
     char source_sha256[SHA256_HEX_LEN + 1];
-    char manifest_sha256[SHA256_HEX_LEN + 1];
-    char started_at[CLOCK_ISO_LEN + 1]; /* "" when unknown */
+    char content_sha256[SHA256_HEX_LEN + 1]; /* of manifest.json, or of all files where there is none */
+    char started_at[CLOCK_ISO_LEN + 1];      /* "" when unknown */
     char ended_at[CLOCK_ISO_LEN + 1];
     char bundle[FS_PATH_MAX]; /* where it was ingested from; may be gone */
     double wall_s;
@@ -81,6 +81,12 @@ struct run_test {
     int signal;
     int64_t prompt_tokens;
     double timeout_s;
+    double vram_before; /* bytes; the peak is value[METRIC_VRAM_PEAK] */
+    double vram_after;
+    double vram_max_gap_ms; /* what a peak may have hidden in */
+    double cpu_user_s;
+    double cpu_system_s;
+    int samples; /* telemetry samples taken; RUN_UNKNOWN */
     double value[METRIC_COUNT];
 };
 
