@@ -1,0 +1,92 @@
+#include "reports/model.h"
+
+#include "results/baseline.h"
+#include "results/runs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int load_named_baseline(struct report_model *m, struct err *err)
+{
+    struct baseline b;
+    if (baseline_resolve(m->req->store, m->req->baseline, &m->now.info, &b, err))
+        return -1;
+    memcpy(m->baseline, b.name, sizeof m->baseline);
+    m->base_is_now = b.key == m->now.info.key;
+    if (m->base_is_now)
+        return 0;
+    m->has_base = true;
+    return run_data_load(m->req->store, b.key, &m->base, err);
+}
+
+static int load_base(struct report_model *m, struct err *err)
+{
+    if (m->req->against && m->req->baseline)
+        return err_set(err, ERR_INPUT, "report: give a run to compare with or a baseline, not both");
+    if (m->req->baseline)
+        return load_named_baseline(m, err);
+    if (!m->req->against)
+        return 0;
+    m->has_base = true;
+    if (store_load_run(m->req->store, m->req->against, &m->base, err))
+        return -1;
+    m->base_is_now = m->base.info.key == m->now.info.key;
+    m->has_base = !m->base_is_now;
+    return 0;
+}
+
+/* Without a base, nights judge the run when there are enough of them. */
+static int compare(struct report_model *m, struct err *err)
+{
+    if (history_for_run(m->req->store, &m->now.info, m->req->compare.all_metrics, &m->history, err))
+        return -1;
+    if (!m->has_base && m->history.nights < m->req->compare.history_min)
+        return 0;
+    m->has_comparison = true;
+    return compare_runs(m->has_base ? &m->base : NULL, &m->now, &m->history, &m->req->compare, &m->comparison,
+                        err);
+}
+
+int report_model_load(struct report_model *m, const struct report_request *req, struct err *err)
+{
+    *m = (struct report_model){.req = req};
+    if (store_load_run(req->store, req->run, &m->now, err))
+        return -1;
+    if (m->now.n_variants == 0)
+        return err_set(err, ERR_INPUT, "run %s holds no variant: there is nothing to report",
+                       m->now.info.run_id);
+    if (run_data_reference(&m->now, req->reference, &m->reference, err) ||
+        compare_variants(&m->now, m->reference, METRIC_PREFILL_S, &m->vs, &m->n_vs, err) ||
+        scaling_of_run(&m->now, &m->scaling, err))
+        return err_wrap(err, "run %s", m->now.info.run_id);
+    return load_base(m, err) || compare(m, err) ? -1 : 0;
+}
+
+void report_model_release(struct report_model *m)
+{
+    comparison_release(&m->comparison);
+    history_release(&m->history);
+    scaling_set_release(&m->scaling);
+    free(m->vs);
+    run_data_release(&m->base);
+    run_data_release(&m->now);
+    *m = (struct report_model){0};
+}
+
+struct variant_view report_model_view(const struct report_model *m)
+{
+    return (struct variant_view){.run = &m->now, .reference = m->reference, .vs = m->vs, .count = m->n_vs};
+}
+
+const char *report_model_reference(const struct report_model *m)
+{
+    return m->now.variants[m->reference].name;
+}
+
+const char *report_model_bundle(const struct run_info *info)
+{
+    const char *cut = NULL;
+    for (const char *p = info->bundle; (p = strstr(p, "artifacts_remote/")); p++)
+        cut = p;
+    return cut ? cut : info->bundle;
+}

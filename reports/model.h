@@ -1,0 +1,42 @@
+/* model: everything that a report may say of a run, loaded and computed once, then only read.
+ *
+ * It is the one place of reports/ that queries the store; sections and renderers get a const model. The model
+ * owns all it points to, except the request's strings. Release it also after a failed load.
+ */
+#ifndef KERNSWEEP_REPORTS_MODEL_H
+#define KERNSWEEP_REPORTS_MODEL_H
+
+#include "reports/report.h"
+#include "reports/tables.h"
+#include "results/compare.h"
+#include "results/history.h"
+#include "results/scaling.h"
+
+struct report_model {
+    const struct report_request *req;
+    struct run_data now;
+    size_t reference; /* index into now.variants */
+    struct variant_delta *vs;
+    size_t n_vs;
+    struct scaling_set scaling;
+
+    bool has_base;
+    struct run_data base;
+    char baseline[RUN_NAME_MAX]; /* the stored baseline's name, "" when a run was named */
+    bool base_is_now;            /* the run itself is that baseline: nothing to compare */
+
+    struct history history;
+    bool has_comparison; /* against the base, or against the nights alone */
+    struct comparison comparison;
+};
+
+int report_model_load(struct report_model *m, const struct report_request *req, struct err *err);
+void report_model_release(struct report_model *m);
+
+struct variant_view report_model_view(const struct report_model *m);
+const char *report_model_reference(const struct report_model *m);
+
+/* The bundle as people name it: from "artifacts_remote/" on, else the path as stored. "" when unknown. */
+const char *report_model_bundle(const struct run_info *info);
+
+#endif

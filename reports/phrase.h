@@ -1,0 +1,22 @@
+/* phrase: parts of sentences that several sections say in the same way. Appends text of ours (numbers,
+ * words), not escaped: the Markdown writer escapes it as any other data.
+ */
+#ifndef KERNSWEEP_REPORTS_PHRASE_H
+#define KERNSWEEP_REPORTS_PHRASE_H
+
+#include "common/buf.h"
+#include "reports/message.h"
+#include "results/run_data.h"
+
+enum { PHRASE_MAX = 8192 };
+
+/* "takes 3.53 times as long", "takes 7.3 % longer", "is 1.78 times as fast": from now / base. */
+void phrase_ratio(struct buf *out, enum report_lang lang, double ratio);
+/* "4096, 8192, 16384": the contexts of a run, ascending. */
+void phrase_contexts(struct buf *out, const struct run_data *run);
+/* "4096: 180 s, 8192: 600 s", or one value when all are the same. */
+void phrase_timeouts(struct buf *out, const struct run_data *run);
+/* "1", or "4096: 2, 8192: 1": counted repetitions, then the warm-up ones if any. */
+void phrase_repetitions(struct buf *out, enum report_lang lang, const struct run_data *run);
+
+#endif

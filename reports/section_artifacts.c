@@ -1,0 +1,62 @@
+/* Artifacts and reproduction: where the raw files are, and the command that measures the same again. */
+#include "reports/section.h"
+
+#include "common/text.h"
+
+static void bundle(const struct run_info *i, enum msg id, struct md *w)
+{
+    const char *path = report_model_bundle(i);
+    if (!*path)
+        return;
+    md_item(w, id, path, i->run_id);
+    if (*i->content_sha256)
+        md_item(w, MSG_ARTIFACTS_CONTENT, i->content_sha256);
+}
+
+void section_artifacts(const struct report_model *m, struct md *w)
+{
+    if (!*report_model_bundle(&m->now.info))
+        return;
+    md_heading(w, 2, MSG_H_ARTIFACTS);
+    bundle(&m->now.info, MSG_ARTIFACTS_NOW, w);
+    if (m->has_base)
+        bundle(&m->base.info, MSG_ARTIFACTS_BASE, w);
+    md_end(w);
+}
+
+static void word(struct buf *b, const char *option, const char *value)
+{
+    if (!*value)
+        return;
+    buf_printf(b, " %s ", option);
+    if (text_is_name(value))
+        buf_puts(b, value);
+    else
+        text_shell_quote(b, value);
+}
+
+void section_reproduction(const struct report_model *m, struct md *w)
+{
+    const struct run_info *i = &m->now.info;
+    struct buf command, plan;
+    if (!*i->plan_sha256)
+        return; /* the older layout keeps no plan */
+    buf_init(&command, 16384);
+    buf_init(&plan, FS_PATH_MAX + 16);
+    buf_printf(&plan, "%s/plan.json", report_model_bundle(i));
+    buf_puts(&command, "kernsweep run ");
+    text_shell_quote(&command, buf_str(&plan));
+    word(&command, "--node", i->node);
+    word(&command, "--date", i->date);
+    word(&command, "--tag", i->tag);
+    word(&command, "--mode", i->mode);
+    md_heading(w, 2, MSG_H_REPRODUCTION);
+    w->out->failed |= !buf_ok(&command) || !buf_ok(&plan);
+    md_code_block(w, "bash", buf_str(&command), command.len);
+    if (*i->source_sha256)
+        md_para(w, MSG_REPRODUCTION_SOURCE, i->plan_sha256, i->source_sha256);
+    else
+        md_para(w, MSG_REPRODUCTION_PLAN, i->plan_sha256);
+    buf_release(&command);
+    buf_release(&plan);
+}

@@ -1,0 +1,237 @@
+/* The executive summary: what a reader must know who reads nothing else. Every line rests on a verdict, a
+ * factor or a status of the tables below it. */
+#include "reports/number.h"
+#include "reports/phrase.h"
+#include "reports/section.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SUMMARY_FINDINGS_MAX = 8 };
+
+static int not_ok_cells(const struct run_data *run)
+{
+    int n = 0;
+    for (size_t i = 0; i < run->n_cells; i++)
+        n += run->cells[i].status != STATUS_OK;
+    return n;
+}
+
+static const char *base_name(const struct report_model *m)
+{
+    return *m->baseline ? m->baseline : m->base.info.run_id;
+}
+
+static int worse(const struct comparison *c)
+{
+    return c->verdicts[VERDICT_REGRESSED] + c->verdicts[VERDICT_BROKEN] + c->verdicts[VERDICT_MISSING];
+}
+
+/* The first line: the outcome in bold. */
+static void outcome(const struct report_model *m, struct md *w)
+{
+    const struct comparison *c = &m->comparison;
+    md_bullet(w);
+    if (m->now.info.status != RUN_COMPLETE)
+        md_say(w, MSG_OUTCOME_INCOMPLETE, run_status_name(m->now.info.status));
+    else if (m->has_comparison && worse(c))
+        md_say(w, MSG_OUTCOME_REGRESSION);
+    else if (not_ok_cells(&m->now))
+        md_say(w, MSG_OUTCOME_FAILURES);
+    else if (m->has_comparison)
+        md_say(w, MSG_OUTCOME_NO_REGRESSION);
+    else
+        md_say(w, MSG_OUTCOME_MEASURED);
+    buf_putc(w->out, ' ');
+
+    struct buf contexts;
+    const struct run_info *i = &m->now.info;
+    buf_init(&contexts, PHRASE_MAX);
+    phrase_contexts(&contexts, &m->now);
+    md_say(w, MSG_SUMMARY_RUN, num_int((int64_t)m->now.n_variants).s, buf_str(&contexts), i->node, i->date,
+           num_int(i->counts.ok).s, num_int(i->counts.total).s, num_int(i->counts.failed).s,
+           num_int(i->counts.skipped).s);
+    md_line(w);
+    buf_release(&contexts);
+}
+
+/* How much a reader must care: lower comes first. */
+static int rank(const struct delta *d)
+{
+    static const int ranks[VERDICT_COUNT] = {
+        [VERDICT_BROKEN] = 0, [VERDICT_REGRESSED] = 1, [VERDICT_MISSING] = 2, [VERDICT_IMPROVED] = 3,
+        [VERDICT_FIXED] = 4,  [VERDICT_NEW] = 5,       [VERDICT_NOISY] = 6,   [VERDICT_UNCHANGED] = 7,
+    };
+    return ranks[d->verdict];
+}
+
+static int by_importance(const void *a, const void *b)
+{
+    const struct delta *x = *(const struct delta *const *)a, *y = *(const struct delta *const *)b;
+    if (rank(x) != rank(y))
+        return rank(x) - rank(y);
+    double dx = isfinite(x->ratio) ? fabs(log(x->ratio)) : 0,
+           dy = isfinite(y->ratio) ? fabs(log(y->ratio)) : 0;
+    if (dx != dy)
+        return dx > dy ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static void finding(const struct delta *d, struct md *w)
+{
+    struct buf change, evidence;
+    buf_init(&change, PHRASE_MAX);
+    buf_init(&evidence, PHRASE_MAX);
+    phrase_ratio(&change, w->lang, d->ratio);
+    verdict_evidence(d, w->lang, &evidence);
+    struct num context = num_int(d->context);
+    if (d->method == METHOD_NONE)
+        md_item(w, MSG_FINDING_STATUS, d->variant, context.s, verdict_word(d->verdict, w->lang),
+                buf_str(&evidence));
+    else
+        md_item(w, MSG_FINDING_CHANGE, d->variant, context.s, verdict_word(d->verdict, w->lang),
+                buf_str(&change), num_seconds(d->base_median).s, num_seconds(d->now_median).s,
+                buf_str(&evidence));
+    buf_release(&change);
+    buf_release(&evidence);
+}
+
+static void findings(const struct comparison *c, struct md *w)
+{
+    const struct delta **order = calloc(c->count + 1, sizeof *order);
+    size_t n = 0;
+    w->out->failed |= !order;
+    for (size_t i = 0; order && i < c->count; i++)
+        if (c->deltas[i].metric == METRIC_PREFILL_S && rank(&c->deltas[i]) <= 5)
+            order[n++] = &c->deltas[i];
+    if (order)
+        qsort(order, n, sizeof *order, by_importance);
+    for (size_t i = 0; order && i < n && i < SUMMARY_FINDINGS_MAX; i++) {
+        buf_puts(w->out, "  ");
+        finding(order[i], w);
+    }
+    if (n > SUMMARY_FINDINGS_MAX) {
+        buf_puts(w->out, "  ");
+        md_item(w, MSG_FINDINGS_MORE, num_int((int64_t)(n - SUMMARY_FINDINGS_MAX)).s);
+    }
+    free(order);
+}
+
+static void against_base(const struct report_model *m, struct md *w)
+{
+    const struct comparison *c = &m->comparison;
+    struct buf counts;
+    if (!m->has_comparison)
+        return;
+    buf_init(&counts, PHRASE_MAX);
+    for (enum verdict v = 0; v < VERDICT_COUNT; v++)
+        if (c->verdicts[v])
+            buf_printf(&counts, "%s%d %s", counts.len ? ", " : "", c->verdicts[v], verdict_word(v, w->lang));
+    if (m->has_base)
+        md_item(w, MSG_SUMMARY_AGAINST, base_name(m), m->base.info.date, buf_str(&counts));
+    else
+        md_item(w, MSG_SUMMARY_AGAINST_NIGHTS, num_int((int64_t)m->history.nights).s, buf_str(&counts));
+    buf_release(&counts);
+    findings(c, w);
+}
+
+/* Lowest and highest speed of a variant against the reference, over its contexts. */
+struct spread {
+    double low;
+    double high;
+    int contexts;
+    int fast;
+    int slow;
+};
+
+static struct spread spread_of(const struct report_model *m, size_t variant)
+{
+    struct variant_view view = report_model_view(m);
+    struct spread s = {.low = INFINITY};
+    for (size_t i = 0; i < m->n_vs; i++) {
+        if (m->vs[i].variant != variant || !isfinite(m->vs[i].factor))
+            continue;
+        enum standing standing = standing_of(&view, i);
+        s.contexts++;
+        s.fast += standing == STANDING_FAST;
+        s.slow += standing == STANDING_SLOW;
+        s.low = fmin(s.low, m->vs[i].factor);
+        s.high = fmax(s.high, m->vs[i].factor);
+    }
+    return s;
+}
+
+static void range(struct buf *out, struct num low, struct num high)
+{
+    bool same = strcmp(low.s, high.s) == 0;
+    buf_printf(out, "%s%s%s", low.s, same ? "" : " - ", same ? "" : high.s);
+}
+
+static void against_reference(const struct report_model *m, size_t variant, struct md *w)
+{
+    struct spread s = spread_of(m, variant);
+    const char *name = m->now.variants[variant].name;
+    struct buf factors, times;
+    if (s.contexts == 0)
+        return;
+    buf_init(&factors, PHRASE_MAX);
+    buf_init(&times, PHRASE_MAX);
+    range(&factors, num_factor(s.low), num_factor(s.high));
+    range(&times, num_fixed(1 / s.high, 2), num_fixed(1 / s.low, 2));
+    if (s.slow == s.contexts)
+        md_item(w, MSG_VARIANT_SLOWER, name, report_model_reference(m), buf_str(&factors), buf_str(&times));
+    else if (s.fast == s.contexts)
+        md_item(w, MSG_VARIANT_FASTER, name, report_model_reference(m), buf_str(&factors));
+    else if (s.fast + s.slow == 0)
+        md_item(w, MSG_VARIANT_SAME, name, report_model_reference(m), buf_str(&factors));
+    else
+        md_item(w, MSG_VARIANT_MIXED, name, report_model_reference(m), buf_str(&factors), num_int(s.fast).s,
+                num_int(s.slow).s, num_int(s.contexts).s);
+    buf_release(&factors);
+    buf_release(&times);
+}
+
+static void growth(const struct report_model *m, struct md *w)
+{
+    for (size_t i = 0; i < m->scaling.count; i++) {
+        const struct scaling *s = &m->scaling.items[i];
+        bool flagged = false;
+        for (size_t k = 0; k < s->count; k++)
+            flagged |= scaling_flagged(&s->rows[k]);
+        if (!flagged)
+            continue;
+        const struct scaling_row *last = &s->rows[s->count - 1];
+        md_item(w, MSG_SUMMARY_SCALING, m->now.variants[s->variant].name, num_int(last->context).s,
+                num_growth(last->factor).s, num_int(s->rows[0].context).s, num_growth(last->expected).s,
+                num_fixed(s->exponent, 2).s);
+    }
+}
+
+static void broken_cells(const struct report_model *m, struct md *w)
+{
+    int left = not_ok_cells(&m->now), shown = 0;
+    for (size_t i = 0; i < m->now.n_cells && shown < SUMMARY_FINDINGS_MAX; i++) {
+        const struct cell *c = &m->now.cells[i];
+        if (c->status == STATUS_OK)
+            continue;
+        md_item(w, MSG_SUMMARY_NOT_OK, m->now.variants[c->variant].name, num_int(c->context).s,
+                cell_status(c).s, c->reason ? c->reason : "");
+        shown++;
+    }
+    if (left > shown)
+        md_item(w, MSG_FINDINGS_MORE, num_int(left - shown).s);
+}
+
+void section_summary(const struct report_model *m, struct md *w)
+{
+    md_heading(w, 2, MSG_H_SUMMARY);
+    outcome(m, w);
+    against_base(m, w);
+    for (size_t v = 0; v < m->now.n_variants; v++)
+        if (v != m->reference)
+            against_reference(m, v, w);
+    growth(m, w);
+    broken_cells(m, w);
+    md_end(w);
+}

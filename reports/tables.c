@@ -1,0 +1,250 @@
+#include "reports/tables.h"
+
+#include "reports/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *reference_name(const struct variant_view *v)
+{
+    return v->run->variants[v->reference].name;
+}
+
+/* Cells stand by variant; the tables are read by context. */
+struct order_key {
+    int context;
+    size_t index;
+};
+
+static int order_compare(const void *a, const void *b)
+{
+    const struct order_key *x = a, *y = b;
+    if (x->context != y->context)
+        return x->context < y->context ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+int cells_by_context(const struct run_data *run, size_t **order)
+{
+    struct order_key *keys = calloc(run->n_cells + 1, sizeof *keys);
+    *order = calloc(run->n_cells + 1, sizeof **order);
+    if (!keys || !*order) {
+        free(keys);
+        free(*order);
+        *order = NULL;
+        return -1;
+    }
+    for (size_t i = 0; i < run->n_cells; i++)
+        keys[i] = (struct order_key){.context = run->cells[i].context, .index = i};
+    qsort(keys, run->n_cells, sizeof *keys, order_compare);
+    for (size_t i = 0; i < run->n_cells; i++)
+        (*order)[i] = keys[i].index;
+    free(keys);
+    return 0;
+}
+
+struct num cell_status(const struct cell *c)
+{
+    struct num n;
+    if (c->counted == 0 && c->count == 0)
+        snprintf(n.s, sizeof n.s, "%s", status_name(STATUS_SKIPPED));
+    else if (c->counted == c->ok || c->counted <= 1)
+        snprintf(n.s, sizeof n.s, "%s", status_name(c->status));
+    else
+        snprintf(n.s, sizeof n.s, "%s (%d/%d OK)", status_name(c->status), c->ok, c->counted);
+    return n;
+}
+
+static enum cell_mark status_mark(const struct cell *c)
+{
+    switch (c->status) {
+    case STATUS_OK:
+        return MARK_NONE;
+    case STATUS_SKIPPED:
+    case STATUS_CANCELLED:
+    case STATUS_INTERRUPTED:
+        return MARK_WARN;
+    case STATUS_FAIL:
+    case STATUS_TIMEOUT:
+    case STATUS_HANG:
+    case STATUS_OOM:
+    case STATUS_CRASH:
+    case STATUS_INVALID:
+    case STATUS_BUILD_FAILED:
+    case STATUS_GATE_FAILED:
+    case STATUS_COUNT:
+        break;
+    }
+    return MARK_BAD;
+}
+
+enum standing standing_of(const struct variant_view *v, size_t i)
+{
+    const struct cell *c = &v->run->cells[i];
+    const struct variant_delta *d = &v->vs[i];
+    if (c->status != STATUS_OK)
+        return STANDING_NOT_OK;
+    if (c->variant == v->reference)
+        return STANDING_REFERENCE;
+    if (!isfinite(d->factor))
+        return STANDING_NONE;
+    double band = compare_defaults().regression;
+    if (isfinite(d->factor_error) && 2 * d->factor_error > band)
+        band = 2 * d->factor_error;
+    if (fabs(d->factor - 1) <= band)
+        return STANDING_SAME;
+    return d->factor > 1 ? STANDING_FAST : STANDING_SLOW;
+}
+
+static void standing_cell(struct table *t, const struct variant_view *v, size_t i, enum report_lang lang)
+{
+    switch (standing_of(v, i)) {
+    case STANDING_REFERENCE:
+        table_text(t, message(lang, MSG_STANDING_REFERENCE));
+        return;
+    case STANDING_FAST:
+        table_marked(t, message(lang, MSG_STANDING_FAST), MARK_GOOD);
+        return;
+    case STANDING_SAME:
+        table_text(t, message(lang, MSG_STANDING_SAME));
+        return;
+    case STANDING_SLOW:
+        table_marked(t, message(lang, MSG_STANDING_SLOW), MARK_WARN);
+        return;
+    case STANDING_NOT_OK:
+        table_marked(t, cell_status(&v->run->cells[i]).s, status_mark(&v->run->cells[i]));
+        return;
+    case STANDING_NONE:
+        table_text(t, status_name(STATUS_OK));
+        return;
+    }
+}
+
+/* A test that was stopped at its time-out still bounds the time from below. */
+static bool timed_out(const struct cell *c)
+{
+    return c->status == STATUS_TIMEOUT && c->ok == 0 && isfinite(c->timeout_s) && c->timeout_s > 0;
+}
+
+static void prefill_cell(struct table *t, const struct cell *c, enum report_lang lang)
+{
+    struct buf b;
+    buf_init(&b, 128);
+    if (timed_out(c))
+        message_plain(&b, lang, MSG_WALL_ABOVE, num_seconds(c->timeout_s).s);
+    else
+        buf_puts(&b, num_seconds(c->median[METRIC_PREFILL_S]).s);
+    table_text(t, buf_str(&b));
+    buf_release(&b);
+}
+
+static void factor_cell(struct table *t, const struct variant_view *v, size_t i, enum report_lang lang)
+{
+    const struct cell *c = &v->run->cells[i];
+    const struct cell *ref = run_data_cell(v->run, reference_name(v), c->context);
+    if (!timed_out(c) || !ref || !isfinite(ref->median[METRIC_WALL_S])) {
+        table_text(t, num_factor_error(v->vs[i].factor, v->vs[i].factor_error).s);
+        return;
+    }
+    struct buf b;
+    buf_init(&b, 128);
+    message_plain(&b, lang, MSG_FACTOR_OF_WALL,
+                  num_factor_below(ref->median[METRIC_WALL_S] / c->timeout_s).s);
+    table_text(t, buf_str(&b));
+    buf_release(&b);
+}
+
+static const char *kernel_name(const struct run_data *run, const struct cell *c)
+{
+    return *c->attn_impl ? c->attn_impl : run->variants[c->variant].attn_impl;
+}
+
+void table_consolidated(struct table *t, const struct variant_view *v, enum report_lang lang)
+{
+    size_t *order = NULL;
+    table_column(t, message(lang, MSG_COL_CONTEXT), true);
+    table_column(t, message(lang, MSG_COL_VARIANT), false);
+    table_column(t, message(lang, MSG_COL_KERNEL), false);
+    table_column(t, message(lang, MSG_COL_PREFILL), true);
+    table_column(t, message(lang, MSG_COL_VS_BASELINE), true);
+    table_column(t, message(lang, MSG_COL_STATUS), false);
+    if (cells_by_context(v->run, &order)) {
+        t->failed = true;
+        return;
+    }
+    for (size_t k = 0; k < v->run->n_cells; k++) {
+        const struct cell *c = &v->run->cells[order[k]];
+        table_text(t, num_int(c->context).s);
+        table_code(t, v->run->variants[c->variant].name);
+        table_code(t, kernel_name(v->run, c));
+        prefill_cell(t, c, lang);
+        factor_cell(t, v, order[k], lang);
+        standing_cell(t, v, order[k], lang);
+    }
+    free(order);
+}
+
+void table_performance(struct table *t, const struct run_data *run, enum report_lang lang)
+{
+    size_t *order = NULL;
+    table_column(t, message(lang, MSG_COL_CONTEXT), true);
+    table_column(t, message(lang, MSG_COL_VARIANT), false);
+    table_column(t, "prefill_s", true);
+    table_column(t, "wall_time_s", true);
+    table_column(t, "attn_impl", false);
+    table_column(t, message(lang, MSG_COL_THROUGHPUT), true);
+    table_column(t, message(lang, MSG_COL_REPETITIONS), true);
+    table_column(t, message(lang, MSG_COL_STATUS), false);
+    if (cells_by_context(run, &order)) {
+        t->failed = true;
+        return;
+    }
+    for (size_t k = 0; k < run->n_cells; k++) {
+        const struct cell *c = &run->cells[order[k]];
+        table_text(t, num_int(c->context).s);
+        table_code(t, run->variants[c->variant].name);
+        prefill_cell(t, c, lang);
+        table_text(t, num_seconds(c->median[METRIC_WALL_S]).s);
+        table_code(t, kernel_name(run, c));
+        table_text(t, num_rate(c->median[METRIC_TOK_PER_S]).s);
+        table_text(t, num_int(c->counted).s);
+        table_marked(t, cell_status(c).s, status_mark(c));
+    }
+    free(order);
+}
+
+bool scaling_flagged(const struct scaling_row *row)
+{
+    return isfinite(row->step) && row->step > row->step_expected * (1 + SCALING_TOLERANCE);
+}
+
+void table_scaling(struct table *t, const struct run_data *run, const struct scaling_set *set,
+                   enum report_lang lang)
+{
+    table_column(t, message(lang, MSG_COL_VARIANT), false);
+    table_column(t, message(lang, MSG_COL_CONTEXT), true);
+    table_column(t, message(lang, MSG_COL_PREFILL), true);
+    table_column(t, message(lang, MSG_COL_THROUGHPUT), true);
+    table_column(t, message(lang, MSG_COL_FACTOR), true);
+    table_column(t, message(lang, MSG_COL_EXPECTED), true);
+    table_column(t, message(lang, MSG_COL_STEP), true);
+    table_column(t, message(lang, MSG_COL_STEP_EXPECTED), true);
+    table_column(t, message(lang, MSG_COL_FLAG), false);
+    for (size_t i = 0; i < set->count; i++) {
+        const struct scaling *s = &set->items[i];
+        for (size_t k = 0; k < s->count; k++) {
+            const struct scaling_row *row = &s->rows[k];
+            bool flagged = scaling_flagged(row);
+            table_code(t, run->variants[s->variant].name);
+            table_text(t, num_int(row->context).s);
+            table_text(t, num_seconds(row->prefill_s).s);
+            table_text(t, num_rate(row->tok_per_s).s);
+            table_text(t, num_growth(row->factor).s);
+            table_text(t, num_growth(row->expected).s);
+            table_text(t, num_growth(row->step).s);
+            table_text(t, num_growth(row->step_expected).s);
+            table_marked(t, flagged ? message(lang, MSG_SCALING_ABOVE) : "", flagged ? MARK_WARN : MARK_NONE);
+        }
+    }
+}

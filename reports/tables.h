@@ -1,0 +1,55 @@
+/* tables: the tables that both a document and a terminal show, filled from loaded results.
+ *
+ * Each function fills an initialised struct table; the caller writes and releases it. Titles and words come
+ * from the catalogue. Nothing here computes statistics: verdicts, factors and fits come in as arguments.
+ */
+#ifndef KERNSWEEP_REPORTS_TABLES_H
+#define KERNSWEEP_REPORTS_TABLES_H
+
+#include "reports/message.h"
+#include "reports/table.h"
+#include "results/compare.h"
+#include "results/scaling.h"
+
+/* vs: one row per cell of the run, as compare_variants() gives. */
+struct variant_view {
+    const struct run_data *run;
+    size_t reference;
+    const struct variant_delta *vs;
+    size_t count;
+};
+
+/* How a cell stands against the reference variant. */
+enum standing {
+    STANDING_REFERENCE,
+    STANDING_FAST,
+    STANDING_SAME,
+    STANDING_SLOW,
+    STANDING_NOT_OK,
+    STANDING_NONE
+};
+enum standing standing_of(const struct variant_view *v, size_t i);
+
+/* Context, Variant, Kernel name, Prefill (s), vs Baseline, Status. */
+void table_consolidated(struct table *t, const struct variant_view *v, enum report_lang lang);
+/* Context, Variant, prefill_s, wall_time_s, attn_impl, Throughput (tok/s), Status. */
+void table_performance(struct table *t, const struct run_data *run, enum report_lang lang);
+/* Variant, Context, Prefill (s), tok/s, Factor, Expected, Step, Step expected, Flag. */
+void table_scaling(struct table *t, const struct run_data *run, const struct scaling_set *set,
+                   enum report_lang lang);
+/* Context, Variant, base, now, factor, change, Verdict, Evidence. */
+void table_comparison(struct table *t, const struct comparison *c, enum report_lang lang);
+
+/* A step whose time grows this much more than n^2 is flagged. */
+#define SCALING_TOLERANCE 0.10
+bool scaling_flagged(const struct scaling_row *row);
+
+const char *verdict_word(enum verdict v, enum report_lang lang);
+/* Appends what a verdict rests on: counts, method, thresholds, warnings. */
+void verdict_evidence(const struct delta *d, enum report_lang lang, struct buf *out);
+/* "OK", or the status and how many of the repetitions were OK. */
+struct num cell_status(const struct cell *c);
+/* Order of a document's tables: by context, then as the plan lists the variants. *order is to be free()d. */
+int cells_by_context(const struct run_data *run, size_t **order);
+
+#endif

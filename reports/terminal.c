@@ -1,0 +1,93 @@
+/* The tables that a terminal shows: the same tables as in a document, aligned with spaces. */
+#include "reports/number.h"
+#include "reports/report.h"
+#include "reports/tables.h"
+
+#include "common/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int finish(struct table *t, bool colour, struct buf *out, struct err *err)
+{
+    table_write_text(t, colour, out);
+    table_release(t);
+    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "table: memory is short");
+}
+
+int report_run_text(const struct run_data *run, size_t reference, bool colour, struct buf *out,
+                    struct err *err)
+{
+    struct variant_view view = {.run = run, .reference = reference};
+    struct variant_delta *vs = NULL;
+    struct table t;
+    if (compare_variants(run, reference, METRIC_PREFILL_S, &vs, &view.count, err))
+        return -1;
+    view.vs = vs;
+    table_init(&t);
+    table_consolidated(&t, &view, REPORT_EN);
+    free(vs);
+    return finish(&t, colour, out, err);
+}
+
+int report_scaling_text(const struct run_data *run, bool colour, struct buf *out, struct err *err)
+{
+    struct scaling_set set;
+    struct table t;
+    if (scaling_of_run(run, &set, err))
+        return -1;
+    table_init(&t);
+    table_scaling(&t, run, &set, REPORT_EN);
+    if (finish(&t, colour, out, err)) {
+        scaling_set_release(&set);
+        return -1;
+    }
+    for (size_t i = 0; i < set.count; i++) {
+        if (isnan(set.items[i].exponent))
+            continue;
+        const char *name = run->variants[set.items[i].variant].name;
+        text_printable(out, name, strlen(name), RUN_NAME_MAX);
+        buf_printf(out, ": t ~ n^%s\n", num_fixed(set.items[i].exponent, 2).s);
+    }
+    scaling_set_release(&set);
+    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "table: memory is short");
+}
+
+static void facts(const struct comparison *c, bool colour, struct buf *out)
+{
+    struct table t;
+    if (c->n_facts == 0)
+        return;
+    table_init(&t);
+    table_column(&t, message(REPORT_EN, MSG_COL_FACT), false);
+    table_column(&t, message(REPORT_EN, MSG_COL_BASE_SIDE), false);
+    table_column(&t, message(REPORT_EN, MSG_COL_NOW_SIDE), false);
+    for (size_t i = 0; i < c->n_facts; i++) {
+        table_code(&t, c->facts[i].key);
+        table_code(&t, c->facts[i].base);
+        table_code(&t, c->facts[i].now);
+    }
+    buf_putc(out, '\n');
+    table_write_text(&t, colour, out);
+    table_release(&t);
+}
+
+int report_compare_text(const struct comparison *c, bool colour, struct buf *out, struct err *err)
+{
+    struct table t;
+    table_init(&t);
+    table_comparison(&t, c, REPORT_EN);
+    if (finish(&t, colour, out, err))
+        return -1;
+    facts(c, colour, out);
+    const char *separator = "\n";
+    for (enum verdict v = 0; v < VERDICT_COUNT; v++) {
+        if (!c->verdicts[v])
+            continue;
+        buf_printf(out, "%s%d %s", separator, c->verdicts[v], verdict_word(v, REPORT_EN));
+        separator = ", ";
+    }
+    buf_putc(out, '\n');
+    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "table: memory is short");
+}

@@ -1,0 +1,131 @@
+#include "reports/number.h"
+#include "reports/tables.h"
+
+#include <math.h>
+
+const char *verdict_word(enum verdict v, enum report_lang lang)
+{
+    static const enum msg words[VERDICT_COUNT] = {
+        [VERDICT_IMPROVED] = MSG_VERDICT_IMPROVED,
+        [VERDICT_REGRESSED] = MSG_VERDICT_REGRESSED,
+        [VERDICT_UNCHANGED] = MSG_VERDICT_UNCHANGED,
+        [VERDICT_NOISY] = MSG_VERDICT_NOISY,
+        [VERDICT_NEW] = MSG_VERDICT_NEW,
+        [VERDICT_MISSING] = MSG_VERDICT_MISSING,
+        [VERDICT_BROKEN] = MSG_VERDICT_BROKEN,
+        [VERDICT_FIXED] = MSG_VERDICT_FIXED,
+    };
+    return message(lang, words[v]);
+}
+
+static enum cell_mark verdict_mark(enum verdict v)
+{
+    switch (v) {
+    case VERDICT_REGRESSED:
+    case VERDICT_MISSING:
+    case VERDICT_BROKEN:
+        return MARK_BAD;
+    case VERDICT_IMPROVED:
+    case VERDICT_FIXED:
+        return MARK_GOOD;
+    case VERDICT_NOISY:
+    case VERDICT_NEW:
+        return MARK_WARN;
+    case VERDICT_UNCHANGED:
+    case VERDICT_COUNT:
+        break;
+    }
+    return MARK_NONE;
+}
+
+/* Why there is nothing to measure. */
+static void evidence_of_absence(const struct delta *d, enum report_lang lang, struct buf *out)
+{
+    if (!d->in_base)
+        message_plain(out, lang, MSG_EVIDENCE_NEW, status_name(d->now_status));
+    else if (!d->in_now)
+        message_plain(out, lang, MSG_EVIDENCE_MISSING, status_name(d->base_status));
+    else
+        message_plain(out, lang, MSG_EVIDENCE_STATUS, status_name(d->base_status),
+                      status_name(d->now_status));
+}
+
+static void evidence_of_method(const struct delta *d, enum report_lang lang, struct buf *out)
+{
+    struct num base_n = num_int(d->base_n), now_n = num_int(d->now_n), limit = num_percent(d->threshold);
+    switch (d->method) {
+    case METHOD_NONE:
+    case METHOD_COUNT:
+        evidence_of_absence(d, lang, out);
+        return;
+    case METHOD_EXACT:
+        message_plain(out, lang, MSG_EVIDENCE_EXACT);
+        return;
+    case METHOD_THRESHOLD:
+        message_plain(out, lang, MSG_EVIDENCE_THRESHOLD, base_n.s, now_n.s, limit.s);
+        return;
+    case METHOD_MANN_WHITNEY:
+        message_plain(out, lang, MSG_EVIDENCE_MANN_WHITNEY, base_n.s, now_n.s, num_p(d->p).s,
+                      num_p(d->p_adjusted).s, limit.s);
+        return;
+    case METHOD_BOOTSTRAP:
+        message_plain(out, lang, MSG_EVIDENCE_BOOTSTRAP, base_n.s, now_n.s, num_fixed(d->ratio_low, 3).s,
+                      num_fixed(d->ratio_high, 3).s, limit.s);
+        return;
+    case METHOD_ROBUST_Z:
+        message_plain(out, lang, MSG_EVIDENCE_ROBUST_Z, num_fixed(d->z, 1).s, num_int(d->history_n).s,
+                      num_seconds(d->history_median).s, limit.s);
+        return;
+    }
+}
+
+static void evidence_add(const struct delta *d, enum report_lang lang, struct buf *out)
+{
+    if (isfinite(d->noise_floor))
+        message_plain(out, lang, MSG_EVIDENCE_NOISE, num_percent(d->noise_floor).s);
+    if (isfinite(d->detectable))
+        message_plain(out, lang, MSG_EVIDENCE_DETECTABLE, num_percent(d->detectable).s);
+    if (d->outlier)
+        message_plain(out, lang, MSG_EVIDENCE_OUTLIER);
+    if (d->slow_first)
+        message_plain(out, lang, MSG_EVIDENCE_SLOW_FIRST);
+}
+
+void verdict_evidence(const struct delta *d, enum report_lang lang, struct buf *out)
+{
+    evidence_of_method(d, lang, out);
+    if (d->method != METHOD_NONE)
+        evidence_add(d, lang, out);
+}
+
+static void comparison_row(struct table *t, const struct delta *d, enum report_lang lang)
+{
+    struct buf evidence;
+    buf_init(&evidence, 1024);
+    verdict_evidence(d, lang, &evidence);
+    table_text(t, num_int(d->context).s);
+    table_code(t, d->variant);
+    table_text(t, num_seconds(d->base_median).s);
+    table_text(t, num_seconds(d->now_median).s);
+    table_text(t, num_factor(d->factor).s);
+    table_text(t, num_change(d->ratio - 1).s);
+    table_marked(t, verdict_word(d->verdict, lang), verdict_mark(d->verdict));
+    table_text(t, buf_str(&evidence));
+    t->failed |= !buf_ok(&evidence);
+    buf_release(&evidence);
+}
+
+void table_comparison(struct table *t, const struct comparison *c, enum report_lang lang)
+{
+    table_column(t, message(lang, MSG_COL_CONTEXT), true);
+    table_column(t, message(lang, MSG_COL_VARIANT), false);
+    table_column(t, message(lang, MSG_COL_BASE), true);
+    table_column(t, message(lang, MSG_COL_NOW), true);
+    table_column(t, message(lang, MSG_COL_VS_BASE), true);
+    table_column(t, message(lang, MSG_COL_CHANGE), true);
+    table_column(t, message(lang, MSG_COL_VERDICT), false);
+    table_column(t, message(lang, MSG_COL_EVIDENCE), false);
+    for (size_t i = 0; i < c->count; i++)
+        if (c->deltas[i].metric == METRIC_PREFILL_S)
+            comparison_row(t, &c->deltas[i], lang);
+}
