@@ -105,7 +105,7 @@ until_true() {
 
 # A private sshd whose host alias is `loopback`; NODE is its folder.
 node_start() {
-    NODE=${1:-$TMPDIR/node}
+    NODE=$TMPDIR/node
     scripts/loopback-node start "$NODE" >"$TMPDIR/node.log" 2>&1 || {
         diag "$(cat "$TMPDIR/node.log")"
         return 1
