@@ -1,0 +1,203 @@
+/* plan: what is refused, with the place in the message, and what a good plan expands to. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/fs.h"
+#include "harness/job.h"
+#include "harness/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/kernsweep-plan-XXXXXX";
+static char file[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(file, sizeof file, "%s/plan.json", folder);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return fs_remove_tree(folder, NULL);
+}
+
+static int load_text(struct plan *p, const char *text, struct err *err)
+{
+    struct err ignored = {0};
+    assert_int_equal(fs_write_file(file, text, strlen(text), 0600, &ignored), 0);
+    return plan_load(p, file, err);
+}
+
+#define HEAD "{\"schema\":\"kernsweep.plan/1\",\"ticket\":\"t\","
+#define VARIANTS                                                                                             \
+    "\"variants\":[{\"name\":\"a\",\"run\":[\"x\"]},{\"name\":\"b\",\"run\":[\"y\",\"{context}\"]}],"
+#define MATRIX "\"contexts\":[4096,8192],\"timeouts\":{\"4096\":10,\"8192\":20}"
+
+static const struct {
+    const char *what, *text, *place, *hint;
+} refused[] = {
+    {"not JSON", "{", "line 1", "JSON"},
+    {"duplicate key", HEAD HEAD, "plan.json", "JSON"},
+    {"unknown key", HEAD VARIANTS MATRIX ",\"timeout\":{}}", "$", "did you mean \"timeouts\""},
+    {"no schema", "{\"ticket\":\"t\"," VARIANTS MATRIX "}", "$.schema", "expected a string"},
+    {"another schema", "{\"schema\":\"kernsweep.plan/9\",\"ticket\":\"t\"," VARIANTS MATRIX "}", "$.schema",
+     "plan/1"},
+    {"no ticket", "{\"schema\":\"kernsweep.plan/1\"," VARIANTS MATRIX "}", "$.ticket", "expected"},
+    {"no variants", HEAD "\"variants\":[]," MATRIX "}", "$.variants", "empty"},
+    {"no contexts", HEAD VARIANTS "\"contexts\":[],\"timeouts\":{}}", "$.contexts", "non-empty"},
+    {"wrong type", HEAD VARIANTS "\"contexts\":[\"4096\"],\"timeouts\":{\"default\":1}}", "$.contexts[0]",
+     "integer"},
+    {"same context twice", HEAD VARIANTS "\"contexts\":[1,1],\"timeouts\":{\"default\":1}}", "$.contexts[1]",
+     "twice"},
+    {"context 0", HEAD VARIANTS "\"contexts\":[0],\"timeouts\":{\"default\":1}}", "$.contexts[0]", "found 0"},
+    {"negative time-out", HEAD VARIANTS "\"contexts\":[4096],\"timeouts\":{\"4096\":-5}}", "$.timeouts.4096",
+     "-5"},
+    {"no time-out", HEAD VARIANTS "\"contexts\":[4096],\"timeouts\":{\"8192\":5}}", "$.timeouts.4096",
+     "no time-out"},
+    {"time-outs absent", HEAD VARIANTS "\"contexts\":[4096]}", "$.timeouts", "expected an object"},
+    {"time-out of a word", HEAD VARIANTS "\"contexts\":[1],\"timeouts\":{\"4k\":5}}", "$.timeouts.4k",
+     "tokens"},
+    {"variant ../x", HEAD "\"variants\":[{\"name\":\"../x\",\"run\":[\"x\"]}]," MATRIX "}",
+     "$.variants[0].name", "../x"},
+    {"variant with a space", HEAD "\"variants\":[{\"name\":\"a b\",\"run\":[\"x\"]}]," MATRIX "}",
+     "$.variants[0].name", "a b"},
+    {"variant twice",
+     HEAD "\"variants\":[{\"name\":\"a\",\"run\":[\"x\"]},{\"name\":\"a\",\"run\":[\"x\"]}]," MATRIX "}",
+     "$.variants[1].name", "twice"},
+    {"variant without run", HEAD "\"variants\":[{\"name\":\"a\"}]," MATRIX "}", "$.variants[0].run",
+     "array of strings"},
+    {"run as a string", HEAD "\"variants\":[{\"name\":\"a\",\"run\":\"x y\"}]," MATRIX "}",
+     "$.variants[0].run", "array"},
+    {"placeholder", HEAD "\"variants\":[{\"name\":\"a\",\"run\":[\"{contexts}\"]}]," MATRIX "}",
+     "$.variants[0].run[0]", "{contexts}"},
+    {"env name", HEAD VARIANTS MATRIX ",\"env\":{\"A-B\":\"1\"}}", "$.env.A-B", "environment"},
+    {"env value", HEAD VARIANTS MATRIX ",\"env\":{\"A\":1}}", "$.env.A", "string"},
+    {"repetitions 0", HEAD VARIANTS MATRIX ",\"repetitions\":0}", "$.repetitions", "found 0"},
+    {"mode", HEAD VARIANTS MATRIX ",\"mode\":\"fast\"}", "$.mode", "perf"},
+    {"workdir climbs", HEAD VARIANTS MATRIX ",\"workdir\":\"../x\"}", "$.workdir", ".."},
+    {"source is absent", HEAD VARIANTS MATRIX ",\"source\":{\"dir\":\"nowhere\"}}", "$.source.dir",
+     "nowhere"},
+    {"include climbs", HEAD VARIANTS MATRIX ",\"source\":{\"dir\":\".\",\"include\":[\"../x\"]}}",
+     "$.source.include[0]", ".."},
+    {"gate kind",
+     HEAD "\"variants\":[{\"name\":\"a\",\"run\":[\"x\"],\"gates\":[{\"kind\":\"luck\"}]}]," MATRIX "}",
+     "$.variants[0].gates[0].kind", "luck"},
+};
+
+static void refuses_with_file_and_place(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        struct plan p;
+        struct err err = {0};
+        if (load_text(&p, refused[i].text, &err) == 0)
+            fail_msg("%s: was accepted", refused[i].what);
+        if (err.kind != ERR_INPUT || !strstr(err.msg, file) || !strstr(err.msg, refused[i].place) ||
+            !strstr(err.msg, refused[i].hint) || strchr(err.msg, '\n'))
+            fail_msg("%s: %s", refused[i].what, err.msg);
+    }
+}
+
+static void good_plan_expands_in_order(void **state)
+{
+    (void)state;
+    struct plan p;
+    struct err err = {0};
+    if (load_text(&p, HEAD VARIANTS MATRIX ",\"repetitions\":{\"default\":1,\"4096\":2},\"warmup\":1}",
+                  &err) != 0)
+        fail_msg("%s", err.msg);
+    assert_int_equal(plan_test_count(&p), 10);
+    const struct job_request req = {
+        .run_id = "r", .date = "2026-01-01", .tag = "", .mode = "perf", .node = "n"};
+    json_t *job = job_encode(&p, &req);
+    json_t *tests = json_object_get(job, "tests");
+    assert_int_equal(json_array_size(tests), 10);
+    static const struct {
+        const char *variant;
+        int context, repetition;
+        bool warmup;
+    } order[10] = {{"a", 4096, 1, true},  {"b", 4096, 1, true},  {"a", 8192, 1, true},  {"b", 8192, 1, true},
+                   {"a", 4096, 2, false}, {"b", 4096, 2, false}, {"a", 8192, 2, false}, {"b", 8192, 2, false},
+                   {"a", 4096, 3, false}, {"b", 4096, 3, false}};
+    for (size_t i = 0; i < 10; i++) {
+        const json_t *t = json_array_get(tests, i);
+        assert_int_equal(json_integer_value(json_object_get(t, "index")), i + 1);
+        assert_string_equal(json_string_value(json_object_get(t, "variant")), order[i].variant);
+        assert_int_equal(json_integer_value(json_object_get(t, "context")), order[i].context);
+        assert_int_equal(json_integer_value(json_object_get(t, "repetition")), order[i].repetition);
+        assert_int_equal(json_is_true(json_object_get(t, "warmup")), order[i].warmup);
+        assert_true(json_number_value(json_object_get(t, "timeout_s")) ==
+                    (order[i].context == 4096 ? 10 : 20));
+    }
+    json_decref(job);
+    plan_release(&p);
+}
+
+static void grouped_order_finishes_a_cell_first(void **state)
+{
+    (void)state;
+    struct plan p;
+    struct err err = {0};
+    assert_int_equal(load_text(&p, HEAD VARIANTS MATRIX ",\"repetitions\":2,\"order\":\"grouped\"}", &err),
+                     0);
+    const struct job_request req = {
+        .run_id = "r", .date = "2026-01-01", .tag = "", .mode = "perf", .node = "n"};
+    json_t *job = job_encode(&p, &req);
+    const json_t *second = json_array_get(json_object_get(job, "tests"), 1);
+    assert_string_equal(json_string_value(json_object_get(second, "variant")), "a");
+    assert_int_equal(json_integer_value(json_object_get(second, "repetition")), 2);
+    json_decref(job);
+    plan_release(&p);
+}
+
+static void command_line_narrows(void **state)
+{
+    (void)state;
+    struct plan p;
+    struct err err = {0};
+    assert_int_equal(load_text(&p, HEAD VARIANTS MATRIX "}", &err), 0);
+    assert_int_equal(plan_select_variants(&p, "b", &err), 0);
+    assert_int_equal(plan_select_contexts(&p, "8192", &err), 0);
+    assert_int_equal(plan_set_repeat(&p, "8192:3", &err), 0);
+    assert_int_equal(plan_test_count(&p), 3);
+    assert_string_equal(p.variants[0].name, "b");
+    assert_int_equal(plan_select_variants(&p, "a,zz", &err), -1);
+    assert_non_null(strstr(err.msg, "--variants"));
+    assert_int_equal(plan_select_contexts(&p, "16384", &err), -1);
+    assert_non_null(strstr(err.msg, "no time-out"));
+    assert_int_equal(plan_set_repeat(&p, "8192", &err), -1);
+    assert_non_null(strstr(err.msg, "--repeat"));
+    plan_release(&p);
+}
+
+static void run_ids_are_names_and_differ(void **state)
+{
+    (void)state;
+    char a[JOB_RUN_ID_MAX], b[JOB_RUN_ID_MAX];
+    job_run_id("a_ticket_of_thirty-two_characters", a);
+    job_run_id("t", b);
+    assert_true(strlen(a) < sizeof a - 1);
+    assert_string_not_equal(a + strlen(a) - 6, b + strlen(b) - 6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refuses_with_file_and_place),         cmocka_unit_test(good_plan_expands_in_order),
+        cmocka_unit_test(grouped_order_finishes_a_cell_first), cmocka_unit_test(command_line_narrows),
+        cmocka_unit_test(run_ids_are_names_and_differ),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
