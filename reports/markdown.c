@@ -34,12 +34,12 @@ static bool needs_escape(const char *text, size_t i, bool line_start)
         return i == 0 || !isalnum((unsigned char)text[i - 1]) || !isalnum((unsigned char)text[i + 1]);
     if (c == ':')
         return text[i + 1] == '/' && text[i + 2] == '/';
-    if (c == '.')
-        return i >= 3 && strncasecmp(text + i - 3, "www", 3) == 0;
+    if (c == '.' && i >= 3 && strncasecmp(text + i - 3, "www", 3) == 0)
+        return true;
     if (!line_start)
         return false;
     if (c == '.' || c == ')')
-        return strspn(text, "0123456789") == i;
+        return i > 0 && strspn(text, "0123456789") == i && (text[i + 1] == ' ' || !text[i + 1]);
     return i == 0 && strchr("#+-=!", c) != NULL;
 }
 

@@ -1,0 +1,196 @@
+#include "reports/markdown.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct sheet {
+    struct buf buf;
+    struct md md;
+};
+
+static void sheet_init(struct sheet *s)
+{
+    buf_init(&s->buf, 1 << 20);
+    s->md = (struct md){.out = &s->buf, .lang = REPORT_EN};
+}
+
+/* Compares what was written and releases it. */
+static void sheet_is(struct sheet *s, const char *want)
+{
+    assert_true(buf_ok(&s->buf));
+    assert_string_equal(buf_str(&s->buf), want);
+    buf_release(&s->buf);
+}
+
+static void text_is(const char *in, const char *want)
+{
+    struct sheet s;
+    sheet_init(&s);
+    buf_putc(&s.buf, ' ');
+    md_text(&s.md, in);
+    buf_consume(&s.buf, 1);
+    sheet_is(&s, want);
+}
+
+static void code_is(const char *in, const char *want)
+{
+    struct sheet s;
+    sheet_init(&s);
+    md_code(&s.md, in);
+    sheet_is(&s, want);
+}
+
+static void punctuation_that_markdown_reads_is_quoted(void **state)
+{
+    (void)state;
+    text_is("<script>alert(1)</script>", "\\<script\\>alert(1)\\</script\\>");
+    text_is("a|b", "a\\|b");
+    text_is("*x* `y` ~z~ [l](u) &amp; $m$", "\\*x\\* \\`y\\` \\~z\\~ \\[l\\](u) \\&amp; \\$m\\$");
+    text_is("back\\slash", "back\\\\slash");
+    text_is("_under_ score", "\\_under\\_ score");
+    text_is("flash_v2_naive", "flash_v2_naive");
+    text_is("http://x.example/ www.x.example", "http\\://x.example/ www\\.x.example");
+    text_is("3.53 times, +7.3 %, 1.00x", "3.53 times, +7.3 %, 1.00x");
+}
+
+static void what_starts_a_block_is_quoted_at_a_line_start_only(void **state)
+{
+    static const char *const cases[][2] = {
+        {"# no heading", "\\# no heading"}, {"- no item", "\\- no item"}, {"12. no list", "12\\. no list"},
+        {"1) no list", "1\\) no list"},     {"3.5 s", "3.5 s"},           {"=====", "\\====="}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sheet s;
+        sheet_init(&s);
+        md_text(&s.md, cases[i][0]);
+        sheet_is(&s, cases[i][1]);
+    }
+    text_is("- 1. #", "- 1. #");
+}
+
+static void invisible_characters_become_visible(void **state)
+{
+    (void)state;
+    text_is("a\nb\r\tc\x1b[31m", "a\\\\x0ab\\\\x0d\\\\x09c\\\\x1b\\[31m");
+    text_is("v3\xe2\x80\xaegpj", "v3\\\\u{202e}gpj");
+    text_is("bad \xff utf", "bad \\\\xff utf");
+    text_is("café ² ×", "café ² ×");
+    code_is("a\nb", "`a\\x0ab`");
+}
+
+static void code_spans_are_longer_than_the_backticks_inside(void **state)
+{
+    (void)state;
+    code_is("v3", "`v3`");
+    code_is("a`b", "``a`b``");
+    code_is("``", "``` `` ```");
+    code_is("`x", "`` `x ``");
+    code_is("", "\\-");
+    code_is("<script>", "`<script>`");
+}
+
+static void fences_are_longer_than_the_backticks_inside(void **state)
+{
+    struct sheet s;
+    static const char text[] = "one\n```\n<b>\x1b[0m";
+    (void)state;
+    sheet_init(&s);
+    md_code_block(&s.md, "text", text, sizeof text - 1);
+    sheet_is(&s, "````text\none\n```\n<b>\\x1b[0m\n````\n\n");
+}
+
+static void bars_do_not_split_cells(void **state)
+{
+    struct table t;
+    struct sheet s;
+    (void)state;
+    table_init(&t);
+    sheet_init(&s);
+    table_column(&t, "Name", false);
+    table_column(&t, "N", true);
+    table_code(&t, "a|b");
+    table_text(&t, "1");
+    table_code(&t, "a\\|b");
+    table_text(&t, "2");
+    table_text(&t, "c|d");
+    table_marked(&t, "3", MARK_BAD);
+    md_table(&s.md, &t);
+    table_release(&t);
+    sheet_is(&s, "| Name   |     N |\n"
+                 "| ------ | ----: |\n"
+                 "| `a\\|b` |     1 |\n"
+                 "| a\\\\\\|b |     2 |\n"
+                 "| c\\|d   | **3** |\n\n");
+}
+
+static void links_hold_no_markup(void **state)
+{
+    struct sheet s;
+    (void)state;
+    sheet_init(&s);
+    md_link(&s.md, "a]b", "dir/a b)(\"<.txt");
+    sheet_is(&s, "[`a]b`](dir/a%20b%29%28%22%3C.txt)");
+}
+
+static void a_crooked_table_is_an_error(void **state)
+{
+    struct table t;
+    struct sheet s;
+    (void)state;
+    table_init(&t);
+    sheet_init(&s);
+    table_column(&t, "A", false);
+    table_column(&t, "B", false);
+    table_text(&t, "only one");
+    md_table(&s.md, &t);
+    assert_false(buf_ok(&s.buf));
+    table_release(&t);
+    buf_release(&s.buf);
+}
+
+static void a_terminal_gets_aligned_columns_and_no_escape_sequences(void **state)
+{
+    struct table t;
+    struct buf out;
+    (void)state;
+    table_init(&t);
+    buf_init(&out, 4096);
+    table_column(&t, "Variant", false);
+    table_column(&t, "Prefill (s)", true);
+    table_column(&t, "Status", false);
+    table_code(&t, "v3\x1b]0;x\x07");
+    table_text(&t, "3540.68");
+    table_marked(&t, "Slow", MARK_BAD);
+    table_code(&t, "baseline");
+    table_text(&t, "403.26 ±");
+    table_text(&t, "OK");
+    table_write_text(&t, false, &out);
+    assert_string_equal(buf_str(&out), "Variant         Prefill (s)  Status\n"
+                                       "v3\\x1b]0;x\\x07      3540.68  Slow\n"
+                                       "baseline           403.26 ±  OK\n");
+    buf_clear(&out);
+    table_write_text(&t, true, &out);
+    assert_non_null(strstr(buf_str(&out), "\033[1;31mSlow\033[0m"));
+    table_release(&t);
+    buf_release(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(punctuation_that_markdown_reads_is_quoted),
+        cmocka_unit_test(what_starts_a_block_is_quoted_at_a_line_start_only),
+        cmocka_unit_test(invisible_characters_become_visible),
+        cmocka_unit_test(code_spans_are_longer_than_the_backticks_inside),
+        cmocka_unit_test(fences_are_longer_than_the_backticks_inside),
+        cmocka_unit_test(bars_do_not_split_cells),
+        cmocka_unit_test(links_hold_no_markup),
+        cmocka_unit_test(a_crooked_table_is_an_error),
+        cmocka_unit_test(a_terminal_gets_aligned_columns_and_no_escape_sequences),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

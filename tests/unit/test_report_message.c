@@ -1,0 +1,71 @@
+#include "reports/message.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Which placeholders a template has, and which of them are code: bit n, and bit n + 16. */
+static unsigned placeholders(const char *s)
+{
+    unsigned set = 0;
+    for (const char *p = s; (p = strchr(p, '{')); p++) {
+        if (p[1] < '1' || p[1] > '9' || p[2] != '}')
+            fail_msg("stray brace in \"%s\"", s);
+        unsigned n = (unsigned)(p[1] - '0');
+        bool code = p > s && p[-1] == '`' && p[3] == '`';
+        set |= 1u << n | (code ? 1u << (n + 16) : 0);
+    }
+    return set;
+}
+
+static void every_language_uses_the_same_data(void **state)
+{
+    (void)state;
+    for (enum msg id = 0; id < MSG_COUNT; id++)
+        for (enum report_lang lang = 0; lang < REPORT_LANG_COUNT; lang++) {
+            assert_true(strlen(message(lang, id)) > 0);
+            if (placeholders(message(lang, id)) != placeholders(message(REPORT_EN, id)))
+                fail_msg("\"%s\" lacks data of \"%s\"", message(lang, id), message(REPORT_EN, id));
+        }
+}
+
+static void templates_hold_no_backtick_or_star_without_its_partner(void **state)
+{
+    (void)state;
+    for (enum msg id = 0; id < MSG_COUNT; id++)
+        for (enum report_lang lang = 0; lang < REPORT_LANG_COUNT; lang++) {
+            size_t ticks = 0, stars = 0;
+            for (const char *p = message(lang, id); *p; p++) {
+                ticks += *p == '`';
+                stars += *p == '*';
+                assert_false(*p == '<' || *p == '|');
+            }
+            assert_true(ticks % 2 == 0 && stars % 4 == 0);
+        }
+}
+
+static void data_are_put_where_the_template_says(void **state)
+{
+    struct buf out;
+    (void)state;
+    buf_init(&out, 256);
+    message_plain(&out, REPORT_EN, MSG_EVIDENCE_STATUS, "OK", "TIMEOUT");
+    assert_string_equal(buf_str(&out), "OK in the base, now TIMEOUT");
+    buf_clear(&out);
+    message_plain(&out, REPORT_EN, MSG_EVIDENCE_STATUS, "OK");
+    assert_string_equal(buf_str(&out), "OK in the base, now ");
+    buf_release(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_language_uses_the_same_data),
+        cmocka_unit_test(templates_hold_no_backtick_or_star_without_its_partner),
+        cmocka_unit_test(data_are_put_where_the_template_says),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,88 @@
+#include "reports/number.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define same(got, want) assert_string_equal((got).s, want)
+
+static void seconds_keep_two_decimals_or_four_digits(void **state)
+{
+    (void)state;
+    same(num_seconds(13366.9), "13366.90");
+    same(num_seconds(22.7681), "22.77");
+    same(num_seconds(1), "1.00");
+    same(num_seconds(0.05123), "0.0512");
+    same(num_seconds(1.5575e-05), "1.56e-05");
+    same(num_seconds(0), "0.00");
+    same(num_seconds_raw(469.749), "469.749");
+}
+
+static void what_was_not_measured_is_a_dash(void **state)
+{
+    (void)state;
+    double nan = (double)NAN;
+    same(num_seconds(nan), "-");
+    same(num_rate(nan), "-");
+    same(num_factor(nan), "-");
+    same(num_factor_error(nan, 0.1), "-");
+    same(num_bytes(nan), "-");
+    same(num_percent(nan), "-");
+    same(num_change(INFINITY), "-");
+    same(num_duration(-1), "-");
+    same(num_money(nan, "USD"), "-");
+}
+
+static void factors_are_those_of_the_hand_written_reports(void **state)
+{
+    (void)state;
+    same(num_factor(1), "1.00x");
+    same(num_factor(403.26 / 3540.68), "0.11x");
+    same(num_factor(1181.64 / 13366.90), "0.09x");
+    same(num_factor(0.0150), "0.015x");
+    same(num_factor_error(1.2134, 0.0123), "1.21x ± 0.012");
+    same(num_growth(469.749 / 22.7681), "20.6x");
+    same(num_rate(4096 / 22.7681), "180");
+    same(num_rate(16384 / 469.749), "35");
+    same(num_rate(7.24), "7.2");
+}
+
+static void a_bound_is_rounded_to_the_safe_side(void **state)
+{
+    (void)state;
+    same(num_factor_below(22.7681 / 180), "< 0.13x");
+    same(num_factor_below(0.12), "< 0.12x");
+}
+
+static void bytes_durations_and_percents_have_units(void **state)
+{
+    (void)state;
+    same(num_bytes(512), "512 B");
+    same(num_bytes(36864), "36.0 KiB");
+    same(num_bytes(192.0 * 1024 * 1024 * 1024), "192.0 GiB");
+    same(num_duration(9.94), "9.9 s");
+    same(num_duration(750), "12 min 30 s");
+    same(num_duration(7500), "2 h 05 min");
+    same(num_percent(0.05), "5 %");
+    same(num_percent(0.025), "2.5 %");
+    same(num_change(0.0731), "+7.3 %");
+    same(num_change(-0.004), "-0.4 %");
+    same(num_p(0.00794), "0.0079");
+    same(num_p(1e-9), "< 0.0001");
+    same(num_money(3.6, "USD"), "3.60 USD");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(seconds_keep_two_decimals_or_four_digits),
+        cmocka_unit_test(what_was_not_measured_is_a_dash),
+        cmocka_unit_test(factors_are_those_of_the_hand_written_reports),
+        cmocka_unit_test(a_bound_is_rounded_to_the_safe_side),
+        cmocka_unit_test(bytes_durations_and_percents_have_units),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
