@@ -1,0 +1,8 @@
+/* ssh_transport: the libssh2 back-end: puts ssh_session, ssh_auth and ssh_channel behind the transport. */
+#ifndef KERNSWEEP_HARNESS_SSH_TRANSPORT_H
+#define KERNSWEEP_HARNESS_SSH_TRANSPORT_H
+
+struct transport_ops;
+extern const struct transport_ops ssh_transport_ops;
+
+#endif
