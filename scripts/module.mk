@@ -8,7 +8,12 @@ deps:
 	$(Q)scripts/install-deps build test gpu lint report
 demo:
 	$(Q)scripts/demo
-bench: all
-	$(Q)BUILD=$(BUILD) scripts/bench/all
 lint:
 	$(Q)scripts/lint
+
+$(BUILD)/bench/sleeper: scripts/bench/sleeper.c $(BUILD)/.flags
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -static -o $@ $<
+bench: all $(BUILD)/bench/sleeper
+	$(Q)scripts/bench/sweep $(BUILD)
