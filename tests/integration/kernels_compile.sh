@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# The kernels compile, without a warning, for every platform whose compiler is installed, so that no path rots.
+# timeout: 900
+. tests/lib.sh
+
+# compiles NAME PLATFORM ARCH FILE...: make leaves the files, none of them empty.
+compiles() {
+    local name=$1 dir=$BUILD/kernels/$3 file rc=0 log
+    log=$(make -C kernels PLATFORM="$2" ARCH="$3" WERROR=1 BUILD="$dir" 2>&1) || rc=$?
+    shift 3
+    for file; do [ -s "$dir/$file" ] || rc=1; done
+    ok "$name" "$rc" "$(tail -n 30 <<<"$log")"
+}
+
+mapfile -t variants < <(sed -n 's/^VARIANT(\([a-z0-9_]*\))$/\1/p' kernels/attention/variants.def)
+
+if command -v hipcc >/dev/null; then
+    compiles "amd gfx90a: hipcc compiles and links" amd gfx90a prefill
+else
+    skip "amd gfx90a" "hipcc is not installed (scripts/install-deps gpu)"
+fi
+
+if ! command -v hipcc >/dev/null || ! command -v clang++-19 >/dev/null; then
+    skip "amd gfx942" "hipcc or clang-19 is not installed (scripts/install-deps gpu)"
+else
+    compiles "amd gfx942: every variant compiles" amd gfx942 "${variants[@]/%/.hsaco}"
+    for variant in "${variants[@]}"; do
+        like "amd gfx942: $variant is a code object for that GPU" \
+            "$(llvm-readelf-19 --notes "$BUILD/kernels/gfx942/$variant.hsaco" 2>&1)" 'amdgcn-amd-amdhsa--gfx942'
+    done
+fi
+
+nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+if [ -x "$nvcc" ]; then
+    compiles "nvidia sm_90a: nvcc compiles and links" nvidia sm_90a prefill
+else
+    skip "nvidia sm_90a" "nvcc is not installed"
+fi
+done_testing
