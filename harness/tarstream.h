@@ -21,6 +21,9 @@ struct tar_limits {
     size_t entries;       /* files and folders; 0: the default, 200000 */
 };
 
+/* given (or NULL) with the defaults in place of zeros. */
+struct tar_limits tar_limits_fill(const struct tar_limits *given);
+
 struct tar_tree {
     const char *root;
     const char *const *include; /* NULL-terminated paths under root, or NULL for all of it */
