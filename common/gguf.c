@@ -1,0 +1,346 @@
+#include "common/gguf.h"
+
+#include "common/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const uint64_t entries_max = 1 << 20;
+static const uint64_t tensors_max = 1 << 20;
+
+static const struct {
+    const char *name;
+    unsigned size; /* bytes of a scalar, 0 for the others */
+} types[GGUF_TYPE_COUNT] = {
+    [GGUF_U8] = {"u8", 1},       [GGUF_I8] = {"i8", 1},     [GGUF_U16] = {"u16", 2},
+    [GGUF_I16] = {"i16", 2},     [GGUF_U32] = {"u32", 4},   [GGUF_I32] = {"i32", 4},
+    [GGUF_F32] = {"f32", 4},     [GGUF_BOOL] = {"bool", 1}, [GGUF_STRING] = {"string", 0},
+    [GGUF_ARRAY] = {"array", 0}, [GGUF_U64] = {"u64", 8},   [GGUF_I64] = {"i64", 8},
+    [GGUF_F64] = {"f64", 8},
+};
+
+const char *gguf_type_name(enum gguf_type t)
+{
+    return types[t].name;
+}
+
+static int fail(const struct gguf *g, uint64_t offset, struct err *err, const char *what)
+{
+    return err_set(err, ERR_INPUT, "%s: offset %" PRIu64 ": %s", g->path, offset, what);
+}
+
+static int fill_window(struct gguf *g, struct err *err)
+{
+    ssize_t n;
+    do
+        n = pread(g->fd, g->window, sizeof g->window, (off_t)g->at);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: offset %" PRIu64 ": cannot read", g->path, g->at);
+    if (n == 0)
+        return fail(g, g->at, err, "the file ends in the middle of its metadata (truncated)");
+    g->window_at = g->at;
+    g->window_len = (uint32_t)n;
+    return 0;
+}
+
+static int take(struct gguf *g, void *out, uint64_t len, struct err *err)
+{
+    unsigned char *to = out;
+    while (len > 0) {
+        bool inside = g->at >= g->window_at && g->at < g->window_at + g->window_len;
+        if (!inside && fill_window(g, err) != 0)
+            return -1;
+        uint64_t from = g->at - g->window_at, n = g->window_len - from;
+        if (n > len)
+            n = len;
+        memcpy(to, g->window + from, n);
+        to += n;
+        g->at += n;
+        len -= n;
+    }
+    return 0;
+}
+
+static int skip(struct gguf *g, uint64_t len, const char *what, struct err *err)
+{
+    if (len > g->size - g->at)
+        return fail(g, g->at, err, what);
+    g->at += len;
+    return 0;
+}
+
+/* The format is little-endian, as every machine that this is built for. */
+static int take_u32(struct gguf *g, uint32_t *out, struct err *err)
+{
+    return take(g, out, sizeof *out, err);
+}
+
+static int take_u64(struct gguf *g, uint64_t *out, struct err *err)
+{
+    return take(g, out, sizeof *out, err);
+}
+
+static int read_header(struct gguf *g, struct err *err)
+{
+    char magic[4];
+    if (take(g, magic, sizeof magic, err) != 0)
+        return -1;
+    if (memcmp(magic, "GGUF", 4) != 0)
+        return fail(g, 0, err, "not a GGUF file (the magic is missing)");
+    if (take_u32(g, &g->version, err) != 0)
+        return -1;
+    if (g->version != 2 && g->version != 3)
+        return err_set(err, ERR_INPUT, "%s: offset 4: GGUF version %" PRIu32 " is not known (2 and 3 are)%s",
+                       g->path, g->version, g->version > 0xffff ? "; a big-endian file?" : "");
+    if (take_u64(g, &g->n_tensors, err) != 0 || take_u64(g, &g->n_entries, err) != 0)
+        return -1;
+    if (g->n_tensors > tensors_max)
+        return fail(g, 8, err, "an impossible number of tensors");
+    if (g->n_entries > entries_max)
+        return fail(g, 16, err, "an impossible number of metadata entries");
+    return 0;
+}
+
+int gguf_open(struct gguf *g, const char *path, bool writable, struct err *err)
+{
+    struct stat st;
+    memset(g, 0, sizeof *g);
+    g->path = path;
+    g->fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
+    if (g->fd < 0)
+        return err_set_errno(err, ERR_INPUT, errno, "%s: cannot open", path);
+    int rc = 0;
+    if (fstat(g->fd, &st) != 0 || !S_ISREG(st.st_mode))
+        rc = err_set(err, ERR_INPUT, "%s: not a regular file", path);
+    g->size = rc == 0 ? (uint64_t)st.st_size : 0;
+    if (rc == 0)
+        rc = read_header(g, err);
+    if (rc != 0)
+        gguf_close(g);
+    return rc;
+}
+
+void gguf_close(struct gguf *g)
+{
+    if (g->fd >= 0)
+        close(g->fd);
+    g->fd = -1;
+}
+
+static int read_key(struct gguf *g, struct gguf_entry *e, struct err *err)
+{
+    uint64_t len, at = g->at;
+    if (take_u64(g, &len, err) != 0)
+        return -1;
+    if (len == 0 || len >= GGUF_KEY_MAX)
+        return fail(g, at, err, "a key's length is 0 or over the limit");
+    if (take(g, e->key, len, err) != 0)
+        return -1;
+    e->key[len] = '\0';
+    if (strlen(e->key) != len)
+        return fail(g, at, err, "a key holds a NUL byte");
+    return 0;
+}
+
+static void format_scalar(struct gguf_entry *e, const unsigned char *raw)
+{
+    union {
+        uint64_t u;
+        int64_t i;
+        float f;
+        double d;
+    } v = {0};
+    memcpy(&v, raw, types[e->type].size);
+    int shift = 64 - 8 * (int)types[e->type].size;
+    int64_t extended = (int64_t)(v.u << shift) >> shift;
+    switch (e->type) {
+    case GGUF_U8:
+    case GGUF_U16:
+    case GGUF_U32:
+    case GGUF_U64:
+        snprintf(e->text, sizeof e->text, "%" PRIu64, v.u);
+        break;
+    case GGUF_I8:
+    case GGUF_I16:
+    case GGUF_I32:
+    case GGUF_I64:
+        snprintf(e->text, sizeof e->text, "%" PRId64, extended);
+        break;
+    case GGUF_F32:
+        snprintf(e->text, sizeof e->text, "%.9g", (double)v.f);
+        break;
+    case GGUF_F64:
+        snprintf(e->text, sizeof e->text, "%.17g", v.d);
+        break;
+    case GGUF_BOOL:
+        snprintf(e->text, sizeof e->text, "%s", v.u ? "true" : "false");
+        break;
+    case GGUF_STRING:
+    case GGUF_ARRAY:
+    case GGUF_TYPE_COUNT:
+        break;
+    }
+}
+
+static int read_string(struct gguf *g, struct gguf_entry *e, struct err *err)
+{
+    if (take_u64(g, &e->count, err) != 0)
+        return -1;
+    e->offset = g->at;
+    if (skip(g, e->count, "a string is longer than the file", err) != 0)
+        return -1;
+    uint64_t end = g->at, head = e->count < GGUF_TEXT_MAX - 1 ? e->count : GGUF_TEXT_MAX - 1;
+    g->at = e->offset;
+    if (take(g, e->text, head, err) != 0)
+        return -1;
+    e->text[head] = '\0';
+    g->at = end;
+    return 0;
+}
+
+static int skip_strings(struct gguf *g, uint64_t count, struct err *err)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t len;
+        if (take_u64(g, &len, err) != 0 || skip(g, len, "a string is longer than the file", err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int read_array(struct gguf *g, struct gguf_entry *e, struct err *err)
+{
+    uint32_t element;
+    uint64_t at = g->at;
+    if (take_u32(g, &element, err) != 0 || take_u64(g, &e->count, err) != 0)
+        return -1;
+    if (element >= GGUF_TYPE_COUNT || element == GGUF_ARRAY)
+        return fail(g, at, err, "an array of an unknown or nested type");
+    e->element = (enum gguf_type)element;
+    e->offset = g->at;
+    if (element == GGUF_STRING)
+        return skip_strings(g, e->count, err);
+    if (e->count > (g->size - g->at) / types[element].size)
+        return fail(g, at, err, "an array is longer than the file");
+    return skip(g, e->count * types[element].size, "an array is longer than the file", err);
+}
+
+static int read_entry(struct gguf *g, struct gguf_entry *e, struct err *err)
+{
+    uint32_t type;
+    unsigned char raw[8] = {0};
+    *e = (struct gguf_entry){0};
+    if (read_key(g, e, err) != 0)
+        return -1;
+    uint64_t at = g->at;
+    if (take_u32(g, &type, err) != 0)
+        return -1;
+    if (type >= GGUF_TYPE_COUNT)
+        return fail(g, at, err, "a value of an unknown type");
+    e->type = (enum gguf_type)type;
+    if (e->type == GGUF_STRING)
+        return read_string(g, e, err);
+    if (e->type == GGUF_ARRAY)
+        return read_array(g, e, err);
+    e->offset = g->at;
+    if (take(g, raw, types[type].size, err) != 0)
+        return -1;
+    format_scalar(e, raw);
+    return 0;
+}
+
+int gguf_each(struct gguf *g, int (*fn)(const struct gguf_entry *, void *, struct err *), void *arg,
+              struct err *err)
+{
+    g->at = 24; /* after magic, version and the two counts */
+    for (uint64_t i = 0; i < g->n_entries; i++) {
+        struct gguf_entry e;
+        if (read_entry(g, &e, err) != 0)
+            return -1;
+        int rc = fn(&e, arg, err);
+        if (rc != 0)
+            return rc < 0 ? -1 : 0;
+    }
+    return 0;
+}
+
+struct wanted {
+    const char *key;
+    struct gguf_entry *out;
+    bool found;
+};
+
+static int is_wanted(const struct gguf_entry *e, void *arg, struct err *err)
+{
+    struct wanted *w = arg;
+    (void)err;
+    if (strcmp(e->key, w->key) != 0)
+        return 0;
+    *w->out = *e;
+    w->found = true;
+    return 1;
+}
+
+int gguf_find(struct gguf *g, const char *key, struct gguf_entry *out, struct err *err)
+{
+    struct wanted w = {.key = key, .out = out};
+    if (gguf_each(g, is_wanted, &w, err) != 0)
+        return -1;
+    return w.found ? 0 : err_set(err, ERR_INPUT, "%s: no metadata key \"%.100s\"", g->path, key);
+}
+
+static int bad_value(const struct gguf *g, const struct gguf_entry *e, const char *value, struct err *err)
+{
+    return err_set(err, ERR_INPUT, "%s: %s is of type %s: \"%.80s\" does not fit it", g->path, e->key,
+                   types[e->type].name, value);
+}
+
+/* The bytes of value as e's type; false when it is no such number or out of range. */
+static bool parse_scalar(enum gguf_type type, const char *value, unsigned char *raw)
+{
+    char *end;
+    unsigned bits = 8 * types[type].size;
+    errno = 0;
+    if (type == GGUF_BOOL) {
+        raw[0] = strcmp(value, "true") == 0;
+        return raw[0] || strcmp(value, "false") == 0;
+    }
+    if (type == GGUF_F32 || type == GGUF_F64) {
+        double d = strtod(value, &end);
+        float f = (float)d;
+        memcpy(raw, type == GGUF_F32 ? (void *)&f : (void *)&d, types[type].size);
+        return *value && !*end && isfinite(d) && (type == GGUF_F64 || isfinite(f));
+    }
+    if (type == GGUF_I8 || type == GGUF_I16 || type == GGUF_I32 || type == GGUF_I64) {
+        int64_t i = strtoll(value, &end, 10), low = INT64_MIN >> (64 - bits), high = INT64_MAX >> (64 - bits);
+        memcpy(raw, &i, types[type].size);
+        return *value && !*end && errno == 0 && i >= low && i <= high;
+    }
+    uint64_t u = strtoull(value, &end, 10);
+    memcpy(raw, &u, types[type].size);
+    return *value && *value != '-' && !*end && errno == 0 && u <= UINT64_MAX >> (64 - bits);
+}
+
+int gguf_set(struct gguf *g, const struct gguf_entry *e, const char *value, struct err *err)
+{
+    unsigned char raw[8] = {0};
+    if (types[e->type].size == 0)
+        return err_set(err, ERR_INPUT, "%s: %s is of type %s: only numbers and bools can be set in place",
+                       g->path, e->key, types[e->type].name);
+    if (!parse_scalar(e->type, value, raw))
+        return bad_value(g, e, value, err);
+    size_t len = types[e->type].size;
+    if (pwrite(g->fd, raw, len, (off_t)e->offset) != (ssize_t)len || fsync(g->fd) != 0)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: offset %" PRIu64 ": cannot write", g->path,
+                             e->offset);
+    g->window_len = 0;
+    return 0;
+}

@@ -1,0 +1,73 @@
+/* gguf: the metadata of a GGUF model file (v2, v3, little-endian): read it, and set a scalar in place.
+ *
+ * The file is foreign: every length is checked against what is left of it before anything is allocated or
+ * skipped, and errors give the byte offset. Reads through a window, never maps, so that a file cut short
+ * under our hands is an error and not a signal. Tensors are counted, not read. Errors: ERR_INPUT for the
+ * file, ERR_STORAGE for the system. Format: the GGUF specification in ggml's docs.
+ */
+#ifndef KERNSWEEP_COMMON_GGUF_H
+#define KERNSWEEP_COMMON_GGUF_H
+
+#include "common/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum gguf_type {
+    GGUF_U8,
+    GGUF_I8,
+    GGUF_U16,
+    GGUF_I16,
+    GGUF_U32,
+    GGUF_I32,
+    GGUF_F32,
+    GGUF_BOOL,
+    GGUF_STRING,
+    GGUF_ARRAY,
+    GGUF_U64,
+    GGUF_I64,
+    GGUF_F64,
+    GGUF_TYPE_COUNT
+};
+
+enum { GGUF_KEY_MAX = 256, GGUF_TEXT_MAX = 512, GGUF_WINDOW = 1 << 16 };
+
+struct gguf_entry {
+    char key[GGUF_KEY_MAX];
+    enum gguf_type type;
+    enum gguf_type element;   /* of an array */
+    uint64_t count;           /* elements of an array, bytes of a string */
+    uint64_t offset;          /* of the value in the file; of a string, of its bytes */
+    char text[GGUF_TEXT_MAX]; /* a scalar or the head of a string; raw foreign bytes */
+};
+
+struct gguf {
+    const char *path; /* borrowed */
+    int fd;
+    uint64_t size;
+    uint32_t version;
+    uint64_t n_tensors, n_entries;
+    uint64_t at; /* the reader's place */
+    uint64_t window_at;
+    uint32_t window_len;
+    unsigned char window[GGUF_WINDOW];
+};
+
+const char *gguf_type_name(enum gguf_type t);
+
+/* Checks the header. The caller gguf_close()s after success. */
+int gguf_open(struct gguf *g, const char *path, bool writable, struct err *err);
+void gguf_close(struct gguf *g);
+
+/* Calls fn for every entry, in the file's order. fn returns 0 to go on, 1 to stop, -1 with err. */
+int gguf_each(struct gguf *g, int (*fn)(const struct gguf_entry *, void *, struct err *), void *arg,
+              struct err *err);
+
+/* ERR_INPUT when there is no such key. */
+int gguf_find(struct gguf *g, const char *key, struct gguf_entry *out, struct err *err);
+
+/* Writes a new value of the same type over a number or bool, and syncs. Strings and arrays are refused: their
+ * length would move all that follows. */
+int gguf_set(struct gguf *g, const struct gguf_entry *e, const char *value, struct err *err);
+
+#endif

@@ -1,0 +1,229 @@
+/* gguf: files written the way the format's specification says; scalars set in place; hostile lengths refused.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/buf.h"
+#include "common/fs.h"
+#include "common/gguf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char folder[] = "/tmp/kernsweep-gguf-XXXXXX";
+static char file[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(file, sizeof file, "%s/model.gguf", folder);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return fs_remove_tree(folder, NULL);
+}
+
+static void put_u32(struct buf *b, uint32_t v)
+{
+    buf_add(b, &v, sizeof v);
+}
+
+static void put_u64(struct buf *b, uint64_t v)
+{
+    buf_add(b, &v, sizeof v);
+}
+
+static void put_string(struct buf *b, const char *s)
+{
+    put_u64(b, strlen(s));
+    buf_puts(b, s);
+}
+
+static void put_header(struct buf *b, uint32_t version, uint64_t entries)
+{
+    buf_init(b, 1 << 20);
+    buf_puts(b, "GGUF");
+    put_u32(b, version);
+    put_u64(b, 0);
+    put_u64(b, entries);
+}
+
+/* A model with a name, a context length, a vocabulary and a float. */
+static void write_model(struct buf *b, uint32_t version)
+{
+    put_header(b, version, 5);
+    put_string(b, "general.architecture");
+    put_u32(b, GGUF_STRING);
+    put_string(b, "llama");
+    put_string(b, "tokenizer.ggml.tokens");
+    put_u32(b, GGUF_ARRAY);
+    put_u32(b, GGUF_STRING);
+    put_u64(b, 3);
+    put_string(b, "<s>");
+    put_string(b, "a");
+    put_string(b, "");
+    put_string(b, "tokenizer.ggml.scores");
+    put_u32(b, GGUF_ARRAY);
+    put_u32(b, GGUF_F32);
+    put_u64(b, 2);
+    put_u64(b, 0);
+    put_string(b, "llama.context_length");
+    put_u32(b, GGUF_U32);
+    put_u32(b, 2048);
+    put_string(b, "llama.rope.scale");
+    put_u32(b, GGUF_I8);
+    buf_putc(b, (char)-3);
+}
+
+static void save(const struct buf *b)
+{
+    struct err err = {0};
+    assert_true(buf_ok(b));
+    if (fs_write_file(file, b->data, b->len, 0600, &err) != 0)
+        fail_msg("%s", err.msg);
+}
+
+static void reads_both_versions(void **state)
+{
+    (void)state;
+    for (uint32_t version = 2; version <= 3; version++) {
+        struct buf b;
+        struct gguf g;
+        struct gguf_entry e;
+        struct err err = {0};
+        write_model(&b, version);
+        save(&b);
+        if (gguf_open(&g, file, false, &err) != 0)
+            fail_msg("%s", err.msg);
+        assert_int_equal(g.version, version);
+        assert_int_equal(gguf_find(&g, "general.architecture", &e, &err), 0);
+        assert_string_equal(e.text, "llama");
+        assert_int_equal(gguf_find(&g, "tokenizer.ggml.tokens", &e, &err), 0);
+        assert_int_equal(e.count, 3);
+        assert_int_equal(gguf_find(&g, "llama.context_length", &e, &err), 0);
+        assert_string_equal(e.text, "2048");
+        assert_int_equal(gguf_find(&g, "llama.rope.scale", &e, &err), 0);
+        assert_string_equal(e.text, "-3");
+        assert_int_equal(gguf_find(&g, "absent", &e, &err), -1);
+        gguf_close(&g);
+        buf_release(&b);
+    }
+}
+
+static void sets_a_scalar_and_nothing_else(void **state)
+{
+    (void)state;
+    struct buf b, after;
+    struct gguf g;
+    struct gguf_entry e;
+    struct err err = {0};
+    write_model(&b, 3);
+    save(&b);
+    assert_int_equal(gguf_open(&g, file, true, &err), 0);
+    assert_int_equal(gguf_find(&g, "llama.context_length", &e, &err), 0);
+    assert_int_equal(gguf_set(&g, &e, "32768", &err), 0);
+    assert_int_equal(gguf_find(&g, "llama.context_length", &e, &err), 0);
+    assert_string_equal(e.text, "32768");
+    assert_int_equal(gguf_set(&g, &e, "4294967296", &err), -1);
+    assert_int_equal(gguf_set(&g, &e, "-1", &err), -1);
+    assert_int_equal(gguf_set(&g, &e, "12x", &err), -1);
+    assert_int_equal(gguf_find(&g, "llama.rope.scale", &e, &err), 0);
+    assert_int_equal(gguf_set(&g, &e, "-129", &err), -1);
+    assert_int_equal(gguf_set(&g, &e, "-128", &err), 0);
+    assert_int_equal(gguf_find(&g, "general.architecture", &e, &err), 0);
+    assert_int_equal(gguf_set(&g, &e, "x", &err), -1);
+    gguf_close(&g);
+    buf_init(&after, 1 << 20);
+    assert_int_equal(fs_read_file(file, 1 << 20, &after, &err), 0);
+    assert_int_equal(after.len, b.len);
+    size_t differ = 0;
+    for (size_t i = 0; i < b.len; i++)
+        differ += after.data[i] != b.data[i];
+    assert_int_equal(differ, 2); /* 00 08 -> 00 80 in the length, fd -> 80 in the scale */
+    buf_release(&after);
+    buf_release(&b);
+}
+
+static int stop_never(const struct gguf_entry *e, void *arg, struct err *err)
+{
+    (void)e;
+    (void)arg;
+    (void)err;
+    return 0;
+}
+
+/* Reads all of what `b` holds; gives the error's text. */
+static int read_all(const struct buf *b, struct err *err)
+{
+    struct gguf g;
+    save(b);
+    if (gguf_open(&g, file, false, err) != 0)
+        return -1;
+    int rc = gguf_each(&g, stop_never, NULL, err);
+    gguf_close(&g);
+    return rc;
+}
+
+static void every_truncation_is_named_with_its_offset(void **state)
+{
+    (void)state;
+    struct buf b;
+    write_model(&b, 3);
+    for (size_t len = b.len; len-- > 0;) {
+        struct err err = {0};
+        struct buf cut = b;
+        cut.len = len;
+        if (read_all(&cut, &err) == 0)
+            fail_msg("cut to %zu bytes was accepted", len);
+        assert_int_equal(err.kind, ERR_INPUT);
+        assert_non_null(strstr(err.msg, "offset "));
+    }
+    buf_release(&b);
+}
+
+static void hostile_lengths_are_refused(void **state)
+{
+    (void)state;
+    static const uint64_t huge[] = {UINT64_MAX, INT64_MAX, 1ull << 40, 1ull << 62};
+    for (size_t i = 0; i < 4; i++) {
+        struct err err = {0};
+        struct buf b;
+        put_header(&b, 3, 1);
+        put_string(&b, "k");
+        put_u32(&b, GGUF_STRING);
+        put_u64(&b, huge[i]);
+        assert_int_equal(read_all(&b, &err), -1);
+        buf_release(&b);
+        put_header(&b, 3, 1);
+        put_string(&b, "k");
+        put_u32(&b, GGUF_ARRAY);
+        put_u32(&b, GGUF_U64);
+        put_u64(&b, huge[i]);
+        assert_int_equal(read_all(&b, &err), -1);
+        buf_release(&b);
+        put_header(&b, 3, huge[i]);
+        assert_int_equal(read_all(&b, &err), -1);
+        buf_release(&b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_both_versions),
+        cmocka_unit_test(sets_a_scalar_and_nothing_else),
+        cmocka_unit_test(every_truncation_is_named_with_its_offset),
+        cmocka_unit_test(hostile_lengths_are_refused),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
