@@ -1,4 +1,5 @@
-/* baseline: named, stored runs that others are compared against, one set of names per node and plan (ticket).
+/* baseline: named, stored runs that others are compared against, one set of names per
+ * node, plan (ticket) and mode.
  *
  * A baseline may hold several runs; the newest is the one compared with, all of them are its history. Errors:
  * ERR_INPUT for a name that is unknown, of another node or plan, or whose run cannot serve.
@@ -9,13 +10,16 @@
 #include "results/run_data.h"
 
 struct baseline {
+    int64_t id;
     char name[RUN_NAME_MAX];
     char node[RUN_NODE_MAX];
     char ticket[RUN_NAME_MAX];
+    char mode[16];
     char run_id[RUN_ID_MAX]; /* the newest of its runs */
     int64_t key;             /* its row */
     int runs;                /* how many it holds */
     char set_at[CLOCK_ISO_LEN + 1];
+    char removed_at[CLOCK_ISO_LEN + 1]; /* "" while it stands, as in every list */
 };
 
 struct baseline_list {

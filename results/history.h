@@ -39,7 +39,8 @@ struct history_options {
     int context;         /* 0: all */
     int64_t before;      /* only runs older than this one (a run's key); 0: all */
     size_t nights;       /* at most so many runs, the newest of them; 0: all */
-    bool all_metrics;    /* else METRIC_PREFILL_S only */
+    enum metric metric;
+    bool all_metrics; /* every metric instead of that one */
 };
 
 int history_load(struct store *s, const struct history_options *o, struct history *out, struct err *err);

@@ -19,6 +19,7 @@ enum ingest_outcome {
 
 struct ingest_options {
     const char *node;  /* name for bundles that do not say theirs (B3.89); NULL: "unknown" */
+    const char *date;  /* likewise, when the path holds none: 2026-02-12 */
     bool skip_samples; /* leave telemetry out */
 };
 

@@ -129,6 +129,10 @@ struct run_data {
 int run_data_load(struct store *s, int64_t key, struct run_data *out, struct err *err);
 void run_data_release(struct run_data *r);
 
+/* Groups r->tests (ordered by variant, context, repetition) into r->cells: for those that fill a run_data
+ * themselves. */
+int run_data_make_cells(struct run_data *r, struct err *err);
+
 /* NULL when there is none. */
 const struct cell *run_data_cell(const struct run_data *r, const char *variant, int context);
 const struct run_variant *run_data_variant(const struct run_data *r, const char *name);

@@ -1,0 +1,155 @@
+#include "results/telemetry.h"
+
+#include "common/json.h"
+#include "common/proto.h"
+#include "common/text.h"
+#include "results/sql.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void telemetry_init(struct telemetry *t)
+{
+    *t = (struct telemetry){0};
+}
+
+void telemetry_release(struct telemetry *t)
+{
+    for (size_t i = 0; i < t->n_columns; i++)
+        free(t->columns[i].values);
+    telemetry_init(t);
+}
+
+static bool grow(struct telemetry *t)
+{
+    size_t capacity = t->capacity ? 2 * t->capacity : 256;
+    for (size_t i = 0; i < t->n_columns; i++) {
+        double *values = realloc(t->columns[i].values, capacity * sizeof *values);
+        if (!values)
+            return false;
+        t->columns[i].values = values;
+    }
+    t->capacity = capacity;
+    return true;
+}
+
+int telemetry_add(struct telemetry *t, struct err *err)
+{
+    if (t->count == TELEMETRY_SAMPLES_MAX)
+        return err_set(err, ERR_INPUT, "more than %d samples", TELEMETRY_SAMPLES_MAX);
+    if (t->count == t->capacity && !grow(t))
+        return err_set(err, ERR_INTERNAL, "no memory for %zu samples", t->count);
+    for (size_t i = 0; i < t->n_columns; i++)
+        t->columns[i].values[t->count] = NAN;
+    t->count++;
+    return 0;
+}
+
+static struct telemetry_column *find(struct telemetry *t, const char *name)
+{
+    for (size_t i = 0; i < t->n_columns; i++)
+        if (strcmp(t->columns[i].name, name) == 0)
+            return &t->columns[i];
+    return NULL;
+}
+
+static struct telemetry_column *new_column(struct telemetry *t, const char *name)
+{
+    if (t->n_columns == TELEMETRY_COLUMNS_MAX || strlen(name) >= TELEMETRY_NAME_MAX || !text_is_name(name))
+        return NULL;
+    double *values = malloc(t->capacity * sizeof *values);
+    if (!values)
+        return NULL;
+    for (size_t i = 0; i < t->count; i++)
+        values[i] = NAN;
+    struct telemetry_column *c = &t->columns[t->n_columns++];
+    snprintf(c->name, sizeof c->name, "%s", name);
+    c->values = values;
+    return c;
+}
+
+bool telemetry_set(struct telemetry *t, const char *name, double value)
+{
+    struct telemetry_column *c = find(t, name);
+    if (!c)
+        c = t->count ? new_column(t, name) : NULL;
+    if (!c)
+        return false;
+    c->values[t->count - 1] = value;
+    return true;
+}
+
+const double *telemetry_column(const struct telemetry *t, const char *name)
+{
+    for (size_t i = 0; i < t->n_columns; i++)
+        if (strcmp(t->columns[i].name, name) == 0)
+            return t->columns[i].values;
+    return NULL;
+}
+
+static int read_line(struct telemetry *t, const char *line, size_t len, int *skipped, struct err *err)
+{
+    json_t *obj = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
+    bool usable = json_is_object(obj);
+    if (usable && telemetry_add(t, err) != 0) {
+        json_decref(obj);
+        return -1;
+    }
+    const char *key;
+    json_t *value;
+    if (usable)
+        json_object_foreach(obj, key, value)
+        {
+            double v = json_number_value(value);
+            if (json_is_number(value) && isfinite(v))
+                usable = telemetry_set(t, key, v) && usable;
+        }
+    if (!usable)
+        (*skipped)++;
+    json_decref(obj);
+    return 0;
+}
+
+int telemetry_read(const char *path, struct telemetry *out, int *skipped, struct err *err)
+{
+    telemetry_init(out);
+    *skipped = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
+    char *line = malloc(LIMIT_EVENT_LINE);
+    int rc = 0;
+    if (!f)
+        rc = err_set_errno(err, ERR_STORAGE, errno, "%s: cannot read", path);
+    else if (!line)
+        rc = err_set(err, ERR_INTERNAL, "%s: no memory", path);
+    while (rc == 0 && fgets(line, LIMIT_EVENT_LINE, f)) {
+        size_t len = strlen(line);
+        if (len + 1 == LIMIT_EVENT_LINE)
+            rc = err_set(err, ERR_INPUT, "%s: a line longer than %d bytes", path, LIMIT_EVENT_LINE);
+        else if (strspn(line, " \t\r\n") != len)
+            rc = read_line(out, line, len, skipped, err);
+    }
+    if (f)
+        fclose(f);
+    free(line);
+    if (rc != 0)
+        telemetry_release(out);
+    return rc;
+}
+
+int telemetry_load(struct store *s, int64_t test_key, struct telemetry *out, struct err *err)
+{
+    telemetry_init(out);
+    SQL_STMT stmt = sql_prepare(s, "SELECT packed FROM telemetry WHERE test_id = ?1", err);
+    if (!stmt)
+        return -1;
+    sql_bind_int(stmt, 1, test_key);
+    int rc = sql_step(s, stmt, err);
+    if (rc <= 0)
+        return rc;
+    return telemetry_unpack(sqlite3_column_blob(stmt, 0), (size_t)sqlite3_column_bytes(stmt, 0), out, err);
+}
