@@ -1,44 +1,52 @@
 /* kernsweep check: whether a node is fit for a run, before one is started. */
-#include "common/text.h"
 #include "harness/attach.h"
 #include "harness/plan.h"
+#include "harness/preflight.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const double probe_deadline_s = 60;
-
-static void print_fact(const char *label, const json_t *value)
+static const char *colour_of(enum preflight_level l)
 {
-    char number[64];
-    const char *s = json_string_value(value);
-    if (json_is_number(value)) {
-        snprintf(number, sizeof number, "%.15g", json_number_value(value));
-        s = number;
+    switch (l) {
+    case PREFLIGHT_OK:
+        return "\033[32m";
+    case PREFLIGHT_WARNING:
+        return "\033[33m";
+    case PREFLIGHT_BLOCKER:
+        return "\033[31m";
     }
-    struct buf clean;
-    buf_init(&clean, 4096);
-    text_printable(&clean, s ? s : "not available", s ? strlen(s) : 13, 1000);
-    printf("%-12s %s\n", label, buf_str(&clean));
-    buf_release(&clean);
+    return "";
 }
 
-static void print_node(const struct session *s, const json_t *node)
+static void print_finding(const struct finding *f)
 {
-    static const char *const keys[] = {"hostname", "os",   "kernel",  "cpu_model",       "cpus", "mem_bytes",
-                                       "driver",   "rocm", "workdir", "disk_free_bytes", NULL};
-    printf("%-12s ok, %s over %s %s\n", "reachable", transport_describe(s->t), transport_backend_name(s->t),
-           transport_fingerprint(s->t));
-    for (size_t i = 0; keys[i]; i++)
-        print_fact(keys[i], json_object_get(node, keys[i]));
-    size_t i;
-    json_t *item;
-    json_array_foreach(json_object_get(node, "compilers"), i, item)
-        print_fact(json_string_value(json_object_get(item, "name")), json_object_get(item, "version"));
-    json_array_foreach(json_object_get(node, "gpus"), i, item)
-        print_fact("gpu", json_object_get(item, "name"));
-    if (json_array_size(json_object_get(node, "gpus")) == 0)
-        printf("%-12s none seen\n", "gpu");
+    bool colour = cmd_colour(stdout);
+    printf("%s%-8s%s %-10s %s\n", colour ? colour_of(f->level) : "", preflight_level_name(f->level),
+           colour ? "\033[0m" : "", f->subject, f->text);
+    if (*f->remedy)
+        printf("%-8s %-10s -> %s\n", "", "", f->remedy);
+}
+
+static void print_findings(const struct session *s, const struct preflight *p)
+{
+    struct finding link = {.level = PREFLIGHT_OK, .subject = "reachable"};
+    snprintf(link.text, sizeof link.text, "%.120s over %s %s", transport_describe(s->t),
+             transport_backend_name(s->t), transport_fingerprint(s->t));
+    print_finding(&link);
+    for (size_t i = 0; i < p->count; i++)
+        print_finding(&p->findings[i]);
+}
+
+static json_t *encode_findings(const struct preflight *p)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < p->count; i++)
+        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s}", "level",
+                                             preflight_level_name(p->findings[i].level), "subject",
+                                             p->findings[i].subject, "text", p->findings[i].text, "remedy",
+                                             p->findings[i].remedy));
+    return all;
 }
 
 /* A plan stands for its node. */
@@ -55,7 +63,8 @@ static int resolve(struct attach_args *a, const char *word, struct plan *p, stru
     return 0;
 }
 
-static int check(struct cmd_env *env, const struct attach_args *a, struct session *s, struct err *err)
+static int check(struct cmd_env *env, const struct attach_args *a, int64_t largest_context, struct session *s,
+                 struct err *err)
 {
     struct session_options opt;
     struct runrec rec;
@@ -65,14 +74,19 @@ static int check(struct cmd_env *env, const struct attach_args *a, struct sessio
     rec.patience_s = 0;
     if (session_attach(s, &rec, &opt, err) != 0)
         return -1;
-    json_t *node = remote_call(&s->remote, "probe", NULL, NULL, 0, probe_deadline_s, err);
+    struct preflight found;
+    json_t *node = session_preflight(s, largest_context, &found, err);
     if (!node)
         return -1;
-    if (env->json)
-        return cmd_print_json(node);
-    print_node(s, node);
+    int code = found.worst == PREFLIGHT_BLOCKER ? EXIT_BLOCKED : EXIT_DONE;
+    if (env->json) {
+        int rc = cmd_print_json(json_pack("{s:o, s:o, s:i}", "node", node, "findings",
+                                          encode_findings(&found), "exit_code", code));
+        return rc == EXIT_DONE ? code : rc;
+    }
+    print_findings(s, &found);
     json_decref(node);
-    return EXIT_DONE;
+    return code;
 }
 
 int cmd_check(struct cmd_env *env, int argc, char **argv)
@@ -94,7 +108,7 @@ int cmd_check(struct cmd_env *env, int argc, char **argv)
     if (rc == 0)
         rc = resolve(&a, word, &p, &err);
     if (rc == 0)
-        rc = check(env, &a, &s, &err);
+        rc = check(env, &a, plan_largest_context(&p), &s, &err);
     if (s.opt.progress)
         session_close(&s);
     plan_release(&p);

@@ -202,3 +202,12 @@ size_t plan_test_count(const struct plan *p)
         per_variant += (size_t)(p->contexts[i].repetitions + p->warmup);
     return per_variant * p->n_variants;
 }
+
+int64_t plan_largest_context(const struct plan *p)
+{
+    int64_t largest = 0;
+    for (size_t i = 0; i < p->n_contexts; i++)
+        if (p->contexts[i].tokens > largest)
+            largest = p->contexts[i].tokens;
+    return largest;
+}

@@ -66,6 +66,9 @@ int plan_set_repeat(struct plan *p, const char *list, struct err *err);
 /* Tests that the plan expands to, warm-ups included. */
 size_t plan_test_count(const struct plan *p);
 
+/* In tokens; 0 for a plan without contexts. */
+int64_t plan_largest_context(const struct plan *p);
+
 /* Checks that every {placeholder} in text is one that the executor knows (docs/plans.md). */
 bool plan_placeholders_ok(const char *text, const char **bad, size_t *bad_len);
 

@@ -1,5 +1,6 @@
 #include "harness/session.h"
 
+#include "common/clock.h"
 #include "common/json.h"
 #include "common/text.h"
 #include "harness/bundle_dir.h"
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 static const double submit_deadline_s = 60;
+static const double probe_deadline_s = 60;
 enum { RESUMES_MAX = 3 };
 
 static const char *pick(const char *first, const char *second)
@@ -189,6 +191,34 @@ int session_attach(struct session *s, const struct runrec *rec, const struct ses
     init(s, opt);
     s->rec = *rec;
     return connect_node(s, err);
+}
+
+/* Seconds since the epoch of "2026-02-14T03:15:09.123Z"; NaN for anything else. */
+static double parse_time(const char *text)
+{
+    struct tm tm = {0};
+    double seconds;
+    if (!text || sscanf(text, "%4d-%2d-%2dT%2d:%2d:%lfZ", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour,
+                        &tm.tm_min, &seconds) != 6)
+        return NAN;
+    tm.tm_year -= 1900;
+    tm.tm_mon -= 1;
+    return (double)timegm(&tm) + seconds;
+}
+
+json_t *session_preflight(struct session *s, int64_t largest_context, struct preflight *out, struct err *err)
+{
+    double before = clock_real_s();
+    json_t *node = remote_call(&s->remote, "probe", NULL, NULL, 0, probe_deadline_s, err);
+    double after = clock_real_s();
+    if (!node)
+        return NULL;
+    const char *time = json_string_value(json_object_get(node, "time"));
+    const struct preflight_needs needs = {.largest_context = largest_context,
+                                          .clock_offset_s = parse_time(time) - (before + after) / 2,
+                                          .clock_error_s = (after - before) / 2};
+    preflight_check(out, node, &needs);
+    return node;
 }
 
 static int on_line(void *arg, const char *line, size_t len, struct err *err)

@@ -10,6 +10,7 @@
 
 #include "harness/live.h"
 #include "harness/plan.h"
+#include "harness/preflight.h"
 #include "harness/remote.h"
 #include "harness/runrec.h"
 
@@ -48,6 +49,9 @@ int session_start(struct session *s, const struct plan *p, const struct session_
 /* Connects to the node of a known run. */
 int session_attach(struct session *s, const struct runrec *rec, const struct session_options *opt,
                    struct err *err);
+/* Asks the connected node for its facts and judges them. NULL with err when it does not answer, else the
+ * caller json_decref()s. */
+json_t *session_preflight(struct session *s, int64_t largest_context, struct preflight *out, struct err *err);
 /* Shows the journal until the run is closed: reconnects, and starts a dead executor again. */
 int session_follow(struct session *s, struct err *err);
 /* Pulls the closed run's bundle to s->rec.bundle; nothing stands there unless it is whole and verified. */
