@@ -1,0 +1,56 @@
+// What an attention variant is, and the list of those compiled in.
+// A variant is one .hip file that defines `attn_variant attn_NAME()`, and one line in variants.def.
+// All variants take causal or not, grouped queries, any sequence of one token or more.
+// Knows nothing of where the tensors come from or of how launches are timed.
+//
+// Layouts: Q and O are [batch, seq, q_heads, head_dim], K and V are [batch, seq, kv_heads, head_dim], dense.
+// Query head h reads key/value head h / (q_heads / kv_heads). O has the type of the inputs.
+#pragma once
+
+#include "device/device.h"
+
+#include <cstddef>
+#include <vector>
+
+enum attn_dtype { ATTN_F32, ATTN_F16, ATTN_BF16 };
+
+struct attn_shape {
+    int batch, seq, q_heads, kv_heads, head_dim;
+    bool causal;
+    attn_dtype dtype;
+};
+
+struct attn_args {
+    attn_shape shape;
+    const void *q, *k, *v;
+    void *o;
+    void *scratch; // as many bytes as the variant asked for
+    float scale;   // of q.k before the softmax
+};
+
+// How a variant launches a shape; printed as evidence beside its time.
+struct attn_geometry {
+    dim3 grid, block;
+    size_t lds_bytes;       // dynamic, a block
+    unsigned query_threads; // threads of a block that compute; the rest only help to load
+};
+
+struct attn_variant {
+    const char *name;      // in plans and on the command line
+    const char *attn_impl; // the tag reported with the timings
+    const char *idea;
+    unsigned dtypes;    // 1u << attn_dtype, or'ed
+    bool deterministic; // the same inputs give the same bits
+    attn_geometry (*geometry)(const attn_shape &shape);
+    size_t (*scratch_bytes)(const attn_shape &shape); // null: none
+    hipError_t (*launch)(const attn_args &args, hipStream_t stream);
+};
+
+// The variants compiled in, in the order of variants.def.
+const std::vector<attn_variant> &attn_variants();
+
+// By name or attn_impl; null when there is none compiled in.
+const attn_variant *attn_find(const char *name);
+
+// The project has a variant of this name, compiled in or not.
+bool attn_known(const char *name);

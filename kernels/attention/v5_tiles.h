@@ -1,0 +1,58 @@
+// v5's tile loop, the algorithm itself: one block takes some queries of one head, walks over the keys
+// they see, and keeps a running softmax. Everything that is peculiar to an architecture is in the fragment.
+#pragma once
+
+#include "attention/v5.h"
+
+namespace v5
+{
+// First to last, so that a row's first tile always holds a key it sees and its maximum is finite.
+template <class F> __device__ void attend(const problem &p, const place &at, int head_dim, unsigned char *lds)
+{
+    const int first = at.tile * F::block_queries;
+    const int mine = first + static_cast<int>(threadIdx.x) / KS_WAVE * F::queries;
+    const int tiles = (p.keys_of_tile(first, F::block_queries) + F::keys - 1) / F::keys;
+    typename F::loader tile(lds, p.queries(at.head, head_dim), first, p.keys(at.head, head_dim),
+                            p.values(at.head, head_dim));
+    typename F::output o = {};
+    typename F::scores s;
+    softmax<F> rows;
+
+    tile.begin(0);
+    for (int t = 0; t < tiles; t++) {
+        tile.arrive();
+        if (t + 1 < tiles)
+            tile.begin(t + 1);
+
+        F::score(s, tile);
+        const int key = t * F::keys;
+        if (key + F::keys > p.keys_of(first)) {
+            int limit[F::rows];
+            for (int r = 0; r < F::rows; r++)
+                limit[r] = p.keys_of(mine + F::query(r)) - key;
+            mask<F>(s, limit);
+        }
+        float keep[F::rows];
+        rows.absorb(s, keep, p.scale);
+        rescale<F>(o, keep);
+        F::accumulate(o, s, tile);
+    }
+
+    const head_rows out = p.queries(at.head, head_dim);
+#pragma unroll
+    for (int r = 0; r < F::rows; r++) {
+        const int row = mine + F::query(r);
+        const float factor = 1.0f / rows.total(r);
+        if (row < p.seq)
+            F::store(p.o + (out.data - p.q) + row * out.stride, o, r, factor);
+    }
+}
+
+template <format FORMAT, int HEAD_DIM>
+__global__ void __launch_bounds__(fragment<FORMAT, HEAD_DIM>::threads, fragment<FORMAT, HEAD_DIM>::blocks_a_core)
+    attend_tiles(problem p)
+{
+    HIP_DYNAMIC_SHARED(unsigned char, lds)
+    attend<fragment<FORMAT, HEAD_DIM>>(p, place(p, static_cast<int>(blockIdx.x)), HEAD_DIM, lds);
+}
+} // namespace v5

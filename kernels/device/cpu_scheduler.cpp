@@ -1,0 +1,352 @@
+// Runs a grid on the CPU. A worker takes one block at a time and runs its threads as fibers, in order, each
+// until it ends, reaches a barrier, or waits for its wave. Nothing is preempted and a fiber never leaves
+// its worker, so a run is deterministic, and a block in which some threads wait for others that will
+// not come is found when no thread can go on, instead of hanging.
+#include "device/cpu.h"
+#include "device/cpu_internal.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <boost/context/fiber.hpp>
+#include <boost/context/preallocated.hpp>
+#include <sys/mman.h>
+#include <unistd.h>
+
+thread_local ks_cpu_context ks_cpu;
+
+namespace
+{
+namespace context = boost::context;
+
+constexpr size_t stack_bytes = 128 << 10;
+constexpr unsigned max_block_threads = 1024;
+constexpr size_t lds_alignment = 128;
+
+enum class state { ready, at_barrier, in_wave, done };
+
+struct site {
+    const char *file = "";
+    int line = 0;
+    bool operator==(const site &other) const
+    {
+        return line == other.line && std::strcmp(file, other.file) == 0;
+    }
+};
+
+// A fiber's stack with a guard page below it.
+class stack
+{
+  public:
+    stack() : guard_(static_cast<size_t>(sysconf(_SC_PAGESIZE)))
+    {
+        void *memory = mmap(nullptr, guard_ + stack_bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED)
+            throw std::bad_alloc();
+        base_ = static_cast<char *>(memory);
+        mprotect(base_, guard_, PROT_NONE);
+    }
+    ~stack()
+    {
+        munmap(base_, guard_ + stack_bytes);
+    }
+    stack(const stack &) = delete;
+    stack &operator=(const stack &) = delete;
+
+    char *top() const
+    {
+        return base_ + guard_ + stack_bytes;
+    }
+
+  private:
+    size_t guard_;
+    char *base_;
+};
+
+// Stacks outlive the launch they were mapped for: mapping and first touching them costs more than a block.
+class stack_pool
+{
+  public:
+    std::vector<std::unique_ptr<stack>> take(size_t count)
+    {
+        std::vector<std::unique_ptr<stack>> taken;
+        std::lock_guard<std::mutex> guard(lock_);
+        while (taken.size() < count && !idle_.empty()) {
+            taken.push_back(std::move(idle_.back()));
+            idle_.pop_back();
+        }
+        while (taken.size() < count)
+            taken.push_back(std::make_unique<stack>());
+        return taken;
+    }
+    void give_back(std::vector<std::unique_ptr<stack>> stacks)
+    {
+        std::lock_guard<std::mutex> guard(lock_);
+        for (std::unique_ptr<stack> &one : stacks)
+            idle_.push_back(std::move(one));
+    }
+
+  private:
+    std::mutex lock_;
+    std::vector<std::unique_ptr<stack>> idle_;
+};
+
+stack_pool &all_stacks()
+{
+    static stack_pool pool;
+    return pool;
+}
+
+// Boost wants an allocator to give the stack back to; the stacks stay the worker's.
+struct borrowed_stack {
+    context::stack_context allocate()
+    {
+        return {};
+    }
+    void deallocate(context::stack_context &)
+    {
+    }
+};
+
+struct thread_slot {
+    context::fiber fiber;  // the thread, while it is suspended
+    context::fiber caller; // the scheduler, while the thread runs
+    dim3 index;
+    state now = state::done;
+    site where;
+    uint32_t offer[2] = {0, 0}; // to its wave: in this shuffle and in the one before
+    unsigned shuffles = 0;
+};
+
+bool is_set(const char *variable, const char *value)
+{
+    const char *text = std::getenv(variable);
+    return text && std::strcmp(text, value) == 0;
+}
+
+std::string text(dim3 i)
+{
+    return "(" + std::to_string(i.x) + "," + std::to_string(i.y) + "," + std::to_string(i.z) + ")";
+}
+
+// One core's share of a grid.
+class worker
+{
+  public:
+    worker(dim3 grid, dim3 block, size_t lds_bytes, const std::function<void()> &thread)
+        : grid_(grid), block_(block), threads_(block.x * block.y * block.z), thread_(thread),
+          slots_(threads_), lds_(lds_bytes + lds_alignment), stacks_(all_stacks().take(threads_))
+    {
+    }
+    ~worker()
+    {
+        all_stacks().give_back(std::move(stacks_));
+    }
+    worker(const worker &) = delete;
+    worker &operator=(const worker &) = delete;
+
+    // Empty when every thread ran to its end, else what is wrong, in words.
+    std::string run_block(dim3 index);
+    void wait(state why, site where);
+    uint32_t shuffle(uint32_t value, unsigned source_lane, site where);
+
+  private:
+    void start(unsigned thread);
+    void run_wave(unsigned first, unsigned last);
+    bool release(unsigned first, unsigned last, state why);
+    std::string stuck(dim3 index) const;
+
+    dim3 grid_, block_;
+    unsigned threads_;
+    bool reverse_ = is_set("KERNSWEEP_CPU_ORDER", "reverse");
+    const std::function<void()> &thread_;
+    std::vector<thread_slot> slots_;
+    std::vector<unsigned char> lds_;
+    std::vector<std::unique_ptr<stack>> stacks_;
+    thread_slot *running_ = nullptr;
+};
+
+thread_local worker *this_worker;
+
+void worker::start(unsigned thread)
+{
+    thread_slot &slot = slots_[thread];
+    slot.index = dim3(thread % block_.x, thread / block_.x % block_.y, thread / (block_.x * block_.y));
+    slot.now = state::ready;
+    slot.shuffles = 0;
+    const context::preallocated place(stacks_[thread]->top(), stack_bytes, {});
+    slot.fiber =
+        context::fiber(std::allocator_arg, place, borrowed_stack(), [this, &slot](context::fiber &&caller) {
+            slot.caller = std::move(caller);
+            thread_();
+            slot.now = state::done;
+            slot.where = {};
+            return std::move(slot.caller);
+        });
+}
+
+void worker::wait(state why, site where)
+{
+    thread_slot &slot = *running_;
+    slot.now = why;
+    slot.where = where;
+    slot.caller = std::move(slot.caller).resume();
+}
+
+// A thread can be one shuffle ahead of its neighbours, so what it offered before stays readable.
+uint32_t worker::shuffle(uint32_t value, unsigned source_lane, site where)
+{
+    thread_slot &slot = *running_;
+    const unsigned turn = slot.shuffles++ % 2;
+    slot.offer[turn] = value;
+    wait(state::in_wave, where);
+    const size_t thread = static_cast<size_t>(&slot - slots_.data());
+    const size_t source = thread / KS_CPU_WAVE * KS_CPU_WAVE + source_lane;
+    return source < threads_ ? slots_[source].offer[turn] : value;
+}
+
+// Runs a wave until all of it waits for the block or is done, or until it is stuck. Either order of its
+// threads is one that a GPU may take; a kernel that lacks a barrier is often right in one of them only.
+void worker::run_wave(unsigned first, unsigned last)
+{
+    do {
+        for (unsigned n = first; n < last; n++) {
+            thread_slot &slot = slots_[reverse_ ? last - 1 - (n - first) : n];
+            if (slot.now != state::ready)
+                continue;
+            running_ = &slot;
+            ks_cpu.thread_idx = slot.index;
+            slot.fiber = std::move(slot.fiber).resume();
+        }
+    } while (release(first, last, state::in_wave));
+}
+
+// Lets the threads go on when all of them wait for the same thing at the same place.
+bool worker::release(unsigned first, unsigned last, state why)
+{
+    for (unsigned i = first; i < last; i++) {
+        if (slots_[i].now != why || !(slots_[i].where == slots_[first].where))
+            return false;
+    }
+    for (unsigned i = first; i < last; i++)
+        slots_[i].now = state::ready;
+    return true;
+}
+
+std::string worker::run_block(dim3 index)
+{
+    const auto address = reinterpret_cast<uintptr_t>(lds_.data());
+    ks_cpu.block_idx = index;
+    ks_cpu.block_dim = block_;
+    ks_cpu.grid_dim = grid_;
+    ks_cpu.dynamic_lds = lds_.data() + (lds_alignment - address % lds_alignment);
+    std::memset(lds_.data(), 0xff, lds_.size());
+    this_worker = this;
+    for (unsigned i = 0; i < threads_; i++)
+        start(i);
+    do {
+        for (unsigned first = 0; first < threads_; first += KS_CPU_WAVE)
+            run_wave(first, std::min(first + KS_CPU_WAVE, threads_));
+    } while (release(0, threads_, state::at_barrier));
+
+    const bool done = std::all_of(slots_.begin(), slots_.end(),
+                                  [](const thread_slot &slot) { return slot.now == state::done; });
+    const std::string report = done ? "" : stuck(index);
+    for (thread_slot &slot : slots_)
+        slot.fiber = {}; // unwinds those that still wait
+    return report;
+}
+
+// "block (0,1,0) diverged: threads 0-23 wait at v3.hip:57, threads 24-31 returned"
+std::string worker::stuck(dim3 index) const
+{
+    std::string report = "block " + text(index) + " diverged: ";
+    for (unsigned first = 0, last; first < threads_; first = last) {
+        const thread_slot &slot = slots_[first];
+        for (last = first + 1; last < threads_; last++) {
+            if (slots_[last].now != slot.now || !(slots_[last].where == slot.where))
+                break;
+        }
+        report +=
+            (first ? ", threads " : "threads ") + std::to_string(first) + "-" + std::to_string(last - 1);
+        if (slot.now == state::done)
+            report += " returned";
+        else
+            report +=
+                std::string(slot.now == state::at_barrier ? " wait for the block at " : " shuffle at ") +
+                slot.where.file + ":" + std::to_string(slot.where.line);
+    }
+    return report;
+}
+
+bool launchable(const char *kernel, dim3 grid, dim3 block, size_t lds_bytes)
+{
+    const uint64_t threads = uint64_t(block.x) * block.y * block.z;
+    const char *wrong = nullptr;
+    if (threads == 0 || threads > max_block_threads)
+        wrong = "a block has 1 to 1024 threads";
+    else if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.y > 65535 || grid.z > 65535)
+        wrong = "a grid has at least one block, and at most 65535 in y and z";
+    else if (lds_bytes > KS_CPU_LDS_BYTES)
+        wrong = "a block has at most 65536 bytes of shared memory";
+    if (wrong)
+        ks_cpu_launch_failed(std::string("kernel ") + kernel + ": grid " + text(grid) + ", block " +
+                             text(block) + ", " + std::to_string(lds_bytes) + " bytes: " + wrong);
+    return wrong == nullptr;
+}
+} // namespace
+
+unsigned ks_cpu_worker_count()
+{
+    const char *wanted = std::getenv("KERNSWEEP_CPU_WORKERS");
+    const long count = wanted ? std::strtol(wanted, nullptr, 10) : 0;
+    if (count > 0 && count <= 256)
+        return static_cast<unsigned>(count);
+    return std::max(1u, std::thread::hardware_concurrency());
+}
+
+void ks_cpu_barrier(const char *file, int line)
+{
+    this_worker->wait(state::at_barrier, {file, line});
+}
+
+uint32_t ks_cpu_shuffle(uint32_t value, unsigned source_lane, const char *file, int line)
+{
+    return this_worker->shuffle(value, source_lane, {file, line});
+}
+
+void ks_cpu_launch(const char *kernel, dim3 grid, dim3 block, size_t lds_bytes,
+                   const std::function<void()> &thread)
+{
+    if (!launchable(kernel, grid, block, lds_bytes))
+        return;
+    const uint64_t blocks = uint64_t(grid.x) * grid.y * grid.z;
+    std::atomic<uint64_t> next{0};
+    auto work = [&] {
+        worker mine(grid, block, lds_bytes, thread);
+        for (uint64_t i = next++; i < blocks; i = next++) {
+            const dim3 index(unsigned(i % grid.x), unsigned(i / grid.x % grid.y),
+                             unsigned(i / grid.x / grid.y));
+            const std::string wrong = mine.run_block(index);
+            if (wrong.empty())
+                continue;
+            ks_cpu_launch_failed(std::string("kernel ") + kernel + ": " + wrong +
+                                 ": every thread of a block must reach the same barrier");
+            next = blocks;
+        }
+    };
+    const auto helpers = unsigned(std::min<uint64_t>(ks_cpu_worker_count(), blocks)) - 1;
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < helpers; i++)
+        threads.emplace_back(work);
+    work();
+    for (std::thread &helper : threads)
+        helper.join();
+}

@@ -1,0 +1,92 @@
+// The NVIDIA instructions that C++ has no name for, one function each; sm_80 and later.
+#pragma once
+
+#include "device/device.h"
+
+#include <cstdint>
+
+namespace ptx
+{
+__device__ __forceinline__ uint32_t shared_address(const void *lds)
+{
+    return static_cast<uint32_t>(__cvta_generic_to_shared(lds));
+}
+
+// Sixteen bytes from global to shared memory without registers; zeros when the source does not exist.
+__device__ __forceinline__ void copy_async(uint32_t lds, const void *global, bool exists)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(lds), "l"(global), "r"(exists ? 16 : 0)
+                 : "memory");
+}
+
+__device__ __forceinline__ void copy_commit()
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+__device__ __forceinline__ void copy_wait()
+{
+    asm volatile("cp.async.wait_group 0;" ::: "memory");
+}
+
+// Four 8x8 matrices of 16-bit values; lane i gives the address of row i % 8 of matrix i / 8.
+__device__ __forceinline__ void load_matrices(uint32_t (&to)[4], uint32_t lds)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(lds)
+                 : "memory");
+}
+
+__device__ __forceinline__ void load_matrices_transposed(uint32_t (&to)[4], uint32_t lds)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(lds)
+                 : "memory");
+}
+
+// Two values rounded to 16 bits each, the first in the low half.
+template <format FORMAT> __device__ __forceinline__ uint32_t pack(float low, float high)
+{
+    uint32_t packed;
+    if constexpr (FORMAT == format::bf16)
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+    else
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+    return packed;
+}
+
+// Two 16x8 accumulators side by side, as the 16x16 A operand of the next product.
+template <format FORMAT>
+__device__ __forceinline__ void pack_rows(uint32_t (&a)[4], const float (&left)[4], const float (&right)[4])
+{
+    a[0] = pack<FORMAT>(left[0], left[1]);
+    a[1] = pack<FORMAT>(left[2], left[3]);
+    a[2] = pack<FORMAT>(right[0], right[1]);
+    a[3] = pack<FORMAT>(right[2], right[3]);
+}
+
+// c += a b; a 16x16 by rows, b 16x8 by columns, c 16x8.
+template <format FORMAT>
+__device__ __forceinline__ void mma(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
+{
+    if constexpr (FORMAT == format::bf16)
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+            "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+    else
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+            "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+} // namespace ptx
+
+__device__ __forceinline__ float exp2_fast(float x)
+{
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}

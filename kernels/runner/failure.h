@@ -1,0 +1,43 @@
+// How the runner's programs end early: one line for a person and an exit code, thrown, printed by main only.
+#pragma once
+
+#include "device/device.h"
+
+#include <cstdio>
+#include <new>
+#include <string>
+
+enum exit_code { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_BAD_INPUT = 2 };
+
+struct failure {
+    exit_code code;
+    std::string message;
+};
+
+[[noreturn]] inline void bad_input(const std::string &message)
+{
+    throw failure{EXIT_BAD_INPUT, message};
+}
+
+inline void hip_check(hipError_t error, const std::string &doing)
+{
+    if (error == hipSuccess)
+        return;
+    const exit_code code = error == hipErrorOutOfMemory ? EXIT_BAD_INPUT : EXIT_FAILED;
+    throw failure{code, doing + ": " + hipGetErrorString(error)};
+}
+
+// A main: runs `body`, and turns what it throws into one line on stderr and the exit code.
+inline int run_program(const char *name, int (*body)(int, char **), int argc, char **argv)
+{
+    try {
+        return body(argc, argv);
+    } catch (const failure &f) {
+        std::fflush(stdout);
+        std::fprintf(stderr, "%s: %s\n", name, f.message.c_str());
+        return f.code;
+    } catch (const std::bad_alloc &) {
+        std::fprintf(stderr, "%s: not enough memory on the host: lower --context or --heads\n", name);
+        return EXIT_BAD_INPUT;
+    }
+}

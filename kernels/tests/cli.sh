@@ -1,0 +1,80 @@
+#!/bin/sh
+# The command line of prefill: what it prints when all is well, and one line and exit 2 for every mistake.
+#   cli.sh BUILD
+set -u
+prefill=$1/prefill
+unset GRETA_MAX_SEQ_LEN GRETA_PREFILL_LDS_TILING GRETA_PREFILL_SEGMENTED GRETA_PREFILL_Q_LDS
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+run=0
+failed=0
+
+result() { # STATUS NAME
+    run=$((run + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $run - $2"
+    else
+        failed=$((failed + 1))
+        echo "not ok $run - $2"
+        sed 's/^/# /' "$out/stdout" "$out/stderr"
+    fi
+}
+
+refuses() { # NAME WORDS ARGUMENTS...: exit 2, nothing on stdout, one line on stderr that has WORDS
+    name=$1 words=$2
+    shift 2
+    "$prefill" "$@" >"$out/stdout" 2>"$out/stderr"
+    [ $? -eq 2 ] && [ ! -s "$out/stdout" ] && [ "$(wc -l <"$out/stderr")" -eq 1 ] &&
+        grep -qF -e "$words" "$out/stderr"
+    result $? "$name"
+}
+
+says() { # NAME PATTERN ARGUMENTS...: exit 0, the three lines of the contract, PATTERN in the timings
+    name=$1 pattern=$2
+    shift 2
+    "$prefill" "$@" >"$out/stdout" 2>"$out/stderr" && [ ! -s "$out/stderr" ] &&
+        [ "$(wc -l <"$out/stdout")" -eq 3 ] && sed -n 1p "$out/stdout" | grep -q '^Prompt tokens: [0-9]*$' &&
+        sed -n 2p "$out/stdout" | grep -q '^\[PERF_TIMING\] {.*}$' && sed -n 3p "$out/stdout" | grep -qx 'STATUS=OK' &&
+        sed -n 2p "$out/stdout" | grep -q -e "$pattern"
+    result $? "$name"
+}
+
+small="--context 40 --heads 2 --head-dim 64"
+# shellcheck disable=SC2086 # $small is words
+{
+    says "an ordinary run" '"prefill_s": [0-9]' $small --attn baseline
+    says "the check's figures are in the line" '"rel_l2": [0-9.e-]*, "max_abs"' $small --attn v3 --check
+    says "attn_impl is the variant's" '"attn_impl": "v4_ql_v_lds"' $small --attn v4
+    says "a variant by its attn_impl" '"variant": "v3"' $small --attn v3_q_lds
+    says "--name=value" '"layers": 3' $small --attn=v3 --layers=3 --no-causal --kv-heads=1 --check
+    says "no --attn is baseline" '"attn_impl": "flash_v2_naive"' $small
+    GRETA_PREFILL_Q_LDS=1 && export GRETA_PREFILL_Q_LDS
+    says "GRETA_PREFILL_Q_LDS=1 is v3" '"attn_impl": "v3_q_lds"' $small
+    says "--attn beats the environment" '"attn_impl": "flash_v2_naive"' $small --attn baseline
+    GRETA_PREFILL_Q_LDS=yes
+    refuses "a switch that is neither 0 nor 1" "GRETA_PREFILL_Q_LDS=yes" $small
+    unset GRETA_PREFILL_Q_LDS
+    GRETA_MAX_SEQ_LEN=40 && export GRETA_MAX_SEQ_LEN
+    says "a context at the limit" '"prompt_tokens": 40' $small
+    GRETA_MAX_SEQ_LEN=39
+    refuses "a context over the limit" "context 40 is longer than GRETA_MAX_SEQ_LEN 39" $small
+    GRETA_MAX_SEQ_LEN=2k
+    refuses "a limit that is no number" "GRETA_MAX_SEQ_LEN=2k" $small
+    unset GRETA_MAX_SEQ_LEN
+    refuses "no context" "--context is missing"
+    refuses "a context of 0" "--context 0" --context 0
+    refuses "a context that is no number" "--context 4k" --context 4k
+    refuses "a context without value" "--context needs a value" --context
+    refuses "a head dimension of 96" "--head-dim 96" --context 8 --head-dim 96
+    refuses "kv heads that do not divide heads" "--kv-heads 3" --context 8 --heads 4 --kv-heads 3
+    refuses "an unknown variant" "unknown variant 'v9'" $small --attn v9
+    refuses "an unknown option" "unknown option --fast" $small --fast
+    refuses "a word" "unknown option fast" $small fast
+    refuses "a flag with a value" "--check takes no value" $small --check=1
+    refuses "an unknown type" "--dtype f8" $small --dtype f8
+    refuses "a type that the variant lacks" "variant v3 does not take --dtype bf16" $small --attn v3 --dtype bf16
+    refuses "more memory than there is" "not enough memory" --context 16777216 --heads 4096
+}
+echo "1..$run"
+echo "$((run - failed)) passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,228 @@
+// The device layer under the kernels: indices, shared memory, barriers, shuffles, errors. The CPU layer's own
+// promises (a diverged barrier is named instead of hanging) are tested where there is a CPU layer.
+#include "runner/failure.h"
+#include "tests/tap.h"
+
+#include <cstring>
+#include <vector>
+
+namespace
+{
+constexpr int threads = 96;
+
+__global__ void reverse_block(const int *from, int *to)
+{
+    HIP_DYNAMIC_SHARED(int, tile)
+    __shared__ int last[1];
+    tile[threadIdx.x] = from[blockIdx.x * blockDim.x + threadIdx.x];
+    if (threadIdx.x == blockDim.x - 1)
+        last[0] = tile[threadIdx.x];
+    __syncthreads();
+    const int mirrored = tile[blockDim.x - 1 - threadIdx.x];
+    to[blockIdx.x * blockDim.x + threadIdx.x] = mirrored + last[0];
+}
+
+__global__ void sum_groups_of_eight(const float *from, float *to)
+{
+    float x = from[threadIdx.x];
+    for (int mask = 1; mask < 8; mask *= 2)
+        x += __shfl_xor(x, mask, 8);
+    to[threadIdx.x] = x;
+}
+
+__global__ void write_index(int *to)
+{
+    const int block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+    const int thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+    to[block * blockDim.x * blockDim.y * blockDim.z + thread] = block * 1000 + thread;
+}
+
+template <typename T> class device_array
+{
+  public:
+    explicit device_array(const std::vector<T> &values) : count_(values.size())
+    {
+        hip_check(hipMalloc(&data_, count_ * sizeof(T)), "allocate");
+        hip_check(hipMemcpy(data_, values.data(), count_ * sizeof(T), hipMemcpyHostToDevice), "copy");
+    }
+    ~device_array()
+    {
+        (void)hipFree(data_);
+    }
+    device_array(const device_array &) = delete;
+    device_array &operator=(const device_array &) = delete;
+    T *get() const
+    {
+        return data_;
+    }
+    std::vector<T> host() const
+    {
+        std::vector<T> values(count_);
+        hip_check(hipMemcpy(values.data(), data_, count_ * sizeof(T), hipMemcpyDeviceToHost), "copy");
+        return values;
+    }
+
+  private:
+    size_t count_;
+    T *data_ = nullptr;
+};
+
+void test_shared_memory(tap &t)
+{
+    std::vector<int> values(3 * threads), expected(values.size());
+    for (int i = 0; i < 3 * threads; i++)
+        values[i] = i * i;
+    for (int block = 0; block < 3; block++) {
+        for (int i = 0; i < threads; i++)
+            expected[block * threads + i] =
+                values[block * threads + threads - 1 - i] + values[block * threads + threads - 1];
+    }
+    const device_array<int> from(values), to(std::vector<int>(values.size(), -1));
+    hipLaunchKernelGGL(reverse_block, dim3(3), dim3(threads), threads * sizeof(int), nullptr, from.get(),
+                       to.get());
+    hip_check(hipGetLastError(), "launch");
+    t.check(to.host() == expected, "threads see what others stored before a barrier");
+}
+
+void test_shuffle(tap &t)
+{
+    std::vector<float> values(64), expected(64);
+    for (int i = 0; i < 64; i++)
+        values[i] = static_cast<float>(i);
+    for (int i = 0; i < 64; i++)
+        expected[i] = static_cast<float>(i / 8 * 64 + 28);
+    const device_array<float> from(values), to(std::vector<float>(64, -1.0f));
+    hipLaunchKernelGGL(sum_groups_of_eight, dim3(1), dim3(64), 0, nullptr, from.get(), to.get());
+    hip_check(hipGetLastError(), "launch");
+    t.check(to.host() == expected, "a shuffle exchanges values within groups of lanes");
+}
+
+void test_indices(tap &t)
+{
+    std::vector<int> expected(24 * 30);
+    for (int block = 0; block < 24; block++) {
+        for (int thread = 0; thread < 30; thread++)
+            expected[block * 30 + thread] = block * 1000 + thread;
+    }
+    const device_array<int> to(std::vector<int>(expected.size(), -1));
+    hipLaunchKernelGGL(write_index, dim3(2, 3, 4), dim3(5, 3, 2), 0, nullptr, to.get());
+    hip_check(hipGetLastError(), "launch");
+    t.check(to.host() == expected, "every thread of every block runs once with its own indices");
+}
+
+#if defined(KS_PLATFORM_CPU)
+__global__ void barrier_in_a_branch()
+{
+    if (threadIdx.x < 24)
+        __syncthreads();
+}
+
+__global__ void barrier_after_a_return(int limit)
+{
+    if (static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) > limit)
+        return;
+    __syncthreads();
+}
+
+__global__ void two_barriers()
+{
+    if (threadIdx.x % 32 < 16)
+        __syncthreads();
+    else
+        __syncthreads();
+}
+
+__global__ void shuffle_in_a_branch(float *to)
+{
+    if (threadIdx.x != 5)
+        *to = __shfl_xor(1.0f, 1, 32);
+}
+
+__global__ void read_fresh_lds(float *to)
+{
+    HIP_DYNAMIC_SHARED(float, lds)
+    to[threadIdx.x] = lds[threadIdx.x];
+}
+
+__global__ void deep_stack(int *to)
+{
+    volatile char bytes[48 << 10];
+    bytes[0] = 1;
+    bytes[sizeof bytes - 1] = 2;
+    __syncthreads();
+    to[threadIdx.x] = bytes[0] + bytes[sizeof bytes - 1];
+}
+
+void expect_error(tap &t, const char *name, const std::vector<const char *> &parts)
+{
+    const hipError_t error = hipGetLastError();
+    const std::string message = hipGetErrorString(error);
+    bool all = error == hipErrorLaunchFailure && message.find('\n') == std::string::npos;
+    for (const char *part : parts)
+        all = all && message.find(part) != std::string::npos;
+    t.check(all && hipGetLastError() == hipSuccess, name, message);
+}
+
+void test_divergence(tap &t)
+{
+    hipLaunchKernelGGL(barrier_in_a_branch, dim3(1), dim3(32), 0, nullptr);
+    expect_error(t, "a barrier in a branch is reported with kernel, block, threads and line",
+                 {"barrier_in_a_branch", "block (0,0,0)", "threads 0-23 wait",
+                  "test_device.cpp:", "threads 24-31 returned"});
+    hipLaunchKernelGGL(barrier_after_a_return, dim3(3), dim3(64), 0, nullptr, 150);
+    expect_error(t, "a barrier after an early return is reported for the block where it happens",
+                 {"barrier_after_a_return", "block (2,0,0)", "threads 0-22 wait", "threads 23-63 returned"});
+    hipLaunchKernelGGL(two_barriers, dim3(1), dim3(64), 0, nullptr);
+    expect_error(t, "two barriers in two branches are two barriers",
+                 {"two_barriers", "threads 0-15 wait", "threads 16-31 wait"});
+    const device_array<float> to(std::vector<float>(32, 0.0f));
+    hipLaunchKernelGGL(shuffle_in_a_branch, dim3(1), dim3(32), 0, nullptr, to.get());
+    expect_error(t, "a shuffle without the whole wave is reported",
+                 {"threads 0-4 shuffle", "threads 5-5 returned"});
+}
+
+void test_limits(tap &t)
+{
+    hipLaunchKernelGGL(two_barriers, dim3(1), dim3(1025), 0, nullptr);
+    expect_error(t, "a block of too many threads is refused", {"1024 threads"});
+    hipLaunchKernelGGL(two_barriers, dim3(1, 70000), dim3(32), 0, nullptr);
+    expect_error(t, "a grid of too many rows is refused", {"65535"});
+    hipLaunchKernelGGL(two_barriers, dim3(1), dim3(32), 65537, nullptr);
+    expect_error(t, "a block that wants too much shared memory is refused", {"65536 bytes"});
+}
+
+void test_memory(tap &t)
+{
+    const device_array<float> values(std::vector<float>(32, 0.0f));
+    hipLaunchKernelGGL(read_fresh_lds, dim3(1), dim3(32), 128, nullptr, values.get());
+    bool nan = hipGetLastError() == hipSuccess;
+    for (const float x : values.host())
+        nan = nan && std::isnan(x);
+    t.check(nan, "shared memory that nobody wrote is NaN");
+
+    const device_array<int> sums(std::vector<int>(64, 0));
+    hipLaunchKernelGGL(deep_stack, dim3(1), dim3(64), 0, nullptr, sums.get());
+    t.check(hipGetLastError() == hipSuccess && sums.host() == std::vector<int>(64, 3),
+            "a thread keeps 48 KiB of its own across a barrier");
+}
+#endif
+
+int test(int, char **)
+{
+    tap t;
+    test_indices(t);
+    test_shared_memory(t);
+    test_shuffle(t);
+#if defined(KS_PLATFORM_CPU)
+    test_divergence(t);
+    test_limits(t);
+    test_memory(t);
+#endif
+    return t.finish();
+}
+} // namespace
+
+int main(int argc, char **argv)
+{
+    return run_program("test_device", test, argc, argv);
+}

@@ -1,0 +1,99 @@
+// Every variant compiled in, over the shapes where attention kernels go wrong: one token, tiles that are just
+// full, one short and one over; grouped heads; several batches; with and without the causal mask.
+//   test_variants [--attn NAME] [--long]      --long adds contexts that are only sane on a GPU
+#include "runner/check.h"
+#include "runner/numbers.h"
+#include "runner/options.h"
+#include "tests/tap.h"
+
+#include <cstdio>
+
+namespace
+{
+struct heads {
+    int batch, q, kv;
+};
+
+std::string describe(const attn_variant &variant, const attn_shape &s)
+{
+    char text[160];
+    std::snprintf(text, sizeof text, "%s %s B=%d S=%d H=%d/%d D=%d%s", variant.name, dtype_name(s.dtype),
+                  s.batch, s.seq, s.q_heads, s.kv_heads, s.head_dim, s.causal ? " causal" : "");
+    return text;
+}
+
+void launch(const attn_variant &variant, tensors &memory)
+{
+    memory.poison();
+    hip_check(variant.launch(memory.args(), nullptr), variant.name);
+    hip_check(hipDeviceSynchronize(), variant.name);
+}
+
+void test_shape(tap &t, const attn_variant &variant, const attn_shape &shape, bool twice)
+{
+    const std::string name = describe(variant, shape);
+    try {
+        tensors memory(shape, variant);
+        memory.fill(static_cast<uint64_t>(shape.seq));
+        launch(variant, memory);
+        const tensors::host_copy first = memory.copy();
+        const check_result result = check_output(memory.args(), first, 7);
+        t.check(result.wrong.empty(), name, result.wrong);
+        if (!twice || !variant.deterministic)
+            return;
+        launch(variant, memory);
+        t.check(memory.copy().o == first.o, name + ": the same bits again");
+    } catch (const failure &f) {
+        t.check(false, name, f.message);
+    }
+}
+
+void test_variant(tap &t, const attn_variant &variant, attn_dtype dtype, bool long_too)
+{
+    static const heads groups[] = {{1, 1, 1}, {1, 4, 2}, {2, 3, 1}};
+    for (const int seq : {1, 2, 7, 31, 32, 33, 63, 64, 65, 127, 129, 200}) {
+        for (const int head_dim : {64, 128}) {
+            for (const heads &h : groups) {
+                for (const bool causal : {true, false})
+                    test_shape(t, variant, {h.batch, seq, h.q, h.kv, head_dim, causal, dtype}, seq == 129);
+            }
+        }
+    }
+    for (const int seq : {1024, 4096, 4097}) {
+        for (const bool causal : {true, false}) {
+            if (long_too)
+                test_shape(t, variant, {1, seq, 4, 2, 128, causal, dtype}, true);
+        }
+    }
+}
+
+int test(int argc, char **argv)
+{
+    std::string attn;
+    bool long_too = false;
+    arguments args(argc, argv);
+    while (args.next()) {
+        if (args.is("--attn"))
+            attn = args.text();
+        else if (args.is("--long"))
+            long_too = true;
+        else
+            args.unknown();
+    }
+    if (!attn.empty())
+        attn = choose_variant(attn).name;
+    tap t;
+    for (const attn_variant &variant : attn_variants()) {
+        for (const attn_dtype dtype : {ATTN_F32, ATTN_F16, ATTN_BF16}) {
+            if ((variant.dtypes & 1u << dtype) && (attn.empty() || attn == variant.name))
+                test_variant(t, variant, dtype, long_too);
+        }
+    }
+    return t.finish();
+}
+} // namespace
+
+int main(int argc, char **argv)
+{
+    return run_program("test_variants", test, argc, argv);
+}

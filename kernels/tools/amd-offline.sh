@@ -1,0 +1,60 @@
+#!/bin/sh
+# Compiling for an AMD GPU that the installed hipcc does not know (Debian's 5.2.3 and gfx942), so that
+# the kernels are compiled for it on any machine.
+#   amd-offline.sh mode HIPCC ARCH               prints hipcc, or offline when HIPCC does not know ARCH
+#   amd-offline.sh device-libs ARCH DIR          makes DIR, the device libraries for ARCH
+#   amd-offline.sh compile ARCH BUILD OUT SOURCE compiles a source's kernels to a code object
+# A newer clang (CLANGXX, default clang++-19) with Debian's device libraries does the work; for
+# gfx942 those lack one file, which differs from gfx940's in the number of the ISA only.
+set -eu
+
+CLANGXX=${CLANGXX:-clang++-19}
+LLVM_DIS=${LLVM_DIS:-llvm-dis-19}
+LLVM_AS=${LLVM_AS:-llvm-as-19}
+BITCODE=${BITCODE:-/usr/lib/x86_64-linux-gnu/amdgcn/bitcode}
+
+die() {
+    echo "amd-offline.sh: $*" >&2
+    exit 2
+}
+
+mode() {
+    probe=$(mktemp -d)
+    trap 'rm -rf "$probe"' EXIT
+    echo 'int main() { return 0; }' >"$probe/probe.hip"
+    if "$1" --offload-arch="$2" -c -o "$probe/probe.o" "$probe/probe.hip" >/dev/null 2>&1; then
+        echo hipcc
+    elif command -v "$CLANGXX" >/dev/null; then
+        echo offline
+    else
+        echo hipcc # let it say itself what it lacks
+    fi
+}
+
+device_libs() {
+    version=${1#gfx}
+    [ -e "$2/.complete" ] && return
+    [ -d "$BITCODE" ] || die "no device libraries in $BITCODE: install rocm-device-libs"
+    mkdir -p "$2"
+    ln -sf "$BITCODE"/*.bc "$2/"
+    if [ ! -e "$BITCODE/oclc_isa_version_$version.bc" ]; then
+        [ "$version" = 942 ] || die "no device library for $1 in $BITCODE"
+        "$LLVM_DIS" "$BITCODE/oclc_isa_version_940.bc" -o - | sed 's/i32 9400/i32 9402/' |
+            "$LLVM_AS" - -o "$2/oclc_isa_version_942.bc"
+    fi
+    : >"$2/.complete"
+}
+
+compile() {
+    device_libs "$1" "$2/device-libs-$1"
+    "$CLANGXX" -x hip --offload-arch="$1" --rocm-device-lib-path="$2/device-libs-$1" \
+        --offload-device-only --no-gpu-bundle-output -std=c++17 -O3 -Wall -DKS_PLATFORM_AMD \
+        -I. -I"$2" -MMD -MP -MF "$3.d" -o "$3" "$4"
+}
+
+case ${1:-} in
+mode) mode "$2" "$3" ;;
+device-libs) device_libs "$2" "$3" ;;
+compile) compile "$2" "$3" "$4" "$5" ;;
+*) die "usage: mode|device-libs|compile ..., see the head of the script" ;;
+esac
