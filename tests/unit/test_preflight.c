@@ -1,0 +1,111 @@
+/* preflight: which facts of a node warn, which block, and that foreign words stay harmless. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "harness/preflight.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct preflight_needs calm = {
+    .largest_context = 16384, .clock_offset_s = 0.1, .clock_error_s = 0.1};
+
+static void judge(struct preflight *out, const char *facts, const struct preflight_needs *needs)
+{
+    json_t *node = json_loads(facts, 0, NULL);
+    assert_non_null(node);
+    preflight_check(out, node, needs);
+    json_decref(node);
+}
+
+static const struct finding *find(const struct preflight *p, const char *subject)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (strcmp(p->findings[i].subject, subject) == 0)
+            return &p->findings[i];
+    fail_msg("no finding about %s", subject);
+    return NULL;
+}
+
+#define FIT                                                                                                  \
+    "\"disk_free_bytes\":1e12,\"compilers\":[{\"name\":\"hipcc\",\"version\":\"6.2\"}],"                     \
+    "\"gpus\":[{\"name\":\"MI300X\",\"arch\":\"gfx942\",\"vram_total_bytes\":2e11,\"vram_used_bytes\":3e8}]"
+
+static void a_fit_node_is_ok(void **state)
+{
+    (void)state;
+    struct preflight p;
+    judge(&p, "{" FIT "}", &calm);
+    assert_int_equal(p.worst, PREFLIGHT_OK);
+    assert_non_null(strstr(find(&p, "gpu")->text, "gfx942"));
+}
+
+static void each_trouble_has_its_level_and_a_remedy(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *facts, *subject;
+        enum preflight_level level;
+    } cases[] = {
+        {"{" FIT ",\"leftovers\":[{\"pid\":7,\"run_id\":\"r\"}]}", "leftovers", PREFLIGHT_WARNING},
+        {"{" FIT ",\"gpu_processes\":[{\"pid\":9,\"vram_bytes\":1}]}", "gpu users", PREFLIGHT_WARNING},
+        {"{\"disk_free_bytes\":1e6}", "disk", PREFLIGHT_BLOCKER},
+        {"{\"disk_free_bytes\":1e9}", "disk", PREFLIGHT_WARNING},
+        {"{}", "compiler", PREFLIGHT_WARNING},
+        {"{\"gpus\":[{\"vram_total_bytes\":100,\"vram_used_bytes\":50}]}", "gpu", PREFLIGHT_WARNING},
+        {"{\"model\":{\"path\":\"m\",\"context_length\":2048}}", "model", PREFLIGHT_BLOCKER},
+        {"{\"model\":{\"path\":\"m\",\"error\":\"m: cannot open\"}}", "model", PREFLIGHT_BLOCKER},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct preflight p;
+        judge(&p, cases[i].facts, &calm);
+        const struct finding *f = find(&p, cases[i].subject);
+        assert_int_equal(f->level, cases[i].level);
+        assert_true(*f->remedy != '\0');
+        assert_true(p.worst >= f->level);
+    }
+}
+
+static void clock_counts_only_beyond_its_error(void **state)
+{
+    (void)state;
+    struct preflight p;
+    const struct preflight_needs slow_link = {.clock_offset_s = 7, .clock_error_s = 4};
+    const struct preflight_needs wrong = {.clock_offset_s = -3600, .clock_error_s = 0.2};
+    const struct preflight_needs unknown = {.clock_offset_s = NAN, .clock_error_s = 0};
+    judge(&p, "{" FIT "}", &slow_link);
+    assert_int_equal(find(&p, "clock")->level, PREFLIGHT_OK);
+    judge(&p, "{" FIT "}", &wrong);
+    assert_int_equal(find(&p, "clock")->level, PREFLIGHT_WARNING);
+    judge(&p, "{" FIT "}", &unknown);
+    for (size_t i = 0; i < p.count; i++)
+        assert_string_not_equal(p.findings[i].subject, "clock");
+}
+
+static void hostile_facts_stay_text(void **state)
+{
+    (void)state;
+    struct preflight p;
+    judge(&p,
+          "{\"hostname\":\"a\\u001b[2Jb\",\"gpus\":{},\"compilers\":[1,{\"name\":7}],\"disk_free_bytes\":"
+          "\"x\"}",
+          &calm);
+    for (size_t i = 0; i < p.count; i++)
+        assert_null(strchr(p.findings[i].text, '\033'));
+    assert_non_null(strstr(find(&p, "host")->text, "\\x1b"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_fit_node_is_ok),
+        cmocka_unit_test(each_trouble_has_its_level_and_a_remedy),
+        cmocka_unit_test(clock_counts_only_beyond_its_error),
+        cmocka_unit_test(hostile_facts_stay_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
