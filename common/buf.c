@@ -1,12 +1,13 @@
 #include "common/buf.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 void buf_init(struct buf *b, size_t max)
 {
-    *b = (struct buf){.max = max};
+    *b = (struct buf){.max = max < SIZE_MAX / 2 ? max : SIZE_MAX / 2}; /* so that no sum wraps */
 }
 
 void buf_release(struct buf *b)

@@ -1,6 +1,5 @@
 #include "common/err.h"
 
-#include "common/buf.h"
 #include "common/text.h"
 
 #include <stdio.h>
@@ -9,11 +8,7 @@
 /* One line, whatever the parts held: a message often quotes a log line or a name from the node. */
 static void err_store(struct err *err, const char *text)
 {
-    struct buf clean;
-    buf_init(&clean, 4 * ERR_MSG_MAX);
-    text_printable(&clean, text, strlen(text), ERR_MSG_MAX - 1);
-    snprintf(err->msg, sizeof err->msg, "%s", buf_ok(&clean) ? buf_str(&clean) : text);
-    buf_release(&clean);
+    text_printable_fixed(err->msg, sizeof err->msg, text, strlen(text));
 }
 
 int err_set(struct err *err, enum err_kind kind, const char *fmt, ...)

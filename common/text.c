@@ -53,28 +53,50 @@ static size_t utf8_decode(const char *s, size_t len, uint32_t *cp)
 static bool is_deceptive(uint32_t cp)
 {
     return (cp >= 0x200b && cp <= 0x200f) || (cp >= 0x2028 && cp <= 0x202e) ||
-           (cp >= 0x2060 && cp <= 0x206f) || cp == 0xfeff || cp == 0x061c || (cp >= 0x80 && cp <= 0x9f);
+           (cp >= 0x2060 && cp <= 0x206f) || cp == 0xfeff || cp == 0x061c || (cp >= 0x80 && cp <= 0x9f) ||
+           (cp >= 0xe0000 && cp <= 0xe007f);
+}
+
+/* Appends the first character of s as it may be shown. Returns the bytes it took of s. */
+static size_t put_printable(struct buf *out, const char *s, size_t len)
+{
+    uint32_t cp = 0;
+    size_t n = utf8_decode(s, len, &cp);
+    if (n == 0 || cp < 0x20 || cp == 0x7f)
+        buf_printf(out, "\\x%02x", (unsigned char)*s);
+    else if (is_deceptive(cp))
+        buf_printf(out, "\\u{%04x}", (unsigned)cp);
+    else
+        buf_add(out, s, n);
+    return n ? n : 1;
 }
 
 void text_printable(struct buf *out, const char *s, size_t len, size_t max)
 {
     size_t end = len < max ? len : max;
     for (size_t i = 0; i < end;) {
-        uint32_t cp = 0;
-        size_t n = utf8_decode(s + i, len - i, &cp);
-        if (n > 1 && i + n > end)
+        uint32_t cp;
+        if (i + utf8_decode(s + i, len - i, &cp) > end)
             break;
-        if (n == 0) {
-            buf_printf(out, "\\x%02x", (unsigned char)s[i]);
-            n = 1;
-        } else if (cp < 0x20 || cp == 0x7f)
-            buf_printf(out, "\\x%02x", (unsigned)cp);
-        else if (is_deceptive(cp))
-            buf_printf(out, "\\u{%04x}", (unsigned)cp);
-        else
-            buf_add(out, s + i, n);
-        i += n;
+        i += put_printable(out, s + i, len - i);
     }
+}
+
+void text_printable_fixed(char *out, size_t cap, const char *s, size_t len)
+{
+    size_t used = 0;
+    struct buf one;
+    buf_init(&one, 16);
+    for (size_t i = 0; i < len;) {
+        buf_clear(&one);
+        i += put_printable(&one, s + i, len - i);
+        if (!buf_ok(&one) || one.len >= cap - used)
+            break;
+        memcpy(out + used, one.data, one.len);
+        used += one.len;
+    }
+    out[used] = '\0';
+    buf_release(&one);
 }
 
 bool text_is_name(const char *s)

@@ -1,5 +1,5 @@
 /* text: small questions about strings that several folders ask: quoting for a POSIX shell, making foreign
- * text safe for a terminal, names, UTF-8. No allocation beyond the caller's struct buf.
+ * text safe for a terminal, names, UTF-8. No allocation beyond a struct buf.
  */
 #ifndef KERNSWEEP_COMMON_TEXT_H
 #define KERNSWEEP_COMMON_TEXT_H
@@ -17,6 +17,8 @@ void text_shell_join(struct buf *out, const char *const *argv);
 /* Appends at most max bytes of s with control characters, escape sequences, bidirectional marks and invalid
  * UTF-8 written as \xNN or \u{NNNN}; newlines too. What a terminal may be shown of foreign text. */
 void text_printable(struct buf *out, const char *s, size_t len, size_t max);
+/* The same into out: char[cap], cut before the first character that does not fit whole. */
+void text_printable_fixed(char *out, size_t cap, const char *s, size_t len);
 
 /* [A-Za-z0-9_] first, then [A-Za-z0-9._-], at most 64: variants, tickets, tags, run ids, baselines. */
 bool text_is_name(const char *s);

@@ -1,0 +1,174 @@
+/* buf: the maximum holds, a failure sticks and leaves what was there. */
+#include "tests/unit/support.h"
+
+#include "common/buf.h"
+
+static void empty_is_text(void **state)
+{
+    (void)state;
+    struct buf b;
+    buf_init(&b, 10);
+    assert_string_equal(buf_str(&b), "");
+    assert_true(buf_ok(&b));
+    buf_consume(&b, 5);
+    buf_clear(&b);
+    assert_string_equal(buf_str(&b), "");
+    buf_add(&b, NULL, 0);
+    assert_int_equal(b.len, 0);
+    assert_true(buf_ok(&b));
+    buf_release(&b);
+    buf_release(&b);
+}
+
+static void grows_and_stays_terminated(void **state)
+{
+    (void)state;
+    struct buf b;
+    buf_init(&b, 100000);
+    for (size_t i = 0; i < 100000; i++) {
+        buf_putc(&b, (char)('a' + i % 26));
+        assert_int_equal(b.len, i + 1);
+        assert_int_equal(b.data[b.len], 0);
+    }
+    for (size_t i = 0; i < b.len; i++)
+        assert_int_equal(b.data[i], 'a' + (int)(i % 26));
+    assert_true(buf_ok(&b));
+    buf_release(&b);
+    assert_int_equal(b.max, 100000);
+}
+
+static void maximum_is_reached_but_not_passed(void **state)
+{
+    (void)state;
+    struct buf b;
+    buf_init(&b, 5);
+    buf_puts(&b, "12345");
+    assert_true(buf_ok(&b));
+    buf_puts(&b, "");
+    assert_true(buf_ok(&b));
+    buf_putc(&b, '6');
+    assert_false(buf_ok(&b));
+    assert_string_equal(buf_str(&b), "12345");
+    buf_release(&b);
+    buf_init(&b, 0);
+    buf_puts(&b, "");
+    assert_true(buf_ok(&b));
+    buf_putc(&b, 'x');
+    assert_false(buf_ok(&b));
+    assert_string_equal(buf_str(&b), "");
+    buf_release(&b);
+}
+
+static void failure_sticks(void **state)
+{
+    (void)state;
+    struct buf b;
+    buf_init(&b, 4);
+    buf_puts(&b, "ab");
+    buf_puts(&b, "cde");
+    assert_false(buf_ok(&b));
+    buf_putc(&b, 'c'); /* would fit */
+    buf_printf(&b, "%d", 1);
+    buf_add(&b, "", 0);
+    assert_false(buf_ok(&b));
+    assert_string_equal(buf_str(&b), "ab");
+    buf_consume(&b, 2);
+    buf_puts(&b, "x");
+    assert_false(buf_ok(&b));
+    assert_null(buf_steal(&b));
+    buf_clear(&b);
+    assert_true(buf_ok(&b));
+    buf_puts(&b, "wxyz");
+    assert_string_equal(buf_str(&b), "wxyz");
+    buf_release(&b);
+}
+
+static void printf_obeys_the_maximum(void **state)
+{
+    (void)state;
+    struct buf b;
+    buf_init(&b, 8);
+    buf_printf(&b, "%s=%d", "k", 1);
+    buf_printf(&b, "%05d", 7);
+    assert_string_equal(buf_str(&b), "k=100007");
+    assert_true(buf_ok(&b));
+    buf_printf(&b, "%s", "");
+    assert_true(buf_ok(&b));
+    buf_printf(&b, "%c", 'x');
+    assert_false(buf_ok(&b));
+    assert_string_equal(buf_str(&b), "k=100007");
+    buf_release(&b);
+}
+
+static void lengths_do_not_overflow(void **state)
+{
+    (void)state;
+    static const size_t maxima[] = {10, SIZE_MAX / 2, SIZE_MAX - 1, SIZE_MAX};
+    volatile size_t huge = SIZE_MAX;
+    for (size_t i = 0; i < COUNT(maxima); i++) {
+        struct buf b;
+        buf_init(&b, maxima[i]);
+        buf_puts(&b, "a");
+        buf_add(&b, "b", huge);
+        assert_false(buf_ok(&b));
+        buf_clear(&b);
+        buf_add(&b, "b", huge - 1);
+        assert_false(buf_ok(&b));
+        assert_string_equal(buf_str(&b), "");
+        buf_release(&b);
+    }
+}
+
+static void bytes_may_be_anything(void **state)
+{
+    (void)state;
+    struct buf b;
+    char all[256];
+    for (int i = 0; i < 256; i++)
+        all[i] = (char)i;
+    buf_init(&b, 1000);
+    buf_add(&b, all, sizeof all);
+    buf_add(&b, all, sizeof all);
+    assert_int_equal(b.len, 512);
+    assert_memory_equal(b.data, all, 256);
+    buf_consume(&b, 256);
+    assert_int_equal(b.len, 256);
+    assert_memory_equal(b.data, all, 256);
+    buf_consume(&b, 255);
+    assert_memory_equal(b.data, "\xff\0", 2);
+    buf_consume(&b, 1000);
+    assert_int_equal(b.len, 0);
+    assert_string_equal(buf_str(&b), "");
+    buf_release(&b);
+}
+
+static void steal_hands_over(void **state)
+{
+    (void)state;
+    struct buf b;
+    buf_init(&b, 10);
+    char *empty = buf_steal(&b);
+    assert_string_equal(empty, "");
+    free(empty);
+    buf_puts(&b, "0123456789");
+    char *text = buf_steal(&b);
+    assert_string_equal(text, "0123456789");
+    assert_int_equal(b.len, 0);
+    assert_string_equal(buf_str(&b), "");
+    buf_puts(&b, "again");
+    assert_string_equal(buf_str(&b), "again");
+    assert_string_equal(text, "0123456789");
+    free(text);
+    buf_release(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(empty_is_text),           cmocka_unit_test(grows_and_stays_terminated),
+        cmocka_unit_test(failure_sticks),          cmocka_unit_test(maximum_is_reached_but_not_passed),
+        cmocka_unit_test(lengths_do_not_overflow), cmocka_unit_test(printf_obeys_the_maximum),
+        cmocka_unit_test(bytes_may_be_anything),   cmocka_unit_test(steal_hands_over),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,337 @@
+/* text: quoting proven against a real /bin/sh, foreign text made inert, names and UTF-8. */
+#include "tests/unit/support.h"
+
+#include "common/proto.h"
+#include "common/text.h"
+
+#include <sys/wait.h>
+
+enum { WORDS = 64, ROUNDS = 60, WORD_MAX = 120 };
+
+/* Small, seeded and our own, so that a failure can be had again. */
+static uint32_t random_next(uint32_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 17;
+    *seed ^= *seed << 5;
+    return *seed;
+}
+
+/* What /bin/sh -c prints for the script. */
+static void run_sh(const char *script, struct buf *out)
+{
+    int fds[2], status;
+    assert_int_equal(pipe(fds), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        dup2(fds[1], 1);
+        close(fds[0]);
+        close(fds[1]);
+        if (chdir(scratch) == 0)
+            execl("/bin/sh", "sh", "-c", script, (char *)NULL);
+        _exit(127);
+    }
+    close(fds[1]);
+    char data[4096];
+    for (ssize_t n; (n = read(fds[0], data, sizeof data)) > 0;)
+        buf_add(out, data, (size_t)n);
+    close(fds[0]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_true(buf_ok(out));
+}
+
+/* The words as one shell command, and back as the shell saw them. */
+static void assert_words_survive(const char *const *words, size_t count)
+{
+    struct buf script, out, want;
+    buf_init(&script, 1 << 20);
+    buf_init(&out, 1 << 20);
+    buf_init(&want, 1 << 20);
+    buf_puts(&script, "printf '%s\\0' ");
+    text_shell_join(&script, words);
+    assert_true(buf_ok(&script));
+    for (size_t i = 0; i < count; i++)
+        buf_add(&want, words[i], strlen(words[i]) + 1);
+    run_sh(buf_str(&script), &out);
+    if (out.len != want.len || memcmp(out.data, want.data, out.len) != 0)
+        fail_msg("not what went in: %s", buf_str(&script));
+    buf_release(&script);
+    buf_release(&out);
+    buf_release(&want);
+}
+
+static void hostile_words_run_nothing(void **state)
+{
+    (void)state;
+    static const char *const words[] = {
+        "$(touch hit)",
+        "`touch hit`",
+        "; touch hit;",
+        "' ; touch hit ; '",
+        "\" ; touch hit ; \"",
+        "\ntouch hit\n",
+        "|touch hit",
+        "&touch hit&",
+        ">hit",
+        "a'b'c",
+        "'",
+        "''",
+        "'\\''",
+        "\\",
+        "\\'",
+        "$HOME",
+        "${IFS}",
+        "~",
+        "*",
+        "[a-z]",
+        "{a,b}",
+        "!!",
+        "#no comment",
+        "-n",
+        "--",
+        "-e\\n",
+        "a b",
+        " ",
+        "\t",
+        "",
+        "\r\n",
+        "\x01\x02\x7f",
+        "\xff\xfe",
+        "\xc3\xa9",
+        "x=y",
+        "(",
+        ")",
+        "<(x)",
+        "%s%d\\0",
+        NULL,
+    };
+    assert_words_survive(words, COUNT(words) - 1);
+    for (size_t i = 0; words[i]; i++) {
+        const char *one[] = {words[i], NULL};
+        assert_words_survive(one, 1);
+    }
+    assert_false(fs_exists(in_scratch("hit")));
+}
+
+static void random_words_survive_the_shell(void **state)
+{
+    (void)state;
+    static const char nasty[] = "'\"\\$`!;&|<>(){}[]*?~#%-=\n\t\r ";
+    uint32_t seed = 0x5eed1234;
+    for (int round = 0; round < ROUNDS; round++) {
+        char text[WORDS][WORD_MAX + 1];
+        const char *words[WORDS + 1];
+        for (size_t w = 0; w < WORDS; w++) {
+            size_t len = random_next(&seed) % WORD_MAX;
+            for (size_t i = 0; i < len; i++) {
+                uint32_t r = random_next(&seed);
+                text[w][i] = r & 0x100 ? nasty[r % (sizeof nasty - 1)] : (char)(1 + (r >> 9) % 255);
+            }
+            text[w][len] = '\0';
+            words[w] = text[w];
+        }
+        words[WORDS] = NULL;
+        assert_words_survive(words, WORDS);
+    }
+}
+
+/* A word is one word also where the shell reads it as a command's own name or assignment. */
+static void quoted_word_is_never_a_command_of_its_own(void **state)
+{
+    (void)state;
+    struct buf script, out;
+    buf_init(&script, 4096);
+    buf_init(&out, 4096);
+    const char *argv[] = {"env", "A=$(touch hit)", "sh", "-c", "printf %s \"$A\"", NULL};
+    text_shell_join(&script, argv);
+    run_sh(buf_str(&script), &out);
+    assert_string_equal(buf_str(&out), "$(touch hit)");
+    assert_false(fs_exists(in_scratch("hit")));
+    buf_release(&script);
+    buf_release(&out);
+}
+
+static void printable_table(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *in, *out;
+    } table[] = {
+        {"", ""},
+        {"plain text, 100 %", "plain text, 100 %"},
+        {"a\nb\tc\rd", "a\\x0ab\\x09c\\x0dd"},
+        {"\033[31mred\033]0;title\007", "\\x1b[31mred\\x1b]0;title\\x07"},
+        {"\x01\x1f\x7f", "\\x01\\x1f\\x7f"},
+        {"\xc2\x9b[2J", "\\u{009b}[2J"}, /* C1 CSI */
+        {"\xc2\x85", "\\u{0085}"},       /* NEL */
+        {"caf\xc3\xa9 \xe4\xbd\xa0 \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe4\xbd\xa0 \xf0\x9f\x98\x80"},
+        {"\xe2\x80\xae"
+         "evil",
+         "\\u{202e}evil"}, /* right-to-left override */
+        {"\xe2\x81\xa6x\xe2\x81\xa9", "\\u{2066}x\\u{2069}"},
+        {"\xe2\x80\x8b\xe2\x80\x8f", "\\u{200b}\\u{200f}"},
+        {"\xe2\x80\xa8\xe2\x80\xa9", "\\u{2028}\\u{2029}"},
+        {"\xef\xbb\xbf", "\\u{feff}"},
+        {"\xd8\x9c", "\\u{061c}"},
+        {"\xf3\xa0\x81\x81", "\\u{e0041}"}, /* tag characters say a second, invisible text */
+        {"\xff\xfe", "\\xff\\xfe"},
+        {"\x80", "\\x80"},
+        {"\xc0\xaf", "\\xc0\\xaf"}, /* overlong */
+        {"\xe0\x80\x8a", "\\xe0\\x80\\x8a"},
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"},          /* surrogate */
+        {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"}, /* past U+10FFFF */
+        {"\xe2\x82", "\\xe2\\x82"},                   /* cut off */
+        {"\xe2"
+         "A",
+         "\\xe2"
+         "A"},
+        {"\\x1b", "\\x1b"}, /* no doubling: text may be cleaned twice */
+    };
+    for (size_t i = 0; i < COUNT(table); i++) {
+        struct buf out;
+        buf_init(&out, 1000);
+        text_printable(&out, table[i].in, strlen(table[i].in), 1000);
+        assert_string_equal(buf_str(&out), table[i].out);
+        buf_release(&out);
+    }
+}
+
+static void printable_takes_nul_and_stops_at_max(void **state)
+{
+    (void)state;
+    struct buf out;
+    buf_init(&out, 1000);
+    text_printable(&out, "a\0b", 3, 1000);
+    assert_string_equal(buf_str(&out), "a\\x00b");
+    buf_clear(&out);
+    text_printable(&out, "abcdef", 6, 3);
+    assert_string_equal(buf_str(&out), "abc");
+    buf_clear(&out);
+    text_printable(&out, "ab\xe2\x82\xac", 5, 4); /* the sign would be cut: left out, not broken */
+    assert_string_equal(buf_str(&out), "ab");
+    buf_clear(&out);
+    text_printable(&out, "abc", 3, 0);
+    assert_string_equal(buf_str(&out), "");
+    buf_release(&out);
+}
+
+/* Whatever goes in: valid UTF-8 without a control character comes out, also through the fixed array. */
+static void printable_is_always_inert(void **state)
+{
+    (void)state;
+    uint32_t seed = 42;
+    for (int round = 0; round < 4000; round++) {
+        char in[64], fixed[24];
+        size_t len = random_next(&seed) % sizeof in;
+        for (size_t i = 0; i < len; i++) {
+            uint32_t r = random_next(&seed);
+            static const unsigned char heads[] = {0xc2, 0xe2, 0x80, 0x81, 0xa8, 0xf0, 0xed, 0xef};
+            in[i] = (char)(r & 1 ? heads[(r >> 1) % sizeof heads] : r >> 8);
+        }
+        struct buf out;
+        buf_init(&out, 1000);
+        text_printable(&out, in, len, sizeof in);
+        text_printable_fixed(fixed, sizeof fixed, in, len);
+        assert_true(text_is_utf8(buf_str(&out), out.len));
+        assert_true(text_is_utf8(fixed, strlen(fixed)));
+        assert_true(strlen(fixed) < sizeof fixed);
+        assert_memory_equal(fixed, buf_str(&out), strlen(fixed));
+        assert_true(strlen(fixed) == out.len || strlen(fixed) > sizeof fixed - 12);
+        for (size_t i = 0; i < out.len; i++)
+            assert_true((unsigned char)out.data[i] >= 0x20 && out.data[i] != 0x7f);
+        buf_release(&out);
+    }
+}
+
+static void names(void **state)
+{
+    (void)state;
+    static const char *const good[] = {
+        "a",    "Z",
+        "0",    "_",
+        "v3",   "v3_q-lds.2",
+        "a..b", "_-",
+        "9.-",  "0123456789012345678901234567890123456789012345678901234567890123"};
+    static const char *const bad[] = {"",
+                                      ".",
+                                      "..",
+                                      ".a",
+                                      "-a",
+                                      "--",
+                                      "a/b",
+                                      "../x",
+                                      "a b",
+                                      "a\n",
+                                      "\xc3\xa9",
+                                      "a$",
+                                      "a;b",
+                                      "a'b",
+                                      "a\\b",
+                                      "~",
+                                      "*",
+                                      "a:b",
+                                      "01234567890123456789012345678901234567890123456789012345678901234"};
+    for (size_t i = 0; i < COUNT(good); i++)
+        if (!text_is_name(good[i]))
+            fail_msg("\"%s\" is a name", good[i]);
+    for (size_t i = 0; i < COUNT(bad); i++)
+        if (text_is_name(bad[i]))
+            fail_msg("\"%s\" is no name", bad[i]);
+    assert_int_equal(strlen(good[COUNT(good) - 1]), LIMIT_NAME);
+}
+
+static void utf8(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"",
+                                       "a",
+                                       "\x7f",
+                                       "\xc2\x80",
+                                       "\xdf\xbf",
+                                       "\xe0\xa0\x80",
+                                       "\xed\x9f\xbf",
+                                       "\xee\x80\x80",
+                                       "\xef\xbf\xbf",
+                                       "\xf0\x90\x80\x80",
+                                       "\xf4\x8f\xbf\xbf"};
+    static const char *const bad[] = {"\x80",
+                                      "\xbf",
+                                      "\xc0\x80",
+                                      "\xc1\xbf",
+                                      "\xc2",
+                                      "\xc2"
+                                      "a",
+                                      "\xe0\x9f\xbf",
+                                      "\xed\xa0\x80",
+                                      "\xed\xbf\xbf",
+                                      "\xf0\x8f\xbf\xbf",
+                                      "\xf4\x90\x80\x80",
+                                      "\xf5\x80\x80\x80",
+                                      "\xf8\x88\x80\x80\x80",
+                                      "\xfe",
+                                      "a\xff",
+                                      "\xf0\x9f\x98"};
+    for (size_t i = 0; i < COUNT(good); i++)
+        assert_true(text_is_utf8(good[i], strlen(good[i])));
+    for (size_t i = 0; i < COUNT(bad); i++)
+        if (text_is_utf8(bad[i], strlen(bad[i])))
+            fail_msg("entry %zu is no UTF-8", i);
+    assert_true(text_is_utf8("a\0b", 3));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hostile_words_run_nothing),
+        cmocka_unit_test(random_words_survive_the_shell),
+        cmocka_unit_test(quoted_word_is_never_a_command_of_its_own),
+        cmocka_unit_test(printable_table),
+        cmocka_unit_test(printable_takes_nul_and_stops_at_max),
+        cmocka_unit_test(printable_is_always_inert),
+        cmocka_unit_test(names),
+        cmocka_unit_test(utf8),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
