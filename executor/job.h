@@ -1,0 +1,78 @@
+/* job: job.json as a struct: what to build, gate and run, in which order, within which limits. Whoever wrote
+ * it, every name, number and placeholder is checked here again, so that the rest may trust it. Strings are
+ * borrowed from the JSON, which the job keeps. Knows nothing of processes or paths.
+ */
+#ifndef KERNSWEEP_EXECUTOR_JOB_H
+#define KERNSWEEP_EXECUTOR_JOB_H
+
+#include "common/err.h"
+#include "common/json.h"
+#include "executor/timings.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct job_command {
+    const char **argv; /* templates (see subst), NULL-terminated; the array is owned */
+    size_t argc;
+};
+
+struct job_env {
+    const char **name; /* both arrays are owned */
+    const char **value;
+    size_t count;
+};
+
+struct job_gate {
+    struct job_command run;
+    double timeout_s;
+};
+
+struct job_variant {
+    const char *name;
+    const char *attn_impl; /* "" is not checked */
+    struct job_command *build;
+    size_t build_count;
+    struct job_command run;
+    struct job_env env;
+    struct job_gate *gate;
+    size_t gate_count;
+};
+
+struct job_test {
+    size_t variant; /* index into variants */
+    int64_t context;
+    int64_t repetition;
+    double timeout_s;
+    bool warmup;
+};
+
+struct job {
+    json_t *root; /* owned */
+    const char *run_id, *ticket, *tag, *date, *mode, *node;
+    const char *source_sha256; /* NULL: no staged tree */
+    struct job_env env;
+    const char **secret; /* names; the array is owned */
+    size_t secret_count;
+    double build_timeout_s, lock_wait_s, kill_grace_s;
+    double hang_after_s, no_output_timeout_s; /* 0: off */
+    int64_t sample_interval_ms;
+    int64_t log_limit_bytes;
+    double vram_settle_s; /* how long GPU memory may take to come back after a test */
+    int64_t vram_tolerance_bytes;
+    bool prompt_tokens_required;
+    struct timing_rule timings;
+    struct job_variant *variant;
+    size_t variant_count;
+    struct job_test *test; /* test_index is the position + 1 */
+    size_t test_count;
+};
+
+/* Takes root (also when it fails). file is for messages. */
+int job_init(struct job *job, json_t *root, const char *file, struct err *err);
+void job_release(struct job *job);
+
+bool job_is_secret(const struct job *job, const char *name);
+
+#endif

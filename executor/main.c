@@ -1,0 +1,254 @@
+/* kernsweep-executor: the part of kernsweep that runs on the GPU node. A table of commands; each parses
+ * nothing itself and prints its result here. Never interactive. */
+#include "common/json.h"
+#include "common/proto.h"
+#include "executor/cancel.h"
+#include "executor/detach.h"
+#include "executor/follow.h"
+#include "executor/layout.h"
+#include "executor/lock.h"
+#include "executor/node.h"
+#include "executor/pack.h"
+#include "executor/process.h"
+#include "executor/stage.h"
+#include "executor/status.h"
+#include "executor/submit.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PROTOCOL = 1, OUTPUT_MAX = LIMIT_JSON_BYTES, EXIT_ABSENT = 1 };
+
+struct options {
+    const char *workdir, *run, *sha256, *sysfs, *proc;
+    int64_t offset;
+};
+
+struct context {
+    struct options options;
+    struct layout layout;
+};
+
+struct command {
+    const char *name;
+    int (*fn)(const struct context *c, struct err *err); /* exit code, or -1 with err */
+    bool needs_run, needs_sha256;
+    const char *help;
+};
+
+static int print(const char *data, size_t len, struct err *err)
+{
+    if (fs_write_all(STDOUT_FILENO, data, len) == 0)
+        return EXIT_DONE;
+    return err_set_errno(err, ERR_NODE, errno, "cannot write to stdout");
+}
+
+/* Takes value. */
+static int print_json(json_t *value, struct err *err)
+{
+    struct buf text;
+    buf_init(&text, OUTPUT_MAX);
+    int rc = value ? json_encode(value, &text, err) : -1;
+    buf_putc(&text, '\n');
+    if (rc == 0)
+        rc = print(buf_str(&text), text.len, err);
+    buf_release(&text);
+    json_decref(value);
+    return rc;
+}
+
+static int cmd_version(const struct context *c, struct err *err)
+{
+    (void)c;
+    return print_json(json_pack("{s:s, s:i}", "version", KERNSWEEP_VERSION, "protocol", PROTOCOL), err);
+}
+
+static int cmd_probe(const struct context *c, struct err *err)
+{
+    struct loop loop;
+    if (process_become_subreaper(err) != 0 || loop_open(&loop, err) != 0)
+        return -1;
+    json_t *node = node_probe(&c->layout, &loop, err);
+    loop_close(&loop);
+    return print_json(node, err);
+}
+
+static int cmd_stage(const struct context *c, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    signal(SIGPIPE, SIG_IGN);
+    if (stage(&c->layout, c->options.sha256, STDIN_FILENO, path, err) != 0)
+        return -1;
+    return print_json(json_pack("{s:s}", "path", path), err);
+}
+
+static int cmd_has(const struct context *c, struct err *err)
+{
+    bool has;
+    if (stage_has(&c->layout, c->options.sha256, &has, err) != 0)
+        return -1;
+    return has ? EXIT_DONE : EXIT_ABSENT;
+}
+
+static int cmd_submit(const struct context *c, struct err *err)
+{
+    struct buf out;
+    buf_init(&out, OUTPUT_MAX);
+    int rc = submit(&c->layout, STDIN_FILENO, &out, err);
+    if (rc == 0)
+        rc = print(buf_str(&out), out.len, err);
+    buf_release(&out);
+    return rc;
+}
+
+static int cmd_supervise(const struct context *c, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    struct lock lock = {.fd = -1};
+    if (layout_run_file(&c->layout, path, c->options.run, RUN_LOCK, err) != 0 ||
+        lock_open(&lock, path, err) != 0)
+        return -1;
+    int rc = lock_try(&lock, err);
+    if (rc == 0)
+        rc = err_set(err, ERR_NODE, "the run %s is already supervised", c->options.run);
+    else if (rc == 1)
+        rc = detach_supervise(&c->layout, c->options.run, &lock);
+    lock_close(&lock);
+    return rc;
+}
+
+static int cmd_follow(const struct context *c, struct err *err)
+{
+    signal(SIGPIPE, SIG_IGN);
+    return follow(&c->layout, c->options.run, c->options.offset, STDOUT_FILENO, err);
+}
+
+static int cmd_status(const struct context *c, struct err *err)
+{
+    return print_json(status_report(&c->layout, c->options.run, err), err);
+}
+
+static int cmd_cancel(const struct context *c, struct err *err)
+{
+    return cancel(&c->layout, c->options.run, err);
+}
+
+static int cmd_pack(const struct context *c, struct err *err)
+{
+    signal(SIGPIPE, SIG_IGN);
+    return pack(&c->layout, c->options.run, STDOUT_FILENO, err);
+}
+
+static const struct command commands[] = {
+    {"version", cmd_version, false, false, "print the version and the protocol's number"},
+    {"probe", cmd_probe, false, false, "print the node's facts (node.json)"},
+    {"stage", cmd_stage, false, true, "take a source tree, a tar stream on stdin, under its hash"},
+    {"has", cmd_has, false, true, "exit 0 when the source tree is there, 1 when not"},
+    {"submit", cmd_submit, false, false,
+     "start, or go on with, the run on stdin: {\"plan\": ..., \"job\": ...}"},
+    {"supervise", cmd_supervise, true, false, "supervise a run in the foreground (what submit detaches)"},
+    {"follow", cmd_follow, true, false, "copy the run's events to stdout from --offset on, as they come"},
+    {"status", cmd_status, false, false, "print all runs, or one"},
+    {"cancel", cmd_cancel, true, false, "stop the run and close it as CANCELLED"},
+    {"pack", cmd_pack, true, false, "write the run's bundle to stdout, a tar stream"},
+};
+
+static void usage(FILE *out)
+{
+    fprintf(out, "usage: kernsweep-executor COMMAND [--workdir DIR] [--run ID] [--offset N] [--sha256 HEX]\n"
+                 "                          [--sysfs ROOT] [--proc ROOT]\n");
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
+    fprintf(out, "The workdir is ~/.kernsweep; a relative one starts at the home folder.\n");
+}
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    }
+    return NULL;
+}
+
+static int parse_offset(const char *text, int64_t *out, struct err *err)
+{
+    char *end;
+    errno = 0;
+    *out = strtoll(text, &end, 10);
+    if (errno == 0 && *text && *end == '\0' && *out >= 0)
+        return 0;
+    return err_set(err, ERR_INPUT, "--offset %.40s: expected a number of bytes", text);
+}
+
+static int parse_options(int argc, char **argv, struct options *o, struct err *err)
+{
+    static const struct option known[] = {
+        {"workdir", required_argument, NULL, 'w'},
+        {"run", required_argument, NULL, 'r'},
+        {"offset", required_argument, NULL, 'o'},
+        {"sha256", required_argument, NULL, 's'},
+        {"sysfs", required_argument, NULL, 'y'},
+        {"proc", required_argument, NULL, 'p'},
+        {NULL, 0, NULL, 0},
+    };
+    int opt;
+    opterr = 0;
+    while ((opt = getopt_long(argc, argv, "", known, NULL)) != -1) {
+        if (opt == 'w')
+            o->workdir = optarg;
+        else if (opt == 'r')
+            o->run = optarg;
+        else if (opt == 's')
+            o->sha256 = optarg;
+        else if (opt == 'y')
+            o->sysfs = optarg;
+        else if (opt == 'p')
+            o->proc = optarg;
+        else if (opt == 'o' ? parse_offset(optarg, &o->offset, err) != 0
+                            : err_set(err, ERR_INPUT, "%.80s: unknown option, or its value is missing",
+                                      argv[optind - 1]))
+            return -1;
+    }
+    if (optind < argc)
+        return err_set(err, ERR_INPUT, "%.80s: unexpected argument", argv[optind]);
+    return 0;
+}
+
+static int run_command(const struct command *cmd, int argc, char **argv, struct err *err)
+{
+    struct context c = {.options = {.offset = 0}};
+    const struct options *o = &c.options;
+    if (parse_options(argc, argv, &c.options, err) != 0)
+        return -1;
+    if (cmd->needs_run && !o->run)
+        return err_set(err, ERR_INPUT, "%s: --run ID is needed", cmd->name);
+    if (cmd->needs_sha256 && !o->sha256)
+        return err_set(err, ERR_INPUT, "%s: --sha256 HEX is needed", cmd->name);
+    if (layout_init(&c.layout, o->workdir, o->sysfs, o->proc, err) != 0)
+        return -1;
+    return cmd->fn(&c, err);
+}
+
+int main(int argc, char **argv)
+{
+    struct err err = {.kind = ERR_NONE};
+    const struct command *cmd = argc > 1 ? find_command(argv[1]) : NULL;
+    umask(077);
+    if (!cmd) {
+        bool asked = argc > 1 && (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0);
+        usage(asked ? stdout : stderr);
+        return asked ? EXIT_DONE : EXIT_USAGE;
+    }
+    int rc = run_command(cmd, argc - 1, argv + 1, &err);
+    if (rc >= 0)
+        return rc;
+    fprintf(stderr, "kernsweep-executor %s: %s\n", cmd->name, err.msg);
+    return (int)exit_code_of(&err);
+}

@@ -1,0 +1,27 @@
+/* node: the facts of the machine (node.json): system, compilers, GPUs, who uses them, leftovers of earlier
+ * runs. Read from files only, but for the compilers' versions. What cannot be told is null or absent, never
+ * guessed.
+ */
+#ifndef KERNSWEEP_EXECUTOR_NODE_H
+#define KERNSWEEP_EXECUTOR_NODE_H
+
+#include "common/err.h"
+#include "executor/layout.h"
+#include "executor/loop.h"
+
+#include <jansson.h>
+
+/* The caller owns the result. NULL on error. */
+json_t *node_probe(const struct layout *l, struct loop *loop, struct err *err);
+
+/* Parts with a file of their own. */
+json_t *node_amd_gpus(const struct layout *l);
+json_t *node_nvidia_gpus(const struct layout *l);
+json_t *node_gpu_processes(const struct layout *l);
+
+/* The first line of root/name, without its end; NULL when it cannot be read. */
+json_t *node_line(const char *root, const char *name);
+/* A number in root/name; null when there is none. */
+json_t *node_number(const char *root, const char *name);
+
+#endif

@@ -1,0 +1,22 @@
+/* step: one command of a build or of a gate, logged, with a time-out. Knows nothing of what its success
+ * means.
+ */
+#ifndef KERNSWEEP_EXECUTOR_STEP_H
+#define KERNSWEEP_EXECUTOR_STEP_H
+
+#include "executor/runlog.h"
+#include "executor/suite.h"
+
+struct step {
+    const struct job_command *command;
+    const struct subst *values;
+    const char *cwd;
+    double timeout_s;
+};
+
+/* The verdict of the command in *out; wall_s may be NULL. A command that cannot even be expanded has failed,
+ * too; -1 is for faults of our own. */
+int step_run(struct suite *s, size_t variant, const struct step *step, struct runlog *log,
+             struct verdict *out, double *wall_s, struct err *err);
+
+#endif

@@ -1,0 +1,44 @@
+/* subst: the placeholders of commands and environment values: {src} {build} {out} {variant} {attn_impl}
+ * {run_id} {repetition} {context} {context+N}. A placeholder is '{', lower-case letters and '_', perhaps +N,
+ * '}'; "{{" is a literal '{'; every other brace stands for itself, so that JSON and shell text pass through.
+ * Which placeholders have a value depends on the command (a build has no context); others are an error.
+ */
+#ifndef KERNSWEEP_EXECUTOR_SUBST_H
+#define KERNSWEEP_EXECUTOR_SUBST_H
+
+#include "common/buf.h"
+#include "common/err.h"
+
+#include <stdint.h>
+
+enum subst_key {
+    SUBST_SRC,
+    SUBST_BUILD,
+    SUBST_OUT,
+    SUBST_VARIANT,
+    SUBST_ATTN_IMPL,
+    SUBST_RUN_ID,
+    SUBST_REPETITION,
+    SUBST_CONTEXT,
+    SUBST_COUNT
+};
+
+#define SUBST_BIT(key) (1u << (key))
+/* What builds and gates may use. A build must not depend on the run, or its cache would lie. */
+#define SUBST_FOR_BUILD                                                                                      \
+    (SUBST_BIT(SUBST_SRC) | SUBST_BIT(SUBST_BUILD) | SUBST_BIT(SUBST_VARIANT) | SUBST_BIT(SUBST_ATTN_IMPL))
+#define SUBST_FOR_GATE (SUBST_FOR_BUILD | SUBST_BIT(SUBST_OUT) | SUBST_BIT(SUBST_RUN_ID))
+#define SUBST_FOR_TEST (SUBST_BIT(SUBST_COUNT) - 1)
+
+struct subst {
+    const char *text[SUBST_COUNT]; /* NULL: not available; repetition and context are numbers below */
+    int64_t context;               /* 0: not available */
+    int64_t repetition;            /* 0: not available */
+};
+
+/* Sets *used to the placeholders of the template; an unknown one is an error. */
+int subst_scan(const char *template, unsigned *used, struct err *err);
+/* Appends the expanded template to out. */
+int subst_expand(const char *template, const struct subst *values, struct buf *out, struct err *err);
+
+#endif

@@ -1,0 +1,234 @@
+#include "executor/supervise.h"
+
+#include "common/clock.h"
+#include "executor/artifact.h"
+#include "executor/build.h"
+#include "executor/gate.h"
+#include "executor/leftover.h"
+#include "executor/manifest.h"
+#include "executor/node.h"
+#include "executor/node_lock.h"
+#include "executor/perf.h"
+#include "executor/process.h"
+#include "executor/suite.h"
+#include "executor/summary.h"
+#include "executor/test_run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static const double leftover_limit_s = 10;
+
+static int tell_node(struct suite *s, const char *message, struct err *err)
+{
+    return journal_add(&s->journal, EVENT_NODE, json_pack("{s:s}", "message", message), err);
+}
+
+static int start_event(struct suite *s, struct err *err)
+{
+    json_t *variants = json_array(), *contexts = json_object();
+    for (size_t i = 0; i < s->job.variant_count; i++)
+        json_array_append_new(variants, json_string(s->job.variant[i].name));
+    for (size_t i = 0; i < s->job.test_count; i++) { /* an object, to have each once */
+        char key[32];
+        snprintf(key, sizeof key, "%lld", (long long)s->job.test[i].context);
+        json_object_set_new(contexts, key, json_integer(s->job.test[i].context));
+    }
+    json_t *list = json_array(), *value;
+    const char *key;
+    json_object_foreach(contexts, key, value) json_array_append(list, value);
+    json_decref(contexts);
+    return journal_add(&s->journal, EVENT_SUITE_START,
+                       json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:o, s:s}", "run_id", s->job.run_id,
+                                 "ticket", s->job.ticket, "tag", s->job.tag, "mode", s->job.mode,
+                                 "total_tests", (json_int_t)s->job.test_count, "variants", variants,
+                                 "contexts", list, "started_at", s->started_at),
+                       err);
+}
+
+static int end_event(struct suite *s, enum run_status status, const char *reason, double wall_s,
+                     struct err *err)
+{
+    struct summary_counts c = summary_count(s);
+    return journal_add(&s->journal, EVENT_SUITE_END,
+                       json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:o}", "status", run_status_name(status),
+                                 "reason", reason, "total", (json_int_t)c.total, "ok", (json_int_t)c.ok,
+                                 "failed", (json_int_t)c.failed, "skipped", (json_int_t)c.skipped, "wall_s",
+                                 artifact_number(wall_s)),
+                       err);
+}
+
+static int forget_private(struct suite *s, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    if (fs_join(path, err, s->dir, RUN_JOB_PRIVATE) != 0)
+        return -1;
+    unlink(path);
+    return 0;
+}
+
+static int close_run(struct suite *s, enum run_status status, const char *reason, struct err *err)
+{
+    double wall_s = (double)(clock_mono_ns() - s->start_ns) * 1e-9;
+    if (summary_write(s, status, reason, wall_s, err) != 0 ||
+        end_event(s, status, reason, wall_s, err) != 0 || journal_sync(&s->journal, err) != 0 ||
+        manifest_write(s->dir, s->job.run_id, err) != 0)
+        return err_wrap(err, "closing the run");
+    return forget_private(s, err);
+}
+
+/* Node facts, in node.json and as an event. */
+static int look_at_node(struct suite *s, struct err *err)
+{
+    s->node = node_probe(s->layout, &s->loop, err);
+    if (!s->node || artifact_json(s->dir, RUN_NODE, json_incref(s->node), &s->secrets, err) != 0)
+        return -1;
+    return journal_add(&s->journal, EVENT_NODE,
+                       json_pack("{s:O, s:O, s:O}", "hostname", json_object_get(s->node, "hostname"), "gpus",
+                                 json_object_get(s->node, "gpus"), "kernel",
+                                 json_object_get(s->node, "kernel")),
+                       err);
+}
+
+static int clear_leftovers(struct suite *s, struct err *err)
+{
+    size_t left, count = leftover_kill(s->layout, leftover_limit_s, &left);
+    char text[VERDICT_REASON_MAX];
+    if (count == 0)
+        return 0;
+    reason_set(text, "killed %zu processes that an earlier run left on the node%s", count - left,
+               left > 0 ? "; some outlive SIGKILL: reboot the node" : "");
+    if (left > 0)
+        reason_set(s->dirty,
+                   "the node is dirty: processes of an earlier run outlive SIGKILL; reboot the node");
+    return tell_node(s, text, err);
+}
+
+/* What an earlier supervisor left: results that are there, and a test that it did not end. */
+static int take_over(struct suite *s, struct err *err)
+{
+    char dir[FS_PATH_MAX];
+    for (size_t i = 0; i < s->job.test_count; i++) {
+        struct test_state *t = &s->test[i];
+        if (suite_test_dir(s, i, dir, err) != 0)
+            return -1;
+        if (perf_load(s, i, dir)) {
+            if (!t->ended && test_end_event(s, i, false, err) != 0)
+                return -1;
+        } else if (t->in_flight) {
+            t->status = STATUS_INTERRUPTED;
+            t->wall_s = NAN;
+            t->in_flight = false;
+            if (test_end_event(s, i, t->attempts < ATTEMPTS_MAX, err) != 0)
+                return -1;
+        }
+    }
+    return tell_node(s, "resumed after the executor's end", err);
+}
+
+static int prepare_variants(struct suite *s, struct err *err)
+{
+    for (size_t i = 0; i < s->job.variant_count && !s->loop.stop; i++) {
+        if (build_variant(s, i, err) != 0)
+            return err_wrap(err, "building %s", s->job.variant[i].name);
+    }
+    for (size_t i = 0; i < s->job.variant_count && !s->loop.stop; i++) {
+        if (gate_variant(s, i, err) != 0)
+            return err_wrap(err, "gates of %s", s->job.variant[i].name);
+    }
+    return 0;
+}
+
+/* True, with *why, for a test that shall not run. */
+static bool must_skip(const struct suite *s, size_t test, struct verdict *why)
+{
+    const struct variant_state *v = &s->variant[s->job.test[test].variant];
+    why->status = STATUS_SKIPPED;
+    if (s->test[test].attempts >= ATTEMPTS_MAX) {
+        why->status = STATUS_INTERRUPTED;
+        reason_set(why->reason, "the executor died in each of %u attempts", s->test[test].attempts);
+        return true;
+    }
+    if (s->dirty[0]) {
+        reason_set(why->reason, "%s", s->dirty);
+        return true;
+    }
+    if (v->status != STATUS_OK) {
+        reason_set(why->reason, "%s: %s", status_name(v->status), v->reason);
+        return true;
+    }
+    return false;
+}
+
+static int run_tests(struct suite *s, struct err *err)
+{
+    bool told = false;
+    for (size_t i = 0; i < s->job.test_count && !s->loop.stop; i++) {
+        struct verdict why;
+        if (s->test[i].final)
+            continue;
+        int rc = must_skip(s, i, &why) ? test_skip(s, i, &why, err) : test_run(s, i, err);
+        if (rc == 0 && s->dirty[0] && !told) {
+            rc = tell_node(s, s->dirty, err);
+            told = true;
+        }
+        if (rc != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int work(struct suite *s, struct err *err)
+{
+    if (clear_leftovers(s, err) != 0)
+        return -1;
+    if (look_at_node(s, err) != 0 || prepare_variants(s, err) != 0 || run_tests(s, err) != 0)
+        return -1;
+    if (!s->loop.stop)
+        return close_run(s, RUN_COMPLETE, "", err);
+    if (suite_cancelled(s))
+        return close_run(s, RUN_CANCELLED, "cancelled by the user", err);
+    return err_set(err, ERR_INTERRUPTED, "told to end; submit the run again to go on with it");
+}
+
+static int run(struct suite *s, struct lock *node_lock, struct err *err)
+{
+    char reason[VERDICT_REASON_MAX] = "";
+    if (s->closed) /* it died between its last event and the manifest */
+        return manifest_write(s->dir, s->job.run_id, err) != 0 ? -1 : forget_private(s, err);
+    if (!s->started && start_event(s, err) != 0)
+        return -1;
+    if (s->resumed && take_over(s, err) != 0)
+        return -1;
+    if (suite_cancelled(s))
+        return close_run(s, RUN_CANCELLED, "cancelled by the user", err);
+    int taken = node_lock_take(node_lock, s, reason, err);
+    if (taken < 0)
+        return -1;
+    if (taken == 1)
+        return work(s, err);
+    if (!s->loop.stop)
+        return close_run(s, RUN_BLOCKED, reason, err);
+    return suite_cancelled(s)
+               ? close_run(s, RUN_CANCELLED, "cancelled by the user", err)
+               : err_set(err, ERR_INTERRUPTED, "told to end; submit the run again to go on with it");
+}
+
+int supervise(const struct layout *layout, const char *run_id, struct err *err)
+{
+    struct suite s;
+    struct lock node_lock = {.fd = -1};
+    if (process_become_subreaper(err) != 0 || suite_open(&s, layout, run_id, err) != 0)
+        return -1;
+    int rc = run(&s, &node_lock, err);
+    if (rc != 0 && err->kind == ERR_INTERNAL) {
+        struct err again;
+        char reason[VERDICT_REASON_MAX];
+        reason_set(reason, "%s", err->msg);
+        close_run(&s, RUN_PARTIAL, reason, &again);
+    }
+    lock_close(&node_lock);
+    suite_release(&s);
+    return rc;
+}

@@ -1,0 +1,15 @@
+/* toolchain: which compilers the node has and which versions, asked with --version. Part of node.json and of
+ * every build's key: a new compiler means a new build.
+ */
+#ifndef KERNSWEEP_EXECUTOR_TOOLCHAIN_H
+#define KERNSWEEP_EXECUTOR_TOOLCHAIN_H
+
+#include "common/err.h"
+#include "executor/loop.h"
+
+#include <jansson.h>
+
+/* An array of {"name", "version"}; compilers that are not there are not in it. NULL on error. */
+json_t *toolchain_probe(struct loop *loop, struct err *err);
+
+#endif
