@@ -201,6 +201,20 @@ void md_end(struct md *w)
         md_line(w);
 }
 
+const char *md_language_comment(enum report_lang lang)
+{
+    static const char *const comments[REPORT_LANG_COUNT] = {
+        [REPORT_EN] = "<!-- lang en -->", [REPORT_ES] = "<!-- lang es -->"};
+    return comments[lang];
+}
+
+void md_language(struct md *w)
+{
+    md_end(w);
+    buf_puts(w->out, md_language_comment(w->lang));
+    md_end(w);
+}
+
 void md_code_block(struct md *w, const char *lang, const char *text, size_t len)
 {
     struct buf body;

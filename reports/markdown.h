@@ -46,6 +46,9 @@ void md_bullet(struct md *w);
 void md_line(struct md *w); /* ends a line */
 void md_end(struct md *w);  /* ends a block: one blank line, never two */
 void md_image(struct md *w, const char *alt, const char *href);
+/* Marks what follows as written in w's language, for screen readers; invisible. */
+void md_language(struct md *w);
+const char *md_language_comment(enum report_lang lang);
 /* lang: the fence's info word. Lines are kept, other control characters are not. */
 void md_code_block(struct md *w, const char *lang, const char *text, size_t len);
 void md_table(struct md *w, const struct table *t);

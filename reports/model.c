@@ -1,5 +1,6 @@
 #include "reports/model.h"
 
+#include "reports/model_parts.h"
 #include "results/baseline.h"
 #include "results/runs.h"
 
@@ -47,6 +48,15 @@ static int compare(struct report_model *m, struct err *err)
                         err);
 }
 
+/* Without pictures asked for, nothing is drawn. */
+static int draw(struct report_model *m, struct err *err)
+{
+    const struct report_request *req = m->req;
+    if (req->format != REPORT_HTML && !req->asset_dir)
+        return 0;
+    return plot_set_draw(&m->plots, m, req->n_langs ? req->langs[0] : REPORT_EN, err);
+}
+
 int report_model_load(struct report_model *m, const struct report_request *req, struct err *err)
 {
     *m = (struct report_model){.req = req};
@@ -59,11 +69,20 @@ int report_model_load(struct report_model *m, const struct report_request *req, 
         compare_variants(&m->now, m->reference, METRIC_PREFILL_S, &m->vs, &m->n_vs, err) ||
         scaling_of_run(&m->now, &m->scaling, err))
         return err_wrap(err, "run %s", m->now.info.run_id);
-    return load_base(m, err) || compare(m, err) ? -1 : 0;
+    if (load_base(m, err) || compare(m, err) || model_findings(m, err) || model_traces(m, err))
+        return -1;
+    return draw(m, err);
 }
 
 void report_model_release(struct report_model *m)
 {
+    plot_set_release(&m->plots);
+    for (size_t i = 0; i < m->n_traces; i++) {
+        free(m->traces[i].t);
+        free(m->traces[i].bytes);
+    }
+    free(m->traces);
+    free(m->findings);
     comparison_release(&m->comparison);
     history_release(&m->history);
     scaling_set_release(&m->scaling);

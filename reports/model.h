@@ -6,11 +6,22 @@
 #ifndef KERNSWEEP_REPORTS_MODEL_H
 #define KERNSWEEP_REPORTS_MODEL_H
 
+#include "reports/plot.h"
 #include "reports/report.h"
 #include "reports/tables.h"
 #include "results/compare.h"
 #include "results/history.h"
 #include "results/scaling.h"
+
+/* Memory over time of one test: the largest context of a variant. */
+struct memory_trace {
+    size_t variant; /* index into now.variants */
+    int context;
+    bool vram; /* of the GPU, else the resident size of the test's processes */
+    size_t count;
+    double *t; /* seconds since the test's start */
+    double *bytes;
+};
 
 struct report_model {
     const struct report_request *req;
@@ -28,6 +39,12 @@ struct report_model {
     struct history history;
     bool has_comparison; /* against the base, or against the nights alone */
     struct comparison comparison;
+    const struct delta **findings; /* prefill verdicts, the most telling first; they point into comparison */
+    size_t n_findings;
+
+    struct memory_trace *traces; /* at most one a variant, in plan order */
+    size_t n_traces;
+    struct plot_set plots;
 };
 
 int report_model_load(struct report_model *m, const struct report_request *req, struct err *err);
@@ -35,6 +52,9 @@ void report_model_release(struct report_model *m);
 
 struct variant_view report_model_view(const struct report_model *m);
 const char *report_model_reference(const struct report_model *m);
+
+/* Whether a reader must hear of it: not unchanged and not mere noise. */
+bool report_finding_matters(const struct delta *d);
 
 /* The bundle as people name it: from "artifacts_remote/" on, else the path as stored. "" when unknown. */
 const char *report_model_bundle(const struct run_info *info);

@@ -1,5 +1,6 @@
 #include "reports/report.h"
 
+#include "reports/html.h"
 #include "reports/markdown.h"
 #include "reports/model.h"
 #include "reports/section.h"
@@ -48,31 +49,72 @@ static void title(const struct report_model *m, struct md *w)
     md_para(w, MSG_BYLINE, m->now.info.date, m->now.info.run_id, run_status_name(m->now.info.status));
 }
 
-static void render(const struct report_model *m, struct buf *out)
+static enum report_lang body_lang(const struct report_request *req)
 {
-    struct md body = {.out = out, .lang = m->req->n_langs ? m->req->langs[0] : REPORT_EN};
-    title(m, &body);
-    section_summary(m, &body);
+    return req->n_langs ? req->langs[0] : REPORT_EN;
+}
+
+static void summaries(const struct report_model *m, struct md *body)
+{
+    section_summary(m, body);
     for (size_t i = 1; i < m->req->n_langs; i++) {
-        struct md other = {.out = out, .lang = m->req->langs[i]};
+        struct md other = {.out = body->out, .lang = m->req->langs[i]};
+        md_language(&other);
         section_summary(m, &other);
     }
+    if (m->req->n_langs > 1)
+        md_language(body);
+}
+
+static void write_markdown(const struct report_model *m, struct buf *out)
+{
+    struct md body = {.out = out, .lang = body_lang(m->req)};
+    title(m, &body);
+    summaries(m, &body);
+    if (*m->plots.unavailable)
+        md_para(&body, MSG_PLOTS_UNAVAILABLE, m->plots.unavailable);
     for (size_t i = 0; i < SECTIONS_MAX && layout[m->req->kind][i]; i++)
         layout[m->req->kind][i](m, &body);
+}
+
+static int write_html(const struct report_model *m, const struct buf *markdown, struct buf *out,
+                      struct err *err)
+{
+    struct buf name;
+    buf_init(&name, 1024);
+    buf_printf(&name, "%s %s", m->now.info.ticket, m->now.info.date);
+    int rc = html_render(markdown, &m->plots, body_lang(m->req), buf_str(&name), out, err);
+    buf_release(&name);
+    return rc;
+}
+
+static int write_report(const struct report_model *m, struct buf *out, struct err *err)
+{
+    struct buf markdown;
+    int rc = 0;
+    buf_init(&markdown, REPORT_BYTES_MAX);
+    write_markdown(m, &markdown);
+    if (!buf_ok(&markdown))
+        rc = err_set(err, ERR_INTERNAL, "report of run %s exceeds %d bytes or memory is short",
+                     m->now.info.run_id, REPORT_BYTES_MAX);
+    else if (m->req->format == REPORT_HTML)
+        rc = write_html(m, &markdown, out, err);
+    else
+        buf_add(out, buf_str(&markdown), markdown.len);
+    if (rc == 0 && m->req->format == REPORT_MD && m->req->asset_dir)
+        rc = plot_set_save(&m->plots, m->req->asset_dir, err);
+    buf_release(&markdown);
+    return rc;
 }
 
 int report_render(const struct report_request *req, struct buf *out, struct err *err)
 {
     struct report_model model;
     int rc = report_model_load(&model, req, err);
-    if (rc == 0 && req->format == REPORT_HTML)
-        rc = err_set(err, ERR_INPUT, "report: HTML is not built in; use --format md");
-    if (rc == 0) {
-        render(&model, out);
-        if (!buf_ok(out))
-            rc = err_set(err, ERR_INTERNAL, "report of run %s exceeds %zu bytes or memory is short",
-                         model.now.info.run_id, out->max);
-    }
+    if (rc == 0)
+        rc = write_report(&model, out, err);
+    if (rc == 0 && !buf_ok(out))
+        rc = err_set(err, ERR_INTERNAL, "report exceeds %zu bytes or memory is short", out->max);
     report_model_release(&model);
     return rc;
 }

@@ -23,4 +23,7 @@ section_fn section_node;
 section_fn section_artifacts;
 section_fn section_reproduction;
 
+/* Puts the pictures of a kind where a section wants them. */
+void section_figure(const struct report_model *m, struct md *w, enum plot_kind kind);
+
 #endif

@@ -52,6 +52,7 @@ void section_baseline(const struct report_model *m, struct md *w)
     if (m->comparison.tested)
         md_para(w, MSG_TESTED_CELLS, num_int((int64_t)m->comparison.tested).s,
                 num_percent(m->req->compare.fdr).s);
+    section_figure(m, w, PLOT_HISTORY);
     table_release(&t);
     facts(m, w);
 }

@@ -31,6 +31,7 @@ void section_scaling(const struct report_model *m, struct md *w)
     md_heading(w, 2, MSG_H_SCALING);
     md_table(w, &t);
     exponents(m, w);
+    section_figure(m, w, PLOT_PREFILL);
     md_para(w, MSG_SCALING_NOTE, num_percent(SCALING_TOLERANCE).s);
     table_release(&t);
 }

@@ -5,7 +5,6 @@
 #include "reports/section.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SUMMARY_FINDINGS_MAX = 8 };
@@ -56,28 +55,6 @@ static void outcome(const struct report_model *m, struct md *w)
     buf_release(&contexts);
 }
 
-/* How much a reader must care: lower comes first. */
-static int rank(const struct delta *d)
-{
-    static const int ranks[VERDICT_COUNT] = {
-        [VERDICT_BROKEN] = 0, [VERDICT_REGRESSED] = 1, [VERDICT_MISSING] = 2, [VERDICT_IMPROVED] = 3,
-        [VERDICT_FIXED] = 4,  [VERDICT_NEW] = 5,       [VERDICT_NOISY] = 6,   [VERDICT_UNCHANGED] = 7,
-    };
-    return ranks[d->verdict];
-}
-
-static int by_importance(const void *a, const void *b)
-{
-    const struct delta *x = *(const struct delta *const *)a, *y = *(const struct delta *const *)b;
-    if (rank(x) != rank(y))
-        return rank(x) - rank(y);
-    double dx = isfinite(x->ratio) ? fabs(log(x->ratio)) : 0,
-           dy = isfinite(y->ratio) ? fabs(log(y->ratio)) : 0;
-    if (dx != dy)
-        return dx > dy ? -1 : 1;
-    return x < y ? -1 : x > y;
-}
-
 static void finding(const struct delta *d, struct md *w)
 {
     struct buf change, evidence;
@@ -97,25 +74,19 @@ static void finding(const struct delta *d, struct md *w)
     buf_release(&evidence);
 }
 
-static void findings(const struct comparison *c, struct md *w)
+static void findings(const struct report_model *m, struct md *w)
 {
-    const struct delta **order = calloc(c->count + 1, sizeof *order);
     size_t n = 0;
-    w->out->failed |= !order;
-    for (size_t i = 0; order && i < c->count; i++)
-        if (c->deltas[i].metric == METRIC_PREFILL_S && rank(&c->deltas[i]) <= 5)
-            order[n++] = &c->deltas[i];
-    if (order)
-        qsort(order, n, sizeof *order, by_importance);
-    for (size_t i = 0; order && i < n && i < SUMMARY_FINDINGS_MAX; i++) {
+    while (n < m->n_findings && report_finding_matters(m->findings[n]))
+        n++;
+    for (size_t i = 0; i < n && i < SUMMARY_FINDINGS_MAX; i++) {
         buf_puts(w->out, "  ");
-        finding(order[i], w);
+        finding(m->findings[i], w);
     }
     if (n > SUMMARY_FINDINGS_MAX) {
         buf_puts(w->out, "  ");
         md_item(w, MSG_FINDINGS_MORE, num_int((int64_t)(n - SUMMARY_FINDINGS_MAX)).s);
     }
-    free(order);
 }
 
 static void against_base(const struct report_model *m, struct md *w)
@@ -133,7 +104,7 @@ static void against_base(const struct report_model *m, struct md *w)
     else
         md_item(w, MSG_SUMMARY_AGAINST_NIGHTS, num_int((int64_t)m->history.nights).s, buf_str(&counts));
     buf_release(&counts);
-    findings(c, w);
+    findings(m, w);
 }
 
 /* Lowest and highest speed of a variant against the reference, over its contexts. */
