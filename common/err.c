@@ -34,9 +34,11 @@ int err_set_errno(struct err *err, enum err_kind kind, int errnum, const char *f
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    size_t n = strlen(text);
-    snprintf(text + n, sizeof text - n, ": %s",
-             strerrordesc_np(errnum) ? strerrordesc_np(errnum) : "unknown error");
+    const char *why = strerrordesc_np(errnum) ? strerrordesc_np(errnum) : "unknown error";
+    /* The reason is worth more than the end of a long path; half a character there grows when escaped. */
+    size_t n = strlen(text), room = sizeof text - strlen(why) - 16;
+    n = n < room ? n : room;
+    snprintf(text + n, sizeof text - n, ": %s", why);
     err->kind = kind;
     err_store(err, text);
     return -1;

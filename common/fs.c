@@ -87,6 +87,8 @@ static void parent_of(const char *path, char *out)
 int fs_write_file(const char *path, const void *data, size_t len, mode_t mode, struct err *err)
 {
     char tmp[FS_PATH_MAX + 32], dir[FS_PATH_MAX];
+    if (strlen(path) >= FS_PATH_MAX)
+        return err_set(err, ERR_INPUT, "path too long: %.200s", path);
     snprintf(tmp, sizeof tmp, "%s.tmp.%ld", path, (long)getpid());
     int fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
     if (fd < 0)
@@ -197,14 +199,35 @@ struct walk {
     void *arg;
 };
 
-static int by_bytes(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 static int not_dots(const struct dirent *e)
 {
     return strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+}
+
+/* As the paths below them sort: a folder's name counts with its '/', after "-" and ".". */
+static int by_path(const void *a, const void *b)
+{
+    const struct dirent *x = *(struct dirent *const *)a, *y = *(struct dirent *const *)b;
+    size_t n = 0;
+    while (x->d_name[n] && x->d_name[n] == y->d_name[n])
+        n++;
+    unsigned char cx = (unsigned char)x->d_name[n], cy = (unsigned char)y->d_name[n];
+    if (!cx && x->d_type == DT_DIR)
+        cx = '/';
+    if (!cy && y->d_type == DT_DIR)
+        cy = '/';
+    return (int)cx - (int)cy;
+}
+
+/* Some file systems do not say in the listing what is a folder. */
+static void fill_types(const char *full, struct dirent **names, int n)
+{
+    char path[FS_PATH_MAX];
+    struct stat st;
+    for (int i = 0; i < n; i++)
+        if (names[i]->d_type == DT_UNKNOWN && fs_join(path, NULL, full, names[i]->d_name) == 0 &&
+            lstat(path, &st) == 0)
+            names[i]->d_type = S_ISDIR(st.st_mode) ? DT_DIR : DT_REG;
 }
 
 static int walk_dir(const struct walk *w, const char *full, const char *rel, int depth, struct err *err);
@@ -228,9 +251,12 @@ static int walk_dir(const struct walk *w, const char *full, const char *rel, int
     if (depth > FS_DEPTH_MAX)
         return err_set(err, ERR_INPUT, "%s: folders nested deeper than %d", full, FS_DEPTH_MAX);
     struct dirent **names = NULL;
-    int n = scandir(full, &names, not_dots, by_bytes);
+    int n = scandir(full, &names, not_dots, NULL);
     if (n < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot list", full);
+    fill_types(full, names, n);
+    if (n > 1)
+        qsort(names, (size_t)n, sizeof *names, by_path);
     int rc = 0;
     for (int i = 0; i < n; i++) {
         char sub_full[FS_PATH_MAX], sub_rel[FS_PATH_MAX];

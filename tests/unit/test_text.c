@@ -301,8 +301,7 @@ static void utf8(void **state)
                                       "\xc0\x80",
                                       "\xc1\xbf",
                                       "\xc2",
-                                      "\xc2"
-                                      "a",
+                                      "\xc2!",
                                       "\xe0\x9f\xbf",
                                       "\xed\xa0\x80",
                                       "\xed\xbf\xbf",
