@@ -1,24 +1,17 @@
 #include "harness/event.h"
 
-#include "common/buf.h"
 #include "common/json.h"
 #include "common/text.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static void take_text(const json_t *obj, const char *key, char *out, size_t cap)
 {
     const char *s = json_string_value(json_object_get(obj, key));
-    if (!s)
-        return;
-    struct buf clean;
-    buf_init(&clean, 1 << 16);
-    text_printable(&clean, s, strlen(s), cap - 1);
-    snprintf(out, cap, "%s", buf_str(&clean));
-    buf_release(&clean);
+    if (s)
+        text_printable_fixed(out, cap, s, strlen(s));
 }
 
 static int64_t take_int(const json_t *obj, const char *key)
