@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* 15 digits: what was read as 0.1 is written as 0.1, not as 0.10000000000000001. */
+#define JSON_FLAGS (JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
+
 json_t *json_parse(const char *text, size_t len, const char *file, struct err *err)
 {
     json_error_t e;
@@ -31,7 +34,7 @@ json_t *json_load(const char *path, size_t max, struct err *err)
 
 int json_save(const char *path, const json_t *value, struct err *err)
 {
-    char *text = json_dumps(value, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+    char *text = json_dumps(value, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_FLAGS);
     if (!text)
         return err_set(err, ERR_INTERNAL, "%s: cannot encode as JSON", path);
     size_t len = strlen(text);
@@ -49,7 +52,7 @@ static int add_text(const char *data, size_t len, void *arg)
 
 int json_encode(const json_t *value, struct buf *out, struct err *err)
 {
-    int rc = json_dump_callback(value, add_text, out, JSON_COMPACT | JSON_ENCODE_ANY);
+    int rc = json_dump_callback(value, add_text, out, JSON_COMPACT | JSON_FLAGS);
     if (rc != 0 || !buf_ok(out))
         return err_set(err, ERR_INTERNAL, "cannot encode as JSON within %zu bytes", out->max);
     return 0;
