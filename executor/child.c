@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -147,7 +148,7 @@ static void dispatch(struct child *c, const struct loop_events *e)
         read_output(c, READS_A_TURN, e->now_ns);
     if (e->ready[LOOP_DEADLINE])
         stop(c, STOP_TIMEOUT, e->now_ns);
-    if (e->ready[LOOP_SAMPLE] && c->phase == PHASE_RUNNING)
+    if (e->ready[LOOP_SAMPLE] && !c->result->process.ended)
         on_sample(c, e);
     if (e->ready[LOOP_HEARTBEAT] && c->hooks->heartbeat && !c->result->process.ended)
         c->hooks->heartbeat(c->hooks->arg, since_start(c, e->now_ns));
@@ -228,6 +229,7 @@ int child_run(struct loop *loop, const struct process_spec *spec, const struct c
     process_close(&out->process);
     free(c.data);
     out->group_gone = c.phase == PHASE_GONE;
+    out->wall_s = NAN;
     if (out->process.ended && !out->process.exec_errno)
         out->wall_s = (double)(out->process.end_ns - out->process.start_ns) / s_to_ns;
     return rc;

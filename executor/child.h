@@ -37,7 +37,7 @@ struct child_hooks {
 struct child_result {
     struct process process;
     enum stop_cause stop;
-    double wall_s;
+    double wall_s;      /* NaN when it did not run */
     unsigned leftovers; /* processes it left behind when it ended by itself */
     bool group_gone;    /* proven: no descendant is left */
 };

@@ -92,8 +92,14 @@ static json_t *memory_bytes(const struct layout *l)
 static json_t *disk_free(const struct layout *l)
 {
     struct statvfs fs;
-    if (statvfs(l->workdir, &fs) != 0)
-        return json_null();
+    char path[FS_PATH_MAX];
+    snprintf(path, sizeof path, "%s", l->workdir);
+    while (statvfs(path, &fs) != 0) { /* before the first run: of the folder where it will be */
+        char *slash = strrchr(path, '/');
+        if (!slash || slash == path)
+            return json_null();
+        *slash = '\0';
+    }
     return json_integer((json_int_t)(fs.f_bavail * fs.f_frsize));
 }
 

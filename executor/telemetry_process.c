@@ -97,7 +97,8 @@ static void process_read(void *state, struct sample *out)
     }
     if (p->count == 0)
         return;
-    sample_add(out, SAMPLE_RSS, (double)rss * p->page_bytes);
+    if (rss > 0) /* 0 while exec has not yet made the program's memory */
+        sample_add(out, SAMPLE_RSS, (double)rss * p->page_bytes);
     double window = out->t_s - p->window_start_s;
     if (window < cpu_window_s)
         return;
