@@ -1,8 +1,6 @@
 #include "harness/ssh_channel.h"
 
 #include "common/clock.h"
-#include "common/text.h"
-#include "harness/ssh_socket.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +15,6 @@ enum {
 };
 
 static const double open_deadline_s = 30.0;
-static const double abandon_deadline_s = 1.0;
 
 /* libssh2 has one send slot: a call that returned EAGAIN with bytes half sent must be repeated, with the same
  * arguments, before any other call may send. Reading sends too (window adjustments). */
@@ -30,7 +27,6 @@ struct exec {
     bool has_slot;
     enum step slot; /* when has_slot */
     bool eof_sent;
-    bool lost;
     char buf[PACKET];
 };
 
@@ -38,7 +34,6 @@ static int lose(struct exec *x, int rc, struct err *err)
 {
     char *text = NULL;
     libssh2_session_last_error(x->s->ssh, &text, NULL, 0);
-    x->lost = true;
     x->io.res->link_lost = true;
     return err_set(err, ERR_NODE, "%s: connection lost: %s (libssh2 %d)", x->s->scope->who,
                    text && *text ? text : "closed by the node", rc);
@@ -60,7 +55,6 @@ static int wait_start(struct exec *x, const char *doing, struct err *err)
     if (ssh_session_wait(x->s, doing, err) == 0)
         return 0;
     if (!transport_interrupted(x->s->scope)) {
-        x->lost = true;
         x->io.res->link_lost = true;
     }
     return -1;
@@ -81,26 +75,14 @@ static int open_channel(struct exec *x, struct err *err)
     return 0;
 }
 
-static int start_command(struct exec *x, struct err *err)
+static int start_command(struct exec *x, const char *command, struct err *err)
 {
-    struct buf words;
-    buf_init(&words, TRANSPORT_COMMAND_MAX - 1);
-    text_shell_join(&words, x->io.cmd->argv);
-    int rc = 0;
-    if (!buf_ok(&words))
-        rc = err_set(err, ERR_INPUT, "%s: a command longer than %d bytes cannot be sent", x->s->scope->who,
-                     TRANSPORT_COMMAND_MAX);
-    while (rc == 0) {
-        int got = libssh2_channel_exec(x->channel, buf_str(&words));
-        if (got == 0)
-            break;
-        if (got == LIBSSH2_ERROR_EAGAIN)
-            rc = wait_start(x, "starting a command", err);
-        else
-            rc = refuse_or_lose(x, got, "starting a command", err);
+    int rc;
+    while ((rc = libssh2_channel_exec(x->channel, command)) == LIBSSH2_ERROR_EAGAIN) {
+        if (wait_start(x, "starting a command", err))
+            return -1;
     }
-    buf_release(&words);
-    return rc;
+    return rc == 0 ? 0 : refuse_or_lose(x, rc, "starting a command", err);
 }
 
 /* Each step: 1 when something moved, 0 when there is nothing to do, LIBSSH2_ERROR_EAGAIN, or -1 with err.
@@ -260,46 +242,34 @@ static int finish(struct exec *x, struct err *err)
     return 0;
 }
 
-/* Frees the channel within a moment. False when the session is left in the middle of something. */
-static bool abandon(struct exec *x)
+static int run(struct exec *x, const char *command, struct err *err)
 {
-    if (!x->channel)
-        return !x->lost && libssh2_session_last_errno(x->s->ssh) != LIBSSH2_ERROR_EAGAIN;
-    if (x->lost || x->has_slot)
-        return false;
-    struct err ignored;
-    x->s->deadline_ns = clock_deadline_ns(abandon_deadline_s);
-    const struct transport_scope patient = {.who = x->s->scope->who};
-    int rc;
-    while ((rc = libssh2_channel_free(x->channel)) == LIBSSH2_ERROR_EAGAIN) {
-        short events = POLLIN;
-        if (libssh2_session_block_directions(x->s->ssh) & LIBSSH2_SESSION_BLOCK_OUTBOUND)
-            events |= POLLOUT;
-        if (ssh_socket_wait(x->s->fd, events, x->s->deadline_ns, &patient, "closing a channel", &ignored) < 0)
-            return false;
-    }
-    return rc == 0;
+    if (open_channel(x, err) || start_command(x, command, err) || pump(x, err))
+        return -1;
+    return finish(x, err);
 }
 
 int ssh_channel_exec(struct ssh_session *s, const struct transport_cmd *cmd, struct transport_result *res,
                      bool *usable, struct err *err)
 {
+    struct buf command;
     *usable = true;
+    if (transport_command_text(&command, cmd->argv, s->scope, err))
+        return -1;
     struct exec *x = calloc(1, sizeof *x);
-    if (!x)
+    if (!x) {
+        buf_release(&command);
         return err_set(err, ERR_INTERNAL, "out of memory");
+    }
     x->s = s;
     int rc = transport_io_begin(&x->io, cmd, res, s->scope, err);
     if (rc == 0)
-        rc = open_channel(x, err);
-    if (rc == 0)
-        rc = start_command(x, err);
-    if (rc == 0)
-        rc = pump(x, err);
-    if (rc == 0)
-        rc = finish(x, err);
-    *usable = !res->link_lost && abandon(x);
+        rc = run(x, buf_str(&command), err);
+    /* sshd does not close the channel of a command that still runs, so one that is given up on costs its
+     * connection. */
+    *usable = rc == 0 && libssh2_channel_free(x->channel) == 0;
     transport_io_end(&x->io);
     free(x);
+    buf_release(&command);
     return rc;
 }

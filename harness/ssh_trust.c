@@ -37,10 +37,9 @@ static int set_name(struct ssh_hostkey *key, const struct ssh_config *c, struct 
         return err_set(err, ERR_INPUT,
                        "%s: the ssh configuration names no known_hosts file (UserKnownHostsFile)", c->node);
     snprintf(key->known_hosts, sizeof key->known_hosts, "%s", c->known_hosts[0]);
-    if (c->hash_known_hosts)
-        return known_hosts_hash_name(c->key_name, key->name, err);
     snprintf(key->name, sizeof key->name, "%s", c->key_name);
-    return 0;
+    snprintf(key->stored_name, sizeof key->stored_name, "%s", c->key_name);
+    return c->hash_known_hosts ? known_hosts_hash_name(c->key_name, key->stored_name, err) : 0;
 }
 
 static int describe_key(const struct ssh_session *s, struct ssh_hostkey *key, struct err *err)
@@ -135,7 +134,7 @@ int ssh_hostkey_store(const struct ssh_hostkey *key, struct err *err)
     }
     struct buf line;
     buf_init(&line, sizeof *key);
-    buf_printf(&line, "\n%s %s %s\n", key->name, key->type, key->base64);
+    buf_printf(&line, "\n%s %s %s\n", key->stored_name, key->type, key->base64);
     int rc = buf_ok(&line) ? make_folder(key->known_hosts, err) : err_set(err, ERR_INTERNAL, "out of memory");
     if (rc == 0)
         rc = append_line(key->known_hosts, &line, err);

@@ -19,6 +19,7 @@ enum ssh_trust {
 struct ssh_hostkey {
     enum ssh_trust trust;
     char name[320];         /* as known_hosts names it: host or [host]:port */
+    char stored_name[320];  /* the same, hashed where HashKnownHosts says so */
     char type[64];          /* "ssh-ed25519" */
     char fingerprint[64];   /* "SHA256:..." as ssh-keygen -l shows it */
     char known_hosts[4096]; /* the file that ssh_hostkey_store() appends to */

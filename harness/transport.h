@@ -66,7 +66,7 @@ struct transport_result {
     char signal[TRANSPORT_SIGNAL_MAX];
     bool link_lost; /* the call failed because the connection did (also by stall): transport_reconnect() may
                        help */
-    bool timed_out; /* the call failed because deadline_s passed; the connection is fit for another command */
+    bool timed_out; /* the call failed because deadline_s passed; another command may follow */
     uint64_t bytes_sent, bytes_received;
     char stderr_text[TRANSPORT_STDERR_MAX + 1]; /* raw foreign bytes: text_printable() before showing */
     size_t stderr_len;

@@ -165,6 +165,18 @@ int transport_io_poll_ms(const struct transport_io *io)
     return deadline < stall ? deadline : stall;
 }
 
+int transport_command_text(struct buf *out, const char *const *argv, const struct transport_scope *scope,
+                           struct err *err)
+{
+    buf_init(out, TRANSPORT_COMMAND_MAX - 1);
+    text_shell_join(out, argv);
+    if (buf_ok(out))
+        return 0;
+    buf_release(out);
+    return err_set(err, ERR_INPUT, "%s: a command longer than %d bytes cannot be sent", scope->who,
+                   TRANSPORT_COMMAND_MAX);
+}
+
 int transport_collect(void *arg, const char *data, size_t len, struct err *err)
 {
     struct buf *out = arg;

@@ -54,6 +54,11 @@ int transport_io_stderr(struct transport_io *io, const char *data, size_t len, s
 int transport_io_check(const struct transport_io *io, struct err *err);
 int transport_io_poll_ms(const struct transport_io *io);
 
+/* The one line that a remote shell gets: every word quoted. ERR_INPUT when it is too long to send. The caller
+ * releases out. */
+int transport_command_text(struct buf *out, const char *const *argv, const struct transport_scope *scope,
+                           struct err *err);
+
 /* transport_write_fn that appends to a struct buf. */
 int transport_collect(void *arg, const char *data, size_t len, struct err *err);
 

@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# Commands through every transport: what arrives, what comes back, and what is said when it cannot.
+# timeout: 600
+. tests/lib.sh
+
+node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"
+PROBE=$BUILD/tests/transport_probe
+BACKENDS=${BACKENDS:-libssh2}
+
+# probe OPTION... NODE WORD...: leaves the key=value lines in OUT.
+probe() {
+    try "$PROBE" --ssh-config "$NODE/ssh_config" --connect-timeout 20 "$@"
+}
+
+# value KEY: of the last probe.
+value() {
+    sed -n "s/^$1=//p" <<<"$OUT" | tail -n 1
+}
+
+# Every back-end gives the same answers.
+same_answers() {
+    local via=(--backend "$1") name=$1
+    probe "${via[@]}" loopback true
+    is "$name: true ends with 0" "$(value rc) $(value exited) $(value exit_code)" "0 1 0"
+    probe "${via[@]}" loopback sh -c 'exit 7'
+    is "$name: an exit code arrives" "$(value rc) $(value exited) $(value exit_code)" "0 1 7"
+    probe "${via[@]}" loopback sh -c 'kill -TERM $$'
+    is "$name: a signal is no exit code" "$(value rc) $(value exited) $(value signal)" "0 0 TERM"
+    probe "${via[@]}" loopback no-such-command-here
+    is "$name: a command that is not there ends with 127" "$(value rc) $(value exit_code)" "0 127"
+    probe "${via[@]}" loopback sh -c 'head -c 20000000 /dev/zero >&2; echo end'
+    is "$name: a flood of stderr is drained" "$(value received) $(value stderr_len)" "20000004 4096"
+    probe "${via[@]}" --send 67108864 loopback cat
+    is "$name: 64 MiB there and back" "$(value received)" 67108864
+    is "$name: and they are the same bytes" "$(value out_sha256)" "$(value in_sha256)"
+    probe "${via[@]}" --send 30000000 loopback true
+    is "$name: a command need not read its input" "$(value rc) $(value exit_code)" "0 0"
+    probe "${via[@]}" --send 5000000 loopback sh -c "exec >&- 2>&-; cat >'$TMPDIR/silent'"
+    is "$name: input goes on after output has ended" \
+        "$(sha256sum <"$TMPDIR/silent" | cut -d ' ' -f 1)" "$(value in_sha256)"
+    probe "${via[@]}" --times 20 loopback true
+    is "$name: 20 commands on one connection" "$(grep -c '^exit_code=0$' <<<"$OUT")" 20
+    probe "${via[@]}" --deadline 1 loopback sleep 60
+    is "$name: a deadline ends the wait" "$(value rc) $(value timed_out) $(value kind)" "-1 1 node"
+    like "$name: and says what took too long" "$(value error)" 'not done within 1 s: .*sleep'
+    words_arrive "$name"
+    interrupted_at_once "$name"
+}
+
+# Each word as it is, whatever a shell would make of it.
+words_arrive() {
+    # shellcheck disable=SC1003,SC2016 # meant literally
+    local words=("a b" "it's" '"' '$(touch '"$TMPDIR"'/pwned)' '`id`' ';' '&&' '*' '' $'two\nlines' '-n' '\' $'tab\t' 'é' '%s' '!x' '~')
+    probe --backend "$1" --stdout "$TMPDIR/words" loopback printf '%s\0' "${words[@]}"
+    printf '%s\0' "${words[@]}" | cmp -s - "$TMPDIR/words"
+    ok "$1: words arrive as they are" $? "$(od -c "$TMPDIR/words")"
+    [ ! -e "$TMPDIR/pwned" ]
+    ok "$1: and run nothing" $?
+}
+
+interrupted_at_once() {
+    local pid rc=0
+    rm -f "$TMPDIR/mark"
+    "$PROBE" --backend "$1" --ssh-config "$NODE/ssh_config" --mark "$TMPDIR/mark" loopback \
+        sh -c 'echo; exec sleep 60' >"$TMPDIR/interrupted" &
+    pid=$!
+    until_true 30 test -e "$TMPDIR/mark"
+    kill -INT "$pid"
+    wait "$pid" || rc=$?
+    OUT=$(cat "$TMPDIR/interrupted")
+    is "$1: Ctrl-C ends a wait" "$rc $(value kind)" "1 interrupted"
+}
+
+# A command that finds the sshd process of its own connection, tells it, and then sends without end.
+cat >"$TMPDIR/stream" <<'END'
+p=$PPID
+while [ "$(cat /proc/$p/comm)" != sshd ]; do p=$(cut -d ' ' -f 4 /proc/$p/stat); done
+echo $p >"$1"
+exec cat /dev/zero
+END
+
+# lose SIGNAL BACKEND: starts the stream, and signals its sshd once bytes flow.
+lose() {
+    local pid rc=0
+    rm -f "$TMPDIR/mark" "$TMPDIR/sshd"
+    "$PROBE" --backend "$2" --ssh-config "$NODE/ssh_config" --stall 3 --mark "$TMPDIR/mark" loopback \
+        sh "$TMPDIR/stream" "$TMPDIR/sshd" >"$TMPDIR/lost" &
+    pid=$!
+    until_true 30 test -e "$TMPDIR/mark"
+    kill "-$1" "$(cat "$TMPDIR/sshd")"
+    wait "$pid" || rc=$?
+    OUT=$(cat "$TMPDIR/lost")
+    is "$2: sshd gets SIG$1 in a transfer: the link is lost" "$(value rc) $(value link_lost) $(value kind)" "-1 1 node"
+    one_line "$2: and one line says so" "$(value error)"
+    kill -KILL "$(cat "$TMPDIR/sshd")" 2>/dev/null
+}
+
+# The sshd of the first connection is killed by its own command; the second goes on.
+reconnects() {
+    rm -f "$TMPDIR/once"
+    probe --backend "$1" --reconnect loopback sh -c "if [ -e '$TMPDIR/once' ]; then echo again; exit 5; fi
+        touch '$TMPDIR/once'; p=\$PPID
+        while [ \"\$(cat /proc/\$p/comm)\" != sshd ]; do p=\$(cut -d ' ' -f 4 /proc/\$p/stat); done
+        kill -KILL \$p; exec sleep 30"
+    is "$1: a lost link can be made again" "$(grep -c '^link_lost=1' <<<"$OUT") $(value exit_code)" "1 5"
+}
+
+# refused BACKEND NAME PATTERN: a connection now fails at once with one line like PATTERN.
+refused() {
+    probe --backend "$1" --patience 60 loopback true
+    is "$1: $2: refused" "$RC $(value kind)" "1 node"
+    like "$1: $2: says so" "$(value error)" "$3"
+    one_line "$1: $2: in one line" "$(value error)"
+    unlike "$1: $2: and is not tried again" "$OUT" '^notice=.*retrying'
+}
+
+host_keys() {
+    local name key
+    name=$(cut -d ' ' -f 1 "$NODE/known_hosts")
+    key=$(cut -d ' ' -f 2,3 "$NODE/known_hosts")
+    cp "$NODE/known_hosts" "$TMPDIR/good"
+    ssh-keygen -q -t ed25519 -N '' -f "$TMPDIR/other" <<<y >/dev/null
+    : >"$NODE/known_hosts"
+    refused "$1" "unknown host key" 'SHA256:.*kernsweep nodes trust loopback'
+    printf '%s %s\n' "$name" "$(cut -d ' ' -f 1,2 "$TMPDIR/other.pub")" >"$NODE/known_hosts"
+    refused "$1" "changed host key" 'CHANGED'
+    printf '@revoked * %s\n%s %s\n' "$key" "$name" "$key" >"$NODE/known_hosts"
+    refused "$1" "revoked host key" '[Rr]evoked'
+    printf 'junk line\n|1|broken\n\n# comment\n*.example.org,[127.0.0.*]:* %s\n' "$key" >"$NODE/known_hosts"
+    probe --backend "$1" loopback true
+    is "$1: a wildcard line after junk is found" "$(value rc)" 0
+    cp "$TMPDIR/good" "$NODE/known_hosts"
+    ssh-keygen -q -H -f "$NODE/known_hosts" >/dev/null 2>&1
+    rm -f "$NODE/known_hosts.old"
+    unlike "$1: the name is hashed now" "$(cat "$NODE/known_hosts")" '127\.0\.0\.1'
+    probe --backend "$1" loopback true
+    is "$1: a hashed name is found" "$(value rc)" 0
+    cp "$TMPDIR/good" "$NODE/known_hosts"
+}
+
+wrong_key() {
+    mv "$NODE/user_key" "$TMPDIR/user_key"
+    cp "$TMPDIR/other" "$NODE/user_key"
+    refused "$1" "wrong user key" 'user_key'
+    mv "$TMPDIR/user_key" "$NODE/user_key"
+}
+
+unreachable() {
+    scripts/loopback-node stop "$NODE" >/dev/null
+    probe --backend "$1" loopback true
+    is "$1: refused port" "$RC $(value kind)" "1 node"
+    like "$1: refused port: says so" "$(value error)" '127\.0\.0\.1.*[Rr]efused'
+    "$PROBE" --backend "$1" --ssh-config "$NODE/ssh_config" --patience 100 loopback true >"$TMPDIR/late" &
+    until_true 30 grep -q retrying "$TMPDIR/late"
+    scripts/loopback-node start "$NODE" >/dev/null
+    wait $!
+    ok "$1: patience lasts until the node is back" $? "$(cat "$TMPDIR/late")"
+    probe --backend "$1" --connect-timeout 2 nobody@192.0.2.1:22 true
+    is "$1: unreachable address" "$RC $(value kind)" "1 node"
+    like "$1: unreachable address: is named" "$(value error)" 'nobody@192\.0\.2\.1:22'
+}
+
+same_answers local
+for backend in $BACKENDS; do
+    same_answers "$backend"
+    lose KILL "$backend"
+    lose STOP "$backend"
+    reconnects "$backend"
+    host_keys "$backend"
+    wrong_key "$backend"
+    unreachable "$backend"
+done
+
+probe --backend libssh2 'loop back' true
+is "a node's name with a space is an input error" "$(value kind)" input
+probe --backend libssh2 -- '-oProxyCommand=touch x' true
+is "a node's name that looks like an option is none" "$RC" 2
+done_testing

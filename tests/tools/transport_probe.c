@@ -1,0 +1,213 @@
+/* transport_probe: one command through a transport, for the test scripts: sends a known stream, hashes what
+ * comes back, and prints what the interface said as key=value lines.
+ *
+ *   transport_probe [OPTIONS] NODE WORD...
+ *   --backend auto|local|libssh2|openssh   --ssh-config FILE   --connect-timeout S   --patience S
+ *   --deadline S   --stall S   --send BYTES   --stdout FILE   --times N (the same command, N times)
+ *   --mark FILE (made when the first output comes)   --reconnect (and once more after a lost link)
+ */
+#include "common/clock.h"
+#include "common/sha256.h"
+#include "harness/transport.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct probe {
+    struct transport_target target;
+    double deadline_s, stall_s;
+    uint64_t send, sent;
+    long times;
+    bool reconnect;
+    const char *mark, *stdout_file;
+    FILE *copy;
+    struct sha256 in, out;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    interrupted = number;
+}
+
+static void show_notice(void *arg, const char *line)
+{
+    (void)arg;
+    printf("notice=%s\n", line);
+}
+
+/* Bytes that are cheap to make and do not repeat within a file. */
+static ssize_t make_input(void *arg, void *data, size_t cap, struct err *err)
+{
+    struct probe *p = arg;
+    (void)err;
+    size_t n = cap;
+    if (n > p->send - p->sent)
+        n = (size_t)(p->send - p->sent);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x = (p->sent + i) * 0x9e3779b97f4a7c15u;
+        ((unsigned char *)data)[i] = (unsigned char)(x >> 56);
+    }
+    sha256_add(&p->in, data, n);
+    p->sent += n;
+    return (ssize_t)n;
+}
+
+static int take_output(void *arg, const char *data, size_t len, struct err *err)
+{
+    struct probe *p = arg;
+    sha256_add(&p->out, data, len);
+    if (p->copy && fwrite(data, 1, len, p->copy) != len)
+        return err_set(err, ERR_STORAGE, "%s: cannot write", p->stdout_file);
+    if (p->mark)
+        close(open(p->mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    return 0;
+}
+
+static const char *kind_name(enum err_kind kind)
+{
+    switch (kind) {
+    case ERR_NONE:
+        return "none";
+    case ERR_INPUT:
+        return "input";
+    case ERR_NODE:
+        return "node";
+    case ERR_STORAGE:
+        return "storage";
+    case ERR_INTERNAL:
+        return "internal";
+    case ERR_INTERRUPTED:
+        return "interrupted";
+    }
+    return "?";
+}
+
+static void show_error(const struct err *err)
+{
+    printf("kind=%s\nerror=%s\n", kind_name(err->kind), err->msg);
+}
+
+static int run_once(struct probe *p, struct transport *t, const char *const *argv,
+                    struct transport_result *res)
+{
+    struct transport_cmd cmd = {.argv = argv,
+                                .read = p->send ? make_input : NULL,
+                                .read_arg = p,
+                                .on_stdout = take_output,
+                                .on_stdout_arg = p,
+                                .deadline_s = p->deadline_s,
+                                .stall_s = p->stall_s};
+    struct err err = {0};
+    char in[SHA256_HEX_LEN + 1], out[SHA256_HEX_LEN + 1];
+    p->sent = 0;
+    sha256_begin(&p->in);
+    sha256_begin(&p->out);
+    double began_s = clock_mono_s();
+    int rc = transport_exec(t, &cmd, res, &err);
+    sha256_end(&p->in, in);
+    sha256_end(&p->out, out);
+    printf("rc=%d\nexited=%d\nexit_code=%d\nsignal=%s\nlink_lost=%d\ntimed_out=%d\n", rc, res->exited,
+           res->exit_code, res->signal, res->link_lost, res->timed_out);
+    printf("sent=%llu\nreceived=%llu\nstderr_len=%zu\nin_sha256=%s\nout_sha256=%s\nseconds=%.3f\n",
+           (unsigned long long)res->bytes_sent, (unsigned long long)res->bytes_received, res->stderr_len, in,
+           out, clock_mono_s() - began_s);
+    if (rc < 0)
+        show_error(&err);
+    return rc;
+}
+
+static int probe(struct probe *p, const char *const *argv)
+{
+    struct transport *t;
+    struct err err = {0};
+    if (transport_open(&t, &p->target, &err)) {
+        show_error(&err);
+        return 1;
+    }
+    printf("backend=%s\ndescribe=%s\nfingerprint=%s\n", transport_backend_name(t), transport_describe(t),
+           transport_fingerprint(t));
+    struct transport_result res = {0};
+    int rc = 0;
+    for (long i = 0; i < p->times && rc == 0; i++)
+        rc = run_once(p, t, argv, &res);
+    if (rc && res.link_lost && p->reconnect) {
+        if (transport_reconnect(t, &err))
+            show_error(&err);
+        else
+            rc = run_once(p, t, argv, &res);
+    }
+    transport_close(t);
+    return rc ? 1 : 0;
+}
+
+static int take_backend(const char *name, enum transport_backend *out)
+{
+    static const char *const names[] = {"auto", "local", "libssh2", "openssh"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            *out = (enum transport_backend)i;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+static int take_option(struct probe *p, const char *name, const char *value)
+{
+    if (strcmp(name, "--backend") == 0)
+        return take_backend(value, &p->target.backend);
+    if (strcmp(name, "--ssh-config") == 0)
+        p->target.ssh_config = value;
+    else if (strcmp(name, "--connect-timeout") == 0)
+        p->target.connect_timeout_s = atof(value);
+    else if (strcmp(name, "--patience") == 0)
+        p->target.patience_s = atof(value);
+    else if (strcmp(name, "--deadline") == 0)
+        p->deadline_s = atof(value);
+    else if (strcmp(name, "--stall") == 0)
+        p->stall_s = atof(value);
+    else if (strcmp(name, "--send") == 0)
+        p->send = strtoull(value, NULL, 10);
+    else if (strcmp(name, "--times") == 0)
+        p->times = strtol(value, NULL, 10);
+    else if (strcmp(name, "--mark") == 0)
+        p->mark = value;
+    else if (strcmp(name, "--stdout") == 0)
+        p->stdout_file = value;
+    else
+        return -1;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct probe p = {.times = 1};
+    int i = 1;
+    p.target.notice = show_notice;
+    p.target.interrupted = &interrupted;
+    for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++) {
+        if (strcmp(argv[i], "--reconnect") == 0)
+            p.reconnect = true;
+        else if (i + 1 >= argc || take_option(&p, argv[i], argv[i + 1]))
+            return 2;
+        else
+            i++;
+    }
+    if (i + 2 > argc)
+        return 2;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    p.target.node = argv[i];
+    p.copy = p.stdout_file ? fopen(p.stdout_file, "we") : NULL;
+    int rc = probe(&p, (const char *const *)&argv[i + 1]);
+    if (p.copy && fclose(p.copy) != 0)
+        rc = 1;
+    return rc;
+}
