@@ -125,7 +125,7 @@ json_t *node_probe(const struct layout *l, struct loop *loop, struct err *err)
 {
     struct utsname u;
     char now[CLOCK_ISO_LEN + 1];
-    json_t *compilers = toolchain_probe(loop, err);
+    json_t *compilers = toolchain_probe(l, loop, err);
     if (!compilers)
         return NULL;
     uname(&u);

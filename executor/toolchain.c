@@ -4,6 +4,7 @@
 #include "common/text.h"
 #include "executor/child.h"
 #include "executor/command.h"
+#include "executor/toolchain_cache.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -71,18 +72,31 @@ static int ask(struct loop *loop, const char *name, char *const *env, json_t *li
     return rc;
 }
 
-json_t *toolchain_probe(struct loop *loop, struct err *err)
+static json_t *ask_all(struct loop *loop, char *const *env, struct err *err)
 {
     json_t *list = json_array();
-    const struct job none = {.root = NULL};
-    const struct subst no_values = {.context = 0};
-    struct words env = {.item = NULL};
-    int rc = command_environment(&none, NULL, &no_values, &env, err);
+    int rc = 0;
     for (size_t i = 0; rc == 0 && compilers[i]; i++)
-        rc = ask(loop, compilers[i], env.item, list, err);
-    words_release(&env);
+        rc = ask(loop, compilers[i], env, list, err);
     if (rc == 0)
         return list;
     json_decref(list);
     return NULL;
+}
+
+json_t *toolchain_probe(const struct layout *l, struct loop *loop, struct err *err)
+{
+    json_t *list = NULL;
+    const struct job none = {.root = NULL};
+    const struct subst no_values = {.context = 0};
+    struct words env = {.item = NULL};
+    if (command_environment(&none, NULL, &no_values, &env, err) == 0) {
+        json_t *identity = toolchain_identity(words_getenv(&env, "PATH"), compilers);
+        list = toolchain_cache_load(l, identity);
+        if (!list && (list = ask_all(loop, env.item, err)))
+            toolchain_cache_save(l, identity, list);
+        json_decref(identity);
+    }
+    words_release(&env);
+    return list;
 }
