@@ -101,8 +101,8 @@ json_t *job_encode(const struct plan *p, const struct job_request *req)
     json_t *source = req->source_sha256 ? json_pack("{s:s}", "sha256", req->source_sha256) : json_null();
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:f, s:f, s:f, s:I, s:I, s:f, s:f, "
-        "s:o, s:o, "
-        "s:o, s:o}",
+        "s:o, "
+        "s:O*, s:o, s:o}",
         "schema", PROTO_SCHEMA_JOB, "run_id", req->run_id, "ticket", p->ticket, "tag", req->tag, "date",
         req->date, "mode", req->mode, "plan_sha256", p->sha256, "node", req->node, "harness_version",
         KERNSWEEP_VERSION, "source", source, "env", share(p->env, json_object()), "secrets",
@@ -110,5 +110,5 @@ json_t *job_encode(const struct plan *p, const struct job_request *req)
         "kill_grace_s", p->kill_grace_s, "sample_interval_ms", (json_int_t)p->sample_interval_ms,
         "log_limit_bytes", (json_int_t)p->log_limit_bytes, "hang_after_s", p->hang_after_s,
         "no_output_timeout_s", p->no_output_timeout_s, "timings", share(p->timings, json_null()), "patches",
-        share(p->patches, json_array()), "variants", encode_variants(p), "tests", encode_tests(p));
+        (json_t *)(uintptr_t)p->patches, "variants", encode_variants(p), "tests", encode_tests(p));
 }
