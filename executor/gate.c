@@ -3,18 +3,14 @@
 #include "executor/artifact.h"
 #include "executor/step.h"
 
-#include <stdio.h>
-
 enum { GATE_LOG_MAX = 4 << 20 };
 
 static int tell(struct suite *s, size_t variant, size_t gate, const struct verdict *v, double wall_s,
                 struct err *err)
 {
-    char name[32];
     const char *status = status_name(v->status == STATUS_OK ? STATUS_OK : STATUS_GATE_FAILED);
-    snprintf(name, sizeof name, "command %zu", gate + 1);
-    json_t *result = json_pack("{s:s, s:s, s:s, s:o}", "gate", name, "status", status, "reason", v->reason,
-                               "wall_s", artifact_number(wall_s));
+    json_t *result = json_pack("{s:s, s:s, s:s, s:o}", "gate", s->job.variant[variant].gate[gate].name,
+                               "status", status, "reason", v->reason, "wall_s", artifact_number(wall_s));
     json_t *fields = json_copy(result);
     json_object_set_new(fields, "variant", json_string(s->job.variant[variant].name));
     json_array_append_new(s->variant[variant].gates, result);
@@ -35,7 +31,7 @@ static int run_gate(struct suite *s, size_t variant, size_t gate, struct runlog 
         return -1;
     if (v.status != STATUS_OK) {
         state->status = STATUS_GATE_FAILED;
-        reason_set(state->reason, "gate command %zu: %.400s", gate + 1, v.reason);
+        reason_set(state->reason, "gate %s: %.400s", g->name, v.reason);
     }
     return tell(s, variant, gate, &v, wall_s, err);
 }

@@ -47,7 +47,7 @@ static const char *const job_known[] = {"schema",
                                         "tests",
                                         NULL};
 static const char *const variant_known[] = {"name", "attn_impl", "build", "run", "env", "gates", NULL};
-static const char *const gate_known[] = {"kind", "run", "timeout_s", NULL};
+static const char *const gate_known[] = {"kind", "name", "run", "timeout_s", NULL};
 static const char *const test_known[] = {"index",     "variant", "context", "repetition",
                                          "timeout_s", "warmup",  NULL};
 
@@ -182,6 +182,12 @@ static int read_gate(struct job_gate *gate, const struct json_at *at, struct err
     if (strcmp(kind, "command") != 0)
         return json_fail(&kind_at, err, "expected \"command\"");
     gate->timeout_s = 60;
+    gate->name = kind;
+    struct json_at name_at = json_member(at, "name");
+    if (json_get_str_def(at, "name", &gate->name, err) != 0)
+        return -1;
+    if (!text_is_name(gate->name))
+        return json_fail(&name_at, err, "expected a name, found \"%.80s\"", gate->name);
     if (json_get_num_def(at, "timeout_s", 0.001, day_s, &gate->timeout_s, err) != 0)
         return -1;
     return read_command(&gate->run, &run, SUBST_FOR_GATE, err);

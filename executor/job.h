@@ -25,6 +25,7 @@ struct job_env {
 };
 
 struct job_gate {
+    const char *name; /* "command" when the plan gives none */
     struct job_command run;
     double timeout_s;
 };
