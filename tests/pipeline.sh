@@ -178,7 +178,12 @@ start_waiting() {
     rm -f "$TMPDIR/marks/go" "$TMPDIR/marks/started"
     ks_run "$TMPDIR/plan.json" --variants waits --contexts 32 --tag "$1" >"$TMPDIR/$1.out" 2>"$TMPDIR/$1.err" &
     RUN_PID=$!
-    until_true 60 test -e "$TMPDIR/marks/started"
+    until_true 60 started_or_gone
+    [ -e "$TMPDIR/marks/started" ]
+}
+
+started_or_gone() {
+    [ -e "$TMPDIR/marks/started" ] || gone "$RUN_PID"
 }
 
 check_interrupt() {
