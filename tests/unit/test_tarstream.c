@@ -1,0 +1,411 @@
+/* tarstream: the same bytes for the same tree; nothing hostile comes out of a stream. */
+#include "harness/tarstream.h"
+
+#include "common/buf.h"
+#include "common/fs.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { STREAM_MAX = 64 << 20 };
+
+static char work[] = "/tmp/tarstream.XXXXXX";
+
+static const char *at(const char *name)
+{
+    static char path[4][FS_PATH_MAX];
+    static unsigned turn;
+    char *out = path[turn++ % 4];
+    snprintf(out, FS_PATH_MAX, "%s/%s", work, name);
+    return out;
+}
+
+static void put(const char *name, const char *text, mode_t mode)
+{
+    struct err err = {0};
+    assert_int_equal(fs_write_file(at(name), text, strlen(text), mode, &err), 0);
+    assert_int_equal(chmod(at(name), mode), 0);
+}
+
+static void make_tree(const char *root)
+{
+    struct err err = {0};
+    char name[200];
+    const char *const folders[] = {"src/deep", "build", ".git", "empty"};
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(name, sizeof name, "%s/%s", root, folders[i]);
+        assert_int_equal(fs_mkdir_p(at(name), 0700, &err), 0);
+    }
+    const struct {
+        const char *name, *text;
+        mode_t mode;
+    } files[] = {{"src/a.c", "int a;\n", 0600},    {"src/run.sh", "#!/bin/sh\n", 0700},
+                 {"src/deep/b.h", "", 0640},       {"src-more", "sorts between\n", 0644},
+                 {"build/junk.o", "junk", 0644},   {".git/config", "x", 0644},
+                 {"name with spaces", "s\n", 0444}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(name, sizeof name, "%s/%s", root, files[i].name);
+        put(name, files[i].text, files[i].mode);
+    }
+}
+
+static int make_work(void **state)
+{
+    (void)state;
+    return mkdtemp(work) ? 0 : -1;
+}
+
+static int remove_work(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    return fs_remove_tree(work, &err);
+}
+
+static int read_all(const struct tar_tree *tree, size_t cap, struct buf *out, struct err *err)
+{
+    struct tar_writer *w;
+    buf_init(out, STREAM_MAX);
+    if (tar_writer_open(&w, tree, err))
+        return -1;
+    char *data = malloc(cap);
+    ssize_t n;
+    while ((n = tar_writer_read(w, data, cap, err)) > 0)
+        buf_add(out, data, (size_t)n);
+    free(data);
+    tar_writer_close(w);
+    return n < 0 ? -1 : 0;
+}
+
+static void the_same_tree_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    make_tree("one");
+    make_tree("two");
+    const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    utimensat(AT_FDCWD, at("two/src/a.c"), long_ago, 0);
+    chmod(at("two/src/a.c"), 0666);
+    const char *const skip[] = {"build", NULL};
+    struct tar_tree one = {.root = at("one"), .skip = skip}, two = {.root = at("two/."), .skip = skip};
+    struct buf a, b;
+    assert_int_equal(read_all(&one, 7, &a, &err), 0);
+    assert_int_equal(read_all(&two, 100000, &b, &err), 0);
+    assert_int_equal(a.len, b.len);
+    assert_memory_equal(a.data, b.data, a.len);
+    char hex[SHA256_HEX_LEN + 1], of_bytes[SHA256_HEX_LEN + 1];
+    uint64_t size;
+    assert_int_equal(tar_tree_hash(&one, hex, &size, &err), 0);
+    sha256_of(a.data, a.len, of_bytes);
+    assert_string_equal(hex, of_bytes);
+    assert_int_equal(size, a.len);
+    chmod(at("two/src/a.c"), 0700);
+    assert_int_equal(tar_tree_hash(&two, of_bytes, NULL, &err), 0);
+    assert_string_not_equal(hex, of_bytes);
+    buf_release(&a);
+    buf_release(&b);
+}
+
+/* What `tar` lists, one name a line. */
+static void list_with_tar(const struct buf *stream, char *out, size_t size)
+{
+    char command[FS_PATH_MAX + 32];
+    struct err err = {0};
+    assert_int_equal(fs_write_file(at("list.tar"), stream->data, stream->len, 0600, &err), 0);
+    snprintf(command, sizeof command, "tar -tf %s", at("list.tar"));
+    FILE *p = popen(command, "re");
+    assert_non_null(p);
+    size_t n = fread(out, 1, size - 1, p);
+    out[n] = '\0';
+    assert_int_equal(pclose(p), 0);
+}
+
+static void folders_are_chosen_sorted_and_skipped(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    char names[2000];
+    struct buf stream;
+    make_tree("three");
+    assert_int_equal(symlink("a.c", at("three/src/link.c")), 0);
+    const char *const skip[] = {"build", "empty", NULL};
+    struct tar_tree tree = {.root = at("three"), .skip = skip};
+    assert_int_equal(read_all(&tree, 4096, &stream, &err), 0);
+    list_with_tar(&stream, names, sizeof names);
+    assert_string_equal(
+        names,
+        "name with spaces\nsrc/\nsrc-more\nsrc/a.c\nsrc/deep/\nsrc/deep/b.h\nsrc/link.c\nsrc/run.sh\n");
+    buf_release(&stream);
+    const char *const include[] = {"src/deep", "src/a.c", "src/deep/b.h", NULL};
+    tree.include = include;
+    assert_int_equal(read_all(&tree, 4096, &stream, &err), 0);
+    list_with_tar(&stream, names, sizeof names);
+    assert_string_equal(names, "src/a.c\nsrc/deep/\nsrc/deep/b.h\n");
+    buf_release(&stream);
+}
+
+static void cannot_be_sent(struct tar_tree tree, const char *why)
+{
+    struct err err = {0};
+    struct buf stream;
+    assert_int_equal(read_all(&tree, 4096, &stream, &err), -1);
+    assert_int_equal(err.kind, ERR_INPUT);
+    if (!strstr(err.msg, why))
+        print_message("# %s\n", err.msg);
+    assert_non_null(strstr(err.msg, why));
+    buf_release(&stream);
+}
+
+static void what_must_not_be_sent_is_refused(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    char root[FS_PATH_MAX];
+    snprintf(root, sizeof root, "%s/four", work);
+    struct tar_tree tree = {.root = root};
+    assert_int_equal(fs_mkdir_p(at("four/sub"), 0700, &err), 0);
+    assert_int_equal(fs_mkdir_p(at("four-sibling"), 0700, &err), 0);
+    put("outside", "secret", 0600);
+    const char *const targets[] = {"/etc/passwd", "../../outside", "../../four-sibling", "nowhere"};
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        assert_int_equal(symlink(targets[i], at("four/sub/link")), 0);
+        cannot_be_sent(tree, "out of the tree");
+        unlink(at("four/sub/link"));
+    }
+    assert_int_equal(mkfifo(at("four/fifo"), 0600), 0);
+    cannot_be_sent(tree, "neither file, folder nor link");
+    unlink(at("four/fifo"));
+    put("four/big", "0123456789", 0600);
+    tree.limits.file_bytes = 9;
+    cannot_be_sent(tree, "larger than may be sent");
+    tree.limits = (struct tar_limits){.entries = 1};
+    cannot_be_sent(tree, "more than 1 files");
+    tree.limits = (struct tar_limits){0};
+    const char *const include[] = {"../outside", NULL};
+    tree.include = include;
+    cannot_be_sent(tree, "inside the tree");
+    const char *const missing[] = {"no-such", NULL};
+    tree.include = missing;
+    cannot_be_sent(tree, "no-such");
+    tree = (struct tar_tree){.root = at("nothing here")};
+    cannot_be_sent(tree, "nothing here");
+}
+
+static void a_file_that_changes_is_an_error(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct tar_tree tree = {.root = at("five")};
+    struct tar_writer *w;
+    char data[512];
+    assert_int_equal(fs_mkdir_p(at("five"), 0700, &err), 0);
+    put("five/f", "before", 0600);
+    assert_int_equal(tar_writer_open(&w, &tree, &err), 0);
+    put("five/f", "after it was listed", 0600);
+    assert_int_equal(tar_writer_read(w, data, sizeof data, &err), -1);
+    assert_non_null(strstr(err.msg, "changed while"));
+    tar_writer_close(w);
+}
+
+static int extract(const char *dir, const void *data, size_t len, const struct tar_limits *limits,
+                   struct err *err)
+{
+    struct tar_extractor *x;
+    if (tar_extractor_open(&x, at(dir), limits, err))
+        return -1;
+    int rc = 0;
+    for (size_t off = 0; off < len && rc == 0; off += 1000)
+        rc = tar_extractor_write(x, (const char *)data + off, len - off < 1000 ? len - off : 1000, err);
+    if (rc == 0)
+        rc = tar_extractor_finish(x, err);
+    tar_extractor_close(x);
+    return rc;
+}
+
+static mode_t mode_of(const char *name)
+{
+    struct stat st;
+    assert_int_equal(lstat(at(name), &st), 0);
+    return st.st_mode;
+}
+
+static void what_was_written_can_be_extracted(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct buf stream, text;
+    make_tree("six");
+    struct tar_tree tree = {.root = at("six")};
+    assert_int_equal(read_all(&tree, 4096, &stream, &err), 0);
+    assert_int_equal(extract("six-out", stream.data, stream.len, NULL, &err), 0);
+    buf_init(&text, 1000);
+    assert_int_equal(fs_read_file(at("six-out/src/a.c"), 1000, &text, &err), 0);
+    assert_string_equal(buf_str(&text), "int a;\n");
+    assert_int_equal(mode_of("six-out/src/run.sh"), S_IFREG | 0600);
+    assert_int_equal(mode_of("six-out/src"), S_IFDIR | 0700);
+    assert_int_equal(mode_of("six-out/empty"), S_IFDIR | 0700);
+    for (size_t cut = 1; cut < stream.len; cut += stream.len / 7) {
+        struct err cut_err = {0};
+        assert_int_equal(extract("six-cut", stream.data, stream.len - cut, NULL, &cut_err), -1);
+        assert_int_equal(cut_err.kind, ERR_NODE);
+        fs_remove_tree(at("six-cut"), &err);
+    }
+    assert_int_equal(extract("six-out", stream.data, stream.len, NULL, &err), -1);
+    assert_non_null(strstr(err.msg, "not empty"));
+    buf_release(&text);
+    buf_release(&stream);
+}
+
+/* One hostile entry, preceded by an innocent one. */
+struct hostile {
+    const char *name;
+    mode_t type;
+    const char *link, *hardlink;
+    int64_t size;
+    const char *why;
+};
+
+static void add_entry(struct archive *a, const struct hostile *h)
+{
+    struct archive_entry *e = archive_entry_new();
+    archive_entry_set_pathname(e, h->name);
+    archive_entry_set_mode(e, h->type | 0644);
+    archive_entry_set_size(e, h->size);
+    if (h->link)
+        archive_entry_set_symlink(e, h->link);
+    if (h->hardlink)
+        archive_entry_set_hardlink(e, h->hardlink);
+    assert_int_equal(archive_write_header(a, e), ARCHIVE_OK);
+    for (int64_t i = 0; i < h->size; i += 10)
+        archive_write_data(a, "0123456789", 10);
+    archive_entry_free(e);
+}
+
+static size_t make_archive(const struct hostile *h, char *out, size_t size)
+{
+    static const struct hostile innocent = {.name = "fine", .type = S_IFREG, .size = 10};
+    size_t used = 0;
+    struct archive *a = archive_write_new();
+    archive_write_set_format_gnutar(a);
+    archive_write_add_filter_none(a);
+    assert_int_equal(archive_write_open_memory(a, out, size, &used), ARCHIVE_OK);
+    add_entry(a, &innocent);
+    add_entry(a, h);
+    assert_int_equal(archive_write_close(a), ARCHIVE_OK);
+    archive_write_free(a);
+    return used;
+}
+
+static void hostile_entries_are_refused(void **state)
+{
+    (void)state;
+    static const struct hostile cases[] = {
+        {"/etc/pwned", S_IFREG, NULL, NULL, 10, "not a plain relative path"},
+        {"../pwned", S_IFREG, NULL, NULL, 10, "not a plain relative path"},
+        {"a/../../pwned", S_IFREG, NULL, NULL, 10, "not a plain relative path"},
+        {"a/./b", S_IFREG, NULL, NULL, 10, "not a plain relative path"},
+        {"a//b", S_IFREG, NULL, NULL, 10, "not a plain relative path"},
+        {"..", S_IFDIR, NULL, NULL, 0, "not a plain relative path"},
+        {"new\nline", S_IFREG, NULL, NULL, 10, "not a plain relative path"},
+        {"esc\x1b[2J", S_IFREG, NULL, NULL, 10, "not a plain relative path"},
+        {"link", S_IFLNK, "/etc", NULL, 0, "neither a file nor a folder"},
+        {"link", S_IFLNK, "fine", NULL, 0, "neither a file nor a folder"},
+        {"hard", S_IFREG, NULL, "fine", 0, "neither a file nor a folder"},
+        {"fifo", S_IFIFO, NULL, NULL, 0, "neither a file nor a folder"},
+        {"dev", S_IFCHR, NULL, NULL, 0, "neither a file nor a folder"},
+        {"fine", S_IFREG, NULL, NULL, 10, "comes twice"},
+        {"fine/below", S_IFREG, NULL, NULL, 10, "fine"},
+        {"big", S_IFREG, NULL, NULL, 1010, "exceeds the limit"},
+        {"sum", S_IFREG, NULL, NULL, 1000, "exceeds the limit"},
+    };
+    static char data[65536];
+    const struct tar_limits limits = {.total_bytes = 1000, .file_bytes = 1000, .entries = 3};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err err = {0};
+        size_t len = make_archive(&cases[i], data, sizeof data);
+        assert_int_equal(extract("bad", data, len, &limits, &err), -1);
+        if (!strstr(err.msg, cases[i].why))
+            print_message("# %s: %s\n", cases[i].name, err.msg);
+        assert_non_null(strstr(err.msg, cases[i].why));
+        assert_null(strchr(err.msg, '\x1b'));
+        assert_null(strchr(err.msg, '\n'));
+        assert_int_equal(fs_remove_tree(at("bad"), &err), 0);
+        assert_false(fs_exists(at("pwned")));
+    }
+    assert_false(fs_exists("/etc/pwned"));
+}
+
+static void an_endless_stream_is_cut(void **state)
+{
+    (void)state;
+    static const char zeros[65536];
+    struct err err = {0};
+    struct tar_extractor *x;
+    const struct tar_limits limits = {.total_bytes = 100000, .file_bytes = 1000, .entries = 10};
+    assert_int_equal(tar_extractor_open(&x, at("endless"), &limits, &err), 0);
+    int rounds = 0;
+    while (tar_extractor_write(x, zeros, sizeof zeros, &err) == 0)
+        assert_true(++rounds < 10);
+    assert_int_equal(err.kind, ERR_NODE);
+    tar_extractor_close(x);
+}
+
+static void garbage_is_no_tar(void **state)
+{
+    (void)state;
+    static char data[20480];
+    struct err err = {0};
+    for (size_t i = 0; i < sizeof data - 1024; i++)
+        data[i] = (char)(i * 2654435761u >> 11);
+    assert_int_equal(extract("garbage", data, sizeof data, NULL, &err), -1);
+    assert_int_equal(err.kind, ERR_NODE);
+    assert_int_equal(extract("nothing", data, 0, NULL, &err), -1);
+}
+
+/* Any byte of a good stream changed: extracted or refused, but never anything outside. */
+static void damaged_streams_do_no_harm(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct buf stream;
+    make_tree("seven");
+    struct tar_tree tree = {.root = at("seven")};
+    assert_int_equal(read_all(&tree, 4096, &stream, &err), 0);
+    for (size_t i = 0; i < stream.len; i += 37) {
+        char was = stream.data[i];
+        stream.data[i] = (char)(was ^ (1 << i % 8));
+        (void)extract("damaged", stream.data, stream.len, NULL, &err);
+        stream.data[i] = was;
+        assert_int_equal(fs_remove_tree(at("damaged"), &err), 0);
+    }
+    assert_true(fs_exists(at("seven/src/a.c")));
+    buf_release(&stream);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_tree_gives_the_same_bytes),
+        cmocka_unit_test(folders_are_chosen_sorted_and_skipped),
+        cmocka_unit_test(what_must_not_be_sent_is_refused),
+        cmocka_unit_test(a_file_that_changes_is_an_error),
+        cmocka_unit_test(what_was_written_can_be_extracted),
+        cmocka_unit_test(hostile_entries_are_refused),
+        cmocka_unit_test(an_endless_stream_is_cut),
+        cmocka_unit_test(garbage_is_no_tar),
+        cmocka_unit_test(damaged_streams_do_no_harm),
+    };
+    return cmocka_run_group_tests(tests, make_work, remove_work);
+}
