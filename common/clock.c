@@ -26,14 +26,14 @@ double clock_real_s(void)
 
 void clock_iso8601(double real_s, char *out)
 {
-    long long ms = llround(real_s * 1e3);
+    static const double last_s = 253402300799; /* 9999-12-31T23:59:59Z */
+    unsigned long long ms = real_s >= 0 && real_s <= last_s ? (unsigned long long)llround(real_s * 1e3) : 0;
     time_t sec = (time_t)(ms / 1000);
     struct tm tm = {0};
     char day[32];
-    if (ms < 0 || !gmtime_r(&sec, &tm) || tm.tm_year > 8099 ||
-        strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &tm) == 0)
-        snprintf(day, sizeof day, "1970-01-01T00:00:00");
-    snprintf(out, CLOCK_ISO_LEN + 1, "%.19s.%03dZ", day, (int)((ms % 1000 + 1000) % 1000));
+    gmtime_r(&sec, &tm);
+    strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(out, CLOCK_ISO_LEN + 1, "%.19s.%03uZ", day, (unsigned)(ms % 1000));
 }
 
 int64_t clock_deadline_ns(double seconds_from_now)

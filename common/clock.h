@@ -12,7 +12,7 @@ int64_t clock_mono_ns(void);
 double clock_mono_s(void);
 /* Seconds since the epoch, with milliseconds. */
 double clock_real_s(void);
-/* out: char[CLOCK_ISO_LEN + 1], UTC. */
+/* out: char[CLOCK_ISO_LEN + 1], UTC; the epoch for what four digits of a year cannot say. */
 void clock_iso8601(double real_s, char *out);
 
 /* A deadline on the monotonic clock; 0 means none. */

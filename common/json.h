@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { JSON_PLACE_MAX = 512, JSON_DEPTH_MAX = 64 };
+enum { JSON_PLACE_MAX = 512 };
 
 struct json_at {
     const json_t *value;

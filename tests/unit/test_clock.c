@@ -1,0 +1,76 @@
+/* clock: dates as text at the edges, deadlines that neither wrap nor block. */
+#include "tests/unit/support.h"
+
+#include "common/clock.h"
+
+#include <limits.h>
+#include <math.h>
+
+static void iso8601(void **state)
+{
+    (void)state;
+    static const struct {
+        double real_s;
+        const char *text;
+    } table[] = {
+        {0, "1970-01-01T00:00:00.000Z"},
+        {0.0014, "1970-01-01T00:00:00.001Z"},
+        {0.9996, "1970-01-01T00:00:01.000Z"}, /* rounds over the second, not to .1000 */
+        {1771038909.123, "2026-02-14T03:15:09.123Z"},
+        {1709164800, "2024-02-29T00:00:00.000Z"},
+        {4102444799.999, "2099-12-31T23:59:59.999Z"},
+        {253402300799.0, "9999-12-31T23:59:59.000Z"},
+        {253402300800.0, "1970-01-01T00:00:00.000Z"}, /* what cannot be written is the epoch */
+        {-1, "1970-01-01T00:00:00.000Z"},
+        {-0.25, "1970-01-01T00:00:00.000Z"},
+        {1e300, "1970-01-01T00:00:00.000Z"},
+        {INFINITY, "1970-01-01T00:00:00.000Z"},
+        {NAN, "1970-01-01T00:00:00.000Z"},
+    };
+    for (size_t i = 0; i < COUNT(table); i++) {
+        char out[CLOCK_ISO_LEN + 1];
+        memset(out, 'x', sizeof out);
+        clock_iso8601(table[i].real_s, out);
+        assert_string_equal(out, table[i].text);
+        assert_int_equal(strlen(out), CLOCK_ISO_LEN);
+    }
+}
+
+static void clocks_go_on(void **state)
+{
+    (void)state;
+    int64_t first = clock_mono_ns();
+    double seconds = clock_mono_s();
+    int64_t second = clock_mono_ns();
+    assert_true(first > 0 && first <= second);
+    assert_true(seconds >= (double)first * 1e-9 - 1e-6 && seconds <= (double)second * 1e-9 + 1e-6);
+    assert_true(clock_real_s() > 1.7e9);
+}
+
+static void deadlines(void **state)
+{
+    (void)state;
+    assert_int_equal(clock_left_ms(0), -1); /* none: poll waits for ever */
+    assert_int_equal(clock_left_ms(1), 0);
+    assert_int_equal(clock_left_ms(clock_mono_ns() - 1), 0);
+    assert_int_equal(clock_left_ms(INT64_MAX), INT_MAX);
+    assert_int_equal(clock_left_ms(clock_deadline_ns(0)), 0);
+    assert_int_equal(clock_left_ms(clock_deadline_ns(-5)), 0);
+    assert_int_equal(clock_left_ms(clock_deadline_ns(NAN)), 0);
+    assert_int_equal(clock_deadline_ns(1e9), 0);
+    assert_int_equal(clock_deadline_ns(INFINITY), 0);
+    int left = clock_left_ms(clock_deadline_ns(1000));
+    assert_true(left > 900000 && left <= 1000000);
+    left = clock_left_ms(clock_mono_ns() + 3600000000000 + 1); /* a part of a millisecond is waited for */
+    assert_true(left > 3500000 && left <= 3600001);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(iso8601),
+        cmocka_unit_test(clocks_go_on),
+        cmocka_unit_test(deadlines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

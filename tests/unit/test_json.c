@@ -1,0 +1,331 @@
+/* json: what is refused, with file, place, what was found and what was expected. */
+#include "tests/unit/support.h"
+
+#include "common/json.h"
+
+static json_t *parse(const char *text)
+{
+    struct err err = {0};
+    json_t *value = json_parse(text, strlen(text), "f.json", &err);
+    if (!value)
+        fail_msg("%s", err.msg);
+    return value;
+}
+
+static void parser_refuses(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what, *text, *hint;
+    } table[] = {
+        {"nothing", "", "line 1"},
+        {"white space", " \n\t", "line 2"},
+        {"cut off", "{\"a\":\n\n[1,", "line 3"},
+        {"trailing text", "{} {}", "end of file"},
+        {"duplicate key", "{\"a\":1,\"a\":1}", "duplicate"},
+        {"duplicate key, escaped", "{\"a\":1,\"\\u0061\":1}", "duplicate"},
+        {"duplicate key, nested", "[{\"a\":{\"b\":1,\"b\":2}}]", "duplicate"},
+        {"NUL in a string", "[\"a\\u0000b\"]", "u0000"},
+        {"lone surrogate", "[\"\\ud800\"]", "Unicode"},
+        {"invalid UTF-8", "[\"\xff\"]", "0xff"},
+        {"overlong UTF-8", "[\"\xc0\xaf\"]", "0xc0"},
+        {"NaN", "[NaN]", "NaN"},
+        {"comment", "[1] // x", "end of file"},
+        {"integer too large", "[9223372036854775808]", "integer"},
+        {"number too large", "[1e999]", "overflow"},
+        {"control character", "[\"a\nb\"]", "newline"},
+        {"single quotes", "{'a':1}", "f.json"},
+        {"trailing comma", "[1,]", "f.json"},
+    };
+    for (size_t i = 0; i < COUNT(table); i++) {
+        struct err err = {0};
+        json_t *value = json_parse(table[i].text, strlen(table[i].text), "f.json", &err);
+        if (value)
+            fail_msg("%s: accepted", table[i].what);
+        assert_err(-1, &err, ERR_INPUT, "f.json: line ", "not valid JSON", table[i].hint);
+    }
+}
+
+static void parser_survives_depth_and_nul(void **state)
+{
+    (void)state;
+    static char deep[1 << 20];
+    struct err err = {0};
+    memset(deep, '[', sizeof deep);
+    assert_null(json_parse(deep, sizeof deep, "f.json", &err));
+    assert_err(-1, &err, ERR_INPUT, "f.json", "depth");
+    assert_null(json_parse("[1]\0", 4, "f.json", &err));
+    assert_err(-1, &err, ERR_INPUT, "f.json");
+    assert_null(json_parse("[1,2", 2, "f.json", &err)); /* the length counts, not what follows */
+}
+
+static void scalars_are_json_too(void **state)
+{
+    (void)state;
+    json_t *v = parse("9223372036854775807");
+    assert_true(json_integer_value(v) == INT64_MAX);
+    json_decref(v);
+    v = parse("null");
+    assert_true(json_is_null(v));
+    json_decref(v);
+}
+
+static void load_names_the_file(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    const char *path = put("load/bad.json", "{");
+    assert_null(json_load(path, 100, &err));
+    assert_err(-1, &err, ERR_INPUT, path, "line 1");
+    assert_null(json_load(in_scratch("load/none.json"), 100, &err));
+    assert_err(-1, &err, ERR_INPUT, "none.json", "No such file");
+    path = put("load/large.json", "[1,2,3,4,5]");
+    assert_null(json_load(path, 10, &err));
+    assert_err(-1, &err, ERR_INPUT, "large.json", "10 bytes");
+    json_t *v = json_load(path, 11, &err);
+    assert_int_equal(json_array_size(v), 5);
+    json_decref(v);
+}
+
+static void save_is_sorted_private_and_atomic(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct stat st;
+    put("save.json", "old");
+    json_t *v = parse("{\"b\":[1,2.5],\"a\":{\"z\":null,\"c\":\"\\u00e9\\n\"}}");
+    assert_ok(json_save(in_scratch("save.json"), v, &err), &err);
+    assert_file("save.json", "{\n  \"a\": {\n    \"c\": \"\xc3\xa9\\n\",\n    \"z\": null\n  },\n"
+                             "  \"b\": [\n    1,\n    2.5\n  ]\n}\n");
+    assert_int_equal(stat(in_scratch("save.json"), &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    assert_err(json_save(in_scratch("none/x.json"), v, &err), &err, ERR_STORAGE, "none/x.json");
+    assert_err(json_save(in_scratch("null.json"), NULL, &err), &err, ERR_INTERNAL, "null.json");
+    assert_false(fs_exists(in_scratch("null.json")));
+    json_decref(v);
+}
+
+static void encode_is_one_line_within_its_limit(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct buf out;
+    buf_init(&out, 20);
+    json_t *v = parse("{ \"k\" : [ 1 , \"a\\nb\" ] }");
+    assert_ok(json_encode(v, &out, &err), &err);
+    assert_string_equal(buf_str(&out), "{\"k\":[1,\"a\\nb\"]}");
+    buf_clear(&out);
+    buf_puts(&out, "1234567");
+    assert_err(json_encode(v, &out, &err), &err, ERR_INTERNAL, "20 bytes");
+    buf_release(&out);
+    json_decref(v);
+}
+
+static void places(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    json_t *v = parse("{\"a\":[{\"b\":7}]}");
+    struct json_at root = json_root(v, "f.json"), a = json_member(&root, "a"), e = json_element(&a, 0),
+                   b = json_member(&e, "b"), none = json_member(&b, "x"), beyond = json_element(&a, 9),
+                   nowhere = json_member(&none, "y");
+    assert_string_equal(root.path, "$");
+    assert_string_equal(b.path, "$.a[0].b");
+    assert_int_equal(json_integer_value(b.value), 7);
+    assert_null(none.value);
+    assert_null(beyond.value);
+    assert_null(nowhere.value);
+    assert_string_equal(beyond.path, "$.a[9]");
+    assert_string_equal(nowhere.path, "$.a[0].b.x.y");
+    assert_err(json_fail(&b, &err, "expected %d, found 7", 8), &err, ERR_INPUT,
+               "f.json: $.a[0].b: expected 8, found 7");
+    json_decref(v);
+}
+
+/* Keys are foreign: long ones are cut, control characters escaped, the message stays one line. */
+static void hostile_keys_make_one_line(void **state)
+{
+    (void)state;
+    static const char *const known[] = {"a", NULL};
+    struct err err = {0};
+    json_t *v = json_object();
+    struct json_at root = json_root(v, "f.json");
+    char key[3000];
+    memset(key, 'k', sizeof key - 1);
+    key[sizeof key - 1] = '\0';
+    json_object_set_new(v, key, json_true());
+    assert_err(json_keys(&root, known, &err), &err, ERR_INPUT, "f.json: $: unknown key \"kkk");
+    assert_true(strlen(err.msg) < 200);
+    struct json_at at = root;
+    for (int i = 0; i < 10; i++) {
+        at = json_member(&at, key);
+        at = json_element(&at, 1);
+    }
+    assert_true(strlen(at.path) < JSON_PLACE_MAX);
+    json_object_clear(v);
+    json_object_set_new(v, "x\n\033[2J", json_true());
+    assert_err(json_keys(&root, known, &err), &err, ERR_INPUT, "unknown key \"x\\x0a\\x1b[2J\"");
+    json_decref(v);
+}
+
+static void keys_hint_at_the_nearest(void **state)
+{
+    (void)state;
+    static const char *const known[] = {"timeouts", "contexts", "variants", "env", NULL};
+    static const struct {
+        const char *text, *hint;
+    } table[] = {
+        {"{\"timeout\":1}", "unknown key \"timeout\" (did you mean \"timeouts\"?)"},
+        {"{\"env\":1,\"contextz\":1}", "did you mean \"contexts\"?"},
+        {"{\"Variants\":1}", "did you mean \"variants\"?"},
+        {"{\"nev\":1}", "did you mean \"env\"?"},
+        {"{\"\":1}", "unknown key \"\""},
+    };
+    struct err err = {0};
+    for (size_t i = 0; i < COUNT(table); i++) {
+        json_t *v = parse(table[i].text);
+        struct json_at root = json_root(v, "f.json");
+        assert_err(json_keys(&root, known, &err), &err, ERR_INPUT, "f.json: $: ", table[i].hint);
+        json_decref(v);
+    }
+    json_t *v = parse("{\"something_else\":1}");
+    struct json_at root = json_root(v, "f.json");
+    assert_err(json_keys(&root, known, &err), &err, ERR_INPUT, "unknown key \"something_else\"");
+    assert_null(strstr(err.msg, "did you mean"));
+    json_decref(v);
+    v = parse("{\"env\":1,\"contexts\":2}");
+    root = json_root(v, "f.json");
+    assert_ok(json_keys(&root, known, &err), &err);
+    struct json_at number = json_member(&root, "env"), absent = json_member(&root, "x");
+    assert_err(json_keys(&number, known, &err), &err, ERR_INPUT,
+               "$.env: expected an object, found an integer");
+    assert_err(json_keys(&absent, known, &err), &err, ERR_INPUT, "$.x: expected an object, found nothing");
+    json_decref(v);
+}
+
+#define EVERY_TYPE "{\"o\":{},\"a\":[],\"s\":\"x\",\"i\":3,\"r\":2.5,\"t\":true,\"f\":false,\"n\":null}"
+
+static void getters_take_their_type_only(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *found;
+    } types[] = {{"o", "an object"},     {"a", "an array"}, {"s", "a string"},
+                 {"i", "an integer"},    {"r", "a number"}, {"t", "true or false"},
+                 {"f", "true or false"}, {"n", "null"},     {"x", "nothing"}};
+    json_t *v = parse(EVERY_TYPE);
+    struct json_at root = json_root(v, "f.json");
+    for (size_t i = 0; i < COUNT(types); i++) {
+        const char *key = types[i].key, *s = NULL;
+        int64_t n = -1;
+        double d = -1;
+        char found[64];
+        struct err err = {0};
+        snprintf(found, sizeof found, "found %s", types[i].found);
+        if (*key != 's')
+            assert_err(json_get_str(&root, key, &s, &err), &err, ERR_INPUT, "expected a string", found);
+        if (*key != 'i')
+            assert_err(json_get_int(&root, key, 0, 9, &n, &err), &err, ERR_INPUT, "an integer, ", found);
+        if (*key != 'i' && *key != 'r')
+            assert_err(json_get_num(&root, key, 0, 9, &d, &err), &err, ERR_INPUT, "a number, ", found);
+        assert_true(s == NULL && n == -1 && d < 0);
+        bool flag = false;
+        if (*key != 't' && *key != 'f' && *key != 'x')
+            assert_err(json_get_bool_def(&root, key, &flag, &err), &err, ERR_INPUT, "true or false, ", found);
+    }
+    json_decref(v);
+}
+
+static void getters_give_values(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    json_t *v = parse(EVERY_TYPE);
+    struct json_at root = json_root(v, "f.json");
+    const char *s = "unset";
+    int64_t n = 0;
+    double d = 0;
+    bool flag = false;
+    assert_ok(json_get_str(&root, "s", &s, &err), &err);
+    assert_string_equal(s, "x");
+    assert_ok(json_get_int(&root, "i", 3, 3, &n, &err), &err);
+    assert_int_equal(n, 3);
+    assert_ok(json_get_num(&root, "i", 3, 3, &d, &err), &err);
+    assert_true(d == 3);
+    assert_ok(json_get_num(&root, "r", 0, 2.5, &d, &err), &err);
+    assert_true(d == 2.5);
+    assert_ok(json_get_bool_def(&root, "t", &flag, &err), &err);
+    assert_true(flag);
+    assert_ok(json_get_bool_def(&root, "f", &flag, &err), &err);
+    assert_false(flag);
+    json_decref(v);
+}
+
+static void absent_keys_leave_defaults_alone(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    json_t *v = parse(EVERY_TYPE);
+    struct json_at root = json_root(v, "f.json");
+    const char *s = "default";
+    int64_t n = 7;
+    double d = 1.5;
+    bool flag = true;
+    assert_ok(json_get_str_def(&root, "x", &s, &err), &err);
+    assert_ok(json_get_int_def(&root, "x", 0, 1, &n, &err), &err);
+    assert_ok(json_get_num_def(&root, "x", 0, 1, &d, &err), &err);
+    assert_ok(json_get_bool_def(&root, "x", &flag, &err), &err);
+    assert_string_equal(s, "default");
+    assert_true(n == 7 && d == 1.5 && flag);
+    /* null is not absent */
+    assert_err(json_get_str_def(&root, "n", &s, &err), &err, ERR_INPUT, "$.n", "found null");
+    assert_err(json_get_int_def(&root, "n", 0, 1, &n, &err), &err, ERR_INPUT, "$.n", "found null");
+    assert_err(json_get_num_def(&root, "n", 0, 1, &d, &err), &err, ERR_INPUT, "$.n", "found null");
+    assert_err(json_get_bool_def(&root, "n", &flag, &err), &err, ERR_INPUT, "$.n", "found null");
+    json_decref(v);
+}
+
+static void ranges_hold_at_both_ends(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    json_t *v = parse("{\"min\":-9223372036854775808,\"max\":9223372036854775807,\"five\":5,\"half\":0.5,"
+                      "\"tiny\":1e-320,\"zero\":-0.0}");
+    struct json_at root = json_root(v, "f.json");
+    int64_t n;
+    double d;
+    assert_ok(json_get_int(&root, "min", INT64_MIN, INT64_MAX, &n, &err), &err);
+    assert_true(n == INT64_MIN);
+    assert_ok(json_get_int(&root, "max", INT64_MIN, INT64_MAX, &n, &err), &err);
+    assert_true(n == INT64_MAX);
+    assert_err(json_get_int(&root, "min", 1, 10, &n, &err), &err, ERR_INPUT,
+               "$.min: expected an integer from 1 to 10, found -9223372036854775808");
+    assert_err(json_get_int(&root, "five", 6, 10, &n, &err), &err, ERR_INPUT, "found 5");
+    assert_err(json_get_int(&root, "five", 0, 4, &n, &err), &err, ERR_INPUT, "found 5");
+    assert_err(json_get_num(&root, "half", 0.6, 1, &d, &err), &err, ERR_INPUT,
+               "expected a number from 0.6 to 1, found 0.5");
+    assert_err(json_get_num(&root, "five", 0, 4.9, &d, &err), &err, ERR_INPUT, "found 5");
+    assert_err(json_get_num(&root, "tiny", 0.01, 1, &d, &err), &err, ERR_INPUT, "$.tiny");
+    assert_ok(json_get_num(&root, "zero", 0, 1, &d, &err), &err);
+    json_decref(v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parser_refuses),
+        cmocka_unit_test(parser_survives_depth_and_nul),
+        cmocka_unit_test(scalars_are_json_too),
+        cmocka_unit_test(load_names_the_file),
+        cmocka_unit_test(save_is_sorted_private_and_atomic),
+        cmocka_unit_test(encode_is_one_line_within_its_limit),
+        cmocka_unit_test(places),
+        cmocka_unit_test(hostile_keys_make_one_line),
+        cmocka_unit_test(keys_hint_at_the_nearest),
+        cmocka_unit_test(getters_take_their_type_only),
+        cmocka_unit_test(getters_give_values),
+        cmocka_unit_test(absent_keys_leave_defaults_alone),
+        cmocka_unit_test(ranges_hold_at_both_ends),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
