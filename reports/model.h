@@ -53,7 +53,7 @@ void report_model_release(struct report_model *m);
 struct variant_view report_model_view(const struct report_model *m);
 const char *report_model_reference(const struct report_model *m);
 
-/* Whether a reader must hear of it: not unchanged and not mere noise. */
+/* Whether a summary must name it: the others are only counted there. */
 bool report_finding_matters(const struct delta *d);
 
 /* The bundle as people name it: from "artifacts_remote/" on, else the path as stored. "" when unknown. */

@@ -16,7 +16,7 @@ static int rank(enum verdict v)
 
 bool report_finding_matters(const struct delta *d)
 {
-    return rank(d->verdict) < rank(VERDICT_NOISY);
+    return rank(d->verdict) < rank(VERDICT_NEW);
 }
 
 static double size_of(const struct delta *d)
@@ -41,7 +41,7 @@ int model_findings(struct report_model *m, struct err *err)
     if (!m->findings)
         return err_set(err, ERR_INTERNAL, "report: memory is short");
     for (size_t i = 0; i < c->count; i++)
-        if (c->deltas[i].metric == METRIC_PREFILL_S)
+        if (c->deltas[i].metric == c->primary)
             m->findings[m->n_findings++] = &c->deltas[i];
     qsort(m->findings, m->n_findings, sizeof *m->findings, by_importance);
     return 0;

@@ -66,7 +66,8 @@ bool report_langs_from_names(const char *names, struct report_request *req);
 /* What a finished run shows: Context, Variant, Kernel name, Prefill (s), vs Baseline, Status. */
 int report_run_text(const struct run_data *run, size_t reference, bool colour, struct buf *out,
                     struct err *err);
-/* The scaling table: factor against the smallest context, expected, exponent. */
+/* The scaling table: factor against the smallest context, expected, exponent. Nothing when no variant was
+ * measured at more than one context. */
 int report_scaling_text(const struct run_data *run, bool colour, struct buf *out, struct err *err);
 /* A comparison of two runs: a row a cell with its verdict and the evidence, then changed facts, then a count.
  */

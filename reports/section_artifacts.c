@@ -8,9 +8,11 @@ static void bundle(const struct run_info *i, enum msg id, struct md *w)
     const char *path = report_model_bundle(i);
     if (!*path)
         return;
-    md_item(w, id, path, i->run_id);
+    md_bullet(w);
+    md_say(w, id, path);
     if (*i->content_sha256)
-        md_item(w, MSG_ARTIFACTS_CONTENT, i->content_sha256);
+        md_say(w, MSG_ARTIFACTS_CONTENT, i->content_sha256);
+    md_line(w);
 }
 
 void section_artifacts(const struct report_model *m, struct md *w)

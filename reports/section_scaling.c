@@ -21,10 +21,7 @@ static void exponents(const struct report_model *m, struct md *w)
 void section_scaling(const struct report_model *m, struct md *w)
 {
     struct table t;
-    bool any = false;
-    for (size_t i = 0; i < m->scaling.count; i++)
-        any |= m->scaling.items[i].count > 1;
-    if (!any)
+    if (!scaling_has_steps(&m->scaling))
         return;
     table_init(&t);
     table_scaling(&t, &m->now, &m->scaling, w->lang);

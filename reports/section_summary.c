@@ -27,31 +27,45 @@ static int worse(const struct comparison *c)
     return c->verdicts[VERDICT_REGRESSED] + c->verdicts[VERDICT_BROKEN] + c->verdicts[VERDICT_MISSING];
 }
 
-/* The first line: the outcome in bold. */
+/* The first line when there is a comparison: the outcome in bold, against what, and how many cells. */
+static void outcome_of_comparison(const struct report_model *m, struct md *w)
+{
+    struct buf counts;
+    buf_init(&counts, PHRASE_MAX);
+    for (enum verdict v = 0; v < VERDICT_COUNT; v++)
+        if (m->comparison.verdicts[v])
+            buf_printf(&counts, "%s%s %d", counts.len ? ", " : "", verdict_word(v, w->lang),
+                       m->comparison.verdicts[v]);
+    md_say(w, worse(&m->comparison) ? MSG_OUTCOME_REGRESSION : MSG_OUTCOME_NO_REGRESSION);
+    if (m->has_base)
+        md_say(w, MSG_AGAINST_RUN, base_name(m), m->base.info.date, buf_str(&counts));
+    else
+        md_say(w, MSG_AGAINST_NIGHTS, num_int((int64_t)m->history.nights).s, buf_str(&counts));
+    buf_release(&counts);
+}
+
 static void outcome(const struct report_model *m, struct md *w)
 {
-    const struct comparison *c = &m->comparison;
-    md_bullet(w);
     if (m->now.info.status != RUN_COMPLETE)
-        md_say(w, MSG_OUTCOME_INCOMPLETE, run_status_name(m->now.info.status));
-    else if (m->has_comparison && worse(c))
-        md_say(w, MSG_OUTCOME_REGRESSION);
+        md_item(w, MSG_OUTCOME_INCOMPLETE, run_status_name(m->now.info.status));
+    md_bullet(w);
+    if (m->has_comparison)
+        outcome_of_comparison(m, w);
     else if (not_ok_cells(&m->now))
-        md_say(w, MSG_OUTCOME_FAILURES);
-    else if (m->has_comparison)
-        md_say(w, MSG_OUTCOME_NO_REGRESSION);
+        md_say(w, MSG_OUTCOME_FAILURES, num_int(not_ok_cells(&m->now)).s, num_int((int64_t)m->now.n_cells).s);
     else
         md_say(w, MSG_OUTCOME_MEASURED);
-    buf_putc(w->out, ' ');
+    md_line(w);
+}
 
+static void tests(const struct report_model *m, struct md *w)
+{
     struct buf contexts;
     const struct run_info *i = &m->now.info;
     buf_init(&contexts, PHRASE_MAX);
     phrase_contexts(&contexts, &m->now);
-    md_say(w, MSG_SUMMARY_RUN, num_int((int64_t)m->now.n_variants).s, buf_str(&contexts), i->node, i->date,
-           num_int(i->counts.ok).s, num_int(i->counts.total).s, num_int(i->counts.failed).s,
-           num_int(i->counts.skipped).s);
-    md_line(w);
+    md_item(w, MSG_SUMMARY_RUN, buf_str(&contexts), i->node, i->date, num_int(i->counts.ok).s,
+            num_int(i->counts.total).s, num_int(i->counts.failed).s, num_int(i->counts.skipped).s);
     buf_release(&contexts);
 }
 
@@ -68,7 +82,7 @@ static void finding(const struct delta *d, struct md *w)
                 buf_str(&evidence));
     else
         md_item(w, MSG_FINDING_CHANGE, d->variant, context.s, verdict_word(d->verdict, w->lang),
-                buf_str(&change), num_seconds(d->base_median).s, num_seconds(d->now_median).s,
+                buf_str(&change), num_seconds(verdict_reference(d)).s, num_seconds(d->now_median).s,
                 buf_str(&evidence));
     buf_release(&change);
     buf_release(&evidence);
@@ -87,24 +101,6 @@ static void findings(const struct report_model *m, struct md *w)
         buf_puts(w->out, "  ");
         md_item(w, MSG_FINDINGS_MORE, num_int((int64_t)(n - SUMMARY_FINDINGS_MAX)).s);
     }
-}
-
-static void against_base(const struct report_model *m, struct md *w)
-{
-    const struct comparison *c = &m->comparison;
-    struct buf counts;
-    if (!m->has_comparison)
-        return;
-    buf_init(&counts, PHRASE_MAX);
-    for (enum verdict v = 0; v < VERDICT_COUNT; v++)
-        if (c->verdicts[v])
-            buf_printf(&counts, "%s%d %s", counts.len ? ", " : "", c->verdicts[v], verdict_word(v, w->lang));
-    if (m->has_base)
-        md_item(w, MSG_SUMMARY_AGAINST, base_name(m), m->base.info.date, buf_str(&counts));
-    else
-        md_item(w, MSG_SUMMARY_AGAINST_NIGHTS, num_int((int64_t)m->history.nights).s, buf_str(&counts));
-    buf_release(&counts);
-    findings(m, w);
 }
 
 /* Lowest and highest speed of a variant against the reference, over its contexts. */
@@ -133,10 +129,12 @@ static struct spread spread_of(const struct report_model *m, size_t variant)
     return s;
 }
 
-static void range(struct buf *out, struct num low, struct num high)
+static void range(struct buf *out, enum report_lang lang, struct num low, struct num high)
 {
-    bool same = strcmp(low.s, high.s) == 0;
-    buf_printf(out, "%s%s%s", low.s, same ? "" : " - ", same ? "" : high.s);
+    if (strcmp(low.s, high.s) == 0)
+        buf_puts(out, low.s);
+    else
+        message_plain(out, lang, MSG_RANGE, low.s, high.s);
 }
 
 static void against_reference(const struct report_model *m, size_t variant, struct md *w)
@@ -148,8 +146,8 @@ static void against_reference(const struct report_model *m, size_t variant, stru
         return;
     buf_init(&factors, PHRASE_MAX);
     buf_init(&times, PHRASE_MAX);
-    range(&factors, num_factor(s.low), num_factor(s.high));
-    range(&times, num_fixed(1 / s.high, 2), num_fixed(1 / s.low, 2));
+    range(&factors, w->lang, num_factor(s.low), num_factor(s.high));
+    range(&times, w->lang, num_fixed(1 / s.high, 2), num_fixed(1 / s.low, 2));
     if (s.slow == s.contexts)
         md_item(w, MSG_VARIANT_SLOWER, name, report_model_reference(m), buf_str(&factors), buf_str(&times));
     else if (s.fast == s.contexts)
@@ -186,8 +184,12 @@ static void broken_cells(const struct report_model *m, struct md *w)
         const struct cell *c = &m->now.cells[i];
         if (c->status == STATUS_OK)
             continue;
-        md_item(w, MSG_SUMMARY_NOT_OK, m->now.variants[c->variant].name, num_int(c->context).s,
-                cell_status(c).s, c->reason ? c->reason : "");
+        md_bullet(w);
+        md_say(w, MSG_SUMMARY_NOT_OK, m->now.variants[c->variant].name, num_int(c->context).s,
+               cell_status(c).s);
+        if (c->reason && *c->reason)
+            md_say(w, MSG_BECAUSE, c->reason);
+        md_line(w);
         shown++;
     }
     if (left > shown)
@@ -198,11 +200,12 @@ void section_summary(const struct report_model *m, struct md *w)
 {
     md_heading(w, 2, MSG_H_SUMMARY);
     outcome(m, w);
-    against_base(m, w);
+    findings(m, w);
     for (size_t v = 0; v < m->now.n_variants; v++)
         if (v != m->reference)
             against_reference(m, v, w);
     growth(m, w);
     broken_cells(m, w);
+    tests(m, w);
     md_end(w);
 }

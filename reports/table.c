@@ -117,7 +117,14 @@ static void write_padded(struct buf *out, const char *text, size_t width, bool r
         buf_puts(out, "\033[0m");
     for (size_t i = 0; !right && !last && i < pad; i++)
         buf_putc(out, ' ');
-    buf_puts(out, last ? "\n" : "  ");
+    buf_puts(out, last ? "" : "  ");
+}
+
+static void end_line(struct buf *out)
+{
+    while (out->len && out->data[out->len - 1] == ' ')
+        out->data[--out->len] = '\0';
+    buf_putc(out, '\n');
 }
 
 static char *printable(const char *text)
@@ -139,10 +146,13 @@ static void write_rows(const struct table *t, char *const *cells, const size_t *
 {
     for (size_t c = 0; c < t->n_cols; c++)
         write_padded(out, t->cols[c].title, width[c], t->cols[c].right, c + 1 == t->n_cols, "");
+    end_line(out);
     for (size_t i = 0; i < t->n_cells; i++) {
         size_t c = i % t->n_cols;
         write_padded(out, cells[i], width[c], t->cols[c].right, c + 1 == t->n_cols,
                      colour ? mark_colour(t->cells[i].mark) : "");
+        if (c + 1 == t->n_cols)
+            end_line(out);
     }
 }
 

@@ -121,18 +121,23 @@ static void standing_cell(struct table *t, const struct variant_view *v, size_t 
     }
 }
 
-/* A test that was stopped at its time-out still bounds the time from below. */
-static bool timed_out(const struct cell *c)
+/* A test that was stopped at its time-out still bounds the time from below; NaN for any other. The older
+ * layout tells no time-out, but how long it waited. */
+static double time_bound(const struct run_data *run, const struct cell *c)
 {
-    return c->status == STATUS_TIMEOUT && c->ok == 0 && isfinite(c->timeout_s) && c->timeout_s > 0;
+    if (c->status != STATUS_TIMEOUT || c->ok > 0 || c->count == 0)
+        return (double)NAN;
+    return c->timeout_s > 0 ? c->timeout_s : run->tests[c->first].value[METRIC_WALL_S];
 }
 
-static void prefill_cell(struct table *t, const struct cell *c, enum report_lang lang)
+static void prefill_cell(struct table *t, const struct run_data *run, const struct cell *c,
+                         enum report_lang lang)
 {
     struct buf b;
+    double bound = time_bound(run, c);
     buf_init(&b, 128);
-    if (timed_out(c))
-        message_plain(&b, lang, MSG_WALL_ABOVE, num_seconds(c->timeout_s).s);
+    if (isfinite(bound))
+        message_plain(&b, lang, MSG_WALL_ABOVE, num_seconds(bound).s);
     else
         buf_puts(&b, num_seconds(c->median[METRIC_PREFILL_S]).s);
     table_text(t, buf_str(&b));
@@ -143,14 +148,14 @@ static void factor_cell(struct table *t, const struct variant_view *v, size_t i,
 {
     const struct cell *c = &v->run->cells[i];
     const struct cell *ref = run_data_cell(v->run, reference_name(v), c->context);
-    if (!timed_out(c) || !ref || !isfinite(ref->median[METRIC_WALL_S])) {
+    double bound = time_bound(v->run, c);
+    if (!(bound > 0) || !ref || !isfinite(ref->median[METRIC_WALL_S])) {
         table_text(t, num_factor_error(v->vs[i].factor, v->vs[i].factor_error).s);
         return;
     }
     struct buf b;
     buf_init(&b, 128);
-    message_plain(&b, lang, MSG_FACTOR_OF_WALL,
-                  num_factor_below(ref->median[METRIC_WALL_S] / c->timeout_s).s);
+    message_plain(&b, lang, MSG_FACTOR_OF_WALL, num_factor_below(ref->median[METRIC_WALL_S] / bound).s);
     table_text(t, buf_str(&b));
     buf_release(&b);
 }
@@ -178,7 +183,7 @@ void table_consolidated(struct table *t, const struct variant_view *v, enum repo
         table_text(t, num_int(c->context).s);
         table_code(t, v->run->variants[c->variant].name);
         table_code(t, kernel_name(v->run, c));
-        prefill_cell(t, c, lang);
+        prefill_cell(t, v->run, c, lang);
         factor_cell(t, v, order[k], lang);
         standing_cell(t, v, order[k], lang);
     }
@@ -204,7 +209,7 @@ void table_performance(struct table *t, const struct run_data *run, enum report_
         const struct cell *c = &run->cells[order[k]];
         table_text(t, num_int(c->context).s);
         table_code(t, run->variants[c->variant].name);
-        prefill_cell(t, c, lang);
+        prefill_cell(t, run, c, lang);
         table_text(t, num_seconds(c->median[METRIC_WALL_S]).s);
         table_code(t, kernel_name(run, c));
         table_text(t, num_rate(c->median[METRIC_TOK_PER_S]).s);
@@ -212,6 +217,14 @@ void table_performance(struct table *t, const struct run_data *run, enum report_
         table_marked(t, cell_status(c).s, status_mark(c));
     }
     free(order);
+}
+
+bool scaling_has_steps(const struct scaling_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (set->items[i].count > 1)
+            return true;
+    return false;
 }
 
 bool scaling_flagged(const struct scaling_row *row)

@@ -43,10 +43,14 @@ void table_comparison(struct table *t, const struct comparison *c, enum report_l
 /* A step whose time grows this much more than n^2 is flagged. */
 #define SCALING_TOLERANCE 0.10
 bool scaling_flagged(const struct scaling_row *row);
+/* Whether any variant was measured at more than one context. */
+bool scaling_has_steps(const struct scaling_set *set);
 
 const char *verdict_word(enum verdict v, enum report_lang lang);
 /* Appends what a verdict rests on: counts, method, thresholds, warnings. */
 void verdict_evidence(const struct delta *d, enum report_lang lang, struct buf *out);
+/* What now stands against: the base's median, or that of the nights before. */
+double verdict_reference(const struct delta *d);
 /* "OK", or the status and how many of the repetitions were OK. */
 struct num cell_status(const struct cell *c);
 /* Order of a document's tables: by context, then as the plan lists the variants. *order is to be free()d. */

@@ -37,6 +37,10 @@ int report_scaling_text(const struct run_data *run, bool colour, struct buf *out
     struct table t;
     if (scaling_of_run(run, &set, err))
         return -1;
+    if (!scaling_has_steps(&set)) {
+        scaling_set_release(&set);
+        return 0;
+    }
     table_init(&t);
     table_scaling(&t, run, &set, REPORT_EN);
     if (finish(&t, colour, out, err)) {

@@ -83,7 +83,7 @@ static void evidence_add(const struct delta *d, enum report_lang lang, struct bu
 {
     if (isfinite(d->noise_floor))
         message_plain(out, lang, MSG_EVIDENCE_NOISE, num_percent(d->noise_floor).s);
-    if (isfinite(d->detectable))
+    if (isfinite(d->detectable) && d->method != METHOD_THRESHOLD)
         message_plain(out, lang, MSG_EVIDENCE_DETECTABLE, num_percent(d->detectable).s);
     if (d->outlier)
         message_plain(out, lang, MSG_EVIDENCE_OUTLIER);
@@ -98,6 +98,11 @@ void verdict_evidence(const struct delta *d, enum report_lang lang, struct buf *
         evidence_add(d, lang, out);
 }
 
+double verdict_reference(const struct delta *d)
+{
+    return isfinite(d->reference) ? d->reference : d->base_median;
+}
+
 static void comparison_row(struct table *t, const struct delta *d, enum report_lang lang)
 {
     struct buf evidence;
@@ -105,7 +110,7 @@ static void comparison_row(struct table *t, const struct delta *d, enum report_l
     verdict_evidence(d, lang, &evidence);
     table_text(t, num_int(d->context).s);
     table_code(t, d->variant);
-    table_text(t, num_seconds(d->base_median).s);
+    table_text(t, num_seconds(verdict_reference(d)).s);
     table_text(t, num_seconds(d->now_median).s);
     table_text(t, num_factor(d->factor).s);
     table_text(t, num_change(d->ratio - 1).s);
@@ -126,6 +131,6 @@ void table_comparison(struct table *t, const struct comparison *c, enum report_l
     table_column(t, message(lang, MSG_COL_VERDICT), false);
     table_column(t, message(lang, MSG_COL_EVIDENCE), false);
     for (size_t i = 0; i < c->count; i++)
-        if (c->deltas[i].metric == METRIC_PREFILL_S)
+        if (c->deltas[i].metric == c->primary)
             comparison_row(t, &c->deltas[i], lang);
 }
