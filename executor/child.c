@@ -13,6 +13,8 @@
 enum { READ_MAX = 256 << 10, READS_A_TURN = 4, PIPE_BYTES = 1 << 20, DRAIN_READS = 64 };
 
 static const double s_to_ns = 1e9;
+static const int64_t first_sample_ns =
+    5000000;                             /* exec is over by then, and a short test is seen at least once */
 static const double kill_round_s = 0.05; /* after KILL: look again for what was forked meanwhile */
 static const double kill_limit_s = 10;   /* then it is in the kernel's hands, and the node is dirty */
 
@@ -164,7 +166,7 @@ static void arm(struct child *c)
     if (c->limits->timeout_s > 0)
         loop_arm(c->loop, LOOP_DEADLINE, start + ns(c->limits->timeout_s), 0);
     if (sample > 0)
-        loop_arm(c->loop, LOOP_SAMPLE, start + sample, sample);
+        loop_arm(c->loop, LOOP_SAMPLE, start + first_sample_ns, sample);
     if (heartbeat > 0)
         loop_arm(c->loop, LOOP_HEARTBEAT, start + heartbeat, heartbeat);
 }

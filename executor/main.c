@@ -136,7 +136,9 @@ static int cmd_status(const struct context *c, struct err *err)
 
 static int cmd_cancel(const struct context *c, struct err *err)
 {
-    return cancel(&c->layout, c->options.run, err);
+    if (cancel(&c->layout, c->options.run, err) != 0)
+        return -1;
+    return print_json(status_report(&c->layout, c->options.run, err), err);
 }
 
 static int cmd_pack(const struct context *c, struct err *err)
@@ -155,7 +157,7 @@ static const struct command commands[] = {
     {"supervise", cmd_supervise, true, false, "supervise a run in the foreground (what submit detaches)"},
     {"follow", cmd_follow, true, false, "copy the run's events to stdout from --offset on, as they come"},
     {"status", cmd_status, false, false, "print all runs, or one"},
-    {"cancel", cmd_cancel, true, false, "stop the run and close it as CANCELLED"},
+    {"cancel", cmd_cancel, true, false, "stop the run, close it as CANCELLED, print its status"},
     {"pack", cmd_pack, true, false, "write the run's bundle to stdout, a tar stream"},
 };
 

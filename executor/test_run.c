@@ -44,7 +44,6 @@ static void on_started(void *arg, const struct process *p)
     struct telemetry_target target = {.layout = r->suite->layout, .pid = p->pid};
     telemetry_begin(&r->suite->telemetry, &target);
     r->started_real_s = clock_real_s() - (double)(clock_mono_ns() - p->start_ns) * 1e-9;
-    sampler_take(&r->sampler, (double)(clock_mono_ns() - p->start_ns) * 1e-9, 0);
 }
 
 static void on_output(void *arg, const char *data, size_t len)
