@@ -41,7 +41,7 @@ static int take_option(const struct args *a, int argc, char **argv, int *i, stru
         *option->flag = true;
         return 0;
     }
-    if (!value && *i + 1 >= argc)
+    if (!value && (*i + 1 >= argc || lookup(a, argv[*i + 1], strcspn(argv[*i + 1], "="))))
         return err_set(err, ERR_INPUT, "%s: %s needs a value: %s", a->command, word, option->value);
     *option->text = value ? value : argv[++*i];
     return 0;

@@ -1,7 +1,8 @@
 /* args: the words of a command line, declared once a command: what it takes, its help, its errors.
  *
  * A command lists its options as struct arg; args_parse() fills them and the positional words, which stay
- * pointers into argv. Options may stand anywhere; "--" ends them. Errors: ERR_INPUT naming the option.
+ * pointers into argv. Options may stand anywhere; "--" ends them. A word that is an option is no value: say
+ * --tag=--detach for that. Errors: ERR_INPUT naming the option.
  */
 #ifndef KERNSWEEP_HARNESS_ARGS_H
 #define KERNSWEEP_HARNESS_ARGS_H

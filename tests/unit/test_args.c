@@ -1,0 +1,162 @@
+/* args: options anywhere, values in either form, one line that names what is wrong. */
+#include "tests/unit/support.h"
+
+#include "harness/args.h"
+
+enum { WORDS_MAX = 3 };
+
+struct parsed {
+    const char *contexts, *tag, *db;
+    bool detach, verbose;
+    const char *words[WORDS_MAX];
+    size_t n;
+};
+
+/* Parses the words after the command's name. */
+static int parse(struct parsed *p, size_t min_words, char *const *argv, int argc, struct err *err)
+{
+    *p = (struct parsed){0};
+    const struct arg options[] = {
+        {"--contexts", "LIST", &p->contexts, NULL, "these contexts"},
+        {"-t,--tag", "TAG", &p->tag, NULL, "the tag"},
+        {"--detach", NULL, NULL, &p->detach, "return at once"},
+    };
+    const struct arg common[] = {
+        {"--db", "FILE", &p->db, NULL, "the store"},
+        {"-v,--verbose", NULL, NULL, &p->verbose, "say more"},
+    };
+    const struct args a = {.command = "run",
+                           .usage = "PLAN [MORE]",
+                           .about = "Runs.",
+                           .options = options,
+                           .n_options = COUNT(options),
+                           .common = common,
+                           .n_common = COUNT(common),
+                           .min_words = min_words,
+                           .max_words = WORDS_MAX};
+    return args_parse(&a, argc, (char **)(uintptr_t)argv, p->words, &p->n, err);
+}
+
+#define PARSE(p, min, err, ...)                                                                              \
+    parse(p, min, (char *const[]){(char *)"run", __VA_ARGS__, NULL},                                         \
+          (int)COUNT(((char *const[]){(char *)"run", __VA_ARGS__})), err)
+
+static void options_stand_anywhere(void **state)
+{
+    (void)state;
+    struct parsed p;
+    struct err err = {0};
+    assert_ok(PARSE(&p, 1, &err, "--detach", "plan.json", "--contexts", "1,2", "-v", "more", "--db=x"), &err);
+    assert_int_equal(p.n, 2);
+    assert_string_equal(p.words[0], "plan.json");
+    assert_string_equal(p.words[1], "more");
+    assert_string_equal(p.contexts, "1,2");
+    assert_string_equal(p.db, "x");
+    assert_true(p.detach && p.verbose);
+    assert_null(p.tag);
+}
+
+static void values_in_both_forms(void **state)
+{
+    (void)state;
+    struct parsed p;
+    struct err err = {0};
+    assert_ok(PARSE(&p, 0, &err, "--tag=a=b", "--contexts="), &err);
+    assert_string_equal(p.tag, "a=b");
+    assert_string_equal(p.contexts, "");
+    assert_ok(PARSE(&p, 0, &err, "-t", "x", "--verbose"), &err);
+    assert_string_equal(p.tag, "x");
+    assert_true(p.verbose);
+    assert_ok(PARSE(&p, 0, &err, "-t", "x", "-t", "y"), &err);
+    assert_string_equal(p.tag, "y");
+    assert_ok(PARSE(&p, 0, &err, "--tag", "-"), &err);
+    assert_string_equal(p.tag, "-");
+}
+
+static void double_dash_ends_options(void **state)
+{
+    (void)state;
+    struct parsed p;
+    struct err err = {0};
+    assert_ok(PARSE(&p, 0, &err, "-v", "--", "--detach", "--", "-"), &err);
+    assert_true(p.verbose && !p.detach);
+    assert_int_equal(p.n, 3);
+    assert_string_equal(p.words[0], "--detach");
+    assert_string_equal(p.words[1], "--");
+    assert_string_equal(p.words[2], "-");
+    assert_ok(PARSE(&p, 1, &err, "-"), &err);
+    assert_string_equal(p.words[0], "-");
+    assert_ok(PARSE(&p, 1, &err, ""), &err);
+    assert_string_equal(p.words[0], "");
+}
+
+static void refuses(void **state)
+{
+    (void)state;
+    struct parsed p;
+    struct err err = {0};
+    assert_err(PARSE(&p, 0, &err, "--frob"), &err, ERR_INPUT, "run: unknown option --frob", "run --help");
+    assert_err(PARSE(&p, 0, &err, "--detac"), &err, ERR_INPUT, "--detac");
+    assert_err(PARSE(&p, 0, &err, "--detachx"), &err, ERR_INPUT, "--detachx");
+    assert_err(PARSE(&p, 0, &err, "--=x"), &err, ERR_INPUT, "--=x");
+    assert_err(PARSE(&p, 0, &err, "-vv"), &err, ERR_INPUT, "-vv");
+    assert_err(PARSE(&p, 0, &err, "-v,--verbose"), &err, ERR_INPUT, "-v,--verbose");
+    assert_err(PARSE(&p, 0, &err, "--detach=yes"), &err, ERR_INPUT, "run: --detach takes no value");
+    assert_err(PARSE(&p, 0, &err, "--tag"), &err, ERR_INPUT, "run: --tag needs a value: TAG");
+    assert_err(PARSE(&p, 2, &err, "one"), &err, ERR_INPUT, "usage: kernsweep run PLAN [MORE]");
+    assert_err(PARSE(&p, 0, &err, "1", "2", "3", "4"), &err, ERR_INPUT, "unexpected \"4\"", "usage: ");
+    assert_err(PARSE(&p, 0, &err, "--x\n\033[2J"), &err, ERR_INPUT, "--x\\x0a\\x1b[2J");
+    /* A word that was meant as an option is not swallowed as a value. */
+    assert_err(PARSE(&p, 0, &err, "--tag", "--detach"), &err, ERR_INPUT, "run: --tag needs a value: TAG");
+    assert_ok(PARSE(&p, 0, &err, "--tag=--detach"), &err);
+    assert_string_equal(p.tag, "--detach");
+}
+
+static void nothing_is_fine_where_nothing_is_needed(void **state)
+{
+    (void)state;
+    struct parsed p;
+    struct err err = {0};
+    char *argv[] = {(char *)"run", NULL};
+    assert_ok(parse(&p, 0, argv, 1, &err), &err);
+    assert_int_equal(p.n, 0);
+    assert_err(parse(&p, 1, argv, 1, &err), &err, ERR_INPUT, "usage");
+}
+
+static void help_lists_every_option(void **state)
+{
+    (void)state;
+    const char *text = NULL;
+    bool flag;
+    const struct arg options[] = {{"--contexts", "LIST", &text, NULL, "these contexts"}};
+    const struct arg common[] = {{"-v,--verbose", NULL, NULL, &flag, "say more"}};
+    const struct args a = {.command = "run",
+                           .usage = "PLAN",
+                           .about = "Runs a plan.",
+                           .options = options,
+                           .n_options = 1,
+                           .common = common,
+                           .n_common = 1};
+    char *out = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&out, &len);
+    args_help(&a, f);
+    fclose(f);
+    assert_string_equal(out, "usage: kernsweep run PLAN\n\nRuns a plan.\n\n"
+                             "  --contexts LIST              these contexts\n"
+                             "  -v,--verbose                 say more\n");
+    free(out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_stand_anywhere),
+        cmocka_unit_test(values_in_both_forms),
+        cmocka_unit_test(double_dash_ends_options),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(nothing_is_fine_where_nothing_is_needed),
+        cmocka_unit_test(help_lists_every_option),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,320 @@
+/* event: journal lines from a node that may be hostile, split anywhere by the network. */
+#include "tests/unit/support.h"
+
+#include "common/text.h"
+#include "harness/event.h"
+
+#include <limits.h>
+#include <math.h>
+
+static int decode(struct event *e, const char *line, struct err *err)
+{
+    return event_decode(e, line, strlen(line), err);
+}
+
+static void decodes_every_field(void **state)
+{
+    (void)state;
+    struct event e;
+    struct err err = {0};
+    assert_ok(
+        decode(&e,
+               "{\"seq\":12,\"ts\":\"2026-02-14T03:15:09.123Z\",\"event\":\"TEST_END\",\"variant\":\"v3\","
+               "\"ctx\":4096,\"run_idx\":2,\"test_index\":5,\"total_tests\":12,\"exit_status\":\"OK\","
+               "\"wall_s\":44.8,\"prefill_s\":22.5,\"reason\":\"why\",\"suite_eta_s\":600,"
+               "\"elapsed_s\":3,\"timeout_s\":180,\"eta_remaining_s\":1.5,\"gate\":\"correct\","
+               "\"ok\":1,\"failed\":2,\"skipped\":3,\"unknown\":{\"later\":[]}}",
+               &err),
+        &err);
+    assert_int_equal(e.type, EVENT_TEST_END);
+    assert_int_equal(e.seq, 12);
+    assert_string_equal(e.variant, "v3");
+    assert_string_equal(e.status, "OK");
+    assert_string_equal(e.reason, "why");
+    assert_string_equal(e.gate, "correct");
+    assert_true(e.ctx == 4096 && e.run_idx == 2 && e.test_index == 5 && e.total_tests == 12);
+    assert_true(e.ok == 1 && e.failed == 2 && e.skipped == 3);
+    assert_true(e.wall_s == 44.8 && e.prefill_s == 22.5 && e.suite_eta_s == 600 && e.elapsed_s == 3);
+    assert_true(e.timeout_s == 180 && e.eta_remaining_s == 1.5);
+}
+
+static void absent_fields_are_zero_empty_or_nan(void **state)
+{
+    (void)state;
+    struct event e;
+    struct err err = {0};
+    memset(&e, 'x', sizeof e);
+    assert_ok(decode(&e, "{\"event\":\"NODE\"}", &err), &err);
+    assert_int_equal(e.type, EVENT_NODE);
+    assert_true(!*e.variant && !*e.status && !*e.reason && !*e.gate);
+    assert_true(e.seq == 0 && e.ctx == 0 && e.run_idx == 0 && e.test_index == 0 && e.total_tests == 0);
+    assert_true(isnan(e.wall_s) && isnan(e.prefill_s) && isnan(e.suite_eta_s) && isnan(e.elapsed_s) &&
+                isnan(e.timeout_s) && isnan(e.eta_remaining_s));
+}
+
+static void every_event_name_is_known(void **state)
+{
+    (void)state;
+    for (int i = 0; i < EVENT_COUNT; i++) {
+        char line[64];
+        struct event e;
+        struct err err = {0};
+        snprintf(line, sizeof line, "{\"event\":\"%s\"}", event_name((enum event_type)i));
+        assert_ok(decode(&e, line, &err), &err);
+        assert_int_equal(e.type, i);
+    }
+}
+
+static void what_is_no_event_is_the_nodes_fault(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"",
+                                        " ",
+                                        "{",
+                                        "[]",
+                                        "3",
+                                        "null",
+                                        "\"SUITE_START\"",
+                                        "{}",
+                                        "{\"event\":3}",
+                                        "{\"event\":null}",
+                                        "{\"event\":\"NONSENSE\"}",
+                                        "{\"event\":\"suite_start\"}",
+                                        "{\"event\":\"NODE\"}x",
+                                        "{\"event\":\"NODE\",\"event\":\"GATE\"}",
+                                        "\xff\xfe",
+                                        "{\"event\":\"NODE\",\"x\":\"\\u0000\"}",
+                                        "Segmentation fault\033[2J\r\n",
+                                        "{\"event\":\"NODE\",\"seq\":99999999999999999999}"};
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        struct event e;
+        struct err err = {0};
+        assert_err(decode(&e, lines[i], &err), &err, ERR_NODE, "events.jsonl");
+        assert_true(text_is_utf8(err.msg, strlen(err.msg)));
+        assert_null(strchr(err.msg, '\033'));
+    }
+    struct event e;
+    assert_int_equal(event_decode(&e, "{", 1, NULL), -1);
+}
+
+static void wrong_types_count_as_absent(void **state)
+{
+    (void)state;
+    struct event e;
+    struct err err = {0};
+    assert_ok(decode(&e,
+                     "{\"event\":\"TEST_END\",\"seq\":\"1\",\"variant\":{},\"ctx\":4096.5,\"run_idx\":[1],"
+                     "\"reason\":null,\"exit_status\":false,\"wall_s\":\"1\",\"prefill_s\":null,\"gate\":7}",
+                     &err),
+              &err);
+    assert_true(!*e.variant && !*e.status && !*e.reason && !*e.gate);
+    assert_true(e.seq == 0 && e.ctx == 0 && e.run_idx == 0 && isnan(e.wall_s) && isnan(e.prefill_s));
+}
+
+static void texts_are_bounded_and_inert(void **state)
+{
+    (void)state;
+    struct buf line;
+    struct event e;
+    struct err err = {0};
+    for (size_t lead = 0; lead < 4; lead++) {
+        buf_init(&line, LIMIT_EVENT_LINE);
+        buf_puts(&line, "{\"event\":\"TEST_END\",\"variant\":\"");
+        for (size_t i = 0; i < 200 + lead; i++)
+            buf_puts(&line, i < lead ? "x" : "\xe2\x82\xac");
+        buf_puts(&line, "\",\"status\":\"\\u001b[31m\\n\\u202e\\u009b");
+        for (int i = 0; i < 100; i++)
+            buf_puts(&line, "\\t");
+        buf_puts(&line, "\",\"reason\":\"");
+        for (int i = 0; i < 10000; i++)
+            buf_puts(&line, "\xc3\xa9");
+        buf_puts(&line, "\"}");
+        assert_ok(event_decode(&e, line.data, line.len, &err), &err);
+        assert_true(strlen(e.variant) > LIMIT_NAME - 4 && strlen(e.variant) <= LIMIT_NAME);
+        assert_true(text_is_utf8(e.variant, strlen(e.variant)));
+        assert_memory_equal(e.status, "\\x1b[31m\\x0a\\u{202e}\\u{009b}", 24);
+        assert_true(strlen(e.status) < sizeof e.status);
+        assert_true(strlen(e.reason) > EVENT_TEXT_MAX - 4 && strlen(e.reason) < EVENT_TEXT_MAX);
+        assert_true(text_is_utf8(e.reason, strlen(e.reason)));
+        buf_release(&line);
+    }
+}
+
+static void numbers_may_be_extreme(void **state)
+{
+    (void)state;
+    struct event e;
+    struct err err = {0};
+    assert_ok(decode(&e,
+                     "{\"event\":\"HEARTBEAT\",\"seq\":9223372036854775807,\"ctx\":-9223372036854775808,"
+                     "\"wall_s\":1e308,\"prefill_s\":-1e308,\"elapsed_s\":9223372036854775807}",
+                     &err),
+              &err);
+    assert_true(e.seq == INT64_MAX && e.ctx == INT64_MIN && e.wall_s == 1e308 && e.prefill_s == -1e308);
+    assert_true(e.elapsed_s > 9e18);
+}
+
+/* What a stream made of its input: lines joined by '|'. */
+struct seen {
+    struct buf lines;
+    int64_t fail_at; /* refuse the line with this number, counted from 1; 0: none */
+    int64_t count;
+};
+
+static int on_line(void *arg, const char *line, size_t len, struct err *err)
+{
+    struct seen *seen = arg;
+    if (++seen->count == seen->fail_at)
+        return err_set(err, ERR_NODE, "refused");
+    buf_add(&seen->lines, line, len);
+    buf_putc(&seen->lines, '|');
+    return 0;
+}
+
+static void seen_init(struct seen *seen, struct event_stream *s)
+{
+    *seen = (struct seen){.count = 0};
+    buf_init(&seen->lines, 1 << 20);
+    event_stream_init(s, on_line, seen);
+}
+
+static void seen_release(struct seen *seen, struct event_stream *s)
+{
+    buf_release(&seen->lines);
+    event_stream_release(s);
+}
+
+/* Three lines with keep-alives between them; the offset counts the journal's bytes alone. */
+static const char wire[] = "\n{\"a\":1}\n\n\n{\"bb\":22}\n\nccc\n\n\n";
+static const char wire_lines[] = "{\"a\":1}|{\"bb\":22}|ccc|";
+enum { WIRE_JOURNAL = 8 + 10 + 4 };
+
+static void any_split_gives_the_same_lines(void **state)
+{
+    (void)state;
+    size_t len = sizeof wire - 1;
+    for (size_t first = 0; first <= len; first++) {
+        for (size_t second = first; second <= len; second++) {
+            struct event_stream s;
+            struct seen seen;
+            struct err err = {0};
+            seen_init(&seen, &s);
+            assert_ok(event_stream_write(&s, wire, first, &err), &err);
+            assert_ok(event_stream_write(&s, wire + first, second - first, &err), &err);
+            assert_ok(event_stream_write(&s, wire + second, len - second, &err), &err);
+            assert_string_equal(buf_str(&seen.lines), wire_lines);
+            assert_int_equal(s.offset, WIRE_JOURNAL);
+            seen_release(&seen, &s);
+        }
+    }
+}
+
+static void byte_by_byte_too(void **state)
+{
+    (void)state;
+    struct event_stream s;
+    struct seen seen;
+    struct err err = {0};
+    seen_init(&seen, &s);
+    for (size_t i = 0; i < sizeof wire - 1; i++)
+        assert_ok(event_stream_write(&s, wire + i, 1, &err), &err);
+    assert_string_equal(buf_str(&seen.lines), wire_lines);
+    assert_int_equal(s.offset, WIRE_JOURNAL);
+    assert_ok(event_stream_write(&s, wire, 0, &err), &err);
+    seen_release(&seen, &s);
+}
+
+static void keep_alives_count_for_nothing(void **state)
+{
+    (void)state;
+    struct event_stream s;
+    struct seen seen;
+    struct err err = {0};
+    seen_init(&seen, &s);
+    for (int i = 0; i < 1000; i++)
+        assert_ok(event_stream_write(&s, "\n", 1, &err), &err);
+    assert_int_equal(s.offset, 0);
+    assert_int_equal(seen.count, 0);
+    seen_release(&seen, &s);
+}
+
+/* A journal cut off at any byte, then followed again from the offset: each line exactly once. */
+static void rewind_and_resume_lose_and_double_nothing(void **state)
+{
+    (void)state;
+    static const char journal[] = "{\"a\":1}\n{\"bb\":22}\nccc\n";
+    for (size_t cut = 0; cut < sizeof journal - 1; cut++) {
+        struct event_stream s;
+        struct seen seen;
+        struct err err = {0};
+        seen_init(&seen, &s);
+        assert_ok(event_stream_write(&s, journal, cut, &err), &err);
+        event_stream_rewind(&s);
+        assert_true(s.offset >= 0 && s.offset <= (int64_t)cut);
+        assert_ok(event_stream_write(&s, journal + s.offset, sizeof journal - 1 - (size_t)s.offset, &err),
+                  &err);
+        assert_string_equal(buf_str(&seen.lines), wire_lines);
+        assert_int_equal(s.offset, sizeof journal - 1);
+        seen_release(&seen, &s);
+    }
+}
+
+static void refused_line_stops_before_its_offset(void **state)
+{
+    (void)state;
+    struct event_stream s;
+    struct seen seen;
+    struct err err = {0};
+    seen_init(&seen, &s);
+    seen.fail_at = 2;
+    assert_err(event_stream_write(&s, wire, sizeof wire - 1, &err), &err, ERR_NODE, "refused");
+    assert_string_equal(buf_str(&seen.lines), "{\"a\":1}|");
+    assert_int_equal(s.offset, 8);
+    seen_release(&seen, &s);
+}
+
+static void line_has_a_maximum(void **state)
+{
+    (void)state;
+    static char line[LIMIT_EVENT_LINE + 2];
+    struct event_stream s;
+    struct seen seen;
+    struct err err = {0};
+    memset(line, 'x', sizeof line);
+    seen_init(&seen, &s);
+    assert_ok(event_stream_write(&s, "ab\n", 3, &err), &err);
+    line[LIMIT_EVENT_LINE] = '\n';
+    assert_ok(event_stream_write(&s, line, LIMIT_EVENT_LINE + 1, &err), &err);
+    assert_int_equal(seen.count, 2);
+    assert_int_equal(s.offset, 3 + LIMIT_EVENT_LINE + 1);
+    line[LIMIT_EVENT_LINE] = 'x';
+    assert_err(event_stream_write(&s, line, sizeof line, &err), &err, ERR_NODE, "longer than 65536 bytes",
+               "offset 65540");
+    /* Endless input stays refused, whatever its pieces, until following starts again. */
+    assert_int_equal(event_stream_write(&s, line, 1, &err), -1);
+    assert_int_equal(s.offset, 65540);
+    event_stream_rewind(&s);
+    assert_ok(event_stream_write(&s, "cd\n", 3, &err), &err);
+    assert_int_equal(seen.count, 3);
+    seen_release(&seen, &s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decodes_every_field),
+        cmocka_unit_test(absent_fields_are_zero_empty_or_nan),
+        cmocka_unit_test(every_event_name_is_known),
+        cmocka_unit_test(what_is_no_event_is_the_nodes_fault),
+        cmocka_unit_test(wrong_types_count_as_absent),
+        cmocka_unit_test(texts_are_bounded_and_inert),
+        cmocka_unit_test(numbers_may_be_extreme),
+        cmocka_unit_test(any_split_gives_the_same_lines),
+        cmocka_unit_test(byte_by_byte_too),
+        cmocka_unit_test(keep_alives_count_for_nothing),
+        cmocka_unit_test(rewind_and_resume_lose_and_double_nothing),
+        cmocka_unit_test(refused_line_stops_before_its_offset),
+        cmocka_unit_test(line_has_a_maximum),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
