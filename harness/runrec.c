@@ -26,11 +26,24 @@ static int records_dir(const char *db, char *out, struct err *err)
     return fs_join(out, err, *dir ? dir : "/", "runs");
 }
 
+/* The id may come from a node and names a file here; paths come from the user's disk. */
+static int check(const struct runrec *r, struct err *err)
+{
+    const char *const texts[] = {r->node, r->ssh_config, r->workdir, r->bundle, r->plan};
+    if (!text_is_name(r->run_id))
+        return err_set(err, ERR_INPUT, "\"%.80s\" is no run id", r->run_id);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (!text_is_utf8(texts[i], strlen(texts[i])))
+            return err_set(err, ERR_INPUT, "%.500s: a name that is not UTF-8 cannot be kept: rename it",
+                           texts[i]);
+    return 0;
+}
+
 int runrec_save(const struct runrec *r, const char *db, struct err *err)
 {
     char dir[FS_PATH_MAX], name[JOB_RUN_ID_MAX + 8], path[FS_PATH_MAX];
     snprintf(name, sizeof name, "%s.json", r->run_id);
-    if (records_dir(db, dir, err) != 0 || fs_mkdir_p(dir, 0700, err) != 0 ||
+    if (check(r, err) != 0 || records_dir(db, dir, err) != 0 || fs_mkdir_p(dir, 0700, err) != 0 ||
         fs_join(path, err, dir, name) != 0)
         return -1;
     json_t *obj = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:s}", "run_id",
@@ -117,6 +130,7 @@ struct find {
     const char *word;
     char bundle[FS_PATH_MAX]; /* word as an absolute path, or "" */
     struct runrec *out;
+    bool exact;
     int matches;
 };
 
@@ -125,11 +139,13 @@ static int match(const struct runrec *r, void *arg, struct err *err)
 {
     struct find *f = arg;
     (void)err;
+    bool exact = strcmp(f->word, r->run_id) == 0 || (*f->bundle && strcmp(f->bundle, r->bundle) == 0);
     bool latest = strcmp(f->word, "latest") == 0;
-    bool same_bundle = *f->bundle && strcmp(f->bundle, r->bundle) == 0;
-    if (!latest && !same_bundle && strncmp(r->run_id, f->word, strlen(f->word)) != 0)
+    bool prefix = *f->word && strncmp(r->run_id, f->word, strlen(f->word)) == 0;
+    if (!exact && (f->exact || (!latest && !prefix)))
         return 0;
-    f->matches = latest || same_bundle ? 1 : f->matches + 1;
+    f->exact = exact;
+    f->matches = exact || latest ? 1 : f->matches + 1;
     *f->out = *r;
     return 0;
 }

@@ -31,7 +31,7 @@ const char *runrec_state_name(enum runrec_state s);
 
 /* db: the store's file; records live beside it. */
 int runrec_save(const struct runrec *r, const char *db, struct err *err);
-/* word: a run id, a unique prefix, a bundle's folder, or "latest". */
+/* word: a run id, a unique prefix (not empty), a bundle's folder, or "latest". */
 int runrec_find(struct runrec *r, const char *db, const char *word, struct err *err);
 
 /* Calls fn for every record, oldest first. */

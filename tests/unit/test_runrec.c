@@ -1,0 +1,290 @@
+/* runrec: what comes back is what was saved, and a word means one run or none. */
+#include "tests/unit/support.h"
+
+#include "harness/runrec.h"
+
+#define EARLY "20260101T000000Z-b3_90-aaaaaa"
+#define MIDDLE "20260214T031500Z-b3_90-1a2b3c"
+#define LATE "20260214T031500Z-nightly-000001"
+
+static const char *db;
+
+static struct runrec record(const char *run_id)
+{
+    struct runrec r = {
+        .threshold = 0.05, .connect_timeout_s = 10, .patience_s = 60.5, .state = RUNREC_RUNNING};
+    snprintf(r.run_id, sizeof r.run_id, "%s", run_id);
+    snprintf(r.node, sizeof r.node, "user@[::1]:2222");
+    snprintf(r.ssh_config, sizeof r.ssh_config, "/etc/a config");
+    snprintf(r.workdir, sizeof r.workdir, ".kernsweep");
+    snprintf(r.bundle, sizeof r.bundle, "%s/bundle-%s", scratch, run_id);
+    snprintf(r.plan, sizeof r.plan, "plans/\"quoted\" \xc3\xa9.json");
+    snprintf(r.ticket, sizeof r.ticket, "b3_90");
+    snprintf(r.baseline, sizeof r.baseline, "nightly");
+    return r;
+}
+
+static void save(const char *run_id)
+{
+    struct err err = {0};
+    struct runrec r = record(run_id);
+    assert_ok(runrec_save(&r, db, &err), &err);
+}
+
+/* A store's folder with three runs. */
+static int set_up(void **state)
+{
+    static char path[FS_PATH_MAX];
+    if (scratch_make(state) != 0)
+        return -1;
+    snprintf(path, sizeof path, "%s/store/results.db", scratch);
+    db = path;
+    return 0;
+}
+
+static int clear(void **state)
+{
+    (void)state;
+    return fs_remove_tree(in_scratch("store"), NULL);
+}
+
+static int three_runs(void **state)
+{
+    clear(state);
+    save(MIDDLE);
+    save(LATE);
+    save(EARLY);
+    return 0;
+}
+
+static void assert_finds(const char *word, const char *run_id)
+{
+    struct runrec r;
+    struct err err = {0};
+    assert_ok(runrec_find(&r, db, word, &err), &err);
+    assert_string_equal(r.run_id, run_id);
+}
+
+static void every_field_comes_back(void **state)
+{
+    (void)state;
+    struct runrec found, saved = record(MIDDLE);
+    struct err err = {0};
+    for (int s = 0; s < RUNREC_STATE_COUNT; s++) {
+        saved.state = (enum runrec_state)s;
+        assert_ok(runrec_save(&saved, db, &err), &err);
+        assert_ok(runrec_find(&found, db, MIDDLE, &err), &err);
+        assert_int_equal(found.state, s);
+    }
+    assert_string_equal(found.run_id, saved.run_id);
+    assert_string_equal(found.node, saved.node);
+    assert_string_equal(found.ssh_config, saved.ssh_config);
+    assert_string_equal(found.workdir, saved.workdir);
+    assert_string_equal(found.bundle, saved.bundle);
+    assert_string_equal(found.plan, saved.plan);
+    assert_string_equal(found.ticket, saved.ticket);
+    assert_string_equal(found.baseline, saved.baseline);
+    assert_true(found.threshold == 0.05 && found.connect_timeout_s == 10 && found.patience_s == 60.5);
+    struct stat st;
+    assert_int_equal(stat(in_scratch("store/runs/" MIDDLE ".json"), &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    assert_int_equal(stat(in_scratch("store/runs"), &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0700);
+}
+
+static void found_by_id_prefix_and_latest(void **state)
+{
+    (void)state;
+    assert_finds(EARLY, EARLY);
+    assert_finds("202601", EARLY);
+    assert_finds("20260214T031500Z-b", MIDDLE);
+    assert_finds("20260214T031500Z-n", LATE);
+    assert_finds("latest", LATE);
+}
+
+static void ambiguous_or_unknown_words_are_refused(void **state)
+{
+    (void)state;
+    struct runrec r;
+    struct err err = {0};
+    assert_err(runrec_find(&r, db, "2026", &err), &err, ERR_INPUT, "\"2026\" means 3 runs");
+    assert_err(runrec_find(&r, db, "20260214T", &err), &err, ERR_INPUT, "means 2 runs");
+    assert_err(runrec_find(&r, db, "b3_90", &err), &err, ERR_INPUT, "no run \"b3_90\"");
+    assert_err(runrec_find(&r, db, EARLY "x", &err), &err, ERR_INPUT, "no run");
+    assert_err(runrec_find(&r, db, "x\n\033[2J", &err), &err, ERR_INPUT, "no run \"x\\x0a\\x1b[2J\"");
+    assert_err(runrec_find(&r, db, "/etc", &err), &err, ERR_INPUT, "no run");
+}
+
+/* `kernsweep cancel "$RUN"` with RUN unset must not mean the only run there is. */
+static void empty_word_means_no_run(void **state)
+{
+    (void)state;
+    struct runrec r;
+    struct err err = {0};
+    assert_err(runrec_find(&r, db, "", &err), &err, ERR_INPUT, "no run \"\"");
+    clear(state);
+    save(EARLY);
+    assert_err(runrec_find(&r, db, "", &err), &err, ERR_INPUT, "no run \"\"");
+}
+
+static void whole_id_wins_over_a_longer_one(void **state)
+{
+    (void)state;
+    save(EARLY "-again");
+    assert_finds(EARLY, EARLY);
+    save("20250101");
+    save("20250101-x");
+    assert_finds("20250101", "20250101");
+}
+
+static void found_by_its_bundle(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    assert_ok(fs_mkdir_p(in_scratch("bundle-" MIDDLE), 0700, &err), &err);
+    assert_ok(fs_mkdir_p(in_scratch("other"), 0700, &err), &err);
+    assert_finds(in_scratch("bundle-" MIDDLE), MIDDLE);
+    assert_finds(in_scratch("other/..//bundle-" MIDDLE "/"), MIDDLE);
+    assert_int_equal(symlink("bundle-" MIDDLE, in_scratch("link")), 0);
+    assert_finds(in_scratch("link"), MIDDLE);
+    assert_int_equal(chdir(scratch), 0);
+    assert_finds("bundle-" MIDDLE, MIDDLE);
+    assert_int_equal(chdir("bundle-" MIDDLE), 0);
+    assert_finds(".", MIDDLE);
+    struct runrec r;
+    assert_err(runrec_find(&r, db, in_scratch("other"), &err), &err, ERR_INPUT, "no run");
+    assert_int_equal(chdir("/"), 0);
+}
+
+static void no_runs_at_all(void **state)
+{
+    (void)state;
+    struct runrec r;
+    struct err err = {0};
+    assert_err(runrec_find(&r, db, "latest", &err), &err, ERR_INPUT, "no run \"latest\"");
+    assert_err(runrec_find(&r, "/nonexistent/results.db", "x", &err), &err, ERR_INPUT, "no run");
+}
+
+static void store_in_the_current_folder(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct runrec r = record(EARLY);
+    assert_ok(fs_mkdir_p(in_scratch("here"), 0700, &err), &err);
+    assert_int_equal(chdir(in_scratch("here")), 0);
+    assert_ok(runrec_save(&r, "results.db", &err), &err);
+    assert_true(fs_exists("runs/" EARLY ".json"));
+    assert_ok(runrec_find(&r, "results.db", "latest", &err), &err);
+    assert_int_equal(chdir("/"), 0);
+}
+
+static int note(const struct runrec *r, void *arg, struct err *err)
+{
+    struct buf *seen = arg;
+    (void)err;
+    buf_printf(seen, "%s ", r->run_id);
+    return 0;
+}
+
+static int stop(const struct runrec *r, void *arg, struct err *err)
+{
+    note(r, arg, err);
+    return err_set(err, ERR_INPUT, "enough");
+}
+
+static void each_goes_from_oldest_to_latest(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct buf seen;
+    buf_init(&seen, 1000);
+    put("store/runs/" LATE ".json.tmp.123", "{half");
+    put("store/runs/README", "not a record");
+    put("store/runs/.json", "neither");
+    assert_ok(runrec_each(db, note, &seen, &err), &err);
+    assert_string_equal(buf_str(&seen), EARLY " " MIDDLE " " LATE " ");
+    buf_clear(&seen);
+    assert_err(runrec_each(db, stop, &seen, &err), &err, ERR_INPUT, "enough");
+    assert_string_equal(buf_str(&seen), EARLY " ");
+    buf_release(&seen);
+}
+
+#define STRINGS                                                                                              \
+    "\"run_id\":\"x\",\"node\":\"n\",\"ssh_config\":\"\",\"workdir\":\"w\",\"bundle\":\"b\",\"plan\":\"p\"," \
+    "\"ticket\":\"t\",\"baseline\":\"\","
+#define NUMBERS "\"threshold\":0.05,\"connect_timeout_s\":10,\"patience_s\":60"
+
+static void broken_record_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *place;
+    } table[] = {
+        {"", "line 1"},
+        {"[]", "$.run_id"},
+        {"{" STRINGS NUMBERS "}", "$.state"},
+        {"{" STRINGS NUMBERS ",\"state\":\"gone\"}", "unknown state \"gone\""},
+        {"{" STRINGS NUMBERS ",\"state\":7}", "$.state"},
+        {"{" STRINGS "\"threshold\":-1,\"connect_timeout_s\":1,\"patience_s\":1,\"state\":\"running\"}",
+         "$.threshold"},
+        {"{\"run_id\":\"0123456789012345678901234567890123456789012345678901234567890123456789\"}",
+         "$.run_id: longer than 64 bytes"},
+    };
+    for (size_t i = 0; i < COUNT(table); i++) {
+        struct err err = {0};
+        struct runrec r;
+        const char *path = put("store/runs/" MIDDLE ".json", table[i].text);
+        assert_err(runrec_find(&r, db, "latest", &err), &err, ERR_INPUT, path, table[i].place);
+    }
+}
+
+/* A run id may come from a node; it names a file here. */
+static void run_id_must_be_a_name(void **state)
+{
+    (void)state;
+    static const char *const ids[] = {"", "../x", "a/b", "..", "a b", ".x"};
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        struct err err = {0};
+        struct runrec r = record(ids[i]);
+        assert_err(runrec_save(&r, db, &err), &err, ERR_INPUT, "run id");
+    }
+    assert_false(fs_exists(in_scratch("store/x.json")) || fs_exists(in_scratch("store/runs")));
+}
+
+static void path_that_json_cannot_hold_is_said(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct runrec r = record(EARLY);
+    snprintf(r.bundle, sizeof r.bundle, "/a\xff");
+    assert_err(runrec_save(&r, db, &err), &err, ERR_INPUT, "UTF-8");
+}
+
+static void unwritable_store_is_a_storage_error(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct runrec r = record(EARLY);
+    put("a-file", "");
+    assert_err(runrec_save(&r, in_scratch("a-file/results.db"), &err), &err, ERR_STORAGE, "a-file");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(every_field_comes_back, clear),
+        cmocka_unit_test_setup(found_by_id_prefix_and_latest, three_runs),
+        cmocka_unit_test_setup(ambiguous_or_unknown_words_are_refused, three_runs),
+        cmocka_unit_test_setup(empty_word_means_no_run, three_runs),
+        cmocka_unit_test_setup(whole_id_wins_over_a_longer_one, three_runs),
+        cmocka_unit_test_setup(found_by_its_bundle, three_runs),
+        cmocka_unit_test_setup(no_runs_at_all, clear),
+        cmocka_unit_test_setup(store_in_the_current_folder, clear),
+        cmocka_unit_test_setup(each_goes_from_oldest_to_latest, three_runs),
+        cmocka_unit_test_setup(broken_record_is_named, clear),
+        cmocka_unit_test_setup(run_id_must_be_a_name, clear),
+        cmocka_unit_test_setup(path_that_json_cannot_hold_is_said, clear),
+        cmocka_unit_test_setup(unwritable_store_is_a_storage_error, clear),
+    };
+    return cmocka_run_group_tests(tests, set_up, scratch_remove);
+}
