@@ -14,6 +14,29 @@ static void take_text(const json_t *obj, const char *key, char *out, size_t cap)
         text_printable_fixed(out, cap, s, strlen(s));
 }
 
+/* The last lines of a text, as many as fit whatever they are escaped to (at most four bytes a byte). */
+static void take_lines(const json_t *obj, const char *key, char *out, size_t cap)
+{
+    const char *s = json_string_value(json_object_get(obj, key));
+    size_t len = s ? strlen(s) : 0, keep = cap / 5;
+    if (len > keep) {
+        s += len - keep;
+        s += strcspn(s, "\n");
+    }
+    struct buf text;
+    buf_init(&text, cap - 1);
+    while (s && *s) {
+        size_t n = strcspn(s, "\n");
+        if (n > 0) {
+            text_printable(&text, s, n, n);
+            buf_putc(&text, '\n');
+        }
+        s += n + (s[n] == '\n');
+    }
+    memcpy(out, buf_str(&text), text.len + 1);
+    buf_release(&text);
+}
+
 static int64_t take_int(const json_t *obj, const char *key)
 {
     const json_t *v = json_object_get(obj, key);
@@ -35,6 +58,7 @@ static void take_fields(struct event *e, const json_t *obj)
     take_text(obj, "reason", e->reason, sizeof e->reason);
     take_text(obj, "status", e->status, sizeof e->status);
     take_text(obj, "exit_status", e->status, sizeof e->status);
+    take_lines(obj, "log_tail", e->log_tail, sizeof e->log_tail);
     e->ctx = take_int(obj, "ctx");
     e->run_idx = take_int(obj, "run_idx");
     e->test_index = take_int(obj, "test_index");

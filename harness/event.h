@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EVENT_TEXT_MAX = 512 };
+enum { EVENT_TEXT_MAX = 512, EVENT_LINES_MAX = 8192 };
 
 struct event {
     enum event_type type;
@@ -19,6 +19,7 @@ struct event {
     char status[32];
     char reason[EVENT_TEXT_MAX]; /* or a NODE event's message */
     char gate[LIMIT_NAME + 1];
+    char log_tail[EVENT_LINES_MAX]; /* the last lines of a failed build's log, each with its newline */
     int64_t ctx, run_idx, test_index, total_tests;
     int64_t ok, failed, skipped;
     double elapsed_s, timeout_s, wall_s, prefill_s, suite_eta_s, eta_remaining_s;

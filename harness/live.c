@@ -16,6 +16,8 @@ void live_duration(double seconds, char *out, size_t cap)
 {
     if (!isfinite(seconds) || seconds < 0)
         snprintf(out, cap, "-");
+    else if (seconds < 0.9995)
+        snprintf(out, cap, "%.*f ms", seconds < 0.00995 ? 2 : seconds < 0.0995 ? 1 : 0, seconds * 1e3);
     else if (seconds < 9.95)
         snprintf(out, cap, "%.2f s", seconds);
     else if (seconds < 99.5)
@@ -104,6 +106,8 @@ static void print_build(struct live *l, const struct event *e)
     if (strcmp(e->status, "CACHED") != 0)
         fprintf(l->out, "  %s", wall);
     fprintf(l->out, "%s%s\n", *e->reason ? "  " : "", e->reason);
+    for (const char *line = e->log_tail; *line; line += strcspn(line, "\n") + 1)
+        fprintf(l->out, "    %.*s\n", (int)strcspn(line, "\n"), line);
     fflush(l->out);
 }
 
