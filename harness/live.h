@@ -26,7 +26,7 @@ void live_note(struct live *l, const char *text);
 /* Ends a progress line that stands. */
 void live_end(struct live *l);
 
-/* "42.1 s", "3 min 20 s", "1 h 05 min"; "-" when not finite. */
+/* "8.31 ms", "42.1 s", "3 min 20 s", "1 h 05 min"; "-" when not finite. */
 void live_duration(double seconds, char *out, size_t cap);
 
 #endif
