@@ -1,6 +1,6 @@
 /* Traces: memory over time of each variant's largest context, for the picture. */
 #include "reports/model_parts.h"
-#include "results/telemetry.h"
+#include "results/samples.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +24,11 @@ static double *copy(const double *values, size_t count)
     return own ? memcpy(own, values, count * sizeof *own) : NULL;
 }
 
-static int add(struct report_model *m, const struct run_test *test, const struct telemetry *samples,
+static int add(struct report_model *m, const struct run_test *test, const struct samples *samples,
                struct err *err)
 {
-    const double *t = telemetry_column(samples, "t"), *vram = telemetry_column(samples, "vram_used"),
-                 *rss = telemetry_column(samples, "rss");
+    const double *t = samples_column(samples, "t"), *vram = samples_column(samples, "vram_used"),
+                 *rss = samples_column(samples, "rss");
     struct memory_trace *trace = &m->traces[m->n_traces];
     if (samples->count < 2 || !t || (!vram && !rss))
         return 0;
@@ -48,14 +48,14 @@ int model_traces(struct report_model *m, struct err *err)
         return err_set(err, ERR_INTERNAL, "report: memory is short");
     for (size_t v = 0; rc == 0 && v < m->now.n_variants; v++) {
         const struct run_test *test = largest(&m->now, v);
-        struct telemetry samples;
+        struct samples samples;
         if (!test)
             continue;
-        telemetry_init(&samples);
-        rc = telemetry_load(m->req->store, test->key, &samples, err);
+        samples_init(&samples);
+        rc = samples_load(m->req->store, test->key, &samples, err);
         if (rc == 0)
             rc = add(m, test, &samples, err);
-        telemetry_release(&samples);
+        samples_release(&samples);
     }
     return rc;
 }

@@ -51,10 +51,11 @@ struct delta {
     enum status base_status; /* OK when absent: look at in_base */
     enum status now_status;
     double base_median; /* NaN when there is none */
+    double reference;   /* what now is measured against: base_median, or the history's */
     double now_median;
     int base_n;
     int now_n;
-    double ratio;  /* now / base */
+    double ratio;  /* now / reference; NaN when there is none, or it is 0 */
     double factor; /* how many times better now is */
     enum compare_method method;
     double threshold;   /* relative change that matters, as a fraction */
@@ -82,24 +83,31 @@ struct fact_change {
 struct comparison {
     char base_id[RUN_ID_MAX];
     char now_id[RUN_ID_MAX];
-    struct delta
-        *deltas; /* by variant in now's order, then context, then metric; what only the base has last */
+    /* By variant in now's order, then context, then metric; what only the base has stands last. */
+    struct delta *deltas;
     size_t count;
     struct fact_change *facts;
     size_t n_facts;
-    size_t tested;               /* cells that had a p-value and went through the false-discovery control */
-    int verdicts[VERDICT_COUNT]; /* of METRIC_PREFILL_S */
+    enum metric
+        primary;   /* the metric that decides: the one asked for, or kernel_ms where only that was measured */
+    size_t tested; /* cells of it that had a p-value and went through the false-discovery control */
+    int verdicts[VERDICT_COUNT]; /* of it */
 };
 
 struct compare_options {
     double regression;  /* the plan's threshold, a fraction; default 0.05 */
     double improvement; /* default: as regression */
-    double practical;   /* with history or repetitions, the smallest change that matters; default 0.02 */
+    double practical;   /* with a history or in one session, the smallest change that matters; default 0.02 */
     double z_limit;     /* default 3.5 */
     double fdr;         /* default 0.05 */
     size_t history_min; /* nights below which the history is not used; default 8 */
-    bool all_metrics;   /* else METRIC_PREFILL_S only */
-    uint64_t seed;      /* of the bootstrap; fixed, so that the same data give the same verdict */
+    enum metric metric; /* default METRIC_PREFILL_S */
+    bool all_metrics;   /* all others too */
+    /* The history is the base's own (a baseline of several runs): its median is the reference. */
+    bool history_is_base;
+    /* Both sides were measured in turns: no night lies between them, so `practical` is enough. */
+    bool same_session;
+    uint64_t seed; /* of the bootstrap; fixed, so that the same data give the same verdict */
 };
 
 struct compare_options compare_defaults(void);

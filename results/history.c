@@ -50,6 +50,16 @@ static int sort_eligible(struct eligible *e, struct dated *runs, size_t n, struc
     return 0;
 }
 
+static bool is_wanted(const struct history_options *o, int64_t key)
+{
+    if (!o->only)
+        return true;
+    for (size_t i = 0; i < o->n_only; i++)
+        if (o->only[i] == key)
+            return true;
+    return false;
+}
+
 static int load_eligible(struct store *s, const struct history_options *o, struct eligible *out,
                          struct err *err)
 {
@@ -82,7 +92,8 @@ static int load_eligible(struct store *s, const struct history_options *o, struc
             }
             runs = grown;
         }
-        runs[n++].key = sql_int(stmt, 0, 0);
+        runs[n].key = sql_int(stmt, 0, 0);
+        n += is_wanted(o, runs[n].key);
     }
     if (rc == 0)
         rc = sort_eligible(out, runs, n, err);
@@ -173,35 +184,41 @@ static int keep_series(struct history *h, const struct filling *f, const char *v
     return 0;
 }
 
+#define OF_TEST(column)                                                                                      \
+    "SELECT run_id, " column                                                                                 \
+    " FROM test WHERE series_id = ?1 AND status = 'OK' AND warmup = 0 ORDER BY run_id"
+#define OF_VARIANT(column)                                                                                   \
+    "SELECT t.run_id, v." column " FROM test t JOIN series c ON c.id = t.series_id"                          \
+    " JOIN variant v ON v.run_id = t.run_id AND v.name = c.variant"                                          \
+    " WHERE t.series_id = ?1 AND t.status = 'OK' AND t.warmup = 0 ORDER BY t.run_id"
+
 /* What is read of a test, and how. prefill_s alone comes from an index. */
 static const char *metric_query(enum metric m)
 {
     switch (m) {
     case METRIC_PREFILL_S:
     case METRIC_TOK_PER_S:
-        return "SELECT run_id, prefill_s FROM test WHERE series_id = ?1 AND status = 'OK' AND warmup = 0";
+        return OF_TEST("prefill_s");
     case METRIC_WALL_S:
-        return "SELECT run_id, wall_s FROM test WHERE series_id = ?1 AND status = 'OK' AND warmup = 0";
+        return OF_TEST("wall_s");
     case METRIC_MODEL_LOAD_S:
-        return "SELECT run_id, model_load_s FROM test WHERE series_id = ?1 AND status = 'OK' AND warmup = 0";
+        return OF_TEST("model_load_s");
     case METRIC_TOKENIZE_S:
-        return "SELECT run_id, tokenize_s FROM test WHERE series_id = ?1 AND status = 'OK' AND warmup = 0";
+        return OF_TEST("tokenize_s");
     case METRIC_DECODE_S:
-        return "SELECT run_id, decode_s FROM test WHERE series_id = ?1 AND status = 'OK' AND warmup = 0";
+        return OF_TEST("decode_s");
     case METRIC_VRAM_PEAK:
-        return "SELECT run_id, vram_peak FROM test WHERE series_id = ?1 AND status = 'OK' AND warmup = 0";
+        return OF_TEST("vram_peak");
     case METRIC_RSS_PEAK:
-        return "SELECT run_id, rss_peak FROM test WHERE series_id = ?1 AND status = 'OK' AND warmup = 0";
+        return OF_TEST("rss_peak");
     case METRIC_KERNEL_MS:
-        return "SELECT run_id, kernel_ms FROM test WHERE series_id = ?1 AND status = 'OK' AND warmup = 0";
+        return OF_TEST("kernel_ms");
     case METRIC_TFLOPS:
-        return "SELECT run_id, tflops FROM test WHERE series_id = ?1 AND status = 'OK' AND warmup = 0";
+        return OF_TEST("tflops");
     case METRIC_SCRATCH_BYTES:
-        return "SELECT t.run_id, v.scratch_bytes FROM test t JOIN series c ON c.id = t.series_id"
-               " JOIN variant v ON v.run_id = t.run_id AND v.name = c.variant WHERE t.series_id = ?1";
+        return OF_VARIANT("scratch_bytes");
     case METRIC_VGPRS:
-        return "SELECT t.run_id, v.vgprs FROM test t JOIN series c ON c.id = t.series_id"
-               " JOIN variant v ON v.run_id = t.run_id AND v.name = c.variant WHERE t.series_id = ?1";
+        return OF_VARIANT("vgprs");
     case METRIC_COUNT:
         break;
     }
@@ -252,9 +269,8 @@ static int scan_series(struct scan *c, sqlite3_stmt *stmt, int64_t series, int c
 static int scan_metric(struct scan *c, sqlite3_stmt *list, enum metric m, struct history *out,
                        struct err *err)
 {
-    char query[512], variant[RUN_NAME_MAX];
-    snprintf(query, sizeof query, "%s ORDER BY run_id", metric_query(m));
-    SQL_STMT stmt = sql_prepare(c->s, query, err);
+    char variant[RUN_NAME_MAX];
+    SQL_STMT stmt = sql_prepare(c->s, metric_query(m), err);
     if (!stmt)
         return -1;
     int rc;

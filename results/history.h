@@ -39,6 +39,8 @@ struct history_options {
     int context;         /* 0: all */
     int64_t before;      /* only runs older than this one (a run's key); 0: all */
     size_t nights;       /* at most so many runs, the newest of them; 0: all */
+    const int64_t *only; /* the runs that may count (a baseline's); NULL: all */
+    size_t n_only;
     enum metric metric;
     bool all_metrics; /* every metric instead of that one */
 };

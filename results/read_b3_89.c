@@ -155,11 +155,11 @@ static int settle_place(const struct json_at *perf, struct place *p, struct err 
     return 0;
 }
 
-/* The first executor built one binary and had no word for it: its kernel is the best name there is. */
+/* The first executor built one binary, the baseline, and had no word for it. */
 static int settle_variant(struct draft *d, const struct place *p, const struct json_at *perf,
                           struct run_test *t, struct err *err)
 {
-    const char *name = *p->variant ? p->variant : *t->attn_impl ? t->attn_impl : "default";
+    const char *name = *p->variant ? p->variant : "baseline";
     if (!text_is_name(name))
         return json_fail(perf, err, "\"%.80s\" cannot name a variant", name);
     t->variant = draft_variant(d, name);
@@ -198,7 +198,7 @@ static double vram_of_file(const char *folder, const char *name)
     return used;
 }
 
-static int sample_lines(char *text, struct telemetry *samples, struct err *err)
+static int sample_lines(char *text, struct samples *samples, struct err *err)
 {
     char *save = NULL;
     for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
@@ -207,18 +207,18 @@ static int sample_lines(char *text, struct telemetry *samples, struct err *err)
         json_decref(report);
         if (isnan(used))
             continue;
-        if (telemetry_add(samples, err) != 0)
+        if (samples_add(samples, err) != 0)
             return -1;
-        telemetry_set(samples, "vram_used", used);
+        samples_set(samples, "vram_used", used);
     }
     return 0;
 }
 
-static int pack_samples(const struct telemetry *samples, struct draft_test *t, struct err *err)
+static int pack_samples(const struct samples *samples, struct draft_test *t, struct err *err)
 {
     struct buf packed;
     buf_init(&packed, SIZE_MAX / 2);
-    int rc = telemetry_pack(samples, &packed, err);
+    int rc = samples_pack(samples, &packed, err);
     if (rc == 0) {
         t->packed_samples = t->t.samples = (int)samples->count;
         t->packed_len = packed.len;
@@ -232,23 +232,23 @@ static int read_rocm_samples(const char *folder, struct draft_test *t, struct er
 {
     char path[FS_PATH_MAX];
     struct buf text;
-    struct telemetry samples;
+    struct samples samples;
     if (fs_join(path, err, folder, "vram_samples.jsonl") != 0)
         return -1;
     if (!fs_exists(path))
         return 0;
     buf_init(&text, (size_t)256 << 20);
-    telemetry_init(&samples);
+    samples_init(&samples);
     int rc = fs_read_file(path, text.max, &text, err);
     if (rc == 0 && text.data)
         rc = sample_lines(text.data, &samples, err);
-    const double *used = telemetry_column(&samples, "vram_used");
+    const double *used = samples_column(&samples, "vram_used");
     for (size_t i = 0; rc == 0 && i < samples.count; i++)
         if (!(t->t.value[METRIC_VRAM_PEAK] >= used[i]))
             t->t.value[METRIC_VRAM_PEAK] = used[i];
     if (rc == 0 && samples.count)
         rc = pack_samples(&samples, t, err);
-    telemetry_release(&samples);
+    samples_release(&samples);
     buf_release(&text);
     return rc;
 }

@@ -222,17 +222,17 @@ static int read_resources(struct reading *r, struct run_variant *v, struct err *
 
 int read_samples(const char *path, struct draft *d, struct draft_test *t, struct err *err)
 {
-    struct telemetry samples;
+    struct samples samples;
     int skipped = 0;
     if (!fs_exists(path))
         return 0;
-    if (telemetry_read(path, &samples, &skipped, err) != 0)
+    if (samples_read(path, &samples, &skipped, err) != 0)
         return -1;
     if (skipped)
         draft_warn(d, "%s: %d lines are not samples, left out", path, skipped);
     struct buf packed;
     buf_init(&packed, SIZE_MAX / 2);
-    int rc = samples.count ? telemetry_pack(&samples, &packed, err) : 0;
+    int rc = samples.count ? samples_pack(&samples, &packed, err) : 0;
     if (rc == 0 && samples.count) {
         t->packed_samples = (int)samples.count;
         t->packed_len = packed.len;
@@ -241,7 +241,7 @@ int read_samples(const char *path, struct draft *d, struct draft_test *t, struct
             t->t.samples = (int)samples.count;
     }
     buf_release(&packed);
-    telemetry_release(&samples);
+    samples_release(&samples);
     return rc;
 }
 

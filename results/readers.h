@@ -10,7 +10,7 @@
 #include "results/artifact.h"
 #include "results/draft.h"
 #include "results/ingest.h"
-#include "results/telemetry.h"
+#include "results/samples.h"
 
 enum layout { LAYOUT_BUNDLE, LAYOUT_B3_89 };
 

@@ -124,7 +124,7 @@ CREATE TABLE extra (
     PRIMARY KEY (test_id, quantity_id)
 ) STRICT, WITHOUT ROWID;
 
--- Samples of a test, packed by results/telemetry.c.
+-- Samples of a test, packed by results/samples_pack.c.
 CREATE TABLE telemetry (
     test_id INTEGER PRIMARY KEY REFERENCES test (id) ON DELETE CASCADE,
     samples INTEGER NOT NULL CHECK (samples > 0),

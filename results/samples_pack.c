@@ -1,4 +1,4 @@
-#include "results/telemetry.h"
+#include "results/samples.h"
 
 #include "common/text.h"
 
@@ -132,7 +132,7 @@ static void put_bitmap(struct buf *out, const double *values, size_t n)
     }
 }
 
-static void put_column(struct buf *out, const struct telemetry_column *c, size_t count, double *present,
+static void put_column(struct buf *out, const struct samples_column *c, size_t count, double *present,
                        int64_t *whole)
 {
     size_t n = 0;
@@ -160,7 +160,7 @@ static void put_column(struct buf *out, const struct telemetry_column *c, size_t
     buf_release(&data);
 }
 
-int telemetry_pack(const struct telemetry *t, struct buf *out, struct err *err)
+int samples_pack(const struct samples *t, struct buf *out, struct err *err)
 {
     double *present = malloc((t->count ? t->count : 1) * sizeof *present);
     int64_t *whole = malloc((t->count ? t->count : 1) * sizeof *whole);
@@ -257,11 +257,11 @@ static size_t bitmap_ones(const unsigned char *bits, size_t count)
     return ones;
 }
 
-static void get_column(struct reader *r, struct telemetry *t)
+static void get_column(struct reader *r, struct samples *t)
 {
-    struct telemetry_column *c = &t->columns[t->n_columns];
+    struct samples_column *c = &t->columns[t->n_columns];
     size_t name_len = get_varint(r);
-    const unsigned char *name = name_len < TELEMETRY_NAME_MAX ? get_bytes(r, name_len) : NULL;
+    const unsigned char *name = name_len < SAMPLES_NAME_MAX ? get_bytes(r, name_len) : NULL;
     c->values = name ? malloc((t->count ? t->count : 1) * sizeof *c->values) : NULL;
     if (!c->values) {
         r->failed = true;
@@ -283,18 +283,18 @@ static void get_column(struct reader *r, struct telemetry *t)
         spread(c->values, t->count, n, bits);
 }
 
-int telemetry_unpack(const void *data, size_t len, struct telemetry *out, struct err *err)
+int samples_unpack(const void *data, size_t len, struct samples *out, struct err *err)
 {
-    telemetry_init(out);
+    samples_init(out);
     struct reader r = {data, len, false};
     uint64_t format = get_varint(&r), count = get_varint(&r), columns = get_varint(&r);
-    if (format != FORMAT || count > TELEMETRY_SAMPLES_MAX || columns > TELEMETRY_COLUMNS_MAX)
+    if (format != FORMAT || count > SAMPLES_SAMPLES_MAX || columns > SAMPLES_COLUMNS_MAX)
         r.failed = true;
     out->count = out->capacity = r.failed ? 0 : count;
     for (uint64_t i = 0; i < columns && !r.failed; i++)
         get_column(&r, out);
     if (!r.failed && r.left == 0)
         return 0;
-    telemetry_release(out);
+    samples_release(out);
     return err_set(err, ERR_STORAGE, "stored samples are damaged");
 }

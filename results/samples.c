@@ -1,4 +1,4 @@
-#include "results/telemetry.h"
+#include "results/samples.h"
 
 #include "common/json.h"
 #include "common/proto.h"
@@ -12,19 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-void telemetry_init(struct telemetry *t)
+void samples_init(struct samples *t)
 {
-    *t = (struct telemetry){0};
+    *t = (struct samples){0};
 }
 
-void telemetry_release(struct telemetry *t)
+void samples_release(struct samples *t)
 {
     for (size_t i = 0; i < t->n_columns; i++)
         free(t->columns[i].values);
-    telemetry_init(t);
+    samples_init(t);
 }
 
-static bool grow(struct telemetry *t)
+static bool grow(struct samples *t)
 {
     size_t capacity = t->capacity ? 2 * t->capacity : 256;
     for (size_t i = 0; i < t->n_columns; i++) {
@@ -37,10 +37,10 @@ static bool grow(struct telemetry *t)
     return true;
 }
 
-int telemetry_add(struct telemetry *t, struct err *err)
+int samples_add(struct samples *t, struct err *err)
 {
-    if (t->count == TELEMETRY_SAMPLES_MAX)
-        return err_set(err, ERR_INPUT, "more than %d samples", TELEMETRY_SAMPLES_MAX);
+    if (t->count == SAMPLES_SAMPLES_MAX)
+        return err_set(err, ERR_INPUT, "more than %d samples", SAMPLES_SAMPLES_MAX);
     if (t->count == t->capacity && !grow(t))
         return err_set(err, ERR_INTERNAL, "no memory for %zu samples", t->count);
     for (size_t i = 0; i < t->n_columns; i++)
@@ -49,7 +49,7 @@ int telemetry_add(struct telemetry *t, struct err *err)
     return 0;
 }
 
-static struct telemetry_column *find(struct telemetry *t, const char *name)
+static struct samples_column *find(struct samples *t, const char *name)
 {
     for (size_t i = 0; i < t->n_columns; i++)
         if (strcmp(t->columns[i].name, name) == 0)
@@ -57,24 +57,24 @@ static struct telemetry_column *find(struct telemetry *t, const char *name)
     return NULL;
 }
 
-static struct telemetry_column *new_column(struct telemetry *t, const char *name)
+static struct samples_column *new_column(struct samples *t, const char *name)
 {
-    if (t->n_columns == TELEMETRY_COLUMNS_MAX || strlen(name) >= TELEMETRY_NAME_MAX || !text_is_name(name))
+    if (t->n_columns == SAMPLES_COLUMNS_MAX || strlen(name) >= SAMPLES_NAME_MAX || !text_is_name(name))
         return NULL;
     double *values = malloc(t->capacity * sizeof *values);
     if (!values)
         return NULL;
     for (size_t i = 0; i < t->count; i++)
         values[i] = NAN;
-    struct telemetry_column *c = &t->columns[t->n_columns++];
+    struct samples_column *c = &t->columns[t->n_columns++];
     snprintf(c->name, sizeof c->name, "%s", name);
     c->values = values;
     return c;
 }
 
-bool telemetry_set(struct telemetry *t, const char *name, double value)
+bool samples_set(struct samples *t, const char *name, double value)
 {
-    struct telemetry_column *c = find(t, name);
+    struct samples_column *c = find(t, name);
     if (!c)
         c = t->count ? new_column(t, name) : NULL;
     if (!c)
@@ -83,7 +83,7 @@ bool telemetry_set(struct telemetry *t, const char *name, double value)
     return true;
 }
 
-const double *telemetry_column(const struct telemetry *t, const char *name)
+const double *samples_column(const struct samples *t, const char *name)
 {
     for (size_t i = 0; i < t->n_columns; i++)
         if (strcmp(t->columns[i].name, name) == 0)
@@ -91,11 +91,11 @@ const double *telemetry_column(const struct telemetry *t, const char *name)
     return NULL;
 }
 
-static int read_line(struct telemetry *t, const char *line, size_t len, int *skipped, struct err *err)
+static int read_line(struct samples *t, const char *line, size_t len, int *skipped, struct err *err)
 {
     json_t *obj = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
     bool usable = json_is_object(obj);
-    if (usable && telemetry_add(t, err) != 0) {
+    if (usable && samples_add(t, err) != 0) {
         json_decref(obj);
         return -1;
     }
@@ -106,7 +106,7 @@ static int read_line(struct telemetry *t, const char *line, size_t len, int *ski
         {
             double v = json_number_value(value);
             if (json_is_number(value) && isfinite(v))
-                usable = telemetry_set(t, key, v) && usable;
+                usable = samples_set(t, key, v) && usable;
         }
     if (!usable)
         (*skipped)++;
@@ -114,9 +114,9 @@ static int read_line(struct telemetry *t, const char *line, size_t len, int *ski
     return 0;
 }
 
-int telemetry_read(const char *path, struct telemetry *out, int *skipped, struct err *err)
+int samples_read(const char *path, struct samples *out, int *skipped, struct err *err)
 {
-    telemetry_init(out);
+    samples_init(out);
     *skipped = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
@@ -137,13 +137,13 @@ int telemetry_read(const char *path, struct telemetry *out, int *skipped, struct
         fclose(f);
     free(line);
     if (rc != 0)
-        telemetry_release(out);
+        samples_release(out);
     return rc;
 }
 
-int telemetry_load(struct store *s, int64_t test_key, struct telemetry *out, struct err *err)
+int samples_load(struct store *s, int64_t test_key, struct samples *out, struct err *err)
 {
-    telemetry_init(out);
+    samples_init(out);
     SQL_STMT stmt = sql_prepare(s, "SELECT packed FROM telemetry WHERE test_id = ?1", err);
     if (!stmt)
         return -1;
@@ -151,5 +151,5 @@ int telemetry_load(struct store *s, int64_t test_key, struct telemetry *out, str
     int rc = sql_step(s, stmt, err);
     if (rc <= 0)
         return rc;
-    return telemetry_unpack(sqlite3_column_blob(stmt, 0), (size_t)sqlite3_column_bytes(stmt, 0), out, err);
+    return samples_unpack(sqlite3_column_blob(stmt, 0), (size_t)sqlite3_column_bytes(stmt, 0), out, err);
 }

@@ -1,0 +1,159 @@
+/* baseline: names a run per node, plan and mode; says why one cannot serve. */
+#include "tests/unit/results_support.h"
+
+#include "results/baseline.h"
+#include "results/runs.h"
+
+static int64_t store_night(struct store *s, int night, const char *node, const char *ticket)
+{
+    struct draft d;
+    draft_night(&d, night);
+    snprintf(d.info.node, sizeof d.info.node, "%s", node);
+    snprintf(d.info.ticket, sizeof d.info.ticket, "%s", ticket);
+    draft_shot(&d, "baseline", 4096, 1, 1.0);
+    return must_store(s, &d);
+}
+
+static void is_set_listed_resolved_and_removed(void **state)
+{
+    (void)state;
+    struct store s = open_store("baselines.db");
+    struct err err = {0};
+    struct baseline b;
+    struct baseline_list list;
+    int64_t first = store_night(&s, 0, "n1", "demo"), second = store_night(&s, 1, "n1", "demo");
+    struct run_data now = must_load(&s, second);
+    assert_err(baseline_resolve(&s, "gold", &now.info, &b, &err), &err, ERR_INPUT, "no baseline \"gold\"",
+               "set");
+    assert_ok(baseline_set(&s, "gold", first, false, &err), &err);
+    assert_ok(baseline_list(&s, &list, &err), &err);
+    assert_int_equal(list.count, 1);
+    assert_string_equal(list.items[0].name, "gold");
+    assert_string_equal(list.items[0].run_id, "night-0000");
+    assert_string_equal(list.items[0].removed_at, "");
+    baseline_list_release(&list);
+    assert_ok(baseline_resolve(&s, "gold", &now.info, &b, &err), &err);
+    assert_int_equal(b.key, first);
+
+    assert_err(runs_remove(&s, first, &err), &err, ERR_INPUT, "gold");
+    assert_ok(baseline_remove(&s, "gold", NULL, NULL, &err), &err);
+    assert_err(baseline_resolve(&s, "gold", &now.info, &b, &err), &err, ERR_INPUT, "was removed on");
+    assert_err(baseline_remove(&s, "gold", NULL, NULL, &err), &err, ERR_INPUT, "no baseline");
+    assert_ok(baseline_list(&s, &list, &err), &err);
+    assert_int_equal(list.count, 0);
+    baseline_list_release(&list);
+    assert_ok(runs_remove(&s, first, &err), &err);
+    run_data_release(&now);
+    store_close(&s);
+}
+
+static void of_another_node_plan_or_mode_is_refused(void **state)
+{
+    (void)state;
+    struct store s = open_store("others.db");
+    struct err err = {0};
+    struct baseline b;
+    int64_t here = store_night(&s, 0, "n1", "demo"), there = store_night(&s, 1, "n2", "demo");
+    int64_t plan = store_night(&s, 2, "n1", "other");
+    struct run_data run = must_load(&s, here);
+    assert_ok(baseline_set(&s, "node", there, false, &err), &err);
+    assert_ok(baseline_set(&s, "plan", plan, false, &err), &err);
+    assert_ok(baseline_set(&s, "mode", here, false, &err), &err);
+    assert_err(baseline_resolve(&s, "node", &run.info, &b, &err), &err, ERR_INPUT, "node n2", "node n1");
+    assert_err(baseline_resolve(&s, "plan", &run.info, &b, &err), &err, ERR_INPUT, "plan other", "plan demo");
+    snprintf(run.info.mode, sizeof run.info.mode, "debug");
+    assert_err(baseline_resolve(&s, "mode", &run.info, &b, &err), &err, ERR_INPUT, "mode perf", "mode debug");
+    run_data_release(&run);
+    store_close(&s);
+}
+
+static void several_runs_make_one(void **state)
+{
+    (void)state;
+    struct store s = open_store("several.db");
+    struct err err = {0};
+    struct baseline b;
+    int64_t keys[3], *held;
+    size_t n;
+    for (int i = 0; i < 3; i++) {
+        keys[i] = store_night(&s, i, "n1", "demo");
+        assert_ok(baseline_set(&s, "gold", keys[i], i > 0, &err), &err);
+    }
+    struct run_data run = must_load(&s, store_night(&s, 9, "n1", "demo"));
+    assert_ok(baseline_resolve(&s, "gold", &run.info, &b, &err), &err);
+    assert_int_equal(b.runs, 3);
+    assert_int_equal(b.key, keys[2]);
+    assert_ok(baseline_runs(&s, &b, &held, &n, &err), &err);
+    assert_int_equal(n, 3);
+    assert_int_equal(held[0], keys[2]);
+    assert_int_equal(held[2], keys[0]);
+    free(held);
+    assert_ok(baseline_set(&s, "gold", keys[0], false, &err), &err);
+    assert_ok(baseline_resolve(&s, "gold", &run.info, &b, &err), &err);
+    assert_int_equal(b.runs, 1);
+    run_data_release(&run);
+    store_close(&s);
+}
+
+static void needs_something_to_compare_with(void **state)
+{
+    (void)state;
+    struct store s = open_store("useless.db");
+    struct err err = {0};
+    struct draft d;
+    draft_night(&d, 0);
+    draft_shot(&d, "baseline", 4096, 1, 1.0)->status = STATUS_TIMEOUT;
+    int64_t key = must_store(&s, &d);
+    assert_err(baseline_set(&s, "gold", key, false, &err), &err, ERR_INPUT, "no OK measurement");
+    assert_err(baseline_set(&s, "bad name", key, false, &err), &err, ERR_INPUT, "bad name");
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM baseline"), 0);
+    store_close(&s);
+}
+
+static void the_same_name_on_two_nodes_must_be_told_apart(void **state)
+{
+    (void)state;
+    struct store s = open_store("same.db");
+    struct err err = {0};
+    assert_ok(baseline_set(&s, "gold", store_night(&s, 0, "n1", "demo"), false, &err), &err);
+    assert_ok(baseline_set(&s, "gold", store_night(&s, 1, "n2", "demo"), false, &err), &err);
+    assert_err(baseline_remove(&s, "gold", NULL, NULL, &err), &err, ERR_INPUT, "2 baselines", "--node");
+    assert_ok(baseline_remove(&s, "gold", "n1", NULL, &err), &err);
+    assert_ok(baseline_remove(&s, "gold", NULL, NULL, &err), &err);
+    store_close(&s);
+}
+
+/* A baseline holds the run's row while a partial run is replaced by its complete self. */
+static void survives_the_replacement_of_its_run(void **state)
+{
+    (void)state;
+    struct store s = open_store("replaced.db");
+    struct err err = {0};
+    struct ingest_result result;
+    make_bundle("part", "run-part");
+    unlink(in_scratch("part/manifest.json"));
+    unlink(in_scratch("part/v3/ctx_512_run2/perf.json"));
+    assert_ok(ingest_bundle(&s, in_scratch("part"), NULL, &result, &err), &err);
+    assert_ok(baseline_set(&s, "gold", result.key, false, &err), &err);
+    assert_ok(ingest_bundle(&s, make_bundle("full", "run-part"), NULL, &result, &err), &err);
+    assert_int_equal(result.outcome, INGEST_REPLACED);
+    struct run_data run = must_load(&s, result.key);
+    struct baseline b;
+    assert_ok(baseline_resolve(&s, "gold", &run.info, &b, &err), &err);
+    assert_int_equal(b.key, result.key);
+    run_data_release(&run);
+    store_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(is_set_listed_resolved_and_removed),
+        cmocka_unit_test(of_another_node_plan_or_mode_is_refused),
+        cmocka_unit_test(several_runs_make_one),
+        cmocka_unit_test(needs_something_to_compare_with),
+        cmocka_unit_test(the_same_name_on_two_nodes_must_be_told_apart),
+        cmocka_unit_test(survives_the_replacement_of_its_run),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}

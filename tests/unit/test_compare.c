@@ -1,0 +1,393 @@
+/* compare: every verdict, every method, and that nothing is dropped. */
+#include "tests/unit/results_support.h"
+
+#include "results/compare.h"
+
+static const struct delta *find_delta(const struct comparison *c, const char *variant, int context,
+                                      enum metric m)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (strcmp(c->deltas[i].variant, variant) == 0 && c->deltas[i].context == context &&
+            c->deltas[i].metric == m)
+            return &c->deltas[i];
+    fail_msg("no row for %s at %d", variant, context);
+    return NULL;
+}
+
+/* One cell "v" at 4096 with these repetitions. */
+static struct run_data one_cell(int night, const double *values, int n)
+{
+    struct draft d;
+    draft_night(&d, night);
+    for (int i = 0; i < n; i++)
+        draft_shot(&d, "v", 4096, i + 1, values[i]);
+    return run_of_draft(&d);
+}
+
+static struct delta judge_cells(const double *base, int base_n, const double *now, int now_n,
+                                const struct history *history, const struct compare_options *options)
+{
+    struct err err = {0};
+    struct comparison c;
+    struct run_data a = one_cell(0, base, base_n), b = one_cell(1, now, now_n);
+    assert_ok(compare_runs(base_n ? &a : NULL, &b, history, options, &c, &err), &err);
+    assert_int_equal(c.count, 1);
+    struct delta d = c.deltas[0];
+    assert_int_equal(c.verdicts[d.verdict], 1);
+    assert_true(*d.reason && !strchr(d.reason, '\n'));
+    comparison_release(&c);
+    run_data_release(&a);
+    run_data_release(&b);
+    return d;
+}
+
+static void a_single_shot_needs_the_threshold(void **state)
+{
+    (void)state;
+    const struct compare_options o = compare_defaults();
+    const double base[] = {10.0}, slow[] = {11.0}, fast[] = {9.0}, near_[] = {10.3};
+    struct delta d = judge_cells(base, 1, slow, 1, NULL, &o);
+    assert_int_equal(d.verdict, VERDICT_REGRESSED);
+    assert_int_equal(d.method, METHOD_THRESHOLD);
+    assert_near(d.ratio, 1.1, 1e-12);
+    assert_near(d.factor, 10.0 / 11, 1e-12);
+    assert_true(isnan(d.p) && isnan(d.noise_floor));
+    assert_int_equal(judge_cells(base, 1, fast, 1, NULL, &o).verdict, VERDICT_IMPROVED);
+    d = judge_cells(base, 1, near_, 1, NULL, &o);
+    assert_int_equal(d.verdict, VERDICT_NOISY);
+    assert_non_null(strstr(d.reason, "insufficient evidence"));
+}
+
+static void few_repetitions_show_their_spread(void **state)
+{
+    (void)state;
+    const struct compare_options o = compare_defaults();
+    const double calm[] = {10.0, 10.05, 9.95}, same[] = {10.1, 10.0, 10.05}, wild[] = {9.0, 12.0, 15.0},
+                 slow[] = {11.0, 11.05, 10.95};
+    assert_int_equal(judge_cells(calm, 3, same, 3, NULL, &o).verdict, VERDICT_UNCHANGED);
+    assert_int_equal(judge_cells(calm, 3, slow, 3, NULL, &o).verdict, VERDICT_REGRESSED);
+    struct delta d = judge_cells(calm, 3, wild, 3, NULL, &o);
+    assert_int_equal(d.verdict, VERDICT_NOISY);
+    assert_int_equal(d.method, METHOD_THRESHOLD);
+    assert_true(d.noise_floor > 0.05);
+}
+
+static void four_a_side_are_ranked(void **state)
+{
+    (void)state;
+    const struct compare_options o = compare_defaults();
+    const double base[] = {10.0, 10.1, 9.9, 10.05}, slow[] = {11.0, 11.1, 10.9, 11.05},
+                 mixed[] = {9.95, 12.0, 12.1, 10.02};
+    struct delta d = judge_cells(base, 4, slow, 4, NULL, &o);
+    assert_int_equal(d.verdict, VERDICT_REGRESSED);
+    assert_int_equal(d.method, METHOD_MANN_WHITNEY);
+    assert_near(d.p, 2.0 / 70, 1e-12);
+    assert_int_equal(judge_cells(base, 4, mixed, 4, NULL, &o).verdict, VERDICT_NOISY);
+}
+
+static void five_a_side_get_an_interval(void **state)
+{
+    (void)state;
+    const struct compare_options o = compare_defaults();
+    const double base[] = {10.0, 10.1, 9.9, 10.05, 9.95}, slow[] = {11.0, 11.1, 10.9, 11.05, 10.95},
+                 same[] = {10.02, 10.08, 9.92, 10.03, 9.97};
+    struct delta d = judge_cells(base, 5, slow, 5, NULL, &o), again = judge_cells(base, 5, slow, 5, NULL, &o);
+    assert_int_equal(d.verdict, VERDICT_REGRESSED);
+    assert_int_equal(d.method, METHOD_BOOTSTRAP);
+    assert_true(d.ratio_low > 1.05 && d.ratio_high < 1.15 && d.ratio_low <= d.ratio &&
+                d.ratio <= d.ratio_high);
+    assert_near(d.ratio_low, again.ratio_low, 0);
+    assert_int_equal(judge_cells(base, 5, same, 5, NULL, &o).verdict, VERDICT_UNCHANGED);
+    /* Three percent are within a night's drift of another night, but not of the other half of the same
+     * session. */
+    const double little[] = {10.3, 10.41, 10.2, 10.35, 10.25};
+    assert_int_equal(judge_cells(base, 5, little, 5, NULL, &o).verdict, VERDICT_UNCHANGED);
+    struct compare_options turns = o;
+    turns.same_session = true;
+    assert_int_equal(judge_cells(base, 5, little, 5, NULL, &turns).verdict, VERDICT_REGRESSED);
+}
+
+static void warm_up_and_failures_do_not_count(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct draft d;
+    struct comparison c;
+    const struct compare_options o = compare_defaults();
+    draft_night(&d, 0);
+    draft_shot(&d, "v", 4096, 1, 99.0)->warmup = true;
+    draft_shot(&d, "v", 4096, 2, 10.0);
+    draft_shot(&d, "v", 4096, 3, 10.2);
+    struct run_data a = run_of_draft(&d);
+    assert_int_equal(a.cells[0].counted, 2);
+    assert_near(a.cells[0].median[METRIC_PREFILL_S], 10.1, 1e-12);
+    draft_night(&d, 1);
+    draft_shot(&d, "v", 4096, 1, 10.0);
+    struct run_test *t = draft_shot(&d, "v", 4096, 2, 10.0);
+    t->status = STATUS_TIMEOUT;
+    snprintf(t->reason, sizeof t->reason, "over 60 s");
+    struct run_data b = run_of_draft(&d);
+    assert_ok(compare_runs(&a, &b, NULL, &o, &c, &err), &err);
+    assert_int_equal(c.deltas[0].verdict, VERDICT_BROKEN);
+    assert_int_equal(c.deltas[0].now_status, STATUS_TIMEOUT);
+    assert_non_null(strstr(c.deltas[0].reason, "1 of 2 repetitions"));
+    assert_non_null(strstr(c.deltas[0].reason, "over 60 s"));
+    assert_true(comparison_regressed(&c));
+    comparison_release(&c);
+    run_data_release(&a);
+    run_data_release(&b);
+}
+
+static void what_one_side_lacks_is_a_finding(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct draft d;
+    struct comparison c;
+    const struct compare_options o = compare_defaults();
+    draft_night(&d, 0);
+    draft_shot(&d, "gone", 4096, 1, 10.0);
+    draft_shot(&d, "was_bad", 4096, 1, 10.0)->status = STATUS_HANG;
+    draft_shot(&d, "still_bad", 4096, 1, 10.0)->status = STATUS_OOM;
+    struct run_data a = run_of_draft(&d);
+    draft_night(&d, 1);
+    draft_shot(&d, "new", 4096, 1, 10.0);
+    draft_shot(&d, "was_bad", 4096, 1, 10.0);
+    draft_shot(&d, "still_bad", 4096, 1, 10.0)->status = STATUS_CRASH;
+    struct run_data b = run_of_draft(&d);
+    assert_ok(compare_runs(&a, &b, NULL, &o, &c, &err), &err);
+    assert_int_equal(c.count, 4);
+    assert_int_equal(find_delta(&c, "gone", 4096, METRIC_PREFILL_S)->verdict, VERDICT_MISSING);
+    assert_int_equal(find_delta(&c, "new", 4096, METRIC_PREFILL_S)->verdict, VERDICT_NEW);
+    assert_int_equal(find_delta(&c, "was_bad", 4096, METRIC_PREFILL_S)->verdict, VERDICT_FIXED);
+    assert_int_equal(find_delta(&c, "still_bad", 4096, METRIC_PREFILL_S)->verdict, VERDICT_UNCHANGED);
+    assert_string_equal(c.deltas[3].variant, "gone");
+    assert_true(comparison_regressed(&c));
+    comparison_release(&c);
+    run_data_release(&a);
+    run_data_release(&b);
+}
+
+/* n nights of about 10 s for the one cell of one_cell(). */
+static struct history make_history(struct history_series *series, struct history_point *points, size_t n,
+                                   double spread)
+{
+    for (size_t i = 0; i < n; i++)
+        points[i] = (struct history_point){(int64_t)i + 1, 10 + spread * ((double)(i % 5) - 2), 3};
+    *series = (struct history_series){"v", 4096, METRIC_PREFILL_S, points, n};
+    return (struct history){series, 1, n};
+}
+
+static void nights_judge_a_night(void **state)
+{
+    (void)state;
+    const struct compare_options o = compare_defaults();
+    struct history_series series;
+    struct history_point points[20];
+    const double same[] = {10.1}, slow[] = {10.6};
+    struct history calm = make_history(&series, points, 20, 0.05);
+    struct delta d = judge_cells(NULL, 0, slow, 1, &calm, &o);
+    assert_int_equal(d.verdict, VERDICT_REGRESSED);
+    assert_int_equal(d.method, METHOD_ROBUST_Z);
+    assert_int_equal(d.history_n, 20);
+    assert_near(d.z, 0.6745 * 0.6 / 0.05, 1e-9);
+    assert_near(d.noise_floor, 1.4826 * 0.005, 1e-9);
+    assert_near(d.reference, 10, 1e-12);
+    assert_int_equal(judge_cells(NULL, 0, same, 1, &calm, &o).verdict, VERDICT_UNCHANGED);
+    /* Against one night, that night's own noise counts too. */
+    const double base[] = {10.0};
+    assert_near(judge_cells(base, 1, slow, 1, &calm, &o).z, 0.6745 * 0.6 / 0.05 / M_SQRT2, 1e-9);
+
+    struct history wild = make_history(&series, points, 20, 0.5);
+    d = judge_cells(NULL, 0, slow, 1, &wild, &o);
+    assert_int_equal(d.verdict, VERDICT_NOISY);
+    assert_true(d.detectable > 0.05);
+    /* Significant, but of no account. */
+    struct history still = make_history(&series, points, 20, 0.001);
+    const double hair[] = {10.1};
+    d = judge_cells(NULL, 0, hair, 1, &still, &o);
+    assert_true(d.z > 3.5);
+    assert_int_equal(d.verdict, VERDICT_UNCHANGED);
+}
+
+static void a_short_history_is_not_used(void **state)
+{
+    (void)state;
+    const struct compare_options o = compare_defaults();
+    struct history_series series;
+    struct history_point points[20];
+    struct history h = make_history(&series, points, 7, 0.05);
+    const double base[] = {10.0}, slow[] = {10.4};
+    struct delta d = judge_cells(base, 1, slow, 1, &h, &o);
+    assert_int_equal(d.method, METHOD_THRESHOLD);
+    assert_int_equal(d.verdict, VERDICT_NOISY);
+    assert_int_equal(d.history_n, 7);
+}
+
+static void a_baseline_of_several_runs_is_its_median(void **state)
+{
+    (void)state;
+    struct compare_options o = compare_defaults();
+    struct history_series series;
+    struct history_point points[20];
+    struct history h = make_history(&series, points, 20, 0.05);
+    const double last[] = {10.5}, now[] = {10.5};
+    o.history_is_base = true;
+    struct delta d = judge_cells(last, 1, now, 1, &h, &o);
+    assert_near(d.base_median, 10.5, 0);
+    assert_near(d.reference, 10, 1e-12);
+    assert_near(d.ratio, 1.05, 1e-12);
+    assert_int_equal(d.verdict, VERDICT_REGRESSED);
+}
+
+/* One truly slower cell and 99 that came out at z = 3.6 would all be called by the plain limit. */
+static void many_cells_are_corrected_for(void **state)
+{
+    (void)state;
+    enum { CELLS = 400 };
+    struct err err = {0};
+    struct comparison c;
+    struct draft d;
+    const struct compare_options o = compare_defaults();
+    struct history_series *series = calloc(CELLS, sizeof *series);
+    struct history_point points[20];
+    make_history(&series[0], points, 20, 0.05);
+    draft_night(&d, 30);
+    for (int i = 0; i < CELLS; i++) {
+        series[i] = series[0];
+        series[i].context = 1000 + i;
+        /* Cell 7 is far off; cell 9 is just beyond the limit, which among 400 cells is no news. */
+        draft_shot(&d, "v", 1000 + i, 1, i == 7 ? 12.0 : i == 9 ? 10 + 3.55 * 0.05 / 0.6745 : 10.0);
+    }
+    struct history h = {series, CELLS, 20};
+    struct run_data now = run_of_draft(&d);
+    assert_ok(compare_runs(NULL, &now, &h, &o, &c, &err), &err);
+    assert_int_equal(c.tested, CELLS);
+    assert_int_equal(c.verdicts[VERDICT_REGRESSED], 1);
+    assert_int_equal(find_delta(&c, "v", 1007, METRIC_PREFILL_S)->verdict, VERDICT_REGRESSED);
+    const struct delta *chance = find_delta(&c, "v", 1009, METRIC_PREFILL_S);
+    assert_true(chance->z > o.z_limit && chance->p < 0.05 && chance->p_adjusted > 0.05);
+    comparison_release(&c);
+    run_data_release(&now);
+    free(series);
+}
+
+static void every_metric_knows_its_direction(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct comparison c;
+    struct draft d;
+    struct compare_options o = compare_defaults();
+    o.all_metrics = true;
+    draft_night(&d, 0);
+    draft_shot(&d, "v", 4096, 1, 10.0)->value[METRIC_DECODE_S] = 2e-7;
+    d.variants[0].scratch_bytes = 0;
+    struct run_data a = run_of_draft(&d);
+    draft_night(&d, 1);
+    draft_shot(&d, "v", 4096, 1, 20.0)->value[METRIC_DECODE_S] = 9e-7;
+    d.variants[0].scratch_bytes = 528;
+    struct run_data b = run_of_draft(&d);
+    assert_ok(compare_runs(&a, &b, NULL, &o, &c, &err), &err);
+    assert_int_equal(find_delta(&c, "v", 4096, METRIC_PREFILL_S)->verdict, VERDICT_REGRESSED);
+    const struct delta *speed = find_delta(&c, "v", 4096, METRIC_TOK_PER_S);
+    assert_int_equal(speed->verdict, VERDICT_REGRESSED);
+    assert_near(speed->ratio, 0.5, 1e-12);
+    assert_near(speed->factor, 0.5, 1e-12);
+    const struct delta *scratch_row = find_delta(&c, "v", 4096, METRIC_SCRATCH_BYTES);
+    assert_int_equal(scratch_row->verdict, VERDICT_REGRESSED);
+    assert_int_equal(scratch_row->method, METHOD_EXACT);
+    assert_int_equal(find_delta(&c, "v", 4096, METRIC_DECODE_S)->verdict, VERDICT_UNCHANGED);
+    assert_int_equal(c.verdicts[VERDICT_REGRESSED], 1);
+    comparison_release(&c);
+    run_data_release(&a);
+    run_data_release(&b);
+}
+
+static void a_changed_environment_is_shown(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct comparison c;
+    const struct compare_options o = compare_defaults();
+    const double v[] = {1};
+    struct run_data a = one_cell(0, v, 1), b = one_cell(1, v, 1);
+    struct run_fact before[] = {{"clock", "2100"}, {"driver", "6.8"}, {"rocm", "6.1"}},
+                    after[] = {{"driver", "6.9"}, {"env.X", "1"}, {"rocm", "6.1"}};
+    a.facts = before;
+    b.facts = after;
+    a.n_facts = b.n_facts = 3;
+    assert_ok(compare_runs(&a, &b, NULL, &o, &c, &err), &err);
+    assert_int_equal(c.n_facts, 3);
+    assert_string_equal(c.facts[0].key, "clock");
+    assert_string_equal(c.facts[0].now, "");
+    assert_string_equal(c.facts[1].key, "driver");
+    assert_string_equal(c.facts[1].base, "6.8");
+    assert_string_equal(c.facts[1].now, "6.9");
+    assert_string_equal(c.facts[2].key, "env.X");
+    comparison_release(&c);
+    a.facts = b.facts = NULL;
+    run_data_release(&a);
+    run_data_release(&b);
+}
+
+static void oddities_are_flagged_not_dropped(void **state)
+{
+    (void)state;
+    const struct compare_options o = compare_defaults();
+    const double base[] = {10, 10.01, 9.99, 10, 10.02}, now[] = {14, 10.01, 9.99, 10, 10.02};
+    struct delta d = judge_cells(base, 5, now, 5, NULL, &o);
+    assert_true(d.outlier);
+    assert_true(d.slow_first);
+    assert_int_equal(d.now_n, 5);
+    d = judge_cells(base, 5, base, 5, NULL, &o);
+    assert_false(d.outlier || d.slow_first);
+}
+
+static void variants_are_set_against_each_other(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct draft d;
+    draft_night(&d, 0);
+    draft_shot(&d, "baseline", 4096, 1, 10.0);
+    draft_shot(&d, "baseline", 4096, 2, 10.2);
+    draft_shot(&d, "v3", 4096, 1, 5.0);
+    draft_shot(&d, "v3", 4096, 2, 5.1);
+    draft_shot(&d, "v3", 8192, 1, 9.0);
+    struct run_data r = run_of_draft(&d);
+    size_t reference, n;
+    struct variant_delta *rows;
+    assert_ok(run_data_reference(&r, NULL, &reference, &err), &err);
+    assert_int_equal(reference, 0);
+    assert_err(run_data_reference(&r, "v9", &reference, &err), &err, ERR_INPUT, "v9");
+    assert_ok(compare_variants(&r, 0, METRIC_PREFILL_S, &rows, &n, &err), &err);
+    assert_int_equal(n, 3);
+    assert_near(rows[0].factor, 1, 0);
+    assert_near(rows[1].factor, 2, 1e-12);
+    assert_true(rows[1].factor_error > 0 && rows[1].factor_error < 0.1);
+    assert_true(isnan(rows[2].factor));
+    free(rows);
+    run_data_release(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_single_shot_needs_the_threshold),
+        cmocka_unit_test(few_repetitions_show_their_spread),
+        cmocka_unit_test(four_a_side_are_ranked),
+        cmocka_unit_test(five_a_side_get_an_interval),
+        cmocka_unit_test(warm_up_and_failures_do_not_count),
+        cmocka_unit_test(what_one_side_lacks_is_a_finding),
+        cmocka_unit_test(nights_judge_a_night),
+        cmocka_unit_test(a_short_history_is_not_used),
+        cmocka_unit_test(a_baseline_of_several_runs_is_its_median),
+        cmocka_unit_test(many_cells_are_corrected_for),
+        cmocka_unit_test(every_metric_knows_its_direction),
+        cmocka_unit_test(a_changed_environment_is_shown),
+        cmocka_unit_test(oddities_are_flagged_not_dropped),
+        cmocka_unit_test(variants_are_set_against_each_other),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}

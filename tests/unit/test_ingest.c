@@ -1,0 +1,373 @@
+/* ingest: both layouts, all or nothing, twice is once, and whatever is wrong is named. */
+#include "tests/unit/results_support.h"
+
+#include "results/runs.h"
+#include "results/samples.h"
+
+static void a_bundle_comes_back_as_it_was(void **state)
+{
+    (void)state;
+    struct store s = open_store("whole.db");
+    struct err err = {0};
+    int64_t key = must_ingest(&s, make_bundle("whole", "20260214T031500Z-demo-aaaaaa"), NULL);
+    struct run_data r = must_load(&s, key);
+    assert_string_equal(r.info.run_id, "20260214T031500Z-demo-aaaaaa");
+    assert_string_equal(r.info.node, NODE);
+    assert_string_equal(r.info.started_at, "2026-02-14T03:15:00.000Z");
+    assert_int_equal(r.info.status, RUN_COMPLETE);
+    assert_int_equal(r.info.counts.total, 8);
+    assert_int_equal(r.info.counts.ok, 8);
+    assert_near(r.info.wall_s, 30, 0);
+    assert_int_equal(r.n_variants, 2);
+    assert_string_equal(r.variants[0].name, "baseline");
+    assert_true(r.variants[1].build_cached);
+    assert_int_equal(r.n_cells, 4);
+
+    const struct cell *c = run_data_cell(&r, "v3", 512);
+    assert_non_null(c);
+    assert_string_equal(c->attn_impl, "v3_q_lds");
+    assert_int_equal(c->ok, 2);
+    assert_near(c->median[METRIC_PREFILL_S], 1.015, 1e-12);
+    assert_near(c->median[METRIC_TOK_PER_S], (512 / 1.01 + 512 / 1.02) / 2, 1e-9);
+    assert_near(c->median[METRIC_VRAM_PEAK], 3.0 * (1 << 30), 0);
+    const struct run_test *t = &r.tests[c->first];
+    assert_string_equal(t->started_at, "2026-02-14T03:15:09.250Z");
+    assert_int_equal(t->prompt_tokens, 512);
+    assert_int_equal(t->signal, RUN_UNKNOWN);
+    assert_near(t->cpu_user_s, 1.5, 0);
+    assert_near(t->vram_max_gap_ms, 101.5, 0);
+
+    struct samples samples;
+    assert_ok(samples_load(&s, t->key, &samples, &err), &err);
+    assert_int_equal(samples.count, 3);
+    assert_near(samples_column(&samples, "vram_used")[1], 3221225472.0, 0);
+    assert_true(isnan(samples_column(&samples, "vram_used")[2]));
+    samples_release(&samples);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM extra JOIN quantity ON quantity_id = quantity.id"
+                                   " WHERE name = 'checksum' AND value = 12.5"),
+                     8);
+    run_data_release(&r);
+    store_close(&s);
+}
+
+static void facts_are_kept_without_what_is_fleeting_or_secret(void **state)
+{
+    (void)state;
+    struct store s = open_store("facts.db");
+    struct run_data r = must_load(&s, must_ingest(&s, make_bundle("facts", "run-facts"), NULL));
+    assert_string_equal(run_data_fact(&r, "driver"), "6.8.5");
+    assert_string_equal(run_data_fact(&r, "compilers.hipcc.version"), "6.2.0");
+    assert_string_equal(run_data_fact(&r, "gpus0.name"), "MI300X");
+    assert_string_equal(run_data_fact(&r, "env.HIP_LAUNCH_BLOCKING"), "1");
+    assert_string_equal(run_data_fact(&r, "env.TOKEN"), "***");
+    assert_string_equal(run_data_fact(&r, "env.baseline.X"), "y");
+    assert_null(run_data_fact(&r, "time"));
+    assert_null(run_data_fact(&r, "disk_free_bytes"));
+    assert_null(run_data_fact(&r, "gpus0.vram_used_bytes"));
+    run_data_release(&r);
+    must_ingest(&s, make_bundle("facts2", "run-facts2"), NULL);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM environment"), 1);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM document"), 1);
+    store_close(&s);
+}
+
+static void twice_is_once(void **state)
+{
+    (void)state;
+    struct store s = open_store("twice.db");
+    struct err err = {0};
+    struct ingest_result first, second;
+    const char *dir = make_bundle("twice", "run-twice");
+    assert_ok(ingest_bundle(&s, dir, NULL, &first, &err), &err);
+    assert_int_equal(first.outcome, INGEST_STORED);
+    assert_int_equal(first.tests, 8);
+    assert_int_equal(first.warnings, 0);
+    assert_ok(ingest_bundle(&s, dir, NULL, &second, &err), &err);
+    assert_int_equal(second.outcome, INGEST_ALREADY);
+    assert_int_equal(second.key, first.key);
+    assert_string_equal(second.run_id, "run-twice");
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM test"), 8);
+    store_close(&s);
+}
+
+static void a_complete_run_never_changes(void **state)
+{
+    (void)state;
+    struct store s = open_store("changed.db");
+    struct err err = {0};
+    struct ingest_result result;
+    must_ingest(&s, make_bundle("before", "run-changed"), NULL);
+    make_bundle("after", "run-changed");
+    put("after/baseline/build.log", "rebuilt\n");
+    write_manifest("after", "run-changed");
+    assert_err(ingest_bundle(&s, in_scratch("after"), NULL, &result, &err), &err, ERR_INPUT, "run-changed",
+               "other contents");
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM test"), 8);
+    store_close(&s);
+}
+
+static void an_open_run_is_partial_until_it_is_closed(void **state)
+{
+    (void)state;
+    struct store s = open_store("partial.db");
+    struct err err = {0};
+    struct ingest_result result;
+    make_bundle("open", "run-open");
+    unlink(in_scratch("open/manifest.json"));
+    unlink(in_scratch("open/v3/ctx_512_run2/perf.json"));
+    assert_ok(ingest_bundle(&s, in_scratch("open"), NULL, &result, &err), &err);
+    struct run_data r = must_load(&s, result.key);
+    assert_int_equal(r.info.status, RUN_PARTIAL);
+    assert_int_equal(r.info.counts.total, 7);
+    int64_t key = result.key;
+    run_data_release(&r);
+
+    assert_ok(ingest_bundle(&s, make_bundle("closed", "run-open"), NULL, &result, &err), &err);
+    assert_int_equal(result.outcome, INGEST_REPLACED);
+    assert_int_equal(result.key, key);
+    r = must_load(&s, key);
+    assert_int_equal(r.info.status, RUN_COMPLETE);
+    assert_int_equal(r.info.counts.total, 8);
+    run_data_release(&r);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM telemetry"), 8);
+    store_close(&s);
+}
+
+static void a_file_that_was_changed_is_named(void **state)
+{
+    (void)state;
+    struct store s = open_store("hash.db");
+    struct err err = {0};
+    struct ingest_result result;
+    make_bundle("hash", "run-hash");
+    put("hash/v3/ctx_256_run1/vram_samples.jsonl", "{}\n");
+    assert_err(ingest_bundle(&s, in_scratch("hash"), NULL, &result, &err), &err, ERR_INPUT,
+               "v3/ctx_256_run1/vram_samples.jsonl");
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
+    store_close(&s);
+}
+
+static void a_name_that_climbs_out_is_refused(void **state)
+{
+    (void)state;
+    struct store s = open_store("climb.db");
+    struct err err = {0};
+    struct ingest_result result;
+    make_bundle("climb", "run-climb");
+    put("climb/manifest.json", "{\"schema\":\"kernsweep.manifest/1\",\"run_id\":\"run-climb\",\"files\":"
+                               "[{\"path\":\"../../etc/passwd\",\"size\":1,\"sha256\":\"00\"}]}");
+    assert_err(ingest_bundle(&s, in_scratch("climb"), NULL, &result, &err), &err, ERR_INPUT,
+               "../../etc/passwd");
+    store_close(&s);
+}
+
+/* Each with the file and what is wrong there. The manifest is right every time: only the contents are not. */
+static void hostile_artifacts_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file, *text, *says;
+    } cases[] = {
+        {"job.json", "[]", "$.run_id"},
+        {"job.json", "{\"schema\":\"kernsweep.job/1\",\"run_id\":\"../x\"}", "$.run_id"},
+        {"job.json", "{\"schema\":\"kernsweep.job/9\",\"run_id\":\"x\"}", "kernsweep.job/9"},
+        {"job.json",
+         "{\"schema\":\"kernsweep.job/"
+         "1\",\"run_id\":\"x\",\"ticket\":\"t\",\"date\":\"2026-02-30\",\"mode\":\"perf\"}",
+         "2026-02-30"},
+        {"summary.json", "{\"run_id\":\"other\",\"status\":\"COMPLETE\"}", "other"},
+        {"summary.json", "{\"run_id\":\"run-hostile\",\"status\":\"FINE\"}", "FINE"},
+        {"summary.json", "not json", "not valid JSON"},
+        {"node.json", "[1]", "node.json"},
+        {"v3/ctx_256_run1/perf.json", "{\"schema\":\"kernsweep.perf/1\"}", "$.run_id"},
+        {"v3/ctx_256_run1/perf.json",
+         "{\"schema\":\"kernsweep.perf/1\",\"run_id\":\"run-hostile\",\"variant\":\"v3\",\"context_len\":512,"
+         "\"repetition\":1}",
+         "not what its folder says"},
+        {"v3/ctx_256_run1/perf.json",
+         "{\"schema\":\"kernsweep.perf/1\",\"run_id\":\"run-hostile\",\"variant\":\"v3\",\"context_len\":256,"
+         "\"repetition\":1,\"exit_status\":\"GREAT\"}",
+         "GREAT"},
+        {"v3/ctx_256_run1/perf.json",
+         "{\"schema\":\"kernsweep.perf/1\",\"run_id\":\"run-hostile\",\"variant\":\"v3\",\"context_len\":256,"
+         "\"repetition\":1,\"wall_time_sec\":-1}",
+         "$.wall_time_sec"},
+        {"v3/ctx_256_run1/perf.json",
+         "{\"schema\":\"kernsweep.perf/1\",\"run_id\":\"run-hostile\",\"variant\":\"v3\",\"context_len\":256,"
+         "\"repetition\":1,\"vram\":{\"peak_bytes\":\"many\"}}",
+         "$.vram.peak_bytes"},
+    };
+    struct store s = open_store("hostile.db");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct err err = {0};
+        struct ingest_result result;
+        char path[256];
+        fs_remove_tree(in_scratch("hostile"), NULL);
+        make_bundle("hostile", "run-hostile");
+        snprintf(path, sizeof path, "hostile/%s", cases[i].file);
+        put(path, cases[i].text);
+        write_manifest("hostile", "run-hostile");
+        assert_err(ingest_bundle(&s, in_scratch("hostile"), NULL, &result, &err), &err, ERR_INPUT,
+                   cases[i].says);
+    }
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM series"), 0);
+    store_close(&s);
+}
+
+static void an_ok_without_a_time_is_not_believed(void **state)
+{
+    (void)state;
+    struct store s = open_store("zero.db");
+    struct err err = {0};
+    const struct ingest_options options = {.node = NODE};
+    struct ingest_result result;
+    put("zero/2026-02-11/b3_89/v3/ctx_4096_run0/perf.json",
+        "{\"ticket\":\"b3_89\",\"context_len\":4096,\"exit_status\":\"OK\",\"timings\":{\"prefill_s\":0}}");
+    assert_ok(ingest_bundle(&s, in_scratch("zero/2026-02-11/b3_89"), &options, &result, &err), &err);
+    assert_int_equal(result.warnings, 1);
+    assert_non_null(strstr(result.warning, "prefill"));
+    struct run_data r = must_load(&s, result.key);
+    assert_int_equal(r.tests[0].status, STATUS_INVALID);
+    assert_true(isnan(r.cells[0].median[METRIC_PREFILL_S]));
+    run_data_release(&r);
+    store_close(&s);
+}
+
+static void the_older_layout_says_who_it_is_by_its_path(void **state)
+{
+    (void)state;
+    struct store s = open_store("older-layout.db");
+    struct err err = {0};
+    struct ingest_result result;
+    put("a/2026-02-12/b3_89_long_ctx/v3/ctx_16384_run0/perf.json",
+        "{\"ticket\":\"b3_89\",\"variant\":\"v3\",\"context_len\":16384,\"repetition\":0,\"mode\":\"debug\","
+        "\"wall_time_sec\":1,\"exit_status\":\"FAIL\",\"timings\": \n}");
+    put("a/2026-02-12/b3_89_long_ctx/v3/ctx_16384_run0/vram_before.json",
+        "{\"card0\":{\"VRAM Total Used Memory (B)\":\"1000\"}}");
+    put("a/2026-02-12/b3_89_long_ctx/v3/ctx_16384_run0/vram_samples.jsonl",
+        "{\"card0\":{\"VRAM Total Used Memory (B)\":\"1000\"}}\n\nrocm-smi: broken\n"
+        "{\"card0\":{\"VRAM Total Used Memory (B)\":\"9000\"}}\n");
+    assert_ok(ingest_bundle(&s, in_scratch("a/2026-02-12/b3_89_long_ctx"), NULL, &result, &err), &err);
+    assert_int_equal(result.warnings, 1);
+    struct run_data r = must_load(&s, result.key);
+    assert_string_equal(r.info.ticket, "b3_89");
+    assert_string_equal(r.info.tag, "long_ctx");
+    assert_string_equal(r.info.date, "2026-02-12");
+    assert_string_equal(r.info.mode, "debug");
+    assert_string_equal(r.info.node, "unknown");
+    assert_memory_equal(r.info.run_id, "20260212-b3_89_long_ctx-", 24);
+    assert_int_equal(r.tests[0].status, STATUS_FAIL);
+    assert_near(r.tests[0].vram_before, 1000, 0);
+    assert_near(r.tests[0].value[METRIC_VRAM_PEAK], 9000, 0);
+    assert_int_equal(r.tests[0].samples, 2);
+    run_data_release(&r);
+
+    int64_t key;
+    assert_ok(store_find_run(&s, in_scratch("a/2026-02-12/b3_89_long_ctx"), &key, &err), &err);
+    assert_int_equal(key, result.key);
+    store_close(&s);
+}
+
+static void the_older_layout_is_refused_when_it_contradicts_itself(void **state)
+{
+    (void)state;
+    struct store s = open_store("contradiction.db");
+    struct err err = {0};
+    struct ingest_result result;
+    static const struct {
+        const char *dir, *file, *text, *says;
+    } cases[] = {
+        {"b/2026-02-12/x", "v3/ctx_1_run0/perf.json", "{\"ticket\":\"x\",\"variant\":\"v4\"}", "v4"},
+        {"c/2026-02-12/x", "v3/ctx_1_run0/perf.json", "{\"ticket\":\"x\",\"context_len\":2}", "context_len"},
+        {"d/undated/x", "v3/ctx_1_run0/perf.json", "{\"ticket\":\"x\"}", "date"},
+        {"e/2026-02-12/x", "readme.txt", "nothing", "no perf.json"},
+        {"f/2026-02-12/x", "v3/ctx_1_run0/perf.json", "{\"ticket\":\"a b\"}", "$.ticket"},
+        {"g/2026-02-12/x", "v3/perf.json", "{\"ticket\":\"x\"}", "context"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char path[256];
+        snprintf(path, sizeof path, "%s/%s", cases[i].dir, cases[i].file);
+        put(path, cases[i].text);
+        assert_err(ingest_bundle(&s, in_scratch(cases[i].dir), NULL, &result, &err), &err, ERR_INPUT,
+                   cases[i].says);
+    }
+    assert_err(ingest_bundle(&s, in_scratch("not/there"), NULL, &result, &err), &err, ERR_INPUT,
+               "no such folder");
+    store_close(&s);
+}
+
+static void links_are_refused(void **state)
+{
+    (void)state;
+    struct store s = open_store("link.db");
+    struct err err = {0};
+    struct ingest_result result;
+    put("l/2026-02-12/x/v3/ctx_1_run0/perf.json", "{\"ticket\":\"x\"}");
+    assert_int_equal(symlink("/etc", in_scratch("l/2026-02-12/x/v3/ctx_2_run0")), 0);
+    assert_err(ingest_bundle(&s, in_scratch("l/2026-02-12/x"), NULL, &result, &err), &err, ERR_INPUT,
+               "ctx_2_run0");
+    store_close(&s);
+}
+
+static void a_word_finds_its_run(void **state)
+{
+    (void)state;
+    struct store s = open_store("find.db");
+    struct err err = {0};
+    int64_t first = must_ingest(&s, make_bundle("find1", "20260214T031500Z-demo-aaaaaa"), NULL), key = 0;
+    assert_err(store_find_run(&s, "2027", &key, &err), &err, ERR_INPUT, "2027", "kernsweep runs");
+    int64_t second = must_ingest(&s, make_bundle("find2", "20260214T031500Z-demo-bbbbbb"), NULL);
+    assert_ok(store_find_run(&s, "latest", &key, &err), &err);
+    assert_int_equal(key, second);
+    assert_ok(store_find_run(&s, "20260214T031500Z-demo-a", &key, &err), &err);
+    assert_int_equal(key, first);
+    assert_ok(store_find_run(&s, in_scratch("find2"), &key, &err), &err);
+    assert_int_equal(key, second);
+    assert_err(store_find_run(&s, "20260214T", &key, &err), &err, ERR_INPUT, "demo-aaaaaa", "demo-bbbbbb");
+    assert_err(store_find_run(&s, "%", &key, &err), &err, ERR_INPUT, "no such run");
+
+    struct run_list list;
+    const struct run_filter filter = {.ticket = "demo", .limit = 1};
+    assert_ok(runs_list(&s, &filter, &list, &err), &err);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.runs[0].key, second);
+    run_list_release(&list);
+    assert_ok(runs_remove(&s, first, &err), &err);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM test"), 8);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM telemetry"), 8);
+    store_close(&s);
+}
+
+static void an_exact_id_is_no_ambiguous_prefix(void **state)
+{
+    (void)state;
+    struct store s = open_store("exact.db");
+    struct err err = {0};
+    int64_t key, a = must_ingest(&s, make_bundle("exact1", "run-1"), NULL);
+    must_ingest(&s, make_bundle("exact2", "run-12"), NULL);
+    assert_ok(store_find_run(&s, "run-1", &key, &err), &err);
+    assert_int_equal(key, a);
+    store_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bundle_comes_back_as_it_was),
+        cmocka_unit_test(facts_are_kept_without_what_is_fleeting_or_secret),
+        cmocka_unit_test(twice_is_once),
+        cmocka_unit_test(a_complete_run_never_changes),
+        cmocka_unit_test(an_open_run_is_partial_until_it_is_closed),
+        cmocka_unit_test(a_file_that_was_changed_is_named),
+        cmocka_unit_test(a_name_that_climbs_out_is_refused),
+        cmocka_unit_test(hostile_artifacts_are_refused),
+        cmocka_unit_test(an_ok_without_a_time_is_not_believed),
+        cmocka_unit_test(the_older_layout_says_who_it_is_by_its_path),
+        cmocka_unit_test(the_older_layout_is_refused_when_it_contradicts_itself),
+        cmocka_unit_test(links_are_refused),
+        cmocka_unit_test(a_word_finds_its_run),
+        cmocka_unit_test(an_exact_id_is_no_ambiguous_prefix),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}

@@ -1,0 +1,173 @@
+/* samples: what was packed comes back bit for bit, in few bytes, and damage is noticed. */
+#include "tests/unit/results_support.h"
+
+#include "results/samples.h"
+#include "results/stats.h"
+
+static void assert_same(const struct samples *a, const struct samples *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->n_columns, b->n_columns);
+    for (size_t i = 0; i < a->n_columns; i++) {
+        assert_string_equal(a->columns[i].name, b->columns[i].name);
+        for (size_t j = 0; j < a->count; j++) {
+            double x = a->columns[i].values[j], y = b->columns[i].values[j];
+            if (isnan(x) ? !isnan(y) : memcmp(&x, &y, sizeof x) != 0)
+                fail_msg("%s[%zu]: %.17g became %.17g", a->columns[i].name, j, x, y);
+        }
+    }
+}
+
+static size_t round_trip(const struct samples *t)
+{
+    struct err err = {0};
+    struct buf packed;
+    struct samples back;
+    buf_init(&packed, SIZE_MAX / 2);
+    assert_ok(samples_pack(t, &packed, &err), &err);
+    assert_ok(samples_unpack(packed.data, packed.len, &back, &err), &err);
+    assert_same(t, &back);
+    size_t len = packed.len;
+    samples_release(&back);
+    buf_release(&packed);
+    return len;
+}
+
+static void odd_values_survive(void **state)
+{
+    (void)state;
+    const double values[] = {0,   -0.0,     1.5,    -3,          1e300, 5e-324, 0.1,  NAN,
+                             NAN, 12345678, 0x1p52, 281474976.5, -1e9,  1e15,   1e16, 2};
+    struct err err = {0};
+    struct samples t;
+    samples_init(&t);
+    assert_false(samples_set(&t, "early", 1));
+    for (size_t i = 0; i < COUNT(values); i++) {
+        assert_ok(samples_add(&t, &err), &err);
+        if (!isnan(values[i]))
+            assert_true(samples_set(&t, "odd", values[i]));
+        assert_true(samples_set(&t, "whole", (double)(i * 4096)));
+        if (i % 3 == 0)
+            assert_true(samples_set(&t, "rare", 0.25 * (double)i));
+    }
+    assert_false(samples_set(&t, "bad name", 1));
+    round_trip(&t);
+    samples_release(&t);
+    round_trip(&t);
+}
+
+/* As a sampler at 10 Hz writes it: a jittered clock, RSS in pages, CPU in tenths, VRAM that moves, GPU busy,
+ * power. */
+static void make_samples(struct samples *t, size_t n)
+{
+    struct err err = {0};
+    struct stats_rng rng;
+    double rss = 1 << 20, vram = 1 << 30, clock = 0;
+    samples_init(t);
+    stats_rng_seed(&rng, 5);
+    for (size_t i = 0; i < n; i++) {
+        clock += 0.1 + 0.001 * (double)(int)(3 * stats_rng_normal(&rng));
+        rss += 4096 * (double)stats_rng_below(&rng, 200);
+        vram += stats_rng_below(&rng, 4) ? 0 : 2097152 * (double)stats_rng_below(&rng, 9);
+        assert_ok(samples_add(t, &err), &err);
+        samples_set(t, "t", round(clock * 1000) / 1000);
+        samples_set(t, "rss", rss);
+        samples_set(t, "cpu", round(995 + 10 * stats_rng_normal(&rng)) / 10);
+        samples_set(t, "vram_used", vram);
+        samples_set(t, "gpu_busy", (double)(90 + stats_rng_below(&rng, 11)));
+        samples_set(t, "power_w", (double)(600 + stats_rng_below(&rng, 80)));
+        samples_set(t, "temp_c", (double)(70 + stats_rng_below(&rng, 4)));
+    }
+}
+
+static void a_sample_takes_few_bytes(void **state)
+{
+    (void)state;
+    struct samples t;
+    make_samples(&t, 20000);
+    double each = (double)round_trip(&t) / 20000;
+    if (each >= 16)
+        fail_msg("%.2f bytes a sample", each);
+    samples_release(&t);
+}
+
+static void damage_is_an_error_and_nothing_worse(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct buf packed;
+    struct samples t, back;
+    struct stats_rng rng;
+    make_samples(&t, 200);
+    buf_init(&packed, SIZE_MAX / 2);
+    assert_ok(samples_pack(&t, &packed, &err), &err);
+    for (size_t len = 0; len < packed.len; len++)
+        assert_err(samples_unpack(packed.data, len, &back, &err), &err, ERR_STORAGE, "damaged");
+    stats_rng_seed(&rng, 9);
+    size_t noticed = 0;
+    for (int i = 0; i < 3000; i++) {
+        size_t at = stats_rng_below(&rng, packed.len);
+        char was = packed.data[at];
+        packed.data[at] = (char)stats_rng_next(&rng);
+        noticed += samples_unpack(packed.data, packed.len, &back, &err) != 0;
+        samples_release(&back);
+        packed.data[at] = was;
+    }
+    assert_true(noticed > 0);
+    buf_release(&packed);
+    samples_release(&t);
+}
+
+static void lines_become_samples(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct samples t;
+    int skipped;
+    const char *path = put("samples.jsonl", "{\"t\":0.1,\"rss\":10}\n"
+                                            "not json\n\n"
+                                            "{\"t\":0.2,\"rss\":\"many\",\"gpu_busy\":5}\n"
+                                            "[1,2]\n"
+                                            "{\"t\":0.3}");
+    assert_ok(samples_read(path, &t, &skipped, &err), &err);
+    assert_int_equal(t.count, 3);
+    assert_int_equal(skipped, 2);
+    assert_near(samples_column(&t, "t")[2], 0.3, 0);
+    assert_true(isnan(samples_column(&t, "rss")[1]));
+    assert_true(isnan(samples_column(&t, "gpu_busy")[0]));
+    assert_null(samples_column(&t, "vram_used"));
+    samples_release(&t);
+}
+
+static void limits_hold(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct samples t;
+    int skipped;
+    char *line = malloc(70000), wide[2048] = "{";
+    memset(line, ' ', 70000);
+    line[69999] = '\0';
+    const char *path = put("long.jsonl", line);
+    assert_err(samples_read(path, &t, &skipped, &err), &err, ERR_INPUT, "long.jsonl", "longer than");
+    free(line);
+    for (int i = 0; i < 40; i++)
+        snprintf(wide + strlen(wide), sizeof wide - strlen(wide), "%s\"c%d\":%d", i ? "," : "", i, i);
+    strcat(wide, "}\n");
+    assert_ok(samples_read(put("wide.jsonl", wide), &t, &skipped, &err), &err);
+    assert_int_equal(t.n_columns, SAMPLES_COLUMNS_MAX);
+    assert_int_equal(skipped, 1);
+    samples_release(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(odd_values_survive),
+        cmocka_unit_test(a_sample_takes_few_bytes),
+        cmocka_unit_test(damage_is_an_error_and_nothing_worse),
+        cmocka_unit_test(lines_become_samples),
+        cmocka_unit_test(limits_hold),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}

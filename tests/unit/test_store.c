@@ -1,0 +1,202 @@
+/* store: made when missing, migrated when older, refused when newer or foreign; its words are the program's.
+ */
+#include "tests/unit/results_support.h"
+
+#include "common/proto.h"
+
+static void is_made_with_its_folder(void **state)
+{
+    (void)state;
+    struct store s = open_store("deep/er/results.db");
+    struct stat st;
+    assert_int_equal(query_int(&s, "PRAGMA user_version"), store_version_known());
+    assert_int_equal(query_int(&s, "PRAGMA foreign_keys"), 1);
+    assert_int_equal(stat(s.path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_int_equal(query_int(&s, "SELECT 'wal' = (SELECT journal_mode FROM pragma_journal_mode)"), 1);
+    store_close(&s);
+    s = open_store("deep/er/results.db");
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
+    store_close(&s);
+}
+
+static void reading_needs_a_store(void **state)
+{
+    (void)state;
+    struct store s;
+    struct err err = {0};
+    assert_err(store_open(&s, in_scratch("nothing.db"), STORE_READ, &err), &err, ERR_INPUT, "nothing.db",
+               "--db");
+    assert_false(fs_exists(in_scratch("nothing.db")));
+}
+
+static void reading_cannot_write(void **state)
+{
+    (void)state;
+    struct store s = open_store("readonly.db");
+    struct err err = {0};
+    store_close(&s);
+    assert_ok(store_open(&s, in_scratch("readonly.db"), STORE_READ, &err), &err);
+    assert_int_not_equal(sqlite3_exec(s.db, "DELETE FROM run", NULL, NULL, NULL), SQLITE_OK);
+    store_close(&s);
+}
+
+static void a_newer_store_is_refused(void **state)
+{
+    (void)state;
+    struct store s = open_store("newer.db");
+    struct err err = {0};
+    sqlite3_exec(s.db, "PRAGMA user_version = 999", NULL, NULL, NULL);
+    store_close(&s);
+    assert_err(store_open(&s, in_scratch("newer.db"), STORE_WRITE, &err), &err, ERR_STORAGE, "newer", "999");
+    assert_err(store_open(&s, in_scratch("newer.db"), STORE_READ, &err), &err, ERR_STORAGE, "newer", "999");
+}
+
+static void a_foreign_database_is_refused_and_left_alone(void **state)
+{
+    (void)state;
+    sqlite3 *db;
+    struct store s;
+    struct err err = {0};
+    assert_int_equal(sqlite3_open(in_scratch("foreign.db"), &db), SQLITE_OK);
+    sqlite3_exec(db, "CREATE TABLE theirs (x)", NULL, NULL, NULL);
+    sqlite3_close(db);
+    assert_err(store_open(&s, in_scratch("foreign.db"), STORE_WRITE, &err), &err, ERR_INPUT,
+               "not a kernsweep store");
+    put("text.db", "This is a text, and long enough not to be taken for an empty database.\n");
+    assert_err(store_open(&s, in_scratch("text.db"), STORE_WRITE, &err), &err, ERR_STORAGE, "text.db");
+}
+
+/* A store of before the first schema: same name, same id, nothing in it but its version. */
+static void an_older_store_is_migrated_after_a_backup(void **state)
+{
+    (void)state;
+    struct store s = open_store("older.db");
+    struct err err = {0};
+    char backup[FS_PATH_MAX];
+    store_close(&s);
+    if (store_version_known() == 1) {
+        /* There is no older released schema yet: the path is taken with a version below the first. */
+        sqlite3 *db;
+        assert_int_equal(sqlite3_open(in_scratch("older.db"), &db), SQLITE_OK);
+        assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 0", NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_close(db);
+        assert_err(store_open(&s, in_scratch("older.db"), STORE_READ, &err), &err, ERR_STORAGE,
+                   "older kernsweep");
+        return;
+    }
+    snprintf(backup, sizeof backup, "%s.v1.bak", in_scratch("older.db"));
+    assert_true(fs_exists(backup));
+}
+
+static void a_copy_is_whole(void **state)
+{
+    (void)state;
+    struct store s = open_store("original.db"), copy;
+    struct err err = {0};
+    sqlite3_exec(s.db, "INSERT INTO quantity (name) VALUES ('x')", NULL, NULL, NULL);
+    assert_ok(store_copy(&s, in_scratch("copy.db"), &err), &err);
+    assert_err(store_copy(&s, in_scratch("copy.db"), &err), &err, ERR_INPUT, "exists already");
+    store_close(&s);
+    assert_ok(store_open(&copy, in_scratch("copy.db"), STORE_READ, &err), &err);
+    assert_int_equal(query_int(&copy, "SELECT count(*) FROM quantity"), 1);
+    store_close(&copy);
+}
+
+/* Every name of the program's table is accepted by the column, and the schema's list has no more of them. */
+static void check_list(struct store *s, const char *table, const char *probe, const char *(*name)(int),
+                       int count)
+{
+    char sql[512];
+    for (int i = 0; i < count; i++) {
+        sqlite3_stmt *stmt = NULL;
+        assert_int_equal(sqlite3_prepare_v2(s->db, probe, -1, &stmt, NULL), SQLITE_OK);
+        sqlite3_bind_text(stmt, 1, name(i), -1, SQLITE_STATIC);
+        sqlite3_bind_int(stmt, 2, i);
+        if (sqlite3_step(stmt) != SQLITE_DONE)
+            fail_msg("%s does not take the status %s: %s", table, name(i), sqlite3_errmsg(s->db));
+        sqlite3_finalize(stmt);
+    }
+    /* Names in the CHECK list: quoted words of capitals. */
+    snprintf(sql, sizeof sql, "SELECT sql FROM sqlite_schema WHERE name = '%s'", table);
+    sqlite3_stmt *stmt = NULL;
+    assert_int_equal(sqlite3_prepare_v2(s->db, sql, -1, &stmt, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    const char *text = strstr((const char *)sqlite3_column_text(stmt, 0), "CHECK (status IN");
+    assert_non_null(text);
+    int quotes = 0;
+    for (const char *p = text; *p && strncmp(p, "))", 2) != 0; p++)
+        quotes += *p == '\'';
+    assert_int_equal(quotes / 2, count);
+    sqlite3_finalize(stmt);
+}
+
+static const char *test_status(int i)
+{
+    return status_name((enum status)i);
+}
+
+static const char *suite_status(int i)
+{
+    return run_status_name((enum run_status)i);
+}
+
+static void the_schema_knows_the_statuses(void **state)
+{
+    (void)state;
+    struct store s = open_store("statuses.db");
+    check_list(&s, "run",
+               "INSERT INTO run (run_id, ticket, date, node, mode, origin, content_sha256, ordered_at, "
+               "ingested_at, status)"
+               " VALUES ('r' || ?2, 't', '2026-02-14', 'n', 'perf', 'bundle', printf('%064d', 0), 0, 0, ?1)",
+               suite_status, RUN_STATUS_COUNT);
+    check_list(
+        &s, "variant",
+        "INSERT INTO variant (run_id, position, name, status) SELECT min(id), ?2, 'v' || ?2, ?1 FROM run",
+        test_status, STATUS_COUNT);
+    sqlite3_exec(
+        s.db, "INSERT INTO series (node, ticket, mode, variant, context_len) VALUES ('n','t','perf','v0',1)",
+        NULL, NULL, NULL);
+    check_list(&s, "test",
+               "INSERT INTO test (run_id, series_id, repetition, warmup, status)"
+               " SELECT min(id), 1, ?2, 0, ?1 FROM run",
+               test_status, STATUS_COUNT);
+    assert_int_not_equal(sqlite3_exec(s.db, "UPDATE test SET status = 'NONSENSE'", NULL, NULL, NULL),
+                         SQLITE_OK);
+    assert_int_not_equal(sqlite3_exec(s.db, "UPDATE test SET prefill_s = 0", NULL, NULL, NULL), SQLITE_OK);
+    store_close(&s);
+}
+
+static void the_default_path_follows_the_environment(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    char path[FS_PATH_MAX];
+    unsetenv("KERNSWEEP_DB");
+    unsetenv("XDG_DATA_HOME");
+    setenv("HOME", "/home/u", 1);
+    assert_ok(store_default_path(path, &err), &err);
+    assert_string_equal(path, "/home/u/.local/share/kernsweep/results.db");
+    setenv("XDG_DATA_HOME", "/data", 1);
+    assert_ok(store_default_path(path, &err), &err);
+    assert_string_equal(path, "/data/kernsweep/results.db");
+    setenv("KERNSWEEP_DB", "/x/y.db", 1);
+    assert_ok(store_default_path(path, &err), &err);
+    assert_string_equal(path, "/x/y.db");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(is_made_with_its_folder),
+        cmocka_unit_test(reading_needs_a_store),
+        cmocka_unit_test(reading_cannot_write),
+        cmocka_unit_test(a_newer_store_is_refused),
+        cmocka_unit_test(a_foreign_database_is_refused_and_left_alone),
+        cmocka_unit_test(an_older_store_is_migrated_after_a_backup),
+        cmocka_unit_test(a_copy_is_whole),
+        cmocka_unit_test(the_schema_knows_the_statuses),
+        cmocka_unit_test(the_default_path_follows_the_environment),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
