@@ -25,13 +25,13 @@ int report_plan_load(struct store *s, int64_t run_key, json_t **plan, struct err
 }
 
 /* Runs of the same ticket and node up to this one, newest first. */
-#define COST_ROWS                                                                                            \
-    "SELECT r.run_id, r.tag, r.date, r.status, r.wall_s, json_extract(d.body, '$.cost.per_hour') AS price,"  \
-    " json_extract(d.body, '$.cost.currency') AS currency,"                                                  \
-    " (SELECT count(*) FROM test t WHERE t.run_id = r.id),"                                                  \
-    " (SELECT count(*) FROM test t WHERE t.run_id = r.id AND t.status = 'OK'),XX                       \
+#define COST_ROWS                                                                                              \
+    "SELECT r.run_id, r.tag, r.date, r.status, r.wall_s, json_extract(d.body, '$.cost.per_hour') AS price,"    \
+    " json_extract(d.body, '$.cost.currency') AS currency,"                                                    \
+    " (SELECT count(*) FROM test t WHERE t.run_id = r.id),"                                                    \
+    " (SELECT count(*) FROM test t WHERE t.run_id = r.id AND t.status = 'OK'), r.id AS id"                     \
     " FROM run r LEFT JOIN document d ON d.id =                                                              \
-        r.plan_document_id "                                          \
+        r.plan_document_id " \
     " WHERE r.ticket =                                                                                       \
             ? 1 AND r.ordered_at <= (SELECT ordered_at FROM run WHERE id = ? 2) "
 
