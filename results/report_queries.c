@@ -24,29 +24,28 @@ int report_plan_load(struct store *s, int64_t run_key, json_t **plan, struct err
     return *plan ? 0 : -1;
 }
 
-/* Runs of the same ticket and node up to this one, newest first. */
-#define COST_ROWS                                                                                              \
-    "SELECT r.run_id, r.tag, r.date, r.status, r.wall_s, json_extract(d.body, '$.cost.per_hour') AS price,"    \
-    " json_extract(d.body, '$.cost.currency') AS currency,"                                                    \
-    " (SELECT count(*) FROM test t WHERE t.run_id = r.id),"                                                    \
-    " (SELECT count(*) FROM test t WHERE t.run_id = r.id AND t.status = 'OK'), r.id AS id"                     \
-    " FROM run r LEFT JOIN document d ON d.id =                                                              \
-        r.plan_document_id " \
-    " WHERE r.ticket =                                                                                       \
-            ? 1 AND r.ordered_at <= (SELECT ordered_at FROM run WHERE id = ? 2) "
+/* Runs of the ticket up to this one. */
+#define COST_ROWS                                                                                            \
+    "SELECT r.id AS id, r.run_id, r.tag, r.date, r.status, r.wall_s,"                                        \
+    " json_extract(d.body, '$.cost.per_hour') AS price,"                                                     \
+    " json_extract(d.body, '$.cost.currency') AS currency,"                                                  \
+    " (SELECT count(*) FROM test t WHERE t.run_id = r.id),"                                                  \
+    " (SELECT count(*) FROM test t WHERE t.run_id = r.id AND t.status = 'OK')"                               \
+    " FROM run r LEFT JOIN document d ON d.id = r.plan_document_id"                                          \
+    " WHERE r.ticket = ?1 AND r.ordered_at <= (SELECT ordered_at FROM run WHERE id = ?2)"
 
 static int read_row(struct store *s, sqlite3_stmt *stmt, struct cost_row *row, struct err *err)
 {
     char status[32];
-    sql_text(stmt, 0, row->run_id, sizeof row->run_id);
-    sql_text(stmt, 1, row->tag, sizeof row->tag);
-    sql_text(stmt, 2, row->date, sizeof row->date);
-    sql_text(stmt, 3, status, sizeof status);
-    row->wall_s = sql_num(stmt, 4);
-    row->per_hour = sql_num(stmt, 5);
-    sql_text(stmt, 6, row->currency, sizeof row->currency);
-    row->tests = (int)sql_int(stmt, 7, 0);
-    row->ok = (int)sql_int(stmt, 8, 0);
+    sql_text(stmt, 1, row->run_id, sizeof row->run_id);
+    sql_text(stmt, 2, row->tag, sizeof row->tag);
+    sql_text(stmt, 3, row->date, sizeof row->date);
+    sql_text(stmt, 4, status, sizeof status);
+    row->wall_s = sql_num(stmt, 5);
+    row->per_hour = sql_num(stmt, 6);
+    sql_text(stmt, 7, row->currency, sizeof row->currency);
+    row->tests = (int)sql_int(stmt, 8, 0);
+    row->ok = (int)sql_int(stmt, 9, 0);
     return run_status_from_name(status, &row->status)
                ? 0
                : err_set(err, ERR_STORAGE, "%s: run %s has the unknown status %s", s->path, row->run_id,
