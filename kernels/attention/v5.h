@@ -80,7 +80,8 @@ template <class F, int I, int J, class DO> __device__ __forceinline__ void each(
                 f(at[i][j][e], F::row(i, e), j, e);
 }
 
-// Takes out of the sums the scores that a query does not see: those from `limit[row]` on, counted in the tile.
+// Takes out of the sums the scores that a query does not see: those from `limit[row]` on, counted in the
+// tile.
 template <class F> __device__ __forceinline__ void mask(typename F::scores &s, const int (&limit)[F::rows])
 {
     each<F>(s.at, [&](float &x, int r, int j, int e) { x = F::key(j, e) < limit[r] ? x : -INFINITY; });

@@ -49,8 +49,8 @@ template <class F> __device__ void attend(const problem &p, const place &at, int
 }
 
 template <format FORMAT, int HEAD_DIM>
-__global__ void __launch_bounds__(fragment<FORMAT, HEAD_DIM>::threads, fragment<FORMAT, HEAD_DIM>::blocks_a_core)
-    attend_tiles(problem p)
+__global__ void __launch_bounds__(fragment<FORMAT, HEAD_DIM>::threads,
+                                  fragment<FORMAT, HEAD_DIM>::blocks_a_core) attend_tiles(problem p)
 {
     HIP_DYNAMIC_SHARED(unsigned char, lds)
     attend<fragment<FORMAT, HEAD_DIM>>(p, place(p, static_cast<int>(blockIdx.x)), HEAD_DIM, lds);

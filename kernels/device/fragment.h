@@ -16,6 +16,7 @@
 #include "device/device.h"
 
 #include <cstdint>
+#include <type_traits>
 
 enum class format { f16, bf16 };
 

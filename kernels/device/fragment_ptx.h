@@ -12,6 +12,18 @@ __device__ __forceinline__ uint32_t shared_address(const void *lds)
     return static_cast<uint32_t>(__cvta_generic_to_shared(lds));
 }
 
+__device__ __forceinline__ void store(uint32_t lds, int value)
+{
+    asm volatile("st.shared.b32 [%0], %1;" ::"r"(lds), "r"(value) : "memory");
+}
+
+__device__ __forceinline__ int load(uint32_t lds)
+{
+    int value;
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(value) : "r"(lds) : "memory");
+    return value;
+}
+
 // Sixteen bytes from global to shared memory without registers; zeros when the source does not exist.
 __device__ __forceinline__ void copy_async(uint32_t lds, const void *global, bool exists)
 {

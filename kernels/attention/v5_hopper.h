@@ -1,0 +1,379 @@
+// v5 on Hopper: the tile loop of v5_tiles.h as a pipeline of three warpgroups.
+// One warpgroup only brings tiles in, through the tensor copy engine. Two compute, 64 queries each, and take
+// turns: while one has its products in the tensor cores the other does its softmax. Within a warpgroup the
+// scores of the next tile are computed while the softmax of this one runs.
+// Tiles of keys go from last to first: only the first one worked on needs a mask, and it holds a key that
+// each of its queries sees, so that every maximum is finite.
+// A block stays on its core and takes piece after piece, so that the copies of the next piece overlap. Pieces
+// are handed out by a counter: dealt in turn, as they differ in length, a fifth of the time would be lost.
+#pragma once
+
+#include "attention/v5_launch.h"
+#include "device/fragment_wgmma.h"
+
+namespace v5
+{
+struct tensor_maps {
+    CUtensorMap q, k, v, o;
+};
+
+template <format FORMAT, int HEAD_DIM> struct pipeline {
+    using F = warpgroup_fragment<FORMAT, HEAD_DIM>;
+    static constexpr int consumers = 2; // warpgroups
+    static constexpr int consumer_warps = consumers * 4;
+    static constexpr int stages = 2;
+    static constexpr int threads = (1 + consumers) * 128;
+    static constexpr int block_queries = consumers * F::queries;
+    static constexpr int alignment = 1024; // of a swizzled tile
+    static_assert(block_queries == F::keys, "else more tiles than one need a mask");
+
+    // Byte offsets in shared memory.
+    static constexpr int q_at = 0;
+    static constexpr int o_at = q_at + consumers * F::query_bytes;
+    static constexpr int k_at = o_at + consumers * F::query_bytes;
+    static constexpr int v_at = k_at + stages * F::tile_bytes;
+    static constexpr int barriers_at = v_at + stages * F::tile_bytes;
+    static constexpr int barriers = 2 + 4 * stages;
+    static constexpr int piece_at = barriers_at + 8 * barriers;
+    static constexpr size_t lds_bytes = alignment + piece_at + 4;
+
+    // Where a ring of stages stands; producer and consumers count alike.
+    struct position {
+        int stage = 0;
+        uint32_t phase = 0;
+        __device__ void advance()
+        {
+            stage = stage + 1 == stages ? 0 : stage + 1;
+            phase ^= stage == 0;
+        }
+    };
+
+    const problem &p;
+    const tensor_maps &maps;
+    unsigned *counter; // of pieces handed out beyond each block's first
+    uint32_t lds;
+
+    __device__ uint32_t barrier(int i) const
+    {
+        return lds + barriers_at + 8 * i;
+    }
+    __device__ uint32_t q_full() const
+    {
+        return barrier(0);
+    }
+    __device__ uint32_t q_free() const
+    {
+        return barrier(1);
+    }
+    __device__ uint32_t k_full(int stage) const
+    {
+        return barrier(2 + stage);
+    }
+    __device__ uint32_t k_free(int stage) const
+    {
+        return barrier(2 + stages + stage);
+    }
+    __device__ uint32_t v_full(int stage) const
+    {
+        return barrier(2 + 2 * stages + stage);
+    }
+    __device__ uint32_t v_free(int stage) const
+    {
+        return barrier(2 + 3 * stages + stage);
+    }
+
+    __device__ void init() const
+    {
+        if (threadIdx.x == 0) {
+            hopper::barrier_init(q_full(), 1);
+            hopper::barrier_init(q_free(), consumer_warps);
+            for (int i = 0; i < stages; i++) {
+                hopper::barrier_init(k_full(i), 1);
+                hopper::barrier_init(v_full(i), 1);
+                hopper::barrier_init(k_free(i), consumer_warps);
+                hopper::barrier_init(v_free(i), consumer_warps);
+            }
+            hopper::barrier_init_done();
+        }
+        __syncthreads();
+    }
+
+    __device__ int key_tiles(const place &at) const
+    {
+        return (p.keys_of_tile(at.tile * block_queries, block_queries) + F::keys - 1) / F::keys;
+    }
+
+    // ---- the producer: one thread ----
+    __device__ void load(uint32_t to, const CUtensorMap *map, int rows, int head, int first, int batch,
+                         uint32_t full) const
+    {
+        for (int panel = 0; panel < F::panels; panel++)
+            hopper::load_box(to + panel * rows * 128, map, {panel * 64, head, first, batch}, full);
+    }
+
+    __device__ void load_tile(const CUtensorMap *map, uint32_t to, const place &at, int t, uint32_t full,
+                              uint32_t free, uint32_t phase) const
+    {
+        const int kv_head = at.head % p.q_heads / (p.q_heads / p.kv_heads);
+        hopper::wait(free, phase ^ 1);
+        hopper::arrive_expecting(full, F::tile_bytes);
+        load(to, map, F::keys, kv_head, t * F::keys, at.head / p.q_heads, full);
+    }
+    // Q, and with it the number of the piece.
+    __device__ void load_queries(const place &at, int index, uint32_t phase) const
+    {
+        hopper::wait(q_free(), phase ^ 1);
+        ptx::store(lds + piece_at, index);
+        hopper::arrive_expecting(q_full(), consumers * F::query_bytes);
+        for (int w = 0; w < consumers; w++)
+            load(lds + q_at + w * F::query_bytes, &maps.q, F::queries, at.head % p.q_heads,
+                 at.tile * block_queries + w * F::queries, at.head / p.q_heads, q_full());
+    }
+
+    __device__ void produce() const
+    {
+        position k, v;
+        uint32_t q_phase = 0;
+        int index = static_cast<int>(blockIdx.x);
+        while (index < p.heads * p.tiles) {
+            const int next = static_cast<int>(gridDim.x + atomicAdd(counter, 1u));
+            const place at(p, index);
+            const int last = key_tiles(at) - 1;
+            for (int t = last; t >= 0; t--) {
+                load_tile(&maps.k, lds + k_at + k.stage * F::tile_bytes, at, t, k_full(k.stage),
+                          k_free(k.stage), k.phase);
+                k.advance();
+                if (t == last)
+                    load_queries(at, index, q_phase);
+                load_tile(&maps.v, lds + v_at + v.stage * F::tile_bytes, at, t, v_full(v.stage),
+                          v_free(v.stage), v.phase);
+                v.advance();
+            }
+            q_phase ^= 1;
+            index = next;
+        }
+        hopper::wait(q_free(), q_phase ^ 1);
+        ptx::store(lds + piece_at, index);
+        hopper::arrive(q_full());
+    }
+
+    // ---- the consumers ----
+    __device__ void release(uint32_t barrier) const
+    {
+        if (F::lane() == 0)
+            hopper::arrive(barrier);
+    }
+    // Named barriers 1 and 2 pass the tensor cores from one consumer to the other; 3 and 4 are a consumer's
+    // own.
+    __device__ void take_turn(int consumer) const
+    {
+        hopper::sync_named(1 + consumer, consumers * 128);
+    }
+    __device__ void pass_turn(int consumer) const
+    {
+        hopper::arrive_named(1 + (consumer ^ 1), consumers * 128);
+    }
+
+    __device__ void consume(int consumer) const
+    {
+        position k, v;
+        uint32_t q_phase = 0;
+        const uint32_t q = lds + q_at + consumer * F::query_bytes;
+        const uint32_t out = lds + o_at + consumer * F::query_bytes;
+        if (consumer == 1)
+            pass_turn(consumer);
+        for (;;) {
+            hopper::wait(q_full(), q_phase);
+            q_phase ^= 1;
+            const int index = ptx::load(lds + piece_at);
+            if (index >= p.heads * p.tiles)
+                break;
+            const place at(p, index);
+            const int first = at.tile * block_queries + consumer * F::queries;
+            typename F::output o;
+            softmax<F> rows;
+            attend(rows, o, q, first, key_tiles(at) - 1, consumer, k, v);
+
+            float factor[F::rows];
+            for (int r = 0; r < F::rows; r++)
+                factor[r] = 1.0f / rows.total(r);
+            rescale<F>(o, factor);
+            write(out, o, consumer, first, at.head);
+        }
+        if (consumer == 0)
+            take_turn(consumer); // what consumer 1 passed last
+        hopper::store_wait();
+    }
+
+    __device__ __forceinline__ void attend(softmax<F> &rows, typename F::output &o, uint32_t q, int first,
+                                           int last, int consumer, position &k, position &v) const
+    {
+        typename F::scores s;
+        typename F::probabilities probabilities;
+        float keep[F::rows];
+
+        hopper::wait(k_full(k.stage), k.phase);
+        F::begin_score(s, q, lds + k_at + k.stage * F::tile_bytes);
+        hopper::product_wait<0>();
+        release(k_free(k.stage));
+        k.advance();
+        int limit[F::rows];
+        for (int r = 0; r < F::rows; r++)
+            limit[r] = p.keys_of(first + F::query(r)) - last * F::keys;
+        mask<F>(s, limit);
+        rows.absorb(s, keep, p.scale);
+        F::round(probabilities, s);
+
+        for (int t = last - 1; t >= 0; t--) {
+            hopper::wait(k_full(k.stage), k.phase);
+            take_turn(consumer);
+            F::begin_score(s, q, lds + k_at + k.stage * F::tile_bytes);
+            hopper::wait(v_full(v.stage), v.phase);
+            F::begin_accumulate(o, probabilities, lds + v_at + v.stage * F::tile_bytes, t < last - 1);
+            pass_turn(consumer);
+            hopper::product_wait<1>();
+            release(k_free(k.stage));
+            k.advance();
+            rows.absorb(s, keep, p.scale);
+            F::settle(s);
+            hopper::product_wait<0>();
+            release(v_free(v.stage));
+            v.advance();
+            rescale<F>(o, keep);
+            F::round(probabilities, s);
+        }
+        release(q_free());
+        hopper::wait(v_full(v.stage), v.phase);
+        F::begin_accumulate(o, probabilities, lds + v_at + v.stage * F::tile_bytes, last > 0);
+        hopper::product_wait<0>();
+        release(v_free(v.stage));
+        v.advance();
+    }
+
+    __device__ void write(uint32_t out, const typename F::output &o, int consumer, int first, int head) const
+    {
+        const bool leader = threadIdx.x % 128 == 0;
+        if (leader)
+            hopper::store_wait(); // of the piece before
+        hopper::sync_named(3 + consumer, 128);
+        F::put(out, o);
+        hopper::fence_for_copy();
+        hopper::sync_named(3 + consumer, 128);
+        if (leader) {
+            for (int panel = 0; panel < F::panels; panel++)
+                hopper::store_box(&maps.o, {panel * 64, head % p.q_heads, first, head / p.q_heads},
+                                  out + panel * F::query_panel_bytes);
+            hopper::store_commit();
+        }
+    }
+};
+
+template <format FORMAT, int HEAD_DIM>
+__global__ void __launch_bounds__(pipeline<FORMAT, HEAD_DIM>::threads, 1)
+    attend_pipelined(const __grid_constant__ problem p, const __grid_constant__ tensor_maps maps,
+                     unsigned *counter)
+{
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    HIP_DYNAMIC_SHARED(unsigned char, lds)
+    using P = pipeline<FORMAT, HEAD_DIM>;
+    const uint32_t base = (ptx::shared_address(lds) + P::alignment - 1) / P::alignment * P::alignment;
+    const P work{p, maps, counter, base};
+    work.init();
+    const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);
+    if (warpgroup == 0) {
+        hopper::keep_registers<24>();
+        if (threadIdx.x == 0)
+            work.produce();
+    } else {
+        hopper::take_registers<240>();
+        work.consume(warpgroup - 1);
+    }
+#endif
+}
+
+// ---- the host's side ----
+using tensor_map_encode = decltype(&cuTensorMapEncodeTiled);
+
+// A tensor [batch][seq][heads][dims] that the copy engine reads or writes by boxes of `rows` rows of 64 dims.
+inline bool describe_tensor(CUtensorMap *map, tensor_map_encode encode, const void *data, format type,
+                            const attn_shape &s, int heads, int rows)
+{
+    const cuuint64_t row = sizeof(uint16_t) * s.head_dim;
+    const cuuint64_t sizes[] = {static_cast<cuuint64_t>(s.head_dim), static_cast<cuuint64_t>(heads),
+                                static_cast<cuuint64_t>(s.seq), static_cast<cuuint64_t>(s.batch)};
+    const cuuint64_t strides[] = {row, row * heads, row * heads * s.seq};
+    const cuuint32_t box[] = {64, 1, static_cast<cuuint32_t>(rows), 1};
+    const cuuint32_t steps[] = {1, 1, 1, 1};
+    return encode(map,
+                  type == format::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+                  4, const_cast<void *>(data), sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                  CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+}
+
+// The driver's encoder, found at run time so that nothing links against the driver.
+inline tensor_map_encode tensor_map_encoder()
+{
+    void *entry = nullptr;
+    cudaDriverEntryPointQueryResult found;
+    if (cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault,
+                                         &found) != cudaSuccess ||
+        found != cudaDriverEntryPointSuccess)
+        return nullptr;
+    return reinterpret_cast<tensor_map_encode>(entry);
+}
+
+constexpr size_t counter_bytes = sizeof(unsigned); // of scratch
+
+inline int cores()
+{
+    int device = 0, count = 1;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
+        return 1;
+    return count;
+}
+
+inline unsigned pipeline_blocks(int pieces)
+{
+    const int most = cores();
+    return static_cast<unsigned>(pieces < most ? pieces : most);
+}
+
+inline attn_geometry pipeline_geometry(const attn_shape &s)
+{
+    using narrow = pipeline<format::bf16, 64>;
+    using wide = pipeline<format::bf16, 128>;
+    const int pieces = static_cast<int>(tiles(s.seq, wide::block_queries)) * s.q_heads * s.batch;
+    return {dim3(pipeline_blocks(pieces)), dim3(wide::threads),
+            s.head_dim == 64 ? narrow::lds_bytes : wide::lds_bytes, wide::consumers * 128};
+}
+
+template <format FORMAT, int HEAD_DIM> hipError_t launch_pipelined(const attn_args &args, hipStream_t stream)
+{
+    using P = pipeline<FORMAT, HEAD_DIM>;
+    using F = typename P::F;
+    const attn_shape &s = args.shape;
+    const problem p = describe(args, P::block_queries);
+    const tensor_map_encode encode = tensor_map_encoder();
+    tensor_maps maps;
+    if (!encode || !describe_tensor(&maps.q, encode, args.q, FORMAT, s, s.q_heads, F::queries) ||
+        !describe_tensor(&maps.k, encode, args.k, FORMAT, s, s.kv_heads, F::keys) ||
+        !describe_tensor(&maps.v, encode, args.v, FORMAT, s, s.kv_heads, F::keys) ||
+        !describe_tensor(&maps.o, encode, args.o, FORMAT, s, s.q_heads, F::queries))
+        return hipErrorInvalidValue;
+
+    const auto kernel = attend_pipelined<FORMAT, HEAD_DIM>;
+    hipError_t error = hipFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+                                           hipFuncAttributeMaxDynamicSharedMemorySize, P::lds_bytes);
+    if (error != hipSuccess)
+        return error;
+    const auto counter = static_cast<unsigned *>(args.scratch);
+    error = cudaMemsetAsync(counter, 0, sizeof *counter, stream);
+    if (error != hipSuccess)
+        return error;
+    hipLaunchKernelGGL(kernel, dim3(pipeline_blocks(p.heads * p.tiles)), dim3(P::threads), P::lds_bytes,
+                       stream, p, maps, counter);
+    return hipGetLastError();
+}
+} // namespace v5

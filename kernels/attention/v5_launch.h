@@ -1,0 +1,83 @@
+// The host's side of v5 that its forms share: what a launch is told, and the choice of a kernel by
+// format and head size.
+#pragma once
+
+#include "attention/layout.h"
+#include "attention/v5_tiles.h"
+
+namespace v5
+{
+constexpr float log2_e = 1.44269504f;
+constexpr size_t cached_bytes = 32u << 20; // of K and V that a section of heads may fill of the L2 cache
+
+inline problem describe(const attn_args &args, int block_queries)
+{
+    const attn_shape &s = args.shape;
+    problem p;
+    p.q = static_cast<const uint16_t *>(args.q);
+    p.k = static_cast<const uint16_t *>(args.k);
+    p.v = static_cast<const uint16_t *>(args.v);
+    p.o = static_cast<uint16_t *>(args.o);
+    p.seq = s.seq;
+    p.q_heads = s.q_heads;
+    p.kv_heads = s.kv_heads;
+    p.heads = s.batch * s.q_heads;
+    p.tiles = static_cast<int>(tiles(s.seq, block_queries));
+    p.causal = s.causal;
+    p.scale = args.scale * log2_e;
+    const size_t kv_bytes = sizeof(uint16_t) * 2 * s.seq * s.head_dim;
+    const size_t fit = cached_bytes / kv_bytes > 1 ? cached_bytes / kv_bytes : 1;
+    const size_t section = fit * (s.q_heads / s.kv_heads);
+    p.section = section < static_cast<size_t>(p.heads) ? static_cast<int>(section) : p.heads;
+    return p;
+}
+
+// Calls f(format, head size) with both as types, for shapes that v5 takes.
+template <format FORMAT, class LAUNCH> hipError_t choose_head_dim(const attn_args &args, LAUNCH f)
+{
+    switch (args.shape.head_dim) {
+    case 64:
+        return f(std::integral_constant<format, FORMAT>(), std::integral_constant<int, 64>());
+    case 128:
+        return f(std::integral_constant<format, FORMAT>(), std::integral_constant<int, 128>());
+    }
+    return hipErrorInvalidValue;
+}
+
+template <class LAUNCH> hipError_t choose(const attn_args &args, LAUNCH f)
+{
+    if (!(args.scale > 0.0f)) // the running maximum is of unscaled scores
+        return hipErrorInvalidValue;
+    switch (args.shape.dtype) {
+    case ATTN_F16:
+        return choose_head_dim<format::f16>(args, f);
+    case ATTN_BF16:
+        return choose_head_dim<format::bf16>(args, f);
+    case ATTN_F32:
+        break;
+    }
+    return hipErrorInvalidValue;
+}
+
+template <format FORMAT, int HEAD_DIM> hipError_t launch_tiles(const attn_args &args, hipStream_t stream)
+{
+    using F = fragment<FORMAT, HEAD_DIM>;
+    const auto kernel = attend_tiles<FORMAT, HEAD_DIM>;
+    const hipError_t error = hipFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+                                                 hipFuncAttributeMaxDynamicSharedMemorySize, F::lds_bytes);
+    if (error != hipSuccess)
+        return error;
+    const problem p = describe(args, F::block_queries);
+    hipLaunchKernelGGL(kernel, dim3(p.heads * p.tiles), dim3(F::threads), F::lds_bytes, stream, p);
+    return hipGetLastError();
+}
+
+inline attn_geometry tiles_geometry(const attn_shape &s)
+{
+    using narrow = fragment<format::bf16, 64>;
+    using wide = fragment<format::bf16, 128>;
+    const size_t lds = s.head_dim == 64 ? narrow::lds_bytes : wide::lds_bytes;
+    return {dim3(tiles(s.seq, wide::block_queries) * s.q_heads * s.batch), dim3(wide::threads), lds,
+            wide::threads};
+}
+} // namespace v5

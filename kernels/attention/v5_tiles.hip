@@ -1,0 +1,22 @@
+// v5_tiles (v5_tile_loop): v5's portable tile loop, also where v5 would choose a pipeline of its own.
+#include "attention/v5_launch.h"
+
+namespace
+{
+hipError_t launch(const attn_args &args, hipStream_t stream)
+{
+    return v5::choose(
+        args, [&](auto type, auto head_dim) { return v5::launch_tiles<type, head_dim>(args, stream); });
+}
+} // namespace
+
+extern const attn_variant attn_v5_tiles = {
+    "v5_tiles",
+    "v5_tile_loop",
+    "v5's portable loop over tiles, on any matrix core",
+    1u << ATTN_F16 | 1u << ATTN_BF16,
+    true,
+    v5::tiles_geometry,
+    nullptr,
+    launch,
+};

@@ -1,0 +1,114 @@
+// Fragments on Hopper (sm_90a): what a warpgroup of 128 threads holds, and its asynchronous products.
+// The parts that mask and softmax use are those of fragment.h; the products are only begun here, and the
+// pipeline that waits for them is the caller's. A tile in shared memory is one panel of 128-byte rows
+// for every 64 dims of the head, as the copy engine writes it with its swizzle.
+#pragma once
+
+#include "device/hopper.h"
+
+template <format FORMAT, int HEAD_DIM> struct warpgroup_fragment {
+    static constexpr int queries = 64;
+    static constexpr int keys = 128;
+    static constexpr int panels = HEAD_DIM / 64;
+    static constexpr int query_panel_bytes = queries * 128;
+    static constexpr int key_panel_bytes = keys * 128;
+    static constexpr int query_bytes = panels * query_panel_bytes;
+    static constexpr int tile_bytes = panels * key_panel_bytes;
+
+    struct scores {
+        float at[1][keys / 8][4];
+    };
+    struct output {
+        float at[1][HEAD_DIM / 8][4];
+    };
+    struct probabilities {
+        uint32_t at[keys / 16][4];
+    };
+
+    static constexpr int rows = 2;
+    static __device__ constexpr int row(int, int e)
+    {
+        return e / 2;
+    }
+    static __device__ int lane()
+    {
+        return static_cast<int>(threadIdx.x) % 32;
+    }
+    static __device__ int warp()
+    {
+        return static_cast<int>(threadIdx.x) / 32 % 4;
+    }
+    static __device__ int query(int row)
+    {
+        return warp() * 16 + row * 8 + lane() / 4;
+    }
+    static __device__ int key(int j, int e)
+    {
+        return j * 8 + lane() % 4 * 2 + e % 2;
+    }
+    static __device__ float row_max(float x)
+    {
+        x = fmaxf(x, __shfl_xor(x, 1, 32));
+        return fmaxf(x, __shfl_xor(x, 2, 32));
+    }
+    static __device__ float row_sum(float x)
+    {
+        x += __shfl_xor(x, 1, 32);
+        return x + __shfl_xor(x, 2, 32);
+    }
+
+    // Begins S = Q K^T.
+    static __device__ __forceinline__ void begin_score(scores &s, uint32_t q, uint32_t k)
+    {
+        hopper::product_begin();
+#pragma unroll
+        for (int d = 0; d < HEAD_DIM; d += 16)
+            hopper::product<FORMAT>(s.at[0], hopper::operand(q + d / 64 * query_panel_bytes + d % 64 * 2, 16),
+                                    hopper::operand(k + d / 64 * key_panel_bytes + d % 64 * 2, 16), d > 0);
+        hopper::product_commit();
+    }
+
+    // Begins O += P V, or O = P V when nothing was accumulated.
+    static __device__ __forceinline__ void begin_accumulate(output &o, const probabilities &p, uint32_t v,
+                                                            bool accumulated)
+    {
+        hopper::product_begin();
+#pragma unroll
+        for (int j = 0; j < keys / 16; j++)
+            hopper::product<FORMAT>(o.at[0], p.at[j],
+                                    hopper::operand(v + j * 2 * hopper::swizzled_group, key_panel_bytes),
+                                    j > 0 || accumulated);
+        hopper::product_commit();
+    }
+
+    // Keeps the compiler from moving the computation of `s` down past this point, behind a wait.
+    static __device__ __forceinline__ void settle(scores &s)
+    {
+#pragma unroll
+        for (int j = 0; j < keys / 8; j++)
+            asm volatile(""
+                         : "+f"(s.at[0][j][0]), "+f"(s.at[0][j][1]), "+f"(s.at[0][j][2]),
+                           "+f"(s.at[0][j][3]));
+    }
+
+    static __device__ __forceinline__ void round(probabilities &p, const scores &s)
+    {
+#pragma unroll
+        for (int j = 0; j < keys / 16; j++)
+            ptx::pack_rows<FORMAT>(p.at[j], s.at[0][2 * j], s.at[0][2 * j + 1]);
+    }
+
+    // The warpgroup's output into shared memory, as the copy engine expects it.
+    static __device__ void put(uint32_t lds, const output &o)
+    {
+        const int row = warp() * 16 + lane() % 16;
+#pragma unroll
+        for (int j = 0; j < HEAD_DIM / 16; j++) {
+            const int column = j % 4 * 2 + lane() / 16;
+            uint32_t packed[4];
+            ptx::pack_rows<FORMAT>(packed, o.at[0][2 * j], o.at[0][2 * j + 1]);
+            hopper::store_matrices(lds + j / 4 * query_panel_bytes + row * 128 + (column ^ row % 8) * 16,
+                                   packed);
+        }
+    }
+};
