@@ -105,3 +105,10 @@ int attach_open(struct cmd_env *env, const struct attach_args *a, const char *wo
         return -1;
     return known ? 0 : adopt_run(s, word, err);
 }
+
+void attach_print_left(const struct session *s)
+{
+    fprintf(stderr,
+            "run %s goes on on %s: `kernsweep attach %s` follows it, `kernsweep cancel %s` stops it\n",
+            s->rec.run_id, s->rec.node, s->rec.run_id, s->rec.run_id);
+}

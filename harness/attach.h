@@ -1,5 +1,5 @@
 /* attach: what the commands about a run that is on a node already share: finding it here or on --node, and
- * connecting to it. Prints nothing.
+ * connecting to it, and saying how to come back to it.
  */
 #ifndef KERNSWEEP_HARNESS_ATTACH_H
 #define KERNSWEEP_HARNESS_ATTACH_H
@@ -23,6 +23,9 @@ json_t *attach_node_runs(struct session *s, const char *run_id, struct err *err)
 /* Connects to the run that word means: known here, or on --node. */
 int attach_open(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
                 struct err *err);
+
+/* To stderr: that the run goes on, how to follow and how to stop it. */
+void attach_print_left(const struct session *s);
 
 /* Gives a run that was started elsewhere its bundle's place and a record here. */
 int attach_reserve(struct session *s, struct err *err);

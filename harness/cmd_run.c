@@ -1,7 +1,7 @@
 /* kernsweep run: plan -> node -> bundle -> store -> tables. */
 #include "common/json.h"
 #include "common/text.h"
-#include "harness/cmd.h"
+#include "harness/attach.h"
 #include "harness/finish.h"
 
 #include <stdio.h>
@@ -117,16 +117,9 @@ static void print_pending(const struct cmd_env *env)
     buf_release(&text);
 }
 
-static void print_left_running(const struct session *s)
-{
-    fprintf(stderr,
-            "run %s goes on on %s: `kernsweep attach %s` follows it, `kernsweep cancel %s` stops it\n",
-            s->rec.run_id, s->rec.node, s->rec.run_id, s->rec.run_id);
-}
-
 static int print_detached(const struct cmd_env *env, const struct session *s)
 {
-    print_left_running(s);
+    attach_print_left(s);
     if (!env->json) {
         puts(s->rec.run_id);
         return EXIT_DONE;
@@ -155,7 +148,7 @@ static int drive(struct cmd_env *env, const struct run_args *a, const struct pla
         return -1;
     if (session_start(s, p, &opt, err) != 0) {
         if (s->rec.state == RUNREC_RUNNING)
-            print_left_running(s);
+            attach_print_left(s);
         else if (err->kind == ERR_NODE)
             print_pending(env);
         return -1;
@@ -163,7 +156,7 @@ static int drive(struct cmd_env *env, const struct run_args *a, const struct pla
     if (a->detach)
         return print_detached(env, s);
     if (session_follow(s, err) != 0 || session_collect(s, err) != 0) {
-        print_left_running(s);
+        attach_print_left(s);
         return -1;
     }
     return finish_run(env, &s->rec, &fin, err);

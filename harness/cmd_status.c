@@ -34,12 +34,17 @@ static void print_run(const char *node, const json_t *run)
     putchar('\n');
 }
 
+enum { STATUS_PLACES_MAX = 64 };
+
 struct query {
     struct cmd_env *env;
     const struct attach_args *args;
     const char *word; /* a run, or NULL for all */
     json_t *all;      /* --json */
-    char asked[64][256];
+    struct {
+        char node[sizeof((struct runrec *)0)->node];
+        char workdir[512];
+    } asked[STATUS_PLACES_MAX]; /* where has been looked already */
     size_t n_asked;
     int failed;
 };
@@ -69,21 +74,22 @@ static int ask_node(const struct runrec *rec, struct query *st, struct err *err)
     return rc;
 }
 
-/* Every node that a run of this store was started on is asked once. */
+/* Every node and folder that a run of this store was started in is asked once. */
 static int ask_node_of(const struct runrec *rec, void *arg, struct err *err)
 {
     struct query *st = arg;
     struct err one = {0};
     (void)err;
     for (size_t i = 0; i < st->n_asked; i++)
-        if (strcmp(st->asked[i], rec->node) == 0)
+        if (strcmp(st->asked[i].node, rec->node) == 0 && strcmp(st->asked[i].workdir, rec->workdir) == 0)
             return 0;
-    if (st->n_asked == sizeof st->asked / sizeof *st->asked)
+    if (st->n_asked == STATUS_PLACES_MAX)
         return 0;
-    snprintf(st->asked[st->n_asked++], sizeof *st->asked, "%s", rec->node);
-    struct runrec patient = *rec;
-    patient.patience_s = 0;
-    if (ask_node(&patient, st, &one) != 0) {
+    snprintf(st->asked[st->n_asked].node, sizeof st->asked->node, "%s", rec->node);
+    snprintf(st->asked[st->n_asked++].workdir, sizeof st->asked->workdir, "%.511s", rec->workdir);
+    struct runrec impatient = *rec;
+    impatient.patience_s = 0;
+    if (ask_node(&impatient, st, &one) != 0) {
         fprintf(stderr, "kernsweep: %s\n", one.msg);
         st->failed++;
     }

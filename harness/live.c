@@ -16,6 +16,8 @@ void live_duration(double seconds, char *out, size_t cap)
 {
     if (!isfinite(seconds) || seconds < 0)
         snprintf(out, cap, "-");
+    else if (seconds < 1e-9)
+        snprintf(out, cap, "0 s");
     else if (seconds < 0.9995)
         snprintf(out, cap, "%.*f ms", seconds < 0.00995 ? 2 : seconds < 0.0995 ? 1 : 0, seconds * 1e3);
     else if (seconds < 9.95)
