@@ -11,6 +11,7 @@
 #include "results/draft.h"
 #include "results/ingest.h"
 #include "results/run_data.h"
+#include "results/when.h"
 
 #include <math.h>
 
@@ -71,7 +72,9 @@ static inline void draft_night(struct draft *d, int night)
     struct run_info *r = &d->info;
     snprintf(r->run_id, sizeof r->run_id, "night-%04d", night);
     snprintf(r->ticket, sizeof r->ticket, "demo");
-    snprintf(r->date, sizeof r->date, "2026-%02d-%02d", 1 + (night / 28) % 12, 1 + night % 28);
+    char day[CLOCK_ISO_LEN + 1];
+    when_format(when_midnight("2025-01-01") + (int64_t)night * 86400000, day);
+    memcpy(r->date, day, 10);
     snprintf(r->node, sizeof r->node, NODE);
     snprintf(r->mode, sizeof r->mode, "perf");
     snprintf(r->origin, sizeof r->origin, "bundle");
@@ -117,7 +120,8 @@ static inline struct run_data run_of_draft(struct draft *d)
     r.n_tests = d->n_tests;
     r.variants = calloc(d->n_variants + 1, sizeof *r.variants);
     r.tests = calloc(d->n_tests + 1, sizeof *r.tests);
-    memcpy(r.variants, d->variants, d->n_variants * sizeof *r.variants);
+    for (size_t i = 0; i < d->n_variants; i++)
+        r.variants[i] = d->variants[i];
     for (size_t i = 0; i < d->n_tests; i++) {
         r.tests[i] = d->tests[i].t;
         r.tests[i].value[METRIC_TOK_PER_S] = r.tests[i].context / r.tests[i].value[METRIC_PREFILL_S];
