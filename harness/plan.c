@@ -36,6 +36,7 @@ static const char *const known_keys[] = {"schema",
                                          "baseline",
                                          "reference",
                                          "patches",
+                                         "cost",
                                          "comment",
                                          NULL};
 
@@ -134,6 +135,24 @@ static int load_numbers(struct plan *p, const struct json_at *root, struct err *
     return 0;
 }
 
+/* What a node costs is checked here and read by reports, from the stored plan. */
+static int check_cost(const struct json_at *root, struct err *err)
+{
+    static const char *const keys[] = {"per_hour", "currency", NULL};
+    struct json_at cost = json_member(root, "cost"), code = json_member(&cost, "currency");
+    const char *currency = "USD";
+    double per_hour;
+    if (!cost.value)
+        return 0;
+    if (json_keys(&cost, keys, err) != 0 || json_get_num(&cost, "per_hour", 0, 1e6, &per_hour, err) != 0 ||
+        json_get_str_def(&cost, "currency", &currency, err) != 0)
+        return -1;
+    if (strlen(currency) != 3 || strspn(currency, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 3)
+        return json_fail(&code, err, "expected a currency's three letters, such as \"USD\", found \"%.80s\"",
+                         currency);
+    return 0;
+}
+
 static int load_order(struct plan *p, const struct json_at *root, struct err *err)
 {
     const char *order = "interleaved";
@@ -151,7 +170,7 @@ static int load_all(struct plan *p, struct err *err)
 {
     struct json_at root = json_root(p->root, p->file);
     if (json_keys(&root, known_keys, err) != 0 || load_words(p, &root, err) != 0 ||
-        load_numbers(p, &root, err) != 0 || load_order(p, &root, err) != 0 ||
+        load_numbers(p, &root, err) != 0 || check_cost(&root, err) != 0 || load_order(p, &root, err) != 0 ||
         plan_load_env(p, &root, err) != 0 || plan_load_source(p, &root, err) != 0 ||
         plan_load_variants(p, &root, err) != 0 || plan_load_contexts(p, &root, err) != 0 ||
         plan_load_timings(p, &root, err) != 0)
