@@ -21,7 +21,7 @@ static void take_lines(const json_t *obj, const char *key, char *out, size_t cap
     size_t len = s ? strlen(s) : 0, keep = cap / 5;
     if (len > keep) {
         s += len - keep;
-        s += strcspn(s, "\n");
+        s += strcspn(s, "\n") < keep / 2 ? strcspn(s, "\n") : 0; /* a whole line, unless it is all there is */
     }
     struct buf text;
     buf_init(&text, cap - 1);

@@ -1,6 +1,7 @@
 /* event: journal lines from a node that may be hostile, split anywhere by the network. */
 #include "tests/unit/support.h"
 
+#include "common/json.h"
 #include "common/text.h"
 #include "harness/event.h"
 
@@ -137,6 +138,49 @@ static void texts_are_bounded_and_inert(void **state)
         assert_true(strlen(e.reason) > EVENT_TEXT_MAX - 4 && strlen(e.reason) < EVENT_TEXT_MAX);
         assert_true(text_is_utf8(e.reason, strlen(e.reason)));
         buf_release(&line);
+    }
+}
+
+/* The tail of a log of count lines of unit, each of `repeat` units. */
+static const char *log_tail(struct event *e, const char *unit, int repeat, int count)
+{
+    struct buf text;
+    struct err err = {0};
+    buf_init(&text, 1 << 20);
+    for (int i = 0; i < count; i++) {
+        for (int j = 0; j < repeat; j++)
+            buf_puts(&text, unit);
+        if (i + 1 < count)
+            buf_putc(&text, '\n');
+    }
+    json_t *obj = json_pack("{s:s, s:s}", "event", "BUILD_END", "log_tail", buf_str(&text));
+    buf_clear(&text);
+    assert_ok(json_encode(obj, &text, &err), &err);
+    assert_ok(event_decode(e, text.data, text.len, &err), &err);
+    json_decref(obj);
+    buf_release(&text);
+    return e->log_tail;
+}
+
+/* Whatever a build printed last: whole lines, escaped, and something to read. */
+static void log_tail_keeps_the_last_lines(void **state)
+{
+    (void)state;
+    static const char *const units[] = {"x",    "\xc3\xa9",     "\xe2\x82\xac",
+                                        "\x01", "\xe2\x80\xae", "\xf3\xa0\x81\x81"};
+    struct event e;
+    assert_string_equal(log_tail(&e, "ab", 2, 2), "abab\nabab\n");
+    assert_string_equal(log_tail(&e, "", 1, 5), "");
+    for (size_t u = 0; u < COUNT(units); u++) {
+        for (int repeat = 1; repeat < 4000; repeat = repeat * 3 / 2 + 1) {
+            const char *tail = log_tail(&e, units[u], repeat, 9000 / repeat + 1);
+            size_t len = strlen(tail);
+            assert_true(len > 500 && len < EVENT_LINES_MAX);
+            assert_int_equal(tail[len - 1], '\n');
+            assert_true(text_is_utf8(tail, len));
+            for (size_t i = 0; i < len; i++)
+                assert_true((unsigned char)tail[i] >= 0x20 || tail[i] == '\n');
+        }
     }
 }
 
@@ -308,6 +352,7 @@ int main(void)
         cmocka_unit_test(what_is_no_event_is_the_nodes_fault),
         cmocka_unit_test(wrong_types_count_as_absent),
         cmocka_unit_test(texts_are_bounded_and_inert),
+        cmocka_unit_test(log_tail_keeps_the_last_lines),
         cmocka_unit_test(numbers_may_be_extreme),
         cmocka_unit_test(any_split_gives_the_same_lines),
         cmocka_unit_test(byte_by_byte_too),
