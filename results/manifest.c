@@ -27,7 +27,10 @@ static int verify_entry(const char *dir, const struct json_at *entry, json_t *na
         return json_fail(entry, err, "%.200s is named twice", path);
     if (fs_join(full, err, dir, path) != 0 || sha256_of_file(full, file_max, found, &found_size, err) != 0)
         return err_wrap(err, "%s", entry->file);
-    if ((int64_t)found_size != size || strcmp(found, expected) != 0)
+    if ((int64_t)found_size != size)
+        return json_fail(entry, err, "%.200s has %zu bytes, the node's had %lld (pull the run again)", path,
+                         found_size, (long long)size);
+    if (strcmp(found, expected) != 0)
         return json_fail(entry, err,
                          "%.200s is not what the node hashed: expected %.64s, found %s (pull the run again)",
                          path, expected, found);
