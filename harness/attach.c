@@ -57,7 +57,8 @@ static int adopt_run(struct session *s, const char *word, struct err *err)
     json_array_foreach(runs, i, run)
     {
         const char *id = json_string_value(json_object_get(run, "run_id"));
-        if (!id || !text_is_name(id) || (strcmp(word, "latest") != 0 && strncmp(id, word, strlen(word)) != 0))
+        if (!id || !text_is_name(id) || !*word ||
+            (strcmp(word, "latest") != 0 && strncmp(id, word, strlen(word)) != 0))
             continue;
         if (strcmp(word, "latest") == 0 && found && strcmp(id, found) < 0)
             continue;
