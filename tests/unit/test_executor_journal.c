@@ -1,0 +1,112 @@
+/* journal: numbering, going on after a crash, and what a crash may have torn. */
+#include "tests/unit/support.h"
+
+#include "common/buf.h"
+#include "executor/journal.h"
+
+static int count_event(const json_t *event, void *arg, struct err *err)
+{
+    (void)err;
+    assert_true(json_is_object(event));
+    ++*(int *)arg;
+    return 0;
+}
+
+static void open_journal(struct journal *j, const char *path, int *seen)
+{
+    struct err err = {.kind = ERR_NONE};
+    *seen = 0;
+    assert_ok(journal_open(j, path, NULL, count_event, seen, &err), &err);
+}
+
+static void add(struct journal *j, const char *message)
+{
+    struct err err = {.kind = ERR_NONE};
+    assert_ok(journal_add(j, EVENT_NODE, json_pack("{s:s}", "message", message), &err), &err);
+}
+
+static void read_all(const char *path, struct buf *out)
+{
+    struct err err = {.kind = ERR_NONE};
+    buf_init(out, 1 << 20);
+    assert_ok(fs_read_file(path, out->max, out, &err), &err);
+}
+
+static void events_are_numbered_lines(void **state)
+{
+    (void)state;
+    struct journal j;
+    struct buf text;
+    int seen;
+    const char *path = in_scratch("plain.jsonl");
+    open_journal(&j, path, &seen);
+    add(&j, "one\ntwo");
+    add(&j, "three");
+    assert_int_equal(j.seq, 2);
+    journal_close(&j);
+    read_all(path, &text);
+    assert_int_equal(strncmp(buf_str(&text), "{\"seq\":1,\"ts\":\"", 15), 0);
+    assert_non_null(strstr(buf_str(&text), "\n{\"seq\":2,"));
+    assert_int_equal(text.data[text.len - 1], '\n');
+    buf_release(&text);
+    open_journal(&j, path, &seen);
+    assert_int_equal(seen, 2);
+    add(&j, "four");
+    assert_int_equal(j.seq, 3);
+    journal_close(&j);
+}
+
+static void a_torn_end_is_cut(void **state)
+{
+    (void)state;
+    static const char *const torn[] = {"{\"seq\":3,\"event\":\"NO", "{\"seq\":3}garbage\n", "\n", "\0\0\0\n",
+                                       "[1]\n"};
+    static const char good[] = "{\"seq\":1,\"event\":\"NODE\"}\n{\"seq\":2,\"event\":\"NODE\"}\n";
+    for (size_t i = 0; i < COUNT(torn); i++) {
+        struct journal j;
+        struct buf text;
+        int seen;
+        char whole[200];
+        size_t len = i == 3 ? 4 : strlen(torn[i]);
+        memcpy(whole, good, sizeof good - 1);
+        memcpy(whole + sizeof good - 1, torn[i], len);
+        const char *path = put_bytes("torn.jsonl", whole, sizeof good - 1 + len);
+        open_journal(&j, path, &seen);
+        assert_int_equal(seen, 2);
+        assert_int_equal(j.seq, 2);
+        add(&j, "next");
+        journal_close(&j);
+        read_all(path, &text);
+        assert_int_equal(strncmp(buf_str(&text), good, sizeof good - 1), 0);
+        assert_int_equal(strncmp(buf_str(&text) + sizeof good - 1, "{\"seq\":3,", 9), 0);
+        buf_release(&text);
+    }
+}
+
+static void an_event_too_long_is_refused_and_leaves_no_gap(void **state)
+{
+    (void)state;
+    struct journal j;
+    struct err err = {.kind = ERR_NONE};
+    int seen;
+    char *text = calloc(1, LIMIT_EVENT_LINE + 1);
+    memset(text, 'x', LIMIT_EVENT_LINE);
+    open_journal(&j, in_scratch("long.jsonl"), &seen);
+    int rc = journal_add(&j, EVENT_NODE, json_pack("{s:s}", "message", text), &err);
+    assert_err(rc, &err, ERR_INTERNAL, "bytes");
+    assert_int_equal(journal_add(&j, EVENT_NODE, NULL, &err), -1);
+    add(&j, "short");
+    assert_int_equal(j.seq, 1);
+    journal_close(&j);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_are_numbered_lines),
+        cmocka_unit_test(a_torn_end_is_cut),
+        cmocka_unit_test(an_event_too_long_is_refused_and_leaves_no_gap),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}

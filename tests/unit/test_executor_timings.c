@@ -1,0 +1,219 @@
+/* timings: what is read from a workload's output, in pieces of any size, and from hostile output. */
+#include "tests/unit/support.h"
+
+#include "executor/timings.h"
+
+static struct timing_rule rule;
+static struct json_at spec_at;
+static json_t *spec;
+
+static int use(const char *text, struct err *err)
+{
+    timing_rule_release(&rule);
+    json_decref(spec);
+    spec = json_loads(text, JSON_DECODE_ANY, NULL);
+    assert_non_null(spec);
+    spec_at = json_root(spec, "job.json");
+    return timing_rule_init(&rule, &spec_at, err);
+}
+
+static void use_rule(const char *text)
+{
+    struct err err = {.kind = ERR_NONE};
+    assert_ok(use(text, &err), &err);
+}
+
+static void refuse_rule(const char *text, const char *word)
+{
+    struct err err = {.kind = ERR_NONE};
+    int rc = use(text, &err);
+    assert_err(rc, &err, ERR_INPUT, "job.json", word);
+    rule = (struct timing_rule){.kind = TIMING_MARK};
+}
+
+static struct timings read_in_pieces(const char *text, size_t len, size_t piece)
+{
+    struct timing_reader r;
+    timing_reader_init(&r, &rule);
+    for (size_t i = 0; i < len; i += piece)
+        timing_reader_feed(&r, text + i, len - i < piece ? len - i : piece);
+    timing_reader_finish(&r);
+    struct timings out = r.result;
+    timing_reader_release(&r);
+    return out;
+}
+
+static struct timings read_text(const char *text)
+{
+    return read_in_pieces(text, strlen(text), strlen(text) + 1);
+}
+
+static void is(const struct timings *t, const char *name, double want)
+{
+    const double *value = timings_get(t, name);
+    if (!value)
+        fail_msg("there is no %s", name);
+    assert_true(*value == want);
+}
+
+static void the_marked_line(void **state)
+{
+    (void)state;
+    use_rule("null");
+    const char text[] =
+        "loading\r\nPrompt tokens: 4096\r\n"
+        "[PERF_TIMING] {\"model_load_s\": 21.5, \"prefill_s\": 22.7681, \"attn_impl\": \"v3\"}\r\n"
+        "STATUS=OK";
+    for (size_t piece = 1; piece <= sizeof text; piece++) {
+        struct timings t = read_in_pieces(text, sizeof text - 1, piece);
+        assert_true(t.found);
+        assert_int_equal(t.count, 2);
+        is(&t, "prefill_s", 22.7681);
+        is(&t, "model_load_s", 21.5);
+        assert_string_equal(t.attn_impl, "v3");
+        assert_int_equal(t.prompt_tokens, 4096);
+        assert_string_equal(t.problem, "");
+    }
+    struct timings cut = read_text("x [PERF_TIMING] {\"prefill_s\": 1}");
+    is(&cut, "prefill_s", 1);
+    assert_int_equal(cut.prompt_tokens, -1);
+}
+
+static void the_last_line_counts(void **state)
+{
+    (void)state;
+    use_rule("null");
+    struct timings t =
+        read_text("[PERF_TIMING] {\"prefill_s\": 1, \"warm_s\": 2}\n[PERF_TIMING] {\"prefill_s\": 3}\n"
+                  "Prompt tokens: 1\nPrompt tokens: 2\n");
+    is(&t, "prefill_s", 3);
+    assert_int_equal(t.count, 1);
+    assert_int_equal(t.prompt_tokens, 2);
+    t = read_text("[PERF_TIMING] {broken\n[PERF_TIMING] {\"prefill_s\": 3}\n");
+    assert_string_equal(t.problem, "");
+}
+
+static void lines_that_cannot_be_read(void **state)
+{
+    (void)state;
+    use_rule("null");
+    const char *const bad[] = {
+        "[PERF_TIMING] {\"prefill_s\": NaN}\n",
+        "[PERF_TIMING] [1]\n",
+        "[PERF_TIMING] {\"prefill_s\": 1e999}\n",
+        "[PERF_TIMING] {\"prefill_s\": 1",
+        "[PERF_TIMING] {\"prefill_s\": 1, \"prefill_s\": 2}\n",
+        "[PERF_TIMING] \n",
+    };
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        struct timings t = read_text(bad[i]);
+        if (t.found || !t.problem[0])
+            fail_msg("taken: %s", bad[i]);
+    }
+    struct timings t =
+        read_text("Prompt tokens: -5\nPrompt tokens: 99999999999999999999\nPrompt tokens: many\n");
+    assert_int_equal(t.prompt_tokens, -1);
+}
+
+static void hostile_output(void **state)
+{
+    (void)state;
+    use_rule("null");
+    size_t len = 3 * LIMIT_LOG_LINE;
+    char *text = malloc(len + 100);
+    memset(text, 'x', len);
+    size_t end = len + (size_t)sprintf(text + len, "\n[PERF_TIMING] {\"prefill_s\": 1}\n");
+    struct timings t = read_in_pieces(text, end, 1000);
+    is(&t, "prefill_s", 1);
+    memset(text, 0, len);
+    t = read_in_pieces(text, end, 777);
+    is(&t, "prefill_s", 1);
+    free(text);
+
+    struct buf many;
+    buf_init(&many, LIMIT_LOG_LINE);
+    buf_puts(&many, "[PERF_TIMING] {\"prefill_s\": 1");
+    for (int i = 0; i < 1000; i++)
+        buf_printf(&many, ", \"x%d_s\": %d", i, i);
+    buf_puts(&many, "}\n");
+    t = read_text(buf_str(&many));
+    assert_int_equal(t.count, TIMINGS_MAX);
+    buf_release(&many);
+    t = read_text("SKIP: \x1b[2J bad \xff\n");
+    assert_string_equal(t.skip, "?[2J bad ?");
+}
+
+static void by_json_path(void **state)
+{
+    (void)state;
+    use_rule(
+        "{\"kind\": \"json\", \"unit\": \"ms\", \"map\": {\"prefill_s\": \"$.r[1].t\", \"tok\": \"$.tok\", "
+        "\"attn_impl\": \"$.k\", \"prompt_tokens\": \"$.n\"}}");
+    struct timings t =
+        read_text("noise\n{\"r\": [0, {\"t\": 1500}], \"tok\": 7, \"k\": \"v3\", \"n\": 12}\nmore\n");
+    is(&t, "prefill_s", 1.5);
+    is(&t, "tok", 7);
+    assert_string_equal(t.attn_impl, "v3");
+    assert_int_equal(t.prompt_tokens, 12);
+    t = read_text("{\n \"r\": [0,\n {\"t\": 2500}]\n}\n");
+    is(&t, "prefill_s", 2.5);
+    t = read_text("{\"r\": 5}\n");
+    assert_false(t.found);
+}
+
+static void by_regular_expression(void **state)
+{
+    (void)state;
+    use_rule("{\"kind\": \"regex\", \"pattern\": \"(prompt|prefill) eval time = "
+             "*(?<prefill_s>\\\\d+[.]?\\\\d*) ms / "
+             "*(?<prompt_tokens>\\\\d+) tokens\", \"unit\": \"ms\"}");
+    struct timings t = read_text("llama: prompt eval time =  1234.5 ms /  512 tokens (2.4 ms)\n");
+    is(&t, "prefill_s", 1.2345);
+    assert_int_equal(t.prompt_tokens, 512);
+    assert_int_equal(t.count, 1);
+    t = read_text("nothing of the kind\n");
+    assert_false(t.found);
+    use_rule("{\"kind\": \"regex\", \"pattern\": \"[](x]=(?<a_s>[[:digit:]]+)|b[^]]=(?<b_s>.*)\"}");
+    t = read_text("(=12\nbb=0.5\n");
+    is(&t, "a_s", 12);
+    is(&t, "b_s", 0.5);
+}
+
+static void bad_rules(void **state)
+{
+    (void)state;
+    refuse_rule("5", "kind");
+    refuse_rule("{\"kind\": \"xml\"}", "json");
+    refuse_rule("{\"kind\": \"json\", \"map\": {}}", "$.map");
+    refuse_rule("{\"kind\": \"json\", \"map\": {\"a b\": \"$.x\"}}", "name");
+    refuse_rule("{\"kind\": \"json\", \"map\": {\"a\": \"x\"}}", "path");
+    refuse_rule("{\"kind\": \"json\", \"map\": {\"a\": \"$.x\"}, \"unit\": \"min\"}", "$.unit");
+    refuse_rule("{\"kind\": \"json\", \"map\": {\"a\": \"$.x\"}, \"more\": 1}", "more");
+    refuse_rule("{\"kind\": \"regex\", \"pattern\": \"(?<a_s>[0-9\"}", "expression");
+    refuse_rule("{\"kind\": \"regex\", \"pattern\": \"([0-9]+)\"}", "named");
+    refuse_rule("{\"kind\": \"regex\", \"pattern\": \"(?:x)(?<a>.)\"}", "only <name>");
+    refuse_rule("{\"kind\": \"regex\", \"pattern\": \"(?<a>.)\\\\1\"}", "back-references");
+    refuse_rule("{\"kind\": \"regex\", \"pattern\": \"(?<../a>.)\"}", "only <name>");
+}
+
+static int forget(void **state)
+{
+    (void)state;
+    timing_rule_release(&rule);
+    json_decref(spec);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_marked_line),
+        cmocka_unit_test(the_last_line_counts),
+        cmocka_unit_test(lines_that_cannot_be_read),
+        cmocka_unit_test(hostile_output),
+        cmocka_unit_test(by_json_path),
+        cmocka_unit_test(by_regular_expression),
+        cmocka_unit_test(bad_rules),
+    };
+    return cmocka_run_group_tests(tests, NULL, forget);
+}

@@ -1,0 +1,132 @@
+/* verdict: every way in which a test can end, and what it is then called. */
+#include "tests/unit/support.h"
+
+#include "executor/verdict.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+
+static struct timings told(double prefill_s, int64_t tokens, const char *impl)
+{
+    struct timings t = {.found = true, .count = 1, .prompt_tokens = tokens};
+    snprintf(t.item[0].name, sizeof t.item[0].name, "prefill_s");
+    t.item[0].value = prefill_s;
+    snprintf(t.attn_impl, sizeof t.attn_impl, "%s", impl);
+    return t;
+}
+
+static const struct expectation expected = {.context = 4096, .attn_impl = "v3"};
+
+static void expect(const struct outcome *o, const struct timings *t, enum status status, const char *words)
+{
+    struct verdict v = verdict_of(o, t, &expected);
+    assert_string_equal(status_name(v.status), status_name(status));
+    if (!strstr(v.reason, words))
+        fail_msg("\"%s\" does not say \"%s\"", v.reason, words);
+}
+
+static void how_a_process_ended(void **state)
+{
+    (void)state;
+    const struct timings good = told(1, 4096, "v3");
+    const struct {
+        struct outcome outcome;
+        enum status status;
+        const char *words;
+    } cases[] = {
+        {{.exit_code = 0}, STATUS_OK, ""},
+        {{.exit_code = 3}, STATUS_FAIL, "exit code 3"},
+        {{.exit_code = 139}, STATUS_FAIL, "SIGSEGV"},
+        {{.exit_code = 77}, STATUS_FAIL, "exit code 77"},
+        {{.exit_code = 137, .oom_evidence = "memory.events"}, STATUS_OOM, "memory.events"},
+        {{.exit_code = -1, .signal = SIGSEGV}, STATUS_CRASH, "signal 11 (SIGSEGV"},
+        {{.exit_code = -1, .signal = SIGKILL}, STATUS_CRASH, "SIGKILL"},
+        {{.exit_code = -1, .signal = SIGKILL, .oom_evidence = "oom_kill 1"}, STATUS_OOM, "oom_kill 1"},
+        {{.exit_code = -1, .signal = SIGTERM, .stop = STOP_TIMEOUT, .timeout_s = 5}, STATUS_TIMEOUT, "5 s"},
+        {{.exit_code = 0, .stop = STOP_TIMEOUT, .timeout_s = 5}, STATUS_TIMEOUT, "5 s"},
+        {{.exit_code = -1, .signal = SIGTERM, .stop = STOP_HANG, .hang_after_s = 9}, STATUS_HANG, "9 s"},
+        {{.exit_code = -1, .signal = SIGKILL, .stop = STOP_NO_OUTPUT, .no_output_timeout_s = 7},
+         STATUS_HANG,
+         "7 s"},
+        {{.exit_code = -1, .signal = SIGTERM, .stop = STOP_CANCEL}, STATUS_CANCELLED, "cancelled"},
+        {{.exec_errno = ENOENT, .program = "./gone"}, STATUS_FAIL, "cannot start ./gone: No such file"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        expect(&cases[i].outcome, &good, cases[i].status, cases[i].words);
+}
+
+static void what_it_said(void **state)
+{
+    (void)state;
+    const struct outcome zero = {.exit_code = 0};
+    struct timings t = told(1, 4096, "v3");
+    expect(&zero, &t, STATUS_OK, "");
+    t = told(1, -1, "v3");
+    expect(&zero, &t, STATUS_OK, "");
+    t = told(0, 4096, "v3");
+    expect(&zero, &t, STATUS_INVALID, "prefill_s is 0");
+    t = told(-1, 4096, "v3");
+    expect(&zero, &t, STATUS_INVALID, "prefill_s is -1");
+    t = told(NAN, 4096, "v3");
+    expect(&zero, &t, STATUS_INVALID, "nan");
+    t = told(INFINITY, 4096, "v3");
+    expect(&zero, &t, STATUS_INVALID, "inf");
+    t = told(1, 2048, "v3");
+    expect(&zero, &t, STATUS_INVALID, "2048 prompt tokens where the context is 4096");
+    t = told(1, 4096, "v4");
+    expect(&zero, &t, STATUS_INVALID, "'v4' where the variant's is 'v3'");
+    t = told(1, 4096, "");
+    expect(&zero, &t, STATUS_INVALID, "attn_impl");
+    t = told(1, 4096, "v3");
+    snprintf(t.item[0].name, sizeof t.item[0].name, "decode_s");
+    expect(&zero, &t, STATUS_INVALID, "no prefill_s");
+    t = (struct timings){.prompt_tokens = -1};
+    expect(&zero, &t, STATUS_INVALID, "no timings");
+    snprintf(t.problem, sizeof t.problem, "broken line");
+    expect(&zero, &t, STATUS_INVALID, "broken line");
+}
+
+static void prompt_tokens_may_be_required(void **state)
+{
+    (void)state;
+    struct expectation e = {.context = 4096, .attn_impl = "", .prompt_tokens_required = true};
+    const struct outcome zero = {.exit_code = 0};
+    struct timings t = told(1, -1, "anything");
+    assert_int_equal(verdict_of(&zero, &t, &e).status, STATUS_INVALID);
+    t.prompt_tokens = 4096;
+    assert_int_equal(verdict_of(&zero, &t, &e).status, STATUS_OK);
+}
+
+static void skipping_takes_both_the_code_and_the_line(void **state)
+{
+    (void)state;
+    struct timings t = {.prompt_tokens = -1, .skip = "no GPU"};
+    expect(&(struct outcome){.exit_code = VERDICT_EXIT_SKIP}, &t, STATUS_SKIPPED, "no GPU");
+    expect(&(struct outcome){.exit_code = 1}, &t, STATUS_FAIL, "exit code 1");
+    expect(&(struct outcome){.exit_code = VERDICT_EXIT_SKIP, .stop = STOP_TIMEOUT}, &t, STATUS_TIMEOUT, "");
+}
+
+static void a_reason_is_one_line_of_ascii(void **state)
+{
+    (void)state;
+    char reason[VERDICT_REASON_MAX], text[2 * VERDICT_REASON_MAX];
+    reason_set(reason, "a\nb\tc\x1b[31m\xc3\xa9");
+    assert_string_equal(reason, "a?b?c?[31m??");
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '\0';
+    reason_set(reason, "%s", text);
+    assert_int_equal(strlen(reason), VERDICT_REASON_MAX - 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(how_a_process_ended),
+        cmocka_unit_test(what_it_said),
+        cmocka_unit_test(prompt_tokens_may_be_required),
+        cmocka_unit_test(skipping_takes_both_the_code_and_the_line),
+        cmocka_unit_test(a_reason_is_one_line_of_ascii),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
