@@ -60,6 +60,13 @@ void stats_benjamini_hochberg(const double *p, size_t n, double *adjusted);
  * log units (ddof 2), NaN below 3 points. */
 bool stats_power_fit(const double *n, const double *t, size_t count, double *a, double *k, double *residual);
 
+/* Two-sided p of Student's t with df degrees of freedom. */
+double stats_t_p(double t, double df);
+/* Two-sided p that the means are equal, sample variances with ddof 1: unequal ones (Welch; NaN below 2 a
+ * side), or one common to both (Student; NaN below 3 together). */
+double stats_welch(const double *x, size_t n, const double *y, size_t m);
+double stats_student(const double *x, size_t n, const double *y, size_t m);
+
 /* Upper tail of the standard normal, two-sided. */
 double stats_normal_p(double z);
 

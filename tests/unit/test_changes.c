@@ -1,0 +1,157 @@
+/* changes: finds the night a level changed, and neither noise nor one odd night. */
+#include "tests/unit/results_support.h"
+
+#include "results/changes.h"
+#include "results/stats.h"
+
+static void student_and_welch_meet_the_tables(void **state)
+{
+    (void)state;
+    const double a[] = {1, 2, 3, 4, 5}, b[] = {3, 4, 5, 6, 7};
+    assert_near(stats_t_p(2.228139, 10), 0.05, 1e-6);
+    assert_near(stats_t_p(12.7062, 1), 0.05, 1e-6);
+    assert_near(stats_t_p(4.5869, 10), 0.001, 1e-6);
+    assert_near(stats_t_p(1.96, 1e9), 0.0499958, 1e-6);
+    assert_near(stats_t_p(0, 5), 1, 1e-12);
+    /* t = 2, 8 degrees of freedom, both ways the same. */
+    assert_near(stats_student(a, 5, b, 5), 0.0805162, 1e-6);
+    assert_near(stats_welch(a, 5, b, 5), 0.0805162, 1e-6);
+    assert_true(isnan(stats_welch(a, 1, b, 5)));
+    const double flat[] = {2, 2, 2}, other[] = {3, 3};
+    assert_near(stats_student(flat, 3, flat, 3), 1, 0);
+    assert_near(stats_student(flat, 3, other, 2), 0, 0);
+}
+
+static void noise(double *x, size_t n, double level, double spread, struct stats_rng *rng)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = level * (1 + spread * stats_rng_normal(rng));
+}
+
+static void steps_are_found_where_they_are(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct stats_rng rng;
+    struct changes c;
+    const struct changes_options o = changes_defaults();
+    double x[60];
+    stats_rng_seed(&rng, 11);
+    noise(x, 20, 10, 0.005, &rng);
+    noise(x + 20, 25, 10.6, 0.005, &rng);
+    noise(x + 45, 15, 9.8, 0.005, &rng);
+    assert_ok(changes_find(x, 60, &o, &c, &err), &err);
+    assert_int_equal(c.count, 2);
+    assert_int_equal(c.items[0].at, 20);
+    assert_int_equal(c.items[1].at, 45);
+    assert_near(c.items[0].ratio, 1.06, 0.005);
+    assert_near(c.items[1].after, 9.8, 0.05);
+    assert_true(c.items[0].p < 0.001);
+    changes_release(&c);
+}
+
+static void five_nights_of_a_step_at_the_end_are_enough(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct stats_rng rng;
+    const struct changes_options o = changes_defaults();
+    int found = 0;
+    stats_rng_seed(&rng, 12);
+    for (int trial = 0; trial < 200; trial++) {
+        struct changes c;
+        double x[30];
+        noise(x, 25, 10, 0.01, &rng);
+        noise(x + 25, 5, 10.5, 0.01, &rng);
+        assert_ok(changes_find(x, 30, &o, &c, &err), &err);
+        found += c.count == 1 && c.items[0].at >= 23 && c.items[0].at <= 27;
+        changes_release(&c);
+    }
+    assert_true(found >= 190);
+}
+
+static void noise_is_no_change(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct stats_rng rng;
+    const struct changes_options o = changes_defaults();
+    int false_alarms = 0;
+    stats_rng_seed(&rng, 13);
+    for (int trial = 0; trial < 400; trial++) {
+        struct changes c;
+        double x[40];
+        noise(x, 40, 10, 0.015, &rng);
+        assert_ok(changes_find(x, 40, &o, &c, &err), &err);
+        false_alarms += c.count > 0;
+        changes_release(&c);
+    }
+    if (false_alarms > 8)
+        fail_msg("%d of 400 still series changed", false_alarms);
+}
+
+static void one_odd_night_is_no_change(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct stats_rng rng;
+    struct changes c;
+    const struct changes_options o = changes_defaults();
+    double x[40];
+    stats_rng_seed(&rng, 14);
+    noise(x, 40, 10, 0.004, &rng);
+    x[17] = 20;
+    assert_ok(changes_find(x, 40, &o, &c, &err), &err);
+    assert_int_equal(c.count, 0);
+    changes_release(&c);
+}
+
+static void short_and_flat_series_are_fine(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct changes c;
+    const struct changes_options o = changes_defaults();
+    const double flat[] = {1, 1, 1, 1, 1, 1}, step[] = {1, 1, 2, 2};
+    for (size_t n = 0; n <= 6; n++) {
+        assert_ok(changes_find(flat, n, &o, &c, &err), &err);
+        assert_int_equal(c.count, 0);
+        changes_release(&c);
+    }
+    assert_ok(changes_find(step, 4, &o, &c, &err), &err);
+    assert_int_equal(c.count, 1);
+    assert_int_equal(c.items[0].at, 2);
+    changes_release(&c);
+}
+
+static void a_very_long_series_is_searched_at_its_end(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct changes c;
+    const struct changes_options o = changes_defaults();
+    size_t n = CHANGES_POINTS_MAX + 500;
+    double *x = calloc(n, sizeof *x);
+    for (size_t i = 0; i < n; i++)
+        x[i] = (i < n - 100 ? 10 : 12) + 0.01 * (double)(i % 3);
+    assert_ok(changes_find(x, n, &o, &c, &err), &err);
+    assert_int_equal(c.from, 500);
+    assert_int_equal(c.count, 1);
+    assert_int_equal(c.items[0].at, n - 100);
+    changes_release(&c);
+    free(x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(student_and_welch_meet_the_tables),
+        cmocka_unit_test(steps_are_found_where_they_are),
+        cmocka_unit_test(five_nights_of_a_step_at_the_end_are_enough),
+        cmocka_unit_test(noise_is_no_change),
+        cmocka_unit_test(one_odd_night_is_no_change),
+        cmocka_unit_test(short_and_flat_series_are_fine),
+        cmocka_unit_test(a_very_long_series_is_searched_at_its_end),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
