@@ -2,6 +2,7 @@
 #include "harness/ssh_config.h"
 
 #include "common/fs.h"
+#include "harness/transport_child.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +38,7 @@ static void check(const char *node, const char *user, const char *host, int port
 
 static bool has_client(void)
 {
-    return system("command -v ssh >/dev/null") == 0;
+    return transport_child_on_path("ssh");
 }
 
 static void names_of_nodes(void **state)

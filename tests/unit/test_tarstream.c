@@ -3,6 +3,7 @@
 
 #include "common/buf.h"
 #include "common/fs.h"
+#include "harness/transport_child.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -119,40 +120,46 @@ static void the_same_tree_gives_the_same_bytes(void **state)
 }
 
 /* What `tar` lists, one name a line. */
-static void list_with_tar(const struct buf *stream, char *out, size_t size)
+static void list_with_tar(const struct buf *stream, struct buf *names)
 {
-    char command[FS_PATH_MAX + 32];
+    static const char *const argv[] = {"tar", "-tf", "-", NULL};
+    const struct transport_scope scope = {.who = "tar"};
+    const struct transport_cmd cmd = {.argv = argv,
+                                      .input = stream->data,
+                                      .input_len = stream->len,
+                                      .on_stdout = transport_collect,
+                                      .on_stdout_arg = names,
+                                      .deadline_s = 60};
+    struct transport_result res;
     struct err err = {0};
-    assert_int_equal(fs_write_file(at("list.tar"), stream->data, stream->len, 0600, &err), 0);
-    snprintf(command, sizeof command, "tar -tf %s", at("list.tar"));
-    FILE *p = popen(command, "re");
-    assert_non_null(p);
-    size_t n = fread(out, 1, size - 1, p);
-    out[n] = '\0';
-    assert_int_equal(pclose(p), 0);
+    buf_init(names, 10000);
+    assert_int_equal(transport_child_run(&cmd, NULL, &scope, &res, &err), 0);
+    assert_true(res.exited);
+    assert_int_equal(res.exit_code, 0);
 }
 
 static void folders_are_chosen_sorted_and_skipped(void **state)
 {
     (void)state;
     struct err err = {0};
-    char names[2000];
-    struct buf stream;
+    struct buf stream, names;
     make_tree("three");
     assert_int_equal(symlink("a.c", at("three/src/link.c")), 0);
     const char *const skip[] = {"build", "empty", NULL};
     struct tar_tree tree = {.root = at("three"), .skip = skip};
     assert_int_equal(read_all(&tree, 4096, &stream, &err), 0);
-    list_with_tar(&stream, names, sizeof names);
+    list_with_tar(&stream, &names);
     assert_string_equal(
         names,
         "name with spaces\nsrc/\nsrc-more\nsrc/a.c\nsrc/deep/\nsrc/deep/b.h\nsrc/link.c\nsrc/run.sh\n");
+    buf_release(&names);
     buf_release(&stream);
     const char *const include[] = {"src/deep", "src/a.c", "src/deep/b.h", NULL};
     tree.include = include;
     assert_int_equal(read_all(&tree, 4096, &stream, &err), 0);
-    list_with_tar(&stream, names, sizeof names);
-    assert_string_equal(names, "src/a.c\nsrc/deep/\nsrc/deep/b.h\n");
+    list_with_tar(&stream, &names);
+    assert_string_equal(buf_str(&names), "src/a.c\nsrc/deep/\nsrc/deep/b.h\n");
+    buf_release(&names);
     buf_release(&stream);
 }
 
