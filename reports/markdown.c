@@ -201,6 +201,14 @@ void md_end(struct md *w)
         md_line(w);
 }
 
+void md_truncate(struct md *w, size_t len)
+{
+    if (w->out->failed || len >= w->out->len)
+        return;
+    w->out->len = len;
+    w->out->data[len] = '\0';
+}
+
 const char *md_language_comment(enum report_lang lang)
 {
     static const char *const comments[REPORT_LANG_COUNT] = {

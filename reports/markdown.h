@@ -45,6 +45,8 @@ void md_title(struct md *w, int level, const char *text);
 void md_bullet(struct md *w);
 void md_line(struct md *w); /* ends a line */
 void md_end(struct md *w);  /* ends a block: one blank line, never two */
+/* Takes back all that was written since the document had that length. */
+void md_truncate(struct md *w, size_t len);
 void md_image(struct md *w, const char *alt, const char *href);
 /* Marks what follows as written in w's language, for screen readers; invisible. */
 void md_language(struct md *w);

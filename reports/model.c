@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { COST_ROWS_SHOWN = 8 };
+
 static int load_named_baseline(struct report_model *m, struct err *err)
 {
     struct baseline b;
@@ -39,12 +41,12 @@ static int load_base(struct report_model *m, struct err *err)
 /* Without a base, nights judge the run when there are enough of them. */
 static int compare(struct report_model *m, struct err *err)
 {
-    if (history_for_run(m->req->store, &m->now.info, m->req->compare.all_metrics, &m->history, err))
+    if (history_for_run(m->req->store, &m->now.info, m->compare.all_metrics, &m->history, err))
         return -1;
-    if (!m->has_base && m->history.nights < m->req->compare.history_min)
+    if (!m->has_base && m->history.nights < m->compare.history_min)
         return 0;
     m->has_comparison = true;
-    return compare_runs(m->has_base ? &m->base : NULL, &m->now, &m->history, &m->req->compare, &m->comparison,
+    return compare_runs(m->has_base ? &m->base : NULL, &m->now, &m->history, &m->compare, &m->comparison,
                         err);
 }
 
@@ -57,19 +59,55 @@ static int draw(struct report_model *m, struct err *err)
     return plot_set_draw(&m->plots, m, req->n_langs ? req->langs[0] : REPORT_EN, err);
 }
 
-int report_model_load(struct report_model *m, const struct report_request *req, struct err *err)
+/* What the plan says of comparing, unless the request does: it was checked before it was run. */
+static int read_plan(struct report_model *m, const char **reference, struct err *err)
 {
-    *m = (struct report_model){.req = req};
-    if (store_load_run(req->store, req->run, &m->now, err))
+    if (report_plan_load(m->req->store, m->now.info.key, &m->plan, err))
+        return -1;
+    const json_t *threshold = json_object_get(json_object_get(m->plan, "threshold"), "regression");
+    const char *word = json_string_value(json_object_get(m->plan, "reference"));
+    m->compare = m->req->compare;
+    if (json_is_number(threshold) && json_number_value(threshold) > 0)
+        m->compare.regression = m->compare.improvement = json_number_value(threshold);
+    *reference = m->req->reference                         ? m->req->reference
+                 : word && run_data_variant(&m->now, word) ? word
+                                                           : NULL;
+    return 0;
+}
+
+static enum metric deciding_metric(const struct run_data *run)
+{
+    bool kernel = false;
+    for (size_t i = 0; i < run->n_cells; i++) {
+        if (run->cells[i].n[METRIC_PREFILL_S])
+            return METRIC_PREFILL_S;
+        kernel |= run->cells[i].n[METRIC_KERNEL_MS] > 0;
+    }
+    return kernel ? METRIC_KERNEL_MS : METRIC_PREFILL_S;
+}
+
+static int load_run(struct report_model *m, struct err *err)
+{
+    const char *reference = NULL;
+    if (store_load_run(m->req->store, m->req->run, &m->now, err))
         return -1;
     if (m->now.n_variants == 0)
         return err_set(err, ERR_INPUT, "run %s holds no variant: there is nothing to report",
                        m->now.info.run_id);
-    if (run_data_reference(&m->now, req->reference, &m->reference, err) ||
-        compare_variants(&m->now, m->reference, METRIC_PREFILL_S, &m->vs, &m->n_vs, err) ||
+    m->metric = deciding_metric(&m->now);
+    if (read_plan(m, &reference, err) || run_data_reference(&m->now, reference, &m->reference, err) ||
+        compare_variants(&m->now, m->reference, m->metric, &m->vs, &m->n_vs, err) ||
         scaling_of_run(&m->now, &m->scaling, err))
         return err_wrap(err, "run %s", m->now.info.run_id);
-    if (load_base(m, err) || compare(m, err) || model_findings(m, err) || model_traces(m, err))
+    return 0;
+}
+
+int report_model_load(struct report_model *m, const struct report_request *req, struct err *err)
+{
+    *m = (struct report_model){.req = req};
+    if (load_run(m, err) || load_base(m, err) || compare(m, err) || model_findings(m, err) ||
+        model_traces(m, err) || model_memory(m, err) ||
+        report_costs_load(req->store, &m->now.info, COST_ROWS_SHOWN, &m->costs, err))
         return -1;
     return draw(m, err);
 }
@@ -82,6 +120,9 @@ void report_model_release(struct report_model *m)
         free(m->traces[i].bytes);
     }
     free(m->traces);
+    free(m->memory);
+    report_costs_release(&m->costs);
+    json_decref(m->plan);
     free(m->findings);
     comparison_release(&m->comparison);
     history_release(&m->history);

@@ -11,6 +11,7 @@
 #include "reports/tables.h"
 #include "results/compare.h"
 #include "results/history.h"
+#include "results/report_queries.h"
 #include "results/scaling.h"
 
 /* Memory over time of one test: the largest context of a variant. */
@@ -23,8 +24,23 @@ struct memory_trace {
     double *bytes;
 };
 
+/* What the tests of a cell did with memory; bytes, NaN where it was not measured. */
+struct memory_row {
+    const struct cell *cell;
+    double vram_before; /* the least that any of its tests found in use */
+    double vram_peak;   /* median over the counted tests */
+    double vram_after;  /* the most that any left in use */
+    double rss_peak;    /* median, of the test's processes */
+    double slope;       /* bytes a second over the second half, the steepest; of VRAM, else of RSS */
+    bool kept;          /* a test left more in use than it found */
+    bool growing;       /* still growing at the end, by more than a twentieth of the peak */
+};
+
 struct report_model {
     const struct report_request *req;
+    struct compare_options compare; /* the request's, with the plan's threshold */
+    enum metric metric; /* what decides: prefill time, or a kernel's where only that was measured */
+    json_t *plan;       /* as it was run; NULL when it is not known */
     struct run_data now;
     size_t reference; /* index into now.variants */
     struct variant_delta *vs;
@@ -44,6 +60,9 @@ struct report_model {
 
     struct memory_trace *traces; /* at most one a variant, in plan order */
     size_t n_traces;
+    struct memory_row *memory; /* one a cell, by context */
+    size_t n_memory;
+    struct cost_list costs;
     struct plot_set plots;
 };
 

@@ -7,6 +7,7 @@
 #include "reports/model.h"
 
 int model_findings(struct report_model *m, struct err *err);
+int model_memory(struct report_model *m, struct err *err);
 int model_traces(struct report_model *m, struct err *err);
 
 #endif

@@ -68,7 +68,7 @@ struct num num_factor_error(double f, double err)
     struct num n = num_factor(f);
     if (!isfinite(f) || !isfinite(err))
         return n;
-    return format("%s ± %.2g", n.s, err);
+    return err >= 0.005 ? format("%s ± %.2f", n.s, err) : format("%s ± %.1g", n.s, err);
 }
 
 struct num num_factor_below(double bound)

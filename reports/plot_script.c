@@ -37,7 +37,8 @@ static void picture(struct buf *out)
     buf_puts(out, "reset\n"
                   "set terminal svg size 640,400 dynamic noenhanced rounded font 'sans-serif,14'\n"
                   "set encoding utf8\nset border 3\nset tics nomirror\nset grid lc rgb 'gray'\n"
-                  "set key outside below\n");
+                  "set key at graph 0.5, screen 0.98 center top horizontal samplen 2.5 width -1 maxcols 4\n"
+                  "set tmargin 3.5\n");
 }
 
 static void with_line(struct buf *out, size_t i, bool points)

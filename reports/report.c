@@ -11,18 +11,20 @@ enum { SECTIONS_MAX = 24 };
 
 /* Which sections a kind of report has, in the order in which its reader looks for them. */
 static section_fn *const layout[REPORT_KIND_COUNT][SECTIONS_MAX] = {
-    [REPORT_PREFILL] = {section_configuration, section_performance, section_consolidated, section_baseline,
-                        section_validation, section_build, section_scaling, section_speedup, section_memory,
-                        section_node, section_artifacts, section_reproduction},
+    [REPORT_PREFILL] = {section_configuration, section_performance, section_consolidated, section_metrics,
+                        section_baseline, section_validation, section_instability, section_build,
+                        section_scaling, section_speedup, section_memory, section_node, section_cost,
+                        section_next_steps, section_artifacts, section_reproduction},
     [REPORT_REGRESSION] = {section_consolidated, section_speedup, section_baseline, section_scaling,
-                           section_validation, section_build, section_memory, section_configuration,
-                           section_node, section_artifacts, section_reproduction},
+                           section_instability, section_validation, section_build, section_memory,
+                           section_configuration, section_node, section_cost, section_next_steps,
+                           section_artifacts, section_reproduction},
     [REPORT_KERNEL] = {section_consolidated, section_speedup, section_scaling, section_build,
-                       section_validation, section_configuration, section_node, section_artifacts,
-                       section_reproduction},
-    [REPORT_NIGHTLY] = {section_baseline, section_consolidated, section_validation, section_scaling,
-                        section_memory, section_build, section_configuration, section_node, section_artifacts,
-                        section_reproduction},
+                       section_instability, section_validation, section_configuration, section_node,
+                       section_cost, section_next_steps, section_artifacts, section_reproduction},
+    [REPORT_NIGHTLY] = {section_baseline, section_consolidated, section_validation, section_instability,
+                        section_scaling, section_memory, section_build, section_configuration, section_node,
+                        section_cost, section_next_steps, section_artifacts, section_reproduction},
 };
 
 struct report_request report_defaults(void)

@@ -11,6 +11,7 @@ typedef void section_fn(const struct report_model *m, struct md *w);
 
 section_fn section_summary; /* written once a language, before the body */
 section_fn section_configuration;
+section_fn section_metrics;
 section_fn section_performance;
 section_fn section_consolidated;
 section_fn section_speedup;
@@ -18,8 +19,11 @@ section_fn section_baseline;
 section_fn section_scaling;
 section_fn section_memory;
 section_fn section_validation;
+section_fn section_instability;
 section_fn section_build;
 section_fn section_node;
+section_fn section_cost;
+section_fn section_next_steps;
 section_fn section_artifacts;
 section_fn section_reproduction;
 

@@ -3,6 +3,8 @@
 
 #include "common/text.h"
 
+#include <string.h>
+
 static void bundle(const struct run_info *i, enum msg id, struct md *w)
 {
     const char *path = report_model_bundle(i);
@@ -28,10 +30,11 @@ void section_artifacts(const struct report_model *m, struct md *w)
 
 static void word(struct buf *b, const char *option, const char *value)
 {
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:@";
     if (!*value)
         return;
-    buf_printf(b, " %s ", option);
-    if (text_is_name(value))
+    buf_printf(b, " %s%s", option, *option ? " " : "");
+    if (strspn(value, plain) == strlen(value) && *value != '-')
         buf_puts(b, value);
     else
         text_shell_quote(b, value);
@@ -46,8 +49,8 @@ void section_reproduction(const struct report_model *m, struct md *w)
     buf_init(&command, 16384);
     buf_init(&plan, FS_PATH_MAX + 16);
     buf_printf(&plan, "%s/plan.json", report_model_bundle(i));
-    buf_puts(&command, "kernsweep run ");
-    text_shell_quote(&command, buf_str(&plan));
+    buf_puts(&command, "kernsweep run");
+    word(&command, "", buf_str(&plan));
     word(&command, "--node", i->node);
     word(&command, "--date", i->date);
     word(&command, "--tag", i->tag);

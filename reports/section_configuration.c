@@ -3,6 +3,7 @@
 #include "reports/phrase.h"
 #include "reports/section.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void item(struct md *w, enum msg id, const char *value)
@@ -17,15 +18,6 @@ static void environment(const struct report_model *m, struct md *w)
         const struct run_fact *f = &m->now.facts[i];
         if (strncmp(f->key, "env.", 4) == 0)
             md_item(w, MSG_CONFIG_ENV, f->key + 4, f->value);
-    }
-}
-
-static void node(const struct report_model *m, struct md *w)
-{
-    for (size_t i = 0; i < m->now.n_facts; i++) {
-        const struct run_fact *f = &m->now.facts[i];
-        if (strncmp(f->key, "env.", 4) != 0)
-            md_item(w, MSG_CONFIG_FACT, f->key, f->value);
     }
 }
 
@@ -61,6 +53,21 @@ static void matrix(const struct report_model *m, struct md *w)
     buf_release(&b);
 }
 
+/* What a reader asks for first; the rest stands under Node. */
+static void machine(const struct report_model *m, struct md *w)
+{
+    static const struct {
+        const char *key;
+        enum msg id;
+    } facts[] = {
+        {"gpus0.name", MSG_CONFIG_GPU}, {"gpus0.arch", MSG_CONFIG_ARCH}, {"driver", MSG_CONFIG_DRIVER},
+        {"rocm", MSG_CONFIG_ROCM},      {"cuda", MSG_CONFIG_CUDA},       {"cpu_model", MSG_CONFIG_CPU},
+        {"os", MSG_CONFIG_OS},          {"kernel", MSG_CONFIG_KERNEL},   {"model.name", MSG_CONFIG_MODEL},
+    };
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        item(w, facts[i].id, run_data_fact(&m->now, facts[i].key));
+}
+
 static void identity(const struct report_model *m, struct md *w)
 {
     const struct run_info *i = &m->now.info;
@@ -72,6 +79,7 @@ static void identity(const struct report_model *m, struct md *w)
     md_item(w, MSG_CONFIG_MODE, i->mode);
     if (*i->started_at && *i->ended_at)
         md_item(w, MSG_CONFIG_TIMES, i->started_at, i->ended_at, num_duration(i->wall_s).s);
+    machine(m, w);
     item(w, MSG_CONFIG_SOURCE, i->source_sha256);
     item(w, MSG_CONFIG_PLAN, i->plan_sha256);
 }
@@ -86,14 +94,36 @@ void section_configuration(const struct report_model *m, struct md *w)
     md_end(w);
 }
 
+/* The names of compilers repeat their keys. */
+static bool is_node_fact(const struct run_fact *f)
+{
+    size_t len = strlen(f->key);
+    bool repeats =
+        strncmp(f->key, "compilers.", 10) == 0 && len > 5 && strcmp(f->key + len - 5, ".name") == 0;
+    return strncmp(f->key, "env.", 4) != 0 && !repeats;
+}
+
+static void node_fact(const struct run_fact *f, struct md *w)
+{
+    size_t len = strlen(f->key);
+    char *end;
+    double bytes = strtod(f->value, &end);
+    md_bullet(w);
+    md_say(w, MSG_CONFIG_FACT, f->key, f->value);
+    if (len > 6 && strcmp(f->key + len - 6, "_bytes") == 0 && *f->value && !*end)
+        md_say(w, MSG_CONFIG_BYTES, num_bytes(bytes).s);
+    md_line(w);
+}
+
 void section_node(const struct report_model *m, struct md *w)
 {
-    bool any = false;
-    for (size_t i = 0; i < m->now.n_facts; i++)
-        any |= strncmp(m->now.facts[i].key, "env.", 4) != 0;
-    if (!any)
-        return;
+    size_t start = w->out->len;
     md_heading(w, 2, MSG_H_NODE);
-    node(m, w);
+    size_t empty = w->out->len;
+    for (size_t i = 0; i < m->now.n_facts; i++)
+        if (is_node_fact(&m->now.facts[i]))
+            node_fact(&m->now.facts[i], w);
+    if (w->out->len == empty)
+        md_truncate(w, start);
     md_end(w);
 }

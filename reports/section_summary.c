@@ -1,5 +1,6 @@
 /* The executive summary: what a reader must know who reads nothing else. Every line rests on a verdict, a
  * factor or a status of the tables below it. */
+#include "reports/insight.h"
 #include "reports/number.h"
 #include "reports/phrase.h"
 #include "reports/section.h"
@@ -103,32 +104,6 @@ static void findings(const struct report_model *m, struct md *w)
     }
 }
 
-/* Lowest and highest speed of a variant against the reference, over its contexts. */
-struct spread {
-    double low;
-    double high;
-    int contexts;
-    int fast;
-    int slow;
-};
-
-static struct spread spread_of(const struct report_model *m, size_t variant)
-{
-    struct variant_view view = report_model_view(m);
-    struct spread s = {.low = INFINITY};
-    for (size_t i = 0; i < m->n_vs; i++) {
-        if (m->vs[i].variant != variant || !isfinite(m->vs[i].factor))
-            continue;
-        enum standing standing = standing_of(&view, i);
-        s.contexts++;
-        s.fast += standing == STANDING_FAST;
-        s.slow += standing == STANDING_SLOW;
-        s.low = fmin(s.low, m->vs[i].factor);
-        s.high = fmax(s.high, m->vs[i].factor);
-    }
-    return s;
-}
-
 static void range(struct buf *out, enum report_lang lang, struct num low, struct num high)
 {
     if (strcmp(low.s, high.s) == 0)
@@ -139,7 +114,7 @@ static void range(struct buf *out, enum report_lang lang, struct num low, struct
 
 static void against_reference(const struct report_model *m, size_t variant, struct md *w)
 {
-    struct spread s = spread_of(m, variant);
+    struct standing_range s = insight_standing(m, variant);
     const char *name = m->now.variants[variant].name;
     struct buf factors, times;
     if (s.contexts == 0)

@@ -150,7 +150,8 @@ static void factor_cell(struct table *t, const struct variant_view *v, size_t i,
     const struct cell *ref = run_data_cell(v->run, reference_name(v), c->context);
     double bound = time_bound(v->run, c);
     if (!(bound > 0) || !ref || !isfinite(ref->median[METRIC_WALL_S])) {
-        table_text(t, num_factor_error(v->vs[i].factor, v->vs[i].factor_error).s);
+        double error = c->variant == v->reference ? (double)NAN : v->vs[i].factor_error;
+        table_text(t, num_factor_error(v->vs[i].factor, error).s);
         return;
     }
     struct buf b;

@@ -43,7 +43,7 @@ static void factors_are_those_of_the_hand_written_reports(void **state)
     same(num_factor(403.26 / 3540.68), "0.11x");
     same(num_factor(1181.64 / 13366.90), "0.09x");
     same(num_factor(0.0150), "0.015x");
-    same(num_factor_error(1.2134, 0.0123), "1.21x ± 0.012");
+    same(num_factor_error(1.2134, 0.0123), "1.21x ± 0.01");
     same(num_growth(469.749 / 22.7681), "20.6x");
     same(num_rate(4096 / 22.7681), "180");
     same(num_rate(16384 / 469.749), "35");

@@ -1,0 +1,43 @@
+/* insight: conclusions that more than one section draws from the model, each by a stated rule. Pure; no
+ * words. */
+#ifndef KERNSWEEP_REPORTS_INSIGHT_H
+#define KERNSWEEP_REPORTS_INSIGHT_H
+
+#include "reports/model.h"
+
+/* A variant against the reference, over the contexts where both have a median. */
+struct standing_range {
+    double low; /* slowest and fastest of its factors */
+    double high;
+    int contexts; /* 0: nothing to compare */
+    int fast;
+    int slow;
+};
+
+struct standing_range insight_standing(const struct report_model *m, size_t variant);
+
+/* How far the counted repetitions of a cell lie apart, as a share of their median. */
+struct cell_spread {
+    int n; /* below 2: nothing to say */
+    double low;
+    double high;
+    double relative;
+};
+
+/* Above this the repetitions of a cell do not agree. */
+#define SPREAD_LIMIT 0.10
+struct cell_spread insight_spread(const struct run_data *run, const struct cell *c, enum metric metric);
+
+/* The variant that is the fastest at every context of the run; false when there is none, or only one. */
+bool insight_fastest(const struct report_model *m, size_t *variant);
+
+/* The step that exceeds its expectation most; NULL when none does. */
+const struct scaling_row *insight_worst_step(const struct scaling *s);
+
+/* Memory that a test took and did not give back: beyond 64 MiB and 1 % of the peak. */
+bool insight_memory_kept(double before, double peak, double after);
+
+/* Whether a test of that status points at the node or the kernel's stability, not at its result. */
+bool insight_unstable(enum status s);
+
+#endif
