@@ -153,11 +153,14 @@ check_compare() {
 }
 
 check_report() {
-    local bundle
-    bundle=$(bundle_of slow)
-    passes "a report is written" ks report "$bundle" --against "$(bundle_of clean)" --output "$TMPDIR/report.md"
-    like "it has the table" "$(cat "$TMPDIR/report.md")" '^\| *Context *\| *Variant *\|.*Prefill \(s\).*vs Baseline.*Status'
-    like "and the cells" "$(cat "$TMPDIR/report.md")" '16 .*good.*impl_good'
+    passes "a report of a sweep is written" ks report "$(bundle_of mixed)" --output "$TMPDIR/report.md"
+    like "it has the table" "$(cat "$TMPDIR/report.md")" \
+        '^\| *Context *\| *Variant *\| *Kernel name *\| *Prefill \(s\) *\| *vs Baseline *\| *Status *\|'
+    like "and the cells" "$(cat "$TMPDIR/report.md")" '^\| *16 .*good.*impl_good.*1\.00x.*Reference'
+    like "and names what failed" "$(cat "$TMPDIR/report.md")" '^\| *16 .*crashes.*CRASH'
+    passes "a report against another run is written" \
+        ks report "$(bundle_of slow)" --against "$(bundle_of clean)" --output "$TMPDIR/against.md"
+    like "it says what regressed" "$(cat "$TMPDIR/against.md")" 'good.*regressed'
 }
 
 check_ingest_again() {
