@@ -115,7 +115,7 @@ static void inspect(struct ssh_identity *id)
     id->encrypted = strstr(id->text, "ENCRYPTED") != NULL;
     inspect_pub_file(id);
     if (id->type[0] == '\0' && strstr(id->text, "-----BEGIN RSA PRIVATE KEY-----"))
-        strcpy(id->type, "ssh-rsa");
+        snprintf(id->type, sizeof id->type, "ssh-rsa");
 }
 
 int ssh_identity_load(struct ssh_identity *id, const char *path)

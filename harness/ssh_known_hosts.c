@@ -52,11 +52,11 @@ static bool glob_match(struct span pattern, const char *name)
     size_t p = 0, star = SIZE_MAX;
     const char *resume = NULL;
     while (*name) {
-        char c = p < pattern.len ? (char)tolower((unsigned char)pattern.at[p]) : '\0';
+        int c = p < pattern.len ? tolower((unsigned char)pattern.at[p]) : '\0';
         if (p < pattern.len && c == '*') {
             star = p++;
             resume = name;
-        } else if (p < pattern.len && (c == '?' || c == *name)) {
+        } else if (p < pattern.len && (c == '?' || c == (unsigned char)*name)) {
             p++;
             name++;
         } else if (star != SIZE_MAX) {

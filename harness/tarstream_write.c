@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -130,7 +131,7 @@ static int add_folder(struct listing *l, const char *path, const char *full, int
         if (*path)
             rc = fs_join(child, err, path, e->d_name);
         else
-            strcpy(child, e->d_name);
+            snprintf(child, sizeof child, "%s", e->d_name);
         if (rc == 0)
             rc = add_path(l, child, depth + 1, err);
     }

@@ -145,7 +145,9 @@ static void a_bad_configuration_is_an_input_error(void **state)
 static void without_the_client_there_are_defaults(void **state)
 {
     (void)state;
-    char *path = strdup(getenv("PATH"));
+    const char *before = getenv("PATH");
+    assert_non_null(before);
+    char *path = strdup(before);
     setenv("PATH", "/nonexistent", 1);
     setenv("HOME", "/home/ann", 1);
     struct ssh_config c;

@@ -150,7 +150,7 @@ static void folders_are_chosen_sorted_and_skipped(void **state)
     assert_int_equal(read_all(&tree, 4096, &stream, &err), 0);
     list_with_tar(&stream, &names);
     assert_string_equal(
-        names,
+        buf_str(&names),
         "name with spaces\nsrc/\nsrc-more\nsrc/a.c\nsrc/deep/\nsrc/deep/b.h\nsrc/link.c\nsrc/run.sh\n");
     buf_release(&names);
     buf_release(&stream);
