@@ -1,0 +1,341 @@
+/* Documents made from stored runs: that the numbers of the hand-written reports are where a reader looks for
+ * them, that the same store gives the same bytes, and that no text of a run can write markup. */
+#include "reports/report.h"
+#include "results/baseline.h"
+#include "tests/unit/results_support.h"
+
+#include <cmark-gfm-core-extensions.h>
+#include <cmark-gfm.h>
+
+struct seeds {
+    struct store store;
+    int64_t feb_10;
+    int64_t feb_12;
+    int64_t feb_14;
+};
+
+static struct seeds open_seeds(const char *name)
+{
+    struct seeds s = {.store = open_store(name)};
+    s.feb_10 = ingest_fixture(&s.store, "tests/fixtures/b3_89_2026-02-10");
+    s.feb_12 = ingest_fixture(&s.store, "tests/fixtures/b3_89_2026-02-12");
+    s.feb_14 = ingest_fixture(&s.store, "tests/fixtures/b3_90_2026-02-14");
+    return s;
+}
+
+/* The document, to be free()d. */
+static char *render(struct store *store, struct report_request req, const char *run)
+{
+    struct err err = {0};
+    struct buf out;
+    buf_init(&out, REPORT_BYTES_MAX);
+    req.store = store;
+    req.run = run;
+    assert_ok(report_render(&req, &out, &err), &err);
+    char *text = buf_steal(&out);
+    assert_non_null(text);
+    return text;
+}
+
+/* That some line holds all the words, in that order. */
+static void has_line(const char *text, const char *const *words)
+{
+    for (const char *line = text; *line;) {
+        const char *end = strchrnul(line, '\n'), *at = line;
+        bool all = true;
+        for (size_t i = 0; all && words[i]; i++) {
+            at = memmem(at, (size_t)(end - at), words[i], strlen(words[i]));
+            all = at != NULL;
+            at = all ? at + strlen(words[i]) : line;
+        }
+        if (all)
+            return;
+        line = *end ? end + 1 : end;
+    }
+    fail_msg("no line holds \"%s\" and what follows it, in:\n%s", words[0], text);
+}
+#define assert_line(text, ...) has_line((text), (const char *const[]){__VA_ARGS__, NULL})
+
+static void the_core_run_has_the_numbers_of_its_report(void **state)
+{
+    struct seeds s = open_seeds("core.db");
+    char *text = render(&s.store, report_defaults(), "20260212");
+    (void)state;
+    assert_line(text, " 4096 |", "22.77 |", "44.88 |", "`flash_v2_naive` |", "180 |", "OK");
+    assert_line(text, " 8192 |", "114.27 |", "136.13 |", "72 |");
+    assert_line(text, " 16384 |", "469.75 |", "491.37 |", "35 |");
+    assert_line(text, "`baseline` |", "4096 |", "1.0x |", "1.0x |");
+    assert_line(text, "`baseline` |", "8192 |", "5.0x |", "4.0x |", "above n²");
+    assert_line(text, "`baseline` |", "16384 |", "20.6x |", "16.0x |", "4.1x |");
+    assert_line(text, "\"wall_time_sec\": 44.87822725");
+    assert_line(text, "\"model_load_s\": 21.865");
+    free(text);
+    store_close(&s.store);
+}
+
+static void the_variants_of_february_10_stand_as_in_the_report(void **state)
+{
+    struct seeds s = open_seeds("feb10.db");
+    char *text = render(&s.store, report_defaults(), "20260210");
+    (void)state;
+    assert_line(text, "4096 |", "`v1`", "`lds_tiling_v1`", "206.74 |", "0.11x |", "Slow");
+    assert_line(text, "4096 |", "`v3`", "1.21x |", "Faster");
+    assert_line(text, "4096 |", "`v2`", "**TIMEOUT**");
+    assert_line(text, "**Tests failed** in 1 of");
+    assert_line(text, "`v2` at 4096: **TIMEOUT**");
+    free(text);
+    store_close(&s.store);
+}
+
+static void the_perf_run_has_its_factors_and_what_its_report_overlooked(void **state)
+{
+    struct seeds s = open_seeds("feb14.db");
+    struct report_request req = report_defaults();
+    (void)state;
+    req.kind = REPORT_REGRESSION;
+    req.against = "20260212";
+    char *text = render(&s.store, req, "20260214");
+    assert_line(text, "8192 |", "`v3`", "`v3_q_lds`", "3540.68 |", "0.11x |", "Slow");
+    assert_line(text, "8192 |", "`v4`", "`v4_ql_v_lds`", "2026.69 |", "0.20x |", "Slow");
+    assert_line(text, "16384 |", "`v3`", "13366.90 |", "0.09x |");
+    assert_line(text, "16384 |", "`v4`", "7508.25 |", "0.16x |");
+    assert_line(text, "`v4`", "`v3`", "8192 |", "1.75x |");
+    assert_line(text, "`v4`", "`v3`", "16384 |", "1.78x |");
+    assert_line(text, "**Regression** against");
+    assert_line(text,
+                "`baseline` at 8192: **regressed**, takes 3.53 times as long (114.27 s before, 403.26 s now");
+    assert_line(text, "`baseline` at 16384: **regressed**, takes 2.52 times as long");
+    assert_line(text, "`baseline` at 4096: **missing**");
+    assert_line(text, "**Disable `v3` by default**", "at best 0.11x");
+    free(text);
+    store_close(&s.store);
+}
+
+static void both_languages_show_the_same_numbers(void **state)
+{
+    struct seeds s = open_seeds("langs.db");
+    struct report_request req = report_defaults();
+    (void)state;
+    req.against = "20260212";
+    assert_true(report_langs_from_names("es,en", &req));
+    char *text = render(&s.store, req, "20260214");
+    assert_line(text, "## Resumen ejecutivo");
+    assert_line(text, "## Executive summary");
+    assert_line(text, "## Comparación consolidada");
+    assert_line(text, "`baseline` con 8192: **regresión**, tarda 3.53 veces",
+                "(114.27 s antes, 403.26 s ahora");
+    assert_line(text, "`baseline` at 8192: **regressed**, takes 3.53 times",
+                "(114.27 s before, 403.26 s now");
+    assert_null(strstr(text, "## Consolidated comparison"));
+    free(text);
+    store_close(&s.store);
+}
+
+static void the_same_store_gives_the_same_bytes(void **state)
+{
+    struct seeds s = open_seeds("same.db");
+    struct report_request req = report_defaults();
+    (void)state;
+    req.against = "20260212";
+    for (enum report_format f = 0; f < REPORT_FORMAT_COUNT; f++) {
+        req.format = f;
+        char *once = render(&s.store, req, "20260214"), *twice = render(&s.store, req, "20260214");
+        assert_string_equal(once, twice);
+        free(once);
+        free(twice);
+    }
+    store_close(&s.store);
+}
+
+static void a_stored_baseline_may_be_named(void **state)
+{
+    struct seeds s = open_seeds("named.db");
+    struct err err = {0};
+    struct report_request req = report_defaults();
+    (void)state;
+    assert_ok(baseline_set(&s.store, "core", s.feb_12, false, &err), &err);
+    req.baseline = "core";
+    char *text = render(&s.store, req, "20260210");
+    assert_line(text, "Base: the stored baseline `core`");
+    free(text);
+    text = render(&s.store, req, "20260212");
+    assert_line(text, "This run is itself the baseline");
+    free(text);
+    store_close(&s.store);
+}
+
+static void what_does_not_exist_is_an_input_error(void **state)
+{
+    struct seeds s = open_seeds("refused.db");
+    static const char *const cases[][3] = {{"nowhere", NULL, NULL},
+                                           {"20260214", "nowhere", NULL},
+                                           {"20260214", NULL, "nowhere"},
+                                           {"20260214", "20260212", "core"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err err = {0};
+        struct buf out;
+        struct report_request req = report_defaults();
+        buf_init(&out, REPORT_BYTES_MAX);
+        req.store = &s.store;
+        req.run = cases[i][0];
+        req.against = cases[i][1];
+        req.baseline = cases[i][2];
+        assert_int_equal(report_render(&req, &out, &err), -1);
+        assert_int_equal(err.kind, ERR_INPUT);
+        assert_null(strchr(err.msg, '\n'));
+        buf_release(&out);
+    }
+    store_close(&s.store);
+}
+
+static void languages_are_named_once_each(void **state)
+{
+    struct report_request req = report_defaults();
+    (void)state;
+    assert_true(report_langs_from_names("es", &req));
+    assert_int_equal(req.n_langs, 1);
+    assert_int_equal(req.langs[0], REPORT_ES);
+    assert_false(report_langs_from_names("en,en", &req));
+    assert_false(report_langs_from_names("en,fr", &req));
+    assert_false(report_langs_from_names("", &req));
+    assert_false(report_langs_from_names("en,", &req));
+}
+
+/* Text that tries everything: markup of both languages, a table's bars, escape sequences, deception. */
+#define EVIL                                                                                                 \
+    "<script>alert(1)</script>|`*_[x](javascript:alert(2))\x1b[31m\xe2\x80\xae\n# x <img src=x "             \
+    "onerror=alert(3)>"
+
+static int64_t store_evil_night(struct store *s, int night)
+{
+    struct err err = {0};
+    struct draft d;
+    draft_night(&d, night);
+    snprintf(d.info.node, sizeof d.info.node, "%s", EVIL);
+    assert_ok(draft_add_fact(&d, "driver", EVIL, &err), &err);
+    assert_ok(draft_add_fact(&d, "env." EVIL, night % 2 ? EVIL : "x", &err), &err);
+    for (int context = 256; context <= 512; context *= 2) {
+        struct run_test *t = draft_shot(&d, "baseline", context, 1, context / 100.0 * (night > 1 ? 2 : 1));
+        snprintf(t->attn_impl, sizeof t->attn_impl, "%.60s", EVIL);
+        t = draft_shot(&d, "<b>|`v3", context, 1, context / 50.0);
+        t->status = night > 1 ? STATUS_CRASH : STATUS_OK;
+        snprintf(t->reason, sizeof t->reason, "%s", EVIL);
+    }
+    snprintf(d.variants[1].reason, sizeof d.variants[1].reason, "%s", EVIL);
+    return must_store(s, &d);
+}
+
+/* Counts the nodes that only hostile text could have made. */
+static int foreign_nodes(const char *markdown)
+{
+    int found = 0;
+    cmark_gfm_core_extensions_ensure_registered();
+    cmark_parser *parser = cmark_parser_new(CMARK_OPT_DEFAULT);
+    cmark_parser_attach_syntax_extension(parser, cmark_find_syntax_extension("table"));
+    cmark_parser_attach_syntax_extension(parser, cmark_find_syntax_extension("autolink"));
+    cmark_parser_attach_syntax_extension(parser, cmark_find_syntax_extension("strikethrough"));
+    cmark_parser_feed(parser, markdown, strlen(markdown));
+    cmark_node *document = cmark_parser_finish(parser);
+    cmark_iter *iter = cmark_iter_new(document);
+    for (cmark_event_type e; (e = cmark_iter_next(iter)) != CMARK_EVENT_DONE;) {
+        cmark_node_type type = cmark_node_get_type(cmark_iter_get_node(iter));
+        found += e == CMARK_EVENT_ENTER && (type == CMARK_NODE_HTML_BLOCK || type == CMARK_NODE_HTML_INLINE ||
+                                            type == CMARK_NODE_LINK || type == CMARK_NODE_IMAGE ||
+                                            type == CMARK_NODE_EMPH || type == CMARK_NODE_BLOCK_QUOTE);
+    }
+    cmark_iter_free(iter);
+    cmark_node_free(document);
+    cmark_parser_free(parser);
+    return found;
+}
+
+static void every_row_has_the_cells_of_its_header(const char *html)
+{
+    int header = 0;
+    for (const char *row = html; (row = strstr(row, "<tr>")); row++) {
+        const char *end = strstr(row, "</tr>");
+        int heads = 0, cells = 0;
+        for (const char *p = row; p < end; p++) {
+            heads += strncmp(p, "</th>", 5) == 0;
+            cells += strncmp(p, "</td>", 5) == 0;
+        }
+        if (heads)
+            header = heads;
+        else
+            assert_int_equal(cells, header);
+    }
+    assert_true(header > 0);
+}
+
+static void hostile_text_is_inert(void **state)
+{
+    struct store s = open_store("evil.db");
+    struct report_request req = report_defaults();
+    (void)state;
+    store_evil_night(&s, 1);
+    store_evil_night(&s, 2);
+    req.against = "night-0001";
+    for (enum report_kind kind = 0; kind < REPORT_KIND_COUNT; kind++) {
+        req.kind = kind;
+        req.format = REPORT_MD;
+        char *markdown = render(&s, req, "night-0002");
+        assert_int_equal(foreign_nodes(markdown), 0);
+        assert_null(strchr(markdown, '\x1b'));
+        assert_null(strstr(markdown, "\xe2\x80\xae"));
+        free(markdown);
+        req.format = REPORT_HTML;
+        char *html = render(&s, req, "night-0002");
+        assert_non_null(strstr(html, "Content-Security-Policy"));
+        assert_null(strstr(html, "<script>alert"));
+        assert_null(strstr(html, "<img src=x"));
+        assert_null(strstr(html, "<b>"));
+        assert_null(strstr(html, "href=\"javascript"));
+        assert_null(strchr(html, '\x1b'));
+        every_row_has_the_cells_of_its_header(html);
+        free(html);
+    }
+    store_close(&s);
+}
+
+static void hostile_text_is_inert_on_a_terminal(void **state)
+{
+    struct store s = open_store("terminal.db");
+    struct err err = {0};
+    struct comparison c;
+    struct buf out;
+    const struct compare_options options = compare_defaults();
+    struct run_data before = must_load(&s, store_evil_night(&s, 1)),
+                    now = must_load(&s, store_evil_night(&s, 2));
+    (void)state;
+    buf_init(&out, REPORT_BYTES_MAX);
+    assert_ok(compare_runs(&before, &now, NULL, &options, &c, &err), &err);
+    assert_ok(report_compare_text(&c, false, &out, &err), &err);
+    assert_ok(report_run_text(&now, 0, false, &out, &err), &err);
+    assert_ok(report_scaling_text(&now, false, &out, &err), &err);
+    for (const char *p = buf_str(&out); *p; p++)
+        assert_true((unsigned char)*p >= 0x20 || *p == '\n');
+    assert_null(strstr(buf_str(&out), "\xe2\x80\xae"));
+    buf_release(&out);
+    comparison_release(&c);
+    run_data_release(&before);
+    run_data_release(&now);
+    store_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_core_run_has_the_numbers_of_its_report),
+        cmocka_unit_test(the_variants_of_february_10_stand_as_in_the_report),
+        cmocka_unit_test(the_perf_run_has_its_factors_and_what_its_report_overlooked),
+        cmocka_unit_test(both_languages_show_the_same_numbers),
+        cmocka_unit_test(the_same_store_gives_the_same_bytes),
+        cmocka_unit_test(a_stored_baseline_may_be_named),
+        cmocka_unit_test(what_does_not_exist_is_an_input_error),
+        cmocka_unit_test(languages_are_named_once_each),
+        cmocka_unit_test(hostile_text_is_inert),
+        cmocka_unit_test(hostile_text_is_inert_on_a_terminal),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
