@@ -1,6 +1,7 @@
 #include "results/compare.h"
 
 #include "results/judge.h"
+#include "results/noise.h"
 #include "results/stats.h"
 
 #include <math.h>
@@ -24,6 +25,18 @@ static const char *const method_names[METHOD_COUNT] = {
     [METHOD_THRESHOLD] = "threshold", [METHOD_MANN_WHITNEY] = "mann-whitney",
     [METHOD_BOOTSTRAP] = "bootstrap", [METHOD_ROBUST_Z] = "robust-z",
 };
+
+static const char *const confirmation_names[CONFIRM_COUNT] = {
+    [CONFIRM_NOT_ASKED] = "not-asked",
+    [CONFIRM_STANDS] = "confirmed",
+    [CONFIRM_REFUTED] = "refuted",
+    [CONFIRM_UNDECIDED] = "undecided",
+};
+
+const char *confirmation_name(enum confirmation c)
+{
+    return confirmation_names[c];
+}
 
 const char *verdict_name(enum verdict v)
 {
@@ -90,7 +103,7 @@ static struct delta *add_delta(struct comparing *c, const char *variant, int con
     *d = (struct delta){.context = context, .metric = m, .verdict = VERDICT_UNCHANGED, .method = METHOD_NONE};
     snprintf(d->variant, sizeof d->variant, "%s", variant);
     d->base_median = d->now_median = d->reference = d->ratio = d->factor = NAN;
-    d->threshold = d->noise_floor = d->detectable = d->history_median = NAN;
+    d->threshold = d->noise_floor = d->between_runs = d->detectable = d->history_median = NAN;
     d->z = d->p = d->p_adjusted = d->ratio_low = d->ratio_high = NAN;
     return d;
 }
@@ -171,6 +184,7 @@ static int compare_metric(struct comparing *c, const char *variant, int context,
         .now = c->now_values,
         .now_n = run_data_values(c->now, now, m, c->now_values),
         .history = nights,
+        .noise = noise_spread(c->o->noise, variant, context, m),
     };
     d->in_base = base || from_history;
     return judge_measure(&e, c->o, d, err);

@@ -35,8 +35,14 @@ enum compare_method {
     METHOD_COUNT
 };
 
+/* What measuring a suspect again, in turns with the base's build, said of it (confirm.h). */
+enum confirmation { CONFIRM_NOT_ASKED, CONFIRM_STANDS, CONFIRM_REFUTED, CONFIRM_UNDECIDED, CONFIRM_COUNT };
+
+const char *confirmation_name(enum confirmation c);
 const char *verdict_name(enum verdict v);
 const char *compare_method_name(enum compare_method m);
+
+struct noise;
 
 enum { COMPARE_REASON_MAX = 320 };
 
@@ -58,9 +64,11 @@ struct delta {
     double ratio;  /* now / reference; NaN when there is none, or it is 0 */
     double factor; /* how many times better now is */
     enum compare_method method;
-    double threshold;   /* relative change that matters, as a fraction */
-    double noise_floor; /* relative spread of what is called equal; NaN when unknown */
-    double detectable;  /* smallest relative change this evidence would have found; NaN when unknown */
+    double threshold;    /* relative change that matters, as a fraction */
+    double noise_floor;  /* relative spread of what is called equal; NaN when unknown */
+    double between_runs; /* relative spread between runs of one build, from an A/A sweep; NaN when not
+                            measured */
+    double detectable;   /* smallest relative change this evidence would have found; NaN when unknown */
     int history_n;
     double history_median; /* NaN when there is none */
     double z;              /* robust z; NaN unless METHOD_ROBUST_Z */
@@ -70,6 +78,7 @@ struct delta {
     double ratio_high;
     bool outlier; /* a value of now lies far from its fellows: look at the samples */
     bool slow_first;
+    enum confirmation confirmation;
     char reason[COMPARE_REASON_MAX]; /* one line, for people */
 };
 
@@ -107,6 +116,8 @@ struct compare_options {
     bool history_is_base;
     /* Both sides were measured in turns: no night lies between them, so `practical` is enough. */
     bool same_session;
+    const struct noise
+        *noise;    /* spreads of an A/A sweep (noise.h), for cells with few repetitions; NULL: none */
     uint64_t seed; /* of the bootstrap; fixed, so that the same data give the same verdict */
 };
 

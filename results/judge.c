@@ -42,12 +42,18 @@ static double loss_of(const struct delta *d)
     return metric_info(d->metric)->lower_is_better ? change : -change;
 }
 
+/* A MAD of few nights comes out too small on average (n / (n - 0.8)), and the median of the nights has an
+ * error of its own (pi / 2n of a night's variance); a single night in its place has a whole night's. */
+static double widening(size_t nights, bool against_one)
+{
+    double n = (double)nights;
+    return n / (n - 0.8) * sqrt(1 + (against_one ? 1 : M_PI_2 / n));
+}
+
 static void measure_history(const struct evidence *e, const struct compare_options *o, struct delta *d,
                             double mad)
 {
-    bool against_one = e->base_n > 0 && !o->history_is_base;
-    /* Against a single night, that night's own noise comes on top. */
-    double widen = against_one ? M_SQRT2 : 1;
+    double widen = widening(e->history->count, e->base_n > 0 && !o->history_is_base);
     d->method = METHOD_ROBUST_Z;
     d->z = stats_robust_z(d->now_median, d->reference, mad * widen);
     d->p = stats_normal_p(d->z);
@@ -62,6 +68,10 @@ static void measure_repetitions(const struct evidence *e, const struct compare_o
     double wanted = loss_of(d) < 0 ? o->improvement : o->regression;
     d->threshold = o->same_session ? fmin(o->practical, wanted) : wanted;
     d->noise_floor = ratio_error(e);
+    /* Repetitions do not show what differs between runs; in one session nothing does. */
+    d->between_runs = o->same_session ? NAN : e->noise;
+    if (!isnan(d->between_runs) && !(d->noise_floor >= M_SQRT2 * d->between_runs))
+        d->noise_floor = M_SQRT2 * d->between_runs;
     d->detectable = isnan(d->noise_floor) ? d->threshold : fmax(d->threshold, power_factor * d->noise_floor);
     d->method = METHOD_THRESHOLD;
     if (least >= MANN_WHITNEY_MIN) {
@@ -211,7 +221,7 @@ static void decide_few(struct delta *d, double loss)
                "beyond the threshold of %.3g %%, but %s and no history: measure again to be sure",
                100 * d->threshold, shots);
     else if (fabs(loss) > d->threshold)
-        settle(d, VERDICT_NOISY, "the repetitions differ by as much (%.1f %%)", 100 * band);
+        settle(d, VERDICT_NOISY, "the same build differs by as much (%.1f %%)", 100 * band);
     else if (!isnan(d->noise_floor) && band <= d->threshold)
         settle(d, VERDICT_UNCHANGED, "under the threshold of %.3g %%, repetitions agree within %.2g %%",
                100 * d->threshold, 100 * band);
@@ -236,7 +246,10 @@ static void decide_repetitions(const struct compare_options *o, size_t tested, s
     bool differ = sides_differ(o, tested, d, &plain);
     const char *name = d->method == METHOD_BOOTSTRAP ? "bootstrap" : "Mann-Whitney";
     double band = 2 * d->noise_floor;
-    if (fabs(loss) > d->threshold && differ)
+    if (fabs(loss) > d->threshold && fabs(loss) <= 2 * M_SQRT2 * d->between_runs)
+        settle(d, VERDICT_NOISY, "runs of the same build differ by as much (A/A spread %.1f %%)",
+               100 * d->between_runs);
+    else if (fabs(loss) > d->threshold && differ)
         settle(d, direction(loss), "%s, n %d and %d, p %.2g%s, beyond the threshold of %.3g %%", name,
                d->base_n, d->now_n, plain ? d->p : d->p_adjusted, plain ? " (not adjusted: n too small)" : "",
                100 * d->threshold);

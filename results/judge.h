@@ -15,6 +15,7 @@ struct evidence {
     const double *now;
     size_t now_n;
     const struct history_series *history; /* NULL when there is none */
+    double noise;                         /* relative spread between runs as an A/A sweep found it; NaN */
 };
 
 int judge_measure(const struct evidence *e, const struct compare_options *o, struct delta *d,

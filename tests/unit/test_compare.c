@@ -178,6 +178,12 @@ static struct history make_history(struct history_series *series, struct history
     return (struct history){series, 1, n};
 }
 
+/* What a MAD of 20 nights is too small by, and the errors of the two levels that are compared. */
+static double widened(double level_error)
+{
+    return 20 / 19.2 * sqrt(1 + level_error);
+}
+
 static void nights_judge_a_night(void **state)
 {
     (void)state;
@@ -190,13 +196,13 @@ static void nights_judge_a_night(void **state)
     assert_int_equal(d.verdict, VERDICT_REGRESSED);
     assert_int_equal(d.method, METHOD_ROBUST_Z);
     assert_int_equal(d.history_n, 20);
-    assert_near(d.z, 0.6745 * 0.6 / 0.05, 1e-9);
+    assert_near(d.z, 0.6745 * 0.6 / 0.05 / widened(M_PI_2 / 20), 1e-9);
     assert_near(d.noise_floor, 1.4826 * 0.005, 1e-9);
     assert_near(d.reference, 10, 1e-12);
     assert_int_equal(judge_cells(NULL, 0, same, 1, &calm, &o).verdict, VERDICT_UNCHANGED);
     /* Against one night, that night's own noise counts too. */
     const double base[] = {10.0};
-    assert_near(judge_cells(base, 1, slow, 1, &calm, &o).z, 0.6745 * 0.6 / 0.05 / M_SQRT2, 1e-9);
+    assert_near(judge_cells(base, 1, slow, 1, &calm, &o).z, 0.6745 * 0.6 / 0.05 / widened(1), 1e-9);
 
     struct history wild = make_history(&series, points, 20, 0.5);
     d = judge_cells(NULL, 0, slow, 1, &wild, &o);
@@ -257,7 +263,10 @@ static void many_cells_are_corrected_for(void **state)
         series[i] = series[0];
         series[i].context = 1000 + i;
         /* Cell 7 is far off; cell 9 is just beyond the limit, which among 400 cells is no news. */
-        draft_shot(&d, "v", 1000 + i, 1, i == 7 ? 12.0 : i == 9 ? 10 + 3.55 * 0.05 / 0.6745 : 10.0);
+        draft_shot(&d, "v", 1000 + i, 1,
+                   i == 7   ? 12.0
+                   : i == 9 ? 10 + 3.55 * widened(M_PI_2 / 20) * 0.05 / 0.6745
+                            : 10.0);
     }
     struct history h = {series, CELLS, 20};
     struct run_data now = run_of_draft(&d);

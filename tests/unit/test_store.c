@@ -67,26 +67,66 @@ static void a_foreign_database_is_refused_and_left_alone(void **state)
     assert_err(store_open(&s, in_scratch("text.db"), STORE_WRITE, &err), &err, ERR_STORAGE, "text.db");
 }
 
-/* A store of before the first schema: same name, same id, nothing in it but its version. */
+/* A store as the first release wrote it, with a run in it. */
+static void make_v1(const char *name)
+{
+    struct err err = {0};
+    struct buf sql;
+    sqlite3 *db;
+    buf_init(&sql, 1 << 20);
+    assert_ok(fs_read_file("schemas/sql/001_store.sql", sql.max, &sql, &err), &err);
+    assert_int_equal(sqlite3_open(in_scratch(name), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, buf_str(&sql), NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(db,
+                     "PRAGMA user_version = 1; PRAGMA application_id = 0x6b737731;"
+                     "INSERT INTO run (run_id, ticket, date, node, mode, origin, status, content_sha256,"
+                     " ordered_at, ingested_at) VALUES ('old', 't', '2026-02-14', 'n', 'perf', 'bundle',"
+                     " 'COMPLETE', printf('%064d', 0), 0, 0)",
+                     NULL, NULL, NULL),
+        SQLITE_OK);
+    sqlite3_close(db);
+    buf_release(&sql);
+}
+
 static void an_older_store_is_migrated_after_a_backup(void **state)
 {
     (void)state;
-    struct store s = open_store("older.db");
+    struct store s;
     struct err err = {0};
-    char backup[FS_PATH_MAX];
+    sqlite3 *backup;
+    make_v1("older.db");
+    assert_err(store_open(&s, in_scratch("older.db"), STORE_READ, &err), &err, ERR_STORAGE, "older kernsweep",
+               "db check");
+    assert_false(fs_exists(in_scratch("older.db.v1.bak")));
+    s = open_store("older.db");
+    assert_int_equal(query_int(&s, "PRAGMA user_version"), store_version_known());
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM run WHERE run_id = 'old'"), 1);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM noise"), 0);
     store_close(&s);
-    if (store_version_known() == 1) {
-        /* There is no older released schema yet: the path is taken with a version below the first. */
-        sqlite3 *db;
-        assert_int_equal(sqlite3_open(in_scratch("older.db"), &db), SQLITE_OK);
-        assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 0", NULL, NULL, NULL), SQLITE_OK);
-        sqlite3_close(db);
-        assert_err(store_open(&s, in_scratch("older.db"), STORE_READ, &err), &err, ERR_STORAGE,
-                   "older kernsweep");
-        return;
-    }
-    snprintf(backup, sizeof backup, "%s.v1.bak", in_scratch("older.db"));
-    assert_true(fs_exists(backup));
+    assert_int_equal(sqlite3_open(in_scratch("older.db.v1.bak"), &backup), SQLITE_OK);
+    struct store old = {.db = backup};
+    assert_int_equal(query_int(&old, "PRAGMA user_version"), 1);
+    assert_int_equal(query_int(&old, "SELECT count(*) FROM run WHERE run_id = 'old'"), 1);
+    sqlite3_close(backup);
+}
+
+/* A migration that fails half-way leaves the version and the tables as they were. */
+static void a_failed_migration_changes_nothing(void **state)
+{
+    (void)state;
+    struct store s;
+    struct err err = {0};
+    sqlite3 *db;
+    make_v1("stuck.db");
+    assert_int_equal(sqlite3_open(in_scratch("stuck.db"), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "CREATE TABLE noise (x)", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    assert_err(store_open(&s, in_scratch("stuck.db"), STORE_WRITE, &err), &err, ERR_STORAGE, "002_noise");
+    assert_int_equal(sqlite3_open(in_scratch("stuck.db"), &db), SQLITE_OK);
+    struct store raw = {.db = db};
+    assert_int_equal(query_int(&raw, "PRAGMA user_version"), 1);
+    sqlite3_close(db);
 }
 
 static void a_copy_is_whole(void **state)
@@ -194,6 +234,7 @@ int main(void)
         cmocka_unit_test(a_newer_store_is_refused),
         cmocka_unit_test(a_foreign_database_is_refused_and_left_alone),
         cmocka_unit_test(an_older_store_is_migrated_after_a_backup),
+        cmocka_unit_test(a_failed_migration_changes_nothing),
         cmocka_unit_test(a_copy_is_whole),
         cmocka_unit_test(the_schema_knows_the_statuses),
         cmocka_unit_test(the_default_path_follows_the_environment),

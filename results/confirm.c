@@ -1,0 +1,120 @@
+#include "results/confirm.h"
+
+#include "results/judge.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_suspect(const struct comparison *c, const struct delta *d)
+{
+    return d->metric == c->primary && d->verdict == VERDICT_REGRESSED;
+}
+
+int confirm_suspects(const struct comparison *c, struct suspect_list *out, struct err *err)
+{
+    *out = (struct suspect_list){.items = calloc(c->count + 1, sizeof *out->items)};
+    if (!out->items)
+        return err_set(err, ERR_INTERNAL, "no memory for the suspects");
+    for (size_t i = 0; i < c->count; i++)
+        if (is_suspect(c, &c->deltas[i])) {
+            struct suspect *s = &out->items[out->count++];
+            snprintf(s->variant, sizeof s->variant, "%s", c->deltas[i].variant);
+            s->context = c->deltas[i].context;
+        }
+    return 0;
+}
+
+void suspect_list_release(struct suspect_list *l)
+{
+    free(l->items);
+    *l = (struct suspect_list){0};
+}
+
+/* All values of the cell over the runs of one side; *out is to be free()d. */
+static int pool(const struct run_data *const *runs, size_t n, const struct delta *d, double **out,
+                size_t *count, struct err *err)
+{
+    size_t most = 1;
+    *count = 0;
+    for (size_t i = 0; i < n; i++)
+        most += runs[i]->n_tests;
+    *out = malloc(most * sizeof **out);
+    if (!*out)
+        return err_set(err, ERR_INTERNAL, "no memory for the confirmation");
+    for (size_t i = 0; i < n; i++) {
+        const struct cell *cell = run_data_cell(runs[i], d->variant, d->context);
+        if (cell)
+            *count += run_data_values(runs[i], cell, d->metric, *out + *count);
+    }
+    return 0;
+}
+
+static void settle(struct comparison *c, struct delta *d, const struct delta *again)
+{
+    char first[COMPARE_REASON_MAX];
+    snprintf(first, sizeof first, "%s", d->reason);
+    if (again->base_n == 0 || again->now_n == 0) {
+        d->confirmation = CONFIRM_UNDECIDED;
+        snprintf(d->reason, sizeof d->reason, "not measured again (%d and %d repetitions in turns): %.200s",
+                 again->base_n, again->now_n, first);
+        return;
+    }
+    bool stands = again->verdict == VERDICT_REGRESSED;
+    d->confirmation = stands ? CONFIRM_STANDS : CONFIRM_REFUTED;
+    snprintf(d->reason, sizeof d->reason, "%s in turns with the base's build, n %d and %d: %.200s",
+             stands ? "confirmed" : "not confirmed", again->base_n, again->now_n, again->reason);
+    if (stands)
+        return;
+    d->verdict = VERDICT_NOISY;
+    c->verdicts[VERDICT_REGRESSED]--;
+    c->verdicts[VERDICT_NOISY]++;
+}
+
+static int judge_again(struct comparison *c, struct delta *d, const struct evidence *e,
+                       const struct compare_options *options, struct err *err)
+{
+    struct compare_options o = *options;
+    struct delta again = *d;
+    o.same_session = true;
+    o.history_is_base = false;
+    again.p = again.p_adjusted = again.z = again.ratio_low = again.ratio_high = again.history_median = NAN;
+    again.reason[0] = '\0';
+    if (e->base_n == 0 || e->now_n == 0) {
+        again.base_n = (int)e->base_n;
+        again.now_n = (int)e->now_n;
+    } else {
+        if (judge_measure(e, &o, &again, err) != 0)
+            return -1;
+        again.p_adjusted = again.p;
+        judge_decide(&o, 1, &again);
+    }
+    settle(c, d, &again);
+    return 0;
+}
+
+int confirm_judge(struct comparison *c, const struct run_data *const *base, size_t n_base,
+                  const struct run_data *const *now, size_t n_now, const struct compare_options *options,
+                  struct err *err)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        struct delta *d = &c->deltas[i];
+        double *a = NULL, *b = NULL;
+        struct evidence e = {.noise = NAN};
+        if (!is_suspect(c, d))
+            continue;
+        int rc = pool(base, n_base, d, &a, &e.base_n, err);
+        if (rc == 0)
+            rc = pool(now, n_now, d, &b, &e.now_n, err);
+        e.base = a;
+        e.now = b;
+        if (rc == 0)
+            rc = judge_again(c, d, &e, options, err);
+        free(a);
+        free(b);
+        if (rc != 0)
+            return -1;
+    }
+    return 0;
+}

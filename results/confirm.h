@@ -1,0 +1,36 @@
+/* confirm: whether a suspect is still slower when it and the base's build are measured in turns (A B B A).
+ *
+ * The first comparison names the suspects; whoever drives the node measures their cells again with both
+ * builds, in one session, and hands the runs over; confirm_judge() then changes the verdict of every suspect
+ * that does not stand. Between turns no night lies, so the practical threshold is enough. Pure, as compare.
+ */
+#ifndef KERNSWEEP_RESULTS_CONFIRM_H
+#define KERNSWEEP_RESULTS_CONFIRM_H
+
+#include "results/compare.h"
+
+/* Tag of the runs that only confirm: they stay out of the history, which looks at one tag at a time. */
+#define CONFIRM_TAG "confirm"
+
+struct suspect {
+    char variant[RUN_NAME_MAX];
+    int context;
+};
+
+struct suspect_list {
+    struct suspect *items;
+    size_t count;
+};
+
+/* Cells of the primary metric that are called regressed. */
+int confirm_suspects(const struct comparison *c, struct suspect_list *out, struct err *err);
+void suspect_list_release(struct suspect_list *l);
+
+/* base, now: the runs of each side in the order they were made; all repetitions of a side are pooled. Sets
+ * `confirmation` of each suspect; one that is refuted becomes noisy, one that could not be measured again
+ * stays regressed and says so. */
+int confirm_judge(struct comparison *c, const struct run_data *const *base, size_t n_base,
+                  const struct run_data *const *now, size_t n_now, const struct compare_options *options,
+                  struct err *err);
+
+#endif

@@ -1,0 +1,138 @@
+/* noise and confirm: what an A/A sweep teaches, and what measuring again in turns decides. */
+#include "tests/unit/results_support.h"
+
+#include "results/compare.h"
+#include "results/confirm.h"
+#include "results/noise.h"
+
+static struct run_data run_of(int night, const double *values, int n)
+{
+    struct draft d;
+    draft_night(&d, night);
+    for (int i = 0; i < n; i++)
+        draft_shot(&d, "v", 4096, i + 1, values[i]);
+    return run_of_draft(&d);
+}
+
+static void spreads_and_alarms_are_counted(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct noise n;
+    const struct compare_options o = compare_defaults();
+    const double a[] = {10.0, 10.2}, b[] = {10.0, 10.2}, c[] = {12.0, 12.2};
+    struct run_data ra = run_of(0, a, 2), rb = run_of(1, b, 2), rc = run_of(2, c, 2);
+    const struct run_data *const runs[] = {&ra, &rb, &rc};
+    assert_ok(noise_measure(runs, 3, &o, &n, &err), &err);
+    double spread = noise_spread(&n, "v", 4096, METRIC_PREFILL_S);
+    /* Medians 10.1, 10.1 and 12.1. */
+    assert_near(spread, sqrt(4.0 / 3) / 10.1, 1e-12);
+    assert_int_equal(n.comparisons, 6);
+    assert_int_equal(n.alarms, 4);
+    assert_true(isnan(noise_spread(&n, "v", 8192, METRIC_PREFILL_S)));
+    assert_true(isnan(noise_spread(NULL, "v", 4096, METRIC_PREFILL_S)));
+    noise_release(&n);
+    snprintf(rb.info.node, sizeof rb.info.node, "elsewhere");
+    assert_err(noise_measure(runs, 3, &o, &n, &err), &err, ERR_INPUT, "different nodes");
+    assert_err(noise_measure(runs, 1, &o, &n, &err), &err, ERR_INPUT, "2 to");
+    run_data_release(&ra);
+    run_data_release(&rb);
+    run_data_release(&rc);
+}
+
+static void a_measured_noise_floor_tempers_single_shots(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct store s = open_store("noise.db");
+    struct comparison c;
+    struct draft d;
+    int64_t keys[3];
+    struct run_data runs[3];
+    const struct run_data *const all[] = {&runs[0], &runs[1], &runs[2]};
+    struct compare_options o = compare_defaults();
+    const double levels[] = {10.0, 10.3, 10.8};
+    for (int i = 0; i < 3; i++) {
+        draft_night(&d, i);
+        draft_shot(&d, "v", 4096, 1, levels[i]);
+        keys[i] = must_store(&s, &d);
+        runs[i] = must_load(&s, keys[i]);
+    }
+    assert_ok(compare_runs(&runs[0], &runs[2], NULL, &o, &c, &err), &err);
+    assert_int_equal(c.deltas[0].verdict, VERDICT_REGRESSED);
+    comparison_release(&c);
+
+    struct noise measured, n;
+    assert_ok(noise_measure(all, 3, &o, &measured, &err), &err);
+    assert_ok(noise_save(&s, &runs[0].info, &measured, &err), &err);
+    assert_ok(noise_save(&s, &runs[0].info, &measured, &err), &err);
+    assert_ok(noise_load(&s, &runs[0].info, &n, &err), &err);
+    assert_near(noise_spread(&n, "v", 4096, METRIC_PREFILL_S),
+                noise_spread(&measured, "v", 4096, METRIC_PREFILL_S), 1e-15);
+    o.noise = &n;
+    assert_ok(compare_runs(&runs[0], &runs[2], NULL, &o, &c, &err), &err);
+    assert_int_equal(c.deltas[0].verdict, VERDICT_NOISY);
+    assert_true(c.deltas[0].noise_floor > 0.04);
+    comparison_release(&c);
+    noise_release(&n);
+    noise_release(&measured);
+    for (int i = 0; i < 3; i++)
+        run_data_release(&runs[i]);
+    store_close(&s);
+}
+
+static enum verdict confirmed_verdict(const double *base, const double *now, int n,
+                                      enum confirmation expected)
+{
+    struct err err = {0};
+    struct comparison c;
+    const struct compare_options o = compare_defaults();
+    const double before[] = {10.0}, after[] = {11.0};
+    struct run_data a = run_of(0, before, 1), b = run_of(1, after, 1);
+    assert_ok(compare_runs(&a, &b, NULL, &o, &c, &err), &err);
+    assert_int_equal(c.verdicts[VERDICT_REGRESSED], 1);
+
+    struct suspect_list suspects;
+    assert_ok(confirm_suspects(&c, &suspects, &err), &err);
+    assert_int_equal(suspects.count, 1);
+    assert_string_equal(suspects.items[0].variant, "v");
+    assert_int_equal(suspects.items[0].context, 4096);
+    suspect_list_release(&suspects);
+
+    struct run_data a1 = run_of(2, base, n), a2 = run_of(3, base, n), b1 = run_of(4, now, n),
+                    b2 = run_of(5, now, n);
+    const struct run_data *const bases[] = {&a1, &a2}, *const nows[] = {&b1, &b2};
+    assert_ok(confirm_judge(&c, bases, 2, nows, 2, &o, &err), &err);
+    enum verdict v = c.deltas[0].verdict;
+    assert_int_equal(c.deltas[0].confirmation, expected);
+    assert_int_equal(c.verdicts[v], 1);
+    assert_int_equal(c.verdicts[VERDICT_REGRESSED] + c.verdicts[VERDICT_NOISY], 1);
+    assert_non_null(strstr(c.deltas[0].reason, n ? "in turns" : "not measured again"));
+    comparison_release(&c);
+    run_data_release(&a);
+    run_data_release(&b);
+    run_data_release(&a1);
+    run_data_release(&a2);
+    run_data_release(&b1);
+    run_data_release(&b2);
+    return v;
+}
+
+static void a_suspect_stands_or_falls(void **state)
+{
+    (void)state;
+    const double base[] = {10.9, 11.0, 11.1}, same[] = {10.95, 11.02, 11.05}, slower[] = {11.9, 12.0, 12.1};
+    assert_int_equal(confirmed_verdict(base, slower, 3, CONFIRM_STANDS), VERDICT_REGRESSED);
+    assert_int_equal(confirmed_verdict(base, same, 3, CONFIRM_REFUTED), VERDICT_NOISY);
+    assert_int_equal(confirmed_verdict(base, same, 0, CONFIRM_UNDECIDED), VERDICT_REGRESSED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spreads_and_alarms_are_counted),
+        cmocka_unit_test(a_measured_noise_floor_tempers_single_shots),
+        cmocka_unit_test(a_suspect_stands_or_falls),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
