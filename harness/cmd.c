@@ -39,7 +39,7 @@ int cmd_fail(const struct err *err)
 {
     fflush(stdout);
     fprintf(stderr, "kernsweep: %s\n", err->msg);
-    return exit_code_of(err);
+    return (int)exit_code_of(err);
 }
 
 int cmd_print_json(json_t *value)
