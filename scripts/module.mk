@@ -5,7 +5,7 @@
 parallel_make = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 deps:
-	$(Q)scripts/install-deps build test gpu lint report
+	$(Q)scripts/install-deps build test gpu lint report browser
 demo:
 	$(Q)scripts/demo
 lint:

@@ -1,0 +1,197 @@
+// What a report's page must do in a real browser. Speaks TAP.
+//
+//   node page.mjs CHROMIUM REPORT.html HOSTILE.html
+//
+// REPORT is of several variants and contexts with a summary in a second language; HOSTILE is of a run whose
+// every text tries to write markup that sets window.pwned or opens a dialog.
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+import assert from "node:assert/strict";
+import { chromium } from "playwright-core";
+
+const [executablePath, report, hostile] = process.argv.slice(2);
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const browser = await chromium.launch({ executablePath, args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
+
+let count = 0;
+let failed = 0;
+const test = async (name, body) => {
+  count += 1;
+  try {
+    await body();
+    console.log(`ok ${count} - ${name}`);
+  } catch (error) {
+    failed += 1;
+    console.log(`not ok ${count} - ${name}`);
+    console.log(String(error.stack).split("\n").slice(0, 12).map((line) => `#   ${line}`).join("\n"));
+  }
+};
+
+// A page with everything that should not happen on it, as a list.
+const open = async (path, options = {}) => {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
+  const page = await context.newPage();
+  const trouble = [];
+  page.on("console", (message) => message.type() === "error" && trouble.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => trouble.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => (trouble.push(`dialog: ${dialog.message()}`), dialog.dismiss()));
+  page.on("request", (request) => {
+    if (!/^(file|data):/.test(request.url())) trouble.push(`request: ${request.url()}`);
+  });
+  await page.goto(pathToFileURL(path).href);
+  return { page, trouble, close: () => context.close() };
+};
+
+const tableAfter = (page, heading) => page.locator(`h2:text-is("${heading}") ~ .scroll`).first();
+const column = (table, index) => table.locator(`tbody tr:visible td:nth-child(${index})`).allInnerTexts();
+const numbers = (texts) => texts.map((text) => Number.parseFloat(text));
+
+// Violations that keep people out, as "rule: element".
+const violations = async (page) => {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return found.violations
+    .filter((v) => v.impact === "serious" || v.impact === "critical")
+    .map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 80)).join(" | ")}`);
+};
+
+await test("opens without an error and without the network", async () => {
+  const { page, trouble, close } = await open(report);
+  await page.waitForTimeout(200);
+  assert.deepEqual(trouble, []);
+  await close();
+});
+
+await test("pictures are drawn, each with a description", async () => {
+  const { page, close } = await open(report);
+  const images = await page.locator("figure img").evaluateAll((all) => all.map((i) => [i.naturalWidth, i.alt]));
+  assert.ok(images.length >= 2, `${images.length} pictures`);
+  for (const [width, alt] of images) assert.ok(width > 0 && alt.length > 10, alt);
+  await close();
+});
+
+await test("a column sorts up and down, by mouse and by keyboard, as numbers", async () => {
+  const { page, close } = await open(report);
+  const table = tableAfter(page, "Consolidated comparison");
+  const button = table.getByRole("button", { name: "Prefill (s)" });
+  const before = numbers(await column(table, 4));
+  await button.click();
+  assert.deepEqual(numbers(await column(table, 4)), [...before].sort((a, b) => a - b));
+  assert.equal(await table.locator("th").nth(3).getAttribute("aria-sort"), "ascending");
+  await button.focus();
+  await page.keyboard.press("Enter");
+  assert.deepEqual(numbers(await column(table, 4)), [...before].sort((a, b) => b - a));
+  assert.equal(await table.locator("th").nth(3).getAttribute("aria-sort"), "descending");
+  await table.getByRole("button", { name: "Variant" }).click();
+  const names = await column(table, 2);
+  assert.deepEqual(names, [...names].sort());
+  await close();
+});
+
+await test("a filter hides the rows that lack its words and says how many are left", async () => {
+  const { page, close } = await open(report);
+  const table = tableAfter(page, "Consolidated comparison");
+  const filter = page.locator('h2:text-is("Consolidated comparison") ~ .filter').first();
+  const all = await table.locator("tbody tr:visible").count();
+  await filter.getByRole("searchbox").fill("v3 8192");
+  assert.equal(await table.locator("tbody tr:visible").count(), 1);
+  assert.equal(await filter.locator("output").innerText(), `1 / ${all}`);
+  await filter.getByRole("searchbox").fill("nothing has this");
+  assert.equal(await table.locator("tbody tr:visible").count(), 0);
+  await filter.getByRole("searchbox").fill("");
+  assert.equal(await table.locator("tbody tr:visible").count(), all);
+  await close();
+});
+
+for (const path of [report, hostile]) {
+  const name = path === report ? "the report" : "the hostile report";
+  await test(`${name}: nothing overflows at 400 px`, async () => {
+    const { page, close } = await open(path, { viewport: { width: 400, height: 800 } });
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(width <= 400, `${width} px wide`);
+    await close();
+  });
+  for (const colorScheme of ["light", "dark"])
+    await test(`${name}: no serious obstacle for assistive technology (${colorScheme})`, async () => {
+      const { page, close } = await open(path, { colorScheme, bypassCSP: true });
+      assert.deepEqual(await violations(page), []);
+      await close();
+    });
+}
+
+await test("light and dark differ, for text and for pictures", async () => {
+  const seen = [];
+  for (const colorScheme of ["light", "dark"]) {
+    const { page, close } = await open(report, { colorScheme });
+    seen.push([
+      await page.evaluate(() => getComputedStyle(document.body).backgroundColor),
+      (await page.locator("figure img").first().screenshot()).toString("base64"),
+    ]);
+    await close();
+  }
+  assert.notEqual(seen[0][0], seen[1][0]);
+  assert.notEqual(seen[0][1], seen[1][1]);
+});
+
+await test("the keyboard reaches the skip link first, then tables that scroll", async () => {
+  const { page, close } = await open(report);
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("href")), "#content");
+  const region = tableAfter(page, "Consolidated comparison");
+  await region.focus();
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("role")), "region");
+  await close();
+});
+
+await test("on paper there is no navigation and no filter, but every table", async () => {
+  const { page, close } = await open(report);
+  await page.emulateMedia({ media: "print" });
+  assert.equal(await page.locator("nav").isVisible(), false);
+  assert.equal(await page.locator(".filter").first().isVisible(), false);
+  assert.equal(await tableAfter(page, "Consolidated comparison").isVisible(), true);
+  assert.ok((await page.pdf()).length > 1000);
+  await close();
+});
+
+await test("a summary in another language says so", async () => {
+  const { page, close } = await open(report);
+  assert.equal(await page.evaluate(() => document.documentElement.lang), "en");
+  assert.equal(await page.locator('section[lang="es"] h2').innerText(), "Resumen ejecutivo");
+  await close();
+});
+
+await test("without script the page is whole", async () => {
+  const { page, close } = await open(report, { javaScriptEnabled: false });
+  assert.ok((await page.locator("table tbody tr").count()) > 10);
+  await close();
+});
+
+await test("hostile text is shown and does nothing", async () => {
+  const { page, trouble, close } = await open(hostile);
+  await page.waitForTimeout(500);
+  assert.deepEqual(trouble, []);
+  assert.equal(await page.evaluate(() => window.pwned), undefined);
+  assert.equal(await page.locator("script").count(), 1);
+  assert.equal(await page.locator("main img:not(figure img), main a, main iframe, main svg, main b").count(), 0);
+  assert.equal(await page.evaluate(() =>
+    [...document.querySelectorAll("*")].filter((e) => [...e.attributes].some((a) => /^on/i.test(a.name))).length), 0);
+  assert.match(await page.locator("main").innerText(), /<script>window\.pwned=1<\/script>/);
+  await close();
+});
+
+await test("even raw markup in the page could not run", async () => {
+  const path = `${hostile}.raw.html`;
+  const raw = '<img src=x onerror="window.pwned=2"><script>window.pwned=3</script><a href="javascript:window.pwned=4" id=j>x</a>';
+  writeFileSync(path, readFileSync(hostile, "utf8").replace('<main id="content">', `<main id="content">${raw}`));
+  const { page, trouble, close } = await open(path);
+  await page.locator("#j").click();
+  await page.waitForTimeout(500);
+  assert.equal(await page.evaluate(() => window.pwned), undefined);
+  assert.ok(trouble.some((line) => /Content Security Policy/.test(line)), "the policy said nothing");
+  await close();
+});
+
+await browser.close();
+console.log(`1..${count}`);
+process.exitCode = failed ? 1 : 0;

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# A report's page in headless Chromium: errors, sorting, filtering, width, accessibility, and that the text of a
+# hostile run does nothing. Needs chromium, node, and two packages from npm.
+# timeout: 300
+. tests/lib.sh
+
+chromium=$(command -v chromium || command -v chromium-browser) || skip_all "no chromium (scripts/install-deps browser)"
+command -v node >/dev/null || skip_all "no node (scripts/install-deps browser)"
+command -v npm >/dev/null || skip_all "no npm (scripts/install-deps browser)"
+
+# The packages are kept between runs; the lock file says which.
+modules=$BUILD/browser
+mkdir -p "$modules"
+if ! cmp -s tests/browser/package-lock.json "$modules/package-lock.json" || [ ! -d "$modules/node_modules" ]; then
+    cp tests/browser/package.json tests/browser/package-lock.json "$modules/"
+    if ! (cd "$modules" && timeout 120 npm ci --ignore-scripts --no-audit --no-fund >npm.log 2>&1); then
+        rm -f "$modules/package-lock.json"
+        skip_all "npm cannot install playwright-core and axe-core: $(tail -n 1 "$modules/npm.log" 2>/dev/null)"
+    fi
+fi
+cp tests/browser/page.mjs "$modules/"
+
+export KERNSWEEP_DB=$TMPDIR/results.db
+{
+    "$KERNSWEEP" ingest tests/fixtures/b3_89_2026-02-12 tests/fixtures/b3_90_2026-02-14 &&
+        "$KERNSWEEP" report 20260214 --against 20260212 --lang en,es --format html -o "$TMPDIR/report.html"
+} >"$TMPDIR/log" 2>&1 || {
+    ok "the report is written" 1 "$(cat "$TMPDIR/log")"
+    done_testing
+    exit
+}
+
+# What no tool of ours would store: every text of the run is an attempt.
+evil=$'<script>window.pwned=1</script>|`*_[x](javascript:alert(2))\e[31m\u202e<img src=x onerror="window.pwned=1;alert(3)"><svg onload=alert(4)>'
+sqlite3 "$KERNSWEEP_DB" >"$TMPDIR/log" 2>&1 <<SQL
+UPDATE run SET node = '$evil', tag = '$evil', bundle = '/artifacts_remote/$evil' WHERE run_id LIKE '20260214%';
+UPDATE variant SET name = name || '$evil', attn_impl = '$evil', reason = '$evil'
+ WHERE run_id = (SELECT id FROM run WHERE run_id LIKE '20260214%');
+UPDATE series SET variant = variant || '$evil';
+UPDATE test SET status = 'CRASH', reason = '$evil', attn_impl = '$evil' WHERE id % 3 = 0;
+INSERT INTO environment (sha256) VALUES (hex(zeroblob(32)));
+INSERT INTO fact VALUES (last_insert_rowid(), 'env.$evil', '$evil'), (last_insert_rowid(), 'driver', '$evil');
+UPDATE run SET environment_id = (SELECT max(id) FROM environment) WHERE run_id LIKE '20260214%';
+SQL
+"$KERNSWEEP" report 20260214 --lang en,es --format html -o "$TMPDIR/hostile.html" >>"$TMPDIR/log" 2>&1 || {
+    ok "the hostile report is written" 1 "$(cat "$TMPDIR/log")"
+    done_testing
+    exit
+}
+
+node "$modules/page.mjs" "$chromium" "$TMPDIR/report.html" "$TMPDIR/hostile.html"
