@@ -6,6 +6,8 @@
 #pragma once
 
 #include "attention/layout.h"
+#include "attention/online_softmax.h"
+#include "attention/stage.h"
 
 namespace q_lds
 {
@@ -15,16 +17,6 @@ constexpr int keys = 32; // a tile
 constexpr size_t lds_bytes(int head_dim, int segment)
 {
     return sizeof(float) * (rows * head_dim + keys * head_dim + keys * segment);
-}
-
-// Copies `count` rows of WIDTH floats; rows past the end of the sequence become zeros.
-template <int WIDTH>
-__device__ void stage(float *lds, const float *global, size_t stride, int count, int available)
-{
-    for (int i = threadIdx.x; i < count * WIDTH; i += rows) {
-        const int row = i / WIDTH;
-        lds[i] = row < available ? global[row * stride + i % WIDTH] : 0.0f;
-    }
 }
 
 template <int HEAD_DIM, int SEGMENT>
@@ -44,8 +36,7 @@ __device__ void attend_segment(const f32_tensors &t, const float *q_tile, float 
 #pragma unroll
     for (int d = 0; d < SEGMENT; d++)
         o[d] = 0.0f;
-    float max = -INFINITY;
-    float sum = 0.0f;
+    online_softmax softmax;
     for (int tile = 0; tile < all_keys; tile += keys) {
         const size_t at = t.key(batch, tile, head, HEAD_DIM);
         stage<HEAD_DIM>(k_tile, t.k + at, stride, keys, t.seq - tile);
@@ -57,16 +48,10 @@ __device__ void attend_segment(const f32_tensors &t, const float *q_tile, float 
 #pragma unroll 16
             for (int d = 0; d < HEAD_DIM; d++)
                 score += q[d] * k_tile[key * HEAD_DIM + d];
-            score *= t.scale;
-
-            const float new_max = fmaxf(max, score);
-            const float keep = expf(max - new_max);
-            const float p = expf(score - new_max);
-            sum = sum * keep + p;
+            softmax.add(score * t.scale);
 #pragma unroll
             for (int d = 0; d < SEGMENT; d++)
-                o[d] = o[d] * keep + p * v_tile[key * SEGMENT + d];
-            max = new_max;
+                o[d] = o[d] * softmax.keep + softmax.weight * v_tile[key * SEGMENT + d];
         }
         __syncthreads();
     }
@@ -75,7 +60,7 @@ __device__ void attend_segment(const f32_tensors &t, const float *q_tile, float 
     float *out = t.o + t.query(batch, row, head, HEAD_DIM) + segment;
 #pragma unroll
     for (int d = 0; d < SEGMENT; d++)
-        out[d] = o[d] / sum;
+        out[d] = o[d] / softmax.sum;
 }
 
 template <int HEAD_DIM, int SEGMENT> __global__ void attend(f32_tensors t)

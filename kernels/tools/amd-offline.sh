@@ -3,7 +3,7 @@
 # the kernels are compiled for it on any machine.
 #   amd-offline.sh mode HIPCC ARCH               prints hipcc, or offline when HIPCC does not know ARCH
 #   amd-offline.sh device-libs ARCH DIR          makes DIR, the device libraries for ARCH
-#   amd-offline.sh compile ARCH BUILD OUT SOURCE compiles a source's kernels to a code object
+#   amd-offline.sh compile ARCH BUILD OUT SOURCE compiles a source's kernels to a code object, with KERNEL_FLAGS
 # A newer clang (CLANGXX, default clang++-19) with Debian's device libraries does the work; for
 # gfx942 those lack one file, which differs from gfx940's in the number of the ISA only.
 set -eu
@@ -47,8 +47,9 @@ device_libs() {
 
 compile() {
     device_libs "$1" "$2/device-libs-$1"
+    # shellcheck disable=SC2086 # KERNEL_FLAGS is words
     "$CLANGXX" -x hip --offload-arch="$1" --rocm-device-lib-path="$2/device-libs-$1" \
-        --offload-device-only --no-gpu-bundle-output -std=c++17 -O3 -Wall -DKS_PLATFORM_AMD \
+        --offload-device-only --no-gpu-bundle-output -std=c++17 -O3 -Wall -DKS_PLATFORM_AMD ${KERNEL_FLAGS:-} \
         -I. -I"$2" -MMD -MP -MF "$3.d" -o "$3" "$4"
 }
 

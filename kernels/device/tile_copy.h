@@ -1,0 +1,60 @@
+// Copies a tile of rows from global memory to LDS while the block computes on something else.
+// NVIDIA: cp.async, straight into LDS. Elsewhere: loads into registers now, stores into LDS in finish().
+// Use: begin() where the threads may still compute on other LDS, then a barrier after which `to` is free if
+// it was not already, finish(), a barrier, and the tile is there. Between begin() and finish() nobody may use
+// `to`.
+#pragma once
+
+#include "device/device.h"
+
+// ROWS rows of WIDTH floats by THREADS threads; in global memory 16-byte aligned rows, `stride` floats apart.
+template <int ROWS, int WIDTH, int THREADS> class tile_copy
+{
+    static constexpr int vectors = ROWS * WIDTH / 4;
+    static constexpr int mine = vectors / THREADS;
+    static_assert(vectors % THREADS == 0, "every thread copies as much as any other");
+
+  public:
+    // Rows from `available` on become zeros.
+    __device__ __forceinline__ void begin(float *to, const float *from, size_t stride, int available)
+    {
+#pragma unroll
+        for (int i = 0; i < mine; i++) {
+            const int vector = i * THREADS + threadIdx.x;
+            const int row = vector / (WIDTH / 4);
+            const int column = vector % (WIDTH / 4) * 4;
+            const bool there = row < available;
+            start(i, to + vector * 4, from + (there ? row * stride : 0) + column, there);
+        }
+    }
+
+    __device__ __forceinline__ void finish(float *to)
+    {
+#if defined(KS_PLATFORM_NVIDIA)
+        (void)to;
+        asm volatile("cp.async.wait_all;" ::: "memory");
+#else
+#pragma unroll
+        for (int i = 0; i < mine; i++)
+            reinterpret_cast<float4 *>(to)[i * THREADS + threadIdx.x] = held_[i];
+#endif
+    }
+
+  private:
+#if defined(KS_PLATFORM_NVIDIA)
+    __device__ __forceinline__ void start(int, float *to, const float *from, bool there)
+    {
+        const auto at = static_cast<unsigned>(__cvta_generic_to_shared(to));
+        const int bytes = there ? 16 : 0; // the rest of the 16 is filled with zeros
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(bytes)
+                     : "memory");
+    }
+#else
+    __device__ __forceinline__ void start(int i, float *, const float *from, bool there)
+    {
+        held_[i] = there ? *reinterpret_cast<const float4 *>(from) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    }
+
+    float4 held_[mine];
+#endif
+};
