@@ -1,7 +1,8 @@
-/* kernsweep compare A B | RUN --baseline NAME: cell by cell, with the evidence. */
+/* kernsweep compare A B | RUN [--baseline NAME | --within]: cell by cell, with the evidence. */
+#include "harness/compare_output.h"
 #include "harness/finish.h"
 #include "reports/report.h"
-#include "results/baseline.h"
+#include "results/against.h"
 #include "results/runs.h"
 
 #include <math.h>
@@ -9,75 +10,19 @@
 #include <stdlib.h>
 
 struct compare_args {
-    const char *baseline, *threshold, *fail_on;
-    bool all_metrics;
+    const char *baseline, *threshold, *fail_on, *metric, *format, *reference;
+    bool all_metrics, within;
 };
 
-/* Both sides and what came of them. */
-struct sides {
-    struct run_data base, now;
-    struct history history;
-    struct comparison result;
-    bool compared;
+/* What the words of the command line mean. */
+struct wish {
+    struct compare_options options;
+    enum finish_fail_on fail_on;
+    enum compare_format format;
 };
 
-static json_t *number(double v)
+static int parse_threshold(const char *text, struct compare_options *o, struct err *err)
 {
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
-static json_t *encode_delta(const struct delta *d)
-{
-    return json_pack(
-        "{s:s, s:s, s:i, s:s, s:s, s:o, s:o, s:i, s:i, s:o, s:o, s:s, s:o, s:o, s:o, s:i, s:o, s:o, s:o, "
-        "s:o, s:o, s:s}",
-        "variant", d->variant, "attn_impl", d->attn_impl, "context", d->context, "metric",
-        metric_info(d->metric)->name, "verdict", verdict_name(d->verdict), "base_median",
-        number(d->base_median), "now_median", number(d->now_median), "base_n", d->base_n, "now_n", d->now_n,
-        "ratio", number(d->ratio), "factor", number(d->factor), "method", compare_method_name(d->method),
-        "threshold", number(d->threshold), "noise_floor", number(d->noise_floor), "detectable",
-        number(d->detectable), "history_n", d->history_n, "z", number(d->z), "p", number(d->p), "p_adjusted",
-        number(d->p_adjusted), "ratio_low", number(d->ratio_low), "ratio_high", number(d->ratio_high),
-        "reason", d->reason);
-}
-
-static int print_json(const struct comparison *c, int code)
-{
-    json_t *cells = json_array(), *facts = json_array(), *verdicts = json_object();
-    for (size_t i = 0; i < c->count; i++)
-        json_array_append_new(cells, encode_delta(&c->deltas[i]));
-    for (size_t i = 0; i < c->n_facts; i++)
-        json_array_append_new(facts, json_pack("{s:s, s:s, s:s}", "key", c->facts[i].key, "base",
-                                               c->facts[i].base, "now", c->facts[i].now));
-    for (int v = 0; v < VERDICT_COUNT; v++)
-        json_object_set_new(verdicts, verdict_name((enum verdict)v), json_integer(c->verdicts[v]));
-    int rc = cmd_print_json(json_pack("{s:s, s:s, s:o, s:o, s:o, s:i, s:i}", "base", c->base_id, "now",
-                                      c->now_id, "cells", cells, "facts", facts, "verdicts", verdicts,
-                                      "tested", (int)c->tested, "exit_code", code));
-    return rc == EXIT_DONE ? code : rc;
-}
-
-static int load(struct store *s, const struct compare_args *a, const char **words, size_t n,
-                struct sides *sides, struct err *err)
-{
-    struct baseline b;
-    if ((n == 2) == (a->baseline != NULL))
-        return err_set(err, ERR_INPUT,
-                       "compare: give two runs (A is the base), or one run and --baseline NAME");
-    if (store_load_run(s, words[n - 1], &sides->now, err) != 0)
-        return -1;
-    if (n == 2)
-        return store_load_run(s, words[0], &sides->base, err);
-    if (baseline_resolve(s, a->baseline, &sides->now.info, &b, err) != 0 ||
-        run_data_load(s, b.key, &sides->base, err) != 0)
-        return -1;
-    return history_for_run(s, &sides->now.info, a->all_metrics, &sides->history, err);
-}
-
-static int set_threshold(struct compare_options *o, const char *text, struct err *err)
-{
-    if (!text)
-        return 0;
     char *end;
     double v = strtod(text, &end);
     if (*end == '%' && end[1] == '\0')
@@ -91,24 +36,95 @@ static int set_threshold(struct compare_options *o, const char *text, struct err
     return 0;
 }
 
-static int compare(struct cmd_env *env, const struct compare_args *a, struct sides *sides, struct err *err)
+static int parse(const struct compare_args *a, size_t n_words, struct wish *w, struct err *err)
 {
-    struct compare_options o = compare_defaults();
-    o.all_metrics = a->all_metrics;
-    enum finish_fail_on fail_on;
-    if (set_threshold(&o, a->threshold, err) != 0 ||
-        finish_fail_on_from_name(a->fail_on, &fail_on, err) != 0 ||
-        compare_runs(&sides->base, &sides->now, &sides->history, &o, &sides->result, err) != 0)
+    *w = (struct wish){.options = compare_defaults(), .format = COMPARE_TEXT};
+    w->options.all_metrics = a->all_metrics;
+    if (n_words == 2 && (a->baseline || a->within))
+        return err_set(err, ERR_INPUT,
+                       "compare: two runs A and B (A is the base), or one run with --baseline NAME or"
+                       " --within, or one run alone against the nights before it");
+    if (a->baseline && a->within)
+        return err_set(err, ERR_INPUT, "compare: --baseline and --within are two different questions");
+    if (a->threshold && parse_threshold(a->threshold, &w->options, err) != 0)
         return -1;
-    sides->compared = true;
-    bool worse = fail_on == FAIL_ON_REGRESSION && comparison_regressed(&sides->result);
-    int code = worse ? EXIT_REGRESSION : EXIT_DONE;
-    if (env->json)
-        return print_json(&sides->result, code);
+    if (a->metric && !metric_from_name(a->metric, &w->options.metric))
+        return err_set(err, ERR_INPUT,
+                       "--metric: no metric \"%.40s\"; prefill_s, tok_per_s, wall_s, kernel_ms, ...",
+                       a->metric);
+    if (a->format && !compare_format_from_name(a->format, &w->format))
+        return err_set(err, ERR_INPUT, "--format: expected text, md, csv, junit or github, found \"%.40s\"",
+                       a->format);
+    return finish_fail_on_from_name(a->fail_on, &w->fail_on, err);
+}
+
+/* One run against another, against a baseline, or against the nights before it. */
+static int compare_stored(struct store *s, const struct compare_args *a, const char **words, size_t n,
+                          const struct run_data *now, const struct wish *w, struct comparison *out,
+                          struct err *err)
+{
+    struct against against = {0};
+    int64_t base = 0;
+    int rc = n == 2 ? store_find_run(s, words[0], &base, err) : 0;
+    if (rc == 0 && n == 2)
+        rc = against_run(s, &now->info, base, &w->options, &against, err);
+    else if (rc == 0 && a->baseline)
+        rc = against_baseline(s, &now->info, a->baseline, &w->options, &against, err);
+    else if (rc == 0)
+        rc = against_nights(s, &now->info, &w->options, &against, err);
+    if (rc == 0 && !against.has_base && against.history.nights < w->options.history_min)
+        rc = err_set(
+            err, ERR_INPUT,
+            "compare: %zu nights of this plan are stored before run %s, %zu are needed to judge it alone:"
+            " name a second run, or --baseline NAME",
+            against.history.nights, now->info.run_id, w->options.history_min);
+    if (rc == 0)
+        rc = against_compare(&against, now, out, err);
+    against_release(&against);
+    return rc;
+}
+
+static int compare_run(struct store *s, const struct compare_args *a, const char **words, size_t n,
+                       const struct wish *w, struct comparison *out, struct err *err)
+{
+    struct run_data now;
+    size_t reference = 0;
+    int rc = store_load_run(s, words[n - 1], &now, err);
+    if (rc == 0 && a->within) {
+        rc = run_data_reference(&now, a->reference, &reference, err);
+        if (rc == 0)
+            rc = compare_within(&now, reference, &w->options, out, err);
+    } else if (rc == 0)
+        rc = compare_stored(s, a, words, n, &now, w, out, err);
+    run_data_release(&now);
+    return rc;
+}
+
+/* Inside one run a slower variant is a finding, but nothing that went wrong. */
+static int exit_code(const struct compare_args *a, const struct wish *w, const struct comparison *c)
+{
+    return !a->within && w->fail_on == FAIL_ON_REGRESSION && comparison_regressed(c) ? EXIT_REGRESSION
+                                                                                     : EXIT_DONE;
+}
+
+static int show(const struct cmd_env *env, const struct wish *w, const struct comparison *c, int code,
+                struct err *err)
+{
     struct buf text;
+    if (env->json) {
+        int rc = cmd_print_json(compare_encode(c, code));
+        return rc == EXIT_DONE ? code : rc;
+    }
     buf_init(&text, REPORT_BYTES_MAX);
-    int rc = report_compare_text(&sides->result, cmd_colour(stdout), &text, err);
-    cmd_print(&text);
+    int rc = 0;
+    if (w->format == COMPARE_TEXT)
+        rc = report_compare_text(c, cmd_colour(stdout), &text, err);
+    else
+        compare_output(c, w->format, &text);
+    if (rc == 0 && !buf_ok(&text))
+        rc = err_set(err, ERR_INTERNAL, "no memory for the comparison");
+    if (rc == 0)
+        cmd_print(&text);
     buf_release(&text);
     return rc == 0 ? code : -1;
 }
@@ -119,36 +135,41 @@ int cmd_compare(struct cmd_env *env, int argc, char **argv)
     const struct arg options[] = {
         {"--baseline", "NAME", &a.baseline, NULL,
          "the stored baseline of the run's node and plan is the base"},
+        {"--within", NULL, NULL, &a.within, "the run's own variants against one of them"},
+        {"--reference", "VARIANT", &a.reference, NULL, "with --within: against this one (default: baseline)"},
         {"--threshold", "X", &a.threshold, NULL, "relative change that matters: 0.05 or 5%"},
+        {"--metric", "NAME", &a.metric, NULL, "what decides (default: prefill_s)"},
+        {"--all-metrics", NULL, NULL, &a.all_metrics, "show the others too"},
+        {"--format", "FORMAT", &a.format, NULL, "text, md, csv, junit or github (annotations)"},
         {"--fail-on", "WHAT", &a.fail_on, NULL, "regression (default: exit 4), failure or none"},
-        {"--all-metrics", NULL, NULL, &a.all_metrics, "not only prefill_s"},
     };
     struct args spec = {.command = "compare",
-                        .usage = "A B | RUN --baseline NAME",
-                        .about = "Compares two stored runs, A being the base, or a run with a baseline.",
+                        .usage = "A B | RUN [--baseline NAME | --within]",
+                        .about =
+                            "Compares two stored runs, A being the base, or a run with a baseline, with the"
+                            " nights before it, or its variants with each other.",
                         .options = options,
                         .n_options = sizeof options / sizeof *options,
                         .min_words = 1,
                         .max_words = 2};
     struct err err = {0};
     struct store s = {0};
-    struct sides sides = {0};
+    struct wish w;
+    struct comparison c = {0};
     const char *words[2];
     size_t n;
     int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
     if (rc == 1)
         return EXIT_DONE;
     if (rc == 0)
+        rc = parse(&a, n, &w, &err);
+    if (rc == 0)
         rc = cmd_store_open(env, &s, STORE_READ, &err);
     if (rc == 0)
-        rc = load(&s, &a, words, n, &sides, &err);
+        rc = compare_run(&s, &a, words, n, &w, &c, &err);
     if (rc == 0)
-        rc = compare(env, &a, &sides, &err);
-    if (sides.compared)
-        comparison_release(&sides.result);
-    history_release(&sides.history);
-    run_data_release(&sides.base);
-    run_data_release(&sides.now);
+        rc = show(env, &w, &c, exit_code(&a, &w, &c), &err);
+    comparison_release(&c);
     store_close(&s);
     return rc < 0 ? cmd_fail(&err) : rc;
 }

@@ -140,6 +140,11 @@ struct variant_delta {
     double factor_error; /* one standard error by propagation; NaN with fewer than 2 values a side */
 };
 
+/* Every other variant of one run against the reference, with verdicts: they were measured in one session. base_id is the
+ * reference's name. A context that only the reference has is "missing" for the others. */
+int compare_within(const struct run_data *run, size_t reference, const struct compare_options *options,
+                   struct comparison *out, struct err *err);
+
 /* One row per cell of the run, in the order of run->cells; *out is to be free()d. */
 int compare_variants(const struct run_data *run, size_t reference, enum metric m, struct variant_delta **out,
                      size_t *count, struct err *err);

@@ -52,6 +52,8 @@ static int sort_eligible(struct eligible *e, struct dated *runs, size_t n, struc
 
 static bool is_wanted(const struct history_options *o, int64_t key)
 {
+    if (o->without && key == o->without)
+        return false;
     if (!o->only)
         return true;
     for (size_t i = 0; i < o->n_only; i++)

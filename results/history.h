@@ -41,6 +41,7 @@ struct history_options {
     size_t nights;       /* at most so many runs, the newest of them; 0: all */
     const int64_t *only; /* the runs that may count (a baseline's); NULL: all */
     size_t n_only;
+    int64_t without; /* a run that may not count; 0: none */
     enum metric metric;
     bool all_metrics; /* every metric instead of that one */
 };

@@ -66,7 +66,8 @@ static void measure_repetitions(const struct evidence *e, const struct compare_o
 {
     size_t least = e->base_n < e->now_n ? e->base_n : e->now_n;
     double wanted = loss_of(d) < 0 ? o->improvement : o->regression;
-    d->threshold = o->same_session ? fmin(o->practical, wanted) : wanted;
+    /* A single shot does not even know the session's own noise. */
+    d->threshold = o->same_session && least > 1 ? fmin(o->practical, wanted) : wanted;
     d->noise_floor = ratio_error(e);
     /* Repetitions do not show what differs between runs; in one session nothing does. */
     d->between_runs = o->same_session ? NAN : e->noise;

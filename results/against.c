@@ -1,0 +1,102 @@
+#include "results/against.h"
+
+#include "results/baseline.h"
+
+#include <stdlib.h>
+
+static int start(struct store *s, const struct run_info *now, const struct compare_options *options,
+                 struct against *out, struct err *err)
+{
+    *out = (struct against){.options = *options};
+    if (noise_load(s, now, &out->noise, err) != 0)
+        return -1;
+    out->options.noise = &out->noise;
+    return 0;
+}
+
+static int nights_before(struct store *s, const struct run_info *now, struct against *out, struct err *err)
+{
+    return history_for_run(s, now, out->options.all_metrics, &out->history, err);
+}
+
+static int finish(struct against *out, int rc)
+{
+    if (rc != 0)
+        against_release(out);
+    return rc;
+}
+
+int against_run(struct store *s, const struct run_info *now, int64_t base_key,
+                const struct compare_options *options, struct against *out, struct err *err)
+{
+    int rc = start(s, now, options, out, err);
+    if (rc == 0)
+        rc = run_data_load(s, base_key, &out->base, err);
+    out->has_base = rc == 0;
+    if (rc == 0)
+        rc = nights_before(s, now, out, err);
+    return finish(out, rc);
+}
+
+/* The nights that a baseline of several runs holds, without the run that is judged. */
+static int baseline_nights(struct store *s, const struct run_info *now, const struct baseline *b,
+                           struct against *out, struct err *err)
+{
+    int64_t *keys;
+    size_t n;
+    if (baseline_runs(s, b, &keys, &n, err) != 0)
+        return -1;
+    const struct history_options o = {
+        .node = now->node,
+        .ticket = now->ticket,
+        .mode = now->mode,
+        .only = keys,
+        .n_only = n,
+        .without = now->key,
+        .all_metrics = out->options.all_metrics,
+    };
+    int rc = history_load(s, &o, &out->history, err);
+    free(keys);
+    return rc;
+}
+
+int against_baseline(struct store *s, const struct run_info *now, const char *name,
+                     const struct compare_options *options, struct against *out, struct err *err)
+{
+    struct baseline b;
+    int rc = start(s, now, options, out, err);
+    if (rc == 0)
+        rc = baseline_resolve(s, name, now, &b, err);
+    if (rc == 0)
+        rc = run_data_load(s, b.key, &out->base, err);
+    out->has_base = rc == 0;
+    if (rc == 0) {
+        out->options.history_is_base = (size_t)b.runs >= out->options.history_min;
+        rc = out->options.history_is_base ? baseline_nights(s, now, &b, out, err)
+                                          : nights_before(s, now, out, err);
+    }
+    return finish(out, rc);
+}
+
+int against_nights(struct store *s, const struct run_info *now, const struct compare_options *options,
+                   struct against *out, struct err *err)
+{
+    int rc = start(s, now, options, out, err);
+    if (rc == 0)
+        rc = nights_before(s, now, out, err);
+    return finish(out, rc);
+}
+
+int against_compare(const struct against *a, const struct run_data *now, struct comparison *out,
+                    struct err *err)
+{
+    return compare_runs(a->has_base ? &a->base : NULL, now, &a->history, &a->options, out, err);
+}
+
+void against_release(struct against *a)
+{
+    run_data_release(&a->base);
+    history_release(&a->history);
+    noise_release(&a->noise);
+    a->has_base = false;
+}
