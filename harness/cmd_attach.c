@@ -14,14 +14,14 @@ static int attach(struct cmd_env *env, const struct attach_args *a, const char *
     if (finish_fail_on_from_name(a->fail_on, &fin.fail_on, err) != 0)
         return -1;
     if (runrec_find(&rec, env->db, word, err) == 0 && rec.state >= RUNREC_PULLED)
-        return finish_run(env, &rec, &fin, err);
+        return finish_run(env, &rec, &fin, NULL, err);
     if (attach_open(env, a, word, s, err) != 0 || (!*s->rec.bundle && attach_reserve(s, err) != 0) ||
         session_follow(s, err) != 0 || session_collect(s, err) != 0) {
         if (*s->rec.run_id)
             attach_print_left(s);
         return -1;
     }
-    return finish_run(env, &s->rec, &fin, err);
+    return finish_run(env, &s->rec, &fin, NULL, err);
 }
 
 static int pull(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,

@@ -159,7 +159,7 @@ static int drive(struct cmd_env *env, const struct run_args *a, const struct pla
         attach_print_left(s);
         return -1;
     }
-    return finish_run(env, &s->rec, &fin, err);
+    return finish_run(env, &s->rec, &fin, NULL, err);
 }
 
 int cmd_run(struct cmd_env *env, int argc, char **argv)

@@ -1,8 +1,8 @@
 #include "harness/finish.h"
 
 #include "reports/report.h"
+#include "results/against.h"
 #include "results/baseline.h"
-#include "results/history.h"
 #include "results/ingest.h"
 #include "results/runs.h"
 
@@ -12,8 +12,7 @@
 /* What finish_run() gathers; empty members are released as such. */
 struct finish {
     struct store store;
-    struct run_data run, base;
-    struct history history;
+    struct run_data run;
     struct comparison comparison;
     bool compared;
 };
@@ -56,17 +55,16 @@ static struct compare_options thresholds(const struct runrec *rec)
 
 static int compare_with_baseline(struct finish *f, const struct runrec *rec, struct err *err)
 {
-    struct baseline b;
+    struct against against;
     const struct compare_options options = thresholds(rec);
     if (!*rec->baseline)
         return 0;
-    if (baseline_resolve(&f->store, rec->baseline, &f->run.info, &b, err) != 0 ||
-        run_data_load(&f->store, b.key, &f->base, err) != 0 ||
-        history_for_run(&f->store, &f->run.info, false, &f->history, err) != 0 ||
-        compare_runs(&f->base, &f->run, &f->history, &options, &f->comparison, err) != 0)
+    if (against_baseline(&f->store, &f->run.info, rec->baseline, &options, &against, err) != 0)
         return -1;
-    f->compared = true;
-    return 0;
+    int rc = against_compare(&against, &f->run, &f->comparison, err);
+    against_release(&against);
+    f->compared = rc == 0;
+    return rc;
 }
 
 static int print_tables(const struct finish *f, FILE *out, struct err *err)
@@ -88,7 +86,8 @@ static int print_tables(const struct finish *f, FILE *out, struct err *err)
     return rc;
 }
 
-static int write_report(struct finish *f, const struct runrec *rec, const char *path, struct err *err)
+static int write_report(struct finish *f, const struct runrec *rec, const char *path,
+                        enum report_format format, struct err *err)
 {
     struct report_request req = report_defaults();
     struct buf text;
@@ -97,6 +96,7 @@ static int write_report(struct finish *f, const struct runrec *rec, const char *
     req.run = f->run.info.run_id;
     req.baseline = f->compared ? rec->baseline : NULL;
     req.compare = thresholds(rec);
+    req.format = format;
     int rc = report_render(&req, &text, err);
     if (rc == 0 && !buf_ok(&text))
         rc = err_set(err, ERR_INTERNAL, "%s: no memory for the report", path);
@@ -133,36 +133,82 @@ static void release(struct finish *f)
 {
     if (f->compared)
         comparison_release(&f->comparison);
-    history_release(&f->history);
-    run_data_release(&f->base);
     run_data_release(&f->run);
     store_close(&f->store);
 }
 
-int finish_run(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt, struct err *err)
+/* A name that no run has yet, where the caller wants the first run to take it. */
+static bool take_baseline(struct finish *f, const struct runrec *rec, struct err *why)
+{
+    struct baseline_list known = {0};
+    struct err ignored = {0};
+    bool exists = baseline_list(&f->store, &known, &ignored) != 0;
+    for (size_t i = 0; i < known.count; i++)
+        exists = exists || (strcmp(known.items[i].name, rec->baseline) == 0 &&
+                            strcmp(known.items[i].ticket, f->run.info.ticket) == 0 &&
+                            strcmp(known.items[i].node, f->run.info.node) == 0);
+    baseline_list_release(&known);
+    return !exists && baseline_set(&f->store, rec->baseline, f->run.info.key, false, why) == 0;
+}
+
+static int write_reports(struct finish *f, const struct runrec *rec, const struct finish_options *opt,
+                         const char *report, struct err *err)
+{
+    if (write_report(f, rec, report, REPORT_MD, err) != 0)
+        return -1;
+    return opt->html ? write_report(f, rec, opt->html, REPORT_HTML, err) : 0;
+}
+
+static void fill_result(const struct finish *f, const struct runrec *rec, const char *report, int code,
+                        struct finish_result *out)
+{
+    out->status = f->run.info.status;
+    out->counts = f->run.info.counts;
+    out->compared = f->compared;
+    memcpy(out->verdicts, f->comparison.verdicts, sizeof out->verdicts);
+    out->summary = summary(f, rec, report, code);
+}
+
+static int tell(struct cmd_env *env, const struct finish *f, const struct runrec *rec, const char *report,
+                const struct finish_options *opt, struct err *err)
+{
+    FILE *out = env->json ? stderr : stdout;
+    if (!opt->quiet && print_tables(f, out, err) != 0)
+        return -1;
+    int code = exit_code(f, opt->fail_on);
+    fprintf(out, "\nbundle  %s\nreport  %s\n", rec->bundle, report);
+    if (env->json)
+        cmd_print_json(summary(f, rec, report, code));
+    return code;
+}
+
+int finish_run(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt,
+               struct finish_result *result, struct err *err)
 {
     struct finish f = {0};
+    struct err refusal = {0};
     char report[FS_PATH_MAX];
+    bool refused = false;
     int n = opt->report ? snprintf(report, sizeof report, "%s", opt->report)
                         : snprintf(report, sizeof report, "%s.md", rec->bundle);
     int rc = n < 0 || n >= FS_PATH_MAX ? err_set(err, ERR_INPUT, "--report: path too long") : 0;
     if (rc == 0)
         rc = store_bundle(env, &f, rec, err);
-    struct err compare_err = {0};
-    bool refused = rc == 0 && compare_with_baseline(&f, rec, &compare_err) != 0;
-    if (rc == 0)
-        rc = write_report(&f, rec, report, err);
-    if (rc == 0)
-        rc = print_tables(&f, env->json ? stderr : stdout, err);
-    if (rc == 0) {
-        rc = exit_code(&f, opt->fail_on);
-        fprintf(env->json ? stderr : stdout, "\nbundle  %s\nreport  %s\n", rec->bundle, report);
-        if (env->json)
-            cmd_print_json(summary(&f, rec, report, rc));
+    if (rc == 0 && compare_with_baseline(&f, rec, &refusal) != 0) {
+        bool taken = opt->first_is_base && take_baseline(&f, rec, &refusal);
+        refused = !taken;
+        if (result)
+            result->became_baseline = taken;
     }
+    if (rc == 0)
+        rc = write_reports(&f, rec, opt, report, err);
+    if (rc == 0)
+        rc = tell(env, &f, rec, report, opt, err);
+    if (rc >= 0 && result)
+        fill_result(&f, rec, report, rc, result);
     release(&f);
     if (rc >= 0 && refused) {
-        *err = compare_err;
+        *err = refusal;
         return err_wrap(err, "the run is stored, but not compared with the baseline");
     }
     return rc;

@@ -7,18 +7,32 @@
 #define KERNSWEEP_HARNESS_FINISH_H
 
 #include "harness/cmd.h"
+#include "results/compare.h"
 
 enum finish_fail_on { FAIL_ON_FAILURE, FAIL_ON_REGRESSION, FAIL_ON_NONE };
 
 struct finish_options {
     const char *report; /* the report's file, or NULL: beside the bundle */
+    const char *html;   /* the page's file too, or NULL */
     enum finish_fail_on fail_on;
+    bool quiet;         /* no tables */
+    bool first_is_base; /* a baseline that does not exist yet becomes this run instead of an error */
+};
+
+/* What came of it, for who tells others. */
+struct finish_result {
+    enum run_status status;
+    struct run_counts counts;
+    int verdicts[VERDICT_COUNT];
+    bool compared, became_baseline;
+    json_t *summary; /* the caller json_decref()s */
 };
 
 /* "regression" counts failures too, as it is the stricter; "failure" ignores regressions. */
 int finish_fail_on_from_name(const char *name, enum finish_fail_on *out, struct err *err);
 
-/* rec->bundle is whole. Returns the exit code, or -1 with err. */
-int finish_run(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt, struct err *err);
+/* rec->bundle is whole. result may be NULL. Returns the exit code, or -1 with err. */
+int finish_run(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt,
+               struct finish_result *result, struct err *err);
 
 #endif

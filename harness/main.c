@@ -27,6 +27,7 @@ static const struct cmd commands[] = {
     {"compare", cmd_compare, "two runs, or a run and a baseline, cell by cell"},
     {"baseline", cmd_baseline, "name the runs that others are compared with"},
     {"report", cmd_report, "write a report"},
+    {"nightly", cmd_nightly, "a night of a plan: run or pick up, compare, report, notify, prune"},
     {"gguf", cmd_gguf, "show a model's metadata, or set a number of it"},
     {"version", cmd_version, "the version of this command"},
 };

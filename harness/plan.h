@@ -10,6 +10,7 @@
 #include "common/err.h"
 #include "common/proto.h"
 #include "common/sha256.h"
+#include "harness/plan_nightly.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -38,8 +39,9 @@ struct plan {
     json_t *root; /* as the user wrote it */
     char sha256[SHA256_HEX_LEN + 1];
     const char *ticket, *tag, *node, *workdir, *mode, *baseline, *reference;
-    char *source_dir;     /* absolute, or NULL when nothing is pushed */
-    const char **include; /* NULL-terminated, or NULL for the whole tree */
+    const char *prompt_tokens; /* "if_printed" or "required" */
+    char *source_dir;          /* absolute, or NULL when nothing is pushed */
+    const char **include;      /* NULL-terminated, or NULL for the whole tree */
     const json_t *env, *secrets, *timings, *patches;
     struct plan_variant *variants;
     size_t n_variants;
@@ -47,18 +49,19 @@ struct plan {
     size_t n_contexts;
     enum plan_order order;
     int64_t warmup;
-    int64_t sample_interval_ms, log_limit_bytes;
-    double build_timeout_s, kill_grace_s, lock_wait_s, hang_after_s, no_output_timeout_s;
+    int64_t sample_interval_ms, log_limit_bytes, vram_tolerance_bytes;
+    double build_timeout_s, kill_grace_s, lock_wait_s, hang_after_s, no_output_timeout_s, vram_settle_s;
     double threshold;                     /* relative change that counts, 0.05 = 5 % */
     double connect_timeout_s, patience_s; /* per attempt; overall */
+    struct plan_nightly nightly;
 };
 
 int plan_load(struct plan *p, const char *file, struct err *err);
 void plan_release(struct plan *p);
 
-/* The command line's narrowing and overriding of a loaded plan. NULL or empty leaves things alone. Lists are
- * comma-separated; repeat is "4096:2,8192:1". Unknown variants, contexts that the plan gives no time-out for
- * and malformed lists are ERR_INPUT naming the option. */
+/* The command line's narrowing and overriding of a loaded plan; NULL leaves things alone. Lists are
+ * comma-separated; repeat is "4096:2,8192:1". Unknown variants, contexts that the plan gives no time-out for,
+ * too many tests and malformed or empty lists are ERR_INPUT naming the option. */
 int plan_select_variants(struct plan *p, const char *list, struct err *err);
 int plan_select_contexts(struct plan *p, const char *list, struct err *err);
 int plan_set_repeat(struct plan *p, const char *list, struct err *err);
@@ -68,8 +71,5 @@ size_t plan_test_count(const struct plan *p);
 
 /* In tokens; 0 for a plan without contexts. */
 int64_t plan_largest_context(const struct plan *p);
-
-/* Checks that every {placeholder} in text is one that the executor knows (docs/plans.md). */
-bool plan_placeholders_ok(const char *text, const char **bad, size_t *bad_len);
 
 #endif

@@ -1,0 +1,253 @@
+/* kernsweep nightly PLAN: one command for cron or a timer. Every step can be done again: what was cut short
+ * last night is picked up where it stopped, from the run's record (runrec.h). */
+#include "common/clock.h"
+#include "common/json.h"
+#include "harness/attach.h"
+#include "harness/finish.h"
+#include "harness/nightly_lock.h"
+#include "harness/nights.h"
+#include "harness/notify.h"
+#include "harness/retention.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct nightly_args {
+    const char *node, *artifacts, *reports;
+};
+
+struct nightly {
+    struct cmd_env *env;
+    const struct nightly_args *args;
+    struct plan plan;
+    struct session session;
+    struct finish_result result;
+    struct night night;
+    char night_time[CLOCK_ISO_LEN + 1];
+};
+
+/* The newest run of this plan. */
+struct newest {
+    const char *plan;
+    struct runrec *out;
+    bool found;
+};
+
+static int look(const struct runrec *r, void *arg, struct err *err)
+{
+    struct newest *n = arg;
+    (void)err;
+    if (strcmp(r->plan, n->plan) == 0) {
+        *n->out = *r;
+        n->found = true;
+    }
+    return 0;
+}
+
+static const char *reports_dir(const struct nightly *n)
+{
+    return n->args->reports ? n->args->reports : "nightly_reports";
+}
+
+static void fill_options(const struct nightly *n, struct session_options *opt)
+{
+    const struct attach_args a = {.artifacts = n->args->artifacts};
+    attach_options(n->env, &a, opt);
+    opt->node = n->args->node;
+}
+
+/* Whether the node has the connected session's run: a start may have been cut short before it was submitted.
+ */
+static bool node_has_run(struct session *s)
+{
+    struct err ignored = {0};
+    json_t *runs = attach_node_runs(s, s->rec.run_id, &ignored);
+    bool has = json_array_size(runs) > 0;
+    json_decref(runs);
+    return has;
+}
+
+/* Connects to the run that was cut short, if there is one. *found says so. */
+static int pick_up(struct nightly *n, const struct session_options *opt, bool *found, struct err *err)
+{
+    struct runrec rec;
+    struct newest last = {.plan = n->plan.file, .out = &rec};
+    *found = false;
+    if (runrec_each(n->env->db, look, &last, err) != 0)
+        return -1;
+    if (!last.found || rec.state == RUNREC_INGESTED)
+        return 0;
+    *found = true;
+    if (rec.state == RUNREC_PULLED) {
+        n->session.rec = rec;
+        return 0;
+    }
+    if (session_attach(&n->session, &rec, opt, err) != 0)
+        return -1;
+    if (rec.state == RUNREC_STARTING && !node_has_run(&n->session)) {
+        session_close(&n->session);
+        *found = false;
+    } else
+        fprintf(stderr, "picking up run %s\n", rec.run_id);
+    return 0;
+}
+
+/* On the node until the bundle is here. */
+static int measure(struct nightly *n, struct err *err)
+{
+    struct session_options opt;
+    bool found;
+    fill_options(n, &opt);
+    if (cmd_backend(n->env, &opt.backend, err) != 0 || pick_up(n, &opt, &found, err) != 0)
+        return -1;
+    if (found && n->session.rec.state == RUNREC_PULLED)
+        return 0;
+    if (!found && session_start(&n->session, &n->plan, &opt, err) != 0)
+        return -1;
+    return session_follow(&n->session, err) == 0 ? session_collect(&n->session, err) : -1;
+}
+
+static int write_up(struct nightly *n, struct err *err)
+{
+    const struct runrec *rec = &n->session.rec;
+    char date[16];
+    snprintf(date, sizeof date, "%.10s", n->night_time);
+    if (nights_open(&n->night, reports_dir(n), date, rec->run_id, err) != 0)
+        return -1;
+    const struct finish_options fin = {.report = n->night.markdown,
+                                       .html = n->night.html,
+                                       .fail_on = FAIL_ON_REGRESSION,
+                                       .quiet = true,
+                                       .first_is_base = true};
+    return finish_run(n->env, &n->session.rec, &fin, &n->result, err);
+}
+
+static void headline(const struct nightly *n, int code, const struct err *err, char *out, size_t cap)
+{
+    const int *v = n->result.verdicts;
+    const struct run_counts *c = &n->result.counts;
+    if (code < 0)
+        snprintf(out, cap, "%s", err->msg);
+    else if (n->result.compared)
+        snprintf(
+            out, cap,
+            "%d of %d tests ok; %d regressed, %d broken, %d missing, %d improved, %d unchanged, %d noisy",
+            c->ok, c->total, v[VERDICT_REGRESSED], v[VERDICT_BROKEN], v[VERDICT_MISSING], v[VERDICT_IMPROVED],
+            v[VERDICT_UNCHANGED], v[VERDICT_NOISY]);
+    else
+        snprintf(out, cap, "%d of %d tests ok; %s", c->ok, c->total,
+                 n->result.became_baseline ? "this night is the baseline now" : "nothing to compare with");
+}
+
+static unsigned news_of(const struct nightly *n, int code, const struct err *err)
+{
+    if (code < 0)
+        return err->kind == ERR_NODE ? NEWS_BLOCKED : NEWS_FAILURE;
+    const struct run_counts *c = &n->result.counts;
+    return (code == EXIT_REGRESSION ? NEWS_REGRESSION : 0u) |
+           (c->failed > 0 || c->ok < c->total || n->result.status != RUN_COMPLETE ? NEWS_FAILURE : 0u);
+}
+
+static json_t *summarise(const struct nightly *n, int code, unsigned news, const char *text)
+{
+    char words[64];
+    notify_news_text(news, words);
+    json_t *s = n->result.summary ? json_deep_copy(n->result.summary) : json_object();
+    json_object_set_new(s, "night", json_string(n->night_time));
+    json_object_set_new(s, "ticket", json_string(n->plan.ticket));
+    json_object_set_new(s, "node", json_string(n->args->node ? n->args->node : n->plan.node));
+    json_object_set_new(s, "plan", json_string(n->plan.file));
+    json_object_set_new(s, "news", json_string(words));
+    json_object_set_new(s, "headline", json_string(text));
+    json_object_set_new(s, "has_report", json_boolean(code >= 0));
+    json_object_set_new(s, "report_html", json_string(code >= 0 ? n->night.html : ""));
+    return s;
+}
+
+/* A blocked night has a folder too: the index shows that it was tried. */
+static int open_blocked(struct nightly *n, struct err *err)
+{
+    char date[16], name[64];
+    snprintf(date, sizeof date, "%.10s", n->night_time);
+    snprintf(name, sizeof name, "%.32s-blocked-%.2s%.2s%.2s", n->plan.ticket, n->night_time + 11,
+             n->night_time + 14, n->night_time + 17);
+    return nights_open(&n->night, reports_dir(n), date, name, err);
+}
+
+/* Records the night, tells people, prunes. None of it changes what the night was. */
+static void close_night(struct nightly *n, struct nightly_lock *lock, int code, const struct err *outcome)
+{
+    struct err err = {0};
+    char text[ERR_MSG_MAX];
+    unsigned news = news_of(n, code, outcome), before = nightly_lock_last(lock);
+    if (news == 0 && before != 0)
+        news = NEWS_RECOVERED;
+    headline(n, code, outcome, text, sizeof text);
+    json_t *summary = summarise(n, code, news, text);
+    if ((code < 0 && open_blocked(n, &err) != 0) ||
+        nights_close(&n->night, reports_dir(n), summary, &err) != 0)
+        cmd_fail(&err);
+    if (notify_all(n->plan.nightly.notify, news, summary, code >= 0 ? n->night.markdown : "", &err) > 0)
+        cmd_fail(&err);
+    if (n->plan.nightly.keep_bundles > 0 &&
+        retention_prune(n->env->db, n->plan.file, n->plan.nightly.keep_bundles, &err) != 0)
+        cmd_fail(&err);
+    if (nightly_lock_record(lock, news & ~(unsigned)NEWS_RECOVERED, &err) != 0)
+        cmd_fail(&err);
+    fprintf(stderr, "night %s: %s\n", n->plan.ticket, text);
+    json_decref(summary);
+}
+
+static int night(struct nightly *n, const char *file, struct err *err)
+{
+    struct nightly_lock lock;
+    char *path = realpath(file, NULL);
+    int rc = plan_load(&n->plan, path ? path : file, err);
+    free(path);
+    if (rc != 0 || nightly_lock_take(&lock, n->env->db, &n->plan, err) != 0)
+        return -1;
+    clock_iso8601(clock_real_s(), n->night_time);
+    int code = measure(n, err);
+    if (code == 0)
+        code = write_up(n, err);
+    if (code < 0 && err->kind == ERR_INTERRUPTED)
+        attach_print_left(&n->session);
+    else
+        close_night(n, &lock, code, err);
+    nightly_lock_release(&lock);
+    return code;
+}
+
+int cmd_nightly(struct cmd_env *env, int argc, char **argv)
+{
+    struct nightly_args a = {0};
+    const struct arg options[] = {
+        {"--node", "NODE", &a.node, NULL, "over the plan's"},
+        {"--artifacts", "DIR", &a.artifacts, NULL, "where bundles go (default ./artifacts_remote)"},
+        {"--reports", "DIR", &a.reports, NULL, "where nights and their index go (default ./nightly_reports)"},
+    };
+    struct args spec = {
+        .command = "nightly",
+        .usage = "PLAN [options]",
+        .about = "Runs a plan, or picks up the run that was cut short, compares it with its baseline and "
+                 "history, writes the night's report, tells people and prunes. Safe in cron.",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+        .min_words = 1,
+        .max_words = 1};
+    struct err err = {0};
+    struct nightly n = {.env = env, .args = &a};
+    const char *word;
+    size_t count;
+    int rc = cmd_args(env, &spec, argc, argv, &word, &count, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = night(&n, word, &err);
+    if (n.session.opt.progress)
+        session_close(&n.session);
+    json_decref(n.result.summary);
+    plan_release(&n.plan);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}
