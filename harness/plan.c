@@ -31,12 +31,17 @@ static const char *const known_keys[] = {"schema",
                                          "no_output_timeout_s",
                                          "lock_wait_s",
                                          "log_limit_bytes",
+                                         "vram_settle_s",
+                                         "vram_tolerance_bytes",
+                                         "prompt_tokens",
                                          "sampling",
                                          "connect",
                                          "baseline",
                                          "reference",
                                          "patches",
                                          "cost",
+                                         "notify",
+                                         "retention",
                                          "comment",
                                          NULL};
 
@@ -87,10 +92,10 @@ static int load_words(struct plan *p, const struct json_at *root, struct err *er
                    node = json_member(root, "node");
     if (!plan_mode_ok(p->mode))
         return json_fail(&mode, err, "expected \"perf\" or \"debug\", found \"%.80s\"", p->mode);
-    if (strncmp(p->workdir, "~/", 2) == 0)
-        p->workdir += 2;
-    const char *rel = p->workdir[0] == '/' ? p->workdir + 1 : p->workdir;
-    if (!fs_safe_relpath(rel) || strlen(rel) > 512)
+    bool home = strncmp(p->workdir, "~/", 2) == 0, absolute = p->workdir[0] == '/';
+    p->workdir += home ? 2 : 0;
+    const char *rel = p->workdir + absolute;
+    if (!fs_safe_relpath(rel) || *rel == '~' || strlen(rel) > 512)
         return json_fail(&dir, err,
                          "expected a plain path below the home folder, or an absolute one, without \"..\"");
     if (!*p->node || strlen(p->node) > 255)
@@ -103,6 +108,8 @@ static int load_numbers(struct plan *p, const struct json_at *root, struct err *
     p->build_timeout_s = 600;
     p->kill_grace_s = 2;
     p->log_limit_bytes = 1 << 20;
+    p->vram_settle_s = 10;
+    p->vram_tolerance_bytes = 64 << 20;
     p->sample_interval_ms = 100;
     p->threshold = 0.05;
     p->connect_timeout_s = 10;
@@ -113,7 +120,10 @@ static int load_numbers(struct plan *p, const struct json_at *root, struct err *
         json_get_num_def(root, "lock_wait_s", 0, 604800, &p->lock_wait_s, err) != 0 ||
         json_get_num_def(root, "hang_after_s", 0, 86400, &p->hang_after_s, err) != 0 ||
         json_get_num_def(root, "no_output_timeout_s", 0, 86400, &p->no_output_timeout_s, err) != 0 ||
-        json_get_int_def(root, "log_limit_bytes", 4096, 1 << 30, &p->log_limit_bytes, err) != 0)
+        json_get_int_def(root, "log_limit_bytes", 4096, 256 << 20, &p->log_limit_bytes, err) != 0 ||
+        json_get_num_def(root, "vram_settle_s", 0, 600, &p->vram_settle_s, err) != 0 ||
+        json_get_int_def(root, "vram_tolerance_bytes", 0, (int64_t)1 << 40, &p->vram_tolerance_bytes, err) !=
+            0)
         return -1;
     struct json_at sampling = json_member(root, "sampling"), connect = json_member(root, "connect"),
                    threshold = json_member(root, "threshold");
@@ -122,7 +132,7 @@ static int load_numbers(struct plan *p, const struct json_at *root, struct err *
     static const char *const threshold_keys[] = {"regression", NULL};
     if (sampling.value &&
         (json_keys(&sampling, sampling_keys, err) != 0 ||
-         json_get_int_def(&sampling, "interval_ms", 1, 60000, &p->sample_interval_ms, err) != 0))
+         json_get_int_def(&sampling, "interval_ms", 5, 60000, &p->sample_interval_ms, err) != 0))
         return -1;
     if (connect.value &&
         (json_keys(&connect, connect_keys, err) != 0 ||
@@ -153,32 +163,42 @@ static int check_cost(const struct json_at *root, struct err *err)
     return 0;
 }
 
-static int load_order(struct plan *p, const struct json_at *root, struct err *err)
+static int load_choices(struct plan *p, const struct json_at *root, struct err *err)
 {
     const char *order = "interleaved";
-    if (json_get_str_def(root, "order", &order, err) != 0)
+    struct json_at order_at = json_member(root, "order"), tokens_at = json_member(root, "prompt_tokens");
+    p->prompt_tokens = "if_printed";
+    if (json_get_str_def(root, "order", &order, err) != 0 ||
+        json_get_str_def(root, "prompt_tokens", &p->prompt_tokens, err) != 0)
         return -1;
     p->order = strcmp(order, "grouped") == 0 ? PLAN_GROUPED : PLAN_INTERLEAVED;
-    if (p->order == PLAN_INTERLEAVED && strcmp(order, "interleaved") != 0) {
-        struct json_at at = json_member(root, "order");
-        return json_fail(&at, err, "expected \"interleaved\" or \"grouped\", found \"%.80s\"", order);
-    }
+    if (p->order == PLAN_INTERLEAVED && strcmp(order, "interleaved") != 0)
+        return json_fail(&order_at, err, "expected \"interleaved\" or \"grouped\", found \"%.80s\"", order);
+    if (strcmp(p->prompt_tokens, "if_printed") != 0 && strcmp(p->prompt_tokens, "required") != 0)
+        return json_fail(&tokens_at, err, "expected \"if_printed\" or \"required\", found \"%.80s\"",
+                         p->prompt_tokens);
     return 0;
+}
+
+static int check_reference(const struct plan *p, const struct json_at *root, struct err *err)
+{
+    struct json_at at = json_member(root, "reference");
+    for (size_t i = 0; i < p->n_variants; i++)
+        if (strcmp(p->variants[i].name, p->reference) == 0)
+            return 0;
+    return *p->reference ? json_fail(&at, err, "no variant is called \"%s\"", p->reference) : 0;
 }
 
 static int load_all(struct plan *p, struct err *err)
 {
     struct json_at root = json_root(p->root, p->file);
     if (json_keys(&root, known_keys, err) != 0 || load_words(p, &root, err) != 0 ||
-        load_numbers(p, &root, err) != 0 || check_cost(&root, err) != 0 || load_order(p, &root, err) != 0 ||
+        load_numbers(p, &root, err) != 0 || check_cost(&root, err) != 0 || load_choices(p, &root, err) != 0 ||
         plan_load_env(p, &root, err) != 0 || plan_load_source(p, &root, err) != 0 ||
-        plan_load_variants(p, &root, err) != 0 || plan_load_contexts(p, &root, err) != 0 ||
-        plan_load_timings(p, &root, err) != 0)
+        plan_load_variants(p, &root, err) != 0 || check_reference(p, &root, err) != 0 ||
+        plan_load_contexts(p, &root, err) != 0 || plan_load_timings(p, &root, err) != 0 ||
+        plan_nightly_load(&p->nightly, &root, err) != 0)
         return -1;
-    if (plan_test_count(p) > LIMIT_TESTS)
-        return json_fail(&root, err,
-                         "expands to %zu tests, the limit is %d: use fewer contexts or repetitions",
-                         plan_test_count(p), LIMIT_TESTS);
     return 0;
 }
 
