@@ -77,10 +77,17 @@ enum {
     LIMIT_VARIANTS = 256,
     LIMIT_CONTEXTS = 256,
     LIMIT_REPETITIONS = 1000,
-    LIMIT_TESTS = 100000,
+    LIMIT_TESTS = 20000, /* so that summary.json with a reason for each stays within LIMIT_JSON_BYTES */
     LIMIT_ARGV = 256,
     LIMIT_ARG_BYTES = 8192,
     LIMIT_NAME = 64,
+    LIMIT_NAME_OF_ENV = 128,
+    LIMIT_ENV = 256,
+    LIMIT_SECRETS = 64,
+    LIMIT_BUILD_COMMANDS = 64,
+    LIMIT_GATES = 16,
+    LIMIT_TIMINGS = 16,   /* that a plan's rule may name */
+    LIMIT_PATTERN = 1024, /* bytes of a plan's regular expression */
     LIMIT_LOG_LINE = 64 << 10,
 };
 

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATTERN_MAX = 1024 };
-
 static const char *const json_keys_known[] = {"kind", "map", "unit", NULL};
 static const char *const regex_keys_known[] = {"kind", "pattern", "unit", NULL};
 
@@ -31,8 +29,8 @@ static int init_json(struct timing_rule *rule, const struct json_at *spec, struc
     if (json_keys(spec, json_keys_known, err) != 0)
         return -1;
     if (!json_is_object(map.value) || json_object_size(map.value) == 0 ||
-        json_object_size(map.value) > TIMINGS_GROUPS_MAX)
-        return json_fail(&map, err, "expected an object of 1 to %d names and JSON paths", TIMINGS_GROUPS_MAX);
+        json_object_size(map.value) > LIMIT_TIMINGS)
+        return json_fail(&map, err, "expected an object of 1 to %d names and JSON paths", LIMIT_TIMINGS);
     json_object_foreach((json_t *)map.value, name, path)
     {
         struct json_at at = json_member(&map, name);
@@ -57,9 +55,9 @@ struct rewriter {
 /* At "(?<name>": notes the name and the group's number. Returns the length of "?<name>", 0 when it is bad. */
 static size_t take_name(struct rewriter *w, const char *s)
 {
-    size_t len = strcspn(s + 2, ">");
+    size_t len = s[1] == '<' ? strcspn(s + 2, ">") : 0;
     char name[LIMIT_NAME + 1] = "";
-    if (s[1] != '<' || s[2 + len] != '>' || len > LIMIT_NAME || w->rule->count >= TIMINGS_GROUPS_MAX)
+    if (s[1] != '<' || s[2 + len] != '>' || len > LIMIT_NAME || w->rule->count >= LIMIT_TIMINGS)
         return 0;
     memcpy(name, s + 2, len);
     if (!text_is_name(name))
@@ -113,7 +111,7 @@ static int rewrite(struct rewriter *w, const char *s, const struct json_at *at, 
             size_t skip = take_name(w, s);
             if (!skip)
                 return json_fail(at, err, "after \"(?\" only <name> is supported, at most %d of them",
-                                 TIMINGS_GROUPS_MAX);
+                                 LIMIT_TIMINGS);
             s += skip;
         }
     }
@@ -128,9 +126,9 @@ static int init_regex(struct timing_rule *rule, const struct json_at *spec, stru
     int rc = -1;
     if (json_keys(spec, regex_keys_known, err) != 0 || json_get_str(spec, "pattern", &pattern, err) != 0)
         return -1;
-    buf_init(&w.out, PATTERN_MAX * 3);
-    if (strlen(pattern) > PATTERN_MAX)
-        json_fail(&at, err, "longer than %d bytes", PATTERN_MAX);
+    buf_init(&w.out, LIMIT_PATTERN * 3);
+    if (strlen(pattern) > LIMIT_PATTERN)
+        json_fail(&at, err, "longer than %d bytes", LIMIT_PATTERN);
     else if (rewrite(&w, pattern, &at, err) == 0) {
         char why[128];
         int code = regcomp(&rule->regex, buf_str(&w.out), REG_EXTENDED);
@@ -139,22 +137,20 @@ static int init_regex(struct timing_rule *rule, const struct json_at *spec, stru
             json_fail(&at, err, "not a regular expression: %s", why);
         } else {
             rule->kind = TIMING_REGEX; /* from here on there is something to free */
-            rc = rule->count > 0 && w.groups <= TIMINGS_GROUPS_MAX
+            rc = rule->count > 0 && w.groups <= LIMIT_TIMINGS
                      ? 0
                      : json_fail(&at, err, "expected 1 to %d groups, named like (?<prefill_s>[0-9.]+)",
-                                 TIMINGS_GROUPS_MAX);
+                                 LIMIT_TIMINGS);
         }
     }
     buf_release(&w.out);
     return rc;
 }
 
-int timing_rule_init(struct timing_rule *rule, const struct json_at *spec, struct err *err)
+static int read_rule(struct timing_rule *rule, const struct json_at *spec, struct err *err)
 {
     const char *kind;
-    *rule = (struct timing_rule){.kind = TIMING_MARK, .unit = 1};
-    if (!spec || !spec->value || json_is_null(spec->value))
-        return 0;
+    struct json_at at = json_member(spec, "kind");
     if (!json_is_object(spec->value))
         return json_fail(spec, err, "expected null or an object with \"kind\"");
     if (json_get_str(spec, "kind", &kind, err) != 0 || read_unit(rule, spec, err) != 0)
@@ -165,8 +161,16 @@ int timing_rule_init(struct timing_rule *rule, const struct json_at *spec, struc
     }
     if (strcmp(kind, "regex") == 0)
         return init_regex(rule, spec, err);
-    struct json_at at = json_member(spec, "kind");
     return json_fail(&at, err, "expected \"json\" or \"regex\"");
+}
+
+int timing_rule_init(struct timing_rule *rule, const struct json_at *spec, struct err *err)
+{
+    *rule = (struct timing_rule){.kind = TIMING_MARK, .unit = 1};
+    if (!spec || !spec->value || json_is_null(spec->value) || read_rule(rule, spec, err) == 0)
+        return 0;
+    timing_rule_release(rule);
+    return -1;
 }
 
 void timing_rule_release(struct timing_rule *rule)

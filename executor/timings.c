@@ -138,8 +138,8 @@ static void put_group(struct timing_reader *r, const char *name, const char *tex
 
 static void read_regex(struct timing_reader *r, const char *text, size_t len)
 {
-    regmatch_t match[TIMINGS_GROUPS_MAX + 1] = {{.rm_so = 0, .rm_eo = (regoff_t)len}};
-    if (regexec(&r->rule->regex, text, TIMINGS_GROUPS_MAX + 1, match, REG_STARTEND) != 0)
+    regmatch_t match[LIMIT_TIMINGS + 1] = {{.rm_so = 0, .rm_eo = (regoff_t)len}};
+    if (regexec(&r->rule->regex, text, LIMIT_TIMINGS + 1, match, REG_STARTEND) != 0)
         return;
     for (size_t i = 0; i < r->rule->count; i++) {
         const regmatch_t *m = &match[r->rule->part[i].group];

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TIMINGS_MAX = 64, TIMINGS_GROUPS_MAX = 16, TIMINGS_DOCUMENT_MAX = 1 << 20, TIMINGS_TEXT_MAX = 200 };
+enum { TIMINGS_MAX = 64, TIMINGS_DOCUMENT_MAX = 1 << 20, TIMINGS_TEXT_MAX = 200 };
 
 enum timing_kind { TIMING_MARK, TIMING_JSON, TIMING_REGEX };
 
@@ -28,7 +28,7 @@ struct timing_rule {
         char name[LIMIT_NAME + 1]; /* of the timing; "attn_impl" and "prompt_tokens" are not timings */
         char *path;                /* TIMING_JSON: "$.a.b[0]" */
         size_t group;              /* TIMING_REGEX */
-    } part[TIMINGS_GROUPS_MAX];
+    } part[LIMIT_TIMINGS];
     regex_t regex; /* TIMING_REGEX */
 };
 

@@ -194,6 +194,8 @@ static void bad_rules(void **state)
     refuse_rule("{\"kind\": \"regex\", \"pattern\": \"(?:x)(?<a>.)\"}", "only <name>");
     refuse_rule("{\"kind\": \"regex\", \"pattern\": \"(?<a>.)\\\\1\"}", "back-references");
     refuse_rule("{\"kind\": \"regex\", \"pattern\": \"(?<../a>.)\"}", "only <name>");
+    refuse_rule("{\"kind\": \"regex\", \"pattern\": \"a pattern of some length (?\"}", "only <name>");
+    refuse_rule("{\"kind\": \"regex\", \"pattern\": \"(?<\"}", "only <name>");
 }
 
 static int forget(void **state)
