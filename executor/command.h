@@ -5,8 +5,8 @@
 #define KERNSWEEP_EXECUTOR_COMMAND_H
 
 #include "common/err.h"
+#include "common/subst.h"
 #include "executor/job.h"
-#include "executor/subst.h"
 #include "executor/words.h"
 
 int command_argv(const struct job_command *cmd, const struct subst *values, struct words *out,

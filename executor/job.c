@@ -2,21 +2,12 @@
 
 #include "common/proto.h"
 #include "common/sha256.h"
+#include "common/subst.h"
 #include "common/text.h"
-#include "executor/subst.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    JOB_ENV_MAX = 256,
-    JOB_ENV_NAME_MAX = 128,
-    JOB_SECRETS_MAX = 64,
-    JOB_BUILDS_MAX = 64,
-    JOB_GATES_MAX = 16,
-    JOB_ATTN_IMPL_MAX = 64
-};
 
 static const double day_s = 86400, week_s = 7 * 86400;
 
@@ -114,7 +105,7 @@ static bool is_env_name(const char *s)
 {
     size_t len = strlen(s);
     bool digit_first = s[0] >= '0' && s[0] <= '9';
-    return len > 0 && len <= JOB_ENV_NAME_MAX && !digit_first &&
+    return len > 0 && len <= LIMIT_NAME_OF_ENV && !digit_first &&
            strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == len;
 }
 
@@ -134,8 +125,8 @@ static int read_env(const struct job *job, struct job_env *env, const struct jso
     json_t *value;
     if (!at.value)
         return 0;
-    if (!json_is_object(at.value) || json_object_size(at.value) > JOB_ENV_MAX)
-        return json_fail(&at, err, "expected an object of at most %d strings", JOB_ENV_MAX);
+    if (!json_is_object(at.value) || json_object_size(at.value) > LIMIT_ENV)
+        return json_fail(&at, err, "expected an object of at most %d strings", LIMIT_ENV);
     size_t count = json_object_size(at.value);
     if (allocate(&env->name, count, sizeof *env->name, err) != 0 ||
         allocate(&env->value, count, sizeof *env->value, err) != 0)
@@ -160,7 +151,7 @@ static int read_builds(struct job_variant *v, const struct json_at *obj, struct 
     size_t count;
     if (!at.value)
         return 0;
-    if (array_length(&at, 0, JOB_BUILDS_MAX, &count, err) != 0 ||
+    if (array_length(&at, 0, LIMIT_BUILD_COMMANDS, &count, err) != 0 ||
         allocate(&v->build, count, sizeof *v->build, err) != 0)
         return -1;
     for (; v->build_count < count; v->build_count++) {
@@ -199,7 +190,7 @@ static int read_gates(struct job_variant *v, const struct json_at *obj, struct e
     size_t count;
     if (!at.value)
         return 0;
-    if (array_length(&at, 0, JOB_GATES_MAX, &count, err) != 0 ||
+    if (array_length(&at, 0, LIMIT_GATES, &count, err) != 0 ||
         allocate(&v->gate, count, sizeof *v->gate, err) != 0)
         return -1;
     for (; v->gate_count < count; v->gate_count++) {
@@ -220,8 +211,8 @@ static int read_variant(const struct job *job, struct job_variant *v, const stru
         json_get_str_def(at, "attn_impl", &v->attn_impl, err) != 0)
         return -1;
     struct json_at impl = json_member(at, "attn_impl"), run = json_member(at, "run");
-    if (strlen(v->attn_impl) > JOB_ATTN_IMPL_MAX)
-        return json_fail(&impl, err, "longer than %d bytes", JOB_ATTN_IMPL_MAX);
+    if (strlen(v->attn_impl) > LIMIT_NAME)
+        return json_fail(&impl, err, "longer than %d bytes", LIMIT_NAME);
     if (read_builds(v, at, err) != 0 || read_command(&v->run, &run, SUBST_FOR_TEST, err) != 0)
         return -1;
     return read_env(job, &v->env, at, err) != 0 || read_gates(v, at, err) != 0 ? -1 : 0;
@@ -327,7 +318,7 @@ static int read_secrets(struct job *job, const struct json_at *root, struct err 
     size_t count;
     if (!at.value)
         return 0;
-    if (array_length(&at, 0, JOB_SECRETS_MAX, &count, err) != 0 ||
+    if (array_length(&at, 0, LIMIT_SECRETS, &count, err) != 0 ||
         allocate(&job->secret, count, sizeof *job->secret, err) != 0)
         return -1;
     for (; job->secret_count < count; job->secret_count++) {

@@ -96,19 +96,39 @@ static json_t *encode_variants(const struct plan *p)
     return variants;
 }
 
-json_t *job_encode(const struct plan *p, const struct job_request *req)
+static json_t *encode_identity(const struct plan *p, const struct job_request *req)
 {
     json_t *source = req->source_sha256 ? json_pack("{s:s}", "sha256", req->source_sha256) : json_null();
-    return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:f, s:f, s:f, s:I, s:I, s:f, s:f, "
-        "s:o, "
-        "s:O*, s:o, s:o}",
-        "schema", PROTO_SCHEMA_JOB, "run_id", req->run_id, "ticket", p->ticket, "tag", req->tag, "date",
-        req->date, "mode", req->mode, "plan_sha256", p->sha256, "node", req->node, "harness_version",
-        KERNSWEEP_VERSION, "source", source, "env", share(p->env, json_object()), "secrets",
-        share(p->secrets, json_array()), "build_timeout_s", p->build_timeout_s, "lock_wait_s", p->lock_wait_s,
-        "kill_grace_s", p->kill_grace_s, "sample_interval_ms", (json_int_t)p->sample_interval_ms,
-        "log_limit_bytes", (json_int_t)p->log_limit_bytes, "hang_after_s", p->hang_after_s,
-        "no_output_timeout_s", p->no_output_timeout_s, "timings", share(p->timings, json_null()), "patches",
-        (json_t *)(uintptr_t)p->patches, "variants", encode_variants(p), "tests", encode_tests(p));
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "schema", PROTO_SCHEMA_JOB,
+                     "run_id", req->run_id, "ticket", p->ticket, "tag", req->tag, "date", req->date, "mode",
+                     req->mode, "plan_sha256", p->sha256, "node", req->node, "harness_version",
+                     KERNSWEEP_VERSION, "source", source);
+}
+
+static json_t *encode_limits(const struct plan *p)
+{
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I}", "build_timeout_s", p->build_timeout_s,
+                     "lock_wait_s", p->lock_wait_s, "kill_grace_s", p->kill_grace_s, "hang_after_s",
+                     p->hang_after_s, "no_output_timeout_s", p->no_output_timeout_s, "vram_settle_s",
+                     p->vram_settle_s, "vram_tolerance_bytes", (json_int_t)p->vram_tolerance_bytes,
+                     "sample_interval_ms", (json_int_t)p->sample_interval_ms, "log_limit_bytes",
+                     (json_int_t)p->log_limit_bytes);
+}
+
+static json_t *encode_work(const struct plan *p)
+{
+    return json_pack("{s:o, s:o, s:s, s:o, s:O*, s:o, s:o}", "env", share(p->env, json_object()), "secrets",
+                     share(p->secrets, json_array()), "prompt_tokens", p->prompt_tokens, "timings",
+                     share(p->timings, json_null()), "patches", (json_t *)(uintptr_t)p->patches, "variants",
+                     encode_variants(p), "tests", encode_tests(p));
+}
+
+json_t *job_encode(const struct plan *p, const struct job_request *req)
+{
+    json_t *job = encode_identity(p, req);
+    if (json_object_update_new(job, encode_limits(p)) == 0 &&
+        json_object_update_new(job, encode_work(p)) == 0)
+        return job;
+    json_decref(job);
+    return NULL;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 static const int64_t context_max = 1 << 30;
+static const double timeout_min_s = 0.01, timeout_max_s = 604800;
 
 /* The entry of a per-context object ("4096": 180, or "default"), or NULL. */
 static const json_t *per_context(const json_t *table, int64_t tokens)
@@ -18,49 +19,96 @@ static const json_t *per_context(const json_t *table, int64_t tokens)
     return v ? v : json_object_get(table, "default");
 }
 
-static int check_context_keys(const struct json_at *at, struct err *err)
+/* An object by context: "default", or tokens as text without leading zeros. */
+static int check_context_keys(const struct json_at *table, struct err *err)
 {
     const char *key;
     json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)table->value, key, value)
+    {
+        struct json_at at = json_member(table, key);
+        bool digits = *key >= '1' && *key <= '9' && strspn(key, "0123456789") == strlen(key);
+        if (strcmp(key, "default") != 0 && (!digits || strlen(key) > 10))
+            return json_fail(&at, err, "expected a context in tokens or \"default\" as the key");
+    }
+    return 0;
+}
+
+/* All entries, also of contexts that only --contexts may ask for. */
+static int check_timeouts(const struct json_at *table, struct err *err)
+{
+    const char *key;
+    json_t *value;
+    double seconds;
+    if (!json_is_object(table->value))
+        return json_fail(
+            table, err, "expected an object of seconds by context, such as {\"default\": 60, \"4096\": 180}");
+    if (check_context_keys(table, err) != 0)
+        return -1;
+    json_object_foreach((json_t *)(uintptr_t)table->value, key, value)
+    {
+        if (json_get_num(table, key, timeout_min_s, timeout_max_s, &seconds, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int check_count(const struct plan *p, const struct json_at *at, struct err *err)
+{
+    int64_t n = json_integer_value(at->value);
+    if (!json_is_integer(at->value))
+        return json_fail(at, err, "expected an integer, or an object of integers by context");
+    if (n < 1 || n > LIMIT_REPETITIONS - p->warmup)
+        return json_fail(at, err, "expected 1 to %d repetitions, warm-ups included, found %lld",
+                         LIMIT_REPETITIONS, (long long)n);
+    return 0;
+}
+
+static int check_repetitions(const struct plan *p, const struct json_at *at, struct err *err)
+{
+    const char *key;
+    json_t *value;
+    if (!at->value)
+        return 0;
+    if (!json_is_object(at->value))
+        return check_count(p, at, err);
+    if (check_context_keys(at, err) != 0)
+        return -1;
     json_object_foreach((json_t *)(uintptr_t)at->value, key, value)
     {
         struct json_at member = json_member(at, key);
-        if (strcmp(key, "default") == 0)
-            continue;
-        if (!*key || strlen(key) > 10 || strspn(key, "0123456789") != strlen(key))
-            return json_fail(&member, err, "expected a context in tokens or \"default\" as the key");
+        if (check_count(p, &member, err) != 0)
+            return -1;
     }
     return 0;
 }
 
-static int load_timeout(const struct json_at *table, struct plan_context *c, struct err *err)
+/* What the plan's tables, which are checked, say of c->tokens. */
+static int look_up(const struct json_at *root, struct plan_context *c, struct err *err)
 {
+    const struct json_at timeouts = json_member(root, "timeouts"), reps = json_member(root, "repetitions");
     char key[32];
     snprintf(key, sizeof key, "%lld", (long long)c->tokens);
-    if (!per_context(table->value, c->tokens)) {
-        struct json_at at = json_member(table, key);
+    const json_t *timeout = per_context(timeouts.value, c->tokens);
+    if (!timeout) {
+        struct json_at at = json_member(&timeouts, key);
         return json_fail(&at, err, "context %s has no time-out: give \"%s\" or \"default\" in seconds", key,
                          key);
     }
-    return json_get_num(table, json_object_get(table->value, key) ? key : "default", 0.01, 604800,
-                        &c->timeout_s, err);
+    const json_t *count = json_is_object(reps.value) ? per_context(reps.value, c->tokens) : reps.value;
+    c->timeout_s = json_number_value(timeout);
+    c->repetitions = count ? json_integer_value(count) : 1;
+    return 0;
 }
 
-static int load_repetitions(const struct json_at *at, struct plan_context *c, struct err *err)
+static int check_test_count(const struct plan *p, const char *where, struct err *err)
 {
-    c->repetitions = 1;
-    if (!at->value)
+    size_t n = plan_test_count(p);
+    if (n <= LIMIT_TESTS)
         return 0;
-    const json_t *v = json_is_object(at->value) ? per_context(at->value, c->tokens) : at->value;
-    if (!v)
-        return 0;
-    if (!json_is_integer(v))
-        return json_fail(at, err, "expected an integer, or an object of integers by context");
-    c->repetitions = json_integer_value(v);
-    if (c->repetitions < 1 || c->repetitions > LIMIT_REPETITIONS)
-        return json_fail(at, err, "expected 1 to %d repetitions, found %lld", LIMIT_REPETITIONS,
-                         (long long)c->repetitions);
-    return 0;
+    return err_set(err, ERR_INPUT,
+                   "%s: expands to %zu tests, the limit is %d: use fewer contexts or repetitions", where, n,
+                   LIMIT_TESTS);
 }
 
 static int load_context(struct plan *p, const struct json_at *at, struct plan_context *c, struct err *err)
@@ -86,12 +134,7 @@ int plan_load_contexts(struct plan *p, const struct json_at *root, struct err *e
     size_t n = json_array_size(at.value);
     if (n > LIMIT_CONTEXTS)
         return json_fail(&at, err, "expected at most %d contexts, found %zu", LIMIT_CONTEXTS, n);
-    if (!json_is_object(timeouts.value))
-        return json_fail(
-            &timeouts, err,
-            "expected an object of seconds by context, such as {\"default\": 60, \"4096\": 180}");
-    if (check_context_keys(&timeouts, err) != 0 ||
-        (json_is_object(reps.value) && check_context_keys(&reps, err) != 0))
+    if (check_timeouts(&timeouts, err) != 0 || check_repetitions(p, &reps, err) != 0)
         return -1;
     p->contexts = calloc(n, sizeof *p->contexts);
     if (!p->contexts)
@@ -99,23 +142,22 @@ int plan_load_contexts(struct plan *p, const struct json_at *root, struct err *e
     for (size_t i = 0; i < n; i++) {
         struct json_at item = json_element(&at, i);
         struct plan_context *c = &p->contexts[i];
-        if (load_context(p, &item, c, err) != 0 || load_timeout(&timeouts, c, err) != 0 ||
-            load_repetitions(&reps, c, err) != 0)
+        if (load_context(p, &item, c, err) != 0 || look_up(root, c, err) != 0)
             return -1;
         p->n_contexts++;
     }
-    return 0;
+    return check_test_count(p, "$", err) == 0 ? 0 : err_wrap(err, "%s", p->file);
 }
 
-/* The next word of a comma-separated list into word[64]; false at the end. */
+enum { WORD_MAX = LIMIT_NAME + 2 }; /* one more than a name: what is cut is none */
+
+/* The next word of a comma-separated list into word[WORD_MAX]; false at the end. */
 static bool next_word(const char **list, char *word)
 {
     if (!**list)
         return false;
     size_t n = strcspn(*list, ",");
-    size_t keep = n < LIMIT_NAME ? n : LIMIT_NAME - 1;
-    memcpy(word, *list, keep);
-    word[keep] = '\0';
+    snprintf(word, WORD_MAX, "%.*s", (int)(n < WORD_MAX ? n : WORD_MAX), *list);
     *list += n;
     if (**list == ',')
         (*list)++;
@@ -138,7 +180,7 @@ int plan_select_variants(struct plan *p, const char *list, struct err *err)
     if (!list)
         return 0;
     size_t kept = 0;
-    char word[LIMIT_NAME];
+    char word[WORD_MAX];
     for (const char *at = list; next_word(&at, word);) {
         size_t i = kept;
         while (i < p->n_variants && strcmp(p->variants[i].name, word) != 0)
@@ -161,12 +203,11 @@ int plan_select_contexts(struct plan *p, const char *list, struct err *err)
     if (!list)
         return 0;
     struct json_at root = json_root(p->root, p->file);
-    struct json_at timeouts = json_member(&root, "timeouts"), reps = json_member(&root, "repetitions");
     struct plan_context *chosen = calloc(LIMIT_CONTEXTS, sizeof *chosen);
     if (!chosen)
         return err_set(err, ERR_INTERNAL, "--contexts: no memory");
     size_t n = 0;
-    char word[LIMIT_NAME];
+    char word[WORD_MAX];
     int rc = 0;
     for (const char *at = list; rc == 0 && next_word(&at, word);) {
         struct plan_context c = {0};
@@ -176,7 +217,7 @@ int plan_select_contexts(struct plan *p, const char *list, struct err *err)
         for (size_t i = 0; rc == 0 && i < n; i++)
             if (chosen[i].tokens == c.tokens)
                 rc = err_set(err, ERR_INPUT, "--contexts: %s is there twice", word);
-        if (rc == 0 && (load_timeout(&timeouts, &c, err) != 0 || load_repetitions(&reps, &c, err) != 0))
+        if (rc == 0 && look_up(&root, &c, err) != 0)
             rc = err_wrap(err, "--contexts");
         if (rc == 0)
             chosen[n++] = c;
@@ -190,23 +231,26 @@ int plan_select_contexts(struct plan *p, const char *list, struct err *err)
     free(p->contexts);
     p->contexts = chosen;
     p->n_contexts = n;
-    return 0;
+    return check_test_count(p, "--contexts", err);
 }
 
 int plan_set_repeat(struct plan *p, const char *list, struct err *err)
 {
+    static const char expected[] =
+        "--repeat: expected CONTEXT:COUNT separated by commas, such as 4096:2,8192:1";
     if (!list)
         return 0;
-    char word[LIMIT_NAME];
+    if (!*list)
+        return err_set(err, ERR_INPUT, "%s", expected);
+    char word[WORD_MAX];
     for (const char *at = list; next_word(&at, word);) {
         int64_t tokens, count;
         char *colon = strchr(word, ':');
         if (colon)
             *colon = '\0';
         if (!colon || !parse_int(word, 1, context_max, &tokens) ||
-            !parse_int(colon + 1, 1, LIMIT_REPETITIONS, &count))
-            return err_set(err, ERR_INPUT,
-                           "--repeat: expected CONTEXT:COUNT separated by commas, such as 4096:2,8192:1");
+            !parse_int(colon + 1, 1, LIMIT_REPETITIONS - p->warmup, &count))
+            return err_set(err, ERR_INPUT, "%s", expected);
         size_t i = 0;
         while (i < p->n_contexts && p->contexts[i].tokens != tokens)
             i++;
@@ -215,5 +259,5 @@ int plan_set_repeat(struct plan *p, const char *list, struct err *err)
                            (long long)tokens);
         p->contexts[i].repetitions = count;
     }
-    return 0;
+    return check_test_count(p, "--repeat", err);
 }

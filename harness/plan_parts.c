@@ -1,6 +1,7 @@
 #include "harness/plan_parts.h"
 
 #include "common/fs.h"
+#include "common/subst.h"
 #include "common/text.h"
 
 #include <ctype.h>
@@ -26,59 +27,34 @@ static int expect_array(const struct json_at *at, const char *what, size_t max, 
     return 0;
 }
 
-bool plan_placeholders_ok(const char *text, const char **bad, size_t *bad_len)
-{
-    static const char *const known[] = {"src",     "build",      "out",       "context",
-                                        "variant", "repetition", "attn_impl", "run_id"};
-    for (const char *p = strchr(text, '{'); p; p = strchr(p + 1, '{')) {
-        const char *end = p + 1;
-        while (islower((unsigned char)*end) || *end == '_')
-            end++;
-        size_t n = (size_t)(end - p - 1);
-        if (n == 0)
-            continue; /* "{}" or JSON text in an argument is no placeholder */
-        bool found = false;
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-            found = found || (strlen(known[i]) == n && strncmp(known[i], p + 1, n) == 0);
-        if (*end == '+' && n == 7 && strncmp(p + 1, "context", 7) == 0)
-            end += 1 + strspn(end + 1, "0123456789");
-        if (*end != '}')
-            continue;
-        if (!found) {
-            *bad = p;
-            *bad_len = (size_t)(end - p + 1);
-            return false;
-        }
-    }
-    return true;
-}
-
-/* A string that becomes a word of a command or an environment value. */
-static int check_word(const struct json_at *at, struct err *err)
+/* A string that becomes a word of a command or an environment value; allowed: the placeholders that have a
+ * value there. */
+static int check_word(const struct json_at *at, unsigned allowed, struct err *err)
 {
     const char *s = json_string_value(at->value);
+    struct err why = {0};
+    unsigned used;
     if (!s)
         return json_fail(at, err, "expected a string");
     if (strlen(s) > LIMIT_ARG_BYTES)
         return json_fail(at, err, "expected at most %d bytes, found %zu", LIMIT_ARG_BYTES, strlen(s));
-    const char *bad;
-    size_t n;
-    if (!plan_placeholders_ok(s, &bad, &n))
+    if (subst_scan(s, &used, &why) != 0)
+        return json_fail(at, err, "%s", why.msg);
+    if (used & ~allowed)
         return json_fail(
             at, err,
-            "unknown placeholder %.*s (known: {src} {build} {out} {context} {context+N} {variant} "
-            "{repetition} {attn_impl} {run_id})",
-            (int)n, bad);
+            "a placeholder without a value there: builds have {src} {build} {variant} {attn_impl}, "
+            "gates also {out} {run_id}, tests all");
     return 0;
 }
 
-static int check_argv(const struct json_at *at, struct err *err)
+static int check_argv(const struct json_at *at, unsigned allowed, struct err *err)
 {
     if (expect_array(at, "a command as an array of strings", LIMIT_ARGV, err) != 0)
         return -1;
     for (size_t i = 0; i < json_array_size(at->value); i++) {
         struct json_at word = json_element(at, i);
-        if (check_word(&word, err) != 0)
+        if (check_word(&word, allowed, err) != 0)
             return -1;
         if (i == 0 && !*json_string_value(word.value))
             return json_fail(&word, err, "expected a program's name, found an empty string");
@@ -88,7 +64,7 @@ static int check_argv(const struct json_at *at, struct err *err)
 
 static bool is_env_name(const char *s)
 {
-    if (!*s || isdigit((unsigned char)*s) || strlen(s) > 128)
+    if (!*s || isdigit((unsigned char)*s) || strlen(s) > LIMIT_NAME_OF_ENV)
         return false;
     for (; *s; s++)
         if (!isalnum((unsigned char)*s) && *s != '_')
@@ -96,41 +72,69 @@ static bool is_env_name(const char *s)
     return true;
 }
 
-static int check_env(const struct json_at *at, struct err *err)
+static bool is_secret(const struct plan *p, const char *name)
+{
+    size_t i;
+    json_t *secret;
+    json_array_foreach((json_t *)(uintptr_t)p->secrets, i, secret)
+    {
+        if (strcmp(json_string_value(secret), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The value of a secret is passed on as it is: no placeholders in it. */
+static int check_env_value(const struct plan *p, const char *name, const struct json_at *at, struct err *err)
+{
+    if (!is_env_name(name))
+        return json_fail(at, err, "\"%.80s\" is no name of an environment variable", name);
+    if (!is_secret(p, name) || !json_is_string(at->value))
+        return check_word(at, SUBST_FOR_TEST, err);
+    if (json_string_length(at->value) > LIMIT_ARG_BYTES)
+        return json_fail(at, err, "expected at most %d bytes", LIMIT_ARG_BYTES);
+    return 0;
+}
+
+static int check_env(const struct plan *p, const struct json_at *at, struct err *err)
 {
     if (!at->value)
         return 0;
-    if (!json_is_object(at->value))
-        return json_fail(at, err, "expected an object of environment variables");
+    if (!json_is_object(at->value) || json_object_size(at->value) > LIMIT_ENV)
+        return json_fail(at, err, "expected an object of at most %d environment variables", LIMIT_ENV);
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)at->value, key, value)
     {
         struct json_at member = json_member(at, key);
-        if (!is_env_name(key))
-            return json_fail(&member, err, "\"%.80s\" is no name of an environment variable", key);
-        if (check_word(&member, err) != 0)
+        if (check_env_value(p, key, &member, err) != 0)
             return -1;
     }
+    return 0;
+}
+
+static int load_secrets(struct plan *p, const struct json_at *at, struct err *err)
+{
+    if (!at->value)
+        return 0;
+    if (!json_is_array(at->value) || json_array_size(at->value) > LIMIT_SECRETS)
+        return json_fail(at, err, "expected an array of at most %d names of environment variables",
+                         LIMIT_SECRETS);
+    for (size_t i = 0; i < json_array_size(at->value); i++) {
+        struct json_at name = json_element(at, i);
+        if (!json_is_string(name.value) || !is_env_name(json_string_value(name.value)))
+            return json_fail(&name, err, "expected the name of an environment variable");
+    }
+    p->secrets = at->value;
     return 0;
 }
 
 int plan_load_env(struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at env = json_member(root, "env"), secrets = json_member(root, "secrets");
-    if (check_env(&env, err) != 0)
+    if (load_secrets(p, &secrets, err) != 0 || check_env(p, &env, err) != 0)
         return -1;
     p->env = env.value;
-    if (!secrets.value)
-        return 0;
-    if (!json_is_array(secrets.value))
-        return json_fail(&secrets, err, "expected an array of names of environment variables");
-    for (size_t i = 0; i < json_array_size(secrets.value); i++) {
-        struct json_at at = json_element(&secrets, i);
-        if (!json_is_string(at.value) || !is_env_name(json_string_value(at.value)))
-            return json_fail(&at, err, "expected the name of an environment variable");
-    }
-    p->secrets = secrets.value;
     return 0;
 }
 
@@ -192,39 +196,37 @@ int plan_load_source(struct plan *p, const struct json_at *root, struct err *err
 
 static int check_gate(const struct json_at *at, struct err *err)
 {
-    static const char *const keys[] = {"kind", "run", "timeout_s", "name", "limit", NULL};
-    const char *kind = "", *name = "";
-    double number = 60;
+    static const char *const keys[] = {"kind", "name", "run", "timeout_s", NULL};
+    const char *kind, *name = "command";
+    double timeout_s = 60;
+    struct json_at kind_at = json_member(at, "kind"), name_at = json_member(at, "name"),
+                   run = json_member(at, "run");
     if (json_keys(at, keys, err) != 0 || json_get_str(at, "kind", &kind, err) != 0 ||
         json_get_str_def(at, "name", &name, err) != 0 ||
-        json_get_num_def(at, "timeout_s", 0.1, 86400, &number, err) != 0 ||
-        json_get_num_def(at, "limit", 0, 1e15, &number, err) != 0)
+        json_get_num_def(at, "timeout_s", 0.1, 86400, &timeout_s, err) != 0)
         return -1;
-    static const char *const numeric[] = {"scratch_bytes", "vgprs", "lds_bytes", "min_occupancy",
-                                          "max_rel_l2"};
-    struct json_at member = json_member(at, "kind"), run = json_member(at, "run"),
-                   limit = json_member(at, "limit");
-    if (strcmp(kind, "command") == 0)
-        return check_argv(&run, err);
-    for (size_t i = 0; i < sizeof numeric / sizeof *numeric; i++)
-        if (strcmp(kind, numeric[i]) == 0)
-            return limit.value ? 0 : json_fail(&limit, err, "expected the limit of the gate, a number");
-    return json_fail(
-        &member, err,
-        "expected \"command\", \"scratch_bytes\", \"vgprs\", \"lds_bytes\", \"min_occupancy\" or "
-        "\"max_rel_l2\", found \"%.80s\"",
-        kind);
+    if (strcmp(kind, "command") != 0)
+        return json_fail(&kind_at, err, "expected \"command\", found \"%.80s\"", kind);
+    if (!text_is_name(name))
+        return json_fail(&name_at, err, "expected a name, found \"%.80s\"", name);
+    return check_argv(&run, SUBST_FOR_GATE, err);
+}
+
+/* An array, perhaps empty or absent, of at most max commands or gates. */
+static int check_list(const struct json_at *at, const char *what, size_t max, struct err *err)
+{
+    if (at->value && (!json_is_array(at->value) || json_array_size(at->value) > max))
+        return json_fail(at, err, "expected an array of at most %zu %s", max, what);
+    return 0;
 }
 
 static int check_build(const struct json_at *at, struct err *err)
 {
-    if (!at->value)
-        return 0;
-    if (!json_is_array(at->value))
-        return json_fail(at, err, "expected an array of commands");
+    if (check_list(at, "commands", LIMIT_BUILD_COMMANDS, err) != 0)
+        return -1;
     for (size_t i = 0; i < json_array_size(at->value); i++) {
         struct json_at step = json_element(at, i);
-        if (check_argv(&step, err) != 0)
+        if (check_argv(&step, SUBST_FOR_BUILD, err) != 0)
             return -1;
     }
     return 0;
@@ -232,10 +234,8 @@ static int check_build(const struct json_at *at, struct err *err)
 
 static int check_gates(const struct json_at *at, struct err *err)
 {
-    if (!at->value)
-        return 0;
-    if (!json_is_array(at->value))
-        return json_fail(at, err, "expected an array of gates");
+    if (check_list(at, "gates", LIMIT_GATES, err) != 0)
+        return -1;
     for (size_t i = 0; i < json_array_size(at->value); i++) {
         struct json_at gate = json_element(at, i);
         if (check_gate(&gate, err) != 0)
@@ -264,8 +264,8 @@ static int load_variant(struct plan *p, const struct json_at *at, struct plan_va
             return json_fail(&name, err, "the variant \"%s\" is there twice", v->name);
     if (*v->attn_impl && !text_is_name(v->attn_impl))
         return json_fail(&impl, err, "expected a name, found \"%.80s\"", v->attn_impl);
-    if (check_argv(&run, err) != 0 || check_build(&build, err) != 0 || check_env(&env, err) != 0 ||
-        check_gates(&gates, err) != 0)
+    if (check_argv(&run, SUBST_FOR_TEST, err) != 0 || check_build(&build, err) != 0 ||
+        check_env(p, &env, err) != 0 || check_gates(&gates, err) != 0)
         return -1;
     v->run = run.value;
     v->build = build.value;
@@ -292,21 +292,71 @@ int plan_load_variants(struct plan *p, const struct json_at *root, struct err *e
     return 0;
 }
 
+static int check_unit(const struct json_at *timings, struct err *err)
+{
+    const char *unit = "s";
+    struct json_at at = json_member(timings, "unit");
+    if (json_get_str_def(timings, "unit", &unit, err) != 0)
+        return -1;
+    if (strcmp(unit, "s") != 0 && strcmp(unit, "ms") != 0 && strcmp(unit, "us") != 0)
+        return json_fail(&at, err, "expected \"s\", \"ms\" or \"us\", found \"%.80s\"", unit);
+    return 0;
+}
+
+static int check_map(const struct json_at *map, struct err *err)
+{
+    size_t n = json_object_size(map->value);
+    const char *name;
+    json_t *path;
+    if (n < 1 || n > LIMIT_TIMINGS)
+        return json_fail(map, err, "expected an object of 1 to %d names and JSON paths", LIMIT_TIMINGS);
+    json_object_foreach((json_t *)(uintptr_t)map->value, name, path)
+    {
+        struct json_at at = json_member(map, name);
+        if (!text_is_name(name))
+            return json_fail(&at, err, "expected a name such as prefill_s as the key");
+        if (!json_is_string(path) || json_string_value(path)[0] != '$')
+            return json_fail(&at, err, "expected a path such as \"$.results[0].prefill\"");
+    }
+    return 0;
+}
+
+/* Whether the pattern is a regular expression is for the node to say, whose library reads it. */
+static int check_timings(const struct json_at *timings, struct err *err)
+{
+    static const char *const json_rule[] = {"kind", "map", "unit", NULL};
+    static const char *const regex_rule[] = {"kind", "pattern", "unit", NULL};
+    const char *kind, *pattern;
+    struct json_at kind_at = json_member(timings, "kind"), map = json_member(timings, "map"),
+                   pattern_at = json_member(timings, "pattern");
+    if (!json_is_object(timings->value))
+        return json_fail(timings, err, "expected null or an object with \"kind\"");
+    if (json_get_str(timings, "kind", &kind, err) != 0)
+        return -1;
+    bool regex = strcmp(kind, "regex") == 0;
+    if (!regex && strcmp(kind, "json") != 0)
+        return json_fail(&kind_at, err, "expected \"json\" or \"regex\", found \"%.80s\"", kind);
+    if (json_keys(timings, regex ? regex_rule : json_rule, err) != 0 || check_unit(timings, err) != 0)
+        return -1;
+    if (!regex)
+        return check_map(&map, err);
+    if (json_get_str(timings, "pattern", &pattern, err) != 0)
+        return -1;
+    if (!*pattern || strlen(pattern) > LIMIT_PATTERN)
+        return json_fail(&pattern_at, err, "expected 1 to %d bytes", LIMIT_PATTERN);
+    return 0;
+}
+
 int plan_load_timings(struct plan *p, const struct json_at *root, struct err *err)
 {
-    struct json_at at = json_member(root, "timings"), patches = json_member(root, "patches");
+    struct json_at timings = json_member(root, "timings"), patches = json_member(root, "patches");
     if (patches.value && !json_is_array(patches.value))
         return json_fail(&patches, err, "expected an array of patches");
     p->patches = patches.value;
-    if (!at.value || json_is_null(at.value))
+    if (!timings.value || json_is_null(timings.value))
         return 0;
-    const char *kind = "";
-    if (!json_is_object(at.value))
-        return json_fail(&at, err, "expected null or an object with \"kind\"");
-    if (json_get_str(&at, "kind", &kind, err) != 0)
+    if (check_timings(&timings, err) != 0)
         return -1;
-    if (strcmp(kind, "json") != 0 && strcmp(kind, "regex") != 0)
-        return json_fail(&at, err, "expected \"kind\" \"json\" or \"regex\", found \"%.80s\"", kind);
-    p->timings = at.value;
+    p->timings = timings.value;
     return 0;
 }

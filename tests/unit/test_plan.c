@@ -95,6 +95,37 @@ static const struct {
      "nowhere"},
     {"include climbs", HEAD VARIANTS MATRIX ",\"source\":{\"dir\":\".\",\"include\":[\"../x\"]}}",
      "$.source.include[0]", ".."},
+    {"time-out of another context",
+     HEAD VARIANTS "\"contexts\":[1],\"timeouts\":{\"default\":1,\"7\":\"x\"}}", "$.timeouts.7", "number"},
+    {"time-out of 04096", HEAD VARIANTS "\"contexts\":[1],\"timeouts\":{\"default\":1,\"04096\":1}}",
+     "$.timeouts.04096", "tokens"},
+    {"repetitions of another context", HEAD VARIANTS MATRIX ",\"repetitions\":{\"default\":1,\"7\":0}}",
+     "$.repetitions.7", "found 0"},
+    {"repetitions with warm-ups", HEAD VARIANTS MATRIX ",\"warmup\":2,\"repetitions\":999}", "$.repetitions",
+     "999"},
+    {"too many tests",
+     HEAD VARIANTS
+     "\"contexts\":[1,2,3,4,5,6,7,8,9,10,11],\"timeouts\":{\"default\":1},\"repetitions\":1000}",
+     "$", "22000 tests"},
+    {"placeholder without a value in a build",
+     HEAD "\"variants\":[{\"name\":\"a\",\"run\":[\"x\"],\"build\":[[\"make\",\"{context}\"]]}]," MATRIX "}",
+     "$.variants[0].build[0][1]", "without a value"},
+    {"placeholder without a value in a gate",
+     HEAD "\"variants\":[{\"name\":\"a\",\"run\":[\"x\"],\"gates\":[{\"kind\":\"command\",\"run\":[\"{"
+          "context}\"]}]}]," MATRIX "}",
+     "$.variants[0].gates[0].run[0]", "without a value"},
+    {"gate that is not known",
+     HEAD "\"variants\":[{\"name\":\"a\",\"run\":[\"x\"],\"gates\":[{\"kind\":\"command\",\"run\":[\"x\"],"
+          "\"limit\":1}]}]," MATRIX "}",
+     "$.variants[0].gates[0]", "limit"},
+    {"reference to no variant", HEAD VARIANTS MATRIX ",\"reference\":\"c\"}", "$.reference", "\"c\""},
+    {"workdir of somebody", HEAD VARIANTS MATRIX ",\"workdir\":\"~other/x\"}", "$.workdir", "plain path"},
+    {"workdir that turns absolute", HEAD VARIANTS MATRIX ",\"workdir\":\"~//x\"}", "$.workdir", "plain path"},
+    {"timings without a map", HEAD VARIANTS MATRIX ",\"timings\":{\"kind\":\"json\"}}", "$.timings.map",
+     "1 to 16"},
+    {"timings of a regex and a map",
+     HEAD VARIANTS MATRIX ",\"timings\":{\"kind\":\"regex\",\"pattern\":\"x\",\"map\":{}}}", "$.timings",
+     "map"},
     {"gate kind",
      HEAD "\"variants\":[{\"name\":\"a\",\"run\":[\"x\"],\"gates\":[{\"kind\":\"luck\"}]}]," MATRIX "}",
      "$.variants[0].gates[0].kind", "luck"},
@@ -186,6 +217,71 @@ static void command_line_narrows(void **state)
     plan_release(&p);
 }
 
+static void lists_are_taken_whole(void **state)
+{
+    (void)state;
+    static const char long_name[] = "0123456789012345678901234567890123456789012345678901234567890123";
+    struct plan p;
+    struct err err = {0};
+    char text[512], list[80];
+    snprintf(text, sizeof text,
+             "%s\"variants\":[{\"name\":\"a\",\"run\":[\"x\"]},{\"name\":\"%s\",\"run\":[\"x\"]}],%s}", HEAD,
+             long_name, MATRIX);
+    assert_int_equal(load_text(&p, text, &err), 0);
+    snprintf(list, sizeof list, "%sx", long_name);
+    assert_int_equal(plan_select_variants(&p, list, &err), -1);
+    assert_int_equal(plan_select_variants(&p, long_name, &err), 0);
+    assert_int_equal(p.n_variants, 1);
+    assert_string_equal(p.variants[0].name, long_name);
+    static const char *const bad[] = {"",   ",",     "4096,", "4096,,8192", "4096,4096",           "0",
+                                      "-1", "4096x", "1e3",   "4096;8192",  "99999999999999999999"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (strcmp(bad[i], "4096,") != 0 && plan_select_contexts(&p, bad[i], &err) == 0)
+            fail_msg("--contexts \"%s\" was accepted", bad[i]);
+    static const char *const bad_repeat[] = {"",          ",",        "4096:", ":2",     "4096:0",
+                                             "4096:1001", "4096:2:3", "7:1",   "4096:2x"};
+    for (size_t i = 0; i < sizeof bad_repeat / sizeof *bad_repeat; i++)
+        if (plan_set_repeat(&p, bad_repeat[i], &err) == 0)
+            fail_msg("--repeat \"%s\" was accepted", bad_repeat[i]);
+    assert_int_equal(plan_select_variants(&p, "", &err), -1);
+    assert_int_equal(plan_test_count(&p), 2);
+    plan_release(&p);
+}
+
+static void command_line_obeys_the_limit_of_tests(void **state)
+{
+    (void)state;
+    struct plan p;
+    struct err err = {0};
+    assert_int_equal(
+        load_text(&p, HEAD VARIANTS "\"contexts\":[1,2,3,4,5,6,7,8,9,10,11],\"timeouts\":{\"default\":1}}",
+                  &err),
+        0);
+    assert_int_equal(
+        plan_set_repeat(&p, "1:1000,2:1000,3:1000,4:1000,5:1000,6:1000,7:1000,8:1000,9:1000,10:989", &err),
+        0);
+    assert_int_equal(plan_test_count(&p), 19980);
+    assert_int_equal(plan_set_repeat(&p, "10:1000,11:2", &err), -1);
+    assert_non_null(strstr(err.msg, "--repeat"));
+    assert_non_null(strstr(err.msg, "20004 tests"));
+    plan_release(&p);
+}
+
+static void braces_that_are_no_placeholders_pass(void **state)
+{
+    (void)state;
+    struct plan p;
+    struct err err = {0};
+    if (load_text(&p,
+                  HEAD "\"variants\":[{\"name\":\"a\",\"run\":[\"x\",\"{{print "
+                       "$1}\",\"{}\",\"${HOME}\",\"{\\\"k\\\": 1}\","
+                       "\"{context\",\"{context+}\",\"{context+8}\",\"{Context}\"],\"env\":{\"TOKEN\":\"{any_"
+                       "thing}\"}}]," MATRIX ",\"secrets\":[\"TOKEN\"]}",
+                  &err) != 0)
+        fail_msg("%s", err.msg);
+    plan_release(&p);
+}
+
 static void run_ids_are_names_and_differ(void **state)
 {
     (void)state;
@@ -199,8 +295,13 @@ static void run_ids_are_names_and_differ(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_with_file_and_place),         cmocka_unit_test(good_plan_expands_in_order),
-        cmocka_unit_test(grouped_order_finishes_a_cell_first), cmocka_unit_test(command_line_narrows),
+        cmocka_unit_test(refuses_with_file_and_place),
+        cmocka_unit_test(good_plan_expands_in_order),
+        cmocka_unit_test(grouped_order_finishes_a_cell_first),
+        cmocka_unit_test(command_line_narrows),
+        cmocka_unit_test(lists_are_taken_whole),
+        cmocka_unit_test(command_line_obeys_the_limit_of_tests),
+        cmocka_unit_test(braces_that_are_no_placeholders_pass),
         cmocka_unit_test(run_ids_are_names_and_differ),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,4 +1,4 @@
-#include "executor/subst.h"
+#include "common/subst.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
