@@ -106,6 +106,10 @@ until_true() {
 # A private sshd whose host alias is `loopback`; NODE is its folder.
 node_start() {
     NODE=$TMPDIR/node
+    mkdir -p "$NODE"
+    # What a sanitizer finds on the node must come to light too.
+    [ -z "${ASAN_OPTIONS:-}" ] ||
+        printf 'SetEnv ASAN_OPTIONS=%s UBSAN_OPTIONS=%s\n' "$ASAN_OPTIONS" "${UBSAN_OPTIONS:-}" >"$NODE/sshd_extra.conf"
     scripts/loopback-node start "$NODE" >"$TMPDIR/node.log" 2>&1 || {
         diag "$(cat "$TMPDIR/node.log")"
         return 1

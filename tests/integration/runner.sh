@@ -44,6 +44,11 @@ run_script 'setsid sleep 301 </dev/null >/dev/null 2>&1 & echo 1..1; echo ok 1'
 is "a detached process left behind is a failure" "$RC $LAST" "1 1 passed, 1 failed"
 like "and is named" "$OUT" "still running at the end: .*sleep 301"
 
+# shellcheck disable=SC2016 # for the script
+run_script 'echo leaked >"${ASAN_OPTIONS#*log_path=}.123"; echo 1..1; echo ok 1'
+is "what a sanitizer finds in any process is a failure" "$RC $LAST" "1 1 passed, 1 failed"
+like "and is shown" "$OUT" "leaked"
+
 run_script 'echo 1..0 "# SKIP" nothing to see'
 is "a script may skip itself; but a run that tested nothing is no success" "$RC $LAST" "1 0 passed, 0 failed, 1 skipped"
 
