@@ -1,6 +1,7 @@
 #include "harness/ssh_auth.h"
 
 #include "common/clock.h"
+#include "common/fs.h"
 #include "harness/ssh_agent.h"
 
 #include <stdio.h>
@@ -227,11 +228,24 @@ static enum outcome ask_methods(struct login *l, struct err *err)
     }
     if (!strstr(methods, "publickey"))
         note(l, "the host accepts only", methods);
+    l->unsupported = strstr(methods, "gssapi") != NULL;
     return LOGIN_NEXT_KEY;
+}
+
+/* A certificate beside a key is of use to the OpenSSH client only. */
+static void look_for_certificates(struct login *l)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        char path[FS_PATH_MAX + 16];
+        snprintf(path, sizeof path, "%s-cert.pub", l->files[i].path);
+        if (fs_exists(path))
+            pass_over(l, path, "a certificate");
+    }
 }
 
 static int refuse(struct login *l, enum transport_failure *why, struct err *err)
 {
+    look_for_certificates(l);
     *why = l->unsupported ? TRANSPORT_FAILURE_UNSUPPORTED : TRANSPORT_FAILURE_REFUSED;
     return err_set(err, ERR_NODE,
                    "%s: login refused; tried: %s; is the public key in ~/.ssh/authorized_keys there?",

@@ -1,5 +1,6 @@
 #include "harness/ssh_session.h"
 
+#include "harness/ssh_refuse.h"
 #include "harness/ssh_socket.h"
 #include "harness/transport_child.h"
 
@@ -63,7 +64,7 @@ static int start_jump(struct ssh_session *s, struct err *err)
         argv[n++] = "-J", argv[n++] = before;
     argv[n++] = "-W", argv[n++] = target;
     argv[n++] = last;
-    return transport_child_start_on_socket(argv, &s->proxy, &s->fd, err);
+    return transport_child_start_on_socket(argv, false, &s->proxy, &s->fd, err);
 }
 
 static int open_socket(struct ssh_session *s, bool *temporary, struct err *err)
@@ -74,7 +75,7 @@ static int open_socket(struct ssh_session *s, bool *temporary, struct err *err)
         return start_jump(s, err);
     if (c->proxy_command[0]) {
         const char *argv[] = {"/bin/sh", "-c", c->proxy_command, NULL};
-        return transport_child_start_on_socket(argv, &s->proxy, &s->fd, err);
+        return transport_child_start_on_socket(argv, false, &s->proxy, &s->fd, err);
     }
     s->fd = ssh_socket_connect(c->host, c->port, s->deadline_ns, s->scope, temporary, err);
     return s->fd < 0 ? -1 : 0;
@@ -179,45 +180,30 @@ const char *ssh_session_hostkey(const struct ssh_session *s, size_t *len)
     return libssh2_session_hostkey(s->ssh, len, &type);
 }
 
-static int refuse_unknown(const struct ssh_session *s, const char *type, const char *fingerprint,
-                          struct err *err)
+/* A certificate authority that vouches for the host is something this library knows nothing of. */
+static bool needs_certificate(const struct known_hosts *known)
 {
-    const struct ssh_config *c = s->config;
-    return err_set(err, ERR_NODE,
-                   "%s: unknown host key %s %s; compare it with the node's own (ssh-keygen -lf "
-                   "/etc/ssh/ssh_host_*_key.pub), then: kernsweep nodes trust %s%s%s",
-                   s->scope->who, type, fingerprint, c->node, c->file ? " --ssh-config " : "",
-                   c->file ? c->file : "");
+    for (size_t i = 0; i < known->count; i++) {
+        if (known->keys[i].mark == KNOWN_CERT_AUTHORITY)
+            return true;
+    }
+    return false;
 }
 
 int ssh_session_verify_host(struct ssh_session *s, char *fingerprint, enum transport_failure *why,
                             struct err *err)
 {
     size_t len;
-    char type[KNOWN_KEY_TYPE_MAX];
     const struct known_key *line;
     const char *blob = ssh_session_hostkey(s, &len);
-    *why = TRANSPORT_FAILURE_REFUSED;
     fingerprint[0] = '\0';
-    if (!blob || !ssh_blob_type(blob, len, type))
-        return err_set(err, ERR_NODE, "%s: the host presented no readable key", s->scope->who);
-    ssh_fingerprint(blob, len, fingerprint);
-    switch (known_hosts_check(&s->known, blob, len, &line)) {
-    case KNOWN_MATCH:
-        return 0;
-    case KNOWN_UNKNOWN:
-        return refuse_unknown(s, type, fingerprint, err);
-    case KNOWN_IS_REVOKED:
-        return err_set(err, ERR_NODE, "%s: refused: host key %s %s is marked @revoked in %s:%u",
-                       s->scope->who, type, fingerprint, line->file, line->line);
-    case KNOWN_CHANGED:
-        break;
+    *why = TRANSPORT_FAILURE_REFUSED;
+    if (blob) {
+        ssh_fingerprint(blob, len, fingerprint);
+        if (needs_certificate(&s->known) && known_hosts_check(&s->known, blob, len, &line) == KNOWN_UNKNOWN)
+            *why = TRANSPORT_FAILURE_UNSUPPORTED;
     }
-    return err_set(
-        err, ERR_NODE,
-        "%s: refused: the host key has CHANGED to %s %s, %s:%u holds another; someone may be listening "
-        "in; if the node was reinstalled, remove that line (ssh-keygen -R '%s' -f '%s') and trust it anew",
-        s->scope->who, type, fingerprint, line->file, line->line, s->config->key_name, line->file);
+    return ssh_refuse_unknown_host(s->config, s->scope->who, &s->known, blob, len, err);
 }
 
 void ssh_session_drop(struct ssh_session *s)

@@ -3,7 +3,9 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/fs.h"
+#include "harness/openssh_client.h"
 #include "harness/ssh_session.h"
+#include "harness/transport_child.h"
 #include "harness/transport_internal.h"
 
 #include <errno.h>
@@ -13,8 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const double default_fetch_deadline_s = 10.0;
 
 static enum ssh_trust trust_of(enum known_verdict verdict)
 {
@@ -42,18 +42,49 @@ static int set_name(struct ssh_hostkey *key, const struct ssh_config *c, struct 
     return c->hash_known_hosts ? known_hosts_hash_name(c->key_name, key->stored_name, err) : 0;
 }
 
-static int describe_key(const struct ssh_session *s, struct ssh_hostkey *key, struct err *err)
+static int describe_key(const struct ssh_config *c, const char *who, const void *blob, size_t len,
+                        struct ssh_hostkey *key, struct err *err)
 {
-    size_t len;
+    struct known_hosts known;
     const struct known_key *line;
-    const char *blob = ssh_session_hostkey(s, &len);
     if (!blob || !ssh_blob_type(blob, len, key->type) || BASE64_ENCODE_RAW_LENGTH(len) >= sizeof key->base64)
-        return err_set(err, ERR_NODE, "%s: the host presented no readable key", s->scope->who);
+        return err_set(err, ERR_NODE, "%s: the host presented no readable key", who);
+    if (known_hosts_load(&known, c->known_hosts, c->key_name, err))
+        return -1;
+    key->trust = trust_of(known_hosts_check(&known, blob, len, &line));
+    known_hosts_release(&known);
     ssh_fingerprint(blob, len, key->fingerprint);
-    base64_encode_raw(key->base64, len, (const uint8_t *)blob);
+    base64_encode_raw(key->base64, len, blob);
     key->base64[BASE64_ENCODE_RAW_LENGTH(len)] = '\0';
-    key->trust = trust_of(known_hosts_check(&s->known, blob, len, &line));
-    return set_name(key, s->config, err);
+    return set_name(key, c, err);
+}
+
+static int fetch_with_libssh2(const struct transport *t, int64_t deadline_ns, struct ssh_hostkey *key,
+                              enum transport_failure *why, struct err *err)
+{
+    struct ssh_session s;
+    size_t len = 0;
+    ssh_session_init(&s, &t->config, &t->scope);
+    s.deadline_ns = deadline_ns;
+    int rc = ssh_session_open(&s, why, err);
+    if (rc == 0) {
+        const char *blob = ssh_session_hostkey(&s, &len);
+        *why = TRANSPORT_FAILURE_REFUSED;
+        rc = describe_key(&t->config, t->describe, blob, len, key, err);
+    }
+    ssh_session_drop(&s);
+    return rc;
+}
+
+static int fetch_with_client(const struct transport *t, int64_t deadline_ns, struct ssh_hostkey *key,
+                             struct err *err)
+{
+    struct known_hosts presented = {0};
+    int rc = openssh_fetch_key(&t->config, deadline_ns, &t->scope, &presented, err);
+    if (rc == 0)
+        rc = describe_key(&t->config, t->describe, presented.keys[0].blob, presented.keys[0].len, key, err);
+    known_hosts_release(&presented);
+    return rc;
 }
 
 int ssh_hostkey_fetch(const struct transport_target *target, struct ssh_hostkey *key, struct err *err)
@@ -61,18 +92,18 @@ int ssh_hostkey_fetch(const struct transport_target *target, struct ssh_hostkey 
     memset(key, 0, sizeof *key);
     struct transport_target ssh_target = *target;
     struct transport *t;
-    ssh_target.backend = TRANSPORT_LIBSSH2;
+    if (target->backend == TRANSPORT_AUTO || target->backend == TRANSPORT_LOCAL)
+        ssh_target.backend = TRANSPORT_LIBSSH2; /* `local` may also be the name of a host */
     if (transport_prepare(&t, &ssh_target, err))
         return -1;
-    struct ssh_session s;
-    enum transport_failure why;
-    ssh_session_init(&s, &t->config, &t->scope);
-    double deadline_s = target->connect_timeout_s > 0 ? target->connect_timeout_s : default_fetch_deadline_s;
-    s.deadline_ns = clock_deadline_ns(deadline_s);
-    int rc = ssh_session_open(&s, &why, err);
-    if (rc == 0)
-        rc = describe_key(&s, key, err);
-    ssh_session_drop(&s);
+    enum transport_failure why = TRANSPORT_FAILURE_UNSUPPORTED;
+    int64_t deadline_ns = clock_deadline_ns(t->target.connect_timeout_s);
+    int rc = -1;
+    if (ssh_target.backend == TRANSPORT_LIBSSH2)
+        rc = fetch_with_libssh2(t, deadline_ns, key, &why, err);
+    if (rc && why == TRANSPORT_FAILURE_UNSUPPORTED && target->backend != TRANSPORT_LIBSSH2 &&
+        transport_child_on_path("ssh"))
+        rc = fetch_with_client(t, deadline_ns, key, err);
     transport_close(t);
     return rc;
 }

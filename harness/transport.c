@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "common/text.h"
 #include "harness/local_transport.h"
+#include "harness/openssh_transport.h"
 #include "harness/ssh_transport.h"
 #include "harness/transport_child.h"
 #include "harness/transport_internal.h"
@@ -53,6 +54,20 @@ static int pause_for(const struct transport_scope *scope, double seconds, struct
     return 0;
 }
 
+/* What this libssh2 cannot do, the OpenSSH client often can. False when it is not ours to choose, or not
+ * there. */
+static bool fall_back(struct transport *t, const struct err *failure)
+{
+    if (t->target.backend != TRANSPORT_AUTO || t->ops != &ssh_transport_ops ||
+        !transport_child_on_path("ssh"))
+        return false;
+    transport_notice(t, "%s; using the OpenSSH client instead", failure->msg);
+    t->ops->disconnect(t);
+    t->ops->release(t);
+    t->ops = &openssh_transport_ops;
+    return true;
+}
+
 /* Connects, and goes on trying while it is a matter of the connection and patience lasts. */
 static int connect_patiently(struct transport *t, struct err *err)
 {
@@ -64,6 +79,8 @@ static int connect_patiently(struct transport *t, struct err *err)
         int64_t deadline_ns = clock_deadline_ns(t->target.connect_timeout_s);
         if (t->ops->connect(t, deadline_ns, &why, &failure) == 0)
             return 0;
+        if (why == TRANSPORT_FAILURE_UNSUPPORTED && failure.kind == ERR_NODE && fall_back(t, &failure))
+            continue;
         double wait_s = jittered(delay_s);
         double left_s = began_s + t->target.patience_s - clock_mono_s();
         if (failure.kind != ERR_NODE || why != TRANSPORT_FAILURE_CONNECTION || left_s < wait_s) {
@@ -96,7 +113,11 @@ static int choose_backend(struct transport *t, struct err *err)
         t->ops = &ssh_transport_ops;
         break;
     case TRANSPORT_OPENSSH:
-        return err_set(err, ERR_INTERNAL, "the OpenSSH back-end is not built in");
+        if (!transport_child_on_path("ssh"))
+            return err_set(err, ERR_INPUT,
+                           "the openssh transport needs the program ssh: install openssh-client");
+        t->ops = &openssh_transport_ops;
+        break;
     }
     if (ssh_config_resolve(&t->config, t->target.node, t->target.ssh_config, &t->scope, err))
         return -1;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,11 +30,13 @@ static void close_fd(int *fd)
 }
 
 /* After fork(): only what is safe in a signal handler. */
-static void become(const char *const *argv, const char *cwd, const int fds[3])
+static void become(const char *const *argv, const char *cwd, bool keep_terminal, const int fds[3])
 {
     sigset_t none;
     sigemptyset(&none);
-    setsid();
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (!keep_terminal)
+        setsid();
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
     for (int i = 0; i < 3; i++) {
@@ -90,7 +93,7 @@ static int start(struct child *c, const char *const *argv, const char *cwd, stru
     }
     c->pid = fork();
     if (c->pid == 0)
-        become(argv, cwd, theirs);
+        become(argv, cwd, false, theirs);
     if (c->pid < 0) {
         err_set_errno(err, ERR_INTERNAL, errno, "%s: cannot start a process", argv[0]);
         goto out;
@@ -112,7 +115,7 @@ void transport_child_kill(pid_t pid)
     if (pid <= 0)
         return;
     kill(-pid, SIGKILL);
-    kill(pid, SIGKILL); /* before its setsid() there is no such group */
+    kill(pid, SIGKILL); /* it may lead no group, or not yet */
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         continue;
 }
@@ -257,7 +260,8 @@ int transport_child_capture(const char *const *argv, double deadline_s, const st
     return transport_child_run(&cmd, NULL, scope, res, err);
 }
 
-int transport_child_start_on_socket(const char *const *argv, pid_t *pid, int *fd, struct err *err)
+int transport_child_start_on_socket(const char *const *argv, bool keep_terminal, pid_t *pid, int *fd,
+                                    struct err *err)
 {
     int pair[2] = {-1, -1};
     int null = above_stdio(open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -268,7 +272,7 @@ int transport_child_start_on_socket(const char *const *argv, pid_t *pid, int *fd
         goto fail;
     pid_t child = fork();
     if (child == 0)
-        become(argv, NULL, (int[]){pair[1], pair[1], null});
+        become(argv, NULL, keep_terminal, (int[]){pair[1], pair[1], null});
     if (child < 0)
         goto fail;
     close_fd(&null);

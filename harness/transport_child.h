@@ -20,8 +20,10 @@ int transport_child_capture(const char *const *argv, double deadline_s, const st
                             struct buf *out, struct transport_result *res, struct err *err);
 
 /* Starts argv with *fd as the other end of its standard input and output (a stream socket, non-blocking, ours
- * to close); its standard error goes to /dev/null. */
-int transport_child_start_on_socket(const char *const *argv, pid_t *pid, int *fd, struct err *err);
+ * to close); its standard error goes to /dev/null. With keep_terminal it stays in our session, so that it can
+ * ask the user something. It dies with us. */
+int transport_child_start_on_socket(const char *const *argv, bool keep_terminal, pid_t *pid, int *fd,
+                                    struct err *err);
 
 /* Kills the process group and reaps it; 0 is fine. */
 void transport_child_kill(pid_t pid);

@@ -131,7 +131,7 @@ static int64_t stall_ns(const struct transport_io *io)
     return io->moved_ns + (int64_t)(io->cmd->stall_s * (double)ns_per_s);
 }
 
-static int fail_late(const struct transport_io *io, struct err *err)
+int transport_io_fail_late(const struct transport_io *io, struct err *err)
 {
     struct buf words;
     buf_init(&words, 1 << 20);
@@ -149,7 +149,7 @@ int transport_io_check(const struct transport_io *io, struct err *err)
         return err_set(err, ERR_INTERRUPTED, "interrupted");
     int64_t now = clock_mono_ns();
     if (io->deadline_ns && now >= io->deadline_ns)
-        return fail_late(io, err);
+        return transport_io_fail_late(io, err);
     if (stall_ns(io) && now >= stall_ns(io)) {
         io->res->link_lost = true;
         return err_set(err, ERR_NODE, "%s: connection lost: nothing moved for %g s", io->scope->who,

@@ -52,6 +52,8 @@ int transport_io_stderr(struct transport_io *io, const char *data, size_t len, s
 
 /* 0 to go on, -1 when the deadline, the stall limit or the user says stop (res says which). */
 int transport_io_check(const struct transport_io *io, struct err *err);
+/* The deadline has passed: names the command and sets res->timed_out. Returns -1. */
+int transport_io_fail_late(const struct transport_io *io, struct err *err);
 int transport_io_poll_ms(const struct transport_io *io);
 
 /* The one line that a remote shell gets: every word quoted. ERR_INPUT when it is too long to send. The caller

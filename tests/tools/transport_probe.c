@@ -4,10 +4,12 @@
  *   transport_probe [OPTIONS] NODE WORD...
  *   --backend auto|local|libssh2|openssh   --ssh-config FILE   --connect-timeout S   --patience S
  *   --deadline S   --stall S   --send BYTES   --stdout FILE   --times N (the same command, N times)
+ *   --trust show|store (instead of a command: the host's key)
  *   --mark FILE (made when the first output comes)   --reconnect (and once more after a lost link)
  */
 #include "common/clock.h"
 #include "common/sha256.h"
+#include "harness/ssh_trust.h"
 #include "harness/transport.h"
 
 #include <fcntl.h>
@@ -23,7 +25,7 @@ struct probe {
     uint64_t send, sent;
     long times;
     bool reconnect;
-    const char *mark, *stdout_file;
+    const char *mark, *stdout_file, *trust;
     FILE *copy;
     struct sha256 in, out;
 };
@@ -146,6 +148,22 @@ static int probe(struct probe *p, const char *const *argv)
     return rc ? 1 : 0;
 }
 
+static int show_host_key(const struct probe *p)
+{
+    static const char *const names[] = {"unknown", "known", "changed", "revoked"};
+    struct ssh_hostkey key;
+    struct err err = {0};
+    int rc = ssh_hostkey_fetch(&p->target, &key, &err);
+    if (rc == 0)
+        printf("trust=%s\nname=%s\ntype=%s\nfingerprint=%s\nfile=%s\n", names[key.trust], key.name, key.type,
+               key.fingerprint, key.known_hosts);
+    if (rc == 0 && strcmp(p->trust, "store") == 0)
+        rc = ssh_hostkey_store(&key, &err);
+    if (rc)
+        show_error(&err);
+    return rc ? 1 : 0;
+}
+
 static int take_backend(const char *name, enum transport_backend *out)
 {
     static const char *const names[] = {"auto", "local", "libssh2", "openssh"};
@@ -165,19 +183,21 @@ static int take_option(struct probe *p, const char *name, const char *value)
     if (strcmp(name, "--ssh-config") == 0)
         p->target.ssh_config = value;
     else if (strcmp(name, "--connect-timeout") == 0)
-        p->target.connect_timeout_s = atof(value);
+        p->target.connect_timeout_s = strtod(value, NULL);
     else if (strcmp(name, "--patience") == 0)
-        p->target.patience_s = atof(value);
+        p->target.patience_s = strtod(value, NULL);
     else if (strcmp(name, "--deadline") == 0)
-        p->deadline_s = atof(value);
+        p->deadline_s = strtod(value, NULL);
     else if (strcmp(name, "--stall") == 0)
-        p->stall_s = atof(value);
+        p->stall_s = strtod(value, NULL);
     else if (strcmp(name, "--send") == 0)
         p->send = strtoull(value, NULL, 10);
     else if (strcmp(name, "--times") == 0)
         p->times = strtol(value, NULL, 10);
     else if (strcmp(name, "--mark") == 0)
         p->mark = value;
+    else if (strcmp(name, "--trust") == 0)
+        p->trust = value;
     else if (strcmp(name, "--stdout") == 0)
         p->stdout_file = value;
     else
@@ -199,12 +219,14 @@ int main(int argc, char **argv)
         else
             i++;
     }
-    if (i + 2 > argc)
+    if (i + (p.trust ? 1 : 2) > argc)
         return 2;
     setvbuf(stdout, NULL, _IOLBF, 0);
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGINT, &action, NULL);
     p.target.node = argv[i];
+    if (p.trust)
+        return show_host_key(&p);
     p.copy = p.stdout_file ? fopen(p.stdout_file, "we") : NULL;
     int rc = probe(&p, (const char *const *)&argv[i + 1]);
     if (p.copy && fclose(p.copy) != 0)
