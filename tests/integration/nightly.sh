@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Nights of a plan: the first becomes the baseline, the next are compared; one at a time; what was cut short is
+# picked up; people are told what they asked for; old bundles go, a baseline's never.
+# timeout: 300
+. tests/lib.sh
+
+node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"
+plan=$TMPDIR/night.json
+told=$TMPDIR/told
+
+# write_plan PREFILL SLEEP: a workload that reports PREFILL seconds and takes SLEEP.
+write_plan() {
+    jq -n --arg prefill "$1" --arg sleep "$2" --arg told "$told" '{
+        schema: "kernsweep.plan/1", ticket: "night", node: "loopback", workdir: ".kernsweep-night", baseline: "main",
+        variants: [{name: "a", run: ["sh", "-c",
+            "sleep \($sleep); echo \"Prompt tokens: $1\"; echo \"[PERF_TIMING] {\\\"prefill_s\\\": \($prefill), \\\"attn_impl\\\": \\\"x\\\"}\"",
+            "sh", "{context}"]}],
+        contexts: [16, 32], timeouts: {default: 20}, repetitions: 2, threshold: {regression: 0.2},
+        connect: {timeout_s: 5, patience_s: 1}, retention: {keep_bundles: 1},
+        notify: [{on: ["always"], run: ["sh", "-c", "echo \"$KERNSWEEP_NEWS $(jq -r .headline)\" >>\"$1\"", "sh", $told]},
+                 {on: ["regression"], run: ["sh", "-c", "cp \"$KERNSWEEP_REPORT\" \"$1.report\"", "sh", $told]},
+                 {on: ["blocked"], run: ["/nonexistent/program"]}]}' >"$plan"
+}
+
+night=("$KERNSWEEP" nightly "$plan" --ssh-config "$NODE/ssh_config" --db "$TMPDIR/results.db"
+    --artifacts "$TMPDIR/artifacts" --reports "$TMPDIR/nights")
+runs_stored() {
+    sqlite3 "$TMPDIR/results.db" 'SELECT count(*) FROM run'
+}
+
+write_plan 0.5 0.1
+exits "the first night" 0 "${night[@]}"
+like "becomes the baseline" "$ERR" 'this night is the baseline now'
+exits "a night like it" 0 "${night[@]}"
+like "is compared" "$ERR" '0 regressed.*2 unchanged'
+is "both told, and both were quiet" "$(cut -d ' ' -f 1 "$told" | tr '\n' ' ')" "quiet quiet "
+exits "a night after it" 0 "${night[@]}"
+is "a page and a report a night" "$(find "$TMPDIR/nights" -name 'report.*' | wc -l)" 6
+is "the index links them all" "$(grep -c 'report.md)' "$TMPDIR/nights/index.md")" 3
+is "the index page too" "$(grep -o 'report.html"' "$TMPDIR/nights/index.html" | wc -l)" 3
+is "bundles: the baseline's and the newest stay" "$(find "$TMPDIR/artifacts" -name manifest.json | wc -l)" 2
+is "the store keeps all" "$(runs_stored)" 3
+
+write_plan 0.9 0.1
+exits "a slower night: exit 4" 4 "${night[@]}"
+is "says so" "$(tail -n 1 "$told" | cut -d ' ' -f 1)" regression
+like "hands the report over" "$(cat "$told.report")" 'regressed'
+
+exits "a node that is away: exit 3" 3 "${night[@]}" --node 127.0.0.1:1
+is "says so" "$(tail -n 1 "$told" | cut -d ' ' -f 1)" blocked
+like "a notifier that cannot run is one line, no failure" "$ERR" 'notify: cannot run /nonexistent/program'
+like "the index shows it without a report" "$(cat "$TMPDIR/nights/index.md")" 'blocked.*none'
+
+write_plan 0.5 0.1
+exits "a good night after bad ones" 0 "${night[@]}"
+is "has recovered" "$(tail -n 1 "$told" | cut -d ' ' -f 1)" recovered
+
+write_plan 0.5 2
+before=$(runs_stored)
+"${night[@]}" >"$TMPDIR/first.out" 2>&1 &
+first=$!
+until_true 20 grep -q 'run .* started' "$TMPDIR/first.out"
+exits "a second start while it runs: exit 3" 3 "${night[@]}"
+like "says who holds it since when" "$ERR" 'pid [0-9]+ on .* since 20'
+kill -9 "$first"
+wait "$first" 2>/dev/null
+exits "after a kill -9 the next one" 0 "${night[@]}"
+like "picks the run up" "$ERR" 'picking up run'
+is "each test once, in one run more" "$(runs_stored)" $((before + 1))
+
+is "with all its tests" "$(sqlite3 "$TMPDIR/results.db" 'SELECT count(*) FROM test GROUP BY run_id' | sort -u)" 4
+
+done_testing
