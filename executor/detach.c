@@ -2,6 +2,7 @@
 
 #include "common/clock.h"
 #include "common/proto.h"
+#include "executor/fault.h"
 #include "executor/supervise.h"
 
 #include <errno.h>
@@ -19,11 +20,15 @@ enum { START_LIMIT_MS = 10000 };
 int detach_supervise(const struct layout *layout, const char *run_id, struct lock *lock)
 {
     struct err err = {.kind = ERR_NONE};
+    char dir[FS_PATH_MAX], now[CLOCK_ISO_LEN + 1];
     signal(SIGPIPE, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
-    if (lock_describe(lock, run_id, &err) == 0 && supervise(layout, run_id, &err) == 0)
-        return EXIT_DONE;
-    char now[CLOCK_ISO_LEN + 1];
+    if (layout_run(layout, dir, run_id, &err) == 0) {
+        fault_clear(dir);
+        if (lock_describe(lock, run_id, &err) == 0 && supervise(layout, run_id, &err) == 0)
+            return EXIT_DONE;
+        fault_write(dir, err.msg);
+    }
     clock_iso8601(clock_real_s(), now);
     fprintf(stderr, "%s kernsweep-executor: %s\n", now, err.msg);
     return (int)exit_code_of(&err);

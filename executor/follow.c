@@ -1,5 +1,6 @@
 #include "executor/follow.h"
 
+#include "executor/fault.h"
 #include "executor/lock.h"
 
 #include <errno.h>
@@ -115,12 +116,24 @@ static int run(struct follower *f, struct err *err)
     }
 }
 
+static void tell_why(const struct layout *layout, const char *run_id, struct err *err)
+{
+    char dir[FS_PATH_MAX], fault[FAULT_MAX] = "";
+    if (layout_run(layout, dir, run_id, err) == 0)
+        fault_read(dir, fault);
+    err_set(err, ERR_NODE, "nobody supervises the run %s any more: %s", run_id,
+            *fault ? fault
+                   : "its executor was killed, or the node went down; submit it again to go on with it");
+}
+
 int follow(const struct layout *layout, const char *run_id, int64_t offset, int out_fd, struct err *err)
 {
     struct follower f = {.offset = offset, .file = -1, .inotify = -1, .pidfd = -1, .out = out_fd};
     int rc = open_all(&f, layout, run_id, err);
     if (rc == 0)
         rc = run(&f, err);
+    if (rc == FOLLOW_DEAD)
+        tell_why(layout, run_id, err);
     for (const int *fd = (const int[]){f.file, f.inotify, f.pidfd, -1}, *end = fd + 3; fd < end; fd++) {
         if (*fd >= 0)
             close(*fd);

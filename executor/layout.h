@@ -31,6 +31,8 @@ int layout_make(const struct layout *l, char *out, const char *kind, struct err 
 #define RUN_LOCK ".lock"
 #define RUN_JOB_PRIVATE ".job.json" /* with the values of secrets; removed when the run is closed */
 #define RUN_CANCEL ".cancel"        /* the user asked for it */
+#define RUN_RESERVE ".reserve"      /* room for RUN_ERROR on a full disk */
+#define RUN_ERROR ".error"          /* why the last supervisor ended without closing the run; one line */
 #define RUN_PLAN "plan.json"
 #define RUN_JOB "job.json"
 #define RUN_NODE "node.json"

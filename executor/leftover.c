@@ -86,7 +86,7 @@ json_t *leftover_list(const struct layout *l)
     struct dirent *e;
     while (dir && json_array_size(out) < LEFTOVERS_MAX && (e = readdir(dir))) {
         json_t *item = isdigit((unsigned char)e->d_name[0])
-                           ? describe(l, (pid_t)atoi(e->d_name), other.what, env)
+                           ? describe(l, (pid_t)strtol(e->d_name, NULL, 10), other.what, env)
                            : NULL;
         if (item)
             json_array_append_new(out, item);

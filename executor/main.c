@@ -126,7 +126,10 @@ static int cmd_supervise(const struct context *c, struct err *err)
 static int cmd_follow(const struct context *c, struct err *err)
 {
     signal(SIGPIPE, SIG_IGN);
-    return follow(&c->layout, c->options.run, c->options.offset, STDOUT_FILENO, err);
+    int rc = follow(&c->layout, c->options.run, c->options.offset, STDOUT_FILENO, err);
+    if (rc == FOLLOW_DEAD)
+        fprintf(stderr, "kernsweep-executor follow: %s\n", err->msg);
+    return rc;
 }
 
 static int cmd_status(const struct context *c, struct err *err)

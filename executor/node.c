@@ -84,7 +84,7 @@ static json_t *or_null(json_t *value)
 static json_t *memory_bytes(const struct layout *l)
 {
     json_t *text = keyed(l->proc, "meminfo", "MemTotal", ':');
-    long long kib = json_is_string(text) ? atoll(json_string_value(text)) : 0;
+    long long kib = json_is_string(text) ? strtoll(json_string_value(text), NULL, 10) : 0;
     json_decref(text);
     return kib > 0 ? json_integer(kib * 1024) : json_null();
 }

@@ -204,8 +204,8 @@ static void kfd_process(const char *path, const char *name, void *arg)
 {
     double bytes = 0;
     each(path, NULL, kfd_vram, &bytes);
-    json_array_append_new(
-        arg, json_pack("{s:I, s:I}", "pid", (json_int_t)atoll(name), "vram_bytes", (json_int_t)bytes));
+    json_array_append_new(arg, json_pack("{s:I, s:I}", "pid", (json_int_t)strtoll(name, NULL, 10),
+                                         "vram_bytes", (json_int_t)bytes));
 }
 
 json_t *node_gpu_processes(const struct layout *l)

@@ -47,7 +47,7 @@ static size_t read_pairs(struct pair *pairs, size_t max)
             continue;
         pid_t parent = parent_of(e->d_name);
         if (parent > 0)
-            pairs[count++] = (struct pair){.pid = (pid_t)atoi(e->d_name), .parent = parent};
+            pairs[count++] = (struct pair){.pid = (pid_t)strtol(e->d_name, NULL, 10), .parent = parent};
     }
     if (dir)
         closedir(dir);

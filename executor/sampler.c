@@ -84,6 +84,7 @@ void sampler_take(struct sampler *s, double t_s, uint64_t missed)
     }
     s->missed += missed;
     note_gap(s, t_s);
+    s->history[s->samples % SAMPLER_HISTORY] = s->last;
     if (s->samples++ % s->stride == 0)
         add_row(s, &s->last);
     s->cpu_s += thread_cpu_s() - before;

@@ -12,11 +12,14 @@
 
 #include <stdint.h>
 
+enum { SAMPLER_HISTORY = 16 };
+
 struct sampler {
     struct telemetry *telemetry; /* borrowed */
     struct sample before;        /* the level before the test started */
     struct sample last;
-    double peak[SAMPLE_FIELDS]; /* NaN: never seen */
+    struct sample history[SAMPLER_HISTORY]; /* a ring of the last ones: sample i is at i % SAMPLER_HISTORY */
+    double peak[SAMPLE_FIELDS];             /* NaN: never seen */
     uint64_t samples, missed, rows;
     uint64_t stride; /* every how many samples one row is written */
     double max_gap_s, last_t_s, cpu_s;

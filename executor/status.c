@@ -3,6 +3,7 @@
 #include "common/json.h"
 #include "common/proto.h"
 #include "common/text.h"
+#include "executor/fault.h"
 #include "executor/lock.h"
 
 #include <dirent.h>
@@ -101,7 +102,7 @@ static void read_summary(json_t *out, const json_t *summary)
 
 static json_t *report(const char *dir, const char *run_id)
 {
-    char path[FS_PATH_MAX];
+    char path[FS_PATH_MAX], fault[FAULT_MAX];
     struct lock_holder holder = {.held = false};
     json_t *job = load(dir, RUN_JOB), *summary = load(dir, RUN_SUMMARY), *out = json_object();
     bool complete = fs_join(path, NULL, dir, RUN_MANIFEST) == 0 && fs_exists(path);
@@ -119,6 +120,8 @@ static json_t *report(const char *dir, const char *run_id)
     json_object_set_new(out, "eta_s", json_null());
     json_object_set_new(out, "started_at", json_null());
     json_object_set_new(out, "pid", holder.held && holder.pid ? json_integer(holder.pid) : json_null());
+    fault_read(dir, fault);
+    json_object_set_new(out, "error", *fault ? json_string(fault) : json_null());
     if (complete && summary)
         read_summary(out, summary);
     else

@@ -4,14 +4,17 @@
 #include "common/json.h"
 #include "common/proto.h"
 #include "executor/detach.h"
+#include "executor/fault.h"
 #include "executor/job.h"
 #include "executor/lock.h"
 #include "executor/secrets.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
+
+enum { DISK_FREE_MIN = 4 << 20 };
 
 static const char *const request_keys[] = {"plan", "job", NULL};
 
@@ -49,7 +52,9 @@ static int write_run(const char *dir, const struct job *job, json_t *plan, struc
     struct secrets secrets;
     if (secrets_init(&secrets, job, err) != 0)
         return -1;
-    int rc = save(dir, RUN_PLAN, secrets_clean_json(&secrets, plan), err);
+    int rc = fault_reserve(dir, err);
+    if (rc == 0)
+        rc = save(dir, RUN_PLAN, secrets_clean_json(&secrets, plan), err);
     if (rc == 0)
         rc = save(dir, RUN_JOB, secrets_clean_json(&secrets, job->root), err);
     if (rc == 0)
@@ -102,6 +107,20 @@ static int reply(struct buf *out, const char *dir, const char *run_id, pid_t pid
     return rc;
 }
 
+/* Better refused now than ended in the middle. */
+static int check_disk(const char *dir, struct err *err)
+{
+    struct statvfs fs;
+    if (statvfs(dir, &fs) != 0)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot ask for free space", dir);
+    uint64_t bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+    if (bytes >= DISK_FREE_MIN)
+        return 0;
+    return err_set(err, ERR_NODE,
+                   "%s: only %llu bytes of disk are free and a run needs %d; make room and submit again", dir,
+                   (unsigned long long)bytes, DISK_FREE_MIN);
+}
+
 /* With the run's lock held. */
 static int start(const struct layout *layout, const char *dir, const struct job *job, json_t *plan,
                  struct lock *lock, struct buf *out, struct err *err)
@@ -112,7 +131,8 @@ static int start(const struct layout *layout, const char *dir, const struct job 
         return -1;
     if (fs_exists(manifest))
         return reply(out, dir, job->run_id, 0, "complete", err);
-    if (check_source(layout, job, err) != 0 || write_run(dir, job, plan, err) != 0 ||
+    if (check_disk(dir, err) != 0 || check_source(layout, job, err) != 0 ||
+        write_run(dir, job, plan, err) != 0 ||
         detach_supervisor(layout, dir, job->run_id, lock, &pid, err) != 0)
         return -1;
     return reply(out, dir, job->run_id, pid, "started", err);

@@ -76,6 +76,7 @@ int suite_open(struct suite *s, const struct layout *layout, const char *run_id,
     char events[FS_PATH_MAX];
     struct telemetry_target target = {.layout = layout};
     *s = (struct suite){.layout = layout, .journal = {.fd = -1}, .loop = {.epfd = -1}};
+    s->oom = (struct oom){.kernel_log = -1, .cgroup = -1, .vmstat = -1};
     s->start_ns = clock_mono_ns();
     clock_iso8601(clock_real_s(), s->started_at);
     if (layout_run(layout, s->dir, run_id, err) != 0 || load_job(s, run_id, err) != 0 ||
@@ -85,12 +86,14 @@ int suite_open(struct suite *s, const struct layout *layout, const char *run_id,
         return -1;
     }
     telemetry_open(&s->telemetry, &target);
+    oom_open(&s->oom, layout);
     return 0;
 }
 
 void suite_release(struct suite *s)
 {
     telemetry_close(&s->telemetry);
+    oom_close(&s->oom);
     if (s->loop.epfd >= 0)
         loop_close(&s->loop);
     journal_close(&s->journal);

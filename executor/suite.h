@@ -14,6 +14,7 @@
 #include "executor/journal.h"
 #include "executor/layout.h"
 #include "executor/loop.h"
+#include "executor/oom.h"
 #include "executor/secrets.h"
 #include "executor/telemetry.h"
 #include "executor/verdict.h"
@@ -52,6 +53,7 @@ struct suite {
     struct journal journal;
     struct loop loop;
     struct telemetry telemetry;
+    struct oom oom;
     struct eta eta;
     struct variant_state *variant;
     struct test_state *test;

@@ -65,6 +65,9 @@ static int forget_private(struct suite *s, struct err *err)
     if (fs_join(path, err, s->dir, RUN_JOB_PRIVATE) != 0)
         return -1;
     unlink(path);
+    if (fs_join(path, err, s->dir, RUN_RESERVE) != 0)
+        return -1;
+    unlink(path);
     return 0;
 }
 

@@ -6,6 +6,7 @@
 static const struct telemetry_backend *const backends[TELEMETRY_BACKENDS] = {
     &telemetry_process_tree,
     &telemetry_amdgpu,
+    &telemetry_kfd,
 };
 
 static const struct {

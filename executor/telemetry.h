@@ -1,7 +1,7 @@
 /* telemetry: one sample of everything that can be measured while a test runs, behind one interface with a
- * table of back-ends (the process tree; amdgpu through sysfs). A back-end keeps its descriptors open and only
- * preads. What is not available is NaN and its key is absent in artifacts, never 0. Knows nothing of timers
- * or files.
+ * table of back-ends (the process tree; amdgpu and kfd through sysfs). A back-end keeps its descriptors open
+ * and only preads. What is not available is NaN and its key is absent in artifacts, never 0. Knows nothing of
+ * timers or files.
  */
 #ifndef KERNSWEEP_EXECUTOR_TELEMETRY_H
 #define KERNSWEEP_EXECUTOR_TELEMETRY_H
@@ -54,8 +54,9 @@ struct telemetry_backend {
 
 extern const struct telemetry_backend telemetry_process_tree;
 extern const struct telemetry_backend telemetry_amdgpu;
+extern const struct telemetry_backend telemetry_kfd;
 
-enum { TELEMETRY_BACKENDS = 2 };
+enum { TELEMETRY_BACKENDS = 3 };
 
 struct telemetry {
     void *state[TELEMETRY_BACKENDS];

@@ -1,10 +1,12 @@
 /* amdgpu through sysfs: VRAM and load at each sample; what the driver must ask the GPU's controller for
- * (power, temperatures, clock) ten times a second at most. A file that is not there is not measured. */
+ * (power, temperatures, clock) ten times a second at most. A file that is not there is not measured; where a
+ * virtual function has no hwmon, the head of gpu_metrics stands in for it. */
 #include "executor/telemetry.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +47,7 @@ struct amdgpu {
     double last_slow_s;
     struct {
         int fd[AMD_FILES];
+        int metrics; /* -1 where hwmon tells the same */
     } card[CARDS_MAX];
 };
 
@@ -103,7 +106,8 @@ static void open_card(struct amdgpu *a, const char *device)
     fd[AMD_GPU_BUSY] = open_in(device, "gpu_busy_percent");
     fd[AMD_MEM_BUSY] = open_in(device, "mem_busy_percent");
     open_hwmon(fd, device);
-    a->count++;
+    bool has_hwmon = fd[AMD_POWER] >= 0 || fd[AMD_TEMP_JUNCTION] >= 0;
+    a->card[a->count++].metrics = has_hwmon ? -1 : open_in(device, "gpu_metrics");
 }
 
 static bool is_card(const char *name)
@@ -149,6 +153,31 @@ static bool read_number(int fd, double *out)
     return end != text;
 }
 
+/* Of the table only the first 16 bytes, which are the same in all its versions that count here (1.4 to 1.8);
+ * what follows moves between driver releases. All ones stand for "not supported". */
+static void read_metrics(int fd, struct sample *out)
+{
+    struct {
+        uint16_t size;
+        uint8_t format, content;
+        uint16_t hotspot, mem, vrsoc, watts, gfx, umc;
+    } head;
+    _Static_assert(sizeof head == 16, "the table's head has no padding");
+    if (fd < 0 || pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head || head.format != 1 ||
+        head.content < 4 || head.content > 8)
+        return;
+    const struct {
+        enum sample_field field;
+        uint16_t value;
+    } parts[] = {{SAMPLE_TEMP_JUNCTION, head.hotspot}, {SAMPLE_TEMP_MEM, head.mem}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i].value != UINT16_MAX)
+            sample_max(out, parts[i].field, parts[i].value);
+    }
+    if (head.watts != UINT16_MAX)
+        sample_add(out, SAMPLE_POWER, head.watts);
+}
+
 static void amdgpu_read(void *state, struct sample *out)
 {
     struct amdgpu *a = state;
@@ -165,6 +194,8 @@ static void amdgpu_read(void *state, struct sample *out)
             else
                 sample_max(out, meaning[f].field, value * meaning[f].unit);
         }
+        if (slow)
+            read_metrics(a->card[c].metrics, out);
     }
     if (slow)
         a->last_slow_s = out->t_s;
@@ -178,6 +209,8 @@ static void amdgpu_close(void *state)
             if (a->card[c].fd[f] >= 0)
                 close(a->card[c].fd[f]);
         }
+        if (a->card[c].metrics >= 0)
+            close(a->card[c].metrics);
     }
     free(a);
 }

@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -149,11 +150,16 @@ static int start_event(struct test_run *r, struct err *err)
 static void judge(struct test_run *r)
 {
     struct outcome outcome;
+    char evidence[OOM_EVIDENCE_MAX];
     struct expectation expected = {.context = r->test->context,
                                    .attn_impl = r->variant->attn_impl,
                                    .prompt_tokens_required = r->suite->job.prompt_tokens_required};
     child_outcome(&r->child, &r->limits, r->argv.item[0], &outcome);
     outcome.hang_after_s = r->suite->job.hang_after_s;
+    /* 137: a shell whose child was killed; the group may also have died of one member's death. */
+    if ((outcome.signal == SIGKILL || outcome.exit_code == 128 + SIGKILL) &&
+        oom_evidence(&r->suite->oom, evidence))
+        outcome.oom_evidence = evidence;
     r->verdict = verdict_of(&outcome, &r->reader.result, &expected);
     if (outcome.stop == STOP_CANCEL && !suite_cancelled(r->suite)) {
         r->verdict.status = STATUS_INTERRUPTED;
@@ -186,7 +192,9 @@ static int write_diag(struct test_run *r, struct err *err)
     buf_printf(&text, "wall %.3f s of %.3f s allowed; leftovers %u; all processes gone: %s\n",
                r->child.wall_s, r->test->timeout_s, r->child.leftovers, r->child.group_gone ? "yes" : "NO");
     diag_sample(&text, "before", &r->sampler.before);
-    diag_sample(&text, "last sample", &r->sampler.last);
+    for (uint64_t i = r->sampler.samples > SAMPLER_HISTORY ? r->sampler.samples - SAMPLER_HISTORY : 0;
+         i < r->sampler.samples; i++)
+        diag_sample(&text, "sample", &r->sampler.history[i % SAMPLER_HISTORY]);
     buf_add(&text, r->evidence.data, r->evidence.len);
     diag_log_end(&text, &r->log);
     int rc = artifact_text(r->dir, "diag.txt", buf_str(&text), text.len, &r->suite->secrets, err);
@@ -274,6 +282,7 @@ static int run(struct test_run *r, struct err *err)
                                       .heartbeat_s = heartbeat_s,
                                       .sample_interval_ms = s->job.sample_interval_ms};
     s->test[r->index].attempts++;
+    oom_mark(&s->oom);
     if (start_event(r, err) != 0)
         return -1;
     int rc = child_run(&s->loop, &spec, &r->limits, &hooks, &r->child, err);

@@ -27,7 +27,7 @@ static void set_text(char *out, size_t size, const char *s, size_t len)
         len--;
     }
     for (size_t i = 0; i < len && clean.len < size - 1; i++)
-        buf_putc(&clean, s[i] >= ' ' && s[i] < 0x7f ? s[i] : '?');
+        buf_puts(&clean, s[i] >= ' ' && s[i] <= '~' ? (const char[]){s[i], '\0'} : "?");
     snprintf(out, size, "%s", buf_str(&clean));
     buf_release(&clean);
 }
