@@ -260,40 +260,46 @@ static int decide_metric(struct comparing *c, enum metric m, struct err *err)
     return 0;
 }
 
-static int add_fact(struct comparison *out, const char *key, const char *base, const char *now,
+static int add_fact(struct fact_list *out, const char *key, const char *base, const char *now,
                     struct err *err)
 {
     if (strcmp(base, now) == 0)
         return 0;
-    struct fact_change *facts = realloc(out->facts, (out->n_facts + 1) * sizeof *facts);
-    if (!facts)
+    struct fact_change *items = realloc(out->items, (out->count + 1) * sizeof *items);
+    if (!items)
         return err_set(err, ERR_INTERNAL, "no memory for the comparison");
-    out->facts = facts;
-    struct fact_change *f = &facts[out->n_facts++];
+    out->items = items;
+    struct fact_change *f = &items[out->count++];
     snprintf(f->key, sizeof f->key, "%s", key);
     snprintf(f->base, sizeof f->base, "%s", base);
     snprintf(f->now, sizeof f->now, "%s", now);
     return 0;
 }
 
-static int compare_facts(struct comparing *c, struct err *err)
+int compare_facts(const struct run_data *a, const struct run_data *b, struct fact_list *out, struct err *err)
 {
-    const struct run_data *a = c->base, *b = c->now;
-    if (!a)
-        return 0;
-    if (add_fact(c->out, "node", a->info.node, b->info.node, err) != 0 ||
-        add_fact(c->out, "mode", a->info.mode, b->info.mode, err) != 0 ||
-        add_fact(c->out, "source", a->info.source_sha256, b->info.source_sha256, err) != 0)
-        return -1;
-    for (size_t i = 0, j = 0; i < a->n_facts || j < b->n_facts;) {
+    *out = (struct fact_list){0};
+    int rc = add_fact(out, "node", a->info.node, b->info.node, err) ||
+                     add_fact(out, "mode", a->info.mode, b->info.mode, err) ||
+                     add_fact(out, "source", a->info.source_sha256, b->info.source_sha256, err)
+                 ? -1
+                 : 0;
+    for (size_t i = 0, j = 0; rc == 0 && (i < a->n_facts || j < b->n_facts);) {
         int order = i == a->n_facts ? 1 : j == b->n_facts ? -1 : strcmp(a->facts[i].key, b->facts[j].key);
         const char *base = order <= 0 ? a->facts[i].value : "", *now = order >= 0 ? b->facts[j].value : "";
-        if (add_fact(c->out, order <= 0 ? a->facts[i].key : b->facts[j].key, base, now, err) != 0)
-            return -1;
+        rc = add_fact(out, order <= 0 ? a->facts[i].key : b->facts[j].key, base, now, err);
         i += order <= 0;
         j += order >= 0;
     }
-    return 0;
+    if (rc != 0)
+        fact_list_release(out);
+    return rc;
+}
+
+void fact_list_release(struct fact_list *l)
+{
+    free(l->items);
+    *l = (struct fact_list){0};
 }
 
 static int make_room(struct comparing *c, struct err *err)
@@ -319,8 +325,11 @@ int compare_runs(const struct run_data *base, const struct run_data *now, const 
         rc = compare_cells(&c, err);
     for (int m = 0; rc == 0 && m < METRIC_COUNT; m++)
         rc = decide_metric(&c, (enum metric)m, err);
-    if (rc == 0)
-        rc = compare_facts(&c, err);
+    struct fact_list facts = {0};
+    if (rc == 0 && base)
+        rc = compare_facts(base, now, &facts, err);
+    out->facts = facts.items;
+    out->n_facts = facts.count;
     free(c.base_values);
     if (rc != 0)
         comparison_release(out);

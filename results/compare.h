@@ -89,6 +89,11 @@ struct fact_change {
     char now[RUN_FACT_MAX];
 };
 
+struct fact_list {
+    struct fact_change *items; /* node, mode and source first, then by key */
+    size_t count;
+};
+
 struct comparison {
     char base_id[RUN_ID_MAX];
     char now_id[RUN_ID_MAX];
@@ -129,6 +134,11 @@ int compare_runs(const struct run_data *base, const struct run_data *now, const 
                  const struct compare_options *options, struct comparison *out, struct err *err);
 void comparison_release(struct comparison *c);
 
+/* What was different around two runs: the node, the mode, the sources, and every fact. */
+int compare_facts(const struct run_data *base, const struct run_data *now, struct fact_list *out,
+                  struct err *err);
+void fact_list_release(struct fact_list *l);
+
 /* Inside one run: `variant` against `reference`, context by context (METRIC_PREFILL_S or any other). NaN
  * where either has no median. base is the reference: factor 0.11 reads "0.11x of the reference's speed". */
 struct variant_delta {
@@ -140,8 +150,8 @@ struct variant_delta {
     double factor_error; /* one standard error by propagation; NaN with fewer than 2 values a side */
 };
 
-/* Every other variant of one run against the reference, with verdicts: they were measured in one session. base_id is the
- * reference's name. A context that only the reference has is "missing" for the others. */
+/* Every other variant of one run against the reference, with verdicts: they were measured in one session.
+ * base_id is the reference's name. A context that only the reference has is "missing" for the others. */
 int compare_within(const struct run_data *run, size_t reference, const struct compare_options *options,
                    struct comparison *out, struct err *err);
 

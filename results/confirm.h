@@ -9,9 +9,6 @@
 
 #include "results/compare.h"
 
-/* Tag of the runs that only confirm: they stay out of the history, which looks at one tag at a time. */
-#define CONFIRM_TAG "confirm"
-
 struct suspect {
     char variant[RUN_NAME_MAX];
     int context;

@@ -66,13 +66,14 @@ static int load_eligible(struct store *s, const struct history_options *o, struc
                          struct err *err)
 {
     *out = (struct eligible){0};
-    SQL_STMT stmt = sql_prepare(s,
-                                "SELECT r.id FROM run r LEFT JOIN run b ON b.id = ?5"
-                                " WHERE r.node = ?1 AND r.ticket = ?2 AND r.mode = ?3 AND (?4 IS NULL OR "
-                                "r.tag = ?4) AND r.status = 'COMPLETE'"
-                                " AND (b.id IS NULL OR (r.ordered_at, r.id) < (b.ordered_at, b.id))"
-                                " ORDER BY r.ordered_at DESC, r.id DESC LIMIT ?6",
-                                err);
+    SQL_STMT stmt =
+        sql_prepare(s,
+                    "SELECT r.id FROM run r LEFT JOIN run b ON b.id = ?5"
+                    " WHERE r.node = ?1 AND r.ticket = ?2 AND r.mode = ?3 AND r.status = 'COMPLETE'"
+                    " AND CASE WHEN ?4 IS NULL THEN r.tag NOT IN (?7, ?8) ELSE r.tag = ?4 END"
+                    " AND (b.id IS NULL OR (r.ordered_at, r.id) < (b.ordered_at, b.id))"
+                    " ORDER BY r.ordered_at DESC, r.id DESC LIMIT ?6",
+                    err);
     if (!stmt)
         return -1;
     sql_bind_text(stmt, 1, o->node);
@@ -81,6 +82,8 @@ static int load_eligible(struct store *s, const struct history_options *o, struc
     sql_bind_text(stmt, 4, o->tag);
     sql_bind_int_or_null(stmt, 5, o->before, 0);
     sql_bind_int(stmt, 6, o->nights ? (int64_t)o->nights : -1);
+    sql_bind_text(stmt, 7, RUN_TAG_CONFIRM);
+    sql_bind_text(stmt, 8, RUN_TAG_NOISE);
     struct dated *runs = NULL;
     size_t n = 0, cap = 0;
     int rc;

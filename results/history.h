@@ -8,6 +8,10 @@
 
 #include "results/run_data.h"
 
+/* Tags of runs that answer a question of their own, and are no nights. */
+#define RUN_TAG_CONFIRM "confirm"
+#define RUN_TAG_NOISE "noise"
+
 enum { HISTORY_NIGHTS_DEFAULT = 50 };
 
 struct history_point {
@@ -34,7 +38,7 @@ struct history_options {
     const char *node; /* required, as ticket and mode */
     const char *ticket;
     const char *mode;
-    const char *tag;     /* NULL: any */
+    const char *tag;     /* NULL: any but those above */
     const char *variant; /* NULL: all */
     int context;         /* 0: all */
     int64_t before;      /* only runs older than this one (a run's key); 0: all */

@@ -24,6 +24,22 @@ int report_plan_load(struct store *s, int64_t run_key, json_t **plan, struct err
     return *plan ? 0 : -1;
 }
 
+int report_run_label(struct store *s, int64_t run_key, char *run_id, char *date, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(s, "SELECT run_id, date FROM run WHERE id = ?1", err);
+    if (!stmt)
+        return -1;
+    sql_bind_int(stmt, 1, run_key);
+    int rc = sql_step(s, stmt, err);
+    if (rc == 0)
+        return err_set(err, ERR_STORAGE, "%s: a run of the history is gone", s->path);
+    if (rc < 0)
+        return -1;
+    sql_text(stmt, 0, run_id, RUN_ID_MAX);
+    sql_text(stmt, 1, date, 11);
+    return 0;
+}
+
 /* Runs of the ticket up to this one. */
 #define COST_ROWS                                                                                            \
     "SELECT r.id AS id, r.run_id, r.tag, r.date, r.status, r.wall_s,"                                        \

@@ -11,6 +11,9 @@
 /* *plan: the caller json_decref()s it; NULL when the run has none. */
 int report_plan_load(struct store *s, int64_t run_key, json_t **plan, struct err *err);
 
+/* Who a run is. run_id: char[RUN_ID_MAX], date: char[11]. */
+int report_run_label(struct store *s, int64_t run_key, char *run_id, char *date, struct err *err);
+
 /* A run of the ticket with what its plan says a node costs: {"cost": {"per_hour": 2.5, "currency": "USD"}}.
  */
 struct cost_row {

@@ -2,6 +2,7 @@
 #include "tests/unit/results_support.h"
 
 #include "results/history.h"
+#include "results/timeline.h"
 
 static int64_t store_night(struct store *s, int night, const char *tag, enum run_status status,
                            double prefill)
@@ -91,11 +92,90 @@ static void may_be_narrowed(void **state)
     store_close(&s);
 }
 
+/* Forty nights; from the 25th on v3 is a tenth slower, built from other sources, on another driver. */
+static void store_step(struct store *s)
+{
+    struct err err = {0};
+    for (int i = 0; i < 40; i++) {
+        struct draft d;
+        draft_night(&d, i);
+        sha256_of(i < 25 ? "a" : "b", 1, d.info.source_sha256);
+        draft_add_fact(&d, "driver", i < 25 ? "6.8" : "6.9", &err);
+        draft_add_fact(&d, "rocm", "6.2", &err);
+        double level = (i < 25 ? 10 : 11) + 0.02 * (i * 7 % 5);
+        draft_shot(&d, "v3", 4096, 1, level);
+        draft_shot(&d, "v3", 4096, 2, level + 0.01);
+        if (i == 30)
+            snprintf(d.info.tag, sizeof d.info.tag, RUN_TAG_CONFIRM);
+        must_store(s, &d);
+    }
+}
+
+static void a_change_comes_with_its_run_and_its_facts(void **state)
+{
+    (void)state;
+    struct store s = open_store("step.db");
+    struct err err = {0};
+    struct timeline t;
+    const struct changes_options options = changes_defaults();
+    store_step(&s);
+    struct timeline_filter f = {.variant = "v3", .context = 4096};
+    assert_ok(timeline_load(&s, &f, &options, &t, &err), &err);
+    assert_string_equal(t.node, NODE);
+    assert_int_equal(t.count, 39);
+    assert_string_equal(t.points[0].run_id, "night-0000");
+    assert_int_equal(t.points[0].n, 2);
+    assert_int_equal(t.n_changes, 1);
+    const struct timeline_change *c = &t.changes[0];
+    assert_string_equal(t.points[c->change.at].run_id, "night-0025");
+    assert_near(c->change.ratio, 1.1, 0.005);
+    assert_int_equal(c->facts.count, 2);
+    assert_string_equal(c->facts.items[0].key, "source");
+    assert_string_equal(c->facts.items[1].key, "driver");
+    assert_string_equal(c->facts.items[1].now, "6.9");
+    timeline_release(&t);
+
+    f.nights = 5;
+    f.metric = METRIC_TOK_PER_S;
+    assert_ok(timeline_load(&s, &f, &options, &t, &err), &err);
+    assert_int_equal(t.count, 5);
+    assert_int_equal(t.n_changes, 0);
+    timeline_release(&t);
+    store_close(&s);
+}
+
+static void an_unclear_cell_is_asked_about(void **state)
+{
+    (void)state;
+    struct store s = open_store("unclear.db");
+    struct err err = {0};
+    struct timeline t;
+    const struct changes_options options = changes_defaults();
+    struct timeline_filter f = {.variant = "v3", .context = 4096};
+    assert_err(timeline_load(&s, &f, &options, &t, &err), &err, ERR_INPUT, "v3", "4096");
+    for (int i = 0; i < 2; i++) {
+        struct draft d;
+        draft_night(&d, i);
+        snprintf(d.info.ticket, sizeof d.info.ticket, i ? "one" : "two");
+        draft_shot(&d, "v3", 4096, 1, 10);
+        must_store(&s, &d);
+    }
+    assert_err(timeline_load(&s, &f, &options, &t, &err), &err, ERR_INPUT, "plan one", "plan two",
+               "--ticket");
+    f.ticket = "two";
+    assert_ok(timeline_load(&s, &f, &options, &t, &err), &err);
+    assert_int_equal(t.count, 1);
+    timeline_release(&t);
+    store_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nights_come_in_order),
         cmocka_unit_test(may_be_narrowed),
+        cmocka_unit_test(a_change_comes_with_its_run_and_its_facts),
+        cmocka_unit_test(an_unclear_cell_is_asked_about),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }
