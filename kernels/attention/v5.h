@@ -33,15 +33,15 @@ struct problem {
     }
     __device__ head_rows queries(int head, int head_dim) const
     {
-        return {q + query_offset(head, head_dim), static_cast<size_t>(q_heads) * head_dim, seq};
+        return {q + query_offset(head, head_dim), static_cast<uint32_t>(q_heads * head_dim), seq};
     }
     __device__ head_rows keys(int head, int head_dim) const
     {
-        return {k + key_offset(head, head_dim), static_cast<size_t>(kv_heads) * head_dim, seq};
+        return {k + key_offset(head, head_dim), static_cast<uint32_t>(kv_heads * head_dim), seq};
     }
     __device__ head_rows values(int head, int head_dim) const
     {
-        return {v + key_offset(head, head_dim), static_cast<size_t>(kv_heads) * head_dim, seq};
+        return {v + key_offset(head, head_dim), static_cast<uint32_t>(kv_heads * head_dim), seq};
     }
     // Keys that the query at `row` sees, and that at least one of rows [first, first + count) sees.
     __device__ int keys_of(int row) const
@@ -87,21 +87,23 @@ template <class F> __device__ __forceinline__ void mask(typename F::scores &s, c
     each<F>(s.at, [&](float &x, int r, int j, int e) { x = F::key(j, e) < limit[r] ? x : -INFINITY; });
 }
 
-// The running softmax of a lane's rows. `sum` is this lane's share until total() adds the others'.
+// The running softmax of a lane's rows. `sum` is this lane's share until total() adds the others', in F::sums
+// parts: two let neighbouring values be added in pairs.
 template <class F> struct softmax {
-    float max[F::rows], sum[F::rows];
+    float max[F::rows], sum[F::rows][F::sums];
 
     __device__ softmax()
     {
 #pragma unroll
         for (int r = 0; r < F::rows; r++) {
             max[r] = -INFINITY;
-            sum[r] = 0.0f;
+            for (float &part : sum[r])
+                part = 0.0f;
         }
     }
 
     // Turns a tile's scores into probabilities against the new maximum. What was summed before, here and
-    // in the output, counts `keep` times from now on.
+    // in the output, counts `keep` times from now on. They are 2^lift too large, and so is their sum.
     __device__ __forceinline__ void absorb(typename F::scores &s, float (&keep)[F::rows], float scale)
     {
         float old[F::rows], shift[F::rows];
@@ -112,19 +114,20 @@ template <class F> struct softmax {
 #pragma unroll
         for (int r = 0; r < F::rows; r++) {
             max[r] = F::row_max(max[r]);
-            shift[r] = max[r] * scale;
+            shift[r] = max[r] * scale - F::lift;
             keep[r] = exp2_fast((old[r] - max[r]) * scale);
-            sum[r] *= keep[r];
+            for (float &part : sum[r])
+                part *= keep[r];
         }
-        each<F>(s.at, [&](float &x, int r, int, int) {
+        each<F>(s.at, [&](float &x, int r, int, int e) {
             x = exp2_fast(fmaf(x, scale, -shift[r]));
-            sum[r] += x;
+            sum[r][e % F::sums] += x;
         });
     }
 
     __device__ float total(int r) const
     {
-        return F::row_sum(sum[r]);
+        return F::row_sum(F::sums == 1 ? sum[r][0] : sum[r][0] + sum[r][F::sums - 1]);
     }
 };
 

@@ -51,13 +51,16 @@ constexpr size_t (*scratch_bytes)(const attn_shape &) = nullptr;
 } // namespace
 #endif
 
-extern const attn_variant attn_v5 = {
-    "v5",
-    "v5_mma",
-    "matrix cores: 16-bit inputs, fp32 sums, the best form for the device",
-    1u << ATTN_F16 | 1u << ATTN_BF16,
-    true,
-    geometry,
-    scratch_bytes,
-    launch,
-};
+attn_variant attn_v5()
+{
+    attn_variant v{};
+    v.name = "v5";
+    v.attn_impl = "v5_mma";
+    v.idea = "matrix cores: 16-bit inputs, fp32 sums, the best form for the device";
+    v.dtypes = 1u << ATTN_F16 | 1u << ATTN_BF16;
+    v.deterministic = true;
+    v.geometry = geometry;
+    v.scratch_bytes = scratch_bytes;
+    v.launch = launch;
+    return v;
+}

@@ -268,14 +268,13 @@ template <format FORMAT, int HEAD_DIM> struct pipeline {
     }
 };
 
-template <format FORMAT, int HEAD_DIM>
-__global__ void __launch_bounds__(pipeline<FORMAT, HEAD_DIM>::threads, 1)
+template <class P>
+__global__ void __launch_bounds__(P::threads, 1)
     attend_pipelined(const __grid_constant__ problem p, const __grid_constant__ tensor_maps maps,
                      unsigned *counter)
 {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-    HIP_DYNAMIC_SHARED(unsigned char, lds)
-    using P = pipeline<FORMAT, HEAD_DIM>;
+    HIP_DYNAMIC_SHARED(chunk, lds)
     const uint32_t base = (ptx::shared_address(lds) + P::alignment - 1) / P::alignment * P::alignment;
     const P work{p, maps, counter, base};
     work.init();
@@ -363,7 +362,7 @@ template <format FORMAT, int HEAD_DIM> hipError_t launch_pipelined(const attn_ar
         !describe_tensor(&maps.o, encode, args.o, FORMAT, s, s.q_heads, F::queries))
         return hipErrorInvalidValue;
 
-    const auto kernel = attend_pipelined<FORMAT, HEAD_DIM>;
+    const auto kernel = attend_pipelined<P>;
     hipError_t error = hipFuncSetAttribute(reinterpret_cast<const void *>(kernel),
                                            hipFuncAttributeMaxDynamicSharedMemorySize, P::lds_bytes);
     if (error != hipSuccess)

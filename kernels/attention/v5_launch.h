@@ -62,13 +62,12 @@ template <class LAUNCH> hipError_t choose(const attn_args &args, LAUNCH f)
 template <format FORMAT, int HEAD_DIM> hipError_t launch_tiles(const attn_args &args, hipStream_t stream)
 {
     using F = fragment<FORMAT, HEAD_DIM>;
-    const auto kernel = attend_tiles<FORMAT, HEAD_DIM>;
-    const hipError_t error = hipFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+    const hipError_t error = hipFuncSetAttribute(reinterpret_cast<const void *>(attend_tiles<F>),
                                                  hipFuncAttributeMaxDynamicSharedMemorySize, F::lds_bytes);
     if (error != hipSuccess)
         return error;
     const problem p = describe(args, F::block_queries);
-    hipLaunchKernelGGL(kernel, dim3(p.heads * p.tiles), dim3(F::threads), F::lds_bytes, stream, p);
+    hipLaunchKernelGGL(attend_tiles<F>, dim3(p.heads * p.tiles), dim3(F::threads), F::lds_bytes, stream, p);
     return hipGetLastError();
 }
 

@@ -7,13 +7,13 @@
 namespace v5
 {
 // First to last, so that a row's first tile always holds a key it sees and its maximum is finite.
-template <class F> __device__ void attend(const problem &p, const place &at, int head_dim, unsigned char *lds)
+template <class F> __device__ void attend(const problem &p, const place &at, void *lds)
 {
     const int first = at.tile * F::block_queries;
-    const int mine = first + static_cast<int>(threadIdx.x) / KS_WAVE * F::queries;
+    const int mine = first + static_cast<int>(threadIdx.x) / F::wave * F::queries;
     const int tiles = (p.keys_of_tile(first, F::block_queries) + F::keys - 1) / F::keys;
-    typename F::loader tile(lds, p.queries(at.head, head_dim), first, p.keys(at.head, head_dim),
-                            p.values(at.head, head_dim));
+    typename F::loader tile(lds, p.queries(at.head, F::head_dim), first, p.keys(at.head, F::head_dim),
+                            p.values(at.head, F::head_dim));
     typename F::output o = {};
     typename F::scores s;
     softmax<F> rows;
@@ -38,21 +38,19 @@ template <class F> __device__ void attend(const problem &p, const place &at, int
         F::accumulate(o, s, tile);
     }
 
-    const head_rows out = p.queries(at.head, head_dim);
+    const head_rows out = p.queries(at.head, F::head_dim);
 #pragma unroll
     for (int r = 0; r < F::rows; r++) {
         const int row = mine + F::query(r);
         const float factor = 1.0f / rows.total(r);
         if (row < p.seq)
-            F::store(p.o + (out.data - p.q) + row * out.stride, o, r, factor);
+            F::store(p.o + (out.row(row) - p.q), o, r, factor);
     }
 }
 
-template <format FORMAT, int HEAD_DIM>
-__global__ void __launch_bounds__(fragment<FORMAT, HEAD_DIM>::threads,
-                                  fragment<FORMAT, HEAD_DIM>::blocks_a_core) attend_tiles(problem p)
+template <class F> __global__ void __launch_bounds__(F::threads, F::blocks_a_core) attend_tiles(problem p)
 {
-    HIP_DYNAMIC_SHARED(unsigned char, lds)
-    attend<fragment<FORMAT, HEAD_DIM>>(p, place(p, static_cast<int>(blockIdx.x)), HEAD_DIM, lds);
+    HIP_DYNAMIC_SHARED(chunk, lds)
+    attend<F>(p, place(p, static_cast<int>(blockIdx.x)), lds);
 }
 } // namespace v5

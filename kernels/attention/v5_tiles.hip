@@ -10,13 +10,15 @@ hipError_t launch(const attn_args &args, hipStream_t stream)
 }
 } // namespace
 
-extern const attn_variant attn_v5_tiles = {
-    "v5_tiles",
-    "v5_tile_loop",
-    "v5's portable loop over tiles, on any matrix core",
-    1u << ATTN_F16 | 1u << ATTN_BF16,
-    true,
-    v5::tiles_geometry,
-    nullptr,
-    launch,
-};
+attn_variant attn_v5_tiles()
+{
+    attn_variant v{};
+    v.name = "v5_tiles";
+    v.attn_impl = "v5_tile_loop";
+    v.idea = "v5's portable loop over tiles, on any matrix core";
+    v.dtypes = 1u << ATTN_F16 | 1u << ATTN_BF16;
+    v.deterministic = true;
+    v.geometry = v5::tiles_geometry;
+    v.launch = launch;
+    return v;
+}

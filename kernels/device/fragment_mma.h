@@ -9,6 +9,8 @@
 #include "device/fragment_ptx.h"
 
 template <format FORMAT, int HEAD_DIM> struct fragment {
+    static constexpr int head_dim = HEAD_DIM;
+    static constexpr int wave = 32;
     static constexpr int waves = 4;
     static constexpr int keys = 64;
     static constexpr int query_tiles = 2;
@@ -25,6 +27,8 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
     };
 
     // ---- where a lane's values are ----
+    static constexpr int sums = 1;
+    static constexpr float lift = 0.0f;
     static constexpr int rows = 2 * query_tiles;
     static __device__ constexpr int row(int i, int e)
     {
@@ -105,7 +109,7 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
             constexpr int stripe = threads / row_chunks;
             const int column = static_cast<int>(threadIdx.x) % row_chunks;
             const int row = static_cast<int>(threadIdx.x) / row_chunks;
-            const uint16_t *source = from.data + (first + row) * from.stride + column * chunk_elements;
+            const uint16_t *source = from.row(first + row) + column * chunk_elements;
             uint32_t to = lds + row * row_bytes + (column ^ row % 8) * 16;
 #pragma unroll
             for (int i = 0; i < COUNT / stripe; i++) {

@@ -7,6 +7,7 @@
 #include "device/hopper.h"
 
 template <format FORMAT, int HEAD_DIM> struct warpgroup_fragment {
+    static constexpr int head_dim = HEAD_DIM;
     static constexpr int queries = 64;
     static constexpr int keys = 128;
     static constexpr int panels = HEAD_DIM / 64;
@@ -25,6 +26,8 @@ template <format FORMAT, int HEAD_DIM> struct warpgroup_fragment {
         uint32_t at[keys / 16][4];
     };
 
+    static constexpr int sums = 2;
+    static constexpr float lift = 0.0f;
     static constexpr int rows = 2;
     static __device__ constexpr int row(int, int e)
     {

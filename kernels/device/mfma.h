@@ -1,0 +1,122 @@
+// The matrix instruction of CDNA that v5 uses, v_mfma_f32_16x16x16, and what goes with it in a wave of 64.
+// On the CPU the same functions are plain C++ that follows AMD's documented lane layout, lane l holding
+//   of A (16 x 16)  row l % 16, columns 4 * (l / 16) + 0..3, two to a word
+//   of B (16 x 16)  column l % 16, rows 4 * (l / 16) + 0..3
+//   of C (16 x 16)  column l % 16, rows 4 * (l / 16) + 0..3
+// so that the fragment's maps are proved where there is no such GPU.
+#pragma once
+
+#include "device/device.h"
+
+#include <cstdint>
+
+namespace mfma
+{
+constexpr int wave = 64;
+
+// What cutting bits off takes away on average: half a unit in the last place, 2^-8 (bf16) or 2^-11 (f16) of
+// the power of two below x, so that / 1.5 of x. Values that are this much too large are right in the mean
+// once cut.
+template <format FORMAT>
+constexpr float cut_factor = FORMAT == format::f16 ? 1.0f + 1.0f / 3072.0f : 1.0f + 1.0f / 384.0f;
+template <format FORMAT>
+constexpr float cut_lift = FORMAT == format::f16 ? 4.69556e-4f : 3.752128e-3f; // its log2
+
+__device__ __forceinline__ int lane()
+{
+    return static_cast<int>(threadIdx.x) % wave;
+}
+
+} // namespace mfma
+
+#if defined(KS_PLATFORM_AMD)
+namespace mfma
+{
+using half4 = _Float16 __attribute__((ext_vector_type(4)));
+using short4 = short __attribute__((ext_vector_type(4)));
+using float4 = float __attribute__((ext_vector_type(4)));
+
+// c += a b
+template <format FORMAT>
+__device__ __forceinline__ void product(float (&c)[4], const uint32_t (&a)[2], const uint32_t (&b)[2])
+{
+    float4 sum = {c[0], c[1], c[2], c[3]};
+    const uint64_t left = static_cast<uint64_t>(a[1]) << 32 | a[0];
+    const uint64_t right = static_cast<uint64_t>(b[1]) << 32 | b[0];
+    if constexpr (FORMAT == format::f16)
+        sum = __builtin_amdgcn_mfma_f32_16x16x16f16(__builtin_bit_cast(half4, left),
+                                                    __builtin_bit_cast(half4, right), sum, 0, 0, 0);
+    else
+        sum = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(__builtin_bit_cast(short4, left),
+                                                        __builtin_bit_cast(short4, right), sum, 0, 0, 0);
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        c[i] = sum[i];
+}
+
+__device__ __forceinline__ float from_lane_xor(float x, int mask)
+{
+    return __shfl_xor(x, mask, wave);
+}
+
+// What is `offset` bytes into the `bytes` from `base` on, which are the wave's; zeros from there on.
+template <class WORD>
+__device__ __forceinline__ void fetch(WORD &to, const uint16_t *base, uint32_t bytes, uint32_t offset)
+{
+    constexpr int raw_words = 0x00020000; // of the descriptor: a plain buffer of 32-bit words
+    const auto buffer = __builtin_amdgcn_make_buffer_rsrc(
+        const_cast<uint16_t *>(base), 0, __builtin_amdgcn_readfirstlane(static_cast<int>(bytes)), raw_words);
+    const int at = static_cast<int>(offset);
+    if constexpr (sizeof(WORD) == 16)
+        to = __builtin_bit_cast(WORD, __builtin_amdgcn_raw_buffer_load_b128(buffer, at, 0, 0));
+    else
+        to = __builtin_bit_cast(WORD, __builtin_amdgcn_raw_buffer_load_b64(buffer, at, 0, 0));
+}
+
+// Instructions are not moved across this: it keeps one phase's operands from being fetched during another.
+__device__ __forceinline__ void phase()
+{
+    __builtin_amdgcn_sched_barrier(0);
+}
+
+// Halves of two words, the first one's low; an instruction each.
+__device__ __forceinline__ uint32_t low_halves(uint32_t first, uint32_t second)
+{
+    return __builtin_amdgcn_perm(second, first, 0x05040100u);
+}
+
+__device__ __forceinline__ uint32_t high_halves(uint32_t first, uint32_t second)
+{
+    return __builtin_amdgcn_perm(second, first, 0x07060302u);
+}
+
+// Rounded to nearest, bf16 ties up.
+template <format FORMAT> __device__ __forceinline__ uint32_t pack(float low, float high)
+{
+    if constexpr (FORMAT == format::f16) {
+        const _Float16 a = static_cast<_Float16>(low);
+        const _Float16 b = static_cast<_Float16>(high);
+        return static_cast<uint32_t>(__builtin_bit_cast(unsigned short, b)) << 16 |
+               __builtin_bit_cast(unsigned short, a);
+    } else
+        return high_halves(__builtin_bit_cast(uint32_t, low) + 0x8000u,
+                           __builtin_bit_cast(uint32_t, high) + 0x8000u);
+}
+
+// For many values: the bits that do not fit are cut off. See cut_factor.
+template <format FORMAT> __device__ __forceinline__ uint32_t cut(float low, float high)
+{
+    if constexpr (FORMAT == format::f16)
+        return __builtin_bit_cast(uint32_t, __builtin_amdgcn_cvt_pkrtz(low, high));
+    else
+        return high_halves(__builtin_bit_cast(uint32_t, low), __builtin_bit_cast(uint32_t, high));
+}
+} // namespace mfma
+
+__device__ __forceinline__ float exp2_fast(float x)
+{
+    return __builtin_amdgcn_exp2f(x);
+}
+#else
+#include "device/mfma_cpu.h"
+#endif
