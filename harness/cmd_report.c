@@ -29,9 +29,17 @@ static int fill(struct report_request *req, const struct report_args *a, struct 
 
 static int render(struct report_request *req, const char *output, struct err *err)
 {
+    char dir[FS_PATH_MAX], href[FS_PATH_MAX];
     struct buf text;
     buf_init(&text, REPORT_BYTES_MAX);
-    int rc = report_render(req, &text, err);
+    int rc = 0;
+    if (output && strcmp(output, "-") != 0 && !req->asset_dir && req->format == REPORT_MD) {
+        rc = report_assets_beside(output, dir, href, err);
+        req->asset_dir = dir;
+        req->asset_href = href;
+    }
+    if (rc == 0)
+        rc = report_render(req, &text, err);
     if (rc == 0 && !buf_ok(&text))
         rc = err_set(err, ERR_INTERNAL, "report: larger than %d bytes", REPORT_BYTES_MAX);
     if (rc == 0 && output && strcmp(output, "-") != 0)
@@ -52,7 +60,7 @@ int cmd_report(struct cmd_env *env, int argc, char **argv)
         {"--lang", "LIST", &a.lang, NULL, "en (default), es, or en,es"},
         {"--format", "FORMAT", &a.format, NULL, "md (default) or html"},
         {"--reference", "VARIANT", &a.reference, NULL, "the variant that the others are set against"},
-        {"--assets", "DIR", &a.assets, NULL, "folder for plots"},
+        {"--assets", "DIR", &a.assets, NULL, "folder for plots (default beside the report)"},
         {"-o,--output", "FILE", &a.output, NULL, "the report's file (default stdout)"},
     };
     struct args spec = {.command = "report",

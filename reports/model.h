@@ -9,6 +9,7 @@
 #include "reports/plot.h"
 #include "reports/report.h"
 #include "reports/tables.h"
+#include "results/against.h"
 #include "results/compare.h"
 #include "results/history.h"
 #include "results/report_queries.h"
@@ -22,6 +23,17 @@ struct memory_trace {
     size_t count;
     double *t; /* seconds since the test's start */
     double *bytes;
+};
+
+/* When a cell's series took another level. */
+struct level_change {
+    const struct history_series *series;
+    size_t at; /* index of the first point of the new level; series->count: this run */
+    char run_id[RUN_ID_MAX];
+    char date[11];
+    double before;
+    double after;
+    double p;
 };
 
 /* What the tests of a cell did with memory; bytes, NaN where it was not measured. */
@@ -38,7 +50,6 @@ struct memory_row {
 
 struct report_model {
     const struct report_request *req;
-    struct compare_options compare; /* the request's, with the plan's threshold */
     enum metric metric; /* what decides: prefill time, or a kernel's where only that was measured */
     json_t *plan;       /* as it was run; NULL when it is not known */
     struct run_data now;
@@ -47,13 +58,10 @@ struct report_model {
     size_t n_vs;
     struct scaling_set scaling;
 
-    bool has_base;
-    struct run_data base;
+    struct against against;      /* the base, the nights before, the noise; empty when base_is_now */
     char baseline[RUN_NAME_MAX]; /* the stored baseline's name, "" when a run was named */
-    bool base_is_now;            /* the run itself is that baseline: nothing to compare */
-
-    struct history history;
-    bool has_comparison; /* against the base, or against the nights alone */
+    bool base_is_now;            /* the run itself is that base: nothing to compare */
+    bool has_comparison;         /* with the base, or with the nights alone */
     struct comparison comparison;
     const struct delta **findings; /* prefill verdicts, the most telling first; they point into comparison */
     size_t n_findings;
@@ -63,6 +71,8 @@ struct report_model {
     struct memory_row *memory; /* one a cell, by context */
     size_t n_memory;
     struct cost_list costs;
+    struct level_change *changes; /* of the series of this run's cells, in the order of the findings */
+    size_t n_changes;
     struct plot_set plots;
 };
 

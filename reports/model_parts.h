@@ -7,6 +7,9 @@
 #include "reports/model.h"
 
 int model_findings(struct report_model *m, struct err *err);
+/* The base and the comparison. options: the request's and the plan's. */
+int model_comparison(struct report_model *m, const struct compare_options *options, struct err *err);
+int model_changes(struct report_model *m, struct err *err);
 int model_memory(struct report_model *m, struct err *err);
 int model_traces(struct report_model *m, struct err *err);
 

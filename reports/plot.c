@@ -48,7 +48,7 @@ static void add_histories(struct plot_set *set, const struct report_model *m, en
     size_t drawn = 0;
     for (size_t i = 0; i < m->n_findings && drawn < HISTORIES_MAX; i++) {
         const struct delta *d = m->findings[i];
-        const struct history_series *s = history_find(&m->history, d->variant, d->context, d->metric);
+        const struct history_series *s = history_find(&m->against.history, d->variant, d->context, d->metric);
         char name[PLOT_NAME_MAX];
         struct buf alt;
         if (!s || s->count < HISTORY_POINTS_MIN || !plot_script_history(script, m, s, lang))

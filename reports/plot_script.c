@@ -214,6 +214,14 @@ static void band(struct buf *out, const struct delta *d)
                    d->history_median * (1 - d->threshold), d->history_median * (1 + d->threshold));
 }
 
+/* Between the last point of the old level and the first of the new one. */
+static void change_mark(struct buf *out, ptrdiff_t at)
+{
+    buf_printf(out,
+               "set arrow from first %.1f, graph 0 to first %.1f, graph 1 nohead lw 1 dt 2 lc rgb 'black'\n",
+               (double)at - 0.5, (double)at - 0.5);
+}
+
 bool plot_script_history(struct buf *out, const struct report_model *m, const struct history_series *series,
                          enum report_lang lang)
 {
@@ -227,6 +235,9 @@ bool plot_script_history(struct buf *out, const struct report_model *m, const st
             strcmp(d->variant, series->variant) == 0)
             band(out, d);
     }
+    for (size_t i = 0; i < m->n_changes; i++)
+        if (m->changes[i].series == series)
+            change_mark(out, (ptrdiff_t)m->changes[i].at - (ptrdiff_t)series->count);
     buf_puts(out, "set offsets graph 0.02, graph 0.02, graph 0.1, graph 0.1\n$d << END\n");
     for (size_t i = 0; i < series->count; i++)
         buf_printf(out, "%td %.9g\n", (ptrdiff_t)i - (ptrdiff_t)series->count, series->points[i].median);

@@ -5,6 +5,7 @@
 #include "reports/model.h"
 #include "reports/section.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { SECTIONS_MAX = 24 };
@@ -12,19 +13,20 @@ enum { SECTIONS_MAX = 24 };
 /* Which sections a kind of report has, in the order in which its reader looks for them. */
 static section_fn *const layout[REPORT_KIND_COUNT][SECTIONS_MAX] = {
     [REPORT_PREFILL] = {section_configuration, section_performance, section_consolidated, section_metrics,
-                        section_baseline, section_validation, section_instability, section_build,
-                        section_scaling, section_speedup, section_memory, section_node, section_cost,
-                        section_next_steps, section_artifacts, section_reproduction},
-    [REPORT_REGRESSION] = {section_consolidated, section_speedup, section_baseline, section_scaling,
-                           section_instability, section_validation, section_build, section_memory,
-                           section_configuration, section_node, section_cost, section_next_steps,
-                           section_artifacts, section_reproduction},
+                        section_baseline, section_history, section_validation, section_instability,
+                        section_build, section_scaling, section_speedup, section_memory, section_node,
+                        section_cost, section_next_steps, section_artifacts, section_reproduction},
+    [REPORT_REGRESSION] = {section_consolidated, section_speedup, section_baseline, section_history,
+                           section_scaling, section_instability, section_validation, section_build,
+                           section_memory, section_configuration, section_node, section_cost,
+                           section_next_steps, section_artifacts, section_reproduction},
     [REPORT_KERNEL] = {section_consolidated, section_speedup, section_scaling, section_build,
                        section_instability, section_validation, section_configuration, section_node,
                        section_cost, section_next_steps, section_artifacts, section_reproduction},
-    [REPORT_NIGHTLY] = {section_baseline, section_consolidated, section_validation, section_instability,
-                        section_scaling, section_memory, section_build, section_configuration, section_node,
-                        section_cost, section_next_steps, section_artifacts, section_reproduction},
+    [REPORT_NIGHTLY] = {section_baseline, section_history, section_consolidated, section_validation,
+                        section_instability, section_scaling, section_memory, section_build,
+                        section_configuration, section_node, section_cost, section_next_steps,
+                        section_artifacts, section_reproduction},
 };
 
 struct report_request report_defaults(void)
@@ -119,6 +121,19 @@ int report_render(const struct report_request *req, struct buf *out, struct err 
         rc = err_set(err, ERR_INTERNAL, "report exceeds %zu bytes or memory is short", out->max);
     report_model_release(&model);
     return rc;
+}
+
+int report_assets_beside(const char *output, char *dir, char *href, struct err *err)
+{
+    const char *slash = strrchr(output, '/');
+    size_t len = strlen(output);
+    if (len > 3 && strcmp(output + len - 3, ".md") == 0)
+        len -= 3;
+    int n = snprintf(dir, FS_PATH_MAX, "%.*s.plots", (int)(len < FS_PATH_MAX ? len : FS_PATH_MAX), output);
+    if (n < 0 || n >= FS_PATH_MAX)
+        return err_set(err, ERR_INPUT, "%.200s...: the path is too long", output);
+    snprintf(href, FS_PATH_MAX, "%s", dir + (slash ? slash + 1 - output : 0));
+    return 0;
 }
 
 /* Index of a word in a table, or count. */

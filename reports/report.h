@@ -54,6 +54,10 @@ struct report_request report_defaults(void);
 /* Appends the document. Initialise `out` with REPORT_BYTES_MAX. */
 int report_render(const struct report_request *req, struct buf *out, struct err *err);
 
+/* Where the plots of a Markdown report go when nobody says: "<output without .md>.plots", named relative to
+ * the report. dir and href: char[FS_PATH_MAX]. */
+int report_assets_beside(const char *output, char *dir, char *href, struct err *err);
+
 /* Words of the command line. False for an unknown one. */
 bool report_kind_from_name(const char *name, enum report_kind *out);
 bool report_format_from_name(const char *name, enum report_format *out);

@@ -16,6 +16,7 @@ section_fn section_performance;
 section_fn section_consolidated;
 section_fn section_speedup;
 section_fn section_baseline;
+section_fn section_history;
 section_fn section_scaling;
 section_fn section_memory;
 section_fn section_validation;

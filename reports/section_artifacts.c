@@ -23,8 +23,8 @@ void section_artifacts(const struct report_model *m, struct md *w)
         return;
     md_heading(w, 2, MSG_H_ARTIFACTS);
     bundle(&m->now.info, MSG_ARTIFACTS_NOW, w);
-    if (m->has_base)
-        bundle(&m->base.info, MSG_ARTIFACTS_BASE, w);
+    if (m->against.has_base)
+        bundle(&m->against.base.info, MSG_ARTIFACTS_BASE, w);
     md_end(w);
 }
 

@@ -26,9 +26,9 @@ static void facts(const struct report_model *m, struct md *w)
 
 static void head(const struct report_model *m, struct md *w)
 {
-    const struct run_info *b = &m->base.info;
-    if (!m->has_base)
-        md_para(w, MSG_COMPARED_WITH_NIGHTS, num_int((int64_t)m->history.nights).s);
+    const struct run_info *b = &m->against.base.info;
+    if (!m->against.has_base)
+        md_para(w, MSG_COMPARED_WITH_NIGHTS, num_int((int64_t)m->against.history.nights).s);
     else if (*m->baseline)
         md_para(w, MSG_COMPARED_WITH_BASELINE, m->baseline, b->run_id, b->date);
     else
@@ -51,8 +51,7 @@ void section_baseline(const struct report_model *m, struct md *w)
     md_table(w, &t);
     if (m->comparison.tested)
         md_para(w, MSG_TESTED_CELLS, num_int((int64_t)m->comparison.tested).s,
-                num_percent(m->req->compare.fdr).s);
-    section_figure(m, w, PLOT_HISTORY);
+                num_percent(m->against.options.fdr).s);
     table_release(&t);
     facts(m, w);
 }

@@ -20,7 +20,7 @@ static int not_ok_cells(const struct run_data *run)
 
 static const char *base_name(const struct report_model *m)
 {
-    return *m->baseline ? m->baseline : m->base.info.run_id;
+    return *m->baseline ? m->baseline : m->against.base.info.run_id;
 }
 
 static int worse(const struct comparison *c)
@@ -38,10 +38,10 @@ static void outcome_of_comparison(const struct report_model *m, struct md *w)
             buf_printf(&counts, "%s%s %d", counts.len ? ", " : "", verdict_word(v, w->lang),
                        m->comparison.verdicts[v]);
     md_say(w, worse(&m->comparison) ? MSG_OUTCOME_REGRESSION : MSG_OUTCOME_NO_REGRESSION);
-    if (m->has_base)
-        md_say(w, MSG_AGAINST_RUN, base_name(m), m->base.info.date, buf_str(&counts));
+    if (m->against.has_base)
+        md_say(w, MSG_AGAINST_RUN, base_name(m), m->against.base.info.date, buf_str(&counts));
     else
-        md_say(w, MSG_AGAINST_NIGHTS, num_int((int64_t)m->history.nights).s, buf_str(&counts));
+        md_say(w, MSG_AGAINST_NIGHTS, num_int((int64_t)m->against.history.nights).s, buf_str(&counts));
     buf_release(&counts);
 }
 

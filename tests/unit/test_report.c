@@ -1,5 +1,6 @@
 /* Documents made from stored runs: that the numbers of the hand-written reports are where a reader looks for
  * them, that the same store gives the same bytes, and that no text of a run can write markup. */
+#include "reports/gnuplot.h"
 #include "reports/report.h"
 #include "results/baseline.h"
 #include "tests/unit/results_support.h"
@@ -202,6 +203,121 @@ static void languages_are_named_once_each(void **state)
     assert_false(report_langs_from_names("en,", &req));
 }
 
+/* Night n of a plan whose baseline slows down by a quarter from night 20 on. */
+static void store_quiet_night(struct store *s, int night)
+{
+    struct err err = {0};
+    struct draft d;
+    draft_night(&d, night);
+    assert_ok(draft_add_fact(&d, "driver", night < 20 ? "6.8.5" : "6.10.0", &err), &err);
+    for (int i = 1; i <= 3; i++) {
+        draft_shot(&d, "baseline", 256, i, (night < 20 ? 10 : 12.5) + 0.01 * ((night * 7 + i * 3) % 11));
+        draft_shot(&d, "v3", 256, i, 8 + 0.01 * ((night * 5 + i) % 7));
+    }
+    must_store(s, &d);
+}
+
+static void nights_judge_a_run_and_tell_when_it_changed(void **state)
+{
+    struct store s = open_store("nights.db");
+    struct report_request req = report_defaults();
+    (void)state;
+    req.kind = REPORT_NIGHTLY;
+    for (int night = 1; night <= 20; night++)
+        store_quiet_night(&s, night);
+    char *text = render(&s, req, "latest");
+    assert_line(text, "**Regression** against the 19 nights before: regressed 1, unchanged 1");
+    assert_line(text, "`baseline` at 256: **regressed**, takes", "z = ", "against 19 nights");
+    free(text);
+    for (int night = 21; night <= 24; night++)
+        store_quiet_night(&s, night);
+    text = render(&s, req, "latest");
+    assert_line(text, "## History");
+    assert_line(text, "`baseline` |", "256 |", "`night-0020` |", "2025-01-21 |", "+24");
+    free(text);
+    req.against = "night-0019";
+    text = render(&s, req, "latest");
+    assert_line(text, "`driver` |", "`6.8.5` |", "`6.10.0` |");
+    assert_line(text, "**Run the base again on this node as it is now**");
+    free(text);
+    store_close(&s);
+}
+
+static void pictures_stand_beside_the_document(void **state)
+{
+    struct seeds s = open_seeds("plots.db");
+    struct report_request req = report_defaults();
+    struct err err = {0};
+    struct buf svg;
+    (void)state;
+    buf_init(&svg, 1 << 20);
+    req.asset_dir = in_scratch("plots");
+    req.asset_href = "plots";
+    char *text = render(&s.store, req, "20260214");
+    if (strstr(text, "gnuplot is not installed")) {
+        free(text);
+        store_close(&s.store);
+        skip();
+    }
+    assert_line(text, "](plots/prefill.svg)");
+    assert_line(text, "](plots/speedup.svg)");
+    assert_ok(fs_read_file(in_scratch("plots/prefill.svg"), svg.max, &svg, &err), &err);
+    assert_non_null(strstr(buf_str(&svg), "role=\"img\""));
+    assert_non_null(strstr(buf_str(&svg), "prefers-color-scheme:dark"));
+    assert_non_null(strstr(buf_str(&svg), ">v4</text>"));
+    assert_null(strstr(buf_str(&svg), "gnuplot_plot_1</title>"));
+    buf_release(&svg);
+    free(text);
+    store_close(&s.store);
+}
+
+static void without_gnuplot_the_report_says_so_once_and_goes_on(void **state)
+{
+    struct seeds s = open_seeds("noplots.db");
+    struct report_request req = report_defaults();
+    char *path = strdup(getenv("PATH"));
+    (void)state;
+    setenv("PATH", in_scratch("nothing-here"), 1);
+    req.asset_dir = in_scratch("none");
+    char *text = render(&s.store, req, "20260214");
+    setenv("PATH", path, 1);
+    free(path);
+    assert_line(text, "No pictures: gnuplot is not installed");
+    assert_null(strstr(strstr(text, "No pictures") + 1, "No pictures"));
+    assert_null(strstr(text, ".svg"));
+    assert_line(text, "## Consolidated comparison");
+    free(text);
+    store_close(&s.store);
+}
+
+static void a_gnuplot_that_hangs_fails_or_floods_is_given_up(void **state)
+{
+    static const struct {
+        const char *body;
+        const char *reason;
+    } cases[] = {{"#!/bin/sh\nexec sleep 100\n", "did not end in time"},
+                 {"#!/bin/sh\necho broken >&2\nexit 3\n", "gnuplot failed: broken"},
+                 {"#!/bin/sh\nexec yes\n", "wrote more than"}};
+    char *path = strdup(getenv("PATH")), with_ours[FS_PATH_MAX + 8192];
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct err err = {0};
+        struct buf script, out;
+        assert_int_equal(chmod(put("fake/gnuplot", cases[i].body), 0700), 0);
+        snprintf(with_ours, sizeof with_ours, "%s:%s", in_scratch("fake"), path);
+        setenv("PATH", with_ours, 1);
+        buf_init(&script, 1 << 20);
+        buf_init(&out, 1 << 16);
+        buf_puts(&script, "plot x\n");
+        int rc = gnuplot_run(&script, 1.0, &out, &err);
+        assert_err(rc, &err, ERR_STORAGE, cases[i].reason);
+        buf_release(&script);
+        buf_release(&out);
+    }
+    setenv("PATH", path, 1);
+    free(path);
+}
+
 /* Text that tries everything: markup of both languages, a table's bars, escape sequences, deception. */
 #define EVIL                                                                                                 \
     "<script>alert(1)</script>|`*_[x](javascript:alert(2))\x1b[31m\xe2\x80\xae\n# x <img src=x "             \
@@ -334,6 +450,10 @@ int main(void)
         cmocka_unit_test(a_stored_baseline_may_be_named),
         cmocka_unit_test(what_does_not_exist_is_an_input_error),
         cmocka_unit_test(languages_are_named_once_each),
+        cmocka_unit_test(nights_judge_a_run_and_tell_when_it_changed),
+        cmocka_unit_test(pictures_stand_beside_the_document),
+        cmocka_unit_test(without_gnuplot_the_report_says_so_once_and_goes_on),
+        cmocka_unit_test(a_gnuplot_that_hangs_fails_or_floods_is_given_up),
         cmocka_unit_test(hostile_text_is_inert),
         cmocka_unit_test(hostile_text_is_inert_on_a_terminal),
     };
