@@ -29,6 +29,9 @@ static const struct cmd commands[] = {
     {"baseline", cmd_baseline, "name the runs that others are compared with"},
     {"report", cmd_report, "write a report"},
     {"nightly", cmd_nightly, "a night of a plan: run or pick up, compare, report, notify, prune"},
+    {"export", cmd_export, "stored tests as CSV or JSON, or the store as SQL"},
+    {"sql", cmd_sql, "ask the store a question in SQL"},
+    {"db", cmd_db, "check, copy, shrink or find the store"},
     {"gguf", cmd_gguf, "show a model's metadata, or set a number of it"},
     {"version", cmd_version, "the version of this command"},
 };

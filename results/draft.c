@@ -20,6 +20,7 @@ void draft_release(struct draft *d)
     free(d->variants);
     free(d->facts);
     free(d->plan);
+    details_release(&d->details);
     draft_init(d);
 }
 

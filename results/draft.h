@@ -8,6 +8,7 @@
 #define KERNSWEEP_RESULTS_DRAFT_H
 
 #include "common/buf.h"
+#include "results/details.h"
 #include "results/run_data.h"
 
 enum { DRAFT_EXTRAS_MAX = 32, DRAFT_FACTS_MAX = 1024 };
@@ -37,6 +38,7 @@ struct draft {
     size_t n_facts;
     size_t cap_facts;
     char *plan; /* its text, or NULL */
+    struct run_details details;
     int warnings;
     char warning[RUN_REASON_MAX];
 };

@@ -305,7 +305,8 @@ int draft_store(struct store *s, struct draft *d, int64_t reuse, int64_t *key, s
 {
     int64_t environment, document;
     if (store_facts(s, d, &environment, err) != 0 || store_plan(s, d, &document, err) != 0 ||
-        store_run(s, d, reuse, environment, document, key, err) != 0 || store_variants(s, d, *key, err) != 0)
+        store_run(s, d, reuse, environment, document, key, err) != 0 ||
+        store_variants(s, d, *key, err) != 0 || details_store(s, *key, &d->details, err) != 0)
         return -1;
     struct writer w = {.s = s, .d = d, .run = *key};
     int rc = writer_open(&w, err);

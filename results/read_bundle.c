@@ -355,5 +355,7 @@ int bundle_read(const char *dir, const struct ingest_options *options, struct dr
     if (!*d->info.node)
         snprintf(d->info.node, sizeof d->info.node, "%s",
                  options && options->node ? options->node : "unknown");
+    if (details_read(dir, d->variants, d->n_variants, &d->details, err) != 0)
+        return -1;
     return draft_finish(d, err);
 }

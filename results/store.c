@@ -9,8 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* "ksw1": so that `file` and our own open know the format. */
-enum { APPLICATION_ID = 0x6b737731, BUSY_TIMEOUT_MS = 30000 };
+enum { BUSY_TIMEOUT_MS = 30000 };
 
 int store_version_known(void)
 {
@@ -101,7 +100,7 @@ static int check_identity(struct store *s, int64_t *version, struct err *err)
         pragma_int(s, "PRAGMA user_version", version, err) != 0 ||
         pragma_int(s, "SELECT count(*) FROM sqlite_schema", &tables, err) != 0)
         return err_wrap(err, "is this a kernsweep store?");
-    if (id != APPLICATION_ID && (*version != 0 || tables != 0))
+    if (id != STORE_APPLICATION_ID && (*version != 0 || tables != 0))
         return err_set(err, ERR_INPUT,
                        "%s: a database, but not a kernsweep store; name another file with --db", s->path);
     if (*version > store_version_known())
@@ -138,7 +137,7 @@ static int migrate_locked(struct store *s, struct err *err)
     if (check_identity(s, &now, err) != 0)
         return -1;
     char id[64];
-    snprintf(id, sizeof id, "PRAGMA application_id = %d", APPLICATION_ID);
+    snprintf(id, sizeof id, "PRAGMA application_id = %d", STORE_APPLICATION_ID);
     if (sql_exec(s, id, err) != 0)
         return -1;
     for (int i = 0; i < migrations_count; i++)

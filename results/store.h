@@ -15,6 +15,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* "ksw1" as PRAGMA application_id: so that `file` and our own open know the format. */
+enum { STORE_APPLICATION_ID = 0x6b737731 };
+
 enum store_mode {
     STORE_READ,  /* the file must exist; never migrated: an older one is an error that says how */
     STORE_WRITE, /* folder and file are made when missing; migrated when older */
