@@ -41,9 +41,9 @@ same_answers() {
         "$(sha256sum <"$TMPDIR/silent" | cut -d ' ' -f 1)" "$(value in_sha256)"
     probe "${via[@]}" --times 20 loopback true
     is "$name: 20 commands on one connection" "$(grep -c '^exit_code=0$' <<<"$OUT")" 20
-    probe "${via[@]}" --deadline 1 loopback sleep 60
+    probe "${via[@]}" --deadline 1 loopback sh "$TMPDIR/linger"
     is "$name: a deadline ends the wait" "$(value rc) $(value timed_out) $(value kind)" "-1 1 node"
-    like "$name: and says what took too long" "$(value error)" 'not done within 1 s: .*sleep'
+    like "$name: and says what took too long" "$(value error)" 'not done within 1 s: .*linger'
     words_arrive "$name"
     interrupted_at_once "$name"
 }
@@ -63,7 +63,7 @@ interrupted_at_once() {
     local pid rc=0
     rm -f "$TMPDIR/mark"
     "$PROBE" --backend "$1" --ssh-config "$NODE/ssh_config" --mark "$TMPDIR/mark" loopback \
-        sh -c 'echo; exec sleep 60' >"$TMPDIR/interrupted" &
+        sh "$TMPDIR/linger" >"$TMPDIR/interrupted" &
     pid=$!
     until_true 30 test -e "$TMPDIR/mark"
     kill -INT "$pid"
@@ -71,6 +71,13 @@ interrupted_at_once() {
     OUT=$(cat "$TMPDIR/interrupted")
     is "$1: Ctrl-C ends a wait" "$rc $(value kind)" "1 interrupted"
 }
+
+# A command that is given up on goes on at the node; it is ended at the end.
+cat >"$TMPDIR/linger" <<END
+echo \$\$ >>'$TMPDIR/lingering'
+echo started
+exec sleep 300
+END
 
 # A command that finds the sshd process of its own connection, tells it, and then sends without end.
 cat >"$TMPDIR/stream" <<'END'
@@ -176,4 +183,5 @@ probe --backend libssh2 'loop back' true
 is "a node's name with a space is an input error" "$(value kind)" input
 probe --backend libssh2 -- '-oProxyCommand=touch x' true
 is "a node's name that looks like an option is none" "$RC" 2
+xargs kill <"$TMPDIR/lingering"
 done_testing

@@ -1,0 +1,229 @@
+#!/usr/bin/env bash
+# Who may log in, with what, and which hosts are trusted: agent, passphrases, RSA, certificates, jump hosts.
+# timeout: 600
+. tests/lib.sh
+
+node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"
+PROBE=$BUILD/tests/transport_probe
+CONFIG=$TMPDIR/ssh_config
+PORT=$(cat "$NODE/port")
+
+# config LINE...: what is said of the alias `node`; the loopback's own lines follow.
+config() {
+    {
+        printf 'Host node\n'
+        printf '    %s\n' "$@" "HostName 127.0.0.1" "Port $PORT" "User $(id -un)" "IdentitiesOnly yes" \
+            "UserKnownHostsFile $NODE/known_hosts" "GlobalKnownHostsFile /dev/null"
+        cat "$NODE/ssh_config"
+    } >"$CONFIG"
+}
+
+# Without a terminal, whatever the tests run on.
+probe() {
+    try setsid -w "$PROBE" --ssh-config "$CONFIG" --connect-timeout 20 "$@"
+}
+
+value() {
+    grep -q "^$1=" <<<"$OUT" || printf 'no %s\n' "$1"
+    sed -n "s/^$1=//p" <<<"$OUT" | tail -n 1
+}
+
+# works NAME BACKEND [USED]: a command runs over the alias `node`; USED is the back-end that does it.
+works() {
+    probe --backend "$2" node true
+    is "$1 ($2)" "$(value backend) $(value exit_code)" "${3:-$2} 0" || diag "$OUT"
+}
+
+# fails NAME BACKEND PATTERN
+fails() {
+    probe --backend "$2" node true
+    is "$1 ($2): refused" "$RC $(value kind)" "1 node"
+    like "$1 ($2): says why" "$(value error)" "$3"
+    one_line "$1 ($2): in one line" "$(value error)"
+}
+
+# new_key FILE TYPE PASSPHRASE [OPTION...]: made, and accepted by the node.
+new_key() {
+    local file=$1 type=$2 passphrase=$3
+    shift 3
+    ssh-keygen -q -t "$type" -N "$passphrase" -C test -f "$file" "$@"
+    cat "$file.pub" >>"$NODE/authorized_keys"
+}
+
+# libssh2 1.10 loses two numbers of an ECDSA key in OpenSSH's format each time it reads one.
+keys_of_each_kind() {
+    local options
+    printf 'leak:CRYPTO_zalloc\n' >"$TMPDIR/suppressions"
+    local -x LSAN_OPTIONS=suppressions=$TMPDIR/suppressions:print_suppressions=0
+    for options in 'ecdsa' 'ecdsa -m PEM' 'ecdsa -b 521' 'ed25519'; do
+        rm -f "$TMPDIR/kind"*
+        # shellcheck disable=SC2086 # several words
+        new_key "$TMPDIR/kind" ${options%% *} '' ${options#"${options%% *}"}
+        config "IdentityFile $TMPDIR/kind" "IdentityAgent none"
+        works "a user key made by: $options" libssh2
+        works "a user key made by: $options" openssh
+    done
+}
+
+passphrase_asked() {
+    local backend=$1 answer=$2
+    rm -f "$TMPDIR/typed"
+    {
+        until_true 30 grep -qi passphrase "$TMPDIR/typed"
+        printf '%s\n' "$answer"
+        until_true 30 grep -qE 'exit_code|kind=|skip|passphrase.*passphrase' "$TMPDIR/typed"
+        printf '\n\n\n'
+    } | timeout 60 script -qfc "$PROBE --backend $backend --ssh-config $CONFIG node true" "$TMPDIR/typed" >/dev/null 2>&1
+    OUT=$(tr -d '\r' <"$TMPDIR/typed")
+}
+
+encrypted_keys() {
+    local backend
+    new_key "$TMPDIR/locked" ed25519 'open sesame'
+    config "IdentityFile $TMPDIR/locked" "IdentityAgent none"
+    fails "an encrypted key without a terminal" libssh2 "locked.*passphrase"
+    probe --backend openssh node true
+    is "an encrypted key without a terminal (openssh): refused" "$RC $(value kind)" "1 node"
+    if ! command -v script >/dev/null; then
+        skip "the passphrase is asked on a terminal" "no script program"
+        return
+    fi
+    for backend in libssh2 openssh; do
+        passphrase_asked "$backend" 'open sesame'
+        is "the passphrase is asked on a terminal ($backend)" "$(value exit_code)" 0 || diag "$OUT"
+        unlike "and is not shown ($backend)" "$OUT" 'sesame'
+        passphrase_asked "$backend" 'wrong'
+        is "a wrong passphrase does not open it ($backend)" "$(value kind)" node || diag "$OUT"
+    done
+}
+
+agent() {
+    local pid
+    eval "$(ssh-agent -a "$TMPDIR/agent")" >/dev/null
+    pid=$SSH_AGENT_PID
+    unset SSH_AUTH_SOCK SSH_AGENT_PID
+    ssh-keygen -q -t ed25519 -N '' -f "$TMPDIR/stranger"
+    new_key "$TMPDIR/kept" ed25519 'only in the agent'
+    new_key "$TMPDIR/held" ecdsa ''
+    SSH_AUTH_SOCK=$TMPDIR/agent ssh-add -q "$TMPDIR/stranger" "$TMPDIR/held"
+    rm "$TMPDIR/held"
+    config "IdentityFile none" "IdentitiesOnly no" "IdentityAgent $TMPDIR/agent"
+    works "a key that only the agent has" libssh2
+    works "a key that only the agent has" openssh
+    config "IdentityFile $TMPDIR/stranger" "IdentitiesOnly yes" "IdentityAgent $TMPDIR/agent"
+    fails "IdentitiesOnly keeps the agent's other keys out" libssh2 'login refused'
+    kill -STOP "$pid"
+    config "IdentityFile $NODE/user_key" "IdentityAgent $TMPDIR/agent"
+    works "an agent that does not answer is done without" libssh2
+    kill -CONT "$pid"
+    kill "$pid"
+    works "an agent that is gone is done without" libssh2
+}
+
+# Debian 12's libssh2 refuses RSA; later ones can.
+rsa() {
+    local can=openssh
+    new_key "$TMPDIR/rsa" rsa '' -b 2048
+    config "IdentityFile $TMPDIR/rsa" "IdentityAgent none"
+    probe --backend libssh2 node true
+    if [ "$(value exit_code)" = 0 ]; then
+        can=libssh2
+        skip "an RSA user key: the line that says so" "this libssh2 does RSA"
+    else
+        fails "an RSA user key" libssh2 'rsa.*libssh2 [0-9.]+ cannot use'
+    fi
+    works "an RSA user key" openssh
+    works "an RSA user key" auto "$can"
+    [ "$can" = libssh2 ] || like "and one line says so" "$(value notice)" 'using the OpenSSH client instead'
+}
+
+rsa_host() {
+    local can=openssh
+    scripts/loopback-node stop "$NODE" >/dev/null
+    mkdir "$TMPDIR/good"
+    cp -p "$NODE"/* "$TMPDIR/good"
+    rm "$NODE/host_key" "$NODE/host_key.pub"
+    ssh-keygen -q -t rsa -b 2048 -N '' -f "$NODE/host_key"
+    scripts/loopback-node start "$NODE" >/dev/null
+    config "IdentityFile $NODE/user_key" "IdentityAgent none"
+    probe --backend libssh2 node true
+    [ "$(value exit_code)" != 0 ] || can=libssh2
+    if [ "$can" = openssh ]; then like "an RSA host key: libssh2 says so" "$(value error)" 'ssh-rsa.*cannot verify'; fi
+    works "an RSA host key" openssh
+    works "an RSA host key" auto "$can"
+    : >"$NODE/known_hosts"
+    fails "an unknown RSA host key" auto 'unknown host key ssh-rsa SHA256:.*nodes trust node'
+    probe --trust store node
+    is "it can be trusted" "$RC $(value trust) $(value type)" "0 unknown ssh-rsa"
+    is "and is the host's" "$(value fingerprint)" "$(ssh-keygen -lf "$NODE/host_key.pub" | cut -d ' ' -f 2)"
+    works "and then it works" auto "$can"
+    scripts/loopback-node stop "$NODE" >/dev/null
+    cp -p "$TMPDIR/good"/* "$NODE"
+    scripts/loopback-node start "$NODE" >/dev/null
+}
+
+trusting() {
+    config "IdentityFile $NODE/user_key" "IdentityAgent none" "UserKnownHostsFile $TMPDIR/fresh/dir/known_hosts" \
+        "HashKnownHosts yes"
+    probe --trust store node
+    is "a key is stored where there was no file" "$RC $(value trust)" "0 unknown"
+    is "and nobody else reads it" "$(stat -c '%a' "$TMPDIR/fresh/dir/known_hosts" "$TMPDIR/fresh/dir" | xargs)" "600 700"
+    like "HashKnownHosts is honoured" "$(cat "$TMPDIR/fresh/dir/known_hosts")" '^\|1\|'
+    works "and the host is known then" libssh2
+    works "and the host is known then" openssh
+    probe --trust store node
+    is "once is enough" "$RC $(value trust) $(value kind)" "1 known input"
+    printf '@revoked * %s' "$(cut -d ' ' -f 2,3 "$NODE/known_hosts")" >>"$TMPDIR/fresh/dir/known_hosts"
+    probe --trust store node
+    is "a revoked key is not stored" "$RC $(value trust) $(value kind)" "1 revoked input"
+    printf '%s' "$(cat "$TMPDIR/stranger.pub")" | sed "s/^/[127.0.0.1]:$PORT /" >"$TMPDIR/fresh/dir/known_hosts"
+    probe --trust store node
+    is "nor one instead of another" "$RC $(value trust) $(value kind)" "1 changed input"
+}
+
+certificates() {
+    ssh-keygen -q -t ed25519 -N '' -f "$TMPDIR/ca"
+    ssh-keygen -q -t ed25519 -N '' -f "$TMPDIR/certified"
+    ssh-keygen -q -s "$TMPDIR/ca" -I test -n "$(id -un)" "$TMPDIR/certified.pub"
+    ssh-keygen -q -s "$TMPDIR/ca" -h -I host "$NODE/host_key.pub"
+    printf 'TrustedUserCAKeys %s\nHostCertificate %s\n' "$TMPDIR/ca.pub" "$NODE/host_key-cert.pub" >"$NODE/sshd_extra.conf"
+    scripts/loopback-node stop "$NODE" >/dev/null
+    scripts/loopback-node start "$NODE" >/dev/null
+    config "IdentityFile $TMPDIR/certified" "IdentityAgent none"
+    fails "a user certificate" libssh2 'certificate.*cannot use'
+    works "a user certificate" openssh
+    works "a user certificate" auto openssh
+    printf '@cert-authority * %s\n' "$(cat "$TMPDIR/ca.pub")" >"$NODE/known_hosts"
+    config "IdentityFile $NODE/user_key" "IdentityAgent none"
+    fails "a host known by its authority" libssh2 'unknown host key'
+    works "a host known by its authority" auto openssh
+    rm "$NODE/sshd_extra.conf"
+    scripts/loopback-node stop "$NODE" >/dev/null
+    scripts/loopback-node start "$NODE" >/dev/null
+}
+
+jump_hosts() {
+    local jump
+    for jump in 'ProxyJump loopback' "ProxyJump loopback,$(id -un)@also:$PORT" \
+        "ProxyCommand ssh -F $CONFIG -W %h:%p loopback"; do
+        config "IdentityFile $NODE/user_key" "IdentityAgent none" "$jump"
+        printf 'Host also\n    HostName 127.0.0.1\n    IdentityFile %s\n    UserKnownHostsFile %s\n' \
+            "$NODE/user_key" "$NODE/known_hosts" >>"$CONFIG"
+        works "$jump" libssh2
+        works "$jump" openssh
+    done
+    config "IdentityFile $NODE/user_key" "ProxyJump nowhere"
+    printf 'Host nowhere\n    HostName 127.0.0.1\n    Port 1\n' >>"$CONFIG"
+    fails "a jump host that is not there" libssh2 'jump host nowhere'
+    fails "a jump host that is not there" openssh 'cannot connect'
+}
+
+keys_of_each_kind
+encrypted_keys
+agent
+rsa
+rsa_host
+trusting
+jump_hosts
+certificates
+done_testing
