@@ -1,0 +1,112 @@
+#include "results/details.h"
+#include "tests/unit/results_support.h"
+
+static const char resources[] =
+    "{\"schema\":\"kernsweep.resources/1\",\"arch\":\"gfx942\",\"kernels\":[{\"name\":"
+    "\"k\",\"vgprs\":64,\"scratch_bytes\":528}]}";
+
+/* make_bundle() with what is tested here added, and closed again. */
+static const char *bundle_with(const char *name, const char *run_id, const char *gates, const char *body)
+{
+    struct err err = {0};
+    char path[512];
+    make_bundle(name, run_id);
+    snprintf(path, sizeof path, "%s/v3/resources.json", name);
+    put(path, body);
+    snprintf(path, sizeof path, "%s/summary.json", name);
+    json_t *summary = json_load(in_scratch(path), 1 << 20, &err);
+    assert_non_null(summary);
+    json_t *variant = json_array_get(json_object_get(summary, "variants"), 1);
+    json_t *list = json_parse(gates, strlen(gates), "gates", &err);
+    assert_non_null(list);
+    json_object_set_new(variant, "gates", list);
+    assert_ok(json_save(in_scratch(path), summary, &err), &err);
+    json_decref(summary);
+    write_manifest(name, run_id);
+    return in_scratch(name);
+}
+
+static const char gates[] =
+    "[{\"gate\":\"correct\",\"status\":\"OK\",\"reason\":\"\",\"wall_s\":0.5},"
+    "{\"gate\":\"no spill\",\"status\":\"GATE_FAILED\",\"reason\":\"528 > 0\",\"wall_s\":null}]";
+
+static void gates_files_and_resources_come_back(void **state)
+{
+    struct store s = open_store("details.db");
+    struct err err = {0};
+    struct run_details d;
+    (void)state;
+    int64_t key = must_ingest(&s, bundle_with("one", "details-1", gates, resources), NULL);
+    assert_ok(details_load(&s, key, &d, &err), &err);
+    assert_int_equal(d.n_gates, 2);
+    assert_int_equal(d.gates[0].variant, 1);
+    assert_string_equal(d.gates[0].name, "correct");
+    assert_true(d.gates[0].passed);
+    assert_near(d.gates[0].wall_s, 0.5, 0);
+    assert_string_equal(d.gates[1].name, "no spill");
+    assert_false(d.gates[1].passed);
+    assert_string_equal(d.gates[1].reason, "528 > 0");
+    assert_true(isnan(d.gates[1].wall_s));
+
+    const struct run_file *f = details_file(&d, "v3/resources.json");
+    assert_non_null(f);
+    assert_int_equal(f->size, sizeof resources - 1);
+    assert_string_equal(f->body, resources);
+    assert_non_null(details_file(&d, "plan.json"));
+    assert_null(details_file(&d, "plan.json")->body);
+    assert_null(details_file(&d, "v3/ctx_256_run1/perf.json"));
+    details_release(&d);
+    store_close(&s);
+}
+
+static void an_unchanged_build_is_kept_once(void **state)
+{
+    struct store s = open_store("shared.db");
+    (void)state;
+    must_ingest(&s, bundle_with("first", "details-2", gates, resources), NULL);
+    must_ingest(&s, bundle_with("second", "details-3", gates, resources), NULL);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM file WHERE document_id IS NOT NULL"), 2);
+    assert_int_equal(query_int(&s, "SELECT count(DISTINCT document_id) FROM file"), 1);
+    store_close(&s);
+}
+
+static void what_is_no_gate_is_refused_with_its_place(void **state)
+{
+    static const char *const bad[][2] = {
+        {"[{\"gate\":\"x\",\"status\":\"MAYBE\"}]", "MAYBE"},
+        {"[{\"gate\":7,\"status\":\"OK\"}]", "gate"},
+    };
+    struct store s = open_store("bad.db");
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        struct err err = {0};
+        struct ingest_result result;
+        char name[32];
+        snprintf(name, sizeof name, "bad-%zu", i);
+        int rc = ingest_bundle(&s, bundle_with(name, name, bad[i][0], resources), NULL, &result, &err);
+        assert_err(rc, &err, ERR_INPUT, "summary.json", "$.variants[1].gates[0]", bad[i][1]);
+    }
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
+    store_close(&s);
+}
+
+static void a_run_that_goes_takes_its_details_along(void **state)
+{
+    struct store s = open_store("gone.db");
+    (void)state;
+    must_ingest(&s, bundle_with("gone", "details-4", gates, resources), NULL);
+    assert_int_equal(sqlite3_exec(s.db, "DELETE FROM run", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(query_int(&s, "SELECT (SELECT count(*) FROM gate) + (SELECT count(*) FROM file)"), 0);
+    store_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gates_files_and_resources_come_back),
+        cmocka_unit_test(an_unchanged_build_is_kept_once),
+        cmocka_unit_test(what_is_no_gate_is_refused_with_its_place),
+        cmocka_unit_test(a_run_that_goes_takes_its_details_along),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
