@@ -22,7 +22,7 @@ bool hang_feed(struct hang *h, const struct sample *s, uint64_t output_bytes)
     if (h->after_s <= 0 || !sample_has(s, SAMPLE_GPU_BUSY))
         return false;
     bool moved = output_bytes != h->output_bytes || s->value[SAMPLE_GPU_BUSY] > idle_gpu_percent ||
-                 (sample_has(s, SAMPLE_CPU) && s->value[SAMPLE_CPU] < busy_cpu_percent);
+                 (sample_has(s, SAMPLE_CPU) && s->value[SAMPLE_CPU] < busy_cpu_percent && !s->runnable);
     h->output_bytes = output_bytes;
     moved |= grew(&h->rss, s, SAMPLE_RSS);
     moved |= grew(&h->vram, s, SAMPLE_VRAM_USED);

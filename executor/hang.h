@@ -1,6 +1,6 @@
-/* hang: is a test busy without getting anywhere? CPU near a whole core while the GPU is idle, no output and
- * no growth of memory, all through the last `after_s`. Pure: fed with samples, owns nothing, knows no clock.
- * A node that shows no GPU load, or after_s 0, never hangs.
+/* hang: is a test busy without getting anywhere? CPU near a whole core (or wanting one, where others crowd it
+ * out) while the GPU is idle, no output and no growth of memory, all through the last `after_s`. Pure: fed
+ * with samples, owns nothing, knows no clock. A node that shows no GPU load, or after_s 0, never hangs.
  */
 #ifndef KERNSWEEP_EXECUTOR_HANG_H
 #define KERNSWEEP_EXECUTOR_HANG_H

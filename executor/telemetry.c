@@ -38,6 +38,7 @@ bool sample_is_whole_number(enum sample_field field)
 void sample_clear(struct sample *s, double t_s)
 {
     s->t_s = t_s;
+    s->runnable = false;
     for (int i = 0; i < SAMPLE_FIELDS; i++)
         s->value[i] = NAN;
 }

@@ -28,6 +28,7 @@ enum sample_field {
 struct sample {
     double t_s; /* since the test's start */
     double value[SAMPLE_FIELDS];
+    bool runnable; /* some process of the tree runs, or waits only for a core */
 };
 
 /* The key in vram_samples.jsonl. */

@@ -78,6 +78,14 @@ static void hanging(void **state)
     assert_false(hangs(0, 100, 0, 0, 0));   /* off */
     assert_false(hangs(30, 100, 0, 0, 0));  /* not yet */
     struct hang h;
+    bool found = false;
+    hang_init(&h, 5);
+    for (int i = 0; i < 10; i++) { /* crowded out by others, but always in want of a core */
+        struct sample s = sample(i, 30, 0, 1e9);
+        s.runnable = true;
+        found |= hang_feed(&h, &s, 0);
+    }
+    assert_true(found);
     hang_init(&h, 5);
     for (int i = 0; i < 100; i++) { /* a sign of life every four seconds */
         struct sample s = sample(i, 100, i % 4 == 0 ? 90 : 0, 1e9);
