@@ -4,12 +4,14 @@
  *   transport_probe [OPTIONS] NODE WORD...
  *   --backend auto|local|libssh2|openssh   --ssh-config FILE   --connect-timeout S   --patience S
  *   --deadline S   --stall S   --send BYTES   --stdout FILE   --times N (the same command, N times)
+ *   --push DIR (the input is a tar of it)   --pull DIR (the output is one, extracted there)
  *   --trust show|store (instead of a command: the host's key)
  *   --mark FILE (made when the first output comes)   --reconnect (and once more after a lost link)
  */
 #include "common/clock.h"
 #include "common/sha256.h"
 #include "harness/ssh_trust.h"
+#include "harness/tarstream.h"
 #include "harness/transport.h"
 
 #include <fcntl.h>
@@ -25,7 +27,9 @@ struct probe {
     uint64_t send, sent;
     long times;
     bool reconnect;
-    const char *mark, *stdout_file, *trust;
+    const char *mark, *stdout_file, *trust, *push, *pull;
+    struct tar_writer *writer;
+    struct tar_extractor *extractor;
     FILE *copy;
     struct sha256 in, out;
 };
@@ -41,6 +45,15 @@ static void show_notice(void *arg, const char *line)
 {
     (void)arg;
     printf("notice=%s\n", line);
+}
+
+static ssize_t read_tree(void *arg, void *data, size_t cap, struct err *err)
+{
+    struct probe *p = arg;
+    ssize_t n = tar_writer_read(p->writer, data, cap, err);
+    if (n > 0)
+        sha256_add(&p->in, data, (size_t)n);
+    return n;
 }
 
 /* Bytes that are cheap to make and do not repeat within a file. */
@@ -64,6 +77,8 @@ static int take_output(void *arg, const char *data, size_t len, struct err *err)
 {
     struct probe *p = arg;
     sha256_add(&p->out, data, len);
+    if (p->extractor && tar_extractor_write(p->extractor, data, len, err))
+        return -1;
     if (p->copy && fwrite(data, 1, len, p->copy) != len)
         return err_set(err, ERR_STORAGE, "%s: cannot write", p->stdout_file);
     if (p->mark)
@@ -95,11 +110,32 @@ static void show_error(const struct err *err)
     printf("kind=%s\nerror=%s\n", kind_name(err->kind), err->msg);
 }
 
+static int open_trees(struct probe *p, struct err *err)
+{
+    const struct tar_tree tree = {.root = p->push};
+    if (p->push && tar_writer_open(&p->writer, &tree, err))
+        return -1;
+    return p->pull ? tar_extractor_open(&p->extractor, p->pull, NULL, err) : 0;
+}
+
+static int close_trees(struct probe *p, int rc, struct err *err)
+{
+    if (rc == 0 && p->extractor)
+        rc = tar_extractor_finish(p->extractor, err);
+    tar_extractor_close(p->extractor);
+    tar_writer_close(p->writer);
+    p->extractor = NULL;
+    p->writer = NULL;
+    return rc;
+}
+
 static int run_once(struct probe *p, struct transport *t, const char *const *argv,
                     struct transport_result *res)
 {
     struct transport_cmd cmd = {.argv = argv,
-                                .read = p->send ? make_input : NULL,
+                                .read = p->push   ? read_tree
+                                        : p->send ? make_input
+                                                  : NULL,
                                 .read_arg = p,
                                 .on_stdout = take_output,
                                 .on_stdout_arg = p,
@@ -111,7 +147,10 @@ static int run_once(struct probe *p, struct transport *t, const char *const *arg
     sha256_begin(&p->in);
     sha256_begin(&p->out);
     double began_s = clock_mono_s();
-    int rc = transport_exec(t, &cmd, res, &err);
+    int rc = open_trees(p, &err);
+    if (rc == 0)
+        rc = transport_exec(t, &cmd, res, &err);
+    rc = close_trees(p, rc, &err);
     sha256_end(&p->in, in);
     sha256_end(&p->out, out);
     printf("rc=%d\nexited=%d\nexit_code=%d\nsignal=%s\nlink_lost=%d\ntimed_out=%d\n", rc, res->exited,
@@ -196,6 +235,10 @@ static int take_option(struct probe *p, const char *name, const char *value)
         p->times = strtol(value, NULL, 10);
     else if (strcmp(name, "--mark") == 0)
         p->mark = value;
+    else if (strcmp(name, "--push") == 0)
+        p->push = value;
+    else if (strcmp(name, "--pull") == 0)
+        p->pull = value;
     else if (strcmp(name, "--trust") == 0)
         p->trust = value;
     else if (strcmp(name, "--stdout") == 0)
