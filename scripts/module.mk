@@ -17,3 +17,4 @@ $(BUILD)/bench/sleeper: scripts/bench/sleeper.c $(BUILD)/.flags
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -static -o $@ $<
 bench: all $(BUILD)/bench/sleeper
 	$(Q)scripts/bench/sweep $(BUILD)
+	$(Q)scripts/bench/sampler $(BUILD)
