@@ -84,6 +84,7 @@ enum {
     LIMIT_NAME_OF_ENV = 128,
     LIMIT_ENV = 256,
     LIMIT_SECRETS = 64,
+    LIMIT_SECRET_MIN = 4, /* bytes: hiding a shorter one would shred everything else */
     LIMIT_BUILD_COMMANDS = 64,
     LIMIT_GATES = 16,
     LIMIT_TIMINGS = 16,   /* that a plan's rule may name */

@@ -1,6 +1,6 @@
 /* secrets: the values that must not appear in any artifact, and their replacement by "***": in JSON strings
  * and, as a stream, in a process's output (also where a value is split between two pieces). A value shorter
- * than SECRET_MIN is refused, for hiding it would shred everything else.
+ * than SECRET_MIN is refused.
  */
 #ifndef KERNSWEEP_EXECUTOR_SECRETS_H
 #define KERNSWEEP_EXECUTOR_SECRETS_H
@@ -12,7 +12,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-enum { SECRET_MIN = 4, SECRET_MAX = LIMIT_ARG_BYTES };
+enum { SECRET_MIN = LIMIT_SECRET_MIN, SECRET_MAX = LIMIT_ARG_BYTES };
 
 struct secrets {
     const char **value; /* borrowed from the job and from the environment; longest first */

@@ -91,8 +91,10 @@ static int check_env_value(const struct plan *p, const char *name, const struct 
         return json_fail(at, err, "\"%.80s\" is no name of an environment variable", name);
     if (!is_secret(p, name) || !json_is_string(at->value))
         return check_word(at, SUBST_FOR_TEST, err);
-    if (json_string_length(at->value) > LIMIT_ARG_BYTES)
-        return json_fail(at, err, "expected at most %d bytes", LIMIT_ARG_BYTES);
+    size_t len = json_string_length(at->value);
+    if (len > LIMIT_ARG_BYTES || (len > 0 && len < LIMIT_SECRET_MIN))
+        return json_fail(at, err, "expected nothing or %d to %d bytes: it is a secret, found %zu",
+                         LIMIT_SECRET_MIN, LIMIT_ARG_BYTES, len);
     return 0;
 }
 

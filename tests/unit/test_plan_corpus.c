@@ -1,0 +1,255 @@
+/* plan: the corpus of tests/fixtures/plans, which schemas/plan.schema.json is held to as well. What is
+ * refused names file and place in one line; what is accepted makes a job that the executor accepts.
+ */
+#include "tests/unit/support.h"
+
+#include "common/json.h"
+#include "executor/job.h"
+#include "harness/job.h"
+
+#include <glob.h>
+
+#define CORPUS "tests/fixtures/plans/"
+
+static json_t *generate(const json_t *value, long long n);
+
+/* The text with each '%' replaced by n; n 0 leaves it alone. */
+static json_t *numbered(const char *text, long long n)
+{
+    struct buf out;
+    buf_init(&out, 1 << 20);
+    for (; *text; text++) {
+        if (n && *text == '%')
+            buf_printf(&out, "%lld", n);
+        else
+            buf_putc(&out, *text);
+    }
+    json_t *value = json_string(buf_str(&out));
+    buf_release(&out);
+    return value;
+}
+
+static json_t *repeated(const json_t *value)
+{
+    const char *text = json_string_value(json_object_get(value, "$string"));
+    struct buf out;
+    buf_init(&out, 1 << 20);
+    for (long long i = json_integer_value(json_object_get(value, "times")); i > 0; i--)
+        buf_puts(&out, text);
+    json_t *made = json_string(buf_str(&out));
+    buf_release(&out);
+    return made;
+}
+
+static json_t *generate_object(const json_t *value, long long n)
+{
+    json_t *out = json_object(), *item;
+    const char *key;
+    char name[32];
+    for (long long i = 1; i <= json_integer_value(json_object_get(value, "$keys")); i++) {
+        snprintf(name, sizeof name, "KEY%lld", i);
+        json_object_set_new(out, name, generate(json_object_get(value, "of"), i));
+    }
+    if (json_object_get(value, "$keys"))
+        return out;
+    json_object_foreach((json_t *)(uintptr_t)value, key, item)
+    {
+        json_object_set_new(out, key, generate(item, n));
+    }
+    return out;
+}
+
+static json_t *generate_array(const json_t *value, const json_t *of, long long count, long long n)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < json_array_size(value); i++)
+        json_array_append_new(out, generate(json_array_get(value, i), n));
+    for (long long i = 1; i <= count; i++)
+        json_array_append_new(out, generate(of, i));
+    return out;
+}
+
+/* A case's value with what it abbreviates written out; n: the number of the item it is in, or 0. */
+static json_t *generate(const json_t *value, long long n)
+{
+    const json_t *times = json_object_get(value, "$times");
+    if (times)
+        return generate_array(NULL, json_object_get(value, "of"), json_integer_value(times), n);
+    if (json_object_get(value, "$string"))
+        return repeated(value);
+    if (json_is_object(value))
+        return generate_object(value, n);
+    if (json_is_array(value))
+        return generate_array(value, NULL, 0, n);
+    if (n && json_is_string(value) && strcmp(json_string_value(value), "$n") == 0)
+        return json_integer(n);
+    return json_is_string(value) ? numbered(json_string_value(value), n) : json_deep_copy(value);
+}
+
+/* Sets what the JSON pointer names, or removes it when value is NULL. Takes value. */
+static void change(json_t *root, const char *pointer, json_t *value)
+{
+    char text[256], *key = text + 1, *slash;
+    snprintf(text, sizeof text, "%s", pointer);
+    for (; (slash = strchr(key, '/')); key = slash + 1) {
+        *slash = '\0';
+        root = json_is_array(root) ? json_array_get(root, (size_t)strtoul(key, NULL, 10))
+                                   : json_object_get(root, key);
+    }
+    int rc = json_is_array(root) ? json_array_set_new(root, (size_t)strtoul(key, NULL, 10), value)
+             : value             ? json_object_set_new(root, key, value)
+                                 : json_object_del(root, key);
+    if (rc != 0)
+        fail_msg("%s: no such place in every-key.json", pointer);
+}
+
+static json_t *load_json(const char *path)
+{
+    struct err err = {0};
+    json_t *value = json_load(path, 1 << 20, &err);
+    if (!value)
+        fail_msg("%s", err.msg);
+    return value;
+}
+
+/* Writes the plan that the case describes; returns its path. */
+static const char *make_plan(const json_t *one)
+{
+    json_t *plan = load_json(CORPUS "good/every-key.json"), *value;
+    const char *pointer;
+    size_t i;
+    struct err err = {0};
+    json_array_foreach(json_object_get(one, "remove"), i, value)
+    {
+        change(plan, json_string_value(value), NULL);
+    }
+    json_object_foreach(json_object_get(one, "set"), pointer, value)
+    {
+        change(plan, pointer, generate(value, 0));
+    }
+    const char *path = in_scratch("plan.json");
+    assert_ok(json_save(path, plan, &err), &err);
+    json_decref(plan);
+    return path;
+}
+
+static void assert_job_is_taken(const struct plan *p, const char *what)
+{
+    const struct job_request req = {
+        .run_id = "r", .date = "2026-02-14", .tag = p->tag, .mode = p->mode, .node = p->node};
+    struct job job;
+    struct err err = {0};
+    json_t *root = job_encode(p, &req);
+    if (!root)
+        fail_msg("%s: does not encode as a job", what);
+    if (job_init(&job, root, "job.json", &err) != 0)
+        fail_msg("%s: the executor refuses the job: %s", what, err.msg);
+    assert_int_equal(job.test_count, plan_test_count(p));
+    job_release(&job);
+}
+
+static void assert_accepted(const char *path, const char *what)
+{
+    struct plan p;
+    struct err err = {0};
+    if (plan_load(&p, path, &err) != 0)
+        fail_msg("%s: %s", what, err.msg);
+    assert_job_is_taken(&p, what);
+    plan_release(&p);
+}
+
+static void assert_refused(const json_t *one, const char *path)
+{
+    struct plan p;
+    struct err err = {0};
+    char place[256];
+    const char *what = json_string_value(json_object_get(one, "what"));
+    snprintf(place, sizeof place, "%s: %s: ", path, json_string_value(json_object_get(one, "place")));
+    if (plan_load(&p, path, &err) == 0)
+        fail_msg("%s: accepted", what);
+    if (err.kind != ERR_INPUT || strncmp(err.msg, place, strlen(place)) != 0 ||
+        !strstr(err.msg, json_string_value(json_object_get(one, "says"))) || strchr(err.msg, '\n'))
+        fail_msg("%s: %s", what, err.msg);
+}
+
+/* Calls fn for each file of the pattern; there must be some. */
+static void each_file(const char *pattern, void (*fn)(const char *path))
+{
+    glob_t found;
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        fn(found.gl_pathv[i]);
+    globfree(&found);
+}
+
+static void accept_plan(const char *path)
+{
+    assert_accepted(path, path);
+}
+
+static void accept_cases(const char *path)
+{
+    json_t *cases = load_json(path), *one;
+    size_t i;
+    assert_true(json_array_size(cases) > 0);
+    json_array_foreach(cases, i, one)
+    {
+        assert_accepted(make_plan(one), json_string_value(json_object_get(one, "what")));
+    }
+    json_decref(cases);
+}
+
+static void refuse_cases(const char *path)
+{
+    json_t *cases = load_json(path), *one;
+    size_t i;
+    assert_true(json_array_size(cases) > 0);
+    json_array_foreach(cases, i, one)
+    {
+        assert_refused(one, make_plan(one));
+    }
+    json_decref(cases);
+}
+
+static void good_plans(void **state)
+{
+    (void)state;
+    each_file(CORPUS "good/*.json", accept_plan);
+}
+
+static void plans_that_come_along(void **state)
+{
+    (void)state;
+    each_file("harness/plans/*.json", accept_plan);
+}
+
+static void edges(void **state)
+{
+    (void)state;
+    each_file(CORPUS "edge/*.json", accept_cases);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    each_file(CORPUS "bad/*.json", refuse_cases);
+}
+
+static int set_up(void **state)
+{
+    if (scratch_make(state) != 0)
+        return -1;
+    put("minimal.json", "{}"); /* what every-key.json includes */
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_plans),
+        cmocka_unit_test(plans_that_come_along),
+        cmocka_unit_test(edges),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, set_up, scratch_remove);
+}
