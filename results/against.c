@@ -14,6 +14,15 @@ static int start(struct store *s, const struct run_info *now, const struct compa
     return 0;
 }
 
+static int load_base(struct store *s, const struct run_info *now, int64_t key, struct against *out,
+                     struct err *err)
+{
+    if (run_data_load(s, key, &out->base, err) != 0)
+        return -1;
+    out->has_base = true;
+    return confirm_load(s, now->key, key, &out->outcomes, err);
+}
+
 static int nights_before(struct store *s, const struct run_info *now, struct against *out, struct err *err)
 {
     return history_for_run(s, now, out->options.all_metrics, &out->history, err);
@@ -31,8 +40,7 @@ int against_run(struct store *s, const struct run_info *now, int64_t base_key,
 {
     int rc = start(s, now, options, out, err);
     if (rc == 0)
-        rc = run_data_load(s, base_key, &out->base, err);
-    out->has_base = rc == 0;
+        rc = load_base(s, now, base_key, out, err);
     if (rc == 0)
         rc = nights_before(s, now, out, err);
     return finish(out, rc);
@@ -68,8 +76,7 @@ int against_baseline(struct store *s, const struct run_info *now, const char *na
     if (rc == 0)
         rc = baseline_resolve(s, name, now, &b, err);
     if (rc == 0)
-        rc = run_data_load(s, b.key, &out->base, err);
-    out->has_base = rc == 0;
+        rc = load_base(s, now, b.key, out, err);
     if (rc == 0) {
         out->options.history_is_base = (size_t)b.runs >= out->options.history_min;
         rc = out->options.history_is_base ? baseline_nights(s, now, &b, out, err)
@@ -90,7 +97,10 @@ int against_nights(struct store *s, const struct run_info *now, const struct com
 int against_compare(const struct against *a, const struct run_data *now, struct comparison *out,
                     struct err *err)
 {
-    return compare_runs(a->has_base ? &a->base : NULL, now, &a->history, &a->options, out, err);
+    if (compare_runs(a->has_base ? &a->base : NULL, now, &a->history, &a->options, out, err) != 0)
+        return -1;
+    confirm_apply(&a->outcomes, out);
+    return 0;
 }
 
 void against_release(struct against *a)
@@ -98,5 +108,6 @@ void against_release(struct against *a)
     run_data_release(&a->base);
     history_release(&a->history);
     noise_release(&a->noise);
+    outcome_list_release(&a->outcomes);
     a->has_base = false;
 }

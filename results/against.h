@@ -9,6 +9,7 @@
 #define KERNSWEEP_RESULTS_AGAINST_H
 
 #include "results/compare.h"
+#include "results/confirm.h"
 #include "results/noise.h"
 
 struct against {
@@ -16,6 +17,7 @@ struct against {
     struct run_data base;
     struct history history;
     struct noise noise;
+    struct outcome_list outcomes;   /* what confirming said of these two runs */
     struct compare_options options; /* options.noise points into this struct: it must not be moved */
 };
 

@@ -27,10 +27,8 @@ static const char *const method_names[METHOD_COUNT] = {
 };
 
 static const char *const confirmation_names[CONFIRM_COUNT] = {
-    [CONFIRM_NOT_ASKED] = "not-asked",
-    [CONFIRM_STANDS] = "confirmed",
-    [CONFIRM_REFUTED] = "refuted",
-    [CONFIRM_UNDECIDED] = "undecided",
+    [CONFIRM_NOT_ASKED] = "not-asked", [CONFIRM_STANDS] = "confirmed",    [CONFIRM_REFUTED] = "refuted",
+    [CONFIRM_NODE] = "node",           [CONFIRM_UNDECIDED] = "undecided",
 };
 
 const char *confirmation_name(enum confirmation c)
@@ -48,11 +46,22 @@ const char *compare_method_name(enum compare_method m)
     return method_names[m];
 }
 
+bool confirmation_from_name(const char *name, enum confirmation *out)
+{
+    for (int i = 0; i < CONFIRM_COUNT; i++)
+        if (strcmp(confirmation_names[i], name) == 0) {
+            *out = (enum confirmation)i;
+            return true;
+        }
+    return false;
+}
+
 struct compare_options compare_defaults(void)
 {
     return (struct compare_options){
         .regression = 0.05,
         .improvement = 0.05,
+        .node_shift = 0.10,
         .practical = 0.02,
         .z_limit = 3.5,
         .fdr = 0.05,

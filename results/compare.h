@@ -36,9 +36,18 @@ enum compare_method {
 };
 
 /* What measuring a suspect again, in turns with the base's build, said of it (confirm.h). */
-enum confirmation { CONFIRM_NOT_ASKED, CONFIRM_STANDS, CONFIRM_REFUTED, CONFIRM_UNDECIDED, CONFIRM_COUNT };
+enum confirmation {
+    CONFIRM_NOT_ASKED,
+    CONFIRM_STANDS,    /* slower than the base's build in the same session */
+    CONFIRM_REFUTED,   /* as fast as the base's build, which is as fast as it was */
+    CONFIRM_NODE,      /* as fast as the base's build, but that is far slower than it was: the node, not the
+                          sources */
+    CONFIRM_UNDECIDED, /* could not be measured again */
+    CONFIRM_COUNT
+};
 
 const char *confirmation_name(enum confirmation c);
+bool confirmation_from_name(const char *name, enum confirmation *out);
 const char *verdict_name(enum verdict v);
 const char *compare_method_name(enum compare_method m);
 
@@ -111,6 +120,8 @@ struct comparison {
 struct compare_options {
     double regression;  /* the plan's threshold, a fraction; default 0.05 */
     double improvement; /* default: as regression */
+    double node_shift;  /* confirming: how much slower the base's own build must be for it to be the node;
+                           default 0.10 */
     double practical;   /* with a history or in one session, the smallest change that matters; default 0.02 */
     double z_limit;     /* default 3.5 */
     double fdr;         /* default 0.05 */

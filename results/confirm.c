@@ -1,6 +1,7 @@
 #include "results/confirm.h"
 
 #include "results/judge.h"
+#include "results/sql.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,25 +52,50 @@ static int pool(const struct run_data *const *runs, size_t n, const struct delta
     return 0;
 }
 
-static void settle(struct comparison *c, struct delta *d, const struct delta *again)
+/* The verdict that an outcome leaves. */
+static void set_outcome(struct comparison *c, struct delta *d, enum confirmation outcome, const char *reason)
 {
-    char first[COMPARE_REASON_MAX];
-    snprintf(first, sizeof first, "%s", d->reason);
-    if (again->base_n == 0 || again->now_n == 0) {
-        d->confirmation = CONFIRM_UNDECIDED;
-        snprintf(d->reason, sizeof d->reason, "not measured again (%d and %d repetitions in turns): %.200s",
-                 again->base_n, again->now_n, first);
-        return;
-    }
-    bool stands = again->verdict == VERDICT_REGRESSED;
-    d->confirmation = stands ? CONFIRM_STANDS : CONFIRM_REFUTED;
-    snprintf(d->reason, sizeof d->reason, "%s in turns with the base's build, n %d and %d: %.200s",
-             stands ? "confirmed" : "not confirmed", again->base_n, again->now_n, again->reason);
-    if (stands)
+    d->confirmation = outcome;
+    snprintf(d->reason, sizeof d->reason, "%s", reason);
+    if (outcome != CONFIRM_REFUTED)
         return;
     d->verdict = VERDICT_NOISY;
     c->verdicts[VERDICT_REGRESSED]--;
     c->verdicts[VERDICT_NOISY]++;
+}
+
+/* How much worse the base's own build is now than the level it is held against. */
+static double base_shift(const struct delta *d, const struct delta *again)
+{
+    double change = again->base_median / d->reference - 1;
+    return metric_info(d->metric)->lower_is_better ? change : -change;
+}
+
+static void settle(struct comparison *c, struct delta *d, const struct delta *again,
+                   const struct compare_options *o)
+{
+    char reason[COMPARE_REASON_MAX];
+    enum confirmation outcome = CONFIRM_UNDECIDED;
+    double shift = base_shift(d, again);
+    if (again->base_n == 0 || again->now_n == 0)
+        snprintf(reason, sizeof reason, "not measured again (%d and %d repetitions in turns): %.200s",
+                 again->base_n, again->now_n, d->reason);
+    else if (again->verdict == VERDICT_REGRESSED) {
+        outcome = CONFIRM_STANDS;
+        snprintf(reason, sizeof reason, "confirmed in turns with the base's build, n %d and %d: %.200s",
+                 again->base_n, again->now_n, again->reason);
+    } else if (shift > o->node_shift) {
+        outcome = CONFIRM_NODE;
+        snprintf(reason, sizeof reason,
+                 "the node, not the sources: in turns the base's own build is %+.0f %% against before (%.6g "
+                 "-> %.6g)",
+                 100 * (again->base_median / d->reference - 1), d->reference, again->base_median);
+    } else {
+        outcome = CONFIRM_REFUTED;
+        snprintf(reason, sizeof reason, "not confirmed in turns with the base's build, n %d and %d: %.200s",
+                 again->base_n, again->now_n, again->reason);
+    }
+    set_outcome(c, d, outcome, reason);
 }
 
 static int judge_again(struct comparison *c, struct delta *d, const struct evidence *e,
@@ -90,7 +116,7 @@ static int judge_again(struct comparison *c, struct delta *d, const struct evide
         again.p_adjusted = again.p;
         judge_decide(&o, 1, &again);
     }
-    settle(c, d, &again);
+    settle(c, d, &again, options);
     return 0;
 }
 
@@ -117,4 +143,84 @@ int confirm_judge(struct comparison *c, const struct run_data *const *base, size
             return -1;
     }
     return 0;
+}
+
+int confirm_save(struct store *s, int64_t now_key, int64_t base_key, const struct comparison *c,
+                 struct err *err)
+{
+    SQL_STMT stmt =
+        sql_prepare(s,
+                    "INSERT OR REPLACE INTO confirmation (run_id, base_id, variant, context_len, outcome,"
+                    " reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    err);
+    for (size_t i = 0; stmt && i < c->count; i++) {
+        const struct delta *d = &c->deltas[i];
+        if (d->metric != c->primary || d->confirmation == CONFIRM_NOT_ASKED)
+            continue;
+        sql_bind_int(stmt, 1, now_key);
+        sql_bind_int(stmt, 2, base_key);
+        sql_bind_text(stmt, 3, d->variant);
+        sql_bind_int(stmt, 4, d->context);
+        sql_bind_text(stmt, 5, confirmation_name(d->confirmation));
+        sql_bind_text(stmt, 6, d->reason);
+        if (sql_run(s, stmt, err) != 0)
+            return -1;
+    }
+    return stmt ? 0 : -1;
+}
+
+static int read_outcome(sqlite3_stmt *stmt, struct outcome_list *out, struct err *err)
+{
+    char name[32];
+    struct outcome *items = realloc(out->items, (out->count + 1) * sizeof *items);
+    if (!items)
+        return err_set(err, ERR_INTERNAL, "no memory for the confirmations");
+    out->items = items;
+    struct outcome *o = &items[out->count];
+    *o = (struct outcome){.context = (int)sql_int(stmt, 1, 0)};
+    sql_text(stmt, 0, o->variant, sizeof o->variant);
+    sql_text(stmt, 2, name, sizeof name);
+    sql_text(stmt, 3, o->reason, sizeof o->reason);
+    out->count += confirmation_from_name(name, &o->confirmation);
+    return 0;
+}
+
+int confirm_load(struct store *s, int64_t now_key, int64_t base_key, struct outcome_list *out,
+                 struct err *err)
+{
+    *out = (struct outcome_list){0};
+    SQL_STMT stmt = sql_prepare(s,
+                                "SELECT variant, context_len, outcome, reason FROM confirmation"
+                                " WHERE run_id = ?1 AND base_id = ?2",
+                                err);
+    if (!stmt)
+        return -1;
+    sql_bind_int(stmt, 1, now_key);
+    sql_bind_int(stmt, 2, base_key);
+    int rc;
+    while ((rc = sql_step(s, stmt, err)) > 0)
+        if (read_outcome(stmt, out, err) != 0) {
+            rc = -1;
+            break;
+        }
+    if (rc != 0)
+        outcome_list_release(out);
+    return rc;
+}
+
+void outcome_list_release(struct outcome_list *l)
+{
+    free(l->items);
+    *l = (struct outcome_list){0};
+}
+
+void confirm_apply(const struct outcome_list *l, struct comparison *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        for (size_t j = 0; j < l->count; j++) {
+            struct delta *d = &c->deltas[i];
+            if (is_suspect(c, d) && l->items[j].context == d->context &&
+                strcmp(l->items[j].variant, d->variant) == 0)
+                set_outcome(c, d, l->items[j].confirmation, l->items[j].reason);
+        }
 }

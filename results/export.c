@@ -229,36 +229,66 @@ static int dump_schema(struct store *s, export_sink *sink, void *arg, struct err
     return rc;
 }
 
+/* Parents before children. */
+static const struct dumped {
+    const char *table, *into, *query;
+} dumped[] = {
+#define DUMPED(table, order)                                                                                 \
+    {                                                                                                        \
+        table, "INSERT INTO " table " VALUES", "SELECT * FROM " table " ORDER BY " order                     \
+    }
+    DUMPED("environment", "id"),
+    DUMPED("fact", "environment_id, key"),
+    DUMPED("document", "id"),
+    DUMPED("run", "id"),
+    DUMPED("variant", "run_id, position"),
+    DUMPED("gate", "run_id, variant, position"),
+    DUMPED("file", "run_id, path"),
+    DUMPED("series", "id"),
+    DUMPED("test", "id"),
+    DUMPED("quantity", "id"),
+    DUMPED("extra", "test_id, quantity_id"),
+    DUMPED("telemetry", "test_id"),
+    DUMPED("baseline", "id"),
+    DUMPED("baseline_run", "baseline_id, run_id"),
+    DUMPED("noise", "series_id, metric"),
+    DUMPED("confirmation", "run_id, base_id, variant, context_len"),
+#undef DUMPED
+};
+
+/* A table that a migration brought and this list forgot would be lost without a word. */
+static int check_list(struct store *s, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(
+        s, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'", err);
+    if (!stmt)
+        return -1;
+    int rc;
+    while ((rc = sql_step(s, stmt, err)) > 0) {
+        const char *name = (const char *)sqlite3_column_text(stmt, 0);
+        size_t i = 0;
+        while (i < sizeof dumped / sizeof *dumped && strcmp(dumped[i].table, name) != 0)
+            i++;
+        if (i == sizeof dumped / sizeof *dumped)
+            return err_set(err, ERR_INTERNAL, "%s: table %s is unknown to the export", s->path, name);
+    }
+    return rc;
+}
+
 static int dump_all(struct store *s, export_sink *sink, void *arg, struct err *err)
 {
-    /* Parents before children. */
-    static const struct {
-        const char *into, *query;
-    } tables[] = {
-        {"INSERT INTO environment VALUES", "SELECT * FROM environment ORDER BY id"},
-        {"INSERT INTO fact VALUES", "SELECT * FROM fact ORDER BY environment_id, key"},
-        {"INSERT INTO document VALUES", "SELECT * FROM document ORDER BY id"},
-        {"INSERT INTO run VALUES", "SELECT * FROM run ORDER BY id"},
-        {"INSERT INTO variant VALUES", "SELECT * FROM variant ORDER BY run_id, position"},
-        {"INSERT INTO series VALUES", "SELECT * FROM series ORDER BY id"},
-        {"INSERT INTO test VALUES", "SELECT * FROM test ORDER BY id"},
-        {"INSERT INTO quantity VALUES", "SELECT * FROM quantity ORDER BY id"},
-        {"INSERT INTO extra VALUES", "SELECT * FROM extra ORDER BY test_id, quantity_id"},
-        {"INSERT INTO telemetry VALUES", "SELECT * FROM telemetry ORDER BY test_id"},
-        {"INSERT INTO baseline VALUES", "SELECT * FROM baseline ORDER BY id"},
-        {"INSERT INTO baseline_run VALUES", "SELECT * FROM baseline_run ORDER BY baseline_id, run_id"},
-        {"INSERT INTO noise VALUES", "SELECT * FROM noise ORDER BY series_id, metric"},
-    };
     char head[160];
     snprintf(head, sizeof head,
              "-- kernsweep store\nPRAGMA foreign_keys = OFF;\nBEGIN;\nPRAGMA application_id = %d;\n"
              "PRAGMA user_version = %d;\n",
              STORE_APPLICATION_ID, store_version_known());
-    int rc = sink(arg, head, strlen(head), err);
+    int rc = check_list(s, err);
+    if (rc == 0)
+        rc = sink(arg, head, strlen(head), err);
     if (rc == 0)
         rc = dump_schema(s, sink, arg, err);
-    for (size_t i = 0; rc == 0 && i < sizeof tables / sizeof *tables; i++)
-        rc = dump_table(s, tables[i].into, tables[i].query, sink, arg, err);
+    for (size_t i = 0; rc == 0 && i < sizeof dumped / sizeof *dumped; i++)
+        rc = dump_table(s, dumped[i].into, dumped[i].query, sink, arg, err);
     return rc == 0 ? sink(arg, "COMMIT;\n", 8, err) : rc;
 }
 

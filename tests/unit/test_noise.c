@@ -1,6 +1,7 @@
 /* noise and confirm: what an A/A sweep teaches, and what measuring again in turns decides. */
 #include "tests/unit/results_support.h"
 
+#include "results/against.h"
 #include "results/compare.h"
 #include "results/confirm.h"
 #include "results/noise.h"
@@ -121,10 +122,49 @@ static enum verdict confirmed_verdict(const double *base, const double *now, int
 static void a_suspect_stands_or_falls(void **state)
 {
     (void)state;
-    const double base[] = {10.9, 11.0, 11.1}, same[] = {10.95, 11.02, 11.05}, slower[] = {11.9, 12.0, 12.1};
+    const double base[] = {10.4, 10.5, 10.6}, same[] = {10.45, 10.52, 10.55}, slower[] = {11.4, 11.5, 11.6};
     assert_int_equal(confirmed_verdict(base, slower, 3, CONFIRM_STANDS), VERDICT_REGRESSED);
     assert_int_equal(confirmed_verdict(base, same, 3, CONFIRM_REFUTED), VERDICT_NOISY);
     assert_int_equal(confirmed_verdict(base, same, 0, CONFIRM_UNDECIDED), VERDICT_REGRESSED);
+    /* The base's own build was 10 s when it was stored: if it is slow too, the node is. */
+    const double slow_node[] = {34.9, 35.0, 35.1};
+    assert_int_equal(confirmed_verdict(slow_node, slow_node, 3, CONFIRM_NODE), VERDICT_REGRESSED);
+}
+
+static void an_outcome_is_remembered(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct store s = open_store("confirmed.db");
+    struct draft d;
+    struct against a;
+    struct comparison c;
+    const struct compare_options o = compare_defaults();
+    draft_night(&d, 0);
+    draft_shot(&d, "v", 4096, 1, 10);
+    int64_t base = must_store(&s, &d);
+    draft_night(&d, 1);
+    draft_shot(&d, "v", 4096, 1, 11);
+    int64_t key = must_store(&s, &d);
+    struct run_data now = must_load(&s, key);
+    assert_ok(against_run(&s, &now.info, base, &o, &a, &err), &err);
+    assert_ok(against_compare(&a, &now, &c, &err), &err);
+    assert_int_equal(c.deltas[0].verdict, VERDICT_REGRESSED);
+    c.deltas[0].confirmation = CONFIRM_REFUTED;
+    snprintf(c.deltas[0].reason, sizeof c.deltas[0].reason, "a fluke");
+    assert_ok(confirm_save(&s, key, base, &c, &err), &err);
+    comparison_release(&c);
+    against_release(&a);
+    assert_ok(against_run(&s, &now.info, base, &o, &a, &err), &err);
+    assert_ok(against_compare(&a, &now, &c, &err), &err);
+    assert_int_equal(c.deltas[0].verdict, VERDICT_NOISY);
+    assert_int_equal(c.deltas[0].confirmation, CONFIRM_REFUTED);
+    assert_string_equal(c.deltas[0].reason, "a fluke");
+    assert_false(comparison_regressed(&c));
+    comparison_release(&c);
+    against_release(&a);
+    run_data_release(&now);
+    store_close(&s);
 }
 
 int main(void)
@@ -133,6 +173,7 @@ int main(void)
         cmocka_unit_test(spreads_and_alarms_are_counted),
         cmocka_unit_test(a_measured_noise_floor_tempers_single_shots),
         cmocka_unit_test(a_suspect_stands_or_falls),
+        cmocka_unit_test(an_outcome_is_remembered),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

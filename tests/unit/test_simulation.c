@@ -18,7 +18,7 @@ struct model {
     bool confirm;
 };
 
-struct outcome {
+struct tally {
     int flagged_slow, slow; /* cells that are slower, and those of them that were called regressed */
     int flagged_same, same;
     int improved;
@@ -86,7 +86,7 @@ static void confirm(const struct model *m, struct comparison *c, const struct co
     run_data_release(&a2);
 }
 
-static void tally(const struct model *m, const struct comparison *c, struct outcome *out)
+static void count(const struct model *m, const struct comparison *c, struct tally *out)
 {
     assert_int_equal(c->count, CELLS);
     for (size_t i = 0; i < c->count; i++) {
@@ -100,10 +100,10 @@ static void tally(const struct model *m, const struct comparison *c, struct outc
     }
 }
 
-static struct outcome simulate(const struct model *m, uint64_t seed)
+static struct tally simulate(const struct model *m, uint64_t seed)
 {
     const struct compare_options o = compare_defaults();
-    struct outcome out = {0};
+    struct tally out = {0};
     struct stats_rng rng;
     stats_rng_seed(&rng, seed);
     for (int g = 0; g < GROUPS; g++) {
@@ -117,7 +117,7 @@ static struct outcome simulate(const struct model *m, uint64_t seed)
         assert_ok(compare_runs(NULL, &now, &h, &o, &c, &err), &err);
         if (m->confirm)
             confirm(m, &c, &o, &rng);
-        tally(m, &c, &out);
+        count(m, &c, &out);
         comparison_release(&c);
         run_data_release(&now);
         history_release(&h);
@@ -133,7 +133,7 @@ static void a_still_night_raises_no_alarm(void **state)
 {
     (void)state;
     const struct model m = {.between = 0.015, .within = 0.007};
-    struct outcome o = simulate(&m, 1);
+    struct tally o = simulate(&m, 1);
     assert_int_equal(o.same, 4000);
     assert_true(o.flagged_same <= 24);
     assert_true(o.improved <= 24);
@@ -155,7 +155,7 @@ static void slow_downs_on_a_quiet_node_are_found(void **state)
     const double found[] = {0.99, 0.98, 0.95};
     for (size_t i = 0; i < COUNT(slower); i++) {
         struct model m = {.between = 0.005, .within = 0.007, .slowdown = 0.05, .slower = slower[i]};
-        struct outcome o = simulate(&m, 2);
+        struct tally o = simulate(&m, 2);
         assert_true(o.flagged_slow >= found[i] * o.slow);
         assert_true(o.flagged_same <= 0.006 * o.same);
         m.confirm = true;
@@ -169,7 +169,7 @@ static void slow_downs_on_a_noisy_node_are_partly_found(void **state)
 {
     (void)state;
     struct model m = {.between = 0.015, .within = 0.007, .slowdown = 0.05, .slower = 100};
-    struct outcome o = simulate(&m, 4);
+    struct tally o = simulate(&m, 4);
     assert_true(o.flagged_slow >= 0.25 * o.slow);
     m.slowdown = 0.10;
     o = simulate(&m, 5);
