@@ -1,8 +1,9 @@
 /* faultproxy: a TCP proxy that is a bad line, for the fault tests and the benchmarks.
  *
- *   faultproxy --to HOST:PORT --port-file FILE [--listen PORT] [--rtt MS] [--rate BYTES_PER_S]
+ *   faultproxy --to HOST:PORT|--exec COMMAND --port-file FILE [--listen PORT] [--rtt MS] [--rate BYTES_PER_S]
  *              [--stall-every S --stall-for S] [--cut-after BYTES] [--garbage-after BYTES] [--control FIFO]
  *
+ * --exec: a shell command, its input and output, is the server of each connection.
  * The port it listens on (127.0.0.1) is written to FILE once it does. Each byte arrives half the round trip
  * after it was sent, and no faster than the rate. --stall-*: nothing moves, again and again. --cut-after and
  * --garbage-after count the bytes from the server of one connection, and act once. Words on the FIFO act at
@@ -56,6 +57,7 @@ struct link {
 
 struct proxy {
     struct sockaddr_in to;
+    const char *command;
     int listener, control;
     int port;
     const char *port_file;
@@ -163,6 +165,33 @@ static void read_control(struct proxy *p)
         obey(p, word);
 }
 
+static int run_server(const char *command)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+        return -1;
+    if (fork() == 0) {
+        dup2(pair[1], 0);
+        dup2(pair[1], 1);
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    close(pair[1]);
+    return pair[0];
+}
+
+/* The real side is near: connecting to it does not block for long. */
+static int reach_server(const struct proxy *p)
+{
+    if (p->command)
+        return run_server(p->command);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || connect(fd, (const struct sockaddr *)&p->to, sizeof p->to) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
 static void accept_one(struct proxy *p)
 {
     const int one = 1;
@@ -172,11 +201,9 @@ static void accept_one(struct proxy *p)
     struct link *l = p->links;
     while (l < p->links + LINKS_MAX && l->used)
         l++;
-    int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    /* The real side is near: connecting to it does not block for long. */
-    if (l == p->links + LINKS_MAX || connect(server, (struct sockaddr *)&p->to, sizeof p->to) < 0) {
+    int server = l < p->links + LINKS_MAX ? reach_server(p) : -1;
+    if (server < 0) {
         close(client);
-        close(server);
         return;
     }
     fcntl(server, F_SETFL, O_NONBLOCK);
@@ -353,7 +380,9 @@ static int take_option(struct proxy *p, const char *name, const char *value)
         p->to.sin_port = htons((uint16_t)strtol(colon + 1, NULL, 10));
         return inet_pton(AF_INET, host, &p->to.sin_addr) == 1 ? 0 : -1;
     }
-    if (strcmp(name, "--port-file") == 0)
+    if (strcmp(name, "--exec") == 0)
+        p->command = value;
+    else if (strcmp(name, "--port-file") == 0)
         p->port_file = value;
     else if (strcmp(name, "--listen") == 0)
         p->port = (int)number;
@@ -394,9 +423,10 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    if (p.to.sin_port == 0 || !p.port_file)
+    if ((p.to.sin_port == 0 && !p.command) || !p.port_file)
         return 2;
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGCHLD, SIG_IGN);
     p.started_ns = clock_mono_ns();
     start_listening(&p);
     tell_port(&p);
