@@ -2,6 +2,7 @@
 #include "common/json.h"
 #include "common/text.h"
 #include "harness/attach.h"
+#include "harness/confirm_run.h"
 #include "harness/finish.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@
 struct run_args {
     const char *node, *variants, *contexts, *repeat, *mode, *date, *tag, *baseline, *fail_on, *artifacts,
         *report, *plan;
-    bool single_shot, detach, dry_run;
+    bool single_shot, detach, dry_run, confirm;
 };
 
 static bool is_date(const char *s)
@@ -146,6 +147,11 @@ static int drive(struct cmd_env *env, const struct run_args *a, const struct pla
     if (finish_fail_on_from_name(a->fail_on, &fin.fail_on, err) != 0 ||
         cmd_backend(env, &opt.backend, err) != 0)
         return -1;
+    struct confirm_run confirm = {.plan = a->plan, .opt = opt};
+    if (a->confirm) {
+        fin.confirm = confirm_run;
+        fin.confirm_arg = &confirm;
+    }
     if (session_start(s, p, &opt, err) != 0) {
         if (s->rec.state == RUNREC_RUNNING)
             attach_print_left(s);
@@ -178,6 +184,8 @@ int cmd_run(struct cmd_env *env, int argc, char **argv)
         {"--fail-on", "WHAT", &a.fail_on, NULL, "regression (default), failure or none"},
         {"--artifacts", "DIR", &a.artifacts, NULL, "where bundles go (default ./artifacts_remote)"},
         {"--report", "FILE", &a.report, NULL, "the report's file (default beside the bundle)"},
+        {"--confirm", NULL, NULL, &a.confirm,
+         "measure a suspect again, in turns with the baseline's build, before it is called regressed"},
         {"--single-shot", NULL, NULL, &a.single_shot,
          "one process a test: always so; accepted for old scripts"},
         {"--detach", NULL, NULL, &a.detach, "return as soon as the run has started"},

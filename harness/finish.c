@@ -53,7 +53,24 @@ static struct compare_options thresholds(const struct runrec *rec)
     return o;
 }
 
-static int compare_with_baseline(struct finish *f, const struct runrec *rec, struct err *err)
+/* A node that went away in between leaves the suspects as they are: they were measured, after all. */
+static int confirm(struct finish *f, const struct against *against, const struct finish_options *opt,
+                   struct err *err)
+{
+    struct err why = {0};
+    if (!opt->confirm || f->comparison.verdicts[VERDICT_REGRESSED] == 0 ||
+        opt->confirm(opt->confirm_arg, &f->store, &f->run, against, &f->comparison, &why) == 0)
+        return 0;
+    if (why.kind == ERR_NODE) {
+        fprintf(stderr, "suspects not confirmed: %s\n", why.msg);
+        return 0;
+    }
+    *err = why;
+    return -1;
+}
+
+static int compare_with_baseline(struct finish *f, const struct runrec *rec, const struct finish_options *opt,
+                                 struct err *err)
 {
     struct against against;
     const struct compare_options options = thresholds(rec);
@@ -62,8 +79,10 @@ static int compare_with_baseline(struct finish *f, const struct runrec *rec, str
     if (against_baseline(&f->store, &f->run.info, rec->baseline, &options, &against, err) != 0)
         return -1;
     int rc = against_compare(&against, &f->run, &f->comparison, err);
-    against_release(&against);
     f->compared = rc == 0;
+    if (rc == 0)
+        rc = confirm(f, &against, opt, err);
+    against_release(&against);
     return rc;
 }
 
@@ -194,7 +213,7 @@ int finish_run(struct cmd_env *env, struct runrec *rec, const struct finish_opti
     int rc = n < 0 || n >= FS_PATH_MAX ? err_set(err, ERR_INPUT, "--report: path too long") : 0;
     if (rc == 0)
         rc = store_bundle(env, &f, rec, err);
-    if (rc == 0 && compare_with_baseline(&f, rec, &refusal) != 0) {
+    if (rc == 0 && compare_with_baseline(&f, rec, opt, &refusal) != 0) {
         bool taken = opt->first_is_base && take_baseline(&f, rec, &refusal);
         refused = !taken;
         if (result)

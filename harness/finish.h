@@ -7,15 +7,21 @@
 #define KERNSWEEP_HARNESS_FINISH_H
 
 #include "harness/cmd.h"
-#include "results/compare.h"
+#include "results/against.h"
 
 enum finish_fail_on { FAIL_ON_FAILURE, FAIL_ON_REGRESSION, FAIL_ON_NONE };
+
+/* Measures the suspects of a comparison again and corrects it (confirm_run.h). */
+typedef int finish_confirm(void *arg, struct store *s, const struct run_data *now,
+                           const struct against *against, struct comparison *c, struct err *err);
 
 struct finish_options {
     const char *report; /* the report's file, or NULL: beside the bundle */
     const char *html;   /* the page's file too, or NULL */
     enum finish_fail_on fail_on;
-    bool quiet;         /* no tables */
+    bool quiet;              /* no tables */
+    finish_confirm *confirm; /* NULL: suspects are taken at their word */
+    void *confirm_arg;
     bool first_is_base; /* a baseline that does not exist yet becomes this run instead of an error */
 };
 

@@ -26,6 +26,7 @@ static const struct cmd commands[] = {
     {"show", cmd_show, "one stored run, test by test"},
     {"compare", cmd_compare, "two runs, or a run and a baseline, cell by cell"},
     {"history", cmd_history, "one cell over all nights, and when it changed"},
+    {"noise", cmd_noise, "how much runs of one build differ on a node"},
     {"baseline", cmd_baseline, "name the runs that others are compared with"},
     {"report", cmd_report, "write a report"},
     {"nightly", cmd_nightly, "a night of a plan: run or pick up, compare, report, notify, prune"},

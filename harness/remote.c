@@ -103,7 +103,7 @@ int remote_install(struct remote *r, const char *local, struct err *err)
     return rc != 0 || have ? rc : push_executor(r, local, err);
 }
 
-static int has_tree(struct remote *r, const char *sha256, bool *have, struct err *err)
+int remote_has(struct remote *r, const char *sha256, bool *have, struct err *err)
 {
     const char *argv[] = {r->executor, "has", "--workdir", r->workdir, "--sha256", sha256, NULL};
     const struct transport_cmd cmd = {.argv = argv, .deadline_s = answer_deadline_s};
@@ -121,7 +121,7 @@ int remote_stage(struct remote *r, const struct tar_tree *tree, const char *sha2
 {
     bool have = false;
     *pushed = 0;
-    if (has_tree(r, sha256, &have, err) != 0)
+    if (remote_has(r, sha256, &have, err) != 0)
         return -1;
     if (have)
         return 0;

@@ -32,6 +32,9 @@ int remote_init(struct remote *r, struct transport *t, const char *workdir, cons
 /* Says hello, checks that the node can run the executor, and pushes it unless it is there. */
 int remote_install(struct remote *r, const char *local, struct err *err);
 
+/* Whether src/<sha256> is on the node. */
+int remote_has(struct remote *r, const char *sha256, bool *have, struct err *err);
+
 /* Makes src/<sha256> on the node from the tree, unless it is there. *pushed: bytes sent, 0 when it was. */
 int remote_stage(struct remote *r, const struct tar_tree *tree, const char *sha256, uint64_t *pushed,
                  struct err *err);

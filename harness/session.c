@@ -105,6 +105,16 @@ static int fill_record(struct session *s, const struct plan *p, const char *date
     return bundle_dir_reserve(r->bundle, s->opt.artifacts, date, p->ticket, pick(s->opt.tag, p->tag), err);
 }
 
+/* A tree of an earlier run, which nobody here may have any more. */
+static int use_staged(struct session *s, char *sha, struct err *err)
+{
+    bool have;
+    memcpy(sha, s->opt.source_sha256, SHA256_HEX_LEN + 1);
+    if (remote_has(&s->remote, sha, &have, err) != 0)
+        return -1;
+    return have ? 0 : err_set(err, ERR_NODE, "node %s no longer has the sources %.12s", s->rec.node, sha);
+}
+
 static int stage_source(struct session *s, const struct plan *p, char *sha, struct err *err)
 {
     static const char *const skip[] = {"build", ".git", NULL};
@@ -160,9 +170,10 @@ static int start_on_node(struct session *s, const struct plan *p, const char *da
         return -1;
     snprintf(line, sizeof line, "node %s (%s)", transport_describe(s->t), transport_backend_name(s->t));
     live_note(&s->live, line);
-    if (p->source_dir && stage_source(s, p, sha, err) != 0)
+    bool sources = p->source_dir || s->opt.source_sha256;
+    if (sources && (s->opt.source_sha256 ? use_staged(s, sha, err) : stage_source(s, p, sha, err)) != 0)
         return -1;
-    if (runrec_save(&s->rec, s->opt.db, err) != 0 || submit(s, p, p->source_dir ? sha : NULL, date, err) != 0)
+    if (runrec_save(&s->rec, s->opt.db, err) != 0 || submit(s, p, sources ? sha : NULL, date, err) != 0)
         return -1;
     s->rec.state = RUNREC_RUNNING;
     snprintf(line, sizeof line, "run %s started", s->rec.run_id);
