@@ -38,7 +38,7 @@ static int spawn(struct child *c, int theirs[CHILD_PIPES], struct err *err)
     char *env[] = {path, locale, home, NULL}, *argv[] = {name, plain, NULL};
     posix_spawn_file_actions_t actions;
     if (own && strlen(own) <= 4096)
-        strcpy(path + 5, own);
+        memcpy(path + 5, own, strlen(own) + 1);
     int rc = posix_spawn_file_actions_init(&actions);
     if (rc)
         return err_set_errno(err, ERR_STORAGE, rc, "gnuplot");

@@ -9,7 +9,8 @@
 /* The style and the script are files of their own, for editors and linters, and travel inside the program. */
 #define EMBED(symbol, file)                                                                                  \
     __asm__(".pushsection .rodata\n" #symbol ":\n.incbin \"" file "\"\n.byte 0\n.popsection\n");             \
-    extern const char symbol[] __attribute__((visibility("hidden")))
+    extern const char symbol[] /* NOLINT(bugprone-macro-parentheses): a declarator */                        \
+        __attribute__((visibility("hidden")))
 
 EMBED(reports_page_css, "reports/page.css");
 EMBED(reports_page_js, "reports/page.js");

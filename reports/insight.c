@@ -83,6 +83,14 @@ bool insight_memory_kept(double before, double peak, double after)
     return isfinite(before) && isfinite(after) && after - before > margin;
 }
 
+double insight_scratch(const struct report_model *m, size_t variant)
+{
+    double most = m->now.variants[variant].scratch_bytes;
+    for (size_t i = 0; i < m->resources[variant].count; i++)
+        most = fmax(most, m->resources[variant].kernels[i].use.scratch);
+    return most;
+}
+
 bool insight_unstable(enum status s)
 {
     switch (s) {

@@ -37,6 +37,12 @@ const struct scaling_row *insight_worst_step(const struct scaling *s);
 /* Memory that a test took and did not give back: beyond 64 MiB and 1 % of the peak. */
 bool insight_memory_kept(double before, double peak, double after);
 
+/* Scratch bytes a lane of the variant's kernels, the largest; NaN when nothing was recorded. */
+double insight_scratch(const struct report_model *m, size_t variant);
+
+/* With fewer waves than this on a compute unit there is little to run while one waits. */
+enum { WAVES_TO_HIDE = 4 };
+
 /* Whether a test of that status points at the node or the kernel's stability, not at its result. */
 bool insight_unstable(enum status s);
 

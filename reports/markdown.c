@@ -247,10 +247,21 @@ void md_code_block(struct md *w, const char *lang, const char *text, size_t len)
     buf_release(&body);
 }
 
+static void cell_code(struct buf *out, const struct table_cell *cell)
+{
+    buf_puts(out, cell->link ? "[" : "");
+    code(out, cell->text, true);
+    if (!cell->link)
+        return;
+    buf_puts(out, "](");
+    href(out, cell->link);
+    buf_putc(out, ')');
+}
+
 static void cell_markdown(struct buf *out, const struct table_cell *cell)
 {
     if (cell->kind == CELL_CODE) {
-        code(out, cell->text, true);
+        cell_code(out, cell);
         return;
     }
     bool strong = cell->mark == MARK_BAD;
@@ -283,7 +294,7 @@ static void write_table(const struct table *t, char *const *cells, const size_t 
         buf_puts(out, t->cols[c].right ? ": " : " ");
     }
     buf_puts(out, "|\n");
-    for (size_t i = 0; i < t->n_cells; i++) {
+    for (size_t i = 0; t->n_cols > 0 && i < t->n_cells; i++) {
         size_t c = i % t->n_cols;
         write_cell(out, cells[i], width[c], t->cols[c].right);
         if (c + 1 == t->n_cols)
@@ -298,7 +309,7 @@ static bool table_cells(const struct table *t, char **cells, size_t *width)
         size_t w = table_text_width(t->cols[c].title);
         width[c] = w < 3 ? 3 : w;
     }
-    for (size_t i = 0; i < t->n_cells; i++) {
+    for (size_t i = 0; t->n_cols > 0 && i < t->n_cells; i++) {
         struct buf b;
         buf_init(&b, (size_t)MD_DATA_MAX * 16);
         buf_putc(&b, ' '); /* a cell never stands at a line's start */

@@ -24,7 +24,7 @@ struct md {
 enum { MD_DATA_MAX = 4096 };
 void md_text(struct md *w, const char *s);
 void md_code(struct md *w, const char *s);
-void md_link(struct md *w, const char *text, const char *href);
+void md_link(struct md *w, const char *text, const char *target);
 void md_say_args(struct md *w, enum msg id, const char *const *args);
 #define md_say(w, id, ...) md_say_args((w), (id), (const char *const[]){"", ##__VA_ARGS__, NULL})
 
@@ -47,7 +47,7 @@ void md_line(struct md *w); /* ends a line */
 void md_end(struct md *w);  /* ends a block: one blank line, never two */
 /* Takes back all that was written since the document had that length. */
 void md_truncate(struct md *w, size_t len);
-void md_image(struct md *w, const char *alt, const char *href);
+void md_image(struct md *w, const char *alt, const char *target);
 /* Marks what follows as written in w's language, for screen readers; invisible. */
 void md_language(struct md *w);
 const char *md_language_comment(enum report_lang lang);

@@ -8,9 +8,11 @@
 
 #include "reports/plot.h"
 #include "reports/report.h"
+#include "reports/resources.h"
 #include "reports/tables.h"
 #include "results/against.h"
 #include "results/compare.h"
+#include "results/details.h"
 #include "results/history.h"
 #include "results/report_queries.h"
 #include "results/scaling.h"
@@ -71,7 +73,9 @@ struct report_model {
     struct memory_row *memory; /* one a cell, by context */
     size_t n_memory;
     struct cost_list costs;
-    struct level_change *changes; /* of the series of this run's cells, in the order of the findings */
+    struct run_details details;
+    struct variant_resources *resources; /* one a variant; without kernels when nothing was recorded */
+    struct level_change *changes;        /* of the series of this run's cells, in the order of the findings */
     size_t n_changes;
     struct plot_set plots;
 };

@@ -22,7 +22,7 @@ void plot_label(struct buf *out, const char *s)
     static const char plain[] = " ()+,-./0123456789:=>ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
     buf_putc(out, '\'');
     for (size_t i = 0; s[i] && i < LABEL_MAX; i++)
-        buf_putc(out, strchr(plain, s[i]) ? s[i] : '?');
+        buf_add(out, strchr(plain, s[i]) ? &s[i] : "?", 1);
     buf_putc(out, '\'');
 }
 

@@ -1,9 +1,13 @@
 /* Artifacts and reproduction: where the raw files are, and the command that measures the same again. */
+#include "reports/number.h"
 #include "reports/section.h"
 
 #include "common/text.h"
 
+#include <stdio.h>
 #include <string.h>
+
+enum { FILES_SHOWN_MAX = 60 };
 
 static void bundle(const struct run_info *i, enum msg id, struct md *w)
 {
@@ -17,6 +21,27 @@ static void bundle(const struct run_info *i, enum msg id, struct md *w)
     md_line(w);
 }
 
+static void files(const struct report_model *m, struct md *w)
+{
+    const char *folder = report_model_bundle(&m->now.info);
+    struct table t;
+    table_init(&t);
+    table_column(&t, message(w->lang, MSG_COL_FILE), false);
+    table_column(&t, message(w->lang, MSG_COL_SIZE), true);
+    table_column(&t, "SHA-256", false);
+    for (size_t i = 0; i < m->details.n_files && i < FILES_SHOWN_MAX; i++) {
+        const struct run_file *f = &m->details.files[i];
+        char path[FS_PATH_MAX + DETAILS_PATH_MAX];
+        snprintf(path, sizeof path, "%s/%s", folder, f->path);
+        table_link(&t, f->path, path);
+        table_text(&t, num_bytes((double)f->size).s);
+        table_code(&t, f->sha256);
+    }
+    if (table_rows(&t))
+        md_table(w, &t);
+    table_release(&t);
+}
+
 void section_artifacts(const struct report_model *m, struct md *w)
 {
     if (!*report_model_bundle(&m->now.info))
@@ -26,6 +51,7 @@ void section_artifacts(const struct report_model *m, struct md *w)
     if (m->against.has_base)
         bundle(&m->against.base.info, MSG_ARTIFACTS_BASE, w);
     md_end(w);
+    files(m, w);
 }
 
 static void word(struct buf *b, const char *option, const char *value)

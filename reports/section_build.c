@@ -1,8 +1,12 @@
-/* Build verification: that each variant was built, from what, and what the compiler made of it. */
+/* Build verification: that each variant was built, what gates it met, and what the compiler made of its
+ * kernels. */
 #include "reports/number.h"
 #include "reports/section.h"
 
 #include <math.h>
+#include <stdio.h>
+
+enum { GATES_TEXT_MAX = 8192 };
 
 static bool known(const struct run_variant *v)
 {
@@ -10,32 +14,116 @@ static bool known(const struct run_variant *v)
            v->status != STATUS_OK;
 }
 
-void section_build(const struct report_model *m, struct md *w)
+/* "correct: OK, no spill: GATE_FAILED" */
+static void gates_of(const struct report_model *m, size_t variant, struct buf *out)
+{
+    for (size_t i = 0; i < m->details.n_gates; i++) {
+        const struct run_gate *g = &m->details.gates[i];
+        if (g->variant == variant)
+            buf_printf(out, "%s%s: %s", out->len ? ", " : "", g->name,
+                       status_name(g->passed ? STATUS_OK : STATUS_GATE_FAILED));
+    }
+}
+
+static void log_hash(const struct report_model *m, size_t variant, struct table *t)
+{
+    char path[DETAILS_PATH_MAX], hash[16];
+    snprintf(path, sizeof path, "%s/build.log", m->now.variants[variant].name);
+    const struct run_file *f = details_file(&m->details, path);
+    snprintf(hash, sizeof hash, "%.12s", f ? f->sha256 : "");
+    table_code(t, hash);
+}
+
+static void builds(const struct report_model *m, struct md *w)
 {
     struct table t;
-    bool any = false;
-    for (size_t v = 0; v < m->now.n_variants; v++)
-        any |= known(&m->now.variants[v]);
-    if (!any)
-        return;
     table_init(&t);
     table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
     table_column(&t, message(w->lang, MSG_COL_KERNEL), false);
     table_column(&t, message(w->lang, MSG_COL_STATUS), false);
     table_column(&t, message(w->lang, MSG_COL_BUILD_TIME), true);
-    table_column(&t, message(w->lang, MSG_COL_SCRATCH), true);
-    table_column(&t, "VGPR", true);
+    table_column(&t, message(w->lang, MSG_COL_GATES), false);
+    table_column(&t, message(w->lang, MSG_COL_BUILD_LOG), false);
     for (size_t v = 0; v < m->now.n_variants; v++) {
         const struct run_variant *variant = &m->now.variants[v];
+        struct buf gates;
+        buf_init(&gates, GATES_TEXT_MAX);
+        gates_of(m, v, &gates);
         table_code(&t, variant->name);
         table_code(&t, variant->attn_impl);
         table_marked(&t, status_name(variant->status), variant->status == STATUS_OK ? MARK_NONE : MARK_BAD);
         table_text(&t, variant->build_cached ? message(w->lang, MSG_BUILD_CACHED)
                                              : num_duration(variant->build_wall_s).s);
-        table_text(&t, num_bytes(variant->scratch_bytes).s);
-        table_text(&t, num_fixed(variant->vgprs, 0).s);
+        table_code(&t, buf_str(&gates));
+        log_hash(m, v, &t);
+        buf_release(&gates);
     }
-    md_heading(w, 2, MSG_H_BUILD);
     md_table(w, &t);
     table_release(&t);
+}
+
+static const char *limit_word(enum occupancy_limit l, enum report_lang lang)
+{
+    static const enum msg words[] = {[LIMIT_NONE] = MSG_LIMIT_NONE,
+                                     [LIMIT_REGISTERS] = MSG_LIMIT_REGISTERS,
+                                     [LIMIT_LDS] = MSG_LIMIT_LDS,
+                                     [LIMIT_SLOTS] = MSG_LIMIT_SLOTS};
+    return message(lang, words[l]);
+}
+
+static void kernel_row(const struct report_model *m, size_t variant, const struct kernel_resources *k,
+                       struct table *t, enum report_lang lang)
+{
+    double nan = (double)NAN;
+    table_code(t, m->now.variants[variant].name);
+    table_code(t, k->name);
+    table_code(t, m->resources[variant].arch);
+    table_text(t, num_fixed(k->use.vgprs, 0).s);
+    table_text(t, num_fixed(k->use.agprs, 0).s);
+    table_text(t, num_fixed(k->sgprs, 0).s);
+    table_marked(t, num_fixed(k->use.scratch, 0).s, k->use.scratch > 0 ? MARK_BAD : MARK_NONE);
+    table_text(t, num_fixed(k->use.lds, 0).s);
+    table_text(t, num_fixed(k->use.threads, 0).s);
+    table_text(t, num_percent(k->has_occupancy ? k->occupancy.lanes_used : nan).s);
+    table_text(t, num_fixed(k->has_occupancy ? k->occupancy.waves : nan, 0).s);
+    table_text(t, k->has_occupancy ? limit_word(k->occupancy.limit, lang) : NUM_NONE);
+}
+
+static void kernels(const struct report_model *m, struct md *w)
+{
+    struct table t;
+    table_init(&t);
+    table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
+    table_column(&t, message(w->lang, MSG_COL_KERNEL_SYMBOL), false);
+    table_column(&t, message(w->lang, MSG_COL_ARCH), false);
+    table_column(&t, "VGPR", true);
+    table_column(&t, "AGPR", true);
+    table_column(&t, "SGPR", true);
+    table_column(&t, message(w->lang, MSG_COL_SCRATCH), true);
+    table_column(&t, message(w->lang, MSG_COL_LDS), true);
+    table_column(&t, message(w->lang, MSG_COL_THREADS), true);
+    table_column(&t, message(w->lang, MSG_COL_LANES), true);
+    table_column(&t, message(w->lang, MSG_COL_WAVES), true);
+    table_column(&t, message(w->lang, MSG_COL_LIMIT), false);
+    for (size_t v = 0; v < m->now.n_variants; v++)
+        for (size_t i = 0; i < m->resources[v].count; i++)
+            kernel_row(m, v, &m->resources[v].kernels[i], &t, w->lang);
+    if (table_rows(&t)) {
+        md_heading(w, 3, MSG_H_RESOURCES);
+        md_table(w, &t);
+        md_para(w, MSG_RESOURCES_NOTE);
+    }
+    table_release(&t);
+}
+
+void section_build(const struct report_model *m, struct md *w)
+{
+    bool any = false;
+    for (size_t v = 0; v < m->now.n_variants; v++)
+        any |= known(&m->now.variants[v]) || m->resources[v].count;
+    if (!any)
+        return;
+    md_heading(w, 2, MSG_H_BUILD);
+    builds(m, w);
+    kernels(m, w);
 }

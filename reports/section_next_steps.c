@@ -27,10 +27,22 @@ static void fastest_variant(const struct report_model *m, struct md *w)
 
 static void spills(const struct report_model *m, struct md *w)
 {
+    for (size_t v = 0; v < m->now.n_variants; v++) {
+        double bytes = insight_scratch(m, v);
+        if (bytes > 0)
+            md_item(w, MSG_STEP_SPILL, m->now.variants[v].name, num_fixed(bytes, 0).s);
+    }
+}
+
+static void held_by_lds(const struct report_model *m, struct md *w)
+{
     for (size_t v = 0; v < m->now.n_variants; v++)
-        if (m->now.variants[v].scratch_bytes > 0)
-            md_item(w, MSG_STEP_SPILL, m->now.variants[v].name,
-                    num_fixed(m->now.variants[v].scratch_bytes, 0).s);
+        for (size_t i = 0; i < m->resources[v].count; i++) {
+            const struct kernel_resources *k = &m->resources[v].kernels[i];
+            if (k->has_occupancy && k->occupancy.limit == LIMIT_LDS && k->occupancy.waves < WAVES_TO_HIDE)
+                md_item(w, MSG_STEP_LDS, m->now.variants[v].name, num_fixed(k->use.lds, 0).s,
+                        num_fixed(k->occupancy.waves, 0).s, num_fixed(k->use.threads, 0).s);
+        }
 }
 
 static void regressions(const struct report_model *m, struct md *w)
@@ -123,6 +135,7 @@ void section_next_steps(const struct report_model *m, struct md *w)
     slow_variants(m, w);
     fastest_variant(m, w);
     spills(m, w);
+    held_by_lds(m, w);
     steps_of_scaling(m, w);
     scattered(m, w);
     repetitions(m, w);

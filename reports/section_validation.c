@@ -26,6 +26,29 @@ static void counts(const struct report_model *m, struct md *w)
         md_para(w, MSG_VALIDATION_WARMUPS, num_int(warmups).s);
 }
 
+static void gates(const struct report_model *m, struct md *w)
+{
+    struct table t;
+    table_init(&t);
+    table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
+    table_column(&t, message(w->lang, MSG_COL_GATE), false);
+    table_column(&t, message(w->lang, MSG_COL_STATUS), false);
+    table_column(&t, message(w->lang, MSG_COL_REASON), false);
+    for (size_t i = 0; i < m->details.n_gates; i++) {
+        const struct run_gate *g = &m->details.gates[i];
+        if (g->variant >= m->now.n_variants)
+            continue;
+        table_code(&t, m->now.variants[g->variant].name);
+        table_code(&t, g->name);
+        table_marked(&t, status_name(g->passed ? STATUS_OK : STATUS_GATE_FAILED),
+                     g->passed ? MARK_GOOD : MARK_BAD);
+        table_code(&t, g->reason);
+    }
+    if (table_rows(&t))
+        md_table(w, &t);
+    table_release(&t);
+}
+
 /* A build or a gate that stopped a variant. */
 static void variants(const struct report_model *m, struct md *w)
 {
@@ -73,6 +96,7 @@ void section_validation(const struct report_model *m, struct md *w)
 {
     md_heading(w, 2, MSG_H_VALIDATION);
     counts(m, w);
+    gates(m, w);
     variants(m, w);
     failures(m, w);
 }

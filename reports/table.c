@@ -14,8 +14,10 @@ void table_release(struct table *t)
 {
     for (size_t i = 0; i < t->n_cols; i++)
         free(t->cols[i].title);
-    for (size_t i = 0; i < t->n_cells; i++)
+    for (size_t i = 0; i < t->n_cells; i++) {
         free(t->cells[i].text);
+        free(t->cells[i].link);
+    }
     free(t->cells);
     table_init(t);
 }
@@ -62,6 +64,15 @@ void table_text(struct table *t, const char *text)
 void table_code(struct table *t, const char *text)
 {
     table_add(t, text, CELL_CODE, MARK_NONE);
+}
+
+void table_link(struct table *t, const char *text, const char *target)
+{
+    table_add(t, text, CELL_CODE, MARK_NONE);
+    if (t->failed)
+        return;
+    char *link = t->cells[t->n_cells - 1].link = strdup(target);
+    t->failed = !link;
 }
 
 void table_marked(struct table *t, const char *text, enum cell_mark mark)

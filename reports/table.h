@@ -23,6 +23,7 @@ enum cell_mark { MARK_NONE, MARK_GOOD, MARK_BAD, MARK_WARN };
 
 struct table_cell {
     char *text;
+    char *link; /* target in a document, or NULL; a terminal shows the text alone */
     enum cell_kind kind;
     enum cell_mark mark;
 };
@@ -48,6 +49,7 @@ void table_release(struct table *t);
 void table_column(struct table *t, const char *title, bool right);
 void table_text(struct table *t, const char *text);
 void table_code(struct table *t, const char *text);
+void table_link(struct table *t, const char *text, const char *target);
 void table_marked(struct table *t, const char *text, enum cell_mark mark);
 
 size_t table_rows(const struct table *t);

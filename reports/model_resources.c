@@ -1,0 +1,22 @@
+/* Resources: what each variant's build recorded of its kernels. */
+#include "reports/model_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int model_resources(struct report_model *m, struct err *err)
+{
+    m->resources = calloc(m->now.n_variants, sizeof *m->resources);
+    if (!m->resources)
+        return err_set(err, ERR_INTERNAL, "report: memory is short");
+    if (details_load(m->req->store, m->now.info.key, &m->details, err))
+        return -1;
+    for (size_t v = 0; v < m->now.n_variants; v++) {
+        char path[DETAILS_PATH_MAX];
+        snprintf(path, sizeof path, "%s/resources.json", m->now.variants[v].name);
+        const struct run_file *f = details_file(&m->details, path);
+        if (f && f->body && resources_decode(f->body, path, &m->resources[v], err))
+            return -1;
+    }
+    return 0;
+}

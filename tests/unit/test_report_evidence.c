@@ -1,0 +1,158 @@
+/* What a report concludes of the recorded resources of kernels, on the numbers of the seeds' kernels compiled
+ * for gfx942. */
+#include "reports/occupancy.h"
+#include "reports/report.h"
+#include "tests/unit/results_support.h"
+
+static struct occupancy on(const char *arch, struct kernel_use k)
+{
+    const struct gpu_limits *g = gpu_limits_of(arch);
+    assert_non_null(g);
+    return occupancy_of(&k, g);
+}
+
+static void registers_limit_by_the_unified_file(void **state)
+{
+    (void)state;
+    struct occupancy o = on("gfx942", (struct kernel_use){.vgprs = 128, .threads = 256, .lds = NAN});
+    assert_near(o.waves, 16, 0);
+    assert_int_equal(o.limit, LIMIT_REGISTERS);
+    o = on("gfx942", (struct kernel_use){.vgprs = 128, .agprs = 128, .threads = 256, .lds = NAN});
+    assert_near(o.waves, 8, 0);
+    o = on("gfx942", (struct kernel_use){.vgprs = 65, .threads = 64, .lds = NAN});
+    assert_near(o.by_registers, 28, 0);
+    o = on("gfx942", (struct kernel_use){.vgprs = 64, .threads = 64, .lds = NAN});
+    assert_near(o.waves, 32, 0);
+    assert_int_equal(o.limit, LIMIT_SLOTS);
+}
+
+static void lds_limits_by_whole_blocks(void **state)
+{
+    (void)state;
+    struct occupancy o =
+        on("gfx942:sramecc+:xnack-", (struct kernel_use){.vgprs = 62, .threads = 32, .lds = 34816});
+    assert_near(o.waves, 1, 0);
+    assert_near(o.blocks, 1, 0);
+    assert_near(o.lanes_used, 0.5, 0);
+    assert_near(o.by_registers, 32, 0);
+    assert_int_equal(o.limit, LIMIT_LDS);
+    o = on("gfx90a", (struct kernel_use){.vgprs = 62, .threads = 256, .lds = 16384});
+    assert_near(o.waves, 16, 0);
+    assert_near(o.blocks, 4, 0);
+}
+
+static void an_unknown_architecture_has_no_limits(void **state)
+{
+    (void)state;
+    assert_null(gpu_limits_of("gfx1100"));
+    assert_null(gpu_limits_of("gfx9420"));
+    assert_null(gpu_limits_of(""));
+    assert_null(gpu_limits_of(NULL));
+    assert_non_null(gpu_limits_of("sm_90a"));
+}
+
+/* The seeds' figures with the resources of their kernels. */
+static struct store open_with_resources(const char *name)
+{
+    static const struct {
+        const char *variant, *impl;
+        double at_8192, at_16384;
+    } rows[] = {{"baseline", "flash_v2_naive", 403.26, 1181.64},
+                {"v3", "v3_q_lds", 3540.68, 13366.90},
+                {"v4", "v4_ql_v_lds", 2026.69, 7508.25}};
+    struct store s = open_store(name);
+    struct draft d;
+    draft_night(&d, 1);
+    snprintf(d.info.bundle, sizeof d.info.bundle, "/x/artifacts_remote/2026-02-14/b3_90");
+    d.details.files = calloc(COUNT(rows), sizeof *d.details.files);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct err err = {0};
+        struct buf body;
+        char path[256];
+        struct run_test *t = draft_shot(&d, rows[i].variant, 8192, 1, rows[i].at_8192);
+        snprintf(t->attn_impl, sizeof t->attn_impl, "%s", rows[i].impl);
+        t = draft_shot(&d, rows[i].variant, 16384, 1, rows[i].at_16384);
+        snprintf(t->attn_impl, sizeof t->attn_impl, "%s", rows[i].impl);
+        struct run_file *f = &d.details.files[d.details.n_files++];
+        snprintf(f->path, sizeof f->path, "%s/resources.json", rows[i].variant);
+        snprintf(path, sizeof path, "tests/fixtures/resources_gfx942/%s.json", rows[i].variant);
+        buf_init(&body, DETAILS_BODY_MAX);
+        assert_ok(fs_read_file(path, body.max, &body, &err), &err);
+        sha256_of(buf_str(&body), body.len, f->sha256);
+        f->size = (int64_t)body.len;
+        f->body = buf_steal(&body);
+    }
+    must_store(&s, &d);
+    return s;
+}
+
+static char *render(struct store *s, enum report_lang lang)
+{
+    struct err err = {0};
+    struct buf out;
+    struct report_request req = report_defaults();
+    req.store = s;
+    req.run = "latest";
+    req.kind = REPORT_REGRESSION;
+    req.langs[0] = lang;
+    buf_init(&out, REPORT_BYTES_MAX);
+    assert_ok(report_render(&req, &out, &err), &err);
+    return buf_steal(&out);
+}
+
+static void holds(const char *text, const char *words)
+{
+    if (!strstr(text, words))
+        fail_msg("\"%s\" is missing in:\n%s", words, text);
+}
+
+static void the_baseline_spills_and_v3_and_v4_hold_one_half_empty_wave(void **state)
+{
+    struct store s = open_with_resources("evidence.db");
+    char *text = render(&s, REPORT_EN);
+    (void)state;
+    holds(text, "`flash_v2_naive` keeps 528 bytes a lane in scratch, beside 19 VGPRs");
+    holds(text, "`v3` takes 8.78 to 11.31 times the time of `baseline`");
+    holds(text, "a block of `q_lds::attend<128, 16>` takes 34816 of the 65536 bytes");
+    holds(text, "a block of `q_lds::attend<128, 32>` takes 36864 of the 65536 bytes");
+    holds(text, "its 58 VGPRs would allow 32 waves");
+    holds(text,
+          "the 32 threads of a block of `q_lds::attend<128, 32>` fill 50 % of waves that have 64 lanes");
+    holds(text, "**Together: one wave, 50 % full, is all that a compute unit has**");
+    holds(text, "`q_lds::attend<128, 16>` reads it 8 times for one output");
+    holds(text, "](artifacts_remote/2026-02-14/b3_90/v3/resources.json)");
+    holds(text, "**Remove the spill of `baseline`**");
+    free(text);
+    text = render(&s, REPORT_ES);
+    holds(text, "`flash_v2_naive` guarda 528 bytes por hilo en scratch");
+    holds(text, "una sola onda, llena al 50 %");
+    free(text);
+    store_close(&s);
+}
+
+static void nothing_is_said_of_what_was_not_recorded(void **state)
+{
+    struct store s = open_store("silent.db");
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    draft_shot(&d, "baseline", 256, 1, 1);
+    draft_shot(&d, "v3", 256, 1, 9);
+    must_store(&s, &d);
+    char *text = render(&s, REPORT_EN);
+    assert_null(strstr(text, "Evidence for the cause"));
+    free(text);
+    store_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(registers_limit_by_the_unified_file),
+        cmocka_unit_test(lds_limits_by_whole_blocks),
+        cmocka_unit_test(an_unknown_architecture_has_no_limits),
+        cmocka_unit_test(the_baseline_spills_and_v3_and_v4_hold_one_half_empty_wave),
+        cmocka_unit_test(nothing_is_said_of_what_was_not_recorded),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
