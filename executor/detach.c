@@ -21,7 +21,6 @@ int detach_supervise(const struct layout *layout, const char *run_id, struct loc
 {
     struct err err = {.kind = ERR_NONE};
     char dir[FS_PATH_MAX], now[CLOCK_ISO_LEN + 1];
-    signal(SIGPIPE, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     if (layout_run(layout, dir, run_id, &err) == 0) {
         fault_clear(dir);

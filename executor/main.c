@@ -9,7 +9,6 @@
 #include "executor/lock.h"
 #include "executor/node.h"
 #include "executor/pack.h"
-#include "executor/process.h"
 #include "executor/stage.h"
 #include "executor/status.h"
 #include "executor/submit.h"
@@ -72,9 +71,12 @@ static int cmd_version(const struct context *c, struct err *err)
 static int cmd_probe(const struct context *c, struct err *err)
 {
     struct loop loop;
-    if (process_become_subreaper(err) != 0 || loop_open(&loop, err) != 0)
+    struct nvml nvml;
+    if (loop_open(&loop, err) != 0)
         return -1;
-    json_t *node = node_probe(&c->layout, &loop, err);
+    nvml_open(&nvml, &c->layout);
+    json_t *node = node_probe(&c->layout, &loop, &nvml, err);
+    nvml_close(&nvml);
     loop_close(&loop);
     return print_json(node, err);
 }
@@ -82,7 +84,6 @@ static int cmd_probe(const struct context *c, struct err *err)
 static int cmd_stage(const struct context *c, struct err *err)
 {
     char path[FS_PATH_MAX];
-    signal(SIGPIPE, SIG_IGN);
     if (stage(&c->layout, c->options.sha256, STDIN_FILENO, path, err) != 0)
         return -1;
     return print_json(json_pack("{s:s}", "path", path), err);
@@ -125,7 +126,6 @@ static int cmd_supervise(const struct context *c, struct err *err)
 
 static int cmd_follow(const struct context *c, struct err *err)
 {
-    signal(SIGPIPE, SIG_IGN);
     int rc = follow(&c->layout, c->options.run, c->options.offset, STDOUT_FILENO, err);
     if (rc == FOLLOW_DEAD)
         fprintf(stderr, "kernsweep-executor follow: %s\n", err->msg);
@@ -146,7 +146,6 @@ static int cmd_cancel(const struct context *c, struct err *err)
 
 static int cmd_pack(const struct context *c, struct err *err)
 {
-    signal(SIGPIPE, SIG_IGN);
     return pack(&c->layout, c->options.run, STDOUT_FILENO, err);
 }
 
@@ -246,6 +245,7 @@ int main(int argc, char **argv)
     struct err err = {.kind = ERR_NONE};
     const struct command *cmd = argc > 1 ? find_command(argv[1]) : NULL;
     umask(077);
+    signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of write() */
     if (!cmd) {
         bool asked = argc > 1 && (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0);
         usage(asked ? stdout : stderr);

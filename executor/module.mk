@@ -5,3 +5,12 @@ programs += $(BUILD)/kernsweep-executor
 $(BUILD)/kernsweep-executor: $(call objects,executor/main.c) $(BUILD)/libexecutor.a $(BUILD)/libcommon.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-static) -o $@ $^ -ljansson -lnettle -lm
+
+# The NVML helper must be dynamic (see executor/nvml.h); the executor carries it inside.
+nvml_helper := $(BUILD)/executor/nvml/helper
+$(nvml_helper): executor/nvml/helper.c executor/nvml/page.h $(BUILD)/.flags
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS)) -s -o $@ $< -ldl
+$(BUILD)/executor/nvml.o: $(nvml_helper)
+$(BUILD)/executor/nvml.o: CPPFLAGS += -DNVML_HELPER='"$(nvml_helper)"'

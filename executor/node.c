@@ -14,7 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-enum { FACT_FILE_MAX = 64 << 10, FACT_LINE_MAX = 200 };
+enum { NVML_LIMIT_MS = 2000, FACT_FILE_MAX = 64 << 10, FACT_LINE_MAX = 200 };
 
 /* procfs and sysfs say a size of 0 for what has contents, so this does not go through fs_read_file. */
 static char *read_text(const char *root, const char *name)
@@ -103,10 +103,12 @@ static json_t *disk_free(const struct layout *l)
     return json_integer((json_int_t)(fs.f_bavail * fs.f_frsize));
 }
 
-static json_t *driver_version(const struct layout *l)
+static json_t *driver_version(const struct layout *l, const struct nvml_facts *nvidia)
 {
     json_t *amd = node_line(l->sysfs, "module/amdgpu/version");
-    return amd ? amd : or_null(node_line(l->proc, "driver/nvidia/version"));
+    if (amd)
+        return amd;
+    return nvidia ? json_string(nvidia->driver) : or_null(node_line(l->proc, "driver/nvidia/version"));
 }
 
 static void add_gpus(json_t *out, json_t *more)
@@ -121,8 +123,16 @@ static void add_gpus(json_t *out, json_t *more)
     json_decref(more);
 }
 
-json_t *node_probe(const struct layout *l, struct loop *loop, struct err *err)
+static void append_all(json_t *out, json_t *more)
 {
+    json_array_extend(out, more);
+    json_decref(more);
+}
+
+json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml, struct err *err)
+{
+    struct nvml_facts facts;
+    bool has_facts = nvml_fresh(nvml, NVML_LIMIT_MS, &facts);
     struct utsname u;
     char now[CLOCK_ISO_LEN + 1];
     json_t *compilers = toolchain_probe(l, loop, err);
@@ -132,16 +142,18 @@ json_t *node_probe(const struct layout *l, struct loop *loop, struct err *err)
     clock_iso8601(clock_real_s(), now);
     json_t *gpus = json_array();
     add_gpus(gpus, node_amd_gpus(l));
-    add_gpus(gpus, node_nvidia_gpus(l));
-    json_t *node =
-        json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:I, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-                  "schema", PROTO_SCHEMA_NODE, "hostname", u.nodename, "kernel", u.release, "machine",
-                  u.machine, "os", keyed("/etc", "os-release", "PRETTY_NAME", '='), "cpu_model",
-                  keyed(l->proc, "cpuinfo", "model name", ':'), "cpus",
-                  (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "mem_bytes", memory_bytes(l), "time", now,
-                  "workdir", l->workdir, "disk_free_bytes", disk_free(l), "compilers", compilers, "rocm",
-                  or_null(node_line("/opt/rocm/.info", "version")), "driver", driver_version(l), "gpus", gpus,
-                  "gpu_processes", node_gpu_processes(l), "leftovers", leftover_list(l));
+    add_gpus(gpus, node_nvidia_gpus(l, has_facts ? &facts : NULL));
+    json_t *processes = node_amd_processes(l);
+    append_all(processes, node_nvidia_processes(has_facts ? &facts : NULL));
+    json_t *node = json_pack(
+        "{s:s, s:s, s:s, s:s, s:o, s:o, s:I, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
+        PROTO_SCHEMA_NODE, "hostname", u.nodename, "kernel", u.release, "machine", u.machine, "os",
+        keyed("/etc", "os-release", "PRETTY_NAME", '='), "cpu_model",
+        keyed(l->proc, "cpuinfo", "model name", ':'), "cpus", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN),
+        "mem_bytes", memory_bytes(l), "time", now, "workdir", l->workdir, "disk_free_bytes", disk_free(l),
+        "compilers", compilers, "rocm", or_null(node_line("/opt/rocm/.info", "version")), "driver",
+        driver_version(l, has_facts ? &facts : NULL), "gpus", gpus, "gpu_processes", processes, "leftovers",
+        leftover_list(l));
     if (!node)
         err_set(err, ERR_INTERNAL, "cannot tell the node's facts: no memory, or a name is not UTF-8");
     return node;

@@ -8,16 +8,19 @@
 #include "common/err.h"
 #include "executor/layout.h"
 #include "executor/loop.h"
+#include "executor/nvml.h"
 
 #include <jansson.h>
 
 /* The caller owns the result. NULL on error. */
-json_t *node_probe(const struct layout *l, struct loop *loop, struct err *err);
+json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml, struct err *err);
 
 /* Parts with a file of their own. */
 json_t *node_amd_gpus(const struct layout *l);
-json_t *node_nvidia_gpus(const struct layout *l);
-json_t *node_gpu_processes(const struct layout *l);
+json_t *node_amd_processes(const struct layout *l);
+/* From the helper's facts; without them (NULL) only what the driver's procfs tells. */
+json_t *node_nvidia_gpus(const struct layout *l, const struct nvml_facts *facts);
+json_t *node_nvidia_processes(const struct nvml_facts *facts);
 
 /* The first line of root/name, without its end; NULL when it cannot be read. */
 json_t *node_line(const char *root, const char *name);

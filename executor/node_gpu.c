@@ -1,8 +1,10 @@
-/* The GPUs of a node, from amdgpu's and kfd's sysfs and from the NVIDIA driver's procfs. */
+/* The GPUs of a node, from amdgpu's and kfd's sysfs and from NVML or, without it, from the NVIDIA driver's
+ * procfs. */
 #include "executor/node.h"
 
 #include <ctype.h>
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,12 +182,38 @@ static void nvidia_gpu(const char *path, const char *name, void *arg)
                                              nvidia_field(file, "GPU UUID:")));
 }
 
-json_t *node_nvidia_gpus(const struct layout *l)
+static json_t *bytes(double x)
+{
+    return isnan(x) ? json_null() : json_integer((json_int_t)x);
+}
+
+static json_t *nvml_gpu(const struct nvml_facts *facts, const struct nvml_gpu *g)
+{
+    char arch[32];
+    snprintf(arch, sizeof arch, "sm_%d%d", (int)g->major, (int)g->minor);
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s}", "vendor", "nvidia", "name", g->name, "arch",
+                     g->major > 0 ? json_string(arch) : json_null(), "vram_total_bytes",
+                     bytes(g->total_bytes), "vram_used_bytes", bytes(g->used_bytes), "driver", facts->driver,
+                     "unique_id", g->uuid);
+}
+
+json_t *node_nvidia_gpus(const struct layout *l, const struct nvml_facts *facts)
 {
     char root[FS_PATH_MAX];
     json_t *out = json_array();
-    if (fs_join(root, NULL, l->proc, "driver/nvidia/gpus") == 0)
+    for (int32_t i = 0; facts && i < facts->gpu_count; i++)
+        json_array_append_new(out, nvml_gpu(facts, &facts->gpu[i]));
+    if (!facts && fs_join(root, NULL, l->proc, "driver/nvidia/gpus") == 0)
         each(root, NULL, nvidia_gpu, out);
+    return out;
+}
+
+json_t *node_nvidia_processes(const struct nvml_facts *facts)
+{
+    json_t *out = json_array();
+    for (int32_t i = 0; facts && i < facts->process_count; i++)
+        json_array_append_new(out, json_pack("{s:I, s:o}", "pid", (json_int_t)facts->process[i].pid,
+                                             "vram_bytes", bytes(facts->process[i].used_bytes)));
     return out;
 }
 
@@ -208,7 +236,7 @@ static void kfd_process(const char *path, const char *name, void *arg)
                                          "vram_bytes", (json_int_t)bytes));
 }
 
-json_t *node_gpu_processes(const struct layout *l)
+json_t *node_amd_processes(const struct layout *l)
 {
     char root[FS_PATH_MAX];
     json_t *out = json_array();

@@ -29,7 +29,8 @@ int sampler_open(struct sampler *s, struct telemetry *telemetry, const char *dir
     s->fd = open(s->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (s->fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot create", s->part);
-    telemetry_read(telemetry, 0, &s->before);
+    telemetry_read_fresh(telemetry, &s->before);
+    s->other_cpu_s = telemetry_cpu_s(telemetry);
     return 0;
 }
 
@@ -93,6 +94,7 @@ void sampler_take(struct sampler *s, double t_s, uint64_t missed)
 int sampler_finish(struct sampler *s, double end_s, struct err *err)
 {
     note_gap(s, end_s);
+    s->cpu_s += telemetry_cpu_s(s->telemetry) - s->other_cpu_s;
     flush(s);
     if (s->fd < 0)
         return err_set(err, ERR_STORAGE, "%s: cannot write the samples", s->path);

@@ -23,6 +23,7 @@ struct sampler {
     uint64_t samples, missed, rows;
     uint64_t stride; /* every how many samples one row is written */
     double max_gap_s, last_t_s, cpu_s;
+    double other_cpu_s; /* of back-ends' helpers before the test */
     struct buf text;
     int fd; /* -1: a row could not be written any more */
     char path[FS_PATH_MAX], part[FS_PATH_MAX];

@@ -4,12 +4,12 @@
 
 #include <math.h>
 
-static const int64_t look_again_ns = 50 * 1000000;
+static const int64_t look_again_ns = 20 * 1000000;
 
 static bool is_back(struct settle *out, struct suite *s)
 {
     struct sample now;
-    telemetry_read(&s->telemetry, 0, &now);
+    telemetry_read_fresh(&s->telemetry, &now);
     out->after = now.value[SAMPLE_VRAM_USED];
     out->back = isnan(out->before) || isnan(out->after) ||
                 out->after <= out->before + (double)s->job.vram_tolerance_bytes;

@@ -74,8 +74,9 @@ static int visit(const json_t *event, void *arg, struct err *err)
 int suite_open(struct suite *s, const struct layout *layout, const char *run_id, struct err *err)
 {
     char events[FS_PATH_MAX];
-    struct telemetry_target target = {.layout = layout};
+    struct telemetry_target target = {.layout = layout, .nvml = &s->nvml};
     *s = (struct suite){.layout = layout, .journal = {.fd = -1}, .loop = {.epfd = -1}};
+    s->nvml = (struct nvml){.ask = -1, .done = -1};
     s->oom = (struct oom){.kernel_log = -1, .cgroup = -1, .vmstat = -1};
     s->start_ns = clock_mono_ns();
     clock_iso8601(clock_real_s(), s->started_at);
@@ -85,6 +86,7 @@ int suite_open(struct suite *s, const struct layout *layout, const char *run_id,
         suite_release(s);
         return -1;
     }
+    nvml_open(&s->nvml, layout);
     telemetry_open(&s->telemetry, &target);
     oom_open(&s->oom, layout);
     return 0;
@@ -93,6 +95,7 @@ int suite_open(struct suite *s, const struct layout *layout, const char *run_id,
 void suite_release(struct suite *s)
 {
     telemetry_close(&s->telemetry);
+    nvml_close(&s->nvml);
     oom_close(&s->oom);
     if (s->loop.epfd >= 0)
         loop_close(&s->loop);

@@ -14,6 +14,7 @@
 #include "executor/journal.h"
 #include "executor/layout.h"
 #include "executor/loop.h"
+#include "executor/nvml.h"
 #include "executor/oom.h"
 #include "executor/secrets.h"
 #include "executor/telemetry.h"
@@ -52,6 +53,7 @@ struct suite {
     struct secrets secrets;
     struct journal journal;
     struct loop loop;
+    struct nvml nvml;
     struct telemetry telemetry;
     struct oom oom;
     struct eta eta;

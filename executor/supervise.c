@@ -84,7 +84,7 @@ static int close_run(struct suite *s, enum run_status status, const char *reason
 /* Node facts, in node.json and as an event. */
 static int look_at_node(struct suite *s, struct err *err)
 {
-    s->node = node_probe(s->layout, &s->loop, err);
+    s->node = node_probe(s->layout, &s->loop, &s->nvml, err);
     if (!s->node || artifact_json(s->dir, RUN_NODE, json_incref(s->node), &s->secrets, err) != 0)
         return -1;
     return journal_add(&s->journal, EVENT_NODE,
@@ -222,9 +222,9 @@ int supervise(const struct layout *layout, const char *run_id, struct err *err)
 {
     struct suite s;
     struct lock node_lock = {.fd = -1};
-    if (process_become_subreaper(err) != 0 || suite_open(&s, layout, run_id, err) != 0)
+    if (suite_open(&s, layout, run_id, err) != 0)
         return -1;
-    int rc = run(&s, &node_lock, err);
+    int rc = process_become_subreaper(err) != 0 ? -1 : run(&s, &node_lock, err);
     if (rc != 0 && err->kind == ERR_INTERNAL) {
         struct err again;
         char reason[VERDICT_REASON_MAX];

@@ -7,6 +7,7 @@ static const struct telemetry_backend *const backends[TELEMETRY_BACKENDS] = {
     &telemetry_process_tree,
     &telemetry_amdgpu,
     &telemetry_kfd,
+    &telemetry_nvml,
 };
 
 static const struct {
@@ -105,4 +106,25 @@ void telemetry_read(struct telemetry *t, double t_s, struct sample *out)
         if (t->state[i])
             backends[i]->read(t->state[i], out);
     }
+}
+
+void telemetry_read_fresh(struct telemetry *t, struct sample *out)
+{
+    sample_clear(out, 0);
+    for (int i = 0; i < TELEMETRY_BACKENDS; i++) {
+        if (t->state[i] && backends[i]->read_fresh)
+            backends[i]->read_fresh(t->state[i], out);
+        else if (t->state[i])
+            backends[i]->read(t->state[i], out);
+    }
+}
+
+double telemetry_cpu_s(const struct telemetry *t)
+{
+    double sum = 0;
+    for (int i = 0; i < TELEMETRY_BACKENDS; i++) {
+        if (t->state[i] && backends[i]->cpu_s)
+            sum += backends[i]->cpu_s(t->state[i]);
+    }
+    return sum;
 }

@@ -1,7 +1,7 @@
 /* telemetry: one sample of everything that can be measured while a test runs, behind one interface with a
- * table of back-ends (the process tree; amdgpu and kfd through sysfs). A back-end keeps its descriptors open
- * and only preads. What is not available is NaN and its key is absent in artifacts, never 0. Knows nothing of
- * timers or files.
+ * table of back-ends (the process tree; amdgpu and kfd through sysfs; NVML). A back-end keeps its descriptors
+ * open and only preads. What is not available is NaN and its key is absent in artifacts, never 0. Knows
+ * nothing of timers or files.
  */
 #ifndef KERNSWEEP_EXECUTOR_TELEMETRY_H
 #define KERNSWEEP_EXECUTOR_TELEMETRY_H
@@ -40,24 +40,30 @@ bool sample_has(const struct sample *s, enum sample_field field);
 void sample_add(struct sample *s, enum sample_field field, double value);
 void sample_max(struct sample *s, enum sample_field field, double value);
 
+struct nvml;
+
 struct telemetry_target {
     const struct layout *layout;
-    pid_t pid; /* root of the process tree; 0: none */
+    struct nvml *nvml; /* borrowed; NULL: none */
+    pid_t pid;         /* root of the process tree; 0: none */
 };
 
 struct telemetry_backend {
     const char *name;
     bool per_test;                                        /* follows one process tree: opened for each test */
     void *(*open)(const struct telemetry_target *target); /* NULL: there is nothing to measure */
-    void (*read)(void *state, struct sample *out);
+    void (*read)(void *state, struct sample *out);        /* never waits */
+    void (*read_fresh)(void *state, struct sample *out);  /* may wait; NULL: read is fresh */
+    double (*cpu_s)(void *state);                         /* that it used elsewhere; NULL: none */
     void (*close)(void *state);
 };
 
 extern const struct telemetry_backend telemetry_process_tree;
 extern const struct telemetry_backend telemetry_amdgpu;
 extern const struct telemetry_backend telemetry_kfd;
+extern const struct telemetry_backend telemetry_nvml;
 
-enum { TELEMETRY_BACKENDS = 3 };
+enum { TELEMETRY_BACKENDS = 4 };
 
 struct telemetry {
     void *state[TELEMETRY_BACKENDS];
@@ -70,5 +76,9 @@ void telemetry_close(struct telemetry *t);
 void telemetry_begin(struct telemetry *t, const struct telemetry_target *target);
 void telemetry_end(struct telemetry *t);
 void telemetry_read(struct telemetry *t, double t_s, struct sample *out);
+/* For levels before and after a test, when nothing is timed. */
+void telemetry_read_fresh(struct telemetry *t, struct sample *out);
+/* CPU time that back-ends used outside of this process. */
+double telemetry_cpu_s(const struct telemetry *t);
 
 #endif
