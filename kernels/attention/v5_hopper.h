@@ -1,11 +1,11 @@
 // v5 on Hopper: the tile loop of v5_tiles.h as a pipeline of three warpgroups.
-// One warpgroup only brings tiles in, through the tensor copy engine. Two compute, 64 queries each, and take
-// turns: while one has its products in the tensor cores the other does its softmax. Within a warpgroup the
-// scores of the next tile are computed while the softmax of this one runs.
-// Tiles of keys go from last to first: only the first one worked on needs a mask, and it holds a key that
-// each of its queries sees, so that every maximum is finite.
-// A block stays on its core and takes piece after piece, so that the copies of the next piece overlap. Pieces
-// are handed out by a counter: dealt in turn, as they differ in length, a fifth of the time would be lost.
+// One warpgroup only brings tiles in, through the tensor copy engine. Two compute, 64 queries each, and may
+// take turns: while one has its products in the tensor cores the other does its softmax. Within a warpgroup
+// the products with a tile's values run beside the scores of the next one. Tiles of keys go from last to
+// first: only the first one worked on needs a mask, and it holds a key that each of its queries sees, so that
+// every maximum is finite. A block stays on its core and takes piece after piece, so that the copies of the
+// next piece overlap. Pieces are handed out by a counter: dealt in turn, as they differ in length, a fifth of
+// the time would be lost.
 #pragma once
 
 #include "attention/v5_launch.h"
@@ -17,8 +17,9 @@ struct tensor_maps {
     CUtensorMap q, k, v, o;
 };
 
-template <format FORMAT, int HEAD_DIM> struct pipeline {
+template <format FORMAT, int HEAD_DIM, bool TURNS> struct pipeline {
     using F = warpgroup_fragment<FORMAT, HEAD_DIM>;
+    static constexpr format type = FORMAT;
     static constexpr int consumers = 2; // warpgroups
     static constexpr int consumer_warps = consumers * 4;
     static constexpr int stages = 2;
@@ -167,11 +168,20 @@ template <format FORMAT, int HEAD_DIM> struct pipeline {
     // own.
     __device__ void take_turn(int consumer) const
     {
-        hopper::sync_named(1 + consumer, consumers * 128);
+        if constexpr (TURNS)
+            hopper::sync_named(1 + consumer, consumers * 128);
     }
     __device__ void pass_turn(int consumer) const
     {
-        hopper::arrive_named(1 + (consumer ^ 1), consumers * 128);
+        if constexpr (TURNS)
+            hopper::arrive_named(1 + (consumer ^ 1), consumers * 128);
+    }
+
+    // Read by the lane that releases Q, so that the read is over when the producer writes the next number.
+    __device__ int next_piece() const
+    {
+        const int index = F::lane() == 0 ? ptx::load(lds + piece_at) : 0;
+        return __shfl_sync(0xffffffffu, index, 0);
     }
 
     __device__ void consume(int consumer) const
@@ -185,7 +195,7 @@ template <format FORMAT, int HEAD_DIM> struct pipeline {
         for (;;) {
             hopper::wait(q_full(), q_phase);
             q_phase ^= 1;
-            const int index = ptx::load(lds + piece_at);
+            const int index = next_piece();
             if (index >= p.heads * p.tiles)
                 break;
             const place at(p, index);
@@ -235,7 +245,6 @@ template <format FORMAT, int HEAD_DIM> struct pipeline {
             release(k_free(k.stage));
             k.advance();
             rows.absorb(s, keep, p.scale);
-            F::settle(s);
             hopper::product_wait<0>();
             release(v_free(v.stage));
             v.advance();
@@ -341,25 +350,24 @@ inline unsigned pipeline_blocks(int pieces)
 
 inline attn_geometry pipeline_geometry(const attn_shape &s)
 {
-    using narrow = pipeline<format::bf16, 64>;
-    using wide = pipeline<format::bf16, 128>;
+    using narrow = pipeline<format::bf16, 64, true>;
+    using wide = pipeline<format::bf16, 128, true>;
     const int pieces = static_cast<int>(tiles(s.seq, wide::block_queries)) * s.q_heads * s.batch;
     return {dim3(pipeline_blocks(pieces)), dim3(wide::threads),
             s.head_dim == 64 ? narrow::lds_bytes : wide::lds_bytes, wide::consumers * 128};
 }
 
-template <format FORMAT, int HEAD_DIM> hipError_t launch_pipelined(const attn_args &args, hipStream_t stream)
+template <class P> hipError_t launch_pieces(const attn_args &args, hipStream_t stream)
 {
-    using P = pipeline<FORMAT, HEAD_DIM>;
     using F = typename P::F;
     const attn_shape &s = args.shape;
     const problem p = describe(args, P::block_queries);
     const tensor_map_encode encode = tensor_map_encoder();
     tensor_maps maps;
-    if (!encode || !describe_tensor(&maps.q, encode, args.q, FORMAT, s, s.q_heads, F::queries) ||
-        !describe_tensor(&maps.k, encode, args.k, FORMAT, s, s.kv_heads, F::keys) ||
-        !describe_tensor(&maps.v, encode, args.v, FORMAT, s, s.kv_heads, F::keys) ||
-        !describe_tensor(&maps.o, encode, args.o, FORMAT, s, s.q_heads, F::queries))
+    if (!encode || !describe_tensor(&maps.q, encode, args.q, P::type, s, s.q_heads, F::queries) ||
+        !describe_tensor(&maps.k, encode, args.k, P::type, s, s.kv_heads, F::keys) ||
+        !describe_tensor(&maps.v, encode, args.v, P::type, s, s.kv_heads, F::keys) ||
+        !describe_tensor(&maps.o, encode, args.o, P::type, s, s.q_heads, F::queries))
         return hipErrorInvalidValue;
 
     const auto kernel = attend_pipelined<P>;
@@ -374,5 +382,16 @@ template <format FORMAT, int HEAD_DIM> hipError_t launch_pipelined(const attn_ar
     hipLaunchKernelGGL(kernel, dim3(pipeline_blocks(p.heads * p.tiles)), dim3(P::threads), P::lds_bytes,
                        stream, p, maps, counter);
     return hipGetLastError();
+}
+
+// Turns cost two meetings a tile. They pay while pieces are short; on long ones the consumers keep out of
+// each other's way unasked.
+constexpr int longest_with_turns = 20480;
+
+template <format FORMAT, int HEAD_DIM> hipError_t launch_pipelined(const attn_args &args, hipStream_t stream)
+{
+    return args.shape.seq <= longest_with_turns
+               ? launch_pieces<pipeline<FORMAT, HEAD_DIM, true>>(args, stream)
+               : launch_pieces<pipeline<FORMAT, HEAD_DIM, false>>(args, stream);
 }
 } // namespace v5

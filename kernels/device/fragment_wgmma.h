@@ -84,16 +84,6 @@ template <format FORMAT, int HEAD_DIM> struct warpgroup_fragment {
         hopper::product_commit();
     }
 
-    // Keeps the compiler from moving the computation of `s` down past this point, behind a wait.
-    static __device__ __forceinline__ void settle(scores &s)
-    {
-#pragma unroll
-        for (int j = 0; j < keys / 8; j++)
-            asm volatile(""
-                         : "+f"(s.at[0][j][0]), "+f"(s.at[0][j][1]), "+f"(s.at[0][j][2]),
-                           "+f"(s.at[0][j][3]));
-    }
-
     static __device__ __forceinline__ void round(probabilities &p, const scores &s)
     {
 #pragma unroll

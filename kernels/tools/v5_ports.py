@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Judge v5's gfx942 code: registers, scratch, LDS, and what its hot loop keeps busy.
 
-usage: v5_ports.py ASSEMBLY   (clang's -S output for gfx942) ; exit 1 when a limit is broken
+usage: v5_ports.py ASSEMBLY [LDS]   clang's -S output for gfx942, and the bytes of LDS that the launch asks for
+       exit 1 when a limit is broken
 The hot loop of a kernel is the innermost loop that holds matrix instructions; blocks that only
 some tiles run (they hold a comparison for every score: the mask) are not counted.
 Port sums are in units of four clocks: a 16x16x16 product takes 4, an exponential 4, any other vector
@@ -78,6 +79,9 @@ def metadata(text, name):
 
 def judge(text, lds_bytes):
     broken = 0
+    if not any(kernels(text)):
+        print("no kernel of v5 in this file: give it clang's -S output for attention/v5.hip")
+        return 1
     for name, lines in kernels(text):
         numbers = metadata(text, name)
         loop = hot_loop(blocks(lines))
