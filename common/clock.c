@@ -21,7 +21,8 @@ double clock_real_s(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
-    return (double)t.tv_sec + (double)(t.tv_nsec / 1000000) * 1e-3;
+    long ms = t.tv_nsec / 1000000;
+    return (double)t.tv_sec + (double)ms * 1e-3;
 }
 
 void clock_iso8601(double real_s, char *out)

@@ -27,19 +27,20 @@ static int fill(struct report_request *req, const struct report_args *a, struct 
     return 0;
 }
 
-static int render(struct report_request *req, const char *output, struct err *err)
+static int render(const struct report_request *asked, const char *output, struct err *err)
 {
+    struct report_request req = *asked;
     char dir[FS_PATH_MAX], href[FS_PATH_MAX];
     struct buf text;
     buf_init(&text, REPORT_BYTES_MAX);
     int rc = 0;
-    if (output && strcmp(output, "-") != 0 && !req->asset_dir && req->format == REPORT_MD) {
+    if (output && strcmp(output, "-") != 0 && !req.asset_dir && req.format == REPORT_MD) {
         rc = report_assets_beside(output, dir, href, err);
-        req->asset_dir = dir;
-        req->asset_href = href;
+        req.asset_dir = dir;
+        req.asset_href = href;
     }
     if (rc == 0)
-        rc = report_render(req, &text, err);
+        rc = report_render(&req, &text, err);
     if (rc == 0 && !buf_ok(&text))
         rc = err_set(err, ERR_INTERNAL, "report: larger than %d bytes", REPORT_BYTES_MAX);
     if (rc == 0 && output && strcmp(output, "-") != 0)

@@ -98,7 +98,11 @@ static int run_one(const json_t *run, const json_t *summary, const char *news, c
                    struct err *err)
 {
     const char **argv = make_argv(run);
-    int in = argv ? summary_fd(summary, err) : err_set(err, ERR_INTERNAL, "notify: no memory");
+    if (!argv || !argv[0]) {
+        free(argv);
+        return err_set(err, ERR_INTERNAL, "notify: no memory, or no command");
+    }
+    int in = summary_fd(summary, err);
     int rc = -1;
     if (in >= 0) {
         fflush(NULL);
