@@ -68,7 +68,7 @@ int report_model_load(struct report_model *m, const struct report_request *req, 
     *m = (struct report_model){.req = req};
     if (load_run(m, &compare, err) || model_comparison(m, &compare, err) || model_findings(m, err) ||
         model_changes(m, err) || model_traces(m, err) || model_memory(m, err) || model_resources(m, err) ||
-        report_costs_load(req->store, &m->now.info, COST_ROWS_SHOWN, &m->costs, err))
+        model_kernels(m, err) || report_costs_load(req->store, &m->now.info, COST_ROWS_SHOWN, &m->costs, err))
         return -1;
     return draw(m, err);
 }
@@ -86,6 +86,7 @@ void report_model_release(struct report_model *m)
     for (size_t v = 0; m->resources && v < m->now.n_variants; v++)
         resources_release(&m->resources[v]);
     free(m->resources);
+    free(m->kernels);
     details_release(&m->details);
     json_decref(m->plan);
     free(m->findings);

@@ -50,6 +50,25 @@ struct memory_row {
     bool growing;       /* still growing at the end, by more than a twentieth of the peak */
 };
 
+/* A cell of a kernel benchmark: the shape it was launched for and what it printed; NaN where it did not. */
+struct kernel_point {
+    const struct cell *cell;
+    double ms;
+    double batch;
+    double heads;
+    double seq;
+    double blocks;
+    double units; /* of the device */
+    double max_abs;
+    double rel_l2;
+    double rows_checked;
+    double tflops;
+    double gb_per_s;
+    double copy_gb_per_s;
+    double fma_tflops;
+    double roofline_share;
+};
+
 struct report_model {
     const struct report_request *req;
     enum metric metric; /* what decides: prefill time, or a kernel's where only that was measured */
@@ -73,6 +92,8 @@ struct report_model {
     struct memory_row *memory; /* one a cell, by context */
     size_t n_memory;
     struct cost_list costs;
+    struct kernel_point *kernels; /* in the order of now.cells; none when no cell says its shape */
+    size_t n_kernels;
     struct run_details details;
     struct variant_resources *resources; /* one a variant; without kernels when nothing was recorded */
     struct level_change *changes;        /* of the series of this run's cells, in the order of the findings */

@@ -11,6 +11,7 @@ int model_findings(struct report_model *m, struct err *err);
 int model_comparison(struct report_model *m, const struct compare_options *options, struct err *err);
 int model_changes(struct report_model *m, struct err *err);
 int model_memory(struct report_model *m, struct err *err);
+int model_kernels(struct report_model *m, struct err *err);
 int model_resources(struct report_model *m, struct err *err);
 int model_traces(struct report_model *m, struct err *err);
 

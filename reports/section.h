@@ -21,6 +21,7 @@ section_fn section_scaling;
 section_fn section_memory;
 section_fn section_validation;
 section_fn section_instability;
+section_fn section_kernel; /* several headings of its own */
 section_fn section_evidence;
 section_fn section_build;
 section_fn section_node;

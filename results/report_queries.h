@@ -11,6 +11,23 @@
 /* *plan: the caller json_decref()s it; NULL when the run has none. */
 int report_plan_load(struct store *s, int64_t run_key, json_t **plan, struct err *err);
 
+/* A number that a workload printed beside its timings: "batch", "rel_l2", "grid_blocks". */
+struct extra_row {
+    int64_t test_key;
+    char name[RUN_NAME_MAX];
+    double value;
+};
+
+struct extra_list {
+    struct extra_row *rows; /* by test_key, then name */
+    size_t count;
+};
+
+int report_extras_load(struct store *s, int64_t run_key, struct extra_list *out, struct err *err);
+void report_extras_release(struct extra_list *l);
+/* NaN when the test printed none of that name. */
+double report_extra(const struct extra_list *l, int64_t test_key, const char *name);
+
 /* Who a run is. run_id: char[RUN_ID_MAX], date: char[11]. */
 int report_run_label(struct store *s, int64_t run_key, char *run_id, char *date, struct err *err);
 

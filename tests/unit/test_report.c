@@ -318,6 +318,54 @@ static void a_gnuplot_that_hangs_fails_or_floods_is_given_up(void **state)
     free(path);
 }
 
+/* A launch of a kernel benchmark, as attn_bench prints it. */
+static void draft_launch(struct draft *d, const char *variant, const char *impl, int batch, int heads,
+                         double ms, int blocks)
+{
+    const struct {
+        const char *name;
+        double value;
+    } extras[] = {{"batch", batch},        {"heads", heads},        {"seq", 512},
+                  {"grid_blocks", blocks}, {"units", 132},          {"rel_l2", 4e-7},
+                  {"max_abs", 0.0019531},  {"rows_checked", 64},    {"copy_gb_per_s", 3030},
+                  {"fma_tflops", 60},      {"roofline_share", 0.25}};
+    struct err err = {0};
+    struct run_test *t = draft_shot(d, variant, 512, 1, ms / 1e3);
+    snprintf(t->attn_impl, sizeof t->attn_impl, "%s", impl);
+    for (size_t i = 0; i < COUNT(extras); i++)
+        assert_ok(draft_add_extra(&d->tests[d->n_tests - 1], extras[i].name, extras[i].value, &err), &err);
+}
+
+static void a_kernel_that_serialises_is_flagged_and_one_that_fills_the_device_is_not(void **state)
+{
+    struct store s = open_store("kernel.db");
+    struct report_request req = report_defaults();
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    draft_launch(&d, "serial_b1h8", "serial_bh", 1, 8, 6.8, 16);
+    draft_launch(&d, "serial_b4h16", "serial_bh", 4, 16, 54.4, 16);
+    draft_launch(&d, "serial_b8h16", "serial_bh", 8, 16, 117.2, 16);
+    draft_launch(&d, "base_b1h8", "flash_v2_naive", 1, 8, 0.5, 128);
+    draft_launch(&d, "base_b8h16", "flash_v2_naive", 8, 16, 7.9, 2048);
+    must_store(&s, &d);
+    req.kind = REPORT_KERNEL;
+    char *text = render(&s, req, "latest");
+    assert_line(text, "`serial_bh`", "512 |", "1 |", "8 |", "6.800 |", "1.0x |", "1.0x |", "1.0x |");
+    assert_line(text, "`serial_bh`", "8 |", "16 |", "117.20 |", "16.0x |", "1.0x |", "17.2x |",
+                "**serialised**");
+    assert_line(text, "`flash_v2_naive`", "8 |", "16 |", "7.900 |", "16.0x |", "16.0x |", "15.8x |",
+                "2048 |");
+    assert_line(text, "`base_b1h8`", "1.95e-03 |", "4.00e-07 |", "64 |");
+    assert_line(text, "`base_b1h8`", "3030 |", "60.0 |", "25 % |");
+    int flagged = 0;
+    for (const char *at = text; (at = strstr(at, "**serialised**")); at++)
+        flagged++;
+    assert_int_equal(flagged, 2); /* both larger launches of serial_bh, none of the other */
+    free(text);
+    store_close(&s);
+}
+
 /* Text that tries everything: markup of both languages, a table's bars, escape sequences, deception. */
 #define EVIL                                                                                                 \
     "<script>alert(1)</script>|`*_[x](javascript:alert(2))\x1b[31m\xe2\x80\xae\n# x <img src=x "             \
@@ -454,6 +502,7 @@ int main(void)
         cmocka_unit_test(pictures_stand_beside_the_document),
         cmocka_unit_test(without_gnuplot_the_report_says_so_once_and_goes_on),
         cmocka_unit_test(a_gnuplot_that_hangs_fails_or_floods_is_given_up),
+        cmocka_unit_test(a_kernel_that_serialises_is_flagged_and_one_that_fills_the_device_is_not),
         cmocka_unit_test(hostile_text_is_inert),
         cmocka_unit_test(hostile_text_is_inert_on_a_terminal),
     };
