@@ -140,14 +140,11 @@ static void growth(const struct report_model *m, struct md *w)
 {
     for (size_t i = 0; i < m->scaling.count; i++) {
         const struct scaling *s = &m->scaling.items[i];
-        bool flagged = false;
-        for (size_t k = 0; k < s->count; k++)
-            flagged |= scaling_flagged(&s->rows[k]);
-        if (!flagged)
+        const struct scaling_row *row = insight_worst_step(s);
+        if (!row)
             continue;
-        const struct scaling_row *last = &s->rows[s->count - 1];
-        md_item(w, MSG_SUMMARY_SCALING, m->now.variants[s->variant].name, num_int(last->context).s,
-                num_growth(last->factor).s, num_int(s->rows[0].context).s, num_growth(last->expected).s,
+        md_item(w, MSG_SUMMARY_SCALING, m->now.variants[s->variant].name, num_int(row[-1].context).s,
+                num_int(row->context).s, num_growth(row->step).s, num_growth(row->step_expected).s,
                 num_fixed(s->exponent, 2).s);
     }
 }
