@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# The node's clock is stepped by an hour in the middle of a test: durations do not notice.
+. tests/lib.sh
+. tests/executor.sh
+
+lib=
+for file in /usr/lib/*/faketime/libfaketime.so.1; do
+    [ ! -e "$file" ] || lib=$file
+done
+[ -n "$lib" ] || skip_all "libfaketime is not installed"
+
+# The executor is static, and a static program cannot be told another time: the same objects, linked dynamically.
+objects="$BUILD/executor/main.o $BUILD/libexecutor.a $BUILD/libcommon.a"
+# shellcheck disable=SC2086 # a list
+"${CC:-cc}" -o "$TMPDIR/executor" $objects -ljansson -lnettle -lm 2>/dev/null ||
+    skip_all "the executor cannot be linked again here (a sanitizer build)"
+
+step() {
+    echo "$1" >"$TMPDIR/offset.new"
+    mv "$TMPDIR/offset.new" "$TMPDIR/offset"
+}
+
+stepped() {
+    env LD_PRELOAD="$lib" FAKETIME_TIMESTAMP_FILE="$TMPDIR/offset" FAKETIME_NO_CACHE=1 \
+        FAKETIME_DONT_FAKE_MONOTONIC=1 "$TMPDIR/executor" "$1" --workdir "$WORK" "${@:2}"
+}
+
+# go OFFSET ID: the clock makes the step while the test runs.
+go() {
+    step +0
+    rm -f "$TMPDIR/step"
+    job "$2" "$(one "$(jq -nc --arg s "touch $TMPDIR/step; while [ -e $TMPDIR/step ]; do sleep 0.02; done; sleep 0.3; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1}\"" \
+        '{run: ["sh", "-c", $s]}')")"
+    stepped submit <"$TMPDIR/$2.json" >/dev/null
+    until_true 30 test -e "$TMPDIR/step"
+    step "$1"
+    rm "$TMPDIR/step"
+    stepped follow --run "$2" >/dev/null
+}
+
+check() {
+    is "$1: the test is OK" "$(perf "$1" .exit_status)" OK
+    is "   its wall time is its own" "$(perf "$1" '.wall_time_sec > 0.3 and .wall_time_sec < 20')" true
+    is "   so is the run's" "$(summary "$1" '.wall_s > 0.3 and .wall_s < 60')" true
+    is "   dates do follow the clock" \
+        "$(jq --argjson want "$2" '((.ended_at[0:19] + "Z" | fromdate) - (.started_at[0:19] + "Z" | fromdate) - $want) | fabs < 120' "$(bundle "$1")/summary.json")" true
+}
+
+go +3600 forward
+check forward 3600
+go -3600 back
+check back -3600
+done_testing
