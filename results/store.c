@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { BUSY_TIMEOUT_MS = 30000 };
 
@@ -187,16 +188,41 @@ void store_close(struct store *s)
     s->db = NULL;
 }
 
+/* Page by page, restarting by itself when somebody writes in between. */
+static int copy_pages(struct store *s, sqlite3 *to, const char *path, struct err *err)
+{
+    sqlite3_backup *b = sqlite3_backup_init(to, "main", s->db, "main");
+    int rc = b ? sqlite3_backup_step(b, -1) : SQLITE_ERROR;
+    if (b)
+        sqlite3_backup_finish(b);
+    return rc == SQLITE_DONE
+               ? 0
+               : err_set(err, ERR_STORAGE, "%s: cannot copy the store: %s", path, sqlite3_errmsg(to));
+}
+
+static int copy_to(struct store *s, const char *path, struct err *err)
+{
+    sqlite3 *to = NULL;
+    mode_t mask = umask(0077);
+    int rc = sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    if (rc == SQLITE_OK)
+        rc = copy_pages(s, to, path, err);
+    else
+        rc = err_set(err, ERR_STORAGE, "%s: cannot create: %s", path,
+                     to ? sqlite3_errmsg(to) : "out of memory");
+    umask(mask);
+    sqlite3_close(to);
+    return rc;
+}
+
 int store_copy(struct store *s, const char *path, struct err *err)
 {
+    char tmp[FS_PATH_MAX + 32];
     if (fs_exists(path))
         return err_set(err, ERR_INPUT, "%s: exists already; name a new file for the copy", path);
-    SQL_STMT stmt = sql_prepare(s, "VACUUM INTO ?1", err);
-    if (!stmt)
-        return -1;
-    sql_bind_text(stmt, 1, path);
-    mode_t mask = umask(0077);
-    int rc = sql_run(s, stmt, err);
-    umask(mask);
-    return rc;
+    snprintf(tmp, sizeof tmp, "%s.tmp.%ld", path, (long)getpid());
+    if (copy_to(s, tmp, err) == 0 && fs_rename(tmp, path, err) == 0)
+        return 0;
+    unlink(tmp);
+    return -1;
 }

@@ -138,6 +138,13 @@ static void a_copy_is_whole(void **state)
     assert_ok(store_copy(&s, in_scratch("copy.db"), &err), &err);
     assert_err(store_copy(&s, in_scratch("copy.db"), &err), &err, ERR_INPUT, "exists already");
     store_close(&s);
+    /* A store that is open for reading can be copied too. */
+    assert_ok(store_open(&s, in_scratch("original.db"), STORE_READ, &err), &err);
+    assert_ok(store_copy(&s, in_scratch("copy2.db"), &err), &err);
+    assert_err(store_copy(&s, in_scratch("no/folder.db"), &err), &err, ERR_STORAGE, "folder.db");
+    store_close(&s);
+    assert_ok(store_open(&copy, in_scratch("copy2.db"), STORE_READ, &err), &err);
+    store_close(&copy);
     assert_ok(store_open(&copy, in_scratch("copy.db"), STORE_READ, &err), &err);
     assert_int_equal(query_int(&copy, "SELECT count(*) FROM quantity"), 1);
     store_close(&copy);

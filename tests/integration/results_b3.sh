@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# The B3.89 and B3.90 figures through the commands: from folders of the older layout to the tables, verdicts and exit codes.
+. tests/lib.sh
+
+ks() {
+    "$KERNSWEEP" "$@" --db "$TMPDIR/results.db"
+}
+
+# factor RUN REFERENCE VARIANT CONTEXT: as a table prints it.
+factor() {
+    ks compare "$1" --within --reference "$2" --json 2>/dev/null |
+        jq -r --arg v "$3" --argjson c "$4" '.cells[] | select(.variant == $v and .context == $c) | .factor' |
+        xargs printf '%.2fx\n'
+}
+
+fixtures=(tests/fixtures/b3_89_2026-02-10 tests/fixtures/b3_89_2026-02-12 tests/fixtures/b3_90_2026-02-14)
+exits "the older layout is taken" 0 ks ingest --node 192.0.2.10 "${fixtures[@]}"
+is "as three runs" "$(ks runs --json | jq length)" 3
+exits "twice is once" 0 ks ingest --node 192.0.2.10 "${fixtures[@]}"
+is "and changes nothing" "$(ks runs --json | jq length)" 3
+
+is "v1 against the baseline" "$(factor 20260210 baseline v1 4096)" 0.11x
+is "v3 against the baseline" "$(factor 20260210 baseline v3 4096)" 1.21x
+is "v2 ran into its time-out" "$(ks sql "SELECT t.status FROM test t JOIN series s ON s.id = t.series_id
+    WHERE s.variant = 'v2'" | tail -n 1)" TIMEOUT
+is "v3 at 8192" "$(factor 20260214 baseline v3 8192)" 0.11x
+is "v4 at 8192" "$(factor 20260214 baseline v4 8192)" 0.20x
+is "v3 at 16384" "$(factor 20260214 baseline v3 16384)" 0.09x
+is "v4 at 16384" "$(factor 20260214 baseline v4 16384)" 0.16x
+is "v4 against v3 at 8192" "$(factor 20260214 v3 v4 8192)" 1.75x
+is "v4 against v3 at 16384" "$(factor 20260214 v3 v4 16384)" 1.78x
+is "throughput of the core run" "$(ks export 20260212 --format jsonl | jq -r '.tok_per_s | round' | xargs)" "180 72 35"
+is "its scaling" "$(ks export 20260212 --format json |
+    jq -r '.[0].prefill_s as $first | .[] | (.prefill_s / $first * 10 | round / 10)' | xargs)" "1 5 20.6"
+text=$(ks show 20260212 2>&1)
+like "show knows it too" "$text" "20\.6x"
+like "with what n^2 would be" "$text" "16\.0x|16x"
+
+exits "the baseline of one run against the other is a regression" 4 ks compare 20260212 20260214
+like "from 114.265 s to 403.26 s" "$OUT" "8192 +baseline +114\.2[67] +403\.26 .*regressed"
+like "from 469.749 s to 1181.64 s" "$OUT" "16384 +baseline +469\.75 +1181\.64 .*regressed"
+like "what was measured once and not now is not forgotten" "$OUT" "4096 +baseline .*missing"
+exits "--fail-on none takes it calmly" 0 ks compare 20260212 20260214 --fail-on none
+exits "as JSON" 4 ks compare 20260212 20260214 --json
+is "with the evidence" "$(jq -c '.cells[] | select(.context == 8192 and .variant == "baseline") | [.verdict, .method,
+    .base_n, .now_n, .threshold, .history_n]' <<<"$OUT")" '["regressed","threshold",1,1,0.05,0]'
+exits "as annotations" 4 ks compare 20260212 20260214 --format github
+like "errors where it counts" "$OUT" "^::error title=baseline at 8192 regressed::prefill_s 3\.53x slower"
+exits "as JUnit" 4 ks compare 20260212 20260214 --format junit
+passes "which is XML" python3 -c 'import sys, xml.dom.minidom as m; d = m.parseString(sys.argv[1]).documentElement
+assert d.getAttribute("failures") == "3" and d.getAttribute("tests") == "7"' "$OUT"
+exits "as CSV" 4 ks compare 20260212 20260214 --format csv
+is "a row a cell" "$(wc -l <<<"$OUT")" 8
+
+exits "a run becomes a baseline" 0 ks baseline set gold 20260212
+exits "of its plan: another plan's run is refused" 2 ks compare 20260214 --baseline gold
+like "with the reason" "$ERR" "plan b3_89.*plan b3_90"
+exits "one that is gone" 2 ks compare 20260214 --baseline silver
+like "is named" "$ERR" 'no baseline "silver"'
+exits "a single run needs nights to be judged by" 2 ks compare 20260214
+one_line "which is said in one line" "$ERR"
+
+exits "two runs begin with the same year" 2 ks show 2026
+like "and are listed" "$ERR" "several runs begin so: .*b3_90.*b3_89"
+exits "history needs to know which plan" 2 ks history --variant baseline --context 8192
+exits "and then shows the nights" 0 ks history --variant baseline --context 8192 --ticket b3_89 --json
+is "of that cell" "$(jq -c '[.points[].median]' <<<"$OUT")" '[114.265,114.265]'
+
+exits "the store is sound" 0 ks db check
+like "and says what is in it" "$OUT" "3 runs, 15 tests"
+exits "a copy is a store" 0 ks db backup "$TMPDIR/copy.db"
+is "with the same tests" "$("$KERNSWEEP" export --db "$TMPDIR/copy.db" | sha256sum)" "$(ks export | sha256sum)"
+exits "vacuum leaves it alone" 0 ks db vacuum
+is "every test of it" "$(ks export | wc -l)" 16
+ks export --format sql | sqlite3 "$TMPDIR/restored.db"
+is "a dump restores it" "$("$KERNSWEEP" export --db "$TMPDIR/restored.db" | sha256sum)" "$(ks export | sha256sum)"
+exits "SQL can ask" 0 ks sql "SELECT count(*) AS n FROM test" --json
+is "and is answered" "$(jq -c . <<<"$OUT")" '[{"n":15}]'
+exits "but not order" 2 ks sql "DELETE FROM run"
+exits "path says where it is" 0 ks db path
+is "there" "$OUT" "$TMPDIR/results.db"
+exits "a store that is not there is not made by asking" 2 "$KERNSWEEP" db check --db "$TMPDIR/none.db"
+passes "really not" test ! -e "$TMPDIR/none.db"
+done_testing
