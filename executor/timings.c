@@ -223,7 +223,8 @@ void timing_reader_feed(struct timing_reader *r, const char *data, size_t len)
     while (len > 0) {
         const char *nl = memchr(data, '\n', len);
         size_t n = nl ? (size_t)(nl - data) : len;
-        if (nl && r->line.len == 0 && n <= LIMIT_LOG_LINE)
+        /* A line that is whole needs no copy, but for regexec(), which may look for a NUL. */
+        if (nl && r->line.len == 0 && n <= LIMIT_LOG_LINE && r->rule->kind != TIMING_REGEX)
             read_line(r, data, n);
         else if (!r->line_cut)
             add_to_line(r, data, n);

@@ -1,6 +1,5 @@
 #include "harness/preflight.h"
 
-#include "common/buf.h"
 #include "common/text.h"
 
 #include <inttypes.h>
@@ -35,18 +34,14 @@ static struct finding *add(struct preflight *p, enum preflight_level level, cons
                            const char *remedy, const char *fmt, ...)
 {
     struct finding *f = &p->findings[p->count < PREFLIGHT_MAX ? p->count++ : PREFLIGHT_MAX - 1];
-    char raw[PREFLIGHT_TEXT_MAX];
+    char raw[2 * PREFLIGHT_TEXT_MAX];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(raw, sizeof raw, fmt, ap);
     va_end(ap);
-    struct buf clean;
-    buf_init(&clean, 4096);
-    text_printable(&clean, raw, strlen(raw), sizeof raw);
     *f = (struct finding){.level = level, .subject = subject};
-    snprintf(f->text, sizeof f->text, "%s", buf_str(&clean));
+    text_printable_fixed(f->text, sizeof f->text, raw, strlen(raw));
     snprintf(f->remedy, sizeof f->remedy, "%s", remedy);
-    buf_release(&clean);
     if (level > p->worst)
         p->worst = level;
     return f;

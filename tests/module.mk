@@ -23,3 +23,6 @@ check: all $(unit_programs) $(tool_programs)
 test:
 	$(Q)scripts/install-deps build test
 	$(Q)+$(parallel_make) check
+
+include tests/fuzz/module.mk
+check: $(fuzz_replays)

@@ -1,0 +1,40 @@
+/* A plan: refused in one line that names the file, or expanded into a job that the executor takes. */
+#include "executor/job.h"
+#include "harness/job.h"
+#include "tests/fuzz/fuzz.h"
+
+static void check_job(const struct plan *p)
+{
+    const struct job_request req = {
+        .run_id = "r", .date = "2026-02-14", .tag = p->tag, .mode = p->mode, .node = p->node};
+    struct job job;
+    struct err err = {0};
+    if (p->patches || plan_test_count(p) > 1000) /* not yet known to the executor; slow to repeat */
+        return;
+    json_t *root = job_encode(p, &req);
+    fuzz_check(root != NULL);
+    int rc = job_init(&job, root, "job.json", &err);
+    if (rc != 0 &&
+        strstr(err.msg, "$.timings.pattern")) /* whether it is a regular expression, the node says */
+        return;
+    if (rc != 0)
+        fprintf(stderr, "%s\n", err.msg);
+    fuzz_check(rc == 0 && job.test_count == plan_test_count(p));
+    job_release(&job);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char path[32];
+    struct plan p;
+    struct err err = {0};
+    int fd = fuzz_file(data, size, path), rc = plan_load(&p, path, &err);
+    fuzz_check_err(rc, &err, ERR_INPUT);
+    fuzz_check(rc == 0 || strstr(err.msg, path));
+    if (rc == 0) {
+        check_job(&p);
+        plan_release(&p);
+    }
+    close(fd);
+    return 0;
+}
