@@ -2,3 +2,11 @@
 PKGS += libcmark-gfm
 $(eval $(call library,reports,$(wildcard reports/*.c)))
 $(BUILD)/reports/html_page.o: reports/page.css reports/page.js
+
+# The committed examples are what the command writes today.
+.PHONY: check-examples examples
+examples: all
+	$(Q)reports/examples/generate $(BUILD)/kernsweep reports/examples
+check-examples: all
+	$(Q)rm -rf $(BUILD)/examples && reports/examples/generate $(BUILD)/kernsweep $(BUILD)/examples
+	$(Q)diff -r -x generate -x README.md reports/examples $(BUILD)/examples

@@ -123,5 +123,7 @@ struct num num_p(double p)
 
 struct num num_money(double v, const char *currency)
 {
-    return isfinite(v) ? format("%.2f %.8s", v, currency) : none();
+    if (!isfinite(v))
+        return none();
+    return v > 0 && v < 0.01 ? format("< 0.01 %.8s", currency) : format("%.2f %.8s", v, currency);
 }

@@ -46,7 +46,10 @@ void section_baseline(const struct report_model *m, struct md *w)
         return;
     table_init(&t);
     table_comparison(&t, &m->comparison, w->lang);
-    md_heading(w, 2, MSG_H_COMPARISON);
+    md_heading(w, 2,
+               *m->baseline          ? MSG_H_COMPARISON
+               : m->against.has_base ? MSG_H_COMPARISON_RUN
+                                     : MSG_H_COMPARISON_NIGHTS);
     head(m, w);
     md_table(w, &t);
     if (m->comparison.tested)

@@ -73,6 +73,8 @@ static void bytes_durations_and_percents_have_units(void **state)
     same(num_p(0.00794), "0.0079");
     same(num_p(1e-9), "< 0.0001");
     same(num_money(3.6, "USD"), "3.60 USD");
+    same(num_money(0.004, "USD"), "< 0.01 USD");
+    same(num_money(0, "USD"), "0.00 USD");
 }
 
 int main(void)
