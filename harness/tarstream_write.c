@@ -332,7 +332,8 @@ static int next_piece(struct tar_writer *w, struct err *err)
 ssize_t tar_writer_read(void *arg, void *buf, size_t cap, struct err *err)
 {
     struct tar_writer *w = arg;
-    while (w->out.len == 0 && (!w->ended || w->fd >= 0)) {
+    size_t enough = cap < PIECE ? cap : PIECE; /* small files would otherwise leave as small packets */
+    while (w->out.len < enough && (!w->ended || w->fd >= 0)) {
         if (w->fd >= 0 ? next_piece(w, err) : next_item(w, err))
             return -1;
     }
