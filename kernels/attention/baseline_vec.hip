@@ -2,8 +2,8 @@
 // share a query, each owns 16 of its dims, and a thread serves 4 queries at once, so that one 16-byte load
 // of K or V from LDS feeds 16 multiply-adds. Tiles of K and V are fetched while the other one is in use.
 //
-//   scores  every lane multiplies its 16 dims for LANES keys; a halving exchange between the lanes then
-//           leaves each lane with the whole score of one key, so no exponential is computed twice
+//   scores  every lane multiplies its 16 dims for LANES keys, starting with the one it will own; a halving
+//           exchange then leaves each lane with the whole score of its key: no exponential is computed twice
 //   output  the weights go through LDS, 4 queries in one 16-byte load, and each lane adds V to its own dims
 //
 // Blocks are whole waves on both vendors; the longest causal rows are launched first.
@@ -62,36 +62,49 @@ template <int HEAD_DIM> struct query_group {
         }
     }
 
-    // Scores of COUNT keys from `k` on. The lanes end up with one key each: `lane % COUNT`.
+    // Scores of the keys `lane ^ first` to `lane ^ (first + COUNT - 1)`, summed over COUNT lanes: what a lane
+    // is given in the exchange is what it has computed the neighbour's way round, so nobody has to choose
+    // what to give.
     template <int COUNT>
-    __device__ __forceinline__ void scores(const float *k, float (&result)[queries]) const
+    __device__ __forceinline__ void scores(const float *k, int first, float (&result)[queries]) const
     {
         if constexpr (COUNT == 1) {
-            ks_pair partial[queries];
-#pragma unroll
-            for (int r = 0; r < queries; r++)
-                partial[r] = make_pair(0.0f, 0.0f);
+            const float *row = k + ((lane * HEAD_DIM) ^ (first * HEAD_DIM));
+            ks_dot dots[queries];
 #pragma unroll
             for (int c = 0; c < chunks; c++) {
-                const ks_quad x = load_quad(k + own_vector<lanes>(lane, c));
+                const ks_quad x = load_quad(row + own_vector<lanes>(lane, c));
 #pragma unroll
                 for (int r = 0; r < queries; r++)
-                    partial[r] =
-                        multiply_add(q[r][c].high, x.high, multiply_add(q[r][c].low, x.low, partial[r]));
+                    dots[r].add(q[r][c], x);
             }
 #pragma unroll
             for (int r = 0; r < queries; r++)
-                result[r] = partial[r].x + partial[r].y;
+                result[r] = dots[r].total();
         } else {
             float low[queries], high[queries];
-            scores<COUNT / 2>(k, low);
-            scores<COUNT / 2>(k + COUNT / 2 * HEAD_DIM, high);
-            const bool takes_high = lane & COUNT / 2;
+            scores<COUNT / 2>(k, first, low);
+            scores<COUNT / 2>(k, first + COUNT / 2, high);
 #pragma unroll
-            for (int r = 0; r < queries; r++) {
-                const float given = takes_high ? low[r] : high[r];
-                const float kept = takes_high ? high[r] : low[r];
-                result[r] = kept + __shfl_xor(given, COUNT / 2, lanes);
+            for (int r = 0; r < queries; r++)
+                result[r] = low[r] + __shfl_xor(high[r], COUNT / 2, lanes);
+        }
+    }
+
+    // Hides the keys that a query does not see; most tiles have none.
+    __device__ __forceinline__ void mask(const f32_tensors &t, int begin, int first,
+                                         float (&score)[rounds][queries]) const
+    {
+        const int all_see = t.causal && first + 1 < t.seq ? first + 1 : t.seq;
+        if (begin + tiling<HEAD_DIM>::keys <= all_see)
+            return;
+#pragma unroll
+        for (int r = 0; r < queries; r++) {
+            const int limit = t.causal && first + r < t.seq ? first + r + 1 : t.seq;
+#pragma unroll
+            for (int round = 0; round < rounds; round++) {
+                if (begin + round * lanes + lane >= limit)
+                    score[round][r] = -INFINITY;
             }
         }
     }
@@ -123,20 +136,37 @@ template <int HEAD_DIM> struct query_group {
         }
     }
 
+    __device__ __forceinline__ void put_weights(float *weights, const float (&weight)[rounds][queries]) const
+    {
+#pragma unroll
+        for (int round = 0; round < rounds; round++) {
+#pragma unroll
+            for (int r = 0; r < queries; r += 4)
+                store_quad(weights + (round * lanes + lane) * queries + r,
+                           {make_pair(weight[round][r], weight[round][r + 1]),
+                            make_pair(weight[round][r + 2], weight[round][r + 3])});
+        }
+    }
+
     __device__ __forceinline__ void add_values(const float *weights, const float *v)
     {
 #pragma unroll 8
         for (int key = 0; key < tiling<HEAD_DIM>::keys; key++) {
-            const ks_quad four = load_quad(weights + key * queries);
-            const float weight[queries] = {four.low.x, four.low.y, four.high.x, four.high.y};
+            float weight[queries];
+#pragma unroll
+            for (int r = 0; r < queries; r += 4) {
+                const ks_quad four = load_quad(weights + key * queries + r);
+                weight[r] = four.low.x;
+                weight[r + 1] = four.low.y;
+                weight[r + 2] = four.high.x;
+                weight[r + 3] = four.high.y;
+            }
 #pragma unroll
             for (int c = 0; c < chunks; c++) {
                 const ks_quad x = load_quad(v + key * HEAD_DIM + own_vector<lanes>(lane, c));
 #pragma unroll
-                for (int r = 0; r < queries; r++) {
-                    const ks_pair w = make_pair(weight[r], weight[r]);
-                    o[r][c] = multiply_add({w, w}, x, o[r][c]);
-                }
+                for (int r = 0; r < queries; r++)
+                    o[r][c] = multiply_add(x, weight[r], o[r][c]);
             }
         }
     }
@@ -165,10 +195,10 @@ template <int HEAD_DIM> __global__ void __launch_bounds__(threads, 2) flash_v2_v
     HIP_DYNAMIC_SHARED(float4, lds)
     float *k_tile = reinterpret_cast<float *>(lds);
     float *v_tile = k_tile + tile::keys * HEAD_DIM;
-    const int head = blockIdx.y;
+    const int head = blockIdx.x;
     const int batch = blockIdx.z;
     const int group = threadIdx.x / tile::lanes;
-    const int block_first = (gridDim.x - 1 - blockIdx.x) * tile::rows;
+    const int block_first = (gridDim.y - 1 - blockIdx.y) * tile::rows;
     const int first = block_first + group * queries;
     float *weights = v_tile + tile::keys * HEAD_DIM + group * tile::group_weights;
 
@@ -188,22 +218,11 @@ template <int HEAD_DIM> __global__ void __launch_bounds__(threads, 2) flash_v2_v
         v_copy.begin(v_tile, v + begin * stride, stride, t.seq - begin);
         float score[tile::rounds][queries];
 #pragma unroll
-        for (int round = 0; round < tile::rounds; round++) {
-            const int key = round * tile::lanes;
-            mine.template scores<tile::lanes>(k_tile + key * HEAD_DIM, score[round]);
-#pragma unroll
-            for (int r = 0; r < queries; r++) {
-                const int limit = t.causal && first + r < t.seq ? first + r + 1 : t.seq;
-                if (begin + key + mine.lane >= limit)
-                    score[round][r] = -INFINITY;
-            }
-        }
-        mine.softmax(score);
-#pragma unroll
         for (int round = 0; round < tile::rounds; round++)
-            store_quad(
-                weights + (round * tile::lanes + mine.lane) * queries,
-                {make_pair(score[round][0], score[round][1]), make_pair(score[round][2], score[round][3])});
+            mine.template scores<tile::lanes>(k_tile + round * tile::lanes * HEAD_DIM, 0, score[round]);
+        mine.mask(t, begin, first, score);
+        mine.softmax(score);
+        mine.put_weights(weights, score);
         v_copy.finish(v_tile);
         __syncthreads(); // V and the weights are there, and nobody reads K any more
         if (begin + tile::keys < all_keys)
@@ -215,7 +234,7 @@ template <int HEAD_DIM> __global__ void __launch_bounds__(threads, 2) flash_v2_v
 
 template <int HEAD_DIM> attn_geometry geometry_dim(const attn_shape &s)
 {
-    return {dim3(tiles(s.seq, tiling<HEAD_DIM>::rows), s.q_heads, s.batch), dim3(threads),
+    return {dim3(s.q_heads, tiles(s.seq, tiling<HEAD_DIM>::rows), s.batch), dim3(threads),
             sizeof(float) * tiling<HEAD_DIM>::lds_floats, threads};
 }
 

@@ -14,6 +14,10 @@ __device__ __forceinline__ ks_pair multiply_add(ks_pair a, ks_pair b, ks_pair c)
 {
     return a * b + c; // contracted
 }
+__device__ __forceinline__ ks_pair scaled(ks_pair x, float factor)
+{
+    return x * factor;
+}
 #else
 using ks_pair = float2;
 __device__ __forceinline__ ks_pair make_pair(float x, float y)
@@ -24,9 +28,13 @@ __device__ __forceinline__ ks_pair multiply_add(ks_pair a, ks_pair b, ks_pair c)
 {
     return make_float2(a.x * b.x + c.x, a.y * b.y + c.y);
 }
+__device__ __forceinline__ ks_pair scaled(ks_pair x, float factor)
+{
+    return make_float2(x.x * factor, x.y * factor);
+}
 #endif
 
-// 16 bytes of memory as two pairs.
+// 16 bytes of memory.
 struct ks_quad {
     ks_pair low, high;
 };
@@ -42,14 +50,42 @@ __device__ __forceinline__ void store_quad(float *to, ks_quad x)
     *reinterpret_cast<float4 *>(to) = make_float4(x.low.x, x.low.y, x.high.x, x.high.y);
 }
 
-// a * b + c, by element.
-__device__ __forceinline__ ks_quad multiply_add(ks_quad a, ks_quad b, ks_quad c)
+// x * factor + c, by element.
+__device__ __forceinline__ ks_quad multiply_add(ks_quad x, float factor, ks_quad c)
 {
-    return {multiply_add(a.low, b.low, c.low), multiply_add(a.high, b.high, c.high)};
+    const ks_pair f = make_pair(factor, factor);
+    return {multiply_add(x.low, f, c.low), multiply_add(x.high, f, c.high)};
 }
 
 __device__ __forceinline__ ks_quad scaled(ks_quad x, float factor)
 {
-    const ks_pair f = make_pair(factor, factor), zero = make_pair(0.0f, 0.0f);
-    return {multiply_add(x.low, f, zero), multiply_add(x.high, f, zero)};
+    return {scaled(x.low, factor), scaled(x.high, factor)};
 }
+
+// A sum of products on its way: two sums where two cost no more than one.
+struct ks_dot {
+#if defined(KS_PLATFORM_AMD)
+    ks_pair sum = make_pair(0.0f, 0.0f);
+    __device__ __forceinline__ void add(ks_quad a, ks_quad b)
+    {
+        sum = multiply_add(a.high, b.high, multiply_add(a.low, b.low, sum));
+    }
+    __device__ __forceinline__ float total() const
+    {
+        return sum.x + sum.y;
+    }
+#else
+    float sum = 0.0f;
+    __device__ __forceinline__ void add(ks_quad a, ks_quad b)
+    {
+        sum += a.low.x * b.low.x;
+        sum += a.low.y * b.low.y;
+        sum += a.high.x * b.high.x;
+        sum += a.high.y * b.high.y;
+    }
+    __device__ __forceinline__ float total() const
+    {
+        return sum;
+    }
+#endif
+};

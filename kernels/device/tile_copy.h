@@ -10,21 +10,23 @@
 // ROWS rows of WIDTH floats by THREADS threads; in global memory 16-byte aligned rows, `stride` floats apart.
 template <int ROWS, int WIDTH, int THREADS> class tile_copy
 {
-    static constexpr int vectors = ROWS * WIDTH / 4;
-    static constexpr int mine = vectors / THREADS;
-    static_assert(vectors % THREADS == 0, "every thread copies as much as any other");
+    static constexpr int row_vectors = WIDTH / 4;
+    static constexpr int rows_at_once = THREADS / row_vectors;
+    static constexpr int mine = ROWS / rows_at_once; // vectors, all in one column
+    static_assert(THREADS % row_vectors == 0 && ROWS % rows_at_once == 0,
+                  "every thread copies as much as any other");
 
   public:
     // Rows from `available` on become zeros.
     __device__ __forceinline__ void begin(float *to, const float *from, size_t stride, int available)
     {
+        const int row = threadIdx.x / row_vectors;
+        const int at = threadIdx.x * 4;
+        const float *source = from + row * stride + threadIdx.x % row_vectors * 4;
 #pragma unroll
         for (int i = 0; i < mine; i++) {
-            const int vector = i * THREADS + threadIdx.x;
-            const int row = vector / (WIDTH / 4);
-            const int column = vector % (WIDTH / 4) * 4;
-            const bool there = row < available;
-            start(i, to + vector * 4, from + (there ? row * stride : 0) + column, there);
+            const bool there = row + i * rows_at_once < available;
+            start(i, to + at + i * THREADS * 4, there ? source + i * rows_at_once * stride : from, there);
         }
     }
 

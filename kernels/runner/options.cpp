@@ -32,9 +32,9 @@ const attn_variant &require(const std::string &name, const std::string &asked_by
     if (variant)
         return *variant;
     if (attn_known(name.c_str()))
-        bad_input(asked_by + ": variant " + name + " is not compiled into this program (it has " +
+        bad_input(asked_by + "variant " + name + " is not compiled into this program (it has " +
                   compiled_in() + "): build with VARIANT=" + name);
-    bad_input(asked_by + ": unknown variant '" + name + "': this program has " + compiled_in());
+    bad_input(asked_by + "unknown variant '" + name + "': this program has " + compiled_in());
 }
 
 const char *switched_on()
@@ -132,15 +132,23 @@ attn_dtype dtype_option(const std::string &text)
     bad_input("--dtype " + text + ": must be f32, f16 or bf16");
 }
 
+void require_device()
+{
+    int devices = 0;
+    if (hipGetDeviceCount(&devices) != hipSuccess || devices == 0)
+        throw failure{EXIT_FAILED,
+                      "no device that this build can run on: PLATFORM=cpu builds run without one"};
+}
+
 const attn_variant &choose_variant(const std::string &wanted)
 {
     if (!wanted.empty())
-        return require(wanted, "--attn");
+        return require(wanted, "");
     if (const char *name = switched_on())
-        return require(name, "GRETA_PREFILL_*");
+        return require(name, "GRETA_PREFILL_*: ");
     if (attn_variants().size() == 1)
         return attn_variants().front();
-    return require("baseline", "no --attn given");
+    return require("baseline", "none chosen: ");
 }
 
 void check_shape(const attn_shape &s, const attn_variant &variant)

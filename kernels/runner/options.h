@@ -32,6 +32,9 @@ class arguments
     bool has_value_ = false;
 };
 
+// Throws when there is no device.
+void require_device();
+
 attn_dtype dtype_option(const std::string &text);
 
 // The variant that `wanted` names. When it is empty: the one that GRETA_PREFILL_LDS_TILING, _SEGMENTED or

@@ -2,9 +2,9 @@
 // Speaks the workload contract of kernsweep: `Prompt tokens: N`, one [PERF_TIMING] line, STATUS=OK.
 // Exit 0 done, 1 failed (a wrong result, a device error), 2 bad input.
 #include "runner/check.h"
+#include "runner/cost.h"
 #include "runner/failure.h"
 #include "runner/json_line.h"
-#include "runner/numbers.h"
 #include "runner/options.h"
 #include "runner/tensors.h"
 #include "runner/timer.h"
@@ -151,11 +151,6 @@ outcome run(const options &o, const attn_variant &variant)
     return result;
 }
 
-double flops(const attn_shape &s)
-{
-    return 4.0 * s.batch * s.seq * s.seq * s.q_heads * s.head_dim / (s.causal ? 2 : 1);
-}
-
 std::string timing_line(const options &o, const attn_variant &variant, const outcome &r)
 {
     const attn_geometry g = variant.geometry(o.shape);
@@ -171,7 +166,7 @@ std::string timing_line(const options &o, const attn_variant &variant, const out
     line.add("kv_heads", o.shape.kv_heads).add("head_dim", o.shape.head_dim).add("causal", o.shape.causal);
     line.add("dtype", dtype_name(o.shape.dtype)).add("deterministic", variant.deterministic);
     line.add("kernel_ms_min", r.min_s * 1e3).add("kernel_ms_max", r.max_s * 1e3);
-    line.add("tflops", flops(o.shape) * o.layers / r.prefill_s / 1e12);
+    line.add("tflops", attention_flops(o.shape) * o.layers / r.prefill_s / 1e12);
     line.add("grid_blocks", static_cast<size_t>(g.grid.x) * g.grid.y * g.grid.z);
     line.add("block_threads", g.block.x * g.block.y * g.block.z).add("query_threads", g.query_threads);
     line.add("dynamic_lds_bytes", g.lds_bytes);
@@ -184,10 +179,7 @@ int prefill(int argc, char **argv)
 {
     const options o = parse(argc, argv);
     check_limit(o.shape.seq);
-    int devices = 0;
-    if (hipGetDeviceCount(&devices) != hipSuccess || devices == 0)
-        throw failure{EXIT_FAILED,
-                      "no device that this build can run on: build for PLATFORM=cpu to run without one"};
+    require_device();
     const attn_variant &variant = choose_variant(o.attn);
     check_shape(o.shape, variant);
     const outcome result = run(o, variant);

@@ -1,8 +1,10 @@
 #!/bin/sh
-# The command line of prefill: what it prints when all is well, and one line and exit 2 for every mistake.
+# The command lines of prefill, attn_bench and sdpa.py: what they print when all is well, and one line and exit 2
+# for every mistake.
 #   cli.sh BUILD
 set -u
-prefill=$1/prefill
+build=$1
+program=$build/prefill
 unset GRETA_MAX_SEQ_LEN GRETA_PREFILL_LDS_TILING GRETA_PREFILL_SEGMENTED GRETA_PREFILL_Q_LDS
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
@@ -23,7 +25,7 @@ result() { # STATUS NAME
 refuses() { # NAME WORDS ARGUMENTS...: exit 2, nothing on stdout, one line on stderr that has WORDS
     name=$1 words=$2
     shift 2
-    "$prefill" "$@" >"$out/stdout" 2>"$out/stderr"
+    "$program" "$@" >"$out/stdout" 2>"$out/stderr"
     [ $? -eq 2 ] && [ ! -s "$out/stdout" ] && [ "$(wc -l <"$out/stderr")" -eq 1 ] &&
         grep -qF -e "$words" "$out/stderr"
     result $? "$name"
@@ -32,7 +34,7 @@ refuses() { # NAME WORDS ARGUMENTS...: exit 2, nothing on stdout, one line on st
 says() { # NAME PATTERN ARGUMENTS...: exit 0, the three lines of the contract, PATTERN in the timings
     name=$1 pattern=$2
     shift 2
-    "$prefill" "$@" >"$out/stdout" 2>"$out/stderr" && [ ! -s "$out/stderr" ] &&
+    "$program" "$@" >"$out/stdout" 2>"$out/stderr" && [ ! -s "$out/stderr" ] &&
         [ "$(wc -l <"$out/stdout")" -eq 3 ] && sed -n 1p "$out/stdout" | grep -q '^Prompt tokens: [0-9]*$' &&
         sed -n 2p "$out/stdout" | grep -q '^\[PERF_TIMING\] {.*}$' && sed -n 3p "$out/stdout" | grep -qx 'STATUS=OK' &&
         sed -n 2p "$out/stdout" | grep -q -e "$pattern"
@@ -75,6 +77,36 @@ small="--context 40 --heads 2 --head-dim 64"
     refuses "a type that the variant lacks" "variant v3 does not take --dtype bf16" $small --attn v3 --dtype bf16
     refuses "more memory than there is" "not enough memory" --context 16777216 --heads 4096
 }
+
+program=$build/attn_bench
+small="--seq 40 --heads 2 --head-dim 64 --iters 3 --warmup 1 --variant baseline"
+# shellcheck disable=SC2086 # $small is words
+{
+    says "attn_bench speaks the contract" '"ms_median": [0-9.e-]*, "ms_min"' $small
+    says "attn_bench knows its device's ceilings" '"copy_gb_per_s": [0-9.e+]*, "fma_tflops": [0-9]' $small --batch 2
+    says "attn_bench checks" '"rel_l2": [0-9.e-]*, "max_abs"' $small --check --no-causal
+    "$program" $small --json >"$out/stdout" 2>"$out/stderr" && [ "$(wc -l <"$out/stdout")" -eq 1 ] &&
+        grep -q '^{"model_load_s": .*}$' "$out/stdout"
+    result $? "--json prints the object alone"
+    refuses "attn_bench without --seq" "--seq is missing" --heads 2
+    refuses "attn_bench with no launches" "--iters 0" $small --iters 0
+    refuses "attn_bench with an unknown variant" "unknown variant 'v9'" $small --variant v9
+}
+
+program=reference/sdpa.py
+if command -v python3 >/dev/null; then
+    refuses "sdpa.py without a context" "--context" --heads 4
+    refuses "sdpa.py with a context of 0" "--context" --context 0
+    refuses "sdpa.py with an unknown back-end" "--backend" --context 8 --backend fast
+    refuses "sdpa.py with kv heads that do not divide heads" "--kv-heads 3" --context 8 --heads 4 --kv-heads 3
+    python3 -S "$program" --context 8 >"$out/stdout" 2>"$out/stderr" # without the packages of the site
+    [ $? -eq 77 ] && [ "$(wc -l <"$out/stdout")" -eq 1 ] && grep -q '^SKIP: no PyTorch' "$out/stdout"
+    result $? "sdpa.py without PyTorch says so and exits 77"
+else
+    run=$((run + 1))
+    echo "ok $run - sdpa.py # SKIP no python3"
+fi
+
 echo "1..$run"
 echo "$((run - failed)) passed, $failed failed"
 [ "$failed" -eq 0 ]

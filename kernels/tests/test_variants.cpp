@@ -1,6 +1,7 @@
 // Every variant compiled in, over the shapes where attention kernels go wrong: one token, tiles that are just
 // full, one short and one over; grouped heads; several batches; with and without the causal mask.
-//   test_variants [--attn NAME] [--long]      --long adds contexts that are only sane on a GPU
+//   test_variants [--attn NAME] [--seq N] [--long]
+// --seq tests one context only, --long adds contexts that are only sane on a GPU.
 #include "runner/check.h"
 #include "runner/numbers.h"
 #include "runner/options.h"
@@ -48,11 +49,19 @@ void test_shape(tap &t, const attn_variant &variant, const attn_shape &shape, bo
     }
 }
 
-void test_variant(tap &t, const attn_variant &variant, attn_dtype dtype, bool long_too)
+struct selection {
+    std::string attn;
+    int seq = 0; // 0: all
+    bool long_too = false;
+};
+
+void test_variant(tap &t, const attn_variant &variant, attn_dtype dtype, const selection &selected)
 {
     static const heads groups[] = {{1, 1, 1}, {1, 4, 2}, {2, 3, 1}};
     for (const int seq : {1, 2, 7, 31, 32, 33, 63, 64, 65, 127, 129, 200}) {
         for (const int head_dim : {64, 128}) {
+            if (selected.seq != 0 && selected.seq != seq)
+                continue;
             for (const heads &h : groups) {
                 for (const bool causal : {true, false})
                     test_shape(t, variant, {h.batch, seq, h.q, h.kv, head_dim, causal, dtype}, seq == 129);
@@ -61,7 +70,7 @@ void test_variant(tap &t, const attn_variant &variant, attn_dtype dtype, bool lo
     }
     for (const int seq : {1024, 4096, 4097}) {
         for (const bool causal : {true, false}) {
-            if (long_too)
+            if (selected.long_too)
                 test_shape(t, variant, {1, seq, 4, 2, 128, causal, dtype}, true);
         }
     }
@@ -69,24 +78,25 @@ void test_variant(tap &t, const attn_variant &variant, attn_dtype dtype, bool lo
 
 int test(int argc, char **argv)
 {
-    std::string attn;
-    bool long_too = false;
+    selection selected;
     arguments args(argc, argv);
     while (args.next()) {
         if (args.is("--attn"))
-            attn = args.text();
+            selected.attn = args.text();
+        else if (args.is("--seq"))
+            selected.seq = args.number(1, 1 << 20);
         else if (args.is("--long"))
-            long_too = true;
+            selected.long_too = true;
         else
             args.unknown();
     }
-    if (!attn.empty())
-        attn = choose_variant(attn).name;
+    if (!selected.attn.empty())
+        selected.attn = choose_variant(selected.attn).name;
     tap t;
     for (const attn_variant &variant : attn_variants()) {
         for (const attn_dtype dtype : {ATTN_F32, ATTN_F16, ATTN_BF16}) {
-            if ((variant.dtypes & 1u << dtype) && (attn.empty() || attn == variant.name))
-                test_variant(t, variant, dtype, long_too);
+            if ((variant.dtypes & 1u << dtype) && (selected.attn.empty() || selected.attn == variant.name))
+                test_variant(t, variant, dtype, selected);
         }
     }
     return t.finish();
