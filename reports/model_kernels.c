@@ -47,10 +47,10 @@ static bool read_point(const struct extra_list *extras, const struct cell *c, co
 int model_kernels(struct report_model *m, struct err *err)
 {
     struct extra_list extras;
-    int rc = report_extras_load(m->req->store, m->now.info.key, &extras, err);
     m->kernels = calloc(m->now.n_cells + 1, sizeof *m->kernels);
-    if (rc == 0 && !m->kernels)
-        rc = err_set(err, ERR_INTERNAL, "report: memory is short");
+    if (!m->kernels)
+        return err_set(err, ERR_INTERNAL, "report: memory is short");
+    int rc = report_extras_load(m->req->store, m->now.info.key, &extras, err);
     for (size_t i = 0; rc == 0 && i < m->now.n_cells; i++) {
         const struct run_test *t = representative(&m->now, &m->now.cells[i]);
         if (t && read_point(&extras, &m->now.cells[i], t, &m->kernels[m->n_kernels]))

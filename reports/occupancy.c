@@ -4,13 +4,13 @@
 #include <stddef.h>
 #include <string.h>
 
-/* CDNA: four SIMDs of eight waves, 512 registers a lane, VGPRs and AGPRs in one pool. Hopper: 64 warps, 65536
- * registers of 32 bit, of which a lane may use 255. */
+/* CDNA: four SIMDs of eight waves, 512 registers a lane, VGPRs and AGPRs in one pool. NVIDIA: four partitions
+ * of 16384 registers, which are 512 a lane of one warp. */
 static const struct gpu_limits table[] = {
-    {"gfx90a", 104, 32, 64, 65536, 512, 4 * 512, 8},
-    {"gfx942", 304, 32, 64, 65536, 512, 4 * 512, 8},
-    {"sm_80", 108, 64, 32, 167936, 255, 2048, 8},
-    {"sm_90", 132, 64, 32, 232448, 255, 2048, 8},
+    {"gfx90a", 65536, 4 * 512, 104, 32, 64, 8},
+    {"gfx942", 65536, 4 * 512, 304, 32, 64, 8},
+    {"sm_80", 167936, 4 * 512, 108, 64, 32, 8},
+    {"sm_90", 232448, 4 * 512, 132, 64, 32, 8},
 };
 
 const struct gpu_limits *gpu_limits_of(const char *arch)

@@ -11,12 +11,11 @@
 
 struct gpu_limits {
     const char *arch;     /* as compilers call it */
-    int units;            /* compute units; what node.json says counts more */
+    double lds;           /* bytes a unit */
+    double register_pool; /* waves x registers of a lane that a unit holds */
+    int units;            /* compute units of the device */
     int waves;            /* a unit holds at most */
     int lanes;            /* of a wave */
-    double lds;           /* bytes a unit */
-    double registers;     /* a lane may use */
-    double register_pool; /* waves x registers of a lane that a unit holds */
     int register_granule;
 };
 

@@ -184,7 +184,7 @@ static int compare_metric(struct comparing *c, const char *variant, int context,
         return -1;
     set_sides(c, d, base, now);
     const struct history_series *nights = c->history ? history_find(c->history, variant, context, m) : NULL;
-    bool from_history = !c->base && nights && now->status == STATUS_OK;
+    bool from_history = !c->base && nights && now && now->status == STATUS_OK;
     if (!from_history && judge_states(d, base, now))
         return 0;
     struct evidence e = {
@@ -257,7 +257,7 @@ static int decide_metric(struct comparing *c, enum metric m, struct err *err)
         struct delta *d = &out->deltas[i];
         if (d->metric != m)
             continue;
-        d->p_adjusted = adjusted[n++];
+        d->p_adjusted = adjusted[n++]; // NOLINT(clang-analyzer-core.uninitialized.Assign): as many as p
         if (!*d->reason)
             judge_decide(c->o, tested, d);
         if (m == out->primary)

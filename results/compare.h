@@ -146,8 +146,7 @@ int compare_runs(const struct run_data *base, const struct run_data *now, const 
 void comparison_release(struct comparison *c);
 
 /* What was different around two runs: the node, the mode, the sources, and every fact. */
-int compare_facts(const struct run_data *base, const struct run_data *now, struct fact_list *out,
-                  struct err *err);
+int compare_facts(const struct run_data *a, const struct run_data *b, struct fact_list *out, struct err *err);
 void fact_list_release(struct fact_list *l);
 
 /* Inside one run: `variant` against `reference`, context by context (METRIC_PREFILL_S or any other). NaN

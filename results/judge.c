@@ -53,7 +53,8 @@ static double widening(size_t nights, bool against_one)
 static void measure_history(const struct evidence *e, const struct compare_options *o, struct delta *d,
                             double mad)
 {
-    double widen = widening(e->history->count, e->base_n > 0 && !o->history_is_base);
+    size_t nights = e->history ? e->history->count : 1;
+    double widen = widening(nights, e->base_n > 0 && !o->history_is_base);
     d->method = METHOD_ROBUST_Z;
     d->z = stats_robust_z(d->now_median, d->reference, mad * widen);
     d->p = stats_normal_p(d->z);

@@ -199,9 +199,12 @@ static int read_plan(struct reading *r, struct err *err)
     json_t *plan = load(r->dir, "plan.json", path, err);
     if (!plan)
         return -1;
-    r->d->plan = json_dumps(plan, JSON_COMPACT | JSON_SORT_KEYS);
+    struct json_at root = json_root(plan, path);
+    int rc = json_is_object(plan) ? 0 : json_fail(&root, err, "expected an object");
+    if (rc == 0 && !(r->d->plan = json_dumps(plan, JSON_COMPACT | JSON_SORT_KEYS)))
+        rc = err_set(err, ERR_INTERNAL, "%s: no memory", path);
     json_decref(plan);
-    return r->d->plan ? 0 : err_set(err, ERR_INTERNAL, "%s: no memory", path);
+    return rc;
 }
 
 static int read_resources(struct reading *r, struct run_variant *v, struct err *err)

@@ -123,7 +123,7 @@ static void executor_reads_what_the_plan_said(void **state)
     json_t *root = encode(PLAN(
         "\"build_timeout_s\":1.5,\"kill_grace_s\":0.25,\"hang_after_s\":7,\"no_output_timeout_s\":8,"
         "\"lock_wait_s\":9,\"log_limit_bytes\":8192,\"sampling\":{\"interval_ms\":50},\"vram_settle_s\":3,"
-        "\"vram_tolerance_bytes\":4,\"prompt_tokens\":\"required\",\"env\":{\"K\":\"{context}\",\"S\":\"{x}"
+        "\"vram_tolerance_bytes\":4,\"prompt_tokens\":\"required\",\"env\":{\"K\":\"{context}\",\"S\":\"{xyz}"
         "\"},"
         "\"secrets\":[\"S\"]," RULE
         ",\"variants\":[{\"name\":\"v\",\"attn_impl\":\"impl\",\"run\":[\"{build}/x\"],"
