@@ -22,6 +22,7 @@ static const struct cmd commands[] = {
     {"check", cmd_check, "whether a node is fit for a run"},
     {"nodes", cmd_nodes, "nodes trust HOST: remember a host's key"},
     {"ingest", cmd_ingest, "store bundles in the results database"},
+    {"import", cmd_import, "store what other tools measured"},
     {"runs", cmd_runs, "the stored runs"},
     {"show", cmd_show, "one stored run, test by test"},
     {"compare", cmd_compare, "two runs, or a run and a baseline, cell by cell"},

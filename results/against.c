@@ -1,14 +1,36 @@
 #include "results/against.h"
 
 #include "results/baseline.h"
+#include "results/sql.h"
 
 #include <stdlib.h>
+
+/* The history is loaded for one metric: the one that the run has, as compare chooses it. */
+static int choose_metric(struct store *s, const struct run_info *now, enum metric *m, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(s,
+                                "SELECT count(prefill_s), count(kernel_ms), count(wall_s) FROM test"
+                                " WHERE run_id = ?1 AND status = 'OK' AND warmup = 0",
+                                err);
+    if (!stmt)
+        return -1;
+    sql_bind_int(stmt, 1, now->key);
+    if (sql_step(s, stmt, err) != 1)
+        return -1;
+    if (*m != METRIC_PREFILL_S || sql_int(stmt, 0, 0) > 0)
+        return 0;
+    if (sql_int(stmt, 1, 0) > 0)
+        *m = METRIC_KERNEL_MS;
+    else if (sql_int(stmt, 2, 0) > 0)
+        *m = METRIC_WALL_S;
+    return 0;
+}
 
 static int start(struct store *s, const struct run_info *now, const struct compare_options *options,
                  struct against *out, struct err *err)
 {
     *out = (struct against){.options = *options};
-    if (noise_load(s, now, &out->noise, err) != 0)
+    if (choose_metric(s, now, &out->options.metric, err) != 0 || noise_load(s, now, &out->noise, err) != 0)
         return -1;
     out->options.noise = &out->noise;
     return 0;
@@ -25,7 +47,7 @@ static int load_base(struct store *s, const struct run_info *now, int64_t key, s
 
 static int nights_before(struct store *s, const struct run_info *now, struct against *out, struct err *err)
 {
-    return history_for_run(s, now, out->options.all_metrics, &out->history, err);
+    return history_for_run(s, now, out->options.metric, out->options.all_metrics, &out->history, err);
 }
 
 static int finish(struct against *out, int rc)
@@ -61,6 +83,7 @@ static int baseline_nights(struct store *s, const struct run_info *now, const st
         .only = keys,
         .n_only = n,
         .without = now->key,
+        .metric = out->options.metric,
         .all_metrics = out->options.all_metrics,
     };
     int rc = history_load(s, &o, &out->history, err);

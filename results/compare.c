@@ -90,10 +90,14 @@ static bool measured_anywhere(const struct run_data *r, enum metric m)
     return false;
 }
 
+/* Kernel benchmarks know no prefill, and other tools' runs perhaps only wall times. */
 static enum metric choose_primary(const struct comparing *c)
 {
-    bool wanted = measured_anywhere(c->now, c->o->metric) || measured_anywhere(c->base, c->o->metric);
-    return !wanted && measured_anywhere(c->now, METRIC_KERNEL_MS) ? METRIC_KERNEL_MS : c->o->metric;
+    const enum metric choices[] = {c->o->metric, METRIC_PREFILL_S, METRIC_KERNEL_MS, METRIC_WALL_S};
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+        if (measured_anywhere(c->now, choices[i]) || measured_anywhere(c->base, choices[i]))
+            return choices[i];
+    return c->o->metric;
 }
 
 static struct delta *add_delta(struct comparing *c, const char *variant, int context, enum metric m,

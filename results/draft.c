@@ -153,7 +153,10 @@ static int by_key(const void *a, const void *b)
 /* The executor calls such a process INVALID; older ones did not, and their zeros must not win comparisons. */
 static void disbelieve_empty(struct draft *d, struct run_test *t)
 {
+    /* Another tool's run may have measured anything. */
     bool measured = t->value[METRIC_PREFILL_S] > 0 || t->value[METRIC_KERNEL_MS] > 0;
+    for (int m = 0; m < METRIC_COUNT && strcmp(d->info.origin, "import") == 0; m++)
+        measured = measured || !isnan(t->value[m]);
     if (!(t->value[METRIC_PREFILL_S] > 0))
         t->value[METRIC_PREFILL_S] = NAN;
     if (t->status != STATUS_OK || measured)

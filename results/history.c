@@ -351,8 +351,8 @@ int history_load(struct store *s, const struct history_options *o, struct histor
     return rc;
 }
 
-int history_for_run(struct store *s, const struct run_info *run, bool all_metrics, struct history *out,
-                    struct err *err)
+int history_for_run(struct store *s, const struct run_info *run, enum metric metric, bool all_metrics,
+                    struct history *out, struct err *err)
 {
     const struct history_options o = {
         .node = run->node,
@@ -361,6 +361,7 @@ int history_for_run(struct store *s, const struct run_info *run, bool all_metric
         .tag = run->tag,
         .before = run->key,
         .nights = HISTORY_NIGHTS_DEFAULT,
+        .metric = metric,
         .all_metrics = all_metrics,
     };
     return history_load(s, &o, out, err);

@@ -52,8 +52,8 @@ struct history_options {
 
 int history_load(struct store *s, const struct history_options *o, struct history *out, struct err *err);
 /* The nights that may judge `run`: same node, ticket, mode and tag, older than it. */
-int history_for_run(struct store *s, const struct run_info *run, bool all_metrics, struct history *out,
-                    struct err *err);
+int history_for_run(struct store *s, const struct run_info *run, enum metric metric, bool all_metrics,
+                    struct history *out, struct err *err);
 void history_release(struct history *h);
 const struct history_series *history_find(const struct history *h, const char *variant, int context,
                                           enum metric m);

@@ -34,7 +34,7 @@ static void nights_come_in_order(void **state)
     store_night(&s, 3, "", RUN_PARTIAL, 50);
     store_night(&s, 4, "trial", RUN_COMPLETE, 60);
     struct run_data now = must_load(&s, last);
-    assert_ok(history_for_run(&s, &now.info, false, &h, &err), &err);
+    assert_ok(history_for_run(&s, &now.info, METRIC_PREFILL_S, false, &h, &err), &err);
     assert_int_equal(h.count, 3);
     assert_int_equal(h.nights, 3);
     const struct history_series *series = history_find(&h, "v3", 4096, METRIC_PREFILL_S);

@@ -1,4 +1,4 @@
-/* The whole gate on simulated nights, with the noise model of docs/statistics.md and a fixed seed: how often
+/* The whole gate on simulated nights, with a fixed seed and a noise between nights and within them: how often
  * it cries wolf, and what it finds. A cell's night has a level of its own (between-night spread), its
  * repetitions scatter about that.
  */

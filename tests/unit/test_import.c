@@ -1,0 +1,285 @@
+/* import: the files of other tools through their mappings, mappings of one's own, and what cannot be mapped
+ * is named. */
+#include "tests/unit/results_support.h"
+
+#include "results/compare.h"
+#include "results/csv.h"
+#include "results/import.h"
+#include "results/pointer.h"
+#include "results/unit.h"
+
+static struct run_data import_stored(struct store *s, const char *map, const char *file,
+                                     const struct import_options *options, int warnings)
+{
+    struct err err = {0};
+    struct import_map m;
+    struct ingest_result result;
+    assert_ok(import_map_load(&m, map, &err), &err);
+    assert_ok(import_file(s, &m, file, options, &result, &err), &err);
+    if (result.warnings != warnings)
+        fail_msg("%d warnings: %s", result.warnings, result.warning);
+    import_map_release(&m);
+    return must_load(s, result.key);
+}
+
+static void google_benchmark(void **state)
+{
+    (void)state;
+    struct store s = open_store("google.db");
+    struct run_data r =
+        import_stored(&s, "google-benchmark", "tests/fixtures/import/google-benchmark.json", NULL, 0);
+    assert_string_equal(r.info.node, "example");
+    assert_string_equal(r.info.origin, "import");
+    assert_string_equal(r.info.date, "2026-11-21");
+    assert_int_equal(r.n_cells, 4);
+    const struct cell *c = run_data_cell(&r, "BM_Sum", 256);
+    assert_non_null(c);
+    assert_int_equal(c->ok, 3);
+    double first[3];
+    assert_int_equal(run_data_values(&r, c, METRIC_KERNEL_MS, first), 3);
+    /* Microseconds in the file. */
+    assert_near(first[0], 2.3762408658870368e-04, 1e-15);
+    assert_int_equal(run_data_cell(&r, "BM_Plain", 0)->ok, 3);
+    c = run_data_cell(&r, "BM_Bad", 0);
+    assert_int_equal(c->status, STATUS_FAIL);
+    assert_string_equal(c->reason, "no device");
+    assert_string_equal(run_data_fact(&r, "cpus"), "2");
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM extra JOIN quantity q ON q.id = quantity_id"
+                                   " WHERE q.name = 'items_per_second'"),
+                     6);
+    run_data_release(&r);
+    store_close(&s);
+}
+
+static void hyperfine(void **state)
+{
+    (void)state;
+    struct store s = open_store("hyperfine.db");
+    struct err err = {0};
+    struct comparison cmp;
+    const struct compare_options o = compare_defaults();
+    const struct import_options day = {.date = "2026-02-14", .node = NODE};
+    struct run_data r = import_stored(&s, "hyperfine", "tests/fixtures/import/hyperfine.json", &day, 0);
+    assert_int_equal(r.n_cells, 2);
+    const struct cell *c = run_data_cell(&r, "sleep_0.01", 0);
+    assert_int_equal(c->n[METRIC_WALL_S], 4);
+    assert_near(c->median[METRIC_WALL_S], 0.012672899, 1e-9);
+    /* Wall time is what there is, so it decides. */
+    assert_ok(compare_runs(&r, &r, NULL, &o, &cmp, &err), &err);
+    assert_int_equal(cmp.primary, METRIC_WALL_S);
+    comparison_release(&cmp);
+    run_data_release(&r);
+    r = import_stored(&s, "hyperfine", "tests/fixtures/import/hyperfine-failing.json", &day, 0);
+    assert_int_equal(r.cells[0].status, STATUS_FAIL);
+    assert_int_equal(r.cells[0].counted, 3);
+    run_data_release(&r);
+
+    struct import_map m;
+    struct ingest_result result;
+    assert_ok(import_map_load(&m, "hyperfine", &err), &err);
+    assert_err(import_file(&s, &m, "tests/fixtures/import/hyperfine.json", NULL, &result, &err), &err,
+               ERR_INPUT, "hyperfine.json", "--date");
+    import_map_release(&m);
+    store_close(&s);
+}
+
+static void pytest_benchmark(void **state)
+{
+    (void)state;
+    struct store s = open_store("pytest.db");
+    struct run_data r =
+        import_stored(&s, "pytest-benchmark", "tests/fixtures/import/pytest-benchmark.json", NULL, 0);
+    assert_int_equal(r.n_cells, 2);
+    const struct cell *c = run_data_cell(&r, "test_sum", 256);
+    assert_non_null(c);
+    assert_true(c->ok >= 5);
+    assert_true(c->median[METRIC_KERNEL_MS] > 1e-4 && c->median[METRIC_KERNEL_MS] < 1);
+    run_data_release(&r);
+    store_close(&s);
+}
+
+static void llama_bench_as_json_and_as_lines(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"tests/fixtures/import/llama-bench.json",
+                                        "tests/fixtures/import/llama-bench.jsonl"};
+    for (size_t i = 0; i < COUNT(files); i++) {
+        char name[32];
+        snprintf(name, sizeof name, "llama%zu.db", i);
+        struct store s = open_store(name);
+        struct run_data r = import_stored(&s, "llama-bench", files[i], NULL, 0);
+        assert_int_equal(r.n_cells, 2);
+        assert_string_equal(r.variants[0].name, "llama_tiny_F16.nofa.kf16.ngl99.ub512.t2.d0");
+        assert_int_equal(r.cells[0].context, 512);
+        assert_near(r.cells[0].median[METRIC_PREFILL_S], 0.101, 1e-12);
+        assert_near(r.cells[1].median[METRIC_TOK_PER_S], 1024 / 0.21, 1e-6);
+        assert_string_equal(r.info.started_at, "2026-02-14T03:15:09.000Z");
+        assert_string_equal(run_data_fact(&r, "gpus0.name"), "a GPU");
+        run_data_release(&r);
+        store_close(&s);
+    }
+}
+
+static void nvbench(void **state)
+{
+    (void)state;
+    struct store s = open_store("nvbench.db");
+    const struct import_options day = {.date = "2026-02-14"};
+    struct run_data r = import_stored(&s, "nvbench", "tests/fixtures/import/nvbench.json", &day, 0);
+    assert_int_equal(r.n_cells, 4);
+    assert_near(run_data_cell(&r, "copy.types0.F32", 1024)->median[METRIC_KERNEL_MS], 1.5e-3, 1e-12);
+    assert_near(run_data_cell(&r, "copy.types0.F64", 1024)->median[METRIC_KERNEL_MS], 3e-3, 1e-12);
+    const struct cell *skipped = run_data_cell(&r, "copy.types0.F64", 8192);
+    assert_int_equal(skipped->status, STATUS_SKIPPED);
+    assert_string_equal(skipped->reason, "too large");
+    run_data_release(&r);
+    store_close(&s);
+}
+
+static const char own_map[] = "{\"schema\":\"kernsweep.map/1\",\"input\":\"csv\",\"rows\":\"/*\","
+                              "\"run\":{\"ticket\":{\"const\":\"mine\"},\"date\":{\"const\":\"2026-02-14\"}},"
+                              "\"test\":{\"variant\":\"/kernel\",\"context\":\"/n\",\"prefill_s\":{\"at\":\"/"
+                              "time\",\"unit\":{\"at\":\"/unit\"}},"
+                              "\"vram_peak_bytes\":{\"at\":\"/mem\",\"unit\":\"MiB\",\"default\":null}}}";
+
+static void a_mapping_of_ones_own_reads_csv(void **state)
+{
+    (void)state;
+    struct store s = open_store("own.db");
+    put("own.json", own_map);
+    put("own.csv", "kernel,n,time,unit,mem\r\n\"odd, name\",4096,1500,ms,12\n\"odd, "
+                   "name\",4096,1.75,s,13\nb,8192,2,s,1\n");
+    struct run_data r = import_stored(&s, in_scratch("own.json"), in_scratch("own.csv"), NULL, 0);
+    const struct cell *c = run_data_cell(&r, "odd__name", 4096);
+    assert_int_equal(c->ok, 2);
+    assert_near(c->median[METRIC_PREFILL_S], 1.625, 1e-12);
+    assert_near(c->median[METRIC_VRAM_PEAK], 12.5 * (1 << 20), 0);
+    assert_int_equal(r.tests[0].repetition, 1);
+    assert_int_equal(r.tests[1].repetition, 2);
+    run_data_release(&r);
+    store_close(&s);
+}
+
+/* A row that says the wrong thing, and the words that must be in the message. */
+static void what_cannot_be_mapped_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *csv, *says[3];
+    } cases[] = {
+        {"kernel,n,time,unit,mem\na,4096,1,s,1\na,4096,fast,s,1\n",
+         {"bad.csv: /1:", "\"fast\"", "test.prefill_s"}},
+        {"kernel,n,time,unit,mem\na,many,1,s,1\n", {"/0:", "\"many\"", "test.context"}},
+        {"kernel,n,time,unit,mem\na,-1,1,s,1\n", {"/0:", "-1", "test.context"}},
+        {"kernel,n,time,unit,mem\na,1,1,parsec,1\n", {"/0:", "\"parsec\"", "test.prefill_s"}},
+        {"kernel,n,time,unit,mem\na,1,nan,s,1\n", {"/0:", "nan", "test.prefill_s"}},
+        {"kernel,n,unit,mem\na,1,s,1\n", {"/0:", "/time is not there", "test.prefill_s"}},
+        {"kernel,n,time,unit,mem\na,1,1,s\n", {"line 2", "4 fields", "5"}},
+        {"kernel,n,time,unit,mem\n\"a,1,1,s,1\n", {"line", "does not end", "bad.csv"}},
+        {"kernel,n,time,unit,mem\n", {"bad.csv", "no row", "/*"}},
+    };
+    struct store s = open_store("bad.db");
+    struct err err = {0};
+    struct import_map m;
+    put("own.json", own_map);
+    assert_ok(import_map_load(&m, in_scratch("own.json"), &err), &err);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct ingest_result result;
+        const char *file = put("bad.csv", cases[i].csv);
+        assert_err(import_file(&s, &m, file, NULL, &result, &err), &err, ERR_INPUT, cases[i].says[0],
+                   cases[i].says[1], cases[i].says[2]);
+    }
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
+    import_map_release(&m);
+    store_close(&s);
+}
+
+static void bad_mappings_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"{", "not valid JSON"},
+        {"{\"schema\":\"kernsweep.map/1\",\"input\":\"json\",\"rows\":\"/*\"}", "$.test"},
+        {"{\"schema\":\"kernsweep.map/9\",\"input\":\"json\",\"rows\":\"/*\",\"test\":{\"variant\":\"/a\"}}",
+         "map/9"},
+        {"{\"schema\":\"kernsweep.map/1\",\"input\":\"xml\",\"rows\":\"/*\",\"test\":{\"variant\":\"/a\"}}",
+         "xml"},
+        {"{\"schema\":\"kernsweep.map/1\",\"input\":\"json\",\"rows\":\"/*\",\"tset\":{}}",
+         "did you mean \"test\""},
+    };
+    struct err err = {0};
+    struct import_map m;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_err(import_map_load(&m, put("bad.json", cases[i].text), &err), &err, ERR_INPUT, "bad.json",
+                   cases[i].says);
+    assert_err(import_map_load(&m, "no-such-map", &err), &err, ERR_INPUT, "no-such-map", "--list");
+}
+
+static void merged_rows_are_pointed_out(void **state)
+{
+    (void)state;
+    struct store s = open_store("merged.db");
+    const struct import_options day = {.date = "2026-02-14"};
+    const char *file =
+        put("same.json", "{\"results\":[{\"command\":\"x\",\"times\":[1,2],\"exit_codes\":[0,0]},"
+                         "{\"command\":\"x\",\"times\":[5],\"exit_codes\":[0]}]}");
+    struct run_data r = import_stored(&s, "hyperfine", file, &day, 1);
+    assert_int_equal(r.cells[0].ok, 3);
+    run_data_release(&r);
+    store_close(&s);
+}
+
+static void pointers_find_their_way(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    static const char text[] = "{\"a\":[{\"tag\":\"x\",\"v\":1},{\"tag\":\"y/"
+                               "z\",\"v\":2},{\"tag\":7,\"v\":3}],\"b~c\":{\"d/e\":4},\"n\":[10,20]}";
+    json_t *root = json_parse(text, strlen(text), "text", &err);
+    assert_int_equal(json_integer_value(pointer_find(root, "/a/[tag=y~1z]/v", 0)), 2);
+    assert_int_equal(json_integer_value(pointer_find(root, "/a/[tag=7]/v", 0)), 3);
+    assert_int_equal(json_integer_value(pointer_find(root, "/b~0c/d~1e", 0)), 4);
+    assert_int_equal(json_integer_value(pointer_find(root, "/n/#", 1)), 20);
+    assert_ptr_equal(pointer_find(root, "", 0), root);
+    static const char *const none[] = {"/x",      "/a/9",   "/a/-1", "/a/[tag=q]/v",
+                                       "/a/[tag", "/n/#/x", "a",     "/n/1x"};
+    for (size_t i = 0; i < COUNT(none); i++)
+        assert_null(pointer_find(root, none[i], 9));
+    json_decref(root);
+}
+
+static void units_convert(void **state)
+{
+    (void)state;
+    double f;
+    assert_true(unit_factor("ns", "s", &f));
+    assert_near(f, 1e-9, 1e-24);
+    assert_true(unit_factor("s", "ms", &f));
+    assert_near(f, 1000, 1e-9);
+    assert_true(unit_factor("GiB", "bytes", &f));
+    assert_near(f, 1073741824, 0);
+    assert_true(unit_factor("GFLOP/s", "TFLOP/s", &f));
+    assert_near(f, 1e-3, 1e-15);
+    assert_false(unit_factor("s", "bytes", &f));
+    assert_false(unit_factor("furlong", "s", &f));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(google_benchmark),
+        cmocka_unit_test(hyperfine),
+        cmocka_unit_test(pytest_benchmark),
+        cmocka_unit_test(llama_bench_as_json_and_as_lines),
+        cmocka_unit_test(nvbench),
+        cmocka_unit_test(a_mapping_of_ones_own_reads_csv),
+        cmocka_unit_test(what_cannot_be_mapped_is_named),
+        cmocka_unit_test(bad_mappings_are_refused),
+        cmocka_unit_test(merged_rows_are_pointed_out),
+        cmocka_unit_test(pointers_find_their_way),
+        cmocka_unit_test(units_convert),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
