@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -171,6 +172,7 @@ static int run_server(const char *command)
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return -1;
     if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a silent server would outlive a proxy that is killed */
         dup2(pair[1], 0);
         dup2(pair[1], 1);
         execl("/bin/sh", "sh", "-c", command, (char *)NULL);
