@@ -48,9 +48,10 @@ inline float4 make_float4(float x, float y, float z, float w)
 // What the running thread is. Set by the scheduler before it resumes a fiber.
 struct ks_cpu_context {
     dim3 thread_idx, block_idx, block_dim, grid_dim;
-    void *dynamic_lds;
+    void *dynamic_lds = nullptr;
 };
-extern thread_local ks_cpu_context ks_cpu;
+// __thread, not thread_local: what is constant needs no check on each use that it was made.
+extern __thread ks_cpu_context ks_cpu;
 
 #define threadIdx (ks_cpu.thread_idx)
 #define blockIdx (ks_cpu.block_idx)

@@ -4,6 +4,7 @@
 // not come is found when no thread can go on, instead of hanging.
 #include "device/cpu.h"
 #include "device/cpu_internal.h"
+#include "device/cpu_sanitizer.h"
 
 #include <algorithm>
 #include <atomic>
@@ -19,7 +20,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-thread_local ks_cpu_context ks_cpu;
+__thread ks_cpu_context ks_cpu;
 
 namespace
 {
@@ -63,6 +64,10 @@ class stack
     char *top() const
     {
         return base_ + guard_ + stack_bytes;
+    }
+    ks_stack_bounds bounds() const
+    {
+        return {base_ + guard_, stack_bytes};
     }
 
   private:
@@ -123,6 +128,7 @@ struct thread_slot {
     site where;
     uint32_t offer[2] = {0, 0}; // to its wave: in this shuffle and in the one before
     unsigned shuffles = 0;
+    void *frames = nullptr; // the sanitizer's, while it is suspended
 };
 
 bool is_set(const char *variable, const char *value)
@@ -158,7 +164,14 @@ class worker
     uint32_t shuffle(uint32_t value, unsigned source_lane, site where);
 
   private:
+    ks_stack_bounds stack_of(const thread_slot &slot) const
+    {
+        return stacks_[static_cast<size_t>(&slot - slots_.data())]->bounds();
+    }
     void start(unsigned thread);
+    void thread_main(thread_slot &slot);
+    void resume(thread_slot &slot);
+    void unwind(thread_slot &slot);
     void run_wave(unsigned first, unsigned last);
     bool release(unsigned first, unsigned last, state why);
     std::string stuck(dim3 index) const;
@@ -171,6 +184,7 @@ class worker
     std::vector<unsigned char> lds_;
     std::vector<std::unique_ptr<stack>> stacks_;
     thread_slot *running_ = nullptr;
+    ks_stack_bounds own_stack_;
 };
 
 thread_local worker *this_worker;
@@ -181,15 +195,50 @@ void worker::start(unsigned thread)
     slot.index = dim3(thread % block_.x, thread / block_.x % block_.y, thread / (block_.x * block_.y));
     slot.now = state::ready;
     slot.shuffles = 0;
+    ks_stack_is_clean(stack_of(slot));
     const context::preallocated place(stacks_[thread]->top(), stack_bytes, {});
     slot.fiber =
         context::fiber(std::allocator_arg, place, borrowed_stack(), [this, &slot](context::fiber &&caller) {
             slot.caller = std::move(caller);
-            thread_();
-            slot.now = state::done;
-            slot.where = {};
+            thread_main(slot);
             return std::move(slot.caller);
         });
+}
+
+void worker::thread_main(thread_slot &slot)
+{
+    struct leaving {
+        ks_stack_bounds &to;
+        ~leaving()
+        {
+            ks_switch_begins(nullptr, to);
+        }
+    };
+    ks_switch_ended(nullptr, &own_stack_);
+    const leaving at_the_end{own_stack_}; // also of one that is unwound
+    thread_();
+    slot.now = state::done;
+    slot.where = {};
+}
+
+// Runs a thread until it waits or ends.
+void worker::resume(thread_slot &slot)
+{
+    void *frames = nullptr;
+    ks_switch_begins(&frames, stack_of(slot));
+    slot.fiber = std::move(slot.fiber).resume();
+    ks_switch_ended(frames, nullptr);
+}
+
+// Ends a thread that still waits.
+void worker::unwind(thread_slot &slot)
+{
+    if (!slot.fiber)
+        return;
+    void *frames = nullptr;
+    ks_switch_begins(&frames, stack_of(slot));
+    slot.fiber = {};
+    ks_switch_ended(frames, nullptr);
 }
 
 void worker::wait(state why, site where)
@@ -197,6 +246,15 @@ void worker::wait(state why, site where)
     thread_slot &slot = *running_;
     slot.now = why;
     slot.where = where;
+    struct returning {
+        thread_slot &thread;
+        ~returning()
+        {
+            ks_switch_ended(thread.frames, nullptr);
+        }
+    };
+    const returning after{slot}; // also when it is resumed to be unwound
+    ks_switch_begins(&slot.frames, own_stack_);
     slot.caller = std::move(slot.caller).resume();
 }
 
@@ -223,7 +281,7 @@ void worker::run_wave(unsigned first, unsigned last)
                 continue;
             running_ = &slot;
             ks_cpu.thread_idx = slot.index;
-            slot.fiber = std::move(slot.fiber).resume();
+            resume(slot);
         }
     } while (release(first, last, state::in_wave));
 }
@@ -260,7 +318,7 @@ std::string worker::run_block(dim3 index)
                                   [](const thread_slot &slot) { return slot.now == state::done; });
     const std::string report = done ? "" : stuck(index);
     for (thread_slot &slot : slots_)
-        slot.fiber = {}; // unwinds those that still wait
+        unwind(slot);
     return report;
 }
 

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# The kernels' own tests on the CPU device layer: every variant against fp64, threads in both orders.
+# timeout: 1200
+. tests/lib.sh
+
+sanitize=
+case $BUILD in */sanitize) sanitize=address,undefined ;; esac
+log=$TMPDIR/check.log
+rc=0
+make -C kernels check PLATFORM=cpu WERROR=1 SANITIZE="$sanitize" V=1 BUILD="$BUILD/kernels/cpu" >"$log" 2>&1 || rc=$?
+
+# Its lines are TAP already; what it says beside them is shown when something failed.
+awk '/^(not )?ok/ { sub(/ok [0-9]*/, "ok " ++n); print }' "$log"
+TESTS=$(grep -cE '^(not )?ok' "$log")
+ok "the kernels' tests end well" "$rc" "$(grep -vE '^ok' "$log" | tail -n 40)"
+done_testing
