@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 void phrase_ratio(struct buf *out, enum report_lang lang, double ratio)
 {
@@ -96,6 +97,27 @@ static void per_context(struct buf *out, const struct run_data *run, cell_number
             continue;
         buf_printf(out, "%s%d: %.6g%s", separator, n, value, unit);
         separator = ", ";
+    }
+}
+
+static size_t first_on(const struct run_data *run, const char *host)
+{
+    size_t i = 0;
+    while (i < run->n_tests && strcmp(run->tests[i].host, host) != 0)
+        i++;
+    return i;
+}
+
+void phrase_hosts(struct buf *out, const struct run_data *run)
+{
+    for (size_t i = 0; i < run->n_tests; i++) {
+        const char *host = run->tests[i].host;
+        if (!*host || first_on(run, host) != i)
+            continue;
+        size_t n = 0;
+        for (size_t k = i; k < run->n_tests; k++)
+            n += strcmp(run->tests[k].host, host) == 0;
+        buf_printf(out, "%s%s (%zu)", out->len ? ", " : "", host, n);
     }
 }
 

@@ -14,6 +14,8 @@ enum { PHRASE_MAX = 8192 };
 void phrase_ratio(struct buf *out, enum report_lang lang, double ratio);
 /* "4096, 8192, 16384": the contexts of a run, ascending. */
 void phrase_contexts(struct buf *out, const struct run_data *run);
+/* "n1 (4), n2 (8)": the machines with how many tests each ran, in order of appearance. */
+void phrase_hosts(struct buf *out, const struct run_data *run);
 /* "4096: 180 s, 8192: 600 s", or one value when all are the same. */
 void phrase_timeouts(struct buf *out, const struct run_data *run);
 /* "1", or "4096: 2, 8192: 1": counted repetitions, then the warm-up ones if any. */

@@ -68,6 +68,15 @@ static void machine(const struct report_model *m, struct md *w)
         item(w, facts[i].id, run_data_fact(&m->now, facts[i].key));
 }
 
+static void hosts(const struct report_model *m, struct md *w)
+{
+    struct buf b;
+    buf_init(&b, PHRASE_MAX);
+    phrase_hosts(&b, &m->now);
+    item(w, MSG_CONFIG_HOSTS, b.len ? buf_str(&b) : NULL);
+    buf_release(&b);
+}
+
 static void identity(const struct report_model *m, struct md *w)
 {
     const struct run_info *i = &m->now.info;
@@ -76,6 +85,7 @@ static void identity(const struct report_model *m, struct md *w)
     md_item(w, MSG_CONFIG_TICKET, i->ticket);
     item(w, MSG_CONFIG_TAG, i->tag);
     md_item(w, MSG_CONFIG_NODE, i->node);
+    hosts(m, w);
     md_item(w, MSG_CONFIG_MODE, i->mode);
     if (*i->started_at && *i->ended_at)
         md_item(w, MSG_CONFIG_TIMES, i->started_at, i->ended_at, num_duration(i->wall_s).s);

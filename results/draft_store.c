@@ -181,8 +181,9 @@ static int writer_open(struct writer *w, struct err *err)
         " model_load_s, tokenize_s, decode_s, kernel_ms, tflops, vram_before, vram_peak, vram_after,"
         " vram_max_gap_ms, rss_peak, cpu_user_s, cpu_system_s, timeout_s, started_at, prompt_tokens, "
         "exit_code,"
-        " signal, samples, attn_impl, reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13,"
-        " ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)",
+        " signal, samples, attn_impl, reason, host) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
+        "?12, ?13,"
+        " ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)",
         err);
     w->add_telemetry =
         sql_prepare(s, "INSERT INTO telemetry (test_id, samples, packed) VALUES (?1, ?2, ?3)", err);
@@ -272,6 +273,7 @@ static int store_row(struct writer *w, const struct run_test *t, int64_t *id, st
     sql_bind_int_or_null(stmt, 26, t->samples, RUN_UNKNOWN);
     sql_bind_text_or_null(stmt, 27, strcmp(t->attn_impl, usual) == 0 ? "" : t->attn_impl);
     sql_bind_text_or_null(stmt, 28, t->reason);
+    sql_bind_text_or_null(stmt, 29, t->host);
     if (sql_run(w->s, stmt, err) != 0)
         return -1;
     *id = sqlite3_last_insert_rowid(w->s->db);

@@ -154,6 +154,7 @@ static int read_test(struct store *s, sqlite3_stmt *stmt, struct run_data *r, st
     sql_text(stmt, 26, t->attn_impl, sizeof t->attn_impl);
     sql_text(stmt, 27, t->reason, sizeof t->reason);
     t->index = (int)sql_int(stmt, 28, RUN_UNKNOWN);
+    sql_text(stmt, 29, t->host, sizeof t->host);
     return 0;
 }
 
@@ -166,7 +167,8 @@ static int load_tests(struct store *s, struct run_data *r, struct err *err)
         "t.vram_after,"
         " t.vram_max_gap_ms, t.rss_peak, t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.started_at, "
         "t.prompt_tokens,"
-        " t.exit_code, t.signal, t.samples, coalesce(t.attn_impl, v.attn_impl), t.reason, t.test_index"
+        " t.exit_code, t.signal, t.samples, coalesce(t.attn_impl, v.attn_impl), t.reason, t.test_index, "
+        "t.host"
         " FROM test t JOIN series c ON c.id = t.series_id"
         " JOIN variant v ON v.run_id = t.run_id AND v.name = c.variant"
         " WHERE t.run_id = ?1 ORDER BY v.position, c.context_len, t.repetition",

@@ -76,6 +76,7 @@ struct run_test {
     enum status status;
     char reason[RUN_REASON_MAX];
     char attn_impl[RUN_NAME_MAX]; /* as the workload printed it */
+    char host[RUN_NAME_MAX];      /* the machine that ran it, "" when unknown */
     char started_at[CLOCK_ISO_LEN + 1];
     int exit_code;
     int signal;

@@ -189,20 +189,21 @@ static inline const char *make_bundle(const char *name, const char *run_id)
                                                        "repetition", i, "timeout_s", 60.0, "warmup", 0));
                 put_json(
                     dir, "perf.json",
-                    json_pack(
-                        "{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:b, s:s, s:s, s:s, s:i, s:n, s:f, s:f, s:s,"
-                        " s:i, s:{s:f, s:f, s:f, s:f, s:s, s:f}, s:{s:b, s:I, s:I, s:I, s:i, s:i, s:f},"
-                        " s:{s:I}, s:{s:f, s:f}}",
-                        "schema", PROTO_SCHEMA_PERF, "ticket", "demo", "run_id", run_id, "variant",
-                        variants[v], "context_len", contexts[c], "repetition", i, "test_index", index,
-                        "warmup", 0, "mode", "perf", "exit_status", "OK", "reason", "", "exit_code", 0,
-                        "signal", "wall_time_sec", prefill + 0.5, "timeout_s", 60.0, "started_at",
-                        "2026-02-14T03:15:09.250Z", "prompt_tokens", contexts[c], "timings", "model_load_s",
-                        0.25, "tokenize_s", 0.001, "prefill_s", prefill, "decode_s", 0.01, "attn_impl",
-                        v ? "v3_q_lds" : "flash_v2_naive", "checksum", 12.5, "vram", "available", 1,
-                        "before_bytes", (json_int_t)1 << 30, "peak_bytes", (json_int_t)3 << 30, "after_bytes",
-                        (json_int_t)1 << 30, "samples", 3, "missed", 0, "max_gap_ms", 101.5, "rss",
-                        "peak_bytes", (json_int_t)50 << 20, "cpu", "user_s", 1.5, "system_s", 0.25));
+                    json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:b, s:s, s:s, s:s, s:i, s:n, s:f, s:f, "
+                              "s:s, s:s,"
+                              " s:i, s:{s:f, s:f, s:f, s:f, s:s, s:f}, s:{s:b, s:I, s:I, s:I, s:i, s:i, s:f},"
+                              " s:{s:I}, s:{s:f, s:f}}",
+                              "schema", PROTO_SCHEMA_PERF, "ticket", "demo", "run_id", run_id, "variant",
+                              variants[v], "context_len", contexts[c], "repetition", i, "test_index", index,
+                              "warmup", 0, "mode", "perf", "exit_status", "OK", "reason", "", "exit_code", 0,
+                              "signal", "wall_time_sec", prefill + 0.5, "timeout_s", 60.0, "host", "n1",
+                              "started_at", "2026-02-14T03:15:09.250Z", "prompt_tokens", contexts[c],
+                              "timings", "model_load_s", 0.25, "tokenize_s", 0.001, "prefill_s", prefill,
+                              "decode_s", 0.01, "attn_impl", v ? "v3_q_lds" : "flash_v2_naive", "checksum",
+                              12.5, "vram", "available", 1, "before_bytes", (json_int_t)1 << 30, "peak_bytes",
+                              (json_int_t)3 << 30, "after_bytes", (json_int_t)1 << 30, "samples", 3, "missed",
+                              0, "max_gap_ms", 101.5, "rss", "peak_bytes", (json_int_t)50 << 20, "cpu",
+                              "user_s", 1.5, "system_s", 0.25));
                 snprintf(dir, sizeof dir, "%s/%s/ctx_%d_run%d/vram_samples.jsonl", name, variants[v],
                          contexts[c], i);
                 put(dir, "{\"t\":0.1,\"rss\":1048576,\"vram_used\":1073741824}\n"

@@ -33,6 +33,7 @@ static void a_bundle_comes_back_as_it_was(void **state)
     const struct run_test *t = &r.tests[c->first];
     assert_string_equal(t->started_at, "2026-02-14T03:15:09.250Z");
     assert_int_equal(t->prompt_tokens, 512);
+    assert_string_equal(t->host, "n1");
     assert_int_equal(t->signal, RUN_UNKNOWN);
     assert_near(t->cpu_user_s, 1.5, 0);
     assert_near(t->vram_max_gap_ms, 101.5, 0);
