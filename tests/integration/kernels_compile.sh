@@ -26,8 +26,8 @@ fi
 if ! command -v hipcc >/dev/null || ! command -v clang++-19 >/dev/null; then
     skip "amd gfx942" "hipcc or clang-19 is not installed (scripts/install-deps gpu)"
 else
-    compiles "amd gfx942: every variant compiles" amd gfx942 "${variants[@]/%/.hsaco}"
-    for variant in "${variants[@]}"; do
+    compiles "amd gfx942: every variant compiles" amd gfx942 "${variants[@]/%/.hsaco}" ops.hsaco
+    for variant in "${variants[@]}" ops; do
         like "amd gfx942: $variant is a code object for that GPU" \
             "$(llvm-readelf-19 --notes "$KERNELS/gfx942/$variant.hsaco" 2>&1)" 'amdgcn-amd-amdhsa--gfx942'
     done

@@ -1,0 +1,87 @@
+// cuBLAS and hipBLAS, whose calls differ in their names only. Both are column-major: y^T = (W^T)^T x^T.
+#include "model/gemm.h"
+#include "runner/failure.h"
+
+#if defined(KS_PLATFORM_NVIDIA)
+#include <cublas_v2.h>
+#define BLAS(name) cublas##name
+#define BLAS_CONSTANT(name) CUBLAS_##name
+#define BLAS_TYPE(name) CUDA_##name
+#else
+#define HIPBLAS_V2 // types of the arguments as in HIP, not hipBLAS's older own
+#include <hipblas/hipblas.h>
+#define BLAS(name) hipblas##name
+#define BLAS_CONSTANT(name) HIPBLAS_##name
+#define BLAS_TYPE(name) HIP_##name
+#endif
+
+namespace
+{
+void check(BLAS(Status_t) status, const char *doing)
+{
+    if (status != BLAS_CONSTANT(STATUS_SUCCESS))
+        throw failure{EXIT_FAILED, std::string(gemm::library()) + " cannot " + doing + ": status " +
+                                       std::to_string(static_cast<int>(status))};
+}
+
+auto blas_type(attn_dtype type)
+{
+    switch (type) {
+    case ATTN_F32:
+        break;
+    case ATTN_F16:
+        return BLAS_TYPE(R_16F);
+    case ATTN_BF16:
+        return BLAS_TYPE(R_16BF);
+    }
+    return BLAS_TYPE(R_32F);
+}
+} // namespace
+
+const char *gemm::library()
+{
+#if defined(KS_PLATFORM_NVIDIA)
+    return "cuBLAS";
+#else
+    return "hipBLAS";
+#endif
+}
+
+size_t gemm::workspace_bytes()
+{
+#if defined(KS_PLATFORM_NVIDIA)
+    return 32u << 20; // what NVIDIA advises for this generation
+#else
+    return 0; // hipBLAS keeps its own
+#endif
+}
+
+gemm::gemm(bool deterministic) : workspace_(workspace_bytes())
+{
+    BLAS(Handle_t) handle;
+    check(BLAS(Create)(&handle), "start");
+    handle_ = handle;
+    check(BLAS(SetAtomicsMode)(handle, deterministic ? BLAS_CONSTANT(ATOMICS_NOT_ALLOWED)
+                                                     : BLAS_CONSTANT(ATOMICS_ALLOWED)),
+          "choose whether to be deterministic");
+#if defined(KS_PLATFORM_NVIDIA)
+    // A workspace of its own is also what makes cuBLAS's choice of a kernel the same each time.
+    check(cublasSetWorkspace(handle, workspace_.get(), workspace_bytes()), "take its workspace");
+#endif
+}
+
+gemm::~gemm()
+{
+    if (handle_)
+        (void)BLAS(Destroy)(static_cast<BLAS(Handle_t)>(handle_));
+}
+
+void gemm::multiply(void *y, attn_dtype y_type, const void *x, const void *w, attn_dtype type, int rows,
+                    int out, int in)
+{
+    const float one = 1.0f, zero = 0.0f;
+    check(BLAS(GemmEx)(static_cast<BLAS(Handle_t)>(handle_), BLAS_CONSTANT(OP_T), BLAS_CONSTANT(OP_N), out,
+                       rows, in, &one, w, blas_type(type), in, x, blas_type(type), in, &zero, y,
+                       blas_type(y_type), out, BLAS_CONSTANT(COMPUTE_32F), BLAS_CONSTANT(GEMM_DEFAULT)),
+          "multiply");
+}

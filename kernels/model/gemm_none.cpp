@@ -1,0 +1,26 @@
+// What takes the place of a library that was not installed when this was built.
+#include "model/gemm.h"
+#include "runner/failure.h"
+
+const char *gemm::library()
+{
+    return "none";
+}
+
+size_t gemm::workspace_bytes()
+{
+    return 0;
+}
+
+gemm::gemm(bool) : workspace_(0)
+{
+    bad_input(
+        "this build has no library for matrix products, so it cannot run a model: install " KS_GEMM_MISSING
+        " and build again");
+}
+
+gemm::~gemm() = default;
+
+void gemm::multiply(void *, attn_dtype, const void *, const void *, attn_dtype, int, int, int)
+{
+}
