@@ -42,19 +42,62 @@ static int read_fd(int fd, const char *path, size_t max, struct buf *out, struct
     }
 }
 
-int fs_read_file(const char *path, size_t max, struct buf *out, struct err *err)
+/* Closes fd. */
+static int read_regular(int fd, const char *path, size_t max, struct buf *out, mode_t *mode, struct err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return err_set_errno(err, errno == ENOENT ? ERR_INPUT : ERR_STORAGE, errno, "%s: cannot open", path);
     struct stat st;
     int rc = -1;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
         err_set(err, ERR_INPUT, "%s: not a regular file", path);
     else
         rc = read_fd(fd, path, max, out, err);
+    if (rc == 0 && mode)
+        *mode = st.st_mode & 07777;
     close(fd);
     return rc;
+}
+
+int fs_read_file(const char *path, size_t max, struct buf *out, struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return err_set_errno(err, errno == ENOENT ? ERR_INPUT : ERR_STORAGE, errno, "%s: cannot open", path);
+    return read_regular(fd, path, max, out, NULL, err);
+}
+
+/* The file, or -1 with errno; ELOOP or ENOTDIR for a link on the way. */
+static int open_below(const char *dir, const char *rel)
+{
+    int at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    while (at >= 0) {
+        char name[FS_PATH_MAX];
+        size_t len = strcspn(rel, "/");
+        snprintf(name, sizeof name, "%.*s", (int)len, rel);
+        bool last = !rel[len];
+        int next =
+            openat(at, name, O_NOFOLLOW | O_CLOEXEC | (last ? O_RDONLY | O_NONBLOCK : O_PATH | O_DIRECTORY));
+        int failed = errno;
+        close(at);
+        errno = failed;
+        if (last || next < 0)
+            return next;
+        at = next;
+        rel += len + 1;
+    }
+    return -1;
+}
+
+int fs_read_below(const char *dir, const char *rel, size_t max, struct buf *out, mode_t *mode,
+                  struct err *err)
+{
+    if (!fs_safe_relpath(rel))
+        return err_set(err, ERR_INPUT, "%.200s: not a plain path below a folder", rel);
+    int fd = open_below(dir, rel);
+    if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
+        return err_set(err, ERR_INPUT, "%s: a symbolic link, or not a file", rel);
+    if (fd < 0)
+        return err_set_errno(err, errno == ENOENT ? ERR_INPUT : ERR_STORAGE, errno, "%s: cannot open", rel);
+    return read_regular(fd, rel, max, out, mode, err);
 }
 
 int fs_write_all(int fd, const void *data, size_t len)

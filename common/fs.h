@@ -22,6 +22,11 @@ int fs_join(char *out, struct err *err, const char *dir, const char *name);
 /* Appends the whole file to out; refuses more than max bytes and anything that is not a regular file. */
 int fs_read_file(const char *path, size_t max, struct buf *out, struct err *err);
 
+/* fs_read_file of <dir>/<rel>, through no link anywhere below dir; rel must be safe (below). *mode may be
+ * NULL. */
+int fs_read_below(const char *dir, const char *rel, size_t max, struct buf *out, mode_t *mode,
+                  struct err *err);
+
 /* Writes to "<path>.tmp.<pid>", fsyncs, renames over path, syncs the folder. */
 int fs_write_file(const char *path, const void *data, size_t len, mode_t mode, struct err *err);
 

@@ -28,12 +28,13 @@ static void hash_env(struct sha256 *h, const struct job *job, const struct job_e
     }
 }
 
-static void build_key(const struct suite *s, const struct job_variant *v, char *out)
+static void build_key(const struct suite *s, size_t variant, char *out)
 {
+    const struct job_variant *v = &s->job.variant[variant];
     struct sha256 h;
     char *tools = json_dumps(json_object_get(s->node, "compilers"), JSON_COMPACT | JSON_SORT_KEYS);
     sha256_begin(&h);
-    hash_text(&h, s->job.source_sha256);
+    hash_text(&h, s->variant[variant].source_key);
     hash_text(&h, v->name);
     hash_text(&h, v->attn_impl);
     for (size_t i = 0; i < v->build_count; i++) {
@@ -140,7 +141,7 @@ int build_variant(struct suite *s, size_t variant, struct err *err)
     char key[SHA256_HEX_LEN + 1], mark[FS_PATH_MAX], dir[FS_PATH_MAX];
     const struct job_variant *v = &s->job.variant[variant];
     struct variant_state *state = &s->variant[variant];
-    build_key(s, v, key);
+    build_key(s, variant, key);
     if (layout_make(s->layout, dir, "build", err) != 0 ||
         layout_entry(s->layout, state->build, "build", key, err) != 0 ||
         fs_join(mark, err, state->build, COMPLETE_MARK) != 0)

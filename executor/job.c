@@ -37,7 +37,8 @@ static const char *const job_known[] = {"schema",
                                         "variants",
                                         "tests",
                                         NULL};
-static const char *const variant_known[] = {"name", "attn_impl", "build", "run", "env", "gates", NULL};
+static const char *const variant_known[] = {"name", "attn_impl", "build",   "run",
+                                            "env",  "gates",     "patches", NULL};
 static const char *const gate_known[] = {"kind", "name", "run", "timeout_s", NULL};
 static const char *const test_known[] = {"index",     "variant", "context", "repetition",
                                          "timeout_s", "warmup",  NULL};
@@ -203,6 +204,26 @@ static int read_gates(struct job_variant *v, const struct json_at *obj, struct e
     return 0;
 }
 
+static int read_patches(const struct job *job, struct job_variant *v, const struct json_at *obj,
+                        struct err *err)
+{
+    struct json_at at = json_member(obj, "patches");
+    size_t count;
+    if (!at.value)
+        return 0;
+    if (array_length(&at, 0, 2 * LIMIT_PATCHES, &count, err) != 0 ||
+        allocate(&v->patch, count, sizeof *v->patch, err) != 0)
+        return -1;
+    if (count > 0 && !job->source_sha256)
+        return json_fail(&at, err, "there is nothing to patch: $.source is null");
+    for (; v->patch_count < count; v->patch_count++) {
+        struct json_at patch = json_element(&at, v->patch_count);
+        if (patch_decode(&v->patch[v->patch_count], &patch, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int read_variant(const struct job *job, struct job_variant *v, const struct json_at *at,
                         struct err *err)
 {
@@ -215,7 +236,10 @@ static int read_variant(const struct job *job, struct job_variant *v, const stru
         return json_fail(&impl, err, "longer than %d bytes", LIMIT_NAME);
     if (read_builds(v, at, err) != 0 || read_command(&v->run, &run, SUBST_FOR_TEST, err) != 0)
         return -1;
-    return read_env(job, &v->env, at, err) != 0 || read_gates(v, at, err) != 0 ? -1 : 0;
+    return read_env(job, &v->env, at, err) != 0 || read_gates(v, at, err) != 0 ||
+                   read_patches(job, v, at, err) != 0
+               ? -1
+               : 0;
 }
 
 static int find_variant(const struct job *job, const char *name, size_t *out)
@@ -432,6 +456,7 @@ static void release_variant(struct job_variant *v)
         free(v->gate[i].run.argv);
     free(v->build);
     free(v->gate);
+    free(v->patch);
     free(v->run.argv);
     release_env(&v->env);
 }

@@ -7,6 +7,7 @@
 
 #include "common/err.h"
 #include "common/json.h"
+#include "common/patch.h"
 #include "executor/timings.h"
 
 #include <stdbool.h>
@@ -39,6 +40,8 @@ struct job_variant {
     struct job_env env;
     struct job_gate *gate;
     size_t gate_count;
+    struct patch *patch; /* of the staged tree, in this order */
+    size_t patch_count;
 };
 
 struct job_test {

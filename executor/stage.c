@@ -120,8 +120,10 @@ static int sync_tree(const char *dir, struct err *err)
 }
 
 /* Another stage of the same tree may have been faster: its tree is as good. */
-static int publish(const char *from, const char *to, struct err *err)
+int stage_publish(const char *from, const char *to, struct err *err)
 {
+    if (sync_tree(from, err) != 0)
+        return -1;
     if (rename(from, to) == 0)
         return 0;
     if ((errno == EEXIST || errno == ENOTEMPTY) && fs_is_dir(to))
@@ -138,7 +140,7 @@ static int receive(const char *sha256, const char *tmp, const char *path, int in
     if (strcmp(hex, sha256) != 0)
         return err_set(err, ERR_INPUT, "the stream's sha256 is %s where %s was announced: push it again", hex,
                        sha256);
-    return sync_tree(tmp, err) != 0 ? -1 : publish(tmp, path, err);
+    return stage_publish(tmp, path, err);
 }
 
 static int tree_path(const struct layout *layout, const char *sha256, char *path, struct err *err)

@@ -32,6 +32,9 @@ static int make_states(struct suite *s, struct err *err)
         return err_set(err, ERR_INTERNAL, "no memory for the run");
     for (size_t i = 0; i < s->job.variant_count; i++) {
         s->variant[i].gates = json_array();
+        memcpy(s->variant[i].src, s->src, sizeof s->src);
+        snprintf(s->variant[i].source_key, sizeof s->variant[i].source_key, "%s",
+                 s->job.source_sha256 ? s->job.source_sha256 : "");
         if (fs_join(s->variant[i].dir, err, s->dir, s->job.variant[i].name) != 0 ||
             fs_mkdir_p(s->variant[i].dir, 0700, err) != 0)
             return -1;
@@ -116,8 +119,9 @@ void suite_release(struct suite *s)
 struct subst suite_subst(const struct suite *s, size_t variant)
 {
     const struct job_variant *v = &s->job.variant[variant];
-    return (struct subst){.text = {[SUBST_SRC] = s->src[0] ? s->src : NULL,
-                                   [SUBST_BUILD] = s->variant[variant].build,
+    const struct variant_state *state = &s->variant[variant];
+    return (struct subst){.text = {[SUBST_SRC] = state->src[0] ? state->src : NULL,
+                                   [SUBST_BUILD] = state->build,
                                    [SUBST_VARIANT] = v->name,
                                    [SUBST_ATTN_IMPL] = v->attn_impl}};
 }

@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/proto.h"
+#include "common/sha256.h"
 #include "common/subst.h"
 #include "executor/eta.h"
 #include "executor/job.h"
@@ -28,8 +29,10 @@ enum { ATTEMPTS_MAX = 3 };
 struct variant_state {
     enum status status; /* STATUS_OK, STATUS_BUILD_FAILED, STATUS_GATE_FAILED */
     char reason[VERDICT_REASON_MAX];
-    char dir[FS_PATH_MAX];   /* of the variant in the bundle */
-    char build[FS_PATH_MAX]; /* {build} */
+    char dir[FS_PATH_MAX];               /* of the variant in the bundle */
+    char build[FS_PATH_MAX];             /* {build} */
+    char src[FS_PATH_MAX];               /* {src}; "" without a staged tree */
+    char source_key[SHA256_HEX_LEN + 1]; /* of what src holds; "" likewise */
     double build_wall_s;
     bool build_cached;
     json_t *gates; /* owned; of summary.json */
@@ -48,7 +51,7 @@ struct test_state {
 struct suite {
     const struct layout *layout;
     char dir[FS_PATH_MAX]; /* of the run */
-    char src[FS_PATH_MAX]; /* {src}; "" without a staged tree */
+    char src[FS_PATH_MAX]; /* the staged tree, as it came; "" without one */
     struct job job;
     struct secrets secrets;
     struct journal journal;

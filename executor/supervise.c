@@ -8,6 +8,7 @@
 #include "executor/manifest.h"
 #include "executor/node.h"
 #include "executor/node_lock.h"
+#include "executor/patched.h"
 #include "executor/perf.h"
 #include "executor/process.h"
 #include "executor/suite.h"
@@ -184,9 +185,17 @@ static int run_tests(struct suite *s, struct err *err)
 
 static int work(struct suite *s, struct err *err)
 {
+    char reason[VERDICT_REASON_MAX];
     if (clear_leftovers(s, err) != 0)
         return -1;
-    if (look_at_node(s, err) != 0 || prepare_variants(s, err) != 0 || run_tests(s, err) != 0)
+    if (look_at_node(s, err) != 0)
+        return -1;
+    int patched = patched_prepare(s, reason, err);
+    if (patched < 0)
+        return -1;
+    if (patched == 0)
+        return close_run(s, RUN_BLOCKED, reason, err);
+    if (prepare_variants(s, err) != 0 || run_tests(s, err) != 0)
         return -1;
     if (!s->loop.stop)
         return close_run(s, RUN_COMPLETE, "", err);

@@ -144,6 +144,8 @@ static unsigned news_of(const struct nightly *n, int code, const struct err *err
 {
     if (code < 0)
         return err->kind == ERR_NODE ? NEWS_BLOCKED : NEWS_FAILURE;
+    if (code == EXIT_BLOCKED)
+        return NEWS_BLOCKED;
     const struct run_counts *c = &n->result.counts;
     return (code == EXIT_REGRESSION ? NEWS_REGRESSION : 0u) |
            (c->failed > 0 || c->ok < c->total || n->result.status != RUN_COMPLETE ? NEWS_FAILURE : 0u);

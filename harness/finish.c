@@ -127,6 +127,8 @@ static int write_report(struct finish *f, const struct runrec *rec, const char *
 
 static int exit_code(const struct finish *f, enum finish_fail_on fail_on)
 {
+    if (f->run.info.status == RUN_BLOCKED) /* nothing was measured, whatever the caller would let pass */
+        return EXIT_BLOCKED;
     bool failed = f->run.info.counts.failed > 0 || f->run.info.status != RUN_COMPLETE;
     for (size_t i = 0; i < f->run.n_variants; i++)
         failed = failed || f->run.variants[i].status != STATUS_OK;

@@ -31,11 +31,25 @@ static json_t *share(const json_t *part, json_t *fallback)
     return json_incref((json_t *)(uintptr_t)part);
 }
 
-static json_t *encode_variant(const struct plan_variant *v)
+/* The plan's patches, then the variant's. */
+static json_t *encode_patches(const struct plan *p, const struct plan_variant *v)
 {
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "name", v->name, "attn_impl", v->attn_impl, "build",
-                     share(v->build, json_array()), "run", share(v->run, json_array()), "env",
-                     share(v->env, json_object()), "gates", share(v->gates, json_array()));
+    json_t *all = json_array();
+    int rc = p->patches ? json_array_extend(all, (json_t *)(uintptr_t)p->patches) : 0;
+    if (v->patches)
+        rc |= json_array_extend(all, (json_t *)(uintptr_t)v->patches);
+    if (rc == 0)
+        return all;
+    json_decref(all);
+    return NULL;
+}
+
+static json_t *encode_variant(const struct plan *p, const struct plan_variant *v)
+{
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "name", v->name, "attn_impl", v->attn_impl,
+                     "build", share(v->build, json_array()), "run", share(v->run, json_array()), "env",
+                     share(v->env, json_object()), "gates", share(v->gates, json_array()), "patches",
+                     encode_patches(p, v));
 }
 
 static int add_test(json_t *tests, const struct plan *p, const struct plan_variant *v,
@@ -88,7 +102,7 @@ static json_t *encode_variants(const struct plan *p)
     json_t *variants = json_array();
     int rc = 0;
     for (size_t i = 0; i < p->n_variants; i++)
-        rc |= json_array_append_new(variants, encode_variant(&p->variants[i]));
+        rc |= json_array_append_new(variants, encode_variant(p, &p->variants[i]));
     if (rc != 0) {
         json_decref(variants);
         return NULL;
@@ -117,10 +131,10 @@ static json_t *encode_limits(const struct plan *p)
 
 static json_t *encode_work(const struct plan *p)
 {
-    return json_pack("{s:o, s:o, s:s, s:o, s:O*, s:o, s:o}", "env", share(p->env, json_object()), "secrets",
+    return json_pack("{s:o, s:o, s:s, s:o, s:o, s:o}", "env", share(p->env, json_object()), "secrets",
                      share(p->secrets, json_array()), "prompt_tokens", p->prompt_tokens, "timings",
-                     share(p->timings, json_null()), "patches", (json_t *)(uintptr_t)p->patches, "variants",
-                     encode_variants(p), "tests", encode_tests(p));
+                     share(p->timings, json_null()), "variants", encode_variants(p), "tests",
+                     encode_tests(p));
 }
 
 json_t *job_encode(const struct plan *p, const struct job_request *req)

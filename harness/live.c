@@ -129,8 +129,8 @@ static void print_end(struct live *l, const struct event *e)
     live_end(l);
     fputs("run ", l->out);
     print_status(l, e->status);
-    fprintf(l->out, "  %lld ok, %lld failed, %lld skipped in %s\n", (long long)e->ok, (long long)e->failed,
-            (long long)e->skipped, wall);
+    fprintf(l->out, "  %lld ok, %lld failed, %lld skipped in %s%s%s\n", (long long)e->ok,
+            (long long)e->failed, (long long)e->skipped, wall, *e->reason ? ": " : "", e->reason);
     fflush(l->out);
 }
 

@@ -26,6 +26,7 @@ struct plan_variant {
     const json_t *run;     /* argv array */
     const json_t *env;     /* object of strings, or NULL */
     const json_t *gates;   /* array, or NULL */
+    const json_t *patches; /* array, or NULL; applied after the plan's own */
 };
 
 struct plan_context {

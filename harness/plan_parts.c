@@ -1,6 +1,7 @@
 #include "harness/plan_parts.h"
 
 #include "common/fs.h"
+#include "common/patch.h"
 #include "common/subst.h"
 #include "common/text.h"
 
@@ -246,16 +247,34 @@ static int check_gates(const struct json_at *at, struct err *err)
     return 0;
 }
 
+/* Of the plan or of a variant. */
+static int check_patches(const struct plan *p, const struct json_at *at, struct err *err)
+{
+    struct patch ignored;
+    if (check_list(at, "patches", LIMIT_PATCHES, err) != 0)
+        return -1;
+    if (json_array_size(at->value) > 0 && !p->source_dir)
+        return json_fail(at, err, "there is nothing to patch: give \"source\"");
+    for (size_t i = 0; i < json_array_size(at->value); i++) {
+        struct json_at patch = json_element(at, i);
+        if (patch_decode(&ignored, &patch, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int load_variant(struct plan *p, const struct json_at *at, struct plan_variant *v, struct err *err)
 {
-    static const char *const keys[] = {"name", "attn_impl", "build", "run", "env", "gates", "comment", NULL};
+    static const char *const keys[] = {"name",  "attn_impl", "build",   "run", "env",
+                                       "gates", "patches",   "comment", NULL};
     v->attn_impl = "";
     if (json_keys(at, keys, err) != 0 || json_get_str(at, "name", &v->name, err) != 0 ||
         json_get_str_def(at, "attn_impl", &v->attn_impl, err) != 0)
         return -1;
     struct json_at name = json_member(at, "name"), impl = json_member(at, "attn_impl"),
                    run = json_member(at, "run"), build = json_member(at, "build"),
-                   env = json_member(at, "env"), gates = json_member(at, "gates");
+                   env = json_member(at, "env"), gates = json_member(at, "gates"),
+                   patches = json_member(at, "patches");
     if (!text_is_name(v->name))
         return json_fail(
             &name, err,
@@ -267,20 +286,23 @@ static int load_variant(struct plan *p, const struct json_at *at, struct plan_va
     if (*v->attn_impl && !text_is_name(v->attn_impl))
         return json_fail(&impl, err, "expected a name, found \"%.80s\"", v->attn_impl);
     if (check_argv(&run, SUBST_FOR_TEST, err) != 0 || check_build(&build, err) != 0 ||
-        check_env(p, &env, err) != 0 || check_gates(&gates, err) != 0)
+        check_env(p, &env, err) != 0 || check_gates(&gates, err) != 0 || check_patches(p, &patches, err) != 0)
         return -1;
     v->run = run.value;
     v->build = build.value;
     v->env = env.value;
     v->gates = gates.value;
+    v->patches = patches.value;
     return 0;
 }
 
 int plan_load_variants(struct plan *p, const struct json_at *root, struct err *err)
 {
-    struct json_at at = json_member(root, "variants");
-    if (expect_array(&at, "an array of variants", LIMIT_VARIANTS, err) != 0)
+    struct json_at at = json_member(root, "variants"), patches = json_member(root, "patches");
+    if (expect_array(&at, "an array of variants", LIMIT_VARIANTS, err) != 0 ||
+        check_patches(p, &patches, err) != 0)
         return -1;
+    p->patches = patches.value;
     size_t n = json_array_size(at.value);
     p->variants = calloc(n, sizeof *p->variants);
     if (!p->variants)
@@ -351,10 +373,7 @@ static int check_timings(const struct json_at *timings, struct err *err)
 
 int plan_load_timings(struct plan *p, const struct json_at *root, struct err *err)
 {
-    struct json_at timings = json_member(root, "timings"), patches = json_member(root, "patches");
-    if (patches.value && !json_is_array(patches.value))
-        return json_fail(&patches, err, "expected an array of patches");
-    p->patches = patches.value;
+    struct json_at timings = json_member(root, "timings");
     if (!timings.value || json_is_null(timings.value))
         return 0;
     if (check_timings(&timings, err) != 0)

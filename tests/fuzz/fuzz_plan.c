@@ -5,11 +5,16 @@
 
 static void check_job(const struct plan *p)
 {
-    const struct job_request req = {
-        .run_id = "r", .date = "2026-02-14", .tag = p->tag, .mode = p->mode, .node = p->node};
+    static const char source[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    const struct job_request req = {.run_id = "r",
+                                    .date = "2026-02-14",
+                                    .tag = p->tag,
+                                    .mode = p->mode,
+                                    .node = p->node,
+                                    .source_sha256 = p->source_dir ? source : NULL};
     struct job job;
     struct err err = {0};
-    if (p->patches || plan_test_count(p) > 1000) /* not yet known to the executor; slow to repeat */
+    if (plan_test_count(p) > 1000) /* slow to repeat */
         return;
     json_t *root = job_encode(p, &req);
     fuzz_check(root != NULL);

@@ -100,7 +100,7 @@ static void request_and_defaults(void **state)
     assert_string_equal(text_of(variant, "attn_impl"), "");
     assert_true(json_is_array(json_object_get(variant, "build")) &&
                 json_is_object(json_object_get(variant, "env")));
-    assert_null(json_object_get(job, "patches"));
+    assert_int_equal(json_array_size(json_object_get(variant, "patches")), 0);
     json_decref(job);
     struct plan p;
     struct job_request without = request;
@@ -125,8 +125,10 @@ static void executor_reads_what_the_plan_said(void **state)
         "\"lock_wait_s\":9,\"log_limit_bytes\":8192,\"sampling\":{\"interval_ms\":50},\"vram_settle_s\":3,"
         "\"vram_tolerance_bytes\":4,\"prompt_tokens\":\"required\",\"env\":{\"K\":\"{context}\",\"S\":\"{xyz}"
         "\"},"
-        "\"secrets\":[\"S\"]," RULE
+        "\"secrets\":[\"S\"],\"source\":{\"dir\":\".\"},"
+        "\"patches\":[{\"file\":\"a\",\"pattern\":\"b\",\"replacement\":\"c\",\"count\":3}]," RULE
         ",\"variants\":[{\"name\":\"v\",\"attn_impl\":\"impl\",\"run\":[\"{build}/x\"],"
+        "\"patches\":[{\"file\":\"d\",\"pattern\":\"e\",\"replacement\":\"\"}],"
         "\"env\":{\"E\":\"1\"},\"build\":[[\"make\",\"B={build}\"]],"
         "\"gates\":[{\"kind\":\"command\",\"name\":\"right\",\"run\":[\"true\"],\"timeout_s\":11}]}]"));
     assert_ok(job_init(&job, root, "job.json", &err), &err);
@@ -145,6 +147,11 @@ static void executor_reads_what_the_plan_said(void **state)
     assert_string_equal(job.variant[0].gate[0].name, "right");
     assert_true(job.variant[0].gate[0].timeout_s == 11);
     assert_string_equal(job.variant[0].build[0].argv[1], "B={build}");
+    assert_int_equal(job.variant[0].patch_count, 2); /* the plan's, then its own */
+    assert_string_equal(job.variant[0].patch[0].file, "a");
+    assert_int_equal(job.variant[0].patch[0].count, 3);
+    assert_string_equal(job.variant[0].patch[1].file, "d");
+    assert_int_equal(job.variant[0].patch[1].count, 1);
     assert_int_equal(job.test_count, 2);
     job_release(&job);
 }
