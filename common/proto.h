@@ -87,7 +87,7 @@ enum {
     LIMIT_SECRET_MIN = 4, /* bytes: hiding a shorter one would shred everything else */
     LIMIT_BUILD_COMMANDS = 64,
     LIMIT_GATES = 16,
-    LIMIT_PATCHES = 64, /* of a plan, and of each variant */
+    LIMIT_PATCHES = 64,   /* of a plan, and of each variant */
     LIMIT_TIMINGS = 16,   /* that a plan's rule may name */
     LIMIT_PATTERN = 1024, /* bytes of a plan's regular expression */
     LIMIT_LOG_LINE = 64 << 10,
