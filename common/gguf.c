@@ -14,6 +14,8 @@
 
 static const uint64_t entries_max = 1 << 20;
 static const uint64_t tensors_max = 1 << 20;
+static const uint32_t alignment_default = 32, alignment_max = 1 << 24;
+enum { ARRAYS_NESTED_MAX = 8 };
 
 static const struct {
     const char *name;
@@ -135,18 +137,19 @@ void gguf_close(struct gguf *g)
     g->fd = -1;
 }
 
-static int read_key(struct gguf *g, struct gguf_entry *e, struct err *err)
+/* A key of the metadata, or a tensor's name. out: char[GGUF_KEY_MAX]. */
+static int read_name(struct gguf *g, char *out, struct err *err)
 {
     uint64_t len, at = g->at;
     if (take_u64(g, &len, err) != 0)
         return -1;
     if (len == 0 || len >= GGUF_KEY_MAX)
-        return fail(g, at, err, "a key's length is 0 or over the limit");
-    if (take(g, e->key, len, err) != 0)
+        return fail(g, at, err, "the length of a key or name is 0 or over the limit");
+    if (take(g, out, len, err) != 0)
         return -1;
-    e->key[len] = '\0';
-    if (strlen(e->key) != len)
-        return fail(g, at, err, "a key holds a NUL byte");
+    out[len] = '\0';
+    if (strlen(out) != len)
+        return fail(g, at, err, "a key or name holds a NUL byte");
     return 0;
 }
 
@@ -216,21 +219,40 @@ static int skip_strings(struct gguf *g, uint64_t count, struct err *err)
     return 0;
 }
 
+/* The head and the elements of an array. Elements may be arrays, so many levels deep. */
+static int skip_array(struct gguf *g, uint32_t *element, uint64_t *count, int levels, struct err *err)
+{
+    uint64_t at = g->at;
+    if (take_u32(g, element, err) != 0 || take_u64(g, count, err) != 0)
+        return -1;
+    if (*element >= GGUF_TYPE_COUNT)
+        return fail(g, at, err, "an array of an unknown type");
+    if (*element == GGUF_STRING)
+        return skip_strings(g, *count, err);
+    if (*element == GGUF_ARRAY) {
+        if (levels == 0)
+            return fail(g, at, err, "arrays are nested too deeply");
+        for (uint64_t i = 0; i < *count; i++) {
+            uint32_t inner;
+            uint64_t inner_count;
+            if (skip_array(g, &inner, &inner_count, levels - 1, err) != 0)
+                return -1;
+        }
+        return 0;
+    }
+    if (*count > (g->size - g->at) / types[*element].size)
+        return fail(g, at, err, "an array is longer than the file");
+    return skip(g, *count * types[*element].size, "an array is longer than the file", err);
+}
+
 static int read_array(struct gguf *g, struct gguf_entry *e, struct err *err)
 {
     uint32_t element;
-    uint64_t at = g->at;
-    if (take_u32(g, &element, err) != 0 || take_u64(g, &e->count, err) != 0)
+    e->offset = g->at + sizeof element + sizeof e->count;
+    if (skip_array(g, &element, &e->count, ARRAYS_NESTED_MAX, err) != 0)
         return -1;
-    if (element >= GGUF_TYPE_COUNT || element == GGUF_ARRAY)
-        return fail(g, at, err, "an array of an unknown or nested type");
     e->element = (enum gguf_type)element;
-    e->offset = g->at;
-    if (element == GGUF_STRING)
-        return skip_strings(g, e->count, err);
-    if (e->count > (g->size - g->at) / types[element].size)
-        return fail(g, at, err, "an array is longer than the file");
-    return skip(g, e->count * types[element].size, "an array is longer than the file", err);
+    return 0;
 }
 
 static int read_entry(struct gguf *g, struct gguf_entry *e, struct err *err)
@@ -238,7 +260,7 @@ static int read_entry(struct gguf *g, struct gguf_entry *e, struct err *err)
     uint32_t type;
     unsigned char raw[8] = {0};
     *e = (struct gguf_entry){0};
-    if (read_key(g, e, err) != 0)
+    if (read_name(g, e->key, err) != 0)
         return -1;
     uint64_t at = g->at;
     if (take_u32(g, &type, err) != 0)
@@ -257,15 +279,108 @@ static int read_entry(struct gguf *g, struct gguf_entry *e, struct err *err)
     return 0;
 }
 
+/* Judged when it is needed: one who shows the metadata of a broken file wants to see it. */
+static void note_alignment(struct gguf *g, const struct gguf_entry *e)
+{
+    if (strcmp(e->key, "general.alignment") != 0)
+        return;
+    unsigned long long n = e->type == GGUF_U32 ? strtoull(e->text, NULL, 10) : 0;
+    g->alignment = n % 8 == 0 && n <= alignment_max ? (uint32_t)n : 0;
+}
+
 int gguf_each(struct gguf *g, int (*fn)(const struct gguf_entry *, void *, struct err *), void *arg,
               struct err *err)
 {
     g->at = 24; /* after magic, version and the two counts */
+    g->alignment = alignment_default;
     for (uint64_t i = 0; i < g->n_entries; i++) {
         struct gguf_entry e;
         if (read_entry(g, &e, err) != 0)
             return -1;
+        note_alignment(g, &e);
         int rc = fn(&e, arg, err);
+        if (rc != 0)
+            return rc < 0 ? -1 : 0;
+    }
+    g->tensors_at = g->at;
+    return 0;
+}
+
+static int bad_tensor(const struct gguf *g, const struct gguf_tensor *t, struct err *err, const char *what)
+{
+    return err_set(err, ERR_INPUT, "%s: offset %" PRIu64 ": tensor %s: %s", g->path, t->listed_at, t->name,
+                   what);
+}
+
+static int read_dims(struct gguf *g, struct gguf_tensor *t, struct err *err)
+{
+    uint64_t elements = 1;
+    if (take_u32(g, &t->n_dims, err) != 0)
+        return -1;
+    if (t->n_dims == 0 || t->n_dims > GGUF_DIMS_MAX)
+        return bad_tensor(g, t, err, "it has no or too many dimensions (1 to 4 are known)");
+    for (uint32_t i = 0; i < GGUF_DIMS_MAX; i++) {
+        t->ne[i] = 1;
+        if (i < t->n_dims && take_u64(g, &t->ne[i], err) != 0)
+            return -1;
+        if (t->ne[i] == 0 || __builtin_mul_overflow(elements, t->ne[i], &elements) || elements >> 63)
+            return bad_tensor(g, t, err, "a dimension is 0, or their product is over 63 bits");
+    }
+    return 0;
+}
+
+/* With offset still as the file has it: from the end of the table, aligned. */
+static int read_tensor(struct gguf *g, struct gguf_tensor *t, struct err *err)
+{
+    *t = (struct gguf_tensor){.listed_at = g->at};
+    if (read_name(g, t->name, err) != 0 || read_dims(g, t, err) != 0 || take_u32(g, &t->type, err) != 0 ||
+        take_u64(g, &t->offset, err) != 0)
+        return -1;
+    return t->offset % g->alignment == 0 ? 0 : bad_tensor(g, t, err, "its data is not aligned");
+}
+
+static int place_tensor(const struct gguf *g, uint64_t data_at, struct gguf_tensor *t, struct err *err)
+{
+    if (__builtin_add_overflow(t->offset, data_at, &t->offset) || t->offset >= g->size)
+        return bad_tensor(g, t, err, "its data begins after the end of the file (truncated?)");
+    return 0;
+}
+
+/* Two walks: where the data begins is known at the end of the table only. */
+static int find_data(struct gguf *g, uint64_t *data_at, struct err *err)
+{
+    struct gguf_tensor t;
+    g->at = g->tensors_at;
+    for (uint64_t i = 0; i < g->n_tensors; i++)
+        if (read_tensor(g, &t, err) != 0)
+            return -1;
+    *data_at = (g->at + g->alignment - 1) / g->alignment * g->alignment;
+    return 0;
+}
+
+static int to_the_end(const struct gguf_entry *e, void *arg, struct err *err)
+{
+    (void)e, (void)arg, (void)err;
+    return 0;
+}
+
+int gguf_each_tensor(struct gguf *g, int (*fn)(const struct gguf_tensor *, void *, struct err *), void *arg,
+                     struct err *err)
+{
+    uint64_t data_at;
+    if (g->tensors_at == 0 && gguf_each(g, to_the_end, NULL, err) != 0)
+        return -1;
+    if (g->alignment == 0)
+        return err_set(err, ERR_INPUT,
+                       "%s: general.alignment is not a u32, a multiple of 8, from 8 to 16 MiB", g->path);
+    if (find_data(g, &data_at, err) != 0)
+        return -1;
+    g->at = g->tensors_at;
+    for (uint64_t i = 0; i < g->n_tensors; i++) {
+        struct gguf_tensor t;
+        if (read_tensor(g, &t, err) != 0 || place_tensor(g, data_at, &t, err) != 0)
+            return -1;
+        int rc = fn(&t, arg, err);
         if (rc != 0)
             return rc < 0 ? -1 : 0;
     }

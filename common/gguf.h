@@ -1,9 +1,11 @@
-/* gguf: the metadata of a GGUF model file (v2, v3, little-endian): read it, and set a scalar in place.
+/* gguf: the metadata and the table of tensors of a GGUF model file (v2, v3, little-endian): read them, and
+ * set a scalar in place.
  *
  * The file is foreign: every length is checked against what is left of it before anything is allocated or
  * skipped, and errors give the byte offset. Reads through a window, never maps, so that a file cut short
- * under our hands is an error and not a signal. Tensors are counted, not read. Errors: ERR_INPUT for the
- * file, ERR_STORAGE for the system. Format: the GGUF specification in ggml's docs.
+ * under our hands is an error and not a signal. Of a tensor it knows name, shape, type and place, not what is
+ * in it. Errors: ERR_INPUT for the file, ERR_STORAGE for the system. Format: the GGUF specification in ggml's
+ * docs.
  */
 #ifndef KERNSWEEP_COMMON_GGUF_H
 #define KERNSWEEP_COMMON_GGUF_H
@@ -30,7 +32,7 @@ enum gguf_type {
     GGUF_TYPE_COUNT
 };
 
-enum { GGUF_KEY_MAX = 256, GGUF_TEXT_MAX = 512, GGUF_WINDOW = 1 << 16 };
+enum { GGUF_KEY_MAX = 256, GGUF_TEXT_MAX = 512, GGUF_WINDOW = 1 << 16, GGUF_DIMS_MAX = 4 };
 
 struct gguf_entry {
     char key[GGUF_KEY_MAX];
@@ -41,13 +43,25 @@ struct gguf_entry {
     char text[GGUF_TEXT_MAX]; /* a scalar or the head of a string; raw foreign bytes */
 };
 
+struct gguf_tensor {
+    char name[GGUF_KEY_MAX];
+    uint64_t listed_at;         /* of its entry in the file */
+    uint64_t offset;            /* of its data in the file: aligned, and inside */
+    uint32_t n_dims;            /* 1..GGUF_DIMS_MAX */
+    uint32_t type;              /* ggml's number */
+    uint64_t ne[GGUF_DIMS_MAX]; /* elements a dimension, the contiguous one first; 1 beyond n_dims; their
+                                   product fits 63 bits */
+};
+
 struct gguf {
     const char *path; /* borrowed */
     int fd;
     uint64_t size;
     uint32_t version;
     uint64_t n_tensors, n_entries;
-    uint64_t at; /* the reader's place */
+    uint64_t tensors_at; /* the table of tensors; 0 until the metadata was read to its end */
+    uint32_t alignment;  /* of the tensors' data, as far as the metadata was read; 0: not a possible one */
+    uint64_t at;         /* the reader's place */
     uint64_t window_at;
     uint32_t window_len;
     unsigned char window[GGUF_WINDOW];
@@ -62,6 +76,10 @@ void gguf_close(struct gguf *g);
 /* Calls fn for every entry, in the file's order. fn returns 0 to go on, 1 to stop, -1 with err. */
 int gguf_each(struct gguf *g, int (*fn)(const struct gguf_entry *, void *, struct err *), void *arg,
               struct err *err);
+
+/* Calls fn for every tensor, in the file's order, as gguf_each(). */
+int gguf_each_tensor(struct gguf *g, int (*fn)(const struct gguf_tensor *, void *, struct err *), void *arg,
+                     struct err *err);
 
 /* ERR_INPUT when there is no such key. */
 int gguf_find(struct gguf *g, const char *key, struct gguf_entry *out, struct err *err);

@@ -28,6 +28,23 @@ static int read_all(struct gguf *g, struct seen *seen)
     return rc;
 }
 
+static int note_tensor(const struct gguf_tensor *t, void *arg, struct err *err)
+{
+    (void)err;
+    fuzz_check(t->n_dims >= 1 && t->n_dims <= GGUF_DIMS_MAX && strlen(t->name) < GGUF_KEY_MAX);
+    for (int i = 0; i < GGUF_DIMS_MAX; i++)
+        fuzz_check(t->ne[i] > 0);
+    fuzz_check(t->offset < *(uint64_t *)arg);
+    return 0;
+}
+
+static void read_tensors(struct gguf *g)
+{
+    struct err err = {0};
+    int rc = gguf_each_tensor(g, note_tensor, &g->size, &err);
+    fuzz_check_err(rc, &err, ERR_INPUT);
+}
+
 static void set_first(struct gguf *g, const struct seen *before)
 {
     struct seen after;
@@ -50,6 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (rc == 0) {
         if (read_all(&g, &seen) == 0 && seen.entries > 0)
             set_first(&g, &seen);
+        read_tensors(&g);
         rc = gguf_find(&g, "llama.context_length", &found, &err);
         fuzz_check_err(rc, &err, ERR_INPUT);
         gguf_close(&g);

@@ -217,6 +217,124 @@ static void hostile_lengths_are_refused(void **state)
     }
 }
 
+static void arrays_of_arrays_are_skipped(void **state)
+{
+    (void)state;
+    struct buf b;
+    struct gguf g;
+    struct gguf_entry e;
+    struct err err = {0};
+    put_header(&b, 3, 2);
+    put_string(&b, "nested");
+    put_u32(&b, GGUF_ARRAY);
+    put_u32(&b, GGUF_ARRAY);
+    put_u64(&b, 2);
+    put_u32(&b, GGUF_U16);
+    put_u64(&b, 3);
+    buf_add(&b, "abcdef", 6);
+    put_u32(&b, GGUF_STRING);
+    put_u64(&b, 1);
+    put_string(&b, "x");
+    put_string(&b, "after");
+    put_u32(&b, GGUF_BOOL);
+    buf_putc(&b, 1);
+    save(&b);
+    assert_int_equal(gguf_open(&g, file, false, &err), 0);
+    assert_int_equal(gguf_find(&g, "nested", &e, &err), 0);
+    assert_int_equal(e.element, GGUF_ARRAY);
+    assert_int_equal(e.count, 2);
+    assert_int_equal(gguf_find(&g, "after", &e, &err), 0);
+    assert_string_equal(e.text, "true");
+    gguf_close(&g);
+    buf_release(&b);
+
+    put_header(&b, 3, 1);
+    put_string(&b, "deep");
+    put_u32(&b, GGUF_ARRAY);
+    for (int i = 0; i < 1000; i++) {
+        put_u32(&b, GGUF_ARRAY);
+        put_u64(&b, 1);
+    }
+    assert_int_equal(read_all(&b, &err), -1);
+    assert_non_null(strstr(err.msg, "nested"));
+    buf_release(&b);
+}
+
+struct tensor_case {
+    uint32_t dims, alignment;
+    uint64_t ne[2], offset;
+    const char *wrong; /* NULL: it is right */
+};
+
+/* One entry of padding metadata, so that the table's end is not aligned by luck; then 64 bytes of data. */
+static void write_tensor(struct buf *b, const struct tensor_case *c)
+{
+    put_header(b, 3, 1);
+    memcpy(b->data + 8, &(uint64_t){1}, 8);
+    put_string(b, "general.alignment");
+    put_u32(b, GGUF_U32);
+    put_u32(b, c->alignment);
+    put_string(b, "weight");
+    put_u32(b, c->dims);
+    for (uint32_t i = 0; i < c->dims && i < 8; i++)
+        put_u64(b, c->ne[i % 2]);
+    put_u32(b, 8);
+    put_u64(b, c->offset);
+    while (c->alignment && b->len % c->alignment != 0)
+        buf_putc(b, 0);
+    for (int i = 0; i < 64; i++)
+        buf_putc(b, (char)i);
+}
+
+static int take_tensor(const struct gguf_tensor *t, void *arg, struct err *err)
+{
+    (void)err;
+    *(struct gguf_tensor *)arg = *t;
+    return 0;
+}
+
+static void tensors_are_placed_and_checked(void **state)
+{
+    (void)state;
+    static const struct tensor_case cases[] = {
+        {2, 32, {4, 2}, 0, NULL},
+        {1, 64, {8, 1}, 0, NULL},
+        {2, 8, {4, 2}, 56, NULL},
+        {2, 32, {4, 2}, 8, "aligned"},
+        {2, 32, {4, 2}, 64, "after the end"},
+        {2, 32, {4, 2}, UINT64_MAX - 31, "after the end"},
+        {0, 32, {4, 2}, 0, "dimensions"},
+        {5, 32, {1, 1}, 0, "dimensions"},
+        {2, 32, {4, 0}, 0, "dimension is 0"},
+        {2, 32, {1ull << 32, 1ull << 31}, 0, "63 bits"},
+        {2, 12, {4, 2}, 0, "general.alignment"},
+        {2, 0, {4, 2}, 0, "general.alignment"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct tensor_case *c = &cases[i];
+        struct buf b;
+        struct gguf g;
+        struct gguf_tensor t = {0};
+        struct err err = {0};
+        write_tensor(&b, c);
+        save(&b);
+        assert_int_equal(gguf_open(&g, file, false, &err), 0);
+        assert_int_equal(gguf_each_tensor(&g, take_tensor, &t, &err), c->wrong ? -1 : 0);
+        if (c->wrong && !strstr(err.msg, c->wrong))
+            fail_msg("case %zu: %s", i, err.msg);
+        if (!c->wrong) {
+            assert_string_equal(t.name, "weight");
+            assert_int_equal(t.offset, b.len - 64 + c->offset);
+            assert_int_equal(t.type, 8);
+            assert_int_equal(t.ne[0], c->ne[0]);
+            assert_int_equal(t.ne[1], c->ne[1]);
+            assert_int_equal(t.ne[3], 1);
+        }
+        gguf_close(&g);
+        buf_release(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +342,8 @@ int main(void)
         cmocka_unit_test(sets_a_scalar_and_nothing_else),
         cmocka_unit_test(every_truncation_is_named_with_its_offset),
         cmocka_unit_test(hostile_lengths_are_refused),
+        cmocka_unit_test(arrays_of_arrays_are_skipped),
+        cmocka_unit_test(tensors_are_placed_and_checked),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
