@@ -3,6 +3,7 @@
 #   make            the command and the executor        make demo     the main job on a private sshd
 #   make test       every test                          make bench    measurements, as ratios
 #   make lint       format, clang-tidy, shellcheck      make clean
+#   make install    PREFIX=/usr/local DESTDIR=          make uninstall, dist, deb
 # Switches: V=1 (show commands)  WERROR=1  SANITIZE=address,undefined  CC=clang  BUILD=dir
 .DEFAULT_GOAL := all
 .SUFFIXES:
@@ -37,7 +38,7 @@ objects_all += $$($(1)_objects)
 endef
 
 include $(wildcard common/module.mk executor/module.mk results/module.mk reports/module.mk \
-          harness/module.mk kernels/module.mk tests/module.mk scripts/module.mk)
+          harness/module.mk kernels/module.mk tests/module.mk scripts/module.mk packaging/module.mk)
 
 .PHONY: all clean FORCE
 all: $(programs)

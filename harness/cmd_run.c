@@ -4,6 +4,7 @@
 #include "harness/attach.h"
 #include "harness/confirm_run.h"
 #include "harness/finish.h"
+#include "harness/installed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@ struct run_args {
     const char *node, *variants, *contexts, *repeat, *mode, *date, *tag, *baseline, *fail_on, *artifacts,
         *report, *plan;
     bool single_shot, detach, dry_run, confirm;
+    char standard[FS_PATH_MAX]; /* the installed plan, where it is taken */
 };
 
 static bool is_date(const char *s)
@@ -43,10 +45,30 @@ static int check_words(const struct run_args *a, struct err *err)
     return 0;
 }
 
-/* `run NODE` sweeps the standard plan on that node. */
+/* `run NODE` sweeps the standard plan on that node: the user's, this checkout's, or the installed one. */
+static int find_standard(struct run_args *a, const char *word, struct err *err)
+{
+    static const char here[] = "harness/plans/prefill.json";
+    static const char *const places[] = {"../share/kernsweep/harness/plans/prefill.json", NULL};
+    const char *named = getenv("KERNSWEEP_PLAN");
+    bool found = true;
+    if (named && *named)
+        a->plan = named;
+    else if (fs_exists(here))
+        a->plan = here;
+    else if (installed_find(places, a->standard, &found, err) != 0)
+        return -1;
+    else
+        a->plan = a->standard;
+    if (found && fs_exists(a->plan))
+        return 0;
+    return err_set(
+        err, ERR_INPUT,
+        "%.200s: no such plan; as a node's name it needs a plan: give --plan FILE or KERNSWEEP_PLAN", word);
+}
+
 static int find_plan(struct run_args *a, const char *word, struct err *err)
 {
-    static const char standard[] = "harness/plans/prefill.json";
     size_t n = strlen(word);
     if (a->plan) {
         a->node = a->node ? a->node : word;
@@ -56,15 +78,10 @@ static int find_plan(struct run_args *a, const char *word, struct err *err)
         a->plan = word;
         return 0;
     }
-    const char *named = getenv("KERNSWEEP_PLAN");
-    a->plan = named && *named ? named : standard;
     if (a->node)
         return err_set(err, ERR_INPUT, "%.200s: no such plan", word);
-    if (!fs_exists(a->plan))
-        return err_set(
-            err, ERR_INPUT,
-            "%.200s: no such plan; as a node's name it needs a plan: give --plan FILE or KERNSWEEP_PLAN",
-            word);
+    if (find_standard(a, word, err) != 0)
+        return -1;
     a->node = word;
     return 0;
 }

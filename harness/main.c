@@ -40,8 +40,12 @@ static const struct cmd commands[] = {
 
 int cmd_version(struct cmd_env *env, int argc, char **argv)
 {
-    (void)argc;
-    (void)argv;
+    struct args spec = {.command = "version", .usage = "[--json]", .about = "Prints the version of this command."};
+    struct err err = {0};
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, NULL, &n, &err);
+    if (rc != 0)
+        return rc == 1 ? EXIT_DONE : cmd_fail(&err);
     if (env->json)
         return cmd_print_json(json_pack("{s:s}", "version", KERNSWEEP_VERSION));
     puts("kernsweep " KERNSWEEP_VERSION);

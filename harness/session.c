@@ -4,6 +4,7 @@
 #include "common/json.h"
 #include "common/text.h"
 #include "harness/bundle_dir.h"
+#include "harness/installed.h"
 #include "results/manifest.h"
 
 #include <limits.h>
@@ -36,24 +37,20 @@ static void init(struct session *s, const struct session_options *opt)
 
 int session_find_executor(char *out, struct err *err)
 {
-    static const char *const beside[] = {"kernsweep-executor", "../libexec/kernsweep/kernsweep-executor"};
+    static const char *const places[] = {"kernsweep-executor", "../libexec/kernsweep/kernsweep-executor",
+                                         NULL};
     const char *named = getenv("KERNSWEEP_EXECUTOR");
+    bool found;
     if (named && *named) {
         if (access(named, R_OK) != 0)
             return err_set(err, ERR_INPUT, "KERNSWEEP_EXECUTOR: cannot read %.500s", named);
         return fs_join(out, err, "", named);
     }
-    char self[FS_PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    char *slash = n > 0 ? memrchr(self, '/', (size_t)n) : NULL;
-    if (!slash)
-        return err_set(err, ERR_INTERNAL, "cannot tell where this command is: set KERNSWEEP_EXECUTOR");
-    *slash = '\0';
-    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
-        if (fs_join(out, NULL, self, beside[i]) == 0 && access(out, R_OK) == 0)
-            return 0;
-    return err_set(err, ERR_STORAGE, "no kernsweep-executor beside %s: build it, or set KERNSWEEP_EXECUTOR",
-                   self);
+    if (installed_find(places, out, &found, err) != 0)
+        return err_wrap(err, "set KERNSWEEP_EXECUTOR");
+    return found ? 0
+                 : err_set(err, ERR_STORAGE,
+                           "no kernsweep-executor beside %.500s: build it, or set KERNSWEEP_EXECUTOR", out);
 }
 
 static int connect_node(struct session *s, struct err *err)
