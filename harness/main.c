@@ -40,7 +40,8 @@ static const struct cmd commands[] = {
 
 int cmd_version(struct cmd_env *env, int argc, char **argv)
 {
-    struct args spec = {.command = "version", .usage = "[--json]", .about = "Prints the version of this command."};
+    struct args spec = {
+        .command = "version", .usage = "[--json]", .about = "Prints the version of this command."};
     struct err err = {0};
     size_t n;
     int rc = cmd_args(env, &spec, argc, argv, NULL, &n, &err);
