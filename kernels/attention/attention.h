@@ -33,6 +33,7 @@ struct attn_geometry {
     dim3 grid, block;
     size_t lds_bytes;       // dynamic, a block
     unsigned query_threads; // threads of a block that compute; the rest only help to load
+    unsigned kv_passes = 1; // how often K is read, and every score computed, for one output
 };
 
 struct attn_variant {

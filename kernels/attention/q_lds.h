@@ -78,7 +78,8 @@ template <int HEAD_DIM, int SEGMENT> __global__ void attend(f32_tensors t)
 
 template <int SEGMENT> attn_geometry geometry(const attn_shape &s)
 {
-    return {dim3(s.q_heads, tiles(s.seq, rows), s.batch), dim3(rows), lds_bytes(s.head_dim, SEGMENT), rows};
+    return {dim3(s.q_heads, tiles(s.seq, rows), s.batch), dim3(rows), lds_bytes(s.head_dim, SEGMENT), rows,
+            static_cast<unsigned>(s.head_dim / SEGMENT)};
 }
 
 template <int SEGMENT> hipError_t launch(const attn_args &args, hipStream_t stream)

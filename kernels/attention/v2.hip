@@ -45,7 +45,8 @@ template <int HEAD_DIM> __global__ void segmented(f32_tensors t)
 
 attn_geometry geometry(const attn_shape &s)
 {
-    return {dim3(s.q_heads, tiles(s.seq, rows), s.batch), dim3(rows), 0, rows};
+    return {dim3(s.q_heads, tiles(s.seq, rows), s.batch), dim3(rows), 0, rows,
+            static_cast<unsigned>(s.head_dim / segment_dims)};
 }
 
 hipError_t launch(const attn_args &args, hipStream_t stream)

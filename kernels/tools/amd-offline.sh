@@ -4,6 +4,10 @@
 #   amd-offline.sh mode HIPCC ARCH               prints hipcc, or offline when HIPCC does not know ARCH
 #   amd-offline.sh device-libs ARCH DIR          makes DIR, the device libraries for ARCH
 #   amd-offline.sh compile ARCH BUILD OUT SOURCE compiles a source's kernels to a code object, with KERNEL_FLAGS
+#   amd-offline.sh list ARCH BUILD OUT SOURCE    the same to assembly
+#   amd-offline.sh host ARCH BUILD OUT SOURCE    compiles what of a source runs on the host
+#   amd-offline.sh link OUT OBJECT...            links such objects, without HIP's runtime
+#   amd-offline.sh compiler                      prints who does all this
 # A newer clang (CLANGXX, default clang++-19) with Debian's device libraries does the work; for
 # gfx942 those lack one file, which differs from gfx940's in the number of the ISA only.
 set -eu
@@ -45,17 +49,30 @@ device_libs() {
     : >"$2/.complete"
 }
 
-compile() {
-    device_libs "$1" "$2/device-libs-$1"
+clang() { # ARCH BUILD OUT SOURCE OPTIONS...
+    arch=$1 build=$2 out=$3 source=$4
+    shift 4
+    device_libs "$arch" "$build/device-libs-$arch"
+    "$CLANGXX" -x hip --offload-arch="$arch" --rocm-device-lib-path="$build/device-libs-$arch" -std=c++17 \
+        -Wall -DKS_PLATFORM_AMD -I. -I"$build" -MMD -MP -MF "$out.d" "$@" -o "$out" "$source"
+}
+
+kernels() { # ARCH BUILD OUT SOURCE OPTIONS...
     # shellcheck disable=SC2086 # KERNEL_FLAGS is words
-    "$CLANGXX" -x hip --offload-arch="$1" --rocm-device-lib-path="$2/device-libs-$1" \
-        --offload-device-only --no-gpu-bundle-output -std=c++17 -O3 -Wall -DKS_PLATFORM_AMD ${KERNEL_FLAGS:-} \
-        -I. -I"$2" -MMD -MP -MF "$3.d" -o "$3" "$4"
+    clang "$@" --offload-device-only -O3 ${KERNEL_FLAGS:-}
 }
 
 case ${1:-} in
 mode) mode "$2" "$3" ;;
 device-libs) device_libs "$2" "$3" ;;
-compile) compile "$2" "$3" "$4" "$5" ;;
-*) die "usage: mode|device-libs|compile ..., see the head of the script" ;;
+compile) kernels "$2" "$3" "$4" "$5" --no-gpu-bundle-output ;;
+list) kernels "$2" "$3" "$4" "$5" -S ;;
+host) clang "$2" "$3" "$4" "$5" --offload-host-only -O1 -c ;;
+link)
+    out=$2
+    shift 2
+    "$CLANGXX" -no-pie -Wl,--unresolved-symbols=ignore-all,-z,muldefs -o "$out" "$@"
+    ;;
+compiler) "$CLANGXX" --version ;;
+*) die "usage: mode|device-libs|compile|list|host|link|compiler ..., see the head of the script" ;;
 esac

@@ -1,0 +1,202 @@
+// launches: what every variant that is compiled in asks of a launch, without a GPU and without a GPU's runtime.
+// The functions that the compiler calls to register and to launch kernels are defined here; they write down
+// which kernel was started how. One JSON object a kernel and line: its mangled name, threads and dynamic LDS
+// a block, and for the kernel that the variant's geometry describes the threads that compute and how often
+// K or V is read. Linked instead of libamdhip64 or libcudart; what else those have is never called.
+#include "attention/attention.h"
+#include "runner/json_line.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace
+{
+struct launch {
+    std::string kernel;
+    dim3 grid, block;
+    size_t lds_bytes;
+};
+
+std::map<const void *, std::string> &kernel_names() // filled before main
+{
+    static std::map<const void *, std::string> names;
+    return names;
+}
+
+std::vector<launch> launches;
+launch pending;
+
+void note(const void *kernel, dim3 grid, dim3 block, size_t lds_bytes)
+{
+    const auto name = kernel_names().find(kernel);
+    launches.push_back({name == kernel_names().end() ? "" : name->second, grid, block, lds_bytes});
+}
+
+unsigned threads(const dim3 &d)
+{
+    return d.x * d.y * d.z;
+}
+
+// Tensors are never read: any address will do, if it is aligned.
+attn_args arguments_of(const attn_shape &shape)
+{
+    alignas(256) static char tensor[256];
+    return {shape, tensor, tensor, tensor, tensor, tensor, 0.125f};
+}
+
+void print(const attn_variant &variant, const attn_shape &shape)
+{
+    const attn_geometry g = variant.geometry(shape);
+    launches.clear();
+    if (variant.launch(arguments_of(shape), nullptr) != hipSuccess)
+        std::fprintf(stderr, "launches: %s refuses a shape that it says it takes\n", variant.name);
+    for (const launch &l : launches) {
+        json_line line;
+        line.add("variant", variant.name).add("kernel", l.kernel).add("block_threads", threads(l.block));
+        line.add("lds_dynamic_bytes", l.lds_bytes);
+        if (threads(g.grid) == threads(l.grid) && threads(g.block) == threads(l.block))
+            line.add("query_threads", g.query_threads).add("kv_passes", g.kv_passes);
+        std::printf("%s\n", line.str().c_str());
+    }
+}
+} // namespace
+
+extern "C" {
+#if defined(KS_PLATFORM_AMD)
+// Where a host-only compilation expects the code objects.
+char __hip_fatbin_[64];
+void *__hip_gpubin_handle_;
+
+void **__hipRegisterFatBinary(const void *)
+{
+    static void *handle;
+    return &handle;
+}
+void __hipUnregisterFatBinary(void **)
+{
+}
+void __hipRegisterFunction(void **, const void *kernel, char *, const char *name, unsigned, void *, void *, void *,
+                           void *, int *)
+{
+    kernel_names()[kernel] = name;
+}
+hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t lds_bytes, hipStream_t)
+{
+    pending = {"", grid, block, lds_bytes};
+    return hipSuccess;
+}
+hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *lds_bytes, hipStream_t *stream)
+{
+    *grid = pending.grid;
+    *block = pending.block;
+    *lds_bytes = pending.lds_bytes;
+    *stream = nullptr;
+    return hipSuccess;
+}
+hipError_t hipLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **, size_t lds_bytes, hipStream_t)
+{
+    note(kernel, grid, block, lds_bytes);
+    return hipSuccess;
+}
+hipError_t hipFuncSetAttribute(const void *, hipFuncAttribute, int)
+{
+    return hipSuccess;
+}
+hipError_t hipGetLastError(void)
+{
+    return hipSuccess;
+}
+#else
+void **__cudaRegisterFatBinary(void *)
+{
+    static void *handle;
+    return &handle;
+}
+void __cudaRegisterFatBinaryEnd(void **)
+{
+}
+void __cudaUnregisterFatBinary(void **)
+{
+}
+void __cudaRegisterFunction(void **, const char *kernel, char *, const char *name, int, uint3 *, uint3 *, dim3 *,
+                            dim3 *, int *)
+{
+    kernel_names()[kernel] = name;
+}
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t lds_bytes, CUstream_st *)
+{
+    pending = {"", grid, block, lds_bytes};
+    return 0;
+}
+cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *lds_bytes, void *stream)
+{
+    *grid = pending.grid;
+    *block = pending.block;
+    *lds_bytes = pending.lds_bytes;
+    *static_cast<void **>(stream) = nullptr;
+    return cudaSuccess;
+}
+cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *kernel)
+{
+    *out = static_cast<cudaKernel_t>(const_cast<void *>(kernel));
+    return cudaSuccess;
+}
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **, size_t lds_bytes, cudaStream_t)
+{
+    note(kernel, grid, block, lds_bytes);
+    return cudaSuccess;
+}
+cudaError_t cudaFuncSetAttribute(const void *, cudaFuncAttribute, int)
+{
+    return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void *, int, size_t, cudaStream_t)
+{
+    return cudaSuccess;
+}
+cudaError_t cudaGetLastError(void)
+{
+    return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int *device)
+{
+    *device = 0;
+    return cudaSuccess;
+}
+// The device is one of the architecture that the kernels were compiled for.
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
+{
+    *value = attribute == cudaDevAttrComputeCapabilityMajor ? KS_ARCH_MAJOR : 1 << 20;
+    return cudaSuccess;
+}
+int driver_function_that_works(void)
+{
+    return 0;
+}
+cudaError_t cudaGetDriverEntryPointByVersion(const char *, void **function, unsigned, unsigned long long,
+                                             cudaDriverEntryPointQueryResult *result)
+{
+    *function = reinterpret_cast<void *>(&driver_function_that_works);
+    if (result)
+        *result = cudaDriverEntryPointSuccess;
+    return cudaSuccess;
+}
+#endif
+}
+
+int main()
+{
+    for (const attn_variant &variant : attn_variants()) {
+        for (const attn_dtype dtype : {ATTN_F32, ATTN_F16, ATTN_BF16}) {
+            for (const int head_dim : {64, 128}) {
+                // Long enough that no variant takes a short cut; v5 has a form of its own beyond 20480.
+                for (const int seq : {4096, 32768}) {
+                    if (variant.dtypes & 1u << dtype)
+                        print(variant, {1, seq, 32, 32, head_dim, true, dtype});
+                }
+            }
+        }
+    }
+}

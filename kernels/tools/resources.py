@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+"""What the compiler made of the kernels, as resources.json (schemas/resources.schema.json of the project).
+
+usage: resources.py --arch ARCH [--compiler TEXT] [--launches FILE] [--mca PROGRAM] --out FILE NAME=LISTING...
+
+LISTING is clang's assembly of the variant NAME for an AMD GPU (-S), or what `ptxas -v` printed for an NVIDIA
+one. --launches is what tools/launches printed: block size and dynamic LDS, which no compiler knows; kernels that a
+variant has, but never launches on this architecture, are then left out.
+With llvm-mca (--mca, default llvm-mca-19 where it is installed) the hot loop of each AMD kernel gets the sums of its
+ports, in units of four clocks.
+
+The hot loop is the innermost loop with most multiply-adds; where there are matrix instructions, the smallest
+loop that holds one, less the blocks that only some tiles run (the mask: a comparison for every score).
+"""
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+
+# What a unit (a CU, an SM) has: LDS, lanes of a wave, SIMDs, waves a SIMD, registers a lane of a SIMD, and in
+# what steps registers are given to a wave.
+UNITS = {
+    "gfx90a": (65536, 64, 4, 8, 512, 8),
+    "gfx942": (65536, 64, 4, 8, 512, 8),
+    "sm_80": (167936, 32, 4, 16, 512, 8),
+    "sm_90": (232448, 32, 4, 16, 512, 8),
+}
+MULTIPLY_ADDS = ("v_fma", "v_fmac", "v_mac", "v_pk_fma", "v_dot", "v_mul_f32", "v_pk_mul_f32")
+QUARTER_RATE = ("v_exp_", "v_rcp_", "v_log_", "v_sqrt_", "v_rsq_", "v_sin_", "v_cos_")  # llvm-mca counts them as one
+MASK_COMPARISONS = 16
+
+
+# --- AMD: clang's assembly ---------------------------------------------------------------------------------------
+
+def amd_metadata(text):
+    """{mangled name: the numbers that the code object's metadata holds}"""
+    result = {}
+    if ".amdgpu_metadata" not in text:
+        return result
+    for entry in re.split(r"^  - (?=\.)", text[text.index(".amdgpu_metadata"):], flags=re.M)[1:]:
+        name = re.search(r"^\s*\.name:\s+(\S+)\s*$", entry, re.M)
+        if name:
+            result[name.group(1)] = {k: int(v) for k, v in re.findall(r"\.(\w+):\s+(\d+)\s*$", entry, re.M)}
+    return result
+
+
+def amd_code(text, name):
+    """[(label, [(mnemonic, operands)])] of a kernel, in order"""
+    body = re.search(rf"^{re.escape(name)}:.*?$(.*?)^\.Lfunc_end", text, re.M | re.S)
+    result = [("entry", [])]
+    for line in body.group(1).splitlines() if body else []:
+        label = re.match(r"^(\.LBB\w+):", line)
+        code = re.match(r"^\s+([a-z]\w+)\s*(.*?)(;.*)?$", line)
+        if label:
+            result.append((label.group(1), []))
+        elif code:
+            result[-1][1].append((code.group(1), code.group(2).strip()))
+    return result
+
+
+def loops(blocks):
+    """(first, last) block of every backward branch's span"""
+    place = {label: i for i, (label, _) in enumerate(blocks)}
+    return sorted({(place[operands], i) for i, (_, code) in enumerate(blocks) for mnemonic, operands in code
+                   if mnemonic.startswith(("s_cbranch", "s_branch")) and place.get(operands, i + 1) <= i})
+
+
+def instructions(blocks, span):
+    """Those of a loop, without blocks that only some tiles run."""
+    return [(m, o) for _, code in blocks[span[0]:span[1] + 1]
+            if sum(m.startswith("v_cmp") for m, _ in code) < MASK_COMPARISONS for m, o in code]
+
+
+def count(code, prefixes):
+    return sum(m.startswith(prefixes) for m, _ in code)
+
+
+def hot_loop(blocks):
+    """Its instructions; empty when there is none."""
+    spans = loops(blocks)
+    matrix = [s for s in spans if count(instructions(blocks, s), "v_mfma")]
+    if matrix:
+        return instructions(blocks, min(matrix, key=lambda s: s[1] - s[0]))
+    inner = [s for s in spans if not any(t != s and s[0] <= t[0] and t[1] <= s[1] for t in spans)]
+    work = [instructions(blocks, s) for s in inner]
+    work = [code for code in work if count(code, MULTIPLY_ADDS)]
+    return max(work, key=lambda code: count(code, MULTIPLY_ADDS)) if work else []
+
+
+def for_mca(mnemonic, operands):
+    """An instruction as llvm-mca reads it: version 19 dies of buffer loads, which take the port of global ones."""
+    access = re.fullmatch(r"buffer_(load|store)(_dword\w*)", mnemonic)
+    if not access:
+        return f"{mnemonic} {operands}\n"
+    data = re.match(r"[va](\[\d+:\d+\]|\d+)", operands).group()
+    where = f"{data}, v[0:1]" if access.group(1) == "load" else f"v[0:1], {data}"
+    return f"global_{access.group(1)}{access.group(2)} {where}, off\n"
+
+
+def port_sums(code, arch, mca):
+    """{port: units of four clocks} of one turn, by llvm-mca's model of the machine; None where it cannot say."""
+    if not code or not mca:
+        return None
+    text = "".join(for_mca(m, o) for m, o in code)
+    run = subprocess.run([mca, "-mtriple=amdgcn", f"-mcpu={arch}", "-instruction-tables"],
+                         input=text, capture_output=True, text=True)
+    names = re.findall(r"^\[\d+\]\s+- (\w+)$", run.stdout, re.M)
+    sums = re.search(r"^Resource pressure per iteration:\n.*\n(.*)$", run.stdout, re.M)
+    if run.returncode or not names or not sums:
+        return None
+    ports = {n: 0.0 if v == "-" else float(v) for n, v in zip(names, sums.group(1).split())}
+    if "HWVALU" in ports:
+        ports["HWVALU"] += 3 * count(code, QUARTER_RATE)
+    return {n: ports[n] for n in ("HWXDL", "HWVALU", "HWLGKM", "HWVMEM", "HWSALU") if n in ports}
+
+
+def amd_kernels(text, arch, mca):
+    for name, n in amd_metadata(text).items():
+        agprs = n.get("agpr_count", 0)
+        vgprs = re.search(rf"^{re.escape(name)}:.*?^; NumVgprs: (\d+)", text, re.M | re.S)
+        kernel = {
+            "vgprs": int(vgprs.group(1)) if vgprs else n["vgpr_count"] - agprs,
+            "agprs": agprs,
+            "sgprs": n["sgpr_count"],
+            "scratch_bytes": n["private_segment_fixed_size"],
+            "vgpr_spills": n.get("vgpr_spill_count", 0),
+            "sgpr_spills": n.get("sgpr_spill_count", 0),
+            "lds_static_bytes": n["group_segment_fixed_size"],
+        }
+        ports = port_sums(hot_loop(amd_code(text, name)), arch, mca)
+        if ports:
+            kernel["ports"] = ports
+        yield name, kernel
+
+
+# --- NVIDIA: what ptxas -v prints --------------------------------------------------------------------------------
+
+def nvidia_kernels(text):
+    for entry in re.split(r"Compiling entry function ", text)[1:]:
+        name = re.match(r"'(\S+)'", entry).group(1)
+        frame, stores = re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores", entry).groups()
+        shared = re.search(r"(\d+) bytes smem", entry)
+        yield name, {
+            "vgprs": int(re.search(r"Used (\d+) registers", entry).group(1)),
+            "scratch_bytes": int(frame),
+            "vgpr_spills": int(stores) // 4,
+            "lds_static_bytes": int(shared.group(1)) if shared else 0,
+        }
+
+
+# --- both --------------------------------------------------------------------------------------------------------
+
+def demangled(names):
+    """{mangled: as people write it, without what all kernels have}"""
+    tool = next((t for t in ("c++filt", "llvm-cxxfilt", "llvm-cxxfilt-19") if shutil.which(t)), None)
+    names = list(names)
+    if not tool or not names:
+        return {n: n for n in names}
+    lines = subprocess.run([tool], input="\n".join(names) + "\n", capture_output=True, text=True).stdout.splitlines()
+    return {n: short(line) for n, line in zip(names, lines)}
+
+
+def short(name):
+    name = name.removeprefix("void ").replace("(anonymous namespace)::", "")
+    depth = 0
+    for i, c in enumerate(name):  # the arguments begin at the first parenthesis outside < >
+        depth += (c == "<") - (c == ">")
+        if c == "(" and depth == 0:
+            return name[:i]
+    return name
+
+
+def read_launches(path):
+    """{(variant, name): facts}; a kernel that is launched in several ways counts with the most LDS"""
+    facts = {}
+    with open(path) as file:
+        lines = [json.loads(line) for line in file]
+    names = demangled({line["kernel"] for line in lines})
+    for line in lines:
+        key = (line.pop("variant"), names[line.pop("kernel")])
+        if key not in facts or line["lds_dynamic_bytes"] > facts[key]["lds_dynamic_bytes"]:
+            facts[key] = line
+    return facts
+
+
+def unit_of(arch):
+    for name, unit in UNITS.items():
+        if re.fullmatch(name + r"(a|:.*)?", arch):
+            return unit
+    return None
+
+
+def add_occupancy(kernel, unit):
+    """What follows from the numbers: the wave's use, and how many waves a SIMD holds by each limit."""
+    lds, lanes, simds, slots, registers, step = unit
+    threads = kernel.get("block_threads")
+    if not threads:
+        return
+    waves = -(-threads // lanes)
+    agprs = kernel.get("agprs", 0)
+    each = -(-kernel["vgprs"] // 4) * 4 + agprs if agprs else kernel["vgprs"]
+    by_registers = min(slots, registers // max(step, -(-each // step) * step))
+    used = kernel.get("lds_static_bytes", 0) + kernel.get("lds_dynamic_bytes", 0)
+    by_lds = min(slots, lds // used * waves / simds) if used else slots
+    least = min(by_registers, by_lds)
+    kernel["waves_per_block"] = waves
+    kernel["lane_use"] = threads / (waves * lanes)
+    kernel["occupancy"] = {
+        "by_registers": by_registers,
+        "by_lds": by_lds,
+        "waves": least,
+        "rule": "slots" if least >= slots else "lds" if by_lds <= by_registers else "registers",
+    }
+
+
+def collect(options):
+    unit = unit_of(options.arch)
+    launches = read_launches(options.launches) if options.launches else {}
+    result = []
+    for listing in options.listings:
+        variant, _, path = listing.partition("=")
+        with open(path, errors="replace") as file:
+            text = file.read()
+        amd = options.arch.startswith("gfx")
+        found = list(amd_kernels(text, options.arch, options.mca) if amd else nvidia_kernels(text))
+        if not found:
+            raise SystemExit(f"resources.py: {path}: no kernel in it: give it the compiler's listing of {variant}")
+        names = demangled(n for n, _ in found)
+        launched = {name for owner, name in launches if owner == variant}
+        for name, kernel in found:
+            if launched and names[name] not in launched:
+                continue
+            kernel = {"name": names[name], "variant": variant, **kernel, **launches.get((variant, names[name]), {})}
+            if unit:
+                add_occupancy(kernel, unit)
+            result.append(kernel)
+    return result
+
+
+def main(argv):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--arch", required=True)
+    parser.add_argument("--compiler", default="")
+    parser.add_argument("--launches")
+    parser.add_argument("--mca", default=shutil.which("llvm-mca-19") or shutil.which("llvm-mca"))
+    parser.add_argument("--out", required=True)
+    parser.add_argument("listings", nargs="+", metavar="NAME=LISTING")
+    options = parser.parse_args(argv)
+    document = {"schema": "kernsweep.resources/1", "arch": options.arch}
+    if options.compiler:
+        document["compiler"] = options.compiler
+    document["kernels"] = collect(options)
+    with open(options.out, "w") as file:
+        json.dump(document, file, indent=2)
+        file.write("\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
