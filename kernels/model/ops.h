@@ -5,6 +5,7 @@
 #pragma once
 
 #include "attention/attention.h"
+#include "model/seeded.h"
 
 #include <cstdint>
 
@@ -39,6 +40,9 @@ void op_swiglu(void *y, const void *gate_up, int rows, int ffn, attn_dtype type)
 
 // From one type to another.
 void op_convert(void *to, attn_dtype to_type, const void *from, attn_dtype from_type, size_t count);
+
+// The first `count` numbers of a seeded tensor.
+void op_seeded(void *to, attn_dtype type, const seeded_tensor &tensor, size_t count);
 
 // The index of the largest of `count` numbers, the first of equals.
 void op_argmax(uint32_t *id, const float *from, int count);

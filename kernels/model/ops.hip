@@ -147,6 +147,14 @@ __global__ void convert(typename OUT::type *to, const typename IN::type *from, s
     each_piece(quads, [&](size_t i) { OUT::store4(to + i * 4, IN::load4(from + i * 4)); });
 }
 
+template <class E> __global__ void seeded(typename E::type *to, seeded_tensor tensor, size_t quads)
+{
+    each_piece(quads, [&](size_t i) {
+        E::store4(to + i * 4, make_float4(seeded_value(tensor, i * 4), seeded_value(tensor, i * 4 + 1),
+                                          seeded_value(tensor, i * 4 + 2), seeded_value(tensor, i * 4 + 3)));
+    });
+}
+
 __device__ bool better(float value, uint32_t id, float than, uint32_t than_id)
 {
     return value > than || (value == than && id < than_id);
@@ -347,6 +355,16 @@ void op_convert(void *to, attn_dtype to_type, const void *from, attn_dtype from_
         });
     });
     launched("convert");
+}
+
+void op_seeded(void *to, attn_dtype type, const seeded_tensor &tensor, size_t count)
+{
+    choose_element(type, [&](auto e) {
+        using E = decltype(e);
+        hipLaunchKernelGGL(seeded<E>, blocks_for(count / 4), dim3(threads), 0, nullptr,
+                           static_cast<typename E::type *>(to), tensor, count / 4);
+    });
+    launched("seeded");
 }
 
 void op_argmax(uint32_t *id, const float *from, int count)

@@ -1,0 +1,231 @@
+// The forward pass against itself: a prompt at once, in chunks, and token by token; every variant; every
+// type; the same bits twice. That its logits are right is for the reference in fp64 to say (test_reference).
+//   test_forward [--attn NAME]
+#include "model/forward.h"
+#include "runner/options.h"
+#include "tests/tap.h"
+
+#include <cmath>
+
+namespace
+{
+using numbers = std::vector<float>;
+using tokens = std::vector<uint32_t>;
+
+constexpr int prompt_tokens = 70;
+constexpr int decoded_tokens = 6;
+
+model_shape shape_of(uint32_t layers, uint32_t heads, uint32_t kv_heads, uint32_t head_dim, bool tied)
+{
+    return {layers, 192, heads, kv_heads, head_dim, 352, 512, 512, head_dim, 1e-5f, 10000.0f, 1.0f, tied};
+}
+
+// Rotates half of a head's dimensions, and stretches positions.
+model_shape stretched(model_shape shape)
+{
+    shape.rope_dims /= 2;
+    shape.rope_scale = 2.5f;
+    return shape;
+}
+
+tokens prompt(size_t count, const model_shape &shape)
+{
+    tokens ids(count);
+    for (size_t i = 0; i < count; i++)
+        ids[i] = static_cast<uint32_t>((i * i * 31 + i * 7 + 3) % shape.vocab);
+    return ids;
+}
+
+double rel_l2(const numbers &got, const numbers &expected)
+{
+    double off = 0, all = 0;
+    for (size_t i = 0; i < expected.size(); i++) {
+        off += (static_cast<double>(got[i]) - expected[i]) * (static_cast<double>(got[i]) - expected[i]);
+        all += static_cast<double>(expected[i]) * expected[i];
+    }
+    return std::sqrt(off / all);
+}
+
+void close_to(tap &t, const std::string &name, const numbers &got, const numbers &expected, double tolerance)
+{
+    const double off = got.size() == expected.size() ? rel_l2(got, expected) : INFINITY;
+    t.check(off <= tolerance, name, "off by " + std::to_string(off));
+}
+
+const attn_variant &variant_for(attn_dtype type)
+{
+    for (const attn_variant &variant : attn_variants()) {
+        if (variant.dtypes & 1u << type)
+            return variant;
+    }
+    return attn_variants().front();
+}
+
+forward_options options_for(const attn_variant &variant, int chunk = 4096)
+{
+    return {&variant, prompt_tokens, prompt_tokens + decoded_tokens, chunk, 16, true};
+}
+
+// How near logits are that differ in the order of sums only.
+double exactness(const attn_variant &variant)
+{
+    return variant.dtypes & 1u << ATTN_F32 ? 1e-5 : 5e-3;
+}
+
+numbers prefill_logits(const model_weights &weights, const forward_options &options, const tokens &ids)
+{
+    forward pass(weights, options);
+    pass.warm_up();
+    pass.prefill(ids, nullptr, nullptr);
+    return pass.logits();
+}
+
+tokens greedy(const model_weights &weights, const forward_options &options, const tokens &ids)
+{
+    forward pass(weights, options);
+    tokens chosen;
+    pass.prefill(ids, nullptr, nullptr);
+    for (int i = 0; i < decoded_tokens; i++) {
+        chosen.push_back(pass.choose());
+        pass.decode(chosen.back());
+    }
+    return chosen;
+}
+
+void test_one_by_one(tap &t, const std::string &name, const model_shape &shape)
+{
+    model_weights weights(shape, ATTN_F32);
+    weights.make(5);
+    const forward_options options = options_for(variant_for(ATTN_F32));
+    const tokens ids = prompt(prompt_tokens, shape);
+    const numbers at_once = prefill_logits(weights, options, ids);
+
+    forward pass(weights, options);
+    pass.prefill({ids[0]}, nullptr, nullptr);
+    for (size_t i = 1; i < ids.size(); i++)
+        pass.decode(ids[i]);
+    close_to(t, name + ": a prefill is as many decodes", at_once, pass.logits(), exactness(*options.variant));
+    close_to(t, name + ": chunks change nothing",
+             prefill_logits(weights, options_for(*options.variant, 32), ids), at_once,
+             exactness(*options.variant));
+    numbers reversed = prefill_logits(weights, options, tokens(ids.rbegin(), ids.rend()));
+    t.check(rel_l2(reversed, at_once) > 0.1, name + ": other prompts have other logits");
+}
+
+void test_all_logits(tap &t)
+{
+    const model_shape shape = shape_of(2, 3, 1, 64, false);
+    model_weights weights(shape, ATTN_F32);
+    weights.make(6);
+    const tokens ids = prompt(prompt_tokens, shape);
+    const attn_variant &variant = variant_for(ATTN_F32);
+    forward pass(weights, options_for(variant, 32));
+    numbers all;
+    pass.prefill(ids, nullptr, [&](const float *rows, int count) {
+        all.insert(all.end(), rows, rows + static_cast<size_t>(count) * shape.vocab);
+    });
+    t.check(all.size() == ids.size() * shape.vocab, "every row has logits");
+    close_to(t, "the last row's are the prefill's", numbers(all.end() - shape.vocab, all.end()),
+             pass.logits(), exactness(variant));
+    pass.prefill(tokens(ids.begin(), ids.begin() + 20), nullptr, nullptr);
+    const auto row = all.begin() + static_cast<long>(19 * shape.vocab);
+    close_to(t, "an earlier row's are a shorter prefill's", numbers(row, row + shape.vocab), pass.logits(),
+             1e-5);
+}
+
+void test_variants(tap &t, const std::string &only)
+{
+    const model_shape shape = shape_of(2, 4, 2, 64, false);
+    model_weights weights(shape, ATTN_F32);
+    weights.make(7);
+    const tokens ids = prompt(prompt_tokens, shape);
+    const tokens expected = greedy(weights, options_for(variant_for(ATTN_F32)), ids);
+    for (const attn_variant &variant : attn_variants()) {
+        if (!only.empty() && only != variant.name)
+            continue;
+        const forward_options options = options_for(variant);
+        t.check(greedy(weights, options, ids) == expected,
+                std::string(variant.name) + ": the same greedy tokens");
+        if (variant.deterministic)
+            t.check(prefill_logits(weights, options, ids) == prefill_logits(weights, options, ids),
+                    std::string(variant.name) + ": the same bits again");
+    }
+}
+
+void test_types(tap &t)
+{
+    const model_shape shape = shape_of(2, 2, 2, 128, false);
+    const tokens ids = prompt(prompt_tokens, shape);
+    model_weights exact(shape, ATTN_F32);
+    exact.make(8);
+    const numbers expected = prefill_logits(exact, options_for(variant_for(ATTN_F32)), ids);
+    for (const attn_dtype type : {ATTN_F16, ATTN_BF16}) {
+        model_weights weights(shape, type);
+        weights.make(8);
+        const double tolerance = type == ATTN_F16 ? 5e-3 : 4e-2;
+        for (const attn_dtype attention : {ATTN_F32, type}) {
+            const attn_variant &variant = variant_for(attention);
+            close_to(t, std::string(type == ATTN_F16 ? "f16" : "bf16") + " weights, variant " + variant.name,
+                     prefill_logits(weights, options_for(variant), ids), expected, tolerance);
+        }
+    }
+}
+
+void test_stages(tap &t)
+{
+    const model_shape shape = shape_of(1, 1, 1, 64, false);
+    model_weights weights(shape, ATTN_F32);
+    weights.make(9);
+    forward pass(weights, options_for(variant_for(ATTN_F32)));
+    stage_clock clock;
+    pass.prefill(prompt(prompt_tokens, shape), &clock, nullptr);
+    const stage_seconds seconds = clock.seconds("the prefill");
+    t.check(seconds.of[STAGE_GEMM] > 0 && seconds.of[STAGE_ATTENTION] > 0 && seconds.of[STAGE_OTHER] > 0,
+            "every stage takes time");
+}
+
+// With a prompt eight times as long, only what is kept by row may grow, and by no more than that.
+void test_memory(tap &t)
+{
+    const model_shape shape = shape_of(2, 4, 4, 64, false);
+    const model_weights weights(shape, ATTN_BF16);
+    forward_options options = options_for(variant_for(ATTN_BF16), 1024);
+    options.prompt = options.capacity = 4096;
+    const forward_memory at_4096 = forward::memory(weights, options);
+    options.prompt = options.capacity = 32768;
+    const forward_memory at_32768 = forward::memory(weights, options);
+    t.check(at_4096.weights == at_32768.weights && at_32768.cache == 8 * at_4096.cache &&
+                at_32768.scratch <= 8 * at_4096.scratch,
+            "no memory grows faster than the prompt");
+}
+
+int test(int argc, char **argv)
+{
+    std::string only;
+    arguments args(argc, argv);
+    while (args.next()) {
+        if (!args.is("--attn"))
+            args.unknown();
+        only = choose_variant(args.text()).name;
+    }
+    tap t;
+    if (std::string(gemm::library()) == "none") {
+        t.skip("forward", "built without a library for matrix products");
+        return t.finish();
+    }
+    test_one_by_one(t, "grouped heads", shape_of(2, 4, 2, 64, false));
+    test_one_by_one(t, "heads of 128, tied output", shape_of(1, 2, 2, 128, true));
+    test_one_by_one(t, "half rotated, stretched positions", stretched(shape_of(2, 3, 1, 64, false)));
+    test_all_logits(t);
+    test_variants(t, only);
+    test_types(t);
+    test_stages(t);
+    test_memory(t);
+    return t.finish();
+}
+} // namespace
+
+int main(int argc, char **argv)
+{
+    return run_program("test_forward", test, argc, argv);
+}
