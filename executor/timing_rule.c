@@ -2,6 +2,7 @@
 
 #include "common/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,7 @@ static int init_json(struct timing_rule *rule, const struct json_at *spec, struc
             return json_fail(&at, err, "a timing's name must be letters, digits and '_'");
         if (!json_is_string(path) || json_string_value(path)[0] != '$')
             return json_fail(&at, err, "expected a path like \"$.results[0].prefill\"");
-        strncpy(rule->part[rule->count].name, name, LIMIT_NAME);
+        snprintf(rule->part[rule->count].name, LIMIT_NAME + 1, "%s", name);
         rule->part[rule->count].path = strdup(json_string_value(path));
         if (!rule->part[rule->count++].path)
             return err_set(err, ERR_INTERNAL, "no memory for the timings rule");

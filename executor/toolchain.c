@@ -7,6 +7,7 @@
 #include "executor/toolchain_cache.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { VERSION_OUTPUT_MAX = 8192, VERSION_MAX = 200 };
@@ -54,8 +55,7 @@ static int ask(struct loop *loop, const char *name, char *const *env, json_t *li
     char command[32], option[] = "--version";
     char *argv[] = {command, option, NULL};
     buf_init(&text, VERSION_OUTPUT_MAX);
-    strncpy(command, name, sizeof command - 1);
-    command[sizeof command - 1] = '\0';
+    snprintf(command, sizeof command, "%s", name);
     struct process_spec spec = {.argv = argv, .env = env, .cwd = "/", .input = -1};
     struct child_limits limits = {.timeout_s = 20, .kill_grace_s = 1};
     struct child_hooks hooks = {.output = collect, .arg = &text};

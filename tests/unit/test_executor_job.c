@@ -44,14 +44,14 @@ static json_t *changed(const char *place, const char *value)
     snprintf(text, sizeof text, "%s", place);
     for (next = strtok_r(text, ".", &save); next; next = strtok_r(NULL, ".", &save)) {
         if (key)
-            at = json_is_array(at) ? json_array_get(at, (size_t)atoi(key)) : json_object_get(at, key);
+            at = json_is_array(at) ? json_array_get(at, strtoul(key, NULL, 10)) : json_object_get(at, key);
         key = next;
     }
     json_t *v = value ? json_loads(value, JSON_DECODE_ANY, NULL) : NULL;
     if (!v)
         assert_int_equal(json_object_del(at, key), 0);
     else if (json_is_array(at))
-        json_array_set_new(at, (size_t)atoi(key), v);
+        json_array_set_new(at, strtoul(key, NULL, 10), v);
     else
         json_object_set_new(at, key, v);
     return root;

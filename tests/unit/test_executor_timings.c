@@ -119,10 +119,10 @@ static void hostile_output(void **state)
 {
     (void)state;
     use_rule("null");
-    size_t len = 3 * LIMIT_LOG_LINE;
-    char *text = malloc(len + 100);
+    size_t len = 3 * LIMIT_LOG_LINE, room = len + 100;
+    char *text = malloc(room);
     memset(text, 'x', len);
-    size_t end = len + (size_t)sprintf(text + len, "\n[PERF_TIMING] {\"prefill_s\": 1}\n");
+    size_t end = len + (size_t)snprintf(text + len, room - len, "\n[PERF_TIMING] {\"prefill_s\": 1}\n");
     struct timings t = read_in_pieces(text, end, 1000);
     is(&t, "prefill_s", 1);
     memset(text, 0, len);

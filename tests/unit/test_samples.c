@@ -153,7 +153,7 @@ static void limits_hold(void **state)
     free(line);
     for (int i = 0; i < 40; i++)
         snprintf(wide + strlen(wide), sizeof wide - strlen(wide), "%s\"c%d\":%d", i ? "," : "", i, i);
-    strcat(wide, "}\n");
+    snprintf(wide + strlen(wide), sizeof wide - strlen(wide), "}\n");
     assert_ok(samples_read(put("wide.jsonl", wide), &t, &skipped, &err), &err);
     assert_int_equal(t.n_columns, SAMPLES_COLUMNS_MAX);
     assert_int_equal(skipped, 1);
