@@ -1,5 +1,6 @@
 #include "executor/job.h"
 
+#include "common/fs.h"
 #include "common/proto.h"
 #include "common/sha256.h"
 #include "common/subst.h"
@@ -21,6 +22,8 @@ static const char *const job_known[] = {"schema",
                                         "node",
                                         "harness_version",
                                         "source",
+                                        "model",
+                                        "preflight",
                                         "env",
                                         "secrets",
                                         "build_timeout_s",
@@ -368,6 +371,19 @@ static int read_source(struct job *job, const struct json_at *root, struct err *
     return 0;
 }
 
+static int read_hints(struct job *job, const struct json_at *root, struct err *err)
+{
+    struct json_at model = json_member(root, "model"), preflight = json_member(root, "preflight");
+    if (json_get_str_def(root, "model", &job->model, err) != 0)
+        return -1;
+    if (job->model && (!*job->model || strlen(job->model) >= FS_PATH_MAX))
+        return json_fail(&model, err, "expected a path");
+    if (preflight.value && !json_is_array(preflight.value))
+        return json_fail(&preflight, err, "expected an array");
+    job->preflight = preflight.value;
+    return 0;
+}
+
 static int read_identity(struct job *job, const struct json_at *root, struct err *err)
 {
     const char *schema;
@@ -425,9 +441,9 @@ static int read_job(struct job *job, const struct json_at *root, struct err *err
     if (!json_is_object(root->value))
         return json_fail(root, err, "expected an object");
     if (json_keys(root, job_known, err) != 0 || read_identity(job, root, err) != 0 ||
-        read_source(job, root, err) != 0 || read_secrets(job, root, err) != 0 ||
-        read_env(job, &job->env, root, err) != 0 || read_limits(job, root, err) != 0 ||
-        timing_rule_init(&job->timings, &timings, err) != 0)
+        read_source(job, root, err) != 0 || read_hints(job, root, err) != 0 ||
+        read_secrets(job, root, err) != 0 || read_env(job, &job->env, root, err) != 0 ||
+        read_limits(job, root, err) != 0 || timing_rule_init(&job->timings, &timings, err) != 0)
         return -1;
     return read_variants(job, root, err) != 0 || read_tests(job, root, err) != 0 ? -1 : 0;
 }

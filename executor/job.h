@@ -56,6 +56,8 @@ struct job {
     json_t *root; /* owned */
     const char *run_id, *ticket, *tag, *date, *mode, *node;
     const char *source_sha256; /* NULL: no staged tree */
+    const char *model;         /* the file that tests will read; NULL: none is named */
+    const json_t *preflight;   /* what the harness warned of before it started; NULL: nothing */
     struct job_env env;
     const char **secret; /* names; the array is owned */
     size_t secret_count;

@@ -25,7 +25,7 @@
 enum { PROTOCOL = 1, OUTPUT_MAX = LIMIT_JSON_BYTES, EXIT_ABSENT = 1 };
 
 struct options {
-    const char *workdir, *run, *sha256, *sysfs, *proc;
+    const char *workdir, *run, *sha256, *sysfs, *proc, *model;
     int64_t offset;
 };
 
@@ -75,7 +75,7 @@ static int cmd_probe(const struct context *c, struct err *err)
     if (loop_open(&loop, err) != 0)
         return -1;
     nvml_open(&nvml, &c->layout);
-    json_t *node = node_probe(&c->layout, &loop, &nvml, err);
+    json_t *node = node_probe(&c->layout, &loop, &nvml, c->options.model, err);
     nvml_close(&nvml);
     loop_close(&loop);
     return print_json(node, err);
@@ -151,7 +151,7 @@ static int cmd_pack(const struct context *c, struct err *err)
 
 static const struct command commands[] = {
     {"version", cmd_version, false, false, "print the version and the protocol's number"},
-    {"probe", cmd_probe, false, false, "print the node's facts (node.json)"},
+    {"probe", cmd_probe, false, false, "print the node's facts (node.json), and those of a GGUF file"},
     {"stage", cmd_stage, false, true, "take a source tree, a tar stream on stdin, under its hash"},
     {"has", cmd_has, false, true, "exit 0 when the source tree is there, 1 when not"},
     {"submit", cmd_submit, false, false,
@@ -166,7 +166,7 @@ static const struct command commands[] = {
 static void usage(FILE *out)
 {
     fprintf(out, "usage: kernsweep-executor COMMAND [--workdir DIR] [--run ID] [--offset N] [--sha256 HEX]\n"
-                 "                          [--sysfs ROOT] [--proc ROOT]\n");
+                 "                          [--sysfs ROOT] [--proc ROOT] [--model FILE]\n");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
     fprintf(out, "The workdir is ~/.kernsweep; a relative one starts at the home folder.\n");
@@ -194,13 +194,10 @@ static int parse_offset(const char *text, int64_t *out, struct err *err)
 static int parse_options(int argc, char **argv, struct options *o, struct err *err)
 {
     static const struct option known[] = {
-        {"workdir", required_argument, NULL, 'w'},
-        {"run", required_argument, NULL, 'r'},
-        {"offset", required_argument, NULL, 'o'},
-        {"sha256", required_argument, NULL, 's'},
-        {"sysfs", required_argument, NULL, 'y'},
-        {"proc", required_argument, NULL, 'p'},
-        {NULL, 0, NULL, 0},
+        {"workdir", required_argument, NULL, 'w'}, {"run", required_argument, NULL, 'r'},
+        {"offset", required_argument, NULL, 'o'},  {"sha256", required_argument, NULL, 's'},
+        {"sysfs", required_argument, NULL, 'y'},   {"proc", required_argument, NULL, 'p'},
+        {"model", required_argument, NULL, 'm'},   {NULL, 0, NULL, 0},
     };
     int opt;
     opterr = 0;
@@ -215,6 +212,8 @@ static int parse_options(int argc, char **argv, struct options *o, struct err *e
             o->sysfs = optarg;
         else if (opt == 'p')
             o->proc = optarg;
+        else if (opt == 'm')
+            o->model = optarg;
         else if (opt == 'o' ? parse_offset(optarg, &o->offset, err) != 0
                             : err_set(err, ERR_INPUT, "%.80s: unknown option, or its value is missing",
                                       argv[optind - 1]))

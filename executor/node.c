@@ -129,7 +129,8 @@ static void append_all(json_t *out, json_t *more)
     json_decref(more);
 }
 
-json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml, struct err *err)
+json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml, const char *model,
+                   struct err *err)
 {
     struct nvml_facts facts;
     bool has_facts = nvml_fresh(nvml, NVML_LIMIT_MS, &facts);
@@ -154,6 +155,8 @@ json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml,
         "compilers", compilers, "rocm", or_null(node_line("/opt/rocm/.info", "version")), "driver",
         driver_version(l, has_facts ? &facts : NULL), "gpus", gpus, "gpu_processes", processes, "leftovers",
         leftover_list(l));
+    if (node && model)
+        json_object_set_new(node, "model", node_model(model));
     if (!node)
         err_set(err, ERR_INTERNAL, "cannot tell the node's facts: no memory, or a name is not UTF-8");
     return node;

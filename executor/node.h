@@ -12,8 +12,10 @@
 
 #include <jansson.h>
 
-/* The caller owns the result. NULL on error. */
-json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml, struct err *err);
+/* model: the GGUF file that a run will read, absolute or below the home folder, or NULL. The caller owns the
+ * result. NULL on error. */
+json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml, const char *model,
+                   struct err *err);
 
 /* Parts with a file of their own. */
 json_t *node_amd_gpus(const struct layout *l);
@@ -21,6 +23,9 @@ json_t *node_amd_processes(const struct layout *l);
 /* From the helper's facts; without them (NULL) only what the driver's procfs tells. */
 json_t *node_nvidia_gpus(const struct layout *l, const struct nvml_facts *facts);
 json_t *node_nvidia_processes(const struct nvml_facts *facts);
+
+/* {"path", "size_bytes", "architecture", "context_length"}, or {"path", "error"}. */
+json_t *node_model(const char *path);
 
 /* The first line of root/name, without its end; NULL when it cannot be read. */
 json_t *node_line(const char *root, const char *name);

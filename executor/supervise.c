@@ -85,7 +85,9 @@ static int close_run(struct suite *s, enum run_status status, const char *reason
 /* Node facts, in node.json and as an event. */
 static int look_at_node(struct suite *s, struct err *err)
 {
-    s->node = node_probe(s->layout, &s->loop, &s->nvml, err);
+    s->node = node_probe(s->layout, &s->loop, &s->nvml, s->job.model, err);
+    if (s->node && s->job.preflight)
+        json_object_set(s->node, "preflight", (json_t *)(uintptr_t)s->job.preflight);
     if (!s->node || artifact_json(s->dir, RUN_NODE, json_incref(s->node), &s->secrets, err) != 0)
         return -1;
     return journal_add(&s->journal, EVENT_NODE,

@@ -65,6 +65,35 @@ bool cmd_colour(FILE *out)
     return isatty(fileno(out)) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
 }
 
+static const char *colour_of(enum preflight_level l)
+{
+    switch (l) {
+    case PREFLIGHT_OK:
+        return "\033[32m";
+    case PREFLIGHT_WARNING:
+        return "\033[33m";
+    case PREFLIGHT_BLOCKER:
+        return "\033[31m";
+    }
+    return "";
+}
+
+void cmd_print_finding(const struct finding *f, FILE *out)
+{
+    bool colour = cmd_colour(out);
+    fprintf(out, "%s%-8s%s %-10s %s\n", colour ? colour_of(f->level) : "", preflight_level_name(f->level),
+            colour ? "\033[0m" : "", f->subject, f->text);
+    if (*f->remedy)
+        fprintf(out, "%-8s %-10s -> %s\n", "", "", f->remedy);
+}
+
+void cmd_print_blockers(const struct preflight *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->findings[i].level == PREFLIGHT_BLOCKER)
+            cmd_print_finding(&p->findings[i], stderr);
+}
+
 int cmd_backend(const struct cmd_env *env, enum transport_backend *out, struct err *err)
 {
     static const struct {

@@ -52,6 +52,11 @@ int cmd_print_json(json_t *value);
 void cmd_print(const struct buf *text);
 bool cmd_colour(FILE *out);
 
+/* One row of what was found out about a node, and its remedy below. */
+void cmd_print_finding(const struct finding *f, FILE *out);
+/* The rows of what keeps a run from this node, to stderr; none when nothing does. */
+void cmd_print_blockers(const struct preflight *p);
+
 int cmd_backend(const struct cmd_env *env, enum transport_backend *out, struct err *err);
 int cmd_store_open(const struct cmd_env *env, struct store *s, enum store_mode mode, struct err *err);
 

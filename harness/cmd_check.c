@@ -6,47 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *colour_of(enum preflight_level l)
-{
-    switch (l) {
-    case PREFLIGHT_OK:
-        return "\033[32m";
-    case PREFLIGHT_WARNING:
-        return "\033[33m";
-    case PREFLIGHT_BLOCKER:
-        return "\033[31m";
-    }
-    return "";
-}
-
-static void print_finding(const struct finding *f)
-{
-    bool colour = cmd_colour(stdout);
-    printf("%s%-8s%s %-10s %s\n", colour ? colour_of(f->level) : "", preflight_level_name(f->level),
-           colour ? "\033[0m" : "", f->subject, f->text);
-    if (*f->remedy)
-        printf("%-8s %-10s -> %s\n", "", "", f->remedy);
-}
-
 static void print_findings(const struct session *s, const struct preflight *p)
 {
     struct finding link = {.level = PREFLIGHT_OK, .subject = "reachable"};
     snprintf(link.text, sizeof link.text, "%.120s over %s %s", transport_describe(s->t),
              transport_backend_name(s->t), transport_fingerprint(s->t));
-    print_finding(&link);
+    cmd_print_finding(&link, stdout);
     for (size_t i = 0; i < p->count; i++)
-        print_finding(&p->findings[i]);
-}
-
-static json_t *encode_findings(const struct preflight *p)
-{
-    json_t *all = json_array();
-    for (size_t i = 0; i < p->count; i++)
-        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s}", "level",
-                                             preflight_level_name(p->findings[i].level), "subject",
-                                             p->findings[i].subject, "text", p->findings[i].text, "remedy",
-                                             p->findings[i].remedy));
-    return all;
+        cmd_print_finding(&p->findings[i], stdout);
 }
 
 /* A plan stands for its node. */
@@ -63,7 +30,7 @@ static int resolve(struct attach_args *a, const char *word, struct plan *p, stru
     return 0;
 }
 
-static int check(struct cmd_env *env, const struct attach_args *a, int64_t largest_context, struct session *s,
+static int check(struct cmd_env *env, const struct attach_args *a, const struct plan *p, struct session *s,
                  struct err *err)
 {
     struct session_options opt;
@@ -75,13 +42,13 @@ static int check(struct cmd_env *env, const struct attach_args *a, int64_t large
     if (session_attach(s, &rec, &opt, err) != 0)
         return -1;
     struct preflight found;
-    json_t *node = session_preflight(s, largest_context, &found, err);
+    json_t *node = session_preflight(s, p->model, plan_largest_context(p), &found, err);
     if (!node)
         return -1;
     int code = found.worst == PREFLIGHT_BLOCKER ? EXIT_BLOCKED : EXIT_DONE;
     if (env->json) {
         int rc = cmd_print_json(json_pack("{s:o, s:o, s:i}", "node", node, "findings",
-                                          encode_findings(&found), "exit_code", code));
+                                          preflight_encode(&found, PREFLIGHT_OK), "exit_code", code));
         return rc == EXIT_DONE ? code : rc;
     }
     print_findings(s, &found);
@@ -108,7 +75,7 @@ int cmd_check(struct cmd_env *env, int argc, char **argv)
     if (rc == 0)
         rc = resolve(&a, word, &p, &err);
     if (rc == 0)
-        rc = check(env, &a, plan_largest_context(&p), &s, &err);
+        rc = check(env, &a, &p, &s, &err);
     if (s.opt.progress)
         session_close(&s);
     plan_release(&p);

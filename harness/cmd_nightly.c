@@ -103,8 +103,10 @@ static int measure(struct nightly *n, struct err *err)
         return -1;
     if (found && n->session.rec.state == RUNREC_PULLED)
         return 0;
-    if (!found && session_start(&n->session, &n->plan, &opt, err) != 0)
+    if (!found && session_start(&n->session, &n->plan, &opt, err) != 0) {
+        cmd_print_blockers(&n->session.preflight);
         return -1;
+    }
     return session_follow(&n->session, err) == 0 ? session_collect(&n->session, err) : -1;
 }
 

@@ -172,8 +172,10 @@ static int drive(struct cmd_env *env, const struct run_args *a, const struct pla
     if (session_start(s, p, &opt, err) != 0) {
         if (s->rec.state == RUNREC_RUNNING)
             attach_print_left(s);
-        else if (err->kind == ERR_NODE)
+        else if (err->kind == ERR_NODE) {
+            cmd_print_blockers(&s->preflight);
             print_pending(env);
+        }
         return -1;
     }
     if (a->detach)

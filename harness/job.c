@@ -140,7 +140,10 @@ static json_t *encode_work(const struct plan *p)
 json_t *job_encode(const struct plan *p, const struct job_request *req)
 {
     json_t *job = encode_identity(p, req);
-    if (json_object_update_new(job, encode_limits(p)) == 0 &&
+    int rc = req->preflight ? json_object_set(job, "preflight", req->preflight) : 0;
+    if (p->model)
+        rc |= json_object_set_new(job, "model", json_string(p->model));
+    if (rc == 0 && json_object_update_new(job, encode_limits(p)) == 0 &&
         json_object_update_new(job, encode_work(p)) == 0)
         return job;
     json_decref(job);

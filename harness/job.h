@@ -18,6 +18,7 @@ struct job_request {
     const char *mode;          /* "perf" or "debug" */
     const char *node;          /* as the user named it */
     const char *source_sha256; /* NULL when nothing is pushed */
+    json_t *preflight;         /* findings about the node, borrowed; NULL: none */
 };
 
 /* A new run id: <UTC time>-<ticket>-<random>. out: char[JOB_RUN_ID_MAX]. */

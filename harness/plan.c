@@ -14,6 +14,7 @@ static const char *const known_keys[] = {"schema",
                                          "node",
                                          "workdir",
                                          "source",
+                                         "model",
                                          "mode",
                                          "env",
                                          "secrets",
@@ -63,6 +64,18 @@ static int get_name(const struct json_at *root, const char *key, size_t max, con
     return 0;
 }
 
+static int load_model(struct plan *p, const struct json_at *root, struct err *err)
+{
+    struct json_at at = json_member(root, "model");
+    if (json_get_str_def(root, "model", &p->model, err) != 0)
+        return -1;
+    if (p->model && strncmp(p->model, "~/", 2) == 0)
+        p->model += 2;
+    if (p->model && (!*p->model || *p->model == '~' || strlen(p->model) > 1024))
+        return json_fail(&at, err, "expected a path on the node, absolute or below the home folder");
+    return 0;
+}
+
 static int load_words(struct plan *p, const struct json_at *root, struct err *err)
 {
     const char *schema = "";
@@ -82,7 +95,7 @@ static int load_words(struct plan *p, const struct json_at *root, struct err *er
         get_name(root, "reference", LIMIT_NAME, &p->reference, err) != 0 ||
         json_get_str_def(root, "node", &p->node, err) != 0 ||
         json_get_str_def(root, "mode", &p->mode, err) != 0 ||
-        json_get_str_def(root, "workdir", &p->workdir, err) != 0)
+        json_get_str_def(root, "workdir", &p->workdir, err) != 0 || load_model(p, root, err) != 0)
         return -1;
     if (!p->ticket || !*p->ticket) {
         struct json_at at = json_member(root, "ticket");

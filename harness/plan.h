@@ -41,6 +41,7 @@ struct plan {
     char sha256[SHA256_HEX_LEN + 1];
     const char *ticket, *tag, *node, *workdir, *mode, *baseline, *reference;
     const char *prompt_tokens; /* "if_printed" or "required" */
+    const char *model;         /* file on the node, or NULL when none is named */
     char *source_dir;          /* absolute, or NULL when nothing is pushed */
     const char **include;      /* NULL-terminated, or NULL for the whole tree */
     const json_t *env, *secrets, *timings, *patches;

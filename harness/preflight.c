@@ -27,6 +27,19 @@ const char *preflight_level_name(enum preflight_level l)
     return "?";
 }
 
+json_t *preflight_encode(const struct preflight *p, enum preflight_level from)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < p->count; i++) {
+        const struct finding *f = &p->findings[i];
+        if (f->level >= from)
+            json_array_append_new(all,
+                                  json_pack("{s:s, s:s, s:s, s:s}", "level", preflight_level_name(f->level),
+                                            "subject", f->subject, "text", f->text, "remedy", f->remedy));
+    }
+    return all;
+}
+
 static struct finding *add(struct preflight *p, enum preflight_level level, const char *subject,
                            const char *remedy, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
@@ -154,9 +167,12 @@ static void check_model(struct preflight *p, const json_t *node, const struct pr
             error);
     else if (isfinite(context) && context < (double)needs->largest_context)
         add(p, PREFLIGHT_BLOCKER, "model",
-            "kernsweep gguf set FILE llama.context_length N on the node, or smaller contexts",
+            "kernsweep gguf set FILE llama.context_length N on the node, or smaller contexts (--contexts)",
             "%s: llama.context_length %.0f is below the largest context, %" PRId64, path, context,
             needs->largest_context);
+    else if (!isfinite(context))
+        add(p, PREFLIGHT_WARNING, "model", "see it with kernsweep gguf show FILE on the node",
+            "%s: its metadata have no context_length", path);
     else
         add(p, PREFLIGHT_OK, "model", "", "%s, llama.context_length %.0f", path, context);
 }

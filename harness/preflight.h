@@ -34,6 +34,9 @@ struct preflight_needs {
     double clock_error_s;    /* half of the round trip it was measured with */
 };
 
+/* Array of the findings of this level or worse; the caller json_decref()s. */
+json_t *preflight_encode(const struct preflight *p, enum preflight_level from);
+
 void preflight_check(struct preflight *out, const json_t *node, const struct preflight_needs *needs);
 const char *preflight_level_name(enum preflight_level l);
 

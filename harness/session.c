@@ -136,8 +136,10 @@ static int submit(struct session *s, const struct plan *p, const char *sha, cons
                                     .tag = pick(s->opt.tag, p->tag),
                                     .mode = pick(s->opt.mode, p->mode),
                                     .node = s->rec.node,
-                                    .source_sha256 = sha};
+                                    .source_sha256 = sha,
+                                    .preflight = preflight_encode(&s->preflight, PREFLIGHT_WARNING)};
     json_t *body = json_pack("{s:O, s:o}", "plan", p->root, "job", job_encode(p, &req));
+    json_decref(req.preflight);
     struct buf text;
     buf_init(&text, REMOTE_MAX_JSON);
     int rc = body ? json_encode(body, &text, err) : err_set(err, ERR_INTERNAL, "no memory for the job");
@@ -160,6 +162,59 @@ static void today(char *out, size_t cap)
     strftime(out, cap, "%Y-%m-%d", &tm);
 }
 
+/* Seconds since the epoch of "2026-02-14T03:15:09.123Z"; NaN for anything else. */
+static double parse_time(const char *text)
+{
+    struct tm tm = {0};
+    double seconds;
+    if (!text || sscanf(text, "%4d-%2d-%2dT%2d:%2d:%lfZ", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour,
+                        &tm.tm_min, &seconds) != 6)
+        return NAN;
+    tm.tm_year -= 1900;
+    tm.tm_mon -= 1;
+    return (double)timegm(&tm) + seconds;
+}
+
+json_t *session_preflight(struct session *s, const char *model, int64_t largest_context,
+                          struct preflight *out, struct err *err)
+{
+    const char *args[] = {"--model", model, NULL};
+    double before = clock_real_s();
+    json_t *node = remote_call(&s->remote, "probe", model ? args : NULL, NULL, 0, probe_deadline_s, err);
+    double after = clock_real_s();
+    if (!node)
+        return NULL;
+    const char *time = json_string_value(json_object_get(node, "time"));
+    const struct preflight_needs needs = {.largest_context = largest_context,
+                                          .clock_offset_s = parse_time(time) - (before + after) / 2,
+                                          .clock_error_s = (after - before) / 2};
+    preflight_check(out, node, &needs);
+    return node;
+}
+
+/* Warnings are told and go into the job, for node.json; a blocker is the end. */
+static int check_node(struct session *s, const struct plan *p, struct err *err)
+{
+    struct preflight *found = &s->preflight;
+    char line[2 * PREFLIGHT_TEXT_MAX + 64];
+    json_t *node = session_preflight(s, p->model, plan_largest_context(p), found, err);
+    if (!node)
+        return -1;
+    json_decref(node);
+    const struct finding *blocker = NULL;
+    for (size_t i = 0; i < found->count; i++) {
+        const struct finding *f = &found->findings[i];
+        snprintf(line, sizeof line, "warning: %s: %s (%s)", f->subject, f->text, f->remedy);
+        if (f->level == PREFLIGHT_WARNING)
+            live_note(&s->live, line);
+        if (f->level == PREFLIGHT_BLOCKER && !blocker)
+            blocker = f;
+    }
+    return blocker ? err_set(err, ERR_NODE, "node %s is not fit for this run: %s: %s; %s", s->rec.node,
+                             blocker->subject, blocker->text, blocker->remedy)
+                   : 0;
+}
+
 static int start_on_node(struct session *s, const struct plan *p, const char *date, struct err *err)
 {
     char line[512], sha[SHA256_HEX_LEN + 1];
@@ -167,6 +222,8 @@ static int start_on_node(struct session *s, const struct plan *p, const char *da
         return -1;
     snprintf(line, sizeof line, "node %s (%s)", transport_describe(s->t), transport_backend_name(s->t));
     live_note(&s->live, line);
+    if (check_node(s, p, err) != 0)
+        return -1;
     bool sources = p->source_dir || s->opt.source_sha256;
     if (sources && (s->opt.source_sha256 ? use_staged(s, sha, err) : stage_source(s, p, sha, err)) != 0)
         return -1;
@@ -199,34 +256,6 @@ int session_attach(struct session *s, const struct runrec *rec, const struct ses
     init(s, opt);
     s->rec = *rec;
     return connect_node(s, err);
-}
-
-/* Seconds since the epoch of "2026-02-14T03:15:09.123Z"; NaN for anything else. */
-static double parse_time(const char *text)
-{
-    struct tm tm = {0};
-    double seconds;
-    if (!text || sscanf(text, "%4d-%2d-%2dT%2d:%2d:%lfZ", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour,
-                        &tm.tm_min, &seconds) != 6)
-        return NAN;
-    tm.tm_year -= 1900;
-    tm.tm_mon -= 1;
-    return (double)timegm(&tm) + seconds;
-}
-
-json_t *session_preflight(struct session *s, int64_t largest_context, struct preflight *out, struct err *err)
-{
-    double before = clock_real_s();
-    json_t *node = remote_call(&s->remote, "probe", NULL, NULL, 0, probe_deadline_s, err);
-    double after = clock_real_s();
-    if (!node)
-        return NULL;
-    const char *time = json_string_value(json_object_get(node, "time"));
-    const struct preflight_needs needs = {.largest_context = largest_context,
-                                          .clock_offset_s = parse_time(time) - (before + after) / 2,
-                                          .clock_error_s = (after - before) / 2};
-    preflight_check(out, node, &needs);
-    return node;
 }
 
 static int on_line(void *arg, const char *line, size_t len, struct err *err)

@@ -40,19 +40,22 @@ struct session {
     struct runrec rec;
     struct live live;
     struct event_stream stream;
-    char run_status[32]; /* of the SUITE_END event, "" until then */
+    struct preflight preflight; /* of session_start(); count 0 until the node has answered */
+    char run_status[32];        /* of the SUITE_END event, "" until then */
     char executor[FS_PATH_MAX];
 };
 
-/* Connects, installs, stages and submits. On success s->rec is saved and the run goes on by itself. */
+/* Connects, looks whether the node is fit (see s->preflight), stages and submits. On success s->rec is saved
+ * and the run goes on by itself. */
 int session_start(struct session *s, const struct plan *p, const struct session_options *opt,
                   struct err *err);
 /* Connects to the node of a known run. */
 int session_attach(struct session *s, const struct runrec *rec, const struct session_options *opt,
                    struct err *err);
-/* Asks the connected node for its facts and judges them. NULL with err when it does not answer, else the
- * caller json_decref()s. */
-json_t *session_preflight(struct session *s, int64_t largest_context, struct preflight *out, struct err *err);
+/* Asks the connected node for its facts and judges them; model may be NULL. NULL with err when it does not
+ * answer, else the caller json_decref()s. */
+json_t *session_preflight(struct session *s, const char *model, int64_t largest_context,
+                          struct preflight *out, struct err *err);
 /* Shows the journal until the run is closed: reconnects, and starts a dead executor again. */
 int session_follow(struct session *s, struct err *err);
 /* Pulls the closed run's bundle to s->rec.bundle; nothing stands there unless it is whole and verified. */

@@ -10,7 +10,8 @@ static bool is_fleeting(const char *key)
 {
     static const char *const keys[] = {"schema",          "time",           "workdir",      "disk_free_bytes",
                                        "vram_used_bytes", "gpu_processes",  "leftovers",    "uptime_s",
-                                       "loadavg",         "mem_free_bytes", "temperatures", "power_w"};
+                                       "loadavg",         "mem_free_bytes", "temperatures", "power_w",
+                                       "preflight"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(keys[i], key) == 0)
             return true;

@@ -12,7 +12,7 @@ static void assert_same(const struct samples *a, const struct samples *b)
         assert_string_equal(a->columns[i].name, b->columns[i].name);
         for (size_t j = 0; j < a->count; j++) {
             double x = a->columns[i].values[j], y = b->columns[i].values[j];
-            if (isnan(x) ? !isnan(y) : memcmp(&x, &y, sizeof x) != 0)
+            if (isnan(x) ? !isnan(y) : x != y || signbit(x) != signbit(y))
                 fail_msg("%s[%zu]: %.17g became %.17g", a->columns[i].name, j, x, y);
         }
     }
