@@ -136,6 +136,15 @@ static int newest_first(const struct dirent **a, const struct dirent **b)
     return strcmp((*b)->d_name, (*a)->d_name);
 }
 
+/* A folder that a submit which was cut short left behind is no run: it cannot be started, and nobody was told
+ * of it. */
+static bool submitted(const char *dir)
+{
+    char path[FS_PATH_MAX];
+    return (fs_join(path, NULL, dir, RUN_MANIFEST) == 0 && fs_exists(path)) ||
+           (fs_join(path, NULL, dir, RUN_JOB_PRIVATE) == 0 && fs_exists(path));
+}
+
 static json_t *report_all(const char *runs)
 {
     struct dirent **list = NULL;
@@ -144,7 +153,7 @@ static json_t *report_all(const char *runs)
     int n = scandir(runs, &list, NULL, newest_first);
     for (int i = 0; i < n; i++) {
         if (i < RUNS_MAX && text_is_name(list[i]->d_name) && fs_join(dir, NULL, runs, list[i]->d_name) == 0 &&
-            fs_is_dir(dir))
+            submitted(dir))
             json_array_append_new(out, report(dir, list[i]->d_name));
         free(list[i]);
     }

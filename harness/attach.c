@@ -45,6 +45,21 @@ json_t *attach_node_runs(struct session *s, const char *run_id, struct err *err)
     return remote_call(&s->remote, "status", run_id ? one : NULL, NULL, 0, 0, err);
 }
 
+int attach_node_has(struct session *s, const char *run_id, bool *has, struct err *err)
+{
+    json_t *runs = attach_node_runs(s, NULL, err), *run;
+    size_t i;
+    *has = false;
+    json_array_foreach(runs, i, run)
+    {
+        const char *id = json_string_value(json_object_get(run, "run_id"));
+        *has = *has || (id && strcmp(id, run_id) == 0);
+    }
+    int rc = runs ? 0 : -1;
+    json_decref(runs);
+    return rc;
+}
+
 /* The one run on the node whose id begins with word. */
 static int adopt_run(struct session *s, const char *word, struct err *err)
 {

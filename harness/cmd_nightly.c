@@ -3,7 +3,9 @@
 #include "common/clock.h"
 #include "common/json.h"
 #include "harness/attach.h"
+#include "harness/confirm_run.h"
 #include "harness/finish.h"
+#include "harness/measure.h"
 #include "harness/nightly_lock.h"
 #include "harness/nights.h"
 #include "harness/notify.h"
@@ -24,6 +26,8 @@ struct nightly {
     struct session session;
     struct finish_result result;
     struct night night;
+    struct nightly_lock lock;
+    struct nightly_state state;
     char night_time[CLOCK_ISO_LEN + 1];
 };
 
@@ -57,62 +61,59 @@ static void fill_options(const struct nightly *n, struct session_options *opt)
     opt->node = n->args->node;
 }
 
-/* Whether the node has the connected session's run: a start may have been cut short before it was submitted.
- */
-static bool node_has_run(struct session *s)
-{
-    struct err ignored = {0};
-    json_t *runs = attach_node_runs(s, s->rec.run_id, &ignored);
-    bool has = json_array_size(runs) > 0;
-    json_decref(runs);
-    return has;
-}
-
 /* Connects to the run that was cut short, if there is one. *found says so. */
 static int pick_up(struct nightly *n, const struct session_options *opt, bool *found, struct err *err)
 {
     struct runrec rec;
     struct newest last = {.plan = n->plan.file, .out = &rec};
     *found = false;
-    if (runrec_each(n->env->db, look, &last, err) != 0)
+    if (*n->state.run_id) {
+        if (runrec_find(&rec, n->env->db, n->state.run_id, err) != 0)
+            return -1;
+    } else if (runrec_each(n->env->db, look, &last, err) != 0)
         return -1;
-    if (!last.found || rec.state == RUNREC_INGESTED)
+    else if (!last.found || rec.state == RUNREC_INGESTED)
         return 0;
     *found = true;
-    if (rec.state == RUNREC_PULLED) {
+    if (rec.state >= RUNREC_PULLED) {
         n->session.rec = rec;
         return 0;
     }
-    if (session_attach(&n->session, &rec, opt, err) != 0)
+    if (session_attach(&n->session, &rec, opt, err) != 0 ||
+        attach_node_has(&n->session, rec.run_id, found, err) != 0)
         return -1;
-    if (rec.state == RUNREC_STARTING && !node_has_run(&n->session)) {
+    if (!*found)
         session_close(&n->session);
-        *found = false;
-    } else
-        fprintf(stderr, "picking up run %s\n", rec.run_id);
+    fprintf(stderr, *found ? "picking up run %s\n" : "the node does not know run %s: starting anew\n",
+            rec.run_id);
     return 0;
 }
 
-/* On the node until the bundle is here. */
-static int measure(struct nightly *n, struct err *err)
+/* On the node until the bundle is here; from then on the night is this run's, whatever cuts it short. */
+static int measure(struct nightly *n, const struct session_options *opt, struct err *err)
 {
-    struct session_options opt;
     bool found;
-    fill_options(n, &opt);
-    if (cmd_backend(n->env, &opt.backend, err) != 0 || pick_up(n, &opt, &found, err) != 0)
+    if (measure_settle(n->env->db, n->plan.file, RUN_TAG_CONFIRM, opt, err) != 0 ||
+        pick_up(n, opt, &found, err) != 0)
         return -1;
-    if (found && n->session.rec.state == RUNREC_PULLED)
-        return 0;
-    if (!found && session_start(&n->session, &n->plan, &opt, err) != 0) {
+    if (!found && session_start(&n->session, &n->plan, opt, err) != 0) {
         cmd_print_blockers(&n->session.preflight);
         return -1;
     }
-    return session_follow(&n->session, err) == 0 ? session_collect(&n->session, err) : -1;
+    if (n->session.rec.state < RUNREC_PULLED &&
+        (session_follow(&n->session, err) != 0 || session_collect(&n->session, err) != 0))
+        return -1;
+    if (*n->state.run_id)
+        return 0;
+    snprintf(n->state.run_id, sizeof n->state.run_id, "%s", n->session.rec.run_id);
+    snprintf(n->state.night, sizeof n->state.night, "%s", n->night_time);
+    return nightly_lock_save(&n->lock, &n->state, err);
 }
 
-static int write_up(struct nightly *n, struct err *err)
+static int write_up(struct nightly *n, const struct session_options *opt, struct err *err)
 {
     const struct runrec *rec = &n->session.rec;
+    struct confirm_run suspects = {.plan = n->plan.file, .opt = *opt};
     char date[16];
     snprintf(date, sizeof date, "%.10s", n->night_time);
     if (nights_open(&n->night, reports_dir(n), date, rec->run_id, err) != 0)
@@ -121,6 +122,8 @@ static int write_up(struct nightly *n, struct err *err)
                                        .html = n->night.html,
                                        .fail_on = FAIL_ON_REGRESSION,
                                        .quiet = true,
+                                       .confirm = confirm_run,
+                                       .confirm_arg = &suspects,
                                        .first_is_base = true};
     return finish_run(n->env, &n->session.rec, &fin, &n->result, err);
 }
@@ -179,47 +182,70 @@ static int open_blocked(struct nightly *n, struct err *err)
     return nights_open(&n->night, reports_dir(n), date, name, err);
 }
 
+static void tell(struct nightly *n, unsigned news, const json_t *summary, int code)
+{
+    struct err err = {0};
+    if (n->state.told)
+        return;
+    if (notify_all(n->plan.nightly.notify, news, summary, code >= 0 ? n->night.markdown : "", &err) > 0)
+        cmd_fail(&err);
+    n->state.told = true;
+    if (*n->state.run_id && nightly_lock_save(&n->lock, &n->state, &err) != 0)
+        cmd_fail(&err);
+}
+
 /* Records the night, tells people, prunes. None of it changes what the night was. */
-static void close_night(struct nightly *n, struct nightly_lock *lock, int code, const struct err *outcome)
+static void close_night(struct nightly *n, int code, const struct err *outcome)
 {
     struct err err = {0};
     char text[ERR_MSG_MAX];
-    unsigned news = news_of(n, code, outcome), before = nightly_lock_last(lock);
-    if (news == 0 && before != 0)
-        news = NEWS_RECOVERED;
+    unsigned ended = news_of(n, code, outcome);
+    unsigned news = ended == 0 && n->state.news != 0 ? NEWS_RECOVERED : ended;
     headline(n, code, outcome, text, sizeof text);
     json_t *summary = summarise(n, code, news, text);
     if ((code < 0 && open_blocked(n, &err) != 0) ||
         nights_close(&n->night, reports_dir(n), summary, &err) != 0)
         cmd_fail(&err);
-    if (notify_all(n->plan.nightly.notify, news, summary, code >= 0 ? n->night.markdown : "", &err) > 0)
-        cmd_fail(&err);
+    tell(n, news, summary, code);
     if (n->plan.nightly.keep_bundles > 0 &&
         retention_prune(n->env->db, n->plan.file, n->plan.nightly.keep_bundles, &err) != 0)
         cmd_fail(&err);
-    if (nightly_lock_record(lock, news & ~(unsigned)NEWS_RECOVERED, &err) != 0)
+    n->state = (struct nightly_state){.news = ended};
+    if (nightly_lock_save(&n->lock, &n->state, &err) != 0)
         cmd_fail(&err);
     fprintf(stderr, "night %s: %s\n", n->plan.ticket, text);
     json_decref(summary);
 }
 
+/* A night that was cut short keeps its time, and with it its folder. */
+static void begin(struct nightly *n)
+{
+    nightly_lock_load(&n->lock, &n->state);
+    if (*n->state.run_id)
+        snprintf(n->night_time, sizeof n->night_time, "%s", n->state.night);
+    else
+        clock_iso8601(clock_real_s(), n->night_time);
+}
+
 static int night(struct nightly *n, const char *file, struct err *err)
 {
-    struct nightly_lock lock;
+    struct session_options opt;
     char *path = realpath(file, NULL);
     int rc = plan_load(&n->plan, path ? path : file, err);
     free(path);
-    if (rc != 0 || nightly_lock_take(&lock, n->env->db, &n->plan, err) != 0)
+    fill_options(n, &opt);
+    if (rc != 0 || cmd_backend(n->env, &opt.backend, err) != 0 ||
+        nightly_lock_take(&n->lock, n->env->db, &n->plan, err) != 0)
         return -1;
-    clock_iso8601(clock_real_s(), n->night_time);
-    int code = measure(n, err);
+    begin(n);
+    int code = measure(n, &opt, err);
     if (code == 0)
-        code = write_up(n, err);
+        code = write_up(n, &opt, err);
     if (code < 0 && err->kind == ERR_INTERRUPTED)
         attach_print_left(&n->session);
     else
-        close_night(n, &lock, code, err);
-    nightly_lock_release(&lock);
+        close_night(n, code, err);
+    nightly_lock_release(&n->lock);
     return code;
 }
 

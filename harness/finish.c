@@ -15,6 +15,7 @@ struct finish {
     struct run_data run;
     struct comparison comparison;
     bool compared;
+    bool is_base; /* the run is what it would be compared with */
 };
 
 int finish_fail_on_from_name(const char *name, enum finish_fail_on *out, struct err *err)
@@ -53,12 +54,13 @@ static struct compare_options thresholds(const struct runrec *rec)
     return o;
 }
 
-/* A node that went away in between leaves the suspects as they are: they were measured, after all. */
+/* Once is enough for two runs. A node that went away in between leaves the suspects as they are: they were
+ * measured, after all. */
 static int confirm(struct finish *f, const struct against *against, const struct finish_options *opt,
                    struct err *err)
 {
     struct err why = {0};
-    if (!opt->confirm || f->comparison.verdicts[VERDICT_REGRESSED] == 0 ||
+    if (!opt->confirm || f->comparison.verdicts[VERDICT_REGRESSED] == 0 || against->outcomes.count > 0 ||
         opt->confirm(opt->confirm_arg, &f->store, &f->run, against, &f->comparison, &why) == 0)
         return 0;
     if (why.kind == ERR_NODE) {
@@ -78,9 +80,10 @@ static int compare_with_baseline(struct finish *f, const struct runrec *rec, con
         return 0;
     if (against_baseline(&f->store, &f->run.info, rec->baseline, &options, &against, err) != 0)
         return -1;
-    int rc = against_compare(&against, &f->run, &f->comparison, err);
-    f->compared = rc == 0;
-    if (rc == 0)
+    f->is_base = opt->first_is_base && against.base.info.key == f->run.info.key;
+    int rc = f->is_base ? 0 : against_compare(&against, &f->run, &f->comparison, err);
+    f->compared = rc == 0 && !f->is_base;
+    if (f->compared)
         rc = confirm(f, &against, opt, err);
     against_release(&against);
     return rc;
@@ -216,11 +219,11 @@ int finish_run(struct cmd_env *env, struct runrec *rec, const struct finish_opti
     if (rc == 0)
         rc = store_bundle(env, &f, rec, err);
     if (rc == 0 && compare_with_baseline(&f, rec, opt, &refusal) != 0) {
-        bool taken = opt->first_is_base && take_baseline(&f, rec, &refusal);
-        refused = !taken;
-        if (result)
-            result->became_baseline = taken;
+        f.is_base = opt->first_is_base && take_baseline(&f, rec, &refusal);
+        refused = !f.is_base;
     }
+    if (result)
+        result->became_baseline = f.is_base;
     if (rc == 0)
         rc = write_reports(&f, rec, opt, report, err);
     if (rc == 0)

@@ -1,17 +1,24 @@
 #include "harness/measure.h"
 
+#include "harness/attach.h"
 #include "results/ingest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int rename_plan(struct plan *p, const char *purpose, struct err *err)
+char *measure_plan_name(const char *plan, const char *purpose)
 {
     char *name = NULL;
+    return asprintf(&name, "%s#%s", plan, purpose) < 0 ? NULL : name;
+}
+
+static int rename_plan(struct plan *p, const char *purpose, struct err *err)
+{
     if (strchr(p->file, '#'))
         return 0;
-    if (asprintf(&name, "%s#%s", p->file, purpose) < 0)
+    char *name = measure_plan_name(p->file, purpose);
+    if (!name)
         return err_set(err, ERR_INTERNAL, "no memory for a plan's name");
     free(p->file);
     p->file = name;
@@ -43,5 +50,63 @@ int measure_run(struct plan *p, const struct session_options *opt, struct store 
     if (rc == 0)
         rc = store_it(&s, store, key, err);
     session_close(&s);
+    return rc;
+}
+
+struct left {
+    const char *plan;
+    struct runrec rec;
+    bool found;
+};
+
+static int look(const struct runrec *r, void *arg, struct err *err)
+{
+    struct left *l = arg;
+    (void)err;
+    if (strcmp(r->plan, l->plan) == 0) {
+        l->rec = *r;
+        l->found = r->state == RUNREC_RUNNING || r->state == RUNREC_PULLED;
+    }
+    return 0;
+}
+
+static int settle(const struct runrec *rec, const struct session_options *opt, struct err *err)
+{
+    struct session s = {0};
+    struct store store = {0};
+    int64_t key;
+    bool there = true;
+    int rc = store_open(&store, opt->db, STORE_WRITE, err);
+    if (rc == 0 && rec->state == RUNREC_RUNNING) {
+        rc = session_attach(&s, rec, opt, err);
+        if (rc == 0)
+            rc = attach_node_has(&s, rec->run_id, &there, err);
+        if (rc == 0 && there)
+            rc = session_follow(&s, err);
+        if (rc == 0)
+            rc = there ? session_collect(&s, err) : 0;
+    } else {
+        s.rec = *rec;
+        s.opt = *opt;
+    }
+    if (rc == 0 && there)
+        rc = store_it(&s, &store, &key, err);
+    if (s.t)
+        session_close(&s);
+    store_close(&store);
+    return rc;
+}
+
+int measure_settle(const char *db, const char *plan, const char *purpose, const struct session_options *opt,
+                   struct err *err)
+{
+    char *name = measure_plan_name(plan, purpose);
+    struct left left = {.plan = name};
+    if (!name)
+        return err_set(err, ERR_INTERNAL, "no memory for a plan's name");
+    int rc = runrec_each(db, look, &left, err);
+    if (rc == 0 && left.found)
+        rc = settle(&left.rec, opt, err);
+    free(name);
     return rc;
 }

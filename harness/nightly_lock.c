@@ -2,6 +2,7 @@
 
 #include "common/clock.h"
 #include "common/json.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,17 +67,26 @@ void nightly_lock_release(struct nightly_lock *l)
     l->fd = -1;
 }
 
-unsigned nightly_lock_last(const struct nightly_lock *l)
+void nightly_lock_load(const struct nightly_lock *l, struct nightly_state *out)
 {
     json_t *state = json_load(l->state, 1 << 16, NULL);
     json_int_t news = json_integer_value(json_object_get(state, "news"));
+    const char *run_id = json_string_value(json_object_get(state, "run_id"));
+    const char *night = json_string_value(json_object_get(state, "night"));
+    *out = (struct nightly_state){.news = news > 0 && news < 256 ? (unsigned)news : 0};
+    if (run_id && night && text_is_name(run_id) && strlen(run_id) < sizeof out->run_id &&
+        strlen(night) == CLOCK_ISO_LEN) {
+        snprintf(out->run_id, sizeof out->run_id, "%s", run_id);
+        snprintf(out->night, sizeof out->night, "%s", night);
+        out->told = json_is_true(json_object_get(state, "told"));
+    }
     json_decref(state);
-    return news > 0 && news < 256 ? (unsigned)news : 0;
 }
 
-int nightly_lock_record(const struct nightly_lock *l, unsigned news, struct err *err)
+int nightly_lock_save(const struct nightly_lock *l, const struct nightly_state *s, struct err *err)
 {
-    json_t *state = json_pack("{s:i}", "news", (int)news);
+    json_t *state = json_pack("{s:i, s:s, s:s, s:b}", "news", (int)s->news, "run_id", s->run_id, "night",
+                              s->night, "told", s->told);
     int rc = state ? json_save(l->state, state, err) : err_set(err, ERR_INTERNAL, "%s: no memory", l->state);
     json_decref(state);
     return rc;

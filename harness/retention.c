@@ -1,7 +1,9 @@
 #include "harness/retention.h"
 
+#include "harness/measure.h"
 #include "harness/runrec.h"
 #include "results/baseline.h"
+#include "results/history.h"
 #include "results/runs.h"
 
 #include <stdio.h>
@@ -64,17 +66,28 @@ static int prune(struct store *s, const struct candidates *c, int64_t keep, stru
     return 0;
 }
 
-int retention_prune(const char *db, const char *plan, int64_t keep_bundles, struct err *err)
+static int prune_plan(const char *db, const char *plan, int64_t keep, struct err *err)
 {
     struct candidates c = {.plan = plan};
     struct store s = {0};
     int rc = runrec_each(db, collect, &c, err);
-    if (rc == 0 && c.count > (size_t)keep_bundles) {
+    if (rc == 0 && c.count > (size_t)keep) {
         rc = store_open(&s, db, STORE_READ, err);
         if (rc == 0)
-            rc = prune(&s, &c, keep_bundles, err);
+            rc = prune(&s, &c, keep, err);
         store_close(&s);
     }
     free(c.items);
+    return rc;
+}
+
+int retention_prune(const char *db, const char *plan, int64_t keep_bundles, struct err *err)
+{
+    char *confirming = measure_plan_name(plan, RUN_TAG_CONFIRM);
+    if (!confirming)
+        return err_set(err, ERR_INTERNAL, "retention: no memory");
+    int rc =
+        prune_plan(db, plan, keep_bundles, err) || prune_plan(db, confirming, keep_bundles, err) ? -1 : 0;
+    free(confirming);
     return rc;
 }

@@ -329,9 +329,22 @@ static int pull_into(struct session *s, const char *partial, struct err *err)
     }
 }
 
+/* Pulled by a command that was killed before it could write that down. */
+static bool collected_before(const struct session *s)
+{
+    char manifest[FS_PATH_MAX];
+    struct err ignored = {0};
+    return fs_join(manifest, NULL, s->rec.bundle, "manifest.json") == 0 && fs_exists(manifest) &&
+           manifest_verify(s->rec.bundle, s->rec.run_id, &ignored) == 0;
+}
+
 int session_collect(struct session *s, struct err *err)
 {
     char partial[FS_PATH_MAX];
+    if (collected_before(s)) {
+        s->rec.state = RUNREC_PULLED;
+        return runrec_save(&s->rec, s->opt.db, err);
+    }
     int n = snprintf(partial, sizeof partial, "%s.partial", s->rec.bundle);
     if (n < 0 || n >= FS_PATH_MAX)
         return err_set(err, ERR_INPUT, "path too long: %.200s", s->rec.bundle);

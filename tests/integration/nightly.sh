@@ -25,7 +25,7 @@ write_plan() {
 night=("$KERNSWEEP" nightly "$plan" --ssh-config "$NODE/ssh_config" --db "$TMPDIR/results.db"
     --artifacts "$TMPDIR/artifacts" --reports "$TMPDIR/nights")
 runs_stored() {
-    sqlite3 "$TMPDIR/results.db" 'SELECT count(*) FROM run'
+    sqlite3 "$TMPDIR/results.db" "SELECT count(*) FROM run WHERE tag = ''"
 }
 
 write_plan 0.5 0.1
@@ -44,6 +44,8 @@ is "the store keeps all" "$(runs_stored)" 3
 write_plan 0.9 0.1
 exits "a slower night: exit 4" 4 "${night[@]}"
 is "says so" "$(tail -n 1 "$told" | cut -d ' ' -f 1)" regression
+like "after it measured the suspects again in turns" "$ERR" 'confirming 2 suspects'
+is "four times" "$(sqlite3 "$TMPDIR/results.db" "SELECT count(*) FROM run WHERE tag = 'confirm'")" 4
 like "hands the report over" "$(cat "$told.report")" 'regressed'
 
 exits "a node that is away: exit 3" 3 "${night[@]}" --node 127.0.0.1:1
@@ -68,6 +70,6 @@ exits "after a kill -9 the next one" 0 "${night[@]}"
 like "picks the run up" "$ERR" 'picking up run'
 is "each test once, in one run more" "$(runs_stored)" $((before + 1))
 
-is "with all its tests" "$(sqlite3 "$TMPDIR/results.db" 'SELECT count(*) FROM test GROUP BY run_id' | sort -u)" 4
+is "with all its tests" "$(sqlite3 "$TMPDIR/results.db" "SELECT count(*) FROM test JOIN run ON run.id = test.run_id WHERE tag = '' GROUP BY run.id" | sort -u)" 4
 
 done_testing
