@@ -270,19 +270,17 @@ static void fill_types(const char *full, struct dirent **names, int n)
     for (int i = 0; i < n; i++)
         if (names[i]->d_type == DT_UNKNOWN && fs_join(path, NULL, full, names[i]->d_name) == 0 &&
             lstat(path, &st) == 0)
-            names[i]->d_type = S_ISDIR(st.st_mode) ? DT_DIR : DT_REG;
+            names[i]->d_type = S_ISDIR(st.st_mode) ? DT_DIR : S_ISREG(st.st_mode) ? DT_REG : DT_LNK;
 }
 
 static int walk_dir(const struct walk *w, const char *full, const char *rel, int depth, struct err *err);
 
-static int walk_entry(const struct walk *w, const char *full, const char *rel, int depth, struct err *err)
+static int walk_entry(const struct walk *w, unsigned char type, const char *full, const char *rel, int depth,
+                      struct err *err)
 {
-    struct stat st;
-    if (lstat(full, &st) != 0)
-        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot look at", full);
-    if (S_ISDIR(st.st_mode))
+    if (type == DT_DIR)
         return walk_dir(w, full, rel, depth + 1, err);
-    if (S_ISREG(st.st_mode))
+    if (type == DT_REG)
         return w->fn(rel, full, w->arg, err);
     if (w->skip_special)
         return 0;
@@ -309,7 +307,7 @@ static int walk_dir(const struct walk *w, const char *full, const char *rel, int
                     ? -1
                     : 0;
         if (rc == 0)
-            rc = walk_entry(w, sub_full, sub_rel, depth, err);
+            rc = walk_entry(w, names[i]->d_type, sub_full, sub_rel, depth, err);
         free(names[i]);
     }
     free(names);

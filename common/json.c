@@ -65,29 +65,34 @@ struct json_at json_root(const json_t *value, const char *file)
     return at;
 }
 
-/* Bounded: a place that does not fit is cut, which only shortens a message. */
-static void place(struct json_at *at, const char *base, const char *fmt, const char *key, size_t i)
+/* Bounded: a place that does not fit is cut, which only shortens a message. Returns where the text ends. Most
+ * places are never shown, so this is no place for printf. */
+static size_t place_add(struct json_at *at, size_t len, const char *text)
 {
-    size_t n = strnlen(base, sizeof at->path - 1);
-    memcpy(at->path, base, n);
-    at->path[n] = '\0';
-    if (fmt)
-        snprintf(at->path + n, sizeof at->path - n, "[%zu]", i);
-    else
-        snprintf(at->path + n, sizeof at->path - n, ".%s", key);
+    size_t n = strnlen(text, sizeof at->path - 1 - len);
+    memcpy(at->path + len, text, n);
+    at->path[len + n] = '\0';
+    return len + n;
 }
 
 struct json_at json_member(const struct json_at *obj, const char *key)
 {
-    struct json_at at = {.value = obj->value ? json_object_get(obj->value, key) : NULL, .file = obj->file};
-    place(&at, obj->path, NULL, key, 0);
+    struct json_at at;
+    at.value = obj->value ? json_object_get(obj->value, key) : NULL;
+    at.file = obj->file;
+    size_t n = place_add(&at, 0, obj->path);
+    n = place_add(&at, n, ".");
+    place_add(&at, n, key);
     return at;
 }
 
 struct json_at json_element(const struct json_at *arr, size_t i)
 {
-    struct json_at at = {.value = arr->value ? json_array_get(arr->value, i) : NULL, .file = arr->file};
-    place(&at, arr->path, "i", NULL, i);
+    struct json_at at;
+    at.value = arr->value ? json_array_get(arr->value, i) : NULL;
+    at.file = arr->file;
+    size_t n = place_add(&at, 0, arr->path);
+    snprintf(at.path + n, sizeof at.path - n, "[%zu]", i);
     return at;
 }
 

@@ -19,21 +19,28 @@ static const char *outcome_name(enum ingest_outcome o)
     return "?";
 }
 
-static int ingest_one(struct cmd_env *env, struct store *s, const char *dir,
-                      const struct ingest_options *options, json_t *all)
+/* What is told of the folders while they come in. */
+struct telling {
+    bool json;
+    json_t *all;
+    int worst;
+};
+
+static void tell(void *arg, const char *dir, const struct ingest_result *r, const struct err *err)
 {
-    struct ingest_result r = {0};
-    struct err err = {0};
-    if (ingest_bundle(s, dir, options, &r, &err) != 0)
-        return cmd_fail(&err);
-    if (!env->json)
-        printf("%s  %s, %d tests\n", r.run_id, outcome_name(r.outcome), r.tests);
-    if (r.warnings > 0)
-        fprintf(stderr, "%s: %d oddities, the first: %s\n", dir, r.warnings, r.warning);
-    json_array_append_new(all,
-                          json_pack("{s:s, s:s, s:s, s:i, s:i}", "dir", dir, "run_id", r.run_id, "outcome",
-                                    outcome_name(r.outcome), "tests", r.tests, "warnings", r.warnings));
-    return EXIT_DONE;
+    struct telling *t = arg;
+    if (!r) {
+        int code = cmd_fail(err);
+        t->worst = code > t->worst ? code : t->worst;
+        return;
+    }
+    if (!t->json)
+        printf("%s  %s, %d tests\n", r->run_id, outcome_name(r->outcome), r->tests);
+    if (r->warnings > 0)
+        fprintf(stderr, "%s: %d oddities, the first: %s\n", dir, r->warnings, r->warning);
+    json_array_append_new(t->all,
+                          json_pack("{s:s, s:s, s:s, s:i, s:i}", "dir", dir, "run_id", r->run_id, "outcome",
+                                    outcome_name(r->outcome), "tests", r->tests, "warnings", r->warnings));
 }
 
 int cmd_ingest(struct cmd_env *env, int argc, char **argv)
@@ -60,15 +67,11 @@ int cmd_ingest(struct cmd_env *env, int argc, char **argv)
         return EXIT_DONE;
     if (rc != 0 || cmd_store_open(env, &s, STORE_WRITE, &err) != 0)
         return cmd_fail(&err);
-    json_t *all = json_array();
-    int worst = EXIT_DONE;
-    for (size_t i = 0; i < n; i++) {
-        int code = ingest_one(env, &s, dirs[i], &options, all);
-        worst = code > worst ? code : worst;
-    }
-    if (env->json)
-        cmd_print_json(json_incref(all));
-    json_decref(all);
+    struct telling t = {.json = env->json, .all = json_array(), .worst = EXIT_DONE};
+    rc = ingest_bundles(&s, dirs, n, &options, tell, &t, &err);
+    if (rc == 0 && env->json)
+        cmd_print_json(json_incref(t.all));
+    json_decref(t.all);
     store_close(&s);
-    return worst;
+    return rc == 0 ? t.worst : cmd_fail(&err);
 }

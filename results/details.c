@@ -24,11 +24,6 @@ const struct run_file *details_file(const struct run_details *d, const char *pat
     return NULL;
 }
 
-static json_t *load(const char *dir, const char *name, char *path, struct err *err)
-{
-    return fs_join(path, err, dir, name) ? NULL : json_load(path, (size_t)64 << 20, err);
-}
-
 static size_t variant_index(const struct run_variant *variants, size_t n, const char *name)
 {
     size_t i = 0;
@@ -69,21 +64,25 @@ static int read_variant_gates(const struct json_at *at, const struct run_variant
     return 0;
 }
 
-static int read_gates(const char *dir, const struct run_variant *variants, size_t n, struct run_details *out,
-                      struct err *err)
+static size_t count_gates(const struct json_at *summary)
 {
-    char path[FS_PATH_MAX];
-    json_t *summary = load(dir, "summary.json", path, err);
-    if (!summary)
-        return -1;
-    struct json_at root = json_root(summary, path), list = json_member(&root, "variants");
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < json_array_size(list.value); i++) {
+    const json_t *list = json_object_get(summary->value, "variants");
+    size_t n = 0;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        n += json_array_size(json_object_get(json_array_get(list, i), "gates"));
+    return n;
+}
+
+static int read_gates(const struct json_at *summary, const struct run_variant *variants, size_t n,
+                      struct run_details *out, struct err *err)
+{
+    struct json_at list = json_member(summary, "variants");
+    for (size_t i = 0; i < json_array_size(list.value); i++) {
         struct json_at variant = json_element(&list, i);
-        rc = read_variant_gates(&variant, variants, n, out, err);
+        if (read_variant_gates(&variant, variants, n, out, err))
+            return -1;
     }
-    json_decref(summary);
-    return rc;
+    return 0;
 }
 
 /* "plan.json" and "v3/build.log", but not "v3/ctx_256_run1/perf.json". */
@@ -99,66 +98,54 @@ static bool is_resources(const char *path)
     return slash && strcmp(slash, "/resources.json") == 0;
 }
 
-static int read_body(const char *dir, struct run_file *f, struct err *err)
+static int read_body(struct manifest *files, struct run_file *f, struct err *err)
 {
-    char path[FS_PATH_MAX];
+    char full[FS_PATH_MAX];
     struct buf text;
+    json_t *value;
+    if (manifest_load(files, f->path, &value, full, err) <= 0)
+        return -1;
     buf_init(&text, DETAILS_BODY_MAX);
-    json_t *value = load(dir, f->path, path, err);
-    int rc = value ? json_encode(value, &text, err) : -1;
+    int rc = json_encode(value, &text, err);
     if (rc == 0 && !(f->body = buf_steal(&text)))
-        rc = err_set(err, ERR_INPUT, "%s: more than %d bytes", path, DETAILS_BODY_MAX);
+        rc = err_set(err, ERR_INPUT, "%s: more than %d bytes", full, DETAILS_BODY_MAX);
     buf_release(&text);
     json_decref(value);
     return rc;
 }
 
-static int read_file(const char *dir, const struct json_at *at, struct run_details *out, struct err *err)
+static int read_file(struct manifest *files, const struct manifest_file *named, struct run_details *out,
+                     struct err *err)
 {
-    const char *path;
-    if (json_get_str(at, "path", &path, err))
-        return -1;
-    if (!belongs_to_run(path))
+    if (!belongs_to_run(named->path))
         return 0;
     if (out->n_files == DETAILS_FILES_MAX)
-        return json_fail(at, err, "more than %d files beside those of the tests", DETAILS_FILES_MAX);
+        return err_set(err, ERR_INPUT, "%s: more than %d files beside those of the tests", files->file,
+                       DETAILS_FILES_MAX);
+    if (!sha256_is_hex(named->sha256))
+        return err_set(err, ERR_INPUT, "%s: %.200s: its hash has not %d hex digits", files->file, named->path,
+                       SHA256_HEX_LEN);
     struct run_file *f = &out->files[out->n_files++];
-    *f = (struct run_file){0};
-    snprintf(f->path, sizeof f->path, "%s", path);
-    if (json_get_int(at, "size", 0, INT64_MAX, &f->size, err) ||
-        artifact_sha256(at, "sha256", f->sha256, err))
-        return -1;
-    return is_resources(path) ? read_body(dir, f, err) : 0;
+    *f = (struct run_file){.size = named->size};
+    snprintf(f->path, sizeof f->path, "%s", named->path);
+    snprintf(f->sha256, sizeof f->sha256, "%s", named->sha256);
+    return is_resources(f->path) ? read_body(files, f, err) : 0;
 }
 
-static int read_files(const char *dir, struct run_details *out, struct err *err)
+int details_read(struct manifest *files, const struct json_at *summary, const struct run_variant *variants,
+                 size_t n_variants, struct run_details *out, struct err *err)
 {
-    char path[FS_PATH_MAX];
-    json_t *manifest = load(dir, "manifest.json", path, err);
-    if (!manifest)
-        return -1;
-    struct json_at root = json_root(manifest, path), list = json_member(&root, "files");
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < json_array_size(list.value); i++) {
-        struct json_at entry = json_element(&list, i);
-        rc = read_file(dir, &entry, out, err);
-    }
-    json_decref(manifest);
-    return rc;
-}
-
-int details_read(const char *dir, const struct run_variant *variants, size_t n_variants,
-                 struct run_details *out, struct err *err)
-{
-    char path[FS_PATH_MAX];
     *out = (struct run_details){0};
-    if (fs_join(path, err, dir, "manifest.json"))
-        return -1;
-    if (!fs_exists(path))
+    if (!manifest_is_closed(files))
         return 0;
-    out->gates = calloc(DETAILS_GATES_MAX, sizeof *out->gates);
-    out->files = calloc(DETAILS_FILES_MAX, sizeof *out->files);
+    out->gates = calloc(count_gates(summary) + 1, sizeof *out->gates);
+    out->files = calloc(files->count + 1, sizeof *out->files);
     if (!out->gates || !out->files)
-        return err_set(err, ERR_INTERNAL, "%s: no memory", dir);
-    return read_gates(dir, variants, n_variants, out, err) || read_files(dir, out, err) ? -1 : 0;
+        return err_set(err, ERR_INTERNAL, "%s: no memory", files->dir);
+    if (read_gates(summary, variants, n_variants, out, err) != 0)
+        return -1;
+    for (size_t i = 0; i < files->count; i++)
+        if (read_file(files, &files->files[i], out, err) != 0)
+            return -1;
+    return 0;
 }

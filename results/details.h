@@ -8,6 +8,8 @@
 #ifndef KERNSWEEP_RESULTS_DETAILS_H
 #define KERNSWEEP_RESULTS_DETAILS_H
 
+#include "common/json.h"
+#include "results/manifest.h"
 #include "results/run_data.h"
 
 enum {
@@ -39,9 +41,9 @@ struct run_details {
     size_t n_files;
 };
 
-/* dir: a bundle with a manifest that holds; one without gives nothing. */
-int details_read(const char *dir, const struct run_variant *variants, size_t n_variants,
-                 struct run_details *out, struct err *err);
+/* summary: of the same bundle. A run that is still open gives nothing. */
+int details_read(struct manifest *files, const struct json_at *summary, const struct run_variant *variants,
+                 size_t n_variants, struct run_details *out, struct err *err);
 /* Inside the caller's transaction. */
 int details_store(struct store *s, int64_t run_key, const struct run_details *d, struct err *err);
 int details_load(struct store *s, int64_t run_key, struct run_details *out, struct err *err);

@@ -63,6 +63,10 @@ int draft_finish(struct draft *d, struct err *err);
 
 struct ingest_result;
 
+/* Whether the store needs the run: 0, or 1 when it is there already, which fills out, or -1 when it is there
+ * with other contents. */
+int ingest_known(struct store *s, const struct run_info *info, struct ingest_result *out, struct err *err);
+
 /* One transaction: already there, replaced, refused or stored; see ingest.h. */
 int ingest_draft(struct store *s, struct draft *d, struct ingest_result *out, struct err *err);
 

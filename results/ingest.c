@@ -1,55 +1,12 @@
 #include "results/ingest.h"
 
-#include "results/readers.h"
+#include "results/draft.h"
+#include "results/source.h"
 #include "results/sql.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int layout_of(const char *dir, enum layout *out, struct err *err)
-{
-    char path[FS_PATH_MAX];
-    if (!fs_is_dir(dir))
-        return err_set(err, ERR_INPUT, "%s: no such folder", dir);
-    if (fs_join(path, err, dir, "job.json") != 0)
-        return -1;
-    if (fs_exists(path)) {
-        *out = LAYOUT_BUNDLE;
-        return 0;
-    }
-    if (fs_join(path, err, dir, "manifest.json") != 0)
-        return -1;
-    if (fs_exists(path))
-        return err_set(err, ERR_INPUT,
-                       "%s: manifest.json without job.json: no bundle, or half of one; pull it again", dir);
-    *out = LAYOUT_B3_89;
-    return 0;
-}
-
-static int identity(const char *dir, enum layout layout, const struct ingest_options *options,
-                    struct run_info *out, struct err *err)
-{
-    switch (layout) {
-    case LAYOUT_BUNDLE:
-        return bundle_identity(dir, out, err);
-    case LAYOUT_B3_89:
-        return b3_89_identity(dir, options, out, err);
-    }
-    return -1;
-}
-
-static int read_draft(const char *dir, enum layout layout, const struct ingest_options *options,
-                      struct draft *d, struct err *err)
-{
-    switch (layout) {
-    case LAYOUT_BUNDLE:
-        return bundle_read(dir, options, d, err);
-    case LAYOUT_B3_89:
-        return b3_89_read(dir, options, d, err);
-    }
-    return -1;
-}
 
 struct stored {
     int64_t key; /* 0: not there */
@@ -135,9 +92,10 @@ int ingest_draft(struct store *s, struct draft *d, struct ingest_result *out, st
     return 0;
 }
 
-static int already(struct store *s, const struct run_info *info, struct ingest_result *out, struct err *err)
+int ingest_known(struct store *s, const struct run_info *info, struct ingest_result *out, struct err *err)
 {
     struct stored was;
+    *out = (struct ingest_result){0};
     if (find_stored(s, info->run_id, &was, err) != 0)
         return -1;
     int rc = decide(&was, info, err);
@@ -149,32 +107,28 @@ static int already(struct store *s, const struct run_info *info, struct ingest_r
     return 1;
 }
 
-static void note_bundle(struct draft *d, const char *dir)
+static int read_and_store(struct store *s, struct source *f, struct ingest_result *out, struct err *err)
 {
-    char *real = realpath(dir, NULL);
-    if (real && strlen(real) < sizeof d->info.bundle)
-        snprintf(d->info.bundle, sizeof d->info.bundle, "%s", real);
-    free(real);
+    struct draft d;
+    draft_init(&d);
+    int rc = source_read(f, &d, err);
+    if (rc == 0)
+        rc = ingest_draft(s, &d, out, err);
+    draft_release(&d);
+    return rc;
 }
 
 int ingest_bundle(struct store *s, const char *dir, const struct ingest_options *options,
                   struct ingest_result *out, struct err *err)
 {
-    enum layout layout;
+    struct source f;
     struct run_info info = {0};
     *out = (struct ingest_result){0};
-    if (layout_of(dir, &layout, err) != 0 || identity(dir, layout, options, &info, err) != 0)
-        return -1;
-    int rc = already(s, &info, out, err);
-    if (rc != 0)
-        return rc > 0 ? 0 : -1;
-    struct draft d;
-    draft_init(&d);
-    rc = read_draft(dir, layout, options, &d, err);
-    if (rc == 0) {
-        note_bundle(&d, dir);
-        rc = ingest_draft(s, &d, out, err);
-    }
-    draft_release(&d);
-    return rc;
+    int rc = source_open(&f, dir, options, &info, err);
+    if (rc == 0)
+        rc = ingest_known(s, &info, out, err);
+    if (rc == 0)
+        rc = read_and_store(s, &f, out, err);
+    source_release(&f);
+    return rc < 0 ? -1 : 0;
 }

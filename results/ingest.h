@@ -36,4 +36,13 @@ struct ingest_result {
 int ingest_bundle(struct store *s, const char *dir, const struct ingest_options *options,
                   struct ingest_result *out, struct err *err);
 
+/* Told of each folder in the order of the list; r is NULL when it failed, and err says why. */
+typedef void ingest_told_fn(void *arg, const char *dir, const struct ingest_result *r, const struct err *err);
+
+/* The same for many: several are read at a time, by threads that end before it returns; the store is used and
+ * `told` called by the caller's thread alone, but for look-ups that never run beside it. A folder that fails
+ * stops no other. */
+int ingest_bundles(struct store *s, const char *const *dirs, size_t n, const struct ingest_options *options,
+                   ingest_told_fn *told, void *arg, struct err *err);
+
 #endif

@@ -1,93 +1,206 @@
 #include "results/manifest.h"
 
-#include "common/fs.h"
 #include "common/json.h"
 #include "common/proto.h"
-#include "common/sha256.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const size_t file_max = (size_t)2 << 30;
+static const size_t manifest_max = (size_t)64 << 20;
 enum { MANIFEST_FILES_MAX = 4 * LIMIT_TESTS };
 
-static int verify_entry(const char *dir, const struct json_at *entry, json_t *names, struct err *err)
+static int read_entry(const struct json_at *at, size_t index, struct manifest_file *out, struct err *err)
 {
     static const char *const keys[] = {"path", "size", "sha256", NULL};
-    const char *path, *expected;
-    int64_t size;
-    char full[FS_PATH_MAX], found[SHA256_HEX_LEN + 1];
-    size_t found_size;
-    if (json_keys(entry, keys, err) != 0 || json_get_str(entry, "path", &path, err) != 0 ||
-        json_get_str(entry, "sha256", &expected, err) != 0 ||
-        json_get_int(entry, "size", 0, (int64_t)file_max, &size, err) != 0)
+    *out = (struct manifest_file){.index = index};
+    if (json_keys(at, keys, err) != 0 || json_get_str(at, "path", &out->path, err) != 0 ||
+        json_get_str(at, "sha256", &out->sha256, err) != 0 ||
+        json_get_int(at, "size", 0, (int64_t)file_max, &out->size, err) != 0)
         return -1;
-    if (!fs_safe_relpath(path))
-        return json_fail(entry, err, "the path \"%.200s\" leaves the bundle: refused", path);
-    if (json_object_get(names, path))
-        return json_fail(entry, err, "%.200s is named twice", path);
-    if (fs_join(full, err, dir, path) != 0 || sha256_of_file(full, file_max, found, &found_size, err) != 0)
-        return err_wrap(err, "%s", entry->file);
-    if ((int64_t)found_size != size)
-        return json_fail(entry, err, "%.200s has %zu bytes, the node's had %lld (pull the run again)", path,
-                         found_size, (long long)size);
-    if (strcmp(found, expected) != 0)
-        return json_fail(entry, err,
-                         "%.200s is not what the node hashed: expected %.64s, found %s (pull the run again)",
-                         path, expected, found);
-    return json_object_set_new(names, path, json_true()) == 0
-               ? 0
-               : err_set(err, ERR_INTERNAL, "%s: no memory", entry->file);
+    if (!fs_safe_relpath(out->path))
+        return json_fail(at, err, "the path \"%.200s\" leaves the bundle: refused", out->path);
+    return 0;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const struct manifest_file *)a)->path, ((const struct manifest_file *)b)->path);
+}
+
+static struct json_at files_of(const struct manifest *m)
+{
+    const struct json_at root = json_root(m->root, m->file);
+    return json_member(&root, "files");
+}
+
+static int refuse_twins(const struct manifest *m, struct err *err)
+{
+    struct json_at list = files_of(m);
+    for (size_t i = 1; i < m->count; i++) {
+        const struct manifest_file *a = &m->files[i - 1], *b = &m->files[i];
+        if (strcmp(a->path, b->path) != 0)
+            continue;
+        struct json_at later = json_element(&list, a->index > b->index ? a->index : b->index);
+        return json_fail(&later, err, "%.200s is named twice", a->path);
+    }
+    return 0;
+}
+
+static int read_entries(struct manifest *m, struct err *err)
+{
+    struct json_at list = files_of(m);
+    if (!json_is_array(list.value) || json_array_size(list.value) > MANIFEST_FILES_MAX)
+        return json_fail(&list, err, "expected an array of at most %d files", MANIFEST_FILES_MAX);
+    m->files = calloc(json_array_size(list.value) + 1, sizeof *m->files);
+    if (!m->files)
+        return err_set(err, ERR_INTERNAL, "%s: no memory", m->file);
+    for (; m->count < json_array_size(list.value); m->count++) {
+        struct json_at entry = json_element(&list, m->count);
+        if (read_entry(&entry, m->count, &m->files[m->count], err) != 0)
+            return -1;
+    }
+    qsort(m->files, m->count, sizeof *m->files, by_path);
+    return refuse_twins(m, err);
+}
+
+static int read_head(struct manifest *m, struct err *err)
+{
+    static const char *const keys[] = {"schema", "run_id", "files", NULL};
+    const struct json_at root = json_root(m->root, m->file);
+    const char *schema;
+    if (json_keys(&root, keys, err) != 0 || json_get_str(&root, "schema", &schema, err) != 0 ||
+        json_get_str(&root, "run_id", &m->run_id, err) != 0)
+        return -1;
+    if (strcmp(schema, PROTO_SCHEMA_MANIFEST) != 0)
+        return json_fail(&root, err, "schema is \"%.80s\", expected \"%s\"", schema, PROTO_SCHEMA_MANIFEST);
+    return read_entries(m, err);
+}
+
+int manifest_open(struct manifest *m, const char *dir, struct err *err)
+{
+    *m = (struct manifest){0};
+    if (fs_join(m->dir, err, dir, "") != 0 || fs_join(m->file, err, dir, "manifest.json") != 0)
+        return -1;
+    if (!fs_exists(m->file))
+        return 0;
+    struct buf text;
+    buf_init(&text, manifest_max);
+    if (fs_read_file(m->file, manifest_max, &text, err) == 0)
+        m->root = json_parse(buf_str(&text), text.len, m->file, err);
+    if (m->root)
+        sha256_of(buf_str(&text), text.len, m->sha256);
+    buf_release(&text);
+    return m->root ? read_head(m, err) : -1;
+}
+
+void manifest_release(struct manifest *m)
+{
+    free(m->files);
+    json_decref(m->root);
+    *m = (struct manifest){0};
+}
+
+bool manifest_is_closed(const struct manifest *m)
+{
+    return m->root;
+}
+
+static struct manifest_file *find(const struct manifest *m, const char *path)
+{
+    const struct manifest_file key = {.path = path};
+    return m->count ? bsearch(&key, m->files, m->count, sizeof key, by_path) : NULL;
+}
+
+/* Whether what was read is what the node hashed. */
+static int check(const struct manifest *m, struct manifest_file *f, size_t size, const char *sha256,
+                 struct err *err)
+{
+    f->checked = (int64_t)size == f->size && strcmp(sha256, f->sha256) == 0;
+    if (f->checked)
+        return 0;
+    struct json_at list = files_of(m), entry = json_element(&list, f->index);
+    if ((int64_t)size != f->size)
+        return json_fail(&entry, err, "%.200s has %zu bytes, the node's had %lld (pull the run again)",
+                         f->path, size, (long long)f->size);
+    return json_fail(&entry, err,
+                     "%.200s is not what the node hashed: expected %.64s, found %s (pull the run again)",
+                     f->path, f->sha256, sha256);
+}
+
+int manifest_read(struct manifest *m, const char *path, size_t max, struct buf *out, struct err *err)
+{
+    char full[FS_PATH_MAX], hex[SHA256_HEX_LEN + 1];
+    struct manifest_file *f = find(m, path);
+    if ((m->root && !f) || fs_join(full, err, m->dir, path) != 0)
+        return m->root && !f ? 0 : -1;
+    if (!m->root && !fs_exists(full))
+        return 0;
+    size_t before = out->len;
+    if (fs_read_file(full, max, out, err) != 0)
+        return f ? err_wrap(err, "%s", m->file) : -1;
+    if (!f)
+        return 1;
+    sha256_of(buf_str(out) + before, out->len - before, hex);
+    return check(m, f, out->len - before, hex, err) == 0 ? 1 : -1;
+}
+
+int manifest_load(struct manifest *m, const char *path, json_t **out, char *full, struct err *err)
+{
+    struct buf text;
+    *out = NULL;
+    if (fs_join(full, err, m->dir, path) != 0)
+        return -1;
+    buf_init(&text, LIMIT_JSON_BYTES);
+    int rc = manifest_read(m, path, LIMIT_JSON_BYTES, &text, err);
+    if (rc > 0 && !(*out = json_parse(buf_str(&text), text.len, full, err)))
+        rc = -1;
+    buf_release(&text);
+    return rc;
+}
+
+static int check_unread(struct manifest *m, struct manifest_file *f, struct err *err)
+{
+    char full[FS_PATH_MAX], hex[SHA256_HEX_LEN + 1];
+    size_t size;
+    if (fs_join(full, err, m->dir, f->path) != 0 || sha256_of_file(full, file_max, hex, &size, err) != 0)
+        return err_wrap(err, "%s", m->file);
+    return check(m, f, size, hex, err);
 }
 
 /* Dot files and the executor's own log are the node's business. */
 static int is_named(const char *rel, const char *full, void *arg, struct err *err)
 {
-    const json_t *names = arg;
+    const struct manifest *m = arg;
     const char *base = strrchr(rel, '/');
     base = base ? base + 1 : rel;
     if (strcmp(rel, "manifest.json") == 0 || strcmp(rel, "executor.log") == 0 || base[0] == '.')
         return 0;
-    if (!json_object_get(names, rel))
+    if (!find(m, rel))
         return err_set(err, ERR_INPUT, "%s: not named in manifest.json: refused", full);
     return 0;
 }
 
-static int verify_files(const char *dir, const struct json_at *root, json_t *names, struct err *err)
+int manifest_check_rest(struct manifest *m, struct err *err)
 {
-    struct json_at files = json_member(root, "files");
-    if (!json_is_array(files.value) || json_array_size(files.value) > MANIFEST_FILES_MAX)
-        return json_fail(&files, err, "expected an array of at most %d files", MANIFEST_FILES_MAX);
-    for (size_t i = 0; i < json_array_size(files.value); i++) {
-        struct json_at entry = json_element(&files, i);
-        if (verify_entry(dir, &entry, names, err) != 0)
+    if (!m->root)
+        return 0;
+    for (size_t i = 0; i < m->count; i++)
+        if (!m->files[i].checked && check_unread(m, &m->files[i], err) != 0)
             return -1;
-    }
-    return fs_walk(dir, false, is_named, names, err);
+    return fs_walk(m->dir, false, is_named, m, err);
 }
 
 int manifest_verify(const char *dir, const char *run_id, struct err *err)
 {
-    static const char *const keys[] = {"schema", "run_id", "files", NULL};
-    char path[FS_PATH_MAX];
-    const char *schema, *id;
-    if (fs_join(path, err, dir, "manifest.json") != 0)
-        return -1;
-    json_t *obj = json_load(path, 64u << 20, err);
-    if (!obj)
-        return -1;
-    struct json_at root = json_root(obj, path);
-    json_t *names = json_object();
-    int rc = json_keys(&root, keys, err) || json_get_str(&root, "schema", &schema, err) ||
-                     json_get_str(&root, "run_id", &id, err)
-                 ? -1
-                 : 0;
-    if (rc == 0 && strcmp(schema, PROTO_SCHEMA_MANIFEST) != 0)
-        rc = json_fail(&root, err, "schema is \"%.80s\", expected \"%s\"", schema, PROTO_SCHEMA_MANIFEST);
-    if (rc == 0 && run_id && strcmp(id, run_id) != 0)
-        rc = json_fail(&root, err, "is of run %.100s, expected %s", id, run_id);
+    struct manifest m;
+    int rc = manifest_open(&m, dir, err);
+    if (rc == 0 && !manifest_is_closed(&m))
+        rc = err_set(err, ERR_INPUT, "%s: No such file: the bundle is not closed", m.file);
+    if (rc == 0 && run_id && strcmp(m.run_id, run_id) != 0)
+        rc = err_set(err, ERR_INPUT, "%s: $: is of run %.100s, expected %s", m.file, m.run_id, run_id);
     if (rc == 0)
-        rc = verify_files(dir, &root, names, err);
-    json_decref(names);
-    json_decref(obj);
+        rc = manifest_check_rest(&m, err);
+    manifest_release(&m);
     return rc;
 }

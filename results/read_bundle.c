@@ -11,24 +11,12 @@
 
 /* What goes through all steps of reading one bundle. */
 struct reading {
-    const char *dir;
+    struct manifest *files;
     const struct ingest_options *options;
     struct draft *d;
-    bool closed; /* manifest.json is there and holds */
+    json_t *summary; /* NULL when a run that is still open has none */
+    char summary_file[FS_PATH_MAX];
 };
-
-static json_t *load(const char *dir, const char *name, char *path, struct err *err)
-{
-    if (fs_join(path, err, dir, name) != 0)
-        return NULL;
-    return json_load(path, LIMIT_JSON_BYTES, err);
-}
-
-static bool has(const char *dir, const char *name)
-{
-    char path[FS_PATH_MAX];
-    return fs_join(path, NULL, dir, name) == 0 && fs_exists(path);
-}
 
 static int hash_perf(const char *rel, const char *full, void *arg, struct err *err)
 {
@@ -44,31 +32,47 @@ static int hash_perf(const char *rel, const char *full, void *arg, struct err *e
 }
 
 /* manifest.json names every byte; a run that is still open is what it has measured so far. */
-static int hash_contents(const char *dir, char *out, struct err *err)
+static int hash_contents(const struct manifest *m, char *out, struct err *err)
 {
-    char path[FS_PATH_MAX];
-    if (fs_join(path, err, dir, "manifest.json") != 0)
-        return -1;
-    if (fs_exists(path))
-        return sha256_of_file(path, (size_t)64 << 20, out, NULL, err);
+    if (manifest_is_closed(m)) {
+        memcpy(out, m->sha256, sizeof m->sha256);
+        return 0;
+    }
     struct sha256 h;
     sha256_begin(&h);
-    if (fs_walk(dir, true, hash_perf, &h, err) != 0)
+    if (fs_walk(m->dir, true, hash_perf, &h, err) != 0)
         return -1;
     sha256_end(&h, out);
     return 0;
 }
 
-int bundle_identity(const char *dir, struct run_info *out, struct err *err)
+/* A file that must be there. */
+static json_t *must_load(struct manifest *m, const char *name, char *full, struct err *err)
 {
-    char path[FS_PATH_MAX];
-    json_t *job = load(dir, "job.json", path, err);
-    if (!job)
+    json_t *value;
+    if (manifest_load(m, name, &value, full, err) == 0)
+        err_set(err, ERR_INPUT, "%s: No such file, though each bundle has one", full);
+    return value;
+}
+
+int bundle_open(struct bundle *b, const char *dir, struct run_info *out, struct err *err)
+{
+    b->job = NULL;
+    if (manifest_open(&b->files, dir, err) != 0)
         return -1;
-    struct json_at root = json_root(job, path);
-    int rc = artifact_name(&root, "run_id", out->run_id, RUN_NAME_MAX, err);
-    json_decref(job);
-    return rc == 0 ? hash_contents(dir, out->content_sha256, err) : -1;
+    b->job = must_load(&b->files, "job.json", b->job_file, err);
+    if (!b->job)
+        return -1;
+    struct json_at root = json_root(b->job, b->job_file);
+    if (artifact_name(&root, "run_id", out->run_id, RUN_NAME_MAX, err) != 0)
+        return -1;
+    return hash_contents(&b->files, out->content_sha256, err);
+}
+
+void bundle_release(struct bundle *b)
+{
+    json_decref(b->job);
+    manifest_release(&b->files);
 }
 
 static int read_job_head(const struct json_at *job, struct run_info *r, struct err *err)
@@ -160,91 +164,89 @@ static int read_summary_parts(const struct json_at *root, struct draft *d, struc
 
 static int read_summary(struct reading *r, struct err *err)
 {
-    char path[FS_PATH_MAX];
-    if (!r->closed) {
-        r->d->info.status = RUN_PARTIAL;
-        if (!has(r->dir, "summary.json"))
-            return 0;
+    bool closed = manifest_is_closed(r->files);
+    int rc = manifest_load(r->files, "summary.json", &r->summary, r->summary_file, err);
+    if (rc == 0 && closed)
+        return err_set(err, ERR_INPUT, "%s: No such file, though the run is closed", r->summary_file);
+    if (rc > 0) {
+        struct json_at root = json_root(r->summary, r->summary_file);
+        rc = read_summary_parts(&root, r->d, err);
     }
-    json_t *summary = load(r->dir, "summary.json", path, err);
-    if (!summary)
-        return -1;
-    struct json_at root = json_root(summary, path);
-    int rc = read_summary_parts(&root, r->d, err);
-    json_decref(summary);
-    if (!r->closed)
+    if (rc == 0 && !closed)
         r->d->info.status = RUN_PARTIAL;
     return rc;
 }
 
-static int read_node(struct reading *r, struct err *err)
+typedef int read_fn(const struct json_at *root, struct draft *d, struct err *err);
+
+/* A file that may be missing. */
+static int read_if_there(struct reading *r, const char *name, read_fn *read, struct err *err)
 {
-    char path[FS_PATH_MAX];
-    if (!has(r->dir, "node.json"))
-        return 0;
-    json_t *node = load(r->dir, "node.json", path, err);
-    if (!node)
-        return -1;
-    struct json_at root = json_root(node, path);
-    int rc = artifact_node(&root, r->d, err);
-    json_decref(node);
+    char full[FS_PATH_MAX];
+    json_t *value;
+    int rc = manifest_load(r->files, name, &value, full, err);
+    if (rc > 0) {
+        struct json_at root = json_root(value, full);
+        rc = read(&root, r->d, err);
+    }
+    json_decref(value);
     return rc;
 }
 
-static int read_plan(struct reading *r, struct err *err)
+static int take_plan(const struct json_at *root, struct draft *d, struct err *err)
 {
-    char path[FS_PATH_MAX];
-    if (!has(r->dir, "plan.json"))
-        return 0;
-    json_t *plan = load(r->dir, "plan.json", path, err);
-    if (!plan)
-        return -1;
-    struct json_at root = json_root(plan, path);
-    int rc = json_is_object(plan) ? 0 : json_fail(&root, err, "expected an object");
-    if (rc == 0 && !(r->d->plan = json_dumps(plan, JSON_COMPACT | JSON_SORT_KEYS)))
-        rc = err_set(err, ERR_INTERNAL, "%s: no memory", path);
-    json_decref(plan);
-    return rc;
+    if (!json_is_object(root->value))
+        return json_fail(root, err, "expected an object");
+    d->plan = json_dumps(root->value, JSON_COMPACT | JSON_SORT_KEYS);
+    return d->plan ? 0 : err_set(err, ERR_INTERNAL, "%s: no memory", root->file);
 }
 
 static int read_resources(struct reading *r, struct run_variant *v, struct err *err)
 {
-    char folder[FS_PATH_MAX], path[FS_PATH_MAX];
-    if (fs_join(folder, err, r->dir, v->name) != 0)
-        return -1;
-    if (!has(folder, "resources.json"))
-        return 0;
-    json_t *resources = load(folder, "resources.json", path, err);
-    if (!resources)
-        return -1;
-    struct json_at root = json_root(resources, path);
-    int rc = artifact_resources(&root, v, err);
-    json_decref(resources);
+    char name[RUN_NAME_MAX + 32], full[FS_PATH_MAX];
+    json_t *value;
+    snprintf(name, sizeof name, "%s/resources.json", v->name);
+    int rc = manifest_load(r->files, name, &value, full, err);
+    if (rc > 0) {
+        struct json_at root = json_root(value, full);
+        rc = artifact_resources(&root, v, err);
+    }
+    json_decref(value);
     return rc;
 }
 
-int read_samples(const char *path, struct draft *d, struct draft_test *t, struct err *err)
+static int pack_samples(const struct samples *samples, struct draft_test *t, struct err *err)
 {
-    struct samples samples;
-    int skipped = 0;
-    if (!fs_exists(path))
-        return 0;
-    if (samples_read(path, &samples, &skipped, err) != 0)
-        return -1;
-    if (skipped)
-        draft_warn(d, "%s: %d lines are not samples, left out", path, skipped);
     struct buf packed;
     buf_init(&packed, SIZE_MAX / 2);
-    int rc = samples.count ? samples_pack(&samples, &packed, err) : 0;
-    if (rc == 0 && samples.count) {
-        t->packed_samples = (int)samples.count;
+    int rc = samples_pack(samples, &packed, err);
+    if (rc == 0) {
+        t->packed_samples = (int)samples->count;
         t->packed_len = packed.len;
         t->packed = buf_steal(&packed);
         if (t->t.samples == RUN_UNKNOWN)
-            t->t.samples = (int)samples.count;
+            t->t.samples = (int)samples->count;
     }
     buf_release(&packed);
+    return rc;
+}
+
+static int read_samples(struct reading *r, const char *path, struct draft_test *t, struct err *err)
+{
+    struct samples samples;
+    struct buf text;
+    int skipped = 0;
+    buf_init(&text, SAMPLES_BYTES_MAX);
+    samples_init(&samples);
+    int rc = manifest_read(r->files, path, SAMPLES_BYTES_MAX, &text, err);
+    if (rc > 0)
+        rc = samples_parse(buf_str(&text), text.len, path, &samples, &skipped, err);
+    if (rc == 0 && skipped)
+        draft_warn(r->d, "%s%s: %d lines are not samples, left out", r->files->dir, path, skipped);
+    if (rc == 0 && samples.count)
+        rc = pack_samples(&samples, t, err);
     samples_release(&samples);
+    buf_release(&text);
     return rc;
 }
 
@@ -270,24 +272,35 @@ static int check_owner(const struct json_at *perf, const struct draft *d, const 
     return 0;
 }
 
-static int read_perf(const char *folder, struct draft *d, struct draft_test *t, struct err *err)
+/* 1, or 0 when the test left no perf.json, or -1. */
+static int read_perf(struct reading *r, const char *path, struct draft_test *t, struct err *err)
 {
-    char path[FS_PATH_MAX];
-    json_t *perf = load(folder, "perf.json", path, err);
-    if (!perf)
-        return -1;
-    struct json_at root = json_root(perf, path);
-    int rc = check_owner(&root, d, &t->t, err);
-    if (rc == 0)
-        rc = artifact_perf(&root, d, t, err);
+    char full[FS_PATH_MAX];
+    json_t *perf;
+    int rc = manifest_load(r->files, path, &perf, full, err);
+    if (rc > 0) {
+        struct json_at root = json_root(perf, full);
+        if (check_owner(&root, r->d, &t->t, err) != 0 || artifact_perf(&root, r->d, t, err) != 0)
+            rc = -1;
+    }
     json_decref(perf);
     return rc;
+}
+
+static void note_unmeasured(struct reading *r, const char *folder)
+{
+    struct draft *d = r->d;
+    d->n_tests--;
+    if (d->info.status != RUN_COMPLETE)
+        return;
+    d->info.status = RUN_PARTIAL;
+    draft_warn(d, "%s: says COMPLETE, but %s has no perf.json: stored as PARTIAL", r->files->dir, folder);
 }
 
 static int read_test(struct reading *r, const struct json_at *at, struct err *err)
 {
     struct draft *d = r->d;
-    char name[RUN_NAME_MAX], inner[RUN_NAME_MAX + 64], folder[FS_PATH_MAX], samples[FS_PATH_MAX];
+    char name[RUN_NAME_MAX], folder[RUN_NAME_MAX + 64], path[sizeof folder + 32];
     int64_t context, repetition;
     if (artifact_name(at, "variant", name, sizeof name, err) != 0 ||
         json_get_int(at, "context", 0, INT32_MAX, &context, err) != 0 ||
@@ -296,37 +309,25 @@ static int read_test(struct reading *r, const struct json_at *at, struct err *er
     size_t variant = draft_variant(d, name);
     if (variant == d->n_variants)
         return json_fail(at, err, "variant \"%s\" is not among the job's variants", name);
-    snprintf(inner, sizeof inner, "%s/ctx_%lld_run%lld", name, (long long)context, (long long)repetition);
-    if (fs_join(folder, err, r->dir, inner) != 0 || fs_join(samples, err, folder, "vram_samples.jsonl") != 0)
-        return -1;
-    if (!has(folder, "perf.json")) {
-        if (d->info.status == RUN_COMPLETE) {
-            d->info.status = RUN_PARTIAL;
-            draft_warn(d, "%s: says COMPLETE, but %s has no perf.json: stored as PARTIAL", r->dir, inner);
-        }
-        return 0;
-    }
     struct draft_test *t = draft_add_test(d, err);
     if (!t)
         return -1;
     t->t.variant = variant;
     t->t.context = (int)context;
     t->t.repetition = (int)repetition;
-    if (read_perf(folder, d, t, err) != 0)
-        return -1;
-    return r->options && r->options->skip_samples ? 0 : read_samples(samples, d, t, err);
+    snprintf(folder, sizeof folder, "%s/ctx_%lld_run%lld", name, (long long)context, (long long)repetition);
+    snprintf(path, sizeof path, "%s/perf.json", folder);
+    int rc = read_perf(r, path, t, err);
+    if (rc == 0)
+        note_unmeasured(r, folder);
+    if (rc <= 0 || (r->options && r->options->skip_samples))
+        return rc < 0 ? -1 : 0;
+    snprintf(path, sizeof path, "%s/vram_samples.jsonl", folder);
+    return read_samples(r, path, t, err);
 }
 
-static int read_job(struct reading *r, const struct json_at *job, struct err *err)
+static int read_tests(struct reading *r, const struct json_at *job, struct err *err)
 {
-    struct draft *d = r->d;
-    if (read_job_head(job, &d->info, err) != 0 || read_job_variants(job, d, err) != 0 ||
-        artifact_env(job, d, err) != 0 || read_summary(r, err) != 0 || read_node(r, err) != 0 ||
-        read_plan(r, err) != 0)
-        return -1;
-    for (size_t i = 0; i < d->n_variants; i++)
-        if (read_resources(r, &d->variants[i], err) != 0)
-            return -1;
     struct json_at tests = json_member(job, "tests");
     if (!json_is_array(tests.value))
         return json_fail(&tests, err, "expected an array of tests");
@@ -338,27 +339,36 @@ static int read_job(struct reading *r, const struct json_at *job, struct err *er
     return 0;
 }
 
-int bundle_read(const char *dir, const struct ingest_options *options, struct draft *d, struct err *err)
+static int read_all(struct reading *r, const struct json_at *job, struct err *err)
 {
-    char path[FS_PATH_MAX];
-    struct reading r = {.dir = dir, .options = options, .d = d, .closed = has(dir, "manifest.json")};
-    if (r.closed && manifest_verify(dir, NULL, err) != 0)
+    struct draft *d = r->d;
+    if (read_job_head(job, &d->info, err) != 0 || read_job_variants(job, d, err) != 0 ||
+        artifact_env(job, d, err) != 0 || read_summary(r, err) != 0 ||
+        read_if_there(r, "node.json", artifact_node, err) != 0 ||
+        read_if_there(r, "plan.json", take_plan, err) != 0)
         return -1;
-    if (hash_contents(dir, d->info.content_sha256, err) != 0)
+    for (size_t i = 0; i < d->n_variants; i++)
+        if (read_resources(r, &d->variants[i], err) != 0)
+            return -1;
+    if (read_tests(r, job, err) != 0)
         return -1;
-    json_t *job = load(dir, "job.json", path, err);
-    if (!job)
+    struct json_at summary = json_root(r->summary, r->summary_file);
+    return details_read(r->files, &summary, d->variants, d->n_variants, &d->details, err);
+}
+
+int bundle_read(struct bundle *b, const struct ingest_options *options, struct draft *d, struct err *err)
+{
+    struct reading r = {.files = &b->files, .options = options, .d = d};
+    struct json_at job = json_root(b->job, b->job_file);
+    if (hash_contents(&b->files, d->info.content_sha256, err) != 0)
         return -1;
-    struct json_at root = json_root(job, path);
-    int rc = read_job(&r, &root, err);
-    json_decref(job);
-    if (rc != 0)
+    int rc = read_all(&r, &job, err);
+    json_decref(r.summary);
+    if (rc != 0 || manifest_check_rest(&b->files, err) != 0)
         return -1;
     snprintf(d->info.origin, sizeof d->info.origin, "bundle");
     if (!*d->info.node)
         snprintf(d->info.node, sizeof d->info.node, "%s",
                  options && options->node ? options->node : "unknown");
-    if (details_read(dir, d->variants, d->n_variants, &d->details, err) != 0)
-        return -1;
     return draft_finish(d, err);
 }

@@ -10,22 +10,23 @@
 #include "results/artifact.h"
 #include "results/draft.h"
 #include "results/ingest.h"
+#include "results/manifest.h"
 #include "results/samples.h"
 
-enum layout { LAYOUT_BUNDLE, LAYOUT_B3_89 };
+/* A bundle of ours that is being read; its job is needed for its identity already. */
+struct bundle {
+    struct manifest files;
+    json_t *job;
+    char job_file[FS_PATH_MAX]; /* for messages */
+};
 
-/* Which layout the folder has; an error when it is no run's folder. */
-int layout_of(const char *dir, enum layout *out, struct err *err);
-
-/* info.run_id and info.content_sha256 only. */
-int bundle_identity(const char *dir, struct run_info *out, struct err *err);
-int bundle_read(const char *dir, const struct ingest_options *options, struct draft *d, struct err *err);
+/* Fills info.run_id and info.content_sha256 only. The owner calls bundle_release(), also after an error. */
+int bundle_open(struct bundle *b, const char *dir, struct run_info *out, struct err *err);
+int bundle_read(struct bundle *b, const struct ingest_options *options, struct draft *d, struct err *err);
+void bundle_release(struct bundle *b);
 
 int b3_89_identity(const char *dir, const struct ingest_options *options, struct run_info *out,
                    struct err *err);
 int b3_89_read(const char *dir, const struct ingest_options *options, struct draft *d, struct err *err);
-
-/* Packs the samples of a file into the test, if there is one. */
-int read_samples(const char *path, struct draft *d, struct draft_test *t, struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
 #include "results/runs.h"
 
-#include "results/readers.h"
 #include "results/run_rows.h"
+#include "results/source.h"
 #include "results/sql.h"
 
 #include <stdio.h>
@@ -96,13 +96,11 @@ static int find_prefix(struct store *s, const char *word, int64_t *key, struct b
 
 static int find_folder(struct store *s, const char *dir, int64_t *key, struct err *err)
 {
-    enum layout layout;
+    struct source f;
     struct run_info info = {0};
     struct buf names;
-    if (layout_of(dir, &layout, err) != 0)
-        return -1;
-    int rc =
-        layout == LAYOUT_BUNDLE ? bundle_identity(dir, &info, err) : b3_89_identity(dir, NULL, &info, err);
+    int rc = source_open(&f, dir, NULL, &info, err);
+    source_release(&f);
     if (rc != 0)
         return -1;
     buf_init(&names, 4096);

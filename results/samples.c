@@ -1,12 +1,8 @@
 #include "results/samples.h"
 
-#include "common/json.h"
-#include "common/proto.h"
 #include "common/text.h"
 #include "results/sql.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,56 +85,6 @@ const double *samples_column(const struct samples *t, const char *name)
         if (strcmp(t->columns[i].name, name) == 0)
             return t->columns[i].values;
     return NULL;
-}
-
-static int read_line(struct samples *t, const char *line, size_t len, int *skipped, struct err *err)
-{
-    json_t *obj = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
-    bool usable = json_is_object(obj);
-    if (usable && samples_add(t, err) != 0) {
-        json_decref(obj);
-        return -1;
-    }
-    const char *key;
-    json_t *value;
-    if (usable)
-        json_object_foreach(obj, key, value)
-        {
-            double v = json_number_value(value);
-            if (json_is_number(value) && isfinite(v))
-                usable = samples_set(t, key, v) && usable;
-        }
-    if (!usable)
-        (*skipped)++;
-    json_decref(obj);
-    return 0;
-}
-
-int samples_read(const char *path, struct samples *out, int *skipped, struct err *err)
-{
-    samples_init(out);
-    *skipped = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
-    char *line = malloc(LIMIT_EVENT_LINE);
-    int rc = 0;
-    if (!f)
-        rc = err_set_errno(err, ERR_STORAGE, errno, "%s: cannot read", path);
-    else if (!line)
-        rc = err_set(err, ERR_INTERNAL, "%s: no memory", path);
-    while (rc == 0 && fgets(line, LIMIT_EVENT_LINE, f)) {
-        size_t len = strlen(line);
-        if (len + 1 == LIMIT_EVENT_LINE)
-            rc = err_set(err, ERR_INPUT, "%s: a line longer than %d bytes", path, LIMIT_EVENT_LINE);
-        else if (strspn(line, " \t\r\n") != len)
-            rc = read_line(out, line, len, skipped, err);
-    }
-    if (f)
-        fclose(f);
-    free(line);
-    if (rc != 0)
-        samples_release(out);
-    return rc;
 }
 
 int samples_load(struct store *s, int64_t test_key, struct samples *out, struct err *err)

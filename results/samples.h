@@ -15,7 +15,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SAMPLES_COLUMNS_MAX = 24, SAMPLES_NAME_MAX = 32, SAMPLES_SAMPLES_MAX = 4000000 };
+enum {
+    SAMPLES_COLUMNS_MAX = 24,
+    SAMPLES_NAME_MAX = 32,
+    SAMPLES_SAMPLES_MAX = 4000000,
+    SAMPLES_BYTES_MAX = 1 << 30
+};
 
 struct samples_column {
     char name[SAMPLES_NAME_MAX];
@@ -40,9 +45,10 @@ bool samples_set(struct samples *t, const char *name, double value);
 /* The column of that name, or NULL. */
 const double *samples_column(const struct samples *t, const char *name);
 
-/* Reads vram_samples.jsonl: one flat JSON object of numbers a line. A line that is not is counted in
+/* The text of vram_samples.jsonl: one flat JSON object of numbers a line. A line that is not is counted in
  * *skipped. */
-int samples_read(const char *path, struct samples *out, int *skipped, struct err *err);
+int samples_parse(const char *text, size_t len, const char *file, struct samples *out, int *skipped,
+                  struct err *err);
 
 int samples_pack(const struct samples *t, struct buf *out, struct err *err);
 int samples_unpack(const void *data, size_t len, struct samples *out, struct err *err);

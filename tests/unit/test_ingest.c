@@ -91,6 +91,55 @@ static void twice_is_once(void **state)
     store_close(&s);
 }
 
+/* What was told of the folders of one call, in the order it came. */
+struct told {
+    char dirs[8][32]; /* their last parts */
+    int outcome[8];   /* -1: refused */
+    char message[ERR_MSG_MAX];
+    size_t count;
+};
+
+static void note(void *arg, const char *dir, const struct ingest_result *r, const struct err *err)
+{
+    struct told *t = arg;
+    snprintf(t->dirs[t->count], sizeof t->dirs[0], "%s", strrchr(dir, '/') + 1);
+    t->outcome[t->count++] = r ? (int)r->outcome : -1;
+    if (!r)
+        snprintf(t->message, sizeof t->message, "%s", err->msg);
+}
+
+static void many_are_stored_in_their_order(void **state)
+{
+    (void)state;
+    struct store s = open_store("many.db");
+    struct err err = {0};
+    struct told t = {0};
+    char dirs[5][FS_PATH_MAX];
+    const char *list[5];
+    for (int i = 0; i < 5; i++) {
+        char name[32], id[32];
+        snprintf(name, sizeof name, "many%d", i);
+        snprintf(id, sizeof id, "run-many%d", i == 3 ? 0 : i);
+        snprintf(dirs[i], sizeof dirs[i], "%s", make_bundle(name, id));
+        list[i] = dirs[i];
+    }
+    put("many2/v3/ctx_256_run1/perf.json", "{}");
+    must_ingest(&s, dirs[4], NULL);
+    assert_ok(ingest_bundles(&s, list, 5, NULL, note, &t, &err), &err);
+    assert_int_equal(t.count, 5);
+    for (int i = 0; i < 5; i++)
+        assert_string_equal(t.dirs[i], strrchr(dirs[i], '/') + 1);
+    const int outcomes[] = {INGEST_STORED, INGEST_STORED, -1, INGEST_ALREADY, INGEST_ALREADY};
+    assert_memory_equal(t.outcome, outcomes, sizeof outcomes);
+    assert_non_null(strstr(t.message, "many2/manifest.json: $.files["));
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 3);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM test"), 24);
+    assert_int_equal(query_int(&s, "SELECT sum(samples) FROM telemetry"), 72);
+    assert_ok(ingest_bundles(&s, list, 0, NULL, note, &t, &err), &err);
+    assert_int_equal(t.count, 5);
+    store_close(&s);
+}
+
 static void a_complete_run_never_changes(void **state)
 {
     (void)state;
@@ -358,6 +407,7 @@ int main(void)
         cmocka_unit_test(a_bundle_comes_back_as_it_was),
         cmocka_unit_test(facts_are_kept_without_what_is_fleeting_or_secret),
         cmocka_unit_test(twice_is_once),
+        cmocka_unit_test(many_are_stored_in_their_order),
         cmocka_unit_test(a_complete_run_never_changes),
         cmocka_unit_test(an_open_run_is_partial_until_it_is_closed),
         cmocka_unit_test(a_file_that_was_changed_is_named),

@@ -118,18 +118,23 @@ static void damage_is_an_error_and_nothing_worse(void **state)
     samples_release(&t);
 }
 
+static int parse(const char *text, struct samples *out, int *skipped, struct err *err)
+{
+    return samples_parse(text, strlen(text), "samples.jsonl", out, skipped, err);
+}
+
 static void lines_become_samples(void **state)
 {
     (void)state;
     struct err err = {0};
     struct samples t;
     int skipped;
-    const char *path = put("samples.jsonl", "{\"t\":0.1,\"rss\":10}\n"
-                                            "not json\n\n"
-                                            "{\"t\":0.2,\"rss\":\"many\",\"gpu_busy\":5}\n"
-                                            "[1,2]\n"
-                                            "{\"t\":0.3}");
-    assert_ok(samples_read(path, &t, &skipped, &err), &err);
+    static const char text[] = "{\"t\":0.1,\"rss\":10}\n"
+                               "not json\n\n"
+                               "{\"t\":0.2,\"rss\":\"many\",\"gpu_busy\":5}\n"
+                               "[1,2]\n"
+                               "{\"t\":0.3}";
+    assert_ok(parse(text, &t, &skipped, &err), &err);
     assert_int_equal(t.count, 3);
     assert_int_equal(skipped, 2);
     assert_near(samples_column(&t, "t")[2], 0.3, 0);
@@ -137,6 +142,62 @@ static void lines_become_samples(void **state)
     assert_true(isnan(samples_column(&t, "gpu_busy")[0]));
     assert_null(samples_column(&t, "vram_used"));
     samples_release(&t);
+}
+
+/* Each line once behind one that names its columns, as it is read mostly, and once alone, as jansson reads
+ * it. */
+static void the_quick_way_reads_what_the_parser_reads(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "{\"a\":1,\"b\":2}",
+        "{\"b\":2,\"a\":1}",
+        "{\"a\":-0.5}",
+        "{\"a\":0,\"b\":0.0}",
+        "{\"a\":01}",
+        "{\"a\":-0}",
+        "{\"a\":-0.0}",
+        "{\"a\":1.}",
+        "{\"a\":.5}",
+        "{\"a\":1e3}",
+        "{\"a\":123456789012345}",
+        "{\"a\":1234567890123456}",
+        "{\"a\":0.1234567890123}",
+        "{\"a\":9007199254740993}",
+        "{\"a\":1,\"a\":2}",
+        "{\"a\":1,}",
+        "{}",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{\"a\":1 }",
+        "{\"a\":1}}",
+        "{\"a\":1,\"b\":\"x\"}",
+        "{\"a\":-}",
+        "{\"\":1}",
+        "{\"a\":1,\"b\":null}",
+        "{\"a\":99.7,\"b\":1e-320}",
+        "{",
+        "{\"a\":1\"b\":2}",
+        "{\"\\u0061\":1}",
+        "{\"a\":1;\"b\":2}",
+        "{\"a\":--1}",
+        "{\"a\":1-1}",
+    };
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        struct err err = {0};
+        struct samples quick, slow;
+        int quick_skipped, slow_skipped;
+        char text[256];
+        snprintf(text, sizeof text, "{\"a\":7,\"b\":7}\n%s\n", lines[i]);
+        assert_ok(parse(text, &quick, &quick_skipped, &err), &err);
+        snprintf(text, sizeof text, "{\"a\":7, \"b\":7}\n{ %s\n", lines[i] + (*lines[i] == '{'));
+        assert_ok(parse(text, &slow, &slow_skipped, &err), &err);
+        if (quick_skipped != slow_skipped)
+            fail_msg("%s: %d skipped, by the parser %d", lines[i], quick_skipped, slow_skipped);
+        assert_same(&quick, &slow);
+        samples_release(&quick);
+        samples_release(&slow);
+    }
 }
 
 static void limits_hold(void **state)
@@ -148,13 +209,12 @@ static void limits_hold(void **state)
     char *line = malloc(70000), wide[2048] = "{";
     memset(line, ' ', 70000);
     line[69999] = '\0';
-    const char *path = put("long.jsonl", line);
-    assert_err(samples_read(path, &t, &skipped, &err), &err, ERR_INPUT, "long.jsonl", "longer than");
+    assert_err(parse(line, &t, &skipped, &err), &err, ERR_INPUT, "samples.jsonl", "longer than");
     free(line);
     for (int i = 0; i < 40; i++)
         snprintf(wide + strlen(wide), sizeof wide - strlen(wide), "%s\"c%d\":%d", i ? "," : "", i, i);
     snprintf(wide + strlen(wide), sizeof wide - strlen(wide), "}\n");
-    assert_ok(samples_read(put("wide.jsonl", wide), &t, &skipped, &err), &err);
+    assert_ok(parse(wide, &t, &skipped, &err), &err);
     assert_int_equal(t.n_columns, SAMPLES_COLUMNS_MAX);
     assert_int_equal(skipped, 1);
     samples_release(&t);
@@ -167,6 +227,7 @@ int main(void)
         cmocka_unit_test(a_sample_takes_few_bytes),
         cmocka_unit_test(damage_is_an_error_and_nothing_worse),
         cmocka_unit_test(lines_become_samples),
+        cmocka_unit_test(the_quick_way_reads_what_the_parser_reads),
         cmocka_unit_test(limits_hold),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
