@@ -191,13 +191,16 @@ static int keep_series(struct history *h, const struct filling *f, const char *v
 
 #define OF_TEST(column)                                                                                      \
     "SELECT run_id, " column                                                                                 \
-    " FROM test WHERE series_id = ?1 AND status = 'OK' AND warmup = 0 ORDER BY run_id"
+    " FROM test WHERE series_id = ?1 AND run_id BETWEEN ?2 AND ?3 AND status = 'OK' AND warmup = 0"          \
+    " ORDER BY run_id"
 #define OF_VARIANT(column)                                                                                   \
     "SELECT t.run_id, v." column " FROM test t JOIN series c ON c.id = t.series_id"                          \
     " JOIN variant v ON v.run_id = t.run_id AND v.name = c.variant"                                          \
-    " WHERE t.series_id = ?1 AND t.status = 'OK' AND t.warmup = 0 ORDER BY t.run_id"
+    " WHERE t.series_id = ?1 AND t.run_id BETWEEN ?2 AND ?3 AND t.status = 'OK' AND t.warmup = 0"            \
+    " ORDER BY t.run_id"
 
-/* What is read of a test, and how. prefill_s alone comes from an index. */
+/* What is read of a test, and how: of the runs from the first to the last that count, which is far less than
+ * all when they were stored night by night. prefill_s alone comes from an index. */
 static const char *metric_query(enum metric m)
 {
     switch (m) {
@@ -252,6 +255,8 @@ static int scan_series(struct scan *c, sqlite3_stmt *stmt, int64_t series, int c
     *night = (struct night){.run = -1};
     c->fill.count = 0;
     sql_bind_int(stmt, 1, series);
+    sql_bind_int(stmt, 2, c->runs->keys[0]);
+    sql_bind_int(stmt, 3, c->runs->keys[c->runs->count - 1]);
     while ((rc = sql_step(c->s, stmt, err)) > 0) {
         int64_t run = sql_int(stmt, 0, 0);
         double v = derive(m, sql_num(stmt, 1), context);
