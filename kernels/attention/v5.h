@@ -1,7 +1,8 @@
 // What every form of v5 shares: where a block works, the mask, and the softmax.
 // The order of work: heads are taken in sections whose K and V fit in the L2 cache together; within a section
 // the rows with the most keys come first, so that the short ones fill the end, and the query heads of
-// one K/V head are neighbours.
+// one K/V head are neighbours. Where that makes too few pieces of work for the device, the keys of a
+// tile are split too, see v5_split.h.
 #pragma once
 
 #include "attention/attention.h"
@@ -11,6 +12,23 @@
 
 namespace v5
 {
+// Queries of a piece of work; keys are split at multiples of it, so that every query of a piece sees the
+// piece's first key and every maximum is finite.
+constexpr int span = 128;
+
+// The keys split: what a part of them adds up to waits in memory for the merge.
+struct partials {
+    float *o;     // [part][query][dim], undivided
+    float2 *sums; // [part][query]: the maximum, as an exponent to the base of two, and the sum
+    int spans;    // of keys, that a part has; the last one less
+    int parts;    // of the rows with the most keys
+    int pieces;   // of work, in all
+};
+
+struct key_range {
+    int begin, end;
+};
+
 struct problem {
     const uint16_t *q, *k, *v;
     uint16_t *o;
@@ -20,6 +38,7 @@ struct problem {
     int tiles;   // of queries, a head
     bool causal;
     float scale; // of q.k before an exponential to the base of two
+    partials part;
 
     // Heads h of batch b are numbered b * q_heads + h here.
     __device__ size_t query_offset(int head, int head_dim) const
@@ -48,23 +67,63 @@ struct problem {
     {
         return causal && row < seq ? row + 1 : seq;
     }
-    __device__ int keys_of_tile(int first, int count) const
+    __device__ int keys_of_tile(int tile) const
     {
-        return keys_of(first + count - 1);
+        return keys_of(tile * span + span - 1);
+    }
+    __device__ int parts_of(int tile) const
+    {
+        return (keys_of_tile(tile) + part.spans * span - 1) / (part.spans * span);
+    }
+    __device__ size_t queries_in_all() const
+    {
+        return static_cast<size_t>(heads) * seq;
     }
 };
 
-// The piece of work with number `index` of heads * tiles.
+// The piece of work with a number. With SPLIT the last part comes first: the rows with the most keys have
+// it, and the short rows, whose keys are not split, are the end.
 struct place {
-    int head, tile;
+    int head, tile, part = 0;
 
-    __device__ place(const problem &p, int index)
+    template <bool SPLIT> static __device__ place of(const problem &p, int index)
+    {
+        return SPLIT ? of_part(p, index) : of_tile(p, index);
+    }
+    template <bool SPLIT> static __device__ int count(const problem &p)
+    {
+        return SPLIT ? p.part.pieces : p.heads * p.tiles;
+    }
+
+    // The keys of this piece.
+    template <bool SPLIT> __device__ key_range keys(const problem &p) const
+    {
+        const int all = p.keys_of_tile(tile);
+        if (!SPLIT)
+            return {0, all};
+        const int begin = part * p.part.spans * span;
+        const int end = begin + p.part.spans * span;
+        return {begin, end < all ? end : all};
+    }
+
+  private:
+    static __device__ place of_tile(const problem &p, int index)
     {
         const int begin = index / (p.section * p.tiles) * p.section;
         const int count = p.heads - begin < p.section ? p.heads - begin : p.section;
         const int within = index - begin * p.tiles;
-        head = begin + within % count;
-        tile = p.tiles - 1 - within / count;
+        return {begin + within % count, p.tiles - 1 - within / count};
+    }
+    static __device__ place of_part(const problem &p, int index)
+    {
+        int part = p.part.parts - 1;
+        for (; part > 0; part--) { // a causal row has as many parts as it has times part.spans
+            const int with = p.heads * (p.causal ? p.tiles - part * p.part.spans : p.tiles);
+            if (index < with)
+                break;
+            index -= with;
+        }
+        return {index % p.heads, p.tiles - 1 - index / p.heads, part};
     }
 };
 
@@ -130,6 +189,25 @@ template <class F> struct softmax {
         return F::row_sum(F::sums == 1 ? sum[r][0] : sum[r][0] + sum[r][F::sums - 1]);
     }
 };
+
+// A wave's rows from `first` on: what a part of their keys adds up to.
+template <class F>
+__device__ __forceinline__ void store_part(const problem &p, const place &at, int first,
+                                           const typename F::output &o, const softmax<F> &rows)
+{
+#pragma unroll
+    for (int r = 0; r < F::rows; r++) {
+        const int row = first + F::query(r);
+        const float sum = rows.total(r);
+        if (row >= p.seq)
+            continue;
+        const size_t query =
+            at.part * p.queries_in_all() + p.query_offset(at.head, 1) + static_cast<size_t>(row) * p.q_heads;
+        F::store(p.part.o + query * F::head_dim, o, r);
+        if (F::key(0, 0) == 0) // one of the lanes that share the row
+            p.part.sums[query] = make_float2(rows.max[r] * p.scale, sum);
+    }
+}
 
 template <class F>
 __device__ __forceinline__ void rescale(typename F::output &o, const float (&keep)[F::rows])

@@ -18,14 +18,15 @@ bool has_pipeline()
 hipError_t launch(const attn_args &args, hipStream_t stream)
 {
     return v5::choose(args, [&](auto type, auto head_dim) {
-        return has_pipeline() ? v5::launch_pipelined<type, head_dim>(args, stream)
-                              : v5::launch_tiles<type, head_dim>(args, stream);
+        return has_pipeline()
+                   ? v5::launch_pipelined<type, head_dim>(args, v5::pipeline_split(args.shape), stream)
+                   : v5::launch_tiles<type, head_dim>(args, v5::tiles_split(args.shape), stream);
     });
 }
 
-size_t scratch_bytes(const attn_shape &)
+size_t scratch_bytes(const attn_shape &s)
 {
-    return v5::counter_bytes;
+    return has_pipeline() ? v5::pipeline_scratch(s) : v5::tiles_scratch(s);
 }
 
 attn_geometry geometry(const attn_shape &s)
@@ -38,16 +39,13 @@ namespace
 {
 hipError_t launch(const attn_args &args, hipStream_t stream)
 {
-    return v5::choose(
-        args, [&](auto type, auto head_dim) { return v5::launch_tiles<type, head_dim>(args, stream); });
+    return v5::choose(args, [&](auto type, auto head_dim) {
+        return v5::launch_tiles<type, head_dim>(args, v5::tiles_split(args.shape), stream);
+    });
 }
 
-attn_geometry geometry(const attn_shape &s)
-{
-    return v5::tiles_geometry(s);
-}
-
-constexpr size_t (*scratch_bytes)(const attn_shape &) = nullptr;
+constexpr auto scratch_bytes = v5::tiles_scratch;
+constexpr auto geometry = v5::tiles_geometry;
 } // namespace
 #endif
 

@@ -17,16 +17,15 @@ struct tensor_maps {
     CUtensorMap q, k, v, o;
 };
 
-template <format FORMAT, int HEAD_DIM, bool TURNS> struct pipeline {
+template <format FORMAT, int HEAD_DIM, bool TURNS, bool SPLIT> struct pipeline {
     using F = warpgroup_fragment<FORMAT, HEAD_DIM>;
     static constexpr format type = FORMAT;
     static constexpr int consumers = 2; // warpgroups
     static constexpr int consumer_warps = consumers * 4;
     static constexpr int stages = 2;
     static constexpr int threads = (1 + consumers) * 128;
-    static constexpr int block_queries = consumers * F::queries;
     static constexpr int alignment = 1024; // of a swizzled tile
-    static_assert(block_queries == F::keys, "else more tiles than one need a mask");
+    static_assert(consumers * F::queries == span && span == F::keys, "else more tiles than one need a mask");
 
     // Byte offsets in shared memory.
     static constexpr int q_at = 0;
@@ -99,9 +98,15 @@ template <format FORMAT, int HEAD_DIM, bool TURNS> struct pipeline {
         __syncthreads();
     }
 
-    __device__ int key_tiles(const place &at) const
+    // Of keys: [begin, end).
+    __device__ key_range key_tiles(const place &at) const
     {
-        return (p.keys_of_tile(at.tile * block_queries, block_queries) + F::keys - 1) / F::keys;
+        const key_range keys = at.keys<SPLIT>(p);
+        return {keys.begin / F::keys, (keys.end + F::keys - 1) / F::keys};
+    }
+    __device__ int pieces() const
+    {
+        return place::count<SPLIT>(p);
     }
 
     // ---- the producer: one thread ----
@@ -128,7 +133,7 @@ template <format FORMAT, int HEAD_DIM, bool TURNS> struct pipeline {
         hopper::arrive_expecting(q_full(), consumers * F::query_bytes);
         for (int w = 0; w < consumers; w++)
             load(lds + q_at + w * F::query_bytes, &maps.q, F::queries, at.head % p.q_heads,
-                 at.tile * block_queries + w * F::queries, at.head / p.q_heads, q_full());
+                 at.tile * span + w * F::queries, at.head / p.q_heads, q_full());
     }
 
     __device__ void produce() const
@@ -136,15 +141,15 @@ template <format FORMAT, int HEAD_DIM, bool TURNS> struct pipeline {
         position k, v;
         uint32_t q_phase = 0;
         int index = static_cast<int>(blockIdx.x);
-        while (index < p.heads * p.tiles) {
+        while (index < pieces()) {
             const int next = static_cast<int>(gridDim.x + atomicAdd(counter, 1u));
-            const place at(p, index);
-            const int last = key_tiles(at) - 1;
-            for (int t = last; t >= 0; t--) {
+            const place at = place::of<SPLIT>(p, index);
+            const key_range tiles = key_tiles(at);
+            for (int t = tiles.end - 1; t >= tiles.begin; t--) {
                 load_tile(&maps.k, lds + k_at + k.stage * F::tile_bytes, at, t, k_full(k.stage),
                           k_free(k.stage), k.phase);
                 k.advance();
-                if (t == last)
+                if (t == tiles.end - 1)
                     load_queries(at, index, q_phase);
                 load_tile(&maps.v, lds + v_at + v.stage * F::tile_bytes, at, t, v_full(v.stage),
                           v_free(v.stage), v.phase);
@@ -196,19 +201,17 @@ template <format FORMAT, int HEAD_DIM, bool TURNS> struct pipeline {
             hopper::wait(q_full(), q_phase);
             q_phase ^= 1;
             const int index = next_piece();
-            if (index >= p.heads * p.tiles)
+            if (index >= pieces())
                 break;
-            const place at(p, index);
-            const int first = at.tile * block_queries + consumer * F::queries;
+            const place at = place::of<SPLIT>(p, index);
+            const int first = at.tile * span + consumer * F::queries;
             typename F::output o;
             softmax<F> rows;
-            attend(rows, o, q, first, key_tiles(at) - 1, consumer, k, v);
-
-            float factor[F::rows];
-            for (int r = 0; r < F::rows; r++)
-                factor[r] = 1.0f / rows.total(r);
-            rescale<F>(o, factor);
-            write(out, o, consumer, first, at.head);
+            attend(rows, o, q, first, key_tiles(at), consumer, k, v);
+            if constexpr (SPLIT)
+                store_part<F>(p, at, first, o, rows);
+            else
+                write(out, o, rows, consumer, first, at.head);
         }
         if (consumer == 0)
             take_turn(consumer); // what consumer 1 passed last
@@ -216,8 +219,9 @@ template <format FORMAT, int HEAD_DIM, bool TURNS> struct pipeline {
     }
 
     __device__ __forceinline__ void attend(softmax<F> &rows, typename F::output &o, uint32_t q, int first,
-                                           int last, int consumer, position &k, position &v) const
+                                           key_range tiles, int consumer, position &k, position &v) const
     {
+        const int last = tiles.end - 1;
         typename F::scores s;
         typename F::probabilities probabilities;
         float keep[F::rows];
@@ -234,7 +238,7 @@ template <format FORMAT, int HEAD_DIM, bool TURNS> struct pipeline {
         rows.absorb(s, keep, p.scale);
         F::round(probabilities, s);
 
-        for (int t = last - 1; t >= 0; t--) {
+        for (int t = last - 1; t >= tiles.begin; t--) {
             hopper::wait(k_full(k.stage), k.phase);
             take_turn(consumer);
             F::begin_score(s, q, lds + k_at + k.stage * F::tile_bytes);
@@ -253,14 +257,19 @@ template <format FORMAT, int HEAD_DIM, bool TURNS> struct pipeline {
         }
         release(q_free());
         hopper::wait(v_full(v.stage), v.phase);
-        F::begin_accumulate(o, probabilities, lds + v_at + v.stage * F::tile_bytes, last > 0);
+        F::begin_accumulate(o, probabilities, lds + v_at + v.stage * F::tile_bytes, last > tiles.begin);
         hopper::product_wait<0>();
         release(v_free(v.stage));
         v.advance();
     }
 
-    __device__ void write(uint32_t out, const typename F::output &o, int consumer, int first, int head) const
+    __device__ __forceinline__ void write(uint32_t out, typename F::output &o, const softmax<F> &rows,
+                                          int consumer, int first, int head) const
     {
+        float factor[F::rows];
+        for (int r = 0; r < F::rows; r++)
+            factor[r] = 1.0f / rows.total(r);
+        rescale<F>(o, factor);
         const bool leader = threadIdx.x % 128 == 0;
         if (leader)
             hopper::store_wait(); // of the piece before
@@ -289,7 +298,7 @@ __global__ void __launch_bounds__(P::threads, 1)
     work.init();
     const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);
     if (warpgroup == 0) {
-        hopper::keep_registers<24>();
+        hopper::keep_registers<32>();
         if (threadIdx.x == 0)
             work.produce();
     } else {
@@ -331,16 +340,7 @@ inline tensor_map_encode tensor_map_encoder()
     return reinterpret_cast<tensor_map_encode>(entry);
 }
 
-constexpr size_t counter_bytes = sizeof(unsigned); // of scratch
-
-inline int cores()
-{
-    int device = 0, count = 1;
-    if (cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
-        return 1;
-    return count;
-}
+constexpr size_t counter_bytes = 256; // of scratch; what the split needs follows
 
 inline unsigned pipeline_blocks(int pieces)
 {
@@ -348,20 +348,28 @@ inline unsigned pipeline_blocks(int pieces)
     return static_cast<unsigned>(pieces < most ? pieces : most);
 }
 
+inline split pipeline_split(const attn_shape &s)
+{
+    return choose_split(s, cores());
+}
+
+inline size_t pipeline_scratch(const attn_shape &s)
+{
+    return counter_bytes + split_bytes(s, pipeline_split(s));
+}
+
 inline attn_geometry pipeline_geometry(const attn_shape &s)
 {
-    using narrow = pipeline<format::bf16, 64, true>;
-    using wide = pipeline<format::bf16, 128, true>;
-    const int pieces = static_cast<int>(tiles(s.seq, wide::block_queries)) * s.q_heads * s.batch;
-    return {dim3(pipeline_blocks(pieces)), dim3(wide::threads),
+    using narrow = pipeline<format::bf16, 64, true, false>;
+    using wide = pipeline<format::bf16, 128, true, false>;
+    return {dim3(pipeline_blocks(pipeline_split(s).pieces)), dim3(wide::threads),
             s.head_dim == 64 ? narrow::lds_bytes : wide::lds_bytes, wide::consumers * 128};
 }
 
-template <class P> hipError_t launch_pieces(const attn_args &args, hipStream_t stream)
+template <class P> hipError_t launch_pieces(const attn_args &args, const problem &p, hipStream_t stream)
 {
     using F = typename P::F;
     const attn_shape &s = args.shape;
-    const problem p = describe(args, P::block_queries);
     const tensor_map_encode encode = tensor_map_encoder();
     tensor_maps maps;
     if (!encode || !describe_tensor(&maps.q, encode, args.q, P::type, s, s.q_heads, F::queries) ||
@@ -379,8 +387,8 @@ template <class P> hipError_t launch_pieces(const attn_args &args, hipStream_t s
     error = cudaMemsetAsync(counter, 0, sizeof *counter, stream);
     if (error != hipSuccess)
         return error;
-    hipLaunchKernelGGL(kernel, dim3(pipeline_blocks(p.heads * p.tiles)), dim3(P::threads), P::lds_bytes,
-                       stream, p, maps, counter);
+    hipLaunchKernelGGL(kernel, dim3(pipeline_blocks(p.part.pieces)), dim3(P::threads), P::lds_bytes, stream,
+                       p, maps, counter);
     return hipGetLastError();
 }
 
@@ -388,10 +396,16 @@ template <class P> hipError_t launch_pieces(const attn_args &args, hipStream_t s
 // each other's way unasked.
 constexpr int longest_with_turns = 20480;
 
-template <format FORMAT, int HEAD_DIM> hipError_t launch_pipelined(const attn_args &args, hipStream_t stream)
+template <format FORMAT, int HEAD_DIM>
+hipError_t launch_pipelined(const attn_args &args, const split &by, hipStream_t stream)
 {
+    const problem p = describe(args, by, static_cast<unsigned char *>(args.scratch) + counter_bytes);
+    if (by.parts > 1) {
+        const hipError_t error = launch_pieces<pipeline<FORMAT, HEAD_DIM, true, true>>(args, p, stream);
+        return error != hipSuccess ? error : launch_merge<fragment<FORMAT, HEAD_DIM>>(p, stream);
+    }
     return args.shape.seq <= longest_with_turns
-               ? launch_pieces<pipeline<FORMAT, HEAD_DIM, true>>(args, stream)
-               : launch_pieces<pipeline<FORMAT, HEAD_DIM, false>>(args, stream);
+               ? launch_pieces<pipeline<FORMAT, HEAD_DIM, true, false>>(args, p, stream)
+               : launch_pieces<pipeline<FORMAT, HEAD_DIM, false, false>>(args, p, stream);
 }
 } // namespace v5

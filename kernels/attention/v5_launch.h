@@ -2,7 +2,7 @@
 // format and head size.
 #pragma once
 
-#include "attention/layout.h"
+#include "attention/v5_split.h"
 #include "attention/v5_tiles.h"
 
 namespace v5
@@ -10,7 +10,18 @@ namespace v5
 constexpr float log2_e = 1.44269504f;
 constexpr size_t cached_bytes = 32u << 20; // of K and V that a section of heads may fill of the L2 cache
 
-inline problem describe(const attn_args &args, int block_queries)
+// Multiprocessors or compute units.
+inline int cores()
+{
+    int device = 0, count = 1;
+    if (hipGetDevice(&device) != hipSuccess ||
+        hipDeviceGetAttribute(&count, hipDeviceAttributeMultiprocessorCount, device) != hipSuccess)
+        return 1;
+    return count;
+}
+
+// `scratch` is the split's part of it.
+inline problem describe(const attn_args &args, const split &by, void *scratch)
 {
     const attn_shape &s = args.shape;
     problem p;
@@ -22,13 +33,14 @@ inline problem describe(const attn_args &args, int block_queries)
     p.q_heads = s.q_heads;
     p.kv_heads = s.kv_heads;
     p.heads = s.batch * s.q_heads;
-    p.tiles = static_cast<int>(tiles(s.seq, block_queries));
+    p.tiles = static_cast<int>(tiles(s.seq, span));
     p.causal = s.causal;
     p.scale = args.scale * log2_e;
     const size_t kv_bytes = sizeof(uint16_t) * 2 * s.seq * s.head_dim;
     const size_t fit = cached_bytes / kv_bytes > 1 ? cached_bytes / kv_bytes : 1;
     const size_t section = fit * (s.q_heads / s.kv_heads);
     p.section = section < static_cast<size_t>(p.heads) ? static_cast<int>(section) : p.heads;
+    p.part = describe_split(s, by, scratch);
     return p;
 }
 
@@ -59,16 +71,36 @@ template <class LAUNCH> hipError_t choose(const attn_args &args, LAUNCH f)
     return hipErrorInvalidValue;
 }
 
-template <format FORMAT, int HEAD_DIM> hipError_t launch_tiles(const attn_args &args, hipStream_t stream)
+template <class F, bool SPLIT> hipError_t launch_tile_pieces(const problem &p, int pieces, hipStream_t stream)
 {
-    using F = fragment<FORMAT, HEAD_DIM>;
-    const hipError_t error = hipFuncSetAttribute(reinterpret_cast<const void *>(attend_tiles<F>),
+    const hipError_t error = hipFuncSetAttribute(reinterpret_cast<const void *>(attend_tiles<F, SPLIT>),
                                                  hipFuncAttributeMaxDynamicSharedMemorySize, F::lds_bytes);
     if (error != hipSuccess)
         return error;
-    const problem p = describe(args, F::block_queries);
-    hipLaunchKernelGGL(attend_tiles<F>, dim3(p.heads * p.tiles), dim3(F::threads), F::lds_bytes, stream, p);
+    hipLaunchKernelGGL((attend_tiles<F, SPLIT>), dim3(static_cast<unsigned>(pieces)), dim3(F::threads),
+                       F::lds_bytes, stream, p);
     return hipGetLastError();
+}
+
+template <format FORMAT, int HEAD_DIM>
+hipError_t launch_tiles(const attn_args &args, const split &by, hipStream_t stream)
+{
+    using F = fragment<FORMAT, HEAD_DIM>;
+    const problem p = describe(args, by, args.scratch);
+    if (by.parts == 1)
+        return launch_tile_pieces<F, false>(p, by.pieces, stream);
+    const hipError_t error = launch_tile_pieces<F, true>(p, by.pieces, stream);
+    return error != hipSuccess ? error : launch_merge<F>(p, stream);
+}
+
+inline split tiles_split(const attn_shape &s)
+{
+    return choose_split(s, cores() * fragment<format::bf16, 128>::blocks_a_core);
+}
+
+inline size_t tiles_scratch(const attn_shape &s)
+{
+    return split_bytes(s, tiles_split(s));
 }
 
 inline attn_geometry tiles_geometry(const attn_shape &s)
@@ -76,7 +108,6 @@ inline attn_geometry tiles_geometry(const attn_shape &s)
     using narrow = fragment<format::bf16, 64>;
     using wide = fragment<format::bf16, 128>;
     const size_t lds = s.head_dim == 64 ? narrow::lds_bytes : wide::lds_bytes;
-    return {dim3(tiles(s.seq, wide::block_queries) * s.q_heads * s.batch), dim3(wide::threads), lds,
-            wide::threads};
+    return {dim3(static_cast<unsigned>(tiles_split(s).pieces)), dim3(wide::threads), lds, wide::threads};
 }
 } // namespace v5

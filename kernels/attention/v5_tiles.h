@@ -7,19 +7,22 @@
 namespace v5
 {
 // First to last, so that a row's first tile always holds a key it sees and its maximum is finite.
-template <class F> __device__ void attend(const problem &p, const place &at, void *lds)
+template <class F, bool SPLIT> __device__ void attend(const problem &p, const place &at, void *lds)
 {
-    const int first = at.tile * F::block_queries;
+    static_assert(F::block_queries == span && span % F::keys == 0, "a split is at a tile's edge");
+    const int first = at.tile * span;
     const int mine = first + static_cast<int>(threadIdx.x) / F::wave * F::queries;
-    const int tiles = (p.keys_of_tile(first, F::block_queries) + F::keys - 1) / F::keys;
+    const key_range keys = at.keys<SPLIT>(p);
+    const int tiles = (keys.end + F::keys - 1) / F::keys;
     typename F::loader tile(lds, p.queries(at.head, F::head_dim), first, p.keys(at.head, F::head_dim),
                             p.values(at.head, F::head_dim));
     typename F::output o = {};
     typename F::scores s;
     softmax<F> rows;
 
-    tile.begin(0);
-    for (int t = 0; t < tiles; t++) {
+    const int begin = keys.begin / F::keys;
+    tile.begin(begin);
+    for (int t = begin; t < tiles; t++) {
         tile.arrive();
         if (t + 1 < tiles)
             tile.begin(t + 1);
@@ -38,6 +41,10 @@ template <class F> __device__ void attend(const problem &p, const place &at, voi
         F::accumulate(o, s, tile);
     }
 
+    if constexpr (SPLIT) {
+        store_part<F>(p, at, mine, o, rows);
+        return;
+    }
     const head_rows out = p.queries(at.head, F::head_dim);
 #pragma unroll
     for (int r = 0; r < F::rows; r++) {
@@ -48,9 +55,10 @@ template <class F> __device__ void attend(const problem &p, const place &at, voi
     }
 }
 
-template <class F> __global__ void __launch_bounds__(F::threads, F::blocks_a_core) attend_tiles(problem p)
+template <class F, bool SPLIT>
+__global__ void __launch_bounds__(F::threads, F::blocks_a_core) attend_tiles(problem p)
 {
     HIP_DYNAMIC_SHARED(chunk, lds)
-    attend<F>(p, place(p, static_cast<int>(blockIdx.x)), lds);
+    attend<F, SPLIT>(p, place::of<SPLIT>(p, static_cast<int>(blockIdx.x)), lds);
 }
 } // namespace v5

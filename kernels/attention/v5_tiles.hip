@@ -5,8 +5,9 @@ namespace
 {
 hipError_t launch(const attn_args &args, hipStream_t stream)
 {
-    return v5::choose(
-        args, [&](auto type, auto head_dim) { return v5::launch_tiles<type, head_dim>(args, stream); });
+    return v5::choose(args, [&](auto type, auto head_dim) {
+        return v5::launch_tiles<type, head_dim>(args, v5::tiles_split(args.shape), stream);
+    });
 }
 } // namespace
 
@@ -19,6 +20,7 @@ attn_variant attn_v5_tiles()
     v.dtypes = 1u << ATTN_F16 | 1u << ATTN_BF16;
     v.deterministic = true;
     v.geometry = v5::tiles_geometry;
+    v.scratch_bytes = v5::tiles_scratch;
     v.launch = launch;
     return v;
 }

@@ -93,6 +93,8 @@ enum hipError_t {
 enum hipMemcpyKind { hipMemcpyHostToDevice = 1, hipMemcpyDeviceToHost = 2, hipMemcpyDeviceToDevice = 3 };
 enum hipFuncAttribute { hipFuncAttributeMaxDynamicSharedMemorySize = 8 };
 
+enum hipDeviceAttribute_t { hipDeviceAttributeMultiprocessorCount = 63 };
+
 using hipStream_t = struct ks_cpu_stream *;
 using hipEvent_t = struct ks_cpu_event *;
 
@@ -112,8 +114,10 @@ hipError_t hipFree(void *pointer);
 hipError_t hipMemcpy(void *to, const void *from, size_t bytes, hipMemcpyKind kind);
 hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKind kind, hipStream_t stream);
 hipError_t hipMemGetInfo(size_t *free_bytes, size_t *total_bytes);
+hipError_t hipGetDevice(int *device);
 hipError_t hipGetDeviceCount(int *count);
 hipError_t hipGetDeviceProperties(hipDeviceProp_t *properties, int device);
+hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int device);
 hipError_t hipDeviceSynchronize();
 hipError_t hipGetLastError();
 // After a failed launch this is the failure itself, in one line.

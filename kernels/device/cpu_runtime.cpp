@@ -107,6 +107,12 @@ hipError_t hipMemGetInfo(size_t *free_bytes, size_t *total_bytes)
     return hipSuccess;
 }
 
+hipError_t hipGetDevice(int *device)
+{
+    *device = 0;
+    return hipSuccess;
+}
+
 hipError_t hipGetDeviceCount(int *count)
 {
     *count = 1;
@@ -121,6 +127,16 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t *properties, int)
     properties->l2CacheSize = 1 << 20;
     properties->sharedMemPerBlock = KS_CPU_LDS_BYTES;
     return hipSuccess;
+}
+
+hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int)
+{
+    switch (attribute) {
+    case hipDeviceAttributeMultiprocessorCount:
+        *value = static_cast<int>(ks_cpu_worker_count());
+        return hipSuccess;
+    }
+    return failed(hipErrorInvalidValue);
 }
 
 hipError_t hipDeviceSynchronize()

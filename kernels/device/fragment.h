@@ -12,7 +12,7 @@
 //   loader                 brings Q once and tiles of K and V in turn into LDS:
 //                          begin(tile) starts, arrive() ends with the tile visible to the whole block
 //   score(..), accumulate(..)            S = Q K^T and O += P V, in whichever orientation suits the registers
-//   store(..)              rows of O, divided and rounded
+//   store(..)              rows of O, divided and rounded, or in fp32; pack(x, y) rounds two values
 // The layer knows operand layouts and LDS; it knows nothing of masks, softmax, heads or schedules.
 #pragma once
 

@@ -241,6 +241,23 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
         }
     }
 
+    // The same into memory of fp32, undivided; right once divided by the row's sum.
+    static __device__ void store(float *out, const output &o, int row)
+    {
+#pragma unroll
+        for (int d = 0; d < dim_tiles; d++) {
+            const float(&four)[4] = o.at[row][d];
+            const float factor = mfma::cut_factor<FORMAT>;
+            *reinterpret_cast<float4 *>(out + d * 16 + group() * 4) =
+                make_float4(four[0] * factor, four[1] * factor, four[2] * factor, four[3] * factor);
+        }
+    }
+
+    static __device__ uint32_t pack(float low, float high)
+    {
+        return mfma::pack<FORMAT>(low, high);
+    }
+
   private:
     // Two products: the low halves of the operands' chunks, then the high ones.
     static __device__ __forceinline__ void multiply(float (&c)[4], const chunk &a, const chunk &b)

@@ -182,6 +182,22 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
                 ptx::pack<FORMAT>(o.at[i][j][e] * factor, o.at[i][j][e + 1] * factor);
     }
 
+    // The same into memory of fp32, undivided.
+    static __device__ void store(float *out, const output &o, int row)
+    {
+        const int i = row / 2;
+        const int e = row % 2 * 2;
+#pragma unroll
+        for (int j = 0; j < HEAD_DIM / 8; j++)
+            *reinterpret_cast<float2 *>(out + j * 8 + lane() % 4 * 2) =
+                make_float2(o.at[i][j][e], o.at[i][j][e + 1]);
+    }
+
+    static __device__ uint32_t pack(float low, float high)
+    {
+        return ptx::pack<FORMAT>(low, high);
+    }
+
   private:
     // The address of a lane's chunk; later ones are reached by flipping bits of the column and adding rows.
     static __device__ uint32_t operand(uint32_t tile, int row, int column)

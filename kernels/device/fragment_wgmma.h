@@ -91,6 +91,15 @@ template <format FORMAT, int HEAD_DIM> struct warpgroup_fragment {
             ptx::pack_rows<FORMAT>(p.at[j], s.at[0][2 * j], s.at[0][2 * j + 1]);
     }
 
+    // A row of the warpgroup's output, undivided, from `out`, where its head's dims start: this lane's share.
+    static __device__ void store(float *out, const output &o, int row)
+    {
+#pragma unroll
+        for (int j = 0; j < HEAD_DIM / 8; j++)
+            *reinterpret_cast<float2 *>(out + j * 8 + lane() % 4 * 2) =
+                make_float2(o.at[0][j][row * 2], o.at[0][j][row * 2 + 1]);
+    }
+
     // The warpgroup's output into shared memory, as the copy engine expects it.
     static __device__ void put(uint32_t lds, const output &o)
     {

@@ -54,9 +54,11 @@ __device__ __forceinline__ void product(float (&c)[4], const uint32_t (&a)[2], c
         c[i] = sum[i];
 }
 
+// A shuffle of a whole wave; HIP's own keeps what limits its width in a register.
 __device__ __forceinline__ float from_lane_xor(float x, int mask)
 {
-    return __shfl_xor(x, mask, wave);
+    const int got = __builtin_amdgcn_ds_bpermute((lane() ^ mask) * 4, __builtin_bit_cast(int, x));
+    return __builtin_bit_cast(float, got);
 }
 
 // What is `offset` bytes into the `bytes` from `base` on, which are the wave's; zeros from there on.

@@ -22,7 +22,10 @@ using hipDeviceProp_t = cudaDeviceProp;
 #define hipMemcpy cudaMemcpy
 #define hipMemcpyAsync cudaMemcpyAsync
 #define hipMemGetInfo cudaMemGetInfo
+#define hipGetDevice cudaGetDevice
 #define hipGetDeviceCount cudaGetDeviceCount
+#define hipDeviceGetAttribute cudaDeviceGetAttribute
+#define hipDeviceAttributeMultiprocessorCount cudaDevAttrMultiProcessorCount
 #define hipGetDeviceProperties cudaGetDeviceProperties
 #define hipDeviceSynchronize cudaDeviceSynchronize
 #define hipGetLastError cudaGetLastError

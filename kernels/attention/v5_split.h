@@ -1,0 +1,132 @@
+// v5's keys split between blocks: when there are too few pieces of work for the device, how many parts pay,
+// the memory that the parts need, and the kernel that merges them. There are no atomics in it and the order
+// of the parts is fixed, so the same inputs give the same bits.
+#pragma once
+
+#include "attention/layout.h"
+#include "attention/v5.h"
+
+namespace v5
+{
+struct split {
+    int parts = 1;  // of the rows with the most keys
+    int spans = 0;  // of keys, that a part has at most
+    int pieces = 0; // of work, in all
+};
+
+// Every part has at most `spans` spans of keys.
+inline split split_by(const attn_shape &s, int spans)
+{
+    const int tiles_a_head = static_cast<int>(tiles(s.seq, span));
+    const int heads = s.batch * s.q_heads;
+    split by;
+    by.spans = spans;
+    by.parts = (tiles_a_head + spans - 1) / spans;
+    for (int part = 0; part < by.parts; part++)
+        by.pieces += heads * (s.causal ? tiles_a_head - part * spans : tiles_a_head);
+    return by;
+}
+
+// The time that a device takes which works on `slots` pieces at once, in those of one span of keys.
+inline double split_cost(const attn_shape &s, const split &by, int slots)
+{
+    constexpr double start = 1.0; // of a piece: its first scores and last product overlap with nothing
+    constexpr double merge = 3.0;
+    const double tiles_a_head = tiles(s.seq, span);
+    const double longest = by.spans + start;
+    const double fixed = by.parts > 1 ? merge : 0.0;
+    if (!s.causal)
+        return (by.pieces + slots - 1) / slots * longest + fixed;
+    const double work = s.batch * s.q_heads * tiles_a_head * (tiles_a_head + 1) / 2 + by.pieces * start;
+    const double uneven =
+        by.parts > 1 ? 0.35 * longest : 0.0; // equal pieces end in rounds, unequal ones fill in
+    const double filled = work / slots + uneven;
+    return filled > longest ? filled : longest;
+}
+
+// The split that costs least, none when the pieces fill the device.
+inline split choose_split(const attn_shape &s, int slots)
+{
+    constexpr int most_parts = 64;
+    constexpr int least_spans = 2;
+    const int tiles_a_head = static_cast<int>(tiles(s.seq, span));
+    split best = split_by(s, tiles_a_head);
+    if (best.pieces >= 2 * slots)
+        return best;
+    double least = split_cost(s, best, slots);
+    for (int parts = 2; parts <= most_parts; parts++) {
+        const int spans = (tiles_a_head + parts - 1) / parts;
+        if (spans < least_spans)
+            break;
+        const split by = split_by(s, spans);
+        const double cost = split_cost(s, by, slots);
+        if (cost < 0.98 * least) { // less is not worth the memory
+            best = by;
+            least = cost;
+        }
+    }
+    return best;
+}
+
+inline size_t split_queries(const attn_shape &s, const split &by)
+{
+    return by.parts > 1 ? static_cast<size_t>(by.parts) * s.batch * s.seq * s.q_heads : 0;
+}
+
+// Of scratch memory.
+inline size_t split_bytes(const attn_shape &s, const split &by)
+{
+    return split_queries(s, by) * (sizeof(float) * s.head_dim + sizeof(float2));
+}
+
+inline partials describe_split(const attn_shape &s, const split &by, void *scratch)
+{
+    auto *o = static_cast<float *>(scratch);
+    auto *sums = reinterpret_cast<float2 *>(o + split_queries(s, by) * s.head_dim);
+    return {o, sums, by.spans, by.parts, by.pieces};
+}
+
+constexpr int merge_threads = 128;
+
+// O = the parts' outputs over their sums, both weighted by how far a part's maximum is below that of all.
+template <class F> __global__ void __launch_bounds__(merge_threads) merge_parts(problem p)
+{
+    constexpr int lanes = F::head_dim / 4; // a query
+    const int dim = static_cast<int>(threadIdx.x) % lanes * 4;
+    const size_t query = static_cast<size_t>(blockIdx.x) * (merge_threads / lanes) + threadIdx.x / lanes;
+    const size_t queries = p.queries_in_all();
+    if (query >= queries)
+        return;
+    const int row = static_cast<int>(query / p.q_heads % p.seq);
+    const int parts = p.parts_of(row / span);
+    float max = -INFINITY;
+    for (int part = 0; part < parts; part++)
+        max = fmaxf(max, p.part.sums[part * queries + query].x);
+    float sum = 0.0f;
+    float o[4] = {};
+    for (int part = 0; part < parts; part++) {
+        const size_t at = part * queries + query;
+        const float2 part_sum = p.part.sums[at];
+        const float4 part_o = *reinterpret_cast<const float4 *>(p.part.o + at * F::head_dim + dim);
+        const float weight = exp2_fast(part_sum.x - max);
+        sum += weight * part_sum.y;
+        o[0] += weight * part_o.x;
+        o[1] += weight * part_o.y;
+        o[2] += weight * part_o.z;
+        o[3] += weight * part_o.w;
+    }
+    const float factor = 1.0f / sum;
+    auto *to = reinterpret_cast<uint32_t *>(p.o + query * F::head_dim + dim);
+    to[0] = F::pack(o[0] * factor, o[1] * factor);
+    to[1] = F::pack(o[2] * factor, o[3] * factor);
+}
+
+template <class F> hipError_t launch_merge(const problem &p, hipStream_t stream)
+{
+    constexpr int queries_a_block = merge_threads / (F::head_dim / 4);
+    const size_t queries = static_cast<size_t>(p.heads) * p.seq;
+    const auto blocks = static_cast<unsigned>((queries + queries_a_block - 1) / queries_a_block);
+    hipLaunchKernelGGL(merge_parts<F>, dim3(blocks), dim3(merge_threads), 0, stream, p);
+    return hipGetLastError();
+}
+} // namespace v5
