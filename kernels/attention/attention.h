@@ -43,7 +43,7 @@ struct attn_variant {
     unsigned dtypes;    // 1u << attn_dtype, or'ed
     bool deterministic; // the same inputs give the same bits
     attn_geometry (*geometry)(const attn_shape &shape);
-    size_t (*scratch_bytes)(const attn_shape &shape); // null: none
+    size_t (*scratch_bytes)(const attn_shape &shape); // for any shape up to its seq; null: none
     hipError_t (*launch)(const attn_args &args, hipStream_t stream);
 };
 

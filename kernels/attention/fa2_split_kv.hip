@@ -37,7 +37,9 @@ size_t queries(const attn_shape &s)
 
 size_t scratch_bytes(const attn_shape &s)
 {
-    return ranges(s) * queries(s) * (sizeof(float) * s.head_dim + sizeof(float2));
+    // A shorter sequence may have more ranges, but never more than it has tiles.
+    const size_t most = tiles(s.seq, rows) < max_ranges ? tiles(s.seq, rows) : max_ranges;
+    return most * queries(s) * (sizeof(float) * s.head_dim + sizeof(float2));
 }
 
 constexpr size_t lds_bytes(int head_dim)

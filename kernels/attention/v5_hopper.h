@@ -355,7 +355,7 @@ inline split pipeline_split(const attn_shape &s)
 
 inline size_t pipeline_scratch(const attn_shape &s)
 {
-    return counter_bytes + split_bytes(s, pipeline_split(s));
+    return counter_bytes + split_bytes_up_to(s, cores());
 }
 
 inline attn_geometry pipeline_geometry(const attn_shape &s)

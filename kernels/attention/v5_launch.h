@@ -93,14 +93,19 @@ hipError_t launch_tiles(const attn_args &args, const split &by, hipStream_t stre
     return error != hipSuccess ? error : launch_merge<F>(p, stream);
 }
 
+inline int tiles_slots()
+{
+    return cores() * fragment<format::bf16, 128>::blocks_a_core;
+}
+
 inline split tiles_split(const attn_shape &s)
 {
-    return choose_split(s, cores() * fragment<format::bf16, 128>::blocks_a_core);
+    return choose_split(s, tiles_slots());
 }
 
 inline size_t tiles_scratch(const attn_shape &s)
 {
-    return split_bytes(s, tiles_split(s));
+    return split_bytes_up_to(s, tiles_slots());
 }
 
 inline attn_geometry tiles_geometry(const attn_shape &s)

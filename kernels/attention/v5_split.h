@@ -22,8 +22,8 @@ inline split split_by(const attn_shape &s, int spans)
     split by;
     by.spans = spans;
     by.parts = (tiles_a_head + spans - 1) / spans;
-    for (int part = 0; part < by.parts; part++)
-        by.pieces += heads * (s.causal ? tiles_a_head - part * spans : tiles_a_head);
+    const int hidden = s.causal ? spans * by.parts * (by.parts - 1) / 2 : 0;
+    by.pieces = heads * (by.parts * tiles_a_head - hidden);
     return by;
 }
 
@@ -77,6 +77,19 @@ inline size_t split_queries(const attn_shape &s, const split &by)
 inline size_t split_bytes(const attn_shape &s, const split &by)
 {
     return split_queries(s, by) * (sizeof(float) * s.head_dim + sizeof(float2));
+}
+
+// Enough for shorter prompts too, which may be split where this one is not.
+inline size_t split_bytes_up_to(const attn_shape &s, int slots)
+{
+    size_t most = 0;
+    for (int seq = s.seq; seq > 0; seq = (seq - 1) / span * span) {
+        attn_shape shorter = s;
+        shorter.seq = seq;
+        const size_t bytes = split_bytes(shorter, choose_split(shorter, slots));
+        most = bytes > most ? bytes : most;
+    }
+    return most;
 }
 
 inline partials describe_split(const attn_shape &s, const split &by, void *scratch)

@@ -44,6 +44,14 @@ void test_choice(tap &t)
     t.check(v5::split_bytes(few, by) == static_cast<size_t>(by.parts) * 4096 * (128 * 4 + 8) &&
                 v5::split_bytes(few, v5::split_by(few, 32)) == 0,
             "memory is asked for as the parts need it, and none without a split");
+    bool enough = true;
+    for (const int seq : {1, 300, 4096, 20000}) {
+        attn_shape s = shape_of(1, seq, 2, 1, false);
+        const size_t asked = v5::split_bytes_up_to(s, h100);
+        for (; s.seq > 0; s.seq -= 77)
+            enough = enough && v5::split_bytes(s, v5::choose_split(s, h100)) <= asked;
+    }
+    t.check(enough, "the memory that is asked for is enough for shorter prompts");
 }
 
 // The order is computed on the device: here where that is the host.
