@@ -47,7 +47,8 @@ int tar_tree_hash(const struct tar_tree *tree, char *hex, uint64_t *size, struct
 
 struct tar_extractor;
 
-/* Extracts below dir, which is made (0700) and must be empty. */
+/* Extracts below dir, which is made (0700) and must be empty, as the bytes come; whoever gives up removes it.
+ */
 int tar_extractor_open(struct tar_extractor **out, const char *dir, const struct tar_limits *limits,
                        struct err *err);
 /* transport_write_fn; arg: struct tar_extractor *. */

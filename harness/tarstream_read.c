@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,15 +23,23 @@ static const size_t default_entries = 200000;
 /* Headers, long names and padding that an entry may cost beside its contents. */
 static const uint64_t overhead_per_entry = 8 * BLOCK;
 
-/* libarchive pulls and transports push, so the stream is kept in an unnamed file until its end. */
+/* libarchive pulls and transports push, so the stream goes through an unnamed file: a thread extracts what is
+ * there already, and the network need not wait for the disk. Only what stands below `lock` is shared. */
 struct tar_extractor {
     char dir[FS_PATH_MAX];
     struct tar_limits limits;
     int spool;
-    uint64_t spooled;
+    uint64_t taken; /* of the spool, by libarchive */
     uint64_t extracted;
     size_t entries;
-    char piece[PIECE];
+    char block[PIECE], piece[PIECE];
+    pthread_t thread;
+    bool running;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    uint64_t spooled;
+    bool ended, abandoned, failed;
+    struct err err; /* once it has failed */
 };
 
 struct tar_limits tar_limits_fill(const struct tar_limits *given)
@@ -83,6 +92,15 @@ static int require_empty(const char *dir, struct err *err)
     return names < 3 ? 0 : err_set(err, ERR_STORAGE, "%s: the folder to extract into is not empty", dir);
 }
 
+static void *extract(void *arg);
+
+static int start_thread(struct tar_extractor *x, struct err *err)
+{
+    int failed = pthread_create(&x->thread, NULL, extract, x);
+    x->running = failed == 0;
+    return failed ? err_set_errno(err, ERR_INTERNAL, failed, "cannot start a thread to extract in") : 0;
+}
+
 int tar_extractor_open(struct tar_extractor **out, const char *dir, const struct tar_limits *limits,
                        struct err *err)
 {
@@ -90,6 +108,8 @@ int tar_extractor_open(struct tar_extractor **out, const char *dir, const struct
     if (!x)
         return err_set(err, ERR_INTERNAL, "out of memory");
     x->spool = -1;
+    pthread_mutex_init(&x->lock, NULL);
+    pthread_cond_init(&x->changed, NULL);
     x->limits = tar_limits_fill(limits);
     int n = snprintf(x->dir, sizeof x->dir, "%s", dir);
     int rc = n > 0 && (size_t)n < sizeof x->dir ? fs_mkdir_p(dir, 0700, err)
@@ -98,6 +118,8 @@ int tar_extractor_open(struct tar_extractor **out, const char *dir, const struct
         rc = require_empty(dir, err);
     if (rc == 0)
         rc = open_spool(x, err);
+    if (rc == 0)
+        rc = start_thread(x, err);
     if (rc) {
         tar_extractor_close(x);
         return -1;
@@ -106,10 +128,26 @@ int tar_extractor_open(struct tar_extractor **out, const char *dir, const struct
     return 0;
 }
 
+/* Tells the thread that nothing more comes, and waits for its end. */
+static void join(struct tar_extractor *x, bool *flag)
+{
+    if (!x->running)
+        return;
+    pthread_mutex_lock(&x->lock);
+    *flag = true;
+    pthread_cond_signal(&x->changed);
+    pthread_mutex_unlock(&x->lock);
+    pthread_join(x->thread, NULL);
+    x->running = false;
+}
+
 void tar_extractor_close(struct tar_extractor *x)
 {
     if (!x)
         return;
+    join(x, &x->abandoned);
+    pthread_cond_destroy(&x->changed);
+    pthread_mutex_destroy(&x->lock);
     if (x->spool >= 0)
         close(x->spool);
     free(x);
@@ -123,8 +161,14 @@ int tar_extractor_write(void *arg, const char *data, size_t len, struct err *err
                        (unsigned long long)spool_limit(&x->limits));
     if (fs_write_all(x->spool, data, len))
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot keep what the node sent", x->dir);
+    pthread_mutex_lock(&x->lock);
     x->spooled += len;
-    return 0;
+    bool failed = x->failed;
+    pthread_cond_signal(&x->changed);
+    pthread_mutex_unlock(&x->lock);
+    if (failed)
+        *err = x->err; /* it stays as it is */
+    return failed ? -1 : 0;
 }
 
 /* A complete tar ends in two blocks of zeros; libarchive would also be content without. */
@@ -238,21 +282,60 @@ static int extract_all(struct tar_extractor *x, struct archive *a, struct err *e
     }
 }
 
-int tar_extractor_finish(struct tar_extractor *x, struct err *err)
+/* libarchive's question for more; waits until there is. */
+static la_ssize_t take_spooled(struct archive *a, void *arg, const void **data)
 {
-    if (check_end(x, err))
-        return -1;
-    if (lseek(x->spool, 0, SEEK_SET) < 0)
-        return err_set_errno(err, ERR_STORAGE, errno, "%s", x->dir);
+    struct tar_extractor *x = arg;
+    pthread_mutex_lock(&x->lock);
+    while (x->spooled == x->taken && !x->ended && !x->abandoned)
+        pthread_cond_wait(&x->changed, &x->lock);
+    uint64_t left = x->spooled - x->taken;
+    bool abandoned = x->abandoned;
+    pthread_mutex_unlock(&x->lock);
+    ssize_t n = abandoned ? -1 : pread(x->spool, x->block, left < PIECE ? left : PIECE, (off_t)x->taken);
+    if (n < 0) {
+        archive_set_error(a, abandoned ? ECANCELED : errno, "cannot read it again");
+        return ARCHIVE_FATAL;
+    }
+    x->taken += (uint64_t)n;
+    *data = x->block;
+    return n;
+}
+
+static int extract_spooled(struct tar_extractor *x, struct err *err)
+{
     struct archive *a = archive_read_new();
     if (!a)
         return err_set(err, ERR_INTERNAL, "out of memory");
     int rc = -1;
     if (archive_read_support_format_tar(a) != ARCHIVE_OK ||
-        archive_read_open_fd(a, x->spool, PIECE) != ARCHIVE_OK)
+        archive_read_open(a, x, NULL, take_spooled, NULL) != ARCHIVE_OK)
         err_set(err, ERR_NODE, "%s: what the node sent is not a tar stream", x->dir);
     else
         rc = extract_all(x, a, err);
     archive_read_free(a);
+    return rc;
+}
+
+static void *extract(void *arg)
+{
+    struct tar_extractor *x = arg;
+    struct err err = {0};
+    int rc = extract_spooled(x, &err);
+    pthread_mutex_lock(&x->lock);
+    x->failed = rc != 0;
+    x->err = err;
+    pthread_mutex_unlock(&x->lock);
+    return NULL;
+}
+
+int tar_extractor_finish(struct tar_extractor *x, struct err *err)
+{
+    int rc = check_end(x, err);
+    join(x, rc == 0 ? &x->ended : &x->abandoned);
+    if (rc == 0 && x->failed) {
+        *err = x->err;
+        rc = -1;
+    }
     return rc;
 }
