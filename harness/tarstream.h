@@ -47,13 +47,14 @@ int tar_tree_hash(const struct tar_tree *tree, char *hex, uint64_t *size, struct
 
 struct tar_extractor;
 
-/* Extracts below dir, which is made (0700) and must be empty, as the bytes come; whoever gives up removes it.
+/* Extracts below dir, which is made (0700) and must be empty, as the bytes come. Unless
+ * tar_extractor_finish() succeeds, closing removes it.
  */
 int tar_extractor_open(struct tar_extractor **out, const char *dir, const struct tar_limits *limits,
                        struct err *err);
 /* transport_write_fn; arg: struct tar_extractor *. */
 int tar_extractor_write(void *arg, const char *data, size_t len, struct err *err);
-/* Call after the last byte; fails on a truncated or refused stream. The caller removes dir on failure. */
+/* Call after the last byte; fails on a truncated or refused stream. */
 int tar_extractor_finish(struct tar_extractor *x, struct err *err);
 void tar_extractor_close(struct tar_extractor *x);
 

@@ -34,7 +34,7 @@ struct tar_extractor {
     size_t entries;
     char block[PIECE], piece[PIECE];
     pthread_t thread;
-    bool running;
+    bool begun, running, whole;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     uint64_t spooled;
@@ -97,7 +97,7 @@ static void *extract(void *arg);
 static int start_thread(struct tar_extractor *x, struct err *err)
 {
     int failed = pthread_create(&x->thread, NULL, extract, x);
-    x->running = failed == 0;
+    x->begun = x->running = failed == 0;
     return failed ? err_set_errno(err, ERR_INTERNAL, failed, "cannot start a thread to extract in") : 0;
 }
 
@@ -146,6 +146,8 @@ void tar_extractor_close(struct tar_extractor *x)
     if (!x)
         return;
     join(x, &x->abandoned);
+    if (x->begun && !x->whole) /* what was there before stays */
+        fs_remove_tree(x->dir, NULL);
     pthread_cond_destroy(&x->changed);
     pthread_mutex_destroy(&x->lock);
     if (x->spool >= 0)
@@ -337,5 +339,6 @@ int tar_extractor_finish(struct tar_extractor *x, struct err *err)
         *err = x->err;
         rc = -1;
     }
+    x->whole = rc == 0;
     return rc;
 }

@@ -15,6 +15,8 @@ $(BUILD)/bench/sleeper: scripts/bench/sleeper.c $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -static -o $@ $<
-bench: all $(BUILD)/bench/sleeper
+bench: all $(BUILD)/bench/sleeper $(BUILD)/tests/faultproxy $(BUILD)/tests/transport_probe
+	$(Q)scripts/install-deps bench
 	$(Q)scripts/bench/sweep $(BUILD)
 	$(Q)scripts/bench/sampler $(BUILD)
+	$(Q)scripts/bench/transfer $(BUILD)

@@ -33,12 +33,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_check(tar_extractor_open(&x, dir, &limits, &err) == 0);
     for (size_t i = 1; rc == 0 && i < size; i += piece)
         rc = tar_extractor_write(x, (const char *)data + i, piece < size - i ? piece : size - i, &err);
-    if (rc == 0)
-        rc = tar_extractor_finish(x, &err);
-    tar_extractor_close(x);
+    struct err late = {0};
+    if (tar_extractor_finish(x, &late) != 0 && rc == 0) {
+        rc = -1;
+        err = late;
+    }
     fuzz_check(rc == 0 || (*err.msg && !strchr(err.msg, '\n')));
     fuzz_check(fs_walk(dir, false, add_size, &total, &err) == 0);
     fuzz_check(total <= limits.total_bytes);
+    tar_extractor_close(x);
+    fuzz_check(fs_exists(dir) == (rc == 0));
     fuzz_check(fs_remove_tree(dir, &err) == 0);
     struct buf kept;
     buf_init(&kept, 4);
