@@ -7,6 +7,7 @@
 #include "harness/finish.h"
 #include "harness/measure.h"
 #include "harness/nightly_lock.h"
+#include "harness/nightly_timer.h"
 #include "harness/nights.h"
 #include "harness/notify.h"
 #include "harness/retention.h"
@@ -14,9 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct nightly_args {
-    const char *node, *artifacts, *reports;
+    const char *node, *artifacts, *reports, *at;
+    bool install_timer, remove_timer;
 };
 
 struct nightly {
@@ -249,6 +252,63 @@ static int night(struct nightly *n, const char *file, struct err *err)
     return code;
 }
 
+static int absolute(const char *path, char *out, struct err *err)
+{
+    char here[FS_PATH_MAX];
+    if (*path == '/')
+        return fs_join(out, err, "", path);
+    return getcwd(here, sizeof here) ? fs_join(out, err, here, path)
+                                     : err_set(err, ERR_STORAGE, "cannot tell which folder this is");
+}
+
+/* What a timer is to start is this command with these options, from anywhere. */
+struct timer_command {
+    char self[FS_PATH_MAX], artifacts[FS_PATH_MAX], reports[FS_PATH_MAX], db[FS_PATH_MAX], ssh[FS_PATH_MAX],
+        log[FS_PATH_MAX];
+    const char *argv[16];
+};
+
+static int fill_command(const struct nightly *n, struct timer_command *c, struct err *err)
+{
+    const struct cmd_env *env = n->env;
+    ssize_t len = readlink("/proc/self/exe", c->self, sizeof c->self - 1);
+    c->self[len > 0 ? len : 0] = '\0';
+    if (absolute(n->args->artifacts ? n->args->artifacts : "artifacts_remote", c->artifacts, err) != 0 ||
+        absolute(reports_dir(n), c->reports, err) != 0 || absolute(env->db, c->db, err) != 0 ||
+        (env->ssh_config && absolute(env->ssh_config, c->ssh, err) != 0) ||
+        fs_join(c->log, err, c->reports, "nightly.log") != 0)
+        return -1;
+    const char *const always[] = {c->self,     "nightly",  n->plan.file, "--artifacts", c->artifacts,
+                                  "--reports", c->reports, "--db",       c->db};
+    const char *const maybe[][2] = {{"--ssh-config", env->ssh_config ? c->ssh : NULL},
+                                    {"--transport", env->transport},
+                                    {"--node", n->args->node}};
+    size_t count = sizeof always / sizeof *always;
+    memcpy(c->argv, always, sizeof always);
+    for (size_t i = 0; i < sizeof maybe / sizeof *maybe; i++)
+        if (maybe[i][1]) {
+            c->argv[count++] = maybe[i][0];
+            c->argv[count++] = maybe[i][1];
+        }
+    c->argv[count] = NULL;
+    return 0;
+}
+
+static int set_timer(struct nightly *n, const char *file, struct err *err)
+{
+    struct timer_command command = {0};
+    char *path = realpath(file, NULL);
+    int rc = plan_load(&n->plan, path ? path : file, err);
+    free(path);
+    if (rc != 0 || fill_command(n, &command, err) != 0)
+        return -1;
+    const struct nightly_timer timer = {
+        .plan = &n->plan, .argv = command.argv, .log = command.log, .at = n->args->at, .say = stderr};
+    if (n->args->remove_timer)
+        return nightly_timer_remove(&timer, err);
+    return fs_mkdir_p(command.reports, 0755, err) != 0 ? -1 : nightly_timer_install(&timer, err);
+}
+
 int cmd_nightly(struct cmd_env *env, int argc, char **argv)
 {
     struct nightly_args a = {0};
@@ -256,6 +316,10 @@ int cmd_nightly(struct cmd_env *env, int argc, char **argv)
         {"--node", "NODE", &a.node, NULL, "over the plan's"},
         {"--artifacts", "DIR", &a.artifacts, NULL, "where bundles go (default ./artifacts_remote)"},
         {"--reports", "DIR", &a.reports, NULL, "where nights and their index go (default ./nightly_reports)"},
+        {"--install-timer", NULL, NULL, &a.install_timer,
+         "have this machine do it every night: systemd for users, or crontab"},
+        {"--at", "TIME", &a.at, NULL, "with --install-timer: when (default 02:30)"},
+        {"--remove-timer", NULL, NULL, &a.remove_timer, "no more nights of this plan by itself"},
     };
     struct args spec = {
         .command = "nightly",
@@ -274,7 +338,7 @@ int cmd_nightly(struct cmd_env *env, int argc, char **argv)
     if (rc == 1)
         return EXIT_DONE;
     if (rc == 0)
-        rc = night(&n, word, &err);
+        rc = a.install_timer || a.remove_timer ? set_timer(&n, word, &err) : night(&n, word, &err);
     if (n.session.opt.progress)
         session_close(&n.session);
     json_decref(n.result.summary);
