@@ -1,0 +1,354 @@
+// Tokenizers against ids that were worked out by hand from the algorithms' descriptions.
+#include "model/byte_letters.h"
+#include "model/merges.h"
+#include "model/tokenizer.h"
+#include "runner/failure.h"
+#include "tests/gguf_by_spec.h"
+#include "tests/tap.h"
+
+#include <cmath>
+
+namespace
+{
+using ids = std::vector<uint32_t>;
+using words = std::vector<std::string>;
+
+constexpr char mark[] = "\xe2\x96\x81";
+
+std::string show(const ids &list)
+{
+    std::string text;
+    for (const uint32_t id : list)
+        text += std::to_string(id) + " ";
+    return text;
+}
+
+std::string show(const words &list)
+{
+    std::string text;
+    for (const std::string &word : list)
+        text += "[" + word + "]";
+    return text;
+}
+
+// ---- vocabularies ----
+
+struct vocabulary {
+    words tokens;
+    std::vector<float> scores;
+    std::vector<int32_t> types;
+
+    uint32_t add(const std::string &token, float score = 0, int32_t type = 1)
+    {
+        tokens.push_back(token);
+        scores.push_back(score);
+        types.push_back(type);
+        return static_cast<uint32_t>(tokens.size() - 1);
+    }
+};
+
+// 0 <unk>, 1 <s>, 2 </s>, 3..258 the bytes, then from 259 on what the caller adds.
+vocabulary llama_base()
+{
+    vocabulary v;
+    v.add("<unk>", 0, 2);
+    v.add("<s>", 0, 3);
+    v.add("</s>", 0, 3);
+    for (int byte = 0; byte < 256; byte++) {
+        char name[8];
+        std::snprintf(name, sizeof name, "<0x%02X>", static_cast<unsigned>(byte));
+        v.add(name, 0, 6);
+    }
+    return v;
+}
+
+gguf_by_spec llama_file(const vocabulary &v)
+{
+    gguf_by_spec file;
+    file.text("tokenizer.ggml.model", "llama");
+    file.strings("tokenizer.ggml.tokens", v.tokens);
+    file.numbers("tokenizer.ggml.scores", gguf_by_spec::F32, v.scores);
+    file.numbers("tokenizer.ggml.token_type", gguf_by_spec::I32, v.types);
+    file.u32("tokenizer.ggml.bos_token_id", 1);
+    file.u32("tokenizer.ggml.eos_token_id", 2);
+    return file;
+}
+
+// 0..255 the letters of the bytes, 256 <|endoftext|>, then what the merges give, in their order.
+vocabulary gpt2_base()
+{
+    vocabulary v;
+    const byte_letters letters;
+    for (const std::string &letter : letters.letter)
+        v.add(letter);
+    v.add("<|endoftext|>", 0, 3);
+    return v;
+}
+
+gguf_by_spec gpt2_file(vocabulary v, const words &merges, const char *pre)
+{
+    for (std::string merge : merges)
+        v.add(merge.erase(merge.find(' '), 1));
+    gguf_by_spec file;
+    file.text("tokenizer.ggml.model", "gpt2");
+    file.text("tokenizer.ggml.pre", pre);
+    file.strings("tokenizer.ggml.tokens", v.tokens);
+    file.numbers("tokenizer.ggml.token_type", gguf_by_spec::I32, v.types);
+    file.strings("tokenizer.ggml.merges", merges);
+    file.u32("tokenizer.ggml.bos_token_id", 256);
+    file.u32("tokenizer.ggml.eos_token_id", 256);
+    return file;
+}
+
+class opened
+{
+  public:
+    explicit opened(const gguf_by_spec &written, uint32_t vocab = 0)
+        : temporary_(written.bytes()), file_(temporary_.path),
+          tokenizer_(file_,
+                     vocab ? vocab : static_cast<uint32_t>(file_.strings("tokenizer.ggml.tokens").size()))
+    {
+    }
+    const tokenizer *operator->() const
+    {
+        return &tokenizer_;
+    }
+
+  private:
+    temporary_file temporary_;
+    gguf_file file_;
+    tokenizer tokenizer_;
+};
+
+void expect(tap &t, const tokenizer *k, const std::string &text, const ids &wanted, const std::string &name)
+{
+    const ids got = k->encode(text);
+    t.check(got == wanted, name, "got " + show(got) + "for " + show(wanted));
+    t.check(k->decode(got) == text, name + ", and back", k->decode(got));
+}
+
+uint32_t byte_id(unsigned char byte)
+{
+    return 3u + byte;
+}
+
+// ---- llama ----
+
+void test_llama(tap &t)
+{
+    vocabulary v = llama_base();
+    const uint32_t space = v.add(mark, -10), a = v.add("a", -11), b = v.add("b", -12), c = v.add("c", -13);
+    v.add("ab", -1);
+    const uint32_t bc = v.add("bc", 0), abc = v.add("abc", -5), led = v.add(std::string(mark) + "a", -2);
+    const uint32_t aa = v.add("aa", -3), two = v.add(std::string(mark) + mark, -4);
+    v.add("cc", 9, 5); // unused: text never becomes it
+    gguf_by_spec file = llama_file(v);
+    const opened k(file);
+    expect(t, k.operator->(), "abc", {1, led, bc}, "the best score joins first");
+    expect(t, k.operator->(), "a b", {1, led, space, b}, "spaces are marks");
+    expect(t, k.operator->(), "b  b", {1, space, b, two, b}, "two spaces are one token");
+    expect(t, k.operator->(), "baaa", {1, space, b, aa, a}, "of equals the leftmost joins");
+    expect(t, k.operator->(), "\xc3\xa9\n", {1, space, byte_id(0xc3), byte_id(0xa9), byte_id('\n')},
+           "what is no token is its bytes");
+    expect(t, k.operator->(), "\xff", {1, space, byte_id(0xff)}, "a byte that is no UTF-8 is its token");
+    expect(t, k.operator->(), "cc", {1, space, c, c}, "unused tokens stay unused");
+    const ids specials = k->encode("<s>");
+    t.check(specials.size() == 5 && specials[2] == byte_id('<'), "the name of a special token is text",
+            show(specials));
+    t.check(k->encode("") == ids{1} && k->decode({1, 2}).empty(), "no text is the first token only");
+    t.check(k->piece(led) == " a" && k->piece(byte_id('\n')) == "\n" && k->piece(1).empty() &&
+                k->piece(99999).empty(),
+            "pieces are what a token adds to a text");
+    t.check(k->ends(2) && !k->ends(1), "the end is known");
+
+    file.flag("tokenizer.ggml.add_space_prefix", false);
+    file.flag("tokenizer.ggml.add_bos_token", false);
+    file.flag("tokenizer.ggml.add_eos_token", true);
+    const opened bare(file);
+    t.check(bare->encode("abc") == ids{abc, 2} && bare->decode({abc, led}) == "abc a",
+            "without the prefix and the beginning, with the end", show(bare->encode("abc")));
+}
+
+// ---- gpt2 ----
+
+void test_gpt2(tap &t)
+{
+    const byte_letters letters;
+    t.check(letters.letter[' '] == "\xc4\xa0" && letters.letter['\n'] == "\xc4\x8a" &&
+                letters.letter['!'] == "!" && letters.letter[0xad] == "\xc5\x83" &&
+                letters.letter[0xff] == "\xc3\xbf" && letters.byte[0x120] == ' ',
+            "bytes have the letters that GPT-2 gave them");
+    const std::string space = letters.letter[' '];
+    const words merges = {space + " t", "h e", space + "t he", "o f", "1 2", "a a"};
+    const opened k(gpt2_file(gpt2_base(), merges, "gpt-2"));
+    const tokenizer *gpt2 = k.operator->();
+    expect(t, gpt2, " the", {259}, "merges by rank");
+    expect(t, gpt2, "the of", {'t', 258, ' ', 260}, "a word's space is its own");
+    expect(t, gpt2, "aaaaa", {262, 262, 'a'}, "of equals the leftmost merges");
+    expect(t, gpt2, "123", {261, '3'}, "numbers are a word");
+    expect(t, gpt2, "\xff\xc3\xa9", {0xff, 0xc3, 0xa9}, "every byte has a token");
+    t.check(gpt2->encode("<|endoftext|>").size() > 1, "the name of a special token is text");
+    t.check(gpt2->encode("").empty() && gpt2->ends(256), "GPT-2's begins without a token");
+
+    vocabulary v = gpt2_base();
+    v.add("hello"); // a token that no merges make
+    const opened l(gpt2_file(v, merges, "llama-bpe"));
+    expect(t, l.operator->(), "hello", {256, 257}, "llama-bpe takes whole words first, and begins");
+    expect(t, l.operator->(), "hellos", {256, 259, 'l', 'l', 'o', 's'}, "but not parts of words");
+}
+
+void cut(tap &t, pretokenizer kind, const std::string &text, const words &wanted)
+{
+    words got;
+    for (const std::string_view word : pretokenize(kind, text))
+        got.emplace_back(word);
+    t.check(got == wanted, (kind == PRETOKENIZER_GPT2 ? "gpt2 cuts " : "llama3 cuts ") + show(wanted),
+            show(got));
+}
+
+void test_cuts(tap &t)
+{
+    const pretokenizer g = PRETOKENIZER_GPT2, l = PRETOKENIZER_LLAMA3;
+    cut(t, g, "Hello world, it's 2024!", {"Hello", " world", ",", " it", "'s", " 2024", "!"});
+    cut(t, g, "a   b", {"a", "  ", " b"});
+    cut(t, g, "a \n\n b  ", {"a", " \n\n", " b", "  "});
+    cut(t, g, "tab\tx", {"tab", "\t", "x"});
+    cut(t, g, "we'll I'M", {"we", "'ll", " I", "'", "M"});
+    cut(t, g, "x ...y", {"x", " ...", "y"});
+    cut(t, g, "\xc3\xa9t\xc3\xa9 \xe4\xb8\xad\xe6\x96\x87 \xd9\xa3",
+        {"\xc3\xa9t\xc3\xa9", " \xe4\xb8\xad\xe6\x96\x87", " \xd9\xa3"});
+    cut(t, g, "a\xc2\xa0 b", {"a", "\xc2\xa0", " b"});
+    cut(t, l, "Hello world, it's 2024!", {"Hello", " world", ",", " it", "'s", " ", "202", "4", "!"});
+    cut(t, l, "I'M (x) $y", {"I", "'M", " (", "x", ")", " $", "y"});
+    cut(t, l, "(x)", {"(x", ")"});
+    cut(t, l, "a \n \n  b", {"a", " \n \n", " ", " b"});
+    cut(t, l, "x;\n\ny", {"x", ";\n\n", "y"});
+    cut(t, l, "a   b ", {"a", "  ", " b", " "});
+    cut(t, l, "12345", {"123", "45"});
+    cut(t, l, "\tx\r\n", {"\tx", "\r\n"});
+}
+
+// ---- prompts ----
+
+// `least`: the shortest text that is not empty.
+void exact(tap &t, const tokenizer *k, size_t least, const std::string &name)
+{
+    bool right = true, text = true;
+    for (const size_t n : {1u, 2u, 3u, 7u, 64u, 513u, 4096u}) {
+        const tokenizer::prompt prompt = k->exact_prompt(n);
+        right = right && prompt.ids.size() == n;
+        text = text && (n < least || k->encode(prompt.text) == prompt.ids);
+    }
+    t.check(right, name + ": as many tokens as asked for");
+    t.check(text, name + ": the text encodes to the ids");
+}
+
+void test_prompts(tap &t)
+{
+    const opened bytes(llama_file(llama_base()));
+    exact(t, bytes.operator->(), 1 + 3 + 1, "a vocabulary of bytes");
+    vocabulary v = llama_base();
+    for (const char *token : {"t", "h", "e", "th", "the", "a", "n", "d", "an", "and"})
+        v.add(token, -static_cast<float>(v.tokens.size()));
+    for (const char *token : {"", "a", "the", "and"})
+        v.add(mark + std::string(token), -static_cast<float>(v.tokens.size()));
+    const opened some(llama_file(v));
+    exact(t, some.operator->(), 1, "a vocabulary with words");
+    const opened gpt2(gpt2_file(gpt2_base(), {"t h", "th e", "a a", "x x", ". ."}, "gpt-2"));
+    exact(t, gpt2.operator->(), 1, "byte-level");
+    try {
+        bytes->exact_prompt(0);
+        t.check(false, "a prompt of no token");
+    } catch (const failure &f) {
+        t.check(f.code == EXIT_BAD_INPUT, "a prompt of no token is refused");
+    }
+}
+
+// ---- refusals ----
+
+void refused(tap &t, const gguf_by_spec &file, const std::vector<std::string> &parts, const std::string &name,
+             uint32_t vocab = 0)
+{
+    try {
+        const opened k(file, vocab);
+        t.check(false, "refused: " + name);
+    } catch (const failure &f) {
+        bool all = f.code == EXIT_BAD_INPUT;
+        for (const std::string &part : parts)
+            all = all && f.message.find(part) != std::string::npos;
+        t.check(all, "refused: " + name, f.message);
+    }
+}
+
+void rename_key(gguf_by_spec &file, const std::string &from)
+{
+    file.metadata[file.metadata.find(from)] = 'T';
+}
+
+void test_refusals(tap &t)
+{
+    const gguf_by_spec llama = llama_file(llama_base()), gpt2 = gpt2_file(gpt2_base(), {"a b"}, "gpt-2");
+    gguf_by_spec f = llama;
+    for (const char *key : {"bos_token_id", "eos_token_id", "tokens", "scores", "model"}) {
+        f = llama;
+        rename_key(f, std::string("tokenizer.ggml.") + key);
+        refused(t, f, {std::string("tokenizer.ggml.") + key}, std::string("without ") + key);
+    }
+    f = llama;
+    f.metadata.replace(f.metadata.size() - 4, 4, std::string("\x03\x01\x00\x00", 4));
+    refused(t, f, {"eos_token_id is 259", "0..258"}, "a special token outside of the vocabulary");
+    refused(t, llama, {"259 tokens", "the model has 300"}, "another size than the model's", 300);
+    vocabulary v = llama_base();
+    v.tokens[3 + 0x41] = "A";
+    refused(t, llama_file(v), {"<0x41>"}, "without the token of a byte");
+    v = llama_base();
+    v.scores.pop_back();
+    refused(t, llama_file(v), {"scores has 258"}, "too few scores");
+    v = llama_base();
+    v.scores[7] = NAN;
+    refused(t, llama_file(v), {"entry 7"}, "a score that is no number");
+    v = llama_base();
+    v.types.push_back(1);
+    refused(t, llama_file(v), {"token_type has 260"}, "too many types");
+    v = gpt2_base();
+    v.tokens['A'] = "AA";
+    refused(t, gpt2_file(v, {"a b"}, "gpt-2"), {"<0x41>"}, "without the letter of a byte");
+    refused(t, gpt2_file(gpt2_base(), {"a b"}, "deepseek-coder"), {"\"deepseek-coder\"", "llama-bpe"},
+            "another pre-tokenizer");
+    f = gpt2;
+    rename_key(f, "tokenizer.ggml.merges");
+    refused(t, f, {"tokenizer.ggml.merges"}, "without merges");
+    f = gguf_by_spec();
+    f.text("tokenizer.ggml.model", "bert");
+    refused(t, f, {"\"bert\""}, "another tokenizer", 1);
+}
+
+// A text as bad as it can be takes no more than about n log n steps: it ends.
+void test_long_text(tap &t)
+{
+    vocabulary v = llama_base();
+    std::string token = "a";
+    for (int i = 0; i < 12; i++, token += token)
+        v.add(token, -static_cast<float>(i));
+    const opened k(llama_file(v));
+    const size_t got = k->encode(std::string(1 << 17, 'a')).size();
+    t.check(got == 1 + 3 + (1 << 17 >> 11), "many equal letters", std::to_string(got));
+}
+
+int test(int, char **)
+{
+    tap t;
+    test_llama(t);
+    test_gpt2(t);
+    test_cuts(t);
+    test_prompts(t);
+    test_refusals(t);
+    test_long_text(t);
+    return t.finish();
+}
+} // namespace
+
+int main(int argc, char **argv)
+{
+    return run_program("test_tokenizer", test, argc, argv);
+}
