@@ -19,10 +19,9 @@ attn_shape attention_shape(const model_shape &s, attn_dtype type, int tokens)
 struct sizes {
     size_t cache, turns, ids, stream, query, attn_scratch, normed, wide, hidden, delta, logits, chosen;
 
-    sizes(const model_weights &weights, const forward_options &o)
+    sizes(const model_shape &s, attn_dtype type, const forward_options &o)
     {
-        const model_shape &s = weights.shape();
-        const attn_dtype type = weights.type(), attn_type = attention_type(*o.variant, type);
+        const attn_dtype attn_type = attention_type(*o.variant, type);
         const size_t wide_type = dtype_bytes(type), attn_bytes = dtype_bytes(attn_type);
         const size_t prompt = o.prompt, chunk = std::min(o.chunk, o.prompt), capacity = o.capacity;
         const size_t query_width = static_cast<size_t>(s.heads) * s.head_dim;
@@ -96,10 +95,10 @@ std::string forward::problem(const model_shape &s, const attn_variant &variant)
     return "";
 }
 
-forward_memory forward::memory(const model_weights &weights, const forward_options &options)
+forward_memory forward::memory(const model_shape &shape, attn_dtype type, const forward_options &options)
 {
-    const sizes bytes(weights, options);
-    return {weights.bytes(), bytes.cache, bytes.scratch()};
+    const sizes bytes(shape, type, options);
+    return {model_weights::bytes(shape, type), bytes.cache, bytes.scratch()};
 }
 
 struct forward::buffers {
@@ -124,7 +123,7 @@ forward::forward(const model_weights &weights, const forward_options &options)
       attn_type_(attention_type(*options.variant, type_)),
       query_width_(static_cast<int>(shape_.heads * shape_.head_dim)),
       key_width_(static_cast<int>(shape_.kv_heads * shape_.head_dim)), products_(options.deterministic),
-      memory_(std::make_unique<buffers>(sizes(weights, options)))
+      memory_(std::make_unique<buffers>(sizes(shape_, type_, options)))
 {
     const std::vector<float2> turns = turns_of(shape_, options.capacity);
     copy(memory_->turns.get(), turns.data(), turns.size() * sizeof(float2), hipMemcpyHostToDevice);

@@ -42,7 +42,7 @@ class forward
   public:
     // "" when the variant can serve a model of this shape, else why not.
     static std::string problem(const model_shape &shape, const attn_variant &variant);
-    static forward_memory memory(const model_weights &weights, const forward_options &options);
+    static forward_memory memory(const model_shape &shape, attn_dtype type, const forward_options &options);
 
     // `weights` stay the caller's, and stay.
     forward(const model_weights &weights, const forward_options &options);

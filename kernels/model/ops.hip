@@ -4,8 +4,13 @@
 
 namespace
 {
-constexpr int threads = 256; // a block
+#if defined(KS_PLATFORM_CPU)
+constexpr int threads = 64; // a block; each has a price there
+constexpr unsigned most_blocks = 16;
+#else
+constexpr int threads = 256;
 constexpr unsigned most_blocks = 4096;
+#endif
 
 // Blocks for a loop over `count` pieces of work, a thread each, that goes on where the grid ends.
 dim3 blocks_for(size_t count)

@@ -75,18 +75,18 @@ struct layout {
         return end - bytes;
     }
 };
+} // namespace
 
-size_t place_all(const model_shape &shape, attn_dtype type)
+size_t model_weights::bytes(const model_shape &shape, attn_dtype type)
 {
     layout all;
     for (const tensor_spec &spec : tensor_specs(shape))
         all.put(spec.role, spec.rows * spec.cols * dtype_bytes(role_is_norm(spec.role) ? ATTN_F32 : type));
     return all.end;
 }
-} // namespace
 
 model_weights::model_weights(const model_shape &shape, attn_dtype type)
-    : shape_(shape), type_(type), bytes_(place_all(shape, type)), memory_(bytes_)
+    : shape_(shape), type_(type), memory_(bytes(shape, type))
 {
     layout all;
     for (const tensor_spec &spec : tensor_specs(shape))

@@ -31,10 +31,8 @@ class model_weights
     {
         return type_;
     }
-    size_t bytes() const
-    {
-        return bytes_;
-    }
+    // Of device memory that a model's weights take.
+    static size_t bytes(const model_shape &shape, attn_dtype type);
     const void *embedding() const
     {
         return at(ROLE_EMBEDDING, 0);
@@ -60,6 +58,5 @@ class model_weights
     model_shape shape_;
     attn_dtype type_;
     std::vector<place> places_;
-    size_t bytes_; // of all
     device_memory memory_;
 };

@@ -123,6 +123,17 @@ void arguments::unknown() const
     bad_input("unknown option " + name_ + ": see --help");
 }
 
+int token_limit()
+{
+    const char *text = std::getenv("GRETA_MAX_SEQ_LEN");
+    long long limit;
+    if (!text || !*text)
+        return 0;
+    if (!parse_integer(text, &limit) || limit < 1 || limit > 1 << 24)
+        bad_input(std::string("GRETA_MAX_SEQ_LEN=") + text + ": must be a whole number from 1 to 16777216");
+    return static_cast<int>(limit);
+}
+
 attn_dtype dtype_option(const std::string &text)
 {
     for (const attn_dtype dtype : {ATTN_F32, ATTN_F16, ATTN_BF16}) {

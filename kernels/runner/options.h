@@ -35,6 +35,9 @@ class arguments
 // Throws when there is no device.
 void require_device();
 
+// The tokens that GRETA_MAX_SEQ_LEN allows; 0 when it is not set.
+int token_limit();
+
 attn_dtype dtype_option(const std::string &text);
 
 // The variant that `wanted` names. When it is empty: the one that GRETA_PREFILL_LDS_TILING, _SEGMENTED or

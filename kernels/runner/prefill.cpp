@@ -5,6 +5,8 @@
 #include "runner/cost.h"
 #include "runner/failure.h"
 #include "runner/json_line.h"
+#include "runner/model_options.h"
+#include "runner/model_run.h"
 #include "runner/options.h"
 #include "runner/tensors.h"
 #include "runner/timer.h"
@@ -78,7 +80,10 @@ options parse(int argc, char **argv)
         else if (args.is("--check"))
             o.check = true;
         else if (args.is("--list") || args.is("--help")) {
-            args.is("--list") ? list_variants() : (void)std::fputs(usage, stdout);
+            if (args.is("--list"))
+                list_variants();
+            else
+                std::printf("%s\n%s", usage, model_usage);
             std::exit(EXIT_OK);
         } else
             args.unknown();
@@ -92,15 +97,10 @@ options parse(int argc, char **argv)
 
 void check_limit(int context)
 {
-    const char *text = std::getenv("GRETA_MAX_SEQ_LEN");
-    if (!text || !*text)
-        return;
-    char *end;
-    const long limit = std::strtol(text, &end, 10);
-    if (*end != '\0' || limit < 1)
-        bad_input(std::string("GRETA_MAX_SEQ_LEN=") + text + ": must be a whole number from 1");
-    if (context > limit)
-        bad_input("context " + std::to_string(context) + " is longer than GRETA_MAX_SEQ_LEN " + text);
+    const int limit = token_limit();
+    if (limit != 0 && context > limit)
+        bad_input("context " + std::to_string(context) + " is longer than GRETA_MAX_SEQ_LEN " +
+                  std::to_string(limit));
 }
 
 void run_attention(const attn_variant &variant, const attn_args &args)
@@ -177,6 +177,8 @@ std::string timing_line(const options &o, const attn_variant &variant, const out
 
 int prefill(int argc, char **argv)
 {
+    if (asks_for_model(argc, argv))
+        return run_model(argc, argv);
     const options o = parse(argc, argv);
     check_limit(o.shape.seq);
     require_device();

@@ -78,6 +78,46 @@ small="--context 40 --heads 2 --head-dim 64"
     refuses "more memory than there is" "not enough memory" --context 16777216 --heads 4096
 }
 
+answers() { # NAME PATTERN ARGUMENTS...: as says, with the text of a model's answer as the second line
+    name=$1 pattern=$2
+    shift 2
+    "$program" "$@" >"$out/stdout" 2>"$out/stderr" && [ ! -s "$out/stderr" ] &&
+        [ "$(wc -l <"$out/stdout")" -eq 4 ] && sed -n 1p "$out/stdout" | grep -q '^Prompt tokens: [0-9]*$' &&
+        sed -n 4p "$out/stdout" | grep -qx 'STATUS=OK' &&
+        sed -n 3p "$out/stdout" | grep '^\[PERF_TIMING\] {.*}$' | grep -q -e "$pattern"
+    result $? "$name"
+}
+
+tiny="--synthetic tiny --context 20"
+# shellcheck disable=SC2086 # $tiny is words
+if "$program" $tiny >"$out/stdout" 2>"$out/stderr" || ! grep -q 'no library for matrix products' "$out/stderr"; then
+    answers "a model's stages" '"gemm_s": [0-9.e-]*, "attention_s": [0-9.e-]*, "other_s": [0-9]' $tiny --greedy
+    answers "a model's memory" '"planned_bytes": [0-9]' $tiny --dtype bf16 --attn v5
+    answers "several tokens" '"decoded_tokens": 3' $tiny --max-tokens 3 --deterministic
+    answers "the share of the ceiling" '"roofline_share": [0-9]' $tiny --ceiling
+    answers "a variant that lacks the model's type" '"attn_dtype": "f16"' $tiny --attn v5
+    "$program" $tiny --json --logits "$out/logits" >"$out/stdout" 2>"$out/stderr" &&
+        [ "$(wc -c <"$out/logits")" -eq $((20 * 1024 * 4)) ] && [ "$(wc -l <"$out/stdout")" -eq 1 ] &&
+        grep -q '^{"model_load_s": .*}$' "$out/stdout"
+    result $? "--json prints the object alone, --logits writes every row"
+    GRETA_MAX_SEQ_LEN=19 && export GRETA_MAX_SEQ_LEN
+    refuses "a prompt over the limit" "20 tokens are more than GRETA_MAX_SEQ_LEN 19" $tiny
+    unset GRETA_MAX_SEQ_LEN
+    refuses "a prompt over the model's context" "8193 tokens are more than the model's context length 8192" \
+        --synthetic tiny --context 8193
+    refuses "more memory than there is, for a model" "not enough memory" --synthetic llama2-7b --context 32768 \
+        --max-tokens 1000000
+else
+    run=$((run + 1))
+    echo "ok $run - models # SKIP $(cat "$out/stderr")"
+fi
+refuses "a model without a prompt" "no prompt" --synthetic tiny
+refuses "two prompts" "exclude each other" --synthetic tiny --context 3 --prompt hello
+refuses "two models" "--model and --synthetic exclude each other" --synthetic tiny --model x.gguf --context 3
+refuses "an unknown preset" "--synthetic huge: must be tiny" --synthetic huge --context 3
+refuses "a text for a model without vocabulary" "no vocabulary" --synthetic tiny --prompt hello
+refuses "a model with heads" "unknown option --heads" --synthetic tiny --context 3 --heads 4
+
 program=$build/attn_bench
 small="--seq 40 --heads 2 --head-dim 64 --iters 3 --warmup 1 --variant baseline"
 # shellcheck disable=SC2086 # $small is words

@@ -188,12 +188,11 @@ void test_stages(tap &t)
 void test_memory(tap &t)
 {
     const model_shape shape = shape_of(2, 4, 4, 64, false);
-    const model_weights weights(shape, ATTN_BF16);
     forward_options options = options_for(variant_for(ATTN_BF16), 1024);
     options.prompt = options.capacity = 4096;
-    const forward_memory at_4096 = forward::memory(weights, options);
+    const forward_memory at_4096 = forward::memory(shape, ATTN_BF16, options);
     options.prompt = options.capacity = 32768;
-    const forward_memory at_32768 = forward::memory(weights, options);
+    const forward_memory at_32768 = forward::memory(shape, ATTN_BF16, options);
     t.check(at_4096.weights == at_32768.weights && at_32768.cache == 8 * at_4096.cache &&
                 at_32768.scratch <= 8 * at_4096.scratch,
             "no memory grows faster than the prompt");

@@ -1,0 +1,306 @@
+#include "runner/model_run.h"
+#include "model/forward.h"
+#include "model/ops.h"
+#include "runner/cost.h"
+#include "runner/failure.h"
+#include "runner/json_line.h"
+#include "runner/model_options.h"
+#include "runner/numbers.h"
+#include "runner/timer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+
+namespace
+{
+using tokens = std::vector<uint32_t>;
+
+constexpr size_t logit_bytes = 64u << 20; // of rows that are computed at a time, when all are wanted
+
+struct outcome {
+    double load_s = 0, tokenize_s = 0, decode_s = 0;
+    stage_seconds prefill;
+    tokens prompt, answer;
+    forward_memory memory{};
+    size_t memory_used = 0; // on the device, by all; 0: not known
+    double ceiling_flops = 0;
+    bool finite = true;
+};
+
+model_shape shape_of(const model_options &o)
+{
+    model_shape shape;
+    if (!preset_shape(o.synthetic.c_str(), &shape))
+        bad_input("--synthetic " + o.synthetic + ": must be tiny, small or llama2-7b");
+    return shape;
+}
+
+// A prompt of any length for a model without a vocabulary.
+tokens seeded_prompt(const model_options &o, const model_shape &shape)
+{
+    tokens ids(static_cast<size_t>(o.context));
+    for (size_t i = 0; i < ids.size(); i++)
+        ids[i] = static_cast<uint32_t>(seeded_hash(seeded_hash(o.seed) + i) % shape.vocab);
+    return ids;
+}
+
+void check_length(size_t prompt, const model_shape &shape)
+{
+    const int limit = token_limit();
+    const std::string tokens = "the prompt's " + std::to_string(prompt) + " tokens";
+    if (limit != 0 && prompt > static_cast<size_t>(limit))
+        bad_input(tokens + " are more than GRETA_MAX_SEQ_LEN " + std::to_string(limit));
+    if (limit == 0 && prompt > shape.context_length)
+        bad_input(tokens + " are more than the model's context length " +
+                  std::to_string(shape.context_length) + ": set GRETA_MAX_SEQ_LEN to allow them");
+}
+
+forward_options options_for(const model_options &o, const attn_variant &variant, const model_shape &shape,
+                            size_t prompt)
+{
+    const size_t row_bytes = shape.vocab * sizeof(float);
+    const size_t rows = std::max<size_t>(1, std::min(logit_bytes / row_bytes, prompt));
+    return {&variant,
+            static_cast<int>(prompt),
+            static_cast<int>(prompt) + o.max_tokens - 1,
+            o.chunk,
+            o.logits.empty() ? 1 : static_cast<int>(rows),
+            o.deterministic};
+}
+
+std::string gib(size_t bytes)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2f GiB", static_cast<double>(bytes) / (1 << 30));
+    return text;
+}
+
+void check_memory(const forward_memory &m, const forward_options &f)
+{
+    size_t free_bytes, total_bytes;
+    hip_check(hipMemGetInfo(&free_bytes, &total_bytes), "cannot ask the device for its memory");
+    if (m.total() > free_bytes / 20 * 19)
+        bad_input("not enough memory: " + gib(m.weights) + " of weights, " + gib(m.cache) + " of cache for " +
+                  std::to_string(f.capacity) + " tokens and " + gib(m.scratch) +
+                  " of scratch; the device has " + gib(free_bytes) +
+                  " free: lower --context, or use --dtype bf16");
+}
+
+void check_variant(const model_options &o, const attn_variant &variant, const model_shape &shape)
+{
+    const std::string problem = forward::problem(shape, variant);
+    if (!problem.empty())
+        bad_input(problem);
+    if (o.deterministic && !variant.deterministic)
+        bad_input(std::string("--deterministic: variant ") + variant.name + " is not");
+}
+
+// Every row's logits on their way to a file, under another name until all are there.
+class logits_file
+{
+  public:
+    explicit logits_file(const std::string &path) : path_(path), part_(path + ".part")
+    {
+        file_ = std::fopen(part_.c_str(), "wbe");
+        if (!file_)
+            bad_input("cannot write " + part_);
+    }
+    ~logits_file()
+    {
+        if (file_) {
+            std::fclose(file_);
+            std::remove(part_.c_str());
+        }
+    }
+    logits_file(const logits_file &) = delete;
+    logits_file &operator=(const logits_file &) = delete;
+
+    void add(const float *logits, size_t count)
+    {
+        if (std::fwrite(logits, sizeof *logits, count, file_) != count)
+            throw failure{EXIT_FAILED, "cannot write " + part_ + ": is the disk full?"};
+    }
+    void close()
+    {
+        const bool written = std::fclose(file_) == 0 && std::rename(part_.c_str(), path_.c_str()) == 0;
+        file_ = nullptr;
+        if (!written)
+            throw failure{EXIT_FAILED, "cannot write " + path_ + ": is the disk full?"};
+    }
+
+  private:
+    std::string path_, part_;
+    std::FILE *file_;
+};
+
+stage_seconds timed_prefill(const model_options &o, forward &pass, const model_shape &shape,
+                            const tokens &ids)
+{
+    stage_clock clock;
+    if (o.logits.empty()) {
+        pass.prefill(ids, &clock, nullptr);
+        return clock.seconds("the prefill");
+    }
+    logits_file file(o.logits);
+    pass.prefill(ids, &clock, [&](const float *logits, int rows) {
+        file.add(logits, static_cast<size_t>(rows) * shape.vocab);
+    });
+    const stage_seconds seconds = clock.seconds("the prefill");
+    file.close();
+    return seconds;
+}
+
+tokens decode(const model_options &o, forward &pass)
+{
+    tokens answer = {pass.choose()};
+    while (answer.size() < static_cast<size_t>(o.max_tokens)) {
+        pass.decode(answer.back());
+        answer.push_back(pass.choose());
+    }
+    return answer;
+}
+
+size_t memory_used()
+{
+#if defined(KS_PLATFORM_CPU)
+    return 0; // the host's, which many share
+#else
+    size_t free_bytes, total_bytes;
+    hip_check(hipMemGetInfo(&free_bytes, &total_bytes), "cannot ask the device for its memory");
+    return total_bytes - free_bytes;
+#endif
+}
+
+// The fastest of a few large products: the rate that the model's are held against.
+double measure_ceiling(attn_dtype type)
+{
+#if defined(KS_PLATFORM_CPU)
+    constexpr int size = 512;
+#else
+    constexpr int size = 8192;
+#endif
+    const size_t count = static_cast<size_t>(size) * size;
+    const device_memory x(count * dtype_bytes(type)), w(count * dtype_bytes(type)),
+        y(count * dtype_bytes(type));
+    op_seeded(x.get(), type, {1, 0, 1e-5f}, count); // on zeros a product takes less power, and is faster
+    op_seeded(w.get(), type, {2, 0, 1e-5f}, count);
+    gemm products(false);
+    device_timer timer;
+    double fastest = INFINITY;
+    for (int i = 0; i < 12; i++) {
+        timer.start();
+        products.multiply(y.get(), type, x.get(), w.get(), type, size, size, size);
+        timer.stop();
+        fastest = std::min(fastest, timer.seconds("a large product"));
+    }
+    return 2.0 * size * size * size / fastest;
+}
+
+outcome run(const model_options &o, const attn_variant &variant)
+{
+    outcome result;
+    const host_timer loading;
+    const model_shape shape = shape_of(o);
+    check_variant(o, variant, shape);
+    result.prompt = seeded_prompt(o, shape);
+    check_length(result.prompt.size(), shape);
+    const forward_options f = options_for(o, variant, shape, result.prompt.size());
+    result.memory = forward::memory(shape, o.dtype, f);
+    check_memory(result.memory, f);
+
+    model_weights weights(shape, o.dtype);
+    weights.make(o.seed);
+    auto pass = std::make_unique<forward>(weights, f);
+    pass->warm_up();
+    result.load_s = loading.seconds();
+    result.prefill = timed_prefill(o, *pass, shape, result.prompt);
+    const host_timer decoding;
+    result.answer = decode(o, *pass);
+    result.decode_s = decoding.seconds();
+    result.memory_used = memory_used();
+    for (const float x : pass->logits())
+        result.finite &= std::isfinite(x);
+    pass.reset();
+    if (o.ceiling)
+        result.ceiling_flops = measure_ceiling(o.dtype);
+    return result;
+}
+
+// Multiply-adds of a prefill's products count as two; logits are the last row's.
+double product_flops(const model_shape &s, size_t prompt)
+{
+    const double query_width = s.heads * s.head_dim, key_width = s.kv_heads * s.head_dim;
+    const double of_layer = s.width * (2 * query_width + 2 * key_width + 3.0 * s.ffn);
+    return 2.0 * (static_cast<double>(prompt) * s.layers * of_layer + static_cast<double>(s.width) * s.vocab);
+}
+
+void add_speed(json_line &line, const model_shape &s, const outcome &r)
+{
+    const int prompt = static_cast<int>(r.prompt.size());
+    const double products = product_flops(s, r.prompt.size()), total = r.prefill.total();
+    const double attention =
+        s.layers * attention_flops({1, prompt, static_cast<int>(s.heads), static_cast<int>(s.kv_heads),
+                                    static_cast<int>(s.head_dim), true, ATTN_F32});
+    line.add("gemm_s", r.prefill.of[STAGE_GEMM]).add("attention_s", r.prefill.of[STAGE_ATTENTION]);
+    line.add("other_s", r.prefill.of[STAGE_OTHER]).add("prefill_tokens_per_s", prompt / total);
+    line.add("attention_share", r.prefill.of[STAGE_ATTENTION] / total);
+    line.add("gemm_tflops", products / r.prefill.of[STAGE_GEMM] / 1e12);
+    line.add("attention_tflops", attention / r.prefill.of[STAGE_ATTENTION] / 1e12);
+    line.add("tflops", (products + attention) / total / 1e12);
+    if (r.ceiling_flops > 0)
+        line.add("ceiling_tflops", r.ceiling_flops / 1e12)
+            .add("roofline_share", (products + attention) / r.ceiling_flops / total);
+}
+
+void add_memory(json_line &line, const outcome &r)
+{
+    line.add("weights_bytes", r.memory.weights).add("cache_bytes", r.memory.cache);
+    line.add("scratch_bytes", r.memory.scratch).add("planned_bytes", r.memory.total());
+    if (r.memory_used != 0)
+        line.add("memory_used_bytes", r.memory_used);
+}
+
+std::string timing_line(const model_options &o, const attn_variant &variant, const model_shape &shape,
+                        const outcome &r)
+{
+    hipDeviceProp_t device;
+    hip_check(hipGetDeviceProperties(&device, 0), "cannot ask the device for its name");
+    json_line line;
+    line.add("model_load_s", r.load_s).add("tokenize_s", r.tokenize_s).add("prefill_s", r.prefill.total());
+    line.add("decode_s", r.decode_s).add("attn_impl", variant.attn_impl).add("variant", variant.name);
+    line.add("device", device.name).add("model", o.model.empty() ? o.synthetic : o.model);
+    line.add("prompt_tokens", r.prompt.size()).add("decoded_tokens", r.answer.size());
+    line.add("dtype", dtype_name(o.dtype)).add("attn_dtype", dtype_name(attention_type(variant, o.dtype)));
+    line.add("deterministic", o.deterministic).add("gemm_library", gemm::library());
+    add_speed(line, shape, r);
+    add_memory(line, r);
+    return line.str();
+}
+
+std::string text_of(const tokens &ids)
+{
+    std::string text = "tokens:";
+    for (const uint32_t id : ids)
+        text += " " + std::to_string(id);
+    return text;
+}
+} // namespace
+
+int run_model(int argc, char **argv)
+{
+    const model_options o = parse_model_options(argc, argv);
+    require_device();
+    const attn_variant &variant = choose_variant(o.attn);
+    const outcome result = run(o, variant);
+    const std::string line = timing_line(o, variant, shape_of(o), result);
+    if (o.json)
+        std::printf("%s\n", line.c_str());
+    else
+        std::printf("Prompt tokens: %zu\n%s\n[PERF_TIMING] %s\nSTATUS=%s\n", result.prompt.size(),
+                    text_of(result.answer).c_str(), line.c_str(), result.finite ? "OK" : "FAIL");
+    if (!result.finite)
+        throw failure{EXIT_FAILED, std::string(variant.attn_impl) + ": the logits are not finite"};
+    return EXIT_OK;
+}
