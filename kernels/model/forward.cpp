@@ -66,9 +66,14 @@ std::vector<float2> turns_of(const model_shape &s, int positions)
     return turns;
 }
 
-void copy(void *to, const void *from, size_t bytes, hipMemcpyKind kind)
+void to_device(const device_memory &to, const void *from, size_t bytes)
 {
-    hip_check(hipMemcpy(to, from, bytes, kind), "cannot copy");
+    hip_check(hipMemcpy(to.get(), from, bytes, hipMemcpyHostToDevice), "cannot copy to the device");
+}
+
+void to_host(void *to, const device_memory &from, size_t bytes)
+{
+    hip_check(hipMemcpy(to, from.get(), bytes, hipMemcpyDeviceToHost), "cannot copy to the host");
 }
 
 char *byte(const device_memory &memory, size_t offset)
@@ -126,7 +131,7 @@ forward::forward(const model_weights &weights, const forward_options &options)
       memory_(std::make_unique<buffers>(sizes(shape_, type_, options)))
 {
     const std::vector<float2> turns = turns_of(shape_, options.capacity);
-    copy(memory_->turns.get(), turns.data(), turns.size() * sizeof(float2), hipMemcpyHostToDevice);
+    to_device(memory_->turns, turns.data(), turns.size() * sizeof(float2));
 }
 
 forward::~forward() = default;
@@ -238,7 +243,7 @@ void forward::all_logits(int count, const logits_sink &sink)
         multiply(memory_->logits.get(), ATTN_F32, byte(memory_->normed, row), weights_.output(), some,
                  static_cast<int>(shape_.vocab), static_cast<int>(shape_.width));
         host.resize(static_cast<size_t>(some) * shape_.vocab);
-        copy(host.data(), memory_->logits.get(), host.size() * sizeof(float), hipMemcpyDeviceToHost);
+        to_host(host.data(), memory_->logits, host.size() * sizeof(float));
         sink(host.data(), some);
     }
 }
@@ -250,7 +255,7 @@ void forward::run(const std::vector<uint32_t> &ids, const logits_sink &sink)
     for (int first = 0; first < count; first += options_.chunk)
         chunks.push_back({first, std::min(options_.chunk, count - first)});
 
-    copy(memory_->ids.get(), ids.data(), ids.size() * sizeof(uint32_t), hipMemcpyHostToDevice);
+    to_device(memory_->ids, ids.data(), ids.size() * sizeof(uint32_t));
     enter(STAGE_OTHER);
     op_embed(static_cast<float *>(memory_->stream.get()), weights_.embedding(), type_,
              static_cast<const uint32_t *>(memory_->ids.get()), count, width);
@@ -303,13 +308,13 @@ uint32_t forward::choose()
     auto *chosen = static_cast<uint32_t *>(memory_->chosen.get());
     uint32_t id;
     op_argmax(chosen, memory_->logits_f32(), static_cast<int>(shape_.vocab));
-    copy(&id, chosen, sizeof id, hipMemcpyDeviceToHost);
+    to_host(&id, memory_->chosen, sizeof id);
     return id;
 }
 
 std::vector<float> forward::logits() const
 {
     std::vector<float> host(shape_.vocab);
-    copy(host.data(), memory_->logits.get(), host.size() * sizeof(float), hipMemcpyDeviceToHost);
+    to_host(host.data(), memory_->logits, host.size() * sizeof(float));
     return host;
 }

@@ -5,7 +5,7 @@
 
 namespace
 {
-constexpr uint64_t any = UINT32_MAX;
+constexpr uint64_t any_number = UINT32_MAX;
 
 struct known_type {
     uint32_t number; // ggml's
@@ -73,12 +73,12 @@ void model_file::read_shape()
     if (architecture != "llama")
         file_.refuse("architecture \"" + architecture + "\" is not known: only llama is");
     const auto number = [this](const char *key) {
-        return static_cast<uint32_t>(file_.number(std::string("llama.") + key, 1, any));
+        return static_cast<uint32_t>(file_.number(std::string("llama.") + key, 1, any_number));
     };
     const auto number_or = [&](const char *key, uint32_t otherwise) {
         return file_.has(std::string("llama.") + key) ? number(key) : otherwise;
     };
-    if (file_.has("llama.expert_count") && file_.number("llama.expert_count", 0, any) > 0)
+    if (file_.has("llama.expert_count") && file_.number("llama.expert_count", 0, any_number) > 0)
         file_.refuse("a mixture of experts (llama.expert_count) is not known");
     shape_.layers = number("block_count");
     shape_.width = number("embedding_length");
@@ -96,7 +96,7 @@ void model_file::read_shape()
     const auto embedding = file_.tensors().find("token_embd.weight");
     if (embedding == file_.tensors().end())
         file_.refuse("no tensor token_embd.weight: is this a part of a split model?");
-    shape_.vocab = static_cast<uint32_t>(std::min<uint64_t>(embedding->second.ne[1], any));
+    shape_.vocab = static_cast<uint32_t>(std::min<uint64_t>(embedding->second.ne[1], any_number));
     if (number_or("vocab_size", shape_.vocab) != shape_.vocab)
         file_.refuse("llama.vocab_size is " + std::to_string(number("vocab_size")) +
                      ", but token_embd.weight has " + std::to_string(shape_.vocab) + " rows");
@@ -110,7 +110,7 @@ void model_file::read_rope()
         return static_cast<float>(file_.has(prefix + key) ? file_.real(prefix + key) : otherwise);
     };
     shape_.rope_dims = file_.has(prefix + "dimension_count")
-                           ? static_cast<uint32_t>(file_.number(prefix + "dimension_count", 1, any))
+                           ? static_cast<uint32_t>(file_.number(prefix + "dimension_count", 1, any_number))
                            : shape_.head_dim;
     shape_.rope_base = real_or("freq_base", 10000);
     const std::string scaling = file_.has(prefix + "scaling.type") ? file_.text(prefix + "scaling.type") : "";

@@ -1,0 +1,138 @@
+// The forward pass of files that were written by the format's specification, against the reference in fp64,
+// which reads them by itself: every row's logits, in every encoding.
+#include "model/forward.h"
+#include "model/model_file.h"
+#include "tests/model_by_spec.h"
+#include "tests/reference_forward.h"
+#include "tests/tap.h"
+
+#include <cmath>
+
+namespace
+{
+constexpr size_t prompt_tokens = 37;
+
+std::vector<uint32_t> prompt(uint32_t vocab)
+{
+    std::vector<uint32_t> ids(prompt_tokens);
+    for (size_t i = 0; i < ids.size(); i++)
+        ids[i] = static_cast<uint32_t>((i * i * 13 + 5) % vocab);
+    return ids;
+}
+
+std::vector<double> expected_logits(const std::string &path, const std::vector<uint32_t> &ids)
+{
+    reference_model *model = reference_open(path.c_str());
+    std::vector<double> logits(ids.size() * reference_vocab(model));
+    reference_logits(model, ids.data(), ids.size(), logits.data());
+    reference_close(model);
+    return logits;
+}
+
+std::vector<float> logits_of(const model_file &file, const attn_variant &variant, attn_dtype type,
+                             const std::vector<uint32_t> &ids)
+{
+    model_weights weights(file.shape(), type);
+    weights.load(file.tensors());
+    const int count = static_cast<int>(ids.size());
+    forward pass(weights, {&variant, count, count, 16, 8, true});
+    std::vector<float> logits;
+    pass.prefill(ids, nullptr, [&](const float *rows, int some) {
+        logits.insert(logits.end(), rows, rows + static_cast<size_t>(some) * file.shape().vocab);
+    });
+    return logits;
+}
+
+// The worst row's, so that one wrong row cannot hide among the others.
+double rel_l2(const std::vector<float> &got, const std::vector<double> &expected, size_t vocab)
+{
+    double worst = got.size() == expected.size() ? 0 : INFINITY;
+    for (size_t row = 0; row + vocab <= std::min(got.size(), expected.size()); row += vocab) {
+        double off = 0, all = 0;
+        for (size_t i = row; i < row + vocab; i++) {
+            off += (got[i] - expected[i]) * (got[i] - expected[i]);
+            all += expected[i] * expected[i];
+        }
+        worst = std::isfinite(off) ? std::max(worst, std::sqrt(off / all)) : INFINITY;
+    }
+    return worst;
+}
+
+// A bf16 number has eight times the error of an f16 one.
+double tolerance(const attn_variant &variant, attn_dtype type)
+{
+    if (type == ATTN_BF16)
+        return 8e-2;
+    return type == ATTN_F32 && variant.dtypes & 1u << ATTN_F32 ? 1e-4 : 1e-2;
+}
+
+void test_model(tap &t, const std::string &name, const spec_model &m, attn_dtype type = ATTN_F32,
+                const attn_variant &variant = attn_variants().front())
+{
+    const temporary_file written(write_model(m).bytes());
+    const model_file file(written.path);
+    const std::vector<uint32_t> ids = prompt(m.vocab);
+    const double off =
+        rel_l2(logits_of(file, variant, type, ids), expected_logits(written.path, ids), m.vocab);
+    t.check(off <= tolerance(variant, type), name, "off by " + std::to_string(off));
+    std::printf("# %s: rel. L2 of the worst row %.2g\n", name.c_str(), off);
+}
+
+spec_model encoded(uint32_t type)
+{
+    spec_model m;
+    m.types = {type};
+    return m;
+}
+
+void test_encodings(tap &t)
+{
+    test_model(t, "a file of F32", encoded(0));
+    test_model(t, "a file of F16", encoded(1));
+    test_model(t, "a file of BF16", encoded(30));
+    test_model(t, "a file of Q8_0", encoded(8));
+    test_model(t, "a file of Q4_0", encoded(2));
+    test_model(t, "a file of all of them, in f16", spec_model(), ATTN_F16);
+    test_model(t, "a file of all of them, in bf16", spec_model(), ATTN_BF16);
+}
+
+void test_shapes(tap &t)
+{
+    spec_model m;
+    m.tied = true;
+    m.alignment = 64;
+    m.version = 2;
+    test_model(t, "tied output, version 2, alignment 64", m);
+    m = spec_model();
+    m.rope_base = 500000;
+    m.rope_scale = 4;
+    test_model(t, "another base, stretched positions", m);
+    m = spec_model();
+    m.width = 96;
+    m.heads = 3;
+    test_model(t, "heads that are wider together than the model", m);
+    m = spec_model();
+    m.heads = m.kv_heads = 2;
+    m.head_dim = 128;
+    test_model(t, "heads of 128, not grouped", m);
+}
+
+int test(int, char **)
+{
+    tap t;
+    if (std::string(gemm::library()) == "none") {
+        t.skip("logits", "built without a library for matrix products");
+        return t.finish();
+    }
+    test_encodings(t);
+    test_shapes(t);
+    for (const attn_variant &variant : attn_variants())
+        test_model(t, std::string("variant ") + variant.name, spec_model(), ATTN_F32, variant);
+    return t.finish();
+}
+} // namespace
+
+int main(int argc, char **argv)
+{
+    return run_program("test_logits", test, argc, argv);
+}
