@@ -63,10 +63,9 @@ static int connect_node(struct session *s, struct err *err)
                                             .notice = notice,
                                             .notice_arg = s,
                                             .interrupted = s->opt.interrupted};
-    if (session_find_executor(s->executor, err) != 0 || transport_open(&s->t, &target, err) != 0 ||
-        remote_init(&s->remote, s->t, s->rec.workdir, s->executor, err) != 0)
+    if (session_find_executor(s->executor, err) != 0 || transport_open(&s->t, &target, err) != 0)
         return -1;
-    return remote_install(&s->remote, s->executor, err);
+    return remote_init(&s->remote, s->t, s->rec.workdir, s->executor, err);
 }
 
 static int set_text(char *out, size_t cap, const char *what, const char *text, struct err *err)
@@ -215,20 +214,42 @@ static int check_node(struct session *s, const struct plan *p, struct err *err)
                    : 0;
 }
 
+static int reconnect(struct session *s, const struct err *why, struct err *err)
+{
+    char line[ERR_MSG_MAX + 64];
+    snprintf(line, sizeof line, "%s; connecting again%s", why->msg,
+             s->rec.state == RUNREC_RUNNING ? ", the run goes on" : "");
+    live_note(&s->live, line);
+    event_stream_rewind(&s->stream);
+    return transport_reconnect(s->t, err);
+}
+
+/* Up to the run's start. Every step can be done again: what is on the node already stays as it is. */
+static int prepare_and_submit(struct session *s, const struct plan *p, const char *date, struct err *err)
+{
+    char sha[SHA256_HEX_LEN + 1];
+    bool sources = p->source_dir || s->opt.source_sha256;
+    if (remote_install(&s->remote, s->executor, err) != 0 ||
+        (s->preflight.count == 0 && check_node(s, p, err) != 0))
+        return -1;
+    if (sources && (s->opt.source_sha256 ? use_staged(s, sha, err) : stage_source(s, p, sha, err)) != 0)
+        return -1;
+    return runrec_save(&s->rec, s->opt.db, err) != 0 ? -1 : submit(s, p, sources ? sha : NULL, date, err);
+}
+
 static int start_on_node(struct session *s, const struct plan *p, const char *date, struct err *err)
 {
-    char line[512], sha[SHA256_HEX_LEN + 1];
+    char line[512];
     if (connect_node(s, err) != 0)
         return -1;
     snprintf(line, sizeof line, "node %s (%s)", transport_describe(s->t), transport_backend_name(s->t));
     live_note(&s->live, line);
-    if (check_node(s, p, err) != 0)
-        return -1;
-    bool sources = p->source_dir || s->opt.source_sha256;
-    if (sources && (s->opt.source_sha256 ? use_staged(s, sha, err) : stage_source(s, p, sha, err)) != 0)
-        return -1;
-    if (runrec_save(&s->rec, s->opt.db, err) != 0 || submit(s, p, sources ? sha : NULL, date, err) != 0)
-        return -1;
+    for (int tries = 0; prepare_and_submit(s, p, date, err) != 0; tries++) {
+        struct err why = *err;
+        if (!s->remote.link_lost || err->kind != ERR_NODE || tries == RESUMES_MAX ||
+            reconnect(s, &why, err) != 0)
+            return -1;
+    }
     s->rec.state = RUNREC_RUNNING;
     snprintf(line, sizeof line, "run %s started", s->rec.run_id);
     live_note(&s->live, line);
@@ -255,7 +276,7 @@ int session_attach(struct session *s, const struct runrec *rec, const struct ses
 {
     init(s, opt);
     s->rec = *rec;
-    return connect_node(s, err);
+    return connect_node(s, err) == 0 ? remote_install(&s->remote, s->executor, err) : -1;
 }
 
 static int on_line(void *arg, const char *line, size_t len, struct err *err)
@@ -268,15 +289,6 @@ static int on_line(void *arg, const char *line, size_t len, struct err *err)
         snprintf(s->run_status, sizeof s->run_status, "%s", e.status);
     live_event(&s->live, &e);
     return 0;
-}
-
-static int reconnect(struct session *s, const struct err *why, struct err *err)
-{
-    char line[ERR_MSG_MAX + 64];
-    snprintf(line, sizeof line, "%s; connecting again, the run goes on", why->msg);
-    live_note(&s->live, line);
-    event_stream_rewind(&s->stream);
-    return transport_reconnect(s->t, err);
 }
 
 static int restart_executor(struct session *s, int *resumes, struct err *err)

@@ -2,40 +2,11 @@
 # Lines that delay, stall, freeze, break and lie: what a transport notices, and how soon.
 # timeout: 900
 . tests/lib.sh
+. tests/line.sh
 
 node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"
 PROBE=$BUILD/tests/transport_probe
 BACKENDS=${BACKENDS:-libssh2 openssh}
-PROXY=
-
-# line OPTION...: a proxy in front of the node; CONFIG leads through it, and words on the FIFO steer it.
-line() {
-    line_end
-    rm -f "$TMPDIR/port" "$TMPDIR/control"
-    mkfifo "$TMPDIR/control"
-    [ "${1:-}" = --exec ] || set -- --to "127.0.0.1:$(cat "$NODE/port")" "$@"
-    "$BUILD/tests/faultproxy" --port-file "$TMPDIR/port" --control "$TMPDIR/control" "$@" &
-    PROXY=$!
-    until_true 30 test -s "$TMPDIR/port"
-    via "$(cat "$TMPDIR/port")"
-}
-
-# via PORT: CONFIG for the node at that port of this machine.
-via() {
-    CONFIG=$TMPDIR/config.$1
-    sed -e "s/^\( *Port\) .*/\1 $1/" -e "s|^\( *UserKnownHostsFile\) .*|\1 $TMPDIR/known.$1|" "$NODE/ssh_config" >"$CONFIG"
-    sed "s/^\[127.0.0.1\]:[0-9]*/[127.0.0.1]:$1/" "$NODE/known_hosts" >"$TMPDIR/known.$1"
-}
-
-say() {
-    printf '%s\n' "$1" >"$TMPDIR/control"
-}
-
-line_end() {
-    [ -z "$PROXY" ] || say quit
-    [ -z "$PROXY" ] || wait "$PROXY"
-    PROXY=
-}
 
 finish() {
     line_end

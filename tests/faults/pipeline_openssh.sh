@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Whole runs over a line that breaks, with the OpenSSH client.
+# timeout: 900
+. tests/lib.sh
+. tests/pipeline.sh
+. tests/line.sh
+. tests/pipeline_faults.sh
+
+node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"
+finish() {
+    line_end
+    node_stop
+}
+trap finish EXIT
+PLAN_NODE=loopback
+BACKEND=openssh
+pipeline_faults
+done_testing
