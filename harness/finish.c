@@ -108,23 +108,46 @@ static int print_tables(const struct finish *f, FILE *out, struct err *err)
     return rc;
 }
 
-static int write_report(struct finish *f, const struct runrec *rec, const char *path,
-                        enum report_format format, struct err *err)
+static struct report_request request_of(struct finish *f, const struct runrec *rec)
 {
     struct report_request req = report_defaults();
-    struct buf text;
-    buf_init(&text, REPORT_BYTES_MAX);
     req.store = &f->store;
     req.run = f->run.info.run_id;
     req.baseline = f->compared ? rec->baseline : NULL;
     req.compare = thresholds(rec);
-    req.format = format;
-    int rc = report_render(&req, &text, err);
-    if (rc == 0 && !buf_ok(&text))
-        rc = err_set(err, ERR_INTERNAL, "%s: no memory for the report", path);
+    return req;
+}
+
+/* "x.md" has its page at "x.html". */
+static int page_beside(const char *report, char *out, struct err *err)
+{
+    size_t len = strlen(report);
+    if (len > 3 && strcmp(report + len - 3, ".md") == 0)
+        len -= 3;
+    int n = snprintf(out, FS_PATH_MAX, "%.*s.html", (int)len, report);
+    return n > 0 && n < FS_PATH_MAX ? 0 : err_set(err, ERR_INPUT, "--report: path too long");
+}
+
+/* The Markdown, its plots in a folder beside it, and the page. */
+static int write_reports(struct finish *f, const struct runrec *rec, const struct finish_options *opt,
+                         const char *report, struct err *err)
+{
+    char page[FS_PATH_MAX], plots[FS_PATH_MAX], href[FS_PATH_MAX];
+    struct report_request req = request_of(f, rec);
+    struct buf markdown, html;
+    if (page_beside(report, page, err) != 0 || report_assets_beside(report, plots, href, err) != 0)
+        return -1;
+    req.asset_dir = plots;
+    req.asset_href = href;
+    buf_init(&markdown, REPORT_BYTES_MAX);
+    buf_init(&html, REPORT_BYTES_MAX);
+    int rc = report_render_both(&req, &markdown, &html, err);
     if (rc == 0)
-        rc = fs_write_file(path, buf_str(&text), text.len, 0644, err);
-    buf_release(&text);
+        rc = fs_write_file(report, buf_str(&markdown), markdown.len, 0644, err);
+    if (rc == 0)
+        rc = fs_write_file(opt->html ? opt->html : page, buf_str(&html), html.len, 0644, err);
+    buf_release(&markdown);
+    buf_release(&html);
     return rc;
 }
 
@@ -173,14 +196,6 @@ static bool take_baseline(struct finish *f, const struct runrec *rec, struct err
                             strcmp(known.items[i].node, f->run.info.node) == 0);
     baseline_list_release(&known);
     return !exists && baseline_set(&f->store, rec->baseline, f->run.info.key, false, why) == 0;
-}
-
-static int write_reports(struct finish *f, const struct runrec *rec, const struct finish_options *opt,
-                         const char *report, struct err *err)
-{
-    if (write_report(f, rec, report, REPORT_MD, err) != 0)
-        return -1;
-    return opt->html ? write_report(f, rec, opt->html, REPORT_HTML, err) : 0;
 }
 
 static void fill_result(const struct finish *f, const struct runrec *rec, const char *report, int code,

@@ -16,8 +16,8 @@ typedef int finish_confirm(void *arg, struct store *s, const struct run_data *no
                            const struct against *against, struct comparison *c, struct err *err);
 
 struct finish_options {
-    const char *report; /* the report's file, or NULL: beside the bundle */
-    const char *html;   /* the page's file too, or NULL */
+    const char *report; /* the report's file, or NULL: beside the bundle; its plots go beside it */
+    const char *html;   /* the page's file, or NULL: beside the report */
     enum finish_fail_on fail_on;
     bool quiet;              /* no tables */
     finish_confirm *confirm; /* NULL: suspects are taken at their word */

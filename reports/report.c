@@ -94,7 +94,8 @@ static int write_html(const struct report_model *m, const struct buf *markdown, 
     return rc;
 }
 
-static int write_report(const struct report_model *m, struct buf *out, struct err *err)
+static int write_format(const struct report_model *m, enum report_format format, struct buf *out,
+                        struct err *err)
 {
     struct buf markdown;
     int rc = 0;
@@ -103,12 +104,14 @@ static int write_report(const struct report_model *m, struct buf *out, struct er
     if (!buf_ok(&markdown))
         rc = err_set(err, ERR_INTERNAL, "report of run %s exceeds %d bytes or memory is short",
                      m->now.info.run_id, REPORT_BYTES_MAX);
-    else if (m->req->format == REPORT_HTML)
+    else if (format == REPORT_HTML)
         rc = write_html(m, &markdown, out, err);
     else
         buf_add(out, buf_str(&markdown), markdown.len);
-    if (rc == 0 && m->req->format == REPORT_MD && m->req->asset_dir)
+    if (rc == 0 && format == REPORT_MD && m->req->asset_dir)
         rc = plot_set_save(&m->plots, m->req->asset_dir, err);
+    if (rc == 0 && !buf_ok(out))
+        rc = err_set(err, ERR_INTERNAL, "report exceeds %zu bytes or memory is short", out->max);
     buf_release(&markdown);
     return rc;
 }
@@ -118,9 +121,20 @@ int report_render(const struct report_request *req, struct buf *out, struct err 
     struct report_model model;
     int rc = report_model_load(&model, req, err);
     if (rc == 0)
-        rc = write_report(&model, out, err);
-    if (rc == 0 && !buf_ok(out))
-        rc = err_set(err, ERR_INTERNAL, "report exceeds %zu bytes or memory is short", out->max);
+        rc = write_format(&model, req->format, out, err);
+    report_model_release(&model);
+    return rc;
+}
+
+int report_render_both(const struct report_request *req, struct buf *markdown, struct buf *html,
+                       struct err *err)
+{
+    struct report_model model;
+    int rc = report_model_load(&model, req, err);
+    if (rc == 0)
+        rc = write_format(&model, REPORT_MD, markdown, err);
+    if (rc == 0)
+        rc = write_format(&model, REPORT_HTML, html, err);
     report_model_release(&model);
     return rc;
 }

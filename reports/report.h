@@ -53,6 +53,9 @@ struct report_request report_defaults(void);
 
 /* Appends the document. Initialise `out` with REPORT_BYTES_MAX. */
 int report_render(const struct report_request *req, struct buf *out, struct err *err);
+/* Both formats of one model, whose plots are drawn once; req->format is not looked at, asset_dir is given. */
+int report_render_both(const struct report_request *req, struct buf *markdown, struct buf *html,
+                       struct err *err);
 
 /* Where the plots of a Markdown report go when nobody says: "<output without .md>.plots", named relative to
  * the report. dir and href: char[FS_PATH_MAX]. */

@@ -15,8 +15,13 @@ $(BUILD)/bench/sleeper: scripts/bench/sleeper.c $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -static -o $@ $<
-bench: all $(BUILD)/bench/sleeper $(BUILD)/tests/faultproxy $(BUILD)/tests/transport_probe
+$(BUILD)/bench/bundles: scripts/bench/bundles.c $(BUILD)/libresults.a $(BUILD)/libcommon.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $^ $(harness_link)
+bench: all $(BUILD)/bench/sleeper $(BUILD)/bench/bundles $(BUILD)/tests/faultproxy $(BUILD)/tests/transport_probe
 	$(Q)scripts/install-deps bench
 	$(Q)scripts/bench/sweep $(BUILD)
 	$(Q)scripts/bench/sampler $(BUILD)
 	$(Q)scripts/bench/transfer $(BUILD)
+	$(Q)scripts/bench/results $(BUILD)

@@ -71,6 +71,13 @@ check_clean_run() {
         "$(jq -r .event "$bundle/events.jsonl" | sed -n '1p;$p' | xargs)" "SUITE_START SUITE_END"
     is "its events are numbered without a gap" \
         "$(jq -s 'map(.seq) == [range(1; length + 1)]' "$bundle/events.jsonl")" true
+    passes "a report lies beside the bundle" test -s "$bundle.md"
+    like "and its page, whole" "$(tail -n 1 "$bundle.html")" '</html>'
+    if command -v gnuplot >/dev/null; then
+        passes "with plots beside it" test -s "$bundle.plots/prefill.svg"
+        like "that the report shows" "$(cat "$bundle.md")" "\\]\\(${bundle##*/}\\.plots/prefill\\.svg\\)"
+        passes "and the page holds" grep -q 'src="data:image/svg+xml' "$bundle.html"
+    fi
     is "memory was sampled" "$(jq '.rss.peak_bytes > 0' "$bundle/good/ctx_32_run1/perf.json")" true
 }
 
