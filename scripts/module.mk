@@ -23,5 +23,11 @@ bench: all $(BUILD)/bench/sleeper $(BUILD)/bench/bundles $(BUILD)/tests/faultpro
 	$(Q)scripts/install-deps bench
 	$(Q)scripts/bench/sweep $(BUILD)
 	$(Q)scripts/bench/sampler $(BUILD)
+	$(Q)scripts/bench/nightly $(BUILD)
 	$(Q)scripts/bench/transfer $(BUILD)
 	$(Q)scripts/bench/results $(BUILD)
+
+# Many nights with faults: NIGHTS=200 SEED=1
+.PHONY: soak
+soak: all $(BUILD)/tests/faultproxy
+	$(Q)scripts/soak --nights $(or $(NIGHTS),200) --seed $(or $(SEED),1) $(BUILD)
