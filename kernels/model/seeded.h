@@ -1,7 +1,7 @@
 // Seeded weights: element i of a tensor under a seed, from a counter, so that a file (make-model, on the
 // host) and weights made in place (--synthetic, on a device) hold the same numbers, in any order of making.
-// Whole-number arithmetic and one product: nothing that a compiler may round in another way.
-// Nearly normal (the sum of four uniform numbers); matrices keep the variance of what they multiply.
+// Whole-number arithmetic and one product that is exact, so that no compiler's fused or reordered sums change
+// it. Nearly normal (the sum of four uniform numbers); matrices keep the variance of what they multiply.
 #pragma once
 
 #include "device/device.h"
@@ -12,7 +12,7 @@
 struct seeded_tensor {
     uint64_t key;
     int32_t centre; // in units of `unit`
-    float unit;
+    float unit;     // 5 significant bits; the numbers it multiplies have 19
 };
 
 // Four uniform 16-bit numbers less their mean; the standard deviation is seeded_noise_std.
@@ -33,6 +33,14 @@ __host__ __device__ inline float seeded_value(const seeded_tensor &tensor, uint6
     return static_cast<float>(tensor.centre + (static_cast<int32_t>(sum) - 2 * 0xffff)) * tensor.unit;
 }
 
+// The nearest number of 5 significant bits: 3 % off at most.
+inline float seeded_unit(double x)
+{
+    int exponent;
+    const double mantissa = std::frexp(x, &exponent);
+    return static_cast<float>(std::ldexp(std::round(mantissa * 32), exponent - 5));
+}
+
 // Norm factors are around 1, so that leaving one out shows. What is added to the residual stream is smaller
 // the more layers add to it. Logits have a deviation of about 4, so that the best token is not a matter of
 // rounding.
@@ -42,7 +50,7 @@ inline seeded_tensor seeded_weights(const tensor_spec &spec, const model_shape &
     const uint64_t key = seeded_hash(seeded_hash(seed) ^ id);
     const double unit = 1 / seeded_noise_std;
     if (role_is_norm(spec.role))
-        return {key, static_cast<int32_t>(10 * seeded_noise_std), static_cast<float>(unit / 10)};
+        return {key, static_cast<int32_t>(std::lround(1 / seeded_unit(unit / 10))), seeded_unit(unit / 10)};
     double deviation = 1 / std::sqrt(static_cast<double>(spec.cols));
     if (spec.role == ROLE_EMBEDDING)
         deviation = 1;
@@ -50,5 +58,5 @@ inline seeded_tensor seeded_weights(const tensor_spec &spec, const model_shape &
         deviation *= 4;
     else if (spec.role == ROLE_WO || spec.role == ROLE_DOWN)
         deviation /= std::sqrt(2.0 * shape.layers);
-    return {key, 0, static_cast<float>(deviation * unit)};
+    return {key, 0, seeded_unit(deviation * unit)};
 }

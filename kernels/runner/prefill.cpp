@@ -5,6 +5,7 @@
 #include "runner/cost.h"
 #include "runner/failure.h"
 #include "runner/json_line.h"
+#include "runner/make_model.h"
 #include "runner/model_options.h"
 #include "runner/model_run.h"
 #include "runner/options.h"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace
 {
@@ -30,7 +32,8 @@ const char usage[] =
     "  --seed N           of Q, K and V, default 1\n"
     "  --check            compare every layer with attention in fp64\n"
     "  --list             print the variants compiled in\n"
-    "GRETA_MAX_SEQ_LEN=N refuses a longer context.\n";
+    "GRETA_MAX_SEQ_LEN=N refuses a longer context.\n"
+    "prefill make-model writes a model file: see prefill make-model --help.\n";
 
 struct options {
     attn_shape shape{1, 0, 32, 0, 128, true, ATTN_F32};
@@ -199,5 +202,7 @@ int prefill(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    if (argc > 1 && std::strcmp(argv[1], "make-model") == 0)
+        return run_program("prefill make-model", make_model_command, argc - 1, argv + 1);
     return run_program("prefill", prefill, argc, argv);
 }
