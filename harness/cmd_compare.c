@@ -103,8 +103,11 @@ static int compare_run(struct store *s, const struct compare_args *a, const char
 /* Inside one run a slower variant is a finding, but nothing that went wrong. */
 static int exit_code(const struct compare_args *a, const struct wish *w, const struct comparison *c)
 {
-    return !a->within && w->fail_on == FAIL_ON_REGRESSION && comparison_regressed(c) ? EXIT_REGRESSION
-                                                                                     : EXIT_DONE;
+    if (a->within)
+        return EXIT_DONE;
+    if (w->fail_on == FAIL_ON_REGRESSION && comparison_regressed(c))
+        return EXIT_REGRESSION;
+    return w->fail_on == FAIL_ON_FAILURE && c->verdicts[VERDICT_BROKEN] > 0 ? EXIT_TEST_FAILED : EXIT_DONE;
 }
 
 static int show(const struct cmd_env *env, const struct wish *w, const struct comparison *c, int code,
@@ -141,7 +144,8 @@ int cmd_compare(struct cmd_env *env, int argc, char **argv)
         {"--metric", "NAME", &a.metric, NULL, "what decides (default: prefill_s)"},
         {"--all-metrics", NULL, NULL, &a.all_metrics, "show the others too"},
         {"--format", "FORMAT", &a.format, NULL, "text, md, csv, junit or github (annotations)"},
-        {"--fail-on", "WHAT", &a.fail_on, NULL, "regression (default: exit 4), failure or none"},
+        {"--fail-on", "WHAT", &a.fail_on, NULL,
+         "regression (default: exit 4), failure (a broken cell: exit 1) or none"},
     };
     struct args spec = {.command = "compare",
                         .usage = "A B | RUN [--baseline NAME | --within]",

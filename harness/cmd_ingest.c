@@ -49,6 +49,8 @@ int cmd_ingest(struct cmd_env *env, int argc, char **argv)
     struct ingest_options options = {0};
     const struct arg opts[] = {
         {"--node", "NAME", &options.node, NULL, "the node of bundles that do not say theirs (B3.89)"},
+        {"--date", "DATE", &options.date, NULL,
+         "the day of bundles whose path says none (B3.89): 2026-02-12"},
         {"--no-samples", NULL, NULL, &options.skip_samples, "leave telemetry out"},
     };
     struct args spec = {.command = "ingest",

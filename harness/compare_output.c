@@ -236,11 +236,12 @@ static void write_junit(const struct comparison *c, struct buf *out)
     buf_puts(out, "</testsuite>\n");
 }
 
-/* The log's own escapes: a message must not begin another command. */
-static void github_text(struct buf *out, const char *s)
+/* The log's own escapes: what ends a line is escaped everywhere, what ends a property in properties only,
+ * since the runner would show it as it is in a message. */
+static void github_text(struct buf *out, const char *s, const char *special)
 {
     for (; *s; s++) {
-        if (strchr("%\r\n:,", *s))
+        if (strchr(special, *s))
             buf_printf(out, "%%%02X", (unsigned char)*s);
         else
             buf_putc(out, *s);
@@ -276,10 +277,10 @@ static void write_github(const struct comparison *c, struct buf *out)
         if (!level)
             continue;
         buf_printf(out, "::%s title=", level);
-        github_text(out, d->variant);
+        github_text(out, d->variant, "%\r\n:,");
         buf_printf(out, " at %d %s::", d->context, verdict_name(d->verdict));
         buf_printf(out, "%s ", metric_info(d->metric)->name);
-        github_text(out, d->reason);
+        github_text(out, d->reason, "%\r\n");
         buf_putc(out, '\n');
     }
 }

@@ -40,12 +40,13 @@ exits "the baseline of one run against the other is a regression" 4 ks compare 2
 like "from 114.265 s to 403.26 s" "$OUT" "8192 +baseline +114\.2[67] +403\.26 .*regressed"
 like "from 469.749 s to 1181.64 s" "$OUT" "16384 +baseline +469\.75 +1181\.64 .*regressed"
 like "what was measured once and not now is not forgotten" "$OUT" "4096 +baseline .*missing"
+exits "--fail-on failure asks whether anything broke" 0 ks compare 20260212 20260214 --fail-on failure
 exits "--fail-on none takes it calmly" 0 ks compare 20260212 20260214 --fail-on none
 exits "as JSON" 4 ks compare 20260212 20260214 --json
 is "with the evidence" "$(jq -c '.cells[] | select(.context == 8192 and .variant == "baseline") | [.verdict, .method,
     .base_n, .now_n, .threshold, .history_n]' <<<"$OUT")" '["regressed","threshold",1,1,0.05,0]'
 exits "as annotations" 4 ks compare 20260212 20260214 --format github
-like "errors where it counts" "$OUT" "^::error title=baseline at 8192 regressed::prefill_s 3\.53x slower"
+like "errors where it counts" "$OUT" "^::error title=baseline at 8192 regressed::prefill_s 3\.53x slower \(114\.265 -> 403\.26 s\): beyond the threshold of 5 %25, but"
 exits "as JUnit" 4 ks compare 20260212 20260214 --format junit
 passes "which is XML" python3 -c 'import sys, xml.dom.minidom as m; d = m.parseString(sys.argv[1]).documentElement
 assert d.getAttribute("failures") == "3" and d.getAttribute("tests") == "7"' "$OUT"
