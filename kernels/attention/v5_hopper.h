@@ -24,6 +24,11 @@ template <format FORMAT, int HEAD_DIM, bool TURNS, bool SPLIT> struct pipeline {
     static constexpr int consumer_warps = consumers * 4;
     static constexpr int stages = 2;
     static constexpr int threads = (1 + consumers) * 128;
+    static constexpr int producer_registers = 24; // a thread; the producer gives up what the consumers take
+    static constexpr int consumer_registers = 240;
+    static constexpr int launch_registers = 65536 / threads / 8 * 8;
+    static_assert(128 * (producer_registers + consumers * consumer_registers) <= threads * launch_registers,
+                  "else a warpgroup waits for registers forever");
     static constexpr int alignment = 1024; // of a swizzled tile
     static_assert(consumers * F::queries == span && span == F::keys, "else more tiles than one need a mask");
 
@@ -298,11 +303,11 @@ __global__ void __launch_bounds__(P::threads, 1)
     work.init();
     const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);
     if (warpgroup == 0) {
-        hopper::keep_registers<32>();
+        hopper::keep_registers<P::producer_registers>();
         if (threadIdx.x == 0)
             work.produce();
     } else {
-        hopper::take_registers<240>();
+        hopper::take_registers<P::consumer_registers>();
         work.consume(warpgroup - 1);
     }
 #endif

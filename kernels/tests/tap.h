@@ -12,6 +12,7 @@ class tap
         std::printf("%sok %d - %s\n", passed ? "" : "not ", ++run_, name.c_str());
         if (!passed && !why.empty())
             std::printf("# %s\n", why.c_str());
+        std::fflush(stdout); // what a test that hangs had done
         failed_ += !passed;
         return passed;
     }

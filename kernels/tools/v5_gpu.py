@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Check v5 on an NVIDIA GPU against fp64, and time it beside PyTorch's attention and a matrix product.
 
-usage: v5_gpu.py LIBRARY [check] [time] [--variants v5,v5_tiles] [--contexts 4096,8192,16384,32768] [--json FILE]
+usage: v5_gpu.py LIBRARY [check] [time] [split] [all] [--variants v5,v5_tiles] [--contexts 4096,8192,16384,32768] [--json FILE]
 LIBRARY is made by:
   nvcc -std=c++17 -O3 -DKS_PLATFORM_NVIDIA -gencode=arch=compute_90a,code=sm_90a -I. -shared -Xcompiler -fPIC \\
-       -x cu tools/v5_library.hip attention/v5.hip attention/v5_tiles.hip -o LIBRARY
+       -x cu tools/v5_library.hip -o LIBRARY
 check: tails, grouped queries, both head sizes and formats, causal and not; poisoned output, guard after it,
-       the same bits twice. Exit 1 when a case is beyond the tolerance.
+       the same bits twice; as the device chooses, and with keys split by force. Exit 1 when a case is beyond
+       the tolerance.
+split: few heads, by the parts that the keys are split into: what was chosen beside what is best.
 time:  medians of CUDA events, all programs in turn so that they share the card's temperature.
 """
 import argparse
@@ -27,15 +29,29 @@ GUARD = 4096  # elements after the output that nothing may touch
 
 class Library:
     def __init__(self, path):
-        self.call = ctypes.CDLL(path).v5_attention
-        self.scratch = torch.full((16,), -1, device="cuda", dtype=torch.int32)
-        self.call.argtypes = [ctypes.c_char_p] + [ctypes.c_void_p] * 5 + [ctypes.c_int] * 7 + [ctypes.c_float, ctypes.c_void_p]
+        library = ctypes.CDLL(path)
+        shape = [ctypes.c_int] * 8
+        self.call, self.bytes, self.parts_of = library.v5_attention, library.v5_scratch, library.v5_parts
+        self.call.argtypes = [ctypes.c_char_p] + [ctypes.c_void_p] * 5 + shape + [ctypes.c_float, ctypes.c_void_p]
+        self.bytes.argtypes = self.parts_of.argtypes = [ctypes.c_char_p] + shape
+        self.bytes.restype = ctypes.c_size_t
+        self.scratch = None
 
-    def run(self, variant, q, k, v, o, causal):
+    @staticmethod
+    def shape(q, k, causal, spans):
         batch, seq, heads, dim = q.shape
-        error = self.call(variant.encode(), q.data_ptr(), k.data_ptr(), v.data_ptr(), o.data_ptr(), self.scratch.data_ptr(), batch, seq, heads,
-                          k.shape[2], dim, causal, q.dtype == torch.bfloat16, 1 / math.sqrt(dim),
-                          torch.cuda.current_stream().cuda_stream)
+        return batch, seq, heads, k.shape[2], dim, causal, q.dtype == torch.bfloat16, spans
+
+    def parts(self, variant, q, k, causal, spans=0):
+        return self.parts_of(variant.encode(), *self.shape(q, k, causal, spans))
+
+    def run(self, variant, q, k, v, o, causal, spans=0):
+        shape = self.shape(q, k, causal, spans)
+        needed = self.bytes(variant.encode(), *shape)
+        if self.scratch is None or self.scratch.numel() < needed:
+            self.scratch = torch.full((needed,), 255, device="cuda", dtype=torch.uint8)  # NaN
+        error = self.call(variant.encode(), q.data_ptr(), k.data_ptr(), v.data_ptr(), o.data_ptr(), self.scratch.data_ptr(),
+                          *shape, 1 / math.sqrt(q.shape[3]), torch.cuda.current_stream().cuda_stream)
         if error:
             raise RuntimeError(f"{variant}: device error {error}")
 
@@ -77,15 +93,20 @@ def check(library, variants):
     torch.backends.cuda.matmul.allow_tf32 = False
     failed = cases = 0
     worst = {}
-    shapes = [(1, s, 4, 4) for s in (1, 63, 64, 65, 127, 128, 129, 255, 1000)]
-    shapes += [(1, 1000, 32, 8), (2, 333, 6, 2), (3, 64, 2, 1), (1, 4097, 8, 2), (2, 2049, 16, 16), (1, 20500, 2, 1)]
+    shapes = [(1, s, 4, 4, 0) for s in (1, 63, 64, 65, 127, 128, 129, 255, 1000)]
+    shapes += [(1, 1000, 32, 8, 0), (2, 333, 6, 2, 0), (3, 64, 2, 1, 0), (1, 4097, 8, 2, 0), (2, 2049, 16, 16, 0),
+               (1, 20500, 2, 1, 0)]
+    shapes += [(1, 129, 4, 2, 1), (2, 1000, 2, 1, 1), (1, 2048, 6, 2, 3), (1, 4097, 2, 1, 5), (2, 3001, 1, 1, 2)]
     for shape, dim, causal, dtype in itertools.product(shapes, (64, 128), (0, 1), TOLERANCE):
+        *shape, spans = shape
         q, k, v = inputs(*shape, dim, dtype, seed=cases)
         for variant in variants:
             outputs = []
             for _ in range(2):
                 memory = torch.full((q.numel() + GUARD,), math.nan, device="cuda", dtype=dtype)
-                library.run(variant, q, k, v, memory, causal)
+                if library.scratch is not None:
+                    library.scratch.fill_(255)
+                library.run(variant, q, k, v, memory, causal, spans)
                 torch.cuda.synchronize()
                 outputs.append(memory)
             o = outputs[0][: q.numel()].view_as(q)
@@ -99,7 +120,7 @@ def check(library, variants):
             if not good:
                 failed += 1
                 if failed <= 20:
-                    print(f"WRONG {variant} B,S,Hq,Hkv={shape} D={dim} causal={causal} {dtype}: rel {rel:.2e} "
+                    print(f"WRONG {variant} B,S,Hq,Hkv={shape} D={dim} causal={causal} {dtype} spans={spans}: rel {rel:.2e} "
                           f"max {most:.2e} plain max {plain:.2e} same {same} guard {guarded}")
     for key, value in worst.items():
         print(f"worst {key}: rel. L2 {value[0]:.2e}, max abs {value[1]:.2e}")
@@ -107,19 +128,23 @@ def check(library, variants):
     return failed
 
 
-def median_ms(runs, repetitions):
-    """Medians of several functions, run in turn."""
+def median_ms(runs, repetitions, launches=1):
+    """Medians of several functions, run in turn. Short ones are launched several times behind a pause of the device, so
+    that it never waits for the host."""
     times = {name: [] for name in runs}
     for repetition in range(repetitions + 2):
         for name, run in runs.items():
             start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
             run()  # so that the clock and caches are this program's own
+            if launches > 1:
+                torch.cuda._sleep(2_000_000)
             start.record()
-            run()
+            for _ in range(launches):
+                run()
             stop.record()
             stop.synchronize()
             if repetition >= 2:
-                times[name].append(start.elapsed_time(stop))
+                times[name].append(start.elapsed_time(stop) / launches)
     return {name: statistics.median(t) for name, t in times.items()}
 
 
@@ -162,10 +187,39 @@ def time(library, variants, contexts, layouts):
     return rows
 
 
+def time_splits(library, variants):
+    """Few heads: without a split, as chosen, and the best of several."""
+    rows = []
+    shapes = [(1, s, h, h, c) for h in (1, 2, 4) for s in (2048, 4096, 8192, 16384) for c in (1, 0) if h * s <= 32768]
+    shapes += [(1, 4096, 8, 1, 1), (1, 32768, 1, 1, 0), (4, 2048, 1, 1, 1)]
+    print("microseconds: form, batch, S, heads, causal, flash, cudnn: unsplit, chosen (parts), best (parts); gain")
+    for variant, (batch, seq, heads, kv_heads, causal) in itertools.product(variants, shapes):
+        q, k, v = inputs(batch, seq, heads, kv_heads, 128, torch.bfloat16, seed=seq)
+        o = torch.empty_like(q)
+        tiles = -(-seq // 128)
+        by_parts = {library.parts(variant, q, k, causal, -(-tiles // parts)): -(-tiles // parts)
+                    for parts in (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32) if parts <= tiles}
+        runs = {parts: (lambda spans=spans: library.run(variant, q, k, v, o, causal, spans)) for parts, spans in by_parts.items()}
+        chosen = library.parts(variant, q, k, causal)
+        runs["chosen"] = lambda: library.run(variant, q, k, v, o, causal)
+        if variant == variants[0]:
+            runs["flash"] = sdpa(SDPBackend.FLASH_ATTENTION, q, k, v, causal)
+            runs["cudnn"] = sdpa(SDPBackend.CUDNN_ATTENTION, q, k, v, causal)
+        times = {name: ms * 1e3 for name, ms in median_ms(runs, 7, 10).items()}
+        best = min(by_parts, key=lambda parts: times[parts])
+        beside = " ".join(f"{times[name]:6.1f}" for name in ("flash", "cudnn") if name in times)
+        print(f"{variant:9} {batch} {seq:5} {heads}/{kv_heads} {'causal' if causal else 'full  '} {beside:13}: "
+              f"{times[1]:7.1f} {times['chosen']:7.1f} ({chosen}) {times[best]:7.1f} ({best}); "
+              f"{times[1] / times['chosen']:.2f}", flush=True)
+        rows.append({"form": variant, "batch": batch, "seq": seq, "heads": heads, "kv_heads": kv_heads, "causal": causal,
+                     "chosen_parts": chosen, "us": {str(name): t for name, t in times.items()}})
+    return rows
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("library")
-    parser.add_argument("actions", nargs="+", choices=["check", "time", "all"])
+    parser.add_argument("actions", nargs="+", choices=["check", "time", "split", "all"])
     parser.add_argument("--variants", default="v5,v5_tiles")
     parser.add_argument("--contexts", default="4096,8192,16384,32768")
     parser.add_argument("--json")
@@ -173,15 +227,18 @@ def main():
     library = Library(arguments.library)
     variants = arguments.variants.split(",")
     failed = check(library, variants) if "check" in arguments.actions else 0
+    rows = []
     if "time" in arguments.actions:
         bf16, f16 = torch.bfloat16, torch.float16
         layouts = [(32, 32, 128, 1, bf16), (32, 8, 128, 1, bf16)]
         if "all" in arguments.actions:
             layouts += [(32, 32, 128, 0, bf16), (32, 32, 128, 1, f16), (32, 32, 64, 1, bf16)]
-        rows = time(library, variants, [int(s) for s in arguments.contexts.split(",")], layouts)
-        if arguments.json:
-            with open(arguments.json, "w") as file:
-                json.dump(rows, file, indent=1)
+        rows += time(library, variants, [int(s) for s in arguments.contexts.split(",")], layouts)
+    if "split" in arguments.actions:
+        rows += time_splits(library, variants)
+    if arguments.json:
+        with open(arguments.json, "w") as file:
+            json.dump(rows, file, indent=1)
     sys.exit(1 if failed else 0)
 
 
