@@ -150,7 +150,7 @@ int build_variant(struct suite *s, size_t variant, struct err *err)
         return fs_mkdir_p(state->build, 0700, err);
     if (journal_add(&s->journal, EVENT_BUILD_START, json_pack("{s:s}", "variant", v->name), err) != 0)
         return -1;
-    if (!fs_exists(mark))
+    if (s->job.fresh || !fs_exists(mark))
         return build_anew(s, variant, err);
     state->build_cached = true;
     if (copy_log(state->build, CACHED_LOG, state->dir, "build.log", err) != 0)

@@ -23,6 +23,7 @@ static const char *const job_known[] = {"schema",
                                         "harness_version",
                                         "source",
                                         "model",
+                                        "fresh",
                                         "preflight",
                                         "env",
                                         "secrets",
@@ -374,7 +375,8 @@ static int read_source(struct job *job, const struct json_at *root, struct err *
 static int read_hints(struct job *job, const struct json_at *root, struct err *err)
 {
     struct json_at model = json_member(root, "model"), preflight = json_member(root, "preflight");
-    if (json_get_str_def(root, "model", &job->model, err) != 0)
+    if (json_get_str_def(root, "model", &job->model, err) != 0 ||
+        json_get_bool_def(root, "fresh", &job->fresh, err) != 0)
         return -1;
     if (job->model && (!*job->model || strlen(job->model) >= FS_PATH_MAX))
         return json_fail(&model, err, "expected a path");

@@ -56,6 +56,7 @@ struct job {
     json_t *root; /* owned */
     const char *run_id, *ticket, *tag, *date, *mode, *node;
     const char *source_sha256; /* NULL: no staged tree */
+    bool fresh;                /* builds that are kept are made anew */
     const char *model;         /* the file that tests will read; NULL: none is named */
     const json_t *preflight;   /* what the harness warned of before it started; NULL: nothing */
     struct job_env env;

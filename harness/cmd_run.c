@@ -14,7 +14,7 @@
 struct run_args {
     const char *node, *variants, *contexts, *repeat, *mode, *date, *tag, *baseline, *fail_on, *artifacts,
         *report, *plan;
-    bool single_shot, detach, dry_run, confirm;
+    bool single_shot, detach, dry_run, confirm, fresh;
     char standard[FS_PATH_MAX]; /* the installed plan, where it is taken */
 };
 
@@ -105,7 +105,8 @@ static int dry_run(struct cmd_env *env, const struct plan *p, const struct run_a
                                     .date = a->date ? a->date : "",
                                     .tag = a->tag ? a->tag : p->tag,
                                     .mode = a->mode ? a->mode : p->mode,
-                                    .node = a->node ? a->node : p->node};
+                                    .node = a->node ? a->node : p->node,
+                                    .fresh = a->fresh};
     json_t *job = job_encode(p, &req);
     if (env->json)
         return cmd_print_json(job);
@@ -158,6 +159,7 @@ static int drive(struct cmd_env *env, const struct run_args *a, const struct pla
                                   .tag = a->tag,
                                   .mode = a->mode,
                                   .baseline = a->baseline,
+                                  .fresh = a->fresh,
                                   .progress = stderr,
                                   .verbose = env->verbose,
                                   .interrupted = env->interrupted};
@@ -207,6 +209,7 @@ int cmd_run(struct cmd_env *env, int argc, char **argv)
          "measure a suspect again, in turns with the baseline's build, before it is called regressed"},
         {"--single-shot", NULL, NULL, &a.single_shot,
          "one process a test: always so; accepted for old scripts"},
+        {"--fresh", NULL, NULL, &a.fresh, "build every variant anew, whatever builds the node keeps"},
         {"--detach", NULL, NULL, &a.detach, "return as soon as the run has started"},
         {"--dry-run", NULL, NULL, &a.dry_run, "print what would run, and stop"},
     };

@@ -141,6 +141,8 @@ json_t *job_encode(const struct plan *p, const struct job_request *req)
 {
     json_t *job = encode_identity(p, req);
     int rc = req->preflight ? json_object_set(job, "preflight", req->preflight) : 0;
+    if (req->fresh)
+        rc |= json_object_set_new(job, "fresh", json_true());
     if (p->model)
         rc |= json_object_set_new(job, "model", json_string(p->model));
     if (rc == 0 && json_object_update_new(job, encode_limits(p)) == 0 &&

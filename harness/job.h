@@ -18,6 +18,7 @@ struct job_request {
     const char *mode;          /* "perf" or "debug" */
     const char *node;          /* as the user named it */
     const char *source_sha256; /* NULL when nothing is pushed */
+    bool fresh;                /* no build that is kept is used */
     json_t *preflight;         /* findings about the node, borrowed; NULL: none */
 };
 

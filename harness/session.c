@@ -136,6 +136,7 @@ static int submit(struct session *s, const struct plan *p, const char *sha, cons
                                     .mode = pick(s->opt.mode, p->mode),
                                     .node = s->rec.node,
                                     .source_sha256 = sha,
+                                    .fresh = s->opt.fresh,
                                     .preflight = preflight_encode(&s->preflight, PREFLIGHT_WARNING)};
     json_t *body = json_pack("{s:O, s:o}", "plan", p->root, "job", job_encode(p, &req));
     json_decref(req.preflight);

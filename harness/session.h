@@ -27,6 +27,7 @@ struct session_options {
     const char *mode; /* over the plan's */
     const char *baseline;
     const char *source_sha256; /* a tree that the node still has, instead of the plan's own */
+    bool fresh;                /* builds that the node keeps are made anew */
     enum transport_backend backend;
     FILE *progress; /* human words */
     bool verbose;

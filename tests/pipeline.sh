@@ -87,6 +87,9 @@ check_second_run_builds_nothing() {
     bundle=$(bundle_of again)
     is "and takes the build of the first" \
         "$(jq -r 'select(.event == "BUILD_END") | .status' "$bundle/events.jsonl")" CACHED
+    exits "with --fresh" 0 ks_run "$TMPDIR/plan.json" --variants good --tag fresh --fresh
+    is "it is built anew" \
+        "$(jq -r 'select(.event == "BUILD_END") | .status' "$(bundle_of fresh)/events.jsonl")" OK
 }
 
 check_statuses() {
