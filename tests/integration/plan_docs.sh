@@ -9,7 +9,7 @@ is "the schema has the keys of plan_load()" "$(jq -r '.properties | keys[]' sche
 
 # Every JSON example of the page is a plan or a part of one that the command takes.
 mkdir -p "$TMPDIR/docs/x"
-ln -s "$PWD/kernels" "$TMPDIR/kernels"
+ln -s "$PWD/kernels" "$PWD/common" "$TMPDIR/"
 awk -v dir="$TMPDIR/docs" '/^```/ { inside = 0 } inside { print > (dir "/" n ".txt") }
     /^```json$/ { inside = 1; n++ }' docs/plans.md
 examples=0
