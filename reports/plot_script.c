@@ -56,6 +56,18 @@ static void n_squared_guide(struct buf *out, const struct scaling *s, enum repor
                last->context, first->prefill_s, first->context, message(lang, MSG_PLOT_N_SQUARED));
 }
 
+/* Room at both ends, so that no point sits on the frame. */
+static void context_range(struct buf *out, const struct scaling_set *set)
+{
+    int low = set->items[0].rows[0].context, high = low;
+    for (size_t i = 0; i < set->count; i++) {
+        const struct scaling *s = &set->items[i];
+        low = s->rows[0].context < low ? s->rows[0].context : low;
+        high = s->rows[s->count - 1].context > high ? s->rows[s->count - 1].context : high;
+    }
+    buf_printf(out, "set xrange [%g:%g]\n", low / 1.1, high * 1.1);
+}
+
 static void context_tics(struct buf *out, const struct scaling_set *set)
 {
     const struct scaling *widest = &set->items[0];
@@ -91,6 +103,7 @@ bool plot_script_prefill(struct buf *out, const struct report_model *m, enum rep
     axis(out, "ylabel", lang, MSG_PLOT_PREFILL);
     buf_puts(out, "set logscale xy\nset format y '%g'\n");
     context_tics(out, &m->scaling);
+    context_range(out, &m->scaling);
     for (size_t i = 0; i < lines; i++) {
         const struct scaling *s = &m->scaling.items[i];
         buf_printf(out, "$d%zu << END\n", i);
@@ -205,13 +218,16 @@ bool plot_script_memory(struct buf *out, const struct report_model *m, enum repo
     return n > 0;
 }
 
-static void band(struct buf *out, const struct delta *d)
+/* Whether there is one. */
+static bool band(struct buf *out, const struct delta *d)
 {
-    if (isfinite(d->history_median))
-        buf_printf(out,
-                   "set object 1 rectangle from graph 0, first %.9g to graph 1, first %.9g behind "
-                   "fc rgb 'gray' fs solid 0.25 noborder\n",
-                   d->history_median * (1 - d->threshold), d->history_median * (1 + d->threshold));
+    if (!isfinite(d->history_median))
+        return false;
+    buf_printf(out,
+               "set object 1 rectangle from graph 0, first %.9g to graph 1, first %.9g behind "
+               "fc rgb 'gray' fs solid 0.25 noborder\n",
+               d->history_median * (1 - d->threshold), d->history_median * (1 + d->threshold));
+    return true;
 }
 
 /* Between the last point of the old level and the first of the new one. */
@@ -226,6 +242,7 @@ bool plot_script_history(struct buf *out, const struct report_model *m, const st
                          enum report_lang lang)
 {
     const struct cell *now = run_data_cell(&m->now, series->variant, series->context);
+    bool banded = false, changed = false;
     picture(out);
     axis(out, "xlabel", lang, MSG_PLOT_NIGHT);
     axis(out, "ylabel", lang, MSG_PLOT_PREFILL);
@@ -233,11 +250,13 @@ bool plot_script_history(struct buf *out, const struct report_model *m, const st
         const struct delta *d = &m->comparison.deltas[i];
         if (d->metric == series->metric && d->context == series->context &&
             strcmp(d->variant, series->variant) == 0)
-            band(out, d);
+            banded |= band(out, d);
     }
     for (size_t i = 0; i < m->n_changes; i++)
-        if (m->changes[i].series == series)
+        if (m->changes[i].series == series) {
             change_mark(out, (ptrdiff_t)m->changes[i].at - (ptrdiff_t)series->count);
+            changed = true;
+        }
     buf_puts(out, "set offsets graph 0.02, graph 0.02, graph 0.1, graph 0.1\n$d << END\n");
     for (size_t i = 0; i < series->count; i++)
         buf_printf(out, "%td %.9g\n", (ptrdiff_t)i - (ptrdiff_t)series->count, series->points[i].median);
@@ -249,6 +268,12 @@ bool plot_script_history(struct buf *out, const struct report_model *m, const st
     if (now && isfinite(now->median[series->metric]))
         buf_printf(out, ", $n using 1:2 with points pt 5 ps 1.4 lc rgb '%s' title '%s'", styles[1].colour,
                    message(lang, MSG_PLOT_THIS_RUN));
+    if (banded)
+        buf_printf(out, ", keyentry with boxes fc rgb 'gray' fs solid 0.25 noborder title '%s'",
+                   message(lang, MSG_PLOT_BAND));
+    if (changed)
+        buf_printf(out, ", keyentry with lines lw 1 dt 2 lc rgb 'black' title '%s'",
+                   message(lang, MSG_PLOT_CHANGE));
     buf_putc(out, '\n');
     return true;
 }

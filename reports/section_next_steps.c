@@ -45,12 +45,21 @@ static void held_by_lds(const struct report_model *m, struct md *w)
         }
 }
 
+/* Older layouts say nothing of the node: that nothing differs is then no finding. */
+static bool facts_recorded(const struct report_model *m)
+{
+    const struct against *a = &m->against;
+    return m->now.n_facts && (!a->has_base || a->base.n_facts);
+}
+
 static void regressions(const struct report_model *m, struct md *w)
 {
     const struct comparison *c = &m->comparison;
     if (!c->verdicts[VERDICT_REGRESSED])
         return;
-    if (c->n_facts)
+    if (!facts_recorded(m))
+        md_item(w, MSG_STEP_UNRECORDED, num_int(c->verdicts[VERDICT_REGRESSED]).s);
+    else if (c->n_facts)
         md_item(w, MSG_STEP_SAME_NODE, num_int(c->verdicts[VERDICT_REGRESSED]).s,
                 num_int((int64_t)c->n_facts).s);
     else

@@ -462,6 +462,62 @@ static void hostile_text_is_inert(void **state)
     store_close(&s);
 }
 
+/* Elements that gnuplot draws with, and attributes of which none runs or fetches anything. */
+static void assert_only_drawing(const char *svg)
+{
+    static const char *const elements[] = {"svg",         "title",   "style",   "desc",       "defs",
+                                           "g",           "path",    "text",    "rect",       "use",
+                                           "circle",      "polygon", "pattern", "filter",     "feFlood",
+                                           "feComposite", "feBlend", "feMerge", "feMergeNode"};
+    for (const char *p = svg; (p = strchr(p, '<')); p++) {
+        const char *name = p + 1 + (p[1] == '/');
+        size_t len = strcspn(name, " \t\r\n/>"), i = 0;
+        while (i < COUNT(elements) && (strlen(elements[i]) != len || strncmp(name, elements[i], len) != 0))
+            i++;
+        if (i == COUNT(elements) && strncmp(p, "<!--", 4) != 0)
+            fail_msg("an element of somebody else's: %.60s", p);
+    }
+    for (const char *p = svg; (p = strstr(p, "href=")); p++)
+        assert_memory_equal(p, "href='#", 7);
+    const char *const never[] = {"onload",   "onerror", "javascript", "alert",
+                                 "url(http", "@import", "\x1b",       "\xe2\x80\xae"};
+    for (size_t i = 0; i < COUNT(never); i++)
+        assert_null(strstr(svg, never[i]));
+}
+
+static int check_drawing(const char *rel, const char *full, void *arg, struct err *err)
+{
+    struct buf svg;
+    size_t *seen = arg;
+    buf_init(&svg, 1 << 20);
+    assert_ok(fs_read_file(full, svg.max, &svg, err), err);
+    assert_non_null(strstr(rel, ".svg"));
+    assert_only_drawing(buf_str(&svg));
+    buf_release(&svg);
+    (*seen)++;
+    return 0;
+}
+
+static void hostile_text_is_inert_in_pictures(void **state)
+{
+    struct store s = open_store("drawn.db");
+    struct report_request req = report_defaults();
+    struct err err = {0};
+    size_t seen = 0;
+    (void)state;
+    store_evil_night(&s, 1);
+    req.asset_dir = in_scratch("drawn");
+    req.kind = REPORT_NIGHTLY;
+    char *text = render(&s, req, "night-0001");
+    bool drawn = !strstr(text, "gnuplot is not installed");
+    free(text);
+    store_close(&s);
+    if (!drawn)
+        skip();
+    assert_ok(fs_walk(in_scratch("drawn"), false, check_drawing, &seen, &err), &err);
+    assert_true(seen >= 2);
+}
+
 static void hostile_text_is_inert_on_a_terminal(void **state)
 {
     struct store s = open_store("terminal.db");
@@ -504,6 +560,7 @@ int main(void)
         cmocka_unit_test(a_gnuplot_that_hangs_fails_or_floods_is_given_up),
         cmocka_unit_test(a_kernel_that_serialises_is_flagged_and_one_that_fills_the_device_is_not),
         cmocka_unit_test(hostile_text_is_inert),
+        cmocka_unit_test(hostile_text_is_inert_in_pictures),
         cmocka_unit_test(hostile_text_is_inert_on_a_terminal),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
