@@ -2,12 +2,15 @@
 
 #include <string.h>
 
-/* gnuplot names its ink black and its grid gray; the rest of the colours reads on both papers. */
+/* gnuplot names its ink black and its grid gray, and writes what a script calls black as three zeros; the
+ * rest of the colours reads on both papers. */
+#define INK_STROKE "[stroke=\"black\"],[stroke=\"rgb(  0,   0,   0)\"]"
+
 static const char style[] =
-    "<style>svg{background:#fff}[color=\"black\"]{color:#1f2328}[stroke=\"black\"]{stroke:#1f2328}"
+    "<style>svg{background:#fff}[color=\"black\"]{color:#1f2328}" INK_STROKE "{stroke:#1f2328}"
     "[fill=\"black\"]{fill:#1f2328}[stroke=\"gray\"]{stroke:#8c959f}"
-    "@media (prefers-color-scheme:dark){svg{background:#0d1117}[color=\"black\"]{color:#e6edf3}"
-    "[stroke=\"black\"]{stroke:#e6edf3}[fill=\"black\"]{fill:#e6edf3}}</style>\n";
+    "@media (prefers-color-scheme:dark){svg{background:#0d1117}[color=\"black\"]{color:#e6edf3}" INK_STROKE
+    "{stroke:#e6edf3}[fill=\"black\"]{fill:#e6edf3}}</style>\n";
 
 static void escape_xml(struct buf *out, const char *s)
 {

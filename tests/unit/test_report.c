@@ -265,6 +265,10 @@ static void pictures_stand_beside_the_document(void **state)
     assert_non_null(strstr(buf_str(&svg), "role=\"img\""));
     assert_non_null(strstr(buf_str(&svg), "prefers-color-scheme:dark"));
     assert_non_null(strstr(buf_str(&svg), ">v4</text>"));
+    /* The guide is ink, by the name that gnuplot gives it, and ink is light on dark paper. */
+    assert_non_null(strstr(buf_str(&svg), "<path stroke='rgb(  0,   0,   0)'"));
+    const char *dark = strstr(buf_str(&svg), "prefers-color-scheme:dark");
+    assert_non_null(strstr(dark, "[stroke=\"rgb(  0,   0,   0)\"]{stroke:#e6edf3}"));
     assert_null(strstr(buf_str(&svg), "gnuplot_plot_1</title>"));
     buf_release(&svg);
     free(text);
