@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LOCK_TEXT_MAX = 256, PROC_STAT_MAX = 1024, START_TIME_FIELD = 22 };
@@ -22,6 +23,35 @@ int lock_open(struct lock *lock, const char *path, struct err *err)
     if (lock->fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open the lock file", path);
     return 0;
+}
+
+/* Not O_CREAT on a file that is there: sticky folders refuse it for one that another user made. */
+static int open_or_create(const char *path)
+{
+    static const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    for (int tries = 0; tries < 2; tries++) {
+        int fd = open(path, flags);
+        if (fd >= 0 || errno != ENOENT)
+            return fd;
+        fd = open(path, flags | O_CREAT | O_EXCL, 0666);
+        if (fd >= 0 && fchmod(fd, 0666) == 0) /* whatever the umask */
+            return fd;
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+int lock_open_shared(struct lock *lock, const char *path, struct err *err)
+{
+    struct stat st;
+    lock->fd = open_or_create(path);
+    if (lock->fd < 0)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open the lock file", path);
+    if (fstat(lock->fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1)
+        return 0;
+    lock_close(lock);
+    return err_set(err, ERR_STORAGE, "%s: not a plain file of its own", path);
 }
 
 void lock_close(struct lock *lock)

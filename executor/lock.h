@@ -25,6 +25,9 @@ struct lock_holder {
 
 /* Creates the file when needed. Takes nothing. */
 int lock_open(struct lock *lock, const char *path, struct err *err);
+/* The same in a folder where others write, too, for all users: never through a link, nor on anything else
+ * than a plain file with one name. */
+int lock_open_shared(struct lock *lock, const char *path, struct err *err);
 void lock_close(struct lock *lock);
 /* 1 taken, 0 held by another, -1 error. */
 int lock_try(struct lock *lock, struct err *err);

@@ -123,6 +123,20 @@ static void add_gpus(json_t *out, json_t *more)
     json_decref(more);
 }
 
+static json_t *list_gpus(const struct layout *l, const struct nvml_facts *facts)
+{
+    json_t *gpus = json_array();
+    add_gpus(gpus, node_amd_gpus(l));
+    add_gpus(gpus, node_nvidia_gpus(l, facts));
+    return gpus;
+}
+
+json_t *node_gpus(const struct layout *l, struct nvml *nvml)
+{
+    struct nvml_facts facts;
+    return list_gpus(l, nvml_fresh(nvml, NVML_LIMIT_MS, &facts) ? &facts : NULL);
+}
+
 static void append_all(json_t *out, json_t *more)
 {
     json_array_extend(out, more);
@@ -141,9 +155,7 @@ json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml,
         return NULL;
     uname(&u);
     clock_iso8601(clock_real_s(), now);
-    json_t *gpus = json_array();
-    add_gpus(gpus, node_amd_gpus(l));
-    add_gpus(gpus, node_nvidia_gpus(l, has_facts ? &facts : NULL));
+    json_t *gpus = list_gpus(l, has_facts ? &facts : NULL);
     json_t *processes = node_amd_processes(l);
     append_all(processes, node_nvidia_processes(has_facts ? &facts : NULL));
     json_t *node = json_pack(

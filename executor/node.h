@@ -17,6 +17,9 @@
 json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml, const char *model,
                    struct err *err);
 
+/* All of them, numbered: array of objects as in node.json. */
+json_t *node_gpus(const struct layout *l, struct nvml *nvml);
+
 /* Parts with a file of their own. */
 json_t *node_amd_gpus(const struct layout *l);
 json_t *node_amd_processes(const struct layout *l);

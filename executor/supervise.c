@@ -206,7 +206,7 @@ static int work(struct suite *s, struct err *err)
     return err_set(err, ERR_INTERRUPTED, "told to end; submit the run again to go on with it");
 }
 
-static int run(struct suite *s, struct lock *node_lock, struct err *err)
+static int run(struct suite *s, struct node_lock *node_lock, struct err *err)
 {
     char reason[VERDICT_REASON_MAX] = "";
     if (s->closed) /* it died between its last event and the manifest */
@@ -232,7 +232,8 @@ static int run(struct suite *s, struct lock *node_lock, struct err *err)
 int supervise(const struct layout *layout, const char *run_id, struct err *err)
 {
     struct suite s;
-    struct lock node_lock = {.fd = -1};
+    struct node_lock node_lock;
+    node_lock_init(&node_lock);
     if (suite_open(&s, layout, run_id, err) != 0)
         return -1;
     int rc = process_become_subreaper(err) != 0 ? -1 : run(&s, &node_lock, err);
@@ -242,7 +243,7 @@ int supervise(const struct layout *layout, const char *run_id, struct err *err)
         reason_set(reason, "%s", err->msg);
         close_run(&s, RUN_PARTIAL, reason, &again);
     }
-    lock_close(&node_lock);
+    node_lock_close(&node_lock);
     suite_release(&s);
     return rc;
 }

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Two workdirs, as two users have them, on one machine: a GPU is one run's at a time, and a dead run keeps none.
+. tests/lib.sh
+. tests/executor.sh
+
+SYS=$TMPDIR/sys
+good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
+for card in 0 1; do
+    mkdir -p "$SYS/class/drm/card$card/device"
+    echo 0x1002 >"$SYS/class/drm/card$card/device/vendor"
+    echo 1000000 >"$SYS/class/drm/card$card/device/mem_info_vram_total"
+    echo "1d0fbe6a2a1c000$card" >"$SYS/class/drm/card$card/device/unique_id"
+done
+LOCKS=$SYS # beside a sysfs that is played by a folder; else /run/lock or /dev/shm
+unset HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES CUDA_VISIBLE_DEVICES SLURM_JOB_ID
+
+# use WORKDIR: the workdir of the calls that follow
+use() {
+    WORK=$TMPDIR/$1
+}
+
+# sweep ID SCRIPT [JOB_JSON]: submitted in the current workdir
+sweep() {
+    job "$1" "$(one "$(jq -nc --arg s "$2" '{run: ["sh", "-c", $s]}')" | jq -c --argjson j "${3:-"{}"}" '. + $j')"
+    x submit --sysfs "$SYS" <"$TMPDIR/$1.json" >/dev/null
+}
+
+# hold ID [JOB_JSON]: a run of the first workdir that keeps its GPUs until $TMPDIR/ID is removed
+hold() {
+    use first
+    touch "$TMPDIR/$1"
+    sweep "$1" "while [ -e $TMPDIR/$1 ]; do sleep 0.05; done; $good" "${2:-"{}"}"
+    waits "$1" '.event == "TEST_START"'
+    use second
+}
+
+# result ID: how a run of the second workdir ends
+result() {
+    x follow --run "$1" --offset 0 >/dev/null
+    summary "$1" '"\(.status) \(.counts.ok)"'
+}
+
+hold all
+is "its GPUs' locks are for everybody" "$(stat -c %a "$LOCKS"/kernsweep-gpu-1d0fbe6a2a1c000{0,1}.lock | xargs)" "666 666"
+sweep refused "$good"
+is "a run in another workdir is refused" "$(result refused)" "BLOCKED 0"
+like "   naming the GPU and who has it" "$(summary refused .reason)" '^GPU 1d0fbe6a2a1c0000 is used by the run all \(pid [0-9]+\); set lock_wait_s'
+sweep waiting "$good" '{"lock_wait_s": 600}'
+waits waiting '.event == "NODE" and ((.message // "") | test("waiting up to 600 s for the run all .*GPU"))'
+ok "one that may wait waits" $?
+kill -9 "$(WORK=$TMPDIR/first supervisor all)"
+is "   until the holder is dead, however it died" "$(result waiting)" "COMPLETE 1"
+use first
+x cancel --run all >/dev/null
+
+hold one '{"env": {"HIP_VISIBLE_DEVICES": "0"}}'
+sweep other "$good" '{"env": {"HIP_VISIBLE_DEVICES": "1"}}'
+is "a run that sees another GPU is not in its way" "$(result other)" "COMPLETE 1"
+sweep same "$good" '{"env": {"ROCR_VISIBLE_DEVICES": "1d0fbe6a2a1c0000"}}'
+is "one that sees the same GPU, by its id, is" "$(result same)" "BLOCKED 0"
+sweep unknown "$good" '{"env": {"HIP_VISIBLE_DEVICES": "7"}}'
+is "a GPU that nobody knows means all of them" "$(result unknown)" "BLOCKED 0"
+export SLURM_JOB_ID=1
+sweep scheduled "$good"
+is "under a scheduler that gives out the GPUs there is no lock" "$(result scheduled)" "COMPLETE 1"
+unset SLURM_JOB_ID
+rm "$TMPDIR/one"
+use first
+x follow --run one --offset 0 >/dev/null
+
+# Somebody put something else in the lock's place.
+use second
+rm "$LOCKS"/kernsweep-gpu-*.lock
+echo precious >"$TMPDIR/precious"
+ln -s "$TMPDIR/precious" "$LOCKS/kernsweep-gpu-1d0fbe6a2a1c0000.lock"
+ln "$TMPDIR/precious" "$LOCKS/kernsweep-gpu-1d0fbe6a2a1c0001.lock"
+sweep trapped "$good"
+is "links in a lock's place do not stop a run" "$(result trapped)" "COMPLETE 1"
+is "   which says so, for each" "$(events trapped '[.[] | select((.message // "") | test("not locked against runs"))] | length')" 2
+is "   and are not written through" "$(cat "$TMPDIR/precious")" precious
+done_testing
