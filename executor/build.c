@@ -76,8 +76,9 @@ static int end_event(struct suite *s, size_t variant, const char *status, const 
                      struct err *err)
 {
     const struct variant_state *v = &s->variant[variant];
-    json_t *fields = json_pack("{s:s, s:s, s:o, s:s}", "variant", s->job.variant[variant].name, "status",
-                               status, "wall_s", artifact_number(v->build_wall_s), "reason", v->reason);
+    json_t *fields =
+        json_pack("{s:s, s:s, s:o, s:s, s:s}", "variant", s->job.variant[variant].name, "status", status,
+                  "wall_s", artifact_number(v->build_wall_s), "reason", v->reason, "key", v->build_key);
     if (log && v->status != STATUS_OK) {
         struct buf tail, text;
         buf_init(&tail, LOG_TAIL);
@@ -136,14 +137,20 @@ static int build_anew(struct suite *s, size_t variant, struct err *err)
     return rc;
 }
 
+int build_use(struct suite *s, size_t variant, const char *key, struct err *err)
+{
+    struct variant_state *state = &s->variant[variant];
+    snprintf(state->build_key, sizeof state->build_key, "%s", key);
+    return layout_entry(s->layout, state->build, "build", key, err);
+}
+
 int build_variant(struct suite *s, size_t variant, struct err *err)
 {
     char key[SHA256_HEX_LEN + 1], mark[FS_PATH_MAX], dir[FS_PATH_MAX];
     const struct job_variant *v = &s->job.variant[variant];
     struct variant_state *state = &s->variant[variant];
     build_key(s, variant, key);
-    if (layout_make(s->layout, dir, "build", err) != 0 ||
-        layout_entry(s->layout, state->build, "build", key, err) != 0 ||
+    if (layout_make(s->layout, dir, "build", err) != 0 || build_use(s, variant, key, err) != 0 ||
         fs_join(mark, err, state->build, COMPLETE_MARK) != 0)
         return -1;
     if (v->build_count == 0)

@@ -9,5 +9,7 @@
 
 /* Sets the variant's state and tells it by events. -1 only for faults of our own. */
 int build_variant(struct suite *s, size_t variant, struct err *err);
+/* Takes the build that another process of this run made. */
+int build_use(struct suite *s, size_t variant, const char *key, struct err *err);
 
 #endif

@@ -40,6 +40,8 @@ static const char *const job_known[] = {"schema",
                                         "timings",
                                         "variants",
                                         "tests",
+                                        "scheduler",
+                                        "part",
                                         NULL};
 static const char *const variant_known[] = {"name", "attn_impl", "build",   "run",
                                             "env",  "gates",     "patches", NULL};
@@ -437,17 +439,69 @@ static int read_limits(struct job *job, const struct json_at *root, struct err *
     return 0;
 }
 
+/* The tests of a part, by their numbers in the whole. */
+static int read_part_tests(struct job *job, const struct json_at *part, struct err *err)
+{
+    struct json_at at = json_member(part, "tests");
+    size_t count;
+    if (array_length(&at, 0, LIMIT_TESTS, &count, err) != 0)
+        return -1;
+    for (size_t i = 0; i < job->test_count; i++)
+        job->test[i].elsewhere = true;
+    for (size_t i = 0; i < count; i++) {
+        static const char *const keys[] = {"index", "attempts", NULL};
+        struct json_at test = json_element(&at, i);
+        int64_t index;
+        if (json_keys(&test, keys, err) != 0 ||
+            json_get_int(&test, "index", 1, (int64_t)job->test_count, &index, err) != 0 ||
+            json_get_int(&test, "attempts", 0, 1000, &job->test[index - 1].attempts, err) != 0)
+            return -1;
+        if (job->test[index - 1].variant != job->part.variant)
+            return json_fail(&test, err, "is a test of another variant");
+        job->test[index - 1].elsewhere = false;
+    }
+    return 0;
+}
+
+static int read_part(struct job *job, const struct json_at *root, struct err *err)
+{
+    static const char *const keys[] = {"variant", "prepare", "build", "host", "fence", "tests", NULL};
+    struct json_at at = json_member(root, "part");
+    struct job_part *part = &job->part;
+    const char *variant;
+    *part = (struct job_part){.build = "", .host = "", .fence = ""};
+    if (!at.value)
+        return 0;
+    if (json_keys(&at, keys, err) != 0 || json_get_str(&at, "variant", &variant, err) != 0 ||
+        json_get_bool_def(&at, "prepare", &part->prepare, err) != 0 ||
+        json_get_str_def(&at, "build", &part->build, err) != 0 ||
+        json_get_str_def(&at, "host", &part->host, err) != 0 ||
+        json_get_str(&at, "fence", &part->fence, err) != 0)
+        return -1;
+    struct json_at build = json_member(&at, "build");
+    if (find_variant(job, variant, &part->variant) != 0)
+        return json_fail(&at, err, "no variant \"%.80s\"", variant);
+    if (*part->build && !sha256_is_hex(part->build))
+        return json_fail(&build, err, "expected 64 lower-case hex digits");
+    part->on = true;
+    return read_part_tests(job, &at, err);
+}
+
 static int read_job(struct job *job, const struct json_at *root, struct err *err)
 {
-    struct json_at timings = json_member(root, "timings");
+    struct json_at timings = json_member(root, "timings"), scheduler = json_member(root, "scheduler");
     if (!json_is_object(root->value))
         return json_fail(root, err, "expected an object");
     if (json_keys(root, job_known, err) != 0 || read_identity(job, root, err) != 0 ||
         read_source(job, root, err) != 0 || read_hints(job, root, err) != 0 ||
         read_secrets(job, root, err) != 0 || read_env(job, &job->env, root, err) != 0 ||
-        read_limits(job, root, err) != 0 || timing_rule_init(&job->timings, &timings, err) != 0)
+        read_limits(job, root, err) != 0 || timing_rule_init(&job->timings, &timings, err) != 0 ||
+        scheduler_load(&job->scheduler, &scheduler, 0, err) != 0)
         return -1;
-    return read_variants(job, root, err) != 0 || read_tests(job, root, err) != 0 ? -1 : 0;
+    return read_variants(job, root, err) != 0 || read_tests(job, root, err) != 0 ||
+                   read_part(job, root, err) != 0
+               ? -1
+               : 0;
 }
 
 int job_init(struct job *job, json_t *root, const char *file, struct err *err)

@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/json.h"
 #include "common/patch.h"
+#include "common/scheduler.h"
 #include "executor/timings.h"
 
 #include <stdbool.h>
@@ -50,6 +51,19 @@ struct job_test {
     int64_t repetition;
     double timeout_s;
     bool warmup;
+    bool elsewhere;   /* not in this part of the job */
+    int64_t attempts; /* earlier ones, in other parts */
+};
+
+/* What one task of a scheduler's job does of the whole: it prepares a variant (build, gates), or it runs
+ * tests of it with the build that is there. */
+struct job_part {
+    bool on; /* false: this process does the whole job */
+    size_t variant;
+    bool prepare;
+    const char *build; /* key of the build to use; "": to be built here */
+    const char *host;  /* what the scheduler calls this machine */
+    const char *fence; /* a file: once it is there, nobody waits for this task any more */
 };
 
 struct job {
@@ -70,6 +84,8 @@ struct job {
     int64_t vram_tolerance_bytes;
     bool prompt_tokens_required;
     struct timing_rule timings;
+    struct scheduler scheduler;
+    struct job_part part;
     struct job_variant *variant;
     size_t variant_count;
     struct job_test *test; /* test_index is the position + 1 */

@@ -43,23 +43,26 @@ int layout_init(struct layout *l, const char *workdir, const char *sysfs, const 
     strip_slashes(l->workdir);
     strip_slashes(l->sysfs);
     strip_slashes(l->proc);
-    return 0;
+    return fs_join(l->runs, err, l->workdir, "runs");
+}
+
+static int named(char *out, const char *dir, const char *name, struct err *err)
+{
+    if (!text_is_name(name))
+        return err_set(err, ERR_INPUT, "'%.80s' is not a name (letters, digits, '_', '.', '-', at most 64)",
+                       name);
+    return fs_join(out, err, dir, name);
 }
 
 int layout_entry(const struct layout *l, char *out, const char *kind, const char *name, struct err *err)
 {
     char dir[FS_PATH_MAX];
-    if (!text_is_name(name))
-        return err_set(err, ERR_INPUT, "'%.80s' is not a name (letters, digits, '_', '.', '-', at most 64)",
-                       name);
-    if (fs_join(dir, err, l->workdir, kind) != 0)
-        return -1;
-    return fs_join(out, err, dir, name);
+    return fs_join(dir, err, l->workdir, kind) != 0 ? -1 : named(out, dir, name, err);
 }
 
 int layout_run(const struct layout *l, char *out, const char *run_id, struct err *err)
 {
-    return layout_entry(l, out, "runs", run_id, err);
+    return named(out, l->runs, run_id, err);
 }
 
 int layout_run_file(const struct layout *l, char *out, const char *run_id, const char *file, struct err *err)

@@ -10,6 +10,7 @@
 
 struct layout {
     char workdir[FS_PATH_MAX]; /* absolute */
+    char runs[FS_PATH_MAX];    /* where runs are: <workdir>/runs, but for a part of one */
     char sysfs[FS_PATH_MAX];   /* normally /sys */
     char proc[FS_PATH_MAX];    /* normally /proc; node facts only, never for supervising processes */
 };
@@ -31,6 +32,7 @@ int layout_make(const struct layout *l, char *out, const char *kind, struct err 
 #define RUN_LOCK ".lock"
 #define RUN_JOB_PRIVATE ".job.json" /* with the values of secrets; removed when the run is closed */
 #define RUN_CANCEL ".cancel"        /* the user asked for it */
+#define RUN_ORDERS ".slurm"         /* what was handed to a scheduler, and what came back; see order.h */
 #define RUN_RESERVE ".reserve"      /* room for RUN_ERROR on a full disk */
 #define RUN_ERROR ".error"          /* why the last supervisor ended without closing the run; one line */
 #define RUN_PLAN "plan.json"

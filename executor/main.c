@@ -12,6 +12,7 @@
 #include "executor/stage.h"
 #include "executor/status.h"
 #include "executor/submit.h"
+#include "executor/task.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -26,7 +27,7 @@ enum { PROTOCOL = 1, OUTPUT_MAX = LIMIT_JSON_BYTES, EXIT_ABSENT = 1 };
 
 struct options {
     const char *workdir, *run, *sha256, *sysfs, *proc, *model;
-    int64_t offset;
+    int64_t offset, order;
 };
 
 struct context {
@@ -149,6 +150,11 @@ static int cmd_pack(const struct context *c, struct err *err)
     return pack(&c->layout, c->options.run, STDOUT_FILENO, err);
 }
 
+static int cmd_task(const struct context *c, struct err *err)
+{
+    return task_run(&c->layout, c->options.run, (int)c->options.order, err);
+}
+
 static const struct command commands[] = {
     {"version", cmd_version, false, false, "print the version and the protocol's number"},
     {"probe", cmd_probe, false, false, "print the node's facts (node.json), and those of a GGUF file"},
@@ -157,6 +163,7 @@ static const struct command commands[] = {
     {"submit", cmd_submit, false, false,
      "start, or go on with, the run on stdin: {\"plan\": ..., \"job\": ...}"},
     {"supervise", cmd_supervise, true, false, "supervise a run in the foreground (what submit detaches)"},
+    {"task", cmd_task, true, false, "supervise one task of --order, inside a scheduler's job"},
     {"follow", cmd_follow, true, false, "copy the run's events to stdout from --offset on, as they come"},
     {"status", cmd_status, false, false, "print all runs, or one"},
     {"cancel", cmd_cancel, true, false, "stop the run, close it as CANCELLED, print its status"},
@@ -165,8 +172,8 @@ static const struct command commands[] = {
 
 static void usage(FILE *out)
 {
-    fprintf(out, "usage: kernsweep-executor COMMAND [--workdir DIR] [--run ID] [--offset N] [--sha256 HEX]\n"
-                 "                          [--sysfs ROOT] [--proc ROOT] [--model FILE]\n");
+    fprintf(out, "usage: kernsweep-executor COMMAND [--workdir DIR] [--run ID] [--offset N] [--order N]\n"
+                 "                          [--sha256 HEX] [--sysfs ROOT] [--proc ROOT] [--model FILE]\n");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
     fprintf(out, "The workdir is ~/.kernsweep; a relative one starts at the home folder.\n");
@@ -181,23 +188,37 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
-static int parse_offset(const char *text, int64_t *out, struct err *err)
+static int parse_number(const char *option, const char *text, int64_t max, int64_t *out, struct err *err)
 {
     char *end;
     errno = 0;
     *out = strtoll(text, &end, 10);
-    if (errno == 0 && *text && *end == '\0' && *out >= 0)
+    if (errno == 0 && *text && *end == '\0' && *out >= 0 && *out <= max)
         return 0;
-    return err_set(err, ERR_INPUT, "--offset %.40s: expected a number of bytes", text);
+    return err_set(err, ERR_INPUT, "%s %.40s: expected a number", option, text);
+}
+
+static int take_number(int opt, const char *word, struct options *o, struct err *err)
+{
+    if (opt == 'o')
+        return parse_number("--offset", optarg, INT64_MAX, &o->offset, err);
+    if (opt == 'n')
+        return parse_number("--order", optarg, INT32_MAX, &o->order, err);
+    return err_set(err, ERR_INPUT, "%.80s: unknown option, or its value is missing", word);
 }
 
 static int parse_options(int argc, char **argv, struct options *o, struct err *err)
 {
     static const struct option known[] = {
-        {"workdir", required_argument, NULL, 'w'}, {"run", required_argument, NULL, 'r'},
-        {"offset", required_argument, NULL, 'o'},  {"sha256", required_argument, NULL, 's'},
-        {"sysfs", required_argument, NULL, 'y'},   {"proc", required_argument, NULL, 'p'},
-        {"model", required_argument, NULL, 'm'},   {NULL, 0, NULL, 0},
+        {"workdir", required_argument, NULL, 'w'},
+        {"run", required_argument, NULL, 'r'},
+        {"offset", required_argument, NULL, 'o'},
+        {"sha256", required_argument, NULL, 's'},
+        {"sysfs", required_argument, NULL, 'y'},
+        {"proc", required_argument, NULL, 'p'},
+        {"order", required_argument, NULL, 'n'},
+        {"model", required_argument, NULL, 'm'},
+        {NULL, 0, NULL, 0},
     };
     int opt;
     opterr = 0;
@@ -214,9 +235,7 @@ static int parse_options(int argc, char **argv, struct options *o, struct err *e
             o->proc = optarg;
         else if (opt == 'm')
             o->model = optarg;
-        else if (opt == 'o' ? parse_offset(optarg, &o->offset, err) != 0
-                            : err_set(err, ERR_INPUT, "%.80s: unknown option, or its value is missing",
-                                      argv[optind - 1]))
+        else if (take_number(opt, argv[optind - 1], o, err) != 0)
             return -1;
     }
     if (optind < argc)

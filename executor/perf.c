@@ -109,13 +109,13 @@ json_t *perf_encode(const struct suite *s, const struct perf *p)
     const struct job_test *t = &s->job.test[p->test];
     json_t *gpu = json_array_get(json_object_get(s->node, "gpus"), 0);
     json_t *out = json_pack(
-        "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:s, s:s, s:s, s:f, s:o, s:O, s:O*, s:i}", "schema",
+        "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:s, s:s, s:s, s:f, s:o, s:O, s:o*, s:i}", "schema",
         PROTO_SCHEMA_PERF, "ticket", s->job.ticket, "run_id", s->job.run_id, "variant",
         s->job.variant[t->variant].name, "context_len", (json_int_t)t->context, "repetition",
         (json_int_t)t->repetition, "test_index", (json_int_t)(p->test + 1), "warmup", (int)t->warmup, "mode",
         s->job.mode, "exit_status", status_name(p->verdict->status), "reason", p->verdict->reason,
         "timeout_s", t->timeout_s, "timings", encode_timings(p->timings), "gpu", gpu ? gpu : json_null(),
-        "host", json_object_get(s->node, "hostname"), "attempt", (int)p->attempt);
+        "host", *suite_host(s) ? json_string(suite_host(s)) : NULL, "attempt", (int)p->attempt);
     if (out)
         merge(out, p->child ? encode_run(s, p) : encode_not_run());
     return out;

@@ -39,9 +39,15 @@ static int make_states(struct suite *s, struct err *err)
             fs_mkdir_p(s->variant[i].dir, 0700, err) != 0)
             return -1;
     }
-    for (size_t i = 0; i < s->job.test_count; i++)
+    if (eta_init(&s->eta, &s->job, err) != 0)
+        return -1;
+    for (size_t i = 0; i < s->job.test_count; i++) {
         s->test[i].wall_s = s->test[i].prefill_s = NAN;
-    return eta_init(&s->eta, &s->job, err);
+        s->test[i].attempts = (unsigned)s->job.test[i].attempts;
+        if (s->job.test[i].elsewhere)
+            eta_dropped(&s->eta, i);
+    }
+    return 0;
 }
 
 /* What the journal of an earlier supervisor tells. */
@@ -51,8 +57,11 @@ static int visit(const json_t *event, void *arg, struct err *err)
     enum event_type type;
     const char *name = json_string_value(json_object_get(event, "event"));
     json_int_t index = json_integer_value(json_object_get(event, "test_index"));
+    const char *attempt = json_string_value(json_object_get(event, "attempt_id"));
     (void)err;
     s->resumed = true;
+    if (attempt)
+        json_object_set(s->relayed, attempt, json_object_get(event, "attempt_seq"));
     if (!name || !event_from_name(name, &type))
         return 0;
     if (type == EVENT_SUITE_START) {
@@ -81,6 +90,7 @@ int suite_open(struct suite *s, const struct layout *layout, const char *run_id,
     *s = (struct suite){.layout = layout, .journal = {.fd = -1}, .loop = {.epfd = -1}};
     s->nvml = (struct nvml){.ask = -1, .done = -1};
     s->oom = (struct oom){.kernel_log = -1, .cgroup = -1, .vmstat = -1};
+    s->relayed = json_object();
     s->start_ns = clock_mono_ns();
     clock_iso8601(clock_real_s(), s->started_at);
     if (layout_run(layout, s->dir, run_id, err) != 0 || load_job(s, run_id, err) != 0 ||
@@ -111,6 +121,7 @@ void suite_release(struct suite *s)
     free(s->variant);
     free(s->test);
     json_decref(s->node);
+    json_decref(s->relayed);
     secrets_release(&s->secrets);
     if (s->job.root)
         job_release(&s->job);
@@ -164,6 +175,12 @@ json_t *suite_eta(const struct suite *s, double elapsed_s)
 {
     double left = eta_left(&s->eta, elapsed_s);
     return artifact_number(left < 0 ? NAN : left);
+}
+
+const char *suite_host(const struct suite *s)
+{
+    const char *own = json_string_value(json_object_get(s->node, "hostname"));
+    return *s->job.part.host ? s->job.part.host : own ? own : "";
 }
 
 bool suite_cancelled(const struct suite *s)

@@ -31,6 +31,7 @@ struct variant_state {
     char reason[VERDICT_REASON_MAX];
     char dir[FS_PATH_MAX];               /* of the variant in the bundle */
     char build[FS_PATH_MAX];             /* {build} */
+    char build_key[SHA256_HEX_LEN + 1];  /* its name; "" until known */
     char src[FS_PATH_MAX];               /* {src}; "" without a staged tree */
     char source_key[SHA256_HEX_LEN + 1]; /* of what src holds; "" likewise */
     double build_wall_s;
@@ -64,6 +65,7 @@ struct suite {
     struct test_state *test;
     size_t tests_done; /* final ones */
     json_t *node;      /* facts of probe */
+    json_t *relayed;   /* owned; of each attempt, the last event taken over from its journal */
     bool resumed, started, closed;
     char started_at[32];
     int64_t start_ns;
@@ -84,6 +86,8 @@ json_t *suite_test_fields(const struct suite *s, size_t test);
 int suite_test_dir(const struct suite *s, size_t test, char *out, struct err *err);
 /* {"suite_eta_s": ...}: a number, or null while unknown. */
 json_t *suite_eta(const struct suite *s, double elapsed_s);
+/* The machine that runs the tests of this process; "" until known. */
+const char *suite_host(const struct suite *s);
 /* The user asked to cancel (as opposed to a shutdown of the node that sends the same signal). */
 bool suite_cancelled(const struct suite *s);
 

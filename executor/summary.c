@@ -23,11 +23,12 @@ static json_t *encode_variants(const struct suite *s)
     json_t *out = json_array();
     for (size_t i = 0; i < s->job.variant_count; i++) {
         const struct variant_state *v = &s->variant[i];
-        json_array_append_new(out, json_pack("{s:s, s:s, s:s, s:s, s:o, s:b, s:O}", "name",
-                                             s->job.variant[i].name, "attn_impl", s->job.variant[i].attn_impl,
-                                             "status", status_name(v->status), "reason", v->reason,
-                                             "build_wall_s", artifact_number(v->build_wall_s), "build_cached",
-                                             (int)v->build_cached, "gates", v->gates));
+        json_array_append_new(out,
+                              json_pack("{s:s, s:s, s:s, s:s, s:o, s:b, s:s, s:O}", "name",
+                                        s->job.variant[i].name, "attn_impl", s->job.variant[i].attn_impl,
+                                        "status", status_name(v->status), "reason", v->reason, "build_wall_s",
+                                        artifact_number(v->build_wall_s), "build_cached",
+                                        (int)v->build_cached, "build_key", v->build_key, "gates", v->gates));
     }
     return out;
 }

@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "executor/artifact.h"
 #include "executor/build.h"
+#include "executor/dispatch.h"
 #include "executor/gate.h"
 #include "executor/leftover.h"
 #include "executor/manifest.h"
@@ -69,7 +70,9 @@ static int forget_private(struct suite *s, struct err *err)
     if (fs_join(path, err, s->dir, RUN_RESERVE) != 0)
         return -1;
     unlink(path);
-    return 0;
+    if (fs_join(path, err, s->dir, RUN_ORDERS) != 0)
+        return -1;
+    return fs_remove_tree(path, err);
 }
 
 static int close_run(struct suite *s, enum run_status status, const char *reason, struct err *err)
@@ -86,8 +89,10 @@ static int close_run(struct suite *s, enum run_status status, const char *reason
 static int look_at_node(struct suite *s, struct err *err)
 {
     s->node = node_probe(s->layout, &s->loop, &s->nvml, s->job.model, err);
-    if (s->node && s->job.preflight)
+    if (s->node && s->job.preflight && !s->job.part.on) /* it is of where the run was submitted */
         json_object_set(s->node, "preflight", (json_t *)(uintptr_t)s->job.preflight);
+    if (s->node && *s->job.part.host)
+        json_object_set_new(s->node, "host", json_string(s->job.part.host));
     if (!s->node || artifact_json(s->dir, RUN_NODE, json_incref(s->node), &s->secrets, err) != 0)
         return -1;
     return journal_add(&s->journal, EVENT_NODE,
@@ -122,7 +127,7 @@ static int take_over(struct suite *s, struct err *err)
         if (perf_load(s, i, dir)) {
             if (!t->ended && test_end_event(s, i, false, err) != 0)
                 return -1;
-        } else if (t->in_flight) {
+        } else if (t->in_flight && !s->job.scheduler.on) { /* behind a scheduler it goes on */
             t->status = STATUS_INTERRUPTED;
             t->wall_s = NAN;
             t->in_flight = false;
@@ -135,11 +140,20 @@ static int take_over(struct suite *s, struct err *err)
 
 static int prepare_variants(struct suite *s, struct err *err)
 {
+    const struct job_part *part = &s->job.part;
+    if (part->on && *part->build && build_use(s, part->variant, part->build, err) != 0)
+        return -1;
+    if (part->on && !part->prepare)
+        return 0;
     for (size_t i = 0; i < s->job.variant_count && !s->loop.stop; i++) {
+        if (part->on && (*part->build || i != part->variant))
+            continue;
         if (build_variant(s, i, err) != 0)
             return err_wrap(err, "building %s", s->job.variant[i].name);
     }
     for (size_t i = 0; i < s->job.variant_count && !s->loop.stop; i++) {
+        if (part->on && i != part->variant)
+            continue;
         if (gate_variant(s, i, err) != 0)
             return err_wrap(err, "gates of %s", s->job.variant[i].name);
     }
@@ -167,13 +181,21 @@ static bool must_skip(const struct suite *s, size_t test, struct verdict *why)
     return false;
 }
 
+/* A node that was taken for dead shall not go on measuring beside the one that took its place. */
+static bool is_given_up(const struct suite *s)
+{
+    return s->job.part.on && fs_exists(s->job.part.fence);
+}
+
 static int run_tests(struct suite *s, struct err *err)
 {
     bool told = false;
     for (size_t i = 0; i < s->job.test_count && !s->loop.stop; i++) {
         struct verdict why;
-        if (s->test[i].final)
+        if (s->test[i].final || s->job.test[i].elsewhere)
             continue;
+        if (is_given_up(s))
+            return err_set(err, ERR_INTERRUPTED, "nobody waits for this attempt any more");
         int rc = must_skip(s, i, &why) ? test_skip(s, i, &why, err) : test_run(s, i, err);
         if (rc == 0 && s->dirty[0] && !told) {
             rc = tell_node(s, s->dirty, err);
@@ -183,6 +205,16 @@ static int run_tests(struct suite *s, struct err *err)
             return -1;
     }
     return 0;
+}
+
+/* Everything was done, or a signal came. */
+static int end_work(struct suite *s, struct err *err)
+{
+    if (!s->loop.stop)
+        return close_run(s, RUN_COMPLETE, "", err);
+    if (suite_cancelled(s))
+        return close_run(s, RUN_CANCELLED, "cancelled by the user", err);
+    return err_set(err, ERR_INTERRUPTED, "told to end; submit the run again to go on with it");
 }
 
 static int work(struct suite *s, struct err *err)
@@ -199,11 +231,53 @@ static int work(struct suite *s, struct err *err)
         return close_run(s, RUN_BLOCKED, reason, err);
     if (prepare_variants(s, err) != 0 || run_tests(s, err) != 0)
         return -1;
-    if (!s->loop.stop)
-        return close_run(s, RUN_COMPLETE, "", err);
+    return end_work(s, err);
+}
+
+/* One part of a run: the scheduler sees to it that it has what it uses of the node. */
+static int work_part(struct suite *s, struct err *err)
+{
+    char reason[VERDICT_REASON_MAX];
+    if (look_at_node(s, err) != 0)
+        return -1;
+    int patched = patched_prepare(s, reason, err);
+    if (patched <= 0)
+        return patched < 0 ? -1 : close_run(s, RUN_BLOCKED, reason, err);
+    if (prepare_variants(s, err) != 0 || run_tests(s, err) != 0)
+        return -1;
+    return end_work(s, err);
+}
+
+/* What this machine does itself of a run that goes to a scheduler, with the node's lock. */
+static int prepare_here(struct suite *s, struct lock *node_lock, char *reason, struct err *err)
+{
+    bool needed = s->job.scheduler.build == BUILD_LOGIN;
+    for (size_t i = 0; i < s->job.variant_count; i++)
+        needed |= s->job.variant[i].patch_count > 0;
+    int rc = needed ? node_lock_take(node_lock, s, reason, err) : 1;
+    if (rc == 1)
+        rc = patched_prepare(s, reason, err);
+    for (size_t i = 0; rc == 1 && i < s->job.variant_count && !s->loop.stop; i++)
+        if ((s->job.scheduler.build == BUILD_LOGIN || s->job.variant[i].build_count == 0) &&
+            build_variant(s, i, err) != 0)
+            rc = err_wrap(err, "building %s", s->job.variant[i].name);
+    lock_close(node_lock);
+    return rc;
+}
+
+static int work_scheduled(struct suite *s, struct lock *node_lock, struct err *err)
+{
+    char reason[VERDICT_REASON_MAX] = "";
     if (suite_cancelled(s))
-        return close_run(s, RUN_CANCELLED, "cancelled by the user", err);
-    return err_set(err, ERR_INTERRUPTED, "told to end; submit the run again to go on with it");
+        return dispatch_cancel(s, err) != 0 ? -1 : close_run(s, RUN_CANCELLED, "cancelled by the user", err);
+    if (look_at_node(s, err) != 0)
+        return -1;
+    int rc = prepare_here(s, node_lock, reason, err);
+    if (rc == 1 && !s->loop.stop)
+        rc = dispatch_run(s, reason, err);
+    if (rc < 0)
+        return -1;
+    return rc == 0 && !s->loop.stop ? close_run(s, RUN_BLOCKED, reason, err) : end_work(s, err);
 }
 
 static int run(struct suite *s, struct node_lock *node_lock, struct err *err)
@@ -215,6 +289,10 @@ static int run(struct suite *s, struct node_lock *node_lock, struct err *err)
         return -1;
     if (s->resumed && take_over(s, err) != 0)
         return -1;
+    if (s->job.part.on)
+        return work_part(s, err);
+    if (s->job.scheduler.on)
+        return work_scheduled(s, node_lock, err);
     if (suite_cancelled(s))
         return close_run(s, RUN_CANCELLED, "cancelled by the user", err);
     int taken = node_lock_take(node_lock, s, reason, err);

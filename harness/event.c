@@ -49,10 +49,18 @@ static double take_num(const json_t *obj, const char *key)
     return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
+static void take_stall(struct event *e, const json_t *obj)
+{
+    const json_t *stalled = json_object_get(obj, "stalled");
+    e->patience_s = take_num(stalled, "patience_s");
+    e->stall = json_is_object(stalled) ? STALL_BEGINS : stalled ? STALL_ENDS : STALL_UNSAID;
+}
+
 static void take_fields(struct event *e, const json_t *obj)
 {
     e->seq = take_int(obj, "seq");
     take_text(obj, "variant", e->variant, sizeof e->variant);
+    take_text(obj, "host", e->host, sizeof e->host);
     take_text(obj, "gate", e->gate, sizeof e->gate);
     take_text(obj, "message", e->reason, sizeof e->reason);
     take_text(obj, "reason", e->reason, sizeof e->reason);
@@ -72,6 +80,7 @@ static void take_fields(struct event *e, const json_t *obj)
     e->prefill_s = take_num(obj, "prefill_s");
     e->suite_eta_s = take_num(obj, "suite_eta_s");
     e->eta_remaining_s = take_num(obj, "eta_remaining_s");
+    take_stall(e, obj);
 }
 
 int event_decode(struct event *e, const char *line, size_t len, struct err *err)

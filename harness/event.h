@@ -12,6 +12,9 @@
 
 enum { EVENT_TEXT_MAX = 512, EVENT_LINES_MAX = 8192 };
 
+/* Whether the run waits for something outside it, such as a scheduler. */
+enum event_stall { STALL_UNSAID, STALL_BEGINS, STALL_ENDS };
+
 struct event {
     enum event_type type;
     int64_t seq;
@@ -22,6 +25,9 @@ struct event {
     char log_tail[EVENT_LINES_MAX]; /* the last lines of a failed build's log, each with its newline */
     int64_t ctx, run_idx, test_index, total_tests;
     int64_t ok, failed, skipped;
+    char host[LIMIT_NAME + 1]; /* the machine that runs the test; "" when it is the node */
+    enum event_stall stall;    /* of a NODE event */
+    double patience_s;         /* STALL_BEGINS: after so long whoever follows should give up; NaN: never */
     double elapsed_s, timeout_s, wall_s, prefill_s, suite_eta_s, eta_remaining_s;
 };
 

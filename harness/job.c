@@ -115,7 +115,8 @@ static json_t *encode_identity(const struct plan *p, const struct job_request *r
     json_t *source = req->source_sha256 ? json_pack("{s:s}", "sha256", req->source_sha256) : json_null();
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "schema", PROTO_SCHEMA_JOB,
                      "run_id", req->run_id, "ticket", p->ticket, "tag", req->tag, "date", req->date, "mode",
-                     req->mode, "plan_sha256", p->sha256, "node", req->node, "harness_version",
+                     req->mode, "plan_sha256", p->sha256, "node",
+                     p->scheduler.on ? p->scheduler.node_class : req->node, "harness_version",
                      KERNSWEEP_VERSION, "source", source);
 }
 
@@ -137,6 +138,16 @@ static json_t *encode_work(const struct plan *p)
                      encode_tests(p));
 }
 
+/* As the plan has it, with the plan's patience filled in; null without one. */
+static json_t *encode_scheduler(const struct plan *p)
+{
+    if (!p->scheduler.on)
+        return json_null();
+    json_t *part = json_copy(json_object_get(p->root, "scheduler"));
+    json_object_set_new(part, "patience_s", json_real(p->scheduler.patience_s));
+    return part;
+}
+
 json_t *job_encode(const struct plan *p, const struct job_request *req)
 {
     json_t *job = encode_identity(p, req);
@@ -146,7 +157,8 @@ json_t *job_encode(const struct plan *p, const struct job_request *req)
     if (p->model)
         rc |= json_object_set_new(job, "model", json_string(p->model));
     if (rc == 0 && json_object_update_new(job, encode_limits(p)) == 0 &&
-        json_object_update_new(job, encode_work(p)) == 0)
+        json_object_update_new(job, encode_work(p)) == 0 &&
+        json_object_set_new(job, "scheduler", encode_scheduler(p)) == 0)
         return job;
     json_decref(job);
     return NULL;

@@ -90,6 +90,8 @@ static void print_test(struct live *l, const struct event *e)
         fprintf(l->out, "  prefill %s", prefill);
     if (isfinite(e->wall_s))
         fprintf(l->out, "  wall %s", wall);
+    if (*e->host)
+        fprintf(l->out, "  on %s", e->host);
     if (*e->reason)
         fprintf(l->out, "  (%s)", e->reason);
     if (isfinite(e->suite_eta_s) && l->done < l->total)

@@ -43,6 +43,7 @@ static const char *const known_keys[] = {"schema",
                                          "cost",
                                          "notify",
                                          "retention",
+                                         "scheduler",
                                          "comment",
                                          NULL};
 
@@ -202,11 +203,18 @@ static int check_reference(const struct plan *p, const struct json_at *root, str
     return *p->reference ? json_fail(&at, err, "no variant is called \"%s\"", p->reference) : 0;
 }
 
+static int load_scheduler(struct plan *p, const struct json_at *root, struct err *err)
+{
+    struct json_at at = json_member(root, "scheduler");
+    return scheduler_load(&p->scheduler, &at, p->patience_s, err);
+}
+
 static int load_all(struct plan *p, struct err *err)
 {
     struct json_at root = json_root(p->root, p->file);
     if (json_keys(&root, known_keys, err) != 0 || load_words(p, &root, err) != 0 ||
-        load_numbers(p, &root, err) != 0 || check_cost(&root, err) != 0 || load_choices(p, &root, err) != 0 ||
+        load_numbers(p, &root, err) != 0 || load_scheduler(p, &root, err) != 0 ||
+        check_cost(&root, err) != 0 || load_choices(p, &root, err) != 0 ||
         plan_load_env(p, &root, err) != 0 || plan_load_source(p, &root, err) != 0 ||
         plan_load_variants(p, &root, err) != 0 || check_reference(p, &root, err) != 0 ||
         plan_load_contexts(p, &root, err) != 0 || plan_load_timings(p, &root, err) != 0 ||

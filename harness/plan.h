@@ -9,6 +9,7 @@
 
 #include "common/err.h"
 #include "common/proto.h"
+#include "common/scheduler.h"
 #include "common/sha256.h"
 #include "harness/plan_nightly.h"
 
@@ -55,6 +56,7 @@ struct plan {
     double build_timeout_s, kill_grace_s, lock_wait_s, hang_after_s, no_output_timeout_s, vram_settle_s;
     double threshold;                     /* relative change that counts, 0.05 = 5 % */
     double connect_timeout_s, patience_s; /* per attempt; overall */
+    struct scheduler scheduler;
     struct plan_nightly nightly;
 };
 

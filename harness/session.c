@@ -197,7 +197,8 @@ static int check_node(struct session *s, const struct plan *p, struct err *err)
 {
     struct preflight *found = &s->preflight;
     char line[2 * PREFLIGHT_TEXT_MAX + 64];
-    json_t *node = session_preflight(s, p->model, plan_largest_context(p), found, err);
+    json_t *node =
+        session_preflight(s, p->scheduler.on ? NULL : p->model, plan_largest_context(p), found, err);
     if (!node)
         return -1;
     json_decref(node);
@@ -280,6 +281,32 @@ int session_attach(struct session *s, const struct runrec *rec, const struct ses
     return connect_node(s, err) == 0 ? remote_install(&s->remote, s->executor, err) : -1;
 }
 
+/* A replayed journal says when a wait began, but not whether it lasts: time counts from when it is read. */
+static void note_stall(struct session *s, const struct event *e)
+{
+    bool moves = e->type != EVENT_NODE || e->stall == STALL_ENDS;
+    if (moves)
+        s->stalled_s = (double)NAN;
+    if (e->stall != STALL_BEGINS)
+        return;
+    if (isnan(s->stalled_s))
+        s->stalled_s = clock_mono_s();
+    s->stall_patience_s = e->patience_s;
+    snprintf(s->stall, sizeof s->stall, "%s", e->reason);
+}
+
+/* transport_write_fn: the journal's stream, which has keep-alives in it. */
+static int on_stream(void *arg, const char *data, size_t len, struct err *err)
+{
+    struct session *s = arg;
+    if (event_stream_write(&s->stream, data, len, err) != 0)
+        return -1;
+    if (clock_mono_s() - s->stalled_s > s->stall_patience_s) /* never true of a NaN */
+        return err_set(err, ERR_NODE, "%s: nothing moved for %g s: %s", transport_describe(s->t),
+                       s->stall_patience_s, s->stall);
+    return 0;
+}
+
 static int on_line(void *arg, const char *line, size_t len, struct err *err)
 {
     struct session *s = arg;
@@ -288,6 +315,7 @@ static int on_line(void *arg, const char *line, size_t len, struct err *err)
         return -1;
     if (e.type == EVENT_SUITE_END)
         snprintf(s->run_status, sizeof s->run_status, "%s", e.status);
+    note_stall(s, &e);
     live_event(&s->live, &e);
     return 0;
 }
@@ -307,11 +335,11 @@ int session_follow(struct session *s, struct err *err)
 {
     int resumes = 0;
     event_stream_init(&s->stream, on_line, s);
+    s->stalled_s = (double)NAN;
     for (;;) {
         bool alive;
         int64_t before = s->stream.offset;
-        int rc =
-            remote_follow(&s->remote, s->rec.run_id, before, event_stream_write, &s->stream, &alive, err);
+        int rc = remote_follow(&s->remote, s->rec.run_id, before, on_stream, s, &alive, err);
         if (s->stream.offset > before)
             resumes = 0;
         if (rc == 0 && alive)

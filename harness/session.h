@@ -44,6 +44,10 @@ struct session {
     struct preflight preflight; /* of session_start(); count 0 until the node has answered */
     char run_status[32];        /* of the SUITE_END event, "" until then */
     char executor[FS_PATH_MAX];
+    double stalled_s; /* since when the run has waited for others, as far as this session saw; monotonic, NaN:
+                         not */
+    double stall_patience_s;
+    char stall[EVENT_TEXT_MAX];
 };
 
 /* Connects, looks whether the node is fit (see s->preflight), stages and submits. On success s->rec is saved
