@@ -249,7 +249,7 @@ static int work_part(struct suite *s, struct err *err)
 }
 
 /* What this machine does itself of a run that goes to a scheduler, with the node's lock. */
-static int prepare_here(struct suite *s, struct lock *node_lock, char *reason, struct err *err)
+static int prepare_here(struct suite *s, struct node_lock *node_lock, char *reason, struct err *err)
 {
     bool needed = s->job.scheduler.build == BUILD_LOGIN;
     for (size_t i = 0; i < s->job.variant_count; i++)
@@ -261,11 +261,11 @@ static int prepare_here(struct suite *s, struct lock *node_lock, char *reason, s
         if ((s->job.scheduler.build == BUILD_LOGIN || s->job.variant[i].build_count == 0) &&
             build_variant(s, i, err) != 0)
             rc = err_wrap(err, "building %s", s->job.variant[i].name);
-    lock_close(node_lock);
+    node_lock_close(node_lock);
     return rc;
 }
 
-static int work_scheduled(struct suite *s, struct lock *node_lock, struct err *err)
+static int work_scheduled(struct suite *s, struct node_lock *node_lock, struct err *err)
 {
     char reason[VERDICT_REASON_MAX] = "";
     if (suite_cancelled(s))
