@@ -13,6 +13,7 @@ void attach_options(const struct cmd_env *env, const struct attach_args *a, stru
                                     .artifacts = a->artifacts ? a->artifacts : "artifacts_remote",
                                     .ssh_config = env->ssh_config,
                                     .progress = stderr,
+                                    .view = a->view,
                                     .verbose = env->verbose,
                                     .interrupted = env->interrupted};
 }
@@ -120,6 +121,17 @@ int attach_open(struct cmd_env *env, const struct attach_args *a, const char *wo
     if (session_attach(s, &rec, &opt, err) != 0)
         return -1;
     return known ? 0 : adopt_run(s, word, err);
+}
+
+int attach_open_newest(struct cmd_env *env, const struct attach_args *a, struct session *s, struct err *err)
+{
+    struct session_options opt;
+    struct runrec rec;
+    attach_options(env, a, &opt);
+    if (cmd_backend(env, &opt.backend, err) != 0 || attach_record_of_node(env, a, &rec, err) != 0 ||
+        session_attach(s, &rec, &opt, err) != 0)
+        return -1;
+    return adopt_run(s, "latest", err);
 }
 
 void attach_print_left(const struct session *s)

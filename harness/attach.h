@@ -9,6 +9,7 @@
 /* Words of the command line; NULL where absent. */
 struct attach_args {
     const char *node, *workdir, *artifacts, *report, *fail_on, *baseline, *output;
+    const struct session_view *view; /* who shows the run, or NULL */
 };
 
 void attach_options(const struct cmd_env *env, const struct attach_args *a, struct session_options *opt);
@@ -27,6 +28,9 @@ int attach_node_has(struct session *s, const char *run_id, bool *has, struct err
 /* Connects to the run that word means: known here, or on --node. */
 int attach_open(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
                 struct err *err);
+
+/* Connects to the newest run on a node of which only the name need be known. */
+int attach_open_newest(struct cmd_env *env, const struct attach_args *a, struct session *s, struct err *err);
 
 /* To stderr: that the run goes on, how to follow and how to stop it. */
 void attach_print_left(const struct session *s);

@@ -4,6 +4,7 @@
 #include "common/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +57,24 @@ static void take_stall(struct event *e, const json_t *obj)
     e->stall = json_is_object(stalled) ? STALL_BEGINS : stalled ? STALL_ENDS : STALL_UNSAID;
 }
 
+/* Names that are none are left out: nothing else of the journal can mean them. */
+static void take_matrix(struct event *e, const json_t *obj)
+{
+    const json_t *v;
+    size_t i, len = 0;
+    json_array_foreach(json_object_get(obj, "variants"), i, v)
+    {
+        const char *name = json_string_value(v);
+        if (name && text_is_name(name) && len + strlen(name) + 2 <= sizeof e->variants)
+            len += (size_t)snprintf(e->variants + len, sizeof e->variants - len, "%s\n", name);
+    }
+    json_array_foreach(json_object_get(obj, "contexts"), i, v)
+    {
+        if (json_is_integer(v) && e->n_contexts < EVENT_CONTEXTS_MAX)
+            e->contexts[e->n_contexts++] = json_integer_value(v);
+    }
+}
+
 static void take_fields(struct event *e, const json_t *obj)
 {
     e->seq = take_int(obj, "seq");
@@ -81,6 +100,11 @@ static void take_fields(struct event *e, const json_t *obj)
     e->suite_eta_s = take_num(obj, "suite_eta_s");
     e->eta_remaining_s = take_num(obj, "eta_remaining_s");
     take_stall(e, obj);
+    e->gpu_use = take_num(obj, "gpu_use");
+    e->vram_used = take_num(obj, "vram_used");
+    e->rss = take_num(obj, "rss");
+    if (e->type == EVENT_SUITE_START)
+        take_matrix(e, obj);
 }
 
 int event_decode(struct event *e, const char *line, size_t len, struct err *err)

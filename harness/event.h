@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EVENT_TEXT_MAX = 512, EVENT_LINES_MAX = 8192 };
+enum { EVENT_TEXT_MAX = 512, EVENT_LINES_MAX = 8192, EVENT_CONTEXTS_MAX = 256 };
 
 /* Whether the run waits for something outside it, such as a scheduler. */
 enum event_stall { STALL_UNSAID, STALL_BEGINS, STALL_ENDS };
@@ -22,13 +22,17 @@ struct event {
     char status[32];
     char reason[EVENT_TEXT_MAX]; /* or a NODE event's message */
     char gate[LIMIT_NAME + 1];
-    char log_tail[EVENT_LINES_MAX]; /* the last lines of a failed build's log, each with its newline */
+    char log_tail[EVENT_LINES_MAX];       /* the last lines of a failed build's log, each with its newline */
+    char variants[EVENT_LINES_MAX];       /* of SUITE_START: as many names as fit, each with a newline */
+    int64_t contexts[EVENT_CONTEXTS_MAX]; /* of SUITE_START */
+    size_t n_contexts;
     int64_t ctx, run_idx, test_index, total_tests;
     int64_t ok, failed, skipped;
     char host[LIMIT_NAME + 1]; /* the machine that runs the test; "" when it is the node */
     enum event_stall stall;    /* of a NODE event */
     double patience_s;         /* STALL_BEGINS: after so long whoever follows should give up; NaN: never */
     double elapsed_s, timeout_s, wall_s, prefill_s, suite_eta_s, eta_remaining_s;
+    double gpu_use, vram_used, rss; /* of HEARTBEAT: percent, bytes, bytes */
 };
 
 /* line: without its newline. ERR_NODE when it is not a journal line. */

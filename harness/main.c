@@ -17,6 +17,7 @@ static const struct cmd commands[] = {
     {"run", cmd_run, "sweep a plan's variants and contexts on a node"},
     {"attach", cmd_attach, "follow a run again, then pull, store and report it"},
     {"status", cmd_status, "what runs on a node, and how far it is"},
+    {"watch", cmd_watch, "a run as a screen: matrix, running test, memory, log"},
     {"cancel", cmd_cancel, "stop a run on its node"},
     {"pull", cmd_pull, "fetch what a run has so far"},
     {"check", cmd_check, "whether a node is fit for a run"},

@@ -1,4 +1,5 @@
 # harness: the command `kernsweep`.
+PKGS += ncursesw
 $(eval $(call library,harness,$(filter-out harness/main.c,$(wildcard harness/*.c))))
 objects_all += $(call objects,harness/main.c)
 programs += $(BUILD)/kernsweep

@@ -23,10 +23,17 @@ static const char *pick(const char *first, const char *second)
     return first ? first : second;
 }
 
+static void say(struct session *s, const char *line)
+{
+    if (s->opt.view)
+        s->opt.view->note(s->opt.view->arg, line);
+    else
+        live_note(&s->live, line);
+}
+
 static void notice(void *arg, const char *line)
 {
-    struct session *s = arg;
-    live_note(&s->live, line);
+    say(arg, line);
 }
 
 static void init(struct session *s, const struct session_options *opt)
@@ -124,7 +131,7 @@ static int stage_source(struct session *s, const struct plan *p, char *sha, stru
     snprintf(line, sizeof line,
              pushed ? "source %.12s pushed (%.1f KiB)" : "source %.12s is on the node already", sha,
              (double)pushed / 1024);
-    live_note(&s->live, line);
+    say(s, line);
     return 0;
 }
 
@@ -207,7 +214,7 @@ static int check_node(struct session *s, const struct plan *p, struct err *err)
         const struct finding *f = &found->findings[i];
         snprintf(line, sizeof line, "warning: %s: %s (%s)", f->subject, f->text, f->remedy);
         if (f->level == PREFLIGHT_WARNING)
-            live_note(&s->live, line);
+            say(s, line);
         if (f->level == PREFLIGHT_BLOCKER && !blocker)
             blocker = f;
     }
@@ -221,7 +228,7 @@ static int reconnect(struct session *s, const struct err *why, struct err *err)
     char line[ERR_MSG_MAX + 64];
     snprintf(line, sizeof line, "%s; connecting again%s", why->msg,
              s->rec.state == RUNREC_RUNNING ? ", the run goes on" : "");
-    live_note(&s->live, line);
+    say(s, line);
     event_stream_rewind(&s->stream);
     return transport_reconnect(s->t, err);
 }
@@ -245,7 +252,7 @@ static int start_on_node(struct session *s, const struct plan *p, const char *da
     if (connect_node(s, err) != 0)
         return -1;
     snprintf(line, sizeof line, "node %s (%s)", transport_describe(s->t), transport_backend_name(s->t));
-    live_note(&s->live, line);
+    say(s, line);
     for (int tries = 0; prepare_and_submit(s, p, date, err) != 0; tries++) {
         struct err why = *err;
         if (!s->remote.link_lost || err->kind != ERR_NODE || tries == RESUMES_MAX ||
@@ -254,7 +261,7 @@ static int start_on_node(struct session *s, const struct plan *p, const char *da
     }
     s->rec.state = RUNREC_RUNNING;
     snprintf(line, sizeof line, "run %s started", s->rec.run_id);
-    live_note(&s->live, line);
+    say(s, line);
     return runrec_save(&s->rec, s->opt.db, err);
 }
 
@@ -316,7 +323,10 @@ static int on_line(void *arg, const char *line, size_t len, struct err *err)
     if (e.type == EVENT_SUITE_END)
         snprintf(s->run_status, sizeof s->run_status, "%s", e.status);
     note_stall(s, &e);
-    live_event(&s->live, &e);
+    if (s->opt.view)
+        s->opt.view->line(s->opt.view->arg, line, len);
+    else
+        live_event(&s->live, &e);
     return 0;
 }
 
@@ -326,7 +336,7 @@ static int restart_executor(struct session *s, int *resumes, struct err *err)
         return err_set(err, ERR_NODE,
                        "%s: the executor of run %s died %d times: see executor.log in its folder there",
                        transport_describe(s->t), s->rec.run_id, RESUMES_MAX);
-    live_note(&s->live, "the executor on the node is gone; starting it again where it stopped");
+    say(s, "the executor on the node is gone; starting it again where it stopped");
     event_stream_rewind(&s->stream);
     return remote_resume(&s->remote, s->rec.run_id, err);
 }

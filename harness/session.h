@@ -16,6 +16,13 @@
 
 #include <signal.h>
 
+/* Somebody who shows the run instead of the progress stream. */
+struct session_view {
+    void *arg;
+    void (*line)(void *arg, const char *line, size_t len); /* of the journal, decoded once already */
+    void (*note)(void *arg, const char *text);             /* of the session itself */
+};
+
 /* Borrowed; NULL where absent. */
 struct session_options {
     const char *db;
@@ -30,6 +37,7 @@ struct session_options {
     bool fresh;                /* builds that the node keeps are made anew */
     enum transport_backend backend;
     FILE *progress; /* human words */
+    const struct session_view *view;
     bool verbose;
     const volatile sig_atomic_t *interrupted;
 };

@@ -16,6 +16,7 @@ bare() {
         UBSAN_OPTIONS="${UBSAN_OPTIONS:-}" "$@")
 }
 
+rm -rf "$BUILD/man" "$BUILD/completions"
 exits "make install" 0 build install
 is "says the version of the one file" "$(bare "$root/bin/kernsweep" --version)" "kernsweep $(cat VERSION)"
 exits "finds the standard plan and its sources, from another folder" 0 bare "$root/bin/kernsweep" run local --dry-run

@@ -1,0 +1,116 @@
+/* watch_model: events to matrix, series and lines, within its limits.
+ */
+#include "tests/unit/support.h"
+
+#include "harness/watch_model.h"
+
+#include <math.h>
+
+static void feed(struct watch_model *m, const char *line)
+{
+    struct event e;
+    struct err err = {0};
+    assert_ok(event_decode(&e, line, strlen(line), &err), &err);
+    watch_model_event(m, &e);
+}
+
+static void assert_cell(const struct watch_model *m, size_t variant, size_t context, const char *want)
+{
+    char text[16];
+    watch_cell_text(&m->cells[variant][context], text);
+    assert_string_equal(text, want);
+}
+
+static void test_matrix(void **state)
+{
+    (void)state;
+    struct watch_model *m = watch_model_new();
+    assert_non_null(m);
+    feed(m,
+         "{\"event\":\"SUITE_START\",\"total_tests\":4,\"variants\":[\"v3\",\"v4\"],\"contexts\":[64,128]}");
+    assert_int_equal(m->n_variants, 2);
+    assert_int_equal(m->n_contexts, 2);
+    assert_cell(m, 0, 0, "-");
+    feed(m, "{\"event\":\"BUILD_START\",\"variant\":\"v4\"}");
+    assert_string_equal(m->variants[1].status, "building");
+    feed(m, "{\"event\":\"BUILD_END\",\"variant\":\"v4\",\"status\":\"CACHED\",\"wall_s\":0}");
+    feed(m, "{\"event\":\"GATE\",\"variant\":\"v4\",\"gate\":\"g\",\"status\":\"OK\"}");
+    assert_string_equal(m->variants[1].status, "CACHED");
+    feed(m, "{\"event\":\"TEST_START\",\"variant\":\"v3\",\"ctx\":128,\"run_idx\":1,\"timeout_s\":9}");
+    assert_true(m->testing);
+    assert_cell(m, 0, 1, "run");
+    feed(m, "{\"event\":\"TEST_END\",\"variant\":\"v3\",\"ctx\":128,\"run_idx\":1,\"exit_status\":\"OK\"}");
+    assert_false(m->testing);
+    feed(m, "{\"event\":\"TEST_END\",\"variant\":\"v3\",\"ctx\":128,\"run_idx\":2,\"exit_status\":\"OK\"}");
+    assert_cell(m, 0, 1, "ok 2");
+    feed(m,
+         "{\"event\":\"TEST_END\",\"variant\":\"v3\",\"ctx\":128,\"run_idx\":3,\"exit_status\":\"TIMEOUT\"}");
+    assert_cell(m, 0, 1, "TIMEOUT");
+    feed(m, "{\"event\":\"SUITE_END\",\"status\":\"COMPLETE\",\"ok\":2,\"failed\":1,\"skipped\":0}");
+    assert_string_equal(m->status, "COMPLETE");
+    assert_int_equal(m->live.ok, 2);
+    assert_int_equal(m->live.failed, 1);
+    watch_model_free(m);
+}
+
+static void test_series(void **state)
+{
+    (void)state;
+    struct watch_model *m = watch_model_new();
+    int heights[WATCH_SAMPLES];
+    char line[256];
+    assert_non_null(m);
+    for (int i = 0; i < WATCH_SAMPLES + 5; i++) {
+        snprintf(line, sizeof line,
+                 "{\"event\":\"HEARTBEAT\",\"variant\":\"v\",\"ctx\":1,\"vram_used\":%d,\"gpu_use\":%d}",
+                 1000 * i, i % 2 ? 100 : 0);
+        feed(m, line);
+    }
+    assert_int_equal(m->vram.count, WATCH_SAMPLES);
+    assert_float_equal(watch_series_max(&m->vram), 64000, 0.1);
+    assert_int_equal(watch_series_heights(&m->gpu, 100, heights, 4), 4);
+    assert_int_equal(heights[3], 0);
+    assert_int_equal(heights[2], 8);
+    feed(m, "{\"event\":\"HEARTBEAT\",\"variant\":\"v\",\"ctx\":1}");
+    watch_series_heights(&m->vram, 64000, heights, 1);
+    assert_int_equal(heights[0], 0);
+    feed(m, "{\"event\":\"TEST_START\",\"variant\":\"v\",\"ctx\":1}");
+    assert_int_equal(m->vram.count, 0);
+    watch_model_free(m);
+}
+
+/* More variants and contexts than a screen has, and text that a terminal would act on. */
+static void test_limits(void **state)
+{
+    (void)state;
+    struct watch_model *m = watch_model_new();
+    char line[256];
+    assert_non_null(m);
+    for (int i = 0; i < 300; i++) {
+        snprintf(line, sizeof line,
+                 "{\"event\":\"TEST_END\",\"variant\":\"v%d\",\"ctx\":%d,\"exit_status\":\"OK\",\"total_"
+                 "tests\":300}",
+                 i, i + 1);
+        feed(m, line);
+    }
+    assert_int_equal(m->n_variants, WATCH_VARIANTS_MAX);
+    assert_int_equal(m->n_contexts, WATCH_CONTEXTS_MAX);
+    assert_int_equal(m->live.done, 300);
+    assert_null(watch_model_line(m, WATCH_LINES, 1000));
+    watch_model_note(m, "\033]0;owned\007");
+    assert_string_equal(watch_model_line(m, 0, 1), "\\x1b]0;owned\\x07");
+    feed(m, "{\"event\":\"SUITE_START\",\"total_tests\":1,\"variants\":[\"\\u001b[2J\",7,\"w\"],\"contexts\":"
+            "[\"x\"]}");
+    assert_int_equal(m->n_variants, WATCH_VARIANTS_MAX);
+    watch_model_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_series),
+        cmocka_unit_test(test_limits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
