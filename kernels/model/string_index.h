@@ -13,28 +13,35 @@ class string_index
   public:
     static constexpr uint32_t none = UINT32_MAX;
 
-    // Room for `most` strings.
-    explicit string_index(size_t most = 0)
+    string_index() : slots_(1, slot{0, none})
     {
-        size_t size = 16;
-        while (size < 2 * most)
+    }
+    // Of equal strings the first is found. The list must be there, and the same, for find().
+    explicit string_index(const std::vector<std::string_view> &strings)
+    {
+        size_t size = 1;
+        while (3 * size < 4 * strings.size() + 4)
             size *= 2;
         slots_.assign(size, slot{0, none});
-    }
-    // The first of equal strings stays. `strings` is the list that `number` counts in.
-    void add(const std::vector<std::string_view> &strings, uint32_t number)
-    {
-        const uint32_t h = hash(strings[number]);
-        size_t i = place(strings, strings[number], h);
-        if (slots_[i].number == none)
-            slots_[i] = {h, number};
+        std::vector<uint32_t> hashes(strings.size());
+        for (size_t i = 0; i < strings.size(); i++)
+            hashes[i] = hash(strings[i]);
+        for (size_t i = 0; i < strings.size(); i++) {
+            if (i + ahead < strings.size()) // most of the time goes to waiting for memory
+                __builtin_prefetch(&slots_[hashes[i + ahead] & (size - 1)]);
+            slot &place = slots_[find_place(strings, strings[i], hashes[i])];
+            if (place.number == none)
+                place = {hashes[i], static_cast<uint32_t>(i)};
+        }
     }
     uint32_t find(const std::vector<std::string_view> &strings, std::string_view wanted) const
     {
-        return slots_[place(strings, wanted, hash(wanted))].number;
+        return slots_[find_place(strings, wanted, hash(wanted))].number;
     }
 
   private:
+    static constexpr size_t ahead = 12;
+
     struct slot {
         uint32_t hash, number;
     };
@@ -51,7 +58,7 @@ class string_index
         return static_cast<uint32_t>(h);
     }
     // Where it is, or the empty slot where it would be.
-    size_t place(const std::vector<std::string_view> &strings, std::string_view wanted, uint32_t h) const
+    size_t find_place(const std::vector<std::string_view> &strings, std::string_view wanted, uint32_t h) const
     {
         size_t i = h & (slots_.size() - 1);
         while (slots_[i].number != none && (slots_[i].hash != h || strings[slots_[i].number] != wanted))

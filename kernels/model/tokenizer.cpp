@@ -80,9 +80,7 @@ void tokenizer::read_tokens(uint32_t vocab)
     if (!types_.empty() && types_.size() != tokens_.size())
         file_.refuse("tokenizer.ggml.token_type has " + std::to_string(types_.size()) + " entries for " +
                      std::to_string(tokens_.size()) + " tokens");
-    index_ = string_index(tokens_.size());
-    for (uint32_t id = 0; id < tokens_.size(); id++)
-        index_.add(tokens_, id);
+    index_ = string_index(tokens_);
 }
 
 tokenizer::token_type tokenizer::type(uint32_t id) const
@@ -119,9 +117,7 @@ void tokenizer::open_llama()
 void tokenizer::open_gpt2()
 {
     merges_ = file_.strings(prefix + "merges");
-    merge_index_ = string_index(merges_.size());
-    for (uint32_t rank = 0; rank < merges_.size(); rank++)
-        merge_index_.add(merges_, rank);
+    merge_index_ = string_index(merges_);
     for (int byte = 0; byte < 256; byte++) {
         bytes_[static_cast<size_t>(byte)] = find(letters_.letter[static_cast<size_t>(byte)]);
         if (bytes_[static_cast<size_t>(byte)] == string_index::none)
