@@ -50,7 +50,14 @@ class tokenizer
     }
 
   private:
-    enum token_type { NORMAL = 1, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE }; // the format's numbers
+    enum token_type : int32_t {
+        NORMAL = 1,
+        UNKNOWN,
+        CONTROL,
+        USER_DEFINED,
+        UNUSED,
+        BYTE
+    }; // the format's numbers
 
     void read_tokens(uint32_t vocab);
     void read_special();

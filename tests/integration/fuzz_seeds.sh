@@ -6,9 +6,9 @@ for folder in tests/fuzz/seeds/*/; do
     name=$(basename "$folder")
     passes "$name: $(find "$folder" -mindepth 1 | wc -l) seeds" "$BUILD/tests/fuzz_$name" "$folder"*
 done
-for target in tests/fuzz/fuzz_*.c; do
+for target in tests/fuzz/fuzz_*.c*; do
     name=${target##*/fuzz_}
-    [ -n "$(ls -A "tests/fuzz/seeds/${name%.c}" 2>/dev/null)" ]
-    ok "${name%.c} has seeds" $?
+    [ -n "$(ls -A "tests/fuzz/seeds/${name%.c*}" 2>/dev/null)" ]
+    ok "${name%.c*} has seeds" $?
 done
 done_testing
