@@ -55,6 +55,8 @@ class learner
                 words_.push_back({numbers(word), 0});
             words_[place->second].count++;
         }
+        for (const counted_word &word : words_)
+            count_pairs(word, true);
     }
 
     bool learn_one(learnt_merge &merge)
@@ -65,8 +67,13 @@ class learner
         const auto left = static_cast<uint32_t>(best >> 32), right = static_cast<uint32_t>(best);
         merge = {names_[left], names_[right]};
         const uint32_t joined = number(names_[left] + names_[right]);
-        for (counted_word &word : words_)
+        for (counted_word &word : words_) {
+            if (!has(word.symbols, left, right))
+                continue;
+            count_pairs(word, false);
             join(word.symbols, left, right, joined);
+            count_pairs(word, true);
+        }
         return true;
     }
 
@@ -85,16 +92,27 @@ class learner
             list.push_back(number(symbol));
         return list;
     }
+    // Adds a word's pairs to the counts, or takes them away.
+    void count_pairs(const counted_word &word, bool add)
+    {
+        for (size_t i = 1; i < word.symbols.size(); i++) {
+            uint64_t &count = counts_[static_cast<uint64_t>(word.symbols[i - 1]) << 32 | word.symbols[i]];
+            count += add ? word.count : -word.count;
+        }
+    }
+    static bool has(const std::vector<uint32_t> &word, uint32_t left, uint32_t right)
+    {
+        for (size_t i = 1; i < word.size(); i++)
+            if (word[i - 1] == left && word[i] == right)
+                return true;
+        return false;
+    }
     // The pair, left in the upper half; of equals the one with the smaller numbers, which came first. 0: none
     // is there twice. Symbol 0 with itself is 0 too, and is never learnt: that costs nothing.
     uint64_t most_frequent() const
     {
-        std::unordered_map<uint64_t, uint64_t> counts;
-        for (const counted_word &word : words_)
-            for (size_t i = 1; i < word.symbols.size(); i++)
-                counts[static_cast<uint64_t>(word.symbols[i - 1]) << 32 | word.symbols[i]] += word.count;
         uint64_t best = 0, most = 1;
-        for (const auto &[pair, count] : counts)
+        for (const auto &[pair, count] : counts_)
             if (count > most || (count == most && most > 1 && pair < best)) {
                 best = pair;
                 most = count;
@@ -113,6 +131,7 @@ class learner
     }
 
     std::vector<counted_word> words_;
+    std::unordered_map<uint64_t, uint64_t> counts_;
     std::vector<std::string> names_;
     std::map<std::string, uint32_t> numbers_;
 };
