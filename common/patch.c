@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUPS = 10, COUNT_MAX = 1000, REPEATS_MAX = 10000, REGEX_ERROR_MAX = 128 };
+enum { GROUPS = 10, COUNT_MAX = 1000, UNROLLED_MAX = 2048, REGEX_ERROR_MAX = 128 };
 
-/* regcomp() unrolls {n,m}: nested ones would take all memory. */
-static bool repeats_too_much(const char *pattern)
+/* regcomp() unrolls {n,m}, and takes time and memory with the square of what comes out. */
+static bool unrolls_too_far(const char *pattern)
 {
-    unsigned long product = 1;
+    unsigned long product = 1, most_allowed = UNROLLED_MAX / strlen(pattern);
     for (const char *p = pattern; *p; p++) {
         if (*p == '\\' && p[1])
             p++;
@@ -27,9 +27,9 @@ static bool repeats_too_much(const char *pattern)
                     p = end - 1;
                 }
             p--;
-            product = most > REPEATS_MAX ? REPEATS_MAX + 1 : product * most;
-            if (product > REPEATS_MAX)
+            if (most > 1 && (most > most_allowed || product * most > most_allowed))
                 return true;
+            product *= most;
         }
     }
     return false;
@@ -66,8 +66,8 @@ static int check_expression(const struct patch *p, const struct json_at *at, str
     regex_t re;
     if (!*p->pattern || strlen(p->pattern) > LIMIT_PATTERN)
         return json_fail(&pattern, err, "expected 1 to %d bytes", LIMIT_PATTERN);
-    if (repeats_too_much(p->pattern))
-        return json_fail(&pattern, err, "its {n,m} multiply to more than %d repetitions", REPEATS_MAX);
+    if (unrolls_too_far(p->pattern))
+        return json_fail(&pattern, err, "its {n,m} unroll it to more than %d bytes", UNROLLED_MAX);
     if (strlen(p->replacement) > LIMIT_ARG_BYTES)
         return json_fail(&replacement, err, "expected at most %d bytes", LIMIT_ARG_BYTES);
     if (compile(&re, p->pattern, why) != 0)
