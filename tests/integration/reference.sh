@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# docs/reference.md has the keys of the schemas and no others, and the names that the programs use; docs/troubleshooting.md
+# has every message about nodes and runs that is in the sources, and no others.
+# shellcheck disable=SC2016 # backquotes are Markdown's
+. tests/lib.sh
+
+for name in summary perf node event job manifest resources; do
+    awk -v start="<!-- keys of $name -->" '$0 == start { on = 1; next } /^<!-- end -->$/ { on = 0 } on && /^\| `/' docs/reference.md >"$TMPDIR/rows"
+    is "docs/reference.md has the keys of schemas/$name.schema.json (scripts/schema-keys $name)" \
+        "$(diff <(sed 's/^| `\([^`]*\)`.*/\1/' "$TMPDIR/rows" | sort) <(scripts/schema-keys "$name" | cut -f 1 | sort))" ""
+    is "each with its meaning" "$(grep -E '^\| `[^`]*` \| *\|$' "$TMPDIR/rows")" ""
+done
+is "every artifact's schema has a table" \
+    "$(sed -n 's/^<!-- keys of \(.*\) -->$/\1/p' docs/reference.md | sort | xargs)" \
+    "$(find schemas -name '*.schema.json' -printf '%f\n' | sed 's/\.schema\.json//' | grep -vx plan | sort | xargs)"
+
+is "every status of a test is named" "$(jq -r '.properties.exit_status.enum[]' schemas/perf.schema.json |
+    while read -r status; do grep -q "\`$status\`" docs/reference.md || echo "$status"; done)" ""
+is "every event has rows" "$(jq -r '.properties.event.enum[]' schemas/event.schema.json |
+    while read -r event; do grep -q "^| \`$event\." docs/reference.md || echo "$event"; done)" ""
+codes=$(sed -n 's/^ *EXIT_[A-Z_]* = \([0-9]*\).*/\1/p' common/proto.h | sort -n | xargs)
+like "common/proto.h has exit codes" "$codes" "^0 1 2 3"
+for page in docs/reference.md docs/troubleshooting.md; do
+    is "$page has those" "$(sed -n 's/^| \([0-9][0-9]*\) |.*/\1/p' "$page" | sort -n | xargs)" "$codes"
+done
+
+scripts/messages >"$TMPDIR/messages"
+is "scripts/messages finds all there are" "$(cat harness/*.c executor/*.c | tr -d ' \n' | grep -oE 'err_set(_errno)?\([^;"]*,ERR_NODE,[^;"]*"' | wc -l)" \
+    "$(grep -c . <(scripts/messages --all))"
+sed -n '/^## Messages about nodes and runs/,/^## Keys/p' docs/troubleshooting.md | grep -E '^\| `' |
+    sed -E 's/^\| (`` (.*) ``|`([^`]*)`) \| .*/\2\3/; s/\\\|/|/g' | sort >"$TMPDIR/documented"
+is "docs/troubleshooting.md has every message, and none that is not there any more" \
+    "$(diff "$TMPDIR/documented" <(sort "$TMPDIR/messages"))" ""
+# The tutorial's plan is one, and its commands and options exist.
+awk '/^```json$/ { on = 1; next } /^```$/ { on = 0 } on' docs/tutorial.md |
+    jq --arg root "$PWD" '.source.dir = $root' >"$TMPDIR/tutorial.json"
+exits "the tutorial's plan is taken" 0 "$KERNSWEEP" run "$TMPDIR/tutorial.json" --dry-run --db "$TMPDIR/db"
+scripts/command-table "$KERNSWEEP" >"$TMPDIR/table"
+is "its commands have the options that it gives them" "$(sed ':a; /\\$/ { N; s/\\\n//; ba }' docs/tutorial.md docs/nightly.md |
+    grep -oE '^kernsweep [a-z]+.*|`kernsweep [a-z]+[^`]*`' | tr -d '`' | sed 's/#.*//' | while read -r _ command rest; do
+    grep -q "^C	$command	" "$TMPDIR/table" || echo "no command $command"
+    for word in $rest; do
+        case $word in --*) grep -qE "^O	$command	([^	]*,)?$word	" "$TMPDIR/table" || echo "$command has no $word" ;; esac
+    done
+done)" ""
+done_testing
