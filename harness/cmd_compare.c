@@ -1,4 +1,5 @@
 /* kernsweep compare A B | RUN [--baseline NAME | --within]: cell by cell, with the evidence. */
+#include "harness/compare_hosts.h"
 #include "harness/compare_output.h"
 #include "harness/finish.h"
 #include "reports/report.h"
@@ -8,9 +9,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct compare_args {
-    const char *baseline, *threshold, *fail_on, *metric, *format, *reference;
+    const char *baseline, *threshold, *fail_on, *metric, *format, *reference, *by;
     bool all_metrics, within;
 };
 
@@ -46,6 +48,9 @@ static int parse(const struct compare_args *a, size_t n_words, struct wish *w, s
                        " --within, or one run alone against the nights before it");
     if (a->baseline && a->within)
         return err_set(err, ERR_INPUT, "compare: --baseline and --within are two different questions");
+    if (a->by && (strcmp(a->by, "node") != 0 || n_words == 2 || a->baseline || a->within || a->format))
+        return err_set(err, ERR_INPUT,
+                       "compare: --by node, with one run and no other base, as text or --json");
     if (a->threshold && parse_threshold(a->threshold, &w->options, err) != 0)
         return -1;
     if (a->metric && !metric_from_name(a->metric, &w->options.metric))
@@ -81,6 +86,17 @@ static int compare_stored(struct store *s, const struct compare_args *a, const c
     if (rc == 0)
         rc = against_compare(&against, now, out, err);
     against_release(&against);
+    return rc;
+}
+
+static int compare_nodes(const struct cmd_env *env, struct store *s, const char *word, const struct wish *w,
+                         struct err *err)
+{
+    struct run_data run;
+    int rc = store_load_run(s, word, &run, err);
+    if (rc == 0)
+        rc = compare_hosts(env, &run, &w->options, err);
+    run_data_release(&run);
     return rc;
 }
 
@@ -140,6 +156,7 @@ int cmd_compare(struct cmd_env *env, int argc, char **argv)
          "the stored baseline of the run's node and plan is the base"},
         {"--within", NULL, NULL, &a.within, "the run's own variants against one of them"},
         {"--reference", "VARIANT", &a.reference, NULL, "with --within: against this one (default: baseline)"},
+        {"--by", "node", &a.by, NULL, "the machines that shared the run against each other"},
         {"--threshold", "X", &a.threshold, NULL, "relative change that matters: 0.05 or 5%"},
         {"--metric", "NAME", &a.metric, NULL, "what decides (default: prefill_s)"},
         {"--all-metrics", NULL, NULL, &a.all_metrics, "show the others too"},
@@ -148,7 +165,7 @@ int cmd_compare(struct cmd_env *env, int argc, char **argv)
          "regression (default: exit 4), failure (a broken cell: exit 1) or none"},
     };
     struct args spec = {.command = "compare",
-                        .usage = "A B | RUN [--baseline NAME | --within]",
+                        .usage = "A B | RUN [--baseline NAME | --within | --by node]",
                         .about =
                             "Compares two stored runs, A being the base, or a run with a baseline, with the"
                             " nights before it, or its variants with each other.",
@@ -169,9 +186,11 @@ int cmd_compare(struct cmd_env *env, int argc, char **argv)
         rc = parse(&a, n, &w, &err);
     if (rc == 0)
         rc = cmd_store_open(env, &s, STORE_READ, &err);
-    if (rc == 0)
+    if (rc == 0 && a.by)
+        rc = compare_nodes(env, &s, words[0], &w, &err);
+    else if (rc == 0)
         rc = compare_run(&s, &a, words, n, &w, &c, &err);
-    if (rc == 0)
+    if (rc == 0 && !a.by)
         rc = show(env, &w, &c, exit_code(&a, &w, &c), &err);
     comparison_release(&c);
     store_close(&s);

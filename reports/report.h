@@ -12,6 +12,7 @@
 #include "common/buf.h"
 #include "common/err.h"
 #include "results/compare.h"
+#include "results/hosts.h"
 #include "results/run_data.h"
 #include "results/store.h"
 
@@ -79,5 +80,8 @@ int report_scaling_text(const struct run_data *run, bool colour, struct buf *out
 /* A comparison of two runs: a row a cell with its verdict and the evidence, then changed facts, then a count.
  */
 int report_compare_text(const struct comparison *c, bool colour, struct buf *out, struct err *err);
+/* How the machines that shared a run did: a row a machine, the slow ones marked. */
+int report_hosts_text(const struct host_standing *hosts, size_t count, bool colour, struct buf *out,
+                      struct err *err);
 
 #endif

@@ -95,3 +95,40 @@ int report_compare_text(const struct comparison *c, bool colour, struct buf *out
     buf_putc(out, '\n');
     return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "table: memory is short");
 }
+
+static enum cell_mark mark_of(enum host_verdict v)
+{
+    switch (v) {
+    case HOST_SLOW:
+        return MARK_BAD;
+    case HOST_FAST:
+        return MARK_WARN;
+    case HOST_ALIKE:
+    case HOST_UNKNOWN:
+    case HOST_VERDICT_COUNT:
+        break;
+    }
+    return MARK_NONE;
+}
+
+int report_hosts_text(const struct host_standing *hosts, size_t count, bool colour, struct buf *out,
+                      struct err *err)
+{
+    static const char *const titles[] = {"Node",      "Tests", "Shared cells", "Worse in",
+                                         "vs middle", "p",     "Verdict"};
+    struct table t;
+    table_init(&t);
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        table_column(&t, titles[i], i > 0 && i < 6);
+    for (size_t i = 0; i < count; i++) {
+        const struct host_standing *h = &hosts[i];
+        table_code(&t, h->host);
+        table_text(&t, num_int(h->tests).s);
+        table_text(&t, num_int(h->cells).s);
+        table_text(&t, num_int(h->worse).s);
+        table_text(&t, isnan(h->ratio) ? "-" : num_change(h->ratio - 1).s);
+        table_text(&t, isnan(h->p) ? "-" : num_p(h->p).s);
+        table_marked(&t, host_verdict_name(h->verdict), mark_of(h->verdict));
+    }
+    return finish(&t, colour, out, err);
+}

@@ -61,6 +61,17 @@ like "is named" "$ERR" 'no baseline "silver"'
 exits "a single run needs nights to be judged by" 2 ks compare 20260214
 one_line "which is said in one line" "$ERR"
 
+exits "nodes are compared when tests say where they ran" 2 ks compare 20260214 --by node
+one_line "else that is said in one line" "$ERR"
+ks db backup "$TMPDIR/hosts.db" 2>/dev/null
+sqlite3 "$TMPDIR/hosts.db" "UPDATE test SET host = 'n0';
+    INSERT INTO test (run_id, series_id, repetition, warmup, status, prefill_s, host)
+    SELECT run_id, series_id, repetition + 1, 0, status, 1.2 * prefill_s, 'n1' FROM test"
+exits "then as a table" 0 "$KERNSWEEP" compare 20260214 --by node --db "$TMPDIR/hosts.db"
+like "in which the slow one stands out" "$OUT" "^n1 +6 +6 +6 +\\+9\\.1 % .* slow"
+exits "and as JSON" 0 "$KERNSWEEP" compare 20260214 --by node --json --db "$TMPDIR/hosts.db"
+is "with the same verdicts" "$(jq -c '[.nodes[].verdict]' <<<"$OUT")" '["fast","slow"]'
+
 exits "two runs begin with the same year" 2 ks show 2026
 like "and are listed" "$ERR" "several runs begin so: .*b3_90.*b3_89"
 exits "history needs to know which plan" 2 ks history --variant baseline --context 8192
