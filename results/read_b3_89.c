@@ -1,3 +1,4 @@
+#include "results/b3_89_events.h"
 #include "results/readers.h"
 #include "results/when.h"
 
@@ -23,6 +24,7 @@ struct walk {
     struct draft *d;
     char ticket[RUN_NAME_MAX]; /* of the first perf.json; all must agree */
     bool mode_seen;
+    struct b3_events events;
 };
 
 /* "ctx_8192_run1", "ctx_8192_1", "ctx_8192" */
@@ -291,6 +293,8 @@ static bool is_perf(const char *rel)
 static int visit(const char *rel, const char *full, void *arg, struct err *err)
 {
     struct walk *w = arg;
+    if (b3_events_may_be_in(rel))
+        return b3_events_read(&w->events, full, err);
     if (!is_perf(rel))
         return 0;
     json_t *perf = load_perf(full, w->d, err);
@@ -403,7 +407,10 @@ int b3_89_read(const char *dir, const struct ingest_options *options, struct dra
         return -1;
     snprintf(d->info.mode, sizeof d->info.mode, "perf");
     snprintf(d->info.origin, sizeof d->info.origin, "b3_89");
-    if (fs_walk(dir, false, visit, &w, err) != 0)
-        return -1;
-    return draft_finish(d, err);
+    b3_events_init(&w.events);
+    int rc = fs_walk(dir, false, visit, &w, err);
+    if (rc == 0)
+        rc = b3_events_apply(&w.events, d, err);
+    b3_events_release(&w.events);
+    return rc == 0 ? draft_finish(d, err) : -1;
 }

@@ -319,6 +319,49 @@ static void the_older_layout_says_who_it_is_by_its_path(void **state)
     store_close(&s);
 }
 
+static void the_older_layout_tells_more_in_its_log(void **state)
+{
+    (void)state;
+    struct store s = open_store("log.db");
+    put("e/2026-02-12/b3_89/v3/ctx_4096_run0/perf.json",
+        "{\"ticket\":\"b3_89\",\"exit_status\":\"OK\",\"wall_time_sec\":40,\"timings\":{\"prefill_s\":18.5}"
+        "}");
+    put("e/2026-02-12/b3_89/v3/ctx_4096_run0/run.log",
+        "{\"event\":\"TEST_END\",\"variant\":\"v3\",\"ctx\":1,\"run_idx\":0,\"exit_status\":\"OK\"}\n");
+    put("e/2026-02-12/b3_89/executor.log",
+        "starting\n{not json \"event\"\n"
+        "{\"event\":\"SUITE_START\",\"ts\":\"2026-02-12T03:15:00Z\"}\n"
+        "{\"event\":\"TEST_END\",\"variant\":\"v3\",\"ctx\":4096,\"run_idx\":0,\"exit_status\":\"FAIL\"}\n"
+        "[03:20] "
+        "{\"event\":\"TEST_END\",\"variant\":\"v2\",\"ctx\":4096,\"run_idx\":0,\"exit_status\":\"TIMEOUT\","
+        "\"wall_s\":180.2,\"reason\":\"over 180 s\"}\n"
+        "{\"event\":\"TEST_SKIP\",\"variant\":\"v4\",\"ctx\":4096,\"run_idx\":0,\"reason\":\"no build\"}\n"
+        "{\"event\":\"TEST_END\",\"variant\":\"../v9\",\"ctx\":4096,\"run_idx\":0}\n"
+        "{\"event\":\"TEST_END\",\"variant\":\"v9\",\"ctx\":-1,\"run_idx\":0}\n"
+        "{\"event\":\"SUITE_END\",\"ts\":1770867600}\n");
+    struct run_data r = must_load(&s, ingest_fixture(&s, in_scratch("e/2026-02-12/b3_89")));
+    assert_int_equal(r.n_tests, 3);
+    assert_string_equal(r.info.started_at, "2026-02-12T03:15:00.000Z");
+    assert_string_equal(r.info.ended_at, "2026-02-12T03:40:00.000Z");
+    assert_near(r.info.wall_s, 1500, 1e-9);
+    assert_int_equal(r.info.status, RUN_COMPLETE);
+    assert_int_equal(run_data_cell(&r, "v3", 4096)->status, STATUS_OK);
+    const struct cell *c = run_data_cell(&r, "v2", 4096);
+    assert_int_equal(c->status, STATUS_TIMEOUT);
+    assert_string_equal(c->reason, "over 180 s");
+    assert_near(r.tests[c->first].value[METRIC_WALL_S], 180.2, 1e-9);
+    assert_int_equal(run_data_cell(&r, "v4", 4096)->status, STATUS_SKIPPED);
+    run_data_release(&r);
+    put("e/2026-02-13/b3_89/v3/ctx_4096_run0/perf.json",
+        "{\"ticket\":\"b3_89\",\"exit_status\":\"OK\",\"wall_time_sec\":41,\"timings\":{\"prefill_s\":18.6}"
+        "}");
+    put("e/2026-02-13/b3_89/logs/events.jsonl", "{\"event\":\"SUITE_START\"}\n");
+    r = must_load(&s, ingest_fixture(&s, in_scratch("e/2026-02-13/b3_89")));
+    assert_int_equal(r.info.status, RUN_PARTIAL);
+    run_data_release(&r);
+    store_close(&s);
+}
+
 static void the_older_layout_is_refused_when_it_contradicts_itself(void **state)
 {
     (void)state;
@@ -415,6 +458,7 @@ int main(void)
         cmocka_unit_test(hostile_artifacts_are_refused),
         cmocka_unit_test(an_ok_without_a_time_is_not_believed),
         cmocka_unit_test(the_older_layout_says_who_it_is_by_its_path),
+        cmocka_unit_test(the_older_layout_tells_more_in_its_log),
         cmocka_unit_test(the_older_layout_is_refused_when_it_contradicts_itself),
         cmocka_unit_test(links_are_refused),
         cmocka_unit_test(a_word_finds_its_run),
