@@ -141,7 +141,7 @@ static void judge(struct host_standing *h, const struct compare_options *o, enum
 
 static int adjust(struct host_standing *hosts, size_t n, struct err *err)
 {
-    double *p = malloc((2 * n + 1) * sizeof *p);
+    double *p = calloc(2 * n + 1, sizeof *p);
     if (!p)
         return err_set(err, ERR_INTERNAL, "no memory for %zu machines", n);
     for (size_t i = 0; i < n; i++)
