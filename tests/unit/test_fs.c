@@ -119,6 +119,35 @@ static void read_takes_regular_files_only(void **state)
     buf_release(&b);
 }
 
+static void read_below_takes_no_link(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct buf text;
+    mode_t mode = 0;
+    put("below/in/file", "text");
+    put("beside/file", "outside");
+    assert_int_equal(chmod(in_scratch("below/in/file"), 0640), 0);
+    assert_int_equal(symlink("../beside", in_scratch("below/away")), 0);
+    assert_int_equal(symlink("in/file", in_scratch("below/link")), 0);
+    buf_init(&text, 100);
+    assert_ok(fs_read_below(in_scratch("below"), "in/file", 100, &text, &mode, &err), &err);
+    assert_string_equal(buf_str(&text), "text");
+    assert_int_equal(mode, 0640);
+    static const struct {
+        const char *rel, *says;
+    } bad[] = {{"away/file", "symbolic link"},   {"link", "symbolic link"},
+               {"in/file/x", "symbolic link"},   {"in", "regular file"},
+               {"../beside/file", "plain path"}, {"/etc/passwd", "plain path"},
+               {"in/nothing", "No such file"},   {"", "plain path"}};
+    for (size_t i = 0; i < COUNT(bad); i++)
+        assert_err(fs_read_below(in_scratch("below"), bad[i].rel, 100, &text, NULL, &err), &err, ERR_INPUT,
+                   bad[i].says);
+    assert_err(fs_read_below(in_scratch("below"), "in/file", 3, &text, NULL, &err), &err, ERR_INPUT,
+               "larger than");
+    buf_release(&text);
+}
+
 static void write_replaces_whole(void **state)
 {
     (void)state;
@@ -458,6 +487,7 @@ int main(void)
         cmocka_unit_test(join_puts_one_slash),
         cmocka_unit_test(read_obeys_its_maximum),
         cmocka_unit_test(read_takes_regular_files_only),
+        cmocka_unit_test(read_below_takes_no_link),
         cmocka_unit_test(write_replaces_whole),
         cmocka_unit_test(write_does_not_follow_links),
         cmocka_unit_test(write_says_where_it_cannot),

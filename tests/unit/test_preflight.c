@@ -59,6 +59,7 @@ static void each_trouble_has_its_level_and_a_remedy(void **state)
         {"{\"gpus\":[{\"vram_total_bytes\":100,\"vram_used_bytes\":50}]}", "gpu", PREFLIGHT_WARNING},
         {"{\"model\":{\"path\":\"m\",\"context_length\":2048}}", "model", PREFLIGHT_BLOCKER},
         {"{\"model\":{\"path\":\"m\",\"error\":\"m: cannot open\"}}", "model", PREFLIGHT_BLOCKER},
+        {"{\"model\":{\"path\":\"m\"}}", "model", PREFLIGHT_WARNING},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct preflight p;
