@@ -1,0 +1,162 @@
+// model_bench DIR: how fast models open, on files that it writes to DIR and removes. Host code only.
+//   vocabulary  a byte-level vocabulary as large as Llama 3's: its tables, then the tokenizer; aim: under 100
+//   ms in all open        a model of 1 GiB: all but the weights read        its weights through the mapping
+//   from a cold cache, beside read() of the same file
+// Medians of the process's CPU time where that is what counts, of the wall clock where the disk does.
+#include "model/byte_letters.h"
+#include "model/gguf_writer.h"
+#include "model/make_model.h"
+#include "model/model_file.h"
+#include "model/tokenizer.h"
+#include "runner/failure.h"
+
+#include <algorithm>
+#include <ctime>
+#include <fcntl.h>
+#include <functional>
+#include <unistd.h>
+
+namespace
+{
+constexpr int rounds = 5;
+constexpr uint32_t tokens_wanted = 128256, merges_wanted = 280147;
+
+double seconds(clockid_t clock)
+{
+    timespec t;
+    clock_gettime(clock, &t);
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
+}
+
+double median(clockid_t clock, const std::function<void()> &prepare, const std::function<void()> &work)
+{
+    double times[rounds];
+    for (double &time : times) {
+        prepare();
+        const double start = seconds(clock);
+        work();
+        time = seconds(clock) - start;
+    }
+    std::sort(times, times + rounds);
+    return times[rounds / 2];
+}
+
+// Six letters, another word for every number.
+std::string word(uint32_t number)
+{
+    std::string text;
+    for (int i = 0; i < 6; i++, number /= 26)
+        text += static_cast<char>('a' + number % 26);
+    return text;
+}
+
+void write_vocabulary(const std::string &path)
+{
+    const byte_letters letters;
+    std::vector<std::string> tokens(letters.letter.begin(), letters.letter.end()), merges;
+    while (tokens.size() < tokens_wanted)
+        tokens.push_back(word(static_cast<uint32_t>(tokens.size())));
+    while (merges.size() < merges_wanted) {
+        const std::string joined = word(static_cast<uint32_t>(merges.size()) * 7919);
+        merges.push_back(joined.substr(0, 3) + " " + joined.substr(3));
+    }
+    gguf_writer file(path);
+    file.add_text("tokenizer.ggml.model", "gpt2");
+    file.add_text("tokenizer.ggml.pre", "llama-bpe");
+    file.add_strings("tokenizer.ggml.tokens", tokens);
+    file.add_integers("tokenizer.ggml.token_type", std::vector<int32_t>(tokens.size(), 1));
+    file.add_strings("tokenizer.ggml.merges", merges);
+    file.add_number("tokenizer.ggml.bos_token_id", 0);
+    file.add_number("tokenizer.ggml.eos_token_id", 0);
+    file.write_tables();
+    file.finish();
+}
+
+void write_gibibyte(const std::string &path)
+{
+    made_model model{"bench", {}, 1, TENSOR_F16, VOCABULARY_LLAMA};
+    preset_shape("small", &model.shape);
+    model.shape.layers = 47;
+    make_model(model, path);
+}
+
+// Out of the page cache, as far as the system does as it is asked.
+void forget(const std::string &path)
+{
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    fsync(fd);
+    posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    close(fd);
+}
+
+uint64_t read_all(const std::string &path)
+{
+    std::vector<unsigned char> buffer(1 << 20);
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    uint64_t sum = 0;
+    for (ssize_t n; (n = read(fd, buffer.data(), buffer.size())) > 0;)
+        sum += buffer[0];
+    close(fd);
+    return sum;
+}
+
+uint64_t touch_all(const std::string &path)
+{
+    const model_file model(path);
+    model_tensors tensors = model.tensors();
+    uint64_t sum = 0;
+    for (const tensor_spec &spec : tensor_specs(model.shape())) {
+        const tensor_view &view = tensor_at(tensors, spec);
+        const auto *bytes = static_cast<const unsigned char *>(view.data);
+        for (uint64_t at = 0; at < view.rows * tensor_row_bytes(view.type, view.cols); at += 4096)
+            sum += bytes[at];
+    }
+    return sum;
+}
+
+void bench_vocabulary(const std::string &path)
+{
+    write_vocabulary(path);
+    const auto both = [&] {
+        const gguf_file file(path);
+        const tokenizer k(file, tokens_wanted);
+    };
+    const auto nothing = [] {};
+    const double tables = median(CLOCK_PROCESS_CPUTIME_ID, nothing, [&] { const gguf_file file(path); });
+    const double all = median(CLOCK_PROCESS_CPUTIME_ID, nothing, both);
+    std::printf(
+        "vocabulary  %u tokens, %u merges: tables %.1f ms, with the tokenizer %.1f ms (aim: 100 ms)\n",
+        tokens_wanted, merges_wanted, tables * 1e3, all * 1e3);
+    std::remove(path.c_str());
+}
+
+void bench_weights(const std::string &path)
+{
+    write_gibibyte(path);
+    uint64_t sum = 0;
+    const auto cold = [&] { forget(path); };
+    const double size = static_cast<double>(gguf_file(path).size());
+    const double opened = median(CLOCK_MONOTONIC, cold, [&] { const model_file model(path); });
+    const double mapped = median(CLOCK_MONOTONIC, cold, [&] { sum += touch_all(path); });
+    const double read = median(CLOCK_MONOTONIC, cold, [&] { sum += read_all(path); });
+    std::printf("open        %.2f GiB: %.1f ms\n", size / (1 << 30), opened * 1e3);
+    std::printf("read        mapping %.2f GB/s, read() %.2f GB/s: ratio %.2f (checksum %llu)\n",
+                size / mapped / 1e9, size / read / 1e9, read / mapped, static_cast<unsigned long long>(sum));
+    std::remove(path.c_str());
+}
+
+int bench(int argc, char **argv)
+{
+    if (argc != 2)
+        bad_input("usage: model_bench DIR");
+    const std::string folder = argv[1];
+    bench_vocabulary(folder + "/vocabulary.gguf");
+    bench_weights(folder + "/model.gguf");
+    return EXIT_OK;
+}
+} // namespace
+
+int main(int argc, char **argv)
+{
+    return run_program("model_bench", bench, argc, argv);
+}
