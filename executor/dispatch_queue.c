@@ -204,14 +204,21 @@ static void describe(const struct order *o, size_t i, char *out)
         snprintf(out + len, VERDICT_REASON_MAX - len, " (%s)", t->reason);
 }
 
+/* By somebody. A waiting task that vanished was cancelled, too: Slurm keeps no record of it. One that had a
+ * node and wrote nothing is a launch that failed, which Slurm calls the same. */
+static bool is_cancelled(const struct order_task *t)
+{
+    if (strncmp(t->state, "CANCELLED", 9) == 0)
+        return *t->attempt || !*t->nodes;
+    return strcmp(t->state, "PENDING") == 0 && !*t->attempt;
+}
+
 /* The task will write no more, or is not believed when it does. */
 static int lose(struct dispatch *d, struct order *o, size_t i, struct err *err)
 {
     struct order_task *t = &o->task[i];
     char why[VERDICT_REASON_MAX], text[VERDICT_REASON_MAX];
-    /* A waiting task that vanished was cancelled: Slurm keeps no record of it. */
-    bool cancelled =
-        strncmp(t->state, "CANCELLED", 9) == 0 || (strcmp(t->state, "PENDING") == 0 && !*t->attempt);
+    bool cancelled = is_cancelled(t);
     bool by_us = suite_cancelled(d->s);
     describe(o, i, why);
     if (order_end_task(o, i, d->s, why, err) != 0 || relay_interrupted(d->s, o, i, why, err) != 0)

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 static const double heartbeat_s = 1;
+static const double own_end_s = 1;
 static const double sync_interval_s = 2;
 
 struct test_run {
@@ -147,6 +148,20 @@ static int start_event(struct test_run *r, struct err *err)
     return journal_add(&r->suite->journal, EVENT_TEST_START, fields, err);
 }
 
+/* Who ends a scheduler's job ends all its processes at once, and the test may be seen to die first. */
+static bool ends_with_us(struct test_run *r, const struct outcome *outcome)
+{
+    struct loop *loop = &r->suite->loop;
+    struct loop_events events = {.now_ns = 0};
+    if (!r->suite->job.part.on || outcome->stop != STOP_NONE || (!outcome->signal && outcome->exit_code == 0))
+        return false;
+    loop_arm(loop, LOOP_DEADLINE, clock_deadline_ns(own_end_s), 0);
+    while (!loop->stop && !events.ready[LOOP_DEADLINE] && loop_wait(loop, &events, NULL) == 0)
+        continue;
+    loop_arm(loop, LOOP_DEADLINE, 0, 0);
+    return loop->stop;
+}
+
 static void judge(struct test_run *r)
 {
     struct outcome outcome;
@@ -160,6 +175,8 @@ static void judge(struct test_run *r)
     if ((outcome.signal == SIGKILL || outcome.exit_code == 128 + SIGKILL) &&
         oom_evidence(&r->suite->oom, evidence))
         outcome.oom_evidence = evidence;
+    if (ends_with_us(r, &outcome))
+        outcome.stop = STOP_CANCEL;
     r->verdict = verdict_of(&outcome, &r->reader.result, &expected);
     if (outcome.stop == STOP_CANCEL && !suite_cancelled(r->suite)) {
         r->verdict.status = STATUS_INTERRUPTED;

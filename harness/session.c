@@ -288,16 +288,16 @@ int session_attach(struct session *s, const struct runrec *rec, const struct ses
     return connect_node(s, err) == 0 ? remote_install(&s->remote, s->executor, err) : -1;
 }
 
-/* A replayed journal says when a wait began, but not whether it lasts: time counts from when it is read. */
+/* A replayed journal says that a wait began, but not whether it lasts: time counts from when it is read, and
+ * again from whatever moves in the meantime. */
 static void note_stall(struct session *s, const struct event *e)
 {
-    bool moves = e->type != EVENT_NODE || e->stall == STALL_ENDS;
-    if (moves)
+    if (e->stall == STALL_ENDS)
         s->stalled_s = (double)NAN;
+    else if (e->stall == STALL_BEGINS || (e->type != EVENT_NODE && !isnan(s->stalled_s)))
+        s->stalled_s = clock_mono_s();
     if (e->stall != STALL_BEGINS)
         return;
-    if (isnan(s->stalled_s))
-        s->stalled_s = clock_mono_s();
     s->stall_patience_s = e->patience_s;
     snprintf(s->stall, sizeof s->stall, "%s", e->reason);
 }

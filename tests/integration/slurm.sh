@@ -69,6 +69,7 @@ ok "a sweep is under way" $?
 exits "cancel stops it" 0 ks cancel "$(run_id gone)"
 ends "whoever follows it exits" 1
 is "the run is CANCELLED" "$(sql "SELECT status FROM run WHERE tag = 'gone'")" CANCELLED
+is "and so is what ran" "$(tests_of gone t.status | sort -u | xargs)" CANCELLED
 is "none of its jobs is left" "$(live_jobs "kernsweep-$(run_id gone)")" ""
 is "another's job goes on" "$(squeue --noheader --job "$other" --format=%T)" RUNNING
 scancel "$other"
