@@ -4,7 +4,7 @@
 #include "runner/cost.h"
 #include "runner/failure.h"
 #include "runner/json_line.h"
-#include "runner/model_options.h"
+#include "runner/model_source.h"
 #include "runner/numbers.h"
 #include "runner/timer.h"
 
@@ -28,23 +28,6 @@ struct outcome {
     double ceiling_flops = 0;
     bool finite = true;
 };
-
-model_shape shape_of(const model_options &o)
-{
-    model_shape shape;
-    if (!preset_shape(o.synthetic.c_str(), &shape))
-        bad_input("--synthetic " + o.synthetic + ": must be tiny, small or llama2-7b");
-    return shape;
-}
-
-// A prompt of any length for a model without a vocabulary.
-tokens seeded_prompt(const model_options &o, const model_shape &shape)
-{
-    tokens ids(static_cast<size_t>(o.context));
-    for (size_t i = 0; i < ids.size(); i++)
-        ids[i] = static_cast<uint32_t>(seeded_hash(seeded_hash(o.seed) + i) % shape.vocab);
-    return ids;
-}
 
 void check_length(size_t prompt, const model_shape &shape)
 {
@@ -152,10 +135,10 @@ stage_seconds timed_prefill(const model_options &o, forward &pass, const model_s
     return seconds;
 }
 
-tokens decode(const model_options &o, forward &pass)
+tokens decode(const model_options &o, const model_source &source, forward &pass)
 {
     tokens answer = {pass.choose()};
-    while (answer.size() < static_cast<size_t>(o.max_tokens)) {
+    while (answer.size() < static_cast<size_t>(o.max_tokens) && !source.ends(answer.back())) {
         pass.decode(answer.back());
         answer.push_back(pass.choose());
     }
@@ -198,26 +181,29 @@ double measure_ceiling(attn_dtype type)
     return 2.0 * size * size * size / fastest;
 }
 
-outcome run(const model_options &o, const attn_variant &variant)
+outcome run(const model_options &o, const attn_variant &variant, const model_source &source, double opened_s)
 {
     outcome result;
-    const host_timer loading;
-    const model_shape shape = shape_of(o);
+    const model_shape &shape = source.shape();
     check_variant(o, variant, shape);
-    result.prompt = seeded_prompt(o, shape);
+    const host_timer tokenizing;
+    result.prompt = source.prompt();
+    result.tokenize_s = tokenizing.seconds();
     check_length(result.prompt.size(), shape);
+
+    const host_timer loading;
     const forward_options f = options_for(o, variant, shape, result.prompt.size());
     result.memory = forward::memory(shape, o.dtype, f);
     check_memory(result.memory, f);
 
     model_weights weights(shape, o.dtype);
-    weights.make(o.seed);
+    source.fill(weights);
     auto pass = std::make_unique<forward>(weights, f);
     pass->warm_up();
-    result.load_s = loading.seconds();
+    result.load_s = opened_s + loading.seconds();
     result.prefill = timed_prefill(o, *pass, shape, result.prompt);
     const host_timer decoding;
-    result.answer = decode(o, *pass);
+    result.answer = decode(o, source, *pass);
     result.decode_s = decoding.seconds();
     result.memory_used = memory_used();
     for (const float x : pass->logits())
@@ -278,14 +264,6 @@ std::string timing_line(const model_options &o, const attn_variant &variant, con
     add_memory(line, r);
     return line.str();
 }
-
-std::string text_of(const tokens &ids)
-{
-    std::string text = "tokens:";
-    for (const uint32_t id : ids)
-        text += " " + std::to_string(id);
-    return text;
-}
 } // namespace
 
 int run_model(int argc, char **argv)
@@ -293,13 +271,15 @@ int run_model(int argc, char **argv)
     const model_options o = parse_model_options(argc, argv);
     require_device();
     const attn_variant &variant = choose_variant(o.attn);
-    const outcome result = run(o, variant);
-    const std::string line = timing_line(o, variant, shape_of(o), result);
+    const host_timer opening;
+    const model_source source(o);
+    const outcome result = run(o, variant, source, opening.seconds());
+    const std::string line = timing_line(o, variant, source.shape(), result);
     if (o.json)
         std::printf("%s\n", line.c_str());
     else
         std::printf("Prompt tokens: %zu\n%s\n[PERF_TIMING] %s\nSTATUS=%s\n", result.prompt.size(),
-                    text_of(result.answer).c_str(), line.c_str(), result.finite ? "OK" : "FAIL");
+                    source.text(result.answer).c_str(), line.c_str(), result.finite ? "OK" : "FAIL");
     if (!result.finite)
         throw failure{EXIT_FAILED, std::string(variant.attn_impl) + ": the logits are not finite"};
     return EXIT_OK;

@@ -1,0 +1,35 @@
+// Where a model and its words come from: a file, with its vocabulary; or a preset, whose weights are made on
+// the device and whose prompt is numbers. Errors are thrown as bad input.
+#pragma once
+
+#include "model/model_file.h"
+#include "model/tokenizer.h"
+#include "model/weights.h"
+#include "runner/model_options.h"
+
+#include <memory>
+
+class model_source
+{
+  public:
+    explicit model_source(const model_options &options);
+
+    const model_shape &shape() const
+    {
+        return shape_;
+    }
+    void fill(model_weights &weights) const;
+    std::vector<uint32_t> prompt() const;
+    // The answer, on one line.
+    std::string text(const std::vector<uint32_t> &ids) const;
+    bool ends(uint32_t id) const
+    {
+        return words_ && words_->ends(id);
+    }
+
+  private:
+    const model_options &options_;
+    std::unique_ptr<model_file> file_;
+    std::unique_ptr<tokenizer> words_;
+    model_shape shape_;
+};
