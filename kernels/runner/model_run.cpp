@@ -248,7 +248,7 @@ void add_memory(json_line &line, const outcome &r)
         line.add("memory_used_bytes", r.memory_used);
 }
 
-std::string timing_line(const model_options &o, const attn_variant &variant, const model_shape &shape,
+std::string timing_line(const model_options &o, const attn_variant &variant, const model_source &source,
                         const outcome &r)
 {
     hipDeviceProp_t device;
@@ -256,11 +256,11 @@ std::string timing_line(const model_options &o, const attn_variant &variant, con
     json_line line;
     line.add("model_load_s", r.load_s).add("tokenize_s", r.tokenize_s).add("prefill_s", r.prefill.total());
     line.add("decode_s", r.decode_s).add("attn_impl", variant.attn_impl).add("variant", variant.name);
-    line.add("device", device.name).add("model", o.model.empty() ? o.synthetic : o.model);
+    line.add("device", device.name).add("model", source.name());
     line.add("prompt_tokens", r.prompt.size()).add("decoded_tokens", r.answer.size());
     line.add("dtype", dtype_name(o.dtype)).add("attn_dtype", dtype_name(attention_type(variant, o.dtype)));
     line.add("deterministic", o.deterministic).add("gemm_library", gemm::library());
-    add_speed(line, shape, r);
+    add_speed(line, source.shape(), r);
     add_memory(line, r);
     return line.str();
 }
@@ -274,7 +274,7 @@ int run_model(int argc, char **argv)
     const host_timer opening;
     const model_source source(o);
     const outcome result = run(o, variant, source, opening.seconds());
-    const std::string line = timing_line(o, variant, source.shape(), result);
+    const std::string line = timing_line(o, variant, source, result);
     if (o.json)
         std::printf("%s\n", line.c_str());
     else

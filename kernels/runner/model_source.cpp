@@ -1,5 +1,6 @@
 #include "runner/model_source.h"
 #include "model/seeded.h"
+#include "model/utf8.h"
 #include "runner/failure.h"
 
 #include <cstdio>
@@ -37,17 +38,18 @@ tokens seeded_prompt(const model_options &o, const model_shape &shape)
     return ids;
 }
 
-// As a reader that takes lines sees it: nothing in it can end the line, or pass for another one.
+// As a reader that takes lines sees it: nothing in it can end the line, or pass for another one, and all is
+// UTF-8.
 std::string on_one_line(const std::string &text)
 {
     std::string line;
-    for (const char c : text) {
+    for (size_t at = 0; at < text.size();) {
+        const utf8_char next = utf8_at(text, at);
         char escaped[8];
-        std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned char>(c));
-        if (c == '\n')
-            line += "\\n";
-        else
-            line += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? escaped : std::string(1, c);
+        std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned char>(text[at]));
+        const bool shown = next.code >= 0x20 && next.code != 0x7f && next.code != invalid_utf8;
+        line += shown ? text.substr(at, next.bytes) : next.code == '\n' ? "\\n" : escaped;
+        at += next.bytes;
     }
     return line;
 }
@@ -83,6 +85,13 @@ tokens model_source::prompt() const
     if (ids.empty())
         bad_input("the prompt is empty: it has no token");
     return ids;
+}
+
+std::string model_source::name() const
+{
+    if (!file_)
+        return options_.synthetic;
+    return options_.model.substr(options_.model.rfind('/') + 1);
 }
 
 std::string model_source::text(const tokens &ids) const

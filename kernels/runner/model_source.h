@@ -18,6 +18,7 @@ class model_source
     {
         return shape_;
     }
+    std::string name() const; // of the preset, or of the file without its folder
     void fill(model_weights &weights) const;
     std::vector<uint32_t> prompt() const;
     // The answer, on one line.

@@ -100,6 +100,17 @@ if "$program" $tiny >"$out/stdout" 2>"$out/stderr" || ! grep -q 'no library for 
         [ "$(wc -c <"$out/logits")" -eq $((20 * 1024 * 4)) ] && [ "$(wc -l <"$out/stdout")" -eq 1 ] &&
         grep -q '^{"model_load_s": .*}$' "$out/stdout"
     result $? "--json prints the object alone, --logits writes every row"
+    "$program" make-model --preset tiny -o "$out/tiny.gguf" >"$out/stdout" 2>"$out/stderr"
+    result $? "a model file is made"
+    answers "a model of a file, by a text" '"model": "tiny.gguf", "prompt_tokens": [0-9]*, "decoded_tokens": 2' \
+        --model "$out/tiny.gguf" --prompt "The kernel reads a tile" --max-tokens 2 --attn v3
+    sed -n 2p "$out/stdout" | grep -q '^text: ' && grep -q '"attn_impl": "v3_q_lds"' "$out/stdout"
+    result $? "the answer is a line of its own"
+    answers "a prompt of an exact length" '"prompt_tokens": 33' --model "$out/tiny.gguf" --context 33
+    printf 'The kernel\nreads' >"$out/prompt"
+    answers "a prompt from a file" '"dtype": "bf16"' --model "$out/tiny.gguf" --prompt-file "$out/prompt" --dtype bf16
+    refuses "a file that is no model" "prompt" --model "$out/prompt" --context 3
+    refuses "a prompt file that is not there" "none: cannot be read" --model "$out/tiny.gguf" --prompt-file none
     GRETA_MAX_SEQ_LEN=19 && export GRETA_MAX_SEQ_LEN
     refuses "a prompt over the limit" "20 tokens are more than GRETA_MAX_SEQ_LEN 19" $tiny
     unset GRETA_MAX_SEQ_LEN
