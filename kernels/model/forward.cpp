@@ -292,6 +292,7 @@ void forward::warm_up()
     prefill({0}, nullptr, nullptr);
     if (options_.capacity > 1)
         decode(0);
+    position_ = 0; // the rows below fill a prompt's places, from the first
     const int chunk = std::min(options_.chunk, options_.prompt);
     for (const int count : {chunk, options_.prompt % chunk}) {
         if (count == 0)
@@ -300,7 +301,6 @@ void forward::warm_up()
         end_layer(0, {0, count});
     }
     hip_check(hipDeviceSynchronize(), "the first launches failed");
-    position_ = 0;
 }
 
 uint32_t forward::choose()

@@ -112,6 +112,20 @@ void test_one_by_one(tap &t, const std::string &name, const model_shape &shape)
     t.check(rel_l2(reversed, at_once) > 0.1, name + ": other prompts have other logits");
 }
 
+// Nothing is decoded, so that what a launch takes beyond the prompt's places is beyond the memory.
+void test_no_room(tap &t)
+{
+    const model_shape shape = shape_of(1, 2, 2, 64, false);
+    model_weights weights(shape, ATTN_F32);
+    weights.make(4);
+    forward_options options = options_for(variant_for(ATTN_F32));
+    const tokens ids = prompt(64, shape);
+    options.prompt = options.capacity = 64;
+    const numbers fits = prefill_logits(weights, options, ids);
+    options.capacity = 128;
+    close_to(t, "a cache without room to spare", fits, prefill_logits(weights, options, ids), 1e-6);
+}
+
 void test_all_logits(tap &t)
 {
     const model_shape shape = shape_of(2, 3, 1, 64, false);
@@ -215,6 +229,7 @@ int test(int argc, char **argv)
     test_one_by_one(t, "grouped heads", shape_of(2, 4, 2, 64, false));
     test_one_by_one(t, "heads of 128, tied output", shape_of(1, 2, 2, 128, true));
     test_one_by_one(t, "half rotated, stretched positions", stretched(shape_of(2, 3, 1, 64, false)));
+    test_no_room(t);
     test_all_logits(t);
     test_variants(t, only);
     test_types(t);
