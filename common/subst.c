@@ -9,7 +9,9 @@ enum { SUBST_PLUS_DIGITS = 9 };
 static const char *const names[SUBST_COUNT] = {
     [SUBST_SRC] = "src",         [SUBST_BUILD] = "build",           [SUBST_OUT] = "out",
     [SUBST_VARIANT] = "variant", [SUBST_ATTN_IMPL] = "attn_impl",   [SUBST_RUN_ID] = "run_id",
-    [SUBST_CONTEXT] = "context", [SUBST_REPETITION] = "repetition",
+    [SUBST_CONTEXT] = "context", [SUBST_REPETITION] = "repetition", [SUBST_BATCH] = "batch",
+    [SUBST_HEADS] = "heads",     [SUBST_KV_HEADS] = "kv_heads",     [SUBST_HEAD_DIM] = "head_dim",
+    [SUBST_DTYPE] = "dtype",     [SUBST_CAUSAL] = "causal",
 };
 
 struct token {
@@ -18,6 +20,11 @@ struct token {
     enum subst_key key; /* of a placeholder */
     int64_t plus;
 };
+
+const char *subst_name(enum subst_key key)
+{
+    return names[key];
+}
 
 static bool is_name_char(char c)
 {
@@ -32,10 +39,12 @@ static int find_key(const char *name, size_t len, enum subst_key *key, struct er
             return 0;
         }
     }
-    return err_set(err, ERR_INPUT,
-                   "unknown placeholder {%.*s}; known: {src} {build} {out} {variant} {attn_impl} {run_id} "
-                   "{repetition} {context} {context+N}; write {{ for a brace",
-                   (int)(len > 40 ? 40 : len), name);
+    return err_set(
+        err, ERR_INPUT,
+        "unknown placeholder {%.*s}; known: {src} {build} {out} {variant} {attn_impl} {run_id} "
+        "{repetition} {context} {context+N}, in kernel plans {batch} {heads} {kv_heads} {head_dim} {dtype} "
+        "{causal}; write {{ for a brace",
+        (int)(len > 40 ? 40 : len), name);
 }
 
 /* Length of "+digits" at s, 0 when there is none. */

@@ -1,5 +1,7 @@
 /* subst: the placeholders of commands and environment values: {src} {build} {out} {variant} {attn_impl}
- * {run_id} {repetition} {context} {context+N}. A placeholder is '{', lower-case letters and '_', perhaps +N,
+ * {run_id} {repetition} {context} {context+N}, and of kernel plans the shape: {batch} {heads} {kv_heads}
+ * {head_dim} {dtype} {causal}, which is "--causal" or "--no-causal". A placeholder is '{', lower-case letters
+ * and '_', perhaps +N,
  * '}'; "{{" is a literal '{'; every other brace stands for itself, so that JSON and shell text pass through.
  * Which placeholders have a value depends on the command (a build has no context); others are an error.
  */
@@ -20,6 +22,12 @@ enum subst_key {
     SUBST_RUN_ID,
     SUBST_REPETITION,
     SUBST_CONTEXT,
+    SUBST_BATCH, /* the first of a shape */
+    SUBST_HEADS,
+    SUBST_KV_HEADS,
+    SUBST_HEAD_DIM,
+    SUBST_DTYPE,
+    SUBST_CAUSAL, /* the last of a shape */
     SUBST_COUNT
 };
 
@@ -27,7 +35,8 @@ enum subst_key {
 /* What builds and gates may use. A build must not depend on the run, or its cache would lie. */
 #define SUBST_FOR_BUILD                                                                                      \
     (SUBST_BIT(SUBST_SRC) | SUBST_BIT(SUBST_BUILD) | SUBST_BIT(SUBST_VARIANT) | SUBST_BIT(SUBST_ATTN_IMPL))
-#define SUBST_FOR_GATE (SUBST_FOR_BUILD | SUBST_BIT(SUBST_OUT) | SUBST_BIT(SUBST_RUN_ID))
+#define SUBST_FOR_SHAPE (SUBST_BIT(SUBST_COUNT) - SUBST_BIT(SUBST_BATCH))
+#define SUBST_FOR_GATE (SUBST_FOR_BUILD | SUBST_BIT(SUBST_OUT) | SUBST_BIT(SUBST_RUN_ID) | SUBST_FOR_SHAPE)
 #define SUBST_FOR_TEST (SUBST_BIT(SUBST_COUNT) - 1)
 
 struct subst {
@@ -36,6 +45,8 @@ struct subst {
     int64_t repetition;            /* 0: not available */
 };
 
+/* "batch", as in the template. */
+const char *subst_name(enum subst_key key);
 /* Sets *used to the placeholders of the template; an unknown one is an error. */
 int subst_scan(const char *template, unsigned *used, struct err *err);
 /* Appends the expanded template to out. */

@@ -4,6 +4,7 @@
 #include "common/sha256.h"
 #include "executor/artifact.h"
 #include "executor/logtext.h"
+#include "executor/resources.h"
 #include "executor/step.h"
 
 #include <stdio.h>
@@ -35,7 +36,7 @@ static void build_key(const struct suite *s, size_t variant, char *out)
     char *tools = json_dumps(json_object_get(s->node, "compilers"), JSON_COMPACT | JSON_SORT_KEYS);
     sha256_begin(&h);
     hash_text(&h, s->variant[variant].source_key);
-    hash_text(&h, v->name);
+    hash_text(&h, v->build_as);
     hash_text(&h, v->attn_impl);
     for (size_t i = 0; i < v->build_count; i++) {
         for (size_t a = 0; a < v->build[i].argc; a++)
@@ -97,14 +98,15 @@ static int run_commands(struct suite *s, size_t variant, struct runlog *log, str
     const struct job_variant *v = &s->job.variant[variant];
     struct variant_state *state = &s->variant[variant];
     struct subst values = suite_subst(s, variant);
+    values.text[SUBST_VARIANT] = v->build_as; /* what variants share must not depend on one of them */
     int64_t begin_ns = clock_mono_ns(), deadline_ns = begin_ns + (int64_t)(s->job.build_timeout_s * 1e9);
     for (size_t i = 0; i < v->build_count && state->status == STATUS_OK; i++) {
         struct verdict verdict;
-        struct step step = {.command = &v->build[i], .values = &values, .cwd = state->build};
+        struct step step = {.command = &v->build[i], .values = &values, .cwd = state->build, .log = log};
         step.timeout_s = (double)(deadline_ns - clock_mono_ns()) * 1e-9;
         if (step.timeout_s < 0.001)
             step.timeout_s = 0.001;
-        if (step_run(s, variant, &step, log, &verdict, NULL, err) != 0)
+        if (step_run(s, variant, &step, &verdict, NULL, err) != 0)
             return -1;
         if (verdict.status == STATUS_OK)
             continue;
@@ -129,6 +131,8 @@ static int build_anew(struct suite *s, size_t variant, struct err *err)
     if (rc == 0 && state->status == STATUS_OK) {
         rc = copy_log(state->dir, "build.log", state->build, CACHED_LOG, err);
         if (rc == 0)
+            rc = resources_take(s, variant, err);
+        if (rc == 0 && state->status == STATUS_OK)
             rc = mark_complete(state->build, err);
     }
     if (rc == 0)
@@ -160,7 +164,8 @@ int build_variant(struct suite *s, size_t variant, struct err *err)
     if (s->job.fresh || !fs_exists(mark))
         return build_anew(s, variant, err);
     state->build_cached = true;
-    if (copy_log(state->build, CACHED_LOG, state->dir, "build.log", err) != 0)
+    if (copy_log(state->build, CACHED_LOG, state->dir, "build.log", err) != 0 ||
+        resources_take(s, variant, err) != 0)
         return -1;
     return end_event(s, variant, "CACHED", NULL, err);
 }

@@ -7,6 +7,7 @@
 #include "common/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,9 +44,9 @@ static const char *const job_known[] = {"schema",
                                         "scheduler",
                                         "part",
                                         NULL};
-static const char *const variant_known[] = {"name", "attn_impl", "build",   "run",
-                                            "env",  "gates",     "patches", NULL};
-static const char *const gate_known[] = {"kind", "name", "run", "timeout_s", NULL};
+static const char *const variant_known[] = {"name", "attn_impl", "build_as", "shape",   "build",
+                                            "run",  "env",       "gates",    "patches", NULL};
+static const char *const gate_known[] = {"kind", "name", "limit", "run", "timeout_s", NULL};
 static const char *const test_known[] = {"index",     "variant", "context", "repetition",
                                          "timeout_s", "warmup",  NULL};
 
@@ -177,18 +178,20 @@ static int read_gate(struct job_gate *gate, const struct json_at *at, struct err
     if (json_keys(at, gate_known, err) != 0 || json_get_str(at, "kind", &kind, err) != 0)
         return -1;
     struct json_at kind_at = json_member(at, "kind"), run = json_member(at, "run");
-    if (strcmp(kind, "command") != 0)
-        return json_fail(&kind_at, err, "expected \"command\"");
+    if (!gate_kind_from_name(kind, &gate->kind))
+        return json_fail(&kind_at, err, "expected %s", gate_kind_list());
     gate->timeout_s = 60;
     gate->name = kind;
     struct json_at name_at = json_member(at, "name");
+    if (gate_has_limit(gate->kind) && json_get_num(at, "limit", 0, 1e15, &gate->limit, err) != 0)
+        return -1;
     if (json_get_str_def(at, "name", &gate->name, err) != 0)
         return -1;
     if (!text_is_name(gate->name))
         return json_fail(&name_at, err, "expected a name, found \"%.80s\"", gate->name);
     if (json_get_num_def(at, "timeout_s", 0.001, day_s, &gate->timeout_s, err) != 0)
         return -1;
-    return read_command(&gate->run, &run, SUBST_FOR_GATE, err);
+    return gate_has_command(gate->kind) ? read_command(&gate->run, &run, SUBST_FOR_GATE, err) : 0;
 }
 
 static int read_gates(struct job_variant *v, const struct json_at *obj, struct err *err)
@@ -230,12 +233,50 @@ static int read_patches(const struct job *job, struct job_variant *v, const stru
     return 0;
 }
 
+static int read_dimension(struct job_variant *v, enum subst_key key, const struct json_at *at,
+                          struct err *err)
+{
+    char *out = v->shape[key];
+    const char *text = json_string_value(at->value);
+    if (key == SUBST_CAUSAL && json_is_boolean(at->value))
+        snprintf(out, JOB_SHAPE_MAX, "%s", json_is_true(at->value) ? "--causal" : "--no-causal");
+    else if (key == SUBST_DTYPE && text && text_is_name(text) && strlen(text) < JOB_SHAPE_MAX)
+        snprintf(out, JOB_SHAPE_MAX, "%s", text);
+    else if (key < SUBST_DTYPE && json_is_integer(at->value) && json_integer_value(at->value) > 0)
+        snprintf(out, JOB_SHAPE_MAX, "%lld", (long long)json_integer_value(at->value));
+    else
+        return json_fail(at, err, "not a %s of a kernel", subst_name(key));
+    return 0;
+}
+
+static int read_shape(struct job_variant *v, const struct json_at *obj, struct err *err)
+{
+    struct json_at at = json_member(obj, "shape");
+    const char *known[SUBST_COUNT + 1] = {NULL};
+    if (!at.value)
+        return 0;
+    for (int k = SUBST_BATCH; k < SUBST_COUNT; k++)
+        known[k - SUBST_BATCH] = subst_name((enum subst_key)k);
+    if (json_keys(&at, known, err) != 0)
+        return -1;
+    for (int k = SUBST_BATCH; k < SUBST_COUNT; k++) {
+        struct json_at member = json_member(&at, known[k - SUBST_BATCH]);
+        if (member.value && read_dimension(v, (enum subst_key)k, &member, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int read_variant(const struct job *job, struct job_variant *v, const struct json_at *at,
                         struct err *err)
 {
     v->attn_impl = "";
     if (json_keys(at, variant_known, err) != 0 || get_name(at, "name", &v->name, false, err) != 0 ||
         json_get_str_def(at, "attn_impl", &v->attn_impl, err) != 0)
+        return -1;
+    v->build_as = v->name;
+    if ((json_object_get(at->value, "build_as") && get_name(at, "build_as", &v->build_as, false, err) != 0) ||
+        read_shape(v, at, err) != 0)
         return -1;
     struct json_at impl = json_member(at, "attn_impl"), run = json_member(at, "run");
     if (strlen(v->attn_impl) > LIMIT_NAME)

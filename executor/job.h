@@ -6,14 +6,18 @@
 #define KERNSWEEP_EXECUTOR_JOB_H
 
 #include "common/err.h"
+#include "common/gate.h"
 #include "common/json.h"
 #include "common/patch.h"
 #include "common/scheduler.h"
+#include "common/subst.h"
 #include "executor/timings.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+enum { JOB_SHAPE_MAX = 24 };
 
 struct job_command {
     const char **argv; /* templates (see subst), NULL-terminated; the array is owned */
@@ -27,14 +31,19 @@ struct job_env {
 };
 
 struct job_gate {
-    const char *name; /* "command" when the plan gives none */
-    struct job_command run;
+    enum gate_kind kind;
+    const char *name;       /* that of its kind when the plan gives none */
+    double limit;           /* of kinds that have one */
+    struct job_command run; /* of kinds that have one */
     double timeout_s;
 };
 
 struct job_variant {
     const char *name;
     const char *attn_impl; /* "" is not checked */
+    const char *build_as;  /* whose build it is: its own name, or one that several share */
+    /* Of a kernel's launch, by placeholder; "" where there is none. */
+    char shape[SUBST_COUNT][JOB_SHAPE_MAX];
     struct job_command *build;
     size_t build_count;
     struct job_command run;

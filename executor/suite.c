@@ -114,8 +114,10 @@ void suite_release(struct suite *s)
         loop_close(&s->loop);
     journal_close(&s->journal);
     eta_release(&s->eta);
-    for (size_t i = 0; s->variant && i < s->job.variant_count; i++)
+    for (size_t i = 0; s->variant && i < s->job.variant_count; i++) {
         json_decref(s->variant[i].gates);
+        json_decref(s->variant[i].resources);
+    }
     for (size_t i = 0; s->test && i < s->job.test_count; i++)
         free(s->test[i].reason);
     free(s->variant);
@@ -131,10 +133,13 @@ struct subst suite_subst(const struct suite *s, size_t variant)
 {
     const struct job_variant *v = &s->job.variant[variant];
     const struct variant_state *state = &s->variant[variant];
-    return (struct subst){.text = {[SUBST_SRC] = state->src[0] ? state->src : NULL,
-                                   [SUBST_BUILD] = state->build,
-                                   [SUBST_VARIANT] = v->name,
-                                   [SUBST_ATTN_IMPL] = v->attn_impl}};
+    struct subst values = {.text = {[SUBST_SRC] = state->src[0] ? state->src : NULL,
+                                    [SUBST_BUILD] = state->build,
+                                    [SUBST_VARIANT] = v->name,
+                                    [SUBST_ATTN_IMPL] = v->attn_impl}};
+    for (int k = SUBST_BATCH; k < SUBST_COUNT; k++)
+        values.text[k] = v->shape[k][0] ? v->shape[k] : NULL;
+    return values;
 }
 
 void suite_test_result(struct suite *s, size_t test, const struct verdict *v, double wall_s, double prefill_s)

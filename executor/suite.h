@@ -36,7 +36,8 @@ struct variant_state {
     char source_key[SHA256_HEX_LEN + 1]; /* of what src holds; "" likewise */
     double build_wall_s;
     bool build_cached;
-    json_t *gates; /* owned; of summary.json */
+    json_t *gates;     /* owned; of summary.json */
+    json_t *resources; /* owned; what the build says of the kernels, NULL: nothing */
 };
 
 struct test_state {

@@ -46,8 +46,9 @@ static json_t *encode_patches(const struct plan *p, const struct plan_variant *v
 
 static json_t *encode_variant(const struct plan *p, const struct plan_variant *v)
 {
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "name", v->name, "attn_impl", v->attn_impl,
-                     "build", share(v->build, json_array()), "run", share(v->run, json_array()), "env",
+    return json_pack("{s:s, s:s, s:s*, s:O*, s:o, s:o, s:o, s:o, s:o}", "name", v->name, "attn_impl",
+                     v->attn_impl, "build_as", v->kernel, "shape", (json_t *)(uintptr_t)v->shape, "build",
+                     share(v->build, json_array()), "run", share(v->run, json_array()), "env",
                      share(v->env, json_object()), "gates", share(v->gates, json_array()), "patches",
                      encode_patches(p, v));
 }

@@ -18,6 +18,8 @@ static const char *const known_keys[] = {"schema",
                                          "mode",
                                          "env",
                                          "secrets",
+                                         "kind",
+                                         "shapes",
                                          "variants",
                                          "contexts",
                                          "repetitions",
@@ -198,7 +200,8 @@ static int check_reference(const struct plan *p, const struct json_at *root, str
 {
     struct json_at at = json_member(root, "reference");
     for (size_t i = 0; i < p->n_variants; i++)
-        if (strcmp(p->variants[i].name, p->reference) == 0)
+        if (strcmp(p->variants[i].name, p->reference) == 0 ||
+            (p->variants[i].kernel && strcmp(p->variants[i].kernel, p->reference) == 0))
             return 0;
     return *p->reference ? json_fail(&at, err, "no variant is called \"%s\"", p->reference) : 0;
 }
@@ -215,8 +218,9 @@ static int load_all(struct plan *p, struct err *err)
     if (json_keys(&root, known_keys, err) != 0 || load_words(p, &root, err) != 0 ||
         load_numbers(p, &root, err) != 0 || load_scheduler(p, &root, err) != 0 ||
         check_cost(&root, err) != 0 || load_choices(p, &root, err) != 0 ||
-        plan_load_env(p, &root, err) != 0 || plan_load_source(p, &root, err) != 0 ||
-        plan_load_variants(p, &root, err) != 0 || check_reference(p, &root, err) != 0 ||
+        plan_load_shapes(p, &root, err) != 0 || plan_load_env(p, &root, err) != 0 ||
+        plan_load_source(p, &root, err) != 0 || plan_load_variants(p, &root, err) != 0 ||
+        plan_apply_shapes(p, err) != 0 || check_reference(p, &root, err) != 0 ||
         plan_load_contexts(p, &root, err) != 0 || plan_load_timings(p, &root, err) != 0 ||
         plan_nightly_load(&p->nightly, &root, err) != 0)
         return -1;
@@ -249,6 +253,7 @@ void plan_release(struct plan *p)
     free(p->file);
     free(p->source_dir);
     free(p->include);
+    plan_release_shapes(p);
     free(p->variants);
     free(p->contexts);
     json_decref(p->root);

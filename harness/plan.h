@@ -28,6 +28,9 @@ struct plan_variant {
     const json_t *env;     /* object of strings, or NULL */
     const json_t *gates;   /* array, or NULL */
     const json_t *patches; /* array, or NULL; applied after the plan's own */
+    const char *kernel;    /* of a kernel plan: the variant as the plan calls it; else NULL */
+    const json_t *shape;   /* likewise: at which it is measured */
+    char *own_name;        /* NULL: name is the plan's text */
 };
 
 struct plan_context {
@@ -48,6 +51,9 @@ struct plan {
     const json_t *env, *secrets, *timings, *patches;
     struct plan_variant *variants;
     size_t n_variants;
+    json_t *shapes;              /* of a kernel plan, crossed out; else NULL */
+    struct plan_variant *shaped; /* owns the names of what shapes made of the variants */
+    size_t n_shaped;
     struct plan_context *contexts;
     size_t n_contexts;
     enum plan_order order;
@@ -63,7 +69,8 @@ struct plan {
 int plan_load(struct plan *p, const char *file, struct err *err);
 void plan_release(struct plan *p);
 
-/* The command line's narrowing and overriding of a loaded plan; NULL leaves things alone. Lists are
+/* Of a kernel plan a variant's own name stands for all of its shapes.
+ * The command line's narrowing and overriding of a loaded plan; NULL leaves things alone. Lists are
  * comma-separated; repeat is "4096:2,8192:1". Unknown variants, contexts that the plan gives no time-out for,
  * too many tests and malformed or empty lists are ERR_INPUT naming the option. */
 int plan_select_variants(struct plan *p, const char *list, struct err *err);

@@ -175,6 +175,19 @@ static bool parse_int(const char *s, int64_t lo, int64_t hi, int64_t *out)
     return true;
 }
 
+static bool answers_to(const struct plan_variant *v, const char *word)
+{
+    return strcmp(v->name, word) == 0 || (v->kernel && strcmp(v->kernel, word) == 0);
+}
+
+/* The others keep their order. */
+static void move_up(struct plan_variant *v, size_t from, size_t to)
+{
+    struct plan_variant chosen = v[from];
+    memmove(v + to + 1, v + to, (from - to) * sizeof *v);
+    v[to] = chosen;
+}
+
 int plan_select_variants(struct plan *p, const char *list, struct err *err)
 {
     if (!list)
@@ -182,15 +195,13 @@ int plan_select_variants(struct plan *p, const char *list, struct err *err)
     size_t kept = 0;
     char word[WORD_MAX];
     for (const char *at = list; next_word(&at, word);) {
-        size_t i = kept;
-        while (i < p->n_variants && strcmp(p->variants[i].name, word) != 0)
-            i++;
-        if (i == p->n_variants)
+        size_t before = kept;
+        for (size_t i = kept; i < p->n_variants; i++)
+            if (answers_to(&p->variants[i], word))
+                move_up(p->variants, i, kept++);
+        if (kept == before)
             return err_set(err, ERR_INPUT, "--variants: %s has no variant \"%s\" (or it is named twice)",
                            p->file, word);
-        struct plan_variant chosen = p->variants[i];
-        p->variants[i] = p->variants[kept];
-        p->variants[kept++] = chosen;
     }
     if (kept == 0)
         return err_set(err, ERR_INPUT, "--variants: expected names separated by commas");

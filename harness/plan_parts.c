@@ -1,6 +1,7 @@
 #include "harness/plan_parts.h"
 
 #include "common/fs.h"
+#include "common/gate.h"
 #include "common/patch.h"
 #include "common/subst.h"
 #include "common/text.h"
@@ -45,8 +46,14 @@ static int check_word(const struct json_at *at, unsigned allowed, struct err *er
         return json_fail(
             at, err,
             "a placeholder without a value there: builds have {src} {build} {variant} {attn_impl}, "
-            "gates also {out} {run_id}, tests all");
+            "gates also {out} {run_id}, tests all; {batch} and the like are of kernel plans");
     return 0;
+}
+
+/* A shape's placeholders have a value in kernel plans. */
+static unsigned allowed_in(const struct plan *p, unsigned placeholders)
+{
+    return p->shapes ? placeholders : placeholders & ~SUBST_FOR_SHAPE;
 }
 
 static int check_argv(const struct json_at *at, unsigned allowed, struct err *err)
@@ -91,7 +98,7 @@ static int check_env_value(const struct plan *p, const char *name, const struct 
     if (!is_env_name(name))
         return json_fail(at, err, "\"%.80s\" is no name of an environment variable", name);
     if (!is_secret(p, name) || !json_is_string(at->value))
-        return check_word(at, SUBST_FOR_TEST, err);
+        return check_word(at, allowed_in(p, SUBST_FOR_TEST), err);
     size_t len = json_string_length(at->value);
     if (len > LIMIT_ARG_BYTES || (len > 0 && len < LIMIT_SECRET_MIN))
         return json_fail(at, err, "expected nothing or %d to %d bytes: it is a secret, found %zu",
@@ -197,22 +204,34 @@ int plan_load_source(struct plan *p, const struct json_at *root, struct err *err
     return load_include(p, &include, err);
 }
 
-static int check_gate(const struct json_at *at, struct err *err)
+static int check_gate(const struct plan *p, const struct json_at *at, struct err *err)
 {
-    static const char *const keys[] = {"kind", "name", "run", "timeout_s", NULL};
+    static const char *const command_keys[] = {"kind", "name", "run", "timeout_s", NULL};
+    static const char *const number_keys[] = {"kind", "name", "limit", NULL};
+    static const char *const check_keys[] = {"kind", "name", "limit", "run", "timeout_s", NULL};
     const char *kind, *name = "command";
-    double timeout_s = 60;
+    double timeout_s = 60, limit;
+    enum gate_kind g;
     struct json_at kind_at = json_member(at, "kind"), name_at = json_member(at, "name"),
                    run = json_member(at, "run");
-    if (json_keys(at, keys, err) != 0 || json_get_str(at, "kind", &kind, err) != 0 ||
-        json_get_str_def(at, "name", &name, err) != 0 ||
-        json_get_num_def(at, "timeout_s", 0.1, 86400, &timeout_s, err) != 0)
+    if (!json_is_object(at->value))
+        return json_fail(at, err, "expected a gate as an object");
+    if (json_get_str(at, "kind", &kind, err) != 0)
         return -1;
-    if (strcmp(kind, "command") != 0)
-        return json_fail(&kind_at, err, "expected \"command\", found \"%.80s\"", kind);
+    if (!gate_kind_from_name(kind, &g))
+        return json_fail(&kind_at, err, "expected %s, found \"%.80s\"", gate_kind_list(), kind);
+    if (json_keys(at,
+                  !gate_has_limit(g)    ? command_keys
+                  : gate_has_command(g) ? check_keys
+                                        : number_keys,
+                  err) != 0 ||
+        json_get_str_def(at, "name", &name, err) != 0 ||
+        json_get_num_def(at, "timeout_s", 0.1, 86400, &timeout_s, err) != 0 ||
+        (gate_has_limit(g) && json_get_num(at, "limit", 0, 1e15, &limit, err) != 0))
+        return -1;
     if (!text_is_name(name))
         return json_fail(&name_at, err, "expected a name, found \"%.80s\"", name);
-    return check_argv(&run, SUBST_FOR_GATE, err);
+    return gate_has_command(g) ? check_argv(&run, allowed_in(p, SUBST_FOR_GATE), err) : 0;
 }
 
 /* An array, perhaps empty or absent, of at most max commands or gates. */
@@ -235,13 +254,13 @@ static int check_build(const struct json_at *at, struct err *err)
     return 0;
 }
 
-static int check_gates(const struct json_at *at, struct err *err)
+static int check_gates(const struct plan *p, const struct json_at *at, struct err *err)
 {
     if (check_list(at, "gates", LIMIT_GATES, err) != 0)
         return -1;
     for (size_t i = 0; i < json_array_size(at->value); i++) {
         struct json_at gate = json_element(at, i);
-        if (check_gate(&gate, err) != 0)
+        if (check_gate(p, &gate, err) != 0)
             return -1;
     }
     return 0;
@@ -285,8 +304,9 @@ static int load_variant(struct plan *p, const struct json_at *at, struct plan_va
             return json_fail(&name, err, "the variant \"%s\" is there twice", v->name);
     if (*v->attn_impl && !text_is_name(v->attn_impl))
         return json_fail(&impl, err, "expected a name, found \"%.80s\"", v->attn_impl);
-    if (check_argv(&run, SUBST_FOR_TEST, err) != 0 || check_build(&build, err) != 0 ||
-        check_env(p, &env, err) != 0 || check_gates(&gates, err) != 0 || check_patches(p, &patches, err) != 0)
+    if (check_argv(&run, allowed_in(p, SUBST_FOR_TEST), err) != 0 || check_build(&build, err) != 0 ||
+        check_env(p, &env, err) != 0 || check_gates(p, &gates, err) != 0 ||
+        check_patches(p, &patches, err) != 0)
         return -1;
     v->run = run.value;
     v->build = build.value;

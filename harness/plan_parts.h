@@ -9,6 +9,11 @@
 int plan_load_env(struct plan *p, const struct json_at *root, struct err *err);
 int plan_load_source(struct plan *p, const struct json_at *root, struct err *err);
 int plan_load_variants(struct plan *p, const struct json_at *root, struct err *err);
+/* Before the variants: whether they may use a shape's placeholders depends on it. */
+int plan_load_shapes(struct plan *p, const struct json_at *root, struct err *err);
+/* After them: each becomes one a shape. */
+int plan_apply_shapes(struct plan *p, struct err *err);
+void plan_release_shapes(struct plan *p);
 int plan_load_contexts(struct plan *p, const struct json_at *root, struct err *err);
 int plan_load_timings(struct plan *p, const struct json_at *root, struct err *err);
 

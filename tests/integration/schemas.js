@@ -72,6 +72,7 @@ for (const [name, spec, values] of [
     ["a plan", schema, [whole]],
     ["a variant", schema.$defs.variant, whole.variants],
     ["a gate", schema.$defs.gate, whole.variants.flatMap((v) => v.gates || [])],
+    ["a shape", schema.$defs.shape, whole.shapes],
     ["a patch", schema.$defs.patch, whole.patches],
     ["a source", schema.$defs.source, [whole.source]],
     ["a notification", schema.$defs.notification, whole.notify],
