@@ -106,7 +106,8 @@ struct variant_view report_model_view(const struct report_model *m)
 
 const char *report_model_reference(const struct report_model *m)
 {
-    return m->now.variants[m->reference].name;
+    const struct run_variant *v = &m->now.variants[m->reference];
+    return *v->kernel ? v->kernel : v->name; /* of a kernel plan: each shape's own */
 }
 
 const char *report_model_bundle(const struct run_info *info)

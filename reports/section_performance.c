@@ -41,10 +41,10 @@ static void speedup_rows(const struct report_model *m, size_t earlier, size_t la
         if (c->variant != later)
             continue;
         struct variant_delta d = compare_pair(&m->now, later, earlier, c->context, METRIC_PREFILL_S);
-        if (!isfinite(d.factor))
+        if (!isfinite(d.factor) || d.reference == later)
             continue;
         table_code(t, m->now.variants[later].name);
-        table_code(t, m->now.variants[earlier].name);
+        table_code(t, m->now.variants[d.reference].name);
         table_text(t, num_int(c->context).s);
         table_text(t, num_factor_error(d.factor, d.factor_error).s);
     }

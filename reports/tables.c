@@ -85,7 +85,7 @@ enum standing standing_of(const struct variant_view *v, size_t i)
     const struct variant_delta *d = &v->vs[i];
     if (c->status != STATUS_OK)
         return STANDING_NOT_OK;
-    if (c->variant == v->reference)
+    if (d->variant == d->reference)
         return STANDING_REFERENCE;
     if (!isfinite(d->factor))
         return STANDING_NONE;

@@ -377,8 +377,12 @@ struct variant_delta compare_pair(const struct run_data *run, size_t variant, si
                                   enum metric m)
 {
     struct variant_delta d = {variant, reference, context, NAN, NAN, NAN};
+    size_t other = run_data_counterpart(run, variant, reference);
+    if (other == run->n_variants)
+        return d;
+    d.reference = other;
     const struct cell *now = run_data_cell(run, run->variants[variant].name, context);
-    const struct cell *base = run_data_cell(run, run->variants[reference].name, context);
+    const struct cell *base = run_data_cell(run, run->variants[other].name, context);
     if (!now || !base || !(base->median[m] > 0) || !(now->median[m] > 0))
         return d;
     d.ratio = now->median[m] / base->median[m];

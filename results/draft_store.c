@@ -133,7 +133,8 @@ static int store_variants(struct store *s, const struct draft *d, int64_t key, s
     SQL_STMT stmt =
         sql_prepare(s,
                     "INSERT INTO variant (run_id, position, name, attn_impl, status, reason, build_wall_s,"
-                    " build_cached, scratch_bytes, vgprs) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                    " build_cached, scratch_bytes, vgprs, kernel, shape)"
+                    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
                     err);
     for (size_t i = 0; stmt && i < d->n_variants; i++) {
         const struct run_variant *v = &d->variants[i];
@@ -147,6 +148,8 @@ static int store_variants(struct store *s, const struct draft *d, int64_t key, s
         sql_bind_int(stmt, 8, v->build_cached);
         sql_bind_bytes(stmt, 9, v->scratch_bytes);
         sql_bind_bytes(stmt, 10, v->vgprs);
+        sql_bind_text_or_null(stmt, 11, v->kernel);
+        sql_bind_text_or_null(stmt, 12, v->shape);
         if (sql_run(s, stmt, err) != 0)
             return -1;
     }

@@ -102,6 +102,19 @@ static int read_job_head(const struct json_at *job, struct run_info *r, struct e
     return 0;
 }
 
+/* A kernel plan's variants are called KERNEL, or KERNEL_SHAPE where there are several. */
+static int read_kernel(const struct json_at *at, struct run_variant *v, struct err *err)
+{
+    if (!json_object_get(at->value, "build_as"))
+        return 0;
+    if (artifact_name(at, "build_as", v->kernel, sizeof v->kernel, err) != 0)
+        return -1;
+    size_t len = strlen(v->kernel);
+    if (strncmp(v->name, v->kernel, len) == 0 && v->name[len] == '_')
+        snprintf(v->shape, sizeof v->shape, "%s", v->name + len + 1);
+    return 0;
+}
+
 static int read_job_variants(const struct json_at *job, struct draft *d, struct err *err)
 {
     struct json_at list = json_member(job, "variants");
@@ -115,7 +128,8 @@ static int read_job_variants(const struct json_at *job, struct draft *d, struct 
         if (draft_variant(d, name) < d->n_variants)
             return json_fail(&at, err, "a second variant named \"%s\"", name);
         struct run_variant *v = draft_add_variant(d, name, err);
-        if (!v || artifact_text(&at, "attn_impl", v->attn_impl, sizeof v->attn_impl, err) != 0)
+        if (!v || artifact_text(&at, "attn_impl", v->attn_impl, sizeof v->attn_impl, err) != 0 ||
+            read_kernel(&at, v, err) != 0)
             return -1;
     }
     return 0;

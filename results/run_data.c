@@ -86,6 +86,8 @@ static int read_variant(struct store *s, sqlite3_stmt *stmt, struct run_data *r,
     v->build_cached = sql_int(stmt, 5, 0) != 0;
     v->scratch_bytes = sql_num(stmt, 6);
     v->vgprs = sql_num(stmt, 7);
+    sql_text(stmt, 8, v->kernel, sizeof v->kernel);
+    sql_text(stmt, 9, v->shape, sizeof v->shape);
     return status_from_name(status, &v->status) ? 0 : bad_status(s, r, status, err);
 }
 
@@ -94,7 +96,7 @@ static int load_variants(struct store *s, struct run_data *r, struct err *err)
     SQL_STMT stmt =
         sql_prepare(s,
                     "SELECT name, attn_impl, status, reason, build_wall_s, build_cached, scratch_bytes,"
-                    " vgprs FROM variant WHERE run_id = ?1 ORDER BY position",
+                    " vgprs, kernel, shape FROM variant WHERE run_id = ?1 ORDER BY position",
                     err);
     if (!stmt)
         return -1;
@@ -314,10 +316,24 @@ int run_data_reference(const struct run_data *r, const char *wanted, size_t *out
 {
     const char *name = wanted ? wanted : "baseline";
     const struct run_variant *v = run_data_variant(r, name);
+    for (size_t i = 0; !v && i < r->n_variants; i++)
+        v = strcmp(r->variants[i].kernel, name) == 0 ? &r->variants[i] : NULL;
     if (!v && wanted)
         return err_set(err, ERR_INPUT, "run %s has no variant \"%s\"", r->info.run_id, wanted);
     if (!v && r->n_variants == 0)
         return err_set(err, ERR_INPUT, "run %s has no variants", r->info.run_id);
     *out = v ? (size_t)(v - r->variants) : 0;
     return 0;
+}
+
+size_t run_data_counterpart(const struct run_data *r, size_t variant, size_t reference)
+{
+    const struct run_variant *v = &r->variants[variant], *base = &r->variants[reference];
+    size_t i = 0;
+    if (strcmp(v->shape, base->shape) == 0)
+        return reference;
+    while (i < r->n_variants &&
+           (strcmp(r->variants[i].kernel, base->kernel) != 0 || strcmp(r->variants[i].shape, v->shape) != 0))
+        i++;
+    return i;
 }

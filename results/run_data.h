@@ -58,6 +58,8 @@ struct run_info {
 struct run_variant {
     char name[RUN_NAME_MAX];
     char attn_impl[RUN_NAME_MAX]; /* "" when not checked */
+    char kernel[RUN_NAME_MAX];    /* of a kernel plan: what the plan calls it; else "" */
+    char shape[RUN_NAME_MAX];     /* likewise: what tells it from the kernel's others, "b4h1", or "" */
     enum status status;           /* OK, BUILD_FAILED, GATE_FAILED, SKIPPED */
     char reason[RUN_REASON_MAX];
     double build_wall_s;
@@ -141,6 +143,9 @@ const char *run_data_fact(const struct run_data *r, const char *key);
 /* The variant that others are set against: `wanted` when it is not NULL (an error when absent), else the one
  * named "baseline", else the first. *out is an index into variants. */
 int run_data_reference(const struct run_data *r, const char *wanted, size_t *out, struct err *err);
+/* What `variant` is set against: the reference, or of a kernel plan the reference's kernel at the variant's
+ * own shape. n_variants when there is none. */
+size_t run_data_counterpart(const struct run_data *r, size_t variant, size_t reference);
 /* Values of one metric over the counted OK repetitions; out holds at least cell->count. Returns how many. */
 size_t run_data_values(const struct run_data *r, const struct cell *c, enum metric m, double *out);
 

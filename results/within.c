@@ -15,7 +15,7 @@ static void take_tests(const struct run_data *run, size_t variant, struct run_da
         }
 }
 
-/* A run of all variants but the reference; with the measurements of the reference in their place when
+/* A run of all variants that have one to be set against; with its measurements in their place when
  * `as_reference`. */
 static int make_side(const struct run_data *run, size_t reference, bool as_reference, struct run_data *out,
                      struct err *err)
@@ -27,12 +27,13 @@ static int make_side(const struct run_data *run, size_t reference, bool as_refer
     if (!out->variants || !out->tests)
         return err_set(err, ERR_INTERNAL, "no memory for the comparison");
     for (size_t i = 0; i < run->n_variants; i++) {
-        if (i == reference)
+        size_t other = run_data_counterpart(run, i, reference);
+        if (i == other || other == run->n_variants)
             continue;
         struct run_variant *v = &out->variants[out->n_variants++];
-        *v = run->variants[as_reference ? reference : i];
+        *v = run->variants[as_reference ? other : i];
         memcpy(v->name, run->variants[i].name, sizeof v->name);
-        take_tests(run, as_reference ? reference : i, out);
+        take_tests(run, as_reference ? other : i, out);
     }
     return run_data_make_cells(out, err);
 }
