@@ -58,7 +58,9 @@ struct kernel_point {
     double heads;
     double seq;
     double blocks;
-    double units; /* of the device */
+    double block_threads;
+    double query_threads; /* of a block, that compute */
+    double units;         /* of the device */
     double max_abs;
     double rel_l2;
     double rows_checked;

@@ -29,6 +29,8 @@ static bool read_point(const struct extra_list *extras, const struct cell *c, co
         .heads = report_extra(extras, t->key, "heads"),
         .seq = report_extra(extras, t->key, "seq"),
         .blocks = report_extra(extras, t->key, "grid_blocks"),
+        .block_threads = report_extra(extras, t->key, "block_threads"),
+        .query_threads = report_extra(extras, t->key, "query_threads"),
         .units = report_extra(extras, t->key, "units"),
         .max_abs = report_extra(extras, t->key, "max_abs"),
         .rel_l2 = report_extra(extras, t->key, "rel_l2"),

@@ -84,6 +84,33 @@ static void shape_row(const struct report_model *m, const struct kernel_point *p
     table_marked(t, flagged ? message(lang, MSG_SERIALISED) : "", flagged ? MARK_BAD : MARK_NONE);
 }
 
+/* Lanes of a wave, where the build says for which architecture it is; NaN. */
+static double lanes_of(const struct report_model *m)
+{
+    for (size_t v = 0; v < m->now.n_variants; v++)
+        if (m->resources[v].limits)
+            return m->resources[v].limits->lanes;
+    return (double)NAN;
+}
+
+/* Of each kernel and length the launch with most work, if it is flagged: what its grid looks like. */
+static void serial_evidence(const struct report_model *m, struct md *w)
+{
+    for (size_t i = 0; i < m->n_kernels; i++) {
+        const struct kernel_point *p = &m->kernels[i], *least = smallest(m, p);
+        bool largest = true;
+        for (size_t k = 0; k < m->n_kernels; k++)
+            largest &= !same_kernel(&m->kernels[k], p) || work(&m->kernels[k]) <= work(p);
+        if (largest && serialised(p, least))
+            md_item(
+                w, MSG_SERIALISED_EVIDENCE, p->cell->attn_impl, num_fixed(p->seq, 0).s,
+                num_fixed(p->blocks, 0).s, num_fixed(p->block_threads, 0).s, num_fixed(p->query_threads, 0).s,
+                num_fixed(p->blocks * ceil(p->block_threads / lanes_of(m)), 0).s, num_fixed(p->units, 0).s,
+                num_growth(work(p) / work(least)).s, num_growth(p->ms / least->ms).s);
+    }
+    md_end(w);
+}
+
 static double units_of(const struct report_model *m)
 {
     for (size_t i = 0; i < m->n_kernels; i++)
@@ -113,6 +140,7 @@ static void shapes(const struct report_model *m, struct md *w)
         md_heading(w, 2, MSG_H_SHAPES);
         md_table(w, &t);
         md_para(w, MSG_SHAPES_NOTE, num_fixed(units_of(m), 0).s, num_percent(SERIAL_SHARE).s);
+        serial_evidence(m, w);
     }
     table_release(&t);
 }

@@ -174,7 +174,7 @@ void section_summary(const struct report_model *m, struct md *w)
     outcome(m, w);
     findings(m, w);
     for (size_t v = 0; v < m->now.n_variants; v++)
-        if (v != m->reference)
+        if (v != run_data_counterpart(&m->now, v, m->reference))
             against_reference(m, v, w);
     growth(m, w);
     broken_cells(m, w);

@@ -35,7 +35,7 @@ like "each shape is set against the baseline's at it" "$(ks report "$bundle")" '
 exits "a variant's name stands for all of its shapes" 0 ks run "$TMPDIR/plan.json" --variants serial_bh --dry-run
 is "and its own for one" "$(ks run "$TMPDIR/plan.json" --variants baseline_b1h2,serial_bh --dry-run | grep -c 'run 1')" 6
 exits "runs of kernel plans compare" 0 ks compare "$bundle" --within --json
-is "shape by shape" "$(jq -r '[.cells[].variant] | unique | join(" ")' <<<"$OUT")" "serial_bh_b1h1 serial_bh_b1h2"
+is "shape by shape" "$(jq -r '[.cells[].variant] | unique | join(" ")' <<<"$OUT")" "sdpa_flash_b1h1 sdpa_flash_b1h2 serial_bh_b1h1 serial_bh_b1h2"
 exits "a second run builds nothing" 0 ks_run "$TMPDIR/plan.json" --tag again --variants serial_bh --contexts 4
 is "at any shape" "$(jq -r 'select(.event == "BUILD_END") | .status' "$(bundle_of again)/events.jsonl" | sort -u)" CACHED
 done_testing
