@@ -140,6 +140,10 @@ small="--seq 40 --heads 2 --head-dim 64 --iters 3 --warmup 1 --variant baseline"
         grep -q '^{"model_load_s": .*}$' "$out/stdout"
     result $? "--json prints the object alone"
     refuses "attn_bench without --seq" "--seq is missing" --heads 2
+    refuses "attn_bench with a sequence of 0" "--seq 0" --seq 0 --heads 2
+    refuses "attn_bench with a head dimension of 96" "--head-dim 96" --seq 8 --head-dim 96
+    refuses "attn_bench with kv heads that do not divide heads" "--kv-heads 3" --seq 8 --heads 4 --kv-heads 3
+    refuses "attn_bench with more memory than there is" "not enough memory" --seq 16777216 --heads 4096 --variant baseline
     refuses "attn_bench with no launches" "--iters 0" $small --iters 0
     refuses "attn_bench with an unknown variant" "unknown variant 'v9'" $small --variant v9
 }
