@@ -1,5 +1,6 @@
 #include "harness/finish.h"
 
+#include "harness/digest.h"
 #include "reports/report.h"
 #include "results/against.h"
 #include "results/baseline.h"
@@ -169,11 +170,12 @@ static json_t *summary(const struct finish *f, const struct runrec *rec, const c
     for (int v = 0; f->compared && v < VERDICT_COUNT; v++)
         json_object_set_new(verdicts, verdict_name((enum verdict)v), json_integer(f->comparison.verdicts[v]));
     const struct run_counts *n = &f->run.info.counts;
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:{s:i, s:i, s:i, s:i}, s:o, s:i}", "run_id",
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:{s:i, s:i, s:i, s:i}, s:o, s:o, s:i}", "run_id",
                      rec->run_id, "status", run_status_name(f->run.info.status), "node", rec->node, "bundle",
                      rec->bundle, "report", report, "baseline", f->compared ? f->comparison.base_id : "",
                      "counts", "total", n->total, "ok", n->ok, "failed", n->failed, "skipped", n->skipped,
-                     "verdicts", verdicts, "exit_code", code);
+                     "verdicts", verdicts, "lines",
+                     digest_lines(&f->run, f->compared ? &f->comparison : NULL), "exit_code", code);
 }
 
 static void release(struct finish *f)

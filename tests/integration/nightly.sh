@@ -18,7 +18,7 @@ write_plan() {
         contexts: [16, 32], timeouts: {default: 20}, repetitions: 2, threshold: {regression: 0.2},
         connect: {timeout_s: 5, patience_s: 1}, retention: {keep_bundles: 1},
         notify: [{on: ["always"], run: ["sh", "-c", "echo \"$KERNSWEEP_NEWS $(jq -r .headline)\" >>\"$1\"", "sh", $told]},
-                 {on: ["regression"], run: ["sh", "-c", "cp \"$KERNSWEEP_REPORT\" \"$1.report\"", "sh", $told]},
+                 {on: ["regression"], run: ["sh", "-c", "cp \"$KERNSWEEP_REPORT\" \"$1.report\"; jq -r .lines[] >\"$1.lines\"", "sh", $told]},
                  {on: ["blocked"], run: ["/nonexistent/program"]}]}' >"$plan"
 }
 
@@ -35,7 +35,7 @@ exits "a night like it" 0 "${night[@]}"
 like "is compared" "$ERR" '0 regressed.*2 unchanged'
 is "both told, and both were quiet" "$(cut -d ' ' -f 1 "$told" | tr '\n' ' ')" "quiet quiet "
 exits "a night after it" 0 "${night[@]}"
-is "a page and a report a night" "$(find "$TMPDIR/nights" -name 'report.*' | wc -l)" 6
+is "a page and a report a night" "$(find "$TMPDIR/nights" -name report.md -o -name report.html | wc -l)" 6
 is "the index links them all" "$(grep -c 'report.md)' "$TMPDIR/nights/index.md")" 3
 is "the index page too" "$(grep -o 'report.html"' "$TMPDIR/nights/index.html" | wc -l)" 3
 is "bundles: the baseline's and the newest stay" "$(find "$TMPDIR/artifacts" -name manifest.json | wc -l)" 2
@@ -46,6 +46,7 @@ exits "a slower night: exit 4" 4 "${night[@]}"
 is "says so" "$(tail -n 1 "$told" | cut -d ' ' -f 1)" regression
 like "after it measured the suspects again in turns" "$ERR" 'confirming 2 suspects'
 is "four times" "$(sqlite3 "$TMPDIR/results.db" "SELECT count(*) FROM run WHERE tag = 'confirm'")" 4
+is "a line a cell for a phone" "$(cat "$told.lines")" "$(printf 'a 16: regressed +80.0 %%\na 32: regressed +80.0 %%')"
 like "hands the report over" "$(cat "$told.report")" 'regressed'
 
 exits "a node that is away: exit 3" 3 "${night[@]}" --node 127.0.0.1:1

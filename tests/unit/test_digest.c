@@ -1,0 +1,62 @@
+/* digest: the worst first, at most ten lines, and the rest counted.
+ */
+#include "tests/unit/support.h"
+
+#include "harness/digest.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static struct delta cell(const char *variant, int context, enum verdict verdict, double ratio)
+{
+    struct delta d = {.context = context, .metric = METRIC_PREFILL_S, .verdict = verdict, .ratio = ratio};
+    snprintf(d.variant, sizeof d.variant, "%s", variant);
+    return d;
+}
+
+static void assert_line(const json_t *lines, size_t i, const char *want)
+{
+    assert_string_equal(json_string_value(json_array_get(lines, i)), want);
+}
+
+static void test_order(void **state)
+{
+    (void)state;
+    struct run_variant variants[] = {{.name = "v4", .status = STATUS_GATE_FAILED, .reason = "\033[2J"}};
+    const struct run_data run = {.variants = variants, .n_variants = 1};
+    struct delta deltas[] = {cell("a", 1, VERDICT_IMPROVED, 0.5), cell("a", 2, VERDICT_UNCHANGED, 1),
+                             cell("b", 1, VERDICT_BROKEN, NAN), cell("b", 2, VERDICT_REGRESSED, 1.123)};
+    deltas[1].metric = METRIC_PREFILL_S;
+    const struct comparison c = {.deltas = deltas, .count = 4, .primary = METRIC_PREFILL_S};
+    json_t *lines = digest_lines(&run, &c);
+    assert_int_equal(json_array_size(lines), 4);
+    assert_line(lines, 0, "v4: GATE_FAILED: \\x1b[2J");
+    assert_line(lines, 1, "b 2: regressed +12.3 %");
+    assert_line(lines, 2, "b 1: broken");
+    assert_line(lines, 3, "a 1: improved -50.0 %");
+    json_decref(lines);
+}
+
+static void test_limit(void **state)
+{
+    (void)state;
+    struct run_variant variant = {.name = "v", .status = STATUS_OK};
+    struct run_test tests[30] = {0};
+    for (int i = 0; i < 30; i++) {
+        tests[i].context = i;
+        tests[i].status = i % 2 ? STATUS_OK : STATUS_TIMEOUT;
+        snprintf(tests[i].reason, sizeof tests[i].reason, "overran");
+    }
+    const struct run_data run = {.variants = &variant, .n_variants = 1, .tests = tests, .n_tests = 30};
+    json_t *lines = digest_lines(&run, NULL);
+    assert_int_equal(json_array_size(lines), DIGEST_LINES_MAX);
+    assert_line(lines, 0, "v 0: TIMEOUT: overran");
+    assert_line(lines, 9, "and 6 more");
+    json_decref(lines);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_limit)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
