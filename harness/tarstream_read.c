@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -323,6 +324,9 @@ static void *extract(void *arg)
 {
     struct tar_extractor *x = arg;
     struct err err = {0};
+    sigset_t all;
+    sigfillset(&all); /* signals are for who waits for the node */
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
     int rc = extract_spooled(x, &err);
     pthread_mutex_lock(&x->lock);
     x->failed = rc != 0;
