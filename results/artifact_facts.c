@@ -119,6 +119,25 @@ static int add_env(const struct json_at *owner, const char *prefix, const json_t
     return 0;
 }
 
+/* "patches.v3": what its sources were changed by, as far as a fact's length goes. */
+static int add_patches(const struct json_at *variant, const char *name, struct draft *d, struct err *err)
+{
+    const json_t *patches = json_object_get(variant->value, "patches"), *patch;
+    char key[RUN_FACT_MAX], text[RUN_FACT_MAX] = "";
+    size_t i, len = 0;
+    json_array_foreach((json_t *)(uintptr_t)patches, i, patch)
+    {
+        const char *file = json_string_value(json_object_get(patch, "file")),
+                   *from = json_string_value(json_object_get(patch, "pattern")),
+                   *to = json_string_value(json_object_get(patch, "replacement"));
+        if (file && from && to && len < sizeof text)
+            len += (size_t)snprintf(text + len, sizeof text - len, "%s%s: %s -> %s", len ? "; " : "", file,
+                                    from, to);
+    }
+    snprintf(key, sizeof key, "patches.%s", name);
+    return draft_add_fact(d, key, text, err);
+}
+
 int artifact_env(const struct json_at *job, struct draft *d, struct err *err)
 {
     const json_t *secrets = json_object_get(job->value, "secrets");
@@ -129,7 +148,7 @@ int artifact_env(const struct json_at *job, struct draft *d, struct err *err)
         struct json_at v = json_element(&variants, i);
         char prefix[RUN_NAME_MAX + 1];
         snprintf(prefix, sizeof prefix, "%s.", d->variants[i].name);
-        if (add_env(&v, prefix, secrets, d, err) != 0)
+        if (add_env(&v, prefix, secrets, d, err) != 0 || add_patches(&v, d->variants[i].name, d, err) != 0)
             return -1;
     }
     return 0;

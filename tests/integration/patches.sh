@@ -58,6 +58,9 @@ is "the user's file is as it was" "$(sed -n 1p "$TREE/include/limits.h")" "#defi
 is "so is the staged tree" "$(cat "$WORK"/src/*/include/limits.h | sed -n 1p)" "#define MAX_SEQ_LEN 2048"
 is "a copy keeps its modes" "$(stat -c %a "$WORK"/patched/*/tool | sort -u)" 755
 
+exits "compare says what was patched" 0 ks compare "$(bundle_of plain)" "$first" --fail-on none
+like "   for each variant" "$OUT" 'patches\.b.*include/limits\.h: TILE 32 -> TILE 64'
+
 exits "again" 0 ks_run "$TMPDIR/limit.json" --tag again
 is "nothing is built again" "$(jq -r 'select(.event == "BUILD_END") | .status' "$(bundle_of again)/events.jsonl" | xargs)" "CACHED CACHED"
 is "but all is journalled again" "$(field "$(bundle_of again)" .sha256_after)" "$(field "$first" .sha256_after)"
