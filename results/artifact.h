@@ -27,7 +27,8 @@ int artifact_sha256(const struct json_at *obj, const char *key, char *out, struc
 int artifact_perf(const struct json_at *perf, struct draft *d, struct draft_test *t, struct err *err);
 /* node.json: every scalar that does not change from minute to minute becomes a fact. */
 int artifact_node(const struct json_at *node, struct draft *d, struct err *err);
-/* "env.K", "env.<variant>.K" and "patches.<variant>" of job.json; the values of job.secrets are never taken. */
+/* "env.K", "env.<variant>.K" and "patches.<variant>" of job.json; the values of job.secrets are never taken.
+ */
 int artifact_env(const struct json_at *job, struct draft *d, struct err *err);
 /* resources.json of a variant: scratch bytes and VGPRs, the largest of its kernels. */
 int artifact_resources(const struct json_at *resources, struct run_variant *v, struct err *err);
