@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { PIPE_BYTES = 1 << 20 };
+
 struct child {
     pid_t pid;
     int pidfd;
@@ -70,11 +72,13 @@ static int above_stdio(int fd)
     return high;
 }
 
+/* Wide, so that on a busy machine the client need not wait for our turn after every 64 KiB. */
 static int open_pipe(int *read_end, int *write_end)
 {
     int p[2];
     if (pipe2(p, O_CLOEXEC) < 0)
         return -1;
+    fcntl(p[0], F_SETPIPE_SZ, PIPE_BYTES); /* as it is where that is not granted */
     *read_end = above_stdio(p[0]);
     *write_end = above_stdio(p[1]);
     return *read_end < 0 || *write_end < 0 ? -1 : 0;
