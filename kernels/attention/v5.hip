@@ -7,12 +7,17 @@
 
 namespace
 {
+// A build for plain sm_90 has no wgmma.
 bool has_pipeline()
 {
+#if defined(KS_WGMMA)
     int device = 0, major = 0;
     return cudaGetDevice(&device) == cudaSuccess &&
            cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
            major == 9;
+#else
+    return false;
+#endif
 }
 
 hipError_t launch(const attn_args &args, hipStream_t stream)

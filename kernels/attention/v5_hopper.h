@@ -353,14 +353,15 @@ inline unsigned pipeline_blocks(int pieces)
     return static_cast<unsigned>(pieces < most ? pieces : most);
 }
 
+// The pipeline splits only when it is told to: no card has run that yet (docs/kernels/v5.md, "Not done").
 inline split pipeline_split(const attn_shape &s)
 {
-    return choose_split(s, cores());
+    return split_by(s, static_cast<int>(tiles(s.seq, span)));
 }
 
-inline size_t pipeline_scratch(const attn_shape &s)
+inline size_t pipeline_scratch(const attn_shape &)
 {
-    return counter_bytes + split_bytes_up_to(s, cores());
+    return counter_bytes;
 }
 
 inline attn_geometry pipeline_geometry(const attn_shape &s)

@@ -18,11 +18,16 @@ const struct {
     {"GRETA_PREFILL_Q_LDS", "v3"},
 };
 
+void append(std::string &list, const char *name)
+{
+    list += (list.empty() ? "" : ", ") + std::string(name);
+}
+
 std::string compiled_in()
 {
     std::string names;
     for (const attn_variant &variant : attn_variants())
-        names += (names.empty() ? "" : ", ") + std::string(variant.name);
+        append(names, variant.name);
     return names;
 }
 
@@ -54,6 +59,21 @@ const char *switched_on()
         variable = s.variable;
     }
     return found;
+}
+
+[[noreturn]] void refuse_dtype(attn_dtype dtype, const attn_variant &variant)
+{
+    std::string taken, instead;
+    for (const attn_dtype other : {ATTN_F32, ATTN_F16, ATTN_BF16}) {
+        if (variant.dtypes & 1u << other)
+            append(taken, dtype_name(other));
+    }
+    for (const attn_variant &other : attn_variants()) {
+        if (other.dtypes & 1u << dtype)
+            append(instead, other.name);
+    }
+    bad_input(std::string("variant ") + variant.name + " does not take --dtype " + dtype_name(dtype) +
+              ": use " + taken + (instead.empty() ? "" : ", or a variant that takes it: " + instead));
 }
 
 std::string gib(size_t bytes)
@@ -170,7 +190,7 @@ void check_shape(const attn_shape &s, const attn_variant &variant)
         bad_input("--kv-heads " + std::to_string(s.kv_heads) + ": must divide --heads " +
                   std::to_string(s.q_heads));
     if (!(variant.dtypes & 1u << s.dtype))
-        bad_input(std::string("variant ") + variant.name + " does not take --dtype " + dtype_name(s.dtype));
+        refuse_dtype(s.dtype, variant);
 
     size_t free_bytes, total_bytes;
     hip_check(hipMemGetInfo(&free_bytes, &total_bytes), "cannot ask the device for its memory");

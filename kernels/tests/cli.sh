@@ -74,6 +74,9 @@ small="--context 40 --heads 2 --head-dim 64"
     refuses "a word" "unknown option fast" $small fast
     refuses "a flag with a value" "--check takes no value" $small --check=1
     refuses "an unknown type" "--dtype f8" $small --dtype f8
+    refuses "a type that v5 lacks: what to use instead" \
+        "variant v5 does not take --dtype f32: use f16, bf16, or a variant that takes it: baseline, " $small --attn v5
+    refuses "a head dimension that v5 lacks" "--head-dim 32: must be 64 or 128" --context 8 --head-dim 32 --attn v5 --dtype bf16
     refuses "a type that the variant lacks" "variant v3 does not take --dtype bf16" $small --attn v3 --dtype bf16
     refuses "more memory than there is" "not enough memory" --context 16777216 --heads 4096
 }

@@ -1,8 +1,8 @@
-// launches: what every variant that is compiled in asks of a launch, without a GPU and without a GPU's runtime.
-// The functions that the compiler calls to register and to launch kernels are defined here; they write down
-// which kernel was started how. One JSON object a kernel and line: its mangled name, threads and dynamic LDS
-// a block, and for the kernel that the variant's geometry describes the threads that compute and how often
-// K or V is read. Linked instead of libamdhip64 or libcudart; what else those have is never called.
+// launches: what every variant that is compiled in asks of a launch, without a GPU and without a GPU's
+// runtime. The functions that the compiler calls to register and to launch kernels are defined here; they
+// write down which kernel was started how. One JSON object a kernel and line: its mangled name, threads and
+// dynamic LDS a block, and for the kernel that the variant's geometry describes the threads that compute and
+// how often K or V is read. Linked instead of libamdhip64 or libcudart; what else those have is never called.
 #include "attention/attention.h"
 #include "runner/json_line.h"
 
@@ -33,6 +33,8 @@ void note(const void *kernel, dim3 grid, dim3 block, size_t lds_bytes)
     const auto name = kernel_names().find(kernel);
     launches.push_back({name == kernel_names().end() ? "" : name->second, grid, block, lds_bytes});
 }
+
+constexpr int device_units = 128; // multiprocessors or compute units
 
 unsigned threads(const dim3 &d)
 {
@@ -77,8 +79,8 @@ void **__hipRegisterFatBinary(const void *)
 void __hipUnregisterFatBinary(void **)
 {
 }
-void __hipRegisterFunction(void **, const void *kernel, char *, const char *name, unsigned, void *, void *, void *,
-                           void *, int *)
+void __hipRegisterFunction(void **, const void *kernel, char *, const char *name, unsigned, void *, void *,
+                           void *, void *, int *)
 {
     kernel_names()[kernel] = name;
 }
@@ -108,6 +110,16 @@ hipError_t hipGetLastError(void)
 {
     return hipSuccess;
 }
+hipError_t hipGetDevice(int *device)
+{
+    *device = 0;
+    return hipSuccess;
+}
+hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t, int)
+{
+    *value = device_units;
+    return hipSuccess;
+}
 #else
 void **__cudaRegisterFatBinary(void *)
 {
@@ -120,8 +132,8 @@ void __cudaRegisterFatBinaryEnd(void **)
 void __cudaUnregisterFatBinary(void **)
 {
 }
-void __cudaRegisterFunction(void **, const char *kernel, char *, const char *name, int, uint3 *, uint3 *, dim3 *,
-                            dim3 *, int *)
+void __cudaRegisterFunction(void **, const char *kernel, char *, const char *name, int, uint3 *, uint3 *,
+                            dim3 *, dim3 *, int *)
 {
     kernel_names()[kernel] = name;
 }
@@ -143,7 +155,8 @@ cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *kernel)
     *out = static_cast<cudaKernel_t>(const_cast<void *>(kernel));
     return cudaSuccess;
 }
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **, size_t lds_bytes, cudaStream_t)
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **, size_t lds_bytes,
+                               cudaStream_t)
 {
     note(kernel, grid, block, lds_bytes);
     return cudaSuccess;
@@ -168,7 +181,7 @@ cudaError_t cudaGetDevice(int *device)
 // The device is one of the architecture that the kernels were compiled for.
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
 {
-    *value = attribute == cudaDevAttrComputeCapabilityMajor ? KS_ARCH_MAJOR : 1 << 20;
+    *value = attribute == cudaDevAttrComputeCapabilityMajor ? KS_ARCH_MAJOR : device_units;
     return cudaSuccess;
 }
 int driver_function_that_works(void)
@@ -191,11 +204,13 @@ int main()
     for (const attn_variant &variant : attn_variants()) {
         for (const attn_dtype dtype : {ATTN_F32, ATTN_F16, ATTN_BF16}) {
             for (const int head_dim : {64, 128}) {
-                // Long enough that no variant takes a short cut; v5 has a form of its own beyond 20480.
-                for (const int seq : {4096, 32768}) {
-                    if (variant.dtypes & 1u << dtype)
-                        print(variant, {1, seq, 32, 32, head_dim, true, dtype});
-                }
+                if (!(variant.dtypes & 1u << dtype))
+                    continue;
+                // Long enough that no variant takes a short cut; v5 has a form of its own beyond 20480, and
+                // one for few heads.
+                print(variant, {1, 4096, 32, 32, head_dim, true, dtype});
+                print(variant, {1, 32768, 32, 32, head_dim, true, dtype});
+                print(variant, {1, 4096, 1, 1, head_dim, true, dtype});
             }
         }
     }

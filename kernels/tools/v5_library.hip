@@ -11,12 +11,12 @@ attn_shape shape_of(int batch, int seq, int q_heads, int kv_heads, int head_dim,
     return {batch, seq, q_heads, kv_heads, head_dim, causal != 0, dtype ? ATTN_BF16 : ATTN_F16};
 }
 
-// Parts of at most `spans` spans of keys; 0: what the form would choose.
+// Parts of at most `spans` spans of keys; 0: what the device asks for.
 v5::split split_of(bool loop, const attn_shape &s, int spans)
 {
     if (spans > 0)
         return v5::split_by(s, spans);
-    return loop ? v5::tiles_split(s) : v5::pipeline_split(s);
+    return loop ? v5::tiles_split(s) : v5::choose_split(s, v5::cores());
 }
 } // namespace
 

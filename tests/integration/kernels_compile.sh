@@ -31,6 +31,22 @@ else
         like "amd gfx942: $variant is a code object for that GPU" \
             "$(llvm-readelf-19 --notes "$KERNELS/gfx942/$variant.hsaco" 2>&1)" 'amdgcn-amd-amdhsa--gfx942'
     done
+    exits "v5 on gfx90a: refused" 2 make -s -C kernels PLATFORM=amd ARCH=gfx90a VARIANT=v5 BUILD="$TMPDIR/build"
+    like "v5 on gfx90a: why, and what to use" "$ERR" 'gfx90a lacks the matrix instructions of v5: use baseline_vec'
+    # v5 was never run on that GPU: what the compiler made of it must be what it was written for.
+    v5=$KERNELS/gfx942-v5/resources.json
+    exits "v5 on gfx942: the compiler tells" 0 \
+        make -s -C kernels PLATFORM=amd ARCH=gfx942 VARIANT=v5 BUILD="${v5%/*}" resources
+    if command -v llvm-mca-19 >/dev/null; then
+        exits "v5 on gfx942: registers, scratch, LDS and ports are within the limits" 0 kernels/tools/v5_gfx942_check "$v5"
+        is "v5 on gfx942: both formats and head sizes, keys split and not" "$(grep -c 'attend_tiles.*: ok$' <<<"$OUT")" 8
+        jq '.kernels[0].vgpr_spills = 1' "$v5" >"$TMPDIR/spills.json"
+        exits "v5 on gfx942: a spill is found" 1 kernels/tools/v5_gfx942_check "$TMPDIR/spills.json"
+        jq '.kernels[].ports.HWVALU *= 1.1' "$v5" >"$TMPDIR/busy.json"
+        exits "v5 on gfx942: too much vector work is found" 1 kernels/tools/v5_gfx942_check "$TMPDIR/busy.json"
+    else
+        skip "v5 on gfx942" "llvm-mca-19 is not installed (scripts/install-deps gpu)"
+    fi
 fi
 
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
