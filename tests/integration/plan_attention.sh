@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# harness/plans/attention.json, v5 beside PyTorch's attention in one run, as far as a CPU goes: the plan's own commands on
+# the kernels' CPU device and a small shape, where PyTorch's tests are skipped and say why.
+# timeout: 600
+. tests/lib.sh
+
+plan=harness/plans/attention.json
+exits "the plan is taken" 0 "$KERNSWEEP" run "$plan" --dry-run --db "$TMPDIR/results.db"
+
+# Built for the CPU, 2 heads (one K/V head where there are 8) and one timed launch instead of 32 and 20.
+jq --arg dir "$PWD" --arg workdir "$TMPDIR/work" '
+    def small: {"PLATFORM=nvidia": "PLATFORM=cpu", "ARCH=sm_90a": "WERROR=", "32": "2", "8": "1", "20": "1", "1025": "65"}[.] // .;
+    .node = "local" | .workdir = $workdir | .source.dir = $dir | .contexts = [130] | .repetitions = 1 | .warmup = 0
+    | .variants |= map(if .build then .build[0] |= map(small) else . end
+        | if .gates then .gates[0].run |= map(small) else . end | .run |= map(small))' "$plan" >"$TMPDIR/plan.json"
+try "$KERNSWEEP" run "$TMPDIR/plan.json" --variants sdpa_flash,sdpa_cudnn,v5 --db "$TMPDIR/results.db" \
+    --artifacts "$TMPDIR/artifacts"
+bundle=$(find "$TMPDIR/artifacts" -name manifest.json -printf '%h\n')
+perf() { # VARIANT FILTER
+    jq -r "$2" "$bundle/$1/ctx_130_run1/perf.json" 2>&1
+}
+is "v5 is built, passes its gate and is timed" "$(perf v5 '"\(.exit_status) \(.timings.attn_impl)"')" "OK v5_mma" || diag "$OUT" "$ERR"
+is "its result was compared with fp64" "$(perf v5 '.timings.rel_l2 > 0 and .timings.rel_l2 < 4e-3')" true
+for variant in sdpa_flash sdpa_cudnn; do
+    is "$variant is skipped" "$(perf $variant .exit_status)" SKIPPED
+    like "$variant says why" "$(perf $variant .reason)" 'no PyTorch in|sees no GPU'
+done
+done_testing
