@@ -34,17 +34,6 @@ static int read_plan(struct report_model *m, struct compare_options *compare, co
     return 0;
 }
 
-static enum metric deciding_metric(const struct run_data *run)
-{
-    bool kernel = false;
-    for (size_t i = 0; i < run->n_cells; i++) {
-        if (run->cells[i].n[METRIC_PREFILL_S])
-            return METRIC_PREFILL_S;
-        kernel |= run->cells[i].n[METRIC_KERNEL_MS] > 0;
-    }
-    return kernel ? METRIC_KERNEL_MS : METRIC_PREFILL_S;
-}
-
 static int load_run(struct report_model *m, struct compare_options *compare, struct err *err)
 {
     const char *reference = NULL;
@@ -53,7 +42,7 @@ static int load_run(struct report_model *m, struct compare_options *compare, str
     if (m->now.n_variants == 0)
         return err_set(err, ERR_INPUT, "run %s holds no variant: there is nothing to report",
                        m->now.info.run_id);
-    m->metric = deciding_metric(&m->now);
+    m->metric = run_data_metric(&m->now);
     if (read_plan(m, compare, &reference, err) ||
         run_data_reference(&m->now, reference, &m->reference, err) ||
         compare_variants(&m->now, m->reference, m->metric, &m->vs, &m->n_vs, err) ||
@@ -101,7 +90,8 @@ void report_model_release(struct report_model *m)
 
 struct variant_view report_model_view(const struct report_model *m)
 {
-    return (struct variant_view){.run = &m->now, .reference = m->reference, .vs = m->vs, .count = m->n_vs};
+    return (struct variant_view){
+        .run = &m->now, .reference = m->reference, .vs = m->vs, .count = m->n_vs, .metric = m->metric};
 }
 
 const char *report_model_reference(const struct report_model *m)

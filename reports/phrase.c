@@ -20,19 +20,20 @@ void phrase_ratio(struct buf *out, enum report_lang lang, double ratio)
         message_plain(out, lang, MSG_RATIO_TIMES_FASTER, num_fixed(1 / ratio, 2).s);
 }
 
-/* The smallest context above `after`; 0 when there is none. */
+/* The smallest context above `after`; -1 when there is none. */
 static int next_context(const struct run_data *run, int after)
 {
     int next = INT_MAX;
     for (size_t i = 0; i < run->n_cells; i++)
         if (run->cells[i].context > after && run->cells[i].context < next)
             next = run->cells[i].context;
-    return next == INT_MAX ? 0 : next;
+    return next == INT_MAX ? -1 : next;
 }
 
+/* A context of 0 is none: other tools' benchmarks have no prompt. */
 void phrase_contexts(struct buf *out, const struct run_data *run)
 {
-    for (int n = next_context(run, 0); n; n = next_context(run, n)) {
+    for (int n = next_context(run, 0); n > 0; n = next_context(run, n)) {
         buf_puts(out, out->len ? ", " : "");
         buf_puts(out, num_int(n).s);
     }
@@ -60,12 +61,12 @@ static double context_number(const struct run_data *run, int context, cell_numbe
 
 static bool same_for_all(const struct run_data *run, cell_number *get, double *value)
 {
-    int first = next_context(run, 0);
+    int first = next_context(run, -1);
     *value = context_number(run, first, get);
-    for (int n = first; n; n = next_context(run, n))
+    for (int n = first; n >= 0; n = next_context(run, n))
         if (!(context_number(run, n, get) == *value))
             return false;
-    return first != 0;
+    return first >= 0;
 }
 
 static double cell_timeout(const struct cell *c)
@@ -91,7 +92,7 @@ static void per_context(struct buf *out, const struct run_data *run, cell_number
         return;
     }
     const char *separator = "";
-    for (int n = next_context(run, 0); n; n = next_context(run, n)) {
+    for (int n = next_context(run, -1); n >= 0; n = next_context(run, n)) {
         value = context_number(run, n, get);
         if (isnan(value))
             continue;

@@ -140,11 +140,11 @@ static void bar_rows(struct buf *out, const struct report_model *m, const size_t
 {
     for (size_t i = 0; i < m->now.n_cells; i++) {
         const struct cell *c = &m->now.cells[i];
-        if (c->variant != m->reference || isnan(c->median[METRIC_PREFILL_S]))
+        if (c->variant != m->reference || isnan(c->median[m->metric]))
             continue;
         buf_printf(out, "\"%d\"", c->context);
         for (size_t k = 0; k < n; k++) {
-            double f = compare_pair(&m->now, variants[k], m->reference, c->context, METRIC_PREFILL_S).factor;
+            double f = compare_pair(&m->now, variants[k], m->reference, c->context, m->metric).factor;
             if (isfinite(f))
                 buf_printf(out, " %.6g", f);
             else

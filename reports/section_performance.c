@@ -11,10 +11,11 @@ void section_performance(const struct report_model *m, struct md *w)
     if (m->now.n_cells == 0)
         return;
     table_init(&t);
-    table_performance(&t, &m->now, w->lang);
+    table_performance(&t, &m->now, m->metric, w->lang);
     md_heading(w, 2, MSG_H_PERFORMANCE);
     md_table(w, &t);
-    md_para(w, MSG_PERFORMANCE_NOTE);
+    if (m->metric == METRIC_PREFILL_S)
+        md_para(w, MSG_PERFORMANCE_NOTE);
     table_release(&t);
 }
 
@@ -40,7 +41,7 @@ static void speedup_rows(const struct report_model *m, size_t earlier, size_t la
         const struct cell *c = &m->now.cells[i];
         if (c->variant != later)
             continue;
-        struct variant_delta d = compare_pair(&m->now, later, earlier, c->context, METRIC_PREFILL_S);
+        struct variant_delta d = compare_pair(&m->now, later, earlier, c->context, m->metric);
         if (!isfinite(d.factor) || d.reference == later)
             continue;
         table_code(t, m->now.variants[later].name);

@@ -65,8 +65,12 @@ static void tests(const struct report_model *m, struct md *w)
     const struct run_info *i = &m->now.info;
     buf_init(&contexts, PHRASE_MAX);
     phrase_contexts(&contexts, &m->now);
-    md_item(w, MSG_SUMMARY_RUN, buf_str(&contexts), i->node, i->date, num_int(i->counts.ok).s,
-            num_int(i->counts.total).s, num_int(i->counts.failed).s, num_int(i->counts.skipped).s);
+    struct num ok = num_int(i->counts.ok), total = num_int(i->counts.total),
+               failed = num_int(i->counts.failed), skipped = num_int(i->counts.skipped);
+    if (contexts.len)
+        md_item(w, MSG_SUMMARY_RUN, buf_str(&contexts), i->node, i->date, ok.s, total.s, failed.s, skipped.s);
+    else
+        md_item(w, MSG_SUMMARY_RUN_PLAIN, i->node, i->date, ok.s, total.s, failed.s, skipped.s);
     buf_release(&contexts);
 }
 

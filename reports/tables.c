@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *reference_name(const struct variant_view *v)
 {
@@ -130,8 +131,21 @@ static double time_bound(const struct run_data *run, const struct cell *c)
     return c->timeout_s > 0 ? c->timeout_s : run->tests[c->first].value[METRIC_WALL_S];
 }
 
-static void prefill_cell(struct table *t, const struct run_data *run, const struct cell *c,
-                         enum report_lang lang)
+struct num metric_text(enum metric m, double v)
+{
+    const char *unit = metric_info(m)->unit;
+    if (strcmp(unit, "bytes") == 0)
+        return num_bytes(v);
+    return strcmp(unit, "s") == 0 || strcmp(unit, "ms") == 0 ? num_seconds(v) : num_rate(v);
+}
+
+static const char *metric_title(enum metric m, enum report_lang lang)
+{
+    return m == METRIC_PREFILL_S ? message(lang, MSG_COL_PREFILL) : metric_info(m)->title;
+}
+
+static void value_cell(struct table *t, const struct run_data *run, const struct cell *c, enum metric m,
+                       enum report_lang lang)
 {
     struct buf b;
     double bound = time_bound(run, c);
@@ -139,7 +153,7 @@ static void prefill_cell(struct table *t, const struct run_data *run, const stru
     if (isfinite(bound))
         message_plain(&b, lang, MSG_WALL_ABOVE, num_seconds(bound).s);
     else
-        buf_puts(&b, num_seconds(c->median[METRIC_PREFILL_S]).s);
+        buf_puts(&b, metric_text(m, c->median[m]).s);
     table_text(t, buf_str(&b));
     buf_release(&b);
 }
@@ -172,7 +186,7 @@ void table_consolidated(struct table *t, const struct variant_view *v, enum repo
     table_column(t, message(lang, MSG_COL_CONTEXT), true);
     table_column(t, message(lang, MSG_COL_VARIANT), false);
     table_column(t, message(lang, MSG_COL_KERNEL), false);
-    table_column(t, message(lang, MSG_COL_PREFILL), true);
+    table_column(t, metric_title(v->metric, lang), true);
     table_column(t, message(lang, MSG_COL_VS_BASELINE), true);
     table_column(t, message(lang, MSG_COL_STATUS), false);
     if (cells_by_context(v->run, &order)) {
@@ -184,22 +198,25 @@ void table_consolidated(struct table *t, const struct variant_view *v, enum repo
         table_text(t, num_int(c->context).s);
         table_code(t, v->run->variants[c->variant].name);
         table_code(t, kernel_name(v->run, c));
-        prefill_cell(t, v->run, c, lang);
+        value_cell(t, v->run, c, v->metric, lang);
         factor_cell(t, v, order[k], lang);
         standing_cell(t, v, order[k], lang);
     }
     free(order);
 }
 
-void table_performance(struct table *t, const struct run_data *run, enum report_lang lang)
+void table_performance(struct table *t, const struct run_data *run, enum metric m, enum report_lang lang)
 {
     size_t *order = NULL;
+    bool tokens = m == METRIC_PREFILL_S, wall_alone = m == METRIC_WALL_S;
     table_column(t, message(lang, MSG_COL_CONTEXT), true);
     table_column(t, message(lang, MSG_COL_VARIANT), false);
-    table_column(t, "prefill_s", true);
+    if (!wall_alone)
+        table_column(t, metric_info(m)->name, true);
     table_column(t, "wall_time_s", true);
     table_column(t, "attn_impl", false);
-    table_column(t, message(lang, MSG_COL_THROUGHPUT), true);
+    if (tokens)
+        table_column(t, message(lang, MSG_COL_THROUGHPUT), true);
     table_column(t, message(lang, MSG_COL_REPETITIONS), true);
     table_column(t, message(lang, MSG_COL_STATUS), false);
     if (cells_by_context(run, &order)) {
@@ -210,10 +227,12 @@ void table_performance(struct table *t, const struct run_data *run, enum report_
         const struct cell *c = &run->cells[order[k]];
         table_text(t, num_int(c->context).s);
         table_code(t, run->variants[c->variant].name);
-        prefill_cell(t, run, c, lang);
+        if (!wall_alone)
+            value_cell(t, run, c, m, lang);
         table_text(t, num_seconds(c->median[METRIC_WALL_S]).s);
         table_code(t, kernel_name(run, c));
-        table_text(t, num_rate(c->median[METRIC_TOK_PER_S]).s);
+        if (tokens)
+            table_text(t, num_rate(c->median[METRIC_TOK_PER_S]).s);
         table_text(t, num_int(c->counted).s);
         table_marked(t, cell_status(c).s, status_mark(c));
     }

@@ -17,6 +17,7 @@ struct variant_view {
     size_t reference;
     const struct variant_delta *vs;
     size_t count;
+    enum metric metric; /* what the variants are compared by */
 };
 
 /* How a cell stands against the reference variant. */
@@ -30,14 +31,14 @@ enum standing {
 };
 enum standing standing_of(const struct variant_view *v, size_t i);
 
-/* Context, Variant, Kernel name, Prefill (s), vs Baseline, Status. */
+/* Context, Variant, Kernel name, Prefill (s) or what decides in its place, vs Baseline, Status. */
 void table_consolidated(struct table *t, const struct variant_view *v, enum report_lang lang);
 /* Context, Variant, prefill_s, wall_time_s, attn_impl, Throughput (tok/s), Status. */
-void table_performance(struct table *t, const struct run_data *run, enum report_lang lang);
+void table_performance(struct table *t, const struct run_data *run, enum metric m, enum report_lang lang);
 /* Variant, Context, Prefill (s), tok/s, Factor, Expected, Step, Step expected, Flag. */
 void table_scaling(struct table *t, const struct run_data *run, const struct scaling_set *set,
                    enum report_lang lang);
-/* Context, Variant, base, now, factor, change, Verdict, Evidence. */
+/* Context, Variant, base, now, factor, change, Verdict, Evidence; and the metric when there are several. */
 void table_comparison(struct table *t, const struct comparison *c, enum report_lang lang);
 
 /* A step whose time grows this much more than n^2 is flagged. */
@@ -45,6 +46,9 @@ void table_comparison(struct table *t, const struct comparison *c, enum report_l
 bool scaling_flagged(const struct scaling_row *row);
 /* Whether any variant was measured at more than one context. */
 bool scaling_has_steps(const struct scaling_set *set);
+
+/* As its unit is read: 22.77, 1.5 GiB, 180. */
+struct num metric_text(enum metric m, double v);
 
 const char *verdict_word(enum verdict v, enum report_lang lang);
 /* Appends what a verdict rests on: counts, method, thresholds, warnings. */

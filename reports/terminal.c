@@ -19,10 +19,10 @@ static int finish(struct table *t, bool colour, struct buf *out, struct err *err
 int report_run_text(const struct run_data *run, size_t reference, bool colour, struct buf *out,
                     struct err *err)
 {
-    struct variant_view view = {.run = run, .reference = reference};
+    struct variant_view view = {.run = run, .reference = reference, .metric = run_data_metric(run)};
     struct variant_delta *vs = NULL;
     struct table t;
-    if (compare_variants(run, reference, METRIC_PREFILL_S, &vs, &view.count, err))
+    if (compare_variants(run, reference, view.metric, &vs, &view.count, err))
         return -1;
     view.vs = vs;
     table_init(&t);

@@ -2,6 +2,8 @@
 #include "reports/tables.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 const char *verdict_word(enum verdict v, enum report_lang lang)
 {
@@ -50,6 +52,15 @@ static void evidence_of_absence(const struct delta *d, enum report_lang lang, st
                       status_name(d->now_status));
 }
 
+static struct num with_unit(enum metric m, double v)
+{
+    const char *unit = metric_info(m)->unit;
+    struct num n = metric_text(m, v), out;
+    bool bare = !*unit || strcmp(unit, "bytes") == 0; /* bytes bring theirs */
+    snprintf(out.s, sizeof out.s, "%.24s%s%.12s", n.s, bare ? "" : " ", bare ? "" : unit);
+    return out;
+}
+
 static void evidence_of_method(const struct delta *d, enum report_lang lang, struct buf *out)
 {
     struct num base_n = num_int(d->base_n), now_n = num_int(d->now_n), limit = num_percent(d->threshold);
@@ -74,7 +85,7 @@ static void evidence_of_method(const struct delta *d, enum report_lang lang, str
         return;
     case METHOD_ROBUST_Z:
         message_plain(out, lang, MSG_EVIDENCE_ROBUST_Z, num_fixed(d->z, 1).s, num_int(d->history_n).s,
-                      num_seconds(d->history_median).s, limit.s);
+                      with_unit(d->metric, d->history_median).s, limit.s);
         return;
     }
 }
@@ -103,15 +114,17 @@ double verdict_reference(const struct delta *d)
     return isfinite(d->reference) ? d->reference : d->base_median;
 }
 
-static void comparison_row(struct table *t, const struct delta *d, enum report_lang lang)
+static void comparison_row(struct table *t, const struct delta *d, bool several, enum report_lang lang)
 {
     struct buf evidence;
     buf_init(&evidence, 1024);
     verdict_evidence(d, lang, &evidence);
     table_text(t, num_int(d->context).s);
     table_code(t, d->variant);
-    table_text(t, num_seconds(verdict_reference(d)).s);
-    table_text(t, num_seconds(d->now_median).s);
+    if (several)
+        table_code(t, metric_info(d->metric)->name);
+    table_text(t, metric_text(d->metric, verdict_reference(d)).s);
+    table_text(t, metric_text(d->metric, d->now_median).s);
     table_text(t, num_factor(d->factor).s);
     table_text(t, num_change(d->ratio - 1).s);
     table_marked(t, verdict_word(d->verdict, lang), verdict_mark(d->verdict));
@@ -120,17 +133,33 @@ static void comparison_row(struct table *t, const struct delta *d, enum report_l
     buf_release(&evidence);
 }
 
+/* "Base (ms)"; without a unit where the values bring their own or differ in it. */
+static void side_column(struct table *t, enum msg id, enum metric m, bool several, enum report_lang lang)
+{
+    char title[64];
+    const char *unit = several || strcmp(metric_info(m)->unit, "bytes") == 0 ? "" : metric_info(m)->unit;
+    if (*unit)
+        snprintf(title, sizeof title, "%s (%s)", message(lang, id), unit);
+    else
+        snprintf(title, sizeof title, "%s", message(lang, id));
+    table_column(t, title, true);
+}
+
 void table_comparison(struct table *t, const struct comparison *c, enum report_lang lang)
 {
+    bool several = false;
+    for (size_t i = 0; i < c->count; i++)
+        several |= c->deltas[i].metric != c->primary;
     table_column(t, message(lang, MSG_COL_CONTEXT), true);
     table_column(t, message(lang, MSG_COL_VARIANT), false);
-    table_column(t, message(lang, MSG_COL_BASE), true);
-    table_column(t, message(lang, MSG_COL_NOW), true);
+    if (several)
+        table_column(t, message(lang, MSG_COL_METRIC), false);
+    side_column(t, MSG_COL_BASE_SIDE, c->primary, several, lang);
+    side_column(t, MSG_COL_NOW_SIDE, c->primary, several, lang);
     table_column(t, message(lang, MSG_COL_VS_BASE), true);
     table_column(t, message(lang, MSG_COL_CHANGE), true);
     table_column(t, message(lang, MSG_COL_VERDICT), false);
     table_column(t, message(lang, MSG_COL_EVIDENCE), false);
     for (size_t i = 0; i < c->count; i++)
-        if (c->deltas[i].metric == c->primary)
-            comparison_row(t, &c->deltas[i], lang);
+        comparison_row(t, &c->deltas[i], several, lang);
 }

@@ -42,6 +42,8 @@ like "from 469.749 s to 1181.64 s" "$OUT" "16384 +baseline +469\.75 +1181\.64 .*
 like "what was measured once and not now is not forgotten" "$OUT" "4096 +baseline .*missing"
 exits "--fail-on failure asks whether anything broke" 0 ks compare 20260212 20260214 --fail-on failure
 exits "--fail-on none takes it calmly" 0 ks compare 20260212 20260214 --fail-on none
+exits "all metrics beside it" 0 ks compare 20260212 20260212 --all-metrics
+like "each with its own numbers" "$OUT" "8192 +baseline +model_load_s +21\\.62 +21\\.62 .*unchanged"
 exits "as JSON" 4 ks compare 20260212 20260214 --json
 is "with the evidence" "$(jq -c '.cells[] | select(.context == 8192 and .variant == "baseline") | [.verdict, .method,
     .base_n, .now_n, .threshold, .history_n]' <<<"$OUT")" '["regressed","threshold",1,1,0.05,0]'
