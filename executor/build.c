@@ -4,6 +4,7 @@
 #include "common/sha256.h"
 #include "executor/artifact.h"
 #include "executor/logtext.h"
+#include "executor/node_lock.h"
 #include "executor/resources.h"
 #include "executor/step.h"
 
@@ -148,6 +149,25 @@ int build_use(struct suite *s, size_t variant, const char *key, struct err *err)
     return layout_entry(s->layout, state->build, "build", key, err);
 }
 
+/* With whatever keeps others from the build's folder. */
+static int make(struct suite *s, size_t variant, const char *mark, struct err *err)
+{
+    struct variant_state *state = &s->variant[variant];
+    if (s->job.fresh || !fs_exists(mark))
+        return build_anew(s, variant, err);
+    state->build_cached = true;
+    if (copy_log(state->build, CACHED_LOG, state->dir, "build.log", err) != 0 ||
+        resources_take(s, variant, err) != 0)
+        return -1;
+    return end_event(s, variant, "CACHED", NULL, err);
+}
+
+static int refuse(struct suite *s, size_t variant, struct err *err)
+{
+    s->variant[variant].status = STATUS_BUILD_FAILED;
+    return end_event(s, variant, status_name(STATUS_BUILD_FAILED), NULL, err);
+}
+
 int build_variant(struct suite *s, size_t variant, struct err *err)
 {
     char key[SHA256_HEX_LEN + 1], mark[FS_PATH_MAX], dir[FS_PATH_MAX];
@@ -161,11 +181,9 @@ int build_variant(struct suite *s, size_t variant, struct err *err)
         return fs_mkdir_p(state->build, 0700, err);
     if (journal_add(&s->journal, EVENT_BUILD_START, json_pack("{s:s}", "variant", v->name), err) != 0)
         return -1;
-    if (s->job.fresh || !fs_exists(mark))
-        return build_anew(s, variant, err);
-    state->build_cached = true;
-    if (copy_log(state->build, CACHED_LOG, state->dir, "build.log", err) != 0 ||
-        resources_take(s, variant, err) != 0)
-        return -1;
-    return end_event(s, variant, "CACHED", NULL, err);
+    struct lock lock = {.fd = -1};
+    int taken = s->job.part.on ? node_lock_build(&lock, s, key, state->reason, err) : 1;
+    int rc = taken < 0 ? -1 : taken == 0 ? refuse(s, variant, err) : make(s, variant, mark, err);
+    lock_close(&lock);
+    return rc;
 }

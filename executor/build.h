@@ -1,6 +1,7 @@
 /* build: a variant's build in <workdir>/build/<key>/, where the key covers the source, the commands, their
  * environment and the toolchain, so that an unchanged nightly builds nothing and a stale binary cannot be
- * timed. A folder counts only when it holds ".complete". One run at a time builds (it holds the node's lock).
+ * timed. A folder counts only when it holds ".complete". One run at a time builds (it holds the node's lock,
+ * or, in a scheduler's job, the build's).
  */
 #ifndef KERNSWEEP_EXECUTOR_BUILD_H
 #define KERNSWEEP_EXECUTOR_BUILD_H

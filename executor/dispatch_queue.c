@@ -315,22 +315,6 @@ int dispatch_wait(struct dispatch *d, struct err *err)
     return rc;
 }
 
-/* An attempt that is told to end closes its run as cancelled when it finds this. */
-static int mark_attempts(struct dispatch *d, struct err *err)
-{
-    char dir[FS_PATH_MAX], path[FS_PATH_MAX];
-    for (size_t i = 0; i < d->count; i++)
-        for (size_t k = 0; k < d->order[i].count; k++) {
-            const struct order_task *t = &d->order[i].task[k];
-            if (t->over || !*t->attempt)
-                continue;
-            if (order_attempt_dir(&d->order[i], k, d->s, dir, err) != 0 ||
-                fs_join(path, err, dir, RUN_CANCEL) != 0 || fs_write_file(path, "", 0, 0600, err) != 0)
-                return -1;
-        }
-    return 0;
-}
-
 static int cancel_jobs(struct dispatch *d, bool *done, struct err *err)
 {
     int64_t *jobs = calloc(d->count + 1, sizeof *jobs);
@@ -377,7 +361,7 @@ int dispatch_end_jobs(struct dispatch *d, struct err *err)
     while (rc == 0 && !dispatch_all_over(d) && clock_left_ms(deadline_ns) > 0) {
         d->s->loop.stop = false; /* heard */
         d->look_ns = 0;
-        if (!cancelled && (mark_attempts(d, err) != 0 || cancel_jobs(d, &cancelled, err) != 0))
+        if (!cancelled && cancel_jobs(d, &cancelled, err) != 0)
             return -1;
         rc = dispatch_watch(d, err);
         if (rc == 0 && !dispatch_all_over(d))

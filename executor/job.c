@@ -506,18 +506,20 @@ static int read_part_tests(struct job *job, const struct json_at *part, struct e
 
 static int read_part(struct job *job, const struct json_at *root, struct err *err)
 {
-    static const char *const keys[] = {"variant", "prepare", "build", "host", "fence", "tests", NULL};
+    static const char *const keys[] = {"variant", "prepare", "build", "host",
+                                       "fence",   "cancel",  "tests", NULL};
     struct json_at at = json_member(root, "part");
     struct job_part *part = &job->part;
     const char *variant;
-    *part = (struct job_part){.build = "", .host = "", .fence = ""};
+    *part = (struct job_part){.build = "", .host = "", .fence = "", .cancel = ""};
     if (!at.value)
         return 0;
     if (json_keys(&at, keys, err) != 0 || json_get_str(&at, "variant", &variant, err) != 0 ||
         json_get_bool_def(&at, "prepare", &part->prepare, err) != 0 ||
         json_get_str_def(&at, "build", &part->build, err) != 0 ||
         json_get_str_def(&at, "host", &part->host, err) != 0 ||
-        json_get_str(&at, "fence", &part->fence, err) != 0)
+        json_get_str(&at, "fence", &part->fence, err) != 0 ||
+        json_get_str(&at, "cancel", &part->cancel, err) != 0)
         return -1;
     struct json_at build = json_member(&at, "build");
     if (find_variant(job, variant, &part->variant) != 0)

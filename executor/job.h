@@ -70,9 +70,10 @@ struct job_part {
     bool on; /* false: this process does the whole job */
     size_t variant;
     bool prepare;
-    const char *build; /* key of the build to use; "": to be built here */
-    const char *host;  /* what the scheduler calls this machine */
-    const char *fence; /* a file: once it is there, nobody waits for this task any more */
+    const char *build;  /* key of the build to use; "": to be built here */
+    const char *host;   /* what the scheduler calls this machine */
+    const char *fence;  /* a file: once it is there, nobody waits for this task any more */
+    const char *cancel; /* a file: it is there when the user asked for the whole run's end */
 };
 
 struct job {

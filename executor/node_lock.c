@@ -14,6 +14,7 @@ struct wanted {
     struct lock *lock;
     const char *path;
     const char *what; /* "this node", "GPU 1d0f..." */
+    double wait_s;
     int64_t until_ns;
 };
 
@@ -26,8 +27,8 @@ static int tell_waiting(struct suite *s, const struct wanted *w, const struct lo
                         struct err *err)
 {
     char text[VERDICT_REASON_MAX];
-    reason_set(text, "waiting up to %g s for the run %s (pid %ld) that uses %s", s->job.lock_wait_s,
-               holder->what, (long)holder->pid, w->what);
+    reason_set(text, "waiting up to %g s for the run %s (pid %ld) that uses %s", w->wait_s, holder->what,
+               (long)holder->pid, w->what);
     return tell(s, text, err);
 }
 
@@ -58,12 +59,11 @@ static int take(const struct wanted *w, struct suite *s, char *reason, struct er
     int taken = lock_try(w->lock, err);
     if (taken == 0 && lock_look(w->path, &holder, err) != 0)
         return -1;
-    if (taken == 0 && s->job.lock_wait_s > 0)
+    if (taken == 0 && w->wait_s > 0)
         taken = tell_waiting(s, w, &holder, err) == 0 ? wait_for(w, s, err) : -1;
     if (taken == 0)
         reason_set(reason, "%s is used by the run %s (pid %ld)%s", w->what, holder.what, (long)holder.pid,
-                   s->job.lock_wait_s > 0 ? " for longer than lock_wait_s"
-                                          : "; set lock_wait_s to wait for it");
+                   w->wait_s > 0 ? " for longer than it may wait" : "; set lock_wait_s to wait for it");
     if (taken == 1 && lock_describe(w->lock, s->job.run_id, err) != 0)
         return -1;
     return taken;
@@ -83,7 +83,8 @@ static int take_gpu(struct node_lock *lock, struct suite *s, const char *name, i
         return tell(s, text, err) == 0 ? 1 : -1;
     }
     lock->gpu_count++;
-    const struct wanted w = {.lock = gpu, .path = path, .what = what, .until_ns = until_ns};
+    const struct wanted w = {
+        .lock = gpu, .path = path, .what = what, .wait_s = s->job.lock_wait_s, .until_ns = until_ns};
     return take(&w, s, reason, err);
 }
 
@@ -105,7 +106,11 @@ int node_lock_take(struct node_lock *lock, struct suite *s, char *reason, struct
     char path[FS_PATH_MAX];
     struct gpu_use use;
     int64_t until_ns = clock_mono_ns() + (int64_t)(s->job.lock_wait_s * 1e9);
-    const struct wanted w = {.lock = &lock->workdir, .path = path, .what = "this node", .until_ns = until_ns};
+    const struct wanted w = {.lock = &lock->workdir,
+                             .path = path,
+                             .what = "this node",
+                             .wait_s = s->job.lock_wait_s,
+                             .until_ns = until_ns};
     if (fs_join(path, err, s->layout->workdir, NODE_LOCK) != 0 || lock_open(&lock->workdir, path, err) != 0)
         return -1;
     int taken = take(&w, s, reason, err);
@@ -117,4 +122,19 @@ int node_lock_take(struct node_lock *lock, struct suite *s, char *reason, struct
     for (size_t i = 0; taken == 1 && i < use.count; i++)
         taken = take_gpu(lock, s, use.name[i], until_ns, reason, err);
     return taken;
+}
+
+int node_lock_build(struct lock *lock, struct suite *s, const char *key, char *reason, struct err *err)
+{
+    char path[FS_PATH_MAX], name[32];
+    double wait_s = s->job.build_timeout_s;
+    const struct wanted w = {.lock = lock,
+                             .path = path,
+                             .what = "this build's folder",
+                             .wait_s = wait_s,
+                             .until_ns = clock_mono_ns() + (int64_t)(wait_s * 1e9)};
+    snprintf(name, sizeof name, "build.%.1s.lock", key);
+    if (fs_join(path, err, s->layout->workdir, name) != 0 || lock_open(lock, path, err) != 0)
+        return -1;
+    return take(&w, s, reason, err);
 }

@@ -191,5 +191,7 @@ const char *suite_host(const struct suite *s)
 bool suite_cancelled(const struct suite *s)
 {
     char path[FS_PATH_MAX];
+    if (s->job.part.on)
+        return fs_exists(s->job.part.cancel);
     return fs_join(path, NULL, s->dir, RUN_CANCEL) == 0 && fs_exists(path);
 }

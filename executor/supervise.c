@@ -12,6 +12,7 @@
 #include "executor/patched.h"
 #include "executor/perf.h"
 #include "executor/process.h"
+#include "executor/resources.h"
 #include "executor/suite.h"
 #include "executor/summary.h"
 #include "executor/test_run.h"
@@ -145,6 +146,8 @@ static int prepare_variants(struct suite *s, struct err *err)
         return -1;
     if (part->on && !part->prepare)
         return 0;
+    if (part->on && *part->build && resources_take(s, part->variant, err) != 0) /* gates ask for them */
+        return -1;
     for (size_t i = 0; i < s->job.variant_count && !s->loop.stop; i++) {
         if (part->on && (*part->build || i != part->variant))
             continue;

@@ -48,17 +48,17 @@ static int identify(struct attempt *a, const struct layout *l, const char *run_i
 /* The order's own words about this task; the caller json_decref()s. */
 static json_t *encode_part(const struct attempt *a, int order, struct err *err)
 {
-    char path[FS_PATH_MAX];
-    if (order_path(a->run, path, err, "%d.json", order) != 0)
+    char path[FS_PATH_MAX], cancel[FS_PATH_MAX];
+    if (order_path(a->run, path, err, "%d.json", order) != 0 || fs_join(cancel, err, a->run, RUN_CANCEL) != 0)
         return NULL;
     json_t *root = json_load(path, LIMIT_JSON_BYTES, err), *part = NULL;
     json_t *tests = json_array_get(json_object_get(root, "tasks"), (size_t)a->index - 1);
     if (root && !tests)
         err_set(err, ERR_INPUT, "%s: has no task %ld", path, a->index);
     else if (root)
-        part = json_pack("{s:O, s:O, s:O, s:s, s:s, s:O}", "variant", json_object_get(root, "variant"),
+        part = json_pack("{s:O, s:O, s:O, s:s, s:s, s:s, s:O}", "variant", json_object_get(root, "variant"),
                          "prepare", json_object_get(root, "prepare"), "build", json_object_get(root, "build"),
-                         "host", a->host, "fence", a->fence, "tests", tests);
+                         "host", a->host, "fence", a->fence, "cancel", cancel, "tests", tests);
     if (tests && !part)
         err_set(err, ERR_INPUT, "%s: is not an order", path);
     json_decref(root);

@@ -51,6 +51,16 @@ is "the gate was met" "$(jq -r '.variants[] | select(.name == "two") | .gates[0]
 exits "the next sweep builds nothing" 0 sweep again "$TMPDIR/plan.json" --variants one --contexts 16
 is "and says so" "$(jq -r 'select(.event == "BUILD_END") | .status' "$(bundle_of again)/events.jsonl")" CACHED
 
+# Two sweeps of one source at once: one of them builds.
+# shellcheck disable=SC2016 # for the shell in the plan
+plan_with '.variants[0].build = [["sh", "-c", "echo built >>$MARKS/builds; sleep 1; cp {src}/workload {build}/workload"]]' "$TMPDIR/slow.json"
+start first "$TMPDIR/slow.json" --variants one --contexts 16
+first=$RUN_PID
+exits "two sweeps may build the same at once" 0 sweep second "$TMPDIR/slow.json" --variants one --contexts 16
+RUN_PID=$first
+ends "and both are done" 0
+is "it is built once" "$(wc -l <"$MARKS/builds")" 1
+
 # A job a test; builds on the login node; warm-up before the first that counts, on the same machine.
 plan_with '.scheduler.granularity = "test" | .scheduler.build = "login" | .warmup = 1' "$TMPDIR/fine.json"
 before=$(squeue --noheader --states=all --array --format=%i | wc -l)
@@ -73,6 +83,19 @@ is "and so is what ran" "$(tests_of gone t.status | sort -u | xargs)" CANCELLED
 is "none of its jobs is left" "$(live_jobs "kernsweep-$(run_id gone)")" ""
 is "another's job goes on" "$(squeue --noheader --job "$other" --format=%T)" RUNNING
 scancel "$other"
+
+# The login node is elsewhere.
+mkdir -p "$TMPDIR/node"
+printf 'SetEnv SLURM_CONF=%s%s\n' "$SLURM_CONF" \
+    "${ASAN_OPTIONS:+ ASAN_OPTIONS=$ASAN_OPTIONS UBSAN_OPTIONS=${UBSAN_OPTIONS:-}}" >"$TMPDIR/node/sshd_extra.conf"
+if scripts/loopback-node start "$TMPDIR/node" >"$TMPDIR/node.log" 2>&1; then
+    exits "a sweep through a login node behind ssh" 0 sweep far "$TMPDIR/plan.json" --variants one --contexts 16 \
+        --node loopback --ssh-config "$TMPDIR/node/ssh_config"
+    is "is the same" "$(tests_of far t.status 't.host IN ("n1","n2")' | xargs)" "OK|1 OK|1"
+    scripts/loopback-node stop "$TMPDIR/node" >/dev/null 2>&1
+else
+    ok "a login node starts" 1 "$(cat "$TMPDIR/node.log")"
+fi
 
 # The harness dies; the run does not.
 start left "$TMPDIR/plan.json" --variants waits --contexts 16
