@@ -5,6 +5,7 @@
 #include "executor/cancel.h"
 #include "executor/detach.h"
 #include "executor/follow.h"
+#include "executor/forget.h"
 #include "executor/layout.h"
 #include "executor/lock.h"
 #include "executor/node.h"
@@ -145,6 +146,13 @@ static int cmd_cancel(const struct context *c, struct err *err)
     return print_json(status_report(&c->layout, c->options.run, err), err);
 }
 
+static int cmd_forget(const struct context *c, struct err *err)
+{
+    return forget(&c->layout, c->options.run, err) != 0
+               ? -1
+               : print_json(json_pack("{s:s}", "run_id", c->options.run), err);
+}
+
 static int cmd_pack(const struct context *c, struct err *err)
 {
     return pack(&c->layout, c->options.run, STDOUT_FILENO, err);
@@ -167,6 +175,7 @@ static const struct command commands[] = {
     {"follow", cmd_follow, true, false, "copy the run's events to stdout from --offset on, as they come"},
     {"status", cmd_status, false, false, "print all runs, or one"},
     {"cancel", cmd_cancel, true, false, "stop the run, close it as CANCELLED, print its status"},
+    {"forget", cmd_forget, true, false, "remove a closed run's folder"},
     {"pack", cmd_pack, true, false, "write the run's bundle to stdout, a tar stream"},
 };
 

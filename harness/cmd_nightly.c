@@ -17,6 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
+static const double forget_deadline_s = 30;
+
 struct nightly_args {
     const char *node, *artifacts, *reports, *at;
     bool install_timer, remove_timer;
@@ -197,6 +199,17 @@ static void tell(struct nightly *n, unsigned news, const json_t *summary, int co
         cmd_fail(&err);
 }
 
+/* Only where this night was connected: a node that is away, or another one, keeps its runs. */
+static void forget(void *arg, const struct runrec *r)
+{
+    struct nightly *n = arg;
+    const struct runrec *here = &n->session.rec;
+    const char *args[] = {"--run", r->run_id, NULL};
+    struct err ignored = {0};
+    if (n->session.t && strcmp(r->node, here->node) == 0 && strcmp(r->workdir, here->workdir) == 0)
+        json_decref(remote_call(&n->session.remote, "forget", args, NULL, 0, forget_deadline_s, &ignored));
+}
+
 /* Records the night, tells people, prunes. None of it changes what the night was. */
 static void close_night(struct nightly *n, int code, const struct err *outcome)
 {
@@ -211,7 +224,7 @@ static void close_night(struct nightly *n, int code, const struct err *outcome)
         cmd_fail(&err);
     tell(n, news, summary, code);
     if (n->plan.nightly.keep_bundles > 0 &&
-        retention_prune(n->env->db, n->plan.file, n->plan.nightly.keep_bundles, &err) != 0)
+        retention_prune(n->env->db, n->plan.file, n->plan.nightly.keep_bundles, forget, n, &err) != 0)
         cmd_fail(&err);
     n->state = (struct nightly_state){.news = ended};
     if (nightly_lock_save(&n->lock, &n->state, &err) != 0)

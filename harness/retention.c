@@ -1,5 +1,6 @@
 #include "harness/retention.h"
 
+#include "common/json.h"
 #include "harness/measure.h"
 #include "harness/runrec.h"
 #include "results/baseline.h"
@@ -10,16 +11,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const size_t manifest_max = 64u << 20;
+
+struct pruning {
+    const char *db;
+    int64_t keep;
+    retention_forget *forget;
+    void *arg;
+};
+
 struct candidates {
     const char *plan;
     struct runrec *items; /* oldest first */
     size_t count, room;
 };
 
+/* A folder's name is given again once it is free: it may hold another run by now. */
+static bool holds_it(const struct runrec *r)
+{
+    char path[FS_PATH_MAX];
+    if (fs_join(path, NULL, r->bundle, "manifest.json") != 0)
+        return false;
+    json_t *manifest = json_load(path, manifest_max, NULL);
+    const char *run_id = json_string_value(json_object_get(manifest, "run_id"));
+    bool same = run_id && strcmp(run_id, r->run_id) == 0;
+    json_decref(manifest);
+    return same;
+}
+
 static int collect(const struct runrec *r, void *arg, struct err *err)
 {
     struct candidates *c = arg;
-    if (r->state != RUNREC_INGESTED || strcmp(r->plan, c->plan) != 0 || !fs_is_dir(r->bundle))
+    if (r->state != RUNREC_INGESTED || strcmp(r->plan, c->plan) != 0 || !holds_it(r))
         return 0;
     if (c->count == c->room) {
         size_t room = c->room ? 2 * c->room : 16;
@@ -54,40 +77,45 @@ static int held_by_baseline(struct store *s, const struct runrec *r, bool *held,
     return rc;
 }
 
-static int prune(struct store *s, const struct candidates *c, int64_t keep, struct err *err)
+static int prune(const struct pruning *p, struct store *s, const struct candidates *c, struct err *err)
 {
-    for (size_t i = 0; i + (size_t)keep < c->count; i++) {
+    for (size_t i = 0; i + (size_t)p->keep < c->count; i++) {
         bool held;
         if (held_by_baseline(s, &c->items[i], &held, err) != 0)
             return -1;
-        if (!held && fs_remove_tree(c->items[i].bundle, err) != 0)
+        if (held)
+            continue;
+        if (p->forget)
+            p->forget(p->arg, &c->items[i]);
+        if (fs_remove_tree(c->items[i].bundle, err) != 0)
             return -1;
     }
     return 0;
 }
 
-static int prune_plan(const char *db, const char *plan, int64_t keep, struct err *err)
+static int prune_plan(const struct pruning *p, const char *plan, struct err *err)
 {
     struct candidates c = {.plan = plan};
     struct store s = {0};
-    int rc = runrec_each(db, collect, &c, err);
-    if (rc == 0 && c.count > (size_t)keep) {
-        rc = store_open(&s, db, STORE_READ, err);
+    int rc = runrec_each(p->db, collect, &c, err);
+    if (rc == 0 && c.count > (size_t)p->keep) {
+        rc = store_open(&s, p->db, STORE_READ, err);
         if (rc == 0)
-            rc = prune(&s, &c, keep, err);
+            rc = prune(p, &s, &c, err);
         store_close(&s);
     }
     free(c.items);
     return rc;
 }
 
-int retention_prune(const char *db, const char *plan, int64_t keep_bundles, struct err *err)
+int retention_prune(const char *db, const char *plan, int64_t keep_bundles, retention_forget *forget,
+                    void *arg, struct err *err)
 {
+    const struct pruning p = {.db = db, .keep = keep_bundles, .forget = forget, .arg = arg};
     char *confirming = measure_plan_name(plan, RUN_TAG_CONFIRM);
     if (!confirming)
         return err_set(err, ERR_INTERNAL, "retention: no memory");
-    int rc =
-        prune_plan(db, plan, keep_bundles, err) || prune_plan(db, confirming, keep_bundles, err) ? -1 : 0;
+    int rc = prune_plan(&p, plan, err) || prune_plan(&p, confirming, err) ? -1 : 0;
     free(confirming);
     return rc;
 }

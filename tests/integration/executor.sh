@@ -142,12 +142,16 @@ check_cancel() {
     waits cancelled '.event == "TEST_START"'
     is "a running run's status" "$(x status --run cancelled | jq -r '.[0] | [.state, .current.variant] | join(" ")')" "running v"
     is "submit of a running run says so" "$(x submit <"$TMPDIR/cancelled.json" | jq -r .state)" running
+    exits "a running run is not forgotten" 2 x forget --run cancelled
     passes "cancel" x cancel --run cancelled
     is "closes the run" "$(summary cancelled .status)" CANCELLED
     is "and the test" "$(perf cancelled .exit_status)" CANCELLED
     is "the tests that did not run are told" "$(summary cancelled '.tests[1].exit_status')" CANCELLED
     ok "nothing runs any more" "$(alive 'sleep 4242' >/dev/null && echo 1 || echo 0)"
     passes "cancelling it again is fine" x cancel --run cancelled
+    passes "a closed run is forgotten" x forget --run cancelled
+    is "nothing of it is left" "$(find "$TMPDIR" -name '*cancelled' -path '*/runs/*' | wc -l)" 0
+    passes "again is fine" x forget --run cancelled
 }
 
 check_words

@@ -11,7 +11,7 @@ told=$TMPDIR/told
 # write_plan PREFILL SLEEP: a workload that reports PREFILL seconds and takes SLEEP.
 write_plan() {
     jq -n --arg prefill "$1" --arg sleep "$2" --arg told "$told" '{
-        schema: "kernsweep.plan/1", ticket: "night", node: "loopback", workdir: ".kernsweep-night", baseline: "main",
+        schema: "kernsweep.plan/1", ticket: "night", node: "loopback", workdir: ($told + "-work"), baseline: "main",
         variants: [{name: "a", run: ["sh", "-c",
             "sleep \($sleep); echo \"Prompt tokens: $1\"; echo \"[PERF_TIMING] {\\\"prefill_s\\\": \($prefill), \\\"attn_impl\\\": \\\"x\\\"}\"",
             "sh", "{context}"]}],
@@ -39,6 +39,7 @@ is "a page and a report a night" "$(find "$TMPDIR/nights" -name report.md -o -na
 is "the index links them all" "$(grep -c 'report.md)' "$TMPDIR/nights/index.md")" 3
 is "the index page too" "$(grep -o 'report.html"' "$TMPDIR/nights/index.html" | wc -l)" 3
 is "bundles: the baseline's and the newest stay" "$(find "$TMPDIR/artifacts" -name manifest.json | wc -l)" 2
+is "on the node too" "$(find "$told-work/runs" -mindepth 1 -maxdepth 1 -type d | wc -l)" 2
 is "the store keeps all" "$(runs_stored)" 3
 
 write_plan 0.9 0.1
@@ -57,6 +58,10 @@ like "the index shows it without a report" "$(cat "$TMPDIR/nights/index.md")" 'b
 write_plan 0.5 0.1
 exits "a good night after bad ones" 0 "${night[@]}"
 is "has recovered" "$(tail -n 1 "$told" | cut -d ' ' -f 1)" recovered
+
+newest=$(sqlite3 "$TMPDIR/results.db" "SELECT run_id FROM run WHERE tag = '' ORDER BY id DESC LIMIT 1")
+is "the newest bundle stays, though its folder's name was an older one's" \
+    "$(find "$TMPDIR/artifacts" -name manifest.json -exec grep -l "$newest" {} + | wc -l)" 1
 
 write_plan 0.5 2
 before=$(runs_stored)
