@@ -353,7 +353,7 @@ inline unsigned pipeline_blocks(int pieces)
     return static_cast<unsigned>(pieces < most ? pieces : most);
 }
 
-// The pipeline splits only when it is told to: no card has run that yet (docs/kernels/v5.md, "Not done").
+// The pipeline splits only when it is told to: nobody has timed that yet (docs/kernels/v5.md, "Not done").
 inline split pipeline_split(const attn_shape &s)
 {
     return split_by(s, static_cast<int>(tiles(s.seq, span)));
