@@ -22,10 +22,10 @@ static int get_word(const struct json_at *at, const char *key, const char **out,
     if (json_get_str_def(at, key, out, err) != 0)
         return -1;
     size_t len = strlen(*out);
+    bool good = len > 0 && len <= WORD_MAX;
     for (size_t i = 0; i < len; i++)
-        if ((*out)[i] <= ' ' || (*out)[i] > '~' || strchr("\"'`\\$;<>", (*out)[i]))
-            len = WORD_MAX + 1;
-    if (len > 0 && len <= WORD_MAX)
+        good &= (*out)[i] > ' ' && (*out)[i] <= '~' && !strchr("\"'`\\$;<>", (*out)[i]);
+    if (good)
         return 0;
     struct json_at value = json_member(at, key);
     return value.value ? json_fail(&value, err,
