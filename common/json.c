@@ -1,7 +1,6 @@
 #include "common/json.h"
 
 #include "common/fs.h"
-#include "common/json_quick.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,10 +13,7 @@
 json_t *json_parse(const char *text, size_t len, const char *file, struct err *err)
 {
     json_error_t e;
-    json_t *value = json_quick_parse(text, len);
-    if (value)
-        return value;
-    value = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
+    json_t *value = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
     if (!value) {
         err_set(err, ERR_INPUT, "%s: line %d, column %d: not valid JSON: %s", file, e.line, e.column, e.text);
         return NULL;

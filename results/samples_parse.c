@@ -1,6 +1,6 @@
 #include "results/samples.h"
 
-#include "common/json_quick.h"
+#include "common/json.h"
 #include "common/proto.h"
 
 #include <math.h>
@@ -11,6 +11,35 @@ struct plain_value {
     size_t column;
     double value;
 };
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Decimals of at most 15 digits come out exact: both the digits and the power of ten are. */
+static bool plain_number(const char **at, const char *end, double *out)
+{
+    static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6, 1e7,
+                                    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
+    const char *p = *at;
+    bool negative = p < end && *p == '-';
+    p += negative;
+    if (end - p > 1 && p[0] == '0' && is_digit(p[1]))
+        return false;
+    int64_t whole = 0;
+    size_t digits = 0, decimals = 0;
+    for (; p < end && is_digit(*p) && digits < 16; p++, digits++)
+        whole = 10 * whole + (*p - '0');
+    if (digits > 0 && p < end && *p == '.')
+        for (p++; p < end && is_digit(*p) && digits < 16; p++, digits++, decimals++)
+            whole = 10 * whole + (*p - '0');
+    if (digits == 0 || digits > 15 || p[-1] == '.' || (negative && whole == 0))
+        return false;
+    *out = (double)(negative ? -whole : whole) / powers[decimals];
+    *at = p;
+    return true;
+}
 
 /* The columns of a line come in the order of the line before it. */
 static bool known_column(const struct samples *t, const char *name, size_t len, size_t guess, size_t *out)
@@ -41,7 +70,7 @@ static bool plain_line(const struct samples *t, const char *p, const char *end, 
             return false;
         seen |= UINT32_C(1) << v->column;
         p = quote + 2;
-        if (!json_quick_decimal(&p, end, &v->value) || (*p != ',' && p != end))
+        if (!plain_number(&p, end, &v->value) || (*p != ',' && p != end))
             return false;
     }
     return p == end;
