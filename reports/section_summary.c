@@ -10,11 +10,12 @@
 
 enum { SUMMARY_FINDINGS_MAX = 8 };
 
-static int not_ok_cells(const struct run_data *run)
+/* A cell that was skipped did not fail: it has a line of its own with the reason. */
+static int failed_cells(const struct run_data *run)
 {
     int n = 0;
     for (size_t i = 0; i < run->n_cells; i++)
-        n += run->cells[i].status != STATUS_OK;
+        n += run->cells[i].status != STATUS_OK && run->cells[i].status != STATUS_SKIPPED;
     return n;
 }
 
@@ -52,8 +53,8 @@ static void outcome(const struct report_model *m, struct md *w)
     md_bullet(w);
     if (m->has_comparison)
         outcome_of_comparison(m, w);
-    else if (not_ok_cells(&m->now))
-        md_say(w, MSG_OUTCOME_FAILURES, num_int(not_ok_cells(&m->now)).s, num_int((int64_t)m->now.n_cells).s);
+    else if (failed_cells(&m->now))
+        md_say(w, MSG_OUTCOME_FAILURES, num_int(failed_cells(&m->now)).s, num_int((int64_t)m->now.n_cells).s);
     else
         md_say(w, MSG_OUTCOME_MEASURED);
     md_line(w);
@@ -155,7 +156,7 @@ static void growth(const struct report_model *m, struct md *w)
 
 static void broken_cells(const struct report_model *m, struct md *w)
 {
-    int left = not_ok_cells(&m->now), shown = 0;
+    int left = failed_cells(&m->now), shown = 0;
     for (size_t i = 0; i < m->now.n_cells && shown < SUMMARY_FINDINGS_MAX; i++) {
         const struct cell *c = &m->now.cells[i];
         if (c->status == STATUS_OK)
