@@ -62,6 +62,15 @@ static int end_event(struct suite *s, enum run_status status, const char *reason
                        err);
 }
 
+/* Before the manifest: from then on others pack the folder, and may not find it changing. */
+static int seal(struct suite *s, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    return fs_join(path, err, s->dir, RUN_ORDERS) != 0 || fs_remove_tree(path, err) != 0
+               ? -1
+               : manifest_write(s->dir, s->job.run_id, err);
+}
+
 static int forget_private(struct suite *s, struct err *err)
 {
     char path[FS_PATH_MAX];
@@ -71,9 +80,7 @@ static int forget_private(struct suite *s, struct err *err)
     if (fs_join(path, err, s->dir, RUN_RESERVE) != 0)
         return -1;
     unlink(path);
-    if (fs_join(path, err, s->dir, RUN_ORDERS) != 0)
-        return -1;
-    return fs_remove_tree(path, err);
+    return 0;
 }
 
 static int close_run(struct suite *s, enum run_status status, const char *reason, struct err *err)
@@ -81,7 +88,7 @@ static int close_run(struct suite *s, enum run_status status, const char *reason
     double wall_s = (double)(clock_mono_ns() - s->start_ns) * 1e-9;
     if (summary_write(s, status, reason, wall_s, err) != 0 ||
         end_event(s, status, reason, wall_s, err) != 0 || journal_sync(&s->journal, err) != 0 ||
-        manifest_write(s->dir, s->job.run_id, err) != 0)
+        seal(s, err) != 0)
         return err_wrap(err, "closing the run");
     return forget_private(s, err);
 }
@@ -287,7 +294,7 @@ static int run(struct suite *s, struct node_lock *node_lock, struct err *err)
 {
     char reason[VERDICT_REASON_MAX] = "";
     if (s->closed) /* it died between its last event and the manifest */
-        return manifest_write(s->dir, s->job.run_id, err) != 0 ? -1 : forget_private(s, err);
+        return seal(s, err) != 0 ? -1 : forget_private(s, err);
     if (!s->started && start_event(s, err) != 0)
         return -1;
     if (s->resumed && take_over(s, err) != 0)
