@@ -22,6 +22,17 @@ run_script 'echo 1..2; echo ok 1; echo not ok 2 - two is odd; echo "# evidence"'
 is "a failure fails the run" "$RC $LAST" "1 1 passed, 1 failed"
 like "and shows the test with its evidence" "$OUT" "evidence"
 
+# shellcheck disable=SC2016 # for the script
+once='echo 1..1; [ -e "$BUILD/was" ] && echo ok 1 || { touch "$BUILD/was"; echo not ok 1; }'
+run_script "$once"
+is "a failure counts, also one that would not come back" "$RC $LAST" "1 0 passed, 1 failed"
+rm "$TMPDIR/build/was"
+AGAIN=1 run_script "$once"
+is "unless a second run alone is asked for" "$RC $LAST" "0 1 passed, 0 failed"
+like "which is said" "$OUT" "^again case.sh failed beside others"
+AGAIN=1 run_script 'echo 1..1; echo not ok 1'
+is "a second failure fails the run" "$RC $LAST" "1 0 passed, 1 failed"
+
 run_script 'echo ok 1'
 is "output without a plan is a failure" "$RC $LAST" "1 1 passed, 1 failed"
 
