@@ -76,6 +76,7 @@ void report_model_release(struct report_model *m)
         resources_release(&m->resources[v]);
     free(m->resources);
     free(m->kernels);
+    free(m->launches);
     details_release(&m->details);
     json_decref(m->plan);
     free(m->findings);

@@ -14,6 +14,7 @@
 #include "results/compare.h"
 #include "results/details.h"
 #include "results/history.h"
+#include "results/launches.h"
 #include "results/report_queries.h"
 #include "results/scaling.h"
 
@@ -50,17 +51,9 @@ struct memory_row {
     bool growing;       /* still growing at the end, by more than a twentieth of the peak */
 };
 
-/* A cell of a kernel benchmark: the shape it was launched for and what it printed; NaN where it did not. */
+/* A cell of a kernel benchmark: what it printed; NaN where it did not. */
 struct kernel_point {
     const struct cell *cell;
-    double ms;
-    double batch;
-    double heads;
-    double seq;
-    double blocks;
-    double block_threads;
-    double query_threads; /* of a block, that compute */
-    double units;         /* of the device */
     double max_abs;
     double rel_l2;
     double rows_checked;
@@ -95,6 +88,7 @@ struct report_model {
     size_t n_memory;
     struct cost_list costs;
     struct kernel_point *kernels; /* in the order of now.cells; none when no cell says its shape */
+    struct launch *launches;      /* of kernels[i] the shape and the grid */
     size_t n_kernels;
     struct run_details details;
     struct variant_resources *resources; /* one a variant; without kernels when nothing was recorded */

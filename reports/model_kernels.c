@@ -19,19 +19,31 @@ static double milliseconds(const struct cell *c)
     return isfinite(ms) ? ms : c->median[METRIC_PREFILL_S] * 1e3;
 }
 
-static bool read_point(const struct extra_list *extras, const struct cell *c, const struct run_test *t,
-                       struct kernel_point *p)
+static struct launch read_launch(const struct extra_list *extras, const struct cell *c,
+                                 const struct run_test *t, const char *kernel)
 {
-    *p = (struct kernel_point){
-        .cell = c,
+    struct launch l = {
+        .kernel = kernel,
         .ms = milliseconds(c),
         .batch = report_extra(extras, t->key, "batch"),
         .heads = report_extra(extras, t->key, "heads"),
         .seq = report_extra(extras, t->key, "seq"),
+        .head_dim = report_extra(extras, t->key, "head_dim"),
         .blocks = report_extra(extras, t->key, "grid_blocks"),
         .block_threads = report_extra(extras, t->key, "block_threads"),
         .query_threads = report_extra(extras, t->key, "query_threads"),
         .units = report_extra(extras, t->key, "units"),
+    };
+    if (isnan(l.seq))
+        l.seq = c->context;
+    return l;
+}
+
+static struct kernel_point read_point(const struct extra_list *extras, const struct cell *c,
+                                      const struct run_test *t)
+{
+    return (struct kernel_point){
+        .cell = c,
         .max_abs = report_extra(extras, t->key, "max_abs"),
         .rel_l2 = report_extra(extras, t->key, "rel_l2"),
         .rows_checked = report_extra(extras, t->key, "rows_checked"),
@@ -41,21 +53,35 @@ static bool read_point(const struct extra_list *extras, const struct cell *c, co
         .fma_tflops = report_extra(extras, t->key, "fma_tflops"),
         .roofline_share = report_extra(extras, t->key, "roofline_share"),
     };
-    if (isnan(p->seq))
-        p->seq = c->context;
-    return isfinite(p->heads) || isfinite(p->rel_l2) || isfinite(p->roofline_share);
+}
+
+static bool says_something(const struct kernel_point *p, const struct launch *l)
+{
+    return isfinite(l->heads) || isfinite(p->rel_l2) || isfinite(p->roofline_share);
+}
+
+/* What people know the kernel by; variants of one kernel differ in shape alone. */
+static const char *kernel_name(const struct run_data *run, const struct cell *c)
+{
+    return *c->attn_impl ? c->attn_impl : run->variants[c->variant].name;
 }
 
 int model_kernels(struct report_model *m, struct err *err)
 {
     struct extra_list extras;
     m->kernels = calloc(m->now.n_cells + 1, sizeof *m->kernels);
-    if (!m->kernels)
+    m->launches = calloc(m->now.n_cells + 1, sizeof *m->launches);
+    if (!m->kernels || !m->launches)
         return err_set(err, ERR_INTERNAL, "report: memory is short");
     int rc = report_extras_load(m->req->store, m->now.info.key, &extras, err);
     for (size_t i = 0; rc == 0 && i < m->now.n_cells; i++) {
-        const struct run_test *t = representative(&m->now, &m->now.cells[i]);
-        if (t && read_point(&extras, &m->now.cells[i], t, &m->kernels[m->n_kernels]))
+        const struct cell *c = &m->now.cells[i];
+        const struct run_test *t = representative(&m->now, c);
+        if (!t)
+            continue;
+        m->kernels[m->n_kernels] = read_point(&extras, c, t);
+        m->launches[m->n_kernels] = read_launch(&extras, c, t, kernel_name(&m->now, c));
+        if (says_something(&m->kernels[m->n_kernels], &m->launches[m->n_kernels]))
             m->n_kernels++;
     }
     report_extras_release(&extras);

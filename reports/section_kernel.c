@@ -4,11 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
-
-/* A launch counts as serialised when its time grows by this share of the work or more while units stay idle.
- */
-#define SERIAL_SHARE 0.8
 
 static struct num milliseconds(double ms)
 {
@@ -24,64 +19,19 @@ static struct num small(double v)
     return n;
 }
 
-static double work(const struct kernel_point *p)
-{
-    return p->batch * p->heads;
-}
-
-static bool same_kernel(const struct kernel_point *a, const struct kernel_point *b)
-{
-    return strcmp(a->cell->attn_impl, b->cell->attn_impl) == 0 && a->seq == b->seq;
-}
-
-/* The smallest launch of the same kernel and length; p itself when it is that. */
-static const struct kernel_point *smallest(const struct report_model *m, const struct kernel_point *p)
-{
-    const struct kernel_point *least = p;
-    for (size_t i = 0; i < m->n_kernels; i++)
-        if (same_kernel(&m->kernels[i], p) && work(&m->kernels[i]) < work(least))
-            least = &m->kernels[i];
-    return least;
-}
-
-static bool has_fellow(const struct report_model *m, const struct kernel_point *p)
-{
-    for (size_t i = 0; i < m->n_kernels; i++)
-        if (same_kernel(&m->kernels[i], p) && isfinite(work(&m->kernels[i])) &&
-            work(&m->kernels[i]) != work(p))
-            return isfinite(work(p));
-    return false;
-}
-
-/* What the grid lets one expect: the rounds that its blocks need on the device; the work itself when the grid
- * is not known. */
-static double expected(const struct kernel_point *p, const struct kernel_point *least)
-{
-    double rounds = ceil(p->blocks / p->units) / ceil(least->blocks / least->units);
-    return isfinite(rounds) ? rounds : work(p) / work(least);
-}
-
-static bool serialised(const struct kernel_point *p, const struct kernel_point *least)
-{
-    double more = work(p) / work(least);
-    return more >= 2 && p->blocks < p->units && p->ms / least->ms >= SERIAL_SHARE * more;
-}
-
-static void shape_row(const struct report_model *m, const struct kernel_point *p, struct table *t,
+static void shape_row(const struct launch *l, const struct launch_growth *g, struct table *t,
                       enum report_lang lang)
 {
-    const struct kernel_point *least = smallest(m, p);
-    bool flagged = serialised(p, least);
-    table_code(t, *p->cell->attn_impl ? p->cell->attn_impl : m->now.variants[p->cell->variant].name);
-    table_text(t, num_fixed(p->seq, 0).s);
-    table_text(t, num_fixed(p->batch, 0).s);
-    table_text(t, num_fixed(p->heads, 0).s);
-    table_text(t, milliseconds(p->ms).s);
-    table_text(t, num_growth(work(p) / work(least)).s);
-    table_text(t, num_growth(expected(p, least)).s);
-    table_text(t, num_growth(p->ms / least->ms).s);
-    table_text(t, num_fixed(p->blocks, 0).s);
-    table_marked(t, flagged ? message(lang, MSG_SERIALISED) : "", flagged ? MARK_BAD : MARK_NONE);
+    table_code(t, l->kernel);
+    table_text(t, num_fixed(l->seq, 0).s);
+    table_text(t, num_fixed(l->batch, 0).s);
+    table_text(t, num_fixed(l->heads, 0).s);
+    table_text(t, milliseconds(l->ms).s);
+    table_text(t, num_growth(g->work).s);
+    table_text(t, num_growth(g->expected).s);
+    table_text(t, num_growth(g->actual).s);
+    table_text(t, num_fixed(l->blocks, 0).s);
+    table_marked(t, g->serialised ? message(lang, MSG_SERIALISED) : "", g->serialised ? MARK_BAD : MARK_NONE);
 }
 
 /* Lanes of a wave, where the build says for which architecture it is; NaN. */
@@ -93,20 +43,28 @@ static double lanes_of(const struct report_model *m)
     return (double)NAN;
 }
 
+static void evidence(const struct report_model *m, const struct launch *l, const struct launch_growth *g,
+                     struct md *w)
+{
+    struct num seq = num_fixed(l->seq, 0), blocks = num_fixed(g->blocks, 0), units = num_fixed(l->units, 0);
+    struct num more = num_growth(g->work), longer = num_growth(g->actual);
+    if (!g->grid_known) {
+        md_item(w, MSG_SERIALISED_UNKNOWN_GRID, l->kernel, seq.s, num_int(LAUNCH_QUERIES).s, blocks.s,
+                units.s, more.s, longer.s);
+        return;
+    }
+    md_item(w, MSG_SERIALISED_EVIDENCE, l->kernel, seq.s, blocks.s, num_fixed(l->block_threads, 0).s,
+            num_fixed(l->query_threads, 0).s,
+            num_fixed(l->blocks * ceil(l->block_threads / lanes_of(m)), 0).s, units.s, more.s, longer.s);
+}
+
 /* Of each kernel and length the launch with most work, if it is flagged: what its grid looks like. */
 static void serial_evidence(const struct report_model *m, struct md *w)
 {
     for (size_t i = 0; i < m->n_kernels; i++) {
-        const struct kernel_point *p = &m->kernels[i], *least = smallest(m, p);
-        bool largest = true;
-        for (size_t k = 0; k < m->n_kernels; k++)
-            largest &= !same_kernel(&m->kernels[k], p) || work(&m->kernels[k]) <= work(p);
-        if (largest && serialised(p, least))
-            md_item(
-                w, MSG_SERIALISED_EVIDENCE, p->cell->attn_impl, num_fixed(p->seq, 0).s,
-                num_fixed(p->blocks, 0).s, num_fixed(p->block_threads, 0).s, num_fixed(p->query_threads, 0).s,
-                num_fixed(p->blocks * ceil(p->block_threads / lanes_of(m)), 0).s, num_fixed(p->units, 0).s,
-                num_growth(work(p) / work(least)).s, num_growth(p->ms / least->ms).s);
+        struct launch_growth g = launch_growth(m->launches, m->n_kernels, i);
+        if (g.largest && g.serialised)
+            evidence(m, &m->launches[i], &g, w);
     }
     md_end(w);
 }
@@ -114,8 +72,8 @@ static void serial_evidence(const struct report_model *m, struct md *w)
 static double units_of(const struct report_model *m)
 {
     for (size_t i = 0; i < m->n_kernels; i++)
-        if (isfinite(m->kernels[i].units))
-            return m->kernels[i].units;
+        if (isfinite(m->launches[i].units))
+            return m->launches[i].units;
     return (double)NAN;
 }
 
@@ -133,13 +91,16 @@ static void shapes(const struct report_model *m, struct md *w)
     table_column(&t, message(w->lang, MSG_COL_ACTUAL), true);
     table_column(&t, message(w->lang, MSG_COL_BLOCKS), true);
     table_column(&t, message(w->lang, MSG_COL_FLAG), false);
-    for (size_t i = 0; i < m->n_kernels; i++)
-        if (has_fellow(m, &m->kernels[i]))
-            shape_row(m, &m->kernels[i], &t, w->lang);
+    for (size_t i = 0; i < m->n_kernels; i++) {
+        struct launch_growth g = launch_growth(m->launches, m->n_kernels, i);
+        if (g.has_fellow)
+            shape_row(&m->launches[i], &g, &t, w->lang);
+    }
     if (table_rows(&t)) {
         md_heading(w, 2, MSG_H_SHAPES);
         md_table(w, &t);
-        md_para(w, MSG_SHAPES_NOTE, num_fixed(units_of(m), 0).s, num_percent(SERIAL_SHARE).s);
+        md_para(w, MSG_SHAPES_NOTE, num_fixed(units_of(m), 0).s, num_int(LAUNCH_QUERIES).s,
+                num_percent(LAUNCH_SERIAL_SHARE).s);
         serial_evidence(m, w);
     }
     table_release(&t);
@@ -190,7 +151,7 @@ static void roofline(const struct report_model *m, struct md *w)
             continue;
         table_code(&t, m->now.variants[p->cell->variant].name);
         table_text(&t, num_int(p->cell->context).s);
-        table_text(&t, milliseconds(p->ms).s);
+        table_text(&t, milliseconds(m->launches[i].ms).s);
         table_text(&t, num_fixed(p->tflops, 2).s);
         table_text(&t, num_fixed(p->gb_per_s, 1).s);
         table_text(&t, num_fixed(p->copy_gb_per_s, 0).s);
