@@ -7,12 +7,16 @@ the caches. Exit 0 done, 1 failed, 2 bad input, 77 with `SKIP: reason` where it 
 """
 import argparse
 import json
+import math
 import os
 import statistics
 import sys
+import tempfile
 import time
 
 BACKENDS = {"flash": "FLASH_ATTENTION", "cudnn": "CUDNN_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "math": "MATH"}
+# On ROCm the flash back-end is one of two libraries; "flash" leaves the choice to PyTorch.
+ROCM_LIBRARIES = ("aotriton", "ck")
 TOLERANCE = {"f32": 1e-5, "f16": 5e-4, "bf16": 4e-3}
 ROTATED_BYTES = 512 << 20
 CHECKED_ROWS = 64
@@ -46,12 +50,14 @@ def parse(argv):
     parser.add_argument("--kv-heads", type=positive)
     parser.add_argument("--head-dim", type=positive, default=128)
     parser.add_argument("--dtype", choices=sorted(TOLERANCE), default="bf16")
-    parser.add_argument("--backend", choices=sorted(BACKENDS), default="flash")
+    parser.add_argument("--backend", choices=[*sorted(BACKENDS), *ROCM_LIBRARIES], default="flash",
+                        help="aotriton and ck: flash by that library, on ROCm")
     parser.add_argument("--causal", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--iters", type=positive, default=20)
     parser.add_argument("--warmup", type=positive, default=3)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--check", action="store_true", help="compare rows with attention in fp64")
+    parser.add_argument("--grid", action="store_true", help="ask PyTorch's profiler for the grid of the longest kernel")
     options = parser.parse_args(argv)
     options.kv_heads = options.kv_heads or options.heads
     if options.heads % options.kv_heads:
@@ -92,10 +98,22 @@ def make_inputs(torch, options):
     return sets
 
 
+def choose_rocm_library(torch, name):
+    if not torch.version.hip:
+        raise Skip(f"back-end {name} is ROCm's, and this PyTorch is built for CUDA {torch.version.cuda}")
+    try:
+        torch.backends.cuda.preferred_rocm_fa_library(name)
+    except (AttributeError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise Skip(f"PyTorch {torch.__version__} has no back-end {name}: {reason}") from None
+
+
 def attention(torch, options):
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
-    backend = getattr(SDPBackend, BACKENDS[options.backend])
+    if options.backend in ROCM_LIBRARIES:
+        choose_rocm_library(torch, options.backend)
+    backend = getattr(SDPBackend, BACKENDS.get(options.backend, "FLASH_ATTENTION"))
 
     def call(q, k, v):
         with sdpa_kernel(backend):
@@ -131,6 +149,30 @@ def time_calls(torch, options, call, sets):
     return times
 
 
+def longest_kernel(trace):
+    """The grid of the kernel that took longest, of a profiler's trace; nothing where the trace does not tell."""
+    kernels = [event for event in trace.get("traceEvents", [])
+               if event.get("cat") == "kernel" and {"grid", "block"} <= event.get("args", {}).keys()]
+    if not kernels:
+        return {}
+    longest = max(kernels, key=lambda event: event.get("dur", 0))
+    blocks, threads = (math.prod(longest["args"][key]) for key in ("grid", "block"))
+    return {"grid_blocks": blocks, "block_threads": threads, "kernel": longest["name"][:200]}
+
+
+def launched(torch, call, inputs):
+    """What one call launches. A library does not say which of a block's threads hold queries, so that is left out."""
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CUDA]) as profiler:
+        call(*inputs)
+        torch.cuda.synchronize()
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        profiler.export_chrome_trace(file.name)
+        with open(file.name, encoding="utf-8") as trace:
+            return longest_kernel(json.load(trace))
+
+
 def relative_error(torch, options, inputs, out):
     """Relative L2 of some rows, the first and the last among them, against fp64."""
     q, k, v = (x.double() for x in inputs)
@@ -153,13 +195,15 @@ def run(options):
     load_s = time.monotonic() - started
     error = relative_error(torch, options, sets[0], out) if options.check else None
     del out
+    grid = launched(torch, call, sets[0]) if options.grid else {}
     times = time_calls(torch, options, call, sets)
     median = statistics.median(times)
     flops = 4 * options.batch * options.context ** 2 * options.heads * options.head_dim / (2 if options.causal else 1)
     timing = {
         "model_load_s": load_s, "tokenize_s": 0, "prefill_s": median, "decode_s": 0,
         "attn_impl": "sdpa_" + options.backend, "variant": "sdpa_" + options.backend,
-        "device": torch.cuda.get_device_name(), "torch": torch.__version__, "batch": options.batch,
+        "device": torch.cuda.get_device_name(), "torch": torch.__version__,
+        "units": torch.cuda.get_device_properties(0).multi_processor_count, **grid, "batch": options.batch,
         "heads": options.heads, "kv_heads": options.kv_heads, "seq": options.context,
         "head_dim": options.head_dim, "causal": options.causal, "dtype": options.dtype, "iters": options.iters,
         "warmup": options.warmup, "input_sets": len(sets), "ms_median": median * 1e3, "ms_min": min(times) * 1e3,

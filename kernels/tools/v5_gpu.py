@@ -190,8 +190,9 @@ def time(library, variants, contexts, layouts):
 def time_splits(library, variants):
     """Few heads: without a split, as chosen, and the best of several."""
     rows = []
-    shapes = [(1, s, h, h, c) for h in (1, 2, 4) for s in (2048, 4096, 8192, 16384) for c in (1, 0) if h * s <= 32768]
-    shapes += [(1, 4096, 8, 1, 1), (1, 32768, 1, 1, 0), (4, 2048, 1, 1, 1)]
+    shapes = [(1, s, h, h, c) for h in (1, 2, 4, 8) for s in (512, 2048, 4096, 8192, 16384, 32768) for c in (1, 0)
+              if h * s <= 65536]
+    shapes += [(1, 4096, 8, 1, 1), (4, 2048, 1, 1, 1), (1, 512, 32, 32, 1)]
     print("microseconds: form, batch, S, heads, causal, flash, cudnn: unsplit, chosen (parts), best (parts); gain")
     for variant, (batch, seq, heads, kv_heads, causal) in itertools.product(variants, shapes):
         q, k, v = inputs(batch, seq, heads, kv_heads, 128, torch.bfloat16, seed=seq)

@@ -23,6 +23,7 @@ is "the shapes share a build" \
     "$(jq -r 'select(.event == "BUILD_END") | .status' "$bundle/events.jsonl" | sort | uniq -c | xargs)" "2 CACHED 2 OK"
 is "each met its gate of accuracy" "$(jq -c '[.variants[].gates[] | .number < 1e-5] | [length, all]' "$bundle/summary.json")" '[4,true]'
 is "sdpa is skipped with its reason" "$(jq -r .reason "$bundle/sdpa_flash_b1h2/ctx_33_run1/perf.json" | cut -d ' ' -f 1-3)" "no PyTorch in"
+exits "sdpa.py reads traces, and pins ROCm's back-ends" 0 kernels/tests/test_sdpa.py
 is "the job has the shape" "$(jq -c '.variants[-2].shape' "$bundle/job.json")" \
     '{"batch":1,"causal":true,"dtype":"f32","head_dim":64,"heads":2,"kv_heads":2}'
 is "the workload ran it" "$(jq -c '.timings | [.batch, .heads, .seq, .head_dim]' "$bundle/serial_bh_b1h2/ctx_33_run1/perf.json" |
