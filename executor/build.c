@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "common/sha256.h"
 #include "executor/artifact.h"
+#include "executor/cache.h"
 #include "executor/logtext.h"
 #include "executor/node_lock.h"
 #include "executor/resources.h"
@@ -146,7 +147,10 @@ int build_use(struct suite *s, size_t variant, const char *key, struct err *err)
 {
     struct variant_state *state = &s->variant[variant];
     snprintf(state->build_key, sizeof state->build_key, "%s", key);
-    return layout_entry(s->layout, state->build, "build", key, err);
+    if (layout_entry(s->layout, state->build, "build", key, err) != 0)
+        return -1;
+    cache_stamp(state->build);
+    return 0;
 }
 
 /* With whatever keeps others from the build's folder. */

@@ -1,5 +1,6 @@
 #include "executor/layout.h"
 
+#include "common/proto.h"
 #include "common/text.h"
 
 #include <stdio.h>
@@ -78,4 +79,15 @@ int layout_make(const struct layout *l, char *out, const char *kind, struct err 
     if (fs_join(out, err, l->workdir, kind) != 0)
         return -1;
     return fs_mkdir_p(out, 0700, err);
+}
+
+int layout_discard(const char *dir, const char *name, struct err *err)
+{
+    char path[FS_PATH_MAX], hidden[LIMIT_NAME + 8], gone[FS_PATH_MAX];
+    snprintf(hidden, sizeof hidden, ".gone-%s", name);
+    if (named(path, dir, name, err) != 0 || fs_join(gone, err, dir, hidden) != 0)
+        return -1;
+    if (fs_is_dir(path) && (fs_remove_tree(gone, err) != 0 || fs_rename(path, gone, err) != 0))
+        return -1;
+    return fs_remove_tree(gone, err);
 }

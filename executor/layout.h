@@ -27,6 +27,10 @@ int layout_run_file(const struct layout *l, char *out, const char *run_id, const
 /* <workdir>/<kind>, created (0700) when it is not there. */
 int layout_make(const struct layout *l, char *out, const char *kind, struct err *err);
 
+/* Removes <dir>/<name>: gone at once for everybody else; the bytes follow, now or, after a crash, when it is
+ * done again. */
+int layout_discard(const char *dir, const char *name, struct err *err);
+
 /* Files of a run that are not part of the bundle start with a dot. */
 #define NODE_LOCK "gpu.lock" /* of the workdir: one run at a time builds and times */
 #define RUN_LOCK ".lock"

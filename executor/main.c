@@ -2,6 +2,7 @@
  * nothing itself and prints its result here. Never interactive. */
 #include "common/json.h"
 #include "common/proto.h"
+#include "executor/cache.h"
 #include "executor/cancel.h"
 #include "executor/detach.h"
 #include "executor/follow.h"
@@ -28,7 +29,7 @@ enum { PROTOCOL = 1, OUTPUT_MAX = LIMIT_JSON_BYTES, EXIT_ABSENT = 1 };
 
 struct options {
     const char *workdir, *run, *sha256, *sysfs, *proc, *model;
-    int64_t offset, order;
+    int64_t offset, order, days;
 };
 
 struct context {
@@ -153,6 +154,14 @@ static int cmd_forget(const struct context *c, struct err *err)
                : print_json(json_pack("{s:s}", "run_id", c->options.run), err);
 }
 
+static int cmd_prune(const struct context *c, struct err *err)
+{
+    json_t *answer = NULL;
+    if (c->options.days < 1)
+        return err_set(err, ERR_INPUT, "prune: --days N is needed");
+    return cache_prune(&c->layout, c->options.days, &answer, err) != 0 ? -1 : print_json(answer, err);
+}
+
 static int cmd_pack(const struct context *c, struct err *err)
 {
     return pack(&c->layout, c->options.run, STDOUT_FILENO, err);
@@ -160,6 +169,7 @@ static int cmd_pack(const struct context *c, struct err *err)
 
 static int cmd_task(const struct context *c, struct err *err)
 {
+    cache_stamp_self(&c->layout);
     return task_run(&c->layout, c->options.run, (int)c->options.order, err);
 }
 
@@ -176,13 +186,17 @@ static const struct command commands[] = {
     {"status", cmd_status, false, false, "print all runs, or one"},
     {"cancel", cmd_cancel, true, false, "stop the run, close it as CANCELLED, print its status"},
     {"forget", cmd_forget, true, false, "remove a closed run's folder"},
+    {"prune", cmd_prune, false, false,
+     "remove sources and builds that no run here refers to and none used for --days"},
     {"pack", cmd_pack, true, false, "write the run's bundle to stdout, a tar stream"},
 };
 
 static void usage(FILE *out)
 {
-    fprintf(out, "usage: kernsweep-executor COMMAND [--workdir DIR] [--run ID] [--offset N] [--order N]\n"
-                 "                          [--sha256 HEX] [--sysfs ROOT] [--proc ROOT] [--model FILE]\n");
+    fprintf(
+        out,
+        "usage: kernsweep-executor COMMAND [--workdir DIR] [--run ID] [--offset N] [--order N] [--days N]\n"
+        "                          [--sha256 HEX] [--sysfs ROOT] [--proc ROOT] [--model FILE]\n");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
     fprintf(out, "The workdir is ~/.kernsweep; a relative one starts at the home folder.\n");
@@ -213,21 +227,19 @@ static int take_number(int opt, const char *word, struct options *o, struct err 
         return parse_number("--offset", optarg, INT64_MAX, &o->offset, err);
     if (opt == 'n')
         return parse_number("--order", optarg, INT32_MAX, &o->order, err);
+    if (opt == 'd')
+        return parse_number("--days", optarg, INT32_MAX, &o->days, err);
     return err_set(err, ERR_INPUT, "%.80s: unknown option, or its value is missing", word);
 }
 
 static int parse_options(int argc, char **argv, struct options *o, struct err *err)
 {
     static const struct option known[] = {
-        {"workdir", required_argument, NULL, 'w'},
-        {"run", required_argument, NULL, 'r'},
-        {"offset", required_argument, NULL, 'o'},
-        {"sha256", required_argument, NULL, 's'},
-        {"sysfs", required_argument, NULL, 'y'},
-        {"proc", required_argument, NULL, 'p'},
-        {"order", required_argument, NULL, 'n'},
-        {"model", required_argument, NULL, 'm'},
-        {NULL, 0, NULL, 0},
+        {"workdir", required_argument, NULL, 'w'}, {"run", required_argument, NULL, 'r'},
+        {"offset", required_argument, NULL, 'o'},  {"sha256", required_argument, NULL, 's'},
+        {"sysfs", required_argument, NULL, 'y'},   {"proc", required_argument, NULL, 'p'},
+        {"order", required_argument, NULL, 'n'},   {"days", required_argument, NULL, 'd'},
+        {"model", required_argument, NULL, 'm'},   {NULL, 0, NULL, 0},
     };
     int opt;
     opterr = 0;

@@ -1,5 +1,6 @@
 #include "executor/patched.h"
 
+#include "executor/cache.h"
 #include "executor/child.h"
 #include "executor/stage.h"
 #include "executor/words.h"
@@ -197,6 +198,8 @@ static int prepare(struct suite *s, size_t variant, struct err *err)
         rc = layout_entry(s->layout, state->src, "patched", state->source_key, err);
     if (rc == 0 && !holds(state->src, &edits))
         rc = make_copy(s, state->src, &edits, err);
+    if (rc == 0)
+        cache_stamp(state->src);
     edits_release(&edits);
     return rc;
 }

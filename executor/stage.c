@@ -1,6 +1,7 @@
 #include "executor/stage.h"
 
 #include "common/sha256.h"
+#include "executor/cache.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -156,12 +157,14 @@ int stage(const struct layout *layout, const char *sha256, int in_fd, char *path
     struct err ignored;
     if (tree_path(layout, sha256, path, err) != 0 || layout_make(layout, dir, "src", err) != 0)
         return -1;
+    cache_stamp(path);
     if (fs_is_dir(path))
         return 0;
     snprintf(name, sizeof name, ".tmp.%ld", (long)getpid());
     if (fs_join(tmp, err, dir, name) != 0)
         return -1;
     int rc = receive(sha256, tmp, path, in_fd, err);
+    cache_stamp(path);
     if (rc != 0)
         fs_remove_tree(tmp, &ignored);
     return rc;
@@ -172,6 +175,7 @@ int stage_has(const struct layout *layout, const char *sha256, bool *has, struct
     char path[FS_PATH_MAX];
     if (tree_path(layout, sha256, path, err) != 0)
         return -1;
+    cache_stamp(path);
     *has = fs_is_dir(path);
     return 0;
 }

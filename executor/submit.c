@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "common/json.h"
 #include "common/proto.h"
+#include "executor/cache.h"
 #include "executor/detach.h"
 #include "executor/fault.h"
 #include "executor/job.h"
@@ -91,6 +92,7 @@ static int check_source(const struct layout *layout, const struct job *job, stru
         return 0;
     if (layout_entry(layout, path, "src", job->source_sha256, err) != 0)
         return -1;
+    cache_stamp(path);
     return fs_is_dir(path)
                ? 0
                : err_set(err, ERR_INPUT, "%s: the source tree is not there; stage it first", path);
@@ -131,6 +133,7 @@ static int start(const struct layout *layout, const char *dir, const struct job 
         return -1;
     if (fs_exists(manifest))
         return reply(out, dir, job->run_id, 0, "complete", err);
+    cache_stamp_self(layout);
     if (check_disk(dir, err) != 0 || check_source(layout, job, err) != 0 ||
         write_run(dir, job, plan, err) != 0 ||
         detach_supervisor(layout, dir, job->run_id, lock, &pid, err) != 0)

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const double forget_deadline_s = 30;
+static const double forget_deadline_s = 30, prune_deadline_s = 300;
 
 struct nightly_args {
     const char *node, *artifacts, *reports, *at;
@@ -210,6 +210,35 @@ static void forget(void *arg, const struct runrec *r)
         json_decref(remote_call(&n->session.remote, "forget", args, NULL, 0, forget_deadline_s, &ignored));
 }
 
+/* What the node keeps for later runs; it knows what is in use. */
+static void prune_node(struct nightly *n)
+{
+    char days[32];
+    const char *args[] = {"--days", days, NULL};
+    struct err err = {0};
+    if (!n->session.t)
+        return;
+    snprintf(days, sizeof days, "%lld", (long long)n->plan.nightly.cache_days);
+    json_t *answer = remote_call(&n->session.remote, "prune", args, NULL, 0, prune_deadline_s, &err);
+    if (!answer)
+        cmd_fail(&err);
+    json_decref(answer);
+}
+
+static void prune(struct nightly *n)
+{
+    struct err err = {0};
+    const struct plan_nightly *keep = &n->plan.nightly;
+    if (keep->keep_bundles > 0 &&
+        retention_prune(n->env->db, n->plan.file, keep->keep_bundles, forget, n, &err) != 0)
+        cmd_fail(&err);
+    if (keep->keep_samples > 0 &&
+        retention_prune_samples(n->env->db, n->plan.file, keep->keep_samples, &err) != 0)
+        cmd_fail(&err);
+    if (keep->cache_days > 0)
+        prune_node(n);
+}
+
 /* Records the night, tells people, prunes. None of it changes what the night was. */
 static void close_night(struct nightly *n, int code, const struct err *outcome)
 {
@@ -223,9 +252,7 @@ static void close_night(struct nightly *n, int code, const struct err *outcome)
         nights_close(&n->night, reports_dir(n), summary, &err) != 0)
         cmd_fail(&err);
     tell(n, news, summary, code);
-    if (n->plan.nightly.keep_bundles > 0 &&
-        retention_prune(n->env->db, n->plan.file, n->plan.nightly.keep_bundles, forget, n, &err) != 0)
-        cmd_fail(&err);
+    prune(n);
     n->state = (struct nightly_state){.news = ended};
     if (nightly_lock_save(&n->lock, &n->state, &err) != 0)
         cmd_fail(&err);

@@ -53,12 +53,14 @@ static int check_entry(const struct json_at *at, struct err *err)
 
 int plan_nightly_load(struct plan_nightly *n, const struct json_at *root, struct err *err)
 {
-    static const char *const keys[] = {"keep_bundles", NULL};
+    static const char *const keys[] = {"keep_bundles", "keep_samples", "cache_days", NULL};
     struct json_at notify = json_member(root, "notify"), retention = json_member(root, "retention");
     *n = (struct plan_nightly){0};
     if (retention.value &&
         (json_keys(&retention, keys, err) != 0 ||
-         json_get_int_def(&retention, "keep_bundles", 1, 100000, &n->keep_bundles, err) != 0))
+         json_get_int_def(&retention, "keep_bundles", 1, 100000, &n->keep_bundles, err) != 0 ||
+         json_get_int_def(&retention, "keep_samples", 1, 100000, &n->keep_samples, err) != 0 ||
+         json_get_int_def(&retention, "cache_days", 1, 36500, &n->cache_days, err) != 0))
         return -1;
     if (!notify.value)
         return 0;

@@ -19,6 +19,8 @@ enum nightly_news {
 struct plan_nightly {
     const json_t *notify; /* array of {"on": [...], "run": [argv]}, or NULL */
     int64_t keep_bundles; /* newest bundles of this plan that stay on disk; 0: all */
+    int64_t keep_samples; /* newest runs of this plan whose samples stay in the store; 0: all */
+    int64_t cache_days;   /* sources and builds on the node that nobody used for so long go; 0: they stay */
 };
 
 int plan_nightly_load(struct plan_nightly *n, const struct json_at *root, struct err *err);

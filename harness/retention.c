@@ -13,14 +13,20 @@
 
 static const size_t manifest_max = 64u << 20;
 
+/* One thing that runs of a plan leave behind. */
 struct pruning {
     const char *db;
-    int64_t keep;
+    int64_t keep;                        /* of the newest runs that have it */
+    enum store_mode mode;                /* that remove() needs */
+    bool (*has)(const struct runrec *r); /* NULL: every run */
+    int (*remove)(const struct pruning *p, struct store *s, const struct runrec *r, int64_t key,
+                  struct err *err);
     retention_forget *forget;
     void *arg;
 };
 
 struct candidates {
+    const struct pruning *pruning;
     const char *plan;
     struct runrec *items; /* oldest first */
     size_t count, room;
@@ -42,7 +48,8 @@ static bool holds_it(const struct runrec *r)
 static int collect(const struct runrec *r, void *arg, struct err *err)
 {
     struct candidates *c = arg;
-    if (r->state != RUNREC_INGESTED || strcmp(r->plan, c->plan) != 0 || !holds_it(r))
+    if (r->state != RUNREC_INGESTED || strcmp(r->plan, c->plan) != 0 ||
+        (c->pruning->has && !c->pruning->has(r)))
         return 0;
     if (c->count == c->room) {
         size_t room = c->room ? 2 * c->room : 16;
@@ -56,15 +63,11 @@ static int collect(const struct runrec *r, void *arg, struct err *err)
     return 0;
 }
 
-static int held_by_baseline(struct store *s, const struct runrec *r, bool *held, struct err *err)
+static int held_by_baseline(struct store *s, int64_t key, bool *held, struct err *err)
 {
     struct baseline_list l = {0};
-    int64_t key;
-    *held = true;
-    if (store_find_run(s, r->run_id, &key, err) != 0 || baseline_list(s, &l, err) != 0)
-        return -1;
     *held = false;
-    int rc = 0;
+    int rc = baseline_list(s, &l, err);
     for (size_t i = 0; rc == 0 && i < l.count && !*held; i++) {
         int64_t *keys = NULL;
         size_t n = 0;
@@ -81,13 +84,12 @@ static int prune(const struct pruning *p, struct store *s, const struct candidat
 {
     for (size_t i = 0; i + (size_t)p->keep < c->count; i++) {
         bool held;
-        if (held_by_baseline(s, &c->items[i], &held, err) != 0)
-            return -1;
-        if (held)
-            continue;
-        if (p->forget)
-            p->forget(p->arg, &c->items[i]);
-        if (fs_remove_tree(c->items[i].bundle, err) != 0)
+        int64_t key;
+        struct err unknown = {0};
+        if (store_find_run(s, c->items[i].run_id, &key, &unknown) != 0)
+            continue; /* of another store: not this one's to judge */
+        if (held_by_baseline(s, key, &held, err) != 0 ||
+            (!held && p->remove(p, s, &c->items[i], key, err) != 0))
             return -1;
     }
     return 0;
@@ -95,11 +97,11 @@ static int prune(const struct pruning *p, struct store *s, const struct candidat
 
 static int prune_plan(const struct pruning *p, const char *plan, struct err *err)
 {
-    struct candidates c = {.plan = plan};
+    struct candidates c = {.pruning = p, .plan = plan};
     struct store s = {0};
     int rc = runrec_each(p->db, collect, &c, err);
     if (rc == 0 && c.count > (size_t)p->keep) {
-        rc = store_open(&s, p->db, STORE_READ, err);
+        rc = store_open(&s, p->db, p->mode, err);
         if (rc == 0)
             rc = prune(p, &s, &c, err);
         store_close(&s);
@@ -108,14 +110,51 @@ static int prune_plan(const struct pruning *p, const char *plan, struct err *err
     return rc;
 }
 
-int retention_prune(const char *db, const char *plan, int64_t keep_bundles, retention_forget *forget,
-                    void *arg, struct err *err)
+/* The plan's own runs, and as many of those that confirmed its suspects. */
+static int prune_both(const struct pruning *p, const char *plan, struct err *err)
 {
-    const struct pruning p = {.db = db, .keep = keep_bundles, .forget = forget, .arg = arg};
     char *confirming = measure_plan_name(plan, RUN_TAG_CONFIRM);
     if (!confirming)
         return err_set(err, ERR_INTERNAL, "retention: no memory");
-    int rc = prune_plan(&p, plan, err) || prune_plan(&p, confirming, err) ? -1 : 0;
+    int rc = prune_plan(p, plan, err) || prune_plan(p, confirming, err) ? -1 : 0;
     free(confirming);
     return rc;
+}
+
+static int remove_bundle(const struct pruning *p, struct store *s, const struct runrec *r, int64_t key,
+                         struct err *err)
+{
+    (void)s;
+    (void)key;
+    if (p->forget)
+        p->forget(p->arg, r);
+    return fs_remove_tree(r->bundle, err);
+}
+
+int retention_prune(const char *db, const char *plan, int64_t keep_bundles, retention_forget *forget,
+                    void *arg, struct err *err)
+{
+    const struct pruning p = {.db = db,
+                              .keep = keep_bundles,
+                              .mode = STORE_READ,
+                              .has = holds_it,
+                              .remove = remove_bundle,
+                              .forget = forget,
+                              .arg = arg};
+    return prune_both(&p, plan, err);
+}
+
+static int remove_samples(const struct pruning *p, struct store *s, const struct runrec *r, int64_t key,
+                          struct err *err)
+{
+    int64_t ignored;
+    (void)p;
+    (void)r;
+    return runs_drop_samples(s, key, &ignored, err);
+}
+
+int retention_prune_samples(const char *db, const char *plan, int64_t keep_samples, struct err *err)
+{
+    const struct pruning p = {.db = db, .keep = keep_samples, .mode = STORE_WRITE, .remove = remove_samples};
+    return prune_both(&p, plan, err);
 }

@@ -161,3 +161,16 @@ int runs_remove(struct store *s, int64_t key, struct err *err)
     }
     return sql_run(s, stmt, err);
 }
+
+int runs_drop_samples(struct store *s, int64_t key, int64_t *dropped, struct err *err)
+{
+    SQL_STMT stmt =
+        sql_prepare(s, "DELETE FROM telemetry WHERE test_id IN (SELECT id FROM test WHERE run_id = ?1)", err);
+    if (!stmt)
+        return -1;
+    sql_bind_int(stmt, 1, key);
+    if (sql_run(s, stmt, err) != 0)
+        return -1;
+    *dropped = sqlite3_changes(s->db);
+    return 0;
+}

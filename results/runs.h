@@ -34,4 +34,7 @@ int store_load_run(struct store *s, const char *word, struct run_data *out, stru
 /* Removes a run and all that hangs on it; refused while a baseline holds it. */
 int runs_remove(struct store *s, int64_t key, struct err *err);
 
+/* Removes the samples of a run's tests, and nothing else. *dropped: of how many tests there were any. */
+int runs_drop_samples(struct store *s, int64_t key, int64_t *dropped, struct err *err);
+
 #endif

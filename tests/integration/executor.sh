@@ -135,6 +135,29 @@ check_stage() {
     like "a job without its tree is refused" "$ERR" 'stage it first'
 }
 
+# Old is what nobody has used for days; of that all goes but what a run's folder refers to.
+check_prune() {
+    local other key sha
+    other=$(printf '1%.0s' {1..64})
+    sha=$(sha256sum <"$TMPDIR/tree.tar" | cut -d" " -f1)
+    key=$(summary ok '.variants[0].build_key')
+    mkdir -p "$WORK"/{src,build,patched,bin}/"$other" "$WORK/build/${other/1/2}" "$WORK/src/.tmp.1/half"
+    touch -d '5 days ago' "$WORK"/{src,build,patched,bin}/"$other" "$WORK/src/$sha" "$WORK/build/$key" "$WORK/src/.tmp.1"
+    exits "pruning needs its days" 2 x prune
+    is "what is younger stays" "$(x prune --days 6 | jq -c .removed)" '{"bin":0,"build":0,"patched":0,"src":0}'
+    touch -d '5 days ago' "$WORK/src/$sha"
+    is "what nobody used for long goes" "$(x prune --days 3 | jq -c .removed)" '{"bin":1,"build":1,"patched":1,"src":1}'
+    is "with what was left half-staged" "$(ls -A "$WORK/src")" "$sha"
+    passes "but not what a run refers to" test -d "$WORK/build/$key"
+    passes "nor what is new" test -d "$WORK/build/${other/1/2}"
+    is "a second pruning does nothing" "$(x prune --days 3 | jq -c .removed)" '{"bin":0,"build":0,"patched":0,"src":0}'
+    x forget --run staged >/dev/null
+    x has --sha256 "$sha"
+    is "what was just asked for stays without a run, too" "$(x prune --days 3 | jq .removed.src)" 0
+    touch -d '5 days ago' "$WORK/src/$sha"
+    is "and goes when it is old" "$(x prune --days 3 | jq .removed.src)" 1
+}
+
 check_cancel() {
     job cancelled '{"variants": [{"name": "v", "run": ["sleep", "4242"]}, {"name": "w", "run": ["true"]}],
                     "tests": [{"variant": "v"}, {"variant": "w"}]}'
@@ -143,12 +166,16 @@ check_cancel() {
     is "a running run's status" "$(x status --run cancelled | jq -r '.[0] | [.state, .current.variant] | join(" ")')" "running v"
     is "submit of a running run says so" "$(x submit <"$TMPDIR/cancelled.json" | jq -r .state)" running
     exits "a running run is not forgotten" 2 x forget --run cancelled
+    mkdir -p "$WORK/build/idle"
+    touch -d '5 days ago' "$WORK/build/idle"
+    is "while a run goes on nothing is pruned" "$(x prune --days 1 | jq -r '"\(.running) \(.removed.build)"')" "cancelled 0"
     passes "cancel" x cancel --run cancelled
     is "closes the run" "$(summary cancelled .status)" CANCELLED
     is "and the test" "$(perf cancelled .exit_status)" CANCELLED
     is "the tests that did not run are told" "$(summary cancelled '.tests[1].exit_status')" CANCELLED
     ok "nothing runs any more" "$(alive 'sleep 4242' >/dev/null && echo 1 || echo 0)"
     passes "cancelling it again is fine" x cancel --run cancelled
+    is "then it is" "$(x prune --days 1 | jq -r '"\(.running) \(.removed.build)"')" "null 1"
     passes "a closed run is forgotten" x forget --run cancelled
     is "nothing of it is left" "$(find "$TMPDIR" -name '*cancelled' -path '*/runs/*' | wc -l)" 0
     passes "again is fine" x forget --run cancelled
@@ -161,5 +188,6 @@ check_statuses
 check_rules
 check_bad_jobs
 check_stage
+check_prune
 check_cancel
 done_testing

@@ -16,7 +16,7 @@ write_plan() {
             "sleep \($sleep); echo \"Prompt tokens: $1\"; echo \"[PERF_TIMING] {\\\"prefill_s\\\": \($prefill), \\\"attn_impl\\\": \\\"x\\\"}\"",
             "sh", "{context}"]}],
         contexts: [16, 32], timeouts: {default: 20}, repetitions: 2, threshold: {regression: 0.2},
-        connect: {timeout_s: 5, patience_s: 1}, retention: {keep_bundles: 1},
+        connect: {timeout_s: 5, patience_s: 1}, retention: {keep_bundles: 1, keep_samples: 1, cache_days: 2},
         notify: [{on: ["always"], run: ["sh", "-c", "echo \"$KERNSWEEP_NEWS $(jq -r .headline)\" >>\"$1\"", "sh", $told]},
                  {on: ["regression"], run: ["sh", "-c", "cp \"$KERNSWEEP_REPORT\" \"$1.report\"; jq -r .lines[] >\"$1.lines\"", "sh", $told]},
                  {on: ["blocked"], run: ["/nonexistent/program"]}]}' >"$plan"
@@ -34,6 +34,8 @@ like "becomes the baseline" "$ERR" 'this night is the baseline now'
 exits "a night like it" 0 "${night[@]}"
 like "is compared" "$ERR" '0 regressed.*2 unchanged'
 is "both told, and both were quiet" "$(cut -d ' ' -f 1 "$told" | tr '\n' ' ')" "quiet quiet "
+mkdir -p "$told-work/src/unused"
+touch -d '5 days ago' "$told-work/src/unused"
 exits "a night after it" 0 "${night[@]}"
 is "a page and a report a night" "$(find "$TMPDIR/nights" -name report.md -o -name report.html | wc -l)" 6
 is "the index links them all" "$(grep -c 'report.md)' "$TMPDIR/nights/index.md")" 3
@@ -41,6 +43,10 @@ is "the index page too" "$(grep -o 'report.html"' "$TMPDIR/nights/index.html" | 
 is "bundles: the baseline's and the newest stay" "$(find "$TMPDIR/artifacts" -name manifest.json | wc -l)" 2
 is "on the node too" "$(find "$told-work/runs" -mindepth 1 -maxdepth 1 -type d | wc -l)" 2
 is "the store keeps all" "$(runs_stored)" 3
+is "but samples only of the baseline's and the newest" "$(sqlite3 "$TMPDIR/results.db" "SELECT group_concat(n) FROM
+    (SELECT count(telemetry.test_id) n FROM test LEFT JOIN telemetry ON telemetry.test_id = test.id GROUP BY run_id ORDER BY run_id)")" "4,0,4"
+passes "which the store finds in order" "$KERNSWEEP" db check --db "$TMPDIR/results.db"
+ok "sources on the node that nobody used are gone" "$(test -e "$told-work/src/unused"; echo $((1 - $?)))"
 
 write_plan 0.9 0.1
 exits "a slower night: exit 4" 4 "${night[@]}"

@@ -432,6 +432,26 @@ static void a_word_finds_its_run(void **state)
     store_close(&s);
 }
 
+static void samples_go_alone(void **state)
+{
+    (void)state;
+    struct store s = open_store("samples.db");
+    struct err err = {0};
+    int64_t first = must_ingest(&s, make_bundle("samples1", "run-1"), NULL), dropped = -1;
+    must_ingest(&s, make_bundle("samples2", "run-2"), NULL);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM telemetry"), 16);
+    assert_ok(runs_drop_samples(&s, first, &dropped, &err), &err);
+    assert_int_equal(dropped, 8);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM telemetry JOIN test ON test.id = test_id"
+                                   " JOIN run ON run.id = test.run_id WHERE run.run_id = 'run-2'"),
+                     8);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM telemetry"), 8);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM test"), 16);
+    assert_ok(runs_drop_samples(&s, first, &dropped, &err), &err);
+    assert_int_equal(dropped, 0);
+    store_close(&s);
+}
+
 static void an_exact_id_is_no_ambiguous_prefix(void **state)
 {
     (void)state;
@@ -462,6 +482,7 @@ int main(void)
         cmocka_unit_test(the_older_layout_is_refused_when_it_contradicts_itself),
         cmocka_unit_test(links_are_refused),
         cmocka_unit_test(a_word_finds_its_run),
+        cmocka_unit_test(samples_go_alone),
         cmocka_unit_test(an_exact_id_is_no_ambiguous_prefix),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
