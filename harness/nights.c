@@ -21,15 +21,27 @@ int nights_open(struct night *n, const char *root, const char *date, const char 
     return fs_mkdir_p(n->dir, 0755, err);
 }
 
+/* What the index shows of a night, in this order; and whether there is a report. */
+static const char *const shown[] = {"night", "ticket", "node", "news", "headline"};
+
 struct entry {
-    char path[FS_PATH_MAX]; /* of the night's folder below root */
-    json_t *summary;
+    char *path;      /* of the night's folder below root */
+    json_t *summary; /* no more of it than is shown: there may be years of nights */
 };
 
 struct index {
     struct entry *items;
     size_t count, room;
 };
+
+static json_t *only_shown(const json_t *whole)
+{
+    json_t *out = json_object();
+    for (size_t k = 0; k < sizeof shown / sizeof *shown; k++)
+        json_object_set(out, shown[k], json_object_get(whole, shown[k]));
+    json_object_set(out, "has_report", json_object_get(whole, "has_report"));
+    return out;
+}
 
 static int collect(const char *rel, const char *full, void *arg, struct err *err)
 {
@@ -46,12 +58,13 @@ static int collect(const char *rel, const char *full, void *arg, struct err *err
         x->room = room;
     }
     struct entry *e = &x->items[x->count];
-    e->summary = json_load(full, 1 << 20, err);
-    if (!e->summary)
+    json_t *whole = json_load(full, 1 << 20, err);
+    if (!whole)
         return -1;
-    snprintf(e->path, sizeof e->path, "%.*s", (int)(base - rel), rel);
+    *e = (struct entry){.path = strndup(rel, (size_t)(base - rel)), .summary = only_shown(whole)};
     x->count++;
-    return 0;
+    json_decref(whole);
+    return e->path && e->summary ? 0 : err_set(err, ERR_INTERNAL, "%s: no memory for the index", full);
 }
 
 static const char *text_of(const json_t *obj, const char *key)
@@ -70,11 +83,10 @@ static int by_start(const void *a, const void *b)
 static void write_row(struct md *w, const struct entry *e, const char *page)
 {
     const json_t *s = e->summary;
-    static const char *const keys[] = {"night", "ticket", "node", "news", "headline"};
     char href[FS_PATH_MAX + 16];
-    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+    for (size_t k = 0; k < sizeof shown / sizeof *shown; k++) {
         buf_puts(w->out, "| ");
-        md_text(w, text_of(s, keys[k]));
+        md_text(w, text_of(s, shown[k]));
         buf_putc(w->out, ' ');
     }
     buf_puts(w->out, "| ");
@@ -134,8 +146,10 @@ int nights_close(const struct night *n, const char *root, const json_t *summary,
         qsort(x.items, x.count, sizeof *x.items, by_start);
         rc = write_pages(&x, root, err);
     }
-    for (size_t i = 0; i < x.count; i++)
+    for (size_t i = 0; i < x.count; i++) {
         json_decref(x.items[i].summary);
+        free(x.items[i].path);
+    }
     free(x.items);
     return rc;
 }

@@ -19,8 +19,7 @@ struct pruning {
     int64_t keep;                        /* of the newest runs that have it */
     enum store_mode mode;                /* that remove() needs */
     bool (*has)(const struct runrec *r); /* NULL: every run */
-    int (*remove)(const struct pruning *p, struct store *s, const struct runrec *r, int64_t key,
-                  struct err *err);
+    int (*remove)(const struct pruning *p, struct store *s, const char *run_id, int64_t key, struct err *err);
     retention_forget *forget;
     void *arg;
 };
@@ -28,7 +27,7 @@ struct pruning {
 struct candidates {
     const struct pruning *pruning;
     const char *plan;
-    struct runrec *items; /* oldest first */
+    char (*run_id)[JOB_RUN_ID_MAX]; /* oldest first; not the whole records: there may be years of them */
     size_t count, room;
 };
 
@@ -53,13 +52,13 @@ static int collect(const struct runrec *r, void *arg, struct err *err)
         return 0;
     if (c->count == c->room) {
         size_t room = c->room ? 2 * c->room : 16;
-        struct runrec *items = realloc(c->items, room * sizeof *items);
-        if (!items)
+        char(*run_id)[JOB_RUN_ID_MAX] = realloc(c->run_id, room * sizeof *run_id);
+        if (!run_id)
             return err_set(err, ERR_INTERNAL, "retention: no memory");
-        c->items = items;
+        c->run_id = run_id;
         c->room = room;
     }
-    c->items[c->count++] = *r;
+    memcpy(c->run_id[c->count++], r->run_id, sizeof r->run_id);
     return 0;
 }
 
@@ -86,10 +85,10 @@ static int prune(const struct pruning *p, struct store *s, const struct candidat
         bool held;
         int64_t key;
         struct err unknown = {0};
-        if (store_find_run(s, c->items[i].run_id, &key, &unknown) != 0)
+        if (store_find_run(s, c->run_id[i], &key, &unknown) != 0)
             continue; /* of another store: not this one's to judge */
         if (held_by_baseline(s, key, &held, err) != 0 ||
-            (!held && p->remove(p, s, &c->items[i], key, err) != 0))
+            (!held && p->remove(p, s, c->run_id[i], key, err) != 0))
             return -1;
     }
     return 0;
@@ -106,7 +105,7 @@ static int prune_plan(const struct pruning *p, const char *plan, struct err *err
             rc = prune(p, &s, &c, err);
         store_close(&s);
     }
-    free(c.items);
+    free(c.run_id);
     return rc;
 }
 
@@ -121,14 +120,17 @@ static int prune_both(const struct pruning *p, const char *plan, struct err *err
     return rc;
 }
 
-static int remove_bundle(const struct pruning *p, struct store *s, const struct runrec *r, int64_t key,
+static int remove_bundle(const struct pruning *p, struct store *s, const char *run_id, int64_t key,
                          struct err *err)
 {
+    struct runrec rec;
     (void)s;
     (void)key;
+    if (runrec_find(&rec, p->db, run_id, err) != 0)
+        return -1;
     if (p->forget)
-        p->forget(p->arg, r);
-    return fs_remove_tree(r->bundle, err);
+        p->forget(p->arg, &rec);
+    return fs_remove_tree(rec.bundle, err);
 }
 
 int retention_prune(const char *db, const char *plan, int64_t keep_bundles, retention_forget *forget,
@@ -144,12 +146,12 @@ int retention_prune(const char *db, const char *plan, int64_t keep_bundles, rete
     return prune_both(&p, plan, err);
 }
 
-static int remove_samples(const struct pruning *p, struct store *s, const struct runrec *r, int64_t key,
+static int remove_samples(const struct pruning *p, struct store *s, const char *run_id, int64_t key,
                           struct err *err)
 {
     int64_t ignored;
     (void)p;
-    (void)r;
+    (void)run_id;
     return runs_drop_samples(s, key, &ignored, err);
 }
 
