@@ -1,6 +1,7 @@
 // The forward pass of files that were written by the format's specification, against the reference in fp64,
 // which reads them by itself: every row's logits, in every encoding.
 #include "model/forward.h"
+#include "model/make_model.h"
 #include "model/model_file.h"
 #include "tests/model_by_spec.h"
 #include "tests/reference_forward.h"
@@ -29,18 +30,24 @@ std::vector<double> expected_logits(const std::string &path, const std::vector<u
     return logits;
 }
 
+std::vector<float> logits_of(const model_weights &weights, const attn_variant &variant,
+                             const std::vector<uint32_t> &ids)
+{
+    const int count = static_cast<int>(ids.size());
+    forward pass(weights, {&variant, count, count, 16, 8, true});
+    std::vector<float> logits;
+    pass.prefill(ids, nullptr, [&](const float *rows, int some) {
+        logits.insert(logits.end(), rows, rows + static_cast<size_t>(some) * weights.shape().vocab);
+    });
+    return logits;
+}
+
 std::vector<float> logits_of(const model_file &file, const attn_variant &variant, attn_dtype type,
                              const std::vector<uint32_t> &ids)
 {
     model_weights weights(file.shape(), type);
     weights.load(file.tensors());
-    const int count = static_cast<int>(ids.size());
-    forward pass(weights, {&variant, count, count, 16, 8, true});
-    std::vector<float> logits;
-    pass.prefill(ids, nullptr, [&](const float *rows, int some) {
-        logits.insert(logits.end(), rows, rows + static_cast<size_t>(some) * file.shape().vocab);
-    });
-    return logits;
+    return logits_of(weights, variant, ids);
 }
 
 // The worst row's, so that one wrong row cannot hide among the others.
@@ -117,6 +124,26 @@ void test_shapes(tap &t)
     test_model(t, "heads of 128, not grouped", m);
 }
 
+// Two ways to the same model: make-model's file, and the device by itself.
+void test_made(tap &t, const std::string &name, tensor_type in_file, attn_dtype type)
+{
+    made_model m{"tiny", {}, 3, in_file, VOCABULARY_LLAMA};
+    preset_shape("tiny", &m.shape);
+    m.shape.width = 128;
+    m.shape.heads = 2;
+    m.shape.kv_heads = 1;
+    m.shape.ffn = 192;
+    const temporary_file written("");
+    make_model(m, written.path);
+    const model_file file(written.path);
+    const std::vector<uint32_t> ids = prompt(m.shape.vocab);
+    model_weights made(m.shape, type);
+    made.make(m.seed);
+    const attn_variant &variant = attn_variants().front();
+    t.check(logits_of(file, variant, type, ids) == logits_of(made, variant, ids),
+            name + ": weights made on the device are the file's, to the bit");
+}
+
 int test(int, char **)
 {
     tap t;
@@ -126,6 +153,9 @@ int test(int, char **)
     }
     test_encodings(t);
     test_shapes(t);
+    test_made(t, "f32", TENSOR_F32, ATTN_F32);
+    test_made(t, "f16", TENSOR_F16, ATTN_F16);
+    test_made(t, "bf16", TENSOR_BF16, ATTN_BF16);
     for (const attn_variant &variant : attn_variants())
         test_model(t, std::string("variant ") + variant.name, spec_model(), ATTN_F32, variant);
     return t.finish();
