@@ -3,8 +3,20 @@
 #include "harness/finish.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 static const double cancel_deadline_s = 120;
+
+/* A harness that died early left a record of a run that the node may never have got. */
+static int reach_run(struct session *s, struct err *err)
+{
+    bool has;
+    if (s->rec.state != RUNREC_STARTING)
+        return *s->rec.bundle ? 0 : attach_reserve(s, err);
+    if (attach_node_has(s, s->rec.run_id, &has, err) != 0)
+        return -1;
+    return has ? 0 : session_start_again(s, err);
+}
 
 static int attach(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
                   struct err *err)
@@ -15,9 +27,9 @@ static int attach(struct cmd_env *env, const struct attach_args *a, const char *
         return -1;
     if (runrec_find(&rec, env->db, word, err) == 0 && rec.state >= RUNREC_PULLED)
         return finish_run(env, &rec, &fin, NULL, err);
-    if (attach_open(env, a, word, s, err) != 0 || (!*s->rec.bundle && attach_reserve(s, err) != 0) ||
-        session_follow(s, err) != 0 || session_collect(s, err) != 0) {
-        if (*s->rec.run_id)
+    if (attach_open(env, a, word, s, err) != 0 || reach_run(s, err) != 0 || session_follow(s, err) != 0 ||
+        session_collect(s, err) != 0) {
+        if (*s->rec.run_id && s->rec.state != RUNREC_STARTING)
             attach_print_left(s);
         return -1;
     }
@@ -41,11 +53,30 @@ static int pull(struct cmd_env *env, const struct attach_args *a, const char *wo
     return EXIT_DONE;
 }
 
+/* 1: the node has never had the run, and nothing is left of it here either. */
+static int forget_unstarted(struct session *s, struct err *err)
+{
+    bool has = true;
+    if (s->rec.state != RUNREC_STARTING)
+        return 0;
+    if (attach_node_has(s, s->rec.run_id, &has, err) != 0)
+        return -1;
+    if (has)
+        return 0;
+    rmdir(s->rec.bundle);
+    return runrec_remove(&s->rec, s->opt.db, err) != 0 ? -1 : 1;
+}
+
 static int cancel(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
                   struct err *err)
 {
-    if (attach_open(env, a, word, s, err) != 0)
+    int unstarted = attach_open(env, a, word, s, err) != 0 ? -1 : forget_unstarted(s, err);
+    if (unstarted < 0)
         return -1;
+    if (unstarted) {
+        fprintf(stderr, "run %s had not reached %s: it is forgotten\n", s->rec.run_id, s->rec.node);
+        return env->json ? cmd_print_json(json_array()) : EXIT_DONE;
+    }
     const char *args[] = {"--run", s->rec.run_id, NULL};
     json_t *answer = remote_call(&s->remote, "cancel", args, NULL, 0, cancel_deadline_s, err);
     if (!answer)

@@ -87,8 +87,11 @@ static int pick_up(struct nightly *n, const struct session_options *opt, bool *f
     if (session_attach(&n->session, &rec, opt, err) != 0 ||
         attach_node_has(&n->session, rec.run_id, found, err) != 0)
         return -1;
-    if (!*found)
+    if (!*found) {
         session_close(&n->session);
+        if (rec.state == RUNREC_STARTING && runrec_remove(&rec, n->env->db, err) != 0)
+            return -1;
+    }
     fprintf(stderr, *found ? "picking up run %s\n" : "the node does not know run %s: starting anew\n",
             rec.run_id);
     return 0;

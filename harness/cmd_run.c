@@ -151,6 +151,8 @@ static int drive(struct cmd_env *env, const struct run_args *a, const struct pla
                  struct err *err)
 {
     struct finish_options fin = {.report = a->report};
+    const struct session_words words = {
+        .variants = a->variants, .contexts = a->contexts, .repeat = a->repeat};
     struct session_options opt = {.db = env->db,
                                   .artifacts = a->artifacts ? a->artifacts : "artifacts_remote",
                                   .node = a->node,
@@ -159,6 +161,7 @@ static int drive(struct cmd_env *env, const struct run_args *a, const struct pla
                                   .tag = a->tag,
                                   .mode = a->mode,
                                   .baseline = a->baseline,
+                                  .words = &words,
                                   .fresh = a->fresh,
                                   .progress = stderr,
                                   .verbose = env->verbose,
@@ -167,6 +170,7 @@ static int drive(struct cmd_env *env, const struct run_args *a, const struct pla
         cmd_backend(env, &opt.backend, err) != 0)
         return -1;
     struct confirm_run confirm = {.plan = a->plan, .opt = opt};
+    confirm.opt.words = NULL;
     if (a->confirm) {
         fin.confirm = confirm_run;
         fin.confirm_arg = &confirm;

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void print_text(const json_t *obj, const char *key, int width)
@@ -39,15 +40,58 @@ enum { STATUS_PLACES_MAX = 64 };
 struct query {
     struct cmd_env *env;
     const struct attach_args *args;
-    const char *word; /* a run, or NULL for all */
-    json_t *all;      /* --json */
-    struct {
-        char node[sizeof((struct runrec *)0)->node];
-        char workdir[512];
-    } asked[STATUS_PLACES_MAX]; /* where has been looked already */
-    size_t n_asked;
-    int failed;
+    const char *word;      /* a run, or NULL for all */
+    json_t *all;           /* --json */
+    struct runrec *places; /* one a node and folder: the newest knows best how to get there */
+    size_t n_places;
 };
+
+/* What a harness began and was cut short in before the node had it. */
+static json_t *unstarted(const struct runrec *rec)
+{
+    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:n, s:n}", "run_id", rec->run_id, "ticket", rec->ticket,
+                     "state", runrec_state_name(rec->state), "tests_done", 0, "tests_total", 0, "current",
+                     "eta_s");
+}
+
+struct unstarted {
+    const struct runrec *place;
+    const char *word;
+    json_t *runs;
+};
+
+static int add_unstarted(const struct runrec *rec, void *arg, struct err *err)
+{
+    const struct unstarted *u = arg;
+    json_t *run;
+    size_t i;
+    (void)err;
+    if (rec->state != RUNREC_STARTING || (u->word && strcmp(rec->run_id, u->place->run_id) != 0) ||
+        strcmp(rec->node, u->place->node) != 0 || strcmp(rec->workdir, u->place->workdir) != 0)
+        return 0;
+    json_array_foreach(u->runs, i, run)
+    {
+        const char *id = json_string_value(json_object_get(run, "run_id"));
+        if (id && strcmp(id, rec->run_id) == 0)
+            return 0;
+    }
+    json_array_append_new(u->runs, unstarted(rec));
+    return 0;
+}
+
+/* The runs on the connected node, or the one that was asked for, and those that never got there. */
+static json_t *runs_there(struct session *s, const struct runrec *rec, const struct query *st,
+                          struct err *err)
+{
+    bool has = true;
+    if (st->word && rec->state == RUNREC_STARTING && attach_node_has(s, rec->run_id, &has, err) != 0)
+        return NULL;
+    json_t *runs = has ? attach_node_runs(s, st->word ? rec->run_id : NULL, err) : json_array();
+    struct unstarted u = {.place = rec, .word = st->word, .runs = runs};
+    if (runs)
+        runrec_each(st->env->db, add_unstarted, &u, NULL);
+    return runs;
+}
 
 static int ask_node(const struct runrec *rec, struct query *st, struct err *err)
 {
@@ -57,7 +101,7 @@ static int ask_node(const struct runrec *rec, struct query *st, struct err *err)
     int rc = cmd_backend(st->env, &opt.backend, err);
     if (rc == 0)
         rc = session_attach(&s, rec, &opt, err);
-    json_t *runs = rc == 0 ? attach_node_runs(&s, st->word ? rec->run_id : NULL, err) : NULL, *run;
+    json_t *runs = rc == 0 ? runs_there(&s, rec, st, err) : NULL, *run;
     size_t i;
     json_array_foreach(runs, i, run)
     {
@@ -74,29 +118,40 @@ static int ask_node(const struct runrec *rec, struct query *st, struct err *err)
     return rc;
 }
 
-/* Every node and folder that a run of this store was started in is asked once. */
-static int ask_node_of(const struct runrec *rec, void *arg, struct err *err)
+static int note_place(const struct runrec *rec, void *arg, struct err *err)
 {
     struct query *st = arg;
-    struct err one = {0};
+    size_t i = 0;
     (void)err;
-    for (size_t i = 0; i < st->n_asked; i++)
-        if (strcmp(st->asked[i].node, rec->node) == 0 && strcmp(st->asked[i].workdir, rec->workdir) == 0)
-            return 0;
-    if (st->n_asked == STATUS_PLACES_MAX)
+    while (i < st->n_places &&
+           (strcmp(st->places[i].node, rec->node) != 0 || strcmp(st->places[i].workdir, rec->workdir) != 0))
+        i++;
+    if (i == STATUS_PLACES_MAX)
         return 0;
-    snprintf(st->asked[st->n_asked].node, sizeof st->asked->node, "%s", rec->node);
-    snprintf(st->asked[st->n_asked++].workdir, sizeof st->asked->workdir, "%.511s", rec->workdir);
-    struct runrec impatient = *rec;
-    impatient.patience_s = 0;
-    if (ask_node(&impatient, st, &one) != 0) {
-        fprintf(stderr, "kernsweep: %s\n", one.msg);
-        st->failed++;
-    }
+    st->places[i] = *rec;
+    st->places[i].patience_s = 0;
+    st->n_places += i == st->n_places;
     return 0;
 }
 
-static int status(struct query *st, struct err *err)
+/* Every node and folder that a run of this store was started in is asked once. */
+static int ask_all(struct query *st, int *failed, struct err *err)
+{
+    st->places = calloc(STATUS_PLACES_MAX, sizeof *st->places);
+    int rc = st->places ? runrec_each(st->env->db, note_place, st, err)
+                        : err_set(err, ERR_INTERNAL, "no memory for the nodes of the store");
+    for (size_t i = 0; rc == 0 && i < st->n_places; i++) {
+        struct err one = {0};
+        if (ask_node(&st->places[i], st, &one) != 0) {
+            fprintf(stderr, "kernsweep: %s\n", one.msg);
+            ++*failed;
+        }
+    }
+    free(st->places);
+    return rc;
+}
+
+static int status(struct query *st, int *failed, struct err *err)
 {
     struct runrec rec;
     if (st->word && !st->args->node)
@@ -105,7 +160,7 @@ static int status(struct query *st, struct err *err)
         st->word = NULL;
         return attach_record_of_node(st->env, st->args, &rec, err) != 0 ? -1 : ask_node(&rec, st, err);
     }
-    return runrec_each(st->env->db, ask_node_of, st, err);
+    return ask_all(st, failed, err);
 }
 
 int cmd_status(struct cmd_env *env, int argc, char **argv)
@@ -125,14 +180,15 @@ int cmd_status(struct cmd_env *env, int argc, char **argv)
     struct err err = {0};
     struct query st = {.env = env, .args = &a};
     size_t n;
+    int failed = 0;
     int rc = cmd_args(env, &spec, argc, argv, &st.word, &n, &err);
     if (rc == 1)
         return EXIT_DONE;
     st.all = json_array();
     if (rc == 0)
-        rc = status(&st, &err);
+        rc = status(&st, &failed, &err);
     if (rc == 0 && env->json)
         cmd_print_json(json_incref(st.all));
     json_decref(st.all);
-    return rc != 0 ? cmd_fail(&err) : st.failed ? EXIT_BLOCKED : EXIT_DONE;
+    return rc != 0 ? cmd_fail(&err) : failed ? EXIT_BLOCKED : EXIT_DONE;
 }

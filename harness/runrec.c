@@ -3,9 +3,11 @@
 #include "common/json.h"
 #include "common/text.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const state_names[RUNREC_STATE_COUNT] = {"starting", "running", "pulled", "ingested"};
 
@@ -29,7 +31,7 @@ static int records_dir(const char *db, char *out, struct err *err)
 /* The id may come from a node and names a file here; paths come from the user's disk. */
 static int check(const struct runrec *r, struct err *err)
 {
-    const char *const texts[] = {r->node, r->ssh_config, r->workdir, r->bundle, r->plan};
+    const char *const texts[] = {r->node, r->ssh_config, r->workdir, r->bundle, r->plan, r->order.plan};
     if (!text_is_name(r->run_id))
         return err_set(err, ERR_INPUT, "\"%.80s\" is no run id", r->run_id);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -39,21 +41,49 @@ static int check(const struct runrec *r, struct err *err)
     return 0;
 }
 
+static int record_path(const struct runrec *r, const char *db, char *dir, char *path, struct err *err)
+{
+    char name[JOB_RUN_ID_MAX + 8];
+    snprintf(name, sizeof name, "%s.json", r->run_id);
+    return check(r, err) != 0 || records_dir(db, dir, err) != 0 ? -1 : fs_join(path, err, dir, name);
+}
+
+/* NULL: nothing to keep, or no memory. */
+static json_t *encode_order(const struct runrec *r)
+{
+    const struct runrec_order *o = &r->order;
+    if (r->state != RUNREC_STARTING || !o->known)
+        return NULL;
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b}", "plan", o->plan, "plan_sha256",
+                     o->plan_sha256, "source_sha256", o->source_sha256, "variants", o->variants, "contexts",
+                     o->contexts, "repeat", o->repeat, "date", o->date, "tag", o->tag, "mode", o->mode,
+                     "fresh", o->fresh);
+}
+
 int runrec_save(const struct runrec *r, const char *db, struct err *err)
 {
-    char dir[FS_PATH_MAX], name[JOB_RUN_ID_MAX + 8], path[FS_PATH_MAX];
-    snprintf(name, sizeof name, "%s.json", r->run_id);
-    if (check(r, err) != 0 || records_dir(db, dir, err) != 0 || fs_mkdir_p(dir, 0700, err) != 0 ||
-        fs_join(path, err, dir, name) != 0)
+    char dir[FS_PATH_MAX], path[FS_PATH_MAX];
+    if (record_path(r, db, dir, path, err) != 0 || fs_mkdir_p(dir, 0700, err) != 0)
         return -1;
-    json_t *obj = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:s}", "run_id",
-                            r->run_id, "node", r->node, "ssh_config", r->ssh_config, "workdir", r->workdir,
-                            "bundle", r->bundle, "plan", r->plan, "ticket", r->ticket, "baseline",
-                            r->baseline, "threshold", r->threshold, "connect_timeout_s", r->connect_timeout_s,
-                            "patience_s", r->patience_s, "state", runrec_state_name(r->state));
+    json_t *obj =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:s, s:o*}", "run_id", r->run_id,
+                  "node", r->node, "ssh_config", r->ssh_config, "workdir", r->workdir, "bundle", r->bundle,
+                  "plan", r->plan, "ticket", r->ticket, "baseline", r->baseline, "threshold", r->threshold,
+                  "connect_timeout_s", r->connect_timeout_s, "patience_s", r->patience_s, "state",
+                  runrec_state_name(r->state), "order", encode_order(r));
     int rc = obj ? json_save(path, obj, err) : err_set(err, ERR_INTERNAL, "%s: no memory", path);
     json_decref(obj);
     return rc;
+}
+
+int runrec_remove(const struct runrec *r, const char *db, struct err *err)
+{
+    char dir[FS_PATH_MAX], path[FS_PATH_MAX];
+    if (record_path(r, db, dir, path, err) != 0)
+        return -1;
+    if (unlink(path) != 0 && errno != ENOENT)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot remove", path);
+    return 0;
 }
 
 static int take(const struct json_at *root, const char *key, char *out, size_t cap, struct err *err)
@@ -66,6 +96,25 @@ static int take(const struct json_at *root, const char *key, char *out, size_t c
         return json_fail(&at, err, "longer than %zu bytes", cap - 1);
     }
     memcpy(out, s, strlen(s) + 1);
+    return 0;
+}
+
+static int decode_order(struct runrec_order *o, const struct json_at *root, struct err *err)
+{
+    struct json_at at = json_member(root, "order"), fresh = json_member(&at, "fresh");
+    if (!at.value)
+        return 0;
+    if (take(&at, "plan", o->plan, sizeof o->plan, err) ||
+        take(&at, "plan_sha256", o->plan_sha256, sizeof o->plan_sha256, err) ||
+        take(&at, "source_sha256", o->source_sha256, sizeof o->source_sha256, err) ||
+        take(&at, "variants", o->variants, sizeof o->variants, err) ||
+        take(&at, "contexts", o->contexts, sizeof o->contexts, err) ||
+        take(&at, "repeat", o->repeat, sizeof o->repeat, err) ||
+        take(&at, "date", o->date, sizeof o->date, err) || take(&at, "tag", o->tag, sizeof o->tag, err) ||
+        take(&at, "mode", o->mode, sizeof o->mode, err))
+        return -1;
+    o->fresh = json_is_true(fresh.value);
+    o->known = true;
     return 0;
 }
 
@@ -85,7 +134,7 @@ static int decode(struct runrec *r, const json_t *obj, const char *file, struct 
         take(&root, "state", state, sizeof state, err) ||
         json_get_num(&root, "threshold", 0, 1e6, &r->threshold, err) ||
         json_get_num(&root, "connect_timeout_s", 0, 1e6, &r->connect_timeout_s, err) ||
-        json_get_num(&root, "patience_s", 0, 1e7, &r->patience_s, err))
+        json_get_num(&root, "patience_s", 0, 1e7, &r->patience_s, err) || decode_order(&r->order, &root, err))
         return -1;
     for (int i = 0; i < RUNREC_STATE_COUNT; i++)
         if (strcmp(state, state_names[i]) == 0) {

@@ -23,6 +23,11 @@ struct session_view {
     void (*note)(void *arg, const char *text);             /* of the session itself */
 };
 
+/* What narrowed the plan on the command line; NULL where nothing did. */
+struct session_words {
+    const char *variants, *contexts, *repeat;
+};
+
 /* Borrowed; NULL where absent. */
 struct session_options {
     const char *db;
@@ -33,8 +38,9 @@ struct session_options {
     const char *tag;  /* over the plan's */
     const char *mode; /* over the plan's */
     const char *baseline;
-    const char *source_sha256; /* a tree that the node still has, instead of the plan's own */
-    bool fresh;                /* builds that the node keeps are made anew */
+    const struct session_words *words; /* NULL: a start that is cut short cannot be done again */
+    const char *source_sha256;         /* a tree that the node still has, instead of the plan's own */
+    bool fresh;                        /* builds that the node keeps are made anew */
     enum transport_backend backend;
     FILE *progress; /* human words */
     const struct session_view *view;
@@ -50,6 +56,7 @@ struct session {
     struct live live;
     struct event_stream stream;
     struct preflight preflight; /* of session_start(); count 0 until the node has answered */
+    bool offered;               /* to the node, which may have the run, whatever came of it */
     char run_status[32];        /* of the SUITE_END event, "" until then */
     char executor[FS_PATH_MAX];
     double stalled_s; /* since when the run has waited for others, as far as this session saw; monotonic, NaN:
@@ -59,9 +66,13 @@ struct session {
 };
 
 /* Connects, looks whether the node is fit (see s->preflight), stages and submits. On success s->rec is saved
- * and the run goes on by itself. */
+ * and the run goes on by itself. From the first step on a record says what was asked for; it goes again when
+ * nothing came of it. */
 int session_start(struct session *s, const struct plan *p, const struct session_options *opt,
                   struct err *err);
+/* Does a start again that was cut short before the node had the run; the session is attached. ERR_INPUT when
+ * the plan or its sources are others by now. */
+int session_start_again(struct session *s, struct err *err);
 /* Connects to the node of a known run. */
 int session_attach(struct session *s, const struct runrec *rec, const struct session_options *opt,
                    struct err *err);

@@ -130,19 +130,6 @@ out_of_patience() {
     patient_plan .
 }
 
-# harness_dies TAG VARIANT WHEN: the command is killed, and attach does the rest.
-harness_dies() {
-    local run
-    begin "$1" "$2"
-    until_true 60 "${@:3}"
-    kill -KILL "$RUN_PID"
-    wait "$RUN_PID" 2>/dev/null
-    : >"$TMPDIR/marks/go"
-    run=$(grep -o 'run [^ ]* started' "$TMPDIR/$1.err" | cut -d ' ' -f 2)
-    exits "$BACKEND: the harness is killed ($1): attach ends the run" 0 ks attach "$run"
-    whole "" "$1"
-}
-
 patient_plan() {
     plan_with ".connect = {timeout_s: 10, patience_s: 100} | $1" "$TMPDIR/plan.json"
 }
@@ -156,9 +143,7 @@ pipeline_faults() {
     over_line
     in_test "a hole for 20 s in the test" hole test-hole
     in_pull "sshd killed in the pull" kill_sessions pull-killed
-    over_line --rate 4000000
-    harness_dies killed-in-test waits test -e "$TMPDIR/marks/started"
-    harness_dies killed-in-pull bulky pulling
+    over_line
     out_of_patience
     over_line --rtt 200 --stall-every 2 --stall-for 1
     begin slow good

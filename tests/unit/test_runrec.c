@@ -92,6 +92,58 @@ static void every_field_comes_back(void **state)
     assert_int_equal(st.st_mode & 07777, 0700);
 }
 
+static struct runrec_order order(void)
+{
+    struct runrec_order o = {.known = true, .fresh = true};
+    snprintf(o.plan, sizeof o.plan, "/plans/\"quoted\" \xc3\xa9.json");
+    snprintf(o.plan_sha256, sizeof o.plan_sha256, "ab12");
+    snprintf(o.source_sha256, sizeof o.source_sha256, "cd34");
+    snprintf(o.variants, sizeof o.variants, "v3,v4");
+    snprintf(o.contexts, sizeof o.contexts, "512,1024");
+    snprintf(o.repeat, sizeof o.repeat, "512:2");
+    snprintf(o.date, sizeof o.date, "2026-02-14");
+    snprintf(o.tag, sizeof o.tag, "t");
+    snprintf(o.mode, sizeof o.mode, "debug");
+    return o;
+}
+
+/* What was asked for is kept until the node has it, and no longer. */
+static void order_comes_back_while_a_run_is_starting(void **state)
+{
+    (void)state;
+    struct runrec found, saved = record(MIDDLE);
+    struct err err = {0};
+    const struct runrec_order o = saved.order = order();
+    saved.state = RUNREC_STARTING;
+    assert_ok(runrec_save(&saved, db, &err), &err);
+    assert_ok(runrec_find(&found, db, MIDDLE, &err), &err);
+    assert_true(found.order.known && found.order.fresh);
+    assert_string_equal(found.order.plan, o.plan);
+    assert_string_equal(found.order.plan_sha256, o.plan_sha256);
+    assert_string_equal(found.order.source_sha256, o.source_sha256);
+    assert_string_equal(found.order.variants, o.variants);
+    assert_string_equal(found.order.contexts, o.contexts);
+    assert_string_equal(found.order.repeat, o.repeat);
+    assert_string_equal(found.order.date, o.date);
+    assert_string_equal(found.order.tag, o.tag);
+    assert_string_equal(found.order.mode, o.mode);
+    saved.state = RUNREC_RUNNING;
+    assert_ok(runrec_save(&saved, db, &err), &err);
+    assert_ok(runrec_find(&found, db, MIDDLE, &err), &err);
+    assert_false(found.order.known);
+}
+
+static void removed_is_gone(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct runrec found, r = record(MIDDLE);
+    assert_ok(runrec_remove(&r, db, &err), &err);
+    assert_err(runrec_find(&found, db, MIDDLE, &err), &err, ERR_INPUT, "no run");
+    assert_finds(EARLY, EARLY);
+    assert_ok(runrec_remove(&r, db, &err), &err);
+}
+
 static void found_by_id_prefix_and_latest(void **state)
 {
     (void)state;
@@ -227,6 +279,8 @@ static void broken_record_is_named(void **state)
         {"{" STRINGS NUMBERS ",\"state\":7}", "$.state"},
         {"{" STRINGS "\"threshold\":-1,\"connect_timeout_s\":1,\"patience_s\":1,\"state\":\"running\"}",
          "$.threshold"},
+        {"{" STRINGS NUMBERS ",\"state\":\"starting\",\"order\":{\"plan\":7}}", "$.order.plan"},
+        {"{" STRINGS NUMBERS ",\"state\":\"starting\",\"order\":[]}", "$.order"},
         {"{\"run_id\":\"0123456789012345678901234567890123456789012345678901234567890123456789\"}",
          "$.run_id: longer than 64 bytes"},
     };
@@ -273,6 +327,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(every_field_comes_back, clear),
+        cmocka_unit_test_setup(order_comes_back_while_a_run_is_starting, clear),
+        cmocka_unit_test_setup(removed_is_gone, three_runs),
         cmocka_unit_test_setup(found_by_id_prefix_and_latest, three_runs),
         cmocka_unit_test_setup(ambiguous_or_unknown_words_are_refused, three_runs),
         cmocka_unit_test_setup(empty_word_means_no_run, three_runs),
