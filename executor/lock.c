@@ -33,9 +33,9 @@ static int open_or_create(const char *path)
         int fd = open(path, flags);
         if (fd >= 0 || errno != ENOENT)
             return fd;
+        mode_t mask = umask(0); /* for everybody from its first moment */
         fd = open(path, flags | O_CREAT | O_EXCL, 0666);
-        if (fd >= 0 && fchmod(fd, 0666) == 0) /* whatever the umask */
-            return fd;
+        umask(mask);
         if (fd >= 0 || errno != EEXIST)
             return fd;
     }
@@ -129,7 +129,7 @@ int lock_describe(struct lock *lock, const char *what, struct err *err)
 int lock_look(const char *path, struct lock_holder *out, struct err *err)
 {
     *out = (struct lock_holder){.held = false};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* it may be a FIFO by now */
     if (fd < 0 && errno == ENOENT)
         return 0;
     if (fd < 0)

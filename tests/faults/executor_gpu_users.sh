@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# Two users of one machine: a GPU is one run's at a time, whoever made its lock; a dead run keeps none; and what another user
+# puts in a lock's place neither stops a run nor is written through.
+. tests/lib.sh
+. tests/executor.sh
+
+if [ "$(id -u)" != 0 ] || ! why=$(setpriv --reuid 64001 --regid 64001 --clear-groups true 2>&1); then
+    skip_all "only root can be two users here: ${why:-not root}"
+fi
+# The tests' own folder is closed to others.
+PLACE=$(mktemp -d /tmp/kernsweep-users.XXXXXX)
+trap 'rm -rf "$PLACE"' EXIT
+SYS=$PLACE/sys
+LOCK=$SYS/kernsweep-gpu-1d0fbe6a2a1c0000.lock # beside a sysfs that is played by a folder
+good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
+mkdir -p "$SYS/class/drm/card0/device" "$PLACE/ann" "$PLACE/bob"
+echo 0x1002 >"$SYS/class/drm/card0/device/vendor"
+echo 1000000 >"$SYS/class/drm/card0/device/mem_info_vram_total"
+echo 1d0fbe6a2a1c0000 >"$SYS/class/drm/card0/device/unique_id"
+chmod -R a+rX "$PLACE"
+chmod 1777 "$SYS" # as /run/lock is
+chown 64001:64001 "$PLACE/ann"
+chown 64002:64002 "$PLACE/bob"
+cp "$KERNSWEEP_EXECUTOR" "$PLACE/executor"
+chmod 755 "$PLACE/executor"
+unset HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES CUDA_VISIBLE_DEVICES SLURM_JOB_ID
+declare -A UIDS=([ann]=64001 [bob]=64002)
+
+# as USER COMMAND...
+as() {
+    local user=$1 uid=${UIDS[$1]}
+    shift
+    HOME=$PLACE/$user TMPDIR=$PLACE/$user PATH=/usr/bin:/bin setpriv --reuid "$uid" --regid "$uid" --clear-groups -- "$@"
+}
+
+# use USER: whose calls follow, in a workdir of that user's.
+use() {
+    WHO=$1
+    WORK=$PLACE/$1/work
+}
+
+x() {
+    as "$WHO" "$PLACE/executor" "$1" --workdir "$WORK" "${@:2}"
+}
+
+sweep() {
+    job "$1" "$(one "$(jq -nc --arg s "$2" '{run: ["sh", "-c", $s]}')" | jq -c --argjson j "${3:-"{}"}" '. + $j')"
+    x submit --sysfs "$SYS" <"$TMPDIR/$1.json" >/dev/null
+}
+
+hold() {
+    use "$1"
+    as "$1" touch "$PLACE/$1/$2"
+    sweep "$2" "while [ -e $PLACE/$1/$2 ]; do sleep 0.05; done; $good"
+    waits "$2" '.event == "TEST_START"'
+}
+
+result() {
+    x follow --run "$1" --offset 0 >/dev/null
+    summary "$1" '"\(.status) \(.counts.ok)"'
+}
+
+# one_at_a_time OWNER OTHER: the first makes the lock's file; each keeps the other out, dead or alive.
+one_at_a_time() {
+    hold "$1" "mine-$1"
+    is "$1 made the lock's file, for everybody" "$(stat -c '%u %a' "$LOCK")" "${UIDS[$1]} 666"
+    use "$2"
+    sweep "refused-$1" "$good"
+    is "   $2 is refused" "$(result "refused-$1")" "BLOCKED 0"
+    like "   and told who has the GPU" "$(summary "refused-$1" .reason)" "GPU 1d0fbe6a2a1c0000 is used by the run mine-$1 \\(pid [0-9]+\\)"
+    sweep "waiting-$1" "$good" '{"lock_wait_s": 600}'
+    waits "waiting-$1" '.event == "NODE" and ((.message // "") | test("waiting up to 600 s"))'
+    ok "   one that may wait waits" $?
+    use "$1"
+    kill -9 "$(supervisor "mine-$1")"
+    use "$2"
+    is "   until $1's executor is killed: its lock is free" "$(result "waiting-$1")" "COMPLETE 1"
+    hold "$2" "theirs-$1"
+    use "$1"
+    sweep "back-$1" "$good"
+    is "   and $2, who did not make the file, keeps $1 out" "$(result "back-$1")" "BLOCKED 0"
+    rm "$PLACE/$2/theirs-$1"
+    use "$2"
+    is "   as long as the run lasts" "$(result "theirs-$1")" "COMPLETE 1"
+    use "$1"
+    sweep "after-$1" "$good"
+    is "   then $1 has it again" "$(result "after-$1")" "COMPLETE 1"
+    x cancel --run "mine-$1" >/dev/null
+    rm -f "$LOCK" "$PLACE/$1/mine-$1"
+}
+
+# trap_of NAME COMMAND...: bob puts something in the lock's place; ann's run goes on, and says so.
+trap_of() {
+    local name=$1 run
+    run=trap-${name// /-}
+    as bob "${@:2}"
+    use ann
+    sweep "$run" "$good"
+    is "$name in the lock's place does not stop a run" "$(result "$run")" "COMPLETE 1"
+    is "   which says so" "$(events "$run" '[.[] | select((.message // "") | test("not locked against runs"))] | length')" 1
+    is "   and writes nothing there" "$(cat "$PLACE/ann/precious")" precious
+    rm -rf "$LOCK"
+}
+
+one_at_a_time ann bob
+one_at_a_time bob ann
+as ann sh -c "echo precious >'$PLACE/ann/precious'; chmod 666 '$PLACE/ann/precious'"
+trap_of "a symbolic link" ln -s "$PLACE/ann/precious" "$LOCK"
+trap_of "a link to nothing" ln -s "$PLACE/ann/created" "$LOCK"
+is "   nor creates what it points to" "$(ls "$PLACE/ann/created" 2>/dev/null)" ""
+trap_of "a FIFO" mkfifo -m 666 "$LOCK"
+trap_of "a folder" mkdir -m 777 "$LOCK"
+trap_of "a file for bob only" install -m 600 /dev/null "$LOCK"
+
+# What a lock's file says of its holder is bob's to write.
+as bob sh -c "head -c 100000 /dev/zero | tr '\\0' A >'$LOCK'; chmod 666 '$LOCK'"
+use ann
+sweep long "$good"
+is "a lock that nobody holds, full of text, is free" "$(result long)" "COMPLETE 1"
+mkfifo "$PLACE/enough"
+as bob python3 -c '
+import fcntl, sys
+f = open(sys.argv[1], "r+")
+f.truncate(0)
+f.write("1 1 \033[2J\033]0;gone\a;rm\n")
+f.flush()
+fcntl.lockf(f, fcntl.LOCK_EX)
+print("held", flush=True)
+sys.stdin.read()' "$LOCK" <"$PLACE/enough" >"$TMPDIR/lying" &
+exec 9>"$PLACE/enough"
+until_true 30 grep -q held "$TMPDIR/lying"
+sweep lied "$good"
+is "a lock that is held is, whoever its text names" "$(result lied)" "BLOCKED 0"
+is "   and its text stays text" "$(summary lied .reason | tr -d '\n' | LC_ALL=C tr -d '[:print:]' | wc -c)" 0
+exec 9>&-
+wait $!
+done_testing
