@@ -23,7 +23,7 @@ fuzz_cxx      := $(if $(findstring clang,$(CC)),clang++,g++)
 fuzz_cxxflags  = $(filter-out -std=% -Wstrict-prototypes -Wmissing-prototypes -Wconversion -Wshadow,$(CFLAGS)) -std=c++17
 model_linked  := $(foreach name,$(model_fuzzers),$(BUILD)/tests/fuzz_$(name) $(BUILD)/fuzz_$(name))
 $(model_linked): $(model_objects)
-$(model_linked): private CC = $(fuzz_cxx)
+$(model_linked): private override CC = $(fuzz_cxx)
 $(BUILD)/%.o: %.cpp $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)
