@@ -3,6 +3,7 @@
 
 #include "common/clock.h"
 #include "executor/artifact.h"
+#include "executor/fault.h"
 #include "executor/relay.h"
 #include "executor/test_run.h"
 
@@ -192,9 +193,11 @@ static int skip_cancelled(struct dispatch *d, const struct order_task *t, const 
     return 0;
 }
 
-static void describe(const struct order *o, size_t i, char *out)
+/* What Slurm says, and what the task's own executor said last. */
+static void describe(const struct suite *s, const struct order *o, size_t i, char *out)
 {
     const struct order_task *t = &o->task[i];
+    char dir[FS_PATH_MAX], fault[FAULT_MAX] = "";
     reason_set(out, "job %lld_%zu%s%s: %s", (long long)o->job, i + 1, *t->nodes ? " on " : "", t->nodes,
                !*t->state                       ? "is not in the queue any more"
                : slurm_state_is_final(t->state) ? t->state
@@ -202,6 +205,11 @@ static void describe(const struct order *o, size_t i, char *out)
     size_t len = strlen(out);
     if (*t->reason && strcmp(t->reason, "None") != 0)
         snprintf(out + len, VERDICT_REASON_MAX - len, " (%s)", t->reason);
+    if (*t->attempt && order_attempt_dir(o, i, s, dir, NULL) == 0)
+        fault_read(dir, fault);
+    len = strlen(out);
+    if (*fault)
+        snprintf(out + len, VERDICT_REASON_MAX - len, ", %.200s", fault);
 }
 
 /* By somebody. A waiting task that vanished was cancelled, too: Slurm keeps no record of it. One that had a
@@ -220,7 +228,7 @@ static int lose(struct dispatch *d, struct order *o, size_t i, struct err *err)
     char why[VERDICT_REASON_MAX], text[VERDICT_REASON_MAX];
     bool cancelled = is_cancelled(t);
     bool by_us = suite_cancelled(d->s);
-    describe(o, i, why);
+    describe(d->s, o, i, why);
     if (order_end_task(o, i, d->s, why, err) != 0 || relay_interrupted(d->s, o, i, why, err) != 0)
         return -1;
     if (by_us)

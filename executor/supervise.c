@@ -224,6 +224,9 @@ static int end_work(struct suite *s, struct err *err)
         return close_run(s, RUN_COMPLETE, "", err);
     if (suite_cancelled(s))
         return close_run(s, RUN_CANCELLED, "cancelled by the user", err);
+    if (s->job.part.on)
+        return err_set(err, ERR_INTERRUPTED,
+                       "the scheduler told it to end: its time limit is near, or another job goes first");
     return err_set(err, ERR_INTERRUPTED, "told to end; submit the run again to go on with it");
 }
 

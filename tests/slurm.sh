@@ -47,9 +47,10 @@ sweep() {
     ks run "${@:2}" --tag "$1" --artifacts "$TMPDIR/artifacts"
 }
 
-# start TAG ARGUMENT...: the same in the background; its pid in RUN_PID, its stderr in $TMPDIR/TAG.err
+# start TAG ARGUMENT...: the same in the background; its pid in RUN_PID, its stderr in $TMPDIR/TAG.err. KEEP_MARKS: beside
+# another one.
 start() {
-    rm -f "$MARKS"/*
+    [ -n "${KEEP_MARKS:-}" ] || rm -f "$MARKS"/*
     "$KERNSWEEP" run "${@:2}" --db "$TMPDIR/results.db" --tag "$1" --artifacts "$TMPDIR/artifacts" \
         >"$TMPDIR/$1.out" 2>"$TMPDIR/$1.err" </dev/null &
     RUN_PID=$!
@@ -70,6 +71,11 @@ go() {
 # on NODE [VARIANT.CONTEXT.REPETITION]: whether such a test has started there
 on() {
     compgen -G "$MARKS/on.$1.${2:-*}.*" >/dev/null
+}
+
+# twice VARIANT.CONTEXT.REPETITION: whether two attempts at the test have started
+twice() {
+    [ "$(compgen -G "$MARKS/on.*.$1.*" | wc -l)" = 2 ]
 }
 
 # run_id TAG, once it has started

@@ -7,7 +7,7 @@
 slurm_setup
 
 both_idle() {
-    [ "$(sinfo --noheader --Node --states=idle --format=%N | sort | xargs)" = "n1 n2" ]
+    [ "$(sinfo --noheader --Node --states=idle --format=%N | sort -u | xargs)" = "n1 n2" ]
 }
 
 # A node dies under a test, and its processes live on.
@@ -50,10 +50,7 @@ start again "$TMPDIR/plan.json" --variants waits --contexts 16
 until_true 60 on '*'
 job=$(live_jobs | cut -d _ -f 1)
 scontrol update "jobid=${job}_1" requeue=1 && scontrol requeue "${job}_1" && scontrol update "jobid=${job}_1" starttime=now
-twice() {
-    [ "$(compgen -G "$MARKS/on.*.waits.16.1.*" | wc -l)" = 2 ]
-}
-until_true 60 twice
+until_true 60 twice waits.16.1
 ok "a requeued job starts again" $? "$(squeue --states=all)"
 go
 ends "the sweep exits 0" 0

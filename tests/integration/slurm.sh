@@ -62,14 +62,33 @@ ends "and both are done" 0
 is "it is built once" "$(wc -l <"$MARKS/builds")" 1
 
 # A job a test; builds on the login node; warm-up before the first that counts, on the same machine.
-plan_with '.scheduler.granularity = "test" | .scheduler.build = "login" | .warmup = 1' "$TMPDIR/fine.json"
+plan_with '.scheduler.granularity = "test" | .scheduler.build = "login" | .warmup = 1 | .timeouts["32"] = 330' "$TMPDIR/fine.json"
 before=$(squeue --noheader --states=all --array --format=%i | wc -l)
-exits "a job for each test" 0 sweep fine "$TMPDIR/fine.json" --variants one --contexts 16
-is "is two for two tests and their warm-up" \
-    "$(($(squeue --noheader --states=all --array --format=%i | wc -l) - before))" 2
-is "and all of them are there" "$(tests_of fine t.warmup t.status | xargs)" "1|OK 0|OK 0|OK"
+exits "a job for each test" 0 sweep fine "$TMPDIR/fine.json" --variants one
+is "is four for four tests and their warm-ups" \
+    "$(($(squeue --noheader --states=all --array --format=%i | wc -l) - before))" 4
+is "each with its own limit" "$(squeue --noheader --states=all --name="kernsweep-$(sql "SELECT run_id FROM run WHERE tag = 'fine'")" \
+    --format=%l | sort | xargs)" "14:00 5:00 8:00 8:00"
+is "and all of them are there" "$(tests_of fine s.context_len t.warmup t.status | sort | xargs)" \
+    "16|0|OK 16|0|OK 16|1|OK 32|0|OK 32|0|OK 32|1|OK"
 is "the build was made where the run was started" \
     "$(jq -r 'select(.event == "BUILD_END") | .host // "here"' "$(bundle_of fine)/events.jsonl")" here
+
+# No more at a time, and no more in one job, than the plan says.
+plan_with '.scheduler.max_parallel = 1' "$TMPDIR/narrow.json"
+start narrow "$TMPDIR/narrow.json" --variants waits
+waits_for_turn() {
+    [ "$(squeue --noheader --array --states=PENDING,RUNNING --format='%T %r' | sort | xargs)" = "PENDING JobArrayTaskLimit RUNNING None" ]
+}
+until_true 60 waits_for_turn
+ok "with max_parallel one task runs and the other waits for its turn" $? "$(squeue --array)"
+go
+ends "the sweep exits 0" 0
+plan_with '.scheduler.array_max = 1' "$TMPDIR/short.json"
+exits "with array_max" 0 sweep short "$TMPDIR/short.json" --variants one
+is "two contexts are two jobs, beside the one that builds" "$(squeue --noheader --states=all --format=%F \
+    --name="kernsweep-$(sql "SELECT run_id FROM run WHERE tag = 'short'")" | sort -u | wc -l)" 3
+is "and all tests are there" "$(tests_of short t.status | xargs)" "OK OK OK OK"
 
 # Cancel: ours, and no other.
 other=$(sbatch --parsable --gres=gpu:mi300x:1 --output=/dev/null --wrap="sleep 300")
