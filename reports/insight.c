@@ -39,32 +39,37 @@ struct cell_spread insight_spread(const struct run_data *run, const struct cell 
     return s;
 }
 
-/* Whether no cell of its context has a smaller median. */
-static bool leads(const struct run_data *run, const struct cell *c, enum metric metric)
+/* Marks the variants that are not the fastest somewhere: lost[v]. order: cells by context. */
+static void mark_losers(const struct report_model *m, const size_t *order, bool *lost)
 {
-    for (size_t i = 0; i < run->n_cells; i++)
-        if (run->cells[i].context == c->context && run->cells[i].median[metric] < c->median[metric])
-            return false;
-    return true;
+    const struct run_data *run = &m->now;
+    for (size_t from = 0, to; from < run->n_cells; from = to) {
+        double least = INFINITY;
+        int context = run->cells[order[from]].context;
+        for (to = from; to < run->n_cells && run->cells[order[to]].context == context; to++)
+            least = fmin(least, run->cells[order[to]].median[m->metric]);
+        for (size_t i = from; i < to; i++) {
+            const struct cell *c = &run->cells[order[i]];
+            lost[c->variant] |= !(c->median[m->metric] <= least);
+        }
+    }
 }
 
 bool insight_fastest(const struct report_model *m, size_t *variant)
 {
-    for (size_t v = 0; m->now.n_variants > 1 && v < m->now.n_variants; v++) {
-        bool all = true, any = false;
-        for (size_t i = 0; i < m->now.n_cells; i++) {
-            const struct cell *c = &m->now.cells[i];
-            if (c->variant != v)
-                continue;
-            any = true;
-            all = all && isfinite(c->median[m->metric]) && leads(&m->now, c, m->metric);
-        }
-        if (any && all) {
-            *variant = v;
-            return true;
-        }
+    size_t *order = NULL;
+    bool *lost = calloc(m->now.n_variants + 1, sizeof *lost), found = false;
+    if (lost && m->now.n_variants > 1 && cells_by_context(&m->now, &order) == 0) {
+        mark_losers(m, order, lost);
+        for (size_t i = 0; !found && i < m->now.n_cells; i++)
+            if (!lost[m->now.cells[i].variant]) {
+                *variant = m->now.cells[i].variant;
+                found = true;
+            }
     }
-    return false;
+    free(order);
+    free(lost);
+    return found;
 }
 
 const struct scaling_row *insight_worst_step(const struct scaling *s)

@@ -1,9 +1,10 @@
 #include "reports/phrase.h"
 
 #include "reports/number.h"
+#include "reports/tables.h"
 
-#include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 void phrase_ratio(struct buf *out, enum report_lang lang, double ratio)
@@ -20,53 +21,62 @@ void phrase_ratio(struct buf *out, enum report_lang lang, double ratio)
         message_plain(out, lang, MSG_RATIO_TIMES_FASTER, num_fixed(1 / ratio, 2).s);
 }
 
-/* The smallest context above `after`; -1 when there is none. */
-static int next_context(const struct run_data *run, int after)
-{
-    int next = INT_MAX;
-    for (size_t i = 0; i < run->n_cells; i++)
-        if (run->cells[i].context > after && run->cells[i].context < next)
-            next = run->cells[i].context;
-    return next == INT_MAX ? -1 : next;
-}
+/* What one context's cells agree on, in ascending order of contexts. */
+struct context_value {
+    int context;
+    double value; /* NaN where its cells differ or nothing is known */
+    bool seen;    /* a cell with tests */
+};
 
-/* A context of 0 is none: other tools' benchmarks have no prompt. */
-void phrase_contexts(struct buf *out, const struct run_data *run)
-{
-    for (int n = next_context(run, 0); n > 0; n = next_context(run, n)) {
-        buf_puts(out, out->len ? ", " : "");
-        buf_puts(out, num_int(n).s);
-    }
-}
-
-/* A number per context; NaN where cells of one context differ or nothing is known. */
 typedef double cell_number(const struct cell *c);
 
-static double context_number(const struct run_data *run, int context, cell_number *get)
+static double nothing(const struct cell *c)
 {
-    double value = (double)NAN;
-    bool first = true;
-    for (size_t i = 0; i < run->n_cells; i++) {
-        const struct cell *c = &run->cells[i];
-        if (c->context != context || c->count == 0)
-            continue;
-        double own = get(c);
-        if (!first && !(own == value))
-            return (double)NAN;
-        value = own;
-        first = false;
-    }
-    return value;
+    (void)c;
+    return 0;
 }
 
-static bool same_for_all(const struct run_data *run, cell_number *get, double *value)
+/* *out is to be free()d; NULL when memory is short. */
+static size_t values_by_context(const struct run_data *run, cell_number *get, struct context_value **out)
 {
-    int first = next_context(run, -1);
-    *value = context_number(run, first, get);
-    for (int n = first; n >= 0; n = next_context(run, n))
-        if (!(context_number(run, n, get) == *value))
+    size_t *order = NULL, n = 0;
+    *out = calloc(run->n_cells + 1, sizeof **out);
+    if (!*out || cells_by_context(run, &order))
+        return 0;
+    for (size_t i = 0; i < run->n_cells; i++) {
+        const struct cell *c = &run->cells[order[i]];
+        if (n == 0 || (*out)[n - 1].context != c->context)
+            (*out)[n++] = (struct context_value){.context = c->context, .value = (double)NAN};
+        struct context_value *v = &(*out)[n - 1];
+        if (c->count == 0 && get != nothing)
+            continue;
+        double own = get(c);
+        v->value = !v->seen || own == v->value ? own : (double)NAN;
+        v->seen = true;
+    }
+    free(order);
+    return n;
+}
+
+void phrase_contexts(struct buf *out, enum report_lang lang, const struct run_data *run)
+{
+    struct context_value *list;
+    size_t n = values_by_context(run, nothing, &list), first = n && list[0].context == 0;
+    if (n - first > CONTEXTS_LISTED_MAX)
+        message_plain(out, lang, MSG_CONTEXTS_MANY, num_int((int64_t)(n - first)).s,
+                      num_int(list[first].context).s, num_int(list[n - 1].context).s);
+    else
+        for (size_t i = first; i < n; i++)
+            buf_printf(out, "%s%d", i > first ? ", " : "", list[i].context);
+    free(list);
+}
+
+static bool all_alike(const struct context_value *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!(list[i].value == list[0].value))
             return false;
-    return first >= 0;
+    return n > 0;
 }
 
 static double cell_timeout(const struct cell *c)
@@ -84,21 +94,27 @@ static double cell_warmups(const struct cell *c)
     return (double)c->count - c->counted;
 }
 
-static void per_context(struct buf *out, const struct run_data *run, cell_number *get, const char *unit)
+/* Returns whether anything but 0 was written. */
+static bool per_context(struct buf *out, enum report_lang lang, const struct run_data *run, cell_number *get,
+                        const char *unit)
 {
-    double value;
-    if (same_for_all(run, get, &value)) {
-        buf_printf(out, "%.6g%s", value, unit);
-        return;
-    }
-    const char *separator = "";
-    for (int n = next_context(run, -1); n >= 0; n = next_context(run, n)) {
-        value = context_number(run, n, get);
-        if (isnan(value))
+    struct context_value *list;
+    size_t n = values_by_context(run, get, &list), named = 0, left = 0;
+    bool alike = all_alike(list, n), any = n && !(alike && list[0].value == 0);
+    if (alike)
+        buf_printf(out, "%.6g%s", list[0].value, unit);
+    for (size_t i = 0; !alike && i < n; i++) {
+        if (isnan(list[i].value))
             continue;
-        buf_printf(out, "%s%d: %.6g%s", separator, n, value, unit);
-        separator = ", ";
+        if (named < CONTEXTS_LISTED_MAX)
+            buf_printf(out, "%s%d: %.6g%s", named++ ? ", " : "", list[i].context, list[i].value, unit);
+        else
+            left++;
     }
+    if (left)
+        message_plain(out, lang, MSG_AND_MORE, num_int((int64_t)left).s);
+    free(list);
+    return any;
 }
 
 static size_t first_on(const struct run_data *run, const char *host)
@@ -122,20 +138,17 @@ void phrase_hosts(struct buf *out, const struct run_data *run)
     }
 }
 
-void phrase_timeouts(struct buf *out, const struct run_data *run)
+void phrase_timeouts(struct buf *out, enum report_lang lang, const struct run_data *run)
 {
-    per_context(out, run, cell_timeout, " s");
+    per_context(out, lang, run, cell_timeout, " s");
 }
 
 void phrase_repetitions(struct buf *out, enum report_lang lang, const struct run_data *run)
 {
-    double warmups;
-    per_context(out, run, cell_counted, "");
-    if (!same_for_all(run, cell_warmups, &warmups) || warmups > 0) {
-        struct buf w;
-        buf_init(&w, PHRASE_MAX);
-        per_context(&w, run, cell_warmups, "");
+    struct buf w;
+    buf_init(&w, PHRASE_MAX);
+    per_context(out, lang, run, cell_counted, "");
+    if (per_context(&w, lang, run, cell_warmups, ""))
         message_plain(out, lang, MSG_PLUS_WARMUP, buf_str(&w));
-        buf_release(&w);
-    }
+    buf_release(&w);
 }

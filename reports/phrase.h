@@ -8,16 +8,17 @@
 #include "reports/message.h"
 #include "results/run_data.h"
 
-enum { PHRASE_MAX = 8192 };
+enum { PHRASE_MAX = 8192, CONTEXTS_LISTED_MAX = 16 };
 
 /* "takes 3.53 times as long", "takes 7.3 % longer", "is 1.78 times as fast": from now / base. */
 void phrase_ratio(struct buf *out, enum report_lang lang, double ratio);
-/* "4096, 8192, 16384": the contexts of a run, ascending. */
-void phrase_contexts(struct buf *out, const struct run_data *run);
+/* "4096, 8192, 16384": the contexts of a run, ascending; "256 to 25600 (100 of them)" when they are many. A
+ * context of 0 is none: other tools' benchmarks have no prompt. */
+void phrase_contexts(struct buf *out, enum report_lang lang, const struct run_data *run);
 /* "n1 (4), n2 (8)": the machines with how many tests each ran, in order of appearance. */
 void phrase_hosts(struct buf *out, const struct run_data *run);
 /* "4096: 180 s, 8192: 600 s", or one value when all are the same. */
-void phrase_timeouts(struct buf *out, const struct run_data *run);
+void phrase_timeouts(struct buf *out, enum report_lang lang, const struct run_data *run);
 /* "1", or "4096: 2, 8192: 1": counted repetitions, then the warm-up ones if any. */
 void phrase_repetitions(struct buf *out, enum report_lang lang, const struct run_data *run);
 

@@ -1,9 +1,18 @@
 #include "reports/plot_script.h"
 
+#include "reports/number.h"
+
 #include <math.h>
 #include <string.h>
 
-enum { LINES_MAX = 8, LABEL_MAX = 80, POINTS_MAX = 400 };
+enum { LINES_MAX = 12, LABEL_MAX = 80, POINTS_MAX = 400, MARKS_MAX = 60, GROUPS_MAX = 12 };
+
+/* Tics of a logarithmic axis nearer than this would write over each other. */
+#define TIC_DISTANCE 1.3
+/* Bars whose heights lie further apart stand on a logarithmic axis. */
+#define LINEAR_SPAN 20.0
+/* Memory beyond this many bytes is read in GiB. */
+#define GIB_FROM 8e9
 
 /* Told apart by colour (safe for colour-blind readers, readable on white and on black), dashes and points. */
 struct line_style {
@@ -13,17 +22,50 @@ struct line_style {
 };
 
 static const struct line_style styles[LINES_MAX] = {
-    {"#0072B2", 1, 7},  {"#D55E00", 2, 5}, {"#009E73", 4, 9}, {"#CC79A7", 5, 11},
-    {"#8F7200", 1, 13}, {"#7F7F7F", 2, 6}, {"#A65628", 4, 4}, {"#5E81C4", 5, 8},
+    {"#0072B2", 1, 7},  {"#D55E00", 2, 5},  {"#009E73", 4, 9}, {"#CC79A7", 5, 11},
+    {"#8F7200", 1, 13}, {"#7F7F7F", 2, 6},  {"#A65628", 4, 4}, {"#5E81C4", 5, 8},
+    {"#C23B6B", 1, 10}, {"#4B8B3B", 2, 12}, {"#8A63C9", 4, 6}, {"#B07C2A", 5, 1},
 };
+
+/* What a picture calls a variant: of a kernel plan one name for all shapes. */
+static const char *line_name(const struct report_model *m, size_t variant)
+{
+    const struct run_variant *v = &m->now.variants[variant];
+    return *v->kernel ? v->kernel : v->name;
+}
+
+static bool named_before(const struct report_model *m, size_t variant)
+{
+    for (size_t v = 0; v < variant; v++)
+        if (strcmp(line_name(m, v), line_name(m, variant)) == 0)
+            return true;
+    return false;
+}
+
+/* A variant looks the same in every picture of a report: the reference first, the others as the plan lists
+ * them. */
+static size_t style_of(const struct report_model *m, size_t variant)
+{
+    size_t n = 0;
+    if (strcmp(line_name(m, variant), line_name(m, m->reference)) == 0)
+        return 0;
+    for (size_t v = 0; strcmp(line_name(m, v), line_name(m, variant)) != 0; v++)
+        n += !named_before(m, v) && strcmp(line_name(m, v), line_name(m, m->reference)) != 0;
+    return n + 1;
+}
+
+static void quoted(struct buf *out, char quote, const char *s)
+{
+    static const char plain[] = " ()+,-./0123456789:=>ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
+    buf_putc(out, quote);
+    for (size_t i = 0; s[i] && i < LABEL_MAX; i++)
+        buf_add(out, strchr(plain, s[i]) ? &s[i] : "?", 1);
+    buf_putc(out, quote);
+}
 
 void plot_label(struct buf *out, const char *s)
 {
-    static const char plain[] = " ()+,-./0123456789:=>ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
-    buf_putc(out, '\'');
-    for (size_t i = 0; s[i] && i < LABEL_MAX; i++)
-        buf_add(out, strchr(plain, s[i]) ? &s[i] : "?", 1);
-    buf_putc(out, '\'');
+    quoted(out, '\'', s);
 }
 
 /* Words of ours may hold accents. */
@@ -37,8 +79,7 @@ static void picture(struct buf *out)
     buf_puts(out, "reset\n"
                   "set terminal svg size 640,400 dynamic noenhanced rounded font 'sans-serif,14'\n"
                   "set encoding utf8\nset border 3\nset tics nomirror\nset grid lc rgb 'gray'\n"
-                  "set key at graph 0.5, screen 0.98 center top horizontal samplen 2.5 width -1 maxcols 4\n"
-                  "set tmargin 3.5\n");
+                  "set key outside center top horizontal samplen 2.5 width -1 maxcols 4\n");
 }
 
 static void with_line(struct buf *out, size_t i, bool points)
@@ -71,13 +112,35 @@ static void context_range(struct buf *out, const struct scaling_set *set)
 static void context_tics(struct buf *out, const struct scaling_set *set)
 {
     const struct scaling *widest = &set->items[0];
+    const char *separator = "set xtics (";
     for (size_t i = 1; i < set->count; i++)
         if (set->items[i].count > widest->count)
             widest = &set->items[i];
-    for (size_t k = 0; k < widest->count; k++)
-        buf_printf(out, "%s'%d' %d", k ? ", " : "set xtics (", widest->rows[k].context,
-                   widest->rows[k].context);
+    double from = widest->rows[0].context, last = widest->rows[widest->count - 1].context;
+    double distance = fmax(TIC_DISTANCE, pow(last / from, 1.0 / GROUPS_MAX)), before = 0;
+    for (size_t k = 0; k < widest->count; k++) {
+        int context = widest->rows[k].context;
+        if (context < before * distance)
+            continue;
+        buf_printf(out, "%s'%d' %d", separator, context, context);
+        separator = ", ";
+        before = context;
+    }
     buf_puts(out, ")\n");
+}
+
+/* More points than a reader can tell apart are thinned out, evenly on the logarithmic axis. */
+static void scaling_rows(struct buf *out, const struct scaling *s)
+{
+    double distance = pow((double)s->rows[s->count - 1].context / s->rows[0].context, 1.0 / MARKS_MAX);
+    double before = 0;
+    for (size_t k = 0; k < s->count; k++) {
+        const struct scaling_row *row = &s->rows[k];
+        if (s->count > MARKS_MAX && k + 1 < s->count && row->context < before * distance)
+            continue;
+        buf_printf(out, "%d %.9g\n", row->context, row->prefill_s);
+        before = row->context;
+    }
 }
 
 /* The reference variant's line, else the first, is what the guide starts from. */
@@ -95,7 +158,6 @@ static const struct scaling *guide_of(const struct report_model *m)
 bool plot_script_prefill(struct buf *out, const struct report_model *m, enum report_lang lang)
 {
     const struct scaling *guide = guide_of(m);
-    size_t lines = m->scaling.count < LINES_MAX ? m->scaling.count : LINES_MAX;
     if (!guide)
         return false;
     picture(out);
@@ -104,47 +166,93 @@ bool plot_script_prefill(struct buf *out, const struct report_model *m, enum rep
     buf_puts(out, "set logscale xy\nset format y '%g'\n");
     context_tics(out, &m->scaling);
     context_range(out, &m->scaling);
-    for (size_t i = 0; i < lines; i++) {
+    for (size_t i = 0; i < m->scaling.count; i++) {
         const struct scaling *s = &m->scaling.items[i];
+        if (style_of(m, s->variant) >= LINES_MAX)
+            continue;
         buf_printf(out, "$d%zu << END\n", i);
-        for (size_t k = 0; k < s->count; k++)
-            buf_printf(out, "%d %.9g\n", s->rows[k].context, s->rows[k].prefill_s);
+        scaling_rows(out, s);
         buf_puts(out, "END\n");
     }
     buf_puts(out, "plot ");
     n_squared_guide(out, guide, lang);
-    for (size_t i = 0; i < lines; i++) {
+    for (size_t i = 0; i < m->scaling.count; i++) {
+        size_t style = style_of(m, m->scaling.items[i].variant);
+        if (style >= LINES_MAX)
+            continue;
         buf_printf(out, ", $d%zu using 1:2 title ", i);
         plot_label(out, m->now.variants[m->scaling.items[i].variant].name);
-        with_line(out, i, true);
+        with_line(out, style, true);
     }
     buf_putc(out, '\n');
     return true;
 }
 
-/* The variants that have a bar somewhere, in plan order; the reference is the line at 1. */
-static size_t bar_variants(const struct report_model *m, size_t *variants)
+/* Bars stand in groups: one a context, of a kernel plan one a shape. */
+struct bars {
+    size_t line[LINES_MAX]; /* a variant of each name that has a bar somewhere */
+    size_t lines;
+    const struct cell *group[GROUPS_MAX]; /* the reference's cell there */
+    size_t groups;
+    double low, high; /* of all factors and 1 */
+};
+
+/* Evenly over all of them when there are more than fit: the first and the last are always there. */
+static void bar_groups(const struct report_model *m, struct bars *b)
 {
-    size_t n = 0;
-    for (size_t v = 0; v < m->now.n_variants && n < LINES_MAX; v++) {
-        bool any = false;
-        for (size_t i = 0; i < m->n_vs; i++)
-            any |= m->vs[i].variant == v && isfinite(m->vs[i].factor);
-        if (any && v != m->reference)
-            variants[n++] = v;
-    }
-    return n;
+    size_t n = 0, seen = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < m->now.n_cells; i++) {
+            const struct cell *c = &m->now.cells[i];
+            if (run_data_counterpart(&m->now, c->variant, m->reference) != c->variant ||
+                isnan(c->median[m->metric]))
+                continue;
+            if (pass == 0)
+                n++;
+            else if (n <= GROUPS_MAX || seen++ == b->groups * (n - 1) / (GROUPS_MAX - 1))
+                b->group[b->groups++] = c;
+        }
 }
 
-static void bar_rows(struct buf *out, const struct report_model *m, const size_t *variants, size_t n)
+static void bar_lines(const struct report_model *m, struct bars *b)
 {
-    for (size_t i = 0; i < m->now.n_cells; i++) {
-        const struct cell *c = &m->now.cells[i];
-        if (c->variant != m->reference || isnan(c->median[m->metric]))
+    for (size_t i = 0; i < m->n_vs; i++) {
+        const struct variant_delta *d = &m->vs[i];
+        size_t k = 0;
+        if (!isfinite(d->factor) || d->variant == d->reference || !(d->factor > 0))
             continue;
-        buf_printf(out, "\"%d\"", c->context);
-        for (size_t k = 0; k < n; k++) {
-            double f = compare_pair(&m->now, variants[k], m->reference, c->context, m->metric).factor;
+        b->low = fmin(b->low, d->factor);
+        b->high = fmax(b->high, d->factor);
+        while (k < b->lines && strcmp(line_name(m, b->line[k]), line_name(m, d->variant)) != 0)
+            k++;
+        if (k == b->lines && k < LINES_MAX && style_of(m, d->variant) < LINES_MAX)
+            b->line[b->lines++] = d->variant;
+    }
+}
+
+/* Of that name at the group's shape and context; NaN when there is none. */
+static double bar_height(const struct report_model *m, size_t line, const struct cell *group)
+{
+    for (size_t v = 0; v < m->now.n_variants; v++)
+        if (strcmp(line_name(m, v), line_name(m, line)) == 0 &&
+            run_data_counterpart(&m->now, v, m->reference) == group->variant)
+            return compare_pair(&m->now, v, m->reference, group->context, m->metric).factor;
+    return (double)NAN;
+}
+
+/* Inside data only double quotes are quotes. */
+static void bar_label(struct buf *out, const struct report_model *m, const struct cell *group)
+{
+    const char *shape = m->now.variants[group->variant].shape;
+    quoted(out, '"', *shape ? shape : num_int(group->context).s);
+}
+
+static void bar_rows(struct buf *out, const struct report_model *m, const struct bars *b)
+{
+    for (size_t i = 0; i < b->groups; i++) {
+        bar_label(out, m, b->group[i]);
+        for (size_t k = 0; k < b->lines; k++) {
+            double f = bar_height(m, b->line[k], b->group[i]);
             if (isfinite(f))
                 buf_printf(out, " %.6g", f);
             else
@@ -154,31 +262,45 @@ static void bar_rows(struct buf *out, const struct report_model *m, const size_t
     }
 }
 
+/* Where the fastest is far from the slowest, a linear axis shows nothing of the slower ones. */
+static void bar_axis(struct buf *out, const struct bars *b)
+{
+    if (b->high / b->low > LINEAR_SPAN)
+        buf_printf(out, "set logscale y\nset format y '%%g'\nset yrange [%.3g:%.3g]\n", b->low / 2,
+                   b->high * 1.5);
+    else
+        buf_puts(out, "set yrange [0:*]\n");
+}
+
 bool plot_script_speedup(struct buf *out, const struct report_model *m, enum report_lang lang)
 {
-    size_t variants[LINES_MAX];
-    size_t n = bar_variants(m, variants);
-    if (n == 0)
+    struct bars b = {.low = 1, .high = 1};
+    bar_groups(m, &b);
+    bar_lines(m, &b);
+    if (b.lines == 0 || b.groups == 0)
         return false;
     picture(out);
-    axis(out, "xlabel", lang, MSG_PLOT_CONTEXT);
+    axis(out, "xlabel", lang,
+         *m->now.variants[b.group[0]->variant].shape ? MSG_PLOT_SHAPE : MSG_PLOT_CONTEXT);
     axis(out, "ylabel", lang, MSG_PLOT_SPEED);
     buf_puts(out, "set style data histograms\nset style histogram clustered gap 1\n"
-                  "set style fill solid 0.9 noborder\nset yrange [0:*]\n$d << END\n");
-    bar_rows(out, m, variants, n);
+                  "set style fill solid 0.9 noborder\n");
+    bar_axis(out, &b);
+    buf_puts(out, "$d << END\n");
+    bar_rows(out, m, &b);
     buf_puts(out, "END\nplot 1 with lines lw 1 dt 3 lc rgb 'black' title ");
     plot_label(out, report_model_reference(m));
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < b.lines; k++) {
         buf_printf(out, ", $d using %zu%s lc rgb '%s' title ", k + 2, k ? "" : ":xtic(1)",
-                   styles[k + 1 < LINES_MAX ? k + 1 : 0].colour);
-        plot_label(out, m->now.variants[variants[k]].name);
+                   styles[style_of(m, b.line[k])].colour);
+        plot_label(out, line_name(m, b.line[k]));
     }
     buf_putc(out, '\n');
     return true;
 }
 
 /* At most POINTS_MAX points, each the largest of its span, so that no peak is lost. */
-static void trace_rows(struct buf *out, const double *t, const double *bytes, size_t count)
+static void trace_rows(struct buf *out, const double *t, const double *bytes, size_t count, double unit)
 {
     size_t span = count / POINTS_MAX + 1;
     for (size_t i = 0; i < count; i += span) {
@@ -186,36 +308,52 @@ static void trace_rows(struct buf *out, const double *t, const double *bytes, si
         for (size_t k = i; k < i + span && k < count; k++)
             max = fmax(max, bytes[k]);
         if (isfinite(t[i]) && isfinite(max))
-            buf_printf(out, "%.3f %.3f\n", t[i], max / (1 << 20));
+            buf_printf(out, "%.3f %.3f\n", t[i], max / unit);
     }
+}
+
+static double highest(const struct report_model *m)
+{
+    double most = 0;
+    for (size_t i = 0; i < m->n_traces; i++)
+        for (size_t k = 0; k < m->traces[i].count; k++)
+            most = fmax(most, m->traces[i].bytes[k]);
+    return most;
 }
 
 bool plot_script_memory(struct buf *out, const struct report_model *m, enum report_lang lang)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < m->n_traces && n < LINES_MAX; i++, n++) {
+    bool gib = highest(m) > GIB_FROM;
+    const char *separator = "plot ";
+    if (m->n_traces == 0)
+        return false;
+    picture(out);
+    axis(out, "xlabel", lang, MSG_PLOT_TIME);
+    axis(out, "ylabel", lang, m->traces[0].vram ? MSG_PLOT_VRAM : MSG_PLOT_RSS);
+    buf_printf(out, "set yrange [0:*]\nset format y '%%g %s'\n", gib ? "GiB" : "MiB");
+    for (size_t i = 0; i < m->n_traces; i++) {
         const struct memory_trace *trace = &m->traces[i];
-        if (n == 0) {
-            picture(out);
-            axis(out, "xlabel", lang, MSG_PLOT_TIME);
-            axis(out, "ylabel", lang, trace->vram ? MSG_PLOT_VRAM : MSG_PLOT_RSS);
-            buf_puts(out, "set yrange [0:*]\n");
-        }
+        if (style_of(m, trace->variant) >= LINES_MAX)
+            continue;
         buf_printf(out, "$d%zu << END\n", i);
-        trace_rows(out, trace->t, trace->bytes, trace->count);
+        trace_rows(out, trace->t, trace->bytes, trace->count, gib ? 1 << 30 : 1 << 20);
         buf_puts(out, "END\n");
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < m->n_traces; i++) {
+        size_t style = style_of(m, m->traces[i].variant);
         struct buf label;
+        if (style >= LINES_MAX)
+            continue;
         buf_init(&label, 256);
         buf_printf(&label, "%s, %d", m->now.variants[m->traces[i].variant].name, m->traces[i].context);
-        buf_printf(out, "%s$d%zu using 1:2 title ", i ? ", " : "plot ", i);
+        buf_printf(out, "%s$d%zu using 1:2 title ", separator, i);
         plot_label(out, buf_str(&label));
-        with_line(out, i, false);
+        with_line(out, style, false);
+        separator = ", ";
         buf_release(&label);
     }
-    buf_puts(out, n ? "\n" : "");
-    return n > 0;
+    buf_putc(out, '\n');
+    return true;
 }
 
 /* Whether there is one. */

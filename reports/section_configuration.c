@@ -42,13 +42,13 @@ static void matrix(const struct report_model *m, struct md *w)
 {
     struct buf b;
     buf_init(&b, PHRASE_MAX);
-    phrase_contexts(&b, &m->now);
+    phrase_contexts(&b, w->lang, &m->now);
     item(w, MSG_CONFIG_CONTEXTS, buf_str(&b));
     buf_clear(&b);
     phrase_repetitions(&b, w->lang, &m->now);
     item(w, MSG_CONFIG_REPETITIONS, buf_str(&b));
     buf_clear(&b);
-    phrase_timeouts(&b, &m->now);
+    phrase_timeouts(&b, w->lang, &m->now);
     item(w, MSG_CONFIG_TIMEOUTS, buf_str(&b));
     buf_release(&b);
 }

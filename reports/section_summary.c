@@ -65,7 +65,7 @@ static void tests(const struct report_model *m, struct md *w)
     struct buf contexts;
     const struct run_info *i = &m->now.info;
     buf_init(&contexts, PHRASE_MAX);
-    phrase_contexts(&contexts, &m->now);
+    phrase_contexts(&contexts, w->lang, &m->now);
     struct num ok = num_int(i->counts.ok), total = num_int(i->counts.total),
                failed = num_int(i->counts.failed), skipped = num_int(i->counts.skipped);
     if (contexts.len)

@@ -298,10 +298,18 @@ const struct run_variant *run_data_variant(const struct run_data *r, const char 
 
 const struct cell *run_data_cell(const struct run_data *r, const char *variant, int context)
 {
-    for (size_t i = 0; i < r->n_cells; i++)
-        if (r->cells[i].context == context && strcmp(r->variants[r->cells[i].variant].name, variant) == 0)
-            return &r->cells[i];
-    return NULL;
+    const struct run_variant *of = run_data_variant(r, variant);
+    size_t v = of ? (size_t)(of - r->variants) : r->n_variants, low = 0, high = r->n_cells;
+    while (low < high) { /* the first cell that is not before the one asked for */
+        size_t mid = low + (high - low) / 2;
+        const struct cell *c = &r->cells[mid];
+        if (c->variant < v || (c->variant == v && c->context < context))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    const struct cell *found = low < r->n_cells ? &r->cells[low] : NULL;
+    return found && found->variant == v && found->context == context ? found : NULL;
 }
 
 const char *run_data_fact(const struct run_data *r, const char *key)

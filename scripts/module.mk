@@ -26,6 +26,7 @@ bench: all $(BUILD)/bench/sleeper $(BUILD)/bench/bundles $(BUILD)/tests/faultpro
 	$(Q)scripts/bench/nightly $(BUILD)
 	$(Q)scripts/bench/transfer $(BUILD)
 	$(Q)scripts/bench/results $(BUILD)
+	$(Q)scripts/bench/reports $(BUILD)
 	$(Q)scripts/bench/models $(BUILD)
 
 # Many nights with faults: NIGHTS=200 SEED=1
