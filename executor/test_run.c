@@ -6,6 +6,7 @@
 #include "executor/command.h"
 #include "executor/diag.h"
 #include "executor/hang.h"
+#include "executor/logtext.h"
 #include "executor/perf.h"
 #include "executor/sampler.h"
 #include "executor/settle.h"
@@ -16,6 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { LIVE_TAIL = 600 };
 
 static const double heartbeat_s = 1;
 static const double own_end_s = 1;
@@ -29,6 +32,7 @@ struct test_run {
     char dir[FS_PATH_MAX];
     struct words argv, env;
     struct runlog log;
+    uint64_t told; /* bytes of it when a heart beat last showed its end */
     struct timing_reader reader;
     struct sampler sampler;
     struct hang hang;
@@ -69,6 +73,25 @@ static void on_stopping(void *arg, const struct process *p, enum stop_cause caus
     diag_processes(&r->evidence, p->pid);
 }
 
+/* The end of what the process has printed, for who watches; NULL when that is nothing new. */
+static json_t *log_end(struct test_run *r)
+{
+    struct buf tail, text;
+    if (r->log.cleaned == r->told)
+        return NULL;
+    r->told = r->log.cleaned;
+    buf_init(&tail, LIVE_TAIL);
+    buf_init(&text, LIVE_TAIL * 8);
+    runlog_tail(&r->log, LIVE_TAIL, &tail);
+    const char *from = tail.len == LIVE_TAIL ? memchr(buf_str(&tail), '\n', tail.len) : NULL;
+    size_t skip = from ? (size_t)(from - buf_str(&tail)) + 1 : 0; /* a line's second half */
+    logtext_lines(&text, buf_str(&tail) + skip, tail.len - skip);
+    json_t *out = json_stringn(buf_str(&text), text.len);
+    buf_release(&tail);
+    buf_release(&text);
+    return out;
+}
+
 static void on_heartbeat(void *arg, double t_s)
 {
     struct test_run *r = arg;
@@ -80,6 +103,9 @@ static void on_heartbeat(void *arg, double t_s)
                              artifact_number(expected > 0 ? fmin(99, 100 * t_s / expected) : NAN),
                              "eta_remaining_s", artifact_number(expected > 0 ? fmax(0, expected - t_s) : NAN),
                              "suite_eta_s", suite_eta(r->suite, t_s));
+    json_t *end = log_end(r);
+    if (end)
+        json_object_set_new(more, "log_tail", end);
     static const struct {
         const char *key;
         enum sample_field field;

@@ -113,12 +113,15 @@ static void push(struct watch_series *s, double value)
 static void run_test(struct watch_model *m, const struct event *e)
 {
     struct watch_cell *c = cell_of(m, e);
-    if (e->type == EVENT_TEST_START)
+    if (e->type == EVENT_TEST_START) {
         m->vram.count = m->gpu.count = 0;
-    else {
+        *m->output = '\0';
+    } else {
         push(&m->vram, e->vram_used);
         push(&m->gpu, e->gpu_use);
     }
+    if (*e->log_tail)
+        memcpy(m->output, e->log_tail, sizeof m->output);
     m->testing = true;
     m->test = *e;
     if (c)
@@ -188,6 +191,15 @@ const char *watch_model_line(const struct watch_model *m, size_t i, size_t n)
     if (n > kept)
         n = kept;
     return i < n ? m->lines[(m->n_lines - n + i) % WATCH_LINES] : NULL;
+}
+
+const char *watch_model_output(const struct watch_model *m, size_t n, size_t *count)
+{
+    const char *at = m->output + strlen(m->output);
+    for (*count = 0; *count < n && at > m->output; ++*count)
+        for (at--; at > m->output && at[-1] != '\n'; at--)
+            continue;
+    return at;
 }
 
 void watch_cell_text(const struct watch_cell *c, char *out)

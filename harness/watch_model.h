@@ -44,7 +44,8 @@ struct watch_model {
     size_t n_contexts;
     struct watch_cell cells[WATCH_VARIANTS_MAX][WATCH_CONTEXTS_MAX];
     bool testing;
-    struct event test; /* the running test: its last TEST_START or HEARTBEAT */
+    struct event test;            /* the running test: its last TEST_START or HEARTBEAT */
+    char output[EVENT_LINES_MAX]; /* the last lines that it printed, each with its newline */
     double suite_eta_s;
     struct watch_series vram, gpu;
     char lines[WATCH_LINES][WATCH_LINE_MAX]; /* a ring */
@@ -62,6 +63,9 @@ void watch_model_note(struct watch_model *m, const char *text);
 
 /* The i-th of the last n lines, the newest last; NULL when there are not as many. */
 const char *watch_model_line(const struct watch_model *m, size_t i, size_t n);
+/* Where the last n lines of the running test's output begin, and in *count how many those are; no more than
+ * n. */
+const char *watch_model_output(const struct watch_model *m, size_t n, size_t *count);
 /* "-", "run", "ok 2" or a status. out: char[16]. */
 void watch_cell_text(const struct watch_cell *c, char *out);
 /* Heights 0 to 8 of the last `width` samples, scaled to max; 0 where nothing was seen. Returns how many. */

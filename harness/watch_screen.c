@@ -186,6 +186,25 @@ static int draw_test(const struct watch_screen *s, const struct watch_model *m, 
     return row + 1;
 }
 
+/* At most half of what is left is the running test's own words. */
+static int draw_output(const struct watch_model *m, int row)
+{
+    char text[WATCH_LINE_MAX];
+    size_t count;
+    int room = (LINES - 1 - row) / 2 - 1;
+    if (!m->testing || !*m->output || room < 2)
+        return row;
+    put(row++, 0, "what it prints:");
+    const char *line = watch_model_output(m, (size_t)room - 1, &count);
+    for (; count > 0; count--) {
+        size_t len = strcspn(line, "\n");
+        snprintf(text, sizeof text, "%.*s", (int)len, line);
+        put(row++, 2, text);
+        line += len + (line[len] == '\n');
+    }
+    return row + 1;
+}
+
 static void draw_log(const struct watch_model *m, int row)
 {
     int n = LINES - 1 - row;
@@ -202,7 +221,8 @@ void watch_screen_draw(const struct watch_screen *s, const struct watch_model *m
     draw_head(s, m, title);
     int row = draw_matrix(s, m, HEAD_ROWS, LINES - HEAD_ROWS - TEST_ROWS - LOG_MIN - 2);
     row = draw_test(s, m, row + 1);
-    draw_log(m, row + 1);
+    row = draw_output(m, row + 1);
+    draw_log(m, row);
     attron(A_REVERSE);
     put(LINES - 1, 0, ended ? ended : "q: quit; the run goes on");
     attroff(A_REVERSE);

@@ -29,7 +29,7 @@ sed "s/^\[127.0.0.1\]:[0-9]*/[127.0.0.1]:$port/" "$NODE/known_hosts" >"$TMPDIR/k
 # Tests wait for a file each: nothing here depends on how fast a machine is. The second variant says hostile things.
 mkdir "$TMPDIR/go"
 jq -n --arg dir "$TMPDIR" '
-    def work($fail): ["sh", "-c", "while [ ! -e \"$1/go/$2\" ]; do sleep 0.05; done; \($fail)
+    def work($fail): ["sh", "-c", "echo \"loading $2\"; while [ ! -e \"$1/go/$2\" ]; do sleep 0.05; done; \($fail)
         echo \"Prompt tokens: $2\"; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 0.5, \\\"attn_impl\\\": \\\"x\\\"}\"", "sh", $dir, "{context}"];
     {schema: "kernsweep.plan/1", ticket: "watched", node: "loopback", workdir: ($dir + "/work"),
     variants: [{name: "plain", run: work("")},
@@ -52,9 +52,11 @@ sees "the matrix: contexts" "variant +16 +32 +64"
 sees "the test that runs" "plain +(OK)? +run +- +-"
 sees "with its time-out" "plain ctx 16 run 1 .* of 3 min 20 s, left"
 sees "how many are done" "^0 of 6 tests"
+sees "and what it has printed so far" "^  loading 16"
 sees "a way out" "q: quit; the run goes on"
 touch "$TMPDIR/go/16"
 sees "a test that is done, and the next" "plain +(OK)? +ok 1 +run"
+sees "what the next one prints" "^  loading 32"
 sees "the log's end" "\[1/6\] plain ctx 16 run 1  OK"
 
 echo cut >"$TMPDIR/control"

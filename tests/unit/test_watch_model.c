@@ -53,6 +53,34 @@ static void test_matrix(void **state)
     watch_model_free(m);
 }
 
+static void assert_output(const struct watch_model *m, size_t n, size_t want, const char *text)
+{
+    size_t count;
+    assert_string_equal(watch_model_output(m, n, &count), text);
+    assert_int_equal(count, want);
+}
+
+static void test_output(void **state)
+{
+    (void)state;
+    struct watch_model *m = watch_model_new();
+    assert_non_null(m);
+    assert_output(m, 5, 0, "");
+    feed(m, "{\"event\":\"TEST_START\",\"variant\":\"v\",\"ctx\":1}");
+    feed(
+        m,
+        "{\"event\":\"HEARTBEAT\",\"variant\":\"v\",\"ctx\":1,\"log_tail\":\"one\\ntwo\\nthr\\u001b[2Jee\"}");
+    assert_output(m, 2, 2, "two\nthr\\x1b[2Jee\n");
+    feed(m, "{\"event\":\"HEARTBEAT\",\"variant\":\"v\",\"ctx\":1}"); /* nothing new */
+    assert_output(m, 9, 3, "one\ntwo\nthr\\x1b[2Jee\n");
+    assert_output(m, 0, 0, "");
+    feed(m, "{\"event\":\"HEARTBEAT\",\"variant\":\"v\",\"ctx\":1,\"log_tail\":\"four\"}");
+    assert_output(m, 9, 1, "four\n");
+    feed(m, "{\"event\":\"TEST_START\",\"variant\":\"v\",\"ctx\":1}");
+    assert_output(m, 9, 0, "");
+    watch_model_free(m);
+}
+
 static void test_series(void **state)
 {
     (void)state;
@@ -109,6 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_output),
         cmocka_unit_test(test_series),
         cmocka_unit_test(test_limits),
     };
