@@ -353,15 +353,14 @@ inline unsigned pipeline_blocks(int pieces)
     return static_cast<unsigned>(pieces < most ? pieces : most);
 }
 
-// The pipeline splits only when it is told to: nobody has timed that yet (docs/kernels/v5.md, "Not done").
 inline split pipeline_split(const attn_shape &s)
 {
-    return split_by(s, static_cast<int>(tiles(s.seq, span)));
+    return choose_split(s, cores());
 }
 
-inline size_t pipeline_scratch(const attn_shape &)
+inline size_t pipeline_scratch(const attn_shape &s)
 {
-    return counter_bytes;
+    return counter_bytes + split_bytes_up_to(s, cores());
 }
 
 inline attn_geometry pipeline_geometry(const attn_shape &s)

@@ -27,21 +27,21 @@ inline split split_by(const attn_shape &s, int spans)
     return by;
 }
 
-// The time that a device takes which works on `slots` pieces at once, in those of one span of keys.
+// The time that a device takes which works on `slots` pieces at once, in those of one span of keys. The
+// constants are what an H100 showed (docs/kernels/v5.md).
 inline double split_cost(const attn_shape &s, const split &by, int slots)
 {
-    constexpr double start = 1.0; // of a piece: its first scores and last product overlap with nothing
-    constexpr double merge = 3.0;
+    constexpr double start = 2.0; // of a piece: its first scores and last product overlap with nothing
+    constexpr double merge = 6.0;
     const double tiles_a_head = tiles(s.seq, span);
     const double longest = by.spans + start;
     const double fixed = by.parts > 1 ? merge : 0.0;
-    if (!s.causal)
-        return (by.pieces + slots - 1) / slots * longest + fixed;
+    const int rounds = (by.pieces + slots - 1) / slots;
+    if (!s.causal || rounds == 1)
+        return rounds * longest + fixed;
     const double work = s.batch * s.q_heads * tiles_a_head * (tiles_a_head + 1) / 2 + by.pieces * start;
-    const double uneven =
-        by.parts > 1 ? 0.35 * longest : 0.0; // equal pieces end in rounds, unequal ones fill in
-    const double filled = work / slots + uneven;
-    return filled > longest ? filled : longest;
+    const double filled = work / slots + 0.35 * longest; // the end of the last round
+    return (filled > longest ? filled : longest) + fixed;
 }
 
 // The split that costs least, none when the pieces fill the device.

@@ -16,7 +16,7 @@ v5::split split_of(bool loop, const attn_shape &s, int spans)
 {
     if (spans > 0)
         return v5::split_by(s, spans);
-    return loop ? v5::tiles_split(s) : v5::choose_split(s, v5::cores());
+    return loop ? v5::tiles_split(s) : v5::pipeline_split(s);
 }
 } // namespace
 

@@ -1,0 +1,87 @@
+// What keeps a device's matrix cores busy: products of bf16 matrices, in the largest instruction that v5 uses
+// on the architecture, with operands that stay where they are. Architectures without one do nothing. The
+// operands are random, as zeros draw less power and run faster than any real input.
+#pragma once
+
+#include "device/fragment.h"
+
+#if defined(KS_PLATFORM_NVIDIA)
+#include "device/fragment_wgmma.h"
+#endif
+
+namespace matrix_peak
+{
+constexpr int threads = 256;
+constexpr int chains = 8; // independent products of a wave
+
+// Two values of size 0.5 to 1 and either sign.
+__device__ __forceinline__ uint32_t two_values(uint32_t seed)
+{
+    seed = (seed ^ 0x9e3779b9u) * 0x85ebca6bu;
+    seed = (seed ^ seed >> 15) * 0xc2b2ae35u;
+    return (seed & 0x807f807fu) | 0x3f003f00u;
+}
+
+// What a block multiplies and adds: `flops` a round; 0 where there are no matrix cores. `sum` is made of the
+// results, so that the compiler must not drop the work.
+struct work {
+    double flops;
+    float sum;
+};
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+__device__ inline work multiply(int rounds)
+{
+    using F = warpgroup_fragment<format::bf16, 64>;
+    constexpr int warpgroups = threads / 128;
+    constexpr int bytes = warpgroups * F::query_bytes + F::tile_bytes;
+    __shared__ __align__(1024) uint32_t lds[bytes / 4];
+    for (int i = static_cast<int>(threadIdx.x); i < bytes / 4; i += threads)
+        lds[i] = two_values(static_cast<uint32_t>(i));
+    hopper::fence_for_copy();
+    __syncthreads();
+
+    const uint32_t at = ptx::shared_address(lds);
+    const uint32_t q = at + threadIdx.x / 128 * F::query_bytes;
+    typename F::scores s;
+    for (int round = 0; round < rounds; round++) {
+        F::begin_score(s, q, at + warpgroups * F::query_bytes);
+        hopper::product_wait<0>();
+    }
+    return {2.0 * warpgroups * F::queries * F::keys * F::head_dim, s.at[0][0][0]};
+}
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 || defined(__gfx90a__) || defined(__gfx942__)
+__device__ inline work multiply(int rounds)
+{
+    const uint32_t seed = threadIdx.x * 8;
+    float c[chains][4] = {};
+#if defined(KS_PLATFORM_NVIDIA)
+    constexpr int wave = 32, columns = 8;
+    const uint32_t a[4] = {two_values(seed), two_values(seed + 1), two_values(seed + 2),
+                           two_values(seed + 3)};
+    const uint32_t b[2] = {two_values(seed + 4), two_values(seed + 5)};
+    const auto product = [&](float(&sum)[4]) { ptx::mma<format::bf16>(sum, a, b[0], b[1]); };
+#else
+    constexpr int wave = mfma::wave, columns = 16;
+    const uint32_t a[2] = {two_values(seed), two_values(seed + 1)};
+    const uint32_t b[2] = {two_values(seed + 2), two_values(seed + 3)};
+    const auto product = [&](float(&sum)[4]) { mfma::product<format::bf16>(sum, a, b); };
+#endif
+    for (int round = 0; round < rounds; round++) {
+#pragma unroll
+        for (int i = 0; i < chains; i++)
+            product(c[i]);
+    }
+    float sum = 0.0f;
+#pragma unroll
+    for (int i = 0; i < chains; i++)
+        sum += c[i][0];
+    return {2.0 * (threads / wave) * chains * 16 * 16 * columns, sum};
+}
+#else
+__device__ inline work multiply(int)
+{
+    return {0.0, 0.0f};
+}
+#endif
+} // namespace matrix_peak
