@@ -61,6 +61,7 @@ struct kernel_point {
     double gb_per_s;
     double copy_gb_per_s;
     double fma_tflops;
+    double matrix_tflops;
     double roofline_share;
 };
 

@@ -51,6 +51,7 @@ static struct kernel_point read_point(const struct extra_list *extras, const str
         .gb_per_s = report_extra(extras, t->key, "gb_per_s"),
         .copy_gb_per_s = report_extra(extras, t->key, "copy_gb_per_s"),
         .fma_tflops = report_extra(extras, t->key, "fma_tflops"),
+        .matrix_tflops = report_extra(extras, t->key, "matrix_tflops"),
         .roofline_share = report_extra(extras, t->key, "roofline_share"),
     };
 }

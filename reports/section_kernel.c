@@ -144,6 +144,7 @@ static void roofline(const struct report_model *m, struct md *w)
     table_column(&t, "GB/s", true);
     table_column(&t, message(w->lang, MSG_COL_COPY), true);
     table_column(&t, message(w->lang, MSG_COL_FMA), true);
+    table_column(&t, message(w->lang, MSG_COL_MATRIX), true);
     table_column(&t, message(w->lang, MSG_COL_ROOFLINE), true);
     for (size_t i = 0; i < m->n_kernels; i++) {
         const struct kernel_point *p = &m->kernels[i];
@@ -156,6 +157,7 @@ static void roofline(const struct report_model *m, struct md *w)
         table_text(&t, num_fixed(p->gb_per_s, 1).s);
         table_text(&t, num_fixed(p->copy_gb_per_s, 0).s);
         table_text(&t, num_fixed(p->fma_tflops, 1).s);
+        table_text(&t, num_fixed(p->matrix_tflops, 0).s);
         table_text(&t, num_percent(p->roofline_share).s);
     }
     if (table_rows(&t)) {

@@ -11,6 +11,7 @@
 #include "runner/timer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -66,18 +67,8 @@ options parse(int argc, char **argv)
             o.variant = args.text();
         else if (args.is("--batch"))
             o.shape.batch = args.number(1, 4096);
-        else if (args.is("--heads"))
-            o.shape.q_heads = args.number(1, 4096);
-        else if (args.is("--kv-heads"))
-            o.shape.kv_heads = args.number(1, 4096);
-        else if (args.is("--head-dim"))
-            o.shape.head_dim = args.number(1, 1024);
-        else if (args.is("--dtype"))
-            o.shape.dtype = dtype_option(args.text());
-        else if (args.is("--causal"))
-            o.shape.causal = true;
-        else if (args.is("--no-causal"))
-            o.shape.causal = false;
+        else if (heads_option(args, o.shape))
+            continue;
         else if (args.is("--iters"))
             o.iters = args.number(1, 100000);
         else if (args.is("--warmup"))
@@ -166,18 +157,20 @@ void add_geometry(json_line &line, const attn_geometry &g, const hipDeviceProp_t
 }
 
 // The share of the roofline is of what bounds the shape: the longer of the two floors, over the median time.
-// There is no ceiling here for matrix cores, so 16-bit types have no share.
+// The arithmetic of 16-bit types is the matrix cores'.
 void add_speed(json_line &line, const attn_shape &s, const outcome &r)
 {
     const double median = r.times.median();
     const double memory_floor = attention_bytes(s) / r.ceiling.copy_bytes_per_s;
-    const double arithmetic_floor = attention_flops(s) / r.ceiling.fma_flops;
+    const double peak = s.dtype == ATTN_F32 ? r.ceiling.fma_flops : r.ceiling.matrix_flops;
+    const double arithmetic_floor = attention_flops(s) / peak;
+    const double floor = std::isnan(peak) ? NAN : std::max(memory_floor, arithmetic_floor);
     line.add("ms_median", median * 1e3).add("ms_min", r.times.min() * 1e3);
     line.add("ms_deviation", r.times.deviation() * 1e3);
     line.add("tflops", attention_flops(s) / median / 1e12).add("bytes", attention_bytes(s));
     line.add("gb_per_s", attention_bytes(s) / median / 1e9);
     line.add("copy_gb_per_s", r.ceiling.copy_bytes_per_s / 1e9).add("fma_tflops", r.ceiling.fma_flops / 1e12);
-    line.add("roofline_share", s.dtype == ATTN_F32 ? std::max(memory_floor, arithmetic_floor) / median : NAN);
+    line.add("matrix_tflops", r.ceiling.matrix_flops / 1e12).add("roofline_share", floor / median);
 }
 
 std::string result_line(const options &o, const attn_variant &variant, const outcome &r)

@@ -3,9 +3,12 @@
 // operands are random, as zeros draw less power and run faster than any real input.
 #pragma once
 
-#include "device/fragment.h"
+#include "device/device.h"
+
+#include <cstdint>
 
 #if defined(KS_PLATFORM_NVIDIA)
+#include "device/fragment.h"
 #include "device/fragment_wgmma.h"
 #endif
 
@@ -51,26 +54,40 @@ __device__ inline work multiply(int rounds)
     return {2.0 * warpgroups * F::queries * F::keys * F::head_dim, s.at[0][0][0]};
 }
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 || defined(__gfx90a__) || defined(__gfx942__)
+#if defined(KS_PLATFORM_NVIDIA)
+constexpr int wave = 32, columns = 8;
+using accumulator = float[4];
+
+__device__ __forceinline__ void product(accumulator &sum, uint32_t seed)
+{
+    const uint32_t a[4] = {two_values(seed), two_values(seed + 1), two_values(seed + 2),
+                           two_values(seed + 3)};
+    ptx::mma<format::bf16>(sum, a, two_values(seed + 4), two_values(seed + 5));
+}
+#else
+constexpr int wave = 64, columns = 16;
+using accumulator = float __attribute__((ext_vector_type(4)));
+using operand = short __attribute__((ext_vector_type(4)));
+
+__device__ __forceinline__ void product(accumulator &sum, uint32_t seed)
+{
+    const uint32_t values[4] = {two_values(seed), two_values(seed + 1), two_values(seed + 2),
+                                two_values(seed + 3)};
+    operand a, b;
+    __builtin_memcpy(&a, &values[0], sizeof a);
+    __builtin_memcpy(&b, &values[2], sizeof b);
+    sum = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(a, b, sum, 0, 0, 0);
+}
+#endif
+
 __device__ inline work multiply(int rounds)
 {
     const uint32_t seed = threadIdx.x * 8;
-    float c[chains][4] = {};
-#if defined(KS_PLATFORM_NVIDIA)
-    constexpr int wave = 32, columns = 8;
-    const uint32_t a[4] = {two_values(seed), two_values(seed + 1), two_values(seed + 2),
-                           two_values(seed + 3)};
-    const uint32_t b[2] = {two_values(seed + 4), two_values(seed + 5)};
-    const auto product = [&](float(&sum)[4]) { ptx::mma<format::bf16>(sum, a, b[0], b[1]); };
-#else
-    constexpr int wave = mfma::wave, columns = 16;
-    const uint32_t a[2] = {two_values(seed), two_values(seed + 1)};
-    const uint32_t b[2] = {two_values(seed + 2), two_values(seed + 3)};
-    const auto product = [&](float(&sum)[4]) { mfma::product<format::bf16>(sum, a, b); };
-#endif
+    accumulator c[chains] = {};
     for (int round = 0; round < rounds; round++) {
 #pragma unroll
         for (int i = 0; i < chains; i++)
-            product(c[i]);
+            product(c[i], seed);
     }
     float sum = 0.0f;
 #pragma unroll

@@ -1,9 +1,11 @@
+#include "bench/matrix_peak.h"
 #include "bench/roofline.h"
 #include "bench/samples.h"
 #include "device/pair.h"
 #include "runner/tensors.h"
 #include "runner/timer.h"
 
+#include <cmath>
 #include <functional>
 
 namespace
@@ -16,9 +18,11 @@ constexpr int repeats = 5;
 #if defined(KS_PLATFORM_CPU)
 constexpr size_t largest_copy = 64u << 20;
 constexpr int fma_rounds = 1000;
+constexpr int matrix_rounds = 1;
 #else
 constexpr size_t largest_copy = 1u << 30; // more than any last-level cache
 constexpr int fma_rounds = 20000;
+constexpr int matrix_rounds = 5000;
 #endif
 
 __global__ void copy_vectors(float4 *to, const float4 *from, size_t count)
@@ -46,6 +50,16 @@ __global__ void multiply_and_add(float *to, float factor, int rounds)
         total += sums[i].x + sums[i].y;
     if (total == -1.0f) // never: the compiler must not drop the work
         to[0] = total;
+}
+
+// to: the operations of a block in a round.
+__global__ void __launch_bounds__(matrix_peak::threads) multiply_matrices(double *to, int rounds)
+{
+    const matrix_peak::work done = matrix_peak::multiply(rounds);
+    if (done.sum == -1.0f) // never, as above
+        to[1] = done.sum;
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        to[0] = done.flops;
 }
 
 // The fastest of a few launches, after one that is not timed.
@@ -88,6 +102,20 @@ double measure_fma(unsigned units)
     });
     return 2.0 * 2 * chains * fma_rounds * threads * blocks_per_unit * units / seconds;
 }
+
+double measure_matrix(unsigned units)
+{
+    constexpr unsigned blocks = 4; // of a CU or SM
+    const device_memory flops(2 * sizeof(double));
+    const double seconds = fastest("cannot measure matrix products", [&] {
+        hipLaunchKernelGGL(multiply_matrices, dim3(units * blocks), dim3(matrix_peak::threads), 0, nullptr,
+                           static_cast<double *>(flops.get()), matrix_rounds);
+    });
+    double a_round = 0.0;
+    hip_check(hipMemcpy(&a_round, flops.get(), sizeof a_round, hipMemcpyDeviceToHost),
+              "cannot read what matrix products were made");
+    return a_round > 0.0 ? a_round * matrix_rounds * blocks * units / seconds : NAN;
+}
 } // namespace
 
 roofline measure_roofline()
@@ -95,5 +123,5 @@ roofline measure_roofline()
     hipDeviceProp_t device;
     hip_check(hipGetDeviceProperties(&device, 0), "cannot ask the device for its size");
     const auto units = static_cast<unsigned>(device.multiProcessorCount);
-    return {measure_copy(units), measure_fma(units)};
+    return {measure_copy(units), measure_fma(units), measure_matrix(units)};
 }

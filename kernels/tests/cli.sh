@@ -137,7 +137,7 @@ small="--seq 40 --heads 2 --head-dim 64 --iters 3 --warmup 1 --variant baseline"
 # shellcheck disable=SC2086 # $small is words
 {
     says "attn_bench speaks the contract" '"ms_median": [0-9.e-]*, "ms_min"' $small
-    says "attn_bench knows its device's ceilings" '"copy_gb_per_s": [0-9.e+]*, "fma_tflops": [0-9]' $small --batch 2
+    says "attn_bench knows its device's ceilings" '"copy_gb_per_s": [0-9.e+]*, "fma_tflops": [0-9.e+-]*, "matrix_tflops": [n0-9]' $small --batch 2
     says "attn_bench checks" '"rel_l2": [0-9.e-]*, "max_abs"' $small --check --no-causal
     "$program" $small --json >"$out/stdout" 2>"$out/stderr" && [ "$(wc -l <"$out/stdout")" -eq 1 ] &&
         grep -q '^{"model_load_s": .*}$' "$out/stdout"

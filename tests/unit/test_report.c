@@ -333,7 +333,7 @@ static void draft_launch(struct draft *d, const char *variant, const char *impl,
                   {"grid_blocks", blocks}, {"units", 132},           {"rel_l2", 4e-7},
                   {"max_abs", 0.0019531},  {"rows_checked", 64},     {"copy_gb_per_s", 3030},
                   {"fma_tflops", 60},      {"roofline_share", 0.25}, {"block_threads", 32},
-                  {"query_threads", 32}};
+                  {"query_threads", 32},   {"matrix_tflops", 840}};
     struct err err = {0};
     struct run_test *t = draft_shot(d, variant, 512, 1, ms / 1e3);
     snprintf(t->attn_impl, sizeof t->attn_impl, "%s", impl);
@@ -364,7 +364,7 @@ static void a_kernel_that_serialises_is_flagged_and_one_that_fills_the_device_is
     assert_line(text, "`serial_bh` at S=512 launches 16 blocks of 32 threads", "on 132 units",
                 "16.0x of the work", "17.2x of the time");
     assert_line(text, "`base_b1h8`", "1.95e-03 |", "4.00e-07 |", "64 |");
-    assert_line(text, "`base_b1h8`", "3030 |", "60.0 |", "25 % |");
+    assert_line(text, "`base_b1h8`", "3030 |", "60.0 |", "840 |", "25 % |");
     int flagged = 0;
     for (const char *at = text; (at = strstr(at, "**serialised**")); at++)
         flagged++;
