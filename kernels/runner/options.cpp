@@ -163,6 +163,25 @@ attn_dtype dtype_option(const std::string &text)
     bad_input("--dtype " + text + ": must be f32, f16 or bf16");
 }
 
+bool heads_option(arguments &args, attn_shape &shape)
+{
+    if (args.is("--heads"))
+        shape.q_heads = args.number(1, 4096);
+    else if (args.is("--kv-heads"))
+        shape.kv_heads = args.number(1, 4096);
+    else if (args.is("--head-dim"))
+        shape.head_dim = args.number(1, 1024);
+    else if (args.is("--dtype"))
+        shape.dtype = dtype_option(args.text());
+    else if (args.is("--causal"))
+        shape.causal = true;
+    else if (args.is("--no-causal"))
+        shape.causal = false;
+    else
+        return false;
+    return true;
+}
+
 void require_device()
 {
     int devices = 0;

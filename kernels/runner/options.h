@@ -40,6 +40,9 @@ int token_limit();
 
 attn_dtype dtype_option(const std::string &text);
 
+// Whether the option is one of those by which programs are told the heads, the format and the mask.
+bool heads_option(arguments &args, attn_shape &shape);
+
 // The variant that `wanted` names. When it is empty: the one that GRETA_PREFILL_LDS_TILING, _SEGMENTED or
 // _Q_LDS switches on, else the only one compiled in, else baseline.
 const attn_variant &choose_variant(const std::string &wanted);

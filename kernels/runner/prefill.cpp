@@ -64,22 +64,12 @@ options parse(int argc, char **argv)
             o.shape.seq = args.number(1, 1 << 24);
         else if (args.is("--attn"))
             o.attn = args.text();
-        else if (args.is("--heads"))
-            o.shape.q_heads = args.number(1, 4096);
-        else if (args.is("--kv-heads"))
-            o.shape.kv_heads = args.number(1, 4096);
-        else if (args.is("--head-dim"))
-            o.shape.head_dim = args.number(1, 1024);
+        else if (heads_option(args, o.shape))
+            continue;
         else if (args.is("--layers"))
             o.layers = args.number(1, 1024);
-        else if (args.is("--dtype"))
-            o.shape.dtype = dtype_option(args.text());
         else if (args.is("--seed"))
             o.seed = args.seed();
-        else if (args.is("--causal"))
-            o.shape.causal = true;
-        else if (args.is("--no-causal"))
-            o.shape.causal = false;
         else if (args.is("--check"))
             o.check = true;
         else if (args.is("--list") || args.is("--help")) {
