@@ -6,8 +6,8 @@
 #include "harness/confirm_run.h"
 #include "harness/finish.h"
 #include "harness/measure.h"
+#include "harness/nightly_install.h"
 #include "harness/nightly_lock.h"
-#include "harness/nightly_timer.h"
 #include "harness/nights.h"
 #include "harness/notify.h"
 #include "harness/retention.h"
@@ -18,11 +18,6 @@
 #include <unistd.h>
 
 static const double forget_deadline_s = 30, prune_deadline_s = 300;
-
-struct nightly_args {
-    const char *node, *artifacts, *reports, *at;
-    bool install_timer, remove_timer;
-};
 
 struct nightly {
     struct cmd_env *env;
@@ -36,29 +31,6 @@ struct nightly {
     char night_time[CLOCK_ISO_LEN + 1];
 };
 
-/* The newest run of this plan. */
-struct newest {
-    const char *plan;
-    struct runrec *out;
-    bool found;
-};
-
-static int look(const struct runrec *r, void *arg, struct err *err)
-{
-    struct newest *n = arg;
-    (void)err;
-    if (strcmp(r->plan, n->plan) == 0) {
-        *n->out = *r;
-        n->found = true;
-    }
-    return 0;
-}
-
-static const char *reports_dir(const struct nightly *n)
-{
-    return n->args->reports ? n->args->reports : "nightly_reports";
-}
-
 static void fill_options(const struct nightly *n, struct session_options *opt)
 {
     const struct attach_args a = {.artifacts = n->args->artifacts};
@@ -70,15 +42,12 @@ static void fill_options(const struct nightly *n, struct session_options *opt)
 static int pick_up(struct nightly *n, const struct session_options *opt, bool *found, struct err *err)
 {
     struct runrec rec;
-    struct newest last = {.plan = n->plan.file, .out = &rec};
-    *found = false;
-    if (*n->state.run_id) {
-        if (runrec_find(&rec, n->env->db, n->state.run_id, err) != 0)
-            return -1;
-    } else if (runrec_each(n->env->db, look, &last, err) != 0)
-        return -1;
-    else if (!last.found || rec.state == RUNREC_INGESTED)
-        return 0;
+    int rc = *n->state.run_id ? runrec_find(&rec, n->env->db, n->state.run_id, err)
+                              : runrec_newest(&rec, n->env->db, n->plan.file, found, err);
+    if (rc != 0 || (!*n->state.run_id && (!*found || rec.state == RUNREC_INGESTED))) {
+        *found = false;
+        return rc;
+    }
     *found = true;
     if (rec.state >= RUNREC_PULLED) {
         n->session.rec = rec;
@@ -124,7 +93,7 @@ static int write_up(struct nightly *n, const struct session_options *opt, struct
     struct confirm_run suspects = {.plan = n->plan.file, .opt = *opt};
     char date[16];
     snprintf(date, sizeof date, "%.10s", n->night_time);
-    if (nights_open(&n->night, reports_dir(n), date, rec->run_id, err) != 0)
+    if (nights_open(&n->night, n->args->reports, date, rec->run_id, err) != 0)
         return -1;
     const struct finish_options fin = {.report = n->night.markdown,
                                        .html = n->night.html,
@@ -187,7 +156,7 @@ static int open_blocked(struct nightly *n, struct err *err)
     snprintf(date, sizeof date, "%.10s", n->night_time);
     snprintf(name, sizeof name, "%.32s-blocked-%.2s%.2s%.2s", n->plan.ticket, n->night_time + 11,
              n->night_time + 14, n->night_time + 17);
-    return nights_open(&n->night, reports_dir(n), date, name, err);
+    return nights_open(&n->night, n->args->reports, date, name, err);
 }
 
 static void tell(struct nightly *n, unsigned news, const json_t *summary, int code)
@@ -252,7 +221,7 @@ static void close_night(struct nightly *n, int code, const struct err *outcome)
     headline(n, code, outcome, text, sizeof text);
     json_t *summary = summarise(n, code, news, text);
     if ((code < 0 && open_blocked(n, &err) != 0) ||
-        nights_close(&n->night, reports_dir(n), summary, &err) != 0)
+        nights_close(&n->night, n->args->reports, summary, &err) != 0)
         cmd_fail(&err);
     tell(n, news, summary, code);
     prune(n);
@@ -295,66 +264,9 @@ static int night(struct nightly *n, const char *file, struct err *err)
     return code;
 }
 
-static int absolute(const char *path, char *out, struct err *err)
-{
-    char here[FS_PATH_MAX];
-    if (*path == '/')
-        return fs_join(out, err, "", path);
-    return getcwd(here, sizeof here) ? fs_join(out, err, here, path)
-                                     : err_set(err, ERR_STORAGE, "cannot tell which folder this is");
-}
-
-/* What a timer is to start is this command with these options, from anywhere. */
-struct timer_command {
-    char self[FS_PATH_MAX], artifacts[FS_PATH_MAX], reports[FS_PATH_MAX], db[FS_PATH_MAX], ssh[FS_PATH_MAX],
-        log[FS_PATH_MAX];
-    const char *argv[16];
-};
-
-static int fill_command(const struct nightly *n, struct timer_command *c, struct err *err)
-{
-    const struct cmd_env *env = n->env;
-    ssize_t len = readlink("/proc/self/exe", c->self, sizeof c->self - 1);
-    c->self[len > 0 ? len : 0] = '\0';
-    if (absolute(n->args->artifacts ? n->args->artifacts : "artifacts_remote", c->artifacts, err) != 0 ||
-        absolute(reports_dir(n), c->reports, err) != 0 || absolute(env->db, c->db, err) != 0 ||
-        (env->ssh_config && absolute(env->ssh_config, c->ssh, err) != 0) ||
-        fs_join(c->log, err, c->reports, "nightly.log") != 0)
-        return -1;
-    const char *const always[] = {c->self,     "nightly",  n->plan.file, "--artifacts", c->artifacts,
-                                  "--reports", c->reports, "--db",       c->db};
-    const char *const maybe[][2] = {{"--ssh-config", env->ssh_config ? c->ssh : NULL},
-                                    {"--transport", env->transport},
-                                    {"--node", n->args->node}};
-    size_t count = sizeof always / sizeof *always;
-    memcpy(c->argv, always, sizeof always);
-    for (size_t i = 0; i < sizeof maybe / sizeof *maybe; i++)
-        if (maybe[i][1]) {
-            c->argv[count++] = maybe[i][0];
-            c->argv[count++] = maybe[i][1];
-        }
-    c->argv[count] = NULL;
-    return 0;
-}
-
-static int set_timer(struct nightly *n, const char *file, struct err *err)
-{
-    struct timer_command command = {0};
-    char *path = realpath(file, NULL);
-    int rc = plan_load(&n->plan, path ? path : file, err);
-    free(path);
-    if (rc != 0 || fill_command(n, &command, err) != 0)
-        return -1;
-    const struct nightly_timer timer = {
-        .plan = &n->plan, .argv = command.argv, .log = command.log, .at = n->args->at, .say = stderr};
-    if (n->args->remove_timer)
-        return nightly_timer_remove(&timer, err);
-    return fs_mkdir_p(command.reports, 0755, err) != 0 ? -1 : nightly_timer_install(&timer, err);
-}
-
 int cmd_nightly(struct cmd_env *env, int argc, char **argv)
 {
-    struct nightly_args a = {0};
+    struct nightly_args a = {.artifacts = "artifacts_remote", .reports = "nightly_reports"};
     const struct arg options[] = {
         {"--node", "NODE", &a.node, NULL, "over the plan's"},
         {"--artifacts", "DIR", &a.artifacts, NULL, "where bundles go (default ./artifacts_remote)"},
@@ -362,7 +274,8 @@ int cmd_nightly(struct cmd_env *env, int argc, char **argv)
         {"--install-timer", NULL, NULL, &a.install_timer,
          "have this machine do it every night: systemd for users, or crontab"},
         {"--at", "TIME", &a.at, NULL, "with --install-timer: when (default 02:30)"},
-        {"--remove-timer", NULL, NULL, &a.remove_timer, "no more nights of this plan by itself"},
+        {"--remove-timer", NULL, NULL, &a.remove_timer,
+         "no more nights of this plan by itself; its file may be gone, or the timer be named"},
     };
     struct args spec = {
         .command = "nightly",
@@ -381,7 +294,9 @@ int cmd_nightly(struct cmd_env *env, int argc, char **argv)
     if (rc == 1)
         return EXIT_DONE;
     if (rc == 0)
-        rc = a.install_timer || a.remove_timer ? set_timer(&n, word, &err) : night(&n, word, &err);
+        rc = a.remove_timer    ? nightly_uninstall(word, &err)
+             : a.install_timer ? nightly_install(env, &a, word, &err)
+                               : night(&n, word, &err);
     if (n.session.opt.progress)
         session_close(&n.session);
     json_decref(n.result.summary);

@@ -65,34 +65,20 @@ static void print_note(void *arg, const char *text)
     live_note(arg, text);
 }
 
-struct newest {
-    const char *plan, *word; /* the file as it is found, and as it was given */
-    struct runrec rec;
-    bool found;
-};
-
-static int look(const struct runrec *r, void *arg, struct err *err)
-{
-    struct newest *n = arg;
-    (void)err;
-    if (strcmp(r->plan, n->plan) == 0 || strcmp(r->plan, n->word) == 0) {
-        n->rec = *r;
-        n->found = true;
-    }
-    return 0;
-}
-
-/* The newest run of a plan's file that was started from here. */
+/* The newest run of a plan's file, as it is found or as it was given, that was started from here. */
 static int run_of_plan(const struct watch *w, char *run_id, struct err *err)
 {
     char *path = realpath(w->word, NULL);
-    struct newest n = {.plan = path ? path : w->word, .word = w->word};
-    int rc = runrec_each(w->env->db, look, &n, err);
+    struct runrec rec;
+    bool found;
+    int rc = runrec_newest(&rec, w->env->db, path ? path : w->word, &found, err);
+    if (rc == 0 && !found)
+        rc = runrec_newest(&rec, w->env->db, w->word, &found, err);
     free(path);
-    if (rc == 0 && !n.found)
+    if (rc == 0 && !found)
         rc = err_set(err, ERR_INPUT,
                      "%.500s: no run of this plan was started from here: see `kernsweep runs`", w->word);
-    snprintf(run_id, JOB_RUN_ID_MAX, "%s", n.rec.run_id);
+    snprintf(run_id, JOB_RUN_ID_MAX, "%s", rc == 0 ? rec.run_id : "");
     return rc;
 }
 

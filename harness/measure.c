@@ -53,23 +53,6 @@ int measure_run(struct plan *p, const struct session_options *opt, struct store 
     return rc;
 }
 
-struct left {
-    const char *plan;
-    struct runrec rec;
-    bool found;
-};
-
-static int look(const struct runrec *r, void *arg, struct err *err)
-{
-    struct left *l = arg;
-    (void)err;
-    if (strcmp(r->plan, l->plan) == 0) {
-        l->rec = *r;
-        l->found = r->state == RUNREC_RUNNING || r->state == RUNREC_PULLED;
-    }
-    return 0;
-}
-
 static int settle(const struct runrec *rec, const struct session_options *opt, struct err *err)
 {
     struct session s = {0};
@@ -101,12 +84,13 @@ int measure_settle(const char *db, const char *plan, const char *purpose, const 
                    struct err *err)
 {
     char *name = measure_plan_name(plan, purpose);
-    struct left left = {.plan = name};
+    struct runrec last;
+    bool found;
     if (!name)
         return err_set(err, ERR_INTERNAL, "no memory for a plan's name");
-    int rc = runrec_each(db, look, &left, err);
-    if (rc == 0 && left.found)
-        rc = settle(&left.rec, opt, err);
+    int rc = runrec_newest(&last, db, name, &found, err);
+    if (rc == 0 && found && (last.state == RUNREC_RUNNING || last.state == RUNREC_PULLED))
+        rc = settle(&last, opt, err);
     free(name);
     return rc;
 }

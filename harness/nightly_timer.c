@@ -4,6 +4,7 @@
 #include "common/text.h"
 #include "harness/transport.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,12 +47,36 @@ static int must_succeed(const char *const *argv, const struct buf *input, struct
     return err_set(err, ERR_STORAGE, "%s %s failed: %s", argv[0], argv[1], said);
 }
 
-/* "kernsweep-nightly-prefill-1a2b3c": one name for a plan's file. out: char[NAME_MAX_BYTES]. */
-static void name_of(const struct plan *p, char *out)
+#define NAME_HEAD "kernsweep-nightly-"
+
+/* How the names end that are meant: "-1a2b3c" for all of a plan's file, whatever its ticket was; or one whole
+ * name. */
+struct which {
+    char end[NAME_MAX_BYTES];
+};
+
+static struct which which_of_file(const char *file)
 {
     char sha[SHA256_HEX_LEN + 1];
-    sha256_of(p->file, strlen(p->file), sha);
-    snprintf(out, NAME_MAX_BYTES, "kernsweep-nightly-%.32s-%.6s", p->ticket, sha);
+    struct which w;
+    sha256_of(file, strlen(file), sha);
+    snprintf(w.end, sizeof w.end, "-%.6s", sha);
+    return w;
+}
+
+static bool is_meant(const struct which *w, const char *name, size_t len)
+{
+    static const size_t head = sizeof NAME_HEAD - 1;
+    size_t end = strlen(w->end);
+    return len > head && len >= end && memcmp(name, NAME_HEAD, head) == 0 &&
+           memcmp(name + len - end, w->end, end) == 0;
+}
+
+/* "kernsweep-nightly-prefill-1a2b3c". out: char[NAME_MAX_BYTES]. */
+static void name_of(const struct plan *p, char *out)
+{
+    struct which w = which_of_file(p->file);
+    snprintf(out, NAME_MAX_BYTES, NAME_HEAD "%.32s%.8s", p->ticket, w.end);
 }
 
 /* "02:30" to hours and minutes. */
@@ -123,15 +148,21 @@ static void write_timer(const struct nightly_timer *t, int hour, int minute, str
 }
 
 /* path: char[FS_PATH_MAX]. */
-static int unit_path(const char *name, const char *suffix, char *path, struct err *err)
+static int units_dir(char *path, struct err *err)
 {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
     bool own = config && *config == '/';
     if (!own && (!home || *home != '/'))
         return err_set(err, ERR_STORAGE, "HOME is not set: there is no place for units");
-    int n = snprintf(path, FS_PATH_MAX, "%s/%ssystemd/user/%s.%s", own ? config : home, own ? "" : ".config/",
-                     name, suffix);
-    return n < FS_PATH_MAX ? 0 : err_set(err, ERR_STORAGE, "path too long: %.200s", path);
+    return fs_join(path, err, own ? config : home, own ? "systemd/user" : ".config/systemd/user");
+}
+
+/* path: char[FS_PATH_MAX]. */
+static int unit_path(const char *name, const char *suffix, char *path, struct err *err)
+{
+    char dir[FS_PATH_MAX], file[NAME_MAX_BYTES + 16];
+    snprintf(file, sizeof file, "%.*s.%s", NAME_MAX_BYTES, name, suffix);
+    return units_dir(dir, err) != 0 ? -1 : fs_join(path, err, dir, file);
 }
 
 /* Writes what is not there already. */
@@ -164,6 +195,49 @@ static int reload(struct err *err)
     return must_succeed(argv, NULL, err);
 }
 
+static int remove_unit(const char *name, FILE *say, struct err *err)
+{
+    static const char *const suffixes[] = {"timer", "service"};
+    char timer[NAME_MAX_BYTES + 8], path[FS_PATH_MAX];
+    snprintf(timer, sizeof timer, "%s.timer", name);
+    const char *const disable[] = {"systemctl", "--user", "disable", "--now", timer, NULL};
+    if (must_succeed(disable, NULL, err) != 0)
+        return -1;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        if (unit_path(name, suffixes[i], path, err) != 0)
+            return -1;
+        if (unlink(path) != 0 && errno != ENOENT)
+            return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot remove", path);
+        fprintf(say, "removed %s\n", path);
+    }
+    return reload(err);
+}
+
+/* All that are meant but the one named keep, which may be NULL. */
+static int remove_units(const struct which *w, const char *keep, FILE *say, bool *found, struct err *err)
+{
+    char dir[FS_PATH_MAX], name[NAME_MAX_BYTES];
+    if (units_dir(dir, err) != 0)
+        return -1;
+    DIR *d = opendir(dir);
+    struct dirent *e;
+    int rc = 0;
+    while (d && rc == 0 && (e = readdir(d))) {
+        const char *end = strstr(e->d_name, ".timer");
+        size_t len = end ? (size_t)(end - e->d_name) : 0;
+        if (!end || end[6] || len >= sizeof name || !is_meant(w, e->d_name, len))
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)len, e->d_name);
+        if ((keep && strcmp(name, keep) == 0) || !has_systemd())
+            continue;
+        *found = true;
+        rc = remove_unit(name, say, err);
+    }
+    if (d)
+        closedir(d);
+    return rc;
+}
+
 static int install_units(const struct nightly_timer *t, const char *name, int hour, int minute,
                          struct err *err)
 {
@@ -175,8 +249,12 @@ static int install_units(const struct nightly_timer *t, const char *name, int ho
     write_timer(t, hour, minute, &when);
     snprintf(timer, sizeof timer, "%s.timer", name);
     const char *const enable[] = {"systemctl", "--user", "enable", "--now", timer, NULL};
+    const struct which w = which_of_file(t->plan->file);
+    bool ignored = false;
     int rc =
         buf_ok(&service) && buf_ok(&when) ? 0 : err_set(err, ERR_INTERNAL, "the night's command is too long");
+    if (rc == 0)
+        rc = remove_units(&w, name, t->say, &ignored, err); /* from before the plan's ticket was changed */
     if (rc == 0)
         rc = put_unit(t, name, "service", &service, err) || put_unit(t, name, "timer", &when, err) ||
                      reload(err) || must_succeed(enable, NULL, err)
@@ -192,38 +270,14 @@ static int install_units(const struct nightly_timer *t, const char *name, int ho
     return rc;
 }
 
-static int remove_units(const struct nightly_timer *t, const char *name, bool *found, struct err *err)
-{
-    static const char *const suffixes[] = {"timer", "service"};
-    char timer[NAME_MAX_BYTES + 8], path[FS_PATH_MAX];
-    snprintf(timer, sizeof timer, "%s.timer", name);
-    const char *const disable[] = {"systemctl", "--user", "disable", "--now", timer, NULL};
-    if (unit_path(name, "timer", path, err) != 0)
-        return -1;
-    if (!fs_exists(path) || !has_systemd())
-        return 0;
-    *found = true;
-    if (must_succeed(disable, NULL, err) != 0)
-        return -1;
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        if (unit_path(name, suffixes[i], path, err) != 0)
-            return -1;
-        if (unlink(path) != 0 && errno != ENOENT)
-            return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot remove", path);
-        fprintf(t->say, "removed %s\n", path);
-    }
-    return reload(err);
-}
-
 /* ---- crontab ---- */
 
-/* The user's crontab without the plan's line; *had says whether there was one. */
-static int read_crontab(const char *name, struct buf *out, bool *had, bool *there, struct err *err)
+/* The user's crontab without the lines that are meant; *had says whether there were any. */
+static int read_crontab(const struct which *w, struct buf *out, bool *had, bool *there, struct err *err)
 {
     static const char *const argv[] = {"crontab", "-l", NULL};
     struct transport_result res;
     struct buf text;
-    char mark[NAME_MAX_BYTES + 8];
     *had = false;
     buf_init(&text, TEXT_MAX);
     int rc = run_program(argv, NULL, &text, &res, err);
@@ -233,10 +287,10 @@ static int read_crontab(const char *name, struct buf *out, bool *had, bool *ther
         text_printable_fixed(said, sizeof said, res.stderr_text, res.stderr_len);
         rc = err_set(err, ERR_STORAGE, "crontab -l failed: %s", said);
     }
-    snprintf(mark, sizeof mark, "# %s", name);
     for (const char *line = buf_str(&text); rc == 0 && *line; line += strcspn(line, "\n") + 1) {
-        size_t len = strcspn(line, "\n"), n = strlen(mark);
-        bool ours = len >= n && memcmp(line + len - n, mark, n) == 0;
+        size_t len = strcspn(line, "\n");
+        const char *mark = memrchr(line, '#', len);
+        bool ours = mark && mark[1] == ' ' && is_meant(w, mark + 2, len - (size_t)(mark + 2 - line));
         *had = *had || ours;
         if (!ours)
             buf_printf(out, "%.*s\n", (int)len, line);
@@ -277,10 +331,11 @@ static void put_cron_line(const struct nightly_timer *t, const char *name, int h
 static int install_cron(const struct nightly_timer *t, const char *name, int hour, int minute,
                         struct err *err)
 {
+    const struct which w = which_of_file(t->plan->file);
     bool had, there;
     struct buf table;
     buf_init(&table, TEXT_MAX);
-    int rc = read_crontab(name, &table, &had, &there, err);
+    int rc = read_crontab(&w, &table, &had, &there, err);
     if (rc == 0 && !there)
         rc = err_set(
             err, ERR_STORAGE,
@@ -297,16 +352,16 @@ static int install_cron(const struct nightly_timer *t, const char *name, int hou
     return rc;
 }
 
-static int remove_cron(const struct nightly_timer *t, const char *name, bool *found, struct err *err)
+static int remove_cron(const struct which *w, const char *word, FILE *say, bool *found, struct err *err)
 {
     bool had = false, there;
     struct buf table;
     buf_init(&table, TEXT_MAX);
-    int rc = read_crontab(name, &table, &had, &there, err);
+    int rc = read_crontab(w, &table, &had, &there, err);
     if (rc == 0 && had)
         rc = write_crontab(&table, err);
     if (rc == 0 && had)
-        fprintf(t->say, "took the line of %s out of your crontab\n", t->plan->file);
+        fprintf(say, "took the line of %s out of your crontab\n", word);
     *found = *found || had;
     buf_release(&table);
     return rc;
@@ -323,14 +378,17 @@ int nightly_timer_install(const struct nightly_timer *t, struct err *err)
                          : install_cron(t, name, hour, minute, err);
 }
 
-int nightly_timer_remove(const struct nightly_timer *t, struct err *err)
+int nightly_timer_remove(const char *word, FILE *say, struct err *err)
 {
-    char name[NAME_MAX_BYTES];
     bool found = false;
-    name_of(t->plan, name);
-    if (remove_units(t, name, &found, err) != 0 || remove_cron(t, name, &found, err) != 0)
+    struct which w;
+    if (strncmp(word, NAME_HEAD, strlen(NAME_HEAD)) == 0)
+        snprintf(w.end, sizeof w.end, "%.*s", (int)strcspn(word, "."), word);
+    else
+        w = which_of_file(word);
+    if (remove_units(&w, NULL, say, &found, err) != 0 || remove_cron(&w, word, say, &found, err) != 0)
         return -1;
     if (!found)
-        fprintf(t->say, "no timer of %s is here\n", t->plan->file);
+        fprintf(say, "no timer of %s is here\n", word);
     return 0;
 }

@@ -22,6 +22,7 @@ struct nightly_timer {
 };
 
 int nightly_timer_install(const struct nightly_timer *t, struct err *err);
-int nightly_timer_remove(const struct nightly_timer *t, struct err *err);
+/* word: a plan's file, absolute, which need not be there any more; or a timer's name, as it was shown. */
+int nightly_timer_remove(const char *word, FILE *say, struct err *err);
 
 #endif

@@ -217,3 +217,28 @@ int runrec_find(struct runrec *r, const char *db, const char *word, struct err *
         return err_set(err, ERR_INPUT, "\"%.80s\" means %d runs: give more of the run id", word, f.matches);
     return 0;
 }
+
+struct newest {
+    const char *plan;
+    struct runrec *out;
+    bool found;
+};
+
+static int take_newest(const struct runrec *r, void *arg, struct err *err)
+{
+    struct newest *n = arg;
+    (void)err;
+    if (strcmp(r->plan, n->plan) == 0) {
+        *n->out = *r;
+        n->found = true;
+    }
+    return 0;
+}
+
+int runrec_newest(struct runrec *r, const char *db, const char *plan, bool *found, struct err *err)
+{
+    struct newest n = {.plan = plan, .out = r};
+    int rc = runrec_each(db, take_newest, &n, err);
+    *found = rc == 0 && n.found;
+    return rc;
+}

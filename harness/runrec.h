@@ -54,4 +54,7 @@ int runrec_find(struct runrec *r, const char *db, const char *word, struct err *
 int runrec_each(const char *db, int (*fn)(const struct runrec *, void *, struct err *), void *arg,
                 struct err *err);
 
+/* The newest run of a plan, by the name that its records have. *found says whether there is one. */
+int runrec_newest(struct runrec *r, const char *db, const char *plan, bool *found, struct err *err);
+
 #endif

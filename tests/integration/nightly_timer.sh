@@ -66,8 +66,17 @@ if command -v systemd-analyze >/dev/null; then
 else
     skip "systemd finds nothing wrong with them" "no systemd-analyze"
 fi
-exits "taken out again" 0 cd_night --remove-timer
-is "both are gone" "$(find "$units" -type f)" ""
+jq '.ticket = "renamed"' "$plan" >"$plan.new" && mv "$plan.new" "$plan"
+exits "under another ticket" 0 cd_night --install-timer --at 23:59
+is "it is one timer still" "$(find "$units" -name '*.timer' | sed 's/.*nightly-\(.*\)-[0-9a-f]*.timer/\1/')" renamed
+touch "$units/kernsweep-nightly-other-123456.timer"
+rm "$plan"
+exits "taken out again, though the plan's file is gone" 0 cd_night --remove-timer
+is "both are gone, and no others" "$(find "$units" -type f)" "$units/kernsweep-nightly-other-123456.timer"
+exits "by its name, too" 0 "$KERNSWEEP" nightly kernsweep-nightly-other-123456 --remove-timer
+is "it is gone" "$(find "$units" -type f)" ""
+jq -n '{schema: "kernsweep.plan/1", ticket: "timed", node: "local", contexts: [16], timeouts: {default: 5},
+    variants: [{name: "a", run: ["true"]}]}' >"$plan"
 
 exits "a time that is none is refused" 2 cd_night --install-timer --at 24:00
 one_line "in one line" "$ERR"
