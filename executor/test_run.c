@@ -309,6 +309,14 @@ static int finish(struct test_run *r, struct err *err)
     return sync_sometimes(r, err);
 }
 
+/* As hang_after_s, a plan's limit on silence is for GPUs: where none shows it is off. */
+static double silence_allowed_s(const struct test_run *r)
+{
+    const struct sample *before = &r->sampler.before;
+    bool gpu = sample_has(before, SAMPLE_VRAM_USED) || sample_has(before, SAMPLE_GPU_BUSY);
+    return gpu ? r->suite->job.no_output_timeout_s : 0;
+}
+
 static int run(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
@@ -321,7 +329,7 @@ static int run(struct test_run *r, struct err *err)
                                 .arg = r};
     r->limits = (struct child_limits){.timeout_s = r->test->timeout_s,
                                       .kill_grace_s = s->job.kill_grace_s,
-                                      .no_output_timeout_s = s->job.no_output_timeout_s,
+                                      .no_output_timeout_s = silence_allowed_s(r),
                                       .heartbeat_s = heartbeat_s,
                                       .sample_interval_ms = s->job.sample_interval_ms};
     s->test[r->index].attempts++;

@@ -159,10 +159,11 @@ check_prune() {
 }
 
 check_cancel() {
-    job cancelled '{"variants": [{"name": "v", "run": ["sleep", "4242"]}, {"name": "w", "run": ["true"]}],
-                    "tests": [{"variant": "v"}, {"variant": "w"}]}'
+    job cancelled "$(jq -nc --arg s "(setsid sh -c \"trap '' TERM; while :; do sleep 4243; done\" &); exec sleep 4242" \
+        '{variants: [{name: "v", run: ["sh", "-c", $s]}, {name: "w", run: ["true"]}],
+          tests: [{variant: "v"}, {variant: "w"}]}')"
     submit cancelled
-    waits cancelled '.event == "TEST_START"'
+    until_true 20 alive 'sleep 4243'
     is "a running run's status" "$(x status --run cancelled | jq -r '.[0] | [.state, .current.variant] | join(" ")')" "running v"
     is "submit of a running run says so" "$(x submit <"$TMPDIR/cancelled.json" | jq -r .state)" running
     exits "a running run is not forgotten" 2 x forget --run cancelled
@@ -173,7 +174,7 @@ check_cancel() {
     is "closes the run" "$(summary cancelled .status)" CANCELLED
     is "and the test" "$(perf cancelled .exit_status)" CANCELLED
     is "the tests that did not run are told" "$(summary cancelled '.tests[1].exit_status')" CANCELLED
-    ok "nothing runs any more" "$(alive 'sleep 4242' >/dev/null && echo 1 || echo 0)"
+    ok "nothing runs any more, nor its daemon that is deaf to TERM" "$(alive 'sleep 424[23]' >/dev/null && echo 1 || echo 0)"
     passes "cancelling it again is fine" x cancel --run cancelled
     is "then it is" "$(x prune --days 1 | jq -r '"\(.running) \(.removed.build)"')" "null 1"
     passes "a closed run is forgotten" x forget --run cancelled
