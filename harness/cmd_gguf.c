@@ -72,11 +72,10 @@ static int show(struct cmd_env *env, struct gguf *g, const char *key, struct err
     return rc;
 }
 
-/* Copies path to path.bak, which must not exist. */
-static int back_up(const char *path, struct err *err)
+/* Copies path to path.bak, which must not exist. copy: char[FS_PATH_MAX], that name. */
+static int back_up(const char *path, char *copy, struct err *err)
 {
-    char copy[FS_PATH_MAX];
-    int n = snprintf(copy, sizeof copy, "%s.bak", path);
+    int n = snprintf(copy, FS_PATH_MAX, "%s.bak", path);
     int in = open(path, O_RDONLY | O_CLOEXEC);
     int out = n > 0 && n < FS_PATH_MAX ? open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
     ssize_t done = -1;
@@ -93,11 +92,33 @@ static int back_up(const char *path, struct err *err)
     return failed ? err_set_errno(err, ERR_STORAGE, failed, "%s: cannot back it up to %s", path, copy) : 0;
 }
 
+static int pass_tensor(const struct gguf_tensor *t, void *arg, struct err *err)
+{
+    (void)t;
+    (void)arg;
+    (void)err;
+    return 0;
+}
+
+/* Nothing is written into a file that is cut short or malformed anywhere, also behind the value. */
+static int read_whole(struct gguf *g, struct err *err)
+{
+    return gguf_each_tensor(g, pass_tensor, NULL, err);
+}
+
 static int set(struct gguf *g, const char *key, const char *value, bool backup, struct err *err)
 {
     struct gguf_entry e, now;
-    if (gguf_find(g, key, &e, err) != 0 || (backup && back_up(g->path, err) != 0) ||
-        gguf_set(g, &e, value, err) != 0 || gguf_find(g, key, &now, err) != 0)
+    char copy[FS_PATH_MAX];
+    if (gguf_find(g, key, &e, err) != 0 || read_whole(g, err) != 0 ||
+        (backup && back_up(g->path, copy, err) != 0))
+        return -1;
+    if (gguf_set(g, &e, value, err) != 0) {
+        if (backup && err->kind == ERR_INPUT) /* refused: the file is as it was */
+            unlink(copy);
+        return -1;
+    }
+    if (gguf_find(g, key, &now, err) != 0)
         return -1;
     fprintf(stderr, "%s: %s %s -> %s\n", g->path, key, e.text, now.text);
     return EXIT_DONE;
