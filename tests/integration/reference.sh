@@ -27,10 +27,16 @@ done
 scripts/messages >"$TMPDIR/messages"
 is "scripts/messages finds all there are" "$(cat harness/*.c executor/*.c | tr -d ' \n' | grep -oE 'err_set(_errno)?\([^;"]*,ERR_NODE,[^;"]*"' | wc -l)" \
     "$(grep -c . <(scripts/messages --all))"
-sed -n '/^## Messages about nodes and runs/,/^## Keys/p' docs/troubleshooting.md | grep -E '^\| `' |
-    sed -E 's/^\| (`` (.*) ``|`([^`]*)`) \| .*/\2\3/; s/\\\|/|/g' | sort >"$TMPDIR/documented"
+# documented HEADING: the first column of the table below it
+documented() {
+    sed -n "/^## $1/,/^## /{/^## $1/d; p}" docs/troubleshooting.md | grep -E '^\| `' |
+        sed -E 's/^\| (`` (.*) ``|`([^`]*)`) \| .*/\2\3/; s/\\\|/|/g' | sort
+}
 is "docs/troubleshooting.md has every message, and none that is not there any more" \
-    "$(diff "$TMPDIR/documented" <(sort "$TMPDIR/messages"))" ""
+    "$(diff <(documented 'Messages about nodes and runs') <(sort "$TMPDIR/messages"))" ""
+is "scripts/messages --reasons finds those that the executor has" "$(grep -c . <(scripts/messages --reasons | grep -E 'time-out of|node is dirty|Slurm takes'))" 5
+is "docs/troubleshooting.md has every reason, too" \
+    "$(diff <(documented 'Reasons of tests, variants and runs') <(scripts/messages --reasons | sort))" ""
 # The tutorial's plan is one, and its commands and options exist.
 awk '/^```json$/ { on = 1; next } /^```$/ { on = 0 } on' docs/tutorial.md |
     jq --arg root "$PWD" '.source.dir = $root' >"$TMPDIR/tutorial.json"
