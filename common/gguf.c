@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +32,23 @@ const char *gguf_type_name(enum gguf_type t)
     return types[t].name;
 }
 
+unsigned gguf_type_size(enum gguf_type t)
+{
+    return types[t].size;
+}
+
 static int fail(const struct gguf *g, uint64_t offset, struct err *err, const char *what)
 {
     return err_set(err, ERR_INPUT, "%s: offset %" PRIu64 ": %s", g->path, offset, what);
+}
+
+/* Nothing says how long such a value is, so what follows cannot be found. */
+static int fail_type(const struct gguf *g, uint64_t offset, const char *what, uint32_t type, struct err *err)
+{
+    return err_set(err, ERR_INPUT,
+                   "%s: offset %" PRIu64 ": %s the unknown type %" PRIu32
+                   " (0 to %d are known), so where it ends cannot be told",
+                   g->path, offset, what, type, GGUF_TYPE_COUNT - 1);
 }
 
 static int fill_window(struct gguf *g, struct err *err)
@@ -226,7 +239,7 @@ static int skip_array(struct gguf *g, uint32_t *element, uint64_t *count, int le
     if (take_u32(g, element, err) != 0 || take_u64(g, count, err) != 0)
         return -1;
     if (*element >= GGUF_TYPE_COUNT)
-        return fail(g, at, err, "an array of an unknown type");
+        return fail_type(g, at, "an array of", *element, err);
     if (*element == GGUF_STRING)
         return skip_strings(g, *count, err);
     if (*element == GGUF_ARRAY) {
@@ -266,7 +279,7 @@ static int read_entry(struct gguf *g, struct gguf_entry *e, struct err *err)
     if (take_u32(g, &type, err) != 0)
         return -1;
     if (type >= GGUF_TYPE_COUNT)
-        return fail(g, at, err, "a value of an unknown type");
+        return fail_type(g, at, "a value of", type, err);
     e->type = (enum gguf_type)type;
     if (e->type == GGUF_STRING)
         return read_string(g, e, err);
@@ -410,52 +423,4 @@ int gguf_find(struct gguf *g, const char *key, struct gguf_entry *out, struct er
     if (gguf_each(g, is_wanted, &w, err) != 0)
         return -1;
     return w.found ? 0 : err_set(err, ERR_INPUT, "%s: no metadata key \"%.100s\"", g->path, key);
-}
-
-static int bad_value(const struct gguf *g, const struct gguf_entry *e, const char *value, struct err *err)
-{
-    return err_set(err, ERR_INPUT, "%s: %s is of type %s: \"%.80s\" does not fit it", g->path, e->key,
-                   types[e->type].name, value);
-}
-
-/* The bytes of value as e's type; false when it is no such number or out of range. */
-static bool parse_scalar(enum gguf_type type, const char *value, unsigned char *raw)
-{
-    char *end;
-    unsigned bits = 8 * types[type].size;
-    errno = 0;
-    if (type == GGUF_BOOL) {
-        raw[0] = strcmp(value, "true") == 0;
-        return raw[0] || strcmp(value, "false") == 0;
-    }
-    if (type == GGUF_F32 || type == GGUF_F64) {
-        double d = strtod(value, &end);
-        float f = (float)d;
-        memcpy(raw, type == GGUF_F32 ? (void *)&f : (void *)&d, types[type].size);
-        return *value && !*end && isfinite(d) && (type == GGUF_F64 || isfinite(f));
-    }
-    if (type == GGUF_I8 || type == GGUF_I16 || type == GGUF_I32 || type == GGUF_I64) {
-        int64_t i = strtoll(value, &end, 10), low = INT64_MIN >> (64 - bits), high = INT64_MAX >> (64 - bits);
-        memcpy(raw, &i, types[type].size);
-        return *value && !*end && errno == 0 && i >= low && i <= high;
-    }
-    uint64_t u = strtoull(value, &end, 10);
-    memcpy(raw, &u, types[type].size);
-    return *value && *value != '-' && !*end && errno == 0 && u <= UINT64_MAX >> (64 - bits);
-}
-
-int gguf_set(struct gguf *g, const struct gguf_entry *e, const char *value, struct err *err)
-{
-    unsigned char raw[8] = {0};
-    if (types[e->type].size == 0)
-        return err_set(err, ERR_INPUT, "%s: %s is of type %s: only numbers and bools can be set in place",
-                       g->path, e->key, types[e->type].name);
-    if (!parse_scalar(e->type, value, raw))
-        return bad_value(g, e, value, err);
-    size_t len = types[e->type].size;
-    if (pwrite(g->fd, raw, len, (off_t)e->offset) != (ssize_t)len || fsync(g->fd) != 0)
-        return err_set_errno(err, ERR_STORAGE, errno, "%s: offset %" PRIu64 ": cannot write", g->path,
-                             e->offset);
-    g->window_len = 0;
-    return 0;
 }

@@ -68,6 +68,8 @@ struct gguf {
 };
 
 const char *gguf_type_name(enum gguf_type t);
+/* Bytes of a scalar; 0 for strings and arrays. */
+unsigned gguf_type_size(enum gguf_type t);
 
 /* Checks the header. The caller gguf_close()s after success. */
 int gguf_open(struct gguf *g, const char *path, bool writable, struct err *err);

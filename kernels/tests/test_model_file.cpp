@@ -66,13 +66,43 @@ void test_variety(tap &t)
     m.heads = 4; // wider than the embedding: key_length says so
     m.kv_heads = 2;
     t.check(open_problem(write_model(m).bytes()).empty(), "heads as wide as key_length says");
-    gguf_by_spec file = write_model({});
-    file.raw("vendor.array", gguf_by_spec::ARRAY,
-             gguf_by_spec::number<uint32_t>(gguf_by_spec::ARRAY) + gguf_by_spec::number<uint64_t>(1) +
-                 gguf_by_spec::number<uint32_t>(gguf_by_spec::F64) + gguf_by_spec::number<uint64_t>(2) +
-                 std::string(16, 'x'));
-    file.raw("vendor.number", gguf_by_spec::I16, "ab");
-    t.check(open_problem(file.bytes()).empty(), "metadata that nobody asked for is skipped");
+}
+
+std::string array_of(uint32_t type, uint64_t count, const std::string &values)
+{
+    return gguf_by_spec::number(type) + gguf_by_spec::number(count) + values;
+}
+
+// Keys of every type there is, which nobody asks for, before those that are needed.
+void test_unknown_keys(tap &t)
+{
+    using spec = gguf_by_spec;
+    const size_t sizes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
+    spec file = write_model({});
+    const std::string needed = file.metadata;
+    file.metadata.clear();
+    for (uint32_t type = spec::U8; type <= spec::F64; type++) {
+        if (type == spec::STRING || type == spec::ARRAY)
+            continue;
+        const std::string key = "vendor.number" + std::to_string(type);
+        file.raw(key, type, std::string(sizes[type], '\1'));
+        file.raw(key + ".list", spec::ARRAY, array_of(type, 3, std::string(3 * sizes[type], '\1')));
+        file.raw(key + ".none", spec::ARRAY, array_of(type, 0, ""));
+    }
+    file.text("vendor.text", "");
+    file.text("vendor.long", std::string(200000, 'x')); // longer than what is read at a time
+    std::vector<std::string> table(20000);
+    for (size_t i = 0; i < table.size(); i++)
+        table[i] = std::string(i % 41, 'y');
+    file.strings("vendor.table", table);
+    const std::string inner =
+        array_of(spec::F64, 2, std::string(16, '\1')) + array_of(spec::STRING, 1, spec::string("z"));
+    file.raw("vendor.nested", spec::ARRAY,
+             array_of(spec::ARRAY, 2, array_of(spec::ARRAY, 2, inner) + array_of(spec::ARRAY, 0, "")));
+    file.metadata += needed;
+    const std::string problem = open_problem(file.bytes());
+    t.check(problem.empty(), "keys that nobody asked for are skipped, of every type, long and nested",
+            problem);
 }
 
 using change = std::function<void(gguf_by_spec &)>;
@@ -125,8 +155,10 @@ void test_metadata(tap &t)
     });
     refused(t, "a vocabulary of another size", {"vocab_size is 301", "300 rows"},
             [](gguf_by_spec &f) { f.u32("llama.vocab_size", 301); });
-    refused(t, "a value of an unknown type", {"unknown type", "offset"},
+    refused(t, "a value of a type that the specification lacks", {"offset ", "unknown type 13 (0 to 12"},
             [](gguf_by_spec &f) { f.raw("x", 13, "abc"); });
+    refused(t, "an array of such a type", {"offset ", "an array of the unknown type 77"},
+            [](gguf_by_spec &f) { f.raw("x", gguf_by_spec::ARRAY, array_of(77, 1, "abc")); });
     refused(t, "more layers than tensors", {"block_count is 1000"}, [](gguf_by_spec &f) {
         rename_key(f, "llama.block_count", "llama.block_counT");
         f.u32("llama.block_count", 1000);
@@ -205,6 +237,7 @@ int test(int, char **)
     tap t;
     test_shapes(t);
     test_variety(t);
+    test_unknown_keys(t);
     test_metadata(t);
     test_tensors(t);
     test_truncation(t);
