@@ -3,9 +3,9 @@
 # timeout: 1800
 . tests/lib.sh
 
-# Sanitizers look for wild accesses, which do not depend on the order; both would double a long run.
+# Sanitizers look for wild accesses, which do not depend on the order of threads, but on how the last tile is filled.
 settings=()
-case $BUILD in */sanitize) settings=("SANITIZE=address,undefined" ORDERS=forward) ;; esac
+case $BUILD in */sanitize) settings=("SANITIZE=address,undefined" ORDERS=forward) && export SEQS="1 33 129" ;; esac
 log=$TMPDIR/check.log
 rc=0
 make -C kernels check PLATFORM=cpu WERROR=1 V=1 BUILD="$BUILD/kernels/cpu" "${settings[@]}" >"$log" 2>&1 || rc=$?

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # `lint banned` sees a banned call wherever it stands in a line, and nothing that only looks like one.
+# unsanitized: a shell script
 . tests/lib.sh
 
 mkdir -p "$TMPDIR/repo/scripts" "$TMPDIR"/repo/{common,executor,harness,results,reports,tests}
