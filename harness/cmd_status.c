@@ -17,21 +17,32 @@ static void print_text(const json_t *obj, const char *key, int width)
     buf_release(&clean);
 }
 
-static void print_run(const char *node, const json_t *run)
+/* How long it will take, or how it ended, or why it does not go on. */
+static void print_outlook(const json_t *run)
 {
-    const json_t *current = json_object_get(run, "current");
+    const char *state = json_string_value(json_object_get(run, "state"));
+    const json_t *left = json_object_get(run, "eta_s"), *current = json_object_get(run, "current");
     char eta[32];
-    const json_t *left = json_object_get(run, "eta_s");
+    if (state && strcmp(state, "running") != 0) {
+        print_text(run, strcmp(state, "complete") == 0 ? "status" : "error", 0);
+        return;
+    }
     live_duration(json_is_number(left) ? json_number_value(left) : NAN, eta, sizeof eta);
-    print_text(run, "run_id", 40);
-    printf("%-16s  ", node);
-    print_text(run, "state", 9);
-    printf("%4lld/%-4lld  ETA %-12s  ", (long long)json_integer_value(json_object_get(run, "tests_done")),
-           (long long)json_integer_value(json_object_get(run, "tests_total")), eta);
+    printf("ETA %-12s  ", eta);
     if (json_is_object(current)) {
         print_text(current, "variant", 0);
         printf("ctx %lld", (long long)json_integer_value(json_object_get(current, "context")));
     }
+}
+
+static void print_run(const char *node, const json_t *run)
+{
+    print_text(run, "run_id", 40);
+    printf("%-16s  ", node);
+    print_text(run, "state", 9);
+    printf("%4lld/%-4lld  ", (long long)json_integer_value(json_object_get(run, "tests_done")),
+           (long long)json_integer_value(json_object_get(run, "tests_total")));
+    print_outlook(run);
     putchar('\n');
 }
 

@@ -65,6 +65,36 @@ two_harnesses() {
     ok "   then the second does" $?
 }
 
+# What the store knows of is asked once each: two folders of this node, then one that nobody answers for.
+status_of_all() {
+    local going ended
+    plan_with ".workdir = \"$TMPDIR/work2\"" "$TMPDIR/second.json"
+    exits "a run in another folder" 0 ks_run "$TMPDIR/second.json" --variants good --contexts 16 --tag second
+    ended=$(sql "SELECT run_id FROM run WHERE tag = 'second'")
+    rm -f "$TMPDIR/marks/go" "$TMPDIR/marks/started"
+    exits "a run that goes on" 0 ks_run "$TMPDIR/plan.json" --variants good,waits --contexts 32 --tag going --detach
+    going=$OUT
+    until_true 60 test -e "$TMPDIR/marks/started"
+    until_true 20 jq -e '.[0].tests_done == 1' <(ks status "$going" --json)
+    exits "status without a name: all nodes of the store" 0 ks status
+    like "   what goes on, with its progress, the time left and the test" "$OUT" \
+        "^$going +local +running +1/2 +ETA [0-9.]+ (ms|s|min|h)[a-z0-9 ]* +waits +ctx 32"
+    like "   what is done" "$OUT" "^$ended +local +complete +2/2 +COMPLETE"
+    like "   how another ended" "$OUT" ' complete +0/[0-9]+ +BLOCKED'
+    is "   once each" "$(sort <<<"$OUT" | uniq -d)" ""
+    is "   as JSON, too" "$(ks status --json | jq -c --arg a "$going" --arg b "$ended" \
+        '[.[] | select(.run_id == $a or .run_id == $b) | [.node, .state, .tests_done, .tests_total]] | sort')" \
+        '[["local","complete",2,2],["local","running",1,2]]'
+    jq '.node = "127.0.0.1:1" | .run_id = "20000101T000000Z-gone-000000"' "$TMPDIR/runs/$ended.json" \
+        >"$TMPDIR/runs/20000101T000000Z-gone-000000.json"
+    exits "a node that does not answer: exit 3" 3 ks status
+    like "   it is named" "$ERR" '^kernsweep: .*127\.0\.0\.1:1'
+    like "   and the others are shown" "$OUT" "^$going .* running "
+    rm "$TMPDIR/runs/20000101T000000Z-gone-000000.json"
+    : >"$TMPDIR/marks/go"
+    exits "   attach ends what went on" 0 ks attach "$going"
+}
+
 # Another machine: another store, and nothing but the node's and the run's names.
 elsewhere() {
     local run
@@ -100,6 +130,7 @@ no_room_here() {
 executor_killed
 node_rebooted
 two_harnesses
+status_of_all
 elsewhere
 no_room_here
 done_testing

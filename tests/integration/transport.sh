@@ -153,6 +153,26 @@ wrong_key() {
     mv "$TMPDIR/user_key" "$NODE/user_key"
 }
 
+# The pauses between tries, as they are announced.
+pauses() {
+    sed -n 's/.*; retrying in \([0-9.]*\) s.*/\1/p' "$@"
+}
+
+backs_off() {
+    local i pids=()
+    scripts/loopback-node stop "$NODE" >/dev/null
+    probe --backend libssh2 --patience 6 loopback true
+    is "pauses grow to twice the last, each within a third of that" "$(pauses <<<"$OUT" |
+        awk '{ nominal = 0.5 * 2 ^ (NR - 1); print ($1 >= nominal * 0.6 && $1 <= nominal * 1.4) }' | sort | uniq -c | awk '{ print ($1 >= 3), $2 }')" "1 1"
+    for i in {1..16}; do
+        "$PROBE" --backend libssh2 --ssh-config "$NODE/ssh_config" --patience 0.7 loopback true >"$TMPDIR/pause.$i" &
+        pids+=($!)
+    done
+    wait "${pids[@]}"
+    is "no two dozen harnesses come back in step" "$(($(pauses "$TMPDIR"/pause.* | sort -u | wc -l) > 1))" 1
+    scripts/loopback-node start "$NODE" >/dev/null
+}
+
 unreachable() {
     scripts/loopback-node stop "$NODE" >/dev/null
     probe --backend "$1" loopback true
@@ -178,6 +198,7 @@ for backend in $BACKENDS; do
     wrong_key "$backend"
     unreachable "$backend"
 done
+backs_off
 
 probe --backend libssh2 'loop back' true
 is "a node's name with a space is an input error" "$(value kind)" input
