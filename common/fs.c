@@ -13,15 +13,18 @@ enum { FS_DEPTH_MAX = 64 };
 
 int fs_join(char *out, struct err *err, const char *dir, const char *name)
 {
-    size_t len = strlen(dir);
-    const char *slash = len > 0 && dir[len - 1] != '/' ? "/" : "";
-    int n = snprintf(out, FS_PATH_MAX, "%s%s%s", dir, slash, name);
-    if (n < 0 || n >= FS_PATH_MAX)
+    size_t len = strlen(dir), rest = strlen(name), slash = len > 0 && dir[len - 1] != '/';
+    if (len + slash + rest >= FS_PATH_MAX)
         return err_set(err, ERR_INPUT, "path too long: %.200s/%.200s", dir, name);
+    memmove(out, dir, len + 1);
+    if (slash)
+        out[len] = '/';
+    memcpy(out + len + slash, name, rest + 1);
     return 0;
 }
 
-static int read_fd(int fd, const char *path, size_t max, struct buf *out, struct err *err)
+/* size: what the file had a moment ago; a short read that ends there needs no second one to see the end. */
+static int read_fd(int fd, const char *path, off_t size, size_t max, struct buf *out, struct err *err)
 {
     char data[1 << 16];
     size_t total = 0;
@@ -31,14 +34,14 @@ static int read_fd(int fd, const char *path, size_t max, struct buf *out, struct
             continue;
         if (n < 0)
             return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot read", path);
-        if (n == 0)
-            return 0;
         total += (size_t)n;
         if (total > max)
             return err_set(err, ERR_INPUT, "%s: larger than the limit of %zu bytes", path, max);
         buf_add(out, data, (size_t)n);
         if (!buf_ok(out))
             return err_set(err, ERR_INTERNAL, "%s: no memory for its contents", path);
+        if (n == 0 || ((size_t)n < sizeof data && (off_t)total == size))
+            return 0;
     }
 }
 
@@ -50,19 +53,24 @@ static int read_regular(int fd, const char *path, size_t max, struct buf *out, m
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
         err_set(err, ERR_INPUT, "%s: not a regular file", path);
     else
-        rc = read_fd(fd, path, max, out, err);
+        rc = read_fd(fd, path, st.st_size, max, out, err);
     if (rc == 0 && mode)
         *mode = st.st_mode & 07777;
     close(fd);
     return rc;
 }
 
-int fs_read_file(const char *path, size_t max, struct buf *out, struct err *err)
+int fs_read_at(int dirfd, const char *rel, const char *path, size_t max, struct buf *out, struct err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = openat(dirfd, rel, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return err_set_errno(err, errno == ENOENT ? ERR_INPUT : ERR_STORAGE, errno, "%s: cannot open", path);
     return read_regular(fd, path, max, out, NULL, err);
+}
+
+int fs_read_file(const char *path, size_t max, struct buf *out, struct err *err)
+{
+    return fs_read_at(AT_FDCWD, path, path, max, out, err);
 }
 
 /* The file, or -1 with errno; ELOOP or ENOTDIR for a link on the way. */
@@ -236,21 +244,73 @@ bool fs_is_dir(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-struct walk {
-    bool skip_special;
-    fs_walk_fn *fn;
-    void *arg;
+/* The entries of one folder, as the kernel packs them. */
+struct listing {
+    char *data;
+    size_t len, cap;
+    struct dirent64 **entries;
+    size_t count;
 };
 
-static int not_dots(const struct dirent *e)
+static void listing_release(struct listing *l)
 {
-    return strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    free(l->data);
+    free(l->entries);
+}
+
+static bool is_dots(const char *name)
+{
+    return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
+}
+
+/* 1: there may be more; 0: that was all; -1: errno. */
+static int list_more(int fd, struct listing *l)
+{
+    static const size_t step = 1 << 13;
+    if (l->cap - l->len < step) {
+        size_t cap = l->cap ? 2 * l->cap : step;
+        char *data = realloc(l->data, cap);
+        if (!data)
+            return -1;
+        l->data = data;
+        l->cap = cap;
+    }
+    ssize_t n = getdents64(fd, l->data + l->len, l->cap - l->len);
+    if (n > 0)
+        l->len += (size_t)n;
+    return n < 0 ? -1 : n > 0;
+}
+
+/* Some file systems do not say in the listing what is a folder. */
+static void fill_type(int fd, struct dirent64 *e)
+{
+    struct stat st;
+    if (e->d_type == DT_UNKNOWN && fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        e->d_type = S_ISDIR(st.st_mode) ? DT_DIR : S_ISREG(st.st_mode) ? DT_REG : DT_LNK;
+}
+
+/* Goes over the packed entries; keeps them where there is room to. */
+static size_t pick_entries(int fd, const struct listing *l, struct dirent64 **out)
+{
+    size_t n = 0;
+    for (size_t at = 0; at < l->len;) {
+        struct dirent64 *e = (void *)(l->data + at);
+        at += e->d_reclen;
+        if (is_dots(e->d_name))
+            continue;
+        if (out) {
+            fill_type(fd, e);
+            out[n] = e;
+        }
+        n++;
+    }
+    return n;
 }
 
 /* As the paths below them sort: a folder's name counts with its '/', after "-" and ".". */
 static int by_path(const void *a, const void *b)
 {
-    const struct dirent *x = *(struct dirent *const *)a, *y = *(struct dirent *const *)b;
+    const struct dirent64 *x = *(struct dirent64 *const *)a, *y = *(struct dirent64 *const *)b;
     size_t n = 0;
     while (x->d_name[n] && x->d_name[n] == y->d_name[n])
         n++;
@@ -262,62 +322,84 @@ static int by_path(const void *a, const void *b)
     return (int)cx - (int)cy;
 }
 
-/* Some file systems do not say in the listing what is a folder. */
-static void fill_types(const char *full, struct dirent **names, int n)
+static int list(int fd, struct listing *l)
 {
-    char path[FS_PATH_MAX];
-    struct stat st;
-    for (int i = 0; i < n; i++)
-        if (names[i]->d_type == DT_UNKNOWN && fs_join(path, NULL, full, names[i]->d_name) == 0 &&
-            lstat(path, &st) == 0)
-            names[i]->d_type = S_ISDIR(st.st_mode) ? DT_DIR : S_ISREG(st.st_mode) ? DT_REG : DT_LNK;
+    int rc;
+    while ((rc = list_more(fd, l)) > 0)
+        ;
+    if (rc != 0)
+        return -1;
+    l->count = pick_entries(fd, l, NULL);
+    l->entries = calloc(l->count + 1, sizeof(struct dirent64 *));
+    if (!l->entries)
+        return -1;
+    pick_entries(fd, l, l->entries);
+    qsort(l->entries, l->count, sizeof(struct dirent64 *), by_path);
+    return 0;
 }
 
-static int walk_dir(const struct walk *w, const char *full, const char *rel, int depth, struct err *err);
+struct walk {
+    bool skip_special;
+    fs_walk_fn *fn;
+    void *arg;
+    char path[FS_PATH_MAX]; /* of the folder or the file that is looked at */
+    size_t rel;             /* where in it the path below the root begins */
+};
 
-static int walk_entry(const struct walk *w, unsigned char type, const char *full, const char *rel, int depth,
+static int walk_dir(struct walk *w, int at, const char *name, size_t len, int depth, struct err *err);
+
+/* w->path is that of the folder, of len bytes. */
+static int walk_entry(struct walk *w, int fd, const struct dirent64 *e, size_t len, int depth,
                       struct err *err)
 {
-    if (type == DT_DIR)
-        return walk_dir(w, full, rel, depth + 1, err);
-    if (type == DT_REG)
-        return w->fn(rel, full, w->arg, err);
+    size_t n = strlen(e->d_name);
+    if (len + n + 2 > sizeof w->path)
+        return err_set(err, ERR_INPUT, "path too long: %.200s/%.200s", w->path, e->d_name);
+    memcpy(w->path + len, e->d_name, n + 1);
+    if (e->d_type == DT_DIR) {
+        memcpy(w->path + len + n, "/", 2);
+        return walk_dir(w, fd, e->d_name, len + n + 1, depth + 1, err);
+    }
+    if (e->d_type == DT_REG)
+        return w->fn(w->path + w->rel, w->path, w->arg, err);
     if (w->skip_special)
         return 0;
-    return err_set(err, ERR_INPUT, "%s: neither a regular file nor a folder", full);
+    return err_set(err, ERR_INPUT, "%s: neither a regular file nor a folder", w->path);
 }
 
-static int walk_dir(const struct walk *w, const char *full, const char *rel, int depth, struct err *err)
+static int walk_entries(struct walk *w, int fd, size_t len, int depth, struct err *err)
+{
+    struct listing l = {0};
+    int rc = list(fd, &l);
+    if (rc != 0)
+        err_set_errno(err, ERR_STORAGE, errno, "%s: cannot list", w->path);
+    for (size_t i = 0; rc == 0 && i < l.count; i++)
+        rc = walk_entry(w, fd, l.entries[i], len, depth, err);
+    listing_release(&l);
+    return rc;
+}
+
+/* w->path, of len bytes, ends in '/'. */
+static int walk_dir(struct walk *w, int at, const char *name, size_t len, int depth, struct err *err)
 {
     if (depth > FS_DEPTH_MAX)
-        return err_set(err, ERR_INPUT, "%s: folders nested deeper than %d", full, FS_DEPTH_MAX);
-    struct dirent **names = NULL;
-    int n = scandir(full, &names, not_dots, NULL);
-    if (n < 0)
-        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot list", full);
-    fill_types(full, names, n);
-    if (n > 1)
-        qsort(names, (size_t)n, sizeof *names, by_path);
-    int rc = 0;
-    for (int i = 0; i < n; i++) {
-        char sub_full[FS_PATH_MAX], sub_rel[FS_PATH_MAX];
-        if (rc == 0)
-            rc =
-                fs_join(sub_full, err, full, names[i]->d_name) || fs_join(sub_rel, err, rel, names[i]->d_name)
-                    ? -1
-                    : 0;
-        if (rc == 0)
-            rc = walk_entry(w, names[i]->d_type, sub_full, sub_rel, depth, err);
-        free(names[i]);
-    }
-    free(names);
+        return err_set(err, ERR_INPUT, "%s: folders nested deeper than %d", w->path, FS_DEPTH_MAX);
+    /* The root may be a link that its user made; what lies below it may not. */
+    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (depth ? O_NOFOLLOW : 0));
+    if (fd < 0)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot list", w->path);
+    int rc = walk_entries(w, fd, len, depth, err);
+    close(fd);
     return rc;
 }
 
 int fs_walk(const char *root, bool skip_special, fs_walk_fn *fn, void *arg, struct err *err)
 {
-    const struct walk w = {skip_special, fn, arg};
-    return walk_dir(&w, root, "", 0, err);
+    struct walk w = {.skip_special = skip_special, .fn = fn, .arg = arg};
+    if (fs_join(w.path, err, root, "") != 0)
+        return -1;
+    w.rel = strlen(w.path);
+    return walk_dir(&w, AT_FDCWD, root, w.rel, 0, err);
 }
 
 bool fs_safe_relpath(const char *path)

@@ -21,6 +21,8 @@ int fs_join(char *out, struct err *err, const char *dir, const char *name);
 
 /* Appends the whole file to out; refuses more than max bytes and anything that is not a regular file. */
 int fs_read_file(const char *path, size_t max, struct buf *out, struct err *err);
+/* The same for rel below an open folder; messages name path. */
+int fs_read_at(int dirfd, const char *rel, const char *path, size_t max, struct buf *out, struct err *err);
 
 /* fs_read_file of <dir>/<rel>, through no link anywhere below dir; rel must be safe (below). *mode may be
  * NULL. */

@@ -190,12 +190,19 @@ int json_keys(const struct json_at *at, const char *const *known, struct err *er
     return 0;
 }
 
-int json_get_str(const struct json_at *obj, const char *key, const char **out, struct err *err)
+/* The place is made only for a message: most values are as they should be. */
+static int not_member(const struct json_at *obj, const char *key, const char *what, struct err *err)
 {
     struct json_at at = json_member(obj, key);
-    if (!json_is_string(at.value))
-        return expected(&at, "a string", err);
-    *out = json_string_value(at.value);
+    return expected(&at, what, err);
+}
+
+int json_get_str(const struct json_at *obj, const char *key, const char **out, struct err *err)
+{
+    const json_t *value = json_object_get(obj->value, key);
+    if (!json_is_string(value))
+        return not_member(obj, key, "a string", err);
+    *out = json_string_value(value);
     return 0;
 }
 
@@ -207,13 +214,15 @@ int json_get_str_def(const struct json_at *obj, const char *key, const char **ou
 int json_get_int(const struct json_at *obj, const char *key, int64_t lo, int64_t hi, int64_t *out,
                  struct err *err)
 {
-    struct json_at at = json_member(obj, key);
-    if (!json_is_integer(at.value))
-        return expected(&at, "an integer", err);
-    int64_t v = json_integer_value(at.value);
-    if (v < lo || v > hi)
+    const json_t *value = json_object_get(obj->value, key);
+    if (!json_is_integer(value))
+        return not_member(obj, key, "an integer", err);
+    int64_t v = json_integer_value(value);
+    if (v < lo || v > hi) {
+        struct json_at at = json_member(obj, key);
         return json_fail(&at, err, "expected an integer from %lld to %lld, found %lld", (long long)lo,
                          (long long)hi, (long long)v);
+    }
     *out = v;
     return 0;
 }
@@ -227,12 +236,14 @@ int json_get_int_def(const struct json_at *obj, const char *key, int64_t lo, int
 int json_get_num(const struct json_at *obj, const char *key, double lo, double hi, double *out,
                  struct err *err)
 {
-    struct json_at at = json_member(obj, key);
-    if (!json_is_number(at.value))
-        return expected(&at, "a number", err);
-    double v = json_number_value(at.value);
-    if (!isfinite(v) || v < lo || v > hi)
+    const json_t *value = json_object_get(obj->value, key);
+    if (!json_is_number(value))
+        return not_member(obj, key, "a number", err);
+    double v = json_number_value(value);
+    if (!isfinite(v) || v < lo || v > hi) {
+        struct json_at at = json_member(obj, key);
         return json_fail(&at, err, "expected a number from %g to %g, found %g", lo, hi, v);
+    }
     *out = v;
     return 0;
 }
@@ -245,11 +256,11 @@ int json_get_num_def(const struct json_at *obj, const char *key, double lo, doub
 
 int json_get_bool_def(const struct json_at *obj, const char *key, bool *out, struct err *err)
 {
-    struct json_at at = json_member(obj, key);
-    if (!at.value)
+    const json_t *value = json_object_get(obj->value, key);
+    if (!value)
         return 0;
-    if (!json_is_boolean(at.value))
-        return expected(&at, "true or false", err);
-    *out = json_is_true(at.value);
+    if (!json_is_boolean(value))
+        return not_member(obj, key, "true or false", err);
+    *out = json_is_true(value);
     return 0;
 }

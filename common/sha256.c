@@ -37,25 +37,26 @@ void sha256_of(const void *data, size_t len, char *out)
     sha256_end(&h, out);
 }
 
-static int hash_fd(int fd, const char *path, size_t max, char *out, size_t *size, struct err *err)
+/* expected: the file's size a moment ago; see read_fd() of fs.c. */
+static int hash_fd(int fd, const char *path, off_t expected, size_t max, char *out, size_t *size,
+                   struct err *err)
 {
-    static const size_t chunk = 1 << 16;
     char data[1 << 16];
     struct sha256 h;
     size_t total = 0;
     sha256_begin(&h);
     for (;;) {
-        ssize_t n = read(fd, data, chunk);
+        ssize_t n = read(fd, data, sizeof data);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot read", path);
-        if (n == 0)
-            break;
         total += (size_t)n;
         if (total > max)
             return err_set(err, ERR_INPUT, "%s: larger than the limit of %zu bytes", path, max);
         sha256_add(&h, data, (size_t)n);
+        if (n == 0 || ((size_t)n < sizeof data && (off_t)total == expected))
+            break;
     }
     sha256_end(&h, out);
     if (size)
@@ -63,9 +64,10 @@ static int hash_fd(int fd, const char *path, size_t max, char *out, size_t *size
     return 0;
 }
 
-int sha256_of_file(const char *path, size_t max, char *out, size_t *size, struct err *err)
+int sha256_of_file_at(int dirfd, const char *rel, const char *path, size_t max, char *out, size_t *size,
+                      struct err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int fd = openat(dirfd, rel, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open", path);
     struct stat st;
@@ -73,9 +75,14 @@ int sha256_of_file(const char *path, size_t max, char *out, size_t *size, struct
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
         err_set(err, ERR_INPUT, "%s: not a regular file", path);
     else
-        rc = hash_fd(fd, path, max, out, size, err);
+        rc = hash_fd(fd, path, st.st_size, max, out, size, err);
     close(fd);
     return rc;
+}
+
+int sha256_of_file(const char *path, size_t max, char *out, size_t *size, struct err *err)
+{
+    return sha256_of_file_at(AT_FDCWD, path, path, max, out, size, err);
 }
 
 bool sha256_is_hex(const char *s)

@@ -24,6 +24,9 @@ void sha256_end(struct sha256 *h, char *out);
 void sha256_of(const void *data, size_t len, char *out);
 /* Streams the file; a file of more than max bytes is refused. size may be NULL. */
 int sha256_of_file(const char *path, size_t max, char *out, size_t *size, struct err *err);
+/* The same for rel below an open folder; messages name path. */
+int sha256_of_file_at(int dirfd, const char *rel, const char *path, size_t max, char *out, size_t *size,
+                      struct err *err);
 bool sha256_is_hex(const char *s);
 
 #endif

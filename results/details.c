@@ -102,7 +102,7 @@ static int read_body(struct manifest *files, struct run_file *f, struct err *err
 {
     char full[FS_PATH_MAX];
     struct buf text;
-    json_t *value;
+    const json_t *value;
     if (manifest_load(files, f->path, &value, full, err) <= 0)
         return -1;
     buf_init(&text, DETAILS_BODY_MAX);
@@ -110,7 +110,6 @@ static int read_body(struct manifest *files, struct run_file *f, struct err *err
     if (rc == 0 && !(f->body = buf_steal(&text)))
         rc = err_set(err, ERR_INPUT, "%s: more than %d bytes", full, DETAILS_BODY_MAX);
     buf_release(&text);
-    json_decref(value);
     return rc;
 }
 

@@ -6,10 +6,10 @@
 
 static int store_gates(struct store *s, int64_t run_key, const struct run_details *d, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(s,
-                                "INSERT INTO gate (run_id, variant, position, name, status, reason, wall_s)"
-                                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                                err);
+    SQL_KEPT stmt = sql_keep(s,
+                             "INSERT INTO gate (run_id, variant, position, name, status, reason, wall_s)"
+                             " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                             err);
     for (size_t i = 0; stmt && i < d->n_gates; i++) {
         const struct run_gate *g = &d->gates[i];
         sql_bind_int(stmt, 1, run_key);
@@ -29,7 +29,7 @@ static int store_gates(struct store *s, int64_t run_key, const struct run_detail
 static int store_body(struct store *s, const char *body, struct err *err)
 {
     char sha256[SHA256_HEX_LEN + 1];
-    SQL_STMT stmt = sql_prepare(s, "INSERT OR IGNORE INTO document (sha256, body) VALUES (?1, ?2)", err);
+    SQL_KEPT stmt = sql_keep(s, "INSERT OR IGNORE INTO document (sha256, body) VALUES (?1, ?2)", err);
     if (!stmt)
         return -1;
     sha256_of(body, strlen(body), sha256);
@@ -40,11 +40,10 @@ static int store_body(struct store *s, const char *body, struct err *err)
 
 static int store_files(struct store *s, int64_t run_key, const struct run_details *d, struct err *err)
 {
-    SQL_STMT stmt =
-        sql_prepare(s,
-                    "INSERT INTO file (run_id, path, size, sha256, document_id) VALUES (?1, ?2, ?3,"
-                    " ?4, (SELECT id FROM document WHERE sha256 = ?5))",
-                    err);
+    SQL_KEPT stmt = sql_keep(s,
+                             "INSERT INTO file (run_id, path, size, sha256, document_id) VALUES (?1, ?2, ?3,"
+                             " ?4, (SELECT id FROM document WHERE sha256 = ?5))",
+                             err);
     for (size_t i = 0; stmt && i < d->n_files; i++) {
         const struct run_file *f = &d->files[i];
         char body[SHA256_HEX_LEN + 1] = "";

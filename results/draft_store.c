@@ -12,7 +12,7 @@
 static int shared_row(struct store *s, const char *find, const char *add, const char *sha256,
                       const char *body, int64_t *id, bool *added, struct err *err)
 {
-    SQL_STMT look = sql_prepare(s, find, err);
+    SQL_KEPT look = sql_keep(s, find, err);
     if (!look)
         return -1;
     sql_bind_text(look, 1, sha256);
@@ -22,7 +22,7 @@ static int shared_row(struct store *s, const char *find, const char *add, const 
         *id = rc > 0 ? sql_int(look, 0, 0) : 0;
         return rc > 0 ? 0 : -1;
     }
-    SQL_STMT insert = sql_prepare(s, add, err);
+    SQL_KEPT insert = sql_keep(s, add, err);
     if (!insert)
         return -1;
     sql_bind_text(insert, 1, sha256);
@@ -56,8 +56,8 @@ static int store_facts(struct store *s, const struct draft *d, int64_t *environm
         return -1;
     if (!added)
         return 0;
-    SQL_STMT stmt =
-        sql_prepare(s, "INSERT OR IGNORE INTO fact (environment_id, key, value) VALUES (?1, ?2, ?3)", err);
+    SQL_KEPT stmt =
+        sql_keep(s, "INSERT OR IGNORE INTO fact (environment_id, key, value) VALUES (?1, ?2, ?3)", err);
     for (size_t i = 0; stmt && i < d->n_facts; i++) {
         sql_bind_int(stmt, 1, *environment);
         sql_bind_text(stmt, 2, d->facts[i].key);
@@ -91,7 +91,7 @@ static int store_run(struct store *s, const struct draft *d, int64_t reuse, int6
                      int64_t document, int64_t *key, struct err *err)
 {
     const struct run_info *r = &d->info;
-    SQL_STMT stmt = sql_prepare(
+    SQL_KEPT stmt = sql_keep(
         s,
         "INSERT INTO run (id, run_id, ticket, tag, date, node, mode, origin, status, content_sha256, "
         "plan_sha256,"
@@ -130,12 +130,12 @@ static int store_run(struct store *s, const struct draft *d, int64_t reuse, int6
 
 static int store_variants(struct store *s, const struct draft *d, int64_t key, struct err *err)
 {
-    SQL_STMT stmt =
-        sql_prepare(s,
-                    "INSERT INTO variant (run_id, position, name, attn_impl, status, reason, build_wall_s,"
-                    " build_cached, scratch_bytes, vgprs, kernel, shape)"
-                    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-                    err);
+    SQL_KEPT stmt =
+        sql_keep(s,
+                 "INSERT INTO variant (run_id, position, name, attn_impl, status, reason, build_wall_s,"
+                 " build_cached, scratch_bytes, vgprs, kernel, shape)"
+                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                 err);
     for (size_t i = 0; stmt && i < d->n_variants; i++) {
         const struct run_variant *v = &d->variants[i];
         sql_bind_int(stmt, 1, key);
@@ -156,29 +156,35 @@ static int store_variants(struct store *s, const struct draft *d, int64_t key, s
     return stmt ? 0 : -1;
 }
 
-/* The statements of the tests' loop, prepared once a run. */
+/* The statements of the tests' loop. The tests stand by variant and context, and so do the series that
+ * `series` gives of one variant: they are gone through side by side. */
 struct writer {
     struct store *s;
     const struct draft *d;
     int64_t run;
-    sqlite3_stmt *find_series;
+    sqlite3_stmt *series;
     sqlite3_stmt *add_series;
     sqlite3_stmt *add_test;
     sqlite3_stmt *add_telemetry;
     sqlite3_stmt *add_quantity;
     sqlite3_stmt *add_extra;
+    size_t variant; /* whose series are being gone through; n_variants: none yet */
+    int there;      /* 1: a series at next_context; 0: there are no more; -1: error */
+    int64_t next_context, next_id;
+    int context; /* of the last test, and its series */
+    int64_t id;
 };
 
 static int writer_open(struct writer *w, struct err *err)
 {
     struct store *s = w->s;
-    w->find_series = sql_prepare(s,
-                                 "SELECT id FROM series WHERE node = ?1 AND ticket = ?2 AND mode = ?3"
-                                 " AND variant = ?4 AND context_len = ?5",
-                                 err);
-    w->add_series = sql_prepare(
+    w->series = sql_keep(s,
+                         "SELECT context_len, id FROM series WHERE node = ?1 AND ticket = ?2 AND mode = ?3"
+                         " AND variant = ?4 ORDER BY context_len",
+                         err);
+    w->add_series = sql_keep(
         s, "INSERT INTO series (node, ticket, mode, variant, context_len) VALUES (?1, ?2, ?3, ?4, ?5)", err);
-    w->add_test = sql_prepare(
+    w->add_test = sql_keep(
         s,
         "INSERT INTO test (run_id, series_id, repetition, test_index, warmup, status, prefill_s, wall_s,"
         " model_load_s, tokenize_s, decode_s, kernel_ms, tflops, vram_before, vram_peak, vram_after,"
@@ -189,50 +195,64 @@ static int writer_open(struct writer *w, struct err *err)
         " ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)",
         err);
     w->add_telemetry =
-        sql_prepare(s, "INSERT INTO telemetry (test_id, samples, packed) VALUES (?1, ?2, ?3)", err);
-    w->add_quantity = sql_prepare(s, "INSERT OR IGNORE INTO quantity (name) VALUES (?1)", err);
-    w->add_extra = sql_prepare(s,
-                               "INSERT OR REPLACE INTO extra (test_id, quantity_id, value)"
-                               " SELECT ?1, id, ?3 FROM quantity WHERE name = ?2",
-                               err);
-    return w->find_series && w->add_series && w->add_test && w->add_telemetry && w->add_quantity &&
-                   w->add_extra
+        sql_keep(s, "INSERT INTO telemetry (test_id, samples, packed) VALUES (?1, ?2, ?3)", err);
+    w->add_quantity = sql_keep(s, "INSERT OR IGNORE INTO quantity (name) VALUES (?1)", err);
+    w->add_extra = sql_keep(s,
+                            "INSERT OR REPLACE INTO extra (test_id, quantity_id, value)"
+                            " SELECT ?1, id, ?3 FROM quantity WHERE name = ?2",
+                            err);
+    return w->series && w->add_series && w->add_test && w->add_telemetry && w->add_quantity && w->add_extra
                ? 0
                : -1;
 }
 
-static void writer_close(struct writer *w)
-{
-    sqlite3_finalize(w->find_series);
-    sqlite3_finalize(w->add_series);
-    sqlite3_finalize(w->add_test);
-    sqlite3_finalize(w->add_telemetry);
-    sqlite3_finalize(w->add_quantity);
-    sqlite3_finalize(w->add_extra);
-}
-
-static void bind_series(struct writer *w, sqlite3_stmt *stmt, const struct run_test *t)
+static void bind_series(struct writer *w, sqlite3_stmt *stmt, size_t variant)
 {
     sql_bind_text(stmt, 1, w->d->info.node);
     sql_bind_text(stmt, 2, w->d->info.ticket);
     sql_bind_text(stmt, 3, w->d->info.mode);
-    sql_bind_text(stmt, 4, w->d->variants[t->variant].name);
-    sql_bind_int(stmt, 5, t->context);
+    sql_bind_text(stmt, 4, w->d->variants[variant].name);
 }
 
-static int series_of(struct writer *w, const struct run_test *t, int64_t *id, struct err *err)
+static void next_series(struct writer *w, struct err *err)
 {
-    bind_series(w, w->find_series, t);
-    int rc = sql_step(w->s, w->find_series, err);
-    if (rc > 0)
-        *id = sql_int(w->find_series, 0, 0);
-    sqlite3_reset(w->find_series);
-    if (rc != 0)
-        return rc > 0 ? 0 : -1;
-    bind_series(w, w->add_series, t);
+    w->there = sql_step(w->s, w->series, err);
+    if (w->there <= 0)
+        return;
+    w->next_context = sql_int(w->series, 0, 0);
+    w->next_id = sql_int(w->series, 1, 0);
+}
+
+static int add_series(struct writer *w, const struct run_test *t, int64_t *id, struct err *err)
+{
+    bind_series(w, w->add_series, t->variant);
+    sql_bind_int(w->add_series, 5, t->context);
     if (sql_run(w->s, w->add_series, err) != 0)
         return -1;
     *id = sqlite3_last_insert_rowid(w->s->db);
+    return 0;
+}
+
+/* The series of the next test: the last one's, one that is there, or a new one. */
+static int series_of(struct writer *w, const struct run_test *t, int64_t *id, struct err *err)
+{
+    bool same = w->variant == t->variant && w->context == t->context;
+    if (w->variant != t->variant) {
+        sqlite3_reset(w->series);
+        bind_series(w, w->series, t->variant);
+        w->variant = t->variant;
+        next_series(w, err);
+    }
+    while (w->there > 0 && w->next_context < t->context)
+        next_series(w, err);
+    if (w->there < 0)
+        return -1;
+    if (!same && w->there > 0 && w->next_context == t->context)
+        w->id = w->next_id;
+    else if (!same && add_series(w, t, &w->id, err) != 0)
+        return -1;
+    w->context = t->context;
+    *id = w->id;
     return 0;
 }
 
@@ -313,10 +333,10 @@ int draft_store(struct store *s, struct draft *d, int64_t reuse, int64_t *key, s
         store_run(s, d, reuse, environment, document, key, err) != 0 ||
         store_variants(s, d, *key, err) != 0 || details_store(s, *key, &d->details, err) != 0)
         return -1;
-    struct writer w = {.s = s, .d = d, .run = *key};
+    struct writer w = {.s = s, .d = d, .run = *key, .variant = d->n_variants};
     int rc = writer_open(&w, err);
     for (size_t i = 0; rc == 0 && i < d->n_tests; i++)
         rc = store_test(&w, &d->tests[i], err);
-    writer_close(&w);
+    sql_reset(&w.series);
     return rc;
 }

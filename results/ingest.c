@@ -18,7 +18,7 @@ static int find_stored(struct store *s, const char *run_id, struct stored *out, 
 {
     char status[32];
     *out = (struct stored){0};
-    SQL_STMT stmt = sql_prepare(s, "SELECT id, status, content_sha256 FROM run WHERE run_id = ?1", err);
+    SQL_KEPT stmt = sql_keep(s, "SELECT id, status, content_sha256 FROM run WHERE run_id = ?1", err);
     if (!stmt)
         return -1;
     sql_bind_text(stmt, 1, run_id);

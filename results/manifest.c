@@ -3,8 +3,12 @@
 #include "common/json.h"
 #include "common/proto.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const size_t file_max = (size_t)2 << 30;
 static const size_t manifest_max = (size_t)64 << 20;
@@ -77,28 +81,43 @@ static int read_head(struct manifest *m, struct err *err)
     return read_entries(m, err);
 }
 
-int manifest_open(struct manifest *m, const char *dir, struct err *err)
+static int load_root(struct manifest *m, struct err *err)
 {
-    *m = (struct manifest){0};
-    if (fs_join(m->dir, err, dir, "") != 0 || fs_join(m->file, err, dir, "manifest.json") != 0)
-        return -1;
-    if (!fs_exists(m->file))
-        return 0;
     struct buf text;
     buf_init(&text, manifest_max);
-    if (fs_read_file(m->file, manifest_max, &text, err) == 0)
-        m->root = json_parse(buf_str(&text), text.len, m->file, err);
+    if (fs_read_at(m->fd, "manifest.json", m->file, manifest_max, &text, err) == 0)
+        m->root = json_parse_in(&m->kept, buf_str(&text), text.len, m->file, err);
     if (m->root)
         sha256_of(buf_str(&text), text.len, m->sha256);
     buf_release(&text);
     return m->root ? read_head(m, err) : -1;
 }
 
+static bool has_file(const struct manifest *m, const char *path)
+{
+    struct stat st;
+    return fstatat(m->fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+int manifest_open(struct manifest *m, const char *dir, struct err *err)
+{
+    *m = (struct manifest){.fd = -1};
+    if (fs_join(m->dir, err, dir, "") != 0 || fs_join(m->file, err, dir, "manifest.json") != 0)
+        return -1;
+    m->fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (m->fd < 0)
+        return err_set_errno(err, ERR_INPUT, errno, "%s: cannot open", m->file);
+    return has_file(m, "manifest.json") ? load_root(m, err) : 0;
+}
+
 void manifest_release(struct manifest *m)
 {
+    if (m->fd >= 0)
+        close(m->fd);
     free(m->files);
-    json_decref(m->root);
-    *m = (struct manifest){0};
+    json_arena_release(&m->kept);
+    json_arena_release(&m->last);
+    *m = (struct manifest){.fd = -1};
 }
 
 bool manifest_is_closed(const struct manifest *m)
@@ -134,10 +153,10 @@ int manifest_read(struct manifest *m, const char *path, size_t max, struct buf *
     struct manifest_file *f = find(m, path);
     if ((m->root && !f) || fs_join(full, err, m->dir, path) != 0)
         return m->root && !f ? 0 : -1;
-    if (!m->root && !fs_exists(full))
+    if (!m->root && !has_file(m, path))
         return 0;
     size_t before = out->len;
-    if (fs_read_file(full, max, out, err) != 0)
+    if (fs_read_at(m->fd, path, full, max, out, err) != 0)
         return f ? err_wrap(err, "%s", m->file) : -1;
     if (!f)
         return 1;
@@ -145,7 +164,8 @@ int manifest_read(struct manifest *m, const char *path, size_t max, struct buf *
     return check(m, f, out->len - before, hex, err) == 0 ? 1 : -1;
 }
 
-int manifest_load(struct manifest *m, const char *path, json_t **out, char *full, struct err *err)
+static int load_into(struct manifest *m, struct json_arena *arena, const char *path, const json_t **out,
+                     char *full, struct err *err)
 {
     struct buf text;
     *out = NULL;
@@ -153,17 +173,29 @@ int manifest_load(struct manifest *m, const char *path, json_t **out, char *full
         return -1;
     buf_init(&text, LIMIT_JSON_BYTES);
     int rc = manifest_read(m, path, LIMIT_JSON_BYTES, &text, err);
-    if (rc > 0 && !(*out = json_parse(buf_str(&text), text.len, full, err)))
+    if (rc > 0 && !(*out = json_parse_in(arena, buf_str(&text), text.len, full, err)))
         rc = -1;
     buf_release(&text);
     return rc;
+}
+
+int manifest_load(struct manifest *m, const char *path, const json_t **out, char *full, struct err *err)
+{
+    json_arena_reset(&m->last);
+    return load_into(m, &m->last, path, out, full, err);
+}
+
+int manifest_keep(struct manifest *m, const char *path, const json_t **out, char *full, struct err *err)
+{
+    return load_into(m, &m->kept, path, out, full, err);
 }
 
 static int check_unread(struct manifest *m, struct manifest_file *f, struct err *err)
 {
     char full[FS_PATH_MAX], hex[SHA256_HEX_LEN + 1];
     size_t size;
-    if (fs_join(full, err, m->dir, f->path) != 0 || sha256_of_file(full, file_max, hex, &size, err) != 0)
+    if (fs_join(full, err, m->dir, f->path) != 0 ||
+        sha256_of_file_at(m->fd, f->path, full, file_max, hex, &size, err) != 0)
         return err_wrap(err, "%s", m->file);
     return check(m, f, size, hex, err);
 }

@@ -12,9 +12,9 @@
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/json_arena.h"
 #include "common/sha256.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -31,9 +31,12 @@ struct manifest {
     char file[FS_PATH_MAX];          /* manifest.json, for messages */
     char sha256[SHA256_HEX_LEN + 1]; /* of manifest.json; "" while the run is open */
     const char *run_id;              /* NULL while the run is open */
-    json_t *root;
+    const json_t *root;
     struct manifest_file *files; /* by path */
     size_t count;
+    int fd;                 /* of dir */
+    struct json_arena kept; /* root, and what manifest_keep() gave */
+    struct json_arena last; /* what manifest_load() gave last */
 };
 
 int manifest_open(struct manifest *m, const char *dir, struct err *err);
@@ -42,9 +45,10 @@ bool manifest_is_closed(const struct manifest *m);
 
 /* Appends the file's bytes to out. 1, or 0 when the bundle has no such file, or -1. */
 int manifest_read(struct manifest *m, const char *path, size_t max, struct buf *out, struct err *err);
-/* The same as JSON; full: char[FS_PATH_MAX], what messages about it name. *out is NULL unless 1 is returned.
- */
-int manifest_load(struct manifest *m, const char *path, json_t **out, char *full, struct err *err);
+/* The same as JSON; full: char[FS_PATH_MAX], what messages about it name. *out is NULL unless 1 is returned,
+ * and holds until the next manifest_load(), or, when it was kept, until manifest_release(). */
+int manifest_load(struct manifest *m, const char *path, const json_t **out, char *full, struct err *err);
+int manifest_keep(struct manifest *m, const char *path, const json_t **out, char *full, struct err *err);
 
 /* Of a closed bundle: the files that nobody has read yet, and that the folder holds no others. */
 int manifest_check_rest(struct manifest *m, struct err *err);

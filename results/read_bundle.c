@@ -14,7 +14,7 @@ struct reading {
     struct manifest *files;
     const struct ingest_options *options;
     struct draft *d;
-    json_t *summary; /* NULL when a run that is still open has none */
+    const json_t *summary; /* NULL when a run that is still open has none */
     char summary_file[FS_PATH_MAX];
 };
 
@@ -47,10 +47,10 @@ static int hash_contents(const struct manifest *m, char *out, struct err *err)
 }
 
 /* A file that must be there. */
-static json_t *must_load(struct manifest *m, const char *name, char *full, struct err *err)
+static const json_t *must_keep(struct manifest *m, const char *name, char *full, struct err *err)
 {
-    json_t *value;
-    if (manifest_load(m, name, &value, full, err) == 0)
+    const json_t *value;
+    if (manifest_keep(m, name, &value, full, err) == 0)
         err_set(err, ERR_INPUT, "%s: No such file, though each bundle has one", full);
     return value;
 }
@@ -60,7 +60,7 @@ int bundle_open(struct bundle *b, const char *dir, struct run_info *out, struct 
     b->job = NULL;
     if (manifest_open(&b->files, dir, err) != 0)
         return -1;
-    b->job = must_load(&b->files, "job.json", b->job_file, err);
+    b->job = must_keep(&b->files, "job.json", b->job_file, err);
     if (!b->job)
         return -1;
     struct json_at root = json_root(b->job, b->job_file);
@@ -71,7 +71,6 @@ int bundle_open(struct bundle *b, const char *dir, struct run_info *out, struct 
 
 void bundle_release(struct bundle *b)
 {
-    json_decref(b->job);
     manifest_release(&b->files);
 }
 
@@ -179,7 +178,7 @@ static int read_summary_parts(const struct json_at *root, struct draft *d, struc
 static int read_summary(struct reading *r, struct err *err)
 {
     bool closed = manifest_is_closed(r->files);
-    int rc = manifest_load(r->files, "summary.json", &r->summary, r->summary_file, err);
+    int rc = manifest_keep(r->files, "summary.json", &r->summary, r->summary_file, err);
     if (rc == 0 && closed)
         return err_set(err, ERR_INPUT, "%s: No such file, though the run is closed", r->summary_file);
     if (rc > 0) {
@@ -197,13 +196,12 @@ typedef int read_fn(const struct json_at *root, struct draft *d, struct err *err
 static int read_if_there(struct reading *r, const char *name, read_fn *read, struct err *err)
 {
     char full[FS_PATH_MAX];
-    json_t *value;
+    const json_t *value;
     int rc = manifest_load(r->files, name, &value, full, err);
     if (rc > 0) {
         struct json_at root = json_root(value, full);
         rc = read(&root, r->d, err);
     }
-    json_decref(value);
     return rc;
 }
 
@@ -218,14 +216,13 @@ static int take_plan(const struct json_at *root, struct draft *d, struct err *er
 static int read_resources(struct reading *r, struct run_variant *v, struct err *err)
 {
     char name[RUN_NAME_MAX + 32], full[FS_PATH_MAX];
-    json_t *value;
+    const json_t *value;
     snprintf(name, sizeof name, "%s/resources.json", v->name);
     int rc = manifest_load(r->files, name, &value, full, err);
     if (rc > 0) {
         struct json_at root = json_root(value, full);
         rc = artifact_resources(&root, v, err);
     }
-    json_decref(value);
     return rc;
 }
 
@@ -290,14 +287,13 @@ static int check_owner(const struct json_at *perf, const struct draft *d, const 
 static int read_perf(struct reading *r, const char *path, struct draft_test *t, struct err *err)
 {
     char full[FS_PATH_MAX];
-    json_t *perf;
+    const json_t *perf;
     int rc = manifest_load(r->files, path, &perf, full, err);
     if (rc > 0) {
         struct json_at root = json_root(perf, full);
         if (check_owner(&root, r->d, &t->t, err) != 0 || artifact_perf(&root, r->d, t, err) != 0)
             rc = -1;
     }
-    json_decref(perf);
     return rc;
 }
 
@@ -377,7 +373,6 @@ int bundle_read(struct bundle *b, const struct ingest_options *options, struct d
     if (hash_contents(&b->files, d->info.content_sha256, err) != 0)
         return -1;
     int rc = read_all(&r, &job, err);
-    json_decref(r.summary);
     if (rc != 0 || manifest_check_rest(&b->files, err) != 0)
         return -1;
     snprintf(d->info.origin, sizeof d->info.origin, "bundle");

@@ -16,7 +16,7 @@
 /* A bundle of ours that is being read; its job is needed for its identity already. */
 struct bundle {
     struct manifest files;
-    json_t *job;
+    const json_t *job;
     char job_file[FS_PATH_MAX]; /* for messages */
 };
 

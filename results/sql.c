@@ -29,6 +29,31 @@ sqlite3_stmt *sql_prepare(struct store *s, const char *text, struct err *err)
     return stmt;
 }
 
+void sql_reset(sqlite3_stmt **stmt)
+{
+    sqlite3_reset(*stmt); /* NULL is fine */
+}
+
+sqlite3_stmt *sql_keep(struct store *s, const char *text, struct err *err)
+{
+    size_t i = 0;
+    while (i < s->n_kept && s->kept[i].text != text && strcmp(s->kept[i].text, text) != 0)
+        i++;
+    if (i == STORE_KEPT_MAX) {
+        err_set(err, ERR_INTERNAL, "more than %d statements to keep", STORE_KEPT_MAX);
+        return NULL;
+    }
+    if (i == s->n_kept) {
+        sqlite3_stmt *stmt = sql_prepare(s, text, err);
+        if (!stmt)
+            return NULL;
+        s->kept[s->n_kept++] = (struct store_statement){.text = text, .stmt = stmt};
+    }
+    sqlite3_reset(s->kept[i].stmt);
+    sqlite3_clear_bindings(s->kept[i].stmt);
+    return s->kept[i].stmt;
+}
+
 int sql_exec(struct store *s, const char *text, struct err *err)
 {
     if (sqlite3_exec(s->db, text, NULL, NULL, NULL) != SQLITE_OK)

@@ -18,6 +18,11 @@ void sql_cleanup(sqlite3_stmt **stmt);
 
 /* NULL on error. */
 sqlite3_stmt *sql_prepare(struct store *s, const char *text, struct err *err);
+/* For what is asked thousands of times: prepared once, reset and without values, and the store's. One user at
+ * a time: SQL_KEPT resets it at scope's end. */
+#define SQL_KEPT __attribute__((cleanup(sql_reset))) sqlite3_stmt *
+void sql_reset(sqlite3_stmt **stmt);
+sqlite3_stmt *sql_keep(struct store *s, const char *text, struct err *err);
 /* One or more statements without parameters or rows. */
 int sql_exec(struct store *s, const char *text, struct err *err);
 /* 1: a row; 0: done (and reset for the next use); -1: error. */

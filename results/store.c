@@ -90,8 +90,11 @@ static int configure(struct store *s, struct err *err)
     if (sql_exec(s, "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY",
                  err) != 0)
         return -1;
-    return s->mode == STORE_WRITE ? sql_exec(s, "PRAGMA journal_mode = WAL", err)
-                                  : sql_exec(s, "PRAGMA query_only = ON", err);
+    /* A night dirties a page of the history's index a cell; they are copied into the file once for many
+     * nights. */
+    return s->mode == STORE_WRITE
+               ? sql_exec(s, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 8000", err)
+               : sql_exec(s, "PRAGMA query_only = ON", err);
 }
 
 static int check_identity(struct store *s, int64_t *version, struct err *err)
@@ -184,6 +187,8 @@ fail:
 
 void store_close(struct store *s)
 {
+    while (s->n_kept > 0)
+        sqlite3_finalize(s->kept[--s->n_kept].stmt);
     sqlite3_close(s->db);
     s->db = NULL;
 }

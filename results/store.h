@@ -23,10 +23,20 @@ enum store_mode {
     STORE_WRITE, /* folder and file are made when missing; migrated when older */
 };
 
+/* A statement that is prepared once for as long as the store is open; sql_keep() fills and finds them. */
+struct store_statement {
+    const char *text;
+    sqlite3_stmt *stmt;
+};
+
+enum { STORE_KEPT_MAX = 32 };
+
 struct store {
     sqlite3 *db;
     enum store_mode mode;
     char path[FS_PATH_MAX];
+    struct store_statement kept[STORE_KEPT_MAX];
+    size_t n_kept;
 };
 
 /* ${KERNSWEEP_DB}, else ${XDG_DATA_HOME:-~/.local/share}/kernsweep/results.db. out: char[FS_PATH_MAX]. */

@@ -39,6 +39,15 @@ is "with every test" "$(count test)" 960
 is "one of them stored what all had" "$(cat "$TMPDIR"/part*.log | grep -c '20260101.*  stored')" 1
 exits "the store is sound" 0 ks db check
 
+# While one process dies, again and again, another stores runs of its own.
+other_runs() {
+    for ((n = 400; n < 430; n++)); do
+        make_run "$n" 8
+        ks ingest "$TMPDIR/in/$(date -u -d "2026-01-01 +$n days" +%F)/load" || return
+    done
+}
+other_runs >"$TMPDIR/other.log" 2>&1 &
+other=$!
 make_run 100 4000
 victim=$TMPDIR/in/$(date -u -d "2026-01-01 +100 days" +%F)/load
 absent=0 whole=0 half=0 killed=0
@@ -60,6 +69,9 @@ done
 is "killed at sixty moments, a run is absent or whole (absent $absent, whole $whole, killed $killed)" "$half" 0
 [ "$absent" -gt 0 ] && [ "$killed" -gt 5 ]
 ok "some were killed before they were done" $? "absent $absent, whole $whole, killed $killed"
+wait "$other"
+ok "another process stored beside them" $? "$(tail -n 3 "$TMPDIR/other.log")"
+is "all of its own" "$(count "test t JOIN run r ON r.id = t.run_id WHERE r.date > '2027-01-01'")" 240
 exits "the store is sound after all of them" 0 ks db check
 exits "and takes the run" 0 ks ingest "$victim"
 is "whole" "$(count "test t JOIN run r ON r.id = t.run_id WHERE r.date = '2026-04-11'")" 4000
@@ -72,5 +84,5 @@ try bash -c "ulimit -f 100; trap '' XFSZ
     exec '$KERNSWEEP' ingest --db '$TMPDIR/full.db' '$TMPDIR/in/$(date -u -d "2026-01-01 +200 days" +%F)/load'"
 is "a full disk is exit 5" "$RC" 5
 one_line "in one line" "$ERR"
-is "and nothing half" "$(sqlite3 "$TMPDIR/full.db" "SELECT count(*) FROM run WHERE date > '2026-06-01'")" 0
+is "and nothing half" "$(sqlite3 "$TMPDIR/full.db" "SELECT count(*) FROM run WHERE date BETWEEN '2026-06-01' AND '2026-12-31'")" 0
 done_testing

@@ -426,6 +426,25 @@ static void walk_is_in_byte_order_of_paths(void **state)
     buf_release(&seen);
 }
 
+/* More than one getdents64() gives at a time. */
+static void walk_sees_all_of_a_large_folder(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    enum { FILES = 700 };
+    int files = 0;
+    assert_ok(fs_mkdir_p(in_scratch("large"), 0700, &err), &err);
+    for (int i = 0; i < FILES; i++) {
+        char name[128];
+        snprintf(name, sizeof name, "large/%04d_%090d", i, i);
+        int fd = open(in_scratch(name), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        assert_true(fd >= 0);
+        close(fd);
+    }
+    assert_ok(fs_walk(in_scratch("large"), false, count_file, &files, &err), &err);
+    assert_int_equal(files, FILES);
+}
+
 static void walk_refuses_or_skips_what_is_no_file(void **state)
 {
     (void)state;
@@ -499,6 +518,7 @@ int main(void)
         cmocka_unit_test(remove_tree_stays_inside),
         cmocka_unit_test(depth_is_bounded),
         cmocka_unit_test(walk_is_in_byte_order_of_paths),
+        cmocka_unit_test(walk_sees_all_of_a_large_folder),
         cmocka_unit_test(walk_refuses_or_skips_what_is_no_file),
         cmocka_unit_test(exists_and_is_dir),
         cmocka_unit_test(safe_relpath_table),
