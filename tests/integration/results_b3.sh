@@ -55,6 +55,23 @@ assert d.getAttribute("failures") == "3" and d.getAttribute("tests") == "7"' "$O
 exits "as CSV" 4 ks compare 20260212 20260214 --format csv
 is "a row a cell" "$(wc -l <<<"$OUT")" 8
 
+# The night after, in which one context fails.
+mkdir "$TMPDIR/b3_89_2026-02-13"
+cp -R tests/fixtures/b3_89_2026-02-12/runs "$TMPDIR/b3_89_2026-02-13/"
+printf '{"ticket": "b3_89", "context_len": 8192, "wall_time_sec": 3, "exit_status": "FAIL", "timings": null}\n' \
+    >"$TMPDIR/b3_89_2026-02-13/runs/ctx_8192_0/perf.json"
+"$KERNSWEEP" db backup "$TMPDIR/broken.db" --db "$TMPDIR/results.db" 2>/dev/null
+broken() {
+    "$KERNSWEEP" "$@" --db "$TMPDIR/broken.db"
+}
+exits "a night in which a cell breaks is stored" 0 broken ingest --node 192.0.2.10 "$TMPDIR/b3_89_2026-02-13"
+exits "to --fail-on failure that is exit code 1" 1 broken compare 20260212 20260213 --fail-on failure
+like "and broken in the table" "$OUT" "8192 +baseline +114\\.2[67] .*broken"
+exits "to --fail-on regression it is one" 4 broken compare 20260212 20260213
+exits "to --fail-on none it is neither" 0 broken compare 20260212 20260213 --fail-on none
+exits "the other way round it is fixed, which nothing fails on" 0 broken compare 20260213 20260212 --fail-on failure
+like "and said" "$OUT" "8192 +baseline .*fixed"
+
 exits "a run becomes a baseline" 0 ks baseline set gold 20260212
 exits "of its plan: another plan's run is refused" 2 ks compare 20260214 --baseline gold
 like "with the reason" "$ERR" "plan b3_89.*plan b3_90"

@@ -98,29 +98,57 @@ static void pytest_benchmark(void **state)
     store_close(&s);
 }
 
-static void llama_bench_as_json_and_as_lines(void **state)
+/* Of the tool itself, on the CPU: prompts of 64 and 128 tokens, each without and with flash attention; what
+ * it generated is left out. */
+static void llama_bench_as_json(void **state)
 {
     (void)state;
-    /* The one has the fields of 2026, the other those of 2024. */
-    static const char *const files[] = {"tests/fixtures/import/llama-bench.json",
-                                        "tests/fixtures/import/llama-bench.jsonl"};
-    static const char *const variants[] = {"llama_tiny_F16.faauto.kf16.ngl99.ub512.t2.d0",
-                                           "llama_tiny_F16.nofa.kf16.ngl99.ub512.t2.d0"};
-    for (size_t i = 0; i < COUNT(files); i++) {
-        char name[32];
-        snprintf(name, sizeof name, "llama%zu.db", i);
-        struct store s = open_store(name);
-        struct run_data r = import_stored(&s, "llama-bench", files[i], NULL, 0);
-        assert_int_equal(r.n_cells, 2);
-        assert_string_equal(r.variants[0].name, variants[i]);
-        assert_int_equal(r.cells[0].context, 512);
-        assert_near(r.cells[0].median[METRIC_PREFILL_S], 0.101, 1e-12);
-        assert_near(r.cells[1].median[METRIC_TOK_PER_S], 1024 / 0.21, 1e-6);
-        assert_string_equal(r.info.started_at, "2026-02-14T03:15:09.000Z");
-        assert_string_equal(run_data_fact(&r, "gpus0.name"), "a GPU");
-        run_data_release(&r);
-        store_close(&s);
-    }
+    struct store s = open_store("llama.db");
+    struct run_data r = import_stored(&s, "llama-bench", "tests/fixtures/import/llama-bench.json", NULL, 0);
+    assert_int_equal(r.n_cells, 4);
+    assert_string_equal(r.variants[0].name, "llama__B_all_F32.nofa.kf16.ngl99.ub512.t1.d0");
+    assert_string_equal(r.variants[1].name, "llama__B_all_F32.fa.kf16.ngl99.ub512.t1.d0");
+    assert_int_equal(r.cells[0].context, 64);
+    assert_int_equal(r.cells[0].n[METRIC_PREFILL_S], 3);
+    assert_near(r.cells[0].median[METRIC_PREFILL_S], 0.060253650, 1e-12);
+    assert_near(r.cells[3].median[METRIC_TOK_PER_S], 128 / 0.079644295, 1e-6);
+    assert_string_equal(r.info.started_at, "2026-11-21T17:31:34.000Z");
+    assert_string_equal(run_data_fact(&r, "build"), "68717eac3");
+    assert_string_equal(run_data_fact(&r, "model"), "tiny.gguf");
+    assert_string_equal(run_data_fact(&r, "cpu_model"), "AMD EPYC");
+    run_data_release(&r);
+    store_close(&s);
+}
+
+/* One result a line: two sizes of micro-batch, and rows that read a prompt and then generate, which are left
+ * out. */
+static void llama_bench_as_lines(void **state)
+{
+    (void)state;
+    struct store s = open_store("llama_lines.db");
+    struct run_data r = import_stored(&s, "llama-bench", "tests/fixtures/import/llama-bench.jsonl", NULL, 0);
+    assert_int_equal(r.n_cells, 4);
+    assert_int_equal(r.n_tests, 8);
+    assert_string_equal(r.variants[0].name, "llama__B_all_F32.nofa.kf16.ngl99.ub64.t1.d0");
+    assert_string_equal(r.variants[1].name, "llama__B_all_F32.nofa.kf16.ngl99.ub128.t1.d0");
+    assert_near(r.cells[3].median[METRIC_PREFILL_S], (0.096498377 + 0.092079721) / 2, 1e-12);
+    run_data_release(&r);
+    store_close(&s);
+}
+
+/* As its sources of late 2026 print it: by hand. */
+static void llama_bench_with_automatic_flash_attention(void **state)
+{
+    (void)state;
+    struct store s = open_store("llama_auto.db");
+    struct run_data r =
+        import_stored(&s, "llama-bench", "tests/fixtures/import/llama-bench-fa-auto.json", NULL, 0);
+    assert_int_equal(r.n_cells, 2);
+    assert_string_equal(r.variants[0].name, "llama_tiny_F16.faauto.kf16.ngl99.ub512.t2.d0");
+    assert_near(r.cells[0].median[METRIC_PREFILL_S], 0.101, 1e-12);
+    assert_string_equal(run_data_fact(&r, "gpus0.name"), "a GPU");
+    run_data_release(&r);
+    store_close(&s);
 }
 
 static void nvbench(void **state)
@@ -275,7 +303,9 @@ int main(void)
         cmocka_unit_test(google_benchmark),
         cmocka_unit_test(hyperfine),
         cmocka_unit_test(pytest_benchmark),
-        cmocka_unit_test(llama_bench_as_json_and_as_lines),
+        cmocka_unit_test(llama_bench_as_json),
+        cmocka_unit_test(llama_bench_as_lines),
+        cmocka_unit_test(llama_bench_with_automatic_flash_attention),
         cmocka_unit_test(nvbench),
         cmocka_unit_test(a_mapping_of_ones_own_reads_csv),
         cmocka_unit_test(what_cannot_be_mapped_is_named),
