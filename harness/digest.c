@@ -36,6 +36,24 @@ static void add_variants(struct lines *l, const struct run_data *run)
     }
 }
 
+/* What measuring it again in turns said, in a phone's words. */
+static const char *confirmed(enum confirmation c)
+{
+    switch (c) {
+    case CONFIRM_STANDS:
+        return ", confirmed";
+    case CONFIRM_NODE:
+        return ", the node, not the sources";
+    case CONFIRM_UNDECIDED:
+        return ", not measured again";
+    case CONFIRM_REFUTED:
+    case CONFIRM_NOT_ASKED:
+    case CONFIRM_COUNT:
+        break;
+    }
+    return "";
+}
+
 static void add_cells(struct lines *l, const struct comparison *c)
 {
     static const enum verdict order[] = {VERDICT_REGRESSED, VERDICT_BROKEN,   VERDICT_MISSING,
@@ -49,7 +67,8 @@ static void add_cells(struct lines *l, const struct comparison *c)
             int n =
                 snprintf(line, sizeof line, "%s %d: %s", d->variant, d->context, verdict_name(d->verdict));
             if (isfinite(d->ratio))
-                snprintf(line + n, sizeof line - (size_t)n, " %+.1f %%", (d->ratio - 1) * 100);
+                n += snprintf(line + n, sizeof line - (size_t)n, " %+.1f %%", (d->ratio - 1) * 100);
+            snprintf(line + n, sizeof line - (size_t)n, "%s", confirmed(d->confirmation));
             add(l, line);
         }
 }

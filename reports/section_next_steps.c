@@ -52,9 +52,19 @@ static bool facts_recorded(const struct report_model *m)
     return m->now.n_facts && (!a->has_base || a->base.n_facts);
 }
 
+/* Cells whose regression measuring in turns laid at the node's door. */
+static int of_the_node(const struct comparison *c)
+{
+    int n = 0;
+    for (size_t i = 0; i < c->count; i++)
+        n += c->deltas[i].verdict == VERDICT_REGRESSED && c->deltas[i].confirmation == CONFIRM_NODE;
+    return n;
+}
+
 static void regressions(const struct report_model *m, struct md *w)
 {
     const struct comparison *c = &m->comparison;
+    int of_sources = c->verdicts[VERDICT_REGRESSED] - of_the_node(c);
     if (!c->verdicts[VERDICT_REGRESSED])
         return;
     if (!facts_recorded(m))
@@ -62,8 +72,8 @@ static void regressions(const struct report_model *m, struct md *w)
     else if (c->n_facts)
         md_item(w, MSG_STEP_SAME_NODE, num_int(c->verdicts[VERDICT_REGRESSED]).s,
                 num_int((int64_t)c->n_facts).s);
-    else
-        md_item(w, MSG_STEP_BISECT, num_int(c->verdicts[VERDICT_REGRESSED]).s);
+    else if (of_sources > 0)
+        md_item(w, MSG_STEP_BISECT, num_int(of_sources).s);
 }
 
 static void repetitions(const struct report_model *m, struct md *w)

@@ -102,9 +102,32 @@ static void evidence_add(const struct delta *d, enum report_lang lang, struct bu
         message_plain(out, lang, MSG_EVIDENCE_SLOW_FIRST);
 }
 
+/* What measuring again in turns with the base's build said. */
+static void evidence_of_confirmation(const struct delta *d, enum report_lang lang, struct buf *out)
+{
+    switch (d->confirmation) {
+    case CONFIRM_STANDS:
+        message_plain(out, lang, MSG_EVIDENCE_STANDS);
+        return;
+    case CONFIRM_REFUTED:
+        message_plain(out, lang, MSG_EVIDENCE_REFUTED);
+        return;
+    case CONFIRM_NODE:
+        message_plain(out, lang, MSG_EVIDENCE_NODE);
+        return;
+    case CONFIRM_UNDECIDED:
+        message_plain(out, lang, MSG_EVIDENCE_UNDECIDED);
+        return;
+    case CONFIRM_NOT_ASKED:
+    case CONFIRM_COUNT:
+        return;
+    }
+}
+
 void verdict_evidence(const struct delta *d, enum report_lang lang, struct buf *out)
 {
     evidence_of_method(d, lang, out);
+    evidence_of_confirmation(d, lang, out);
     if (d->method != METHOD_NONE)
         evidence_add(d, lang, out);
 }
