@@ -132,6 +132,23 @@ static void describe_failure(struct delta *d, const struct cell *now, const char
                  *now->reason ? ": " : "", now->reason);
 }
 
+/* The same where the nights before are all there is to compare with: only those that were OK are among them.
+ */
+static bool judge_against_nights(struct delta *d, const struct history_series *nights, const struct cell *now)
+{
+    d->in_base = true;
+    d->history_n = (int)nights->count;
+    if (!now) {
+        d->verdict = VERDICT_MISSING;
+        snprintf(d->reason, sizeof d->reason, "was OK in the night before, not measured now");
+    } else if (now->status != STATUS_OK) {
+        d->verdict = VERDICT_BROKEN;
+        describe_failure(d, now, "was OK in nights before, now");
+    } else
+        return false;
+    return true;
+}
+
 /* The verdicts that follow from which side has the cell and in which state; false when the values must speak.
  */
 static bool judge_states(struct delta *d, const struct cell *base, const struct cell *now)
@@ -167,7 +184,7 @@ static void set_sides(struct comparing *c, struct delta *d, const struct cell *b
     d->in_now = now;
     d->base_status = base ? base->status : STATUS_OK;
     d->now_status = now ? now->status : STATUS_OK;
-    snprintf(d->attn_impl, sizeof d->attn_impl, "%s", now ? now->attn_impl : base->attn_impl);
+    snprintf(d->attn_impl, sizeof d->attn_impl, "%s", now ? now->attn_impl : base ? base->attn_impl : "");
     if (base) {
         d->base_n = base->n[d->metric];
         d->base_median = base->median[d->metric];
@@ -179,7 +196,7 @@ static void set_sides(struct comparing *c, struct delta *d, const struct cell *b
     d->threshold = c->o->regression;
 }
 
-/* One metric of one cell. base and now are not both NULL. */
+/* One metric of one cell. base and now are both NULL only where the nights before have it. */
 static int compare_metric(struct comparing *c, const char *variant, int context, enum metric m,
                           const struct cell *base, const struct cell *now, struct err *err)
 {
@@ -188,8 +205,8 @@ static int compare_metric(struct comparing *c, const char *variant, int context,
         return -1;
     set_sides(c, d, base, now);
     const struct history_series *nights = c->history ? history_find(c->history, variant, context, m) : NULL;
-    bool from_history = !c->base && nights && now && now->status == STATUS_OK;
-    if (!from_history && judge_states(d, base, now))
+    bool from_nights = !c->base && nights;
+    if (from_nights ? judge_against_nights(d, nights, now) : judge_states(d, base, now))
         return 0;
     struct evidence e = {
         .base = c->base_values,
@@ -199,7 +216,6 @@ static int compare_metric(struct comparing *c, const char *variant, int context,
         .history = nights,
         .noise = noise_spread(c->o->noise, variant, context, m),
     };
-    d->in_base = base || from_history;
     return judge_measure(&e, c->o, d, err);
 }
 
@@ -208,8 +224,11 @@ static bool worth_showing(const struct comparing *c, enum metric m, const struct
 {
     if (m == c->out->primary)
         return true;
-    return c->o->all_metrics && base && now && base->status == STATUS_OK && now->status == STATUS_OK &&
-           base->n[m] > 0 && now->n[m] > 0;
+    if (!c->o->all_metrics || !now || now->status != STATUS_OK || now->n[m] == 0)
+        return false;
+    if (c->base)
+        return base && base->status == STATUS_OK && base->n[m] > 0;
+    return c->history && history_find(c->history, c->now->variants[now->variant].name, now->context, m);
 }
 
 static int compare_cell(struct comparing *c, const char *variant, int context, const struct cell *base,
@@ -222,6 +241,43 @@ static int compare_cell(struct comparing *c, const char *variant, int context, c
     return 0;
 }
 
+/* The last night that any cell was measured in, as far as the order of storing tells. */
+static int64_t last_night(const struct history *h)
+{
+    int64_t last = 0;
+    for (size_t i = 0; i < h->count; i++) {
+        int64_t key = h->series[i].points[h->series[i].count - 1].run_key;
+        last = key > last ? key : last;
+    }
+    return last;
+}
+
+/* What last night had and this run has not; older cells went out of the plan before. */
+static int add_missing_since_last_night(struct comparing *c, struct err *err)
+{
+    int64_t last = last_night(c->history);
+    for (size_t i = 0; i < c->history->count; i++) {
+        const struct history_series *s = &c->history->series[i];
+        if (s->metric == c->out->primary && s->points[s->count - 1].run_key == last &&
+            !run_data_cell(c->now, s->variant, s->context) &&
+            compare_metric(c, s->variant, s->context, s->metric, NULL, NULL, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int add_missing_since_base(struct comparing *c, struct err *err)
+{
+    for (size_t i = 0; i < c->base->n_cells; i++) {
+        const struct cell *base = &c->base->cells[i];
+        const char *variant = c->base->variants[base->variant].name;
+        if (!run_data_cell(c->now, variant, base->context) &&
+            compare_cell(c, variant, base->context, base, NULL, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int compare_cells(struct comparing *c, struct err *err)
 {
     for (size_t i = 0; i < c->now->n_cells; i++) {
@@ -231,14 +287,9 @@ static int compare_cells(struct comparing *c, struct err *err)
         if (compare_cell(c, variant, now->context, base, now, err) != 0)
             return -1;
     }
-    for (size_t i = 0; c->base && i < c->base->n_cells; i++) {
-        const struct cell *base = &c->base->cells[i];
-        const char *variant = c->base->variants[base->variant].name;
-        if (!run_data_cell(c->now, variant, base->context) &&
-            compare_cell(c, variant, base->context, base, NULL, err) != 0)
-            return -1;
-    }
-    return 0;
+    if (c->base)
+        return add_missing_since_base(c, err);
+    return c->history ? add_missing_since_last_night(c, err) : 0;
 }
 
 /* False discoveries are controlled within a metric: the cells are what is many. */

@@ -216,6 +216,73 @@ static void nights_judge_a_night(void **state)
     assert_int_equal(d.verdict, VERDICT_UNCHANGED);
 }
 
+/* Without a base the nights before say what there was. */
+static void what_nights_had_and_a_night_lacks_is_a_finding(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct draft d;
+    struct comparison c;
+    struct compare_options o = compare_defaults();
+    struct history_series series[3];
+    struct history_point points[3][20];
+    static const char *const names[] = {"gone", "long_gone", "v"};
+    for (int i = 0; i < 3; i++) {
+        make_history(&series[i], points[i], 20, 0.05);
+        snprintf(series[i].variant, sizeof series[i].variant, "%s", names[i]);
+    }
+    points[1][19].run_key = points[1][18].run_key; /* went out of the plan before last night */
+    series[1].count = 19;
+    const struct history h = {.series = series, .count = 3, .nights = 20};
+    draft_night(&d, 21);
+    struct run_test *t = draft_shot(&d, "v", 4096, 1, 10.0);
+    t->status = STATUS_TIMEOUT;
+    snprintf(t->reason, sizeof t->reason, "over 60 s");
+    draft_shot(&d, "w", 4096, 1, 10.0);
+    struct run_data now = run_of_draft(&d);
+    assert_ok(compare_runs(NULL, &now, &h, &o, &c, &err), &err);
+    assert_int_equal(c.count, 3);
+    assert_int_equal(c.verdicts[VERDICT_BROKEN], 1);
+    assert_int_equal(c.verdicts[VERDICT_NEW], 1);
+    assert_int_equal(c.verdicts[VERDICT_MISSING], 1);
+    for (size_t i = 0; i < c.count; i++)
+        if (c.deltas[i].verdict == VERDICT_BROKEN)
+            assert_non_null(strstr(c.deltas[i].reason, "was OK in nights before, now TIMEOUT: over 60 s"));
+        else if (c.deltas[i].verdict == VERDICT_MISSING)
+            assert_string_equal(c.deltas[i].variant, "gone");
+    assert_true(comparison_regressed(&c));
+    comparison_release(&c);
+    run_data_release(&now);
+}
+
+static void other_metrics_are_held_against_the_nights_too(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct draft d;
+    struct comparison c;
+    struct compare_options o = compare_defaults();
+    struct history_series series[2];
+    struct history_point points[2][20];
+    for (int i = 0; i < 2; i++)
+        make_history(&series[i], points[i], 20, 0.05);
+    series[1].metric = METRIC_WALL_S;
+    const struct history h = {.series = series, .count = 2, .nights = 20};
+    o.all_metrics = true;
+    draft_night(&d, 21);
+    struct run_test *t = draft_shot(&d, "v", 4096, 1, 10.0);
+    t->value[METRIC_WALL_S] = 11.0;
+    t->value[METRIC_DECODE_S] = 1.0; /* no night measured that */
+    struct run_data now = run_of_draft(&d);
+    assert_ok(compare_runs(NULL, &now, &h, &o, &c, &err), &err);
+    assert_int_equal(c.count, 2);
+    assert_int_equal(c.deltas[0].verdict, VERDICT_UNCHANGED);
+    assert_int_equal(c.deltas[1].metric, METRIC_WALL_S);
+    assert_int_equal(c.deltas[1].verdict, VERDICT_REGRESSED);
+    comparison_release(&c);
+    run_data_release(&now);
+}
+
 static void a_short_history_is_not_used(void **state)
 {
     (void)state;
@@ -390,6 +457,8 @@ int main(void)
         cmocka_unit_test(warm_up_and_failures_do_not_count),
         cmocka_unit_test(what_one_side_lacks_is_a_finding),
         cmocka_unit_test(nights_judge_a_night),
+        cmocka_unit_test(what_nights_had_and_a_night_lacks_is_a_finding),
+        cmocka_unit_test(other_metrics_are_held_against_the_nights_too),
         cmocka_unit_test(a_short_history_is_not_used),
         cmocka_unit_test(a_baseline_of_several_runs_is_its_median),
         cmocka_unit_test(many_cells_are_corrected_for),
