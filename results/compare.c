@@ -132,20 +132,15 @@ static void describe_failure(struct delta *d, const struct cell *now, const char
                  *now->reason ? ": " : "", now->reason);
 }
 
-/* The same where the nights before are all there is to compare with: only those that were OK are among them.
- */
-static bool judge_against_nights(struct delta *d, const struct history_series *nights, const struct cell *now)
+/* Where the nights before are all there is to compare with: only those in which the cell was OK are among
+ * them. */
+static bool broke_since(struct delta *d, const struct cell *now)
 {
-    d->in_base = true;
-    d->history_n = (int)nights->count;
-    if (!now) {
-        d->verdict = VERDICT_MISSING;
-        snprintf(d->reason, sizeof d->reason, "was OK in the night before, not measured now");
-    } else if (now->status != STATUS_OK) {
-        d->verdict = VERDICT_BROKEN;
-        describe_failure(d, now, "was OK in nights before, now");
-    } else
+    if (now->status == STATUS_OK)
         return false;
+    d->in_base = true;
+    d->verdict = VERDICT_BROKEN;
+    describe_failure(d, now, "was OK in nights before, now");
     return true;
 }
 
@@ -184,7 +179,7 @@ static void set_sides(struct comparing *c, struct delta *d, const struct cell *b
     d->in_now = now;
     d->base_status = base ? base->status : STATUS_OK;
     d->now_status = now ? now->status : STATUS_OK;
-    snprintf(d->attn_impl, sizeof d->attn_impl, "%s", now ? now->attn_impl : base ? base->attn_impl : "");
+    snprintf(d->attn_impl, sizeof d->attn_impl, "%s", now ? now->attn_impl : base->attn_impl);
     if (base) {
         d->base_n = base->n[d->metric];
         d->base_median = base->median[d->metric];
@@ -196,7 +191,7 @@ static void set_sides(struct comparing *c, struct delta *d, const struct cell *b
     d->threshold = c->o->regression;
 }
 
-/* One metric of one cell. base and now are both NULL only where the nights before have it. */
+/* One metric of one cell. base and now are not both NULL. */
 static int compare_metric(struct comparing *c, const char *variant, int context, enum metric m,
                           const struct cell *base, const struct cell *now, struct err *err)
 {
@@ -205,8 +200,8 @@ static int compare_metric(struct comparing *c, const char *variant, int context,
         return -1;
     set_sides(c, d, base, now);
     const struct history_series *nights = c->history ? history_find(c->history, variant, context, m) : NULL;
-    bool from_nights = !c->base && nights;
-    if (from_nights ? judge_against_nights(d, nights, now) : judge_states(d, base, now))
+    bool from_nights = !c->base && nights && now;
+    if (from_nights ? broke_since(d, now) : judge_states(d, base, now))
         return 0;
     struct evidence e = {
         .base = c->base_values,
@@ -216,6 +211,7 @@ static int compare_metric(struct comparing *c, const char *variant, int context,
         .history = nights,
         .noise = noise_spread(c->o->noise, variant, context, m),
     };
+    d->in_base = base || from_nights;
     return judge_measure(&e, c->o, d, err);
 }
 
@@ -252,6 +248,19 @@ static int64_t last_night(const struct history *h)
     return last;
 }
 
+static int add_missing(struct comparing *c, const struct history_series *s, struct err *err)
+{
+    struct delta *d = add_delta(c, s->variant, s->context, s->metric, err);
+    if (!d)
+        return -1;
+    d->in_base = true;
+    d->history_n = (int)s->count;
+    d->threshold = c->o->regression;
+    d->verdict = VERDICT_MISSING;
+    snprintf(d->reason, sizeof d->reason, "was OK the night before, not measured now");
+    return 0;
+}
+
 /* What last night had and this run has not; older cells went out of the plan before. */
 static int add_missing_since_last_night(struct comparing *c, struct err *err)
 {
@@ -259,8 +268,7 @@ static int add_missing_since_last_night(struct comparing *c, struct err *err)
     for (size_t i = 0; i < c->history->count; i++) {
         const struct history_series *s = &c->history->series[i];
         if (s->metric == c->out->primary && s->points[s->count - 1].run_key == last &&
-            !run_data_cell(c->now, s->variant, s->context) &&
-            compare_metric(c, s->variant, s->context, s->metric, NULL, NULL, err) != 0)
+            !run_data_cell(c->now, s->variant, s->context) && add_missing(c, s, err) != 0)
             return -1;
     }
     return 0;
