@@ -77,6 +77,7 @@ void report_model_release(struct report_model *m)
     free(m->resources);
     free(m->kernels);
     free(m->launches);
+    free(m->stages);
     details_release(&m->details);
     json_decref(m->plan);
     free(m->findings);

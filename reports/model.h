@@ -65,6 +65,15 @@ struct kernel_point {
     double roofline_share;
 };
 
+/* Where a model's prefill spent its time: seconds of one test of a cell, as the test told them. */
+struct stage_row {
+    const struct cell *cell;
+    double gemm_s;
+    double attention_s;
+    double other_s;
+    double roofline_share; /* NaN where the rate of large products was not measured */
+};
+
 struct report_model {
     const struct report_request *req;
     enum metric metric; /* what decides: prefill time, or a kernel's where only that was measured */
@@ -91,6 +100,8 @@ struct report_model {
     struct kernel_point *kernels; /* in the order of now.cells; none when no cell says its shape */
     struct launch *launches;      /* of kernels[i] the shape and the grid */
     size_t n_kernels;
+    struct stage_row *stages; /* by context; none where no test ran a model */
+    size_t n_stages;
     struct run_details details;
     struct variant_resources *resources; /* one a variant; without kernels when nothing was recorded */
     struct level_change *changes;        /* of the series of this run's cells, in the order of the findings */

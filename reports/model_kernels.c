@@ -1,4 +1,5 @@
-/* Kernels: the cells of a kernel benchmark with their shapes, accuracy and place under the roofline. */
+/* Kernels: the cells of a kernel benchmark with their shapes, accuracy and place under the roofline; and of a
+ * model's prefill the stages. All is what the tests printed beyond the timings that every test has. */
 #include "reports/model_parts.h"
 
 #include <math.h>
@@ -67,6 +68,28 @@ static const char *kernel_name(const struct run_data *run, const struct cell *c)
     return *c->attn_impl ? c->attn_impl : run->variants[c->variant].name;
 }
 
+static int read_stages(struct report_model *m, const struct extra_list *extras, struct err *err)
+{
+    size_t *order = NULL;
+    m->stages = calloc(m->now.n_cells + 1, sizeof *m->stages);
+    if (!m->stages || cells_by_context(&m->now, &order))
+        return err_set(err, ERR_INTERNAL, "report: memory is short");
+    for (size_t i = 0; i < m->now.n_cells; i++) {
+        const struct cell *c = &m->now.cells[order[i]];
+        const struct run_test *t = representative(&m->now, c);
+        if (!t || isnan(report_extra(extras, t->key, "attention_s")))
+            continue;
+        m->stages[m->n_stages++] =
+            (struct stage_row){.cell = c,
+                               .gemm_s = report_extra(extras, t->key, "gemm_s"),
+                               .attention_s = report_extra(extras, t->key, "attention_s"),
+                               .other_s = report_extra(extras, t->key, "other_s"),
+                               .roofline_share = report_extra(extras, t->key, "roofline_share")};
+    }
+    free(order);
+    return 0;
+}
+
 int model_kernels(struct report_model *m, struct err *err)
 {
     struct extra_list extras;
@@ -85,6 +108,8 @@ int model_kernels(struct report_model *m, struct err *err)
         if (says_something(&m->kernels[m->n_kernels], &m->launches[m->n_kernels]))
             m->n_kernels++;
     }
+    if (rc == 0)
+        rc = read_stages(m, &extras, err);
     report_extras_release(&extras);
     return rc;
 }

@@ -19,6 +19,7 @@ section_fn section_baseline;
 section_fn section_history;
 section_fn section_scaling;
 section_fn section_memory;
+section_fn section_stages;
 section_fn section_validation;
 section_fn section_instability;
 section_fn section_kernel; /* several headings of its own */
