@@ -1,5 +1,6 @@
 #include "model/merges.h"
 
+#include <cstdint>
 #include <queue>
 
 namespace

@@ -7,6 +7,7 @@
 #include "tests/reference_forward.h"
 #include "tests/tap.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace

@@ -6,6 +6,7 @@
 #include "runner/tensors.h"
 #include "tests/tap.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
