@@ -69,7 +69,31 @@ newest=$(sqlite3 "$TMPDIR/results.db" "SELECT run_id FROM run WHERE tag = '' ORD
 is "the newest bundle stays, though its folder's name was an older one's" \
     "$(find "$TMPDIR/artifacts" -name manifest.json -exec grep -l "$newest" {} + | wc -l)" 1
 
+# The other exit codes: a test that fails, a disk that does not take the report, a night that is told to end.
+write_plan 0.5 0.1
+jq '.variants[0].run[2] = "echo broken >&2; exit 9"' "$plan" >"$plan.new" && mv "$plan.new" "$plan"
+exits "a night whose tests fail: exit 4, since they worked before" 4 "${night[@]}"
+is "says both" "$(tail -n 1 "$told" | cut -d ' ' -f 1)" regression,failure
+jq '.baseline = null | del(.baseline)' "$plan" >"$plan.new" && mv "$plan.new" "$plan"
+exits "without a baseline: exit 1" 1 "${night[@]}"
+like "each is named" "$(cat "$TMPDIR"/nights/index.md)" 'failure \| 0 of 4 tests ok'
+write_plan 0.5 0.1
+touch "$TMPDIR/in-the-way"
+exits "reports that cannot be written: exit 5" 5 "${night[@]}" --reports "$TMPDIR/in-the-way"
+exits "the next night ends that one" 0 "${night[@]}"
+unlike "without measuring again" "$ERR" 'run .* started'
+
 write_plan 0.5 2
+"${night[@]}" >"$TMPDIR/told-to-end.out" 2>&1 &
+first=$!
+until_true 20 grep -q 'run .* started' "$TMPDIR/told-to-end.out"
+kill -INT "$first"
+wait "$first"
+is "interrupted: exit 130" $? 130
+like "the run goes on" "$(cat "$TMPDIR/told-to-end.out")" 'goes on on'
+exits "and the next one picks it up" 0 "${night[@]}"
+like "as it is" "$ERR" 'picking up run'
+
 before=$(runs_stored)
 "${night[@]}" >"$TMPDIR/first.out" 2>&1 &
 first=$!

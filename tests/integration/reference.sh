@@ -49,4 +49,34 @@ is "its commands have the options that it gives them" "$(sed ':a; /\\$/ { N; s/\
         case $word in --*) grep -qE "^O	$command	([^	]*,)?$word	" "$TMPDIR/table" || echo "$command has no $word" ;; esac
     done
 done)" ""
+# The notifiers that docs/nightly.md shows do what it says, with stand-ins for msmtp and curl.
+mkdir -p "$TMPDIR/bin" "$HOME/.config/kernsweep"
+for name in mail-night:'### By e-mail' post-night:'### To a webhook'; do
+    awk -v head="${name#*:}" 'index($0, head) == 1 { on = 1 } on && /^```$/ { exit } on && code; on && /^```sh$/ { code = 1 }' \
+        docs/nightly.md >"$TMPDIR/bin/${name%%:*}"
+done
+printf '#!/bin/sh\necho "$@" >"$TMPDIR/msmtp.args"\nexec cat >"$TMPDIR/mail"\n' >"$TMPDIR/bin/msmtp"
+printf '#!/bin/sh\nfor w in "$@"; do echo "$w"; done >"$TMPDIR/curl.args"\nexec cat >"$TMPDIR/post"\n' >"$TMPDIR/bin/curl"
+chmod +x "$TMPDIR"/bin/*
+echo https://example.org/hook >"$HOME/.config/kernsweep/hook"
+echo '# Report' >"$TMPDIR/report.md"
+jq -n '{ticket: "t", node: "n", news: "regression", headline: "3 of 4 tests ok", lines: ["a 16: regressed +80.0 %", "say \"hi\""]}' \
+    >"$TMPDIR/summary.json"
+notify() {
+    PATH=$TMPDIR/bin:$PATH KERNSWEEP_REPORT=$TMPDIR/report.md "$@" <"$TMPDIR/summary.json"
+}
+exits "docs/nightly.md: the mail" 0 notify mail-night perf@example.org
+is "goes to whom it shall" "$(cat "$TMPDIR/msmtp.args")" perf@example.org
+is "has a subject, the lines and the report" "$(cat "$TMPDIR/mail")" "To: perf@example.org
+Subject: kernsweep: regression: 3 of 4 tests ok
+
+a 16: regressed +80.0 %
+say \"hi\"
+
+# Report"
+exits "docs/nightly.md: the webhook" 0 notify post-night
+is "gets JSON" "$(jq -r .text "$TMPDIR/post")" "kernsweep t on n: 3 of 4 tests ok
+a 16: regressed +80.0 %
+say \"hi\""
+is "at the address in the file" "$(tail -n 1 "$TMPDIR/curl.args")" https://example.org/hook
 done_testing
