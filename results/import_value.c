@@ -49,19 +49,27 @@ static json_t *look(const struct import_scope *s, const json_t *field)
     return json_is_string(at) ? pointer_find(root, json_string_value(at), s->index) : NULL;
 }
 
-/* The first parenthesis of the expression, or all that it matches. */
-static int match(const struct import_scope *s, const char *pattern, const char *name, char *text, size_t size,
+enum { GROUPS_MAX = 9 };
+
+/* The parenthesis that "group" counts to, when there is something in it; else the first one, or all that the
+ * expression matches. */
+static int match(const struct import_scope *s, const json_t *field, const char *name, char *text, size_t size,
                  struct err *err)
 {
+    const char *pattern = json_string_value(json_object_get(field, "match"));
+    const json_t *wanted = json_object_get(field, "group");
+    json_int_t g = wanted ? json_integer_value(wanted) : 1;
     regex_t re;
-    regmatch_t m[2];
+    regmatch_t m[GROUPS_MAX + 1];
+    if (g < 1 || g > GROUPS_MAX)
+        return fail(s, name, err, "\"group\" is a number from 1 to %d", GROUPS_MAX);
     if (regcomp(&re, pattern, REG_EXTENDED) != 0)
         return fail(s, name, err, "\"%.100s\" is no regular expression", pattern);
-    int rc = regexec(&re, text, 2, m, 0);
+    int rc = regexec(&re, text, GROUPS_MAX + 1, m, 0);
     regfree(&re);
-    if (rc != 0)
+    if (rc != 0 || (wanted && m[g].rm_so == m[g].rm_eo))
         return 0;
-    const regmatch_t *group = m[1].rm_so >= 0 ? &m[1] : &m[0];
+    const regmatch_t *group = m[g].rm_so >= 0 ? &m[g] : &m[0];
     size_t n = (size_t)(group->rm_eo - group->rm_so);
     if (n >= size)
         n = size - 1;
@@ -152,9 +160,9 @@ int import_text(const struct import_scope *s, const json_t *field, const char *n
     if (!field)
         return 0;
     int rc = raw_text(s, field, name, out, size, err);
-    const json_t *pattern = json_object_get(field, "match"), *words = json_object_get(field, "words");
-    if (rc > 0 && json_is_string(pattern))
-        rc = match(s, json_string_value(pattern), name, out, size, err);
+    const json_t *words = json_object_get(field, "words");
+    if (rc > 0 && json_is_string(json_object_get(field, "match")))
+        rc = match(s, field, name, out, size, err);
     if (rc > 0 && words) {
         const json_t *word = json_object_get(words, out);
         if (!word)

@@ -104,10 +104,11 @@ static void store_folders(struct reading *r, ingest_told_fn *told, void *arg)
     }
 }
 
+/* One more than there are cores: now and then one of them waits for the store. */
 static size_t wanted_threads(size_t folders)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t n = cores < 1 ? 1 : cores > THREADS_MAX ? THREADS_MAX : (size_t)cores;
+    size_t n = cores < 1 ? 1 : cores >= THREADS_MAX ? THREADS_MAX : (size_t)cores + 1;
     return n < folders ? n : folders;
 }
 

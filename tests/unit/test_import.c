@@ -151,18 +151,29 @@ static void llama_bench_with_automatic_flash_attention(void **state)
     store_close(&s);
 }
 
+/* Of the tool itself, on an H100: a power of two as the context with a second number, one state of which is
+ * skipped, and a benchmark over types. */
 static void nvbench(void **state)
 {
     (void)state;
     struct store s = open_store("nvbench.db");
-    const struct import_options day = {.date = "2026-02-14"};
+    const struct import_options day = {.date = "2026-11-21"};
     struct run_data r = import_stored(&s, "nvbench", "tests/fixtures/import/nvbench.json", &day, 0);
-    assert_int_equal(r.n_cells, 4);
-    assert_near(run_data_cell(&r, "copy.types0.F32", 1024)->median[METRIC_KERNEL_MS], 1.5e-3, 1e-12);
-    assert_near(run_data_cell(&r, "copy.types0.F64", 1024)->median[METRIC_KERNEL_MS], 3e-3, 1e-12);
-    const struct cell *skipped = run_data_cell(&r, "copy.types0.F64", 8192);
+    assert_int_equal(r.n_cells, 8);
+    const struct cell *c = run_data_cell(&r, "copy_scaled.Block_128", 65536);
+    assert_non_null(c);
+    assert_near(c->median[METRIC_KERNEL_MS], 4.49818484898858e-3, 1e-15);
+    c = run_data_cell(&r, "fill.T_F64", 1048576);
+    assert_non_null(c);
+    assert_near(c->median[METRIC_KERNEL_MS], 5.90965983643941e-3, 1e-14);
+    const struct cell *skipped = run_data_cell(&r, "copy_scaled.Block_1024", 65536);
     assert_int_equal(skipped->status, STATUS_SKIPPED);
-    assert_string_equal(skipped->reason, "too large");
+    assert_string_equal(skipped->reason, "too few elements for this block");
+    assert_string_equal(run_data_fact(&r, "gpus0.name"), "NVIDIA H100 80GB HBM3");
+    assert_string_equal(run_data_fact(&r, "nvbench"), "0.1.0-66212f1");
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM extra JOIN quantity q ON q.id = quantity_id"
+                                   " WHERE q.name = 'batch_ms' AND value BETWEEN 0.0045 AND 0.0078"),
+                     7);
     run_data_release(&r);
     store_close(&s);
 }
@@ -188,6 +199,40 @@ static void a_mapping_of_ones_own_reads_csv(void **state)
     assert_int_equal(r.tests[0].repetition, 1);
     assert_int_equal(r.tests[1].repetition, 2);
     run_data_release(&r);
+    store_close(&s);
+}
+
+/* Of an expression's groups the one that is asked for, and nothing where it has nothing. */
+static void a_group_of_an_expression(void **state)
+{
+    (void)state;
+    static const char map[] =
+        "{\"schema\":\"kernsweep.map/1\",\"input\":\"csv\",\"rows\":\"/"
+        "*\",\"run\":{\"ticket\":{\"const\":\"mine\"},"
+        "\"date\":{\"const\":\"2026-02-14\"}},\"test\":{\"variant\":{\"join\":[{\"at\":\"/"
+        "k\",\"match\":\"^([a-z]+)(-([a-z]*))?\"},"
+        "{\"at\":\"/k\",\"match\":\"^([a-z]+)(-([a-z]*))?\",\"group\":%d,\"default\":null}],\"with\":\".\"},"
+        "\"prefill_s\":{\"at\":\"/t\",\"unit\":\"s\"}}}";
+    char text[sizeof map + 8];
+    struct err err = {0};
+    struct import_map m;
+    struct ingest_result result;
+    struct store s = open_store("group.db");
+    snprintf(text, sizeof text, map, 3);
+    put("group.json", text);
+    put("group.csv", "k,t\nfast-small,1\nfast-,2\nslow,3\n");
+    struct run_data r = import_stored(&s, in_scratch("group.json"), in_scratch("group.csv"), NULL, 0);
+    assert_int_equal(r.n_variants, 3);
+    assert_non_null(run_data_cell(&r, "fast.small", 0));
+    assert_non_null(run_data_cell(&r, "fast", 0));
+    assert_non_null(run_data_cell(&r, "slow", 0));
+    run_data_release(&r);
+    snprintf(text, sizeof text, map, 10);
+    put("group.json", text);
+    assert_ok(import_map_load(&m, in_scratch("group.json"), &err), &err);
+    assert_err(import_file(&s, &m, in_scratch("group.csv"), NULL, &result, &err), &err, ERR_INPUT,
+               "group.csv: /0", "from 1 to 9", "test.variant");
+    import_map_release(&m);
     store_close(&s);
 }
 
@@ -307,6 +352,7 @@ int main(void)
         cmocka_unit_test(llama_bench_as_lines),
         cmocka_unit_test(llama_bench_with_automatic_flash_attention),
         cmocka_unit_test(nvbench),
+        cmocka_unit_test(a_group_of_an_expression),
         cmocka_unit_test(a_mapping_of_ones_own_reads_csv),
         cmocka_unit_test(what_cannot_be_mapped_is_named),
         cmocka_unit_test(bad_mappings_are_refused),
