@@ -116,7 +116,15 @@ if "$program" $tiny >"$out/stdout" 2>"$out/stderr" || ! grep -q 'no library for 
     refuses "a prompt file that is not there" "none: cannot be read" --model "$out/tiny.gguf" --prompt-file none
     GRETA_MAX_SEQ_LEN=19 && export GRETA_MAX_SEQ_LEN
     refuses "a prompt over the limit" "20 tokens are more than GRETA_MAX_SEQ_LEN 19" $tiny
+    GRETA_MAX_SEQ_LEN=2
+    refuses "a text over the limit is not cut" "tokens are more than GRETA_MAX_SEQ_LEN 2" --model "$out/tiny.gguf" \
+        --prompt "The kernel reads a tile"
     unset GRETA_MAX_SEQ_LEN
+    head -c 5000000 "$out/tiny.gguf" >"$out/cut.gguf"
+    refuses "a model cut short" "truncated" --model "$out/cut.gguf" --context 3
+    GRETA_PREFILL_Q_LDS=1 && export GRETA_PREFILL_Q_LDS
+    answers "a variant's switch in the environment" '"attn_impl": "v3_q_lds"' $tiny
+    unset GRETA_PREFILL_Q_LDS
     refuses "a prompt over the model's context" "8193 tokens are more than the model's context length 8192" \
         --synthetic tiny --context 8193
     refuses "more memory than there is, for a model" "not enough memory" --synthetic llama2-7b --context 32768 \

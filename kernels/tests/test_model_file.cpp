@@ -105,6 +105,33 @@ void test_unknown_keys(tap &t)
             problem);
 }
 
+// How files say what positions are divided by: now, and before there was a type.
+void test_rope_scaling(tap &t)
+{
+    struct spelling {
+        const char *name, *type, *key; // "": not there
+        float factor, wanted;
+    };
+    const spelling spellings[] = {{"linear", "linear", "llama.rope.scaling.factor", 4, 4},
+                                  {"none, whatever the factor", "none", "llama.rope.scaling.factor", 4, 1},
+                                  {"none", "none", "", 0, 1},
+                                  {"a factor alone", "", "llama.rope.scaling.factor", 8, 8},
+                                  {"scale_linear", "", "llama.rope.scale_linear", 2, 2},
+                                  {"a factor of 0, which is none", "", "llama.rope.scale_linear", 0, 1},
+                                  {"nothing", "", "", 0, 1}};
+    for (const spelling &s : spellings) {
+        gguf_by_spec written = write_model({});
+        if (*s.type)
+            written.text("llama.rope.scaling.type", s.type);
+        if (*s.key)
+            written.f32(s.key, s.factor);
+        const temporary_file file(written.bytes());
+        const model_file model(file.path);
+        t.check(model.shape().rope_scale == s.wanted, std::string("RoPE scaling: ") + s.name,
+                std::to_string(model.shape().rope_scale));
+    }
+}
+
 using change = std::function<void(gguf_by_spec &)>;
 
 gguf_by_spec::tensor &named(gguf_by_spec &file, const std::string &name)
@@ -238,6 +265,7 @@ int test(int, char **)
     test_shapes(t);
     test_variety(t);
     test_unknown_keys(t);
+    test_rope_scaling(t);
     test_metadata(t);
     test_tensors(t);
     test_truncation(t);
