@@ -30,7 +30,7 @@ static int fill(struct report_request *req, const struct report_args *a, struct 
 static int render(const struct report_request *asked, const char *output, struct err *err)
 {
     struct report_request req = *asked;
-    char dir[FS_PATH_MAX], href[FS_PATH_MAX];
+    char dir[FS_PATH_MAX], href[FS_PATH_MAX], folder[FS_PATH_MAX];
     struct buf text;
     buf_init(&text, REPORT_BYTES_MAX);
     int rc = 0;
@@ -39,6 +39,8 @@ static int render(const struct report_request *asked, const char *output, struct
         req.asset_dir = dir;
         req.asset_href = href;
     }
+    if (output && strcmp(output, "-") != 0 && report_folder(output, folder))
+        req.beside = folder;
     if (rc == 0)
         rc = report_render(&req, &text, err);
     if (rc == 0 && !buf_ok(&text))

@@ -133,13 +133,15 @@ static int page_beside(const char *report, char *out, struct err *err)
 static int write_reports(struct finish *f, const struct runrec *rec, const struct finish_options *opt,
                          const char *report, struct err *err)
 {
-    char page[FS_PATH_MAX], plots[FS_PATH_MAX], href[FS_PATH_MAX];
+    char page[FS_PATH_MAX], plots[FS_PATH_MAX], href[FS_PATH_MAX], folder[FS_PATH_MAX];
     struct report_request req = request_of(f, rec);
     struct buf markdown, html;
     if (page_beside(report, page, err) != 0 || report_assets_beside(report, plots, href, err) != 0)
         return -1;
     req.asset_dir = plots;
     req.asset_href = href;
+    if (report_folder(report, folder))
+        req.beside = folder;
     buf_init(&markdown, REPORT_BYTES_MAX);
     buf_init(&html, REPORT_BYTES_MAX);
     int rc = report_render_both(&req, &markdown, &html, err);

@@ -4,22 +4,84 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-struct standing_range insight_standing(const struct report_model *m, size_t variant)
+struct standing_range insight_standing(const struct report_model *m, size_t variant, size_t other)
 {
-    struct variant_view view = report_model_view(m);
     struct standing_range s = {.low = INFINITY};
-    for (size_t i = 0; i < m->n_vs; i++) {
-        if (m->vs[i].variant != variant || !isfinite(m->vs[i].factor))
+    const char *name = report_model_variant(m, variant);
+    for (size_t i = 0; i < m->now.n_cells; i++) {
+        const struct cell *c = &m->now.cells[i];
+        if (strcmp(report_model_variant(m, c->variant), name) != 0)
             continue;
-        enum standing standing = standing_of(&view, i);
+        struct variant_delta d = other == m->reference
+                                     ? m->vs[i]
+                                     : compare_pair(&m->now, c->variant, other, c->context, m->metric);
+        if (!isfinite(d.factor) || d.variant == d.reference)
+            continue;
+        enum standing standing = standing_of(c, &d);
+        s.context = c->context;
         s.contexts++;
         s.fast += standing == STANDING_FAST;
         s.slow += standing == STANDING_SLOW;
-        s.low = fmin(s.low, m->vs[i].factor);
-        s.high = fmax(s.high, m->vs[i].factor);
+        s.low = fmin(s.low, d.factor);
+        s.high = fmax(s.high, d.factor);
     }
     return s;
+}
+
+size_t insight_others(const struct report_model *m, size_t *first, size_t most)
+{
+    size_t n = 0;
+    for (size_t v = 0; v < m->now.n_variants; v++)
+        if (report_model_first(m, v) && strcmp(report_model_variant(m, v), report_model_reference(m)) != 0 &&
+            n++ < most)
+            first[n - 1] = v;
+    return n;
+}
+
+static bool ended_alike(const struct cell *a, const struct cell *b)
+{
+    return a->variant == b->variant && a->status == b->status && (a->ok > 0) == (b->ok > 0) &&
+           strcmp(a->reason ? a->reason : "", b->reason ? b->reason : "") == 0;
+}
+
+static bool add_to_group(struct cell_group *g, const struct cell *c)
+{
+    const struct cell **cells = reallocarray(g->cells, g->count + 1, sizeof(const struct cell *));
+    if (!cells)
+        return false;
+    g->cells = cells;
+    g->cells[g->count++] = c;
+    return true;
+}
+
+int insight_not_ok(const struct run_data *run, struct cell_group **groups, size_t *count)
+{
+    size_t of_variant = 0;
+    *count = 0;
+    *groups = calloc(run->n_cells + 1, sizeof **groups);
+    for (size_t i = 0; *groups && i < run->n_cells; i++) {
+        const struct cell *c = &run->cells[i];
+        if (i && run->cells[i - 1].variant != c->variant)
+            of_variant = *count;
+        size_t g = of_variant;
+        if (c->status == STATUS_OK)
+            continue;
+        while (g < *count && !ended_alike((*groups)[g].cells[0], c))
+            g++;
+        if (!add_to_group(&(*groups)[g], c))
+            return -1;
+        *count += g == *count;
+    }
+    return *groups ? 0 : -1;
+}
+
+void insight_groups_release(struct cell_group *groups, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(groups[i].cells);
+    free(groups);
 }
 
 struct cell_spread insight_spread(const struct run_data *run, const struct cell *c, enum metric metric)
@@ -59,7 +121,8 @@ bool insight_fastest(const struct report_model *m, size_t *variant)
 {
     size_t *order = NULL;
     bool *lost = calloc(m->now.n_variants + 1, sizeof *lost), found = false;
-    if (lost && m->now.n_variants > 1 && cells_by_context(&m->now, &order) == 0) {
+    bool shapes = *m->now.variants[m->reference].shape; /* then contexts compare different work */
+    if (lost && !shapes && m->now.n_variants > 1 && cells_by_context(&m->now, &order) == 0) {
         mark_losers(m, order, lost);
         for (size_t i = 0; !found && i < m->now.n_cells; i++)
             if (!lost[m->now.cells[i].variant]) {

@@ -9,12 +9,29 @@
 struct standing_range {
     double low; /* slowest and fastest of its factors */
     double high;
-    int contexts; /* 0: nothing to compare */
+    int contexts; /* or shapes; 0: nothing to compare */
+    int context;  /* of the last one */
     int fast;
     int slow;
 };
 
-struct standing_range insight_standing(const struct report_model *m, size_t variant);
+/* Against the reference or any other. Of a kernel plan: of all shapes of the variant's kernel. */
+struct standing_range insight_standing(const struct report_model *m, size_t variant, size_t other);
+
+/* The first variant of each name but the reference's, at most `most` of them in `first`; returns how many
+ * there are. Pairs of them are only of use while they are few. */
+enum { INSIGHT_PAIRS_OF_MAX = 4 };
+size_t insight_others(const struct report_model *m, size_t *first, size_t most);
+
+/* The cells of a variant that ended alike: same status, same reason. */
+struct cell_group {
+    const struct cell **cells; /* by context */
+    size_t count;
+};
+
+/* Those that are not OK, in plan order; *groups is for insight_groups_release(). -1: memory is short. */
+int insight_not_ok(const struct run_data *run, struct cell_group **groups, size_t *count);
+void insight_groups_release(struct cell_group *groups, size_t count);
 
 /* How far the counted repetitions of a cell lie apart, as a share of their median. */
 struct cell_spread {

@@ -3,6 +3,7 @@
 #include "reports/model_parts.h"
 #include "results/runs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,13 +94,32 @@ void report_model_release(struct report_model *m)
 struct variant_view report_model_view(const struct report_model *m)
 {
     return (struct variant_view){
-        .run = &m->now, .reference = m->reference, .vs = m->vs, .count = m->n_vs, .metric = m->metric};
+        .run = &m->now,
+        .reference = m->reference,
+        .vs = m->vs,
+        .count = m->n_vs,
+        .metric = m->metric,
+        .kernels = m->kernels_alone,
+    };
+}
+
+const char *report_model_variant(const struct report_model *m, size_t variant)
+{
+    const struct run_variant *v = &m->now.variants[variant];
+    return *v->kernel ? v->kernel : v->name;
+}
+
+bool report_model_first(const struct report_model *m, size_t variant)
+{
+    for (size_t v = 0; v < variant; v++)
+        if (strcmp(report_model_variant(m, v), report_model_variant(m, variant)) == 0)
+            return false;
+    return true;
 }
 
 const char *report_model_reference(const struct report_model *m)
 {
-    const struct run_variant *v = &m->now.variants[m->reference];
-    return *v->kernel ? v->kernel : v->name; /* of a kernel plan: each shape's own */
+    return report_model_variant(m, m->reference);
 }
 
 const char *report_model_bundle(const struct run_info *info)
@@ -108,4 +128,34 @@ const char *report_model_bundle(const struct run_info *info)
     for (const char *p = info->bundle; (p = strstr(p, "artifacts_remote/")); p++)
         cut = p;
     return cut ? cut : info->bundle;
+}
+
+/* How to get from one absolute folder to the other. */
+static void relative(struct buf *out, const char *from, const char *to)
+{
+    size_t same = 0; /* bytes of whole common parts */
+    for (size_t i = 0;; i++) {
+        bool from_ends = !from[i] || from[i] == '/', to_ends = !to[i] || to[i] == '/';
+        if (from_ends && to_ends)
+            same = i;
+        if (from[i] != to[i] || !from[i])
+            break;
+    }
+    for (const char *p = from + same; *p; p++)
+        if (*p == '/' && p[1])
+            buf_puts(out, "../");
+    buf_puts(out, to + same + (to[same] == '/'));
+}
+
+void report_model_link(const struct report_model *m, const char *file, char *out, size_t size)
+{
+    const char *bundle = m->now.info.bundle, *beside = m->req->beside;
+    struct buf folder;
+    buf_init(&folder, (size_t)4 * FS_PATH_MAX);
+    if (beside && *beside == '/' && *bundle == '/')
+        relative(&folder, beside, bundle);
+    else
+        buf_puts(&folder, report_model_bundle(&m->now.info));
+    snprintf(out, size, "%s%s%s", buf_str(&folder), folder.len ? "/" : "", file);
+    buf_release(&folder);
 }

@@ -100,6 +100,7 @@ struct report_model {
     struct kernel_point *kernels; /* in the order of now.cells; none when no cell says its shape */
     struct launch *launches;      /* of kernels[i] the shape and the grid */
     size_t n_kernels;
+    bool kernels_alone; /* every test launched one kernel at a shape that it says: no prompt was processed */
     struct stage_row *stages; /* by context; none where no test ran a model */
     size_t n_stages;
     struct run_details details;
@@ -115,10 +116,17 @@ void report_model_release(struct report_model *m);
 struct variant_view report_model_view(const struct report_model *m);
 const char *report_model_reference(const struct report_model *m);
 
+/* What a summary calls a variant: of a kernel plan one name for all shapes. */
+const char *report_model_variant(const struct report_model *m, size_t variant);
+/* Whether no earlier variant has that name. */
+bool report_model_first(const struct report_model *m, size_t variant);
+
 /* Whether a summary must name it: the others are only counted there. */
 bool report_finding_matters(const struct delta *d);
 
 /* The bundle as people name it: from "artifacts_remote/" on, else the path as stored. "" when unknown. */
 const char *report_model_bundle(const struct run_info *info);
+/* What a link to a file of this run's bundle names. */
+void report_model_link(const struct report_model *m, const char *file, char *out, size_t size);
 
 #endif

@@ -111,5 +111,8 @@ int model_kernels(struct report_model *m, struct err *err)
     if (rc == 0)
         rc = read_stages(m, &extras, err);
     report_extras_release(&extras);
+    m->kernels_alone = m->n_kernels > 0;
+    for (size_t i = 0; i < m->n_kernels; i++)
+        m->kernels_alone &= isfinite(m->launches[i].heads);
     return rc;
 }

@@ -8,13 +8,25 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Least squares over the second half of the test, in bytes a second; the first half holds the loading. NaN
- * for fewer than 8 samples. */
-static double slope(const double *t, const double *bytes, size_t count)
+/* Where the test began to give its memory back: behind the last sample near the largest of the second half.
+ */
+static size_t given_back(const double *bytes, size_t count)
+{
+    double most = 0;
+    for (size_t i = count / 2; i < count; i++)
+        most = fmax(most, bytes[i]);
+    while (count && !(bytes[count - 1] >= 0.99 * most))
+        count--;
+    return count;
+}
+
+/* Least squares from the middle of the test, as the first half holds the loading, to where its memory is
+ * given back, in bytes a second. NaN for fewer than 8 samples. */
+static double slope(const double *t, const double *bytes, size_t first, size_t end)
 {
     size_t n = 0;
     double st = 0, sb = 0, stt = 0, stb = 0;
-    for (size_t i = count / 2; i < count; i++) {
+    for (size_t i = first; i < end; i++) {
         if (!isfinite(t[i]) || !isfinite(bytes[i]))
             continue;
         n++;
@@ -23,7 +35,7 @@ static double slope(const double *t, const double *bytes, size_t count)
     }
     if (n < 8)
         return (double)NAN;
-    for (size_t i = count / 2; i < count; i++) {
+    for (size_t i = first; i < end; i++) {
         if (!isfinite(t[i]) || !isfinite(bytes[i]))
             continue;
         stt += (t[i] - st / (double)n) * (t[i] - st / (double)n);
@@ -39,8 +51,9 @@ static void take_samples(struct memory_row *row, const struct samples *samples)
     const double *bytes = vram ? vram : rss;
     if (!t || !bytes || samples->count == 0)
         return;
-    double own = slope(t, bytes, samples->count);
-    double length = t[samples->count - 1] - t[samples->count / 2];
+    size_t first = samples->count / 2, end = given_back(bytes, samples->count);
+    double own = slope(t, bytes, first, end);
+    double length = end > first ? t[end - 1] - t[first] : 0;
     row->slope = fmax(row->slope, own); /* fmax() takes the number where one is NaN */
     double peak = vram ? row->vram_peak : row->rss_peak;
     row->growing |= own * length > 0.05 * peak && own * length > 1 << 20;

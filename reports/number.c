@@ -56,11 +56,23 @@ struct num num_rate(double per_s)
     return format("%.*f", size >= 9.95 ? 0 : size >= 0.995 ? 1 : 2, per_s);
 }
 
-struct num num_factor(double f)
+struct num num_milliseconds(double ms)
+{
+    return num_fixed(ms, ms < 1 ? 4 : ms < 100 ? 3 : 2);
+}
+
+struct num num_times(double f)
 {
     if (!isfinite(f))
         return none();
-    return f >= 0.05 || f == 0 ? format("%.2fx", f) : format("%.2gx", f);
+    if (f != 0 && f < 0.05)
+        return format("%.2g", f);
+    return format("%.*f", f < 9.995 ? 2 : f < 99.95 ? 1 : 0, f);
+}
+
+struct num num_factor(double f)
+{
+    return isfinite(f) ? format("%.36sx", num_times(f).s) : none();
 }
 
 struct num num_factor_error(double f, double err)
@@ -83,7 +95,13 @@ struct num num_growth(double f)
 
 struct num num_percent(double fraction)
 {
-    return isfinite(fraction) ? format("%.3g %%", fraction * 100) : none();
+    double percent = fabs(fraction) * 100;
+    if (!isfinite(fraction))
+        return none();
+    if (percent >= 99.95)
+        return format("%.0f %%", fraction * 100);
+    return percent < 0.995 ? format("%.2g %%", fraction * 100)
+                           : format("%.3g %%", round(fraction * 1000) / 10);
 }
 
 struct num num_change(double fraction)

@@ -7,10 +7,10 @@
 /* CDNA: four SIMDs of eight waves, 512 registers a lane, VGPRs and AGPRs in one pool. NVIDIA: four partitions
  * of 16384 registers, which are 512 a lane of one warp. */
 static const struct gpu_limits table[] = {
-    {"gfx90a", 65536, 4 * 512, 104, 32, 64, 8},
-    {"gfx942", 65536, 4 * 512, 304, 32, 64, 8},
-    {"sm_80", 167936, 4 * 512, 108, 64, 32, 8},
-    {"sm_90", 232448, 4 * 512, 132, 64, 32, 8},
+    {"gfx90a", 65536, 4 * 512, 104, 32, 0, 64, 8, false},
+    {"gfx942", 65536, 4 * 512, 304, 32, 0, 64, 8, false},
+    {"sm_80", 167936, 4 * 512, 108, 64, 32, 32, 8, true},
+    {"sm_90", 232448, 4 * 512, 132, 64, 32, 32, 8, true},
 };
 
 const struct gpu_limits *gpu_limits_of(const char *arch)
@@ -51,9 +51,12 @@ struct occupancy occupancy_of(const struct kernel_use *k, const struct gpu_limit
     o.lanes_used = k->threads / (o.waves_per_block * g->lanes);
     o.by_registers = waves_by_registers(k, g);
     o.by_lds = k->lds > 0 ? floor(g->lds / k->lds) * o.waves_per_block : (double)NAN;
-    o.waves = fmin(g->waves, fmin(o.by_registers, o.by_lds)); /* fmin() takes the number where one is NaN */
+    double by_blocks = g->blocks ? g->blocks * o.waves_per_block : INFINITY;
+    /* fmin() takes the number where one is NaN */
+    o.waves = fmin(fmin(g->waves, by_blocks), fmin(o.by_registers, o.by_lds));
     o.limit = o.by_lds <= o.waves                               ? LIMIT_LDS
               : o.by_registers <= o.waves && o.waves < g->waves ? LIMIT_REGISTERS
+              : by_blocks <= o.waves && o.waves < g->waves      ? LIMIT_BLOCKS
                                                                 : LIMIT_SLOTS;
     o.blocks = floor(o.waves / o.waves_per_block);
     return o;

@@ -15,8 +15,10 @@ struct gpu_limits {
     double register_pool; /* waves x registers of a lane that a unit holds */
     int units;            /* compute units of the device */
     int waves;            /* a unit holds at most */
+    int blocks;           /* likewise; 0: as many as their waves */
     int lanes;            /* of a wave */
     int register_granule;
+    bool nvidia; /* whose words are warp, SM and shared memory */
 };
 
 /* NULL for an architecture that is not in the table. */
@@ -31,7 +33,7 @@ struct kernel_use {
     double threads; /* a block */
 };
 
-enum occupancy_limit { LIMIT_NONE, LIMIT_REGISTERS, LIMIT_LDS, LIMIT_SLOTS };
+enum occupancy_limit { LIMIT_NONE, LIMIT_REGISTERS, LIMIT_LDS, LIMIT_SLOTS, LIMIT_BLOCKS };
 
 struct occupancy {
     double waves_per_block;

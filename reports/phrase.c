@@ -1,9 +1,9 @@
 #include "reports/phrase.h"
 
-#include "reports/number.h"
 #include "reports/tables.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +69,44 @@ void phrase_contexts(struct buf *out, enum report_lang lang, const struct run_da
         for (size_t i = first; i < n; i++)
             buf_printf(out, "%s%d", i > first ? ", " : "", list[i].context);
     free(list);
+}
+
+struct num phrase_at(enum report_lang lang, int context)
+{
+    return context ? phrase_count(lang, context, MSG_AT_CONTEXT, MSG_AT_CONTEXT) : (struct num){""};
+}
+
+void phrase_where(struct buf *out, enum report_lang lang, int contexts, int context, bool shapes)
+{
+    if (contexts > 1)
+        message_plain(out, lang, shapes ? MSG_AT_SHAPES : MSG_AT_CONTEXTS);
+    else if (context > 0)
+        message_plain(out, lang, MSG_AT_CONTEXT, num_int(context).s);
+}
+
+void phrase_cells(struct buf *out, enum report_lang lang, const struct cell *const *cells, size_t count)
+{
+    for (size_t i = 0; i < count && i < CONTEXTS_LISTED_MAX; i++)
+        buf_printf(out, "%s%d", i ? ", " : "", cells[i]->context);
+    if (count > CONTEXTS_LISTED_MAX)
+        message_plain(out, lang, MSG_AND_MORE, num_int((int64_t)(count - CONTEXTS_LISTED_MAX)).s);
+}
+
+struct num phrase_count(enum report_lang lang, int n, enum msg one, enum msg many)
+{
+    struct num out;
+    struct buf b;
+    buf_init(&b, 256);
+    message_plain(&b, lang, n == 1 ? one : many, num_int(n).s);
+    snprintf(out.s, sizeof out.s, "%s", buf_str(&b));
+    buf_release(&b);
+    return out;
+}
+
+struct num phrase_waves(enum report_lang lang, double waves, bool nvidia)
+{
+    return phrase_count(lang, (int)waves, nvidia ? MSG_WARPS_ONE : MSG_WAVES_ONE,
+                        nvidia ? MSG_WARPS_MANY : MSG_WAVES_MANY);
 }
 
 static bool all_alike(const struct context_value *list, size_t n)

@@ -6,6 +6,7 @@
 
 #include "common/buf.h"
 #include "reports/message.h"
+#include "reports/number.h"
 #include "results/run_data.h"
 
 enum { PHRASE_MAX = 8192, CONTEXTS_LISTED_MAX = 16 };
@@ -15,6 +16,16 @@ void phrase_ratio(struct buf *out, enum report_lang lang, double ratio);
 /* "4096, 8192, 16384": the contexts of a run, ascending; "256 to 25600 (100 of them)" when they are many. A
  * context of 0 is none: other tools' benchmarks have no prompt. */
 void phrase_contexts(struct buf *out, enum report_lang lang, const struct run_data *run);
+/* " at every context measured", " at 4096" when that was all, "" when it is no context. */
+void phrase_where(struct buf *out, enum report_lang lang, int contexts, int context, bool shapes);
+/* " at 4096"; "" for no context. */
+struct num phrase_at(enum report_lang lang, int context);
+/* "4096, 8192 and 3 more": of the run's cells in the list. */
+void phrase_cells(struct buf *out, enum report_lang lang, const struct cell *const *cells, size_t count);
+/* "1 cell", "2 cells" */
+struct num phrase_count(enum report_lang lang, int n, enum msg one, enum msg many);
+/* "1 wave", "2 warps" */
+struct num phrase_waves(enum report_lang lang, double waves, bool nvidia);
 /* "n1 (4), n2 (8)": the machines with how many tests each ran, in order of appearance. */
 void phrase_hosts(struct buf *out, const struct run_data *run);
 /* "4096: 180 s, 8192: 600 s", or one value when all are the same. */

@@ -27,30 +27,16 @@ static const struct line_style styles[LINES_MAX] = {
     {"#C23B6B", 1, 10}, {"#4B8B3B", 2, 12}, {"#8A63C9", 4, 6}, {"#B07C2A", 5, 1},
 };
 
-/* What a picture calls a variant: of a kernel plan one name for all shapes. */
-static const char *line_name(const struct report_model *m, size_t variant)
-{
-    const struct run_variant *v = &m->now.variants[variant];
-    return *v->kernel ? v->kernel : v->name;
-}
-
-static bool named_before(const struct report_model *m, size_t variant)
-{
-    for (size_t v = 0; v < variant; v++)
-        if (strcmp(line_name(m, v), line_name(m, variant)) == 0)
-            return true;
-    return false;
-}
-
 /* A variant looks the same in every picture of a report: the reference first, the others as the plan lists
  * them. */
 static size_t style_of(const struct report_model *m, size_t variant)
 {
     size_t n = 0;
-    if (strcmp(line_name(m, variant), line_name(m, m->reference)) == 0)
+    if (strcmp(report_model_variant(m, variant), report_model_variant(m, m->reference)) == 0)
         return 0;
-    for (size_t v = 0; strcmp(line_name(m, v), line_name(m, variant)) != 0; v++)
-        n += !named_before(m, v) && strcmp(line_name(m, v), line_name(m, m->reference)) != 0;
+    for (size_t v = 0; strcmp(report_model_variant(m, v), report_model_variant(m, variant)) != 0; v++)
+        n += report_model_first(m, v) &&
+             strcmp(report_model_variant(m, v), report_model_variant(m, m->reference)) != 0;
     return n + 1;
 }
 
@@ -74,6 +60,19 @@ static void axis(struct buf *out, const char *which, enum report_lang lang, enum
     buf_printf(out, "set %s '%s'\n", which, message(lang, id));
 }
 
+static enum msg time_word(const struct report_model *m)
+{
+    return m->kernels_alone || m->metric == METRIC_KERNEL_MS ? MSG_PLOT_KERNEL
+           : m->metric == METRIC_WALL_S                      ? MSG_PLOT_WALL
+                                                             : MSG_PLOT_PREFILL;
+}
+
+/* What a kernel takes is read in milliseconds, whatever it was stored in. */
+static double time_of(const struct report_model *m, double v)
+{
+    return m->kernels_alone && m->metric == METRIC_PREFILL_S ? v * 1e3 : v;
+}
+
 static void picture(struct buf *out)
 {
     buf_puts(out, "reset\n"
@@ -90,11 +89,13 @@ static void with_line(struct buf *out, size_t i, bool points)
         buf_printf(out, " pt %d ps 0.8", s->point);
 }
 
-static void n_squared_guide(struct buf *out, const struct scaling *s, enum report_lang lang)
+static void n_squared_guide(struct buf *out, const struct report_model *m, const struct scaling *s,
+                            enum report_lang lang)
 {
     const struct scaling_row *first = &s->rows[0], *last = &s->rows[s->count - 1];
     buf_printf(out, "[%d:%d] %.9g*(x/%d.0)**2 with lines lw 1 dt 3 lc rgb 'black' title '%s'", first->context,
-               last->context, first->prefill_s, first->context, message(lang, MSG_PLOT_N_SQUARED));
+               last->context, time_of(m, first->prefill_s), first->context,
+               message(lang, MSG_PLOT_N_SQUARED));
 }
 
 /* Room at both ends, so that no point sits on the frame. */
@@ -130,7 +131,7 @@ static void context_tics(struct buf *out, const struct scaling_set *set)
 }
 
 /* More points than a reader can tell apart are thinned out, evenly on the logarithmic axis. */
-static void scaling_rows(struct buf *out, const struct scaling *s)
+static void scaling_rows(struct buf *out, const struct report_model *m, const struct scaling *s)
 {
     double distance = pow((double)s->rows[s->count - 1].context / s->rows[0].context, 1.0 / MARKS_MAX);
     double before = 0;
@@ -138,7 +139,7 @@ static void scaling_rows(struct buf *out, const struct scaling *s)
         const struct scaling_row *row = &s->rows[k];
         if (s->count > MARKS_MAX && k + 1 < s->count && row->context < before * distance)
             continue;
-        buf_printf(out, "%d %.9g\n", row->context, row->prefill_s);
+        buf_printf(out, "%d %.9g\n", row->context, time_of(m, row->prefill_s));
         before = row->context;
     }
 }
@@ -162,7 +163,7 @@ bool plot_script_prefill(struct buf *out, const struct report_model *m, enum rep
         return false;
     picture(out);
     axis(out, "xlabel", lang, MSG_PLOT_CONTEXT);
-    axis(out, "ylabel", lang, MSG_PLOT_PREFILL);
+    axis(out, "ylabel", lang, time_word(m));
     buf_puts(out, "set logscale xy\nset format y '%g'\n");
     context_tics(out, &m->scaling);
     context_range(out, &m->scaling);
@@ -171,11 +172,11 @@ bool plot_script_prefill(struct buf *out, const struct report_model *m, enum rep
         if (style_of(m, s->variant) >= LINES_MAX)
             continue;
         buf_printf(out, "$d%zu << END\n", i);
-        scaling_rows(out, s);
+        scaling_rows(out, m, s);
         buf_puts(out, "END\n");
     }
     buf_puts(out, "plot ");
-    n_squared_guide(out, guide, lang);
+    n_squared_guide(out, m, guide, lang);
     for (size_t i = 0; i < m->scaling.count; i++) {
         size_t style = style_of(m, m->scaling.items[i].variant);
         if (style >= LINES_MAX)
@@ -223,7 +224,8 @@ static void bar_lines(const struct report_model *m, struct bars *b)
             continue;
         b->low = fmin(b->low, d->factor);
         b->high = fmax(b->high, d->factor);
-        while (k < b->lines && strcmp(line_name(m, b->line[k]), line_name(m, d->variant)) != 0)
+        while (k < b->lines &&
+               strcmp(report_model_variant(m, b->line[k]), report_model_variant(m, d->variant)) != 0)
             k++;
         if (k == b->lines && k < LINES_MAX && style_of(m, d->variant) < LINES_MAX)
             b->line[b->lines++] = d->variant;
@@ -234,7 +236,7 @@ static void bar_lines(const struct report_model *m, struct bars *b)
 static double bar_height(const struct report_model *m, size_t line, const struct cell *group)
 {
     for (size_t v = 0; v < m->now.n_variants; v++)
-        if (strcmp(line_name(m, v), line_name(m, line)) == 0 &&
+        if (strcmp(report_model_variant(m, v), report_model_variant(m, line)) == 0 &&
             run_data_counterpart(&m->now, v, m->reference) == group->variant)
             return compare_pair(&m->now, v, m->reference, group->context, m->metric).factor;
     return (double)NAN;
@@ -293,7 +295,7 @@ bool plot_script_speedup(struct buf *out, const struct report_model *m, enum rep
     for (size_t k = 0; k < b.lines; k++) {
         buf_printf(out, ", $d using %zu%s lc rgb '%s' title ", k + 2, k ? "" : ":xtic(1)",
                    styles[style_of(m, b.line[k])].colour);
-        plot_label(out, line_name(m, b.line[k]));
+        plot_label(out, report_model_variant(m, b.line[k]));
     }
     buf_putc(out, '\n');
     return true;
@@ -357,14 +359,15 @@ bool plot_script_memory(struct buf *out, const struct report_model *m, enum repo
 }
 
 /* Whether there is one. */
-static bool band(struct buf *out, const struct delta *d)
+static bool band(struct buf *out, const struct report_model *m, const struct delta *d)
 {
     if (!isfinite(d->history_median))
         return false;
     buf_printf(out,
                "set object 1 rectangle from graph 0, first %.9g to graph 1, first %.9g behind "
                "fc rgb 'gray' fs solid 0.25 noborder\n",
-               d->history_median * (1 - d->threshold), d->history_median * (1 + d->threshold));
+               time_of(m, d->history_median) * (1 - d->threshold),
+               time_of(m, d->history_median) * (1 + d->threshold));
     return true;
 }
 
@@ -383,12 +386,12 @@ bool plot_script_history(struct buf *out, const struct report_model *m, const st
     bool banded = false, changed = false;
     picture(out);
     axis(out, "xlabel", lang, MSG_PLOT_NIGHT);
-    axis(out, "ylabel", lang, MSG_PLOT_PREFILL);
+    axis(out, "ylabel", lang, time_word(m));
     for (size_t i = 0; i < m->comparison.count; i++) {
         const struct delta *d = &m->comparison.deltas[i];
         if (d->metric == series->metric && d->context == series->context &&
             strcmp(d->variant, series->variant) == 0)
-            banded |= band(out, d);
+            banded |= band(out, m, d);
     }
     for (size_t i = 0; i < m->n_changes; i++)
         if (m->changes[i].series == series) {
@@ -397,10 +400,11 @@ bool plot_script_history(struct buf *out, const struct report_model *m, const st
         }
     buf_puts(out, "set offsets graph 0.02, graph 0.02, graph 0.1, graph 0.1\n$d << END\n");
     for (size_t i = 0; i < series->count; i++)
-        buf_printf(out, "%td %.9g\n", (ptrdiff_t)i - (ptrdiff_t)series->count, series->points[i].median);
+        buf_printf(out, "%td %.9g\n", (ptrdiff_t)i - (ptrdiff_t)series->count,
+                   time_of(m, series->points[i].median));
     buf_puts(out, "END\n");
     if (now && isfinite(now->median[series->metric]))
-        buf_printf(out, "$n << END\n0 %.9g\nEND\n", now->median[series->metric]);
+        buf_printf(out, "$n << END\n0 %.9g\nEND\n", time_of(m, now->median[series->metric]));
     buf_printf(out, "plot $d using 1:2 title '%s'", message(lang, MSG_PLOT_NIGHTS));
     with_line(out, 0, true);
     if (now && isfinite(now->median[series->metric]))

@@ -6,6 +6,7 @@
 #include "reports/section.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SECTIONS_MAX = 24 };
@@ -47,10 +48,20 @@ static const enum msg titles[REPORT_KIND_COUNT] = {
     [REPORT_NIGHTLY] = MSG_TITLE_NIGHTLY,
 };
 
+/* A report of prefill of a run that measured something else is of what it measured. */
+static enum msg title_of(const struct report_model *m)
+{
+    if (m->req->kind != REPORT_PREFILL)
+        return titles[m->req->kind];
+    return m->kernels_alone                ? MSG_TITLE_KERNELS
+           : m->metric == METRIC_PREFILL_S ? MSG_TITLE_PREFILL
+                                           : MSG_TITLE_TIMES;
+}
+
 static void title(const struct report_model *m, struct md *w)
 {
     buf_puts(w->out, "# ");
-    md_say(w, titles[m->req->kind], m->now.info.ticket, m->now.info.node);
+    md_say(w, title_of(m), m->now.info.ticket, m->now.info.node);
     md_end(w);
     md_para(w, MSG_BYLINE, m->now.info.date, m->now.info.run_id, run_status_name(m->now.info.status));
 }
@@ -72,6 +83,12 @@ static void summaries(const struct report_model *m, struct md *body)
         md_language(body);
 }
 
+/* What was asked for, or the sections of kernels where there is no prompt to report of. */
+static section_fn *const *layout_of(const struct report_model *m)
+{
+    return layout[m->req->kind == REPORT_PREFILL && m->kernels_alone ? REPORT_KERNEL : m->req->kind];
+}
+
 static void write_markdown(const struct report_model *m, struct buf *out)
 {
     struct md body = {.out = out, .lang = body_lang(m->req)};
@@ -79,8 +96,9 @@ static void write_markdown(const struct report_model *m, struct buf *out)
     summaries(m, &body);
     if (*m->plots.unavailable)
         md_para(&body, MSG_PLOTS_UNAVAILABLE, m->plots.unavailable);
-    for (size_t i = 0; i < SECTIONS_MAX && layout[m->req->kind][i]; i++)
-        layout[m->req->kind][i](m, &body);
+    section_fn *const *sections = layout_of(m);
+    for (size_t i = 0; i < SECTIONS_MAX && sections[i]; i++)
+        sections[i](m, &body);
 }
 
 static int write_html(const struct report_model *m, const struct buf *markdown, struct buf *out,
@@ -150,6 +168,17 @@ int report_assets_beside(const char *output, char *dir, char *href, struct err *
         return err_set(err, ERR_INPUT, "%.200s...: the path is too long", output);
     snprintf(href, FS_PATH_MAX, "%s", dir + (slash ? slash + 1 - output : 0));
     return 0;
+}
+
+bool report_folder(const char *output, char folder[FS_PATH_MAX])
+{
+    const char *slash = strrchr(output, '/');
+    char dir[FS_PATH_MAX];
+    int n = snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - output + 1) : 1, slash ? output : ".");
+    char *real = n < FS_PATH_MAX ? realpath(dir, NULL) : NULL;
+    n = snprintf(folder, FS_PATH_MAX, "%s", real ? real : "");
+    free(real);
+    return n > 0 && n < FS_PATH_MAX;
 }
 
 /* Index of a word in a table, or count. */

@@ -46,6 +46,8 @@ struct report_request {
     size_t n_langs;                            /* 0: English */
     const char *asset_dir;  /* folder for plots, made when missing; NULL: none beside the report */
     const char *asset_href; /* how the Markdown names that folder, relative to itself; NULL: asset_dir */
+    const char *beside; /* absolute folder that the document will stand in: its links start there; NULL: they
+                           start where people keep artifacts_remote/ */
     struct compare_options compare;
 };
 
@@ -61,6 +63,9 @@ int report_render_both(const struct report_request *req, struct buf *markdown, s
 /* Where the plots of a Markdown report go when nobody says: "<output without .md>.plots", named relative to
  * the report. dir and href: char[FS_PATH_MAX]. */
 int report_assets_beside(const char *output, char *dir, char *href, struct err *err);
+
+/* The absolute folder of that output file, for `beside`; false when there is none yet. */
+bool report_folder(const char *output, char folder[FS_PATH_MAX]);
 
 /* Words of the command line. False for an unknown one. */
 bool report_kind_from_name(const char *name, enum report_kind *out);

@@ -85,6 +85,14 @@ void resources_release(struct variant_resources *r)
     *r = (struct variant_resources){0};
 }
 
+bool resources_nvidia(const struct variant_resources *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].limits)
+            return list[i].limits->nvidia;
+    return false;
+}
+
 const struct port_use *resources_bound(const struct kernel_resources *k)
 {
     const struct port_use *most = NULL;

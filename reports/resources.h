@@ -42,6 +42,9 @@ struct variant_resources {
 int resources_decode(const char *body, const char *place, struct variant_resources *out, struct err *err);
 void resources_release(struct variant_resources *r);
 
+/* Whether the first of them with a known architecture is NVIDIA's: then its words are used. */
+bool resources_nvidia(const struct variant_resources *list, size_t count);
+
 /* The port that the hot loop is bound by; NULL when nothing is known of ports. */
 const struct port_use *resources_bound(const struct kernel_resources *k);
 

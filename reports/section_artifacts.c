@@ -4,7 +4,6 @@
 
 #include "common/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { FILES_SHOWN_MAX = 60 };
@@ -23,7 +22,6 @@ static void bundle(const struct run_info *i, enum msg id, struct md *w)
 
 static void files(const struct report_model *m, struct md *w)
 {
-    const char *folder = report_model_bundle(&m->now.info);
     struct table t;
     table_init(&t);
     table_column(&t, message(w->lang, MSG_COL_FILE), false);
@@ -32,7 +30,7 @@ static void files(const struct report_model *m, struct md *w)
     for (size_t i = 0; i < m->details.n_files && i < FILES_SHOWN_MAX; i++) {
         const struct run_file *f = &m->details.files[i];
         char path[FS_PATH_MAX + DETAILS_PATH_MAX];
-        snprintf(path, sizeof path, "%s/%s", folder, f->path);
+        report_model_link(m, f->path, path, sizeof path);
         table_link(&t, f->path, path);
         table_text(&t, num_bytes((double)f->size).s);
         table_code(&t, f->sha256);

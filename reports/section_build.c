@@ -58,16 +58,22 @@ static void builds(const struct report_model *m, struct md *w)
         log_hash(m, v, &t);
         buf_release(&gates);
     }
+    table_drop_empty(&t, 3);
     md_table(w, &t);
     table_release(&t);
 }
 
-static const char *limit_word(enum occupancy_limit l, enum report_lang lang)
+static const char *limit_word(enum occupancy_limit l, bool nvidia, enum report_lang lang)
 {
     static const enum msg words[] = {[LIMIT_NONE] = MSG_LIMIT_NONE,
                                      [LIMIT_REGISTERS] = MSG_LIMIT_REGISTERS,
                                      [LIMIT_LDS] = MSG_LIMIT_LDS,
-                                     [LIMIT_SLOTS] = MSG_LIMIT_SLOTS};
+                                     [LIMIT_SLOTS] = MSG_LIMIT_SLOTS,
+                                     [LIMIT_BLOCKS] = MSG_LIMIT_BLOCKS};
+    if (nvidia && l == LIMIT_LDS)
+        return message(lang, MSG_LIMIT_SHARED);
+    if (nvidia && l == LIMIT_SLOTS)
+        return message(lang, MSG_LIMIT_WARPS);
     return message(lang, words[l]);
 }
 
@@ -86,32 +92,36 @@ static void kernel_row(const struct report_model *m, size_t variant, const struc
     table_text(t, num_fixed(k->use.threads, 0).s);
     table_text(t, num_percent(k->has_occupancy ? k->occupancy.lanes_used : nan).s);
     table_text(t, num_fixed(k->has_occupancy ? k->occupancy.waves : nan, 0).s);
-    table_text(t, k->has_occupancy ? limit_word(k->occupancy.limit, lang) : NUM_NONE);
+    table_text(t, k->has_occupancy
+                      ? limit_word(k->occupancy.limit, resources_nvidia(&m->resources[variant], 1), lang)
+                      : NUM_NONE);
 }
 
 static void kernels(const struct report_model *m, struct md *w)
 {
     struct table t;
+    bool nvidia = resources_nvidia(m->resources, m->now.n_variants);
     table_init(&t);
     table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
     table_column(&t, message(w->lang, MSG_COL_KERNEL_SYMBOL), false);
     table_column(&t, message(w->lang, MSG_COL_ARCH), false);
-    table_column(&t, "VGPR", true);
+    table_column(&t, nvidia ? message(w->lang, MSG_COL_REGISTERS) : "VGPR", true);
     table_column(&t, "AGPR", true);
     table_column(&t, "SGPR", true);
-    table_column(&t, message(w->lang, MSG_COL_SCRATCH), true);
-    table_column(&t, message(w->lang, MSG_COL_LDS), true);
+    table_column(&t, message(w->lang, nvidia ? MSG_COL_LOCAL : MSG_COL_SCRATCH), true);
+    table_column(&t, message(w->lang, nvidia ? MSG_COL_SHARED : MSG_COL_LDS), true);
     table_column(&t, message(w->lang, MSG_COL_THREADS), true);
     table_column(&t, message(w->lang, MSG_COL_LANES), true);
-    table_column(&t, message(w->lang, MSG_COL_WAVES), true);
+    table_column(&t, message(w->lang, nvidia ? MSG_COL_WARPS : MSG_COL_WAVES), true);
     table_column(&t, message(w->lang, MSG_COL_LIMIT), false);
     for (size_t v = 0; v < m->now.n_variants; v++)
         for (size_t i = 0; i < m->resources[v].count; i++)
             kernel_row(m, v, &m->resources[v].kernels[i], &t, w->lang);
+    table_drop_empty(&t, 3);
     if (table_rows(&t)) {
         md_heading(w, 3, MSG_H_RESOURCES);
         md_table(w, &t);
-        md_para(w, MSG_RESOURCES_NOTE);
+        md_para(w, nvidia ? MSG_RESOURCES_NOTE_NVIDIA : MSG_RESOURCES_NOTE);
     }
     table_release(&t);
 }

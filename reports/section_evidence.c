@@ -3,27 +3,32 @@
  * consequence. */
 #include "reports/insight.h"
 #include "reports/number.h"
+#include "reports/phrase.h"
 #include "reports/section.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Below this share of its lanes a wave counts as partly empty. */
 #define LANES_FULL 0.95
 
-static void scratch(const struct kernel_resources *k, struct md *w)
+static void scratch(const struct kernel_resources *k, bool nvidia, struct md *w)
 {
     if (!(k->use.scratch > 0))
         return;
-    md_item(w, MSG_EVIDENCE_SCRATCH, k->name, num_fixed(k->use.scratch, 0).s, num_fixed(k->use.vgprs, 0).s);
+    md_item(w, nvidia ? MSG_EVIDENCE_LOCAL : MSG_EVIDENCE_SCRATCH, k->name, num_fixed(k->use.scratch, 0).s,
+            num_fixed(k->use.vgprs, 0).s);
 }
 
 static void held_by_lds(const struct kernel_resources *k, const struct gpu_limits *g, struct md *w)
 {
     const struct occupancy *o = &k->occupancy;
     if (o->limit == LIMIT_LDS && o->waves < WAVES_TO_HIDE)
-        md_item(w, MSG_EVIDENCE_LDS, k->name, num_fixed(k->use.lds, 0).s, num_fixed(g->lds, 0).s,
-                num_fixed(o->blocks, 0).s, num_fixed(o->waves, 0).s, num_fixed(k->use.vgprs, 0).s,
+        md_item(w, g->nvidia ? MSG_EVIDENCE_SHARED : MSG_EVIDENCE_LDS, k->name, num_fixed(k->use.lds, 0).s,
+                num_fixed(g->lds, 0).s,
+                phrase_count(w->lang, (int)o->blocks, MSG_BLOCKS_ONE, MSG_BLOCKS_MANY).s,
+                phrase_waves(w->lang, o->waves, g->nvidia).s, num_fixed(k->use.vgprs, 0).s,
                 num_fixed(o->by_registers, 0).s);
 }
 
@@ -31,16 +36,17 @@ static void held_by_registers(const struct kernel_resources *k, const struct gpu
 {
     const struct occupancy *o = &k->occupancy;
     if (o->limit == LIMIT_REGISTERS && o->waves < WAVES_TO_HIDE)
-        md_item(w, MSG_EVIDENCE_REGISTERS, k->name, num_fixed(k->use.vgprs, 0).s,
-                num_fixed(k->use.agprs, 0).s, num_fixed(o->waves, 0).s, num_int(g->waves).s);
+        md_item(w, g->nvidia ? MSG_EVIDENCE_REGISTERS_NVIDIA : MSG_EVIDENCE_REGISTERS, k->name,
+                num_fixed(k->use.vgprs, 0).s, num_fixed(k->use.agprs, 0).s, num_fixed(o->waves, 0).s,
+                num_int(g->waves).s);
 }
 
 static void empty_lanes(const struct kernel_resources *k, const struct gpu_limits *g, struct md *w)
 {
     const struct occupancy *o = &k->occupancy;
     if (o->lanes_used < LANES_FULL)
-        md_item(w, MSG_EVIDENCE_LANES, k->name, num_fixed(k->use.threads, 0).s, num_percent(o->lanes_used).s,
-                num_int(g->lanes).s);
+        md_item(w, g->nvidia ? MSG_EVIDENCE_LANES_NVIDIA : MSG_EVIDENCE_LANES, k->name,
+                num_fixed(k->use.threads, 0).s, num_percent(o->lanes_used).s, num_int(g->lanes).s);
     if (k->useful_threads < LANES_FULL * k->use.threads)
         md_item(w, MSG_EVIDENCE_IDLE_THREADS, k->name, num_fixed(k->useful_threads, 0).s,
                 num_fixed(k->use.threads, 0).s);
@@ -49,7 +55,8 @@ static void empty_lanes(const struct kernel_resources *k, const struct gpu_limit
 static void small_grid(const struct kernel_resources *k, const struct gpu_limits *g, struct md *w)
 {
     if (k->blocks < g->units)
-        md_item(w, MSG_EVIDENCE_GRID, k->name, num_fixed(k->blocks, 0).s, num_int(g->units).s);
+        md_item(w, g->nvidia ? MSG_EVIDENCE_GRID_NVIDIA : MSG_EVIDENCE_GRID, k->name,
+                num_fixed(k->blocks, 0).s, num_int(g->units).s);
 }
 
 static void rereads(const struct kernel_resources *k, struct md *w)
@@ -71,38 +78,53 @@ static void ports(const struct kernel_resources *k, struct md *w)
     buf_release(&all);
 }
 
-static void together(const struct kernel_resources *k, struct md *w)
+static void together(const struct kernel_resources *k, const struct gpu_limits *g, struct md *w)
 {
     const struct occupancy *o = &k->occupancy;
     if (o->waves == 1 && o->lanes_used < LANES_FULL)
-        md_item(w, MSG_EVIDENCE_TOGETHER, num_percent(o->lanes_used).s);
+        md_item(w, g->nvidia ? MSG_EVIDENCE_TOGETHER_NVIDIA : MSG_EVIDENCE_TOGETHER,
+                num_percent(o->lanes_used).s);
 }
 
 static void kernel(const struct kernel_resources *k, const struct gpu_limits *limits, struct md *w)
 {
-    scratch(k, w);
-    if (k->has_occupancy) {
+    scratch(k, limits && limits->nvidia, w);
+    if (limits && k->has_occupancy) {
         held_by_lds(k, limits, w);
         held_by_registers(k, limits, w);
         empty_lanes(k, limits, w);
         small_grid(k, limits, w);
-        together(k, w);
+        together(k, limits, w);
     }
     rereads(k, w);
     ports(k, w);
 }
 
+static void slow_title(const struct report_model *m, size_t variant, const struct standing_range *s,
+                       struct md *w)
+{
+    struct num low = num_times(1 / s->high), high = num_times(1 / s->low);
+    struct buf times;
+    buf_init(&times, 128);
+    if (strcmp(low.s, high.s) == 0)
+        buf_puts(&times, low.s);
+    else
+        message_plain(&times, w->lang, MSG_RANGE, low.s, high.s);
+    md_say(w, MSG_EVIDENCE_OF_SLOW, report_model_variant(m, variant), report_model_reference(m),
+           buf_str(&times));
+    buf_release(&times);
+}
+
 static void title_of(const struct report_model *m, size_t variant, struct md *w)
 {
-    struct standing_range s = insight_standing(m, variant);
-    char path[DETAILS_PATH_MAX + FS_PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s/resources.json", report_model_bundle(&m->now.info),
-             m->now.variants[variant].name);
+    struct standing_range s = insight_standing(m, variant, m->reference);
+    char file[DETAILS_PATH_MAX], path[DETAILS_PATH_MAX + FS_PATH_MAX];
+    snprintf(file, sizeof file, "%s/resources.json", m->now.variants[variant].name);
+    report_model_link(m, file, path, sizeof path);
     if (variant != m->reference && s.contexts && s.slow == s.contexts)
-        md_say(w, MSG_EVIDENCE_OF_SLOW, m->now.variants[variant].name, report_model_reference(m),
-               num_fixed(1 / s.high, 2).s, num_fixed(1 / s.low, 2).s);
+        slow_title(m, variant, &s, w);
     else
-        md_say(w, MSG_EVIDENCE_OF, m->now.variants[variant].name);
+        md_say(w, MSG_EVIDENCE_OF, report_model_variant(m, variant));
     md_say(w, MSG_EVIDENCE_SOURCE, m->resources[variant].arch);
     md_link(w, "resources.json", path);
     md_say(w, MSG_COLON);

@@ -1,6 +1,7 @@
 /* Instability: what says that the node or a kernel cannot be relied upon, with the evidence. */
 #include "reports/insight.h"
 #include "reports/number.h"
+#include "reports/phrase.h"
 #include "reports/section.h"
 
 #include <math.h>
@@ -12,8 +13,10 @@ static void stops(const struct report_model *m, struct md *w)
         if (!insight_unstable(t->status))
             continue;
         md_bullet(w);
-        md_say(w, MSG_UNSTABLE_TEST, m->now.variants[t->variant].name, num_int(t->context).s,
-               num_int(t->repetition).s, status_name(t->status), num_duration(t->value[METRIC_WALL_S]).s);
+        md_say(w, MSG_CELL, m->now.variants[t->variant].name, phrase_at(w->lang, t->context).s);
+        if (t->repetition) /* the older layout numbers single tests 0 */
+            md_say(w, MSG_UNSTABLE_REPETITION, num_int(t->repetition).s);
+        md_say(w, MSG_UNSTABLE_TEST, status_name(t->status), num_duration(t->value[METRIC_WALL_S]).s);
         if (*t->reason)
             md_say(w, MSG_BECAUSE, t->reason);
         md_line(w);
@@ -26,8 +29,9 @@ static void dirty_node(const struct report_model *m, struct md *w)
         const struct memory_row *r = &m->memory[i];
         if (!r->kept)
             continue;
-        md_item(w, MSG_UNSTABLE_MEMORY, m->now.variants[r->cell->variant].name, num_int(r->cell->context).s,
-                num_bytes(r->vram_before).s, num_bytes(r->vram_after).s);
+        md_item(w, MSG_UNSTABLE_MEMORY, m->now.variants[r->cell->variant].name,
+                phrase_at(w->lang, r->cell->context).s, num_bytes(r->vram_before).s,
+                num_bytes(r->vram_after).s);
     }
 }
 
@@ -38,9 +42,9 @@ static void scattered(const struct report_model *m, struct md *w)
         struct cell_spread s = insight_spread(&m->now, c, m->metric);
         if (!(s.relative > SPREAD_LIMIT))
             continue;
-        md_item(w, MSG_UNSTABLE_SPREAD, m->now.variants[c->variant].name, num_int(c->context).s,
-                num_int(s.n).s, num_seconds(s.low).s, num_seconds(s.high).s, num_percent(s.relative).s,
-                metric_info(m->metric)->unit);
+        md_item(w, MSG_UNSTABLE_SPREAD, m->now.variants[c->variant].name, phrase_at(w->lang, c->context).s,
+                num_int(s.n).s, metric_with_unit(m->metric, s.low).s, metric_with_unit(m->metric, s.high).s,
+                num_percent(s.relative).s);
     }
 }
 
@@ -51,7 +55,7 @@ static void odd_values(const struct report_model *m, struct md *w)
         if (!d->outlier && !d->slow_first)
             continue;
         md_item(w, d->outlier ? MSG_UNSTABLE_OUTLIER : MSG_UNSTABLE_SLOW_FIRST, d->variant,
-                num_int(d->context).s);
+                phrase_at(w->lang, d->context).s);
     }
 }
 

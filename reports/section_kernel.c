@@ -5,11 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static struct num milliseconds(double ms)
-{
-    return num_fixed(ms, ms < 1 ? 4 : ms < 100 ? 3 : 2);
-}
-
 /* Times in units of 1e-4 and less lose their meaning as fixed decimals. */
 static struct num small(double v)
 {
@@ -26,7 +21,7 @@ static void shape_row(const struct launch *l, const struct launch_growth *g, str
     table_text(t, num_fixed(l->seq, 0).s);
     table_text(t, num_fixed(l->batch, 0).s);
     table_text(t, num_fixed(l->heads, 0).s);
-    table_text(t, milliseconds(l->ms).s);
+    table_text(t, num_milliseconds(l->ms).s);
     table_text(t, num_growth(g->work).s);
     table_text(t, num_growth(g->expected).s);
     table_text(t, num_growth(g->actual).s);
@@ -96,6 +91,7 @@ static void shapes(const struct report_model *m, struct md *w)
         if (g.has_fellow)
             shape_row(&m->launches[i], &g, &t, w->lang);
     }
+    table_drop_empty(&t, 4);
     if (table_rows(&t)) {
         md_heading(w, 2, MSG_H_SHAPES);
         md_table(w, &t);
@@ -125,6 +121,7 @@ static void accuracy(const struct report_model *m, struct md *w)
         table_text(&t, small(p->rel_l2).s);
         table_text(&t, num_fixed(p->rows_checked, 0).s);
     }
+    table_drop_empty(&t, 2);
     if (table_rows(&t)) {
         md_heading(w, 2, MSG_H_ACCURACY);
         md_table(w, &t);
@@ -152,7 +149,7 @@ static void roofline(const struct report_model *m, struct md *w)
             continue;
         table_code(&t, m->now.variants[p->cell->variant].name);
         table_text(&t, num_int(p->cell->context).s);
-        table_text(&t, milliseconds(m->launches[i].ms).s);
+        table_text(&t, num_milliseconds(m->launches[i].ms).s);
         table_text(&t, num_fixed(p->tflops, 2).s);
         table_text(&t, num_fixed(p->gb_per_s, 1).s);
         table_text(&t, num_fixed(p->copy_gb_per_s, 0).s);
@@ -160,6 +157,7 @@ static void roofline(const struct report_model *m, struct md *w)
         table_text(&t, num_fixed(p->matrix_tflops, 0).s);
         table_text(&t, num_percent(p->roofline_share).s);
     }
+    table_drop_empty(&t, 2);
     if (table_rows(&t)) {
         md_heading(w, 2, MSG_H_ROOFLINE);
         md_table(w, &t);

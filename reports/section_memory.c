@@ -7,7 +7,7 @@
 
 static bool measured(const struct memory_row *r)
 {
-    return isfinite(r->vram_peak) || isfinite(r->vram_before) || isfinite(r->rss_peak);
+    return isfinite(r->vram_peak) || isfinite(r->rss_peak) || r->kept;
 }
 
 static struct num rate(double bytes_per_s)
@@ -61,6 +61,7 @@ void section_memory(const struct report_model *m, struct md *w)
     for (size_t i = 0; i < m->n_memory; i++)
         if (measured(&m->memory[i]))
             add_row(m, &m->memory[i], w->lang, &t);
+    table_drop_empty(&t, 2);
     if (table_rows(&t)) {
         md_heading(w, 2, MSG_H_MEMORY);
         md_table(w, &t);

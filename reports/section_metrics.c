@@ -53,22 +53,28 @@ static void write_cell(const struct run_data *run, const struct cell *c, struct 
     json_decref(o);
 }
 
-static int contexts_of(const struct run_data *run, size_t variant)
+/* A cell that was not measured has a status and a reason, which stand elsewhere. */
+static bool said(const struct report_model *m, const struct cell *c)
+{
+    return c->variant == m->reference && isfinite(c->median[m->metric]);
+}
+
+static int contexts_of(const struct report_model *m)
 {
     int n = 0;
-    for (size_t i = 0; i < run->n_cells; i++)
-        n += run->cells[i].variant == variant;
+    for (size_t i = 0; i < m->now.n_cells; i++)
+        n += said(m, &m->now.cells[i]);
     return n;
 }
 
 void section_metrics(const struct report_model *m, struct md *w)
 {
-    int n = contexts_of(&m->now, m->reference);
+    int n = contexts_of(m);
     if (n == 0 || n > CONTEXTS_MAX)
         return;
     md_heading(w, 2, MSG_H_METRICS);
     md_para(w, MSG_METRICS_NOTE, report_model_reference(m));
     for (size_t i = 0; i < m->now.n_cells; i++) /* a variant's cells stand by context */
-        if (m->now.cells[i].variant == m->reference)
+        if (said(m, &m->now.cells[i]))
             write_cell(&m->now, &m->now.cells[i], w);
 }

@@ -24,7 +24,7 @@ void section_scaling(const struct report_model *m, struct md *w)
     if (!scaling_has_steps(&m->scaling))
         return;
     table_init(&t);
-    table_scaling(&t, &m->now, &m->scaling, w->lang);
+    table_scaling(&t, &m->now, &m->scaling, m->kernels_alone, w->lang);
     md_heading(w, 2, MSG_H_SCALING);
     md_table(w, &t);
     exponents(m, w);

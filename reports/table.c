@@ -80,6 +80,39 @@ void table_marked(struct table *t, const char *text, enum cell_mark mark)
     table_add(t, text, CELL_TEXT, mark);
 }
 
+static bool says_nothing(const struct table *t, size_t col)
+{
+    for (size_t i = col; i < t->n_cells; i += t->n_cols)
+        if (*t->cells[i].text && strcmp(t->cells[i].text, "-") != 0)
+            return false;
+    return t->n_cells > 0;
+}
+
+static void drop_column(struct table *t, size_t col)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->n_cells; i++) {
+        if (i % t->n_cols != col) {
+            t->cells[kept++] = t->cells[i];
+            continue;
+        }
+        free(t->cells[i].text);
+        free(t->cells[i].link);
+    }
+    t->n_cells = kept;
+    free(t->cols[col].title);
+    memmove(&t->cols[col], &t->cols[col + 1], (--t->n_cols - col) * sizeof *t->cols);
+}
+
+void table_drop_empty(struct table *t, size_t first)
+{
+    if (!table_ok(t))
+        return;
+    for (size_t col = t->n_cols; col-- > first;)
+        if (t->n_cols > 1 && says_nothing(t, col))
+            drop_column(t, col);
+}
+
 size_t table_rows(const struct table *t)
 {
     return t->n_cols ? t->n_cells / t->n_cols : 0;

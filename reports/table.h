@@ -52,6 +52,9 @@ void table_code(struct table *t, const char *text);
 void table_link(struct table *t, const char *text, const char *target);
 void table_marked(struct table *t, const char *text, enum cell_mark mark);
 
+/* Takes out the columns, from `first` on, in which no row says anything: "-" or nothing at all. */
+void table_drop_empty(struct table *t, size_t first);
+
 size_t table_rows(const struct table *t);
 bool table_ok(const struct table *t);
 

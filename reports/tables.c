@@ -50,7 +50,7 @@ struct num cell_status(const struct cell *c)
     struct num n;
     if (c->counted == 0 && c->count == 0)
         snprintf(n.s, sizeof n.s, "%s", status_name(STATUS_SKIPPED));
-    else if (c->counted == c->ok || c->counted <= 1)
+    else if (c->counted == c->ok || c->ok == 0)
         snprintf(n.s, sizeof n.s, "%s", status_name(c->status));
     else
         snprintf(n.s, sizeof n.s, "%s (%d/%d OK)", status_name(c->status), c->ok, c->counted);
@@ -80,10 +80,8 @@ static enum cell_mark status_mark(const struct cell *c)
     return MARK_BAD;
 }
 
-enum standing standing_of(const struct variant_view *v, size_t i)
+enum standing standing_of(const struct cell *c, const struct variant_delta *d)
 {
-    const struct cell *c = &v->run->cells[i];
-    const struct variant_delta *d = &v->vs[i];
     if (c->status != STATUS_OK)
         return STANDING_NOT_OK;
     if (d->variant == d->reference)
@@ -100,7 +98,7 @@ enum standing standing_of(const struct variant_view *v, size_t i)
 
 static void standing_cell(struct table *t, const struct variant_view *v, size_t i, enum report_lang lang)
 {
-    switch (standing_of(v, i)) {
+    switch (standing_of(&v->run->cells[i], &v->vs[i])) {
     case STANDING_REFERENCE:
         table_text(t, message(lang, MSG_STANDING_REFERENCE));
         return;
@@ -136,24 +134,55 @@ struct num metric_text(enum metric m, double v)
     const char *unit = metric_info(m)->unit;
     if (strcmp(unit, "bytes") == 0)
         return num_bytes(v);
-    return strcmp(unit, "s") == 0 || strcmp(unit, "ms") == 0 ? num_seconds(v) : num_rate(v);
+    if (strcmp(unit, "ms") == 0)
+        return num_milliseconds(v);
+    return strcmp(unit, "s") == 0 ? num_seconds(v) : num_rate(v);
 }
 
-static const char *metric_title(enum metric m, enum report_lang lang)
+struct num metric_with_unit(enum metric m, double v)
 {
-    return m == METRIC_PREFILL_S ? message(lang, MSG_COL_PREFILL) : metric_info(m)->title;
+    const char *unit = metric_info(m)->unit;
+    struct num n = metric_text(m, v), out;
+    bool bare = !*unit || !isfinite(v) || strcmp(unit, "bytes") == 0; /* bytes bring theirs */
+    snprintf(out.s, sizeof out.s, "%.24s%s%.12s", n.s, bare ? "" : " ", bare ? "" : unit);
+    return out;
 }
 
-static void value_cell(struct table *t, const struct run_data *run, const struct cell *c, enum metric m,
+/* Whatever it was stored in. */
+static bool in_milliseconds(enum metric m, bool kernels)
+{
+    return m == METRIC_KERNEL_MS || (m == METRIC_PREFILL_S && kernels);
+}
+
+static const char *metric_title(enum metric m, bool kernels, enum report_lang lang)
+{
+    return in_milliseconds(m, kernels) ? message(lang, MSG_COL_TIME_MS)
+           : m == METRIC_PREFILL_S     ? message(lang, MSG_COL_PREFILL)
+           : m == METRIC_WALL_S        ? message(lang, MSG_COL_WALL)
+                                       : metric_info(m)->title;
+}
+
+static struct num time_text(enum metric m, bool kernels, double v)
+{
+    return m == METRIC_PREFILL_S && kernels ? num_milliseconds(v * 1e3) : metric_text(m, v);
+}
+
+/* A context of 0 is none: other tools' benchmarks have no prompt. */
+static void context_cell(struct table *t, int context)
+{
+    table_text(t, context ? num_int(context).s : NUM_NONE);
+}
+
+static void value_cell(struct table *t, const struct variant_view *v, const struct cell *c,
                        enum report_lang lang)
 {
     struct buf b;
-    double bound = time_bound(run, c);
+    double bound = time_bound(v->run, c);
     buf_init(&b, 128);
     if (isfinite(bound))
         message_plain(&b, lang, MSG_WALL_ABOVE, num_seconds(bound).s);
     else
-        buf_puts(&b, metric_text(m, c->median[m]).s);
+        buf_puts(&b, time_text(v->metric, v->kernels, c->median[v->metric]).s);
     table_text(t, buf_str(&b));
     buf_release(&b);
 }
@@ -186,7 +215,7 @@ void table_consolidated(struct table *t, const struct variant_view *v, enum repo
     table_column(t, message(lang, MSG_COL_CONTEXT), true);
     table_column(t, message(lang, MSG_COL_VARIANT), false);
     table_column(t, message(lang, MSG_COL_KERNEL), false);
-    table_column(t, metric_title(v->metric, lang), true);
+    table_column(t, metric_title(v->metric, v->kernels, lang), true);
     table_column(t, message(lang, MSG_COL_VS_BASELINE), true);
     table_column(t, message(lang, MSG_COL_STATUS), false);
     if (cells_by_context(v->run, &order)) {
@@ -195,24 +224,27 @@ void table_consolidated(struct table *t, const struct variant_view *v, enum repo
     }
     for (size_t k = 0; k < v->run->n_cells; k++) {
         const struct cell *c = &v->run->cells[order[k]];
-        table_text(t, num_int(c->context).s);
+        context_cell(t, c->context);
         table_code(t, v->run->variants[c->variant].name);
         table_code(t, kernel_name(v->run, c));
-        value_cell(t, v->run, c, v->metric, lang);
+        value_cell(t, v, c, lang);
         factor_cell(t, v, order[k], lang);
         standing_cell(t, v, order[k], lang);
     }
     free(order);
+    if (v->metric != METRIC_PREFILL_S || v->kernels)
+        table_drop_empty(t, 0);
 }
 
-void table_performance(struct table *t, const struct run_data *run, enum metric m, enum report_lang lang)
+void table_performance(struct table *t, const struct variant_view *v, enum report_lang lang)
 {
+    const struct run_data *run = v->run;
     size_t *order = NULL;
-    bool tokens = m == METRIC_PREFILL_S, wall_alone = m == METRIC_WALL_S;
+    bool tokens = v->metric == METRIC_PREFILL_S && !v->kernels, wall_alone = v->metric == METRIC_WALL_S;
     table_column(t, message(lang, MSG_COL_CONTEXT), true);
     table_column(t, message(lang, MSG_COL_VARIANT), false);
     if (!wall_alone)
-        table_column(t, metric_info(m)->name, true);
+        table_column(t, tokens ? metric_info(v->metric)->name : "time_ms", true);
     table_column(t, "wall_time_s", true);
     table_column(t, "attn_impl", false);
     if (tokens)
@@ -225,10 +257,10 @@ void table_performance(struct table *t, const struct run_data *run, enum metric 
     }
     for (size_t k = 0; k < run->n_cells; k++) {
         const struct cell *c = &run->cells[order[k]];
-        table_text(t, num_int(c->context).s);
+        context_cell(t, c->context);
         table_code(t, run->variants[c->variant].name);
         if (!wall_alone)
-            value_cell(t, run, c, m, lang);
+            value_cell(t, v, c, lang);
         table_text(t, num_seconds(c->median[METRIC_WALL_S]).s);
         table_code(t, kernel_name(run, c));
         if (tokens)
@@ -237,6 +269,8 @@ void table_performance(struct table *t, const struct run_data *run, enum metric 
         table_marked(t, cell_status(c).s, status_mark(c));
     }
     free(order);
+    if (v->metric != METRIC_PREFILL_S || v->kernels)
+        table_drop_empty(t, 0);
 }
 
 bool scaling_has_steps(const struct scaling_set *set)
@@ -252,13 +286,14 @@ bool scaling_flagged(const struct scaling_row *row)
     return isfinite(row->step) && row->step > row->step_expected * (1 + SCALING_TOLERANCE);
 }
 
-void table_scaling(struct table *t, const struct run_data *run, const struct scaling_set *set,
+void table_scaling(struct table *t, const struct run_data *run, const struct scaling_set *set, bool kernels,
                    enum report_lang lang)
 {
     table_column(t, message(lang, MSG_COL_VARIANT), false);
     table_column(t, message(lang, MSG_COL_CONTEXT), true);
-    table_column(t, message(lang, MSG_COL_PREFILL), true);
-    table_column(t, message(lang, MSG_COL_THROUGHPUT), true);
+    table_column(t, metric_title(METRIC_PREFILL_S, kernels, lang), true);
+    if (!kernels)
+        table_column(t, message(lang, MSG_COL_THROUGHPUT), true);
     table_column(t, message(lang, MSG_COL_FACTOR), true);
     table_column(t, message(lang, MSG_COL_EXPECTED), true);
     table_column(t, message(lang, MSG_COL_STEP), true);
@@ -266,13 +301,14 @@ void table_scaling(struct table *t, const struct run_data *run, const struct sca
     table_column(t, message(lang, MSG_COL_FLAG), false);
     for (size_t i = 0; i < set->count; i++) {
         const struct scaling *s = &set->items[i];
-        for (size_t k = 0; k < s->count; k++) {
+        for (size_t k = 0; s->count > 1 && k < s->count; k++) {
             const struct scaling_row *row = &s->rows[k];
             bool flagged = scaling_flagged(row);
             table_code(t, run->variants[s->variant].name);
             table_text(t, num_int(row->context).s);
-            table_text(t, num_seconds(row->prefill_s).s);
-            table_text(t, num_rate(row->tok_per_s).s);
+            table_text(t, time_text(METRIC_PREFILL_S, kernels, row->prefill_s).s);
+            if (!kernels)
+                table_text(t, num_rate(row->tok_per_s).s);
             table_text(t, num_growth(row->factor).s);
             table_text(t, num_growth(row->expected).s);
             table_text(t, num_growth(row->step).s);

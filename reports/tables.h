@@ -18,6 +18,7 @@ struct variant_view {
     const struct variant_delta *vs;
     size_t count;
     enum metric metric; /* what the variants are compared by */
+    bool kernels;       /* of kernels alone: their time is read in milliseconds */
 };
 
 /* How a cell stands against the reference variant. */
@@ -29,14 +30,15 @@ enum standing {
     STANDING_NOT_OK,
     STANDING_NONE
 };
-enum standing standing_of(const struct variant_view *v, size_t i);
+enum standing standing_of(const struct cell *c, const struct variant_delta *d);
 
 /* Context, Variant, Kernel name, Prefill (s) or what decides in its place, vs Baseline, Status. */
 void table_consolidated(struct table *t, const struct variant_view *v, enum report_lang lang);
 /* Context, Variant, prefill_s, wall_time_s, attn_impl, Throughput (tok/s), Status. */
-void table_performance(struct table *t, const struct run_data *run, enum metric m, enum report_lang lang);
-/* Variant, Context, Prefill (s), tok/s, Factor, Expected, Step, Step expected, Flag. */
-void table_scaling(struct table *t, const struct run_data *run, const struct scaling_set *set,
+void table_performance(struct table *t, const struct variant_view *v, enum report_lang lang);
+/* Variant, Context, Prefill (s), tok/s, Factor, Expected, Step, Step expected, Flag: of the variants that
+ * were measured at more than one context. */
+void table_scaling(struct table *t, const struct run_data *run, const struct scaling_set *set, bool kernels,
                    enum report_lang lang);
 /* Context, Variant, base, now, factor, change, Verdict, Evidence; and the metric when there are several. */
 void table_comparison(struct table *t, const struct comparison *c, enum report_lang lang);
@@ -49,6 +51,8 @@ bool scaling_has_steps(const struct scaling_set *set);
 
 /* As its unit is read: 22.77, 1.5 GiB, 180. */
 struct num metric_text(enum metric m, double v);
+/* "22.77 s", "1.5 GiB", "180 tok/s" */
+struct num metric_with_unit(enum metric m, double v);
 
 const char *verdict_word(enum verdict v, enum report_lang lang);
 /* Appends what a verdict rests on: counts, method, thresholds, warnings. */

@@ -42,7 +42,7 @@ int report_scaling_text(const struct run_data *run, bool colour, struct buf *out
         return 0;
     }
     table_init(&t);
-    table_scaling(&t, run, &set, REPORT_EN);
+    table_scaling(&t, run, &set, false, REPORT_EN);
     if (finish(&t, colour, out, err)) {
         scaling_set_release(&set);
         return -1;

@@ -52,15 +52,6 @@ static void evidence_of_absence(const struct delta *d, enum report_lang lang, st
                       status_name(d->now_status));
 }
 
-static struct num with_unit(enum metric m, double v)
-{
-    const char *unit = metric_info(m)->unit;
-    struct num n = metric_text(m, v), out;
-    bool bare = !*unit || strcmp(unit, "bytes") == 0; /* bytes bring theirs */
-    snprintf(out.s, sizeof out.s, "%.24s%s%.12s", n.s, bare ? "" : " ", bare ? "" : unit);
-    return out;
-}
-
 static void evidence_of_method(const struct delta *d, enum report_lang lang, struct buf *out)
 {
     struct num base_n = num_int(d->base_n), now_n = num_int(d->now_n), limit = num_percent(d->threshold);
@@ -85,7 +76,7 @@ static void evidence_of_method(const struct delta *d, enum report_lang lang, str
         return;
     case METHOD_ROBUST_Z:
         message_plain(out, lang, MSG_EVIDENCE_ROBUST_Z, num_fixed(d->z, 1).s, num_int(d->history_n).s,
-                      with_unit(d->metric, d->history_median).s, limit.s);
+                      metric_with_unit(d->metric, d->history_median).s, limit.s);
         return;
     }
 }
@@ -142,7 +133,7 @@ static void comparison_row(struct table *t, const struct delta *d, bool several,
     struct buf evidence;
     buf_init(&evidence, 1024);
     verdict_evidence(d, lang, &evidence);
-    table_text(t, num_int(d->context).s);
+    table_text(t, d->context ? num_int(d->context).s : NUM_NONE);
     table_code(t, d->variant);
     if (several)
         table_code(t, metric_info(d->metric)->name);
@@ -185,4 +176,6 @@ void table_comparison(struct table *t, const struct comparison *c, enum report_l
     table_column(t, message(lang, MSG_COL_EVIDENCE), false);
     for (size_t i = 0; i < c->count; i++)
         comparison_row(t, &c->deltas[i], several, lang);
+    if (c->primary != METRIC_PREFILL_S)
+        table_drop_empty(t, 0);
 }

@@ -505,31 +505,6 @@ static int check_drawing(const char *rel, const char *full, void *arg, struct er
     return 0;
 }
 
-/* A kernel benchmark without prompts, as an import gives it. */
-static void what_was_measured_in_place_of_prefill_is_shown(void **state)
-{
-    struct store s = open_store("kernel_only.db");
-    struct report_request req = report_defaults();
-    struct draft d;
-    (void)state;
-    draft_night(&d, 1);
-    for (int i = 0; i < 2; i++) {
-        struct run_test *t = draft_shot(&d, i ? "v3" : "baseline", 0, 1, 1);
-        t->value[METRIC_PREFILL_S] = t->value[METRIC_WALL_S] = NAN;
-        t->value[METRIC_KERNEL_MS] = i ? 2.5 : 5;
-    }
-    must_store(&s, &d);
-    char *text = render(&s, req, "latest");
-    assert_line(text, "| Context |", "Kernel (ms) |", "vs Baseline |");
-    assert_line(text, "`v3`", "2.50 |", "2.00x |", "Faster");
-    assert_line(text, "| Context |", "kernel_ms |");
-    assert_null(strstr(text, "Throughput"));
-    assert_line(text, "- Tests OK: 2 of 2 (failed 0, skipped 0), on `");
-    assert_line(text, "**Repetitions:** 1");
-    free(text);
-    store_close(&s);
-}
-
 static void hostile_text_is_inert_in_pictures(void **state)
 {
     struct store s = open_store("drawn.db");
@@ -592,7 +567,6 @@ int main(void)
         cmocka_unit_test(a_gnuplot_that_hangs_fails_or_floods_is_given_up),
         cmocka_unit_test(a_kernel_that_serialises_is_flagged_and_one_that_fills_the_device_is_not),
         cmocka_unit_test(hostile_text_is_inert),
-        cmocka_unit_test(what_was_measured_in_place_of_prefill_is_shown),
         cmocka_unit_test(hostile_text_is_inert_in_pictures),
         cmocka_unit_test(hostile_text_is_inert_on_a_terminal),
     };

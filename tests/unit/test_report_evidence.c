@@ -41,6 +41,23 @@ static void lds_limits_by_whole_blocks(void **state)
     assert_near(o.blocks, 4, 0);
 }
 
+/* 32 registers let 64 warps in, but an SM holds no more than 32 blocks. */
+static void block_slots_limit_where_the_device_has_them(void **state)
+{
+    struct kernel_use one_wave = {.vgprs = 32, .threads = 32}, four = {.vgprs = 32, .threads = 128};
+    (void)state;
+    struct occupancy o = occupancy_of(&one_wave, gpu_limits_of("sm_90a"));
+    assert_near(o.waves, 32, 0);
+    assert_int_equal(o.limit, LIMIT_BLOCKS);
+    o = occupancy_of(&four, gpu_limits_of("sm_90a"));
+    assert_near(o.waves, 64, 0);
+    assert_int_equal(o.limit, LIMIT_SLOTS);
+    one_wave.threads = 64;
+    o = occupancy_of(&one_wave, gpu_limits_of("gfx942"));
+    assert_near(o.waves, 32, 0);
+    assert_int_equal(o.limit, LIMIT_SLOTS);
+}
+
 static void an_unknown_architecture_has_no_limits(void **state)
 {
     (void)state;
@@ -86,7 +103,7 @@ static struct store open_with_resources(const char *name)
     return s;
 }
 
-static char *render(struct store *s, enum report_lang lang)
+static char *render_beside(struct store *s, enum report_lang lang, const char *beside)
 {
     struct err err = {0};
     struct buf out;
@@ -94,10 +111,16 @@ static char *render(struct store *s, enum report_lang lang)
     req.store = s;
     req.run = "latest";
     req.kind = REPORT_REGRESSION;
+    req.beside = beside;
     req.langs[0] = lang;
     buf_init(&out, REPORT_BYTES_MAX);
     assert_ok(report_render(&req, &out, &err), &err);
     return buf_steal(&out);
+}
+
+static char *render(struct store *s, enum report_lang lang)
+{
+    return render_beside(s, lang, NULL);
 }
 
 static void holds(const char *text, const char *words)
@@ -112,7 +135,7 @@ static void the_baseline_spills_and_v3_and_v4_hold_one_half_empty_wave(void **st
     char *text = render(&s, REPORT_EN);
     (void)state;
     holds(text, "`flash_v2_naive` keeps 528 bytes a lane in scratch, beside 19 VGPRs");
-    holds(text, "`v3` takes 8.78 to 11.31 times the time of `baseline`");
+    holds(text, "`v3` takes 8.78 to 11.3 times the time of `baseline`");
     holds(text, "a block of `q_lds::attend<128, 16>` takes 34816 of the 65536 bytes");
     holds(text, "a block of `q_lds::attend<128, 32>` takes 36864 of the 65536 bytes");
     holds(text, "its 58 VGPRs would allow 32 waves");
@@ -127,6 +150,26 @@ static void the_baseline_spills_and_v3_and_v4_hold_one_half_empty_wave(void **st
     holds(text, "`flash_v2_naive` guarda 528 bytes por hilo en scratch");
     holds(text, "una sola onda, llena al 50 %");
     free(text);
+    store_close(&s);
+}
+
+static void links_lead_from_where_the_document_stands(void **state)
+{
+    static const struct {
+        const char *beside, *link;
+    } cases[] = {{"/x", "(artifacts_remote/2026-02-14/b3_90/v3/resources.json)"},
+                 {"/", "(x/artifacts_remote/2026-02-14/b3_90/v3/resources.json)"},
+                 {"/x/reports/may", "(../../artifacts_remote/2026-02-14/b3_90/v3/resources.json)"},
+                 {"/x/artifacts_remote/2026-02-14", "(b3_90/v3/resources.json)"},
+                 {"/x/artifacts_remote/2026-02-1", "(../2026-02-14/b3_90/v3/resources.json)"},
+                 {"/x/artifacts_remote/2026-02-14/b3_90", "(v3/resources.json)"}};
+    struct store s = open_with_resources("links.db");
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char *text = render_beside(&s, REPORT_EN, cases[i].beside);
+        holds(text, cases[i].link);
+        free(text);
+    }
     store_close(&s);
 }
 
@@ -150,8 +193,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(registers_limit_by_the_unified_file),
         cmocka_unit_test(lds_limits_by_whole_blocks),
+        cmocka_unit_test(block_slots_limit_where_the_device_has_them),
         cmocka_unit_test(an_unknown_architecture_has_no_limits),
         cmocka_unit_test(the_baseline_spills_and_v3_and_v4_hold_one_half_empty_wave),
+        cmocka_unit_test(links_lead_from_where_the_document_stands),
         cmocka_unit_test(nothing_is_said_of_what_was_not_recorded),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

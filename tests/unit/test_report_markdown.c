@@ -136,6 +136,35 @@ static void links_hold_no_markup(void **state)
     sheet_is(&s, "[`a]b`](dir/a%20b%29%28%22%3C.txt)");
 }
 
+static void columns_without_a_word_are_taken_out(void **state)
+{
+    struct table t;
+    struct buf out;
+    (void)state;
+    table_init(&t);
+    buf_init(&out, 4096);
+    table_column(&t, "A", false);
+    table_column(&t, "B", false);
+    table_column(&t, "C", true);
+    table_column(&t, "D", true);
+    for (int row = 0; row < 2; row++) {
+        table_text(&t, "-");
+        table_text(&t, row ? "-" : "");
+        table_link(&t, "x", "y");
+        table_text(&t, row ? "1" : "-");
+    }
+    table_drop_empty(&t, 1);
+    assert_true(table_ok(&t));
+    assert_int_equal(t.n_cols, 3);
+    table_write_text(&t, false, &out);
+    assert_string_equal(buf_str(&out), "A  C  D\n-  x  -\n-  x  1\n");
+    table_drop_empty(&t, 0);
+    assert_int_equal(t.n_cols, 2);
+    assert_string_equal(t.cols[0].title, "C");
+    buf_release(&out);
+    table_release(&t);
+}
+
 static void a_crooked_table_is_an_error(void **state)
 {
     struct table t;
@@ -189,6 +218,7 @@ int main(void)
         cmocka_unit_test(fences_are_longer_than_the_backticks_inside),
         cmocka_unit_test(bars_do_not_split_cells),
         cmocka_unit_test(links_hold_no_markup),
+        cmocka_unit_test(columns_without_a_word_are_taken_out),
         cmocka_unit_test(a_crooked_table_is_an_error),
         cmocka_unit_test(a_terminal_gets_aligned_columns_and_no_escape_sequences),
     };

@@ -19,6 +19,9 @@ static void seconds_keep_two_decimals_or_four_digits(void **state)
     same(num_seconds(1.5575e-05), "1.56e-05");
     same(num_seconds(0), "0.00");
     same(num_seconds_raw(469.749), "469.749");
+    same(num_milliseconds(0.05968), "0.0597");
+    same(num_milliseconds(2.5959), "2.596");
+    same(num_milliseconds(346.666), "346.67");
 }
 
 static void what_was_not_measured_is_a_dash(void **state)
@@ -43,6 +46,10 @@ static void factors_are_those_of_the_hand_written_reports(void **state)
     same(num_factor(403.26 / 3540.68), "0.11x");
     same(num_factor(1181.64 / 13366.90), "0.09x");
     same(num_factor(0.0150), "0.015x");
+    same(num_factor(9.994), "9.99x");
+    same(num_factor(33.58), "33.6x");
+    same(num_factor(801.92), "802x");
+    same(num_times(13366.90 / 1181.64), "11.3");
     same(num_factor_error(1.2134, 0.0123), "1.21x ± 0.01");
     same(num_growth(469.749 / 22.7681), "20.6x");
     same(num_rate(4096 / 22.7681), "180");
@@ -68,6 +75,11 @@ static void bytes_durations_and_percents_have_units(void **state)
     same(num_duration(7500), "2 h 05 min");
     same(num_percent(0.05), "5 %");
     same(num_percent(0.025), "2.5 %");
+    same(num_percent(0.000198), "0.02 %");
+    same(num_percent(0.00912), "0.91 %");
+    same(num_percent(0.0848), "8.5 %");
+    same(num_percent(0.6285), "62.9 %");
+    same(num_percent(1.334), "133 %");
     same(num_change(0.0731), "+7.3 %");
     same(num_change(-0.004), "-0.4 %");
     same(num_p(0.00794), "0.0079");

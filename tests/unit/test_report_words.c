@@ -1,0 +1,231 @@
+/* What a report says: its title and units from what was measured, one line for what is alike, and nothing of
+ * what is not there. */
+#include "reports/report.h"
+#include "tests/unit/results_support.h"
+
+/* The newest run as Markdown; to be free()d. */
+static char *render(struct store *s, enum report_kind kind, enum report_lang lang)
+{
+    struct report_request req = report_defaults();
+    struct err err = {0};
+    struct buf out;
+    req.store = s;
+    req.run = "latest";
+    req.kind = kind;
+    req.langs[0] = lang;
+    buf_init(&out, REPORT_BYTES_MAX);
+    assert_ok(report_render(&req, &out, &err), &err);
+    return buf_steal(&out);
+}
+
+static void holds(const char *text, const char *words)
+{
+    if (!strstr(text, words))
+        fail_msg("\"%s\" is missing in:\n%s", words, text);
+}
+
+static void lacks(const char *text, const char *words)
+{
+    if (strstr(text, words))
+        fail_msg("\"%s\" stands in:\n%s", words, text);
+}
+
+/* A benchmark without prompts, as an import gives it. */
+static void store_import(struct store *s, enum metric m)
+{
+    struct draft d;
+    draft_night(&d, 1);
+    snprintf(d.info.origin, sizeof d.info.origin, "import");
+    for (int i = 0; i < 2; i++) {
+        struct run_test *t = draft_shot(&d, i ? "v3" : "baseline", 0, 1, 1);
+        t->value[METRIC_PREFILL_S] = t->value[METRIC_WALL_S] = NAN;
+        t->value[m] = i ? 2.5 : 5;
+    }
+    must_store(s, &d);
+}
+
+static void a_run_without_prefill_is_titled_by_what_it_measured(void **state)
+{
+    struct store s = open_store("kernel_only.db");
+    (void)state;
+    store_import(&s, METRIC_KERNEL_MS);
+    char *text = render(&s, REPORT_PREFILL, REPORT_EN);
+    holds(text, "# demo: benchmark on `192.0.2.10`");
+    holds(text, "`v3` is faster than `baseline`: 2.00x its speed.");
+    holds(text, "| Variant    | Time (ms) | vs Baseline | Status    |");
+    holds(text, "| `v3`       |     2.500 |       2.00x | Faster    |");
+    holds(text, "- Tests OK: 2 of 2 (failed 0, skipped 0), on `");
+    holds(text, "**Repetitions:** 1");
+    for (const char *const *w = (const char *const[]){"refill", "Throughput", "Context", "n²", NULL}; *w; w++)
+        lacks(text, *w);
+    free(text);
+    store_close(&s);
+}
+
+static void whole_commands_are_read_in_seconds(void **state)
+{
+    struct store s = open_store("wall_only.db");
+    (void)state;
+    store_import(&s, METRIC_WALL_S);
+    char *text = render(&s, REPORT_PREFILL, REPORT_ES);
+    holds(text, "# demo: prueba de rendimiento en `192.0.2.10`");
+    holds(text, "| Variante   | Tiempo total (s) | vs Baseline | Estado     |");
+    holds(text, "| `v3`       |             2.50 |       2.00x | Más rápida |");
+    lacks(text, "refill");
+    free(text);
+    store_close(&s);
+}
+
+static void what_ended_alike_is_one_line(void **state)
+{
+    struct store s = open_store("alike.db");
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    draft_shot(&d, "baseline", 256, 1, 1);
+    for (int context = 256; context <= 2048; context *= 2) {
+        struct run_test *t = draft_shot(&d, "v3", context, 1, 1);
+        t->status = STATUS_SKIPPED;
+        snprintf(t->reason, sizeof t->reason, "too slow");
+        t = draft_shot(&d, "v4", context, 1, 1);
+        t->status = context == 2048 ? STATUS_CANCELLED : STATUS_CRASH;
+    }
+    must_store(&s, &d);
+    char *text = render(&s, REPORT_PREFILL, REPORT_EN);
+    holds(text, "**Tests failed** in 3 of 9 cells.");
+    holds(text, "- `v3` at 256, 512, 1024, 2048: **SKIPPED**, because `too slow`\n");
+    holds(text, "- `v4` at 256, 512, 1024: **CRASH**");
+    holds(text, "| `v3`    | 256, 512, 1024, 2048 |     4 | SKIPPED   | `too slow` |");
+    holds(text, "**Repair `v4` at 256, 512, 1024**");
+    holds(text, "**Run `v4` at 2048 again**");
+    lacks(text, "**Repair `v3`");
+    lacks(text, "Speed-up between variants");
+    lacks(text, "Optimise `baseline`"); /* nothing else was measured */
+    free(text);
+    store_close(&s);
+}
+
+static void store_shape(struct draft *d, const char *kernel, const char *shape, double s)
+{
+    char name[RUN_NAME_MAX];
+    snprintf(name, sizeof name, "%s_%s", kernel, shape);
+    draft_shot(d, name, 512, 1, s);
+    struct run_variant *v = NULL;
+    for (size_t i = 0; i < d->n_variants; i++)
+        v = strcmp(d->variants[i].name, name) == 0 ? &d->variants[i] : v;
+    snprintf(v->kernel, sizeof v->kernel, "%s", kernel);
+    snprintf(v->shape, sizeof v->shape, "%s", shape);
+}
+
+static void a_kernel_is_one_line_for_all_its_shapes(void **state)
+{
+    struct store s = open_store("shapes.db");
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    const char *const shapes[] = {"b1h1", "b4h1", "b8h16"};
+    for (size_t i = 0; i < COUNT(shapes); i++) {
+        store_shape(&d, "baseline", shapes[i], 1);
+        store_shape(&d, "slow", shapes[i], (double)(2 + i));
+        store_shape(&d, "fast", shapes[i], 0.5);
+    }
+    must_store(&s, &d);
+    char *text = render(&s, REPORT_KERNEL, REPORT_EN);
+    holds(text, "- `slow` is slower than `baseline` at every shape measured: 2.00 to 4.00 times its time");
+    holds(text, "- `fast` is faster than `baseline` at every shape measured: 2.00x its speed.");
+    holds(text,
+          "- **Disable `slow` by default**: slower than `baseline` at every shape measured, at best 0.50x");
+    holds(text, "| `fast_b8h16` | `slow_b8h16` |     512 |    8.00x |");
+    lacks(text, "**Disable `slow_");
+    lacks(text, "- `slow_b1h1`");
+    lacks(text, "Optimise `"); /* its shapes are different work */
+    free(text);
+    store_close(&s);
+}
+
+static void store_serial(struct store *s)
+{
+    struct draft d;
+    struct err err = {0};
+    draft_night(&d, 1);
+    for (int heads = 1; heads <= 16; heads *= 16) {
+        const struct {
+            const char *name;
+            double value;
+        } extras[] = {{"batch", 1},        {"heads", heads}, {"seq", 512},          {"head_dim", 64},
+                      {"grid_blocks", 16}, {"units", 132},   {"block_threads", 64}, {"query_threads", 64}};
+        struct run_test *t = draft_shot(&d, heads == 1 ? "serial_h1" : "serial_h16", 512, 1, heads / 1e3);
+        snprintf(t->attn_impl, sizeof t->attn_impl, "serial");
+        for (size_t i = 0; i < COUNT(extras); i++)
+            assert_ok(draft_add_extra(&d.tests[d.n_tests - 1], extras[i].name, extras[i].value, &err), &err);
+    }
+    must_store(s, &d);
+}
+
+static void a_run_of_kernels_alone_has_their_sections_and_its_finding_first(void **state)
+{
+    struct store s = open_store("serial.db");
+    (void)state;
+    store_serial(&s);
+    char *text = render(&s, REPORT_PREFILL, REPORT_EN);
+    holds(text, "# demo: kernel benchmark on `192.0.2.10`");
+    holds(text,
+          "- `serial` works through batch and heads one after another: 16.0x the work takes 16.0x the time");
+    holds(text, "## Scaling over batch and heads");
+    holds(text, "- **Launch `serial` over batch and heads too**");
+    holds(text, "(failed 0, skipped 0), at context 512 on `");
+    lacks(text, "Prefill (s)");
+    free(text);
+    text = render(&s, REPORT_PREFILL, REPORT_ES);
+    holds(text, "- `serial` recorre lote y cabezas uno tras otro: 16.0x el trabajo tarda 16.0x el tiempo");
+    free(text);
+    store_close(&s);
+}
+
+static void a_later_variant_is_set_against_the_one_before_it(void **state)
+{
+    struct store s = open_store("later.db");
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    for (int context = 256; context <= 512; context *= 2) {
+        draft_shot(&d, "baseline", context, 1, 1);
+        draft_shot(&d, "v3", context, 1, 8);
+        draft_shot(&d, "v4", context, 1, 5);
+    }
+    must_store(&s, &d);
+    char *text = render(&s, REPORT_PREFILL, REPORT_EN);
+    holds(text, "- `v4` is faster than `v3` at every context measured: 1.60x its speed.");
+    free(text);
+    store_close(&s);
+}
+
+static void many_contexts_are_named_as_a_range(void **state)
+{
+    struct store s = open_store("many.db");
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    for (int i = 1; i <= 40; i++)
+        draft_shot(&d, "baseline", i * 128, 1, i);
+    must_store(&s, &d);
+    char *text = render(&s, REPORT_PREFILL, REPORT_EN);
+    holds(text, "at contexts 128 to 5120 (40 of them) on");
+    holds(text, "**Context lengths:** 128 to 5120 (40 of them) tokens");
+    free(text);
+    store_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_without_prefill_is_titled_by_what_it_measured),
+        cmocka_unit_test(whole_commands_are_read_in_seconds),
+        cmocka_unit_test(what_ended_alike_is_one_line),
+        cmocka_unit_test(a_kernel_is_one_line_for_all_its_shapes),
+        cmocka_unit_test(a_run_of_kernels_alone_has_their_sections_and_its_finding_first),
+        cmocka_unit_test(a_later_variant_is_set_against_the_one_before_it),
+        cmocka_unit_test(many_contexts_are_named_as_a_range),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
