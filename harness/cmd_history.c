@@ -113,9 +113,11 @@ static void print_text(const struct timeline *t)
            metric_info(t->metric)->name, t->ticket, t->node, t->mode, t->count);
     if (t->count)
         print_sparkline(t);
+    if (t->count)
+        printf("%-10s  %14s  %3s  %-12s  %s\n", "Night", "Median", "n", "Source", "Run");
     for (size_t i = 0; i < t->count; i++) {
         const struct timeline_point *p = &t->points[i];
-        printf("%s  %14.6g  n %-3d  %.12s%s  %s%s%s\n", p->date, p->median, p->n, p->source_sha256,
+        printf("%s  %#14.6g  %3d  %.12s%s  %s%s%s\n", p->date, p->median, p->n, p->source_sha256,
                *p->source_sha256 ? "" : "-           ", p->run_id, *p->tag ? "  " : "", p->tag);
     }
     if (t->n_changes)

@@ -97,6 +97,24 @@ exits "history needs to know which plan" 2 ks history --variant baseline --conte
 exits "and then shows the nights" 0 ks history --variant baseline --context 8192 --ticket b3_89 --json
 is "of that cell" "$(jq -c '[.points[].median]' <<<"$OUT")" '[114.265,114.265]'
 
+# Twelve nights of another tool's; from the seventh on they are slower.
+nights() {
+    "$KERNSWEEP" "$@" --db "$TMPDIR/nights.db"
+}
+cat >"$TMPDIR/map.json" <<'MAP'
+{"schema": "kernsweep.map/1", "input": "csv", "rows": "/*", "run": {"ticket": {"const": "mine"}},
+ "test": {"variant": "/kernel", "context": "/n", "prefill_s": {"at": "/time", "unit": "s"}}}
+MAP
+for ((n = 1; n <= 12; n++)); do
+    printf 'kernel,n,time\nv4,4096,%d.%02d\n' $((n < 7 ? 2 : 3)) $((n % 5)) >"$TMPDIR/night.csv"
+    nights import --map "$TMPDIR/map.json" --date "$(printf '2026-01-%02d' "$n")" --node mi300x "$TMPDIR/night.csv" >/dev/null
+done
+exits "a series is a table" 0 nights history --variant v4 --context 4096
+like "of every night" "$OUT" "^2026-01-05 +2\\.00000 +1  -  "
+like "with what changed, when, and since which run" "$OUT" \
+    "changed on 2026-01-07: 2\\.01833 -> 3\\.02 s \\(\\+49\\.6 %, p [0-9.e-]+\\), since run 20260107-mine-[0-9a-f]{6}"
+is "twelve of them in the line" "$(sed -n '3s/ .*//p' <<<"$OUT" | wc -m)" 13
+
 exits "the store is sound" 0 ks db check
 like "and says what is in it" "$OUT" "3 runs, 15 tests"
 exits "a copy is a store" 0 ks db backup "$TMPDIR/copy.db"
