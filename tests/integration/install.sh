@@ -22,6 +22,11 @@ is "says the version of the one file" "$(bare "$root/bin/kernsweep" --version)" 
 exits "finds the standard plan and its sources, from another folder" 0 bare "$root/bin/kernsweep" run local --dry-run
 like "the installed ones" "$OUT" "^plan $root/bin/../share/kernsweep/harness/plans/prefill.json, node local"
 
+is "all tools that the kernels' Makefile calls came along" "$(grep -oE '\<tools/[a-z_.-]+' kernels/Makefile | sort -u | while read -r tool; do
+    [ ! -f "kernels/$tool" ] || [ -f "$root/share/kernsweep/kernels/$tool" ] || echo "$tool"
+done)" ""
+is "no other Python did" "$(find "$root" -type f -exec grep -lIE '^#!.*python' {} + | sed 's,.*/,,')" resources.py
+
 cat >"$TMPDIR/plan.json" <<EOT
 {"schema": "kernsweep.plan/1", "ticket": "installed", "node": "local", "workdir": "$TMPDIR/work",
  "variants": [{"name": "a", "run": ["sh", "-c",
@@ -67,10 +72,27 @@ complete_bash() {
 is "bash offers the commands" "$(complete_bash kernsweep "" | sort | xargs)" "$(printf '%s\n' "$commands" help | sort | xargs)"
 is "and the options of a command" "$(complete_bash kernsweep run --con | xargs)" "--contexts --confirm"
 is "and files after those that take one" "$(cd / && complete_bash kernsweep run --plan /etc/host)" "$(compgen -f -- /etc/host)"
+# complete_zsh DIR TEXT: the list that an interactive zsh shows for what stands on its line.
+cat >"$TMPDIR/complete.zsh" <<'EOT'
+zmodload zsh/zpty
+zpty z "env TERM=dumb zsh -f -i"
+zpty -w z "PROMPT='' ; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -D; bindkey '^T' list-choices; echo rea''dy"
+while zpty -r z line && [[ $line != *ready* ]]; do :; done
+zpty -w -n z "$2"$'\x14'
+while zpty -r z line; do print -r -- "$line"; [[ $line != *' -- '* ]] || break; done
+zpty -w z $'\x15'"echo do''ne"
+while zpty -r z line && [[ $line != *done$'\r'* ]]; do print -r -- "$line"; done
+zpty -d z
+EOT
+complete_zsh() {
+    timeout 60 zsh -f "$TMPDIR/complete.zsh" "$root/share/zsh/site-functions" "$1" | sed -n 's/^\([a-z-]*\)  *-- .*/\1/p' | sort | xargs
+}
 if command -v zsh >/dev/null; then
     passes "zsh reads its own" zsh -n "$root/share/zsh/site-functions/_kernsweep"
+    is "zsh offers the options of a command" "$(complete_zsh 'kernsweep run --con')" "--confirm --contexts"
+    is "and the commands" "$(complete_zsh 'kernsweep ba')" baseline
 else
-    skip "zsh reads its own" "no zsh"
+    skip "what zsh offers" "no zsh"
 fi
 if command -v fish >/dev/null; then
     is "fish offers the options of a command" \
