@@ -6,6 +6,7 @@
 #include "bench/samples.h"
 #include "runner/check.h"
 #include "runner/cost.h"
+#include "runner/device_room.h"
 #include "runner/json_line.h"
 #include "runner/options.h"
 #include "runner/timer.h"
@@ -95,13 +96,11 @@ options parse(int argc, char **argv)
 size_t input_sets(const attn_shape &shape, const attn_variant &variant)
 {
     hipDeviceProp_t device;
-    size_t free_bytes, total_bytes;
     hip_check(hipGetDeviceProperties(&device, 0), "cannot ask the device for its caches");
-    hip_check(hipMemGetInfo(&free_bytes, &total_bytes), "cannot ask the device for its memory");
     const size_t bytes = tensors::bytes(shape, variant);
     const size_t rotated = std::max(least_rotated, l2_multiple * static_cast<size_t>(device.l2CacheSize));
     const size_t wanted = (rotated + bytes - 1) / bytes;
-    return std::clamp<size_t>(free_bytes / 2 / bytes, 1, std::max<size_t>(wanted, 1));
+    return std::clamp<size_t>(ask_device_room().free / 2 / bytes, 1, std::max<size_t>(wanted, 1));
 }
 
 void launch(const attn_variant &variant, const tensors &memory)

@@ -2,6 +2,7 @@
 #include "bench/roofline.h"
 #include "bench/samples.h"
 #include "device/pair.h"
+#include "runner/device_room.h"
 #include "runner/tensors.h"
 #include "runner/timer.h"
 
@@ -81,9 +82,7 @@ double fastest(const char *what, const std::function<void()> &launch)
 
 double measure_copy(unsigned units)
 {
-    size_t free_bytes, total_bytes;
-    hip_check(hipMemGetInfo(&free_bytes, &total_bytes), "cannot ask the device for its memory");
-    const size_t bytes = std::min(largest_copy, free_bytes / 4) / sizeof(float4) * sizeof(float4);
+    const size_t bytes = std::min(largest_copy, ask_device_room().free / 4) / sizeof(float4) * sizeof(float4);
     const device_memory from(bytes), to(bytes);
     const double seconds = fastest("cannot measure a copy", [&] {
         hipLaunchKernelGGL(copy_vectors, dim3(units * blocks_per_unit), dim3(threads), 0, nullptr,

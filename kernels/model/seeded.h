@@ -6,6 +6,7 @@
 
 #include "device/device.h"
 #include "model/shape.h"
+#include "runner/numbers.h"
 
 #include <cmath>
 
@@ -17,14 +18,6 @@ struct seeded_tensor {
 
 // Four uniform 16-bit numbers less their mean; the standard deviation is seeded_noise_std.
 constexpr double seeded_noise_std = 37837.2; // sqrt(4 * (2^32 - 1) / 12)
-
-__host__ __device__ inline uint64_t seeded_hash(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
 
 __host__ __device__ inline float seeded_value(const seeded_tensor &tensor, uint64_t i)
 {

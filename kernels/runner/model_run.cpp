@@ -2,6 +2,7 @@
 #include "model/forward.h"
 #include "model/ops.h"
 #include "runner/cost.h"
+#include "runner/device_room.h"
 #include "runner/failure.h"
 #include "runner/json_line.h"
 #include "runner/model_source.h"
@@ -53,22 +54,12 @@ forward_options options_for(const model_options &o, const attn_variant &variant,
             o.deterministic};
 }
 
-std::string gib(size_t bytes)
-{
-    char text[32];
-    std::snprintf(text, sizeof text, "%.2f GiB", static_cast<double>(bytes) / (1 << 30));
-    return text;
-}
-
 void check_memory(const forward_memory &m, const forward_options &f)
 {
-    size_t free_bytes, total_bytes;
-    hip_check(hipMemGetInfo(&free_bytes, &total_bytes), "cannot ask the device for its memory");
-    if (m.total() > free_bytes / 20 * 19)
-        bad_input("not enough memory: " + gib(m.weights) + " of weights, " + gib(m.cache) + " of cache for " +
-                  std::to_string(f.capacity) + " tokens and " + gib(m.scratch) +
-                  " of scratch; the device has " + gib(free_bytes) +
-                  " free: lower --context, or use --dtype bf16");
+    require_room(m.total(),
+                 gib(m.weights) + " of weights, " + gib(m.cache) + " of cache for " +
+                     std::to_string(f.capacity) + " tokens and " + gib(m.scratch) + " of scratch",
+                 "lower --context, or use --dtype bf16");
 }
 
 void check_variant(const model_options &o, const attn_variant &variant, const model_shape &shape)
@@ -150,9 +141,8 @@ size_t memory_used()
 #if defined(KS_PLATFORM_CPU)
     return 0; // the host's, which many share
 #else
-    size_t free_bytes, total_bytes;
-    hip_check(hipMemGetInfo(&free_bytes, &total_bytes), "cannot ask the device for its memory");
-    return total_bytes - free_bytes;
+    const device_room room = ask_device_room();
+    return room.total - room.free;
 #endif
 }
 

@@ -1,4 +1,5 @@
-// The 16-bit formats, by integer arithmetic, so that host, GPU and CPU device round alike (to nearest even).
+// What host, GPU and CPU device must compute alike, by integer arithmetic: the 16-bit formats (rounded to
+// nearest even), and the hash that random numbers come from.
 #pragma once
 
 #include "attention/attention.h"
@@ -59,6 +60,15 @@ __host__ __device__ inline float f32_of_f16(uint16_t half)
     if (magnitude < 0x400u) // subnormal: units of 2^-24
         return f32_of_bits(sign | f32_bits(static_cast<float>(magnitude) * 5.9604644775390625e-8f));
     return f32_of_bits(sign | ((magnitude << 13) + 0x38000000u));
+}
+
+// splitmix64: of a counter, so that numbers can be made in any order.
+__host__ __device__ inline uint64_t seeded_hash(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
 }
 
 inline size_t dtype_bytes(attn_dtype dtype)

@@ -1,4 +1,5 @@
 #include "runner/options.h"
+#include "runner/device_room.h"
 #include "runner/failure.h"
 #include "runner/numbers.h"
 #include "runner/tensors.h"
@@ -74,13 +75,6 @@ const char *switched_on()
     }
     bad_input(std::string("variant ") + variant.name + " does not take --dtype " + dtype_name(dtype) +
               ": use " + taken + (instead.empty() ? "" : ", or a variant that takes it: " + instead));
-}
-
-std::string gib(size_t bytes)
-{
-    char text[32];
-    std::snprintf(text, sizeof text, "%.2f GiB", static_cast<double>(bytes) / (1 << 30));
-    return text;
 }
 
 bool parse_integer(const std::string &text, long long *value)
@@ -211,11 +205,9 @@ void check_shape(const attn_shape &s, const attn_variant &variant)
     if (!(variant.dtypes & 1u << s.dtype))
         refuse_dtype(s.dtype, variant);
 
-    size_t free_bytes, total_bytes;
-    hip_check(hipMemGetInfo(&free_bytes, &total_bytes), "cannot ask the device for its memory");
     const size_t needed = tensors::bytes(s, variant);
-    if (needed > free_bytes / 20 * 19)
-        bad_input("not enough memory: variant " + std::string(variant.name) + " at context " +
-                  std::to_string(s.seq) + " needs " + gib(needed) + ", the device has " + gib(free_bytes) +
-                  " free: lower --context or --heads");
+    require_room(needed,
+                 "variant " + std::string(variant.name) + " at context " + std::to_string(s.seq) + " needs " +
+                     gib(needed),
+                 "lower --context or --heads");
 }

@@ -9,18 +9,10 @@ constexpr size_t guard_bytes = 4096;
 constexpr int fill_threads = 128;
 constexpr unsigned fill_blocks = 512;
 
-__device__ uint64_t mix(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15ull;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-    return x ^ x >> 31;
-}
-
 // The i-th standard normal number of a stream, by Box and Muller.
 __device__ float normal(uint64_t stream, uint64_t i)
 {
-    const uint64_t random = mix(mix(stream) + i);
+    const uint64_t random = seeded_hash(seeded_hash(stream) + i);
     const float u = (static_cast<float>(random >> 40) + 0.5f) * 5.9604644775390625e-8f;
     const float v = static_cast<float>(random & 0xffffffu) * 5.9604644775390625e-8f;
     return sqrtf(-2.0f * logf(u)) * cosf(6.283185307179586f * v);
