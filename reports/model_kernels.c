@@ -103,6 +103,10 @@ int model_kernels(struct report_model *m, struct err *err)
         const struct run_test *t = representative(&m->now, c);
         if (!t)
             continue;
+        /* what says how many layers it has is a model */
+        bool alone = isfinite(report_extra(&extras, t->key, "heads")) &&
+                     isnan(report_extra(&extras, t->key, "layers"));
+        m->kernels_alone = alone && (m->kernels_alone || m->n_kernels == 0);
         m->kernels[m->n_kernels] = read_point(&extras, c, t);
         m->launches[m->n_kernels] = read_launch(&extras, c, t, kernel_name(&m->now, c));
         if (says_something(&m->kernels[m->n_kernels], &m->launches[m->n_kernels]))
@@ -111,8 +115,5 @@ int model_kernels(struct report_model *m, struct err *err)
     if (rc == 0)
         rc = read_stages(m, &extras, err);
     report_extras_release(&extras);
-    m->kernels_alone = m->n_kernels > 0;
-    for (size_t i = 0; i < m->n_kernels; i++)
-        m->kernels_alone &= isfinite(m->launches[i].heads);
     return rc;
 }

@@ -58,6 +58,8 @@ struct num num_rate(double per_s)
 
 struct num num_milliseconds(double ms)
 {
+    if (ms > 0 && ms < 0.1)
+        return format("%#.3g", ms);
     return num_fixed(ms, ms < 1 ? 4 : ms < 100 ? 3 : 2);
 }
 

@@ -45,7 +45,7 @@ void section_baseline(const struct report_model *m, struct md *w)
     if (!m->has_comparison)
         return;
     table_init(&t);
-    table_comparison(&t, &m->comparison, w->lang);
+    table_comparison(&t, &m->comparison, m->kernels_alone, w->lang);
     md_heading(w, 2,
                *m->baseline          ? MSG_H_COMPARISON
                : m->against.has_base ? MSG_H_COMPARISON_RUN

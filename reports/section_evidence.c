@@ -13,6 +13,8 @@
 /* Below this share of its lanes a wave counts as partly empty. */
 #define LANES_FULL 0.95
 
+enum { TOLD_MAX = 64 << 10 };
+
 static void scratch(const struct kernel_resources *k, bool nvidia, struct md *w)
 {
     if (!(k->use.scratch > 0))
@@ -100,6 +102,43 @@ static void kernel(const struct kernel_resources *k, const struct gpu_limits *li
     ports(k, w);
 }
 
+/* Whether an earlier kernel has the same said of it, but for the name. */
+static bool told(const struct variant_resources *r, size_t at, enum report_lang lang)
+{
+    struct buf own, other;
+    bool same = false;
+    buf_init(&own, TOLD_MAX);
+    buf_init(&other, TOLD_MAX);
+    for (size_t i = 0; i < at && !same; i++) {
+        struct kernel_resources a = r->kernels[at], b = r->kernels[i];
+        struct md left = {.out = &own, .lang = lang}, right = {.out = &other, .lang = lang};
+        a.name[0] = b.name[0] = '\0';
+        buf_clear(&own);
+        buf_clear(&other);
+        kernel(&a, r->limits, &left);
+        kernel(&b, r->limits, &right);
+        same = own.len && strcmp(buf_str(&own), buf_str(&other)) == 0;
+    }
+    buf_release(&own);
+    buf_release(&other);
+    return same;
+}
+
+/* The templates of a kernel often differ in name alone. */
+static void kernels_of(const struct report_model *m, size_t variant, struct md *w)
+{
+    const struct variant_resources *r = &m->resources[variant];
+    int alike = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        bool again = told(r, i, w->lang);
+        alike += again;
+        if (!again)
+            kernel(&r->kernels[i], r->limits, w);
+    }
+    if (alike)
+        md_item(w, MSG_EVIDENCE_ALIKE, phrase_count(w->lang, alike, MSG_KERNELS_ONE, MSG_KERNELS_MANY).s);
+}
+
 static void slow_title(const struct report_model *m, size_t variant, const struct standing_range *s,
                        struct md *w)
 {
@@ -138,12 +177,10 @@ void section_evidence(const struct report_model *m, struct md *w)
     md_para(w, MSG_EVIDENCE_INTRO);
     size_t empty = w->out->len;
     for (size_t v = 0; v < m->now.n_variants; v++) {
-        const struct variant_resources *r = &m->resources[v];
         size_t before = w->out->len;
         title_of(m, v, w);
         size_t none = w->out->len;
-        for (size_t i = 0; i < r->count; i++)
-            kernel(&r->kernels[i], r->limits, w);
+        kernels_of(m, v, w);
         if (w->out->len == none)
             md_truncate(w, before);
         md_end(w);

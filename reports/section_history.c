@@ -22,8 +22,8 @@ void section_history(const struct report_model *m, struct md *w)
         table_text(&t, num_int(c->series->context).s);
         table_code(&t, c->run_id);
         table_text(&t, c->date);
-        table_text(&t, num_seconds(c->before).s);
-        table_text(&t, num_seconds(c->after).s);
+        table_text(&t, metric_with_unit(c->series->metric, c->before).s);
+        table_text(&t, metric_with_unit(c->series->metric, c->after).s);
         table_text(&t, num_change(c->after / c->before - 1).s);
     }
     if (table_rows(&t)) {

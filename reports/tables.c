@@ -129,6 +129,9 @@ static double time_bound(const struct run_data *run, const struct cell *c)
     return c->timeout_s > 0 ? c->timeout_s : run->tests[c->first].value[METRIC_WALL_S];
 }
 
+/* What takes less is read in milliseconds where the unit stands beside the number. */
+#define SECONDS_FROM 0.01
+
 struct num metric_text(enum metric m, double v)
 {
     const char *unit = metric_info(m)->unit;
@@ -143,6 +146,10 @@ struct num metric_with_unit(enum metric m, double v)
 {
     const char *unit = metric_info(m)->unit;
     struct num n = metric_text(m, v), out;
+    if (strcmp(unit, "s") == 0 && v > 0 && v < SECONDS_FROM) {
+        n = num_milliseconds(v * 1e3);
+        unit = "ms";
+    }
     bool bare = !*unit || !isfinite(v) || strcmp(unit, "bytes") == 0; /* bytes bring theirs */
     snprintf(out.s, sizeof out.s, "%.24s%s%.12s", n.s, bare ? "" : " ", bare ? "" : unit);
     return out;
@@ -162,7 +169,7 @@ static const char *metric_title(enum metric m, bool kernels, enum report_lang la
                                        : metric_info(m)->title;
 }
 
-static struct num time_text(enum metric m, bool kernels, double v)
+struct num metric_time(enum metric m, bool kernels, double v)
 {
     return m == METRIC_PREFILL_S && kernels ? num_milliseconds(v * 1e3) : metric_text(m, v);
 }
@@ -182,7 +189,7 @@ static void value_cell(struct table *t, const struct variant_view *v, const stru
     if (isfinite(bound))
         message_plain(&b, lang, MSG_WALL_ABOVE, num_seconds(bound).s);
     else
-        buf_puts(&b, time_text(v->metric, v->kernels, c->median[v->metric]).s);
+        buf_puts(&b, metric_time(v->metric, v->kernels, c->median[v->metric]).s);
     table_text(t, buf_str(&b));
     buf_release(&b);
 }
@@ -306,7 +313,7 @@ void table_scaling(struct table *t, const struct run_data *run, const struct sca
             bool flagged = scaling_flagged(row);
             table_code(t, run->variants[s->variant].name);
             table_text(t, num_int(row->context).s);
-            table_text(t, time_text(METRIC_PREFILL_S, kernels, row->prefill_s).s);
+            table_text(t, metric_time(METRIC_PREFILL_S, kernels, row->prefill_s).s);
             if (!kernels)
                 table_text(t, num_rate(row->tok_per_s).s);
             table_text(t, num_growth(row->factor).s);

@@ -41,7 +41,7 @@ void table_performance(struct table *t, const struct variant_view *v, enum repor
 void table_scaling(struct table *t, const struct run_data *run, const struct scaling_set *set, bool kernels,
                    enum report_lang lang);
 /* Context, Variant, base, now, factor, change, Verdict, Evidence; and the metric when there are several. */
-void table_comparison(struct table *t, const struct comparison *c, enum report_lang lang);
+void table_comparison(struct table *t, const struct comparison *c, bool kernels, enum report_lang lang);
 
 /* A step whose time grows this much more than n^2 is flagged. */
 #define SCALING_TOLERANCE 0.10
@@ -51,6 +51,8 @@ bool scaling_has_steps(const struct scaling_set *set);
 
 /* As its unit is read: 22.77, 1.5 GiB, 180. */
 struct num metric_text(enum metric m, double v);
+/* Likewise; kernels: a prefill time in milliseconds. */
+struct num metric_time(enum metric m, bool kernels, double v);
 /* "22.77 s", "1.5 GiB", "180 tok/s" */
 struct num metric_with_unit(enum metric m, double v);
 

@@ -81,7 +81,7 @@ int report_compare_text(const struct comparison *c, bool colour, struct buf *out
 {
     struct table t;
     table_init(&t);
-    table_comparison(&t, c, REPORT_EN);
+    table_comparison(&t, c, false, REPORT_EN);
     if (finish(&t, colour, out, err))
         return -1;
     facts(c, colour, out);

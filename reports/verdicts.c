@@ -128,7 +128,14 @@ double verdict_reference(const struct delta *d)
     return isfinite(d->reference) ? d->reference : d->base_median;
 }
 
-static void comparison_row(struct table *t, const struct delta *d, bool several, enum report_lang lang)
+/* Among several metrics each number brings its unit. */
+static struct num side(enum metric m, bool several, bool kernels, double v)
+{
+    return several ? metric_with_unit(m, v) : metric_time(m, kernels, v);
+}
+
+static void comparison_row(struct table *t, const struct delta *d, bool several, bool kernels,
+                           enum report_lang lang)
 {
     struct buf evidence;
     buf_init(&evidence, 1024);
@@ -137,8 +144,8 @@ static void comparison_row(struct table *t, const struct delta *d, bool several,
     table_code(t, d->variant);
     if (several)
         table_code(t, metric_info(d->metric)->name);
-    table_text(t, metric_text(d->metric, verdict_reference(d)).s);
-    table_text(t, metric_text(d->metric, d->now_median).s);
+    table_text(t, side(d->metric, several, kernels, verdict_reference(d)).s);
+    table_text(t, side(d->metric, several, kernels, d->now_median).s);
     table_text(t, num_factor(d->factor).s);
     table_text(t, num_change(d->ratio - 1).s);
     table_marked(t, verdict_word(d->verdict, lang), verdict_mark(d->verdict));
@@ -148,10 +155,13 @@ static void comparison_row(struct table *t, const struct delta *d, bool several,
 }
 
 /* "Base (ms)"; without a unit where the values bring their own or differ in it. */
-static void side_column(struct table *t, enum msg id, enum metric m, bool several, enum report_lang lang)
+static void side_column(struct table *t, enum msg id, enum metric m, bool several, bool kernels,
+                        enum report_lang lang)
 {
     char title[64];
-    const char *unit = several || strcmp(metric_info(m)->unit, "bytes") == 0 ? "" : metric_info(m)->unit;
+    const char *unit = several || strcmp(metric_info(m)->unit, "bytes") == 0 ? ""
+                       : m == METRIC_PREFILL_S && kernels                    ? "ms"
+                                                                             : metric_info(m)->unit;
     if (*unit)
         snprintf(title, sizeof title, "%s (%s)", message(lang, id), unit);
     else
@@ -159,7 +169,7 @@ static void side_column(struct table *t, enum msg id, enum metric m, bool severa
     table_column(t, title, true);
 }
 
-void table_comparison(struct table *t, const struct comparison *c, enum report_lang lang)
+void table_comparison(struct table *t, const struct comparison *c, bool kernels, enum report_lang lang)
 {
     bool several = false;
     for (size_t i = 0; i < c->count; i++)
@@ -168,14 +178,14 @@ void table_comparison(struct table *t, const struct comparison *c, enum report_l
     table_column(t, message(lang, MSG_COL_VARIANT), false);
     if (several)
         table_column(t, message(lang, MSG_COL_METRIC), false);
-    side_column(t, MSG_COL_BASE_SIDE, c->primary, several, lang);
-    side_column(t, MSG_COL_NOW_SIDE, c->primary, several, lang);
+    side_column(t, MSG_COL_BASE_SIDE, c->primary, several, kernels, lang);
+    side_column(t, MSG_COL_NOW_SIDE, c->primary, several, kernels, lang);
     table_column(t, message(lang, MSG_COL_VS_BASE), true);
     table_column(t, message(lang, MSG_COL_CHANGE), true);
     table_column(t, message(lang, MSG_COL_VERDICT), false);
     table_column(t, message(lang, MSG_COL_EVIDENCE), false);
     for (size_t i = 0; i < c->count; i++)
-        comparison_row(t, &c->deltas[i], several, lang);
+        comparison_row(t, &c->deltas[i], several, kernels, lang);
     if (c->primary != METRIC_PREFILL_S)
         table_drop_empty(t, 0);
 }

@@ -20,6 +20,9 @@ static void seconds_keep_two_decimals_or_four_digits(void **state)
     same(num_seconds(0), "0.00");
     same(num_seconds_raw(469.749), "469.749");
     same(num_milliseconds(0.05968), "0.0597");
+    same(num_milliseconds(0.084), "0.0840");
+    same(num_milliseconds(0.00124359), "0.00124");
+    same(num_milliseconds(0.55326), "0.5533");
     same(num_milliseconds(2.5959), "2.596");
     same(num_milliseconds(346.666), "346.67");
 }

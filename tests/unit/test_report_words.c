@@ -143,11 +143,12 @@ static void a_kernel_is_one_line_for_all_its_shapes(void **state)
     store_close(&s);
 }
 
-static void store_serial(struct store *s)
+/* layers: of a model around the kernel; 0 for the kernel alone. */
+static void store_serial(struct store *s, int night, int layers)
 {
     struct draft d;
     struct err err = {0};
-    draft_night(&d, 1);
+    draft_night(&d, night);
     for (int heads = 1; heads <= 16; heads *= 16) {
         const struct {
             const char *name;
@@ -158,6 +159,8 @@ static void store_serial(struct store *s)
         snprintf(t->attn_impl, sizeof t->attn_impl, "serial");
         for (size_t i = 0; i < COUNT(extras); i++)
             assert_ok(draft_add_extra(&d.tests[d.n_tests - 1], extras[i].name, extras[i].value, &err), &err);
+        if (layers)
+            assert_ok(draft_add_extra(&d.tests[d.n_tests - 1], "layers", layers, &err), &err);
     }
     must_store(s, &d);
 }
@@ -166,7 +169,7 @@ static void a_run_of_kernels_alone_has_their_sections_and_its_finding_first(void
 {
     struct store s = open_store("serial.db");
     (void)state;
-    store_serial(&s);
+    store_serial(&s, 1, 0);
     char *text = render(&s, REPORT_PREFILL, REPORT_EN);
     holds(text, "# demo: kernel benchmark on `192.0.2.10`");
     holds(text,
@@ -179,6 +182,41 @@ static void a_run_of_kernels_alone_has_their_sections_and_its_finding_first(void
     text = render(&s, REPORT_PREFILL, REPORT_ES);
     holds(text, "- `serial` recorre lote y cabezas uno tras otro: 16.0x el trabajo tarda 16.0x el tiempo");
     free(text);
+    store_close(&s);
+}
+
+static void a_model_around_the_kernels_processes_a_prompt(void **state)
+{
+    struct store s = open_store("model.db");
+    (void)state;
+    store_serial(&s, 1, 32);
+    char *text = render(&s, REPORT_PREFILL, REPORT_EN);
+    holds(text, "# demo: prefill benchmark on `192.0.2.10`");
+    holds(text, "Prefill (s)");
+    holds(text, "Throughput (tok/s)");
+    free(text);
+    store_close(&s);
+}
+
+static void kernels_are_compared_in_milliseconds_too(void **state)
+{
+    struct store s = open_store("kernel_nights.db");
+    struct report_request req = report_defaults();
+    struct err err = {0};
+    struct buf out;
+    (void)state;
+    store_serial(&s, 1, 0);
+    store_serial(&s, 2, 0);
+    req.store = &s;
+    req.run = "night-0002";
+    req.against = "night-0001";
+    req.kind = REPORT_REGRESSION;
+    buf_init(&out, REPORT_BYTES_MAX);
+    assert_ok(report_render(&req, &out, &err), &err);
+    holds(buf_str(&out), "| Base (ms) | Now (ms) |");
+    holds(buf_str(&out), "`serial_h1`  |     1.000 |    1.000 |   1.00x |");
+    lacks(buf_str(&out), "(s) |");
+    buf_release(&out);
     store_close(&s);
 }
 
@@ -224,6 +262,8 @@ int main(void)
         cmocka_unit_test(what_ended_alike_is_one_line),
         cmocka_unit_test(a_kernel_is_one_line_for_all_its_shapes),
         cmocka_unit_test(a_run_of_kernels_alone_has_their_sections_and_its_finding_first),
+        cmocka_unit_test(a_model_around_the_kernels_processes_a_prompt),
+        cmocka_unit_test(kernels_are_compared_in_milliseconds_too),
         cmocka_unit_test(a_later_variant_is_set_against_the_one_before_it),
         cmocka_unit_test(many_contexts_are_named_as_a_range),
     };
