@@ -46,9 +46,15 @@ __device__ inline work multiply(int rounds)
 
     const uint32_t at = ptx::shared_address(lds);
     const uint32_t q = at + threadIdx.x / 128 * F::query_bytes;
-    typename F::scores s;
-    for (int round = 0; round < rounds; round++) {
-        F::begin_score(s, q, at + warpgroups * F::query_bytes);
+    const uint32_t k = at + warpgroups * F::query_bytes;
+    typename F::scores s = {};
+    for (int round = 0; round < rounds; round++) { // all are summed: what is overwritten is not computed
+        hopper::product_begin();
+#pragma unroll
+        for (int d = 0; d < F::head_dim; d += 16)
+            hopper::product<format::bf16>(s.at[0], hopper::operand(q + d * 2, 16),
+                                          hopper::operand(k + d * 2, 16), 1);
+        hopper::product_commit();
         hopper::product_wait<0>();
     }
     return {2.0 * warpgroups * F::queries * F::keys * F::head_dim, s.at[0][0][0]};
