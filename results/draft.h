@@ -69,6 +69,9 @@ int ingest_known(struct store *s, const struct run_info *info, struct ingest_res
 
 /* One transaction: already there, replaced, refused or stored; see ingest.h. */
 int ingest_draft(struct store *s, struct draft *d, struct ingest_result *out, struct err *err);
+/* The same inside the caller's transaction, in which a run that fails leaves nothing. SQLite may end the
+ * transaction by itself when the disk is full or broken: sqlite3_get_autocommit() says so. */
+int ingest_draft_within(struct store *s, struct draft *d, struct ingest_result *out, struct err *err);
 
 /* Inside the caller's transaction. reuse: the row to take, whose old contents are gone, or 0. */
 int draft_store(struct store *s, struct draft *d, int64_t reuse, int64_t *key, struct err *err);

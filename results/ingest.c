@@ -77,6 +77,14 @@ static int store_locked(struct store *s, struct draft *d, struct ingest_result *
     return draft_store(s, d, was.key, &out->key, err);
 }
 
+static void fill_result(const struct draft *d, struct ingest_result *out)
+{
+    snprintf(out->run_id, sizeof out->run_id, "%s", d->info.run_id);
+    snprintf(out->warning, sizeof out->warning, "%s", d->warning);
+    out->warnings = d->warnings;
+    out->tests = (int)d->n_tests;
+}
+
 int ingest_draft(struct store *s, struct draft *d, struct ingest_result *out, struct err *err)
 {
     if (sql_exec(s, "BEGIN IMMEDIATE", err) != 0)
@@ -85,10 +93,19 @@ int ingest_draft(struct store *s, struct draft *d, struct ingest_result *out, st
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
         return -1;
     }
-    snprintf(out->run_id, sizeof out->run_id, "%s", d->info.run_id);
-    snprintf(out->warning, sizeof out->warning, "%s", d->warning);
-    out->warnings = d->warnings;
-    out->tests = (int)d->n_tests;
+    fill_result(d, out);
+    return 0;
+}
+
+int ingest_draft_within(struct store *s, struct draft *d, struct ingest_result *out, struct err *err)
+{
+    if (sql_exec(s, "SAVEPOINT one", err) != 0)
+        return -1;
+    if (store_locked(s, d, out, err) != 0 || sql_exec(s, "RELEASE one", err) != 0) {
+        sqlite3_exec(s->db, "ROLLBACK TO one; RELEASE one", NULL, NULL, NULL);
+        return -1;
+    }
+    fill_result(d, out);
     return 0;
 }
 

@@ -2,9 +2,9 @@
  *
  * Takes our bundles (manifest checked file by file before anything is believed) and the B3.89 layout
  * (perf.json files with few keys, no manifest; the run id is derived from the path's date, ticket and tag and
- * from the contents). One transaction a bundle, idempotent by run id. Everything in the folder is foreign and
- * limited in size, type and range. Prints nothing. Errors: ERR_INPUT names the file and the place in it,
- * ERR_STORAGE.
+ * from the contents). Each is there whole or not at all, idempotent by run id. Everything in the folder is
+ * foreign and limited in size, type and range. Prints nothing. Errors: ERR_INPUT names the file and the place
+ * in it, ERR_STORAGE.
  */
 #ifndef KERNSWEEP_RESULTS_INGEST_H
 #define KERNSWEEP_RESULTS_INGEST_H

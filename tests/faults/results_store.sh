@@ -49,12 +49,14 @@ other_runs() {
 other_runs >"$TMPDIR/other.log" 2>&1 &
 other=$!
 make_run 100 4000
+make_run 101 40
 victim=$TMPDIR/in/$(date -u -d "2026-01-01 +100 days" +%F)/load
+small=$TMPDIR/in/$(date -u -d "2026-01-01 +101 days" +%F)/load
 absent=0 whole=0 half=0 killed=0
 for ((i = 0; i < 60; i++)); do
-    sqlite3 -cmd ".timeout 20000" "$TMPDIR/results.db" "PRAGMA foreign_keys = ON; DELETE FROM run WHERE date = '2026-04-11'"
+    sqlite3 -cmd ".timeout 20000" "$TMPDIR/results.db" "PRAGMA foreign_keys = ON; DELETE FROM run WHERE date BETWEEN '2026-04-11' AND '2026-04-12'"
     # Not through ks: the process itself must die, not a shell around it.
-    "$KERNSWEEP" ingest "$victim" --db "$TMPDIR/results.db" >/dev/null 2>&1 &
+    "$KERNSWEEP" ingest "$small" "$victim" --db "$TMPDIR/results.db" >/dev/null 2>&1 &
     pid=$!
     # From before it opens the store until after it is done.
     sleep "$(printf '0.%03d' $((i * 5)))"
@@ -63,6 +65,11 @@ for ((i = 0; i < 60; i++)); do
     case $(count "test t JOIN run r ON r.id = t.run_id WHERE r.date = '2026-04-11'")/$(count "run WHERE date = '2026-04-11'") in
     0/0) absent=$((absent + 1)) ;;
     4000/1) whole=$((whole + 1)) ;;
+    *) half=$((half + 1)) ;;
+    esac
+    # The two make one transaction, in their order.
+    case $(count "test t JOIN run r ON r.id = t.run_id WHERE r.date = '2026-04-12'")/$(count "run WHERE date = '2026-04-12'") in
+    0/0 | 40/1) ;;
     *) half=$((half + 1)) ;;
     esac
 done

@@ -140,6 +140,49 @@ static void many_are_stored_in_their_order(void **state)
     store_close(&s);
 }
 
+static void count_told(void *arg, const char *dir, const struct ingest_result *r, const struct err *err)
+{
+    int *told = arg;
+    (void)dir;
+    told[r ? 0 : 1]++;
+    if (!r)
+        assert_non_null(strstr(err->msg, "full"));
+}
+
+/* Some nights make one transaction: what is told of as stored is there, whatever the store had room for. */
+static void a_full_store_has_what_was_told(void **state)
+{
+    (void)state;
+    enum { NIGHTS = 20 };
+    static char dirs[NIGHTS][FS_PATH_MAX];
+    const char *list[NIGHTS];
+    struct err err = {0};
+    for (int i = 0; i < NIGHTS; i++) {
+        char name[32], id[32];
+        snprintf(name, sizeof name, "full%d", i);
+        snprintf(id, sizeof id, "run-full%d", i);
+        snprintf(dirs[i], sizeof dirs[i], "%s", make_bundle(name, id));
+        list[i] = dirs[i];
+    }
+    for (int room = 1; room < 5; room++) {
+        char name[32], limit[64];
+        snprintf(name, sizeof name, "full%d.db", room);
+        struct store s = open_store(name);
+        int told[2] = {0};
+        snprintf(limit, sizeof limit, "PRAGMA max_page_count = %d",
+                 (int)query_int(&s, "PRAGMA page_count") + room);
+        assert_int_equal(sqlite3_exec(s.db, limit, NULL, NULL, NULL), SQLITE_OK);
+        assert_ok(ingest_bundles(&s, list, NIGHTS, NULL, count_told, told, &err), &err);
+        assert_int_equal(told[0] + told[1], NIGHTS);
+        assert_true(told[1] > 0);
+        store_close(&s);
+        s = open_store(name);
+        assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), told[0]);
+        assert_int_equal(query_int(&s, "SELECT count(*) FROM test"), 8 * told[0]);
+        store_close(&s);
+    }
+}
+
 static void a_complete_run_never_changes(void **state)
 {
     (void)state;
@@ -471,6 +514,7 @@ int main(void)
         cmocka_unit_test(facts_are_kept_without_what_is_fleeting_or_secret),
         cmocka_unit_test(twice_is_once),
         cmocka_unit_test(many_are_stored_in_their_order),
+        cmocka_unit_test(a_full_store_has_what_was_told),
         cmocka_unit_test(a_complete_run_never_changes),
         cmocka_unit_test(an_open_run_is_partial_until_it_is_closed),
         cmocka_unit_test(a_file_that_was_changed_is_named),
