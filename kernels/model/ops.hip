@@ -237,14 +237,37 @@ template <int DIMS> struct decode_state {
     }
 };
 
+// What the groups found, where all of them can read it.
+template <int HEAD_DIM> struct group_results {
+    float outputs[groups * HEAD_DIM];
+    float maxima[groups], sums[groups];
+
+    // Four dims of the head, of the first `used` groups, from `dim` on.
+    __device__ __forceinline__ float4 combined(int used, int dim) const
+    {
+        float max = -INFINITY, sum = 0.0f;
+        for (int g = 0; g < used; g++)
+            max = fmaxf(max, maxima[g]);
+        float4 total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        for (int g = 0; g < used; g++) {
+            const float weight = expf(maxima[g] - max);
+            const float *from = outputs + g * HEAD_DIM + dim;
+            sum += weight * sums[g];
+            total = plus(total,
+                         make_float4(weight * from[0], weight * from[1], weight * from[2], weight * from[3]));
+        }
+        const float by = 1.0f / sum;
+        return make_float4(total.x * by, total.y * by, total.z * by, total.w * by);
+    }
+};
+
 template <class E, int HEAD_DIM>
 __global__ void __launch_bounds__(threads)
     decode_attention(typename E::type *o, const typename E::type *q, const typename E::type *k,
                      const typename E::type *v, int keys, int head_group, size_t key_stride, float scale)
 {
     constexpr int dims = HEAD_DIM / group_lanes;
-    __shared__ float outputs[groups * HEAD_DIM];
-    __shared__ float maxima[groups], sums[groups];
+    __shared__ group_results<HEAD_DIM> results;
     const int group = threadIdx.x / group_lanes, lane = threadIdx.x % group_lanes;
     const size_t first_dim = static_cast<size_t>(blockIdx.x / head_group) * HEAD_DIM + lane * dims;
 
@@ -261,29 +284,17 @@ __global__ void __launch_bounds__(threads)
     }
 #pragma unroll
     for (int i = 0; i < dims; i++)
-        outputs[group * HEAD_DIM + lane * dims + i] = state.o[i];
+        results.outputs[group * HEAD_DIM + lane * dims + i] = state.o[i];
     if (lane == 0) {
-        maxima[group] = state.max;
-        sums[group] = state.sum;
+        results.maxima[group] = state.max;
+        results.sums[group] = state.sum;
     }
     __syncthreads();
     if (threadIdx.x >= HEAD_DIM / 4)
         return;
-    const int used = keys < groups ? keys : groups;
-    float max = -INFINITY, sum = 0.0f;
-    for (int g = 0; g < used; g++)
-        max = fmaxf(max, maxima[g]);
-    float4 total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    for (int g = 0; g < used; g++) {
-        const float weight = expf(maxima[g] - max);
-        const float *from = outputs + g * HEAD_DIM + threadIdx.x * 4;
-        sum += weight * sums[g];
-        total =
-            plus(total, make_float4(weight * from[0], weight * from[1], weight * from[2], weight * from[3]));
-    }
-    const float by = 1.0f / sum;
-    E::store4(o + static_cast<size_t>(blockIdx.x) * HEAD_DIM + threadIdx.x * 4,
-              make_float4(total.x * by, total.y * by, total.z * by, total.w * by));
+    const int dim = threadIdx.x * 4;
+    E::store4(o + static_cast<size_t>(blockIdx.x) * HEAD_DIM + dim,
+              results.combined(keys < groups ? keys : groups, dim));
 }
 
 template <class E, int HEAD_DIM> void launch_decode(const decode_args &a)

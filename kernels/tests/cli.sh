@@ -103,6 +103,11 @@ if "$program" $tiny >"$out/stdout" 2>"$out/stderr" || ! grep -q 'no library for 
         [ "$(wc -c <"$out/logits")" -eq $((20 * 1024 * 4)) ] && [ "$(wc -l <"$out/stdout")" -eq 1 ] &&
         grep -q '^{"model_load_s": .*}$' "$out/stdout"
     result $? "--json prints the object alone, --logits writes every row"
+    for file in one two; do
+        "$program" $tiny --deterministic --logits "$out/$file" >"$out/stdout" 2>"$out/stderr" || rm -f "$out/$file"
+    done
+    cmp "$out/one" "$out/two" >"$out/stdout" 2>"$out/stderr"
+    result $? "--deterministic: two runs give the same bits"
     "$program" make-model --preset tiny -o "$out/tiny.gguf" >"$out/stdout" 2>"$out/stderr"
     result $? "a model file is made"
     answers "a model of a file, by a text" '"model": "tiny.gguf", "prompt_tokens": [0-9]*, "decoded_tokens": 2' \
