@@ -2,10 +2,18 @@
 (() => {
   const words = document.documentElement.dataset;
 
-  // The number a cell starts with, for "403.26", "0.11x" and "+7.3 %"; what is none sorts last.
+  const units = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, ms: 1e-3, min: 60, h: 3600 };
+
+  // The number a cell starts with, for "403.26", "0.11x", "+7.3 %", "18.1 GiB" and "2 min 40 s"; what is none sorts last.
   const number = (text) => {
-    const found = /^[<>~+]?\s*(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)/i.exec(text.replace("wall >", "").trim());
-    return found ? Number(found[1]) : NaN;
+    const part = /^[<>~+]?\s*(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?:\s*(KiB|MiB|GiB|TiB|ms|min|h)\b)?/i;
+    let rest = text.trim().replace(/^(wall|total)\s*>/, ""), sum = NaN;
+    for (let found; (found = part.exec(rest.trim())); rest = rest.trim().slice(found[0].length)) {
+      const value = Number(found[1]) * (units[found[2]] ?? 1);
+      sum = Number.isNaN(sum) ? value : sum + value;
+      if (found[2] !== "min" && found[2] !== "h") break;
+    }
+    return sum;
   };
 
   const sortRows = (table, column, ascending) => {

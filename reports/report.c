@@ -13,11 +13,13 @@ enum { SECTIONS_MAX = 24 };
 
 /* Which sections a kind of report has, in the order in which its reader looks for them. */
 static section_fn *const layout[REPORT_KIND_COUNT][SECTIONS_MAX] = {
-    [REPORT_PREFILL] = {section_configuration, section_performance, section_consolidated, section_stages,
-                        section_metrics, section_baseline, section_history, section_validation,
-                        section_instability, section_build, section_scaling, section_speedup, section_kernel,
-                        section_memory, section_node, section_cost, section_next_steps, section_artifacts,
-                        section_reproduction},
+    [REPORT_PREFILL] = {section_configuration, section_performance, section_consolidated,
+                        section_stages,        section_metrics,     section_baseline,
+                        section_history,       section_validation,  section_instability,
+                        section_build,         section_evidence,    section_scaling,
+                        section_speedup,       section_kernel,      section_memory,
+                        section_node,          section_cost,        section_next_steps,
+                        section_artifacts,     section_reproduction},
     [REPORT_REGRESSION] = {section_consolidated, section_speedup, section_baseline, section_history,
                            section_evidence, section_scaling, section_instability, section_validation,
                            section_build, section_memory, section_configuration, section_node, section_cost,

@@ -1,16 +1,16 @@
 // What a report's page must do in a real browser. Speaks TAP.
 //
-//   node page.mjs CHROMIUM REPORT.html HOSTILE.html
+//   node page.mjs CHROMIUM REPORT.html HOSTILE.html UNITS.html
 //
 // REPORT is of several variants and contexts with a summary in a second language; HOSTILE is of a run whose
-// every text tries to write markup that sets window.pwned or opens a dialog.
+// every text tries to write markup that sets window.pwned or opens a dialog. UNITS has a table of memory in MiB and GiB.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 
-const [executablePath, report, hostile] = process.argv.slice(2);
+const [executablePath, report, hostile, units] = process.argv.slice(2);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const browser = await chromium.launch({ executablePath, args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
 
@@ -86,6 +86,22 @@ await test("a column sorts up and down, by mouse and by keyboard, as numbers", a
   await table.getByRole("button", { name: "Variant" }).click();
   const names = await column(table, 2);
   assert.deepEqual(names, [...names].sort());
+  await close();
+});
+
+await test("a column of several units sorts by what they mean", async () => {
+  const { page, close } = await open(units);
+  const table = tableAfter(page, "Memory behaviour");
+  const heads = await table.locator("th").allInnerTexts();
+  const at = heads.findIndex((text) => text.startsWith("VRAM peak")) + 1;
+  const mebibytes = (texts) => texts.map((text) => Number.parseFloat(text) * (text.endsWith("GiB") ? 1024 : 1));
+  await table.evaluate((box, index) => { // a small one among the large
+    box.querySelector("tbody tr:last-child").cells[index].textContent = "480.0 MiB";
+  }, at - 1);
+  await table.getByRole("button", { name: "VRAM peak" }).click();
+  const seen = mebibytes(await column(table, at));
+  assert.equal(seen[0], 480);
+  assert.deepEqual(seen, [...seen].sort((a, b) => a - b));
   await close();
 });
 

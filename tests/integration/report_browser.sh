@@ -30,6 +30,17 @@ export KERNSWEEP_DB=$TMPDIR/results.db
     exit
 }
 
+mkdir "$TMPDIR/model"
+{
+    tar -C "$TMPDIR/model" -xzf tests/fixtures/llama2-7b_h100/bundle.tar.gz &&
+        "$KERNSWEEP" ingest "$TMPDIR"/model/*/llama2-7b_h100 --db "$TMPDIR/model.db" &&
+        "$KERNSWEEP" report latest --db "$TMPDIR/model.db" --format html -o "$TMPDIR/model.html"
+} >"$TMPDIR/log" 2>&1 || {
+    ok "the report with memory is written" 1 "$(cat "$TMPDIR/log")"
+    done_testing
+    exit
+}
+
 # What no tool of ours would store: every text of the run is an attempt.
 evil=$'<script>window.pwned=1</script>|`*_[x](javascript:alert(2))\e[31m\u202e<img src=x onerror="window.pwned=1;alert(3)"><svg onload=alert(4)>'
 sqlite3 "$KERNSWEEP_DB" >"$TMPDIR/log" 2>&1 <<SQL
@@ -48,4 +59,4 @@ SQL
     exit
 }
 
-node "$modules/page.mjs" "$chromium" "$TMPDIR/report.html" "$TMPDIR/hostile.html"
+node "$modules/page.mjs" "$chromium" "$TMPDIR/report.html" "$TMPDIR/hostile.html" "$TMPDIR/model.html"

@@ -153,6 +153,22 @@ static void the_baseline_spills_and_v3_and_v4_hold_one_half_empty_wave(void **st
     store_close(&s);
 }
 
+static void a_prefill_report_tells_the_cause_too(void **state)
+{
+    struct store s = open_with_resources("prefill.db");
+    struct report_request req = report_defaults();
+    struct err err = {0};
+    struct buf out;
+    (void)state;
+    req.store = &s;
+    req.run = "latest";
+    buf_init(&out, REPORT_BYTES_MAX);
+    assert_ok(report_render(&req, &out, &err), &err);
+    holds(buf_str(&out), "**It spills:** `flash_v2_naive` keeps 528 bytes a lane in scratch");
+    buf_release(&out);
+    store_close(&s);
+}
+
 static void links_lead_from_where_the_document_stands(void **state)
 {
     static const struct {
@@ -196,6 +212,7 @@ int main(void)
         cmocka_unit_test(block_slots_limit_where_the_device_has_them),
         cmocka_unit_test(an_unknown_architecture_has_no_limits),
         cmocka_unit_test(the_baseline_spills_and_v3_and_v4_hold_one_half_empty_wave),
+        cmocka_unit_test(a_prefill_report_tells_the_cause_too),
         cmocka_unit_test(links_lead_from_where_the_document_stands),
         cmocka_unit_test(nothing_is_said_of_what_was_not_recorded),
     };
