@@ -13,11 +13,15 @@ struct baseline_args {
 
 static int set(struct store *s, const struct baseline_args *a, const char **words, struct err *err)
 {
-    int64_t key;
-    if (store_find_run(s, words[2], &key, err) != 0 || baseline_set(s, words[1], key, a->add, err) != 0)
-        return -1;
-    fprintf(stderr, "baseline %s is %s%s\n", words[1], words[2], a->add ? ", beside the runs it held" : "");
-    return EXIT_DONE;
+    struct run_data run;
+    int rc = store_load_run(s, words[2], &run, err);
+    if (rc == 0)
+        rc = baseline_set(s, words[1], run.info.key, a->add, err);
+    if (rc == 0)
+        fprintf(stderr, "baseline %s of plan %s on %s is %s%s\n", words[1], run.info.ticket, run.info.node,
+                run.info.run_id, a->add ? ", beside the runs it held" : "");
+    run_data_release(&run);
+    return rc == 0 ? EXIT_DONE : -1;
 }
 
 static int list(const struct cmd_env *env, struct store *s, struct err *err)

@@ -43,7 +43,7 @@ like "what was measured once and not now is not forgotten" "$OUT" "4096 +baselin
 exits "--fail-on failure asks whether anything broke" 0 ks compare 20260212 20260214 --fail-on failure
 exits "--fail-on none takes it calmly" 0 ks compare 20260212 20260214 --fail-on none
 exits "all metrics beside it" 0 ks compare 20260212 20260212 --all-metrics
-like "each with its own numbers" "$OUT" "8192 +baseline +model_load_s +21\\.62 +21\\.62 .*unchanged"
+like "each with its own numbers" "$OUT" "8192 +baseline +model_load_s +21\\.62 s +21\\.62 s .*unchanged"
 exits "as JSON" 4 ks compare 20260212 20260214 --json
 is "with the evidence" "$(jq -c '.cells[] | select(.context == 8192 and .variant == "baseline") | [.verdict, .method,
     .base_n, .now_n, .threshold, .history_n]' <<<"$OUT")" '["regressed","threshold",1,1,0.05,0]'
@@ -73,6 +73,7 @@ exits "the other way round it is fixed, which nothing fails on" 0 broken compare
 like "and said" "$OUT" "8192 +baseline .*fixed"
 
 exits "a run becomes a baseline" 0 ks baseline set gold 20260212
+like "which says of which plan, node and run" "$ERR" "^baseline gold of plan b3_89 on 192\\.0\\.2\\.10 is 20260212-b3_89-"
 exits "of its plan: another plan's run is refused" 2 ks compare 20260214 --baseline gold
 like "with the reason" "$ERR" "plan b3_89.*plan b3_90"
 exits "one that is gone" 2 ks compare 20260214 --baseline silver
