@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+static const double others_pull_s = 3600;
+
 enum { RESUMES_MAX = 3 };
 
 void session_say(struct session *s, const char *line)
@@ -187,13 +189,11 @@ static bool collected_before(const struct session *s)
            manifest_verify(s->rec.bundle, s->rec.run_id, &ignored) == 0;
 }
 
-int session_collect(struct session *s, struct err *err)
+static int bring_home(struct session *s, struct err *err)
 {
     char partial[FS_PATH_MAX];
-    if (collected_before(s)) {
-        s->rec.state = RUNREC_PULLED;
-        return runrec_save(&s->rec, s->opt.db, err);
-    }
+    if (collected_before(s))
+        return 0;
     int n = snprintf(partial, sizeof partial, "%s.partial", s->rec.bundle);
     if (n < 0 || n >= FS_PATH_MAX)
         return err_set(err, ERR_INPUT, "path too long: %.200s", s->rec.bundle);
@@ -202,10 +202,29 @@ int session_collect(struct session *s, struct err *err)
         rc = manifest_verify(partial, s->rec.run_id, err);
     if (rc == 0)
         rc = fs_rename(partial, s->rec.bundle, err);
-    if (rc != 0) {
+    if (rc != 0)
         fs_remove_tree(partial, NULL);
+    return rc;
+}
+
+static bool on_busy(void *arg, bool first)
+{
+    struct session *s = arg;
+    if (first)
+        session_say(s, "another command brings this run home: waiting for it");
+    return s->opt.interrupted && *s->opt.interrupted;
+}
+
+int session_collect(struct session *s, struct err *err)
+{
+    int fd;
+    if (bundle_dir_lock(&fd, s->rec.bundle, others_pull_s, on_busy, s, err) != 0)
         return -1;
-    }
+    int rc = bring_home(s, err);
+    if (fd >= 0)
+        close(fd);
+    if (rc != 0)
+        return -1;
     s->rec.state = RUNREC_PULLED;
     return runrec_save(&s->rec, s->opt.db, err);
 }

@@ -95,6 +95,29 @@ status_of_all() {
     exits "   attach ends what went on" 0 ks attach "$going"
 }
 
+follows() {
+    "$KERNSWEEP" attach "$1" --db "$TMPDIR/results.db" >"$TMPDIR/follower.$2.out" 2>"$TMPDIR/follower.$2.err" &
+    FOLLOWERS+=($!)
+    until_true 60 grep -q 'tests' "$TMPDIR/follower.$2.err"
+}
+
+# Three terminals on one run: each shows it, and one of them brings it home.
+three_followers() {
+    local rc=0 pid
+    FOLLOWERS=()
+    rm -f "$TMPDIR/marks/go" "$TMPDIR/marks/started"
+    exits "a run that three will follow" 0 ks_run "$TMPDIR/plan.json" --variants waits,bulky --contexts 32 --tag three --detach
+    until_true 60 test -e "$TMPDIR/marks/started"
+    for pid in 1 2 3; do follows "$OUT" "$pid"; done
+    : >"$TMPDIR/marks/go"
+    for pid in "${FOLLOWERS[@]}"; do wait "$pid" || rc=$?; done
+    is "   each of them ends well" "$rc" 0 || diag "$(cat "$TMPDIR"/follower.*.err)"
+    is "   with the same table" "$(for pid in 1 2 3; do grep -c ' bulky ' "$TMPDIR/follower.$pid.out"; done | xargs)" "1 1 1"
+    passes "   the bundle is whole" manifest_holds "$(bundle_of three)"
+    is "   stored once" "$(sql "SELECT count(*) FROM run WHERE tag = 'three'")" 1
+    is "   nothing is left beside it" "$(find "$TMPDIR/artifacts_remote" -name '*.partial*' -o -name '*.tmp.*')" ""
+}
+
 # Another machine: another store, and nothing but the node's and the run's names.
 elsewhere() {
     local run
@@ -131,6 +154,7 @@ executor_killed
 node_rebooted
 two_harnesses
 status_of_all
+three_followers
 elsewhere
 no_room_here
 done_testing

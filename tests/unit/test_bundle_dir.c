@@ -4,6 +4,7 @@
 #include "harness/bundle_dir.h"
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define DATE "2026-02-14"
 
@@ -106,6 +107,41 @@ static void parallel_runs_get_folders_of_their_own(void **state)
     assert_true(fs_is_dir(in_scratch("parallel/" DATE "/t/mine")));
 }
 
+struct seen {
+    int calls, firsts;
+    int stop_at; /* 0: never */
+};
+
+static bool count_busy(void *arg, bool first)
+{
+    struct seen *seen = arg;
+    seen->calls++;
+    seen->firsts += first;
+    return seen->calls == seen->stop_at;
+}
+
+/* One descriptor holds, another waits: locks of open files keep out also their own process. */
+static void one_at_a_time_brings_a_bundle_home(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct seen seen = {.calls = 0};
+    const char *dir = in_scratch("locked/bundle");
+    int mine, other;
+    assert_ok(bundle_dir_lock(&mine, dir, 1, count_busy, &seen, &err), &err);
+    assert_true(mine >= 0 && seen.calls == 0 && fs_is_dir(dir));
+    assert_err(bundle_dir_lock(&other, dir, 0, count_busy, &seen, &err), &err, ERR_STORAGE, dir);
+    assert_true(other == -1 && seen.calls == 1 && seen.firsts == 1);
+    seen = (struct seen){.stop_at = 2};
+    assert_err(bundle_dir_lock(&other, dir, 1000, count_busy, &seen, &err), &err, ERR_INTERRUPTED,
+               "interrupted");
+    assert_true(other == -1 && seen.calls == 2 && seen.firsts == 1);
+    close(mine);
+    assert_ok(bundle_dir_lock(&other, dir, 1, count_busy, &seen, &err), &err);
+    assert_true(other >= 0 && seen.calls == 2);
+    close(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +149,7 @@ int main(void)
         cmocka_unit_test(what_is_taken_is_left_alone),
         cmocka_unit_test(answer_is_absolute),
         cmocka_unit_test(failure_names_the_folder),
+        cmocka_unit_test(one_at_a_time_brings_a_bundle_home),
         cmocka_unit_test(parallel_runs_get_folders_of_their_own),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
