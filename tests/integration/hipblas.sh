@@ -2,6 +2,7 @@
 # A model's products on AMD are hipBLAS's. Few machines that build this have it: what calls it must compile all the same, and a
 # build without it must say so.
 # timeout: 300
+# unsanitized: compilers for GPUs only
 . tests/lib.sh
 
 command -v hipcc >/dev/null || skip_all "hipcc is not installed (scripts/install-deps gpu)"
