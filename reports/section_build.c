@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { GATES_TEXT_MAX = 8192 };
 
@@ -25,13 +26,38 @@ static void gates_of(const struct report_model *m, size_t variant, struct buf *o
     }
 }
 
-static void log_hash(const struct report_model *m, size_t variant, struct table *t)
+struct log_hash {
+    char s[16];
+};
+
+static struct log_hash log_hash(const struct report_model *m, size_t variant)
 {
-    char path[DETAILS_PATH_MAX], hash[16];
+    char path[DETAILS_PATH_MAX];
+    struct log_hash hash;
     snprintf(path, sizeof path, "%s/build.log", m->now.variants[variant].name);
     const struct run_file *f = details_file(&m->details, path);
-    snprintf(hash, sizeof hash, "%.12s", f ? f->sha256 : "");
-    table_code(t, hash);
+    snprintf(hash.s, sizeof hash.s, "%.12s", f ? f->sha256 : "");
+    return hash;
+}
+
+static bool has_gates(const struct report_model *m, size_t variant)
+{
+    for (size_t i = 0; i < m->details.n_gates; i++)
+        if (m->details.gates[i].variant == variant)
+            return true;
+    return false;
+}
+
+/* Another shape of a kernel that stands there already, with nothing of its own to tell. */
+static bool same_build(const struct report_model *m, size_t variant)
+{
+    if (m->now.variants[variant].status != STATUS_OK || has_gates(m, variant))
+        return false;
+    for (size_t v = 0; v < variant; v++)
+        if (strcmp(report_model_variant(m, v), report_model_variant(m, variant)) == 0)
+            return m->now.variants[v].status == STATUS_OK &&
+                   strcmp(log_hash(m, v).s, log_hash(m, variant).s) == 0;
+    return false;
 }
 
 static void builds(const struct report_model *m, struct md *w)
@@ -47,15 +73,17 @@ static void builds(const struct report_model *m, struct md *w)
     for (size_t v = 0; v < m->now.n_variants; v++) {
         const struct run_variant *variant = &m->now.variants[v];
         struct buf gates;
+        if (same_build(m, v))
+            continue;
         buf_init(&gates, GATES_TEXT_MAX);
         gates_of(m, v, &gates);
-        table_code(&t, variant->name);
+        table_code(&t, variant->status == STATUS_OK ? report_model_variant(m, v) : variant->name);
         table_code(&t, variant->attn_impl);
         table_marked(&t, status_name(variant->status), variant->status == STATUS_OK ? MARK_NONE : MARK_BAD);
         table_text(&t, variant->build_cached ? message(w->lang, MSG_BUILD_CACHED)
                                              : num_duration(variant->build_wall_s).s);
         table_code(&t, buf_str(&gates));
-        log_hash(m, v, &t);
+        table_code(&t, log_hash(m, v).s);
         buf_release(&gates);
     }
     table_drop_empty(&t, 3);
@@ -81,7 +109,7 @@ static void kernel_row(const struct report_model *m, size_t variant, const struc
                        struct table *t, enum report_lang lang)
 {
     double nan = (double)NAN;
-    table_code(t, m->now.variants[variant].name);
+    table_code(t, report_model_variant(m, variant));
     table_code(t, k->name);
     table_code(t, m->resources[variant].arch);
     table_text(t, num_fixed(k->use.vgprs, 0).s);

@@ -21,19 +21,38 @@ static void environment(const struct report_model *m, struct md *w)
     }
 }
 
+/* ": b1h1, b4h1", of a kernel plan */
+static void shapes(const struct report_model *m, size_t variant, struct md *w)
+{
+    const char *separator = ": ";
+    for (size_t v = variant; v < m->now.n_variants; v++) {
+        if (!*m->now.variants[v].shape ||
+            strcmp(report_model_variant(m, v), report_model_variant(m, variant)) != 0)
+            continue;
+        buf_puts(w->out, separator);
+        md_text(w, m->now.variants[v].shape);
+        separator = " ";
+    }
+}
+
 static void variants(const struct report_model *m, struct md *w)
 {
+    const char *separator = " ";
     md_bullet(w);
     md_say(w, MSG_CONFIG_VARIANTS);
     for (size_t v = 0; v < m->now.n_variants; v++) {
         const struct run_variant *variant = &m->now.variants[v];
-        buf_puts(w->out, v ? ", " : " ");
-        md_code(w, variant->name);
+        if (!report_model_first(m, v))
+            continue;
+        buf_puts(w->out, separator);
+        md_code(w, report_model_variant(m, v));
         if (*variant->attn_impl) {
             buf_puts(w->out, " (");
             md_code(w, variant->attn_impl);
             buf_putc(w->out, ')');
         }
+        shapes(m, v, w);
+        separator = *variant->shape ? "; " : ", ";
     }
     md_line(w);
 }

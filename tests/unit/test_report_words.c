@@ -136,6 +136,8 @@ static void a_kernel_is_one_line_for_all_its_shapes(void **state)
     holds(text,
           "- **Disable `slow` by default**: slower than `baseline` at every shape measured, at best 0.50x");
     holds(text, "| `fast_b8h16` | `slow_b8h16` |     512 |    8.00x |");
+    holds(text,
+          "**Variants:** `baseline`: b1h1 b4h1 b8h16; `slow`: b1h1 b4h1 b8h16; `fast`: b1h1 b4h1 b8h16\n");
     lacks(text, "**Disable `slow_");
     lacks(text, "- `slow_b1h1`");
     lacks(text, "Optimise `"); /* its shapes are different work */
