@@ -3,7 +3,7 @@
 // operands are random, as zeros draw less power and run faster than any real input.
 #pragma once
 
-#include "device/device.h"
+#include "runner/numbers.h"
 
 #include <cstdint>
 
@@ -20,9 +20,7 @@ constexpr int chains = 8; // independent products of a wave
 // Two values of size 0.5 to 1 and either sign.
 __device__ __forceinline__ uint32_t two_values(uint32_t seed)
 {
-    seed = (seed ^ 0x9e3779b9u) * 0x85ebca6bu;
-    seed = (seed ^ seed >> 15) * 0xc2b2ae35u;
-    return (seed & 0x807f807fu) | 0x3f003f00u;
+    return (static_cast<uint32_t>(seeded_hash(seed)) & 0x807f807fu) | 0x3f003f00u;
 }
 
 // What a block multiplies and adds: `flops` a round; 0 where there are no matrix cores. `sum` is made of the

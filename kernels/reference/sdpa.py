@@ -130,7 +130,7 @@ def first_call(torch, options, call, inputs):
         torch.cuda.synchronize()
         return out
     except torch.OutOfMemoryError:
-        raise BadInput(f"not enough memory for --context {options.context} with {options.backend}") from None
+        raise
     except RuntimeError as error:
         reason = " ".join(str(error).split())[:200]
         raise Skip(f"back-end {options.backend} does not take this shape or type: {reason}") from None
@@ -188,6 +188,14 @@ def relative_error(torch, options, inputs, out):
 
 def run(options):
     torch = load_torch()
+    try:
+        return measure(torch, options)
+    except torch.OutOfMemoryError:
+        raise BadInput(f"not enough memory for --context {options.context} --batch {options.batch} --heads "
+                       f"{options.heads} with {options.backend}") from None
+
+
+def measure(torch, options):
     started = time.monotonic()
     sets = make_inputs(torch, options)
     call = attention(torch, options)

@@ -56,6 +56,12 @@ small="--context 40 --heads 2 --head-dim 64"
     GRETA_PREFILL_Q_LDS=yes
     refuses "a switch that is neither 0 nor 1" "GRETA_PREFILL_Q_LDS=yes" $small
     unset GRETA_PREFILL_Q_LDS
+    GRETA_PREFILL_LDS_TILING=1 && export GRETA_PREFILL_LDS_TILING
+    says "GRETA_PREFILL_LDS_TILING=1 is v1" '"attn_impl": "lds_tiling_v1"' $small
+    unset GRETA_PREFILL_LDS_TILING
+    GRETA_PREFILL_SEGMENTED=1 && export GRETA_PREFILL_SEGMENTED
+    says "GRETA_PREFILL_SEGMENTED=1 is v2" '"attn_impl": "segmented_v2"' $small
+    unset GRETA_PREFILL_SEGMENTED
     GRETA_MAX_SEQ_LEN=40 && export GRETA_MAX_SEQ_LEN
     says "a context at the limit" '"prompt_tokens": 40' $small
     GRETA_MAX_SEQ_LEN=39

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """What of reference/sdpa.py needs no GPU and no PyTorch: the grid out of a profiler's trace, ROCm's back-ends. TAP."""
+import contextlib
+import io
 import pathlib
 import sys
 import types
@@ -48,5 +50,21 @@ chosen = []
 check(skips(pytorch("7.0", chosen.append), "aotriton") is None and chosen == ["aotriton"], "on ROCm the library is chosen")
 check(skips(pytorch("7.0", lacking), "ck") == "PyTorch 2.11 has no back-end ck: ck is not in this build",
       "a library that a build lacks is skipped with its reason, in one line")
+
+
+class OutOfMemory(RuntimeError):
+    pass
+
+
+def fills_up(torch, options):
+    raise torch.OutOfMemoryError("tried to allocate 9 TiB,\n of which 2 are free")
+
+
+sdpa.load_torch, sdpa.measure = lambda: types.SimpleNamespace(OutOfMemoryError=OutOfMemory), fills_up
+said = io.StringIO()
+with contextlib.redirect_stderr(said):
+    status = sdpa.main(["--context", "99", "--batch", "7"])
+check(status == 2 and said.getvalue().count("\n") == 1 and "not enough memory for --context 99 --batch 7" in said.getvalue(),
+      "too large a shape is one line and exit 2, wherever the memory ends")
 print(f"1..{len(results)}")
 sys.exit(not all(results))
