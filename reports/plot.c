@@ -21,6 +21,17 @@ static void add(struct plot_set *set, enum plot_kind kind, const char *name, con
     snprintf(p->alt, sizeof p->alt, "%s", alt);
 }
 
+/* Pictures of variants say so when they do not show all of them. */
+static void describe(const struct report_model *m, enum report_lang lang, enum msg id, struct buf *out)
+{
+    size_t names = 0;
+    message_plain(out, lang, id);
+    for (size_t v = 0; v < m->now.n_variants; v++)
+        names += report_model_first(m, v);
+    if (names > PLOT_LINES_MAX)
+        message_plain(out, lang, MSG_PLOT_FIRST, num_int(PLOT_LINES_MAX).s, num_int((int64_t)names).s);
+}
+
 typedef bool script_fn(struct buf *out, const struct report_model *m, enum report_lang lang);
 
 static void add_simple(struct plot_set *set, const struct report_model *m, enum report_lang lang,
@@ -36,9 +47,14 @@ static void add_simple(struct plot_set *set, const struct report_model *m, enum 
         {PLOT_SPEEDUP, plot_script_speedup, "speedup.svg", MSG_PLOT_ALT_SPEEDUP},
         {PLOT_MEMORY, plot_script_memory, "memory.svg", MSG_PLOT_ALT_MEMORY},
     };
-    for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++)
+    for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
+        struct buf alt;
+        buf_init(&alt, PLOT_ALT_MAX);
+        describe(m, lang, pictures[i].alt, &alt);
         if (pictures[i].write(script, m, lang))
-            add(set, pictures[i].kind, pictures[i].name, message(lang, pictures[i].alt));
+            add(set, pictures[i].kind, pictures[i].name, buf_str(&alt));
+        buf_release(&alt);
+    }
 }
 
 /* The series that a reader wants to see: those of the most telling verdicts. */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LINES_MAX = 12, LABEL_MAX = 80, POINTS_MAX = 400, MARKS_MAX = 60, GROUPS_MAX = 12 };
+enum { LINES_MAX = PLOT_LINES_MAX, LABEL_MAX = 80, POINTS_MAX = 400, MARKS_MAX = 60, GROUPS_MAX = 12 };
 
 /* Tics of a logarithmic axis nearer than this would write over each other. */
 #define TIC_DISTANCE 1.3
@@ -25,6 +25,7 @@ static const struct line_style styles[LINES_MAX] = {
     {"#0072B2", 1, 7},  {"#D55E00", 2, 5},  {"#009E73", 4, 9}, {"#CC79A7", 5, 11},
     {"#8F7200", 1, 13}, {"#7F7F7F", 2, 6},  {"#A65628", 4, 4}, {"#5E81C4", 5, 8},
     {"#C23B6B", 1, 10}, {"#4B8B3B", 2, 12}, {"#8A63C9", 4, 6}, {"#B07C2A", 5, 1},
+    {"#3E9C9C", 1, 14}, {"#B34700", 2, 8},  {"#6B6B2E", 4, 2}, {"#4A5FA8", 5, 3},
 };
 
 /* A variant looks the same in every picture of a report: the reference first, the others as the plan lists

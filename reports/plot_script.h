@@ -6,6 +6,8 @@
 
 #include "reports/model.h"
 
+enum { PLOT_LINES_MAX = 16 }; /* variants that a picture tells apart */
+
 /* Each returns whether it wrote a picture. */
 bool plot_script_prefill(struct buf *out, const struct report_model *m, enum report_lang lang);
 bool plot_script_speedup(struct buf *out, const struct report_model *m, enum report_lang lang);

@@ -256,6 +256,34 @@ static void many_contexts_are_named_as_a_range(void **state)
     store_close(&s);
 }
 
+static void a_picture_says_when_it_does_not_show_all(void **state)
+{
+    struct store s = open_store("crowd.db");
+    struct report_request req = report_defaults();
+    struct draft d;
+    struct err err = {0};
+    struct buf out;
+    (void)state;
+    draft_night(&d, 1);
+    for (int i = 0; i < 20; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "v%d", i);
+        draft_shot(&d, name, 256, 1, 1 + i);
+        draft_shot(&d, name, 512, 1, 4 + i);
+    }
+    must_store(&s, &d);
+    req.store = &s;
+    req.run = "latest";
+    req.asset_dir = in_scratch("crowd.plots");
+    buf_init(&out, REPORT_BYTES_MAX);
+    assert_ok(report_render(&req, &out, &err), &err);
+    if (!strstr(buf_str(&out), "gnuplot is not installed"))
+        holds(buf_str(&out), "one group of bars a context (the first 16 of 20 variants)](");
+    lacks(buf_str(&out), "gnuplot failed");
+    buf_release(&out);
+    store_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,6 +295,7 @@ int main(void)
         cmocka_unit_test(a_model_around_the_kernels_processes_a_prompt),
         cmocka_unit_test(kernels_are_compared_in_milliseconds_too),
         cmocka_unit_test(a_later_variant_is_set_against_the_one_before_it),
+        cmocka_unit_test(a_picture_says_when_it_does_not_show_all),
         cmocka_unit_test(many_contexts_are_named_as_a_range),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
