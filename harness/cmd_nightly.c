@@ -130,7 +130,9 @@ static unsigned news_of(const struct nightly *n, int code, const struct err *err
         return NEWS_BLOCKED;
     const struct run_counts *c = &n->result.counts;
     return (code == EXIT_REGRESSION ? NEWS_REGRESSION : 0u) |
-           (c->failed > 0 || c->ok < c->total || n->result.status != RUN_COMPLETE ? NEWS_FAILURE : 0u);
+           (code == EXIT_USAGE || c->failed > 0 || c->ok < c->total || n->result.status != RUN_COMPLETE
+                ? NEWS_FAILURE
+                : 0u);
 }
 
 static json_t *summarise(const struct nightly *n, int code, unsigned news, const char *text)

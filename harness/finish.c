@@ -252,7 +252,11 @@ int finish_run(struct cmd_env *env, struct runrec *rec, const struct finish_opti
     release(&f);
     if (rc >= 0 && refused) {
         *err = refusal;
-        return err_wrap(err, "the run is stored, but not compared with the baseline");
+        err_wrap(err, "the run is stored, but not compared with the baseline");
+        if (!result)
+            return -1;
+        cmd_fail(err); /* whoever takes the result goes on with it: there is a report */
+        return rc == EXIT_DONE ? EXIT_USAGE : rc;
     }
     return rc;
 }

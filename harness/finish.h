@@ -37,7 +37,8 @@ struct finish_result {
 /* "regression" counts failures too, as it is the stricter; "failure" ignores regressions. */
 int finish_fail_on_from_name(const char *name, enum finish_fail_on *out, struct err *err);
 
-/* rec->bundle is whole. result may be NULL. Returns the exit code, or -1 with err. */
+/* rec->bundle is whole. result may be NULL. Returns the exit code, or -1 with err; that the run cannot be
+ * compared is an error only without a result, else a line and EXIT_USAGE or worse. */
 int finish_run(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt,
                struct finish_result *result, struct err *err);
 

@@ -61,6 +61,10 @@ static int collect(const char *rel, const char *full, void *arg, struct err *err
     json_t *whole = json_load(full, 1 << 20, err);
     if (!whole)
         return -1;
+    if (!json_object_get(whole, "night")) { /* a bundle's, where both are in one folder */
+        json_decref(whole);
+        return 0;
+    }
     *e = (struct entry){.path = strndup(rel, (size_t)(base - rel)), .summary = only_shown(whole)};
     x->count++;
     json_decref(whole);

@@ -29,6 +29,13 @@ runs_stored() {
 }
 
 write_plan 0.5 0.1
+jq '.variants[0].run = ["false"] | .workdir += "-false"' "$plan" >"$TMPDIR/false.json"
+exits "a first night in which nothing works: exit 1" 1 "$KERNSWEEP" nightly "$TMPDIR/false.json" --ssh-config "$NODE/ssh_config" \
+    --db "$TMPDIR/false.db" --artifacts "$TMPDIR/false" --reports "$TMPDIR/false"
+like "is no baseline, which is said" "$ERR" 'not compared with the baseline: the run has no OK measurement'
+is "the index has it, and not the bundle beside it" "$(grep -c '^| .* |$' "$TMPDIR/false/index.md")" 3
+like "and has its report" "$(cat "$TMPDIR/false/index.md")" 'failure \| 0 of 4 tests ok; nothing to compare with \| \[.report.\]'
+: >"$told"
 exits "the first night" 0 "${night[@]}"
 like "becomes the baseline" "$ERR" 'this night is the baseline now'
 exits "a night like it" 0 "${night[@]}"
