@@ -185,7 +185,7 @@ other_plan() {
 instant() {
     local store=$TMPDIR/instant.$1 rc=0 n
     local plan=("$TMPDIR/small.json" --db "$store/results.db" --artifacts "$store/artifacts")
-    strace -f -qq -o /dev/null -e 'trace=rename,renameat,renameat2,mkdir,fsync,fdatasync,pwrite64,connect,sendto,unlink,unlinkat' \
+    strace -qq -o /dev/null -e 'trace=rename,renameat,renameat2,mkdir,fsync,fdatasync,pwrite64,connect,sendto,unlink,unlinkat' \
         -e "inject=rename,renameat,renameat2,mkdir,fsync,fdatasync,pwrite64,connect,sendto,unlink,unlinkat:signal=KILL:when=$1" \
         "$KERNSWEEP" run "${plan[@]}" "${KS_OPTIONS[@]}" >/dev/null 2>&1 || rc=$?
     [ "$rc" = 137 ] || return 1
