@@ -1,6 +1,7 @@
 #include "common/patch.h"
 
 #include "common/fs.h"
+#include "common/pattern.h"
 #include "common/proto.h"
 
 #include <ctype.h>
@@ -8,32 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUPS = 10, COUNT_MAX = 1000, UNROLLED_MAX = 2048, REGEX_ERROR_MAX = 128 };
-
-/* regcomp() unrolls {n,m}, and takes time and memory with the square of what comes out. */
-static bool unrolls_too_far(const char *pattern)
-{
-    unsigned long product = 1, most_allowed = UNROLLED_MAX / strlen(pattern);
-    for (const char *p = pattern; *p; p++) {
-        if (*p == '\\' && p[1])
-            p++;
-        else if (*p == '{') {
-            unsigned long most = 1;
-            for (p++; isdigit((unsigned char)*p) || *p == ','; p++)
-                if (isdigit((unsigned char)*p)) {
-                    char *end;
-                    unsigned long n = strtoul(p, &end, 10);
-                    most = n > most ? n : most;
-                    p = end - 1;
-                }
-            p--;
-            if (most > 1 && (most > most_allowed || product * most > most_allowed))
-                return true;
-            product *= most;
-        }
-    }
-    return false;
-}
+enum { GROUPS = 10, COUNT_MAX = 1000, REGEX_ERROR_MAX = 128 };
 
 static int compile(regex_t *re, const char *pattern, char *why)
 {
@@ -66,8 +42,8 @@ static int check_expression(const struct patch *p, const struct json_at *at, str
     regex_t re;
     if (!*p->pattern || strlen(p->pattern) > LIMIT_PATTERN)
         return json_fail(&pattern, err, "expected 1 to %d bytes", LIMIT_PATTERN);
-    if (unrolls_too_far(p->pattern))
-        return json_fail(&pattern, err, "its {n,m} unroll it to more than %d bytes", UNROLLED_MAX);
+    if (pattern_is_too_large(p->pattern))
+        return json_fail(&pattern, err, "its repetitions make more than %d parts of it", PATTERN_NODES_MAX);
     if (strlen(p->replacement) > LIMIT_ARG_BYTES)
         return json_fail(&replacement, err, "expected at most %d bytes", LIMIT_ARG_BYTES);
     if (compile(&re, p->pattern, why) != 0)

@@ -1,5 +1,6 @@
 #include "executor/timings.h"
 
+#include "common/pattern.h"
 #include "common/text.h"
 
 #include <stdio.h>
@@ -68,25 +69,6 @@ static size_t take_name(struct rewriter *w, const char *s)
     return len + 3;
 }
 
-/* Length of the bracket expression at s. */
-static size_t bracket_length(const char *s)
-{
-    size_t i = 1;
-    if (s[i] == '^')
-        i++;
-    if (s[i] == ']')
-        i++;
-    while (s[i] && s[i] != ']') {
-        if (s[i] == '[' && s[i + 1] == ':') {
-            const char *end = strstr(s + i, ":]");
-            i = end ? (size_t)(end - s) + 2 : i + 1;
-        } else {
-            i++;
-        }
-    }
-    return s[i] ? i + 1 : i;
-}
-
 /* Turns named groups into numbered ones and \d into [0-9]. */
 static int rewrite(struct rewriter *w, const char *s, const struct json_at *at, struct err *err)
 {
@@ -102,7 +84,7 @@ static int rewrite(struct rewriter *w, const char *s, const struct json_at *at, 
         if (*s == '\\' && s[1])
             len = 2;
         else if (*s == '[')
-            len = bracket_length(s);
+            len = pattern_bracket_length(s);
         buf_add(&w->out, s, len);
         s += len;
         if (s[-1] != '(' || len != 1)
@@ -130,6 +112,8 @@ static int init_regex(struct timing_rule *rule, const struct json_at *spec, stru
     buf_init(&w.out, LIMIT_PATTERN * 3);
     if (strlen(pattern) > LIMIT_PATTERN)
         json_fail(&at, err, "longer than %d bytes", LIMIT_PATTERN);
+    else if (pattern_is_too_large(pattern))
+        json_fail(&at, err, "its repetitions make more than %d parts of it", PATTERN_NODES_MAX);
     else if (rewrite(&w, pattern, &at, err) == 0) {
         char why[128];
         int code = regcomp(&rule->regex, buf_str(&w.out), REG_EXTENDED);

@@ -3,6 +3,7 @@
 #include "common/fs.h"
 #include "common/gate.h"
 #include "common/patch.h"
+#include "common/pattern.h"
 #include "common/subst.h"
 #include "common/text.h"
 
@@ -388,6 +389,9 @@ static int check_timings(const struct json_at *timings, struct err *err)
         return -1;
     if (!*pattern || strlen(pattern) > LIMIT_PATTERN)
         return json_fail(&pattern_at, err, "expected 1 to %d bytes", LIMIT_PATTERN);
+    if (pattern_is_too_large(pattern))
+        return json_fail(&pattern_at, err, "its repetitions make more than %d parts of it",
+                         PATTERN_NODES_MAX);
     return 0;
 }
 

@@ -16,14 +16,7 @@ static json_t *rule_of(const char *text, size_t len)
 {
     if (len == 1 && *text >= '0' && *text <= '2')
         return json_loads(rules[*text - '0'], JSON_DECODE_ANY, NULL);
-    json_t *spec = json_parse(text, len, "plan.json", NULL);
-    const char *pattern = json_string_value(json_object_get(spec, "pattern"));
-    /* The library's regcomp() takes memory without bound for counted repetitions; a plan is its owner's. */
-    if (pattern && strchr(pattern, '{')) {
-        json_decref(spec);
-        return NULL;
-    }
-    return spec;
+    return json_parse(text, len, "plan.json", NULL);
 }
 
 static void read_output(const struct timing_rule *rule, const char *text, size_t len)
