@@ -18,6 +18,8 @@ static void add_file(struct buf *out, pid_t pid, const char *name)
     ssize_t n = fd >= 0 ? read(fd, text, sizeof text) : -1;
     if (fd >= 0)
         close(fd);
+    if (n == 0)
+        buf_printf(out, "%s: (empty)\n", name); /* of a stack: it computed and was in no call to the kernel */
     if (n <= 0)
         return;
     for (ssize_t i = 0; i < n; i++) {
