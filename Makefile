@@ -33,7 +33,7 @@ define library
 $(1)_objects := $$(call objects,$(2))
 $(BUILD)/lib$(1).a: $$($(1)_objects)
 	$$(call say,AR,$$@)
-	$$(Q)rm -f $$@ && ar rcs $$@ $$^
+	$$(Q)rm -f $$@ && ar qcs $$@ $$^
 objects_all += $$($(1)_objects)
 endef
 

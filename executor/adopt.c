@@ -1,7 +1,7 @@
 #include "executor/adopt.h"
 
-#include "common/json.h"
-#include "common/text.h"
+#include "common/base/json.h"
+#include "common/base/text.h"
 #include "executor/artifact.h"
 #include "executor/bundle.h"
 #include "executor/perf.h"

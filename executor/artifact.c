@@ -1,8 +1,8 @@
 #include "executor/artifact.h"
 
-#include "common/fs.h"
-#include "common/json.h"
-#include "common/proto.h"
+#include "common/base/fs.h"
+#include "common/base/json.h"
+#include "common/contract/proto.h"
 
 #include <errno.h>
 #include <fcntl.h>

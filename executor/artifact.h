@@ -6,7 +6,7 @@
 #ifndef KERNSWEEP_EXECUTOR_ARTIFACT_H
 #define KERNSWEEP_EXECUTOR_ARTIFACT_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 #include "executor/secrets.h"
 
 #include <jansson.h>

@@ -1,7 +1,7 @@
 #include "executor/build.h"
 
-#include "common/clock.h"
-#include "common/sha256.h"
+#include "common/base/clock.h"
+#include "common/base/sha256.h"
 #include "executor/artifact.h"
 #include "executor/cache.h"
 #include "executor/logtext.h"

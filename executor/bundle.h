@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_EXECUTOR_BUNDLE_H
 #define KERNSWEEP_EXECUTOR_BUNDLE_H
 
-#include "common/fs.h"
+#include "common/base/fs.h"
 
 enum { BUNDLE_FILES_MAX = 1000000 };
 #define BUNDLE_FILE_MAX ((size_t)1 << 30)

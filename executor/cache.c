@@ -1,9 +1,9 @@
 #include "executor/cache.h"
 
-#include "common/clock.h"
-#include "common/json.h"
-#include "common/proto.h"
-#include "common/sha256.h"
+#include "common/base/clock.h"
+#include "common/base/json.h"
+#include "common/base/sha256.h"
+#include "common/contract/proto.h"
 #include "executor/lock.h"
 
 #include <dirent.h>

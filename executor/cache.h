@@ -8,7 +8,7 @@
 #ifndef KERNSWEEP_EXECUTOR_CACHE_H
 #define KERNSWEEP_EXECUTOR_CACHE_H
 
-#include "common/json.h"
+#include "common/base/json.h"
 #include "executor/layout.h"
 
 /* Says that this folder is in use, as well as can be; one that is not there is nobody's failure. */

@@ -1,6 +1,6 @@
 #include "executor/cancel.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "executor/lock.h"
 #include "executor/supervise.h"
 

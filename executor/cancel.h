@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_EXECUTOR_CANCEL_H
 #define KERNSWEEP_EXECUTOR_CANCEL_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 #include "executor/layout.h"
 
 /* A run that is complete stays as it is: no error. */

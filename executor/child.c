@@ -1,6 +1,6 @@
 #include "executor/child.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #ifndef KERNSWEEP_EXECUTOR_CHILD_H
 #define KERNSWEEP_EXECUTOR_CHILD_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 #include "executor/loop.h"
 #include "executor/process.h"
 #include "executor/verdict.h"

@@ -1,7 +1,7 @@
 #include "executor/command.h"
 
-#include "common/fs.h"
-#include "common/proto.h"
+#include "common/base/fs.h"
+#include "common/contract/proto.h"
 
 #include <stdlib.h>
 #include <string.h>

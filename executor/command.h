@@ -4,8 +4,8 @@
 #ifndef KERNSWEEP_EXECUTOR_COMMAND_H
 #define KERNSWEEP_EXECUTOR_COMMAND_H
 
-#include "common/err.h"
-#include "common/subst.h"
+#include "common/base/err.h"
+#include "common/contract/subst.h"
 #include "executor/job.h"
 #include "executor/words.h"
 

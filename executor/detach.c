@@ -1,7 +1,7 @@
 #include "executor/detach.h"
 
-#include "common/clock.h"
-#include "common/proto.h"
+#include "common/base/clock.h"
+#include "common/contract/proto.h"
 #include "executor/fault.h"
 #include "executor/supervise.h"
 

@@ -3,7 +3,7 @@
 #ifndef KERNSWEEP_EXECUTOR_DETACH_H
 #define KERNSWEEP_EXECUTOR_DETACH_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 #include "executor/layout.h"
 #include "executor/lock.h"
 

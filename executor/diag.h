@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_EXECUTOR_DIAG_H
 #define KERNSWEEP_EXECUTOR_DIAG_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "executor/runlog.h"
 #include "executor/telemetry.h"
 

@@ -1,7 +1,7 @@
 /* What is to be ordered next, until every test is final. */
 #include "executor/dispatch.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "executor/adopt.h"
 #include "executor/build.h"
 #include "executor/dispatch_parts.h"

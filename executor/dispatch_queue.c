@@ -1,7 +1,7 @@
 /* What became of the jobs: journals first, the queue as a hint. */
 #include "executor/dispatch_parts.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "executor/artifact.h"
 #include "executor/fault.h"
 #include "executor/relay.h"

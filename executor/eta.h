@@ -5,7 +5,7 @@
 #ifndef KERNSWEEP_EXECUTOR_ETA_H
 #define KERNSWEEP_EXECUTOR_ETA_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 #include "executor/job.h"
 
 struct eta_cell {

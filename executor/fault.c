@@ -1,6 +1,6 @@
 #include "executor/fault.h"
 
-#include "common/fs.h"
+#include "common/base/fs.h"
 #include "executor/layout.h"
 
 #include <fcntl.h>

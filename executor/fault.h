@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_EXECUTOR_FAULT_H
 #define KERNSWEEP_EXECUTOR_FAULT_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 enum { FAULT_MAX = ERR_MSG_MAX };
 

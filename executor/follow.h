@@ -5,7 +5,7 @@
 #ifndef KERNSWEEP_EXECUTOR_FOLLOW_H
 #define KERNSWEEP_EXECUTOR_FOLLOW_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 #include "executor/layout.h"
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #include "executor/gpu_use.h"
 
-#include "common/text.h"
+#include "common/base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 #include "executor/job.h"
 
-#include "common/fs.h"
-#include "common/proto.h"
-#include "common/sha256.h"
-#include "common/subst.h"
-#include "common/text.h"
+#include "common/base/fs.h"
+#include "common/base/sha256.h"
+#include "common/base/text.h"
+#include "common/contract/proto.h"
+#include "common/contract/subst.h"
 
 #include <math.h>
 #include <stdio.h>

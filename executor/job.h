@@ -5,12 +5,12 @@
 #ifndef KERNSWEEP_EXECUTOR_JOB_H
 #define KERNSWEEP_EXECUTOR_JOB_H
 
-#include "common/err.h"
-#include "common/gate.h"
-#include "common/json.h"
-#include "common/patch.h"
-#include "common/scheduler.h"
-#include "common/subst.h"
+#include "common/base/err.h"
+#include "common/base/json.h"
+#include "common/contract/gate.h"
+#include "common/contract/patch.h"
+#include "common/contract/scheduler.h"
+#include "common/contract/subst.h"
 #include "executor/timings.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #include "executor/journal.h"
 
-#include "common/clock.h"
-#include "common/fs.h"
+#include "common/base/clock.h"
+#include "common/base/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,9 +7,9 @@
 #ifndef KERNSWEEP_EXECUTOR_JOURNAL_H
 #define KERNSWEEP_EXECUTOR_JOURNAL_H
 
-#include "common/err.h"
-#include "common/json.h"
-#include "common/proto.h"
+#include "common/base/err.h"
+#include "common/base/json.h"
+#include "common/contract/proto.h"
 #include "executor/secrets.h"
 
 #include <stdint.h>

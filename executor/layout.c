@@ -1,7 +1,7 @@
 #include "executor/layout.h"
 
-#include "common/proto.h"
-#include "common/text.h"
+#include "common/base/text.h"
+#include "common/contract/proto.h"
 
 #include <stdio.h>
 #include <stdlib.h>

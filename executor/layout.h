@@ -5,8 +5,8 @@
 #ifndef KERNSWEEP_EXECUTOR_LAYOUT_H
 #define KERNSWEEP_EXECUTOR_LAYOUT_H
 
-#include "common/err.h"
-#include "common/fs.h"
+#include "common/base/err.h"
+#include "common/base/fs.h"
 
 struct layout {
     char workdir[FS_PATH_MAX]; /* absolute */

@@ -1,7 +1,7 @@
 #include "executor/leftover.h"
 
-#include "common/clock.h"
-#include "common/text.h"
+#include "common/base/clock.h"
+#include "common/base/text.h"
 #include "executor/lock.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 #include "executor/lock.h"
 
-#include "common/buf.h"
-#include "common/fs.h"
+#include "common/base/buf.h"
+#include "common/base/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>

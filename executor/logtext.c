@@ -1,6 +1,6 @@
 #include "executor/logtext.h"
 
-#include "common/text.h"
+#include "common/base/text.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_EXECUTOR_LOGTEXT_H
 #define KERNSWEEP_EXECUTOR_LOGTEXT_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 #include "executor/loop.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -5,7 +5,7 @@
 #ifndef KERNSWEEP_EXECUTOR_LOOP_H
 #define KERNSWEEP_EXECUTOR_LOOP_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stdbool.h>
 #include <stdint.h>

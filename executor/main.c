@@ -1,7 +1,7 @@
 /* kernsweep-executor: the part of kernsweep that runs on the GPU node. A table of commands; each parses
  * nothing itself and prints its result here. Never interactive. */
-#include "common/json.h"
-#include "common/proto.h"
+#include "common/base/json.h"
+#include "common/contract/proto.h"
 #include "executor/cache.h"
 #include "executor/cancel.h"
 #include "executor/detach.h"

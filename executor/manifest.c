@@ -1,8 +1,8 @@
 #include "executor/manifest.h"
 
-#include "common/json.h"
-#include "common/proto.h"
-#include "common/sha256.h"
+#include "common/base/json.h"
+#include "common/base/sha256.h"
+#include "common/contract/proto.h"
 #include "executor/bundle.h"
 #include "executor/layout.h"
 

@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_EXECUTOR_MANIFEST_H
 #define KERNSWEEP_EXECUTOR_MANIFEST_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 int manifest_write(const char *dir, const char *run_id, struct err *err);
 

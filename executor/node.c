@@ -1,8 +1,8 @@
 #include "executor/node.h"
 
-#include "common/clock.h"
-#include "common/proto.h"
-#include "common/text.h"
+#include "common/base/clock.h"
+#include "common/base/text.h"
+#include "common/contract/proto.h"
 #include "executor/leftover.h"
 #include "executor/toolchain.h"
 

@@ -5,7 +5,7 @@
 #ifndef KERNSWEEP_EXECUTOR_NODE_H
 #define KERNSWEEP_EXECUTOR_NODE_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 #include "executor/layout.h"
 #include "executor/loop.h"
 #include "executor/nvml.h"

@@ -1,6 +1,6 @@
 #include "executor/node_lock.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "executor/node.h"
 
 #include <signal.h>

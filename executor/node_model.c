@@ -1,6 +1,6 @@
 /* The model file that a plan names, as far as its metadata tell what a run needs. */
-#include "common/gguf.h"
-#include "common/text.h"
+#include "common/base/text.h"
+#include "common/gguf/gguf.h"
 #include "executor/node.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "executor/order.h"
 
-#include "common/json.h"
+#include "common/base/json.h"
 
 #include <dirent.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_EXECUTOR_PACK_H
 #define KERNSWEEP_EXECUTOR_PACK_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 #include "executor/layout.h"
 
 int pack(const struct layout *layout, const char *run_id, int out_fd, struct err *err);

@@ -1,6 +1,6 @@
 #include "executor/process.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "executor/proctree.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #ifndef KERNSWEEP_EXECUTOR_PROCESS_H
 #define KERNSWEEP_EXECUTOR_PROCESS_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stdbool.h>
 #include <stdint.h>

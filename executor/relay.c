@@ -1,6 +1,6 @@
 #include "executor/relay.h"
 
-#include "common/json.h"
+#include "common/base/json.h"
 #include "executor/adopt.h"
 #include "executor/artifact.h"
 #include "executor/test_run.h"

@@ -6,7 +6,7 @@
 #ifndef KERNSWEEP_EXECUTOR_RESOURCES_H
 #define KERNSWEEP_EXECUTOR_RESOURCES_H
 
-#include "common/gate.h"
+#include "common/contract/gate.h"
 #include "executor/suite.h"
 
 /* After a successful build, cached or not. A file that is no JSON object fails the build: the variant's state

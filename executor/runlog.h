@@ -5,8 +5,8 @@
 #ifndef KERNSWEEP_EXECUTOR_RUNLOG_H
 #define KERNSWEEP_EXECUTOR_RUNLOG_H
 
-#include "common/err.h"
-#include "common/fs.h"
+#include "common/base/err.h"
+#include "common/base/fs.h"
 #include "executor/secrets.h"
 
 #include <stdint.h>

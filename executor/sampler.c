@@ -1,6 +1,6 @@
 #include "executor/sampler.h"
 
-#include "common/json.h"
+#include "common/base/json.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,9 +5,9 @@
 #ifndef KERNSWEEP_EXECUTOR_SAMPLER_H
 #define KERNSWEEP_EXECUTOR_SAMPLER_H
 
-#include "common/buf.h"
-#include "common/err.h"
-#include "common/fs.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
+#include "common/base/fs.h"
 #include "executor/telemetry.h"
 
 #include <stdint.h>

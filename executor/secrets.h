@@ -5,8 +5,8 @@
 #ifndef KERNSWEEP_EXECUTOR_SECRETS_H
 #define KERNSWEEP_EXECUTOR_SECRETS_H
 
-#include "common/buf.h"
-#include "common/err.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
 #include "executor/job.h"
 
 #include <jansson.h>

@@ -1,6 +1,6 @@
 #include "executor/settle.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #include <math.h>
 

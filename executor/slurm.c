@@ -1,6 +1,6 @@
 #include "executor/slurm.h"
 
-#include "common/text.h"
+#include "common/base/text.h"
 #include "executor/child.h"
 #include "executor/words.h"
 

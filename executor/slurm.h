@@ -8,9 +8,9 @@
 #ifndef KERNSWEEP_EXECUTOR_SLURM_H
 #define KERNSWEEP_EXECUTOR_SLURM_H
 
-#include "common/err.h"
-#include "common/fs.h"
-#include "common/scheduler.h"
+#include "common/base/err.h"
+#include "common/base/fs.h"
+#include "common/contract/scheduler.h"
 #include "executor/loop.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include "executor/stage.h"
 
-#include "common/sha256.h"
+#include "common/base/sha256.h"
 #include "executor/cache.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_EXECUTOR_STAGE_H
 #define KERNSWEEP_EXECUTOR_STAGE_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 #include "executor/layout.h"
 
 #include <stdbool.h>

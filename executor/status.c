@@ -1,8 +1,8 @@
 #include "executor/status.h"
 
-#include "common/json.h"
-#include "common/proto.h"
-#include "common/text.h"
+#include "common/base/json.h"
+#include "common/base/text.h"
+#include "common/contract/proto.h"
 #include "executor/fault.h"
 #include "executor/lock.h"
 

@@ -1,8 +1,8 @@
 #include "executor/submit.h"
 
-#include "common/clock.h"
-#include "common/json.h"
-#include "common/proto.h"
+#include "common/base/clock.h"
+#include "common/base/json.h"
+#include "common/contract/proto.h"
 #include "executor/cache.h"
 #include "executor/detach.h"
 #include "executor/fault.h"

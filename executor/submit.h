@@ -5,8 +5,8 @@
 #ifndef KERNSWEEP_EXECUTOR_SUBMIT_H
 #define KERNSWEEP_EXECUTOR_SUBMIT_H
 
-#include "common/buf.h"
-#include "common/err.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
 #include "executor/layout.h"
 
 /* Reads {"plan", "job"} from in_fd; appends one JSON object to out. */

@@ -1,6 +1,6 @@
 #include "executor/suite.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "executor/artifact.h"
 
 #include <inttypes.h>

@@ -5,11 +5,11 @@
 #ifndef KERNSWEEP_EXECUTOR_SUITE_H
 #define KERNSWEEP_EXECUTOR_SUITE_H
 
-#include "common/err.h"
-#include "common/fs.h"
-#include "common/proto.h"
-#include "common/sha256.h"
-#include "common/subst.h"
+#include "common/base/err.h"
+#include "common/base/fs.h"
+#include "common/base/sha256.h"
+#include "common/contract/proto.h"
+#include "common/contract/subst.h"
 #include "executor/eta.h"
 #include "executor/job.h"
 #include "executor/journal.h"

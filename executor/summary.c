@@ -1,6 +1,6 @@
 #include "executor/summary.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "executor/artifact.h"
 
 struct summary_counts summary_count(const struct suite *s)

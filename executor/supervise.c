@@ -1,6 +1,6 @@
 #include "executor/supervise.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "executor/artifact.h"
 #include "executor/build.h"
 #include "executor/dispatch.h"

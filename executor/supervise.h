@@ -6,7 +6,7 @@
 #ifndef KERNSWEEP_EXECUTOR_SUPERVISE_H
 #define KERNSWEEP_EXECUTOR_SUPERVISE_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 #include "executor/layout.h"
 
 int supervise(const struct layout *layout, const char *run_id, struct err *err);

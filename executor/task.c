@@ -1,7 +1,7 @@
 #include "executor/task.h"
 
-#include "common/json.h"
-#include "common/proto.h"
+#include "common/base/json.h"
+#include "common/contract/proto.h"
 #include "executor/detach.h"
 #include "executor/lock.h"
 #include "executor/order.h"

@@ -5,7 +5,7 @@
 #ifndef KERNSWEEP_EXECUTOR_TASK_H
 #define KERNSWEEP_EXECUTOR_TASK_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 #include "executor/layout.h"
 
 /* The exit code, or -1. Does nothing when nobody waits for the task. */

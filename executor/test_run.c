@@ -1,6 +1,6 @@
 #include "executor/test_run.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "executor/artifact.h"
 #include "executor/child.h"
 #include "executor/command.h"

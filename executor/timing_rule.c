@@ -1,7 +1,7 @@
 #include "executor/timings.h"
 
-#include "common/pattern.h"
-#include "common/text.h"
+#include "common/base/text.h"
+#include "common/contract/pattern.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,10 +7,10 @@
 #ifndef KERNSWEEP_EXECUTOR_TIMINGS_H
 #define KERNSWEEP_EXECUTOR_TIMINGS_H
 
-#include "common/buf.h"
-#include "common/err.h"
-#include "common/json.h"
-#include "common/proto.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
+#include "common/base/json.h"
+#include "common/contract/proto.h"
 
 #include <regex.h>
 #include <stdbool.h>

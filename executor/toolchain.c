@@ -1,7 +1,7 @@
 #include "executor/toolchain.h"
 
-#include "common/buf.h"
-#include "common/text.h"
+#include "common/base/buf.h"
+#include "common/base/text.h"
 #include "executor/child.h"
 #include "executor/command.h"
 #include "executor/toolchain_cache.h"

@@ -7,7 +7,7 @@
 #ifndef KERNSWEEP_EXECUTOR_TOOLCHAIN_H
 #define KERNSWEEP_EXECUTOR_TOOLCHAIN_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 #include "executor/layout.h"
 #include "executor/loop.h"
 

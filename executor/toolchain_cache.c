@@ -1,6 +1,6 @@
 #include "executor/toolchain_cache.h"
 
-#include "common/json.h"
+#include "common/base/json.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_EXECUTOR_VERDICT_H
 #define KERNSWEEP_EXECUTOR_VERDICT_H
 
-#include "common/proto.h"
+#include "common/contract/proto.h"
 #include "executor/timings.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_EXECUTOR_WORDS_H
 #define KERNSWEEP_EXECUTOR_WORDS_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stddef.h>
 

@@ -7,7 +7,7 @@
 #ifndef KERNSWEEP_HARNESS_ARGS_H
 #define KERNSWEEP_HARNESS_ARGS_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include "harness/attach.h"
 
-#include "common/text.h"
+#include "common/base/text.h"
 #include "harness/bundle_dir.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef KERNSWEEP_HARNESS_BUNDLE_DIR_H
 #define KERNSWEEP_HARNESS_BUNDLE_DIR_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stdbool.h>
 

@@ -1,15 +1,15 @@
 /* cmd: what the commands of `kernsweep` share. One cmd_*.c a command: parse, call, print; only they print.
  *
  * A command gets its words (argv[0] is its name) and an environment that main made; it returns the process's
- * exit code (common/proto.h). Machine output goes to stdout, human words to stderr.
+ * exit code (common/contract/proto.h). Machine output goes to stdout, human words to stderr.
  */
 #ifndef KERNSWEEP_HARNESS_CMD_H
 #define KERNSWEEP_HARNESS_CMD_H
 
-#include "common/buf.h"
-#include "common/err.h"
-#include "common/fs.h"
-#include "common/proto.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
+#include "common/base/fs.h"
+#include "common/contract/proto.h"
 #include "harness/args.h"
 #include "harness/session.h"
 #include "results/store.h"

@@ -1,6 +1,6 @@
 /* kernsweep gguf show|set FILE [KEY VALUE]: a model's metadata. */
-#include "common/gguf.h"
-#include "common/text.h"
+#include "common/base/text.h"
+#include "common/gguf/gguf.h"
 #include "harness/cmd.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* kernsweep nightly PLAN: one command for cron or a timer. Every step can be done again: what was cut short
  * last night is picked up where it stopped, from the run's record (runrec.h). */
-#include "common/clock.h"
-#include "common/json.h"
+#include "common/base/clock.h"
+#include "common/base/json.h"
 #include "harness/attach.h"
 #include "harness/confirm_run.h"
 #include "harness/finish.h"

@@ -1,6 +1,6 @@
 /* kernsweep run: plan -> node -> bundle -> store -> tables. */
-#include "common/json.h"
-#include "common/text.h"
+#include "common/base/json.h"
+#include "common/base/text.h"
 #include "harness/attach.h"
 #include "harness/confirm_run.h"
 #include "harness/finish.h"

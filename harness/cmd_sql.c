@@ -1,5 +1,5 @@
 /* kernsweep sql 'SELECT ...': a read-only question of the user's own. */
-#include "common/text.h"
+#include "common/base/text.h"
 #include "harness/cmd.h"
 #include "results/query.h"
 

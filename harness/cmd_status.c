@@ -1,5 +1,5 @@
 /* kernsweep status: the runs on a node, or on every node of this store, as their executors see them. */
-#include "common/text.h"
+#include "common/base/text.h"
 #include "harness/attach.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* kernsweep watch: a run as a screen. A child process follows the run, over whatever the link does, and hands
  * the journal's lines to this one, which draws and listens to keys; so neither ever waits for the other.
  * Where there is no terminal the same lines come as `attach` prints them. */
-#include "common/text.h"
+#include "common/base/text.h"
 #include "harness/attach.h"
 #include "harness/watch_screen.h"
 

@@ -1,6 +1,6 @@
 #include "harness/compare_output.h"
 
-#include "common/text.h"
+#include "common/base/text.h"
 
 #include <math.h>
 #include <string.h>

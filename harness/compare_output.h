@@ -5,7 +5,7 @@
 #ifndef KERNSWEEP_HARNESS_COMPARE_OUTPUT_H
 #define KERNSWEEP_HARNESS_COMPARE_OUTPUT_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "results/compare.h"
 
 #include <jansson.h>

@@ -1,6 +1,6 @@
 #include "harness/digest.h"
 
-#include "common/text.h"
+#include "common/base/text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "harness/event.h"
 
-#include "common/json.h"
-#include "common/text.h"
+#include "common/base/json.h"
+#include "common/base/text.h"
 
 #include <math.h>
 #include <stdio.h>

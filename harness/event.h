@@ -4,8 +4,8 @@
 #ifndef KERNSWEEP_HARNESS_EVENT_H
 #define KERNSWEEP_HARNESS_EVENT_H
 
-#include "common/err.h"
-#include "common/proto.h"
+#include "common/base/err.h"
+#include "common/contract/proto.h"
 
 #include <stddef.h>
 #include <stdint.h>

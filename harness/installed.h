@@ -5,8 +5,8 @@
 #ifndef KERNSWEEP_HARNESS_INSTALLED_H
 #define KERNSWEEP_HARNESS_INSTALLED_H
 
-#include "common/err.h"
-#include "common/fs.h"
+#include "common/base/err.h"
+#include "common/base/fs.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 #include "harness/job.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #include <stdint.h>
 #include <stdio.h>

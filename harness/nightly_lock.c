@@ -1,8 +1,8 @@
 #include "harness/nightly_lock.h"
 
-#include "common/clock.h"
-#include "common/json.h"
-#include "common/text.h"
+#include "common/base/clock.h"
+#include "common/base/json.h"
+#include "common/base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,8 +7,8 @@
 #ifndef KERNSWEEP_HARNESS_NIGHTLY_LOCK_H
 #define KERNSWEEP_HARNESS_NIGHTLY_LOCK_H
 
-#include "common/clock.h"
-#include "common/fs.h"
+#include "common/base/clock.h"
+#include "common/base/fs.h"
 #include "harness/job.h"
 
 struct nightly_lock {

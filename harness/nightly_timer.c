@@ -1,7 +1,7 @@
 #include "harness/nightly_timer.h"
 
-#include "common/fs.h"
-#include "common/text.h"
+#include "common/base/fs.h"
+#include "common/base/text.h"
 #include "harness/transport.h"
 
 #include <dirent.h>

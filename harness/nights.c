@@ -1,7 +1,7 @@
 #include "harness/nights.h"
 
-#include "common/json.h"
-#include "common/text.h"
+#include "common/base/json.h"
+#include "common/base/text.h"
 #include "reports/html.h"
 #include "reports/markdown.h"
 

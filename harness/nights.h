@@ -7,8 +7,8 @@
 #ifndef KERNSWEEP_HARNESS_NIGHTS_H
 #define KERNSWEEP_HARNESS_NIGHTS_H
 
-#include "common/err.h"
-#include "common/fs.h"
+#include "common/base/err.h"
+#include "common/base/fs.h"
 
 #include <jansson.h>
 

@@ -7,7 +7,7 @@
 #ifndef KERNSWEEP_HARNESS_NOTIFY_H
 #define KERNSWEEP_HARNESS_NOTIFY_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 #include "harness/plan_nightly.h"
 
 enum { NOTIFY_DEADLINE_S = 60 };

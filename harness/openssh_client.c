@@ -1,8 +1,8 @@
 #include "harness/openssh_client.h"
 
-#include "common/clock.h"
-#include "common/fs.h"
-#include "common/text.h"
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/text.h"
 #include "harness/ssh_refuse.h"
 #include "harness/ssh_socket.h"
 #include "harness/transport_child.h"

@@ -1,7 +1,7 @@
 #include "harness/openssh_transport.h"
 
-#include "common/buf.h"
-#include "common/clock.h"
+#include "common/base/buf.h"
+#include "common/base/clock.h"
 #include "harness/openssh_client.h"
 #include "harness/transport_child.h"
 #include "harness/transport_internal.h"

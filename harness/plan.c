@@ -1,8 +1,8 @@
 #include "harness/plan.h"
 
-#include "common/fs.h"
-#include "common/json.h"
-#include "common/text.h"
+#include "common/base/fs.h"
+#include "common/base/json.h"
+#include "common/base/text.h"
 #include "harness/plan_parts.h"
 
 #include <stdlib.h>

@@ -7,10 +7,10 @@
 #ifndef KERNSWEEP_HARNESS_PLAN_H
 #define KERNSWEEP_HARNESS_PLAN_H
 
-#include "common/err.h"
-#include "common/proto.h"
-#include "common/scheduler.h"
-#include "common/sha256.h"
+#include "common/base/err.h"
+#include "common/base/sha256.h"
+#include "common/contract/proto.h"
+#include "common/contract/scheduler.h"
 #include "harness/plan_nightly.h"
 
 #include <jansson.h>

@@ -1,5 +1,5 @@
 /* The matrix of a plan: contexts with their repetitions and time-outs, and the command line's selections. */
-#include "common/fs.h"
+#include "common/base/fs.h"
 #include "harness/plan_parts.h"
 
 #include <errno.h>

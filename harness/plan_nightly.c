@@ -1,6 +1,6 @@
 #include "harness/plan_nightly.h"
 
-#include "common/proto.h"
+#include "common/contract/proto.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef KERNSWEEP_HARNESS_PLAN_NIGHTLY_H
 #define KERNSWEEP_HARNESS_PLAN_NIGHTLY_H
 
-#include "common/json.h"
+#include "common/base/json.h"
 
 #include <stdbool.h>
 

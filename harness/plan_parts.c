@@ -1,11 +1,11 @@
 #include "harness/plan_parts.h"
 
-#include "common/fs.h"
-#include "common/gate.h"
-#include "common/patch.h"
-#include "common/pattern.h"
-#include "common/subst.h"
-#include "common/text.h"
+#include "common/base/fs.h"
+#include "common/base/text.h"
+#include "common/contract/gate.h"
+#include "common/contract/patch.h"
+#include "common/contract/pattern.h"
+#include "common/contract/subst.h"
 
 #include <ctype.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 #ifndef KERNSWEEP_HARNESS_PLAN_PARTS_H
 #define KERNSWEEP_HARNESS_PLAN_PARTS_H
 
-#include "common/json.h"
+#include "common/base/json.h"
 #include "harness/plan.h"
 
 int plan_load_env(struct plan *p, const struct json_at *root, struct err *err);

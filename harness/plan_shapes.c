@@ -1,7 +1,7 @@
 /* The shapes of a kernel plan: every variant is measured at each of them. One that is swept over several
  * shapes becomes a variant a shape, called as the shape's changing dimensions say: "v3_b4h1". */
-#include "common/subst.h"
-#include "common/text.h"
+#include "common/base/text.h"
+#include "common/contract/subst.h"
 #include "harness/plan_parts.h"
 
 #include <stdio.h>

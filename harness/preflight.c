@@ -1,6 +1,6 @@
 #include "harness/preflight.h"
 
-#include "common/text.h"
+#include "common/base/text.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -8,9 +8,9 @@
 #ifndef KERNSWEEP_HARNESS_REMOTE_H
 #define KERNSWEEP_HARNESS_REMOTE_H
 
-#include "common/buf.h"
-#include "common/fs.h"
-#include "common/sha256.h"
+#include "common/base/buf.h"
+#include "common/base/fs.h"
+#include "common/base/sha256.h"
 #include "harness/tarstream.h"
 #include "harness/transport.h"
 

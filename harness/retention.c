@@ -1,6 +1,6 @@
 #include "harness/retention.h"
 
-#include "common/json.h"
+#include "common/base/json.h"
 #include "harness/measure.h"
 #include "harness/runrec.h"
 #include "results/baseline.h"

@@ -1,7 +1,7 @@
 #include "harness/runrec.h"
 
-#include "common/json.h"
-#include "common/text.h"
+#include "common/base/json.h"
+#include "common/base/text.h"
 
 #include <errno.h>
 #include <stdio.h>

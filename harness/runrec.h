@@ -7,9 +7,9 @@
 #ifndef KERNSWEEP_HARNESS_RUNREC_H
 #define KERNSWEEP_HARNESS_RUNREC_H
 
-#include "common/err.h"
-#include "common/fs.h"
-#include "common/sha256.h"
+#include "common/base/err.h"
+#include "common/base/fs.h"
+#include "common/base/sha256.h"
 #include "harness/job.h"
 
 enum runrec_state { RUNREC_STARTING, RUNREC_RUNNING, RUNREC_PULLED, RUNREC_INGESTED, RUNREC_STATE_COUNT };

@@ -1,8 +1,8 @@
 #include "harness/session_internal.h"
 
-#include "common/clock.h"
-#include "common/json.h"
-#include "common/text.h"
+#include "common/base/clock.h"
+#include "common/base/json.h"
+#include "common/base/text.h"
 #include "harness/bundle_dir.h"
 #include "harness/installed.h"
 #include "results/manifest.h"

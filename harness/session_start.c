@@ -1,5 +1,5 @@
-#include "common/clock.h"
-#include "common/json.h"
+#include "common/base/clock.h"
+#include "common/base/json.h"
 #include "harness/bundle_dir.h"
 #include "harness/session_internal.h"
 

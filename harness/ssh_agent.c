@@ -1,7 +1,7 @@
 #include "harness/ssh_agent.h"
 
-#include "common/buf.h"
-#include "common/clock.h"
+#include "common/base/buf.h"
+#include "common/base/clock.h"
 #include "harness/ssh_socket.h"
 
 #include <errno.h>

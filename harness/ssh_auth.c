@@ -1,7 +1,7 @@
 #include "harness/ssh_auth.h"
 
-#include "common/clock.h"
-#include "common/fs.h"
+#include "common/base/clock.h"
+#include "common/base/fs.h"
 #include "harness/ssh_agent.h"
 
 #include <stdio.h>

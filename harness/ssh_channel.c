@@ -1,6 +1,6 @@
 #include "harness/ssh_channel.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #include <errno.h>
 #include <poll.h>

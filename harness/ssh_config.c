@@ -1,6 +1,6 @@
 #include "harness/ssh_config.h"
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "harness/transport_child.h"
 
 #include <ctype.h>

@@ -1,6 +1,6 @@
 #include "harness/ssh_identity.h"
 
-#include "common/fs.h"
+#include "common/base/fs.h"
 #include "harness/transport_child.h"
 
 #include <errno.h>

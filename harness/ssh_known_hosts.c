@@ -1,6 +1,6 @@
 #include "harness/ssh_known_hosts.h"
 
-#include "common/fs.h"
+#include "common/base/fs.h"
 
 #include <ctype.h>
 #include <nettle/base64.h>

@@ -5,8 +5,8 @@
 #ifndef KERNSWEEP_HARNESS_SSH_KNOWN_HOSTS_H
 #define KERNSWEEP_HARNESS_SSH_KNOWN_HOSTS_H
 
-#include "common/buf.h"
-#include "common/err.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

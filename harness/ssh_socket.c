@@ -1,6 +1,6 @@
 #include "harness/ssh_socket.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #include <errno.h>
 #include <netdb.h>

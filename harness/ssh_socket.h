@@ -5,7 +5,7 @@
 #ifndef KERNSWEEP_HARNESS_SSH_SOCKET_H
 #define KERNSWEEP_HARNESS_SSH_SOCKET_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 #include "harness/transport_io.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "harness/ssh_transport.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "harness/ssh_auth.h"
 #include "harness/ssh_channel.h"
 #include "harness/ssh_session.h"

@@ -1,8 +1,8 @@
 #include "harness/ssh_trust.h"
 
-#include "common/buf.h"
-#include "common/clock.h"
-#include "common/fs.h"
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/fs.h"
 #include "harness/openssh_client.h"
 #include "harness/ssh_session.h"
 #include "harness/transport_child.h"

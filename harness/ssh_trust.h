@@ -6,7 +6,7 @@
 #ifndef KERNSWEEP_HARNESS_SSH_TRUST_H
 #define KERNSWEEP_HARNESS_SSH_TRUST_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 #include "harness/transport.h"
 
 enum ssh_trust {

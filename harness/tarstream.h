@@ -8,8 +8,8 @@
 #ifndef KERNSWEEP_HARNESS_TARSTREAM_H
 #define KERNSWEEP_HARNESS_TARSTREAM_H
 
-#include "common/err.h"
-#include "common/sha256.h"
+#include "common/base/err.h"
+#include "common/base/sha256.h"
 
 #include <stddef.h>
 #include <stdint.h>

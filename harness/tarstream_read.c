@@ -1,6 +1,6 @@
 #include "harness/tarstream.h"
 
-#include "common/fs.h"
+#include "common/base/fs.h"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -1,7 +1,7 @@
 #include "harness/tarstream.h"
 
-#include "common/buf.h"
-#include "common/fs.h"
+#include "common/base/buf.h"
+#include "common/base/fs.h"
 
 #include <archive.h>
 #include <archive_entry.h>

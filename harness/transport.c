@@ -1,7 +1,7 @@
 #include "harness/transport.h"
 
-#include "common/clock.h"
-#include "common/text.h"
+#include "common/base/clock.h"
+#include "common/base/text.h"
 #include "harness/local_transport.h"
 #include "harness/openssh_transport.h"
 #include "harness/ssh_transport.h"

@@ -10,8 +10,8 @@
 #ifndef KERNSWEEP_HARNESS_TRANSPORT_H
 #define KERNSWEEP_HARNESS_TRANSPORT_H
 
-#include "common/buf.h"
-#include "common/err.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
 
 #include <signal.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 #include "harness/transport_io.h"
 
-#include "common/buf.h"
-#include "common/clock.h"
-#include "common/text.h"
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

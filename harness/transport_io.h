@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_HARNESS_TRANSPORT_IO_H
 #define KERNSWEEP_HARNESS_TRANSPORT_IO_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 #include "harness/transport.h"
 
 #include <stdbool.h>

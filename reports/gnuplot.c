@@ -1,7 +1,7 @@
 #include "reports/gnuplot.h"
 
-#include "common/clock.h"
-#include "common/text.h"
+#include "common/base/clock.h"
+#include "common/base/text.h"
 
 #include <errno.h>
 #include <poll.h>

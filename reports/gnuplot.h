@@ -8,8 +8,8 @@
 #ifndef KERNSWEEP_REPORTS_GNUPLOT_H
 #define KERNSWEEP_REPORTS_GNUPLOT_H
 
-#include "common/buf.h"
-#include "common/err.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
 
 /* Appends the standard output. `out` must be initialised; its maximum bounds what is taken. */
 int gnuplot_run(const struct buf *script, double deadline_s, struct buf *out, struct err *err);

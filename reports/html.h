@@ -7,8 +7,8 @@
 #ifndef KERNSWEEP_REPORTS_HTML_H
 #define KERNSWEEP_REPORTS_HTML_H
 
-#include "common/buf.h"
-#include "common/err.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
 #include "reports/message.h"
 #include "reports/plot.h"
 

@@ -1,6 +1,6 @@
 #include "reports/html_page.h"
 
-#include "common/text.h"
+#include "common/base/text.h"
 
 #include <nettle/base64.h>
 #include <nettle/sha2.h>

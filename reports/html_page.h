@@ -2,7 +2,7 @@
 #ifndef KERNSWEEP_REPORTS_HTML_PAGE_H
 #define KERNSWEEP_REPORTS_HTML_PAGE_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "reports/message.h"
 
 /* Text and attribute values. */

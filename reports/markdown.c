@@ -1,6 +1,6 @@
 #include "reports/markdown.h"
 
-#include "common/text.h"
+#include "common/base/text.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #ifndef KERNSWEEP_REPORTS_MARKDOWN_H
 #define KERNSWEEP_REPORTS_MARKDOWN_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "reports/message.h"
 #include "reports/table.h"
 

@@ -8,7 +8,7 @@
 #ifndef KERNSWEEP_REPORTS_MESSAGE_H
 #define KERNSWEEP_REPORTS_MESSAGE_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "reports/report.h"
 
 #include <stdbool.h>

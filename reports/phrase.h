@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_REPORTS_PHRASE_H
 #define KERNSWEEP_REPORTS_PHRASE_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "reports/message.h"
 #include "reports/number.h"
 #include "results/run_data.h"

@@ -1,6 +1,6 @@
 #include "reports/plot.h"
 
-#include "common/fs.h"
+#include "common/base/fs.h"
 #include "reports/gnuplot.h"
 #include "reports/number.h"
 #include "reports/plot_script.h"

@@ -9,8 +9,8 @@
 #ifndef KERNSWEEP_REPORTS_PLOT_H
 #define KERNSWEEP_REPORTS_PLOT_H
 
-#include "common/buf.h"
-#include "common/err.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
 #include "reports/message.h"
 
 #include <stdbool.h>

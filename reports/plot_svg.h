@@ -5,7 +5,7 @@
 #ifndef KERNSWEEP_REPORTS_PLOT_SVG_H
 #define KERNSWEEP_REPORTS_PLOT_SVG_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 #include <stdbool.h>
 #include <stddef.h>

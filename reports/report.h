@@ -9,8 +9,8 @@
 #ifndef KERNSWEEP_REPORTS_REPORT_H
 #define KERNSWEEP_REPORTS_REPORT_H
 
-#include "common/buf.h"
-#include "common/err.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
 #include "results/compare.h"
 #include "results/hosts.h"
 #include "results/run_data.h"

@@ -1,6 +1,6 @@
 #include "reports/resources.h"
 
-#include "common/json.h"
+#include "common/base/json.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #ifndef KERNSWEEP_REPORTS_RESOURCES_H
 #define KERNSWEEP_REPORTS_RESOURCES_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 #include "reports/occupancy.h"
 #include "results/run_data.h"
 

@@ -2,7 +2,7 @@
 #include "reports/number.h"
 #include "reports/section.h"
 
-#include "common/text.h"
+#include "common/base/text.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "reports/table.h"
 
-#include "common/text.h"
+#include "common/base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef KERNSWEEP_REPORTS_TABLE_H
 #define KERNSWEEP_REPORTS_TABLE_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 #include <stdbool.h>
 #include <stddef.h>

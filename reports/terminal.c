@@ -3,7 +3,7 @@
 #include "reports/report.h"
 #include "reports/tables.h"
 
-#include "common/text.h"
+#include "common/base/text.h"
 
 #include <math.h>
 #include <stdlib.h>

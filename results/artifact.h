@@ -7,7 +7,7 @@
 #ifndef KERNSWEEP_RESULTS_ARTIFACT_H
 #define KERNSWEEP_RESULTS_ARTIFACT_H
 
-#include "common/json.h"
+#include "common/base/json.h"
 #include "results/draft.h"
 
 /* Absent and null leave NaN, RUN_UNKNOWN or "" in *out. Text must fit size. */

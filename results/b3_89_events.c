@@ -3,7 +3,7 @@
 #include "results/artifact.h"
 #include "results/when.h"
 
-#include "common/text.h"
+#include "common/base/text.h"
 
 #include <math.h>
 #include <stdio.h>

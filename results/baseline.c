@@ -3,8 +3,8 @@
 #include "results/sql.h"
 #include "results/when.h"
 
-#include "common/clock.h"
-#include "common/text.h"
+#include "common/base/clock.h"
+#include "common/base/text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #ifndef KERNSWEEP_RESULTS_CHANGES_H
 #define KERNSWEEP_RESULTS_CHANGES_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stddef.h>
 

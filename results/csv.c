@@ -1,7 +1,7 @@
 #include "results/csv.h"
 
-#include "common/buf.h"
-#include "common/text.h"
+#include "common/base/buf.h"
+#include "common/base/text.h"
 
 #include <string.h>
 

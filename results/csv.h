@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_RESULTS_CSV_H
 #define KERNSWEEP_RESULTS_CSV_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <jansson.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include "results/details.h"
 
-#include "common/json.h"
+#include "common/base/json.h"
 #include "results/artifact.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #ifndef KERNSWEEP_RESULTS_DETAILS_H
 #define KERNSWEEP_RESULTS_DETAILS_H
 
-#include "common/json.h"
+#include "common/base/json.h"
 #include "results/manifest.h"
 #include "results/run_data.h"
 

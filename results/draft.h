@@ -7,7 +7,7 @@
 #ifndef KERNSWEEP_RESULTS_DRAFT_H
 #define KERNSWEEP_RESULTS_DRAFT_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "results/details.h"
 #include "results/run_data.h"
 

@@ -2,7 +2,7 @@
 #include "results/sql.h"
 #include "results/when.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

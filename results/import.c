@@ -6,8 +6,8 @@
 #include "results/pointer.h"
 #include "results/when.h"
 
-#include "common/json.h"
-#include "common/text.h"
+#include "common/base/json.h"
+#include "common/base/text.h"
 
 #include <math.h>
 #include <stdio.h>

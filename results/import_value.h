@@ -7,7 +7,7 @@
 #ifndef KERNSWEEP_RESULTS_IMPORT_VALUE_H
 #define KERNSWEEP_RESULTS_IMPORT_VALUE_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 #include "results/run_data.h"
 
 #include <jansson.h>

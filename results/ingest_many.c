@@ -1,7 +1,7 @@
 #include "results/source.h"
 #include "results/sql.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #include <math.h>
 #include <pthread.h>

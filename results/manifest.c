@@ -1,7 +1,7 @@
 #include "results/manifest.h"
 
-#include "common/json.h"
-#include "common/proto.h"
+#include "common/base/json.h"
+#include "common/contract/proto.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,11 +9,11 @@
 #ifndef KERNSWEEP_RESULTS_MANIFEST_H
 #define KERNSWEEP_RESULTS_MANIFEST_H
 
-#include "common/buf.h"
-#include "common/err.h"
-#include "common/fs.h"
-#include "common/json_arena.h"
-#include "common/sha256.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
+#include "common/base/fs.h"
+#include "common/base/json_arena.h"
+#include "common/base/sha256.h"
 
 #include <stdbool.h>
 #include <stdint.h>

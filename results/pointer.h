@@ -5,7 +5,7 @@
 #ifndef KERNSWEEP_RESULTS_POINTER_H
 #define KERNSWEEP_RESULTS_POINTER_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <jansson.h>
 

@@ -1,7 +1,7 @@
 #include "results/query.h"
 
-#include "common/buf.h"
-#include "common/clock.h"
+#include "common/base/buf.h"
+#include "common/base/clock.h"
 
 #include <ctype.h>
 #include <stdlib.h>

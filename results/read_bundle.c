@@ -2,7 +2,7 @@
 #include "results/readers.h"
 #include "results/when.h"
 
-#include "common/text.h"
+#include "common/base/text.h"
 
 #include <math.h>
 #include <stdio.h>

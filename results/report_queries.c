@@ -2,7 +2,7 @@
 
 #include "results/sql.h"
 
-#include "common/json.h"
+#include "common/base/json.h"
 
 #include <math.h>
 #include <stdlib.h>

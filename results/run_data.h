@@ -8,10 +8,10 @@
 #ifndef KERNSWEEP_RESULTS_RUN_DATA_H
 #define KERNSWEEP_RESULTS_RUN_DATA_H
 
-#include "common/clock.h"
-#include "common/err.h"
-#include "common/proto.h"
-#include "common/sha256.h"
+#include "common/base/clock.h"
+#include "common/base/err.h"
+#include "common/base/sha256.h"
+#include "common/contract/proto.h"
 #include "results/metric.h"
 #include "results/store.h"
 

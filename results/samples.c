@@ -1,6 +1,6 @@
 #include "results/samples.h"
 
-#include "common/text.h"
+#include "common/base/text.h"
 #include "results/sql.h"
 
 #include <math.h>

@@ -8,8 +8,8 @@
 #ifndef KERNSWEEP_RESULTS_SAMPLES_H
 #define KERNSWEEP_RESULTS_SAMPLES_H
 
-#include "common/buf.h"
-#include "common/err.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
 #include "results/store.h"
 
 #include <stddef.h>

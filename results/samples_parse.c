@@ -1,7 +1,7 @@
 #include "results/samples.h"
 
-#include "common/json.h"
-#include "common/proto.h"
+#include "common/base/json.h"
+#include "common/contract/proto.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #ifndef KERNSWEEP_RESULTS_STORE_H
 #define KERNSWEEP_RESULTS_STORE_H
 
-#include "common/err.h"
-#include "common/fs.h"
+#include "common/base/err.h"
+#include "common/base/fs.h"
 
 #include <sqlite3.h>
 #include <stdbool.h>

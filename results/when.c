@@ -1,6 +1,6 @@
 #include "results/when.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "runner/failure.h"
 
 extern "C" {
-#include "common/gguf.h"
-#include "common/text.h"
+#include "common/gguf/gguf.h"
+#include "common/base/text.h"
 }
 
 #include <algorithm>

@@ -5,11 +5,11 @@
  * Night n is the n-th day after 2020-01-01; a cell's time scatters by 1 % from night to night. The same
  * arguments give the same bytes.
  */
-#include "common/clock.h"
-#include "common/fs.h"
-#include "common/json.h"
-#include "common/proto.h"
-#include "common/sha256.h"
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/json.h"
+#include "common/contract/proto.h"
+#include "common/base/sha256.h"
 #include "results/stats.h"
 #include "results/when.h"
 

@@ -5,8 +5,8 @@
 #ifndef KERNSWEEP_TESTS_FUZZ_H
 #define KERNSWEEP_TESTS_FUZZ_H
 
-#include "common/fs.h"
-#include "common/text.h"
+#include "common/base/fs.h"
+#include "common/base/text.h"
 
 #include <fcntl.h>
 #include <stdint.h>

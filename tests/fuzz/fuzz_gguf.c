@@ -1,5 +1,5 @@
 /* The metadata of a model file: read whole, looked up, and a value set in place that changes nothing else. */
-#include "common/gguf.h"
+#include "common/gguf/gguf.h"
 #include "tests/fuzz/fuzz.h"
 
 struct seen {

@@ -3,8 +3,8 @@
  *
  * The first byte chooses the file, and whether the bundle is closed by a manifest that names it truly.
  */
-#include "common/json.h"
-#include "common/sha256.h"
+#include "common/base/json.h"
+#include "common/base/sha256.h"
 #include "results/ingest.h"
 #include "results/sql.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,5 +1,5 @@
 /* A node's facts, and what preflight makes of them for a terminal. */
-#include "common/json.h"
+#include "common/base/json.h"
 #include "harness/preflight.h"
 #include "tests/fuzz/fuzz.h"
 

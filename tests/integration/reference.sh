@@ -18,8 +18,8 @@ is "every status of a test is named" "$(jq -r '.properties.exit_status.enum[]' s
     while read -r status; do grep -q "\`$status\`" docs/reference.md || echo "$status"; done)" ""
 is "every event has rows" "$(jq -r '.properties.event.enum[]' schemas/event.schema.json |
     while read -r event; do grep -q "^| \`$event\." docs/reference.md || echo "$event"; done)" ""
-codes=$(sed -n 's/^ *EXIT_[A-Z_]* = \([0-9]*\).*/\1/p' common/proto.h | sort -n | xargs)
-like "common/proto.h has exit codes" "$codes" "^0 1 2 3"
+codes=$(sed -n 's/^ *EXIT_[A-Z_]* = \([0-9]*\).*/\1/p' common/contract/proto.h | sort -n | xargs)
+like "common/contract/proto.h has exit codes" "$codes" "^0 1 2 3"
 for page in docs/reference.md docs/troubleshooting.md; do
     is "$page has those" "$(sed -n 's/^| \([0-9][0-9]*\) |.*/\1/p' "$page" | sort -n | xargs)" "$codes"
 done

@@ -11,7 +11,7 @@
  * connection), `garbage` (one byte of what comes next is changed), `down` (cut, and refuse new ones), `up`,
  * `quit`.
  */
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -8,8 +8,8 @@
  *   --trust show|store (instead of a command: the host's key)
  *   --mark FILE (made when the first output comes)   --reconnect (and once more after a lost link)
  */
-#include "common/clock.h"
-#include "common/sha256.h"
+#include "common/base/clock.h"
+#include "common/base/sha256.h"
 #include "harness/ssh_trust.h"
 #include "harness/tarstream.h"
 #include "harness/transport.h"

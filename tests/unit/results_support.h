@@ -6,8 +6,8 @@
 
 #include "tests/unit/support.h"
 
-#include "common/json.h"
-#include "common/sha256.h"
+#include "common/base/json.h"
+#include "common/base/sha256.h"
 #include "results/draft.h"
 #include "results/ingest.h"
 #include "results/run_data.h"

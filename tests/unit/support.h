@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "common/fs.h"
+#include "common/base/fs.h"
 
 #include <stdbool.h>
 #include <stdio.h>

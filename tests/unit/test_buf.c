@@ -1,7 +1,7 @@
 /* buf: the maximum holds, a failure sticks and leaves what was there. */
 #include "tests/unit/support.h"
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 static void empty_is_text(void **state)
 {

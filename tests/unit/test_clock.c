@@ -1,7 +1,7 @@
 /* clock: dates as text at the edges, deadlines that neither wrap nor block. */
 #include "tests/unit/support.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* err: one line whatever it was made of, cut at a whole character, context in front. */
 #include "tests/unit/support.h"
 
-#include "common/err.h"
-#include "common/text.h"
+#include "common/base/err.h"
+#include "common/base/text.h"
 
 #include <errno.h>
 

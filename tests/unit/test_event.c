@@ -1,8 +1,8 @@
 /* event: journal lines from a node that may be hostile, split anywhere by the network. */
 #include "tests/unit/support.h"
 
-#include "common/json.h"
-#include "common/text.h"
+#include "common/base/json.h"
+#include "common/base/text.h"
 #include "harness/event.h"
 
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* journal: numbering, going on after a crash, and what a crash may have torn. */
 #include "tests/unit/support.h"
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "executor/journal.h"
 
 static int count_event(const json_t *event, void *arg, struct err *err)

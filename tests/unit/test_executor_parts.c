@@ -1,7 +1,7 @@
 /* Small parts of the executor: estimates, hang detection, the manifest, log text, locks. */
 #include "tests/unit/support.h"
 
-#include "common/json.h"
+#include "common/base/json.h"
 #include "executor/eta.h"
 #include "executor/hang.h"
 #include "executor/lock.h"

@@ -1,7 +1,7 @@
 /* runlog: head and tail within the limit, the middle counted, nothing lost that need not be. */
 #include "tests/unit/support.h"
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "executor/runlog.h"
 
 #include <fcntl.h>

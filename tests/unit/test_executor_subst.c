@@ -1,7 +1,7 @@
 /* subst: placeholders, and everything that only looks like one. */
 #include "tests/unit/support.h"
 
-#include "common/subst.h"
+#include "common/contract/subst.h"
 
 static const struct subst values = {
     .text = {[SUBST_SRC] = "/s", [SUBST_BUILD] = "/b", [SUBST_VARIANT] = "v3"},

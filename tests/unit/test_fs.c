@@ -1,7 +1,7 @@
 /* fs: nothing half-written, nothing outside the tree, limits that hold. */
 #include "tests/unit/support.h"
 
-#include "common/fs.h"
+#include "common/base/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>

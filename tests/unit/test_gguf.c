@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
-#include "common/fs.h"
-#include "common/gguf.h"
+#include "common/base/buf.h"
+#include "common/base/fs.h"
+#include "common/gguf/gguf.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* job: a plan expanded in its order, and always into something that the executor takes. */
 #include "tests/unit/support.h"
 
-#include "common/json.h"
-#include "common/text.h"
+#include "common/base/json.h"
+#include "common/base/text.h"
 #include "executor/job.h"
 #include "harness/job.h"
 

@@ -1,7 +1,7 @@
 /* json: what is refused, with file, place, what was found and what was expected. */
 #include "tests/unit/support.h"
 
-#include "common/json.h"
+#include "common/base/json.h"
 
 static json_t *parse(const char *text)
 {

@@ -1,7 +1,7 @@
 /* json_arena: the same JSON as from the heap, gone as a whole; what lies on the heap is not touched. */
 #include "tests/unit/support.h"
 
-#include "common/json_arena.h"
+#include "common/base/json_arena.h"
 
 #include <pthread.h>
 

@@ -1,8 +1,8 @@
 /* manifest: a bundle is exactly what its manifest names, or it is refused with the file's name. */
 #include "tests/unit/support.h"
 
-#include "common/json.h"
-#include "common/sha256.h"
+#include "common/base/json.h"
+#include "common/base/sha256.h"
 #include "results/manifest.h"
 
 #define RUN "20260214T031500Z-b3_90-1a2b3c"

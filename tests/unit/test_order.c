@@ -2,7 +2,7 @@
  * until its fence is up. */
 #include "tests/unit/support.h"
 
-#include "common/json.h"
+#include "common/base/json.h"
 #include "executor/order.h"
 
 static const char job_text[] =

@@ -1,6 +1,6 @@
 #include "tests/unit/support.h"
 
-#include "common/patch.h"
+#include "common/contract/patch.h"
 
 /* What the patch makes of the text; the result holds until the next call. */
 static const char *apply(const struct patch *p, const char *text, int *rc, struct err *err)

@@ -1,7 +1,7 @@
 /* The size of regular expressions: what regcomp() would blow up is refused, what people write is not. */
 #include "tests/unit/support.h"
 
-#include "common/pattern.h"
+#include "common/contract/pattern.h"
 
 #include <regex.h>
 #include <string.h>

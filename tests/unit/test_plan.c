@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "common/fs.h"
+#include "common/base/fs.h"
 #include "harness/job.h"
 #include "harness/plan.h"
 

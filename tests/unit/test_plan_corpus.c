@@ -3,7 +3,7 @@
  */
 #include "tests/unit/support.h"
 
-#include "common/json.h"
+#include "common/base/json.h"
 #include "executor/job.h"
 #include "harness/job.h"
 

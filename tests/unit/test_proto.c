@@ -1,8 +1,8 @@
 /* proto: every word has one name, which comes back as itself; exit codes follow the kind of an error. */
 #include "tests/unit/support.h"
 
-#include "common/proto.h"
-#include "common/text.h"
+#include "common/base/text.h"
+#include "common/contract/proto.h"
 
 static void statuses_round_trip(void **state)
 {

@@ -1,7 +1,7 @@
 /* sha256: the standard's vectors, pieces of any size, files within limits. */
 #include "tests/unit/support.h"
 
-#include "common/sha256.h"
+#include "common/base/sha256.h"
 
 static const struct {
     const char *text, *hex;

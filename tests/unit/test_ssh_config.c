@@ -1,7 +1,7 @@
 /* ssh_config: a node's name and what `ssh -G` says of it. */
 #include "harness/ssh_config.h"
 
-#include "common/fs.h"
+#include "common/base/fs.h"
 #include "harness/transport_child.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* known_hosts: the same lines as ssh-keygen -F finds, and the right verdict on a key. */
 #include "harness/ssh_known_hosts.h"
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "harness/transport_child.h"
 
 #include <setjmp.h>

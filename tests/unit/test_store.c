@@ -2,7 +2,7 @@
  */
 #include "tests/unit/results_support.h"
 
-#include "common/proto.h"
+#include "common/contract/proto.h"
 
 static void is_made_with_its_folder(void **state)
 {

@@ -1,8 +1,8 @@
 /* tarstream: the same bytes for the same tree; nothing hostile comes out of a stream. */
 #include "harness/tarstream.h"
 
-#include "common/buf.h"
-#include "common/fs.h"
+#include "common/base/buf.h"
+#include "common/base/fs.h"
 #include "harness/transport_child.h"
 
 #include <archive.h>

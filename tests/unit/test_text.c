@@ -1,8 +1,8 @@
 /* text: quoting proven against a real /bin/sh, foreign text made inert, names and UTF-8. */
 #include "tests/unit/support.h"
 
-#include "common/proto.h"
-#include "common/text.h"
+#include "common/base/text.h"
+#include "common/contract/proto.h"
 
 #include <sys/wait.h>
 

@@ -1,4 +1,4 @@
-#include "common/fs.h"
+#include "common/base/fs.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
-#include "common/scheduler.h"
+#include "common/contract/scheduler.h"
 
-#include "common/text.h"
+#include "common/base/text.h"
 
 #include <string.h>
 

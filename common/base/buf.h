@@ -4,8 +4,8 @@
  * memory is short, sets `failed` and ignores further appends: check once at the end with buf_ok().
  * The owner calls buf_release(), or takes the bytes with buf_steal().
  */
-#ifndef KERNSWEEP_COMMON_BUF_H
-#define KERNSWEEP_COMMON_BUF_H
+#ifndef KERNSWEEP_COMMON_BASE_BUF_H
+#define KERNSWEEP_COMMON_BASE_BUF_H
 
 #include <stdarg.h>
 #include <stdbool.h>

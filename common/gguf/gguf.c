@@ -1,6 +1,6 @@
-#include "common/gguf.h"
+#include "common/gguf/gguf.h"
 
-#include "common/text.h"
+#include "common/base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 #include <stdint.h>
 #include <stdio.h>

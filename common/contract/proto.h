@@ -2,10 +2,10 @@
  * exit codes, file names and limits. Each enum has one name table; the SQL CHECK lists are tested against it.
  * Knows nothing of transport or storage.
  */
-#ifndef KERNSWEEP_COMMON_PROTO_H
-#define KERNSWEEP_COMMON_PROTO_H
+#ifndef KERNSWEEP_COMMON_CONTRACT_PROTO_H
+#define KERNSWEEP_COMMON_CONTRACT_PROTO_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stdbool.h>
 

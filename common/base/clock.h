@@ -1,8 +1,8 @@
 /* clock: durations come from the monotonic clock, dates from the real-time clock, and never the other way.
  * Units are in the names. Knows nothing above.
  */
-#ifndef KERNSWEEP_COMMON_CLOCK_H
-#define KERNSWEEP_COMMON_CLOCK_H
+#ifndef KERNSWEEP_COMMON_BASE_CLOCK_H
+#define KERNSWEEP_COMMON_BASE_CLOCK_H
 
 #include <stdint.h>
 

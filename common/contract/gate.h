@@ -2,8 +2,8 @@
  * use. A command passes by its exit code; the others hold a number against a limit. Where the number comes
  * from is for who judges.
  */
-#ifndef KERNSWEEP_COMMON_GATE_H
-#define KERNSWEEP_COMMON_GATE_H
+#ifndef KERNSWEEP_COMMON_CONTRACT_GATE_H
+#define KERNSWEEP_COMMON_CONTRACT_GATE_H
 
 #include <stdbool.h>
 

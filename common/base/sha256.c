@@ -1,4 +1,4 @@
-#include "common/sha256.h"
+#include "common/base/sha256.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,10 +4,10 @@
  * are borrowed from the JSON, "" where not given; each may become one word of an argv. Knows nothing of how
  * Slurm is called. Times are in seconds.
  */
-#ifndef KERNSWEEP_COMMON_SCHEDULER_H
-#define KERNSWEEP_COMMON_SCHEDULER_H
+#ifndef KERNSWEEP_COMMON_CONTRACT_SCHEDULER_H
+#define KERNSWEEP_COMMON_CONTRACT_SCHEDULER_H
 
-#include "common/json.h"
+#include "common/base/json.h"
 
 enum scheduler_granularity {
     GRANULARITY_VARIANT, /* one array job a variant, one task of it a context */

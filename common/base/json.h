@@ -4,11 +4,11 @@
  * one line that names the place, what was found and what was expected. Nothing here owns the JSON: the
  * caller keeps the root alive. Knows nothing of plans or artifacts.
  */
-#ifndef KERNSWEEP_COMMON_JSON_H
-#define KERNSWEEP_COMMON_JSON_H
+#ifndef KERNSWEEP_COMMON_BASE_JSON_H
+#define KERNSWEEP_COMMON_BASE_JSON_H
 
-#include "common/buf.h"
-#include "common/err.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -5,10 +5,10 @@
  * does not match exactly as often as expected is an error, never a change. Strings are borrowed from the
  * JSON. Knows nothing of where the file is. Errors: ERR_INPUT.
  */
-#ifndef KERNSWEEP_COMMON_PATCH_H
-#define KERNSWEEP_COMMON_PATCH_H
+#ifndef KERNSWEEP_COMMON_CONTRACT_PATCH_H
+#define KERNSWEEP_COMMON_CONTRACT_PATCH_H
 
-#include "common/json.h"
+#include "common/base/json.h"
 
 enum { PATCH_FILE_MAX = 4 << 20 }; /* bytes, before and after */
 

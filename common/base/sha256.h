@@ -1,10 +1,10 @@
 /* sha256: content addresses, computed by the nettle library, as 64 lower-case hex digits.
  * Knows nothing of what is hashed or why.
  */
-#ifndef KERNSWEEP_COMMON_SHA256_H
-#define KERNSWEEP_COMMON_SHA256_H
+#ifndef KERNSWEEP_COMMON_BASE_SHA256_H
+#define KERNSWEEP_COMMON_BASE_SHA256_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <nettle/sha2.h>
 #include <stdbool.h>

@@ -5,8 +5,8 @@
  * err_wrap(). The kind decides the exit code of the command (see proto.h); only cmd_*.c and main print.
  * Text of foreign origin is cleaned of control characters on the way in.
  */
-#ifndef KERNSWEEP_COMMON_ERR_H
-#define KERNSWEEP_COMMON_ERR_H
+#ifndef KERNSWEEP_COMMON_BASE_ERR_H
+#define KERNSWEEP_COMMON_BASE_ERR_H
 
 #include <stdarg.h>
 

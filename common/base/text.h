@@ -1,10 +1,10 @@
 /* text: small questions about strings that several folders ask: quoting for a POSIX shell, making foreign
  * text safe for a terminal, names, UTF-8. No allocation beyond a struct buf.
  */
-#ifndef KERNSWEEP_COMMON_TEXT_H
-#define KERNSWEEP_COMMON_TEXT_H
+#ifndef KERNSWEEP_COMMON_BASE_TEXT_H
+#define KERNSWEEP_COMMON_BASE_TEXT_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,10 +7,10 @@
  * in it. Errors: ERR_INPUT for the file, ERR_STORAGE for the system. Format: the GGUF specification in ggml's
  * docs.
  */
-#ifndef KERNSWEEP_COMMON_GGUF_H
-#define KERNSWEEP_COMMON_GGUF_H
+#ifndef KERNSWEEP_COMMON_GGUF_GGUF_H
+#define KERNSWEEP_COMMON_GGUF_GGUF_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stdbool.h>
 #include <stdint.h>

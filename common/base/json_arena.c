@@ -1,4 +1,4 @@
-#include "common/json_arena.h"
+#include "common/base/json_arena.h"
 
 #include <stdlib.h>
 

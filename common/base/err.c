@@ -1,6 +1,6 @@
-#include "common/err.h"
+#include "common/base/err.h"
 
-#include "common/text.h"
+#include "common/base/text.h"
 
 #include <stdio.h>
 #include <string.h>

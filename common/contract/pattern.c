@@ -1,4 +1,4 @@
-#include "common/pattern.h"
+#include "common/contract/pattern.h"
 
 #include <ctype.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "common/proto.h"
+#include "common/contract/proto.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "common/subst.h"
+#include "common/contract/subst.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
-#include "common/text.h"
+#include "common/base/text.h"
 
-#include "common/proto.h"
+#include "common/contract/proto.h"
 
 #include <stdint.h>
 #include <string.h>

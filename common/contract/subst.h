@@ -5,11 +5,11 @@
  * '}'; "{{" is a literal '{'; every other brace stands for itself, so that JSON and shell text pass through.
  * Which placeholders have a value depends on the command (a build has no context); others are an error.
  */
-#ifndef KERNSWEEP_COMMON_SUBST_H
-#define KERNSWEEP_COMMON_SUBST_H
+#ifndef KERNSWEEP_COMMON_CONTRACT_SUBST_H
+#define KERNSWEEP_COMMON_CONTRACT_SUBST_H
 
-#include "common/buf.h"
-#include "common/err.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
 
 #include <stdint.h>
 

@@ -5,10 +5,10 @@
  * it is never json_decref()ed, and it goes with json_arena_reset() or json_arena_release(). An arena belongs
  * to one thread at a time. All other JSON of the process is as always.
  */
-#ifndef KERNSWEEP_COMMON_JSON_ARENA_H
-#define KERNSWEEP_COMMON_JSON_ARENA_H
+#ifndef KERNSWEEP_COMMON_BASE_JSON_ARENA_H
+#define KERNSWEEP_COMMON_BASE_JSON_ARENA_H
 
-#include "common/json.h"
+#include "common/base/json.h"
 
 struct json_chunk;
 

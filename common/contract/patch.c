@@ -1,8 +1,8 @@
-#include "common/patch.h"
+#include "common/contract/patch.h"
 
-#include "common/fs.h"
-#include "common/pattern.h"
-#include "common/proto.h"
+#include "common/base/fs.h"
+#include "common/contract/pattern.h"
+#include "common/contract/proto.h"
 
 #include <ctype.h>
 #include <regex.h>

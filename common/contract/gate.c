@@ -1,4 +1,4 @@
-#include "common/gate.h"
+#include "common/contract/gate.h"
 
 #include <stddef.h>
 #include <string.h>

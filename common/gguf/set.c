@@ -1,4 +1,4 @@
-#include "common/gguf.h"
+#include "common/gguf/gguf.h"
 
 #include <errno.h>
 #include <inttypes.h>

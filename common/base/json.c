@@ -1,6 +1,6 @@
-#include "common/json.h"
+#include "common/base/json.h"
 
-#include "common/fs.h"
+#include "common/base/fs.h"
 
 #include <math.h>
 #include <stdio.h>

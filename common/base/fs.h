@@ -4,11 +4,11 @@
  * Everything that is written for others to read goes to a temporary name beside it, is synced, and renamed.
  * Knows nothing of plans, runs or bundles.
  */
-#ifndef KERNSWEEP_COMMON_FS_H
-#define KERNSWEEP_COMMON_FS_H
+#ifndef KERNSWEEP_COMMON_BASE_FS_H
+#define KERNSWEEP_COMMON_BASE_FS_H
 
-#include "common/buf.h"
-#include "common/err.h"
+#include "common/base/buf.h"
+#include "common/base/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>
