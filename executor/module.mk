@@ -1,16 +1,16 @@
 # executor: one binary that needs nothing on the node. Static, but for sanitizer builds, which cannot be.
-$(eval $(call library,executor,$(filter-out executor/main.c,$(wildcard executor/*.c))))
+$(eval $(call library,executor,$(filter-out executor/main.c,$(wildcard executor/*.c executor/*/*.c))))
 objects_all += $(call objects,executor/main.c)
 programs += $(BUILD)/kernsweep-executor
 $(BUILD)/kernsweep-executor: $(call objects,executor/main.c) $(BUILD)/libexecutor.a $(BUILD)/libcommon.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-static) -o $@ $^ -ljansson -lnettle -lm
 
-# The NVML helper must be dynamic (see executor/nvml.h); the executor carries it inside.
-nvml_helper := $(BUILD)/executor/nvml/helper
-$(nvml_helper): executor/nvml/helper.c executor/nvml/page.h $(BUILD)/.flags
+# The NVML helper must be dynamic (see executor/telemetry/nvml.h); the executor carries it inside.
+nvml_helper := $(BUILD)/executor/telemetry/nvml_helper/helper
+$(nvml_helper): executor/telemetry/nvml_helper/helper.c executor/telemetry/nvml_helper/page.h $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS)) -s -o $@ $< -ldl
-$(BUILD)/executor/nvml.o: $(nvml_helper)
-$(BUILD)/executor/nvml.o: CPPFLAGS += -DNVML_HELPER='"$(nvml_helper)"'
+$(BUILD)/executor/telemetry/nvml.o: $(nvml_helper)
+$(BUILD)/executor/telemetry/nvml.o: CPPFLAGS += -DNVML_HELPER='"$(nvml_helper)"'

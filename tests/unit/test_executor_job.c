@@ -1,8 +1,8 @@
 /* job: what the executor takes, and everything that it refuses with file and place. */
 #include "tests/unit/support.h"
 
-#include "executor/job.h"
-#include "executor/secrets.h"
+#include "executor/bundle/secrets.h"
+#include "executor/job/job.h"
 
 static const char base[] =
     "{\"schema\":\"kernsweep.job/"

@@ -2,7 +2,7 @@
 #include "tests/unit/support.h"
 
 #include "common/base/buf.h"
-#include "executor/journal.h"
+#include "executor/bundle/journal.h"
 
 static int count_event(const json_t *event, void *arg, struct err *err)
 {

@@ -2,11 +2,11 @@
 #include "tests/unit/support.h"
 
 #include "common/base/json.h"
-#include "executor/eta.h"
-#include "executor/hang.h"
-#include "executor/lock.h"
-#include "executor/logtext.h"
-#include "executor/manifest.h"
+#include "executor/bundle/logtext.h"
+#include "executor/bundle/manifest.h"
+#include "executor/run/eta.h"
+#include "executor/telemetry/hang.h"
+#include "executor/workdir/lock.h"
 
 #include <math.h>
 #include <signal.h>

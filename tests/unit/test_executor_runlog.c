@@ -2,7 +2,7 @@
 #include "tests/unit/support.h"
 
 #include "common/base/buf.h"
-#include "executor/runlog.h"
+#include "executor/bundle/runlog.h"
 
 #include <fcntl.h>
 

@@ -1,7 +1,7 @@
 /* verdict: every way in which a test can end, and what it is then called. */
 #include "tests/unit/support.h"
 
-#include "executor/verdict.h"
+#include "executor/run/verdict.h"
 
 #include <errno.h>
 #include <math.h>

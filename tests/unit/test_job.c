@@ -3,7 +3,7 @@
 
 #include "common/base/json.h"
 #include "common/base/text.h"
-#include "executor/job.h"
+#include "executor/job/job.h"
 #include "harness/job.h"
 
 static const struct job_request request = {

@@ -4,7 +4,7 @@
 #include "tests/unit/support.h"
 
 #include "common/base/json.h"
-#include "executor/job.h"
+#include "executor/job/job.h"
 #include "harness/job.h"
 
 #include <glob.h>

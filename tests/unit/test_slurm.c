@@ -2,7 +2,7 @@
  * with scripts that note their words and print what a test says. */
 #include "tests/unit/support.h"
 
-#include "executor/slurm.h"
+#include "executor/place/slurm.h"
 
 static struct loop loop;
 

@@ -1,0 +1,115 @@
+#include "executor/bundle/journal.h"
+
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Reads the lines that are there; *good is the length of the part that is whole. */
+static int replay(struct journal *j, FILE *f, off_t *good, journal_visit *visit, void *arg, struct err *err)
+{
+    char *line = NULL;
+    size_t cap = 0;
+    ssize_t n;
+    int rc = 0;
+    while (rc == 0 && (n = getline(&line, &cap, f)) > 0 && line[n - 1] == '\n') {
+        json_t *event = json_loadb(line, (size_t)n, 0, NULL);
+        if (!json_is_object(event)) {
+            json_decref(event);
+            break;
+        }
+        j->seq = json_integer_value(json_object_get(event, "seq"));
+        *good += n;
+        if (visit)
+            rc = visit(event, arg, err);
+        json_decref(event);
+    }
+    free(line);
+    return rc;
+}
+
+int journal_open(struct journal *j, const char *path, const struct secrets *secrets, journal_visit *visit,
+                 void *arg, struct err *err)
+{
+    *j = (struct journal){.secrets = secrets};
+    j->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (j->fd < 0)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open the journal", path);
+    FILE *f = fopen(path, "re");
+    off_t good = 0;
+    int rc = -1;
+    if (!f)
+        err_set_errno(err, ERR_STORAGE, errno, "%s: cannot read the journal", path);
+    else if (replay(j, f, &good, visit, arg, err) == 0)
+        rc = ftruncate(j->fd, good) == 0 ? 0 : err_set_errno(err, ERR_STORAGE, errno, "%s: cannot cut", path);
+    if (f)
+        fclose(f);
+    if (rc != 0)
+        journal_close(j);
+    return rc;
+}
+
+void journal_close(struct journal *j)
+{
+    if (j->fd >= 0)
+        close(j->fd);
+    j->fd = -1;
+}
+
+/* One write(); what a full disk cut short is taken back, so that no torn line stays in the middle. */
+static int append(struct journal *j, const char *data, size_t len, struct err *err)
+{
+    off_t end = lseek(j->fd, 0, SEEK_END);
+    if (end >= 0 && fs_write_all(j->fd, data, len) == 0)
+        return 0;
+    int saved = errno;
+    if (end >= 0 && ftruncate(j->fd, end) != 0)
+        saved = errno;
+    return err_set_errno(err, ERR_STORAGE, saved, "events.jsonl: cannot write");
+}
+
+static int encode(struct journal *j, enum event_type type, json_t *fields, struct buf *line, struct err *err)
+{
+    char ts[CLOCK_ISO_LEN + 1];
+    clock_iso8601(clock_real_s(), ts);
+    json_t *event =
+        json_pack("{s:I, s:s, s:s}", "seq", (json_int_t)(j->seq + 1), "ts", ts, "event", event_name(type));
+    json_t *clean = secrets_clean_json(j->secrets, fields);
+    int rc = -1;
+    if (!event || !clean || json_object_update_missing(event, clean) != 0)
+        err_set(err, ERR_INTERNAL, "no memory for an event");
+    else
+        rc = json_encode(event, line, err);
+    json_decref(clean);
+    json_decref(event);
+    return rc;
+}
+
+int journal_add(struct journal *j, enum event_type type, json_t *fields, struct err *err)
+{
+    struct buf line;
+    buf_init(&line, LIMIT_EVENT_LINE - 1);
+    int rc = encode(j, type, fields, &line, err);
+    if (rc == 0) {
+        line.max++;
+        buf_putc(&line, '\n');
+        rc = append(j, buf_str(&line), line.len, err);
+    }
+    if (rc == 0)
+        j->seq++;
+    buf_release(&line);
+    json_decref(fields);
+    return rc;
+}
+
+int journal_sync(struct journal *j, struct err *err)
+{
+    if (fdatasync(j->fd) == 0 || errno == EINVAL)
+        return 0;
+    return err_set_errno(err, ERR_STORAGE, errno, "events.jsonl: cannot sync");
+}

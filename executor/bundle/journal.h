@@ -1,0 +1,33 @@
+/* journal: events.jsonl, one JSON object a line, appended with one write each, so that a follower sees an
+ * event at once and never half of one. Numbers go on after a crash: a torn last line is cut off first.
+ * Durability: an event is in the page cache when journal_add() returns, so it survives the death of this
+ * process; journal_sync() makes it survive the node's. The secrets' values are replaced on the way. Knows
+ * nothing of what the events mean.
+ */
+#ifndef KERNSWEEP_EXECUTOR_BUNDLE_JOURNAL_H
+#define KERNSWEEP_EXECUTOR_BUNDLE_JOURNAL_H
+
+#include "common/base/err.h"
+#include "common/base/json.h"
+#include "common/contract/proto.h"
+#include "executor/bundle/secrets.h"
+
+#include <stdint.h>
+
+struct journal {
+    int fd;
+    int64_t seq; /* of the last event */
+    const struct secrets *secrets;
+};
+
+/* Called for each earlier event when a journal is opened again. -1 stops with err. */
+typedef int journal_visit(const json_t *event, void *arg, struct err *err);
+
+int journal_open(struct journal *j, const char *path, const struct secrets *secrets, journal_visit *visit,
+                 void *arg, struct err *err);
+void journal_close(struct journal *j);
+/* Takes fields (an object; NULL is a failed allocation of the caller's). */
+int journal_add(struct journal *j, enum event_type type, json_t *fields, struct err *err);
+int journal_sync(struct journal *j, struct err *err);
+
+#endif

@@ -1,0 +1,41 @@
+/* runlog: what a process wrote, kept in a file within a limit: the first half as it comes, the last half at
+ * the end, and a line between them that counts what was dropped. Secrets are replaced first. A full disk is
+ * remembered, not fatal: the process must not suffer from its log. Units: bytes.
+ */
+#ifndef KERNSWEEP_EXECUTOR_BUNDLE_RUNLOG_H
+#define KERNSWEEP_EXECUTOR_BUNDLE_RUNLOG_H
+
+#include "common/base/err.h"
+#include "common/base/fs.h"
+#include "executor/bundle/secrets.h"
+
+#include <stdint.h>
+
+struct runlog {
+    int fd;
+    int write_errno; /* of the first write that failed, 0 when none did */
+    char path[FS_PATH_MAX];
+    char part[FS_PATH_MAX]; /* the file while it grows */
+    size_t head_max, tail_max;
+    size_t head_len;
+    char *ring; /* the last tail_max bytes after the head; allocated when first needed */
+    size_t ring_at, ring_len;
+    uint64_t total;   /* bytes the process wrote */
+    uint64_t cleaned; /* bytes after replacing secrets */
+    struct secrets_stream stream;
+};
+
+/* Creates "<dir>/.<name>.part". The struct must not move while it is open. */
+int runlog_open(struct runlog *log, const char *dir, const char *name, size_t limit,
+                const struct secrets *secrets, struct err *err);
+void runlog_add(struct runlog *log, const char *data, size_t len);
+/* Writes the tail and renames the file. */
+int runlog_finish(struct runlog *log, struct err *err);
+/* Frees what is left; an unfinished file is removed. */
+void runlog_release(struct runlog *log);
+
+uint64_t runlog_dropped(const struct runlog *log);
+/* Appends the last bytes kept, at most max, to out. Before or after runlog_finish(). */
+void runlog_tail(const struct runlog *log, size_t max, struct buf *out);
+
+#endif

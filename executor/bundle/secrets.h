@@ -1,0 +1,49 @@
+/* secrets: the values that must not appear in any artifact, and their replacement by "***": in JSON strings
+ * and, as a stream, in a process's output (also where a value is split between two pieces). A value shorter
+ * than SECRET_MIN is refused.
+ */
+#ifndef KERNSWEEP_EXECUTOR_BUNDLE_SECRETS_H
+#define KERNSWEEP_EXECUTOR_BUNDLE_SECRETS_H
+
+#include "common/base/buf.h"
+#include "common/base/err.h"
+#include "executor/job/job.h"
+
+#include <jansson.h>
+#include <stddef.h>
+
+enum { SECRET_MIN = LIMIT_SECRET_MIN, SECRET_MAX = LIMIT_ARG_BYTES };
+
+struct secrets {
+    const char **value; /* borrowed from the job and from the environment; longest first */
+    size_t count;
+    size_t longest;
+};
+
+int secrets_init(struct secrets *s, const struct job *job, struct err *err);
+void secrets_release(struct secrets *s);
+
+/* A copy with every string cleaned (a new reference to the same value when there are no secrets). NULL: no
+ * memory, or value was NULL. */
+json_t *secrets_clean_json(const struct secrets *s, json_t *value);
+/* s NULL or empty: a plain copy. */
+void secrets_clean_text(const struct secrets *s, const char *text, size_t len, struct buf *out);
+
+typedef void secrets_sink(void *arg, const char *data, size_t len);
+
+/* Cleans a stream. `held` keeps the end of the last piece while it may be the beginning of a secret. */
+struct secrets_stream {
+    const struct secrets *secrets;
+    struct buf held;
+    secrets_sink *sink;
+    void *arg;
+};
+
+void secrets_stream_init(struct secrets_stream *s, const struct secrets *secrets, secrets_sink *sink,
+                         void *arg);
+void secrets_stream_feed(struct secrets_stream *s, const char *data, size_t len);
+/* Passes on what was held. */
+void secrets_stream_end(struct secrets_stream *s);
+void secrets_stream_release(struct secrets_stream *s);
+
+#endif

@@ -1,0 +1,76 @@
+#include "executor/commands/cancel.h"
+
+#include "common/base/clock.h"
+#include "executor/run/supervise.h"
+#include "executor/workdir/lock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+static const double limit_s = 60; /* a job's grace, cleaning up, closing */
+
+/* The mark tells the supervisor that SIGTERM is the user's wish, and not the node going down. */
+static int mark(const struct layout *l, const char *run_id, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    if (layout_run_file(l, path, run_id, RUN_CANCEL, err) != 0)
+        return -1;
+    return fs_write_file(path, "", 0, 0600, err);
+}
+
+static int stop_supervisor(const struct lock_holder *holder, struct err *err)
+{
+    int fd = lock_holder_pidfd(holder);
+    if (fd < 0)
+        return err_set(err, ERR_NODE, "the run is held by a process that cannot be found; try again");
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    int64_t deadline_ns = clock_deadline_ns(limit_s);
+    int n = pidfd_send_signal(fd, SIGTERM, NULL, 0) == 0 ? 0 : -1, saved = errno;
+    while (n == 0 || (n < 0 && errno == EINTR)) {
+        if (clock_left_ms(deadline_ns) == 0)
+            break;
+        n = poll(&p, 1, clock_left_ms(deadline_ns));
+    }
+    close(fd);
+    if (n < 0)
+        return err_set_errno(err, ERR_NODE, saved, "cannot signal the supervisor (pid %ld)",
+                             (long)holder->pid);
+    return n > 0 ? 0
+                 : err_set(err, ERR_NODE, "the supervisor (pid %ld) did not end within %g s",
+                           (long)holder->pid, limit_s);
+}
+
+static int close_dead_run(const struct layout *l, const char *run_id, struct lock *lock, struct err *err)
+{
+    if (lock_describe(lock, run_id, err) != 0)
+        return -1;
+    return supervise(l, run_id, err);
+}
+
+int cancel(const struct layout *layout, const char *run_id, struct err *err)
+{
+    char manifest[FS_PATH_MAX], path[FS_PATH_MAX], dir[FS_PATH_MAX];
+    struct lock lock = {.fd = -1};
+    struct lock_holder holder;
+    if (layout_run(layout, dir, run_id, err) != 0 || fs_join(manifest, err, dir, RUN_MANIFEST) != 0 ||
+        fs_join(path, err, dir, RUN_LOCK) != 0)
+        return -1;
+    if (!fs_is_dir(dir))
+        return err_set(err, ERR_INPUT, "no run %s in %s/runs", run_id, layout->workdir);
+    if (fs_exists(manifest))
+        return 0;
+    if (mark(layout, run_id, err) != 0 || lock_open(&lock, path, err) != 0)
+        return -1;
+    int rc = lock_try(&lock, err);
+    if (rc == 1)
+        rc = close_dead_run(layout, run_id, &lock, err);
+    else if (rc == 0 && (rc = lock_look(path, &holder, err)) == 0)
+        rc = stop_supervisor(&holder, err);
+    lock_close(&lock);
+    if (rc == 0 && !fs_exists(manifest))
+        return err_set(err, ERR_NODE, "%s: the run was not closed; see executor.log there", dir);
+    return rc;
+}

@@ -1,0 +1,143 @@
+#include "executor/commands/follow.h"
+
+#include "executor/bundle/fault.h"
+#include "executor/workdir/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+enum { KEEP_ALIVE_MS = 2000, PIECE = 256 << 10 };
+
+struct follower {
+    char events[FS_PATH_MAX], manifest[FS_PATH_MAX], lock[FS_PATH_MAX];
+    int64_t offset;
+    int file, inotify, pidfd, out;
+    char *data; /* PIECE bytes */
+};
+
+static int open_all(struct follower *f, const struct layout *l, const char *run_id, struct err *err)
+{
+    char dir[FS_PATH_MAX];
+    if (layout_run(l, dir, run_id, err) != 0 || fs_join(f->events, err, dir, RUN_EVENTS) != 0 ||
+        fs_join(f->manifest, err, dir, RUN_MANIFEST) != 0 || fs_join(f->lock, err, dir, RUN_LOCK) != 0)
+        return -1;
+    if (!fs_is_dir(dir))
+        return err_set(err, ERR_INPUT, "no run %s in %s/runs", run_id, l->workdir);
+    f->data = malloc(PIECE);
+    f->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (!f->data || f->inotify < 0 ||
+        inotify_add_watch(f->inotify, dir, IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF) < 0)
+        return err_set_errno(err, ERR_NODE, errno, "%s: cannot watch", dir);
+    return 0;
+}
+
+/* Sends the whole lines that are there. 1 something was sent, 0 nothing, -1 error. */
+static int send_lines(struct follower *f, struct err *err)
+{
+    int sent = 0;
+    if (f->file < 0)
+        f->file = open(f->events, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    while (f->file >= 0) {
+        ssize_t n = pread(f->file, f->data, PIECE, f->offset);
+        if (n < 0)
+            return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot read", f->events);
+        const char *end = memrchr(f->data, '\n', (size_t)n);
+        if (!end)
+            return n == PIECE ? err_set(err, ERR_INPUT, "%s: a line is too long", f->events) : sent;
+        size_t len = (size_t)(end - f->data) + 1;
+        if (fs_write_all(f->out, f->data, len) != 0)
+            return err_set_errno(err, ERR_NODE, errno, "cannot write events");
+        f->offset += (int64_t)len;
+        sent = 1;
+    }
+    return sent;
+}
+
+/* True when a supervisor holds the run; then its end will wake us, too. */
+static bool is_supervised(struct follower *f)
+{
+    struct lock_holder holder;
+    if (f->pidfd >= 0)
+        close(f->pidfd);
+    f->pidfd = -1;
+    if (lock_look(f->lock, &holder, NULL) != 0 || !holder.held)
+        return false;
+    f->pidfd = lock_holder_pidfd(&holder);
+    return true; /* held, if only by a submit that is about to hand it over */
+}
+
+static void drain(int fd)
+{
+    char data[4096];
+    while (read(fd, data, sizeof data) > 0)
+        continue;
+}
+
+/* Waits for news. -1 when the reader is gone. */
+static int wait_for_news(struct follower *f, bool *supervisor_ended, struct err *err)
+{
+    struct pollfd p[] = {{.fd = f->inotify, .events = POLLIN},
+                         {.fd = f->pidfd, .events = POLLIN},
+                         {.fd = f->out, .events = 0}};
+    int n = poll(p, 3, KEEP_ALIVE_MS);
+    if (n < 0 && errno != EINTR)
+        return err_set_errno(err, ERR_INTERNAL, errno, "cannot wait");
+    if (p[2].revents & (POLLERR | POLLHUP))
+        return err_set(err, ERR_NODE, "the reader of the events is gone");
+    if (n == 0 && fs_write_all(f->out, "\n", 1) != 0)
+        return err_set_errno(err, ERR_NODE, errno, "cannot write events");
+    if (n > 0 && p[0].revents)
+        drain(f->inotify);
+    *supervisor_ended = n == 0 || (n > 0 && p[1].revents);
+    return 0;
+}
+
+static int run(struct follower *f, struct err *err)
+{
+    bool look = true;
+    for (;;) {
+        bool alive = !look || is_supervised(f);
+        /* Asked before the last lines are read: what is written before the manifest is sent. */
+        bool complete = fs_exists(f->manifest);
+        if (send_lines(f, err) < 0)
+            return -1;
+        if (complete)
+            return FOLLOW_COMPLETE;
+        if (!alive)
+            return fs_exists(f->manifest) ? FOLLOW_COMPLETE : FOLLOW_DEAD;
+        look = false;
+        if (wait_for_news(f, &look, err) != 0)
+            return -1;
+    }
+}
+
+static void tell_why(const struct layout *layout, const char *run_id, struct err *err)
+{
+    char dir[FS_PATH_MAX], fault[FAULT_MAX] = "";
+    if (layout_run(layout, dir, run_id, err) == 0)
+        fault_read(dir, fault);
+    err_set(err, ERR_NODE, "nobody supervises the run %s any more: %s", run_id,
+            *fault ? fault
+                   : "its executor was killed, or the node went down; submit it again to go on with it");
+}
+
+int follow(const struct layout *layout, const char *run_id, int64_t offset, int out_fd, struct err *err)
+{
+    struct follower f = {.offset = offset, .file = -1, .inotify = -1, .pidfd = -1, .out = out_fd};
+    int rc = open_all(&f, layout, run_id, err);
+    if (rc == 0)
+        rc = run(&f, err);
+    if (rc == FOLLOW_DEAD)
+        tell_why(layout, run_id, err);
+    for (const int *fd = (const int[]){f.file, f.inotify, f.pidfd, -1}, *end = fd + 3; fd < end; fd++) {
+        if (*fd >= 0)
+            close(*fd);
+    }
+    free(f.data);
+    return rc;
+}

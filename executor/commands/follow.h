@@ -1,0 +1,19 @@
+/* follow: copies a run's journal to a descriptor as it grows, until the run is complete. Woken by inotify and
+ * by the supervisor's end (pidfd), never by polling; after two seconds of silence it sends an empty line, so
+ * that both ends notice a dead connection. Only whole lines are sent: what a crash tore is never seen.
+ */
+#ifndef KERNSWEEP_EXECUTOR_COMMANDS_FOLLOW_H
+#define KERNSWEEP_EXECUTOR_COMMANDS_FOLLOW_H
+
+#include "common/base/err.h"
+#include "executor/workdir/layout.h"
+
+#include <stdint.h>
+
+enum { FOLLOW_COMPLETE = 0, FOLLOW_DEAD = 75 };
+
+/* offset: bytes of the journal that the reader has. Returns FOLLOW_COMPLETE, FOLLOW_DEAD (nobody supervises
+ * the run and it is not complete; err says why, as far as is known), or -1. */
+int follow(const struct layout *layout, const char *run_id, int64_t offset, int out_fd, struct err *err);
+
+#endif

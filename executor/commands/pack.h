@@ -1,0 +1,12 @@
+/* pack: a run's bundle as a tar stream (ustar), paths relative to the run's folder. A run that still goes on
+ * can be packed: each file is sent with the size it had when its turn came.
+ */
+#ifndef KERNSWEEP_EXECUTOR_COMMANDS_PACK_H
+#define KERNSWEEP_EXECUTOR_COMMANDS_PACK_H
+
+#include "common/base/err.h"
+#include "executor/workdir/layout.h"
+
+int pack(const struct layout *layout, const char *run_id, int out_fd, struct err *err);
+
+#endif

@@ -1,0 +1,181 @@
+#include "executor/commands/stage.h"
+
+#include "common/base/sha256.h"
+#include "executor/workdir/cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PIECE = 256 << 10, MESSAGE_MAX = 200 };
+static const uint64_t stream_max = (uint64_t)16 << 30;
+
+struct tar {
+    pid_t pid;
+    int in;       /* write end of its stdin; -1 when closed */
+    int messages; /* memfd of its stderr */
+};
+
+static _Noreturn void exec_tar(const char *dir, int in, int messages)
+{
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    dup2(in, 0);
+    dup2(null, 1);
+    dup2(messages, 2);
+    signal(SIGPIPE, SIG_DFL);
+    execlp("tar", "tar", "-x", "-f", "-", "-C", dir, "--no-same-owner", (char *)NULL);
+    dprintf(2, "tar: %s\n", strerror(errno));
+    _exit(127);
+}
+
+static int tar_start(struct tar *t, const char *dir, struct err *err)
+{
+    int in[2];
+    t->messages = memfd_create("tar", MFD_CLOEXEC);
+    if (t->messages < 0 || pipe2(in, O_CLOEXEC) != 0)
+        return err_set_errno(err, ERR_INTERNAL, errno, "cannot make a pipe to tar");
+    t->pid = fork();
+    if (t->pid == 0)
+        exec_tar(dir, in[0], t->messages);
+    close(in[0]);
+    t->in = in[1];
+    return t->pid > 0 ? 0 : err_set_errno(err, ERR_INTERNAL, errno, "cannot start tar");
+}
+
+static void tar_close_input(struct tar *t)
+{
+    if (t->in >= 0)
+        close(t->in);
+    t->in = -1;
+}
+
+/* Waits for its end; fails with its first message when it failed. */
+static int tar_finish(struct tar *t, struct err *err)
+{
+    int status = 0;
+    char text[MESSAGE_MAX + 1] = "";
+    tar_close_input(t);
+    if (t->pid > 0 && waitpid(t->pid, &status, 0) < 0)
+        return err_set_errno(err, ERR_INTERNAL, errno, "cannot wait for tar");
+    if (t->pid <= 0 || status == 0)
+        return 0;
+    (void)!pread(t->messages, text, MESSAGE_MAX, 0);
+    text[strcspn(text, "\n")] = '\0';
+    return err_set(err, ERR_NODE, "the source tree cannot be extracted: %s", *text ? text : "tar failed");
+}
+
+static int copy_stream(int in_fd, struct tar *t, char *hex, struct err *err)
+{
+    struct sha256 h;
+    uint64_t total = 0;
+    char *data = malloc(PIECE);
+    ssize_t n = -1;
+    int rc = data ? 0 : err_set(err, ERR_INTERNAL, "no memory to read the stream");
+    sha256_begin(&h);
+    while (rc == 0 && ((n = read(in_fd, data, PIECE)) > 0 || (n < 0 && errno == EINTR))) {
+        size_t len = n > 0 ? (size_t)n : 0;
+        sha256_add(&h, data, len);
+        total += len;
+        if (total > stream_max)
+            rc = err_set(err, ERR_INPUT, "the source tree is larger than %llu bytes",
+                         (unsigned long long)stream_max);
+        /* tar may end at the end-of-archive mark and leave padding unread: the hash needs it all the same. */
+        else if (t->in >= 0 && fs_write_all(t->in, data, len) != 0)
+            tar_close_input(t);
+    }
+    if (rc == 0 && n < 0)
+        rc = err_set_errno(err, ERR_NODE, errno, "stdin: cannot read the source tree");
+    sha256_end(&h, hex);
+    free(data);
+    return rc;
+}
+
+static int extract(const char *dir, int in_fd, char *hex, struct err *err)
+{
+    struct tar t = {.pid = -1, .in = -1, .messages = -1};
+    struct err ignored;
+    int rc = tar_start(&t, dir, err);
+    if (rc == 0)
+        rc = copy_stream(in_fd, &t, hex, err);
+    if (tar_finish(&t, rc == 0 ? err : &ignored) != 0)
+        rc = -1;
+    if (t.messages >= 0)
+        close(t.messages);
+    return rc;
+}
+
+static int sync_tree(const char *dir, struct err *err)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int failed = fd < 0 || syncfs(fd) != 0 ? errno : 0;
+    if (fd >= 0)
+        close(fd);
+    return failed ? err_set_errno(err, ERR_STORAGE, failed, "%s: cannot sync", dir) : 0;
+}
+
+/* Another stage of the same tree may have been faster: its tree is as good. */
+int stage_publish(const char *from, const char *to, struct err *err)
+{
+    if (sync_tree(from, err) != 0)
+        return -1;
+    if (rename(from, to) == 0)
+        return 0;
+    if ((errno == EEXIST || errno == ENOTEMPTY) && fs_is_dir(to))
+        return fs_remove_tree(from, err);
+    return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot rename", to);
+}
+
+static int receive(const char *sha256, const char *tmp, const char *path, int in_fd, struct err *err)
+{
+    char hex[SHA256_HEX_LEN + 1];
+    if (fs_remove_tree(tmp, err) != 0 || fs_mkdir_p(tmp, 0700, err) != 0 ||
+        extract(tmp, in_fd, hex, err) != 0)
+        return -1;
+    if (strcmp(hex, sha256) != 0)
+        return err_set(err, ERR_INPUT, "the stream's sha256 is %s where %s was announced: push it again", hex,
+                       sha256);
+    return stage_publish(tmp, path, err);
+}
+
+static int tree_path(const struct layout *layout, const char *sha256, char *path, struct err *err)
+{
+    if (!sha256_is_hex(sha256))
+        return err_set(err, ERR_INPUT, "--sha256: expected 64 lower-case hex digits");
+    return layout_entry(layout, path, "src", sha256, err);
+}
+
+int stage(const struct layout *layout, const char *sha256, int in_fd, char *path, struct err *err)
+{
+    char tmp[FS_PATH_MAX], name[64], dir[FS_PATH_MAX];
+    struct err ignored;
+    if (tree_path(layout, sha256, path, err) != 0 || layout_make(layout, dir, "src", err) != 0)
+        return -1;
+    cache_stamp(path);
+    if (fs_is_dir(path))
+        return 0;
+    snprintf(name, sizeof name, ".tmp.%ld", (long)getpid());
+    if (fs_join(tmp, err, dir, name) != 0)
+        return -1;
+    int rc = receive(sha256, tmp, path, in_fd, err);
+    cache_stamp(path);
+    if (rc != 0)
+        fs_remove_tree(tmp, &ignored);
+    return rc;
+}
+
+int stage_has(const struct layout *layout, const char *sha256, bool *has, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    if (tree_path(layout, sha256, path, err) != 0)
+        return -1;
+    cache_stamp(path);
+    *has = fs_is_dir(path);
+    return 0;
+}

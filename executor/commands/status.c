@@ -1,0 +1,178 @@
+#include "executor/commands/status.h"
+
+#include "common/base/json.h"
+#include "common/base/text.h"
+#include "common/contract/proto.h"
+#include "executor/bundle/fault.h"
+#include "executor/workdir/lock.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TAIL_BYTES = 256 << 10, RUNS_MAX = 10000 };
+
+static json_t *load(const char *dir, const char *name)
+{
+    char path[FS_PATH_MAX];
+    if (fs_join(path, NULL, dir, name) != 0 || !fs_exists(path))
+        return NULL;
+    return json_load(path, LIMIT_JSON_BYTES, NULL);
+}
+
+static void copy(json_t *out, const char *key, const json_t *from, const char *from_key)
+{
+    json_t *value = json_object_get(from, from_key);
+    json_object_set_new(out, key, value ? json_incref(value) : json_null());
+}
+
+/* The journal's end as text that begins at a line. The caller frees it. */
+static char *read_tail(const char *dir)
+{
+    char path[FS_PATH_MAX];
+    char *text = malloc(TAIL_BYTES + 1);
+    int fd = text && fs_join(path, NULL, dir, RUN_EVENTS) == 0 ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+                                                               : -1;
+    off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
+    ssize_t n = fd >= 0 ? pread(fd, text, TAIL_BYTES, size > TAIL_BYTES ? size - TAIL_BYTES : 0) : 0;
+    if (fd >= 0)
+        close(fd);
+    if (text)
+        text[n > 0 ? n : 0] = '\0';
+    return text;
+}
+
+/* What one event changes in the picture; called in the journal's order. */
+static void apply(json_t *out, const json_t *event)
+{
+    enum event_type type;
+    const char *name = json_string_value(json_object_get(event, "event"));
+    if (!name || !event_from_name(name, &type))
+        return;
+    if (json_object_get(event, "suite_eta_s"))
+        copy(out, "eta_s", event, "suite_eta_s");
+    if (json_object_get(event, "tests_done"))
+        copy(out, "tests_done", event, "tests_done");
+    if (type == EVENT_TEST_START || type == EVENT_HEARTBEAT) {
+        json_t *current = json_object();
+        copy(current, "variant", event, "variant");
+        copy(current, "context", event, "ctx");
+        copy(current, "repetition", event, "run_idx");
+        copy(current, "timeout_s", event, "timeout_s");
+        copy(current, "elapsed_s", event, "elapsed_s");
+        if (type == EVENT_TEST_START)
+            json_object_set_new(current, "elapsed_s", json_real(0));
+        json_object_set_new(out, "current", current);
+    } else if (type == EVENT_TEST_END || type == EVENT_SUITE_END) {
+        json_object_set_new(out, "current", json_null());
+    }
+}
+
+static void read_journal(json_t *out, const char *dir)
+{
+    char *text = read_tail(dir);
+    for (char *line = text; line && *line;) {
+        size_t len = strcspn(line, "\n");
+        json_t *event = line[len] == '\n' ? json_loadb(line, len, 0, NULL) : NULL;
+        if (event)
+            apply(out, event);
+        json_decref(event);
+        line += len + (line[len] == '\n');
+    }
+    free(text);
+}
+
+static void read_summary(json_t *out, const json_t *summary)
+{
+    const json_t *counts = json_object_get(summary, "counts");
+    json_int_t total = json_integer_value(json_object_get(counts, "total"));
+    json_int_t skipped = json_integer_value(json_object_get(counts, "skipped"));
+    const char *status = json_string_value(json_object_get(summary, "status"));
+    copy(out, "status", summary, "status");
+    copy(out, "started_at", summary, "started_at");
+    json_object_set_new(out, "current", json_null());
+    json_object_set_new(out, "eta_s", json_integer(0));
+    if (status && strcmp(status, run_status_name(RUN_COMPLETE)) == 0)
+        json_object_set_new(out, "tests_done", json_integer(total));
+    else
+        json_object_set_new(out, "tests_done", json_integer(total - skipped));
+}
+
+static json_t *report(const char *dir, const char *run_id)
+{
+    char path[FS_PATH_MAX], fault[FAULT_MAX];
+    struct lock_holder holder = {.held = false};
+    json_t *job = load(dir, RUN_JOB), *summary = load(dir, RUN_SUMMARY), *out = json_object();
+    bool complete = fs_join(path, NULL, dir, RUN_MANIFEST) == 0 && fs_exists(path);
+    if (fs_join(path, NULL, dir, RUN_LOCK) == 0)
+        lock_look(path, &holder, NULL);
+    json_object_set_new(out, "run_id", json_string(run_id));
+    copy(out, "ticket", job, "ticket");
+    copy(out, "tag", job, "tag");
+    json_object_set_new(out, "state", json_string(complete ? "complete" : holder.held ? "running" : "dead"));
+    json_object_set_new(out, "status", json_null());
+    json_object_set_new(out, "tests_done", json_integer(0));
+    json_object_set_new(out, "tests_total",
+                        json_integer((json_int_t)json_array_size(json_object_get(job, "tests"))));
+    json_object_set_new(out, "current", json_null());
+    json_object_set_new(out, "eta_s", json_null());
+    json_object_set_new(out, "started_at", json_null());
+    json_object_set_new(out, "pid", holder.held && holder.pid ? json_integer(holder.pid) : json_null());
+    fault_read(dir, fault);
+    json_object_set_new(out, "error", *fault ? json_string(fault) : json_null());
+    if (complete && summary)
+        read_summary(out, summary);
+    else
+        read_journal(out, dir);
+    json_decref(job);
+    json_decref(summary);
+    return out;
+}
+
+static int newest_first(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*b)->d_name, (*a)->d_name);
+}
+
+/* A folder that a submit which was cut short left behind is no run: it cannot be started, and nobody was told
+ * of it. */
+static bool submitted(const char *dir)
+{
+    char path[FS_PATH_MAX];
+    return (fs_join(path, NULL, dir, RUN_MANIFEST) == 0 && fs_exists(path)) ||
+           (fs_join(path, NULL, dir, RUN_JOB_PRIVATE) == 0 && fs_exists(path));
+}
+
+static json_t *report_all(const char *runs)
+{
+    struct dirent **list = NULL;
+    char dir[FS_PATH_MAX];
+    json_t *out = json_array();
+    int n = scandir(runs, &list, NULL, newest_first);
+    for (int i = 0; i < n; i++) {
+        if (i < RUNS_MAX && text_is_name(list[i]->d_name) && fs_join(dir, NULL, runs, list[i]->d_name) == 0 &&
+            submitted(dir))
+            json_array_append_new(out, report(dir, list[i]->d_name));
+        free(list[i]);
+    }
+    free(list);
+    return out;
+}
+
+json_t *status_report(const struct layout *layout, const char *run_id, struct err *err)
+{
+    char dir[FS_PATH_MAX];
+    if (!run_id)
+        return fs_join(dir, err, layout->workdir, "runs") == 0 ? report_all(dir) : NULL;
+    if (layout_run(layout, dir, run_id, err) != 0)
+        return NULL;
+    if (!fs_is_dir(dir)) {
+        err_set(err, ERR_INPUT, "no run %s in %s/runs", run_id, layout->workdir);
+        return NULL;
+    }
+    json_t *out = json_array();
+    json_array_append_new(out, report(dir, run_id));
+    return out;
+}

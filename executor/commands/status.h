@@ -1,0 +1,15 @@
+/* status: every run of the workdir, or one, as a JSON array: how far it is, and whether anybody works on it.
+ * Reads only the job, the end of the journal and the summary.
+ */
+#ifndef KERNSWEEP_EXECUTOR_COMMANDS_STATUS_H
+#define KERNSWEEP_EXECUTOR_COMMANDS_STATUS_H
+
+#include "common/base/err.h"
+#include "executor/workdir/layout.h"
+
+#include <jansson.h>
+
+/* run_id NULL: all, newest first. NULL on error. */
+json_t *status_report(const struct layout *layout, const char *run_id, struct err *err);
+
+#endif

@@ -1,0 +1,184 @@
+#include "executor/commands/submit.h"
+
+#include "common/base/clock.h"
+#include "common/base/json.h"
+#include "common/contract/proto.h"
+#include "executor/bundle/fault.h"
+#include "executor/bundle/secrets.h"
+#include "executor/commands/detach.h"
+#include "executor/job/job.h"
+#include "executor/workdir/cache.h"
+#include "executor/workdir/lock.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+enum { DISK_FREE_MIN = 4 << 20 };
+
+static const char *const request_keys[] = {"plan", "job", NULL};
+
+static json_t *read_request(int fd, struct err *err)
+{
+    struct buf text;
+    char data[64 << 10];
+    ssize_t n;
+    json_t *root = NULL;
+    buf_init(&text, LIMIT_PLAN_BYTES);
+    while ((n = read(fd, data, sizeof data)) > 0 || (n < 0 && errno == EINTR))
+        buf_add(&text, data, n > 0 ? (size_t)n : 0);
+    if (n < 0)
+        err_set_errno(err, ERR_INPUT, errno, "stdin: cannot read");
+    else if (!buf_ok(&text))
+        err_set(err, ERR_INPUT, "stdin: larger than the limit of %d bytes", LIMIT_PLAN_BYTES);
+    else
+        root = json_parse(buf_str(&text), text.len, "stdin", err);
+    buf_release(&text);
+    return root;
+}
+
+static int save(const char *dir, const char *name, json_t *value, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    int rc = value && fs_join(path, err, dir, name) == 0 ? json_save(path, value, err) : -1;
+    json_decref(value);
+    return rc;
+}
+
+/* The job with the secrets' values for the supervisor; without them, and the plan without them, for the
+ * bundle. */
+static int write_run(const char *dir, const struct job *job, json_t *plan, struct err *err)
+{
+    struct secrets secrets;
+    if (secrets_init(&secrets, job, err) != 0)
+        return -1;
+    int rc = fault_reserve(dir, err);
+    if (rc == 0)
+        rc = save(dir, RUN_PLAN, secrets_clean_json(&secrets, plan), err);
+    if (rc == 0)
+        rc = save(dir, RUN_JOB, secrets_clean_json(&secrets, job->root), err);
+    if (rc == 0)
+        rc = save(dir, RUN_JOB_PRIVATE, json_incref(job->root), err);
+    secrets_release(&secrets);
+    return rc;
+}
+
+/* A run that is resumed must be the same run. */
+static int check_same(const char *dir, const struct job *job, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    struct secrets secrets;
+    if (fs_join(path, err, dir, RUN_JOB) != 0)
+        return -1;
+    json_t *old = fs_exists(path) ? json_load(path, LIMIT_PLAN_BYTES * 2, err) : NULL;
+    if (!old)
+        return fs_exists(path) ? -1 : 0;
+    int rc = secrets_init(&secrets, job, err);
+    json_t *clean = rc == 0 ? secrets_clean_json(&secrets, job->root) : NULL;
+    if (clean && !json_equal(old, clean))
+        rc = err_set(err, ERR_INPUT, "%s: another job has this run id; take a new run id", path);
+    json_decref(clean);
+    json_decref(old);
+    if (clean)
+        secrets_release(&secrets);
+    return rc;
+}
+
+static int check_source(const struct layout *layout, const struct job *job, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    if (!job->source_sha256)
+        return 0;
+    if (layout_entry(layout, path, "src", job->source_sha256, err) != 0)
+        return -1;
+    cache_stamp(path);
+    return fs_is_dir(path)
+               ? 0
+               : err_set(err, ERR_INPUT, "%s: the source tree is not there; stage it first", path);
+}
+
+static int reply(struct buf *out, const char *dir, const char *run_id, pid_t pid, const char *state,
+                 struct err *err)
+{
+    json_t *v = json_pack("{s:s, s:s, s:s, s:o}", "run_id", run_id, "dir", dir, "state", state, "pid",
+                          pid > 0 ? json_integer(pid) : json_null());
+    int rc = json_encode(v, out, err);
+    buf_putc(out, '\n');
+    json_decref(v);
+    return rc;
+}
+
+/* Better refused now than ended in the middle. */
+static int check_disk(const char *dir, struct err *err)
+{
+    struct statvfs fs;
+    if (statvfs(dir, &fs) != 0)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot ask for free space", dir);
+    uint64_t bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+    if (bytes >= DISK_FREE_MIN)
+        return 0;
+    return err_set(err, ERR_NODE,
+                   "%s: only %llu bytes of disk are free and a run needs %d; make room and submit again", dir,
+                   (unsigned long long)bytes, DISK_FREE_MIN);
+}
+
+/* With the run's lock held. */
+static int start(const struct layout *layout, const char *dir, const struct job *job, json_t *plan,
+                 struct lock *lock, struct buf *out, struct err *err)
+{
+    char manifest[FS_PATH_MAX];
+    pid_t pid;
+    if (fs_join(manifest, err, dir, RUN_MANIFEST) != 0 || check_same(dir, job, err) != 0)
+        return -1;
+    if (fs_exists(manifest))
+        return reply(out, dir, job->run_id, 0, "complete", err);
+    cache_stamp_self(layout);
+    if (check_disk(dir, err) != 0 || check_source(layout, job, err) != 0 ||
+        write_run(dir, job, plan, err) != 0 ||
+        detach_supervisor(layout, dir, job->run_id, lock, &pid, err) != 0)
+        return -1;
+    return reply(out, dir, job->run_id, pid, "started", err);
+}
+
+static int submit_job(const struct layout *layout, const struct job *job, json_t *plan, struct buf *out,
+                      struct err *err)
+{
+    char dir[FS_PATH_MAX], path[FS_PATH_MAX];
+    struct lock lock = {.fd = -1};
+    struct lock_holder holder;
+    if (layout_make(layout, path, "runs", err) != 0 || layout_run(layout, dir, job->run_id, err) != 0 ||
+        fs_mkdir_p(dir, 0700, err) != 0 || fs_join(path, err, dir, RUN_LOCK) != 0 ||
+        lock_open(&lock, path, err) != 0)
+        return -1;
+    int rc = lock_try(&lock, err);
+    if (rc == 1)
+        rc = start(layout, dir, job, plan, &lock, out, err);
+    else if (rc == 0 && lock_look(path, &holder, err) == 0)
+        rc = reply(out, dir, job->run_id, holder.pid, "running", err);
+    lock_close(&lock);
+    return rc;
+}
+
+int submit(const struct layout *layout, int in_fd, struct buf *out, struct err *err)
+{
+    struct job job;
+    json_t *root = read_request(in_fd, err);
+    struct json_at at = json_root(root, "stdin");
+    struct json_at plan_at = json_member(&at, "plan");
+    int rc = -1;
+    if (!root)
+        return -1;
+    if (!json_is_object(root))
+        json_fail(&at, err, "expected an object with \"plan\" and \"job\"");
+    else if (json_keys(&at, request_keys, err) == 0) {
+        if (!json_is_object(plan_at.value))
+            json_fail(&plan_at, err, "expected an object");
+        else if (job_init(&job, json_incref(json_object_get(root, "job")), "stdin: job", err) == 0) {
+            rc = submit_job(layout, &job, json_object_get(root, "plan"), out, err);
+            job_release(&job);
+        }
+    }
+    json_decref(root);
+    return rc;
+}

@@ -1,0 +1,246 @@
+/* The GPUs of a node, from amdgpu's and kfd's sysfs and from NVML or, without it, from the NVIDIA driver's
+ * procfs. */
+#include "executor/node/facts.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AMD_VENDOR "0x1002"
+
+struct folder {
+    const char *root;
+    const char *prefix; /* of the entries that count: prefix and digits */
+};
+
+typedef void folder_fn(const char *path, const char *name, void *arg);
+
+static bool is_numbered(const char *name, const char *prefix)
+{
+    size_t len = strlen(prefix);
+    if (strncmp(name, prefix, len) != 0 || !name[len])
+        return false;
+    for (name += len; *name; name++) {
+        if (!isdigit((unsigned char)*name))
+            return false;
+    }
+    return true;
+}
+
+static int by_number(const struct dirent **a, const struct dirent **b)
+{
+    return strverscmp((*a)->d_name, (*b)->d_name);
+}
+
+static void each(const char *root, const char *prefix, folder_fn *fn, void *arg)
+{
+    struct dirent **list = NULL;
+    char path[FS_PATH_MAX];
+    int n = scandir(root, &list, NULL, by_number);
+    for (int i = 0; i < n; i++) {
+        if ((!prefix || is_numbered(list[i]->d_name, prefix)) && list[i]->d_name[0] != '.' &&
+            fs_join(path, NULL, root, list[i]->d_name) == 0)
+            fn(path, list[i]->d_name, arg);
+        free(list[i]);
+    }
+    free(list);
+}
+
+/* kfd's number 90402 stands for 9.4.2, which compilers call gfx942 (minor and step in hexadecimal). */
+static json_t *arch_name(long long version)
+{
+    char name[32];
+    snprintf(name, sizeof name, "gfx%lld%llx%llx", version / 10000, version / 100 % 100, version % 100);
+    return json_string(name);
+}
+
+struct kfd_search {
+    const char *unique_id; /* hexadecimal, as the card has it; NULL: any */
+    long long version;
+    int gpus;
+};
+
+static void kfd_node(const char *path, const char *name, void *arg)
+{
+    struct kfd_search *search = arg;
+    char file[FS_PATH_MAX], line[256];
+    unsigned long long value, unique = 0, version = 0;
+    (void)name;
+    FILE *f = fs_join(file, NULL, path, "properties") == 0 ? fopen(file, "re") : NULL;
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "gfx_target_version %llu", &value) == 1)
+            version = value;
+        else if (sscanf(line, "unique_id %llu", &value) == 1)
+            unique = value;
+    }
+    if (f)
+        fclose(f);
+    if (version == 0)
+        return; /* a CPU */
+    search->gpus++;
+    if (!search->unique_id || strtoull(search->unique_id, NULL, 16) == unique || search->version == 0)
+        search->version = (long long)version;
+}
+
+static json_t *amd_arch(const struct layout *l, const char *unique_id)
+{
+    char root[FS_PATH_MAX];
+    struct kfd_search search = {.unique_id = unique_id};
+    if (fs_join(root, NULL, l->sysfs, "class/kfd/kfd/topology/nodes") == 0)
+        each(root, "", kfd_node, &search);
+    return search.version ? arch_name(search.version) : json_null();
+}
+
+static json_t *amd_name(const char *device)
+{
+    static const struct {
+        const char *id, *name;
+    } known[] = {{"0x74a0", "AMD Instinct MI300A"},    {"0x74a1", "AMD Instinct MI300X"},
+                 {"0x74b5", "AMD Instinct MI300X VF"}, {"0x74a5", "AMD Instinct MI325X"},
+                 {"0x740c", "AMD Instinct MI250X"},    {"0x740f", "AMD Instinct MI210"}};
+    json_t *name = node_line(device, "product_name");
+    if (name && *json_string_value(name))
+        return name;
+    json_decref(name);
+    json_t *id = node_line(device, "device");
+    for (size_t i = 0; id && i < sizeof known / sizeof *known; i++) {
+        if (strcmp(json_string_value(id), known[i].id) == 0) {
+            json_decref(id);
+            return json_string(known[i].name);
+        }
+    }
+    return id ? id : json_null();
+}
+
+struct amd_scan {
+    const struct layout *layout;
+    json_t *out;
+};
+
+static void amd_card(const char *path, const char *name, void *arg)
+{
+    struct amd_scan *scan = arg;
+    char device[FS_PATH_MAX];
+    (void)name;
+    if (fs_join(device, NULL, path, "device") != 0)
+        return;
+    json_t *vendor = node_line(device, "vendor");
+    json_t *total = node_number(device, "mem_info_vram_total");
+    bool is_amd = (!vendor || strcmp(json_string_value(vendor), AMD_VENDOR) == 0) && json_is_integer(total);
+    json_decref(vendor);
+    if (!is_amd) {
+        json_decref(total);
+        return;
+    }
+    json_t *unique = node_line(device, "unique_id");
+    json_t *driver = node_line(scan->layout->sysfs, "module/amdgpu/version");
+    json_array_append_new(
+        scan->out, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "vendor", "amd", "name", amd_name(device),
+                             "arch", amd_arch(scan->layout, json_string_value(unique)), "vram_total_bytes",
+                             total, "vram_used_bytes", node_number(device, "mem_info_vram_used"), "driver",
+                             driver ? driver : json_null(), "unique_id", unique ? unique : json_null()));
+}
+
+json_t *node_amd_gpus(const struct layout *l)
+{
+    char root[FS_PATH_MAX];
+    struct amd_scan scan = {.layout = l, .out = json_array()};
+    if (fs_join(root, NULL, l->sysfs, "class/drm") == 0)
+        each(root, "card", amd_card, &scan);
+    return scan.out;
+}
+
+static json_t *nvidia_field(const char *path, const char *key)
+{
+    char line[256];
+    json_t *value = NULL;
+    FILE *f = fopen(path, "re");
+    while (f && !value && fgets(line, sizeof line, f)) {
+        size_t len = strlen(key);
+        if (strncmp(line, key, len) != 0)
+            continue;
+        char *p = line + len + strspn(line + len, " \t");
+        p[strcspn(p, "\n")] = '\0';
+        value = json_string(p);
+    }
+    if (f)
+        fclose(f);
+    return value ? value : json_null();
+}
+
+static void nvidia_gpu(const char *path, const char *name, void *arg)
+{
+    char file[FS_PATH_MAX];
+    (void)name;
+    if (fs_join(file, NULL, path, "information") == 0)
+        json_array_append_new(arg, json_pack("{s:s, s:o, s:n, s:n, s:n, s:n, s:o}", "vendor", "nvidia",
+                                             "name", nvidia_field(file, "Model:"), "arch", "vram_total_bytes",
+                                             "vram_used_bytes", "driver", "unique_id",
+                                             nvidia_field(file, "GPU UUID:")));
+}
+
+static json_t *bytes(double x)
+{
+    return isnan(x) ? json_null() : json_integer((json_int_t)x);
+}
+
+static json_t *nvml_gpu(const struct nvml_facts *facts, const struct nvml_gpu *g)
+{
+    char arch[32];
+    snprintf(arch, sizeof arch, "sm_%d%d", (int)g->major, (int)g->minor);
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s}", "vendor", "nvidia", "name", g->name, "arch",
+                     g->major > 0 ? json_string(arch) : json_null(), "vram_total_bytes",
+                     bytes(g->total_bytes), "vram_used_bytes", bytes(g->used_bytes), "driver", facts->driver,
+                     "unique_id", g->uuid);
+}
+
+json_t *node_nvidia_gpus(const struct layout *l, const struct nvml_facts *facts)
+{
+    char root[FS_PATH_MAX];
+    json_t *out = json_array();
+    for (int32_t i = 0; facts && i < facts->gpu_count; i++)
+        json_array_append_new(out, nvml_gpu(facts, &facts->gpu[i]));
+    if (!facts && fs_join(root, NULL, l->proc, "driver/nvidia/gpus") == 0)
+        each(root, NULL, nvidia_gpu, out);
+    return out;
+}
+
+json_t *node_nvidia_processes(const struct nvml_facts *facts)
+{
+    json_t *out = json_array();
+    for (int32_t i = 0; facts && i < facts->process_count; i++)
+        json_array_append_new(out, json_pack("{s:I, s:o}", "pid", (json_int_t)facts->process[i].pid,
+                                             "vram_bytes", bytes(facts->process[i].used_bytes)));
+    return out;
+}
+
+static void kfd_vram(const char *path, const char *name, void *arg)
+{
+    double *bytes = arg;
+    FILE *f = strncmp(name, "vram_", 5) == 0 ? fopen(path, "re") : NULL;
+    unsigned long long value;
+    if (f && fscanf(f, "%llu", &value) == 1)
+        *bytes += (double)value;
+    if (f)
+        fclose(f);
+}
+
+static void kfd_process(const char *path, const char *name, void *arg)
+{
+    double bytes = 0;
+    each(path, NULL, kfd_vram, &bytes);
+    json_array_append_new(arg, json_pack("{s:I, s:I}", "pid", (json_int_t)strtoll(name, NULL, 10),
+                                         "vram_bytes", (json_int_t)bytes));
+}
+
+json_t *node_amd_processes(const struct layout *l)
+{
+    char root[FS_PATH_MAX];
+    json_t *out = json_array();
+    if (fs_join(root, NULL, l->sysfs, "class/kfd/kfd/proc") == 0)
+        each(root, "", kfd_process, out);
+    return out;
+}

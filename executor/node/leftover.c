@@ -1,0 +1,126 @@
+#include "executor/node/leftover.h"
+
+#include "common/base/clock.h"
+#include "common/base/text.h"
+#include "executor/workdir/lock.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+enum { ENVIRONMENT_MAX = 256 << 10, COMMAND_MAX = 160, LEFTOVERS_MAX = 256 };
+
+static ssize_t read_proc(pid_t pid, const char *name, char *out, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t total = 0, n;
+    while ((size_t)total < size - 1 && (n = read(fd, out + total, size - 1 - (size_t)total)) > 0)
+        total += n;
+    close(fd);
+    out[total] = '\0';
+    return total;
+}
+
+static const char *find_variable(const char *env, size_t len, const char *name)
+{
+    size_t name_len = strlen(name);
+    for (const char *p = env; p < env + len; p += strlen(p) + 1) {
+        if (strncmp(p, name, name_len) == 0 && p[name_len] == '=')
+            return p + name_len + 1;
+    }
+    return NULL;
+}
+
+/* Who supervises a run just now, if it is another executor: that run's processes are not left over. */
+static struct lock_holder other_supervisor(const struct layout *l)
+{
+    char path[FS_PATH_MAX];
+    struct lock_holder holder = {.held = false};
+    if (fs_join(path, NULL, l->workdir, NODE_LOCK) != 0 || lock_look(path, &holder, NULL) != 0 ||
+        holder.pid == getpid())
+        holder.what[0] = '\0';
+    return holder;
+}
+
+static json_t *describe(const struct layout *l, pid_t pid, const char *live, char *env)
+{
+    char command[COMMAND_MAX];
+    struct buf clean;
+    ssize_t len = read_proc(pid, "environ", env, ENVIRONMENT_MAX);
+    const char *out = len > 0 ? find_variable(env, (size_t)len, "KERNSWEEP_OUT") : NULL;
+    const char *run_id = len > 0 ? find_variable(env, (size_t)len, "KERNSWEEP_RUN_ID") : NULL;
+    size_t dir = strlen(l->workdir);
+    if (!out || !run_id || strcmp(run_id, live) == 0 || !text_is_name(run_id) ||
+        strncmp(out, l->workdir, dir) != 0 || out[dir] != '/')
+        return NULL;
+    len = read_proc(pid, "cmdline", command, sizeof command);
+    for (ssize_t i = 0; i + 1 < len; i++) {
+        if (command[i] == '\0')
+            command[i] = ' ';
+    }
+    buf_init(&clean, COMMAND_MAX * 8);
+    text_printable(&clean, command, strlen(command), COMMAND_MAX);
+    json_t *item =
+        json_pack("{s:I, s:s, s:s}", "pid", (json_int_t)pid, "run_id", run_id, "command", buf_str(&clean));
+    buf_release(&clean);
+    return item;
+}
+
+json_t *leftover_list(const struct layout *l)
+{
+    struct lock_holder other = other_supervisor(l);
+    json_t *out = json_array();
+    char *env = malloc(ENVIRONMENT_MAX);
+    DIR *dir = env ? opendir("/proc") : NULL;
+    struct dirent *e;
+    while (dir && json_array_size(out) < LEFTOVERS_MAX && (e = readdir(dir))) {
+        json_t *item = isdigit((unsigned char)e->d_name[0])
+                           ? describe(l, (pid_t)strtol(e->d_name, NULL, 10), other.what, env)
+                           : NULL;
+        if (item)
+            json_array_append_new(out, item);
+    }
+    if (dir)
+        closedir(dir);
+    free(env);
+    return out;
+}
+
+/* True when the process is gone before the deadline. */
+static bool kill_one(pid_t pid, int64_t deadline_ns)
+{
+    int fd = pidfd_open(pid, 0);
+    if (fd < 0)
+        return true;
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    pidfd_send_signal(fd, SIGKILL, NULL, 0);
+    int n = poll(&p, 1, clock_left_ms(deadline_ns));
+    close(fd);
+    return n > 0;
+}
+
+size_t leftover_kill(const struct layout *l, double limit_s, size_t *left)
+{
+    int64_t deadline_ns = clock_deadline_ns(limit_s);
+    json_t *list = leftover_list(l), *item;
+    size_t i, count = json_array_size(list);
+    *left = 0;
+    json_array_foreach(list, i, item)
+    {
+        if (!kill_one((pid_t)json_integer_value(json_object_get(item, "pid")), deadline_ns))
+            (*left)++;
+    }
+    json_decref(list);
+    return count;
+}

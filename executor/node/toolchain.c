@@ -1,0 +1,102 @@
+#include "executor/node/toolchain.h"
+
+#include "common/base/buf.h"
+#include "common/base/text.h"
+#include "executor/job/command.h"
+#include "executor/node/toolchain_cache.h"
+#include "executor/process/child.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { VERSION_OUTPUT_MAX = 8192, VERSION_MAX = 200 };
+
+static const char *const compilers[] = {"cc", "c++", "clang", "hipcc", "nvcc", "make", NULL};
+
+static void collect(void *arg, const char *data, size_t len)
+{
+    struct buf *out = arg;
+    size_t room = VERSION_OUTPUT_MAX - out->len;
+    buf_add(out, data, len < room ? len : room);
+}
+
+static bool has_version(const char *line, size_t len)
+{
+    for (size_t i = 1; i + 1 < len; i++) {
+        if (line[i] == '.' && isdigit((unsigned char)line[i - 1]) && isdigit((unsigned char)line[i + 1]))
+            return true;
+    }
+    return false;
+}
+
+/* The first line with a number like 1.2 in it: nvcc's first lines say only who made it. */
+static json_t *version_line(const char *text)
+{
+    struct buf line;
+    json_t *out = NULL;
+    buf_init(&line, VERSION_MAX * 8);
+    while (*text) {
+        size_t len = strcspn(text, "\n");
+        if (has_version(text, len)) {
+            text_printable(&line, text, len, VERSION_MAX);
+            out = json_string(buf_str(&line));
+            break;
+        }
+        text += len + (text[len] != '\0');
+    }
+    buf_release(&line);
+    return out;
+}
+
+static int ask(struct loop *loop, const char *name, char *const *env, json_t *list, struct err *err)
+{
+    struct buf text;
+    char command[32], option[] = "--version";
+    char *argv[] = {command, option, NULL};
+    buf_init(&text, VERSION_OUTPUT_MAX);
+    snprintf(command, sizeof command, "%s", name);
+    struct process_spec spec = {.argv = argv, .env = env, .cwd = "/", .input = -1};
+    struct child_limits limits = {.timeout_s = 20, .kill_grace_s = 1};
+    struct child_hooks hooks = {.output = collect, .arg = &text};
+    struct child_result result;
+    struct outcome outcome;
+    int rc = child_run(loop, &spec, &limits, &hooks, &result, err);
+    child_outcome(&result, &limits, name, &outcome);
+    if (rc == 0 && verdict_of_command(&outcome).status == STATUS_OK) {
+        json_t *version = version_line(buf_str(&text));
+        json_array_append_new(
+            list, json_pack("{s:s, s:o}", "name", name, "version", version ? version : json_null()));
+    }
+    buf_release(&text);
+    return rc;
+}
+
+static json_t *ask_all(struct loop *loop, char *const *env, struct err *err)
+{
+    json_t *list = json_array();
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && compilers[i]; i++)
+        rc = ask(loop, compilers[i], env, list, err);
+    if (rc == 0)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+json_t *toolchain_probe(const struct layout *l, struct loop *loop, struct err *err)
+{
+    json_t *list = NULL;
+    const struct job none = {.root = NULL};
+    const struct subst no_values = {.context = 0};
+    struct words env = {.item = NULL};
+    if (command_environment(&none, NULL, &no_values, &env, err) == 0) {
+        json_t *identity = toolchain_identity(words_getenv(&env, "PATH"), compilers);
+        list = toolchain_cache_load(l, identity);
+        if (!list && (list = ask_all(loop, env.item, err)))
+            toolchain_cache_save(l, identity, list);
+        json_decref(identity);
+    }
+    words_release(&env);
+    return list;
+}

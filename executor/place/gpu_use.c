@@ -1,0 +1,127 @@
+#include "executor/place/gpu_use.h"
+
+#include "common/base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *const visible_names[] = {"HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+                                            "CUDA_VISIBLE_DEVICES"};
+
+static const char *entry(const struct job_env *env, const char *name)
+{
+    for (size_t i = 0; i < env->count; i++)
+        if (strcmp(env->name[i], name) == 0)
+            return env->value[i];
+    return NULL;
+}
+
+/* The list of devices that a variant's tests see; NULL: all. */
+static const char *visible_to(const struct job *job, const struct job_variant *v)
+{
+    for (size_t i = 0; i < sizeof visible_names / sizeof *visible_names; i++) {
+        const char *name = visible_names[i], *own = entry(&v->env, name), *common = entry(&job->env, name);
+        const char *list = own ? own : common ? common : getenv(name);
+        if (list && *list)
+            return list;
+    }
+    return NULL;
+}
+
+static bool is_word(const char *word, size_t len, const char *text)
+{
+    return strlen(text) == len && memcmp(word, text, len) == 0;
+}
+
+/* The GPU that a word of such a list means: an index, or a unique id. -1: none of these. */
+static int meant(const char *word, size_t len, const json_t *gpus)
+{
+    for (size_t i = 0; i < json_array_size(gpus); i++) {
+        const json_t *gpu = json_array_get(gpus, i);
+        const char *id = json_string_value(json_object_get(gpu, "unique_id"));
+        char index[32];
+        snprintf(index, sizeof index, "%lld", (long long)json_integer_value(json_object_get(gpu, "index")));
+        if (is_word(word, len, index) || (id && is_word(word, len, id)))
+            return (int)i;
+    }
+    return -1;
+}
+
+static void mark_all(bool *used, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        used[i] = true;
+}
+
+static void mark(const char *list, const json_t *gpus, bool *used, size_t count)
+{
+    bool named[GPU_USE_MAX] = {false};
+    for (const char *p = list; p && *p;) {
+        size_t len = strcspn(p, ",");
+        int gpu = meant(p, len, gpus);
+        if (gpu < 0 || (size_t)gpu >= count) {
+            list = NULL;
+            break;
+        }
+        named[gpu] = true;
+        p += len + (p[len] == ',');
+    }
+    if (!list)
+        mark_all(used, count);
+    for (size_t i = 0; list && i < count; i++)
+        used[i] |= named[i];
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+void gpu_use_of(struct gpu_use *out, const struct job *job, const json_t *gpus)
+{
+    bool used[GPU_USE_MAX] = {false};
+    const char *scheduler = getenv("SLURM_JOB_ID");
+    size_t count = json_array_size(gpus) < GPU_USE_MAX ? json_array_size(gpus) : GPU_USE_MAX;
+    out->count = 0;
+    if (scheduler && *scheduler)
+        return;
+    for (size_t i = 0; i < job->variant_count; i++)
+        mark(visible_to(job, &job->variant[i]), gpus, used, count);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *gpu = json_array_get(gpus, i);
+        const char *id = json_string_value(json_object_get(gpu, "unique_id"));
+        char *name = out->name[out->count];
+        if (!used[i])
+            continue;
+        if (id && text_is_name(id))
+            snprintf(name, sizeof out->name[0], "%s", id);
+        else
+            snprintf(name, sizeof out->name[0], "%zu", i);
+        out->count++;
+    }
+    qsort(out->name, out->count, sizeof out->name[0], compare_names);
+}
+
+/* Everybody must come to the same answer: it depends on the machine, not on who asks. */
+static const char *lock_folder(const struct layout *l)
+{
+    static const char *const shared[] = {"/run/lock", "/dev/shm"};
+    struct stat st;
+    if (strcmp(l->sysfs, "/sys") != 0) /* GPUs that are played by a folder */
+        return l->sysfs;
+    if (strcmp(l->proc, "/proc") != 0)
+        return l->proc;
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        if (stat(shared[i], &st) == 0 && S_ISDIR(st.st_mode) && (st.st_mode & 01777) == 01777)
+            return shared[i];
+    return "/tmp";
+}
+
+int gpu_use_path(const struct layout *l, const char *name, char *path, struct err *err)
+{
+    char file[LIMIT_NAME + 32];
+    snprintf(file, sizeof file, "kernsweep-gpu-%s.lock", name);
+    return fs_join(path, err, lock_folder(l), file);
+}

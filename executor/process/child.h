@@ -1,0 +1,52 @@
+/* child: one process under supervision, from its start until it and all it started are gone: its output, its
+ * time-outs, its heart beats and samples, TERM and after a grace KILL. One call runs one child.
+ * Knows nothing of tests, builds or files: the hooks do. Units: seconds where a double, else nanoseconds.
+ */
+#ifndef KERNSWEEP_EXECUTOR_PROCESS_CHILD_H
+#define KERNSWEEP_EXECUTOR_PROCESS_CHILD_H
+
+#include "common/base/err.h"
+#include "executor/process/loop.h"
+#include "executor/process/process.h"
+#include "executor/run/verdict.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct child_limits {
+    double timeout_s;
+    double kill_grace_s;
+    double no_output_timeout_s; /* 0: off */
+    double heartbeat_s;         /* 0: off */
+    int64_t sample_interval_ms; /* 0: off */
+};
+
+/* Each may be NULL. t_s: seconds since the child's start. */
+struct child_hooks {
+    void (*started)(void *arg, const struct process *p);
+    void (*output)(void *arg, const char *data, size_t len);
+    void (*heartbeat)(void *arg, double t_s);
+    /* missed: ticks lost before this one. Returns why the child must be stopped, or STOP_NONE. */
+    enum stop_cause (*sample)(void *arg, double t_s, uint64_t missed);
+    /* Before TERM: the last look at a process that is about to be stopped. */
+    void (*stopping)(void *arg, const struct process *p, enum stop_cause cause);
+    void *arg;
+};
+
+struct child_result {
+    struct process process;
+    enum stop_cause stop;
+    double wall_s;      /* NaN when it did not run */
+    unsigned leftovers; /* processes it left behind when it ended by itself */
+    bool group_gone;    /* proven: no descendant is left */
+};
+
+int child_run(struct loop *loop, const struct process_spec *spec, const struct child_limits *limits,
+              const struct child_hooks *hooks, struct child_result *out, struct err *err);
+
+/* Fills what verdict_of() asks of the process. */
+void child_outcome(const struct child_result *r, const struct child_limits *limits, const char *program,
+                   struct outcome *out);
+
+#endif

@@ -1,0 +1,117 @@
+#include "executor/process/oom.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { RECORD_MAX = 8192, RECORDS_MAX = 10000, COUNTERS_MAX = 32 << 10 };
+
+/* Path of this process in the memory hierarchy: of cgroup v2 ("0::/path") or of v1's memory controller. */
+static bool own_cgroup(const struct layout *l, char *out)
+{
+    char path[FS_PATH_MAX], line[FS_PATH_MAX];
+    bool found = false;
+    FILE *f = fs_join(path, NULL, l->proc, "self/cgroup") == 0 ? fopen(path, "re") : NULL;
+    while (f && fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\n")] = '\0';
+        const char *controllers = strchr(line, ':');
+        const char *place = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!place)
+            continue;
+        bool v1 = strncmp(controllers, ":memory:", 8) == 0;
+        if (!v1 && strncmp(line, "0::", 3) != 0)
+            continue;
+        int n = snprintf(out, FS_PATH_MAX, "%.1000s/fs/cgroup%s%.2000s/%s", l->sysfs, v1 ? "/memory" : "",
+                         place + 1, v1 ? "memory.oom_control" : "memory.events");
+        found |= n > 0;
+        if (v1)
+            break; /* where both are mounted, v1 has the controller */
+    }
+    if (f)
+        fclose(f);
+    return found;
+}
+
+static int64_t counter(int fd)
+{
+    int64_t value = -1;
+    char *text = fd >= 0 ? malloc(COUNTERS_MAX) : NULL;
+    ssize_t n = text ? pread(fd, text, COUNTERS_MAX - 1, 0) : -1;
+    if (n > 0) {
+        text[n] = '\0';
+        const char *p = strncmp(text, "oom_kill ", 9) == 0 ? text - 1 : strstr(text, "\noom_kill ");
+        value = p ? strtoll(p + 10, NULL, 10) : -1;
+    }
+    free(text);
+    return value;
+}
+
+void oom_open(struct oom *o, const struct layout *l)
+{
+    char path[FS_PATH_MAX];
+    *o = (struct oom){.cgroup = -1, .vmstat = -1};
+    o->kernel_log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (own_cgroup(l, path))
+        o->cgroup = open(path, O_RDONLY | O_CLOEXEC);
+    if (fs_join(path, NULL, l->proc, "vmstat") == 0)
+        o->vmstat = open(path, O_RDONLY | O_CLOEXEC);
+}
+
+void oom_close(struct oom *o)
+{
+    const int fds[] = {o->kernel_log, o->cgroup, o->vmstat};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
+        if (fds[i] >= 0)
+            close(fds[i]);
+    }
+    *o = (struct oom){.kernel_log = -1, .cgroup = -1, .vmstat = -1};
+}
+
+void oom_mark(struct oom *o)
+{
+    if (o->kernel_log >= 0)
+        lseek(o->kernel_log, 0, SEEK_END);
+    o->cgroup_kills = counter(o->cgroup);
+    o->vmstat_kills = counter(o->vmstat);
+}
+
+/* Each read gives one record, "prefix;text". */
+static bool search_kernel_log(int fd, char *out)
+{
+    char record[RECORD_MAX];
+    bool found = false;
+    for (int i = 0; fd >= 0 && i < RECORDS_MAX; i++) {
+        ssize_t n = read(fd, record, sizeof record - 1);
+        if (n <= 0)
+            break; /* nothing more; or overwritten before it was read, and then the counters tell */
+        record[n] = '\0';
+        const char *text = strchr(record, ';');
+        if (!text || !strstr(text, "Killed process "))
+            continue;
+        snprintf(out, OOM_EVIDENCE_MAX, "kernel log: %.*s", (int)strcspn(text + 1, "\n"), text + 1);
+        found = true;
+    }
+    return found;
+}
+
+bool oom_evidence(struct oom *o, char *out)
+{
+    int64_t now;
+    if (search_kernel_log(o->kernel_log, out))
+        return true;
+    if (o->cgroup_kills >= 0 && (now = counter(o->cgroup)) > o->cgroup_kills) {
+        snprintf(out, OOM_EVIDENCE_MAX, "the memory cgroup's oom_kill rose from %" PRId64 " to %" PRId64,
+                 o->cgroup_kills, now);
+        return true;
+    }
+    if (o->vmstat_kills >= 0 && (now = counter(o->vmstat)) > o->vmstat_kills) {
+        snprintf(out, OOM_EVIDENCE_MAX,
+                 "the system's oom_kill (/proc/vmstat) rose from %" PRId64 " to %" PRId64, o->vmstat_kills,
+                 now);
+        return true;
+    }
+    return false;
+}

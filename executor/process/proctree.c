@@ -1,0 +1,117 @@
+#include "executor/process/proctree.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PAIRS_MAX = 65536, STAT_MAX = 1024, CHILDREN_MAX = 32768 };
+
+struct pair {
+    pid_t pid, parent;
+};
+
+static ssize_t read_text(const char *path, char *out, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t n = read(fd, out, size - 1);
+    close(fd);
+    out[n > 0 ? n : 0] = '\0';
+    return n;
+}
+
+static pid_t parent_of(const char *pid)
+{
+    char path[64], text[STAT_MAX], state;
+    int parent;
+    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+    if (read_text(path, text, sizeof text) <= 0)
+        return 0;
+    const char *p = strrchr(text, ')');
+    return p && sscanf(p + 1, " %c %d", &state, &parent) == 2 ? parent : 0;
+}
+
+static size_t read_pairs(struct pair *pairs, size_t max)
+{
+    size_t count = 0;
+    DIR *dir = opendir("/proc");
+    struct dirent *e;
+    while (dir && count < max && (e = readdir(dir))) {
+        if (!isdigit((unsigned char)e->d_name[0]))
+            continue;
+        pid_t parent = parent_of(e->d_name);
+        if (parent > 0)
+            pairs[count++] = (struct pair){.pid = (pid_t)strtol(e->d_name, NULL, 10), .parent = parent};
+    }
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
+static bool add(struct proctree *t, pid_t pid)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->pid[i] == pid)
+            return false;
+    }
+    if (t->count == PROCTREE_MAX)
+        return false;
+    t->pid[t->count++] = pid;
+    return true;
+}
+
+static void add_children(struct proctree *t, pid_t parent, const struct pair *pairs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (pairs[i].parent == parent)
+            add(t, pairs[i].pid);
+    }
+}
+
+void proctree_descendants(struct proctree *t, pid_t root)
+{
+    struct pair *pairs = malloc(PAIRS_MAX * sizeof *pairs);
+    t->count = 0;
+    if (!pairs)
+        return;
+    size_t count = read_pairs(pairs, PAIRS_MAX);
+    add_children(t, root, pairs, count);
+    for (size_t i = 0; i < t->count; i++) /* grows while it is walked */
+        add_children(t, t->pid[i], pairs, count);
+    free(pairs);
+}
+
+static void add_listed(struct proctree *t, const char *path)
+{
+    char text[CHILDREN_MAX], *p = text, *end;
+    if (read_text(path, text, sizeof text) <= 0)
+        return;
+    for (long pid = strtol(p, &end, 10); end != p; p = end, pid = strtol(p, &end, 10))
+        add(t, (pid_t)pid);
+}
+
+void proctree_listed(struct proctree *t, pid_t root)
+{
+    t->count = 0;
+    add(t, root);
+    for (size_t i = 0; i < t->count; i++) {
+        char path[64];
+        struct dirent *e;
+        snprintf(path, sizeof path, "/proc/%ld/task", (long)t->pid[i]);
+        DIR *dir = opendir(path);
+        while (dir && (e = readdir(dir))) {
+            char file[400];
+            snprintf(file, sizeof file, "%s/%s/children", path, e->d_name);
+            if (isdigit((unsigned char)e->d_name[0]))
+                add_listed(t, file);
+        }
+        if (dir)
+            closedir(dir);
+    }
+}

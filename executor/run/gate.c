@@ -1,0 +1,184 @@
+#include "executor/run/gate.h"
+
+#include "executor/bundle/artifact.h"
+#include "executor/run/resources.h"
+#include "executor/run/step.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { GATE_LOG_MAX = 4 << 20 };
+
+/* One gate while it is judged. */
+struct judging {
+    struct suite *suite;
+    size_t variant;
+    const struct job_gate *gate;
+    struct runlog *log;
+    struct verdict verdict;
+    double wall_s;
+    double number; /* NaN: none */
+};
+
+static void log_line(struct runlog *log, const char *text)
+{
+    runlog_add(log, text, strlen(text));
+    runlog_add(log, "\n", 1);
+}
+
+static int tell(const struct judging *j, struct err *err)
+{
+    const char *status = status_name(j->verdict.status == STATUS_OK ? STATUS_OK : STATUS_GATE_FAILED);
+    json_t *result = json_pack("{s:s, s:s, s:s, s:o}", "gate", j->gate->name, "status", status, "reason",
+                               j->verdict.reason, "wall_s", artifact_number(j->wall_s));
+    if (gate_has_limit(j->gate->kind)) {
+        json_object_set_new(result, "number", isnan(j->number) ? json_null() : json_real(j->number));
+        json_object_set_new(result, "limit", json_real(j->gate->limit));
+    }
+    json_t *fields = json_copy(result);
+    json_object_set_new(fields, "variant", json_string(j->suite->job.variant[j->variant].name));
+    json_array_append_new(j->suite->variant[j->variant].gates, result);
+    return journal_add(&j->suite->journal, EVENT_GATE, fields, err);
+}
+
+/* Passed or not, the reason has the numbers; of is whose number it is, NULL: the command's. */
+static void judge_number(struct judging *j, const char *of)
+{
+    enum gate_kind kind = j->gate->kind;
+    bool good = gate_passes(kind, j->number, j->gate->limit);
+    const char *word =
+        kind == GATE_MIN_OCCUPANCY ? (good ? "at least" : "less than") : (good ? "at most" : "more than");
+    j->verdict.status = good ? STATUS_OK : STATUS_FAIL;
+    reason_set(j->verdict.reason, "%s %g%s%.120s, %s %g", gate_kind_name(kind), j->number, of ? " of " : "",
+               of ? of : "", word, j->gate->limit);
+    log_line(j->log, j->verdict.reason);
+}
+
+static void judge_resources(struct judging *j)
+{
+    const char *kernel = NULL;
+    j->verdict.status = STATUS_FAIL;
+    if (resources_number(j->suite->variant[j->variant].resources, j->gate->kind, &j->number, &kernel,
+                         j->verdict.reason))
+        judge_number(j, kernel);
+    else
+        log_line(j->log, j->verdict.reason);
+}
+
+/* What a check prints: a [PERF_TIMING] line, or JSON. */
+struct readers {
+    struct timing_reader mark, json;
+};
+
+static void on_output(void *arg, const char *data, size_t len)
+{
+    struct readers *r = arg;
+    timing_reader_feed(&r->mark, data, len);
+    timing_reader_feed(&r->json, data, len);
+}
+
+static int run_command(struct judging *j, struct readers *readers, struct err *err)
+{
+    struct suite *s = j->suite;
+    struct variant_state *state = &s->variant[j->variant];
+    struct subst values = suite_subst(s, j->variant);
+    values.text[SUBST_OUT] = state->dir;
+    values.text[SUBST_RUN_ID] = s->job.run_id;
+    struct step step = {.command = &j->gate->run,
+                        .values = &values,
+                        .cwd = state->dir,
+                        .timeout_s = j->gate->timeout_s,
+                        .log = j->log,
+                        .output = readers ? on_output : NULL,
+                        .arg = readers};
+    return step_run(s, j->variant, &step, &j->verdict, &j->wall_s, err);
+}
+
+static void judge_printed(struct judging *j, struct readers *readers)
+{
+    timing_reader_finish(&readers->mark);
+    timing_reader_finish(&readers->json);
+    const double *number = timings_get(&readers->mark.result, "rel_l2");
+    if (!number)
+        number = timings_get(&readers->json.result, "rel_l2");
+    if (j->verdict.status != STATUS_OK)
+        return;
+    if (number && isfinite(*number)) {
+        j->number = *number;
+        judge_number(j, NULL);
+        return;
+    }
+    j->verdict.status = STATUS_FAIL;
+    reason_set(j->verdict.reason, "no number: the command printed no rel_l2%s",
+               number ? " that is finite" : "");
+    log_line(j->log, j->verdict.reason);
+}
+
+static int judge_check(struct judging *j, struct err *err)
+{
+    static const struct timing_rule mark = {.kind = TIMING_MARK, .unit = 1};
+    struct timing_rule json = {.kind = TIMING_JSON, .unit = 1, .count = 1};
+    char path[] = "$.rel_l2";
+    struct readers readers;
+    snprintf(json.part[0].name, sizeof json.part[0].name, "rel_l2");
+    json.part[0].path = path;
+    timing_reader_init(&readers.mark, &mark);
+    timing_reader_init(&readers.json, &json);
+    int rc = run_command(j, &readers, err);
+    if (rc == 0)
+        judge_printed(j, &readers);
+    timing_reader_release(&readers.mark);
+    timing_reader_release(&readers.json);
+    return rc;
+}
+
+static int judge(struct judging *j, struct err *err)
+{
+    switch (j->gate->kind) {
+    case GATE_COMMAND:
+        return run_command(j, NULL, err);
+    case GATE_MAX_REL_L2:
+        return judge_check(j, err);
+    case GATE_SCRATCH_BYTES:
+    case GATE_VGPRS:
+    case GATE_LDS_BYTES:
+    case GATE_MIN_OCCUPANCY:
+    case GATE_KIND_COUNT:
+        judge_resources(j);
+        break;
+    }
+    return 0;
+}
+
+static int run_gate(struct suite *s, size_t variant, size_t gate, struct runlog *log, struct err *err)
+{
+    struct variant_state *state = &s->variant[variant];
+    struct judging j = {.suite = s,
+                        .variant = variant,
+                        .gate = &s->job.variant[variant].gate[gate],
+                        .log = log,
+                        .number = NAN};
+    if (judge(&j, err) != 0)
+        return -1;
+    if (j.verdict.status != STATUS_OK) {
+        state->status = STATUS_GATE_FAILED;
+        reason_set(state->reason, "gate %s: %.400s", j.gate->name, j.verdict.reason);
+    }
+    return tell(&j, err);
+}
+
+int gate_variant(struct suite *s, size_t variant, struct err *err)
+{
+    const struct job_variant *v = &s->job.variant[variant];
+    struct runlog log = {.fd = -1};
+    if (v->gate_count == 0 || s->variant[variant].status != STATUS_OK)
+        return 0;
+    int rc = runlog_open(&log, s->variant[variant].dir, "gate.log", GATE_LOG_MAX, &s->secrets, err);
+    for (size_t i = 0; rc == 0 && i < v->gate_count && s->variant[variant].status == STATUS_OK; i++)
+        rc = run_gate(s, variant, i, &log, err);
+    if (rc == 0)
+        rc = runlog_finish(&log, err);
+    runlog_release(&log);
+    return rc;
+}

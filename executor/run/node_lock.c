@@ -1,0 +1,140 @@
+#include "executor/run/node_lock.h"
+
+#include "common/base/clock.h"
+#include "executor/node/facts.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What is waited for: a lock, and what a message calls it. */
+struct wanted {
+    struct lock *lock;
+    const char *path;
+    const char *what; /* "this node", "GPU 1d0f..." */
+    double wait_s;
+    int64_t until_ns;
+};
+
+static int tell(struct suite *s, const char *text, struct err *err)
+{
+    return journal_add(&s->journal, EVENT_NODE, json_pack("{s:s}", "message", text), err);
+}
+
+static int tell_waiting(struct suite *s, const struct wanted *w, const struct lock_holder *holder,
+                        struct err *err)
+{
+    char text[VERDICT_REASON_MAX];
+    reason_set(text, "waiting up to %g s for the run %s (pid %ld) that uses %s", w->wait_s, holder->what,
+               (long)holder->pid, w->what);
+    return tell(s, text, err);
+}
+
+/* A child waits for the lock; this process waits for the child, a deadline, or a request to stop. */
+static int wait_for(const struct wanted *w, struct suite *s, struct err *err)
+{
+    struct loop_events events = {.now_ns = 0};
+    pid_t pid = lock_wait_start(w->lock, err);
+    int pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
+    int rc = pidfd >= 0 ? loop_watch(&s->loop, LOOP_PROCESS, pidfd, err) : -1;
+    loop_arm(&s->loop, LOOP_DEADLINE, w->until_ns, 0);
+    while (rc == 0 && !events.ready[LOOP_PROCESS] && !events.ready[LOOP_DEADLINE] && !s->loop.stop)
+        rc = loop_wait(&s->loop, &events, err);
+    loop_arm(&s->loop, LOOP_DEADLINE, 0, 0);
+    loop_unwatch(&s->loop, LOOP_PROCESS);
+    if (pid > 0) {
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
+    if (pidfd >= 0)
+        close(pidfd);
+    return rc != 0 || s->loop.stop ? rc : lock_try(w->lock, err);
+}
+
+static int take(const struct wanted *w, struct suite *s, char *reason, struct err *err)
+{
+    struct lock_holder holder = {.held = false};
+    int taken = lock_try(w->lock, err);
+    if (taken == 0 && lock_look(w->path, &holder, err) != 0)
+        return -1;
+    if (taken == 0 && w->wait_s > 0)
+        taken = tell_waiting(s, w, &holder, err) == 0 ? wait_for(w, s, err) : -1;
+    if (taken == 0)
+        reason_set(reason, "%s is used by the run %s (pid %ld)%s", w->what, holder.what, (long)holder.pid,
+                   w->wait_s > 0 ? " for longer than it may wait" : "; set lock_wait_s to wait for it");
+    if (taken == 1 && lock_describe(w->lock, s->job.run_id, err) != 0)
+        return -1;
+    return taken;
+}
+
+static int take_gpu(struct node_lock *lock, struct suite *s, const char *name, int64_t until_ns, char *reason,
+                    struct err *err)
+{
+    char path[FS_PATH_MAX], what[LIMIT_NAME + 8], text[VERDICT_REASON_MAX];
+    struct lock *gpu = &lock->gpu[lock->gpu_count];
+    struct err why;
+    snprintf(what, sizeof what, "GPU %s", name);
+    if (gpu_use_path(s->layout, name, path, err) != 0)
+        return -1;
+    if (lock_open_shared(gpu, path, &why) != 0) {
+        reason_set(text, "%s is not locked against runs in other workdirs: %s", what, why.msg);
+        return tell(s, text, err) == 0 ? 1 : -1;
+    }
+    lock->gpu_count++;
+    const struct wanted w = {
+        .lock = gpu, .path = path, .what = what, .wait_s = s->job.lock_wait_s, .until_ns = until_ns};
+    return take(&w, s, reason, err);
+}
+
+void node_lock_init(struct node_lock *lock)
+{
+    *lock = (struct node_lock){.workdir = {.fd = -1}};
+}
+
+void node_lock_close(struct node_lock *lock)
+{
+    for (size_t i = 0; i < lock->gpu_count; i++)
+        lock_close(&lock->gpu[i]);
+    lock_close(&lock->workdir);
+    node_lock_init(lock);
+}
+
+int node_lock_take(struct node_lock *lock, struct suite *s, char *reason, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    struct gpu_use use;
+    int64_t until_ns = clock_mono_ns() + (int64_t)(s->job.lock_wait_s * 1e9);
+    const struct wanted w = {.lock = &lock->workdir,
+                             .path = path,
+                             .what = "this node",
+                             .wait_s = s->job.lock_wait_s,
+                             .until_ns = until_ns};
+    if (fs_join(path, err, s->layout->workdir, NODE_LOCK) != 0 || lock_open(&lock->workdir, path, err) != 0)
+        return -1;
+    int taken = take(&w, s, reason, err);
+    if (taken != 1)
+        return taken;
+    json_t *gpus = node_gpus(s->layout, &s->nvml);
+    gpu_use_of(&use, &s->job, gpus);
+    json_decref(gpus);
+    for (size_t i = 0; taken == 1 && i < use.count; i++)
+        taken = take_gpu(lock, s, use.name[i], until_ns, reason, err);
+    return taken;
+}
+
+int node_lock_build(struct lock *lock, struct suite *s, const char *key, char *reason, struct err *err)
+{
+    char path[FS_PATH_MAX], name[32];
+    double wait_s = s->job.build_timeout_s;
+    const struct wanted w = {.lock = lock,
+                             .path = path,
+                             .what = "this build's folder",
+                             .wait_s = wait_s,
+                             .until_ns = clock_mono_ns() + (int64_t)(wait_s * 1e9)};
+    snprintf(name, sizeof name, "build.%.1s.lock", key);
+    if (fs_join(path, err, s->layout->workdir, name) != 0 || lock_open(lock, path, err) != 0)
+        return -1;
+    return take(&w, s, reason, err);
+}

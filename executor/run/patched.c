@@ -1,0 +1,234 @@
+#include "executor/run/patched.h"
+
+#include "executor/commands/stage.h"
+#include "executor/process/child.h"
+#include "executor/process/words.h"
+#include "executor/workdir/cache.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { COPY_MESSAGE_MAX = 4096 };
+
+static const double copy_limit_s = 600;
+
+/* One file of the tree on its way through the patches. */
+struct edit {
+    const char *file;
+    struct buf text;
+    char sha256[SHA256_HEX_LEN + 1]; /* of text */
+    mode_t mode;
+};
+
+struct edits {
+    struct edit item[2 * LIMIT_PATCHES];
+    size_t count;
+};
+
+static void edits_release(struct edits *e)
+{
+    for (size_t i = 0; i < e->count; i++)
+        buf_release(&e->item[i].text);
+}
+
+static void hash_text(struct sha256 *h, const char *s)
+{
+    sha256_add(h, s, strlen(s) + 1);
+}
+
+static void source_key(const struct suite *s, const struct job_variant *v, char *out)
+{
+    struct sha256 h;
+    char count[32];
+    sha256_begin(&h);
+    hash_text(&h, s->job.source_sha256);
+    for (size_t i = 0; i < v->patch_count; i++) {
+        const struct patch *p = &v->patch[i];
+        snprintf(count, sizeof count, "%" PRId64, p->count);
+        hash_text(&h, p->file);
+        hash_text(&h, p->pattern);
+        hash_text(&h, p->replacement);
+        hash_text(&h, count);
+    }
+    sha256_end(&h, out);
+}
+
+static int find_edit(const struct suite *s, struct edits *edits, const char *file, struct edit **out,
+                     struct err *err)
+{
+    for (size_t i = 0; i < edits->count; i++) {
+        *out = &edits->item[i];
+        if (strcmp((*out)->file, file) == 0)
+            return 0;
+    }
+    struct edit *e = *out = &edits->item[edits->count++];
+    *e = (struct edit){.file = file};
+    buf_init(&e->text, PATCH_FILE_MAX);
+    if (fs_read_below(s->src, file, PATCH_FILE_MAX, &e->text, &e->mode, err) != 0)
+        return -1;
+    sha256_of(buf_str(&e->text), e->text.len, e->sha256);
+    return 0;
+}
+
+static int tell(struct suite *s, const struct job_variant *v, size_t patch, const char *before,
+                const struct edit *after, struct err *err)
+{
+    char text[VERDICT_REASON_MAX];
+    const struct patch *p = &v->patch[patch];
+    reason_set(text, "%s: %" PRId64 " replaced by patch %zu of %s", p->file, p->count, patch + 1, v->name);
+    return journal_add(&s->journal, EVENT_CONFIG_PATCH,
+                       json_pack("{s:s, s:I, s:s, s:I, s:s, s:s, s:s}", "variant", v->name, "patch",
+                                 (json_int_t)patch + 1, "file", p->file, "count", (json_int_t)p->count,
+                                 "sha256_before", before, "sha256_after", after->sha256, "message", text),
+                       err);
+}
+
+/* In memory: what the patches make of the tree's files. A patch that does not fit is ERR_INPUT. */
+static int edit_files(struct suite *s, const struct job_variant *v, struct edits *edits, struct err *err)
+{
+    for (size_t i = 0; i < v->patch_count; i++) {
+        struct edit *e;
+        struct buf after;
+        char before[SHA256_HEX_LEN + 1];
+        if (find_edit(s, edits, v->patch[i].file, &e, err) != 0)
+            return err_wrap(err, "variant %s, patch %zu", v->name, i + 1);
+        buf_init(&after, PATCH_FILE_MAX);
+        if (patch_apply(&v->patch[i], buf_str(&e->text), e->text.len, &after, err) != 0) {
+            buf_release(&after);
+            return err_wrap(err, "variant %s, patch %zu", v->name, i + 1);
+        }
+        buf_release(&e->text);
+        e->text = after;
+        memcpy(before, e->sha256, sizeof before);
+        sha256_of(buf_str(&after), after.len, e->sha256);
+        if (tell(s, v, i, before, e, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The copy's patched files are what they should be. */
+static bool holds(const char *dir, const struct edits *edits)
+{
+    for (size_t i = 0; i < edits->count; i++) {
+        char path[FS_PATH_MAX], sha[SHA256_HEX_LEN + 1];
+        if (fs_join(path, NULL, dir, edits->item[i].file) != 0 ||
+            sha256_of_file(path, PATCH_FILE_MAX, sha, NULL, NULL) != 0 ||
+            strcmp(sha, edits->item[i].sha256) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void keep_message(void *arg, const char *data, size_t len)
+{
+    struct buf *out = arg;
+    size_t room = COPY_MESSAGE_MAX - out->len;
+    buf_add(out, data, len < room ? len : room);
+}
+
+/* cp: so that a large tree can be stopped half-way like any other child. */
+static int copy_tree(struct suite *s, char *from, char *to, struct err *err)
+{
+    char cp[] = "cp", keep[] = "-a", end[] = "--";
+    char *argv[] = {cp, keep, end, from, to, NULL};
+    struct words env = {.item = NULL};
+    struct buf text;
+    buf_init(&text, COPY_MESSAGE_MAX);
+    struct process_spec spec = {.argv = argv, .cwd = "/", .input = -1};
+    struct child_limits limits = {.timeout_s = copy_limit_s, .kill_grace_s = 1};
+    struct child_hooks hooks = {.output = keep_message, .arg = &text};
+    struct child_result result;
+    struct outcome outcome;
+    int rc = words_environment(&env, err);
+    spec.env = env.item;
+    if (rc == 0)
+        rc = child_run(&s->loop, &spec, &limits, &hooks, &result, err);
+    if (rc == 0) {
+        child_outcome(&result, &limits, cp, &outcome);
+        struct verdict v = verdict_of_command(&outcome);
+        if (v.status != STATUS_OK && !s->loop.stop)
+            rc = err_set(err, ERR_STORAGE, "copying the source tree to patch it: %s %.200s", v.reason,
+                         buf_str(&text));
+    }
+    words_release(&env);
+    buf_release(&text);
+    return rc;
+}
+
+static int write_edits(const char *dir, const struct edits *edits, struct err *err)
+{
+    for (size_t i = 0; i < edits->count; i++) {
+        const struct edit *e = &edits->item[i];
+        char path[FS_PATH_MAX];
+        if (fs_join(path, err, dir, e->file) != 0 ||
+            fs_write_file(path, buf_str(&e->text), e->text.len, e->mode, err) != 0)
+            return -1;
+    }
+    return holds(dir, edits) ? 0
+                             : err_set(err, ERR_STORAGE, "%s: the patched files do not read as written", dir);
+}
+
+static int make_copy(struct suite *s, const char *path, const struct edits *edits, struct err *err)
+{
+    char dir[FS_PATH_MAX], tmp[FS_PATH_MAX], from[FS_PATH_MAX];
+    struct err ignored;
+    memcpy(from, s->src, sizeof from);
+    if (layout_make(s->layout, dir, "patched", err) != 0 || fs_join(tmp, err, dir, ".tmp") != 0 ||
+        fs_remove_tree(tmp, err) != 0 || fs_remove_tree(path, err) != 0 || copy_tree(s, from, tmp, err) != 0)
+        return -1;
+    if (s->loop.stop) /* the copy is not whole */
+        return fs_remove_tree(tmp, err);
+    int rc = write_edits(tmp, edits, err);
+    if (rc == 0)
+        rc = stage_publish(tmp, path, err);
+    if (rc != 0)
+        fs_remove_tree(tmp, &ignored);
+    return rc;
+}
+
+static int prepare(struct suite *s, size_t variant, struct err *err)
+{
+    struct variant_state *state = &s->variant[variant];
+    struct edits edits = {.count = 0};
+    int rc = edit_files(s, &s->job.variant[variant], &edits, err);
+    if (rc == 0)
+        rc = layout_entry(s->layout, state->src, "patched", state->source_key, err);
+    if (rc == 0 && !holds(state->src, &edits))
+        rc = make_copy(s, state->src, &edits, err);
+    if (rc == 0)
+        cache_stamp(state->src);
+    edits_release(&edits);
+    return rc;
+}
+
+/* An earlier variant with the same patches has made the copy. */
+static bool share(struct suite *s, size_t variant)
+{
+    struct variant_state *state = &s->variant[variant];
+    for (size_t i = 0; i < variant; i++) {
+        if (strcmp(s->variant[i].source_key, state->source_key) != 0)
+            continue;
+        memcpy(state->src, s->variant[i].src, sizeof state->src);
+        return true;
+    }
+    return false;
+}
+
+int patched_prepare(struct suite *s, char *reason, struct err *err)
+{
+    for (size_t i = 0; i < s->job.variant_count && !s->loop.stop; i++) {
+        if (s->job.variant[i].patch_count == 0)
+            continue;
+        source_key(s, &s->job.variant[i], s->variant[i].source_key);
+        if (share(s, i) || prepare(s, i, err) == 0)
+            continue;
+        if (err->kind != ERR_INPUT)
+            return -1;
+        reason_set(reason, "%s; correct the plan's patches or the sources", err->msg);
+        return 0;
+    }
+    return 1;
+}

@@ -1,0 +1,31 @@
+/* perf: perf.json, the record of one test. Written last of a test's files: when it reads, the test is final.
+ */
+#ifndef KERNSWEEP_EXECUTOR_RUN_PERF_H
+#define KERNSWEEP_EXECUTOR_RUN_PERF_H
+
+#include "executor/bundle/runlog.h"
+#include "executor/process/child.h"
+#include "executor/run/suite.h"
+#include "executor/run/timings.h"
+#include "executor/telemetry/sampler.h"
+
+struct perf {
+    size_t test;
+    unsigned attempt;
+    const struct verdict *verdict;
+    /* All NULL for a test that did not run. */
+    const struct child_result *child;
+    const struct timings *timings;
+    const struct sampler *sampler;
+    const struct runlog *log;
+    double started_real_s;
+    double vram_after; /* NaN: not available */
+    bool vram_back;
+};
+
+json_t *perf_encode(const struct suite *s, const struct perf *p);
+/* Reads dir/perf.json of an earlier supervisor into the suite. 1 it is final, 0 it is not there or not whole.
+ */
+int perf_load(struct suite *s, size_t test, const char *dir);
+
+#endif

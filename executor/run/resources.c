@@ -1,0 +1,114 @@
+#include "executor/run/resources.h"
+
+#include "executor/bundle/artifact.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { RESOURCES_MAX = 1 << 20 };
+
+#define RESOURCES_FILE "resources.json"
+
+static bool is_of(const json_t *kernel, const char *variant)
+{
+    const char *name = json_string_value(json_object_get(kernel, "variant"));
+    return name && strcmp(name, variant) == 0;
+}
+
+/* A build of several variants tells of all of them: only the kernels of this one concern it. */
+static void keep_own(json_t *root, const char *variant)
+{
+    json_t *kernels = json_object_get(root, "kernels"), *own = json_array(), *kernel;
+    size_t i;
+    json_array_foreach(kernels, i, kernel)
+    {
+        if (is_of(kernel, variant))
+            json_array_append(own, kernel);
+    }
+    if (json_array_size(own) > 0)
+        json_object_set(root, "kernels", own);
+    json_decref(own);
+}
+
+int resources_take(struct suite *s, size_t variant, struct err *err)
+{
+    struct variant_state *state = &s->variant[variant];
+    char path[FS_PATH_MAX];
+    struct err why = {.kind = ERR_NONE};
+    if (fs_join(path, err, state->build, RESOURCES_FILE) != 0)
+        return -1;
+    if (!fs_exists(path))
+        return 0;
+    json_t *root = json_load(path, RESOURCES_MAX, &why);
+    if (!json_is_object(root)) {
+        state->status = STATUS_BUILD_FAILED;
+        reason_set(state->reason, "%.500s", root ? RESOURCES_FILE ": not a JSON object" : why.msg);
+        json_decref(root);
+        return 0;
+    }
+    keep_own(root, s->job.variant[variant].build_as);
+    json_decref(state->resources);
+    state->resources = root;
+    return artifact_json(state->dir, RESOURCES_FILE, json_incref(root), &s->secrets, err);
+}
+
+static double member(const json_t *kernel, const char *key)
+{
+    const json_t *v = json_object_get(kernel, key);
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+/* NaN, with *missing, when the kernel's entry does not say. */
+static double number_of(const json_t *kernel, enum gate_kind kind, const char **missing)
+{
+    switch (kind) {
+    case GATE_SCRATCH_BYTES:
+        return member(kernel, *missing = "scratch_bytes");
+    case GATE_VGPRS:
+        return member(kernel, *missing = "vgprs");
+    case GATE_LDS_BYTES: {
+        double fixed = member(kernel, *missing = "lds_static_bytes");
+        return isnan(fixed) ? fixed : fixed + member(kernel, *missing = "lds_dynamic_bytes");
+    }
+    case GATE_MIN_OCCUPANCY:
+        return member(json_object_get(kernel, *missing = "occupancy"), "waves");
+    case GATE_COMMAND:
+    case GATE_MAX_REL_L2:
+    case GATE_KIND_COUNT:
+        break;
+    }
+    *missing = "number";
+    return NAN;
+}
+
+static bool is_worse(enum gate_kind kind, double a, double b)
+{
+    return kind == GATE_MIN_OCCUPANCY ? a < b : a > b;
+}
+
+bool resources_number(const json_t *resources, enum gate_kind kind, double *number, const char **kernel,
+                      char why[VERDICT_REASON_MAX])
+{
+    const json_t *kernels = json_object_get(resources, "kernels");
+    if (!resources || json_array_size(kernels) == 0) {
+        reason_set(why, "no number: the build left %s",
+                   resources ? "no kernel in resources.json" : "no resources.json");
+        return false;
+    }
+    *number = NAN;
+    for (size_t i = 0; i < json_array_size(kernels); i++) {
+        const json_t *item = json_array_get(kernels, i);
+        const char *missing, *name = json_string_value(json_object_get(item, "name"));
+        double n = number_of(item, kind, &missing);
+        if (!isfinite(n)) {
+            reason_set(why, "no number: resources.json has no %s of the kernel %.200s", missing,
+                       name ? name : "?");
+            return false;
+        }
+        if (isnan(*number) || is_worse(kind, n, *number)) {
+            *number = n;
+            *kernel = name ? name : "?";
+        }
+    }
+    return true;
+}

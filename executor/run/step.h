@@ -1,0 +1,26 @@
+/* step: one command of a build or of a gate, logged, with a time-out. Knows nothing of what its success
+ * means.
+ */
+#ifndef KERNSWEEP_EXECUTOR_RUN_STEP_H
+#define KERNSWEEP_EXECUTOR_RUN_STEP_H
+
+#include "executor/bundle/runlog.h"
+#include "executor/run/suite.h"
+
+struct step {
+    const struct job_command *command;
+    const struct subst *values;
+    const char *cwd;
+    double timeout_s;
+    struct runlog *log;
+    /* What it prints, also for somebody else; NULL: nobody. */
+    void (*output)(void *arg, const char *data, size_t len);
+    void *arg;
+};
+
+/* The verdict of the command in *out; wall_s may be NULL. A command that cannot even be expanded has failed,
+ * too; -1 is for faults of our own. */
+int step_run(struct suite *s, size_t variant, const struct step *step, struct verdict *out, double *wall_s,
+             struct err *err);
+
+#endif

@@ -1,0 +1,197 @@
+#include "executor/run/suite.h"
+
+#include "common/base/clock.h"
+#include "executor/bundle/artifact.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int load_job(struct suite *s, const char *run_id, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    if (fs_join(path, err, s->dir, RUN_JOB_PRIVATE) != 0)
+        return -1;
+    json_t *root = json_load(path, LIMIT_PLAN_BYTES, err);
+    if (!root || job_init(&s->job, root, path, err) != 0)
+        return -1;
+    if (strcmp(s->job.run_id, run_id) != 0)
+        return err_set(err, ERR_INPUT, "%s: is of the run %s", path, s->job.run_id);
+    if (secrets_init(&s->secrets, &s->job, err) != 0)
+        return -1;
+    return s->job.source_sha256 ? layout_entry(s->layout, s->src, "src", s->job.source_sha256, err) : 0;
+}
+
+static int make_states(struct suite *s, struct err *err)
+{
+    s->variant = calloc(s->job.variant_count, sizeof *s->variant);
+    s->test = calloc(s->job.test_count, sizeof *s->test);
+    if (!s->variant || !s->test)
+        return err_set(err, ERR_INTERNAL, "no memory for the run");
+    for (size_t i = 0; i < s->job.variant_count; i++) {
+        s->variant[i].gates = json_array();
+        memcpy(s->variant[i].src, s->src, sizeof s->src);
+        snprintf(s->variant[i].source_key, sizeof s->variant[i].source_key, "%s",
+                 s->job.source_sha256 ? s->job.source_sha256 : "");
+        if (fs_join(s->variant[i].dir, err, s->dir, s->job.variant[i].name) != 0 ||
+            fs_mkdir_p(s->variant[i].dir, 0700, err) != 0)
+            return -1;
+    }
+    if (eta_init(&s->eta, &s->job, err) != 0)
+        return -1;
+    for (size_t i = 0; i < s->job.test_count; i++) {
+        s->test[i].wall_s = s->test[i].prefill_s = NAN;
+        s->test[i].attempts = (unsigned)s->job.test[i].attempts;
+        if (s->job.test[i].elsewhere)
+            eta_dropped(&s->eta, i);
+    }
+    return 0;
+}
+
+/* What the journal of an earlier supervisor tells. */
+static int visit(const json_t *event, void *arg, struct err *err)
+{
+    struct suite *s = arg;
+    enum event_type type;
+    const char *name = json_string_value(json_object_get(event, "event"));
+    json_int_t index = json_integer_value(json_object_get(event, "test_index"));
+    const char *attempt = json_string_value(json_object_get(event, "attempt_id"));
+    (void)err;
+    s->resumed = true;
+    if (attempt)
+        json_object_set(s->relayed, attempt, json_object_get(event, "attempt_seq"));
+    if (!name || !event_from_name(name, &type))
+        return 0;
+    if (type == EVENT_SUITE_START) {
+        const char *ts = json_string_value(json_object_get(event, "ts"));
+        snprintf(s->started_at, sizeof s->started_at, "%.30s", ts ? ts : "");
+        s->started = true;
+    }
+    s->closed |= type == EVENT_SUITE_END;
+    if (index < 1 || (size_t)index > s->job.test_count)
+        return 0;
+    struct test_state *t = &s->test[index - 1];
+    t->attempts += type == EVENT_TEST_START;
+    if (type == EVENT_TEST_START)
+        t->in_flight = true;
+    if (type == EVENT_TEST_END || type == EVENT_TEST_SKIP) {
+        t->in_flight = false;
+        t->ended = !json_is_true(json_object_get(event, "retry"));
+    }
+    return 0;
+}
+
+int suite_open(struct suite *s, const struct layout *layout, const char *run_id, struct err *err)
+{
+    char events[FS_PATH_MAX];
+    struct telemetry_target target = {.layout = layout, .nvml = &s->nvml};
+    *s = (struct suite){.layout = layout, .journal = {.fd = -1}, .loop = {.epfd = -1}};
+    s->nvml = (struct nvml){.ask = -1, .done = -1};
+    s->oom = (struct oom){.kernel_log = -1, .cgroup = -1, .vmstat = -1};
+    s->relayed = json_object();
+    s->start_ns = clock_mono_ns();
+    clock_iso8601(clock_real_s(), s->started_at);
+    if (layout_run(layout, s->dir, run_id, err) != 0 || load_job(s, run_id, err) != 0 ||
+        make_states(s, err) != 0 || fs_join(events, err, s->dir, RUN_EVENTS) != 0 ||
+        journal_open(&s->journal, events, &s->secrets, visit, s, err) != 0 || loop_open(&s->loop, err) != 0) {
+        suite_release(s);
+        return -1;
+    }
+    nvml_open(&s->nvml, layout);
+    telemetry_open(&s->telemetry, &target);
+    oom_open(&s->oom, layout);
+    return 0;
+}
+
+void suite_release(struct suite *s)
+{
+    telemetry_close(&s->telemetry);
+    nvml_close(&s->nvml);
+    oom_close(&s->oom);
+    if (s->loop.epfd >= 0)
+        loop_close(&s->loop);
+    journal_close(&s->journal);
+    eta_release(&s->eta);
+    for (size_t i = 0; s->variant && i < s->job.variant_count; i++) {
+        json_decref(s->variant[i].gates);
+        json_decref(s->variant[i].resources);
+    }
+    for (size_t i = 0; s->test && i < s->job.test_count; i++)
+        free(s->test[i].reason);
+    free(s->variant);
+    free(s->test);
+    json_decref(s->node);
+    json_decref(s->relayed);
+    secrets_release(&s->secrets);
+    if (s->job.root)
+        job_release(&s->job);
+}
+
+struct subst suite_subst(const struct suite *s, size_t variant)
+{
+    const struct job_variant *v = &s->job.variant[variant];
+    const struct variant_state *state = &s->variant[variant];
+    struct subst values = {.text = {[SUBST_SRC] = state->src[0] ? state->src : NULL,
+                                    [SUBST_BUILD] = state->build,
+                                    [SUBST_VARIANT] = v->name,
+                                    [SUBST_ATTN_IMPL] = v->attn_impl}};
+    for (int k = SUBST_BATCH; k < SUBST_COUNT; k++)
+        values.text[k] = v->shape[k][0] ? v->shape[k] : NULL;
+    return values;
+}
+
+void suite_test_result(struct suite *s, size_t test, const struct verdict *v, double wall_s, double prefill_s)
+{
+    struct test_state *t = &s->test[test];
+    s->tests_done += !t->final;
+    t->final = true;
+    t->in_flight = false;
+    t->status = v->status;
+    t->wall_s = wall_s;
+    t->prefill_s = prefill_s;
+    free(t->reason);
+    t->reason = v->reason[0] ? strdup(v->reason) : NULL;
+    if (v->status == STATUS_OK || v->status == STATUS_TIMEOUT)
+        eta_finished(&s->eta, test, wall_s);
+    else
+        eta_dropped(&s->eta, test);
+}
+
+json_t *suite_test_fields(const struct suite *s, size_t test)
+{
+    const struct job_test *t = &s->job.test[test];
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:b, s:I}", "variant", s->job.variant[t->variant].name, "ctx",
+                     (json_int_t)t->context, "run_idx", (json_int_t)t->repetition, "test_index",
+                     (json_int_t)(test + 1), "total_tests", (json_int_t)s->job.test_count, "warmup",
+                     (int)t->warmup, "tests_done", (json_int_t)s->tests_done);
+}
+
+int suite_test_dir(const struct suite *s, size_t test, char *out, struct err *err)
+{
+    char name[64];
+    const struct job_test *t = &s->job.test[test];
+    snprintf(name, sizeof name, "ctx_%" PRId64 "_run%" PRId64, t->context, t->repetition);
+    return fs_join(out, err, s->variant[t->variant].dir, name);
+}
+
+json_t *suite_eta(const struct suite *s, double elapsed_s)
+{
+    double left = eta_left(&s->eta, elapsed_s);
+    return artifact_number(left < 0 ? NAN : left);
+}
+
+const char *suite_host(const struct suite *s)
+{
+    const char *own = json_string_value(json_object_get(s->node, "hostname"));
+    return *s->job.part.host ? s->job.part.host : own ? own : "";
+}
+
+bool suite_cancelled(const struct suite *s)
+{
+    char path[FS_PATH_MAX];
+    if (s->job.part.on)
+        return fs_exists(s->job.part.cancel);
+    return fs_join(path, NULL, s->dir, RUN_CANCEL) == 0 && fs_exists(path);
+}

@@ -1,0 +1,95 @@
+/* suite: one run while it is supervised: the job, where it is, what became of each variant and test so far,
+ * and everything that lives as long as the run (journal, loop, telemetry). The parts that act on it (build,
+ * gate, test_run, summary) each do one thing; supervise.c calls them in order.
+ */
+#ifndef KERNSWEEP_EXECUTOR_RUN_SUITE_H
+#define KERNSWEEP_EXECUTOR_RUN_SUITE_H
+
+#include "common/base/err.h"
+#include "common/base/fs.h"
+#include "common/base/sha256.h"
+#include "common/contract/proto.h"
+#include "common/contract/subst.h"
+#include "executor/bundle/journal.h"
+#include "executor/bundle/secrets.h"
+#include "executor/job/job.h"
+#include "executor/process/loop.h"
+#include "executor/process/oom.h"
+#include "executor/run/eta.h"
+#include "executor/run/verdict.h"
+#include "executor/telemetry/nvml.h"
+#include "executor/telemetry/telemetry.h"
+#include "executor/workdir/layout.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { ATTEMPTS_MAX = 3 };
+
+struct variant_state {
+    enum status status; /* STATUS_OK, STATUS_BUILD_FAILED, STATUS_GATE_FAILED */
+    char reason[VERDICT_REASON_MAX];
+    char dir[FS_PATH_MAX];               /* of the variant in the bundle */
+    char build[FS_PATH_MAX];             /* {build} */
+    char build_key[SHA256_HEX_LEN + 1];  /* its name; "" until known */
+    char src[FS_PATH_MAX];               /* {src}; "" without a staged tree */
+    char source_key[SHA256_HEX_LEN + 1]; /* of what src holds; "" likewise */
+    double build_wall_s;
+    bool build_cached;
+    json_t *gates;     /* owned; of summary.json */
+    json_t *resources; /* owned; what the build says of the kernels, NULL: nothing */
+};
+
+struct test_state {
+    bool final; /* has its artifact */
+    bool ended; /* the journal has its final TEST_END or TEST_SKIP */
+    unsigned attempts;
+    bool in_flight; /* the journal has a start without an end */
+    enum status status;
+    double wall_s, prefill_s; /* NaN: none */
+    char *reason;             /* owned; NULL: none */
+};
+
+struct suite {
+    const struct layout *layout;
+    char dir[FS_PATH_MAX]; /* of the run */
+    char src[FS_PATH_MAX]; /* the staged tree, as it came; "" without one */
+    struct job job;
+    struct secrets secrets;
+    struct journal journal;
+    struct loop loop;
+    struct nvml nvml;
+    struct telemetry telemetry;
+    struct oom oom;
+    struct eta eta;
+    struct variant_state *variant;
+    struct test_state *test;
+    size_t tests_done; /* final ones */
+    json_t *node;      /* facts of probe */
+    json_t *relayed;   /* owned; of each attempt, the last event taken over from its journal */
+    bool resumed, started, closed;
+    char started_at[32];
+    int64_t start_ns;
+    int64_t last_sync_ns;
+    char dirty[VERDICT_REASON_MAX]; /* why no further test may run on this node; "" when it is clean */
+};
+
+int suite_open(struct suite *s, const struct layout *layout, const char *run_id, struct err *err);
+void suite_release(struct suite *s);
+
+/* Placeholders of a variant's commands; builds and gates add nothing, tests their own. */
+struct subst suite_subst(const struct suite *s, size_t variant);
+void suite_test_result(struct suite *s, size_t test, const struct verdict *v, double wall_s,
+                       double prefill_s);
+/* Event fields that every event of a test has. */
+json_t *suite_test_fields(const struct suite *s, size_t test);
+/* <variant>/ctx_<N>_run<i> in the bundle. out: char[FS_PATH_MAX]. */
+int suite_test_dir(const struct suite *s, size_t test, char *out, struct err *err);
+/* {"suite_eta_s": ...}: a number, or null while unknown. */
+json_t *suite_eta(const struct suite *s, double elapsed_s);
+/* The machine that runs the tests of this process; "" until known. */
+const char *suite_host(const struct suite *s);
+/* The user asked to cancel (as opposed to a shutdown of the node that sends the same signal). */
+bool suite_cancelled(const struct suite *s);
+
+#endif

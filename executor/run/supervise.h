@@ -1,0 +1,14 @@
+/* supervise: one run from its first event to its manifest: take the node, build, gate, test, close. Whatever
+ * was done by an earlier supervisor of the same run is kept. The caller holds the run's lock.
+ *
+ * A storage fault (a full disk) leaves the run open, to be resumed; anything else closes it.
+ */
+#ifndef KERNSWEEP_EXECUTOR_RUN_SUPERVISE_H
+#define KERNSWEEP_EXECUTOR_RUN_SUPERVISE_H
+
+#include "common/base/err.h"
+#include "executor/workdir/layout.h"
+
+int supervise(const struct layout *layout, const char *run_id, struct err *err);
+
+#endif

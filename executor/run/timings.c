@@ -1,0 +1,246 @@
+#include "executor/run/timings.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROMPT_TOKENS_MARK "Prompt tokens:"
+#define SKIP_MARK "SKIP:"
+
+const double *timings_get(const struct timings *t, const char *name)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        if (strcmp(t->item[i].name, name) == 0)
+            return &t->item[i].value;
+    }
+    return NULL;
+}
+
+static void set_text(char *out, size_t size, const char *s, size_t len)
+{
+    struct buf clean;
+    buf_init(&clean, size - 1);
+    while (len > 0 && (*s == ' ' || *s == '\t')) {
+        s++;
+        len--;
+    }
+    for (size_t i = 0; i < len && clean.len < size - 1; i++)
+        buf_puts(&clean, s[i] >= ' ' && s[i] <= '~' ? (const char[]){s[i], '\0'} : "?");
+    snprintf(out, size, "%s", buf_str(&clean));
+    buf_release(&clean);
+}
+
+static bool ends_in_s(const char *name)
+{
+    size_t len = strlen(name);
+    return len > 2 && strcmp(name + len - 2, "_s") == 0;
+}
+
+static void put_number(struct timing_reader *r, const char *name, double value)
+{
+    struct timings *t = &r->result;
+    if (strcmp(name, "prompt_tokens") == 0) {
+        t->prompt_tokens = value >= 0 && value < 1e15 ? (int64_t)value : -1;
+        return;
+    }
+    t->found = true;
+    size_t i = 0;
+    while (i < t->count && strcmp(t->item[i].name, name) != 0)
+        i++;
+    if (i == TIMINGS_MAX || strlen(name) > LIMIT_NAME)
+        return;
+    snprintf(t->item[i].name, sizeof t->item[i].name, "%s", name);
+    t->item[i].value = ends_in_s(name) ? value * r->rule->unit : value;
+    if (i == t->count)
+        t->count++;
+}
+
+static void put_json(struct timing_reader *r, const char *name, const json_t *value)
+{
+    if (json_is_number(value))
+        put_number(r, name, json_number_value(value));
+    else if (json_is_string(value) && strcmp(name, "attn_impl") == 0)
+        set_text(r->result.attn_impl, sizeof r->result.attn_impl, json_string_value(value),
+                 json_string_length(value));
+}
+
+static void read_mark(struct timing_reader *r, const char *text, size_t len)
+{
+    json_error_t e;
+    const char *name;
+    json_t *value;
+    json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
+    if (!json_is_object(root)) {
+        snprintf(r->result.problem, sizeof r->result.problem,
+                 "the [PERF_TIMING] line is not a JSON object: %.100s", root ? "another type" : e.text);
+        json_decref(root);
+        return;
+    }
+    r->result.count = 0;
+    r->result.problem[0] = '\0';
+    r->result.found = true;
+    json_object_foreach(root, name, value) put_json(r, name, value);
+    json_decref(root);
+}
+
+/* The value at "$.a.b[0]", NULL when there is none. */
+static const json_t *at_path(const json_t *value, const char *path)
+{
+    const char *s = path + 1;
+    while (value && *s) {
+        if (*s == '.') {
+            char key[256];
+            size_t len = strcspn(++s, ".[");
+            if (len == 0 || len >= sizeof key)
+                return NULL;
+            memcpy(key, s, len);
+            key[len] = '\0';
+            value = json_object_get(value, key);
+            s += len;
+        } else if (*s == '[') {
+            char *end;
+            unsigned long i = strtoul(s + 1, &end, 10);
+            if (*end != ']' || end == s + 1)
+                return NULL;
+            value = json_array_get(value, i);
+            s = end + 1;
+        } else {
+            return NULL;
+        }
+    }
+    return value;
+}
+
+static void read_json(struct timing_reader *r, const char *text, size_t len)
+{
+    json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
+    for (size_t i = 0; root && i < r->rule->count; i++)
+        put_json(r, r->rule->part[i].name, at_path(root, r->rule->part[i].path));
+    json_decref(root);
+}
+
+static void put_group(struct timing_reader *r, const char *name, const char *text, size_t len)
+{
+    char number[64] = "", *end;
+    if (strcmp(name, "attn_impl") == 0) {
+        set_text(r->result.attn_impl, sizeof r->result.attn_impl, text, len);
+        return;
+    }
+    if (len == 0 || len >= sizeof number)
+        return;
+    memcpy(number, text, len);
+    double value = strtod(number, &end);
+    if (*end == '\0')
+        put_number(r, name, value);
+}
+
+static void read_regex(struct timing_reader *r, const char *text, size_t len)
+{
+    regmatch_t match[LIMIT_TIMINGS + 1] = {{.rm_so = 0, .rm_eo = (regoff_t)len}};
+    if (regexec(&r->rule->regex, text, LIMIT_TIMINGS + 1, match, REG_STARTEND) != 0)
+        return;
+    for (size_t i = 0; i < r->rule->count; i++) {
+        const regmatch_t *m = &match[r->rule->part[i].group];
+        if (m->rm_so >= 0)
+            put_group(r, r->rule->part[i].name, text + m->rm_so, (size_t)(m->rm_eo - m->rm_so));
+    }
+}
+
+static void read_prompt_tokens(struct timing_reader *r, const char *text, size_t len)
+{
+    char number[32] = "", *end;
+    memcpy(number, text, len < sizeof number - 1 ? len : sizeof number - 1);
+    errno = 0;
+    long long n = strtoll(number, &end, 10);
+    if (end != number && errno == 0 && n >= 0)
+        r->result.prompt_tokens = n;
+}
+
+static void read_line(struct timing_reader *r, const char *text, size_t len)
+{
+    const char *p;
+    if (len > 0 && text[len - 1] == '\r')
+        len--;
+    const char *end = text + len;
+    if ((p = memmem(text, len, PROMPT_TOKENS_MARK, strlen(PROMPT_TOKENS_MARK)))) {
+        p += strlen(PROMPT_TOKENS_MARK);
+        read_prompt_tokens(r, p, (size_t)(end - p));
+    }
+    if (len > strlen(SKIP_MARK) && memcmp(text, SKIP_MARK, strlen(SKIP_MARK)) == 0)
+        set_text(r->result.skip, sizeof r->result.skip, text + strlen(SKIP_MARK), len - strlen(SKIP_MARK));
+    switch (r->rule->kind) {
+    case TIMING_MARK:
+        if ((p = memmem(text, len, PROTO_TIMING_MARK, strlen(PROTO_TIMING_MARK)))) {
+            p += strlen(PROTO_TIMING_MARK);
+            read_mark(r, p, (size_t)(end - p));
+        }
+        break;
+    case TIMING_JSON:
+        if (len > 0 && text[0] == '{')
+            read_json(r, text, len);
+        break;
+    case TIMING_REGEX:
+        read_regex(r, text, len);
+        break;
+    }
+}
+
+void timing_reader_init(struct timing_reader *r, const struct timing_rule *rule)
+{
+    *r = (struct timing_reader){.rule = rule, .result = {.prompt_tokens = -1}};
+    buf_init(&r->line, LIMIT_LOG_LINE);
+    buf_init(&r->document, TIMINGS_DOCUMENT_MAX);
+}
+
+void timing_reader_release(struct timing_reader *r)
+{
+    buf_release(&r->line);
+    buf_release(&r->document);
+}
+
+static void end_line(struct timing_reader *r)
+{
+    if (r->line.len > 0)
+        read_line(r, buf_str(&r->line), r->line.len);
+    buf_clear(&r->line);
+    r->line_cut = false;
+}
+
+static void add_to_line(struct timing_reader *r, const char *data, size_t len)
+{
+    size_t room = LIMIT_LOG_LINE - r->line.len;
+    if (len > room)
+        r->line_cut = true;
+    buf_add(&r->line, data, len < room ? len : room);
+}
+
+void timing_reader_feed(struct timing_reader *r, const char *data, size_t len)
+{
+    if (r->rule->kind == TIMING_JSON)
+        buf_add(&r->document, data, len);
+    while (len > 0) {
+        const char *nl = memchr(data, '\n', len);
+        size_t n = nl ? (size_t)(nl - data) : len;
+        /* A line that is whole needs no copy, but for regexec(), which may look for a NUL. */
+        if (nl && r->line.len == 0 && n <= LIMIT_LOG_LINE && r->rule->kind != TIMING_REGEX)
+            read_line(r, data, n);
+        else if (!r->line_cut)
+            add_to_line(r, data, n);
+        if (nl) {
+            end_line(r);
+            n++;
+        }
+        data += n;
+        len -= n;
+    }
+}
+
+void timing_reader_finish(struct timing_reader *r)
+{
+    end_line(r);
+    /* A document over many lines; one over a single line was read as a line. */
+    if (r->rule->kind == TIMING_JSON && !r->result.found && buf_ok(&r->document))
+        read_json(r, buf_str(&r->document), r->document.len);
+}

@@ -1,0 +1,223 @@
+/* amdgpu through sysfs: VRAM and load at each sample; what the driver must ask the GPU's controller for
+ * (power, temperatures, clock) ten times a second at most. A file that is not there is not measured; where a
+ * virtual function has no hwmon, the head of gpu_metrics stands in for it. */
+#include "executor/telemetry/telemetry.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CARDS_MAX = 64 };
+
+static const double slow_interval_s = 0.1;
+
+enum amd_file {
+    AMD_VRAM_USED,
+    AMD_GPU_BUSY,
+    AMD_MEM_BUSY,
+    AMD_POWER,
+    AMD_TEMP_JUNCTION,
+    AMD_TEMP_MEM,
+    AMD_SCLK,
+    AMD_FILES
+};
+
+static const struct {
+    enum sample_field field;
+    bool sum; /* over the GPUs; else the greatest */
+    bool slow;
+    double unit; /* of the file, in the field's */
+} meaning[AMD_FILES] = {
+    [AMD_VRAM_USED] = {SAMPLE_VRAM_USED, true, false, 1},
+    [AMD_GPU_BUSY] = {SAMPLE_GPU_BUSY, false, false, 1},
+    [AMD_MEM_BUSY] = {SAMPLE_MEM_BUSY, false, false, 1},
+    [AMD_POWER] = {SAMPLE_POWER, true, true, 1e-6},
+    [AMD_TEMP_JUNCTION] = {SAMPLE_TEMP_JUNCTION, false, true, 1e-3},
+    [AMD_TEMP_MEM] = {SAMPLE_TEMP_MEM, false, true, 1e-3},
+    [AMD_SCLK] = {SAMPLE_SCLK, false, true, 1e-6},
+};
+
+struct amdgpu {
+    size_t count;
+    double last_slow_s;
+    struct {
+        int fd[AMD_FILES];
+        int metrics; /* -1 where hwmon tells the same */
+    } card[CARDS_MAX];
+};
+
+static int open_in(const char *dir, const char *name)
+{
+    char path[FS_PATH_MAX];
+    return fs_join(path, NULL, dir, name) == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+}
+
+/* hwmon numbers its sensors differently from driver to driver: the label tells which is which. */
+static void open_temperatures(int *fd, const char *hwmon)
+{
+    for (int i = 1; i <= 8; i++) {
+        char name[32], label[32] = "";
+        snprintf(name, sizeof name, "temp%d_label", i);
+        int label_fd = open_in(hwmon, name);
+        if (label_fd < 0)
+            continue;
+        (void)!read(label_fd, label, sizeof label - 1);
+        close(label_fd);
+        snprintf(name, sizeof name, "temp%d_input", i);
+        if (strncmp(label, "junction", 8) == 0 && fd[AMD_TEMP_JUNCTION] < 0)
+            fd[AMD_TEMP_JUNCTION] = open_in(hwmon, name);
+        else if (strncmp(label, "mem", 3) == 0 && fd[AMD_TEMP_MEM] < 0)
+            fd[AMD_TEMP_MEM] = open_in(hwmon, name);
+    }
+}
+
+static void open_hwmon(int *fd, const char *device)
+{
+    char root[FS_PATH_MAX], dir[FS_PATH_MAX];
+    struct dirent *e;
+    DIR *d = fs_join(root, NULL, device, "hwmon") == 0 ? opendir(root) : NULL;
+    while (d && (e = readdir(d))) {
+        if (strncmp(e->d_name, "hwmon", 5) != 0 || fs_join(dir, NULL, root, e->d_name) != 0)
+            continue;
+        fd[AMD_POWER] = open_in(dir, "power1_input");
+        if (fd[AMD_POWER] < 0)
+            fd[AMD_POWER] = open_in(dir, "power1_average");
+        fd[AMD_SCLK] = open_in(dir, "freq1_input");
+        open_temperatures(fd, dir);
+        break;
+    }
+    if (d)
+        closedir(d);
+}
+
+static void open_card(struct amdgpu *a, const char *device)
+{
+    int *fd = a->card[a->count].fd;
+    for (int f = 0; f < AMD_FILES; f++)
+        fd[f] = -1;
+    fd[AMD_VRAM_USED] = open_in(device, "mem_info_vram_used");
+    if (fd[AMD_VRAM_USED] < 0)
+        return;
+    fd[AMD_GPU_BUSY] = open_in(device, "gpu_busy_percent");
+    fd[AMD_MEM_BUSY] = open_in(device, "mem_busy_percent");
+    open_hwmon(fd, device);
+    bool has_hwmon = fd[AMD_POWER] >= 0 || fd[AMD_TEMP_JUNCTION] >= 0;
+    a->card[a->count++].metrics = has_hwmon ? -1 : open_in(device, "gpu_metrics");
+}
+
+static bool is_card(const char *name)
+{
+    if (strncmp(name, "card", 4) != 0 || !name[4])
+        return false;
+    for (const char *p = name + 4; *p; p++) {
+        if (!isdigit((unsigned char)*p))
+            return false; /* card0-HDMI-A-1 is a connector */
+    }
+    return true;
+}
+
+static void *amdgpu_open(const struct telemetry_target *target)
+{
+    char drm[FS_PATH_MAX], card[FS_PATH_MAX], device[FS_PATH_MAX];
+    struct dirent *e;
+    struct amdgpu *a = calloc(1, sizeof *a);
+    DIR *d = a && fs_join(drm, NULL, target->layout->sysfs, "class/drm") == 0 ? opendir(drm) : NULL;
+    while (d && a->count < CARDS_MAX && (e = readdir(d))) {
+        if (is_card(e->d_name) && fs_join(card, NULL, drm, e->d_name) == 0 &&
+            fs_join(device, NULL, card, "device") == 0)
+            open_card(a, device);
+    }
+    if (d)
+        closedir(d);
+    if (a && a->count > 0) {
+        a->last_slow_s = -1;
+        return a;
+    }
+    free(a);
+    return NULL;
+}
+
+static bool read_number(int fd, double *out)
+{
+    char text[64], *end;
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    if (n <= 0)
+        return false;
+    text[n] = '\0';
+    *out = strtod(text, &end);
+    return end != text;
+}
+
+/* Of the table only the first 16 bytes, which are the same in all its versions that count here (1.4 to 1.8);
+ * what follows moves between driver releases. All ones stand for "not supported". */
+static void read_metrics(int fd, struct sample *out)
+{
+    struct {
+        uint16_t size;
+        uint8_t format, content;
+        uint16_t hotspot, mem, vrsoc, watts, gfx, umc;
+    } head;
+    _Static_assert(sizeof head == 16, "the table's head has no padding");
+    if (fd < 0 || pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head || head.format != 1 ||
+        head.content < 4 || head.content > 8)
+        return;
+    const struct {
+        enum sample_field field;
+        uint16_t value;
+    } parts[] = {{SAMPLE_TEMP_JUNCTION, head.hotspot}, {SAMPLE_TEMP_MEM, head.mem}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i].value != UINT16_MAX)
+            sample_max(out, parts[i].field, parts[i].value);
+    }
+    if (head.watts != UINT16_MAX)
+        sample_add(out, SAMPLE_POWER, head.watts);
+}
+
+static void amdgpu_read(void *state, struct sample *out)
+{
+    struct amdgpu *a = state;
+    double value;
+    /* A test's clock starts again at 0. */
+    bool slow = out->t_s < a->last_slow_s || out->t_s - a->last_slow_s >= slow_interval_s;
+    for (size_t c = 0; c < a->count; c++) {
+        for (int f = 0; f < AMD_FILES; f++) {
+            int fd = a->card[c].fd[f];
+            if (fd < 0 || (meaning[f].slow && !slow) || !read_number(fd, &value))
+                continue;
+            if (meaning[f].sum)
+                sample_add(out, meaning[f].field, value * meaning[f].unit);
+            else
+                sample_max(out, meaning[f].field, value * meaning[f].unit);
+        }
+        if (slow)
+            read_metrics(a->card[c].metrics, out);
+    }
+    if (slow)
+        a->last_slow_s = out->t_s;
+}
+
+static void amdgpu_close(void *state)
+{
+    struct amdgpu *a = state;
+    for (size_t c = 0; c < a->count; c++) {
+        for (int f = 0; f < AMD_FILES; f++) {
+            if (a->card[c].fd[f] >= 0)
+                close(a->card[c].fd[f]);
+        }
+        if (a->card[c].metrics >= 0)
+            close(a->card[c].metrics);
+    }
+    free(a);
+}
+
+const struct telemetry_backend telemetry_amdgpu = {
+    .name = "amdgpu",
+    .open = amdgpu_open,
+    .read = amdgpu_read,
+    .close = amdgpu_close,
+};

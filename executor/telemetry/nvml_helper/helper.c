@@ -1,0 +1,201 @@
+/* The NVML helper: a program of its own, because the executor is static and NVIDIA's library must be loaded
+ * by the node's own loader. The executor carries it, starts it from memory where there is an NVIDIA driver,
+ * and asks it for samples through a pipe; when the pipe ends, it ends. Prototypes are ours: nothing of CUDA
+ * is needed to build it. */
+#include "executor/telemetry/nvml_helper/page.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NVML_TEMPERATURE_GPU = 0, NVML_CLOCK_SM = 1 };
+
+static const double slow_interval_s =
+    0.1; /* load, power, temperature and clock: the driver renews them no faster */
+static const double process_interval_s = 1;
+
+struct memory_info {
+    unsigned long long total, free, used;
+};
+
+struct utilization {
+    unsigned gpu, memory;
+};
+
+struct process_info {
+    unsigned pid;
+    unsigned long long used;
+    unsigned gpu_instance, compute_instance;
+};
+
+struct library {
+    int (*init)(void);
+    int (*driver_version)(char *, unsigned);
+    int (*count)(unsigned *);
+    int (*handle)(unsigned, void **);
+    int (*name)(void *, char *, unsigned);
+    int (*uuid)(void *, char *, unsigned);
+    int (*capability)(void *, int *, int *);
+    int (*memory)(void *, struct memory_info *);
+    int (*utilization)(void *, struct utilization *);
+    int (*power)(void *, unsigned *);
+    int (*temperature)(void *, int, unsigned *);
+    int (*clock)(void *, int, unsigned *);
+    int (*processes)(void *, unsigned *, struct process_info *);
+};
+
+struct helper {
+    struct library lib;
+    void *device[NVML_GPUS_MAX];
+    struct nvml_facts facts;
+    struct nvml_page *page;
+    double next_slow_s, next_processes_s;
+};
+
+static void find(void *library, const char *name, void *function)
+{
+    void *symbol = dlsym(library, name);
+    memcpy(function, &symbol, sizeof symbol);
+}
+
+static int load(struct library *lib)
+{
+    const char *file = getenv("KERNSWEEP_NVML_LIBRARY");
+    void *l = dlopen(file ? file : "libnvidia-ml.so.1", RTLD_NOW);
+    if (!l)
+        return -1;
+    find(l, "nvmlInit_v2", &lib->init);
+    find(l, "nvmlSystemGetDriverVersion", &lib->driver_version);
+    find(l, "nvmlDeviceGetCount_v2", &lib->count);
+    find(l, "nvmlDeviceGetHandleByIndex_v2", &lib->handle);
+    find(l, "nvmlDeviceGetName", &lib->name);
+    find(l, "nvmlDeviceGetUUID", &lib->uuid);
+    find(l, "nvmlDeviceGetCudaComputeCapability", &lib->capability);
+    find(l, "nvmlDeviceGetMemoryInfo", &lib->memory);
+    find(l, "nvmlDeviceGetUtilizationRates", &lib->utilization);
+    find(l, "nvmlDeviceGetPowerUsage", &lib->power);
+    find(l, "nvmlDeviceGetTemperature", &lib->temperature);
+    find(l, "nvmlDeviceGetClockInfo", &lib->clock);
+    find(l, "nvmlDeviceGetComputeRunningProcesses_v3", &lib->processes);
+    return lib->init && lib->count && lib->handle && lib->memory && lib->init() == 0 ? 0 : -1;
+}
+
+static void open_gpu(struct helper *h, unsigned index)
+{
+    struct nvml_gpu *g = &h->facts.gpu[h->facts.gpu_count];
+    void *device;
+    int major, minor;
+    if (h->lib.handle(index, &device) != 0)
+        return;
+    *g = (struct nvml_gpu){.major = -1, .minor = -1, .total_bytes = NAN, .used_bytes = NAN};
+    if (h->lib.name)
+        h->lib.name(device, g->name, sizeof g->name);
+    if (h->lib.uuid)
+        h->lib.uuid(device, g->uuid, sizeof g->uuid);
+    if (h->lib.capability && h->lib.capability(device, &major, &minor) == 0) {
+        g->major = major;
+        g->minor = minor;
+    }
+    h->device[h->facts.gpu_count++] = device;
+}
+
+static int open_gpus(struct helper *h)
+{
+    unsigned count = 0;
+    if (h->lib.driver_version)
+        h->lib.driver_version(h->facts.driver, sizeof h->facts.driver);
+    if (h->lib.count(&count) != 0)
+        return -1;
+    for (unsigned i = 0; i < count && i < NVML_GPUS_MAX; i++)
+        open_gpu(h, i);
+    return h->facts.gpu_count > 0 ? 0 : -1;
+}
+
+static double now_s(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void sample_memory(struct helper *h, int i)
+{
+    struct memory_info m;
+    struct nvml_gpu *g = &h->facts.gpu[i];
+    int rc = h->lib.memory(h->device[i], &m);
+    g->total_bytes = rc == 0 ? (double)m.total : NAN;
+    g->used_bytes = rc == 0 ? (double)m.used : NAN;
+}
+
+static void sample_slow(struct helper *h, int i)
+{
+    struct nvml_gpu *g = &h->facts.gpu[i];
+    struct utilization u;
+    unsigned x;
+    int rc = h->lib.utilization ? h->lib.utilization(h->device[i], &u) : -1;
+    g->busy = rc == 0 ? (double)u.gpu : NAN;
+    g->mem_busy = rc == 0 ? (double)u.memory : NAN;
+    g->power_w = h->lib.power && h->lib.power(h->device[i], &x) == 0 ? x * 1e-3 : NAN;
+    g->temp_c = h->lib.temperature && h->lib.temperature(h->device[i], NVML_TEMPERATURE_GPU, &x) == 0
+                    ? (double)x
+                    : NAN;
+    g->sm_mhz = h->lib.clock && h->lib.clock(h->device[i], NVML_CLOCK_SM, &x) == 0 ? (double)x : NAN;
+}
+
+static void sample_processes(struct helper *h, int i)
+{
+    struct process_info list[NVML_PROCESSES_MAX];
+    unsigned count = NVML_PROCESSES_MAX;
+    if (!h->lib.processes || h->lib.processes(h->device[i], &count, list) != 0)
+        return;
+    for (unsigned p = 0; p < count && h->facts.process_count < NVML_PROCESSES_MAX; p++) {
+        double used = list[p].used == ~0ull ? NAN : (double)list[p].used;
+        h->facts.process[h->facts.process_count++] =
+            (struct nvml_process){.pid = list[p].pid, .used_bytes = used};
+    }
+}
+
+static void sample(struct helper *h)
+{
+    double now = now_s(CLOCK_MONOTONIC);
+    bool slow = now >= h->next_slow_s, processes = now >= h->next_processes_s;
+    h->facts.process_count = processes ? 0 : h->facts.process_count;
+    for (int i = 0; i < h->facts.gpu_count; i++) {
+        sample_memory(h, i);
+        if (slow)
+            sample_slow(h, i);
+        if (processes)
+            sample_processes(h, i);
+    }
+    h->next_slow_s = slow ? now + slow_interval_s : h->next_slow_s;
+    h->next_processes_s = processes ? now + process_interval_s : h->next_processes_s;
+    h->facts.cpu_s = now_s(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+static void publish(struct helper *h)
+{
+    const uint64_t one = 1;
+    atomic_fetch_add(&h->page->turn, 1);
+    memcpy(&h->page->facts, &h->facts, sizeof h->facts);
+    atomic_fetch_add(&h->page->turn, 1);
+    (void)!write(NVML_FD_DONE, &one, sizeof one);
+}
+
+int main(void)
+{
+    static struct helper h;
+    char requests[64];
+    h.page = mmap(NULL, sizeof *h.page, PROT_READ | PROT_WRITE, MAP_SHARED, NVML_FD_PAGE, 0);
+    if (h.page == MAP_FAILED || load(&h.lib) != 0 || open_gpus(&h) != 0)
+        return 1; /* the executor sees that no sample comes: there is nothing to measure */
+    while (read(0, requests, sizeof requests) > 0) {
+        sample(&h);
+        publish(&h);
+    }
+    return 0;
+}

@@ -1,0 +1,43 @@
+/* nvml/page: what the NVML helper tells the executor, in a page of memory that both have mapped. The helper
+ * writes, the executor copies; `turn` is odd while it is being written and grows by two with each sample.
+ * What is not available is NaN, or -1 where whole numbers are.
+ */
+#ifndef KERNSWEEP_EXECUTOR_TELEMETRY_NVML_HELPER_PAGE_H
+#define KERNSWEEP_EXECUTOR_TELEMETRY_NVML_HELPER_PAGE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum { NVML_GPUS_MAX = 16, NVML_PROCESSES_MAX = 64, NVML_TEXT_MAX = 96 };
+
+/* Descriptors that the helper finds open: 0 is a pipe of which each byte asks for a sample, and whose end
+ * ends it. */
+enum { NVML_FD_PAGE = 3, NVML_FD_DONE = 4 };
+
+struct nvml_gpu {
+    char name[NVML_TEXT_MAX], uuid[NVML_TEXT_MAX];
+    int32_t major, minor; /* compute capability */
+    double total_bytes, used_bytes;
+    double busy, mem_busy; /* percent */
+    double power_w, temp_c, sm_mhz;
+};
+
+struct nvml_process {
+    int64_t pid;
+    double used_bytes;
+};
+
+struct nvml_facts {
+    int32_t gpu_count, process_count;
+    char driver[NVML_TEXT_MAX];
+    double cpu_s; /* CPU time of the helper so far */
+    struct nvml_gpu gpu[NVML_GPUS_MAX];
+    struct nvml_process process[NVML_PROCESSES_MAX];
+};
+
+struct nvml_page {
+    _Atomic uint32_t turn; /* 0: no sample yet */
+    struct nvml_facts facts;
+};
+
+#endif

@@ -1,0 +1,137 @@
+/* The process tree's memory and CPU, from /proc/PID/stat of each member. Who belongs to the tree is asked
+ * again seldom (a tenth of the time that went by, at most a second), for that is the costly part. */
+#include "executor/process/proctree.h"
+#include "executor/telemetry/telemetry.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MEMBERS_MAX = 256, STAT_MAX = 1024, FIELD_UTIME = 14, FIELD_STIME = 15, FIELD_RSS = 24 };
+
+static const double cpu_window_s = 0.1; /* ticks are 10 ms: a shorter window only shows noise */
+
+struct member {
+    pid_t pid;
+    int fd;
+    unsigned long long ticks;
+};
+
+struct process_tree {
+    pid_t root;
+    size_t count;
+    struct member member[MEMBERS_MAX];
+    double next_refresh_s;
+    double window_start_s;
+    unsigned long long window_ticks;
+    double ticks_per_s, page_bytes;
+    struct proctree tree;
+};
+
+static void add_member(struct process_tree *p, pid_t pid)
+{
+    char path[64];
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->member[i].pid == pid)
+            return;
+    }
+    if (p->count == MEMBERS_MAX)
+        return;
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        p->member[p->count++] = (struct member){.pid = pid, .fd = fd};
+}
+
+static void refresh(struct process_tree *p, double t_s)
+{
+    proctree_listed(&p->tree, p->root);
+    for (size_t i = 0; i < p->tree.count; i++)
+        add_member(p, p->tree.pid[i]);
+    double step = t_s / 10;
+    p->next_refresh_s = t_s + (step > 1 ? 1 : step);
+}
+
+/* False when the process is gone. */
+static bool read_member(struct member *m, unsigned long long *ticks, unsigned long long *pages,
+                        bool *runnable)
+{
+    char text[STAT_MAX];
+    ssize_t n = pread(m->fd, text, sizeof text - 1, 0);
+    if (n <= 0)
+        return false;
+    text[n] = '\0';
+    const char *p = strrchr(text, ')');
+    *ticks = *pages = 0;
+    *runnable |= p && strncmp(p, ") R", 3) == 0;
+    for (int field = 2; p && field < FIELD_RSS; field++) {
+        p = strchr(p, ' ');
+        if (!p)
+            return false;
+        p++;
+        if (field + 1 == FIELD_UTIME || field + 1 == FIELD_STIME)
+            *ticks += strtoull(p, NULL, 10);
+        else if (field + 1 == FIELD_RSS)
+            *pages = strtoull(p, NULL, 10);
+    }
+    return p != NULL;
+}
+
+static void process_read(void *state, struct sample *out)
+{
+    struct process_tree *p = state;
+    unsigned long long ticks, pages, rss = 0;
+    if (out->t_s >= p->next_refresh_s)
+        refresh(p, out->t_s);
+    for (size_t i = 0; i < p->count;) {
+        struct member *m = &p->member[i];
+        if (!read_member(m, &ticks, &pages, &out->runnable)) {
+            close(m->fd);
+            *m = p->member[--p->count];
+            continue;
+        }
+        p->window_ticks += ticks - m->ticks;
+        m->ticks = ticks;
+        rss += pages;
+        i++;
+    }
+    if (p->count == 0)
+        return;
+    if (rss > 0) /* 0 while exec has not yet made the program's memory */
+        sample_add(out, SAMPLE_RSS, (double)rss * p->page_bytes);
+    double window = out->t_s - p->window_start_s;
+    if (window < cpu_window_s)
+        return;
+    sample_add(out, SAMPLE_CPU, (double)p->window_ticks / p->ticks_per_s / window * 100);
+    p->window_start_s = out->t_s;
+    p->window_ticks = 0;
+}
+
+static void *process_open(const struct telemetry_target *target)
+{
+    struct process_tree *p = target->pid > 0 ? calloc(1, sizeof *p) : NULL;
+    if (!p)
+        return NULL;
+    p->root = target->pid;
+    p->ticks_per_s = (double)sysconf(_SC_CLK_TCK);
+    p->page_bytes = (double)sysconf(_SC_PAGESIZE);
+    return p;
+}
+
+static void process_close_all(void *state)
+{
+    struct process_tree *p = state;
+    for (size_t i = 0; i < p->count; i++)
+        close(p->member[i].fd);
+    free(p);
+}
+
+const struct telemetry_backend telemetry_process_tree = {
+    .name = "process tree",
+    .per_test = true,
+    .open = process_open,
+    .read = process_read,
+    .close = process_close_all,
+};

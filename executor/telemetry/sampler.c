@@ -1,0 +1,115 @@
+#include "executor/telemetry/sampler.h"
+
+#include "common/base/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FLUSH_BYTES = 64 << 10, TEXT_MAX = 128 << 10, ROWS_A_STRIDE = 50000 };
+
+static double thread_cpu_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+int sampler_open(struct sampler *s, struct telemetry *telemetry, const char *dir, struct err *err)
+{
+    *s = (struct sampler){.telemetry = telemetry, .fd = -1, .stride = 1};
+    buf_init(&s->text, TEXT_MAX);
+    for (int i = 0; i < SAMPLE_FIELDS; i++)
+        s->peak[i] = NAN;
+    if (fs_join(s->path, err, dir, "vram_samples.jsonl") != 0 ||
+        fs_join(s->part, err, dir, ".vram_samples.jsonl.part") != 0)
+        return -1;
+    s->fd = open(s->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (s->fd < 0)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot create", s->part);
+    telemetry_read_fresh(telemetry, &s->before);
+    s->other_cpu_s = telemetry_cpu_s(telemetry);
+    return 0;
+}
+
+static void flush(struct sampler *s)
+{
+    if (s->fd >= 0 && fs_write_all(s->fd, buf_str(&s->text), s->text.len) != 0) {
+        close(s->fd);
+        s->fd = -1;
+    }
+    buf_clear(&s->text);
+}
+
+static double rounded(double x, double unit)
+{
+    return nearbyint(x * unit) / unit;
+}
+
+static void add_row(struct sampler *s, const struct sample *sample)
+{
+    json_t *row = json_pack("{s:f}", "t", rounded(sample->t_s, 1e4));
+    for (int i = 0; row && i < SAMPLE_FIELDS; i++) {
+        enum sample_field f = (enum sample_field)i;
+        if (!sample_has(sample, f))
+            continue;
+        json_object_set_new(row, sample_key(f),
+                            sample_is_whole_number(f) ? json_integer((json_int_t)sample->value[i])
+                                                      : json_real(rounded(sample->value[i], 1e2)));
+    }
+    if (row && json_encode(row, &s->text, NULL) == 0)
+        buf_putc(&s->text, '\n');
+    json_decref(row);
+    if (s->text.len >= FLUSH_BYTES)
+        flush(s);
+    if (++s->rows % ROWS_A_STRIDE == 0)
+        s->stride *= 2;
+}
+
+static void note_gap(struct sampler *s, double t_s)
+{
+    if (t_s - s->last_t_s > s->max_gap_s)
+        s->max_gap_s = t_s - s->last_t_s;
+    s->last_t_s = t_s;
+}
+
+void sampler_take(struct sampler *s, double t_s, uint64_t missed)
+{
+    double before = thread_cpu_s();
+    telemetry_read(s->telemetry, t_s, &s->last);
+    for (int i = 0; i < SAMPLE_FIELDS; i++) {
+        if (!(s->peak[i] >= s->last.value[i]) && sample_has(&s->last, (enum sample_field)i))
+            s->peak[i] = s->last.value[i];
+    }
+    s->missed += missed;
+    note_gap(s, t_s);
+    s->history[s->samples % SAMPLER_HISTORY] = s->last;
+    if (s->samples++ % s->stride == 0)
+        add_row(s, &s->last);
+    s->cpu_s += thread_cpu_s() - before;
+}
+
+int sampler_finish(struct sampler *s, double end_s, struct err *err)
+{
+    note_gap(s, end_s);
+    s->cpu_s += telemetry_cpu_s(s->telemetry) - s->other_cpu_s;
+    flush(s);
+    if (s->fd < 0)
+        return err_set(err, ERR_STORAGE, "%s: cannot write the samples", s->path);
+    if (rename(s->part, s->path) != 0)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot rename the samples", s->path);
+    s->part[0] = '\0';
+    return 0;
+}
+
+void sampler_release(struct sampler *s)
+{
+    if (s->part[0])
+        unlink(s->part);
+    if (s->fd >= 0)
+        close(s->fd);
+    s->fd = -1;
+    buf_release(&s->text);
+}

@@ -1,0 +1,162 @@
+#include "executor/workdir/cache.h"
+
+#include "common/base/clock.h"
+#include "common/base/json.h"
+#include "common/base/sha256.h"
+#include "common/contract/proto.h"
+#include "executor/workdir/lock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const double day_s = 86400;
+
+void cache_stamp(const char *path)
+{
+    utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
+}
+
+/* The folder's name in bin, or "". out: at least SHA256_HEX_LEN + 1. */
+static void own_name(const struct layout *l, char *out)
+{
+    char self[FS_PATH_MAX], bin[FS_PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = '\0';
+    *out = '\0';
+    if (fs_join(bin, NULL, l->workdir, "bin/") == 0 && strncmp(self, bin, strlen(bin)) == 0)
+        snprintf(out, SHA256_HEX_LEN + 1, "%.*s", (int)strcspn(self + strlen(bin), "/"), self + strlen(bin));
+}
+
+void cache_stamp_self(const struct layout *layout)
+{
+    char name[SHA256_HEX_LEN + 1], path[FS_PATH_MAX];
+    own_name(layout, name);
+    if (*name && layout_entry(layout, path, "bin", name, NULL) == 0)
+        cache_stamp(path);
+}
+
+/* Names that runs refer to, whatever kind they are of: all are hashes. */
+static void refer(json_t *used, const json_t *name)
+{
+    if (json_is_string(name))
+        json_object_set_new(used, json_string_value(name), json_true());
+}
+
+static json_t *load(const char *dir, const char *name)
+{
+    char path[FS_PATH_MAX];
+    return fs_join(path, NULL, dir, name) == 0 && fs_exists(path) ? json_load(path, LIMIT_JSON_BYTES, NULL)
+                                                                  : NULL;
+}
+
+static void refer_run(json_t *used, const char *dir)
+{
+    json_t *job = load(dir, RUN_JOB), *summary = load(dir, RUN_SUMMARY);
+    size_t i;
+    const json_t *variant;
+    refer(used, json_object_get(json_object_get(job, "source"), "sha256"));
+    json_array_foreach(json_object_get(summary, "variants"), i, variant)
+    {
+        refer(used, json_object_get(variant, "build_key"));
+    }
+    json_decref(job);
+    json_decref(summary);
+}
+
+static bool is_running(const char *dir)
+{
+    char path[FS_PATH_MAX];
+    struct lock_holder holder = {.held = false};
+    struct err ignored;
+    return fs_join(path, NULL, dir, RUN_LOCK) == 0 && lock_look(path, &holder, &ignored) == 0 && holder.held;
+}
+
+/* *running: the id of a run that is supervised now, or "". */
+static int look_at_runs(const struct layout *l, json_t *used, char *running, size_t cap, struct err *err)
+{
+    char dir[FS_PATH_MAX];
+    DIR *d = opendir(l->runs);
+    struct dirent *e;
+    *running = '\0';
+    if (!d)
+        return errno == ENOENT ? 0 : err_set_errno(err, ERR_STORAGE, errno, "%s: cannot read", l->runs);
+    while (!*running && (e = readdir(d))) {
+        if (e->d_name[0] == '.' || fs_join(dir, NULL, l->runs, e->d_name) != 0)
+            continue;
+        if (is_running(dir))
+            snprintf(running, cap, "%.*s", LIMIT_NAME, e->d_name);
+        refer_run(used, dir);
+    }
+    closedir(d);
+    return 0;
+}
+
+static bool is_old(const char *path, double days)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
+           clock_real_s() - (double)st.st_mtim.tv_sec > days * day_s;
+}
+
+/* 1 removed, 0 kept, -1 error. What an earlier pruning or staging left half-done has a name with a dot. */
+static int prune_entry(const char *dir, const char *name, double days, const json_t *used, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return 0;
+    if (fs_join(path, err, dir, name) != 0)
+        return -1;
+    if (json_object_get(used, name) || !is_old(path, days))
+        return 0;
+    if (*name == '.')
+        return fs_remove_tree(path, err);
+    return layout_discard(dir, name, err) == 0 ? 1 : -1;
+}
+
+static int prune_kind(const struct layout *l, const char *kind, double days, const json_t *used, int *removed,
+                      struct err *err)
+{
+    char dir[FS_PATH_MAX];
+    if (fs_join(dir, err, l->workdir, kind) != 0)
+        return -1;
+    DIR *d = opendir(dir);
+    struct dirent *e;
+    int rc = 0;
+    if (!d)
+        return errno == ENOENT ? 0 : err_set_errno(err, ERR_STORAGE, errno, "%s: cannot read", dir);
+    while (rc == 0 && (e = readdir(d))) {
+        int gone = prune_entry(dir, e->d_name, days, used, err);
+        *removed += gone > 0;
+        rc = gone < 0 ? -1 : 0;
+    }
+    closedir(d);
+    return rc;
+}
+
+int cache_prune(const struct layout *layout, int64_t days, json_t **out, struct err *err)
+{
+    static const char *const kinds[] = {"bin", "build", "patched", "src"};
+    char running[LIMIT_NAME + 1], own[SHA256_HEX_LEN + 1];
+    json_t *used = json_object(), *counts = json_object();
+    int rc = look_at_runs(layout, used, running, sizeof running, err);
+    own_name(layout, own);
+    json_object_set_new(used, own, json_true());
+    for (size_t i = 0; rc == 0 && i < sizeof kinds / sizeof *kinds; i++) {
+        int removed = 0;
+        rc = *running ? 0 : prune_kind(layout, kinds[i], (double)days, used, &removed, err);
+        json_object_set_new(counts, kinds[i], json_integer(removed));
+    }
+    json_decref(used);
+    *out =
+        json_pack("{s:o, s:o}", "removed", counts, "running", *running ? json_string(running) : json_null());
+    if (rc == 0)
+        return 0;
+    json_decref(*out);
+    *out = NULL;
+    return -1;
+}

@@ -1,0 +1,50 @@
+/* layout: where things are on the node: <workdir>/{bin,src,build,runs}, the files of a run, and the roots of
+ * sysfs and procfs (which tests replace by trees of their own). Builds paths, creates nothing but on request.
+ * Knows nothing of what the files hold. Names that come from outside are checked here once more.
+ */
+#ifndef KERNSWEEP_EXECUTOR_WORKDIR_LAYOUT_H
+#define KERNSWEEP_EXECUTOR_WORKDIR_LAYOUT_H
+
+#include "common/base/err.h"
+#include "common/base/fs.h"
+
+struct layout {
+    char workdir[FS_PATH_MAX]; /* absolute */
+    char runs[FS_PATH_MAX];    /* where runs are: <workdir>/runs, but for a part of one */
+    char sysfs[FS_PATH_MAX];   /* normally /sys */
+    char proc[FS_PATH_MAX];    /* normally /proc; node facts only, never for supervising processes */
+};
+
+/* workdir NULL: $HOME/.kernsweep; a relative one starts at $HOME. sysfs and proc NULL:
+ * $KERNSWEEP_FAKE_ROOT/sys and /proc below it when that is set, else the real ones. */
+int layout_init(struct layout *l, const char *workdir, const char *sysfs, const char *proc, struct err *err);
+
+/* <workdir>/<kind>/<name>; name must be a plain name. out: char[FS_PATH_MAX]. */
+int layout_entry(const struct layout *l, char *out, const char *kind, const char *name, struct err *err);
+int layout_run(const struct layout *l, char *out, const char *run_id, struct err *err);
+/* <workdir>/runs/<run_id>/<file> */
+int layout_run_file(const struct layout *l, char *out, const char *run_id, const char *file, struct err *err);
+/* <workdir>/<kind>, created (0700) when it is not there. */
+int layout_make(const struct layout *l, char *out, const char *kind, struct err *err);
+
+/* Removes <dir>/<name>: gone at once for everybody else; the bytes follow, now or, after a crash, when it is
+ * done again. */
+int layout_discard(const char *dir, const char *name, struct err *err);
+
+/* Files of a run that are not part of the bundle start with a dot. */
+#define NODE_LOCK "gpu.lock" /* of the workdir: one run at a time builds and times */
+#define RUN_LOCK ".lock"
+#define RUN_JOB_PRIVATE ".job.json" /* with the values of secrets; removed when the run is closed */
+#define RUN_CANCEL ".cancel"        /* the user asked for it */
+#define RUN_ORDERS ".slurm"         /* what was handed to a scheduler, and what came back; see order.h */
+#define RUN_RESERVE ".reserve"      /* room for RUN_ERROR on a full disk */
+#define RUN_ERROR ".error"          /* why the last supervisor ended without closing the run; one line */
+#define RUN_PLAN "plan.json"
+#define RUN_JOB "job.json"
+#define RUN_NODE "node.json"
+#define RUN_EVENTS "events.jsonl"
+#define RUN_SUMMARY "summary.json"
+#define RUN_MANIFEST "manifest.json"
+#define RUN_LOG "executor.log"
+
+#endif

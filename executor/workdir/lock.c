@@ -1,0 +1,162 @@
+#include "executor/workdir/lock.h"
+
+#include "common/base/buf.h"
+#include "common/base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LOCK_TEXT_MAX = 256, PROC_STAT_MAX = 1024, START_TIME_FIELD = 22 };
+
+int lock_open(struct lock *lock, const char *path, struct err *err)
+{
+    lock->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (lock->fd < 0)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open the lock file", path);
+    return 0;
+}
+
+/* Not O_CREAT on a file that is there: sticky folders refuse it for one that another user made. */
+static int open_or_create(const char *path)
+{
+    static const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    for (int tries = 0; tries < 2; tries++) {
+        int fd = open(path, flags);
+        if (fd >= 0 || errno != ENOENT)
+            return fd;
+        mode_t mask = umask(0); /* for everybody from its first moment */
+        fd = open(path, flags | O_CREAT | O_EXCL, 0666);
+        umask(mask);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+int lock_open_shared(struct lock *lock, const char *path, struct err *err)
+{
+    struct stat st;
+    lock->fd = open_or_create(path);
+    if (lock->fd < 0)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open the lock file", path);
+    if (fstat(lock->fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1)
+        return 0;
+    lock_close(lock);
+    return err_set(err, ERR_STORAGE, "%s: not a plain file of its own", path);
+}
+
+void lock_close(struct lock *lock)
+{
+    if (lock->fd >= 0)
+        close(lock->fd);
+    lock->fd = -1;
+}
+
+static struct flock whole_file(void)
+{
+    return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
+}
+
+int lock_try(struct lock *lock, struct err *err)
+{
+    struct flock fl = whole_file();
+    if (fcntl(lock->fd, F_OFD_SETLK, &fl) == 0)
+        return 1;
+    if (errno == EAGAIN || errno == EACCES)
+        return 0;
+    return err_set_errno(err, ERR_STORAGE, errno, "cannot lock");
+}
+
+pid_t lock_wait_start(struct lock *lock, struct err *err)
+{
+    pid_t parent = getpid();
+    pid_t pid = fork();
+    if (pid < 0)
+        return err_set_errno(err, ERR_INTERNAL, errno, "cannot start the waiter for the lock");
+    if (pid > 0)
+        return pid;
+    struct flock fl = whole_file();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    while (fcntl(lock->fd, F_OFD_SETLKW, &fl) != 0) {
+        if (errno != EINTR)
+            _exit(1);
+    }
+    _exit(0);
+}
+
+uint64_t lock_process_start_time(pid_t pid)
+{
+    char path[64], text[PROC_STAT_MAX];
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0)
+        return 0;
+    text[n] = '\0';
+    const char *p = strrchr(text, ')'); /* the name before may hold anything */
+    for (int field = 2; p && field < START_TIME_FIELD; field++) {
+        p = strchr(p, ' ');
+        p = p ? p + 1 : NULL;
+    }
+    return p ? strtoull(p, NULL, 10) : 0;
+}
+
+int lock_describe(struct lock *lock, const char *what, struct err *err)
+{
+    char text[LOCK_TEXT_MAX];
+    pid_t self = getpid();
+    int n = snprintf(text, sizeof text, "%ld %" PRIu64 " %.100s\n", (long)self, lock_process_start_time(self),
+                     what);
+    if (ftruncate(lock->fd, 0) != 0 || pwrite(lock->fd, text, (size_t)n, 0) != n)
+        return err_set_errno(err, ERR_STORAGE, errno, "cannot write who holds the lock");
+    return 0;
+}
+
+int lock_look(const char *path, struct lock_holder *out, struct err *err)
+{
+    *out = (struct lock_holder){.held = false};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* it may be a FIFO by now */
+    if (fd < 0 && errno == ENOENT)
+        return 0;
+    if (fd < 0)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open the lock file", path);
+    struct flock fl = whole_file();
+    char text[LOCK_TEXT_MAX] = "";
+    int rc = 0;
+    if (fcntl(fd, F_OFD_GETLK, &fl) != 0)
+        rc = err_set_errno(err, ERR_STORAGE, errno, "%s: cannot ask for the lock's holder", path);
+    else if (fl.l_type != F_UNLCK && pread(fd, text, sizeof text - 1, 0) >= 0) {
+        long pid = 0;
+        out->held = true;
+        if (sscanf(text, "%ld %" SCNu64 " %100s", &pid, &out->start_time, out->what) >= 2)
+            out->pid = (pid_t)pid;
+    }
+    close(fd);
+    return rc;
+}
+
+int lock_holder_pidfd(const struct lock_holder *holder)
+{
+    if (!holder->held || holder->pid <= 0)
+        return -1;
+    int fd = pidfd_open(holder->pid, 0);
+    if (fd >= 0 && lock_process_start_time(holder->pid) == holder->start_time)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
