@@ -12,7 +12,7 @@
 #include "common/contract/proto.h"
 #include "harness/args.h"
 #include "harness/session.h"
-#include "results/store.h"
+#include "results/store/store.h"
 
 #include <jansson.h>
 #include <signal.h>

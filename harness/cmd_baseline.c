@@ -1,7 +1,7 @@
 /* kernsweep baseline set|list|remove. */
 #include "harness/cmd.h"
-#include "results/baseline.h"
-#include "results/runs.h"
+#include "results/store/baseline.h"
+#include "results/store/runs.h"
 
 #include <stdio.h>
 #include <string.h>

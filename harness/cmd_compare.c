@@ -3,8 +3,8 @@
 #include "harness/compare_output.h"
 #include "harness/finish.h"
 #include "reports/report.h"
-#include "results/against.h"
-#include "results/runs.h"
+#include "results/query/against.h"
+#include "results/store/runs.h"
 
 #include <math.h>
 #include <stdio.h>

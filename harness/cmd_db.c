@@ -1,6 +1,6 @@
 /* kernsweep db check|backup|vacuum|path: looking after the store file. */
 #include "harness/cmd.h"
-#include "results/maintain.h"
+#include "results/store/maintain.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* kernsweep export: stored tests as CSV, JSON or JSON lines; the whole store as SQL. */
 #include "harness/cmd.h"
-#include "results/export.h"
-#include "results/runs.h"
+#include "results/query/export.h"
+#include "results/store/runs.h"
 
 #include <errno.h>
 #include <stdio.h>

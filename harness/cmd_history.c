@@ -1,6 +1,6 @@
 /* kernsweep history: one cell over all its nights, and when it changed. */
 #include "harness/cmd.h"
-#include "results/timeline.h"
+#include "results/query/timeline.h"
 
 #include <langinfo.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* kernsweep import --map MAP FILE...: other tools' results as runs. */
 #include "harness/cmd.h"
-#include "results/import.h"
+#include "results/ingest/import.h"
 
 #include <stdio.h>
 #include <string.h>

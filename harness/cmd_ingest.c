@@ -1,6 +1,6 @@
 /* kernsweep ingest DIR...: bundles into the store. */
 #include "harness/cmd.h"
-#include "results/ingest.h"
+#include "results/ingest/ingest.h"
 
 #include <stdio.h>
 

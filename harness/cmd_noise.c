@@ -2,9 +2,9 @@
  * own thresholds would have called that a change. */
 #include "harness/cmd.h"
 #include "harness/measure.h"
-#include "results/compare.h"
-#include "results/noise.h"
-#include "results/runs.h"
+#include "results/judge/compare.h"
+#include "results/judge/noise.h"
+#include "results/store/runs.h"
 
 #include <math.h>
 #include <stdio.h>

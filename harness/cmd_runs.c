@@ -1,7 +1,7 @@
 /* kernsweep runs, kernsweep show: what is in the store. */
 #include "harness/cmd.h"
 #include "reports/report.h"
-#include "results/runs.h"
+#include "results/store/runs.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* kernsweep sql 'SELECT ...': a read-only question of the user's own. */
 #include "common/base/text.h"
 #include "harness/cmd.h"
-#include "results/query.h"
+#include "results/store/query.h"
 
 #include <sqlite3.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "harness/compare_hosts.h"
 
 #include "reports/report.h"
-#include "results/hosts.h"
+#include "results/query/hosts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #define KERNSWEEP_HARNESS_COMPARE_HOSTS_H
 
 #include "harness/cmd.h"
-#include "results/compare.h"
+#include "results/judge/compare.h"
 
 int compare_hosts(const struct cmd_env *env, const struct run_data *run,
                   const struct compare_options *options, struct err *err);

@@ -6,7 +6,7 @@
 #define KERNSWEEP_HARNESS_COMPARE_OUTPUT_H
 
 #include "common/base/buf.h"
-#include "results/compare.h"
+#include "results/judge/compare.h"
 
 #include <jansson.h>
 

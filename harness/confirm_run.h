@@ -1,6 +1,6 @@
 /* confirm_run: measures the suspects of a comparison again, in turns: base's build, now's, now's, base's (A B
- * B A), on the node that the run was made on, and lets results/confirm.h judge. The trees of both are still
- * in the node's cache.
+ * B A), on the node that the run was made on, and lets results/judge/confirm.h judge. The trees of both are
+ * still in the node's cache.
  *
  * A finish_confirm (finish.h). Errors: ERR_NODE when the node is gone or has lost a tree: nothing is decided
  * then.

@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_HARNESS_DIGEST_H
 #define KERNSWEEP_HARNESS_DIGEST_H
 
-#include "results/compare.h"
+#include "results/judge/compare.h"
 
 #include <jansson.h>
 

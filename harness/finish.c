@@ -2,10 +2,10 @@
 
 #include "harness/digest.h"
 #include "reports/report.h"
-#include "results/against.h"
-#include "results/baseline.h"
-#include "results/ingest.h"
-#include "results/runs.h"
+#include "results/ingest/ingest.h"
+#include "results/query/against.h"
+#include "results/store/baseline.h"
+#include "results/store/runs.h"
 
 #include <stdio.h>
 #include <string.h>

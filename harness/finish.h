@@ -7,7 +7,7 @@
 #define KERNSWEEP_HARNESS_FINISH_H
 
 #include "harness/cmd.h"
-#include "results/against.h"
+#include "results/query/against.h"
 
 enum finish_fail_on { FAIL_ON_FAILURE, FAIL_ON_REGRESSION, FAIL_ON_NONE };
 

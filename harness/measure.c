@@ -1,7 +1,7 @@
 #include "harness/measure.h"
 
 #include "harness/attach.h"
-#include "results/ingest.h"
+#include "results/ingest/ingest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

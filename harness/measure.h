@@ -8,7 +8,7 @@
 #define KERNSWEEP_HARNESS_MEASURE_H
 
 #include "harness/session.h"
-#include "results/store.h"
+#include "results/store/store.h"
 
 /* What records name as the plan of such a run. The caller free()s; NULL without memory. */
 char *measure_plan_name(const char *plan, const char *purpose);

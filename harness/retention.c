@@ -3,9 +3,9 @@
 #include "common/base/json.h"
 #include "harness/measure.h"
 #include "harness/runrec.h"
-#include "results/baseline.h"
-#include "results/history.h"
-#include "results/runs.h"
+#include "results/judge/history.h"
+#include "results/store/baseline.h"
+#include "results/store/runs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "common/base/text.h"
 #include "harness/bundle_dir.h"
 #include "harness/installed.h"
-#include "results/manifest.h"
+#include "results/ingest/manifest.h"
 
 #include <limits.h>
 #include <math.h>

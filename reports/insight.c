@@ -1,6 +1,6 @@
 #include "reports/insight.h"
 
-#include "results/stats.h"
+#include "results/stats/stats.h"
 
 #include <math.h>
 #include <stdlib.h>

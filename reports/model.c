@@ -1,7 +1,7 @@
 #include "reports/model.h"
 
 #include "reports/model_parts.h"
-#include "results/runs.h"
+#include "results/store/runs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

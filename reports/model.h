@@ -10,13 +10,13 @@
 #include "reports/report.h"
 #include "reports/resources.h"
 #include "reports/tables.h"
-#include "results/against.h"
-#include "results/compare.h"
-#include "results/details.h"
-#include "results/history.h"
-#include "results/launches.h"
-#include "results/report_queries.h"
-#include "results/scaling.h"
+#include "results/judge/compare.h"
+#include "results/judge/history.h"
+#include "results/judge/launches.h"
+#include "results/judge/scaling.h"
+#include "results/query/against.h"
+#include "results/query/report_queries.h"
+#include "results/store/details.h"
 
 /* Memory over time of one test: the largest context of a variant. */
 struct memory_trace {

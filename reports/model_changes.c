@@ -1,6 +1,6 @@
 /* Changes: when the series of this run's cells took another level. */
 #include "reports/model_parts.h"
-#include "results/changes.h"
+#include "results/judge/changes.h"
 
 #include <math.h>
 #include <stdlib.h>

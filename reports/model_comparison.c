@@ -1,7 +1,7 @@
 /* Comparison: what the run is held against, and the verdicts. */
 #include "reports/model_parts.h"
-#include "results/baseline.h"
-#include "results/runs.h"
+#include "results/store/baseline.h"
+#include "results/store/runs.h"
 
 #include <string.h>
 

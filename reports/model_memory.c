@@ -2,8 +2,8 @@
  * end. */
 #include "reports/insight.h"
 #include "reports/model_parts.h"
-#include "results/samples.h"
-#include "results/stats.h"
+#include "results/stats/stats.h"
+#include "results/store/samples.h"
 
 #include <math.h>
 #include <stdlib.h>

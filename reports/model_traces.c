@@ -1,6 +1,6 @@
 /* Traces: memory over time of each variant's largest context, for the picture. */
 #include "reports/model_parts.h"
-#include "results/samples.h"
+#include "results/store/samples.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "common/base/buf.h"
 #include "reports/message.h"
 #include "reports/number.h"
-#include "results/run_data.h"
+#include "results/store/run_data.h"
 
 enum { PHRASE_MAX = 8192, CONTEXTS_LISTED_MAX = 16 };
 

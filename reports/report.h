@@ -11,10 +11,10 @@
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
-#include "results/compare.h"
-#include "results/hosts.h"
-#include "results/run_data.h"
-#include "results/store.h"
+#include "results/judge/compare.h"
+#include "results/query/hosts.h"
+#include "results/store/run_data.h"
+#include "results/store/store.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 
 #include "common/base/err.h"
 #include "reports/occupancy.h"
-#include "results/run_data.h"
+#include "results/store/run_data.h"
 
 enum { RESOURCES_KERNELS_MAX = 256, RESOURCES_PORTS_MAX = 8 };
 

@@ -8,8 +8,8 @@
 
 #include "reports/message.h"
 #include "reports/table.h"
-#include "results/compare.h"
-#include "results/scaling.h"
+#include "results/judge/compare.h"
+#include "results/judge/scaling.h"
 
 /* vs: one row per cell of the run, as compare_variants() gives. */
 struct variant_view {

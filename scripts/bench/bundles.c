@@ -10,8 +10,8 @@
 #include "common/base/json.h"
 #include "common/contract/proto.h"
 #include "common/base/sha256.h"
-#include "results/stats.h"
-#include "results/when.h"
+#include "results/stats/stats.h"
+#include "results/store/when.h"
 
 #include <stdio.h>
 #include <stdlib.h>

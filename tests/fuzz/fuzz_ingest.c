@@ -5,8 +5,8 @@
  */
 #include "common/base/json.h"
 #include "common/base/sha256.h"
-#include "results/ingest.h"
-#include "results/sql.h"
+#include "results/ingest/ingest.h"
+#include "results/store/sql.h"
 #include "tests/fuzz/fuzz.h"
 
 #define TEST "v/ctx_16_run1/"

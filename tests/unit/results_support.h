@@ -8,10 +8,10 @@
 
 #include "common/base/json.h"
 #include "common/base/sha256.h"
-#include "results/draft.h"
-#include "results/ingest.h"
-#include "results/run_data.h"
-#include "results/when.h"
+#include "results/ingest/draft.h"
+#include "results/ingest/ingest.h"
+#include "results/store/run_data.h"
+#include "results/store/when.h"
 
 #include <math.h>
 

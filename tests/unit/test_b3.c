@@ -2,8 +2,8 @@
  * thing that they overlooked. */
 #include "tests/unit/results_support.h"
 
-#include "results/compare.h"
-#include "results/scaling.h"
+#include "results/judge/compare.h"
+#include "results/judge/scaling.h"
 
 /* Two decimals, as the tables print factors. */
 #define assert_shown(value, text)                                                                            \

@@ -1,8 +1,8 @@
 /* baseline: names a run per node, plan and mode; says why one cannot serve. */
 #include "tests/unit/results_support.h"
 
-#include "results/baseline.h"
-#include "results/runs.h"
+#include "results/store/baseline.h"
+#include "results/store/runs.h"
 
 static int64_t store_night(struct store *s, int night, const char *node, const char *ticket)
 {

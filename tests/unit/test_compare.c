@@ -1,7 +1,7 @@
 /* compare: every verdict, every method, and that nothing is dropped. */
 #include "tests/unit/results_support.h"
 
-#include "results/compare.h"
+#include "results/judge/compare.h"
 
 static const struct delta *find_delta(const struct comparison *c, const char *variant, int context,
                                       enum metric m)

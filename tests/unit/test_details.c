@@ -1,4 +1,4 @@
-#include "results/details.h"
+#include "results/store/details.h"
 #include "tests/unit/results_support.h"
 
 static const char resources[] =

@@ -1,9 +1,9 @@
 /* export, query and maintain: what leaves the store is what is in it, and nothing gets in that way. */
 #include "tests/unit/results_support.h"
 
-#include "results/export.h"
-#include "results/maintain.h"
-#include "results/query.h"
+#include "results/query/export.h"
+#include "results/store/maintain.h"
+#include "results/store/query.h"
 
 static int collect(void *arg, const char *data, size_t len, struct err *err)
 {

@@ -1,8 +1,8 @@
 /* history: one median a night, in the order of the nights, of the nights that count. */
 #include "tests/unit/results_support.h"
 
-#include "results/history.h"
-#include "results/timeline.h"
+#include "results/judge/history.h"
+#include "results/query/timeline.h"
 
 static int64_t store_night(struct store *s, int night, const char *tag, enum run_status status,
                            double prefill)

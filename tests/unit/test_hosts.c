@@ -1,8 +1,8 @@
 /* hosts: a machine that is slower than its fellows stands out, and nobody else does. */
 #include "tests/unit/results_support.h"
 
-#include "results/hosts.h"
-#include "results/stats.h"
+#include "results/query/hosts.h"
+#include "results/stats/stats.h"
 
 /* `cells` contexts of three machines, two repetitions each; `slow` is so much slower. */
 static struct run_data make_run(int cells, double slow, double noise)

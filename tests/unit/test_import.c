@@ -2,11 +2,11 @@
  * is named. */
 #include "tests/unit/results_support.h"
 
-#include "results/compare.h"
-#include "results/csv.h"
-#include "results/import.h"
-#include "results/pointer.h"
-#include "results/unit.h"
+#include "results/ingest/csv.h"
+#include "results/ingest/import.h"
+#include "results/ingest/pointer.h"
+#include "results/ingest/unit.h"
+#include "results/judge/compare.h"
 
 static struct run_data import_stored(struct store *s, const char *map, const char *file,
                                      const struct import_options *options, int warnings)

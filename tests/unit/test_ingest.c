@@ -1,8 +1,8 @@
 /* ingest: both layouts, all or nothing, twice is once, and whatever is wrong is named. */
 #include "tests/unit/results_support.h"
 
-#include "results/runs.h"
-#include "results/samples.h"
+#include "results/store/runs.h"
+#include "results/store/samples.h"
 
 static void a_bundle_comes_back_as_it_was(void **state)
 {

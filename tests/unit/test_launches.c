@@ -1,7 +1,7 @@
 /* launches: which kernel is said to work one head after the other, and which is not. */
 #include "tests/unit/support.h"
 
-#include "results/launches.h"
+#include "results/judge/launches.h"
 
 #include <math.h>
 

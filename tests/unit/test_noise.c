@@ -1,10 +1,10 @@
 /* noise and confirm: what an A/A sweep teaches, and what measuring again in turns decides. */
 #include "tests/unit/results_support.h"
 
-#include "results/against.h"
-#include "results/compare.h"
-#include "results/confirm.h"
-#include "results/noise.h"
+#include "results/judge/compare.h"
+#include "results/judge/confirm.h"
+#include "results/judge/noise.h"
+#include "results/query/against.h"
 
 static struct run_data run_of(int night, const double *values, int n)
 {

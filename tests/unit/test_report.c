@@ -2,7 +2,7 @@
  * them, that the same store gives the same bytes, and that no text of a run can write markup. */
 #include "reports/gnuplot.h"
 #include "reports/report.h"
-#include "results/baseline.h"
+#include "results/store/baseline.h"
 #include "tests/unit/results_support.h"
 
 #include <cmark-gfm-core-extensions.h>

@@ -1,8 +1,8 @@
 /* samples: what was packed comes back bit for bit, in few bytes, and damage is noticed. */
 #include "tests/unit/results_support.h"
 
-#include "results/samples.h"
-#include "results/stats.h"
+#include "results/stats/stats.h"
+#include "results/store/samples.h"
 
 static void assert_same(const struct samples *a, const struct samples *b)
 {

@@ -4,9 +4,9 @@
  */
 #include "tests/unit/results_support.h"
 
-#include "results/compare.h"
-#include "results/confirm.h"
-#include "results/stats.h"
+#include "results/judge/compare.h"
+#include "results/judge/confirm.h"
+#include "results/stats/stats.h"
 
 enum { GROUPS = 40, CELLS = 100, NIGHTS = 20, REPETITIONS = 3 };
 

@@ -1,7 +1,7 @@
 /* stats: against values known from tables, from counting by hand, and from the definitions. */
 #include "tests/unit/support.h"
 
-#include "results/stats.h"
+#include "results/stats/stats.h"
 
 #include <math.h>
 

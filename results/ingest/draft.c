@@ -1,0 +1,187 @@
+#include "results/ingest/draft.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void draft_init(struct draft *d)
+{
+    *d = (struct draft){.info = {.wall_s = NAN, .status = RUN_COMPLETE}};
+}
+
+void draft_release(struct draft *d)
+{
+    for (size_t i = 0; i < d->n_tests; i++) {
+        free(d->tests[i].extras);
+        free(d->tests[i].packed);
+    }
+    free(d->tests);
+    free(d->variants);
+    free(d->facts);
+    free(d->plan);
+    details_release(&d->details);
+    draft_init(d);
+}
+
+struct run_variant *draft_add_variant(struct draft *d, const char *name, struct err *err)
+{
+    if (d->n_variants == LIMIT_VARIANTS) {
+        err_set(err, ERR_INPUT, "more than %d variants", LIMIT_VARIANTS);
+        return NULL;
+    }
+    if (!d->variants)
+        d->variants = calloc(LIMIT_VARIANTS, sizeof *d->variants);
+    if (!d->variants) {
+        err_set(err, ERR_INTERNAL, "no memory for the variants");
+        return NULL;
+    }
+    struct run_variant *v = &d->variants[d->n_variants++];
+    *v = (struct run_variant){.status = STATUS_OK, .build_wall_s = NAN, .scratch_bytes = NAN, .vgprs = NAN};
+    snprintf(v->name, sizeof v->name, "%s", name);
+    return v;
+}
+
+size_t draft_variant(const struct draft *d, const char *name)
+{
+    size_t i = 0;
+    while (i < d->n_variants && strcmp(d->variants[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static void clear_test(struct run_test *t)
+{
+    *t = (struct run_test){
+        .status = STATUS_OK,
+        .index = RUN_UNKNOWN,
+        .exit_code = RUN_UNKNOWN,
+        .signal = RUN_UNKNOWN,
+        .prompt_tokens = RUN_UNKNOWN,
+        .samples = RUN_UNKNOWN,
+        .timeout_s = NAN,
+        .vram_before = NAN,
+        .vram_after = NAN,
+        .vram_max_gap_ms = NAN,
+        .cpu_user_s = NAN,
+        .cpu_system_s = NAN,
+    };
+    for (int m = 0; m < METRIC_COUNT; m++)
+        t->value[m] = NAN;
+}
+
+struct draft_test *draft_add_test(struct draft *d, struct err *err)
+{
+    if (d->n_tests == LIMIT_TESTS) {
+        err_set(err, ERR_INPUT, "more than %d tests", LIMIT_TESTS);
+        return NULL;
+    }
+    if (d->n_tests == d->cap_tests) {
+        size_t cap = d->cap_tests ? 2 * d->cap_tests : 32;
+        struct draft_test *tests = realloc(d->tests, cap * sizeof *tests);
+        if (!tests) {
+            err_set(err, ERR_INTERNAL, "no memory for %zu tests", cap);
+            return NULL;
+        }
+        d->tests = tests;
+        d->cap_tests = cap;
+    }
+    struct draft_test *t = &d->tests[d->n_tests++];
+    *t = (struct draft_test){0};
+    clear_test(&t->t);
+    return t;
+}
+
+int draft_add_extra(struct draft_test *t, const char *name, double value, struct err *err)
+{
+    if (!t->extras)
+        t->extras = calloc(DRAFT_EXTRAS_MAX, sizeof *t->extras);
+    if (!t->extras)
+        return err_set(err, ERR_INTERNAL, "no memory for the further numbers of a test");
+    if (t->n_extras == DRAFT_EXTRAS_MAX)
+        return err_set(err, ERR_INPUT, "more than %d further numbers in a test", DRAFT_EXTRAS_MAX);
+    struct draft_extra *e = &t->extras[t->n_extras++];
+    snprintf(e->name, sizeof e->name, "%s", name);
+    e->value = value;
+    return 0;
+}
+
+int draft_add_fact(struct draft *d, const char *key, const char *value, struct err *err)
+{
+    if (!*value)
+        return 0;
+    if (d->n_facts == DRAFT_FACTS_MAX)
+        return err_set(err, ERR_INPUT, "more than %d facts about the node", DRAFT_FACTS_MAX);
+    if (d->n_facts == d->cap_facts) {
+        size_t cap = d->cap_facts ? 2 * d->cap_facts : 32;
+        struct run_fact *facts = realloc(d->facts, cap * sizeof *facts);
+        if (!facts)
+            return err_set(err, ERR_INTERNAL, "no memory for %zu facts", cap);
+        d->facts = facts;
+        d->cap_facts = cap;
+    }
+    struct run_fact *f = &d->facts[d->n_facts++];
+    snprintf(f->key, sizeof f->key, "%s", key);
+    snprintf(f->value, sizeof f->value, "%s", value);
+    return 0;
+}
+
+void draft_warn(struct draft *d, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    if (d->warnings++ == 0)
+        vsnprintf(d->warning, sizeof d->warning, fmt, ap);
+    va_end(ap);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct run_test *x = &((const struct draft_test *)a)->t, *y = &((const struct draft_test *)b)->t;
+    if (x->variant != y->variant)
+        return x->variant < y->variant ? -1 : 1;
+    if (x->context != y->context)
+        return x->context < y->context ? -1 : 1;
+    return (x->repetition > y->repetition) - (x->repetition < y->repetition);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return strcmp(((const struct run_fact *)a)->key, ((const struct run_fact *)b)->key);
+}
+
+/* The executor calls such a process INVALID; older ones did not, and their zeros must not win comparisons. */
+static void disbelieve_empty(struct draft *d, struct run_test *t)
+{
+    /* Another tool's run may have measured anything. */
+    bool measured = t->value[METRIC_PREFILL_S] > 0 || t->value[METRIC_KERNEL_MS] > 0;
+    for (int m = 0; m < METRIC_COUNT && strcmp(d->info.origin, "import") == 0; m++)
+        measured = measured || !isnan(t->value[m]);
+    if (!(t->value[METRIC_PREFILL_S] > 0))
+        t->value[METRIC_PREFILL_S] = NAN;
+    if (t->status != STATUS_OK || measured)
+        return;
+    t->status = STATUS_INVALID;
+    snprintf(t->reason, sizeof t->reason, "claims to be OK without a prefill time above 0");
+    draft_warn(d, "%s, context %d, repetition %d: %s", d->variants[t->variant].name, t->context,
+               t->repetition, t->reason);
+}
+
+int draft_finish(struct draft *d, struct err *err)
+{
+    if (d->n_tests)
+        qsort(d->tests, d->n_tests, sizeof *d->tests, by_place);
+    if (d->n_facts)
+        qsort(d->facts, d->n_facts, sizeof *d->facts, by_key);
+    for (size_t i = 0; i < d->n_tests; i++) {
+        struct run_test *t = &d->tests[i].t;
+        struct run_variant *v = &d->variants[t->variant];
+        if (i && by_place(&d->tests[i - 1], &d->tests[i]) == 0)
+            return err_set(err, ERR_INPUT, "two results for %s, context %d, repetition %d", v->name,
+                           t->context, t->repetition);
+        disbelieve_empty(d, t);
+        if (!*v->attn_impl)
+            snprintf(v->attn_impl, sizeof v->attn_impl, "%s", t->attn_impl);
+    }
+    return 0;
+}

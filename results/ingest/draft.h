@@ -1,0 +1,79 @@
+/* draft: a run as it was read from somewhere, before it is stored.
+ *
+ * Readers (bundle, B3.89, imports) fill it, draft_store() writes it; neither knows the other. Strings are
+ * checked and bounded by the readers. Oddities that do not stop an ingest are counted with draft_warn(). The
+ * owner calls draft_release(); errors are ERR_INPUT from readers, ERR_STORAGE from draft_store().
+ */
+#ifndef KERNSWEEP_RESULTS_INGEST_DRAFT_H
+#define KERNSWEEP_RESULTS_INGEST_DRAFT_H
+
+#include "common/base/buf.h"
+#include "results/store/details.h"
+#include "results/store/run_data.h"
+
+enum { DRAFT_EXTRAS_MAX = 32, DRAFT_FACTS_MAX = 1024 };
+
+struct draft_extra {
+    char name[RUN_NAME_MAX];
+    double value;
+};
+
+struct draft_test {
+    struct run_test t;
+    struct draft_extra *extras;
+    size_t n_extras;
+    char *packed; /* telemetry, or NULL */
+    size_t packed_len;
+    int packed_samples;
+};
+
+struct draft {
+    struct run_info info; /* info.key and info.counts are not read */
+    struct run_variant *variants;
+    size_t n_variants;
+    struct draft_test *tests;
+    size_t n_tests;
+    size_t cap_tests;
+    struct run_fact *facts;
+    size_t n_facts;
+    size_t cap_facts;
+    char *plan; /* its text, or NULL */
+    struct run_details details;
+    int warnings;
+    char warning[RUN_REASON_MAX];
+};
+
+void draft_init(struct draft *d);
+void draft_release(struct draft *d);
+
+/* Makes room for `count` more variants, then one at a time; the pointer holds until the next call. */
+struct run_variant *draft_add_variant(struct draft *d, const char *name, struct err *err);
+/* Index of the variant, or n_variants. */
+size_t draft_variant(const struct draft *d, const char *name);
+/* All values unknown, status OK. The pointer holds until the next call. */
+struct draft_test *draft_add_test(struct draft *d, struct err *err);
+int draft_add_extra(struct draft_test *t, const char *name, double value, struct err *err);
+/* Text that does not fit is cut; an empty value is left out. */
+int draft_add_fact(struct draft *d, const char *key, const char *value, struct err *err);
+void draft_warn(struct draft *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Sorts tests and facts, refuses two tests with one place, fills in what follows from the rest: the attn_impl
+ * of a variant that did not say, INVALID for an OK that measured nothing. */
+int draft_finish(struct draft *d, struct err *err);
+
+struct ingest_result;
+
+/* Whether the store needs the run: 0, or 1 when it is there already, which fills out, or -1 when it is there
+ * with other contents. */
+int ingest_known(struct store *s, const struct run_info *info, struct ingest_result *out, struct err *err);
+
+/* One transaction: already there, replaced, refused or stored; see ingest.h. */
+int ingest_draft(struct store *s, struct draft *d, struct ingest_result *out, struct err *err);
+/* The same inside the caller's transaction, in which a run that fails leaves nothing. SQLite may end the
+ * transaction by itself when the disk is full or broken: sqlite3_get_autocommit() says so. */
+int ingest_draft_within(struct store *s, struct draft *d, struct ingest_result *out, struct err *err);
+
+/* Inside the caller's transaction. reuse: the row to take, whose old contents are gone, or 0. */
+int draft_store(struct store *s, struct draft *d, int64_t reuse, int64_t *key, struct err *err);
+
+#endif

@@ -1,0 +1,342 @@
+#include "results/ingest/draft.h"
+#include "results/store/sql.h"
+#include "results/store/when.h"
+
+#include "common/base/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An id for a row that is shared by content: looked up, else inserted. */
+static int shared_row(struct store *s, const char *find, const char *add, const char *sha256,
+                      const char *body, int64_t *id, bool *added, struct err *err)
+{
+    SQL_KEPT look = sql_keep(s, find, err);
+    if (!look)
+        return -1;
+    sql_bind_text(look, 1, sha256);
+    int rc = sql_step(s, look, err);
+    *added = rc == 0;
+    if (rc != 0) {
+        *id = rc > 0 ? sql_int(look, 0, 0) : 0;
+        return rc > 0 ? 0 : -1;
+    }
+    SQL_KEPT insert = sql_keep(s, add, err);
+    if (!insert)
+        return -1;
+    sql_bind_text(insert, 1, sha256);
+    if (body)
+        sql_bind_text(insert, 2, body);
+    if (sql_run(s, insert, err) != 0)
+        return -1;
+    *id = sqlite3_last_insert_rowid(s->db);
+    return 0;
+}
+
+static void hash_facts(const struct draft *d, char *out)
+{
+    struct sha256 h;
+    sha256_begin(&h);
+    for (size_t i = 0; i < d->n_facts; i++) {
+        sha256_add(&h, d->facts[i].key, strlen(d->facts[i].key) + 1);
+        sha256_add(&h, d->facts[i].value, strlen(d->facts[i].value) + 1);
+    }
+    sha256_end(&h, out);
+}
+
+static int store_facts(struct store *s, const struct draft *d, int64_t *environment, struct err *err)
+{
+    char sha256[SHA256_HEX_LEN + 1];
+    bool added;
+    hash_facts(d, sha256);
+    if (shared_row(s, "SELECT id FROM environment WHERE sha256 = ?1",
+                   "INSERT INTO environment (sha256) VALUES (?1)", sha256, NULL, environment, &added,
+                   err) != 0)
+        return -1;
+    if (!added)
+        return 0;
+    SQL_KEPT stmt =
+        sql_keep(s, "INSERT OR IGNORE INTO fact (environment_id, key, value) VALUES (?1, ?2, ?3)", err);
+    for (size_t i = 0; stmt && i < d->n_facts; i++) {
+        sql_bind_int(stmt, 1, *environment);
+        sql_bind_text(stmt, 2, d->facts[i].key);
+        sql_bind_text(stmt, 3, d->facts[i].value);
+        if (sql_run(s, stmt, err) != 0)
+            return -1;
+    }
+    return stmt ? 0 : -1;
+}
+
+static int store_plan(struct store *s, const struct draft *d, int64_t *document, struct err *err)
+{
+    char sha256[SHA256_HEX_LEN + 1];
+    bool added;
+    *document = 0;
+    if (!d->plan)
+        return 0;
+    sha256_of(d->plan, strlen(d->plan), sha256);
+    return shared_row(s, "SELECT id FROM document WHERE sha256 = ?1",
+                      "INSERT INTO document (sha256, body) VALUES (?1, ?2)", sha256, d->plan, document,
+                      &added, err);
+}
+
+static int64_t order_of(const struct run_info *r)
+{
+    int64_t at = when_parse(r->started_at);
+    return at != WHEN_UNKNOWN ? at : when_midnight(r->date);
+}
+
+static int store_run(struct store *s, const struct draft *d, int64_t reuse, int64_t environment,
+                     int64_t document, int64_t *key, struct err *err)
+{
+    const struct run_info *r = &d->info;
+    SQL_KEPT stmt = sql_keep(
+        s,
+        "INSERT INTO run (id, run_id, ticket, tag, date, node, mode, origin, status, content_sha256, "
+        "plan_sha256,"
+        " source_sha256, started_at, ended_at, ordered_at, wall_s, environment_id, plan_document_id, bundle,"
+        " ingested_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
+        "?18,"
+        " ?19, ?20)",
+        err);
+    if (!stmt)
+        return -1;
+    sql_bind_int_or_null(stmt, 1, reuse, 0);
+    sql_bind_text(stmt, 2, r->run_id);
+    sql_bind_text(stmt, 3, r->ticket);
+    sql_bind_text(stmt, 4, r->tag);
+    sql_bind_text(stmt, 5, r->date);
+    sql_bind_text(stmt, 6, r->node);
+    sql_bind_text(stmt, 7, r->mode);
+    sql_bind_text(stmt, 8, r->origin);
+    sql_bind_text(stmt, 9, run_status_name(r->status));
+    sql_bind_text(stmt, 10, r->content_sha256);
+    sql_bind_text_or_null(stmt, 11, r->plan_sha256);
+    sql_bind_text_or_null(stmt, 12, r->source_sha256);
+    sql_bind_int_or_null(stmt, 13, when_parse(r->started_at), WHEN_UNKNOWN);
+    sql_bind_int_or_null(stmt, 14, when_parse(r->ended_at), WHEN_UNKNOWN);
+    sql_bind_int(stmt, 15, order_of(r));
+    sql_bind_num(stmt, 16, r->wall_s);
+    sql_bind_int(stmt, 17, environment);
+    sql_bind_int_or_null(stmt, 18, document, 0);
+    sql_bind_text_or_null(stmt, 19, r->bundle);
+    sql_bind_int(stmt, 20, llround(clock_real_s() * 1e3));
+    if (sql_run(s, stmt, err) != 0)
+        return -1;
+    *key = sqlite3_last_insert_rowid(s->db);
+    return 0;
+}
+
+static int store_variants(struct store *s, const struct draft *d, int64_t key, struct err *err)
+{
+    SQL_KEPT stmt =
+        sql_keep(s,
+                 "INSERT INTO variant (run_id, position, name, attn_impl, status, reason, build_wall_s,"
+                 " build_cached, scratch_bytes, vgprs, kernel, shape)"
+                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                 err);
+    for (size_t i = 0; stmt && i < d->n_variants; i++) {
+        const struct run_variant *v = &d->variants[i];
+        sql_bind_int(stmt, 1, key);
+        sql_bind_int(stmt, 2, (int64_t)i);
+        sql_bind_text(stmt, 3, v->name);
+        sql_bind_text(stmt, 4, v->attn_impl);
+        sql_bind_text(stmt, 5, status_name(v->status));
+        sql_bind_text_or_null(stmt, 6, v->reason);
+        sql_bind_num(stmt, 7, v->build_wall_s);
+        sql_bind_int(stmt, 8, v->build_cached);
+        sql_bind_bytes(stmt, 9, v->scratch_bytes);
+        sql_bind_bytes(stmt, 10, v->vgprs);
+        sql_bind_text_or_null(stmt, 11, v->kernel);
+        sql_bind_text_or_null(stmt, 12, v->shape);
+        if (sql_run(s, stmt, err) != 0)
+            return -1;
+    }
+    return stmt ? 0 : -1;
+}
+
+/* The statements of the tests' loop. The tests stand by variant and context, and so do the series that
+ * `series` gives of one variant: they are gone through side by side. */
+struct writer {
+    struct store *s;
+    const struct draft *d;
+    int64_t run;
+    sqlite3_stmt *series;
+    sqlite3_stmt *add_series;
+    sqlite3_stmt *add_test;
+    sqlite3_stmt *add_telemetry;
+    sqlite3_stmt *add_quantity;
+    sqlite3_stmt *add_extra;
+    size_t variant; /* whose series are being gone through; n_variants: none yet */
+    int there;      /* 1: a series at next_context; 0: there are no more; -1: error */
+    int64_t next_context, next_id;
+    int context; /* of the last test, and its series */
+    int64_t id;
+};
+
+static int writer_open(struct writer *w, struct err *err)
+{
+    struct store *s = w->s;
+    w->series = sql_keep(s,
+                         "SELECT context_len, id FROM series WHERE node = ?1 AND ticket = ?2 AND mode = ?3"
+                         " AND variant = ?4 ORDER BY context_len",
+                         err);
+    w->add_series = sql_keep(
+        s, "INSERT INTO series (node, ticket, mode, variant, context_len) VALUES (?1, ?2, ?3, ?4, ?5)", err);
+    w->add_test = sql_keep(
+        s,
+        "INSERT INTO test (run_id, series_id, repetition, test_index, warmup, status, prefill_s, wall_s,"
+        " model_load_s, tokenize_s, decode_s, kernel_ms, tflops, vram_before, vram_peak, vram_after,"
+        " vram_max_gap_ms, rss_peak, cpu_user_s, cpu_system_s, timeout_s, started_at, prompt_tokens, "
+        "exit_code,"
+        " signal, samples, attn_impl, reason, host) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
+        "?12, ?13,"
+        " ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)",
+        err);
+    w->add_telemetry =
+        sql_keep(s, "INSERT INTO telemetry (test_id, samples, packed) VALUES (?1, ?2, ?3)", err);
+    w->add_quantity = sql_keep(s, "INSERT OR IGNORE INTO quantity (name) VALUES (?1)", err);
+    w->add_extra = sql_keep(s,
+                            "INSERT OR REPLACE INTO extra (test_id, quantity_id, value)"
+                            " SELECT ?1, id, ?3 FROM quantity WHERE name = ?2",
+                            err);
+    return w->series && w->add_series && w->add_test && w->add_telemetry && w->add_quantity && w->add_extra
+               ? 0
+               : -1;
+}
+
+static void bind_series(struct writer *w, sqlite3_stmt *stmt, size_t variant)
+{
+    sql_bind_text(stmt, 1, w->d->info.node);
+    sql_bind_text(stmt, 2, w->d->info.ticket);
+    sql_bind_text(stmt, 3, w->d->info.mode);
+    sql_bind_text(stmt, 4, w->d->variants[variant].name);
+}
+
+static void next_series(struct writer *w, struct err *err)
+{
+    w->there = sql_step(w->s, w->series, err);
+    if (w->there <= 0)
+        return;
+    w->next_context = sql_int(w->series, 0, 0);
+    w->next_id = sql_int(w->series, 1, 0);
+}
+
+static int add_series(struct writer *w, const struct run_test *t, int64_t *id, struct err *err)
+{
+    bind_series(w, w->add_series, t->variant);
+    sql_bind_int(w->add_series, 5, t->context);
+    if (sql_run(w->s, w->add_series, err) != 0)
+        return -1;
+    *id = sqlite3_last_insert_rowid(w->s->db);
+    return 0;
+}
+
+/* The series of the next test: the last one's, one that is there, or a new one. */
+static int series_of(struct writer *w, const struct run_test *t, int64_t *id, struct err *err)
+{
+    bool same = w->variant == t->variant && w->context == t->context;
+    if (w->variant != t->variant) {
+        sqlite3_reset(w->series);
+        bind_series(w, w->series, t->variant);
+        w->variant = t->variant;
+        next_series(w, err);
+    }
+    while (w->there > 0 && w->next_context < t->context)
+        next_series(w, err);
+    if (w->there < 0)
+        return -1;
+    if (!same && w->there > 0 && w->next_context == t->context)
+        w->id = w->next_id;
+    else if (!same && add_series(w, t, &w->id, err) != 0)
+        return -1;
+    w->context = t->context;
+    *id = w->id;
+    return 0;
+}
+
+static void bind_measured(sqlite3_stmt *stmt, const struct run_test *t)
+{
+    sql_bind_num(stmt, 7, t->value[METRIC_PREFILL_S]);
+    sql_bind_num(stmt, 8, t->value[METRIC_WALL_S]);
+    sql_bind_num(stmt, 9, t->value[METRIC_MODEL_LOAD_S]);
+    sql_bind_num(stmt, 10, t->value[METRIC_TOKENIZE_S]);
+    sql_bind_num(stmt, 11, t->value[METRIC_DECODE_S]);
+    sql_bind_num(stmt, 12, t->value[METRIC_KERNEL_MS]);
+    sql_bind_num(stmt, 13, t->value[METRIC_TFLOPS]);
+    sql_bind_bytes(stmt, 14, t->vram_before);
+    sql_bind_bytes(stmt, 15, t->value[METRIC_VRAM_PEAK]);
+    sql_bind_bytes(stmt, 16, t->vram_after);
+    sql_bind_num(stmt, 17, t->vram_max_gap_ms);
+    sql_bind_bytes(stmt, 18, t->value[METRIC_RSS_PEAK]);
+    sql_bind_num(stmt, 19, t->cpu_user_s);
+    sql_bind_num(stmt, 20, t->cpu_system_s);
+}
+
+static int store_row(struct writer *w, const struct run_test *t, int64_t *id, struct err *err)
+{
+    sqlite3_stmt *stmt = w->add_test;
+    int64_t series = 0;
+    if (series_of(w, t, &series, err) != 0)
+        return -1;
+    const char *usual = w->d->variants[t->variant].attn_impl;
+    sql_bind_int(stmt, 1, w->run);
+    sql_bind_int(stmt, 2, series);
+    sql_bind_int(stmt, 3, t->repetition);
+    sql_bind_int_or_null(stmt, 4, t->index, RUN_UNKNOWN);
+    sql_bind_int(stmt, 5, t->warmup);
+    sql_bind_text(stmt, 6, status_name(t->status));
+    bind_measured(stmt, t);
+    sql_bind_num(stmt, 21, t->timeout_s);
+    sql_bind_int_or_null(stmt, 22, when_parse(t->started_at), WHEN_UNKNOWN);
+    sql_bind_int_or_null(stmt, 23, t->prompt_tokens, RUN_UNKNOWN);
+    sql_bind_int_or_null(stmt, 24, t->exit_code, RUN_UNKNOWN);
+    sql_bind_int_or_null(stmt, 25, t->signal, RUN_UNKNOWN);
+    sql_bind_int_or_null(stmt, 26, t->samples, RUN_UNKNOWN);
+    sql_bind_text_or_null(stmt, 27, strcmp(t->attn_impl, usual) == 0 ? "" : t->attn_impl);
+    sql_bind_text_or_null(stmt, 28, t->reason);
+    sql_bind_text_or_null(stmt, 29, t->host);
+    if (sql_run(w->s, stmt, err) != 0)
+        return -1;
+    *id = sqlite3_last_insert_rowid(w->s->db);
+    return 0;
+}
+
+static int store_test(struct writer *w, const struct draft_test *test, struct err *err)
+{
+    int64_t id;
+    if (store_row(w, &test->t, &id, err) != 0)
+        return -1;
+    if (test->packed) {
+        sql_bind_int(w->add_telemetry, 1, id);
+        sql_bind_int(w->add_telemetry, 2, test->packed_samples);
+        sqlite3_bind_blob64(w->add_telemetry, 3, test->packed, test->packed_len, SQLITE_STATIC);
+        if (sql_run(w->s, w->add_telemetry, err) != 0)
+            return -1;
+    }
+    for (size_t i = 0; i < test->n_extras; i++) {
+        sql_bind_text(w->add_quantity, 1, test->extras[i].name);
+        sql_bind_int(w->add_extra, 1, id);
+        sql_bind_text(w->add_extra, 2, test->extras[i].name);
+        sql_bind_num(w->add_extra, 3, test->extras[i].value);
+        if (sql_run(w->s, w->add_quantity, err) != 0 || sql_run(w->s, w->add_extra, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int draft_store(struct store *s, struct draft *d, int64_t reuse, int64_t *key, struct err *err)
+{
+    int64_t environment, document;
+    if (store_facts(s, d, &environment, err) != 0 || store_plan(s, d, &document, err) != 0 ||
+        store_run(s, d, reuse, environment, document, key, err) != 0 ||
+        store_variants(s, d, *key, err) != 0 || details_store(s, *key, &d->details, err) != 0)
+        return -1;
+    struct writer w = {.s = s, .d = d, .run = *key, .variant = d->n_variants};
+    int rc = writer_open(&w, err);
+    for (size_t i = 0; rc == 0 && i < d->n_tests; i++)
+        rc = store_test(&w, &d->tests[i], err);
+    sql_reset(&w.series);
+    return rc;
+}

@@ -1,0 +1,448 @@
+#include "results/ingest/import.h"
+
+#include "results/ingest/csv.h"
+#include "results/ingest/import_value.h"
+#include "results/ingest/maps.h"
+#include "results/ingest/pointer.h"
+#include "results/store/when.h"
+
+#include "common/base/json.h"
+#include "common/base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const size_t file_max = (size_t)256 << 20;
+
+const char *import_builtin_name(size_t i)
+{
+    return i < (size_t)maps_count ? maps[i].name : NULL;
+}
+
+static json_t *parse_map(const char *text, size_t len, const char *name, struct err *err)
+{
+    static const char *const keys[] = {"schema", "about", "input", "rows",   "run", "test",
+                                       "repeat", "skip",  "facts", "extras", NULL};
+    static const char *const run_keys[] = {"ticket", "tag", "node", "date", "started_at", "mode", NULL};
+    json_t *root = json_parse(text, len, name, err);
+    if (!root)
+        return NULL;
+    struct json_at at = json_root(root, name), run = json_member(&at, "run"), test = json_member(&at, "test");
+    const char *schema, *input, *rows;
+    int rc = json_keys(&at, keys, err) || json_get_str(&at, "schema", &schema, err) ||
+                     json_get_str(&at, "input", &input, err) || json_get_str(&at, "rows", &rows, err) ||
+                     (run.value && json_keys(&run, run_keys, err))
+                 ? -1
+                 : 0;
+    if (rc == 0 && strcmp(schema, "kernsweep.map/1") != 0)
+        rc = json_fail(&at, err, "schema is \"%.60s\", expected \"kernsweep.map/1\"", schema);
+    if (rc == 0 && strcmp(input, "json") != 0 && strcmp(input, "csv") != 0)
+        rc = json_fail(&at, err, "input is \"%.60s\", expected \"json\" or \"csv\"", input);
+    if (rc == 0 && (!json_is_object(test.value) || !json_object_get(test.value, "variant")))
+        rc = json_fail(&test, err, "expected an object that says at least what the variant is");
+    if (rc == 0)
+        return root;
+    json_decref(root);
+    return NULL;
+}
+
+const char *import_builtin_about(size_t i)
+{
+    /* The texts are ours and tested; the first "about" is the mapping's. */
+    static const char key[] = "\"about\": \"";
+    const char *about = i < (size_t)maps_count ? strstr(maps[i].text, key) : NULL;
+    return about ? about + sizeof key - 1 : NULL;
+}
+
+int import_map_load(struct import_map *m, const char *word, struct err *err)
+{
+    *m = (struct import_map){0};
+    snprintf(m->name, sizeof m->name, "%s", word);
+    for (int i = 0; i < maps_count; i++)
+        if (strcmp(maps[i].name, word) == 0) {
+            m->root = parse_map(maps[i].text, strlen(maps[i].text), word, err);
+            return m->root ? 0 : -1;
+        }
+    if (!fs_exists(word))
+        return err_set(err, ERR_INPUT,
+                       "%s: neither a mapping file nor one of the built-in mappings (--list shows them)",
+                       word);
+    struct buf text;
+    buf_init(&text, 1 << 20);
+    if (fs_read_file(word, text.max, &text, err) == 0)
+        m->root = parse_map(buf_str(&text), text.len, word, err);
+    buf_release(&text);
+    return m->root ? 0 : -1;
+}
+
+void import_map_release(struct import_map *m)
+{
+    json_decref(m->root);
+    m->root = NULL;
+}
+
+/* A JSON value, or one a line as an array. */
+static json_t *parse_json(const char *text, size_t len, const char *file, struct err *err)
+{
+    struct err ignored;
+    json_t *whole = json_parse(text, len, file, err);
+    if (whole)
+        return whole;
+    json_t *lines = json_array();
+    for (const char *p = text, *end = text + len; p < end;) {
+        const char *eol = memchr(p, '\n', (size_t)(end - p));
+        size_t n = eol ? (size_t)(eol - p) : (size_t)(end - p);
+        if (strspn(p, " \t\r") < n) {
+            json_t *value = json_parse(p, n, file, &ignored);
+            if (!value || json_array_append_new(lines, value) != 0) {
+                /* Neither way: what the whole-file parser said is the better message. */
+                json_decref(lines);
+                return NULL;
+            }
+        }
+        p += n + (eol != NULL);
+    }
+    return lines;
+}
+
+/* What is carried from row to row. */
+struct importing {
+    int64_t rows; /* so far */
+    const json_t *map;
+    const char *file;
+    json_t *root;
+    struct draft *d;
+};
+
+/* METRIC_TOK_PER_S is derived; the two of a build are none of a test's. */
+static bool is_measured(enum metric m)
+{
+    return m != METRIC_TOK_PER_S && m != METRIC_SCRATCH_BYTES && m != METRIC_VGPRS;
+}
+
+static int take_metrics(const struct import_scope *s, const json_t *test, struct run_test *t, struct err *err)
+{
+    for (int m = 0; m < METRIC_COUNT; m++) {
+        const struct metric_info *info = metric_info((enum metric)m);
+        char name[64];
+        snprintf(name, sizeof name, "test.%s", info->name);
+        const json_t *field = json_object_get(test, info->name);
+        if (is_measured((enum metric)m) && field &&
+            import_number(s, field, name, info->unit, &t->value[m], err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int take_extras(const struct import_scope *s, const json_t *extras, struct draft_test *t,
+                       struct err *err)
+{
+    const char *key;
+    json_t *field;
+    json_object_foreach((json_t *)(uintptr_t)extras, key, field)
+    {
+        double v;
+        char name[96];
+        snprintf(name, sizeof name, "extras.%.60s", key);
+        /* Kept as it is, or in the unit that "to" says. */
+        const char *to = json_string_value(json_object_get(field, "to"));
+        const char *unit = json_string_value(json_object_get(field, "unit"));
+        int rc = import_number(s, field, name, to ? to : unit ? unit : "", &v, err);
+        if (rc < 0 || (rc > 0 && draft_add_extra(t, key, v, err) != 0))
+            return -1;
+    }
+    return 0;
+}
+
+static int take_status(const struct import_scope *s, const json_t *test, struct run_test *t, struct err *err)
+{
+    char name[32] = "OK";
+    if (import_text(s, json_object_get(test, "status"), "test.status", name, sizeof name, err) < 0 ||
+        import_text(s, json_object_get(test, "reason"), "test.reason", t->reason, sizeof t->reason, err) < 0)
+        return -1;
+    if (status_from_name(name, &t->status))
+        return 0;
+    return err_set(err, ERR_INPUT, "%s: %s: \"%s\" is no status (mapping: test.status)", s->file, s->place,
+                   name);
+}
+
+/* Foreign benchmarks have names that ours may not have: what does not fit becomes '_', and what is too long
+ * ends in a hash, so that two that differ stay two. */
+static void make_name(char *text)
+{
+    char hex[SHA256_HEX_LEN + 1];
+    size_t len = strlen(text);
+    sha256_of(text, len, hex);
+    for (char *p = text; *p; p++)
+        if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
+              (p > text && strchr("._-", *p))))
+            *p = '_';
+    if (len > LIMIT_NAME)
+        snprintf(text + LIMIT_NAME - 9, 10, "_%.8s", hex);
+}
+
+static int take_place(const struct importing *im, const struct import_scope *s, const json_t *test,
+                      struct run_test *t, struct err *err)
+{
+    char variant[IMPORT_TEXT_MAX];
+    int64_t context = 0, repetition = RUN_UNKNOWN, warmup = 0;
+    int rc = import_text(s, json_object_get(test, "variant"), "test.variant", variant, sizeof variant, err);
+    if (rc <= 0 || !*variant)
+        return rc < 0 ? -1
+                      : err_set(err, ERR_INPUT, "%s: %s: says no variant (mapping: test.variant)", s->file,
+                                s->place);
+    make_name(variant);
+    if (import_integer(s, json_object_get(test, "context"), "test.context", 0, INT32_MAX, &context, err) <
+            0 ||
+        import_integer(s, json_object_get(test, "repetition"), "test.repetition", 0, INT32_MAX, &repetition,
+                       err) < 0 ||
+        import_integer(s, json_object_get(test, "warmup"), "test.warmup", 0, 1, &warmup, err) < 0 ||
+        import_text(s, json_object_get(test, "attn_impl"), "test.attn_impl", t->attn_impl,
+                    sizeof t->attn_impl, err) < 0)
+        return -1;
+    t->variant = draft_variant(im->d, variant);
+    if (t->variant == im->d->n_variants && !draft_add_variant(im->d, variant, err))
+        return -1;
+    t->context = (int)context;
+    t->repetition = (int)repetition;
+    t->warmup = warmup;
+    return 0;
+}
+
+static int take_one(struct importing *im, const struct import_scope *s, struct err *err)
+{
+    const json_t *test = json_object_get(im->map, "test");
+    struct draft_test *t = draft_add_test(im->d, err);
+    if (!t)
+        return -1;
+    t->t.index = (int)im->d->n_tests;
+    t->t.key = im->rows; /* no row of the store yet: which one of the file it came from */
+    if (take_place(im, s, test, &t->t, err) != 0 || take_status(s, test, &t->t, err) != 0)
+        return -1;
+    if (t->t.status == STATUS_OK && take_metrics(s, test, &t->t, err) != 0)
+        return -1;
+    return t->t.status == STATUS_OK ? take_extras(s, json_object_get(im->map, "extras"), t, err) : 0;
+}
+
+static int is_skipped(const struct importing *im, const struct import_scope *s, bool *skipped,
+                      struct err *err)
+{
+    size_t i;
+    const json_t *rules = json_object_get(im->map, "skip"), *rule;
+    *skipped = false;
+    json_array_foreach(rules, i, rule)
+    {
+        char text[IMPORT_TEXT_MAX];
+        const char *equals = json_string_value(json_object_get(rule, "equals"));
+        int rc = import_text(s, json_object_get(rule, "value"), "skip", text, sizeof text, err);
+        if (rc < 0)
+            return -1;
+        *skipped = *skipped || (rc > 0 && equals && strcmp(text, equals) == 0);
+    }
+    return 0;
+}
+
+/* A row, or each element of its "repeat" array. */
+static int take_row(json_t *row, json_t *parent, const char *place, void *arg, struct err *err)
+{
+    struct importing *im = arg;
+    struct import_scope s = {
+        .file = im->file, .place = place, .root = im->root, .parent = parent, .row = row};
+    const char *repeat = json_string_value(json_object_get(im->map, "repeat"));
+    bool skipped;
+    im->rows++;
+    if (is_skipped(im, &s, &skipped, err) != 0)
+        return -1;
+    json_t *elements = repeat ? pointer_find(row, repeat, 0) : NULL;
+    if (skipped)
+        return 0;
+    if (!json_is_array(elements))
+        return repeat && elements == NULL
+                   ? err_set(err, ERR_INPUT, "%s: %s%s: not there (mapping: repeat)", im->file, place, repeat)
+                   : take_one(im, &s, err);
+    for (s.index = 0; s.index < json_array_size(elements); s.index++) {
+        s.element = json_array_get(elements, s.index);
+        if (take_one(im, &s, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+struct numbered {
+    size_t test;
+    size_t variant;
+    int context;
+};
+
+static int by_cell(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+    if (x->variant != y->variant)
+        return x->variant < y->variant ? -1 : 1;
+    if (x->context != y->context)
+        return x->context < y->context ? -1 : 1;
+    return (x->test > y->test) - (x->test < y->test);
+}
+
+/* With "repeat", a row is a cell: two rows that became one differ in something that the mapping leaves out.
+ */
+static void warn_merged(struct draft *d, const struct run_test *a, const struct run_test *b)
+{
+    if (a->key != b->key)
+        draft_warn(d,
+                   "two rows are both %s at context %d, taken as repetitions: does the mapping's variant say "
+                   "enough?",
+                   d->variants[a->variant].name, a->context);
+}
+
+/* Repetitions that the file does not number count from 1 in its order. */
+static int number_repetitions(struct importing *im, struct err *err)
+{
+    struct draft *d = im->d;
+    bool row_is_cell = json_object_get(im->map, "repeat") != NULL;
+    struct numbered *order = calloc(d->n_tests + 1, sizeof *order);
+    if (!order)
+        return err_set(err, ERR_INTERNAL, "no memory for %zu tests", d->n_tests);
+    for (size_t i = 0; i < d->n_tests; i++)
+        order[i] = (struct numbered){i, d->tests[i].t.variant, d->tests[i].t.context};
+    qsort(order, d->n_tests, sizeof *order, by_cell);
+    int next = 1;
+    for (size_t i = 0; i < d->n_tests; i++) {
+        bool same = i && order[i].variant == order[i - 1].variant && order[i].context == order[i - 1].context;
+        next = same ? next + 1 : 1;
+        struct run_test *t = &d->tests[order[i].test].t;
+        if (t->repetition == RUN_UNKNOWN)
+            t->repetition = next;
+        if (same && row_is_cell)
+            warn_merged(d, &d->tests[order[i - 1].test].t, t);
+    }
+    free(order);
+    return 0;
+}
+
+static int take_facts(const struct import_scope *s, const json_t *facts, struct draft *d, struct err *err)
+{
+    const char *key;
+    json_t *field;
+    json_object_foreach((json_t *)(uintptr_t)facts, key, field)
+    {
+        char text[RUN_FACT_MAX], name[96];
+        snprintf(name, sizeof name, "facts.%.60s", key);
+        int rc = import_text(s, field, name, text, sizeof text, err);
+        if (rc < 0 || (rc > 0 && draft_add_fact(d, key, text, err) != 0))
+            return -1;
+    }
+    return 0;
+}
+
+/* The option, else what the mapping finds. */
+static int run_text(const struct import_scope *s, const json_t *run, const char *key, const char *option,
+                    char *out, size_t size, struct err *err)
+{
+    char name[64];
+    snprintf(name, sizeof name, "run.%s", key);
+    if (option) {
+        if (strlen(option) >= size)
+            return err_set(err, ERR_INPUT, "--%s: longer than %zu bytes", key, size - 1);
+        memcpy(out, option, strlen(option) + 1);
+        return 0;
+    }
+    return import_text(s, json_object_get(run, key), name, out, size, err) < 0 ? -1 : 0;
+}
+
+static int check_run(const struct run_info *r, const char *file, struct err *err)
+{
+    if (!*r->date)
+        return err_set(err, ERR_INPUT, "%s: does not say when it was measured: say it with --date", file);
+    if (!when_is_date(r->date))
+        return err_set(err, ERR_INPUT, "%s: date is \"%.20s\", expected a day as 2026-02-14", file, r->date);
+    if (!text_is_name(r->ticket) || (*r->tag && !text_is_name(r->tag)))
+        return err_set(err, ERR_INPUT, "%s: ticket or tag is no name: say them with --ticket and --tag",
+                       file);
+    if (strcmp(r->mode, "perf") != 0 && strcmp(r->mode, "debug") != 0)
+        return err_set(err, ERR_INPUT, "%s: mode is \"%s\", expected \"perf\" or \"debug\"", file, r->mode);
+    return 0;
+}
+
+static int take_run(const struct importing *im, const struct import_options *o, struct err *err)
+{
+    static const struct import_options none;
+    const json_t *run = json_object_get(im->map, "run");
+    struct run_info *r = &im->d->info;
+    struct import_scope s = {
+        .file = im->file, .place = "", .root = im->root, .parent = im->root, .row = im->root};
+    char date[64] = "", started[64] = "";
+    o = o ? o : &none;
+    snprintf(r->mode, sizeof r->mode, "perf");
+    snprintf(r->node, sizeof r->node, "unknown");
+    if (run_text(&s, run, "ticket", o->ticket, r->ticket, sizeof r->ticket, err) != 0 ||
+        run_text(&s, run, "tag", o->tag, r->tag, sizeof r->tag, err) != 0 ||
+        run_text(&s, run, "node", o->node, r->node, sizeof r->node, err) != 0 ||
+        run_text(&s, run, "mode", NULL, r->mode, sizeof r->mode, err) != 0 ||
+        run_text(&s, run, "date", o->date, date, sizeof date, err) != 0 ||
+        run_text(&s, run, "started_at", NULL, started, sizeof started, err) != 0 ||
+        take_facts(&s, json_object_get(im->map, "facts"), im->d, err) != 0)
+        return -1;
+    snprintf(r->date, sizeof r->date, "%.10s", date);
+    if (when_parse(started) != WHEN_UNKNOWN)
+        snprintf(r->started_at, sizeof r->started_at, "%.24s", started);
+    return check_run(r, im->file, err);
+}
+
+static void name_run(struct draft *d, const char *text, size_t len)
+{
+    struct run_info *r = &d->info;
+    snprintf(r->origin, sizeof r->origin, "import");
+    sha256_of(text, len, r->content_sha256);
+    snprintf(r->run_id, sizeof r->run_id, "%.4s%.2s%.2s-%.48s%s%.48s-%.6s", r->date, r->date + 5, r->date + 8,
+             r->ticket, *r->tag ? "_" : "", r->tag, r->content_sha256);
+}
+
+static int read_rows(struct importing *im, const struct import_options *options, struct err *err)
+{
+    const char *rows = json_string_value(json_object_get(im->map, "rows"));
+    if (take_run(im, options, err) != 0)
+        return -1;
+    if (pointer_each(im->root, rows, take_row, im, err) != 0)
+        return err_wrap(err, "%s", im->file);
+    if (im->d->n_tests == 0)
+        return err_set(err, ERR_INPUT, "%s: no row that the mapping takes (rows: %s)", im->file, rows);
+    return number_repetitions(im, err);
+}
+
+int import_read(const struct import_map *m, const char *path, const struct import_options *options,
+                struct draft *d, struct err *err)
+{
+    struct buf text;
+    struct importing im = {.map = m->root, .file = path, .d = d};
+    bool csv = strcmp(json_string_value(json_object_get(m->root, "input")), "csv") == 0;
+    buf_init(&text, file_max);
+    int rc = fs_read_file(path, file_max, &text, err);
+    if (rc == 0) {
+        im.root = csv ? csv_parse(buf_str(&text), text.len, path, err)
+                      : parse_json(buf_str(&text), text.len, path, err);
+        rc = im.root ? read_rows(&im, options, err) : -1;
+    }
+    if (rc == 0) {
+        name_run(d, buf_str(&text), text.len);
+        rc = draft_finish(d, err);
+    }
+    json_decref(im.root);
+    buf_release(&text);
+    return rc;
+}
+
+int import_file(struct store *s, const struct import_map *m, const char *path,
+                const struct import_options *options, struct ingest_result *out, struct err *err)
+{
+    struct draft d;
+    *out = (struct ingest_result){0};
+    draft_init(&d);
+    int rc = import_read(m, path, options, &d, err);
+    if (rc == 0)
+        rc = ingest_draft(s, &d, out, err);
+    draft_release(&d);
+    return rc;
+}

@@ -1,0 +1,151 @@
+#include "results/ingest/ingest.h"
+
+#include "results/ingest/draft.h"
+#include "results/ingest/source.h"
+#include "results/store/sql.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct stored {
+    int64_t key; /* 0: not there */
+    enum run_status status;
+    char content_sha256[SHA256_HEX_LEN + 1];
+};
+
+static int find_stored(struct store *s, const char *run_id, struct stored *out, struct err *err)
+{
+    char status[32];
+    *out = (struct stored){0};
+    SQL_KEPT stmt = sql_keep(s, "SELECT id, status, content_sha256 FROM run WHERE run_id = ?1", err);
+    if (!stmt)
+        return -1;
+    sql_bind_text(stmt, 1, run_id);
+    int rc = sql_step(s, stmt, err);
+    if (rc <= 0)
+        return rc;
+    out->key = sql_int(stmt, 0, 0);
+    sql_text(stmt, 1, status, sizeof status);
+    sql_text(stmt, 2, out->content_sha256, sizeof out->content_sha256);
+    return run_status_from_name(status, &out->status)
+               ? 0
+               : err_set(err, ERR_STORAGE, "%s: run %s has the unknown status %s", s->path, run_id, status);
+}
+
+/* 1: nothing to do. A complete run never changes; one that was not may have gone on. */
+static int decide(const struct stored *was, const struct run_info *now, struct err *err)
+{
+    if (!was->key)
+        return 0;
+    if (strcmp(was->content_sha256, now->content_sha256) == 0)
+        return 1;
+    if (was->status != RUN_COMPLETE)
+        return 0;
+    return err_set(
+        err, ERR_INPUT,
+        "run %s is stored already with other contents (%.12s there, %.12s here): a complete run never "
+        "changes; one of the two folders was edited",
+        now->run_id, was->content_sha256, now->content_sha256);
+}
+
+static int remove_stored(struct store *s, int64_t key, struct err *err)
+{
+    /* A baseline may hold the row that comes back in a moment under the same key. */
+    SQL_STMT stmt = sql_prepare(s, "DELETE FROM run WHERE id = ?1", err);
+    if (!stmt || sql_exec(s, "PRAGMA defer_foreign_keys = ON", err) != 0)
+        return -1;
+    sql_bind_int(stmt, 1, key);
+    return sql_run(s, stmt, err);
+}
+
+/* Inside the transaction, where no other process can come between the look and the writing. */
+static int store_locked(struct store *s, struct draft *d, struct ingest_result *out, struct err *err)
+{
+    struct stored was;
+    if (find_stored(s, d->info.run_id, &was, err) != 0)
+        return -1;
+    int rc = decide(&was, &d->info, err);
+    if (rc < 0)
+        return -1;
+    out->outcome = rc ? INGEST_ALREADY : was.key ? INGEST_REPLACED : INGEST_STORED;
+    out->key = was.key;
+    if (rc)
+        return 0;
+    if (was.key && remove_stored(s, was.key, err) != 0)
+        return -1;
+    return draft_store(s, d, was.key, &out->key, err);
+}
+
+static void fill_result(const struct draft *d, struct ingest_result *out)
+{
+    snprintf(out->run_id, sizeof out->run_id, "%s", d->info.run_id);
+    snprintf(out->warning, sizeof out->warning, "%s", d->warning);
+    out->warnings = d->warnings;
+    out->tests = (int)d->n_tests;
+}
+
+int ingest_draft(struct store *s, struct draft *d, struct ingest_result *out, struct err *err)
+{
+    if (sql_exec(s, "BEGIN IMMEDIATE", err) != 0)
+        return -1;
+    if (store_locked(s, d, out, err) != 0 || sql_exec(s, "COMMIT", err) != 0) {
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+        return -1;
+    }
+    fill_result(d, out);
+    return 0;
+}
+
+int ingest_draft_within(struct store *s, struct draft *d, struct ingest_result *out, struct err *err)
+{
+    if (sql_exec(s, "SAVEPOINT one", err) != 0)
+        return -1;
+    if (store_locked(s, d, out, err) != 0 || sql_exec(s, "RELEASE one", err) != 0) {
+        sqlite3_exec(s->db, "ROLLBACK TO one; RELEASE one", NULL, NULL, NULL);
+        return -1;
+    }
+    fill_result(d, out);
+    return 0;
+}
+
+int ingest_known(struct store *s, const struct run_info *info, struct ingest_result *out, struct err *err)
+{
+    struct stored was;
+    *out = (struct ingest_result){0};
+    if (find_stored(s, info->run_id, &was, err) != 0)
+        return -1;
+    int rc = decide(&was, info, err);
+    if (rc <= 0)
+        return rc;
+    out->outcome = INGEST_ALREADY;
+    out->key = was.key;
+    snprintf(out->run_id, sizeof out->run_id, "%s", info->run_id);
+    return 1;
+}
+
+static int read_and_store(struct store *s, struct source *f, struct ingest_result *out, struct err *err)
+{
+    struct draft d;
+    draft_init(&d);
+    int rc = source_read(f, &d, err);
+    if (rc == 0)
+        rc = ingest_draft(s, &d, out, err);
+    draft_release(&d);
+    return rc;
+}
+
+int ingest_bundle(struct store *s, const char *dir, const struct ingest_options *options,
+                  struct ingest_result *out, struct err *err)
+{
+    struct source f;
+    struct run_info info = {0};
+    *out = (struct ingest_result){0};
+    int rc = source_open(&f, dir, options, &info, err);
+    if (rc == 0)
+        rc = ingest_known(s, &info, out, err);
+    if (rc == 0)
+        rc = read_and_store(s, &f, out, err);
+    source_release(&f);
+    return rc < 0 ? -1 : 0;
+}

@@ -1,0 +1,257 @@
+#include "results/ingest/source.h"
+#include "results/store/sql.h"
+
+#include "common/base/clock.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Reading a folder takes several times as long as storing it: threads read, ahead of the caller by a few
+ * folders at most, and the caller stores in the order of the list. A night dirties a page of every cell's
+ * history, so that some nights make one transaction; each of them is there whole or not at all, and is told
+ * of when it is there. */
+enum { THREADS_MAX = 8, AHEAD = 4, BATCH = 16 };
+static const double batch_s = 0.2; /* others may want to write */
+
+/* One folder between its reader and the caller. */
+struct parcel {
+    bool ready;
+    bool known; /* in the store already: result says so, there is no draft */
+    bool failed;
+    struct draft draft;
+    struct ingest_result result;
+    struct err err;
+};
+
+struct reading {
+    struct store *store;
+    const char *const *dirs;
+    size_t count;
+    const struct ingest_options *options;
+    ingest_told_fn *told;
+    void *told_arg;
+    struct parcel *parcels; /* a ring: folder i lies in parcels[i % window] */
+    size_t window, ahead;
+    pthread_mutex_t lock;
+    pthread_cond_t moved; /* a parcel became ready, was stored, or was told of */
+    size_t next;          /* the folder that the next reader takes */
+    size_t stored;        /* folders whose drafts are gone */
+    size_t taken;         /* of those, the ones that were told of */
+    pthread_mutex_t store_lock;
+    bool open; /* a transaction; from here on the caller's alone */
+    double since;
+    bool lost; /* one came to nothing: what was found in the store meanwhile may have been of it */
+    struct err lost_err;
+};
+
+static int look_up(struct reading *r, const struct run_info *info, struct parcel *p)
+{
+    pthread_mutex_lock(&r->store_lock);
+    int rc = ingest_known(r->store, info, &p->result, &p->err);
+    pthread_mutex_unlock(&r->store_lock);
+    return rc;
+}
+
+static void read_folder(struct reading *r, const char *dir, struct parcel *p)
+{
+    struct source f;
+    struct run_info info = {0};
+    p->known = false;
+    p->err = (struct err){0};
+    p->result = (struct ingest_result){0};
+    draft_init(&p->draft);
+    int rc = source_open(&f, dir, r->options, &info, &p->err);
+    if (rc == 0)
+        rc = look_up(r, &info, p);
+    p->known = rc > 0;
+    if (rc == 0)
+        rc = source_read(&f, &p->draft, &p->err);
+    p->failed = rc < 0;
+    source_release(&f);
+}
+
+static void *read_folders(void *arg)
+{
+    struct reading *r = arg;
+    pthread_mutex_lock(&r->lock);
+    while (r->next < r->count) {
+        size_t i = r->next++;
+        while (i >= r->taken + r->window || i >= r->stored + r->ahead)
+            pthread_cond_wait(&r->moved, &r->lock);
+        pthread_mutex_unlock(&r->lock);
+        read_folder(r, r->dirs[i], &r->parcels[i % r->window]);
+        pthread_mutex_lock(&r->lock);
+        r->parcels[i % r->window].ready = true;
+        pthread_cond_broadcast(&r->moved);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return NULL;
+}
+
+static struct parcel *parcel_of(struct reading *r, size_t folder)
+{
+    return &r->parcels[folder % r->window];
+}
+
+static void fail_parcel(struct parcel *p, const struct err *err)
+{
+    if (p->failed)
+        return;
+    p->failed = true;
+    p->err = *err;
+}
+
+/* The transaction came to nothing, and so did all that waited for its end. */
+static void lose_batch(struct reading *r, const struct err *err)
+{
+    r->open = false;
+    r->lost = true;
+    r->lost_err = *err;
+    for (size_t i = r->taken; i < r->stored; i++)
+        fail_parcel(parcel_of(r, i), err);
+}
+
+static int begin_batch(struct reading *r, struct err *err)
+{
+    if (r->open)
+        return 0;
+    if (sql_exec(r->store, "BEGIN IMMEDIATE", err) != 0)
+        return -1;
+    r->open = true;
+    r->since = clock_mono_s();
+    return 0;
+}
+
+static void store_parcel(struct reading *r, struct parcel *p)
+{
+    pthread_mutex_lock(&r->store_lock);
+    if (p->known && r->lost)
+        fail_parcel(p, &r->lost_err);
+    if (!p->failed && !p->known)
+        p->failed = begin_batch(r, &p->err) != 0 ||
+                    ingest_draft_within(r->store, &p->draft, &p->result, &p->err) != 0;
+    if (r->open && sqlite3_get_autocommit(r->store->db))
+        lose_batch(r, &p->err);
+    pthread_mutex_unlock(&r->store_lock);
+    draft_release(&p->draft);
+}
+
+static void commit_batch(struct reading *r)
+{
+    struct err err = {0};
+    if (!r->open)
+        return;
+    pthread_mutex_lock(&r->store_lock);
+    if (sql_exec(r->store, "COMMIT", &err) != 0) {
+        sqlite3_exec(r->store->db, "ROLLBACK", NULL, NULL, NULL);
+        lose_batch(r, &err);
+    }
+    r->open = false;
+    pthread_mutex_unlock(&r->store_lock);
+}
+
+/* Commits, and only then tells of what was stored. */
+static void end_batch(struct reading *r)
+{
+    commit_batch(r);
+    for (size_t i = r->taken; i < r->stored; i++) {
+        struct parcel *p = parcel_of(r, i);
+        r->told(r->told_arg, r->dirs[i], p->failed ? NULL : &p->result, &p->err);
+    }
+    pthread_mutex_lock(&r->lock);
+    for (; r->taken < r->stored; r->taken++)
+        parcel_of(r, r->taken)->ready = false;
+    pthread_cond_broadcast(&r->moved);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static bool is_overdue(const struct reading *r)
+{
+    return r->open && clock_mono_s() >= r->since + batch_s;
+}
+
+/* Until the parcel is ready, or an open transaction is overdue. */
+static bool wait_for(struct reading *r, const struct parcel *p)
+{
+    double until = r->since + batch_s, whole = floor(until);
+    const struct timespec at = {(time_t)whole, (long)((until - whole) * 1e9)};
+    pthread_mutex_lock(&r->lock);
+    while (!p->ready && !is_overdue(r))
+        if (r->open)
+            pthread_cond_timedwait(&r->moved, &r->lock, &at);
+        else
+            pthread_cond_wait(&r->moved, &r->lock);
+    bool ready = p->ready;
+    pthread_mutex_unlock(&r->lock);
+    return ready;
+}
+
+static void store_folders(struct reading *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        struct parcel *p = parcel_of(r, i);
+        while (!wait_for(r, p))
+            end_batch(r);
+        store_parcel(r, p);
+        pthread_mutex_lock(&r->lock);
+        r->stored = i + 1;
+        pthread_cond_broadcast(&r->moved);
+        pthread_mutex_unlock(&r->lock);
+        if (!r->open || r->stored - r->taken == BATCH || is_overdue(r))
+            end_batch(r);
+    }
+    end_batch(r);
+}
+
+/* One more than there are cores: now and then one of them waits for the store. */
+static size_t wanted_threads(size_t folders)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t n = cores < 1 ? 1 : cores >= THREADS_MAX ? THREADS_MAX : (size_t)cores + 1;
+    return n < folders ? n : folders;
+}
+
+static int run_threads(struct reading *r, struct err *err)
+{
+    pthread_t threads[THREADS_MAX];
+    size_t wanted = wanted_threads(r->count), n = 0;
+    while (n < wanted && pthread_create(&threads[n], NULL, read_folders, r) == 0)
+        n++;
+    if (n > 0 || r->count == 0)
+        store_folders(r);
+    for (size_t i = 0; i < n; i++)
+        pthread_join(threads[i], NULL);
+    return n > 0 || r->count == 0 ? 0 : err_set(err, ERR_INTERNAL, "no thread to read the folders with");
+}
+
+int ingest_bundles(struct store *s, const char *const *dirs, size_t n, const struct ingest_options *options,
+                   ingest_told_fn *told, void *arg, struct err *err)
+{
+    size_t ahead = wanted_threads(n) + AHEAD;
+    struct reading r = {.store = s,
+                        .dirs = dirs,
+                        .count = n,
+                        .options = options,
+                        .told = told,
+                        .told_arg = arg,
+                        .window = ahead + BATCH,
+                        .ahead = ahead,
+                        .lock = PTHREAD_MUTEX_INITIALIZER,
+                        .store_lock = PTHREAD_MUTEX_INITIALIZER};
+    pthread_condattr_t monotonic;
+    r.parcels = calloc(r.window, sizeof *r.parcels);
+    if (!r.parcels)
+        return err_set(err, ERR_INTERNAL, "no memory to read %zu folders", n);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&r.moved, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    int rc = run_threads(&r, err);
+    free(r.parcels);
+    pthread_cond_destroy(&r.moved);
+    pthread_mutex_destroy(&r.store_lock);
+    pthread_mutex_destroy(&r.lock);
+    return rc;
+}

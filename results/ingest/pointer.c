@@ -1,0 +1,132 @@
+#include "results/ingest/pointer.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOKEN_MAX = 256, PLACE_MAX = 1024 };
+
+/* Takes the next token after a '/', unescaped. False at the end or when it is no pointer. */
+static bool next_token(const char **p, char *out)
+{
+    size_t n = 0;
+    if (**p != '/')
+        return false;
+    for (++*p; **p && **p != '/'; ++*p) {
+        char c = **p;
+        if (c == '~' && ((*p)[1] == '0' || (*p)[1] == '1'))
+            c = *++*p == '0' ? '~' : '/';
+        if (n + 1 == TOKEN_MAX)
+            return false;
+        out[n++] = c;
+    }
+    out[n] = '\0';
+    return true;
+}
+
+static bool has_text(const json_t *value, const char *text)
+{
+    char number[32];
+    if (json_is_string(value))
+        return strcmp(json_string_value(value), text) == 0;
+    if (!json_is_integer(value))
+        return false;
+    snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value));
+    return strcmp(number, text) == 0;
+}
+
+/* "[key=value]" */
+static json_t *select_element(const json_t *array, char *token)
+{
+    size_t i, len = strlen(token);
+    char *equals = strchr(token, '=');
+    json_t *element;
+    if (!equals || token[len - 1] != ']')
+        return NULL;
+    token[len - 1] = '\0';
+    *equals = '\0';
+    json_array_foreach(array, i, element)
+    {
+        if (has_text(json_object_get(element, token + 1), equals + 1))
+            return element;
+    }
+    return NULL;
+}
+
+static json_t *step(json_t *at, char *token, size_t index)
+{
+    if (json_is_object(at))
+        return json_object_get(at, token);
+    if (!json_is_array(at))
+        return NULL;
+    if (strcmp(token, "#") == 0)
+        return json_array_get(at, index);
+    if (token[0] == '[')
+        return select_element(at, token);
+    char *end;
+    unsigned long i = strtoul(token, &end, 10);
+    return *token && !*end ? json_array_get(at, i) : NULL;
+}
+
+json_t *pointer_find(json_t *root, const char *pointer, size_t index)
+{
+    char token[TOKEN_MAX];
+    json_t *at = root;
+    while (at && *pointer) {
+        if (!next_token(&pointer, token))
+            return NULL;
+        at = step(at, token, index);
+    }
+    return at;
+}
+
+struct each {
+    pointer_fn *fn;
+    void *arg;
+};
+
+static int each_from(const struct each *e, json_t *at, json_t *parent, const char *rest, const char *place,
+                     struct err *err);
+
+static int each_element(const struct each *e, json_t *array, json_t *parent, const char *rest,
+                        const char *place, struct err *err)
+{
+    size_t i;
+    json_t *element;
+    if (!json_is_array(array))
+        return err_set(err, ERR_INPUT, "%s: expected an array", *place ? place : "/");
+    json_array_foreach(array, i, element)
+    {
+        char there[PLACE_MAX];
+        snprintf(there, sizeof there, "%s/%zu", place, i);
+        if (each_from(e, element, *rest ? element : parent, rest, there, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int each_from(const struct each *e, json_t *at, json_t *parent, const char *rest, const char *place,
+                     struct err *err)
+{
+    char token[TOKEN_MAX], there[PLACE_MAX];
+    snprintf(there, sizeof there, "%s", place);
+    while (*rest) {
+        if (!next_token(&rest, token))
+            return err_set(err, ERR_INPUT, "%s: no JSON pointer", rest);
+        if (strcmp(token, "*") == 0)
+            return each_element(e, at, parent, rest, there, err);
+        size_t n = strlen(there);
+        snprintf(there + n, sizeof there - n, "/%s", token);
+        at = step(at, token, 0);
+        if (!at)
+            return err_set(err, ERR_INPUT, "%s: not there", there);
+    }
+    return e->fn(at, parent, there, e->arg, err);
+}
+
+int pointer_each(json_t *root, const char *pointer, pointer_fn *fn, void *arg, struct err *err)
+{
+    const struct each e = {fn, arg};
+    return each_from(&e, root, root, pointer, "", err);
+}

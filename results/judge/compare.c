@@ -1,0 +1,463 @@
+#include "results/judge/compare.h"
+
+#include "results/judge/judge.h"
+#include "results/judge/noise.h"
+#include "results/stats/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const verdict_names[VERDICT_COUNT] = {
+    [VERDICT_IMPROVED] = "improved",
+    [VERDICT_REGRESSED] = "regressed",
+    [VERDICT_UNCHANGED] = "unchanged",
+    [VERDICT_NOISY] = "noisy",
+    [VERDICT_NEW] = "new",
+    [VERDICT_MISSING] = "missing",
+    [VERDICT_BROKEN] = "broken",
+    [VERDICT_FIXED] = "fixed",
+};
+
+static const char *const method_names[METHOD_COUNT] = {
+    [METHOD_NONE] = "none",           [METHOD_EXACT] = "exact",
+    [METHOD_THRESHOLD] = "threshold", [METHOD_MANN_WHITNEY] = "mann-whitney",
+    [METHOD_BOOTSTRAP] = "bootstrap", [METHOD_ROBUST_Z] = "robust-z",
+};
+
+static const char *const confirmation_names[CONFIRM_COUNT] = {
+    [CONFIRM_NOT_ASKED] = "not-asked", [CONFIRM_STANDS] = "confirmed",    [CONFIRM_REFUTED] = "refuted",
+    [CONFIRM_NODE] = "node",           [CONFIRM_UNDECIDED] = "undecided",
+};
+
+const char *confirmation_name(enum confirmation c)
+{
+    return confirmation_names[c];
+}
+
+const char *verdict_name(enum verdict v)
+{
+    return verdict_names[v];
+}
+
+const char *compare_method_name(enum compare_method m)
+{
+    return method_names[m];
+}
+
+bool confirmation_from_name(const char *name, enum confirmation *out)
+{
+    for (int i = 0; i < CONFIRM_COUNT; i++)
+        if (strcmp(confirmation_names[i], name) == 0) {
+            *out = (enum confirmation)i;
+            return true;
+        }
+    return false;
+}
+
+struct compare_options compare_defaults(void)
+{
+    return (struct compare_options){
+        .regression = 0.05,
+        .improvement = 0.05,
+        .node_shift = 0.10,
+        .practical = 0.02,
+        .z_limit = 3.5,
+        .fdr = 0.05,
+        .history_min = 8,
+        .metric = METRIC_PREFILL_S,
+        .seed = 20260214,
+    };
+}
+
+/* What is passed along while one comparison is made. */
+struct comparing {
+    const struct run_data *base; /* may be NULL */
+    const struct run_data *now;
+    const struct history *history; /* may be NULL */
+    const struct compare_options *o;
+    struct comparison *out;
+    double *base_values; /* room for the largest cell */
+    double *now_values;
+};
+
+static bool measured_anywhere(const struct run_data *r, enum metric m)
+{
+    for (size_t i = 0; r && i < r->n_cells; i++)
+        if (r->cells[i].n[m] > 0)
+            return true;
+    return false;
+}
+
+/* Kernel benchmarks know no prefill, and other tools' runs perhaps only wall times. */
+static enum metric choose_primary(const struct comparing *c)
+{
+    const enum metric choices[] = {c->o->metric, METRIC_PREFILL_S, METRIC_KERNEL_MS, METRIC_WALL_S};
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+        if (measured_anywhere(c->now, choices[i]) || measured_anywhere(c->base, choices[i]))
+            return choices[i];
+    return c->o->metric;
+}
+
+static struct delta *add_delta(struct comparing *c, const char *variant, int context, enum metric m,
+                               struct err *err)
+{
+    struct comparison *out = c->out;
+    if ((out->count & (out->count - 1)) == 0) {
+        struct delta *deltas = realloc(out->deltas, (out->count ? 2 * out->count : 1) * sizeof *deltas);
+        if (!deltas) {
+            err_set(err, ERR_INTERNAL, "no memory for the comparison");
+            return NULL;
+        }
+        out->deltas = deltas;
+    }
+    struct delta *d = &out->deltas[out->count++];
+    *d = (struct delta){.context = context, .metric = m, .verdict = VERDICT_UNCHANGED, .method = METHOD_NONE};
+    snprintf(d->variant, sizeof d->variant, "%s", variant);
+    d->base_median = d->now_median = d->reference = d->ratio = d->factor = NAN;
+    d->threshold = d->noise_floor = d->between_runs = d->detectable = d->history_median = NAN;
+    d->z = d->p = d->p_adjusted = d->ratio_low = d->ratio_high = NAN;
+    return d;
+}
+
+static void describe_failure(struct delta *d, const struct cell *now, const char *before)
+{
+    int failed = now->counted - now->ok;
+    if (now->counted > 1)
+        snprintf(d->reason, sizeof d->reason, "%s %s (%d of %d repetitions)%s%.160s", before,
+                 status_name(now->status), failed, now->counted, *now->reason ? ": " : "", now->reason);
+    else
+        snprintf(d->reason, sizeof d->reason, "%s %s%s%.160s", before, status_name(now->status),
+                 *now->reason ? ": " : "", now->reason);
+}
+
+/* Where the nights before are all there is to compare with: only those in which the cell was OK are among
+ * them. */
+static bool broke_since(struct delta *d, const struct cell *now)
+{
+    if (now->status == STATUS_OK)
+        return false;
+    d->in_base = true;
+    d->verdict = VERDICT_BROKEN;
+    describe_failure(d, now, "was OK in nights before, now");
+    return true;
+}
+
+/* The verdicts that follow from which side has the cell and in which state; false when the values must speak.
+ */
+static bool judge_states(struct delta *d, const struct cell *base, const struct cell *now)
+{
+    bool base_ok = base && base->status == STATUS_OK, now_ok = now && now->status == STATUS_OK;
+    if (!now) {
+        d->verdict = VERDICT_MISSING;
+        snprintf(d->reason, sizeof d->reason, "was %s in the base, not measured now",
+                 status_name(base->status));
+    } else if (!base) {
+        d->verdict = VERDICT_NEW;
+        if (now_ok)
+            snprintf(d->reason, sizeof d->reason, "not in the base");
+        else
+            describe_failure(d, now, "not in the base, and");
+    } else if (base_ok && !now_ok) {
+        d->verdict = VERDICT_BROKEN;
+        describe_failure(d, now, "was OK, now");
+    } else if (!base_ok && now_ok) {
+        d->verdict = VERDICT_FIXED;
+        snprintf(d->reason, sizeof d->reason, "was %s, now OK", status_name(base->status));
+    } else if (!base_ok) {
+        d->verdict = VERDICT_UNCHANGED;
+        describe_failure(d, now, "not OK before, and still");
+    } else
+        return false;
+    return true;
+}
+
+static void set_sides(struct comparing *c, struct delta *d, const struct cell *base, const struct cell *now)
+{
+    d->in_base = base;
+    d->in_now = now;
+    d->base_status = base ? base->status : STATUS_OK;
+    d->now_status = now ? now->status : STATUS_OK;
+    snprintf(d->attn_impl, sizeof d->attn_impl, "%s", now ? now->attn_impl : base->attn_impl);
+    if (base) {
+        d->base_n = base->n[d->metric];
+        d->base_median = base->median[d->metric];
+    }
+    if (now) {
+        d->now_n = now->n[d->metric];
+        d->now_median = now->median[d->metric];
+    }
+    d->threshold = c->o->regression;
+}
+
+/* One metric of one cell. base and now are not both NULL. */
+static int compare_metric(struct comparing *c, const char *variant, int context, enum metric m,
+                          const struct cell *base, const struct cell *now, struct err *err)
+{
+    struct delta *d = add_delta(c, variant, context, m, err);
+    if (!d)
+        return -1;
+    set_sides(c, d, base, now);
+    const struct history_series *nights = c->history ? history_find(c->history, variant, context, m) : NULL;
+    bool from_nights = !c->base && nights && now;
+    if (from_nights ? broke_since(d, now) : judge_states(d, base, now))
+        return 0;
+    struct evidence e = {
+        .base = c->base_values,
+        .base_n = base ? run_data_values(c->base, base, m, c->base_values) : 0,
+        .now = c->now_values,
+        .now_n = run_data_values(c->now, now, m, c->now_values),
+        .history = nights,
+        .noise = noise_spread(c->o->noise, variant, context, m),
+    };
+    d->in_base = base || from_nights;
+    return judge_measure(&e, c->o, d, err);
+}
+
+static bool worth_showing(const struct comparing *c, enum metric m, const struct cell *base,
+                          const struct cell *now)
+{
+    if (m == c->out->primary)
+        return true;
+    if (!c->o->all_metrics || !now || now->status != STATUS_OK || now->n[m] == 0)
+        return false;
+    if (c->base)
+        return base && base->status == STATUS_OK && base->n[m] > 0;
+    return c->history && history_find(c->history, c->now->variants[now->variant].name, now->context, m);
+}
+
+static int compare_cell(struct comparing *c, const char *variant, int context, const struct cell *base,
+                        const struct cell *now, struct err *err)
+{
+    for (int m = 0; m < METRIC_COUNT; m++)
+        if (worth_showing(c, (enum metric)m, base, now) &&
+            compare_metric(c, variant, context, (enum metric)m, base, now, err) != 0)
+            return -1;
+    return 0;
+}
+
+/* The last night that any cell was measured in, as far as the order of storing tells. */
+static int64_t last_night(const struct history *h)
+{
+    int64_t last = 0;
+    for (size_t i = 0; i < h->count; i++) {
+        int64_t key = h->series[i].points[h->series[i].count - 1].run_key;
+        last = key > last ? key : last;
+    }
+    return last;
+}
+
+static int add_missing(struct comparing *c, const struct history_series *s, struct err *err)
+{
+    struct delta *d = add_delta(c, s->variant, s->context, s->metric, err);
+    if (!d)
+        return -1;
+    d->in_base = true;
+    d->history_n = (int)s->count;
+    d->threshold = c->o->regression;
+    d->verdict = VERDICT_MISSING;
+    snprintf(d->reason, sizeof d->reason, "was OK the night before, not measured now");
+    return 0;
+}
+
+/* What last night had and this run has not; older cells went out of the plan before. */
+static int add_missing_since_last_night(struct comparing *c, struct err *err)
+{
+    int64_t last = last_night(c->history);
+    for (size_t i = 0; i < c->history->count; i++) {
+        const struct history_series *s = &c->history->series[i];
+        if (s->metric == c->out->primary && s->points[s->count - 1].run_key == last &&
+            !run_data_cell(c->now, s->variant, s->context) && add_missing(c, s, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int add_missing_since_base(struct comparing *c, struct err *err)
+{
+    for (size_t i = 0; i < c->base->n_cells; i++) {
+        const struct cell *base = &c->base->cells[i];
+        const char *variant = c->base->variants[base->variant].name;
+        if (!run_data_cell(c->now, variant, base->context) &&
+            compare_cell(c, variant, base->context, base, NULL, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int compare_cells(struct comparing *c, struct err *err)
+{
+    for (size_t i = 0; i < c->now->n_cells; i++) {
+        const struct cell *now = &c->now->cells[i];
+        const char *variant = c->now->variants[now->variant].name;
+        const struct cell *base = c->base ? run_data_cell(c->base, variant, now->context) : NULL;
+        if (compare_cell(c, variant, now->context, base, now, err) != 0)
+            return -1;
+    }
+    if (c->base)
+        return add_missing_since_base(c, err);
+    return c->history ? add_missing_since_last_night(c, err) : 0;
+}
+
+/* False discoveries are controlled within a metric: the cells are what is many. */
+static int decide_metric(struct comparing *c, enum metric m, struct err *err)
+{
+    struct comparison *out = c->out;
+    double *p = malloc((2 * out->count + 1) * sizeof *p);
+    if (!p)
+        return err_set(err, ERR_INTERNAL, "no memory for the comparison");
+    double *adjusted = p + out->count;
+    size_t n = 0, tested = 0;
+    for (size_t i = 0; i < out->count; i++)
+        if (out->deltas[i].metric == m) {
+            p[n++] = out->deltas[i].p;
+            tested += isnan(out->deltas[i].p) ? 0 : 1;
+        }
+    stats_benjamini_hochberg(p, n, adjusted);
+    n = 0;
+    for (size_t i = 0; i < out->count; i++) {
+        struct delta *d = &out->deltas[i];
+        if (d->metric != m)
+            continue;
+        d->p_adjusted = adjusted[n++]; // NOLINT(clang-analyzer-core.uninitialized.Assign): as many as p
+        if (!*d->reason)
+            judge_decide(c->o, tested, d);
+        if (m == out->primary)
+            out->verdicts[d->verdict]++;
+    }
+    if (m == out->primary)
+        out->tested = tested;
+    free(p);
+    return 0;
+}
+
+static int add_fact(struct fact_list *out, const char *key, const char *base, const char *now,
+                    struct err *err)
+{
+    if (strcmp(base, now) == 0)
+        return 0;
+    struct fact_change *items = realloc(out->items, (out->count + 1) * sizeof *items);
+    if (!items)
+        return err_set(err, ERR_INTERNAL, "no memory for the comparison");
+    out->items = items;
+    struct fact_change *f = &items[out->count++];
+    snprintf(f->key, sizeof f->key, "%s", key);
+    snprintf(f->base, sizeof f->base, "%s", base);
+    snprintf(f->now, sizeof f->now, "%s", now);
+    return 0;
+}
+
+int compare_facts(const struct run_data *a, const struct run_data *b, struct fact_list *out, struct err *err)
+{
+    *out = (struct fact_list){0};
+    int rc = add_fact(out, "node", a->info.node, b->info.node, err) ||
+                     add_fact(out, "mode", a->info.mode, b->info.mode, err) ||
+                     add_fact(out, "source", a->info.source_sha256, b->info.source_sha256, err)
+                 ? -1
+                 : 0;
+    for (size_t i = 0, j = 0; rc == 0 && (i < a->n_facts || j < b->n_facts);) {
+        int order = i == a->n_facts ? 1 : j == b->n_facts ? -1 : strcmp(a->facts[i].key, b->facts[j].key);
+        const char *base = order <= 0 ? a->facts[i].value : "", *now = order >= 0 ? b->facts[j].value : "";
+        rc = add_fact(out, order <= 0 ? a->facts[i].key : b->facts[j].key, base, now, err);
+        i += order <= 0;
+        j += order >= 0;
+    }
+    if (rc != 0)
+        fact_list_release(out);
+    return rc;
+}
+
+void fact_list_release(struct fact_list *l)
+{
+    free(l->items);
+    *l = (struct fact_list){0};
+}
+
+static int make_room(struct comparing *c, struct err *err)
+{
+    size_t most = c->now->n_tests + (c->base ? c->base->n_tests : 0) + 1;
+    c->base_values = malloc(2 * most * sizeof *c->base_values);
+    if (!c->base_values)
+        return err_set(err, ERR_INTERNAL, "no memory for the comparison");
+    c->now_values = c->base_values + most;
+    return 0;
+}
+
+int compare_runs(const struct run_data *base, const struct run_data *now, const struct history *history,
+                 const struct compare_options *options, struct comparison *out, struct err *err)
+{
+    struct comparing c = {.base = base, .now = now, .history = history, .o = options, .out = out};
+    *out = (struct comparison){0};
+    snprintf(out->base_id, sizeof out->base_id, "%s", base ? base->info.run_id : "");
+    snprintf(out->now_id, sizeof out->now_id, "%s", now->info.run_id);
+    out->primary = choose_primary(&c);
+    int rc = make_room(&c, err);
+    if (rc == 0)
+        rc = compare_cells(&c, err);
+    for (int m = 0; rc == 0 && m < METRIC_COUNT; m++)
+        rc = decide_metric(&c, (enum metric)m, err);
+    struct fact_list facts = {0};
+    if (rc == 0 && base)
+        rc = compare_facts(base, now, &facts, err);
+    out->facts = facts.items;
+    out->n_facts = facts.count;
+    free(c.base_values);
+    if (rc != 0)
+        comparison_release(out);
+    return rc;
+}
+
+void comparison_release(struct comparison *c)
+{
+    free(c->deltas);
+    free(c->facts);
+    *c = (struct comparison){0};
+}
+
+bool comparison_regressed(const struct comparison *c)
+{
+    return c->verdicts[VERDICT_REGRESSED] + c->verdicts[VERDICT_BROKEN] + c->verdicts[VERDICT_MISSING] > 0;
+}
+
+/* Relative standard error of a cell's median; NaN below two values. */
+static double cell_error(const struct run_data *run, const struct cell *c, enum metric m)
+{
+    double *values = malloc((c->count + 1) * sizeof *values);
+    if (!values)
+        return NAN;
+    size_t n = run_data_values(run, c, m, values);
+    double error = n < 2 ? NAN : stats_sd(values, n) / sqrt((double)n) / c->median[m];
+    free(values);
+    return error;
+}
+
+struct variant_delta compare_pair(const struct run_data *run, size_t variant, size_t reference, int context,
+                                  enum metric m)
+{
+    struct variant_delta d = {variant, reference, context, NAN, NAN, NAN};
+    size_t other = run_data_counterpart(run, variant, reference);
+    if (other == run->n_variants)
+        return d;
+    d.reference = other;
+    const struct cell *now = run_data_cell(run, run->variants[variant].name, context);
+    const struct cell *base = run_data_cell(run, run->variants[other].name, context);
+    if (!now || !base || !(base->median[m] > 0) || !(now->median[m] > 0))
+        return d;
+    d.ratio = now->median[m] / base->median[m];
+    d.factor = metric_info(m)->lower_is_better ? 1 / d.ratio : d.ratio;
+    d.factor_error = d.factor * stats_ratio_error(cell_error(run, now, m), cell_error(run, base, m));
+    return d;
+}
+
+int compare_variants(const struct run_data *run, size_t reference, enum metric m, struct variant_delta **out,
+                     size_t *count, struct err *err)
+{
+    *count = 0;
+    *out = malloc((run->n_cells ? run->n_cells : 1) * sizeof **out);
+    if (!*out)
+        return err_set(err, ERR_INTERNAL, "no memory for the comparison");
+    for (size_t i = 0; i < run->n_cells; i++)
+        (*out)[(*count)++] = compare_pair(run, run->cells[i].variant, reference, run->cells[i].context, m);
+    return 0;
+}

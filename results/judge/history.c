@@ -1,0 +1,389 @@
+#include "results/judge/history.h"
+
+#include "results/stats/stats.h"
+#include "results/store/sql.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The runs that count, oldest first; looked up by key while the rows of a series pass. */
+struct eligible {
+    int64_t *keys; /* sorted */
+    size_t *rank;  /* rank[i]: the place in time of keys[i] */
+    size_t count;
+};
+
+static void eligible_release(struct eligible *e)
+{
+    free(e->keys);
+    free(e->rank);
+}
+
+struct dated {
+    int64_t key;
+    size_t rank;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    int64_t x = ((const struct dated *)a)->key, y = ((const struct dated *)b)->key;
+    return (x > y) - (x < y);
+}
+
+static int sort_eligible(struct eligible *e, struct dated *runs, size_t n, struct err *err)
+{
+    e->keys = calloc(n ? n : 1, sizeof *e->keys);
+    e->rank = calloc(n ? n : 1, sizeof *e->rank);
+    if (!e->keys || !e->rank)
+        return err_set(err, ERR_INTERNAL, "no memory for %zu nights", n);
+    for (size_t i = 0; i < n; i++)
+        runs[i].rank = n - 1 - i; /* they came newest first */
+    if (n)
+        qsort(runs, n, sizeof *runs, by_key);
+    for (size_t i = 0; i < n; i++) {
+        e->keys[i] = runs[i].key;
+        e->rank[i] = runs[i].rank;
+    }
+    e->count = n;
+    return 0;
+}
+
+static bool is_wanted(const struct history_options *o, int64_t key)
+{
+    if (o->without && key == o->without)
+        return false;
+    if (!o->only)
+        return true;
+    for (size_t i = 0; i < o->n_only; i++)
+        if (o->only[i] == key)
+            return true;
+    return false;
+}
+
+static int load_eligible(struct store *s, const struct history_options *o, struct eligible *out,
+                         struct err *err)
+{
+    *out = (struct eligible){0};
+    SQL_STMT stmt =
+        sql_prepare(s,
+                    "SELECT r.id FROM run r LEFT JOIN run b ON b.id = ?5"
+                    " WHERE r.node = ?1 AND r.ticket = ?2 AND r.mode = ?3 AND r.status = 'COMPLETE'"
+                    " AND CASE WHEN ?4 IS NULL THEN r.tag NOT IN (?7, ?8) ELSE r.tag = ?4 END"
+                    " AND (b.id IS NULL OR (r.ordered_at, r.id) < (b.ordered_at, b.id))"
+                    " ORDER BY r.ordered_at DESC, r.id DESC LIMIT ?6",
+                    err);
+    if (!stmt)
+        return -1;
+    sql_bind_text(stmt, 1, o->node);
+    sql_bind_text(stmt, 2, o->ticket);
+    sql_bind_text(stmt, 3, o->mode);
+    sql_bind_text(stmt, 4, o->tag);
+    sql_bind_int_or_null(stmt, 5, o->before, 0);
+    sql_bind_int(stmt, 6, o->nights ? (int64_t)o->nights : -1);
+    sql_bind_text(stmt, 7, RUN_TAG_CONFIRM);
+    sql_bind_text(stmt, 8, RUN_TAG_NOISE);
+    struct dated *runs = NULL;
+    size_t n = 0, cap = 0;
+    int rc;
+    while ((rc = sql_step(s, stmt, err)) > 0) {
+        if (n == cap) {
+            cap = cap ? 2 * cap : 64;
+            struct dated *grown = realloc(runs, cap * sizeof *grown);
+            if (!grown) {
+                rc = err_set(err, ERR_INTERNAL, "no memory for %zu nights", cap);
+                break;
+            }
+            runs = grown;
+        }
+        runs[n].key = sql_int(stmt, 0, 0);
+        n += is_wanted(o, runs[n].key);
+    }
+    if (rc == 0)
+        rc = sort_eligible(out, runs, n, err);
+    free(runs);
+    return rc;
+}
+
+static bool find_rank(const struct eligible *e, int64_t key, size_t *rank)
+{
+    size_t low = 0, high = e->count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (e->keys[mid] < key)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low == e->count || e->keys[low] != key)
+        return false;
+    *rank = e->rank[low];
+    return true;
+}
+
+/* The values of one night of one cell while its rows pass. */
+struct night {
+    int64_t run;
+    size_t rank;
+    bool counts;
+    double values[LIMIT_REPETITIONS];
+    size_t n;
+};
+
+struct ranked_point {
+    struct history_point point;
+    size_t rank;
+};
+
+/* One series that is being filled. */
+struct filling {
+    struct ranked_point *points;
+    size_t count;
+    size_t cap;
+};
+
+static int close_night(struct filling *f, struct night *night, struct err *err)
+{
+    if (night->counts && night->n > 0) {
+        if (f->count == f->cap) {
+            size_t cap = f->cap ? 2 * f->cap : 64;
+            struct ranked_point *points = realloc(f->points, cap * sizeof *points);
+            if (!points)
+                return err_set(err, ERR_INTERNAL, "no memory for %zu nights", cap);
+            f->points = points;
+            f->cap = cap;
+        }
+        f->points[f->count++] = (struct ranked_point){
+            {night->run, stats_median(night->values, night->n), (int)night->n}, night->rank};
+    }
+    night->n = 0;
+    return 0;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    size_t x = ((const struct ranked_point *)a)->rank, y = ((const struct ranked_point *)b)->rank;
+    return (x > y) - (x < y);
+}
+
+static int keep_series(struct history *h, const struct filling *f, const char *variant, int context,
+                       enum metric m, struct err *err)
+{
+    if (f->count == 0)
+        return 0;
+    struct history_series *series = realloc(h->series, (h->count + 1) * sizeof *series);
+    struct history_point *points = malloc(f->count * sizeof *points);
+    if (series)
+        h->series = series;
+    if (!series || !points) {
+        free(points);
+        return err_set(err, ERR_INTERNAL, "no memory for %zu nights", f->count);
+    }
+    qsort(f->points, f->count, sizeof *f->points, by_rank);
+    for (size_t i = 0; i < f->count; i++)
+        points[i] = f->points[i].point;
+    struct history_series *into = &series[h->count++];
+    *into = (struct history_series){.context = context, .metric = m, .points = points, .count = f->count};
+    snprintf(into->variant, sizeof into->variant, "%s", variant);
+    return 0;
+}
+
+#define OF_TEST(column)                                                                                      \
+    "SELECT run_id, " column                                                                                 \
+    " FROM test WHERE series_id = ?1 AND run_id BETWEEN ?2 AND ?3 AND status = 'OK' AND warmup = 0"          \
+    " ORDER BY run_id"
+#define OF_VARIANT(column)                                                                                   \
+    "SELECT t.run_id, v." column " FROM test t JOIN series c ON c.id = t.series_id"                          \
+    " JOIN variant v ON v.run_id = t.run_id AND v.name = c.variant"                                          \
+    " WHERE t.series_id = ?1 AND t.run_id BETWEEN ?2 AND ?3 AND t.status = 'OK' AND t.warmup = 0"            \
+    " ORDER BY t.run_id"
+
+/* What is read of a test, and how: of the runs from the first to the last that count, which is far less than
+ * all when they were stored night by night. prefill_s alone comes from an index. */
+static const char *metric_query(enum metric m)
+{
+    switch (m) {
+    case METRIC_PREFILL_S:
+    case METRIC_TOK_PER_S:
+        return OF_TEST("prefill_s");
+    case METRIC_WALL_S:
+        return OF_TEST("wall_s");
+    case METRIC_MODEL_LOAD_S:
+        return OF_TEST("model_load_s");
+    case METRIC_TOKENIZE_S:
+        return OF_TEST("tokenize_s");
+    case METRIC_DECODE_S:
+        return OF_TEST("decode_s");
+    case METRIC_VRAM_PEAK:
+        return OF_TEST("vram_peak");
+    case METRIC_RSS_PEAK:
+        return OF_TEST("rss_peak");
+    case METRIC_KERNEL_MS:
+        return OF_TEST("kernel_ms");
+    case METRIC_TFLOPS:
+        return OF_TEST("tflops");
+    case METRIC_SCRATCH_BYTES:
+        return OF_VARIANT("scratch_bytes");
+    case METRIC_VGPRS:
+        return OF_VARIANT("vgprs");
+    case METRIC_COUNT:
+        break;
+    }
+    return NULL;
+}
+
+static double derive(enum metric m, double v, int context)
+{
+    return m == METRIC_TOK_PER_S ? context / v : v;
+}
+
+struct scan {
+    struct store *s;
+    const struct eligible *runs;
+    struct night *night;
+    struct filling fill;
+    bool *seen; /* by rank: nights that contributed */
+};
+
+/* Rows of one series come ordered by run. */
+static int scan_series(struct scan *c, sqlite3_stmt *stmt, int64_t series, int context, enum metric m,
+                       struct err *err)
+{
+    struct night *night = c->night;
+    int rc;
+    *night = (struct night){.run = -1};
+    c->fill.count = 0;
+    sql_bind_int(stmt, 1, series);
+    sql_bind_int(stmt, 2, c->runs->keys[0]);
+    sql_bind_int(stmt, 3, c->runs->keys[c->runs->count - 1]);
+    while ((rc = sql_step(c->s, stmt, err)) > 0) {
+        int64_t run = sql_int(stmt, 0, 0);
+        double v = derive(m, sql_num(stmt, 1), context);
+        if (run != night->run) {
+            if (close_night(&c->fill, night, err) != 0)
+                return -1;
+            night->run = run;
+            night->counts = find_rank(c->runs, run, &night->rank);
+        }
+        if (night->counts && !isnan(v) && night->n < LIMIT_REPETITIONS)
+            night->values[night->n++] = v;
+    }
+    if (rc == 0)
+        rc = close_night(&c->fill, night, err);
+    for (size_t i = 0; i < c->fill.count; i++)
+        c->seen[c->fill.points[i].rank] = true;
+    return rc;
+}
+
+static int scan_metric(struct scan *c, sqlite3_stmt *list, enum metric m, struct history *out,
+                       struct err *err)
+{
+    char variant[RUN_NAME_MAX];
+    SQL_STMT stmt = sql_prepare(c->s, metric_query(m), err);
+    if (!stmt)
+        return -1;
+    int rc;
+    while ((rc = sql_step(c->s, list, err)) > 0) {
+        int context = (int)sql_int(list, 2, 0);
+        sql_text(list, 1, variant, sizeof variant);
+        rc = scan_series(c, stmt, sql_int(list, 0, 0), context, m, err);
+        if (rc == 0)
+            rc = keep_series(out, &c->fill, variant, context, m, err);
+        if (rc != 0)
+            break;
+    }
+    sqlite3_reset(list);
+    return rc;
+}
+
+static int scan_all(struct scan *c, const struct history_options *o, struct history *out, struct err *err)
+{
+    SQL_STMT list =
+        sql_prepare(c->s,
+                    "SELECT id, variant, context_len FROM series WHERE node = ?1 AND ticket = ?2"
+                    " AND mode = ?3 AND (?4 IS NULL OR variant = ?4) AND (?5 IS NULL OR context_len = ?5)"
+                    " ORDER BY variant, context_len",
+                    err);
+    if (!list)
+        return -1;
+    sql_bind_text(list, 1, o->node);
+    sql_bind_text(list, 2, o->ticket);
+    sql_bind_text(list, 3, o->mode);
+    sql_bind_text(list, 4, o->variant);
+    sql_bind_int_or_null(list, 5, o->context, 0);
+    if (!o->all_metrics)
+        return scan_metric(c, list, o->metric, out, err);
+    for (int m = 0; m < METRIC_COUNT; m++)
+        if (scan_metric(c, list, (enum metric)m, out, err) != 0)
+            return -1;
+    return 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct history_series *x = a, *y = b;
+    int names = strcmp(x->variant, y->variant);
+    if (names)
+        return names;
+    if (x->context != y->context)
+        return x->context < y->context ? -1 : 1;
+    return (x->metric > y->metric) - (x->metric < y->metric);
+}
+
+int history_load(struct store *s, const struct history_options *o, struct history *out, struct err *err)
+{
+    struct eligible runs;
+    *out = (struct history){0};
+    int rc = load_eligible(s, o, &runs, err);
+    struct scan c = {.s = s, .runs = &runs};
+    c.night = malloc(sizeof *c.night);
+    c.seen = calloc(runs.count ? runs.count : 1, sizeof *c.seen);
+    if (rc == 0 && (!c.night || !c.seen))
+        rc = err_set(err, ERR_INTERNAL, "no memory for the history");
+    if (rc == 0 && runs.count)
+        rc = scan_all(&c, o, out, err);
+    for (size_t i = 0; rc == 0 && i < runs.count; i++)
+        out->nights += c.seen[i];
+    if (rc == 0 && out->count)
+        qsort(out->series, out->count, sizeof *out->series, by_place);
+    free(c.night);
+    free(c.seen);
+    free(c.fill.points);
+    eligible_release(&runs);
+    if (rc != 0)
+        history_release(out);
+    return rc;
+}
+
+int history_for_run(struct store *s, const struct run_info *run, enum metric metric, bool all_metrics,
+                    struct history *out, struct err *err)
+{
+    const struct history_options o = {
+        .node = run->node,
+        .ticket = run->ticket,
+        .mode = run->mode,
+        .tag = run->tag,
+        .before = run->key,
+        .nights = HISTORY_NIGHTS_DEFAULT,
+        .metric = metric,
+        .all_metrics = all_metrics,
+    };
+    return history_load(s, &o, out, err);
+}
+
+void history_release(struct history *h)
+{
+    for (size_t i = 0; i < h->count; i++)
+        free(h->series[i].points);
+    free(h->series);
+    *h = (struct history){0};
+}
+
+const struct history_series *history_find(const struct history *h, const char *variant, int context,
+                                          enum metric m)
+{
+    struct history_series key = {.context = context, .metric = m};
+    snprintf(key.variant, sizeof key.variant, "%s", variant);
+    return h->count ? bsearch(&key, h->series, h->count, sizeof key, by_place) : NULL;
+}

@@ -1,0 +1,58 @@
+#include "results/judge/compare.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Appends the tests of one variant of `run` as those of the last variant of `out`. */
+static void take_tests(const struct run_data *run, size_t variant, struct run_data *out)
+{
+    for (size_t i = 0; i < run->n_tests; i++)
+        if (run->tests[i].variant == variant) {
+            struct run_test *t = &out->tests[out->n_tests++];
+            *t = run->tests[i];
+            t->variant = out->n_variants - 1;
+        }
+}
+
+/* A run of all variants that have one to be set against; with its measurements in their place when
+ * `as_reference`. */
+static int make_side(const struct run_data *run, size_t reference, bool as_reference, struct run_data *out,
+                     struct err *err)
+{
+    *out = (struct run_data){.info = run->info};
+    size_t tests = run->n_tests * (as_reference ? run->n_variants : 1);
+    out->variants = calloc(run->n_variants + 1, sizeof *out->variants);
+    out->tests = calloc(tests + 1, sizeof *out->tests);
+    if (!out->variants || !out->tests)
+        return err_set(err, ERR_INTERNAL, "no memory for the comparison");
+    for (size_t i = 0; i < run->n_variants; i++) {
+        size_t other = run_data_counterpart(run, i, reference);
+        if (i == other || other == run->n_variants)
+            continue;
+        struct run_variant *v = &out->variants[out->n_variants++];
+        *v = run->variants[as_reference ? other : i];
+        memcpy(v->name, run->variants[i].name, sizeof v->name);
+        take_tests(run, as_reference ? other : i, out);
+    }
+    return run_data_make_cells(out, err);
+}
+
+int compare_within(const struct run_data *run, size_t reference, const struct compare_options *options,
+                   struct comparison *out, struct err *err)
+{
+    struct run_data base, now = {0};
+    struct compare_options o = *options;
+    o.same_session = true;
+    o.history_is_base = false;
+    int rc = make_side(run, reference, true, &base, err);
+    if (rc == 0)
+        rc = make_side(run, reference, false, &now, err);
+    if (rc == 0)
+        rc = compare_runs(&base, &now, NULL, &o, out, err);
+    if (rc == 0)
+        snprintf(out->base_id, sizeof out->base_id, "%s", run->variants[reference].name);
+    run_data_release(&base);
+    run_data_release(&now);
+    return rc;
+}

@@ -1,0 +1,136 @@
+#include "results/query/against.h"
+
+#include "results/store/baseline.h"
+#include "results/store/sql.h"
+
+#include <stdlib.h>
+
+/* The history is loaded for one metric: the one that the run has, as compare chooses it. */
+static int choose_metric(struct store *s, const struct run_info *now, enum metric *m, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(s,
+                                "SELECT count(prefill_s), count(kernel_ms), count(wall_s) FROM test"
+                                " WHERE run_id = ?1 AND status = 'OK' AND warmup = 0",
+                                err);
+    if (!stmt)
+        return -1;
+    sql_bind_int(stmt, 1, now->key);
+    if (sql_step(s, stmt, err) != 1)
+        return -1;
+    if (*m != METRIC_PREFILL_S || sql_int(stmt, 0, 0) > 0)
+        return 0;
+    if (sql_int(stmt, 1, 0) > 0)
+        *m = METRIC_KERNEL_MS;
+    else if (sql_int(stmt, 2, 0) > 0)
+        *m = METRIC_WALL_S;
+    return 0;
+}
+
+static int start(struct store *s, const struct run_info *now, const struct compare_options *options,
+                 struct against *out, struct err *err)
+{
+    *out = (struct against){.options = *options};
+    if (choose_metric(s, now, &out->options.metric, err) != 0 || noise_load(s, now, &out->noise, err) != 0)
+        return -1;
+    out->options.noise = &out->noise;
+    return 0;
+}
+
+static int load_base(struct store *s, const struct run_info *now, int64_t key, struct against *out,
+                     struct err *err)
+{
+    if (run_data_load(s, key, &out->base, err) != 0)
+        return -1;
+    out->has_base = true;
+    return confirm_load(s, now->key, key, &out->outcomes, err);
+}
+
+static int nights_before(struct store *s, const struct run_info *now, struct against *out, struct err *err)
+{
+    return history_for_run(s, now, out->options.metric, out->options.all_metrics, &out->history, err);
+}
+
+static int finish(struct against *out, int rc)
+{
+    if (rc != 0)
+        against_release(out);
+    return rc;
+}
+
+int against_run(struct store *s, const struct run_info *now, int64_t base_key,
+                const struct compare_options *options, struct against *out, struct err *err)
+{
+    int rc = start(s, now, options, out, err);
+    if (rc == 0)
+        rc = load_base(s, now, base_key, out, err);
+    if (rc == 0)
+        rc = nights_before(s, now, out, err);
+    return finish(out, rc);
+}
+
+/* The nights that a baseline of several runs holds, without the run that is judged. */
+static int baseline_nights(struct store *s, const struct run_info *now, const struct baseline *b,
+                           struct against *out, struct err *err)
+{
+    int64_t *keys;
+    size_t n;
+    if (baseline_runs(s, b, &keys, &n, err) != 0)
+        return -1;
+    const struct history_options o = {
+        .node = now->node,
+        .ticket = now->ticket,
+        .mode = now->mode,
+        .only = keys,
+        .n_only = n,
+        .without = now->key,
+        .metric = out->options.metric,
+        .all_metrics = out->options.all_metrics,
+    };
+    int rc = history_load(s, &o, &out->history, err);
+    free(keys);
+    return rc;
+}
+
+int against_baseline(struct store *s, const struct run_info *now, const char *name,
+                     const struct compare_options *options, struct against *out, struct err *err)
+{
+    struct baseline b;
+    int rc = start(s, now, options, out, err);
+    if (rc == 0)
+        rc = baseline_resolve(s, name, now, &b, err);
+    if (rc == 0)
+        rc = load_base(s, now, b.key, out, err);
+    if (rc == 0) {
+        out->options.history_is_base = (size_t)b.runs >= out->options.history_min;
+        rc = out->options.history_is_base ? baseline_nights(s, now, &b, out, err)
+                                          : nights_before(s, now, out, err);
+    }
+    return finish(out, rc);
+}
+
+int against_nights(struct store *s, const struct run_info *now, const struct compare_options *options,
+                   struct against *out, struct err *err)
+{
+    int rc = start(s, now, options, out, err);
+    if (rc == 0)
+        rc = nights_before(s, now, out, err);
+    return finish(out, rc);
+}
+
+int against_compare(const struct against *a, const struct run_data *now, struct comparison *out,
+                    struct err *err)
+{
+    if (compare_runs(a->has_base ? &a->base : NULL, now, &a->history, &a->options, out, err) != 0)
+        return -1;
+    confirm_apply(&a->outcomes, out);
+    return 0;
+}
+
+void against_release(struct against *a)
+{
+    run_data_release(&a->base);
+    history_release(&a->history);
+    noise_release(&a->noise);
+    outcome_list_release(&a->outcomes);
+    a->has_base = false;
+}

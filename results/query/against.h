@@ -1,0 +1,36 @@
+/* against: a stored run and everything in the store that judges it: the base's run, the nights before, the
+ * noise that an A/A sweep found, and the options that follow from which of these there are.
+ *
+ * What `compare`, `run` and reports share, so that one run gets one verdict wherever it is asked for. A
+ * baseline of enough runs is its own history. The owner calls against_release(); nothing in it outlives the
+ * run it was made for.
+ */
+#ifndef KERNSWEEP_RESULTS_QUERY_AGAINST_H
+#define KERNSWEEP_RESULTS_QUERY_AGAINST_H
+
+#include "results/judge/compare.h"
+#include "results/judge/confirm.h"
+#include "results/judge/noise.h"
+
+struct against {
+    bool has_base;
+    struct run_data base;
+    struct history history;
+    struct noise noise;
+    struct outcome_list outcomes;   /* what confirming said of these two runs */
+    struct compare_options options; /* options.noise points into this struct: it must not be moved */
+};
+
+/* The base is a run, a baseline of that name for now's node and plan, or only the nights before. */
+int against_run(struct store *s, const struct run_info *now, int64_t base_key,
+                const struct compare_options *options, struct against *out, struct err *err);
+int against_baseline(struct store *s, const struct run_info *now, const char *name,
+                     const struct compare_options *options, struct against *out, struct err *err);
+int against_nights(struct store *s, const struct run_info *now, const struct compare_options *options,
+                   struct against *out, struct err *err);
+
+int against_compare(const struct against *a, const struct run_data *now, struct comparison *out,
+                    struct err *err);
+void against_release(struct against *a);
+
+#endif

@@ -1,0 +1,303 @@
+#include "results/query/export.h"
+
+#include "results/store/sql.h"
+
+#include "common/base/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROW_MAX = 64 << 20 };
+
+static const char *const format_names[EXPORT_FORMAT_COUNT] = {
+    [EXPORT_CSV] = "csv", [EXPORT_JSON] = "json", [EXPORT_JSONL] = "jsonl", [EXPORT_SQL] = "sql"};
+
+bool export_format_from_name(const char *name, enum export_format *out)
+{
+    for (int i = 0; i < EXPORT_FORMAT_COUNT; i++)
+        if (strcmp(format_names[i], name) == 0) {
+            *out = (enum export_format)i;
+            return true;
+        }
+    return false;
+}
+
+/* Doubles as short as they can be without changing. */
+static void put_real(struct buf *out, double v)
+{
+    char text[32];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, v);
+        if (strtod(text, NULL) == v)
+            break;
+    }
+    buf_puts(out, text);
+}
+
+static void csv_text(struct buf *out, const char *s)
+{
+    if (!strpbrk(s, ",\"\r\n")) {
+        buf_puts(out, s);
+        return;
+    }
+    buf_putc(out, '"');
+    for (; *s; s++) {
+        if (*s == '"')
+            buf_putc(out, '"');
+        buf_putc(out, *s);
+    }
+    buf_putc(out, '"');
+}
+
+static void csv_header(sqlite3_stmt *stmt, struct buf *out)
+{
+    for (int i = 0; i < sqlite3_column_count(stmt); i++)
+        buf_printf(out, "%s%s", i ? "," : "", sqlite3_column_name(stmt, i));
+    buf_putc(out, '\n');
+}
+
+static int csv_row(sqlite3_stmt *stmt, struct buf *out)
+{
+    for (int i = 0; i < sqlite3_column_count(stmt); i++) {
+        if (i)
+            buf_putc(out, ',');
+        switch (sqlite3_column_type(stmt, i)) {
+        case SQLITE_NULL:
+            break;
+        case SQLITE_FLOAT:
+            put_real(out, sqlite3_column_double(stmt, i));
+            break;
+        default: /* integers and texts alike; SQLite's types are no enum */
+            csv_text(out, (const char *)sqlite3_column_text(stmt, i));
+            break;
+        }
+    }
+    return 0;
+}
+
+static json_t *json_value(sqlite3_stmt *stmt, int i)
+{
+    switch (sqlite3_column_type(stmt, i)) {
+    case SQLITE_INTEGER:
+        return json_integer(sqlite3_column_int64(stmt, i));
+    case SQLITE_FLOAT:
+        return json_real(sqlite3_column_double(stmt, i));
+    case SQLITE_TEXT:
+        return json_string((const char *)sqlite3_column_text(stmt, i));
+    default:
+        return json_null();
+    }
+}
+
+static int json_row(sqlite3_stmt *stmt, struct buf *out, struct err *err)
+{
+    json_t *row = json_object();
+    for (int i = 0; row && i < sqlite3_column_count(stmt); i++)
+        json_object_set_new(row, sqlite3_column_name(stmt, i), json_value(stmt, i));
+    int rc = json_encode(row, out, err);
+    json_decref(row);
+    return rc;
+}
+
+static int flush(struct buf *row, export_sink *sink, void *arg, struct err *err)
+{
+    if (!buf_ok(row))
+        return err_set(err, ERR_INTERNAL, "no memory for a row, or one of more than %d bytes", ROW_MAX);
+    int rc = sink(arg, buf_str(row), row->len, err);
+    buf_clear(row);
+    return rc;
+}
+
+int export_tests(struct store *s, int64_t run_key, enum export_format format, export_sink *sink, void *arg,
+                 struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(
+        s,
+        "SELECT r.run_id, r.ticket, r.tag, r.date, r.node, r.mode, r.status AS run_status, r.source_sha256,"
+        " c.variant, coalesce(t.attn_impl, v.attn_impl) AS attn_impl, c.context_len, t.repetition, "
+        "t.test_index,"
+        " t.warmup, t.status, t.prefill_s, c.context_len / t.prefill_s AS tok_per_s, t.wall_s, "
+        "t.model_load_s,"
+        " t.tokenize_s, t.decode_s, t.kernel_ms, t.tflops, t.vram_before, t.vram_peak, t.vram_after, "
+        "t.rss_peak,"
+        " t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.prompt_tokens, t.exit_code, t.signal, "
+        "v.scratch_bytes, v.vgprs,"
+        " t.reason FROM run r JOIN test t ON t.run_id = r.id JOIN series c ON c.id = t.series_id"
+        " JOIN variant v ON v.run_id = r.id AND v.name = c.variant WHERE (?1 IS NULL OR r.id = ?1)"
+        " ORDER BY r.ordered_at, r.id, v.position, c.context_len, t.repetition",
+        err);
+    if (!stmt)
+        return -1;
+    sql_bind_int_or_null(stmt, 1, run_key, 0);
+    struct buf row;
+    buf_init(&row, ROW_MAX);
+    if (format == EXPORT_CSV)
+        csv_header(stmt, &row);
+    if (format == EXPORT_JSON)
+        buf_puts(&row, "[\n");
+    int rc = flush(&row, sink, arg, err);
+    bool first = true;
+    while (rc == 0 && (rc = sql_step(s, stmt, err)) > 0) {
+        if (format == EXPORT_JSON && !first)
+            buf_puts(&row, ",\n");
+        first = false;
+        rc = format == EXPORT_CSV ? csv_row(stmt, &row) : json_row(stmt, &row, err);
+        if (format != EXPORT_JSON)
+            buf_putc(&row, '\n');
+        if (rc == 0)
+            rc = flush(&row, sink, arg, err);
+    }
+    if (rc == 0 && format == EXPORT_JSON)
+        rc = sink(arg, first ? "]\n" : "\n]\n", first ? 2 : 3, err);
+    buf_release(&row);
+    return rc;
+}
+
+/* A literal as SQLite's own quote() writes it, but with all digits of a double. */
+static void sql_value(sqlite3_stmt *stmt, int i, struct buf *out)
+{
+    const char *text;
+    const unsigned char *blob;
+    switch (sqlite3_column_type(stmt, i)) {
+    case SQLITE_NULL:
+        buf_puts(out, "NULL");
+        return;
+    case SQLITE_INTEGER:
+        buf_puts(out, (const char *)sqlite3_column_text(stmt, i));
+        return;
+    case SQLITE_FLOAT:
+        put_real(out, sqlite3_column_double(stmt, i));
+        return;
+    case SQLITE_TEXT:
+        buf_putc(out, '\'');
+        for (text = (const char *)sqlite3_column_text(stmt, i); *text; text++)
+            buf_puts(out, *text == '\'' ? "''" : (const char[]){*text, '\0'});
+        buf_putc(out, '\'');
+        return;
+    default:
+        blob = sqlite3_column_blob(stmt, i);
+        buf_puts(out, "X'");
+        for (int n = 0; n < sqlite3_column_bytes(stmt, i); n++)
+            buf_printf(out, "%02x", blob[n]);
+        buf_putc(out, '\'');
+        return;
+    }
+}
+
+static int dump_table(struct store *s, const char *into, const char *query, export_sink *sink, void *arg,
+                      struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(s, query, err);
+    struct buf row;
+    if (!stmt)
+        return -1;
+    buf_init(&row, ROW_MAX);
+    int rc;
+    while ((rc = sql_step(s, stmt, err)) > 0) {
+        buf_puts(&row, into);
+        for (int i = 0; i < sqlite3_column_count(stmt); i++) {
+            buf_puts(&row, i ? "," : "(");
+            sql_value(stmt, i, &row);
+        }
+        buf_puts(&row, ");\n");
+        rc = flush(&row, sink, arg, err);
+        if (rc != 0)
+            break;
+    }
+    buf_release(&row);
+    return rc;
+}
+
+static int dump_schema(struct store *s, export_sink *sink, void *arg, struct err *err)
+{
+    SQL_STMT stmt =
+        sql_prepare(s,
+                    "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
+                    " ORDER BY type = 'index', rowid",
+                    err);
+    struct buf text;
+    if (!stmt)
+        return -1;
+    buf_init(&text, ROW_MAX);
+    int rc;
+    while ((rc = sql_step(s, stmt, err)) > 0)
+        buf_printf(&text, "%s;\n", (const char *)sqlite3_column_text(stmt, 0));
+    if (rc == 0)
+        rc = flush(&text, sink, arg, err);
+    buf_release(&text);
+    return rc;
+}
+
+/* Parents before children. */
+static const struct dumped {
+    const char *table, *into, *query;
+} dumped[] = {
+#define DUMPED(table, order)                                                                                 \
+    {                                                                                                        \
+        table, "INSERT INTO " table " VALUES", "SELECT * FROM " table " ORDER BY " order                     \
+    }
+    DUMPED("environment", "id"),
+    DUMPED("fact", "environment_id, key"),
+    DUMPED("document", "id"),
+    DUMPED("run", "id"),
+    DUMPED("variant", "run_id, position"),
+    DUMPED("gate", "run_id, variant, position"),
+    DUMPED("file", "run_id, path"),
+    DUMPED("series", "id"),
+    DUMPED("test", "id"),
+    DUMPED("quantity", "id"),
+    DUMPED("extra", "test_id, quantity_id"),
+    DUMPED("telemetry", "test_id"),
+    DUMPED("baseline", "id"),
+    DUMPED("baseline_run", "baseline_id, run_id"),
+    DUMPED("noise", "series_id, metric"),
+    DUMPED("confirmation", "run_id, base_id, variant, context_len"),
+#undef DUMPED
+};
+
+/* A table that a migration brought and this list forgot would be lost without a word. */
+static int check_list(struct store *s, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(
+        s, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'", err);
+    if (!stmt)
+        return -1;
+    int rc;
+    while ((rc = sql_step(s, stmt, err)) > 0) {
+        const char *name = (const char *)sqlite3_column_text(stmt, 0);
+        size_t i = 0;
+        while (i < sizeof dumped / sizeof *dumped && strcmp(dumped[i].table, name) != 0)
+            i++;
+        if (i == sizeof dumped / sizeof *dumped)
+            return err_set(err, ERR_INTERNAL, "%s: table %s is unknown to the export", s->path, name);
+    }
+    return rc;
+}
+
+static int dump_all(struct store *s, export_sink *sink, void *arg, struct err *err)
+{
+    char head[160];
+    snprintf(head, sizeof head,
+             "-- kernsweep store\nPRAGMA foreign_keys = OFF;\nBEGIN;\nPRAGMA application_id = %d;\n"
+             "PRAGMA user_version = %d;\n",
+             STORE_APPLICATION_ID, store_version_known());
+    int rc = check_list(s, err);
+    if (rc == 0)
+        rc = sink(arg, head, strlen(head), err);
+    if (rc == 0)
+        rc = dump_schema(s, sink, arg, err);
+    for (size_t i = 0; rc == 0 && i < sizeof dumped / sizeof *dumped; i++)
+        rc = dump_table(s, dumped[i].into, dumped[i].query, sink, arg, err);
+    return rc == 0 ? sink(arg, "COMMIT;\n", 8, err) : rc;
+}
+
+int export_sql(struct store *s, export_sink *sink, void *arg, struct err *err)
+{
+    /* One snapshot for all tables. */
+    if (sql_exec(s, "BEGIN", err) != 0)
+        return -1;
+    int rc = dump_all(s, sink, arg, err);
+    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    return rc;
+}

@@ -1,0 +1,25 @@
+/* export: stored runs in forms that other programs read: CSV, JSON (one array) and JSON lines, a row a test;
+ * and the whole store as SQL.
+ *
+ * Rows go to the caller's sink as they come, so that no store is too large. Numbers are written so that they
+ * come back the same (17 digits); what was not measured is empty or null. Read-only, inside one snapshot.
+ * Errors: ERR_STORAGE, and what the sink says.
+ */
+#ifndef KERNSWEEP_RESULTS_QUERY_EXPORT_H
+#define KERNSWEEP_RESULTS_QUERY_EXPORT_H
+
+#include "results/store/run_data.h"
+
+enum export_format { EXPORT_CSV, EXPORT_JSON, EXPORT_JSONL, EXPORT_SQL, EXPORT_FORMAT_COUNT };
+
+bool export_format_from_name(const char *name, enum export_format *out);
+
+/* 0, or -1 with err. */
+typedef int export_sink(void *arg, const char *data, size_t len, struct err *err);
+
+/* run_key 0: every run, oldest first. EXPORT_SQL takes no run. */
+int export_tests(struct store *s, int64_t run_key, enum export_format format, export_sink *sink, void *arg,
+                 struct err *err);
+int export_sql(struct store *s, export_sink *sink, void *arg, struct err *err);
+
+#endif

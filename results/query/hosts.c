@@ -1,0 +1,176 @@
+#include "results/query/hosts.h"
+
+#include "results/stats/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Below this many cells not even one that is always worse can be told from chance (2 / 2^6 = 0.03). */
+enum { SIGN_TEST_MIN = 6 };
+
+static const char *const names[HOST_VERDICT_COUNT] = {
+    [HOST_ALIKE] = "alike", [HOST_SLOW] = "slow", [HOST_FAST] = "fast", [HOST_UNKNOWN] = "unknown"};
+
+const char *host_verdict_name(enum host_verdict v)
+{
+    return names[v];
+}
+
+static bool counts(const struct run_test *t, enum metric m)
+{
+    return *t->host && !t->warmup && t->status == STATUS_OK && t->value[m] > 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct host_standing *)a)->host, ((const struct host_standing *)b)->host);
+}
+
+/* Every machine once, with its tests counted. */
+static size_t list_hosts(const struct run_data *run, enum metric m, struct host_standing *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < run->n_tests; i++) {
+        size_t k = 0;
+        if (!counts(&run->tests[i], m))
+            continue;
+        while (k < n && strcmp(out[k].host, run->tests[i].host) != 0)
+            k++;
+        if (k == n) {
+            out[n] = (struct host_standing){.ratio = NAN, .p = NAN, .verdict = HOST_UNKNOWN};
+            snprintf(out[n++].host, sizeof out->host, "%s", run->tests[i].host);
+        }
+        out[k].tests++;
+    }
+    if (n)
+        qsort(out, n, sizeof *out, by_name);
+    return n;
+}
+
+/* The median of the machine's values in the cell; NaN when it ran none. room: for the values of a cell. */
+static double median_of(const struct run_data *run, const struct cell *c, enum metric m, const char *host,
+                        double *room)
+{
+    size_t n = 0;
+    for (size_t i = c->first; i < c->first + c->count; i++)
+        if (counts(&run->tests[i], m) && strcmp(run->tests[i].host, host) == 0)
+            room[n++] = run->tests[i].value[m];
+    return stats_median(room, n);
+}
+
+/* Two-sided: how likely so lopsided a split of n fair coins is. */
+static double sign_test(int heads, int n)
+{
+    int least = heads < n - heads ? heads : n - heads;
+    double tail = 0;
+    for (int k = 0; k <= least; k++)
+        tail += exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) - n * M_LN2);
+    return fmin(1, 2 * tail);
+}
+
+/* What goes through all cells. */
+struct measuring {
+    const struct run_data *run;
+    enum metric metric;
+    struct host_standing *hosts;
+    size_t n_hosts;
+    double *values;  /* room for a cell */
+    double *medians; /* a machine, in the cell at hand; NaN when it ran none of it */
+    double *present; /* those that are there */
+    double *ratios;  /* a machine and shared cell, n_cells a machine */
+    int *apart;      /* a machine: cells in which it is not the middle itself */
+};
+
+/* The middle of the machines' medians is what each is held against: one slow machine does not move it, as it
+ * would the median of the others. */
+static void measure_cell(struct measuring *x, const struct cell *c)
+{
+    size_t n = 0;
+    bool lower = metric_info(x->metric)->lower_is_better;
+    for (size_t k = 0; k < x->n_hosts; k++) {
+        x->medians[k] = median_of(x->run, c, x->metric, x->hosts[k].host, x->values);
+        if (!isnan(x->medians[k]))
+            x->present[n++] = x->medians[k];
+    }
+    double middle = stats_median(x->present, n);
+    for (size_t k = 0; n > 1 && k < x->n_hosts; k++) {
+        struct host_standing *h = &x->hosts[k];
+        double own = x->medians[k];
+        if (isnan(own))
+            continue;
+        x->ratios[k * x->run->n_cells + (size_t)h->cells++] = own / middle;
+        x->apart[k] += own < middle || own > middle;
+        h->worse += lower ? own > middle : own < middle;
+    }
+}
+
+static int measure(struct measuring *x, struct err *err)
+{
+    size_t hosts = x->n_hosts, cells = x->run->n_cells;
+    x->values = malloc((x->run->n_tests + 2 * hosts + hosts * cells + 1) * sizeof *x->values);
+    x->apart = calloc(hosts + 1, sizeof *x->apart);
+    if (!x->values || !x->apart)
+        return err_set(err, ERR_INTERNAL, "no memory for the machines of the run");
+    x->medians = x->values + x->run->n_tests;
+    x->present = x->medians + hosts;
+    x->ratios = x->present + hosts;
+    for (size_t i = 0; i < cells; i++)
+        measure_cell(x, &x->run->cells[i]);
+    for (size_t k = 0; k < hosts; k++) {
+        struct host_standing *h = &x->hosts[k];
+        h->ratio = stats_median(x->ratios + k * cells, (size_t)h->cells);
+        if (h->cells)
+            h->p = sign_test(h->worse, x->apart[k]);
+    }
+    return 0;
+}
+
+static void judge(struct host_standing *h, const struct compare_options *o, enum metric m)
+{
+    if (h->cells == 0)
+        return;
+    double loss = metric_info(m)->lower_is_better ? h->ratio - 1 : 1 - h->ratio;
+    bool testable = h->cells >= SIGN_TEST_MIN;
+    bool one_sided = h->worse == 0 || h->worse == h->cells;
+    bool beyond =
+        testable ? fabs(loss) > o->practical && h->p <= o->fdr : fabs(loss) > o->regression && one_sided;
+    h->verdict = !beyond ? HOST_ALIKE : loss > 0 ? HOST_SLOW : HOST_FAST;
+}
+
+static int adjust(struct host_standing *hosts, size_t n, struct err *err)
+{
+    double *p = calloc(2 * n + 1, sizeof *p);
+    if (!p)
+        return err_set(err, ERR_INTERNAL, "no memory for %zu machines", n);
+    for (size_t i = 0; i < n; i++)
+        p[i] = hosts[i].p;
+    stats_benjamini_hochberg(p, n, p + n);
+    for (size_t i = 0; i < n; i++)
+        hosts[i].p = p[n + i];
+    free(p);
+    return 0;
+}
+
+int hosts_compare(const struct run_data *run, enum metric m, const struct compare_options *options,
+                  struct host_standing **out, size_t *count, struct err *err)
+{
+    struct measuring x = {.run = run, .metric = m};
+    *count = 0;
+    *out = calloc(run->n_tests + 1, sizeof **out);
+    if (!*out)
+        return err_set(err, ERR_INTERNAL, "no memory for the machines of the run");
+    x.hosts = *out;
+    x.n_hosts = *count = list_hosts(run, m, *out);
+    int rc = measure(&x, err) != 0 || adjust(*out, *count, err) != 0 ? -1 : 0;
+    for (size_t i = 0; rc == 0 && i < *count; i++)
+        judge(&(*out)[i], options, m);
+    free(x.values);
+    free(x.apart);
+    if (rc != 0) {
+        free(*out);
+        *out = NULL;
+    }
+    return rc;
+}

@@ -1,0 +1,67 @@
+#include "results/query/report_queries.h"
+
+#include "results/store/sql.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int add(struct extra_list *l, sqlite3_stmt *stmt, struct err *err)
+{
+    if ((l->count & (l->count - 1)) == 0) {
+        struct extra_row *rows = reallocarray(l->rows, l->count ? 2 * l->count : 1, sizeof *rows);
+        if (!rows)
+            return err_set(err, ERR_INTERNAL, "no memory for the run's numbers");
+        l->rows = rows;
+    }
+    struct extra_row *row = &l->rows[l->count++];
+    row->test_key = sql_int(stmt, 0, 0);
+    sql_text(stmt, 1, row->name, sizeof row->name);
+    row->value = sql_num(stmt, 2);
+    return 0;
+}
+
+int report_extras_load(struct store *s, int64_t run_key, struct extra_list *out, struct err *err)
+{
+    *out = (struct extra_list){0};
+    SQL_STMT stmt = sql_prepare(s,
+                                "SELECT t.id, q.name, e.value FROM test t JOIN extra e ON e.test_id = t.id"
+                                " JOIN quantity q ON q.id = e.quantity_id WHERE t.run_id = ?1"
+                                " ORDER BY t.id, q.name",
+                                err);
+    if (!stmt)
+        return -1;
+    sql_bind_int(stmt, 1, run_key);
+    int rc;
+    while ((rc = sql_step(s, stmt, err)) > 0)
+        if (add(out, stmt, err))
+            return -1;
+    return rc;
+}
+
+void report_extras_release(struct extra_list *l)
+{
+    free(l->rows);
+    *l = (struct extra_list){0};
+}
+
+struct wanted {
+    int64_t test_key;
+    const char *name;
+};
+
+static int compare(const void *key, const void *item)
+{
+    const struct wanted *w = key;
+    const struct extra_row *row = item;
+    if (w->test_key != row->test_key)
+        return w->test_key < row->test_key ? -1 : 1;
+    return strcmp(w->name, row->name);
+}
+
+double report_extra(const struct extra_list *l, int64_t test_key, const char *name)
+{
+    const struct wanted w = {test_key, name};
+    const struct extra_row *row = l->count ? bsearch(&w, l->rows, l->count, sizeof *l->rows, compare) : NULL;
+    return row ? row->value : (double)NAN;
+}

@@ -1,0 +1,152 @@
+#include "results/query/timeline.h"
+
+#include "results/store/sql.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SERIES_SHOWN = 5 };
+
+static int find_series(struct store *s, const struct timeline_filter *f, struct timeline *out,
+                       struct err *err)
+{
+    SQL_STMT stmt =
+        sql_prepare(s,
+                    "SELECT node, ticket, mode FROM series WHERE variant = ?1 AND context_len = ?2"
+                    " AND (?3 IS NULL OR node = ?3) AND (?4 IS NULL OR ticket = ?4)"
+                    " AND (?5 IS NULL OR mode = ?5) ORDER BY node, ticket, mode",
+                    err);
+    struct buf names;
+    if (!stmt)
+        return -1;
+    sql_bind_text(stmt, 1, f->variant);
+    sql_bind_int(stmt, 2, f->context);
+    sql_bind_text(stmt, 3, f->node);
+    sql_bind_text(stmt, 4, f->ticket);
+    sql_bind_text(stmt, 5, f->mode);
+    buf_init(&names, 8192);
+    int found = 0, rc;
+    while ((rc = sql_step(s, stmt, err)) > 0) {
+        sql_text(stmt, 0, out->node, sizeof out->node);
+        sql_text(stmt, 1, out->ticket, sizeof out->ticket);
+        sql_text(stmt, 2, out->mode, sizeof out->mode);
+        if (found++ < SERIES_SHOWN)
+            buf_printf(&names, "%splan %s on %s (%s)", found > 1 ? ", " : "", out->ticket, out->node,
+                       out->mode);
+    }
+    if (rc == 0 && found == 0)
+        rc = err_set(err, ERR_INPUT, "nothing is stored of variant %s at context %d%s", f->variant,
+                     f->context, f->node || f->ticket || f->mode ? " with that node, plan and mode" : "");
+    else if (rc == 0 && found > 1)
+        rc = err_set(err, ERR_INPUT, "%s at %d was measured as %s%s: say --node, --ticket or --mode",
+                     f->variant, f->context, buf_str(&names), found > SERIES_SHOWN ? ", ..." : "");
+    buf_release(&names);
+    return rc;
+}
+
+static int describe_point(struct store *s, sqlite3_stmt *stmt, const struct history_point *from,
+                          struct timeline_point *p, struct err *err)
+{
+    *p = (struct timeline_point){.run_key = from->run_key, .median = from->median, .n = from->n};
+    sql_bind_int(stmt, 1, from->run_key);
+    int rc = sql_step(s, stmt, err);
+    if (rc > 0) {
+        sql_text(stmt, 0, p->run_id, sizeof p->run_id);
+        sql_text(stmt, 1, p->date, sizeof p->date);
+        sql_text(stmt, 2, p->tag, sizeof p->tag);
+        sql_text(stmt, 3, p->source_sha256, sizeof p->source_sha256);
+    }
+    sqlite3_reset(stmt);
+    return rc < 0 ? -1 : 0;
+}
+
+static int load_points(struct store *s, const struct timeline_filter *f, struct timeline *out,
+                       struct err *err)
+{
+    const struct history_options o = {
+        .node = out->node,
+        .ticket = out->ticket,
+        .mode = out->mode,
+        .tag = f->tag,
+        .variant = f->variant,
+        .context = f->context,
+        .nights = f->nights,
+        .metric = f->metric,
+    };
+    struct history h;
+    SQL_STMT stmt = sql_prepare(s, "SELECT run_id, date, tag, source_sha256 FROM run WHERE id = ?1", err);
+    if (!stmt || history_load(s, &o, &h, err) != 0)
+        return -1;
+    size_t n = h.count ? h.series[0].count : 0;
+    int rc = 0;
+    out->points = calloc(n + 1, sizeof *out->points);
+    if (!out->points)
+        rc = err_set(err, ERR_INTERNAL, "no memory for %zu nights", n);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = describe_point(s, stmt, &h.series[0].points[i], &out->points[i], err);
+    out->count = n;
+    history_release(&h);
+    return rc;
+}
+
+static int facts_around(struct store *s, const struct timeline *t, size_t at, struct fact_list *out,
+                        struct err *err)
+{
+    struct run_data before = {0}, after = {0};
+    int rc = run_data_load(s, t->points[at - 1].run_key, &before, err);
+    if (rc == 0)
+        rc = run_data_load(s, t->points[at].run_key, &after, err);
+    if (rc == 0)
+        rc = compare_facts(&before, &after, out, err);
+    run_data_release(&before);
+    run_data_release(&after);
+    return rc;
+}
+
+static int load_changes(struct store *s, const struct changes_options *options, struct timeline *t,
+                        struct err *err)
+{
+    struct changes found;
+    double *medians = calloc(t->count + 1, sizeof *medians);
+    if (!medians)
+        return err_set(err, ERR_INTERNAL, "no memory for %zu nights", t->count);
+    for (size_t i = 0; i < t->count; i++)
+        medians[i] = t->points[i].median;
+    int rc = changes_find(medians, t->count, options, &found, err);
+    free(medians);
+    if (rc != 0)
+        return -1;
+    t->changes = calloc(found.count + 1, sizeof *t->changes);
+    if (!t->changes)
+        rc = err_set(err, ERR_INTERNAL, "no memory for the changes");
+    for (size_t i = 0; rc == 0 && i < found.count; i++) {
+        t->changes[t->n_changes++].change = found.items[i];
+        rc = facts_around(s, t, found.items[i].at, &t->changes[i].facts, err);
+    }
+    changes_release(&found);
+    return rc;
+}
+
+int timeline_load(struct store *s, const struct timeline_filter *filter,
+                  const struct changes_options *options, struct timeline *out, struct err *err)
+{
+    *out = (struct timeline){.context = filter->context, .metric = filter->metric};
+    snprintf(out->variant, sizeof out->variant, "%s", filter->variant);
+    int rc = find_series(s, filter, out, err);
+    if (rc == 0)
+        rc = load_points(s, filter, out, err);
+    if (rc == 0)
+        rc = load_changes(s, options, out, err);
+    if (rc != 0)
+        timeline_release(out);
+    return rc;
+}
+
+void timeline_release(struct timeline *t)
+{
+    for (size_t i = 0; i < t->n_changes; i++)
+        fact_list_release(&t->changes[i].facts);
+    free(t->points);
+    free(t->changes);
+    *t = (struct timeline){0};
+}

@@ -1,0 +1,58 @@
+/* timeline: one cell over all its nights: which run, which sources, which median, and where the level
+ * changed.
+ *
+ * What `kernsweep history` shows. Read-only. The owner calls timeline_release(). Errors: ERR_INPUT when the
+ * words fit no series, or several (the message lists them).
+ */
+#ifndef KERNSWEEP_RESULTS_QUERY_TIMELINE_H
+#define KERNSWEEP_RESULTS_QUERY_TIMELINE_H
+
+#include "results/judge/changes.h"
+#include "results/judge/compare.h"
+
+/* NULL: any. */
+struct timeline_filter {
+    const char *variant; /* required, as context */
+    int context;
+    const char *node;
+    const char *ticket;
+    const char *mode;
+    const char *tag;
+    enum metric metric;
+    size_t nights; /* the newest so many; 0: all */
+};
+
+struct timeline_point {
+    int64_t run_key;
+    char run_id[RUN_ID_MAX];
+    char date[11];
+    char tag[RUN_NAME_MAX];
+    char source_sha256[SHA256_HEX_LEN + 1];
+    double median;
+    int n;
+};
+
+struct timeline_change {
+    struct change change; /* change.at is an index into points */
+    struct fact_list
+        facts; /* what else was different between the run before and the first of the new level */
+};
+
+struct timeline {
+    char node[RUN_NODE_MAX];
+    char ticket[RUN_NAME_MAX];
+    char mode[16];
+    char variant[RUN_NAME_MAX];
+    int context;
+    enum metric metric;
+    struct timeline_point *points; /* oldest first */
+    size_t count;
+    struct timeline_change *changes;
+    size_t n_changes;
+};
+
+int timeline_load(struct store *s, const struct timeline_filter *filter,
+                  const struct changes_options *options, struct timeline *out, struct err *err);
+void timeline_release(struct timeline *t);
+
+#endif

@@ -1,0 +1,339 @@
+#include "results/stats/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXACT_MAX = 20 };
+
+void stats_rng_seed(struct stats_rng *r, uint64_t seed)
+{
+    r->state = seed;
+}
+
+uint64_t stats_rng_next(struct stats_rng *r)
+{
+    uint64_t z = r->state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+uint64_t stats_rng_below(struct stats_rng *r, uint64_t n)
+{
+    /* Values under 2^64 mod n would make the low results too frequent. */
+    uint64_t reject = (0 - n) % n;
+    uint64_t x;
+    do
+        x = stats_rng_next(r);
+    while (x < reject);
+    return x % n;
+}
+
+double stats_rng_unit(struct stats_rng *r)
+{
+    return (double)(stats_rng_next(r) >> 11) * 0x1p-53;
+}
+
+double stats_rng_normal(struct stats_rng *r)
+{
+    double u = 1.0 - stats_rng_unit(r); /* (0, 1] */
+    double v = stats_rng_unit(r);
+    return sqrt(-2.0 * log(u)) * cos(2.0 * M_PI * v);
+}
+
+double stats_mean(const double *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    return n ? sum / (double)n : NAN;
+}
+
+double stats_sd(const double *x, size_t n)
+{
+    if (n < 2)
+        return NAN;
+    double mean = stats_mean(x, n), sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (x[i] - mean) * (x[i] - mean);
+    return sqrt(sum / (double)(n - 1));
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Few values are the rule: an insertion sort beats qsort() and needs no call a comparison. */
+static void sort_values(double *x, size_t n)
+{
+    if (n > 32) {
+        qsort(x, n, sizeof *x, by_value);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        double v = x[i];
+        size_t j = i;
+        for (; j > 0 && x[j - 1] > v; j--)
+            x[j] = x[j - 1];
+        x[j] = v;
+    }
+}
+
+static double sorted_quantile(const double *x, size_t n, double q)
+{
+    double pos = q * (double)(n - 1);
+    size_t low = (size_t)pos;
+    if (low + 1 >= n)
+        return x[n - 1];
+    return x[low] + (pos - (double)low) * (x[low + 1] - x[low]);
+}
+
+double stats_quantile(const double *x, size_t n, double q)
+{
+    if (n == 0)
+        return NAN;
+    double few[64];
+    double *copy = n <= 64 ? few : malloc(n * sizeof *copy);
+    if (!copy)
+        return NAN;
+    memcpy(copy, x, n * sizeof *copy);
+    sort_values(copy, n);
+    double result = sorted_quantile(copy, n, q);
+    if (copy != few)
+        free(copy);
+    return result;
+}
+
+double stats_median(const double *x, size_t n)
+{
+    return stats_quantile(x, n, 0.5);
+}
+
+double stats_mad(const double *x, size_t n)
+{
+    if (n == 0)
+        return NAN;
+    double few[64];
+    double *away = n <= 64 ? few : malloc(n * sizeof *away);
+    if (!away)
+        return NAN;
+    double median = stats_median(x, n);
+    for (size_t i = 0; i < n; i++)
+        away[i] = fabs(x[i] - median);
+    double result = stats_median(away, n);
+    if (away != few)
+        free(away);
+    return result;
+}
+
+double stats_robust_z(double x, double median, double mad)
+{
+    double away = x - median;
+    if (away == 0)
+        return 0;
+    if (!(mad > 0))
+        return copysign(INFINITY, away);
+    return 0.6745 * away / mad;
+}
+
+struct ranked {
+    double value;
+    bool first; /* of the first sample */
+};
+
+static int by_ranked(const void *a, const void *b)
+{
+    return by_value(&((const struct ranked *)a)->value, &((const struct ranked *)b)->value);
+}
+
+/* Doubled midranks (integers even with ties) of both samples together; the sum over the first one, and the
+ * sum of t^3 - t over the groups of ties. */
+static void rank_both(struct ranked *all, size_t total, unsigned *rank2, unsigned *sum2, double *ties)
+{
+    qsort(all, total, sizeof *all, by_ranked);
+    *sum2 = 0;
+    *ties = 0;
+    for (size_t i = 0; i < total;) {
+        size_t j = i;
+        while (j < total && all[j].value == all[i].value)
+            j++;
+        double t = (double)(j - i);
+        *ties += t * t * t - t;
+        for (size_t k = i; k < j; k++) {
+            rank2[k] = (unsigned)(i + 1 + j);
+            if (all[k].first)
+                *sum2 += rank2[k];
+        }
+        i = j;
+    }
+}
+
+/* Share of the ways to choose n of the ranks whose sum lies at least as far from its mean as sum2 does. */
+static double exact_p(const unsigned *rank2, size_t n, size_t m, unsigned sum2)
+{
+    size_t total = n + m, top = total * (total + 1);
+    double *ways = calloc((n + 1) * (top + 1), sizeof *ways);
+    if (!ways)
+        return NAN;
+    ways[0] = 1;
+    for (size_t i = 0; i < total; i++)
+        for (size_t k = i + 1 < n ? i + 1 : n; k > 0; k--)
+            for (size_t s = top; s >= rank2[i]; s--)
+                ways[k * (top + 1) + s] += ways[(k - 1) * (top + 1) + s - rank2[i]];
+    long mean = (long)(n * (total + 1)), away = labs((long)sum2 - mean);
+    double all = 0, extreme = 0;
+    for (size_t s = 0; s <= top; s++) {
+        double w = ways[n * (top + 1) + s];
+        all += w;
+        if (labs((long)s - mean) >= away)
+            extreme += w;
+    }
+    free(ways);
+    return extreme / all;
+}
+
+static double approximate_p(size_t n, size_t m, unsigned sum2, double ties)
+{
+    double a = (double)n, b = (double)m, total = a + b;
+    double mean = a * (total + 1) / 2;
+    double variance = a * b / 12 * (total + 1 - ties / (total * (total - 1)));
+    if (!(variance > 0))
+        return 1;
+    double away = fabs((double)sum2 / 2 - mean) - 0.5; /* continuity */
+    return away <= 0 ? 1 : stats_normal_p(away / sqrt(variance));
+}
+
+double stats_mann_whitney(const double *x, size_t n, const double *y, size_t m)
+{
+    if (n == 0 || m == 0 || n > 1000000 || m > 1000000)
+        return NAN;
+    size_t total = n + m;
+    struct ranked *all = malloc(total * sizeof *all);
+    unsigned *rank2 = malloc(total * sizeof *rank2);
+    double p = NAN;
+    if (all && rank2) {
+        for (size_t i = 0; i < total; i++)
+            all[i] = (struct ranked){i < n ? x[i] : y[i - n], i < n};
+        unsigned sum2;
+        double ties;
+        rank_both(all, total, rank2, &sum2, &ties);
+        p = n <= EXACT_MAX && m <= EXACT_MAX ? exact_p(rank2, n, m, sum2) : approximate_p(n, m, sum2, ties);
+    }
+    free(all);
+    free(rank2);
+    return p;
+}
+
+double stats_mann_whitney_floor(size_t n, size_t m)
+{
+    /* Both extreme orders of C(n + m, n). */
+    double ways = 1;
+    for (size_t i = 1; i <= n; i++)
+        ways *= (double)(m + i) / (double)i;
+    return n == 0 || m == 0 ? 1 : fmin(1, 2 / ways);
+}
+
+static double resampled_median(const double *x, size_t n, double *scratch, struct stats_rng *rng)
+{
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = x[stats_rng_below(rng, n)];
+    sort_values(scratch, n);
+    return sorted_quantile(scratch, n, 0.5);
+}
+
+struct stats_interval stats_bootstrap_ratio(const double *x, size_t n, const double *y, size_t m,
+                                            double confidence, size_t rounds, struct stats_rng *rng)
+{
+    struct stats_interval out = {NAN, NAN};
+    size_t most = n > m ? n : m;
+    double *scratch = n && m && rounds ? malloc((most + rounds) * sizeof *scratch) : NULL;
+    if (!scratch)
+        return out;
+    double *ratios = scratch + most;
+    for (size_t i = 0; i < rounds; i++) {
+        double below = resampled_median(x, n, scratch, rng);
+        ratios[i] = resampled_median(y, m, scratch, rng) / below;
+    }
+    qsort(ratios, rounds, sizeof *ratios, by_value);
+    double tail = (1 - confidence) / 2;
+    out.low = sorted_quantile(ratios, rounds, tail);
+    out.high = sorted_quantile(ratios, rounds, 1 - tail);
+    free(scratch);
+    return out;
+}
+
+double stats_ratio_error(double rel_a, double rel_b)
+{
+    return sqrt(rel_a * rel_a + rel_b * rel_b);
+}
+
+struct indexed_p {
+    double p;
+    size_t index;
+};
+
+static int by_p(const void *a, const void *b)
+{
+    return by_value(&((const struct indexed_p *)a)->p, &((const struct indexed_p *)b)->p);
+}
+
+void stats_benjamini_hochberg(const double *p, size_t n, double *adjusted)
+{
+    struct indexed_p *order = malloc((n ? n : 1) * sizeof *order);
+    size_t tested = 0;
+    for (size_t i = 0; i < n; i++) {
+        adjusted[i] = NAN;
+        if (order && !isnan(p[i]))
+            order[tested++] = (struct indexed_p){p[i], i};
+    }
+    if (order)
+        qsort(order, tested, sizeof *order, by_p);
+    double least = 1;
+    for (size_t k = tested; k-- > 0;) {
+        least = fmin(least, order[k].p * (double)tested / (double)(k + 1));
+        adjusted[order[k].index] = least;
+    }
+    free(order);
+}
+
+bool stats_power_fit(const double *n, const double *t, size_t count, double *a, double *k, double *residual)
+{
+    double mean_x = 0, mean_y = 0, sxx = 0, sxy = 0, rss = 0;
+    for (size_t i = 0; i < count; i++) {
+        mean_x += log(n[i]) / (double)count;
+        mean_y += log(t[i]) / (double)count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        sxx += (log(n[i]) - mean_x) * (log(n[i]) - mean_x);
+        sxy += (log(n[i]) - mean_x) * (log(t[i]) - mean_y);
+    }
+    if (count < 2 || !(sxx > 0))
+        return false;
+    *k = sxy / sxx;
+    *a = exp(mean_y - *k * mean_x);
+    for (size_t i = 0; i < count; i++)
+        rss += pow(log(t[i]) - log(*a) - *k * log(n[i]), 2);
+    *residual = count > 2 ? sqrt(rss / (double)(count - 2)) : NAN;
+    return true;
+}
+
+double stats_normal_p(double z)
+{
+    return erfc(fabs(z) / M_SQRT2);
+}
+
+size_t stats_outliers(const double *x, size_t n, double limit, bool *marks)
+{
+    double median = stats_median(x, n), mad = stats_mad(x, n);
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool far = n >= 3 && mad > 0 && fabs(x[i] - median) / mad > limit;
+        if (marks)
+            marks[i] = far;
+        found += far;
+    }
+    return found;
+}

@@ -1,0 +1,72 @@
+#include "results/stats/stats.h"
+
+#include <math.h>
+
+/* Continued fraction of the incomplete beta function, by Lentz's method. */
+static double beta_fraction(double a, double b, double x)
+{
+    const double tiny = 1e-300;
+    double c = 1, d = 1 - (a + b) * x / (a + 1);
+    d = 1 / (fabs(d) < tiny ? tiny : d);
+    double f = d;
+    for (int m = 1; m < 500; m++) {
+        double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+        double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+        for (int half = 0; half < 2; half++) {
+            double term = half ? odd : even;
+            d = 1 + term * d;
+            c = 1 + term / c;
+            d = 1 / (fabs(d) < tiny ? tiny : d);
+            c = fabs(c) < tiny ? tiny : c;
+            f *= c * d;
+        }
+        if (fabs(c * d - 1) < 1e-15)
+            break;
+    }
+    return f;
+}
+
+/* Regularised: I_x(a, b). */
+static double incomplete_beta(double a, double b, double x)
+{
+    if (x <= 0)
+        return 0;
+    if (x >= 1)
+        return 1;
+    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(1 - x));
+    if (x < (a + 1) / (a + b + 2))
+        return front * beta_fraction(a, b, x) / a;
+    return 1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+double stats_t_p(double t, double df)
+{
+    if (isnan(t) || !(df > 0))
+        return NAN;
+    return isinf(t) ? 0 : incomplete_beta(df / 2, 0.5, df / (df + t * t));
+}
+
+double stats_welch(const double *x, size_t n, const double *y, size_t m)
+{
+    if (n < 2 || m < 2)
+        return NAN;
+    double a = pow(stats_sd(x, n), 2) / (double)n, b = pow(stats_sd(y, m), 2) / (double)m;
+    double apart = stats_mean(y, m) - stats_mean(x, n);
+    if (!(a + b > 0))
+        return apart == 0 ? 1 : 0;
+    double df = (a + b) * (a + b) / (a * a / (double)(n - 1) + b * b / (double)(m - 1));
+    return stats_t_p(apart / sqrt(a + b), df);
+}
+
+double stats_student(const double *x, size_t n, const double *y, size_t m)
+{
+    if (n < 1 || m < 1 || n + m < 3)
+        return NAN;
+    double ss = (n > 1 ? pow(stats_sd(x, n), 2) * (double)(n - 1) : 0) +
+                (m > 1 ? pow(stats_sd(y, m), 2) * (double)(m - 1) : 0);
+    double df = (double)(n + m - 2), apart = stats_mean(y, m) - stats_mean(x, n);
+    double error = sqrt(ss / df * (1 / (double)n + 1 / (double)m));
+    if (!(error > 0))
+        return apart == 0 ? 1 : 0;
+    return stats_t_p(apart / error, df);
+}

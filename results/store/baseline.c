@@ -1,0 +1,270 @@
+#include "results/store/baseline.h"
+
+#include "results/store/sql.h"
+#include "results/store/when.h"
+
+#include "common/base/clock.h"
+#include "common/base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t now_ms(void)
+{
+    return llround(clock_real_s() * 1e3);
+}
+
+/* Whether the run can be compared with at all. */
+static int check_run(struct store *s, int64_t key, struct err *err)
+{
+    SQL_STMT stmt =
+        sql_prepare(s, "SELECT count(*) FROM test WHERE run_id = ?1 AND status = 'OK' AND warmup = 0", err);
+    if (!stmt)
+        return -1;
+    sql_bind_int(stmt, 1, key);
+    if (sql_step(s, stmt, err) != 1)
+        return -1;
+    return sql_int(stmt, 0, 0) > 0
+               ? 0
+               : err_set(err, ERR_INPUT, "the run has no OK measurement, so nothing can be compared with it");
+}
+
+static int upsert(struct store *s, const char *name, int64_t run, int64_t *id, struct err *err)
+{
+    SQL_STMT stmt =
+        sql_prepare(s,
+                    "INSERT INTO baseline (name, node, ticket, mode, set_at)"
+                    " SELECT ?1, node, ticket, mode, ?3 FROM run WHERE id = ?2"
+                    " ON CONFLICT (name, node, ticket, mode) DO UPDATE SET set_at = ?3, removed_at = NULL"
+                    " RETURNING id",
+                    err);
+    if (!stmt)
+        return -1;
+    sql_bind_text(stmt, 1, name);
+    sql_bind_int(stmt, 2, run);
+    sql_bind_int(stmt, 3, now_ms());
+    int rc = sql_step(s, stmt, err);
+    if (rc == 0)
+        return err_set(err, ERR_INPUT, "the run is gone");
+    if (rc > 0)
+        *id = sql_int(stmt, 0, 0);
+    return rc > 0 ? 0 : -1;
+}
+
+static int drop_runs(struct store *s, int64_t id, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(s, "DELETE FROM baseline_run WHERE baseline_id = ?1", err);
+    if (!stmt)
+        return -1;
+    sql_bind_int(stmt, 1, id);
+    return sql_run(s, stmt, err);
+}
+
+static int hold_run(struct store *s, int64_t id, int64_t run, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(
+        s, "INSERT OR REPLACE INTO baseline_run (baseline_id, run_id, set_at) VALUES (?1, ?2, ?3)", err);
+    if (!stmt)
+        return -1;
+    sql_bind_int(stmt, 1, id);
+    sql_bind_int(stmt, 2, run);
+    sql_bind_int(stmt, 3, now_ms());
+    return sql_run(s, stmt, err);
+}
+
+static int set_locked(struct store *s, const char *name, int64_t run, bool add, struct err *err)
+{
+    int64_t id = 0;
+    if (check_run(s, run, err) != 0 || upsert(s, name, run, &id, err) != 0)
+        return -1;
+    if (!add && drop_runs(s, id, err) != 0)
+        return -1;
+    return hold_run(s, id, run, err);
+}
+
+int baseline_set(struct store *s, const char *name, int64_t run_key, bool add, struct err *err)
+{
+    if (!text_is_name(name))
+        return err_set(err, ERR_INPUT, "\"%.80s\" cannot name a baseline: letters, digits, '.', '_' and '-'",
+                       name);
+    if (sql_exec(s, "BEGIN IMMEDIATE", err) != 0)
+        return -1;
+    if (set_locked(s, name, run_key, add, err) == 0 && sql_exec(s, "COMMIT", err) == 0)
+        return 0;
+    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    return -1;
+}
+
+#define BASELINE_SELECT                                                                                      \
+    "SELECT b.id, b.name, b.node, b.ticket, b.mode, b.set_at, b.removed_at, r.id, r.run_id,"                 \
+    " (SELECT count(*) FROM baseline_run WHERE baseline_id = b.id)"                                          \
+    " FROM baseline b LEFT JOIN run r ON r.id = (SELECT h.run_id FROM baseline_run h JOIN run o ON o.id = "  \
+    "h.run_id"                                                                                               \
+    " WHERE h.baseline_id = b.id ORDER BY o.ordered_at DESC, o.id DESC LIMIT 1) "
+
+static void read_row(sqlite3_stmt *stmt, struct baseline *b)
+{
+    *b = (struct baseline){
+        .id = sql_int(stmt, 0, 0), .key = sql_int(stmt, 7, 0), .runs = (int)sql_int(stmt, 9, 0)};
+    sql_text(stmt, 1, b->name, sizeof b->name);
+    sql_text(stmt, 2, b->node, sizeof b->node);
+    sql_text(stmt, 3, b->ticket, sizeof b->ticket);
+    sql_text(stmt, 4, b->mode, sizeof b->mode);
+    when_format(sql_int(stmt, 5, WHEN_UNKNOWN), b->set_at);
+    when_format(sql_int(stmt, 6, WHEN_UNKNOWN), b->removed_at);
+    sql_text(stmt, 8, b->run_id, sizeof b->run_id);
+}
+
+static int collect(struct store *s, sqlite3_stmt *stmt, struct baseline_list *out, struct err *err)
+{
+    int rc;
+    while ((rc = sql_step(s, stmt, err)) > 0) {
+        struct baseline *items = realloc(out->items, (out->count + 1) * sizeof *items);
+        if (!items) {
+            rc = err_set(err, ERR_INTERNAL, "no memory for the baselines");
+            break;
+        }
+        out->items = items;
+        read_row(stmt, &items[out->count++]);
+    }
+    if (rc != 0)
+        baseline_list_release(out);
+    return rc;
+}
+
+int baseline_list(struct store *s, struct baseline_list *out, struct err *err)
+{
+    *out = (struct baseline_list){0};
+    SQL_STMT stmt = sql_prepare(
+        s, BASELINE_SELECT "WHERE b.removed_at IS NULL ORDER BY b.name, b.node, b.ticket, b.mode", err);
+    return stmt ? collect(s, stmt, out, err) : -1;
+}
+
+void baseline_list_release(struct baseline_list *l)
+{
+    free(l->items);
+    *l = (struct baseline_list){0};
+}
+
+static int list_named(struct store *s, const char *name, const char *node, const char *ticket,
+                      struct baseline_list *out, struct err *err)
+{
+    *out = (struct baseline_list){0};
+    SQL_STMT stmt = sql_prepare(s,
+                                BASELINE_SELECT "WHERE b.name = ?1 AND (?2 IS NULL OR b.node = ?2)"
+                                                " AND (?3 IS NULL OR b.ticket = ?3)"
+                                                " ORDER BY b.removed_at IS NOT NULL, b.set_at DESC",
+                                err);
+    if (!stmt)
+        return -1;
+    sql_bind_text(stmt, 1, name);
+    sql_bind_text(stmt, 2, node);
+    sql_bind_text(stmt, 3, ticket);
+    return collect(s, stmt, out, err);
+}
+
+static int remove_row(struct store *s, const struct baseline *b, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(s, "UPDATE baseline SET removed_at = ?2 WHERE id = ?1", err);
+    if (!stmt || sql_exec(s, "BEGIN IMMEDIATE", err) != 0)
+        return -1;
+    sql_bind_int(stmt, 1, b->id);
+    sql_bind_int(stmt, 2, now_ms());
+    if (sql_run(s, stmt, err) == 0 && drop_runs(s, b->id, err) == 0 && sql_exec(s, "COMMIT", err) == 0)
+        return 0;
+    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    return -1;
+}
+
+int baseline_remove(struct store *s, const char *name, const char *node, const char *ticket, struct err *err)
+{
+    struct baseline_list found;
+    if (list_named(s, name, node, ticket, &found, err) != 0)
+        return -1;
+    size_t live = 0;
+    while (live < found.count && !*found.items[live].removed_at)
+        live++;
+    int rc = -1;
+    if (live == 0)
+        err_set(err, ERR_INPUT, "no baseline \"%.80s\" here: `kernsweep baseline list` shows them", name);
+    else if (live > 1)
+        err_set(err, ERR_INPUT,
+                "%zu baselines are named \"%.80s\" (%s of %s, %s of %s, ...): say --node and --ticket", live,
+                name, found.items[0].ticket, found.items[0].node, found.items[1].ticket, found.items[1].node);
+    else
+        rc = remove_row(s, &found.items[0], err);
+    baseline_list_release(&found);
+    return rc;
+}
+
+/* Why none of the baselines of this name serves the run. */
+static int refuse(const char *name, const struct run_info *run, const struct baseline_list *found,
+                  struct err *err)
+{
+    if (found->count == 0)
+        return err_set(err, ERR_INPUT, "no baseline \"%.80s\": `kernsweep baseline set %.80s RUN` makes one",
+                       name, name);
+    const struct baseline *b = &found->items[0];
+    if (*b->removed_at)
+        return err_set(err, ERR_INPUT, "baseline \"%s\" was removed on %.10s: set it again, or name another",
+                       name, b->removed_at);
+    if (strcmp(b->node, run->node) != 0)
+        return err_set(
+            err, ERR_INPUT,
+            "baseline \"%s\" is of node %s, run %s of node %s: figures of two nodes do not compare", name,
+            b->node, run->run_id, run->node);
+    if (strcmp(b->ticket, run->ticket) != 0)
+        return err_set(err, ERR_INPUT,
+                       "baseline \"%s\" is of plan %s, run %s of plan %s: name a baseline of that plan", name,
+                       b->ticket, run->run_id, run->ticket);
+    return err_set(err, ERR_INPUT,
+                   "baseline \"%s\" is of mode %s, run %s of mode %s: these figures do not compare", name,
+                   b->mode, run->run_id, run->mode);
+}
+
+int baseline_resolve(struct store *s, const char *name, const struct run_info *run, struct baseline *out,
+                     struct err *err)
+{
+    struct baseline_list found;
+    if (list_named(s, name, NULL, NULL, &found, err) != 0)
+        return -1;
+    int rc = -1;
+    for (size_t i = 0; rc != 0 && i < found.count; i++) {
+        const struct baseline *b = &found.items[i];
+        if (*b->removed_at || strcmp(b->node, run->node) != 0 || strcmp(b->ticket, run->ticket) != 0 ||
+            strcmp(b->mode, run->mode) != 0)
+            continue;
+        *out = *b;
+        rc = 0;
+    }
+    if (rc != 0)
+        refuse(name, run, &found, err);
+    baseline_list_release(&found);
+    return rc;
+}
+
+int baseline_runs(struct store *s, const struct baseline *b, int64_t **keys, size_t *count, struct err *err)
+{
+    *count = 0;
+    *keys = calloc(b->runs > 0 ? (size_t)b->runs : 1, sizeof **keys);
+    if (!*keys)
+        return err_set(err, ERR_INTERNAL, "no memory for %d runs", b->runs);
+    SQL_STMT stmt = sql_prepare(s,
+                                "SELECT r.id FROM baseline_run h JOIN run r ON r.id = h.run_id"
+                                " WHERE h.baseline_id = ?1 ORDER BY r.ordered_at DESC, r.id DESC LIMIT ?2",
+                                err);
+    if (stmt) {
+        sql_bind_int(stmt, 1, b->id);
+        sql_bind_int(stmt, 2, b->runs);
+    }
+    int rc = stmt ? 1 : -1;
+    while (rc > 0 && (rc = sql_step(s, stmt, err)) > 0)
+        (*keys)[(*count)++] = sql_int(stmt, 0, 0);
+    if (rc < 0) {
+        free(*keys);
+        *keys = NULL;
+    }
+    return rc;
+}

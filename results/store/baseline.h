@@ -1,0 +1,45 @@
+/* baseline: named, stored runs that others are compared against, one set of names per
+ * node, plan (ticket) and mode.
+ *
+ * A baseline may hold several runs; the newest is the one compared with, all of them are its history. Errors:
+ * ERR_INPUT for a name that is unknown, of another node or plan, or whose run cannot serve.
+ */
+#ifndef KERNSWEEP_RESULTS_STORE_BASELINE_H
+#define KERNSWEEP_RESULTS_STORE_BASELINE_H
+
+#include "results/store/run_data.h"
+
+struct baseline {
+    int64_t id;
+    char name[RUN_NAME_MAX];
+    char node[RUN_NODE_MAX];
+    char ticket[RUN_NAME_MAX];
+    char mode[16];
+    char run_id[RUN_ID_MAX]; /* the newest of its runs */
+    int64_t key;             /* its row */
+    int runs;                /* how many it holds */
+    char set_at[CLOCK_ISO_LEN + 1];
+    char removed_at[CLOCK_ISO_LEN + 1]; /* "" while it stands, as in every list */
+};
+
+struct baseline_list {
+    struct baseline *items;
+    size_t count;
+};
+
+/* Points `name` at the run (of that run's node and ticket). add: keeps the runs it held as history, else they
+ * go. A run with no OK cell is refused. */
+int baseline_set(struct store *s, const char *name, int64_t run_key, bool add, struct err *err);
+/* node and ticket narrow the choice; NULL: any, and an error when several have the name. */
+int baseline_remove(struct store *s, const char *name, const char *node, const char *ticket, struct err *err);
+int baseline_list(struct store *s, struct baseline_list *out, struct err *err);
+void baseline_list_release(struct baseline_list *l);
+
+/* The baseline of that name for the node and plan of `run`, with the reason when it cannot serve. */
+int baseline_resolve(struct store *s, const char *name, const struct run_info *run, struct baseline *out,
+                     struct err *err);
+
+/* The rows of a baseline's runs, newest first; *keys is to be free()d. */
+int baseline_runs(struct store *s, const struct baseline *b, int64_t **keys, size_t *count, struct err *err);
+
+#endif

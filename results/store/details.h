@@ -1,0 +1,55 @@
+/* details: what a report shows of a run beside its numbers: the gates its variants met, the files of its
+ * bundle with their hashes, and what the compiler said of its kernels (resources.json, kept word for word).
+ *
+ * Read from a bundle whose manifest was verified, stored and loaded with the run. Files of single tests are
+ * left out: the manifest names them. Foreign text is bounded here and made harmless by who shows it. The
+ * owner calls details_release(), also after an error.
+ */
+#ifndef KERNSWEEP_RESULTS_STORE_DETAILS_H
+#define KERNSWEEP_RESULTS_STORE_DETAILS_H
+
+#include "common/base/json.h"
+#include "results/ingest/manifest.h"
+#include "results/store/run_data.h"
+
+enum {
+    DETAILS_FILES_MAX = 4096,
+    DETAILS_GATES_MAX = 4096,
+    DETAILS_PATH_MAX = 192,
+    DETAILS_BODY_MAX = 1 << 20
+};
+
+struct run_gate {
+    size_t variant; /* index into the run's variants */
+    char name[RUN_NAME_MAX];
+    bool passed;
+    char reason[RUN_REASON_MAX];
+    double wall_s;
+};
+
+struct run_file {
+    char path[DETAILS_PATH_MAX]; /* in the bundle */
+    int64_t size;
+    char sha256[SHA256_HEX_LEN + 1];
+    char *body; /* of a resources.json, else NULL */
+};
+
+struct run_details {
+    struct run_gate *gates; /* by variant, in the order they were tried */
+    size_t n_gates;
+    struct run_file *files; /* by path */
+    size_t n_files;
+};
+
+/* summary: of the same bundle. A run that is still open gives nothing. */
+int details_read(struct manifest *files, const struct json_at *summary, const struct run_variant *variants,
+                 size_t n_variants, struct run_details *out, struct err *err);
+/* Inside the caller's transaction. */
+int details_store(struct store *s, int64_t run_key, const struct run_details *d, struct err *err);
+int details_load(struct store *s, int64_t run_key, struct run_details *out, struct err *err);
+void details_release(struct run_details *d);
+
+/* NULL when there is none. */
+const struct run_file *details_file(const struct run_details *d, const char *path);
+
+#endif

@@ -1,0 +1,135 @@
+#include "results/store/maintain.h"
+
+#include "results/store/samples.h"
+#include "results/store/sql.h"
+
+#include <stdio.h>
+
+struct check {
+    struct store *s;
+    maintain_found *found;
+    void *arg;
+    struct check_result *out;
+};
+
+static void report(struct check *c, const char *what)
+{
+    c->out->problems++;
+    c->found(c->arg, what);
+}
+
+/* Each row is a problem, its first column says which. */
+static int rows_are_problems(struct check *c, const char *query, const char *what, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(c->s, query, err);
+    if (!stmt)
+        return -1;
+    int rc;
+    while ((rc = sql_step(c->s, stmt, err)) > 0) {
+        char value[512], line[640];
+        sql_text(stmt, 0, value, sizeof value);
+        snprintf(line, sizeof line, "%s%s", what, value);
+        report(c, line);
+    }
+    return rc;
+}
+
+/* integrity_check says "ok" in a single row. */
+static int check_structure(struct check *c, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(c->s, "PRAGMA integrity_check(100)", err);
+    if (!stmt)
+        return -1;
+    int rc;
+    while ((rc = sql_step(c->s, stmt, err)) > 0) {
+        char line[512];
+        sql_text(stmt, 0, line, sizeof line);
+        if (line[0] != 'o' || line[1] != 'k' || line[2])
+            report(c, line);
+    }
+    return rc;
+}
+
+static int check_samples(struct check *c, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(c->s, "SELECT test_id, samples, packed FROM telemetry", err);
+    if (!stmt)
+        return -1;
+    int rc;
+    while ((rc = sql_step(c->s, stmt, err)) > 0) {
+        struct samples t;
+        char line[160];
+        int64_t test = sql_int(stmt, 0, 0), n = sql_int(stmt, 1, 0);
+        bool whole = samples_unpack(sqlite3_column_blob(stmt, 2), (size_t)sqlite3_column_bytes(stmt, 2), &t,
+                                    NULL) == 0;
+        if (!whole || (int64_t)t.count != n) {
+            snprintf(line, sizeof line, "telemetry of test %lld: damaged, or not the %lld samples it says",
+                     (long long)test, (long long)n);
+            report(c, line);
+        }
+        samples_release(&t);
+        c->out->samples += n;
+    }
+    return rc;
+}
+
+static int count_rows(struct check *c, struct err *err)
+{
+    SQL_STMT stmt =
+        sql_prepare(c->s,
+                    "SELECT (SELECT count(*) FROM run), (SELECT count(*) FROM test),"
+                    " (SELECT page_count FROM pragma_page_count) * (SELECT page_size FROM pragma_page_size)",
+                    err);
+    if (!stmt || sql_step(c->s, stmt, err) != 1)
+        return -1;
+    c->out->runs = sql_int(stmt, 0, 0);
+    c->out->tests = sql_int(stmt, 1, 0);
+    c->out->bytes = sql_int(stmt, 2, 0);
+    return 0;
+}
+
+int store_check(struct store *s, maintain_found *found, void *arg, struct check_result *out, struct err *err)
+{
+    struct check c = {s, found, arg, out};
+    *out = (struct check_result){0};
+    if (check_structure(&c, err) != 0 ||
+        rows_are_problems(&c,
+                          "SELECT \"table\" || ' row ' || rowid || ' refers to a missing ' || parent"
+                          " FROM pragma_foreign_key_check",
+                          "reference: ", err) != 0 ||
+        rows_are_problems(
+            &c,
+            "SELECT r.run_id FROM run r JOIN test t ON t.run_id = r.id JOIN series c"
+            " ON c.id = t.series_id WHERE (c.node, c.ticket, c.mode) <> (r.node, r.ticket, r.mode)"
+            " GROUP BY r.id",
+            "tests in a series of another node, plan or mode: run ", err) != 0 ||
+        rows_are_problems(
+            &c,
+            "SELECT r.run_id FROM run r JOIN test t ON t.run_id = r.id JOIN series c"
+            " ON c.id = t.series_id LEFT JOIN variant v ON v.run_id = r.id AND v.name = c.variant"
+            " WHERE v.name IS NULL GROUP BY r.id",
+            "tests of a variant that the run does not have: run ", err) != 0)
+        return -1;
+    return check_samples(&c, err) == 0 ? count_rows(&c, err) : -1;
+}
+
+int store_vacuum(struct store *s, struct err *err)
+{
+    if (sql_exec(s,
+                 "BEGIN IMMEDIATE;"
+                 "DELETE FROM environment WHERE id NOT IN (SELECT environment_id FROM run WHERE "
+                 "environment_id IS NOT"
+                 " NULL);"
+                 "DELETE FROM document WHERE id NOT IN (SELECT plan_document_id FROM run"
+                 " WHERE plan_document_id IS NOT NULL UNION SELECT document_id FROM file WHERE document_id "
+                 "IS NOT NULL);"
+                 "DELETE FROM noise WHERE series_id NOT IN (SELECT series_id FROM test);"
+                 "DELETE FROM series WHERE id NOT IN (SELECT series_id FROM test);"
+                 "DELETE FROM quantity WHERE id NOT IN (SELECT quantity_id FROM extra);"
+                 "COMMIT",
+                 err) != 0) {
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+        return -1;
+    }
+    return sql_exec(s, "VACUUM; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA optimize", err);
+}

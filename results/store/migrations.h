@@ -1,0 +1,16 @@
+/* migrations: the files of schemas/sql, compiled in, in the order of their numbers, which start at 1 and have
+ * no gaps. A file that has been released is never edited: a change is a new file.
+ */
+#ifndef KERNSWEEP_RESULTS_STORE_MIGRATIONS_H
+#define KERNSWEEP_RESULTS_STORE_MIGRATIONS_H
+
+struct migration {
+    int version;
+    const char *name;
+    const char *sql;
+};
+
+extern const struct migration migrations[];
+extern const int migrations_count;
+
+#endif

@@ -1,0 +1,137 @@
+#include "results/store/query.h"
+
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+enum { STEPS_BETWEEN_LOOKS = 10000, BLOB_SHOWN_MAX = 1 << 20 };
+
+static int only_reading(void *arg, int action, const char *a, const char *b, const char *db,
+                        const char *trigger)
+{
+    (void)arg;
+    (void)a;
+    (void)b;
+    (void)db;
+    (void)trigger;
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_FUNCTION:
+    case SQLITE_RECURSIVE:
+        return SQLITE_OK;
+    default: /* SQLite's action codes are no enum; what is not named here is refused */
+        return SQLITE_DENY;
+    }
+}
+
+static int past_deadline(void *arg)
+{
+    const int64_t *deadline = arg;
+    return clock_mono_ns() > *deadline;
+}
+
+/* One row's texts; blobs are written out, everything else SQLite converts. */
+struct reading {
+    size_t columns;
+    const char **names;
+    const char **values;
+    int *types;
+    struct buf *blobs;
+};
+
+static int reading_init(struct reading *r, sqlite3_stmt *stmt, struct err *err)
+{
+    r->columns = (size_t)sqlite3_column_count(stmt);
+    r->names = calloc(r->columns + 1, sizeof *r->names);
+    r->values = calloc(r->columns + 1, sizeof *r->values);
+    r->types = calloc(r->columns + 1, sizeof *r->types);
+    r->blobs = calloc(r->columns + 1, sizeof *r->blobs);
+    if (!r->names || !r->values || !r->types || !r->blobs)
+        return err_set(err, ERR_INTERNAL, "no memory for the result");
+    for (size_t i = 0; i < r->columns; i++) {
+        r->names[i] = sqlite3_column_name(stmt, (int)i);
+        buf_init(&r->blobs[i], 2 * BLOB_SHOWN_MAX + 8);
+    }
+    return 0;
+}
+
+static void reading_release(struct reading *r)
+{
+    for (size_t i = 0; r->blobs && i < r->columns; i++)
+        buf_release(&r->blobs[i]);
+    free(r->names);
+    free(r->values);
+    free(r->types);
+    free(r->blobs);
+}
+
+static const char *blob_text(sqlite3_stmt *stmt, int i, struct buf *out)
+{
+    const unsigned char *bytes = sqlite3_column_blob(stmt, i);
+    int n = sqlite3_column_bytes(stmt, i);
+    buf_clear(out);
+    buf_puts(out, "X'");
+    for (int k = 0; k < n && k < BLOB_SHOWN_MAX; k++)
+        buf_printf(out, "%02x", bytes[k]);
+    buf_putc(out, '\'');
+    return buf_str(out);
+}
+
+static void read_row(struct reading *r, sqlite3_stmt *stmt)
+{
+    for (size_t i = 0; i < r->columns; i++) {
+        r->types[i] = sqlite3_column_type(stmt, (int)i);
+        r->values[i] = r->types[i] == SQLITE_BLOB ? blob_text(stmt, (int)i, &r->blobs[i])
+                                                  : (const char *)sqlite3_column_text(stmt, (int)i);
+    }
+}
+
+static int run(struct store *s, sqlite3_stmt *stmt, query_fn *header, query_fn *row, void *arg,
+               struct err *err)
+{
+    struct reading r = {0};
+    int rc = reading_init(&r, stmt, err), step = SQLITE_ROW;
+    const struct query_row view = {r.columns, r.names, r.values, r.types};
+    const struct query_row names = {r.columns, r.names, NULL, NULL};
+    if (rc == 0 && header)
+        rc = header(arg, &names, err);
+    while (rc == 0 && (step = sqlite3_step(stmt)) == SQLITE_ROW) {
+        read_row(&r, stmt);
+        rc = row(arg, &view, err);
+    }
+    if (rc == 0 && step == SQLITE_INTERRUPT)
+        rc = err_set(err, ERR_INPUT, "the statement took too long and was stopped");
+    else if (rc == 0 && step != SQLITE_DONE)
+        rc = err_set(err, ERR_INPUT, "sql: %s", sqlite3_errmsg(s->db));
+    reading_release(&r);
+    return rc;
+}
+
+int query_run(struct store *s, const char *sql, double timeout_s, query_fn *header, query_fn *row, void *arg,
+              struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    const char *rest = NULL;
+    int64_t deadline = clock_mono_ns() + (int64_t)(timeout_s * 1e9);
+    sqlite3_set_authorizer(s->db, only_reading, NULL);
+    int prepared = sqlite3_prepare_v2(s->db, sql, -1, &stmt, &rest);
+    int rc = -1;
+    while (prepared == SQLITE_OK && (isspace((unsigned char)*rest) || *rest == ';'))
+        rest++;
+    if (prepared != SQLITE_OK)
+        err_set(err, ERR_INPUT, "sql: %s%s", sqlite3_errmsg(s->db),
+                prepared == SQLITE_AUTH ? ": only SELECT is allowed here" : "");
+    else if (!stmt || *rest)
+        err_set(err, ERR_INPUT, "sql: expected one SELECT statement");
+    else {
+        sqlite3_progress_handler(s->db, STEPS_BETWEEN_LOOKS, past_deadline, &deadline);
+        rc = run(s, stmt, header, row, arg, err);
+        sqlite3_progress_handler(s->db, 0, NULL, NULL);
+    }
+    sqlite3_finalize(stmt);
+    sqlite3_set_authorizer(s->db, NULL, NULL);
+    return rc;
+}

@@ -1,0 +1,26 @@
+/* query: one read-only statement of the user's own, as `kernsweep sql` runs it.
+ *
+ * The store is open for reading; beyond that an authorizer refuses everything but reading its tables, and a
+ * deadline ends what takes too long. Errors: ERR_INPUT with SQLite's words for a statement that is wrong or
+ * not allowed.
+ */
+#ifndef KERNSWEEP_RESULTS_STORE_QUERY_H
+#define KERNSWEEP_RESULTS_STORE_QUERY_H
+
+#include "results/store/store.h"
+
+struct query_row {
+    size_t columns;
+    const char *const *names;
+    const char *const *values; /* NULL for NULL; a blob as X'..' */
+    const int *types;          /* SQLITE_INTEGER, ... */
+};
+
+/* 0, or -1 with err to stop. The row lives until the call returns. */
+typedef int query_fn(void *arg, const struct query_row *row, struct err *err);
+
+/* header is called once, with the names and no values, before the first row; may be NULL. */
+int query_run(struct store *s, const char *sql, double timeout_s, query_fn *header, query_fn *row, void *arg,
+              struct err *err);
+
+#endif

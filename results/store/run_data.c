@@ -1,0 +1,357 @@
+#include "results/store/run_data.h"
+
+#include "results/stats/stats.h"
+#include "results/store/run_rows.h"
+#include "results/store/sql.h"
+#include "results/store/when.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int run_info_read(struct store *s, sqlite3_stmt *stmt, struct run_info *out, struct err *err)
+{
+    char status[32];
+    out->key = sql_int(stmt, 0, 0);
+    sql_text(stmt, 1, out->run_id, sizeof out->run_id);
+    sql_text(stmt, 2, out->ticket, sizeof out->ticket);
+    sql_text(stmt, 3, out->tag, sizeof out->tag);
+    sql_text(stmt, 4, out->date, sizeof out->date);
+    sql_text(stmt, 5, out->node, sizeof out->node);
+    sql_text(stmt, 6, out->mode, sizeof out->mode);
+    sql_text(stmt, 7, out->origin, sizeof out->origin);
+    sql_text(stmt, 8, status, sizeof status);
+    sql_text(stmt, 9, out->plan_sha256, sizeof out->plan_sha256);
+    sql_text(stmt, 10, out->source_sha256, sizeof out->source_sha256);
+    sql_text(stmt, 11, out->content_sha256, sizeof out->content_sha256);
+    when_format(sql_int(stmt, 12, WHEN_UNKNOWN), out->started_at);
+    when_format(sql_int(stmt, 13, WHEN_UNKNOWN), out->ended_at);
+    sql_text(stmt, 14, out->bundle, sizeof out->bundle);
+    out->wall_s = sql_num(stmt, 15);
+    out->counts.total = (int)sql_int(stmt, 16, 0);
+    out->counts.ok = (int)sql_int(stmt, 17, 0);
+    out->counts.skipped = (int)sql_int(stmt, 18, 0);
+    out->counts.failed = out->counts.total - out->counts.ok - out->counts.skipped;
+    return run_status_from_name(status, &out->status)
+               ? 0
+               : err_set(err, ERR_STORAGE, "%s: run %s has the unknown status %s", s->path, out->run_id,
+                         status);
+}
+
+static int load_info(struct store *s, int64_t key, struct run_info *out, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(s, RUN_SELECT "WHERE r.id = ?1", err);
+    if (!stmt)
+        return -1;
+    sql_bind_int(stmt, 1, key);
+    int rc = sql_step(s, stmt, err);
+    if (rc == 0)
+        return err_set(err, ERR_INPUT, "%s: the run is gone", s->path);
+    return rc < 0 ? -1 : run_info_read(s, stmt, out, err);
+}
+
+static int bad_status(struct store *s, const struct run_data *r, const char *status, struct err *err)
+{
+    return err_set(err, ERR_STORAGE, "%s: run %s holds the unknown status %s", s->path, r->info.run_id,
+                   status);
+}
+
+/* Room for one more element; doubles. */
+static void *more(void *items, size_t count, size_t size)
+{
+    if (count & (count - 1))
+        return items;
+    return realloc(items, (count ? 2 * count : 1) * size);
+}
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, ERR_INTERNAL, "no memory for the run");
+}
+
+static int read_variant(struct store *s, sqlite3_stmt *stmt, struct run_data *r, struct err *err)
+{
+    struct run_variant *items = more(r->variants, r->n_variants, sizeof *items);
+    char status[32];
+    if (!items)
+        return no_memory(err);
+    r->variants = items;
+    struct run_variant *v = &items[r->n_variants++];
+    sql_text(stmt, 0, v->name, sizeof v->name);
+    sql_text(stmt, 1, v->attn_impl, sizeof v->attn_impl);
+    sql_text(stmt, 2, status, sizeof status);
+    sql_text(stmt, 3, v->reason, sizeof v->reason);
+    v->build_wall_s = sql_num(stmt, 4);
+    v->build_cached = sql_int(stmt, 5, 0) != 0;
+    v->scratch_bytes = sql_num(stmt, 6);
+    v->vgprs = sql_num(stmt, 7);
+    sql_text(stmt, 8, v->kernel, sizeof v->kernel);
+    sql_text(stmt, 9, v->shape, sizeof v->shape);
+    return status_from_name(status, &v->status) ? 0 : bad_status(s, r, status, err);
+}
+
+static int load_variants(struct store *s, struct run_data *r, struct err *err)
+{
+    SQL_STMT stmt =
+        sql_prepare(s,
+                    "SELECT name, attn_impl, status, reason, build_wall_s, build_cached, scratch_bytes,"
+                    " vgprs, kernel, shape FROM variant WHERE run_id = ?1 ORDER BY position",
+                    err);
+    if (!stmt)
+        return -1;
+    sql_bind_int(stmt, 1, r->info.key);
+    int rc;
+    while ((rc = sql_step(s, stmt, err)) > 0)
+        if (read_variant(s, stmt, r, err) != 0)
+            return -1;
+    return rc;
+}
+
+static void read_values(sqlite3_stmt *stmt, const struct run_variant *v, struct run_test *t)
+{
+    double *value = t->value;
+    value[METRIC_PREFILL_S] = sql_num(stmt, 6);
+    value[METRIC_TOK_PER_S] = t->context / value[METRIC_PREFILL_S];
+    value[METRIC_WALL_S] = sql_num(stmt, 7);
+    value[METRIC_MODEL_LOAD_S] = sql_num(stmt, 8);
+    value[METRIC_TOKENIZE_S] = sql_num(stmt, 9);
+    value[METRIC_DECODE_S] = sql_num(stmt, 10);
+    value[METRIC_KERNEL_MS] = sql_num(stmt, 11);
+    value[METRIC_TFLOPS] = sql_num(stmt, 12);
+    t->vram_before = sql_num(stmt, 13);
+    value[METRIC_VRAM_PEAK] = sql_num(stmt, 14);
+    t->vram_after = sql_num(stmt, 15);
+    t->vram_max_gap_ms = sql_num(stmt, 16);
+    value[METRIC_RSS_PEAK] = sql_num(stmt, 17);
+    t->cpu_user_s = sql_num(stmt, 18);
+    t->cpu_system_s = sql_num(stmt, 19);
+    value[METRIC_SCRATCH_BYTES] = v->scratch_bytes;
+    value[METRIC_VGPRS] = v->vgprs;
+}
+
+static int read_test(struct store *s, sqlite3_stmt *stmt, struct run_data *r, struct err *err)
+{
+    struct run_test *items = more(r->tests, r->n_tests, sizeof *items);
+    char status[32];
+    if (!items)
+        return no_memory(err);
+    r->tests = items;
+    struct run_test *t = &items[r->n_tests++];
+    t->key = sql_int(stmt, 0, 0);
+    t->variant = (size_t)sql_int(stmt, 1, 0);
+    t->context = (int)sql_int(stmt, 2, 0);
+    t->repetition = (int)sql_int(stmt, 3, 0);
+    t->warmup = sql_int(stmt, 4, 0) != 0;
+    sql_text(stmt, 5, status, sizeof status);
+    if (t->variant >= r->n_variants || !status_from_name(status, &t->status))
+        return bad_status(s, r, status, err);
+    read_values(stmt, &r->variants[t->variant], t);
+    t->timeout_s = sql_num(stmt, 20);
+    when_format(sql_int(stmt, 21, WHEN_UNKNOWN), t->started_at);
+    t->prompt_tokens = sql_int(stmt, 22, RUN_UNKNOWN);
+    t->exit_code = (int)sql_int(stmt, 23, RUN_UNKNOWN);
+    t->signal = (int)sql_int(stmt, 24, RUN_UNKNOWN);
+    t->samples = (int)sql_int(stmt, 25, RUN_UNKNOWN);
+    sql_text(stmt, 26, t->attn_impl, sizeof t->attn_impl);
+    sql_text(stmt, 27, t->reason, sizeof t->reason);
+    t->index = (int)sql_int(stmt, 28, RUN_UNKNOWN);
+    sql_text(stmt, 29, t->host, sizeof t->host);
+    return 0;
+}
+
+static int load_tests(struct store *s, struct run_data *r, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(
+        s,
+        "SELECT t.id, v.position, c.context_len, t.repetition, t.warmup, t.status, t.prefill_s, t.wall_s,"
+        " t.model_load_s, t.tokenize_s, t.decode_s, t.kernel_ms, t.tflops, t.vram_before, t.vram_peak, "
+        "t.vram_after,"
+        " t.vram_max_gap_ms, t.rss_peak, t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.started_at, "
+        "t.prompt_tokens,"
+        " t.exit_code, t.signal, t.samples, coalesce(t.attn_impl, v.attn_impl), t.reason, t.test_index, "
+        "t.host"
+        " FROM test t JOIN series c ON c.id = t.series_id"
+        " JOIN variant v ON v.run_id = t.run_id AND v.name = c.variant"
+        " WHERE t.run_id = ?1 ORDER BY v.position, c.context_len, t.repetition",
+        err);
+    if (!stmt)
+        return -1;
+    sql_bind_int(stmt, 1, r->info.key);
+    int rc;
+    while ((rc = sql_step(s, stmt, err)) > 0)
+        if (read_test(s, stmt, r, err) != 0)
+            return -1;
+    return rc;
+}
+
+static int load_facts(struct store *s, struct run_data *r, struct err *err)
+{
+    SQL_STMT stmt =
+        sql_prepare(s,
+                    "SELECT f.key, f.value FROM run r JOIN fact f ON f.environment_id = r.environment_id"
+                    " WHERE r.id = ?1 ORDER BY f.key",
+                    err);
+    if (!stmt)
+        return -1;
+    sql_bind_int(stmt, 1, r->info.key);
+    int rc;
+    while ((rc = sql_step(s, stmt, err)) > 0) {
+        struct run_fact *items = more(r->facts, r->n_facts, sizeof *items);
+        if (!items)
+            return no_memory(err);
+        r->facts = items;
+        sql_text(stmt, 0, items[r->n_facts].key, sizeof items->key);
+        sql_text(stmt, 1, items[r->n_facts].value, sizeof items->value);
+        r->n_facts++;
+    }
+    return rc;
+}
+
+size_t run_data_values(const struct run_data *r, const struct cell *c, enum metric m, double *out)
+{
+    size_t n = 0;
+    for (size_t i = c->first; i < c->first + c->count; i++) {
+        const struct run_test *t = &r->tests[i];
+        if (!t->warmup && t->status == STATUS_OK && !isnan(t->value[m]))
+            out[n++] = t->value[m];
+    }
+    return n;
+}
+
+static void summarise(const struct run_data *r, struct cell *c, double *scratch)
+{
+    c->reason = "";
+    c->status = STATUS_OK;
+    for (size_t i = c->first; i < c->first + c->count; i++) {
+        const struct run_test *t = &r->tests[i];
+        c->timeout_s = t->timeout_s;
+        if (t->warmup)
+            continue;
+        c->counted++;
+        c->ok += t->status == STATUS_OK;
+        if (!*c->attn_impl)
+            snprintf(c->attn_impl, sizeof c->attn_impl, "%s", t->attn_impl);
+        if (t->status != STATUS_OK && c->status == STATUS_OK) {
+            c->status = t->status;
+            c->reason = t->reason;
+        }
+    }
+    for (int m = 0; m < METRIC_COUNT; m++) {
+        size_t n = run_data_values(r, c, (enum metric)m, scratch);
+        c->n[m] = (int)n;
+        c->median[m] = stats_median(scratch, n);
+    }
+}
+
+static bool same_cell(const struct run_test *a, const struct run_test *b)
+{
+    return a->variant == b->variant && a->context == b->context;
+}
+
+int run_data_make_cells(struct run_data *r, struct err *err)
+{
+    r->cells = calloc(r->n_tests ? r->n_tests : 1, sizeof *r->cells);
+    double *scratch = malloc((r->n_tests ? r->n_tests : 1) * sizeof *scratch);
+    if (!r->cells || !scratch) {
+        free(scratch);
+        return no_memory(err);
+    }
+    for (size_t i = 0, j; i < r->n_tests; i = j) {
+        for (j = i + 1; j < r->n_tests && same_cell(&r->tests[i], &r->tests[j]);)
+            j++;
+        struct cell *c = &r->cells[r->n_cells++];
+        *c = (struct cell){
+            .variant = r->tests[i].variant, .context = r->tests[i].context, .first = i, .count = j - i};
+        summarise(r, c, scratch);
+    }
+    free(scratch);
+    return 0;
+}
+
+int run_data_load(struct store *s, int64_t key, struct run_data *out, struct err *err)
+{
+    *out = (struct run_data){0};
+    if (load_info(s, key, &out->info, err) == 0 && load_variants(s, out, err) == 0 &&
+        load_tests(s, out, err) == 0 && load_facts(s, out, err) == 0 && run_data_make_cells(out, err) == 0)
+        return 0;
+    run_data_release(out);
+    return -1;
+}
+
+void run_data_release(struct run_data *r)
+{
+    free(r->variants);
+    free(r->tests);
+    free(r->cells);
+    free(r->facts);
+    *r = (struct run_data){0};
+}
+
+const struct run_variant *run_data_variant(const struct run_data *r, const char *name)
+{
+    for (size_t i = 0; i < r->n_variants; i++)
+        if (strcmp(r->variants[i].name, name) == 0)
+            return &r->variants[i];
+    return NULL;
+}
+
+const struct cell *run_data_cell(const struct run_data *r, const char *variant, int context)
+{
+    const struct run_variant *of = run_data_variant(r, variant);
+    size_t v = of ? (size_t)(of - r->variants) : r->n_variants, low = 0, high = r->n_cells;
+    while (low < high) { /* the first cell that is not before the one asked for */
+        size_t mid = low + (high - low) / 2;
+        const struct cell *c = &r->cells[mid];
+        if (c->variant < v || (c->variant == v && c->context < context))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    const struct cell *found = low < r->n_cells ? &r->cells[low] : NULL;
+    return found && found->variant == v && found->context == context ? found : NULL;
+}
+
+const char *run_data_fact(const struct run_data *r, const char *key)
+{
+    for (size_t i = 0; i < r->n_facts; i++)
+        if (strcmp(r->facts[i].key, key) == 0)
+            return r->facts[i].value;
+    return NULL;
+}
+
+enum metric run_data_metric(const struct run_data *r)
+{
+    static const enum metric choices[] = {METRIC_PREFILL_S, METRIC_KERNEL_MS, METRIC_WALL_S};
+    for (size_t k = 0; k < sizeof choices / sizeof *choices; k++)
+        for (size_t i = 0; i < r->n_cells; i++)
+            if (r->cells[i].n[choices[k]] > 0)
+                return choices[k];
+    return METRIC_PREFILL_S;
+}
+
+int run_data_reference(const struct run_data *r, const char *wanted, size_t *out, struct err *err)
+{
+    const char *name = wanted ? wanted : "baseline";
+    const struct run_variant *v = run_data_variant(r, name);
+    for (size_t i = 0; !v && i < r->n_variants; i++)
+        v = strcmp(r->variants[i].kernel, name) == 0 ? &r->variants[i] : NULL;
+    if (!v && wanted)
+        return err_set(err, ERR_INPUT, "run %s has no variant \"%s\"", r->info.run_id, wanted);
+    if (!v && r->n_variants == 0)
+        return err_set(err, ERR_INPUT, "run %s has no variants", r->info.run_id);
+    *out = v ? (size_t)(v - r->variants) : 0;
+    return 0;
+}
+
+size_t run_data_counterpart(const struct run_data *r, size_t variant, size_t reference)
+{
+    const struct run_variant *v = &r->variants[variant], *base = &r->variants[reference];
+    size_t i = 0;
+    if (strcmp(v->shape, base->shape) == 0)
+        return reference;
+    while (i < r->n_variants &&
+           (strcmp(r->variants[i].kernel, base->kernel) != 0 || strcmp(r->variants[i].shape, v->shape) != 0))
+        i++;
+    return i;
+}

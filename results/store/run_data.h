@@ -1,0 +1,155 @@
+/* run_data: one stored run as plain memory: its facts, variants, tests, and cells (variant x context).
+ *
+ * This is what comparisons, reports and exports read; whoever has a struct run_data needs no store. Strings
+ * are bounded copies, arrays belong to the run_data and go with run_data_release(). Variants and cells stand
+ * in the order of the plan, then by context; tests by (variant, context, repetition). Times are seconds,
+ * memory is bytes, a number that was not measured is NaN, an integer that was not measured is RUN_UNKNOWN.
+ */
+#ifndef KERNSWEEP_RESULTS_STORE_RUN_DATA_H
+#define KERNSWEEP_RESULTS_STORE_RUN_DATA_H
+
+#include "common/base/clock.h"
+#include "common/base/err.h"
+#include "common/base/sha256.h"
+#include "common/contract/proto.h"
+#include "results/store/metric.h"
+#include "results/store/store.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    RUN_ID_MAX = 128,
+    RUN_NAME_MAX = LIMIT_NAME + 1,
+    RUN_NODE_MAX = 256,
+    RUN_REASON_MAX = 512,
+    RUN_FACT_MAX = 256,
+    RUN_UNKNOWN = -1,
+};
+
+struct run_counts {
+    int total; /* tests with an artifact, warm-up included */
+    int ok;
+    int failed;
+    int skipped;
+};
+
+struct run_info {
+    int64_t key; /* the store's row */
+    char run_id[RUN_ID_MAX];
+    char ticket[RUN_NAME_MAX];
+    char tag[RUN_NAME_MAX]; /* "" when none */
+    char date[11];          /* 2026-02-14 */
+    char node[RUN_NODE_MAX];
+    char mode[16];   /* "perf", "debug" */
+    char origin[16]; /* "bundle", "b3_89", "import" */
+    enum run_status status;
+    char plan_sha256[SHA256_HEX_LEN + 1]; /* "" when unknown, as all hashes */
+    char source_sha256[SHA256_HEX_LEN + 1];
+    char content_sha256[SHA256_HEX_LEN + 1]; /* of manifest.json, or of all files where there is none */
+    char started_at[CLOCK_ISO_LEN + 1];      /* "" when unknown */
+    char ended_at[CLOCK_ISO_LEN + 1];
+    char bundle[FS_PATH_MAX]; /* where it was ingested from; may be gone */
+    double wall_s;
+    struct run_counts counts;
+};
+
+struct run_variant {
+    char name[RUN_NAME_MAX];
+    char attn_impl[RUN_NAME_MAX]; /* "" when not checked */
+    char kernel[RUN_NAME_MAX];    /* of a kernel plan: what the plan calls it; else "" */
+    char shape[RUN_NAME_MAX];     /* likewise: what tells it from the kernel's others, "b4h1", or "" */
+    enum status status;           /* OK, BUILD_FAILED, GATE_FAILED, SKIPPED */
+    char reason[RUN_REASON_MAX];
+    double build_wall_s;
+    bool build_cached;
+    double scratch_bytes; /* NaN when no resources were recorded */
+    double vgprs;
+};
+
+struct run_test {
+    size_t variant; /* index into variants */
+    int64_t key;    /* the store's row: for telemetry */
+    int context;
+    int repetition;
+    int index; /* position in execution order, from 1; RUN_UNKNOWN in older layouts */
+    bool warmup;
+    enum status status;
+    char reason[RUN_REASON_MAX];
+    char attn_impl[RUN_NAME_MAX]; /* as the workload printed it */
+    char host[RUN_NAME_MAX];      /* the machine that ran it, "" when unknown */
+    char started_at[CLOCK_ISO_LEN + 1];
+    int exit_code;
+    int signal;
+    int64_t prompt_tokens;
+    double timeout_s;
+    double vram_before; /* bytes; the peak is value[METRIC_VRAM_PEAK] */
+    double vram_after;
+    double vram_max_gap_ms; /* what a peak may have hidden in */
+    double cpu_user_s;
+    double cpu_system_s;
+    int samples; /* telemetry samples taken; RUN_UNKNOWN */
+    double value[METRIC_COUNT];
+};
+
+/* All repetitions of one (variant, context). */
+struct cell {
+    size_t variant; /* index into variants */
+    int context;
+    char attn_impl[RUN_NAME_MAX];
+    size_t first; /* its tests: tests[first .. first + count - 1], warm-up ones included */
+    size_t count;
+    int counted;        /* repetitions that are not warm-up */
+    int ok;             /* of those, the ones that are OK */
+    enum status status; /* OK when every counted repetition is, else the first other status */
+    const char *reason; /* of that repetition, "" when OK; points into tests */
+    double timeout_s;
+    double median[METRIC_COUNT]; /* over counted OK repetitions */
+    int n[METRIC_COUNT];         /* how many values each median stands on */
+};
+
+/* One thing that was true of the node or of the job's environment: "driver", "rocm",
+ * "env.HIP_LAUNCH_BLOCKING". */
+struct run_fact {
+    char key[RUN_FACT_MAX];
+    char value[RUN_FACT_MAX];
+};
+
+struct run_data {
+    struct run_info info;
+    struct run_variant *variants;
+    size_t n_variants;
+    struct run_test *tests;
+    size_t n_tests;
+    struct cell *cells;
+    size_t n_cells;
+    struct run_fact *facts; /* sorted by key */
+    size_t n_facts;
+};
+
+/* On error *out is empty, and releasing it is fine. */
+int run_data_load(struct store *s, int64_t key, struct run_data *out, struct err *err);
+void run_data_release(struct run_data *r);
+
+/* Groups r->tests (ordered by variant, context, repetition) into r->cells: for those that fill a run_data
+ * themselves. */
+int run_data_make_cells(struct run_data *r, struct err *err);
+
+/* NULL when there is none. */
+const struct cell *run_data_cell(const struct run_data *r, const char *variant, int context);
+const struct run_variant *run_data_variant(const struct run_data *r, const char *name);
+const char *run_data_fact(const struct run_data *r, const char *key);
+/* The variant that others are set against: `wanted` when it is not NULL (an error when absent), else the one
+ * named "baseline", else the first. *out is an index into variants. */
+int run_data_reference(const struct run_data *r, const char *wanted, size_t *out, struct err *err);
+/* What `variant` is set against: the reference, or of a kernel plan the reference's kernel at the variant's
+ * own shape. n_variants when there is none. */
+size_t run_data_counterpart(const struct run_data *r, size_t variant, size_t reference);
+/* What decides: the prefill time, else a kernel's, else the wall time, whichever was measured; the first when
+ * nothing was. */
+enum metric run_data_metric(const struct run_data *r);
+/* Values of one metric over the counted OK repetitions; out holds at least cell->count. Returns how many. */
+size_t run_data_values(const struct run_data *r, const struct cell *c, enum metric m, double *out);
+
+#endif

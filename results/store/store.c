@@ -1,0 +1,233 @@
+#include "results/store/store.h"
+
+#include "results/store/migrations.h"
+#include "results/store/sql.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUSY_TIMEOUT_MS = 30000 };
+
+int store_version_known(void)
+{
+    return migrations[migrations_count - 1].version;
+}
+
+int store_default_path(char *out, struct err *err)
+{
+    const char *db = getenv("KERNSWEEP_DB");
+    const char *data = getenv("XDG_DATA_HOME");
+    const char *home = getenv("HOME");
+    char folder[FS_PATH_MAX];
+    if (db && *db)
+        return snprintf(out, FS_PATH_MAX, "%s", db) < FS_PATH_MAX
+                   ? 0
+                   : err_set(err, ERR_INPUT, "KERNSWEEP_DB: path too long");
+    if (data && *data)
+        return fs_join(out, err, data, "kernsweep/results.db");
+    if (!home || !*home)
+        return err_set(err, ERR_INPUT, "no HOME: say where the store is with --db FILE");
+    if (fs_join(folder, err, home, ".local/share") != 0)
+        return -1;
+    return fs_join(out, err, folder, "kernsweep/results.db");
+}
+
+static int pragma_int(struct store *s, const char *text, int64_t *out, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(s, text, err);
+    if (!stmt || sql_step(s, stmt, err) != 1)
+        return -1;
+    *out = sql_int(stmt, 0, 0);
+    return 0;
+}
+
+/* Our stores are 0600: they hold results of others, and environments. */
+static int make_folder(const char *path, struct err *err)
+{
+    char folder[FS_PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (!slash || slash == folder)
+        return 0;
+    *slash = '\0';
+    return fs_mkdir_p(folder, 0700, err);
+}
+
+static int open_file(struct store *s, struct err *err)
+{
+    int flags = s->mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
+    if (s->mode == STORE_WRITE && make_folder(s->path, err) != 0)
+        return -1;
+    if (s->mode == STORE_READ && !fs_exists(s->path))
+        return err_set(err, ERR_INPUT,
+                       "%s: no store there yet: run or ingest something first, or name another with --db",
+                       s->path);
+    mode_t mask = umask(0077);
+    int rc = sqlite3_open_v2(s->path, &s->db, flags, NULL);
+    /* A store on a read-only medium can still be read. */
+    if (rc != SQLITE_OK && s->mode == STORE_READ) {
+        sqlite3_close(s->db);
+        rc = sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READONLY, NULL);
+    }
+    umask(mask);
+    if (rc != SQLITE_OK)
+        return err_set(err, ERR_STORAGE, "%s: cannot open the store: %s", s->path,
+                       s->db ? sqlite3_errmsg(s->db) : "out of memory");
+    return 0;
+}
+
+static int configure(struct store *s, struct err *err)
+{
+    sqlite3_extended_result_codes(s->db, 1);
+    sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
+    /* A store may come from anywhere: its schema must not run code of ours with effects. */
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
+    if (sql_exec(s, "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY",
+                 err) != 0)
+        return -1;
+    /* A night dirties a page of the history's index a cell; they are copied into the file once for many
+     * nights. */
+    return s->mode == STORE_WRITE
+               ? sql_exec(s, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 8000", err)
+               : sql_exec(s, "PRAGMA query_only = ON", err);
+}
+
+static int check_identity(struct store *s, int64_t *version, struct err *err)
+{
+    int64_t id = 0, tables = 0;
+    if (pragma_int(s, "PRAGMA application_id", &id, err) != 0 ||
+        pragma_int(s, "PRAGMA user_version", version, err) != 0 ||
+        pragma_int(s, "SELECT count(*) FROM sqlite_schema", &tables, err) != 0)
+        return err_wrap(err, "is this a kernsweep store?");
+    if (id != STORE_APPLICATION_ID && (*version != 0 || tables != 0))
+        return err_set(err, ERR_INPUT,
+                       "%s: a database, but not a kernsweep store; name another file with --db", s->path);
+    if (*version > store_version_known())
+        return err_set(err, ERR_STORAGE,
+                       "%s: written by a newer kernsweep (schema %lld, this one knows %d); use that one, or "
+                       "another --db",
+                       s->path, (long long)*version, store_version_known());
+    return 0;
+}
+
+static int backup_before(struct store *s, int64_t version, struct err *err)
+{
+    char path[FS_PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s.v%lld.bak", s->path, (long long)version);
+    if (fs_exists(path))
+        return 0; /* from a migration that was cut off: the older copy is the right one */
+    return store_copy(s, path, err);
+}
+
+static int apply(struct store *s, const struct migration *m, struct err *err)
+{
+    /* PRAGMA takes no parameters; the number comes from our own table. */
+    char version[64];
+    snprintf(version, sizeof version, "PRAGMA user_version = %d", m->version);
+    if (sql_exec(s, m->sql, err) != 0 || sql_exec(s, version, err) != 0)
+        return err_wrap(err, "migration %s", m->name);
+    return 0;
+}
+
+static int migrate_locked(struct store *s, struct err *err)
+{
+    /* Another process may have been first between our look and our lock. */
+    int64_t now = 0;
+    if (check_identity(s, &now, err) != 0)
+        return -1;
+    char id[64];
+    snprintf(id, sizeof id, "PRAGMA application_id = %d", STORE_APPLICATION_ID);
+    if (sql_exec(s, id, err) != 0)
+        return -1;
+    for (int i = 0; i < migrations_count; i++)
+        if (migrations[i].version > now && apply(s, &migrations[i], err) != 0)
+            return -1;
+    return 0;
+}
+
+static int migrate(struct store *s, int64_t version, struct err *err)
+{
+    if (version > 0 && backup_before(s, version, err) != 0)
+        return err_wrap(err, "backup before the migration");
+    if (sql_exec(s, "BEGIN IMMEDIATE", err) != 0)
+        return -1;
+    if (migrate_locked(s, err) == 0 && sql_exec(s, "COMMIT", err) == 0)
+        return 0;
+    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    return -1;
+}
+
+int store_open(struct store *s, const char *path, enum store_mode mode, struct err *err)
+{
+    *s = (struct store){.mode = mode};
+    if (snprintf(s->path, sizeof s->path, "%s", path) >= (int)sizeof s->path)
+        return err_set(err, ERR_INPUT, "store path too long: %.200s", path);
+    int64_t version = 0;
+    if (open_file(s, err) != 0 || configure(s, err) != 0 || check_identity(s, &version, err) != 0)
+        goto fail;
+    if (version == store_version_known())
+        return 0;
+    if (mode == STORE_READ) {
+        err_set(err, ERR_STORAGE,
+                "%s: schema %lld of an older kernsweep; `kernsweep db check` brings it to %d after a backup",
+                s->path, (long long)version, store_version_known());
+        goto fail;
+    }
+    if (migrate(s, version, err) == 0)
+        return 0;
+fail:
+    store_close(s);
+    return -1;
+}
+
+void store_close(struct store *s)
+{
+    while (s->n_kept > 0)
+        sqlite3_finalize(s->kept[--s->n_kept].stmt);
+    sqlite3_close(s->db);
+    s->db = NULL;
+}
+
+/* Page by page, restarting by itself when somebody writes in between. */
+static int copy_pages(struct store *s, sqlite3 *to, const char *path, struct err *err)
+{
+    sqlite3_backup *b = sqlite3_backup_init(to, "main", s->db, "main");
+    int rc = b ? sqlite3_backup_step(b, -1) : SQLITE_ERROR;
+    if (b)
+        sqlite3_backup_finish(b);
+    return rc == SQLITE_DONE
+               ? 0
+               : err_set(err, ERR_STORAGE, "%s: cannot copy the store: %s", path, sqlite3_errmsg(to));
+}
+
+static int copy_to(struct store *s, const char *path, struct err *err)
+{
+    sqlite3 *to = NULL;
+    mode_t mask = umask(0077);
+    int rc = sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    if (rc == SQLITE_OK)
+        rc = copy_pages(s, to, path, err);
+    else
+        rc = err_set(err, ERR_STORAGE, "%s: cannot create: %s", path,
+                     to ? sqlite3_errmsg(to) : "out of memory");
+    umask(mask);
+    sqlite3_close(to);
+    return rc;
+}
+
+int store_copy(struct store *s, const char *path, struct err *err)
+{
+    char tmp[FS_PATH_MAX + 32];
+    if (fs_exists(path))
+        return err_set(err, ERR_INPUT, "%s: exists already; name a new file for the copy", path);
+    snprintf(tmp, sizeof tmp, "%s.tmp.%ld", path, (long)getpid());
+    if (copy_to(s, tmp, err) == 0 && fs_rename(tmp, path, err) == 0)
+        return 0;
+    unlink(tmp);
+    return -1;
+}
