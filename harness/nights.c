@@ -2,8 +2,8 @@
 
 #include "common/base/json.h"
 #include "common/base/text.h"
-#include "reports/html.h"
-#include "reports/markdown.h"
+#include "reports/render/html.h"
+#include "reports/render/markdown.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 # reports: read-only model and its renderers. The page's style and script are compiled in.
 PKGS += libcmark-gfm
-$(eval $(call library,reports,$(wildcard reports/*.c)))
-$(BUILD)/reports/html_page.o: reports/page.css reports/page.js
+$(eval $(call library,reports,$(wildcard reports/*.c reports/*/*.c)))
+$(BUILD)/reports/render/html_page.o: reports/render/page.css reports/render/page.js
 
 # The committed examples are what the command writes today.
 .PHONY: check-examples examples

@@ -1,9 +1,9 @@
 #include "reports/report.h"
 
-#include "reports/html.h"
-#include "reports/markdown.h"
-#include "reports/model.h"
-#include "reports/section.h"
+#include "reports/model/model.h"
+#include "reports/render/html.h"
+#include "reports/render/markdown.h"
+#include "reports/sections/section.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Documents made from stored runs: that the numbers of the hand-written reports are where a reader looks for
  * them, that the same store gives the same bytes, and that no text of a run can write markup. */
-#include "reports/gnuplot.h"
+#include "reports/plot/gnuplot.h"
 #include "reports/report.h"
 #include "results/store/baseline.h"
 #include "tests/unit/results_support.h"

@@ -1,6 +1,6 @@
 /* What a report concludes of the recorded resources of kernels, on the numbers of the seeds' kernels compiled
  * for gfx942. */
-#include "reports/occupancy.h"
+#include "reports/model/occupancy.h"
 #include "reports/report.h"
 #include "tests/unit/results_support.h"
 

@@ -1,4 +1,4 @@
-#include "reports/markdown.h"
+#include "reports/render/markdown.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

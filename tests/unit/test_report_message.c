@@ -1,4 +1,4 @@
-#include "reports/message.h"
+#include "reports/render/message.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

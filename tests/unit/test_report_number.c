@@ -1,4 +1,4 @@
-#include "reports/number.h"
+#include "reports/render/number.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,0 +1,33 @@
+/* Resources: what each variant's build recorded of its kernels. */
+#include "reports/model/parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The shapes of a kernel share its build: what that is made of is told of the first alone. */
+static bool told_before(const struct run_data *run, size_t variant)
+{
+    const char *kernel = run->variants[variant].kernel;
+    for (size_t v = 0; *kernel && v < variant; v++)
+        if (strcmp(run->variants[v].kernel, kernel) == 0)
+            return true;
+    return false;
+}
+
+int model_resources(struct report_model *m, struct err *err)
+{
+    m->resources = calloc(m->now.n_variants, sizeof *m->resources);
+    if (!m->resources)
+        return err_set(err, ERR_INTERNAL, "report: memory is short");
+    if (details_load(m->req->store, m->now.info.key, &m->details, err))
+        return -1;
+    for (size_t v = 0; v < m->now.n_variants; v++) {
+        char path[DETAILS_PATH_MAX];
+        snprintf(path, sizeof path, "%s/resources.json", m->now.variants[v].name);
+        const struct run_file *f = told_before(&m->now, v) ? NULL : details_file(&m->details, path);
+        if (f && f->body && resources_decode(f->body, path, &m->resources[v], err))
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,48 @@
+/* Findings: the verdicts in the order in which a reader must hear of them. */
+#include "reports/model/parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Lower comes first. */
+static int rank(enum verdict v)
+{
+    static const int ranks[VERDICT_COUNT] = {
+        [VERDICT_BROKEN] = 0, [VERDICT_REGRESSED] = 1, [VERDICT_MISSING] = 2, [VERDICT_IMPROVED] = 3,
+        [VERDICT_FIXED] = 4,  [VERDICT_NEW] = 5,       [VERDICT_NOISY] = 6,   [VERDICT_UNCHANGED] = 7,
+    };
+    return ranks[v];
+}
+
+bool report_finding_matters(const struct delta *d)
+{
+    return rank(d->verdict) < rank(VERDICT_NEW);
+}
+
+static double size_of(const struct delta *d)
+{
+    return isfinite(d->ratio) && d->ratio > 0 ? fabs(log(d->ratio)) : 0;
+}
+
+static int by_importance(const void *a, const void *b)
+{
+    const struct delta *x = *(const struct delta *const *)a, *y = *(const struct delta *const *)b;
+    if (rank(x->verdict) != rank(y->verdict))
+        return rank(x->verdict) - rank(y->verdict);
+    if (size_of(x) != size_of(y))
+        return size_of(x) > size_of(y) ? -1 : 1;
+    return x < y ? -1 : x > y; /* the comparison's own order */
+}
+
+int model_findings(struct report_model *m, struct err *err)
+{
+    const struct comparison *c = &m->comparison;
+    m->findings = calloc(c->count + 1, sizeof *m->findings);
+    if (!m->findings)
+        return err_set(err, ERR_INTERNAL, "report: memory is short");
+    for (size_t i = 0; i < c->count; i++)
+        if (c->deltas[i].metric == c->primary)
+            m->findings[m->n_findings++] = &c->deltas[i];
+    qsort(m->findings, m->n_findings, sizeof *m->findings, by_importance);
+    return 0;
+}

@@ -1,0 +1,119 @@
+/* Kernels: the cells of a kernel benchmark with their shapes, accuracy and place under the roofline; and of a
+ * model's prefill the stages. All is what the tests printed beyond the timings that every test has. */
+#include "reports/model/parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The first counted OK test of a cell, or NULL. */
+static const struct run_test *representative(const struct run_data *run, const struct cell *c)
+{
+    for (size_t i = c->first; i < c->first + c->count; i++)
+        if (run->tests[i].status == STATUS_OK && !run->tests[i].warmup)
+            return &run->tests[i];
+    return NULL;
+}
+
+static double milliseconds(const struct cell *c)
+{
+    double ms = c->median[METRIC_KERNEL_MS];
+    return isfinite(ms) ? ms : c->median[METRIC_PREFILL_S] * 1e3;
+}
+
+static struct launch read_launch(const struct extra_list *extras, const struct cell *c,
+                                 const struct run_test *t, const char *kernel)
+{
+    struct launch l = {
+        .kernel = kernel,
+        .ms = milliseconds(c),
+        .batch = report_extra(extras, t->key, "batch"),
+        .heads = report_extra(extras, t->key, "heads"),
+        .seq = report_extra(extras, t->key, "seq"),
+        .head_dim = report_extra(extras, t->key, "head_dim"),
+        .blocks = report_extra(extras, t->key, "grid_blocks"),
+        .block_threads = report_extra(extras, t->key, "block_threads"),
+        .query_threads = report_extra(extras, t->key, "query_threads"),
+        .units = report_extra(extras, t->key, "units"),
+    };
+    if (isnan(l.seq))
+        l.seq = c->context;
+    return l;
+}
+
+static struct kernel_point read_point(const struct extra_list *extras, const struct cell *c,
+                                      const struct run_test *t)
+{
+    return (struct kernel_point){
+        .cell = c,
+        .max_abs = report_extra(extras, t->key, "max_abs"),
+        .rel_l2 = report_extra(extras, t->key, "rel_l2"),
+        .rows_checked = report_extra(extras, t->key, "rows_checked"),
+        .tflops = c->median[METRIC_TFLOPS],
+        .gb_per_s = report_extra(extras, t->key, "gb_per_s"),
+        .copy_gb_per_s = report_extra(extras, t->key, "copy_gb_per_s"),
+        .fma_tflops = report_extra(extras, t->key, "fma_tflops"),
+        .matrix_tflops = report_extra(extras, t->key, "matrix_tflops"),
+        .roofline_share = report_extra(extras, t->key, "roofline_share"),
+    };
+}
+
+static bool says_something(const struct kernel_point *p, const struct launch *l)
+{
+    return isfinite(l->heads) || isfinite(p->rel_l2) || isfinite(p->roofline_share);
+}
+
+/* What people know the kernel by; variants of one kernel differ in shape alone. */
+static const char *kernel_name(const struct run_data *run, const struct cell *c)
+{
+    return *c->attn_impl ? c->attn_impl : run->variants[c->variant].name;
+}
+
+static int read_stages(struct report_model *m, const struct extra_list *extras, struct err *err)
+{
+    size_t *order = NULL;
+    m->stages = calloc(m->now.n_cells + 1, sizeof *m->stages);
+    if (!m->stages || cells_by_context(&m->now, &order))
+        return err_set(err, ERR_INTERNAL, "report: memory is short");
+    for (size_t i = 0; i < m->now.n_cells; i++) {
+        const struct cell *c = &m->now.cells[order[i]];
+        const struct run_test *t = representative(&m->now, c);
+        if (!t || isnan(report_extra(extras, t->key, "attention_s")))
+            continue;
+        m->stages[m->n_stages++] =
+            (struct stage_row){.cell = c,
+                               .gemm_s = report_extra(extras, t->key, "gemm_s"),
+                               .attention_s = report_extra(extras, t->key, "attention_s"),
+                               .other_s = report_extra(extras, t->key, "other_s"),
+                               .roofline_share = report_extra(extras, t->key, "roofline_share")};
+    }
+    free(order);
+    return 0;
+}
+
+int model_kernels(struct report_model *m, struct err *err)
+{
+    struct extra_list extras;
+    m->kernels = calloc(m->now.n_cells + 1, sizeof *m->kernels);
+    m->launches = calloc(m->now.n_cells + 1, sizeof *m->launches);
+    if (!m->kernels || !m->launches)
+        return err_set(err, ERR_INTERNAL, "report: memory is short");
+    int rc = report_extras_load(m->req->store, m->now.info.key, &extras, err);
+    for (size_t i = 0; rc == 0 && i < m->now.n_cells; i++) {
+        const struct cell *c = &m->now.cells[i];
+        const struct run_test *t = representative(&m->now, c);
+        if (!t)
+            continue;
+        /* what says how many layers it has is a model */
+        bool alone = isfinite(report_extra(&extras, t->key, "heads")) &&
+                     isnan(report_extra(&extras, t->key, "layers"));
+        m->kernels_alone = alone && (m->kernels_alone || m->n_kernels == 0);
+        m->kernels[m->n_kernels] = read_point(&extras, c, t);
+        m->launches[m->n_kernels] = read_launch(&extras, c, t, kernel_name(&m->now, c));
+        if (says_something(&m->kernels[m->n_kernels], &m->launches[m->n_kernels]))
+            m->n_kernels++;
+    }
+    if (rc == 0)
+        rc = read_stages(m, &extras, err);
+    report_extras_release(&extras);
+    return rc;
+}

@@ -1,0 +1,63 @@
+#include "reports/model/occupancy.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* CDNA: four SIMDs of eight waves, 512 registers a lane, VGPRs and AGPRs in one pool. NVIDIA: four partitions
+ * of 16384 registers, which are 512 a lane of one warp. */
+static const struct gpu_limits table[] = {
+    {"gfx90a", 65536, 4 * 512, 104, 32, 0, 64, 8, false},
+    {"gfx942", 65536, 4 * 512, 304, 32, 0, 64, 8, false},
+    {"sm_80", 167936, 4 * 512, 108, 64, 32, 32, 8, true},
+    {"sm_90", 232448, 4 * 512, 132, 64, 32, 32, 8, true},
+};
+
+const struct gpu_limits *gpu_limits_of(const char *arch)
+{
+    for (size_t i = 0; arch && i < sizeof table / sizeof *table; i++) {
+        size_t len = strlen(table[i].arch);
+        /* "gfx942:sramecc+:xnack-" and "sm_90a" are the same machine */
+        if (strncmp(arch, table[i].arch, len) == 0 && (!arch[len] || strchr(":a", arch[len])))
+            return &table[i];
+    }
+    return NULL;
+}
+
+static double align_up(double v, double to)
+{
+    return ceil(v / to) * to;
+}
+
+/* AGPRs stand behind the VGPRs of a lane, from a multiple of four on. */
+static double registers_of(const struct kernel_use *k)
+{
+    return k->agprs > 0 ? align_up(k->vgprs, 4) + k->agprs : k->vgprs;
+}
+
+static double waves_by_registers(const struct kernel_use *k, const struct gpu_limits *g)
+{
+    double each = align_up(registers_of(k), g->register_granule);
+    if (!(each > 0))
+        return (double)NAN;
+    double simds = g->register_pool / 512;
+    return fmin(g->waves, simds * floor(g->register_pool / simds / each));
+}
+
+struct occupancy occupancy_of(const struct kernel_use *k, const struct gpu_limits *g)
+{
+    struct occupancy o = {.limit = LIMIT_NONE};
+    o.waves_per_block = ceil(k->threads / g->lanes);
+    o.lanes_used = k->threads / (o.waves_per_block * g->lanes);
+    o.by_registers = waves_by_registers(k, g);
+    o.by_lds = k->lds > 0 ? floor(g->lds / k->lds) * o.waves_per_block : (double)NAN;
+    double by_blocks = g->blocks ? g->blocks * o.waves_per_block : INFINITY;
+    /* fmin() takes the number where one is NaN */
+    o.waves = fmin(fmin(g->waves, by_blocks), fmin(o.by_registers, o.by_lds));
+    o.limit = o.by_lds <= o.waves                               ? LIMIT_LDS
+              : o.by_registers <= o.waves && o.waves < g->waves ? LIMIT_REGISTERS
+              : by_blocks <= o.waves && o.waves < g->waves      ? LIMIT_BLOCKS
+                                                                : LIMIT_SLOTS;
+    o.blocks = floor(o.waves / o.waves_per_block);
+    return o;
+}

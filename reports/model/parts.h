@@ -1,0 +1,18 @@
+/* model_parts: the steps of report_model_load() that have a file of their own. Private to model*.c. Each
+ * fills its part of the model, which report_model_release() frees.
+ */
+#ifndef KERNSWEEP_REPORTS_MODEL_PARTS_H
+#define KERNSWEEP_REPORTS_MODEL_PARTS_H
+
+#include "reports/model/model.h"
+
+int model_findings(struct report_model *m, struct err *err);
+/* The base and the comparison. options: the request's and the plan's. */
+int model_comparison(struct report_model *m, const struct compare_options *options, struct err *err);
+int model_changes(struct report_model *m, struct err *err);
+int model_memory(struct report_model *m, struct err *err);
+int model_kernels(struct report_model *m, struct err *err);
+int model_resources(struct report_model *m, struct err *err);
+int model_traces(struct report_model *m, struct err *err);
+
+#endif

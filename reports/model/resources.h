@@ -1,0 +1,51 @@
+/* resources: what a compiler said of the kernels of one variant (resources.json), decoded and set against the
+ * limits of its architecture. Foreign JSON: what is missing or of the wrong type is NaN or "". The owner
+ * calls resources_release(). schemas/resources.schema.json describes the file.
+ */
+#ifndef KERNSWEEP_REPORTS_MODEL_RESOURCES_H
+#define KERNSWEEP_REPORTS_MODEL_RESOURCES_H
+
+#include "common/base/err.h"
+#include "reports/model/occupancy.h"
+#include "results/store/run_data.h"
+
+enum { RESOURCES_KERNELS_MAX = 256, RESOURCES_PORTS_MAX = 8 };
+
+struct port_use {
+    char name[32];
+    double cycles; /* of the hot loop, on that port alone */
+};
+
+struct kernel_resources {
+    char name[RUN_FACT_MAX];
+    struct kernel_use use;
+    double sgprs;
+    double vgpr_spills;
+    double sgpr_spills;
+    double useful_threads; /* of a block, that compute a result */
+    double kv_passes;      /* how often K or V is read for one output */
+    double blocks;         /* the launch has, at the run's largest context */
+    struct port_use ports[RESOURCES_PORTS_MAX];
+    size_t n_ports;
+    bool has_occupancy;
+    struct occupancy occupancy;
+};
+
+struct variant_resources {
+    char arch[64];
+    char compiler[RUN_FACT_MAX];
+    const struct gpu_limits *limits; /* NULL: the architecture is not known here */
+    struct kernel_resources *kernels;
+    size_t count;
+};
+
+int resources_decode(const char *body, const char *place, struct variant_resources *out, struct err *err);
+void resources_release(struct variant_resources *r);
+
+/* Whether the first of them with a known architecture is NVIDIA's: then its words are used. */
+bool resources_nvidia(const struct variant_resources *list, size_t count);
+
+/* The port that the hot loop is bound by; NULL when nothing is known of ports. */
+const struct port_use *resources_bound(const struct kernel_resources *k);
+
+#endif

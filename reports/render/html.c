@@ -1,0 +1,189 @@
+#include "reports/render/html.h"
+
+#include "reports/render/html_page.h"
+#include "reports/render/markdown.h"
+
+#include <cmark-gfm-core-extensions.h>
+#include <cmark-gfm.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct page {
+    struct buf *out;
+    const struct plot_set *plots;
+    cmark_llist *extensions;
+    struct buf heading; /* the last one's text: what its tables are called */
+    int headings;       /* so far: anchors count them */
+    int tables;         /* since the last heading */
+    enum report_lang lang;
+    bool other_language;
+};
+
+static void add_node(struct buf *out, cmark_node *node, cmark_llist *extensions)
+{
+    char *text = cmark_render_html(node, CMARK_OPT_DEFAULT, extensions);
+    if (text)
+        buf_puts(out, text);
+    else
+        out->failed = true;
+    free(text);
+}
+
+/* The text of a node without its markup. */
+static void plain_text(cmark_node *node, struct buf *out)
+{
+    cmark_iter *iter = cmark_iter_new(node);
+    for (cmark_event_type e; (e = cmark_iter_next(iter)) != CMARK_EVENT_DONE;) {
+        const char *literal = cmark_node_get_literal(cmark_iter_get_node(iter));
+        if (e == CMARK_EVENT_ENTER && literal)
+            buf_puts(out, literal);
+    }
+    cmark_iter_free(iter);
+}
+
+static void add_heading(struct page *p, cmark_node *node)
+{
+    int level = cmark_node_get_heading_level(node);
+    buf_clear(&p->heading);
+    plain_text(node, &p->heading);
+    p->tables = 0;
+    buf_printf(p->out, "<h%d id=\"s%d\">", level, ++p->headings);
+    for (cmark_node *n = cmark_node_first_child(node); n; n = cmark_node_next(n))
+        add_node(p->out, n, p->extensions);
+    buf_printf(p->out, "</h%d>\n", level);
+}
+
+static void add_table(struct page *p, cmark_node *node)
+{
+    buf_puts(p->out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
+    html_escape(p->out, buf_str(&p->heading));
+    if (++p->tables > 1)
+        buf_printf(p->out, " (%d)", p->tables);
+    buf_puts(p->out, "\">\n");
+    add_node(p->out, node, p->extensions);
+    buf_puts(p->out, "</div>\n");
+}
+
+static const struct plot *find_plot(const struct plot_set *set, const char *url)
+{
+    const char *slash = strrchr(url, '/');
+    const char *name = slash ? slash + 1 : url;
+    for (size_t i = 0; i < set->count; i++)
+        if (strcmp(set->items[i].name, name) == 0)
+            return &set->items[i];
+    return NULL;
+}
+
+/* A paragraph that is one of our pictures; NULL for any other block. */
+static const struct plot *picture_of(const struct page *p, cmark_node *node)
+{
+    cmark_node *only = cmark_node_first_child(node);
+    if (cmark_node_get_type(node) != CMARK_NODE_PARAGRAPH || !only || cmark_node_next(only) ||
+        cmark_node_get_type(only) != CMARK_NODE_IMAGE)
+        return NULL;
+    const char *url = cmark_node_get_url(only);
+    return url ? find_plot(p->plots, url) : NULL;
+}
+
+/* As an image, never as markup: what is inside cannot run and cannot reach the page. */
+static void add_picture(struct page *p, const struct plot *plot)
+{
+    buf_puts(p->out, "<figure>\n<img alt=\"");
+    html_escape(p->out, plot->alt);
+    buf_puts(p->out, "\" src=\"data:image/svg+xml;base64,");
+    html_base64(p->out, plot->svg, strlen(plot->svg));
+    buf_puts(p->out, "\">\n</figure>\n");
+}
+
+static void end_language(struct page *p)
+{
+    if (p->other_language)
+        buf_puts(p->out, "</section>\n");
+    p->other_language = false;
+}
+
+/* The comments that the writer puts where the language changes (md_language); any other HTML is dropped. */
+static void add_language(struct page *p, cmark_node *node)
+{
+    const char *comment = cmark_node_get_literal(node);
+    for (enum report_lang lang = 0; comment && lang < REPORT_LANG_COUNT; lang++) {
+        if (strncmp(comment, md_language_comment(lang), strlen(md_language_comment(lang))) != 0)
+            continue;
+        end_language(p);
+        if (lang == p->lang)
+            return;
+        buf_printf(p->out, "<section lang=\"%s\">\n", report_lang_name(lang));
+        p->other_language = true;
+    }
+}
+
+static void add_block(struct page *p, cmark_node *node)
+{
+    const struct plot *plot = picture_of(p, node);
+    if (plot)
+        add_picture(p, plot);
+    else if (cmark_node_get_type(node) == CMARK_NODE_HEADING)
+        add_heading(p, node);
+    else if (cmark_node_get_type(node) == CMARK_NODE_HTML_BLOCK)
+        add_language(p, node);
+    else if (strcmp(cmark_node_get_type_string(node), "table") == 0)
+        add_table(p, node);
+    else
+        add_node(p->out, node, p->extensions);
+}
+
+static void add_contents(struct page *p, cmark_node *document)
+{
+    int heading = 0;
+    buf_printf(p->out, "<nav aria-label=\"%s\">\n<ul>\n", message(p->lang, MSG_HTML_CONTENTS));
+    for (cmark_node *n = cmark_node_first_child(document); n; n = cmark_node_next(n)) {
+        if (cmark_node_get_type(n) != CMARK_NODE_HEADING)
+            continue;
+        heading++;
+        if (cmark_node_get_heading_level(n) != 2)
+            continue;
+        struct buf text;
+        buf_init(&text, 4096);
+        plain_text(n, &text);
+        buf_printf(p->out, "<li><a href=\"#s%d\">", heading);
+        html_escape(p->out, buf_str(&text));
+        buf_puts(p->out, "</a></li>\n");
+        buf_release(&text);
+    }
+    buf_puts(p->out, "</ul>\n</nav>\n");
+}
+
+static cmark_parser *new_parser(void)
+{
+    cmark_gfm_core_extensions_ensure_registered();
+    cmark_parser *parser = cmark_parser_new(CMARK_OPT_DEFAULT);
+    cmark_syntax_extension *table = cmark_find_syntax_extension("table");
+    if (parser && table)
+        cmark_parser_attach_syntax_extension(parser, table);
+    return parser;
+}
+
+int html_render(const struct buf *markdown, const struct plot_set *plots, enum report_lang lang,
+                const char *title, struct buf *out, struct err *err)
+{
+    cmark_parser *parser = new_parser();
+    if (!parser)
+        return err_set(err, ERR_INTERNAL, "report: the Markdown parser cannot start");
+    cmark_parser_feed(parser, buf_str(markdown), markdown->len);
+    cmark_node *document = cmark_parser_finish(parser);
+    struct page p = {
+        .out = out, .plots = plots, .lang = lang, .extensions = cmark_parser_get_syntax_extensions(parser)};
+    buf_init(&p.heading, 4096);
+    html_page_begin(out, lang, title);
+    add_contents(&p, document);
+    buf_puts(out, "<main id=\"content\">\n");
+    for (cmark_node *n = cmark_node_first_child(document); n; n = cmark_node_next(n))
+        add_block(&p, n);
+    end_language(&p);
+    buf_puts(out, "</main>\n");
+    html_page_end(out);
+    buf_release(&p.heading);
+    cmark_node_free(document);
+    cmark_parser_free(parser);
+    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "report: the page exceeds %zu bytes", out->max);
+}

@@ -1,0 +1,58 @@
+/* markdown: writes GitHub-flavoured Markdown in which data stay data.
+ *
+ * Text of ours (templates) is written as it is; everything else is escaped: control characters and
+ * bidirectional marks become visible, punctuation that Markdown or HTML would read is quoted, code spans and
+ * fences are longer than any run of backticks inside. Foreign text belongs in code. Errors are remembered by
+ * the struct buf. Knows nothing of runs.
+ */
+#ifndef KERNSWEEP_REPORTS_RENDER_MARKDOWN_H
+#define KERNSWEEP_REPORTS_RENDER_MARKDOWN_H
+
+#include "common/base/buf.h"
+#include "reports/render/message.h"
+#include "reports/render/table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct md {
+    struct buf *out; /* not owned */
+    enum report_lang lang;
+};
+
+/* Inline. At most MD_DATA_MAX bytes of a piece of data are written. */
+enum { MD_DATA_MAX = 4096 };
+void md_text(struct md *w, const char *s);
+void md_code(struct md *w, const char *s);
+void md_link(struct md *w, const char *text, const char *target);
+void md_say_args(struct md *w, enum msg id, const char *const *args);
+#define md_say(w, id, ...) md_say_args((w), (id), (const char *const[]){"", ##__VA_ARGS__, NULL})
+
+/* Blocks. A list is items and then md_end(). */
+void md_heading(struct md *w, int level, enum msg id);
+void md_title(struct md *w, int level, const char *text);
+#define md_para(w, id, ...)                                                                                  \
+    do {                                                                                                     \
+        md_say((w), (id), ##__VA_ARGS__);                                                                    \
+        md_end(w);                                                                                           \
+    } while (0)
+#define md_item(w, id, ...)                                                                                  \
+    do {                                                                                                     \
+        md_bullet(w);                                                                                        \
+        md_say((w), (id), ##__VA_ARGS__);                                                                    \
+        md_line(w);                                                                                          \
+    } while (0)
+void md_bullet(struct md *w);
+void md_line(struct md *w); /* ends a line */
+void md_end(struct md *w);  /* ends a block: one blank line, never two */
+/* Takes back all that was written since the document had that length. */
+void md_truncate(struct md *w, size_t len);
+void md_image(struct md *w, const char *alt, const char *target);
+/* Marks what follows as written in w's language, for screen readers; invisible. */
+void md_language(struct md *w);
+const char *md_language_comment(enum report_lang lang);
+/* lang: the fence's info word. Lines are kept, other control characters are not. */
+void md_code_block(struct md *w, const char *lang, const char *text, size_t len);
+void md_table(struct md *w, const struct table *t);
+
+#endif

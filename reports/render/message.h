@@ -1,0 +1,43 @@
+/* message: every sentence, heading and column title that a report may print, in every language.
+ *
+ * A template is Markdown of ours with {1} {2} ... for data; `{1}` in backticks asks for a code span. Foreign
+ * text never stands in a template. Who expands a template decides how data are escaped (markdown.h), or that
+ * they are not (message_plain). text_en.c and text_es.c hold the tables; a unit test keeps them complete and
+ * their placeholders the same.
+ */
+#ifndef KERNSWEEP_REPORTS_RENDER_MESSAGE_H
+#define KERNSWEEP_REPORTS_RENDER_MESSAGE_H
+
+#include "common/base/buf.h"
+#include "reports/report.h"
+
+#include <stdbool.h>
+
+enum msg {
+#define M(id, en, es) MSG_##id,
+#include "reports/render/messages.def"
+#undef M
+    MSG_COUNT
+};
+
+const char *message(enum report_lang lang, enum msg id);
+
+/* "en", "es". */
+const char *report_lang_name(enum report_lang lang);
+
+/* Splits a template: literal text goes to `literal`, data to `data` with whether they stand in backticks. */
+struct message_sink {
+    void (*literal)(void *ctx, const char *s, size_t len);
+    void (*data)(void *ctx, const char *s, bool code);
+    void *ctx;
+};
+
+/* args[1] .. are the data, NULL ends them; args[0] is not used. A placeholder without data prints nothing. */
+void message_expand(const char *text, const char *const *args, const struct message_sink *sink);
+
+/* Expands without escaping: for numbers and our own words in table cells. */
+void message_plain_args(struct buf *out, enum report_lang lang, enum msg id, const char *const *args);
+#define message_plain(out, lang, id, ...)                                                                    \
+    message_plain_args((out), (lang), (id), (const char *const[]){"", ##__VA_ARGS__, NULL})
+
+#endif

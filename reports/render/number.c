@@ -1,0 +1,149 @@
+#include "reports/render/number.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct num none(void)
+{
+    return (struct num){NUM_NONE};
+}
+
+__attribute__((format(printf, 1, 2))) static struct num format(const char *fmt, ...)
+{
+    struct num n;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(n.s, sizeof n.s, fmt, ap);
+    va_end(ap);
+    return n;
+}
+
+struct num num_seconds(double s)
+{
+    if (!isfinite(s))
+        return none();
+    if (s == 0 || s >= 1)
+        return format("%.2f", s);
+    return s >= 0.001 ? format("%.4f", s) : format("%.3g", s);
+}
+
+struct num num_seconds_raw(double s)
+{
+    return isfinite(s) ? format("%.6g", s) : none();
+}
+
+struct num num_duration(double s)
+{
+    if (!isfinite(s) || s < 0)
+        return none();
+    if (s < 10)
+        return format("%.1f s", s);
+    long whole = lround(fmin(s, 1e15));
+    if (whole < 60)
+        return format("%ld s", whole);
+    if (whole < 3600)
+        return format("%ld min %02ld s", whole / 60, whole % 60);
+    return format("%ld h %02ld min", whole / 3600, whole % 3600 / 60);
+}
+
+struct num num_rate(double per_s)
+{
+    if (!isfinite(per_s))
+        return none();
+    double size = fabs(per_s);
+    return format("%.*f", size >= 9.95 ? 0 : size >= 0.995 ? 1 : 2, per_s);
+}
+
+struct num num_milliseconds(double ms)
+{
+    if (ms > 0 && ms < 0.1)
+        return format("%#.3g", ms);
+    return num_fixed(ms, ms < 1 ? 4 : ms < 100 ? 3 : 2);
+}
+
+struct num num_times(double f)
+{
+    if (!isfinite(f))
+        return none();
+    if (f != 0 && f < 0.05)
+        return format("%.2g", f);
+    return format("%.*f", f < 9.995 ? 2 : f < 99.95 ? 1 : 0, f);
+}
+
+struct num num_factor(double f)
+{
+    return isfinite(f) ? format("%.36sx", num_times(f).s) : none();
+}
+
+struct num num_factor_error(double f, double err)
+{
+    struct num n = num_factor(f);
+    if (!isfinite(f) || !isfinite(err))
+        return n;
+    return err >= 0.005 ? format("%s ± %.2f", n.s, err) : format("%s ± %.1g", n.s, err);
+}
+
+struct num num_factor_below(double bound)
+{
+    return isfinite(bound) ? format("< %.2fx", ceil(bound * 100) / 100) : none();
+}
+
+struct num num_growth(double f)
+{
+    return isfinite(f) ? format("%.1fx", f) : none();
+}
+
+struct num num_percent(double fraction)
+{
+    double percent = fabs(fraction) * 100;
+    if (!isfinite(fraction))
+        return none();
+    if (percent >= 99.95)
+        return format("%.0f %%", fraction * 100);
+    return percent < 0.995 ? format("%.2g %%", fraction * 100)
+                           : format("%.3g %%", round(fraction * 1000) / 10);
+}
+
+struct num num_change(double fraction)
+{
+    return isfinite(fraction) ? format("%+.1f %%", fraction * 100) : none();
+}
+
+struct num num_bytes(double bytes)
+{
+    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    size_t i = 0;
+    if (!isfinite(bytes))
+        return none();
+    while (fabs(bytes) >= 1024 && i + 1 < sizeof unit / sizeof *unit) {
+        bytes /= 1024;
+        i++;
+    }
+    return i == 0 ? format("%.0f B", bytes) : format("%.1f %s", bytes, unit[i]);
+}
+
+struct num num_fixed(double v, int decimals)
+{
+    return isfinite(v) ? format("%.*f", decimals, v) : none();
+}
+
+struct num num_int(int64_t v)
+{
+    return format("%lld", (long long)v);
+}
+
+struct num num_p(double p)
+{
+    if (!isfinite(p))
+        return none();
+    return p < 0.0001 ? format("< 0.0001") : format("%.2g", p);
+}
+
+struct num num_money(double v, const char *currency)
+{
+    if (!isfinite(v))
+        return none();
+    return v > 0 && v < 0.01 ? format("< 0.01 %.8s", currency) : format("%.2f %.8s", v, currency);
+}

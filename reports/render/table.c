@@ -1,0 +1,224 @@
+#include "reports/render/table.h"
+
+#include "common/base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void table_init(struct table *t)
+{
+    *t = (struct table){0};
+}
+
+void table_release(struct table *t)
+{
+    for (size_t i = 0; i < t->n_cols; i++)
+        free(t->cols[i].title);
+    for (size_t i = 0; i < t->n_cells; i++) {
+        free(t->cells[i].text);
+        free(t->cells[i].link);
+    }
+    free(t->cells);
+    table_init(t);
+}
+
+void table_column(struct table *t, const char *title, bool right)
+{
+    char *copy = t->n_cols < TABLE_COLS_MAX && t->n_cells == 0 ? strdup(title) : NULL;
+    if (!copy) {
+        t->failed = true;
+        return;
+    }
+    t->cols[t->n_cols++] = (struct table_col){.title = copy, .right = right};
+}
+
+static bool table_grow(struct table *t)
+{
+    if (t->n_cells < t->cap)
+        return true;
+    size_t cap = t->cap ? t->cap * 2 : 64;
+    struct table_cell *cells = reallocarray(t->cells, cap, sizeof *cells);
+    if (!cells)
+        return false;
+    t->cells = cells;
+    t->cap = cap;
+    return true;
+}
+
+static void table_add(struct table *t, const char *text, enum cell_kind kind, enum cell_mark mark)
+{
+    char *copy = t->failed ? NULL : strdup(text);
+    if (!copy || t->n_cols == 0 || !table_grow(t)) {
+        free(copy);
+        t->failed = true;
+        return;
+    }
+    t->cells[t->n_cells++] = (struct table_cell){.text = copy, .kind = kind, .mark = mark};
+}
+
+void table_text(struct table *t, const char *text)
+{
+    table_add(t, text, CELL_TEXT, MARK_NONE);
+}
+
+void table_code(struct table *t, const char *text)
+{
+    table_add(t, text, CELL_CODE, MARK_NONE);
+}
+
+void table_link(struct table *t, const char *text, const char *target)
+{
+    table_add(t, text, CELL_CODE, MARK_NONE);
+    if (t->failed)
+        return;
+    char *link = t->cells[t->n_cells - 1].link = strdup(target);
+    t->failed = !link;
+}
+
+void table_marked(struct table *t, const char *text, enum cell_mark mark)
+{
+    table_add(t, text, CELL_TEXT, mark);
+}
+
+static bool says_nothing(const struct table *t, size_t col)
+{
+    for (size_t i = col; i < t->n_cells; i += t->n_cols)
+        if (*t->cells[i].text && strcmp(t->cells[i].text, "-") != 0)
+            return false;
+    return t->n_cells > 0;
+}
+
+static void drop_column(struct table *t, size_t col)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->n_cells; i++) {
+        if (i % t->n_cols != col) {
+            t->cells[kept++] = t->cells[i];
+            continue;
+        }
+        free(t->cells[i].text);
+        free(t->cells[i].link);
+    }
+    t->n_cells = kept;
+    free(t->cols[col].title);
+    memmove(&t->cols[col], &t->cols[col + 1], (--t->n_cols - col) * sizeof *t->cols);
+}
+
+void table_drop_empty(struct table *t, size_t first)
+{
+    if (!table_ok(t))
+        return;
+    for (size_t col = t->n_cols; col-- > first;)
+        if (t->n_cols > 1 && says_nothing(t, col))
+            drop_column(t, col);
+}
+
+size_t table_rows(const struct table *t)
+{
+    return t->n_cols ? t->n_cells / t->n_cols : 0;
+}
+
+bool table_ok(const struct table *t)
+{
+    return !t->failed && t->n_cols > 0 && t->n_cells % t->n_cols == 0;
+}
+
+size_t table_text_width(const char *text)
+{
+    size_t width = 0;
+    for (; *text; text++)
+        if (((unsigned char)*text & 0xc0) != 0x80)
+            width++;
+    return width;
+}
+
+static const char *mark_colour(enum cell_mark mark)
+{
+    switch (mark) {
+    case MARK_NONE:
+        return "";
+    case MARK_GOOD:
+        return "\033[32m";
+    case MARK_BAD:
+        return "\033[1;31m";
+    case MARK_WARN:
+        return "\033[33m";
+    }
+    return "";
+}
+
+/* Writes one cell; the last column is not padded. */
+static void write_padded(struct buf *out, const char *text, size_t width, bool right, bool last,
+                         const char *colour)
+{
+    size_t own = table_text_width(text);
+    size_t pad = own < width ? width - own : 0;
+    for (size_t i = 0; right && i < pad; i++)
+        buf_putc(out, ' ');
+    buf_puts(out, colour);
+    buf_puts(out, text);
+    if (*colour)
+        buf_puts(out, "\033[0m");
+    for (size_t i = 0; !right && !last && i < pad; i++)
+        buf_putc(out, ' ');
+    buf_puts(out, last ? "" : "  ");
+}
+
+static void end_line(struct buf *out)
+{
+    while (out->len && out->data[out->len - 1] == ' ')
+        out->data[--out->len] = '\0';
+    buf_putc(out, '\n');
+}
+
+static char *printable(const char *text)
+{
+    struct buf b;
+    buf_init(&b, TABLE_CELL_MAX * 8);
+    text_printable(&b, text, strlen(text), TABLE_CELL_MAX);
+    if (!buf_ok(&b)) {
+        buf_release(&b);
+        return NULL;
+    }
+    char *copy = strdup(buf_str(&b));
+    buf_release(&b);
+    return copy;
+}
+
+static void write_rows(const struct table *t, char *const *cells, const size_t *width, bool colour,
+                       struct buf *out)
+{
+    for (size_t c = 0; c < t->n_cols; c++)
+        write_padded(out, t->cols[c].title, width[c], t->cols[c].right, c + 1 == t->n_cols, "");
+    end_line(out);
+    for (size_t i = 0; i < t->n_cells; i++) {
+        size_t c = i % t->n_cols;
+        write_padded(out, cells[i], width[c], t->cols[c].right, c + 1 == t->n_cols,
+                     colour ? mark_colour(t->cells[i].mark) : "");
+        if (c + 1 == t->n_cols)
+            end_line(out);
+    }
+}
+
+void table_write_text(const struct table *t, bool colour, struct buf *out)
+{
+    size_t width[TABLE_COLS_MAX] = {0};
+    char **cells = table_ok(t) ? calloc(t->n_cells + 1, sizeof *cells) : NULL;
+    out->failed |= !cells;
+    for (size_t c = 0; cells && c < t->n_cols; c++)
+        width[c] = table_text_width(t->cols[c].title);
+    for (size_t i = 0; cells && i < t->n_cells; i++) {
+        size_t c = i % t->n_cols;
+        if (!(cells[i] = printable(t->cells[i].text))) {
+            out->failed = true;
+            break;
+        }
+        size_t w = table_text_width(cells[i]);
+        width[c] = w > width[c] ? w : width[c];
+    }
+    if (!out->failed)
+        write_rows(t, cells, width, colour, out);
+    for (size_t i = 0; cells && i < t->n_cells; i++)
+        free(cells[i]);
+    free(cells);
+}

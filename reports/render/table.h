@@ -1,0 +1,67 @@
+/* table: rows of text cells with a title and an alignment a column, filled once and then written as aligned
+ * text for a terminal or as a Markdown table (markdown.h). Cells are copied. Like a struct buf it remembers a
+ * failure (memory, a row of the wrong length) instead of returning it at every cell: ask table_ok() at the
+ * end.
+ */
+#ifndef KERNSWEEP_REPORTS_RENDER_TABLE_H
+#define KERNSWEEP_REPORTS_RENDER_TABLE_H
+
+#include "common/base/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { TABLE_COLS_MAX = 16, TABLE_CELL_MAX = 512 };
+
+enum cell_kind {
+    CELL_TEXT, /* our own words and numbers */
+    CELL_CODE, /* foreign text: names, hashes, reasons */
+};
+
+/* What a colour says; never the only carrier of that meaning. */
+enum cell_mark { MARK_NONE, MARK_GOOD, MARK_BAD, MARK_WARN };
+
+struct table_cell {
+    char *text;
+    char *link; /* target in a document, or NULL; a terminal shows the text alone */
+    enum cell_kind kind;
+    enum cell_mark mark;
+};
+
+struct table_col {
+    char *title;
+    bool right;
+};
+
+struct table {
+    struct table_col cols[TABLE_COLS_MAX];
+    size_t n_cols;
+    struct table_cell *cells; /* row by row */
+    size_t n_cells;
+    size_t cap;
+    bool failed;
+};
+
+void table_init(struct table *t);
+void table_release(struct table *t);
+
+/* Columns first, then cells from left to right, row after row. */
+void table_column(struct table *t, const char *title, bool right);
+void table_text(struct table *t, const char *text);
+void table_code(struct table *t, const char *text);
+void table_link(struct table *t, const char *text, const char *target);
+void table_marked(struct table *t, const char *text, enum cell_mark mark);
+
+/* Takes out the columns, from `first` on, in which no row says anything: "-" or nothing at all. */
+void table_drop_empty(struct table *t, size_t first);
+
+size_t table_rows(const struct table *t);
+bool table_ok(const struct table *t);
+
+/* Columns separated by two spaces; foreign text is made printable. */
+void table_write_text(const struct table *t, bool colour, struct buf *out);
+
+/* Code points of valid UTF-8: how wide a text is on a terminal, for the scripts we print. */
+size_t table_text_width(const char *text);
+
+#endif

@@ -1,0 +1,191 @@
+#include "reports/render/number.h"
+#include "reports/render/tables.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *verdict_word(enum verdict v, enum report_lang lang)
+{
+    static const enum msg words[VERDICT_COUNT] = {
+        [VERDICT_IMPROVED] = MSG_VERDICT_IMPROVED,
+        [VERDICT_REGRESSED] = MSG_VERDICT_REGRESSED,
+        [VERDICT_UNCHANGED] = MSG_VERDICT_UNCHANGED,
+        [VERDICT_NOISY] = MSG_VERDICT_NOISY,
+        [VERDICT_NEW] = MSG_VERDICT_NEW,
+        [VERDICT_MISSING] = MSG_VERDICT_MISSING,
+        [VERDICT_BROKEN] = MSG_VERDICT_BROKEN,
+        [VERDICT_FIXED] = MSG_VERDICT_FIXED,
+    };
+    return message(lang, words[v]);
+}
+
+static enum cell_mark verdict_mark(enum verdict v)
+{
+    switch (v) {
+    case VERDICT_REGRESSED:
+    case VERDICT_MISSING:
+    case VERDICT_BROKEN:
+        return MARK_BAD;
+    case VERDICT_IMPROVED:
+    case VERDICT_FIXED:
+        return MARK_GOOD;
+    case VERDICT_NOISY:
+    case VERDICT_NEW:
+        return MARK_WARN;
+    case VERDICT_UNCHANGED:
+    case VERDICT_COUNT:
+        break;
+    }
+    return MARK_NONE;
+}
+
+/* Why there is nothing to measure. */
+static void evidence_of_absence(const struct delta *d, enum report_lang lang, struct buf *out)
+{
+    if (!d->in_base)
+        message_plain(out, lang, MSG_EVIDENCE_NEW, status_name(d->now_status));
+    else if (!d->in_now)
+        message_plain(out, lang, MSG_EVIDENCE_MISSING, status_name(d->base_status));
+    else
+        message_plain(out, lang, MSG_EVIDENCE_STATUS, status_name(d->base_status),
+                      status_name(d->now_status));
+}
+
+static void evidence_of_method(const struct delta *d, enum report_lang lang, struct buf *out)
+{
+    struct num base_n = num_int(d->base_n), now_n = num_int(d->now_n), limit = num_percent(d->threshold);
+    switch (d->method) {
+    case METHOD_NONE:
+    case METHOD_COUNT:
+        evidence_of_absence(d, lang, out);
+        return;
+    case METHOD_EXACT:
+        message_plain(out, lang, MSG_EVIDENCE_EXACT);
+        return;
+    case METHOD_THRESHOLD:
+        message_plain(out, lang, MSG_EVIDENCE_THRESHOLD, base_n.s, now_n.s, limit.s);
+        return;
+    case METHOD_MANN_WHITNEY:
+        message_plain(out, lang, MSG_EVIDENCE_MANN_WHITNEY, base_n.s, now_n.s, num_p(d->p).s,
+                      num_p(d->p_adjusted).s, limit.s);
+        return;
+    case METHOD_BOOTSTRAP:
+        message_plain(out, lang, MSG_EVIDENCE_BOOTSTRAP, base_n.s, now_n.s, num_fixed(d->ratio_low, 3).s,
+                      num_fixed(d->ratio_high, 3).s, limit.s);
+        return;
+    case METHOD_ROBUST_Z:
+        message_plain(out, lang, MSG_EVIDENCE_ROBUST_Z, num_fixed(d->z, 1).s, num_int(d->history_n).s,
+                      metric_with_unit(d->metric, d->history_median).s, limit.s);
+        return;
+    }
+}
+
+static void evidence_add(const struct delta *d, enum report_lang lang, struct buf *out)
+{
+    if (isfinite(d->noise_floor))
+        message_plain(out, lang, MSG_EVIDENCE_NOISE, num_percent(d->noise_floor).s);
+    if (isfinite(d->detectable) && d->method != METHOD_THRESHOLD)
+        message_plain(out, lang, MSG_EVIDENCE_DETECTABLE, num_percent(d->detectable).s);
+    if (d->outlier)
+        message_plain(out, lang, MSG_EVIDENCE_OUTLIER);
+    if (d->slow_first)
+        message_plain(out, lang, MSG_EVIDENCE_SLOW_FIRST);
+}
+
+/* What measuring again in turns with the base's build said. */
+static void evidence_of_confirmation(const struct delta *d, enum report_lang lang, struct buf *out)
+{
+    switch (d->confirmation) {
+    case CONFIRM_STANDS:
+        message_plain(out, lang, MSG_EVIDENCE_STANDS);
+        return;
+    case CONFIRM_REFUTED:
+        message_plain(out, lang, MSG_EVIDENCE_REFUTED);
+        return;
+    case CONFIRM_NODE:
+        message_plain(out, lang, MSG_EVIDENCE_NODE);
+        return;
+    case CONFIRM_UNDECIDED:
+        message_plain(out, lang, MSG_EVIDENCE_UNDECIDED);
+        return;
+    case CONFIRM_NOT_ASKED:
+    case CONFIRM_COUNT:
+        return;
+    }
+}
+
+void verdict_evidence(const struct delta *d, enum report_lang lang, struct buf *out)
+{
+    evidence_of_method(d, lang, out);
+    evidence_of_confirmation(d, lang, out);
+    if (d->method != METHOD_NONE)
+        evidence_add(d, lang, out);
+}
+
+double verdict_reference(const struct delta *d)
+{
+    return isfinite(d->reference) ? d->reference : d->base_median;
+}
+
+/* Among several metrics each number brings its unit. */
+static struct num side(enum metric m, bool several, bool kernels, double v)
+{
+    return several ? metric_with_unit(m, v) : metric_time(m, kernels, v);
+}
+
+static void comparison_row(struct table *t, const struct delta *d, bool several, bool kernels,
+                           enum report_lang lang)
+{
+    struct buf evidence;
+    buf_init(&evidence, 1024);
+    verdict_evidence(d, lang, &evidence);
+    table_text(t, d->context ? num_int(d->context).s : NUM_NONE);
+    table_code(t, d->variant);
+    if (several)
+        table_code(t, metric_info(d->metric)->name);
+    table_text(t, side(d->metric, several, kernels, verdict_reference(d)).s);
+    table_text(t, side(d->metric, several, kernels, d->now_median).s);
+    table_text(t, num_factor(d->factor).s);
+    table_text(t, num_change(d->ratio - 1).s);
+    table_marked(t, verdict_word(d->verdict, lang), verdict_mark(d->verdict));
+    table_text(t, buf_str(&evidence));
+    t->failed |= !buf_ok(&evidence);
+    buf_release(&evidence);
+}
+
+/* "Base (ms)"; without a unit where the values bring their own or differ in it. */
+static void side_column(struct table *t, enum msg id, enum metric m, bool several, bool kernels,
+                        enum report_lang lang)
+{
+    char title[64];
+    const char *unit = several || strcmp(metric_info(m)->unit, "bytes") == 0 ? ""
+                       : m == METRIC_PREFILL_S && kernels                    ? "ms"
+                                                                             : metric_info(m)->unit;
+    if (*unit)
+        snprintf(title, sizeof title, "%s (%s)", message(lang, id), unit);
+    else
+        snprintf(title, sizeof title, "%s", message(lang, id));
+    table_column(t, title, true);
+}
+
+void table_comparison(struct table *t, const struct comparison *c, bool kernels, enum report_lang lang)
+{
+    bool several = false;
+    for (size_t i = 0; i < c->count; i++)
+        several |= c->deltas[i].metric != c->primary;
+    table_column(t, message(lang, MSG_COL_CONTEXT), true);
+    table_column(t, message(lang, MSG_COL_VARIANT), false);
+    if (several)
+        table_column(t, message(lang, MSG_COL_METRIC), false);
+    side_column(t, MSG_COL_BASE_SIDE, c->primary, several, kernels, lang);
+    side_column(t, MSG_COL_NOW_SIDE, c->primary, several, kernels, lang);
+    table_column(t, message(lang, MSG_COL_VS_BASE), true);
+    table_column(t, message(lang, MSG_COL_CHANGE), true);
+    table_column(t, message(lang, MSG_COL_VERDICT), false);
+    table_column(t, message(lang, MSG_COL_EVIDENCE), false);
+    for (size_t i = 0; i < c->count; i++)
+        comparison_row(t, &c->deltas[i], several, kernels, lang);
+    if (c->primary != METRIC_PREFILL_S)
+        table_drop_empty(t, 0);
+}

@@ -1,0 +1,91 @@
+/* Artifacts and reproduction: where the raw files are, and the command that measures the same again. */
+#include "reports/render/number.h"
+#include "reports/sections/section.h"
+
+#include "common/base/text.h"
+
+#include <string.h>
+
+enum { FILES_SHOWN_MAX = 60 };
+
+static void bundle(const struct run_info *i, enum msg id, struct md *w)
+{
+    const char *path = report_model_bundle(i);
+    if (!*path)
+        return;
+    md_bullet(w);
+    md_say(w, id, path);
+    if (*i->content_sha256)
+        md_say(w, MSG_ARTIFACTS_CONTENT, i->content_sha256);
+    md_line(w);
+}
+
+static void files(const struct report_model *m, struct md *w)
+{
+    struct table t;
+    table_init(&t);
+    table_column(&t, message(w->lang, MSG_COL_FILE), false);
+    table_column(&t, message(w->lang, MSG_COL_SIZE), true);
+    table_column(&t, "SHA-256", false);
+    for (size_t i = 0; i < m->details.n_files && i < FILES_SHOWN_MAX; i++) {
+        const struct run_file *f = &m->details.files[i];
+        char path[FS_PATH_MAX + DETAILS_PATH_MAX];
+        report_model_link(m, f->path, path, sizeof path);
+        table_link(&t, f->path, path);
+        table_text(&t, num_bytes((double)f->size).s);
+        table_code(&t, f->sha256);
+    }
+    if (table_rows(&t))
+        md_table(w, &t);
+    table_release(&t);
+}
+
+void section_artifacts(const struct report_model *m, struct md *w)
+{
+    if (!*report_model_bundle(&m->now.info))
+        return;
+    md_heading(w, 2, MSG_H_ARTIFACTS);
+    bundle(&m->now.info, MSG_ARTIFACTS_NOW, w);
+    if (m->against.has_base)
+        bundle(&m->against.base.info, MSG_ARTIFACTS_BASE, w);
+    md_end(w);
+    files(m, w);
+}
+
+static void word(struct buf *b, const char *option, const char *value)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:@";
+    if (!*value)
+        return;
+    buf_printf(b, " %s%s", option, *option ? " " : "");
+    if (strspn(value, plain) == strlen(value) && *value != '-')
+        buf_puts(b, value);
+    else
+        text_shell_quote(b, value);
+}
+
+void section_reproduction(const struct report_model *m, struct md *w)
+{
+    const struct run_info *i = &m->now.info;
+    struct buf command, plan;
+    if (!*i->plan_sha256)
+        return; /* the older layout keeps no plan */
+    buf_init(&command, 16384);
+    buf_init(&plan, FS_PATH_MAX + 16);
+    buf_printf(&plan, "%s/plan.json", report_model_bundle(i));
+    buf_puts(&command, "kernsweep run");
+    word(&command, "", buf_str(&plan));
+    word(&command, "--node", i->node);
+    word(&command, "--date", i->date);
+    word(&command, "--tag", i->tag);
+    word(&command, "--mode", i->mode);
+    md_heading(w, 2, MSG_H_REPRODUCTION);
+    w->out->failed |= !buf_ok(&command) || !buf_ok(&plan);
+    md_code_block(w, "bash", buf_str(&command), command.len);
+    if (*i->source_sha256)
+        md_para(w, MSG_REPRODUCTION_SOURCE, i->plan_sha256, i->source_sha256);
+    else
+        md_para(w, MSG_REPRODUCTION_PLAN, i->plan_sha256);
+    buf_release(&command);
+    buf_release(&plan);
+}

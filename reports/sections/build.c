@@ -1,0 +1,167 @@
+/* Build verification: that each variant was built, what gates it met, and what the compiler made of its
+ * kernels. */
+#include "reports/render/number.h"
+#include "reports/sections/section.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { GATES_TEXT_MAX = 8192 };
+
+static bool known(const struct run_variant *v)
+{
+    return isfinite(v->build_wall_s) || v->build_cached || isfinite(v->scratch_bytes) || isfinite(v->vgprs) ||
+           v->status != STATUS_OK;
+}
+
+/* "correct: OK, no spill: GATE_FAILED" */
+static void gates_of(const struct report_model *m, size_t variant, struct buf *out)
+{
+    for (size_t i = 0; i < m->details.n_gates; i++) {
+        const struct run_gate *g = &m->details.gates[i];
+        if (g->variant == variant)
+            buf_printf(out, "%s%s: %s", out->len ? ", " : "", g->name,
+                       status_name(g->passed ? STATUS_OK : STATUS_GATE_FAILED));
+    }
+}
+
+struct log_hash {
+    char s[16];
+};
+
+static struct log_hash log_hash(const struct report_model *m, size_t variant)
+{
+    char path[DETAILS_PATH_MAX];
+    struct log_hash hash;
+    snprintf(path, sizeof path, "%s/build.log", m->now.variants[variant].name);
+    const struct run_file *f = details_file(&m->details, path);
+    snprintf(hash.s, sizeof hash.s, "%.12s", f ? f->sha256 : "");
+    return hash;
+}
+
+static bool has_gates(const struct report_model *m, size_t variant)
+{
+    for (size_t i = 0; i < m->details.n_gates; i++)
+        if (m->details.gates[i].variant == variant)
+            return true;
+    return false;
+}
+
+/* Another shape of a kernel that stands there already, with nothing of its own to tell. */
+static bool same_build(const struct report_model *m, size_t variant)
+{
+    if (m->now.variants[variant].status != STATUS_OK || has_gates(m, variant))
+        return false;
+    for (size_t v = 0; v < variant; v++)
+        if (strcmp(report_model_variant(m, v), report_model_variant(m, variant)) == 0)
+            return m->now.variants[v].status == STATUS_OK &&
+                   strcmp(log_hash(m, v).s, log_hash(m, variant).s) == 0;
+    return false;
+}
+
+static void builds(const struct report_model *m, struct md *w)
+{
+    struct table t;
+    table_init(&t);
+    table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
+    table_column(&t, message(w->lang, MSG_COL_KERNEL), false);
+    table_column(&t, message(w->lang, MSG_COL_STATUS), false);
+    table_column(&t, message(w->lang, MSG_COL_BUILD_TIME), true);
+    table_column(&t, message(w->lang, MSG_COL_GATES), false);
+    table_column(&t, message(w->lang, MSG_COL_BUILD_LOG), false);
+    for (size_t v = 0; v < m->now.n_variants; v++) {
+        const struct run_variant *variant = &m->now.variants[v];
+        struct buf gates;
+        if (same_build(m, v))
+            continue;
+        buf_init(&gates, GATES_TEXT_MAX);
+        gates_of(m, v, &gates);
+        table_code(&t, variant->status == STATUS_OK ? report_model_variant(m, v) : variant->name);
+        table_code(&t, variant->attn_impl);
+        table_marked(&t, status_name(variant->status), variant->status == STATUS_OK ? MARK_NONE : MARK_BAD);
+        table_text(&t, variant->build_cached ? message(w->lang, MSG_BUILD_CACHED)
+                                             : num_duration(variant->build_wall_s).s);
+        table_code(&t, buf_str(&gates));
+        table_code(&t, log_hash(m, v).s);
+        buf_release(&gates);
+    }
+    table_drop_empty(&t, 3);
+    md_table(w, &t);
+    table_release(&t);
+}
+
+static const char *limit_word(enum occupancy_limit l, bool nvidia, enum report_lang lang)
+{
+    static const enum msg words[] = {[LIMIT_NONE] = MSG_LIMIT_NONE,
+                                     [LIMIT_REGISTERS] = MSG_LIMIT_REGISTERS,
+                                     [LIMIT_LDS] = MSG_LIMIT_LDS,
+                                     [LIMIT_SLOTS] = MSG_LIMIT_SLOTS,
+                                     [LIMIT_BLOCKS] = MSG_LIMIT_BLOCKS};
+    if (nvidia && l == LIMIT_LDS)
+        return message(lang, MSG_LIMIT_SHARED);
+    if (nvidia && l == LIMIT_SLOTS)
+        return message(lang, MSG_LIMIT_WARPS);
+    return message(lang, words[l]);
+}
+
+static void kernel_row(const struct report_model *m, size_t variant, const struct kernel_resources *k,
+                       struct table *t, enum report_lang lang)
+{
+    double nan = (double)NAN;
+    table_code(t, report_model_variant(m, variant));
+    table_code(t, k->name);
+    table_code(t, m->resources[variant].arch);
+    table_text(t, num_fixed(k->use.vgprs, 0).s);
+    table_text(t, num_fixed(k->use.agprs, 0).s);
+    table_text(t, num_fixed(k->sgprs, 0).s);
+    table_marked(t, num_fixed(k->use.scratch, 0).s, k->use.scratch > 0 ? MARK_BAD : MARK_NONE);
+    table_text(t, num_fixed(k->use.lds, 0).s);
+    table_text(t, num_fixed(k->use.threads, 0).s);
+    table_text(t, num_percent(k->has_occupancy ? k->occupancy.lanes_used : nan).s);
+    table_text(t, num_fixed(k->has_occupancy ? k->occupancy.waves : nan, 0).s);
+    table_text(t, k->has_occupancy
+                      ? limit_word(k->occupancy.limit, resources_nvidia(&m->resources[variant], 1), lang)
+                      : NUM_NONE);
+}
+
+static void kernels(const struct report_model *m, struct md *w)
+{
+    struct table t;
+    bool nvidia = resources_nvidia(m->resources, m->now.n_variants);
+    table_init(&t);
+    table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
+    table_column(&t, message(w->lang, MSG_COL_KERNEL_SYMBOL), false);
+    table_column(&t, message(w->lang, MSG_COL_ARCH), false);
+    table_column(&t, nvidia ? message(w->lang, MSG_COL_REGISTERS) : "VGPR", true);
+    table_column(&t, "AGPR", true);
+    table_column(&t, "SGPR", true);
+    table_column(&t, message(w->lang, nvidia ? MSG_COL_LOCAL : MSG_COL_SCRATCH), true);
+    table_column(&t, message(w->lang, nvidia ? MSG_COL_SHARED : MSG_COL_LDS), true);
+    table_column(&t, message(w->lang, MSG_COL_THREADS), true);
+    table_column(&t, message(w->lang, MSG_COL_LANES), true);
+    table_column(&t, message(w->lang, nvidia ? MSG_COL_WARPS : MSG_COL_WAVES), true);
+    table_column(&t, message(w->lang, MSG_COL_LIMIT), false);
+    for (size_t v = 0; v < m->now.n_variants; v++)
+        for (size_t i = 0; i < m->resources[v].count; i++)
+            kernel_row(m, v, &m->resources[v].kernels[i], &t, w->lang);
+    table_drop_empty(&t, 3);
+    if (table_rows(&t)) {
+        md_heading(w, 3, MSG_H_RESOURCES);
+        md_table(w, &t);
+        md_para(w, nvidia ? MSG_RESOURCES_NOTE_NVIDIA : MSG_RESOURCES_NOTE);
+    }
+    table_release(&t);
+}
+
+void section_build(const struct report_model *m, struct md *w)
+{
+    bool any = false;
+    for (size_t v = 0; v < m->now.n_variants; v++)
+        any |= known(&m->now.variants[v]) || m->resources[v].count;
+    if (!any)
+        return;
+    md_heading(w, 2, MSG_H_BUILD);
+    builds(m, w);
+    kernels(m, w);
+}

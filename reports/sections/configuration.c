@@ -1,0 +1,158 @@
+/* Test configuration: what was run, on what, and under which limits. */
+#include "reports/render/number.h"
+#include "reports/sections/phrase.h"
+#include "reports/sections/section.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void item(struct md *w, enum msg id, const char *value)
+{
+    if (value && *value)
+        md_item(w, id, value);
+}
+
+static void environment(const struct report_model *m, struct md *w)
+{
+    for (size_t i = 0; i < m->now.n_facts; i++) {
+        const struct run_fact *f = &m->now.facts[i];
+        if (strncmp(f->key, "env.", 4) == 0)
+            md_item(w, MSG_CONFIG_ENV, f->key + 4, f->value);
+    }
+}
+
+/* ": b1h1, b4h1", of a kernel plan */
+static void shapes(const struct report_model *m, size_t variant, struct md *w)
+{
+    const char *separator = ": ";
+    for (size_t v = variant; v < m->now.n_variants; v++) {
+        if (!*m->now.variants[v].shape ||
+            strcmp(report_model_variant(m, v), report_model_variant(m, variant)) != 0)
+            continue;
+        buf_puts(w->out, separator);
+        md_text(w, m->now.variants[v].shape);
+        separator = " ";
+    }
+}
+
+static void variants(const struct report_model *m, struct md *w)
+{
+    const char *separator = " ";
+    md_bullet(w);
+    md_say(w, MSG_CONFIG_VARIANTS);
+    for (size_t v = 0; v < m->now.n_variants; v++) {
+        const struct run_variant *variant = &m->now.variants[v];
+        if (!report_model_first(m, v))
+            continue;
+        buf_puts(w->out, separator);
+        md_code(w, report_model_variant(m, v));
+        if (*variant->attn_impl) {
+            buf_puts(w->out, " (");
+            md_code(w, variant->attn_impl);
+            buf_putc(w->out, ')');
+        }
+        shapes(m, v, w);
+        separator = *variant->shape ? "; " : ", ";
+    }
+    md_line(w);
+}
+
+static void matrix(const struct report_model *m, struct md *w)
+{
+    struct buf b;
+    buf_init(&b, PHRASE_MAX);
+    phrase_contexts(&b, w->lang, &m->now);
+    item(w, MSG_CONFIG_CONTEXTS, buf_str(&b));
+    buf_clear(&b);
+    phrase_repetitions(&b, w->lang, &m->now);
+    item(w, MSG_CONFIG_REPETITIONS, buf_str(&b));
+    buf_clear(&b);
+    phrase_timeouts(&b, w->lang, &m->now);
+    item(w, MSG_CONFIG_TIMEOUTS, buf_str(&b));
+    buf_release(&b);
+}
+
+/* What a reader asks for first; the rest stands under Node. */
+static void machine(const struct report_model *m, struct md *w)
+{
+    static const struct {
+        const char *key;
+        enum msg id;
+    } facts[] = {
+        {"gpus0.name", MSG_CONFIG_GPU}, {"gpus0.arch", MSG_CONFIG_ARCH}, {"driver", MSG_CONFIG_DRIVER},
+        {"rocm", MSG_CONFIG_ROCM},      {"cuda", MSG_CONFIG_CUDA},       {"cpu_model", MSG_CONFIG_CPU},
+        {"os", MSG_CONFIG_OS},          {"kernel", MSG_CONFIG_KERNEL},   {"model.name", MSG_CONFIG_MODEL},
+    };
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        item(w, facts[i].id, run_data_fact(&m->now, facts[i].key));
+}
+
+static void hosts(const struct report_model *m, struct md *w)
+{
+    struct buf b;
+    buf_init(&b, PHRASE_MAX);
+    phrase_hosts(&b, &m->now);
+    item(w, MSG_CONFIG_HOSTS, b.len ? buf_str(&b) : NULL);
+    buf_release(&b);
+}
+
+static void identity(const struct report_model *m, struct md *w)
+{
+    const struct run_info *i = &m->now.info;
+    md_item(w, MSG_CONFIG_DATE, i->date);
+    md_item(w, MSG_CONFIG_RUN, i->run_id);
+    md_item(w, MSG_CONFIG_TICKET, i->ticket);
+    item(w, MSG_CONFIG_TAG, i->tag);
+    md_item(w, MSG_CONFIG_NODE, i->node);
+    hosts(m, w);
+    md_item(w, MSG_CONFIG_MODE, i->mode);
+    if (*i->started_at && *i->ended_at)
+        md_item(w, MSG_CONFIG_TIMES, i->started_at, i->ended_at, num_duration(i->wall_s).s);
+    machine(m, w);
+    item(w, MSG_CONFIG_SOURCE, i->source_sha256);
+    item(w, MSG_CONFIG_PLAN, i->plan_sha256);
+}
+
+void section_configuration(const struct report_model *m, struct md *w)
+{
+    md_heading(w, 2, MSG_H_CONFIGURATION);
+    identity(m, w);
+    variants(m, w);
+    matrix(m, w);
+    environment(m, w);
+    md_end(w);
+}
+
+/* The names of compilers repeat their keys. */
+static bool is_node_fact(const struct run_fact *f)
+{
+    size_t len = strlen(f->key);
+    bool repeats =
+        strncmp(f->key, "compilers.", 10) == 0 && len > 5 && strcmp(f->key + len - 5, ".name") == 0;
+    return strncmp(f->key, "env.", 4) != 0 && !repeats;
+}
+
+static void node_fact(const struct run_fact *f, struct md *w)
+{
+    size_t len = strlen(f->key);
+    char *end;
+    double bytes = strtod(f->value, &end);
+    md_bullet(w);
+    md_say(w, MSG_CONFIG_FACT, f->key, f->value);
+    if (len > 6 && strcmp(f->key + len - 6, "_bytes") == 0 && *f->value && !*end)
+        md_say(w, MSG_CONFIG_BYTES, num_bytes(bytes).s);
+    md_line(w);
+}
+
+void section_node(const struct report_model *m, struct md *w)
+{
+    size_t start = w->out->len;
+    md_heading(w, 2, MSG_H_NODE);
+    size_t empty = w->out->len;
+    for (size_t i = 0; i < m->now.n_facts; i++)
+        if (is_node_fact(&m->now.facts[i]))
+            node_fact(&m->now.facts[i], w);
+    if (w->out->len == empty)
+        md_truncate(w, start);
+    md_end(w);
+}

@@ -1,0 +1,190 @@
+/* Evidence for the cause: what the compiler recorded of each variant's kernels, set against the limits of the
+ * device. Only what the stored numbers support; each statement with the number, the limit and the
+ * consequence. */
+#include "reports/model/insight.h"
+#include "reports/render/number.h"
+#include "reports/sections/phrase.h"
+#include "reports/sections/section.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Below this share of its lanes a wave counts as partly empty. */
+#define LANES_FULL 0.95
+
+enum { TOLD_MAX = 64 << 10 };
+
+static void scratch(const struct kernel_resources *k, bool nvidia, struct md *w)
+{
+    if (!(k->use.scratch > 0))
+        return;
+    md_item(w, nvidia ? MSG_EVIDENCE_LOCAL : MSG_EVIDENCE_SCRATCH, k->name, num_fixed(k->use.scratch, 0).s,
+            num_fixed(k->use.vgprs, 0).s);
+}
+
+static void held_by_lds(const struct kernel_resources *k, const struct gpu_limits *g, struct md *w)
+{
+    const struct occupancy *o = &k->occupancy;
+    if (o->limit == LIMIT_LDS && o->waves < WAVES_TO_HIDE)
+        md_item(w, g->nvidia ? MSG_EVIDENCE_SHARED : MSG_EVIDENCE_LDS, k->name, num_fixed(k->use.lds, 0).s,
+                num_fixed(g->lds, 0).s,
+                phrase_count(w->lang, (int)o->blocks, MSG_BLOCKS_ONE, MSG_BLOCKS_MANY).s,
+                phrase_waves(w->lang, o->waves, g->nvidia).s, num_fixed(k->use.vgprs, 0).s,
+                num_fixed(o->by_registers, 0).s);
+}
+
+static void held_by_registers(const struct kernel_resources *k, const struct gpu_limits *g, struct md *w)
+{
+    const struct occupancy *o = &k->occupancy;
+    if (o->limit == LIMIT_REGISTERS && o->waves < WAVES_TO_HIDE)
+        md_item(w, g->nvidia ? MSG_EVIDENCE_REGISTERS_NVIDIA : MSG_EVIDENCE_REGISTERS, k->name,
+                num_fixed(k->use.vgprs, 0).s, num_fixed(k->use.agprs, 0).s, num_fixed(o->waves, 0).s,
+                num_int(g->waves).s);
+}
+
+static void empty_lanes(const struct kernel_resources *k, const struct gpu_limits *g, struct md *w)
+{
+    const struct occupancy *o = &k->occupancy;
+    if (o->lanes_used < LANES_FULL)
+        md_item(w, g->nvidia ? MSG_EVIDENCE_LANES_NVIDIA : MSG_EVIDENCE_LANES, k->name,
+                num_fixed(k->use.threads, 0).s, num_percent(o->lanes_used).s, num_int(g->lanes).s);
+    if (k->useful_threads < LANES_FULL * k->use.threads)
+        md_item(w, MSG_EVIDENCE_IDLE_THREADS, k->name, num_fixed(k->useful_threads, 0).s,
+                num_fixed(k->use.threads, 0).s);
+}
+
+static void small_grid(const struct kernel_resources *k, const struct gpu_limits *g, struct md *w)
+{
+    if (k->blocks < g->units)
+        md_item(w, g->nvidia ? MSG_EVIDENCE_GRID_NVIDIA : MSG_EVIDENCE_GRID, k->name,
+                num_fixed(k->blocks, 0).s, num_int(g->units).s);
+}
+
+static void rereads(const struct kernel_resources *k, struct md *w)
+{
+    if (k->kv_passes > 1)
+        md_item(w, MSG_EVIDENCE_REREADS, k->name, num_fixed(k->kv_passes, 0).s);
+}
+
+static void ports(const struct kernel_resources *k, struct md *w)
+{
+    const struct port_use *most = resources_bound(k);
+    struct buf all;
+    if (!most)
+        return;
+    buf_init(&all, 1024);
+    for (size_t i = 0; i < k->n_ports; i++)
+        buf_printf(&all, "%s%s %s", i ? ", " : "", k->ports[i].name, num_fixed(k->ports[i].cycles, 0).s);
+    md_item(w, MSG_EVIDENCE_PORTS, k->name, most->name, buf_str(&all));
+    buf_release(&all);
+}
+
+static void together(const struct kernel_resources *k, const struct gpu_limits *g, struct md *w)
+{
+    const struct occupancy *o = &k->occupancy;
+    if (o->waves == 1 && o->lanes_used < LANES_FULL)
+        md_item(w, g->nvidia ? MSG_EVIDENCE_TOGETHER_NVIDIA : MSG_EVIDENCE_TOGETHER,
+                num_percent(o->lanes_used).s);
+}
+
+static void kernel(const struct kernel_resources *k, const struct gpu_limits *limits, struct md *w)
+{
+    scratch(k, limits && limits->nvidia, w);
+    if (limits && k->has_occupancy) {
+        held_by_lds(k, limits, w);
+        held_by_registers(k, limits, w);
+        empty_lanes(k, limits, w);
+        small_grid(k, limits, w);
+        together(k, limits, w);
+    }
+    rereads(k, w);
+    ports(k, w);
+}
+
+/* Whether an earlier kernel has the same said of it, but for the name. */
+static bool told(const struct variant_resources *r, size_t at, enum report_lang lang)
+{
+    struct buf own, other;
+    bool same = false;
+    buf_init(&own, TOLD_MAX);
+    buf_init(&other, TOLD_MAX);
+    for (size_t i = 0; i < at && !same; i++) {
+        struct kernel_resources a = r->kernels[at], b = r->kernels[i];
+        struct md left = {.out = &own, .lang = lang}, right = {.out = &other, .lang = lang};
+        a.name[0] = b.name[0] = '\0';
+        buf_clear(&own);
+        buf_clear(&other);
+        kernel(&a, r->limits, &left);
+        kernel(&b, r->limits, &right);
+        same = own.len && strcmp(buf_str(&own), buf_str(&other)) == 0;
+    }
+    buf_release(&own);
+    buf_release(&other);
+    return same;
+}
+
+/* The templates of a kernel often differ in name alone. */
+static void kernels_of(const struct report_model *m, size_t variant, struct md *w)
+{
+    const struct variant_resources *r = &m->resources[variant];
+    int alike = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        bool again = told(r, i, w->lang);
+        alike += again;
+        if (!again)
+            kernel(&r->kernels[i], r->limits, w);
+    }
+    if (alike)
+        md_item(w, MSG_EVIDENCE_ALIKE, phrase_count(w->lang, alike, MSG_KERNELS_ONE, MSG_KERNELS_MANY).s);
+}
+
+static void slow_title(const struct report_model *m, size_t variant, const struct standing_range *s,
+                       struct md *w)
+{
+    struct num low = num_times(1 / s->high), high = num_times(1 / s->low);
+    struct buf times;
+    buf_init(&times, 128);
+    if (strcmp(low.s, high.s) == 0)
+        buf_puts(&times, low.s);
+    else
+        message_plain(&times, w->lang, MSG_RANGE, low.s, high.s);
+    md_say(w, MSG_EVIDENCE_OF_SLOW, report_model_variant(m, variant), report_model_reference(m),
+           buf_str(&times));
+    buf_release(&times);
+}
+
+static void title_of(const struct report_model *m, size_t variant, struct md *w)
+{
+    struct standing_range s = insight_standing(m, variant, m->reference);
+    char file[DETAILS_PATH_MAX], path[DETAILS_PATH_MAX + FS_PATH_MAX];
+    snprintf(file, sizeof file, "%s/resources.json", m->now.variants[variant].name);
+    report_model_link(m, file, path, sizeof path);
+    if (variant != m->reference && s.contexts && s.slow == s.contexts)
+        slow_title(m, variant, &s, w);
+    else
+        md_say(w, MSG_EVIDENCE_OF, report_model_variant(m, variant));
+    md_say(w, MSG_EVIDENCE_SOURCE, m->resources[variant].arch);
+    md_link(w, "resources.json", path);
+    md_say(w, MSG_COLON);
+    md_end(w);
+}
+
+void section_evidence(const struct report_model *m, struct md *w)
+{
+    size_t start = w->out->len;
+    md_heading(w, 2, MSG_H_EVIDENCE);
+    md_para(w, MSG_EVIDENCE_INTRO);
+    size_t empty = w->out->len;
+    for (size_t v = 0; v < m->now.n_variants; v++) {
+        size_t before = w->out->len;
+        title_of(m, v, w);
+        size_t none = w->out->len;
+        kernels_of(m, v, w);
+        if (w->out->len == none)
+            md_truncate(w, before);
+        md_end(w);
+    }
+    if (w->out->len == empty)
+        md_truncate(w, start);
+}

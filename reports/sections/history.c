@@ -1,0 +1,37 @@
+/* History: when the cells of this run took another level, over the nights before it. */
+#include "reports/render/number.h"
+#include "reports/sections/section.h"
+
+void section_history(const struct report_model *m, struct md *w)
+{
+    size_t start = w->out->len;
+    struct table t;
+    md_heading(w, 2, MSG_H_HISTORY);
+    size_t empty = w->out->len;
+    table_init(&t);
+    table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
+    table_column(&t, message(w->lang, MSG_COL_CONTEXT), true);
+    table_column(&t, message(w->lang, MSG_COL_SINCE), false);
+    table_column(&t, message(w->lang, MSG_COL_DATE), false);
+    table_column(&t, message(w->lang, MSG_COL_BEFORE), true);
+    table_column(&t, message(w->lang, MSG_COL_AFTER), true);
+    table_column(&t, message(w->lang, MSG_COL_CHANGE), true);
+    for (size_t i = 0; i < m->n_changes; i++) {
+        const struct level_change *c = &m->changes[i];
+        table_code(&t, c->series->variant);
+        table_text(&t, num_int(c->series->context).s);
+        table_code(&t, c->run_id);
+        table_text(&t, c->date);
+        table_text(&t, metric_with_unit(c->series->metric, c->before).s);
+        table_text(&t, metric_with_unit(c->series->metric, c->after).s);
+        table_text(&t, num_change(c->after / c->before - 1).s);
+    }
+    if (table_rows(&t)) {
+        md_para(w, MSG_HISTORY_NOTE, num_int((int64_t)m->against.history.nights).s);
+        md_table(w, &t);
+    }
+    section_figure(m, w, PLOT_HISTORY);
+    if (w->out->len == empty)
+        md_truncate(w, start);
+    table_release(&t);
+}

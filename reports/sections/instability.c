@@ -1,0 +1,77 @@
+/* Instability: what says that the node or a kernel cannot be relied upon, with the evidence. */
+#include "reports/model/insight.h"
+#include "reports/render/number.h"
+#include "reports/sections/phrase.h"
+#include "reports/sections/section.h"
+
+#include <math.h>
+
+static void stops(const struct report_model *m, struct md *w)
+{
+    for (size_t i = 0; i < m->now.n_tests; i++) {
+        const struct run_test *t = &m->now.tests[i];
+        if (!insight_unstable(t->status))
+            continue;
+        md_bullet(w);
+        md_say(w, MSG_CELL, m->now.variants[t->variant].name, phrase_at(w->lang, t->context).s);
+        if (t->repetition) /* the older layout numbers single tests 0 */
+            md_say(w, MSG_UNSTABLE_REPETITION, num_int(t->repetition).s);
+        md_say(w, MSG_UNSTABLE_TEST, status_name(t->status), num_duration(t->value[METRIC_WALL_S]).s);
+        if (*t->reason)
+            md_say(w, MSG_BECAUSE, t->reason);
+        md_line(w);
+    }
+}
+
+static void dirty_node(const struct report_model *m, struct md *w)
+{
+    for (size_t i = 0; i < m->n_memory; i++) {
+        const struct memory_row *r = &m->memory[i];
+        if (!r->kept)
+            continue;
+        md_item(w, MSG_UNSTABLE_MEMORY, m->now.variants[r->cell->variant].name,
+                phrase_at(w->lang, r->cell->context).s, num_bytes(r->vram_before).s,
+                num_bytes(r->vram_after).s);
+    }
+}
+
+static void scattered(const struct report_model *m, struct md *w)
+{
+    for (size_t i = 0; i < m->now.n_cells; i++) {
+        const struct cell *c = &m->now.cells[i];
+        struct cell_spread s = insight_spread(&m->now, c, m->metric);
+        if (!(s.relative > SPREAD_LIMIT))
+            continue;
+        md_item(w, MSG_UNSTABLE_SPREAD, m->now.variants[c->variant].name, phrase_at(w->lang, c->context).s,
+                num_int(s.n).s, metric_with_unit(m->metric, s.low).s, metric_with_unit(m->metric, s.high).s,
+                num_percent(s.relative).s);
+    }
+}
+
+static void odd_values(const struct report_model *m, struct md *w)
+{
+    for (size_t i = 0; i < m->n_findings; i++) {
+        const struct delta *d = m->findings[i];
+        if (!d->outlier && !d->slow_first)
+            continue;
+        md_item(w, d->outlier ? MSG_UNSTABLE_OUTLIER : MSG_UNSTABLE_SLOW_FIRST, d->variant,
+                phrase_at(w->lang, d->context).s);
+    }
+}
+
+void section_instability(const struct report_model *m, struct md *w)
+{
+    size_t start = w->out->len;
+    md_heading(w, 2, MSG_H_INSTABILITY);
+    size_t empty = w->out->len;
+    stops(m, w);
+    dirty_node(m, w);
+    scattered(m, w);
+    odd_values(m, w);
+    if (w->out->len == empty)
+        md_truncate(w, start);
+    else {
+        md_end(w);
+        md_para(w, MSG_UNSTABLE_NOTE, num_percent(SPREAD_LIMIT).s);
+    }
+}

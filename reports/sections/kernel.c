@@ -1,0 +1,174 @@
+/* Kernels: scaling over batch and heads, accuracy, and the place under the roofline. */
+#include "reports/render/number.h"
+#include "reports/sections/section.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Times in units of 1e-4 and less lose their meaning as fixed decimals. */
+static struct num small(double v)
+{
+    struct num n = {NUM_NONE};
+    if (isfinite(v))
+        snprintf(n.s, sizeof n.s, "%.2e", v);
+    return n;
+}
+
+static void shape_row(const struct launch *l, const struct launch_growth *g, struct table *t,
+                      enum report_lang lang)
+{
+    table_code(t, l->kernel);
+    table_text(t, num_fixed(l->seq, 0).s);
+    table_text(t, num_fixed(l->batch, 0).s);
+    table_text(t, num_fixed(l->heads, 0).s);
+    table_text(t, num_milliseconds(l->ms).s);
+    table_text(t, num_growth(g->work).s);
+    table_text(t, num_growth(g->expected).s);
+    table_text(t, num_growth(g->actual).s);
+    table_text(t, num_fixed(l->blocks, 0).s);
+    table_marked(t, g->serialised ? message(lang, MSG_SERIALISED) : "", g->serialised ? MARK_BAD : MARK_NONE);
+}
+
+/* Lanes of a wave, where the build says for which architecture it is; NaN. */
+static double lanes_of(const struct report_model *m)
+{
+    for (size_t v = 0; v < m->now.n_variants; v++)
+        if (m->resources[v].limits)
+            return m->resources[v].limits->lanes;
+    return (double)NAN;
+}
+
+static void evidence(const struct report_model *m, const struct launch *l, const struct launch_growth *g,
+                     struct md *w)
+{
+    struct num seq = num_fixed(l->seq, 0), blocks = num_fixed(g->blocks, 0), units = num_fixed(l->units, 0);
+    struct num more = num_growth(g->work), longer = num_growth(g->actual);
+    if (!g->grid_known) {
+        md_item(w, MSG_SERIALISED_UNKNOWN_GRID, l->kernel, seq.s, num_int(LAUNCH_QUERIES).s, blocks.s,
+                units.s, more.s, longer.s);
+        return;
+    }
+    md_item(w, MSG_SERIALISED_EVIDENCE, l->kernel, seq.s, blocks.s, num_fixed(l->block_threads, 0).s,
+            num_fixed(l->query_threads, 0).s,
+            num_fixed(l->blocks * ceil(l->block_threads / lanes_of(m)), 0).s, units.s, more.s, longer.s);
+}
+
+/* Of each kernel and length the launch with most work, if it is flagged: what its grid looks like. */
+static void serial_evidence(const struct report_model *m, struct md *w)
+{
+    for (size_t i = 0; i < m->n_kernels; i++) {
+        struct launch_growth g = launch_growth(m->launches, m->n_kernels, i);
+        if (g.largest && g.serialised)
+            evidence(m, &m->launches[i], &g, w);
+    }
+    md_end(w);
+}
+
+static double units_of(const struct report_model *m)
+{
+    for (size_t i = 0; i < m->n_kernels; i++)
+        if (isfinite(m->launches[i].units))
+            return m->launches[i].units;
+    return (double)NAN;
+}
+
+static void shapes(const struct report_model *m, struct md *w)
+{
+    struct table t;
+    table_init(&t);
+    table_column(&t, message(w->lang, MSG_COL_KERNEL), false);
+    table_column(&t, "S", true);
+    table_column(&t, message(w->lang, MSG_COL_BATCH), true);
+    table_column(&t, message(w->lang, MSG_COL_HEADS), true);
+    table_column(&t, message(w->lang, MSG_COL_TIME_MS), true);
+    table_column(&t, message(w->lang, MSG_COL_WORK), true);
+    table_column(&t, message(w->lang, MSG_COL_EXPECTED), true);
+    table_column(&t, message(w->lang, MSG_COL_ACTUAL), true);
+    table_column(&t, message(w->lang, MSG_COL_BLOCKS), true);
+    table_column(&t, message(w->lang, MSG_COL_FLAG), false);
+    for (size_t i = 0; i < m->n_kernels; i++) {
+        struct launch_growth g = launch_growth(m->launches, m->n_kernels, i);
+        if (g.has_fellow)
+            shape_row(&m->launches[i], &g, &t, w->lang);
+    }
+    table_drop_empty(&t, 4);
+    if (table_rows(&t)) {
+        md_heading(w, 2, MSG_H_SHAPES);
+        md_table(w, &t);
+        md_para(w, MSG_SHAPES_NOTE, num_fixed(units_of(m), 0).s, num_int(LAUNCH_QUERIES).s,
+                num_percent(LAUNCH_SERIAL_SHARE).s);
+        serial_evidence(m, w);
+    }
+    table_release(&t);
+}
+
+static void accuracy(const struct report_model *m, struct md *w)
+{
+    struct table t;
+    table_init(&t);
+    table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
+    table_column(&t, message(w->lang, MSG_COL_CONTEXT), true);
+    table_column(&t, message(w->lang, MSG_COL_MAX_ABS), true);
+    table_column(&t, message(w->lang, MSG_COL_REL_L2), true);
+    table_column(&t, message(w->lang, MSG_COL_ROWS_CHECKED), true);
+    for (size_t i = 0; i < m->n_kernels; i++) {
+        const struct kernel_point *p = &m->kernels[i];
+        if (isnan(p->rel_l2) && isnan(p->max_abs))
+            continue;
+        table_code(&t, m->now.variants[p->cell->variant].name);
+        table_text(&t, num_int(p->cell->context).s);
+        table_text(&t, small(p->max_abs).s);
+        table_text(&t, small(p->rel_l2).s);
+        table_text(&t, num_fixed(p->rows_checked, 0).s);
+    }
+    table_drop_empty(&t, 2);
+    if (table_rows(&t)) {
+        md_heading(w, 2, MSG_H_ACCURACY);
+        md_table(w, &t);
+        md_para(w, MSG_ACCURACY_NOTE);
+    }
+    table_release(&t);
+}
+
+static void roofline(const struct report_model *m, struct md *w)
+{
+    struct table t;
+    table_init(&t);
+    table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
+    table_column(&t, message(w->lang, MSG_COL_CONTEXT), true);
+    table_column(&t, message(w->lang, MSG_COL_TIME_MS), true);
+    table_column(&t, "TFLOP/s", true);
+    table_column(&t, "GB/s", true);
+    table_column(&t, message(w->lang, MSG_COL_COPY), true);
+    table_column(&t, message(w->lang, MSG_COL_FMA), true);
+    table_column(&t, message(w->lang, MSG_COL_MATRIX), true);
+    table_column(&t, message(w->lang, MSG_COL_ROOFLINE), true);
+    for (size_t i = 0; i < m->n_kernels; i++) {
+        const struct kernel_point *p = &m->kernels[i];
+        if (isnan(p->copy_gb_per_s) && isnan(p->fma_tflops))
+            continue;
+        table_code(&t, m->now.variants[p->cell->variant].name);
+        table_text(&t, num_int(p->cell->context).s);
+        table_text(&t, num_milliseconds(m->launches[i].ms).s);
+        table_text(&t, num_fixed(p->tflops, 2).s);
+        table_text(&t, num_fixed(p->gb_per_s, 1).s);
+        table_text(&t, num_fixed(p->copy_gb_per_s, 0).s);
+        table_text(&t, num_fixed(p->fma_tflops, 1).s);
+        table_text(&t, num_fixed(p->matrix_tflops, 0).s);
+        table_text(&t, num_percent(p->roofline_share).s);
+    }
+    table_drop_empty(&t, 2);
+    if (table_rows(&t)) {
+        md_heading(w, 2, MSG_H_ROOFLINE);
+        md_table(w, &t);
+        md_para(w, MSG_ROOFLINE_NOTE);
+    }
+    table_release(&t);
+}
+
+void section_kernel(const struct report_model *m, struct md *w)
+{
+    shapes(m, w);
+    accuracy(m, w);
+    roofline(m, w);
+}

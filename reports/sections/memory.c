@@ -1,0 +1,72 @@
+/* Memory: what the tests of a cell found, took, and left behind. */
+#include "reports/render/number.h"
+#include "reports/sections/section.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static bool measured(const struct memory_row *r)
+{
+    return isfinite(r->vram_peak) || isfinite(r->rss_peak) || r->kept;
+}
+
+static struct num rate(double bytes_per_s)
+{
+    struct num n = num_bytes(bytes_per_s);
+    if (isfinite(bytes_per_s)) {
+        struct num unit;
+        snprintf(unit.s, sizeof unit.s, "%.36s/s", n.s);
+        return unit;
+    }
+    return n;
+}
+
+static void flag(struct table *t, const struct memory_row *r, enum report_lang lang)
+{
+    if (r->kept)
+        table_marked(t, message(lang, MSG_MEMORY_KEPT), MARK_BAD);
+    else if (r->growing)
+        table_marked(t, message(lang, MSG_MEMORY_GROWING), MARK_WARN);
+    else
+        table_text(t, "");
+}
+
+static void add_row(const struct report_model *m, const struct memory_row *r, enum report_lang lang,
+                    struct table *t)
+{
+    table_text(t, num_int(r->cell->context).s);
+    table_code(t, m->now.variants[r->cell->variant].name);
+    table_text(t, num_bytes(r->vram_before).s);
+    table_text(t, num_bytes(r->vram_peak).s);
+    table_text(t, num_bytes(r->vram_after).s);
+    table_text(t, num_bytes(r->rss_peak).s);
+    table_text(t, rate(r->slope).s);
+    table_text(t, num_seconds(r->cell->median[METRIC_MODEL_LOAD_S]).s);
+    flag(t, r, lang);
+}
+
+void section_memory(const struct report_model *m, struct md *w)
+{
+    struct table t;
+    table_init(&t);
+    table_column(&t, message(w->lang, MSG_COL_CONTEXT), true);
+    table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
+    table_column(&t, message(w->lang, MSG_COL_VRAM_BEFORE), true);
+    table_column(&t, message(w->lang, MSG_COL_VRAM_PEAK), true);
+    table_column(&t, message(w->lang, MSG_COL_VRAM_AFTER), true);
+    table_column(&t, message(w->lang, MSG_COL_RSS_PEAK), true);
+    table_column(&t, message(w->lang, MSG_COL_SLOPE), true);
+    table_column(&t, message(w->lang, MSG_COL_LOAD), true);
+    table_column(&t, message(w->lang, MSG_COL_FLAG), false);
+    for (size_t i = 0; i < m->n_memory; i++)
+        if (measured(&m->memory[i]))
+            add_row(m, &m->memory[i], w->lang, &t);
+    table_drop_empty(&t, 2);
+    if (table_rows(&t)) {
+        md_heading(w, 2, MSG_H_MEMORY);
+        md_table(w, &t);
+        md_para(w, MSG_MEMORY_NOTE);
+        section_figure(m, w, PLOT_MEMORY);
+    }
+    table_release(&t);
+}

@@ -1,0 +1,80 @@
+/* Key metrics: one JSON object a cell, as people and scripts have copied them from the hand-written reports.
+ */
+#include "reports/sections/section.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Beyond this the tables say it better. */
+enum { CONTEXTS_MAX = 8 };
+
+static void put(json_t *object, const char *key, double value)
+{
+    if (isfinite(value))
+        json_object_set_new(object, key, json_real(value));
+}
+
+static json_t *encode_timings(const struct cell *c)
+{
+    static const enum metric metrics[] = {METRIC_MODEL_LOAD_S, METRIC_TOKENIZE_S, METRIC_PREFILL_S,
+                                          METRIC_DECODE_S,     METRIC_KERNEL_MS,  METRIC_TFLOPS};
+    json_t *timings = json_object();
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        put(timings, metric_info(metrics[i])->name, c->median[metrics[i]]);
+    if (*c->attn_impl)
+        json_object_set_new(timings, "attn_impl", json_string(c->attn_impl));
+    return timings;
+}
+
+static json_t *encode_cell(const struct run_data *run, const struct cell *c)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "ticket", json_string(run->info.ticket));
+    json_object_set_new(o, "variant", json_string(run->variants[c->variant].name));
+    json_object_set_new(o, "context_len", json_integer(c->context));
+    json_object_set_new(o, "repetitions", json_integer(c->counted));
+    put(o, "wall_time_sec", c->median[METRIC_WALL_S]);
+    json_object_set_new(o, "exit_status", json_string(status_name(c->status)));
+    json_object_set_new(o, "timings", encode_timings(c));
+    return o;
+}
+
+static void write_cell(const struct run_data *run, const struct cell *c, struct md *w)
+{
+    json_t *o = encode_cell(run, c);
+    char *text = json_dumps(o, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(10));
+    if (text)
+        md_code_block(w, "json", text, strlen(text));
+    else
+        w->out->failed = true;
+    free(text);
+    json_decref(o);
+}
+
+/* A cell that was not measured has a status and a reason, which stand elsewhere. */
+static bool said(const struct report_model *m, const struct cell *c)
+{
+    return c->variant == m->reference && isfinite(c->median[m->metric]);
+}
+
+static int contexts_of(const struct report_model *m)
+{
+    int n = 0;
+    for (size_t i = 0; i < m->now.n_cells; i++)
+        n += said(m, &m->now.cells[i]);
+    return n;
+}
+
+void section_metrics(const struct report_model *m, struct md *w)
+{
+    int n = contexts_of(m);
+    if (n == 0 || n > CONTEXTS_MAX)
+        return;
+    md_heading(w, 2, MSG_H_METRICS);
+    md_para(w, MSG_METRICS_NOTE, report_model_reference(m));
+    for (size_t i = 0; i < m->now.n_cells; i++) /* a variant's cells stand by context */
+        if (said(m, &m->now.cells[i]))
+            write_cell(&m->now, &m->now.cells[i], w);
+}

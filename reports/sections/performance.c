@@ -1,0 +1,97 @@
+/* Performance: the summary a context, the consolidated comparison of variants, and how they stand to each
+ * other. */
+#include "reports/model/insight.h"
+#include "reports/render/number.h"
+#include "reports/sections/section.h"
+
+#include <math.h>
+#include <string.h>
+
+void section_performance(const struct report_model *m, struct md *w)
+{
+    struct variant_view view = report_model_view(m);
+    struct table t;
+    if (m->now.n_cells == 0)
+        return;
+    table_init(&t);
+    table_performance(&t, &view, w->lang);
+    md_heading(w, 2, MSG_H_PERFORMANCE);
+    md_table(w, &t);
+    if (m->metric == METRIC_PREFILL_S && !m->kernels_alone)
+        md_para(w, MSG_PERFORMANCE_NOTE);
+    table_release(&t);
+}
+
+void section_consolidated(const struct report_model *m, struct md *w)
+{
+    struct variant_view view = report_model_view(m);
+    struct table t;
+    if (m->now.n_variants < 2)
+        return;
+    table_init(&t);
+    table_consolidated(&t, &view, w->lang);
+    md_heading(w, 2, MSG_H_CONSOLIDATED);
+    md_table(w, &t);
+    section_figure(m, w, PLOT_SPEEDUP);
+    md_para(w, MSG_CONSOLIDATED_NOTE, report_model_reference(m),
+            num_percent(compare_defaults().regression).s);
+    table_release(&t);
+}
+
+static void speedup_row(const struct report_model *m, const struct cell *c, size_t other, struct table *t)
+{
+    struct variant_delta d = compare_pair(&m->now, c->variant, other, c->context, m->metric);
+    if (!isfinite(d.factor) || d.reference == c->variant)
+        return;
+    table_code(t, m->now.variants[c->variant].name);
+    table_code(t, m->now.variants[d.reference].name);
+    table_text(t, num_int(c->context).s);
+    table_text(t, num_factor_error(d.factor, d.factor_error).s);
+}
+
+/* Of one name against an earlier one, at every context and shape. */
+static void pair(const struct report_model *m, size_t later, size_t earlier, struct table *t)
+{
+    for (size_t i = 0; i < m->now.n_cells; i++)
+        if (strcmp(report_model_variant(m, m->now.cells[i].variant), report_model_variant(m, later)) == 0)
+            speedup_row(m, &m->now.cells[i], earlier, t);
+}
+
+static const struct cell *fastest_at_last(const struct report_model *m)
+{
+    const struct cell *best = NULL;
+    for (size_t i = 0; i < m->now.n_cells; i++) {
+        const struct cell *c = &m->now.cells[i];
+        if (isfinite(c->median[m->metric]) &&
+            (!best || c->context > best->context ||
+             (c->context == best->context && c->median[m->metric] < best->median[m->metric])))
+            best = c;
+    }
+    return best;
+}
+
+/* Pairs beside those with the reference, which has a table of its own; of many variants each against the one
+ * that is the fastest at the largest context, there. */
+void section_speedup(const struct report_model *m, struct md *w)
+{
+    struct table t;
+    size_t first[INSIGHT_PAIRS_OF_MAX], n = insight_others(m, first, INSIGHT_PAIRS_OF_MAX);
+    const struct cell *best = fastest_at_last(m);
+    int last = best && best->variant != m->reference ? best->context : -1;
+    table_init(&t);
+    table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
+    table_column(&t, message(w->lang, MSG_COL_AGAINST), false);
+    table_column(&t, message(w->lang, MSG_COL_CONTEXT), true);
+    table_column(&t, message(w->lang, MSG_COL_SPEEDUP), true);
+    for (size_t i = 1; n <= INSIGHT_PAIRS_OF_MAX && i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            pair(m, first[i], first[k], &t);
+    for (size_t i = 0; n > INSIGHT_PAIRS_OF_MAX && last >= 0 && i < m->now.n_cells; i++)
+        if (m->now.cells[i].context == last)
+            speedup_row(m, &m->now.cells[i], best->variant, &t);
+    if (table_rows(&t)) {
+        md_heading(w, 2, MSG_H_SPEEDUP);
+        md_table(w, &t);
+    }
+    table_release(&t);
+}

@@ -1,0 +1,192 @@
+#include "reports/sections/phrase.h"
+
+#include "reports/render/tables.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void phrase_ratio(struct buf *out, enum report_lang lang, double ratio)
+{
+    if (!isfinite(ratio) || ratio <= 0)
+        buf_puts(out, NUM_NONE);
+    else if (ratio >= 1.5)
+        message_plain(out, lang, MSG_RATIO_TIMES_SLOWER, num_fixed(ratio, 2).s);
+    else if (ratio >= 1)
+        message_plain(out, lang, MSG_RATIO_PERCENT_SLOWER, num_fixed((ratio - 1) * 100, 1).s);
+    else if (ratio > 1 / 1.5)
+        message_plain(out, lang, MSG_RATIO_PERCENT_FASTER, num_fixed((1 - ratio) * 100, 1).s);
+    else
+        message_plain(out, lang, MSG_RATIO_TIMES_FASTER, num_fixed(1 / ratio, 2).s);
+}
+
+/* What one context's cells agree on, in ascending order of contexts. */
+struct context_value {
+    int context;
+    double value; /* NaN where its cells differ or nothing is known */
+    bool seen;    /* a cell with tests */
+};
+
+typedef double cell_number(const struct cell *c);
+
+static double nothing(const struct cell *c)
+{
+    (void)c;
+    return 0;
+}
+
+/* *out is to be free()d; NULL when memory is short. */
+static size_t values_by_context(const struct run_data *run, cell_number *get, struct context_value **out)
+{
+    size_t *order = NULL, n = 0;
+    *out = calloc(run->n_cells + 1, sizeof **out);
+    if (!*out || cells_by_context(run, &order))
+        return 0;
+    for (size_t i = 0; i < run->n_cells; i++) {
+        const struct cell *c = &run->cells[order[i]];
+        if (n == 0 || (*out)[n - 1].context != c->context)
+            (*out)[n++] = (struct context_value){.context = c->context, .value = (double)NAN};
+        struct context_value *v = &(*out)[n - 1];
+        if (c->count == 0 && get != nothing)
+            continue;
+        double own = get(c);
+        v->value = !v->seen || own == v->value ? own : (double)NAN;
+        v->seen = true;
+    }
+    free(order);
+    return n;
+}
+
+void phrase_contexts(struct buf *out, enum report_lang lang, const struct run_data *run)
+{
+    struct context_value *list;
+    size_t n = values_by_context(run, nothing, &list), first = n && list[0].context == 0;
+    if (n - first > CONTEXTS_LISTED_MAX)
+        message_plain(out, lang, MSG_CONTEXTS_MANY, num_int((int64_t)(n - first)).s,
+                      num_int(list[first].context).s, num_int(list[n - 1].context).s);
+    else
+        for (size_t i = first; i < n; i++)
+            buf_printf(out, "%s%d", i > first ? ", " : "", list[i].context);
+    free(list);
+}
+
+struct num phrase_at(enum report_lang lang, int context)
+{
+    return context ? phrase_count(lang, context, MSG_AT_CONTEXT, MSG_AT_CONTEXT) : (struct num){""};
+}
+
+void phrase_where(struct buf *out, enum report_lang lang, int contexts, int context, bool shapes)
+{
+    if (contexts > 1)
+        message_plain(out, lang, shapes ? MSG_AT_SHAPES : MSG_AT_CONTEXTS);
+    else if (context > 0)
+        message_plain(out, lang, MSG_AT_CONTEXT, num_int(context).s);
+}
+
+void phrase_cells(struct buf *out, enum report_lang lang, const struct cell *const *cells, size_t count)
+{
+    for (size_t i = 0; i < count && i < CONTEXTS_LISTED_MAX; i++)
+        buf_printf(out, "%s%d", i ? ", " : "", cells[i]->context);
+    if (count > CONTEXTS_LISTED_MAX)
+        message_plain(out, lang, MSG_AND_MORE, num_int((int64_t)(count - CONTEXTS_LISTED_MAX)).s);
+}
+
+struct num phrase_count(enum report_lang lang, int n, enum msg one, enum msg many)
+{
+    struct num out;
+    struct buf b;
+    buf_init(&b, 256);
+    message_plain(&b, lang, n == 1 ? one : many, num_int(n).s);
+    snprintf(out.s, sizeof out.s, "%s", buf_str(&b));
+    buf_release(&b);
+    return out;
+}
+
+struct num phrase_waves(enum report_lang lang, double waves, bool nvidia)
+{
+    return phrase_count(lang, (int)waves, nvidia ? MSG_WARPS_ONE : MSG_WAVES_ONE,
+                        nvidia ? MSG_WARPS_MANY : MSG_WAVES_MANY);
+}
+
+static bool all_alike(const struct context_value *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!(list[i].value == list[0].value))
+            return false;
+    return n > 0;
+}
+
+static double cell_timeout(const struct cell *c)
+{
+    return c->timeout_s;
+}
+
+static double cell_counted(const struct cell *c)
+{
+    return c->counted;
+}
+
+static double cell_warmups(const struct cell *c)
+{
+    return (double)c->count - c->counted;
+}
+
+/* Returns whether anything but 0 was written. */
+static bool per_context(struct buf *out, enum report_lang lang, const struct run_data *run, cell_number *get,
+                        const char *unit)
+{
+    struct context_value *list;
+    size_t n = values_by_context(run, get, &list), named = 0, left = 0;
+    bool alike = all_alike(list, n), any = n && !(alike && list[0].value == 0);
+    if (alike)
+        buf_printf(out, "%.6g%s", list[0].value, unit);
+    for (size_t i = 0; !alike && i < n; i++) {
+        if (isnan(list[i].value))
+            continue;
+        if (named < CONTEXTS_LISTED_MAX)
+            buf_printf(out, "%s%d: %.6g%s", named++ ? ", " : "", list[i].context, list[i].value, unit);
+        else
+            left++;
+    }
+    if (left)
+        message_plain(out, lang, MSG_AND_MORE, num_int((int64_t)left).s);
+    free(list);
+    return any;
+}
+
+static size_t first_on(const struct run_data *run, const char *host)
+{
+    size_t i = 0;
+    while (i < run->n_tests && strcmp(run->tests[i].host, host) != 0)
+        i++;
+    return i;
+}
+
+void phrase_hosts(struct buf *out, const struct run_data *run)
+{
+    for (size_t i = 0; i < run->n_tests; i++) {
+        const char *host = run->tests[i].host;
+        if (!*host || first_on(run, host) != i)
+            continue;
+        size_t n = 0;
+        for (size_t k = i; k < run->n_tests; k++)
+            n += strcmp(run->tests[k].host, host) == 0;
+        buf_printf(out, "%s%s (%zu)", out->len ? ", " : "", host, n);
+    }
+}
+
+void phrase_timeouts(struct buf *out, enum report_lang lang, const struct run_data *run)
+{
+    per_context(out, lang, run, cell_timeout, " s");
+}
+
+void phrase_repetitions(struct buf *out, enum report_lang lang, const struct run_data *run)
+{
+    struct buf w;
+    buf_init(&w, PHRASE_MAX);
+    per_context(out, lang, run, cell_counted, "");
+    if (per_context(&w, lang, run, cell_warmups, ""))
+        message_plain(out, lang, MSG_PLUS_WARMUP, buf_str(&w));
+    buf_release(&w);
+}

@@ -1,0 +1,36 @@
+/* phrase: parts of sentences that several sections say in the same way. Appends text of ours (numbers,
+ * words), not escaped: the Markdown writer escapes it as any other data.
+ */
+#ifndef KERNSWEEP_REPORTS_SECTIONS_PHRASE_H
+#define KERNSWEEP_REPORTS_SECTIONS_PHRASE_H
+
+#include "common/base/buf.h"
+#include "reports/render/message.h"
+#include "reports/render/number.h"
+#include "results/store/run_data.h"
+
+enum { PHRASE_MAX = 8192, CONTEXTS_LISTED_MAX = 16 };
+
+/* "takes 3.53 times as long", "takes 7.3 % longer", "is 1.78 times as fast": from now / base. */
+void phrase_ratio(struct buf *out, enum report_lang lang, double ratio);
+/* "4096, 8192, 16384": the contexts of a run, ascending; "256 to 25600 (100 of them)" when they are many. A
+ * context of 0 is none: other tools' benchmarks have no prompt. */
+void phrase_contexts(struct buf *out, enum report_lang lang, const struct run_data *run);
+/* " at every context measured", " at 4096" when that was all, "" when it is no context. */
+void phrase_where(struct buf *out, enum report_lang lang, int contexts, int context, bool shapes);
+/* " at 4096"; "" for no context. */
+struct num phrase_at(enum report_lang lang, int context);
+/* "4096, 8192 and 3 more": of the run's cells in the list. */
+void phrase_cells(struct buf *out, enum report_lang lang, const struct cell *const *cells, size_t count);
+/* "1 cell", "2 cells" */
+struct num phrase_count(enum report_lang lang, int n, enum msg one, enum msg many);
+/* "1 wave", "2 warps" */
+struct num phrase_waves(enum report_lang lang, double waves, bool nvidia);
+/* "n1 (4), n2 (8)": the machines with how many tests each ran, in order of appearance. */
+void phrase_hosts(struct buf *out, const struct run_data *run);
+/* "4096: 180 s, 8192: 600 s", or one value when all are the same. */
+void phrase_timeouts(struct buf *out, enum report_lang lang, const struct run_data *run);
+/* "1", or "4096: 2, 8192: 1": counted repetitions, then the warm-up ones if any. */
+void phrase_repetitions(struct buf *out, enum report_lang lang, const struct run_data *run);
+
+#endif

@@ -1,0 +1,34 @@
+/* Scaling: how prefill time grows with the context, against n^2. */
+#include "reports/render/number.h"
+#include "reports/sections/section.h"
+
+#include <math.h>
+
+static void exponents(const struct report_model *m, struct md *w)
+{
+    for (size_t i = 0; i < m->scaling.count; i++) {
+        const struct scaling *s = &m->scaling.items[i];
+        const char *name = m->now.variants[s->variant].name;
+        if (isfinite(s->residual))
+            md_item(w, MSG_SCALING_EXPONENT, name, num_fixed(s->exponent, 2).s,
+                    num_percent(expm1(s->residual)).s);
+        else if (isfinite(s->exponent))
+            md_item(w, MSG_SCALING_EXPONENT_TWO, name, num_fixed(s->exponent, 2).s);
+    }
+    md_end(w);
+}
+
+void section_scaling(const struct report_model *m, struct md *w)
+{
+    struct table t;
+    if (!scaling_has_steps(&m->scaling))
+        return;
+    table_init(&t);
+    table_scaling(&t, &m->now, &m->scaling, m->kernels_alone, w->lang);
+    md_heading(w, 2, MSG_H_SCALING);
+    md_table(w, &t);
+    exponents(m, w);
+    section_figure(m, w, PLOT_PREFILL);
+    md_para(w, MSG_SCALING_NOTE, num_percent(SCALING_TOLERANCE).s);
+    table_release(&t);
+}

@@ -1,0 +1,165 @@
+/* Validation: which tests and builds can be believed, and why the others cannot. */
+#include "reports/render/number.h"
+#include "reports/sections/phrase.h"
+#include "reports/sections/section.h"
+
+#include <string.h>
+
+enum { ALIKE_MAX = 64 };
+
+static enum cell_mark mark_of(enum status s)
+{
+    return s == STATUS_OK ? MARK_GOOD : s == STATUS_SKIPPED || s == STATUS_CANCELLED ? MARK_WARN : MARK_BAD;
+}
+
+static void counts(const struct report_model *m, struct md *w)
+{
+    int n[STATUS_COUNT] = {0};
+    int warmups = 0;
+    struct table t;
+    table_init(&t);
+    table_column(&t, message(w->lang, MSG_COL_STATUS), false);
+    table_column(&t, message(w->lang, MSG_COL_TESTS), true);
+    for (size_t i = 0; i < m->now.n_tests; i++) {
+        n[m->now.tests[i].status]++;
+        warmups += m->now.tests[i].warmup;
+    }
+    for (enum status s = 0; s < STATUS_COUNT; s++) {
+        if (!n[s])
+            continue;
+        table_marked(&t, status_name(s), mark_of(s));
+        table_text(&t, num_int(n[s]).s);
+    }
+    md_table(w, &t);
+    table_release(&t);
+    if (warmups)
+        md_para(w, MSG_VALIDATION_WARMUPS, num_int(warmups).s);
+}
+
+static void gates(const struct report_model *m, struct md *w)
+{
+    struct table t;
+    table_init(&t);
+    table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
+    table_column(&t, message(w->lang, MSG_COL_GATE), false);
+    table_column(&t, message(w->lang, MSG_COL_STATUS), false);
+    table_column(&t, message(w->lang, MSG_COL_REASON), false);
+    for (size_t i = 0; i < m->details.n_gates; i++) {
+        const struct run_gate *g = &m->details.gates[i];
+        if (g->variant >= m->now.n_variants)
+            continue;
+        table_code(&t, m->now.variants[g->variant].name);
+        table_code(&t, g->name);
+        table_marked(&t, status_name(g->passed ? STATUS_OK : STATUS_GATE_FAILED),
+                     g->passed ? MARK_GOOD : MARK_BAD);
+        table_code(&t, g->reason);
+    }
+    table_drop_empty(&t, 3);
+    if (table_rows(&t))
+        md_table(w, &t);
+    table_release(&t);
+}
+
+/* A build or a gate that stopped a variant. */
+static void variants(const struct report_model *m, struct md *w)
+{
+    for (size_t v = 0; v < m->now.n_variants; v++) {
+        const struct run_variant *variant = &m->now.variants[v];
+        if (variant->status == STATUS_OK)
+            continue;
+        md_bullet(w);
+        md_say(w, MSG_VALIDATION_VARIANT, variant->name, status_name(variant->status));
+        if (*variant->reason)
+            md_say(w, MSG_BECAUSE, variant->reason);
+        md_line(w);
+    }
+    md_end(w);
+}
+
+/* Tests of one variant that ended alike. */
+struct alike {
+    const struct run_test *first;
+    struct buf contexts;
+    int last; /* context named last */
+    size_t named, left, tests;
+};
+
+static struct alike *find_alike(struct alike *list, size_t n, const struct run_test *t)
+{
+    for (size_t i = 0; i < n; i++)
+        if (list[i].first->status == t->status && strcmp(list[i].first->reason, t->reason) == 0)
+            return &list[i];
+    return NULL;
+}
+
+static void name_context(struct alike *a, int context)
+{
+    if (a->tests++ && a->last == context)
+        return;
+    a->last = context;
+    if (a->named < CONTEXTS_LISTED_MAX)
+        buf_printf(&a->contexts, "%s%d", a->named++ ? ", " : "", context);
+    else
+        a->left++;
+}
+
+static void write_alike(const struct report_model *m, struct alike *list, size_t n, struct table *t,
+                        enum report_lang lang)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct alike *a = &list[i];
+        if (a->left)
+            message_plain(&a->contexts, lang, MSG_AND_MORE, num_int((int64_t)a->left).s);
+        table_code(t, m->now.variants[a->first->variant].name);
+        table_text(t, buf_str(&a->contexts));
+        table_text(t, num_int((int64_t)a->tests).s);
+        table_marked(t, status_name(a->first->status), mark_of(a->first->status));
+        table_code(t, a->first->reason);
+        buf_release(&a->contexts);
+    }
+}
+
+static void failures(const struct report_model *m, struct md *w)
+{
+    struct alike list[ALIKE_MAX];
+    struct table t;
+    size_t n = 0;
+    table_init(&t);
+    table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
+    table_column(&t, message(w->lang, MSG_COL_CONTEXTS), false);
+    table_column(&t, message(w->lang, MSG_COL_TESTS), true);
+    table_column(&t, message(w->lang, MSG_COL_STATUS), false);
+    table_column(&t, message(w->lang, MSG_COL_REASON), false);
+    for (size_t i = 0; i < m->now.n_tests; i++) {
+        const struct run_test *test = &m->now.tests[i];
+        if (test->status == STATUS_OK)
+            continue;
+        if (n == ALIKE_MAX || (n && list[0].first->variant != test->variant)) {
+            write_alike(m, list, n, &t, w->lang);
+            n = 0;
+        }
+        struct alike *a = find_alike(list, n, test);
+        if (!a) {
+            a = &list[n++];
+            *a = (struct alike){.first = test};
+            buf_init(&a->contexts, PHRASE_MAX);
+        }
+        name_context(a, test->context);
+    }
+    write_alike(m, list, n, &t, w->lang);
+    if (table_rows(&t)) {
+        md_para(w, MSG_VALIDATION_FAILURES);
+        md_table(w, &t);
+    } else
+        md_para(w, MSG_VALIDATION_ALL_OK);
+    table_release(&t);
+}
+
+void section_validation(const struct report_model *m, struct md *w)
+{
+    md_heading(w, 2, MSG_H_VALIDATION);
+    counts(m, w);
+    gates(m, w);
+    variants(m, w);
+    failures(m, w);
+}
