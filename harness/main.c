@@ -1,5 +1,5 @@
 /* The command table of `kernsweep`, and the one flag that a signal handler may set. */
-#include "harness/cmd.h"
+#include "harness/commands/cmd.h"
 
 #include <locale.h>
 #include <stdio.h>

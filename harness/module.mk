@@ -1,6 +1,6 @@
 # harness: the command `kernsweep`.
 PKGS += ncursesw
-$(eval $(call library,harness,$(filter-out harness/main.c,$(wildcard harness/*.c))))
+$(eval $(call library,harness,$(filter-out harness/main.c,$(wildcard harness/*.c harness/*/*.c))))
 objects_all += $(call objects,harness/main.c)
 programs += $(BUILD)/kernsweep
 harness_libs := $(BUILD)/libharness.a $(BUILD)/libreports.a $(BUILD)/libresults.a $(BUILD)/libcommon.a

@@ -1,6 +1,6 @@
 /* The journal as a node sends it, in pieces of any size, and what a person is shown of it. */
-#include "harness/event.h"
-#include "harness/live.h"
+#include "harness/session/event.h"
+#include "harness/session/live.h"
 #include "tests/fuzz/fuzz.h"
 
 struct view {

@@ -1,5 +1,5 @@
 /* Lines of known_hosts, ours and the system's, which a user may have from anywhere. */
-#include "harness/ssh_known_hosts.h"
+#include "harness/ssh/known_hosts.h"
 #include "tests/fuzz/fuzz.h"
 
 static void look_up(const char *text, size_t size, const char *name)

@@ -1,6 +1,6 @@
 /* A node's facts, and what preflight makes of them for a terminal. */
 #include "common/base/json.h"
-#include "harness/preflight.h"
+#include "harness/session/preflight.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

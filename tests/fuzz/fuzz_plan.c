@@ -1,6 +1,6 @@
 /* A plan: refused in one line that names the file, or expanded into a job that the executor takes. */
 #include "executor/job/job.h"
-#include "harness/job.h"
+#include "harness/plan/job.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_job(const struct plan *p)

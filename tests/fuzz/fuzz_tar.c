@@ -1,7 +1,7 @@
 /* What a hostile node sends as a bundle: whatever it is, nothing is written but plain files and folders below
  * the one folder, within the limits.
  */
-#include "harness/tarstream.h"
+#include "harness/transport/tarstream.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <sys/stat.h>

@@ -5,7 +5,7 @@
 passes "docs/plans.md is what scripts/plan-reference makes of the schema" scripts/plan-reference --check
 
 is "the schema has the keys of plan_load()" "$(jq -r '.properties | keys[]' schemas/plan.schema.json)" \
-    "$(sed -n '/known_keys\[\] = /,/NULL}/p' harness/plan.c | grep -o '"[a-z_]*"' | tr -d '"' | LC_ALL=C sort)"
+    "$(sed -n '/known_keys\[\] = /,/NULL}/p' harness/plan/plan.c | grep -o '"[a-z_]*"' | tr -d '"' | LC_ALL=C sort)"
 
 # Every JSON example of the page is a plan or a part of one that the command takes.
 mkdir -p "$TMPDIR/docs/x"

@@ -10,9 +10,9 @@
  */
 #include "common/base/clock.h"
 #include "common/base/sha256.h"
-#include "harness/ssh_trust.h"
-#include "harness/tarstream.h"
-#include "harness/transport.h"
+#include "harness/ssh/trust.h"
+#include "harness/transport/tarstream.h"
+#include "harness/transport/transport.h"
 
 #include <fcntl.h>
 #include <signal.h>

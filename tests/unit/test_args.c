@@ -1,7 +1,7 @@
 /* args: options anywhere, values in either form, one line that names what is wrong. */
 #include "tests/unit/support.h"
 
-#include "harness/args.h"
+#include "harness/commands/args.h"
 
 enum { WORDS_MAX = 3 };
 

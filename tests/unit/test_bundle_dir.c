@@ -1,7 +1,7 @@
 /* bundle_dir: the first free name, made empty, also when many ask at once. */
 #include "tests/unit/support.h"
 
-#include "harness/bundle_dir.h"
+#include "harness/session/bundle_dir.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

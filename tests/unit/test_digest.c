@@ -2,7 +2,7 @@
  */
 #include "tests/unit/support.h"
 
-#include "harness/digest.h"
+#include "harness/nightly/digest.h"
 
 #include <math.h>
 #include <stdio.h>

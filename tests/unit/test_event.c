@@ -3,7 +3,7 @@
 
 #include "common/base/json.h"
 #include "common/base/text.h"
-#include "harness/event.h"
+#include "harness/session/event.h"
 
 #include <limits.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "common/base/json.h"
 #include "common/base/text.h"
 #include "executor/job/job.h"
-#include "harness/job.h"
+#include "harness/plan/job.h"
 
 static const struct job_request request = {
     .run_id = "20260214T031500Z-t-1a2b3c",

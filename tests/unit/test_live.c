@@ -2,7 +2,7 @@
  */
 #include "tests/unit/support.h"
 
-#include "harness/live.h"
+#include "harness/session/live.h"
 
 #include <math.h>
 

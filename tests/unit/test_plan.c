@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "common/base/fs.h"
-#include "harness/job.h"
-#include "harness/plan.h"
+#include "harness/plan/job.h"
+#include "harness/plan/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "common/base/json.h"
 #include "executor/job/job.h"
-#include "harness/job.h"
+#include "harness/plan/job.h"
 
 #include <glob.h>
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "harness/preflight.h"
+#include "harness/session/preflight.h"
 
 #include <math.h>
 #include <string.h>

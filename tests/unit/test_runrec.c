@@ -1,7 +1,7 @@
 /* runrec: what comes back is what was saved, and a word means one run or none. */
 #include "tests/unit/support.h"
 
-#include "harness/runrec.h"
+#include "harness/session/runrec.h"
 
 #define EARLY "20260101T000000Z-b3_90-aaaaaa"
 #define MIDDLE "20260214T031500Z-b3_90-1a2b3c"

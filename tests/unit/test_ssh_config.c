@@ -1,8 +1,8 @@
 /* ssh_config: a node's name and what `ssh -G` says of it. */
-#include "harness/ssh_config.h"
+#include "harness/ssh/config.h"
 
 #include "common/base/fs.h"
-#include "harness/transport_child.h"
+#include "harness/transport/child.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

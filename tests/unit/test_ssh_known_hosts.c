@@ -1,8 +1,8 @@
 /* known_hosts: the same lines as ssh-keygen -F finds, and the right verdict on a key. */
-#include "harness/ssh_known_hosts.h"
+#include "harness/ssh/known_hosts.h"
 
 #include "common/base/buf.h"
-#include "harness/transport_child.h"
+#include "harness/transport/child.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

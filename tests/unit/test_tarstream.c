@@ -1,9 +1,9 @@
 /* tarstream: the same bytes for the same tree; nothing hostile comes out of a stream. */
-#include "harness/tarstream.h"
+#include "harness/transport/tarstream.h"
 
 #include "common/base/buf.h"
 #include "common/base/fs.h"
-#include "harness/transport_child.h"
+#include "harness/transport/child.h"
 
 #include <archive.h>
 #include <archive_entry.h>

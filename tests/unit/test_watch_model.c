@@ -2,7 +2,7 @@
  */
 #include "tests/unit/support.h"
 
-#include "harness/watch_model.h"
+#include "harness/watch/model.h"
 
 #include <math.h>
 

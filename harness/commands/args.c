@@ -1,0 +1,87 @@
+#include "harness/commands/args.h"
+
+#include <string.h>
+
+/* Whether word (up to '=') is one of the names in spec ("-v,--verbose"). */
+static bool is_name(const char *spec, const char *word, size_t len)
+{
+    while (*spec) {
+        size_t n = strcspn(spec, ",");
+        if (n == len && strncmp(spec, word, len) == 0)
+            return true;
+        spec += n + (spec[n] == ',');
+    }
+    return false;
+}
+
+static const struct arg *lookup(const struct args *a, const char *word, size_t len)
+{
+    for (size_t i = 0; i < a->n_options; i++)
+        if (is_name(a->options[i].name, word, len))
+            return &a->options[i];
+    for (size_t i = 0; i < a->n_common; i++)
+        if (is_name(a->common[i].name, word, len))
+            return &a->common[i];
+    return NULL;
+}
+
+/* Takes one option at argv[*i], and its value from the same or the next word. */
+static int take_option(const struct args *a, int argc, char **argv, int *i, struct err *err)
+{
+    const char *word = argv[*i];
+    size_t len = strcspn(word, "=");
+    const char *value = word[len] == '=' ? word + len + 1 : NULL;
+    const struct arg *option = lookup(a, word, len);
+    if (!option)
+        return err_set(err, ERR_INPUT, "%s: unknown option %.100s (kernsweep %s --help lists them)",
+                       a->command, word, a->command);
+    if (option->flag && value)
+        return err_set(err, ERR_INPUT, "%s: %.*s takes no value", a->command, (int)len, word);
+    if (option->flag) {
+        *option->flag = true;
+        return 0;
+    }
+    if (!value && (*i + 1 >= argc || lookup(a, argv[*i + 1], strcspn(argv[*i + 1], "="))))
+        return err_set(err, ERR_INPUT, "%s: %s needs a value: %s", a->command, word, option->value);
+    *option->text = value ? value : argv[++*i];
+    return 0;
+}
+
+int args_parse(const struct args *a, int argc, char **argv, const char **words, size_t *n, struct err *err)
+{
+    bool options = true;
+    *n = 0;
+    for (int i = 1; i < argc; i++) {
+        if (options && strcmp(argv[i], "--") == 0) {
+            options = false;
+        } else if (options && argv[i][0] == '-' && argv[i][1]) {
+            if (take_option(a, argc, argv, &i, err) != 0)
+                return -1;
+        } else if (*n == a->max_words) {
+            return err_set(err, ERR_INPUT, "%s: unexpected \"%.100s\": usage: kernsweep %s %s", a->command,
+                           argv[i], a->command, a->usage);
+        } else {
+            words[(*n)++] = argv[i];
+        }
+    }
+    if (*n < a->min_words)
+        return err_set(err, ERR_INPUT, "%s: usage: kernsweep %s %s", a->command, a->command, a->usage);
+    return 0;
+}
+
+static void help_options(const struct arg *options, size_t n, FILE *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        char left[64];
+        snprintf(left, sizeof left, "%s%s%s", options[i].name, options[i].value ? " " : "",
+                 options[i].value ? options[i].value : "");
+        fprintf(out, "  %-28s %s\n", left, options[i].help);
+    }
+}
+
+void args_help(const struct args *a, FILE *out)
+{
+    fprintf(out, "usage: kernsweep %s %s\n\n%s\n\n", a->command, a->usage, a->about);
+    help_options(a->options, a->n_options, out);
+    help_options(a->common, a->n_common, out);
+}

@@ -1,0 +1,90 @@
+/* kernsweep baseline set|list|remove. */
+#include "results/store/baseline.h"
+#include "harness/commands/cmd.h"
+#include "results/store/runs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct baseline_args {
+    const char *node, *ticket;
+    bool add;
+};
+
+static int set(struct store *s, const struct baseline_args *a, const char **words, struct err *err)
+{
+    struct run_data run;
+    int rc = store_load_run(s, words[2], &run, err);
+    if (rc == 0)
+        rc = baseline_set(s, words[1], run.info.key, a->add, err);
+    if (rc == 0)
+        fprintf(stderr, "baseline %s of plan %s on %s is %s%s\n", words[1], run.info.ticket, run.info.node,
+                run.info.run_id, a->add ? ", beside the runs it held" : "");
+    run_data_release(&run);
+    return rc == 0 ? EXIT_DONE : -1;
+}
+
+static int list(const struct cmd_env *env, struct store *s, struct err *err)
+{
+    struct baseline_list l = {0};
+    if (baseline_list(s, &l, err) != 0)
+        return -1;
+    json_t *all = json_array();
+    for (size_t i = 0; i < l.count; i++) {
+        const struct baseline *b = &l.items[i];
+        if (env->json)
+            json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "name", b->name, "node",
+                                                 b->node, "ticket", b->ticket, "run_id", b->run_id, "runs",
+                                                 b->runs, "set_at", b->set_at));
+        else
+            printf("%-20s %-16s %-16s %s (%d %s)\n", b->name, b->node, b->ticket, b->run_id, b->runs,
+                   b->runs == 1 ? "run" : "runs");
+    }
+    int rc = env->json ? cmd_print_json(json_incref(all)) : EXIT_DONE;
+    json_decref(all);
+    baseline_list_release(&l);
+    return rc;
+}
+
+static int dispatch(const struct cmd_env *env, struct store *s, const struct baseline_args *a,
+                    const char **words, size_t n, struct err *err)
+{
+    if (strcmp(words[0], "set") == 0 && n == 3)
+        return set(s, a, words, err);
+    if (strcmp(words[0], "list") == 0 && n == 1)
+        return list(env, s, err);
+    if (strcmp(words[0], "remove") == 0 && n == 2)
+        return baseline_remove(s, words[1], a->node, a->ticket, err);
+    return err_set(err, ERR_INPUT, "baseline: usage: kernsweep baseline set NAME RUN | list | remove NAME");
+}
+
+int cmd_baseline(struct cmd_env *env, int argc, char **argv)
+{
+    struct baseline_args a = {0};
+    const struct arg options[] = {
+        {"--add", NULL, NULL, &a.add, "set: keep the runs that the baseline held as its history"},
+        {"--node", "NODE", &a.node, NULL, "remove: the one of this node"},
+        {"--ticket", "NAME", &a.ticket, NULL, "remove: the one of this ticket"},
+    };
+    struct args spec = {.command = "baseline",
+                        .usage = "set NAME RUN | list | remove NAME",
+                        .about =
+                            "Names the stored runs that others of the same node and plan are compared with.",
+                        .options = options,
+                        .n_options = sizeof options / sizeof *options,
+                        .min_words = 1,
+                        .max_words = 3};
+    struct err err = {0};
+    struct store s = {0};
+    const char *words[3];
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = cmd_store_open(env, &s, STORE_WRITE, &err);
+    if (rc == 0)
+        rc = dispatch(env, &s, &a, words, n, &err);
+    store_close(&s);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

@@ -1,0 +1,84 @@
+/* kernsweep check: whether a node is fit for a run, before one is started. */
+#include "harness/commands/on_node.h"
+#include "harness/plan/plan.h"
+#include "harness/session/preflight.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void print_findings(const struct session *s, const struct preflight *p)
+{
+    struct finding link = {.level = PREFLIGHT_OK, .subject = "reachable"};
+    snprintf(link.text, sizeof link.text, "%.120s over %s %s", transport_describe(s->t),
+             transport_backend_name(s->t), transport_fingerprint(s->t));
+    cmd_print_finding(&link, stdout);
+    for (size_t i = 0; i < p->count; i++)
+        cmd_print_finding(&p->findings[i], stdout);
+}
+
+/* A plan stands for its node. */
+static int resolve(struct attach_args *a, const char *word, struct plan *p, struct err *err)
+{
+    size_t n = strlen(word);
+    a->node = word;
+    if (!(n > 5 && strcmp(word + n - 5, ".json") == 0) && !fs_exists(word))
+        return 0;
+    if (plan_load(p, word, err) != 0)
+        return -1;
+    a->node = p->node;
+    a->workdir = p->workdir;
+    return 0;
+}
+
+static int check(struct cmd_env *env, const struct attach_args *a, const struct plan *p, struct session *s,
+                 struct err *err)
+{
+    struct session_options opt;
+    struct runrec rec;
+    attach_options(env, a, &opt);
+    if (cmd_backend(env, &opt.backend, err) != 0 || attach_record_of_node(env, a, &rec, err) != 0)
+        return -1;
+    rec.patience_s = 0;
+    if (session_attach(s, &rec, &opt, err) != 0)
+        return -1;
+    struct preflight found;
+    json_t *node =
+        session_preflight(s, p->scheduler.on ? NULL : p->model, plan_largest_context(p), &found, err);
+    if (!node)
+        return -1;
+    int code = found.worst == PREFLIGHT_BLOCKER ? EXIT_BLOCKED : EXIT_DONE;
+    if (env->json) {
+        int rc = cmd_print_json(json_pack("{s:o, s:o, s:i}", "node", node, "findings",
+                                          preflight_encode(&found, PREFLIGHT_OK), "exit_code", code));
+        return rc == EXIT_DONE ? code : rc;
+    }
+    print_findings(s, &found);
+    json_decref(node);
+    return code;
+}
+
+int cmd_check(struct cmd_env *env, int argc, char **argv)
+{
+    struct args spec = {.command = "check",
+                        .usage = "NODE|PLAN",
+                        .about = "Connects to a node and shows what a run would find there.",
+                        .min_words = 1,
+                        .max_words = 1};
+    struct attach_args a = {0};
+    struct plan p = {0};
+    struct session s = {0};
+    struct err err = {0};
+    const char *word;
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, &word, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = resolve(&a, word, &p, &err);
+    if (rc == 0)
+        rc = check(env, &a, &p, &s, &err);
+    if (s.opt.progress)
+        session_close(&s);
+    plan_release(&p);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

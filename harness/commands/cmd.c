@@ -1,0 +1,121 @@
+#include "harness/commands/cmd.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int cmd_args(struct cmd_env *env, struct args *spec, int argc, char **argv, const char **words, size_t *n,
+             struct err *err)
+{
+    const struct arg common[] = {
+        {"--db", "FILE", &env->db_option, NULL,
+         "the store (default $KERNSWEEP_DB, else under XDG_DATA_HOME)"},
+        {"-F,--ssh-config", "FILE", &env->ssh_config, NULL, "ssh configuration, as ssh -F"},
+        {"--transport", "KIND", &env->transport, NULL, "auto, libssh2, openssh or local"},
+        {"--json", NULL, NULL, &env->json, "machine output on stdout"},
+        {"-v,--verbose", NULL, NULL, &env->verbose, "say more"},
+        {"-h,--help", NULL, NULL, &env->help, "this text"},
+    };
+    spec->common = common;
+    spec->n_common = sizeof common / sizeof *common;
+    int rc = args_parse(spec, argc, argv, words, n, err);
+    if (env->help) {
+        args_help(spec, stdout);
+        rc = 1;
+    }
+    spec->common = NULL;
+    spec->n_common = 0;
+    if (rc != 0)
+        return rc;
+    if (!env->db_option)
+        return store_default_path(env->db, err);
+    if (strlen(env->db_option) >= sizeof env->db || !*env->db_option)
+        return err_set(err, ERR_INPUT, "--db: expected a file's path");
+    memcpy(env->db, env->db_option, strlen(env->db_option) + 1);
+    return 0;
+}
+
+int cmd_fail(const struct err *err)
+{
+    fflush(stdout);
+    fprintf(stderr, "kernsweep: %s\n", err->msg);
+    return (int)exit_code_of(err);
+}
+
+int cmd_print_json(json_t *value)
+{
+    int rc = value ? json_dumpf(value, stdout, JSON_INDENT(2) | JSON_SORT_KEYS) : -1;
+    json_decref(value);
+    if (rc != 0 || fputc('\n', stdout) == EOF || fflush(stdout) != 0) {
+        fprintf(stderr, "kernsweep: cannot write JSON to stdout\n");
+        return EXIT_LOCAL;
+    }
+    return EXIT_DONE;
+}
+
+void cmd_print(const struct buf *text)
+{
+    fwrite(buf_str(text), 1, text->len, stdout);
+    fflush(stdout);
+}
+
+bool cmd_colour(FILE *out)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(fileno(out)) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+}
+
+static const char *colour_of(enum preflight_level l)
+{
+    switch (l) {
+    case PREFLIGHT_OK:
+        return "\033[32m";
+    case PREFLIGHT_WARNING:
+        return "\033[33m";
+    case PREFLIGHT_BLOCKER:
+        return "\033[31m";
+    }
+    return "";
+}
+
+void cmd_print_finding(const struct finding *f, FILE *out)
+{
+    bool colour = cmd_colour(out);
+    fprintf(out, "%s%-8s%s %-10s %s\n", colour ? colour_of(f->level) : "", preflight_level_name(f->level),
+            colour ? "\033[0m" : "", f->subject, f->text);
+    if (*f->remedy)
+        fprintf(out, "%-8s %-10s -> %s\n", "", "", f->remedy);
+}
+
+void cmd_print_blockers(const struct preflight *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->findings[i].level == PREFLIGHT_BLOCKER)
+            cmd_print_finding(&p->findings[i], stderr);
+}
+
+int cmd_backend(const struct cmd_env *env, enum transport_backend *out, struct err *err)
+{
+    static const struct {
+        const char *name;
+        enum transport_backend backend;
+    } names[] = {{"auto", TRANSPORT_AUTO},
+                 {"local", TRANSPORT_LOCAL},
+                 {"libssh2", TRANSPORT_LIBSSH2},
+                 {"openssh", TRANSPORT_OPENSSH}};
+    *out = TRANSPORT_AUTO;
+    if (!env->transport)
+        return 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i].name, env->transport) == 0) {
+            *out = names[i].backend;
+            return 0;
+        }
+    return err_set(err, ERR_INPUT, "--transport: expected auto, libssh2, openssh or local, found \"%.40s\"",
+                   env->transport);
+}
+
+int cmd_store_open(const struct cmd_env *env, struct store *s, enum store_mode mode, struct err *err)
+{
+    return store_open(s, env->db, mode, err);
+}

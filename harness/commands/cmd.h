@@ -1,0 +1,67 @@
+/* cmd: what the commands of `kernsweep` share. One cmd_*.c a command: parse, call, print; only they print.
+ *
+ * A command gets its words (argv[0] is its name) and an environment that main made; it returns the process's
+ * exit code (common/contract/proto.h). Machine output goes to stdout, human words to stderr.
+ */
+#ifndef KERNSWEEP_HARNESS_COMMANDS_CMD_H
+#define KERNSWEEP_HARNESS_COMMANDS_CMD_H
+
+#include "common/base/buf.h"
+#include "common/base/err.h"
+#include "common/base/fs.h"
+#include "common/contract/proto.h"
+#include "harness/commands/args.h"
+#include "harness/session/session.h"
+#include "results/store/store.h"
+
+#include <jansson.h>
+#include <signal.h>
+
+struct cmd_env {
+    int argc; /* the whole command line, for "the pending command" */
+    char **argv;
+    const volatile sig_atomic_t *interrupted;
+    /* options of every command */
+    const char *db_option;
+    const char *ssh_config;
+    const char *transport;
+    bool json, verbose, help;
+    char db[FS_PATH_MAX];
+};
+
+typedef int cmd_fn(struct cmd_env *env, int argc, char **argv);
+
+struct cmd {
+    const char *name;
+    cmd_fn *fn;
+    const char *about;
+};
+
+/* Parses the command's own options and the common ones, resolves env->db, handles --help. Returns 0 to go on,
+ * 1 when help was printed, -1 with err. */
+int cmd_args(struct cmd_env *env, struct args *spec, int argc, char **argv, const char **words, size_t *n,
+             struct err *err);
+
+/* Prints "kernsweep: <message>" to stderr and returns the exit code that belongs to it. */
+int cmd_fail(const struct err *err);
+
+/* Prints a JSON value to stdout, indented, and drops the reference. */
+int cmd_print_json(json_t *value);
+
+/* Prints text to stdout. */
+void cmd_print(const struct buf *text);
+bool cmd_colour(FILE *out);
+
+/* One row of what was found out about a node, and its remedy below. */
+void cmd_print_finding(const struct finding *f, FILE *out);
+/* The rows of what keeps a run from this node, to stderr; none when nothing does. */
+void cmd_print_blockers(const struct preflight *p);
+
+int cmd_backend(const struct cmd_env *env, enum transport_backend *out, struct err *err);
+int cmd_store_open(const struct cmd_env *env, struct store *s, enum store_mode mode, struct err *err);
+
+cmd_fn cmd_run, cmd_attach, cmd_status, cmd_cancel, cmd_pull, cmd_check, cmd_nodes, cmd_ingest, cmd_runs,
+    cmd_show, cmd_compare, cmd_history, cmd_baseline, cmd_report, cmd_gguf, cmd_nightly, cmd_version,
+    cmd_export, cmd_db, cmd_sql, cmd_noise, cmd_import, cmd_watch;
+
+#endif

@@ -1,0 +1,198 @@
+/* kernsweep compare A B | RUN [--baseline NAME | --within]: cell by cell, with the evidence. */
+#include "harness/commands/compare_hosts.h"
+#include "harness/commands/compare_output.h"
+#include "harness/commands/finish.h"
+#include "reports/report.h"
+#include "results/query/against.h"
+#include "results/store/runs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct compare_args {
+    const char *baseline, *threshold, *fail_on, *metric, *format, *reference, *by;
+    bool all_metrics, within;
+};
+
+/* What the words of the command line mean. */
+struct wish {
+    struct compare_options options;
+    enum finish_fail_on fail_on;
+    enum compare_format format;
+};
+
+static int parse_threshold(const char *text, struct compare_options *o, struct err *err)
+{
+    char *end;
+    double v = strtod(text, &end);
+    if (*end == '%' && end[1] == '\0')
+        v /= 100;
+    else if (*end || end == text)
+        v = NAN;
+    if (!(v > 0 && v < 10))
+        return err_set(err, ERR_INPUT,
+                       "--threshold: expected a fraction such as 0.05, or 5%%, found \"%.40s\"", text);
+    o->regression = o->improvement = v;
+    return 0;
+}
+
+static int parse(const struct compare_args *a, size_t n_words, struct wish *w, struct err *err)
+{
+    *w = (struct wish){.options = compare_defaults(), .format = COMPARE_TEXT};
+    w->options.all_metrics = a->all_metrics;
+    if (n_words == 2 && (a->baseline || a->within))
+        return err_set(err, ERR_INPUT,
+                       "compare: two runs A and B (A is the base), or one run with --baseline NAME or"
+                       " --within, or one run alone against the nights before it");
+    if (a->baseline && a->within)
+        return err_set(err, ERR_INPUT, "compare: --baseline and --within are two different questions");
+    if (a->by && (strcmp(a->by, "node") != 0 || n_words == 2 || a->baseline || a->within || a->format))
+        return err_set(err, ERR_INPUT,
+                       "compare: --by node, with one run and no other base, as text or --json");
+    if (a->threshold && parse_threshold(a->threshold, &w->options, err) != 0)
+        return -1;
+    if (a->metric && !metric_from_name(a->metric, &w->options.metric))
+        return err_set(err, ERR_INPUT,
+                       "--metric: no metric \"%.40s\"; prefill_s, tok_per_s, wall_s, kernel_ms, ...",
+                       a->metric);
+    if (a->format && !compare_format_from_name(a->format, &w->format))
+        return err_set(err, ERR_INPUT, "--format: expected text, md, csv, junit or github, found \"%.40s\"",
+                       a->format);
+    return finish_fail_on_from_name(a->fail_on, &w->fail_on, err);
+}
+
+/* One run against another, against a baseline, or against the nights before it. */
+static int compare_stored(struct store *s, const struct compare_args *a, const char **words, size_t n,
+                          const struct run_data *now, const struct wish *w, struct comparison *out,
+                          struct err *err)
+{
+    struct against against = {0};
+    int64_t base = 0;
+    int rc = n == 2 ? store_find_run(s, words[0], &base, err) : 0;
+    if (rc == 0 && n == 2)
+        rc = against_run(s, &now->info, base, &w->options, &against, err);
+    else if (rc == 0 && a->baseline)
+        rc = against_baseline(s, &now->info, a->baseline, &w->options, &against, err);
+    else if (rc == 0)
+        rc = against_nights(s, &now->info, &w->options, &against, err);
+    if (rc == 0 && !against.has_base && against.history.nights < w->options.history_min)
+        rc = err_set(
+            err, ERR_INPUT,
+            "compare: %zu nights of this plan are stored before run %s, %zu are needed to judge it alone:"
+            " name a second run, or --baseline NAME",
+            against.history.nights, now->info.run_id, w->options.history_min);
+    if (rc == 0)
+        rc = against_compare(&against, now, out, err);
+    against_release(&against);
+    return rc;
+}
+
+static int compare_nodes(const struct cmd_env *env, struct store *s, const char *word, const struct wish *w,
+                         struct err *err)
+{
+    struct run_data run;
+    int rc = store_load_run(s, word, &run, err);
+    if (rc == 0)
+        rc = compare_hosts(env, &run, &w->options, err);
+    run_data_release(&run);
+    return rc;
+}
+
+static int compare_run(struct store *s, const struct compare_args *a, const char **words, size_t n,
+                       const struct wish *w, struct comparison *out, struct err *err)
+{
+    struct run_data now;
+    size_t reference = 0;
+    int rc = store_load_run(s, words[n - 1], &now, err);
+    if (rc == 0 && a->within) {
+        rc = run_data_reference(&now, a->reference, &reference, err);
+        if (rc == 0)
+            rc = compare_within(&now, reference, &w->options, out, err);
+    } else if (rc == 0)
+        rc = compare_stored(s, a, words, n, &now, w, out, err);
+    run_data_release(&now);
+    return rc;
+}
+
+/* Inside one run a slower variant is a finding, but nothing that went wrong. */
+static int exit_code(const struct compare_args *a, const struct wish *w, const struct comparison *c)
+{
+    if (a->within)
+        return EXIT_DONE;
+    if (w->fail_on == FAIL_ON_REGRESSION && comparison_regressed(c))
+        return EXIT_REGRESSION;
+    return w->fail_on == FAIL_ON_FAILURE && c->verdicts[VERDICT_BROKEN] > 0 ? EXIT_TEST_FAILED : EXIT_DONE;
+}
+
+static int show(const struct cmd_env *env, const struct wish *w, const struct comparison *c, int code,
+                struct err *err)
+{
+    struct buf text;
+    if (env->json) {
+        int rc = cmd_print_json(compare_encode(c, code));
+        return rc == EXIT_DONE ? code : rc;
+    }
+    buf_init(&text, REPORT_BYTES_MAX);
+    int rc = 0;
+    if (w->format == COMPARE_TEXT)
+        rc = report_compare_text(c, cmd_colour(stdout), &text, err);
+    else
+        compare_output(c, w->format, &text);
+    if (rc == 0 && !buf_ok(&text))
+        rc = err_set(err, ERR_INTERNAL, "no memory for the comparison");
+    if (rc == 0)
+        cmd_print(&text);
+    buf_release(&text);
+    return rc == 0 ? code : -1;
+}
+
+int cmd_compare(struct cmd_env *env, int argc, char **argv)
+{
+    struct compare_args a = {0};
+    const struct arg options[] = {
+        {"--baseline", "NAME", &a.baseline, NULL,
+         "the stored baseline of the run's node and plan is the base"},
+        {"--within", NULL, NULL, &a.within, "the run's own variants against one of them"},
+        {"--reference", "VARIANT", &a.reference, NULL, "with --within: against this one (default: baseline)"},
+        {"--by", "node", &a.by, NULL, "the machines that shared the run against each other"},
+        {"--threshold", "X", &a.threshold, NULL, "relative change that matters: 0.05 or 5%"},
+        {"--metric", "NAME", &a.metric, NULL, "what decides (default: prefill_s)"},
+        {"--all-metrics", NULL, NULL, &a.all_metrics, "show the others too"},
+        {"--format", "FORMAT", &a.format, NULL, "text, md, csv, junit or github (annotations)"},
+        {"--fail-on", "WHAT", &a.fail_on, NULL,
+         "regression (default: exit 4), failure (a broken cell: exit 1) or none"},
+    };
+    struct args spec = {.command = "compare",
+                        .usage = "A B | RUN [--baseline NAME | --within | --by node]",
+                        .about =
+                            "Compares two stored runs, A being the base, or a run with a baseline, with the"
+                            " nights before it, or its variants with each other.",
+                        .options = options,
+                        .n_options = sizeof options / sizeof *options,
+                        .min_words = 1,
+                        .max_words = 2};
+    struct err err = {0};
+    struct store s = {0};
+    struct wish w;
+    struct comparison c = {0};
+    const char *words[2];
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = parse(&a, n, &w, &err);
+    if (rc == 0)
+        rc = cmd_store_open(env, &s, STORE_READ, &err);
+    if (rc == 0 && a.by)
+        rc = compare_nodes(env, &s, words[0], &w, &err);
+    else if (rc == 0)
+        rc = compare_run(&s, &a, words, n, &w, &c, &err);
+    if (rc == 0 && !a.by)
+        rc = show(env, &w, &c, exit_code(&a, &w, &c), &err);
+    comparison_release(&c);
+    store_close(&s);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

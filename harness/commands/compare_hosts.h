@@ -1,0 +1,15 @@
+/* compare_hosts: `compare RUN --by node`: the machines that shared a run, side by side.
+ *
+ * Prints; a slow machine is a finding and no failure. Returns the exit code, or -1 with err: ERR_INPUT when
+ * the run's tests do not say of two machines at least.
+ */
+#ifndef KERNSWEEP_HARNESS_COMMANDS_COMPARE_HOSTS_H
+#define KERNSWEEP_HARNESS_COMMANDS_COMPARE_HOSTS_H
+
+#include "harness/commands/cmd.h"
+#include "results/judge/compare.h"
+
+int compare_hosts(const struct cmd_env *env, const struct run_data *run,
+                  const struct compare_options *options, struct err *err);
+
+#endif

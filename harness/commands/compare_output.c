@@ -1,0 +1,307 @@
+#include "harness/commands/compare_output.h"
+
+#include "common/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const format_names[COMPARE_FORMAT_COUNT] = {
+    [COMPARE_TEXT] = "text",   [COMPARE_MD] = "md",         [COMPARE_CSV] = "csv",
+    [COMPARE_JUNIT] = "junit", [COMPARE_GITHUB] = "github",
+};
+
+bool compare_format_from_name(const char *name, enum compare_format *out)
+{
+    for (int i = 0; i < COMPARE_FORMAT_COUNT; i++)
+        if (strcmp(format_names[i], name) == 0) {
+            *out = (enum compare_format)i;
+            return true;
+        }
+    return false;
+}
+
+static json_t *number(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+/* The numbers of a delta, in the order in which CSV and JSON name them. */
+struct field {
+    const char *name;
+    double value;
+};
+
+enum { FIELDS = 17 };
+
+static void list_fields(const struct delta *d, struct field out[static FIELDS])
+{
+    const struct field fields[FIELDS] = {
+        {"base_median", d->base_median},
+        {"now_median", d->now_median},
+        {"base_n", d->base_n},
+        {"now_n", d->now_n},
+        {"reference", d->reference},
+        {"ratio", d->ratio},
+        {"factor", d->factor},
+        {"ratio_low", d->ratio_low},
+        {"ratio_high", d->ratio_high},
+        {"threshold", d->threshold},
+        {"noise_floor", d->noise_floor},
+        {"detectable", d->detectable},
+        {"history_n", d->history_n},
+        {"history_median", d->history_median},
+        {"z", d->z},
+        {"p", d->p},
+        {"p_adjusted", d->p_adjusted},
+    };
+    memcpy(out, fields, sizeof fields);
+}
+
+static json_t *encode_delta(const struct delta *d)
+{
+    struct field fields[FIELDS];
+    json_t *o = json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:b, s:b, s:s, s:s}", "variant", d->variant,
+                          "attn_impl", d->attn_impl, "context", d->context, "metric",
+                          metric_info(d->metric)->name, "verdict", verdict_name(d->verdict), "method",
+                          compare_method_name(d->method), "confirmation", confirmation_name(d->confirmation),
+                          "outlier", d->outlier, "slow_first", d->slow_first, "reason", d->reason,
+                          "now_status", d->in_now ? status_name(d->now_status) : "");
+    list_fields(d, fields);
+    for (size_t i = 0; i < FIELDS; i++)
+        json_object_set_new(o, fields[i].name, number(fields[i].value));
+    return o;
+}
+
+json_t *compare_encode(const struct comparison *c, int exit_code)
+{
+    json_t *cells = json_array(), *facts = json_array(), *verdicts = json_object();
+    for (size_t i = 0; i < c->count; i++)
+        json_array_append_new(cells, encode_delta(&c->deltas[i]));
+    for (size_t i = 0; i < c->n_facts; i++)
+        json_array_append_new(facts, json_pack("{s:s, s:s, s:s}", "key", c->facts[i].key, "base",
+                                               c->facts[i].base, "now", c->facts[i].now));
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        json_object_set_new(verdicts, verdict_name((enum verdict)v), json_integer(c->verdicts[v]));
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:i}", "base", c->base_id, "now", c->now_id,
+                     "metric", metric_info(c->primary)->name, "cells", cells, "facts", facts, "verdicts",
+                     verdicts, "tested", (int)c->tested, "exit_code", exit_code);
+}
+
+static void csv_text(struct buf *out, const char *s)
+{
+    buf_putc(out, '"');
+    for (; *s; s++) {
+        if (*s == '"')
+            buf_putc(out, '"');
+        buf_putc(out, *s);
+    }
+    buf_putc(out, '"');
+}
+
+static void csv_row(const struct delta *d, struct buf *out)
+{
+    struct field fields[FIELDS];
+    const char *words[] = {d->variant,
+                           d->attn_impl,
+                           metric_info(d->metric)->name,
+                           verdict_name(d->verdict),
+                           compare_method_name(d->method),
+                           confirmation_name(d->confirmation)};
+    buf_printf(out, "%d", d->context);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        buf_putc(out, ',');
+        csv_text(out, words[i]);
+    }
+    list_fields(d, fields);
+    for (size_t i = 0; i < FIELDS; i++) {
+        buf_putc(out, ',');
+        if (isfinite(fields[i].value))
+            buf_printf(out, "%.10g", fields[i].value);
+    }
+    buf_putc(out, ',');
+    csv_text(out, d->reason);
+    buf_putc(out, '\n');
+}
+
+static void write_csv(const struct comparison *c, struct buf *out)
+{
+    struct field fields[FIELDS];
+    const struct delta none = {0};
+    list_fields(&none, fields);
+    buf_puts(out, "context,variant,attn_impl,metric,verdict,method,confirmation");
+    for (size_t i = 0; i < FIELDS; i++)
+        buf_printf(out, ",%s", fields[i].name);
+    buf_puts(out, ",reason\n");
+    for (size_t i = 0; i < c->count; i++)
+        csv_row(&c->deltas[i], out);
+}
+
+/* Text for a cell of a Markdown table: nothing in it may end the cell or become markup. */
+static void md_text(struct buf *out, const char *s)
+{
+    for (; *s; s++) {
+        if (strchr("\\`*_{}[]<>()#+!|&~", *s))
+            buf_putc(out, '\\');
+        buf_putc(out, *s);
+    }
+}
+
+static void md_number(struct buf *out, double v)
+{
+    if (isfinite(v))
+        buf_printf(out, " %.6g |", v);
+    else
+        buf_puts(out, " - |");
+}
+
+static void write_md(const struct comparison *c, struct buf *out)
+{
+    buf_puts(out, "| Context | Variant | Kernel name | Metric | Base | Now | Factor | Verdict | Evidence |\n"
+                  "| ---: | --- | --- | --- | ---: | ---: | ---: | --- | --- |\n");
+    for (size_t i = 0; i < c->count; i++) {
+        const struct delta *d = &c->deltas[i];
+        buf_printf(out, "| %d | ", d->context);
+        md_text(out, d->variant);
+        buf_puts(out, " | ");
+        md_text(out, d->attn_impl);
+        buf_puts(out, " | ");
+        md_text(out, metric_info(d->metric)->name);
+        buf_puts(out, " |");
+        md_number(out, isnan(d->reference) ? d->base_median : d->reference);
+        md_number(out, d->now_median);
+        if (isfinite(d->factor))
+            buf_printf(out, " %.2fx |", d->factor);
+        else
+            buf_puts(out, " - |");
+        buf_printf(out, " %s | ", verdict_name(d->verdict));
+        md_text(out, d->reason);
+        buf_puts(out, " |\n");
+    }
+}
+
+static void xml_text(struct buf *out, const char *s)
+{
+    for (; *s; s++) {
+        unsigned char c = (unsigned char)*s;
+        if (c == '&')
+            buf_puts(out, "&amp;");
+        else if (c == '<')
+            buf_puts(out, "&lt;");
+        else if (c == '>')
+            buf_puts(out, "&gt;");
+        else if (c == '"')
+            buf_puts(out, "&quot;");
+        else if (c >= 0x20)
+            buf_putc(out, (char)c);
+    }
+}
+
+/* What makes a comparison fail: comparison_regressed() counts the same. */
+static bool is_bad(const struct comparison *c, const struct delta *d)
+{
+    switch (d->verdict) {
+    case VERDICT_REGRESSED:
+    case VERDICT_MISSING:
+    case VERDICT_BROKEN:
+        return d->metric == c->primary;
+    case VERDICT_IMPROVED:
+    case VERDICT_UNCHANGED:
+    case VERDICT_NOISY:
+    case VERDICT_NEW:
+    case VERDICT_FIXED:
+    case VERDICT_COUNT:
+        return false;
+    }
+    return false;
+}
+
+static void write_junit(const struct comparison *c, struct buf *out)
+{
+    int failures = 0;
+    for (size_t i = 0; i < c->count; i++)
+        failures += is_bad(c, &c->deltas[i]);
+    buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"kernsweep ");
+    xml_text(out, c->now_id);
+    buf_printf(out, "\" tests=\"%zu\" failures=\"%d\">\n", c->count, failures);
+    for (size_t i = 0; i < c->count; i++) {
+        const struct delta *d = &c->deltas[i];
+        buf_puts(out, "  <testcase classname=\"");
+        xml_text(out, d->variant);
+        buf_printf(out, "\" name=\"context %d %s\">", d->context, metric_info(d->metric)->name);
+        buf_printf(out, is_bad(c, d) ? "<failure type=\"%s\" message=\"" : "<system-out>%s: ",
+                   verdict_name(d->verdict));
+        xml_text(out, d->reason);
+        buf_puts(out, is_bad(c, d) ? "\"/></testcase>\n" : "</system-out></testcase>\n");
+    }
+    buf_puts(out, "</testsuite>\n");
+}
+
+/* The log's own escapes: what ends a line is escaped everywhere, what ends a property in properties only,
+ * since the runner would show it as it is in a message. */
+static void github_text(struct buf *out, const char *s, const char *special)
+{
+    for (; *s; s++) {
+        if (strchr(special, *s))
+            buf_printf(out, "%%%02X", (unsigned char)*s);
+        else
+            buf_putc(out, *s);
+    }
+}
+
+static const char *github_level(const struct comparison *c, const struct delta *d)
+{
+    if (is_bad(c, d))
+        return "error";
+    switch (d->verdict) {
+    case VERDICT_NOISY:
+    case VERDICT_REGRESSED:
+        return "warning";
+    case VERDICT_IMPROVED:
+    case VERDICT_NEW:
+    case VERDICT_FIXED:
+        return "notice";
+    case VERDICT_UNCHANGED:
+    case VERDICT_MISSING:
+    case VERDICT_BROKEN:
+    case VERDICT_COUNT:
+        return NULL;
+    }
+    return NULL;
+}
+
+static void write_github(const struct comparison *c, struct buf *out)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const struct delta *d = &c->deltas[i];
+        const char *level = github_level(c, d);
+        if (!level)
+            continue;
+        buf_printf(out, "::%s title=", level);
+        github_text(out, d->variant, "%\r\n:,");
+        buf_printf(out, " at %d %s::", d->context, verdict_name(d->verdict));
+        buf_printf(out, "%s ", metric_info(d->metric)->name);
+        github_text(out, d->reason, "%\r\n");
+        buf_putc(out, '\n');
+    }
+}
+
+void compare_output(const struct comparison *c, enum compare_format format, struct buf *out)
+{
+    switch (format) {
+    case COMPARE_MD:
+        write_md(c, out);
+        return;
+    case COMPARE_CSV:
+        write_csv(c, out);
+        return;
+    case COMPARE_JUNIT:
+        write_junit(c, out);
+        return;
+    case COMPARE_GITHUB:
+        write_github(c, out);
+        return;
+    case COMPARE_TEXT:
+    case COMPARE_FORMAT_COUNT:
+        return;
+    }
+}

@@ -1,0 +1,28 @@
+/* compare_output: a comparison in the forms that other programs read: JSON, CSV, Markdown, JUnit XML, and the
+ * annotations of GitHub's workflow log. Foreign names are escaped for each. Prints nothing: the caller has
+ * the buffer.
+ */
+#ifndef KERNSWEEP_HARNESS_COMMANDS_COMPARE_OUTPUT_H
+#define KERNSWEEP_HARNESS_COMMANDS_COMPARE_OUTPUT_H
+
+#include "common/base/buf.h"
+#include "results/judge/compare.h"
+
+#include <jansson.h>
+
+enum compare_format {
+    COMPARE_TEXT,
+    COMPARE_MD,
+    COMPARE_CSV,
+    COMPARE_JUNIT,
+    COMPARE_GITHUB,
+    COMPARE_FORMAT_COUNT
+};
+
+bool compare_format_from_name(const char *name, enum compare_format *out);
+
+/* Any but COMPARE_TEXT, which reports/ makes. */
+void compare_output(const struct comparison *c, enum compare_format format, struct buf *out);
+json_t *compare_encode(const struct comparison *c, int exit_code);
+
+#endif

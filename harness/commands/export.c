@@ -1,0 +1,62 @@
+/* kernsweep export: stored tests as CSV, JSON or JSON lines; the whole store as SQL. */
+#include "results/query/export.h"
+#include "harness/commands/cmd.h"
+#include "results/store/runs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static int write_out(void *arg, const char *data, size_t len, struct err *err)
+{
+    FILE *out = arg;
+    if (fwrite(data, 1, len, out) == len)
+        return 0;
+    return err_set_errno(err, ERR_STORAGE, errno, "cannot write the export");
+}
+
+static int export_words(struct store *s, const char **words, size_t n, enum export_format format, FILE *out,
+                        struct err *err)
+{
+    int64_t key = 0;
+    if (format == EXPORT_SQL && n)
+        return err_set(err, ERR_INPUT, "export: SQL is of the whole store: leave the run out");
+    if (n && store_find_run(s, words[0], &key, err) != 0)
+        return -1;
+    return format == EXPORT_SQL ? export_sql(s, write_out, out, err)
+                                : export_tests(s, key, format, write_out, out, err);
+}
+
+int cmd_export(struct cmd_env *env, int argc, char **argv)
+{
+    const char *name = NULL, *words[1];
+    const struct arg options[] = {
+        {"--format", "FORMAT", &name, NULL, "csv (default), json, jsonl, or sql"},
+    };
+    struct args spec = {
+        .command = "export",
+        .usage = "[RUN]",
+        .about = "Writes the tests of a run, or of all runs, to standard output; or the store as SQL.",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+        .max_words = 1};
+    struct err err = {0};
+    struct store s = {0};
+    enum export_format format;
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (!name)
+        name = env->json ? "json" : "csv";
+    if (rc == 0 && !export_format_from_name(name, &format))
+        rc = err_set(&err, ERR_INPUT, "--format: expected csv, json, jsonl or sql, found \"%.40s\"", name);
+    if (rc == 0)
+        rc = cmd_store_open(env, &s, STORE_READ, &err);
+    if (rc == 0)
+        rc = export_words(&s, words, n, format, stdout, &err);
+    if (rc == 0 && fflush(stdout) != 0)
+        rc = err_set_errno(&err, ERR_STORAGE, errno, "cannot write the export");
+    store_close(&s);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

@@ -1,0 +1,262 @@
+#include "harness/commands/finish.h"
+
+#include "harness/nightly/digest.h"
+#include "reports/report.h"
+#include "results/ingest/ingest.h"
+#include "results/query/against.h"
+#include "results/store/baseline.h"
+#include "results/store/runs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What finish_run() gathers; empty members are released as such. */
+struct finish {
+    struct store store;
+    struct run_data run;
+    struct comparison comparison;
+    bool compared;
+    bool is_base; /* the run is what it would be compared with */
+};
+
+int finish_fail_on_from_name(const char *name, enum finish_fail_on *out, struct err *err)
+{
+    if (!name || strcmp(name, "regression") == 0)
+        *out = FAIL_ON_REGRESSION;
+    else if (strcmp(name, "failure") == 0)
+        *out = FAIL_ON_FAILURE;
+    else if (strcmp(name, "none") == 0)
+        *out = FAIL_ON_NONE;
+    else
+        return err_set(err, ERR_INPUT, "--fail-on: expected regression, failure or none, found \"%.40s\"",
+                       name);
+    return 0;
+}
+
+static int store_bundle(struct cmd_env *env, struct finish *f, struct runrec *rec, struct err *err)
+{
+    const struct ingest_options options = {.node = rec->node};
+    struct ingest_result result;
+    if (store_open(&f->store, env->db, STORE_WRITE, err) != 0 ||
+        ingest_bundle(&f->store, rec->bundle, &options, &result, err) != 0)
+        return -1;
+    if (result.warnings > 0)
+        fprintf(stderr, "ingest: %d oddities, the first: %s\n", result.warnings, result.warning);
+    rec->state = RUNREC_INGESTED;
+    return run_data_load(&f->store, result.key, &f->run, err) != 0 || runrec_save(rec, env->db, err) != 0 ? -1
+                                                                                                          : 0;
+}
+
+static struct compare_options thresholds(const struct runrec *rec)
+{
+    struct compare_options o = compare_defaults();
+    if (rec->threshold > 0)
+        o.regression = o.improvement = rec->threshold;
+    return o;
+}
+
+/* Once is enough for two runs. A node that went away in between leaves the suspects as they are: they were
+ * measured, after all. */
+static int confirm(struct finish *f, const struct against *against, const struct finish_options *opt,
+                   struct err *err)
+{
+    struct err why = {0};
+    if (!opt->confirm || f->comparison.verdicts[VERDICT_REGRESSED] == 0 || against->outcomes.count > 0 ||
+        opt->confirm(opt->confirm_arg, &f->store, &f->run, against, &f->comparison, &why) == 0)
+        return 0;
+    if (why.kind == ERR_NODE) {
+        fprintf(stderr, "suspects not confirmed: %s\n", why.msg);
+        return 0;
+    }
+    *err = why;
+    return -1;
+}
+
+static int compare_with_baseline(struct finish *f, const struct runrec *rec, const struct finish_options *opt,
+                                 struct err *err)
+{
+    struct against against;
+    const struct compare_options options = thresholds(rec);
+    if (!*rec->baseline)
+        return 0;
+    if (against_baseline(&f->store, &f->run.info, rec->baseline, &options, &against, err) != 0)
+        return -1;
+    f->is_base = opt->first_is_base && against.base.info.key == f->run.info.key;
+    int rc = f->is_base ? 0 : against_compare(&against, &f->run, &f->comparison, err);
+    f->compared = rc == 0 && !f->is_base;
+    if (f->compared)
+        rc = confirm(f, &against, opt, err);
+    against_release(&against);
+    return rc;
+}
+
+static int print_tables(const struct finish *f, FILE *out, struct err *err)
+{
+    size_t reference;
+    struct buf text;
+    buf_init(&text, REPORT_BYTES_MAX);
+    bool colour = cmd_colour(out);
+    int rc = run_data_reference(&f->run, NULL, &reference, err);
+    if (rc == 0)
+        rc = report_run_text(&f->run, reference, colour, &text, err);
+    if (rc == 0 && f->compared) {
+        buf_putc(&text, '\n');
+        rc = report_compare_text(&f->comparison, colour, &text, err);
+    }
+    if (rc == 0)
+        fprintf(out, "\n%s", buf_str(&text));
+    buf_release(&text);
+    return rc;
+}
+
+static struct report_request request_of(struct finish *f, const struct runrec *rec)
+{
+    struct report_request req = report_defaults();
+    req.store = &f->store;
+    req.run = f->run.info.run_id;
+    req.baseline = f->compared ? rec->baseline : NULL;
+    req.compare = thresholds(rec);
+    return req;
+}
+
+/* "x.md" has its page at "x.html". */
+static int page_beside(const char *report, char *out, struct err *err)
+{
+    size_t len = strlen(report);
+    if (len > 3 && strcmp(report + len - 3, ".md") == 0)
+        len -= 3;
+    int n = snprintf(out, FS_PATH_MAX, "%.*s.html", (int)len, report);
+    return n > 0 && n < FS_PATH_MAX ? 0 : err_set(err, ERR_INPUT, "--report: path too long");
+}
+
+/* The Markdown, its plots in a folder beside it, and the page. */
+static int write_reports(struct finish *f, const struct runrec *rec, const struct finish_options *opt,
+                         const char *report, struct err *err)
+{
+    char page[FS_PATH_MAX], plots[FS_PATH_MAX], href[FS_PATH_MAX], folder[FS_PATH_MAX];
+    struct report_request req = request_of(f, rec);
+    struct buf markdown, html;
+    if (page_beside(report, page, err) != 0 || report_assets_beside(report, plots, href, err) != 0)
+        return -1;
+    req.asset_dir = plots;
+    req.asset_href = href;
+    if (report_folder(report, folder))
+        req.beside = folder;
+    buf_init(&markdown, REPORT_BYTES_MAX);
+    buf_init(&html, REPORT_BYTES_MAX);
+    int rc = report_render_both(&req, &markdown, &html, err);
+    if (rc == 0)
+        rc = fs_write_file(report, buf_str(&markdown), markdown.len, 0644, err);
+    if (rc == 0)
+        rc = fs_write_file(opt->html ? opt->html : page, buf_str(&html), html.len, 0644, err);
+    buf_release(&markdown);
+    buf_release(&html);
+    return rc;
+}
+
+static int exit_code(const struct finish *f, enum finish_fail_on fail_on)
+{
+    if (f->run.info.status == RUN_BLOCKED) /* nothing was measured, whatever the caller would let pass */
+        return EXIT_BLOCKED;
+    bool failed = f->run.info.counts.failed > 0 || f->run.info.status != RUN_COMPLETE;
+    for (size_t i = 0; i < f->run.n_variants; i++)
+        failed = failed || f->run.variants[i].status != STATUS_OK;
+    if (fail_on == FAIL_ON_REGRESSION && f->compared && comparison_regressed(&f->comparison))
+        return EXIT_REGRESSION;
+    return failed && fail_on != FAIL_ON_NONE ? EXIT_TEST_FAILED : EXIT_DONE;
+}
+
+static json_t *summary(const struct finish *f, const struct runrec *rec, const char *report, int code)
+{
+    json_t *verdicts = json_object();
+    for (int v = 0; f->compared && v < VERDICT_COUNT; v++)
+        json_object_set_new(verdicts, verdict_name((enum verdict)v), json_integer(f->comparison.verdicts[v]));
+    const struct run_counts *n = &f->run.info.counts;
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:{s:i, s:i, s:i, s:i}, s:o, s:o, s:i}", "run_id",
+                     rec->run_id, "status", run_status_name(f->run.info.status), "node", rec->node, "bundle",
+                     rec->bundle, "report", report, "baseline", f->compared ? f->comparison.base_id : "",
+                     "counts", "total", n->total, "ok", n->ok, "failed", n->failed, "skipped", n->skipped,
+                     "verdicts", verdicts, "lines",
+                     digest_lines(&f->run, f->compared ? &f->comparison : NULL), "exit_code", code);
+}
+
+static void release(struct finish *f)
+{
+    if (f->compared)
+        comparison_release(&f->comparison);
+    run_data_release(&f->run);
+    store_close(&f->store);
+}
+
+/* A name that no run has yet, where the caller wants the first run to take it. */
+static bool take_baseline(struct finish *f, const struct runrec *rec, struct err *why)
+{
+    struct baseline_list known = {0};
+    struct err ignored = {0};
+    bool exists = baseline_list(&f->store, &known, &ignored) != 0;
+    for (size_t i = 0; i < known.count; i++)
+        exists = exists || (strcmp(known.items[i].name, rec->baseline) == 0 &&
+                            strcmp(known.items[i].ticket, f->run.info.ticket) == 0 &&
+                            strcmp(known.items[i].node, f->run.info.node) == 0);
+    baseline_list_release(&known);
+    return !exists && baseline_set(&f->store, rec->baseline, f->run.info.key, false, why) == 0;
+}
+
+static void fill_result(const struct finish *f, const struct runrec *rec, const char *report, int code,
+                        struct finish_result *out)
+{
+    out->status = f->run.info.status;
+    out->counts = f->run.info.counts;
+    out->compared = f->compared;
+    memcpy(out->verdicts, f->comparison.verdicts, sizeof out->verdicts);
+    out->summary = summary(f, rec, report, code);
+}
+
+static int tell(struct cmd_env *env, const struct finish *f, const struct runrec *rec, const char *report,
+                const struct finish_options *opt, struct err *err)
+{
+    FILE *out = env->json ? stderr : stdout;
+    if (!opt->quiet && print_tables(f, out, err) != 0)
+        return -1;
+    int code = exit_code(f, opt->fail_on);
+    fprintf(out, "\nbundle  %s\nreport  %s\n", rec->bundle, report);
+    if (env->json)
+        cmd_print_json(summary(f, rec, report, code));
+    return code;
+}
+
+int finish_run(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt,
+               struct finish_result *result, struct err *err)
+{
+    struct finish f = {0};
+    struct err refusal = {0};
+    char report[FS_PATH_MAX];
+    bool refused = false;
+    int n = opt->report ? snprintf(report, sizeof report, "%s", opt->report)
+                        : snprintf(report, sizeof report, "%s.md", rec->bundle);
+    int rc = n < 0 || n >= FS_PATH_MAX ? err_set(err, ERR_INPUT, "--report: path too long") : 0;
+    if (rc == 0)
+        rc = store_bundle(env, &f, rec, err);
+    if (rc == 0 && compare_with_baseline(&f, rec, opt, &refusal) != 0) {
+        f.is_base = opt->first_is_base && take_baseline(&f, rec, &refusal);
+        refused = !f.is_base;
+    }
+    if (result)
+        result->became_baseline = f.is_base;
+    if (rc == 0)
+        rc = write_reports(&f, rec, opt, report, err);
+    if (rc == 0)
+        rc = tell(env, &f, rec, report, opt, err);
+    if (rc >= 0 && result)
+        fill_result(&f, rec, report, rc, result);
+    release(&f);
+    if (rc >= 0 && refused) {
+        *err = refusal;
+        err_wrap(err, "the run is stored, but not compared with the baseline");
+        if (!result)
+            return -1;
+        cmd_fail(err); /* whoever takes the result goes on with it: there is a report */
+        return rc == EXIT_DONE ? EXIT_USAGE : rc;
+    }
+    return rc;
+}

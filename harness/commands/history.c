@@ -1,0 +1,169 @@
+/* kernsweep history: one cell over all its nights, and when it changed. */
+#include "harness/commands/cmd.h"
+#include "results/query/timeline.h"
+
+#include <langinfo.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct history_args {
+    const char *variant, *context, *node, *ticket, *mode, *tag, *metric, *nights;
+};
+
+static int parse_count(const char *text, const char *option, long lo, long hi, long *out, struct err *err)
+{
+    char *end;
+    *out = strtol(text, &end, 10);
+    if (*end || end == text || *out < lo || *out > hi)
+        return err_set(err, ERR_INPUT, "%s: expected a number from %ld to %ld, found \"%.40s\"", option, lo,
+                       hi, text);
+    return 0;
+}
+
+static int parse(const struct history_args *a, struct timeline_filter *f, struct err *err)
+{
+    long context, nights = 0;
+    if (!a->variant || !a->context)
+        return err_set(err, ERR_INPUT, "history: --variant and --context say which cell");
+    if (parse_count(a->context, "--context", 0, 1L << 30, &context, err) != 0)
+        return -1;
+    if (a->nights && parse_count(a->nights, "--nights", 1, 1000000, &nights, err) != 0)
+        return -1;
+    *f = (struct timeline_filter){.variant = a->variant,
+                                  .context = (int)context,
+                                  .node = a->node,
+                                  .ticket = a->ticket,
+                                  .mode = a->mode,
+                                  .tag = a->tag,
+                                  .metric = METRIC_PREFILL_S,
+                                  .nights = (size_t)nights};
+    if (a->metric && !metric_from_name(a->metric, &f->metric))
+        return err_set(err, ERR_INPUT, "--metric: no metric \"%.40s\"", a->metric);
+    return 0;
+}
+
+static json_t *encode_facts(const struct fact_list *l)
+{
+    json_t *facts = json_array();
+    for (size_t i = 0; i < l->count; i++)
+        json_array_append_new(facts, json_pack("{s:s, s:s, s:s}", "key", l->items[i].key, "before",
+                                               l->items[i].base, "after", l->items[i].now));
+    return facts;
+}
+
+static json_t *encode(const struct timeline *t)
+{
+    json_t *points = json_array(), *changes = json_array();
+    for (size_t i = 0; i < t->count; i++) {
+        const struct timeline_point *p = &t->points[i];
+        json_array_append_new(points, json_pack("{s:s, s:s, s:s, s:s, s:f, s:i}", "run_id", p->run_id, "date",
+                                                p->date, "tag", p->tag, "source_sha256", p->source_sha256,
+                                                "median", p->median, "n", p->n));
+    }
+    for (size_t i = 0; i < t->n_changes; i++) {
+        const struct timeline_change *c = &t->changes[i];
+        const struct timeline_point *p = &t->points[c->change.at];
+        json_array_append_new(changes,
+                              json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:o}", "run_id", p->run_id,
+                                        "date", p->date, "source_sha256", p->source_sha256, "before",
+                                        c->change.before, "after", c->change.after, "ratio", c->change.ratio,
+                                        "p", c->change.p, "facts", encode_facts(&c->facts)));
+    }
+    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:o, s:o}", "node", t->node, "ticket", t->ticket, "mode",
+                     t->mode, "variant", t->variant, "context", t->context, "metric",
+                     metric_info(t->metric)->name, "points", points, "changes", changes);
+}
+
+/* One character a night, as tall as its median; plain ASCII where the locale has no more. */
+static void print_sparkline(const struct timeline *t)
+{
+    static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    static const char *const plain[] = {"_", ".", ":", "-", "=", "+", "*", "#"};
+    bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < t->count; i++) {
+        low = fmin(low, t->points[i].median);
+        high = fmax(high, t->points[i].median);
+    }
+    for (size_t i = 0; i < t->count; i++) {
+        double height = high > low ? (t->points[i].median - low) / (high - low) : 0;
+        size_t step = (size_t)fmin(7, 8 * height);
+        fputs(utf8 ? bars[step] : plain[step], stdout);
+    }
+    printf("  %.6g to %.6g %s\n\n", low, high, metric_info(t->metric)->unit);
+}
+
+static void print_change(const struct timeline *t, const struct timeline_change *c)
+{
+    const struct timeline_point *p = &t->points[c->change.at];
+    printf("changed on %s: %.6g -> %.6g %s (%+.1f %%, p %.2g), since run %s%s%.12s\n", p->date,
+           c->change.before, c->change.after, metric_info(t->metric)->unit, 100 * (c->change.ratio - 1),
+           c->change.p, p->run_id, *p->source_sha256 ? ", source " : "", p->source_sha256);
+    for (size_t i = 0; i < c->facts.count; i++)
+        printf("    %s: %.60s -> %.60s\n", c->facts.items[i].key,
+               *c->facts.items[i].base ? c->facts.items[i].base : "-",
+               *c->facts.items[i].now ? c->facts.items[i].now : "-");
+}
+
+static void print_text(const struct timeline *t)
+{
+    printf("%s at %d, %s, plan %s on %s (%s): %zu nights\n\n", t->variant, t->context,
+           metric_info(t->metric)->name, t->ticket, t->node, t->mode, t->count);
+    if (t->count)
+        print_sparkline(t);
+    if (t->count)
+        printf("%-10s  %14s  %3s  %-12s  %s\n", "Night", "Median", "n", "Source", "Run");
+    for (size_t i = 0; i < t->count; i++) {
+        const struct timeline_point *p = &t->points[i];
+        printf("%s  %#14.6g  %3d  %.12s%s  %s%s%s\n", p->date, p->median, p->n, p->source_sha256,
+               *p->source_sha256 ? "" : "-           ", p->run_id, *p->tag ? "  " : "", p->tag);
+    }
+    if (t->n_changes)
+        putchar('\n');
+    for (size_t i = 0; i < t->n_changes; i++)
+        print_change(t, &t->changes[i]);
+}
+
+int cmd_history(struct cmd_env *env, int argc, char **argv)
+{
+    struct history_args a = {0};
+    const struct arg options[] = {
+        {"--variant", "NAME", &a.variant, NULL, "the cell's variant"},
+        {"--context", "N", &a.context, NULL, "the cell's context"},
+        {"--node", "NODE", &a.node, NULL, "where it was measured, when on several"},
+        {"--ticket", "NAME", &a.ticket, NULL, "which plan's, when of several"},
+        {"--mode", "MODE", &a.mode, NULL, "perf or debug, when both"},
+        {"--tag", "TAG", &a.tag, NULL, "only runs with this tag"},
+        {"--metric", "NAME", &a.metric, NULL, "default prefill_s"},
+        {"--nights", "N", &a.nights, NULL, "only the newest N"},
+    };
+    struct args spec = {.command = "history",
+                        .usage = "--variant V --context C",
+                        .about = "One cell over all stored runs, and the runs at which its level changed.",
+                        .options = options,
+                        .n_options = sizeof options / sizeof *options};
+    const struct changes_options changes = changes_defaults();
+    struct err err = {0};
+    struct store s = {0};
+    struct timeline_filter filter;
+    struct timeline t = {0};
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, NULL, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = parse(&a, &filter, &err);
+    if (rc == 0)
+        rc = cmd_store_open(env, &s, STORE_READ, &err);
+    if (rc == 0)
+        rc = timeline_load(&s, &filter, &changes, &t, &err);
+    if (rc == 0 && env->json)
+        rc = cmd_print_json(encode(&t));
+    else if (rc == 0)
+        print_text(&t);
+    timeline_release(&t);
+    store_close(&s);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

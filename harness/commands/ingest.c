@@ -1,0 +1,79 @@
+/* kernsweep ingest DIR...: bundles into the store. */
+#include "results/ingest/ingest.h"
+#include "harness/commands/cmd.h"
+
+#include <stdio.h>
+
+enum { INGEST_DIRS_MAX = 1024 };
+
+static const char *outcome_name(enum ingest_outcome o)
+{
+    switch (o) {
+    case INGEST_STORED:
+        return "stored";
+    case INGEST_ALREADY:
+        return "already stored";
+    case INGEST_REPLACED:
+        return "replaced an incomplete one";
+    }
+    return "?";
+}
+
+/* What is told of the folders while they come in. */
+struct telling {
+    bool json;
+    json_t *all;
+    int worst;
+};
+
+static void tell(void *arg, const char *dir, const struct ingest_result *r, const struct err *err)
+{
+    struct telling *t = arg;
+    if (!r) {
+        int code = cmd_fail(err);
+        t->worst = code > t->worst ? code : t->worst;
+        return;
+    }
+    if (!t->json)
+        printf("%s  %s, %d tests\n", r->run_id, outcome_name(r->outcome), r->tests);
+    if (r->warnings > 0)
+        fprintf(stderr, "%s: %d oddities, the first: %s\n", dir, r->warnings, r->warning);
+    json_array_append_new(t->all,
+                          json_pack("{s:s, s:s, s:s, s:i, s:i}", "dir", dir, "run_id", r->run_id, "outcome",
+                                    outcome_name(r->outcome), "tests", r->tests, "warnings", r->warnings));
+}
+
+int cmd_ingest(struct cmd_env *env, int argc, char **argv)
+{
+    const char *dirs[INGEST_DIRS_MAX];
+    struct ingest_options options = {0};
+    const struct arg opts[] = {
+        {"--node", "NAME", &options.node, NULL, "the node of bundles that do not say theirs (B3.89)"},
+        {"--date", "DATE", &options.date, NULL,
+         "the day of bundles whose path says none (B3.89): 2026-02-12"},
+        {"--no-samples", NULL, NULL, &options.skip_samples, "leave telemetry out"},
+    };
+    struct args spec = {.command = "ingest",
+                        .usage = "DIR...",
+                        .about =
+                            "Stores bundles, ours and B3.89's; one that is stored already is left alone.",
+                        .options = opts,
+                        .n_options = sizeof opts / sizeof *opts,
+                        .min_words = 1,
+                        .max_words = INGEST_DIRS_MAX};
+    struct err err = {0};
+    struct store s = {0};
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, dirs, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc != 0 || cmd_store_open(env, &s, STORE_WRITE, &err) != 0)
+        return cmd_fail(&err);
+    struct telling t = {.json = env->json, .all = json_array(), .worst = EXIT_DONE};
+    rc = ingest_bundles(&s, dirs, n, &options, tell, &t, &err);
+    if (rc == 0 && env->json)
+        cmd_print_json(json_incref(t.all));
+    json_decref(t.all);
+    store_close(&s);
+    return rc == 0 ? t.worst : cmd_fail(&err);
+}

@@ -1,0 +1,307 @@
+/* kernsweep nightly PLAN: one command for cron or a timer. Every step can be done again: what was cut short
+ * last night is picked up where it stopped, from the run's record (runrec.h). */
+#include "common/base/clock.h"
+#include "common/base/json.h"
+#include "harness/commands/confirm_run.h"
+#include "harness/commands/finish.h"
+#include "harness/commands/nightly_install.h"
+#include "harness/commands/on_node.h"
+#include "harness/nightly/lock.h"
+#include "harness/nightly/nights.h"
+#include "harness/nightly/notify.h"
+#include "harness/nightly/retention.h"
+#include "harness/session/measure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const double forget_deadline_s = 30, prune_deadline_s = 300;
+
+struct nightly {
+    struct cmd_env *env;
+    const struct nightly_args *args;
+    struct plan plan;
+    struct session session;
+    struct finish_result result;
+    struct night night;
+    struct nightly_lock lock;
+    struct nightly_state state;
+    char night_time[CLOCK_ISO_LEN + 1];
+};
+
+static void fill_options(const struct nightly *n, struct session_options *opt)
+{
+    const struct attach_args a = {.artifacts = n->args->artifacts};
+    attach_options(n->env, &a, opt);
+    opt->node = n->args->node;
+}
+
+/* Connects to the run that was cut short, if there is one. *found says so. */
+static int pick_up(struct nightly *n, const struct session_options *opt, bool *found, struct err *err)
+{
+    struct runrec rec;
+    int rc = *n->state.run_id ? runrec_find(&rec, n->env->db, n->state.run_id, err)
+                              : runrec_newest(&rec, n->env->db, n->plan.file, found, err);
+    if (rc != 0 || (!*n->state.run_id && (!*found || rec.state == RUNREC_INGESTED))) {
+        *found = false;
+        return rc;
+    }
+    *found = true;
+    if (rec.state >= RUNREC_PULLED) {
+        n->session.rec = rec;
+        return 0;
+    }
+    if (session_attach(&n->session, &rec, opt, err) != 0 ||
+        attach_node_has(&n->session, rec.run_id, found, err) != 0)
+        return -1;
+    if (!*found) {
+        session_close(&n->session);
+        if (rec.state == RUNREC_STARTING && runrec_remove(&rec, n->env->db, err) != 0)
+            return -1;
+    }
+    fprintf(stderr, *found ? "picking up run %s\n" : "the node does not know run %s: starting anew\n",
+            rec.run_id);
+    return 0;
+}
+
+/* On the node until the bundle is here; from then on the night is this run's, whatever cuts it short. */
+static int measure(struct nightly *n, const struct session_options *opt, struct err *err)
+{
+    bool found;
+    if (measure_settle(n->env->db, n->plan.file, RUN_TAG_CONFIRM, opt, err) != 0 ||
+        pick_up(n, opt, &found, err) != 0)
+        return -1;
+    if (!found && session_start(&n->session, &n->plan, opt, err) != 0) {
+        cmd_print_blockers(&n->session.preflight);
+        return -1;
+    }
+    if (n->session.rec.state < RUNREC_PULLED &&
+        (session_follow(&n->session, err) != 0 || session_collect(&n->session, err) != 0))
+        return -1;
+    if (*n->state.run_id)
+        return 0;
+    snprintf(n->state.run_id, sizeof n->state.run_id, "%s", n->session.rec.run_id);
+    snprintf(n->state.night, sizeof n->state.night, "%s", n->night_time);
+    return nightly_lock_save(&n->lock, &n->state, err);
+}
+
+static int write_up(struct nightly *n, const struct session_options *opt, struct err *err)
+{
+    const struct runrec *rec = &n->session.rec;
+    struct confirm_run suspects = {.plan = n->plan.file, .opt = *opt};
+    char date[16];
+    snprintf(date, sizeof date, "%.10s", n->night_time);
+    if (nights_open(&n->night, n->args->reports, date, rec->run_id, err) != 0)
+        return -1;
+    const struct finish_options fin = {.report = n->night.markdown,
+                                       .html = n->night.html,
+                                       .fail_on = FAIL_ON_REGRESSION,
+                                       .quiet = true,
+                                       .confirm = confirm_run,
+                                       .confirm_arg = &suspects,
+                                       .first_is_base = true};
+    return finish_run(n->env, &n->session.rec, &fin, &n->result, err);
+}
+
+static void headline(const struct nightly *n, int code, const struct err *err, char *out, size_t cap)
+{
+    const int *v = n->result.verdicts;
+    const struct run_counts *c = &n->result.counts;
+    if (code < 0)
+        snprintf(out, cap, "%s", err->msg);
+    else if (n->result.compared)
+        snprintf(
+            out, cap,
+            "%d of %d tests ok; %d regressed, %d broken, %d missing, %d improved, %d unchanged, %d noisy",
+            c->ok, c->total, v[VERDICT_REGRESSED], v[VERDICT_BROKEN], v[VERDICT_MISSING], v[VERDICT_IMPROVED],
+            v[VERDICT_UNCHANGED], v[VERDICT_NOISY]);
+    else
+        snprintf(out, cap, "%d of %d tests ok; %s", c->ok, c->total,
+                 n->result.became_baseline ? "this night is the baseline now" : "nothing to compare with");
+}
+
+static unsigned news_of(const struct nightly *n, int code, const struct err *err)
+{
+    if (code < 0)
+        return err->kind == ERR_NODE ? NEWS_BLOCKED : NEWS_FAILURE;
+    if (code == EXIT_BLOCKED)
+        return NEWS_BLOCKED;
+    const struct run_counts *c = &n->result.counts;
+    return (code == EXIT_REGRESSION ? NEWS_REGRESSION : 0u) |
+           (code == EXIT_USAGE || c->failed > 0 || c->ok < c->total || n->result.status != RUN_COMPLETE
+                ? NEWS_FAILURE
+                : 0u);
+}
+
+static json_t *summarise(const struct nightly *n, int code, unsigned news, const char *text)
+{
+    char words[64];
+    notify_news_text(news, words);
+    json_t *s = n->result.summary ? json_deep_copy(n->result.summary) : json_object();
+    json_object_set_new(s, "night", json_string(n->night_time));
+    json_object_set_new(s, "ticket", json_string(n->plan.ticket));
+    json_object_set_new(s, "node", json_string(n->args->node ? n->args->node : n->plan.node));
+    json_object_set_new(s, "plan", json_string(n->plan.file));
+    json_object_set_new(s, "news", json_string(words));
+    json_object_set_new(s, "headline", json_string(text));
+    json_object_set_new(s, "has_report", json_boolean(code >= 0));
+    json_object_set_new(s, "report_html", json_string(code >= 0 ? n->night.html : ""));
+    return s;
+}
+
+/* A blocked night has a folder too: the index shows that it was tried. */
+static int open_blocked(struct nightly *n, struct err *err)
+{
+    char date[16], name[64];
+    snprintf(date, sizeof date, "%.10s", n->night_time);
+    snprintf(name, sizeof name, "%.32s-blocked-%.2s%.2s%.2s", n->plan.ticket, n->night_time + 11,
+             n->night_time + 14, n->night_time + 17);
+    return nights_open(&n->night, n->args->reports, date, name, err);
+}
+
+static void tell(struct nightly *n, unsigned news, const json_t *summary, int code)
+{
+    struct err err = {0};
+    if (n->state.told)
+        return;
+    if (notify_all(n->plan.nightly.notify, news, summary, code >= 0 ? n->night.markdown : "", &err) > 0)
+        cmd_fail(&err);
+    n->state.told = true;
+    if (*n->state.run_id && nightly_lock_save(&n->lock, &n->state, &err) != 0)
+        cmd_fail(&err);
+}
+
+/* Only where this night was connected: a node that is away, or another one, keeps its runs. */
+static void forget(void *arg, const struct runrec *r)
+{
+    struct nightly *n = arg;
+    const struct runrec *here = &n->session.rec;
+    const char *args[] = {"--run", r->run_id, NULL};
+    struct err ignored = {0};
+    if (n->session.t && strcmp(r->node, here->node) == 0 && strcmp(r->workdir, here->workdir) == 0)
+        json_decref(remote_call(&n->session.remote, "forget", args, NULL, 0, forget_deadline_s, &ignored));
+}
+
+/* What the node keeps for later runs; it knows what is in use. */
+static void prune_node(struct nightly *n)
+{
+    char days[32];
+    const char *args[] = {"--days", days, NULL};
+    struct err err = {0};
+    if (!n->session.t)
+        return;
+    snprintf(days, sizeof days, "%lld", (long long)n->plan.nightly.cache_days);
+    json_t *answer = remote_call(&n->session.remote, "prune", args, NULL, 0, prune_deadline_s, &err);
+    if (!answer)
+        cmd_fail(&err);
+    json_decref(answer);
+}
+
+static void prune(struct nightly *n)
+{
+    struct err err = {0};
+    const struct plan_nightly *keep = &n->plan.nightly;
+    if (keep->keep_bundles > 0 &&
+        retention_prune(n->env->db, n->plan.file, keep->keep_bundles, forget, n, &err) != 0)
+        cmd_fail(&err);
+    if (keep->keep_samples > 0 &&
+        retention_prune_samples(n->env->db, n->plan.file, keep->keep_samples, &err) != 0)
+        cmd_fail(&err);
+    if (keep->cache_days > 0)
+        prune_node(n);
+}
+
+/* Records the night, tells people, prunes. None of it changes what the night was. */
+static void close_night(struct nightly *n, int code, const struct err *outcome)
+{
+    struct err err = {0};
+    char text[ERR_MSG_MAX];
+    unsigned ended = news_of(n, code, outcome);
+    unsigned news = ended == 0 && n->state.news != 0 ? NEWS_RECOVERED : ended;
+    headline(n, code, outcome, text, sizeof text);
+    json_t *summary = summarise(n, code, news, text);
+    if ((code < 0 && open_blocked(n, &err) != 0) ||
+        nights_close(&n->night, n->args->reports, summary, &err) != 0)
+        cmd_fail(&err);
+    tell(n, news, summary, code);
+    prune(n);
+    n->state = (struct nightly_state){.news = ended};
+    if (nightly_lock_save(&n->lock, &n->state, &err) != 0)
+        cmd_fail(&err);
+    fprintf(stderr, "night %s: %s\n", n->plan.ticket, text);
+    json_decref(summary);
+}
+
+/* A night that was cut short keeps its time, and with it its folder. */
+static void begin(struct nightly *n)
+{
+    nightly_lock_load(&n->lock, &n->state);
+    if (*n->state.run_id)
+        snprintf(n->night_time, sizeof n->night_time, "%s", n->state.night);
+    else
+        clock_iso8601(clock_real_s(), n->night_time);
+}
+
+static int night(struct nightly *n, const char *file, struct err *err)
+{
+    struct session_options opt;
+    char *path = realpath(file, NULL);
+    int rc = plan_load(&n->plan, path ? path : file, err);
+    free(path);
+    fill_options(n, &opt);
+    if (rc != 0 || cmd_backend(n->env, &opt.backend, err) != 0 ||
+        nightly_lock_take(&n->lock, n->env->db, &n->plan, err) != 0)
+        return -1;
+    begin(n);
+    int code = measure(n, &opt, err);
+    if (code == 0)
+        code = write_up(n, &opt, err);
+    if (code < 0 && err->kind == ERR_INTERRUPTED)
+        attach_print_left(&n->session);
+    else
+        close_night(n, code, err);
+    nightly_lock_release(&n->lock);
+    return code;
+}
+
+int cmd_nightly(struct cmd_env *env, int argc, char **argv)
+{
+    struct nightly_args a = {.artifacts = "artifacts_remote", .reports = "nightly_reports"};
+    const struct arg options[] = {
+        {"--node", "NODE", &a.node, NULL, "over the plan's"},
+        {"--artifacts", "DIR", &a.artifacts, NULL, "where bundles go (default ./artifacts_remote)"},
+        {"--reports", "DIR", &a.reports, NULL, "where nights and their index go (default ./nightly_reports)"},
+        {"--install-timer", NULL, NULL, &a.install_timer,
+         "have this machine do it every night: systemd for users, or crontab"},
+        {"--at", "TIME", &a.at, NULL, "with --install-timer: when (default 02:30)"},
+        {"--remove-timer", NULL, NULL, &a.remove_timer,
+         "no more nights of this plan by itself; its file may be gone, or the timer be named"},
+    };
+    struct args spec = {
+        .command = "nightly",
+        .usage = "PLAN [options]",
+        .about = "Runs a plan, or picks up the run that was cut short, compares it with its baseline and "
+                 "history, writes the night's report, tells people and prunes. Safe in cron.",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+        .min_words = 1,
+        .max_words = 1};
+    struct err err = {0};
+    struct nightly n = {.env = env, .args = &a};
+    const char *word;
+    size_t count;
+    int rc = cmd_args(env, &spec, argc, argv, &word, &count, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = a.remove_timer    ? nightly_uninstall(word, &err)
+             : a.install_timer ? nightly_install(env, &a, word, &err)
+                               : night(&n, word, &err);
+    if (n.session.opt.progress)
+        session_close(&n.session);
+    json_decref(n.result.summary);
+    plan_release(&n.plan);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

@@ -1,0 +1,184 @@
+/* kernsweep noise PLAN: how much runs of one and the same build differ on a node, and how often the plan's
+ * own thresholds would have called that a change. */
+#include "results/judge/noise.h"
+#include "harness/commands/cmd.h"
+#include "harness/session/measure.h"
+#include "results/judge/compare.h"
+#include "results/store/runs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNS_DEFAULT = 5, RUNS_MAX = 64 };
+
+struct noise_args {
+    const char *node, *runs, *artifacts;
+    bool stored;
+};
+
+/* The runs, and what they say. */
+struct sweep {
+    struct run_data runs[RUNS_MAX];
+    size_t count;
+    struct compare_options options;
+    struct noise noise;
+};
+
+static int parse_runs(const char *text, size_t *out, struct err *err)
+{
+    char *end;
+    long n = text ? strtol(text, &end, 10) : RUNS_DEFAULT;
+    if (text && (*end || end == text || n < 2 || n > RUNS_MAX))
+        return err_set(err, ERR_INPUT, "--runs: expected a number from 2 to %d, found \"%.40s\"", RUNS_MAX,
+                       text);
+    *out = (size_t)n;
+    return 0;
+}
+
+static int measure(struct cmd_env *env, const struct noise_args *a, const char *file, struct store *s,
+                   struct sweep *w, struct err *err)
+{
+    struct plan p = {0};
+    struct session_options opt = {.db = env->db,
+                                  .artifacts = a->artifacts ? a->artifacts : "artifacts_remote",
+                                  .node = a->node,
+                                  .ssh_config = env->ssh_config,
+                                  .tag = RUN_TAG_NOISE,
+                                  .progress = stderr,
+                                  .verbose = env->verbose,
+                                  .interrupted = env->interrupted};
+    size_t wanted = RUNS_DEFAULT;
+    if (parse_runs(a->runs, &wanted, err) != 0 || cmd_backend(env, &opt.backend, err) != 0 ||
+        plan_load(&p, file, err) != 0)
+        return -1;
+    w->options.regression = w->options.improvement = p.threshold;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < wanted; i++) {
+        int64_t key;
+        fprintf(stderr, "run %zu of %zu of the same\n", i + 1, wanted);
+        rc = measure_run(&p, &opt, s, &key, err);
+        if (rc == 0)
+            rc = run_data_load(s, key, &w->runs[w->count], err);
+        w->count += rc == 0;
+    }
+    plan_release(&p);
+    return rc;
+}
+
+static int load_stored(struct store *s, const char **words, size_t n, struct sweep *w, struct err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (store_load_run(s, words[i], &w->runs[w->count], err) != 0)
+            return -1;
+        w->count++;
+    }
+    return 0;
+}
+
+static json_t *encode(const struct noise *n)
+{
+    json_t *cells = json_array();
+    for (size_t i = 0; i < n->count; i++) {
+        const struct noise_cell *c = &n->cells[i];
+        json_array_append_new(cells, json_pack("{s:s, s:i, s:s, s:f, s:o, s:i, s:i, s:i}", "variant",
+                                               c->variant, "context", c->context, "metric",
+                                               metric_info(c->metric)->name, "spread", c->spread, "within",
+                                               isnan(c->within) ? json_null() : json_real(c->within), "runs",
+                                               c->runs, "comparisons", c->comparisons, "alarms", c->alarms));
+    }
+    double rate = n->comparisons ? (double)n->alarms / n->comparisons : 0;
+    return json_pack("{s:o, s:i, s:i, s:f}", "cells", cells, "comparisons", n->comparisons, "alarms",
+                     n->alarms, "false_alarm_rate", rate);
+}
+
+static void print_text(const struct sweep *w)
+{
+    const struct noise *n = &w->noise;
+    printf("%7s  %-16s %12s %12s %16s\n", "Context", "Variant", "Between runs", "Within a run",
+           "False alarms");
+    for (size_t i = 0; i < n->count; i++) {
+        const struct noise_cell *c = &n->cells[i];
+        char within[32] = "-";
+        if (c->metric != METRIC_PREFILL_S && c->metric != METRIC_KERNEL_MS)
+            continue;
+        if (!isnan(c->within))
+            snprintf(within, sizeof within, "%.2f %%", 100 * c->within);
+        printf("%7d  %-16s %10.2f %% %12s %9d of %-4d\n", c->context, c->variant, 100 * c->spread, within,
+               c->alarms, c->comparisons);
+    }
+    printf("\n%zu runs of the same; a threshold of %.3g %% alone would have raised %d false alarms in %d "
+           "comparisons"
+           " (%.1f %%)\n",
+           w->count, 100 * w->options.regression, n->alarms, n->comparisons,
+           n->comparisons ? 100.0 * n->alarms / n->comparisons : 0.0);
+}
+
+static int analyse(struct cmd_env *env, struct store *s, struct sweep *w, struct err *err)
+{
+    const struct run_data *runs[RUNS_MAX];
+    for (size_t i = 0; i < w->count; i++)
+        runs[i] = &w->runs[i];
+    if (noise_measure(runs, w->count, &w->options, &w->noise, err) != 0 ||
+        noise_save(s, &w->runs[0].info, &w->noise, err) != 0)
+        return -1;
+    if (env->json)
+        return cmd_print_json(encode(&w->noise));
+    print_text(w);
+    return EXIT_DONE;
+}
+
+static int run(struct cmd_env *env, const struct noise_args *a, const char **words, size_t n, struct err *err)
+{
+    struct store s = {0};
+    struct sweep *w = calloc(1, sizeof *w);
+    if (!w)
+        return err_set(err, ERR_INTERNAL, "no memory for the runs");
+    w->options = compare_defaults();
+    int rc = 0;
+    if (!a->stored && n != 1)
+        rc = err_set(err, ERR_INPUT, "noise: expected one plan, or --stored and two runs or more");
+    if (rc == 0)
+        rc = cmd_store_open(env, &s, STORE_WRITE, err);
+    if (rc == 0)
+        rc = a->stored ? load_stored(&s, words, n, w, err) : measure(env, a, words[0], &s, w, err);
+    if (rc == 0)
+        rc = analyse(env, &s, w, err);
+    for (size_t i = 0; i < w->count; i++)
+        run_data_release(&w->runs[i]);
+    noise_release(&w->noise);
+    free(w);
+    store_close(&s);
+    return rc;
+}
+
+int cmd_noise(struct cmd_env *env, int argc, char **argv)
+{
+    struct noise_args a = {0};
+    const struct arg options[] = {
+        {"--runs", "N", &a.runs, NULL, "how often the plan is run (default 5)"},
+        {"--node", "NODE", &a.node, NULL, "over the plan's"},
+        {"--artifacts", "DIR", &a.artifacts, NULL, "where bundles go (default ./artifacts_remote)"},
+        {"--stored", NULL, NULL, &a.stored, "the words are stored runs of one build; nothing is run"},
+    };
+    struct args spec = {
+        .command = "noise",
+        .usage = "PLAN | --stored RUN RUN...",
+        .about = "Runs a plan several times without changing anything: the noise floor of every cell,"
+                 " and the false alarms that the plan's threshold alone would raise. Comparisons with"
+                 " few repetitions use it from then on.",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+        .min_words = 1,
+        .max_words = RUNS_MAX};
+    struct err err = {0};
+    const char *words[RUNS_MAX];
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = run(env, &a, words, n, &err);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

@@ -1,0 +1,142 @@
+#include "harness/commands/on_node.h"
+
+#include "common/base/text.h"
+#include "harness/session/bundle_dir.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void attach_options(const struct cmd_env *env, const struct attach_args *a, struct session_options *opt)
+{
+    *opt = (struct session_options){.db = env->db,
+                                    .artifacts = a->artifacts ? a->artifacts : "artifacts_remote",
+                                    .ssh_config = env->ssh_config,
+                                    .progress = stderr,
+                                    .view = a->view,
+                                    .verbose = env->verbose,
+                                    .interrupted = env->interrupted};
+}
+
+int attach_record_of_node(struct cmd_env *env, const struct attach_args *a, struct runrec *rec,
+                          struct err *err)
+{
+    char *config = env->ssh_config ? realpath(env->ssh_config, NULL) : strdup("");
+    if (!config)
+        return err_set(err, ERR_INPUT, "--ssh-config: cannot find %.500s", env->ssh_config);
+    const char *workdir = a->workdir ? a->workdir : ".kernsweep";
+    *rec = (struct runrec){
+        .connect_timeout_s = 10, .patience_s = 60, .threshold = 0.05, .state = RUNREC_RUNNING};
+    int rc = 0;
+    if (strlen(a->node) >= sizeof rec->node || strlen(workdir) >= sizeof rec->workdir ||
+        strlen(config) >= sizeof rec->ssh_config)
+        rc = err_set(err, ERR_INPUT, "--node, --workdir or --ssh-config is too long");
+    else {
+        snprintf(rec->node, sizeof rec->node, "%s", a->node);
+        snprintf(rec->workdir, sizeof rec->workdir, "%s", workdir);
+        snprintf(rec->ssh_config, sizeof rec->ssh_config, "%s", config);
+    }
+    free(config);
+    return rc;
+}
+
+json_t *attach_node_runs(struct session *s, const char *run_id, struct err *err)
+{
+    const char *one[] = {"--run", run_id, NULL};
+    return remote_call(&s->remote, "status", run_id ? one : NULL, NULL, 0, 0, err);
+}
+
+int attach_node_has(struct session *s, const char *run_id, bool *has, struct err *err)
+{
+    json_t *runs = attach_node_runs(s, NULL, err), *run;
+    size_t i;
+    *has = false;
+    json_array_foreach(runs, i, run)
+    {
+        const char *id = json_string_value(json_object_get(run, "run_id"));
+        *has = *has || (id && strcmp(id, run_id) == 0);
+    }
+    int rc = runs ? 0 : -1;
+    json_decref(runs);
+    return rc;
+}
+
+/* The one run on the node whose id begins with word. */
+static int adopt_run(struct session *s, const char *word, struct err *err)
+{
+    json_t *runs = attach_node_runs(s, NULL, err), *run;
+    const char *found = NULL, *ticket = "";
+    int matches = 0;
+    size_t i;
+    if (!runs)
+        return -1;
+    json_array_foreach(runs, i, run)
+    {
+        const char *id = json_string_value(json_object_get(run, "run_id"));
+        if (!id || !text_is_name(id) || !*word ||
+            (strcmp(word, "latest") != 0 && strncmp(id, word, strlen(word)) != 0))
+            continue;
+        if (strcmp(word, "latest") == 0 && found && strcmp(id, found) < 0)
+            continue;
+        matches = strcmp(word, "latest") == 0 ? 1 : matches + 1;
+        found = id;
+        ticket = json_string_value(json_object_get(run, "ticket"));
+    }
+    int rc = 0;
+    if (matches != 1 || strlen(found) >= sizeof s->rec.run_id)
+        rc = err_set(err, ERR_INPUT, "%s: \"%.80s\" means %d runs there: see `kernsweep status --node %s`",
+                     transport_describe(s->t), word, matches, s->rec.node);
+    else {
+        snprintf(s->rec.run_id, sizeof s->rec.run_id, "%s", found);
+        snprintf(s->rec.ticket, sizeof s->rec.ticket, "%s", ticket && text_is_name(ticket) ? ticket : "run");
+    }
+    json_decref(runs);
+    return rc;
+}
+
+int attach_reserve(struct session *s, struct err *err)
+{
+    char date[16];
+    snprintf(date, sizeof date, "%.4s-%.2s-%.2s", s->rec.run_id, s->rec.run_id + 4, s->rec.run_id + 6);
+    if (bundle_dir_reserve(s->rec.bundle, s->opt.artifacts, date, s->rec.ticket, "", err) != 0)
+        return -1;
+    return runrec_save(&s->rec, s->opt.db, err);
+}
+
+int attach_open(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
+                struct err *err)
+{
+    struct session_options opt;
+    struct runrec rec;
+    attach_options(env, a, &opt);
+    if (cmd_backend(env, &opt.backend, err) != 0)
+        return -1;
+    bool known = runrec_find(&rec, env->db, word, err) == 0;
+    if (!known && !a->node)
+        return -1;
+    if (!known && attach_record_of_node(env, a, &rec, err) != 0)
+        return -1;
+    if (a->baseline)
+        snprintf(rec.baseline, sizeof rec.baseline, "%.64s", a->baseline);
+    if (session_attach(s, &rec, &opt, err) != 0)
+        return -1;
+    return known ? 0 : adopt_run(s, word, err);
+}
+
+int attach_open_newest(struct cmd_env *env, const struct attach_args *a, struct session *s, struct err *err)
+{
+    struct session_options opt;
+    struct runrec rec;
+    attach_options(env, a, &opt);
+    if (cmd_backend(env, &opt.backend, err) != 0 || attach_record_of_node(env, a, &rec, err) != 0 ||
+        session_attach(s, &rec, &opt, err) != 0)
+        return -1;
+    return adopt_run(s, "latest", err);
+}
+
+void attach_print_left(const struct session *s)
+{
+    fprintf(stderr,
+            "run %s goes on on %s: `kernsweep attach %s` follows it, `kernsweep cancel %s` stops it\n",
+            s->rec.run_id, s->rec.node, s->rec.run_id, s->rec.run_id);
+}

@@ -1,0 +1,94 @@
+/* kernsweep report RUN: the document. */
+#include "reports/report.h"
+#include "harness/commands/cmd.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct report_args {
+    const char *against, *baseline, *kind, *lang, *format, *output, *reference, *assets;
+};
+
+static int fill(struct report_request *req, const struct report_args *a, struct err *err)
+{
+    if (a->against && a->baseline)
+        return err_set(err, ERR_INPUT, "report: give --against or --baseline, not both");
+    if (a->kind && !report_kind_from_name(a->kind, &req->kind))
+        return err_set(err, ERR_INPUT,
+                       "--kind: expected prefill, regression, kernel or nightly, found \"%.40s\"", a->kind);
+    if (a->format && !report_format_from_name(a->format, &req->format))
+        return err_set(err, ERR_INPUT, "--format: expected md or html, found \"%.40s\"", a->format);
+    if (a->lang && !report_langs_from_names(a->lang, req))
+        return err_set(err, ERR_INPUT, "--lang: expected en, es or en,es, found \"%.40s\"", a->lang);
+    req->against = a->against;
+    req->baseline = a->baseline;
+    req->reference = a->reference;
+    req->asset_dir = a->assets;
+    return 0;
+}
+
+static int render(const struct report_request *asked, const char *output, struct err *err)
+{
+    struct report_request req = *asked;
+    char dir[FS_PATH_MAX], href[FS_PATH_MAX], folder[FS_PATH_MAX];
+    struct buf text;
+    buf_init(&text, REPORT_BYTES_MAX);
+    int rc = 0;
+    if (output && strcmp(output, "-") != 0 && !req.asset_dir && req.format == REPORT_MD) {
+        rc = report_assets_beside(output, dir, href, err);
+        req.asset_dir = dir;
+        req.asset_href = href;
+    }
+    if (output && strcmp(output, "-") != 0 && report_folder(output, folder))
+        req.beside = folder;
+    if (rc == 0)
+        rc = report_render(&req, &text, err);
+    if (rc == 0 && !buf_ok(&text))
+        rc = err_set(err, ERR_INTERNAL, "report: larger than %d bytes", REPORT_BYTES_MAX);
+    if (rc == 0 && output && strcmp(output, "-") != 0)
+        rc = fs_write_file(output, buf_str(&text), text.len, 0644, err);
+    else if (rc == 0)
+        cmd_print(&text);
+    buf_release(&text);
+    return rc;
+}
+
+int cmd_report(struct cmd_env *env, int argc, char **argv)
+{
+    struct report_args a = {0};
+    const struct arg options[] = {
+        {"--against", "RUN", &a.against, NULL, "hold it against this run"},
+        {"--baseline", "NAME", &a.baseline, NULL, "hold it against this stored baseline"},
+        {"--kind", "KIND", &a.kind, NULL, "prefill (default), regression, kernel or nightly"},
+        {"--lang", "LIST", &a.lang, NULL, "en (default), es, or en,es"},
+        {"--format", "FORMAT", &a.format, NULL, "md (default) or html"},
+        {"--reference", "VARIANT", &a.reference, NULL, "the variant that the others are set against"},
+        {"--assets", "DIR", &a.assets, NULL, "folder for plots (default beside the report)"},
+        {"-o,--output", "FILE", &a.output, NULL, "the report's file (default stdout)"},
+    };
+    struct args spec = {.command = "report",
+                        .usage = "RUN [options]",
+                        .about = "Writes a report of a stored run.",
+                        .options = options,
+                        .n_options = sizeof options / sizeof *options,
+                        .min_words = 1,
+                        .max_words = 1};
+    struct err err = {0};
+    struct store s = {0};
+    struct report_request req = report_defaults();
+    const char *word;
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, &word, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    req.store = &s;
+    req.run = word;
+    if (rc == 0)
+        rc = fill(&req, &a, &err);
+    if (rc == 0)
+        rc = cmd_store_open(env, &s, STORE_READ, &err);
+    if (rc == 0)
+        rc = render(&req, a.output, &err);
+    store_close(&s);
+    return rc < 0 ? cmd_fail(&err) : EXIT_DONE;
+}

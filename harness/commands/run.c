@@ -1,0 +1,242 @@
+/* kernsweep run: plan -> node -> bundle -> store -> tables. */
+#include "common/base/json.h"
+#include "common/base/text.h"
+#include "harness/commands/confirm_run.h"
+#include "harness/commands/finish.h"
+#include "harness/commands/on_node.h"
+#include "harness/session/installed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct run_args {
+    const char *node, *variants, *contexts, *repeat, *mode, *date, *tag, *baseline, *fail_on, *artifacts,
+        *report, *plan;
+    bool single_shot, detach, dry_run, confirm, fresh;
+    char standard[FS_PATH_MAX]; /* the installed plan, where it is taken */
+};
+
+static bool is_date(const char *s)
+{
+    if (strlen(s) != 10 || s[4] != '-' || s[7] != '-')
+        return false;
+    for (int i = 0; i < 10; i++)
+        if (i != 4 && i != 7 && (s[i] < '0' || s[i] > '9'))
+            return false;
+    return true;
+}
+
+static int check_words(const struct run_args *a, struct err *err)
+{
+    if (a->mode && strcmp(a->mode, "perf") != 0 && strcmp(a->mode, "debug") != 0)
+        return err_set(err, ERR_INPUT, "--mode: expected perf or debug, found \"%.40s\"", a->mode);
+    if (a->date && !is_date(a->date))
+        return err_set(err, ERR_INPUT, "--date: expected a date such as 2026-02-14, found \"%.40s\"",
+                       a->date);
+    if (a->tag && *a->tag && (!text_is_name(a->tag) || strlen(a->tag) > 32))
+        return err_set(err, ERR_INPUT,
+                       "--tag: expected letters, digits, '.', '_' and '-', at most 32, found \"%.80s\"",
+                       a->tag);
+    if (a->baseline && !text_is_name(a->baseline))
+        return err_set(err, ERR_INPUT, "--baseline: expected a baseline's name, found \"%.80s\"",
+                       a->baseline);
+    return 0;
+}
+
+/* `run NODE` sweeps the standard plan on that node: the user's, this checkout's, or the installed one. */
+static int find_standard(struct run_args *a, const char *word, struct err *err)
+{
+    static const char here[] = "harness/plans/prefill.json";
+    static const char *const places[] = {"../share/kernsweep/harness/plans/prefill.json", NULL};
+    const char *named = getenv("KERNSWEEP_PLAN");
+    bool found = true;
+    if (named && *named)
+        a->plan = named;
+    else if (fs_exists(here))
+        a->plan = here;
+    else if (installed_find(places, a->standard, &found, err) != 0)
+        return -1;
+    else
+        a->plan = a->standard;
+    if (found && fs_exists(a->plan))
+        return 0;
+    return err_set(
+        err, ERR_INPUT,
+        "%.200s: no such plan; as a node's name it needs a plan: give --plan FILE or KERNSWEEP_PLAN", word);
+}
+
+static int find_plan(struct run_args *a, const char *word, struct err *err)
+{
+    size_t n = strlen(word);
+    if (a->plan) {
+        a->node = a->node ? a->node : word;
+        return 0;
+    }
+    if (fs_exists(word) || (n > 5 && strcmp(word + n - 5, ".json") == 0)) {
+        a->plan = word;
+        return 0;
+    }
+    if (a->node)
+        return err_set(err, ERR_INPUT, "%.200s: no such plan", word);
+    if (find_standard(a, word, err) != 0)
+        return -1;
+    a->node = word;
+    return 0;
+}
+
+static int load(struct plan *p, const struct run_args *a, struct err *err)
+{
+    if (plan_load(p, a->plan, err) != 0)
+        return -1;
+    if (plan_select_variants(p, a->variants, err) != 0 || plan_select_contexts(p, a->contexts, err) != 0 ||
+        plan_set_repeat(p, a->repeat, err) != 0) {
+        plan_release(p);
+        return -1;
+    }
+    return 0;
+}
+
+/* What would run, without touching the node. */
+static int dry_run(struct cmd_env *env, const struct plan *p, const struct run_args *a)
+{
+    const struct job_request req = {.run_id = "dry-run",
+                                    .date = a->date ? a->date : "",
+                                    .tag = a->tag ? a->tag : p->tag,
+                                    .mode = a->mode ? a->mode : p->mode,
+                                    .node = a->node ? a->node : p->node,
+                                    .fresh = a->fresh};
+    json_t *job = job_encode(p, &req);
+    if (env->json)
+        return cmd_print_json(job);
+    printf("plan %s, node %s: %zu variants x %zu contexts, %zu tests\n", p->file, req.node, p->n_variants,
+           p->n_contexts, plan_test_count(p));
+    size_t i;
+    json_t *test;
+    json_array_foreach(json_object_get(job, "tests"), i, test)
+    {
+        printf("%4zu  %-16s ctx %-8lld run %-3lld time-out %g s%s\n", i + 1,
+               json_string_value(json_object_get(test, "variant")),
+               (long long)json_integer_value(json_object_get(test, "context")),
+               (long long)json_integer_value(json_object_get(test, "repetition")),
+               json_number_value(json_object_get(test, "timeout_s")),
+               json_is_true(json_object_get(test, "warmup")) ? "  (warm-up)" : "");
+    }
+    json_decref(job);
+    return EXIT_DONE;
+}
+
+static void print_pending(const struct cmd_env *env)
+{
+    struct buf text;
+    buf_init(&text, 1 << 20);
+    text_shell_join(&text, (const char *const *)env->argv);
+    fprintf(stderr, "pending command: %s\n", buf_str(&text));
+    buf_release(&text);
+}
+
+static int print_detached(const struct cmd_env *env, const struct session *s)
+{
+    attach_print_left(s);
+    if (!env->json) {
+        puts(s->rec.run_id);
+        return EXIT_DONE;
+    }
+    return cmd_print_json(
+        json_pack("{s:s, s:s, s:s}", "run_id", s->rec.run_id, "node", s->rec.node, "state", "running"));
+}
+
+static int drive(struct cmd_env *env, const struct run_args *a, const struct plan *p, struct session *s,
+                 struct err *err)
+{
+    struct finish_options fin = {.report = a->report};
+    const struct session_words words = {
+        .variants = a->variants, .contexts = a->contexts, .repeat = a->repeat};
+    struct session_options opt = {.db = env->db,
+                                  .artifacts = a->artifacts ? a->artifacts : "artifacts_remote",
+                                  .node = a->node,
+                                  .ssh_config = env->ssh_config,
+                                  .date = a->date,
+                                  .tag = a->tag,
+                                  .mode = a->mode,
+                                  .baseline = a->baseline,
+                                  .words = &words,
+                                  .fresh = a->fresh,
+                                  .progress = stderr,
+                                  .verbose = env->verbose,
+                                  .interrupted = env->interrupted};
+    if (finish_fail_on_from_name(a->fail_on, &fin.fail_on, err) != 0 ||
+        cmd_backend(env, &opt.backend, err) != 0)
+        return -1;
+    struct confirm_run confirm = {.plan = a->plan, .opt = opt};
+    confirm.opt.words = NULL;
+    if (a->confirm) {
+        fin.confirm = confirm_run;
+        fin.confirm_arg = &confirm;
+    }
+    if (session_start(s, p, &opt, err) != 0) {
+        if (s->rec.state == RUNREC_RUNNING)
+            attach_print_left(s);
+        else if (err->kind == ERR_NODE) {
+            cmd_print_blockers(&s->preflight);
+            print_pending(env);
+        }
+        return -1;
+    }
+    if (a->detach)
+        return print_detached(env, s);
+    if (session_follow(s, err) != 0 || session_collect(s, err) != 0) {
+        attach_print_left(s);
+        return -1;
+    }
+    return finish_run(env, &s->rec, &fin, NULL, err);
+}
+
+int cmd_run(struct cmd_env *env, int argc, char **argv)
+{
+    struct run_args a = {0};
+    const struct arg options[] = {
+        {"--node", "NODE", &a.node, NULL, "ssh alias, [user@]host[:port] or local, over the plan's"},
+        {"--plan", "FILE", &a.plan, NULL, "the plan, when the word is a node"},
+        {"--variants", "LIST", &a.variants, NULL, "only these, in this order: v3,v4"},
+        {"--contexts", "LIST", &a.contexts, NULL, "these contexts: 4096,8192"},
+        {"--repeat", "LIST", &a.repeat, NULL, "repetitions by context: 4096:2,8192:1"},
+        {"--mode", "MODE", &a.mode, NULL, "perf or debug, over the plan's"},
+        {"--date", "DATE", &a.date, NULL, "the bundle's date, over today's"},
+        {"--tag", "TAG", &a.tag, NULL, "the bundle's tag, over the plan's"},
+        {"--baseline", "NAME", &a.baseline, NULL, "stored baseline to compare with, over the plan's"},
+        {"--fail-on", "WHAT", &a.fail_on, NULL, "regression (default), failure or none"},
+        {"--artifacts", "DIR", &a.artifacts, NULL, "where bundles go (default ./artifacts_remote)"},
+        {"--report", "FILE", &a.report, NULL, "the report's file (default beside the bundle)"},
+        {"--confirm", NULL, NULL, &a.confirm,
+         "measure a suspect again, in turns with the baseline's build, before it is called regressed"},
+        {"--single-shot", NULL, NULL, &a.single_shot,
+         "one process a test: always so; accepted for old scripts"},
+        {"--fresh", NULL, NULL, &a.fresh, "build every variant anew, whatever builds the node keeps"},
+        {"--detach", NULL, NULL, &a.detach, "return as soon as the run has started"},
+        {"--dry-run", NULL, NULL, &a.dry_run, "print what would run, and stop"},
+    };
+    struct args spec = {.command = "run",
+                        .usage = "PLAN|NODE [options]",
+                        .about =
+                            "Sweeps a plan on a node, stores the results, compares them and writes a report.",
+                        .options = options,
+                        .n_options = sizeof options / sizeof *options,
+                        .min_words = 1,
+                        .max_words = 1};
+    struct err err = {0};
+    const char *word;
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, &word, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    struct plan p = {0};
+    if (rc != 0 || check_words(&a, &err) != 0 || find_plan(&a, word, &err) != 0 || load(&p, &a, &err) != 0)
+        return cmd_fail(&err);
+    struct session s = {0};
+    rc = a.dry_run ? dry_run(env, &p, &a) : drive(env, &a, &p, &s, &err);
+    session_close(&s);
+    plan_release(&p);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

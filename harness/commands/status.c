@@ -1,0 +1,205 @@
+/* kernsweep status: the runs on a node, or on every node of this store, as their executors see them. */
+#include "common/base/text.h"
+#include "harness/commands/on_node.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_text(const json_t *obj, const char *key, int width)
+{
+    const char *s = json_string_value(json_object_get(obj, key));
+    struct buf clean;
+    buf_init(&clean, 1024);
+    text_printable(&clean, s ? s : "-", s ? strlen(s) : 1, 200);
+    printf("%-*s  ", width, buf_str(&clean));
+    buf_release(&clean);
+}
+
+/* How long it will take, or how it ended, or why it does not go on. */
+static void print_outlook(const json_t *run)
+{
+    const char *state = json_string_value(json_object_get(run, "state"));
+    const json_t *left = json_object_get(run, "eta_s"), *current = json_object_get(run, "current");
+    char eta[32];
+    if (state && strcmp(state, "running") != 0) {
+        print_text(run, strcmp(state, "complete") == 0 ? "status" : "error", 0);
+        return;
+    }
+    live_duration(json_is_number(left) ? json_number_value(left) : NAN, eta, sizeof eta);
+    printf("ETA %-12s  ", eta);
+    if (json_is_object(current)) {
+        print_text(current, "variant", 0);
+        printf("ctx %lld", (long long)json_integer_value(json_object_get(current, "context")));
+    }
+}
+
+static void print_run(const char *node, const json_t *run)
+{
+    print_text(run, "run_id", 40);
+    printf("%-16s  ", node);
+    print_text(run, "state", 9);
+    printf("%4lld/%-4lld  ", (long long)json_integer_value(json_object_get(run, "tests_done")),
+           (long long)json_integer_value(json_object_get(run, "tests_total")));
+    print_outlook(run);
+    putchar('\n');
+}
+
+enum { STATUS_PLACES_MAX = 64 };
+
+struct query {
+    struct cmd_env *env;
+    const struct attach_args *args;
+    const char *word;      /* a run, or NULL for all */
+    json_t *all;           /* --json */
+    struct runrec *places; /* one a node and folder: the newest knows best how to get there */
+    size_t n_places;
+};
+
+/* What a harness began and was cut short in before the node had it. */
+static json_t *unstarted(const struct runrec *rec)
+{
+    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:n, s:n}", "run_id", rec->run_id, "ticket", rec->ticket,
+                     "state", runrec_state_name(rec->state), "tests_done", 0, "tests_total", 0, "current",
+                     "eta_s");
+}
+
+struct unstarted {
+    const struct runrec *place;
+    const char *word;
+    json_t *runs;
+};
+
+static int add_unstarted(const struct runrec *rec, void *arg, struct err *err)
+{
+    const struct unstarted *u = arg;
+    json_t *run;
+    size_t i;
+    (void)err;
+    if (rec->state != RUNREC_STARTING || (u->word && strcmp(rec->run_id, u->place->run_id) != 0) ||
+        strcmp(rec->node, u->place->node) != 0 || strcmp(rec->workdir, u->place->workdir) != 0)
+        return 0;
+    json_array_foreach(u->runs, i, run)
+    {
+        const char *id = json_string_value(json_object_get(run, "run_id"));
+        if (id && strcmp(id, rec->run_id) == 0)
+            return 0;
+    }
+    json_array_append_new(u->runs, unstarted(rec));
+    return 0;
+}
+
+/* The runs on the connected node, or the one that was asked for, and those that never got there. */
+static json_t *runs_there(struct session *s, const struct runrec *rec, const struct query *st,
+                          struct err *err)
+{
+    bool has = true;
+    if (st->word && rec->state == RUNREC_STARTING && attach_node_has(s, rec->run_id, &has, err) != 0)
+        return NULL;
+    json_t *runs = has ? attach_node_runs(s, st->word ? rec->run_id : NULL, err) : json_array();
+    struct unstarted u = {.place = rec, .word = st->word, .runs = runs};
+    if (runs)
+        runrec_each(st->env->db, add_unstarted, &u, NULL);
+    return runs;
+}
+
+static int ask_node(const struct runrec *rec, struct query *st, struct err *err)
+{
+    struct session_options opt;
+    struct session s = {0};
+    attach_options(st->env, st->args, &opt);
+    int rc = cmd_backend(st->env, &opt.backend, err);
+    if (rc == 0)
+        rc = session_attach(&s, rec, &opt, err);
+    json_t *runs = rc == 0 ? runs_there(&s, rec, st, err) : NULL, *run;
+    size_t i;
+    json_array_foreach(runs, i, run)
+    {
+        if (st->env->json) {
+            json_object_set_new(run, "node", json_string(rec->node));
+            json_array_append(st->all, run);
+        } else
+            print_run(rec->node, run);
+    }
+    rc = runs ? 0 : -1;
+    json_decref(runs);
+    if (s.t)
+        session_close(&s);
+    return rc;
+}
+
+static int note_place(const struct runrec *rec, void *arg, struct err *err)
+{
+    struct query *st = arg;
+    size_t i = 0;
+    (void)err;
+    while (i < st->n_places &&
+           (strcmp(st->places[i].node, rec->node) != 0 || strcmp(st->places[i].workdir, rec->workdir) != 0))
+        i++;
+    if (i == STATUS_PLACES_MAX)
+        return 0;
+    st->places[i] = *rec;
+    st->places[i].patience_s = 0;
+    st->n_places += i == st->n_places;
+    return 0;
+}
+
+/* Every node and folder that a run of this store was started in is asked once. */
+static int ask_all(struct query *st, int *failed, struct err *err)
+{
+    st->places = calloc(STATUS_PLACES_MAX, sizeof *st->places);
+    int rc = st->places ? runrec_each(st->env->db, note_place, st, err)
+                        : err_set(err, ERR_INTERNAL, "no memory for the nodes of the store");
+    for (size_t i = 0; rc == 0 && i < st->n_places; i++) {
+        struct err one = {0};
+        if (ask_node(&st->places[i], st, &one) != 0) {
+            fprintf(stderr, "kernsweep: %s\n", one.msg);
+            ++*failed;
+        }
+    }
+    free(st->places);
+    return rc;
+}
+
+static int status(struct query *st, int *failed, struct err *err)
+{
+    struct runrec rec;
+    if (st->word && !st->args->node)
+        return runrec_find(&rec, st->env->db, st->word, err) != 0 ? -1 : ask_node(&rec, st, err);
+    if (st->args->node) {
+        st->word = NULL;
+        return attach_record_of_node(st->env, st->args, &rec, err) != 0 ? -1 : ask_node(&rec, st, err);
+    }
+    return ask_all(st, failed, err);
+}
+
+int cmd_status(struct cmd_env *env, int argc, char **argv)
+{
+    struct attach_args a = {0};
+    const struct arg options[] = {
+        {"--node", "NODE", &a.node, NULL, "all runs on this node"},
+        {"--workdir", "DIR", &a.workdir, NULL, "kernsweep's folder on that node (default .kernsweep)"},
+    };
+    struct args spec = {.command = "status",
+                        .usage = "[RUN] [options]",
+                        .about =
+                            "Shows the runs on a node (or on all nodes of this store) with progress and ETA.",
+                        .options = options,
+                        .n_options = sizeof options / sizeof *options,
+                        .max_words = 1};
+    struct err err = {0};
+    struct query st = {.env = env, .args = &a};
+    size_t n;
+    int failed = 0;
+    int rc = cmd_args(env, &spec, argc, argv, &st.word, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    st.all = json_array();
+    if (rc == 0)
+        rc = status(&st, &failed, &err);
+    if (rc == 0 && env->json)
+        cmd_print_json(json_incref(st.all));
+    json_decref(st.all);
+    return rc != 0 ? cmd_fail(&err) : failed ? EXIT_BLOCKED : EXIT_DONE;
+}

@@ -1,0 +1,103 @@
+#include "harness/nightly/digest.h"
+
+#include "common/base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LINE_MAX_BYTES = 120 };
+
+struct lines {
+    json_t *array;
+    size_t left_out;
+};
+
+static void add(struct lines *l, const char *text)
+{
+    char clean[LINE_MAX_BYTES];
+    if (json_array_size(l->array) == DIGEST_LINES_MAX) {
+        l->left_out++;
+        return;
+    }
+    text_printable_fixed(clean, sizeof clean, text, strlen(text));
+    json_array_append_new(l->array, json_string(clean));
+}
+
+static void add_variants(struct lines *l, const struct run_data *run)
+{
+    char line[LINE_MAX_BYTES + RUN_REASON_MAX];
+    for (size_t i = 0; i < run->n_variants; i++) {
+        const struct run_variant *v = &run->variants[i];
+        if (v->status == STATUS_OK)
+            continue;
+        snprintf(line, sizeof line, "%s: %s: %s", v->name, status_name(v->status), v->reason);
+        add(l, line);
+    }
+}
+
+/* What measuring it again in turns said, in a phone's words. */
+static const char *confirmed(enum confirmation c)
+{
+    switch (c) {
+    case CONFIRM_STANDS:
+        return ", confirmed";
+    case CONFIRM_NODE:
+        return ", the node, not the sources";
+    case CONFIRM_UNDECIDED:
+        return ", not measured again";
+    case CONFIRM_REFUTED:
+    case CONFIRM_NOT_ASKED:
+    case CONFIRM_COUNT:
+        break;
+    }
+    return "";
+}
+
+static void add_cells(struct lines *l, const struct comparison *c)
+{
+    static const enum verdict order[] = {VERDICT_REGRESSED, VERDICT_BROKEN,   VERDICT_MISSING,
+                                         VERDICT_FIXED,     VERDICT_IMPROVED, VERDICT_NEW};
+    char line[LINE_MAX_BYTES + RUN_NAME_MAX];
+    for (size_t v = 0; v < sizeof order / sizeof *order; v++)
+        for (size_t i = 0; i < c->count; i++) {
+            const struct delta *d = &c->deltas[i];
+            if (d->metric != c->primary || d->verdict != order[v])
+                continue;
+            int n =
+                snprintf(line, sizeof line, "%s %d: %s", d->variant, d->context, verdict_name(d->verdict));
+            if (isfinite(d->ratio))
+                n += snprintf(line + n, sizeof line - (size_t)n, " %+.1f %%", (d->ratio - 1) * 100);
+            snprintf(line + n, sizeof line - (size_t)n, "%s", confirmed(d->confirmation));
+            add(l, line);
+        }
+}
+
+static void add_tests(struct lines *l, const struct run_data *run)
+{
+    char line[LINE_MAX_BYTES + RUN_NAME_MAX + RUN_REASON_MAX];
+    for (size_t i = 0; i < run->n_tests; i++) {
+        const struct run_test *t = &run->tests[i];
+        if (t->status == STATUS_OK || t->status == STATUS_SKIPPED)
+            continue;
+        snprintf(line, sizeof line, "%s %d: %s: %s", run->variants[t->variant].name, t->context,
+                 status_name(t->status), t->reason);
+        add(l, line);
+    }
+}
+
+json_t *digest_lines(const struct run_data *run, const struct comparison *c)
+{
+    struct lines l = {.array = json_array()};
+    char rest[64];
+    add_variants(&l, run);
+    if (c)
+        add_cells(&l, c);
+    else
+        add_tests(&l, run);
+    if (l.left_out > 0) {
+        snprintf(rest, sizeof rest, "and %zu more", l.left_out + 1);
+        json_array_set_new(l.array, DIGEST_LINES_MAX - 1, json_string(rest));
+    }
+    return l.array;
+}

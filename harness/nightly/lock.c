@@ -1,0 +1,93 @@
+#include "harness/nightly/lock.h"
+
+#include "common/base/clock.h"
+#include "common/base/json.h"
+#include "common/base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+static int paths(struct nightly_lock *l, char *lock, const char *db, const struct plan *plan, struct err *err)
+{
+    char dir[FS_PATH_MAX], sha[SHA256_HEX_LEN + 1], name[128];
+    snprintf(dir, sizeof dir, "%s", db);
+    char *slash = strrchr(dir, '/');
+    snprintf(slash ? slash + 1 : dir, 16, "nightly");
+    sha256_of(plan->file, strlen(plan->file), sha);
+    snprintf(name, sizeof name, "%.32s-%.12s.lock", plan->ticket, sha);
+    if (fs_mkdir_p(dir, 0700, err) != 0 || fs_join(lock, err, dir, name) != 0)
+        return -1;
+    snprintf(name, sizeof name, "%.32s-%.12s.json", plan->ticket, sha);
+    return fs_join(l->state, err, dir, name);
+}
+
+static int taken(const char *path, const char *plan, struct err *err)
+{
+    struct buf holder;
+    buf_init(&holder, 4096);
+    if (fs_read_file(path, 4096, &holder, NULL) != 0 || holder.len == 0)
+        buf_puts(&holder, "another process");
+    err_set(err, ERR_NODE, "%s: a night of this plan is running: %.200s", plan, buf_str(&holder));
+    buf_release(&holder);
+    return -1;
+}
+
+int nightly_lock_take(struct nightly_lock *l, const char *db, const struct plan *plan, struct err *err)
+{
+    char path[FS_PATH_MAX], now[CLOCK_ISO_LEN + 1], host[128] = "?", text[256];
+    if (paths(l, path, db, plan, err) != 0)
+        return -1;
+    l->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (l->fd < 0)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open", path);
+    if (flock(l->fd, LOCK_EX | LOCK_NB) != 0) {
+        close(l->fd);
+        l->fd = -1;
+        return taken(path, plan->file, err);
+    }
+    gethostname(host, sizeof host - 1);
+    clock_iso8601(clock_real_s(), now);
+    int n = snprintf(text, sizeof text, "pid %ld on %s since %s", (long)getpid(), host, now);
+    if (ftruncate(l->fd, 0) != 0 || fs_write_all(l->fd, text, (size_t)n) != 0) {
+        int failed = errno;
+        nightly_lock_release(l);
+        return err_set_errno(err, ERR_STORAGE, failed, "%s: cannot write", path);
+    }
+    return 0;
+}
+
+void nightly_lock_release(struct nightly_lock *l)
+{
+    if (l->fd >= 0)
+        close(l->fd);
+    l->fd = -1;
+}
+
+void nightly_lock_load(const struct nightly_lock *l, struct nightly_state *out)
+{
+    json_t *state = json_load(l->state, 1 << 16, NULL);
+    json_int_t news = json_integer_value(json_object_get(state, "news"));
+    const char *run_id = json_string_value(json_object_get(state, "run_id"));
+    const char *night = json_string_value(json_object_get(state, "night"));
+    *out = (struct nightly_state){.news = news > 0 && news < 256 ? (unsigned)news : 0};
+    if (run_id && night && text_is_name(run_id) && strlen(run_id) < sizeof out->run_id &&
+        strlen(night) == CLOCK_ISO_LEN) {
+        snprintf(out->run_id, sizeof out->run_id, "%s", run_id);
+        snprintf(out->night, sizeof out->night, "%s", night);
+        out->told = json_is_true(json_object_get(state, "told"));
+    }
+    json_decref(state);
+}
+
+int nightly_lock_save(const struct nightly_lock *l, const struct nightly_state *s, struct err *err)
+{
+    json_t *state = json_pack("{s:i, s:s, s:s, s:b}", "news", (int)s->news, "run_id", s->run_id, "night",
+                              s->night, "told", s->told);
+    int rc = state ? json_save(l->state, state, err) : err_set(err, ERR_INTERNAL, "%s: no memory", l->state);
+    json_decref(state);
+    return rc;
+}

@@ -1,0 +1,26 @@
+/* nights: the folder that nightly reports go to: <root>/<date>/<run id or "blocked">/{report.md,report.html,
+ * summary.json}, and index.md and index.html, which link all nights, newest first.
+ *
+ * The index is made from the summaries each time, so that it cannot disagree with what is there. Knows
+ * nothing of nodes or stores.
+ */
+#ifndef KERNSWEEP_HARNESS_NIGHTLY_NIGHTS_H
+#define KERNSWEEP_HARNESS_NIGHTLY_NIGHTS_H
+
+#include "common/base/err.h"
+#include "common/base/fs.h"
+
+#include <jansson.h>
+
+struct night {
+    char dir[FS_PATH_MAX];
+    char markdown[FS_PATH_MAX];
+    char html[FS_PATH_MAX];
+};
+
+/* Makes the night's folder. name: a safe path component. */
+int nights_open(struct night *n, const char *root, const char *date, const char *name, struct err *err);
+/* Writes summary.json, then both index pages. */
+int nights_close(const struct night *n, const char *root, const json_t *summary, struct err *err);
+
+#endif

@@ -1,0 +1,23 @@
+/* notify: tells people what a night brought, by running the plan's commands: argv as it is, no shell, the
+ * summary as JSON on standard input, the report's path in KERNSWEEP_REPORT and the news in KERNSWEEP_NEWS.
+ *
+ * A command that fails or takes too long is a line on stderr, never the night's failure. Knows nothing of
+ * runs.
+ */
+#ifndef KERNSWEEP_HARNESS_NIGHTLY_NOTIFY_H
+#define KERNSWEEP_HARNESS_NIGHTLY_NOTIFY_H
+
+#include "common/base/err.h"
+#include "harness/plan/nightly.h"
+
+enum { NOTIFY_DEADLINE_S = 60 };
+
+/* Runs every entry that wants one of the news (a set). Returns how many commands failed; the first failure is
+ * in err. */
+int notify_all(const json_t *entries, unsigned news, const json_t *summary, const char *report,
+               struct err *err);
+
+/* "regression,failure". out: char[64]. */
+void notify_news_text(unsigned news, char *out);
+
+#endif

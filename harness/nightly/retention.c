@@ -1,0 +1,162 @@
+#include "harness/nightly/retention.h"
+
+#include "common/base/json.h"
+#include "harness/session/measure.h"
+#include "harness/session/runrec.h"
+#include "results/judge/history.h"
+#include "results/store/baseline.h"
+#include "results/store/runs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const size_t manifest_max = 64u << 20;
+
+/* One thing that runs of a plan leave behind. */
+struct pruning {
+    const char *db;
+    int64_t keep;                        /* of the newest runs that have it */
+    enum store_mode mode;                /* that remove() needs */
+    bool (*has)(const struct runrec *r); /* NULL: every run */
+    int (*remove)(const struct pruning *p, struct store *s, const char *run_id, int64_t key, struct err *err);
+    retention_forget *forget;
+    void *arg;
+};
+
+struct candidates {
+    const struct pruning *pruning;
+    const char *plan;
+    char (*run_id)[JOB_RUN_ID_MAX]; /* oldest first; not the whole records: there may be years of them */
+    size_t count, room;
+};
+
+/* A folder's name is given again once it is free: it may hold another run by now. */
+static bool holds_it(const struct runrec *r)
+{
+    char path[FS_PATH_MAX];
+    if (fs_join(path, NULL, r->bundle, "manifest.json") != 0)
+        return false;
+    json_t *manifest = json_load(path, manifest_max, NULL);
+    const char *run_id = json_string_value(json_object_get(manifest, "run_id"));
+    bool same = run_id && strcmp(run_id, r->run_id) == 0;
+    json_decref(manifest);
+    return same;
+}
+
+static int collect(const struct runrec *r, void *arg, struct err *err)
+{
+    struct candidates *c = arg;
+    if (r->state != RUNREC_INGESTED || strcmp(r->plan, c->plan) != 0 ||
+        (c->pruning->has && !c->pruning->has(r)))
+        return 0;
+    if (c->count == c->room) {
+        size_t room = c->room ? 2 * c->room : 16;
+        char(*run_id)[JOB_RUN_ID_MAX] = realloc(c->run_id, room * sizeof *run_id);
+        if (!run_id)
+            return err_set(err, ERR_INTERNAL, "retention: no memory");
+        c->run_id = run_id;
+        c->room = room;
+    }
+    memcpy(c->run_id[c->count++], r->run_id, sizeof r->run_id);
+    return 0;
+}
+
+static int held_by_baseline(struct store *s, int64_t key, bool *held, struct err *err)
+{
+    struct baseline_list l = {0};
+    *held = false;
+    int rc = baseline_list(s, &l, err);
+    for (size_t i = 0; rc == 0 && i < l.count && !*held; i++) {
+        int64_t *keys = NULL;
+        size_t n = 0;
+        rc = baseline_runs(s, &l.items[i], &keys, &n, err);
+        for (size_t k = 0; k < n; k++)
+            *held = *held || keys[k] == key;
+        free(keys);
+    }
+    baseline_list_release(&l);
+    return rc;
+}
+
+static int prune(const struct pruning *p, struct store *s, const struct candidates *c, struct err *err)
+{
+    for (size_t i = 0; i + (size_t)p->keep < c->count; i++) {
+        bool held;
+        int64_t key;
+        struct err unknown = {0};
+        if (store_find_run(s, c->run_id[i], &key, &unknown) != 0)
+            continue; /* of another store: not this one's to judge */
+        if (held_by_baseline(s, key, &held, err) != 0 ||
+            (!held && p->remove(p, s, c->run_id[i], key, err) != 0))
+            return -1;
+    }
+    return 0;
+}
+
+static int prune_plan(const struct pruning *p, const char *plan, struct err *err)
+{
+    struct candidates c = {.pruning = p, .plan = plan};
+    struct store s = {0};
+    int rc = runrec_each(p->db, collect, &c, err);
+    if (rc == 0 && c.count > (size_t)p->keep) {
+        rc = store_open(&s, p->db, p->mode, err);
+        if (rc == 0)
+            rc = prune(p, &s, &c, err);
+        store_close(&s);
+    }
+    free(c.run_id);
+    return rc;
+}
+
+/* The plan's own runs, and as many of those that confirmed its suspects. */
+static int prune_both(const struct pruning *p, const char *plan, struct err *err)
+{
+    char *confirming = measure_plan_name(plan, RUN_TAG_CONFIRM);
+    if (!confirming)
+        return err_set(err, ERR_INTERNAL, "retention: no memory");
+    int rc = prune_plan(p, plan, err) || prune_plan(p, confirming, err) ? -1 : 0;
+    free(confirming);
+    return rc;
+}
+
+static int remove_bundle(const struct pruning *p, struct store *s, const char *run_id, int64_t key,
+                         struct err *err)
+{
+    struct runrec rec;
+    (void)s;
+    (void)key;
+    if (runrec_find(&rec, p->db, run_id, err) != 0)
+        return -1;
+    if (p->forget)
+        p->forget(p->arg, &rec);
+    return fs_remove_tree(rec.bundle, err);
+}
+
+int retention_prune(const char *db, const char *plan, int64_t keep_bundles, retention_forget *forget,
+                    void *arg, struct err *err)
+{
+    const struct pruning p = {.db = db,
+                              .keep = keep_bundles,
+                              .mode = STORE_READ,
+                              .has = holds_it,
+                              .remove = remove_bundle,
+                              .forget = forget,
+                              .arg = arg};
+    return prune_both(&p, plan, err);
+}
+
+static int remove_samples(const struct pruning *p, struct store *s, const char *run_id, int64_t key,
+                          struct err *err)
+{
+    int64_t ignored;
+    (void)p;
+    (void)run_id;
+    return runs_drop_samples(s, key, &ignored, err);
+}
+
+int retention_prune_samples(const char *db, const char *plan, int64_t keep_samples, struct err *err)
+{
+    const struct pruning p = {.db = db, .keep = keep_samples, .mode = STORE_WRITE, .remove = remove_samples};
+    return prune_both(&p, plan, err);
+}

@@ -1,0 +1,394 @@
+#include "harness/nightly/timer.h"
+
+#include "common/base/fs.h"
+#include "common/base/text.h"
+#include "harness/transport/transport.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const double program_deadline_s = 30;
+enum { TEXT_MAX = 1 << 20, NAME_MAX_BYTES = 96, NOT_FOUND = 127 };
+
+/* Runs a program of this machine, with input if there is any. out: what it printed. */
+static int run_program(const char *const *argv, const struct buf *input, struct buf *out,
+                       struct transport_result *res, struct err *err)
+{
+    const struct transport_target target = {.node = "local", .backend = TRANSPORT_LOCAL};
+    struct transport *t;
+    if (transport_open(&t, &target, err) != 0)
+        return -1;
+    const struct transport_cmd feed = {.argv = argv,
+                                       .input = input ? buf_str(input) : NULL,
+                                       .input_len = input ? input->len : 0,
+                                       .deadline_s = program_deadline_s};
+    int rc = input ? transport_exec(t, &feed, res, err)
+                   : transport_capture(t, argv, program_deadline_s, out, res, err);
+    if (rc != 0)
+        err->kind = ERR_STORAGE;
+    transport_close(t);
+    return rc;
+}
+
+static int must_succeed(const char *const *argv, const struct buf *input, struct err *err)
+{
+    struct transport_result res;
+    struct buf out;
+    buf_init(&out, TEXT_MAX);
+    int rc = run_program(argv, input, &out, &res, err);
+    buf_release(&out);
+    if (rc != 0 || (res.exited && res.exit_code == 0))
+        return rc;
+    char said[256];
+    text_printable_fixed(said, sizeof said, res.stderr_text, res.stderr_len);
+    return err_set(err, ERR_STORAGE, "%s %s failed: %s", argv[0], argv[1], said);
+}
+
+#define NAME_HEAD "kernsweep-nightly-"
+
+/* How the names end that are meant: "-1a2b3c" for all of a plan's file, whatever its ticket was; or one whole
+ * name. */
+struct which {
+    char end[NAME_MAX_BYTES];
+};
+
+static struct which which_of_file(const char *file)
+{
+    char sha[SHA256_HEX_LEN + 1];
+    struct which w;
+    sha256_of(file, strlen(file), sha);
+    snprintf(w.end, sizeof w.end, "-%.6s", sha);
+    return w;
+}
+
+static bool is_meant(const struct which *w, const char *name, size_t len)
+{
+    static const size_t head = sizeof NAME_HEAD - 1;
+    size_t end = strlen(w->end);
+    return len > head && len >= end && memcmp(name, NAME_HEAD, head) == 0 &&
+           memcmp(name + len - end, w->end, end) == 0;
+}
+
+/* "kernsweep-nightly-prefill-1a2b3c". out: char[NAME_MAX_BYTES]. */
+static void name_of(const struct plan *p, char *out)
+{
+    struct which w = which_of_file(p->file);
+    snprintf(out, NAME_MAX_BYTES, NAME_HEAD "%.32s%.8s", p->ticket, w.end);
+}
+
+/* "02:30" to hours and minutes. */
+static int parse_time(const char *at, int *hour, int *minute, struct err *err)
+{
+    char end;
+    if (!at)
+        at = "02:30";
+    if (strlen(at) != 5 || at[2] != ':' || sscanf(at, "%2d:%2d%c", hour, minute, &end) != 2 || *hour < 0 ||
+        *hour > 23 || *minute < 0 || *minute > 59)
+        return err_set(err, ERR_INPUT, "--at: expected a time of day such as 02:30, found \"%.40s\"", at);
+    return 0;
+}
+
+static int check_words(const char *const *argv, struct err *err)
+{
+    for (size_t i = 0; argv[i]; i++)
+        if (strpbrk(argv[i], "\n\r"))
+            return err_set(err, ERR_INPUT, "a path with a line break in it cannot go into a timer");
+    return 0;
+}
+
+/* ---- systemd ---- */
+
+static bool has_systemd(void)
+{
+    static const char *const argv[] = {"systemctl", "--user", "show-environment", NULL};
+    struct err ignored = {0};
+    return must_succeed(argv, NULL, &ignored) == 0;
+}
+
+/* A word of ExecStart: quotes, backslashes, specifiers and variables are systemd's there. */
+static void put_unit_word(struct buf *out, const char *word)
+{
+    buf_putc(out, '"');
+    for (; *word; word++) {
+        if (*word == '"' || *word == '\\')
+            buf_putc(out, '\\');
+        else if (*word == '%' || *word == '$')
+            buf_putc(out, *word);
+        buf_putc(out, *word);
+    }
+    buf_putc(out, '"');
+}
+
+static void write_service(const struct nightly_timer *t, struct buf *out)
+{
+    buf_printf(out,
+               "# Made by `kernsweep nightly --install-timer`.\n[Unit]\nDescription=kernsweep night of %s\n"
+               "Wants=network-online.target\nAfter=network-online.target\n\n[Service]\nType=oneshot\n"
+               "ExecStart=",
+               t->plan->ticket);
+    for (size_t i = 0; t->argv[i]; i++) {
+        if (i)
+            buf_putc(out, ' ');
+        put_unit_word(out, t->argv[i]);
+    }
+    buf_puts(out, "\n# A failed test and a regression are results; the plan's \"notify\" tells people.\n"
+                  "SuccessExitStatus=1 4\nNice=5\nUMask=0077\n");
+}
+
+static void write_timer(const struct nightly_timer *t, int hour, int minute, struct buf *out)
+{
+    buf_printf(out,
+               "# Made by `kernsweep nightly --install-timer`.\n[Unit]\nDescription=kernsweep night of %s, "
+               "every night\n\n[Timer]\nOnCalendar=*-*-* %02d:%02d:00\nPersistent=true\n\n[Install]\n"
+               "WantedBy=timers.target\n",
+               t->plan->ticket, hour, minute);
+}
+
+/* path: char[FS_PATH_MAX]. */
+static int units_dir(char *path, struct err *err)
+{
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    bool own = config && *config == '/';
+    if (!own && (!home || *home != '/'))
+        return err_set(err, ERR_STORAGE, "HOME is not set: there is no place for units");
+    return fs_join(path, err, own ? config : home, own ? "systemd/user" : ".config/systemd/user");
+}
+
+/* path: char[FS_PATH_MAX]. */
+static int unit_path(const char *name, const char *suffix, char *path, struct err *err)
+{
+    char dir[FS_PATH_MAX], file[NAME_MAX_BYTES + 16];
+    snprintf(file, sizeof file, "%.*s.%s", NAME_MAX_BYTES, name, suffix);
+    return units_dir(dir, err) != 0 ? -1 : fs_join(path, err, dir, file);
+}
+
+/* Writes what is not there already. */
+static int put_unit(const struct nightly_timer *t, const char *name, const char *suffix,
+                    const struct buf *text, struct err *err)
+{
+    char path[FS_PATH_MAX], dir[FS_PATH_MAX];
+    struct buf old;
+    if (unit_path(name, suffix, path, err) != 0)
+        return -1;
+    snprintf(dir, sizeof dir, "%s", path);
+    *strrchr(dir, '/') = '\0';
+    buf_init(&old, TEXT_MAX);
+    bool same = fs_read_file(path, TEXT_MAX, &old, NULL) == 0 && old.len == text->len &&
+                memcmp(buf_str(&old), buf_str(text), old.len) == 0;
+    buf_release(&old);
+    if (same) {
+        fprintf(t->say, "%s is there already\n", path);
+        return 0;
+    }
+    if (fs_mkdir_p(dir, 0755, err) != 0 || fs_write_file(path, buf_str(text), text->len, 0644, err) != 0)
+        return -1;
+    fprintf(t->say, "wrote %s\n", path);
+    return 0;
+}
+
+static int reload(struct err *err)
+{
+    static const char *const argv[] = {"systemctl", "--user", "daemon-reload", NULL};
+    return must_succeed(argv, NULL, err);
+}
+
+static int remove_unit(const char *name, FILE *say, struct err *err)
+{
+    static const char *const suffixes[] = {"timer", "service"};
+    char timer[NAME_MAX_BYTES + 8], path[FS_PATH_MAX];
+    snprintf(timer, sizeof timer, "%s.timer", name);
+    const char *const disable[] = {"systemctl", "--user", "disable", "--now", timer, NULL};
+    if (must_succeed(disable, NULL, err) != 0)
+        return -1;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        if (unit_path(name, suffixes[i], path, err) != 0)
+            return -1;
+        if (unlink(path) != 0 && errno != ENOENT)
+            return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot remove", path);
+        fprintf(say, "removed %s\n", path);
+    }
+    return reload(err);
+}
+
+/* All that are meant but the one named keep, which may be NULL. */
+static int remove_units(const struct which *w, const char *keep, FILE *say, bool *found, struct err *err)
+{
+    char dir[FS_PATH_MAX], name[NAME_MAX_BYTES];
+    if (units_dir(dir, err) != 0)
+        return -1;
+    DIR *d = opendir(dir);
+    struct dirent *e;
+    int rc = 0;
+    while (d && rc == 0 && (e = readdir(d))) {
+        const char *end = strstr(e->d_name, ".timer");
+        size_t len = end ? (size_t)(end - e->d_name) : 0;
+        if (!end || end[6] || len >= sizeof name || !is_meant(w, e->d_name, len))
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)len, e->d_name);
+        if ((keep && strcmp(name, keep) == 0) || !has_systemd())
+            continue;
+        *found = true;
+        rc = remove_unit(name, say, err);
+    }
+    if (d)
+        closedir(d);
+    return rc;
+}
+
+static int install_units(const struct nightly_timer *t, const char *name, int hour, int minute,
+                         struct err *err)
+{
+    char timer[NAME_MAX_BYTES + 8];
+    struct buf service, when;
+    buf_init(&service, TEXT_MAX);
+    buf_init(&when, TEXT_MAX);
+    write_service(t, &service);
+    write_timer(t, hour, minute, &when);
+    snprintf(timer, sizeof timer, "%s.timer", name);
+    const char *const enable[] = {"systemctl", "--user", "enable", "--now", timer, NULL};
+    const struct which w = which_of_file(t->plan->file);
+    bool ignored = false;
+    int rc =
+        buf_ok(&service) && buf_ok(&when) ? 0 : err_set(err, ERR_INTERNAL, "the night's command is too long");
+    if (rc == 0)
+        rc = remove_units(&w, name, t->say, &ignored, err); /* from before the plan's ticket was changed */
+    if (rc == 0)
+        rc = put_unit(t, name, "service", &service, err) || put_unit(t, name, "timer", &when, err) ||
+                     reload(err) || must_succeed(enable, NULL, err)
+                 ? -1
+                 : 0;
+    if (rc == 0)
+        fprintf(t->say,
+                "enabled %s, every day at %02d:%02d; `loginctl enable-linger` lets it run when you are not "
+                "logged in\n",
+                timer, hour, minute);
+    buf_release(&service);
+    buf_release(&when);
+    return rc;
+}
+
+/* ---- crontab ---- */
+
+/* The user's crontab without the lines that are meant; *had says whether there were any. */
+static int read_crontab(const struct which *w, struct buf *out, bool *had, bool *there, struct err *err)
+{
+    static const char *const argv[] = {"crontab", "-l", NULL};
+    struct transport_result res;
+    struct buf text;
+    *had = false;
+    buf_init(&text, TEXT_MAX);
+    int rc = run_program(argv, NULL, &text, &res, err);
+    *there = rc == 0 && res.exited && res.exit_code != NOT_FOUND;
+    if (*there && res.exit_code != 0 && !strstr(res.stderr_text, "no crontab for")) {
+        char said[256];
+        text_printable_fixed(said, sizeof said, res.stderr_text, res.stderr_len);
+        rc = err_set(err, ERR_STORAGE, "crontab -l failed: %s", said);
+    }
+    for (const char *line = buf_str(&text); rc == 0 && *line; line += strcspn(line, "\n") + 1) {
+        size_t len = strcspn(line, "\n");
+        const char *mark = memrchr(line, '#', len);
+        bool ours = mark && mark[1] == ' ' && is_meant(w, mark + 2, len - (size_t)(mark + 2 - line));
+        *had = *had || ours;
+        if (!ours)
+            buf_printf(out, "%.*s\n", (int)len, line);
+        if (!line[len])
+            break;
+    }
+    buf_release(&text);
+    return rc;
+}
+
+static int write_crontab(const struct buf *text, struct err *err)
+{
+    static const char *const argv[] = {"crontab", "-", NULL};
+    return buf_ok(text) ? must_succeed(argv, text, err)
+                        : err_set(err, ERR_STORAGE, "the crontab is longer than %d bytes", TEXT_MAX);
+}
+
+/* cron ends a command at '%' unless a backslash stands before it, whatever the quotes. */
+static void put_cron_line(const struct nightly_timer *t, const char *name, int hour, int minute,
+                          struct buf *out)
+{
+    struct buf command;
+    buf_init(&command, TEXT_MAX);
+    text_shell_join(&command, t->argv);
+    buf_puts(&command, " >>");
+    text_shell_quote(&command, t->log);
+    buf_puts(&command, " 2>&1");
+    buf_printf(out, "%d %d * * *  ", minute, hour);
+    for (const char *c = buf_str(&command); *c; c++) {
+        if (*c == '%')
+            buf_putc(out, '\\');
+        buf_putc(out, *c);
+    }
+    buf_printf(out, " # %s\n", name);
+    buf_release(&command);
+}
+
+static int install_cron(const struct nightly_timer *t, const char *name, int hour, int minute,
+                        struct err *err)
+{
+    const struct which w = which_of_file(t->plan->file);
+    bool had, there;
+    struct buf table;
+    buf_init(&table, TEXT_MAX);
+    int rc = read_crontab(&w, &table, &had, &there, err);
+    if (rc == 0 && !there)
+        rc = err_set(
+            err, ERR_STORAGE,
+            "neither systemd for users nor crontab is here: start `kernsweep nightly` by other means");
+    size_t before = table.len;
+    if (rc == 0) {
+        put_cron_line(t, name, hour, minute, &table);
+        rc = write_crontab(&table, err);
+    }
+    if (rc == 0)
+        fprintf(t->say, "no systemd for users here; %s this line of your crontab:\n%s",
+                had ? "renewed" : "added", buf_str(&table) + before);
+    buf_release(&table);
+    return rc;
+}
+
+static int remove_cron(const struct which *w, const char *word, FILE *say, bool *found, struct err *err)
+{
+    bool had = false, there;
+    struct buf table;
+    buf_init(&table, TEXT_MAX);
+    int rc = read_crontab(w, &table, &had, &there, err);
+    if (rc == 0 && had)
+        rc = write_crontab(&table, err);
+    if (rc == 0 && had)
+        fprintf(say, "took the line of %s out of your crontab\n", word);
+    *found = *found || had;
+    buf_release(&table);
+    return rc;
+}
+
+int nightly_timer_install(const struct nightly_timer *t, struct err *err)
+{
+    char name[NAME_MAX_BYTES];
+    int hour, minute;
+    name_of(t->plan, name);
+    if (parse_time(t->at, &hour, &minute, err) != 0 || check_words(t->argv, err) != 0)
+        return -1;
+    return has_systemd() ? install_units(t, name, hour, minute, err)
+                         : install_cron(t, name, hour, minute, err);
+}
+
+int nightly_timer_remove(const char *word, FILE *say, struct err *err)
+{
+    bool found = false;
+    struct which w;
+    if (strncmp(word, NAME_HEAD, strlen(NAME_HEAD)) == 0)
+        snprintf(w.end, sizeof w.end, "%.*s", (int)strcspn(word, "."), word);
+    else
+        w = which_of_file(word);
+    if (remove_units(&w, NULL, say, &found, err) != 0 || remove_cron(&w, word, say, &found, err) != 0)
+        return -1;
+    if (!found)
+        fprintf(say, "no timer of %s is here\n", word);
+    return 0;
+}

@@ -1,0 +1,192 @@
+#include "harness/session/live.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void live_init(struct live *l, FILE *out)
+{
+    const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
+    bool terminal = isatty(fileno(out)) && term && strcmp(term, "dumb") != 0;
+    *l = (struct live){.out = out, .progress = terminal, .colour = terminal && !(no_color && *no_color)};
+}
+
+void live_duration(double seconds, char *out, size_t cap)
+{
+    if (!isfinite(seconds) || seconds < 0)
+        snprintf(out, cap, "-");
+    else if (seconds < 1e-9)
+        snprintf(out, cap, "0 s");
+    else if (seconds < 0.9995)
+        snprintf(out, cap, "%.*f ms", seconds < 0.00995 ? 2 : seconds < 0.0995 ? 1 : 0, seconds * 1e3);
+    else if (seconds < 9.95)
+        snprintf(out, cap, "%.2f s", seconds);
+    else if (seconds < 99.5)
+        snprintf(out, cap, "%.1f s", seconds);
+    else if (seconds < 3600)
+        snprintf(out, cap, "%d min %02d s", (int)seconds / 60, (int)seconds % 60);
+    else
+        snprintf(out, cap, "%.0f h %02d min", floor(seconds / 3600), (int)fmod(seconds / 60, 60));
+}
+
+void live_end(struct live *l)
+{
+    if (l->line_open)
+        fputs("\r\033[K", l->out);
+    l->line_open = false;
+    fflush(l->out);
+}
+
+void live_note(struct live *l, const char *text)
+{
+    live_end(l);
+    fprintf(l->out, "%s\n", text);
+    fflush(l->out);
+}
+
+static const char *colour_of(const char *status)
+{
+    if (strcmp(status, "OK") == 0 || strcmp(status, "CACHED") == 0 || strcmp(status, "COMPLETE") == 0)
+        return "\033[32m";
+    if (strcmp(status, "SKIPPED") == 0 || strcmp(status, "CANCELLED") == 0)
+        return "\033[33m";
+    return "\033[31m";
+}
+
+static void print_status(struct live *l, const char *status)
+{
+    if (l->colour)
+        fprintf(l->out, "%s%s\033[0m", colour_of(status), status);
+    else
+        fputs(status, l->out);
+}
+
+static void draw_progress(struct live *l, const struct event *e)
+{
+    char elapsed[32], limit[32], eta[32];
+    if (!l->progress)
+        return;
+    live_duration(isfinite(e->elapsed_s) ? e->elapsed_s : 0, elapsed, sizeof elapsed);
+    live_duration(e->timeout_s, limit, sizeof limit);
+    live_duration(e->suite_eta_s, eta, sizeof eta);
+    fprintf(l->out, "\r\033[K[%lld/%lld] %s ctx %lld run %lld  %s of %s  ETA %s", (long long)l->done,
+            (long long)l->total, e->variant, (long long)e->ctx, (long long)e->run_idx, elapsed, limit, eta);
+    fflush(l->out);
+    l->line_open = true;
+}
+
+static void print_test(struct live *l, const struct event *e)
+{
+    char wall[32], prefill[32], eta[32];
+    live_duration(e->wall_s, wall, sizeof wall);
+    live_duration(e->prefill_s, prefill, sizeof prefill);
+    live_duration(e->suite_eta_s, eta, sizeof eta);
+    live_end(l);
+    fprintf(l->out, "[%lld/%lld] %s ctx %lld run %lld  ", (long long)l->done, (long long)l->total, e->variant,
+            (long long)e->ctx, (long long)e->run_idx);
+    print_status(l, e->status);
+    if (isfinite(e->prefill_s))
+        fprintf(l->out, "  prefill %s", prefill);
+    if (isfinite(e->wall_s))
+        fprintf(l->out, "  wall %s", wall);
+    if (*e->host)
+        fprintf(l->out, "  on %s", e->host);
+    if (*e->reason)
+        fprintf(l->out, "  (%s)", e->reason);
+    if (isfinite(e->suite_eta_s) && l->done < l->total)
+        fprintf(l->out, "  ETA %s", eta);
+    fputc('\n', l->out);
+    fflush(l->out);
+}
+
+static void print_build(struct live *l, const struct event *e)
+{
+    char wall[32];
+    live_duration(e->wall_s, wall, sizeof wall);
+    live_end(l);
+    fprintf(l->out, "build %s  ", e->variant);
+    print_status(l, e->status);
+    if (strcmp(e->status, "CACHED") != 0)
+        fprintf(l->out, "  %s", wall);
+    fprintf(l->out, "%s%s\n", *e->reason ? "  " : "", e->reason);
+    for (const char *line = e->log_tail; *line; line += strcspn(line, "\n") + 1)
+        fprintf(l->out, "    %.*s\n", (int)strcspn(line, "\n"), line);
+    fflush(l->out);
+}
+
+static void print_gate(struct live *l, const struct event *e)
+{
+    live_end(l);
+    fprintf(l->out, "gate %s %s  ", e->variant, e->gate);
+    print_status(l, e->status);
+    fprintf(l->out, "%s%s\n", *e->reason ? "  " : "", e->reason);
+    fflush(l->out);
+}
+
+static void print_end(struct live *l, const struct event *e)
+{
+    char wall[32];
+    live_duration(e->wall_s, wall, sizeof wall);
+    live_end(l);
+    fputs("run ", l->out);
+    print_status(l, e->status);
+    fprintf(l->out, "  %lld ok, %lld failed, %lld skipped in %s%s%s\n", (long long)e->ok,
+            (long long)e->failed, (long long)e->skipped, wall, *e->reason ? ": " : "", e->reason);
+    fflush(l->out);
+}
+
+static void count(struct live *l, const struct event *e)
+{
+    l->done++;
+    if (strcmp(e->status, "OK") == 0)
+        l->ok++;
+    else if (strcmp(e->status, "SKIPPED") == 0 || e->type == EVENT_TEST_SKIP)
+        l->skipped++;
+    else
+        l->failed++;
+}
+
+void live_event(struct live *l, const struct event *e)
+{
+    if (e->total_tests > 0)
+        l->total = e->total_tests;
+    switch (e->type) {
+    case EVENT_SUITE_START:
+        live_end(l);
+        fprintf(l->out, "%lld tests\n", (long long)l->total);
+        break;
+    case EVENT_BUILD_START:
+        if (l->progress) {
+            live_end(l);
+            fprintf(l->out, "\r\033[Kbuilding %s", e->variant);
+            fflush(l->out);
+            l->line_open = true;
+        }
+        break;
+    case EVENT_BUILD_END:
+        print_build(l, e);
+        break;
+    case EVENT_GATE:
+        print_gate(l, e);
+        break;
+    case EVENT_TEST_START:
+    case EVENT_HEARTBEAT:
+        draw_progress(l, e);
+        break;
+    case EVENT_TEST_END:
+    case EVENT_TEST_SKIP:
+        count(l, e);
+        print_test(l, e);
+        break;
+    case EVENT_SUITE_END:
+        print_end(l, e);
+        break;
+    case EVENT_CONFIG_PATCH:
+    case EVENT_NODE:
+    case EVENT_COUNT:
+        if (*e->reason)
+            live_note(l, e->reason);
+        break;
+    }
+}

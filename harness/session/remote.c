@@ -1,0 +1,226 @@
+#include "harness/session/remote.h"
+
+#include "common/base/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const double answer_deadline_s = 60; /* a command that only looks and answers */
+static const double transfer_stall_s = 60;  /* silence during a push or a pull */
+static const double follow_stall_s = 15;    /* the executor speaks every 2 s */
+static const size_t executor_max = 64u << 20;
+
+enum { EXECUTOR_DEAD = 75 };
+
+/* Constant texts; what varies reaches them as positional parameters. */
+static const char hello_script[] = "printf 'kernsweep-hello %s %s ' \"$(uname -s)\" \"$(uname -m)\"\n"
+                                   "if [ -x \"$1\" ]; then echo have; else echo lack; fi";
+static const char install_script[] =
+    "set -eu\n"
+    "umask 077\n"
+    "mkdir -p \"${1%/*}\"\n"
+    "t=$1.tmp.$$\n"
+    "trap 'rm -f \"$t\"' EXIT\n"
+    "cat >\"$t\"\n"
+    "h=$(sha256sum <\"$t\")\n"
+    "if [ \"${h%% *}\" != \"$2\" ]; then echo \"what arrived has another hash: ${h%% *}\" >&2; exit 65; fi\n"
+    "chmod 700 \"$t\"\n"
+    "mv -f \"$t\" \"$1\"";
+static const char detach_script[] = "exec setsid -f \"$@\" </dev/null >/dev/null 2>&1";
+
+int remote_init(struct remote *r, struct transport *t, const char *workdir, const char *local,
+                struct err *err)
+{
+    char sha[SHA256_HEX_LEN + 1];
+    *r = (struct remote){.t = t};
+    if (sha256_of_file(local, executor_max, sha, NULL, err) != 0)
+        return err_wrap(err, "the executor's binary");
+    int n = snprintf(r->workdir, sizeof r->workdir, "%s", workdir);
+    int m = snprintf(r->executor, sizeof r->executor, "%s/bin/%s/kernsweep-executor", workdir, sha);
+    if (n >= (int)sizeof r->workdir || m >= (int)sizeof r->executor)
+        return err_set(err, ERR_INPUT, "workdir: path too long: %.200s", workdir);
+    return 0;
+}
+
+static int exec_cmd(struct remote *r, const struct transport_cmd *cmd, struct transport_result *res,
+                    struct err *err)
+{
+    int rc = transport_exec(r->t, cmd, res, err);
+    r->link_lost = rc != 0 && res->link_lost;
+    return rc;
+}
+
+/* Login scripts may print before the answer does: only the marked line counts. */
+static int parse_hello(struct remote *r, const char *text, bool *have, struct err *err)
+{
+    char os[32] = "", arch[32] = "", found[8] = "";
+    const char *mark = strstr(text, "kernsweep-hello ");
+    if (!mark || sscanf(mark, "kernsweep-hello %31s %31s %7s", os, arch, found) != 3)
+        return err_set(err, ERR_NODE, "%s: no POSIX shell answered; it said: %.200s",
+                       transport_describe(r->t), text);
+    if (strcmp(os, "Linux") != 0 || strcmp(arch, "x86_64") != 0)
+        return err_set(err, ERR_NODE, "%s: is %s %s; the executor was built for Linux x86_64",
+                       transport_describe(r->t), os, arch);
+    *have = strcmp(found, "have") == 0;
+    return 0;
+}
+
+static int push_executor(struct remote *r, const char *local, struct err *err)
+{
+    const char *slash = strstr(r->executor, "/bin/");
+    char sha[SHA256_HEX_LEN + 1] = "";
+    if (slash)
+        snprintf(sha, sizeof sha, "%.64s", slash + 5);
+    int fd = open(local, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open", local);
+    const char *argv[] = {"sh", "-c", install_script, "sh", r->executor, sha, NULL};
+    const struct transport_cmd cmd = {
+        .argv = argv, .read = transport_read_fd, .read_arg = &fd, .stall_s = transfer_stall_s};
+    struct transport_result res;
+    int rc = exec_cmd(r, &cmd, &res, err);
+    if (rc == 0)
+        rc = transport_expect_success(r->t, &res, "installing the executor", err);
+    close(fd);
+    return rc;
+}
+
+int remote_install(struct remote *r, const char *local, struct err *err)
+{
+    const char *argv[] = {"sh", "-c", hello_script, "sh", r->executor, NULL};
+    struct transport_result res;
+    struct buf out;
+    bool have = false;
+    buf_init(&out, 1 << 16);
+    int rc = transport_capture(r->t, argv, answer_deadline_s, &out, &res, err);
+    r->link_lost = rc != 0 && res.link_lost;
+    if (rc == 0)
+        rc = parse_hello(r, buf_str(&out), &have, err);
+    buf_release(&out);
+    return rc != 0 || have ? rc : push_executor(r, local, err);
+}
+
+int remote_has(struct remote *r, const char *sha256, bool *have, struct err *err)
+{
+    const char *argv[] = {r->executor, "has", "--workdir", r->workdir, "--sha256", sha256, NULL};
+    const struct transport_cmd cmd = {.argv = argv, .deadline_s = answer_deadline_s};
+    struct transport_result res;
+    if (exec_cmd(r, &cmd, &res, err) != 0)
+        return -1;
+    *have = res.exited && res.exit_code == 0;
+    if (*have || (res.exited && res.exit_code == 1))
+        return 0;
+    return transport_expect_success(r->t, &res, "looking for the source tree", err);
+}
+
+int remote_stage(struct remote *r, const struct tar_tree *tree, const char *sha256, uint64_t *pushed,
+                 struct err *err)
+{
+    bool have = false;
+    *pushed = 0;
+    if (remote_has(r, sha256, &have, err) != 0)
+        return -1;
+    if (have)
+        return 0;
+    struct tar_writer *w;
+    if (tar_writer_open(&w, tree, err) != 0)
+        return -1;
+    const char *argv[] = {r->executor, "stage", "--workdir", r->workdir, "--sha256", sha256, NULL};
+    const struct transport_cmd cmd = {
+        .argv = argv, .read = tar_writer_read, .read_arg = w, .stall_s = transfer_stall_s};
+    struct transport_result res;
+    int rc = exec_cmd(r, &cmd, &res, err);
+    if (rc == 0)
+        rc = transport_expect_success(r->t, &res, "staging the source tree", err);
+    *pushed = res.bytes_sent;
+    tar_writer_close(w);
+    return rc;
+}
+
+static int append(void *arg, const char *data, size_t len, struct err *err)
+{
+    struct buf *out = arg;
+    buf_add(out, data, len);
+    return buf_ok(out) ? 0
+                       : err_set(err, ERR_NODE, "the executor's answer is longer than %zu bytes", out->max);
+}
+
+json_t *remote_call(struct remote *r, const char *command, const char *const *args, const void *input,
+                    size_t input_len, double deadline_s, struct err *err)
+{
+    const char *argv[32] = {r->executor, command, "--workdir", r->workdir};
+    for (size_t i = 0, n = 4; args && args[i] && n < 31; i++)
+        argv[n++] = args[i];
+    struct buf out;
+    buf_init(&out, REMOTE_MAX_JSON);
+    const struct transport_cmd cmd = {.argv = argv,
+                                      .input = input,
+                                      .input_len = input_len,
+                                      .on_stdout = append,
+                                      .on_stdout_arg = &out,
+                                      .deadline_s = deadline_s > 0 ? deadline_s : answer_deadline_s};
+    struct transport_result res;
+    json_t *answer = NULL;
+    int rc = exec_cmd(r, &cmd, &res, err);
+    if (rc == 0)
+        rc = transport_expect_success(r->t, &res, command, err);
+    if (rc == 0) {
+        answer = json_parse(buf_str(&out), out.len, "the executor's answer", err);
+        if (!answer)
+            err->kind = ERR_NODE;
+    }
+    buf_release(&out);
+    return answer;
+}
+
+int remote_follow(struct remote *r, const char *run_id, int64_t offset, transport_write_fn *fn, void *arg,
+                  bool *alive, struct err *err)
+{
+    char from[32];
+    snprintf(from, sizeof from, "%lld", (long long)offset);
+    const char *argv[] = {r->executor, "follow",   "--workdir", r->workdir, "--run",
+                          run_id,      "--offset", from,        NULL};
+    const struct transport_cmd cmd = {
+        .argv = argv, .on_stdout = fn, .on_stdout_arg = arg, .stall_s = follow_stall_s};
+    struct transport_result res;
+    *alive = true;
+    if (exec_cmd(r, &cmd, &res, err) != 0)
+        return -1;
+    if (res.exited && res.exit_code == EXECUTOR_DEAD) {
+        *alive = false;
+        return 0;
+    }
+    return transport_expect_success(r->t, &res, "following the run", err);
+}
+
+int remote_resume(struct remote *r, const char *run_id, struct err *err)
+{
+    const char *argv[] = {"sh",        "-c",       detach_script, "sh",   r->executor, "supervise",
+                          "--workdir", r->workdir, "--run",       run_id, NULL};
+    const struct transport_cmd cmd = {.argv = argv, .deadline_s = answer_deadline_s};
+    struct transport_result res;
+    if (exec_cmd(r, &cmd, &res, err) != 0)
+        return -1;
+    return transport_expect_success(r->t, &res, "starting the executor again", err);
+}
+
+int remote_pack(struct remote *r, const char *run_id, const char *dir, struct err *err)
+{
+    struct tar_extractor *x;
+    if (tar_extractor_open(&x, dir, NULL, err) != 0)
+        return -1;
+    const char *argv[] = {r->executor, "pack", "--workdir", r->workdir, "--run", run_id, NULL};
+    const struct transport_cmd cmd = {
+        .argv = argv, .on_stdout = tar_extractor_write, .on_stdout_arg = x, .stall_s = transfer_stall_s};
+    struct transport_result res;
+    int rc = exec_cmd(r, &cmd, &res, err);
+    if (rc == 0)
+        rc = transport_expect_success(r->t, &res, "pulling the artifacts", err);
+    if (rc == 0)
+        rc = tar_extractor_finish(x, err);
+    tar_extractor_close(x);
+    return rc;
+}

@@ -1,0 +1,244 @@
+#include "harness/session/runrec.h"
+
+#include "common/base/json.h"
+#include "common/base/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const state_names[RUNREC_STATE_COUNT] = {"starting", "running", "pulled", "ingested"};
+
+const char *runrec_state_name(enum runrec_state s)
+{
+    return state_names[s];
+}
+
+static int records_dir(const char *db, char *out, struct err *err)
+{
+    char dir[FS_PATH_MAX];
+    snprintf(dir, sizeof dir, "%s", db);
+    char *slash = strrchr(dir, '/');
+    if (slash)
+        *slash = '\0';
+    else
+        snprintf(dir, sizeof dir, ".");
+    return fs_join(out, err, *dir ? dir : "/", "runs");
+}
+
+/* The id may come from a node and names a file here; paths come from the user's disk. */
+static int check(const struct runrec *r, struct err *err)
+{
+    const char *const texts[] = {r->node, r->ssh_config, r->workdir, r->bundle, r->plan, r->order.plan};
+    if (!text_is_name(r->run_id))
+        return err_set(err, ERR_INPUT, "\"%.80s\" is no run id", r->run_id);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (!text_is_utf8(texts[i], strlen(texts[i])))
+            return err_set(err, ERR_INPUT, "%.500s: a name that is not UTF-8 cannot be kept: rename it",
+                           texts[i]);
+    return 0;
+}
+
+static int record_path(const struct runrec *r, const char *db, char *dir, char *path, struct err *err)
+{
+    char name[JOB_RUN_ID_MAX + 8];
+    snprintf(name, sizeof name, "%s.json", r->run_id);
+    return check(r, err) != 0 || records_dir(db, dir, err) != 0 ? -1 : fs_join(path, err, dir, name);
+}
+
+/* NULL: nothing to keep, or no memory. */
+static json_t *encode_order(const struct runrec *r)
+{
+    const struct runrec_order *o = &r->order;
+    if (r->state != RUNREC_STARTING || !o->known)
+        return NULL;
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b}", "plan", o->plan, "plan_sha256",
+                     o->plan_sha256, "source_sha256", o->source_sha256, "variants", o->variants, "contexts",
+                     o->contexts, "repeat", o->repeat, "date", o->date, "tag", o->tag, "mode", o->mode,
+                     "fresh", o->fresh);
+}
+
+int runrec_save(const struct runrec *r, const char *db, struct err *err)
+{
+    char dir[FS_PATH_MAX], path[FS_PATH_MAX];
+    if (record_path(r, db, dir, path, err) != 0 || fs_mkdir_p(dir, 0700, err) != 0)
+        return -1;
+    json_t *obj =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:s, s:o*}", "run_id", r->run_id,
+                  "node", r->node, "ssh_config", r->ssh_config, "workdir", r->workdir, "bundle", r->bundle,
+                  "plan", r->plan, "ticket", r->ticket, "baseline", r->baseline, "threshold", r->threshold,
+                  "connect_timeout_s", r->connect_timeout_s, "patience_s", r->patience_s, "state",
+                  runrec_state_name(r->state), "order", encode_order(r));
+    int rc = obj ? json_save(path, obj, err) : err_set(err, ERR_INTERNAL, "%s: no memory", path);
+    json_decref(obj);
+    return rc;
+}
+
+int runrec_remove(const struct runrec *r, const char *db, struct err *err)
+{
+    char dir[FS_PATH_MAX], path[FS_PATH_MAX];
+    if (record_path(r, db, dir, path, err) != 0)
+        return -1;
+    if (unlink(path) != 0 && errno != ENOENT)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot remove", path);
+    return 0;
+}
+
+static int take(const struct json_at *root, const char *key, char *out, size_t cap, struct err *err)
+{
+    const char *s;
+    if (json_get_str(root, key, &s, err) != 0)
+        return -1;
+    if (strlen(s) >= cap) {
+        struct json_at at = json_member(root, key);
+        return json_fail(&at, err, "longer than %zu bytes", cap - 1);
+    }
+    memcpy(out, s, strlen(s) + 1);
+    return 0;
+}
+
+static int decode_order(struct runrec_order *o, const struct json_at *root, struct err *err)
+{
+    struct json_at at = json_member(root, "order"), fresh = json_member(&at, "fresh");
+    if (!at.value)
+        return 0;
+    if (take(&at, "plan", o->plan, sizeof o->plan, err) ||
+        take(&at, "plan_sha256", o->plan_sha256, sizeof o->plan_sha256, err) ||
+        take(&at, "source_sha256", o->source_sha256, sizeof o->source_sha256, err) ||
+        take(&at, "variants", o->variants, sizeof o->variants, err) ||
+        take(&at, "contexts", o->contexts, sizeof o->contexts, err) ||
+        take(&at, "repeat", o->repeat, sizeof o->repeat, err) ||
+        take(&at, "date", o->date, sizeof o->date, err) || take(&at, "tag", o->tag, sizeof o->tag, err) ||
+        take(&at, "mode", o->mode, sizeof o->mode, err))
+        return -1;
+    o->fresh = json_is_true(fresh.value);
+    o->known = true;
+    return 0;
+}
+
+static int decode(struct runrec *r, const json_t *obj, const char *file, struct err *err)
+{
+    struct json_at root = json_root(obj, file);
+    char state[16];
+    *r = (struct runrec){0};
+    if (take(&root, "run_id", r->run_id, sizeof r->run_id, err) ||
+        take(&root, "node", r->node, sizeof r->node, err) ||
+        take(&root, "ssh_config", r->ssh_config, sizeof r->ssh_config, err) ||
+        take(&root, "workdir", r->workdir, sizeof r->workdir, err) ||
+        take(&root, "bundle", r->bundle, sizeof r->bundle, err) ||
+        take(&root, "plan", r->plan, sizeof r->plan, err) ||
+        take(&root, "ticket", r->ticket, sizeof r->ticket, err) ||
+        take(&root, "baseline", r->baseline, sizeof r->baseline, err) ||
+        take(&root, "state", state, sizeof state, err) ||
+        json_get_num(&root, "threshold", 0, 1e6, &r->threshold, err) ||
+        json_get_num(&root, "connect_timeout_s", 0, 1e6, &r->connect_timeout_s, err) ||
+        json_get_num(&root, "patience_s", 0, 1e7, &r->patience_s, err) || decode_order(&r->order, &root, err))
+        return -1;
+    for (int i = 0; i < RUNREC_STATE_COUNT; i++)
+        if (strcmp(state, state_names[i]) == 0) {
+            r->state = (enum runrec_state)i;
+            return 0;
+        }
+    struct json_at at = json_member(&root, "state");
+    return json_fail(&at, err, "unknown state \"%.40s\"", state);
+}
+
+struct each {
+    int (*fn)(const struct runrec *, void *, struct err *);
+    void *arg;
+};
+
+static int visit(const char *rel, const char *full, void *arg, struct err *err)
+{
+    const struct each *each = arg;
+    size_t n = strlen(rel);
+    if (n < 6 || strcmp(rel + n - 5, ".json") != 0)
+        return 0;
+    struct runrec r;
+    json_t *obj = json_load(full, 1 << 20, err);
+    int rc = obj ? decode(&r, obj, full, err) : -1;
+    json_decref(obj);
+    return rc != 0 ? -1 : each->fn(&r, each->arg, err);
+}
+
+int runrec_each(const char *db, int (*fn)(const struct runrec *, void *, struct err *), void *arg,
+                struct err *err)
+{
+    char dir[FS_PATH_MAX];
+    if (records_dir(db, dir, err) != 0)
+        return -1;
+    if (!fs_is_dir(dir))
+        return 0;
+    struct each each = {fn, arg};
+    return fs_walk(dir, true, visit, &each, err);
+}
+
+struct find {
+    const char *word;
+    char bundle[FS_PATH_MAX]; /* word as an absolute path, or "" */
+    struct runrec *out;
+    bool exact;
+    int matches;
+};
+
+/* Ids begin with the time, so the last of the sorted files is the latest. */
+static int match(const struct runrec *r, void *arg, struct err *err)
+{
+    struct find *f = arg;
+    (void)err;
+    bool exact = strcmp(f->word, r->run_id) == 0 || (*f->bundle && strcmp(f->bundle, r->bundle) == 0);
+    bool latest = strcmp(f->word, "latest") == 0;
+    bool prefix = *f->word && strncmp(r->run_id, f->word, strlen(f->word)) == 0;
+    if (!exact && (f->exact || (!latest && !prefix)))
+        return 0;
+    f->exact = exact;
+    f->matches = exact || latest ? 1 : f->matches + 1;
+    *f->out = *r;
+    return 0;
+}
+
+int runrec_find(struct runrec *r, const char *db, const char *word, struct err *err)
+{
+    struct find f = {.word = word, .out = r};
+    char *abs = fs_is_dir(word) ? realpath(word, NULL) : NULL;
+    if (abs)
+        snprintf(f.bundle, sizeof f.bundle, "%s", abs);
+    free(abs);
+    if (runrec_each(db, match, &f, err) != 0)
+        return -1;
+    if (f.matches == 0)
+        return err_set(err, ERR_INPUT,
+                       "no run \"%.80s\" was started from here: see `kernsweep runs`, or give --node for a "
+                       "run started elsewhere",
+                       word);
+    if (f.matches > 1)
+        return err_set(err, ERR_INPUT, "\"%.80s\" means %d runs: give more of the run id", word, f.matches);
+    return 0;
+}
+
+struct newest {
+    const char *plan;
+    struct runrec *out;
+    bool found;
+};
+
+static int take_newest(const struct runrec *r, void *arg, struct err *err)
+{
+    struct newest *n = arg;
+    (void)err;
+    if (strcmp(r->plan, n->plan) == 0) {
+        *n->out = *r;
+        n->found = true;
+    }
+    return 0;
+}
+
+int runrec_newest(struct runrec *r, const char *db, const char *plan, bool *found, struct err *err)
+{
+    struct newest n = {.plan = plan, .out = r};
+    int rc = runrec_each(db, take_newest, &n, err);
+    *found = rc == 0 && n.found;
+    return rc;
+}

@@ -1,0 +1,238 @@
+#include "harness/session/internal.h"
+
+#include "common/base/clock.h"
+#include "common/base/json.h"
+#include "common/base/text.h"
+#include "harness/session/bundle_dir.h"
+#include "harness/session/installed.h"
+#include "results/ingest/manifest.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double others_pull_s = 3600;
+
+enum { RESUMES_MAX = 3 };
+
+void session_say(struct session *s, const char *line)
+{
+    if (s->opt.view)
+        s->opt.view->note(s->opt.view->arg, line);
+    else
+        live_note(&s->live, line);
+}
+
+static void notice(void *arg, const char *line)
+{
+    session_say(arg, line);
+}
+
+void session_init(struct session *s, const struct session_options *opt)
+{
+    *s = (struct session){.opt = *opt};
+    live_init(&s->live, opt->progress);
+}
+
+int session_find_executor(char *out, struct err *err)
+{
+    static const char *const places[] = {"kernsweep-executor", "../libexec/kernsweep/kernsweep-executor",
+                                         NULL};
+    const char *named = getenv("KERNSWEEP_EXECUTOR");
+    bool found;
+    if (named && *named) {
+        if (access(named, R_OK) != 0)
+            return err_set(err, ERR_INPUT, "KERNSWEEP_EXECUTOR: cannot read %.500s", named);
+        return fs_join(out, err, "", named);
+    }
+    if (installed_find(places, out, &found, err) != 0)
+        return err_wrap(err, "set KERNSWEEP_EXECUTOR");
+    return found ? 0
+                 : err_set(err, ERR_STORAGE,
+                           "no kernsweep-executor beside %.500s: build it, or set KERNSWEEP_EXECUTOR", out);
+}
+
+int session_connect(struct session *s, struct err *err)
+{
+    const struct transport_target target = {.node = s->rec.node,
+                                            .ssh_config = *s->rec.ssh_config ? s->rec.ssh_config : NULL,
+                                            .backend = s->opt.backend,
+                                            .connect_timeout_s = s->rec.connect_timeout_s,
+                                            .patience_s = s->rec.patience_s,
+                                            .notice = notice,
+                                            .notice_arg = s,
+                                            .interrupted = s->opt.interrupted};
+    if (session_find_executor(s->executor, err) != 0 || transport_open(&s->t, &target, err) != 0)
+        return -1;
+    return remote_init(&s->remote, s->t, s->rec.workdir, s->executor, err);
+}
+
+int session_reconnect(struct session *s, const struct err *why, struct err *err)
+{
+    char line[ERR_MSG_MAX + 64];
+    snprintf(line, sizeof line, "%s; connecting again%s", why->msg,
+             s->rec.state == RUNREC_RUNNING ? ", the run goes on" : "");
+    session_say(s, line);
+    event_stream_rewind(&s->stream);
+    return transport_reconnect(s->t, err);
+}
+
+int session_attach(struct session *s, const struct runrec *rec, const struct session_options *opt,
+                   struct err *err)
+{
+    session_init(s, opt);
+    s->rec = *rec;
+    return session_connect(s, err) == 0 ? remote_install(&s->remote, s->executor, err) : -1;
+}
+
+/* A replayed journal says that a wait began, but not whether it lasts: time counts from when it is read, and
+ * again from whatever moves in the meantime. */
+static void note_stall(struct session *s, const struct event *e)
+{
+    if (e->stall == STALL_ENDS)
+        s->stalled_s = (double)NAN;
+    else if (e->stall == STALL_BEGINS || (e->type != EVENT_NODE && !isnan(s->stalled_s)))
+        s->stalled_s = clock_mono_s();
+    if (e->stall != STALL_BEGINS)
+        return;
+    s->stall_patience_s = e->patience_s;
+    snprintf(s->stall, sizeof s->stall, "%s", e->reason);
+}
+
+/* transport_write_fn: the journal's stream, which has keep-alives in it. */
+static int on_stream(void *arg, const char *data, size_t len, struct err *err)
+{
+    struct session *s = arg;
+    if (event_stream_write(&s->stream, data, len, err) != 0)
+        return -1;
+    if (clock_mono_s() - s->stalled_s > s->stall_patience_s) /* never true of a NaN */
+        return err_set(err, ERR_NODE, "%s: nothing moved for %g s: %s", transport_describe(s->t),
+                       s->stall_patience_s, s->stall);
+    return 0;
+}
+
+static int on_line(void *arg, const char *line, size_t len, struct err *err)
+{
+    struct session *s = arg;
+    struct event e;
+    if (event_decode(&e, line, len, err) != 0)
+        return -1;
+    if (e.type == EVENT_SUITE_END)
+        snprintf(s->run_status, sizeof s->run_status, "%s", e.status);
+    note_stall(s, &e);
+    if (s->opt.view)
+        s->opt.view->line(s->opt.view->arg, line, len);
+    else
+        live_event(&s->live, &e);
+    return 0;
+}
+
+static int restart_executor(struct session *s, int *resumes, struct err *err)
+{
+    if (++*resumes > RESUMES_MAX)
+        return err_set(err, ERR_NODE,
+                       "%s: the executor of run %s died %d times: see executor.log in its folder there",
+                       transport_describe(s->t), s->rec.run_id, RESUMES_MAX);
+    session_say(s, "the executor on the node is gone; starting it again where it stopped");
+    event_stream_rewind(&s->stream);
+    return remote_resume(&s->remote, s->rec.run_id, err);
+}
+
+int session_follow(struct session *s, struct err *err)
+{
+    int resumes = 0;
+    event_stream_init(&s->stream, on_line, s);
+    s->stalled_s = (double)NAN;
+    for (;;) {
+        bool alive;
+        int64_t before = s->stream.offset;
+        int rc = remote_follow(&s->remote, s->rec.run_id, before, on_stream, s, &alive, err);
+        if (s->stream.offset > before)
+            resumes = 0;
+        if (rc == 0 && alive)
+            return 0;
+        if (rc == 0)
+            rc = restart_executor(s, &resumes, err);
+        else if (s->remote.link_lost && err->kind == ERR_NODE) {
+            struct err why = *err;
+            rc = session_reconnect(s, &why, err);
+        }
+        if (rc != 0)
+            return -1;
+    }
+}
+
+static int pull_into(struct session *s, const char *partial, struct err *err)
+{
+    for (int tries = 0;; tries++) {
+        if (fs_remove_tree(partial, err) != 0)
+            return -1;
+        if (remote_pack(&s->remote, s->rec.run_id, partial, err) == 0)
+            return 0;
+        if (!s->remote.link_lost || err->kind != ERR_NODE || tries == RESUMES_MAX)
+            return -1;
+        struct err why = *err;
+        if (session_reconnect(s, &why, err) != 0)
+            return -1;
+    }
+}
+
+/* Pulled by a command that was killed before it could write that down. */
+static bool collected_before(const struct session *s)
+{
+    char manifest[FS_PATH_MAX];
+    struct err ignored = {0};
+    return fs_join(manifest, NULL, s->rec.bundle, "manifest.json") == 0 && fs_exists(manifest) &&
+           manifest_verify(s->rec.bundle, s->rec.run_id, &ignored) == 0;
+}
+
+static int bring_home(struct session *s, struct err *err)
+{
+    char partial[FS_PATH_MAX];
+    if (collected_before(s))
+        return 0;
+    int n = snprintf(partial, sizeof partial, "%s.partial", s->rec.bundle);
+    if (n < 0 || n >= FS_PATH_MAX)
+        return err_set(err, ERR_INPUT, "path too long: %.200s", s->rec.bundle);
+    int rc = pull_into(s, partial, err);
+    if (rc == 0)
+        rc = manifest_verify(partial, s->rec.run_id, err);
+    if (rc == 0)
+        rc = fs_rename(partial, s->rec.bundle, err);
+    if (rc != 0)
+        fs_remove_tree(partial, NULL);
+    return rc;
+}
+
+static bool on_busy(void *arg, bool first)
+{
+    struct session *s = arg;
+    if (first)
+        session_say(s, "another command brings this run home: waiting for it");
+    return s->opt.interrupted && *s->opt.interrupted;
+}
+
+int session_collect(struct session *s, struct err *err)
+{
+    int fd;
+    if (bundle_dir_lock(&fd, s->rec.bundle, others_pull_s, on_busy, s, err) != 0)
+        return -1;
+    int rc = bring_home(s, err);
+    if (fd >= 0)
+        close(fd);
+    if (rc != 0)
+        return -1;
+    s->rec.state = RUNREC_PULLED;
+    return runrec_save(&s->rec, s->opt.db, err);
+}
+
+void session_close(struct session *s)
+{
+    live_end(&s->live);
+    event_stream_release(&s->stream);
+    transport_close(s->t);
+    s->t = NULL;
+}

@@ -1,0 +1,288 @@
+#include "common/base/clock.h"
+#include "common/base/json.h"
+#include "harness/session/bundle_dir.h"
+#include "harness/session/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double submit_deadline_s = 60;
+static const double probe_deadline_s = 60;
+enum { RETRIES_MAX = 3 };
+
+static const char *pick(const char *first, const char *second)
+{
+    return first ? first : second;
+}
+
+static int set_text(char *out, size_t cap, const char *what, const char *text, struct err *err)
+{
+    if (strlen(text) >= cap)
+        return err_set(err, ERR_INPUT, "%s: longer than %zu bytes", what, cap - 1);
+    memcpy(out, text, strlen(text) + 1);
+    return 0;
+}
+
+/* False: too much to keep, or a file that is gone already; the run can do without. */
+static bool fill_order(struct runrec_order *o, const struct session *s, const struct plan *p,
+                       const char *date)
+{
+    const struct session_words *w = s->opt.words;
+    char *plan = w ? realpath(p->file, NULL) : NULL;
+    bool fits = plan && set_text(o->plan, sizeof o->plan, "plan", plan, NULL) == 0 &&
+                set_text(o->variants, sizeof o->variants, "variants", pick(w->variants, ""), NULL) == 0 &&
+                set_text(o->contexts, sizeof o->contexts, "contexts", pick(w->contexts, ""), NULL) == 0 &&
+                set_text(o->repeat, sizeof o->repeat, "repeat", pick(w->repeat, ""), NULL) == 0;
+    free(plan);
+    snprintf(o->plan_sha256, sizeof o->plan_sha256, "%s", p->sha256);
+    snprintf(o->date, sizeof o->date, "%s", date);
+    snprintf(o->tag, sizeof o->tag, "%s", pick(s->opt.tag, p->tag));
+    snprintf(o->mode, sizeof o->mode, "%s", pick(s->opt.mode, p->mode));
+    o->fresh = s->opt.fresh;
+    return fits;
+}
+
+static int fill_record(struct session *s, const struct plan *p, const char *date, struct err *err)
+{
+    struct runrec *r = &s->rec;
+    char *config = s->opt.ssh_config ? realpath(s->opt.ssh_config, NULL) : strdup("");
+    if (!config)
+        return err_set(err, ERR_INPUT, "--ssh-config: cannot find %.500s", s->opt.ssh_config);
+    job_run_id(p->ticket, r->run_id);
+    int rc =
+        set_text(r->ssh_config, sizeof r->ssh_config, "--ssh-config", config, err) ||
+                set_text(r->node, sizeof r->node, "node", pick(s->opt.node, p->node), err) ||
+                set_text(r->workdir, sizeof r->workdir, "workdir", p->workdir, err) ||
+                set_text(r->plan, sizeof r->plan, "plan", p->file, err) ||
+                set_text(r->ticket, sizeof r->ticket, "ticket", p->ticket, err) ||
+                set_text(r->baseline, sizeof r->baseline, "baseline", pick(s->opt.baseline, p->baseline), err)
+            ? -1
+            : 0;
+    free(config);
+    r->threshold = p->threshold;
+    r->connect_timeout_s = p->connect_timeout_s;
+    r->patience_s = p->patience_s;
+    r->order.known = fill_order(&r->order, s, p, date);
+    if (rc != 0)
+        return -1;
+    return bundle_dir_reserve(r->bundle, s->opt.artifacts, date, p->ticket, pick(s->opt.tag, p->tag), err);
+}
+
+/* A tree of an earlier run, which nobody here may have any more. */
+static int use_staged(struct session *s, char *sha, struct err *err)
+{
+    bool have;
+    memcpy(sha, s->opt.source_sha256, SHA256_HEX_LEN + 1);
+    if (remote_has(&s->remote, sha, &have, err) != 0)
+        return -1;
+    return have ? 0 : err_set(err, ERR_NODE, "node %s no longer has the sources %.12s", s->rec.node, sha);
+}
+
+/* A start that is done again pushes what was to be pushed, or nothing. */
+static int note_source(struct session *s, const struct plan *p, const char *sha, struct err *err)
+{
+    struct runrec_order *o = &s->rec.order;
+    if (*o->source_sha256 && strcmp(o->source_sha256, sha) != 0)
+        return err_set(err, ERR_INPUT,
+                       "%s: changed since run %s was begun: `kernsweep cancel %s`, then start it anew",
+                       p->source_dir, s->rec.run_id, s->rec.run_id);
+    memcpy(o->source_sha256, sha, sizeof o->source_sha256);
+    return runrec_save(&s->rec, s->opt.db, err);
+}
+
+static int stage_source(struct session *s, const struct plan *p, char *sha, struct err *err)
+{
+    static const char *const skip[] = {"build", ".git", NULL};
+    const struct tar_tree tree = {.root = p->source_dir, .include = p->include, .skip = skip};
+    uint64_t size, pushed;
+    if (tar_tree_hash(&tree, sha, &size, err) != 0)
+        return err_wrap(err, "source tree %s", p->source_dir);
+    if (note_source(s, p, sha, err) != 0 || remote_stage(&s->remote, &tree, sha, &pushed, err) != 0)
+        return -1;
+    char line[256];
+    snprintf(line, sizeof line,
+             pushed ? "source %.12s pushed (%.1f KiB)" : "source %.12s is on the node already", sha,
+             (double)pushed / 1024);
+    session_say(s, line);
+    return 0;
+}
+
+static int submit(struct session *s, const struct plan *p, const char *sha, const char *date, struct err *err)
+{
+    const struct job_request req = {.run_id = s->rec.run_id,
+                                    .date = date,
+                                    .tag = pick(s->opt.tag, p->tag),
+                                    .mode = pick(s->opt.mode, p->mode),
+                                    .node = s->rec.node,
+                                    .source_sha256 = sha,
+                                    .fresh = s->opt.fresh,
+                                    .preflight = preflight_encode(&s->preflight, PREFLIGHT_WARNING)};
+    json_t *body = json_pack("{s:O, s:o}", "plan", p->root, "job", job_encode(p, &req));
+    json_decref(req.preflight);
+    struct buf text;
+    buf_init(&text, REMOTE_MAX_JSON);
+    int rc = body ? json_encode(body, &text, err) : err_set(err, ERR_INTERNAL, "no memory for the job");
+    json_decref(body);
+    if (rc == 0) {
+        json_t *answer = remote_call(&s->remote, "submit", NULL, buf_str(&text), text.len,
+                                     submit_deadline_s + p->lock_wait_s, err);
+        rc = answer ? 0 : -1;
+        json_decref(answer);
+    }
+    buf_release(&text);
+    return rc;
+}
+
+static void today(char *out, size_t cap)
+{
+    time_t now = time(NULL);
+    struct tm tm;
+    localtime_r(&now, &tm);
+    strftime(out, cap, "%Y-%m-%d", &tm);
+}
+
+/* Seconds since the epoch of "2026-02-14T03:15:09.123Z"; NaN for anything else. */
+static double parse_time(const char *text)
+{
+    struct tm tm = {0};
+    double seconds;
+    if (!text || sscanf(text, "%4d-%2d-%2dT%2d:%2d:%lfZ", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour,
+                        &tm.tm_min, &seconds) != 6)
+        return NAN;
+    tm.tm_year -= 1900;
+    tm.tm_mon -= 1;
+    return (double)timegm(&tm) + seconds;
+}
+
+json_t *session_preflight(struct session *s, const char *model, int64_t largest_context,
+                          struct preflight *out, struct err *err)
+{
+    const char *args[] = {"--model", model, NULL};
+    double before = clock_real_s();
+    json_t *node = remote_call(&s->remote, "probe", model ? args : NULL, NULL, 0, probe_deadline_s, err);
+    double after = clock_real_s();
+    if (!node)
+        return NULL;
+    const char *time = json_string_value(json_object_get(node, "time"));
+    const struct preflight_needs needs = {.largest_context = largest_context,
+                                          .clock_offset_s = parse_time(time) - (before + after) / 2,
+                                          .clock_error_s = (after - before) / 2};
+    preflight_check(out, node, &needs);
+    return node;
+}
+
+/* Warnings are told and go into the job, for node.json; a blocker is the end. */
+static int check_node(struct session *s, const struct plan *p, struct err *err)
+{
+    struct preflight *found = &s->preflight;
+    char line[2 * PREFLIGHT_TEXT_MAX + 64];
+    json_t *node =
+        session_preflight(s, p->scheduler.on ? NULL : p->model, plan_largest_context(p), found, err);
+    if (!node)
+        return -1;
+    json_decref(node);
+    const struct finding *blocker = NULL;
+    for (size_t i = 0; i < found->count; i++) {
+        const struct finding *f = &found->findings[i];
+        snprintf(line, sizeof line, "warning: %s: %s (%s)", f->subject, f->text, f->remedy);
+        if (f->level == PREFLIGHT_WARNING)
+            session_say(s, line);
+        if (f->level == PREFLIGHT_BLOCKER && !blocker)
+            blocker = f;
+    }
+    return blocker ? err_set(err, ERR_NODE, "node %s is not fit for this run: %s: %s; %s", s->rec.node,
+                             blocker->subject, blocker->text, blocker->remedy)
+                   : 0;
+}
+
+/* Up to the run's start. Every step can be done again: what is on the node already stays as it is. */
+static int prepare_and_submit(struct session *s, const struct plan *p, const char *date, struct err *err)
+{
+    char sha[SHA256_HEX_LEN + 1];
+    bool sources = p->source_dir || s->opt.source_sha256;
+    if (remote_install(&s->remote, s->executor, err) != 0 ||
+        (s->preflight.count == 0 && check_node(s, p, err) != 0))
+        return -1;
+    if (sources && (s->opt.source_sha256 ? use_staged(s, sha, err) : stage_source(s, p, sha, err)) != 0)
+        return -1;
+    s->offered = true;
+    return submit(s, p, sources ? sha : NULL, date, err);
+}
+
+static int start_on_node(struct session *s, const struct plan *p, const char *date, struct err *err)
+{
+    char line[512];
+    snprintf(line, sizeof line, "run %s on node %s (%s)", s->rec.run_id, transport_describe(s->t),
+             transport_backend_name(s->t));
+    session_say(s, line);
+    for (int tries = 0; prepare_and_submit(s, p, date, err) != 0; tries++) {
+        struct err why = *err;
+        if (!s->remote.link_lost || err->kind != ERR_NODE || tries == RETRIES_MAX ||
+            session_reconnect(s, &why, err) != 0)
+            return -1;
+    }
+    s->rec.state = RUNREC_RUNNING;
+    snprintf(line, sizeof line, "run %s started", s->rec.run_id);
+    session_say(s, line);
+    return runrec_save(&s->rec, s->opt.db, err);
+}
+
+int session_start(struct session *s, const struct plan *p, const struct session_options *opt, struct err *err)
+{
+    char date[16];
+    session_init(s, opt);
+    today(date, sizeof date);
+    if (opt->date)
+        snprintf(date, sizeof date, "%s", opt->date);
+    if (fill_record(s, p, date, err) != 0)
+        return -1;
+    if (runrec_save(&s->rec, s->opt.db, err) == 0 && session_connect(s, err) == 0 &&
+        start_on_node(s, p, date, err) == 0)
+        return 0;
+    if (!s->offered) { /* the node knows nothing of it */
+        rmdir(s->rec.bundle);
+        runrec_remove(&s->rec, s->opt.db, NULL);
+    }
+    return -1;
+}
+
+/* The same plan, narrowed by the same words. */
+static int load_ordered(struct plan *p, const struct runrec *r, struct err *err)
+{
+    const struct runrec_order *o = &r->order;
+    if (!o->known)
+        return err_set(err, ERR_INPUT, "run %s was cut short before it reached node %s: start it anew",
+                       r->run_id, r->node);
+    if (plan_load(p, o->plan, err) != 0)
+        return -1;
+    int rc = strcmp(p->sha256, o->plan_sha256) == 0
+                 ? 0
+                 : err_set(err, ERR_INPUT,
+                           "%s: changed since run %s was begun: `kernsweep cancel %s`, then start it anew",
+                           o->plan, r->run_id, r->run_id);
+    if (rc == 0 && (plan_select_variants(p, *o->variants ? o->variants : NULL, err) != 0 ||
+                    plan_select_contexts(p, *o->contexts ? o->contexts : NULL, err) != 0 ||
+                    plan_set_repeat(p, *o->repeat ? o->repeat : NULL, err) != 0))
+        rc = -1;
+    if (rc != 0)
+        plan_release(p);
+    return rc;
+}
+
+int session_start_again(struct session *s, struct err *err)
+{
+    const struct runrec_order *o = &s->rec.order;
+    struct plan p = {0};
+    if (load_ordered(&p, &s->rec, err) != 0)
+        return -1;
+    s->opt.tag = o->tag;
+    s->opt.mode = o->mode;
+    s->opt.fresh = o->fresh;
+    int rc = start_on_node(s, &p, o->date, err);
+    plan_release(&p);
+    return rc;
+}

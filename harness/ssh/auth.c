@@ -1,0 +1,283 @@
+#include "harness/ssh/auth.h"
+
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "harness/ssh/agent.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PASSPHRASE_TRIES = 3, TRIED_MAX = 1200 };
+
+/* One login: who may vouch, and what has been tried, for the message when nothing fits. */
+struct login {
+    struct ssh_session *s;
+    struct ssh_passphrases *passphrases;
+    struct ssh_agent agent;
+    struct ssh_identity files[SSH_FILES_MAX];
+    size_t file_index[SSH_FILES_MAX]; /* into config->identity_files */
+    size_t count;
+    struct buf tried;
+    bool unsupported; /* a key was passed over that another back-end could use */
+};
+
+enum outcome { LOGIN_DONE, LOGIN_NEXT_KEY, LOGIN_BROKEN };
+
+static void note(struct login *l, const char *what, const char *why)
+{
+    buf_printf(&l->tried, "%s%s %s", l->tried.len ? ", " : "", what, why);
+}
+
+/* libssh2 before 1.11 offers RSA only with the SHA-1 signatures that sshd refuses; no version signs with a
+ * certificate, or with a hardware key from a file. */
+static bool usable_type(const char *type)
+{
+    if (strcmp(type, "ssh-rsa") == 0)
+        return ssh_session_has_rsa_sha2();
+    return type[0] == '\0' || strcmp(type, "ssh-ed25519") == 0 || strncmp(type, "ecdsa-sha2-nistp", 16) == 0;
+}
+
+static void pass_over(struct login *l, const char *what, const char *type)
+{
+    char why[KNOWN_KEY_TYPE_MAX + 64];
+    snprintf(why, sizeof why, "(%s, which libssh2 %s cannot use)", type, libssh2_version(0));
+    note(l, what, why);
+    l->unsupported = true;
+}
+
+static enum outcome judge(struct login *l, int rc, struct err *err)
+{
+    if (rc == 0)
+        return LOGIN_DONE;
+    switch (rc) {
+    case LIBSSH2_ERROR_AUTHENTICATION_FAILED:
+    case LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED:
+    case LIBSSH2_ERROR_FILE:
+    case LIBSSH2_ERROR_METHOD_NOT_SUPPORTED:
+    case LIBSSH2_ERROR_METHOD_NONE:
+    case LIBSSH2_ERROR_KEYFILE_AUTH_FAILED:
+        return LOGIN_NEXT_KEY;
+    default:
+        ssh_session_fail(l->s, rc, "logging in", err);
+        if (l->tried.len)
+            err_wrap(err, "the host closed the connection after: %s", buf_str(&l->tried));
+        return LOGIN_BROKEN;
+    }
+}
+
+struct signer {
+    struct ssh_agent *agent;
+    const struct ssh_agent_key *key;
+};
+
+static int sign_with_agent(LIBSSH2_SESSION *ssh, unsigned char **sig, size_t *sig_len,
+                           const unsigned char *data, size_t data_len, void **abstract)
+{
+    const struct signer *signer = *abstract;
+    (void)ssh;
+    return ssh_agent_sign(signer->agent, signer->key, data, data_len, sig, sig_len);
+}
+
+static enum outcome try_agent_key(struct login *l, const struct ssh_agent_key *key, struct err *err)
+{
+    struct signer signer = {&l->agent, key};
+    void *abstract = &signer;
+    int rc;
+    while ((rc = libssh2_userauth_publickey(l->s->ssh, l->s->config->user, key->blob, key->len,
+                                            sign_with_agent, &abstract)) == LIBSSH2_ERROR_EAGAIN) {
+        if (ssh_session_wait(l->s, "logging in", err))
+            return LOGIN_BROKEN;
+    }
+    char fingerprint[FINGERPRINT_LEN + 1];
+    ssh_fingerprint(key->blob, key->len, fingerprint);
+    if (rc != 0)
+        note(l, fingerprint, "from the agent (refused)");
+    return judge(l, rc, err);
+}
+
+static bool agent_holds(const struct login *l, const struct ssh_identity *id)
+{
+    for (size_t i = 0; i < l->agent.count; i++) {
+        if (id->blob && l->agent.keys[i].len == id->blob_len &&
+            memcmp(l->agent.keys[i].blob, id->blob, id->blob_len) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_configured(const struct login *l, const struct ssh_agent_key *key)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        if (l->files[i].blob_len == key->len && memcmp(l->files[i].blob, key->blob, key->len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Those that the configuration names come first: a server allows only a few attempts. */
+static enum outcome try_agent(struct login *l, struct err *err)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < l->agent.count; i++) {
+            const struct ssh_agent_key *key = &l->agent.keys[i];
+            bool configured = is_configured(l, key);
+            if (configured != (pass == 0) || (!configured && l->s->config->identities_only))
+                continue;
+            if (!usable_type(key->type)) {
+                pass_over(l, "an agent's key", key->type);
+                continue;
+            }
+            enum outcome outcome = try_agent_key(l, key, err);
+            if (outcome != LOGIN_NEXT_KEY)
+                return outcome;
+        }
+    }
+    return LOGIN_NEXT_KEY;
+}
+
+static int offer_file(struct login *l, const struct ssh_identity *id, const char *passphrase, int *rc,
+                      struct err *err)
+{
+    const char *user = l->s->config->user;
+    while ((*rc = libssh2_userauth_publickey_frommemory(l->s->ssh, user, strlen(user), NULL, 0, id->text,
+                                                        id->text_len, passphrase)) == LIBSSH2_ERROR_EAGAIN) {
+        if (ssh_session_wait(l->s, "logging in", err))
+            return -1;
+    }
+    return 0;
+}
+
+static enum outcome try_plain_file(struct login *l, const struct ssh_identity *id, struct err *err)
+{
+    int rc;
+    if (offer_file(l, id, NULL, &rc, err))
+        return LOGIN_BROKEN;
+    if (rc != 0)
+        note(l, id->path, rc == LIBSSH2_ERROR_FILE ? "(unreadable)" : "(refused)");
+    return judge(l, rc, err);
+}
+
+/* Typing takes as long as it takes; the deadline is for the network. */
+static int ask_passphrase(struct login *l, const struct ssh_identity *id, char *out)
+{
+    int64_t began_ns = clock_mono_ns();
+    int rc = ssh_passphrase_ask(id->path, l->s->scope, out);
+    l->s->deadline_ns += clock_mono_ns() - began_ns;
+    return rc;
+}
+
+static enum outcome try_encrypted_file(struct login *l, const struct ssh_identity *id, size_t index,
+                                       struct err *err)
+{
+    char *passphrase = l->passphrases->text[index];
+    for (int tries = 0; tries < PASSPHRASE_TRIES && !l->passphrases->declined[index]; tries++) {
+        if (passphrase[0] == '\0' && ask_passphrase(l, id, passphrase)) {
+            l->passphrases->declined[index] = true;
+            break;
+        }
+        int rc;
+        if (offer_file(l, id, passphrase, &rc, err))
+            return LOGIN_BROKEN;
+        if (rc == 0)
+            return LOGIN_DONE;
+        if (rc != LIBSSH2_ERROR_FILE) {
+            note(l, id->path, "(refused)");
+            return judge(l, rc, err);
+        }
+        explicit_bzero(passphrase, SSH_PASSPHRASE_MAX);
+    }
+    note(l, id->path, "(needs its passphrase: run in a terminal, or ssh-add it)");
+    return LOGIN_NEXT_KEY;
+}
+
+static enum outcome try_files(struct login *l, struct err *err)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        const struct ssh_identity *id = &l->files[i];
+        if (agent_holds(l, id))
+            continue;
+        if (!usable_type(id->type)) {
+            pass_over(l, id->path, id->type);
+            continue;
+        }
+        enum outcome outcome =
+            id->encrypted ? try_encrypted_file(l, id, l->file_index[i], err) : try_plain_file(l, id, err);
+        if (outcome != LOGIN_NEXT_KEY)
+            return outcome;
+    }
+    return LOGIN_NEXT_KEY;
+}
+
+/* Asks which methods there are; a host that lets anybody in is done with that. */
+static enum outcome ask_methods(struct login *l, struct err *err)
+{
+    LIBSSH2_SESSION *ssh = l->s->ssh;
+    const char *user = l->s->config->user;
+    const char *methods;
+    while (!(methods = libssh2_userauth_list(ssh, user, (unsigned)strlen(user)))) {
+        if (libssh2_userauth_authenticated(ssh))
+            return LOGIN_DONE;
+        int rc = libssh2_session_last_errno(ssh);
+        if (rc != LIBSSH2_ERROR_EAGAIN) {
+            ssh_session_fail(l->s, rc, "logging in", err);
+            return LOGIN_BROKEN;
+        }
+        if (ssh_session_wait(l->s, "logging in", err))
+            return LOGIN_BROKEN;
+    }
+    if (!strstr(methods, "publickey"))
+        note(l, "the host accepts only", methods);
+    l->unsupported = strstr(methods, "gssapi") != NULL;
+    return LOGIN_NEXT_KEY;
+}
+
+/* A certificate beside a key is of use to the OpenSSH client only. */
+static void look_for_certificates(struct login *l)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        char path[FS_PATH_MAX + 16];
+        snprintf(path, sizeof path, "%s-cert.pub", l->files[i].path);
+        if (fs_exists(path))
+            pass_over(l, path, "a certificate");
+    }
+}
+
+static int refuse(struct login *l, enum transport_failure *why, struct err *err)
+{
+    look_for_certificates(l);
+    *why = l->unsupported ? TRANSPORT_FAILURE_UNSUPPORTED : TRANSPORT_FAILURE_REFUSED;
+    return err_set(err, ERR_NODE,
+                   "%s: login refused; tried: %s; is the public key in ~/.ssh/authorized_keys there?",
+                   l->s->scope->who, l->tried.len ? buf_str(&l->tried) : "nothing, as no key was found");
+}
+
+int ssh_auth_login(struct ssh_session *s, struct ssh_passphrases *passphrases, enum transport_failure *why,
+                   struct err *err)
+{
+    struct login *l = calloc(1, sizeof *l);
+    if (!l)
+        return err_set(err, ERR_INTERNAL, "out of memory");
+    *why = TRANSPORT_FAILURE_CONNECTION;
+    l->s = s;
+    l->passphrases = passphrases;
+    buf_init(&l->tried, TRIED_MAX);
+    ssh_agent_open(&l->agent, s->config->agent, s->scope);
+    for (size_t i = 0; s->config->identity_files[i]; i++) {
+        if (ssh_identity_load(&l->files[l->count], s->config->identity_files[i]) == 0)
+            l->file_index[l->count++] = i;
+    }
+    enum outcome outcome = ask_methods(l, err);
+    if (outcome == LOGIN_NEXT_KEY)
+        outcome = try_agent(l, err);
+    if (outcome == LOGIN_NEXT_KEY)
+        outcome = try_files(l, err);
+    if (outcome == LOGIN_NEXT_KEY)
+        refuse(l, why, err);
+    for (size_t i = 0; i < l->count; i++)
+        ssh_identity_release(&l->files[i]);
+    ssh_agent_close(&l->agent);
+    buf_release(&l->tried);
+    free(l);
+    return outcome == LOGIN_DONE ? 0 : -1;
+}

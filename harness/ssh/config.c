@@ -1,0 +1,382 @@
+#include "harness/ssh/config.h"
+
+#include "common/base/buf.h"
+#include "harness/transport/child.h"
+
+#include <ctype.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SSH_G_OUTPUT_MAX = 1 << 20, DEFAULT_PORT = 22 };
+
+static const double ssh_g_deadline_s = 20.0;
+
+/* The parts of [user@]host[:port]; port 0 and user "" when absent. */
+struct node_spec {
+    char user[SSH_NAME_MAX];
+    char host[SSH_NAME_MAX];
+    int port;
+};
+
+static int bad_node(const char *node, struct err *err)
+{
+    return err_set(err, ERR_INPUT, "node \"%s\": expected \"local\", an ssh alias or [user@]host[:port]",
+                   node);
+}
+
+static bool is_plain_word(const char *s)
+{
+    if (*s == '\0' || *s == '-')
+        return false;
+    for (; *s; s++) {
+        if (!isalnum((unsigned char)*s) && !strchr("._-:%@+\\", *s) && (unsigned char)*s < 0x80)
+            return false;
+    }
+    return true;
+}
+
+static int parse_port(const char *text, int *port)
+{
+    char *end;
+    long value = strtol(text, &end, 10);
+    if (!isdigit((unsigned char)*text) || *end || value < 1 || value > 65535)
+        return -1;
+    *port = (int)value;
+    return 0;
+}
+
+/* "[v6]:port", "host:port", or a bare host; more than one colon without brackets is a bare IPv6 address. */
+static int split_host(const char *text, struct node_spec *spec)
+{
+    size_t len = strlen(text);
+    const char *port = NULL;
+    if (*text == '[') {
+        const char *close = strchr(++text, ']');
+        if (!close || (close[1] && close[1] != ':'))
+            return -1;
+        len = (size_t)(close - text);
+        port = close[1] ? close + 2 : NULL;
+    } else if (strchr(text, ':') && strchr(text, ':') == strrchr(text, ':')) {
+        len = strcspn(text, ":");
+        port = text + len + 1;
+    }
+    if (len == 0 || len >= sizeof spec->host || (port && parse_port(port, &spec->port)))
+        return -1;
+    memcpy(spec->host, text, len);
+    spec->host[len] = '\0';
+    return 0;
+}
+
+static int parse_node(const char *node, struct node_spec *spec, struct err *err)
+{
+    *spec = (struct node_spec){0};
+    const char *at = strrchr(node, '@');
+    if (at) {
+        size_t len = (size_t)(at - node);
+        if (len == 0 || len >= sizeof spec->user)
+            return bad_node(node, err);
+        memcpy(spec->user, node, len);
+        if (!is_plain_word(spec->user))
+            return bad_node(node, err);
+    }
+    if (split_host(at ? at + 1 : node, spec) || !is_plain_word(spec->host) || strchr(spec->host, '@'))
+        return bad_node(node, err);
+    return 0;
+}
+
+static const char *home_folder(void)
+{
+    const char *home = getenv("HOME");
+    if (home && *home)
+        return home;
+    const struct passwd *pw = getpwuid(getuid());
+    return pw ? pw->pw_dir : "/";
+}
+
+static const char *local_user(void)
+{
+    const struct passwd *pw = getpwuid(getuid());
+    const char *user = pw ? pw->pw_name : getenv("USER");
+    return user ? user : "root";
+}
+
+static void expand_token(const struct ssh_config *c, char token, struct buf *out)
+{
+    switch (token) {
+    case '%':
+        buf_putc(out, '%');
+        break;
+    case 'd':
+        buf_puts(out, home_folder());
+        break;
+    case 'h':
+        buf_puts(out, c->host);
+        break;
+    case 'i':
+        buf_printf(out, "%u", (unsigned)getuid());
+        break;
+    case 'n':
+        buf_puts(out, c->alias);
+        break;
+    case 'p':
+        buf_printf(out, "%d", c->port);
+        break;
+    case 'r':
+        buf_puts(out, c->user);
+        break;
+    case 'u':
+        buf_puts(out, local_user());
+        break;
+    default: /* of the rarer tokens none names a file that others do not */
+        buf_putc(out, '%');
+        buf_putc(out, token);
+    }
+}
+
+/* A leading ~ and the % tokens. NULL when memory is short or it is too long. */
+static char *expand(const struct ssh_config *c, const char *text)
+{
+    struct buf out;
+    buf_init(&out, SSH_PATH_MAX - 1);
+    if (text[0] == '~' && (text[1] == '/' || text[1] == '\0')) {
+        buf_puts(&out, home_folder());
+        text++;
+    }
+    for (; *text; text++) {
+        if (text[0] == '%' && text[1])
+            expand_token(c, *++text, &out);
+        else
+            buf_putc(&out, *text);
+    }
+    char *result = buf_steal(&out);
+    buf_release(&out);
+    return result;
+}
+
+static int add_file(const struct ssh_config *c, char **files, const char *text)
+{
+    if (strcmp(text, "none") == 0)
+        return 0;
+    size_t n = 0;
+    while (files[n])
+        n++;
+    if (n == SSH_FILES_MAX)
+        return 0;
+    files[n] = expand(c, text);
+    return files[n] ? 0 : -1;
+}
+
+/* ssh -G joins absolute paths by spaces, unquoted: a path goes on until " /". */
+static int add_joined_files(const struct ssh_config *c, char **files, char *text)
+{
+    while (*text) {
+        char *next = strstr(text, " /");
+        if (next)
+            *next++ = '\0';
+        if (add_file(c, files, text))
+            return -1;
+        text = next ? next : text + strlen(text);
+    }
+    return 0;
+}
+
+static int copy_text(char *out, size_t size, const char *text)
+{
+    int n = snprintf(out, size, "%s", strcmp(text, "none") == 0 ? "" : text);
+    return n < 0 || (size_t)n >= size ? -1 : 0;
+}
+
+/* One line of ssh -G. The keys that name the host come first in a pass of their own, as others refer to them.
+ */
+static int take_name(struct ssh_config *c, const char *key, char *value)
+{
+    if (strcmp(key, "hostname") == 0)
+        return copy_text(c->host, sizeof c->host, value);
+    if (strcmp(key, "user") == 0)
+        return copy_text(c->user, sizeof c->user, value);
+    if (strcmp(key, "port") == 0)
+        return parse_port(value, &c->port);
+    if (strcmp(key, "hostkeyalias") == 0)
+        return copy_text(c->key_name, sizeof c->key_name, value);
+    return 0;
+}
+
+static int take_agent(struct ssh_config *c, const char *value)
+{
+    if (strcmp(value, "none") == 0) {
+        c->agent[0] = '\0';
+        return 0;
+    }
+    const char *from_env = NULL;
+    if (strcmp(value, "SSH_AUTH_SOCK") == 0)
+        from_env = getenv("SSH_AUTH_SOCK");
+    else if (*value == '$')
+        from_env = getenv(value + 1);
+    if (from_env || *value == '$')
+        return copy_text(c->agent, sizeof c->agent, from_env ? from_env : "");
+    char *path = expand(c, value);
+    int rc = path ? copy_text(c->agent, sizeof c->agent, path) : -1;
+    free(path);
+    return rc;
+}
+
+static int take_proxy_command(struct ssh_config *c, const char *value)
+{
+    char *command = expand(c, value);
+    int rc = command ? copy_text(c->proxy_command, sizeof c->proxy_command, command) : -1;
+    free(command);
+    return rc;
+}
+
+static int take_rest(struct ssh_config *c, const char *key, char *value)
+{
+    if (strcmp(key, "identityfile") == 0)
+        return add_file(c, c->identity_files, value);
+    if (strcmp(key, "userknownhostsfile") == 0)
+        return add_joined_files(c, c->known_hosts, value);
+    if (strcmp(key, "identitiesonly") == 0)
+        c->identities_only = strcmp(value, "yes") == 0;
+    if (strcmp(key, "hashknownhosts") == 0)
+        c->hash_known_hosts = strcmp(value, "yes") == 0;
+    if (strcmp(key, "identityagent") == 0)
+        return take_agent(c, value);
+    if (strcmp(key, "proxyjump") == 0)
+        return copy_text(c->proxy_jump, sizeof c->proxy_jump, value);
+    if (strcmp(key, "proxycommand") == 0)
+        return take_proxy_command(c, value);
+    return 0;
+}
+
+/* The user's files must come first: that is where a trusted key is stored. */
+static int take_global(struct ssh_config *c, const char *key, char *value)
+{
+    return strcmp(key, "globalknownhostsfile") == 0 ? add_joined_files(c, c->known_hosts, value) : 0;
+}
+
+typedef int take_fn(struct ssh_config *c, const char *key, char *value);
+
+static int take_lines(struct ssh_config *c, const char *text, take_fn *take)
+{
+    char *copy = strdup(text);
+    char *rest = copy;
+    int rc = copy ? 0 : -1;
+    for (char *line; rc == 0 && (line = strsep(&rest, "\n"));) {
+        char *value = line + strcspn(line, " ");
+        if (*value == '\0')
+            continue;
+        *value++ = '\0';
+        rc = take(c, line, value);
+    }
+    free(copy);
+    return rc;
+}
+
+static int parse_ssh_g(struct ssh_config *c, const char *text, struct err *err)
+{
+    static take_fn *const passes[] = {take_name, take_rest, take_global};
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+        if (take_lines(c, text, passes[i]))
+            return err_set(err, ERR_INPUT,
+                           "node \"%s\": `ssh -G %s` says something this program cannot use "
+                           "(a value that is too long?)",
+                           c->node, c->alias);
+    }
+    return 0;
+}
+
+static int ask_ssh(struct ssh_config *c, const struct node_spec *spec, const struct transport_scope *scope,
+                   struct err *err)
+{
+    char port[16];
+    snprintf(port, sizeof port, "%d", spec->port);
+    const char *argv[12] = {"ssh", "-G"};
+    size_t n = 2;
+    if (c->file)
+        argv[n++] = "-F", argv[n++] = c->file;
+    if (spec->port)
+        argv[n++] = "-p", argv[n++] = port;
+    if (spec->user[0])
+        argv[n++] = "-l", argv[n++] = spec->user;
+    argv[n++] = spec->host;
+    struct buf out;
+    buf_init(&out, SSH_G_OUTPUT_MAX);
+    struct transport_result res;
+    int rc = transport_child_capture(argv, ssh_g_deadline_s, scope, &out, &res, err);
+    if (rc == 0 && (!res.exited || res.exit_code != 0)) {
+        res.stderr_text[strcspn(res.stderr_text, "\r\n")] = '\0';
+        rc = err_set(err, ERR_INPUT, "node \"%s\": ssh -G refused the configuration: %s", c->node,
+                     res.stderr_text);
+    }
+    if (rc == 0)
+        rc = parse_ssh_g(c, buf_str(&out), err);
+    buf_release(&out);
+    return rc;
+}
+
+static int use_defaults(struct ssh_config *c, const struct node_spec *spec, struct err *err)
+{
+    if (c->file)
+        return err_set(err, ERR_INPUT,
+                       "%s: an ssh configuration needs the OpenSSH client to read it; install it "
+                       "(openssh-client), or name the node as user@host:port",
+                       c->file);
+    const char *agent = getenv("SSH_AUTH_SOCK");
+    snprintf(c->user, sizeof c->user, "%s", spec->user[0] ? spec->user : local_user());
+    snprintf(c->agent, sizeof c->agent, "%s", agent ? agent : "");
+    c->port = spec->port ? spec->port : DEFAULT_PORT;
+    if (add_file(c, c->identity_files, "~/.ssh/id_ed25519") ||
+        add_file(c, c->identity_files, "~/.ssh/id_ecdsa") ||
+        add_file(c, c->identity_files, "~/.ssh/id_rsa") ||
+        add_file(c, c->known_hosts, "~/.ssh/known_hosts") ||
+        add_file(c, c->known_hosts, "/etc/ssh/ssh_known_hosts"))
+        return err_set(err, ERR_INTERNAL, "out of memory");
+    return 0;
+}
+
+static void name_key(struct ssh_config *c)
+{
+    if (c->key_name[0] == '\0')
+        snprintf(c->key_name, sizeof c->key_name, c->port == DEFAULT_PORT ? "%s" : "[%s]:%d", c->host,
+                 c->port);
+    for (char *p = c->key_name; *p; p++)
+        *p = (char)tolower((unsigned char)*p);
+}
+
+int ssh_config_resolve(struct ssh_config *c, const char *node, const char *file,
+                       const struct transport_scope *scope, struct err *err)
+{
+    struct node_spec spec;
+    *c = (struct ssh_config){0};
+    if (parse_node(node, &spec, err))
+        return -1;
+    c->node = strdup(node);
+    c->file = file ? strdup(file) : NULL;
+    if (!c->node || (file && !c->file))
+        return err_set(err, ERR_INTERNAL, "out of memory");
+    snprintf(c->alias, sizeof c->alias, "%s", spec.host);
+    snprintf(c->host, sizeof c->host, "%s", spec.host);
+    int rc = transport_child_on_path("ssh") ? ask_ssh(c, &spec, scope, err) : use_defaults(c, &spec, err);
+    if (rc == 0)
+        name_key(c);
+    return rc;
+}
+
+void ssh_config_release(struct ssh_config *c)
+{
+    for (size_t i = 0; i < SSH_FILES_MAX; i++) {
+        free(c->identity_files[i]);
+        free(c->known_hosts[i]);
+    }
+    free(c->node);
+    free(c->file);
+    *c = (struct ssh_config){0};
+}
+
+void ssh_config_describe(const struct ssh_config *c, char *out, size_t size)
+{
+    const char *form = strchr(c->host, ':') ? "%s@[%s]:%d" : "%s@%s:%d";
+    snprintf(out, size, form, c->user, c->host, c->port);
+}

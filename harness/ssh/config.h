@@ -1,0 +1,41 @@
+/* ssh_config: what the user's OpenSSH configuration says of a node, asked of `ssh -G` where the client
+ * exists, and plain defaults where it does not. Knows nothing of connections. Strings are owned by the
+ * struct.
+ */
+#ifndef KERNSWEEP_HARNESS_SSH_CONFIG_H
+#define KERNSWEEP_HARNESS_SSH_CONFIG_H
+
+#include "common/base/err.h"
+#include "harness/transport/io.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { SSH_NAME_MAX = 256, SSH_PATH_MAX = 4096, SSH_FILES_MAX = 16 };
+
+struct ssh_config {
+    char *node;               /* as the user gave it */
+    char *file;               /* as ssh -F, or NULL */
+    char alias[SSH_NAME_MAX]; /* the host part of node */
+    char host[SSH_NAME_MAX];  /* where to connect */
+    char user[SSH_NAME_MAX];
+    char key_name[SSH_NAME_MAX + 16]; /* the name in known_hosts: host, [host]:port or HostKeyAlias */
+    int port;
+    char *identity_files[SSH_FILES_MAX + 1]; /* expanded, NULL-terminated; they need not exist */
+    char *known_hosts[SSH_FILES_MAX + 1];    /* the user's first; they need not exist */
+    bool identities_only;
+    bool hash_known_hosts;
+    char agent[SSH_PATH_MAX];         /* the agent's socket, or empty */
+    char proxy_jump[SSH_PATH_MAX];    /* or empty */
+    char proxy_command[SSH_PATH_MAX]; /* expanded, or empty */
+};
+
+/* node: an alias or [user@]host[:port]. ERR_INPUT when it or the configuration is malformed. */
+int ssh_config_resolve(struct ssh_config *c, const char *node, const char *file,
+                       const struct transport_scope *scope, struct err *err);
+void ssh_config_release(struct ssh_config *c);
+
+/* "user@host:port" */
+void ssh_config_describe(const struct ssh_config *c, char *out, size_t size);
+
+#endif

@@ -1,0 +1,205 @@
+#include "harness/ssh/identity.h"
+
+#include "common/base/fs.h"
+#include "harness/transport/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <nettle/base64.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
+
+static const char openssh_begin[] = "-----BEGIN OPENSSH PRIVATE KEY-----";
+static const char openssh_end[] = "-----END OPENSSH PRIVATE KEY-----";
+static const char openssh_magic[] = "openssh-key-v1"; /* with its NUL */
+
+static size_t be32(const unsigned char *p)
+{
+    return (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
+}
+
+/* A length-prefixed field at *off; NULL past the end. */
+static const unsigned char *field(const unsigned char *data, size_t len, size_t *off, size_t *field_len)
+{
+    if (len < 4 || *off > len - 4)
+        return NULL;
+    *field_len = be32(data + *off);
+    *off += 4;
+    if (*field_len > len - *off)
+        return NULL;
+    const unsigned char *at = data + *off;
+    *off += *field_len;
+    return at;
+}
+
+static void set_public(struct ssh_identity *id, const unsigned char *blob, size_t len)
+{
+    if (!ssh_blob_type(blob, len, id->type))
+        return;
+    free(id->blob);
+    id->blob = malloc(len);
+    id->blob_len = id->blob ? len : 0;
+    if (id->blob)
+        memcpy(id->blob, blob, len);
+}
+
+/* magic, cipher, kdf, kdf options, count, public key, secret part: the public key is never encrypted. */
+static void inspect_openssh(struct ssh_identity *id, const unsigned char *raw, size_t len)
+{
+    size_t off = sizeof openssh_magic, cipher_len, n;
+    if (len < off || memcmp(raw, openssh_magic, off) != 0)
+        return;
+    const unsigned char *cipher = field(raw, len, &off, &cipher_len);
+    if (!cipher || !field(raw, len, &off, &n) || !field(raw, len, &off, &n))
+        return;
+    id->encrypted = cipher_len != 4 || memcmp(cipher, "none", 4) != 0;
+    off += 4;
+    const unsigned char *blob = field(raw, len, &off, &n);
+    if (blob)
+        set_public(id, blob, n);
+}
+
+static void inspect_openssh_text(struct ssh_identity *id)
+{
+    const char *from = strstr(id->text, openssh_begin) + strlen(openssh_begin);
+    const char *to = strstr(from, openssh_end);
+    if (!to)
+        return;
+    size_t text_len = (size_t)(to - from);
+    size_t raw_len = BASE64_DECODE_LENGTH(text_len);
+    uint8_t *raw = malloc(raw_len + 1);
+    struct base64_decode_ctx ctx;
+    base64_decode_init(&ctx);
+    if (raw && base64_decode_update(&ctx, &raw_len, raw, text_len, from) && base64_decode_final(&ctx))
+        inspect_openssh(id, raw, raw_len);
+    if (raw)
+        explicit_bzero(raw, raw_len);
+    free(raw);
+}
+
+/* The older formats do not hold the public key in the clear; "<path>.pub" beside them often does. */
+static void inspect_pub_file(struct ssh_identity *id)
+{
+    char path[FS_PATH_MAX + 8];
+    snprintf(path, sizeof path, "%s.pub", id->path);
+    struct buf text;
+    buf_init(&text, SSH_IDENTITY_FILE_MAX);
+    struct err ignored;
+    if (fs_exists(path) && fs_read_file(path, SSH_IDENTITY_FILE_MAX, &text, &ignored) == 0) {
+        char *rest = text.data;
+        const char *type = strsep(&rest, " ");
+        const char *base64 = type && rest ? strsep(&rest, " \n\r") : "";
+        uint8_t blob[KNOWN_KEY_BLOB_MAX];
+        size_t len = sizeof blob;
+        struct base64_decode_ctx ctx;
+        base64_decode_init(&ctx);
+        if (BASE64_DECODE_LENGTH(strlen(base64)) <= sizeof blob &&
+            base64_decode_update(&ctx, &len, blob, strlen(base64), base64) && base64_decode_final(&ctx))
+            set_public(id, blob, len);
+    }
+    buf_release(&text);
+}
+
+static void inspect(struct ssh_identity *id)
+{
+    if (strstr(id->text, openssh_begin)) {
+        inspect_openssh_text(id);
+        return;
+    }
+    id->encrypted = strstr(id->text, "ENCRYPTED") != NULL;
+    inspect_pub_file(id);
+    if (id->type[0] == '\0' && strstr(id->text, "-----BEGIN RSA PRIVATE KEY-----"))
+        snprintf(id->type, sizeof id->type, "ssh-rsa");
+}
+
+int ssh_identity_load(struct ssh_identity *id, const char *path)
+{
+    struct stat st;
+    struct buf text;
+    struct err ignored;
+    *id = (struct ssh_identity){.path = path};
+    if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+        return -1;
+    buf_init(&text, SSH_IDENTITY_FILE_MAX);
+    if (fs_read_file(path, SSH_IDENTITY_FILE_MAX, &text, &ignored) == 0 &&
+        strstr(buf_str(&text), "PRIVATE KEY-----")) {
+        id->text_len = text.len;
+        id->text = buf_steal(&text);
+    }
+    buf_release(&text);
+    if (!id->text)
+        return -1;
+    inspect(id);
+    return 0;
+}
+
+void ssh_identity_release(struct ssh_identity *id)
+{
+    if (id->text)
+        explicit_bzero(id->text, id->text_len);
+    free(id->text);
+    free(id->blob);
+    *id = (struct ssh_identity){0};
+}
+
+static void say(int tty, const char *text)
+{
+    (void)fs_write_all(tty, text, strlen(text));
+}
+
+/* One line from the terminal. 0, or -1 when interrupted or closed. */
+static int read_line(int tty, const struct transport_scope *scope, char *out, size_t size)
+{
+    size_t len = 0;
+    while (!transport_interrupted(scope)) {
+        struct pollfd p = {.fd = tty, .events = POLLIN};
+        if (poll(&p, 1, TRANSPORT_POLL_MS_MAX) <= 0)
+            continue;
+        char c;
+        ssize_t n = read(tty, &c, 1);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (n <= 0)
+            return -1;
+        if (c == '\n' || c == '\r') {
+            out[len] = '\0';
+            return 0;
+        }
+        if (len + 1 < size)
+            out[len++] = c;
+    }
+    return -1;
+}
+
+int ssh_passphrase_ask(const char *path, const struct transport_scope *scope, char *out)
+{
+    int tty = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+    struct termios before;
+    /* In the background, touching the terminal would stop the whole program. */
+    if (tty < 0 || tcgetpgrp(tty) != getpgrp() || tcgetattr(tty, &before) < 0) {
+        if (tty >= 0)
+            close(tty);
+        return -1;
+    }
+    struct termios quiet = before;
+    quiet.c_lflag &= ~(tcflag_t)ECHO;
+    tcsetattr(tty, TCSAFLUSH, &quiet);
+    say(tty, "Passphrase for ");
+    say(tty, path);
+    say(tty, " (empty to skip this key): ");
+    int rc = read_line(tty, scope, out, SSH_PASSPHRASE_MAX);
+    say(tty, "\n");
+    tcsetattr(tty, TCSAFLUSH, &before);
+    close(tty);
+    if (rc || out[0] == '\0') {
+        explicit_bzero(out, SSH_PASSPHRASE_MAX);
+        return -1;
+    }
+    return 0;
+}

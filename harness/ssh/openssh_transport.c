@@ -1,0 +1,239 @@
+#include "harness/ssh/openssh_transport.h"
+
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "harness/ssh/openssh_client.h"
+#include "harness/transport/child.h"
+#include "harness/transport/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* ssh's exit code is 255 for a lost link, for a command killed by a signal, and for a command that ended with
+ * 255. So the command runs under a shell that says how it ended in the last line of standard error, behind a
+ * mark that the command does not know. */
+static const char wrapper[] = "mark=$1; shift; \"$@\"; printf '\\n%s %d\\n' \"$mark\" \"$?\" >&2";
+
+enum {
+    MARK_LEN = 32,
+    STATUS_LINE_MAX = 1 + MARK_LEN + 1 + 3 + 1, /* newline, mark, space, 0..255, newline */
+    SSH_FAILED = 255,
+    SHELL_SIGNAL = 128, /* a shell reports a signal as this much more */
+    MASTER_NOTICE_MS = 500,
+};
+
+static int openssh_connect(struct transport *t, int64_t deadline_ns, enum transport_failure *why,
+                           struct err *err)
+{
+    if (!t->impl) {
+        struct openssh_master *fresh = calloc(1, sizeof *fresh);
+        if (!fresh)
+            return err_set(err, ERR_INTERNAL, "out of memory");
+        *fresh = (struct openssh_master){.fd = -1, .config = &t->config, .scope = &t->scope};
+        t->impl = fresh;
+    }
+    struct openssh_master *m = t->impl;
+    if (openssh_master_start(m, deadline_ns, why, err)) {
+        openssh_master_stop(m);
+        return -1;
+    }
+    openssh_master_fingerprint(m, t->fingerprint);
+    t->connected = true;
+    t->last_heard_s = clock_mono_s();
+    return 0;
+}
+
+static void openssh_disconnect(struct transport *t)
+{
+    t->connected = false;
+    if (t->impl)
+        openssh_master_stop(t->impl);
+}
+
+static void openssh_release(struct transport *t)
+{
+    free(t->impl);
+    t->impl = NULL;
+}
+
+/* One command: the caller's standard error, held back by as much as the status line may take. */
+struct tail {
+    const struct transport_cmd *cmd;
+    struct transport_io *io; /* of the caller's view of stderr */
+    char mark[MARK_LEN + 1];
+    char held[STATUS_LINE_MAX];
+    size_t len;
+    uint64_t raw; /* bytes that came, status line and all */
+};
+
+static int make_mark(struct tail *tail, struct err *err)
+{
+    unsigned char r[MARK_LEN / 2];
+    if (getrandom(r, sizeof r, 0) != sizeof r)
+        return err_set(err, ERR_INTERNAL, "no random bytes");
+    for (size_t i = 0; i < sizeof r; i++)
+        snprintf(tail->mark + 2 * i, 3, "%02x", r[i]);
+    return 0;
+}
+
+/* What is no part of the last STATUS_LINE_MAX bytes cannot be the status line and goes on. */
+static int hold_back(void *arg, const char *data, size_t len, struct err *err)
+{
+    struct tail *tail = arg;
+    tail->raw += len;
+    size_t out = tail->len + len > sizeof tail->held ? tail->len + len - sizeof tail->held : 0;
+    size_t from_held = out < tail->len ? out : tail->len;
+    size_t from_data = out - from_held;
+    if (from_held && transport_io_stderr(tail->io, tail->held, from_held, err))
+        return -1;
+    if (from_data && transport_io_stderr(tail->io, data, from_data, err))
+        return -1;
+    memmove(tail->held, tail->held + from_held, tail->len - from_held);
+    tail->len -= from_held;
+    memcpy(tail->held + tail->len, data + from_data, len - from_data);
+    tail->len += len - from_data;
+    return 0;
+}
+
+/* Finds the status line at the end of what is held; *status is -1 without. The rest of it is the command's.
+ */
+static int release_tail(struct tail *tail, int *status, struct err *err)
+{
+    *status = -1;
+    size_t keep = tail->len;
+    for (size_t at = 0; at + MARK_LEN + 3 < tail->len && *status < 0; at++) {
+        char digits[8] = "", *end;
+        if (tail->held[at] != '\n' || memcmp(tail->held + at + 1, tail->mark, MARK_LEN) != 0)
+            continue;
+        size_t from = at + 1 + MARK_LEN + 1;
+        snprintf(digits, sizeof digits, "%.*s", (int)(tail->len - from), tail->held + from);
+        long value = strtol(digits, &end, 10);
+        if (end == digits || *end != '\n' || value < 0 || value > 255)
+            continue;
+        *status = (int)value;
+        keep = at;
+    }
+    return keep ? transport_io_stderr(tail->io, tail->held, keep, err) : 0;
+}
+
+static int lose(struct transport *t, struct transport_result *res, struct err *err)
+{
+    struct buf words;
+    buf_init(&words, 4096);
+    openssh_master_last_words(t->impl, &words);
+    res->link_lost = true;
+    err_set(err, ERR_NODE, "%s: connection lost: %s", t->describe, words.len ? buf_str(&words) : "ssh ended");
+    buf_release(&words);
+    return -1;
+}
+
+static void set_status(struct transport_result *res, int status)
+{
+    const char *name = status > SHELL_SIGNAL ? sigabbrev_np(status - SHELL_SIGNAL) : NULL;
+    if (name) {
+        snprintf(res->signal, sizeof res->signal, "%s", name);
+        return;
+    }
+    res->exited = true;
+    res->exit_code = status;
+}
+
+/* Without a status line either the link went, or the shell around the command was killed with it. */
+static int judge(struct transport *t, const struct transport_result *client, int status,
+                 struct transport_result *res, struct err *err)
+{
+    if (status >= 0) {
+        set_status(res, status);
+        return 0;
+    }
+    if (!client->exited || client->exit_code == SSH_FAILED)
+        return openssh_master_alive(t->impl, MASTER_NOTICE_MS) ? 0 : lose(t, res, err);
+    set_status(res, client->exit_code);
+    return 0;
+}
+
+/* The channel's `ssh` reads no configuration: all it needs is the master's socket, and if that is dead it
+ * must not connect by itself. */
+static int run_client(struct transport *t, const char *command, struct tail *tail,
+                      struct transport_result *client, struct err *err)
+{
+    const struct openssh_master *m = t->impl;
+    char socket_path[OPENSSH_DIR_MAX + 8];
+    snprintf(socket_path, sizeof socket_path, "%s/s", m->dir);
+    const char *argv[] = {"ssh",
+                          "-F",
+                          "none",
+                          "-S",
+                          socket_path,
+                          "-oControlMaster=no",
+                          "-oProxyCommand=false",
+                          "-oBatchMode=yes",
+                          "-oLogLevel=ERROR",
+                          "-T",
+                          "--",
+                          "node",
+                          command,
+                          NULL};
+    struct transport_cmd cmd = *tail->cmd;
+    cmd.argv = argv;
+    cmd.on_stderr = hold_back;
+    cmd.on_stderr_arg = tail;
+    return transport_child_run(&cmd, NULL, &t->scope, client, err);
+}
+
+static int wrap_command(struct buf *command, const struct tail *tail, const struct transport_scope *scope,
+                        struct err *err)
+{
+    const char *const head[] = {"sh", "-c", wrapper, "sh", tail->mark};
+    const size_t head_len = sizeof head / sizeof *head;
+    size_t n = 0;
+    while (tail->cmd->argv[n])
+        n++;
+    const char **argv = calloc(head_len + n + 1, sizeof *argv);
+    if (!argv)
+        return err_set(err, ERR_INTERNAL, "out of memory");
+    memcpy(argv, head, sizeof head);
+    memcpy(argv + head_len, tail->cmd->argv, n * sizeof *argv);
+    int rc = transport_command_text(command, argv, scope, err);
+    free(argv);
+    return rc;
+}
+
+static int openssh_exec(struct transport *t, const struct transport_cmd *cmd, struct transport_result *res,
+                        struct err *err)
+{
+    struct transport_io io;
+    struct transport_result client = {0};
+    struct tail tail = {.cmd = cmd, .io = &io};
+    struct buf command;
+    int status = -1;
+    if (make_mark(&tail, err) || wrap_command(&command, &tail, &t->scope, err))
+        return -1;
+    int rc = transport_io_begin(&io, cmd, res, &t->scope, err);
+    if (rc == 0)
+        rc = run_client(t, buf_str(&command), &tail, &client, err);
+    if (rc == 0)
+        rc = release_tail(&tail, &status, err);
+    res->bytes_sent = client.bytes_sent;
+    res->bytes_received += client.bytes_received - tail.raw;
+    res->link_lost = client.link_lost;
+    if (client.timed_out)
+        transport_io_fail_late(&io, err);
+    if (rc == 0)
+        rc = judge(t, &client, status, res, err);
+    if (res->link_lost)
+        openssh_disconnect(t);
+    transport_io_end(&io);
+    buf_release(&command);
+    return rc;
+}
+
+const struct transport_ops openssh_transport_ops = {
+    .name = "openssh",
+    .connect = openssh_connect,
+    .exec = openssh_exec,
+    .disconnect = openssh_disconnect,
+    .release = openssh_release,
+};

@@ -1,0 +1,226 @@
+#include "harness/ssh/session.h"
+
+#include "harness/ssh/refuse.h"
+#include "harness/ssh/socket.h"
+#include "harness/transport/child.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* libssh2 1.11 is the first that signs and verifies with rsa-sha2; sshd refuses the older ssh-rsa. */
+bool ssh_session_has_rsa_sha2(void)
+{
+    return libssh2_version(0x010b00) != NULL;
+}
+
+void ssh_session_init(struct ssh_session *s, const struct ssh_config *config,
+                      const struct transport_scope *scope)
+{
+    *s = (struct ssh_session){.fd = -1, .config = config, .scope = scope};
+}
+
+int ssh_session_wait(struct ssh_session *s, const char *doing, struct err *err)
+{
+    int directions = libssh2_session_block_directions(s->ssh);
+    short events = POLLIN;
+    if (directions & LIBSSH2_SESSION_BLOCK_OUTBOUND)
+        events |= POLLOUT;
+    return ssh_socket_wait(s->fd, events, s->deadline_ns, s->scope, doing, err) < 0 ? -1 : 0;
+}
+
+int ssh_session_fail(const struct ssh_session *s, int rc, const char *doing, struct err *err)
+{
+    char *text = NULL;
+    libssh2_session_last_error(s->ssh, &text, NULL, 0);
+    return err_set(err, ERR_NODE, "%s: %s failed: %s (libssh2 %d)", s->scope->who, doing,
+                   text && *text ? text : "connection lost", rc);
+}
+
+/* "a,b" means: to b through a. */
+static int start_jump(struct ssh_session *s, struct err *err)
+{
+    const struct ssh_config *c = s->config;
+    char before[SSH_PATH_MAX], last[SSH_PATH_MAX + 8], target[SSH_NAME_MAX + 16], timeout[64];
+    snprintf(before, sizeof before, "%s", c->proxy_jump);
+    char *comma = strrchr(before, ',');
+    const char *host = comma ? comma + 1 : before;
+    if (comma)
+        *comma = '\0';
+    snprintf(last, sizeof last, "%s%s", strncmp(host, "ssh://", 6) == 0 ? "" : "ssh://", host);
+    snprintf(target, sizeof target, "[%s]:%d", c->host, c->port);
+    snprintf(timeout, sizeof timeout, "ConnectTimeout=%d", 30);
+    const char *argv[24] = {"ssh"};
+    size_t n = 1;
+    if (c->file)
+        argv[n++] = "-F", argv[n++] = c->file;
+    argv[n++] = "-oBatchMode=yes";
+    argv[n++] = "-oServerAliveInterval=4";
+    argv[n++] = "-oServerAliveCountMax=2";
+    argv[n++] = "-o", argv[n++] = timeout;
+    if (comma)
+        argv[n++] = "-J", argv[n++] = before;
+    argv[n++] = "-W", argv[n++] = target;
+    argv[n++] = last;
+    return transport_child_start_on_socket(argv, false, &s->proxy, &s->fd, err);
+}
+
+static int open_socket(struct ssh_session *s, bool *temporary, struct err *err)
+{
+    const struct ssh_config *c = s->config;
+    *temporary = true;
+    if (c->proxy_jump[0])
+        return start_jump(s, err);
+    if (c->proxy_command[0]) {
+        const char *argv[] = {"/bin/sh", "-c", c->proxy_command, NULL};
+        return transport_child_start_on_socket(argv, false, &s->proxy, &s->fd, err);
+    }
+    s->fd = ssh_socket_connect(c->host, c->port, s->deadline_ns, s->scope, temporary, err);
+    return s->fd < 0 ? -1 : 0;
+}
+
+static bool list_has(const char *list, const char *word)
+{
+    size_t len = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)); at += len) {
+        if ((at == list || at[-1] == ',') && (at[len] == ',' || at[len] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+/* The host key types in the order we want them: those that known_hosts holds come first, since a host that
+ * presents another of its keys would look like one whose key has changed. */
+static int prefer_host_keys(struct ssh_session *s, enum transport_failure *why, struct err *err)
+{
+    static const char *const known_to_us[] = {"ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384",
+                                              "ecdsa-sha2-nistp521"};
+    const size_t types = sizeof known_to_us / sizeof *known_to_us;
+    struct buf stored, order;
+    buf_init(&stored, 4096);
+    buf_init(&order, 4096);
+    known_hosts_types(&s->known, &stored);
+    bool usable = stored.len == 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < types; i++) {
+            bool is_stored = list_has(buf_str(&stored), known_to_us[i]);
+            if (is_stored != (pass == 0))
+                continue;
+            buf_printf(&order, "%s%s", order.len ? "," : "", known_to_us[i]);
+            usable = usable || is_stored;
+        }
+        if (pass == 0 && ssh_session_has_rsa_sha2() && list_has(buf_str(&stored), "ssh-rsa")) {
+            buf_printf(&order, "%srsa-sha2-512,rsa-sha2-256", order.len ? "," : "");
+            usable = true;
+        }
+    }
+    int rc = 0;
+    if (!usable) {
+        *why = TRANSPORT_FAILURE_UNSUPPORTED;
+        rc = err_set(err, ERR_NODE,
+                     "%s: known_hosts holds only %s for this host, which libssh2 %s cannot verify; "
+                     "use the OpenSSH client, or store the host's ed25519 key",
+                     s->scope->who, buf_str(&stored), libssh2_version(0));
+    } else {
+        libssh2_session_method_pref(s->ssh, LIBSSH2_METHOD_HOSTKEY, buf_str(&order));
+    }
+    buf_release(&stored);
+    buf_release(&order);
+    return rc;
+}
+
+static int handshake(struct ssh_session *s, enum transport_failure *why, struct err *err)
+{
+    int rc;
+    while ((rc = libssh2_session_handshake(s->ssh, s->fd)) == LIBSSH2_ERROR_EAGAIN) {
+        if (ssh_session_wait(s, "shaking hands", err))
+            return -1;
+    }
+    if (rc == 0)
+        return 0;
+    if (rc == LIBSSH2_ERROR_KEX_FAILURE || rc == LIBSSH2_ERROR_METHOD_NONE) {
+        *why = TRANSPORT_FAILURE_UNSUPPORTED;
+        return err_set(err, ERR_NODE,
+                       "%s: libssh2 %s and the host have no key type or cipher in common (does the "
+                       "host have only an RSA key?)",
+                       s->scope->who, libssh2_version(0));
+    }
+    if (s->proxy)
+        return err_set(err, ERR_NODE, "%s: no SSH server answered through the jump host %s (try: ssh %s)",
+                       s->scope->who, s->config->proxy_jump, s->config->alias);
+    return ssh_session_fail(s, rc, "the SSH handshake", err);
+}
+
+int ssh_session_open(struct ssh_session *s, enum transport_failure *why, struct err *err)
+{
+    bool temporary = true;
+    *why = TRANSPORT_FAILURE_REFUSED;
+    if (known_hosts_load(&s->known, s->config->known_hosts, s->config->key_name, err))
+        return -1;
+    s->ssh = libssh2_session_init();
+    if (!s->ssh)
+        return err_set(err, ERR_INTERNAL, "out of memory");
+    libssh2_session_set_blocking(s->ssh, 0);
+    if (prefer_host_keys(s, why, err))
+        return -1;
+    if (open_socket(s, &temporary, err)) {
+        *why = temporary ? TRANSPORT_FAILURE_CONNECTION : TRANSPORT_FAILURE_REFUSED;
+        return -1;
+    }
+    *why = TRANSPORT_FAILURE_CONNECTION;
+    return handshake(s, why, err);
+}
+
+const char *ssh_session_hostkey(const struct ssh_session *s, size_t *len)
+{
+    int type;
+    *len = 0;
+    return libssh2_session_hostkey(s->ssh, len, &type);
+}
+
+/* A certificate authority that vouches for the host is something this library knows nothing of. */
+static bool needs_certificate(const struct known_hosts *known)
+{
+    for (size_t i = 0; i < known->count; i++) {
+        if (known->keys[i].mark == KNOWN_CERT_AUTHORITY)
+            return true;
+    }
+    return false;
+}
+
+int ssh_session_verify_host(struct ssh_session *s, char *fingerprint, enum transport_failure *why,
+                            struct err *err)
+{
+    size_t len;
+    const struct known_key *line;
+    const char *blob = ssh_session_hostkey(s, &len);
+    fingerprint[0] = '\0';
+    *why = TRANSPORT_FAILURE_REFUSED;
+    if (blob) {
+        ssh_fingerprint(blob, len, fingerprint);
+        if (needs_certificate(&s->known) && known_hosts_check(&s->known, blob, len, &line) == KNOWN_UNKNOWN)
+            *why = TRANSPORT_FAILURE_UNSUPPORTED;
+    }
+    return ssh_refuse_unknown_host(s->config, s->scope->who, &s->known, blob, len, err);
+}
+
+void ssh_session_drop(struct ssh_session *s)
+{
+    /* A socket that is shut down makes every call inside session_free() fail at once instead of waiting. */
+    if (s->fd >= 0)
+        shutdown(s->fd, SHUT_RDWR);
+    if (s->ssh) {
+        int tries = 0;
+        while (libssh2_session_free(s->ssh) == LIBSSH2_ERROR_EAGAIN && ++tries < 100)
+            continue;
+    }
+    if (s->fd >= 0)
+        close(s->fd);
+    transport_child_kill(s->proxy);
+    known_hosts_release(&s->known);
+    s->ssh = NULL;
+    s->fd = -1;
+    s->proxy = 0;
+}

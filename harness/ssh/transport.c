@@ -1,0 +1,79 @@
+#include "harness/ssh/transport.h"
+
+#include "common/base/clock.h"
+#include "harness/ssh/auth.h"
+#include "harness/ssh/channel.h"
+#include "harness/ssh/session.h"
+#include "harness/transport/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ssh_impl {
+    struct ssh_session session;
+    struct ssh_passphrases passphrases;
+};
+
+static struct ssh_impl *impl_of(struct transport *t)
+{
+    if (!t->impl) {
+        struct ssh_impl *impl = calloc(1, sizeof *impl);
+        if (impl)
+            ssh_session_init(&impl->session, &t->config, &t->scope);
+        t->impl = impl;
+    }
+    return t->impl;
+}
+
+static void ssh_disconnect(struct transport *t)
+{
+    struct ssh_impl *impl = t->impl;
+    t->connected = false;
+    if (impl)
+        ssh_session_drop(&impl->session);
+}
+
+static int ssh_connect(struct transport *t, int64_t deadline_ns, enum transport_failure *why, struct err *err)
+{
+    struct ssh_impl *impl = impl_of(t);
+    if (!impl)
+        return err_set(err, ERR_INTERNAL, "out of memory");
+    struct ssh_session *s = &impl->session;
+    s->deadline_ns = deadline_ns;
+    if (ssh_session_open(s, why, err) || ssh_session_verify_host(s, t->fingerprint, why, err) ||
+        ssh_auth_login(s, &impl->passphrases, why, err)) {
+        ssh_session_drop(s);
+        return -1;
+    }
+    t->connected = true;
+    t->last_heard_s = clock_mono_s();
+    return 0;
+}
+
+static int ssh_exec(struct transport *t, const struct transport_cmd *cmd, struct transport_result *res,
+                    struct err *err)
+{
+    struct ssh_impl *impl = t->impl;
+    bool usable;
+    int rc = ssh_channel_exec(&impl->session, cmd, res, &usable, err);
+    if (!usable)
+        ssh_disconnect(t);
+    return rc;
+}
+
+static void ssh_release(struct transport *t)
+{
+    if (!t->impl)
+        return;
+    explicit_bzero(t->impl, sizeof(struct ssh_impl));
+    free(t->impl);
+    t->impl = NULL;
+}
+
+const struct transport_ops ssh_transport_ops = {
+    .name = "libssh2",
+    .connect = ssh_connect,
+    .exec = ssh_exec,
+    .disconnect = ssh_disconnect,
+    .release = ssh_release,
+};

@@ -1,0 +1,174 @@
+#include "harness/ssh/trust.h"
+
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "harness/ssh/openssh_client.h"
+#include "harness/ssh/session.h"
+#include "harness/transport/child.h"
+#include "harness/transport/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <nettle/base64.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static enum ssh_trust trust_of(enum known_verdict verdict)
+{
+    switch (verdict) {
+    case KNOWN_MATCH:
+        return SSH_TRUST_KNOWN;
+    case KNOWN_UNKNOWN:
+        return SSH_TRUST_UNKNOWN;
+    case KNOWN_CHANGED:
+        return SSH_TRUST_CHANGED;
+    case KNOWN_IS_REVOKED:
+        break;
+    }
+    return SSH_TRUST_REVOKED;
+}
+
+static int set_name(struct ssh_hostkey *key, const struct ssh_config *c, struct err *err)
+{
+    if (!c->known_hosts[0])
+        return err_set(err, ERR_INPUT,
+                       "%s: the ssh configuration names no known_hosts file (UserKnownHostsFile)", c->node);
+    snprintf(key->known_hosts, sizeof key->known_hosts, "%s", c->known_hosts[0]);
+    snprintf(key->name, sizeof key->name, "%s", c->key_name);
+    snprintf(key->stored_name, sizeof key->stored_name, "%s", c->key_name);
+    return c->hash_known_hosts ? known_hosts_hash_name(c->key_name, key->stored_name, err) : 0;
+}
+
+static int describe_key(const struct ssh_config *c, const char *who, const void *blob, size_t len,
+                        struct ssh_hostkey *key, struct err *err)
+{
+    struct known_hosts known;
+    const struct known_key *line;
+    if (!blob || !ssh_blob_type(blob, len, key->type) || BASE64_ENCODE_RAW_LENGTH(len) >= sizeof key->base64)
+        return err_set(err, ERR_NODE, "%s: the host presented no readable key", who);
+    if (known_hosts_load(&known, c->known_hosts, c->key_name, err))
+        return -1;
+    key->trust = trust_of(known_hosts_check(&known, blob, len, &line));
+    known_hosts_release(&known);
+    ssh_fingerprint(blob, len, key->fingerprint);
+    base64_encode_raw(key->base64, len, blob);
+    key->base64[BASE64_ENCODE_RAW_LENGTH(len)] = '\0';
+    return set_name(key, c, err);
+}
+
+static int fetch_with_libssh2(const struct transport *t, int64_t deadline_ns, struct ssh_hostkey *key,
+                              enum transport_failure *why, struct err *err)
+{
+    struct ssh_session s;
+    size_t len = 0;
+    ssh_session_init(&s, &t->config, &t->scope);
+    s.deadline_ns = deadline_ns;
+    int rc = ssh_session_open(&s, why, err);
+    if (rc == 0) {
+        const char *blob = ssh_session_hostkey(&s, &len);
+        *why = TRANSPORT_FAILURE_REFUSED;
+        rc = describe_key(&t->config, t->describe, blob, len, key, err);
+    }
+    ssh_session_drop(&s);
+    return rc;
+}
+
+static int fetch_with_client(const struct transport *t, int64_t deadline_ns, struct ssh_hostkey *key,
+                             struct err *err)
+{
+    struct known_hosts presented = {0};
+    int rc = openssh_fetch_key(&t->config, deadline_ns, &t->scope, &presented, err);
+    if (rc == 0)
+        rc = describe_key(&t->config, t->describe, presented.keys[0].blob, presented.keys[0].len, key, err);
+    known_hosts_release(&presented);
+    return rc;
+}
+
+int ssh_hostkey_fetch(const struct transport_target *target, struct ssh_hostkey *key, struct err *err)
+{
+    memset(key, 0, sizeof *key);
+    struct transport_target ssh_target = *target;
+    struct transport *t;
+    if (target->backend == TRANSPORT_AUTO || target->backend == TRANSPORT_LOCAL)
+        ssh_target.backend = TRANSPORT_LIBSSH2; /* `local` may also be the name of a host */
+    if (transport_prepare(&t, &ssh_target, err))
+        return -1;
+    enum transport_failure why = TRANSPORT_FAILURE_UNSUPPORTED;
+    int64_t deadline_ns = clock_deadline_ns(t->target.connect_timeout_s);
+    int rc = -1;
+    if (ssh_target.backend == TRANSPORT_LIBSSH2)
+        rc = fetch_with_libssh2(t, deadline_ns, key, &why, err);
+    if (rc && why == TRANSPORT_FAILURE_UNSUPPORTED && target->backend != TRANSPORT_LIBSSH2 &&
+        transport_child_on_path("ssh"))
+        rc = fetch_with_client(t, deadline_ns, key, err);
+    transport_close(t);
+    return rc;
+}
+
+static int refuse(const struct ssh_hostkey *key, const char *why, struct err *err)
+{
+    return err_set(err, ERR_INPUT, "%s: the key %s is not stored: %s", key->known_hosts, key->fingerprint,
+                   why);
+}
+
+/* The file's folder, when it is missing: ~/.ssh on a fresh account. */
+static int make_folder(const char *file, struct err *err)
+{
+    char folder[FS_PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", file);
+    char *slash = strrchr(folder, '/');
+    if (!slash || slash == folder)
+        return 0;
+    *slash = '\0';
+    return fs_mkdir_p(folder, 0700, err);
+}
+
+/* One write of whole lines, at the end: other programs may append to the same file. A last line without its
+ * newline is completed first. */
+static int append_line(const char *path, const struct buf *line, struct err *err)
+{
+    int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s", path);
+    char last = '\n';
+    struct stat st;
+    if (fstat(fd, &st) == 0 && st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) != 1)
+        last = '\n';
+    size_t skip = last == '\n' ? 1 : 0; /* the line is built with a newline in front */
+    int rc = fs_write_all(fd, line->data + skip, line->len - skip);
+    if (rc == 0)
+        rc = fsync(fd);
+    if (rc < 0)
+        err_set_errno(err, ERR_STORAGE, errno, "%s", path);
+    close(fd);
+    return rc;
+}
+
+int ssh_hostkey_store(const struct ssh_hostkey *key, struct err *err)
+{
+    switch (key->trust) {
+    case SSH_TRUST_UNKNOWN:
+        break;
+    case SSH_TRUST_KNOWN:
+        return refuse(key, "it is there already", err);
+    case SSH_TRUST_CHANGED:
+        return refuse(
+            key,
+            "another key is stored for this host; remove that one first (ssh-keygen -R) if the node "
+            "was reinstalled",
+            err);
+    case SSH_TRUST_REVOKED:
+        return refuse(key, "it is marked @revoked", err);
+    }
+    struct buf line;
+    buf_init(&line, sizeof *key);
+    buf_printf(&line, "\n%s %s %s\n", key->stored_name, key->type, key->base64);
+    int rc = buf_ok(&line) ? make_folder(key->known_hosts, err) : err_set(err, ERR_INTERNAL, "out of memory");
+    if (rc == 0)
+        rc = append_line(key->known_hosts, &line, err);
+    buf_release(&line);
+    return rc;
+}

@@ -1,0 +1,185 @@
+#include "harness/transport/io.h"
+
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LABEL_MAX = 120 };
+
+static const int64_t ns_per_s = 1000000000;
+
+bool transport_interrupted(const struct transport_scope *scope)
+{
+    return scope->interrupted && *scope->interrupted;
+}
+
+int transport_poll_ms(int64_t deadline_ns)
+{
+    int left = clock_left_ms(deadline_ns);
+    return left < 0 || left > TRANSPORT_POLL_MS_MAX ? TRANSPORT_POLL_MS_MAX : left;
+}
+
+int transport_io_begin(struct transport_io *io, const struct transport_cmd *cmd, struct transport_result *res,
+                       const struct transport_scope *scope, struct err *err)
+{
+    memset(res, 0, sizeof *res);
+    *io = (struct transport_io){
+        .cmd = cmd,
+        .res = res,
+        .scope = scope,
+        .deadline_ns = cmd->deadline_s > 0 ? clock_deadline_ns(cmd->deadline_s) : 0,
+        .moved_ns = clock_mono_ns(),
+    };
+    if (!cmd->read) {
+        io->in = cmd->input;
+        io->in_len = cmd->input ? cmd->input_len : 0;
+        io->in_end = true;
+        return 0;
+    }
+    io->buf = malloc(TRANSPORT_IO_CHUNK);
+    if (!io->buf)
+        return err_set(err, ERR_INTERNAL, "out of memory");
+    return 0;
+}
+
+void transport_io_end(struct transport_io *io)
+{
+    free(io->buf);
+    io->buf = NULL;
+    io->in = NULL;
+    io->in_len = 0;
+}
+
+int transport_io_fill(struct transport_io *io, struct err *err)
+{
+    if (io->in_len > 0 || io->in_end)
+        return 0;
+    ssize_t n = io->cmd->read(io->cmd->read_arg, io->buf, TRANSPORT_IO_CHUNK, err);
+    if (n < 0)
+        return -1;
+    io->in = io->buf;
+    io->in_len = (size_t)n;
+    io->in_end = n == 0;
+    return 0;
+}
+
+static void moved(struct transport_io *io)
+{
+    io->moved_ns = clock_mono_ns();
+}
+
+static void heard(struct transport_io *io, size_t len)
+{
+    moved(io);
+    io->res->bytes_received += len;
+    if (io->scope->last_heard_s)
+        *io->scope->last_heard_s = clock_mono_s();
+}
+
+void transport_io_sent(struct transport_io *io, size_t n)
+{
+    io->in += n;
+    io->in_len -= n;
+    io->res->bytes_sent += n;
+    moved(io);
+}
+
+void transport_io_drop_input(struct transport_io *io)
+{
+    io->in_len = 0;
+    io->in_end = true;
+}
+
+int transport_io_stdout(struct transport_io *io, const char *data, size_t len, struct err *err)
+{
+    heard(io, len);
+    return io->cmd->on_stdout ? io->cmd->on_stdout(io->cmd->on_stdout_arg, data, len, err) : 0;
+}
+
+/* The end of what a failing command said is what explains it. */
+static void keep_tail(struct transport_result *res, const char *data, size_t len)
+{
+    if (len >= TRANSPORT_STDERR_MAX) {
+        data += len - TRANSPORT_STDERR_MAX;
+        len = TRANSPORT_STDERR_MAX;
+    }
+    size_t kept = res->stderr_len;
+    if (kept + len > TRANSPORT_STDERR_MAX)
+        kept = TRANSPORT_STDERR_MAX - len;
+    memmove(res->stderr_text, res->stderr_text + res->stderr_len - kept, kept);
+    memcpy(res->stderr_text + kept, data, len);
+    res->stderr_len = kept + len;
+    res->stderr_text[res->stderr_len] = '\0';
+}
+
+int transport_io_stderr(struct transport_io *io, const char *data, size_t len, struct err *err)
+{
+    heard(io, len);
+    if (io->cmd->on_stderr)
+        return io->cmd->on_stderr(io->cmd->on_stderr_arg, data, len, err);
+    keep_tail(io->res, data, len);
+    return 0;
+}
+
+static int64_t stall_ns(const struct transport_io *io)
+{
+    if (io->cmd->stall_s <= 0)
+        return 0;
+    return io->moved_ns + (int64_t)(io->cmd->stall_s * (double)ns_per_s);
+}
+
+int transport_io_fail_late(const struct transport_io *io, struct err *err)
+{
+    struct buf words;
+    buf_init(&words, 1 << 20);
+    text_shell_join(&words, io->cmd->argv);
+    io->res->timed_out = true;
+    err_set(err, ERR_NODE, "%s: not done within %g s: %.*s", io->scope->who, io->cmd->deadline_s, LABEL_MAX,
+            buf_str(&words));
+    buf_release(&words);
+    return -1;
+}
+
+int transport_io_check(const struct transport_io *io, struct err *err)
+{
+    if (transport_interrupted(io->scope))
+        return err_set(err, ERR_INTERRUPTED, "interrupted");
+    int64_t now = clock_mono_ns();
+    if (io->deadline_ns && now >= io->deadline_ns)
+        return transport_io_fail_late(io, err);
+    if (stall_ns(io) && now >= stall_ns(io)) {
+        io->res->link_lost = true;
+        return err_set(err, ERR_NODE, "%s: connection lost: nothing moved for %g s", io->scope->who,
+                       io->cmd->stall_s);
+    }
+    return 0;
+}
+
+int transport_io_poll_ms(const struct transport_io *io)
+{
+    int deadline = transport_poll_ms(io->deadline_ns);
+    int stall = transport_poll_ms(stall_ns(io));
+    return deadline < stall ? deadline : stall;
+}
+
+int transport_command_text(struct buf *out, const char *const *argv, const struct transport_scope *scope,
+                           struct err *err)
+{
+    buf_init(out, TRANSPORT_COMMAND_MAX - 1);
+    text_shell_join(out, argv);
+    if (buf_ok(out))
+        return 0;
+    buf_release(out);
+    return err_set(err, ERR_INPUT, "%s: a command longer than %d bytes cannot be sent", scope->who,
+                   TRANSPORT_COMMAND_MAX);
+}
+
+int transport_collect(void *arg, const char *data, size_t len, struct err *err)
+{
+    struct buf *out = arg;
+    buf_add(out, data, len);
+    return buf_ok(out) ? 0 : err_set(err, ERR_NODE, "more than %zu bytes of output", out->max);
+}

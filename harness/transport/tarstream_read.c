@@ -1,0 +1,348 @@
+#include "harness/transport/tarstream.h"
+
+#include "common/base/fs.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PIECE = 64 << 10, BLOCK = 512, END_OF_TAR = 2 * BLOCK };
+
+static const uint64_t default_total_bytes = 4ull << 30;
+static const uint64_t default_file_bytes = 2ull << 30;
+static const size_t default_entries = 200000;
+/* Headers, long names and padding that an entry may cost beside its contents. */
+static const uint64_t overhead_per_entry = 8 * BLOCK;
+
+/* libarchive pulls and transports push, so the stream goes through an unnamed file: a thread extracts what is
+ * there already, and the network need not wait for the disk. Only what stands below `lock` is shared. */
+struct tar_extractor {
+    char dir[FS_PATH_MAX];
+    struct tar_limits limits;
+    int spool;
+    uint64_t taken; /* of the spool, by libarchive */
+    uint64_t extracted;
+    size_t entries;
+    char block[PIECE], piece[PIECE];
+    pthread_t thread;
+    bool begun, running, whole;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    uint64_t spooled;
+    bool ended, abandoned, failed;
+    struct err err; /* once it has failed */
+};
+
+struct tar_limits tar_limits_fill(const struct tar_limits *given)
+{
+    struct tar_limits l = given ? *given : (struct tar_limits){0};
+    if (l.total_bytes == 0)
+        l.total_bytes = default_total_bytes;
+    if (l.file_bytes == 0)
+        l.file_bytes = default_file_bytes;
+    if (l.entries == 0)
+        l.entries = default_entries;
+    return l;
+}
+
+static uint64_t spool_limit(const struct tar_limits *l)
+{
+    return l->total_bytes + overhead_per_entry * l->entries;
+}
+
+static int refuse(const struct tar_extractor *x, const char *name, const char *why, struct err *err)
+{
+    return err_set(err, ERR_NODE, "%s: refused what the node sent: \"%s\" %s", x->dir, name, why);
+}
+
+static int open_spool(struct tar_extractor *x, struct err *err)
+{
+    x->spool = open(x->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (x->spool >= 0)
+        return 0;
+    /* Some file systems have no O_TMPFILE. */
+    char name[FS_PATH_MAX];
+    if (fs_join(name, err, x->dir, ".spool.XXXXXX"))
+        return -1;
+    x->spool = mkostemp(name, O_CLOEXEC);
+    if (x->spool < 0 || unlink(name) < 0)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s", name);
+    return 0;
+}
+
+/* Something there already, a link above all, could lead what is extracted elsewhere. */
+static int require_empty(const char *dir, struct err *err)
+{
+    DIR *d = opendir(dir);
+    if (!d)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s", dir);
+    int names = 0;
+    while (names < 3 && readdir(d))
+        names++;
+    closedir(d);
+    return names < 3 ? 0 : err_set(err, ERR_STORAGE, "%s: the folder to extract into is not empty", dir);
+}
+
+static void *extract(void *arg);
+
+static int start_thread(struct tar_extractor *x, struct err *err)
+{
+    int failed = pthread_create(&x->thread, NULL, extract, x);
+    x->begun = x->running = failed == 0;
+    return failed ? err_set_errno(err, ERR_INTERNAL, failed, "cannot start a thread to extract in") : 0;
+}
+
+int tar_extractor_open(struct tar_extractor **out, const char *dir, const struct tar_limits *limits,
+                       struct err *err)
+{
+    struct tar_extractor *x = calloc(1, sizeof *x);
+    if (!x)
+        return err_set(err, ERR_INTERNAL, "out of memory");
+    x->spool = -1;
+    pthread_mutex_init(&x->lock, NULL);
+    pthread_cond_init(&x->changed, NULL);
+    x->limits = tar_limits_fill(limits);
+    int n = snprintf(x->dir, sizeof x->dir, "%s", dir);
+    int rc = n > 0 && (size_t)n < sizeof x->dir ? fs_mkdir_p(dir, 0700, err)
+                                                : err_set(err, ERR_INPUT, "%s: the path is too long", dir);
+    if (rc == 0)
+        rc = require_empty(dir, err);
+    if (rc == 0)
+        rc = open_spool(x, err);
+    if (rc == 0)
+        rc = start_thread(x, err);
+    if (rc) {
+        tar_extractor_close(x);
+        return -1;
+    }
+    *out = x;
+    return 0;
+}
+
+/* Tells the thread that nothing more comes, and waits for its end. */
+static void join(struct tar_extractor *x, bool *flag)
+{
+    if (!x->running)
+        return;
+    pthread_mutex_lock(&x->lock);
+    *flag = true;
+    pthread_cond_signal(&x->changed);
+    pthread_mutex_unlock(&x->lock);
+    pthread_join(x->thread, NULL);
+    x->running = false;
+}
+
+void tar_extractor_close(struct tar_extractor *x)
+{
+    if (!x)
+        return;
+    join(x, &x->abandoned);
+    if (x->begun && !x->whole) /* what was there before stays */
+        fs_remove_tree(x->dir, NULL);
+    pthread_cond_destroy(&x->changed);
+    pthread_mutex_destroy(&x->lock);
+    if (x->spool >= 0)
+        close(x->spool);
+    free(x);
+}
+
+int tar_extractor_write(void *arg, const char *data, size_t len, struct err *err)
+{
+    struct tar_extractor *x = arg;
+    if (x->spooled + len > spool_limit(&x->limits))
+        return err_set(err, ERR_NODE, "%s: refused what the node sent: more than %llu bytes", x->dir,
+                       (unsigned long long)spool_limit(&x->limits));
+    if (fs_write_all(x->spool, data, len))
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot keep what the node sent", x->dir);
+    pthread_mutex_lock(&x->lock);
+    x->spooled += len;
+    bool failed = x->failed;
+    pthread_cond_signal(&x->changed);
+    pthread_mutex_unlock(&x->lock);
+    if (failed)
+        *err = x->err; /* it stays as it is */
+    return failed ? -1 : 0;
+}
+
+/* A complete tar ends in two blocks of zeros; libarchive would also be content without. */
+static int check_end(struct tar_extractor *x, struct err *err)
+{
+    static const char zeros[END_OF_TAR];
+    char end[END_OF_TAR];
+    if (x->spooled < END_OF_TAR || x->spooled % BLOCK != 0 ||
+        pread(x->spool, end, sizeof end, (off_t)(x->spooled - END_OF_TAR)) != END_OF_TAR ||
+        memcmp(end, zeros, sizeof end) != 0)
+        return err_set(err, ERR_NODE, "%s: what the node sent is cut short (%llu bytes)", x->dir,
+                       (unsigned long long)x->spooled);
+    return 0;
+}
+
+/* The entry's name without "./" and the folder's "/"; NULL when it is not a plain relative path. */
+static const char *plain_name(const char *name, char *out)
+{
+    while (name[0] == '.' && name[1] == '/')
+        name += 2;
+    size_t len = strlen(name);
+    while (len > 1 && name[len - 1] == '/')
+        len--;
+    if (len >= FS_PATH_MAX)
+        return NULL;
+    memcpy(out, name, len);
+    out[len] = '\0';
+    return fs_safe_relpath(out) ? out : NULL;
+}
+
+static int make_parent(const char *full, struct err *err)
+{
+    char parent[FS_PATH_MAX];
+    snprintf(parent, sizeof parent, "%s", full);
+    *strrchr(parent, '/') = '\0';
+    return fs_mkdir_p(parent, 0700, err);
+}
+
+static int copy_contents(struct tar_extractor *x, struct archive *a, const char *name, int fd,
+                         struct err *err)
+{
+    uint64_t size = 0;
+    for (;;) {
+        la_ssize_t n = archive_read_data(a, x->piece, sizeof x->piece);
+        if (n == 0)
+            return 0;
+        if (n < 0)
+            return refuse(x, name, "is damaged", err);
+        size += (uint64_t)n;
+        x->extracted += (uint64_t)n;
+        if (size > x->limits.file_bytes || x->extracted > x->limits.total_bytes)
+            return refuse(x, name, "exceeds the limit on sizes", err);
+        if (fs_write_all(fd, x->piece, (size_t)n))
+            return err_set_errno(err, ERR_STORAGE, errno, "%s/%s", x->dir, name);
+    }
+}
+
+static int extract_file(struct tar_extractor *x, struct archive *a, const char *name, const char *full,
+                        struct err *err)
+{
+    if (make_parent(full, err))
+        return -1;
+    int fd = open(full, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0 && errno == EEXIST)
+        return refuse(x, name, "comes twice", err);
+    if (fd < 0)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s", full);
+    int rc = copy_contents(x, a, name, fd, err);
+    if (close(fd) < 0 && rc == 0)
+        rc = err_set_errno(err, ERR_STORAGE, errno, "%s", full);
+    return rc;
+}
+
+static int extract_entry(struct tar_extractor *x, struct archive *a, struct archive_entry *e, struct err *err)
+{
+    char buf[FS_PATH_MAX], full[FS_PATH_MAX];
+    const char *given = archive_entry_pathname(e);
+    mode_t type = archive_entry_filetype(e);
+    if (!given)
+        return refuse(x, "?", "has no readable name", err);
+    if (++x->entries > x->limits.entries)
+        return refuse(x, given, "is one entry too many", err);
+    if (type == AE_IFDIR && (strcmp(given, ".") == 0 || strcmp(given, "./") == 0))
+        return 0;
+    const char *name = plain_name(given, buf);
+    if (!name)
+        return refuse(x, given, "is not a plain relative path", err);
+    if (archive_entry_hardlink(e) || archive_entry_symlink(e) || (type != AE_IFREG && type != AE_IFDIR))
+        return refuse(x, given, "is neither a file nor a folder", err);
+    if (archive_entry_size(e) < 0 || (uint64_t)archive_entry_size(e) > x->limits.file_bytes)
+        return refuse(x, given, "exceeds the limit on sizes", err);
+    if (fs_join(full, err, x->dir, name))
+        return -1;
+    return type == AE_IFDIR ? fs_mkdir_p(full, 0700, err) : extract_file(x, a, name, full, err);
+}
+
+static int extract_all(struct tar_extractor *x, struct archive *a, struct err *err)
+{
+    for (;;) {
+        struct archive_entry *e;
+        int rc = archive_read_next_header(a, &e);
+        if (rc == ARCHIVE_EOF)
+            return 0;
+        if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN) {
+            const char *text = archive_error_string(a);
+            return err_set(err, ERR_NODE, "%s: what the node sent is not a readable tar stream: %s", x->dir,
+                           text ? text : "?");
+        }
+        if (extract_entry(x, a, e, err))
+            return -1;
+    }
+}
+
+/* libarchive's question for more; waits until there is. */
+static la_ssize_t take_spooled(struct archive *a, void *arg, const void **data)
+{
+    struct tar_extractor *x = arg;
+    pthread_mutex_lock(&x->lock);
+    while (x->spooled == x->taken && !x->ended && !x->abandoned)
+        pthread_cond_wait(&x->changed, &x->lock);
+    uint64_t left = x->spooled - x->taken;
+    bool abandoned = x->abandoned;
+    pthread_mutex_unlock(&x->lock);
+    ssize_t n = abandoned ? -1 : pread(x->spool, x->block, left < PIECE ? left : PIECE, (off_t)x->taken);
+    if (n < 0) {
+        archive_set_error(a, abandoned ? ECANCELED : errno, "cannot read it again");
+        return ARCHIVE_FATAL;
+    }
+    x->taken += (uint64_t)n;
+    *data = x->block;
+    return n;
+}
+
+static int extract_spooled(struct tar_extractor *x, struct err *err)
+{
+    struct archive *a = archive_read_new();
+    if (!a)
+        return err_set(err, ERR_INTERNAL, "out of memory");
+    int rc = -1;
+    if (archive_read_support_format_tar(a) != ARCHIVE_OK ||
+        archive_read_open(a, x, NULL, take_spooled, NULL) != ARCHIVE_OK)
+        err_set(err, ERR_NODE, "%s: what the node sent is not a tar stream", x->dir);
+    else
+        rc = extract_all(x, a, err);
+    archive_read_free(a);
+    return rc;
+}
+
+static void *extract(void *arg)
+{
+    struct tar_extractor *x = arg;
+    struct err err = {0};
+    sigset_t all;
+    sigfillset(&all); /* signals are for who waits for the node */
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    int rc = extract_spooled(x, &err);
+    pthread_mutex_lock(&x->lock);
+    x->failed = rc != 0;
+    x->err = err;
+    pthread_mutex_unlock(&x->lock);
+    return NULL;
+}
+
+int tar_extractor_finish(struct tar_extractor *x, struct err *err)
+{
+    int rc = check_end(x, err);
+    join(x, rc == 0 ? &x->ended : &x->abandoned);
+    if (rc == 0 && x->failed) {
+        *err = x->err;
+        rc = -1;
+    }
+    x->whole = rc == 0;
+    return rc;
+}

@@ -1,0 +1,264 @@
+#include "harness/transport/transport.h"
+
+#include "common/base/clock.h"
+#include "common/base/text.h"
+#include "harness/ssh/openssh_transport.h"
+#include "harness/ssh/transport.h"
+#include "harness/transport/child.h"
+#include "harness/transport/internal.h"
+#include "harness/transport/local.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+static const double default_connect_timeout_s = 10.0;
+static const double first_delay_s = 0.5;
+static const double longest_delay_s = 8.0;
+
+enum { STDERR_QUOTE_MAX = 400 };
+
+void transport_notice(const struct transport *t, const char *fmt, ...)
+{
+    if (!t->target.notice)
+        return;
+    char line[ERR_MSG_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    t->target.notice(t->target.notice_arg, line);
+}
+
+/* The delay with a jitter of a third, so that many harnesses do not come back at once. */
+static double jittered(double delay_s)
+{
+    unsigned char r = 0;
+    if (getrandom(&r, 1, GRND_NONBLOCK) != 1)
+        r = 128;
+    return delay_s * (1.0 + (r / 255.0 - 0.5) * 2.0 / 3.0);
+}
+
+static int pause_for(const struct transport_scope *scope, double seconds, struct err *err)
+{
+    int64_t until = clock_deadline_ns(seconds);
+    while (clock_left_ms(until) > 0) {
+        if (transport_interrupted(scope))
+            return err_set(err, ERR_INTERRUPTED, "interrupted while waiting to retry");
+        poll(NULL, 0, transport_poll_ms(until));
+    }
+    return 0;
+}
+
+/* What this libssh2 cannot do, the OpenSSH client often can. False when it is not ours to choose, or not
+ * there. */
+static bool fall_back(struct transport *t, const struct err *failure)
+{
+    if (t->target.backend != TRANSPORT_AUTO || t->ops != &ssh_transport_ops ||
+        !transport_child_on_path("ssh"))
+        return false;
+    transport_notice(t, "%s; using the OpenSSH client instead", failure->msg);
+    t->ops->disconnect(t);
+    t->ops->release(t);
+    t->ops = &openssh_transport_ops;
+    return true;
+}
+
+/* Connects, and goes on trying while it is a matter of the connection and patience lasts. */
+static int connect_patiently(struct transport *t, struct err *err)
+{
+    double began_s = clock_mono_s();
+    double delay_s = first_delay_s;
+    for (int attempt = 1;; attempt++) {
+        struct err failure = {0};
+        enum transport_failure why = TRANSPORT_FAILURE_CONNECTION;
+        int64_t deadline_ns = clock_deadline_ns(t->target.connect_timeout_s);
+        if (t->ops->connect(t, deadline_ns, &why, &failure) == 0)
+            return 0;
+        if (why == TRANSPORT_FAILURE_UNSUPPORTED && failure.kind == ERR_NODE && fall_back(t, &failure))
+            continue;
+        double wait_s = jittered(delay_s);
+        double left_s = began_s + t->target.patience_s - clock_mono_s();
+        if (failure.kind != ERR_NODE || why != TRANSPORT_FAILURE_CONNECTION || left_s < wait_s) {
+            if (err)
+                *err = failure;
+            return attempt > 1 && failure.kind == ERR_NODE
+                       ? err_wrap(err, "gave up after %d attempts in %.0f s", attempt,
+                                  clock_mono_s() - began_s)
+                       : -1;
+        }
+        transport_notice(t, "%s; retrying in %.1f s (for another %.0f s)", failure.msg, wait_s, left_s);
+        if (pause_for(&t->scope, wait_s, err))
+            return -1;
+        delay_s = delay_s * 2 < longest_delay_s ? delay_s * 2 : longest_delay_s;
+    }
+}
+
+static int choose_backend(struct transport *t, struct err *err)
+{
+    enum transport_backend backend = t->target.backend;
+    if (backend == TRANSPORT_AUTO)
+        backend = strcmp(t->target.node, "local") == 0 ? TRANSPORT_LOCAL : TRANSPORT_LIBSSH2;
+    switch (backend) {
+    case TRANSPORT_LOCAL:
+        t->ops = &local_transport_ops;
+        snprintf(t->describe, sizeof t->describe, "local");
+        return 0;
+    case TRANSPORT_AUTO:
+    case TRANSPORT_LIBSSH2:
+        t->ops = &ssh_transport_ops;
+        break;
+    case TRANSPORT_OPENSSH:
+        if (!transport_child_on_path("ssh"))
+            return err_set(err, ERR_INPUT,
+                           "the openssh transport needs the program ssh: install openssh-client");
+        t->ops = &openssh_transport_ops;
+        break;
+    }
+    if (ssh_config_resolve(&t->config, t->target.node, t->target.ssh_config, &t->scope, err))
+        return -1;
+    ssh_config_describe(&t->config, t->describe, sizeof t->describe);
+    return 0;
+}
+
+static int copy_target(struct transport *t, const struct transport_target *target, struct err *err)
+{
+    t->target = *target;
+    t->target.node = strdup(target->node);
+    t->target.ssh_config = target->ssh_config ? strdup(target->ssh_config) : NULL;
+    if (!t->target.node || (target->ssh_config && !t->target.ssh_config))
+        return err_set(err, ERR_INTERNAL, "out of memory");
+    if (t->target.connect_timeout_s <= 0)
+        t->target.connect_timeout_s = default_connect_timeout_s;
+    t->scope = (struct transport_scope){
+        .who = t->describe, .interrupted = target->interrupted, .last_heard_s = &t->last_heard_s};
+    snprintf(t->describe, sizeof t->describe, "%s", target->node);
+    return 0;
+}
+
+int transport_prepare(struct transport **out, const struct transport_target *target, struct err *err)
+{
+    struct transport *t = calloc(1, sizeof *t);
+    if (!t)
+        return err_set(err, ERR_INTERNAL, "out of memory");
+    if (copy_target(t, target, err) || choose_backend(t, err)) {
+        transport_close(t);
+        return -1;
+    }
+    *out = t;
+    return 0;
+}
+
+int transport_open(struct transport **out, const struct transport_target *target, struct err *err)
+{
+    struct transport *t;
+    if (transport_prepare(&t, target, err))
+        return -1;
+    if (connect_patiently(t, err)) {
+        transport_close(t);
+        return -1;
+    }
+    *out = t;
+    return 0;
+}
+
+void transport_close(struct transport *t)
+{
+    if (!t)
+        return;
+    if (t->ops) {
+        t->ops->disconnect(t);
+        t->ops->release(t);
+    }
+    ssh_config_release(&t->config);
+    free((void *)(uintptr_t)t->target.node);
+    free((void *)(uintptr_t)t->target.ssh_config);
+    free(t);
+}
+
+int transport_reconnect(struct transport *t, struct err *err)
+{
+    t->ops->disconnect(t);
+    return connect_patiently(t, err);
+}
+
+int transport_exec(struct transport *t, const struct transport_cmd *cmd, struct transport_result *res,
+                   struct err *err)
+{
+    memset(res, 0, sizeof *res);
+    if (!cmd->argv || !cmd->argv[0])
+        return err_set(err, ERR_INTERNAL, "a command without words");
+    if (!t->connected && transport_reconnect(t, err)) {
+        res->link_lost = true;
+        return -1;
+    }
+    return t->ops->exec(t, cmd, res, err);
+}
+
+int transport_capture(struct transport *t, const char *const *argv, double deadline_s, struct buf *out,
+                      struct transport_result *res, struct err *err)
+{
+    struct transport_cmd cmd = {
+        .argv = argv, .on_stdout = transport_collect, .on_stdout_arg = out, .deadline_s = deadline_s};
+    if (transport_exec(t, &cmd, res, err) == 0)
+        return 0;
+    return buf_ok(out) ? -1 : err_wrap(err, "%s: %s", transport_describe(t), argv[0]);
+}
+
+int transport_expect_success(const struct transport *t, const struct transport_result *res, const char *what,
+                             struct err *err)
+{
+    if (res->exited && res->exit_code == 0)
+        return 0;
+    size_t len = res->stderr_len;
+    while (len > 0 && (res->stderr_text[len - 1] == '\n' || res->stderr_text[len - 1] == '\r'))
+        len--;
+    size_t cut = len > STDERR_QUOTE_MAX ? len - STDERR_QUOTE_MAX : 0;
+    struct buf said;
+    buf_init(&said, 4096);
+    text_printable(&said, res->stderr_text + cut, len - cut, sizeof res->stderr_text);
+    const char *colon = said.len ? ": " : "";
+    if (res->exited)
+        err_set(err, ERR_NODE, "%s: %s failed with exit code %d%s%s", transport_describe(t), what,
+                res->exit_code, colon, buf_str(&said));
+    else
+        err_set(err, ERR_NODE, "%s: %s was killed by signal %s%s%s", transport_describe(t), what,
+                res->signal[0] ? res->signal : "(unknown)", colon, buf_str(&said));
+    buf_release(&said);
+    return -1;
+}
+
+ssize_t transport_read_fd(void *arg, void *buf, size_t cap, struct err *err)
+{
+    for (;;) {
+        ssize_t n = read(*(int *)arg, buf, cap);
+        if (n >= 0)
+            return n;
+        if (errno != EINTR)
+            return err_set_errno(err, ERR_STORAGE, errno, "cannot read what is to be sent");
+    }
+}
+
+const char *transport_describe(const struct transport *t)
+{
+    return t->describe;
+}
+
+const char *transport_backend_name(const struct transport *t)
+{
+    return t->ops->name;
+}
+
+const char *transport_fingerprint(const struct transport *t)
+{
+    return t->fingerprint;
+}
+
+double transport_last_heard_s(const struct transport *t)
+{
+    return t->last_heard_s;
+}

@@ -1,0 +1,106 @@
+/* transport: run a command on a node and stream bytes to and from it, over whatever leads there.
+ *
+ * Knows nothing of plans, runs or executors. A struct transport owns its connection and child processes; one
+ * command runs at a time, and callbacks must not call back into the same transport. Seconds are monotonic.
+ *
+ * Errors: ERR_NODE (one line that names user@host:port and what to do) when the node cannot be reached,
+ * trusted or believed; ERR_INTERRUPTED when the user's flag ended a wait; whatever a callback set is passed
+ * on. That a remote command failed is not an error: it is in struct transport_result.
+ */
+#ifndef KERNSWEEP_HARNESS_TRANSPORT_TRANSPORT_H
+#define KERNSWEEP_HARNESS_TRANSPORT_TRANSPORT_H
+
+#include "common/base/buf.h"
+#include "common/base/err.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum transport_backend {
+    TRANSPORT_AUTO, /* `local` for the node "local", else libssh2, else the OpenSSH client */
+    TRANSPORT_LOCAL,
+    TRANSPORT_LIBSSH2,
+    TRANSPORT_OPENSSH,
+};
+
+/* Strings are copied by transport_open(). */
+struct transport_target {
+    const char *node;       /* "local", an ssh alias, or [user@]host[:port] ([v6]:port) */
+    const char *ssh_config; /* as ssh -F, or NULL */
+    enum transport_backend backend;
+    double connect_timeout_s; /* one attempt: resolve, connect, handshake, authenticate; 0 means 10 */
+    double patience_s; /* how long connection failures are retried (backoff, jitter); 0 means one attempt.
+                          A refused host key or login is never retried. */
+    void (*notice)(void *arg, const char *line); /* one human line ("... retrying in 2 s"), or NULL */
+    void *notice_arg;
+    const volatile sig_atomic_t *interrupted; /* non-zero ends every wait, or NULL */
+};
+
+/* Fills buf with at most cap bytes: the count, 0 at the end, -1 with err. */
+typedef ssize_t transport_read_fn(void *arg, void *buf, size_t cap, struct err *err);
+/* Takes all of data. 0, or -1 with err to give the command up. */
+typedef int transport_write_fn(void *arg, const char *data, size_t len, struct err *err);
+
+struct transport_cmd {
+    const char *const *argv; /* NULL-terminated; each word arrives as it is. Starts in the user's home. */
+    const void *input;       /* standard input as bytes ... */
+    size_t input_len;
+    transport_read_fn *read; /* ... or pulled; with neither, it is empty */
+    void *read_arg;
+    transport_write_fn *on_stdout; /* NULL: thrown away */
+    void *on_stdout_arg;
+    transport_write_fn *on_stderr; /* NULL: the last TRANSPORT_STDERR_MAX bytes are kept in the result */
+    void *on_stderr_arg;
+    double deadline_s; /* for the whole command; 0: none */
+    double stall_s;    /* longest silence (no byte in either direction) on a link believed alive; 0: none */
+};
+
+enum { TRANSPORT_STDERR_MAX = 4096, TRANSPORT_SIGNAL_MAX = 16, TRANSPORT_COMMAND_MAX = 32 << 10 };
+
+struct transport_result {
+    bool exited; /* exit_code holds; otherwise `signal` names what killed it ("KILL"), or is empty */
+    int exit_code;
+    char signal[TRANSPORT_SIGNAL_MAX];
+    bool link_lost; /* the call failed because the connection did (also by stall): transport_reconnect() may
+                       help */
+    bool timed_out; /* the call failed because deadline_s passed; another command may follow */
+    uint64_t bytes_sent, bytes_received;
+    char stderr_text[TRANSPORT_STDERR_MAX + 1]; /* raw foreign bytes: text_printable() before showing */
+    size_t stderr_len;
+};
+
+struct transport;
+
+int transport_open(struct transport **out, const struct transport_target *target, struct err *err);
+/* NULL is fine. Never blocks on a dead link. */
+void transport_close(struct transport *t);
+/* Drops the connection and makes it again, with the target's timeout and patience. */
+int transport_reconnect(struct transport *t, struct err *err);
+
+/* Runs cmd to its end. 0 when the command ended and its status is known (res), else -1 with err. res is
+ * always filled. A command given up on (deadline, callback, interrupt) may go on running on the node. */
+int transport_exec(struct transport *t, const struct transport_cmd *cmd, struct transport_result *res,
+                   struct err *err);
+
+/* transport_exec() of argv with at most out->max bytes of its standard output appended to out. */
+int transport_capture(struct transport *t, const char *const *argv, double deadline_s, struct buf *out,
+                      struct transport_result *res, struct err *err);
+
+/* Fails with ERR_NODE unless the result is exit code 0; the message quotes the end of stderr, made printable.
+ */
+int transport_expect_success(const struct transport *t, const struct transport_result *res, const char *what,
+                             struct err *err);
+
+/* transport_read_fn over a file descriptor; arg: int *. */
+ssize_t transport_read_fd(void *arg, void *buf, size_t cap, struct err *err);
+
+const char *transport_describe(const struct transport *t);     /* "user@host:port", or "local" */
+const char *transport_backend_name(const struct transport *t); /* "local", "libssh2", "openssh" */
+const char *transport_fingerprint(const struct transport *t);  /* "SHA256:..." of the host key, or "" */
+/* Monotonic seconds of the last byte that came from the node. */
+double transport_last_heard_s(const struct transport *t);
+
+#endif

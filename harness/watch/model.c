@@ -1,0 +1,235 @@
+#include "harness/watch/model.h"
+
+#include "common/base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEIGHT_MAX = 8 };
+
+struct watch_model *watch_model_new(void)
+{
+    struct watch_model *m = calloc(1, sizeof *m);
+    FILE *out = m ? open_memstream(&m->words, &m->words_len) : NULL;
+    if (!out) {
+        free(m);
+        return NULL;
+    }
+    live_init(&m->live, out);
+    m->suite_eta_s = NAN;
+    return m;
+}
+
+void watch_model_free(struct watch_model *m)
+{
+    if (!m)
+        return;
+    fclose(m->live.out);
+    free(m->words);
+    free(m);
+}
+
+static void add_line(struct watch_model *m, const char *line, size_t len)
+{
+    text_printable_fixed(m->lines[m->n_lines++ % WATCH_LINES], WATCH_LINE_MAX, line, len);
+}
+
+/* What live has said since the last time becomes lines. */
+static void take_words(struct watch_model *m)
+{
+    fflush(m->live.out);
+    for (size_t at = 0; at < m->words_len;) {
+        size_t len = strcspn(m->words + at, "\n");
+        add_line(m, m->words + at, len);
+        at += len + 1;
+    }
+    rewind(m->live.out);
+}
+
+void watch_model_note(struct watch_model *m, const char *text)
+{
+    add_line(m, text, strlen(text));
+}
+
+static struct watch_variant *variant_of(struct watch_model *m, const char *name)
+{
+    for (size_t i = 0; i < m->n_variants; i++)
+        if (strcmp(m->variants[i].name, name) == 0)
+            return &m->variants[i];
+    if (m->n_variants == WATCH_VARIANTS_MAX || !*name)
+        return NULL;
+    struct watch_variant *v = &m->variants[m->n_variants++];
+    snprintf(v->name, sizeof v->name, "%s", name);
+    return v;
+}
+
+static bool context_of(struct watch_model *m, int64_t tokens, size_t *out)
+{
+    for (*out = 0; *out < m->n_contexts; ++*out)
+        if (m->contexts[*out] == tokens)
+            return true;
+    if (m->n_contexts == WATCH_CONTEXTS_MAX)
+        return false;
+    m->contexts[m->n_contexts++] = tokens;
+    return true;
+}
+
+static struct watch_cell *cell_of(struct watch_model *m, const struct event *e)
+{
+    size_t context;
+    struct watch_variant *v = variant_of(m, e->variant);
+    return v && context_of(m, e->ctx, &context) ? &m->cells[v - m->variants][context] : NULL;
+}
+
+static void start_suite(struct watch_model *m, const struct event *e)
+{
+    char name[LIMIT_NAME + 1];
+    size_t ignored;
+    for (const char *at = e->variants; *at; at += strcspn(at, "\n") + 1) {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "\n"), at);
+        variant_of(m, name);
+    }
+    for (size_t i = 0; i < e->n_contexts; i++)
+        context_of(m, e->contexts[i], &ignored);
+}
+
+static void set_variant(struct watch_model *m, const struct event *e, const char *status)
+{
+    struct watch_variant *v = variant_of(m, e->variant);
+    if (v)
+        snprintf(v->status, sizeof v->status, "%.15s", status);
+}
+
+static void push(struct watch_series *s, double value)
+{
+    if (s->count == WATCH_SAMPLES)
+        memmove(s->values, s->values + 1, (WATCH_SAMPLES - 1) * sizeof *s->values);
+    else
+        s->count++;
+    s->values[s->count - 1] = value;
+}
+
+static void run_test(struct watch_model *m, const struct event *e)
+{
+    struct watch_cell *c = cell_of(m, e);
+    if (e->type == EVENT_TEST_START) {
+        m->vram.count = m->gpu.count = 0;
+        *m->output = '\0';
+    } else {
+        push(&m->vram, e->vram_used);
+        push(&m->gpu, e->gpu_use);
+    }
+    if (*e->log_tail)
+        memcpy(m->output, e->log_tail, sizeof m->output);
+    m->testing = true;
+    m->test = *e;
+    if (c)
+        c->running = true;
+}
+
+static void end_test(struct watch_model *m, const struct event *e)
+{
+    struct watch_cell *c = cell_of(m, e);
+    m->testing = false;
+    if (!c)
+        return;
+    c->running = false;
+    if (strcmp(e->status, "OK") == 0)
+        c->ok++;
+    else
+        snprintf(c->status, sizeof c->status, "%.15s", *e->status ? e->status : "SKIPPED");
+}
+
+static void take(struct watch_model *m, const struct event *e)
+{
+    switch (e->type) {
+    case EVENT_SUITE_START:
+        start_suite(m, e);
+        break;
+    case EVENT_BUILD_START:
+        set_variant(m, e, "building");
+        break;
+    case EVENT_BUILD_END:
+        set_variant(m, e, e->status);
+        break;
+    case EVENT_GATE:
+        if (strcmp(e->status, "OK") != 0)
+            set_variant(m, e, e->status);
+        break;
+    case EVENT_TEST_START:
+    case EVENT_HEARTBEAT:
+        run_test(m, e);
+        break;
+    case EVENT_TEST_END:
+    case EVENT_TEST_SKIP:
+        end_test(m, e);
+        break;
+    case EVENT_SUITE_END:
+        m->testing = false;
+        snprintf(m->status, sizeof m->status, "%s", e->status);
+        break;
+    case EVENT_CONFIG_PATCH:
+    case EVENT_NODE:
+    case EVENT_COUNT:
+        break;
+    }
+}
+
+void watch_model_event(struct watch_model *m, const struct event *e)
+{
+    if (isfinite(e->suite_eta_s))
+        m->suite_eta_s = e->suite_eta_s;
+    take(m, e);
+    live_event(&m->live, e);
+    take_words(m);
+}
+
+const char *watch_model_line(const struct watch_model *m, size_t i, size_t n)
+{
+    size_t kept = m->n_lines < WATCH_LINES ? m->n_lines : WATCH_LINES;
+    if (n > kept)
+        n = kept;
+    return i < n ? m->lines[(m->n_lines - n + i) % WATCH_LINES] : NULL;
+}
+
+const char *watch_model_output(const struct watch_model *m, size_t n, size_t *count)
+{
+    const char *at = m->output + strlen(m->output);
+    for (*count = 0; *count < n && at > m->output; ++*count)
+        for (at--; at > m->output && at[-1] != '\n'; at--)
+            continue;
+    return at;
+}
+
+void watch_cell_text(const struct watch_cell *c, char *out)
+{
+    if (c->running)
+        snprintf(out, 16, "run");
+    else if (*c->status)
+        snprintf(out, 16, "%s", c->status);
+    else if (c->ok > 0)
+        snprintf(out, 16, "ok %d", c->ok);
+    else
+        snprintf(out, 16, "-");
+}
+
+double watch_series_max(const struct watch_series *s)
+{
+    double max = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->values[i] > max)
+            max = s->values[i];
+    return max;
+}
+
+size_t watch_series_heights(const struct watch_series *s, double max, int *out, size_t width)
+{
+    size_t n = s->count < width ? s->count : width;
+    for (size_t i = 0; i < n; i++) {
+        double v = s->values[s->count - n + i];
+        double height = isfinite(v) && v > 0 && max > 0 ? ceil(v / max * HEIGHT_MAX) : 0;
+        out[i] = height > HEIGHT_MAX ? HEIGHT_MAX : (int)height;
+    }
+    return n;
+}

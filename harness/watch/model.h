@@ -1,0 +1,75 @@
+/* watch_model: what a screen shows of a run, made from its journal's events: the matrix with its states, the
+ * running test, its memory and GPU over time, and the last lines that `attach` would have printed.
+ *
+ * Knows nothing of terminals or nodes. Bounded: what does not fit is left out of the matrix, never of the
+ * counts. All text is fit for a terminal, as events are.
+ */
+#ifndef KERNSWEEP_HARNESS_WATCH_MODEL_H
+#define KERNSWEEP_HARNESS_WATCH_MODEL_H
+
+#include "harness/session/live.h"
+
+enum {
+    WATCH_VARIANTS_MAX = 128,
+    WATCH_CONTEXTS_MAX = 64,
+    WATCH_SAMPLES = 60,
+    WATCH_LINES = 64,
+    WATCH_LINE_MAX = 256
+};
+
+struct watch_cell {
+    bool running;
+    int ok;          /* repetitions that were */
+    char status[16]; /* of the last one that was not OK, or "" */
+};
+
+struct watch_variant {
+    char name[LIMIT_NAME + 1];
+    char status[16]; /* of its build and gates: "building", "OK", "CACHED", "GATE_FAILED", or "" */
+};
+
+/* The newest is the last; NaN where nothing was seen. */
+struct watch_series {
+    double values[WATCH_SAMPLES];
+    size_t count;
+};
+
+struct watch_model {
+    struct live live; /* counts, and the words of the log */
+    char *words;
+    size_t words_len;
+    struct watch_variant variants[WATCH_VARIANTS_MAX];
+    size_t n_variants;
+    int64_t contexts[WATCH_CONTEXTS_MAX];
+    size_t n_contexts;
+    struct watch_cell cells[WATCH_VARIANTS_MAX][WATCH_CONTEXTS_MAX];
+    bool testing;
+    struct event test;            /* the running test: its last TEST_START or HEARTBEAT */
+    char output[EVENT_LINES_MAX]; /* the last lines that it printed, each with its newline */
+    double suite_eta_s;
+    struct watch_series vram, gpu;
+    char lines[WATCH_LINES][WATCH_LINE_MAX]; /* a ring */
+    size_t n_lines;                          /* ever added */
+    char status[32];                         /* of the run, once it is closed */
+};
+
+/* NULL without memory. */
+struct watch_model *watch_model_new(void);
+void watch_model_free(struct watch_model *m);
+
+void watch_model_event(struct watch_model *m, const struct event *e);
+/* A line of somebody else for the log; made printable. */
+void watch_model_note(struct watch_model *m, const char *text);
+
+/* The i-th of the last n lines, the newest last; NULL when there are not as many. */
+const char *watch_model_line(const struct watch_model *m, size_t i, size_t n);
+/* Where the last n lines of the running test's output begin, and in *count how many those are; no more than
+ * n. */
+const char *watch_model_output(const struct watch_model *m, size_t n, size_t *count);
+/* "-", "run", "ok 2" or a status. out: char[16]. */
+void watch_cell_text(const struct watch_cell *c, char *out);
+/* Heights 0 to 8 of the last `width` samples, scaled to max; 0 where nothing was seen. Returns how many. */
+size_t watch_series_heights(const struct watch_series *s, double max, int *out, size_t width);
+double watch_series_max(const struct watch_series *s);
+
+#endif

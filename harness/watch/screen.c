@@ -1,0 +1,239 @@
+#include "harness/watch/screen.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <math.h>
+#include <ncurses.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_WIDTH = 22, CELL_WIDTH = 9, BAR_WIDTH = 24, LOG_MIN = 2 };
+enum { PAIR_GOOD = 1, PAIR_WARN, PAIR_BAD, PAIR_NOW };
+
+bool watch_screen_open(struct watch_screen *s)
+{
+    const char *no_color = getenv("NO_COLOR");
+    setlocale(LC_CTYPE, "");
+    *s = (struct watch_screen){.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0};
+    SCREEN *screen = newterm(NULL, stdout, stdin);
+    if (!screen)
+        return false;
+    s->terminal = screen;
+    set_term(screen);
+    cbreak();
+    noecho();
+    nodelay(stdscr, TRUE);
+    keypad(stdscr, TRUE);
+    curs_set(0);
+    s->colour = has_colors() && !(no_color && *no_color) && start_color() == OK;
+    if (s->colour && use_default_colors() == OK) {
+        init_pair(PAIR_GOOD, COLOR_GREEN, -1);
+        init_pair(PAIR_WARN, COLOR_YELLOW, -1);
+        init_pair(PAIR_BAD, COLOR_RED, -1);
+        init_pair(PAIR_NOW, COLOR_CYAN, -1);
+    }
+    return true;
+}
+
+void watch_screen_close(struct watch_screen *s)
+{
+    if (!s->terminal)
+        return;
+    endwin();
+    delscreen(s->terminal);
+    s->terminal = NULL;
+}
+
+/* A line of the screen, cut at its edge. */
+static void put(int row, int column, const char *text)
+{
+    if (row >= 0 && row < LINES && column < COLS)
+        mvaddnstr(row, column, text, COLS - column);
+}
+
+static int pair_of(const char *status)
+{
+    if (strcmp(status, "run") == 0 || strcmp(status, "building") == 0)
+        return PAIR_NOW;
+    if (strncmp(status, "ok", 2) == 0 || strcmp(status, "OK") == 0 || strcmp(status, "CACHED") == 0 ||
+        strcmp(status, "COMPLETE") == 0)
+        return PAIR_GOOD;
+    if (strcmp(status, "SKIPPED") == 0 || strcmp(status, "CANCELLED") == 0)
+        return PAIR_WARN;
+    return *status && strcmp(status, "-") != 0 ? PAIR_BAD : 0;
+}
+
+static void put_status(const struct watch_screen *s, int row, int column, const char *status)
+{
+    int attributes = s->colour ? COLOR_PAIR(pair_of(status)) : 0;
+    attron(attributes);
+    put(row, column, status);
+    attroff(attributes);
+}
+
+static void draw_head(const struct watch_screen *s, const struct watch_model *m, const char *title)
+{
+    char line[512], eta[32];
+    const struct live *l = &m->live;
+    live_duration(m->suite_eta_s, eta, sizeof eta);
+    attron(A_BOLD);
+    put(0, 0, title);
+    attroff(A_BOLD);
+    snprintf(line, sizeof line, "%lld of %lld tests  ok %lld  failed %lld  skipped %lld", (long long)l->done,
+             (long long)l->total, (long long)l->ok, (long long)l->failed, (long long)l->skipped);
+    put(1, 0, line);
+    int column = (int)strlen(line) + 2;
+    if (*m->status)
+        put_status(s, 1, column, m->status);
+    else {
+        snprintf(line, sizeof line, "ETA %s", eta);
+        put(1, column, line);
+    }
+}
+
+/* Rows of the matrix that fit between the head and what must stay below. */
+static int draw_matrix(const struct watch_screen *s, const struct watch_model *m, int row, int rows)
+{
+    char text[64];
+    int columns = (COLS - NAME_WIDTH) / CELL_WIDTH, shown = (int)m->n_variants;
+    if (columns > (int)m->n_contexts)
+        columns = (int)m->n_contexts;
+    if (shown > rows - 1)
+        shown = rows - 2;
+    if (shown < 1)
+        return row;
+    put(row, 0, "variant");
+    for (int c = 0; c < columns; c++) {
+        snprintf(text, sizeof text, "%lld", (long long)m->contexts[c]);
+        put(row, NAME_WIDTH + c * CELL_WIDTH, text);
+    }
+    if (columns < (int)m->n_contexts)
+        put(row, COLS - 1, ">");
+    for (int v = 0; v < shown; v++) {
+        const struct watch_variant *variant = &m->variants[v];
+        snprintf(text, sizeof text, "%-.*s", NAME_WIDTH - 10, variant->name);
+        put(++row, 0, text);
+        snprintf(text, sizeof text, "%.8s", variant->status);
+        put_status(s, row, NAME_WIDTH - 9, text);
+        for (int c = 0; c < columns; c++) {
+            char cell[16];
+            watch_cell_text(&m->cells[v][c], cell);
+            cell[CELL_WIDTH - 1] = '\0';
+            put_status(s, row, NAME_WIDTH + c * CELL_WIDTH, cell);
+        }
+    }
+    if (shown < (int)m->n_variants) {
+        snprintf(text, sizeof text, "and %d variants more", (int)m->n_variants - shown);
+        put(++row, 0, text);
+    }
+    return row + 1;
+}
+
+static void draw_series(const struct watch_screen *s, int row, const char *label,
+                        const struct watch_series *series, double max)
+{
+    static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    static const char *const plain[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
+    int heights[WATCH_SAMPLES], column = 22;
+    put(row, 0, label);
+    int room = COLS - column;
+    size_t n = watch_series_heights(series, max, heights,
+                                    room > 0 && room < WATCH_SAMPLES ? (size_t)room : WATCH_SAMPLES);
+    for (size_t i = 0; i < n; i++)
+        put(row, column + (int)i, (s->utf8 ? blocks : plain)[heights[i]]);
+}
+
+static void draw_bar(int row, int column, double part)
+{
+    char bar[BAR_WIDTH + 3];
+    int full = isfinite(part) && part > 0 ? (int)(part * BAR_WIDTH) : 0;
+    if (full > BAR_WIDTH)
+        full = BAR_WIDTH;
+    bar[0] = '[';
+    for (int i = 0; i < BAR_WIDTH; i++)
+        bar[i + 1] = i < full ? '#' : '.';
+    bar[BAR_WIDTH + 1] = ']';
+    bar[BAR_WIDTH + 2] = '\0';
+    put(row, column, bar);
+}
+
+static int draw_test(const struct watch_screen *s, const struct watch_model *m, int row)
+{
+    char line[256], elapsed[32], limit[32], left[32];
+    const struct event *e = &m->test;
+    if (!m->testing) {
+        put(row, 0, *m->status ? "the run is closed" : "no test runs");
+        return row + 1;
+    }
+    double seconds = isfinite(e->elapsed_s) ? e->elapsed_s : 0;
+    live_duration(seconds, elapsed, sizeof elapsed);
+    live_duration(e->timeout_s, limit, sizeof limit);
+    live_duration(e->eta_remaining_s, left, sizeof left);
+    snprintf(line, sizeof line, "%s ctx %lld run %lld  %s of %s, left %s ", e->variant, (long long)e->ctx,
+             (long long)e->run_idx, elapsed, limit, left);
+    put(row, 0, line);
+    draw_bar(row, (int)strlen(line), seconds / e->timeout_s);
+    double vram = m->vram.count ? m->vram.values[m->vram.count - 1] : NAN;
+    double gpu = m->gpu.count ? m->gpu.values[m->gpu.count - 1] : NAN;
+    if (isfinite(vram)) {
+        snprintf(line, sizeof line, "VRAM %9.1f MiB", vram / 1048576);
+        draw_series(s, ++row, line, &m->vram, watch_series_max(&m->vram));
+    }
+    if (isfinite(gpu)) {
+        snprintf(line, sizeof line, "GPU busy %5.0f %%", gpu);
+        draw_series(s, ++row, line, &m->gpu, 100);
+    }
+    return row + 1;
+}
+
+/* At most half of what is left is the running test's own words. */
+static int draw_output(const struct watch_model *m, int row)
+{
+    char text[WATCH_LINE_MAX];
+    size_t count;
+    int room = (LINES - 1 - row) / 2 - 1;
+    if (!m->testing || !*m->output || room < 2)
+        return row;
+    put(row++, 0, "what it prints:");
+    const char *line = watch_model_output(m, (size_t)room - 1, &count);
+    for (; count > 0; count--) {
+        size_t len = strcspn(line, "\n");
+        snprintf(text, sizeof text, "%.*s", (int)len, line);
+        put(row++, 2, text);
+        line += len + (line[len] == '\n');
+    }
+    return row + 1;
+}
+
+static void draw_log(const struct watch_model *m, int row)
+{
+    int n = LINES - 1 - row;
+    const char *line;
+    for (int i = 0; i < n && (line = watch_model_line(m, (size_t)i, (size_t)n)); i++)
+        put(row + i, 0, line);
+}
+
+void watch_screen_draw(const struct watch_screen *s, const struct watch_model *m, const char *title,
+                       const char *ended)
+{
+    enum { TEST_ROWS = 4, HEAD_ROWS = 3 };
+    erase();
+    draw_head(s, m, title);
+    int row = draw_matrix(s, m, HEAD_ROWS, LINES - HEAD_ROWS - TEST_ROWS - LOG_MIN - 2);
+    row = draw_test(s, m, row + 1);
+    row = draw_output(m, row + 1);
+    draw_log(m, row);
+    attron(A_REVERSE);
+    put(LINES - 1, 0, ended ? ended : "q: quit; the run goes on");
+    attroff(A_REVERSE);
+    refresh();
+}
+
+enum watch_key watch_screen_key(const struct watch_screen *s)
+{
+    (void)s;
+    int key = getch();
+    if (key == 'q' || key == 'Q')
+        return WATCH_KEY_QUIT;
+    return key == KEY_RESIZE || key == 12 ? WATCH_KEY_REDRAW : WATCH_KEY_NONE;
+}
