@@ -1,7 +1,5 @@
 #include "common/base/text.h"
 
-#include "common/contract/proto.h"
-
 #include <stdint.h>
 #include <string.h>
 
@@ -104,7 +102,7 @@ bool text_is_name(const char *s)
     static const char first[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
     static const char rest[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
     size_t len = strlen(s);
-    return len >= 1 && len <= LIMIT_NAME && strchr(first, s[0]) && strspn(s, rest) == len;
+    return len >= 1 && len <= TEXT_NAME_MAX && strchr(first, s[0]) && strspn(s, rest) == len;
 }
 
 bool text_is_utf8(const char *s, size_t len)

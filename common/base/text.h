@@ -1,5 +1,5 @@
-/* text: small questions about strings that several folders ask: quoting for a POSIX shell, making foreign
- * text safe for a terminal, names, UTF-8. No allocation beyond a struct buf.
+/* text: small questions about strings: quoting for a POSIX shell, making foreign text safe for a terminal,
+ * names, UTF-8. Allocates nothing but what a struct buf needs.
  */
 #ifndef KERNSWEEP_COMMON_BASE_TEXT_H
 #define KERNSWEEP_COMMON_BASE_TEXT_H
@@ -20,7 +20,9 @@ void text_printable(struct buf *out, const char *s, size_t len, size_t max);
 /* The same into out: char[cap], cut before the first character that does not fit whole. */
 void text_printable_fixed(char *out, size_t cap, const char *s, size_t len);
 
-/* [A-Za-z0-9_] first, then [A-Za-z0-9._-], at most 64: variants, tickets, tags, run ids, baselines. */
+enum { TEXT_NAME_MAX = 64 };
+/* Whether s is a name: [A-Za-z0-9_], then [A-Za-z0-9._-], at most TEXT_NAME_MAX bytes. Such a name needs no
+ * quoting in paths, shells and tables. */
 bool text_is_name(const char *s);
 bool text_is_utf8(const char *s, size_t len);
 

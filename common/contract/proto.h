@@ -6,6 +6,7 @@
 #define KERNSWEEP_COMMON_CONTRACT_PROTO_H
 
 #include "common/base/err.h"
+#include "common/base/text.h"
 
 #include <stdbool.h>
 
@@ -80,7 +81,7 @@ enum {
     LIMIT_TESTS = 20000, /* so that summary.json with a reason for each stays within LIMIT_JSON_BYTES */
     LIMIT_ARGV = 256,
     LIMIT_ARG_BYTES = 8192,
-    LIMIT_NAME = 64,
+    LIMIT_NAME = TEXT_NAME_MAX,
     LIMIT_NAME_OF_ENV = 128,
     LIMIT_ENV = 256,
     LIMIT_SECRETS = 64,

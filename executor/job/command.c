@@ -1,5 +1,6 @@
 #include "executor/job/command.h"
 
+#include "common/base/environment.h"
 #include "common/base/fs.h"
 #include "common/contract/proto.h"
 
@@ -17,20 +18,23 @@ static char *expand(const char *template, const struct subst *values, struct err
     struct buf text;
     buf_init(&text, LIMIT_ARG_BYTES * 4);
     buf_puts(&text, "");
-    int rc = subst_expand(template, values, &text, err);
-    char *s = rc == 0 ? buf_steal(&text) : NULL;
+    char *s = NULL;
+    if (subst_expand(template, values, &text, err) == 0 && !(s = buf_steal(&text)))
+        err_set(err, ERR_INTERNAL, "out of memory");
     buf_release(&text);
     return s;
 }
 
-int command_argv(const struct job_command *cmd, const struct subst *values, struct words *out,
+int command_argv(const struct job_command *cmd, const struct subst *values, struct strvec *out,
                  struct err *err)
 {
     for (size_t i = 0; i < cmd->argc; i++) {
-        if (words_take(out, expand(cmd->argv[i], values, err), err) != 0)
+        char *word = expand(cmd->argv[i], values, err);
+        if (!word)
             return err_wrap(err, "command '%.80s'", cmd->argv[0]);
+        strvec_take(out, word);
     }
-    return 0;
+    return strvec_check(out, err);
 }
 
 static bool has_dir(const char *path, const char *dir)
@@ -43,9 +47,9 @@ static bool has_dir(const char *path, const char *dir)
     return false;
 }
 
-static int extend_path(struct words *env, struct err *err)
+static int extend_path(struct strvec *env, struct err *err)
 {
-    const char *old = words_getenv(env, "PATH");
+    const char *old = environment_get(env, "PATH");
     struct buf path;
     buf_init(&path, PATH_MAX_BYTES);
     buf_puts(&path, old ? old : default_path);
@@ -53,10 +57,11 @@ static int extend_path(struct words *env, struct err *err)
         if (fs_is_dir(compiler_dirs[i]) && !has_dir(buf_str(&path), compiler_dirs[i]))
             buf_printf(&path, ":%s", compiler_dirs[i]);
     }
-    int rc = buf_ok(&path) ? words_setenv(env, "PATH", buf_str(&path), err)
-                           : err_set(err, ERR_INTERNAL, "PATH is too long");
+    bool ok = buf_ok(&path);
+    if (ok)
+        environment_set(env, "PATH", buf_str(&path));
     buf_release(&path);
-    return rc;
+    return ok ? 0 : err_set(err, ERR_INTERNAL, "PATH is too long");
 }
 
 static bool has_values(const char *template, const struct subst *values)
@@ -70,26 +75,27 @@ static bool has_values(const char *template, const struct subst *values)
 }
 
 static int add_entries(const struct job *job, const struct job_env *env, const struct subst *values,
-                       struct words *out, struct err *err)
+                       struct strvec *out, struct err *err)
 {
     for (size_t i = 0; i < env->count; i++) {
         bool literal = job_is_secret(job, env->name[i]);
         if (!literal && !has_values(env->value[i], values))
             continue;
         char *value = literal ? strdup(env->value[i]) : expand(env->value[i], values, err);
-        int rc = value ? words_setenv(out, env->name[i], value, err) : err_wrap(err, "env %s", env->name[i]);
+        if (!value)
+            return err_wrap(err, "env %s", env->name[i]);
+        environment_set(out, env->name[i], value);
         free(value);
-        if (rc != 0)
-            return -1;
     }
     return 0;
 }
 
 int command_environment(const struct job *job, const struct job_variant *variant, const struct subst *values,
-                        struct words *out, struct err *err)
+                        struct strvec *out, struct err *err)
 {
-    if (words_environment(out, err) != 0 || extend_path(out, err) != 0 ||
-        add_entries(job, &job->env, values, out, err) != 0)
+    environment_for_workload(out);
+    if (extend_path(out, err) != 0 || add_entries(job, &job->env, values, out, err) != 0 ||
+        (variant && add_entries(job, &variant->env, values, out, err) != 0))
         return -1;
-    return variant ? add_entries(job, &variant->env, values, out, err) : 0;
+    return strvec_check(out, err);
 }

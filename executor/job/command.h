@@ -5,15 +5,15 @@
 #define KERNSWEEP_EXECUTOR_JOB_COMMAND_H
 
 #include "common/base/err.h"
+#include "common/base/strvec.h"
 #include "common/contract/subst.h"
 #include "executor/job/job.h"
-#include "executor/process/words.h"
 
-int command_argv(const struct job_command *cmd, const struct subst *values, struct words *out,
+int command_argv(const struct job_command *cmd, const struct subst *values, struct strvec *out,
                  struct err *err);
 /* This process's environment, the usual places of compilers added to PATH, then the job's and the variant's
  * entries. An entry whose placeholders have no value here (a context in a build) is left out. */
 int command_environment(const struct job *job, const struct job_variant *variant, const struct subst *values,
-                        struct words *out, struct err *err);
+                        struct strvec *out, struct err *err);
 
 #endif

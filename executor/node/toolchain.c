@@ -1,6 +1,7 @@
 #include "executor/node/toolchain.h"
 
 #include "common/base/buf.h"
+#include "common/base/environment.h"
 #include "common/base/text.h"
 #include "executor/job/command.h"
 #include "executor/node/toolchain_cache.h"
@@ -89,14 +90,14 @@ json_t *toolchain_probe(const struct layout *l, struct loop *loop, struct err *e
     json_t *list = NULL;
     const struct job none = {.root = NULL};
     const struct subst no_values = {.context = 0};
-    struct words env = {.item = NULL};
+    struct strvec env = {.v = NULL};
     if (command_environment(&none, NULL, &no_values, &env, err) == 0) {
-        json_t *identity = toolchain_identity(words_getenv(&env, "PATH"), compilers);
+        json_t *identity = toolchain_identity(environment_get(&env, "PATH"), compilers);
         list = toolchain_cache_load(l, identity);
-        if (!list && (list = ask_all(loop, env.item, err)))
+        if (!list && (list = ask_all(loop, env.v, err)))
             toolchain_cache_save(l, identity, list);
         json_decref(identity);
     }
-    words_release(&env);
+    strvec_release(&env);
     return list;
 }

@@ -1,8 +1,8 @@
 #include "executor/place/slurm.h"
 
+#include "common/base/environment.h"
 #include "common/base/text.h"
 #include "executor/process/child.h"
-#include "executor/process/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -43,20 +43,22 @@ static int complain(const char *program, const char *text, size_t len, struct er
 }
 
 /* Runs one of Slurm's commands; out gets what it printed. */
-static int ask(struct loop *loop, const struct words *argv, struct buf *out, bool *reachable, struct err *err)
+static int ask_slurm(struct loop *loop, const struct strvec *argv, struct buf *out, bool *reachable,
+                     struct err *err)
 {
-    struct words env = {.item = NULL};
-    const char *program = argv->item[0];
+    struct strvec env = {.v = NULL};
+    const char *program = strvec_argv(argv)[0];
     struct child_limits limits = {.timeout_s = answer_limit_s, .kill_grace_s = 1};
     struct child_hooks hooks = {.output = collect, .arg = out};
     struct child_result result;
     struct outcome outcome;
-    int rc = words_environment(&env, err);
-    struct process_spec spec = {.argv = argv->item, .env = env.item, .cwd = "/", .input = -1};
+    environment_for_workload(&env);
+    int rc = strvec_check(argv, err) != 0 ? -1 : strvec_check(&env, err);
+    struct process_spec spec = {.argv = argv->v, .env = env.v, .cwd = "/", .input = -1};
     *reachable = true;
     if (rc == 0)
         rc = child_run(loop, &spec, &limits, &hooks, &result, err);
-    words_release(&env);
+    strvec_release(&env);
     if (rc != 0)
         return -1;
     child_outcome(&result, &limits, program, &outcome);
@@ -71,67 +73,48 @@ static int ask(struct loop *loop, const struct words *argv, struct buf *out, boo
     return complain(program, buf_str(out), out->len, err);
 }
 
-static int add_option(struct words *argv, const char *name, const char *value, struct err *err)
+static void add_option(struct strvec *argv, const char *name, const char *value)
 {
-    struct buf word;
-    if (!*value)
-        return 0;
-    buf_init(&word, FS_PATH_MAX + 64);
-    buf_printf(&word, "--%s=%s", name, value);
-    int rc = words_take(argv, buf_steal(&word), err);
-    buf_release(&word);
-    return rc;
+    if (*value)
+        strvec_pushf(argv, "--%s=%s", name, value);
 }
 
-static int add_number(struct words *argv, const char *name, int64_t value, struct err *err)
+static void add_array(struct strvec *argv, const struct slurm_order *o)
 {
-    char text[32];
-    snprintf(text, sizeof text, "%lld", (long long)value);
-    return add_option(argv, name, text, err);
-}
-
-static int add_array(struct words *argv, const struct slurm_order *o, struct err *err)
-{
-    char text[64];
     if (o->how->max_parallel > 0)
-        snprintf(text, sizeof text, "1-%zu%%%lld", o->tasks, (long long)o->how->max_parallel);
+        strvec_pushf(argv, "--array=1-%zu%%%lld", o->tasks, (long long)o->how->max_parallel);
     else
-        snprintf(text, sizeof text, "1-%zu", o->tasks);
-    return add_option(argv, "array", text, err);
+        strvec_pushf(argv, "--array=1-%zu", o->tasks);
 }
 
-static int add_resources(struct words *argv, const struct scheduler *how, struct err *err)
+static void add_resources(struct strvec *argv, const struct scheduler *how)
 {
-    const char *const options[][2] = {
-        {"partition", how->partition}, {"account", how->account},       {"qos", how->qos},
-        {"gres", how->gres},           {"constraint", how->constraint}, {"mem", how->mem}};
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (add_option(argv, options[i][0], options[i][1], err) != 0)
-            return -1;
-    if (how->cpus > 0 && add_number(argv, "cpus-per-task", how->cpus, err) != 0)
-        return -1;
-    return how->exclusive ? words_add(argv, "--exclusive", err) : 0;
+    add_option(argv, "partition", how->partition);
+    add_option(argv, "account", how->account);
+    add_option(argv, "qos", how->qos);
+    add_option(argv, "gres", how->gres);
+    add_option(argv, "constraint", how->constraint);
+    add_option(argv, "mem", how->mem);
+    if (how->cpus > 0)
+        strvec_pushf(argv, "--cpus-per-task=%lld", (long long)how->cpus);
+    if (how->exclusive)
+        strvec_push(argv, "--exclusive");
 }
 
-static int order_words(struct words *argv, const struct slurm_order *o, struct err *err)
+/* Requeueing stays with us: Slurm would start all tests of a task again. TERM comes early enough to close
+ * files.
+ */
+static void make_sbatch(struct strvec *argv, const struct slurm_order *o)
 {
-    /* Requeueing is ours to do: Slurm would start all tests of a task again. TERM comes in time to close
-     * files. */
-    static const char *const fixed[] = {"sbatch",       "--parsable", "--no-requeue", "--open-mode=append",
-                                        "--export=ALL", "--nodes=1",  "--ntasks=1",   "--signal=B:TERM@30",
-                                        "--chdir=/",    NULL};
-    for (size_t i = 0; fixed[i]; i++)
-        if (words_add(argv, fixed[i], err) != 0)
-            return -1;
-    if (add_option(argv, "job-name", o->name, err) != 0 || add_number(argv, "comment", o->number, err) != 0 ||
-        add_array(argv, o, err) != 0 || add_resources(argv, o->how, err) != 0 ||
-        add_number(argv, "time", (int64_t)ceil(o->limit_s / 60), err) != 0 ||
-        add_option(argv, "output", o->log, err) != 0)
-        return -1;
-    for (size_t i = 0; o->argv[i]; i++)
-        if (words_add(argv, o->argv[i], err) != 0)
-            return -1;
-    return 0;
+    strvec_pushl(argv, "sbatch", "--parsable", "--no-requeue", "--open-mode=append", "--export=ALL",
+                 "--nodes=1", "--ntasks=1", "--signal=B:TERM@30", "--chdir=/", NULL);
+    add_option(argv, "job-name", o->name);
+    strvec_pushf(argv, "--comment=%lld", (long long)o->number);
+    add_array(argv, o);
+    add_resources(argv, o->how);
+    strvec_pushf(argv, "--time=%lld", (long long)ceil(o->limit_s / 60));
+    add_option(argv, "output", o->log);
+    strvec_push_all(argv, o->argv);
 }
 
 /* "123" or "123;cluster", in a line of its own; warnings stand before it. */
@@ -150,15 +133,14 @@ static int64_t parse_job(const char *text)
 int slurm_submit(struct loop *loop, const struct slurm_order *order, int64_t *job, bool *reachable,
                  struct err *err)
 {
-    struct words argv = {.item = NULL};
+    struct strvec argv = {.v = NULL};
     struct buf out;
     buf_init(&out, ANSWER_MAX);
-    int rc = order_words(&argv, order, err);
-    if (rc == 0)
-        rc = ask(loop, &argv, &out, reachable, err);
+    make_sbatch(&argv, order);
+    int rc = ask_slurm(loop, &argv, &out, reachable, err);
     if (rc == 0 && (*job = parse_job(buf_str(&out))) == 0)
         rc = complain("sbatch", buf_str(&out), out.len, err);
-    words_release(&argv);
+    strvec_release(&argv);
     buf_release(&out);
     return rc;
 }
@@ -208,24 +190,18 @@ static int parse_queue(const char *text, struct slurm_queue *q, struct err *err)
 
 int slurm_look(struct loop *loop, const char *name, struct slurm_queue *out, bool *reachable, struct err *err)
 {
-    struct words argv = {.item = NULL};
+    struct strvec argv = {.v = NULL};
     struct buf text;
-    static const char *const fixed[] = {
-        "squeue", "--noheader", "--array", "--states=all", "--format=%i|%k|%T|%N|%r", NULL};
-    int rc = 0;
     *out = (struct slurm_queue){.task = NULL};
     buf_init(&text, ANSWER_MAX);
-    for (size_t i = 0; rc == 0 && fixed[i]; i++)
-        rc = words_add(&argv, fixed[i], err);
-    if (rc == 0)
-        rc = add_option(&argv, "name", name, err);
-    if (rc == 0)
-        rc = ask(loop, &argv, &text, reachable, err);
+    strvec_pushl(&argv, "squeue", "--noheader", "--array", "--states=all", "--format=%i|%k|%T|%N|%r", NULL);
+    add_option(&argv, "name", name);
+    int rc = ask_slurm(loop, &argv, &text, reachable, err);
     if (rc == 0)
         rc = parse_queue(buf_str(&text), out, err);
     if (rc != 0)
         slurm_queue_release(out);
-    words_release(&argv);
+    strvec_release(&argv);
     buf_release(&text);
     return rc;
 }
@@ -241,18 +217,14 @@ int slurm_cancel(struct loop *loop, const int64_t *jobs, size_t count, bool *rea
     int rc = 0;
     *reachable = true;
     for (size_t done = 0; rc == 0 && done < count; done += CANCEL_MAX) {
-        struct words argv = {.item = NULL};
+        struct strvec argv = {.v = NULL};
         struct buf text;
-        char id[32];
         buf_init(&text, ANSWER_MAX);
-        rc = words_add(&argv, "scancel", err);
-        for (size_t i = done; rc == 0 && i < count && i < done + CANCEL_MAX; i++) {
-            snprintf(id, sizeof id, "%lld", (long long)jobs[i]);
-            rc = words_add(&argv, id, err);
-        }
-        if (rc == 0)
-            rc = ask(loop, &argv, &text, reachable, err);
-        words_release(&argv);
+        strvec_push(&argv, "scancel");
+        for (size_t i = done; i < count && i < done + CANCEL_MAX; i++)
+            strvec_pushf(&argv, "%lld", (long long)jobs[i]);
+        rc = ask_slurm(loop, &argv, &text, reachable, err);
+        strvec_release(&argv);
         buf_release(&text);
     }
     return rc;

@@ -1,8 +1,8 @@
 #include "executor/run/patched.h"
 
+#include "common/base/environment.h"
 #include "executor/commands/stage.h"
 #include "executor/process/child.h"
-#include "executor/process/words.h"
 #include "executor/workdir/cache.h"
 
 #include <inttypes.h>
@@ -134,7 +134,7 @@ static int copy_tree(struct suite *s, char *from, char *to, struct err *err)
 {
     char cp[] = "cp", keep[] = "-a", end[] = "--";
     char *argv[] = {cp, keep, end, from, to, NULL};
-    struct words env = {.item = NULL};
+    struct strvec env = {.v = NULL};
     struct buf text;
     buf_init(&text, COPY_MESSAGE_MAX);
     struct process_spec spec = {.argv = argv, .cwd = "/", .input = -1};
@@ -142,8 +142,9 @@ static int copy_tree(struct suite *s, char *from, char *to, struct err *err)
     struct child_hooks hooks = {.output = keep_message, .arg = &text};
     struct child_result result;
     struct outcome outcome;
-    int rc = words_environment(&env, err);
-    spec.env = env.item;
+    environment_for_workload(&env);
+    int rc = strvec_check(&env, err);
+    spec.env = env.v;
     if (rc == 0)
         rc = child_run(&s->loop, &spec, &limits, &hooks, &result, err);
     if (rc == 0) {
@@ -153,7 +154,7 @@ static int copy_tree(struct suite *s, char *from, char *to, struct err *err)
             rc = err_set(err, ERR_STORAGE, "copying the source tree to patch it: %s %.200s", v.reason,
                          buf_str(&text));
     }
-    words_release(&env);
+    strvec_release(&env);
     buf_release(&text);
     return rc;
 }

@@ -14,21 +14,21 @@ static void on_output(void *arg, const char *data, size_t len)
         step->output(step->arg, data, len);
 }
 
-static void log_command(struct runlog *log, const struct words *argv)
+static void log_command(struct runlog *log, const struct strvec *argv)
 {
     struct buf line;
     buf_init(&line, LIMIT_LOG_LINE);
     buf_puts(&line, "$ ");
-    text_shell_join(&line, (const char *const *)argv->item);
+    text_shell_join(&line, strvec_argv(argv));
     buf_putc(&line, '\n');
     runlog_add(log, buf_str(&line), line.len);
     buf_release(&line);
 }
 
-static int run(struct suite *s, struct step *step, const struct words *argv, const struct words *env,
-               struct verdict *out, double *wall_s, struct err *err)
+static int run_logged(struct suite *s, struct step *step, const struct strvec *argv, const struct strvec *env,
+                      struct verdict *out, double *wall_s, struct err *err)
 {
-    struct process_spec spec = {.argv = argv->item, .env = env->item, .cwd = step->cwd, .input = -1};
+    struct process_spec spec = {.argv = argv->v, .env = env->v, .cwd = step->cwd, .input = -1};
     struct child_limits limits = {.timeout_s = step->timeout_s, .kill_grace_s = s->job.kill_grace_s};
     struct child_hooks hooks = {.output = on_output, .arg = step};
     struct child_result result;
@@ -36,7 +36,7 @@ static int run(struct suite *s, struct step *step, const struct words *argv, con
     log_command(step->log, argv);
     if (child_run(&s->loop, &spec, &limits, &hooks, &result, err) != 0)
         return -1;
-    child_outcome(&result, &limits, argv->item[0], &outcome);
+    child_outcome(&result, &limits, argv->v[0], &outcome);
     *out = verdict_of_command(&outcome);
     if (wall_s)
         *wall_s = result.wall_s;
@@ -47,11 +47,11 @@ int step_run(struct suite *s, size_t variant, const struct step *step, struct ve
              struct err *err)
 {
     struct step own = *step;
-    struct words argv = {.item = NULL}, env = {.item = NULL};
+    struct strvec argv = {.v = NULL}, env = {.v = NULL};
     int rc = 0;
     if (command_argv(step->command, step->values, &argv, err) == 0 &&
         command_environment(&s->job, &s->job.variant[variant], step->values, &env, err) == 0) {
-        rc = run(s, &own, &argv, &env, out, wall_s, err);
+        rc = run_logged(s, &own, &argv, &env, out, wall_s, err);
     } else if (err->kind == ERR_INPUT) {
         *out = (struct verdict){.status = STATUS_FAIL};
         reason_set(out->reason, "%.500s", err->msg);
@@ -59,7 +59,7 @@ int step_run(struct suite *s, size_t variant, const struct step *step, struct ve
     } else {
         rc = -1;
     }
-    words_release(&argv);
-    words_release(&env);
+    strvec_release(&argv);
+    strvec_release(&env);
     return rc;
 }

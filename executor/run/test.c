@@ -1,6 +1,7 @@
 #include "executor/run/test.h"
 
 #include "common/base/clock.h"
+#include "common/base/environment.h"
 #include "executor/bundle/artifact.h"
 #include "executor/bundle/diag.h"
 #include "executor/bundle/logtext.h"
@@ -30,7 +31,7 @@ struct test_run {
     const struct job_test *test;
     const struct job_variant *variant;
     char dir[FS_PATH_MAX];
-    struct words argv, env;
+    struct strvec argv, env;
     struct runlog log;
     uint64_t told; /* bytes of it when a heart beat last showed its end */
     struct timing_reader reader;
@@ -131,10 +132,9 @@ static int set_own_environment(struct test_run *r, struct err *err)
                                     {"KERNSWEEP_REPETITION", repetition},
                                     {"KERNSWEEP_OUT", r->dir}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        if (words_setenv(&r->env, pairs[i][0], pairs[i][1], err) != 0)
-            return -1;
+        environment_set(&r->env, pairs[i][0], pairs[i][1]);
     }
-    return 0;
+    return strvec_check(&r->env, err);
 }
 
 static int make_command(struct test_run *r, struct err *err)
@@ -195,7 +195,7 @@ static void judge(struct test_run *r)
     struct expectation expected = {.context = r->test->context,
                                    .attn_impl = r->variant->attn_impl,
                                    .prompt_tokens_required = r->suite->job.prompt_tokens_required};
-    child_outcome(&r->child, &r->limits, r->argv.item[0], &outcome);
+    child_outcome(&r->child, &r->limits, r->argv.v[0], &outcome);
     outcome.hang_after_s = r->suite->job.hang_after_s;
     /* 137: a shell whose child was killed; the group may also have died of one member's death. */
     if ((outcome.signal == SIGKILL || outcome.exit_code == 128 + SIGKILL) &&
@@ -320,7 +320,7 @@ static double silence_allowed_s(const struct test_run *r)
 static int run(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
-    struct process_spec spec = {.argv = r->argv.item, .env = r->env.item, .cwd = r->dir, .input = -1};
+    struct process_spec spec = {.argv = r->argv.v, .env = r->env.v, .cwd = r->dir, .input = -1};
     struct child_hooks hooks = {.started = on_started,
                                 .output = on_output,
                                 .heartbeat = on_heartbeat,
@@ -356,8 +356,8 @@ int test_run(struct suite *s, size_t test, struct err *err)
     runlog_release(&r.log);
     sampler_release(&r.sampler);
     timing_reader_release(&r.reader);
-    words_release(&r.argv);
-    words_release(&r.env);
+    strvec_release(&r.argv);
+    strvec_release(&r.env);
     buf_release(&r.evidence);
     return rc;
 }

@@ -1,0 +1,69 @@
+#include "common/base/strvec.h"
+
+#include "common/base/alloc.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void strvec_release(struct strvec *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        free(s->v[i]);
+    free(s->v);
+    *s = (struct strvec){.v = NULL};
+}
+
+void strvec_take(struct strvec *s, char *text)
+{
+    if (!s->failed && text && ALLOC_GROW(s->v, s->n + 2, s->cap)) {
+        s->v[s->n++] = text;
+        s->v[s->n] = NULL;
+        return;
+    }
+    free(text);
+    strvec_release(s);
+    s->failed = true;
+}
+
+void strvec_push(struct strvec *s, const char *text)
+{
+    strvec_take(s, strdup(text));
+}
+
+void strvec_pushf(struct strvec *s, const char *fmt, ...)
+{
+    char *text = NULL;
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vasprintf(&text, fmt, ap);
+    va_end(ap);
+    strvec_take(s, n < 0 ? NULL : text);
+}
+
+void strvec_push_all(struct strvec *s, const char *const *list)
+{
+    for (size_t i = 0; list && list[i]; i++)
+        strvec_push(s, list[i]);
+}
+
+void strvec_pushl(struct strvec *s, ...)
+{
+    va_list ap;
+    va_start(ap, s);
+    for (const char *text; (text = va_arg(ap, const char *));)
+        strvec_push(s, text);
+    va_end(ap);
+}
+
+int strvec_check(const struct strvec *s, struct err *err)
+{
+    return s->failed ? err_set(err, ERR_INTERNAL, "out of memory for the words of a command") : 0;
+}
+
+const char *const *strvec_argv(const struct strvec *s)
+{
+    static const char *const none[] = {NULL};
+    return s->v ? (const char *const *)s->v : none;
+}
