@@ -320,14 +320,18 @@ const char *run_data_fact(const struct run_data *r, const char *key)
     return NULL;
 }
 
+void run_data_measured(const struct run_data *r, struct metric_set *set)
+{
+    for (size_t i = 0; i < r->n_cells; i++)
+        for (int m = 0; m < METRIC_COUNT; m++)
+            set->has[m] |= r->cells[i].n[m] > 0;
+}
+
 enum metric run_data_metric(const struct run_data *r)
 {
-    static const enum metric choices[] = {METRIC_PREFILL_S, METRIC_KERNEL_MS, METRIC_WALL_S};
-    for (size_t k = 0; k < sizeof choices / sizeof *choices; k++)
-        for (size_t i = 0; i < r->n_cells; i++)
-            if (r->cells[i].n[choices[k]] > 0)
-                return choices[k];
-    return METRIC_PREFILL_S;
+    struct metric_set measured = {0};
+    run_data_measured(r, &measured);
+    return metric_primary(METRIC_PREFILL_S, &measured);
 }
 
 int run_data_reference(const struct run_data *r, const char *wanted, size_t *out, struct err *err)
