@@ -72,11 +72,11 @@ static int compare_stored(struct store *s, const struct compare_args *a, const c
     int64_t base = 0;
     int rc = n == 2 ? store_find_run(s, words[0], &base, err) : 0;
     if (rc == 0 && n == 2)
-        rc = against_run(s, &now->info, base, &w->options, &against, err);
+        rc = against_run(s, now, base, &w->options, &against, err);
     else if (rc == 0 && a->baseline)
-        rc = against_baseline(s, &now->info, a->baseline, &w->options, &against, err);
+        rc = against_baseline(s, now, a->baseline, &w->options, &against, err);
     else if (rc == 0)
-        rc = against_nights(s, &now->info, &w->options, &against, err);
+        rc = against_nights(s, now, &w->options, &against, err);
     if (rc == 0 && !against.has_base && against.history.nights < w->options.history_min)
         rc = err_set(
             err, ERR_INPUT,

@@ -79,7 +79,7 @@ static int compare_with_baseline(struct finish *f, const struct runrec *rec, con
     const struct compare_options options = thresholds(rec);
     if (!*rec->baseline)
         return 0;
-    if (against_baseline(&f->store, &f->run.info, rec->baseline, &options, &against, err) != 0)
+    if (against_baseline(&f->store, &f->run, rec->baseline, &options, &against, err) != 0)
         return -1;
     f->is_base = opt->first_is_base && against.base.info.key == f->run.info.key;
     int rc = f->is_base ? 0 : against_compare(&against, &f->run, &f->comparison, err);

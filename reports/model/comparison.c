@@ -12,7 +12,7 @@ static int hold_against_baseline(struct report_model *m, const struct compare_op
         return -1;
     memcpy(m->baseline, b.name, sizeof m->baseline);
     m->base_is_now = b.key == m->now.info.key;
-    return m->base_is_now ? 0 : against_baseline(m->req->store, &m->now.info, b.name, o, &m->against, err);
+    return m->base_is_now ? 0 : against_baseline(m->req->store, &m->now, b.name, o, &m->against, err);
 }
 
 static int hold_against_run(struct report_model *m, const struct compare_options *o, struct err *err)
@@ -21,7 +21,7 @@ static int hold_against_run(struct report_model *m, const struct compare_options
     if (store_find_run(m->req->store, m->req->against, &key, err))
         return -1;
     m->base_is_now = key == m->now.info.key;
-    return m->base_is_now ? 0 : against_run(m->req->store, &m->now.info, key, o, &m->against, err);
+    return m->base_is_now ? 0 : against_run(m->req->store, &m->now, key, o, &m->against, err);
 }
 
 /* Without a base, the nights judge the run when there are enough of them. */
@@ -40,7 +40,7 @@ int model_comparison(struct report_model *m, const struct compare_options *optio
     else if (m->req->against)
         rc = hold_against_run(m, options, err);
     else
-        rc = against_nights(m->req->store, &m->now.info, options, &m->against, err);
+        rc = against_nights(m->req->store, &m->now, options, &m->against, err);
     if (rc || m->base_is_now || !judged(m))
         return rc;
     m->has_comparison = true;

@@ -15,20 +15,20 @@ static int shared_row(struct store *s, const char *find, const char *add, const 
     SQL_KEPT look = sql_keep(s, find, err);
     if (!look)
         return -1;
-    sql_bind_text(look, 1, sha256);
-    int rc = sql_step(s, look, err);
+    sql_bind_text(look, ":sha256", sha256);
+    int rc = sql_step(look, err);
     *added = rc == 0;
     if (rc != 0) {
-        *id = rc > 0 ? sql_int(look, 0, 0) : 0;
+        *id = rc > 0 ? sql_col_int(look, "id", 0) : 0;
         return rc > 0 ? 0 : -1;
     }
     SQL_KEPT insert = sql_keep(s, add, err);
     if (!insert)
         return -1;
-    sql_bind_text(insert, 1, sha256);
+    sql_bind_text(insert, ":sha256", sha256);
     if (body)
-        sql_bind_text(insert, 2, body);
-    if (sql_run(s, insert, err) != 0)
+        sql_bind_text(insert, ":body", body);
+    if (sql_run(insert, err) != 0)
         return -1;
     *id = sqlite3_last_insert_rowid(s->db);
     return 0;
@@ -50,19 +50,20 @@ static int store_facts(struct store *s, const struct draft *d, int64_t *environm
     char sha256[SHA256_HEX_LEN + 1];
     bool added;
     hash_facts(d, sha256);
-    if (shared_row(s, "SELECT id FROM environment WHERE sha256 = ?1",
-                   "INSERT INTO environment (sha256) VALUES (?1)", sha256, NULL, environment, &added,
+    if (shared_row(s, "SELECT id FROM environment WHERE sha256 = :sha256",
+                   "INSERT INTO environment (sha256) VALUES (:sha256)", sha256, NULL, environment, &added,
                    err) != 0)
         return -1;
     if (!added)
         return 0;
-    SQL_KEPT stmt =
-        sql_keep(s, "INSERT OR IGNORE INTO fact (environment_id, key, value) VALUES (?1, ?2, ?3)", err);
+    SQL_KEPT stmt = sql_keep(
+        s, "INSERT OR IGNORE INTO fact (environment_id, key, value) VALUES (:environment, :key, :value)",
+        err);
     for (size_t i = 0; stmt && i < d->n_facts; i++) {
-        sql_bind_int(stmt, 1, *environment);
-        sql_bind_text(stmt, 2, d->facts[i].key);
-        sql_bind_text(stmt, 3, d->facts[i].value);
-        if (sql_run(s, stmt, err) != 0)
+        sql_bind_int(stmt, ":environment", *environment);
+        sql_bind_text(stmt, ":key", d->facts[i].key);
+        sql_bind_text(stmt, ":value", d->facts[i].value);
+        if (sql_run(stmt, err) != 0)
             return -1;
     }
     return stmt ? 0 : -1;
@@ -76,9 +77,9 @@ static int store_plan(struct store *s, const struct draft *d, int64_t *document,
     if (!d->plan)
         return 0;
     sha256_of(d->plan, strlen(d->plan), sha256);
-    return shared_row(s, "SELECT id FROM document WHERE sha256 = ?1",
-                      "INSERT INTO document (sha256, body) VALUES (?1, ?2)", sha256, d->plan, document,
-                      &added, err);
+    return shared_row(s, "SELECT id FROM document WHERE sha256 = :sha256",
+                      "INSERT INTO document (sha256, body) VALUES (:sha256, :body)", sha256, d->plan,
+                      document, &added, err);
 }
 
 static int64_t order_of(const struct run_info *r)
@@ -96,33 +97,35 @@ static int store_run(struct store *s, const struct draft *d, int64_t reuse, int6
         "INSERT INTO run (id, run_id, ticket, tag, date, node, mode, origin, status, content_sha256, "
         "plan_sha256,"
         " source_sha256, started_at, ended_at, ordered_at, wall_s, environment_id, plan_document_id, bundle,"
-        " ingested_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
-        "?18,"
-        " ?19, ?20)",
+        " ingested_at) VALUES (:id, :run_id, :ticket, :tag, :date, :node, :mode, :origin, :status, "
+        ":content_sha256, :plan_sha256, :source_sha256, :started_at, :ended_at, :ordered_at, :wall_s, "
+        ":environment, "
+        ":plan,"
+        " :bundle, :now)",
         err);
     if (!stmt)
         return -1;
-    sql_bind_int_or_null(stmt, 1, reuse, 0);
-    sql_bind_text(stmt, 2, r->run_id);
-    sql_bind_text(stmt, 3, r->ticket);
-    sql_bind_text(stmt, 4, r->tag);
-    sql_bind_text(stmt, 5, r->date);
-    sql_bind_text(stmt, 6, r->node);
-    sql_bind_text(stmt, 7, r->mode);
-    sql_bind_text(stmt, 8, r->origin);
-    sql_bind_text(stmt, 9, run_status_name(r->status));
-    sql_bind_text(stmt, 10, r->content_sha256);
-    sql_bind_text_or_null(stmt, 11, r->plan_sha256);
-    sql_bind_text_or_null(stmt, 12, r->source_sha256);
-    sql_bind_int_or_null(stmt, 13, when_parse(r->started_at), WHEN_UNKNOWN);
-    sql_bind_int_or_null(stmt, 14, when_parse(r->ended_at), WHEN_UNKNOWN);
-    sql_bind_int(stmt, 15, order_of(r));
-    sql_bind_num(stmt, 16, r->wall_s);
-    sql_bind_int(stmt, 17, environment);
-    sql_bind_int_or_null(stmt, 18, document, 0);
-    sql_bind_text_or_null(stmt, 19, r->bundle);
-    sql_bind_int(stmt, 20, llround(clock_real_s() * 1e3));
-    if (sql_run(s, stmt, err) != 0)
+    sql_bind_int_or_null(stmt, ":id", reuse, 0);
+    sql_bind_text(stmt, ":run_id", r->run_id);
+    sql_bind_text(stmt, ":ticket", r->ticket);
+    sql_bind_text(stmt, ":tag", r->tag);
+    sql_bind_text(stmt, ":date", r->date);
+    sql_bind_text(stmt, ":node", r->node);
+    sql_bind_text(stmt, ":mode", r->mode);
+    sql_bind_text(stmt, ":origin", r->origin);
+    sql_bind_text(stmt, ":status", run_status_name(r->status));
+    sql_bind_text(stmt, ":content_sha256", r->content_sha256);
+    sql_bind_text_or_null(stmt, ":plan_sha256", r->plan_sha256);
+    sql_bind_text_or_null(stmt, ":source_sha256", r->source_sha256);
+    sql_bind_int_or_null(stmt, ":started_at", when_parse(r->started_at), WHEN_UNKNOWN);
+    sql_bind_int_or_null(stmt, ":ended_at", when_parse(r->ended_at), WHEN_UNKNOWN);
+    sql_bind_int(stmt, ":ordered_at", order_of(r));
+    sql_bind_num(stmt, ":wall_s", r->wall_s);
+    sql_bind_int(stmt, ":environment", environment);
+    sql_bind_int_or_null(stmt, ":plan", document, 0);
+    sql_bind_text_or_null(stmt, ":bundle", r->bundle);
+    sql_bind_int(stmt, ":now", llround(clock_real_s() * 1e3));
+    if (sql_run(stmt, err) != 0)
         return -1;
     *key = sqlite3_last_insert_rowid(s->db);
     return 0;
@@ -134,23 +137,24 @@ static int store_variants(struct store *s, const struct draft *d, int64_t key, s
         sql_keep(s,
                  "INSERT INTO variant (run_id, position, name, attn_impl, status, reason, build_wall_s,"
                  " build_cached, scratch_bytes, vgprs, kernel, shape)"
-                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                 " VALUES (:run, :position, :name, :attn_impl, :status, :reason, :build_wall_s, "
+                 ":build_cached, :scratch_bytes, :vgprs, :kernel, :shape)",
                  err);
     for (size_t i = 0; stmt && i < d->n_variants; i++) {
         const struct run_variant *v = &d->variants[i];
-        sql_bind_int(stmt, 1, key);
-        sql_bind_int(stmt, 2, (int64_t)i);
-        sql_bind_text(stmt, 3, v->name);
-        sql_bind_text(stmt, 4, v->attn_impl);
-        sql_bind_text(stmt, 5, status_name(v->status));
-        sql_bind_text_or_null(stmt, 6, v->reason);
-        sql_bind_num(stmt, 7, v->build_wall_s);
-        sql_bind_int(stmt, 8, v->build_cached);
-        sql_bind_bytes(stmt, 9, v->scratch_bytes);
-        sql_bind_bytes(stmt, 10, v->vgprs);
-        sql_bind_text_or_null(stmt, 11, v->kernel);
-        sql_bind_text_or_null(stmt, 12, v->shape);
-        if (sql_run(s, stmt, err) != 0)
+        sql_bind_int(stmt, ":run", key);
+        sql_bind_int(stmt, ":position", (int64_t)i);
+        sql_bind_text(stmt, ":name", v->name);
+        sql_bind_text(stmt, ":attn_impl", v->attn_impl);
+        sql_bind_text(stmt, ":status", status_name(v->status));
+        sql_bind_text_or_null(stmt, ":reason", v->reason);
+        sql_bind_num(stmt, ":build_wall_s", v->build_wall_s);
+        sql_bind_int(stmt, ":build_cached", v->build_cached);
+        sql_bind_bytes(stmt, ":scratch_bytes", v->scratch_bytes);
+        sql_bind_bytes(stmt, ":vgprs", v->vgprs);
+        sql_bind_text_or_null(stmt, ":kernel", v->kernel);
+        sql_bind_text_or_null(stmt, ":shape", v->shape);
+        if (sql_run(stmt, err) != 0)
             return -1;
     }
     return stmt ? 0 : -1;
@@ -162,12 +166,12 @@ struct writer {
     struct store *s;
     const struct draft *d;
     int64_t run;
-    sqlite3_stmt *series;
-    sqlite3_stmt *add_series;
-    sqlite3_stmt *add_test;
-    sqlite3_stmt *add_telemetry;
-    sqlite3_stmt *add_quantity;
-    sqlite3_stmt *add_extra;
+    struct sql_stmt *series;
+    struct sql_stmt *add_series;
+    struct sql_stmt *add_test;
+    struct sql_stmt *add_telemetry;
+    struct sql_stmt *add_quantity;
+    struct sql_stmt *add_extra;
     size_t variant; /* whose series are being gone through; n_variants: none yet */
     int there;      /* 1: a series at next_context; 0: there are no more; -1: error */
     int64_t next_context, next_id;
@@ -178,56 +182,61 @@ struct writer {
 static int writer_open(struct writer *w, struct err *err)
 {
     struct store *s = w->s;
-    w->series = sql_keep(s,
-                         "SELECT context_len, id FROM series WHERE node = ?1 AND ticket = ?2 AND mode = ?3"
-                         " AND variant = ?4 ORDER BY context_len",
-                         err);
-    w->add_series = sql_keep(
-        s, "INSERT INTO series (node, ticket, mode, variant, context_len) VALUES (?1, ?2, ?3, ?4, ?5)", err);
+    w->series =
+        sql_keep(s,
+                 "SELECT context_len, id FROM series WHERE node = :node AND ticket = :ticket AND mode = :mode"
+                 " AND variant = :variant ORDER BY context_len",
+                 err);
+    w->add_series = sql_keep(s,
+                             "INSERT INTO series (node, ticket, mode, variant, context_len) VALUES (:node, "
+                             ":ticket, :mode, :variant, :context)",
+                             err);
     w->add_test = sql_keep(
         s,
         "INSERT INTO test (run_id, series_id, repetition, test_index, warmup, status, prefill_s, wall_s,"
         " model_load_s, tokenize_s, decode_s, kernel_ms, tflops, vram_before, vram_peak, vram_after,"
         " vram_max_gap_ms, rss_peak, cpu_user_s, cpu_system_s, timeout_s, started_at, prompt_tokens, "
         "exit_code,"
-        " signal, samples, attn_impl, reason, host) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
-        "?12, ?13,"
-        " ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)",
+        " signal, samples, attn_impl, reason, host) VALUES (:run, :series, :repetition, :test_index, "
+        ":warmup, :status, :prefill_s, :wall_s, :model_load_s, :tokenize_s, :decode_s, "
+        ":kernel_ms, :tflops,"
+        " :vram_before, :vram_peak, :vram_after, :vram_max_gap_ms, :rss_peak, :cpu_user_s, :cpu_system_s, "
+        ":timeout_s, :started_at, :prompt_tokens, :exit_code, :signal, :samples, :attn_impl, :reason, :host)",
         err);
-    w->add_telemetry =
-        sql_keep(s, "INSERT INTO telemetry (test_id, samples, packed) VALUES (?1, ?2, ?3)", err);
-    w->add_quantity = sql_keep(s, "INSERT OR IGNORE INTO quantity (name) VALUES (?1)", err);
+    w->add_telemetry = sql_keep(
+        s, "INSERT INTO telemetry (test_id, samples, packed) VALUES (:test, :samples, :packed)", err);
+    w->add_quantity = sql_keep(s, "INSERT OR IGNORE INTO quantity (name) VALUES (:name)", err);
     w->add_extra = sql_keep(s,
                             "INSERT OR REPLACE INTO extra (test_id, quantity_id, value)"
-                            " SELECT ?1, id, ?3 FROM quantity WHERE name = ?2",
+                            " SELECT :test, id, :value FROM quantity WHERE name = :name",
                             err);
     return w->series && w->add_series && w->add_test && w->add_telemetry && w->add_quantity && w->add_extra
                ? 0
                : -1;
 }
 
-static void bind_series(struct writer *w, sqlite3_stmt *stmt, size_t variant)
+static void bind_series(struct writer *w, struct sql_stmt *stmt, size_t variant)
 {
-    sql_bind_text(stmt, 1, w->d->info.node);
-    sql_bind_text(stmt, 2, w->d->info.ticket);
-    sql_bind_text(stmt, 3, w->d->info.mode);
-    sql_bind_text(stmt, 4, w->d->variants[variant].name);
+    sql_bind_text(stmt, ":node", w->d->info.node);
+    sql_bind_text(stmt, ":ticket", w->d->info.ticket);
+    sql_bind_text(stmt, ":mode", w->d->info.mode);
+    sql_bind_text(stmt, ":variant", w->d->variants[variant].name);
 }
 
 static void next_series(struct writer *w, struct err *err)
 {
-    w->there = sql_step(w->s, w->series, err);
+    w->there = sql_step(w->series, err);
     if (w->there <= 0)
         return;
-    w->next_context = sql_int(w->series, 0, 0);
-    w->next_id = sql_int(w->series, 1, 0);
+    w->next_context = sql_col_int(w->series, "context_len", 0);
+    w->next_id = sql_col_int(w->series, "id", 0);
 }
 
 static int add_series(struct writer *w, const struct run_test *t, int64_t *id, struct err *err)
 {
     bind_series(w, w->add_series, t->variant);
-    sql_bind_int(w->add_series, 5, t->context);
-    if (sql_run(w->s, w->add_series, err) != 0)
+    sql_bind_int(w->add_series, ":context", t->context);
+    if (sql_run(w->add_series, err) != 0)
         return -1;
     *id = sqlite3_last_insert_rowid(w->s->db);
     return 0;
@@ -238,7 +247,7 @@ static int series_of(struct writer *w, const struct run_test *t, int64_t *id, st
 {
     bool same = w->variant == t->variant && w->context == t->context;
     if (w->variant != t->variant) {
-        sqlite3_reset(w->series);
+        sql_reset(w->series);
         bind_series(w, w->series, t->variant);
         w->variant = t->variant;
         next_series(w, err);
@@ -256,48 +265,48 @@ static int series_of(struct writer *w, const struct run_test *t, int64_t *id, st
     return 0;
 }
 
-static void bind_measured(sqlite3_stmt *stmt, const struct run_test *t)
+static void bind_measured(struct sql_stmt *stmt, const struct run_test *t)
 {
-    sql_bind_num(stmt, 7, t->value[METRIC_PREFILL_S]);
-    sql_bind_num(stmt, 8, t->value[METRIC_WALL_S]);
-    sql_bind_num(stmt, 9, t->value[METRIC_MODEL_LOAD_S]);
-    sql_bind_num(stmt, 10, t->value[METRIC_TOKENIZE_S]);
-    sql_bind_num(stmt, 11, t->value[METRIC_DECODE_S]);
-    sql_bind_num(stmt, 12, t->value[METRIC_KERNEL_MS]);
-    sql_bind_num(stmt, 13, t->value[METRIC_TFLOPS]);
-    sql_bind_bytes(stmt, 14, t->vram_before);
-    sql_bind_bytes(stmt, 15, t->value[METRIC_VRAM_PEAK]);
-    sql_bind_bytes(stmt, 16, t->vram_after);
-    sql_bind_num(stmt, 17, t->vram_max_gap_ms);
-    sql_bind_bytes(stmt, 18, t->value[METRIC_RSS_PEAK]);
-    sql_bind_num(stmt, 19, t->cpu_user_s);
-    sql_bind_num(stmt, 20, t->cpu_system_s);
+    sql_bind_num(stmt, ":prefill_s", t->value[METRIC_PREFILL_S]);
+    sql_bind_num(stmt, ":wall_s", t->value[METRIC_WALL_S]);
+    sql_bind_num(stmt, ":model_load_s", t->value[METRIC_MODEL_LOAD_S]);
+    sql_bind_num(stmt, ":tokenize_s", t->value[METRIC_TOKENIZE_S]);
+    sql_bind_num(stmt, ":decode_s", t->value[METRIC_DECODE_S]);
+    sql_bind_num(stmt, ":kernel_ms", t->value[METRIC_KERNEL_MS]);
+    sql_bind_num(stmt, ":tflops", t->value[METRIC_TFLOPS]);
+    sql_bind_bytes(stmt, ":vram_before", t->vram_before);
+    sql_bind_bytes(stmt, ":vram_peak", t->value[METRIC_VRAM_PEAK]);
+    sql_bind_bytes(stmt, ":vram_after", t->vram_after);
+    sql_bind_num(stmt, ":vram_max_gap_ms", t->vram_max_gap_ms);
+    sql_bind_bytes(stmt, ":rss_peak", t->value[METRIC_RSS_PEAK]);
+    sql_bind_num(stmt, ":cpu_user_s", t->cpu_user_s);
+    sql_bind_num(stmt, ":cpu_system_s", t->cpu_system_s);
 }
 
 static int store_row(struct writer *w, const struct run_test *t, int64_t *id, struct err *err)
 {
-    sqlite3_stmt *stmt = w->add_test;
+    struct sql_stmt *stmt = w->add_test;
     int64_t series = 0;
     if (series_of(w, t, &series, err) != 0)
         return -1;
     const char *usual = w->d->variants[t->variant].attn_impl;
-    sql_bind_int(stmt, 1, w->run);
-    sql_bind_int(stmt, 2, series);
-    sql_bind_int(stmt, 3, t->repetition);
-    sql_bind_int_or_null(stmt, 4, t->index, RUN_UNKNOWN);
-    sql_bind_int(stmt, 5, t->warmup);
-    sql_bind_text(stmt, 6, status_name(t->status));
+    sql_bind_int(stmt, ":run", w->run);
+    sql_bind_int(stmt, ":series", series);
+    sql_bind_int(stmt, ":repetition", t->repetition);
+    sql_bind_int_or_null(stmt, ":test_index", t->index, RUN_UNKNOWN);
+    sql_bind_int(stmt, ":warmup", t->warmup);
+    sql_bind_text(stmt, ":status", status_name(t->status));
     bind_measured(stmt, t);
-    sql_bind_num(stmt, 21, t->timeout_s);
-    sql_bind_int_or_null(stmt, 22, when_parse(t->started_at), WHEN_UNKNOWN);
-    sql_bind_int_or_null(stmt, 23, t->prompt_tokens, RUN_UNKNOWN);
-    sql_bind_int_or_null(stmt, 24, t->exit_code, RUN_UNKNOWN);
-    sql_bind_int_or_null(stmt, 25, t->signal, RUN_UNKNOWN);
-    sql_bind_int_or_null(stmt, 26, t->samples, RUN_UNKNOWN);
-    sql_bind_text_or_null(stmt, 27, strcmp(t->attn_impl, usual) == 0 ? "" : t->attn_impl);
-    sql_bind_text_or_null(stmt, 28, t->reason);
-    sql_bind_text_or_null(stmt, 29, t->host);
-    if (sql_run(w->s, stmt, err) != 0)
+    sql_bind_num(stmt, ":timeout_s", t->timeout_s);
+    sql_bind_int_or_null(stmt, ":started_at", when_parse(t->started_at), WHEN_UNKNOWN);
+    sql_bind_int_or_null(stmt, ":prompt_tokens", t->prompt_tokens, RUN_UNKNOWN);
+    sql_bind_int_or_null(stmt, ":exit_code", t->exit_code, RUN_UNKNOWN);
+    sql_bind_int_or_null(stmt, ":signal", t->signal, RUN_UNKNOWN);
+    sql_bind_int_or_null(stmt, ":samples", t->samples, RUN_UNKNOWN);
+    sql_bind_text_or_null(stmt, ":attn_impl", strcmp(t->attn_impl, usual) == 0 ? "" : t->attn_impl);
+    sql_bind_text_or_null(stmt, ":reason", t->reason);
+    sql_bind_text_or_null(stmt, ":host", t->host);
+    if (sql_run(stmt, err) != 0)
         return -1;
     *id = sqlite3_last_insert_rowid(w->s->db);
     return 0;
@@ -309,18 +318,18 @@ static int store_test(struct writer *w, const struct draft_test *test, struct er
     if (store_row(w, &test->t, &id, err) != 0)
         return -1;
     if (test->packed) {
-        sql_bind_int(w->add_telemetry, 1, id);
-        sql_bind_int(w->add_telemetry, 2, test->packed_samples);
-        sqlite3_bind_blob64(w->add_telemetry, 3, test->packed, test->packed_len, SQLITE_STATIC);
-        if (sql_run(w->s, w->add_telemetry, err) != 0)
+        sql_bind_int(w->add_telemetry, ":test", id);
+        sql_bind_int(w->add_telemetry, ":samples", test->packed_samples);
+        sql_bind_blob(w->add_telemetry, ":packed", test->packed, test->packed_len);
+        if (sql_run(w->add_telemetry, err) != 0)
             return -1;
     }
     for (size_t i = 0; i < test->n_extras; i++) {
-        sql_bind_text(w->add_quantity, 1, test->extras[i].name);
-        sql_bind_int(w->add_extra, 1, id);
-        sql_bind_text(w->add_extra, 2, test->extras[i].name);
-        sql_bind_num(w->add_extra, 3, test->extras[i].value);
-        if (sql_run(w->s, w->add_quantity, err) != 0 || sql_run(w->s, w->add_extra, err) != 0)
+        sql_bind_text(w->add_quantity, ":name", test->extras[i].name);
+        sql_bind_int(w->add_extra, ":test", id);
+        sql_bind_text(w->add_extra, ":name", test->extras[i].name);
+        sql_bind_num(w->add_extra, ":value", test->extras[i].value);
+        if (sql_run(w->add_quantity, err) != 0 || sql_run(w->add_extra, err) != 0)
             return -1;
     }
     return 0;
@@ -337,6 +346,6 @@ int draft_store(struct store *s, struct draft *d, int64_t reuse, int64_t *key, s
     int rc = writer_open(&w, err);
     for (size_t i = 0; rc == 0 && i < d->n_tests; i++)
         rc = store_test(&w, &d->tests[i], err);
-    sql_reset(&w.series);
+    sql_reset(w.series);
     return rc;
 }

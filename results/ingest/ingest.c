@@ -18,16 +18,16 @@ static int find_stored(struct store *s, const char *run_id, struct stored *out, 
 {
     char status[32];
     *out = (struct stored){0};
-    SQL_KEPT stmt = sql_keep(s, "SELECT id, status, content_sha256 FROM run WHERE run_id = ?1", err);
+    SQL_KEPT stmt = sql_keep(s, "SELECT id, status, content_sha256 FROM run WHERE run_id = :run_id", err);
     if (!stmt)
         return -1;
-    sql_bind_text(stmt, 1, run_id);
-    int rc = sql_step(s, stmt, err);
+    sql_bind_text(stmt, ":run_id", run_id);
+    int rc = sql_step(stmt, err);
     if (rc <= 0)
         return rc;
-    out->key = sql_int(stmt, 0, 0);
-    sql_text(stmt, 1, status, sizeof status);
-    sql_text(stmt, 2, out->content_sha256, sizeof out->content_sha256);
+    out->key = sql_col_int(stmt, "id", 0);
+    sql_col_text(stmt, "status", status, sizeof status);
+    sql_col_text(stmt, "content_sha256", out->content_sha256, sizeof out->content_sha256);
     return run_status_from_name(status, &out->status)
                ? 0
                : err_set(err, ERR_STORAGE, "%s: run %s has the unknown status %s", s->path, run_id, status);
@@ -52,11 +52,11 @@ static int decide(const struct stored *was, const struct run_info *now, struct e
 static int remove_stored(struct store *s, int64_t key, struct err *err)
 {
     /* A baseline may hold the row that comes back in a moment under the same key. */
-    SQL_STMT stmt = sql_prepare(s, "DELETE FROM run WHERE id = ?1", err);
+    SQL_STMT stmt = sql_prepare(s, "DELETE FROM run WHERE id = :run", err);
     if (!stmt || sql_exec(s, "PRAGMA defer_foreign_keys = ON", err) != 0)
         return -1;
-    sql_bind_int(stmt, 1, key);
-    return sql_run(s, stmt, err);
+    sql_bind_int(stmt, ":run", key);
+    return sql_run(stmt, err);
 }
 
 /* Inside the transaction, where no other process can come between the look and the writing. */

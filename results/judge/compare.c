@@ -82,24 +82,6 @@ struct comparing {
     double *now_values;
 };
 
-static bool measured_anywhere(const struct run_data *r, enum metric m)
-{
-    for (size_t i = 0; r && i < r->n_cells; i++)
-        if (r->cells[i].n[m] > 0)
-            return true;
-    return false;
-}
-
-/* Kernel benchmarks know no prefill, and other tools' runs perhaps only wall times. */
-static enum metric choose_primary(const struct comparing *c)
-{
-    const enum metric choices[] = {c->o->metric, METRIC_PREFILL_S, METRIC_KERNEL_MS, METRIC_WALL_S};
-    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
-        if (measured_anywhere(c->now, choices[i]) || measured_anywhere(c->base, choices[i]))
-            return choices[i];
-    return c->o->metric;
-}
-
 static struct delta *add_delta(struct comparing *c, const char *variant, int context, enum metric m,
                                struct err *err)
 {
@@ -384,6 +366,15 @@ static int make_room(struct comparing *c, struct err *err)
     return 0;
 }
 
+enum metric compare_primary(const struct run_data *base, const struct run_data *now, enum metric wanted)
+{
+    struct metric_set measured = {0};
+    run_data_measured(now, &measured);
+    if (base)
+        run_data_measured(base, &measured);
+    return metric_primary(wanted, &measured);
+}
+
 int compare_runs(const struct run_data *base, const struct run_data *now, const struct history *history,
                  const struct compare_options *options, struct comparison *out, struct err *err)
 {
@@ -391,7 +382,7 @@ int compare_runs(const struct run_data *base, const struct run_data *now, const 
     *out = (struct comparison){0};
     snprintf(out->base_id, sizeof out->base_id, "%s", base ? base->info.run_id : "");
     snprintf(out->now_id, sizeof out->now_id, "%s", now->info.run_id);
-    out->primary = choose_primary(&c);
+    out->primary = compare_primary(base, now, options->metric);
     int rc = make_room(&c, err);
     if (rc == 0)
         rc = compare_cells(&c, err);

@@ -111,9 +111,8 @@ struct comparison {
     size_t count;
     struct fact_change *facts;
     size_t n_facts;
-    enum metric
-        primary;   /* the metric that decides: the one asked for, or kernel_ms where only that was measured */
-    size_t tested; /* cells of it that had a p-value and went through the false-discovery control */
+    enum metric primary; /* compare_primary() */
+    size_t tested;       /* cells of it that had a p-value and went through the false-discovery control */
     int verdicts[VERDICT_COUNT]; /* of it */
 };
 
@@ -138,6 +137,9 @@ struct compare_options {
 };
 
 struct compare_options compare_defaults(void);
+
+/* The metric that decides between two runs, from what either of them measured; base may be NULL. */
+enum metric compare_primary(const struct run_data *base, const struct run_data *now, enum metric wanted);
 
 /* base may be NULL when there is a history: each cell is then judged against its nights alone. history may be
  * NULL. */

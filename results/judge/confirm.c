@@ -151,25 +151,25 @@ int confirm_save(struct store *s, int64_t now_key, int64_t base_key, const struc
     SQL_STMT stmt =
         sql_prepare(s,
                     "INSERT OR REPLACE INTO confirmation (run_id, base_id, variant, context_len, outcome,"
-                    " reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    " reason) VALUES (:run, :base, :variant, :context, :outcome, :reason)",
                     err);
     for (size_t i = 0; stmt && i < c->count; i++) {
         const struct delta *d = &c->deltas[i];
         if (d->metric != c->primary || d->confirmation == CONFIRM_NOT_ASKED)
             continue;
-        sql_bind_int(stmt, 1, now_key);
-        sql_bind_int(stmt, 2, base_key);
-        sql_bind_text(stmt, 3, d->variant);
-        sql_bind_int(stmt, 4, d->context);
-        sql_bind_text(stmt, 5, confirmation_name(d->confirmation));
-        sql_bind_text(stmt, 6, d->reason);
-        if (sql_run(s, stmt, err) != 0)
+        sql_bind_int(stmt, ":run", now_key);
+        sql_bind_int(stmt, ":base", base_key);
+        sql_bind_text(stmt, ":variant", d->variant);
+        sql_bind_int(stmt, ":context", d->context);
+        sql_bind_text(stmt, ":outcome", confirmation_name(d->confirmation));
+        sql_bind_text(stmt, ":reason", d->reason);
+        if (sql_run(stmt, err) != 0)
             return -1;
     }
     return stmt ? 0 : -1;
 }
 
-static int read_outcome(sqlite3_stmt *stmt, struct outcome_list *out, struct err *err)
+static int read_outcome(struct sql_stmt *stmt, struct outcome_list *out, struct err *err)
 {
     char name[32];
     struct outcome *items = realloc(out->items, (out->count + 1) * sizeof *items);
@@ -177,10 +177,10 @@ static int read_outcome(sqlite3_stmt *stmt, struct outcome_list *out, struct err
         return err_set(err, ERR_INTERNAL, "no memory for the confirmations");
     out->items = items;
     struct outcome *o = &items[out->count];
-    *o = (struct outcome){.context = (int)sql_int(stmt, 1, 0)};
-    sql_text(stmt, 0, o->variant, sizeof o->variant);
-    sql_text(stmt, 2, name, sizeof name);
-    sql_text(stmt, 3, o->reason, sizeof o->reason);
+    *o = (struct outcome){.context = (int)sql_col_int(stmt, "context_len", 0)};
+    sql_col_text(stmt, "variant", o->variant, sizeof o->variant);
+    sql_col_text(stmt, "outcome", name, sizeof name);
+    sql_col_text(stmt, "reason", o->reason, sizeof o->reason);
     out->count += confirmation_from_name(name, &o->confirmation);
     return 0;
 }
@@ -191,14 +191,14 @@ int confirm_load(struct store *s, int64_t now_key, int64_t base_key, struct outc
     *out = (struct outcome_list){0};
     SQL_STMT stmt = sql_prepare(s,
                                 "SELECT variant, context_len, outcome, reason FROM confirmation"
-                                " WHERE run_id = ?1 AND base_id = ?2",
+                                " WHERE run_id = :run AND base_id = :base",
                                 err);
     if (!stmt)
         return -1;
-    sql_bind_int(stmt, 1, now_key);
-    sql_bind_int(stmt, 2, base_key);
+    sql_bind_int(stmt, ":run", now_key);
+    sql_bind_int(stmt, ":base", base_key);
     int rc;
-    while ((rc = sql_step(s, stmt, err)) > 0)
+    while ((rc = sql_step(stmt, err)) > 0)
         if (read_outcome(stmt, out, err) != 0) {
             rc = -1;
             break;

@@ -66,28 +66,28 @@ static int load_eligible(struct store *s, const struct history_options *o, struc
                          struct err *err)
 {
     *out = (struct eligible){0};
-    SQL_STMT stmt =
-        sql_prepare(s,
-                    "SELECT r.id FROM run r LEFT JOIN run b ON b.id = ?5"
-                    " WHERE r.node = ?1 AND r.ticket = ?2 AND r.mode = ?3 AND r.status = 'COMPLETE'"
-                    " AND CASE WHEN ?4 IS NULL THEN r.tag NOT IN (?7, ?8) ELSE r.tag = ?4 END"
-                    " AND (b.id IS NULL OR (r.ordered_at, r.id) < (b.ordered_at, b.id))"
-                    " ORDER BY r.ordered_at DESC, r.id DESC LIMIT ?6",
-                    err);
+    SQL_STMT stmt = sql_prepare(
+        s,
+        "SELECT r.id FROM run r LEFT JOIN run b ON b.id = :before"
+        " WHERE r.node = :node AND r.ticket = :ticket AND r.mode = :mode AND r.status = 'COMPLETE'"
+        " AND CASE WHEN :tag IS NULL THEN r.tag NOT IN (:confirm, :noise) ELSE r.tag = :tag END"
+        " AND (b.id IS NULL OR (r.ordered_at, r.id) < (b.ordered_at, b.id))"
+        " ORDER BY r.ordered_at DESC, r.id DESC LIMIT :limit",
+        err);
     if (!stmt)
         return -1;
-    sql_bind_text(stmt, 1, o->node);
-    sql_bind_text(stmt, 2, o->ticket);
-    sql_bind_text(stmt, 3, o->mode);
-    sql_bind_text(stmt, 4, o->tag);
-    sql_bind_int_or_null(stmt, 5, o->before, 0);
-    sql_bind_int(stmt, 6, o->nights ? (int64_t)o->nights : -1);
-    sql_bind_text(stmt, 7, RUN_TAG_CONFIRM);
-    sql_bind_text(stmt, 8, RUN_TAG_NOISE);
+    sql_bind_text(stmt, ":node", o->node);
+    sql_bind_text(stmt, ":ticket", o->ticket);
+    sql_bind_text(stmt, ":mode", o->mode);
+    sql_bind_text(stmt, ":tag", o->tag);
+    sql_bind_int_or_null(stmt, ":before", o->before, 0);
+    sql_bind_int(stmt, ":limit", o->nights ? (int64_t)o->nights : -1);
+    sql_bind_text(stmt, ":confirm", RUN_TAG_CONFIRM);
+    sql_bind_text(stmt, ":noise", RUN_TAG_NOISE);
     struct dated *runs = NULL;
     size_t n = 0, cap = 0;
     int rc;
-    while ((rc = sql_step(s, stmt, err)) > 0) {
+    while ((rc = sql_step(stmt, err)) > 0) {
         if (n == cap) {
             cap = cap ? 2 * cap : 64;
             struct dated *grown = realloc(runs, cap * sizeof *grown);
@@ -97,7 +97,7 @@ static int load_eligible(struct store *s, const struct history_options *o, struc
             }
             runs = grown;
         }
-        runs[n].key = sql_int(stmt, 0, 0);
+        runs[n].key = sql_col_int(stmt, "id", 0);
         n += is_wanted(o, runs[n].key);
     }
     if (rc == 0)
@@ -190,13 +190,15 @@ static int keep_series(struct history *h, const struct filling *f, const char *v
 }
 
 #define OF_TEST(column)                                                                                      \
-    "SELECT run_id, " column                                                                                 \
-    " FROM test WHERE series_id = ?1 AND run_id BETWEEN ?2 AND ?3 AND status = 'OK' AND warmup = 0"          \
+    "SELECT run_id, " column " AS value"                                                                     \
+    " FROM test WHERE series_id = :series AND run_id BETWEEN :first AND :last AND status = 'OK' AND warmup " \
+    "= 0"                                                                                                    \
     " ORDER BY run_id"
 #define OF_VARIANT(column)                                                                                   \
-    "SELECT t.run_id, v." column " FROM test t JOIN series c ON c.id = t.series_id"                          \
+    "SELECT t.run_id, v." column " AS value FROM test t JOIN series c ON c.id = t.series_id"                 \
     " JOIN variant v ON v.run_id = t.run_id AND v.name = c.variant"                                          \
-    " WHERE t.series_id = ?1 AND t.run_id BETWEEN ?2 AND ?3 AND t.status = 'OK' AND t.warmup = 0"            \
+    " WHERE t.series_id = :series AND t.run_id BETWEEN :first AND :last AND t.status = 'OK' AND t.warmup = " \
+    "0"                                                                                                      \
     " ORDER BY t.run_id"
 
 /* What is read of a test, and how: of the runs from the first to the last that count, which is far less than
@@ -247,19 +249,19 @@ struct scan {
 };
 
 /* Rows of one series come ordered by run. */
-static int scan_series(struct scan *c, sqlite3_stmt *stmt, int64_t series, int context, enum metric m,
+static int scan_series(struct scan *c, struct sql_stmt *stmt, int64_t series, int context, enum metric m,
                        struct err *err)
 {
     struct night *night = c->night;
     int rc;
     *night = (struct night){.run = -1};
     c->fill.count = 0;
-    sql_bind_int(stmt, 1, series);
-    sql_bind_int(stmt, 2, c->runs->keys[0]);
-    sql_bind_int(stmt, 3, c->runs->keys[c->runs->count - 1]);
-    while ((rc = sql_step(c->s, stmt, err)) > 0) {
-        int64_t run = sql_int(stmt, 0, 0);
-        double v = derive(m, sql_num(stmt, 1), context);
+    sql_bind_int(stmt, ":series", series);
+    sql_bind_int(stmt, ":first", c->runs->keys[0]);
+    sql_bind_int(stmt, ":last", c->runs->keys[c->runs->count - 1]);
+    while ((rc = sql_step(stmt, err)) > 0) {
+        int64_t run = sql_col_int(stmt, "run_id", 0);
+        double v = derive(m, sql_col_num(stmt, "value"), context);
         if (run != night->run) {
             if (close_night(&c->fill, night, err) != 0)
                 return -1;
@@ -276,7 +278,7 @@ static int scan_series(struct scan *c, sqlite3_stmt *stmt, int64_t series, int c
     return rc;
 }
 
-static int scan_metric(struct scan *c, sqlite3_stmt *list, enum metric m, struct history *out,
+static int scan_metric(struct scan *c, struct sql_stmt *list, enum metric m, struct history *out,
                        struct err *err)
 {
     char variant[RUN_NAME_MAX];
@@ -284,16 +286,16 @@ static int scan_metric(struct scan *c, sqlite3_stmt *list, enum metric m, struct
     if (!stmt)
         return -1;
     int rc;
-    while ((rc = sql_step(c->s, list, err)) > 0) {
-        int context = (int)sql_int(list, 2, 0);
-        sql_text(list, 1, variant, sizeof variant);
-        rc = scan_series(c, stmt, sql_int(list, 0, 0), context, m, err);
+    while ((rc = sql_step(list, err)) > 0) {
+        int context = (int)sql_col_int(list, "context_len", 0);
+        sql_col_text(list, "variant", variant, sizeof variant);
+        rc = scan_series(c, stmt, sql_col_int(list, "id", 0), context, m, err);
         if (rc == 0)
             rc = keep_series(out, &c->fill, variant, context, m, err);
         if (rc != 0)
             break;
     }
-    sqlite3_reset(list);
+    sql_reset(list);
     return rc;
 }
 
@@ -301,17 +303,18 @@ static int scan_all(struct scan *c, const struct history_options *o, struct hist
 {
     SQL_STMT list =
         sql_prepare(c->s,
-                    "SELECT id, variant, context_len FROM series WHERE node = ?1 AND ticket = ?2"
-                    " AND mode = ?3 AND (?4 IS NULL OR variant = ?4) AND (?5 IS NULL OR context_len = ?5)"
+                    "SELECT id, variant, context_len FROM series WHERE node = :node AND ticket = :ticket"
+                    " AND mode = :mode AND (:variant IS NULL OR variant = :variant) AND (:context IS NULL OR "
+                    "context_len = :context)"
                     " ORDER BY variant, context_len",
                     err);
     if (!list)
         return -1;
-    sql_bind_text(list, 1, o->node);
-    sql_bind_text(list, 2, o->ticket);
-    sql_bind_text(list, 3, o->mode);
-    sql_bind_text(list, 4, o->variant);
-    sql_bind_int_or_null(list, 5, o->context, 0);
+    sql_bind_text(list, ":node", o->node);
+    sql_bind_text(list, ":ticket", o->ticket);
+    sql_bind_text(list, ":mode", o->mode);
+    sql_bind_text(list, ":variant", o->variant);
+    sql_bind_int_or_null(list, ":context", o->context, 0);
     if (!o->all_metrics)
         return scan_metric(c, list, o->metric, out, err);
     for (int m = 0; m < METRIC_COUNT; m++)

@@ -138,24 +138,25 @@ void noise_release(struct noise *n)
 
 static int save_cells(struct store *s, const struct run_info *run, const struct noise *n, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(s,
-                                "INSERT OR REPLACE INTO noise (series_id, metric, spread, runs, measured_at)"
-                                " SELECT id, ?6, ?7, ?8, ?9 FROM series WHERE node = ?1 AND ticket = ?2 AND "
-                                "mode = ?3 AND variant = ?4"
-                                " AND context_len = ?5",
-                                err);
+    SQL_STMT stmt = sql_prepare(
+        s,
+        "INSERT OR REPLACE INTO noise (series_id, metric, spread, runs, measured_at)"
+        " SELECT id, :metric, :spread, :runs, :now FROM series WHERE node = :node AND ticket = :ticket AND "
+        "mode = :mode AND variant = :variant"
+        " AND context_len = :context",
+        err);
     for (size_t i = 0; stmt && i < n->count; i++) {
         const struct noise_cell *c = &n->cells[i];
-        sql_bind_text(stmt, 1, run->node);
-        sql_bind_text(stmt, 2, run->ticket);
-        sql_bind_text(stmt, 3, run->mode);
-        sql_bind_text(stmt, 4, c->variant);
-        sql_bind_int(stmt, 5, c->context);
-        sql_bind_text(stmt, 6, metric_info(c->metric)->name);
-        sql_bind_num(stmt, 7, c->spread);
-        sql_bind_int(stmt, 8, c->runs);
-        sql_bind_int(stmt, 9, llround(clock_real_s() * 1e3));
-        if (sql_run(s, stmt, err) != 0)
+        sql_bind_text(stmt, ":node", run->node);
+        sql_bind_text(stmt, ":ticket", run->ticket);
+        sql_bind_text(stmt, ":mode", run->mode);
+        sql_bind_text(stmt, ":variant", c->variant);
+        sql_bind_int(stmt, ":context", c->context);
+        sql_bind_text(stmt, ":metric", metric_info(c->metric)->name);
+        sql_bind_num(stmt, ":spread", c->spread);
+        sql_bind_int(stmt, ":runs", c->runs);
+        sql_bind_int(stmt, ":now", llround(clock_real_s() * 1e3));
+        if (sql_run(stmt, err) != 0)
             return -1;
     }
     return stmt ? 0 : -1;
@@ -171,14 +172,14 @@ int noise_save(struct store *s, const struct run_info *run, const struct noise *
     return -1;
 }
 
-static int read_cell(sqlite3_stmt *stmt, struct noise *out, struct err *err)
+static int read_cell(struct sql_stmt *stmt, struct noise *out, struct err *err)
 {
     char name[RUN_NAME_MAX];
-    struct noise_cell c = {.context = (int)sql_int(stmt, 1, 0), .within = NAN};
-    sql_text(stmt, 0, c.variant, sizeof c.variant);
-    sql_text(stmt, 2, name, sizeof name);
-    c.spread = sql_num(stmt, 3);
-    c.runs = (int)sql_int(stmt, 4, 0);
+    struct noise_cell c = {.context = (int)sql_col_int(stmt, "context_len", 0), .within = NAN};
+    sql_col_text(stmt, "variant", c.variant, sizeof c.variant);
+    sql_col_text(stmt, "metric", name, sizeof name);
+    c.spread = sql_col_num(stmt, "spread");
+    c.runs = (int)sql_col_int(stmt, "runs", 0);
     if (!metric_from_name(name, &c.metric))
         return 0;
     struct noise_cell *cells = realloc(out->cells, (out->count + 1) * sizeof *cells);
@@ -192,18 +193,18 @@ static int read_cell(sqlite3_stmt *stmt, struct noise *out, struct err *err)
 int noise_load(struct store *s, const struct run_info *run, struct noise *out, struct err *err)
 {
     *out = (struct noise){0};
-    SQL_STMT stmt =
-        sql_prepare(s,
-                    "SELECT c.variant, c.context_len, n.metric, n.spread, n.runs FROM series c"
-                    " JOIN noise n ON n.series_id = c.id WHERE c.node = ?1 AND c.ticket = ?2 AND c.mode = ?3",
-                    err);
+    SQL_STMT stmt = sql_prepare(
+        s,
+        "SELECT c.variant, c.context_len, n.metric, n.spread, n.runs FROM series c"
+        " JOIN noise n ON n.series_id = c.id WHERE c.node = :node AND c.ticket = :ticket AND c.mode = :mode",
+        err);
     if (!stmt)
         return -1;
-    sql_bind_text(stmt, 1, run->node);
-    sql_bind_text(stmt, 2, run->ticket);
-    sql_bind_text(stmt, 3, run->mode);
+    sql_bind_text(stmt, ":node", run->node);
+    sql_bind_text(stmt, ":ticket", run->ticket);
+    sql_bind_text(stmt, ":mode", run->mode);
     int rc;
-    while ((rc = sql_step(s, stmt, err)) > 0)
+    while ((rc = sql_step(stmt, err)) > 0)
         if (read_cell(stmt, out, err) != 0) {
             rc = -1;
             break;

@@ -1,53 +1,37 @@
 #include "results/query/against.h"
 
 #include "results/store/baseline.h"
-#include "results/store/sql.h"
 
 #include <stdlib.h>
 
-/* The history is loaded for one metric: the one that the run has, as compare chooses it. */
-static int choose_metric(struct store *s, const struct run_info *now, enum metric *m, struct err *err)
-{
-    SQL_STMT stmt = sql_prepare(s,
-                                "SELECT count(prefill_s), count(kernel_ms), count(wall_s) FROM test"
-                                " WHERE run_id = ?1 AND status = 'OK' AND warmup = 0",
-                                err);
-    if (!stmt)
-        return -1;
-    sql_bind_int(stmt, 1, now->key);
-    if (sql_step(s, stmt, err) != 1)
-        return -1;
-    if (*m != METRIC_PREFILL_S || sql_int(stmt, 0, 0) > 0)
-        return 0;
-    if (sql_int(stmt, 1, 0) > 0)
-        *m = METRIC_KERNEL_MS;
-    else if (sql_int(stmt, 2, 0) > 0)
-        *m = METRIC_WALL_S;
-    return 0;
-}
-
-static int start(struct store *s, const struct run_info *now, const struct compare_options *options,
+static int start(struct store *s, const struct run_data *now, const struct compare_options *options,
                  struct against *out, struct err *err)
 {
     *out = (struct against){.options = *options};
-    if (choose_metric(s, now, &out->options.metric, err) != 0 || noise_load(s, now, &out->noise, err) != 0)
+    if (noise_load(s, &now->info, &out->noise, err) != 0)
         return -1;
     out->options.noise = &out->noise;
     return 0;
 }
 
-static int load_base(struct store *s, const struct run_info *now, int64_t key, struct against *out,
+static int load_base(struct store *s, const struct run_data *now, int64_t key, struct against *out,
                      struct err *err)
 {
     if (run_data_load(s, key, &out->base, err) != 0)
         return -1;
     out->has_base = true;
-    return confirm_load(s, now->key, key, &out->outcomes, err);
+    return confirm_load(s, now->info.key, key, &out->outcomes, err);
 }
 
-static int nights_before(struct store *s, const struct run_info *now, struct against *out, struct err *err)
+/* The metric that against_compare() will judge by; only its history is loaded. */
+static enum metric primary_of(const struct run_data *now, const struct against *a)
 {
-    return history_for_run(s, now, out->options.metric, out->options.all_metrics, &out->history, err);
+    return compare_primary(a->has_base ? &a->base : NULL, now, a->options.metric);
+}
+
+static int nights_before(struct store *s, const struct run_data *now, struct against *out, struct err *err)
+{
+    return history_for_run(s, &now->info, primary_of(now, out), out->options.all_metrics, &out->history, err);
 }
 
 static int finish(struct against *out, int rc)
@@ -57,7 +41,7 @@ static int finish(struct against *out, int rc)
     return rc;
 }
 
-int against_run(struct store *s, const struct run_info *now, int64_t base_key,
+int against_run(struct store *s, const struct run_data *now, int64_t base_key,
                 const struct compare_options *options, struct against *out, struct err *err)
 {
     int rc = start(s, now, options, out, err);
@@ -69,7 +53,7 @@ int against_run(struct store *s, const struct run_info *now, int64_t base_key,
 }
 
 /* The nights that a baseline of several runs holds, without the run that is judged. */
-static int baseline_nights(struct store *s, const struct run_info *now, const struct baseline *b,
+static int baseline_nights(struct store *s, const struct run_data *now, const struct baseline *b,
                            struct against *out, struct err *err)
 {
     int64_t *keys;
@@ -77,13 +61,13 @@ static int baseline_nights(struct store *s, const struct run_info *now, const st
     if (baseline_runs(s, b, &keys, &n, err) != 0)
         return -1;
     const struct history_options o = {
-        .node = now->node,
-        .ticket = now->ticket,
-        .mode = now->mode,
+        .node = now->info.node,
+        .ticket = now->info.ticket,
+        .mode = now->info.mode,
         .only = keys,
         .n_only = n,
-        .without = now->key,
-        .metric = out->options.metric,
+        .without = now->info.key,
+        .metric = primary_of(now, out),
         .all_metrics = out->options.all_metrics,
     };
     int rc = history_load(s, &o, &out->history, err);
@@ -91,13 +75,13 @@ static int baseline_nights(struct store *s, const struct run_info *now, const st
     return rc;
 }
 
-int against_baseline(struct store *s, const struct run_info *now, const char *name,
+int against_baseline(struct store *s, const struct run_data *now, const char *name,
                      const struct compare_options *options, struct against *out, struct err *err)
 {
     struct baseline b;
     int rc = start(s, now, options, out, err);
     if (rc == 0)
-        rc = baseline_resolve(s, name, now, &b, err);
+        rc = baseline_resolve(s, name, &now->info, &b, err);
     if (rc == 0)
         rc = load_base(s, now, b.key, out, err);
     if (rc == 0) {
@@ -108,7 +92,7 @@ int against_baseline(struct store *s, const struct run_info *now, const char *na
     return finish(out, rc);
 }
 
-int against_nights(struct store *s, const struct run_info *now, const struct compare_options *options,
+int against_nights(struct store *s, const struct run_data *now, const struct compare_options *options,
                    struct against *out, struct err *err)
 {
     int rc = start(s, now, options, out, err);

@@ -22,11 +22,11 @@ struct against {
 };
 
 /* The base is a run, a baseline of that name for now's node and plan, or only the nights before. */
-int against_run(struct store *s, const struct run_info *now, int64_t base_key,
+int against_run(struct store *s, const struct run_data *now, int64_t base_key,
                 const struct compare_options *options, struct against *out, struct err *err);
-int against_baseline(struct store *s, const struct run_info *now, const char *name,
+int against_baseline(struct store *s, const struct run_data *now, const char *name,
                      const struct compare_options *options, struct against *out, struct err *err);
-int against_nights(struct store *s, const struct run_info *now, const struct compare_options *options,
+int against_nights(struct store *s, const struct run_data *now, const struct compare_options *options,
                    struct against *out, struct err *err);
 
 int against_compare(const struct against *a, const struct run_data *now, struct comparison *out,

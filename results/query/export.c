@@ -124,25 +124,25 @@ int export_tests(struct store *s, int64_t run_key, enum export_format format, ex
         " t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.prompt_tokens, t.exit_code, t.signal, "
         "v.scratch_bytes, v.vgprs,"
         " t.reason FROM run r JOIN test t ON t.run_id = r.id JOIN series c ON c.id = t.series_id"
-        " JOIN variant v ON v.run_id = r.id AND v.name = c.variant WHERE (?1 IS NULL OR r.id = ?1)"
+        " JOIN variant v ON v.run_id = r.id AND v.name = c.variant WHERE (:run IS NULL OR r.id = :run)"
         " ORDER BY r.ordered_at, r.id, v.position, c.context_len, t.repetition",
         err);
     if (!stmt)
         return -1;
-    sql_bind_int_or_null(stmt, 1, run_key, 0);
+    sql_bind_int_or_null(stmt, ":run", run_key, 0);
     struct buf row;
     buf_init(&row, ROW_MAX);
     if (format == EXPORT_CSV)
-        csv_header(stmt, &row);
+        csv_header(stmt->raw, &row);
     if (format == EXPORT_JSON)
         buf_puts(&row, "[\n");
     int rc = flush(&row, sink, arg, err);
     bool first = true;
-    while (rc == 0 && (rc = sql_step(s, stmt, err)) > 0) {
+    while (rc == 0 && (rc = sql_step(stmt, err)) > 0) {
         if (format == EXPORT_JSON && !first)
             buf_puts(&row, ",\n");
         first = false;
-        rc = format == EXPORT_CSV ? csv_row(stmt, &row) : json_row(stmt, &row, err);
+        rc = format == EXPORT_CSV ? csv_row(stmt->raw, &row) : json_row(stmt->raw, &row, err);
         if (format != EXPORT_JSON)
             buf_putc(&row, '\n');
         if (rc == 0)
@@ -194,11 +194,11 @@ static int dump_table(struct store *s, const char *into, const char *query, expo
         return -1;
     buf_init(&row, ROW_MAX);
     int rc;
-    while ((rc = sql_step(s, stmt, err)) > 0) {
+    while ((rc = sql_step(stmt, err)) > 0) {
         buf_puts(&row, into);
-        for (int i = 0; i < sqlite3_column_count(stmt); i++) {
+        for (int i = 0; i < sqlite3_column_count(stmt->raw); i++) {
             buf_puts(&row, i ? "," : "(");
-            sql_value(stmt, i, &row);
+            sql_value(stmt->raw, i, &row);
         }
         buf_puts(&row, ");\n");
         rc = flush(&row, sink, arg, err);
@@ -221,8 +221,8 @@ static int dump_schema(struct store *s, export_sink *sink, void *arg, struct err
         return -1;
     buf_init(&text, ROW_MAX);
     int rc;
-    while ((rc = sql_step(s, stmt, err)) > 0)
-        buf_printf(&text, "%s;\n", (const char *)sqlite3_column_text(stmt, 0));
+    while ((rc = sql_step(stmt, err)) > 0)
+        buf_printf(&text, "%s;\n", sql_col_str(stmt, "sql", NULL));
     if (rc == 0)
         rc = flush(&text, sink, arg, err);
     buf_release(&text);
@@ -264,8 +264,8 @@ static int check_list(struct store *s, struct err *err)
     if (!stmt)
         return -1;
     int rc;
-    while ((rc = sql_step(s, stmt, err)) > 0) {
-        const char *name = (const char *)sqlite3_column_text(stmt, 0);
+    while ((rc = sql_step(stmt, err)) > 0) {
+        const char *name = sql_col_str(stmt, "name", NULL);
         size_t i = 0;
         while (i < sizeof dumped / sizeof *dumped && strcmp(dumped[i].table, name) != 0)
             i++;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int add(struct extra_list *l, sqlite3_stmt *stmt, struct err *err)
+static int add(struct extra_list *l, struct sql_stmt *stmt, struct err *err)
 {
     if ((l->count & (l->count - 1)) == 0) {
         struct extra_row *rows = reallocarray(l->rows, l->count ? 2 * l->count : 1, sizeof *rows);
@@ -15,9 +15,9 @@ static int add(struct extra_list *l, sqlite3_stmt *stmt, struct err *err)
         l->rows = rows;
     }
     struct extra_row *row = &l->rows[l->count++];
-    row->test_key = sql_int(stmt, 0, 0);
-    sql_text(stmt, 1, row->name, sizeof row->name);
-    row->value = sql_num(stmt, 2);
+    row->test_key = sql_col_int(stmt, "id", 0);
+    sql_col_text(stmt, "name", row->name, sizeof row->name);
+    row->value = sql_col_num(stmt, "value");
     return 0;
 }
 
@@ -26,14 +26,14 @@ int report_extras_load(struct store *s, int64_t run_key, struct extra_list *out,
     *out = (struct extra_list){0};
     SQL_STMT stmt = sql_prepare(s,
                                 "SELECT t.id, q.name, e.value FROM test t JOIN extra e ON e.test_id = t.id"
-                                " JOIN quantity q ON q.id = e.quantity_id WHERE t.run_id = ?1"
+                                " JOIN quantity q ON q.id = e.quantity_id WHERE t.run_id = :run"
                                 " ORDER BY t.id, q.name",
                                 err);
     if (!stmt)
         return -1;
-    sql_bind_int(stmt, 1, run_key);
+    sql_bind_int(stmt, ":run", run_key);
     int rc;
-    while ((rc = sql_step(s, stmt, err)) > 0)
+    while ((rc = sql_step(stmt, err)) > 0)
         if (add(out, stmt, err))
             return -1;
     return rc;

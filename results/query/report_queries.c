@@ -12,31 +12,32 @@ int report_plan_load(struct store *s, int64_t run_key, json_t **plan, struct err
 {
     *plan = NULL;
     SQL_STMT stmt = sql_prepare(
-        s, "SELECT d.body FROM run r JOIN document d ON d.id = r.plan_document_id WHERE r.id = ?1", err);
+        s, "SELECT d.body FROM run r JOIN document d ON d.id = r.plan_document_id WHERE r.id = :run", err);
     if (!stmt)
         return -1;
-    sql_bind_int(stmt, 1, run_key);
-    int rc = sql_step(s, stmt, err);
+    sql_bind_int(stmt, ":run", run_key);
+    int rc = sql_step(stmt, err);
     if (rc <= 0)
         return rc;
-    const char *body = (const char *)sqlite3_column_text(stmt, 0);
-    *plan = json_parse(body ? body : "", (size_t)sqlite3_column_bytes(stmt, 0), s->path, err);
+    size_t len;
+    const char *body = sql_col_str(stmt, "body", &len);
+    *plan = json_parse(body ? body : "", len, s->path, err);
     return *plan ? 0 : -1;
 }
 
 int report_run_label(struct store *s, int64_t run_key, char *run_id, char *date, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(s, "SELECT run_id, date FROM run WHERE id = ?1", err);
+    SQL_STMT stmt = sql_prepare(s, "SELECT run_id, date FROM run WHERE id = :run", err);
     if (!stmt)
         return -1;
-    sql_bind_int(stmt, 1, run_key);
-    int rc = sql_step(s, stmt, err);
+    sql_bind_int(stmt, ":run", run_key);
+    int rc = sql_step(stmt, err);
     if (rc == 0)
         return err_set(err, ERR_STORAGE, "%s: a run of the history is gone", s->path);
     if (rc < 0)
         return -1;
-    sql_text(stmt, 0, run_id, RUN_ID_MAX);
-    sql_text(stmt, 1, date, 11);
+    sql_col_text(stmt, "run_id", run_id, RUN_ID_MAX);
+    sql_col_text(stmt, "date", date, 11);
     return 0;
 }
 
@@ -45,23 +46,23 @@ int report_run_label(struct store *s, int64_t run_key, char *run_id, char *date,
     "SELECT r.id AS id, r.run_id, r.tag, r.date, r.status, r.wall_s,"                                        \
     " json_extract(d.body, '$.cost.per_hour') AS price,"                                                     \
     " json_extract(d.body, '$.cost.currency') AS currency,"                                                  \
-    " (SELECT count(*) FROM test t WHERE t.run_id = r.id),"                                                  \
-    " (SELECT count(*) FROM test t WHERE t.run_id = r.id AND t.status = 'OK')"                               \
+    " (SELECT count(*) FROM test t WHERE t.run_id = r.id) AS tests,"                                         \
+    " (SELECT count(*) FROM test t WHERE t.run_id = r.id AND t.status = 'OK') AS ok"                         \
     " FROM run r LEFT JOIN document d ON d.id = r.plan_document_id"                                          \
-    " WHERE r.ticket = ?1 AND r.ordered_at <= (SELECT ordered_at FROM run WHERE id = ?2)"
+    " WHERE r.ticket = :ticket AND r.ordered_at <= (SELECT ordered_at FROM run WHERE id = :run)"
 
-static int read_row(struct store *s, sqlite3_stmt *stmt, struct cost_row *row, struct err *err)
+static int read_row(struct store *s, struct sql_stmt *stmt, struct cost_row *row, struct err *err)
 {
     char status[32];
-    sql_text(stmt, 1, row->run_id, sizeof row->run_id);
-    sql_text(stmt, 2, row->tag, sizeof row->tag);
-    sql_text(stmt, 3, row->date, sizeof row->date);
-    sql_text(stmt, 4, status, sizeof status);
-    row->wall_s = sql_num(stmt, 5);
-    row->per_hour = sql_num(stmt, 6);
-    sql_text(stmt, 7, row->currency, sizeof row->currency);
-    row->tests = (int)sql_int(stmt, 8, 0);
-    row->ok = (int)sql_int(stmt, 9, 0);
+    sql_col_text(stmt, "run_id", row->run_id, sizeof row->run_id);
+    sql_col_text(stmt, "tag", row->tag, sizeof row->tag);
+    sql_col_text(stmt, "date", row->date, sizeof row->date);
+    sql_col_text(stmt, "status", status, sizeof status);
+    row->wall_s = sql_col_num(stmt, "wall_s");
+    row->per_hour = sql_col_num(stmt, "price");
+    sql_col_text(stmt, "currency", row->currency, sizeof row->currency);
+    row->tests = (int)sql_col_int(stmt, "tests", 0);
+    row->ok = (int)sql_col_int(stmt, "ok", 0);
     return run_status_from_name(status, &row->status)
                ? 0
                : err_set(err, ERR_STORAGE, "%s: run %s has the unknown status %s", s->path, row->run_id,
@@ -71,14 +72,14 @@ static int read_row(struct store *s, sqlite3_stmt *stmt, struct cost_row *row, s
 static int load_rows(struct store *s, const struct run_info *run, size_t most, struct cost_list *out,
                      struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(s, COST_ROWS " ORDER BY r.ordered_at DESC, r.id DESC LIMIT ?3", err);
+    SQL_STMT stmt = sql_prepare(s, COST_ROWS " ORDER BY r.ordered_at DESC, r.id DESC LIMIT :limit", err);
     if (!stmt)
         return -1;
-    sql_bind_text(stmt, 1, run->ticket);
-    sql_bind_int(stmt, 2, run->key);
-    sql_bind_int(stmt, 3, (int64_t)most);
+    sql_bind_text(stmt, ":ticket", run->ticket);
+    sql_bind_int(stmt, ":run", run->key);
+    sql_bind_int(stmt, ":limit", (int64_t)most);
     int rc;
-    while ((rc = sql_step(s, stmt, err)) > 0)
+    while ((rc = sql_step(stmt, err)) > 0)
         if (out->count == most || read_row(s, stmt, &out->rows[out->count++], err) != 0)
             return -1;
     for (size_t i = 0; i < out->count / 2; i++) {
@@ -91,21 +92,22 @@ static int load_rows(struct store *s, const struct run_info *run, size_t most, s
 
 static int load_totals(struct store *s, const struct run_info *run, struct cost_list *out, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(s,
-                                "WITH rows AS (" COST_ROWS
-                                ") SELECT count(*), sum(wall_s), sum(CASE WHEN currency IS (SELECT currency"
-                                " FROM rows WHERE id = ?2) THEN wall_s * price / 3600 END) FROM rows",
-                                err);
+    SQL_STMT stmt = sql_prepare(
+        s,
+        "WITH rows AS (" COST_ROWS
+        ") SELECT count(*) AS runs, sum(wall_s) AS wall_s, sum(CASE WHEN currency IS (SELECT currency"
+        " FROM rows WHERE id = :run) THEN wall_s * price / 3600 END) AS cost FROM rows",
+        err);
     if (!stmt)
         return -1;
-    sql_bind_text(stmt, 1, run->ticket);
-    sql_bind_int(stmt, 2, run->key);
-    int rc = sql_step(s, stmt, err);
+    sql_bind_text(stmt, ":ticket", run->ticket);
+    sql_bind_int(stmt, ":run", run->key);
+    int rc = sql_step(stmt, err);
     if (rc <= 0)
         return rc;
-    out->runs = (size_t)sql_int(stmt, 0, 0);
-    out->wall_s = sql_num(stmt, 1);
-    out->cost = sql_num(stmt, 2);
+    out->runs = (size_t)sql_col_int(stmt, "runs", 0);
+    out->wall_s = sql_col_num(stmt, "wall_s");
+    out->cost = sql_col_num(stmt, "cost");
     return 0;
 }
 

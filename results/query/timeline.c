@@ -10,26 +10,26 @@ enum { SERIES_SHOWN = 5 };
 static int find_series(struct store *s, const struct timeline_filter *f, struct timeline *out,
                        struct err *err)
 {
-    SQL_STMT stmt =
-        sql_prepare(s,
-                    "SELECT node, ticket, mode FROM series WHERE variant = ?1 AND context_len = ?2"
-                    " AND (?3 IS NULL OR node = ?3) AND (?4 IS NULL OR ticket = ?4)"
-                    " AND (?5 IS NULL OR mode = ?5) ORDER BY node, ticket, mode",
-                    err);
+    SQL_STMT stmt = sql_prepare(
+        s,
+        "SELECT node, ticket, mode FROM series WHERE variant = :variant AND context_len = :context"
+        " AND (:node IS NULL OR node = :node) AND (:ticket IS NULL OR ticket = :ticket)"
+        " AND (:mode IS NULL OR mode = :mode) ORDER BY node, ticket, mode",
+        err);
     struct buf names;
     if (!stmt)
         return -1;
-    sql_bind_text(stmt, 1, f->variant);
-    sql_bind_int(stmt, 2, f->context);
-    sql_bind_text(stmt, 3, f->node);
-    sql_bind_text(stmt, 4, f->ticket);
-    sql_bind_text(stmt, 5, f->mode);
+    sql_bind_text(stmt, ":variant", f->variant);
+    sql_bind_int(stmt, ":context", f->context);
+    sql_bind_text(stmt, ":node", f->node);
+    sql_bind_text(stmt, ":ticket", f->ticket);
+    sql_bind_text(stmt, ":mode", f->mode);
     buf_init(&names, 8192);
     int found = 0, rc;
-    while ((rc = sql_step(s, stmt, err)) > 0) {
-        sql_text(stmt, 0, out->node, sizeof out->node);
-        sql_text(stmt, 1, out->ticket, sizeof out->ticket);
-        sql_text(stmt, 2, out->mode, sizeof out->mode);
+    while ((rc = sql_step(stmt, err)) > 0) {
+        sql_col_text(stmt, "node", out->node, sizeof out->node);
+        sql_col_text(stmt, "ticket", out->ticket, sizeof out->ticket);
+        sql_col_text(stmt, "mode", out->mode, sizeof out->mode);
         if (found++ < SERIES_SHOWN)
             buf_printf(&names, "%splan %s on %s (%s)", found > 1 ? ", " : "", out->ticket, out->node,
                        out->mode);
@@ -44,19 +44,19 @@ static int find_series(struct store *s, const struct timeline_filter *f, struct 
     return rc;
 }
 
-static int describe_point(struct store *s, sqlite3_stmt *stmt, const struct history_point *from,
-                          struct timeline_point *p, struct err *err)
+static int describe_point(struct sql_stmt *stmt, const struct history_point *from, struct timeline_point *p,
+                          struct err *err)
 {
     *p = (struct timeline_point){.run_key = from->run_key, .median = from->median, .n = from->n};
-    sql_bind_int(stmt, 1, from->run_key);
-    int rc = sql_step(s, stmt, err);
+    sql_bind_int(stmt, ":run", from->run_key);
+    int rc = sql_step(stmt, err);
     if (rc > 0) {
-        sql_text(stmt, 0, p->run_id, sizeof p->run_id);
-        sql_text(stmt, 1, p->date, sizeof p->date);
-        sql_text(stmt, 2, p->tag, sizeof p->tag);
-        sql_text(stmt, 3, p->source_sha256, sizeof p->source_sha256);
+        sql_col_text(stmt, "run_id", p->run_id, sizeof p->run_id);
+        sql_col_text(stmt, "date", p->date, sizeof p->date);
+        sql_col_text(stmt, "tag", p->tag, sizeof p->tag);
+        sql_col_text(stmt, "source_sha256", p->source_sha256, sizeof p->source_sha256);
     }
-    sqlite3_reset(stmt);
+    sql_reset(stmt);
     return rc < 0 ? -1 : 0;
 }
 
@@ -74,7 +74,7 @@ static int load_points(struct store *s, const struct timeline_filter *f, struct 
         .metric = f->metric,
     };
     struct history h;
-    SQL_STMT stmt = sql_prepare(s, "SELECT run_id, date, tag, source_sha256 FROM run WHERE id = ?1", err);
+    SQL_STMT stmt = sql_prepare(s, "SELECT run_id, date, tag, source_sha256 FROM run WHERE id = :run", err);
     if (!stmt || history_load(s, &o, &h, err) != 0)
         return -1;
     size_t n = h.count ? h.series[0].count : 0;
@@ -83,7 +83,7 @@ static int load_points(struct store *s, const struct timeline_filter *f, struct 
     if (!out->points)
         rc = err_set(err, ERR_INTERNAL, "no memory for %zu nights", n);
     for (size_t i = 0; rc == 0 && i < n; i++)
-        rc = describe_point(s, stmt, &h.series[0].points[i], &out->points[i], err);
+        rc = describe_point(stmt, &h.series[0].points[i], &out->points[i], err);
     out->count = n;
     history_release(&h);
     return rc;

@@ -19,14 +19,14 @@ static int64_t now_ms(void)
 /* Whether the run can be compared with at all. */
 static int check_run(struct store *s, int64_t key, struct err *err)
 {
-    SQL_STMT stmt =
-        sql_prepare(s, "SELECT count(*) FROM test WHERE run_id = ?1 AND status = 'OK' AND warmup = 0", err);
+    SQL_STMT stmt = sql_prepare(
+        s, "SELECT count(*) AS n FROM test WHERE run_id = :run AND status = 'OK' AND warmup = 0", err);
     if (!stmt)
         return -1;
-    sql_bind_int(stmt, 1, key);
-    if (sql_step(s, stmt, err) != 1)
+    sql_bind_int(stmt, ":run", key);
+    if (sql_step(stmt, err) != 1)
         return -1;
-    return sql_int(stmt, 0, 0) > 0
+    return sql_col_int(stmt, "n", 0) > 0
                ? 0
                : err_set(err, ERR_INPUT, "the run has no OK measurement, so nothing can be compared with it");
 }
@@ -36,42 +36,43 @@ static int upsert(struct store *s, const char *name, int64_t run, int64_t *id, s
     SQL_STMT stmt =
         sql_prepare(s,
                     "INSERT INTO baseline (name, node, ticket, mode, set_at)"
-                    " SELECT ?1, node, ticket, mode, ?3 FROM run WHERE id = ?2"
-                    " ON CONFLICT (name, node, ticket, mode) DO UPDATE SET set_at = ?3, removed_at = NULL"
+                    " SELECT :name, node, ticket, mode, :now FROM run WHERE id = :run"
+                    " ON CONFLICT (name, node, ticket, mode) DO UPDATE SET set_at = :now, removed_at = NULL"
                     " RETURNING id",
                     err);
     if (!stmt)
         return -1;
-    sql_bind_text(stmt, 1, name);
-    sql_bind_int(stmt, 2, run);
-    sql_bind_int(stmt, 3, now_ms());
-    int rc = sql_step(s, stmt, err);
+    sql_bind_text(stmt, ":name", name);
+    sql_bind_int(stmt, ":run", run);
+    sql_bind_int(stmt, ":now", now_ms());
+    int rc = sql_step(stmt, err);
     if (rc == 0)
         return err_set(err, ERR_INPUT, "the run is gone");
     if (rc > 0)
-        *id = sql_int(stmt, 0, 0);
+        *id = sql_col_int(stmt, "id", 0);
     return rc > 0 ? 0 : -1;
 }
 
 static int drop_runs(struct store *s, int64_t id, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(s, "DELETE FROM baseline_run WHERE baseline_id = ?1", err);
+    SQL_STMT stmt = sql_prepare(s, "DELETE FROM baseline_run WHERE baseline_id = :baseline", err);
     if (!stmt)
         return -1;
-    sql_bind_int(stmt, 1, id);
-    return sql_run(s, stmt, err);
+    sql_bind_int(stmt, ":baseline", id);
+    return sql_run(stmt, err);
 }
 
 static int hold_run(struct store *s, int64_t id, int64_t run, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(
-        s, "INSERT OR REPLACE INTO baseline_run (baseline_id, run_id, set_at) VALUES (?1, ?2, ?3)", err);
+        s, "INSERT OR REPLACE INTO baseline_run (baseline_id, run_id, set_at) VALUES (:baseline, :run, :now)",
+        err);
     if (!stmt)
         return -1;
-    sql_bind_int(stmt, 1, id);
-    sql_bind_int(stmt, 2, run);
-    sql_bind_int(stmt, 3, now_ms());
-    return sql_run(s, stmt, err);
+    sql_bind_int(stmt, ":baseline", id);
+    sql_bind_int(stmt, ":run", run);
+    sql_bind_int(stmt, ":now", now_ms());
+    return sql_run(stmt, err);
 }
 
 static int set_locked(struct store *s, const char *name, int64_t run, bool add, struct err *err)
@@ -98,29 +99,30 @@ int baseline_set(struct store *s, const char *name, int64_t run_key, bool add, s
 }
 
 #define BASELINE_SELECT                                                                                      \
-    "SELECT b.id, b.name, b.node, b.ticket, b.mode, b.set_at, b.removed_at, r.id, r.run_id,"                 \
-    " (SELECT count(*) FROM baseline_run WHERE baseline_id = b.id)"                                          \
+    "SELECT b.id, b.name, b.node, b.ticket, b.mode, b.set_at, b.removed_at, r.id AS run_key, r.run_id,"      \
+    " (SELECT count(*) FROM baseline_run WHERE baseline_id = b.id) AS runs"                                  \
     " FROM baseline b LEFT JOIN run r ON r.id = (SELECT h.run_id FROM baseline_run h JOIN run o ON o.id = "  \
     "h.run_id"                                                                                               \
     " WHERE h.baseline_id = b.id ORDER BY o.ordered_at DESC, o.id DESC LIMIT 1) "
 
-static void read_row(sqlite3_stmt *stmt, struct baseline *b)
+static void read_row(struct sql_stmt *stmt, struct baseline *b)
 {
-    *b = (struct baseline){
-        .id = sql_int(stmt, 0, 0), .key = sql_int(stmt, 7, 0), .runs = (int)sql_int(stmt, 9, 0)};
-    sql_text(stmt, 1, b->name, sizeof b->name);
-    sql_text(stmt, 2, b->node, sizeof b->node);
-    sql_text(stmt, 3, b->ticket, sizeof b->ticket);
-    sql_text(stmt, 4, b->mode, sizeof b->mode);
-    when_format(sql_int(stmt, 5, WHEN_UNKNOWN), b->set_at);
-    when_format(sql_int(stmt, 6, WHEN_UNKNOWN), b->removed_at);
-    sql_text(stmt, 8, b->run_id, sizeof b->run_id);
+    *b = (struct baseline){.id = sql_col_int(stmt, "id", 0),
+                           .key = sql_col_int(stmt, "run_key", 0),
+                           .runs = (int)sql_col_int(stmt, "runs", 0)};
+    sql_col_text(stmt, "name", b->name, sizeof b->name);
+    sql_col_text(stmt, "node", b->node, sizeof b->node);
+    sql_col_text(stmt, "ticket", b->ticket, sizeof b->ticket);
+    sql_col_text(stmt, "mode", b->mode, sizeof b->mode);
+    when_format(sql_col_int(stmt, "set_at", WHEN_UNKNOWN), b->set_at);
+    when_format(sql_col_int(stmt, "removed_at", WHEN_UNKNOWN), b->removed_at);
+    sql_col_text(stmt, "run_id", b->run_id, sizeof b->run_id);
 }
 
-static int collect(struct store *s, sqlite3_stmt *stmt, struct baseline_list *out, struct err *err)
+static int collect(struct sql_stmt *stmt, struct baseline_list *out, struct err *err)
 {
     int rc;
-    while ((rc = sql_step(s, stmt, err)) > 0) {
+    while ((rc = sql_step(stmt, err)) > 0) {
         struct baseline *items = realloc(out->items, (out->count + 1) * sizeof *items);
         if (!items) {
             rc = err_set(err, ERR_INTERNAL, "no memory for the baselines");
@@ -139,7 +141,7 @@ int baseline_list(struct store *s, struct baseline_list *out, struct err *err)
     *out = (struct baseline_list){0};
     SQL_STMT stmt = sql_prepare(
         s, BASELINE_SELECT "WHERE b.removed_at IS NULL ORDER BY b.name, b.node, b.ticket, b.mode", err);
-    return stmt ? collect(s, stmt, out, err) : -1;
+    return stmt ? collect(stmt, out, err) : -1;
 }
 
 void baseline_list_release(struct baseline_list *l)
@@ -153,26 +155,26 @@ static int list_named(struct store *s, const char *name, const char *node, const
 {
     *out = (struct baseline_list){0};
     SQL_STMT stmt = sql_prepare(s,
-                                BASELINE_SELECT "WHERE b.name = ?1 AND (?2 IS NULL OR b.node = ?2)"
-                                                " AND (?3 IS NULL OR b.ticket = ?3)"
+                                BASELINE_SELECT "WHERE b.name = :name AND (:node IS NULL OR b.node = :node)"
+                                                " AND (:ticket IS NULL OR b.ticket = :ticket)"
                                                 " ORDER BY b.removed_at IS NOT NULL, b.set_at DESC",
                                 err);
     if (!stmt)
         return -1;
-    sql_bind_text(stmt, 1, name);
-    sql_bind_text(stmt, 2, node);
-    sql_bind_text(stmt, 3, ticket);
-    return collect(s, stmt, out, err);
+    sql_bind_text(stmt, ":name", name);
+    sql_bind_text(stmt, ":node", node);
+    sql_bind_text(stmt, ":ticket", ticket);
+    return collect(stmt, out, err);
 }
 
 static int remove_row(struct store *s, const struct baseline *b, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(s, "UPDATE baseline SET removed_at = ?2 WHERE id = ?1", err);
+    SQL_STMT stmt = sql_prepare(s, "UPDATE baseline SET removed_at = :now WHERE id = :baseline", err);
     if (!stmt || sql_exec(s, "BEGIN IMMEDIATE", err) != 0)
         return -1;
-    sql_bind_int(stmt, 1, b->id);
-    sql_bind_int(stmt, 2, now_ms());
-    if (sql_run(s, stmt, err) == 0 && drop_runs(s, b->id, err) == 0 && sql_exec(s, "COMMIT", err) == 0)
+    sql_bind_int(stmt, ":baseline", b->id);
+    sql_bind_int(stmt, ":now", now_ms());
+    if (sql_run(stmt, err) == 0 && drop_runs(s, b->id, err) == 0 && sql_exec(s, "COMMIT", err) == 0)
         return 0;
     sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
     return -1;
@@ -251,17 +253,18 @@ int baseline_runs(struct store *s, const struct baseline *b, int64_t **keys, siz
     *keys = calloc(b->runs > 0 ? (size_t)b->runs : 1, sizeof **keys);
     if (!*keys)
         return err_set(err, ERR_INTERNAL, "no memory for %d runs", b->runs);
-    SQL_STMT stmt = sql_prepare(s,
-                                "SELECT r.id FROM baseline_run h JOIN run r ON r.id = h.run_id"
-                                " WHERE h.baseline_id = ?1 ORDER BY r.ordered_at DESC, r.id DESC LIMIT ?2",
-                                err);
+    SQL_STMT stmt =
+        sql_prepare(s,
+                    "SELECT r.id FROM baseline_run h JOIN run r ON r.id = h.run_id"
+                    " WHERE h.baseline_id = :baseline ORDER BY r.ordered_at DESC, r.id DESC LIMIT :limit",
+                    err);
     if (stmt) {
-        sql_bind_int(stmt, 1, b->id);
-        sql_bind_int(stmt, 2, b->runs);
+        sql_bind_int(stmt, ":baseline", b->id);
+        sql_bind_int(stmt, ":limit", b->runs);
     }
     int rc = stmt ? 1 : -1;
-    while (rc > 0 && (rc = sql_step(s, stmt, err)) > 0)
-        (*keys)[(*count)++] = sql_int(stmt, 0, 0);
+    while (rc > 0 && (rc = sql_step(stmt, err)) > 0)
+        (*keys)[(*count)++] = sql_col_int(stmt, "id", 0);
     if (rc < 0) {
         free(*keys);
         *keys = NULL;

@@ -8,18 +8,18 @@ static int store_gates(struct store *s, int64_t run_key, const struct run_detail
 {
     SQL_KEPT stmt = sql_keep(s,
                              "INSERT INTO gate (run_id, variant, position, name, status, reason, wall_s)"
-                             " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                             " VALUES (:run, :variant, :position, :name, :status, :reason, :wall_s)",
                              err);
     for (size_t i = 0; stmt && i < d->n_gates; i++) {
         const struct run_gate *g = &d->gates[i];
-        sql_bind_int(stmt, 1, run_key);
-        sql_bind_int(stmt, 2, (int64_t)g->variant);
-        sql_bind_int(stmt, 3, (int64_t)i);
-        sql_bind_text(stmt, 4, g->name);
-        sql_bind_text(stmt, 5, status_name(g->passed ? STATUS_OK : STATUS_GATE_FAILED));
-        sql_bind_text_or_null(stmt, 6, g->reason);
-        sql_bind_num(stmt, 7, g->wall_s);
-        if (sql_run(s, stmt, err))
+        sql_bind_int(stmt, ":run", run_key);
+        sql_bind_int(stmt, ":variant", (int64_t)g->variant);
+        sql_bind_int(stmt, ":position", (int64_t)i);
+        sql_bind_text(stmt, ":name", g->name);
+        sql_bind_text(stmt, ":status", status_name(g->passed ? STATUS_OK : STATUS_GATE_FAILED));
+        sql_bind_text_or_null(stmt, ":reason", g->reason);
+        sql_bind_num(stmt, ":wall_s", g->wall_s);
+        if (sql_run(stmt, err))
             return -1;
     }
     return stmt ? 0 : -1;
@@ -29,21 +29,22 @@ static int store_gates(struct store *s, int64_t run_key, const struct run_detail
 static int store_body(struct store *s, const char *body, struct err *err)
 {
     char sha256[SHA256_HEX_LEN + 1];
-    SQL_KEPT stmt = sql_keep(s, "INSERT OR IGNORE INTO document (sha256, body) VALUES (?1, ?2)", err);
+    SQL_KEPT stmt = sql_keep(s, "INSERT OR IGNORE INTO document (sha256, body) VALUES (:sha256, :body)", err);
     if (!stmt)
         return -1;
     sha256_of(body, strlen(body), sha256);
-    sql_bind_text(stmt, 1, sha256);
-    sql_bind_text(stmt, 2, body);
-    return sql_run(s, stmt, err);
+    sql_bind_text(stmt, ":sha256", sha256);
+    sql_bind_text(stmt, ":body", body);
+    return sql_run(stmt, err);
 }
 
 static int store_files(struct store *s, int64_t run_key, const struct run_details *d, struct err *err)
 {
-    SQL_KEPT stmt = sql_keep(s,
-                             "INSERT INTO file (run_id, path, size, sha256, document_id) VALUES (?1, ?2, ?3,"
-                             " ?4, (SELECT id FROM document WHERE sha256 = ?5))",
-                             err);
+    SQL_KEPT stmt =
+        sql_keep(s,
+                 "INSERT INTO file (run_id, path, size, sha256, document_id) VALUES (:run, :path, :size,"
+                 " :sha256, (SELECT id FROM document WHERE sha256 = :body_sha256))",
+                 err);
     for (size_t i = 0; stmt && i < d->n_files; i++) {
         const struct run_file *f = &d->files[i];
         char body[SHA256_HEX_LEN + 1] = "";
@@ -52,12 +53,12 @@ static int store_files(struct store *s, int64_t run_key, const struct run_detail
             if (store_body(s, f->body, err))
                 return -1;
         }
-        sql_bind_int(stmt, 1, run_key);
-        sql_bind_text(stmt, 2, f->path);
-        sql_bind_int(stmt, 3, f->size);
-        sql_bind_text(stmt, 4, f->sha256);
-        sql_bind_text_or_null(stmt, 5, body);
-        if (sql_run(s, stmt, err))
+        sql_bind_int(stmt, ":run", run_key);
+        sql_bind_text(stmt, ":path", f->path);
+        sql_bind_int(stmt, ":size", f->size);
+        sql_bind_text(stmt, ":sha256", f->sha256);
+        sql_bind_text_or_null(stmt, ":body_sha256", body);
+        if (sql_run(stmt, err))
             return -1;
     }
     return stmt ? 0 : -1;
@@ -70,27 +71,27 @@ int details_store(struct store *s, int64_t run_key, const struct run_details *d,
 
 static int load_gates(struct store *s, int64_t run_key, struct run_details *out, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(
-        s,
-        "SELECT variant, name, status, reason, wall_s FROM gate WHERE run_id = ?1 ORDER BY variant, position",
-        err);
+    SQL_STMT stmt = sql_prepare(s,
+                                "SELECT variant, name, status, reason, wall_s FROM gate WHERE run_id = :run "
+                                "ORDER BY variant, position",
+                                err);
     if (!stmt)
         return -1;
-    sql_bind_int(stmt, 1, run_key);
+    sql_bind_int(stmt, ":run", run_key);
     int rc;
-    while ((rc = sql_step(s, stmt, err)) > 0) {
+    while ((rc = sql_step(stmt, err)) > 0) {
         struct run_gate *items = reallocarray(out->gates, out->n_gates + 1, sizeof *items);
         char status[32];
         if (!items)
             return err_set(err, ERR_INTERNAL, "no memory for the run's gates");
         out->gates = items;
         struct run_gate *g = &items[out->n_gates++];
-        g->variant = (size_t)sql_int(stmt, 0, 0);
-        sql_text(stmt, 1, g->name, sizeof g->name);
-        sql_text(stmt, 2, status, sizeof status);
-        sql_text(stmt, 3, g->reason, sizeof g->reason);
+        g->variant = (size_t)sql_col_int(stmt, "variant", 0);
+        sql_col_text(stmt, "name", g->name, sizeof g->name);
+        sql_col_text(stmt, "status", status, sizeof status);
+        sql_col_text(stmt, "reason", g->reason, sizeof g->reason);
         g->passed = strcmp(status, status_name(STATUS_OK)) == 0;
-        g->wall_s = sql_num(stmt, 4);
+        g->wall_s = sql_col_num(stmt, "wall_s");
     }
     return rc;
 }
@@ -99,22 +100,22 @@ static int load_files(struct store *s, int64_t run_key, struct run_details *out,
 {
     SQL_STMT stmt = sql_prepare(s,
                                 "SELECT f.path, f.size, f.sha256, d.body FROM file f LEFT JOIN document d"
-                                " ON d.id = f.document_id WHERE f.run_id = ?1 ORDER BY f.path",
+                                " ON d.id = f.document_id WHERE f.run_id = :run ORDER BY f.path",
                                 err);
     if (!stmt)
         return -1;
-    sql_bind_int(stmt, 1, run_key);
+    sql_bind_int(stmt, ":run", run_key);
     int rc;
-    while ((rc = sql_step(s, stmt, err)) > 0) {
+    while ((rc = sql_step(stmt, err)) > 0) {
         struct run_file *items = reallocarray(out->files, out->n_files + 1, sizeof *items);
-        const char *body = (const char *)sqlite3_column_text(stmt, 3);
+        const char *body = sql_col_str(stmt, "body", NULL);
         if (!items)
             return err_set(err, ERR_INTERNAL, "no memory for the run's files");
         out->files = items;
         struct run_file *f = &items[out->n_files++];
-        *f = (struct run_file){.size = sql_int(stmt, 1, 0), .body = body ? strdup(body) : NULL};
-        sql_text(stmt, 0, f->path, sizeof f->path);
-        sql_text(stmt, 2, f->sha256, sizeof f->sha256);
+        *f = (struct run_file){.size = sql_col_int(stmt, "size", 0), .body = body ? strdup(body) : NULL};
+        sql_col_text(stmt, "path", f->path, sizeof f->path);
+        sql_col_text(stmt, "sha256", f->sha256, sizeof f->sha256);
         if (body && !f->body)
             return err_set(err, ERR_INTERNAL, "no memory for the run's files");
     }

@@ -18,16 +18,16 @@ static void report(struct check *c, const char *what)
     c->found(c->arg, what);
 }
 
-/* Each row is a problem, its first column says which. */
+/* Each row is a problem, which its column "problem" names. */
 static int rows_are_problems(struct check *c, const char *query, const char *what, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(c->s, query, err);
     if (!stmt)
         return -1;
     int rc;
-    while ((rc = sql_step(c->s, stmt, err)) > 0) {
+    while ((rc = sql_step(stmt, err)) > 0) {
         char value[512], line[640];
-        sql_text(stmt, 0, value, sizeof value);
+        sql_col_text(stmt, "problem", value, sizeof value);
         snprintf(line, sizeof line, "%s%s", what, value);
         report(c, line);
     }
@@ -41,9 +41,9 @@ static int check_structure(struct check *c, struct err *err)
     if (!stmt)
         return -1;
     int rc;
-    while ((rc = sql_step(c->s, stmt, err)) > 0) {
+    while ((rc = sql_step(stmt, err)) > 0) {
         char line[512];
-        sql_text(stmt, 0, line, sizeof line);
+        sql_col_text(stmt, "integrity_check", line, sizeof line);
         if (line[0] != 'o' || line[1] != 'k' || line[2])
             report(c, line);
     }
@@ -56,12 +56,13 @@ static int check_samples(struct check *c, struct err *err)
     if (!stmt)
         return -1;
     int rc;
-    while ((rc = sql_step(c->s, stmt, err)) > 0) {
+    while ((rc = sql_step(stmt, err)) > 0) {
         struct samples t;
         char line[160];
-        int64_t test = sql_int(stmt, 0, 0), n = sql_int(stmt, 1, 0);
-        bool whole = samples_unpack(sqlite3_column_blob(stmt, 2), (size_t)sqlite3_column_bytes(stmt, 2), &t,
-                                    NULL) == 0;
+        size_t len;
+        const void *packed = sql_col_blob(stmt, "packed", &len);
+        int64_t test = sql_col_int(stmt, "test_id", 0), n = sql_col_int(stmt, "samples", 0);
+        bool whole = samples_unpack(packed, len, &t, NULL) == 0;
         if (!whole || (int64_t)t.count != n) {
             snprintf(line, sizeof line, "telemetry of test %lld: damaged, or not the %lld samples it says",
                      (long long)test, (long long)n);
@@ -75,16 +76,16 @@ static int check_samples(struct check *c, struct err *err)
 
 static int count_rows(struct check *c, struct err *err)
 {
-    SQL_STMT stmt =
-        sql_prepare(c->s,
-                    "SELECT (SELECT count(*) FROM run), (SELECT count(*) FROM test),"
-                    " (SELECT page_count FROM pragma_page_count) * (SELECT page_size FROM pragma_page_size)",
-                    err);
-    if (!stmt || sql_step(c->s, stmt, err) != 1)
+    SQL_STMT stmt = sql_prepare(
+        c->s,
+        "SELECT (SELECT count(*) FROM run) AS runs, (SELECT count(*) FROM test) AS tests,"
+        " (SELECT page_count FROM pragma_page_count) * (SELECT page_size FROM pragma_page_size) AS bytes",
+        err);
+    if (!stmt || sql_step(stmt, err) != 1)
         return -1;
-    c->out->runs = sql_int(stmt, 0, 0);
-    c->out->tests = sql_int(stmt, 1, 0);
-    c->out->bytes = sql_int(stmt, 2, 0);
+    c->out->runs = sql_col_int(stmt, "runs", 0);
+    c->out->tests = sql_col_int(stmt, "tests", 0);
+    c->out->bytes = sql_col_int(stmt, "bytes", 0);
     return 0;
 }
 
@@ -93,19 +94,20 @@ int store_check(struct store *s, maintain_found *found, void *arg, struct check_
     struct check c = {s, found, arg, out};
     *out = (struct check_result){0};
     if (check_structure(&c, err) != 0 ||
-        rows_are_problems(&c,
-                          "SELECT \"table\" || ' row ' || rowid || ' refers to a missing ' || parent"
-                          " FROM pragma_foreign_key_check",
-                          "reference: ", err) != 0 ||
         rows_are_problems(
             &c,
-            "SELECT r.run_id FROM run r JOIN test t ON t.run_id = r.id JOIN series c"
+            "SELECT \"table\" || ' row ' || rowid || ' refers to a missing ' || parent AS problem"
+            " FROM pragma_foreign_key_check",
+            "reference: ", err) != 0 ||
+        rows_are_problems(
+            &c,
+            "SELECT r.run_id AS problem FROM run r JOIN test t ON t.run_id = r.id JOIN series c"
             " ON c.id = t.series_id WHERE (c.node, c.ticket, c.mode) <> (r.node, r.ticket, r.mode)"
             " GROUP BY r.id",
             "tests in a series of another node, plan or mode: run ", err) != 0 ||
         rows_are_problems(
             &c,
-            "SELECT r.run_id FROM run r JOIN test t ON t.run_id = r.id JOIN series c"
+            "SELECT r.run_id AS problem FROM run r JOIN test t ON t.run_id = r.id JOIN series c"
             " ON c.id = t.series_id LEFT JOIN variant v ON v.run_id = r.id AND v.name = c.variant"
             " WHERE v.name IS NULL GROUP BY r.id",
             "tests of a variant that the run does not have: run ", err) != 0)

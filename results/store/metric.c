@@ -31,3 +31,12 @@ bool metric_from_name(const char *name, enum metric *out)
         }
     return false;
 }
+
+enum metric metric_primary(enum metric wanted, const struct metric_set *measured)
+{
+    const enum metric choices[] = {wanted, METRIC_PREFILL_S, METRIC_KERNEL_MS, METRIC_WALL_S};
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+        if (measured->has[choices[i]])
+            return choices[i];
+    return wanted;
+}

@@ -35,4 +35,13 @@ struct metric_info {
 const struct metric_info *metric_info(enum metric m);
 bool metric_from_name(const char *name, enum metric *out);
 
+/* Which metrics were measured at all, in one run or in several. */
+struct metric_set {
+    bool has[METRIC_COUNT];
+};
+
+/* The primary metric, by which runs are judged: `wanted` where it was measured, else the prefill time, a
+ * kernel's time or the wall time, whichever was measured first in this order; `wanted` when none was. */
+enum metric metric_primary(enum metric wanted, const struct metric_set *measured);
+
 #endif

@@ -10,28 +10,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-int run_info_read(struct store *s, sqlite3_stmt *stmt, struct run_info *out, struct err *err)
+int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, struct err *err)
 {
     char status[32];
-    out->key = sql_int(stmt, 0, 0);
-    sql_text(stmt, 1, out->run_id, sizeof out->run_id);
-    sql_text(stmt, 2, out->ticket, sizeof out->ticket);
-    sql_text(stmt, 3, out->tag, sizeof out->tag);
-    sql_text(stmt, 4, out->date, sizeof out->date);
-    sql_text(stmt, 5, out->node, sizeof out->node);
-    sql_text(stmt, 6, out->mode, sizeof out->mode);
-    sql_text(stmt, 7, out->origin, sizeof out->origin);
-    sql_text(stmt, 8, status, sizeof status);
-    sql_text(stmt, 9, out->plan_sha256, sizeof out->plan_sha256);
-    sql_text(stmt, 10, out->source_sha256, sizeof out->source_sha256);
-    sql_text(stmt, 11, out->content_sha256, sizeof out->content_sha256);
-    when_format(sql_int(stmt, 12, WHEN_UNKNOWN), out->started_at);
-    when_format(sql_int(stmt, 13, WHEN_UNKNOWN), out->ended_at);
-    sql_text(stmt, 14, out->bundle, sizeof out->bundle);
-    out->wall_s = sql_num(stmt, 15);
-    out->counts.total = (int)sql_int(stmt, 16, 0);
-    out->counts.ok = (int)sql_int(stmt, 17, 0);
-    out->counts.skipped = (int)sql_int(stmt, 18, 0);
+    out->key = sql_col_int(stmt, "id", 0);
+    sql_col_text(stmt, "run_id", out->run_id, sizeof out->run_id);
+    sql_col_text(stmt, "ticket", out->ticket, sizeof out->ticket);
+    sql_col_text(stmt, "tag", out->tag, sizeof out->tag);
+    sql_col_text(stmt, "date", out->date, sizeof out->date);
+    sql_col_text(stmt, "node", out->node, sizeof out->node);
+    sql_col_text(stmt, "mode", out->mode, sizeof out->mode);
+    sql_col_text(stmt, "origin", out->origin, sizeof out->origin);
+    sql_col_text(stmt, "status", status, sizeof status);
+    sql_col_text(stmt, "plan_sha256", out->plan_sha256, sizeof out->plan_sha256);
+    sql_col_text(stmt, "source_sha256", out->source_sha256, sizeof out->source_sha256);
+    sql_col_text(stmt, "content_sha256", out->content_sha256, sizeof out->content_sha256);
+    when_format(sql_col_int(stmt, "started_at", WHEN_UNKNOWN), out->started_at);
+    when_format(sql_col_int(stmt, "ended_at", WHEN_UNKNOWN), out->ended_at);
+    sql_col_text(stmt, "bundle", out->bundle, sizeof out->bundle);
+    out->wall_s = sql_col_num(stmt, "wall_s");
+    out->counts.total = (int)sql_col_int(stmt, "total", 0);
+    out->counts.ok = (int)sql_col_int(stmt, "ok", 0);
+    out->counts.skipped = (int)sql_col_int(stmt, "skipped", 0);
     out->counts.failed = out->counts.total - out->counts.ok - out->counts.skipped;
     return run_status_from_name(status, &out->status)
                ? 0
@@ -41,11 +41,11 @@ int run_info_read(struct store *s, sqlite3_stmt *stmt, struct run_info *out, str
 
 static int load_info(struct store *s, int64_t key, struct run_info *out, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(s, RUN_SELECT "WHERE r.id = ?1", err);
+    SQL_STMT stmt = sql_prepare(s, RUN_SELECT "WHERE r.id = :run", err);
     if (!stmt)
         return -1;
-    sql_bind_int(stmt, 1, key);
-    int rc = sql_step(s, stmt, err);
+    sql_bind_int(stmt, ":run", key);
+    int rc = sql_step(stmt, err);
     if (rc == 0)
         return err_set(err, ERR_INPUT, "%s: the run is gone", s->path);
     return rc < 0 ? -1 : run_info_read(s, stmt, out, err);
@@ -70,7 +70,7 @@ static int no_memory(struct err *err)
     return err_set(err, ERR_INTERNAL, "no memory for the run");
 }
 
-static int read_variant(struct store *s, sqlite3_stmt *stmt, struct run_data *r, struct err *err)
+static int read_variant(struct store *s, struct sql_stmt *stmt, struct run_data *r, struct err *err)
 {
     struct run_variant *items = more(r->variants, r->n_variants, sizeof *items);
     char status[32];
@@ -78,16 +78,16 @@ static int read_variant(struct store *s, sqlite3_stmt *stmt, struct run_data *r,
         return no_memory(err);
     r->variants = items;
     struct run_variant *v = &items[r->n_variants++];
-    sql_text(stmt, 0, v->name, sizeof v->name);
-    sql_text(stmt, 1, v->attn_impl, sizeof v->attn_impl);
-    sql_text(stmt, 2, status, sizeof status);
-    sql_text(stmt, 3, v->reason, sizeof v->reason);
-    v->build_wall_s = sql_num(stmt, 4);
-    v->build_cached = sql_int(stmt, 5, 0) != 0;
-    v->scratch_bytes = sql_num(stmt, 6);
-    v->vgprs = sql_num(stmt, 7);
-    sql_text(stmt, 8, v->kernel, sizeof v->kernel);
-    sql_text(stmt, 9, v->shape, sizeof v->shape);
+    sql_col_text(stmt, "name", v->name, sizeof v->name);
+    sql_col_text(stmt, "attn_impl", v->attn_impl, sizeof v->attn_impl);
+    sql_col_text(stmt, "status", status, sizeof status);
+    sql_col_text(stmt, "reason", v->reason, sizeof v->reason);
+    v->build_wall_s = sql_col_num(stmt, "build_wall_s");
+    v->build_cached = sql_col_int(stmt, "build_cached", 0) != 0;
+    v->scratch_bytes = sql_col_num(stmt, "scratch_bytes");
+    v->vgprs = sql_col_num(stmt, "vgprs");
+    sql_col_text(stmt, "kernel", v->kernel, sizeof v->kernel);
+    sql_col_text(stmt, "shape", v->shape, sizeof v->shape);
     return status_from_name(status, &v->status) ? 0 : bad_status(s, r, status, err);
 }
 
@@ -96,41 +96,41 @@ static int load_variants(struct store *s, struct run_data *r, struct err *err)
     SQL_STMT stmt =
         sql_prepare(s,
                     "SELECT name, attn_impl, status, reason, build_wall_s, build_cached, scratch_bytes,"
-                    " vgprs, kernel, shape FROM variant WHERE run_id = ?1 ORDER BY position",
+                    " vgprs, kernel, shape FROM variant WHERE run_id = :run ORDER BY position",
                     err);
     if (!stmt)
         return -1;
-    sql_bind_int(stmt, 1, r->info.key);
+    sql_bind_int(stmt, ":run", r->info.key);
     int rc;
-    while ((rc = sql_step(s, stmt, err)) > 0)
+    while ((rc = sql_step(stmt, err)) > 0)
         if (read_variant(s, stmt, r, err) != 0)
             return -1;
     return rc;
 }
 
-static void read_values(sqlite3_stmt *stmt, const struct run_variant *v, struct run_test *t)
+static void read_values(struct sql_stmt *stmt, const struct run_variant *v, struct run_test *t)
 {
     double *value = t->value;
-    value[METRIC_PREFILL_S] = sql_num(stmt, 6);
+    value[METRIC_PREFILL_S] = sql_col_num(stmt, "prefill_s");
     value[METRIC_TOK_PER_S] = t->context / value[METRIC_PREFILL_S];
-    value[METRIC_WALL_S] = sql_num(stmt, 7);
-    value[METRIC_MODEL_LOAD_S] = sql_num(stmt, 8);
-    value[METRIC_TOKENIZE_S] = sql_num(stmt, 9);
-    value[METRIC_DECODE_S] = sql_num(stmt, 10);
-    value[METRIC_KERNEL_MS] = sql_num(stmt, 11);
-    value[METRIC_TFLOPS] = sql_num(stmt, 12);
-    t->vram_before = sql_num(stmt, 13);
-    value[METRIC_VRAM_PEAK] = sql_num(stmt, 14);
-    t->vram_after = sql_num(stmt, 15);
-    t->vram_max_gap_ms = sql_num(stmt, 16);
-    value[METRIC_RSS_PEAK] = sql_num(stmt, 17);
-    t->cpu_user_s = sql_num(stmt, 18);
-    t->cpu_system_s = sql_num(stmt, 19);
+    value[METRIC_WALL_S] = sql_col_num(stmt, "wall_s");
+    value[METRIC_MODEL_LOAD_S] = sql_col_num(stmt, "model_load_s");
+    value[METRIC_TOKENIZE_S] = sql_col_num(stmt, "tokenize_s");
+    value[METRIC_DECODE_S] = sql_col_num(stmt, "decode_s");
+    value[METRIC_KERNEL_MS] = sql_col_num(stmt, "kernel_ms");
+    value[METRIC_TFLOPS] = sql_col_num(stmt, "tflops");
+    t->vram_before = sql_col_num(stmt, "vram_before");
+    value[METRIC_VRAM_PEAK] = sql_col_num(stmt, "vram_peak");
+    t->vram_after = sql_col_num(stmt, "vram_after");
+    t->vram_max_gap_ms = sql_col_num(stmt, "vram_max_gap_ms");
+    value[METRIC_RSS_PEAK] = sql_col_num(stmt, "rss_peak");
+    t->cpu_user_s = sql_col_num(stmt, "cpu_user_s");
+    t->cpu_system_s = sql_col_num(stmt, "cpu_system_s");
     value[METRIC_SCRATCH_BYTES] = v->scratch_bytes;
     value[METRIC_VGPRS] = v->vgprs;
 }
 
-static int read_test(struct store *s, sqlite3_stmt *stmt, struct run_data *r, struct err *err)
+static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r, struct err *err)
 {
     struct run_test *items = more(r->tests, r->n_tests, sizeof *items);
     char status[32];
@@ -138,25 +138,25 @@ static int read_test(struct store *s, sqlite3_stmt *stmt, struct run_data *r, st
         return no_memory(err);
     r->tests = items;
     struct run_test *t = &items[r->n_tests++];
-    t->key = sql_int(stmt, 0, 0);
-    t->variant = (size_t)sql_int(stmt, 1, 0);
-    t->context = (int)sql_int(stmt, 2, 0);
-    t->repetition = (int)sql_int(stmt, 3, 0);
-    t->warmup = sql_int(stmt, 4, 0) != 0;
-    sql_text(stmt, 5, status, sizeof status);
+    t->key = sql_col_int(stmt, "id", 0);
+    t->variant = (size_t)sql_col_int(stmt, "position", 0);
+    t->context = (int)sql_col_int(stmt, "context_len", 0);
+    t->repetition = (int)sql_col_int(stmt, "repetition", 0);
+    t->warmup = sql_col_int(stmt, "warmup", 0) != 0;
+    sql_col_text(stmt, "status", status, sizeof status);
     if (t->variant >= r->n_variants || !status_from_name(status, &t->status))
         return bad_status(s, r, status, err);
     read_values(stmt, &r->variants[t->variant], t);
-    t->timeout_s = sql_num(stmt, 20);
-    when_format(sql_int(stmt, 21, WHEN_UNKNOWN), t->started_at);
-    t->prompt_tokens = sql_int(stmt, 22, RUN_UNKNOWN);
-    t->exit_code = (int)sql_int(stmt, 23, RUN_UNKNOWN);
-    t->signal = (int)sql_int(stmt, 24, RUN_UNKNOWN);
-    t->samples = (int)sql_int(stmt, 25, RUN_UNKNOWN);
-    sql_text(stmt, 26, t->attn_impl, sizeof t->attn_impl);
-    sql_text(stmt, 27, t->reason, sizeof t->reason);
-    t->index = (int)sql_int(stmt, 28, RUN_UNKNOWN);
-    sql_text(stmt, 29, t->host, sizeof t->host);
+    t->timeout_s = sql_col_num(stmt, "timeout_s");
+    when_format(sql_col_int(stmt, "started_at", WHEN_UNKNOWN), t->started_at);
+    t->prompt_tokens = sql_col_int(stmt, "prompt_tokens", RUN_UNKNOWN);
+    t->exit_code = (int)sql_col_int(stmt, "exit_code", RUN_UNKNOWN);
+    t->signal = (int)sql_col_int(stmt, "signal", RUN_UNKNOWN);
+    t->samples = (int)sql_col_int(stmt, "samples", RUN_UNKNOWN);
+    sql_col_text(stmt, "attn_impl", t->attn_impl, sizeof t->attn_impl);
+    sql_col_text(stmt, "reason", t->reason, sizeof t->reason);
+    t->index = (int)sql_col_int(stmt, "test_index", RUN_UNKNOWN);
+    sql_col_text(stmt, "host", t->host, sizeof t->host);
     return 0;
 }
 
@@ -169,17 +169,18 @@ static int load_tests(struct store *s, struct run_data *r, struct err *err)
         "t.vram_after,"
         " t.vram_max_gap_ms, t.rss_peak, t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.started_at, "
         "t.prompt_tokens,"
-        " t.exit_code, t.signal, t.samples, coalesce(t.attn_impl, v.attn_impl), t.reason, t.test_index, "
+        " t.exit_code, t.signal, t.samples, coalesce(t.attn_impl, v.attn_impl) AS attn_impl, t.reason, "
+        "t.test_index, "
         "t.host"
         " FROM test t JOIN series c ON c.id = t.series_id"
         " JOIN variant v ON v.run_id = t.run_id AND v.name = c.variant"
-        " WHERE t.run_id = ?1 ORDER BY v.position, c.context_len, t.repetition",
+        " WHERE t.run_id = :run ORDER BY v.position, c.context_len, t.repetition",
         err);
     if (!stmt)
         return -1;
-    sql_bind_int(stmt, 1, r->info.key);
+    sql_bind_int(stmt, ":run", r->info.key);
     int rc;
-    while ((rc = sql_step(s, stmt, err)) > 0)
+    while ((rc = sql_step(stmt, err)) > 0)
         if (read_test(s, stmt, r, err) != 0)
             return -1;
     return rc;
@@ -190,19 +191,19 @@ static int load_facts(struct store *s, struct run_data *r, struct err *err)
     SQL_STMT stmt =
         sql_prepare(s,
                     "SELECT f.key, f.value FROM run r JOIN fact f ON f.environment_id = r.environment_id"
-                    " WHERE r.id = ?1 ORDER BY f.key",
+                    " WHERE r.id = :run ORDER BY f.key",
                     err);
     if (!stmt)
         return -1;
-    sql_bind_int(stmt, 1, r->info.key);
+    sql_bind_int(stmt, ":run", r->info.key);
     int rc;
-    while ((rc = sql_step(s, stmt, err)) > 0) {
+    while ((rc = sql_step(stmt, err)) > 0) {
         struct run_fact *items = more(r->facts, r->n_facts, sizeof *items);
         if (!items)
             return no_memory(err);
         r->facts = items;
-        sql_text(stmt, 0, items[r->n_facts].key, sizeof items->key);
-        sql_text(stmt, 1, items[r->n_facts].value, sizeof items->value);
+        sql_col_text(stmt, "key", items[r->n_facts].key, sizeof items->key);
+        sql_col_text(stmt, "value", items[r->n_facts].value, sizeof items->value);
         r->n_facts++;
     }
     return rc;
@@ -320,14 +321,18 @@ const char *run_data_fact(const struct run_data *r, const char *key)
     return NULL;
 }
 
+void run_data_measured(const struct run_data *r, struct metric_set *set)
+{
+    for (size_t i = 0; i < r->n_cells; i++)
+        for (int m = 0; m < METRIC_COUNT; m++)
+            set->has[m] |= r->cells[i].n[m] > 0;
+}
+
 enum metric run_data_metric(const struct run_data *r)
 {
-    static const enum metric choices[] = {METRIC_PREFILL_S, METRIC_KERNEL_MS, METRIC_WALL_S};
-    for (size_t k = 0; k < sizeof choices / sizeof *choices; k++)
-        for (size_t i = 0; i < r->n_cells; i++)
-            if (r->cells[i].n[choices[k]] > 0)
-                return choices[k];
-    return METRIC_PREFILL_S;
+    struct metric_set measured = {0};
+    run_data_measured(r, &measured);
+    return metric_primary(METRIC_PREFILL_S, &measured);
 }
 
 int run_data_reference(const struct run_data *r, const char *wanted, size_t *out, struct err *err)

@@ -146,8 +146,10 @@ int run_data_reference(const struct run_data *r, const char *wanted, size_t *out
 /* What `variant` is set against: the reference, or of a kernel plan the reference's kernel at the variant's
  * own shape. n_variants when there is none. */
 size_t run_data_counterpart(const struct run_data *r, size_t variant, size_t reference);
-/* What decides: the prefill time, else a kernel's, else the wall time, whichever was measured; the first when
- * nothing was. */
+/* Adds what was measured in any of the run's cells. */
+void run_data_measured(const struct run_data *r, struct metric_set *set);
+/* The primary metric of this run alone: metric_primary() of what was measured, with the prefill time wanted.
+ */
 enum metric run_data_metric(const struct run_data *r);
 /* Values of one metric over the counted OK repetitions; out holds at least cell->count. Returns how many. */
 size_t run_data_values(const struct run_data *r, const struct cell *c, enum metric m, double *out);

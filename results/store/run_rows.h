@@ -8,10 +8,10 @@
 #define RUN_SELECT                                                                                           \
     "SELECT r.id, r.run_id, r.ticket, r.tag, r.date, r.node, r.mode, r.origin, r.status, r.plan_sha256,"     \
     " r.source_sha256, r.content_sha256, r.started_at, r.ended_at, r.bundle, r.wall_s,"                      \
-    " (SELECT count(*) FROM test WHERE run_id = r.id),"                                                      \
-    " (SELECT count(*) FROM test WHERE run_id = r.id AND status = 'OK'),"                                    \
-    " (SELECT count(*) FROM test WHERE run_id = r.id AND status = 'SKIPPED') FROM run r "
+    " (SELECT count(*) FROM test WHERE run_id = r.id) AS total,"                                             \
+    " (SELECT count(*) FROM test WHERE run_id = r.id AND status = 'OK') AS ok,"                              \
+    " (SELECT count(*) FROM test WHERE run_id = r.id AND status = 'SKIPPED') AS skipped FROM run r "
 
-int run_info_read(struct store *s, sqlite3_stmt *stmt, struct run_info *out, struct err *err);
+int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, struct err *err);
 
 #endif

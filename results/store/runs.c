@@ -15,22 +15,22 @@ int runs_list(struct store *s, const struct run_filter *filter, struct run_list 
     static const struct run_filter all;
     const struct run_filter *f = filter ? filter : &all;
     *out = (struct run_list){0};
-    SQL_STMT stmt =
-        sql_prepare(s,
-                    RUN_SELECT "WHERE (?1 IS NULL OR r.ticket = ?1) AND (?2 IS NULL OR r.tag = ?2)"
-                               " AND (?3 IS NULL OR r.node = ?3) AND (?4 IS NULL OR r.mode = ?4)"
-                               " ORDER BY r.ordered_at DESC, r.id DESC LIMIT ?5",
-                    err);
+    SQL_STMT stmt = sql_prepare(
+        s,
+        RUN_SELECT "WHERE (:ticket IS NULL OR r.ticket = :ticket) AND (:tag IS NULL OR r.tag = :tag)"
+                   " AND (:node IS NULL OR r.node = :node) AND (:mode IS NULL OR r.mode = :mode)"
+                   " ORDER BY r.ordered_at DESC, r.id DESC LIMIT :limit",
+        err);
     if (!stmt)
         return -1;
-    sql_bind_text(stmt, 1, f->ticket);
-    sql_bind_text(stmt, 2, f->tag);
-    sql_bind_text(stmt, 3, f->node);
-    sql_bind_text(stmt, 4, f->mode);
-    sql_bind_int(stmt, 5, f->limit ? (int64_t)f->limit : -1);
+    sql_bind_text(stmt, ":ticket", f->ticket);
+    sql_bind_text(stmt, ":tag", f->tag);
+    sql_bind_text(stmt, ":node", f->node);
+    sql_bind_text(stmt, ":mode", f->mode);
+    sql_bind_int(stmt, ":limit", f->limit ? (int64_t)f->limit : -1);
     size_t cap = 0;
     int rc;
-    while ((rc = sql_step(s, stmt, err)) > 0) {
+    while ((rc = sql_step(stmt, err)) > 0) {
         if (out->count == cap) {
             cap = cap ? 2 * cap : 16;
             struct run_info *runs = realloc(out->runs, cap * sizeof *runs);
@@ -58,11 +58,11 @@ void run_list_release(struct run_list *l)
 static int find_latest(struct store *s, int64_t *key, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(s, "SELECT id FROM run ORDER BY ordered_at DESC, id DESC LIMIT 1", err);
-    int rc = stmt ? sql_step(s, stmt, err) : -1;
+    int rc = stmt ? sql_step(stmt, err) : -1;
     if (rc == 0)
         return err_set(err, ERR_INPUT, "%s: no run stored yet", s->path);
     if (rc > 0)
-        *key = sql_int(stmt, 0, 0);
+        *key = sql_col_int(stmt, "id", 0);
     return rc > 0 ? 0 : -1;
 }
 
@@ -71,19 +71,19 @@ static int find_latest(struct store *s, int64_t *key, struct err *err)
 static int find_prefix(struct store *s, const char *word, int64_t *key, struct buf *names, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(s,
-                                "SELECT id, run_id FROM run WHERE substr(run_id, 1, length(?1)) = ?1"
-                                " ORDER BY run_id = ?1 DESC, ordered_at DESC, id DESC LIMIT ?2",
+                                "SELECT id, run_id FROM run WHERE substr(run_id, 1, length(:word)) = :word"
+                                " ORDER BY run_id = :word DESC, ordered_at DESC, id DESC LIMIT :limit",
                                 err);
     if (!stmt)
         return -1;
-    sql_bind_text(stmt, 1, word);
-    sql_bind_int(stmt, 2, CANDIDATES + 1);
+    sql_bind_text(stmt, ":word", word);
+    sql_bind_int(stmt, ":limit", CANDIDATES + 1);
     int found = 0, rc;
-    while ((rc = sql_step(s, stmt, err)) > 0) {
+    while ((rc = sql_step(stmt, err)) > 0) {
         char id[RUN_ID_MAX];
-        sql_text(stmt, 1, id, sizeof id);
+        sql_col_text(stmt, "run_id", id, sizeof id);
         if (found++ == 0)
-            *key = sql_int(stmt, 0, 0);
+            *key = sql_col_int(stmt, "id", 0);
         if (strcmp(id, word) == 0)
             return 1;
         if (found <= CANDIDATES)
@@ -145,31 +145,31 @@ int runs_remove(struct store *s, int64_t key, struct err *err)
     char name[RUN_NAME_MAX];
     SQL_STMT held = sql_prepare(s,
                                 "SELECT b.name FROM baseline_run h JOIN baseline b ON b.id = h.baseline_id"
-                                " WHERE h.run_id = ?1",
+                                " WHERE h.run_id = :run",
                                 err);
-    SQL_STMT stmt = sql_prepare(s, "DELETE FROM run WHERE id = ?1", err);
+    SQL_STMT stmt = sql_prepare(s, "DELETE FROM run WHERE id = :run", err);
     if (!held || !stmt)
         return -1;
-    sql_bind_int(held, 1, key);
-    sql_bind_int(stmt, 1, key);
-    int rc = sql_step(s, held, err);
+    sql_bind_int(held, ":run", key);
+    sql_bind_int(stmt, ":run", key);
+    int rc = sql_step(held, err);
     if (rc < 0)
         return -1;
     if (rc > 0) {
-        sql_text(held, 0, name, sizeof name);
+        sql_col_text(held, "name", name, sizeof name);
         return err_set(err, ERR_INPUT, "the run is held by baseline \"%s\": remove that first", name);
     }
-    return sql_run(s, stmt, err);
+    return sql_run(stmt, err);
 }
 
 int runs_drop_samples(struct store *s, int64_t key, int64_t *dropped, struct err *err)
 {
-    SQL_STMT stmt =
-        sql_prepare(s, "DELETE FROM telemetry WHERE test_id IN (SELECT id FROM test WHERE run_id = ?1)", err);
+    SQL_STMT stmt = sql_prepare(
+        s, "DELETE FROM telemetry WHERE test_id IN (SELECT id FROM test WHERE run_id = :run)", err);
     if (!stmt)
         return -1;
-    sql_bind_int(stmt, 1, key);
-    if (sql_run(s, stmt, err) != 0)
+    sql_bind_int(stmt, ":run", key);
+    if (sql_run(stmt, err) != 0)
         return -1;
     *dropped = sqlite3_changes(s->db);
     return 0;

@@ -90,12 +90,14 @@ const double *samples_column(const struct samples *t, const char *name)
 int samples_load(struct store *s, int64_t test_key, struct samples *out, struct err *err)
 {
     samples_init(out);
-    SQL_STMT stmt = sql_prepare(s, "SELECT packed FROM telemetry WHERE test_id = ?1", err);
+    SQL_STMT stmt = sql_prepare(s, "SELECT packed FROM telemetry WHERE test_id = :test", err);
     if (!stmt)
         return -1;
-    sql_bind_int(stmt, 1, test_key);
-    int rc = sql_step(s, stmt, err);
+    sql_bind_int(stmt, ":test", test_key);
+    int rc = sql_step(stmt, err);
     if (rc <= 0)
         return rc;
-    return samples_unpack(sqlite3_column_blob(stmt, 0), (size_t)sqlite3_column_bytes(stmt, 0), out, err);
+    size_t len;
+    const void *packed = sql_col_blob(stmt, "packed", &len);
+    return samples_unpack(packed, len, out, err);
 }

@@ -2,14 +2,24 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-void sql_cleanup(sqlite3_stmt **stmt)
+void sql_finalize(struct sql_stmt *stmt)
 {
-    sqlite3_finalize(*stmt);
+    if (!stmt)
+        return;
+    sqlite3_finalize(stmt->raw);
+    free(stmt->params.name);
+    free(stmt);
 }
 
-int sql_fail(struct store *s, struct err *err, const char *what)
+void sql_cleanup(struct sql_stmt **stmt)
+{
+    sql_finalize(*stmt);
+}
+
+static int fail(struct store *s, const char *what, struct err *err)
 {
     int code = sqlite3_extended_errcode(s->db);
     if ((code & 0xff) == SQLITE_BUSY)
@@ -19,120 +29,256 @@ int sql_fail(struct store *s, struct err *err, const char *what)
     return err_set(err, ERR_STORAGE, "%s: %s: %s (SQLite %d)", s->path, what, sqlite3_errmsg(s->db), code);
 }
 
-sqlite3_stmt *sql_prepare(struct store *s, const char *text, struct err *err)
+/* The first mistake is kept: what follows from it would say less. */
+static void note_misuse(struct sql_stmt *stmt, const char *what, const char *name)
 {
-    sqlite3_stmt *stmt = NULL;
-    if (sqlite3_prepare_v2(s->db, text, -1, &stmt, NULL) != SQLITE_OK) {
-        sql_fail(s, err, "cannot query");
+    char *out = stmt->store->misuse;
+    if (!*out)
+        snprintf(out, sizeof stmt->store->misuse, "statement \"%.80s\": %s %.40s", stmt->text, what, name);
+}
+
+static int check_misuse(const struct store *s, struct err *err)
+{
+    return *s->misuse ? err_set(err, ERR_INTERNAL, "%s", s->misuse) : 0;
+}
+
+/* The size of a list of names and their text; SQLite moves its own when it prepares a statement again. */
+static size_t size_of_names(sqlite3_stmt *raw, int params, int columns)
+{
+    size_t size = (size_t)(params + columns) * sizeof(char *);
+    for (int i = 0; i < params; i++) {
+        const char *name = sqlite3_bind_parameter_name(raw, i + 1);
+        size += strlen(name ? name : "?") + 1;
+    }
+    for (int i = 0; i < columns; i++)
+        size += strlen(sqlite3_column_name(raw, i)) + 1;
+    return size;
+}
+
+static char *add_name(struct sql_names *names, char *at, const char *name)
+{
+    size_t size = strlen(name) + 1;
+    names->name[names->count++] = memcpy(at, name, size);
+    return at + size;
+}
+
+static int copy_names(struct sql_stmt *stmt, struct err *err)
+{
+    int params = sqlite3_bind_parameter_count(stmt->raw), columns = sqlite3_column_count(stmt->raw);
+    const char **names = malloc(size_of_names(stmt->raw, params, columns) + 1);
+    if (!names || params > SQL_PARAMS_MAX) {
+        free(names);
+        return err_set(err, ERR_INTERNAL, "no room for the %d parameters of a statement", params);
+    }
+    stmt->params.name = names;
+    stmt->columns.name = names + params;
+    char *text = (char *)(names + params + columns);
+    for (int i = 0; i < params; i++) {
+        const char *name = sqlite3_bind_parameter_name(stmt->raw, i + 1);
+        text = add_name(&stmt->params, text, name ? name : "?");
+    }
+    for (int i = 0; i < columns; i++)
+        text = add_name(&stmt->columns, text, sqlite3_column_name(stmt->raw, i));
+    return 0;
+}
+
+struct sql_stmt *sql_prepare(struct store *s, const char *text, struct err *err)
+{
+    if (check_misuse(s, err) != 0)
+        return NULL;
+    struct sql_stmt *stmt = calloc(1, sizeof *stmt);
+    if (!stmt) {
+        err_set(err, ERR_INTERNAL, "no memory for a statement");
         return NULL;
     }
-    return stmt;
+    stmt->store = s;
+    stmt->text = text;
+    if (sqlite3_prepare_v2(s->db, text, -1, &stmt->raw, NULL) != SQLITE_OK)
+        fail(s, "cannot query", err);
+    else if (copy_names(stmt, err) == 0)
+        return stmt;
+    sql_finalize(stmt);
+    return NULL;
 }
 
-void sql_reset(sqlite3_stmt **stmt)
+void sql_reset(struct sql_stmt *stmt)
 {
-    sqlite3_reset(*stmt); /* NULL is fine */
+    if (stmt)
+        sqlite3_reset(stmt->raw);
 }
 
-sqlite3_stmt *sql_keep(struct store *s, const char *text, struct err *err)
+void sql_reset_kept(struct sql_stmt **stmt)
+{
+    sql_reset(*stmt);
+}
+
+struct sql_stmt *sql_keep(struct store *s, const char *text, struct err *err)
 {
     size_t i = 0;
-    while (i < s->n_kept && s->kept[i].text != text && strcmp(s->kept[i].text, text) != 0)
+    while (i < s->n_kept && s->kept[i]->text != text && strcmp(s->kept[i]->text, text) != 0)
         i++;
     if (i == STORE_KEPT_MAX) {
         err_set(err, ERR_INTERNAL, "more than %d statements to keep", STORE_KEPT_MAX);
         return NULL;
     }
     if (i == s->n_kept) {
-        sqlite3_stmt *stmt = sql_prepare(s, text, err);
+        struct sql_stmt *stmt = sql_prepare(s, text, err);
         if (!stmt)
             return NULL;
-        s->kept[s->n_kept++] = (struct store_statement){.text = text, .stmt = stmt};
+        s->kept[s->n_kept++] = stmt;
     }
-    sqlite3_reset(s->kept[i].stmt);
-    sqlite3_clear_bindings(s->kept[i].stmt);
-    return s->kept[i].stmt;
+    sqlite3_reset(s->kept[i]->raw);
+    sqlite3_clear_bindings(s->kept[i]->raw);
+    s->kept[i]->bound = 0;
+    return s->kept[i];
 }
 
 int sql_exec(struct store *s, const char *text, struct err *err)
 {
-    if (sqlite3_exec(s->db, text, NULL, NULL, NULL) != SQLITE_OK)
-        return sql_fail(s, err, "cannot execute");
-    return 0;
+    if (check_misuse(s, err) != 0)
+        return -1;
+    return sqlite3_exec(s->db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(s, "cannot execute", err);
 }
 
-int sql_step(struct store *s, sqlite3_stmt *stmt, struct err *err)
+static void check_bound(struct sql_stmt *stmt)
 {
-    int rc = sqlite3_step(stmt);
+    for (int i = 0; i < stmt->params.count; i++)
+        if (!(stmt->bound & UINT64_C(1) << i))
+            note_misuse(stmt, "no value for", stmt->params.name[i]);
+}
+
+int sql_step(struct sql_stmt *stmt, struct err *err)
+{
+    uint64_t all = stmt->params.count ? UINT64_MAX >> (SQL_PARAMS_MAX - stmt->params.count) : 0;
+    if (stmt->bound != all)
+        check_bound(stmt);
+    if (check_misuse(stmt->store, err) != 0)
+        return -1;
+    int rc = sqlite3_step(stmt->raw);
     if (rc == SQLITE_ROW)
         return 1;
     if (rc != SQLITE_DONE)
-        sql_fail(s, err, "cannot read or write");
-    sqlite3_reset(stmt);
+        fail(stmt->store, "cannot read or write", err);
+    sqlite3_reset(stmt->raw);
     return rc == SQLITE_DONE ? 0 : -1;
 }
 
-int sql_run(struct store *s, sqlite3_stmt *stmt, struct err *err)
+int sql_run(struct sql_stmt *stmt, struct err *err)
 {
-    int rc = sql_step(s, stmt, err);
-    sqlite3_reset(stmt);
+    int rc = sql_step(stmt, err);
+    sqlite3_reset(stmt->raw);
     return rc < 0 ? -1 : 0;
 }
 
-void sql_bind_text(sqlite3_stmt *stmt, int i, const char *text)
+/* The position of a name, or -1. */
+static int find_name(struct sql_names *names, const char *name)
 {
-    sqlite3_bind_text(stmt, i, text, -1, SQLITE_STATIC);
+    for (int k = 0; k < names->count; k++) {
+        int i = names->next;
+        names->next = i + 1 < names->count ? i + 1 : 0;
+        if (strcmp(names->name[i], name) == 0)
+            return i;
+    }
+    return -1;
 }
 
-void sql_bind_text_or_null(sqlite3_stmt *stmt, int i, const char *text)
+/* SQLite's position of a parameter, or 0, which it refuses. */
+static int param_of(struct sql_stmt *stmt, const char *name)
 {
-    if (text && *text)
-        sql_bind_text(stmt, i, text);
-    else
-        sqlite3_bind_null(stmt, i);
+    int i = find_name(&stmt->params, name);
+    if (i < 0) {
+        note_misuse(stmt, "no parameter", name);
+        return 0;
+    }
+    stmt->bound |= UINT64_C(1) << i;
+    return i + 1;
 }
 
-void sql_bind_int(sqlite3_stmt *stmt, int i, int64_t v)
+/* SQLite's position of a column, or -1, which it answers with NULL. */
+static int column_of(struct sql_stmt *stmt, const char *name)
 {
-    sqlite3_bind_int64(stmt, i, v);
+    int i = find_name(&stmt->columns, name);
+    if (i < 0)
+        note_misuse(stmt, "no column", name);
+    return i;
 }
 
-void sql_bind_int_or_null(sqlite3_stmt *stmt, int i, int64_t v, int64_t null)
+void sql_bind_text(struct sql_stmt *stmt, const char *name, const char *text)
+{
+    sqlite3_bind_text(stmt->raw, param_of(stmt, name), text, -1, SQLITE_STATIC);
+}
+
+void sql_bind_text_or_null(struct sql_stmt *stmt, const char *name, const char *text)
+{
+    sql_bind_text(stmt, name, text && *text ? text : NULL);
+}
+
+void sql_bind_int(struct sql_stmt *stmt, const char *name, int64_t v)
+{
+    sqlite3_bind_int64(stmt->raw, param_of(stmt, name), v);
+}
+
+void sql_bind_int_or_null(struct sql_stmt *stmt, const char *name, int64_t v, int64_t null)
 {
     if (v == null)
-        sqlite3_bind_null(stmt, i);
+        sqlite3_bind_null(stmt->raw, param_of(stmt, name));
     else
-        sqlite3_bind_int64(stmt, i, v);
+        sql_bind_int(stmt, name, v);
 }
 
-void sql_bind_num(sqlite3_stmt *stmt, int i, double v)
+void sql_bind_num(struct sql_stmt *stmt, const char *name, double v)
 {
     if (isnan(v))
-        sqlite3_bind_null(stmt, i);
+        sqlite3_bind_null(stmt->raw, param_of(stmt, name));
     else
-        sqlite3_bind_double(stmt, i, v);
+        sqlite3_bind_double(stmt->raw, param_of(stmt, name), v);
 }
 
-void sql_bind_bytes(sqlite3_stmt *stmt, int i, double v)
+void sql_bind_bytes(struct sql_stmt *stmt, const char *name, double v)
 {
     if (isnan(v))
-        sqlite3_bind_null(stmt, i);
+        sqlite3_bind_null(stmt->raw, param_of(stmt, name));
     else
-        sqlite3_bind_int64(stmt, i, (int64_t)v);
+        sql_bind_int(stmt, name, (int64_t)v);
 }
 
-void sql_text(sqlite3_stmt *stmt, int i, char *out, size_t size)
+void sql_bind_blob(struct sql_stmt *stmt, const char *name, const void *data, size_t len)
 {
-    const char *text = (const char *)sqlite3_column_text(stmt, i);
+    sqlite3_bind_blob64(stmt->raw, param_of(stmt, name), data, len, SQLITE_STATIC);
+}
+
+const char *sql_col_str(struct sql_stmt *stmt, const char *name, size_t *len)
+{
+    int i = column_of(stmt, name);
+    const char *text = (const char *)sqlite3_column_text(stmt->raw, i);
+    if (len)
+        *len = (size_t)sqlite3_column_bytes(stmt->raw, i);
+    return text;
+}
+
+const void *sql_col_blob(struct sql_stmt *stmt, const char *name, size_t *len)
+{
+    int i = column_of(stmt, name);
+    const void *data = sqlite3_column_blob(stmt->raw, i);
+    *len = (size_t)sqlite3_column_bytes(stmt->raw, i);
+    return data;
+}
+
+void sql_col_text(struct sql_stmt *stmt, const char *name, char *out, size_t size)
+{
+    const char *text = sql_col_str(stmt, name, NULL);
     snprintf(out, size, "%s", text ? text : "");
 }
 
-int64_t sql_int(sqlite3_stmt *stmt, int i, int64_t null)
+int64_t sql_col_int(struct sql_stmt *stmt, const char *name, int64_t null)
 {
-    return sqlite3_column_type(stmt, i) == SQLITE_NULL ? null : sqlite3_column_int64(stmt, i);
+    int i = column_of(stmt, name);
+    return sqlite3_column_type(stmt->raw, i) == SQLITE_NULL ? null : sqlite3_column_int64(stmt->raw, i);
 }
 
-double sql_num(sqlite3_stmt *stmt, int i)
+double sql_col_num(struct sql_stmt *stmt, const char *name)
 {
-    return sqlite3_column_type(stmt, i) == SQLITE_NULL ? NAN : sqlite3_column_double(stmt, i);
+    int i = column_of(stmt, name);
+    return sqlite3_column_type(stmt->raw, i) == SQLITE_NULL ? (double)NAN
+                                                            : sqlite3_column_double(stmt->raw, i);
 }

@@ -1,9 +1,11 @@
-/* sql: the few SQLite calls that the modules of results/ share: prepare, bind, step, read.
+/* sql: SQLite statements by name: prepare, bind, step, read.
  *
- * Texts of statements are literals; every value is bound. NaN, RUN_UNKNOWN-like negatives where the caller
- * says so, and
- * "" become NULL and come back as such. A statement belongs to the caller: SQL_STMT finalizes it at scope's
- * end. Errors: ERR_STORAGE with SQLite's message and the store's path.
+ * A statement's text is a literal with named parameters; values are bound and columns are read by name, never
+ * by position. Every parameter must be bound before the first step. A name that the statement does not have,
+ * or a parameter that was not bound, is a mistake in this program: the next call that can fail returns
+ * ERR_INTERNAL with the statement's text, and store_close() asserts that there was none. NaN, "" and the
+ * stand-ins for "unknown" that a caller names become NULL and come back as such. SQL_STMT finalizes the
+ * statement at the end of its scope. Other errors: ERR_STORAGE with SQLite's message and the store's path.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_SQL_H
 #define KERNSWEEP_RESULTS_STORE_SQL_H
@@ -12,36 +14,64 @@
 
 #include <stdint.h>
 
-#define SQL_STMT __attribute__((cleanup(sql_cleanup))) sqlite3_stmt *
+/* Names are mostly asked for in the order in which they stand: the search begins behind the last one found.
+ */
+struct sql_names {
+    const char **name;
+    int count;
+    int next;
+};
 
-void sql_cleanup(sqlite3_stmt **stmt);
+struct sql_stmt {
+    struct store *store;
+    sqlite3_stmt *raw; /* for rows whose columns only SQLite knows */
+    const char *text;
+    struct sql_names params; /* with their colon */
+    struct sql_names columns;
+    uint64_t bound; /* bit i: params.name[i] has a value */
+};
 
-/* NULL on error. */
-sqlite3_stmt *sql_prepare(struct store *s, const char *text, struct err *err);
-/* For what is asked thousands of times: prepared once, reset and without values, and the store's. One user at
- * a time: SQL_KEPT resets it at scope's end. */
-#define SQL_KEPT __attribute__((cleanup(sql_reset))) sqlite3_stmt *
-void sql_reset(sqlite3_stmt **stmt);
-sqlite3_stmt *sql_keep(struct store *s, const char *text, struct err *err);
+enum { SQL_PARAMS_MAX = 64 };
+
+#define SQL_STMT __attribute__((cleanup(sql_cleanup))) struct sql_stmt *
+
+void sql_cleanup(struct sql_stmt **stmt);
+
+/* NULL on error. The text must live as long as the statement. */
+struct sql_stmt *sql_prepare(struct store *s, const char *text, struct err *err);
+void sql_finalize(struct sql_stmt *stmt); /* NULL is fine */
+
+/* For statements that run thousands of times: prepared once, owned by the store, returned reset and without
+ * values. One user at a time: SQL_KEPT resets it at the end of its scope. */
+#define SQL_KEPT __attribute__((cleanup(sql_reset_kept))) struct sql_stmt *
+void sql_reset_kept(struct sql_stmt **stmt);
+struct sql_stmt *sql_keep(struct store *s, const char *text, struct err *err);
+
 /* One or more statements without parameters or rows. */
 int sql_exec(struct store *s, const char *text, struct err *err);
 /* 1: a row; 0: done (and reset for the next use); -1: error. */
-int sql_step(struct store *s, sqlite3_stmt *stmt, struct err *err);
+int sql_step(struct sql_stmt *stmt, struct err *err);
 /* Steps a statement that returns no rows, and resets it. */
-int sql_run(struct store *s, sqlite3_stmt *stmt, struct err *err);
-int sql_fail(struct store *s, struct err *err, const char *what);
+int sql_run(struct sql_stmt *stmt, struct err *err);
+/* Ends the rows early; the values stay bound. */
+void sql_reset(struct sql_stmt *stmt);
 
-/* Positions count from 1. The text must live until the statement is reset. */
-void sql_bind_text(sqlite3_stmt *stmt, int i, const char *text);
-void sql_bind_text_or_null(sqlite3_stmt *stmt, int i, const char *text); /* "" and NULL: NULL */
-void sql_bind_int(sqlite3_stmt *stmt, int i, int64_t v);
-void sql_bind_int_or_null(sqlite3_stmt *stmt, int i, int64_t v, int64_t null);
-void sql_bind_num(sqlite3_stmt *stmt, int i, double v);   /* NaN: NULL */
-void sql_bind_bytes(sqlite3_stmt *stmt, int i, double v); /* a whole number in a double; NaN: NULL */
+/* name: ":run". Text and bytes must live until the statement is reset. */
+void sql_bind_text(struct sql_stmt *stmt, const char *name, const char *text);
+void sql_bind_text_or_null(struct sql_stmt *stmt, const char *name, const char *text); /* "" and NULL: NULL */
+void sql_bind_int(struct sql_stmt *stmt, const char *name, int64_t v);
+void sql_bind_int_or_null(struct sql_stmt *stmt, const char *name, int64_t v, int64_t null);
+void sql_bind_num(struct sql_stmt *stmt, const char *name, double v); /* NaN: NULL */
+void sql_bind_bytes(struct sql_stmt *stmt, const char *name,
+                    double v); /* a whole number in a double; NaN: NULL */
+void sql_bind_blob(struct sql_stmt *stmt, const char *name, const void *data, size_t len);
 
-/* Columns count from 0. */
-void sql_text(sqlite3_stmt *stmt, int i, char *out, size_t size);
-int64_t sql_int(sqlite3_stmt *stmt, int i, int64_t null);
-double sql_num(sqlite3_stmt *stmt, int i); /* NULL: NaN */
+/* name: of the column, without its table. */
+void sql_col_text(struct sql_stmt *stmt, const char *name, char *out, size_t size);
+int64_t sql_col_int(struct sql_stmt *stmt, const char *name, int64_t null);
+double sql_col_num(struct sql_stmt *stmt, const char *name); /* NULL: NaN */
+/* NULL for NULL; len may be NULL. They live until the next step. */
+const char *sql_col_str(struct sql_stmt *stmt, const char *name, size_t *len);
+const void *sql_col_blob(struct sql_stmt *stmt, const char *name, size_t *len);
 
 #endif

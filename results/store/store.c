@@ -3,6 +3,7 @@
 #include "results/store/migrations.h"
 #include "results/store/sql.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,12 +37,12 @@ int store_default_path(char *out, struct err *err)
     return fs_join(out, err, folder, "kernsweep/results.db");
 }
 
-static int pragma_int(struct store *s, const char *text, int64_t *out, struct err *err)
+static int read_int(struct store *s, const char *text, const char *column, int64_t *out, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(s, text, err);
-    if (!stmt || sql_step(s, stmt, err) != 1)
+    if (!stmt || sql_step(stmt, err) != 1)
         return -1;
-    *out = sql_int(stmt, 0, 0);
+    *out = sql_col_int(stmt, column, 0);
     return 0;
 }
 
@@ -100,9 +101,9 @@ static int configure(struct store *s, struct err *err)
 static int check_identity(struct store *s, int64_t *version, struct err *err)
 {
     int64_t id = 0, tables = 0;
-    if (pragma_int(s, "PRAGMA application_id", &id, err) != 0 ||
-        pragma_int(s, "PRAGMA user_version", version, err) != 0 ||
-        pragma_int(s, "SELECT count(*) FROM sqlite_schema", &tables, err) != 0)
+    if (read_int(s, "PRAGMA application_id", "application_id", &id, err) != 0 ||
+        read_int(s, "PRAGMA user_version", "user_version", version, err) != 0 ||
+        read_int(s, "SELECT count(*) AS n FROM sqlite_schema", "n", &tables, err) != 0)
         return err_wrap(err, "is this a kernsweep store?");
     if (id != STORE_APPLICATION_ID && (*version != 0 || tables != 0))
         return err_set(err, ERR_INPUT,
@@ -188,9 +189,10 @@ fail:
 void store_close(struct store *s)
 {
     while (s->n_kept > 0)
-        sqlite3_finalize(s->kept[--s->n_kept].stmt);
+        sql_finalize(s->kept[--s->n_kept]);
     sqlite3_close(s->db);
     s->db = NULL;
+    assert(!*s->misuse);
 }
 
 /* Page by page, restarting by itself when somebody writes in between. */

@@ -23,20 +23,17 @@ enum store_mode {
     STORE_WRITE, /* folder and file are made when missing; migrated when older */
 };
 
-/* A statement that is prepared once for as long as the store is open; sql_keep() fills and finds them. */
-struct store_statement {
-    const char *text;
-    sqlite3_stmt *stmt;
-};
-
 enum { STORE_KEPT_MAX = 32 };
+
+struct sql_stmt;
 
 struct store {
     sqlite3 *db;
     enum store_mode mode;
     char path[FS_PATH_MAX];
-    struct store_statement kept[STORE_KEPT_MAX];
+    struct sql_stmt *kept[STORE_KEPT_MAX]; /* of sql_keep(): prepared once for as long as the store is open */
     size_t n_kept;
+    char misuse[192]; /* the first mistake in a use of a statement (sql.h), "" when there was none */
 };
 
 /* ${KERNSWEEP_DB}, else ${XDG_DATA_HOME:-~/.local/share}/kernsweep/results.db. out: char[FS_PATH_MAX]. */

@@ -147,7 +147,7 @@ static void an_outcome_is_remembered(void **state)
     draft_shot(&d, "v", 4096, 1, 11);
     int64_t key = must_store(&s, &d);
     struct run_data now = must_load(&s, key);
-    assert_ok(against_run(&s, &now.info, base, &o, &a, &err), &err);
+    assert_ok(against_run(&s, &now, base, &o, &a, &err), &err);
     assert_ok(against_compare(&a, &now, &c, &err), &err);
     assert_int_equal(c.deltas[0].verdict, VERDICT_REGRESSED);
     c.deltas[0].confirmation = CONFIRM_REFUTED;
@@ -155,7 +155,7 @@ static void an_outcome_is_remembered(void **state)
     assert_ok(confirm_save(&s, key, base, &c, &err), &err);
     comparison_release(&c);
     against_release(&a);
-    assert_ok(against_run(&s, &now.info, base, &o, &a, &err), &err);
+    assert_ok(against_run(&s, &now, base, &o, &a, &err), &err);
     assert_ok(against_compare(&a, &now, &c, &err), &err);
     assert_int_equal(c.deltas[0].verdict, VERDICT_NOISY);
     assert_int_equal(c.deltas[0].confirmation, CONFIRM_REFUTED);
