@@ -29,7 +29,7 @@ enum { PROTOCOL = 1, OUTPUT_MAX = LIMIT_JSON_BYTES, EXIT_ABSENT = 1 };
 
 struct options {
     const char *workdir, *run, *sha256, *sysfs, *proc, *model;
-    int64_t offset, order, days;
+    int64_t offset, array, days;
 };
 
 struct context {
@@ -170,7 +170,7 @@ static int cmd_pack(const struct context *c, struct err *err)
 static int cmd_task(const struct context *c, struct err *err)
 {
     cache_stamp_self(&c->layout);
-    return task_run(&c->layout, c->options.run, (int)c->options.order, err);
+    return task_run(&c->layout, c->options.run, (int)c->options.array, err);
 }
 
 static const struct command commands[] = {
@@ -181,7 +181,8 @@ static const struct command commands[] = {
     {"submit", cmd_submit, false, false,
      "start, or go on with, the run on stdin: {\"plan\": ..., \"job\": ...}"},
     {"supervise", cmd_supervise, true, false, "supervise a run in the foreground (what submit detaches)"},
-    {"task", cmd_task, true, false, "supervise one task of --order, inside a scheduler's job"},
+    {"task", cmd_task, true, false,
+     "supervise one task of the run's array job --array, inside a scheduler's job"},
     {"follow", cmd_follow, true, false, "copy the run's events to stdout from --offset on, as they come"},
     {"status", cmd_status, false, false, "print all runs, or one"},
     {"cancel", cmd_cancel, true, false, "stop the run, close it as CANCELLED, print its status"},
@@ -195,7 +196,7 @@ static void usage(FILE *out)
 {
     fprintf(
         out,
-        "usage: kernsweep-executor COMMAND [--workdir DIR] [--run ID] [--offset N] [--order N] [--days N]\n"
+        "usage: kernsweep-executor COMMAND [--workdir DIR] [--run ID] [--offset N] [--array N] [--days N]\n"
         "                          [--sha256 HEX] [--sysfs ROOT] [--proc ROOT] [--model FILE]\n");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
@@ -226,7 +227,7 @@ static int take_number(int opt, const char *word, struct options *o, struct err 
     if (opt == 'o')
         return parse_number("--offset", optarg, INT64_MAX, &o->offset, err);
     if (opt == 'n')
-        return parse_number("--order", optarg, INT32_MAX, &o->order, err);
+        return parse_number("--array", optarg, INT32_MAX, &o->array, err);
     if (opt == 'd')
         return parse_number("--days", optarg, INT32_MAX, &o->days, err);
     return err_set(err, ERR_INPUT, "%.80s: unknown option, or its value is missing", word);
@@ -238,7 +239,7 @@ static int parse_options(int argc, char **argv, struct options *o, struct err *e
         {"workdir", required_argument, NULL, 'w'}, {"run", required_argument, NULL, 'r'},
         {"offset", required_argument, NULL, 'o'},  {"sha256", required_argument, NULL, 's'},
         {"sysfs", required_argument, NULL, 'y'},   {"proc", required_argument, NULL, 'p'},
-        {"order", required_argument, NULL, 'n'},   {"days", required_argument, NULL, 'd'},
+        {"array", required_argument, NULL, 'n'},   {"days", required_argument, NULL, 'd'},
         {"model", required_argument, NULL, 'm'},   {NULL, 0, NULL, 0},
     };
     int opt;

@@ -117,6 +117,7 @@ int scheduler_load(struct scheduler *s, const struct json_at *at, double patienc
     if (get_words(s, at, err) != 0 || get_choices(s, at, err) != 0 ||
         get_numbers(s, at, patience_s, err) != 0 || get_class(s, at, err) != 0)
         return -1;
+    s->kind = kind;
     s->on = true;
     return 0;
 }

@@ -20,7 +20,8 @@ enum scheduler_build {
 };
 
 struct scheduler {
-    bool on; /* false: the node is measured directly */
+    bool on;          /* false: the node is measured directly */
+    const char *kind; /* "slurm"; NULL when off */
     const char *partition, *account, *qos, *gres, *constraint, *mem;
     const char *node_class; /* what the figures are stored and compared under; never "" */
     bool exclusive;

@@ -111,27 +111,6 @@ static int extract(const char *dir, int in_fd, char *hex, struct err *err)
     return rc;
 }
 
-static int sync_tree(const char *dir, struct err *err)
-{
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int failed = fd < 0 || syncfs(fd) != 0 ? errno : 0;
-    if (fd >= 0)
-        close(fd);
-    return failed ? err_set_errno(err, ERR_STORAGE, failed, "%s: cannot sync", dir) : 0;
-}
-
-/* Another stage of the same tree may have been faster: its tree is as good. */
-int stage_publish(const char *from, const char *to, struct err *err)
-{
-    if (sync_tree(from, err) != 0)
-        return -1;
-    if (rename(from, to) == 0)
-        return 0;
-    if ((errno == EEXIST || errno == ENOTEMPTY) && fs_is_dir(to))
-        return fs_remove_tree(from, err);
-    return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot rename", to);
-}
-
 static int receive(const char *sha256, const char *tmp, const char *path, int in_fd, struct err *err)
 {
     char hex[SHA256_HEX_LEN + 1];
@@ -141,7 +120,7 @@ static int receive(const char *sha256, const char *tmp, const char *path, int in
     if (strcmp(hex, sha256) != 0)
         return err_set(err, ERR_INPUT, "the stream's sha256 is %s where %s was announced: push it again", hex,
                        sha256);
-    return stage_publish(tmp, path, err);
+    return cache_publish(tmp, path, err);
 }
 
 static int tree_path(const struct layout *layout, const char *sha256, char *path, struct err *err)

@@ -11,9 +11,6 @@
 
 /* path: char[FS_PATH_MAX], of the tree. */
 int stage(const struct layout *layout, const char *sha256, int in_fd, char *path, struct err *err);
-/* Makes a finished tree durable and gives it its name; when the name is taken, the tree is removed instead.
- */
-int stage_publish(const char *from, const char *to, struct err *err);
 int stage_has(const struct layout *layout, const char *sha256, bool *has, struct err *err);
 
 #endif

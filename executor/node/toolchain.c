@@ -61,10 +61,10 @@ static int ask(struct loop *loop, const char *name, char *const *env, json_t *li
     struct child_limits limits = {.timeout_s = 20, .kill_grace_s = 1};
     struct child_hooks hooks = {.output = collect, .arg = &text};
     struct child_result result;
-    struct outcome outcome;
+    struct ending ending;
     int rc = child_run(loop, &spec, &limits, &hooks, &result, err);
-    child_outcome(&result, &limits, name, &outcome);
-    if (rc == 0 && verdict_of_command(&outcome).status == STATUS_OK) {
+    child_ending(&result, &limits, name, &ending);
+    if (rc == 0 && assess_ending(&ending).status == STATUS_OK) {
         json_t *version = version_line(buf_str(&text));
         json_array_append_new(
             list, json_pack("{s:s, s:o}", "name", name, "version", version ? version : json_null()));

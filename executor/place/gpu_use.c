@@ -18,7 +18,7 @@ static const char *entry(const struct job_env *env, const char *name)
     return NULL;
 }
 
-/* The list of devices that a variant's tests see; NULL: all. */
+/* The list of devices visible to a variant's tests; NULL: all. */
 static const char *visible_to(const struct job *job, const struct job_variant *v)
 {
     for (size_t i = 0; i < sizeof visible_names / sizeof *visible_names; i++) {
@@ -35,8 +35,8 @@ static bool is_word(const char *word, size_t len, const char *text)
     return strlen(text) == len && memcmp(word, text, len) == 0;
 }
 
-/* The GPU that a word of such a list means: an index, or a unique id. -1: none of these. */
-static int meant(const char *word, size_t len, const json_t *gpus)
+/* The GPU that one word of such a list names, by index or unique id. -1: unknown. */
+static int find_gpu(const char *word, size_t len, const json_t *gpus)
 {
     for (size_t i = 0; i < json_array_size(gpus); i++) {
         const json_t *gpu = json_array_get(gpus, i);
@@ -49,18 +49,18 @@ static int meant(const char *word, size_t len, const json_t *gpus)
     return -1;
 }
 
-static void mark_all(bool *used, size_t count)
+static void use_all(bool *used, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         used[i] = true;
 }
 
-static void mark(const char *list, const json_t *gpus, bool *used, size_t count)
+static void use_listed(const char *list, const json_t *gpus, bool *used, size_t count)
 {
     bool named[GPU_USE_MAX] = {false};
     for (const char *p = list; p && *p;) {
         size_t len = strcspn(p, ",");
-        int gpu = meant(p, len, gpus);
+        int gpu = find_gpu(p, len, gpus);
         if (gpu < 0 || (size_t)gpu >= count) {
             list = NULL;
             break;
@@ -69,7 +69,7 @@ static void mark(const char *list, const json_t *gpus, bool *used, size_t count)
         p += len + (p[len] == ',');
     }
     if (!list)
-        mark_all(used, count);
+        use_all(used, count);
     for (size_t i = 0; list && i < count; i++)
         used[i] |= named[i];
 }
@@ -79,16 +79,13 @@ static int compare_names(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-void gpu_use_of(struct gpu_use *out, const struct job *job, const json_t *gpus)
+void gpu_use_visible(struct gpu_use *out, const struct job *job, const json_t *gpus)
 {
     bool used[GPU_USE_MAX] = {false};
-    const char *scheduler = getenv("SLURM_JOB_ID");
     size_t count = json_array_size(gpus) < GPU_USE_MAX ? json_array_size(gpus) : GPU_USE_MAX;
     out->count = 0;
-    if (scheduler && *scheduler)
-        return;
     for (size_t i = 0; i < job->variant_count; i++)
-        mark(visible_to(job, &job->variant[i]), gpus, used, count);
+        use_listed(visible_to(job, &job->variant[i]), gpus, used, count);
     for (size_t i = 0; i < count; i++) {
         const json_t *gpu = json_array_get(gpus, i);
         const char *id = json_string_value(json_object_get(gpu, "unique_id"));
@@ -104,12 +101,12 @@ void gpu_use_of(struct gpu_use *out, const struct job *job, const json_t *gpus)
     qsort(out->name, out->count, sizeof out->name[0], compare_names);
 }
 
-/* Everybody must come to the same answer: it depends on the machine, not on who asks. */
+/* All users of a machine must arrive at the same folder: it must not depend on the caller. */
 static const char *lock_folder(const struct layout *l)
 {
     static const char *const shared[] = {"/run/lock", "/dev/shm"};
     struct stat st;
-    if (strcmp(l->sysfs, "/sys") != 0) /* GPUs that are played by a folder */
+    if (strcmp(l->sysfs, "/sys") != 0) /* a fake tree of the tests */
         return l->sysfs;
     if (strcmp(l->proc, "/proc") != 0)
         return l->proc;

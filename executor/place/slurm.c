@@ -1,4 +1,6 @@
-#include "executor/place/slurm.h"
+/* Slurm: sbatch, squeue and scancel, called with one argv word per option. Answers are bounded and requested
+ * in a fixed format, because the machine-readable ones differ between versions. */
+#include "executor/place/scheduler.h"
 
 #include "common/base/environment.h"
 #include "common/base/text.h"
@@ -13,13 +15,13 @@ enum { ANSWER_MAX = 32 << 20, COMPLAINT_MAX = 300, CANCEL_MAX = 256 };
 
 static const double answer_limit_s = 30;
 
-static void collect(void *arg, const char *data, size_t len)
+static void keep_answer(void *arg, const char *data, size_t len)
 {
     buf_add(arg, data, len);
 }
 
-/* What Slurm says when nobody is there to decide; the exit status is the same as for a refusal. */
-static bool is_unreachable(const char *text)
+/* The exit status is the same as for a refusal: only the text tells that no controller answered. */
+static bool says_unreachable(const char *text)
 {
     static const char *const signs[] = {"Unable to contact slurm controller",
                                         "Socket timed out",
@@ -33,7 +35,7 @@ static bool is_unreachable(const char *text)
     return false;
 }
 
-static int complain(const char *program, const char *text, size_t len, struct err *err)
+static int fail_with_output(const char *program, const char *text, size_t len, struct err *err)
 {
     char line[COMPLAINT_MAX];
     while (len > 0 && text[len - 1] == '\n')
@@ -42,16 +44,16 @@ static int complain(const char *program, const char *text, size_t len, struct er
     return err_set(err, ERR_NODE, "%s: %s", program, *line ? line : "failed and said nothing");
 }
 
-/* Runs one of Slurm's commands; out gets what it printed. */
-static int ask_slurm(struct loop *loop, const struct strvec *argv, struct buf *out, bool *reachable,
-                     struct err *err)
+/* Runs one of Slurm's commands; out receives what it prints. */
+static int call(struct loop *loop, const struct strvec *argv, struct buf *out, bool *reachable,
+                struct err *err)
 {
     struct strvec env = {.v = NULL};
     const char *program = strvec_argv(argv)[0];
     struct child_limits limits = {.timeout_s = answer_limit_s, .kill_grace_s = 1};
-    struct child_hooks hooks = {.output = collect, .arg = out};
+    struct child_hooks hooks = {.output = keep_answer, .arg = out};
     struct child_result result;
-    struct outcome outcome;
+    struct ending ending;
     environment_for_workload(&env);
     int rc = strvec_check(argv, err) != 0 ? -1 : strvec_check(&env, err);
     struct process_spec spec = {.argv = argv->v, .env = env.v, .cwd = "/", .input = -1};
@@ -61,16 +63,15 @@ static int ask_slurm(struct loop *loop, const struct strvec *argv, struct buf *o
     strvec_release(&env);
     if (rc != 0)
         return -1;
-    child_outcome(&result, &limits, program, &outcome);
-    struct verdict verdict = verdict_of_command(&outcome);
-    if (verdict.status == STATUS_OK)
+    child_ending(&result, &limits, program, &ending);
+    struct assessment a = assess_ending(&ending);
+    if (a.status == STATUS_OK)
         return buf_ok(out) ? 0
                            : err_set(err, ERR_NODE, "%s: printed more than %d bytes", program, ANSWER_MAX);
-    *reachable = outcome.stop == STOP_NONE && !is_unreachable(buf_str(out));
-    if (outcome.exec_errno || outcome.stop != STOP_NONE)
-        return err_set(err, ERR_NODE, "%s: %s; is Slurm installed where the plan's node is?", program,
-                       verdict.reason);
-    return complain(program, buf_str(out), out->len, err);
+    *reachable = ending.stop == STOP_NONE && !says_unreachable(buf_str(out));
+    if (ending.exec_errno || ending.stop != STOP_NONE)
+        return err_set(err, ERR_NODE, "%s: %s; is Slurm installed on the plan's node?", program, a.reason);
+    return fail_with_output(program, buf_str(out), out->len, err);
 }
 
 static void add_option(struct strvec *argv, const char *name, const char *value)
@@ -79,12 +80,12 @@ static void add_option(struct strvec *argv, const char *name, const char *value)
         strvec_pushf(argv, "--%s=%s", name, value);
 }
 
-static void add_array(struct strvec *argv, const struct slurm_order *o)
+static void add_array(struct strvec *argv, const struct array_request *r)
 {
-    if (o->how->max_parallel > 0)
-        strvec_pushf(argv, "--array=1-%zu%%%lld", o->tasks, (long long)o->how->max_parallel);
+    if (r->how->max_parallel > 0)
+        strvec_pushf(argv, "--array=1-%zu%%%lld", r->tasks, (long long)r->how->max_parallel);
     else
-        strvec_pushf(argv, "--array=1-%zu", o->tasks);
+        strvec_pushf(argv, "--array=1-%zu", r->tasks);
 }
 
 static void add_resources(struct strvec *argv, const struct scheduler *how)
@@ -101,23 +102,37 @@ static void add_resources(struct strvec *argv, const struct scheduler *how)
         strvec_push(argv, "--exclusive");
 }
 
-/* Requeueing stays with us: Slurm would start all tests of a task again. TERM comes early enough to close
- * files.
- */
-static void make_sbatch(struct strvec *argv, const struct slurm_order *o)
+/* %A and %a are Slurm's names of the job and the index. */
+static int add_log(struct strvec *argv, const char *dir, struct err *err)
 {
-    strvec_pushl(argv, "sbatch", "--parsable", "--no-requeue", "--open-mode=append", "--export=ALL",
-                 "--nodes=1", "--ntasks=1", "--signal=B:TERM@30", "--chdir=/", NULL);
-    add_option(argv, "job-name", o->name);
-    strvec_pushf(argv, "--comment=%lld", (long long)o->number);
-    add_array(argv, o);
-    add_resources(argv, o->how);
-    strvec_pushf(argv, "--time=%lld", (long long)ceil(o->limit_s / 60));
-    add_option(argv, "output", o->log);
-    strvec_push_all(argv, o->argv);
+    char path[FS_PATH_MAX];
+    if (strpbrk(dir, "%\\"))
+        return err_set(err, ERR_INPUT,
+                       "%s: Slurm cannot write logs below a folder with '%%' or '\\' in its name", dir);
+    if (fs_join(path, err, dir, "%a.%A.log") != 0)
+        return -1;
+    add_option(argv, "output", path);
+    return 0;
 }
 
-/* "123" or "123;cluster", in a line of its own; warnings stand before it. */
+static int add_submission(struct strvec *argv, const struct array_request *r, struct err *err)
+{
+    /* No requeueing by Slurm: it would repeat all tests of a task, where we repeat only those that are lost.
+     * TERM 30 s before the limit leaves time to close files. */
+    strvec_pushl(argv, "sbatch", "--parsable", "--no-requeue", "--open-mode=append", "--export=ALL",
+                 "--nodes=1", "--ntasks=1", "--signal=B:TERM@30", "--chdir=/", NULL);
+    add_option(argv, "job-name", r->name);
+    strvec_pushf(argv, "--comment=%d", r->number);
+    add_array(argv, r);
+    add_resources(argv, r->how);
+    strvec_pushf(argv, "--time=%lld", (long long)ceil(r->limit_s / 60));
+    if (add_log(argv, r->log_dir, err) != 0)
+        return -1;
+    strvec_push_all(argv, r->argv);
+    return 0;
+}
+
+/* "123" or "123;cluster" on a line of its own, possibly after warnings. */
 static int64_t parse_job(const char *text)
 {
     int64_t job = 0;
@@ -130,25 +145,43 @@ static int64_t parse_job(const char *text)
     return job;
 }
 
-int slurm_submit(struct loop *loop, const struct slurm_order *order, int64_t *job, bool *reachable,
-                 struct err *err)
+static int slurm_submit(struct loop *loop, const struct array_request *request, int64_t *job, bool *reachable,
+                        struct err *err)
 {
     struct strvec argv = {.v = NULL};
     struct buf out;
     buf_init(&out, ANSWER_MAX);
-    make_sbatch(&argv, order);
-    int rc = ask_slurm(loop, &argv, &out, reachable, err);
+    int rc = add_submission(&argv, request, err);
+    if (rc == 0)
+        rc = call(loop, &argv, &out, reachable, err);
     if (rc == 0 && (*job = parse_job(buf_str(&out))) == 0)
-        rc = complain("sbatch", buf_str(&out), out.len, err);
+        rc = fail_with_output("sbatch", buf_str(&out), out.len, err);
     strvec_release(&argv);
     buf_release(&out);
     return rc;
 }
 
-/* "12_3|7|RUNNING|n1|None": array job and index, comment, state, nodes, reason. */
-static bool parse_task(const char *line, size_t len, struct slurm_task *t)
+static enum task_state parse_state(const char *word)
 {
-    char text[4 * SLURM_TEXT_MAX], *at = text, *field[5], *end;
+    static const struct {
+        const char *word;
+        enum task_state state;
+    } known[] = {{"PENDING", TASK_PENDING},     {"RUNNING", TASK_RUNNING},     {"COMPLETING", TASK_RUNNING},
+                 {"CANCELLED", TASK_CANCELLED}, {"COMPLETED", TASK_ENDED},     {"FAILED", TASK_ENDED},
+                 {"TIMEOUT", TASK_ENDED},       {"NODE_FAIL", TASK_ENDED},     {"PREEMPTED", TASK_ENDED},
+                 {"BOOT_FAIL", TASK_ENDED},     {"OUT_OF_MEMORY", TASK_ENDED}, {"DEADLINE", TASK_ENDED},
+                 {"REVOKED", TASK_ENDED}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(word, known[i].word) == 0)
+            return known[i].state;
+    }
+    return TASK_OTHER;
+}
+
+/* "12_3|7|RUNNING|n1|None": array job and index, comment, state, nodes, reason. */
+static bool parse_task(const char *line, size_t len, struct task_report *t)
+{
+    char text[4 * TASK_TEXT_MAX], *at = text, *field[5], *end;
     if (len >= sizeof text)
         return false;
     memcpy(text, line, len);
@@ -158,61 +191,62 @@ static bool parse_task(const char *line, size_t len, struct slurm_task *t)
         if (!field[i])
             return false;
     }
-    *t = (struct slurm_task){.job = strtoll(field[0], &end, 10), .number = -1};
+    *t = (struct task_report){.job = strtoll(field[0], &end, 10), .number = -1};
     if (end == field[0] || *end != '_')
         return false;
     t->index = (int)strtol(end + 1, &end, 10);
     long number = strtol(field[1], &end, 10);
     if (end != field[1] && !*end && number >= 0 && number < INT32_MAX)
         t->number = (int)number;
-    text_printable_fixed(t->state, sizeof t->state, field[2], strlen(field[2]));
+    t->state = parse_state(field[2]);
+    text_printable_fixed(t->word, sizeof t->word, field[2], strlen(field[2]));
     text_printable_fixed(t->nodes, sizeof t->nodes, field[3], strlen(field[3]));
-    text_printable_fixed(t->reason, sizeof t->reason, field[4], strlen(field[4]));
+    if (strcmp(field[4], "None") != 0)
+        text_printable_fixed(t->reason, sizeof t->reason, field[4], strlen(field[4]));
     return t->job > 0 && t->index > 0;
 }
 
-static int parse_queue(const char *text, struct slurm_queue *q, struct err *err)
+static int parse_queue(const char *text, struct task_list *list, struct err *err)
 {
     for (const char *line = text; *line; line += strcspn(line, "\n") + (strchr(line, '\n') != NULL)) {
-        struct slurm_task t;
+        struct task_report t;
         if (!parse_task(line, strcspn(line, "\n"), &t))
             continue;
-        struct slurm_task *grown = q->task;
-        if ((q->count & (q->count - 1)) == 0)
-            grown = realloc(q->task, (q->count ? 2 * q->count : 1) * sizeof *grown);
+        struct task_report *grown = list->item;
+        if ((list->count & (list->count - 1)) == 0)
+            grown = realloc(list->item, (list->count ? 2 * list->count : 1) * sizeof *grown);
         if (!grown)
             return err_set(err, ERR_INTERNAL, "no memory for the queue");
-        q->task = grown;
-        q->task[q->count++] = t;
+        list->item = grown;
+        list->item[list->count++] = t;
     }
     return 0;
 }
 
-int slurm_look(struct loop *loop, const char *name, struct slurm_queue *out, bool *reachable, struct err *err)
+static int slurm_poll(struct loop *loop, const char *name, struct task_list *out, bool *reachable,
+                      struct err *err)
 {
     struct strvec argv = {.v = NULL};
     struct buf text;
-    *out = (struct slurm_queue){.task = NULL};
+    static const char *const fixed[] = {
+        "squeue", "--noheader", "--array", "--states=all", "--format=%i|%k|%T|%N|%r", NULL};
+    int rc;
+    *out = (struct task_list){.item = NULL};
     buf_init(&text, ANSWER_MAX);
-    strvec_pushl(&argv, "squeue", "--noheader", "--array", "--states=all", "--format=%i|%k|%T|%N|%r", NULL);
+    strvec_push_all(&argv, fixed);
     add_option(&argv, "name", name);
-    int rc = ask_slurm(loop, &argv, &text, reachable, err);
+    rc = call(loop, &argv, &text, reachable, err);
     if (rc == 0)
         rc = parse_queue(buf_str(&text), out, err);
     if (rc != 0)
-        slurm_queue_release(out);
+        task_list_release(out);
     strvec_release(&argv);
     buf_release(&text);
     return rc;
 }
 
-void slurm_queue_release(struct slurm_queue *q)
-{
-    free(q->task);
-    *q = (struct slurm_queue){.task = NULL};
-}
-
-int slurm_cancel(struct loop *loop, const int64_t *jobs, size_t count, bool *reachable, struct err *err)
+static int slurm_cancel(struct loop *loop, const int64_t *jobs, size_t count, bool *reachable,
+                        struct err *err)
 {
     int rc = 0;
     *reachable = true;
@@ -223,19 +257,56 @@ int slurm_cancel(struct loop *loop, const int64_t *jobs, size_t count, bool *rea
         strvec_push(&argv, "scancel");
         for (size_t i = done; i < count && i < done + CANCEL_MAX; i++)
             strvec_pushf(&argv, "%lld", (long long)jobs[i]);
-        rc = ask_slurm(loop, &argv, &text, reachable, err);
+        rc = call(loop, &argv, &text, reachable, err);
         strvec_release(&argv);
         buf_release(&text);
     }
     return rc;
 }
 
-bool slurm_state_is_final(const char *state)
+static bool slurm_is_here(void)
 {
-    static const char *const final[] = {"COMPLETED", "FAILED",    "CANCELLED",     "TIMEOUT",  "NODE_FAIL",
-                                        "PREEMPTED", "BOOT_FAIL", "OUT_OF_MEMORY", "DEADLINE", "REVOKED"};
-    for (size_t i = 0; i < sizeof final / sizeof *final; i++)
-        if (strcmp(state, final[i]) == 0)
-            return true;
-    return false;
+    const char *job = getenv("SLURM_JOB_ID");
+    return job && *job;
 }
+
+static int get_number(const char *name, int64_t fallback, int64_t *out, struct err *err)
+{
+    const char *text = getenv(name);
+    char *end = NULL;
+    *out = text ? strtoll(text, &end, 10) : fallback;
+    if ((!text || (end != text && !*end)) && *out >= 0)
+        return 0;
+    return err_set(err, ERR_INPUT, "%s is not a number: this process is started by a job's script", name);
+}
+
+static int slurm_identify(struct task_identity *out, struct err *err)
+{
+    const char *host = getenv("SLURMD_NODENAME");
+    out->host = host ? host : "";
+    return get_number("SLURM_ARRAY_TASK_ID", -1, &out->index, err) != 0 ||
+                   get_number("SLURM_ARRAY_JOB_ID", -1, &out->job, err) != 0 ||
+                   get_number("SLURM_RESTART_COUNT", 0, &out->restart, err) != 0
+               ? -1
+               : 0;
+}
+
+/* Slurm gives out the GPUs. */
+static void slurm_gpus(struct gpu_use *out, const struct job *job, const json_t *gpus)
+{
+    (void)job;
+    (void)gpus;
+    out->count = 0;
+}
+
+const struct scheduler_ops scheduler_slurm = {
+    .kind = "slurm",
+    .title = "Slurm",
+    .cancel_command = "scancel",
+    .is_here = slurm_is_here,
+    .identify = slurm_identify,
+    .gpus = slurm_gpus,
+    .submit = slurm_submit,
+    .poll = slurm_poll,
+    .cancel = slurm_cancel,
+};

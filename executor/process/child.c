@@ -237,12 +237,12 @@ int child_run(struct loop *loop, const struct process_spec *spec, const struct c
     return rc;
 }
 
-void child_outcome(const struct child_result *r, const struct child_limits *limits, const char *program,
-                   struct outcome *out)
+void child_ending(const struct child_result *r, const struct child_limits *limits, const char *program,
+                   struct ending *out)
 {
     int status = r->process.wait_status;
     bool signalled = r->process.ended && WIFSIGNALED(status);
-    *out = (struct outcome){
+    *out = (struct ending){
         .exec_errno = r->process.exec_errno,
         .exit_code = r->process.ended && WIFEXITED(status) ? WEXITSTATUS(status) : -1,
         .signal = signalled ? WTERMSIG(status) : 0,

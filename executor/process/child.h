@@ -8,7 +8,7 @@
 #include "common/base/err.h"
 #include "executor/process/loop.h"
 #include "executor/process/process.h"
-#include "executor/run/verdict.h"
+#include "executor/process/ending.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,8 +45,8 @@ struct child_result {
 int child_run(struct loop *loop, const struct process_spec *spec, const struct child_limits *limits,
               const struct child_hooks *hooks, struct child_result *out, struct err *err);
 
-/* Fills what verdict_of() asks of the process. */
-void child_outcome(const struct child_result *r, const struct child_limits *limits, const char *program,
-                   struct outcome *out);
+/* Fills what assess_test() asks of the process. */
+void child_ending(const struct child_result *r, const struct child_limits *limits, const char *program,
+                   struct ending *out);
 
 #endif

@@ -17,7 +17,7 @@ enum { PIECE = 64 << 10, SUMMARY_MAX = 16 << 20 };
 
 #define NODES_DIR "nodes"
 
-/* At most BUNDLE_FILE_MAX bytes: a file that grows under our hands ends. */
+/* At most BUNDLE_FILE_MAX bytes, even from a file that keeps growing. */
 static int copy_bytes(int from, int to)
 {
     char data[PIECE];
@@ -86,10 +86,11 @@ int adopt_test(struct suite *s, size_t test, const char *from, struct err *err)
     if (fs_remove_tree(hidden, err) != 0 || fs_mkdir_p(hidden, 0700, err) != 0 ||
         bundle_walk(source, copy_visit, hidden, err) != 0)
         return -1;
-    /* Nothing final stands there: what does is the rest of a copy that a crash of this node cut short. */
+    /* Whatever is there is not final: it is left from a copy that a crash interrupted. */
     if (fs_remove_tree(to, err) != 0 || fs_rename(hidden, to, err) != 0)
         return -1;
-    return perf_load(s, test, to) ? 1 : err_set(err, ERR_STORAGE, "%s/perf.json is not of this test", source);
+    return perf_load(s, test, to) ? 1
+                                  : err_set(err, ERR_STORAGE, "%s/perf.json belongs to another test", source);
 }
 
 static json_t *find_variant(json_t *summary, const char *name)
@@ -105,7 +106,7 @@ static json_t *find_variant(json_t *summary, const char *name)
     return NULL;
 }
 
-static void take_state(struct variant_state *state, const json_t *v)
+static void load_variant_state(struct variant_state *state, const json_t *v)
 {
     const char *status = json_string_value(json_object_get(v, "status"));
     const char *reason = json_string_value(json_object_get(v, "reason"));
@@ -125,7 +126,7 @@ static void take_state(struct variant_state *state, const json_t *v)
     }
 }
 
-/* What lies in the variant's folder and in no test's. */
+/* The files of the variant's folder that belong to no test. */
 static int copy_beside_tests(const char *relpath, const char *fullpath, void *arg, struct err *err)
 {
     return strncmp(relpath, "ctx_", 4) == 0 ? 0 : copy_visit(relpath, fullpath, arg, err);
@@ -144,7 +145,7 @@ int adopt_variant(struct suite *s, size_t variant, const char *from, struct err 
     bool whole = v && status && strcmp(status, run_status_name(RUN_COMPLETE)) == 0;
     int rc = whole ? 1 : !summary && fs_exists(path) ? -1 : 0;
     if (whole)
-        take_state(state, v);
+        load_variant_state(state, v);
     if (whole &&
         (fs_join(path, err, from, name) != 0 || bundle_walk(path, copy_beside_tests, state->dir, err) != 0))
         rc = -1;

@@ -1,6 +1,7 @@
-/* adopt: from an attempt's folder into the run's: copies, so that an attempt that goes on writing (its node
- * was given up, but lives) changes nothing that was believed, and put in place by one rename, so that a
- * result is there whole or not at all. Only the run's supervisor adopts; what is there is never replaced.
+/* adopt: copies results from an attempt's folder into the run's. Copies, so that an attempt that goes on
+ * writing (its node was given up, but is alive) changes nothing that was accepted; put in place by one
+ * rename, so that a result is there completely or not at all. Only the run's supervisor adopts; a result is
+ * never replaced.
  */
 #ifndef KERNSWEEP_EXECUTOR_RUN_ADOPT_H
 #define KERNSWEEP_EXECUTOR_RUN_ADOPT_H
@@ -9,9 +10,9 @@
 
 /* from: the run folder inside the attempt's. 1 adopted and final in s, 0 there is no result yet, -1 error. */
 int adopt_test(struct suite *s, size_t test, const char *from, struct err *err);
-/* What preparing a variant left: its state, and the files beside its tests. 0 or 1 as above. */
+/* The outcome of preparing a variant: its state, and the files beside its tests. 0 or 1 as above. */
 int adopt_variant(struct suite *s, size_t variant, const char *from, struct err *err);
-/* The attempt's node.json, as nodes/<host>.json; the first one also stands for the run. */
+/* The attempt's node.json, as nodes/<host>.json; the first one also becomes the run's node.json. */
 int adopt_node(struct suite *s, const char *host, const char *from, struct err *err);
 
 #endif

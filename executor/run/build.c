@@ -103,18 +103,18 @@ static int run_commands(struct suite *s, size_t variant, struct runlog *log, str
     values.text[SUBST_VARIANT] = v->build_as; /* what variants share must not depend on one of them */
     int64_t begin_ns = clock_mono_ns(), deadline_ns = begin_ns + (int64_t)(s->job.build_timeout_s * 1e9);
     for (size_t i = 0; i < v->build_count && state->status == STATUS_OK; i++) {
-        struct verdict verdict;
+        struct assessment assessment;
         struct step step = {.command = &v->build[i], .values = &values, .cwd = state->build, .log = log};
         step.timeout_s = (double)(deadline_ns - clock_mono_ns()) * 1e-9;
         if (step.timeout_s < 0.001)
             step.timeout_s = 0.001;
-        if (step_run(s, variant, &step, &verdict, NULL, err) != 0)
+        if (step_run(s, variant, &step, &assessment, NULL, err) != 0)
             return -1;
-        if (verdict.status == STATUS_OK)
+        if (assessment.status == STATUS_OK)
             continue;
         state->status = STATUS_BUILD_FAILED;
         reason_set(state->reason, "build command %zu: %.400s", i + 1,
-                   verdict.status == STATUS_TIMEOUT ? "the build's time-out is over" : verdict.reason);
+                   assessment.status == STATUS_TIMEOUT ? "the build's time-out is over" : assessment.reason);
     }
     state->build_wall_s = (double)(clock_mono_ns() - begin_ns) * 1e-9;
     return 0;

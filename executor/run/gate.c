@@ -16,7 +16,7 @@ struct judging {
     size_t variant;
     const struct job_gate *gate;
     struct runlog *log;
-    struct verdict verdict;
+    struct assessment assessment;
     double wall_s;
     double number; /* NaN: none */
 };
@@ -29,9 +29,9 @@ static void log_line(struct runlog *log, const char *text)
 
 static int tell(const struct judging *j, struct err *err)
 {
-    const char *status = status_name(j->verdict.status == STATUS_OK ? STATUS_OK : STATUS_GATE_FAILED);
+    const char *status = status_name(j->assessment.status == STATUS_OK ? STATUS_OK : STATUS_GATE_FAILED);
     json_t *result = json_pack("{s:s, s:s, s:s, s:o}", "gate", j->gate->name, "status", status, "reason",
-                               j->verdict.reason, "wall_s", artifact_number(j->wall_s));
+                               j->assessment.reason, "wall_s", artifact_number(j->wall_s));
     if (gate_has_limit(j->gate->kind)) {
         json_object_set_new(result, "number", isnan(j->number) ? json_null() : json_real(j->number));
         json_object_set_new(result, "limit", json_real(j->gate->limit));
@@ -49,21 +49,21 @@ static void judge_number(struct judging *j, const char *of)
     bool good = gate_passes(kind, j->number, j->gate->limit);
     const char *word =
         kind == GATE_MIN_OCCUPANCY ? (good ? "at least" : "less than") : (good ? "at most" : "more than");
-    j->verdict.status = good ? STATUS_OK : STATUS_FAIL;
-    reason_set(j->verdict.reason, "%s %g%s%.120s, %s %g", gate_kind_name(kind), j->number, of ? " of " : "",
-               of ? of : "", word, j->gate->limit);
-    log_line(j->log, j->verdict.reason);
+    j->assessment.status = good ? STATUS_OK : STATUS_FAIL;
+    reason_set(j->assessment.reason, "%s %g%s%.120s, %s %g", gate_kind_name(kind), j->number,
+               of ? " of " : "", of ? of : "", word, j->gate->limit);
+    log_line(j->log, j->assessment.reason);
 }
 
 static void judge_resources(struct judging *j)
 {
     const char *kernel = NULL;
-    j->verdict.status = STATUS_FAIL;
+    j->assessment.status = STATUS_FAIL;
     if (resources_number(j->suite->variant[j->variant].resources, j->gate->kind, &j->number, &kernel,
-                         j->verdict.reason))
+                         j->assessment.reason))
         judge_number(j, kernel);
     else
-        log_line(j->log, j->verdict.reason);
+        log_line(j->log, j->assessment.reason);
 }
 
 /* What a check prints: a [PERF_TIMING] line, or JSON. */
@@ -92,7 +92,7 @@ static int run_command(struct judging *j, struct readers *readers, struct err *e
                         .log = j->log,
                         .output = readers ? on_output : NULL,
                         .arg = readers};
-    return step_run(s, j->variant, &step, &j->verdict, &j->wall_s, err);
+    return step_run(s, j->variant, &step, &j->assessment, &j->wall_s, err);
 }
 
 static void judge_printed(struct judging *j, struct readers *readers)
@@ -102,17 +102,17 @@ static void judge_printed(struct judging *j, struct readers *readers)
     const double *number = timings_get(&readers->mark.result, "rel_l2");
     if (!number)
         number = timings_get(&readers->json.result, "rel_l2");
-    if (j->verdict.status != STATUS_OK)
+    if (j->assessment.status != STATUS_OK)
         return;
     if (number && isfinite(*number)) {
         j->number = *number;
         judge_number(j, NULL);
         return;
     }
-    j->verdict.status = STATUS_FAIL;
-    reason_set(j->verdict.reason, "no number: the command printed no rel_l2%s",
+    j->assessment.status = STATUS_FAIL;
+    reason_set(j->assessment.reason, "no number: the command printed no rel_l2%s",
                number ? " that is finite" : "");
-    log_line(j->log, j->verdict.reason);
+    log_line(j->log, j->assessment.reason);
 }
 
 static int judge_check(struct judging *j, struct err *err)
@@ -161,9 +161,9 @@ static int run_gate(struct suite *s, size_t variant, size_t gate, struct runlog 
                         .number = NAN};
     if (judge(&j, err) != 0)
         return -1;
-    if (j.verdict.status != STATUS_OK) {
+    if (j.assessment.status != STATUS_OK) {
         state->status = STATUS_GATE_FAILED;
-        reason_set(state->reason, "gate %s: %.400s", j.gate->name, j.verdict.reason);
+        reason_set(state->reason, "gate %s: %.400s", j.gate->name, j.assessment.reason);
     }
     return tell(&j, err);
 }

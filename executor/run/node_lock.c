@@ -18,18 +18,13 @@ struct wanted {
     int64_t until_ns;
 };
 
-static int tell(struct suite *s, const char *text, struct err *err)
-{
-    return journal_add(&s->journal, EVENT_NODE, json_pack("{s:s}", "message", text), err);
-}
-
 static int tell_waiting(struct suite *s, const struct wanted *w, const struct lock_holder *holder,
                         struct err *err)
 {
-    char text[VERDICT_REASON_MAX];
+    char text[REASON_MAX];
     reason_set(text, "waiting up to %g s for the run %s (pid %ld) that uses %s", w->wait_s, holder->what,
                (long)holder->pid, w->what);
-    return tell(s, text, err);
+    return suite_note(s, text, err);
 }
 
 /* A child waits for the lock; this process waits for the child, a deadline, or a request to stop. */
@@ -72,7 +67,7 @@ static int take(const struct wanted *w, struct suite *s, char *reason, struct er
 static int take_gpu(struct node_lock *lock, struct suite *s, const char *name, int64_t until_ns, char *reason,
                     struct err *err)
 {
-    char path[FS_PATH_MAX], what[LIMIT_NAME + 8], text[VERDICT_REASON_MAX];
+    char path[FS_PATH_MAX], what[LIMIT_NAME + 8], text[REASON_MAX];
     struct lock *gpu = &lock->gpu[lock->gpu_count];
     struct err why;
     snprintf(what, sizeof what, "GPU %s", name);
@@ -80,7 +75,7 @@ static int take_gpu(struct node_lock *lock, struct suite *s, const char *name, i
         return -1;
     if (lock_open_shared(gpu, path, &why) != 0) {
         reason_set(text, "%s is not locked against runs in other workdirs: %s", what, why.msg);
-        return tell(s, text, err) == 0 ? 1 : -1;
+        return suite_note(s, text, err) == 0 ? 1 : -1;
     }
     lock->gpu_count++;
     const struct wanted w = {
@@ -117,7 +112,7 @@ int node_lock_take(struct node_lock *lock, struct suite *s, char *reason, struct
     if (taken != 1)
         return taken;
     json_t *gpus = node_gpus(s->layout, &s->nvml);
-    gpu_use_of(&use, &s->job, gpus);
+    scheduler_here()->gpus(&use, &s->job, gpus);
     json_decref(gpus);
     for (size_t i = 0; taken == 1 && i < use.count; i++)
         taken = take_gpu(lock, s, use.name[i], until_ns, reason, err);

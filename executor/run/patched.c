@@ -1,7 +1,6 @@
 #include "executor/run/patched.h"
 
 #include "common/base/environment.h"
-#include "executor/commands/stage.h"
 #include "executor/process/child.h"
 #include "executor/workdir/cache.h"
 
@@ -75,7 +74,7 @@ static int find_edit(const struct suite *s, struct edits *edits, const char *fil
 static int tell(struct suite *s, const struct job_variant *v, size_t patch, const char *before,
                 const struct edit *after, struct err *err)
 {
-    char text[VERDICT_REASON_MAX];
+    char text[REASON_MAX];
     const struct patch *p = &v->patch[patch];
     reason_set(text, "%s: %" PRId64 " replaced by patch %zu of %s", p->file, p->count, patch + 1, v->name);
     return journal_add(&s->journal, EVENT_CONFIG_PATCH,
@@ -141,15 +140,15 @@ static int copy_tree(struct suite *s, char *from, char *to, struct err *err)
     struct child_limits limits = {.timeout_s = copy_limit_s, .kill_grace_s = 1};
     struct child_hooks hooks = {.output = keep_message, .arg = &text};
     struct child_result result;
-    struct outcome outcome;
+    struct ending ending;
     environment_for_workload(&env);
     int rc = strvec_check(&env, err);
     spec.env = env.v;
     if (rc == 0)
         rc = child_run(&s->loop, &spec, &limits, &hooks, &result, err);
     if (rc == 0) {
-        child_outcome(&result, &limits, cp, &outcome);
-        struct verdict v = verdict_of_command(&outcome);
+        child_ending(&result, &limits, cp, &ending);
+        struct assessment v = assess_ending(&ending);
         if (v.status != STATUS_OK && !s->loop.stop)
             rc = err_set(err, ERR_STORAGE, "copying the source tree to patch it: %s %.200s", v.reason,
                          buf_str(&text));
@@ -184,7 +183,7 @@ static int make_copy(struct suite *s, const char *path, const struct edits *edit
         return fs_remove_tree(tmp, err);
     int rc = write_edits(tmp, edits, err);
     if (rc == 0)
-        rc = stage_publish(tmp, path, err);
+        rc = cache_publish(tmp, path, err);
     if (rc != 0)
         fs_remove_tree(tmp, &ignored);
     return rc;

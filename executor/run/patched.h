@@ -10,7 +10,7 @@
 #include "executor/run/suite.h"
 
 /* Gives every variant with patches its {src} and source key. 1 done; 0 a patch does not fit, and reason
- * (char[VERDICT_REASON_MAX]) says which; -1 for faults of our own. */
+ * (char[REASON_MAX]) says which; -1 for faults of our own. */
 int patched_prepare(struct suite *s, char *reason, struct err *err);
 
 #endif

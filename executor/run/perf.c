@@ -113,7 +113,7 @@ json_t *perf_encode(const struct suite *s, const struct perf *p)
         PROTO_SCHEMA_PERF, "ticket", s->job.ticket, "run_id", s->job.run_id, "variant",
         s->job.variant[t->variant].name, "context_len", (json_int_t)t->context, "repetition",
         (json_int_t)t->repetition, "test_index", (json_int_t)(p->test + 1), "warmup", (int)t->warmup, "mode",
-        s->job.mode, "exit_status", status_name(p->verdict->status), "reason", p->verdict->reason,
+        s->job.mode, "exit_status", status_name(p->assessment->status), "reason", p->assessment->reason,
         "timeout_s", t->timeout_s, "timings", encode_timings(p->timings), "gpu", gpu ? gpu : json_null(),
         "host", *suite_host(s) ? json_string(suite_host(s)) : NULL, "attempt", (int)p->attempt);
     if (out)
@@ -124,7 +124,7 @@ json_t *perf_encode(const struct suite *s, const struct perf *p)
 int perf_load(struct suite *s, size_t test, const char *dir)
 {
     char path[FS_PATH_MAX];
-    struct verdict v = {.status = STATUS_OK};
+    struct assessment v = {.status = STATUS_OK};
     json_t *root = fs_join(path, NULL, dir, "perf.json") == 0 && fs_exists(path)
                        ? json_load(path, PERF_MAX, NULL)
                        : NULL;

@@ -12,7 +12,7 @@
 struct perf {
     size_t test;
     unsigned attempt;
-    const struct verdict *verdict;
+    const struct assessment *assessment;
     /* All NULL for a test that did not run. */
     const struct child_result *child;
     const struct timings *timings;

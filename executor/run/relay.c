@@ -13,13 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PIECE = 256 << 10, PIECES_A_TURN = 64 };
+enum { PIECE = 256 << 10, PIECES_PER_TURN = 64 };
 
 struct relay {
     struct suite *s;
-    struct order *order;
-    size_t index;
-    struct order_task *task;
+    struct array_task *task;
     char dir[FS_PATH_MAX]; /* the attempt's run folder */
     char id[ATTEMPT_ID_MAX + 16];
     char host[LIMIT_NAME + 1];
@@ -38,7 +36,7 @@ static bool is_relayed(enum event_type type)
         return true;
     case EVENT_SUITE_START:
     case EVENT_SUITE_END:
-    case EVENT_CONFIG_PATCH: /* told by the run itself */
+    case EVENT_CONFIG_PATCH: /* the run writes its own */
     case EVENT_NODE:
     case EVENT_COUNT:
         return false;
@@ -46,7 +44,7 @@ static bool is_relayed(enum event_type type)
     return false;
 }
 
-static int tell(struct relay *r, enum event_type type, const json_t *event, struct err *err)
+static int write_event(struct relay *r, enum event_type type, const json_t *event, struct err *err)
 {
     struct suite *s = r->s;
     json_t *fields = json_copy((json_t *)(uintptr_t)event);
@@ -65,24 +63,27 @@ static int tell(struct relay *r, enum event_type type, const json_t *event, stru
     return journal_add(&s->journal, type, fields, err);
 }
 
-/* 1 take the event over, 0 leave it, 2 not yet: its result is still on its way, -1 error. */
-static int take_test(struct relay *r, enum event_type type, size_t test, struct err *err)
+enum { RELAY_SKIP, RELAY_EVENT, RELAY_LATER };
+
+/* What to do with an event of a test, or -1. RELAY_LATER: its result is not visible here yet. */
+static int apply_test_event(struct relay *r, enum event_type type, size_t test, struct err *err)
 {
     struct test_state *t = &r->s->test[test];
-    if (t->final && type != EVENT_TEST_END && type != EVENT_TEST_SKIP)
-        return 0;
+    bool is_end = type == EVENT_TEST_END || type == EVENT_TEST_SKIP;
+    if (t->final && !is_end)
+        return RELAY_SKIP;
     if (type == EVENT_TEST_START) {
         t->attempts++;
         t->in_flight = true;
     }
-    if (type != EVENT_TEST_END && type != EVENT_TEST_SKIP)
-        return 1;
-    bool before = t->ended;
+    if (!is_end)
+        return RELAY_EVENT;
+    bool known = t->ended;
     int rc = adopt_test(r->s, test, r->dir, err);
     if (rc <= 0)
-        return rc == 0 ? 2 : -1;
+        return rc == 0 ? RELAY_LATER : -1;
     t->ended = true;
-    return before ? 0 : 1;
+    return known ? RELAY_SKIP : RELAY_EVENT;
 }
 
 static bool is_of_task(const struct relay *r, size_t test)
@@ -93,7 +94,8 @@ static bool is_of_task(const struct relay *r, size_t test)
     return false;
 }
 
-static int take_event(struct relay *r, const json_t *event, struct err *err)
+/* RELAY_LATER: try the line again with the next look. */
+static int relay_event(struct relay *r, const json_t *event, struct err *err)
 {
     enum event_type type;
     const char *name = json_string_value(json_object_get(event, "event"));
@@ -101,33 +103,34 @@ static int take_event(struct relay *r, const json_t *event, struct err *err)
     json_t *index = json_object_get(event, "test_index");
     if (!name || !event_from_name(name, &type) || !is_relayed(type) ||
         seq <= json_integer_value(json_object_get(r->s->relayed, r->id)))
-        return 0;
+        return RELAY_SKIP;
     size_t test = (size_t)json_integer_value(index) - 1;
     if (index && !is_of_task(r, test))
-        return 0;
-    int rc = index ? take_test(r, type, test, err) : 1;
-    return rc == 1 ? tell(r, type, event, err) : rc;
+        return RELAY_SKIP;
+    int rc = index ? apply_test_event(r, type, test, err) : RELAY_EVENT;
+    return rc == RELAY_EVENT ? write_event(r, type, event, err) : rc;
 }
 
-/* Whole lines only. Returns how much of the data was taken, or -1. */
-static int64_t take_lines(struct relay *r, const char *data, size_t len, struct err *err)
+/* Whole lines only. Returns how many bytes were consumed, or -1. */
+static int64_t relay_lines(struct relay *r, const char *data, size_t len, struct err *err)
 {
     size_t at = 0;
     const char *end;
     while (at < len && (end = memchr(data + at, '\n', len - at))) {
         size_t line = (size_t)(end - data) - at;
         json_t *event = json_loadb(data + at, line, 0, NULL);
-        int rc = json_is_object(event) ? take_event(r, event, err) : 0;
+        int rc = json_is_object(event) ? relay_event(r, event, err) : 0;
         json_decref(event);
         if (rc < 0)
             return -1;
-        if (rc == 2)
+        if (rc == RELAY_LATER)
             break;
         at += line + 1;
     }
     return (int64_t)at;
 }
 
+/* *news: there was something new. */
 static int read_journal(struct relay *r, bool *news, struct err *err)
 {
     char path[FS_PATH_MAX];
@@ -136,9 +139,9 @@ static int read_journal(struct relay *r, bool *news, struct err *err)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     char *data = fd >= 0 ? malloc(PIECE) : NULL;
     int rc = 0;
-    for (int i = 0; data && rc == 0 && i < PIECES_A_TURN; i++) {
+    for (int i = 0; data && rc == 0 && i < PIECES_PER_TURN; i++) {
         ssize_t n = pread(fd, data, PIECE, r->task->offset);
-        int64_t taken = n > 0 ? take_lines(r, data, (size_t)n, err) : 0;
+        int64_t taken = n > 0 ? relay_lines(r, data, (size_t)n, err) : 0;
         if (taken <= 0) {
             rc = taken < 0 ? -1 : 0;
             break;
@@ -152,8 +155,8 @@ static int read_journal(struct relay *r, bool *news, struct err *err)
     return rc;
 }
 
-/* Who works on it; it says so before its first event. */
-static void find_host(struct relay *r)
+/* The machine that works on it, which its node.json names before its first event. */
+static void read_host(struct relay *r)
 {
     char path[FS_PATH_MAX];
     *r->host = '\0';
@@ -165,42 +168,40 @@ static void find_host(struct relay *r)
     json_decref(node);
 }
 
-static int open_relay(struct relay *r, struct suite *s, struct order *o, size_t index, struct err *err)
+static int relay_open(struct relay *r, struct suite *s, struct array_job *a, size_t index, struct err *err)
 {
-    *r = (struct relay){.s = s, .order = o, .index = index, .task = &o->task[index]};
-    snprintf(r->id, sizeof r->id, "%d/%.60s", o->number, r->task->attempt);
-    return order_attempt_dir(o, index, s, r->dir, err);
+    *r = (struct relay){.s = s, .task = &a->task[index]};
+    snprintf(r->id, sizeof r->id, "%d/%.60s", a->number, r->task->attempt);
+    return array_job_attempt_dir(a, index, s, r->dir, err);
 }
 
-int relay_task(struct suite *s, struct order *o, size_t index, bool *news, struct err *err)
+int relay_collect(struct suite *s, struct array_job *a, size_t index, struct err *err)
 {
     struct relay r;
     char manifest[FS_PATH_MAX];
-    if (!*o->task[index].attempt || o->task[index].closed)
+    if (!*a->task[index].attempt || a->task[index].closed)
         return 0;
-    if (open_relay(&r, s, o, index, err) != 0 || fs_join(manifest, err, r.dir, RUN_MANIFEST) != 0)
+    if (relay_open(&r, s, a, index, err) != 0 || fs_join(manifest, err, r.dir, RUN_MANIFEST) != 0)
         return -1;
-    /* Asked before the last events are read: all of them were written before the manifest. */
-    bool closed = fs_exists(manifest), any = false;
-    find_host(&r);
-    if (adopt_node(s, r.host, r.dir, err) != 0 || read_journal(&r, &any, err) != 0)
+    /* Checked before the events are read: all of them were written before the manifest. */
+    bool closed = fs_exists(manifest), news = false;
+    read_host(&r);
+    if (adopt_node(s, r.host, r.dir, err) != 0 || read_journal(&r, &news, err) != 0)
         return -1;
-    *news |= any;
-    o->task[index].closed = closed && !any;
+    a->task[index].closed = closed && !news;
     return 0;
 }
 
-int relay_interrupted(struct suite *s, const struct order *o, size_t index, const char *reason,
+int relay_interrupted(struct suite *s, const struct array_job *a, size_t index, const char *reason,
                       struct err *err)
 {
-    const struct order_task *task = &o->task[index];
+    const struct array_task *task = &a->task[index];
     for (size_t i = 0; i < task->count; i++) {
         struct test_state *t = &s->test[task->test[i]];
-        struct verdict v = {.status = STATUS_INTERRUPTED};
         if (!t->in_flight || t->final)
             continue;
         t->in_flight = false;
-        t->status = v.status;
+        t->status = STATUS_INTERRUPTED;
         t->wall_s = t->prefill_s = NAN;
         free(t->reason);
         t->reason = strdup(reason);

@@ -1,18 +1,17 @@
-/* relay: takes over what an attempt's journal tells: its events go into the run's own journal, each once,
- * with the attempt they came from, and what is final is adopted before its event is told. So the run has one
- * journal with one writer, whatever number of nodes works for it.
+/* relay: collects what an attempt's journal says: its events go into the run's own journal, each exactly
+ * once, with the attempt that they came from; a final result is adopted before its event is written. So the
+ * run has one journal with one writer, however many machines work on it.
  */
 #ifndef KERNSWEEP_EXECUTOR_RUN_RELAY_H
 #define KERNSWEEP_EXECUTOR_RUN_RELAY_H
 
-#include "executor/run/order.h"
+#include "executor/run/array_job.h"
 
-/* Reads on in the journal of the task's newest attempt. Sets task->closed once all of it was taken over.
- * *news: something was. */
-int relay_task(struct suite *s, struct order *o, size_t index, bool *news, struct err *err);
+/* Reads on in the journal of the task's newest attempt. Sets task->closed once all of it is collected. */
+int relay_collect(struct suite *s, struct array_job *a, size_t index, struct err *err);
 
-/* TEST_END of the tests that the attempt began and did not end; they may run again. */
-int relay_interrupted(struct suite *s, const struct order *o, size_t index, const char *reason,
+/* TEST_END of the tests that the attempt started and did not end; they may run again. */
+int relay_interrupted(struct suite *s, const struct array_job *a, size_t index, const char *reason,
                       struct err *err);
 
 #endif

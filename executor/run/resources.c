@@ -87,7 +87,7 @@ static bool is_worse(enum gate_kind kind, double a, double b)
 }
 
 bool resources_number(const json_t *resources, enum gate_kind kind, double *number, const char **kernel,
-                      char why[VERDICT_REASON_MAX])
+                      char why[REASON_MAX])
 {
     const json_t *kernels = json_object_get(resources, "kernels");
     if (!resources || json_array_size(kernels) == 0) {

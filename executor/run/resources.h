@@ -16,6 +16,6 @@ int resources_take(struct suite *s, size_t variant, struct err *err);
 /* The variant's number for a gate of that kind: of its kernels, the worst one's. False, with *why, when there
  * is none. *kernel is the name of the worst, borrowed. */
 bool resources_number(const json_t *resources, enum gate_kind kind, double *number, const char **kernel,
-                      char why[VERDICT_REASON_MAX]);
+                      char why[REASON_MAX]);
 
 #endif

@@ -26,24 +26,24 @@ static void log_command(struct runlog *log, const struct strvec *argv)
 }
 
 static int run_logged(struct suite *s, struct step *step, const struct strvec *argv, const struct strvec *env,
-                      struct verdict *out, double *wall_s, struct err *err)
+                      struct assessment *out, double *wall_s, struct err *err)
 {
     struct process_spec spec = {.argv = argv->v, .env = env->v, .cwd = step->cwd, .input = -1};
     struct child_limits limits = {.timeout_s = step->timeout_s, .kill_grace_s = s->job.kill_grace_s};
     struct child_hooks hooks = {.output = on_output, .arg = step};
     struct child_result result;
-    struct outcome outcome;
+    struct ending ending;
     log_command(step->log, argv);
     if (child_run(&s->loop, &spec, &limits, &hooks, &result, err) != 0)
         return -1;
-    child_outcome(&result, &limits, argv->v[0], &outcome);
-    *out = verdict_of_command(&outcome);
+    child_ending(&result, &limits, argv->v[0], &ending);
+    *out = assess_ending(&ending);
     if (wall_s)
         *wall_s = result.wall_s;
     return 0;
 }
 
-int step_run(struct suite *s, size_t variant, const struct step *step, struct verdict *out, double *wall_s,
+int step_run(struct suite *s, size_t variant, const struct step *step, struct assessment *out, double *wall_s,
              struct err *err)
 {
     struct step own = *step;
@@ -53,7 +53,7 @@ int step_run(struct suite *s, size_t variant, const struct step *step, struct ve
         command_environment(&s->job, &s->job.variant[variant], step->values, &env, err) == 0) {
         rc = run_logged(s, &own, &argv, &env, out, wall_s, err);
     } else if (err->kind == ERR_INPUT) {
-        *out = (struct verdict){.status = STATUS_FAIL};
+        *out = (struct assessment){.status = STATUS_FAIL};
         reason_set(out->reason, "%.500s", err->msg);
         *err = (struct err){.kind = ERR_NONE};
     } else {

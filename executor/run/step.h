@@ -18,9 +18,9 @@ struct step {
     void *arg;
 };
 
-/* The verdict of the command in *out; wall_s may be NULL. A command that cannot even be expanded has failed,
+/* The command's assessment in *out; wall_s may be NULL. A command that cannot even be expanded has failed,
  * too; -1 is for faults of our own. */
-int step_run(struct suite *s, size_t variant, const struct step *step, struct verdict *out, double *wall_s,
+int step_run(struct suite *s, size_t variant, const struct step *step, struct assessment *out, double *wall_s,
              struct err *err);
 
 #endif

@@ -142,7 +142,8 @@ struct subst suite_subst(const struct suite *s, size_t variant)
     return values;
 }
 
-void suite_test_result(struct suite *s, size_t test, const struct verdict *v, double wall_s, double prefill_s)
+void suite_test_result(struct suite *s, size_t test, const struct assessment *v, double wall_s,
+                       double prefill_s)
 {
     struct test_state *t = &s->test[test];
     s->tests_done += !t->final;
@@ -157,6 +158,11 @@ void suite_test_result(struct suite *s, size_t test, const struct verdict *v, do
         eta_finished(&s->eta, test, wall_s);
     else
         eta_dropped(&s->eta, test);
+}
+
+int suite_note(struct suite *s, const char *message, struct err *err)
+{
+    return journal_add(&s->journal, EVENT_NODE, json_pack("{s:s}", "message", message), err);
 }
 
 json_t *suite_test_fields(const struct suite *s, size_t test)

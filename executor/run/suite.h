@@ -13,10 +13,10 @@
 #include "executor/bundle/journal.h"
 #include "executor/bundle/secrets.h"
 #include "executor/job/job.h"
+#include "executor/process/ending.h"
 #include "executor/process/loop.h"
 #include "executor/process/oom.h"
 #include "executor/run/eta.h"
-#include "executor/run/verdict.h"
 #include "executor/telemetry/nvml.h"
 #include "executor/telemetry/telemetry.h"
 #include "executor/workdir/layout.h"
@@ -28,7 +28,7 @@ enum { ATTEMPTS_MAX = 3 };
 
 struct variant_state {
     enum status status; /* STATUS_OK, STATUS_BUILD_FAILED, STATUS_GATE_FAILED */
-    char reason[VERDICT_REASON_MAX];
+    char reason[REASON_MAX];
     char dir[FS_PATH_MAX];               /* of the variant in the bundle */
     char build[FS_PATH_MAX];             /* {build} */
     char build_key[SHA256_HEX_LEN + 1];  /* its name; "" until known */
@@ -71,7 +71,7 @@ struct suite {
     char started_at[32];
     int64_t start_ns;
     int64_t last_sync_ns;
-    char dirty[VERDICT_REASON_MAX]; /* why no further test may run on this node; "" when it is clean */
+    char dirty[REASON_MAX]; /* why no further test may run on this node; "" when it is clean */
 };
 
 int suite_open(struct suite *s, const struct layout *layout, const char *run_id, struct err *err);
@@ -79,9 +79,11 @@ void suite_release(struct suite *s);
 
 /* Placeholders of a variant's commands; builds and gates add nothing, tests their own. */
 struct subst suite_subst(const struct suite *s, size_t variant);
-void suite_test_result(struct suite *s, size_t test, const struct verdict *v, double wall_s,
+void suite_test_result(struct suite *s, size_t test, const struct assessment *v, double wall_s,
                        double prefill_s);
-/* Event fields that every event of a test has. */
+/* Writes a NODE event with a message for whoever follows the run. */
+int suite_note(struct suite *s, const char *message, struct err *err);
+/* The fields that every event of a test has. */
 json_t *suite_test_fields(const struct suite *s, size_t test);
 /* <variant>/ctx_<N>_run<i> in the bundle. out: char[FS_PATH_MAX]. */
 int suite_test_dir(const struct suite *s, size_t test, char *out, struct err *err);

@@ -23,11 +23,6 @@
 
 static const double leftover_limit_s = 10;
 
-static int tell_node(struct suite *s, const char *message, struct err *err)
-{
-    return journal_add(&s->journal, EVENT_NODE, json_pack("{s:s}", "message", message), err);
-}
-
 static int start_event(struct suite *s, struct err *err)
 {
     json_t *variants = json_array(), *contexts = json_object();
@@ -66,7 +61,7 @@ static int end_event(struct suite *s, enum run_status status, const char *reason
 static int seal(struct suite *s, struct err *err)
 {
     char path[FS_PATH_MAX];
-    return fs_join(path, err, s->dir, RUN_ORDERS) != 0 || fs_remove_tree(path, err) != 0
+    return fs_join(path, err, s->dir, RUN_ARRAYS) != 0 || fs_remove_tree(path, err) != 0
                ? -1
                : manifest_write(s->dir, s->job.run_id, err);
 }
@@ -113,7 +108,7 @@ static int look_at_node(struct suite *s, struct err *err)
 static int clear_leftovers(struct suite *s, struct err *err)
 {
     size_t left, count = leftover_kill(s->layout, leftover_limit_s, &left);
-    char text[VERDICT_REASON_MAX];
+    char text[REASON_MAX];
     if (count == 0)
         return 0;
     reason_set(text, "killed %zu processes that an earlier run left on the node%s", count - left,
@@ -121,7 +116,7 @@ static int clear_leftovers(struct suite *s, struct err *err)
     if (left > 0)
         reason_set(s->dirty,
                    "the node is dirty: processes of an earlier run outlive SIGKILL; reboot the node");
-    return tell_node(s, text, err);
+    return suite_note(s, text, err);
 }
 
 /* What an earlier supervisor left: results that are there, and a test that it did not end. */
@@ -143,7 +138,7 @@ static int take_over(struct suite *s, struct err *err)
                 return -1;
         }
     }
-    return tell_node(s, "resumed after the executor's end", err);
+    return suite_note(s, "resumed after the executor's end", err);
 }
 
 static int prepare_variants(struct suite *s, struct err *err)
@@ -171,7 +166,7 @@ static int prepare_variants(struct suite *s, struct err *err)
 }
 
 /* True, with *why, for a test that shall not run. */
-static bool must_skip(const struct suite *s, size_t test, struct verdict *why)
+static bool must_skip(const struct suite *s, size_t test, struct assessment *why)
 {
     const struct variant_state *v = &s->variant[s->job.test[test].variant];
     why->status = STATUS_SKIPPED;
@@ -201,14 +196,14 @@ static int run_tests(struct suite *s, struct err *err)
 {
     bool told = false;
     for (size_t i = 0; i < s->job.test_count && !s->loop.stop; i++) {
-        struct verdict why;
+        struct assessment why;
         if (s->test[i].final || s->job.test[i].elsewhere)
             continue;
         if (is_given_up(s))
             return err_set(err, ERR_INTERRUPTED, "nobody waits for this attempt any more");
         int rc = must_skip(s, i, &why) ? test_skip(s, i, &why, err) : test_run(s, i, err);
         if (rc == 0 && s->dirty[0] && !told) {
-            rc = tell_node(s, s->dirty, err);
+            rc = suite_note(s, s->dirty, err);
             told = true;
         }
         if (rc != 0)
@@ -232,7 +227,7 @@ static int end_work(struct suite *s, struct err *err)
 
 static int work(struct suite *s, struct err *err)
 {
-    char reason[VERDICT_REASON_MAX];
+    char reason[REASON_MAX];
     if (clear_leftovers(s, err) != 0)
         return -1;
     if (look_at_node(s, err) != 0)
@@ -250,7 +245,7 @@ static int work(struct suite *s, struct err *err)
 /* One part of a run: the scheduler sees to it that it has what it uses of the node. */
 static int work_part(struct suite *s, struct err *err)
 {
-    char reason[VERDICT_REASON_MAX];
+    char reason[REASON_MAX];
     if (look_at_node(s, err) != 0)
         return -1;
     int patched = patched_prepare(s, reason, err);
@@ -280,7 +275,7 @@ static int prepare_here(struct suite *s, struct node_lock *node_lock, char *reas
 
 static int work_scheduled(struct suite *s, struct node_lock *node_lock, struct err *err)
 {
-    char reason[VERDICT_REASON_MAX] = "";
+    char reason[REASON_MAX] = "";
     if (suite_cancelled(s))
         return dispatch_cancel(s, err) != 0 ? -1 : close_run(s, RUN_CANCELLED, "cancelled by the user", err);
     if (look_at_node(s, err) != 0)
@@ -295,7 +290,7 @@ static int work_scheduled(struct suite *s, struct node_lock *node_lock, struct e
 
 static int run(struct suite *s, struct node_lock *node_lock, struct err *err)
 {
-    char reason[VERDICT_REASON_MAX] = "";
+    char reason[REASON_MAX] = "";
     if (s->closed) /* it died between its last event and the manifest */
         return seal(s, err) != 0 ? -1 : forget_private(s, err);
     if (!s->started && start_event(s, err) != 0)
@@ -330,7 +325,7 @@ int supervise(const struct layout *layout, const char *run_id, struct err *err)
     int rc = process_become_subreaper(err) != 0 ? -1 : run(&s, &node_lock, err);
     if (rc != 0 && err->kind == ERR_INTERNAL) {
         struct err again;
-        char reason[VERDICT_REASON_MAX];
+        char reason[REASON_MAX];
         reason_set(reason, "%s", err->msg);
         close_run(&s, RUN_PARTIAL, reason, &again);
     }

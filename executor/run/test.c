@@ -7,6 +7,7 @@
 #include "executor/bundle/logtext.h"
 #include "executor/job/command.h"
 #include "executor/process/child.h"
+#include "executor/run/assess.h"
 #include "executor/run/perf.h"
 #include "executor/run/settle.h"
 #include "executor/telemetry/hang.h"
@@ -40,7 +41,7 @@ struct test_run {
     struct buf evidence; /* for diag.txt */
     struct child_limits limits;
     struct child_result child;
-    struct verdict verdict;
+    struct assessment assessment;
     double started_real_s;
     struct settle settle;
 };
@@ -175,11 +176,11 @@ static int start_event(struct test_run *r, struct err *err)
 }
 
 /* Who ends a scheduler's job ends all its processes at once, and the test may be seen to die first. */
-static bool ends_with_us(struct test_run *r, const struct outcome *outcome)
+static bool ends_with_us(struct test_run *r, const struct ending *ending)
 {
     struct loop *loop = &r->suite->loop;
     struct loop_events events = {.now_ns = 0};
-    if (!r->suite->job.part.on || outcome->stop != STOP_NONE || (!outcome->signal && outcome->exit_code == 0))
+    if (!r->suite->job.part.on || ending->stop != STOP_NONE || (!ending->signal && ending->exit_code == 0))
         return false;
     loop_arm(loop, LOOP_DEADLINE, clock_deadline_ns(own_end_s), 0);
     while (!loop->stop && !events.ready[LOOP_DEADLINE] && loop_wait(loop, &events, NULL) == 0)
@@ -190,23 +191,23 @@ static bool ends_with_us(struct test_run *r, const struct outcome *outcome)
 
 static void judge(struct test_run *r)
 {
-    struct outcome outcome;
+    struct ending ending;
     char evidence[OOM_EVIDENCE_MAX];
     struct expectation expected = {.context = r->test->context,
                                    .attn_impl = r->variant->attn_impl,
                                    .prompt_tokens_required = r->suite->job.prompt_tokens_required};
-    child_outcome(&r->child, &r->limits, r->argv.v[0], &outcome);
-    outcome.hang_after_s = r->suite->job.hang_after_s;
+    child_ending(&r->child, &r->limits, r->argv.v[0], &ending);
+    ending.hang_after_s = r->suite->job.hang_after_s;
     /* 137: a shell whose child was killed; the group may also have died of one member's death. */
-    if ((outcome.signal == SIGKILL || outcome.exit_code == 128 + SIGKILL) &&
+    if ((ending.signal == SIGKILL || ending.exit_code == 128 + SIGKILL) &&
         oom_evidence(&r->suite->oom, evidence))
-        outcome.oom_evidence = evidence;
-    if (ends_with_us(r, &outcome))
-        outcome.stop = STOP_CANCEL;
-    r->verdict = verdict_of(&outcome, &r->reader.result, &expected);
-    if (outcome.stop == STOP_CANCEL && !suite_cancelled(r->suite)) {
-        r->verdict.status = STATUS_INTERRUPTED;
-        reason_set(r->verdict.reason, "the executor was told to end");
+        ending.oom_evidence = evidence;
+    if (ends_with_us(r, &ending))
+        ending.stop = STOP_CANCEL;
+    r->assessment = assess_test(&ending, &r->reader.result, &expected);
+    if (ending.stop == STOP_CANCEL && !suite_cancelled(r->suite)) {
+        r->assessment.status = STATUS_INTERRUPTED;
+        reason_set(r->assessment.reason, "the executor was told to end");
     }
 }
 
@@ -231,7 +232,7 @@ static int write_diag(struct test_run *r, struct err *err)
 {
     struct buf text;
     buf_init(&text, DIAG_MAX);
-    buf_printf(&text, "%s: %s\n\n", status_name(r->verdict.status), r->verdict.reason);
+    buf_printf(&text, "%s: %s\n\n", status_name(r->assessment.status), r->assessment.reason);
     buf_printf(&text, "wall %.3f s of %.3f s allowed; leftovers %u; all processes gone: %s\n",
                r->child.wall_s, r->test->timeout_s, r->child.leftovers, r->child.group_gone ? "yes" : "NO");
     diag_sample(&text, "before", &r->sampler.before);
@@ -249,7 +250,7 @@ static int write_artifacts(struct test_run *r, struct err *err)
 {
     struct perf perf = {.test = r->index,
                         .attempt = r->suite->test[r->index].attempts,
-                        .verdict = &r->verdict,
+                        .assessment = &r->assessment,
                         .child = &r->child,
                         .timings = &r->reader.result,
                         .sampler = &r->sampler,
@@ -259,7 +260,7 @@ static int write_artifacts(struct test_run *r, struct err *err)
                         .vram_back = r->settle.back};
     if (runlog_finish(&r->log, err) != 0 || sampler_finish(&r->sampler, r->child.wall_s, err) != 0)
         return -1;
-    if (r->verdict.status != STATUS_OK && write_diag(r, err) != 0)
+    if (r->assessment.status != STATUS_OK && write_diag(r, err) != 0)
         return -1;
     return artifact_json(r->dir, "perf.json", perf_encode(r->suite, &perf), &r->suite->secrets, err);
 }
@@ -296,13 +297,13 @@ static int finish(struct test_run *r, struct err *err)
     struct suite *s = r->suite;
     timing_reader_finish(&r->reader);
     judge(r);
-    if (s->loop.stop && r->verdict.status == STATUS_INTERRUPTED)
+    if (s->loop.stop && r->assessment.status == STATUS_INTERRUPTED)
         return 0; /* the journal has its start; the next supervisor sees that it did not end */
     const double *prefill = timings_get(&r->reader.result, "prefill_s");
     judge_node(r);
     if (write_artifacts(r, err) != 0)
         return -1;
-    suite_test_result(s, r->index, &r->verdict, r->child.wall_s,
+    suite_test_result(s, r->index, &r->assessment, r->child.wall_s,
                       prefill && isfinite(*prefill) ? *prefill : NAN);
     if (test_end_event(s, r->index, false, err) != 0)
         return -1;
@@ -362,10 +363,10 @@ int test_run(struct suite *s, size_t test, struct err *err)
     return rc;
 }
 
-int test_skip(struct suite *s, size_t test, const struct verdict *why, struct err *err)
+int test_skip(struct suite *s, size_t test, const struct assessment *why, struct err *err)
 {
-    char dir[FS_PATH_MAX], text[VERDICT_REASON_MAX + 64];
-    struct perf perf = {.test = test, .attempt = s->test[test].attempts, .verdict = why};
+    char dir[FS_PATH_MAX], text[REASON_MAX + 64];
+    struct perf perf = {.test = test, .attempt = s->test[test].attempts, .assessment = why};
     int n = snprintf(text, sizeof text, "%s: %s\n", status_name(why->status), why->reason);
     json_t *fields = suite_test_fields(s, test);
     json_object_set_new(fields, "reason", json_string(why->reason));

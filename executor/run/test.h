@@ -10,7 +10,7 @@
  * without an artifact, so that it is run again. */
 int test_run(struct suite *s, size_t test, struct err *err);
 /* The artifact of a test that will not run. */
-int test_skip(struct suite *s, size_t test, const struct verdict *why, struct err *err);
+int test_skip(struct suite *s, size_t test, const struct assessment *why, struct err *err);
 /* TEST_END of a test of which an earlier supervisor left the artifact, or only the start. */
 int test_end_event(struct suite *s, size_t test, bool retry, struct err *err);
 

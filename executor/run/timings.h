@@ -2,7 +2,7 @@
  * skipped. By default from one line "[PERF_TIMING] {json}"; by a plan's rule from JSON paths or from a
  * regular expression with named groups (POSIX extended, plus (?<name>...) and \d; no back-references), so
  * that a program nobody here wrote can be timed. The last occurrence counts. Output is hostile: lines, values
- * and names are bounded. Knows nothing of processes or of what makes a result valid (see verdict).
+ * and names are bounded. Knows nothing of processes or of what makes a result valid (see assess).
  */
 #ifndef KERNSWEEP_EXECUTOR_RUN_TIMINGS_H
 #define KERNSWEEP_EXECUTOR_RUN_TIMINGS_H

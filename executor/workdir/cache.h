@@ -16,6 +16,10 @@ void cache_stamp(const char *path);
 /* The same for the folder of this program, where that is one of the node's. */
 void cache_stamp_self(const struct layout *layout);
 
+/* Syncs a finished tree and renames it to its place in the cache; when the place is taken, the tree is removed
+ * instead. */
+int cache_publish(const char *from, const char *to, struct err *err);
+
 /* Removes what nobody used for so many days. *out: {"removed": {"src": N, ...}, "running": a run's id or
  * null}; the caller json_decref()s. */
 int cache_prune(const struct layout *layout, int64_t days, json_t **out, struct err *err);

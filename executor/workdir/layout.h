@@ -36,7 +36,7 @@ int layout_discard(const char *dir, const char *name, struct err *err);
 #define RUN_LOCK ".lock"
 #define RUN_JOB_PRIVATE ".job.json" /* with the values of secrets; removed when the run is closed */
 #define RUN_CANCEL ".cancel"        /* the user asked for it */
-#define RUN_ORDERS ".slurm"         /* what was handed to a scheduler, and what came back; see order.h */
+#define RUN_ARRAYS ".arrays"        /* array jobs of a scheduler and what they wrote; see array_job.h */
 #define RUN_RESERVE ".reserve"      /* room for RUN_ERROR on a full disk */
 #define RUN_ERROR ".error"          /* why the last supervisor ended without closing the run; one line */
 #define RUN_PLAN "plan.json"

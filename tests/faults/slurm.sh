@@ -69,9 +69,9 @@ exit 1
 END
 chmod +x "$TMPDIR/bin/sbatch"
 go
-PATH=$TMPDIR/bin:$PATH exits "a sweep whose order was not answered exits 0" 0 \
+PATH=$TMPDIR/bin:$PATH exits "a sweep whose submission was not answered exits 0" 0 \
     sweep unheard "$TMPDIR/plan.json" --variants waits --contexts 16
-is "it was not ordered twice" \
+is "it was not submitted twice" \
     "$(squeue --noheader --states=all --name="kernsweep-$(sql "SELECT run_id FROM run WHERE tag = 'unheard'")" --format=%i | wc -l)" 1
 is "each test is there once" "$(tests_of unheard t.repetition t.status | xargs)" "1|OK 2|OK"
 
@@ -81,6 +81,6 @@ until_true 60 on '*'
 scancel "$(live_jobs | cut -d _ -f 1)"
 ends "a sweep whose job somebody cancels exits 1" 1
 is "its tests are not run again" "$(tests_of taken t.status | xargs)" "INTERRUPTED INTERRUPTED"
-like "and say why" "$(tests_of taken t.reason)" 'cancelled, and not from here'
+like "and say why" "$(tests_of taken t.reason)" 'cancelled by someone else'
 
 done_testing

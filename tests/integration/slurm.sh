@@ -34,7 +34,7 @@ is "the facts of each machine are in the bundle" "$(jq -r .host "$bundle"/nodes/
 passes "the journal is one, whole" journal_whole "$bundle"
 like "the report says where tests ran" "$(cat "$bundle.md")" '^- \*\*Ran on \(tests\):\*\* n[12] \(2\), n[12] \(2\)$'
 is "no job is left" "$(live_jobs)" ""
-is "nothing of the jobs is left in the run's folder" "$(find "$WORK/runs" -name .slurm -o -name .job.json)" ""
+is "nothing of the jobs is left in the run's folder" "$(find "$WORK/runs" -name .arrays -o -name .job.json)" ""
 
 # Builds and gates in a job, once a variant; what fails there skips its tests.
 exits "a sweep that builds exits 1 for the variant that does not" 1 \

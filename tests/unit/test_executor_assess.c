@@ -1,7 +1,7 @@
-/* verdict: every way in which a test can end, and what it is then called. */
+/* assess: every way in which a test can end, and the status that follows. */
 #include "tests/unit/support.h"
 
-#include "executor/run/verdict.h"
+#include "executor/run/assess.h"
 
 #include <errno.h>
 #include <math.h>
@@ -18,9 +18,9 @@ static struct timings told(double prefill_s, int64_t tokens, const char *impl)
 
 static const struct expectation expected = {.context = 4096, .attn_impl = "v3"};
 
-static void expect(const struct outcome *o, const struct timings *t, enum status status, const char *words)
+static void expect(const struct ending *o, const struct timings *t, enum status status, const char *words)
 {
-    struct verdict v = verdict_of(o, t, &expected);
+    struct assessment v = assess_test(o, t, &expected);
     assert_string_equal(status_name(v.status), status_name(status));
     if (!strstr(v.reason, words))
         fail_msg("\"%s\" does not say \"%s\"", v.reason, words);
@@ -31,7 +31,7 @@ static void how_a_process_ended(void **state)
     (void)state;
     const struct timings good = told(1, 4096, "v3");
     const struct {
-        struct outcome outcome;
+        struct ending ending;
         enum status status;
         const char *words;
     } cases[] = {
@@ -53,13 +53,13 @@ static void how_a_process_ended(void **state)
         {{.exec_errno = ENOENT, .program = "./gone"}, STATUS_FAIL, "cannot start ./gone: No such file"},
     };
     for (size_t i = 0; i < COUNT(cases); i++)
-        expect(&cases[i].outcome, &good, cases[i].status, cases[i].words);
+        expect(&cases[i].ending, &good, cases[i].status, cases[i].words);
 }
 
 static void what_it_said(void **state)
 {
     (void)state;
-    const struct outcome zero = {.exit_code = 0};
+    const struct ending zero = {.exit_code = 0};
     struct timings t = told(1, 4096, "v3");
     expect(&zero, &t, STATUS_OK, "");
     t = told(1, -1, "v3");
@@ -91,32 +91,32 @@ static void prompt_tokens_may_be_required(void **state)
 {
     (void)state;
     struct expectation e = {.context = 4096, .attn_impl = "", .prompt_tokens_required = true};
-    const struct outcome zero = {.exit_code = 0};
+    const struct ending zero = {.exit_code = 0};
     struct timings t = told(1, -1, "anything");
-    assert_int_equal(verdict_of(&zero, &t, &e).status, STATUS_INVALID);
+    assert_int_equal(assess_test(&zero, &t, &e).status, STATUS_INVALID);
     t.prompt_tokens = 4096;
-    assert_int_equal(verdict_of(&zero, &t, &e).status, STATUS_OK);
+    assert_int_equal(assess_test(&zero, &t, &e).status, STATUS_OK);
 }
 
 static void skipping_takes_both_the_code_and_the_line(void **state)
 {
     (void)state;
     struct timings t = {.prompt_tokens = -1, .skip = "no GPU"};
-    expect(&(struct outcome){.exit_code = VERDICT_EXIT_SKIP}, &t, STATUS_SKIPPED, "no GPU");
-    expect(&(struct outcome){.exit_code = 1}, &t, STATUS_FAIL, "exit code 1");
-    expect(&(struct outcome){.exit_code = VERDICT_EXIT_SKIP, .stop = STOP_TIMEOUT}, &t, STATUS_TIMEOUT, "");
+    expect(&(struct ending){.exit_code = WORKLOAD_EXIT_SKIP}, &t, STATUS_SKIPPED, "no GPU");
+    expect(&(struct ending){.exit_code = 1}, &t, STATUS_FAIL, "exit code 1");
+    expect(&(struct ending){.exit_code = WORKLOAD_EXIT_SKIP, .stop = STOP_TIMEOUT}, &t, STATUS_TIMEOUT, "");
 }
 
 static void a_reason_is_one_line_of_ascii(void **state)
 {
     (void)state;
-    char reason[VERDICT_REASON_MAX], text[2 * VERDICT_REASON_MAX];
+    char reason[REASON_MAX], text[2 * REASON_MAX];
     reason_set(reason, "a\nb\tc\x1b[31m\xc3\xa9");
     assert_string_equal(reason, "a?b?c?[31m??");
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = '\0';
     reason_set(reason, "%s", text);
-    assert_int_equal(strlen(reason), VERDICT_REASON_MAX - 1);
+    assert_int_equal(strlen(reason), REASON_MAX - 1);
 }
 
 int main(void)

@@ -1,8 +1,8 @@
-/* slurm: what sbatch, squeue and scancel are told, and what is believed of their answers. Stands in for them
- * with scripts that note their words and print what a test says. */
+/* scheduler, slurm: the arguments that sbatch, squeue and scancel are given, how their answers are read, and
+ * which scheduler applies. Scripts that record their arguments stand in for the commands. */
 #include "tests/unit/support.h"
 
-#include "executor/place/slurm.h"
+#include "executor/place/scheduler.h"
 
 static struct loop loop;
 
@@ -31,7 +31,9 @@ static int teardown(void **state)
     return scratch_remove(state);
 }
 
-static const struct scheduler nothing = {.partition = "",
+static const struct scheduler nothing = {.on = true,
+                                         .kind = "slurm",
+                                         .partition = "",
                                          .account = "",
                                          .qos = "",
                                          .gres = "",
@@ -40,23 +42,23 @@ static const struct scheduler nothing = {.partition = "",
                                          .node_class = "slurm"};
 static const char *const script[] = {"/w/job.sh", "/w/executor", "/w", "run", "3", NULL};
 
-static struct slurm_order order_of(const struct scheduler *how)
+static struct array_request request_for(const struct scheduler *how)
 {
-    return (struct slurm_order){.how = how,
-                                .name = "kernsweep-run",
-                                .number = 3,
-                                .tasks = 4,
-                                .limit_s = 61,
-                                .log = "/w/%a.%A.log",
-                                .argv = script};
+    return (struct array_request){.how = how,
+                                  .name = "kernsweep-run",
+                                  .number = 3,
+                                  .tasks = 4,
+                                  .limit_s = 61,
+                                  .log_dir = "/w",
+                                  .argv = script};
 }
 
 static int submit(const struct scheduler *how, int64_t *job, bool *reachable, struct err *err)
 {
-    const struct slurm_order order = order_of(how);
+    const struct array_request request = request_for(how);
     *job = 0;
     *err = (struct err){0};
-    return slurm_submit(&loop, &order, job, reachable, err);
+    return scheduler_slurm.submit(&loop, &request, job, reachable, err);
 }
 
 #define FIXED                                                                                                \
@@ -154,7 +156,7 @@ static void what_slurm_says_is_one_printable_line(void **state)
 static void reads_the_queue(void **state)
 {
     (void)state;
-    struct slurm_queue q;
+    struct task_list q;
     bool reachable;
     struct err err = {0};
     put_program("squeue", "echo '12_1|3|RUNNING|n1|None'\n"
@@ -167,30 +169,33 @@ static void reads_the_queue(void **state)
                           "echo '12_3|3|RUNNING'\n"
                           "printf '14_1|-2|COMPLETED|n1|%0300d\\n' 0\n"
                           "printf '15_1|1|RUN\\033NING|n1|None\\n'");
-    assert_ok(slurm_look(&loop, "kernsweep-run", &q, &reachable, &err), &err);
+    assert_ok(scheduler_slurm.poll(&loop, "kernsweep-run", &q, &reachable, &err), &err);
     assert_file("words",
                 "--noheader\n--array\n--states=all\n--format=%i|%k|%T|%N|%r\n--name=kernsweep-run\n");
     assert_int_equal(q.count, 5);
-    assert_int_equal(q.task[0].job, 12);
-    assert_int_equal(q.task[0].index, 1);
-    assert_int_equal(q.task[0].number, 3);
-    assert_string_equal(q.task[0].state, "RUNNING");
-    assert_string_equal(q.task[0].nodes, "n1");
-    assert_string_equal(q.task[1].nodes, "");
-    assert_string_equal(q.task[1].reason, "Resources");
-    assert_int_equal(q.task[2].number, -1); /* not one of ours */
-    assert_string_equal(q.task[2].reason, "NodeDown | and more");
-    assert_int_equal(q.task[3].number, -1);
-    assert_true(strlen(q.task[3].reason) < SLURM_TEXT_MAX);
-    assert_null(strchr(q.task[4].state, '\033'));
-    slurm_queue_release(&q);
+    assert_int_equal(q.item[0].job, 12);
+    assert_int_equal(q.item[0].index, 1);
+    assert_int_equal(q.item[0].number, 3);
+    assert_int_equal(q.item[0].state, TASK_RUNNING);
+    assert_string_equal(q.item[0].word, "RUNNING");
+    assert_string_equal(q.item[0].reason, ""); /* "None" */
+    assert_string_equal(q.item[0].nodes, "n1");
+    assert_string_equal(q.item[1].nodes, "");
+    assert_string_equal(q.item[1].reason, "Resources");
+    assert_int_equal(q.item[2].number, -1); /* not one of ours */
+    assert_string_equal(q.item[2].reason, "NodeDown | and more");
+    assert_int_equal(q.item[3].number, -1);
+    assert_true(strlen(q.item[3].reason) < TASK_TEXT_MAX);
+    assert_int_equal(q.item[4].state, TASK_OTHER);
+    assert_null(strchr(q.item[4].word, '\033'));
+    task_list_release(&q);
     put_program("squeue", ":");
-    assert_ok(slurm_look(&loop, "kernsweep-run", &q, &reachable, &err), &err);
+    assert_ok(scheduler_slurm.poll(&loop, "kernsweep-run", &q, &reachable, &err), &err);
     assert_int_equal(q.count, 0);
     put_program("squeue", "echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1");
-    assert_err(slurm_look(&loop, "kernsweep-run", &q, &reachable, &err), &err, ERR_NODE, "squeue");
+    assert_err(scheduler_slurm.poll(&loop, "kernsweep-run", &q, &reachable, &err), &err, ERR_NODE, "squeue");
     assert_false(reachable);
-    assert_null(q.task);
+    assert_null(q.item);
 }
 
 static void cancels_many_in_several_calls(void **state)
@@ -204,26 +209,95 @@ static void cancels_many_in_several_calls(void **state)
         jobs[i] = (int64_t)i + 1;
     snprintf(body, sizeof body, "echo \"$# $1\" >>%s", in_scratch("calls"));
     put_program("scancel", body);
-    assert_ok(slurm_cancel(&loop, jobs, COUNT(jobs), &reachable, &err), &err);
+    assert_ok(scheduler_slurm.cancel(&loop, jobs, COUNT(jobs), &reachable, &err), &err);
     assert_file("calls", "256 1\n44 257\n");
-    assert_ok(slurm_cancel(&loop, jobs, 0, &reachable, &err), &err);
+    assert_ok(scheduler_slurm.cancel(&loop, jobs, 0, &reachable, &err), &err);
     assert_file("calls", "256 1\n44 257\n");
     put_program("scancel", "echo 'scancel: error: Connection refused' >&2; exit 1");
-    assert_err(slurm_cancel(&loop, jobs, 1, &reachable, &err), &err, ERR_NODE, "scancel");
+    assert_err(scheduler_slurm.cancel(&loop, jobs, 1, &reachable, &err), &err, ERR_NODE, "scancel");
     assert_false(reachable);
 }
 
-static void knows_which_states_are_ends(void **state)
+static void tells_states_apart(void **state)
 {
     (void)state;
-    static const char *const ends[] = {"COMPLETED", "FAILED",    "CANCELLED",    "TIMEOUT",
-                                       "NODE_FAIL", "PREEMPTED", "OUT_OF_MEMORY"};
-    static const char *const goes_on[] = {"PENDING",   "RUNNING",  "COMPLETING", "CONFIGURING",
-                                          "SUSPENDED", "REQUEUED", "",           "completed"};
-    for (size_t i = 0; i < COUNT(ends); i++)
-        assert_true(slurm_state_is_final(ends[i]));
-    for (size_t i = 0; i < COUNT(goes_on); i++)
-        assert_false(slurm_state_is_final(goes_on[i]));
+    static const struct {
+        const char *word;
+        enum task_state state;
+        bool final;
+    } cases[] = {{"PENDING", TASK_PENDING, false},
+                 {"RUNNING", TASK_RUNNING, false},
+                 {"COMPLETING", TASK_RUNNING, false},
+                 {"CONFIGURING", TASK_OTHER, false},
+                 {"SUSPENDED", TASK_OTHER, false},
+                 {"REQUEUED", TASK_OTHER, false},
+                 {"", TASK_OTHER, false},
+                 {"completed", TASK_OTHER, false},
+                 {"CANCELLED", TASK_CANCELLED, true},
+                 {"COMPLETED", TASK_ENDED, true},
+                 {"FAILED", TASK_ENDED, true},
+                 {"TIMEOUT", TASK_ENDED, true},
+                 {"NODE_FAIL", TASK_ENDED, true},
+                 {"PREEMPTED", TASK_ENDED, true},
+                 {"OUT_OF_MEMORY", TASK_ENDED, true}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct task_list q;
+        bool reachable;
+        struct err err = {0};
+        char body[128];
+        snprintf(body, sizeof body, "echo '12_1|3|%s|n1|None'", cases[i].word);
+        put_program("squeue", body);
+        assert_ok(scheduler_slurm.poll(&loop, "run", &q, &reachable, &err), &err);
+        assert_int_equal(q.count, 1);
+        assert_int_equal(q.item[0].state, cases[i].state);
+        assert_int_equal(task_state_is_final(q.item[0].state), cases[i].final);
+        task_list_release(&q);
+    }
+    assert_false(task_state_is_final(TASK_UNSEEN));
+}
+
+static void a_log_folder_must_not_hold_its_placeholders(void **state)
+{
+    (void)state;
+    struct array_request request = request_for(&nothing);
+    int64_t job;
+    bool reachable;
+    struct err err = {0};
+    request.log_dir = "/w/100%";
+    assert_err(scheduler_slurm.submit(&loop, &request, &job, &reachable, &err), &err, ERR_INPUT, "/w/100%");
+}
+
+static void a_task_knows_itself_by_its_environment(void **state)
+{
+    (void)state;
+    struct task_identity task = {.host = ""};
+    struct err err = {0};
+    unsetenv("SLURM_JOB_ID");
+    assert_ptr_equal(scheduler_here(), &scheduler_local);
+    assert_err(scheduler_here()->identify(&task, &err), &err, ERR_INPUT, "not a scheduler's task");
+    setenv("SLURM_JOB_ID", "18", 1);
+    assert_ptr_equal(scheduler_here(), &scheduler_slurm);
+    assert_err(scheduler_here()->identify(&task, &err), &err, ERR_INPUT, "SLURM_ARRAY_TASK_ID");
+    setenv("SLURM_ARRAY_TASK_ID", "2", 1);
+    setenv("SLURM_ARRAY_JOB_ID", "17", 1);
+    setenv("SLURMD_NODENAME", "n1", 1);
+    assert_ok(scheduler_here()->identify(&task, &err), &err);
+    assert_int_equal(task.index, 2);
+    assert_int_equal(task.job, 17);
+    assert_int_equal(task.restart, 0);
+    assert_string_equal(task.host, "n1");
+    setenv("SLURM_RESTART_COUNT", "many", 1);
+    assert_err(scheduler_here()->identify(&task, &err), &err, ERR_INPUT, "SLURM_RESTART_COUNT");
+    unsetenv("SLURM_JOB_ID");
+}
+
+static void a_plan_without_a_scheduler_has_the_node_itself(void **state)
+{
+    (void)state;
+    const struct scheduler none = {.on = false};
+    assert_ptr_equal(scheduler_for(&nothing), &scheduler_slurm);
+    assert_ptr_equal(scheduler_for(&none), &scheduler_local);
+    assert_true(scheduler_local.submit == NULL);
 }
 
 int main(void)
@@ -236,7 +310,10 @@ int main(void)
         cmocka_unit_test(what_slurm_says_is_one_printable_line),
         cmocka_unit_test(reads_the_queue),
         cmocka_unit_test(cancels_many_in_several_calls),
-        cmocka_unit_test(knows_which_states_are_ends),
+        cmocka_unit_test(tells_states_apart),
+        cmocka_unit_test(a_log_folder_must_not_hold_its_placeholders),
+        cmocka_unit_test(a_task_knows_itself_by_its_environment),
+        cmocka_unit_test(a_plan_without_a_scheduler_has_the_node_itself),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

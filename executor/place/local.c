@@ -1,0 +1,23 @@
+/* The node itself as a scheduler: nothing is submitted, and the GPUs that tests see are locked, since nobody
+ * else keeps other runs off them. */
+#include "executor/place/scheduler.h"
+
+static bool local_is_here(void)
+{
+    return true;
+}
+
+static int local_identify(struct task_identity *out, struct err *err)
+{
+    *out = (struct task_identity){.host = ""};
+    return err_set(err, ERR_INPUT, "this process is not a scheduler's task: it is started by a job's script");
+}
+
+const struct scheduler_ops scheduler_local = {
+    .kind = "local",
+    .title = "this node",
+    .cancel_command = "",
+    .is_here = local_is_here,
+    .identify = local_identify,
+    .gpus = gpu_use_visible,
+};

@@ -1,0 +1,18 @@
+/* stall: tells whoever follows a run that it waits for others, each reason once, and when it moves again.
+ * Both are NODE events with a `stalled` member: an object while the run waits, null when that is over.
+ */
+#ifndef KERNSWEEP_EXECUTOR_RUN_STALL_H
+#define KERNSWEEP_EXECUTOR_RUN_STALL_H
+
+#include "executor/run/suite.h"
+
+struct stall {
+    bool on;
+    char reason[REASON_MAX]; /* the last one told */
+};
+
+/* patience_s: how long to follow without a change; NaN: indefinitely. */
+int stall_begin(struct stall *stall, struct suite *s, const char *reason, double patience_s, struct err *err);
+int stall_end(struct stall *stall, struct suite *s, const char *message, struct err *err);
+
+#endif
