@@ -7,12 +7,11 @@
 // Query head h reads key/value head h / (q_heads / kv_heads). O has the type of the inputs.
 #pragma once
 
+#include "attention/dtype.h"
 #include "device/device.h"
 
 #include <cstddef>
 #include <vector>
-
-enum attn_dtype { ATTN_F32, ATTN_F16, ATTN_BF16 };
 
 struct attn_shape {
     int batch, seq, q_heads, kv_heads, head_dim;

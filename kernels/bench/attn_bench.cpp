@@ -2,14 +2,14 @@
 // and held against the two ceilings measured on the same device in the same run. Speaks kernsweep's workload
 // contract; prefill_s is the median time of one launch. --json prints the object alone. Exit 0 done, 1 failed
 // (a wrong result, a device error), 2 bad input.
+#include "base/device_room.h"
+#include "base/json_line.h"
+#include "base/timer.h"
 #include "bench/roofline.h"
 #include "bench/samples.h"
 #include "runner/check.h"
 #include "runner/cost.h"
-#include "runner/device_room.h"
-#include "runner/json_line.h"
 #include "runner/options.h"
-#include "runner/timer.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 // operands are random, as zeros draw less power and run faster than any real input.
 #pragma once
 
-#include "runner/numbers.h"
+#include "base/numbers.h"
 
 #include <cstdint>
 

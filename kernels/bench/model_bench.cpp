@@ -6,12 +6,12 @@
 //   load        its weights through the mapping, from a cold cache
 // Each beside read() of the same file from the same cache. Medians of the wall clock; of the CPU time where
 // the disk has no part in it.
+#include "base/failure.h"
 #include "model/byte_letters.h"
 #include "model/gguf_writer.h"
 #include "model/make_model.h"
 #include "model/model_file.h"
 #include "model/tokenizer.h"
-#include "runner/failure.h"
 
 #include <algorithm>
 #include <ctime>

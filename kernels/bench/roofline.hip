@@ -1,10 +1,10 @@
+#include "base/device_memory.h"
+#include "base/device_room.h"
+#include "base/timer.h"
 #include "bench/matrix_peak.h"
 #include "bench/roofline.h"
 #include "bench/samples.h"
 #include "device/pair.h"
-#include "runner/device_room.h"
-#include "runner/tensors.h"
-#include "runner/timer.h"
 
 #include <cmath>
 #include <functional>

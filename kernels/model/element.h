@@ -1,7 +1,8 @@
 // A tensor's numbers as kernels read and write them: four at a time, as 32-bit floats, whatever the type is.
 #pragma once
 
-#include "runner/numbers.h"
+#include "attention/dtype.h"
+#include "base/numbers.h"
 
 #include <type_traits>
 

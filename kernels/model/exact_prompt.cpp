@@ -1,6 +1,6 @@
 // tokenizer::exact_prompt(): a prompt of so many tokens, by construction.
+#include "base/failure.h"
 #include "model/tokenizer.h"
-#include "runner/failure.h"
 
 namespace
 {

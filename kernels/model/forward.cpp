@@ -1,7 +1,6 @@
 #include "model/forward.h"
+#include "base/failure.h"
 #include "model/ops.h"
-#include "runner/failure.h"
-#include "runner/numbers.h"
 
 #include <algorithm>
 #include <cmath>

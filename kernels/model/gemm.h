@@ -5,7 +5,7 @@
 #pragma once
 
 #include "attention/attention.h"
-#include "runner/tensors.h"
+#include "base/device_memory.h"
 
 class gemm
 {

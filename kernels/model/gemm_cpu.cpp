@@ -1,7 +1,7 @@
 // OpenBLAS, which knows 32 bits only: 16-bit inputs are widened first, the weights a strip of rows at a time.
+#include "base/failure.h"
+#include "base/numbers.h"
 #include "model/gemm.h"
-#include "runner/failure.h"
-#include "runner/numbers.h"
 
 #include <cblas.h>
 #include <vector>

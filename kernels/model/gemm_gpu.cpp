@@ -1,6 +1,6 @@
 // cuBLAS and hipBLAS, whose calls differ in their names only. Both are column-major: y^T = (W^T)^T x^T.
+#include "base/failure.h"
 #include "model/gemm.h"
-#include "runner/failure.h"
 
 #if defined(KS_PLATFORM_NVIDIA)
 #include <cublas_v2.h>

@@ -1,6 +1,6 @@
 // What takes the place of a library that was not installed when this was built.
+#include "base/failure.h"
 #include "model/gemm.h"
-#include "runner/failure.h"
 
 const char *gemm::library()
 {

@@ -1,9 +1,9 @@
 #include "model/gguf_file.h"
-#include "runner/failure.h"
+#include "base/failure.h"
 
 extern "C" {
-#include "common/gguf/gguf.h"
 #include "common/base/text.h"
+#include "common/gguf/gguf.h"
 }
 
 #include <algorithm>

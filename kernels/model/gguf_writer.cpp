@@ -1,5 +1,5 @@
 #include "model/gguf_writer.h"
-#include "runner/failure.h"
+#include "base/failure.h"
 
 #include <cerrno>
 #include <cstring>

@@ -1,6 +1,6 @@
+#include "base/failure.h"
 #include "model/element.h"
 #include "model/ops.h"
-#include "runner/failure.h"
 
 namespace
 {

@@ -4,9 +4,9 @@
 // it. Nearly normal (the sum of four uniform numbers); matrices keep the variance of what they multiply.
 #pragma once
 
+#include "base/numbers.h"
 #include "device/device.h"
 #include "model/shape.h"
-#include "runner/numbers.h"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 // Where the time of a forward pass goes, by events on its stream: nothing waits before the end is asked for.
 #pragma once
 
-#include "runner/failure.h"
+#include "base/failure.h"
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 #include "model/tensor.h"
-#include "runner/numbers.h"
+#include "base/numbers.h"
 
 #include <algorithm>
 #include <cmath>

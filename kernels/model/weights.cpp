@@ -1,8 +1,7 @@
 #include "model/weights.h"
+#include "base/failure.h"
 #include "model/ops.h"
 #include "model/seeded.h"
-#include "runner/failure.h"
-#include "runner/numbers.h"
 
 #include <algorithm>
 

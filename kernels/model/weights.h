@@ -3,8 +3,8 @@
 #pragma once
 
 #include "attention/attention.h"
+#include "base/device_memory.h"
 #include "model/shape.h"
-#include "runner/tensors.h"
 
 #include <vector>
 

@@ -1,7 +1,6 @@
 // What an attention must do, whoever does it: the floors that a time is held against.
 #pragma once
 
-#include "runner/numbers.h"
 #include "runner/tensors.h"
 
 // Multiply-adds count as two; the causal mask halves them.

@@ -1,6 +1,6 @@
 #include "runner/make_model.h"
+#include "base/failure.h"
 #include "model/make_model.h"
-#include "runner/failure.h"
 #include "runner/options.h"
 
 namespace

@@ -1,5 +1,5 @@
 #include "runner/model_options.h"
-#include "runner/failure.h"
+#include "base/failure.h"
 
 #include <cstdlib>
 #include <cstring>

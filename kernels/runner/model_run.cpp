@@ -1,13 +1,12 @@
 #include "runner/model_run.h"
+#include "base/device_room.h"
+#include "base/failure.h"
+#include "base/json_line.h"
+#include "base/timer.h"
 #include "model/forward.h"
 #include "model/ops.h"
 #include "runner/cost.h"
-#include "runner/device_room.h"
-#include "runner/failure.h"
-#include "runner/json_line.h"
 #include "runner/model_source.h"
-#include "runner/numbers.h"
-#include "runner/timer.h"
 
 #include <algorithm>
 #include <cmath>

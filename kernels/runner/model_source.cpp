@@ -1,7 +1,7 @@
 #include "runner/model_source.h"
+#include "base/failure.h"
 #include "model/seeded.h"
 #include "model/utf8.h"
-#include "runner/failure.h"
 
 #include <cstdio>
 

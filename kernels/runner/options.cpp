@@ -1,7 +1,6 @@
 #include "runner/options.h"
-#include "runner/device_room.h"
-#include "runner/failure.h"
-#include "runner/numbers.h"
+#include "base/device_room.h"
+#include "base/failure.h"
 #include "runner/tensors.h"
 
 #include <cerrno>

@@ -1,16 +1,16 @@
 // prefill: times the attention of L layers over a prompt of N tokens, synthetic and seeded.
 // Speaks the workload contract of kernsweep: `Prompt tokens: N`, one [PERF_TIMING] line, STATUS=OK.
 // Exit 0 done, 1 failed (a wrong result, a device error), 2 bad input.
+#include "base/failure.h"
+#include "base/json_line.h"
+#include "base/timer.h"
 #include "runner/check.h"
 #include "runner/cost.h"
-#include "runner/failure.h"
-#include "runner/json_line.h"
 #include "runner/make_model.h"
 #include "runner/model_options.h"
 #include "runner/model_run.h"
 #include "runner/options.h"
 #include "runner/tensors.h"
-#include "runner/timer.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -3,31 +3,13 @@
 #pragma once
 
 #include "attention/attention.h"
-#include "runner/failure.h"
+#include "base/device_memory.h"
 
 #include <cstdint>
 #include <vector>
 
 // Every word of O before a launch, and of the guard after it always. A NaN in all three types.
 constexpr uint32_t poison_word = 0x7fba7fbau;
-
-class device_memory
-{
-  public:
-    explicit device_memory(size_t bytes);
-    ~device_memory();
-    device_memory(device_memory &&other) noexcept;
-    device_memory(const device_memory &) = delete;
-    device_memory &operator=(const device_memory &) = delete;
-
-    void *get() const
-    {
-        return pointer_;
-    }
-
-  private:
-    void *pointer_ = nullptr;
-};
 
 size_t query_elements(const attn_shape &shape); // of Q, and of O
 size_t key_elements(const attn_shape &shape);   // of K, and of V

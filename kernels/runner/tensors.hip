@@ -1,7 +1,5 @@
-#include "runner/numbers.h"
+#include "base/numbers.h"
 #include "runner/tensors.h"
-
-#include <utility>
 
 namespace
 {
@@ -72,22 +70,6 @@ size_t scratch_bytes(const attn_shape &shape, const attn_variant &variant)
     return variant.scratch_bytes ? variant.scratch_bytes(shape) : 0;
 }
 } // namespace
-
-device_memory::device_memory(size_t bytes)
-{
-    hip_check(hipMalloc(&pointer_, bytes ? bytes : 1),
-              "cannot allocate " + std::to_string(bytes) + " bytes on the device");
-}
-
-device_memory::~device_memory()
-{
-    (void)hipFree(pointer_);
-}
-
-device_memory::device_memory(device_memory &&other) noexcept
-    : pointer_(std::exchange(other.pointer_, nullptr))
-{
-}
 
 size_t query_elements(const attn_shape &s)
 {

@@ -1,6 +1,6 @@
 // The checker and the 16-bit formats: an output that is wrong in one place must not pass.
+#include "base/numbers.h"
 #include "runner/check.h"
-#include "runner/numbers.h"
 #include "tests/tap.h"
 
 #include <cmath>

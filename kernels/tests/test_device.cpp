@@ -1,6 +1,6 @@
 // The device layer under the kernels: indices, shared memory, barriers, shuffles, errors. The CPU layer's own
 // promises (a diverged barrier is named instead of hanging) are tested where there is a CPU layer.
-#include "runner/failure.h"
+#include "base/failure.h"
 #include "tests/tap.h"
 
 #include <cstring>

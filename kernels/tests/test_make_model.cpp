@@ -1,10 +1,10 @@
 // Models that make-model writes: read again by two readers, the weights those of the seed, the vocabulary a
 // real one.
+#include "base/failure.h"
 #include "model/make_model.h"
 #include "model/model_file.h"
 #include "model/seeded.h"
 #include "model/tokenizer.h"
-#include "runner/failure.h"
 #include "tests/gguf_by_spec.h"
 #include "tests/reference_forward.h"
 #include "tests/tap.h"

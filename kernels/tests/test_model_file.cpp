@@ -1,6 +1,6 @@
 // Model files as others write them, and as they should not be: one line that names what and where.
+#include "base/failure.h"
 #include "model/model_file.h"
-#include "runner/failure.h"
 #include "tests/model_by_spec.h"
 #include "tests/tap.h"
 

@@ -1,8 +1,8 @@
 // The kernels of a model's forward pass and the products of its matrices, in every type, against plain loops
 // in fp64 over the same, already rounded inputs.
+#include "base/numbers.h"
 #include "model/gemm.h"
 #include "model/ops.h"
-#include "runner/numbers.h"
 #include "runner/tensors.h"
 #include "tests/tap.h"
 

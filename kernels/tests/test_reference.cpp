@@ -1,7 +1,7 @@
 // The reference that the runner is judged by, against what can be worked out without it, and its reader of
 // files against the runner's: two that were written apart agree on every weight.
+#include "base/failure.h"
 #include "model/model_file.h"
-#include "runner/failure.h"
 #include "tests/model_by_spec.h"
 #include "tests/reference_forward.h"
 #include "tests/tap.h"

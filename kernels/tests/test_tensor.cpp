@@ -1,7 +1,7 @@
 // Encodings of tensors against values worked out by hand from the format's specification; presets and seeds.
+#include "base/failure.h"
 #include "model/seeded.h"
 #include "model/shape.h"
-#include "runner/failure.h"
 #include "tests/tap.h"
 
 #include <set>

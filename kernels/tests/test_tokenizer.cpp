@@ -1,8 +1,8 @@
 // Tokenizers against ids that were worked out by hand from the algorithms' descriptions.
+#include "base/failure.h"
 #include "model/byte_letters.h"
 #include "model/merges.h"
 #include "model/tokenizer.h"
-#include "runner/failure.h"
 #include "tests/gguf_by_spec.h"
 #include "tests/tap.h"
 

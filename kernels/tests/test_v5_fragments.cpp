@@ -1,9 +1,9 @@
 // v5's fragments, one product at a time: where scores and outputs lie in the lanes, that tiles reach LDS
 // whole, and that rows which do not exist do no harm. On the CPU this proves the maps of the CDNA fragment
 // against AMD's documented operand layout, which device/mfma_cpu.h follows.
+#include "base/failure.h"
+#include "base/numbers.h"
 #include "device/fragment.h"
-#include "runner/failure.h"
-#include "runner/numbers.h"
 #include "tests/tap.h"
 
 #include <cmath>

@@ -2,7 +2,6 @@
 // any size give the right numbers, the same bits twice, and read nothing that they did not write.
 #include "attention/v5_launch.h"
 #include "runner/check.h"
-#include "runner/numbers.h"
 #include "tests/tap.h"
 
 #include <limits>

@@ -3,7 +3,6 @@
 //   test_variants [--attn NAME] [--seq N] [--long]
 // --seq tests one context only, --long adds contexts that are only sane on a GPU.
 #include "runner/check.h"
-#include "runner/numbers.h"
 #include "runner/options.h"
 #include "tests/tap.h"
 

@@ -4,7 +4,7 @@
 // dynamic LDS a block, and for the kernel that the variant's geometry describes the threads that compute and
 // how often K or V is read. Linked instead of libamdhip64 or libcudart; what else those have is never called.
 #include "attention/attention.h"
-#include "runner/json_line.h"
+#include "base/json_line.h"
 
 #include <cstdint>
 #include <map>

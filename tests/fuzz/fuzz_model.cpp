@@ -1,8 +1,8 @@
 /* A model file, whole: its tables, shape and tensors, the rows at both ends of each, and its vocabulary with
  * some text. Whatever is wrong is one line and bad input; whatever opens can be read and can encode. */
+#include "base/failure.h"
 #include "model/model_file.h"
 #include "model/tokenizer.h"
-#include "runner/failure.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Any text through both kinds of tokenizer, with vocabularies that make-model learns: the ids are the
  * vocabulary's, no more than a few a byte, and the text comes back. Words cover the text without gaps. */
+#include "base/failure.h"
 #include "model/gguf_writer.h"
 #include "model/tokenizer.h"
 #include "model/vocabulary.h"
-#include "runner/failure.h"
 
 #include <fcntl.h>
 #include <memory>

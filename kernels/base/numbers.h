@@ -2,7 +2,7 @@
 // nearest even), and the hash that random numbers come from.
 #pragma once
 
-#include "attention/attention.h"
+#include "device/device.h"
 
 #include <cstdint>
 #include <cstring>
@@ -69,22 +69,4 @@ __host__ __device__ inline uint64_t seeded_hash(uint64_t x)
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
     return x ^ x >> 31;
-}
-
-inline size_t dtype_bytes(attn_dtype dtype)
-{
-    return dtype == ATTN_F32 ? 4 : 2;
-}
-
-inline const char *dtype_name(attn_dtype dtype)
-{
-    switch (dtype) {
-    case ATTN_F32:
-        return "f32";
-    case ATTN_F16:
-        return "f16";
-    case ATTN_BF16:
-        return "bf16";
-    }
-    return "?";
 }

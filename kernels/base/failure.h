@@ -1,4 +1,4 @@
-// How the runner's programs end early: one line for a person and an exit code, thrown, printed by main only.
+// How programs end early: a one-line message and an exit code, thrown anywhere and printed only by main.
 #pragma once
 
 #include "device/device.h"

@@ -1,7 +1,7 @@
 // The device's memory: what is free, and how a program that needs more is refused before it takes any.
 #pragma once
 
-#include "runner/failure.h"
+#include "base/failure.h"
 
 #include <cstddef>
 

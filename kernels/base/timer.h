@@ -1,7 +1,7 @@
 // Time on the host (monotonic) and on the device (events).
 #pragma once
 
-#include "runner/failure.h"
+#include "base/failure.h"
 
 #include <chrono>
 
