@@ -8,8 +8,8 @@
 
 #include "reports/model/resources.h"
 #include "reports/plot/plot.h"
-#include "reports/render/tables.h"
 #include "reports/report.h"
+#include "reports/tables/tables.h"
 #include "results/judge/compare.h"
 #include "results/judge/history.h"
 #include "results/judge/launches.h"

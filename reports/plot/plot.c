@@ -4,7 +4,7 @@
 #include "reports/plot/gnuplot.h"
 #include "reports/plot/script.h"
 #include "reports/plot/svg.h"
-#include "reports/render/number.h"
+#include "reports/words/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
-#include "reports/render/message.h"
+#include "reports/words/message.h"
 
 #include <stdbool.h>
 #include <stddef.h>

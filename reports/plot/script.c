@@ -1,6 +1,6 @@
 #include "reports/plot/script.h"
 
-#include "reports/render/number.h"
+#include "reports/words/number.h"
 
 #include <math.h>
 #include <string.h>

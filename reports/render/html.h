@@ -10,7 +10,7 @@
 #include "common/base/buf.h"
 #include "common/base/err.h"
 #include "reports/plot/plot.h"
-#include "reports/render/message.h"
+#include "reports/words/message.h"
 
 /* Pictures are found by the last part of a link's target. title: foreign text, escaped here. */
 int html_render(const struct buf *markdown, const struct plot_set *plots, enum report_lang lang,

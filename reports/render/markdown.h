@@ -9,8 +9,8 @@
 #define KERNSWEEP_REPORTS_RENDER_MARKDOWN_H
 
 #include "common/base/buf.h"
-#include "reports/render/message.h"
 #include "reports/render/table.h"
+#include "reports/words/message.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* Artifacts and reproduction: where the raw files are, and the command that measures the same again. */
-#include "reports/render/number.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 #include "common/base/text.h"
 

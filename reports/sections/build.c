@@ -1,7 +1,7 @@
 /* Build verification: that each variant was built, what gates it met, and what the compiler made of its
  * kernels. */
-#include "reports/render/number.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* What changed since the base: a verdict a cell with its evidence, and what else differs between the sides.
  */
-#include "reports/render/number.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 static void facts(const struct report_model *m, struct md *w)
 {

@@ -1,7 +1,7 @@
 /* Test configuration: what was run, on what, and under which limits. */
-#include "reports/render/number.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
  * device. Only what the stored numbers support; each statement with the number, the limit and the
  * consequence. */
 #include "reports/model/insight.h"
-#include "reports/render/number.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 #include <math.h>
 #include <stdio.h>

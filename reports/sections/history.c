@@ -1,6 +1,6 @@
 /* History: when the cells of this run took another level, over the nights before it. */
-#include "reports/render/number.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 void section_history(const struct report_model *m, struct md *w)
 {

@@ -1,8 +1,8 @@
 /* Instability: what says that the node or a kernel cannot be relied upon, with the evidence. */
 #include "reports/model/insight.h"
-#include "reports/render/number.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 #include <math.h>
 

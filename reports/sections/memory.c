@@ -1,6 +1,6 @@
 /* Memory: what the tests of a cell found, took, and left behind. */
-#include "reports/render/number.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Next steps: each follows from a rule that the sentence states, and from numbers of this report. */
 #include "reports/model/insight.h"
-#include "reports/render/number.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 #include <math.h>
 #include <string.h>

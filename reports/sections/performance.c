@@ -1,8 +1,8 @@
 /* Performance: the summary a context, the consolidated comparison of variants, and how they stand to each
  * other. */
 #include "reports/model/insight.h"
-#include "reports/render/number.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "reports/sections/phrase.h"
 
-#include "reports/render/tables.h"
+#include "reports/tables/tables.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Scaling: how prefill time grows with the context, against n^2. */
-#include "reports/render/number.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 #include <math.h>
 

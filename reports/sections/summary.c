@@ -1,9 +1,9 @@
 /* The executive summary: what a reader must know who reads nothing else. Every line rests on a verdict, a
  * factor or a status of the tables below it. */
 #include "reports/model/insight.h"
-#include "reports/render/number.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 #include <math.h>
 #include <string.h>

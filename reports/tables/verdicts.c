@@ -1,5 +1,5 @@
-#include "reports/render/number.h"
-#include "reports/render/tables.h"
+#include "reports/tables/tables.h"
+#include "reports/words/number.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
  * they are not (message_plain). text_en.c and text_es.c hold the tables; a unit test keeps them complete and
  * their placeholders the same.
  */
-#ifndef KERNSWEEP_REPORTS_RENDER_MESSAGE_H
-#define KERNSWEEP_REPORTS_RENDER_MESSAGE_H
+#ifndef KERNSWEEP_REPORTS_WORDS_MESSAGE_H
+#define KERNSWEEP_REPORTS_WORDS_MESSAGE_H
 
 #include "common/base/buf.h"
 #include "reports/report.h"
@@ -15,7 +15,7 @@
 
 enum msg {
 #define M(id, en, es) MSG_##id,
-#include "reports/render/messages.def"
+#include "reports/words/messages.def"
 #undef M
     MSG_COUNT
 };

@@ -1,7 +1,7 @@
 /* The tables that a terminal shows: the same tables as in a document, aligned with spaces. */
-#include "reports/render/number.h"
-#include "reports/render/tables.h"
 #include "reports/report.h"
+#include "reports/tables/tables.h"
+#include "reports/words/number.h"
 
 #include "common/base/text.h"
 

@@ -1,6 +1,6 @@
-#include "reports/render/tables.h"
+#include "reports/tables/tables.h"
 
-#include "reports/render/number.h"
+#include "reports/words/number.h"
 
 #include <math.h>
 #include <stdio.h>

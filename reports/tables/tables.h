@@ -3,11 +3,11 @@
  * Each function fills an initialised struct table; the caller writes and releases it. Titles and words come
  * from the catalogue. Nothing here computes statistics: verdicts, factors and fits come in as arguments.
  */
-#ifndef KERNSWEEP_REPORTS_RENDER_TABLES_H
-#define KERNSWEEP_REPORTS_RENDER_TABLES_H
+#ifndef KERNSWEEP_REPORTS_TABLES_TABLES_H
+#define KERNSWEEP_REPORTS_TABLES_TABLES_H
 
-#include "reports/render/message.h"
 #include "reports/render/table.h"
+#include "reports/words/message.h"
 #include "results/judge/compare.h"
 #include "results/judge/scaling.h"
 
