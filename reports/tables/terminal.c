@@ -1,38 +1,39 @@
-/* The tables that a terminal shows: the same tables as in a document, aligned with spaces. */
-#include "reports/report.h"
-#include "reports/tables/tables.h"
-#include "reports/words/number.h"
+#include "reports/tables/terminal.h"
 
 #include "common/base/text.h"
+#include "reports/tables/tables.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int finish(struct table *t, bool colour, struct buf *out, struct err *err)
+enum { COUNTS_MAX = 1024 };
+
+static int write_and_release(struct table *t, bool colour, struct buf *out, struct err *err)
 {
     table_write_text(t, colour, out);
     table_release(t);
-    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "table: memory is short");
+    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
 }
 
-int report_run_text(const struct run_data *run, size_t reference, bool colour, struct buf *out,
-                    struct err *err)
+int terminal_run(const struct run_data *run, size_t reference, bool colour, struct buf *out, struct err *err)
 {
-    struct variant_view view = {.run = run, .reference = reference, .metric = run_data_metric(run)};
+    struct variant_view view = {
+        .run = run, .reference = reference, .primary = quantity_of(run_data_metric(run), false)};
     struct variant_delta *vs = NULL;
     struct table t;
-    if (compare_variants(run, reference, view.metric, &vs, &view.count, err))
+    if (compare_variants(run, reference, view.primary.metric, &vs, &view.count, err))
         return -1;
     view.vs = vs;
     table_init(&t);
     table_consolidated(&t, &view, REPORT_EN);
     free(vs);
-    return finish(&t, colour, out, err);
+    return write_and_release(&t, colour, out, err);
 }
 
-int report_scaling_text(const struct run_data *run, bool colour, struct buf *out, struct err *err)
+int terminal_scaling(const struct run_data *run, bool colour, struct buf *out, struct err *err)
 {
+    const struct quantity prefill = quantity_of(METRIC_PREFILL_S, false);
     struct scaling_set set;
     struct table t;
     if (scaling_of_run(run, &set, err))
@@ -42,8 +43,8 @@ int report_scaling_text(const struct run_data *run, bool colour, struct buf *out
         return 0;
     }
     table_init(&t);
-    table_scaling(&t, run, &set, false, REPORT_EN);
-    if (finish(&t, colour, out, err)) {
+    table_scaling(&t, run, &set, &prefill, REPORT_EN);
+    if (write_and_release(&t, colour, out, err)) {
         scaling_set_release(&set);
         return -1;
     }
@@ -55,48 +56,33 @@ int report_scaling_text(const struct run_data *run, bool colour, struct buf *out
         buf_printf(out, ": t ~ n^%s\n", num_fixed(set.items[i].exponent, 2).s);
     }
     scaling_set_release(&set);
-    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "table: memory is short");
+    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
 }
 
-static void facts(const struct comparison *c, bool colour, struct buf *out)
+int terminal_comparison(const struct comparison *c, bool colour, struct buf *out, struct err *err)
 {
-    struct table t;
-    if (c->n_facts == 0)
-        return;
-    table_init(&t);
-    table_column(&t, message(REPORT_EN, MSG_COL_FACT), false);
-    table_column(&t, message(REPORT_EN, MSG_COL_BASE_SIDE), false);
-    table_column(&t, message(REPORT_EN, MSG_COL_NOW_SIDE), false);
-    for (size_t i = 0; i < c->n_facts; i++) {
-        table_code(&t, c->facts[i].key);
-        table_code(&t, c->facts[i].base);
-        table_code(&t, c->facts[i].now);
-    }
-    buf_putc(out, '\n');
-    table_write_text(&t, colour, out);
-    table_release(&t);
-}
-
-int report_compare_text(const struct comparison *c, bool colour, struct buf *out, struct err *err)
-{
+    const struct quantity primary = quantity_of(c->primary, false);
+    struct buf counts;
     struct table t;
     table_init(&t);
-    table_comparison(&t, c, false, REPORT_EN);
-    if (finish(&t, colour, out, err))
+    table_comparison(&t, c, &primary, REPORT_EN);
+    if (write_and_release(&t, colour, out, err))
         return -1;
-    facts(c, colour, out);
-    const char *separator = "\n";
-    for (enum verdict v = 0; v < VERDICT_COUNT; v++) {
-        if (!c->verdicts[v])
-            continue;
-        buf_printf(out, "%s%d %s", separator, c->verdicts[v], verdict_word(v, REPORT_EN));
-        separator = ", ";
+    if (c->n_facts) {
+        table_init(&t);
+        table_facts(&t, c, REPORT_EN);
+        buf_putc(out, '\n');
+        if (write_and_release(&t, colour, out, err))
+            return -1;
     }
-    buf_putc(out, '\n');
-    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "table: memory is short");
+    buf_init(&counts, COUNTS_MAX);
+    verdict_counts(c, REPORT_EN, &counts);
+    buf_printf(out, "%s%s\n", counts.len ? "\n" : "", buf_str(&counts));
+    buf_release(&counts);
+    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
 }
 
-static enum cell_mark mark_of(enum host_verdict v)
+static enum cell_mark host_mark(enum host_verdict v)
 {
     switch (v) {
     case HOST_SLOW:
@@ -111,8 +97,8 @@ static enum cell_mark mark_of(enum host_verdict v)
     return MARK_NONE;
 }
 
-int report_hosts_text(const struct host_standing *hosts, size_t count, bool colour, struct buf *out,
-                      struct err *err)
+int terminal_hosts(const struct host_standing *hosts, size_t count, bool colour, struct buf *out,
+                   struct err *err)
 {
     static const char *const titles[] = {"Node",      "Tests", "Shared cells", "Worse in",
                                          "vs middle", "p",     "Verdict"};
@@ -128,7 +114,7 @@ int report_hosts_text(const struct host_standing *hosts, size_t count, bool colo
         table_text(&t, num_int(h->worse).s);
         table_text(&t, isnan(h->ratio) ? "-" : num_change(h->ratio - 1).s);
         table_text(&t, isnan(h->p) ? "-" : num_p(h->p).s);
-        table_marked(&t, host_verdict_name(h->verdict), mark_of(h->verdict));
+        table_marked(&t, host_verdict_name(h->verdict), host_mark(h->verdict));
     }
-    return finish(&t, colour, out, err);
+    return write_and_release(&t, colour, out, err);
 }
