@@ -1,6 +1,7 @@
 #include "reports/report.h"
 
 #include "reports/model/model.h"
+#include "reports/plot/plot.h"
 #include "reports/render/html.h"
 #include "reports/render/markdown.h"
 #include "reports/sections/section.h"
@@ -9,29 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SECTIONS_MAX = 24 };
-
-/* Which sections a kind of report has, in the order in which its reader looks for them. */
-static section_fn *const layout[REPORT_KIND_COUNT][SECTIONS_MAX] = {
-    [REPORT_PREFILL] = {section_configuration, section_performance, section_consolidated,
-                        section_stages,        section_metrics,     section_baseline,
-                        section_history,       section_validation,  section_instability,
-                        section_build,         section_evidence,    section_scaling,
-                        section_speedup,       section_kernel,      section_memory,
-                        section_node,          section_cost,        section_next_steps,
-                        section_artifacts,     section_reproduction},
-    [REPORT_REGRESSION] = {section_consolidated, section_speedup, section_baseline, section_history,
-                           section_evidence, section_scaling, section_instability, section_validation,
-                           section_build, section_memory, section_configuration, section_node, section_cost,
-                           section_next_steps, section_artifacts, section_reproduction},
-    [REPORT_KERNEL] = {section_consolidated, section_speedup, section_kernel, section_scaling,
-                       section_evidence, section_build, section_instability, section_validation,
-                       section_configuration, section_node, section_cost, section_next_steps,
-                       section_artifacts, section_reproduction},
-    [REPORT_NIGHTLY] = {section_baseline, section_history, section_consolidated, section_evidence,
-                        section_validation, section_instability, section_scaling, section_memory,
-                        section_build, section_configuration, section_node, section_cost, section_next_steps,
-                        section_artifacts, section_reproduction},
+/* What a document is made of: loaded, then drawn, then written. */
+struct document {
+    const struct report_request *req;
+    struct report_model model;
+    struct figure_set figures;
 };
 
 struct report_request report_defaults(void)
@@ -50,22 +33,23 @@ static const enum msg titles[REPORT_KIND_COUNT] = {
     [REPORT_NIGHTLY] = MSG_TITLE_NIGHTLY,
 };
 
-/* A report of prefill of a run that measured something else is of what it measured. */
-static enum msg title_of(const struct report_model *m)
+/* The general report is titled by what the run measured. */
+static enum msg title_of(const struct document *d)
 {
-    if (m->req->kind != REPORT_PREFILL)
-        return titles[m->req->kind];
-    return m->kernels_alone                ? MSG_TITLE_KERNELS
-           : m->metric == METRIC_PREFILL_S ? MSG_TITLE_PREFILL
-                                           : MSG_TITLE_TIMES;
+    if (d->req->kind != REPORT_PREFILL)
+        return titles[d->req->kind];
+    if (d->model.kernels_alone)
+        return MSG_TITLE_KERNELS;
+    return d->model.primary.prompt ? MSG_TITLE_PREFILL : MSG_TITLE_TIMES;
 }
 
-static void title(const struct report_model *m, struct md *w)
+static void write_title(const struct document *d, struct md *w)
 {
+    const struct run_info *now = &d->model.now.info;
     buf_puts(w->out, "# ");
-    md_say(w, title_of(m), m->now.info.ticket, m->now.info.node);
+    md_say(w, title_of(d), now->ticket, now->node);
     md_end(w);
-    md_para(w, MSG_BYLINE, m->now.info.date, m->now.info.run_id, run_status_name(m->now.info.status));
+    md_para(w, MSG_BYLINE, now->date, now->run_id, run_status_name(now->status));
 }
 
 static enum report_lang body_lang(const struct report_request *req)
@@ -73,89 +57,124 @@ static enum report_lang body_lang(const struct report_request *req)
     return req->n_langs ? req->langs[0] : REPORT_EN;
 }
 
-static void summaries(const struct report_model *m, struct md *body)
+static void write_summaries(const struct document *d, struct md *body)
 {
-    section_summary(m, body);
-    for (size_t i = 1; i < m->req->n_langs; i++) {
-        struct md other = {.out = body->out, .lang = m->req->langs[i]};
+    section_summary(&d->model, body);
+    for (size_t i = 1; i < d->req->n_langs; i++) {
+        struct md other = *body;
+        other.lang = d->req->langs[i];
         md_language(&other);
-        section_summary(m, &other);
+        section_summary(&d->model, &other);
     }
-    if (m->req->n_langs > 1)
+    if (d->req->n_langs > 1)
         md_language(body);
 }
 
-/* What was asked for, or the sections of kernels where there is no prompt to report of. */
-static section_fn *const *layout_of(const struct report_model *m)
+/* A general report of kernels without a prompt has the sections of a kernel report. */
+static enum report_kind layout_of(const struct document *d)
 {
-    return layout[m->req->kind == REPORT_PREFILL && m->kernels_alone ? REPORT_KERNEL : m->req->kind];
+    return d->req->kind == REPORT_PREFILL && d->model.kernels_alone ? REPORT_KERNEL : d->req->kind;
 }
 
-static void write_markdown(const struct report_model *m, struct buf *out)
+static void write_sections(const struct document *d, struct md *w)
 {
-    struct md body = {.out = out, .lang = body_lang(m->req)};
-    title(m, &body);
-    summaries(m, &body);
-    if (*m->plots.unavailable)
-        md_para(&body, MSG_PLOTS_UNAVAILABLE, m->plots.unavailable);
-    section_fn *const *sections = layout_of(m);
-    for (size_t i = 0; i < SECTIONS_MAX && sections[i]; i++)
-        sections[i](m, &body);
+    static const struct {
+        enum report_kind kind;
+        section_fn *write;
+    } sections[] = {
+#define S(kind, name) {REPORT_##kind, section_##name},
+#include "reports/sections/sections.def"
+#undef S
+    };
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        if (sections[i].kind == layout_of(d))
+            sections[i].write(&d->model, w);
 }
 
-static int write_html(const struct report_model *m, const struct buf *markdown, struct buf *out,
-                      struct err *err)
+static int write_markdown(const struct document *d, struct buf *out, struct err *err)
 {
-    struct buf name;
+    const struct md_place place = {.figures = &d->figures,
+                                   .figures_href =
+                                       d->req->asset_href ? d->req->asset_href : d->req->asset_dir,
+                                   .folder = d->req->beside};
+    struct md body = {.out = out, .lang = body_lang(d->req), .place = &place};
+    write_title(d, &body);
+    write_summaries(d, &body);
+    if (*d->figures.unavailable)
+        md_para(&body, MSG_PLOTS_UNAVAILABLE, d->figures.unavailable);
+    write_sections(d, &body);
+    if (!buf_ok(out))
+        return err_set(err, ERR_INTERNAL, "report of run %s exceeds %zu bytes or memory is short",
+                       d->model.now.info.run_id, out->max);
+    return 0;
+}
+
+static int write_html(const struct document *d, struct buf *out, struct err *err)
+{
+    struct buf markdown, name;
+    buf_init(&markdown, REPORT_BYTES_MAX);
     buf_init(&name, 1024);
-    buf_printf(&name, "%s %s", m->now.info.ticket, m->now.info.date);
-    int rc = html_render(markdown, &m->plots, body_lang(m->req), buf_str(&name), out, err);
+    buf_printf(&name, "%s %s", d->model.now.info.ticket, d->model.now.info.date);
+    int rc = write_markdown(d, &markdown, err);
+    if (rc == 0)
+        rc = html_render(&markdown, &d->figures, body_lang(d->req), buf_str(&name), out, err);
+    buf_release(&markdown);
     buf_release(&name);
     return rc;
 }
 
-static int write_format(const struct report_model *m, enum report_format format, struct buf *out,
-                        struct err *err)
+static int write_format(const struct document *d, enum report_format format, struct buf *out, struct err *err)
 {
-    struct buf markdown;
-    int rc = 0;
-    buf_init(&markdown, REPORT_BYTES_MAX);
-    write_markdown(m, &markdown);
-    if (!buf_ok(&markdown))
-        rc = err_set(err, ERR_INTERNAL, "report of run %s exceeds %d bytes or memory is short",
-                     m->now.info.run_id, REPORT_BYTES_MAX);
-    else if (format == REPORT_HTML)
-        rc = write_html(m, &markdown, out, err);
-    else
-        buf_add(out, buf_str(&markdown), markdown.len);
-    if (rc == 0 && format == REPORT_MD && m->req->asset_dir)
-        rc = plot_set_save(&m->plots, m->req->asset_dir, err);
-    if (rc == 0 && !buf_ok(out))
-        rc = err_set(err, ERR_INTERNAL, "report exceeds %zu bytes or memory is short", out->max);
-    buf_release(&markdown);
-    return rc;
+    if (format == REPORT_HTML)
+        return write_html(d, out, err);
+    if (write_markdown(d, out, err))
+        return -1;
+    return d->req->asset_dir ? figure_set_save(&d->figures, d->req->asset_dir, err) : 0;
+}
+
+/* Nothing is drawn unless there is a place for pictures. */
+static int prepare(struct document *d, const struct report_request *req, bool pictures, struct err *err)
+{
+    const struct report_subject subject = {.store = req->store,
+                                           .run = req->run,
+                                           .against = req->against,
+                                           .baseline = req->baseline,
+                                           .reference = req->reference,
+                                           .compare = req->compare,
+                                           .held_against = req->held_against,
+                                           .comparison = req->comparison};
+    *d = (struct document){.req = req};
+    if (report_model_load(&d->model, &subject, err))
+        return -1;
+    return pictures ? plot_draw(&d->model, body_lang(req), &d->figures, err) : 0;
+}
+
+static void document_release(struct document *d)
+{
+    figure_set_release(&d->figures);
+    report_model_release(&d->model);
 }
 
 int report_render(const struct report_request *req, struct buf *out, struct err *err)
 {
-    struct report_model model;
-    int rc = report_model_load(&model, req, err);
+    struct document d;
+    int rc = prepare(&d, req, req->format == REPORT_HTML || req->asset_dir, err);
     if (rc == 0)
-        rc = write_format(&model, req->format, out, err);
-    report_model_release(&model);
+        rc = write_format(&d, req->format, out, err);
+    document_release(&d);
     return rc;
 }
 
 int report_render_both(const struct report_request *req, struct buf *markdown, struct buf *html,
                        struct err *err)
 {
-    struct report_model model;
-    int rc = report_model_load(&model, req, err);
+    struct document d;
+    int rc = prepare(&d, req, true, err);
     if (rc == 0)
-        rc = write_format(&model, REPORT_MD, markdown, err);
+        rc = write_format(&d, REPORT_MD, markdown, err);
     if (rc == 0)
-        rc = write_format(&model, REPORT_HTML, html, err);
-    report_model_release(&model);
+        rc = write_format(&d, REPORT_HTML, html, err);
+    document_release(&d);
     return rc;
 }
 

@@ -3,6 +3,7 @@
 #include "harness/commands/compare_output.h"
 #include "harness/commands/finish.h"
 #include "reports/report.h"
+#include "reports/tables/terminal.h"
 #include "results/query/against.h"
 #include "results/store/runs.h"
 
@@ -137,7 +138,7 @@ static int show(const struct cmd_env *env, const struct wish *w, const struct co
     buf_init(&text, REPORT_BYTES_MAX);
     int rc = 0;
     if (w->format == COMPARE_TEXT)
-        rc = report_compare_text(c, cmd_colour(stdout), &text, err);
+        rc = terminal_comparison(c, cmd_colour(stdout), &text, err);
     else
         compare_output(c, w->format, &text);
     if (rc == 0 && !buf_ok(&text))

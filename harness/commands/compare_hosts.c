@@ -1,6 +1,7 @@
 #include "harness/commands/compare_hosts.h"
 
 #include "reports/report.h"
+#include "reports/tables/terminal.h"
 #include "results/query/hosts.h"
 
 #include <math.h>
@@ -28,7 +29,7 @@ static int print_text(const struct host_standing *hosts, size_t n, struct err *e
 {
     struct buf text;
     buf_init(&text, REPORT_BYTES_MAX);
-    int rc = report_hosts_text(hosts, n, cmd_colour(stdout), &text, err);
+    int rc = terminal_hosts(hosts, n, cmd_colour(stdout), &text, err);
     if (rc == 0)
         cmd_print(&text);
     buf_release(&text);

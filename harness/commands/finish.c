@@ -2,6 +2,7 @@
 
 #include "harness/nightly/digest.h"
 #include "reports/report.h"
+#include "reports/tables/terminal.h"
 #include "results/ingest/ingest.h"
 #include "results/query/against.h"
 #include "results/store/baseline.h"
@@ -98,10 +99,10 @@ static int print_tables(const struct finish *f, FILE *out, struct err *err)
     bool colour = cmd_colour(out);
     int rc = run_data_reference(&f->run, NULL, &reference, err);
     if (rc == 0)
-        rc = report_run_text(&f->run, reference, colour, &text, err);
+        rc = terminal_run(&f->run, reference, colour, &text, err);
     if (rc == 0 && f->compared) {
         buf_putc(&text, '\n');
-        rc = report_compare_text(&f->comparison, colour, &text, err);
+        rc = terminal_comparison(&f->comparison, colour, &text, err);
     }
     if (rc == 0)
         fprintf(out, "\n%s", buf_str(&text));

@@ -2,6 +2,7 @@
 #include "results/store/runs.h"
 #include "harness/commands/cmd.h"
 #include "reports/report.h"
+#include "reports/tables/terminal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -109,10 +110,10 @@ static int print_run(const struct run_data *r, struct err *err)
            run_status_name(r->info.status));
     int rc = run_data_reference(r, NULL, &reference, err);
     if (rc == 0)
-        rc = report_run_text(r, reference, cmd_colour(stdout), &text, err);
+        rc = terminal_run(r, reference, cmd_colour(stdout), &text, err);
     if (rc == 0) {
         buf_putc(&text, '\n');
-        rc = report_scaling_text(r, cmd_colour(stdout), &text, err);
+        rc = terminal_scaling(r, cmd_colour(stdout), &text, err);
     }
     cmd_print(&text);
     buf_release(&text);

@@ -117,7 +117,7 @@ static int write_pages(const struct index *x, const char *root, struct err *err)
 {
     char md[FS_PATH_MAX], html[FS_PATH_MAX];
     struct buf text, links, page;
-    struct plot_set no_plots = {0};
+    struct figure_set no_figures = {0};
     buf_init(&text, page_max);
     buf_init(&links, page_max);
     buf_init(&page, page_max);
@@ -125,7 +125,7 @@ static int write_pages(const struct index *x, const char *root, struct err *err)
     write_index(x, "report.html", &links);
     int rc = fs_join(md, err, root, "index.md") || fs_join(html, err, root, "index.html") ? -1 : 0;
     if (rc == 0)
-        rc = html_render(&links, &no_plots, REPORT_EN, "kernsweep nights", &page, err);
+        rc = html_render(&links, &no_figures, REPORT_EN, "kernsweep nights", &page, err);
     if (rc == 0 && (!buf_ok(&text) || !buf_ok(&page)))
         rc = err_set(err, ERR_INTERNAL, "%s: no memory for the index", root);
     if (rc == 0)

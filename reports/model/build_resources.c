@@ -20,7 +20,7 @@ int model_resources(struct report_model *m, struct err *err)
     m->resources = calloc(m->now.n_variants, sizeof *m->resources);
     if (!m->resources)
         return err_set(err, ERR_INTERNAL, "report: memory is short");
-    if (details_load(m->req->store, m->now.info.key, &m->details, err))
+    if (details_load(m->subject->store, m->now.info.key, &m->details, err))
         return -1;
     for (size_t v = 0; v < m->now.n_variants; v++) {
         char path[DETAILS_PATH_MAX];

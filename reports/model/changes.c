@@ -29,7 +29,7 @@ static int add(struct report_model *m, const struct history_series *s, const str
     struct level_change *l = &items[m->n_changes++];
     *l = (struct level_change){.series = s, .at = c->at, .before = c->before, .after = c->after, .p = c->p};
     if (c->at < s->count)
-        return report_run_label(m->req->store, s->points[c->at].run_key, l->run_id, l->date, err);
+        return report_run_label(m->subject->store, s->points[c->at].run_key, l->run_id, l->date, err);
     memcpy(l->run_id, m->now.info.run_id, sizeof l->run_id);
     memcpy(l->date, m->now.info.date, sizeof l->date);
     return 0;
@@ -56,7 +56,8 @@ int model_changes(struct report_model *m, struct err *err)
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < m->n_findings; i++) {
         const struct delta *d = m->findings[i];
-        const struct history_series *s = history_find(&m->against.history, d->variant, d->context, d->metric);
+        const struct history_series *s =
+            history_find(&m->against->history, d->variant, d->context, d->metric);
         if (s && d->in_now)
             rc = search(m, s, err);
     }

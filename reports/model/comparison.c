@@ -1,48 +1,75 @@
-/* Comparison: what the run is held against, and the verdicts. */
+/* Comparison: what the run is compared with, and the verdicts: those that the subject brings, or made here.
+ */
 #include "reports/model/parts.h"
 #include "results/store/baseline.h"
 #include "results/store/runs.h"
 
-#include <string.h>
+#include <stdio.h>
 
-static int hold_against_baseline(struct report_model *m, const struct compare_options *o, struct err *err)
+static int load_baseline(struct report_model *m, const struct compare_options *o, struct err *err)
 {
+    struct store *s = m->subject->store;
     struct baseline b;
-    if (baseline_resolve(m->req->store, m->req->baseline, &m->now.info, &b, err))
+    if (baseline_resolve(s, m->subject->baseline, &m->now.info, &b, err))
         return -1;
-    memcpy(m->baseline, b.name, sizeof m->baseline);
+    snprintf(m->baseline, sizeof m->baseline, "%s", b.name);
     m->base_is_now = b.key == m->now.info.key;
-    return m->base_is_now ? 0 : against_baseline(m->req->store, &m->now, b.name, o, &m->against, err);
+    return m->base_is_now ? 0 : against_baseline(s, &m->now, b.name, o, &m->own_against, err);
 }
 
-static int hold_against_run(struct report_model *m, const struct compare_options *o, struct err *err)
+static int load_base_run(struct report_model *m, const struct compare_options *o, struct err *err)
 {
+    struct store *s = m->subject->store;
     int64_t key;
-    if (store_find_run(m->req->store, m->req->against, &key, err))
+    if (store_find_run(s, m->subject->against, &key, err))
         return -1;
     m->base_is_now = key == m->now.info.key;
-    return m->base_is_now ? 0 : against_run(m->req->store, &m->now, key, o, &m->against, err);
+    return m->base_is_now ? 0 : against_run(s, &m->now, key, o, &m->own_against, err);
 }
 
 /* Without a base, the nights judge the run when there are enough of them. */
-static bool judged(const struct report_model *m)
+static bool judged(const struct against *a)
 {
-    return m->against.has_base || m->against.history.nights >= m->against.options.history_min;
+    return a->has_base || a->history.nights >= a->options.history_min;
 }
 
-int model_comparison(struct report_model *m, const struct compare_options *options, struct err *err)
+/* The plan's threshold, which was checked before the run, over the subject's. */
+static struct compare_options options_of(const struct report_model *m)
 {
+    const json_t *threshold = json_object_get(json_object_get(m->plan, "threshold"), "regression");
+    struct compare_options o = m->subject->compare;
+    if (json_is_number(threshold) && json_number_value(threshold) > 0)
+        o.regression = o.improvement = json_number_value(threshold);
+    return o;
+}
+
+static int compare(struct report_model *m, struct err *err)
+{
+    const struct report_subject *subject = m->subject;
+    const struct compare_options options = options_of(m);
     int rc;
-    if (m->req->against && m->req->baseline)
+    if (subject->against && subject->baseline)
         return err_set(err, ERR_INPUT, "report: give a run to compare with or a baseline, not both");
-    if (m->req->baseline)
-        rc = hold_against_baseline(m, options, err);
-    else if (m->req->against)
-        rc = hold_against_run(m, options, err);
+    if (subject->baseline)
+        rc = load_baseline(m, &options, err);
+    else if (subject->against)
+        rc = load_base_run(m, &options, err);
     else
-        rc = against_nights(m->req->store, &m->now, options, &m->against, err);
-    if (rc || m->base_is_now || !judged(m))
+        rc = against_nights(subject->store, &m->now, &options, &m->own_against, err);
+    if (rc || m->base_is_now || !judged(&m->own_against))
         return rc;
     m->has_comparison = true;
-    return against_compare(&m->against, &m->now, &m->comparison, err);
+    return against_compare(&m->own_against, &m->now, &m->own_comparison, err);
+}
+
+int model_comparison(struct report_model *m, struct err *err)
+{
+    const struct report_subject *subject = m->subject;
+    if (!subject->comparison)
+        return compare(m, err);
+    m->against = subject->held_against;
+    m->comparison = subject->comparison;
+    m->has_comparison = true;
+    snprintf(m->baseline, sizeof m->baseline, "%s", subject->baseline ? subject->baseline : "");
+    return 0;
 }

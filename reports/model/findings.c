@@ -36,7 +36,7 @@ static int by_importance(const void *a, const void *b)
 
 int model_findings(struct report_model *m, struct err *err)
 {
-    const struct comparison *c = &m->comparison;
+    const struct comparison *c = m->comparison;
     m->findings = calloc(c->count + 1, sizeof *m->findings);
     if (!m->findings)
         return err_set(err, ERR_INTERNAL, "report: memory is short");

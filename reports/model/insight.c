@@ -9,14 +9,13 @@
 struct standing_range insight_standing(const struct report_model *m, size_t variant, size_t other)
 {
     struct standing_range s = {.low = INFINITY};
-    const char *name = report_model_variant(m, variant);
     for (size_t i = 0; i < m->now.n_cells; i++) {
         const struct cell *c = &m->now.cells[i];
-        if (strcmp(report_model_variant(m, c->variant), name) != 0)
+        if (!report_model_same(m, c->variant, variant))
             continue;
-        struct variant_delta d = other == m->reference
-                                     ? m->vs[i]
-                                     : compare_pair(&m->now, c->variant, other, c->context, m->metric);
+        struct variant_delta d =
+            other == m->reference ? m->vs[i]
+                                  : compare_pair(&m->now, c->variant, other, c->context, m->primary.metric);
         if (!isfinite(d.factor) || d.variant == d.reference)
             continue;
         enum standing standing = standing_of(c, &d);
@@ -34,8 +33,7 @@ size_t insight_others(const struct report_model *m, size_t *first, size_t most)
 {
     size_t n = 0;
     for (size_t v = 0; v < m->now.n_variants; v++)
-        if (report_model_first(m, v) && strcmp(report_model_variant(m, v), report_model_reference(m)) != 0 &&
-            n++ < most)
+        if (report_model_first(m, v) && !report_model_same(m, v, m->reference) && n++ < most)
             first[n - 1] = v;
     return n;
 }
@@ -109,10 +107,10 @@ static void mark_losers(const struct report_model *m, const size_t *order, bool 
         double least = INFINITY;
         int context = run->cells[order[from]].context;
         for (to = from; to < run->n_cells && run->cells[order[to]].context == context; to++)
-            least = fmin(least, run->cells[order[to]].median[m->metric]);
+            least = fmin(least, run->cells[order[to]].median[m->primary.metric]);
         for (size_t i = from; i < to; i++) {
             const struct cell *c = &run->cells[order[i]];
-            lost[c->variant] |= !(c->median[m->metric] <= least);
+            lost[c->variant] |= !(c->median[m->primary.metric] <= least);
         }
     }
 }

@@ -97,7 +97,7 @@ int model_kernels(struct report_model *m, struct err *err)
     m->launches = calloc(m->now.n_cells + 1, sizeof *m->launches);
     if (!m->kernels || !m->launches)
         return err_set(err, ERR_INTERNAL, "report: memory is short");
-    int rc = report_extras_load(m->req->store, m->now.info.key, &extras, err);
+    int rc = report_extras_load(m->subject->store, m->now.info.key, &extras, err);
     for (size_t i = 0; rc == 0 && i < m->now.n_cells; i++) {
         const struct cell *c = &m->now.cells[i];
         const struct run_test *t = representative(&m->now, c);

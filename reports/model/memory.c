@@ -77,7 +77,7 @@ static int add_row(struct report_model *m, const struct cell *c, struct err *err
         if (test->samples == 0)
             continue;
         samples_init(&samples);
-        int rc = samples_load(m->req->store, test->key, &samples, err);
+        int rc = samples_load(m->subject->store, test->key, &samples, err);
         if (rc == 0)
             take_samples(row, &samples);
         samples_release(&samples);

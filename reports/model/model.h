@@ -1,22 +1,36 @@
 /* model: everything that a report may say of a run, loaded and computed once, then only read.
  *
- * It is the one place of reports/ that queries the store; sections and renderers get a const model. The model
- * owns all it points to, except the request's strings. Release it also after a failed load.
+ * The one place of reports/ that queries the store. Loading draws nothing, writes nothing and starts no
+ * process. A comparison that was made already is taken as it is; only without one is the run compared here.
+ * Knows neither languages' words nor renderers, but how its primary metric is shown. The model owns what it
+ * points to, but not the comparison that it was given. Release it also after a failed load.
  */
 #ifndef KERNSWEEP_REPORTS_MODEL_MODEL_H
 #define KERNSWEEP_REPORTS_MODEL_MODEL_H
 
 #include "reports/model/resources.h"
-#include "reports/plot/plot.h"
-#include "reports/render/tables.h"
-#include "reports/report.h"
-#include "results/judge/compare.h"
+#include "reports/model/view.h"
+#include "reports/words/quantity.h"
 #include "results/judge/history.h"
 #include "results/judge/launches.h"
-#include "results/judge/scaling.h"
 #include "results/query/against.h"
 #include "results/query/report_queries.h"
 #include "results/store/details.h"
+
+/* What a report is about. Borrowed; NULL where absent. */
+struct report_subject {
+    struct store *store;
+    const char *run;      /* a run id, a unique prefix, a bundle's folder, "latest" */
+    const char *against;  /* another run, in the same words */
+    const char *baseline; /* a stored baseline's name; at most one of these two */
+    const char *
+        reference; /* variant that the others are compared with; NULL: the plan's, "baseline", or the first */
+    struct compare_options compare;
+    /* The comparison of this run that was made already, with what it was made against; both or none. They
+     * outlive the model. Then `against` and `compare` have no effect, and `baseline` names the base. */
+    const struct against *held_against;
+    const struct comparison *comparison;
+};
 
 /* Memory over time of one test: the largest context of a variant. */
 struct memory_trace {
@@ -75,21 +89,24 @@ struct stage_row {
 };
 
 struct report_model {
-    const struct report_request *req;
-    enum metric metric; /* what decides: prefill time, or a kernel's where only that was measured */
-    json_t *plan;       /* as it was run; NULL when it is not known */
+    const struct report_subject *subject; /* while it is being loaded */
+    struct quantity primary;              /* what decides, and how it is shown */
+    json_t *plan;                         /* as it was run; NULL when it is not known */
     struct run_data now;
     size_t reference; /* index into now.variants */
     struct variant_delta *vs;
     size_t n_vs;
     struct scaling_set scaling;
 
-    struct against against;      /* the base, the nights before, the noise; empty when base_is_now */
-    char baseline[RUN_NAME_MAX]; /* the stored baseline's name, "" when a run was named */
-    bool base_is_now;            /* the run itself is that base: nothing to compare */
-    bool has_comparison;         /* with the base, or with the nights alone */
-    struct comparison comparison;
-    const struct delta **findings; /* prefill verdicts, the most telling first; they point into comparison */
+    const struct against *against;       /* the base, the nights before, the noise; empty when base_is_now */
+    const struct comparison *comparison; /* empty without has_comparison */
+    char baseline[RUN_NAME_MAX];         /* the stored baseline's name, "" when a run was named */
+    bool base_is_now;                    /* the run itself is that base: nothing to compare */
+    bool has_comparison;                 /* with the base, or with the nights alone */
+    struct against own_against;          /* what the two above point to unless the subject brought them */
+    struct comparison own_comparison;
+    const struct delta *
+        *findings; /* verdicts of the primary metric, the most telling first; they point into comparison */
     size_t n_findings;
 
     struct memory_trace *traces; /* at most one a variant, in plan order */
@@ -100,33 +117,28 @@ struct report_model {
     struct kernel_point *kernels; /* in the order of now.cells; none when no cell says its shape */
     struct launch *launches;      /* of kernels[i] the shape and the grid */
     size_t n_kernels;
-    bool kernels_alone; /* every test launched one kernel at a shape that it says: no prompt was processed */
+    bool kernels_alone; /* every test launched one kernel at a recorded shape: no prompt was processed */
     struct stage_row *stages; /* by context; none where no test ran a model */
     size_t n_stages;
     struct run_details details;
     struct variant_resources *resources; /* one a variant; without kernels when nothing was recorded */
     struct level_change *changes;        /* of the series of this run's cells, in the order of the findings */
     size_t n_changes;
-    struct plot_set plots;
 };
 
-int report_model_load(struct report_model *m, const struct report_request *req, struct err *err);
+int report_model_load(struct report_model *m, const struct report_subject *subject, struct err *err);
 void report_model_release(struct report_model *m);
 
-struct variant_view report_model_view(const struct report_model *m);
 const char *report_model_reference(const struct report_model *m);
 
 /* What a summary calls a variant: of a kernel plan one name for all shapes. */
 const char *report_model_variant(const struct report_model *m, size_t variant);
+/* Whether both have that name in common. */
+bool report_model_same(const struct report_model *m, size_t a, size_t b);
 /* Whether no earlier variant has that name. */
 bool report_model_first(const struct report_model *m, size_t variant);
 
 /* Whether a summary must name it: the others are only counted there. */
 bool report_finding_matters(const struct delta *d);
-
-/* The bundle as people name it: from "artifacts_remote/" on, else the path as stored. "" when unknown. */
-const char *report_model_bundle(const struct run_info *info);
-/* What a link to a file of this run's bundle names. */
-void report_model_link(const struct report_model *m, const char *file, char *out, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* model_parts: the steps of report_model_load() that have a file of their own. Private to model*.c. Each
+/* parts: the steps of report_model_load() that have a file of their own. Private to model/. Each
  * fills its part of the model, which report_model_release() frees.
  */
 #ifndef KERNSWEEP_REPORTS_MODEL_PARTS_H
@@ -7,8 +7,8 @@
 #include "reports/model/model.h"
 
 int model_findings(struct report_model *m, struct err *err);
-/* The base and the comparison. options: the request's and the plan's. */
-int model_comparison(struct report_model *m, const struct compare_options *options, struct err *err);
+/* The base and the comparison, unless the subject brings both. */
+int model_comparison(struct report_model *m, struct err *err);
 int model_changes(struct report_model *m, struct err *err);
 int model_memory(struct report_model *m, struct err *err);
 int model_kernels(struct report_model *m, struct err *err);

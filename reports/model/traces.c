@@ -52,7 +52,7 @@ int model_traces(struct report_model *m, struct err *err)
         if (!test)
             continue;
         samples_init(&samples);
-        rc = samples_load(m->req->store, test->key, &samples, err);
+        rc = samples_load(m->subject->store, test->key, &samples, err);
         if (rc == 0)
             rc = add(m, test, &samples, err);
         samples_release(&samples);

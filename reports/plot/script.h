@@ -1,21 +1,29 @@
-/* plot_script: what gnuplot is told to draw. Appends the commands of one picture, or nothing when the model
- * holds too little for it. Names are reduced to plain characters on the way in. Private to plot.c.
+/* script: what the pictures (picture.h) have in common as gnuplot commands: page, axes, labels, and how a
+ * variant looks. Names are reduced to plain characters on the way in. Private to plot/.
  */
 #ifndef KERNSWEEP_REPORTS_PLOT_SCRIPT_H
 #define KERNSWEEP_REPORTS_PLOT_SCRIPT_H
 
 #include "reports/model/model.h"
 
-enum { PLOT_LINES_MAX = 16 }; /* variants that a picture tells apart */
+enum { SCRIPT_LINES_MAX = 16 }; /* variants that a picture tells apart */
 
-/* Each returns whether it wrote a picture. */
-bool plot_script_prefill(struct buf *out, const struct report_model *m, enum report_lang lang);
-bool plot_script_speedup(struct buf *out, const struct report_model *m, enum report_lang lang);
-bool plot_script_memory(struct buf *out, const struct report_model *m, enum report_lang lang);
-bool plot_script_history(struct buf *out, const struct report_model *m, const struct history_series *series,
-                         enum report_lang lang);
+/* Starts a picture. */
+void script_begin(struct buf *out);
+/* "set xlabel ...": our own words, which may hold accents. */
+void script_axis(struct buf *out, const char *which, enum report_lang lang, enum msg id);
+/* Appends s in single quotes; within data blocks only double quotes are quotes. */
+void script_label(struct buf *out, const char *s);
+void script_data_label(struct buf *out, const char *s);
 
-/* Appends s in single quotes, with everything but plain characters as '?'. */
-void plot_label(struct buf *out, const char *s);
+/* A variant looks the same in every picture of a report: the reference is 0, the others follow as the plan
+ * lists them. Not to be drawn from SCRIPT_LINES_MAX on. */
+size_t script_style(const struct report_model *m, size_t variant);
+const char *script_colour(size_t style);
+/* " with lines ..." or linespoints. */
+void script_line(struct buf *out, size_t style, bool points);
+
+/* A stored value of the primary metric as it is shown. */
+double script_value(const struct report_model *m, double stored);
 
 #endif

@@ -1,5 +1,7 @@
 #include "reports/plot/svg.h"
 
+#include "reports/render/html_page.h"
+
 #include <string.h>
 
 /* gnuplot names its ink black and its grid gray, and writes what a script calls black as three zeros; the
@@ -11,24 +13,6 @@ static const char style[] =
     "[fill=\"black\"]{fill:#1f2328}[stroke=\"gray\"]{stroke:#8c959f}"
     "@media (prefers-color-scheme:dark){svg{background:#0d1117}[color=\"black\"]{color:#e6edf3}" INK_STROKE
     "{stroke:#e6edf3}[fill=\"black\"]{fill:#e6edf3}}</style>\n";
-
-static void escape_xml(struct buf *out, const char *s)
-{
-    for (; *s; s++) {
-        switch (*s) {
-        case '<':
-            buf_puts(out, "&lt;");
-            continue;
-        case '&':
-            buf_puts(out, "&amp;");
-            continue;
-        case '"':
-            buf_puts(out, "&quot;");
-            continue;
-        }
-        buf_putc(out, *s);
-    }
-}
 
 /* The start of needle at or after s and before end. */
 static const char *find(const char *s, const char *end, const char *needle)
@@ -62,9 +46,9 @@ bool plot_svg_finish(struct buf *out, const char *s, size_t len, const char *alt
     buf_puts(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" ");
     buf_add(out, box, (size_t)(box_end + 1 - box));
     buf_puts(out, " role=\"img\" aria-label=\"");
-    escape_xml(out, alt);
+    html_escape(out, alt);
     buf_puts(out, "\">\n<title>");
-    escape_xml(out, alt);
+    html_escape(out, alt);
     buf_puts(out, "</title>\n");
     buf_puts(out, style);
     copy_without_titles(out, canvas, end);

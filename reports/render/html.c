@@ -10,7 +10,7 @@
 
 struct page {
     struct buf *out;
-    const struct plot_set *plots;
+    const struct figure_set *figures;
     cmark_llist *extensions;
     struct buf heading; /* the last one's text: what its tables are called */
     int headings;       /* so far: anchors count them */
@@ -64,34 +64,24 @@ static void add_table(struct page *p, cmark_node *node)
     buf_puts(p->out, "</div>\n");
 }
 
-static const struct plot *find_plot(const struct plot_set *set, const char *url)
-{
-    const char *slash = strrchr(url, '/');
-    const char *name = slash ? slash + 1 : url;
-    for (size_t i = 0; i < set->count; i++)
-        if (strcmp(set->items[i].name, name) == 0)
-            return &set->items[i];
-    return NULL;
-}
-
 /* A paragraph that is one of our pictures; NULL for any other block. */
-static const struct plot *picture_of(const struct page *p, cmark_node *node)
+static const struct figure *picture_of(const struct page *p, cmark_node *node)
 {
     cmark_node *only = cmark_node_first_child(node);
     if (cmark_node_get_type(node) != CMARK_NODE_PARAGRAPH || !only || cmark_node_next(only) ||
         cmark_node_get_type(only) != CMARK_NODE_IMAGE)
         return NULL;
     const char *url = cmark_node_get_url(only);
-    return url ? find_plot(p->plots, url) : NULL;
+    return url ? figure_find(p->figures, url) : NULL;
 }
 
 /* As an image, never as markup: what is inside cannot run and cannot reach the page. */
-static void add_picture(struct page *p, const struct plot *plot)
+static void add_picture(struct page *p, const struct figure *figure)
 {
     buf_puts(p->out, "<figure>\n<img alt=\"");
-    html_escape(p->out, plot->alt);
+    html_escape(p->out, figure->alt);
     buf_puts(p->out, "\" src=\"data:image/svg+xml;base64,");
-    html_base64(p->out, plot->svg, strlen(plot->svg));
+    html_base64(p->out, figure->svg, strlen(figure->svg));
     buf_puts(p->out, "\">\n</figure>\n");
 }
 
@@ -119,9 +109,9 @@ static void add_language(struct page *p, cmark_node *node)
 
 static void add_block(struct page *p, cmark_node *node)
 {
-    const struct plot *plot = picture_of(p, node);
-    if (plot)
-        add_picture(p, plot);
+    const struct figure *figure = picture_of(p, node);
+    if (figure)
+        add_picture(p, figure);
     else if (cmark_node_get_type(node) == CMARK_NODE_HEADING)
         add_heading(p, node);
     else if (cmark_node_get_type(node) == CMARK_NODE_HTML_BLOCK)
@@ -163,7 +153,7 @@ static cmark_parser *new_parser(void)
     return parser;
 }
 
-int html_render(const struct buf *markdown, const struct plot_set *plots, enum report_lang lang,
+int html_render(const struct buf *markdown, const struct figure_set *figures, enum report_lang lang,
                 const char *title, struct buf *out, struct err *err)
 {
     cmark_parser *parser = new_parser();
@@ -171,8 +161,10 @@ int html_render(const struct buf *markdown, const struct plot_set *plots, enum r
         return err_set(err, ERR_INTERNAL, "report: the Markdown parser cannot start");
     cmark_parser_feed(parser, buf_str(markdown), markdown->len);
     cmark_node *document = cmark_parser_finish(parser);
-    struct page p = {
-        .out = out, .plots = plots, .lang = lang, .extensions = cmark_parser_get_syntax_extensions(parser)};
+    struct page p = {.out = out,
+                     .figures = figures,
+                     .lang = lang,
+                     .extensions = cmark_parser_get_syntax_extensions(parser)};
     buf_init(&p.heading, 4096);
     html_page_begin(out, lang, title);
     add_contents(&p, document);

@@ -9,11 +9,11 @@
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
-#include "reports/plot/plot.h"
-#include "reports/render/message.h"
+#include "reports/render/figure.h"
+#include "reports/words/message.h"
 
-/* Pictures are found by the last part of a link's target. title: foreign text, escaped here. */
-int html_render(const struct buf *markdown, const struct plot_set *plots, enum report_lang lang,
+/* A paragraph that is an image of `figures` becomes that figure. title: foreign text, escaped here. */
+int html_render(const struct buf *markdown, const struct figure_set *figures, enum report_lang lang,
                 const char *title, struct buf *out, struct err *err);
 
 #endif

@@ -3,7 +3,7 @@
 #define KERNSWEEP_REPORTS_RENDER_HTML_PAGE_H
 
 #include "common/base/buf.h"
-#include "reports/render/message.h"
+#include "reports/words/message.h"
 
 /* Text and attribute values. */
 void html_escape(struct buf *out, const char *s);

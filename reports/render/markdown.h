@@ -1,27 +1,34 @@
 /* markdown: writes GitHub-flavoured Markdown in which data stay data.
  *
- * Text of ours (templates) is written as it is; everything else is escaped: control characters and
- * bidirectional marks become visible, punctuation that Markdown or HTML would read is quoted, code spans and
- * fences are longer than any run of backticks inside. Foreign text belongs in code. Errors are remembered by
- * the struct buf. Knows nothing of runs.
+ * Templates (message.h) are written as they are; everything else is escaped (escape.h). Text that comes from
+ * outside, such as names and reasons, belongs in code spans. The struct buf remembers errors. Knows nothing
+ * of runs.
  */
 #ifndef KERNSWEEP_REPORTS_RENDER_MARKDOWN_H
 #define KERNSWEEP_REPORTS_RENDER_MARKDOWN_H
 
 #include "common/base/buf.h"
-#include "reports/render/message.h"
+#include "reports/render/figure.h"
 #include "reports/render/table.h"
+#include "reports/words/message.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Where a document is going to be, and its pictures. Borrowed; NULL where absent. */
+struct md_place {
+    const struct figure_set *figures;
+    const char *figures_href; /* how the document names the folder of its pictures */
+    const char *folder;       /* absolute; relative links start there */
+};
+
 struct md {
     struct buf *out; /* not owned */
     enum report_lang lang;
+    const struct md_place *place; /* NULL: a document without pictures */
 };
 
-/* Inline. At most MD_DATA_MAX bytes of a piece of data are written. */
-enum { MD_DATA_MAX = 4096 };
+/* Inline. Of a longer piece of data only ESCAPE_BYTES_MAX bytes are written. */
 void md_text(struct md *w, const char *s);
 void md_code(struct md *w, const char *s);
 void md_link(struct md *w, const char *text, const char *target);
@@ -48,6 +55,8 @@ void md_end(struct md *w);  /* ends a block: one blank line, never two */
 /* Takes back all that was written since the document had that length. */
 void md_truncate(struct md *w, size_t len);
 void md_image(struct md *w, const char *alt, const char *target);
+/* The pictures of that kind, if there are any. */
+void md_figures(struct md *w, enum figure_kind kind);
 /* Marks what follows as written in w's language, for screen readers; invisible. */
 void md_language(struct md *w);
 const char *md_language_comment(enum report_lang lang);

@@ -1,6 +1,7 @@
 /* Artifacts and reproduction: where the raw files are, and the command that measures the same again. */
-#include "reports/render/number.h"
+#include "reports/sections/bundle.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 #include "common/base/text.h"
 
@@ -10,7 +11,7 @@ enum { FILES_SHOWN_MAX = 60 };
 
 static void bundle(const struct run_info *i, enum msg id, struct md *w)
 {
-    const char *path = report_model_bundle(i);
+    const char *path = bundle_name(i);
     if (!*path)
         return;
     md_bullet(w);
@@ -30,7 +31,7 @@ static void files(const struct report_model *m, struct md *w)
     for (size_t i = 0; i < m->details.n_files && i < FILES_SHOWN_MAX; i++) {
         const struct run_file *f = &m->details.files[i];
         char path[FS_PATH_MAX + DETAILS_PATH_MAX];
-        report_model_link(m, f->path, path, sizeof path);
+        bundle_link(w, &m->now.info, f->path, path, sizeof path);
         table_link(&t, f->path, path);
         table_text(&t, num_bytes((double)f->size).s);
         table_code(&t, f->sha256);
@@ -42,12 +43,12 @@ static void files(const struct report_model *m, struct md *w)
 
 void section_artifacts(const struct report_model *m, struct md *w)
 {
-    if (!*report_model_bundle(&m->now.info))
+    if (!*bundle_name(&m->now.info))
         return;
     md_heading(w, 2, MSG_H_ARTIFACTS);
     bundle(&m->now.info, MSG_ARTIFACTS_NOW, w);
-    if (m->against.has_base)
-        bundle(&m->against.base.info, MSG_ARTIFACTS_BASE, w);
+    if (m->against->has_base)
+        bundle(&m->against->base.info, MSG_ARTIFACTS_BASE, w);
     md_end(w);
     files(m, w);
 }
@@ -72,7 +73,7 @@ void section_reproduction(const struct report_model *m, struct md *w)
         return; /* the older layout keeps no plan */
     buf_init(&command, 16384);
     buf_init(&plan, FS_PATH_MAX + 16);
-    buf_printf(&plan, "%s/plan.json", report_model_bundle(i));
+    buf_printf(&plan, "%s/plan.json", bundle_name(i));
     buf_puts(&command, "kernsweep run");
     word(&command, "", buf_str(&plan));
     word(&command, "--node", i->node);

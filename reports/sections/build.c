@@ -1,7 +1,7 @@
 /* Build verification: that each variant was built, what gates it met, and what the compiler made of its
  * kernels. */
-#include "reports/render/number.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ static bool same_build(const struct report_model *m, size_t variant)
     if (m->now.variants[variant].status != STATUS_OK || has_gates(m, variant))
         return false;
     for (size_t v = 0; v < variant; v++)
-        if (strcmp(report_model_variant(m, v), report_model_variant(m, variant)) == 0)
+        if (report_model_same(m, v, variant))
             return m->now.variants[v].status == STATUS_OK &&
                    strcmp(log_hash(m, v).s, log_hash(m, variant).s) == 0;
     return false;

@@ -1,34 +1,43 @@
 /* What changed since the base: a verdict a cell with its evidence, and what else differs between the sides.
  */
-#include "reports/render/number.h"
 #include "reports/sections/section.h"
+#include "reports/tables/tables.h"
+#include "reports/words/number.h"
 
 static void facts(const struct report_model *m, struct md *w)
 {
-    const struct comparison *c = &m->comparison;
+    const struct comparison *c = m->comparison;
     struct table t;
     if (c->n_facts == 0)
         return;
     table_init(&t);
-    table_column(&t, message(w->lang, MSG_COL_FACT), false);
-    table_column(&t, message(w->lang, MSG_COL_BASE_SIDE), false);
-    table_column(&t, message(w->lang, MSG_COL_NOW_SIDE), false);
-    for (size_t i = 0; i < c->n_facts; i++) {
-        table_code(&t, c->facts[i].key);
-        table_code(&t, c->facts[i].base);
-        table_code(&t, c->facts[i].now);
-    }
+    table_facts(&t, c, w->lang);
     md_heading(w, 3, MSG_H_DIFFERENCES);
     md_para(w, MSG_DIFFERENCES_NOTE);
     md_table(w, &t);
     table_release(&t);
 }
 
+/* Of a base that measured something else, what both have decides. */
+static struct quantity quantity_compared(const struct report_model *m)
+{
+    enum metric compared = m->comparison->primary;
+    return compared == m->primary.metric ? m->primary : quantity_of(compared, false);
+}
+
+static enum msg heading_of(const struct report_model *m)
+{
+    if (*m->baseline)
+        return MSG_H_COMPARISON;
+    return m->against->has_base ? MSG_H_COMPARISON_RUN : MSG_H_COMPARISON_NIGHTS;
+}
+
 static void head(const struct report_model *m, struct md *w)
 {
-    const struct run_info *b = &m->against.base.info;
-    if (!m->against.has_base)
-        md_para(w, MSG_COMPARED_WITH_NIGHTS, num_int((int64_t)m->against.history.nights).s);
+    const struct run_info *b = &m->against->base.info;
+    md_heading(w, 2, heading_of(m));
+    if (!m->against->has_base)
+        md_para(w, MSG_COMPARED_WITH_NIGHTS, num_int((int64_t)m->against->history.nights).s);
     else if (*m->baseline)
         md_para(w, MSG_COMPARED_WITH_BASELINE, m->baseline, b->run_id, b->date);
     else
@@ -37,6 +46,7 @@ static void head(const struct report_model *m, struct md *w)
 
 void section_baseline(const struct report_model *m, struct md *w)
 {
+    const struct quantity primary = quantity_compared(m);
     struct table t;
     if (m->base_is_now) {
         md_heading(w, 2, MSG_H_COMPARISON);
@@ -45,16 +55,12 @@ void section_baseline(const struct report_model *m, struct md *w)
     if (!m->has_comparison)
         return;
     table_init(&t);
-    table_comparison(&t, &m->comparison, m->kernels_alone, w->lang);
-    md_heading(w, 2,
-               *m->baseline          ? MSG_H_COMPARISON
-               : m->against.has_base ? MSG_H_COMPARISON_RUN
-                                     : MSG_H_COMPARISON_NIGHTS);
+    table_comparison(&t, m->comparison, &primary, w->lang);
     head(m, w);
     md_table(w, &t);
-    if (m->comparison.tested)
-        md_para(w, MSG_TESTED_CELLS, num_int((int64_t)m->comparison.tested).s,
-                num_percent(m->against.options.fdr).s);
+    if (m->comparison->tested)
+        md_para(w, MSG_TESTED_CELLS, num_int((int64_t)m->comparison->tested).s,
+                num_percent(m->against->options.fdr).s);
     table_release(&t);
     facts(m, w);
 }

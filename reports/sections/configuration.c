@@ -1,7 +1,7 @@
 /* Test configuration: what was run, on what, and under which limits. */
-#include "reports/render/number.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +26,7 @@ static void shapes(const struct report_model *m, size_t variant, struct md *w)
 {
     const char *separator = ": ";
     for (size_t v = variant; v < m->now.n_variants; v++) {
-        if (!*m->now.variants[v].shape ||
-            strcmp(report_model_variant(m, v), report_model_variant(m, variant)) != 0)
+        if (!*m->now.variants[v].shape || !report_model_same(m, v, variant))
             continue;
         buf_puts(w->out, separator);
         md_text(w, m->now.variants[v].shape);

@@ -1,6 +1,6 @@
 /* Cost: what this run and its ticket have cost, from the plan's price of an hour. */
-#include "reports/render/number.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 #include <math.h>
 #include <string.h>

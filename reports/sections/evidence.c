@@ -2,9 +2,10 @@
  * device. Only what the stored numbers support; each statement with the number, the limit and the
  * consequence. */
 #include "reports/model/insight.h"
-#include "reports/render/number.h"
+#include "reports/sections/bundle.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -159,7 +160,7 @@ static void title_of(const struct report_model *m, size_t variant, struct md *w)
     struct standing_range s = insight_standing(m, variant, m->reference);
     char file[DETAILS_PATH_MAX], path[DETAILS_PATH_MAX + FS_PATH_MAX];
     snprintf(file, sizeof file, "%s/resources.json", m->now.variants[variant].name);
-    report_model_link(m, file, path, sizeof path);
+    bundle_link(w, &m->now.info, file, path, sizeof path);
     if (variant != m->reference && s.contexts && s.slow == s.contexts)
         slow_title(m, variant, &s, w);
     else

@@ -1,6 +1,6 @@
 /* History: when the cells of this run took another level, over the nights before it. */
-#include "reports/render/number.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 void section_history(const struct report_model *m, struct md *w)
 {
@@ -27,10 +27,10 @@ void section_history(const struct report_model *m, struct md *w)
         table_text(&t, num_change(c->after / c->before - 1).s);
     }
     if (table_rows(&t)) {
-        md_para(w, MSG_HISTORY_NOTE, num_int((int64_t)m->against.history.nights).s);
+        md_para(w, MSG_HISTORY_NOTE, num_int((int64_t)m->against->history.nights).s);
         md_table(w, &t);
     }
-    section_figure(m, w, PLOT_HISTORY);
+    md_figures(w, FIGURE_HISTORY);
     if (w->out->len == empty)
         md_truncate(w, start);
     table_release(&t);

@@ -1,8 +1,8 @@
 /* Instability: what says that the node or a kernel cannot be relied upon, with the evidence. */
 #include "reports/model/insight.h"
-#include "reports/render/number.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 #include <math.h>
 
@@ -39,12 +39,12 @@ static void scattered(const struct report_model *m, struct md *w)
 {
     for (size_t i = 0; i < m->now.n_cells; i++) {
         const struct cell *c = &m->now.cells[i];
-        struct cell_spread s = insight_spread(&m->now, c, m->metric);
+        struct cell_spread s = insight_spread(&m->now, c, m->primary.metric);
         if (!(s.relative > SPREAD_LIMIT))
             continue;
         md_item(w, MSG_UNSTABLE_SPREAD, m->now.variants[c->variant].name, phrase_at(w->lang, c->context).s,
-                num_int(s.n).s, metric_with_unit(m->metric, s.low).s, metric_with_unit(m->metric, s.high).s,
-                num_percent(s.relative).s);
+                num_int(s.n).s, metric_with_unit(m->primary.metric, s.low).s,
+                metric_with_unit(m->primary.metric, s.high).s, num_percent(s.relative).s);
     }
 }
 

@@ -1,6 +1,6 @@
 /* Kernels: scaling over batch and heads, accuracy, and the place under the roofline. */
-#include "reports/render/number.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 #include <math.h>
 #include <stdio.h>

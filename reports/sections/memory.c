@@ -1,6 +1,6 @@
 /* Memory: what the tests of a cell found, took, and left behind. */
-#include "reports/render/number.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -66,7 +66,7 @@ void section_memory(const struct report_model *m, struct md *w)
         md_heading(w, 2, MSG_H_MEMORY);
         md_table(w, &t);
         md_para(w, MSG_MEMORY_NOTE);
-        section_figure(m, w, PLOT_MEMORY);
+        md_figures(w, FIGURE_MEMORY);
     }
     table_release(&t);
 }

@@ -56,7 +56,7 @@ static void write_cell(const struct run_data *run, const struct cell *c, struct 
 /* A cell that was not measured has a status and a reason, which stand elsewhere. */
 static bool said(const struct report_model *m, const struct cell *c)
 {
-    return c->variant == m->reference && isfinite(c->median[m->metric]);
+    return c->variant == m->reference && isfinite(c->median[m->primary.metric]);
 }
 
 static int contexts_of(const struct report_model *m)

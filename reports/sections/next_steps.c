@@ -1,8 +1,8 @@
 /* Next steps: each follows from a rule that the sentence states, and from numbers of this report. */
 #include "reports/model/insight.h"
-#include "reports/render/number.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@ enum { REPETITIONS_WANTED = 5, CELLS_NAMED_MAX = 6 };
 static bool others_measured(const struct report_model *m, size_t variant)
 {
     for (size_t i = 0; i < m->now.n_cells; i++)
-        if (m->now.cells[i].variant != variant && isfinite(m->now.cells[i].median[m->metric]))
+        if (m->now.cells[i].variant != variant && isfinite(m->now.cells[i].median[m->primary.metric]))
             return true;
     return false;
 }
@@ -59,7 +59,7 @@ static void spills(const struct report_model *m, struct md *w)
         if (!report_model_first(m, v))
             continue;
         for (size_t i = v; i < m->now.n_variants; i++)
-            if (strcmp(report_model_variant(m, i), report_model_variant(m, v)) == 0)
+            if (report_model_same(m, i, v))
                 bytes = fmax(bytes, insight_scratch(m, i));
         if (bytes > 0)
             md_item(w, nvidia ? MSG_STEP_SPILL_NVIDIA : MSG_STEP_SPILL, report_model_variant(m, v),
@@ -95,7 +95,7 @@ static void held_by_lds(const struct report_model *m, struct md *w)
 /* Older layouts say nothing of the node: that nothing differs is then no finding. */
 static bool facts_recorded(const struct report_model *m)
 {
-    const struct against *a = &m->against;
+    const struct against *a = m->against;
     return m->now.n_facts && (!a->has_base || a->base.n_facts);
 }
 
@@ -115,7 +115,7 @@ static struct num cells_text(enum report_lang lang, int n)
 
 static void regressions(const struct report_model *m, struct md *w)
 {
-    const struct comparison *c = &m->comparison;
+    const struct comparison *c = m->comparison;
     int of_sources = c->verdicts[VERDICT_REGRESSED] - of_the_node(c);
     struct num cells = cells_text(w->lang, c->verdicts[VERDICT_REGRESSED]);
     if (!c->verdicts[VERDICT_REGRESSED])
@@ -146,7 +146,7 @@ static void scattered(const struct report_model *m, struct md *w)
     int named = 0, left = 0;
     for (size_t i = 0; i < m->now.n_cells; i++) {
         const struct cell *c = &m->now.cells[i];
-        if (!(insight_spread(&m->now, c, m->metric).relative > SPREAD_LIMIT))
+        if (!(insight_spread(&m->now, c, m->primary.metric).relative > SPREAD_LIMIT))
             continue;
         if (named == CELLS_NAMED_MAX) {
             left++;
@@ -210,7 +210,7 @@ static void failures(const struct report_model *m, struct md *w)
 
 static void missing(const struct report_model *m, struct md *w)
 {
-    int n = m->comparison.verdicts[VERDICT_MISSING];
+    int n = m->comparison->verdicts[VERDICT_MISSING];
     if (n)
         md_item(w, MSG_STEP_MISSING, cells_text(w->lang, n).s);
 }

@@ -1,15 +1,21 @@
 /* Performance: the summary a context, the consolidated comparison of variants, and how they stand to each
  * other. */
 #include "reports/model/insight.h"
-#include "reports/render/number.h"
 #include "reports/sections/section.h"
+#include "reports/tables/tables.h"
+#include "reports/words/number.h"
 
 #include <math.h>
-#include <string.h>
+
+static struct variant_view view_of(const struct report_model *m)
+{
+    return (struct variant_view){
+        .run = &m->now, .reference = m->reference, .vs = m->vs, .count = m->n_vs, .primary = m->primary};
+}
 
 void section_performance(const struct report_model *m, struct md *w)
 {
-    struct variant_view view = report_model_view(m);
+    const struct variant_view view = view_of(m);
     struct table t;
     if (m->now.n_cells == 0)
         return;
@@ -17,14 +23,14 @@ void section_performance(const struct report_model *m, struct md *w)
     table_performance(&t, &view, w->lang);
     md_heading(w, 2, MSG_H_PERFORMANCE);
     md_table(w, &t);
-    if (m->metric == METRIC_PREFILL_S && !m->kernels_alone)
+    if (m->primary.prompt)
         md_para(w, MSG_PERFORMANCE_NOTE);
     table_release(&t);
 }
 
 void section_consolidated(const struct report_model *m, struct md *w)
 {
-    struct variant_view view = report_model_view(m);
+    const struct variant_view view = view_of(m);
     struct table t;
     if (m->now.n_variants < 2)
         return;
@@ -32,7 +38,7 @@ void section_consolidated(const struct report_model *m, struct md *w)
     table_consolidated(&t, &view, w->lang);
     md_heading(w, 2, MSG_H_CONSOLIDATED);
     md_table(w, &t);
-    section_figure(m, w, PLOT_SPEEDUP);
+    md_figures(w, FIGURE_SPEEDUP);
     md_para(w, MSG_CONSOLIDATED_NOTE, report_model_reference(m),
             num_percent(compare_defaults().regression).s);
     table_release(&t);
@@ -40,7 +46,7 @@ void section_consolidated(const struct report_model *m, struct md *w)
 
 static void speedup_row(const struct report_model *m, const struct cell *c, size_t other, struct table *t)
 {
-    struct variant_delta d = compare_pair(&m->now, c->variant, other, c->context, m->metric);
+    struct variant_delta d = compare_pair(&m->now, c->variant, other, c->context, m->primary.metric);
     if (!isfinite(d.factor) || d.reference == c->variant)
         return;
     table_code(t, m->now.variants[c->variant].name);
@@ -53,7 +59,7 @@ static void speedup_row(const struct report_model *m, const struct cell *c, size
 static void pair(const struct report_model *m, size_t later, size_t earlier, struct table *t)
 {
     for (size_t i = 0; i < m->now.n_cells; i++)
-        if (strcmp(report_model_variant(m, m->now.cells[i].variant), report_model_variant(m, later)) == 0)
+        if (report_model_same(m, m->now.cells[i].variant, later))
             speedup_row(m, &m->now.cells[i], earlier, t);
 }
 
@@ -62,9 +68,9 @@ static const struct cell *fastest_at_last(const struct report_model *m)
     const struct cell *best = NULL;
     for (size_t i = 0; i < m->now.n_cells; i++) {
         const struct cell *c = &m->now.cells[i];
-        if (isfinite(c->median[m->metric]) &&
+        if (isfinite(c->median[m->primary.metric]) &&
             (!best || c->context > best->context ||
-             (c->context == best->context && c->median[m->metric] < best->median[m->metric])))
+             (c->context == best->context && c->median[m->primary.metric] < best->median[m->primary.metric])))
             best = c;
     }
     return best;

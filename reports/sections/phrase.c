@@ -1,6 +1,6 @@
 #include "reports/sections/phrase.h"
 
-#include "reports/render/tables.h"
+#include "reports/model/view.h"
 
 #include <math.h>
 #include <stdio.h>

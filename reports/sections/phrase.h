@@ -5,8 +5,8 @@
 #define KERNSWEEP_REPORTS_SECTIONS_PHRASE_H
 
 #include "common/base/buf.h"
-#include "reports/render/message.h"
-#include "reports/render/number.h"
+#include "reports/words/message.h"
+#include "reports/words/number.h"
 #include "results/store/run_data.h"
 
 enum { PHRASE_MAX = 8192, CONTEXTS_LISTED_MAX = 16 };

@@ -1,6 +1,7 @@
 /* Scaling: how prefill time grows with the context, against n^2. */
-#include "reports/render/number.h"
 #include "reports/sections/section.h"
+#include "reports/tables/tables.h"
+#include "reports/words/number.h"
 
 #include <math.h>
 
@@ -24,11 +25,11 @@ void section_scaling(const struct report_model *m, struct md *w)
     if (!scaling_has_steps(&m->scaling))
         return;
     table_init(&t);
-    table_scaling(&t, &m->now, &m->scaling, m->kernels_alone, w->lang);
+    table_scaling(&t, &m->now, &m->scaling, &m->primary, w->lang);
     md_heading(w, 2, MSG_H_SCALING);
     md_table(w, &t);
     exponents(m, w);
-    section_figure(m, w, PLOT_PREFILL);
+    md_figures(w, FIGURE_SCALING);
     md_para(w, MSG_SCALING_NOTE, num_percent(SCALING_TOLERANCE).s);
     table_release(&t);
 }

@@ -1,6 +1,6 @@
 /* Stages: where a model's prefill spent its time. */
-#include "reports/render/number.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 static void add_row(const struct report_model *m, const struct stage_row *r, struct table *t)
 {

@@ -1,9 +1,10 @@
 /* The executive summary: what a reader must know who reads nothing else. Every line rests on a verdict, a
  * factor or a status of the tables below it. */
 #include "reports/model/insight.h"
-#include "reports/render/number.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
+#include "reports/tables/tables.h"
+#include "reports/words/number.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static int failed_cells(const struct run_data *run)
 
 static const char *base_name(const struct report_model *m)
 {
-    return *m->baseline ? m->baseline : m->against.base.info.run_id;
+    return *m->baseline ? m->baseline : m->against->base.info.run_id;
 }
 
 static int worse(const struct comparison *c)
@@ -40,14 +41,14 @@ static void outcome_of_comparison(const struct report_model *m, struct md *w)
     struct buf counts;
     buf_init(&counts, PHRASE_MAX);
     for (enum verdict v = 0; v < VERDICT_COUNT; v++)
-        if (m->comparison.verdicts[v])
+        if (m->comparison->verdicts[v])
             buf_printf(&counts, "%s%s %d", counts.len ? ", " : "", verdict_word(v, w->lang),
-                       m->comparison.verdicts[v]);
-    md_say(w, worse(&m->comparison) ? MSG_OUTCOME_REGRESSION : MSG_OUTCOME_NO_REGRESSION);
-    if (m->against.has_base)
-        md_say(w, MSG_AGAINST_RUN, base_name(m), m->against.base.info.date, buf_str(&counts));
+                       m->comparison->verdicts[v]);
+    md_say(w, worse(m->comparison) ? MSG_OUTCOME_REGRESSION : MSG_OUTCOME_NO_REGRESSION);
+    if (m->against->has_base)
+        md_say(w, MSG_AGAINST_RUN, base_name(m), m->against->base.info.date, buf_str(&counts));
     else
-        md_say(w, MSG_AGAINST_NIGHTS, num_int((int64_t)m->against.history.nights).s, buf_str(&counts));
+        md_say(w, MSG_AGAINST_NIGHTS, num_int((int64_t)m->against->history.nights).s, buf_str(&counts));
     buf_release(&counts);
 }
 

@@ -1,7 +1,7 @@
 /* Validation: which tests and builds can be believed, and why the others cannot. */
-#include "reports/render/number.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
+#include "reports/words/number.h"
 
 #include <string.h>
 

@@ -2,7 +2,9 @@
  * them, that the same store gives the same bytes, and that no text of a run can write markup. */
 #include "reports/plot/gnuplot.h"
 #include "reports/report.h"
+#include "reports/tables/terminal.h"
 #include "results/store/baseline.h"
+#include "results/store/runs.h"
 #include "tests/unit/results_support.h"
 
 #include <cmark-gfm-core-extensions.h>
@@ -537,15 +539,50 @@ static void hostile_text_is_inert_on_a_terminal(void **state)
     (void)state;
     buf_init(&out, REPORT_BYTES_MAX);
     assert_ok(compare_runs(&before, &now, NULL, &options, &c, &err), &err);
-    assert_ok(report_compare_text(&c, false, &out, &err), &err);
-    assert_ok(report_run_text(&now, 0, false, &out, &err), &err);
-    assert_ok(report_scaling_text(&now, false, &out, &err), &err);
+    assert_ok(terminal_comparison(&c, false, &out, &err), &err);
+    assert_ok(terminal_run(&now, 0, false, &out, &err), &err);
+    assert_ok(terminal_scaling(&now, false, &out, &err), &err);
     for (const char *p = buf_str(&out); *p; p++)
         assert_true((unsigned char)*p >= 0x20 || *p == '\n');
     assert_null(strstr(buf_str(&out), "\xe2\x80\xae"));
     buf_release(&out);
     comparison_release(&c);
     run_data_release(&before);
+    run_data_release(&now);
+    store_close(&s);
+}
+
+/* Confirming changes verdicts after the comparison: what the report says must be what was judged. */
+static void a_comparison_that_was_made_already_is_taken_as_it_is(void **state)
+{
+    struct store s = open_store("given_comparison.db");
+    struct report_request req = report_defaults();
+    struct run_data now;
+    struct against against;
+    struct comparison c;
+    struct err err = {0};
+    int64_t base = 0;
+    (void)state;
+    for (int night = 19; night <= 20; night++)
+        store_quiet_night(&s, night);
+    assert_ok(store_load_run(&s, "latest", &now, &err), &err);
+    assert_ok(store_find_run(&s, "night-0019", &base, &err), &err);
+    assert_ok(against_run(&s, &now.info, base, &req.compare, &against, &err), &err);
+    assert_ok(against_compare(&against, &now, &c, &err), &err);
+    for (size_t i = 0; i < c.count; i++)
+        if (c.deltas[i].verdict == VERDICT_REGRESSED) {
+            c.deltas[i].verdict = VERDICT_FIXED; /* as no comparison would find */
+            c.verdicts[VERDICT_REGRESSED]--;
+            c.verdicts[VERDICT_FIXED]++;
+        }
+    req.held_against = &against;
+    req.comparison = &c;
+    char *text = render(&s, req, "latest");
+    assert_line(text, "**No regression** against `night-0019`");
+    assert_line(text, "`baseline` at 256: **fixed**");
+    free(text);
+    comparison_release(&c);
+    against_release(&against);
     run_data_release(&now);
     store_close(&s);
 }
@@ -561,6 +598,7 @@ int main(void)
         cmocka_unit_test(a_stored_baseline_may_be_named),
         cmocka_unit_test(what_does_not_exist_is_an_input_error),
         cmocka_unit_test(languages_are_named_once_each),
+        cmocka_unit_test(a_comparison_that_was_made_already_is_taken_as_it_is),
         cmocka_unit_test(nights_judge_a_run_and_tell_when_it_changed),
         cmocka_unit_test(pictures_stand_beside_the_document),
         cmocka_unit_test(without_gnuplot_the_report_says_so_once_and_goes_on),

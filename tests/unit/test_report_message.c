@@ -1,4 +1,4 @@
-#include "reports/render/message.h"
+#include "reports/words/message.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

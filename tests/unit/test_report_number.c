@@ -1,4 +1,4 @@
-#include "reports/render/number.h"
+#include "reports/words/number.h"
 
 #include <math.h>
 #include <setjmp.h>

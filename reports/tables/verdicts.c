@@ -1,5 +1,4 @@
-#include "reports/render/number.h"
-#include "reports/render/tables.h"
+#include "reports/tables/tables.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,6 +17,13 @@ const char *verdict_word(enum verdict v, enum report_lang lang)
         [VERDICT_FIXED] = MSG_VERDICT_FIXED,
     };
     return message(lang, words[v]);
+}
+
+void verdict_counts(const struct comparison *c, enum report_lang lang, struct buf *out)
+{
+    for (enum verdict v = 0; v < VERDICT_COUNT; v++)
+        if (c->verdicts[v])
+            buf_printf(out, "%s%d %s", out->len ? ", " : "", c->verdicts[v], verdict_word(v, lang));
 }
 
 static enum cell_mark verdict_mark(enum verdict v)
@@ -129,13 +135,13 @@ double verdict_reference(const struct delta *d)
 }
 
 /* Among several metrics each number brings its unit. */
-static struct num side(enum metric m, bool several, bool kernels, double v)
+static struct num one_side(const struct quantity *primary, enum metric m, bool several, double v)
 {
-    return several ? metric_with_unit(m, v) : metric_time(m, kernels, v);
+    return several ? metric_with_unit(m, v) : quantity_text(primary, v);
 }
 
-static void comparison_row(struct table *t, const struct delta *d, bool several, bool kernels,
-                           enum report_lang lang)
+static void comparison_row(struct table *t, const struct delta *d, const struct quantity *primary,
+                           bool several, enum report_lang lang)
 {
     struct buf evidence;
     buf_init(&evidence, 1024);
@@ -144,8 +150,8 @@ static void comparison_row(struct table *t, const struct delta *d, bool several,
     table_code(t, d->variant);
     if (several)
         table_code(t, metric_info(d->metric)->name);
-    table_text(t, side(d->metric, several, kernels, verdict_reference(d)).s);
-    table_text(t, side(d->metric, several, kernels, d->now_median).s);
+    table_text(t, one_side(primary, d->metric, several, verdict_reference(d)).s);
+    table_text(t, one_side(primary, d->metric, several, d->now_median).s);
     table_text(t, num_factor(d->factor).s);
     table_text(t, num_change(d->ratio - 1).s);
     table_marked(t, verdict_word(d->verdict, lang), verdict_mark(d->verdict));
@@ -154,14 +160,10 @@ static void comparison_row(struct table *t, const struct delta *d, bool several,
     buf_release(&evidence);
 }
 
-/* "Base (ms)"; without a unit where the values bring their own or differ in it. */
-static void side_column(struct table *t, enum msg id, enum metric m, bool several, bool kernels,
-                        enum report_lang lang)
+/* "Base (ms)"; without a unit where each value brings its own. */
+static void side_column(struct table *t, enum msg id, const char *unit, enum report_lang lang)
 {
     char title[64];
-    const char *unit = several || strcmp(metric_info(m)->unit, "bytes") == 0 ? ""
-                       : m == METRIC_PREFILL_S && kernels                    ? "ms"
-                                                                             : metric_info(m)->unit;
     if (*unit)
         snprintf(title, sizeof title, "%s (%s)", message(lang, id), unit);
     else
@@ -169,7 +171,8 @@ static void side_column(struct table *t, enum msg id, enum metric m, bool severa
     table_column(t, title, true);
 }
 
-void table_comparison(struct table *t, const struct comparison *c, bool kernels, enum report_lang lang)
+void table_comparison(struct table *t, const struct comparison *c, const struct quantity *primary,
+                      enum report_lang lang)
 {
     bool several = false;
     for (size_t i = 0; i < c->count; i++)
@@ -178,14 +181,26 @@ void table_comparison(struct table *t, const struct comparison *c, bool kernels,
     table_column(t, message(lang, MSG_COL_VARIANT), false);
     if (several)
         table_column(t, message(lang, MSG_COL_METRIC), false);
-    side_column(t, MSG_COL_BASE_SIDE, c->primary, several, kernels, lang);
-    side_column(t, MSG_COL_NOW_SIDE, c->primary, several, kernels, lang);
+    side_column(t, MSG_COL_BASE_SIDE, several ? "" : primary->unit, lang);
+    side_column(t, MSG_COL_NOW_SIDE, several ? "" : primary->unit, lang);
     table_column(t, message(lang, MSG_COL_VS_BASE), true);
     table_column(t, message(lang, MSG_COL_CHANGE), true);
     table_column(t, message(lang, MSG_COL_VERDICT), false);
     table_column(t, message(lang, MSG_COL_EVIDENCE), false);
     for (size_t i = 0; i < c->count; i++)
-        comparison_row(t, &c->deltas[i], several, kernels, lang);
-    if (c->primary != METRIC_PREFILL_S)
+        comparison_row(t, &c->deltas[i], primary, several, lang);
+    if (!primary->prompt)
         table_drop_empty(t, 0);
+}
+
+void table_facts(struct table *t, const struct comparison *c, enum report_lang lang)
+{
+    table_column(t, message(lang, MSG_COL_FACT), false);
+    table_column(t, message(lang, MSG_COL_BASE_SIDE), false);
+    table_column(t, message(lang, MSG_COL_NOW_SIDE), false);
+    for (size_t i = 0; i < c->n_facts; i++) {
+        table_code(t, c->facts[i].key);
+        table_code(t, c->facts[i].base);
+        table_code(t, c->facts[i].now);
+    }
 }

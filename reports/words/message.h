@@ -1,21 +1,23 @@
 /* message: every sentence, heading and column title that a report may print, in every language.
  *
- * A template is Markdown of ours with {1} {2} ... for data; `{1}` in backticks asks for a code span. Foreign
- * text never stands in a template. Who expands a template decides how data are escaped (markdown.h), or that
- * they are not (message_plain). text_en.c and text_es.c hold the tables; a unit test keeps them complete and
- * their placeholders the same.
+ * A template is trusted Markdown with placeholders {1} {2} ... for data; `{1}` in backticks asks for a code
+ * span. The caller that expands a template decides how data are escaped (markdown.h), or that they are not
+ * (message_plain). messages.def holds the texts; a unit test keeps the languages complete and their
+ * placeholders the same.
  */
-#ifndef KERNSWEEP_REPORTS_RENDER_MESSAGE_H
-#define KERNSWEEP_REPORTS_RENDER_MESSAGE_H
+#ifndef KERNSWEEP_REPORTS_WORDS_MESSAGE_H
+#define KERNSWEEP_REPORTS_WORDS_MESSAGE_H
 
 #include "common/base/buf.h"
-#include "reports/report.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+
+enum report_lang { REPORT_EN, REPORT_ES, REPORT_LANG_COUNT };
 
 enum msg {
 #define M(id, en, es) MSG_##id,
-#include "reports/render/messages.def"
+#include "reports/words/messages.def"
 #undef M
     MSG_COUNT
 };

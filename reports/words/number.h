@@ -3,8 +3,8 @@
  * Each function returns its text by value, so that it can stand in an argument list: num_seconds(x).s. A
  * value that was not measured (NaN) is a dash, never 0. Knows nothing of what the numbers mean.
  */
-#ifndef KERNSWEEP_REPORTS_RENDER_NUMBER_H
-#define KERNSWEEP_REPORTS_RENDER_NUMBER_H
+#ifndef KERNSWEEP_REPORTS_WORDS_NUMBER_H
+#define KERNSWEEP_REPORTS_WORDS_NUMBER_H
 
 #include <stdint.h>
 

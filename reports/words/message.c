@@ -1,4 +1,4 @@
-#include "reports/render/message.h"
+#include "reports/words/message.h"
 
 #include <string.h>
 
@@ -6,7 +6,7 @@ const char *message(enum report_lang lang, enum msg id)
 {
     static const char *const texts[MSG_COUNT][REPORT_LANG_COUNT] = {
 #define M(id, en, es) [MSG_##id] = {[REPORT_EN] = (en), [REPORT_ES] = (es)},
-#include "reports/render/messages.def"
+#include "reports/words/messages.def"
 #undef M
     };
     return texts[id][lang];

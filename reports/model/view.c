@@ -1,0 +1,66 @@
+#include "reports/model/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Cells stand by variant; the tables are read by context. */
+struct order_key {
+    int context;
+    size_t index;
+};
+
+static int order_compare(const void *a, const void *b)
+{
+    const struct order_key *x = a, *y = b;
+    if (x->context != y->context)
+        return x->context < y->context ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+int cells_by_context(const struct run_data *run, size_t **order)
+{
+    struct order_key *keys = calloc(run->n_cells + 1, sizeof *keys);
+    *order = calloc(run->n_cells + 1, sizeof **order);
+    if (!keys || !*order) {
+        free(keys);
+        free(*order);
+        *order = NULL;
+        return -1;
+    }
+    for (size_t i = 0; i < run->n_cells; i++)
+        keys[i] = (struct order_key){.context = run->cells[i].context, .index = i};
+    qsort(keys, run->n_cells, sizeof *keys, order_compare);
+    for (size_t i = 0; i < run->n_cells; i++)
+        (*order)[i] = keys[i].index;
+    free(keys);
+    return 0;
+}
+
+enum standing standing_of(const struct cell *c, const struct variant_delta *d)
+{
+    if (c->status != STATUS_OK)
+        return STANDING_NOT_OK;
+    if (d->variant == d->reference)
+        return STANDING_REFERENCE;
+    if (!isfinite(d->factor))
+        return STANDING_NONE;
+    double band = compare_defaults().regression;
+    if (isfinite(d->factor_error) && 2 * d->factor_error > band)
+        band = 2 * d->factor_error;
+    if (fabs(d->factor - 1) <= band)
+        return STANDING_SAME;
+    return d->factor > 1 ? STANDING_FAST : STANDING_SLOW;
+}
+
+bool scaling_has_steps(const struct scaling_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (set->items[i].count > 1)
+            return true;
+    return false;
+}
+
+bool scaling_flagged(const struct scaling_row *row)
+{
+    return isfinite(row->step) && row->step > row->step_expected * (1 + SCALING_TOLERANCE);
+}

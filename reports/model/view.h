@@ -1,0 +1,30 @@
+/* view: a run as tables show it: rows by context, each cell against the reference variant, and which steps of
+ * the scaling are flagged. Pure: works on loaded results and holds nothing of its own.
+ */
+#ifndef KERNSWEEP_REPORTS_MODEL_VIEW_H
+#define KERNSWEEP_REPORTS_MODEL_VIEW_H
+
+#include "results/judge/compare.h"
+#include "results/judge/scaling.h"
+
+/* How a cell stands against the reference variant. */
+enum standing {
+    STANDING_REFERENCE,
+    STANDING_FAST,
+    STANDING_SAME,
+    STANDING_SLOW,
+    STANDING_NOT_OK,
+    STANDING_NONE
+};
+enum standing standing_of(const struct cell *c, const struct variant_delta *d);
+
+/* Order of a document's tables: by context, then as the plan lists the variants. *order is to be free()d. */
+int cells_by_context(const struct run_data *run, size_t **order);
+
+/* A step whose time grows this much more than n^2 is flagged. */
+#define SCALING_TOLERANCE 0.10
+bool scaling_flagged(const struct scaling_row *row);
+/* Whether any variant was measured at more than one context. */
+bool scaling_has_steps(const struct scaling_set *set);
+
+#endif

@@ -1,0 +1,26 @@
+/* escape: foreign text as Markdown that shows exactly that text: control characters and bidirectional marks
+ * become visible, and nothing in it is read as markup. Appends to a struct buf, which remembers failures.
+ * Private to render/.
+ */
+#ifndef KERNSWEEP_REPORTS_RENDER_ESCAPE_H
+#define KERNSWEEP_REPORTS_RENDER_ESCAPE_H
+
+#include "common/base/buf.h"
+
+#include <stdbool.h>
+
+/* Of a longer text only this much is written. */
+enum { ESCAPE_BYTES_MAX = 4096 };
+
+void escape_text(struct buf *out, const char *s);
+/* As a code span. Inside a table renderers disagree on a backslash before a bar: such text is escaped
+ * instead. */
+void escape_code(struct buf *out, const char *s, bool in_table);
+/* As the target of a link. */
+void escape_href(struct buf *out, const char *s);
+
+void escape_repeat(struct buf *out, char c, size_t n);
+/* Length of the longest run of c in s. */
+size_t escape_longest_run(const char *s, char c);
+
+#endif

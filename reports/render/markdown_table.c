@@ -1,0 +1,100 @@
+/* Tables of a Markdown document. */
+#include "reports/render/escape.h"
+#include "reports/render/markdown.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Columns are aligned in the source too, as long as no cell is wider than this. */
+enum { PAD_MAX = 48 };
+
+static void cell_code(struct buf *out, const struct table_cell *cell)
+{
+    buf_puts(out, cell->link ? "[" : "");
+    escape_code(out, cell->text, true);
+    if (!cell->link)
+        return;
+    buf_puts(out, "](");
+    escape_href(out, cell->link);
+    buf_putc(out, ')');
+}
+
+static void cell_markdown(struct buf *out, const struct table_cell *cell)
+{
+    if (cell->kind == CELL_CODE) {
+        cell_code(out, cell);
+        return;
+    }
+    bool strong = cell->mark == MARK_BAD;
+    buf_puts(out, strong ? "**" : "");
+    escape_text(out, cell->text);
+    buf_puts(out, strong ? "**" : "");
+}
+
+static void write_cell(struct buf *out, const char *text, size_t width, bool right)
+{
+    size_t own = table_text_width(text);
+    size_t pad = own < width ? width - own : 0;
+    buf_puts(out, "| ");
+    escape_repeat(out, ' ', right ? pad : 0);
+    buf_puts(out, text);
+    escape_repeat(out, ' ', right ? 1 : pad + 1);
+}
+
+static void write_table(const struct table *t, char *const *cells, const size_t *width, struct buf *out)
+{
+    for (size_t c = 0; c < t->n_cols; c++)
+        write_cell(out, t->cols[c].title, width[c], t->cols[c].right);
+    buf_puts(out, "|\n");
+    for (size_t c = 0; c < t->n_cols; c++) {
+        buf_puts(out, "| ");
+        escape_repeat(out, '-', width[c] - t->cols[c].right);
+        buf_puts(out, t->cols[c].right ? ": " : " ");
+    }
+    buf_puts(out, "|\n");
+    for (size_t i = 0; t->n_cols > 0 && i < t->n_cells; i++) {
+        size_t c = i % t->n_cols;
+        write_cell(out, cells[i], width[c], t->cols[c].right);
+        if (c + 1 == t->n_cols)
+            buf_puts(out, "|\n");
+    }
+}
+
+/* Fills cells with the Markdown of each and width with each column's; false when memory is short. */
+static bool table_cells(const struct table *t, char **cells, size_t *width)
+{
+    for (size_t c = 0; c < t->n_cols; c++) {
+        size_t w = table_text_width(t->cols[c].title);
+        width[c] = w < 3 ? 3 : w;
+    }
+    for (size_t i = 0; t->n_cols > 0 && i < t->n_cells; i++) {
+        struct buf b;
+        buf_init(&b, (size_t)ESCAPE_BYTES_MAX * 16);
+        buf_putc(&b, ' '); /* a cell never stands at a line's start */
+        cell_markdown(&b, &t->cells[i]);
+        buf_consume(&b, 1);
+        cells[i] = buf_steal(&b);
+        buf_release(&b);
+        if (!cells[i])
+            return false;
+        size_t w = table_text_width(cells[i]);
+        size_t *max = &width[i % t->n_cols];
+        *max = w > *max && w <= PAD_MAX ? w : *max;
+    }
+    return true;
+}
+
+void md_table(struct md *w, const struct table *t)
+{
+    size_t width[TABLE_COLS_MAX] = {0};
+    char **cells = table_ok(t) ? calloc(t->n_cells + 1, sizeof *cells) : NULL;
+    md_end(w);
+    if (cells && table_cells(t, cells, width))
+        write_table(t, cells, width, w->out);
+    else
+        w->out->failed = true;
+    for (size_t i = 0; cells && i < t->n_cells; i++)
+        free(cells[i]);
+    free(cells);
+    md_end(w);
+}

@@ -1,0 +1,120 @@
+#include "reports/tables/terminal.h"
+
+#include "common/base/text.h"
+#include "reports/tables/tables.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNTS_MAX = 1024 };
+
+static int write_and_release(struct table *t, bool colour, struct buf *out, struct err *err)
+{
+    table_write_text(t, colour, out);
+    table_release(t);
+    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
+}
+
+int terminal_run(const struct run_data *run, size_t reference, bool colour, struct buf *out, struct err *err)
+{
+    struct variant_view view = {
+        .run = run, .reference = reference, .primary = quantity_of(run_data_metric(run), false)};
+    struct variant_delta *vs = NULL;
+    struct table t;
+    if (compare_variants(run, reference, view.primary.metric, &vs, &view.count, err))
+        return -1;
+    view.vs = vs;
+    table_init(&t);
+    table_consolidated(&t, &view, REPORT_EN);
+    free(vs);
+    return write_and_release(&t, colour, out, err);
+}
+
+int terminal_scaling(const struct run_data *run, bool colour, struct buf *out, struct err *err)
+{
+    const struct quantity prefill = quantity_of(METRIC_PREFILL_S, false);
+    struct scaling_set set;
+    struct table t;
+    if (scaling_of_run(run, &set, err))
+        return -1;
+    if (!scaling_has_steps(&set)) {
+        scaling_set_release(&set);
+        return 0;
+    }
+    table_init(&t);
+    table_scaling(&t, run, &set, &prefill, REPORT_EN);
+    if (write_and_release(&t, colour, out, err)) {
+        scaling_set_release(&set);
+        return -1;
+    }
+    for (size_t i = 0; i < set.count; i++) {
+        if (isnan(set.items[i].exponent))
+            continue;
+        const char *name = run->variants[set.items[i].variant].name;
+        text_printable(out, name, strlen(name), RUN_NAME_MAX);
+        buf_printf(out, ": t ~ n^%s\n", num_fixed(set.items[i].exponent, 2).s);
+    }
+    scaling_set_release(&set);
+    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
+}
+
+int terminal_comparison(const struct comparison *c, bool colour, struct buf *out, struct err *err)
+{
+    const struct quantity primary = quantity_of(c->primary, false);
+    struct buf counts;
+    struct table t;
+    table_init(&t);
+    table_comparison(&t, c, &primary, REPORT_EN);
+    if (write_and_release(&t, colour, out, err))
+        return -1;
+    if (c->n_facts) {
+        table_init(&t);
+        table_facts(&t, c, REPORT_EN);
+        buf_putc(out, '\n');
+        if (write_and_release(&t, colour, out, err))
+            return -1;
+    }
+    buf_init(&counts, COUNTS_MAX);
+    verdict_counts(c, REPORT_EN, &counts);
+    buf_printf(out, "%s%s\n", counts.len ? "\n" : "", buf_str(&counts));
+    buf_release(&counts);
+    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
+}
+
+static enum cell_mark host_mark(enum host_verdict v)
+{
+    switch (v) {
+    case HOST_SLOW:
+        return MARK_BAD;
+    case HOST_FAST:
+        return MARK_WARN;
+    case HOST_ALIKE:
+    case HOST_UNKNOWN:
+    case HOST_VERDICT_COUNT:
+        break;
+    }
+    return MARK_NONE;
+}
+
+int terminal_hosts(const struct host_standing *hosts, size_t count, bool colour, struct buf *out,
+                   struct err *err)
+{
+    static const char *const titles[] = {"Node",      "Tests", "Shared cells", "Worse in",
+                                         "vs middle", "p",     "Verdict"};
+    struct table t;
+    table_init(&t);
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        table_column(&t, titles[i], i > 0 && i < 6);
+    for (size_t i = 0; i < count; i++) {
+        const struct host_standing *h = &hosts[i];
+        table_code(&t, h->host);
+        table_text(&t, num_int(h->tests).s);
+        table_text(&t, num_int(h->cells).s);
+        table_text(&t, num_int(h->worse).s);
+        table_text(&t, isnan(h->ratio) ? "-" : num_change(h->ratio - 1).s);
+        table_text(&t, isnan(h->p) ? "-" : num_p(h->p).s);
+        table_marked(&t, host_verdict_name(h->verdict), host_mark(h->verdict));
+    }
+    return write_and_release(&t, colour, out, err);
+}

@@ -1,0 +1,70 @@
+#include "reports/words/quantity.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Seconds below this are shown in milliseconds where the unit stands beside the number. */
+#define SECONDS_FROM 0.01
+
+static bool is_bytes(enum metric m)
+{
+    return strcmp(metric_info(m)->unit, "bytes") == 0;
+}
+
+struct quantity quantity_of(enum metric m, bool kernels)
+{
+    struct quantity q = {.metric = m,
+                         .scale = 1,
+                         .unit = is_bytes(m) ? "" : metric_info(m)->unit,
+                         .key = "time_ms",
+                         .title = MSG_COUNT,
+                         .axis = MSG_PLOT_PREFILL};
+    if (m == METRIC_KERNEL_MS || (m == METRIC_PREFILL_S && kernels)) {
+        q.scale = m == METRIC_KERNEL_MS ? 1 : 1e3;
+        q.unit = metric_info(METRIC_KERNEL_MS)->unit;
+        q.title = MSG_COL_TIME_MS;
+        q.axis = MSG_PLOT_KERNEL;
+    } else if (m == METRIC_PREFILL_S) {
+        q.prompt = true;
+        q.key = metric_info(m)->name;
+        q.title = MSG_COL_PREFILL;
+    } else if (m == METRIC_WALL_S) {
+        q.title = MSG_COL_WALL;
+        q.axis = MSG_PLOT_WALL;
+    }
+    return q;
+}
+
+const char *quantity_title(const struct quantity *q, enum report_lang lang)
+{
+    return q->title == MSG_COUNT ? metric_info(q->metric)->title : message(lang, q->title);
+}
+
+static struct num number_in(const char *unit, double v)
+{
+    if (strcmp(unit, "ms") == 0)
+        return num_milliseconds(v);
+    return strcmp(unit, "s") == 0 ? num_seconds(v) : num_rate(v);
+}
+
+struct num quantity_text(const struct quantity *q, double stored)
+{
+    return is_bytes(q->metric) ? num_bytes(stored) : number_in(q->unit, stored * q->scale);
+}
+
+struct num metric_with_unit(enum metric m, double stored)
+{
+    const char *unit = metric_info(m)->unit;
+    struct num out;
+    if (is_bytes(m))
+        return num_bytes(stored);
+    if (strcmp(unit, "s") == 0 && stored > 0 && stored < SECONDS_FROM) {
+        unit = "ms";
+        stored *= 1e3;
+    }
+    bool bare = !*unit || !isfinite(stored);
+    snprintf(out.s, sizeof out.s, "%.24s%s%.12s", number_in(unit, stored).s, bare ? "" : " ",
+             bare ? "" : unit);
+    return out;
+}
