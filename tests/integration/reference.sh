@@ -25,7 +25,7 @@ for page in docs/reference.md docs/troubleshooting.md; do
 done
 
 scripts/messages >"$TMPDIR/messages"
-is "scripts/messages finds all there are" "$(cat harness/*.c executor/*.c | tr -d ' \n' | grep -oE 'err_set(_errno)?\([^;"]*,ERR_NODE,[^;"]*"' | wc -l)" \
+is "scripts/messages finds all there are" "$(find harness executor -name '*.c' -exec cat {} + | tr -d ' \n' | grep -oE 'err_set(_errno)?\([^;"]*,ERR_NODE,[^;"]*"' | wc -l)" \
     "$(grep -c . <(scripts/messages --all))"
 # documented HEADING: the first column of the table below it
 documented() {

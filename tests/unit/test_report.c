@@ -567,7 +567,7 @@ static void a_comparison_that_was_made_already_is_taken_as_it_is(void **state)
         store_quiet_night(&s, night);
     assert_ok(store_load_run(&s, "latest", &now, &err), &err);
     assert_ok(store_find_run(&s, "night-0019", &base, &err), &err);
-    assert_ok(against_run(&s, &now.info, base, &req.compare, &against, &err), &err);
+    assert_ok(against_run(&s, &now, base, &req.compare, &against, &err), &err);
     assert_ok(against_compare(&against, &now, &c, &err), &err);
     for (size_t i = 0; i < c.count; i++)
         if (c.deltas[i].verdict == VERDICT_REGRESSED) {
