@@ -1,20 +1,56 @@
 # shellcheck shell=bash
-# tests/lib.sh: TAP and a node for the test scripts. A script says
+# tests/lib.sh: TAP, scenarios and a private sshd for the test scripts. A script says
 #
 #   . tests/lib.sh
-#   is "what is expected" "$got" "$want"
+#   a_file_is_copied() {
+#       exits "exits 0" 0 cp a b
+#       is "the copy has the same bytes" "$(cat b)" "$(cat a)"
+#   }
+#   scenario "cp of a file" a_file_is_copied
 #   done_testing
 #
-# and tests/run gives it BUILD, KERNSWEEP, TMPDIR and HOME. Without done_testing there is no plan and the
-# script counts as failed, so one that dies half-way is never taken for a success.
+# which prints "ok 1 - cp of a file: exits 0" and so on: the scenario's title is the subject of each of its checks.
+# A scenario makes what it needs itself, or asks for it by `needs` or `try_once`, which do it once in a script; it never
+# relies on another scenario. That is what `tests/run --only TITLE` stands on, and `tests/run --each` holds scripts to it.
+#
+# tests/run gives a script BUILD, KERNSWEEP, TMPDIR and HOME. Without done_testing there is no plan and the script counts as
+# failed, so that one that dies half-way is never taken for a success.
 set -u
 
 TESTS=0
 NODE=
+SUBJECT= # "TITLE: " inside a scenario
+declare -A MADE=()
+
+# scenario TITLE FUNCTION [ARGUMENT...]: the function's checks, unless others are asked for (tests/run --only, --titles).
+scenario() {
+    local title=$1
+    shift
+    if [ -n "${TESTS_TITLES:-}" ]; then
+        printf '# scenario: %s\n' "$title"
+    elif chosen "$title" "$1"; then
+        SUBJECT="$title: "
+        "$@"
+        SUBJECT=
+    fi
+}
+
+# chosen TITLE [FUNCTION]: TESTS_ONLY is a part of the title, a whole line as it is printed, or a part of the function's text, in which
+# the titles of its checks stand.
+chosen() {
+    [ -z "${TESTS_ONLY:-}" ] || [[ $1 == *"$TESTS_ONLY"* || $TESTS_ONLY == "$1: "* ]] || grep -qF -- "$TESTS_ONLY" <<<"$(declare -f "${2:-true}")"
+}
+
+# needs FUNCTION [ARGUMENT...]: set-up that scenarios share: done once in a script, for whichever asks first.
+needs() {
+    [ -z "${MADE[$*]:-}" ] || return 0
+    MADE[$*]=1
+    "$@" || ok "set-up: $*" 1
+}
 
 # ok NAME RC: the test passed when RC is 0. Further arguments are shown when it did not.
 ok() {
-    local name=$1 rc=$2
+    local name=$SUBJECT$1 rc=$2
     shift 2
     TESTS=$((TESTS + 1))
     if [ "$rc" = 0 ]; then
@@ -33,7 +69,14 @@ diag() {
 # skip NAME REASON
 skip() {
     TESTS=$((TESTS + 1))
-    printf 'ok %d - %s # SKIP %s\n' "$TESTS" "$1" "$2"
+    printf 'ok %d - %s # SKIP %s\n' "$TESTS" "$SUBJECT$1" "$2"
+}
+
+# skip_scenario TITLE REASON: for one that cannot run here.
+skip_scenario() {
+    # shellcheck disable=SC2317,SC2329 # called by scenario
+    skipped_for() { skip "all of it" "$1"; }
+    scenario "$1" skipped_for "$2"
 }
 
 skip_all() {
@@ -42,6 +85,7 @@ skip_all() {
 }
 
 done_testing() {
+    if [ "$TESTS" = 0 ] && [ -n "${TESTS_ONLY:-}" ]; then skip_all "no check has a title like: $TESTS_ONLY"; fi
     printf '1..%d\n' "$TESTS"
 }
 
@@ -79,6 +123,27 @@ try() {
     ERR=$(cat "$TMPDIR/.err")
 }
 
+# try_once KEY COMMAND...: as try, but the command runs once in a script; later calls get the same RC, OUT and ERR.
+try_once() {
+    local file=$TMPDIR/.once.$1
+    shift
+    if [ ! -e "$file.rc" ]; then
+        try "$@"
+        cp "$TMPDIR/.out" "$file.out"
+        cp "$TMPDIR/.err" "$file.err"
+        echo "$RC" >"$file.rc"
+    fi
+    RC=$(cat "$file.rc")
+    OUT=$(cat "$file.out")
+    ERR=$(cat "$file.err")
+}
+
+# exited NAME CODE: the exit status of the last try is a test.
+exited() {
+    [ "$RC" = "$2" ]
+    ok "$1" $? "exit status $RC, want $2"$'\n'"$ERR"$'\n'"$OUT"
+}
+
 # exits NAME CODE COMMAND...: as try, and the exit status is a test.
 exits() {
     local name=$1 want=$2
@@ -90,7 +155,7 @@ exits() {
 
 # one_line NAME TEXT: an error is one line.
 one_line() {
-    is "$1" "$(printf '%s\n' "$2" | grep -c .)" 1
+    is "$1" "$(grep -c . <<<"$2")" 1
 }
 
 # until_true SECONDS COMMAND...: polls; for what has no event to wait for. Fails at the deadline.

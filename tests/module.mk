@@ -4,10 +4,11 @@ unit_sources  := $(wildcard tests/unit/test_*.c)
 tool_sources  := $(wildcard tests/tools/*.c)
 unit_programs := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(unit_sources))
 tool_programs := $(patsubst tests/tools/%.c,$(BUILD)/tests/%,$(tool_sources))
-objects_all   += $(call objects,$(unit_sources) $(tool_sources))
+unit_only     := $(call objects,tests/unit/only.c)
+objects_all   += $(call objects,$(unit_sources) $(tool_sources)) $(unit_only)
 test_libs     := $(addprefix $(BUILD)/lib,harness.a executor.a reports.a results.a common.a)
 
-$(unit_programs): $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(test_libs)
+$(unit_programs): $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(unit_only) $(test_libs)
 $(tool_programs): $(BUILD)/tests/%: $(BUILD)/tests/tools/%.o $(test_libs)
 $(unit_programs) $(tool_programs):
 	@mkdir -p $(@D)

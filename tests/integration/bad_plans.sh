@@ -3,67 +3,74 @@
 . tests/lib.sh
 . tests/pipeline.sh
 
-# refused NAME FILTER PLACE EXPECTED: the fixture's plan changed by FILTER is refused at the JSON path PLACE.
+# nothing_started: neither a workdir nor a bundle exists.
+nothing_started() {
+    is "nothing is started" "$(find "$TMPDIR" -name work -o -name artifacts_remote | wc -l)" 0
+}
+
+# refused FILTER PLACE EXPECTED: the fixture's plan changed by FILTER is refused at the JSON path PLACE.
 refused() {
-    plan_with "$2" "$TMPDIR/bad.json"
-    try ks_run "$TMPDIR/bad.json"
-    is "$1: exit 2" "$RC" 2
-    one_line "$1: one line" "$ERR"
-    if grep -qF -- "bad.json: $3" <<<"$ERR" && grep -qE -- "$4" <<<"$ERR"; then
-        ok "$1: names the place and what was expected" 0
-    else
-        ok "$1: names the place and what was expected" 1 "want: bad.json: $3 ... $4"$'\n'"got:  $ERR"
-    fi
+    plan_with "$1" "$TMPDIR/bad.json"
+    exits "exits 2" 2 ks_run "$TMPDIR/bad.json"
+    one_line "the error is one line" "$ERR"
+    grep -qF -- "bad.json: $2" <<<"$ERR" && grep -qE -- "$3" <<<"$ERR"
+    ok "the error names the place and what was expected" $? "want: bad.json: $2 ... $3"$'\n'"got:  $ERR"
+    nothing_started
 }
 
 pipeline_setup
-refused "an unknown key" '.contextz = [1]' '$' 'contextz.*contexts'
-refused "an unknown key of a variant" '.variants[1].runn = []' '$.variants[1]' 'runn.*run'
-refused "a wrong type" '.warmup = "one"' '$.warmup' 'expected'
-refused "a variant that is no object" '.variants[0] = 7' '$.variants[0]' 'expected'
-refused "no schema" 'del(.schema)' '$.schema' 'expected'
-refused "another schema" '.schema = "kernsweep.plan/9"' '$.schema' 'kernsweep.plan/1'
-refused "no variants" '.variants = []' '$.variants' 'expected'
-refused "no contexts" '.contexts = []' '$.contexts' 'expected'
-refused "a negative time-out" '.timeouts["16"] = -5' '$.timeouts.16' 'expected'
-refused "a time-out of zero" '.timeouts.default = 0' '$.timeouts.default' 'expected'
-refused "a context without time-out" '.timeouts = {"16": 5}' '$.timeouts.32' 'time-out'
-refused "a context of zero tokens" '.contexts = [0]' '$.contexts[0]' 'expected'
-refused "a context twice" '.contexts = [16, 16]' '$.contexts[1]' 'twice'
-refused "a variant that climbs" '.variants[0].name = "../x"' '$.variants[0].name' 'expected'
-refused "a variant with spaces" '.variants[0].name = "my variant"' '$.variants[0].name' 'expected'
-refused "a variant with a newline" '.variants[0].name = "a\nb"' '$.variants[0].name' 'expected'
-refused "a variant twice" '.variants[1].name = "good"' '$.variants[1].name' 'twice'
-refused "a ticket that climbs" '.ticket = ".."' '$.ticket' 'expected'
-refused "an unknown placeholder" '.variants[0].run[3] = "{contex}"' '$.variants[0].run[3]' 'placeholder.*context'
-refused "an empty command" '.variants[0].run = []' '$.variants[0].run' 'expected'
-refused "a source that is not there" '.source.dir = "/nonexistent"' '$.source.dir' 'no such folder'
-refused "an include that climbs" '.source.include = ["../../etc"]' '$.source.include[0]' 'expected'
-refused "no repetitions" '.repetitions = 0' '$.repetitions' 'expected'
-refused "too many tests" '.repetitions = 1000000000' '$.repetitions' 'expected'
-refused "an order that is none" '.order = "random"' '$.order' 'interleaved'
-refused "a workdir that climbs" '.workdir = "../x"' '$.workdir' 'expected'
+scenario "a plan with an unknown key" refused '.contextz = [1]' '$' 'contextz.*contexts'
+scenario "a plan with an unknown key of a variant" refused '.variants[1].runn = []' '$.variants[1]' 'runn.*run'
+scenario "a plan with a wrong type" refused '.warmup = "one"' '$.warmup' 'expected'
+scenario "a plan with a variant that is no object" refused '.variants[0] = 7' '$.variants[0]' 'expected'
+scenario "a plan with no schema" refused 'del(.schema)' '$.schema' 'expected'
+scenario "a plan with another schema" refused '.schema = "kernsweep.plan/9"' '$.schema' 'kernsweep.plan/1'
+scenario "a plan with no variants" refused '.variants = []' '$.variants' 'expected'
+scenario "a plan with no contexts" refused '.contexts = []' '$.contexts' 'expected'
+scenario "a plan with a negative time-out" refused '.timeouts["16"] = -5' '$.timeouts.16' 'expected'
+scenario "a plan with a time-out of zero" refused '.timeouts.default = 0' '$.timeouts.default' 'expected'
+scenario "a plan with a context without time-out" refused '.timeouts = {"16": 5}' '$.timeouts.32' 'time-out'
+scenario "a plan with a context of zero tokens" refused '.contexts = [0]' '$.contexts[0]' 'expected'
+scenario "a plan with the same context twice" refused '.contexts = [16, 16]' '$.contexts[1]' 'twice'
+scenario "a plan with a variant name that climbs" refused '.variants[0].name = "../x"' '$.variants[0].name' 'expected'
+scenario "a plan with a variant name with spaces" refused '.variants[0].name = "my variant"' '$.variants[0].name' 'expected'
+scenario "a plan with a variant name with a newline" refused '.variants[0].name = "a\nb"' '$.variants[0].name' 'expected'
+scenario "a plan with two variants of one name" refused '.variants[1].name = "good"' '$.variants[1].name' 'twice'
+scenario "a plan with a ticket that climbs" refused '.ticket = ".."' '$.ticket' 'expected'
+scenario "a plan with an unknown placeholder" refused '.variants[0].run[3] = "{contex}"' '$.variants[0].run[3]' 'placeholder.*context'
+scenario "a plan with an empty command" refused '.variants[0].run = []' '$.variants[0].run' 'expected'
+scenario "a plan with a source that is not there" refused '.source.dir = "/nonexistent"' '$.source.dir' 'no such folder'
+scenario "a plan with an include that climbs" refused '.source.include = ["../../etc"]' '$.source.include[0]' 'expected'
+scenario "a plan with no repetitions" refused '.repetitions = 0' '$.repetitions' 'expected'
+scenario "a plan with too many tests" refused '.repetitions = 1000000000' '$.repetitions' 'expected'
+scenario "a plan with an unknown order" refused '.order = "random"' '$.order' 'interleaved'
+scenario "a plan with a workdir that climbs" refused '.workdir = "../x"' '$.workdir' 'expected'
 
-# refused_text NAME TEXT: not even JSON.
+# refused_text TEXT: not even JSON.
 refused_text() {
-    printf '%s' "$2" >"$TMPDIR/text.json"
-    exits "$1: exit 2" 2 ks_run "$TMPDIR/text.json"
-    one_line "$1: one line" "$ERR"
-    like "$1: names the file" "$ERR" 'text\.json'
+    printf '%s' "$1" >"$TMPDIR/text.json"
+    exits "exits 2" 2 ks_run "$TMPDIR/text.json"
+    one_line "the error is one line" "$ERR"
+    like "the error names the file" "$ERR" 'text\.json'
+    nothing_started
 }
-refused_text "an empty file" ''
-refused_text "half a plan" '{"schema": "kernsweep.plan/1", "ticket": '
-refused_text "a plan with a key twice" '{"schema": "kernsweep.plan/1", "schema": "kernsweep.plan/1"}'
-refused_text "an array" '[]'
-refused_text "bytes that are no UTF-8" $'{"ticket": "\xff"}'
-exits "a plan that is not there" 2 ks_run "$TMPDIR/none.json"
-one_line "in one line" "$ERR"
-exits "a folder as a plan" 2 ks_run "$TMPDIR"
-exits "an unknown variant of --variants" 2 ks_run "$TMPDIR/plan.json" --variants nosuch
-exits "a context without time-out of --contexts" 2 ks_run "$TMPDIR/plan.json" --contexts many
-exits "a tag that climbs" 2 ks_run "$TMPDIR/plan.json" --tag ../x
-exits "an unknown option" 2 ks_run "$TMPDIR/plan.json" --frobnicate
-exits "an unknown command" 2 "$KERNSWEEP" frobnicate
+scenario "an empty file as a plan" refused_text ''
+scenario "half a plan" refused_text '{"schema": "kernsweep.plan/1", "ticket": '
+scenario "a plan with the same key twice" refused_text '{"schema": "kernsweep.plan/1", "schema": "kernsweep.plan/1"}'
+scenario "an array as a plan" refused_text '[]'
+scenario "a plan that is not UTF-8" refused_text $'{"ticket": "\xff"}'
 
-is "nothing was started" "$(find "$TMPDIR" -name work -o -name artifacts_remote | wc -l)" 0
+# refused_command COMMAND...: exit 2, and an error of one line.
+refused_command() {
+    exits "exits 2" 2 "$@"
+    one_line "the error is one line" "$(grep '^kernsweep' <<<"$ERR")"
+    nothing_started
+}
+scenario "a plan file that does not exist" refused_command ks_run "$TMPDIR/none.json"
+scenario "a folder as a plan" refused_command ks_run "$TMPDIR"
+scenario "--variants with an unknown variant" refused_command ks_run "$TMPDIR/plan.json" --variants nosuch
+scenario "--contexts with a word" refused_command ks_run "$TMPDIR/plan.json" --contexts many
+scenario "--tag with a tag that climbs" refused_command ks_run "$TMPDIR/plan.json" --tag ../x
+scenario "run with an unknown option" refused_command ks_run "$TMPDIR/plan.json" --frobnicate
+scenario "an unknown command" refused_command "$KERNSWEEP" frobnicate
 done_testing

@@ -3,192 +3,260 @@
 . tests/lib.sh
 . tests/executor.sh
 
-timing='echo Prompt tokens: {context}; echo "[PERF_TIMING] {\"prefill_s\": 0.5, \"attn_impl\": \"k\"}"'
+TIMING='echo Prompt tokens: {context}; echo "[PERF_TIMING] {\"prefill_s\": 0.5, \"attn_impl\": \"k\"}"'
 
-check_words() {
-    is "version tells the protocol" "$(x version | jq .protocol)" 1
-    is "probe tells the node's facts" "$(x probe | jq -r .schema)" kernsweep.node/1
-    exits "an unknown option is a usage error" 2 x status --nonsense
-    one_line "told in one line" "$ERR"
-    exits "so is a missing one" 2 x follow
-    exits "so is a command that is not there" 2 "$KERNSWEEP_EXECUTOR" nonsense
-    exits "a run that is not there" 2 x follow --run nothing
-    one_line "is told in one line" "$ERR"
-    exits "a run id that climbs" 2 x pack --run ../../etc
-    is "status without runs is an empty array" "$(x status)" "[]"
+commands() {
+    is "version prints the protocol's number" "$(x version | jq .protocol)" 1
+    is "probe prints the node's facts" "$(x probe | jq -r .schema)" kernsweep.node/1
+    is "status without runs prints an empty array" "$(x status)" "[]"
 }
 
-check_ok() {
-    job ok "$(jq -nc --arg t "$timing" '{secrets: ["TOKEN"], env: {TOKEN: "s3cr3t-value"},
+# misused CODE COMMAND...: one line on stderr.
+misused() {
+    exits "exits $1" "$1" "${@:2}"
+    one_line "the error is one line" "$ERR"
+}
+
+# A job with everything in it, and the bundle that it leaves.
+full_job() {
+    job ok "$(jq -nc --arg t "$TIMING" '{secrets: ["TOKEN"], env: {TOKEN: "s3cr3t-value"},
         variants: [{name: "v", attn_impl: "k", build: [["sh", "-c", "echo made > {build}/made; echo $TOKEN"]],
                     gates: [{kind: "command", run: ["test", "-f", "{build}/made"]}],
                     run: ["sh", "-c", "\($t); cat {build}/made; echo $KERNSWEEP_VARIANT $KERNSWEEP_CONTEXT; pwd; echo $TOKEN >&2; echo x > extra; sleep 0.1"]}],
         tests: [{variant: "v", warmup: true}, {variant: "v", repetition: 2}, {variant: "v", context: 128}]}')"
-    passes "a job runs" run ok
-    is "it is COMPLETE" "$(summary ok .status)" COMPLETE
-    is "with its counts" "$(summary ok '[.counts.total, .counts.ok] | join(" ")')" "3 3"
-    is "a test is OK" "$(perf ok .exit_status)" OK
-    is "its timings are the workload's" "$(perf ok .timings.prefill_s)" 0.5
-    is "a warm-up is marked" "$(perf ok .warmup)" true
-    is "prompt tokens are read" "$(perf ok .prompt_tokens)" 64
-    is "everything it started is gone" "$(perf ok .cleanup.group_gone)" true
-    like "memory was sampled" "$(cat "$(bundle ok)"/v/ctx_64_run1/vram_samples.jsonl)" '"rss":[1-9]'
-    like "the log has both streams" "$(cat "$(bundle ok)/v/ctx_64_run1/run.log")" '^\*\*\*$'
-    like "the build was seen by the test" "$(cat "$(bundle ok)/v/ctx_64_run1/run.log")" '^made$'
-    like "the test knows what it is" "$(cat "$(bundle ok)/v/ctx_64_run1/run.log")" '^v 64$'
-    like "and runs in its folder" "$(cat "$(bundle ok)/v/ctx_64_run1/run.log")" '/v/ctx_64_run1$'
+    run ok
+}
+
+a_job() {
+    local log
+    needs full_job
+    log=$(bundle ok)/v/ctx_64_run1/run.log
+    is "the run is COMPLETE" "$(summary ok .status)" COMPLETE
+    is "the summary counts its tests" "$(summary ok '[.counts.total, .counts.ok] | join(" ")')" "3 3"
+    is "its first test is OK" "$(perf ok .exit_status)" OK
+    is "the timings are those that the workload printed" "$(perf ok .timings.prefill_s)" 0.5
+    is "the warm-up is marked" "$(perf ok .warmup)" true
+    is "the prompt's tokens are read" "$(perf ok .prompt_tokens)" 64
+    is "no process of its test is left" "$(perf ok .cleanup.group_gone)" true
+    like "memory was sampled" "$(cat "${log%/*}/vram_samples.jsonl")" '"rss":[1-9]'
+    like "run.log has what the test printed on stderr, the secret blotted out" "$(cat "$log")" '^\*\*\*$'
+    like "the test sees what the build left" "$(cat "$log")" '^made$'
+    like "the test's environment names variant and context" "$(cat "$log")" '^v 64$'
+    like "the test runs in its own folder" "$(cat "$log")" '/v/ctx_64_run1$'
     is "no artifact has the secret" "$(grep -rl s3cr3t "$(bundle ok)" | wc -l)" 0
-    is "events are numbered" "$(events ok '[.[].seq] == [range(1; length + 1)]')" true
-    is "in order" "$(events ok 'map(.event) | map(select(. != "HEARTBEAT")) | join(" ")')" \
+}
+
+journal() {
+    needs full_job
+    is "events are numbered without a gap" "$(events ok '[.[].seq] == [range(1; length + 1)]')" true
+    is "events come in the order of the work" "$(events ok 'map(.event) | map(select(. != "HEARTBEAT")) | join(" ")')" \
         "SUITE_START NODE BUILD_START BUILD_END GATE TEST_START TEST_END TEST_START TEST_END TEST_START TEST_END SUITE_END"
-    is "follow sent the journal as it is" "$(grep -v '^$' "$TMPDIR/ok.events" | cmp - "$(bundle ok)/events.jsonl" && echo same)" same
-    is "files are the owner's only" "$(find "$(bundle ok)" -type f ! -perm 600 | wc -l)" 0
-    is "so are folders" "$(find "$(bundle ok)" -type d ! -perm 700 | wc -l)" 0
+    grep -v '^$' "$TMPDIR/ok.events" | cmp - "$(bundle ok)/events.jsonl"
+    ok "follow prints the journal as it is" $?
+}
+
+bundle_files() {
+    needs full_job
+    is "files are readable by their owner only" "$(find "$(bundle ok)" -type f ! -perm 600 | wc -l)" 0
+    is "folders are open to their owner only" "$(find "$(bundle ok)" -type d ! -perm 700 | wc -l)" 0
     passes "the manifest's hashes are right" sh -c "cd '$(bundle ok)' && jq -r '.files[] | \"\(.sha256)  \(.path)\"' manifest.json | sha256sum -c --quiet"
-    is "it lists what the workload left" "$(jq '[.files[].path] | index("v/ctx_64_run1/extra") != null' "$(bundle ok)/manifest.json")" true
-    is "submit of a complete run says so" "$(x submit <"$TMPDIR/ok.json" | jq -r .state)" complete
-    is "its status" "$(x status --run ok | jq -r '.[0] | [.state, .status, .tests_done] | join(" ")')" "complete COMPLETE 3"
+    is "the manifest lists a file that the workload left" "$(jq '[.files[].path] | index("v/ctx_64_run1/extra") != null' "$(bundle ok)/manifest.json")" true
     mkdir "$TMPDIR/out" && x pack --run ok | tar -x -C "$TMPDIR/out" -f -
-    is "pack sends what the manifest lists" \
+    is "pack sends the files that the manifest lists" \
         "$(cd "$TMPDIR/out" && find . -type f | sed 's,^\./,,' | grep -vx manifest.json | LC_ALL=C sort)" \
         "$(jq -r '.files[].path' "$(bundle ok)/manifest.json" | LC_ALL=C sort)"
 }
 
-check_cache() {
+complete_run() {
+    needs full_job
+    is "submit reports it complete" "$(x submit <"$TMPDIR/ok.json" | jq -r .state)" complete
+    is "status prints its state, its status and its tests" \
+        "$(x status --run ok | jq -r '.[0] | [.state, .status, .tests_done] | join(" ")')" "complete COMPLETE 3"
+}
+
+cached_build() {
+    needs full_job
     job again "$(jq -c .job <"$TMPDIR/ok.json" | jq -c 'del(.schema, .run_id)')"
     run again
-    is "the same build is not built again" "$(events again '[.[] | select(.event == "BUILD_END")][0].status')" CACHED
-    like "its log is there all the same" "$(cat "$(bundle again)/v/build.log")" 'echo made'
+    is "the build's end is CACHED" "$(events again '[.[] | select(.event == "BUILD_END")][0].status')" CACHED
+    like "the log of the first build is in the bundle" "$(cat "$(bundle again)/v/build.log")" 'echo made'
 }
 
-# what STATUS VARIANT_JSON REASON [TEST_JSON]
-what() {
-    local id
-    id=$(tr '[:upper:]_' '[:lower:]-' <<<"$1")-$TESTS
-    job "$id" "$(jq -nc --argjson v "$2" --argjson t "${4:-"{}"}" \
+# ends_as STATUS REASON VARIANT_JSON [TEST_JSON]: a job whose test ends so.
+ends_as() {
+    local id=case-$TESTS
+    job "$id" "$(jq -nc --argjson v "$3" --argjson t "${4:-"{}"}" \
         '{variants: [{name: "v"} + $v], tests: [{variant: "v"} + $t]}')"
     run "$id"
-    is "$1: $3" "$(perf "$id" .exit_status)" "$1"
-    like "   the reason" "$(perf "$id" .reason)" "$3"
-    like "   diag.txt begins with it" "$(head -n 1 "$(bundle "$id")/v/ctx_64_run1/diag.txt")" "$3"
+    is "the test is $1" "$(perf "$id" .exit_status)" "$1"
+    like "perf.json has the reason" "$(perf "$id" .reason)" "$2"
+    like "diag.txt begins with the reason" "$(head -n 1 "$(bundle "$id")/v/ctx_64_run1/diag.txt")" "$2"
 }
 
-check_statuses() {
-    what FAIL '{"run": ["sh", "-c", "exit 3"]}' 'exit code 3'
-    what FAIL '{"run": ["/nowhere/at/all"]}' 'cannot start /nowhere/at/all'
-    what CRASH '{"run": ["sh", "-c", "kill -SEGV $$"]}' 'signal 11 \(SIGSEGV'
-    what TIMEOUT '{"run": ["sleep", "1000"]}' 'time-out of 0.2 s' '{"timeout_s": 0.2}'
-    what SKIPPED '{"run": ["sh", "-c", "echo SKIP: no GPU here; exit 77"]}' 'no GPU here'
-    what INVALID '{"run": ["true"]}' 'no timings'
-    what INVALID '{"run": ["echo", "[PERF_TIMING] {\"prefill_s\": 0}"]}' 'prefill_s is 0'
-    what INVALID '{"run": ["echo", "[PERF_TIMING] {\"prefill_s\": NaN}"]}' 'not a JSON object'
-    what INVALID '{"run": ["echo", "Prompt tokens: 63\n[PERF_TIMING] {\"prefill_s\": 1}"]}' '63 prompt tokens'
-    what INVALID '{"attn_impl": "k", "run": ["echo", "[PERF_TIMING] {\"prefill_s\": 1, \"attn_impl\": \"other\"}"]}' "attn_impl is 'other'"
-    what SKIPPED '{"build": [["sh", "-c", "echo no such header; exit 1"]], "run": ["true"]}' 'BUILD_FAILED'
-    what SKIPPED '{"gates": [{"kind": "command", "run": ["false"]}], "run": ["true"]}' 'GATE_FAILED'
-}
-
-check_rules() {
+timings_by_json() {
     job json "$(one '{"run": ["sh", "-c", "echo {; echo \"\\\"a\\\": [{\\\"ms\\\": 250}]}\""]}' |
         jq -c '. + {timings: {kind: "json", unit: "ms", map: {prefill_s: "$.a[0].ms"}}}')"
     run json
-    is "timings by JSON path, over several lines" "$(perf json .timings.prefill_s)" 0.25
+    is "a value in a document of several lines is found" "$(perf json .timings.prefill_s)" 0.25
+}
+
+timings_by_regex() {
     job regex "$(one '{"run": ["echo", "prefill took 1.5 s (kernel k)"]}' |
         jq -c '. + {timings: {kind: "regex", pattern: "took (?<prefill_s>\\d+\\.\\d+) s \\(kernel (?<attn_impl>[a-z]+)"}}')"
     run regex
-    is "timings by regular expression" "$(perf regex '"\(.timings.prefill_s) \(.timings.attn_impl)"')" "1.5 k"
+    is "named groups become timings" "$(perf regex '"\(.timings.prefill_s) \(.timings.attn_impl)"')" "1.5 k"
 }
 
-check_bad_jobs() {
-    local bad
-    for bad in '.job.variants[0].name = "../x"' '.job.tests[0].timeout_s = -1' '.job.tests[0].index = 2' \
-        '.job.variants[0].run = ["{nonsense}"]' '.job.extra = 1' '.job.run_id = "a b"' '.job.schema = "x"' \
-        '.job.variants[0].build = [["echo", "{context}"]]' '.job.tests += .job.tests' 'del(.plan)' \
-        '.job.secrets = ["S"] | .job.env.S = "ab"' '.job.timings = {kind: "regex", pattern: "("}'; do
-        jq "$bad" "$TMPDIR/json.json" >"$TMPDIR/bad.json"
-        RC=0
-        ERR=$(x submit <"$TMPDIR/bad.json" 2>&1) || RC=$?
-        is "refused: $bad" "$RC" 2
-        one_line "   in one line" "$ERR"
-    done
-    jq '.job.tests[0].timeout_s = 3' "$TMPDIR/json.json" | x submit >/dev/null 2>"$TMPDIR/err"
-    like "another job under a run's id is refused" "$(cat "$TMPDIR/err")" 'take a new run id'
+plain_job() {
+    job plain "$(one '{"run": ["echo", "[PERF_TIMING] {\"prefill_s\": 1}"]}')"
 }
 
-check_stage() {
-    local sha
+# refused_job FILTER: a good job, changed by the filter.
+refused_job() {
+    needs plain_job
+    jq "$1" "$TMPDIR/plain.json" >"$TMPDIR/bad.json"
+    RC=0
+    ERR=$(x submit <"$TMPDIR/bad.json" 2>&1) || RC=$?
+    exited "submit exits 2" 2
+    one_line "the error is one line" "$ERR"
+}
+
+other_job_same_id() {
+    job taken "$(one '{"run": ["echo", "[PERF_TIMING] {\"prefill_s\": 1}"]}')"
+    run taken
+    jq '.job.tests[0].timeout_s = 3' "$TMPDIR/taken.json" | x submit >/dev/null 2>"$TMPDIR/err"
+    is "submit refuses it" "${PIPESTATUS[1]}" 2
+    like "the error says to take another id" "$(cat "$TMPDIR/err")" 'take a new run id'
+}
+
+# A source tree as a tar file; SHA is its hash.
+source_tree() {
     mkdir -p "$TMPDIR/tree/sub" && echo hello >"$TMPDIR/tree/sub/file"
     tar -c -C "$TMPDIR/tree" -f "$TMPDIR/tree.tar" .
-    sha=$(sha256sum <"$TMPDIR/tree.tar" | cut -d' ' -f1)
-    exits "a tree that is not there" 1 x has --sha256 "$sha"
-    head -c 1000 "$TMPDIR/tree.tar" | x stage --sha256 "$sha" >/dev/null 2>&1
-    exits "half a stream leaves nothing" 1 x has --sha256 "$sha"
-    is "no leavings" "$(ls -A "$WORK/src")" ""
-    is "a whole one is staged" "$(x stage --sha256 "$sha" <"$TMPDIR/tree.tar" | jq -r .path)" "$WORK/src/$sha"
-    exits "then it is there" 0 x has --sha256 "$sha"
-    passes "staging it again is fine" x stage --sha256 "$sha" </dev/null
-    job staged "$(one '{"run": ["sh", "-c", "cat {src}/sub/file; exit 9"]}' | jq -c --arg s "$sha" '. + {source: {sha256: $s}}')"
-    run staged
+    SHA=$(sha256sum <"$TMPDIR/tree.tar" | cut -d' ' -f1)
+}
+
+half_staged() {
+    needs source_tree
+    exits "has exits 1 for a tree that was never sent" 1 x has --sha256 "$SHA"
+    head -c 1000 "$TMPDIR/tree.tar" | x stage --sha256 "$SHA" >/dev/null 2>&1
+    exits "has exits 1 after half a stream" 1 x has --sha256 "$SHA"
+    is "half a stream leaves no file" "$(ls -A "$WORK/src")" ""
+}
+
+stage_tree() {
+    needs source_tree
+    [ "$(x stage --sha256 "$SHA" <"$TMPDIR/tree.tar" | jq -r .path)" = "$WORK/src/$SHA" ] &&
+        job staged "$(one '{"run": ["sh", "-c", "cat {src}/sub/file; exit 9"]}' | jq -c --arg s "$SHA" '. + {source: {sha256: $s}}')" &&
+        run staged
+}
+
+staged() {
+    needs stage_tree
+    exits "has exits 0" 0 x has --sha256 "$SHA"
+    passes "staging it again is harmless" x stage --sha256 "$SHA" </dev/null
     is "{src} is the tree" "$(cat "$(bundle staged)/v/ctx_64_run1/run.log")" hello
+}
+
+unstaged() {
     job unstaged "$(one '{"run": ["true"]}' | jq -c '. + {source: {sha256: ("0" * 64)}}')"
     ERR=$(x submit <"$TMPDIR/unstaged.json" 2>&1)
-    like "a job without its tree is refused" "$ERR" 'stage it first'
+    like "submit refuses it and says to stage the tree" "$ERR" 'stage it first'
 }
 
-# Old is what nobody has used for days; of that all goes but what a run's folder refers to.
-check_prune() {
-    local other key sha
+removed_by() {
+    x prune --days "$1" | jq -c .removed
+}
+
+# What nobody has used for days goes, except what a run's folder refers to.
+prune() {
+    local other key nothing='{"bin":0,"build":0,"patched":0,"src":0}'
+    needs full_job
+    needs stage_tree
     other=$(printf '1%.0s' {1..64})
-    sha=$(sha256sum <"$TMPDIR/tree.tar" | cut -d" " -f1)
     key=$(summary ok '.variants[0].build_key')
     mkdir -p "$WORK"/{src,build,patched,bin}/"$other" "$WORK/build/${other/1/2}" "$WORK/src/.tmp.1/half"
-    touch -d '5 days ago' "$WORK"/{src,build,patched,bin}/"$other" "$WORK/src/$sha" "$WORK/build/$key" "$WORK/src/.tmp.1"
-    exits "pruning needs its days" 2 x prune
-    is "what is younger stays" "$(x prune --days 6 | jq -c .removed)" '{"bin":0,"build":0,"patched":0,"src":0}'
-    touch -d '5 days ago' "$WORK/src/$sha"
-    is "what nobody used for long goes" "$(x prune --days 3 | jq -c .removed)" '{"bin":1,"build":1,"patched":1,"src":1}'
-    is "with what was left half-staged" "$(ls -A "$WORK/src")" "$sha"
-    passes "but not what a run refers to" test -d "$WORK/build/$key"
-    passes "nor what is new" test -d "$WORK/build/${other/1/2}"
-    is "a second pruning does nothing" "$(x prune --days 3 | jq -c .removed)" '{"bin":0,"build":0,"patched":0,"src":0}'
+    touch -d '5 days ago' "$WORK"/{src,build,patched,bin}/"$other" "$WORK/src/$SHA" "$WORK/build/$key" "$WORK/src/.tmp.1"
+    exits "without --days it exits 2" 2 x prune
+    is "entries younger than --days stay" "$(removed_by 6)" "$nothing"
+    touch -d '5 days ago' "$WORK/src/$SHA"
+    is "entries unused for longer than --days are removed" "$(removed_by 3)" '{"bin":1,"build":1,"patched":1,"src":1}'
+    is "a half-staged tree is removed" "$(ls -A "$WORK/src")" "$SHA"
+    passes "the build of a run that is there stays" test -d "$WORK/build/$key"
+    passes "a new build stays" test -d "$WORK/build/${other/1/2}"
+    is "a second prune removes nothing" "$(removed_by 3)" "$nothing"
     x forget --run staged >/dev/null
-    x has --sha256 "$sha"
-    is "what was just asked for stays without a run, too" "$(x prune --days 3 | jq .removed.src)" 0
-    touch -d '5 days ago' "$WORK/src/$sha"
-    is "and goes when it is old" "$(x prune --days 3 | jq .removed.src)" 1
+    x has --sha256 "$SHA"
+    is "a tree without a run that was just asked for stays" "$(removed_by 3 | jq .src)" 0
+    touch -d '5 days ago' "$WORK/src/$SHA"
+    is "a tree without a run is removed when it is old" "$(removed_by 3 | jq .src)" 1
 }
 
-check_cancel() {
+# A run whose daemon is deaf to TERM, then cancelled and forgotten.
+cancel() {
     job cancelled "$(jq -nc --arg s "(setsid sh -c \"trap '' TERM; while :; do sleep 4243; done\" &); exec sleep 4242" \
         '{variants: [{name: "v", run: ["sh", "-c", $s]}, {name: "w", run: ["true"]}],
           tests: [{variant: "v"}, {variant: "w"}]}')"
     submit cancelled
     until_true 20 alive 'sleep 4243'
-    is "a running run's status" "$(x status --run cancelled | jq -r '.[0] | [.state, .current.variant] | join(" ")')" "running v"
-    is "submit of a running run says so" "$(x submit <"$TMPDIR/cancelled.json" | jq -r .state)" running
-    exits "a running run is not forgotten" 2 x forget --run cancelled
+    is "status prints running and the variant" "$(x status --run cancelled | jq -r '.[0] | [.state, .current.variant] | join(" ")')" "running v"
+    is "submit reports it running" "$(x submit <"$TMPDIR/cancelled.json" | jq -r .state)" running
+    exits "forget refuses it" 2 x forget --run cancelled
     mkdir -p "$WORK/build/idle"
     touch -d '5 days ago' "$WORK/build/idle"
-    is "while a run goes on nothing is pruned" "$(x prune --days 1 | jq -r '"\(.running) \(.removed.build)"')" "cancelled 0"
-    passes "cancel" x cancel --run cancelled
-    is "closes the run" "$(summary cancelled .status)" CANCELLED
-    is "and the test" "$(perf cancelled .exit_status)" CANCELLED
-    is "the tests that did not run are told" "$(summary cancelled '.tests[1].exit_status')" CANCELLED
-    ok "nothing runs any more, nor its daemon that is deaf to TERM" "$(alive 'sleep 424[23]' >/dev/null && echo 1 || echo 0)"
-    passes "cancelling it again is fine" x cancel --run cancelled
-    is "then it is" "$(x prune --days 1 | jq -r '"\(.running) \(.removed.build)"')" "null 1"
-    passes "a closed run is forgotten" x forget --run cancelled
-    is "nothing of it is left" "$(find "$TMPDIR" -name '*cancelled' -path '*/runs/*' | wc -l)" 0
-    passes "again is fine" x forget --run cancelled
+    is "prune removes nothing while it runs" "$(x prune --days 1 | jq -r '"\(.running) \(.removed.build)"')" "cancelled 0"
+    passes "cancel exits 0" x cancel --run cancelled
+    is "cancel closes the run as CANCELLED" "$(summary cancelled .status)" CANCELLED
+    is "cancel ends its test as CANCELLED" "$(perf cancelled .exit_status)" CANCELLED
+    is "the test that did not run is CANCELLED in the summary" "$(summary cancelled '.tests[1].exit_status')" CANCELLED
+    ok "cancel ends the test and its daemon that ignores TERM" "$(alive 'sleep 424[23]' >/dev/null && echo 1 || echo 0)"
+    passes "a second cancel exits 0" x cancel --run cancelled
+    is "prune removes old builds once it has ended" "$(x prune --days 1 | jq -r '"\(.running) \(.removed.build)"')" "null 1"
+    passes "forget exits 0 once it has ended" x forget --run cancelled
+    is "forget removes all its files" "$(find "$TMPDIR" -name '*cancelled' -path '*/runs/*' | wc -l)" 0
+    passes "a second forget exits 0" x forget --run cancelled
 }
 
-check_words
-check_ok
-check_cache
-check_statuses
-check_rules
-check_bad_jobs
-check_stage
-check_prune
-check_cancel
+scenario "the executor's commands" commands
+scenario "status with an unknown option" misused 2 x status --nonsense
+scenario "follow without --run" misused 2 x follow
+scenario "an unknown command of the executor" exits "exits 2" 2 "$KERNSWEEP_EXECUTOR" nonsense
+scenario "follow of a run that does not exist" misused 2 x follow --run nothing
+scenario "pack of a run id that climbs" misused 2 x pack --run ../../etc
+
+scenario "a job with builds, gates, warm-ups and secrets" a_job
+scenario "the journal of a job" journal
+scenario "the files of a bundle" bundle_files
+scenario "a complete run" complete_run
+scenario "a job whose build is cached" cached_build
+
+scenario "a test that exits 3" ends_as FAIL 'exit code 3' '{"run": ["sh", "-c", "exit 3"]}'
+scenario "a test whose program does not exist" ends_as FAIL 'cannot start /nowhere/at/all' '{"run": ["/nowhere/at/all"]}'
+scenario "a test that dies of SIGSEGV" ends_as CRASH 'signal 11 \(SIGSEGV' '{"run": ["sh", "-c", "kill -SEGV $$"]}'
+scenario "a test that outlasts its time-out" ends_as TIMEOUT 'time-out of 0.2 s' '{"run": ["sleep", "1000"]}' '{"timeout_s": 0.2}'
+scenario "a test that skips itself" ends_as SKIPPED 'no GPU here' '{"run": ["sh", "-c", "echo SKIP: no GPU here; exit 77"]}'
+scenario "a test without timings" ends_as INVALID 'no timings' '{"run": ["true"]}'
+scenario "a test with a prefill time of 0" ends_as INVALID 'prefill_s is 0' '{"run": ["echo", "[PERF_TIMING] {\"prefill_s\": 0}"]}'
+scenario "a test whose timings are not JSON" ends_as INVALID 'not a JSON object' '{"run": ["echo", "[PERF_TIMING] {\"prefill_s\": NaN}"]}'
+scenario "a test with too short a prompt" ends_as INVALID '63 prompt tokens' '{"run": ["echo", "Prompt tokens: 63\n[PERF_TIMING] {\"prefill_s\": 1}"]}'
+scenario "a test that ran another kernel" ends_as INVALID "attn_impl is 'other'" \
+    '{"attn_impl": "k", "run": ["echo", "[PERF_TIMING] {\"prefill_s\": 1, \"attn_impl\": \"other\"}"]}'
+scenario "a test whose build fails" ends_as SKIPPED 'BUILD_FAILED' '{"build": [["sh", "-c", "echo no such header; exit 1"]], "run": ["true"]}'
+scenario "a test whose gate fails" ends_as SKIPPED 'GATE_FAILED' '{"gates": [{"kind": "command", "run": ["false"]}], "run": ["true"]}'
+scenario "timings by JSON path" timings_by_json
+scenario "timings by regular expression" timings_by_regex
+
+for bad in '.job.variants[0].name = "../x"' '.job.tests[0].timeout_s = -1' '.job.tests[0].index = 2' \
+    '.job.variants[0].run = ["{nonsense}"]' '.job.extra = 1' '.job.run_id = "a b"' '.job.schema = "x"' \
+    '.job.variants[0].build = [["echo", "{context}"]]' '.job.tests += .job.tests' 'del(.plan)' \
+    '.job.secrets = ["S"] | .job.env.S = "ab"' '.job.timings = {kind: "regex", pattern: "("}'; do
+    scenario "a job with $bad" refused_job "$bad"
+done
+scenario "another job under the id of a run" other_job_same_id
+
+scenario "a source tree sent by half" half_staged
+scenario "a staged source tree" staged
+scenario "a job whose source tree was not staged" unstaged
+scenario "prune" prune
+scenario "a running run and its cancelling" cancel
 done_testing

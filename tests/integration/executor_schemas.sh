@@ -5,9 +5,9 @@
 
 /usr/bin/python3 -c 'import jsonschema' 2>/dev/null || skip_all "python3-jsonschema is not installed"
 
-# conforms NAME SCHEMA FILE...: each file, or each line of a .jsonl file
+# conforms SCHEMA FILE...: each file, or each line of a .jsonl file
 conforms() {
-    passes "$1" /usr/bin/python3 - "$2" "${@:3}" <<'END'
+    passes "${2##*/} conforms to schemas/$1.schema.json" /usr/bin/python3 - "$1" "${@:2}" <<'END'
 import json, sys
 from jsonschema import Draft202012Validator
 schema = json.load(open("schemas/%s.schema.json" % sys.argv[1]))
@@ -26,34 +26,46 @@ sys.exit(bad)
 END
 }
 
+# all_of ID: every artifact of the bundle
 all_of() {
-    conforms "$1: job" job "$(bundle "$1")/job.json"
-    conforms "$1: node" node "$(bundle "$1")/node.json"
-    conforms "$1: events" event "$(bundle "$1")/events.jsonl"
-    conforms "$1: summary" summary "$(bundle "$1")/summary.json"
-    conforms "$1: manifest" manifest "$(bundle "$1")/manifest.json"
+    conforms job "$(bundle "$1")/job.json"
+    conforms node "$(bundle "$1")/node.json"
+    conforms event "$(bundle "$1")/events.jsonl"
+    conforms summary "$(bundle "$1")/summary.json"
+    conforms manifest "$(bundle "$1")/manifest.json"
     # shellcheck disable=SC2046 # our own names
-    conforms "$1: perf" perf $(find "$(bundle "$1")" -name perf.json)
+    conforms perf $(find "$(bundle "$1")" -name perf.json)
 }
 
-job every "$(jq -nc '{env: {A: "b"}, sample_interval_ms: 20,
-    variants: [{name: "ok", attn_impl: "k", build: [["true"]], gates: [{kind: "command", run: ["true"]}],
-                run: ["sh", "-c", "echo Prompt tokens: {context}; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 0.5, \\\"attn_impl\\\": \\\"k\\\"}\"; sleep 1.2"]},
-               {name: "fails", run: ["false"]}, {name: "dies", run: ["sh", "-c", "kill -9 $$"]},
-               {name: "nothing", run: ["/nowhere"]}, {name: "hangs", run: ["sleep", "1000"]},
-               {name: "unbuilt", build: [["false"]], run: ["true"]},
-               {name: "gated", gates: [{kind: "command", run: ["/nowhere"]}], run: ["true"]}],
-    tests: [{variant: "ok"}, {variant: "fails"}, {variant: "dies"}, {variant: "nothing"},
-            {variant: "hangs", timeout_s: 0.2}, {variant: "unbuilt"}, {variant: "gated"}]}')"
-run every
-is "a heart beat was among the events" "$(events every 'any(.[]; .event == "HEARTBEAT")')" true
-all_of every
+every_ending() {
+    job every "$(jq -nc '{env: {A: "b"}, sample_interval_ms: 20,
+        variants: [{name: "ok", attn_impl: "k", build: [["true"]], gates: [{kind: "command", run: ["true"]}],
+                    run: ["sh", "-c", "echo Prompt tokens: {context}; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 0.5, \\\"attn_impl\\\": \\\"k\\\"}\"; sleep 1.2"]},
+                   {name: "fails", run: ["false"]}, {name: "dies", run: ["sh", "-c", "kill -9 $$"]},
+                   {name: "nothing", run: ["/nowhere"]}, {name: "hangs", run: ["sleep", "1000"]},
+                   {name: "unbuilt", build: [["false"]], run: ["true"]},
+                   {name: "gated", gates: [{kind: "command", run: ["/nowhere"]}], run: ["true"]}],
+        tests: [{variant: "ok"}, {variant: "fails"}, {variant: "dies"}, {variant: "nothing"},
+                {variant: "hangs", timeout_s: 0.2}, {variant: "unbuilt"}, {variant: "gated"}]}')"
+    run every
+    is "a heartbeat is among the events" "$(events every 'any(.[]; .event == "HEARTBEAT")')" true
+    all_of every
+}
 
-job stopped '{"variants": [{"name": "v", "run": ["sleep", "1000"]}], "tests": [{"variant": "v"}, {"variant": "v", "repetition": 2}]}'
-submit stopped
-waits stopped '.event == "TEST_START"'
-x cancel --run stopped >/dev/null
-all_of stopped
-x probe >"$TMPDIR/node.json"
-conforms "probe" node "$TMPDIR/node.json"
+cancelled() {
+    job stopped '{"variants": [{"name": "v", "run": ["sleep", "1000"]}], "tests": [{"variant": "v"}, {"variant": "v", "repetition": 2}]}'
+    submit stopped
+    waits stopped '.event == "TEST_START"'
+    x cancel --run stopped >/dev/null
+    all_of stopped
+}
+
+probe() {
+    x probe >"$TMPDIR/node.json"
+    conforms node "$TMPDIR/node.json"
+}
+
+scenario "a bundle with a test that ends in each way" every_ending
+scenario "the bundle of a cancelled run" cancelled
+scenario "the output of probe" probe
 done_testing

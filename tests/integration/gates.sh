@@ -39,53 +39,91 @@ jq -n --arg src "$PWD" --arg work "$TMPDIR/work" '
               [{kind: "vgprs", limit: 256}, {kind: "min_occupancy", limit: 2}, {kind: "min_occupancy", name: "four", limit: 4}])
      ]}' >"$TMPDIR/plan.json"
 
-check_limits() {
-    local bundle
-    exits "a sweep with failed gates exits 1" 1 ks_run "$TMPDIR/plan.json" --tag limits --fail-on failure \
+limits_sweep() {
+    try_once limits ks_run "$TMPDIR/plan.json" --tag limits --fail-on failure \
         --variants line,json,wrong,mute,crash,nobuild,partial,foreign,both
-    bundle=$(bundle_of limits)
-    is "each gate stops its variant alone" "$(status_in_store limits)" \
+}
+
+sweep_with_gates() {
+    limits_sweep
+    exited "exits 1, for some fail" 1
+    is "a failed gate stops its own variant only" "$(status_in_store limits)" \
         "line:OK json:OK wrong:GATE_FAILED mute:GATE_FAILED crash:GATE_FAILED nobuild:GATE_FAILED partial:GATE_FAILED foreign:BUILD_FAILED both:GATE_FAILED"
-    is "a passed gate has its numbers" "$(gate_of "$bundle" line .reason)" "max_rel_l2 4e-07, at most 1e-05"
-    is "so has a failed one" "$(gate_of "$bundle" wrong .reason)" "max_rel_l2 0.02, more than 1e-05"
-    is "as numbers too" "$(gate_of "$bundle" wrong '[.number, .limit] | @csv')" "0.02,1e-05"
-    is "a check that prints no number has failed" "$(gate_of "$bundle" mute .reason)" "no number: the command printed no rel_l2"
-    like "so has one that exits 1, whatever it prints" "$(gate_of "$bundle" crash .reason)" "exit"
-    is "so has a build that tells nothing" "$(gate_of "$bundle" nobuild .reason)" "no number: the build left no resources.json"
-    is "so has one that tells less" "$(gate_of "$bundle" partial .reason)" \
-        "no number: resources.json has no lds_static_bytes of the kernel k"
-    like "a file that is no object fails the build" "$(jq -r '.variants[] | select(.name == "foreign").reason' "$bundle/summary.json")" \
-        "resources.json"
-    is "the worst kernel counts" "$(gate_of "$bundle" both .reason)" "min_occupancy 2 of b, less than 4"
-    is "the journal says the same" \
-        "$(jq -c 'select(.event == "GATE" and .gate == "four") | [.status, .number, .limit]' "$bundle/events.jsonl")" '["GATE_FAILED",2,4]'
-    like "so does the gate's log" "$(cat "$bundle/both/gate.log")" "^vgprs 250 of b, at most 256$"
-    like "so does the report" "$(ks report "$bundle")" '^\| .mute. +\| .max_rel_l2. +\| .*GATE_FAILED.* \| .no number: '
 }
 
-# What the facts measured: 528 and 1040 bytes of scratch a lane, and none.
-check_spills() {
+# reason VARIANT PATTERN: why the variant's last gate passed or failed
+reason() {
+    limits_sweep
+    like "the summary has the reason" "$(gate_of "$(bundle_of limits)" "$1" .reason)" "$2"
+}
+
+failed_number() {
+    reason wrong "^max_rel_l2 0\.02, more than 1e-05$"
+    is "number and limit are numbers in the summary" "$(gate_of "$(bundle_of limits)" wrong '[.number, .limit] | @csv')" "0.02,1e-05"
+}
+
+foreign_resources() {
+    limits_sweep
+    like "the build fails and names the file" \
+        "$(jq -r '.variants[] | select(.name == "foreign").reason' "$(bundle_of limits)/summary.json")" "resources.json"
+}
+
+two_kernels() {
+    reason both "^min_occupancy 2 of b, less than 4$"
+    is "the journal has status, number and limit" \
+        "$(jq -c 'select(.event == "GATE" and .gate == "four") | [.status, .number, .limit]' "$(bundle_of limits)/events.jsonl")" '["GATE_FAILED",2,4]'
+    like "gate.log names the worst kernel" "$(cat "$(bundle_of limits)/both/gate.log")" "^vgprs 250 of b, at most 256$"
+}
+
+report() {
+    limits_sweep
+    like "a gate without a number is shown with its reason" "$(ks report "$(bundle_of limits)")" \
+        '^\| .mute. +\| .max_rel_l2. +\| .*GATE_FAILED.* \| .no number: '
+}
+
+spill_sweep() {
+    try_once spill ks_run "$TMPDIR/plan.json" --tag spill --fail-on failure --variants baseline,v1,v3,v4
+}
+
+# The compiler's figures for these kernels: 528 and 1040 bytes of scratch a lane, and none.
+no_spill() {
     local bundle
-    exits "the variants that spill are not timed" 1 ks_run "$TMPDIR/plan.json" --tag spill --fail-on failure \
-        --variants baseline,v1,v3,v4
+    spill_sweep
+    exited "exits 1" 1
     bundle=$(bundle_of spill)
-    is "no_spill fails baseline and v1, and passes v3 and v4" "$(status_in_store spill)" \
+    is "baseline and v1 fail, v3 and v4 pass" "$(status_in_store spill)" \
         "baseline:GATE_FAILED v1:GATE_FAILED v3:OK v4:OK"
-    is "with the numbers" "$(for v in baseline v1 v3 v4; do gate_of "$bundle" $v .number; done | xargs)" "528 1040 0 0"
-    is "in the store" "$(sql "SELECT reason FROM gate WHERE name = 'no_spill' AND status = 'GATE_FAILED' ORDER BY variant" | xargs)" \
+    is "the summary has the bytes of scratch" "$(for v in baseline v1 v3 v4; do gate_of "$bundle" $v .number; done | xargs)" "528 1040 0 0"
+    is "the store has the gates' reasons" "$(sql "SELECT reason FROM gate WHERE name = 'no_spill' AND status = 'GATE_FAILED' ORDER BY variant" | xargs)" \
         "scratch_bytes 528 of flash_v2_naive, more than 0 scratch_bytes 1040 of lds_tiling, more than 0"
-    is "what was built is in the bundle" "$(jq -r '.schema, .arch' "$bundle/v4/resources.json" | xargs)" "kernsweep.resources/1 gfx942"
-    is "and in the store" "$(sql "SELECT name, scratch_bytes FROM variant v JOIN run r ON r.id = v.run_id WHERE r.tag = 'spill' ORDER BY position" |
+    is "the bundle has resources.json" "$(jq -r '.schema, .arch' "$bundle/v4/resources.json" | xargs)" "kernsweep.resources/1 gfx942"
+    is "the store has the bytes of scratch" "$(sql "SELECT name, scratch_bytes FROM variant v JOIN run r ON r.id = v.run_id WHERE r.tag = 'spill' ORDER BY position" |
         xargs)" "baseline|528 v1|1040 v3|0 v4|0"
-    exits "a cached build tells the same" 1 ks_run "$TMPDIR/plan.json" --tag again --fail-on failure --variants baseline,v3
-    is "of its kernels" "$(cmp "$bundle/v3/resources.json" "$(bundle_of again)/v3/resources.json" && gate_of "$(bundle_of again)" baseline .number)" 528
-    like "and the report shows them" "$(ks report "$bundle")" '.baseline..*528'
+    like "the report shows the bytes of scratch" "$(ks report "$bundle")" '.baseline..*528'
 }
 
-check_limits
+no_spill_cached() {
+    spill_sweep
+    exits "exits 1 again" 1 ks_run "$TMPDIR/plan.json" --tag again --fail-on failure --variants baseline,v3
+    is "the gate has the same number" "$(gate_of "$(bundle_of again)" baseline .number)" 528
+    passes "resources.json is the same" cmp "$(bundle_of spill)/v3/resources.json" "$(bundle_of again)/v3/resources.json"
+}
+
+scenario "a sweep with numeric gates" sweep_with_gates
+scenario "a gate that reads a timing line and passes" reason line "^max_rel_l2 4e-07, at most 1e-05$"
+scenario "a gate whose number exceeds its limit" failed_number
+scenario "a gate whose command prints no number" reason mute "^no number: the command printed no rel_l2$"
+scenario "a gate whose command exits 1 after printing a good number" reason crash "exit code 1"
+scenario "a gate of a build without resources.json" reason nobuild "^no number: the build left no resources\.json$"
+scenario "a gate of a build whose resources.json lacks the figure" reason partial \
+    "^no number: resources\.json has no lds_static_bytes of the kernel k$"
+scenario "a build whose resources.json is not an object" foreign_resources
+scenario "a gate over two kernels" two_kernels
+scenario "the report of a sweep with gates" report
 if command -v clang++-19 >/dev/null && command -v hipcc >/dev/null; then
-    check_spills
+    scenario "a no-spill gate on gfx942" no_spill
+    scenario "a no-spill gate on cached builds" no_spill_cached
 else
-    skip "the no-spill gate" "clang-19 or hipcc is not installed (scripts/install-deps gpu)"
+    skip_scenario "a no-spill gate on gfx942" "clang-19 or hipcc is not installed (scripts/install-deps gpu)"
 fi
 done_testing

@@ -7,19 +7,27 @@
 
 command -v hipcc >/dev/null || skip_all "hipcc is not installed (scripts/install-deps gpu)"
 
-# hipcc finds the real one by itself.
-include="-isystem $PWD/tests/fixtures/hipblas" whose="a stand-in's header"
+# hipcc finds an installed one by itself; the stand-in is a header only.
+include="-isystem $PWD/tests/fixtures/hipblas"
 for root in "${ROCM_PATH:-/opt/rocm}" /usr; do
-    [ ! -f "$root/include/hipblas/hipblas.h" ] || include='' whose="hipBLAS's own header"
+    [ ! -f "$root/include/hipblas/hipblas.h" ] || include=
 done
 
 # Objects of a folder of their own: another library rebuilds a folder.
-gemm=$TMPDIR/with/model/gemm_gpu.cpp.o
-CPPFLAGS=$include exits "the products compile for AMD, with $whose" 0 \
-    make -C kernels PLATFORM=amd ARCH=gfx90a WERROR=1 gemm=gpu BUILD="$TMPDIR/with" "$gemm"
-like "and call hipBLAS" "$(nm -u "$gemm")" 'hipblasGemmEx'
+with_hipblas() {
+    local gemm=$TMPDIR/with/model/gemm_gpu.cpp.o
+    CPPFLAGS=$include exits "the products compile" 0 \
+        make -C kernels PLATFORM=amd ARCH=gfx90a WERROR=1 gemm=gpu BUILD="$TMPDIR/with" "$gemm"
+    like "the object calls hipBLAS" "$(nm -u "$gemm")" 'hipblasGemmEx'
+}
 
-exits "without hipBLAS a build goes on" 0 make -n -C kernels PLATFORM=amd ARCH=gfx90a gemm= BUILD="$TMPDIR/without" prefill
-is "and says in one line what to install" "$(grep -c '^no hipBLAS (ROCm: hipblas-dev; or set ROCM_PATH): prefill is built, but cannot run models$' <<<"$OUT")" 1
-like "with what takes its place" "$OUT" 'model/gemm_none.cpp'
+without_hipblas() {
+    exits "make exits 0" 0 make -n -C kernels PLATFORM=amd ARCH=gfx90a gemm= BUILD="$TMPDIR/without" prefill
+    is "one line names the package to install" \
+        "$(grep -c '^no hipBLAS (ROCm: hipblas-dev; or set ROCM_PATH): prefill is built, but cannot run models$' <<<"$OUT")" 1
+    like "the stand-in without products is built" "$OUT" 'model/gemm_none.cpp'
+}
+
+scenario "a build for AMD with hipBLAS" with_hipblas
+scenario "a build for AMD without hipBLAS" without_hipblas
 done_testing

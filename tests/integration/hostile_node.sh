@@ -10,8 +10,8 @@ REAL=$KERNSWEEP_EXECUTOR
 
 # inert NAME TEXT: no control characters but newlines, not even as UTF-8.
 inert() {
-    is "$1" "$(tr -d '\n\t' <<<"$2" | LC_ALL=C tr -d '\040-\176\200-\377' | wc -c)" 0
-    unlike "$1, C1 neither" "$2" $'\xc2[\x80-\x9f]'
+    is "$1 has no raw control character" "$(tr -d '\n\t' <<<"$2" | LC_ALL=C tr -d '\040-\176\200-\377' | wc -c)" 0
+    unlike "$1 has no raw C1 control character" "$2" $'\xc2[\x80-\x9f]'
 }
 
 # Everything that a workload, a compiler and a gate can say, in escape sequences.
@@ -28,19 +28,25 @@ esac
 END
 chmod 755 "$TMPDIR/evil"
 
-escapes() {
+evil_sweep() {
     plan_with ".variants = [
         {name: \"skips\", run: [\"$TMPDIR/evil\", \"skips\"]},
         {name: \"builds\", build: [[\"$TMPDIR/evil\", \"builds\"]], run: [\"true\"]},
         {name: \"gates\", gates: [{kind: \"command\", run: [\"$TMPDIR/evil\", \"gates\"]}], run: [\"true\"]},
         {name: \"impostor\", attn_impl: \"k\", run: [\"$TMPDIR/evil\", \"impostor\"]}] | .contexts = [16] | del(.reference)" "$TMPDIR/evil.json"
-    exits "a workload that talks in escape sequences" 1 ks_run "$TMPDIR/evil.json" --tag evil --fail-on failure
-    inert "   run" "$OUT$ERR"
-    like "   they are shown as what they are" "$OUT$ERR" 'x1b.*pwned'
+    try_once evil ks_run "$TMPDIR/evil.json" --tag evil --fail-on failure
+}
+
+escapes() {
+    local command
+    evil_sweep
+    exited "run exits 1" 1
+    inert "the output of run" "$OUT$ERR"
+    like "run shows the sequences in escaped form" "$OUT$ERR" 'x1b.*pwned'
     for command in "status" "show $(bundle_of evil)" "report $(bundle_of evil)" "runs"; do
         # shellcheck disable=SC2086 # words
         try ks $command
-        inert "   ${command%% *}" "$OUT$ERR"
+        inert "the output of ${command%% *}" "$OUT$ERR"
     done
 }
 
@@ -55,103 +61,108 @@ node_that() {
     export KERNSWEEP_EXECUTOR=$TMPDIR/executor
 }
 
-# refused NAME CODE PATTERN: a run with that node ends so.
+# refused CODE PATTERN: a run with that node ends so.
 refused() {
-    exits "$1: refused" "$2" ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag refused
-    like "   it says why" "$ERR" "$3"
-    inert "   with nothing raw" "$OUT$ERR"
-    is "   and leaves nothing" "$(find "$TMPDIR/artifacts_remote" -path '*refused*' -type f | wc -l)" 0
-    is "   nor outside" "$(find "$TMPDIR" -name 'pwned*' | wc -l)" 0
+    exits "run exits $1" "$1" ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag refused
+    like "run says why" "$ERR" "$2"
+    inert "the output of run" "$OUT$ERR"
+    is "no bundle is left" "$(find "$TMPDIR/artifacts_remote" -path '*refused*' -type f | wc -l)" 0
+    is "no file is written elsewhere" "$(find "$TMPDIR" -name 'pwned*' | wc -l)" 0
 }
 
-bundles() {
+# packed_by SCRIPT CODE PATTERN: the node's pack is the shell script.
+packed_by() {
+    mkdir -p "$TMPDIR/artifacts_remote"
+    echo x >"$TMPDIR/pwn"
+    node_that pack <<<"$1"
+    refused "$2" "$3"
+}
+
+# bundle_with CODE PATTERN COMMAND...: the node sends a folder with a manifest and what the command makes in it.
+bundle_with() {
+    rm -rf "$TMPDIR/b"
     mkdir -p "$TMPDIR/b/sub"
     echo '{}' >"$TMPDIR/b/manifest.json"
-    echo x >"$TMPDIR/pwn"
-    node_that pack <<<"tar -C '$TMPDIR' -cf - --transform 's,pwn,../pwned,' -P pwn"
-    refused "a bundle that climbs" 3 '\.\./pwned.*not a plain relative path'
-    node_that pack <<<"tar -C '$TMPDIR' -cf - --transform 's,pwn,/$TMPDIR/pwned,' -P pwn"
-    refused "a bundle with an absolute path" 3 'not a plain relative path'
-    ln -s / "$TMPDIR/b/link"
-    node_that pack <<<"tar -C '$TMPDIR/b' -cf - ."
-    refused "a bundle with a link" 3 'link.*neither a file nor a folder'
-    rm "$TMPDIR/b/link"
-    if mknod "$TMPDIR/b/null" c 1 3 2>/dev/null; then
-        refused "a bundle with a device" 3 'null.*neither a file nor a folder'
-        rm "$TMPDIR/b/null"
-    else
-        skip "a bundle with a device" "no devices can be made here"
-    fi
-    mkfifo "$TMPDIR/b/fifo"
-    refused "a bundle with a pipe" 3 'fifo.*neither a file nor a folder'
-    rm "$TMPDIR/b/fifo"
-    truncate -s 3G "$TMPDIR/b/huge"
-    refused "a bundle with a file above the limit" 3 'huge.*exceeds the limit'
-    rm "$TMPDIR/b/huge"
-    printf '\033[2J' >"$TMPDIR/b/$(printf 'x\033[2Jx')"
-    refused "a bundle with a wild name" 3 'not a plain relative path'
-    rm "$TMPDIR"/b/x*
-    refused "a bundle whose manifest is no manifest" 2 'manifest.json'
-    node_that pack <<<"head -c 5000 /dev/urandom"
-    refused "a bundle that is noise" 3 'cut short|not a readable tar|not a tar stream'
+    (cd "$TMPDIR/b" && "${@:3}")
+    packed_by "tar -C '$TMPDIR/b' -cf - ." "$1" "$2"
 }
 
-answers() {
-    node_that follow <<'END'
-printf '{"seq":1,"event":"NODE","message":"\\u001b[2J\\u0007"}\n'
-printf 'no json \033[2J\n'
-END
-    refused "a journal that is none" 3 'JSON'
-    node_that follow <<'END'
-yes '{"seq":1,"event":"NODE"' | tr -d '\n' | head -c 10000000
-END
-    refused "a journal whose line has no end" 3 'line|bytes'
-    node_that probe <<'END'
-printf '\033[2J'
-exit 3
-END
-    refused "a probe that fails" 3 'probe failed'
-    node_that probe <<<'head -c 40000000 /dev/zero'
-    refused "an answer without end" 3 'longer than'
-    node_that submit <<'END'
-printf 'no: \033[2J\n' >&2
-exit 3
-END
-    refused "a submit that says no" 3 'submit failed.*x1b'
+# shellcheck disable=SC2317,SC2329 # called by bundle_with
+wild_name() {
+    printf '\033[2J' >"$(printf 'x\033[2Jx')"
+}
+
+# answers_by COMMAND SCRIPT CODE PATTERN: the node's command is the shell script.
+answers_by() {
+    mkdir -p "$TMPDIR/artifacts_remote"
+    node_that "$1" <<<"$2"
+    refused "$3" "$4"
 }
 
 # Names that a shell would love.
 names() {
     local evil="w \$(touch pwned1) ; touch pwned2 '\" \`touch pwned3\`"
     export KERNSWEEP_EXECUTOR=$REAL
+    plan_with . "$TMPDIR/plan.json"
     jq --arg w "$TMPDIR/$evil" --arg e "$evil" '.workdir = $w | .env.EVIL = $e | .variants = [.variants[] | select(.name == "good")]
         | .variants[0].gates = [{kind: "command", run: ["test", $e, "=", $e]}]' "$TMPDIR/plan.json" >"$TMPDIR/names.json"
-    exits "$1: names with quotes, \$(...), ; and blanks are names" 0 ks_run "$TMPDIR/names.json" --contexts 16 --tag "names-$1"
-    is "   and run nothing" "$(find "$TMPDIR" "$HOME" . -maxdepth 2 -name 'pwned*' | wc -l)" 0
-    is "   the workdir has that name" "$(find "$TMPDIR/$evil" -maxdepth 1 -name runs | wc -l)" 1
+    exits "a run with them exits 0" 0 ks_run "$TMPDIR/names.json" --contexts 16 --tag "names-$1"
+    is "none of them is run as a command" "$(find "$TMPDIR" "$HOME" . -maxdepth 2 -name 'pwned*' | wc -l)" 0
+    is "the workdir has its name as given" "$(find "$TMPDIR/$evil" -maxdepth 1 -name runs | wc -l)" 1
+}
+
+# names_over BACKEND: the same over ssh
+names_over() {
+    PLAN_NODE=loopback
+    KS_OPTIONS=(--ssh-config "$NODE/ssh_config" --transport "$1")
+    names "$1"
+    PLAN_NODE=local
+    KS_OPTIONS=()
 }
 
 privacy() {
-    passes "there is a bundle" test -s "$(bundle_of evil)/manifest.json"
-    is "what was brought home is the owner's only" \
+    evil_sweep
+    passes "the bundle is there" test -s "$(bundle_of evil)/manifest.json"
+    is "the bundle is open to its owner only" \
         "$(find "$(bundle_of evil)" \( -type f ! -perm 600 -o -type d ! -perm 700 \) | wc -l)" 0
-    is "so is the store" "$(find "$TMPDIR" -maxdepth 1 -name 'results.db*' ! -perm 600 | wc -l)" 0
-    is "and what is on the node" "$(find "$TMPDIR/work/runs" \( -type f ! -perm 600 -o -type d ! -perm 700 \) | wc -l)" 0
+    is "the store is open to its owner only" "$(find "$TMPDIR" -maxdepth 1 -name 'results.db*' ! -perm 600 | wc -l)" 0
+    is "the run's folder on the node is open to its owner only" \
+        "$(find "$TMPDIR/work/runs" \( -type f ! -perm 600 -o -type d ! -perm 700 \) | wc -l)" 0
 }
 
-escapes
-privacy
-bundles
-answers
-names local
+scenario "a workload, a compiler and a gate that print escape sequences" escapes
+scenario "the permissions of a run's files" privacy
+
+plain='not a plain relative path' kind='neither a file nor a folder'
+scenario "a bundle with a path that climbs" packed_by "tar -C '$TMPDIR' -cf - --transform 's,pwn,../pwned,' -P pwn" 3 "\.\./pwned.*$plain"
+scenario "a bundle with an absolute path" packed_by "tar -C '$TMPDIR' -cf - --transform 's,pwn,/$TMPDIR/pwned,' -P pwn" 3 "$plain"
+scenario "a bundle with a symbolic link" bundle_with 3 "link.*$kind" ln -s / link
+if mknod "$TMPDIR/null" c 1 3 2>/dev/null; then
+    scenario "a bundle with a device" bundle_with 3 "null.*$kind" mknod null c 1 3
+else
+    skip_scenario "a bundle with a device" "no devices can be made here"
+fi
+scenario "a bundle with a pipe" bundle_with 3 "fifo.*$kind" mkfifo fifo
+scenario "a bundle with a file above the limit" bundle_with 3 'huge.*exceeds the limit' truncate -s 3G huge
+scenario "a bundle with a file name of escape sequences" bundle_with 3 "$plain" wild_name
+scenario "a bundle without a readable manifest" bundle_with 2 'manifest.json' true
+scenario "a bundle of random bytes" packed_by "head -c 5000 /dev/urandom" 3 'cut short|not a readable tar|not a tar stream'
+
+# shellcheck disable=SC1003 # the node's shell reads them
+scenario "a journal that is not JSON" answers_by follow \
+    'printf "{\"seq\":1,\"event\":\"NODE\",\"message\":\"\\\\u001b[2J\\\\u0007\"}\n"; printf "no json \033[2J\n"' 3 'JSON'
+scenario "a journal with an endless line" answers_by follow \
+    "yes '{\"seq\":1,\"event\":\"NODE\"' | tr -d '\n' | head -c 10000000" 3 'line|bytes'
+scenario "a probe that fails" answers_by probe "printf '\033[2J'; exit 3" 3 'probe failed'
+scenario "a probe with an endless answer" answers_by probe 'head -c 40000000 /dev/zero' 3 'longer than'
+scenario "a submit that fails" answers_by submit "printf 'no: \033[2J\n' >&2; exit 3" 3 'submit failed.*x1b'
+
+scenario "names with quotes, \$(...), ; and blanks on this machine" names local
 if node_start; then
-    PLAN_NODE=loopback
-    plan_with . "$TMPDIR/plan.json"
     for backend in libssh2 openssh; do
-        KS_OPTIONS=(--ssh-config "$NODE/ssh_config" --transport "$backend")
-        names "$backend"
+        scenario "names with quotes, \$(...), ; and blanks over $backend" names_over "$backend"
     done
 else
-    skip "names over ssh" "no private sshd"
+    skip_scenario "names with quotes, \$(...), ; and blanks over ssh" "no private sshd"
 fi
 done_testing

@@ -7,53 +7,78 @@
 # A sanitizer build of kernsweep changes nothing here: both kinds share these objects.
 KERNELS=${BUILD%/sanitize}/kernels
 
-# compiles NAME PLATFORM ARCH FILE...: make leaves the files, none of them empty.
+# compiles PLATFORM ARCH FILE...: make leaves the files, none of them empty.
 compiles() {
-    local name=$1 dir=$KERNELS/$3 file rc=0 log
-    log=$(make -C kernels PLATFORM="$2" ARCH="$3" WERROR=1 BUILD="$dir" 2>&1) || rc=$?
-    shift 3
+    local dir=$KERNELS/$2 file rc=0 log
+    log=$(make -C kernels PLATFORM="$1" ARCH="$2" WERROR=1 BUILD="$dir" 2>&1) || rc=$?
+    shift 2
     for file; do [ -s "$dir/$file" ] || rc=1; done
-    ok "$name" "$rc" "$(tail -n 30 <<<"$log")"
+    ok "make exits 0 and leaves $(xargs <<<"$*")" "$rc" "$(tail -n 30 <<<"$log")"
 }
 
 mapfile -t variants < <(sed -n 's/^VARIANT(\([a-z0-9_]*\))$/\1/p' kernels/attention/variants.def)
 
+# Which GPU a code object is for; there are no programs, since nothing can link them here.
+gfx942() {
+    local variant
+    compiles amd gfx942 "${variants[@]/%/.hsaco}" ops.hsaco
+    for variant in "${variants[@]}" ops; do
+        like "$variant.hsaco is a code object for gfx942" \
+            "$(llvm-readelf-19 --notes "$KERNELS/gfx942/$variant.hsaco" 2>&1)" 'amdgcn-amd-amdhsa--gfx942'
+    done
+}
+
+v5_gfx90a() {
+    exits "make exits 2" 2 make -s -C kernels PLATFORM=amd ARCH=gfx90a VARIANT=v5 BUILD="$TMPDIR/build"
+    like "the error says why, and what to use" "$ERR" 'gfx90a lacks the matrix instructions of v5: use baseline_vec'
+}
+
+# v5 has not been run on that GPU: what the compiler makes of it must be what it was written for.
+V5=$KERNELS/gfx942-v5/resources.json
+
+v5_resources() {
+    try_once v5 make -s -C kernels PLATFORM=amd ARCH=gfx942 VARIANT=v5 BUILD="${V5%/*}" resources
+    [ "$RC" = 0 ]
+}
+
+v5_listed() {
+    needs v5_resources
+    passes "resources.json is written" test -s "$V5"
+}
+
+v5_limits() {
+    needs v5_resources
+    exits "registers, scratch, LDS and ports are within the limits" 0 kernels/tools/v5_gfx942_check "$V5"
+    is "both formats and head sizes are there, keys split and not" "$(grep -c 'attend_tiles.*: ok$' <<<"$OUT")" 8
+    jq '.kernels[0].vgpr_spills = 1' "$V5" >"$TMPDIR/spills.json"
+    exits "a spilled register would be found" 1 kernels/tools/v5_gfx942_check "$TMPDIR/spills.json"
+    jq '.kernels[].ports.HWVALU *= 1.1' "$V5" >"$TMPDIR/busy.json"
+    exits "a tenth more vector work would be found" 1 kernels/tools/v5_gfx942_check "$TMPDIR/busy.json"
+}
+
 if command -v hipcc >/dev/null; then
-    compiles "amd gfx90a: hipcc compiles and links" amd gfx90a prefill
+    scenario "kernels for amd gfx90a" compiles amd gfx90a prefill
+    scenario "v5 for amd gfx90a" v5_gfx90a
 else
-    skip "amd gfx90a" "hipcc is not installed (scripts/install-deps gpu)"
+    skip_scenario "kernels for amd gfx90a" "hipcc is not installed (scripts/install-deps gpu)"
 fi
 
 if ! command -v hipcc >/dev/null || ! command -v clang++-19 >/dev/null; then
-    skip "amd gfx942" "hipcc or clang-19 is not installed (scripts/install-deps gpu)"
+    skip_scenario "kernels for amd gfx942" "hipcc or clang-19 is not installed (scripts/install-deps gpu)"
 else
-    compiles "amd gfx942: every variant compiles" amd gfx942 "${variants[@]/%/.hsaco}" ops.hsaco
-    for variant in "${variants[@]}" ops; do
-        like "amd gfx942: $variant is a code object for that GPU" \
-            "$(llvm-readelf-19 --notes "$KERNELS/gfx942/$variant.hsaco" 2>&1)" 'amdgcn-amd-amdhsa--gfx942'
-    done
-    exits "v5 on gfx90a: refused" 2 make -s -C kernels PLATFORM=amd ARCH=gfx90a VARIANT=v5 BUILD="$TMPDIR/build"
-    like "v5 on gfx90a: why, and what to use" "$ERR" 'gfx90a lacks the matrix instructions of v5: use baseline_vec'
-    # v5 was never run on that GPU: what the compiler made of it must be what it was written for.
-    v5=$KERNELS/gfx942-v5/resources.json
-    exits "v5 on gfx942: the compiler tells" 0 \
-        make -s -C kernels PLATFORM=amd ARCH=gfx942 VARIANT=v5 BUILD="${v5%/*}" resources
+    scenario "kernels for amd gfx942" gfx942
+    scenario "resources of v5 for amd gfx942" v5_listed
     if command -v llvm-mca-19 >/dev/null; then
-        exits "v5 on gfx942: registers, scratch, LDS and ports are within the limits" 0 kernels/tools/v5_gfx942_check "$v5"
-        is "v5 on gfx942: both formats and head sizes, keys split and not" "$(grep -c 'attend_tiles.*: ok$' <<<"$OUT")" 8
-        jq '.kernels[0].vgpr_spills = 1' "$v5" >"$TMPDIR/spills.json"
-        exits "v5 on gfx942: a spill is found" 1 kernels/tools/v5_gfx942_check "$TMPDIR/spills.json"
-        jq '.kernels[].ports.HWVALU *= 1.1' "$v5" >"$TMPDIR/busy.json"
-        exits "v5 on gfx942: too much vector work is found" 1 kernels/tools/v5_gfx942_check "$TMPDIR/busy.json"
+        scenario "limits of v5 for amd gfx942" v5_limits
     else
-        skip "v5 on gfx942" "llvm-mca-19 is not installed (scripts/install-deps gpu)"
+        skip_scenario "limits of v5 for amd gfx942" "llvm-mca-19 is not installed (scripts/install-deps gpu)"
     fi
 fi
 
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 if [ -x "$nvcc" ]; then
-    compiles "nvidia sm_90a: nvcc compiles and links" nvidia sm_90a prefill
+    scenario "kernels for nvidia sm_90a" compiles nvidia sm_90a prefill
 else
-    skip "nvidia sm_90a" "nvcc is not installed"
+    skip_scenario "kernels for nvidia sm_90a" "nvcc is not installed"
 fi
 done_testing

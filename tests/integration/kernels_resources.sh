@@ -7,24 +7,45 @@
 command -v clang++-19 >/dev/null || skip_all "clang-19 is not installed (scripts/install-deps gpu)"
 command -v hipcc >/dev/null || skip_all "hipcc is not installed (scripts/install-deps gpu)"
 
-of() { # VARIANT FILTER
-    jq -c --arg v "$1" '[.kernels[] | select(.variant == $v)] | '"$2" "$TMPDIR/resources.json"
+RESOURCES=$TMPDIR/resources.json
+
+resources() {
+    try_once resources make -s -C kernels PLATFORM=amd ARCH=gfx942 VARIANT=baseline,v1,v3,v4 BUILD="$TMPDIR/build" \
+        RESOURCES="$RESOURCES" resources
 }
 
-exits "the numbers of four variants are written" 0 \
-    make -s -C kernels PLATFORM=amd ARCH=gfx942 VARIANT=baseline,v1,v3,v4 BUILD="$TMPDIR/build" RESOURCES="$TMPDIR/resources.json" resources
-is "baseline spills what was measured" "$(of baseline '.[0].scratch_bytes')" 528
-is "v1 twice that" "$(of v1 '.[0].scratch_bytes')" 1040
-is "v3 and v4 nothing" "$(of v3 'map(.scratch_bytes) | max')$(of v4 'map(.scratch_bytes) | max')" 00
-is "the dynamic LDS of the launch is there" "$(of v4 'map(.lds_dynamic_bytes) | max')" 36864
-is "v3 leaves one half-empty wave on a CU" \
-    "$(of v3 'map(select(.name | test("128"))) | .[0] | [.lane_use, .occupancy.waves, .occupancy.rule, .kv_passes]')" \
-    '[0.5,0.25,"lds",8]'
+# of VARIANT FILTER: over the array of the variant's kernels
+of() {
+    jq -c --arg v "$1" '[.kernels[] | select(.variant == $v)] | '"$2" "$RESOURCES"
+}
+
+on_amd() {
+    resources
+    exited "make exits 0" 0
+    is "baseline has 528 bytes of scratch, as measured" "$(of baseline '.[0].scratch_bytes')" 528
+    is "v1 has 1040 bytes of scratch, as measured" "$(of v1 '.[0].scratch_bytes')" 1040
+    is "v3 and v4 have no scratch" "$(of v3 'map(.scratch_bytes) | max') $(of v4 'map(.scratch_bytes) | max')" "0 0"
+    is "v4 has the dynamic LDS of its launch" "$(of v4 'map(.lds_dynamic_bytes) | max')" 36864
+    is "v3 leaves one half-empty wave on a CU" \
+        "$(of v3 'map(select(.name | test("128"))) | .[0] | [.lane_use, .occupancy.waves, .occupancy.rule, .kv_passes]')" \
+        '[0.5,0.25,"lds",8]'
+}
+
+ports() {
+    resources
+    is "every hot loop has its sum" "$(jq '[.kernels[].ports.HWVALU > 0] | length > 0 and all' "$RESOURCES")" true
+}
+
+on_cpu() {
+    exits "make exits 0" 0 make -s -C kernels PLATFORM=cpu BUILD="$TMPDIR/cpu" resources
+    is "no file is written" "$(find "$TMPDIR/cpu" -name resources.json 2>/dev/null)" ""
+}
+
+scenario "resources of four variants for gfx942" on_amd
 if command -v llvm-mca-19 >/dev/null; then
-    is "the ports of every hot loop are summed" "$(jq '[.kernels[].ports.HWVALU > 0] | all' "$TMPDIR/resources.json")" true
+    scenario "port use of the vector unit on gfx942" ports
 else
-    skip "the ports of every hot loop are summed" "llvm-mca-19 is not installed"
+    skip_scenario "port use of the vector unit on gfx942" "llvm-mca-19 is not installed"
 fi
-exits "on a CPU there is none, and that is fine" 0 make -s -C kernels PLATFORM=cpu BUILD="$TMPDIR/cpu" resources
-is "and nothing is written" "$(find "$TMPDIR/cpu" -name resources.json 2>/dev/null)" ""
+scenario "resources for the CPU" on_cpu
 done_testing

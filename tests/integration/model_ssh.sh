@@ -10,18 +10,22 @@ g++ -E -x c++ -include openblas_config.h /dev/null >/dev/null 2>&1 || skip_all "
 node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"
 KS_OPTIONS=(--ssh-config "$NODE/ssh_config")
 
-jq --arg workdir "$TMPDIR/work" --arg dir "$PWD" \
-    '.workdir = $workdir | .source.dir = $dir | .variants |= map(select(.name == "v3")) | .contexts = [64]' \
-    harness/plans/tiny_model.json >"$TMPDIR/plan.json"
+model_sweep() {
+    local bundle perf
+    jq --arg workdir "$TMPDIR/work" --arg dir "$PWD" \
+        '.workdir = $workdir | .source.dir = $dir | .variants |= map(select(.name == "v3")) | .contexts = [64]' \
+        harness/plans/tiny_model.json >"$TMPDIR/plan.json"
+    exits "exits 0" 0 ks_run "$TMPDIR/plan.json" --tag model
+    bundle=$(bundle_of model)
+    perf=$bundle/v3/ctx_64_run1/perf.json
+    is "the test is OK" "$(status_of "$bundle" v3 64 1)" OK
+    is "the prompt has as many tokens as the context" "$(jq .prompt_tokens "$perf")" 64
+    like "the model is that of the plan's file" "$(cat "$bundle/v3/ctx_64_run1/run.log")" '"model": "tiny.gguf"'
+    is "every stage takes time" "$(jq '.timings | .gemm_s > 0 and .attention_s > 0 and .other_s > 0' "$perf")" true
+    like "the model answers with text" "$(cat "$bundle/v3/ctx_64_run1/run.log")" '^text: .'
+    is "both repetitions give the same answer" "$(grep '^text: ' "$bundle/v3/ctx_64_run1/run.log")" \
+        "$(grep '^text: ' "$bundle/v3/ctx_64_run2/run.log")"
+}
 
-exits "a model is swept" 0 ks_run "$TMPDIR/plan.json" --tag model
-bundle=$(bundle_of model)
-perf=$bundle/v3/ctx_64_run1/perf.json
-is "the test is OK" "$(status_of "$bundle" v3 64 1)" OK
-is "the prompt has as many tokens as the context" "$(jq .prompt_tokens "$perf")" 64
-like "the model is the one of the plan's file" "$(cat "$bundle/v3/ctx_64_run1/run.log")" '"model": "tiny.gguf"'
-is "every stage takes time" "$(jq '.timings | .gemm_s > 0 and .attention_s > 0 and .other_s > 0' "$perf")" true
-like "the model answers" "$(cat "$bundle/v3/ctx_64_run1/run.log")" '^text: '
-is "both repetitions give the same answer" "$(grep '^text: ' "$bundle/v3/ctx_64_run1/run.log")" \
-    "$(grep '^text: ' "$bundle/v3/ctx_64_run2/run.log")"
+scenario "a sweep of a model over ssh" model_sweep
 done_testing

@@ -21,67 +21,124 @@ case $1 in
 esac
 SH
 chmod +x "$bin"/*
+cp "$bin/crontab" "$bin/crontab.good"
 export PATH=$bin:$PATH CALLS=$calls TABLE=$table SYSTEMD=$TMPDIR/systemd
 unset XDG_CONFIG_HOME
 plan="$TMPDIR/we ird/pl%an \$x \"q\".json"
-jq -n '{schema: "kernsweep.plan/1", ticket: "timed", node: "local", contexts: [16], timeouts: {default: 5},
-    variants: [{name: "a", run: ["true"]}]}' >"$plan"
-cd_night() {
+units=$HOME/.config/systemd/user
+
+# fresh cron|systemd: a plan, an empty crontab of somebody's, and no timer
+fresh() {
+    rm -rf "$units" "$SYSTEMD" "$calls"
+    cp "$bin/crontab.good" "$bin/crontab"
+    [ "$1" = cron ] || touch "$SYSTEMD"
+    printf '# mine\n5 5 * * * true\n' >"$table"
+    jq -n '{schema: "kernsweep.plan/1", ticket: "timed", node: "local", contexts: [16], timeouts: {default: 5},
+        variants: [{name: "a", run: ["true"]}]}' >"$plan"
+}
+
+timer() {
     (cd "$TMPDIR/we ird" && "$KERNSWEEP" nightly "$plan" --db "$TMPDIR/r.db" --reports nights "$@")
 }
 
-printf '# mine\n5 5 * * * true\n' >"$table"
-exits "without systemd it is a line of the crontab" 0 cd_night --install-timer --at 03:07
-like "which is shown" "$ERR" "^7 3 \* \* \*  .*kernsweep.* 'nightly' "
-is "below what was there" "$(head -n 2 "$table")" "$(printf '# mine\n5 5 * * * true')"
-exits "again" 0 cd_night --install-timer
-is "there is one line still" "$(grep -c nightly "$table")" 1
-like "with the time asked for last" "$(tail -n 1 "$table")" "^30 2 "
-like "every path is absolute" "$(tail -n 1 "$table")" "'--reports' '$TMPDIR/we ird/nights'"
-# What sh makes of the line, as cron hands it over.
-tail -n 1 "$table" | sed 's/^\([^ ]* \)\{5\}//; s/\\%/%/g; s,^ *.[^ ]*/kernsweep. ,printf "%s\\n" ,' >"$TMPDIR/line.sh"
-sh "$TMPDIR/line.sh"
-is "sh sees the plan's name whole" "$(sed -n 2p "$TMPDIR/we ird/nights/nightly.log")" "$plan"
-unlike "no percent sign is left to cron" "$(tail -n 1 "$table")" "[^\\]%"
-exits "taken out again" 0 cd_night --remove-timer
-is "the rest of the crontab is as it was" "$(cat "$table")" "$(printf '# mine\n5 5 * * * true')"
-exits "twice is fine" 0 cd_night --remove-timer
-like "and said" "$ERR" "no timer of .* is here"
+crontab_as_before() {
+    is "$1" "$(cat "$table")" "$(printf '# mine\n5 5 * * * true')"
+}
 
-touch "$SYSTEMD"
-units=$HOME/.config/systemd/user
-exits "with systemd for users it is a timer" 0 cd_night --install-timer --at 23:59
-like "which is said" "$ERR" "enabled kernsweep-nightly-timed-[0-9a-f]{6}.timer, every day at 23:59"
-is "a service and a timer" "$(find "$units" -type f | sed 's/.*\.//' | sort | xargs)" "service timer"
-like "the timer is enabled" "$(tail -n 1 "$calls")" "--user enable --now kernsweep-nightly-timed-"
-like "at that time" "$(cat "$units"/*.timer)" "OnCalendar=\*-\*-\* 23:59:00"
-# shellcheck disable=SC2016 # a pattern
-like "percent signs and dollars are doubled" "$(cat "$units"/*.service)" 'pl%%an \$\$x \\"q\\".json'
-is "the crontab is left alone" "$(cat "$table")" "$(printf '# mine\n5 5 * * * true')"
-exits "again" 0 cd_night --install-timer --at 23:59
-is "nothing is written twice" "$(grep -c 'is there already' <<<"$ERR")" 2
-if command -v systemd-analyze >/dev/null; then
-    is "systemd finds nothing wrong with them" \
+cron_line() {
+    fresh cron
+    exits "exits 0" 0 timer --install-timer --at 03:07
+    like "prints the line" "$ERR" "^7 3 \* \* \*  .*kernsweep.* 'nightly' "
+    is "leaves the lines that were there" "$(head -n 2 "$table")" "$(printf '# mine\n5 5 * * * true')"
+    like "writes absolute paths" "$(tail -n 1 "$table")" "'--reports' '$TMPDIR/we ird/nights'"
+    unlike "escapes every percent sign, which cron would take" "$(tail -n 1 "$table")" "[^\\]%"
+    # What sh makes of the line, as cron hands it over.
+    tail -n 1 "$table" | sed 's/^\([^ ]* \)\{5\}//; s/\\%/%/g; s,^ *.[^ ]*/kernsweep. ,printf "%s\\n" ,' >"$TMPDIR/line.sh"
+    sh "$TMPDIR/line.sh"
+    is "quotes the plan's name for sh" "$(sed -n 2p "$TMPDIR/we ird/nights/nightly.log")" "$plan"
+}
+
+cron_again() {
+    fresh cron
+    timer --install-timer --at 03:07 2>/dev/null
+    exits "exits 0" 0 timer --install-timer
+    is "leaves one line" "$(grep -c nightly "$table")" 1
+    like "leaves the time that was asked for last" "$(tail -n 1 "$table")" "^30 2 "
+}
+
+cron_removed() {
+    fresh cron
+    timer --install-timer 2>/dev/null
+    exits "exits 0" 0 timer --remove-timer
+    crontab_as_before "leaves the rest of the crontab as it was"
+    exits "exits 0 a second time" 0 timer --remove-timer
+    like "says the second time that there is no timer" "$ERR" "no timer of .* is here"
+}
+
+cron_refuses() {
+    fresh cron
+    printf '#!/bin/sh\necho "you may not" >&2\nexit 1\n' >"$bin/crontab"
+    exits "exits 5" 5 timer --install-timer
+    like "repeats what crontab printed" "$ERR" "crontab -l failed: you may not"
+}
+
+bad_time() {
+    fresh systemd
+    exits "exits 2" 2 timer --install-timer --at 24:00
+    one_line "prints one line" "$ERR"
+}
+
+units_written() {
+    fresh systemd
+    exits "exits 0" 0 timer --install-timer --at 23:59
+    like "prints the timer's name and time" "$ERR" "enabled kernsweep-nightly-timed-[0-9a-f]{6}.timer, every day at 23:59"
+    is "writes a service and a timer" "$(find "$units" -type f | sed 's/.*\.//' | sort | xargs)" "service timer"
+    like "enables the timer" "$(tail -n 1 "$calls")" "--user enable --now kernsweep-nightly-timed-"
+    like "sets the timer's time" "$(cat "$units"/*.timer)" "OnCalendar=\*-\*-\* 23:59:00"
+    # shellcheck disable=SC2016 # a pattern
+    like "doubles percent signs and dollars in the service" "$(cat "$units"/*.service)" 'pl%%an \$\$x \\"q\\".json'
+    crontab_as_before "leaves the crontab alone"
+    exits "exits 0 a second time" 0 timer --install-timer --at 23:59
+    is "writes neither file a second time" "$(grep -c 'is there already' <<<"$ERR")" 2
+}
+
+units_verified() {
+    fresh systemd
+    timer --install-timer --at 23:59 2>/dev/null
+    is "systemd-analyze verify finds nothing" \
         "$(env PATH=/usr/bin:/bin systemd-analyze verify --user "$units"/*.timer "$units"/*.service 2>&1 | grep -i 'kernsweep-nightly')" ""
-else
-    skip "systemd finds nothing wrong with them" "no systemd-analyze"
-fi
-jq '.ticket = "renamed"' "$plan" >"$plan.new" && mv "$plan.new" "$plan"
-exits "under another ticket" 0 cd_night --install-timer --at 23:59
-is "it is one timer still" "$(find "$units" -name '*.timer' | sed 's/.*nightly-\(.*\)-[0-9a-f]*.timer/\1/')" renamed
-touch "$units/kernsweep-nightly-other-123456.timer"
-rm "$plan"
-exits "taken out again, though the plan's file is gone" 0 cd_night --remove-timer
-is "both are gone, and no others" "$(find "$units" -type f)" "$units/kernsweep-nightly-other-123456.timer"
-exits "by its name, too" 0 "$KERNSWEEP" nightly kernsweep-nightly-other-123456 --remove-timer
-is "it is gone" "$(find "$units" -type f)" ""
-jq -n '{schema: "kernsweep.plan/1", ticket: "timed", node: "local", contexts: [16], timeouts: {default: 5},
-    variants: [{name: "a", run: ["true"]}]}' >"$plan"
+}
 
-exits "a time that is none is refused" 2 cd_night --install-timer --at 24:00
-one_line "in one line" "$ERR"
-rm "$SYSTEMD"
-printf '#!/bin/sh\necho "you may not" >&2\nexit 1\n' >"$bin/crontab"
-exits "a crontab that refuses" 5 cd_night --install-timer
-like "says what it said" "$ERR" "crontab -l failed: you may not"
+renamed_ticket() {
+    fresh systemd
+    timer --install-timer --at 23:59 2>/dev/null
+    jq '.ticket = "renamed"' "$plan" >"$plan.new" && mv "$plan.new" "$plan"
+    exits "exits 0" 0 timer --install-timer --at 23:59
+    is "leaves one timer, of the new name" "$(find "$units" -name '*.timer' | sed 's/.*nightly-\(.*\)-[0-9a-f]*.timer/\1/')" renamed
+}
+
+units_removed() {
+    fresh systemd
+    timer --install-timer --at 23:59 2>/dev/null
+    touch "$units/kernsweep-nightly-other-123456.timer"
+    rm "$plan"
+    exits "exits 0, though the plan's file is gone" 0 timer --remove-timer
+    is "removes both files and no others" "$(find "$units" -type f)" "$units/kernsweep-nightly-other-123456.timer"
+    exits "exits 0 for a timer's name" 0 "$KERNSWEEP" nightly kernsweep-nightly-other-123456 --remove-timer
+    is "removes the timer of that name" "$(find "$units" -type f)" ""
+}
+
+scenario "--install-timer without systemd" cron_line
+scenario "--install-timer twice without systemd" cron_again
+scenario "--remove-timer without systemd" cron_removed
+scenario "--install-timer when crontab refuses" cron_refuses
+scenario "--install-timer with a time that does not exist" bad_time
+scenario "--install-timer with systemd" units_written
+if command -v systemd-analyze >/dev/null; then
+    scenario "the units of --install-timer" units_verified
+else
+    skip_scenario "the units of --install-timer" "no systemd-analyze"
+fi
+scenario "--install-timer under another ticket" renamed_ticket
+scenario "--remove-timer with systemd" units_removed
 done_testing

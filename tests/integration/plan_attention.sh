@@ -5,25 +5,42 @@
 # unsanitized: kernels on the CPU; a plan like any other for the rest
 . tests/lib.sh
 
-plan=harness/plans/attention.json
-exits "the plan is taken" 0 "$KERNSWEEP" run "$plan" --dry-run --db "$TMPDIR/results.db"
+PLAN=harness/plans/attention.json
 
-# Built for the CPU, 2 heads (one K/V head where there are 8) and one timed launch instead of 32 and 20.
-jq --arg dir "$PWD" --arg workdir "$TMPDIR/work" '
-    def small: {"PLATFORM=nvidia": "PLATFORM=cpu", "ARCH=sm_90a": "WERROR=", "32": "2", "8": "1", "20": "1", "1025": "65"}[.] // .;
-    .node = "local" | .workdir = $workdir | .source.dir = $dir | .contexts = [130] | .repetitions = 1 | .warmup = 0
-    | .variants |= map(if .build then .build[0] |= map(small) else . end
-        | if .gates then .gates[0].run |= map(small) else . end | .run |= map(small))' "$plan" >"$TMPDIR/plan.json"
-try "$KERNSWEEP" run "$TMPDIR/plan.json" --variants sdpa_flash,sdpa_cudnn,v5 --db "$TMPDIR/results.db" \
-    --artifacts "$TMPDIR/artifacts"
-bundle=$(find "$TMPDIR/artifacts" -name manifest.json -printf '%h\n')
-perf() { # VARIANT FILTER
-    jq -r "$2" "$bundle/$1/ctx_130_run1/perf.json" 2>&1
+# The plan built for the CPU, 2 heads (one K/V head where there are 8) and one timed launch instead of 32 and 20.
+cpu_sweep() {
+    jq --arg dir "$PWD" --arg workdir "$TMPDIR/work" '
+        def small: {"PLATFORM=nvidia": "PLATFORM=cpu", "ARCH=sm_90a": "WERROR=", "32": "2", "8": "1", "20": "1", "1025": "65"}[.] // .;
+        .node = "local" | .workdir = $workdir | .source.dir = $dir | .contexts = [130] | .repetitions = 1 | .warmup = 0
+        | .variants |= map(if .build then .build[0] |= map(small) else . end
+            | if .gates then .gates[0].run |= map(small) else . end | .run |= map(small))' "$PLAN" >"$TMPDIR/plan.json"
+    "$KERNSWEEP" run "$TMPDIR/plan.json" --variants sdpa_flash,sdpa_cudnn,v5 --db "$TMPDIR/results.db" \
+        --artifacts "$TMPDIR/artifacts"
 }
-is "v5 is built, passes its gate and is timed" "$(perf v5 '"\(.exit_status) \(.timings.attn_impl)"')" "OK v5_mma" || diag "$OUT" "$ERR"
-is "its result was compared with fp64" "$(perf v5 '.timings.rel_l2 > 0 and .timings.rel_l2 < 4e-3')" true
-for variant in sdpa_flash sdpa_cudnn; do
-    is "$variant is skipped" "$(perf $variant .exit_status)" SKIPPED
-    like "$variant says why" "$(perf $variant .reason)" 'no PyTorch in|sees no GPU'
-done
+
+# perf VARIANT FILTER
+perf() {
+    jq -r "$2" "$TMPDIR"/artifacts/*/*/"$1"/ctx_130_run1/perf.json 2>&1
+}
+
+the_plan() {
+    exits "--dry-run accepts it" 0 "$KERNSWEEP" run "$PLAN" --dry-run --db "$TMPDIR/results.db"
+}
+
+kernel() {
+    try_once sweep cpu_sweep
+    is "it is built, passes its gate and is timed" "$(perf v5 '"\(.exit_status) \(.timings.attn_impl)"')" "OK v5_mma" || diag "$OUT" "$ERR"
+    is "its result was compared with fp64" "$(perf v5 '.timings.rel_l2 > 0 and .timings.rel_l2 < 4e-3')" true
+}
+
+without_pytorch() {
+    try_once sweep cpu_sweep
+    is "its test is SKIPPED" "$(perf "$1" .exit_status)" SKIPPED
+    like "the reason says what is missing" "$(perf "$1" .reason)" 'no PyTorch in|sees no GPU'
+}
+
+scenario "the attention plan" the_plan
+scenario "v5 of the attention plan on the CPU" kernel
+scenario "sdpa_flash on a machine without a GPU" without_pytorch sdpa_flash
+scenario "sdpa_cudnn on a machine without a GPU" without_pytorch sdpa_cudnn
 done_testing
