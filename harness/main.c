@@ -14,35 +14,35 @@ static void on_signal(int number)
 }
 
 static const struct cmd commands[] = {
-    {"run", cmd_run, "sweep a plan's variants and contexts on a node"},
-    {"attach", cmd_attach, "follow a run again, then pull, store and report it"},
-    {"status", cmd_status, "what runs on a node, and how far it is"},
-    {"watch", cmd_watch, "a run as a screen: matrix, running test, memory, log"},
-    {"cancel", cmd_cancel, "stop a run on its node"},
-    {"pull", cmd_pull, "fetch what a run has so far"},
-    {"check", cmd_check, "whether a node is fit for a run"},
-    {"nodes", cmd_nodes, "nodes trust HOST: remember a host's key"},
+    {"run", cmd_run, "run a plan's variants and contexts on a node"},
+    {"attach", cmd_attach, "resume following a run, then pull, store and report it"},
+    {"status", cmd_status, "runs on a node and their progress"},
+    {"watch", cmd_watch, "follow a run full-screen: matrix, running test, memory, log"},
+    {"cancel", cmd_cancel, "cancel a run on its node"},
+    {"pull", cmd_pull, "fetch the files that a run has so far"},
+    {"check", cmd_check, "check whether a node is fit for a run"},
+    {"nodes", cmd_nodes, "nodes trust HOST: verify and store a host key"},
     {"ingest", cmd_ingest, "store bundles in the results database"},
-    {"import", cmd_import, "store what other tools measured"},
-    {"runs", cmd_runs, "the stored runs"},
-    {"show", cmd_show, "one stored run, test by test"},
-    {"compare", cmd_compare, "two runs, or a run and a baseline, cell by cell"},
-    {"history", cmd_history, "one cell over all nights, and when it changed"},
-    {"noise", cmd_noise, "how much runs of one build differ on a node"},
-    {"baseline", cmd_baseline, "name the runs that others are compared with"},
-    {"report", cmd_report, "write a report"},
-    {"nightly", cmd_nightly, "a night of a plan: run or pick up, compare, report, notify, prune"},
-    {"export", cmd_export, "stored tests as CSV or JSON, or the store as SQL"},
-    {"sql", cmd_sql, "ask the store a question in SQL"},
-    {"db", cmd_db, "check, copy, shrink or find the store"},
-    {"gguf", cmd_gguf, "show a model's metadata, or set a number of it"},
-    {"version", cmd_version, "the version of this command"},
+    {"import", cmd_import, "store the results of other tools"},
+    {"runs", cmd_runs, "list the stored runs"},
+    {"show", cmd_show, "show one stored run, test by test"},
+    {"compare", cmd_compare, "compare two runs, or a run and a baseline, cell by cell"},
+    {"history", cmd_history, "show one cell over all nightly runs, and when it changed"},
+    {"noise", cmd_noise, "measure how much runs of identical builds vary on a node"},
+    {"baseline", cmd_baseline, "manage the runs that others are compared with"},
+    {"report", cmd_report, "write a report of a stored run"},
+    {"nightly", cmd_nightly, "scheduled run: start or resume, compare, report, notify, prune"},
+    {"export", cmd_export, "export stored tests as CSV or JSON, or the store as SQL"},
+    {"sql", cmd_sql, "query the store in SQL"},
+    {"db", cmd_db, "check, back up, compact or locate the store"},
+    {"gguf", cmd_gguf, "show a model's metadata, or change a number in it"},
+    {"version", cmd_version, "print the version"},
 };
 
 int cmd_version(struct cmd_env *env, int argc, char **argv)
 {
     struct args spec = {
-        .command = "version", .usage = "[--json]", .about = "Prints the version of this command."};
+        .command = "version", .usage = "[--json]", .about = "Prints the version of kernsweep."};
     struct err err = {0};
     size_t n;
     int rc = cmd_args(env, &spec, argc, argv, NULL, &n, &err);
@@ -56,13 +56,13 @@ int cmd_version(struct cmd_env *env, int argc, char **argv)
 
 static void help(FILE *out)
 {
-    fputs("kernsweep: sweeps of GPU kernel variants on a remote node, and the tables that come of them\n\n",
-          out);
+    fputs("kernsweep: nightly performance regression testing for GPU kernels, over ssh\n\n", out);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].about);
     fputs(
-        "\nkernsweep COMMAND --help tells more. Exit codes: 0 done, 1 a test or gate failed, 2 usage or bad\n"
-        "input, 3 run blocked, 4 regression, 5 local storage or internal error, 130 interrupted.\n",
+        "\nRun kernsweep COMMAND --help for its options. Exit codes: 0 success, 1 a test or gate failed, 2 "
+        "usage\n"
+        "error or bad input, 3 blocked, 4 regression, 5 local storage or internal error, 130 interrupted.\n",
         out);
 }
 

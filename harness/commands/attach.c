@@ -96,13 +96,14 @@ static int run_command(struct cmd_env *env, int argc, char **argv, const char *a
 {
     struct attach_args a = {0};
     const struct arg options[] = {
-        {"--node", "NODE", &a.node, NULL, "where the run is, when it was started elsewhere"},
+        {"--node", "NODE", &a.node, NULL, "node of a run that was started on another machine"},
         {"--workdir", "DIR", &a.workdir, NULL, "kernsweep's folder on that node (default .kernsweep)"},
-        {"--artifacts", "DIR", &a.artifacts, NULL, "where bundles go (default ./artifacts_remote)"},
-        {"--report", "FILE", &a.report, NULL, "the report's file (default beside the bundle)"},
+        {"--artifacts", "DIR", &a.artifacts, NULL, "folder for bundles (default ./artifacts_remote)"},
+        {"--report", "FILE", &a.report, NULL, "file for the report (default next to the bundle)"},
         {"--baseline", "NAME", &a.baseline, NULL, "stored baseline to compare with"},
-        {"--fail-on", "WHAT", &a.fail_on, NULL, "regression (default), failure or none"},
-        {"--output", "DIR", &a.output, NULL, "pull: where to (default ./<run id>)"},
+        {"--fail-on", "WHAT", &a.fail_on, NULL,
+         "what counts as failure: regression (default), failure or none"},
+        {"--output", "DIR", &a.output, NULL, "pull: destination (default ./<run id>)"},
     };
     struct args spec = {.command = argv[0],
                         .usage = "RUN [options]",
@@ -127,18 +128,18 @@ static int run_command(struct cmd_env *env, int argc, char **argv, const char *a
 
 int cmd_attach(struct cmd_env *env, int argc, char **argv)
 {
-    return run_command(env, argc, argv, "Follows a run again, then pulls, stores, compares and reports it.",
-                       attach);
+    return run_command(env, argc, argv,
+                       "Resumes following a run, then pulls, stores, compares and reports it.", attach);
 }
 
 int cmd_pull(struct cmd_env *env, int argc, char **argv)
 {
-    return run_command(env, argc, argv, "Fetches what a run has so far into a folder; the run goes on.",
-                       pull);
+    return run_command(env, argc, argv,
+                       "Fetches the files that a run has so far into a folder; the run continues.", pull);
 }
 
 int cmd_cancel(struct cmd_env *env, int argc, char **argv)
 {
-    return run_command(env, argc, argv, "Stops a run and everything it started; what it measured stays.",
+    return run_command(env, argc, argv, "Cancels a run and everything it started; finished tests are kept.",
                        cancel);
 }

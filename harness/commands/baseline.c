@@ -62,18 +62,19 @@ int cmd_baseline(struct cmd_env *env, int argc, char **argv)
 {
     struct baseline_args a = {0};
     const struct arg options[] = {
-        {"--add", NULL, NULL, &a.add, "set: keep the runs that the baseline held as its history"},
-        {"--node", "NODE", &a.node, NULL, "remove: the one of this node"},
-        {"--ticket", "NAME", &a.ticket, NULL, "remove: the one of this ticket"},
+        {"--add", NULL, NULL, &a.add, "set: keep the baseline's earlier runs as its history"},
+        {"--node", "NODE", &a.node, NULL, "remove: the baseline of this node"},
+        {"--ticket", "NAME", &a.ticket, NULL, "remove: the baseline of this ticket"},
     };
-    struct args spec = {.command = "baseline",
-                        .usage = "set NAME RUN | list | remove NAME",
-                        .about =
-                            "Names the stored runs that others of the same node and plan are compared with.",
-                        .options = options,
-                        .n_options = sizeof options / sizeof *options,
-                        .min_words = 1,
-                        .max_words = 3};
+    struct args spec = {
+        .command = "baseline",
+        .usage = "set NAME RUN | list | remove NAME",
+        .about =
+            "Manages named baselines: stored runs with which others of the same node and plan are compared.",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+        .min_words = 1,
+        .max_words = 3};
     struct err err = {0};
     struct store s = {0};
     const char *words[3];

@@ -61,7 +61,7 @@ int cmd_check(struct cmd_env *env, int argc, char **argv)
 {
     struct args spec = {.command = "check",
                         .usage = "NODE|PLAN",
-                        .about = "Connects to a node and shows what a run would find there.",
+                        .about = "Connects to a node and checks whether it is fit for a run.",
                         .min_words = 1,
                         .max_words = 1};
     struct attach_args a = {0};

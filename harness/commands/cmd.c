@@ -9,12 +9,12 @@ int cmd_args(struct cmd_env *env, struct args *spec, int argc, char **argv, cons
 {
     const struct arg common[] = {
         {"--db", "FILE", &env->db_option, NULL,
-         "the store (default $KERNSWEEP_DB, else under XDG_DATA_HOME)"},
-        {"-F,--ssh-config", "FILE", &env->ssh_config, NULL, "ssh configuration, as ssh -F"},
+         "the store (default $KERNSWEEP_DB, otherwise below XDG_DATA_HOME)"},
+        {"-F,--ssh-config", "FILE", &env->ssh_config, NULL, "ssh configuration file, as for ssh -F"},
         {"--transport", "KIND", &env->transport, NULL, "auto, libssh2, openssh or local"},
-        {"--json", NULL, NULL, &env->json, "machine output on stdout"},
-        {"-v,--verbose", NULL, NULL, &env->verbose, "say more"},
-        {"-h,--help", NULL, NULL, &env->help, "this text"},
+        {"--json", NULL, NULL, &env->json, "machine-readable output on stdout"},
+        {"-v,--verbose", NULL, NULL, &env->verbose, "verbose messages"},
+        {"-h,--help", NULL, NULL, &env->help, "show this help"},
     };
     spec->common = common;
     spec->n_common = sizeof common / sizeof *common;

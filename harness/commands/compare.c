@@ -153,22 +153,23 @@ int cmd_compare(struct cmd_env *env, int argc, char **argv)
     struct compare_args a = {0};
     const struct arg options[] = {
         {"--baseline", "NAME", &a.baseline, NULL,
-         "the stored baseline of the run's node and plan is the base"},
-        {"--within", NULL, NULL, &a.within, "the run's own variants against one of them"},
-        {"--reference", "VARIANT", &a.reference, NULL, "with --within: against this one (default: baseline)"},
-        {"--by", "node", &a.by, NULL, "the machines that shared the run against each other"},
-        {"--threshold", "X", &a.threshold, NULL, "relative change that matters: 0.05 or 5%"},
-        {"--metric", "NAME", &a.metric, NULL, "what decides (default: prefill_s)"},
-        {"--all-metrics", NULL, NULL, &a.all_metrics, "show the others too"},
+         "compare with this stored baseline of the run's node and plan"},
+        {"--within", NULL, NULL, &a.within, "compare the run's variants with one of them"},
+        {"--reference", "VARIANT", &a.reference, NULL,
+         "with --within: the variant to compare with (default: baseline)"},
+        {"--by", "node", &a.by, NULL, "compare the machines that shared the run with each other"},
+        {"--threshold", "X", &a.threshold, NULL, "relative change that counts: 0.05 or 5%"},
+        {"--metric", "NAME", &a.metric, NULL, "primary metric (default: prefill_s)"},
+        {"--all-metrics", NULL, NULL, &a.all_metrics, "show the other metrics too"},
         {"--format", "FORMAT", &a.format, NULL, "text, md, csv, junit or github (annotations)"},
         {"--fail-on", "WHAT", &a.fail_on, NULL,
-         "regression (default: exit 4), failure (a broken cell: exit 1) or none"},
+         "what counts as failure: regression (default; exit 4), failure (a broken cell; exit 1) or none"},
     };
     struct args spec = {.command = "compare",
                         .usage = "A B | RUN [--baseline NAME | --within | --by node]",
                         .about =
-                            "Compares two stored runs, A being the base, or a run with a baseline, with the"
-                            " nights before it, or its variants with each other.",
+                            "Compares two stored runs (A is the base), or a run with a baseline, with earlier"
+                            " nightly runs, or its variants with each other.",
                         .options = options,
                         .n_options = sizeof options / sizeof *options,
                         .min_words = 1,

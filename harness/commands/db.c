@@ -75,13 +75,13 @@ static int dispatch(struct cmd_env *env, struct store *s, const char **words, si
 
 int cmd_db(struct cmd_env *env, int argc, char **argv)
 {
-    struct args spec = {.command = "db",
-                        .usage = "check | backup FILE | vacuum | path",
-                        .about =
-                            "Checks the store (and brings an older one up to date, after a backup), copies it"
-                            " while it is in use, gives space back, or says where it is.",
-                        .min_words = 1,
-                        .max_words = 2};
+    struct args spec = {
+        .command = "db",
+        .usage = "check | backup FILE | vacuum | path",
+        .about = "Checks the store (and migrates an older one, after a backup), backs it up while it"
+                 " is in use, releases unused space, or prints its path.",
+        .min_words = 1,
+        .max_words = 2};
     struct err err = {0};
     struct store s = {0};
     const char *words[2];

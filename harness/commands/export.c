@@ -36,7 +36,7 @@ int cmd_export(struct cmd_env *env, int argc, char **argv)
     struct args spec = {
         .command = "export",
         .usage = "[RUN]",
-        .about = "Writes the tests of a run, or of all runs, to standard output; or the store as SQL.",
+        .about = "Writes the tests of a run or of all runs, or the store as SQL, to standard output.",
         .options = options,
         .n_options = sizeof options / sizeof *options,
         .max_words = 1};

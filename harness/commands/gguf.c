@@ -147,7 +147,7 @@ int cmd_gguf(struct cmd_env *env, int argc, char **argv)
     };
     struct args spec = {.command = "gguf",
                         .usage = "show FILE [KEY] | set FILE KEY VALUE [--backup]",
-                        .about = "Shows a model's metadata, or sets a number or bool of it in place.",
+                        .about = "Shows a model's metadata, or changes a number or boolean in place.",
                         .options = options,
                         .n_options = sizeof options / sizeof *options,
                         .min_words = 2,

@@ -130,18 +130,19 @@ int cmd_history(struct cmd_env *env, int argc, char **argv)
 {
     struct history_args a = {0};
     const struct arg options[] = {
-        {"--variant", "NAME", &a.variant, NULL, "the cell's variant"},
-        {"--context", "N", &a.context, NULL, "the cell's context"},
-        {"--node", "NODE", &a.node, NULL, "where it was measured, when on several"},
-        {"--ticket", "NAME", &a.ticket, NULL, "which plan's, when of several"},
-        {"--mode", "MODE", &a.mode, NULL, "perf or debug, when both"},
+        {"--variant", "NAME", &a.variant, NULL, "variant of the cell"},
+        {"--context", "N", &a.context, NULL, "context of the cell"},
+        {"--node", "NODE", &a.node, NULL, "select the node, if measured on several"},
+        {"--ticket", "NAME", &a.ticket, NULL, "select the plan's ticket, if measured by several plans"},
+        {"--mode", "MODE", &a.mode, NULL, "perf or debug, if measured in both"},
         {"--tag", "TAG", &a.tag, NULL, "only runs with this tag"},
-        {"--metric", "NAME", &a.metric, NULL, "default prefill_s"},
-        {"--nights", "N", &a.nights, NULL, "only the newest N"},
+        {"--metric", "NAME", &a.metric, NULL, "metric (default prefill_s)"},
+        {"--nights", "N", &a.nights, NULL, "only the newest N runs"},
     };
     struct args spec = {.command = "history",
                         .usage = "--variant V --context C",
-                        .about = "One cell over all stored runs, and the runs at which its level changed.",
+                        .about =
+                            "Shows one cell over all stored runs, and the runs at which its level changed.",
                         .options = options,
                         .n_options = sizeof options / sizeof *options};
     const struct changes_options changes = changes_defaults();

@@ -74,16 +74,16 @@ int cmd_import(struct cmd_env *env, int argc, char **argv)
     struct import_options options = {0};
     bool list = false;
     const struct arg opts[] = {
-        {"--map", "MAP", &map, NULL, "a mapping file, or the name of a built-in one"},
-        {"--list", NULL, NULL, &list, "the built-in mappings"},
-        {"--ticket", "NAME", &options.ticket, NULL, "over the mapping's"},
-        {"--tag", "TAG", &options.tag, NULL, "over the mapping's"},
-        {"--node", "NODE", &options.node, NULL, "over the mapping's"},
-        {"--date", "DATE", &options.date, NULL, "over the mapping's: 2026-02-14"},
+        {"--map", "MAP", &map, NULL, "mapping file, or the name of a built-in mapping"},
+        {"--list", NULL, NULL, &list, "list the built-in mappings"},
+        {"--ticket", "NAME", &options.ticket, NULL, "override the mapping's ticket"},
+        {"--tag", "TAG", &options.tag, NULL, "override the mapping's tag"},
+        {"--node", "NODE", &options.node, NULL, "override the mapping's node"},
+        {"--date", "DATE", &options.date, NULL, "override the mapping's date: 2026-02-14"},
     };
     struct args spec = {.command = "import",
                         .usage = "--map MAP FILE...",
-                        .about = "Stores what other tools measured, each file as a run.",
+                        .about = "Stores the results of other tools, one run per file.",
                         .options = opts,
                         .n_options = sizeof opts / sizeof *opts,
                         .max_words = IMPORT_FILES_MAX};

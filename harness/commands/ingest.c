@@ -48,19 +48,18 @@ int cmd_ingest(struct cmd_env *env, int argc, char **argv)
     const char *dirs[INGEST_DIRS_MAX];
     struct ingest_options options = {0};
     const struct arg opts[] = {
-        {"--node", "NAME", &options.node, NULL, "the node of bundles that do not say theirs (B3.89)"},
-        {"--date", "DATE", &options.date, NULL,
-         "the day of bundles whose path says none (B3.89): 2026-02-12"},
-        {"--no-samples", NULL, NULL, &options.skip_samples, "leave telemetry out"},
+        {"--node", "NAME", &options.node, NULL, "node of bundles that do not record it (B3.89)"},
+        {"--date", "DATE", &options.date, NULL, "date of bundles whose path has none (B3.89): 2026-02-12"},
+        {"--no-samples", NULL, NULL, &options.skip_samples, "omit telemetry samples"},
     };
-    struct args spec = {.command = "ingest",
-                        .usage = "DIR...",
-                        .about =
-                            "Stores bundles, ours and B3.89's; one that is stored already is left alone.",
-                        .options = opts,
-                        .n_options = sizeof opts / sizeof *opts,
-                        .min_words = 1,
-                        .max_words = INGEST_DIRS_MAX};
+    struct args spec = {
+        .command = "ingest",
+        .usage = "DIR...",
+        .about = "Stores bundles of kernsweep and of B3.89; bundles that are already stored are left alone.",
+        .options = opts,
+        .n_options = sizeof opts / sizeof *opts,
+        .min_words = 1,
+        .max_words = INGEST_DIRS_MAX};
     struct err err = {0};
     struct store s = {0};
     size_t n;

@@ -270,20 +270,21 @@ int cmd_nightly(struct cmd_env *env, int argc, char **argv)
 {
     struct nightly_args a = {.artifacts = "artifacts_remote", .reports = "nightly_reports"};
     const struct arg options[] = {
-        {"--node", "NODE", &a.node, NULL, "over the plan's"},
-        {"--artifacts", "DIR", &a.artifacts, NULL, "where bundles go (default ./artifacts_remote)"},
-        {"--reports", "DIR", &a.reports, NULL, "where nights and their index go (default ./nightly_reports)"},
+        {"--node", "NODE", &a.node, NULL, "override the plan's node"},
+        {"--artifacts", "DIR", &a.artifacts, NULL, "folder for bundles (default ./artifacts_remote)"},
+        {"--reports", "DIR", &a.reports, NULL,
+         "folder for reports and their index (default ./nightly_reports)"},
         {"--install-timer", NULL, NULL, &a.install_timer,
-         "have this machine do it every night: systemd for users, or crontab"},
-        {"--at", "TIME", &a.at, NULL, "with --install-timer: when (default 02:30)"},
+         "schedule the plan every night, by the user's systemd or crontab"},
+        {"--at", "TIME", &a.at, NULL, "with --install-timer: time of day (default 02:30)"},
         {"--remove-timer", NULL, NULL, &a.remove_timer,
-         "no more nights of this plan by itself; its file may be gone, or the timer be named"},
+         "remove the timer of PLAN, a path (the file may be gone) or a timer's name"},
     };
     struct args spec = {
         .command = "nightly",
         .usage = "PLAN [options]",
-        .about = "Runs a plan, or picks up the run that was cut short, compares it with its baseline and "
-                 "history, writes the night's report, tells people and prunes. Safe in cron.",
+        .about = "Starts a run of a plan, or resumes one that was interrupted, compares it with its baseline "
+                 "and history, writes a report, notifies people and prunes. Meant for unattended use.",
         .options = options,
         .n_options = sizeof options / sizeof *options,
         .min_words = 1,

@@ -58,11 +58,12 @@ int cmd_nodes(struct cmd_env *env, int argc, char **argv)
 {
     const char *fingerprint = NULL, *words[2];
     const struct arg options[] = {
-        {"--fingerprint", "SHA256:...", &fingerprint, NULL, "trust without asking if the key is this one"},
+        {"--fingerprint", "SHA256:...", &fingerprint, NULL,
+         "trust the key without asking if it has this fingerprint"},
     };
     struct args spec = {.command = "nodes",
                         .usage = "trust HOST [--fingerprint SHA256:...]",
-                        .about = "Remembers a host's key, so that runs may connect to it.",
+                        .about = "Verifies and stores a host key, so that runs may connect to the host.",
                         .options = options,
                         .n_options = sizeof options / sizeof *options,
                         .min_words = 2,

@@ -157,17 +157,17 @@ int cmd_noise(struct cmd_env *env, int argc, char **argv)
 {
     struct noise_args a = {0};
     const struct arg options[] = {
-        {"--runs", "N", &a.runs, NULL, "how often the plan is run (default 5)"},
-        {"--node", "NODE", &a.node, NULL, "over the plan's"},
-        {"--artifacts", "DIR", &a.artifacts, NULL, "where bundles go (default ./artifacts_remote)"},
-        {"--stored", NULL, NULL, &a.stored, "the words are stored runs of one build; nothing is run"},
+        {"--runs", "N", &a.runs, NULL, "number of runs (default 5)"},
+        {"--node", "NODE", &a.node, NULL, "override the plan's node"},
+        {"--artifacts", "DIR", &a.artifacts, NULL, "folder for bundles (default ./artifacts_remote)"},
+        {"--stored", NULL, NULL, &a.stored, "use stored runs of one build instead of running the plan"},
     };
     struct args spec = {
         .command = "noise",
         .usage = "PLAN | --stored RUN RUN...",
-        .about = "Runs a plan several times without changing anything: the noise floor of every cell,"
-                 " and the false alarms that the plan's threshold alone would raise. Comparisons with"
-                 " few repetitions use it from then on.",
+        .about = "Runs a plan several times without changes and reports the noise floor of every cell and"
+                 " the false-alarm rate of the plan's threshold. Later comparisons with few repetitions"
+                 " use the result.",
         .options = options,
         .n_options = sizeof options / sizeof *options,
         .min_words = 1,

@@ -57,14 +57,14 @@ int cmd_report(struct cmd_env *env, int argc, char **argv)
 {
     struct report_args a = {0};
     const struct arg options[] = {
-        {"--against", "RUN", &a.against, NULL, "hold it against this run"},
-        {"--baseline", "NAME", &a.baseline, NULL, "hold it against this stored baseline"},
+        {"--against", "RUN", &a.against, NULL, "compare with this run"},
+        {"--baseline", "NAME", &a.baseline, NULL, "compare with this stored baseline"},
         {"--kind", "KIND", &a.kind, NULL, "prefill (default), regression, kernel or nightly"},
         {"--lang", "LIST", &a.lang, NULL, "en (default), es, or en,es"},
         {"--format", "FORMAT", &a.format, NULL, "md (default) or html"},
-        {"--reference", "VARIANT", &a.reference, NULL, "the variant that the others are set against"},
-        {"--assets", "DIR", &a.assets, NULL, "folder for plots (default beside the report)"},
-        {"-o,--output", "FILE", &a.output, NULL, "the report's file (default stdout)"},
+        {"--reference", "VARIANT", &a.reference, NULL, "the variant with which the others are compared"},
+        {"--assets", "DIR", &a.assets, NULL, "folder for plots (default next to the report)"},
+        {"-o,--output", "FILE", &a.output, NULL, "file for the report (default stdout)"},
     };
     struct args spec = {.command = "report",
                         .usage = "RUN [options]",

@@ -43,9 +43,9 @@ int cmd_runs(struct cmd_env *env, int argc, char **argv)
     struct run_filter filter = {0};
     const char *limit = NULL;
     const struct arg options[] = {
-        {"--ticket", "NAME", &filter.ticket, NULL, "only of this ticket"},
-        {"--node", "NODE", &filter.node, NULL, "only on this node"},
-        {"--limit", "N", &limit, NULL, "the newest N"},
+        {"--ticket", "NAME", &filter.ticket, NULL, "only runs of this ticket"},
+        {"--node", "NODE", &filter.node, NULL, "only runs on this node"},
+        {"--limit", "N", &limit, NULL, "only the newest N runs"},
     };
     struct args spec = {.command = "runs",
                         .usage = "[options]",
@@ -123,7 +123,7 @@ int cmd_show(struct cmd_env *env, int argc, char **argv)
 {
     struct args spec = {.command = "show",
                         .usage = "RUN",
-                        .about = "Shows one stored run: its cells and its scaling; --json gives every test.",
+                        .about = "Shows the cells and the scaling of one stored run; with --json every test.",
                         .min_words = 1,
                         .max_words = 1};
     struct err err = {0};

@@ -67,7 +67,7 @@ int cmd_sql(struct cmd_env *env, int argc, char **argv)
 {
     struct args spec = {.command = "sql",
                         .usage = "'SELECT ...'",
-                        .about = "Asks the store a question in SQL; nothing in it can change that way.",
+                        .about = "Runs one read-only SQL query on the store.",
                         .min_words = 1,
                         .max_words = 1};
     struct err err = {0};

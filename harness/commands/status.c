@@ -181,13 +181,13 @@ int cmd_status(struct cmd_env *env, int argc, char **argv)
         {"--node", "NODE", &a.node, NULL, "all runs on this node"},
         {"--workdir", "DIR", &a.workdir, NULL, "kernsweep's folder on that node (default .kernsweep)"},
     };
-    struct args spec = {.command = "status",
-                        .usage = "[RUN] [options]",
-                        .about =
-                            "Shows the runs on a node (or on all nodes of this store) with progress and ETA.",
-                        .options = options,
-                        .n_options = sizeof options / sizeof *options,
-                        .max_words = 1};
+    struct args spec = {
+        .command = "status",
+        .usage = "[RUN] [options]",
+        .about = "Shows the runs on a node (or on all nodes known to this store) with progress and ETA.",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+        .max_words = 1};
     struct err err = {0};
     struct query st = {.env = env, .args = &a};
     size_t n;

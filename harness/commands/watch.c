@@ -267,13 +267,13 @@ int cmd_watch(struct cmd_env *env, int argc, char **argv)
 {
     struct attach_args a = {0};
     const struct arg options[] = {
-        {"--node", "NODE", &a.node, NULL, "where the run is, when it was started elsewhere"},
+        {"--node", "NODE", &a.node, NULL, "node of a run that was started on another machine"},
         {"--workdir", "DIR", &a.workdir, NULL, "kernsweep's folder on that node (default .kernsweep)"},
     };
     struct args spec = {
         .command = "watch",
         .usage = "RUN|NODE|PLAN [options]",
-        .about = "Shows a run while it runs: all of it on a terminal, line by line elsewhere. The run "
+        .about = "Shows the progress of a run: full-screen on a terminal, line by line otherwise. The run "
                  "does not depend on it.",
         .options = options,
         .n_options = sizeof options / sizeof *options,
