@@ -41,7 +41,7 @@ is "docs/troubleshooting.md has every reason, too" \
 sed -n 's/^<!-- excerpt of \(.*\) -->$/\1/p' README.md >"$TMPDIR/excerpts"
 is "README has excerpts of reports" "$(wc -l <"$TMPDIR/excerpts")" 2
 while read -r report; do
-    awk -v start="<!-- excerpt of $report -->" '$0 == start { on = 1 } /^<!-- end -->$/ { on = 0 } on && /^\|/' README.md >"$TMPDIR/excerpt"
+    awk -v start="<!-- excerpt of $report -->" '$0 == start { on = 1; next } /^<!-- end -->$/ { on = 0 } on && !/^```$/' README.md >"$TMPDIR/excerpt"
     is "README's excerpt of $report is in it" "$([ -s "$TMPDIR/excerpt" ] || echo empty; grep -vxFf "$report" "$TMPDIR/excerpt")" ""
 done <"$TMPDIR/excerpts"
 # The tutorial's plan is one, and its commands and options exist.
