@@ -1,7 +1,7 @@
-# kernsweep: one short root, one module.mk a folder, everything out of tree in $(BUILD).
+# kernsweep: a short root Makefile and one module.mk per folder, non-recursive; all output goes to $(BUILD).
 #
-#   make            the command and the executor        make demo     the main job on a private sshd
-#   make test       every test                          make bench    measurements, as ratios
+#   make            the command and the executor        make demo     a complete sweep against a private sshd
+#   make test       all tests                           make bench    benchmarks, as ratios
 #   make lint       format, clang-tidy, shellcheck      make clean
 #   make install    PREFIX=/usr/local DESTDIR=          make uninstall, dist, deb
 # Switches: V=1 (show commands)  WERROR=1  SANITIZE=address,undefined  CC=clang  BUILD=dir
@@ -26,7 +26,7 @@ CFLAGS   += -std=gnu17 -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -
             $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 LDFLAGS  += $(if $(SANITIZE),-fsanitize=$(SANITIZE))
 
-# $(call objects,SOURCES): where the objects of the sources go
+# $(call objects,SOURCES): the object files of the sources
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 # $(call library,NAME,SOURCES)
 define library
@@ -43,7 +43,7 @@ include $(wildcard common/module.mk executor/module.mk results/module.mk reports
 .PHONY: all clean FORCE
 all: $(programs)
 
-# A change of compiler or flags rebuilds; a time stamp alone would not notice.
+# Rebuild when the compiler or the flags change, which time stamps alone do not show.
 $(BUILD)/.flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(CC) $(subst ','\'',$(CPPFLAGS)) $(CFLAGS) $(LDFLAGS)' | cmp -s - $@ || \

@@ -1,2 +1,2 @@
-# common: what every folder may use and nothing above it may leak into.
+# common: used by all other folders, depends on none of them.
 $(eval $(call library,common,$(wildcard common/*/*.c)))

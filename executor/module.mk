@@ -1,4 +1,4 @@
-# executor: one binary that needs nothing on the node. Static, but for sanitizer builds, which cannot be.
+# executor: one binary without dependencies on the node. Static, except in sanitizer builds, which do not support it.
 $(eval $(call library,executor,$(filter-out executor/main.c,$(wildcard executor/*.c executor/*/*.c))))
 objects_all += $(call objects,executor/main.c)
 programs += $(BUILD)/kernsweep-executor
@@ -6,7 +6,7 @@ $(BUILD)/kernsweep-executor: $(call objects,executor/main.c) $(BUILD)/libexecuto
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-static) -o $@ $^ -ljansson -lnettle -lm
 
-# The NVML helper must be dynamic (see executor/telemetry/nvml.h); the executor carries it inside.
+# The NVML helper must be dynamic (see executor/telemetry/nvml.h); the executor embeds it.
 nvml_helper := $(BUILD)/executor/telemetry/nvml_helper/helper
 $(nvml_helper): executor/telemetry/nvml_helper/helper.c executor/telemetry/nvml_helper/page.h $(BUILD)/.flags
 	@mkdir -p $(@D)

@@ -1,4 +1,4 @@
-# packaging: what `make install` puts where, the tarball and the Debian package. The version is in VERSION alone.
+# packaging: `make install`, the tarball and the Debian package. The version is defined only in VERSION.
 PREFIX      ?= /usr/local
 DESTDIR     ?=
 bindir      ?= $(PREFIX)/bin
@@ -11,10 +11,10 @@ bashcompdir ?= $(datadir)/bash-completion/completions
 zshcompdir  ?= $(datadir)/zsh/site-functions
 fishcompdir ?= $(datadir)/fish/vendor_completions.d
 
-# What `run NODE` sweeps lies as in the checkout, so that the plan finds its sources.
+# The standard plan of `run NODE` is installed in the layout of the checkout, so that it finds its sources.
 share        = $(datadir)/kernsweep
 release     := kernsweep-$(shell cat VERSION)
-# The day that pages and archives say: of the last commit, or what the tarball kept of it.
+# The date of manual pages and archives: that of the last commit, which the tarball preserves as a time stamp.
 epoch        = $(or $(SOURCE_DATE_EPOCH),$(shell $(if $(wildcard .git),git log -1 --format=%ct,stat -c %Y VERSION)))
 shells      := bash zsh fish
 
@@ -33,7 +33,7 @@ $(BUILD)/completions/kernsweep.%: $(BUILD)/kernsweep scripts/completions scripts
 install: all man completions
 	$(Q)packaging/install-tree '$(BUILD)' '$(DESTDIR)' bin='$(bindir)' libexec='$(libexecdir)' share='$(share)' \
 	    man='$(mandir)' unit='$(unitdir)' doc='$(docdir)' bash='$(bashcompdir)' zsh='$(zshcompdir)' fish='$(fishcompdir)'
-# What was installed under this prefix is in a list there.
+# Removes the files listed at installation.
 uninstall:
 	$(Q)packaging/uninstall-tree '$(DESTDIR)' '$(share)'
 

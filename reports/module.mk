@@ -1,9 +1,9 @@
-# reports: read-only model and its renderers. The page's style and script are compiled in.
+# reports: a read-only model and its renderers. The HTML page's style and script are compiled in.
 PKGS += libcmark-gfm
 $(eval $(call library,reports,$(wildcard reports/*.c reports/*/*.c)))
 $(BUILD)/reports/render/html_page.o: reports/render/page.css reports/render/page.js
 
-# The committed examples are what the command writes today.
+# Checks that the committed examples are what the command writes now.
 .PHONY: check-examples examples
 examples: all
 	$(Q)reports/examples/generate $(BUILD)/kernsweep reports/examples

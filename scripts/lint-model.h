@@ -1,5 +1,5 @@
-/* What clang-tidy's analyzer cannot see across files: these functions always return -1. Included by scripts/lint
- * in front of every file but those of common/, which define them; otherwise it follows paths that cannot be.
+/* Tells clang-tidy's analyzer, which does not look across files, that these functions always return -1; otherwise it
+ * follows impossible paths. scripts/lint includes this before every file except those of common/, which define them.
  */
 #include "common/base/err.h"
 #include "common/base/json.h"

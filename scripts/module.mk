@@ -1,7 +1,7 @@
-# scripts: what one does with a checkout: install what it needs, demonstrate, measure, check.
+# scripts: tasks of a checkout: install dependencies, demo, benchmarks, lint.
 .PHONY: deps demo bench lint
 
-# Uses the cores when nobody said how many.
+# Uses all cores unless -j was given.
 parallel_make = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 deps:
@@ -29,7 +29,7 @@ bench: all $(BUILD)/bench/sleeper $(BUILD)/bench/bundles $(BUILD)/tests/faultpro
 	$(Q)scripts/bench/reports $(BUILD)
 	$(Q)scripts/bench/models $(BUILD)
 
-# Many nights with faults: NIGHTS=200 SEED=1
+# Many nightly runs with injected faults: NIGHTS=200 SEED=1
 .PHONY: soak
 soak: all $(BUILD)/tests/faultproxy
 	$(Q)scripts/soak --nights $(or $(NIGHTS),200) --seed $(or $(SEED),1) $(BUILD)

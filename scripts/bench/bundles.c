@@ -1,8 +1,8 @@
-/* bench/bundles: closed bundles of a plan's nights as the executor writes them, for scripts/bench/results.
+/* bench/bundles: writes closed bundles of a plan's nightly runs like the executor's, for scripts/bench/results.
  *
- *   bundles DIR FIRST COUNT TESTS SAMPLES    DIR/night_FIRST ..., TESTS tests each, SAMPLES samples a test
+ *   bundles DIR FIRST COUNT TESTS SAMPLES    DIR/night_FIRST ..., TESTS tests each, SAMPLES samples per test
  *
- * Night n is the n-th day after 2020-01-01; a cell's time scatters by 1 % from night to night. The same
+ * Night n is the n-th day after 2020-01-01; a cell's time varies by 1 % between nights. The same
  * arguments give the same bytes.
  */
 #include "common/base/clock.h"
@@ -20,7 +20,7 @@
 static const char *const variants[] = {"baseline", "v3", "v4", "v5"};
 enum { VARIANTS = 4, DAY_MS = 86400000 };
 
-/* One night that is being written. */
+/* The run that is being written. */
 struct night {
     char dir[FS_PATH_MAX];
     char run_id[64];
@@ -37,13 +37,13 @@ static int die(const struct err *err)
     return 1;
 }
 
-/* Writes a file of the bundle and notes it for the manifest. */
+/* Writes a file of the bundle and records it for the manifest. */
 static int add_file(struct night *n, const char *rel, const char *data, size_t len, struct err *err)
 {
     char path[FS_PATH_MAX], hex[SHA256_HEX_LEN + 1];
     if (fs_join(path, err, n->dir, rel) != 0)
         return -1;
-    /* Not fs_write_file(): a bench needs no file to survive a power cut. */
+    /* Not fs_write_file(): a benchmark's files need not survive a power failure. */
     FILE *f = fopen(path, "w");
     if (!f || fwrite(data, 1, len, f) != len || fclose(f) != 0)
         return err_set(err, ERR_STORAGE, "%s: cannot write", path);
@@ -71,7 +71,7 @@ static double rounded(double v, double step)
     return (double)(long long)(v / step + 0.5) * step;
 }
 
-/* Memory grows while the model loads, then stands; the sensors scatter. */
+/* Memory grows while the model loads and is then constant; the sensors are noisy. */
 static int add_samples(struct night *n, const char *folder, double seconds, struct err *err)
 {
     char rel[128], line[512];

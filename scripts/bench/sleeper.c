@@ -1,4 +1,4 @@
-/* The workload of the measurements: sleeps MS milliseconds and tells how long it took by its own clock. Linked
+/* The workload of the benchmarks: sleeps MS milliseconds and reports how long it took by its own clock. Linked
  * statically, so that almost nothing happens before its clock starts.
  */
 #include <stdio.h>

@@ -1,7 +1,7 @@
-# fuzz: `make fuzz` runs each target FUZZ_SECONDS with libFuzzer (clang); every `make check` replays the seeds.
+# fuzz: `make fuzz` runs each target for FUZZ_SECONDS with libFuzzer (clang); every `make check` replays the seeds.
 FUZZ_SECONDS  ?= 60
 fuzz_sources  := $(wildcard tests/fuzz/fuzz_*.c)
-# These are C++, as what they fuzz: kernels/model, all of it that reads files and text.
+# These are C++, like the code they fuzz: the parts of kernels/model that read files and text.
 model_fuzzers := $(patsubst tests/fuzz/fuzz_%.cpp,%,$(wildcard tests/fuzz/fuzz_*.cpp))
 fuzz_names    := $(patsubst tests/fuzz/fuzz_%.c,%,$(fuzz_sources)) $(model_fuzzers)
 fuzz_replays  := $(addprefix $(BUILD)/tests/fuzz_,$(fuzz_names))
@@ -29,7 +29,7 @@ $(BUILD)/%.o: %.cpp $(BUILD)/.flags
 	$(call say,CXX,$<)
 	$(Q)$(fuzz_cxx) -Ikernels $(CPPFLAGS) -DKS_PLATFORM_CPU $(fuzz_cxxflags) -MMD -MP -c -o $@ $<
 
-# Everything again, with clang, its sanitizers and its coverage.
+# Builds everything again with clang, its sanitizers and its coverage instrumentation.
 .PHONY: fuzz fuzz-programs
 fuzz-programs: $(fuzz_programs)
 fuzz:

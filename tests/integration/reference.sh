@@ -37,6 +37,13 @@ is "docs/troubleshooting.md has every message, and none that is not there any mo
 is "scripts/messages --reasons finds those that the executor has" "$(grep -c . <(scripts/messages --reasons | grep -E 'time-out of|node is dirty|Slurm takes'))" 5
 is "docs/troubleshooting.md has every reason, too" \
     "$(diff <(documented 'Reasons of tests, variants and runs') <(scripts/messages --reasons | sort))" ""
+# README's excerpts of example reports are verbatim.
+sed -n 's/^<!-- excerpt of \(.*\) -->$/\1/p' README.md >"$TMPDIR/excerpts"
+is "README has excerpts of reports" "$(wc -l <"$TMPDIR/excerpts")" 2
+while read -r report; do
+    awk -v start="<!-- excerpt of $report -->" '$0 == start { on = 1; next } /^<!-- end -->$/ { on = 0 } on && !/^```$/' README.md >"$TMPDIR/excerpt"
+    is "README's excerpt of $report is in it" "$([ -s "$TMPDIR/excerpt" ] || echo empty; grep -vxFf "$report" "$TMPDIR/excerpt")" ""
+done <"$TMPDIR/excerpts"
 # The tutorial's plan is one, and its commands and options exist.
 awk '/^```json$/ { on = 1; next } /^```$/ { on = 0 } on' docs/tutorial.md |
     jq --arg root "$PWD" '.source.dir = $root' >"$TMPDIR/tutorial.json"

@@ -29,7 +29,7 @@ is "a failure counts, also one that would not come back" "$RC $LAST" "1 0 passed
 rm "$TMPDIR/build/was"
 AGAIN=1 run_script "$once"
 is "unless a second run alone is asked for" "$RC $LAST" "0 1 passed, 0 failed"
-like "which is said" "$OUT" "^again case.sh failed beside others"
+like "which is said" "$OUT" "^again case.sh failed while others ran"
 AGAIN=1 run_script 'echo 1..1; echo not ok 1'
 is "a second failure fails the run" "$RC $LAST" "1 0 passed, 1 failed"
 
@@ -49,7 +49,7 @@ like "and is named" "$OUT" "exit status 3"
 run_script '# timeout: 1
 echo 1..1; echo ok 1; sleep 300'
 is "a program out of time is a failure" "$RC $LAST" "1 1 passed, 1 failed"
-like "and says so" "$OUT" "out of time after 1 s"
+like "and says so" "$OUT" "time limit of 1 s exceeded"
 
 run_script 'setsid sleep 301 </dev/null >/dev/null 2>&1 & echo 1..1; echo ok 1'
 is "a detached process left behind is a failure" "$RC $LAST" "1 1 passed, 1 failed"
