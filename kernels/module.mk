@@ -1,4 +1,4 @@
-# kernels: a folder that stands alone (its Makefile is what a node is sent); here is only what one asks of all of it.
+# kernels: stands alone (a node is sent the folder and its Makefile); this file only adds top-level targets.
 #   make resources ARCH=gfx942|gfx90a|sm_90a   build/resources/ARCH.json, without a GPU
 .PHONY: resources
 resources_of := $(or $(ARCH),gfx942)
