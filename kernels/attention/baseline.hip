@@ -1,5 +1,5 @@
-// baseline (flash_v2_naive): one query a thread, online softmax, K and V re-read from global memory by
-// every thread, blocks of 32 threads.
+// baseline (flash_v2_naive): one query per thread, online softmax, blocks of 32 threads; every thread reads
+// all of K and V from global memory.
 #include "attention/naive_row.h"
 
 namespace

@@ -1,12 +1,16 @@
-// baseline_vec (flash_v2_vec): flash_v2_naive as it was meant. Q and O really are in registers: LANES threads
-// share a query, each owns 16 of its dims, and a thread serves 4 queries at once, so that one 16-byte load
-// of K or V from LDS feeds 16 multiply-adds. Tiles of K and V are fetched while the other one is in use.
+// baseline_vec (flash_v2_vec): what flash_v2_naive was meant to be. Q and O are in registers: LANES threads
+// share a query, each owns 16 of its dims, and a thread serves 4 queries at once, so that one 16-byte load of
+// K or V from LDS feeds 16 multiply-adds. A tile of K is fetched while V is in use, and vice versa.
 //
-//   scores  every lane multiplies its 16 dims for LANES keys, starting with the one it will own; a halving
-//           exchange then leaves each lane with the whole score of its key: no exponential is computed twice
-//   output  the weights go through LDS, 4 queries in one 16-byte load, and each lane adds V to its own dims
+//   scores  every lane multiplies its 16 dims for LANES keys, starting with the one it will own; a
+//   recursive-halving
+//           exchange then leaves each lane with the complete score of its key, so no exponential is computed
+//           twice
+//   output  the weights go through LDS, 4 queries per 16-byte load, and each lane accumulates V in its own
+//   dims
 //
-// Blocks are whole waves on both vendors; the longest causal rows are launched first.
+// Blocks consist of full waves (warps) on both vendors; blocks with the longest causal rows are launched
+// first.
 #include "attention/layout.h"
 #include "device/pair.h"
 #include "device/tile_copy.h"
@@ -14,34 +18,35 @@
 namespace
 {
 constexpr int threads = 4 * KS_WAVE;
-constexpr int own_dims = 16;         // of a query, in a thread
-constexpr int chunks = own_dims / 4; // in vectors of 4
-constexpr int queries = 4;           // that a thread serves
+constexpr int own_dims = 16;         // of a query, per thread
+constexpr int chunks = own_dims / 4; // vectors of 4
+constexpr int queries = 4;           // per thread
 constexpr float log2_e = 1.4426950408889634f;
 
 template <int HEAD_DIM> struct tiling {
     static constexpr int lanes = HEAD_DIM / own_dims;
     static constexpr int rows = threads / lanes * queries;
-    static constexpr int keys = KS_WAVE == 64 ? 16 : 4 * lanes; // a tile
-    static constexpr int rounds = keys / lanes;                 // of one key a lane
-    // Weights of a group of lanes: [key][query], and 4 floats so that two groups never meet in a bank.
+    static constexpr int keys = KS_WAVE == 64 ? 16 : 4 * lanes; // per tile
+    static constexpr int rounds = keys / lanes;                 // of one key per lane
+    // Weights of a group of lanes: [key][query], padded by 4 floats so that two groups never conflict on a
+    // bank.
     static constexpr int group_weights = keys * queries + 4;
     static constexpr int lds_floats = 2 * keys * HEAD_DIM + threads / lanes * group_weights;
 };
 
-// The thread's part of K, or V, of one key: vectors `lane`, `lane + LANES`, ...: neighbours read neighbours.
+// A thread's part of one row of K or V: vectors `lane`, `lane + LANES`, ..., so that loads are contiguous.
 template <int LANES> __device__ __forceinline__ int own_vector(int lane, int chunk)
 {
     return (chunk * LANES + lane) * 4;
 }
 
-// What a group of lanes knows of its queries.
+// The state of a group of lanes: its queries, their output and their softmax.
 template <int HEAD_DIM> struct query_group {
     static constexpr int lanes = tiling<HEAD_DIM>::lanes;
     static constexpr int rounds = tiling<HEAD_DIM>::rounds;
 
     int lane;
-    ks_quad q[queries][chunks]; // scaled, so that a score is a power of two
+    ks_quad q[queries][chunks]; // scaled, so that scores are base-2 exponents
     ks_quad o[queries][chunks];
     float max[queries];
     float sum[queries]; // of this lane's keys
@@ -62,9 +67,9 @@ template <int HEAD_DIM> struct query_group {
         }
     }
 
-    // Scores of the keys `lane ^ first` to `lane ^ (first + COUNT - 1)`, summed over COUNT lanes: what a lane
-    // is given in the exchange is what it has computed the neighbour's way round, so nobody has to choose
-    // what to give.
+    // Scores of the keys `lane ^ first` to `lane ^ (first + COUNT - 1)`, summed over COUNT lanes. Because
+    // keys are visited in the order `lane ^ i`, partner lanes hold the values they exchange in the same
+    // register, so that no select is needed.
     template <int COUNT>
     __device__ __forceinline__ void scores(const float *k, int first, float (&result)[queries]) const
     {
@@ -91,7 +96,7 @@ template <int HEAD_DIM> struct query_group {
         }
     }
 
-    // Hides the keys that a query does not see; most tiles have none.
+    // Masks the keys that a query does not see; most tiles have none.
     __device__ __forceinline__ void mask(const f32_tensors &t, int begin, int first,
                                          float (&score)[rounds][queries]) const
     {
@@ -214,7 +219,7 @@ template <int HEAD_DIM> __global__ void __launch_bounds__(threads, 2) flash_v2_v
     k_copy.begin(k_tile, k, stride, t.seq);
     for (int begin = 0; begin < all_keys; begin += tile::keys) {
         k_copy.finish(k_tile);
-        __syncthreads(); // K is there, and nobody reads V or the weights any more
+        __syncthreads(); // K is complete, and no thread reads V or the weights any more
         v_copy.begin(v_tile, v + begin * stride, stride, t.seq - begin);
         float score[tile::rounds][queries];
 #pragma unroll
@@ -224,7 +229,7 @@ template <int HEAD_DIM> __global__ void __launch_bounds__(threads, 2) flash_v2_v
         mine.softmax(score);
         mine.put_weights(weights, score);
         v_copy.finish(v_tile);
-        __syncthreads(); // V and the weights are there, and nobody reads K any more
+        __syncthreads(); // V and the weights are complete, and no thread reads K any more
         if (begin + tile::keys < all_keys)
             k_copy.begin(k_tile, k + (begin + tile::keys) * stride, stride, t.seq - begin - tile::keys);
         mine.add_values(weights, v_tile);
@@ -247,9 +252,9 @@ hipError_t launch(const attn_args &args, hipStream_t stream)
 {
     const attn_geometry g = geometry(args.shape);
     if (args.shape.head_dim == 64)
-        hipLaunchKernelGGL(flash_v2_vec<64>, g.grid, g.block, g.lds_bytes, stream, f32_tensors(args));
+        hipLaunchKernelGGL(flash_v2_vec<64>, g.grid, g.block, g.shared_bytes, stream, f32_tensors(args));
     else
-        hipLaunchKernelGGL(flash_v2_vec<128>, g.grid, g.block, g.lds_bytes, stream, f32_tensors(args));
+        hipLaunchKernelGGL(flash_v2_vec<128>, g.grid, g.block, g.shared_bytes, stream, f32_tensors(args));
     return hipGetLastError();
 }
 } // namespace

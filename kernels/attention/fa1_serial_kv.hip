@@ -1,5 +1,5 @@
-// fa1_serial_kv: the kernel of the FlashAttention-1 study. A block of 256 threads takes 64 queries and walks
-// the tiles of K and V one after the other; all threads load, but only 64 of them, one a query, compute.
+// fa1_serial_kv: the kernel of the FlashAttention-1 study. A block of 256 threads takes 64 queries and loops
+// over the tiles of K and V; all threads load, but only 64 of them, one per query, compute.
 #include "attention/query_row.h"
 #include "attention/stage.h"
 
@@ -58,10 +58,10 @@ template <int HEAD_DIM> hipError_t launch_dim(const attn_args &args, hipStream_t
     const attn_geometry g = geometry(args.shape);
     const hipError_t error =
         hipFuncSetAttribute(reinterpret_cast<const void *>(&serial_kv<HEAD_DIM>),
-                            hipFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(g.lds_bytes));
+                            hipFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(g.shared_bytes));
     if (error != hipSuccess)
         return error;
-    hipLaunchKernelGGL(serial_kv<HEAD_DIM>, g.grid, g.block, g.lds_bytes, stream, f32_tensors(args));
+    hipLaunchKernelGGL(serial_kv<HEAD_DIM>, g.grid, g.block, g.shared_bytes, stream, f32_tensors(args));
     return hipGetLastError();
 }
 

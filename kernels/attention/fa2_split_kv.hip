@@ -1,16 +1,16 @@
-// fa2_split_kv: the FlashAttention-2 study's answer to the serial loop. The keys are split too: every block
-// takes 64 queries and one range of keys and writes its maximum, its sum and its unscaled output; a second
-// pass combines the ranges of a query in order. No atomics, so the result does not depend on timing.
-// A range is at least 64 keys and there are at most max_ranges of them, which bounds the scratch memory.
+// fa2_split_kv: split-KV, the FlashAttention-2 study's answer to the serial loop. Every block takes 64
+// queries and one range of keys and writes its maximum, its sum and its unnormalised output; a second kernel
+// combines a query's ranges in order. No atomics, so the result does not depend on timing. A range has at
+// least 64 keys and there are at most max_ranges of them, which bounds the scratch memory.
 #include "attention/query_row.h"
 #include "attention/stage.h"
 
 namespace
 {
-constexpr int rows = 64; // queries and threads a block
-constexpr int keys = 32; // a tile
+constexpr int rows = 64; // queries and threads per block
+constexpr int keys = 32; // per tile
 constexpr int max_ranges = 8;
-constexpr int reduce_rows = 4; // queries a block of the second pass; a thread a dim
+constexpr int reduce_rows = 4; // queries per block of the second kernel; one thread per dim
 
 struct partials {
     float *o;     // [range][batch][row][head][dim]
@@ -37,7 +37,7 @@ size_t queries(const attn_shape &s)
 
 size_t scratch_bytes(const attn_shape &s)
 {
-    // A shorter sequence may have more ranges, but never more than it has tiles.
+    // A shorter sequence may have more ranges, but never more than tiles of queries.
     const size_t most = tiles(s.seq, rows) < max_ranges ? tiles(s.seq, rows) : max_ranges;
     return most * queries(s) * (sizeof(float) * s.head_dim + sizeof(float2));
 }
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(rows) attend_range(f32_tensors t, partials par
     const int begin = range * part.range_keys;
     const int all_keys = t.keys_of_tile(first, rows);
     const int end = all_keys < begin + part.range_keys ? all_keys : begin + part.range_keys;
-    if (begin >= end) // the whole block: the mask hides this range from all its queries
+    if (begin >= end) // uniform over the block: the causal mask hides the whole range
         return;
     const int limit = row < t.seq ? t.keys_of(row) : 0;
     const size_t stride = static_cast<size_t>(t.kv_heads) * HEAD_DIM;
@@ -124,11 +124,11 @@ template <int HEAD_DIM> hipError_t launch_dim(const attn_args &args, hipStream_t
                         queries(s)};
     const hipError_t error =
         hipFuncSetAttribute(reinterpret_cast<const void *>(&attend_range<HEAD_DIM>),
-                            hipFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(g.lds_bytes));
+                            hipFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(g.shared_bytes));
     if (error != hipSuccess)
         return error;
-    hipLaunchKernelGGL(attend_range<HEAD_DIM>, g.grid, g.block, g.lds_bytes, stream, f32_tensors(args), part,
-                       s.batch);
+    hipLaunchKernelGGL(attend_range<HEAD_DIM>, g.grid, g.block, g.shared_bytes, stream, f32_tensors(args),
+                       part, s.batch);
     hipLaunchKernelGGL(combine_ranges<HEAD_DIM>, dim3(s.q_heads, tiles(s.seq, reduce_rows), s.batch),
                        dim3(HEAD_DIM, reduce_rows), 0, stream, f32_tensors(args), part);
     return hipGetLastError();

@@ -1,4 +1,4 @@
-// Where rows of the tensors are, for kernels over 32-bit floats.
+// Row offsets within the tensors, for fp32 kernels.
 #pragma once
 
 #include "attention/attention.h"
@@ -32,12 +32,12 @@ struct f32_tensors {
     {
         return ((static_cast<size_t>(batch) * seq + row) * kv_heads + kv_head(head)) * head_dim;
     }
-    // Keys that the query at `row` sees.
+    // The number of keys that the query at `row` sees.
     __device__ int keys_of(int row) const
     {
         return causal ? row + 1 : seq;
     }
-    // Keys that at least one query of [first, first + count) sees.
+    // The number of keys that at least one query of [first, first + count) sees.
     __device__ int keys_of_tile(int first, int count) const
     {
         return causal && first + count < seq ? first + count : seq;

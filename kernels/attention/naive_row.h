@@ -1,6 +1,6 @@
-// Attention of one query by one thread, K and V straight from global memory: what baseline and serial_bh do.
-// The accumulator is an array indexed at run time, so the compiler puts it into scratch: every key costs
-// head_dim loads and stores of memory that was meant to be registers. Kept so: it is what was measured.
+// Attention of one query by one thread, with K and V read from global memory: the inner loop of baseline and
+// serial_bh. The accumulator is indexed at run time, so the compiler places it in scratch (local memory) and
+// every key costs head_dim loads and stores. Deliberately kept that way: it is the kernel that was measured.
 #pragma once
 
 #include "attention/layout.h"

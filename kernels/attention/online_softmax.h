@@ -1,4 +1,4 @@
-// The running softmax of one query: keys come one at a time and no score is kept.
+// The online softmax of one query: one key at a time, no score is stored.
 #pragma once
 
 #include "device/device.h"
@@ -6,8 +6,8 @@
 struct online_softmax {
     float max = -INFINITY;
     float sum = 0.0f;
-    float keep = 0.0f;   // what the last key left of everything added before it
-    float weight = 0.0f; // the last key's own
+    float keep = 0.0f;   // rescale factor for everything accumulated before the last key
+    float weight = 0.0f; // of the last key
 
     __device__ void add(float score)
     {

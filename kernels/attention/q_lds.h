@@ -1,8 +1,7 @@
-// The kernel of v3 and v4, which differ in SEGMENT only: Q, a tile of K and a segment of V are staged in
-// LDS, and the output is computed SEGMENT dims at a time so that the accumulator stays in registers.
-// The price: the scores are computed again, and K read again, head_dim / SEGMENT times.
-// Rows in LDS are not padded, so the 32 threads of a block that each read their own row of Q meet in one
-// bank.
+// The kernel of v3 and v4, which differ only in SEGMENT: Q, a tile of K and a segment of V are staged in LDS,
+// and the output is computed SEGMENT dims at a time, so that the accumulator stays in registers. The cost: K
+// is read and all scores are computed head_dim / SEGMENT times. Rows in LDS are not padded, so the 32 threads
+// of a block, each reading its own row of Q, conflict on a single bank.
 #pragma once
 
 #include "attention/layout.h"
@@ -11,8 +10,8 @@
 
 namespace q_lds
 {
-constexpr int rows = 32; // queries and threads a block
-constexpr int keys = 32; // a tile
+constexpr int rows = 32; // queries and threads per block
+constexpr int keys = 32; // per tile
 
 constexpr size_t lds_bytes(int head_dim, int segment)
 {
@@ -86,9 +85,10 @@ template <int SEGMENT> hipError_t launch(const attn_args &args, hipStream_t stre
 {
     const attn_geometry g = geometry<SEGMENT>(args.shape);
     if (args.shape.head_dim == 64)
-        hipLaunchKernelGGL((attend<64, SEGMENT>), g.grid, g.block, g.lds_bytes, stream, f32_tensors(args));
+        hipLaunchKernelGGL((attend<64, SEGMENT>), g.grid, g.block, g.shared_bytes, stream, f32_tensors(args));
     else
-        hipLaunchKernelGGL((attend<128, SEGMENT>), g.grid, g.block, g.lds_bytes, stream, f32_tensors(args));
+        hipLaunchKernelGGL((attend<128, SEGMENT>), g.grid, g.block, g.shared_bytes, stream,
+                           f32_tensors(args));
     return hipGetLastError();
 }
 } // namespace q_lds

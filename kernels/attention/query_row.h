@@ -1,6 +1,6 @@
-// One query a thread against tiles of K and V in LDS, the accumulator in registers: the inner loop of
-// fa1_serial_kv and fa2_split_kv. Q is read from LDS, transposed so that neighbouring threads read
-// neighbouring words.
+// One query per thread against tiles of K and V in LDS, with the accumulator in registers: the inner loop of
+// fa1_serial_kv and fa2_split_kv. Q is transposed in LDS, so that neighbouring threads read neighbouring
+// words.
 #pragma once
 
 #include "attention/layout.h"
@@ -17,8 +17,8 @@ template <int HEAD_DIM, int ROWS> struct query_row {
             o[d] = 0.0f;
     }
 
-    // `q_column` is this query's column of the transposed tile; the first `count` keys of the tiles are its
-    // own.
+    // `q_column`: this query's column of the transposed tile. The query sees the first `count` keys of the
+    // tiles.
     __device__ void attend(const float *q_column, const float *k_tile, const float *v_tile, int count,
                            float scale)
     {
@@ -35,7 +35,7 @@ template <int HEAD_DIM, int ROWS> struct query_row {
     }
 };
 
-// Q of rows [first, first + ROWS) into LDS as [HEAD_DIM][ROWS]; rows past the end become zeros.
+// Stages Q of rows [first, first + ROWS) in LDS as [HEAD_DIM][ROWS]; zeros beyond the sequence.
 template <int HEAD_DIM, int ROWS>
 __device__ void stage_transposed(float *lds, const f32_tensors &t, int batch, int first, int head)
 {

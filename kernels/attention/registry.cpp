@@ -1,5 +1,5 @@
-// The table of variants. variants_selected.def is the Makefile's: the lines of variants.def that VARIANT
-// chose.
+// The table of variants. The Makefile generates variants_selected.def: the lines of variants.def that VARIANT
+// selects.
 #include "attention/attention.h"
 
 #include <cstring>

@@ -1,6 +1,6 @@
-// serial_bh: baseline's arithmetic with the grid bug of the V3 analysis, kept as a specimen. The grid spans
-// the sequence only and every block loops over batch and heads, so time grows with batch * heads while the
-// device has room for all of them at once.
+// serial_bh: baseline's arithmetic with the grid bug of the V3 analysis, kept to demonstrate it. The grid
+// spans only the sequence and every block loops over batch and heads, so time grows with batch * heads
+// although the device could run all of them concurrently.
 #include "attention/naive_row.h"
 
 namespace

@@ -1,9 +1,9 @@
-// Copies rows of a tensor into LDS with all threads of a one-dimensional block.
+// Copies rows of a tensor into LDS, using all threads of a one-dimensional block.
 #pragma once
 
 #include "device/device.h"
 
-// `count` rows of WIDTH floats, `stride` apart; rows from `available` on become zeros.
+// `count` rows of WIDTH floats, `stride` apart; rows from `available` on are filled with zeros.
 template <int WIDTH>
 __device__ void stage(float *lds, const float *global, size_t stride, int count, int available)
 {

@@ -1,13 +1,13 @@
-// v1 (lds_tiling_v1): tiles of K and V in LDS, so that a block reads them from memory once. Q and O are
-// per-thread arrays indexed at run time: both land in scratch, twice what baseline spills.
+// v1 (lds_tiling_v1): tiles of K and V in LDS, so that a block reads them from memory only once. Q and O are
+// per-thread arrays indexed at run time, so both end up in scratch: twice as much as in baseline.
 #include "attention/layout.h"
 #include "attention/online_softmax.h"
 #include "attention/stage.h"
 
 namespace
 {
-constexpr int rows = 32; // queries and threads a block
-constexpr int keys = 32; // a tile
+constexpr int rows = 32; // queries and threads per block
+constexpr int keys = 32; // per tile
 constexpr int max_head_dim = 128;
 
 template <int HEAD_DIM>
@@ -67,7 +67,7 @@ attn_geometry geometry(const attn_shape &s)
 hipError_t launch(const attn_args &args, hipStream_t stream)
 {
     const attn_geometry g = geometry(args.shape);
-    hipLaunchKernelGGL(lds_tiling, g.grid, g.block, g.lds_bytes, stream, f32_tensors(args),
+    hipLaunchKernelGGL(lds_tiling, g.grid, g.block, g.shared_bytes, stream, f32_tensors(args),
                        args.shape.head_dim);
     return hipGetLastError();
 }

@@ -1,5 +1,5 @@
-// v2 (segmented_v2): baseline computed 8 output dims at a time, so that the accumulator is small enough for
-// registers. The price: all scores are computed, and K read from global memory, head_dim / 8 times.
+// v2 (segmented_v2): baseline, 8 output dims at a time, so that the accumulator fits in registers. The cost:
+// K is read from global memory and all scores are computed head_dim / 8 times.
 #include "attention/layout.h"
 #include "attention/online_softmax.h"
 

@@ -1,4 +1,4 @@
-// v3 (v3_q_lds): Q, K and a V segment of 16 dims in LDS. No scratch, and K is read head_dim / 16 times.
+// v3 (v3_q_lds): Q, K and a V segment of 16 dims in LDS. No scratch; K is read head_dim / 16 times.
 #include "attention/q_lds.h"
 
 attn_variant attn_v3()

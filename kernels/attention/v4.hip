@@ -1,4 +1,4 @@
-// v4 (v4_ql_v_lds): v3 with a V segment of 32 dims, so K is read head_dim / 32 times: half as often.
+// v4 (v4_ql_v_lds): v3 with V segments of 32 dims, so K is read head_dim / 32 times, half as often.
 #include "attention/q_lds.h"
 
 attn_variant attn_v4()

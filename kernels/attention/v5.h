@@ -1,8 +1,8 @@
-// What every form of v5 shares: where a block works, the mask, and the softmax.
-// The order of work: heads are taken in sections whose K and V fit in the L2 cache together; within a section
-// the rows with the most keys come first, so that the short ones fill the end, and the query heads of
-// one K/V head are neighbours. Where that makes too few pieces of work for the device, the keys of a
-// tile are split too, see v5_split.h.
+// What both forms of v5 share: the tile scheduler, the mask, and the online softmax.
+// Order of work tiles: heads are grouped into sections whose K and V fit in the L2 cache together (L2
+// swizzle). Within a section the tiles with the most keys come first (longest processing time first), so that
+// short ones fill the tail, and the query heads of one K/V head are adjacent. Where that yields too few work
+// tiles for the device, the keys are split too (split-KV, v5_split.h). XCDs are not considered.
 #pragma once
 
 #include "attention/attention.h"
@@ -12,17 +12,17 @@
 
 namespace v5
 {
-// Queries of a piece of work; keys are split at multiples of it, so that every query of a piece sees the
-// piece's first key and every maximum is finite.
+// Queries per work tile. Keys are split at multiples of it, so that every query of a work tile sees the
+// tile's first key and every maximum is finite.
 constexpr int span = 128;
 
-// The keys split: what a part of them adds up to waits in memory for the merge.
+// Split-KV: the partial results that wait in scratch memory for the merge kernel.
 struct partials {
-    float *o;     // [part][query][dim], undivided
-    float2 *sums; // [part][query]: the maximum, as an exponent to the base of two, and the sum
-    int spans;    // of keys, that a part has; the last one less
-    int parts;    // of the rows with the most keys
-    int pieces;   // of work, in all
+    float *o;       // [part][query][dim], unnormalised
+    float2 *sums;   // [part][query]: maximum, as a base-2 exponent, and sum
+    int spans;      // of keys per part; the last part may have fewer
+    int parts;      // of the rows with the most keys
+    int work_tiles; // in total
 };
 
 struct key_range {
@@ -34,13 +34,13 @@ struct problem {
     uint16_t *o;
     int seq, q_heads, kv_heads;
     int heads;   // batch * q_heads
-    int section; // of these, that are worked on together
-    int tiles;   // of queries, a head
+    int section; // heads processed together
+    int tiles;   // of queries, per head
     bool causal;
-    float scale; // of q.k before an exponential to the base of two
+    float scale; // of q.k, for exp2 instead of exp
     partials part;
 
-    // Heads h of batch b are numbered b * q_heads + h here.
+    // `head` is b * q_heads + h for head h of batch b.
     __device__ size_t query_offset(int head, int head_dim) const
     {
         return (static_cast<size_t>(head / q_heads) * seq * q_heads + head % q_heads) * head_dim;
@@ -62,7 +62,7 @@ struct problem {
     {
         return {v + key_offset(head, head_dim), static_cast<uint32_t>(kv_heads * head_dim), seq};
     }
-    // Keys that the query at `row` sees, and that at least one of rows [first, first + count) sees.
+    // The number of keys that the query at `row` sees.
     __device__ int keys_of(int row) const
     {
         return causal && row < seq ? row + 1 : seq;
@@ -81,21 +81,22 @@ struct problem {
     }
 };
 
-// The piece of work with a number. With SPLIT the last part comes first: the rows with the most keys have
-// it, and the short rows, whose keys are not split, are the end.
-struct place {
+// A work tile of the scheduler: `span` queries of one head and, with SPLIT, one part of their keys. With
+// SPLIT the last part comes first, because only the longest rows have it; the short rows, whose keys are not
+// split, come at the end.
+struct work_tile {
     int head, tile, part = 0;
 
-    template <bool SPLIT> static __device__ place of(const problem &p, int index)
+    template <bool SPLIT> static __device__ work_tile of(const problem &p, int index)
     {
         return SPLIT ? of_part(p, index) : of_tile(p, index);
     }
     template <bool SPLIT> static __device__ int count(const problem &p)
     {
-        return SPLIT ? p.part.pieces : p.heads * p.tiles;
+        return SPLIT ? p.part.work_tiles : p.heads * p.tiles;
     }
 
-    // The keys of this piece.
+    // The keys of this work tile.
     template <bool SPLIT> __device__ key_range keys(const problem &p) const
     {
         const int all = p.keys_of_tile(tile);
@@ -107,17 +108,17 @@ struct place {
     }
 
   private:
-    static __device__ place of_tile(const problem &p, int index)
+    static __device__ work_tile of_tile(const problem &p, int index)
     {
         const int begin = index / (p.section * p.tiles) * p.section;
         const int count = p.heads - begin < p.section ? p.heads - begin : p.section;
         const int within = index - begin * p.tiles;
         return {begin + within % count, p.tiles - 1 - within / count};
     }
-    static __device__ place of_part(const problem &p, int index)
+    static __device__ work_tile of_part(const problem &p, int index)
     {
         int part = p.part.parts - 1;
-        for (; part > 0; part--) { // a causal row has as many parts as it has times part.spans
+        for (; part > 0; part--) { // only rows from tile part * part.spans on have this part
             const int with = p.heads * (p.causal ? p.tiles - part * p.part.spans : p.tiles);
             if (index < with)
                 break;
@@ -127,7 +128,7 @@ struct place {
     }
 };
 
-// For every value of a lane's scores or output: f(value, the row it belongs to, tile j, element e).
+// Calls f(value, row, tile j, element e) for every value of a lane's scores or output.
 template <class F, int I, int J, class DO> __device__ __forceinline__ void each(float (&at)[I][J][4], DO f)
 {
 #pragma unroll
@@ -139,15 +140,14 @@ template <class F, int I, int J, class DO> __device__ __forceinline__ void each(
                 f(at[i][j][e], F::row(i, e), j, e);
 }
 
-// Takes out of the sums the scores that a query does not see: those from `limit[row]` on, counted in the
-// tile.
+// Masks the scores of keys that a query does not see: those from `limit[row]` on, relative to the tile.
 template <class F> __device__ __forceinline__ void mask(typename F::scores &s, const int (&limit)[F::rows])
 {
     each<F>(s.at, [&](float &x, int r, int j, int e) { x = F::key(j, e) < limit[r] ? x : -INFINITY; });
 }
 
-// The running softmax of a lane's rows. `sum` is this lane's share until total() adds the others', in F::sums
-// parts: two let neighbouring values be added in pairs.
+// The online softmax of a lane's rows. `sum` is this lane's share, in F::sums partial sums (two allow packed
+// additions); total() reduces it over the lanes.
 template <class F> struct softmax {
     float max[F::rows], sum[F::rows][F::sums];
 
@@ -161,8 +161,8 @@ template <class F> struct softmax {
         }
     }
 
-    // Turns a tile's scores into probabilities against the new maximum. What was summed before, here and
-    // in the output, counts `keep` times from now on. They are 2^lift too large, and so is their sum.
+    // Turns a tile's scores into probabilities relative to the new maximum, and sets `keep`, the factor by
+    // which the caller must rescale its output. Probabilities and sums are scaled up by 2^lift.
     __device__ __forceinline__ void absorb(typename F::scores &s, float (&keep)[F::rows], float scale)
     {
         float old[F::rows], shift[F::rows];
@@ -190,9 +190,9 @@ template <class F> struct softmax {
     }
 };
 
-// A wave's rows from `first` on: what a part of their keys adds up to.
+// Stores a wave's partial results, rows from `first` on.
 template <class F>
-__device__ __forceinline__ void store_part(const problem &p, const place &at, int first,
+__device__ __forceinline__ void store_part(const problem &p, const work_tile &at, int first,
                                            const typename F::output &o, const softmax<F> &rows)
 {
 #pragma unroll

@@ -1,5 +1,5 @@
-// v5 (v5_mma): attention on the matrix cores; 16-bit inputs, fp32 sums. docs/kernels/v5.md tells how it got
-// here. This file chooses the form for the device: Hopper's pipeline, elsewhere the tile loop.
+// v5 (v5_mma): attention on the matrix cores; 16-bit inputs, fp32 accumulation (docs/kernels/v5.md). This
+// file chooses the form for the device: the warp-specialised pipeline on Hopper, the tile loop elsewhere.
 #include "attention/v5_launch.h"
 
 #if defined(KS_PLATFORM_NVIDIA)

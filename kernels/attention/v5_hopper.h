@@ -1,11 +1,11 @@
-// v5 on Hopper: the tile loop of v5_tiles.h as a pipeline of three warpgroups.
-// One warpgroup only brings tiles in, through the tensor copy engine. Two compute, 64 queries each, and may
-// take turns: while one has its products in the tensor cores the other does its softmax. Within a warpgroup
-// the products with a tile's values run beside the scores of the next one. Tiles of keys go from last to
-// first: only the first one worked on needs a mask, and it holds a key that each of its queries sees, so that
-// every maximum is finite. A block stays on its core and takes piece after piece, so that the copies of the
-// next piece overlap. Pieces are handed out by a counter: dealt in turn, as they differ in length, a fifth of
-// the time would be lost.
+// v5 on Hopper: the tile loop of v5_tiles.h, warp-specialised over three warpgroups.
+// One producer warpgroup only issues TMA loads. Two consumer warpgroups compute, 64 queries each, and may run
+// in ping-pong: while the WGMMAs of one occupy the tensor cores, the other computes its softmax. Within a
+// consumer, the P V product of one tile overlaps with the Q K^T product of the next. Key tiles are processed
+// from last to first, so that only the first one processed needs a mask, and it holds a key that every query
+// sees, which keeps every running maximum finite. The kernel is persistent: one block per SM processes one
+// work tile after another, and the producer already loads the next one. Work tiles are handed out by an
+// atomic counter, because causal tiles differ in length: static round-robin scheduling was up to 20 % slower.
 #pragma once
 
 #include "attention/v5_launch.h"
@@ -17,20 +17,20 @@ struct tensor_maps {
     CUtensorMap q, k, v, o;
 };
 
-template <format FORMAT, int HEAD_DIM, bool TURNS, bool SPLIT> struct pipeline {
+template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT> struct pipeline {
     using F = warpgroup_fragment<FORMAT, HEAD_DIM>;
     static constexpr format type = FORMAT;
     static constexpr int consumers = 2; // warpgroups
     static constexpr int consumer_warps = consumers * 4;
     static constexpr int stages = 2;
     static constexpr int threads = (1 + consumers) * 128;
-    static constexpr int producer_registers = 24; // a thread; the producer gives up what the consumers take
+    static constexpr int producer_registers = 24; // per thread, by setmaxnreg
     static constexpr int consumer_registers = 240;
     static constexpr int launch_registers = 65536 / threads / 8 * 8;
     static_assert(128 * (producer_registers + consumers * consumer_registers) <= threads * launch_registers,
-                  "else a warpgroup waits for registers forever");
-    static constexpr int alignment = 1024; // of a swizzled tile
-    static_assert(consumers * F::queries == span && span == F::keys, "else more tiles than one need a mask");
+                  "setmaxnreg.inc would wait forever for registers");
+    static constexpr int alignment = 1024; // required by TMA's 128-byte swizzle
+    static_assert(consumers * F::queries == span && span == F::keys, "more than one tile would need a mask");
 
     // Byte offsets in shared memory.
     static constexpr int q_at = 0;
@@ -39,11 +39,11 @@ template <format FORMAT, int HEAD_DIM, bool TURNS, bool SPLIT> struct pipeline {
     static constexpr int v_at = k_at + stages * F::tile_bytes;
     static constexpr int barriers_at = v_at + stages * F::tile_bytes;
     static constexpr int barriers = 2 + 4 * stages;
-    static constexpr int piece_at = barriers_at + 8 * barriers;
-    static constexpr size_t lds_bytes = alignment + piece_at + 4;
+    static constexpr int work_tile_at = barriers_at + 8 * barriers;
+    static constexpr size_t shared_bytes = alignment + work_tile_at + 4;
 
-    // Where a ring of stages stands; producer and consumers count alike.
-    struct position {
+    // Position in the ring of stages. Producer and consumers advance it identically, so no index is shared.
+    struct ring_position {
         int stage = 0;
         uint32_t phase = 0;
         __device__ void advance()
@@ -55,12 +55,12 @@ template <format FORMAT, int HEAD_DIM, bool TURNS, bool SPLIT> struct pipeline {
 
     const problem &p;
     const tensor_maps &maps;
-    unsigned *counter; // of pieces handed out beyond each block's first
-    uint32_t lds;
+    unsigned *counter; // work tiles handed out so far, not counting each block's first
+    uint32_t smem;
 
     __device__ uint32_t barrier(int i) const
     {
-        return lds + barriers_at + 8 * i;
+        return smem + barriers_at + 8 * i;
     }
     __device__ uint32_t q_full() const
     {
@@ -90,125 +90,126 @@ template <format FORMAT, int HEAD_DIM, bool TURNS, bool SPLIT> struct pipeline {
     __device__ void init() const
     {
         if (threadIdx.x == 0) {
-            hopper::barrier_init(q_full(), 1);
-            hopper::barrier_init(q_free(), consumer_warps);
+            hopper::mbarrier_init(q_full(), 1);
+            hopper::mbarrier_init(q_free(), consumer_warps);
             for (int i = 0; i < stages; i++) {
-                hopper::barrier_init(k_full(i), 1);
-                hopper::barrier_init(v_full(i), 1);
-                hopper::barrier_init(k_free(i), consumer_warps);
-                hopper::barrier_init(v_free(i), consumer_warps);
+                hopper::mbarrier_init(k_full(i), 1);
+                hopper::mbarrier_init(v_full(i), 1);
+                hopper::mbarrier_init(k_free(i), consumer_warps);
+                hopper::mbarrier_init(v_free(i), consumer_warps);
             }
-            hopper::barrier_init_done();
+            hopper::fence_mbarrier_init();
         }
         __syncthreads();
     }
 
-    // Of keys: [begin, end).
-    __device__ key_range key_tiles(const place &at) const
+    // [begin, end), in tiles of keys.
+    __device__ key_range key_tiles(const work_tile &at) const
     {
         const key_range keys = at.keys<SPLIT>(p);
         return {keys.begin / F::keys, (keys.end + F::keys - 1) / F::keys};
     }
-    __device__ int pieces() const
+    __device__ int work_tiles() const
     {
-        return place::count<SPLIT>(p);
+        return work_tile::count<SPLIT>(p);
     }
 
-    // ---- the producer: one thread ----
+    // ---- producer: one thread issues every load ----
     __device__ void load(uint32_t to, const CUtensorMap *map, int rows, int head, int first, int batch,
                          uint32_t full) const
     {
         for (int panel = 0; panel < F::panels; panel++)
-            hopper::load_box(to + panel * rows * 128, map, {panel * 64, head, first, batch}, full);
+            hopper::tma_load(to + panel * rows * 128, map, {panel * 64, head, first, batch}, full);
     }
 
-    __device__ void load_tile(const CUtensorMap *map, uint32_t to, const place &at, int t, uint32_t full,
+    __device__ void load_tile(const CUtensorMap *map, uint32_t to, const work_tile &at, int t, uint32_t full,
                               uint32_t free, uint32_t phase) const
     {
         const int kv_head = at.head % p.q_heads / (p.q_heads / p.kv_heads);
-        hopper::wait(free, phase ^ 1);
-        hopper::arrive_expecting(full, F::tile_bytes);
+        hopper::mbarrier_wait(free, phase ^ 1);
+        hopper::mbarrier_arrive_expect_tx(full, F::tile_bytes);
         load(to, map, F::keys, kv_head, t * F::keys, at.head / p.q_heads, full);
     }
-    // Q, and with it the number of the piece.
-    __device__ void load_queries(const place &at, int index, uint32_t phase) const
+    // Q, together with the index of the work tile, which the consumers read once Q has arrived.
+    __device__ void load_queries(const work_tile &at, int index, uint32_t phase) const
     {
-        hopper::wait(q_free(), phase ^ 1);
-        ptx::store(lds + piece_at, index);
-        hopper::arrive_expecting(q_full(), consumers * F::query_bytes);
+        hopper::mbarrier_wait(q_free(), phase ^ 1);
+        ptx::st_shared(smem + work_tile_at, index);
+        hopper::mbarrier_arrive_expect_tx(q_full(), consumers * F::query_bytes);
         for (int w = 0; w < consumers; w++)
-            load(lds + q_at + w * F::query_bytes, &maps.q, F::queries, at.head % p.q_heads,
+            load(smem + q_at + w * F::query_bytes, &maps.q, F::queries, at.head % p.q_heads,
                  at.tile * span + w * F::queries, at.head / p.q_heads, q_full());
     }
 
     __device__ void produce() const
     {
-        position k, v;
+        ring_position k, v;
         uint32_t q_phase = 0;
         int index = static_cast<int>(blockIdx.x);
-        while (index < pieces()) {
+        while (index < work_tiles()) {
             const int next = static_cast<int>(gridDim.x + atomicAdd(counter, 1u));
-            const place at = place::of<SPLIT>(p, index);
+            const work_tile at = work_tile::of<SPLIT>(p, index);
             const key_range tiles = key_tiles(at);
             for (int t = tiles.end - 1; t >= tiles.begin; t--) {
-                load_tile(&maps.k, lds + k_at + k.stage * F::tile_bytes, at, t, k_full(k.stage),
+                load_tile(&maps.k, smem + k_at + k.stage * F::tile_bytes, at, t, k_full(k.stage),
                           k_free(k.stage), k.phase);
                 k.advance();
                 if (t == tiles.end - 1)
                     load_queries(at, index, q_phase);
-                load_tile(&maps.v, lds + v_at + v.stage * F::tile_bytes, at, t, v_full(v.stage),
+                load_tile(&maps.v, smem + v_at + v.stage * F::tile_bytes, at, t, v_full(v.stage),
                           v_free(v.stage), v.phase);
                 v.advance();
             }
             q_phase ^= 1;
             index = next;
         }
-        hopper::wait(q_free(), q_phase ^ 1);
-        ptx::store(lds + piece_at, index);
-        hopper::arrive(q_full());
+        hopper::mbarrier_wait(q_free(), q_phase ^ 1);
+        ptx::st_shared(smem + work_tile_at, index);
+        hopper::mbarrier_arrive(q_full());
     }
 
-    // ---- the consumers ----
+    // ---- consumers ----
     __device__ void release(uint32_t barrier) const
     {
         if (F::lane() == 0)
-            hopper::arrive(barrier);
+            hopper::mbarrier_arrive(barrier);
     }
-    // Named barriers 1 and 2 pass the tensor cores from one consumer to the other; 3 and 4 are a consumer's
-    // own.
-    __device__ void take_turn(int consumer) const
+    // Ping-pong as in FlashAttention-3's scheduler barrier: named barriers 1 and 2 order the consumers'
+    // WGMMAs. Named barriers 3 and 4 belong to one consumer each and order its use of the output buffer.
+    __device__ void scheduler_barrier_sync(int consumer) const
     {
-        if constexpr (TURNS)
-            hopper::sync_named(1 + consumer, consumers * 128);
+        if constexpr (PING_PONG)
+            hopper::named_barrier_sync(1 + consumer, consumers * 128);
     }
-    __device__ void pass_turn(int consumer) const
+    __device__ void scheduler_barrier_arrive(int consumer) const
     {
-        if constexpr (TURNS)
-            hopper::arrive_named(1 + (consumer ^ 1), consumers * 128);
+        if constexpr (PING_PONG)
+            hopper::named_barrier_arrive(1 + (consumer ^ 1), consumers * 128);
     }
 
-    // Read by the lane that releases Q, so that the read is over when the producer writes the next number.
-    __device__ int next_piece() const
+    // Read by the lane that releases Q, so that the read is complete before the producer writes the next
+    // index.
+    __device__ int next_work_tile() const
     {
-        const int index = F::lane() == 0 ? ptx::load(lds + piece_at) : 0;
+        const int index = F::lane() == 0 ? ptx::ld_shared(smem + work_tile_at) : 0;
         return __shfl_sync(0xffffffffu, index, 0);
     }
 
     __device__ void consume(int consumer) const
     {
-        position k, v;
+        ring_position k, v;
         uint32_t q_phase = 0;
-        const uint32_t q = lds + q_at + consumer * F::query_bytes;
-        const uint32_t out = lds + o_at + consumer * F::query_bytes;
+        const uint32_t q = smem + q_at + consumer * F::query_bytes;
+        const uint32_t out = smem + o_at + consumer * F::query_bytes;
         if (consumer == 1)
-            pass_turn(consumer);
+            scheduler_barrier_arrive(consumer);
         for (;;) {
-            hopper::wait(q_full(), q_phase);
+            hopper::mbarrier_wait(q_full(), q_phase);
             q_phase ^= 1;
-            const int index = next_piece();
-            if (index >= pieces())
+            const int index = next_work_tile();
+            if (index >= work_tiles())
                 break;
-            const place at = place::of<SPLIT>(p, index);
+            const work_tile at = work_tile::of<SPLIT>(p, index);
             const int first = at.tile * span + consumer * F::queries;
             typename F::output o;
             softmax<F> rows;
@@ -219,21 +220,22 @@ template <format FORMAT, int HEAD_DIM, bool TURNS, bool SPLIT> struct pipeline {
                 write(out, o, rows, consumer, first, at.head);
         }
         if (consumer == 0)
-            take_turn(consumer); // what consumer 1 passed last
-        hopper::store_wait();
+            scheduler_barrier_sync(consumer); // matches consumer 1's last arrive
+        hopper::tma_store_wait();
     }
 
     __device__ __forceinline__ void attend(softmax<F> &rows, typename F::output &o, uint32_t q, int first,
-                                           key_range tiles, int consumer, position &k, position &v) const
+                                           key_range tiles, int consumer, ring_position &k,
+                                           ring_position &v) const
     {
         const int last = tiles.end - 1;
         typename F::scores s;
         typename F::probabilities probabilities;
         float keep[F::rows];
 
-        hopper::wait(k_full(k.stage), k.phase);
-        F::begin_score(s, q, lds + k_at + k.stage * F::tile_bytes);
-        hopper::product_wait<0>();
+        hopper::mbarrier_wait(k_full(k.stage), k.phase);
+        F::begin_score(s, q, smem + k_at + k.stage * F::tile_bytes);
+        hopper::wgmma_wait<0>();
         release(k_free(k.stage));
         k.advance();
         int limit[F::rows];
@@ -244,26 +246,26 @@ template <format FORMAT, int HEAD_DIM, bool TURNS, bool SPLIT> struct pipeline {
         F::round(probabilities, s);
 
         for (int t = last - 1; t >= tiles.begin; t--) {
-            hopper::wait(k_full(k.stage), k.phase);
-            take_turn(consumer);
-            F::begin_score(s, q, lds + k_at + k.stage * F::tile_bytes);
-            hopper::wait(v_full(v.stage), v.phase);
-            F::begin_accumulate(o, probabilities, lds + v_at + v.stage * F::tile_bytes, t < last - 1);
-            pass_turn(consumer);
-            hopper::product_wait<1>();
+            hopper::mbarrier_wait(k_full(k.stage), k.phase);
+            scheduler_barrier_sync(consumer);
+            F::begin_score(s, q, smem + k_at + k.stage * F::tile_bytes);
+            hopper::mbarrier_wait(v_full(v.stage), v.phase);
+            F::begin_accumulate(o, probabilities, smem + v_at + v.stage * F::tile_bytes, t < last - 1);
+            scheduler_barrier_arrive(consumer);
+            hopper::wgmma_wait<1>();
             release(k_free(k.stage));
             k.advance();
             rows.absorb(s, keep, p.scale);
-            hopper::product_wait<0>();
+            hopper::wgmma_wait<0>();
             release(v_free(v.stage));
             v.advance();
             rescale<F>(o, keep);
             F::round(probabilities, s);
         }
         release(q_free());
-        hopper::wait(v_full(v.stage), v.phase);
-        F::begin_accumulate(o, probabilities, lds + v_at + v.stage * F::tile_bytes, last > tiles.begin);
-        hopper::product_wait<0>();
+        hopper::mbarrier_wait(v_full(v.stage), v.phase);
+        F::begin_accumulate(o, probabilities, smem + v_at + v.stage * F::tile_bytes, last > tiles.begin);
+        hopper::wgmma_wait<0>();
         release(v_free(v.stage));
         v.advance();
     }
@@ -277,16 +279,16 @@ template <format FORMAT, int HEAD_DIM, bool TURNS, bool SPLIT> struct pipeline {
         rescale<F>(o, factor);
         const bool leader = threadIdx.x % 128 == 0;
         if (leader)
-            hopper::store_wait(); // of the piece before
-        hopper::sync_named(3 + consumer, 128);
+            hopper::tma_store_wait(); // the previous work tile's store still reads the buffer
+        hopper::named_barrier_sync(3 + consumer, 128);
         F::put(out, o);
-        hopper::fence_for_copy();
-        hopper::sync_named(3 + consumer, 128);
+        hopper::fence_async_proxy();
+        hopper::named_barrier_sync(3 + consumer, 128);
         if (leader) {
             for (int panel = 0; panel < F::panels; panel++)
-                hopper::store_box(&maps.o, {panel * 64, head % p.q_heads, first, head / p.q_heads},
+                hopper::tma_store(&maps.o, {panel * 64, head % p.q_heads, first, head / p.q_heads},
                                   out + panel * F::query_panel_bytes);
-            hopper::store_commit();
+            hopper::tma_store_commit();
         }
     }
 };
@@ -297,26 +299,26 @@ __global__ void __launch_bounds__(P::threads, 1)
                      unsigned *counter)
 {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-    HIP_DYNAMIC_SHARED(chunk, lds)
-    const uint32_t base = (ptx::shared_address(lds) + P::alignment - 1) / P::alignment * P::alignment;
+    HIP_DYNAMIC_SHARED(chunk, smem)
+    const uint32_t base = (ptx::smem_address(smem) + P::alignment - 1) / P::alignment * P::alignment;
     const P work{p, maps, counter, base};
     work.init();
     const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);
     if (warpgroup == 0) {
-        hopper::keep_registers<P::producer_registers>();
+        hopper::setmaxnreg_dec<P::producer_registers>();
         if (threadIdx.x == 0)
             work.produce();
     } else {
-        hopper::take_registers<P::consumer_registers>();
+        hopper::setmaxnreg_inc<P::consumer_registers>();
         work.consume(warpgroup - 1);
     }
 #endif
 }
 
-// ---- the host's side ----
+// ---- host code ----
 using tensor_map_encode = decltype(&cuTensorMapEncodeTiled);
 
-// A tensor [batch][seq][heads][dims] that the copy engine reads or writes by boxes of `rows` rows of 64 dims.
+// The TMA descriptor of a tensor [batch][seq][heads][dims], accessed in boxes of `rows` rows by 64 dims.
 inline bool describe_tensor(CUtensorMap *map, tensor_map_encode encode, const void *data, format type,
                             const attn_shape &s, int heads, int rows)
 {
@@ -333,7 +335,7 @@ inline bool describe_tensor(CUtensorMap *map, tensor_map_encode encode, const vo
                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
-// The driver's encoder, found at run time so that nothing links against the driver.
+// The driver's encoder, looked up at run time so that nothing links against libcuda.
 inline tensor_map_encode tensor_map_encoder()
 {
     void *entry = nullptr;
@@ -345,12 +347,12 @@ inline tensor_map_encode tensor_map_encoder()
     return reinterpret_cast<tensor_map_encode>(entry);
 }
 
-constexpr size_t counter_bytes = 256; // of scratch; what the split needs follows
+constexpr size_t counter_bytes = 256; // at the start of scratch; split-KV's partial results follow
 
-inline unsigned pipeline_blocks(int pieces)
+inline unsigned pipeline_blocks(int work_tiles)
 {
     const int most = cores();
-    return static_cast<unsigned>(pieces < most ? pieces : most);
+    return static_cast<unsigned>(work_tiles < most ? work_tiles : most);
 }
 
 inline split pipeline_split(const attn_shape &s)
@@ -367,11 +369,11 @@ inline attn_geometry pipeline_geometry(const attn_shape &s)
 {
     using narrow = pipeline<format::bf16, 64, true, false>;
     using wide = pipeline<format::bf16, 128, true, false>;
-    return {dim3(pipeline_blocks(pipeline_split(s).pieces)), dim3(wide::threads),
-            s.head_dim == 64 ? narrow::lds_bytes : wide::lds_bytes, wide::consumers * 128};
+    return {dim3(pipeline_blocks(pipeline_split(s).work_tiles)), dim3(wide::threads),
+            s.head_dim == 64 ? narrow::shared_bytes : wide::shared_bytes, wide::consumers * 128};
 }
 
-template <class P> hipError_t launch_pieces(const attn_args &args, const problem &p, hipStream_t stream)
+template <class P> hipError_t launch_persistent(const attn_args &args, const problem &p, hipStream_t stream)
 {
     using F = typename P::F;
     const attn_shape &s = args.shape;
@@ -385,32 +387,32 @@ template <class P> hipError_t launch_pieces(const attn_args &args, const problem
 
     const auto kernel = attend_pipelined<P>;
     hipError_t error = hipFuncSetAttribute(reinterpret_cast<const void *>(kernel),
-                                           hipFuncAttributeMaxDynamicSharedMemorySize, P::lds_bytes);
+                                           hipFuncAttributeMaxDynamicSharedMemorySize, P::shared_bytes);
     if (error != hipSuccess)
         return error;
     const auto counter = static_cast<unsigned *>(args.scratch);
     error = cudaMemsetAsync(counter, 0, sizeof *counter, stream);
     if (error != hipSuccess)
         return error;
-    hipLaunchKernelGGL(kernel, dim3(pipeline_blocks(p.part.pieces)), dim3(P::threads), P::lds_bytes, stream,
-                       p, maps, counter);
+    hipLaunchKernelGGL(kernel, dim3(pipeline_blocks(p.part.work_tiles)), dim3(P::threads), P::shared_bytes,
+                       stream, p, maps, counter);
     return hipGetLastError();
 }
 
-// Turns cost two meetings a tile. They pay while pieces are short; on long ones the consumers keep out of
-// each other's way unasked.
-constexpr int longest_with_turns = 20480;
+// Ping-pong costs two named barriers per tile. That pays off for short work tiles; in long ones the consumers
+// fall out of phase by themselves (docs/kernels/v5.md has the measurements).
+constexpr int longest_ping_pong = 20480;
 
 template <format FORMAT, int HEAD_DIM>
 hipError_t launch_pipelined(const attn_args &args, const split &by, hipStream_t stream)
 {
     const problem p = describe(args, by, static_cast<unsigned char *>(args.scratch) + counter_bytes);
     if (by.parts > 1) {
-        const hipError_t error = launch_pieces<pipeline<FORMAT, HEAD_DIM, true, true>>(args, p, stream);
+        const hipError_t error = launch_persistent<pipeline<FORMAT, HEAD_DIM, true, true>>(args, p, stream);
         return error != hipSuccess ? error : launch_merge<fragment<FORMAT, HEAD_DIM>>(p, stream);
     }
-    return args.shape.seq <= longest_with_turns
-               ? launch_pieces<pipeline<FORMAT, HEAD_DIM, true, false>>(args, p, stream)
-               : launch_pieces<pipeline<FORMAT, HEAD_DIM, false, false>>(args, p, stream);
+    return args.shape.seq <= longest_ping_pong
+               ? launch_persistent<pipeline<FORMAT, HEAD_DIM, true, false>>(args, p, stream)
+               : launch_persistent<pipeline<FORMAT, HEAD_DIM, false, false>>(args, p, stream);
 }
 } // namespace v5

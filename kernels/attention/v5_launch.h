@@ -1,5 +1,4 @@
-// The host's side of v5 that its forms share: what a launch is told, and the choice of a kernel by
-// format and head size.
+// Host code that both forms of v5 share: kernel parameters, and dispatch by format and head size.
 #pragma once
 
 #include "attention/v5_split.h"
@@ -8,9 +7,9 @@
 namespace v5
 {
 constexpr float log2_e = 1.44269504f;
-constexpr size_t cached_bytes = 32u << 20; // of K and V that a section of heads may fill of the L2 cache
+constexpr size_t cached_bytes = 32u << 20; // of L2 that a section's K and V may occupy
 
-// Multiprocessors or compute units.
+// SMs or CUs.
 inline int cores()
 {
     int device = 0, count = 1;
@@ -20,7 +19,7 @@ inline int cores()
     return count;
 }
 
-// `scratch` is the split's part of it.
+// `scratch`: where the partial results of split-KV go.
 inline problem describe(const attn_args &args, const split &by, void *scratch)
 {
     const attn_shape &s = args.shape;
@@ -44,7 +43,7 @@ inline problem describe(const attn_args &args, const split &by, void *scratch)
     return p;
 }
 
-// Calls f(format, head size) with both as types, for shapes that v5 takes.
+// Calls f(format, head size) with both as compile-time constants, for shapes that v5 supports.
 template <format FORMAT, class LAUNCH> hipError_t choose_head_dim(const attn_args &args, LAUNCH f)
 {
     switch (args.shape.head_dim) {
@@ -71,14 +70,15 @@ template <class LAUNCH> hipError_t choose(const attn_args &args, LAUNCH f)
     return hipErrorInvalidValue;
 }
 
-template <class F, bool SPLIT> hipError_t launch_tile_pieces(const problem &p, int pieces, hipStream_t stream)
+template <class F, bool SPLIT>
+hipError_t launch_tile_loop(const problem &p, int work_tiles, hipStream_t stream)
 {
     const hipError_t error = hipFuncSetAttribute(reinterpret_cast<const void *>(attend_tiles<F, SPLIT>),
-                                                 hipFuncAttributeMaxDynamicSharedMemorySize, F::lds_bytes);
+                                                 hipFuncAttributeMaxDynamicSharedMemorySize, F::shared_bytes);
     if (error != hipSuccess)
         return error;
-    hipLaunchKernelGGL((attend_tiles<F, SPLIT>), dim3(static_cast<unsigned>(pieces)), dim3(F::threads),
-                       F::lds_bytes, stream, p);
+    hipLaunchKernelGGL((attend_tiles<F, SPLIT>), dim3(static_cast<unsigned>(work_tiles)), dim3(F::threads),
+                       F::shared_bytes, stream, p);
     return hipGetLastError();
 }
 
@@ -88,8 +88,8 @@ hipError_t launch_tiles(const attn_args &args, const split &by, hipStream_t stre
     using F = fragment<FORMAT, HEAD_DIM>;
     const problem p = describe(args, by, args.scratch);
     if (by.parts == 1)
-        return launch_tile_pieces<F, false>(p, by.pieces, stream);
-    const hipError_t error = launch_tile_pieces<F, true>(p, by.pieces, stream);
+        return launch_tile_loop<F, false>(p, by.work_tiles, stream);
+    const hipError_t error = launch_tile_loop<F, true>(p, by.work_tiles, stream);
     return error != hipSuccess ? error : launch_merge<F>(p, stream);
 }
 
@@ -112,7 +112,7 @@ inline attn_geometry tiles_geometry(const attn_shape &s)
 {
     using narrow = fragment<format::bf16, 64>;
     using wide = fragment<format::bf16, 128>;
-    const size_t lds = s.head_dim == 64 ? narrow::lds_bytes : wide::lds_bytes;
-    return {dim3(static_cast<unsigned>(tiles_split(s).pieces)), dim3(wide::threads), lds, wide::threads};
+    const size_t lds = s.head_dim == 64 ? narrow::shared_bytes : wide::shared_bytes;
+    return {dim3(static_cast<unsigned>(tiles_split(s).work_tiles)), dim3(wide::threads), lds, wide::threads};
 }
 } // namespace v5

@@ -1,5 +1,5 @@
-// v5's keys split between blocks: when there are too few pieces of work for the device, how many parts pay,
-// the memory that the parts need, and the kernel that merges them. There are no atomics in it and the order
+// Split-KV (flash decoding) for v5: how many parts pay off when there are too few work tiles for the device,
+// the scratch memory that the parts need, and the kernel that merges them. There are no atomics and the order
 // of the parts is fixed, so the same inputs give the same bits.
 #pragma once
 
@@ -9,12 +9,12 @@
 namespace v5
 {
 struct split {
-    int parts = 1;  // of the rows with the most keys
-    int spans = 0;  // of keys, that a part has at most
-    int pieces = 0; // of work, in all
+    int parts = 1;      // of the rows with the most keys
+    int spans = 0;      // of keys per part, at most
+    int work_tiles = 0; // in total
 };
 
-// Every part has at most `spans` spans of keys.
+// The split into parts of at most `spans` spans of keys.
 inline split split_by(const attn_shape &s, int spans)
 {
     const int tiles_a_head = static_cast<int>(tiles(s.seq, span));
@@ -23,35 +23,35 @@ inline split split_by(const attn_shape &s, int spans)
     by.spans = spans;
     by.parts = (tiles_a_head + spans - 1) / spans;
     const int hidden = s.causal ? spans * by.parts * (by.parts - 1) / 2 : 0;
-    by.pieces = heads * (by.parts * tiles_a_head - hidden);
+    by.work_tiles = heads * (by.parts * tiles_a_head - hidden);
     return by;
 }
 
-// The time that a device takes which works on `slots` pieces at once, in those of one span of keys. The
-// constants are what an H100 showed (docs/kernels/v5.md).
+// The estimated time on a device that runs `slots` work tiles at once, in units of one span of keys. The
+// constants were fitted on an H100 (docs/kernels/v5.md).
 inline double split_cost(const attn_shape &s, const split &by, int slots)
 {
-    constexpr double start = 2.0; // of a piece: its first scores and last product overlap with nothing
+    constexpr double start = 2.0; // per work tile: its first Q K^T and last P V overlap with nothing
     constexpr double merge = 6.0;
     const double tiles_a_head = tiles(s.seq, span);
     const double longest = by.spans + start;
     const double fixed = by.parts > 1 ? merge : 0.0;
-    const int rounds = (by.pieces + slots - 1) / slots;
+    const int rounds = (by.work_tiles + slots - 1) / slots;
     if (!s.causal || rounds == 1)
         return rounds * longest + fixed;
-    const double work = s.batch * s.q_heads * tiles_a_head * (tiles_a_head + 1) / 2 + by.pieces * start;
-    const double filled = work / slots + 0.35 * longest; // the end of the last round
+    const double work = s.batch * s.q_heads * tiles_a_head * (tiles_a_head + 1) / 2 + by.work_tiles * start;
+    const double filled = work / slots + 0.35 * longest; // the tail of the last wave of blocks
     return (filled > longest ? filled : longest) + fixed;
 }
 
-// The split that costs least, none when the pieces fill the device.
+// The cheapest split; none when the work tiles fill the device anyway.
 inline split choose_split(const attn_shape &s, int slots)
 {
     constexpr int most_parts = 64;
     constexpr int least_spans = 2;
     const int tiles_a_head = static_cast<int>(tiles(s.seq, span));
     split best = split_by(s, tiles_a_head);
-    if (best.pieces >= 2 * slots)
+    if (best.work_tiles >= 2 * slots)
         return best;
     double least = split_cost(s, best, slots);
     for (int parts = 2; parts <= most_parts; parts++) {
@@ -60,7 +60,7 @@ inline split choose_split(const attn_shape &s, int slots)
             break;
         const split by = split_by(s, spans);
         const double cost = split_cost(s, by, slots);
-        if (cost < 0.98 * least) { // less is not worth the memory
+        if (cost < 0.98 * least) { // a smaller gain is not worth the memory
             best = by;
             least = cost;
         }
@@ -73,13 +73,13 @@ inline size_t split_queries(const attn_shape &s, const split &by)
     return by.parts > 1 ? static_cast<size_t>(by.parts) * s.batch * s.seq * s.q_heads : 0;
 }
 
-// Of scratch memory.
+// Scratch memory for the partial results.
 inline size_t split_bytes(const attn_shape &s, const split &by)
 {
     return split_queries(s, by) * (sizeof(float) * s.head_dim + sizeof(float2));
 }
 
-// Enough for shorter prompts too, which may be split where this one is not.
+// Enough for every shorter sequence too, which may be split where this one is not.
 inline size_t split_bytes_up_to(const attn_shape &s, int slots)
 {
     size_t most = 0;
@@ -96,15 +96,16 @@ inline partials describe_split(const attn_shape &s, const split &by, void *scrat
 {
     auto *o = static_cast<float *>(scratch);
     auto *sums = reinterpret_cast<float2 *>(o + split_queries(s, by) * s.head_dim);
-    return {o, sums, by.spans, by.parts, by.pieces};
+    return {o, sums, by.spans, by.parts, by.work_tiles};
 }
 
 constexpr int merge_threads = 128;
 
-// O = the parts' outputs over their sums, both weighted by how far a part's maximum is below that of all.
+// O = sum of the parts' outputs / sum of their row sums, each part rescaled by 2^(its maximum - the overall
+// maximum).
 template <class F> __global__ void __launch_bounds__(merge_threads) merge_parts(problem p)
 {
-    constexpr int lanes = F::head_dim / 4; // a query
+    constexpr int lanes = F::head_dim / 4; // per query
     const int dim = static_cast<int>(threadIdx.x) % lanes * 4;
     const size_t query = static_cast<size_t>(blockIdx.x) * (merge_threads / lanes) + threadIdx.x / lanes;
     const size_t queries = p.queries_in_all();

@@ -1,20 +1,20 @@
-// v5's tile loop, the algorithm itself: one block takes some queries of one head, walks over the keys
-// they see, and keeps a running softmax. Everything that is peculiar to an architecture is in the fragment.
+// v5's portable tile loop: one block takes one work tile, loops over the tiles of keys its queries see, and
+// keeps an online softmax (FlashAttention-2). Everything specific to an architecture is in the fragment.
 #pragma once
 
 #include "attention/v5.h"
 
 namespace v5
 {
-// First to last, so that a row's first tile always holds a key it sees and its maximum is finite.
-template <class F, bool SPLIT> __device__ void attend(const problem &p, const place &at, void *lds)
+// First tile to last, so that the first tile always holds a key that the row sees and its maximum is finite.
+template <class F, bool SPLIT> __device__ void attend(const problem &p, const work_tile &at, void *shared)
 {
-    static_assert(F::block_queries == span && span % F::keys == 0, "a split is at a tile's edge");
+    static_assert(F::block_queries == span && span % F::keys == 0, "splits fall on tile boundaries");
     const int first = at.tile * span;
     const int mine = first + static_cast<int>(threadIdx.x) / F::wave * F::queries;
     const key_range keys = at.keys<SPLIT>(p);
     const int tiles = (keys.end + F::keys - 1) / F::keys;
-    typename F::loader tile(lds, p.queries(at.head, F::head_dim), first, p.keys(at.head, F::head_dim),
+    typename F::loader tile(shared, p.queries(at.head, F::head_dim), first, p.keys(at.head, F::head_dim),
                             p.values(at.head, F::head_dim));
     typename F::output o = {};
     typename F::scores s;
@@ -58,7 +58,7 @@ template <class F, bool SPLIT> __device__ void attend(const problem &p, const pl
 template <class F, bool SPLIT>
 __global__ void __launch_bounds__(F::threads, F::blocks_a_core) attend_tiles(problem p)
 {
-    HIP_DYNAMIC_SHARED(chunk, lds)
-    attend<F, SPLIT>(p, place::of<SPLIT>(p, static_cast<int>(blockIdx.x)), lds);
+    HIP_DYNAMIC_SHARED(chunk, shared)
+    attend<F, SPLIT>(p, work_tile::of<SPLIT>(p, static_cast<int>(blockIdx.x)), shared);
 }
 } // namespace v5

@@ -1,4 +1,4 @@
-// v5_tiles (v5_tile_loop): v5's portable tile loop, also where v5 would choose a pipeline of its own.
+// v5_tiles (v5_tile_loop): v5's portable tile loop, even where v5 would choose Hopper's pipeline.
 #include "attention/v5_launch.h"
 
 namespace

@@ -1,4 +1,4 @@
-// The device's memory: what is free, and how a program that needs more is refused before it takes any.
+// Free device memory, and the check by which a program that needs more fails before it allocates anything.
 #pragma once
 
 #include "base/failure.h"
@@ -23,7 +23,8 @@ inline std::string gib(size_t bytes)
     return text;
 }
 
-// A twentieth stays free: libraries and the driver take memory of their own. `what` says who needs how much.
+// Leaves 5 % free, because libraries and the driver allocate memory themselves. `what` says what needs how
+// much.
 inline void require_room(size_t bytes, const std::string &what, const std::string &remedy)
 {
     const size_t free_bytes = ask_device_room().free;

@@ -27,7 +27,7 @@ inline void hip_check(hipError_t error, const std::string &doing)
     throw failure{code, doing + ": " + hipGetErrorString(error)};
 }
 
-// A main: runs `body`, and turns what it throws into one line on stderr and the exit code.
+// The body of main: runs `body` and turns an exception into one line on stderr and the exit code.
 inline int run_program(const char *name, int (*body)(int, char **), int argc, char **argv)
 {
     try {

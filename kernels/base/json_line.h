@@ -1,4 +1,4 @@
-// One flat JSON object on one line, for output that another program reads.
+// A flat JSON object on one line, for machine-readable output.
 #pragma once
 
 #include <cmath>
@@ -37,7 +37,7 @@ class json_line
         text_ += value ? "true" : "false";
         return *this;
     }
-    // JSON has no NaN: a value that is not finite becomes null.
+    // JSON has no NaN or infinity: a value that is not finite becomes null.
     json_line &add(const char *key, double value)
     {
         char digits[40];

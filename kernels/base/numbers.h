@@ -1,5 +1,5 @@
-// What host, GPU and CPU device must compute alike, by integer arithmetic: the 16-bit formats (rounded to
-// nearest even), and the hash that random numbers come from.
+// Conversions that host, GPU and CPU device must compute identically, by integer arithmetic: the 16-bit
+// formats (rounded to nearest even), and the hash behind all seeded numbers.
 #pragma once
 
 #include "device/device.h"
@@ -62,7 +62,7 @@ __host__ __device__ inline float f32_of_f16(uint16_t half)
     return f32_of_bits(sign | ((magnitude << 13) + 0x38000000u));
 }
 
-// splitmix64: of a counter, so that numbers can be made in any order.
+// splitmix64 of a counter, so that numbers can be generated in any order.
 __host__ __device__ inline uint64_t seeded_hash(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15u;

@@ -1,4 +1,4 @@
-// Time on the host (monotonic) and on the device (events).
+// Timers for the host (monotonic clock) and the device (events).
 #pragma once
 
 #include "base/failure.h"
@@ -41,7 +41,7 @@ class device_timer
     {
         hip_check(hipEventRecord(stop_, nullptr), "cannot record an event");
     }
-    // Waits for the work between start and stop, whose faults surface here.
+    // Waits for the work between start and stop; its errors surface here.
     double seconds(const char *what)
     {
         float milliseconds = 0;

@@ -1,7 +1,7 @@
-// attn_bench: one attention kernel, timed many times by device events over inputs that do not fit the caches,
-// and held against the two ceilings measured on the same device in the same run. Speaks kernsweep's workload
-// contract; prefill_s is the median time of one launch. --json prints the object alone. Exit 0 done, 1 failed
-// (a wrong result, a device error), 2 bad input.
+// attn_bench: times one attention kernel repeatedly with device events, over rotating inputs that do not fit
+// in the caches, and compares it with the ceilings measured on the same device in the same run. Follows
+// kernsweep's workload contract; prefill_s is the median time of one launch. --json prints only the object.
+// Exit 0: done; 1: failed (wrong result or device error); 2: bad input.
 #include "base/device_room.h"
 #include "base/json_line.h"
 #include "base/timer.h"
@@ -20,7 +20,7 @@
 namespace
 {
 const char usage[] = "attn_bench --seq N [options]: time one attention kernel\n"
-                     "  --variant NAME     default as prefill's --attn\n"
+                     "  --variant NAME     same default as prefill's --attn\n"
                      "  --batch N          default 1\n"
                      "  --heads N          query heads, default 32\n"
                      "  --kv-heads N       key and value heads, default --heads\n"
@@ -28,12 +28,12 @@ const char usage[] = "attn_bench --seq N [options]: time one attention kernel\n"
                      "  --dtype T          f32 (default), f16, bf16\n"
                      "  --causal, --no-causal\n"
                      "  --iters N          timed launches, default 20\n"
-                     "  --warmup N         launches before them, default 3\n"
+                     "  --warmup N         untimed launches before them, default 3\n"
                      "  --seed N           of Q, K and V, default 1\n"
                      "  --check            compare the first output with attention in fp64\n"
-                     "  --json             print the JSON object alone\n";
+                     "  --json             print only the JSON object\n";
 
-// Inputs take turns until together they are this much larger than the L2, and than a cache behind it.
+// Launches rotate over enough input sets to exceed the L2 by this factor, and any cache behind it.
 constexpr size_t l2_multiple = 2;
 #if defined(KS_PLATFORM_CPU)
 constexpr size_t least_rotated = 0;
@@ -41,7 +41,7 @@ constexpr size_t least_rotated = 0;
 constexpr size_t least_rotated = 512u << 20;
 #endif
 
-struct options {
+struct bench_options {
     attn_shape shape{1, 0, 32, 0, 128, true, ATTN_F32};
     std::string variant;
     int iters = 20, warmup = 3;
@@ -49,7 +49,7 @@ struct options {
     bool check = false, json = false;
 };
 
-struct outcome {
+struct bench_result {
     double load_s = 0;
     size_t sets = 0;
     samples times;
@@ -57,9 +57,9 @@ struct outcome {
     check_result check{};
 };
 
-options parse(int argc, char **argv)
+bench_options parse_options(int argc, char **argv)
 {
-    options o;
+    bench_options o;
     arguments args(argc, argv);
     while (args.next()) {
         if (args.is("--seq") || args.is("--context"))
@@ -108,9 +108,9 @@ void launch(const attn_variant &variant, const tensors &memory)
     hip_check(variant.launch(memory.args(), nullptr), std::string("cannot launch ") + variant.attn_impl);
 }
 
-outcome run(const options &o, const attn_variant &variant)
+bench_result time_launches(const bench_options &o, const attn_variant &variant)
 {
-    outcome result;
+    bench_result result;
     const host_timer loading;
     std::vector<tensors> sets;
     result.sets = input_sets(o.shape, variant);
@@ -150,14 +150,14 @@ void add_geometry(json_line &line, const attn_geometry &g, const hipDeviceProp_t
 {
     line.add("grid_blocks", static_cast<size_t>(g.grid.x) * g.grid.y * g.grid.z);
     line.add("block_threads", g.block.x * g.block.y * g.block.z).add("query_threads", g.query_threads);
-    line.add("dynamic_lds_bytes", g.lds_bytes)
+    line.add("dynamic_lds_bytes", g.shared_bytes)
         .add("device", device.name)
         .add("units", device.multiProcessorCount);
 }
 
-// The share of the roofline is of what bounds the shape: the longer of the two floors, over the median time.
-// The arithmetic of 16-bit types is the matrix cores'.
-void add_speed(json_line &line, const attn_shape &s, const outcome &r)
+// roofline_share: the longer of the two floors (memory, arithmetic) over the median time. The arithmetic
+// ceiling of 16-bit types is that of the matrix cores.
+void add_speed(json_line &line, const attn_shape &s, const bench_result &r)
 {
     const double median = r.times.median();
     const double memory_floor = attention_bytes(s) / r.ceiling.copy_bytes_per_s;
@@ -172,7 +172,7 @@ void add_speed(json_line &line, const attn_shape &s, const outcome &r)
     line.add("matrix_tflops", r.ceiling.matrix_flops / 1e12).add("roofline_share", floor / median);
 }
 
-std::string result_line(const options &o, const attn_variant &variant, const outcome &r)
+std::string result_line(const bench_options &o, const attn_variant &variant, const bench_result &r)
 {
     hipDeviceProp_t device;
     hip_check(hipGetDeviceProperties(&device, 0), "cannot ask the device for its name");
@@ -190,11 +190,11 @@ std::string result_line(const options &o, const attn_variant &variant, const out
 
 int bench(int argc, char **argv)
 {
-    const options o = parse(argc, argv);
+    const bench_options o = parse_options(argc, argv);
     require_device();
     const attn_variant &variant = choose_variant(o.variant);
     check_shape(o.shape, variant);
-    const outcome result = run(o, variant);
+    const bench_result result = time_launches(o, variant);
     const std::string line = result_line(o, variant, result);
     if (o.json)
         std::printf("%s\n", line.c_str());

@@ -1,6 +1,6 @@
-// What keeps a device's matrix cores busy: products of bf16 matrices, in the largest instruction that v5 uses
-// on the architecture, with operands that stay where they are. Architectures without one do nothing. The
-// operands are random, as zeros draw less power and run faster than any real input.
+// Saturates the device's matrix cores: bf16 products by the largest instruction that v5 uses on the
+// architecture, with operands that stay in place. Does nothing on architectures without such an instruction.
+// The operands are random, because zeros draw less power and so run faster than real inputs.
 #pragma once
 
 #include "base/numbers.h"
@@ -15,16 +15,16 @@
 namespace matrix_peak
 {
 constexpr int threads = 256;
-constexpr int chains = 8; // independent products of a wave
+constexpr int chains = 8; // independent products per wave
 
-// Two values of size 0.5 to 1 and either sign.
+// Two bf16 values of magnitude 0.5 to 1 and random sign.
 __device__ __forceinline__ uint32_t two_values(uint32_t seed)
 {
     return (static_cast<uint32_t>(seeded_hash(seed)) & 0x807f807fu) | 0x3f003f00u;
 }
 
-// What a block multiplies and adds: `flops` a round; 0 where there are no matrix cores. `sum` is made of the
-// results, so that the compiler must not drop the work.
+// `flops`: per block and round, 0 without matrix cores. `sum` depends on the results, so that the compiler
+// cannot eliminate the work.
 struct work {
     double flops;
     float sum;
@@ -36,24 +36,24 @@ __device__ inline work multiply(int rounds)
     using F = warpgroup_fragment<format::bf16, 64>;
     constexpr int warpgroups = threads / 128;
     constexpr int bytes = warpgroups * F::query_bytes + F::tile_bytes;
-    __shared__ __align__(1024) uint32_t lds[bytes / 4];
+    __shared__ __align__(1024) uint32_t smem[bytes / 4];
     for (int i = static_cast<int>(threadIdx.x); i < bytes / 4; i += threads)
-        lds[i] = two_values(static_cast<uint32_t>(i));
-    hopper::fence_for_copy();
+        smem[i] = two_values(static_cast<uint32_t>(i));
+    hopper::fence_async_proxy();
     __syncthreads();
 
-    const uint32_t at = ptx::shared_address(lds);
+    const uint32_t at = ptx::smem_address(smem);
     const uint32_t q = at + threadIdx.x / 128 * F::query_bytes;
     const uint32_t k = at + warpgroups * F::query_bytes;
     typename F::scores s = {};
-    for (int round = 0; round < rounds; round++) { // all are summed: what is overwritten is not computed
-        hopper::product_begin();
+    for (int round = 0; round < rounds; round++) { // accumulates: an overwritten result could be eliminated
+        hopper::wgmma_fence();
 #pragma unroll
         for (int d = 0; d < F::head_dim; d += 16)
-            hopper::product<format::bf16>(s.at[0], hopper::operand(q + d * 2, 16),
-                                          hopper::operand(k + d * 2, 16), 1);
-        hopper::product_commit();
-        hopper::product_wait<0>();
+            hopper::wgmma<format::bf16>(s.at[0], hopper::matrix_descriptor(q + d * 2, 16),
+                                        hopper::matrix_descriptor(k + d * 2, 16), 1);
+        hopper::wgmma_commit();
+        hopper::wgmma_wait<0>();
     }
     return {2.0 * warpgroups * F::queries * F::keys * F::head_dim, s.at[0][0][0]};
 }

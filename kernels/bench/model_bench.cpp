@@ -1,11 +1,11 @@
-// model_bench DIR: how fast models open, on files that it writes to DIR and removes. Host code only.
-//   vocabulary  a byte-level vocabulary as large as Llama 3's, from a warm cache: its tables, then the
-//   tokenizer;
-//               aim: under 100 ms in all
-//   open        a model of 1 GiB from a cold cache: all but the weights
-//   load        its weights through the mapping, from a cold cache
-// Each beside read() of the same file from the same cache. Medians of the wall clock; of the CPU time where
-// the disk has no part in it.
+// model_bench DIR: how fast model files open. Writes its files to DIR and removes them. Host code only.
+//   vocabulary  a byte-level vocabulary as large as Llama 3's, page cache warm: its tables, then the
+//   tokenizer
+//               (goal: less than 100 ms in total)
+//   open        a model of 1 GiB, page cache cold: everything but the weights
+//   load        its weights through the mapping, page cache cold
+// Each is compared with read() of the same file under the same conditions. Prints medians of wall time, and
+// of CPU time where the disk is not involved.
 #include "base/failure.h"
 #include "model/byte_letters.h"
 #include "model/gguf_writer.h"
@@ -31,12 +31,12 @@ double seconds(clockid_t clock)
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
 }
 
-struct cost {
+struct median_times {
     double wall, cpu; // seconds
 };
 
-// Medians of a few rounds, each after `prepare`, which does not count.
-cost median(const std::function<void()> &prepare, const std::function<void()> &work)
+// Medians of a few rounds; `prepare` runs before each one, untimed.
+median_times median(const std::function<void()> &prepare, const std::function<void()> &work)
 {
     double wall[rounds], cpu[rounds];
     for (int i = 0; i < rounds; i++) {
@@ -51,7 +51,7 @@ cost median(const std::function<void()> &prepare, const std::function<void()> &w
     return {wall[rounds / 2], cpu[rounds / 2]};
 }
 
-// Six letters, another word for every number.
+// A different word of six letters for every number.
 std::string word(uint32_t number)
 {
     std::string text;
@@ -90,8 +90,8 @@ void write_gibibyte(const std::string &path)
     make_model(model, path);
 }
 
-// Out of the page cache, as far as the system does as it is asked.
-void forget(const std::string &path)
+// Drops the file from the page cache, as far as the system complies.
+void drop_from_cache(const std::string &path)
 {
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     fsync(fd);
@@ -129,9 +129,9 @@ void bench_vocabulary(const std::string &path)
     write_vocabulary(path);
     const auto nothing = [] {};
     uint64_t sum = 0;
-    const cost bytes = median(nothing, [&] { sum += read_all(path); });
-    const cost tables = median(nothing, [&] { const gguf_file file(path); });
-    const cost ready = median(nothing, [&] {
+    const median_times bytes = median(nothing, [&] { sum += read_all(path); });
+    const median_times tables = median(nothing, [&] { const gguf_file file(path); });
+    const median_times ready = median(nothing, [&] {
         const gguf_file file(path);
         const tokenizer k(file, tokens_wanted);
     });
@@ -150,11 +150,11 @@ void bench_weights(const std::string &path)
 {
     write_gibibyte(path);
     uint64_t sum = 0;
-    const auto cold = [&] { forget(path); };
+    const auto cold = [&] { drop_from_cache(path); };
     const double size = static_cast<double>(gguf_file(path).size());
-    const cost opened = median(cold, [&] { const model_file model(path); });
-    const cost mapped = median(cold, [&] { sum += touch_all(path); });
-    const cost read = median(cold, [&] { sum += read_all(path); });
+    const median_times opened = median(cold, [&] { const model_file model(path); });
+    const median_times mapped = median(cold, [&] { sum += touch_all(path); });
+    const median_times read = median(cold, [&] { sum += read_all(path); });
     std::printf("open        %.2f GiB, all but the weights: %.1f ms, %.1f %% of the load\n", size / (1 << 30),
                 opened.wall * 1e3, 100 * opened.wall / mapped.wall);
     std::printf("load        through the mapping %.2f s (%.2f GB/s, %.2f s of CPU), read() %.2f s (%.2f "

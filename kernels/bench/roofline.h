@@ -1,11 +1,11 @@
-// The ceilings of the device at hand, measured on it: copying memory, 32-bit multiply-adds, and the matrix
-// cores. Errors are thrown as struct failure.
+// The device's roofline ceilings, measured on the device itself: copy bandwidth, fp32 multiply-adds, and
+// matrix cores. Throws struct failure.
 #pragma once
 
 struct roofline {
-    double copy_bytes_per_s; // read and written, both counted
+    double copy_bytes_per_s; // bytes read plus bytes written
     double fma_flops;        // a multiply-add counts as two
-    double matrix_flops;     // of bf16 products summed in fp32; NaN where there are no matrix cores
+    double matrix_flops;     // bf16 inputs, fp32 accumulation; NaN without matrix cores
 };
 
 roofline measure_roofline();

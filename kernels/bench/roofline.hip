@@ -12,8 +12,8 @@
 namespace
 {
 constexpr unsigned threads = 256;
-constexpr unsigned blocks_per_unit = 8; // of a CU or SM: enough waves to hide every latency
-constexpr int chains = 8;               // independent multiply-adds a thread, in pairs
+constexpr unsigned blocks_per_unit = 8; // per CU or SM: enough waves to hide latency
+constexpr int chains = 8;               // independent multiply-adds per thread, in pairs
 constexpr int repeats = 5;
 
 #if defined(KS_PLATFORM_CPU)
@@ -49,21 +49,21 @@ __global__ void multiply_and_add(float *to, float factor, int rounds)
 #pragma unroll
     for (int i = 0; i < chains; i++)
         total += sums[i].x + sums[i].y;
-    if (total == -1.0f) // never: the compiler must not drop the work
+    if (total == -1.0f) // never true, but keeps the compiler from eliminating the work
         to[0] = total;
 }
 
-// to: the operations of a block in a round.
+// to: the operations per block and round.
 __global__ void __launch_bounds__(matrix_peak::threads) multiply_matrices(double *to, int rounds)
 {
     const matrix_peak::work done = matrix_peak::multiply(rounds);
-    if (done.sum == -1.0f) // never, as above
+    if (done.sum == -1.0f) // never true, as above
         to[1] = done.sum;
     if (blockIdx.x == 0 && threadIdx.x == 0)
         to[0] = done.flops;
 }
 
-// The fastest of a few launches, after one that is not timed.
+// The time of the fastest of a few launches, after an untimed one.
 double fastest(const char *what, const std::function<void()> &launch)
 {
     device_timer timer;
@@ -104,7 +104,7 @@ double measure_fma(unsigned units)
 
 double measure_matrix(unsigned units)
 {
-    constexpr unsigned blocks = 4; // of a CU or SM
+    constexpr unsigned blocks = 4; // per CU or SM
     const device_memory flops(2 * sizeof(double));
     const double seconds = fastest("cannot measure matrix products", [&] {
         hipLaunchKernelGGL(multiply_matrices, dim3(units * blocks), dim3(matrix_peak::threads), 0, nullptr,

@@ -1,4 +1,4 @@
-// Repeated timings of one thing, in seconds.
+// Repeated timings, in seconds.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class samples
     {
         return median_of(values_);
     }
-    // The median distance from the median: what one sample is typically off by.
+    // The median absolute deviation.
     double deviation() const
     {
         const double middle = median();

@@ -1,9 +1,9 @@
 // HIP on the CPU: every thread of a block is a fiber, every block runs on one core.
-// What a kernel sees is what HIP promises: threadIdx and friends, static and dynamic shared memory,
-// __syncthreads, shuffles within a wave of KS_CPU_WAVE lanes. What it gets beyond that is strictness: a
-// barrier that not every thread of the block reaches is reported (kernel, block, threads, source line) as
-// the launch's error instead of hanging, and dynamic shared memory starts out as NaN.
-// Device memory is host memory, launches are synchronous, every stream is the same one.
+// A kernel gets what HIP specifies: threadIdx and the like, static and dynamic shared memory, __syncthreads,
+// and shuffles within a wave of KS_CPU_WAVE lanes. It is stricter than a GPU: a barrier that not every thread
+// of the block reaches is reported as the launch's error (kernel, block, threads, source line) instead of
+// hanging, and dynamic shared memory is initialised with NaN. Device memory is host memory, launches are
+// synchronous, and all streams are the same.
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,7 @@
 #define __host__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
-// A worker runs one block at a time, so a worker's own storage is the block's.
+// A worker thread runs one block at a time, so its thread-local storage is the block's shared memory.
 #define __shared__ static thread_local
 
 struct dim3 {
@@ -45,12 +45,12 @@ inline float4 make_float4(float x, float y, float z, float w)
     return {x, y, z, w};
 }
 
-// What the running thread is. Set by the scheduler before it resumes a fiber.
+// The indices of the running thread, set by the scheduler before it resumes a fiber.
 struct ks_cpu_context {
     dim3 thread_idx, block_idx, block_dim, grid_dim;
     void *dynamic_lds = nullptr;
 };
-// __thread, not thread_local: what is constant needs no check on each use that it was made.
+// __thread, not thread_local: being constant-initialised, it needs no initialisation check on every access.
 extern __thread ks_cpu_context ks_cpu;
 
 #define threadIdx (ks_cpu.thread_idx)
@@ -83,7 +83,7 @@ inline float rsqrtf(float x)
     return 1.0f / std::sqrt(x);
 }
 
-// ---- the runtime's part that the runner uses ----
+// ---- the part of the runtime API in use ----
 enum hipError_t {
     hipSuccess = 0,
     hipErrorInvalidValue = 1,
@@ -120,7 +120,7 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t *properties, int device);
 hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int device);
 hipError_t hipDeviceSynchronize();
 hipError_t hipGetLastError();
-// After a failed launch this is the failure itself, in one line.
+// After a failed launch: the reason, on one line.
 const char *hipGetErrorString(hipError_t error);
 hipError_t hipEventCreate(hipEvent_t *event);
 hipError_t hipEventDestroy(hipEvent_t event);
@@ -128,7 +128,7 @@ hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream);
 hipError_t hipEventSynchronize(hipEvent_t event);
 hipError_t hipEventElapsedTime(float *milliseconds, hipEvent_t start, hipEvent_t stop);
 
-// Shared memory a block can ask for: that of gfx942, so that a kernel that fits here fits there.
+// Dynamic shared memory per block: gfx942's LDS, so that a kernel that fits here fits there.
 #define KS_CPU_LDS_BYTES 65536
 inline hipError_t hipFuncSetAttribute(const void *, hipFuncAttribute, int bytes)
 {
@@ -138,7 +138,7 @@ inline hipError_t hipFuncSetAttribute(const void *, hipFuncAttribute, int bytes)
 void ks_cpu_launch(const char *kernel, dim3 grid, dim3 block, size_t lds_bytes,
                    const std::function<void()> &thread);
 
-// As a launch does: the arguments are evaluated once and every thread gets its own copies.
+// As in a real launch, the arguments are evaluated once and every thread gets its own copies.
 template <typename Kernel, typename... Arguments>
 void ks_cpu_launch_with(const char *name, dim3 grid, dim3 block, size_t lds_bytes, hipStream_t, Kernel kernel,
                         Arguments... arguments)

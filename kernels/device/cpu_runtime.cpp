@@ -1,4 +1,4 @@
-// The CPU device's host side: memory, events, properties, and the last error.
+// The CPU device's runtime API: memory, events, properties, and the last error.
 #include "device/cpu.h"
 #include "device/cpu_internal.h"
 
@@ -9,16 +9,14 @@
 #include <new>
 #include <string>
 
-#include <thread>
-
 namespace
 {
-// The last error of the device, as HIP has it: sticky until hipGetLastError reads it.
+// As in HIP, the last error is sticky until hipGetLastError reads it.
 std::mutex error_lock;
 hipError_t last_error = hipSuccess;
 std::string launch_failure;
 
-hipError_t failed(hipError_t error)
+hipError_t keep_error(hipError_t error)
 {
     std::lock_guard<std::mutex> guard(error_lock);
     last_error = error;
@@ -80,7 +78,7 @@ hipError_t hipMalloc(void **pointer, size_t bytes)
 {
     const size_t rounded = (bytes + 255) / 256 * 256;
     *pointer = std::aligned_alloc(256, rounded ? rounded : 256);
-    return *pointer ? hipSuccess : failed(hipErrorOutOfMemory);
+    return *pointer ? hipSuccess : keep_error(hipErrorOutOfMemory);
 }
 
 hipError_t hipFree(void *pointer)
@@ -136,7 +134,7 @@ hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int
         *value = static_cast<int>(ks_cpu_worker_count());
         return hipSuccess;
     }
-    return failed(hipErrorInvalidValue);
+    return keep_error(hipErrorInvalidValue);
 }
 
 hipError_t hipDeviceSynchronize()
@@ -147,7 +145,7 @@ hipError_t hipDeviceSynchronize()
 hipError_t hipEventCreate(hipEvent_t *event)
 {
     *event = new (std::nothrow) ks_cpu_event;
-    return *event ? hipSuccess : failed(hipErrorOutOfMemory);
+    return *event ? hipSuccess : keep_error(hipErrorOutOfMemory);
 }
 
 hipError_t hipEventDestroy(hipEvent_t event)

@@ -1,7 +1,6 @@
-// cpu_sanitizer: tells AddressSanitizer which of a worker's stacks runs, and that a stack used before is clean.
-// Without it, a fiber's frames look like wild memory. Empty functions where it is not compiled in.
-#ifndef KERNSWEEP_KERNELS_DEVICE_CPU_SANITIZER_H
-#define KERNSWEEP_KERNELS_DEVICE_CPU_SANITIZER_H
+// Tells AddressSanitizer when a worker switches stacks, and that a reused stack is clean. Without it, a
+// fiber's frames look like invalid memory. The functions are empty where the sanitizer is not compiled in.
+#pragma once
 
 #include <cstddef>
 
@@ -22,12 +21,12 @@ struct ks_stack_bounds {
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 
-// Before a switch to the stack `to`; `kept` keeps the frames that are left, null for a stack that ends.
+// Call before switching to the stack `to`. `kept` saves the frames of the current stack; null when it ends.
 inline void ks_switch_begins(void **kept, ks_stack_bounds to)
 {
     __sanitizer_start_switch_fiber(kept, to.bottom, to.size);
 }
-// After it, on the new stack. `from`, unless null, becomes the stack that was left.
+// Call after the switch, on the new stack. `from`, unless null, receives the previous stack.
 inline void ks_switch_ended(void *kept, ks_stack_bounds *from)
 {
     __sanitizer_finish_switch_fiber(kept, from ? &from->bottom : nullptr, from ? &from->size : nullptr);
@@ -46,6 +45,4 @@ inline void ks_switch_ended(void *, ks_stack_bounds *)
 inline void ks_stack_is_clean(ks_stack_bounds)
 {
 }
-#endif
-
 #endif

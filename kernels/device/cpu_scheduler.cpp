@@ -1,7 +1,7 @@
 // Runs a grid on the CPU. A worker takes one block at a time and runs its threads as fibers, in order, each
-// until it ends, reaches a barrier, or waits for its wave. Nothing is preempted and a fiber never leaves
-// its worker, so a run is deterministic, and a block in which some threads wait for others that will
-// not come is found when no thread can go on, instead of hanging.
+// until it ends, reaches a barrier, or waits for its wave in a shuffle. Scheduling is cooperative and a fiber
+// never changes its worker, so results are deterministic, and divergence at a barrier is detected (no thread
+// can continue) instead of hanging.
 #include "device/cpu.h"
 #include "device/cpu_internal.h"
 #include "device/cpu_sanitizer.h"
@@ -75,7 +75,7 @@ class stack
     char *base_;
 };
 
-// Stacks outlive the launch they were mapped for: mapping and first touching them costs more than a block.
+// Stacks are reused across launches: mapping them and touching them first costs more than running a block.
 class stack_pool
 {
   public:
@@ -109,7 +109,7 @@ stack_pool &all_stacks()
     return pool;
 }
 
-// Boost wants an allocator to give the stack back to; the stacks stay the worker's.
+// Boost requires a stack allocator; the stacks remain owned by the worker.
 struct borrowed_stack {
     context::stack_context allocate()
     {
@@ -121,17 +121,17 @@ struct borrowed_stack {
 };
 
 struct thread_slot {
-    context::fiber fiber;  // the thread, while it is suspended
+    context::fiber fiber;  // the thread, while suspended
     context::fiber caller; // the scheduler, while the thread runs
     dim3 index;
     state now = state::done;
     site where;
-    uint32_t offer[2] = {0, 0}; // to its wave: in this shuffle and in the one before
+    uint32_t offer[2] = {0, 0}; // operands of this and of the previous shuffle
     unsigned shuffles = 0;
-    void *frames = nullptr; // the sanitizer's, while it is suspended
+    void *frames = nullptr; // AddressSanitizer's, while suspended
 };
 
-bool is_set(const char *variable, const char *value)
+bool environment_is(const char *variable, const char *value)
 {
     const char *text = std::getenv(variable);
     return text && std::strcmp(text, value) == 0;
@@ -142,7 +142,7 @@ std::string text(dim3 i)
     return "(" + std::to_string(i.x) + "," + std::to_string(i.y) + "," + std::to_string(i.z) + ")";
 }
 
-// One core's share of a grid.
+// Runs blocks on one core.
 class worker
 {
   public:
@@ -158,7 +158,7 @@ class worker
     worker(const worker &) = delete;
     worker &operator=(const worker &) = delete;
 
-    // Empty when every thread ran to its end, else what is wrong, in words.
+    // Empty when every thread ran to completion, else a description of the divergence.
     std::string run_block(dim3 index);
     void wait(state why, site where);
     uint32_t shuffle(uint32_t value, unsigned source_lane, site where);
@@ -178,7 +178,7 @@ class worker
 
     dim3 grid_, block_;
     unsigned threads_;
-    bool reverse_ = is_set("KERNSWEEP_CPU_ORDER", "reverse");
+    bool reverse_ = environment_is("KERNSWEEP_CPU_ORDER", "reverse");
     const std::function<void()> &thread_;
     std::vector<thread_slot> slots_;
     std::vector<unsigned char> lds_;
@@ -215,13 +215,13 @@ void worker::thread_main(thread_slot &slot)
         }
     };
     ks_switch_ended(nullptr, &own_stack_);
-    const leaving at_the_end{own_stack_}; // also of one that is unwound
+    const leaving at_the_end{own_stack_}; // also when the fiber is unwound
     thread_();
     slot.now = state::done;
     slot.where = {};
 }
 
-// Runs a thread until it waits or ends.
+// Runs a thread until it waits or returns.
 void worker::resume(thread_slot &slot)
 {
     void *frames = nullptr;
@@ -230,7 +230,7 @@ void worker::resume(thread_slot &slot)
     ks_switch_ended(frames, nullptr);
 }
 
-// Ends a thread that still waits.
+// Destroys the fiber of a thread that still waits.
 void worker::unwind(thread_slot &slot)
 {
     if (!slot.fiber)
@@ -258,7 +258,7 @@ void worker::wait(state why, site where)
     slot.caller = std::move(slot.caller).resume();
 }
 
-// A thread can be one shuffle ahead of its neighbours, so what it offered before stays readable.
+// A thread can be one shuffle ahead of its neighbours, so the previous operand stays readable.
 uint32_t worker::shuffle(uint32_t value, unsigned source_lane, site where)
 {
     thread_slot &slot = *running_;
@@ -270,8 +270,8 @@ uint32_t worker::shuffle(uint32_t value, unsigned source_lane, site where)
     return source < threads_ ? slots_[source].offer[turn] : value;
 }
 
-// Runs a wave until all of it waits for the block or is done, or until it is stuck. Either order of its
-// threads is one that a GPU may take; a kernel that lacks a barrier is often right in one of them only.
+// Runs a wave until all its threads wait at a block barrier or are done, or until it is stuck. A GPU may run
+// the threads in either order; a kernel with a missing barrier is often correct in only one of them.
 void worker::run_wave(unsigned first, unsigned last)
 {
     do {
@@ -286,7 +286,7 @@ void worker::run_wave(unsigned first, unsigned last)
     } while (release(first, last, state::in_wave));
 }
 
-// Lets the threads go on when all of them wait for the same thing at the same place.
+// Resumes the threads if all of them wait for the same reason at the same source line.
 bool worker::release(unsigned first, unsigned last, state why)
 {
     for (unsigned i = first; i < last; i++) {

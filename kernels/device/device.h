@@ -1,9 +1,10 @@
-// The thin layer under the kernels: HIP's own names on three platforms, and nothing else.
+// HIP's API on three platforms, under its own names, and nothing else.
 //   amd     HIP itself (ROCm's or Debian's)
-//   nvidia  nvidia.h: the few hip* names used here, mapped onto cuda*
-//   cpu     cpu.h and cpu.cpp: a block's threads as fibers, blocks over the cores; for correctness, not speed
-// Kernels are written in plain HIP. A name that is used nowhere in kernels/ is not mapped: add it in all
-// the platforms when it is first needed. Knows nothing of attention.
+//   nvidia  nvidia.h: the hip* names in use, mapped to cuda*
+//   cpu     cpu.h, cpu_*.cpp: a block's threads as fibers, blocks spread over the cores; for correctness, not
+//   speed
+// Kernels are written in plain HIP. Only names that kernels/ uses are mapped: add a name to all platforms
+// when it is first needed. Knows nothing of attention.
 #pragma once
 
 #if defined(KS_PLATFORM_AMD)

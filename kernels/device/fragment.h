@@ -1,19 +1,21 @@
-// Matrix-core fragments: what a wave holds of an attention tile, and how the architecture multiplies it.
-// `fragment<FORMAT, HEAD_DIM>` is the platform's. All have the same parts, so that one loop over tiles,
-// one mask and one softmax serve them all:
-//   wave, waves            lanes a wave, waves a block
-//   queries, keys          queries a wave, keys a tile; block_queries and threads follow
+// Matrix-core fragments: what a wave (NVIDIA: warp) holds of an attention tile, and how the architecture
+// multiplies it. `fragment<FORMAT, HEAD_DIM>` is defined per platform. All have the same members, so that one
+// tile loop, one mask and one softmax serve all of them:
+//   wave, waves            lanes per wave, waves per block
+//   queries, keys          queries per wave, keys per tile; block_queries and threads follow
+//   shared_bytes           dynamic shared memory (AMD: LDS) per block
 //   scores, output         a lane's accumulators: .at[query tile][key or dim tile][4], in fp32
-//   rows, row(i, e)        queries a lane has values of; which of them at[i][..][e] belongs to
-//   query(row), key(j, e), dim(j, e)     where in the wave's queries, the tile's keys, the head a value is
-//   sums                   parts, 1 or 2, in which a row's sum is kept
-//   lift                   log2 of what P should be too large by, where it is rounded down before P V
-//   row_max(x), row_sum(x) over the lanes that share a row
-//   loader                 brings Q once and tiles of K and V in turn into LDS:
-//                          begin(tile) starts, arrive() ends with the tile visible to the whole block
+//   rows, row(i, e)        how many queries a lane has values of; the one that at[i][..][e] belongs to
+//   query(row), key(j, e), dim(j, e)     the position of a value in the wave's queries, the tile, the head
+//   sums                   1 or 2: partial sums kept per row
+//   lift                   log2 of the factor by which P is scaled up where it is truncated before P V
+//   row_max(x), row_sum(x) reductions over the lanes that share a row
+//   loader                 loads Q once, then tiles of K and V into shared memory: begin(tile) starts a load,
+//                          arrive() returns when the tile is visible to the whole block
 //   score(..), accumulate(..)            S = Q K^T and O += P V, in whichever orientation suits the registers
-//   store(..)              rows of O, divided and rounded, or in fp32; pack(x, y) rounds two values
-// The layer knows operand layouts and LDS; it knows nothing of masks, softmax, heads or schedules.
+//   store(..)              rows of O, normalised and rounded, or raw in fp32; pack(x, y) rounds two values
+// This layer knows operand layouts and shared memory; it knows nothing of masks, softmax, heads or
+// scheduling.
 #pragma once
 
 #include "device/device.h"
@@ -24,7 +26,7 @@
 
 enum class format { f16, bf16 };
 
-// One head's rows in global memory: row i starts at data + i * stride, `count` of them exist.
+// One head's rows in global memory: `count` rows, row i at data + i * stride.
 struct head_rows {
     const uint16_t *data;
     uint32_t stride; // in elements
@@ -36,7 +38,7 @@ struct head_rows {
     }
 };
 
-// Sixteen bytes, as every copy here moves them.
+// 16 bytes: the unit of every copy.
 #if defined(KS_PLATFORM_NVIDIA)
 using chunk = uint4;
 #else

@@ -1,12 +1,12 @@
-// Fragments on CDNA (gfx942), and on the CPU, where mfma.h imitates the instruction.
-// S^T = K Q^T and O^T += V^T P^T: a lane owns one query of every query tile, and the four values of S^T that
-// it gets are, rounded, the B operand of the second product, so P moves neither between lanes nor through
-// LDS. Which keys a tile's 16 rows stand for is free as long as P and V agree, and so are the dims of a step.
-// They are chosen so that a lane's operands for two successive products are 16 neighbouring bytes in LDS:
-//   keys of a lane in products 2n and 2n + 1:  32n + 8 * (lane / 16) + 0..3 and + 4..7, dims alike.
-// K lies in LDS by rows, V transposed, both in 16-byte chunks that are swizzled so that neither the copies
-// nor the operands of eight neighbouring lanes share a bank. A tile is held in registers while the one before
-// is worked on: LDS holds one, so that two blocks fit on a core.
+// Fragments on CDNA3 (gfx942) by MFMA, and on the CPU, where mfma_cpu.h emulates the instruction. S^T = K Q^T
+// and O^T += V^T P^T: a lane owns one query of every query tile, and the four values of S^T that it gets are,
+// after rounding, the B operand of the second product, so P moves neither between lanes nor through LDS. The
+// assignment of keys to a tile's 16 rows is free as long as P and V agree, and so is that of dims to the
+// steps of K. It is chosen so that a lane's operands for two successive MFMAs are 16 contiguous bytes in LDS:
+//   keys of a lane in products 2n and 2n + 1:  32n + 8 * (lane / 16) + 0..3 and + 4..7; dims likewise.
+// LDS holds K row-major and V transposed, both in 16-byte chunks, swizzled so that eight neighbouring lanes
+// never conflict on a bank, neither in the copies nor in operand reads. The next tile is prefetched into
+// registers while the current one is in use; LDS holds a single tile, so that two blocks fit on a CU.
 #pragma once
 
 #include "device/mfma.h"
@@ -31,7 +31,7 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
         float at[query_tiles][dim_tiles][4];
     };
 
-    // ---- where a lane's values are ----
+    // ---- lane layout ----
     static constexpr int sums = 2;
     static constexpr float lift = mfma::cut_lift<FORMAT>;
     static constexpr int rows = query_tiles;
@@ -66,7 +66,7 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
     static constexpr int row_chunks = HEAD_DIM / chunk_elements; // of K
     static constexpr int column_chunks = keys / chunk_elements;  // of transposed V
     static constexpr int tile_chunks = keys * row_chunks;
-    static constexpr size_t lds_bytes = 2 * tile_chunks * sizeof(chunk);
+    static constexpr size_t shared_bytes = 2 * tile_chunks * sizeof(chunk);
 
     static __device__ int key_chunk(int key, int column)
     {
@@ -98,7 +98,7 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
         }
         __device__ __forceinline__ void arrive()
         {
-            __syncthreads(); // the tile before is done with
+            __syncthreads(); // every wave is done with the previous tile
 #pragma unroll
             for (int i = 0; i < 4; i++)
                 k_lds_[key_chunk(first_row() + i * stripes, first_column())] = held_k_[i];
@@ -123,9 +123,9 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
       private:
         static constexpr int stripes = threads / row_chunks;
         static_assert(4 * stripes == keys && threads == keys / 8 * (HEAD_DIM / 4),
-                      "every thread copies alike");
+                      "every thread copies the same amount");
 
-        // K is copied in chunks, by stripes of rows.
+        // A thread copies one chunk of K from every stripe of rows.
         static __device__ int first_row()
         {
             return static_cast<int>(threadIdx.x) / row_chunks;
@@ -134,7 +134,7 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
         {
             return static_cast<int>(threadIdx.x) % row_chunks;
         }
-        // V is copied in pieces of eight keys by four dims.
+        // A thread copies eight keys by four dims of V.
         static __device__ int first_key()
         {
             return static_cast<int>(threadIdx.x) / (HEAD_DIM / 4) * 8;
@@ -143,13 +143,13 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
         {
             return static_cast<int>(threadIdx.x) % (HEAD_DIM / 4) * 4;
         }
-        // A row that does not exist is replaced by the last one: its scores will be masked.
+        // The last row stands in for rows beyond the sequence: their results are never stored.
         static __device__ const uint16_t *row(head_rows from, int i)
         {
             return from.row(i < from.count ? i : from.count - 1);
         }
-        // Rows `row`, `row` + STEP, ... of the tile at `first`; of rows that do not exist, zeros. Addresses
-        // are the wave's own, to which the instruction adds one offset of the lane's.
+        // Rows `row`, `row` + STEP, ... of the tile at `first`; zeros beyond the sequence. Base addresses are
+        // uniform over the wave (scalar registers); the instruction adds a per-lane offset.
         template <int STEP, int COUNT, class WORD>
         static __device__ __forceinline__ void fetch(WORD (&held)[COUNT], head_rows from, int first, int row,
                                                      int column)
@@ -183,7 +183,7 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
         uint64_t held_v_[8]; // four dims of a key each
     };
 
-    // ---- the two products ----
+    // ---- products ----
     static __device__ __forceinline__ void score(scores &s, const loader &tile)
     {
         const int m = mfma::lane() % 16;
@@ -228,10 +228,10 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
         }
     }
 
-    // A row of the wave's output, from `out`, where its head's dims start: this lane's share, times `factor`.
+    // This lane's part of one row of the output, times `factor`. `out`: where the row's head starts.
     static __device__ void store(uint16_t *out, const output &o, int row, float factor)
     {
-        factor *= mfma::cut_factor<FORMAT>; // the sum's share of the lift; the cuts took the products'
+        factor *= mfma::cut_factor<FORMAT>; // the lift of the row sum; truncation removed that of P V
 #pragma unroll
         for (int d = 0; d < dim_tiles; d++) {
             const float(&four)[4] = o.at[row][d];
@@ -241,7 +241,7 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
         }
     }
 
-    // The same into memory of fp32, undivided; right once divided by the row's sum.
+    // The same in fp32 and unnormalised: dividing by the row's sum gives the output.
     static __device__ void store(float *out, const output &o, int row)
     {
 #pragma unroll
@@ -259,7 +259,7 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
     }
 
   private:
-    // Two products: the low halves of the operands' chunks, then the high ones.
+    // Two MFMAs: the low halves of the operands' chunks, then the high halves.
     static __device__ __forceinline__ void multiply(float (&c)[4], const chunk &a, const chunk &b)
     {
         const uint32_t a_low[2] = {a[0], a[1]}, b_low[2] = {b[0], b[1]};

@@ -1,9 +1,9 @@
 // Fragments on NVIDIA from sm_80 on: mma.sync.m16n8k16, operands by ldmatrix, tiles by cp.async.
-// S = Q K^T as it stands: two neighbouring 16x8 accumulators of S are, in the same lane, the 16x16 A operand
-// of P V, so P never leaves its registers. A wave owns 32 queries because a K or V operand that is
-// fetched from shared memory then feeds two instructions; with 16 the fetches would be the limit.
-// LDS rows are as long as the head; chunk c of row r is kept at c ^ (r % 8), so that the eight rows that an
-// ldmatrix reads lie in different banks.
+// S = Q K^T is not transposed: two neighbouring 16x8 accumulators of S are, in the same lane, the 16x16 A
+// operand of P V, so P never leaves its registers. A warp owns 32 queries, because then each K or V operand
+// fetched from shared memory feeds two instructions; with 16 queries, ldmatrix would be the bottleneck. Rows
+// in shared memory are as long as the head. They are swizzled: chunk c of row r is stored at c ^ (r % 8), so
+// that the eight rows read by one ldmatrix lie in different banks.
 #pragma once
 
 #include "device/fragment_ptx.h"
@@ -26,7 +26,7 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
         float at[query_tiles][HEAD_DIM / 8][4];
     };
 
-    // ---- where a lane's values are ----
+    // ---- lane layout ----
     static constexpr int sums = 1;
     static constexpr float lift = 0.0f;
     static constexpr int rows = 2 * query_tiles;
@@ -62,32 +62,32 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
     static constexpr int row_chunks = HEAD_DIM / chunk_elements;
     static constexpr int q_bytes = block_queries * row_bytes;
     static constexpr int tile_bytes = keys * row_bytes;
-    static constexpr size_t lds_bytes = q_bytes + 2 * 2 * tile_bytes;
+    static constexpr size_t shared_bytes = q_bytes + 2 * 2 * tile_bytes;
 
     class loader
     {
       public:
-        __device__ loader(void *lds, head_rows q, int first_query, head_rows k, head_rows v)
-            : lds_(ptx::shared_address(lds)), k_(k), v_(v)
+        __device__ loader(void *smem, head_rows q, int first_query, head_rows k, head_rows v)
+            : smem_(ptx::smem_address(smem)), k_(k), v_(v)
         {
-            copy<block_queries>(lds_, q, first_query);
+            copy<block_queries>(smem_, q, first_query);
         }
         __device__ void begin(int tile)
         {
             into_ ^= 1;
             copy<keys>(slot(into_), k_, tile * keys);
             copy<keys>(slot(into_) + tile_bytes, v_, tile * keys);
-            ptx::copy_commit();
+            ptx::cp_async_commit();
         }
         __device__ void arrive()
         {
-            ptx::copy_wait();
+            ptx::cp_async_wait();
             __syncthreads();
             now_ = slot(into_);
         }
         __device__ uint32_t q() const
         {
-            return lds_ + threadIdx.x / 32 * queries * row_bytes;
+            return smem_ + threadIdx.x / 32 * queries * row_bytes;
         }
         __device__ uint32_t k() const
         {
@@ -101,30 +101,30 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
       private:
         __device__ uint32_t slot(int i) const
         {
-            return lds_ + q_bytes + i * 2 * tile_bytes;
+            return smem_ + q_bytes + i * 2 * tile_bytes;
         }
-        // Rows that do not exist are filled with zeros.
-        template <int COUNT> static __device__ void copy(uint32_t lds, head_rows from, int first)
+        // Rows beyond the sequence are filled with zeros.
+        template <int COUNT> static __device__ void copy(uint32_t smem, head_rows from, int first)
         {
             constexpr int stripe = threads / row_chunks;
             const int column = static_cast<int>(threadIdx.x) % row_chunks;
             const int row = static_cast<int>(threadIdx.x) / row_chunks;
             const uint16_t *source = from.row(first + row) + column * chunk_elements;
-            uint32_t to = lds + row * row_bytes + (column ^ row % 8) * 16;
+            uint32_t to = smem + row * row_bytes + (column ^ row % 8) * 16;
 #pragma unroll
             for (int i = 0; i < COUNT / stripe; i++) {
                 const bool exists = first + row + i * stripe < from.count;
-                ptx::copy_async(to + i * stripe * row_bytes, exists ? source : from.data, exists);
+                ptx::cp_async(to + i * stripe * row_bytes, exists ? source : from.data, exists);
                 source += stripe * from.stride;
             }
         }
 
-        uint32_t lds_, now_ = 0;
+        uint32_t smem_, now_ = 0;
         int into_ = 1;
         head_rows k_, v_;
     };
 
-    // ---- the two products ----
+    // ---- products ----
     static __device__ void score(scores &s, const loader &tile)
     {
         const uint32_t q = operand(tile.q(), lane() % 16, lane() / 16);
@@ -135,11 +135,11 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
             uint32_t a[query_tiles][4];
 #pragma unroll
             for (int i = 0; i < query_tiles; i++)
-                ptx::load_matrices(a[i], (q ^ d * 32) + i * 16 * row_bytes);
+                ptx::ldmatrix(a[i], (q ^ d * 32) + i * 16 * row_bytes);
 #pragma unroll
             for (int j = 0; j < keys / 16; j++) {
                 uint32_t b[4];
-                ptx::load_matrices(b, (k ^ d * 32) + j * 16 * row_bytes);
+                ptx::ldmatrix(b, (k ^ d * 32) + j * 16 * row_bytes);
 #pragma unroll
                 for (int i = 0; i < query_tiles; i++) {
                     ptx::mma<FORMAT>(s.at[i][2 * j], a[i], b[0], b[1]);
@@ -161,7 +161,7 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
 #pragma unroll
             for (int d = 0; d < HEAD_DIM / 16; d++) {
                 uint32_t b[4];
-                ptx::load_matrices_transposed(b, (v ^ d * 32) + j * 16 * row_bytes);
+                ptx::ldmatrix_trans(b, (v ^ d * 32) + j * 16 * row_bytes);
 #pragma unroll
                 for (int i = 0; i < query_tiles; i++) {
                     ptx::mma<FORMAT>(o.at[i][2 * d], a[i], b[0], b[1]);
@@ -171,7 +171,7 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
         }
     }
 
-    // A row of the wave's output, from `out`, where its head's dims start: this lane's share, times `factor`.
+    // This lane's part of one row of the output, times `factor`. `out`: where the row's head starts.
     static __device__ void store(uint16_t *out, const output &o, int row, float factor)
     {
         const int i = row / 2;
@@ -182,7 +182,7 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
                 ptx::pack<FORMAT>(o.at[i][j][e] * factor, o.at[i][j][e + 1] * factor);
     }
 
-    // The same into memory of fp32, undivided.
+    // The same in fp32 and unnormalised.
     static __device__ void store(float *out, const output &o, int row)
     {
         const int i = row / 2;
@@ -199,7 +199,7 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
     }
 
   private:
-    // The address of a lane's chunk; later ones are reached by flipping bits of the column and adding rows.
+    // The address of a lane's first chunk; the others follow by flipping bits of the column and adding rows.
     static __device__ uint32_t operand(uint32_t tile, int row, int column)
     {
         return tile + row * row_bytes + (column ^ row % 8) * 16;

@@ -1,4 +1,4 @@
-// The NVIDIA instructions that C++ has no name for, one function each; sm_80 and later.
+// PTX instructions without a C++ intrinsic, one function each; sm_80 and later.
 #pragma once
 
 #include "device/device.h"
@@ -7,54 +7,55 @@
 
 namespace ptx
 {
-__device__ __forceinline__ uint32_t shared_address(const void *lds)
+__device__ __forceinline__ uint32_t smem_address(const void *smem)
 {
-    return static_cast<uint32_t>(__cvta_generic_to_shared(lds));
+    return static_cast<uint32_t>(__cvta_generic_to_shared(smem));
 }
 
-__device__ __forceinline__ void store(uint32_t lds, int value)
+__device__ __forceinline__ void st_shared(uint32_t smem, int value)
 {
-    asm volatile("st.shared.b32 [%0], %1;" ::"r"(lds), "r"(value) : "memory");
+    asm volatile("st.shared.b32 [%0], %1;" ::"r"(smem), "r"(value) : "memory");
 }
 
-__device__ __forceinline__ int load(uint32_t lds)
+__device__ __forceinline__ int ld_shared(uint32_t smem)
 {
     int value;
-    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(value) : "r"(lds) : "memory");
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(value) : "r"(smem) : "memory");
     return value;
 }
 
-// Sixteen bytes from global to shared memory without registers; zeros when the source does not exist.
-__device__ __forceinline__ void copy_async(uint32_t lds, const void *global, bool exists)
+// Copies 16 bytes from global to shared memory, bypassing registers; writes zeros when `exists` is false.
+__device__ __forceinline__ void cp_async(uint32_t smem, const void *global, bool exists)
 {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(lds), "l"(global), "r"(exists ? 16 : 0)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(smem), "l"(global),
+                 "r"(exists ? 16 : 0)
                  : "memory");
 }
 
-__device__ __forceinline__ void copy_commit()
+__device__ __forceinline__ void cp_async_commit()
 {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-__device__ __forceinline__ void copy_wait()
+__device__ __forceinline__ void cp_async_wait()
 {
     asm volatile("cp.async.wait_group 0;" ::: "memory");
 }
 
 // Four 8x8 matrices of 16-bit values; lane i gives the address of row i % 8 of matrix i / 8.
-__device__ __forceinline__ void load_matrices(uint32_t (&to)[4], uint32_t lds)
+__device__ __forceinline__ void ldmatrix(uint32_t (&to)[4], uint32_t smem)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                  : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(lds)
+                 : "r"(smem)
                  : "memory");
 }
 
-__device__ __forceinline__ void load_matrices_transposed(uint32_t (&to)[4], uint32_t lds)
+__device__ __forceinline__ void ldmatrix_trans(uint32_t (&to)[4], uint32_t smem)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
                  : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(lds)
+                 : "r"(smem)
                  : "memory");
 }
 

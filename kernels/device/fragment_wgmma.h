@@ -1,7 +1,7 @@
-// Fragments on Hopper (sm_90a): what a warpgroup of 128 threads holds, and its asynchronous products.
-// The parts that mask and softmax use are those of fragment.h; the products are only begun here, and the
-// pipeline that waits for them is the caller's. A tile in shared memory is one panel of 128-byte rows
-// for every 64 dims of the head, as the copy engine writes it with its swizzle.
+// Fragments on Hopper (sm_90a): what a warpgroup of 128 threads holds, and its asynchronous WGMMAs.
+// The members that mask and softmax use are those of fragment.h. The products are only issued here; waiting
+// for them is up to the caller's pipeline. A tile in shared memory is one panel of 128-byte rows for every 64
+// dims of the head, as TMA writes it in its 128-byte swizzle.
 #pragma once
 
 #include "device/hopper.h"
@@ -60,28 +60,30 @@ template <format FORMAT, int HEAD_DIM> struct warpgroup_fragment {
         return x + __shfl_xor(x, 2, 32);
     }
 
-    // Begins S = Q K^T.
+    // Issues S = Q K^T.
     static __device__ __forceinline__ void begin_score(scores &s, uint32_t q, uint32_t k)
     {
-        hopper::product_begin();
+        hopper::wgmma_fence();
 #pragma unroll
         for (int d = 0; d < HEAD_DIM; d += 16)
-            hopper::product<FORMAT>(s.at[0], hopper::operand(q + d / 64 * query_panel_bytes + d % 64 * 2, 16),
-                                    hopper::operand(k + d / 64 * key_panel_bytes + d % 64 * 2, 16), d > 0);
-        hopper::product_commit();
+            hopper::wgmma<FORMAT>(
+                s.at[0], hopper::matrix_descriptor(q + d / 64 * query_panel_bytes + d % 64 * 2, 16),
+                hopper::matrix_descriptor(k + d / 64 * key_panel_bytes + d % 64 * 2, 16), d > 0);
+        hopper::wgmma_commit();
     }
 
-    // Begins O += P V, or O = P V when nothing was accumulated.
+    // Issues O += P V, or O = P V when nothing was accumulated yet.
     static __device__ __forceinline__ void begin_accumulate(output &o, const probabilities &p, uint32_t v,
                                                             bool accumulated)
     {
-        hopper::product_begin();
+        hopper::wgmma_fence();
 #pragma unroll
         for (int j = 0; j < keys / 16; j++)
-            hopper::product<FORMAT>(o.at[0], p.at[j],
-                                    hopper::operand(v + j * 2 * hopper::swizzled_group, key_panel_bytes),
-                                    j > 0 || accumulated);
-        hopper::product_commit();
+            hopper::wgmma<FORMAT>(
+                o.at[0], p.at[j],
+                hopper::matrix_descriptor(v + j * 2 * hopper::swizzled_group, key_panel_bytes),
+                j > 0 || accumulated);
+        hopper::wgmma_commit();
     }
 
     static __device__ __forceinline__ void round(probabilities &p, const scores &s)
@@ -91,7 +93,7 @@ template <format FORMAT, int HEAD_DIM> struct warpgroup_fragment {
             ptx::pack_rows<FORMAT>(p.at[j], s.at[0][2 * j], s.at[0][2 * j + 1]);
     }
 
-    // A row of the warpgroup's output, undivided, from `out`, where its head's dims start: this lane's share.
+    // This lane's part of one row of the unnormalised output. `out`: where the row's head starts.
     static __device__ void store(float *out, const output &o, int row)
     {
 #pragma unroll
@@ -100,8 +102,8 @@ template <format FORMAT, int HEAD_DIM> struct warpgroup_fragment {
                 make_float2(o.at[0][j][row * 2], o.at[0][j][row * 2 + 1]);
     }
 
-    // The warpgroup's output into shared memory, as the copy engine expects it.
-    static __device__ void put(uint32_t lds, const output &o)
+    // The warpgroup's output into shared memory, in the layout that TMA expects.
+    static __device__ void put(uint32_t smem, const output &o)
     {
         const int row = warp() * 16 + lane() % 16;
 #pragma unroll
@@ -109,8 +111,7 @@ template <format FORMAT, int HEAD_DIM> struct warpgroup_fragment {
             const int column = j % 4 * 2 + lane() / 16;
             uint32_t packed[4];
             ptx::pack_rows<FORMAT>(packed, o.at[0][2 * j], o.at[0][2 * j + 1]);
-            hopper::store_matrices(lds + j / 4 * query_panel_bytes + row * 128 + (column ^ row % 8) * 16,
-                                   packed);
+            hopper::stmatrix(smem + j / 4 * query_panel_bytes + row * 128 + (column ^ row % 8) * 16, packed);
         }
     }
 };

@@ -1,5 +1,5 @@
-// Hopper's own instructions, one function each: mbarriers, the tensor copy engine, warpgroup
-// matrix products, named barriers and register reallocation. Device code for sm_90a only.
+// Hopper's own instructions, one function each: mbarriers, TMA, WGMMA, named barriers and setmaxnreg.
+// Device code for sm_90a only. Shared memory is addressed by 32-bit offsets (ptx::smem_address).
 #pragma once
 
 #include "device/fragment_ptx.h"
@@ -8,31 +8,31 @@
 
 namespace hopper
 {
-// ---- mbarriers: a phase ends when `arrivals` came and the bytes that were announced have landed ----
-__device__ __forceinline__ void barrier_init(uint32_t barrier, int arrivals)
+// ---- mbarriers: a phase completes after `arrivals` arrivals and once all expected bytes have landed ----
+__device__ __forceinline__ void mbarrier_init(uint32_t barrier, int arrivals)
 {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
 
-// Makes initialised barriers visible to the copy engine.
-__device__ __forceinline__ void barrier_init_done()
+// Makes initialised mbarriers visible to TMA.
+__device__ __forceinline__ void fence_mbarrier_init()
 {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-__device__ __forceinline__ void arrive(uint32_t barrier)
+__device__ __forceinline__ void mbarrier_arrive(uint32_t barrier)
 {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-__device__ __forceinline__ void arrive_expecting(uint32_t barrier, int bytes)
+__device__ __forceinline__ void mbarrier_arrive_expect_tx(uint32_t barrier, int bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                  : "memory");
 }
 
-// Waits until the phase of this parity is over.
-__device__ __forceinline__ void wait(uint32_t barrier, uint32_t parity)
+// Waits until the phase with this parity is complete.
+__device__ __forceinline__ void mbarrier_wait(uint32_t barrier, uint32_t parity)
 {
     asm volatile("{\n"
                  ".reg .pred over;\n"
@@ -46,102 +46,99 @@ __device__ __forceinline__ void wait(uint32_t barrier, uint32_t parity)
                  : "memory");
 }
 
-// ---- the tensor copy engine: boxes of a tensor [batch][seq][heads][dims] ----
+// ---- TMA: boxes of a tensor [batch][seq][heads][dims] ----
 struct box {
     int dim, head, row, batch;
 };
 
-__device__ __forceinline__ void load_box(uint32_t lds, const CUtensorMap *map, box from, uint32_t barrier)
+__device__ __forceinline__ void tma_load(uint32_t smem, const CUtensorMap *map, box from, uint32_t barrier)
 {
     asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(lds),
+                 "[%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(smem),
                  "l"(map), "r"(from.dim), "r"(from.head), "r"(from.row), "r"(from.batch), "r"(barrier)
                  : "memory");
 }
 
-// Rows that do not exist are not written.
-__device__ __forceinline__ void store_box(const CUtensorMap *map, box to, uint32_t lds)
+// Rows beyond the tensor are not written.
+__device__ __forceinline__ void tma_store(const CUtensorMap *map, box to, uint32_t smem)
 {
     asm volatile(
         "cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%0, {%1, %2, %3, %4}], [%5];" ::"l"(map),
-        "r"(to.dim), "r"(to.head), "r"(to.row), "r"(to.batch), "r"(lds)
+        "r"(to.dim), "r"(to.head), "r"(to.row), "r"(to.batch), "r"(smem)
         : "memory");
 }
 
-__device__ __forceinline__ void store_commit()
+__device__ __forceinline__ void tma_store_commit()
 {
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-// Until the stores have read their shared memory.
-__device__ __forceinline__ void store_wait()
+// Until the committed stores have read their source in shared memory.
+__device__ __forceinline__ void tma_store_wait()
 {
     asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
 
-__device__ __forceinline__ void prefetch(const CUtensorMap *map)
-{
-    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
-}
-
-// Between ordinary stores to shared memory and the copy engine's reads of it.
-__device__ __forceinline__ void fence_for_copy()
+// Orders ordinary stores to shared memory before accesses by TMA and WGMMA (the async proxy).
+__device__ __forceinline__ void fence_async_proxy()
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-__device__ __forceinline__ void store_matrices(uint32_t lds, const uint32_t (&from)[4])
+__device__ __forceinline__ void stmatrix(uint32_t smem, const uint32_t (&from)[4])
 {
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(lds), "r"(from[0]),
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(smem), "r"(from[0]),
                  "r"(from[1]), "r"(from[2]), "r"(from[3])
                  : "memory");
 }
 
-// ---- named barriers, and registers that one warpgroup gives up for another ----
-__device__ __forceinline__ void sync_named(int name, int threads)
+// ---- named barriers ----
+__device__ __forceinline__ void named_barrier_sync(int name, int threads)
 {
     asm volatile("bar.sync %0, %1;" ::"r"(name), "r"(threads) : "memory");
 }
 
-__device__ __forceinline__ void arrive_named(int name, int threads)
+__device__ __forceinline__ void named_barrier_arrive(int name, int threads)
 {
     asm volatile("bar.arrive %0, %1;" ::"r"(name), "r"(threads) : "memory");
 }
 
-template <int COUNT> __device__ __forceinline__ void keep_registers()
+// ---- register reallocation between warpgroups ----
+template <int COUNT> __device__ __forceinline__ void setmaxnreg_dec()
 {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(COUNT));
 }
 
-template <int COUNT> __device__ __forceinline__ void take_registers()
+template <int COUNT> __device__ __forceinline__ void setmaxnreg_inc()
 {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(COUNT));
 }
 
-// ---- warpgroup products: c (64 x N, fp32) = a b [+ c], 16 deep ----
-// Operands in shared memory are rows of 128 bytes, swizzled in groups of eight rows as the copy engine does.
+// ---- WGMMA: c (64 x N, fp32) = a b [+ c], K = 16 ----
+// Operands in shared memory are rows of 128 bytes in TMA's 128-byte swizzle, which repeats every eight rows.
 constexpr uint32_t swizzled_row = 128;
 constexpr uint32_t swizzled_group = 8 * swizzled_row;
 
-// `across` is the distance in bytes to the next 128 bytes of a row, for operands read by columns.
-__device__ __forceinline__ uint64_t operand(uint32_t lds, uint32_t across)
+// The matrix descriptor of an operand. `across`: bytes from one 128-byte panel of a row to the next (the
+// leading byte offset), used where the operand is read by columns.
+__device__ __forceinline__ uint64_t matrix_descriptor(uint32_t smem, uint32_t across)
 {
-    return static_cast<uint64_t>(lds >> 4 & 0x3fffu) | static_cast<uint64_t>(across >> 4) << 16 |
+    return static_cast<uint64_t>(smem >> 4 & 0x3fffu) | static_cast<uint64_t>(across >> 4) << 16 |
            static_cast<uint64_t>(swizzled_group >> 4) << 32 | 1ull << 62;
 }
 
-__device__ __forceinline__ void product_begin()
+__device__ __forceinline__ void wgmma_fence()
 {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
 
-__device__ __forceinline__ void product_commit()
+__device__ __forceinline__ void wgmma_commit()
 {
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-// Until at most PENDING committed groups are unfinished.
-template <int PENDING> __device__ __forceinline__ void product_wait()
+// Until at most PENDING committed groups are still running.
+template <int PENDING> __device__ __forceinline__ void wgmma_wait()
 {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
 }
@@ -157,7 +154,7 @@ template <int PENDING> __device__ __forceinline__ void product_wait()
     "%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}"
 #define KS_ADD(flag) "{.reg .pred add; setp.ne.b32 add, " flag ", 0; "
 
-// a and b from shared memory, both by rows (b's rows are c's columns).
+// a and b from shared memory, both K-major (b's rows are c's columns).
 #define KS_ROWS_PRODUCT(type)                                                                                \
     asm volatile(KS_ADD("%66") "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type " " KS_R64       \
                                ", %64, %65, add, 1, 1, 0, 0;}"                                               \
@@ -165,7 +162,7 @@ template <int PENDING> __device__ __forceinline__ void product_wait()
                  : "l"(a), "l"(b), "r"(add))
 
 template <format FORMAT>
-__device__ __forceinline__ void product(float (&c)[16][4], uint64_t a, uint64_t b, int add)
+__device__ __forceinline__ void wgmma(float (&c)[16][4], uint64_t a, uint64_t b, int add)
 {
     if constexpr (FORMAT == format::bf16)
         KS_ROWS_PRODUCT("bf16");
@@ -173,7 +170,7 @@ __device__ __forceinline__ void product(float (&c)[16][4], uint64_t a, uint64_t 
         KS_ROWS_PRODUCT("f16");
 }
 
-// a from registers, b from shared memory by columns (its rows run along c's columns).
+// a from registers, b from shared memory, MN-major (its rows run along c's columns).
 #define KS_COLUMNS_PRODUCT_128(type)                                                                         \
     asm volatile(KS_ADD("%69") "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type " " KS_R64       \
                                ", {%64,%65,%66,%67}, %68, add, 1, 1, 1;}"                                    \
@@ -186,7 +183,7 @@ __device__ __forceinline__ void product(float (&c)[16][4], uint64_t a, uint64_t 
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add))
 
 template <format FORMAT>
-__device__ __forceinline__ void product(float (&c)[16][4], const uint32_t (&a)[4], uint64_t b, int add)
+__device__ __forceinline__ void wgmma(float (&c)[16][4], const uint32_t (&a)[4], uint64_t b, int add)
 {
     if constexpr (FORMAT == format::bf16)
         KS_COLUMNS_PRODUCT_128("bf16");
@@ -195,7 +192,7 @@ __device__ __forceinline__ void product(float (&c)[16][4], const uint32_t (&a)[4
 }
 
 template <format FORMAT>
-__device__ __forceinline__ void product(float (&c)[8][4], const uint32_t (&a)[4], uint64_t b, int add)
+__device__ __forceinline__ void wgmma(float (&c)[8][4], const uint32_t (&a)[4], uint64_t b, int add)
 {
     if constexpr (FORMAT == format::bf16)
         KS_COLUMNS_PRODUCT_64("bf16");

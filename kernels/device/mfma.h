@@ -1,9 +1,9 @@
-// The matrix instruction of CDNA that v5 uses, v_mfma_f32_16x16x16, and what goes with it in a wave of 64.
-// On the CPU the same functions are plain C++ that follows AMD's documented lane layout, lane l holding
+// The MFMA instruction that v5 uses on CDNA, v_mfma_f32_16x16x16, and the intrinsics around it, for waves
+// of 64. On the CPU the same functions are plain C++ that follows AMD's documented lane layout. Lane l holds
 //   of A (16 x 16)  row l % 16, columns 4 * (l / 16) + 0..3, two to a word
 //   of B (16 x 16)  column l % 16, rows 4 * (l / 16) + 0..3
 //   of C (16 x 16)  column l % 16, rows 4 * (l / 16) + 0..3
-// so that the fragment's maps are proved where there is no such GPU.
+// so that the fragment's index maps are tested without such a GPU.
 #pragma once
 
 #include "device/device.h"
@@ -14,9 +14,9 @@ namespace mfma
 {
 constexpr int wave = 64;
 
-// What cutting bits off takes away on average: half a unit in the last place, 2^-8 (bf16) or 2^-11 (f16) of
-// the power of two below x, so that / 1.5 of x. Values that are this much too large are right in the mean
-// once cut.
+// Truncation to 16 bits loses half a unit in the last place on average: 2^-8 (bf16) or 2^-11 (f16) of the
+// power of two below x, hence that / 1.5 relative to x. Scaling by this factor first makes truncation
+// unbiased on average.
 template <format FORMAT>
 constexpr float cut_factor = FORMAT == format::f16 ? 1.0f + 1.0f / 3072.0f : 1.0f + 1.0f / 384.0f;
 template <format FORMAT>
@@ -54,18 +54,18 @@ __device__ __forceinline__ void product(float (&c)[4], const uint32_t (&a)[2], c
         c[i] = sum[i];
 }
 
-// A shuffle of a whole wave; HIP's own keeps what limits its width in a register.
+// A shuffle over the whole wave. HIP's __shfl_xor would spend a register on its width limit.
 __device__ __forceinline__ float from_lane_xor(float x, int mask)
 {
     const int got = __builtin_amdgcn_ds_bpermute((lane() ^ mask) * 4, __builtin_bit_cast(int, x));
     return __builtin_bit_cast(float, got);
 }
 
-// What is `offset` bytes into the `bytes` from `base` on, which are the wave's; zeros from there on.
+// A buffer load at `base` + `offset`; zeros from `bytes` on. `base` and `bytes` are uniform over the wave.
 template <class WORD>
 __device__ __forceinline__ void fetch(WORD &to, const uint16_t *base, uint32_t bytes, uint32_t offset)
 {
-    constexpr int raw_words = 0x00020000; // of the descriptor: a plain buffer of 32-bit words
+    constexpr int raw_words = 0x00020000; // descriptor word 3: a raw buffer of 32-bit words
     const auto buffer = __builtin_amdgcn_make_buffer_rsrc(
         const_cast<uint16_t *>(base), 0, __builtin_amdgcn_readfirstlane(static_cast<int>(bytes)), raw_words);
     const int at = static_cast<int>(offset);
@@ -75,13 +75,13 @@ __device__ __forceinline__ void fetch(WORD &to, const uint16_t *base, uint32_t b
         to = __builtin_bit_cast(WORD, __builtin_amdgcn_raw_buffer_load_b64(buffer, at, 0, 0));
 }
 
-// Instructions are not moved across this: it keeps one phase's operands from being fetched during another.
+// A scheduling barrier: keeps the compiler from hoisting one phase's operand loads into another.
 __device__ __forceinline__ void phase()
 {
     __builtin_amdgcn_sched_barrier(0);
 }
 
-// Halves of two words, the first one's low; an instruction each.
+// Packs the low (high) halves of two words into one, the first word's half low; one v_perm_b32 each.
 __device__ __forceinline__ uint32_t low_halves(uint32_t first, uint32_t second)
 {
     return __builtin_amdgcn_perm(second, first, 0x05040100u);
@@ -92,7 +92,7 @@ __device__ __forceinline__ uint32_t high_halves(uint32_t first, uint32_t second)
     return __builtin_amdgcn_perm(second, first, 0x07060302u);
 }
 
-// Rounded to nearest, bf16 ties up.
+// Rounds to nearest; bf16 rounds ties away from zero.
 template <format FORMAT> __device__ __forceinline__ uint32_t pack(float low, float high)
 {
     if constexpr (FORMAT == format::f16) {
@@ -105,7 +105,7 @@ template <format FORMAT> __device__ __forceinline__ uint32_t pack(float low, flo
                            __builtin_bit_cast(uint32_t, high) + 0x8000u);
 }
 
-// For many values: the bits that do not fit are cut off. See cut_factor.
+// Truncates instead of rounding, which is cheaper. See cut_factor.
 template <format FORMAT> __device__ __forceinline__ uint32_t cut(float low, float high)
 {
     if constexpr (FORMAT == format::f16)

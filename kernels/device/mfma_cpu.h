@@ -1,5 +1,6 @@
-// The CPU's side of mfma.h. Lanes meet at a board in the block's shared memory; the whole block takes part in
-// every exchange, in the same order. Two boards in turn: who writes the next one may overtake readers.
+// The CPU implementation of mfma.h. Lanes exchange operands through a board in the block's shared memory;
+// every thread of the block takes part in every exchange, in the same order. Two boards alternate, because a
+// thread may already write its next operands while others still read.
 #pragma once
 
 #include <cmath>
@@ -11,7 +12,7 @@ constexpr int board_threads = 256;
 constexpr int board_values = 8;
 using board = float[board_threads][board_values];
 
-// Puts this lane's values up and gives back the rows of its wave.
+// Publishes this lane's values and returns those of its wave, one row per lane.
 inline const float (*exchange(const float *mine, int count))[board_values]
 {
     static thread_local board boards[2];
@@ -59,7 +60,7 @@ inline float f32_of_f16(uint32_t bits)
     return bits & 0x8000u ? -magnitude : magnitude;
 }
 
-// By `round`: std::nearbyint or std::trunc. A mantissa that becomes the next power of two carries into the
+// `round` is std::nearbyint or std::trunc. A mantissa rounded up to the next power of two carries into the
 // exponent.
 template <class ROUND> uint32_t f16_of_f32(float x, ROUND round)
 {

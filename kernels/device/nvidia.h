@@ -1,5 +1,5 @@
-// The hip* names that kernels/ uses, on CUDA. Debian's HIP has NVIDIA headers too, but they do not
-// compile against CUDA 13. Only names, no behaviour: what differs between the two is not papered over.
+// The hip* names that kernels/ uses, on CUDA. Debian's HIP has NVIDIA headers too, but they do not compile
+// against CUDA 13. Maps names only; differences in behaviour are not papered over.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -40,10 +40,10 @@ using hipDeviceProp_t = cudaDeviceProp;
 
 #define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
 
-#define hipLaunchKernelGGL(kernel, grid, block, lds_bytes, stream, ...)                                      \
-    kernel<<<(grid), (block), (lds_bytes), (stream)>>>(__VA_ARGS__)
+#define hipLaunchKernelGGL(kernel, grid, block, shared_bytes, stream, ...)                                   \
+    kernel<<<(grid), (block), (shared_bytes), (stream)>>>(__VA_ARGS__)
 
-// HIP's shuffles take no mask of lanes: every lane of the wave takes part.
+// HIP's shuffles take no lane mask: every lane of the warp participates.
 template <typename T> __device__ __forceinline__ T __shfl_xor(T value, int lane_mask, int width = 32)
 {
     return __shfl_xor_sync(0xffffffffu, value, lane_mask, width);

@@ -1,5 +1,4 @@
-// Two floats side by side, for arithmetic that CDNA does on both in one instruction; elsewhere it is plain
-// code.
+// Pairs of floats: packed fp32 instructions on CDNA (v_pk_fma_f32), plain code elsewhere.
 #pragma once
 
 #include "device/device.h"
@@ -62,7 +61,7 @@ __device__ __forceinline__ ks_quad scaled(ks_quad x, float factor)
     return {scaled(x.low, factor), scaled(x.high, factor)};
 }
 
-// A sum of products on its way: two sums where two cost no more than one.
+// A running dot product. With packed instructions two partial sums cost no more than one.
 struct ks_dot {
 #if defined(KS_PLATFORM_AMD)
     ks_pair sum = make_pair(0.0f, 0.0f);

@@ -1,8 +1,7 @@
-// Copies a tile of rows from global memory to LDS while the block computes on something else.
-// NVIDIA: cp.async, straight into LDS. Elsewhere: loads into registers now, stores into LDS in finish().
-// Use: begin() where the threads may still compute on other LDS, then a barrier after which `to` is free if
-// it was not already, finish(), a barrier, and the tile is there. Between begin() and finish() nobody may use
-// `to`.
+// Copies a tile of rows from global to shared memory (AMD: LDS) asynchronously, while the block computes.
+// NVIDIA: cp.async, directly. Elsewhere: begin() loads into registers, finish() stores them.
+// Usage: begin(); if `to` may still be in use, a barrier; finish(); a barrier; the tile is complete. No
+// thread may access `to` between begin() and finish().
 #pragma once
 
 #include "device/device.h"
@@ -12,12 +11,12 @@ template <int ROWS, int WIDTH, int THREADS> class tile_copy
 {
     static constexpr int row_vectors = WIDTH / 4;
     static constexpr int rows_at_once = THREADS / row_vectors;
-    static constexpr int mine = ROWS / rows_at_once; // vectors, all in one column
+    static constexpr int mine = ROWS / rows_at_once; // vectors per thread, all in one column
     static_assert(THREADS % row_vectors == 0 && ROWS % rows_at_once == 0,
-                  "every thread copies as much as any other");
+                  "every thread copies the same amount");
 
   public:
-    // Rows from `available` on become zeros.
+    // Rows from `available` on are filled with zeros.
     __device__ __forceinline__ void begin(float *to, const float *from, size_t stride, int available)
     {
         const int row = threadIdx.x / row_vectors;
@@ -47,7 +46,7 @@ template <int ROWS, int WIDTH, int THREADS> class tile_copy
     __device__ __forceinline__ void start(int, float *to, const float *from, bool there)
     {
         const auto at = static_cast<unsigned>(__cvta_generic_to_shared(to));
-        const int bytes = there ? 16 : 0; // the rest of the 16 is filled with zeros
+        const int bytes = there ? 16 : 0; // cp.async fills the rest with zeros
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(bytes)
                      : "memory");
     }

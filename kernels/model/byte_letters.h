@@ -1,5 +1,5 @@
-// How byte-level BPE writes bytes as letters, so that a vocabulary is text: printable Latin-1 bytes as
-// themselves, the other 68 as the characters from U+0100 on, in their order.
+// Byte-level BPE's mapping of bytes to printable characters, which makes a vocabulary text: printable Latin-1
+// bytes map to themselves, the other 68 to U+0100 onwards, in order.
 #pragma once
 
 #include "model/utf8.h"
@@ -9,7 +9,7 @@
 
 struct byte_letters {
     std::array<std::string, 256> letter; // UTF-8
-    std::array<int, 0x144> byte;         // of a code point; -1 where it is no letter
+    std::array<int, 0x144> byte;         // by code point; -1 where none maps to it
 
     byte_letters()
     {

@@ -1,4 +1,4 @@
-// A tensor's numbers as kernels read and write them: four at a time, as 32-bit floats, whatever the type is.
+// Typed access to tensors in kernels: four elements at a time, converted to and from fp32.
 #pragma once
 
 #include "attention/dtype.h"
@@ -54,7 +54,7 @@ template <> struct element<ATTN_BF16> {
     }
 };
 
-// Calls f with the type as a type.
+// Calls f(element<TYPE>()) for the run-time `type`.
 template <class F> void choose_element(attn_dtype type, F f)
 {
     switch (type) {

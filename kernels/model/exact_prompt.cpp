@@ -1,4 +1,4 @@
-// tokenizer::exact_prompt(): a prompt of so many tokens, by construction.
+// tokenizer::exact_prompt(): builds a prompt of exactly n tokens.
 #include "base/failure.h"
 #include "model/tokenizer.h"
 
@@ -11,11 +11,11 @@ const char *const sample_words[] = {
     "that",     "was",    "measured", "once", "is",   "an",    "opinion:", "we",    "repeat", "it,",
     "compare",  "it",     "with",     "the",  "last", "night", "and",      "write", "down",   "both."};
 
-// Strings that may be one token each time they are added.
+// Candidates for a filler: strings that may add exactly one token each time they are appended.
 const char *const fillers[] = {" a", " the", "a", "x", ".", "\n", "!", "~"};
 } // namespace
 
-// Words whose tokens fit `room`. Counted word by word; whether the sum holds is for the caller to see.
+// Words that take at most `room` tokens. Counts word by word; the caller verifies the total.
 std::string tokenizer::sample_text(size_t room) const
 {
     constexpr size_t words = sizeof sample_words / sizeof *sample_words;
@@ -23,7 +23,7 @@ std::string tokenizer::sample_text(size_t room) const
     std::string text;
     for (size_t i = 0;; i++) {
         const std::string word = std::string(i ? " " : "") + sample_words[i % words];
-        const size_t mark = space_first_ && i ? 1 : 0; // encode() puts one more space in front
+        const size_t mark = space_first_ && i ? 1 : 0; // encode() prepends another space
         const size_t tokens = encode(std::string_view(word).substr(mark)).size() - around;
         if (tokens > room)
             return text;

@@ -14,7 +14,7 @@ attn_shape attention_shape(const model_shape &s, attn_dtype type, int tokens)
         true, type};
 }
 
-// Bytes of everything that a pass allocates.
+// The sizes of all buffers, in bytes.
 struct sizes {
     size_t cache, turns, ids, stream, query, attn_scratch, normed, wide, hidden, delta, logits, chosen;
 
@@ -47,8 +47,8 @@ struct sizes {
     }
 };
 
-// cos and sin of every position's angles, computed in fp64: in fp32 the angle of a far position has few
-// digits.
+// cos and sin of every position's angles. Computed in fp64: in fp32 the angles of late positions are
+// imprecise.
 std::vector<float2> turns_of(const model_shape &s, int positions)
 {
     std::vector<float2> turns;
@@ -106,8 +106,8 @@ forward_memory forward::memory(const model_shape &shape, attn_dtype type, const 
 }
 
 struct forward::buffers {
-    device_memory cache, turns, ids, stream, q, o, attn_scratch; // by position or by row
-    device_memory normed, wide, hidden, delta;                   // of a chunk
+    device_memory cache, turns, ids, stream, q, o, attn_scratch; // per position or row of the prompt
+    device_memory normed, wide, hidden, delta;                   // per row of a chunk
     device_memory logits, chosen;
 
     explicit buffers(const sizes &b)
@@ -153,7 +153,7 @@ void forward::multiply(void *y, attn_dtype y_type, const void *x, const void *w,
     products_.multiply(y, y_type, x, w, type_, rows, out, in);
 }
 
-// What `delta` adds goes into the residual stream; the normed rows are the chunk's.
+// Adds `delta` to the residual stream and leaves the normalised rows in `normed`.
 void forward::norm(const rows &r, const void *delta, const float *weight)
 {
     enter(STAGE_OTHER);
@@ -162,7 +162,7 @@ void forward::norm(const rows &r, const void *delta, const float *weight)
                  shape_.rms_eps, type_});
 }
 
-// Up to q, k and v.
+// The layer up to q, k and v.
 void forward::begin_layer(uint32_t layer, const rows &r, const void *delta)
 {
     const layer_weights w = weights_.layer(layer);
@@ -199,7 +199,7 @@ void forward::attend(uint32_t layer, int count)
                          static_cast<int>(shape_.head_dim), scale, attn_type_});
 }
 
-// From the attention's output to what the layer adds at last, which it leaves in `delta`.
+// The layer from the attention's output on. Leaves the FFN's contribution in `delta`.
 void forward::end_layer(uint32_t layer, const rows &r)
 {
     const layer_weights w = weights_.layer(layer);
@@ -220,7 +220,7 @@ void forward::end_layer(uint32_t layer, const rows &r)
     multiply(memory_->delta.get(), type_, memory_->hidden.get(), w.down, r.count, width, ffn);
 }
 
-// The logits of a chunk's rows for the sink, and of the prompt's last row.
+// All logits of the chunk for the sink, and those of the prompt's last row.
 void forward::finish(const rows &r, bool last, const logits_sink &sink)
 {
     norm(r, memory_->delta.get(), weights_.output_norm());
@@ -291,7 +291,7 @@ void forward::warm_up()
     prefill({0}, nullptr, nullptr);
     if (options_.capacity > 1)
         decode(0);
-    position_ = 0; // the rows below fill a prompt's places, from the first
+    position_ = 0; // so that the launches below write within the prompt's buffers
     const int chunk = std::min(options_.chunk, options_.prompt);
     for (const int count : {chunk, options_.prompt % chunk}) {
         if (count == 0)

@@ -1,9 +1,9 @@
-// The forward pass of a llama model: a prompt at once with a variant's attention, then token by token.
-// The residual stream is of 32 bits; everything between is of the weights' type, and q, k, v and the cache
-// are of what the variant takes. Rows go through in chunks, so that only the residual stream, q, the
-// attention's output and the cache grow with the prompt; nothing is prompt x prompt. The cache is, a layer, K
-// and V as the variants read them: [position, kv_heads, head_dim]. Calls enqueue; what returns numbers waits.
-// Errors are thrown as struct failure.
+// The forward pass of a llama model: prefills a prompt with a variant's attention, then decodes token by
+// token. The residual stream is in fp32, other activations have the weights' type, and q, k, v and the cache
+// have a type that the variant supports. Rows are processed in chunks, so that only the residual stream, q,
+// the attention's output and the cache grow with the prompt; nothing is quadratic in it. Per layer, the cache
+// holds K and V in the variants' layout: [position, kv_heads, head_dim]. Calls only enqueue work, except
+// those that return results. Throws struct failure.
 #pragma once
 
 #include "model/gemm.h"
@@ -17,53 +17,54 @@
 struct forward_options {
     const attn_variant *variant;
     int prompt;     // tokens of the longest prompt
-    int capacity;   // positions of the cache: the prompt, and what is decoded after it
-    int chunk;      // rows that go through a layer's products together
-    int logit_rows; // logits that are computed at a time; 1 unless all are wanted
+    int capacity;   // positions in the cache: prompt plus decoded tokens
+    int chunk;      // rows per GEMM
+    int logit_rows; // rows of logits computed at a time; 1 unless all are wanted
     bool deterministic;
 };
 
 struct forward_memory {
-    size_t weights, cache, scratch; // scratch: all else, the variant's and the library's included
+    size_t weights, cache, scratch; // scratch: everything else, including the variant's and the library's
     size_t total() const
     {
         return weights + cache + scratch;
     }
 };
 
-// Gets the logits of `rows` rows, host memory.
+// Receives the logits of `rows` rows, in host memory.
 using logits_sink = std::function<void(const float *logits, int rows)>;
 
-// The type that a variant's inputs have in a model of `type`: that one, else 32 bits, else f16.
+// The type of a variant's inputs in a model of `type`: the same if supported, else f32, else f16.
 attn_dtype attention_type(const attn_variant &variant, attn_dtype type);
 
 class forward
 {
   public:
-    // "" when the variant can serve a model of this shape, else why not.
+    // "" if the variant supports a model of this shape, else the reason why not.
     static std::string problem(const model_shape &shape, const attn_variant &variant);
     static forward_memory memory(const model_shape &shape, attn_dtype type, const forward_options &options);
 
-    // `weights` stay the caller's, and stay.
+    // `weights` must outlive the object.
     forward(const model_weights &weights, const forward_options &options);
     ~forward();
     forward(const forward &) = delete;
     forward &operator=(const forward &) = delete;
 
-    // Launches once whatever a prompt of options.prompt tokens will, so that a first launch's cost is past.
+    // Launches every kernel that a prompt of options.prompt tokens needs once, so that no first launch is
+    // timed.
     void warm_up();
-    // From an empty cache. The clock and the sink (every row's logits) may be null.
+    // Starts from an empty cache. The clock and the sink (which gets every row's logits) may be null.
     void prefill(const std::vector<uint32_t> &ids, stage_clock *clock, const logits_sink &sink);
-    // One more token, after those in the cache.
+    // Appends one token to the cache.
     void decode(uint32_t id);
 
-    // Of the last position. choose(): the most likely token.
+    // At the last position: choose() returns the most likely token, logits() all logits.
     uint32_t choose();
     std::vector<float> logits() const;
 
   private:
     struct buffers;
-    struct rows { // of the pass that is under way
+    struct rows { // of the current pass
         int first, count;
     };
     void run(const std::vector<uint32_t> &ids, const logits_sink &sink);

@@ -1,4 +1,4 @@
-// OpenBLAS, which knows 32 bits only: 16-bit inputs are widened first, the weights a strip of rows at a time.
+// OpenBLAS supports fp32 only: 16-bit inputs are widened first, the weights one strip of rows at a time.
 #include "base/failure.h"
 #include "base/numbers.h"
 #include "model/gemm.h"
@@ -29,7 +29,7 @@ void multiply_f32(float *y, int y_stride, const float *x, const float *w, int ro
                 y_stride);
 }
 
-// From 32 bits to the type of y.
+// Rounds fp32 to the type of y.
 void narrow(void *to, attn_dtype type, const std::vector<float> &from)
 {
     auto *bits = static_cast<uint16_t *>(to);
@@ -51,7 +51,7 @@ size_t gemm::workspace_bytes()
 gemm::gemm(bool deterministic) : workspace_(0)
 {
     if (deterministic)
-        openblas_set_num_threads(1); // how a sum is split depends on the threads
+        openblas_set_num_threads(1); // the order of summation depends on the thread count
 }
 
 gemm::~gemm() = default;

@@ -1,4 +1,4 @@
-// cuBLAS and hipBLAS, whose calls differ in their names only. Both are column-major: y^T = (W^T)^T x^T.
+// cuBLAS and hipBLAS, whose APIs differ only in names. Both are column-major: y^T = (W^T)^T x^T.
 #include "base/failure.h"
 #include "model/gemm.h"
 
@@ -8,7 +8,7 @@
 #define BLAS_CONSTANT(name) CUBLAS_##name
 #define BLAS_TYPE(name) CUDA_##name
 #else
-#define HIPBLAS_V2 // types of the arguments as in HIP, not hipBLAS's older own
+#define HIPBLAS_V2 // argument types as in HIP, not hipBLAS's older ones
 #include <hipblas/hipblas.h>
 #define BLAS(name) hipblas##name
 #define BLAS_CONSTANT(name) HIPBLAS_##name
@@ -17,7 +17,7 @@
 
 namespace
 {
-void check(BLAS(Status_t) status, const char *doing)
+void blas_check(BLAS(Status_t) status, const char *doing)
 {
     if (status != BLAS_CONSTANT(STATUS_SUCCESS))
         throw failure{EXIT_FAILED, std::string(gemm::library()) + " cannot " + doing + ": status " +
@@ -50,23 +50,23 @@ const char *gemm::library()
 size_t gemm::workspace_bytes()
 {
 #if defined(KS_PLATFORM_NVIDIA)
-    return 32u << 20; // what NVIDIA advises for this generation
+    return 32u << 20; // NVIDIA's recommendation for Hopper
 #else
-    return 0; // hipBLAS keeps its own
+    return 0; // hipBLAS manages its own
 #endif
 }
 
 gemm::gemm(bool deterministic) : workspace_(workspace_bytes())
 {
     BLAS(Handle_t) handle;
-    check(BLAS(Create)(&handle), "start");
+    blas_check(BLAS(Create)(&handle), "start");
     handle_ = handle;
-    check(BLAS(SetAtomicsMode)(handle, deterministic ? BLAS_CONSTANT(ATOMICS_NOT_ALLOWED)
-                                                     : BLAS_CONSTANT(ATOMICS_ALLOWED)),
-          "choose whether to be deterministic");
+    blas_check(BLAS(SetAtomicsMode)(handle, deterministic ? BLAS_CONSTANT(ATOMICS_NOT_ALLOWED)
+                                                          : BLAS_CONSTANT(ATOMICS_ALLOWED)),
+               "choose whether to be deterministic");
 #if defined(KS_PLATFORM_NVIDIA)
-    // A workspace of its own is also what makes cuBLAS's choice of a kernel the same each time.
-    check(cublasSetWorkspace(handle, workspace_.get(), workspace_bytes()), "take its workspace");
+    // With a workspace of its own, cuBLAS also chooses the same kernel every time.
+    blas_check(cublasSetWorkspace(handle, workspace_.get(), workspace_bytes()), "take its workspace");
 #endif
 }
 
@@ -80,8 +80,8 @@ void gemm::multiply(void *y, attn_dtype y_type, const void *x, const void *w, at
                     int out, int in)
 {
     const float one = 1.0f, zero = 0.0f;
-    check(BLAS(GemmEx)(static_cast<BLAS(Handle_t)>(handle_), BLAS_CONSTANT(OP_T), BLAS_CONSTANT(OP_N), out,
-                       rows, in, &one, w, blas_type(type), in, x, blas_type(type), in, &zero, y,
-                       blas_type(y_type), out, BLAS_CONSTANT(COMPUTE_32F), BLAS_CONSTANT(GEMM_DEFAULT)),
-          "multiply");
+    blas_check(BLAS(GemmEx)(static_cast<BLAS(Handle_t)>(handle_), BLAS_CONSTANT(OP_T), BLAS_CONSTANT(OP_N),
+                            out, rows, in, &one, w, blas_type(type), in, x, blas_type(type), in, &zero, y,
+                            blas_type(y_type), out, BLAS_CONSTANT(COMPUTE_32F), BLAS_CONSTANT(GEMM_DEFAULT)),
+               "multiply");
 }

@@ -1,4 +1,4 @@
-// What takes the place of a library that was not installed when this was built.
+// Stands in for the library when none was installed at build time.
 #include "base/failure.h"
 #include "model/gemm.h"
 

@@ -1,8 +1,8 @@
-// A GGUF file, mapped: its metadata by key, its tensors by name, and their bytes. Knows nothing of models.
-// common/gguf reads and checks the tables; this class keeps them, and hands out views of the mapping, which
-// live as long as it does. Whatever is wrong with the file is thrown as bad input, in one line that begins
-// with the file's name. A file that somebody cuts short while it is open ends the process: that is how
-// mappings are.
+// A memory-mapped GGUF file: metadata by key, tensors by name, and their bytes. Knows nothing of models.
+// common/gguf reads and checks the tables; this class keeps them, and returns views of the mapping, which are
+// valid as long as the object. Errors in the file are thrown as bad input: one line that begins with the
+// file's name. If the file is truncated while it is open, accessing the mapping terminates the process
+// (SIGBUS).
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ class gguf_file
 {
   public:
     struct tensor {
-        uint64_t listed_at; // in the table
-        uint64_t offset;    // of the data in the file
+        uint64_t listed_at; // offset of its entry in the table
+        uint64_t offset;    // of its data in the file
         uint32_t n_dims, type;
         uint64_t ne[4]; // the contiguous dimension first
     };
@@ -27,10 +27,10 @@ class gguf_file
     gguf_file(const gguf_file &) = delete;
     gguf_file &operator=(const gguf_file &) = delete;
 
-    // Bad input: "<path>: <what>", on one line whatever the parts hold.
+    // Throws bad input: "<path>: <what>", sanitised to one line.
     [[noreturn]] void refuse(const std::string &what) const;
 
-    // A value of another type than asked for is refused, and so is one that is not there; `has` asks first.
+    // Refuses missing keys and values of another type; use has() for optional keys.
     bool has(const std::string &key) const;
     std::string text(const std::string &key) const;
     bool flag(const std::string &key) const;

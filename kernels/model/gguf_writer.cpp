@@ -7,7 +7,7 @@
 
 namespace
 {
-// The format's numbers of value types and of tensor types, the latter in the order of enum tensor_type.
+// GGUF's value types, and its tensor types in the order of enum tensor_type.
 enum { GGUF_U32 = 4, GGUF_I32 = 5, GGUF_F32 = 6, GGUF_BOOL = 7, GGUF_STRING = 8, GGUF_ARRAY = 9 };
 constexpr uint32_t tensor_numbers[tensor_type_count] = {0, 1, 30, 8, 2};
 

@@ -1,6 +1,6 @@
-// Writes a GGUF file (v3) front to back: metadata, the table of tensors, then their data, which may be larger
-// than memory. The file has its name only once it is whole: until finish() it is "<path>.tmp.<pid>", which
-// goes away with the writer. Errors are thrown as struct failure. Knows nothing of models.
+// Writes a GGUF v3 file sequentially: metadata, the table of tensors, then their data, which may be larger
+// than memory. Until finish() the file is called "<path>.tmp.<pid>" and is removed with the writer, so that
+// an incomplete file never has the final name. Throws struct failure. Knows nothing of models.
 #pragma once
 
 #include "model/tensor.h"
@@ -27,8 +27,8 @@ class gguf_writer
     void add_integers(const std::string &key, const std::vector<int32_t> &values);
     void add_tensor(const std::string &name, tensor_type type, uint64_t rows, uint64_t cols);
 
-    // Then, once, and after it each tensor's bytes in the order in which they were added, in pieces of any
-    // size.
+    // After the add_ calls: write_tables() once, then every tensor's data in the order they were added, each
+    // as begin_tensor() and any number of write().
     void write_tables();
     void begin_tensor();
     void write(const void *data, size_t bytes);
@@ -40,7 +40,7 @@ class gguf_writer
 
     std::string path_, temporary_, metadata_, table_;
     uint64_t entries_ = 0, tensors_ = 0;
-    uint64_t data_bytes_ = 0; // that the table speaks of
+    uint64_t data_bytes_ = 0; // described by the table so far
     uint64_t at_ = 0;
     std::FILE *file_ = nullptr;
 };

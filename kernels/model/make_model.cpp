@@ -6,7 +6,7 @@ namespace
 {
 constexpr uint64_t chunk_bytes = 4 << 20;
 
-// llama.cpp's numbers of what most tensors of a file are.
+// llama.cpp's general.file_type: the type of most tensors in the file.
 uint32_t file_type(tensor_type type)
 {
     switch (type) {

@@ -8,11 +8,11 @@ namespace
 constexpr size_t none = SIZE_MAX;
 
 struct piece {
-    std::string_view text; // empty once it was joined to the one before it
+    std::string_view text; // empty once merged into its predecessor
     size_t previous, next;
 };
 
-// Still good if both pieces are as long as they were.
+// Still valid if both pieces have kept their lengths.
 struct candidate {
     double worth;
     size_t left, right, bytes;

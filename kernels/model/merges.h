@@ -1,5 +1,4 @@
-// The loop that all byte-pair encodings share: of all neighbours that may be joined, join the best, until
-// none may.
+// The merge loop of byte-pair encoding: merges the best pair of neighbours until no pair can be merged.
 #pragma once
 
 #include <functional>
@@ -7,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-// What joining two neighbours is worth; nothing when they may not be. More is better, and no NaN.
+// The priority of merging two neighbours, higher first, never NaN; nullopt when they must not be merged.
 using merge_worth = std::function<std::optional<double>(std::string_view left, std::string_view right)>;
 
-// `symbols` are neighbouring views of one text; so is the result. Of equals the leftmost goes first.
+// `symbols` are adjacent views of one text, and so is the result. Ties go to the leftmost pair.
 std::vector<std::string_view> merge_symbols(const std::vector<std::string_view> &symbols,
                                             const merge_worth &worth);

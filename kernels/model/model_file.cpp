@@ -12,9 +12,9 @@ struct known_type {
     const char *name;
 };
 
-// Those that are read, in the order of tensor_type, ...
+// ggml's numbers of the supported types, in the order of tensor_type.
 constexpr uint32_t readable[tensor_type_count] = {0, 1, 30, 8, 2};
-// ... and some that one meets, to name them.
+// Common unsupported types, to name them in the message.
 const known_type others[] = {{3, "Q4_1"},     {6, "Q5_0"},    {7, "Q5_1"},    {9, "Q8_1"},   {10, "Q2_K"},
                              {11, "Q3_K"},    {12, "Q4_K"},   {13, "Q5_K"},   {14, "Q6_K"},  {15, "Q8_K"},
                              {16, "IQ2_XXS"}, {17, "IQ2_XS"}, {20, "IQ4_NL"}, {23, "IQ4_XS"}};
@@ -41,7 +41,7 @@ std::string where(const std::string &name, const gguf_file::tensor &t)
     return "offset " + std::to_string(t.listed_at) + ": tensor " + name + ": ";
 }
 
-// Bytes that the tensor takes; 0 where its type is not known.
+// The tensor's size in bytes; 0 if its type is not supported.
 uint64_t tensor_bytes(const gguf_file::tensor &t)
 {
     const auto *type = std::find(readable, readable + tensor_type_count, t.type);
@@ -114,7 +114,7 @@ void model_file::read_rope()
                            : shape_.head_dim;
     shape_.rope_base = real_or("freq_base", 10000);
     const std::string scaling = file_.has(prefix + "scaling.type") ? file_.text(prefix + "scaling.type") : "";
-    if (scaling.empty()) // how files before scaling.type said it
+    if (scaling.empty()) // files that predate scaling.type
         shape_.rope_scale = real_or("scaling.factor", real_or("scale_linear", 1));
     else if (scaling == "none")
         shape_.rope_scale = 1;
@@ -165,7 +165,7 @@ tensor_view model_file::view(const tensor_spec &spec) const
     return {file_.data() + t.offset, encoding, spec.rows, spec.cols};
 }
 
-// Biases, experts, frequency factors: a model that has them means them.
+// Biases, experts, frequency factors: ignoring them would silently change the model.
 void model_file::refuse_unknown() const
 {
     std::set<std::string> wanted;

@@ -1,7 +1,7 @@
-// A model of the llama family in a GGUF file: its shape, and views of its tensors, which live as long as it
-// does. Everything is checked when it is opened: architecture, shape, every tensor's name, type, size and
-// place. A tensor that this program would ignore is refused too, for its model would give other answers
-// without it. Thrown as bad input: one line with file, tensor or key, and offset.
+// A model of the llama family in a GGUF file: its shape, and views of its tensors, valid as long as the
+// object. The constructor checks everything: architecture, shape, and every tensor's name, type, size and
+// position. It also refuses tensors that this program would ignore, because the model would give other
+// answers without them. Throws bad input: one line with file, tensor or key, and offset.
 #pragma once
 
 #include "model/gguf_file.h"

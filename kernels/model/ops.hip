@@ -5,33 +5,33 @@
 namespace
 {
 #if defined(KS_PLATFORM_CPU)
-constexpr int threads = 64; // a block; each has a price there
+constexpr int threads = 64; // per block; a thread is expensive there
 constexpr unsigned most_blocks = 16;
 #else
 constexpr int threads = 256;
 constexpr unsigned most_blocks = 4096;
 #endif
 
-// Blocks for a loop over `count` pieces of work, a thread each, that goes on where the grid ends.
+// The grid for a grid-stride loop over `count` items.
 dim3 blocks_for(size_t count)
 {
     const size_t wanted = (count + threads - 1) / threads;
     return dim3(wanted < most_blocks ? static_cast<unsigned>(wanted) : most_blocks);
 }
 
-void launched(const char *what)
+void check_launch(const char *what)
 {
     hip_check(hipGetLastError(), std::string("cannot launch ") + what);
 }
 
-template <class DO> __device__ __forceinline__ void each_piece(size_t count, DO f)
+template <class DO> __device__ __forceinline__ void each_item(size_t count, DO f)
 {
     const size_t step = static_cast<size_t>(gridDim.x) * blockDim.x;
     for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step)
         f(i);
 }
 
-// The sum of a value over the block; every thread gets it. `shared` has a place for each thread.
+// The sum of `value` over the block, returned to every thread. `shared` has one element per thread.
 __device__ float block_sum(float value, float *shared)
 {
     shared[threadIdx.x] = value;
@@ -48,7 +48,7 @@ template <class E>
 __global__ void embed(float *x, const typename E::type *table, const uint32_t *ids, size_t quads,
                       int row_quads)
 {
-    each_piece(quads, [&](size_t i) {
+    each_item(quads, [&](size_t i) {
         const size_t row = i / row_quads, at = i % row_quads;
         const float4 value = E::load4(table + (static_cast<size_t>(ids[row]) * row_quads + at) * 4);
         *reinterpret_cast<float4 *>(x + i * 4) = value;
@@ -60,7 +60,7 @@ __device__ float4 plus(float4 a, float4 b)
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-// A block a row.
+// One block per row.
 template <class E>
 __global__ void add_norm(typename E::type *y, float *x, const typename E::type *delta, const float *weight,
                          int width, float eps)
@@ -77,7 +77,8 @@ __global__ void add_norm(typename E::type *y, float *x, const typename E::type *
         sum += value.x * value.x + value.y * value.y + (value.z * value.z + value.w * value.w);
     }
     const float scale = rsqrtf(block_sum(sum, shared) / static_cast<float>(width) + eps);
-    for (int i = threadIdx.x * 4; i < width; i += blockDim.x * 4) { // a thread's own: no barrier
+    for (int i = threadIdx.x * 4; i < width;
+         i += blockDim.x * 4) { // the thread's own elements: needs no barrier
         const float4 value = *reinterpret_cast<const float4 *>(x + row + i);
         const float4 by = *reinterpret_cast<const float4 *>(weight + i);
         E::store4(y + row + i, make_float4(value.x * scale * by.x, value.y * scale * by.y,
@@ -90,7 +91,7 @@ struct rope_shape {
     int head_quads, rope_quads;
 };
 
-// Where four numbers of a row [q | k | v] go.
+// The destination of four elements of a row [q | k | v].
 template <class OUT> struct rope_place {
     typename OUT::type *to;
     bool turned;
@@ -114,7 +115,7 @@ __global__ void rope(typename OUT::type *q, typename OUT::type *k, typename OUT:
                      const typename IN::type *qkv, const float2 *turns, rope_shape s, size_t quads)
 {
     const int row_quads = s.q_quads + 2 * s.kv_quads;
-    each_piece(quads, [&](size_t i) {
+    each_item(quads, [&](size_t i) {
         const size_t row = i / row_quads;
         const int at = static_cast<int>(i % row_quads);
         const rope_place<OUT> place(s, q, k, v, row, at);
@@ -137,7 +138,7 @@ __device__ float silu_times(float gate, float up)
 template <class E>
 __global__ void swiglu(typename E::type *y, const typename E::type *gate_up, size_t quads, int row_quads)
 {
-    each_piece(quads, [&](size_t i) {
+    each_item(quads, [&](size_t i) {
         const size_t row = i / row_quads, at = i % row_quads;
         const typename E::type *from = gate_up + (row * 2 * row_quads + at) * 4;
         const float4 gate = E::load4(from), up = E::load4(from + static_cast<size_t>(row_quads) * 4);
@@ -149,12 +150,12 @@ __global__ void swiglu(typename E::type *y, const typename E::type *gate_up, siz
 template <class OUT, class IN>
 __global__ void convert(typename OUT::type *to, const typename IN::type *from, size_t quads)
 {
-    each_piece(quads, [&](size_t i) { OUT::store4(to + i * 4, IN::load4(from + i * 4)); });
+    each_item(quads, [&](size_t i) { OUT::store4(to + i * 4, IN::load4(from + i * 4)); });
 }
 
 template <class E> __global__ void seeded(typename E::type *to, seeded_tensor tensor, size_t quads)
 {
-    each_piece(quads, [&](size_t i) {
+    each_item(quads, [&](size_t i) {
         E::store4(to + i * 4, make_float4(seeded_value(tensor, i * 4), seeded_value(tensor, i * 4 + 1),
                                           seeded_value(tensor, i * 4 + 2), seeded_value(tensor, i * 4 + 3)));
     });
@@ -192,8 +193,8 @@ __global__ void argmax(uint32_t *to, const float *from, int count)
         *to = ids[0];
 }
 
-// One query head a block: groups of 16 lanes take the keys in turns, each with a running softmax of its own
-// over HEAD_DIM / 16 dims a lane; the groups' results are combined at the end, in order.
+// One block per query head. Groups of 16 lanes process interleaved keys, each with its own online softmax and
+// HEAD_DIM / 16 dims per lane; the groups' results are combined at the end, in order.
 constexpr int group_lanes = 16;
 constexpr int groups = threads / group_lanes;
 
@@ -237,12 +238,12 @@ template <int DIMS> struct decode_state {
     }
 };
 
-// What the groups found, where all of them can read it.
+// The groups' partial results, in shared memory.
 template <int HEAD_DIM> struct group_results {
     float outputs[groups * HEAD_DIM];
     float maxima[groups], sums[groups];
 
-    // Four dims of the head, of the first `used` groups, from `dim` on.
+    // Four dims of the output from `dim` on, combined over the first `used` groups.
     __device__ __forceinline__ float4 combined(int used, int dim) const
     {
         float max = -INFINITY, sum = 0.0f;
@@ -274,7 +275,8 @@ __global__ void __launch_bounds__(threads)
     dims_of_lane<dims> query, key, value;
     query.template load<E>(q + static_cast<size_t>(blockIdx.x) * HEAD_DIM + lane * dims);
     decode_state<dims> state;
-    for (int first = 0; first < keys; first += groups) { // every lane stays: shuffles need them all
+    for (int first = 0; first < keys;
+         first += groups) { // no lane may leave the loop early: shuffles need all of them
         const int row = first + group < keys ? first + group : keys - 1;
         key.template load<E>(k + row * key_stride + first_dim);
         value.template load<E>(v + row * key_stride + first_dim);
@@ -315,7 +317,7 @@ void op_embed(float *x, const void *table, attn_dtype type, const uint32_t *ids,
         hipLaunchKernelGGL(embed<E>, blocks_for(quads), dim3(threads), 0, nullptr, x,
                            static_cast<const typename E::type *>(table), ids, quads, width / 4);
     });
-    launched("embed");
+    check_launch("embed");
 }
 
 void op_add_norm(const norm_args &a)
@@ -326,7 +328,7 @@ void op_add_norm(const norm_args &a)
         hipLaunchKernelGGL(add_norm<E>, dim3(a.rows), dim3(threads), 0, nullptr, static_cast<T *>(a.y), a.x,
                            static_cast<const T *>(a.delta), a.weight, a.width, a.eps);
     });
-    launched("add_norm");
+    check_launch("add_norm");
 }
 
 void op_rope(const rope_args &a)
@@ -344,7 +346,7 @@ void op_rope(const rope_args &a)
                                static_cast<const typename IN::type *>(a.qkv), a.turns, s, quads);
         });
     });
-    launched("rope");
+    check_launch("rope");
 }
 
 void op_swiglu(void *y, const void *gate_up, int rows, int ffn, attn_dtype type)
@@ -356,7 +358,7 @@ void op_swiglu(void *y, const void *gate_up, int rows, int ffn, attn_dtype type)
         hipLaunchKernelGGL(swiglu<E>, blocks_for(quads), dim3(threads), 0, nullptr, static_cast<T *>(y),
                            static_cast<const T *>(gate_up), quads, ffn / 4);
     });
-    launched("swiglu");
+    check_launch("swiglu");
 }
 
 void op_convert(void *to, attn_dtype to_type, const void *from, attn_dtype from_type, size_t count)
@@ -370,7 +372,7 @@ void op_convert(void *to, attn_dtype to_type, const void *from, attn_dtype from_
                                static_cast<const typename IN::type *>(from), count / 4);
         });
     });
-    launched("convert");
+    check_launch("convert");
 }
 
 void op_seeded(void *to, attn_dtype type, const seeded_tensor &tensor, size_t count)
@@ -380,13 +382,13 @@ void op_seeded(void *to, attn_dtype type, const seeded_tensor &tensor, size_t co
         hipLaunchKernelGGL(seeded<E>, blocks_for(count / 4), dim3(threads), 0, nullptr,
                            static_cast<typename E::type *>(to), tensor, count / 4);
     });
-    launched("seeded");
+    check_launch("seeded");
 }
 
 void op_argmax(uint32_t *id, const float *from, int count)
 {
     hipLaunchKernelGGL(argmax, dim3(1), dim3(threads), 0, nullptr, id, from, count);
-    launched("argmax");
+    check_launch("argmax");
 }
 
 void op_decode_attention(const decode_args &a)
@@ -395,5 +397,5 @@ void op_decode_attention(const decode_args &a)
         using E = decltype(e);
         a.head_dim == 64 ? launch_decode<E, 64>(a) : launch_decode<E, 128>(a);
     });
-    launched("decode_attention");
+    check_launch("decode_attention");
 }

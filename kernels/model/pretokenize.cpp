@@ -42,7 +42,7 @@ bool is_other(uint32_t code)
     return !is_space(code) && !is_letter(code) && !is_number(code);
 }
 
-// A place in the text. Copies are looked ahead with.
+// A position in the text. Copy it to look ahead.
 struct cursor {
     std::string_view text;
     size_t at;
@@ -74,7 +74,7 @@ struct cursor {
     }
 };
 
-// 's 't 're 've 'm 'll 'd. One that folds the case also takes the long s.
+// 's 't 're 've 'm 'll 'd. With case folding also U+017F, the long s.
 bool take_contraction(cursor &c, bool fold)
 {
     static constexpr std::string_view endings[] = {"s", "t", "re", "ve", "m", "ll", "d"};
@@ -108,7 +108,7 @@ bool take_run(cursor &c, bool what(uint32_t))
     return true;
 }
 
-// `\s+(?!\S)|\s+`: white space leaves its last character to the word that follows it.
+// `\s+(?!\S)|\s+`: white space, leaving its last character to a word that follows.
 void take_space(cursor &c)
 {
     const size_t start = c.at;
@@ -139,7 +139,7 @@ bool take_led_letters(cursor &c)
     return true;
 }
 
-// `\s*[\r\n]+`: up to the last line end of the white space.
+// `\s*[\r\n]+`: white space up to its last line break.
 bool take_lines(cursor &c)
 {
     cursor ahead = c;

@@ -1,7 +1,8 @@
-// Seeded weights: element i of a tensor under a seed, from a counter, so that a file (make-model, on the
-// host) and weights made in place (--synthetic, on a device) hold the same numbers, in any order of making.
-// Whole-number arithmetic and one product that is exact, so that no compiler's fused or reordered sums change
-// it. Nearly normal (the sum of four uniform numbers); matrices keep the variance of what they multiply.
+// Seeded weights: element i of a tensor is a function of seed and i, so that a file (make-model, on the host)
+// and weights generated in place (--synthetic, on a device) hold the same numbers, whatever the order of
+// generation. Integer arithmetic and one exact product, so that no compiler's fused or reordered operations
+// change the result. Nearly normally distributed (the sum of four uniform numbers); matrices preserve the
+// variance of their input.
 #pragma once
 
 #include "base/numbers.h"
@@ -13,7 +14,7 @@
 struct seeded_tensor {
     uint64_t key;
     int32_t centre; // in units of `unit`
-    float unit;     // 5 significant bits; the numbers it multiplies have 19
+    float unit;     // has 5 significant bits; its factors have 19
 };
 
 // Four uniform 16-bit numbers less their mean; the standard deviation is seeded_noise_std.
@@ -26,7 +27,7 @@ __host__ __device__ inline float seeded_value(const seeded_tensor &tensor, uint6
     return static_cast<float>(tensor.centre + (static_cast<int32_t>(sum) - 2 * 0xffff)) * tensor.unit;
 }
 
-// The nearest number of 5 significant bits: 3 % off at most.
+// Rounds to 5 significant bits, an error of at most 3 %.
 inline float seeded_unit(double x)
 {
     int exponent;
@@ -34,9 +35,9 @@ inline float seeded_unit(double x)
     return static_cast<float>(std::ldexp(std::round(mantissa * 32), exponent - 5));
 }
 
-// Norm factors are around 1, so that leaving one out shows. What is added to the residual stream is smaller
-// the more layers add to it. Logits have a deviation of about 4, so that the best token is not a matter of
-// rounding.
+// Norm factors vary around 1, so that omitting one shows. Contributions to the residual stream shrink with
+// the number of layers. Logits have a standard deviation of about 4, so that the best token does not depend
+// on rounding.
 inline seeded_tensor seeded_weights(const tensor_spec &spec, const model_shape &shape, uint64_t seed)
 {
     const uint64_t id = static_cast<uint64_t>(spec.role) << 32 | spec.layer;

@@ -10,8 +10,7 @@ struct preset {
     model_shape shape;
 };
 
-// tiny is what the CPU device layer can carry in a test; heads have 64 or 128 dimensions, as the variants
-// take.
+// tiny is small enough for tests on the CPU device. Heads have 64 or 128 dimensions, as the variants require.
 const preset presets[] = {
     {"tiny", {2, 256, 4, 2, 64, 704, 1024, 8192, 64, 1e-5f, 10000.0f, 1.0f, false}},
     {"small", {8, 1024, 16, 4, 64, 2816, 4096, 32768, 64, 1e-5f, 10000.0f, 1.0f, false}},

@@ -1,4 +1,4 @@
-// Where the time of a forward pass goes, by events on its stream: nothing waits before the end is asked for.
+// Measures a forward pass by stage with events on its stream: nothing waits until the result is requested.
 #pragma once
 
 #include "base/failure.h"
@@ -28,13 +28,13 @@ class stage_clock
     stage_clock(const stage_clock &) = delete;
     stage_clock &operator=(const stage_clock &) = delete;
 
-    // What is enqueued from here on belongs to `next`.
+    // Work enqueued from here on belongs to `next`.
     void enter(stage next)
     {
         if (marks_.empty() || marks_.back().begins != next)
             record(next);
     }
-    // Ends the last stage and waits for it; faults of the work surface here.
+    // Ends the last stage and waits for it; errors of the work surface here.
     stage_seconds seconds(const char *what)
     {
         stage_seconds sums;

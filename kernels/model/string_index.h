@@ -1,6 +1,5 @@
-// Which of many strings is this one: a hash table of the numbers of strings that live elsewhere. For
-// vocabularies and merges of a few hundred thousand entries, which are looked up more often than a general
-// map would like.
+// A hash table from strings, stored elsewhere, to their indices. For vocabularies and merges of a few hundred
+// thousand entries, which are looked up too often for a general-purpose map.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@ class string_index
     string_index() : slots_(1, slot{0, none})
     {
     }
-    // Of equal strings the first is found. The list must be there, and the same, for find().
+    // Of equal strings the first is found. find() must be given the same list.
     explicit string_index(const std::vector<std::string_view> &strings)
     {
         size_t size = 1;
@@ -27,7 +26,7 @@ class string_index
         for (size_t i = 0; i < strings.size(); i++)
             hashes[i] = hash(strings[i]);
         for (size_t i = 0; i < strings.size(); i++) {
-            if (i + ahead < strings.size()) // most of the time goes to waiting for memory
+            if (i + ahead < strings.size()) // building is bound by memory latency
                 __builtin_prefetch(&slots_[hashes[i + ahead] & (size - 1)]);
             slot &place = slots_[find_place(strings, strings[i], hashes[i])];
             if (place.number == none)
@@ -57,7 +56,7 @@ class string_index
         }
         return static_cast<uint32_t>(h);
     }
-    // Where it is, or the empty slot where it would be.
+    // The string's slot, or the empty slot where it would be inserted.
     size_t find_place(const std::vector<std::string_view> &strings, std::string_view wanted, uint32_t h) const
     {
         size_t i = h & (slots_.size() - 1);

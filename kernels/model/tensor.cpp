@@ -7,7 +7,7 @@
 
 namespace
 {
-// As the format has them: a scale, then the numbers; no padding between blocks.
+// The file format's blocks: a scale, then the quantised elements, without padding.
 struct q8_0_block {
     uint16_t scale; // f16
     int8_t q[quant_block];
@@ -79,7 +79,7 @@ void encode_16(const float *in, uint64_t cols, uint16_t (*encode)(float), unsign
     }
 }
 
-// The element that is farthest from zero, with its sign.
+// The element of largest magnitude, with its sign.
 float extreme(const float *in)
 {
     return *std::max_element(in, in + quant_block,
@@ -97,7 +97,7 @@ void encode_q8_0(const float *in, uint64_t cols, unsigned char *out)
     }
 }
 
-// The extreme becomes -8, the one number of the range that has no opposite.
+// The extreme maps to -8, the only value of the range -8..7 without an opposite.
 uint8_t nibble(float x, float scale)
 {
     const long q = scale == 0 ? 8 : std::lround(x / scale) + 8;

@@ -14,10 +14,10 @@ const std::string prefix = "tokenizer.ggml.";
 struct known_cut {
     const char *name;
     pretokenizer kind;
-    bool whole_words_first; // a word that is a token is not merged for
+    bool whole_words_first; // a word that is itself a token is not merged
 };
 
-// Values of tokenizer.ggml.pre. A file that does not say predates the key; GPT-2's it was then.
+// Values of tokenizer.ggml.pre. Files without the key predate it and use GPT-2's.
 const known_cut known_cuts[] = {
     {"default", PRETOKENIZER_GPT2, false},    {"gpt-2", PRETOKENIZER_GPT2, false},
     {"llama-bpe", PRETOKENIZER_LLAMA3, true}, {"llama3", PRETOKENIZER_LLAMA3, true},
@@ -143,7 +143,7 @@ uint32_t tokenizer::special(const std::string &name) const
     return static_cast<uint32_t>(file_.number(key, 0, tokens_.size() - 1));
 }
 
-// Llama's vocabularies begin texts with a token, unless they say otherwise; GPT-2's do not.
+// Unless the file says otherwise, Llama's vocabularies start a text with a token; GPT-2's do not.
 void tokenizer::read_special()
 {
     const auto flag_or = [this](const char *name, bool otherwise) {
@@ -217,7 +217,7 @@ void tokenizer::encode_word(std::string_view letters, std::vector<uint32_t> &ids
         const uint32_t id = find(symbol);
         if (id != string_index::none)
             ids.push_back(id);
-        else // a merge that gives no token
+        else // a merge whose result is not a token
             for (const std::string_view letter : characters(symbol))
                 ids.push_back(find(letter));
     }
@@ -233,7 +233,7 @@ std::string tokenizer::piece(uint32_t id) const
     return byte_level_ ? without_letters(tokens_[id]) : without_marks(tokens_[id]);
 }
 
-// A character that stands for no byte is itself: tokens that were added by hand are plain text.
+// A character that maps to no byte is literal: manually added tokens are plain text.
 std::string tokenizer::without_letters(std::string_view token) const
 {
     std::string text;

@@ -1,12 +1,9 @@
-// Text to token ids and back, by the vocabulary in a GGUF file.
-//   llama  SentencePiece's BPE: spaces become U+2581, neighbours join by the best score, what is no token
-//   falls back
-//          to the bytes <0xNN>
-//   gpt2   byte-level BPE: a regular expression cuts words (pretokenize.h), neighbours join by the merges'
-//   rank
-// Text is only text: the names of special tokens in it have no meaning. User-defined tokens join like others.
-// A vocabulary that cannot encode every text, or lacks its special tokens, is refused when it is opened, as
-// bad input. The file outlives the tokenizer.
+// Converts text to token ids and back, using the vocabulary in a GGUF file.
+//   llama  SentencePiece BPE: spaces become U+2581, the best score merges first, the fallback is bytes <0xNN>
+//   gpt2   byte-level BPE: a regular expression splits words (pretokenize.h), the lowest rank merges first
+// Text is only text: names of special tokens in it have no meaning. User-defined tokens merge like others.
+// The constructor throws bad input for a vocabulary that cannot encode every text or lacks its special
+// tokens. The file must outlive the tokenizer.
 #pragma once
 
 #include "model/byte_letters.h"
@@ -19,24 +16,24 @@
 class tokenizer
 {
   public:
-    // `vocab`: how many tokens the model has rows for; the vocabulary must have as many.
+    // `vocab`: the model's number of embedding rows; the vocabulary must have as many tokens.
     tokenizer(const gguf_file &file, uint32_t vocab);
 
-    // With the tokens of beginning and end that the vocabulary asks for.
+    // Includes the begin and end tokens that the vocabulary asks for.
     std::vector<uint32_t> encode(std::string_view text) const;
 
-    // The bytes that one token stands for; nothing for control tokens. Many tokens are parts of characters.
+    // The bytes that a token stands for, possibly only a part of a character; empty for control tokens.
     std::string piece(uint32_t id) const;
 
-    // A text from its beginning: without the space that encoding put in front.
+    // Decodes a whole text: removes the space that encode() prepends.
     std::string decode(const std::vector<uint32_t> &ids) const;
 
     struct prompt {
         std::vector<uint32_t> ids;
         std::string text;
     };
-    // A prompt of exactly n ids, n from 1: words of English, then a filler that is one token, so that the
-    // text encodes to the ids. A vocabulary without such a filler gets ids that were cut, and the text that
+    // A prompt of exactly n >= 1 ids: English words, then a filler of one token each, so that the text
+    // encodes to the ids. For a vocabulary without such a filler the ids are truncated, and the text is what
     // they decode to.
     prompt exact_prompt(size_t n) const;
 

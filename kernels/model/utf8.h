@@ -1,4 +1,4 @@
-// Characters of a text that may not be UTF-8: a byte that begins no character stands for itself.
+// Decodes text that may not be valid UTF-8: a byte that starts no valid character is returned on its own.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@
 #include <string_view>
 
 struct utf8_char {
-    uint32_t code; // invalid_utf8 for a byte that is none
+    uint32_t code; // invalid_utf8 for an invalid byte
     size_t bytes;
 };
 constexpr uint32_t invalid_utf8 = 0xffffffffu;
 
-// The character at `at`, which is inside the text.
+// The character at `at` < text.size().
 inline utf8_char utf8_at(std::string_view text, size_t at)
 {
     static constexpr uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};

@@ -16,7 +16,7 @@ const char corpus[] =
 
 using symbols = std::vector<std::string>;
 
-// The format's numbers of token types.
+// GGUF's token types.
 enum { NORMAL = 1, UNKNOWN = 2, CONTROL = 3, UNUSED = 5, BYTE = 6 };
 
 struct vocabulary {
@@ -37,16 +37,16 @@ struct vocabulary {
     }
 };
 
-// A word of the corpus as numbers of symbols, and how often it is there.
+// A word of the corpus as symbol numbers, and its frequency.
 struct counted_word {
     std::vector<uint32_t> symbols;
     uint64_t count;
 };
 
-class learner
+class merge_trainer
 {
   public:
-    explicit learner(const std::vector<symbols> &words)
+    explicit merge_trainer(const std::vector<symbols> &words)
     {
         std::map<symbols, size_t> places;
         for (const symbols &word : words) {
@@ -92,7 +92,7 @@ class learner
             list.push_back(number(symbol));
         return list;
     }
-    // Adds a word's pairs to the counts, or takes them away.
+    // Adds a word's pairs to the counts, or subtracts them.
     void count_pairs(const counted_word &word, bool add)
     {
         for (size_t i = 1; i < word.symbols.size(); i++) {
@@ -107,8 +107,9 @@ class learner
                 return true;
         return false;
     }
-    // The pair, left in the upper half; of equals the one with the smaller numbers, which came first. 0: none
-    // is there twice. Symbol 0 with itself is 0 too, and is never learnt: that costs nothing.
+    // The pair, left symbol in the upper half; ties go to the smaller numbers, which appeared first. 0 if no
+    // pair occurs twice. The pair of symbol 0 with itself is 0 too and is therefore never learnt, which does
+    // no harm.
     uint64_t most_frequent() const
     {
         uint64_t best = 0, most = 1;
@@ -136,7 +137,7 @@ class learner
     std::map<std::string, uint32_t> numbers_;
 };
 
-// Words as SentencePiece sees them: each begins with the mark of a space; line ends are bytes.
+// Words as in SentencePiece: each begins with the space mark; line breaks are left to the byte tokens.
 std::vector<symbols> marked_words()
 {
     std::vector<symbols> words;
@@ -161,7 +162,7 @@ std::vector<symbols> byte_words(const byte_letters &letters)
     return words;
 }
 
-// In SentencePiece's order: special tokens, bytes, what was learnt with falling scores, single characters.
+// In SentencePiece's order: special tokens, bytes, merges with falling scores, single characters.
 vocabulary llama_vocabulary(uint32_t size)
 {
     vocabulary v;
@@ -201,7 +202,7 @@ void add_llama(gguf_writer &file, uint32_t size)
     file.add_flag("tokenizer.ggml.add_eos_token", false);
 }
 
-// As GPT-2's: the letters of the bytes, what the merges give, one special token.
+// As in GPT-2: the bytes' characters, the results of the merges, one special token.
 void add_gpt2(gguf_writer &file, uint32_t size)
 {
     const byte_letters letters;
@@ -230,10 +231,10 @@ void add_gpt2(gguf_writer &file, uint32_t size)
 
 std::vector<learnt_merge> learn_merges(const std::vector<std::vector<std::string>> &words, size_t most)
 {
-    learner l(words);
+    merge_trainer trainer(words);
     std::vector<learnt_merge> merges;
     learnt_merge merge;
-    while (merges.size() < most && l.learn_one(merge))
+    while (merges.size() < most && trainer.learn_one(merge))
         merges.push_back(merge);
     return merges;
 }

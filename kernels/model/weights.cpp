@@ -8,9 +8,9 @@
 namespace
 {
 constexpr size_t alignment = 256;
-constexpr size_t staged_numbers = 4u << 20; // decoded at a time
+constexpr size_t staged_numbers = 4u << 20; // elements decoded at a time
 
-// One product takes it together with the tensor before it.
+// Whether the tensor shares a GEMM with the previous one, and so must follow it in memory.
 bool follows(tensor_role role)
 {
     return role == ROLE_WK || role == ROLE_WV || role == ROLE_UP;
@@ -34,7 +34,7 @@ void to_device(void *to, const void *from, size_t bytes)
     hip_check(hipMemcpy(to, from, bytes, hipMemcpyHostToDevice), "cannot copy weights to the device");
 }
 
-// Decodes a tensor some rows at a time and has the device round them.
+// Decodes a tensor on the host, some rows at a time, and rounds it on the device.
 class decoder
 {
   public:

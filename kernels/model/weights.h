@@ -1,5 +1,5 @@
-// A model's weights on the device: matrices of one type, norm factors of 32 bits. What one product takes
-// together lies together: Q, K and V; gate and up. Owns the memory; knows nothing of files' headers.
+// A model's weights on the device: matrices of one type, norm factors in fp32. Matrices that share a GEMM are
+// contiguous: Q, K and V; gate and up. Owns the memory; knows nothing of file headers.
 #pragma once
 
 #include "attention/attention.h"
@@ -18,9 +18,9 @@ class model_weights
   public:
     model_weights(const model_shape &shape, attn_dtype type);
 
-    // From a file's tensors, decoded and rounded once to the type.
+    // Loads a file's tensors, decoded and rounded once to the type.
     void load(const model_tensors &tensors);
-    // In place, the numbers that make-model writes for this seed.
+    // Generates in place the numbers that make-model writes for this seed.
     void make(uint64_t seed);
 
     const model_shape &shape() const
@@ -31,7 +31,7 @@ class model_weights
     {
         return type_;
     }
-    // Of device memory that a model's weights take.
+    // Device memory that a model's weights take.
     static size_t bytes(const model_shape &shape, attn_dtype type);
     const void *embedding() const
     {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""PyTorch's scaled_dot_product_attention with its back-end pinned, as a variant like any other.
+"""PyTorch's scaled_dot_product_attention with a pinned back-end, usable as a variant.
 
-Speaks kernsweep's workload contract: `Prompt tokens: N`, one [PERF_TIMING] line, STATUS=OK. prefill_s is the
-median time of one call by device events, over inputs in the project's layout that take turns so that they do not fit
-the caches. Exit 0 done, 1 failed, 2 bad input, 77 with `SKIP: reason` where it cannot run.
+Follows kernsweep's workload contract: `Prompt tokens: N`, one [PERF_TIMING] line, STATUS=OK. prefill_s is the median
+time of one call by device events, over rotating inputs in the project's layout that together exceed the caches. Exit 0:
+done; 1: failed; 2: bad input; 77 with `SKIP: reason`: cannot run here.
 """
 import argparse
 import json
@@ -15,7 +15,7 @@ import tempfile
 import time
 
 BACKENDS = {"flash": "FLASH_ATTENTION", "cudnn": "CUDNN_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "math": "MATH"}
-# On ROCm the flash back-end is one of two libraries; "flash" leaves the choice to PyTorch.
+# On ROCm the flash back-end uses one of two libraries; "flash" lets PyTorch choose.
 ROCM_LIBRARIES = ("aotriton", "ck")
 TOLERANCE = {"f32": 1e-5, "f16": 5e-4, "bf16": 4e-3}
 ROTATED_BYTES = 512 << 20
@@ -23,11 +23,11 @@ CHECKED_ROWS = 64
 
 
 class Skip(Exception):
-    """The reason why this machine cannot run it."""
+    """This machine cannot run it, for the given reason."""
 
 
 class BadInput(Exception):
-    """The argument that is wrong."""
+    """An invalid argument."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -81,7 +81,7 @@ def load_torch():
 
 
 def make_inputs(torch, options):
-    """Sets of q, k, v, as [batch, heads, tokens, dim] views of dense [batch, tokens, heads, dim] tensors."""
+    """Sets of q, k, v: [batch, heads, tokens, dim] views of dense [batch, tokens, heads, dim] tensors."""
     dtype = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}[options.dtype]
     torch.manual_seed(options.seed)
 
@@ -124,7 +124,7 @@ def attention(torch, options):
 
 
 def first_call(torch, options, call, inputs):
-    """The back-end says here whether it takes the shape."""
+    """The first call, in which the back-end rejects unsupported shapes."""
     try:
         out = call(*inputs)
         torch.cuda.synchronize()
@@ -150,7 +150,7 @@ def time_calls(torch, options, call, sets):
 
 
 def longest_kernel(trace):
-    """The grid of the kernel that took longest, of a profiler's trace; nothing where the trace does not tell."""
+    """The grid of the longest kernel in a profiler's trace; empty if the trace does not contain it."""
     kernels = [event for event in trace.get("traceEvents", [])
                if event.get("cat") == "kernel" and {"grid", "block"} <= event.get("args", {}).keys()]
     if not kernels:
@@ -161,7 +161,7 @@ def longest_kernel(trace):
 
 
 def launched(torch, call, inputs):
-    """What one call launches. A library does not say which of a block's threads hold queries, so that is left out."""
+    """The launch of one call. Which threads of a block hold queries is unknown for a library, so query_threads is omitted."""
     from torch.profiler import ProfilerActivity, profile
 
     with profile(activities=[ProfilerActivity.CUDA]) as profiler:
@@ -174,7 +174,7 @@ def launched(torch, call, inputs):
 
 
 def relative_error(torch, options, inputs, out):
-    """Relative L2 of some rows, the first and the last among them, against fp64."""
+    """Relative L2 error of a sample of rows, including the first and last, against fp64."""
     q, k, v = (x.double() for x in inputs)
     group = options.heads // options.kv_heads
     k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)

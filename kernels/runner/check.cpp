@@ -9,7 +9,7 @@
 
 namespace
 {
-// Multiply-adds in fp64 that a check may cost: a few seconds on two cores.
+// The budget of a check in fp64 multiply-adds: a few seconds on two cores.
 constexpr double affordable = 2e9;
 
 struct position {
@@ -17,7 +17,7 @@ struct position {
 };
 
 struct sums {
-    double difference = 0, reference = 0; // of squares
+    double difference = 0, reference = 0; // sums of squares
     double max_abs = 0, plain_max_abs = 0;
     size_t unwritten = 0, not_finite = 0;
     position first_bad = {-1, -1, -1};
@@ -65,7 +65,7 @@ std::vector<float> to_floats(const std::vector<unsigned char> &data, attn_dtype 
     return floats;
 }
 
-// Attention of one row: `real` in fp64, `plain` as a straightforward kernel in the tensors' precision has it.
+// Attention of one row: `real` in fp64, `plain` as a straightforward kernel in the tensors' precision.
 class row_reference
 {
   public:
@@ -185,7 +185,7 @@ std::vector<int> rows_to_check(const attn_shape &s, uint64_t seed)
     return {rows.begin(), rows.end()};
 }
 
-void add(sums &total, const sums &part)
+void merge_sums(sums &total, const sums &part)
 {
     total.difference += part.difference;
     total.reference += part.reference;
@@ -197,7 +197,7 @@ void add(sums &total, const sums &part)
         total.first_bad = part.first_bad;
 }
 
-// What every element of the output must be, whether its row is in the sample or not.
+// Unwritten and non-finite elements of the whole output, not only of the sampled rows.
 void count_everywhere(const attn_shape &s, const tensors::host_copy &host, sums &total)
 {
     total.unwritten = total.not_finite = 0;
@@ -223,7 +223,7 @@ template <typename... Values> std::string format(const char *pattern, Values... 
     return text;
 }
 
-std::string verdict(const check_result &r, const sums &total, size_t guard, attn_dtype dtype)
+std::string find_fault(const check_result &r, const sums &total, size_t guard, attn_dtype dtype)
 {
     const double largest = 2 * r.plain_max_abs + (dtype == ATTN_F32 ? 1e-5 : 0.0);
     const position &at = total.first_bad;
@@ -287,10 +287,10 @@ check_result check_output(const attn_args &args, const tensors::host_copy &host,
 
     sums total;
     for (const sums &part : parts)
-        add(total, part);
+        merge_sums(total, part);
     count_everywhere(s, host, total);
     check_result result{std::sqrt(total.difference / total.reference), total.max_abs, total.plain_max_abs,
                         positions.size(), ""};
-    result.wrong = verdict(result, total, overwritten_guard(s, host), s.dtype);
+    result.wrong = find_fault(result, total, overwritten_guard(s, host), s.dtype);
     return result;
 }

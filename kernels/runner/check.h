@@ -1,6 +1,6 @@
-// Judges an output against attention computed in fp64 on the host from the same, already rounded inputs.
-// Looks at every row when that is cheap, else at a sample that has the first and last rows, the edges of
-// tiles, and every head. Knows no variant.
+// Compares an output with attention computed in fp64 on the host from the same, already rounded inputs.
+// Checks every row if that is affordable, otherwise a sample that includes the first and last rows, tile
+// boundaries and every head. Knows no variant.
 #pragma once
 
 #include "attention/attention.h"
@@ -10,14 +10,14 @@
 #include <string>
 
 struct check_result {
-    double rel_l2;        // over all rows looked at
+    double rel_l2;        // over all checked rows
     double max_abs;       // largest difference
-    double plain_max_abs; // the same of a plain attention in the tensors' own precision
-    size_t rows;          // (batch, row, head) looked at
-    std::string wrong;    // empty, or what is beyond the tolerance, in one line
+    double plain_max_abs; // the same for a plain attention in the tensors' precision
+    size_t rows;          // checked (batch, row, head) triples
+    std::string wrong;    // empty, or the reason for failure, on one line
 };
 
-// Relative L2 error beyond which an output is wrong.
+// The largest acceptable relative L2 error.
 double check_tolerance(attn_dtype dtype);
 
 check_result check_output(const attn_args &args, const tensors::host_copy &host, uint64_t seed);

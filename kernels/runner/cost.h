@@ -1,15 +1,15 @@
-// What an attention must do, whoever does it: the floors that a time is held against.
+// The operations and bytes that any attention kernel needs: what rooflines are computed from.
 #pragma once
 
 #include "runner/tensors.h"
 
-// Multiply-adds count as two; the causal mask halves them.
+// A multiply-add counts as two; a causal mask halves the count.
 inline double attention_flops(const attn_shape &s)
 {
     return 4.0 * s.batch * s.seq * s.seq * s.q_heads * s.head_dim / (s.causal ? 2 : 1);
 }
 
-// Each input read once, the output written once.
+// Every input read once, the output written once.
 inline double attention_bytes(const attn_shape &s)
 {
     return static_cast<double>(2 * query_elements(s) + 2 * key_elements(s)) *

@@ -8,22 +8,22 @@ const char model_usage[] =
     "prefill --model FILE.gguf | --synthetic PRESET [options]: load a model, prefill a prompt, decode "
     "greedily\n"
     "  --prompt TEXT, --prompt-file FILE   the prompt\n"
-    "  --context N        a prompt of exactly N tokens instead\n"
-    "  --max-tokens N     tokens to answer, default 1; the first is the prefill's\n"
-    "  --greedy           take the most likely token each time: the only way there is\n"
-    "  --attn NAME        as without a model\n"
-    "  --dtype T          of weights and products: f32 (default), f16, bf16\n"
+    "  --context N        a generated prompt of exactly N tokens instead\n"
+    "  --max-tokens N     tokens to generate, default 1; the first comes from the prefill\n"
+    "  --greedy           choose the most likely token each time (the only method)\n"
+    "  --attn NAME        attention variant, as without a model\n"
+    "  --dtype T          of weights and GEMMs: f32 (default), f16, bf16\n"
     "  --logits FILE      write the logits of every token of the prompt: rows of 32-bit floats\n"
     "  --seed N           of the synthetic weights, default 1\n"
-    "  --chunk N          rows that go through a layer together, default 4096\n"
-    "  --deterministic    the same input gives the same bits, whatever that costs\n"
-    "  --ceiling          measure the library's rate on a large product too, and the share of it reached\n"
-    "  --json             print the JSON object alone\n"
-    "GRETA_MAX_SEQ_LEN=N refuses a longer prompt; without it, the model's own context length does.\n";
+    "  --chunk N          rows that a layer processes at a time, default 4096\n"
+    "  --deterministic    the same input gives the same bits, even if that is slower\n"
+    "  --ceiling          also measure the rate of a large GEMM, and the share of it that was reached\n"
+    "  --json             print only the JSON object\n"
+    "GRETA_MAX_SEQ_LEN=N limits the prompt; the default is the model's context length.\n";
 
 namespace
 {
-bool takes(arguments &args, model_options &o)
+bool take_text(arguments &args, model_options &o)
 {
     if (args.is("--model"))
         o.model = args.text();
@@ -43,7 +43,7 @@ bool takes(arguments &args, model_options &o)
     return true;
 }
 
-bool takes_number(arguments &args, model_options &o)
+bool take_number(arguments &args, model_options &o)
 {
     if (args.is("--context"))
         o.context = args.number(1, 1 << 24);
@@ -60,7 +60,7 @@ bool takes_number(arguments &args, model_options &o)
     return true;
 }
 
-bool is_flag(arguments &args, model_options &o)
+bool take_flag(arguments &args, model_options &o)
 {
     if (args.is("--json"))
         o.json = true;
@@ -73,7 +73,7 @@ bool is_flag(arguments &args, model_options &o)
     return true;
 }
 
-void check(const model_options &o)
+void check_combination(const model_options &o)
 {
     if (!o.model.empty() && !o.synthetic.empty())
         bad_input("--model and --synthetic exclude each other");
@@ -108,9 +108,9 @@ model_options parse_model_options(int argc, char **argv)
             std::fputs(model_usage, stdout);
             std::exit(EXIT_OK);
         }
-        if (!takes(args, o) && !takes_number(args, o) && !is_flag(args, o))
+        if (!take_text(args, o) && !take_number(args, o) && !take_flag(args, o))
             args.unknown();
     }
-    check(o);
+    check_combination(o);
     return o;
 }

@@ -1,13 +1,13 @@
-// The command line of `prefill` with a model: --model or --synthetic. Mistakes are thrown as bad input.
+// The command line of `prefill` with a model: --model or --synthetic. Throws bad input.
 #pragma once
 
 #include "runner/options.h"
 
 struct model_options {
-    std::string model, synthetic; // one of the two: a file, or the name of a preset
+    std::string model, synthetic; // exactly one is set: a file, or the name of a preset
     std::string prompt, prompt_file, attn, logits;
     bool has_prompt = false;
-    int context = 0; // tokens of a prompt made here; 0: there is a text
+    int context = 0; // tokens of a generated prompt; 0: the prompt is a text
     int max_tokens = 1;
     int chunk = 4096;
     attn_dtype dtype = ATTN_F32;
@@ -17,7 +17,7 @@ struct model_options {
 
 extern const char model_usage[];
 
-// Whether the arguments ask for a model.
+// Whether the arguments select a model.
 bool asks_for_model(int argc, char **argv);
 
 model_options parse_model_options(int argc, char **argv);

@@ -17,14 +17,14 @@ namespace
 {
 using tokens = std::vector<uint32_t>;
 
-constexpr size_t logit_bytes = 64u << 20; // of rows that are computed at a time, when all are wanted
+constexpr size_t logit_bytes = 64u << 20; // computed at a time, when all rows are wanted
 
-struct outcome {
+struct model_result {
     double load_s = 0, tokenize_s = 0, decode_s = 0;
     stage_seconds prefill;
     tokens prompt, answer;
     forward_memory memory{};
-    size_t memory_used = 0; // on the device, by all; 0: not known
+    size_t memory_used = 0; // on the device, by all processes; 0: unknown
     double ceiling_flops = 0;
     bool finite = true;
 };
@@ -70,7 +70,7 @@ void check_variant(const model_options &o, const attn_variant &variant, const mo
         bad_input(std::string("--deterministic: variant ") + variant.name + " is not");
 }
 
-// Every row's logits on their way to a file, under another name until all are there.
+// Writes every row's logits to a file, under a temporary name until it is complete.
 class logits_file
 {
   public:
@@ -138,14 +138,14 @@ tokens decode(const model_options &o, const model_source &source, forward &pass)
 size_t memory_used()
 {
 #if defined(KS_PLATFORM_CPU)
-    return 0; // the host's, which many share
+    return 0; // host memory, which other processes share
 #else
     const device_room room = ask_device_room();
     return room.total - room.free;
 #endif
 }
 
-// The fastest of a few large products: the rate that the model's are held against.
+// The rate of the fastest of a few large GEMMs, as the ceiling for the model's.
 double measure_ceiling(attn_dtype type)
 {
 #if defined(KS_PLATFORM_CPU)
@@ -156,7 +156,7 @@ double measure_ceiling(attn_dtype type)
     const size_t count = static_cast<size_t>(size) * size;
     const device_memory x(count * dtype_bytes(type)), w(count * dtype_bytes(type)),
         y(count * dtype_bytes(type));
-    op_seeded(x.get(), type, {1, 0, 1e-5f}, count); // on zeros a product takes less power, and is faster
+    op_seeded(x.get(), type, {1, 0, 1e-5f}, count); // zeros would draw less power and so run faster
     op_seeded(w.get(), type, {2, 0, 1e-5f}, count);
     gemm products(false);
     device_timer timer;
@@ -170,9 +170,10 @@ double measure_ceiling(attn_dtype type)
     return 2.0 * size * size * size / fastest;
 }
 
-outcome run(const model_options &o, const attn_variant &variant, const model_source &source, double opened_s)
+model_result run_prompt(const model_options &o, const attn_variant &variant, const model_source &source,
+                        double opened_s)
 {
-    outcome result;
+    model_result result;
     const model_shape &shape = source.shape();
     check_variant(o, variant, shape);
     const host_timer tokenizing;
@@ -203,7 +204,7 @@ outcome run(const model_options &o, const attn_variant &variant, const model_sou
     return result;
 }
 
-// Multiply-adds of a prefill's products count as two; logits are the last row's.
+// Floating-point operations of a prefill's GEMMs, with logits for the last row only.
 double product_flops(const model_shape &s, size_t prompt)
 {
     const double query_width = s.heads * s.head_dim, key_width = s.kv_heads * s.head_dim;
@@ -211,7 +212,7 @@ double product_flops(const model_shape &s, size_t prompt)
     return 2.0 * (static_cast<double>(prompt) * s.layers * of_layer + static_cast<double>(s.width) * s.vocab);
 }
 
-void add_speed(json_line &line, const model_shape &s, const outcome &r)
+void add_speed(json_line &line, const model_shape &s, const model_result &r)
 {
     const int prompt = static_cast<int>(r.prompt.size());
     const double products = product_flops(s, r.prompt.size()), total = r.prefill.total();
@@ -229,7 +230,7 @@ void add_speed(json_line &line, const model_shape &s, const outcome &r)
             .add("roofline_share", (products + attention) / r.ceiling_flops / total);
 }
 
-void add_memory(json_line &line, const outcome &r)
+void add_memory(json_line &line, const model_result &r)
 {
     line.add("weights_bytes", r.memory.weights).add("cache_bytes", r.memory.cache);
     line.add("scratch_bytes", r.memory.scratch).add("planned_bytes", r.memory.total());
@@ -238,7 +239,7 @@ void add_memory(json_line &line, const outcome &r)
 }
 
 std::string timing_line(const model_options &o, const attn_variant &variant, const model_source &source,
-                        const outcome &r)
+                        const model_result &r)
 {
     hipDeviceProp_t device;
     hip_check(hipGetDeviceProperties(&device, 0), "cannot ask the device for its name");
@@ -262,7 +263,7 @@ int run_model(int argc, char **argv)
     const attn_variant &variant = choose_variant(o.attn);
     const host_timer opening;
     const model_source source(o);
-    const outcome result = run(o, variant, source, opening.seconds());
+    const model_result result = run_prompt(o, variant, source, opening.seconds());
     const std::string line = timing_line(o, variant, source, result);
     if (o.json)
         std::printf("%s\n", line.c_str());

@@ -1,5 +1,5 @@
-// `prefill` with a model: load it, prefill a prompt, decode greedily, and say what took how long and how much
-// memory. Prints as the harness expects.
+// `prefill` with a model: loads it, prefills a prompt, decodes greedily, and reports times and memory. Its
+// output follows the workload contract.
 #pragma once
 
 // Returns the exit code; throws struct failure.

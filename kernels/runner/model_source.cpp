@@ -38,8 +38,7 @@ tokens seeded_prompt(const model_options &o, const model_shape &shape)
     return ids;
 }
 
-// As a reader that takes lines sees it: nothing in it can end the line, or pass for another one, and all is
-// UTF-8.
+// Escapes control characters and invalid UTF-8, so that the text is one line and cannot imitate other output.
 std::string on_one_line(const std::string &text)
 {
     std::string line;

@@ -1,5 +1,5 @@
-// Where a model and its words come from: a file, with its vocabulary; or a preset, whose weights are made on
-// the device and whose prompt is numbers. Errors are thrown as bad input.
+// The origin of a model and its tokens: a file with its vocabulary, or a preset, whose weights are generated
+// on the device and whose prompt consists of seeded token ids. Throws bad input.
 #pragma once
 
 #include "model/model_file.h"
@@ -18,10 +18,10 @@ class model_source
     {
         return shape_;
     }
-    std::string name() const; // of the preset, or of the file without its folder
+    std::string name() const; // the preset, or the file name without its directory
     void fill(model_weights &weights) const;
     std::vector<uint32_t> prompt() const;
-    // The answer, on one line.
+    // The answer as one line.
     std::string text(const std::vector<uint32_t> &ids) const;
     bool ends(uint32_t id) const
     {

@@ -9,7 +9,7 @@
 
 namespace
 {
-// The names that the older engine's users know.
+// The switches of the original engine.
 const struct {
     const char *variable, *variant;
 } switches[] = {
@@ -18,7 +18,7 @@ const struct {
     {"GRETA_PREFILL_Q_LDS", "v3"},
 };
 
-void append(std::string &list, const char *name)
+void append_name(std::string &list, const char *name)
 {
     list += (list.empty() ? "" : ", ") + std::string(name);
 }
@@ -27,11 +27,11 @@ std::string compiled_in()
 {
     std::string names;
     for (const attn_variant &variant : attn_variants())
-        append(names, variant.name);
+        append_name(names, variant.name);
     return names;
 }
 
-const attn_variant &require(const std::string &name, const std::string &asked_by)
+const attn_variant &require_variant(const std::string &name, const std::string &asked_by)
 {
     const attn_variant *variant = attn_find(name.c_str());
     if (variant)
@@ -66,11 +66,11 @@ const char *switched_on()
     std::string taken, instead;
     for (const attn_dtype other : {ATTN_F32, ATTN_F16, ATTN_BF16}) {
         if (variant.dtypes & 1u << other)
-            append(taken, dtype_name(other));
+            append_name(taken, dtype_name(other));
     }
     for (const attn_variant &other : attn_variants()) {
         if (other.dtypes & 1u << dtype)
-            append(instead, other.name);
+            append_name(instead, other.name);
     }
     bad_input(std::string("variant ") + variant.name + " does not take --dtype " + dtype_name(dtype) +
               ": use " + taken + (instead.empty() ? "" : ", or a variant that takes it: " + instead));
@@ -186,12 +186,12 @@ void require_device()
 const attn_variant &choose_variant(const std::string &wanted)
 {
     if (!wanted.empty())
-        return require(wanted, "");
+        return require_variant(wanted, "");
     if (const char *name = switched_on())
-        return require(name, "GRETA_PREFILL_*: ");
+        return require_variant(name, "GRETA_PREFILL_*: ");
     if (attn_variants().size() == 1)
         return attn_variants().front();
-    return require("baseline", "none chosen: ");
+    return require_variant("baseline", "none chosen: ");
 }
 
 void check_shape(const attn_shape &s, const attn_variant &variant)

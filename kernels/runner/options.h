@@ -1,4 +1,4 @@
-// The command line of the runner's programs. Every mistake is one line that names it, thrown as bad input.
+// Command-line parsing shared by the programs. Every mistake is thrown as bad input, with a one-line message.
 #pragma once
 
 #include "attention/attention.h"
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// Walks `--name value` and `--name=value` pairs and flags.
+// Iterates over `--name value`, `--name=value` and flags.
 class arguments
 {
   public:
@@ -32,20 +32,20 @@ class arguments
     bool has_value_ = false;
 };
 
-// Throws when there is no device.
+// Throws if there is no device.
 void require_device();
 
-// The tokens that GRETA_MAX_SEQ_LEN allows; 0 when it is not set.
+// GRETA_MAX_SEQ_LEN, the largest context; 0 if it is not set.
 int token_limit();
 
 attn_dtype dtype_option(const std::string &text);
 
-// Whether the option is one of those by which programs are told the heads, the format and the mask.
+// Parses the options for heads, format and mask; false if the current option is none of them.
 bool heads_option(arguments &args, attn_shape &shape);
 
-// The variant that `wanted` names. When it is empty: the one that GRETA_PREFILL_LDS_TILING, _SEGMENTED or
-// _Q_LDS switches on, else the only one compiled in, else baseline.
+// The variant named `wanted`. If empty: the one that GRETA_PREFILL_LDS_TILING, _SEGMENTED or _Q_LDS selects,
+// else the only one compiled in, else baseline.
 const attn_variant &choose_variant(const std::string &wanted);
 
-// What no variant can run, what this one cannot, and what the device has no memory for.
+// Throws for shapes that no variant supports, that this one does not, or that do not fit in device memory.
 void check_shape(const attn_shape &shape, const attn_variant &variant);

@@ -1,12 +1,12 @@
-// prefill: times the attention of L layers over a prompt of N tokens, synthetic and seeded.
-// Speaks the workload contract of kernsweep: `Prompt tokens: N`, one [PERF_TIMING] line, STATUS=OK.
-// Exit 0 done, 1 failed (a wrong result, a device error), 2 bad input.
+// prefill: times the attention of L layers over a synthetic, seeded prompt of N tokens, or runs a model
+// (model_run.h). Follows kernsweep's workload contract: `Prompt tokens: N`, one [PERF_TIMING] line,
+// STATUS=OK. Exit 0: done; 1: failed (wrong result or device error); 2: bad input.
 #include "base/failure.h"
 #include "base/json_line.h"
 #include "base/timer.h"
 #include "runner/check.h"
 #include "runner/cost.h"
-#include "runner/make_model.h"
+#include "runner/make_model_command.h"
 #include "runner/model_options.h"
 #include "runner/model_run.h"
 #include "runner/options.h"
@@ -22,7 +22,7 @@ namespace
 const char usage[] =
     "prefill --context N [options]: time the attention of a synthetic prompt of N tokens\n"
     "  --attn NAME        variant (its name or its attn_impl); default: the only one compiled in,\n"
-    "                     or the one GRETA_PREFILL_{LDS_TILING,SEGMENTED,Q_LDS}=1 asks for, or baseline\n"
+    "                     or the one GRETA_PREFILL_{LDS_TILING,SEGMENTED,Q_LDS}=1 selects, or baseline\n"
     "  --heads N          query heads, default 32\n"
     "  --kv-heads N       key and value heads, default --heads\n"
     "  --head-dim 64|128  default 128\n"
@@ -32,10 +32,10 @@ const char usage[] =
     "  --seed N           of Q, K and V, default 1\n"
     "  --check            compare every layer with attention in fp64\n"
     "  --list             print the variants compiled in\n"
-    "GRETA_MAX_SEQ_LEN=N refuses a longer context.\n"
+    "GRETA_MAX_SEQ_LEN=N limits the context.\n"
     "prefill make-model writes a model file: see prefill make-model --help.\n";
 
-struct options {
+struct prefill_options {
     attn_shape shape{1, 0, 32, 0, 128, true, ATTN_F32};
     std::string attn;
     int layers = 1;
@@ -43,9 +43,9 @@ struct options {
     bool check = false;
 };
 
-struct outcome {
+struct prefill_result {
     double load_s = 0, prefill_s = 0;
-    double min_s = 0, max_s = 0; // a layer
+    double min_s = 0, max_s = 0; // of a layer
     check_result check{};        // the worst layer's
 };
 
@@ -55,9 +55,9 @@ void list_variants()
         std::printf("%s\t%s\t%s\n", variant.name, variant.attn_impl, variant.idea);
 }
 
-options parse(int argc, char **argv)
+prefill_options parse_options(int argc, char **argv)
 {
-    options o;
+    prefill_options o;
     arguments args(argc, argv);
     while (args.next()) {
         if (args.is("--context"))
@@ -101,7 +101,7 @@ void run_attention(const attn_variant &variant, const attn_args &args)
     hip_check(variant.launch(args, nullptr), std::string("cannot launch ") + variant.attn_impl);
 }
 
-// One token, not timed: whatever the first launch of a process costs belongs to loading.
+// Runs one token untimed: the overhead of a process's first launch counts as loading.
 void warm_up(const attn_variant &variant, const tensors &memory)
 {
     attn_args args = memory.args();
@@ -116,9 +116,9 @@ void keep_worst(check_result &worst, const check_result &layer)
         worst = layer;
 }
 
-outcome run(const options &o, const attn_variant &variant)
+prefill_result time_layers(const prefill_options &o, const attn_variant &variant)
 {
-    outcome result;
+    prefill_result result;
     const host_timer loading;
     tensors memory(o.shape, variant);
     memory.fill(o.seed);
@@ -144,7 +144,7 @@ outcome run(const options &o, const attn_variant &variant)
     return result;
 }
 
-std::string timing_line(const options &o, const attn_variant &variant, const outcome &r)
+std::string timing_line(const prefill_options &o, const attn_variant &variant, const prefill_result &r)
 {
     const attn_geometry g = variant.geometry(o.shape);
     hipDeviceProp_t device;
@@ -162,7 +162,7 @@ std::string timing_line(const options &o, const attn_variant &variant, const out
     line.add("tflops", attention_flops(o.shape) * o.layers / r.prefill_s / 1e12);
     line.add("grid_blocks", static_cast<size_t>(g.grid.x) * g.grid.y * g.grid.z);
     line.add("block_threads", g.block.x * g.block.y * g.block.z).add("query_threads", g.query_threads);
-    line.add("dynamic_lds_bytes", g.lds_bytes);
+    line.add("dynamic_lds_bytes", g.shared_bytes);
     if (o.check)
         line.add("rel_l2", r.check.rel_l2).add("max_abs", r.check.max_abs).add("rows_checked", r.check.rows);
     return line.str();
@@ -172,12 +172,12 @@ int prefill(int argc, char **argv)
 {
     if (asks_for_model(argc, argv))
         return run_model(argc, argv);
-    const options o = parse(argc, argv);
+    const prefill_options o = parse_options(argc, argv);
     check_limit(o.shape.seq);
     require_device();
     const attn_variant &variant = choose_variant(o.attn);
     check_shape(o.shape, variant);
-    const outcome result = run(o, variant);
+    const prefill_result result = time_layers(o, variant);
 
     std::printf("Prompt tokens: %d\n", o.shape.seq);
     std::printf("[PERF_TIMING] %s\n", timing_line(o, variant, result).c_str());

@@ -7,7 +7,7 @@ constexpr size_t guard_bytes = 4096;
 constexpr int fill_threads = 128;
 constexpr unsigned fill_blocks = 512;
 
-// The i-th standard normal number of a stream, by Box and Muller.
+// The i-th standard normal number of a stream, by Box-Muller.
 __device__ float normal(uint64_t stream, uint64_t i)
 {
     const uint64_t random = seeded_hash(seeded_hash(stream) + i);

@@ -102,10 +102,10 @@ template <format FORMAT, int HEAD_DIM> void test_products(tap &t, int rows, int 
     const uint32_t stride = HEAD_DIM;
     const head_rows hq{dq, stride, F::block_queries}, hk{dk, stride, rows}, hv{dv, stride, rows};
     hip_check(hipFuncSetAttribute(reinterpret_cast<const void *>(multiply_once<F>),
-                                  hipFuncAttributeMaxDynamicSharedMemorySize, F::lds_bytes),
+                                  hipFuncAttributeMaxDynamicSharedMemorySize, F::shared_bytes),
               "cannot reserve LDS");
-    hipLaunchKernelGGL(multiply_once<F>, dim3(1), dim3(F::threads), F::lds_bytes, nullptr, hq, hk, hv, tile,
-                       ds, d_o);
+    hipLaunchKernelGGL(multiply_once<F>, dim3(1), dim3(F::threads), F::shared_bytes, nullptr, hq, hk, hv,
+                       tile, ds, d_o);
     hip_check(hipGetLastError(), "cannot launch");
     take_back(s, ds);
     take_back(o, d_o);

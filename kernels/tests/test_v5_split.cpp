@@ -68,8 +68,8 @@ template <bool SPLIT> bool each_once(const v5::problem &p)
 {
     std::set<std::tuple<int, int, int>> seen;
     int spans = 0;
-    for (int i = 0; i < v5::place::count<SPLIT>(p); i++) {
-        const v5::place at = v5::place::of<SPLIT>(p, i);
+    for (int i = 0; i < v5::work_tile::count<SPLIT>(p); i++) {
+        const v5::work_tile at = v5::work_tile::of<SPLIT>(p, i);
         const v5::key_range keys = at.template keys<SPLIT>(p);
         for (int key = keys.begin; key < keys.end; key += v5::span, spans++)
             seen.insert({at.head, at.tile, key});
@@ -86,10 +86,10 @@ template <bool SPLIT> bool each_once(const v5::problem &p)
 template <bool SPLIT> bool groups_are_neighbours(const v5::problem &p)
 {
     const int group = p.q_heads / p.kv_heads;
-    for (int i = 0; i < v5::place::count<SPLIT>(p); i += group) {
-        const v5::place first = v5::place::of<SPLIT>(p, i);
+    for (int i = 0; i < v5::work_tile::count<SPLIT>(p); i += group) {
+        const v5::work_tile first = v5::work_tile::of<SPLIT>(p, i);
         for (int j = 1; j < group; j++) {
-            const v5::place at = v5::place::of<SPLIT>(p, i + j);
+            const v5::work_tile at = v5::work_tile::of<SPLIT>(p, i + j);
             if (at.head / group != first.head / group || at.tile != first.tile || at.part != first.part)
                 return false;
         }
@@ -100,8 +100,8 @@ template <bool SPLIT> bool groups_are_neighbours(const v5::problem &p)
 // Within a section of heads, without a split.
 bool longest_first(const v5::problem &p)
 {
-    for (int i = 1; i < v5::place::count<false>(p); i++) {
-        const v5::place before = v5::place::of<false>(p, i - 1), at = v5::place::of<false>(p, i);
+    for (int i = 1; i < v5::work_tile::count<false>(p); i++) {
+        const v5::work_tile before = v5::work_tile::of<false>(p, i - 1), at = v5::work_tile::of<false>(p, i);
         if (before.head / p.section == at.head / p.section && before.tile < at.tile)
             return false;
     }

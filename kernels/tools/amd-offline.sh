@@ -1,15 +1,15 @@
 #!/bin/sh
-# Compiling for an AMD GPU that the installed hipcc does not know (Debian's 5.2.3 and gfx942), so that
-# the kernels are compiled for it on any machine.
-#   amd-offline.sh mode HIPCC ARCH               prints hipcc, or offline when HIPCC does not know ARCH
-#   amd-offline.sh device-libs ARCH DIR          makes DIR, the device libraries for ARCH
+# Compiles for an AMD GPU that the installed hipcc does not support (Debian's 5.2.3 and gfx942), so that the kernels
+# can be compiled for it on any machine.
+#   amd-offline.sh mode HIPCC ARCH               prints hipcc, or offline if HIPCC does not support ARCH
+#   amd-offline.sh device-libs ARCH DIR          creates DIR with the device libraries for ARCH
 #   amd-offline.sh compile ARCH BUILD OUT SOURCE compiles a source's kernels to a code object, with KERNEL_FLAGS
-#   amd-offline.sh list ARCH BUILD OUT SOURCE    the same to assembly
-#   amd-offline.sh host ARCH BUILD OUT SOURCE    compiles what of a source runs on the host
+#   amd-offline.sh list ARCH BUILD OUT SOURCE    the same, to assembly
+#   amd-offline.sh host ARCH BUILD OUT SOURCE    compiles a source's host code
 #   amd-offline.sh link OUT OBJECT...            links such objects, without HIP's runtime
-#   amd-offline.sh compiler                      prints who does all this
-# A newer clang (CLANGXX, default clang++-19) with Debian's device libraries does the work; for
-# gfx942 those lack one file, which differs from gfx940's in the number of the ISA only.
+#   amd-offline.sh compiler                      prints the compiler's version
+# Uses a newer clang (CLANGXX, default clang++-19) with Debian's device libraries. These lack one file for gfx942,
+# which differs from gfx940's only in the ISA version.
 set -eu
 
 CLANGXX=${CLANGXX:-clang++-19}
@@ -31,7 +31,7 @@ mode() {
     elif command -v "$CLANGXX" >/dev/null; then
         echo offline
     else
-        echo hipcc # let it say itself what it lacks
+        echo hipcc # its own error message is the best one
     fi
 }
 

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Everything that can only be known on a machine with an NVIDIA GPU, in one go of under eight minutes: builds every
-# variant, tests it, runs compute-sanitizer, and times all of it beside PyTorch's attention.
+# Runs everything that needs an NVIDIA GPU, in less than eight minutes: builds and tests every variant, runs
+# compute-sanitizer, and times the variants beside PyTorch's attention.
 #   OUT=dir [VARIANT="..."] gpu_check.sh [ARCH]         ARCH defaults to sm_90a
-# Writes to $OUT: machine.txt build.log check.log sanitizer.log bench.jsonl (one object a timing) table.txt
-# Ends with the table and one line for each part; exit 1 when a part failed.
+# Writes to $OUT: machine.txt build.log check.log sanitizer.log bench.jsonl (one object per timing) table.txt
+# Prints one line per part and the table; exits 1 if a part failed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 ARCH=${1:-sm_90a}

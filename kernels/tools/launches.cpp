@@ -1,8 +1,8 @@
-// launches: what every variant that is compiled in asks of a launch, without a GPU and without a GPU's
-// runtime. The functions that the compiler calls to register and to launch kernels are defined here; they
-// write down which kernel was started how. One JSON object a kernel and line: its mangled name, threads and
-// dynamic LDS a block, and for the kernel that the variant's geometry describes the threads that compute and
-// how often K or V is read. Linked instead of libamdhip64 or libcudart; what else those have is never called.
+// launches: records the launch parameters of every variant compiled in, without a GPU or its runtime. Defines
+// the functions that compiled code calls to register and launch kernels; they record which kernel is launched
+// how. Prints one JSON object per launched kernel and line: its mangled name, threads and dynamic LDS per
+// block, and, for the kernel that the variant's geometry describes, the threads that compute and how often K
+// or V is read. Linked instead of libamdhip64 or libcudart; no other functions of theirs are called.
 #include "attention/attention.h"
 #include "base/json_line.h"
 
@@ -28,20 +28,20 @@ std::map<const void *, std::string> &kernel_names() // filled before main
 std::vector<launch> launches;
 launch pending;
 
-void note(const void *kernel, dim3 grid, dim3 block, size_t lds_bytes)
+void record_launch(const void *kernel, dim3 grid, dim3 block, size_t lds_bytes)
 {
     const auto name = kernel_names().find(kernel);
     launches.push_back({name == kernel_names().end() ? "" : name->second, grid, block, lds_bytes});
 }
 
-constexpr int device_units = 128; // multiprocessors or compute units
+constexpr int device_units = 128; // SMs or CUs
 
-unsigned threads(const dim3 &d)
+unsigned volume(const dim3 &d)
 {
     return d.x * d.y * d.z;
 }
 
-// Tensors are never read: any address will do, if it is aligned.
+// The tensors are never read: any aligned address will do.
 attn_args arguments_of(const attn_shape &shape)
 {
     alignas(256) static char tensor[256];
@@ -53,12 +53,12 @@ void print(const attn_variant &variant, const attn_shape &shape)
     const attn_geometry g = variant.geometry(shape);
     launches.clear();
     if (variant.launch(arguments_of(shape), nullptr) != hipSuccess)
-        std::fprintf(stderr, "launches: %s refuses a shape that it says it takes\n", variant.name);
+        std::fprintf(stderr, "launches: %s rejects a shape that it claims to support\n", variant.name);
     for (const launch &l : launches) {
         json_line line;
-        line.add("variant", variant.name).add("kernel", l.kernel).add("block_threads", threads(l.block));
+        line.add("variant", variant.name).add("kernel", l.kernel).add("block_threads", volume(l.block));
         line.add("lds_dynamic_bytes", l.lds_bytes);
-        if (threads(g.grid) == threads(l.grid) && threads(g.block) == threads(l.block))
+        if (volume(g.grid) == volume(l.grid) && volume(g.block) == volume(l.block))
             line.add("query_threads", g.query_threads).add("kv_passes", g.kv_passes);
         std::printf("%s\n", line.str().c_str());
     }
@@ -99,7 +99,7 @@ hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *lds_bytes,
 }
 hipError_t hipLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **, size_t lds_bytes, hipStream_t)
 {
-    note(kernel, grid, block, lds_bytes);
+    record_launch(kernel, grid, block, lds_bytes);
     return hipSuccess;
 }
 hipError_t hipFuncSetAttribute(const void *, hipFuncAttribute, int)
@@ -158,7 +158,7 @@ cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *kernel)
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **, size_t lds_bytes,
                                cudaStream_t)
 {
-    note(kernel, grid, block, lds_bytes);
+    record_launch(kernel, grid, block, lds_bytes);
     return cudaSuccess;
 }
 cudaError_t cudaFuncSetAttribute(const void *, cudaFuncAttribute, int)

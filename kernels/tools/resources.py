@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""What the compiler made of the kernels, as resources.json (schemas/resources.schema.json of the project).
+"""Write the compiled kernels' use of resources as resources.json (the project's schemas/resources.schema.json).
 
 usage: resources.py --arch ARCH [--compiler TEXT] [--launches FILE] [--mca PROGRAM] --out FILE NAME=LISTING...
 
-LISTING is clang's assembly of the variant NAME for an AMD GPU (-S), or what `ptxas -v` printed for an NVIDIA
-one. --launches is what tools/launches printed: block size and dynamic LDS, which no compiler knows; kernels that a
-variant has, but never launches on this architecture, are then left out.
-With llvm-mca (--mca, default llvm-mca-19 where it is installed) the hot loop of each AMD kernel gets the sums of its
-ports, in units of four clocks.
+LISTING is clang's assembly (-S) of the variant NAME for an AMD GPU, or the output of `ptxas -v` for NVIDIA.
+--launches is the output of tools/launches: block size and dynamic LDS, which no compiler knows. Kernels that a variant
+never launches on this architecture are then omitted. With llvm-mca (--mca, default llvm-mca-19 if installed) the port
+pressure of each AMD kernel's hot loop is added, in units of four clocks.
 
-The hot loop is the innermost loop with most multiply-adds; where there are matrix instructions, the smallest
-loop that holds one, less the blocks that only some tiles run (the mask: a comparison for every score).
+The hot loop is the innermost loop with the most multiply-adds; if there are matrix instructions, the smallest loop
+with one, without the basic blocks that only some tiles execute (the mask: a comparison per score).
 """
 import argparse
 import json
@@ -19,8 +18,8 @@ import shutil
 import subprocess
 import sys
 
-# What a unit (a CU, an SM) has: LDS, lanes of a wave, SIMDs, waves a SIMD, registers a lane of a SIMD, and in
-# what steps registers are given to a wave.
+# Per CU or SM: LDS bytes, lanes per wave, SIMDs, waves per SIMD, registers per lane and SIMD, and the allocation
+# granularity of registers.
 UNITS = {
     "gfx90a": (65536, 64, 4, 8, 512, 8),
     "gfx942": (65536, 64, 4, 8, 512, 8),
@@ -28,14 +27,14 @@ UNITS = {
     "sm_90": (232448, 32, 4, 16, 512, 8),
 }
 MULTIPLY_ADDS = ("v_fma", "v_fmac", "v_mac", "v_pk_fma", "v_dot", "v_mul_f32", "v_pk_mul_f32")
-QUARTER_RATE = ("v_exp_", "v_rcp_", "v_log_", "v_sqrt_", "v_rsq_", "v_sin_", "v_cos_")  # llvm-mca counts them as one
+QUARTER_RATE = ("v_exp_", "v_rcp_", "v_log_", "v_sqrt_", "v_rsq_", "v_sin_", "v_cos_")  # llvm-mca counts them as full rate
 MASK_COMPARISONS = 16
 
 
 # --- AMD: clang's assembly ---------------------------------------------------------------------------------------
 
 def amd_metadata(text):
-    """{mangled name: the numbers that the code object's metadata holds}"""
+    """{mangled name: the code object's metadata}"""
     result = {}
     if ".amdgpu_metadata" not in text:
         return result
@@ -47,7 +46,7 @@ def amd_metadata(text):
 
 
 def amd_code(text, name):
-    """[(label, [(mnemonic, operands)])] of a kernel, in order"""
+    """The basic blocks of a kernel, in order: [(label, [(mnemonic, operands)])]."""
     body = re.search(rf"^{re.escape(name)}:.*?$(.*?)^\.Lfunc_end", text, re.M | re.S)
     result = [("entry", [])]
     for line in body.group(1).splitlines() if body else []:
@@ -61,14 +60,14 @@ def amd_code(text, name):
 
 
 def loops(blocks):
-    """(first, last) block of every backward branch's span"""
+    """The (first, last) blocks of every loop, by its backward branch."""
     place = {label: i for i, (label, _) in enumerate(blocks)}
     return sorted({(place[operands], i) for i, (_, code) in enumerate(blocks) for mnemonic, operands in code
                    if mnemonic.startswith(("s_cbranch", "s_branch")) and place.get(operands, i + 1) <= i})
 
 
 def instructions(blocks, span):
-    """Those of a loop, without blocks that only some tiles run."""
+    """The blocks of a loop, without those that only some tiles execute."""
     return [(m, o) for _, code in blocks[span[0]:span[1] + 1]
             if sum(m.startswith("v_cmp") for m, _ in code) < MASK_COMPARISONS for m, o in code]
 
@@ -78,7 +77,7 @@ def count(code, prefixes):
 
 
 def hot_loop(blocks):
-    """Its instructions; empty when there is none."""
+    """The instructions of the hot loop; empty if there is none."""
     spans = loops(blocks)
     matrix = [s for s in spans if count(instructions(blocks, s), "v_mfma")]
     if matrix:
@@ -90,7 +89,7 @@ def hot_loop(blocks):
 
 
 def for_mca(mnemonic, operands):
-    """An instruction as llvm-mca reads it: version 19 dies of buffer loads, which take the port of global ones."""
+    """An instruction as input for llvm-mca. Version 19 crashes on buffer loads, so they become global loads: same port."""
     access = re.fullmatch(r"buffer_(load|store)(_dword\w*)", mnemonic)
     if not access:
         return f"{mnemonic} {operands}\n"
@@ -100,7 +99,7 @@ def for_mca(mnemonic, operands):
 
 
 def port_sums(code, arch, mca):
-    """{port: units of four clocks} of one turn, by llvm-mca's model of the machine; None where it cannot say."""
+    """{port: units of four clocks} per iteration by llvm-mca's machine model; None if it fails."""
     if not code or not mca:
         return None
     text = "".join(for_mca(m, o) for m, o in code)
@@ -153,7 +152,7 @@ def nvidia_kernels(text):
 # --- both --------------------------------------------------------------------------------------------------------
 
 def demangled(names):
-    """{mangled: as people write it, without what all kernels have}"""
+    """{mangled name: demangled name, without what all kernels share}"""
     tool = next((t for t in ("c++filt", "llvm-cxxfilt", "llvm-cxxfilt-19") if shutil.which(t)), None)
     names = list(names)
     if not tool or not names:
@@ -165,7 +164,7 @@ def demangled(names):
 def short(name):
     name = name.removeprefix("void ").replace("(anonymous namespace)::", "")
     depth = 0
-    for i, c in enumerate(name):  # the arguments begin at the first parenthesis outside < >
+    for i, c in enumerate(name):  # the argument list begins at the first parenthesis outside < >
         depth += (c == "<") - (c == ">")
         if c == "(" and depth == 0:
             return name[:i]
@@ -173,7 +172,7 @@ def short(name):
 
 
 def read_launches(path):
-    """{(variant, name): facts}; a kernel that is launched in several ways counts with the most LDS"""
+    """{(variant, name): facts}; of several launches of a kernel, the one with the most LDS counts."""
     facts = {}
     with open(path) as file:
         lines = [json.loads(line) for line in file]
@@ -193,7 +192,7 @@ def unit_of(arch):
 
 
 def add_occupancy(kernel, unit):
-    """What follows from the numbers: the wave's use, and how many waves a SIMD holds by each limit."""
+    """Derived numbers: lane use, and the occupancy in waves per SIMD by each limit."""
     lds, lanes, simds, slots, registers, step = unit
     threads = kernel.get("block_threads")
     if not threads:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints model/unicode_ranges.h: the letters and numbers of Unicode as ranges, for the pre-tokenizers."""
+"""Print model/unicode_ranges.h: Unicode's letters and numbers as ranges, for the pre-tokenizers."""
 import sys
 import unicodedata
 

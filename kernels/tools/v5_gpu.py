@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Check v5 on an NVIDIA GPU against fp64, and time it beside PyTorch's attention and a matrix product.
+"""Check v5 on an NVIDIA GPU against fp64, and time it beside PyTorch's attention and a GEMM.
 
 usage: v5_gpu.py LIBRARY [check] [time] [split] [all] [--variants v5,v5_tiles] [--contexts 4096,8192,16384,32768] [--json FILE]
-LIBRARY is made by:
+Build LIBRARY with:
   nvcc -std=c++17 -O3 -DKS_PLATFORM_NVIDIA -gencode=arch=compute_90a,code=sm_90a -I. -shared -Xcompiler -fPIC \\
        -x cu tools/v5_library.hip -o LIBRARY
-check: tails, grouped queries, both head sizes and formats, causal and not; poisoned output, guard after it,
-       the same bits twice; as the device chooses, and with keys split by force. Exit 1 when a case is beyond
-       the tolerance.
-split: few heads, by the parts that the keys are split into: what was chosen beside what is best.
-time:  medians of CUDA events, all programs in turn so that they share the card's temperature.
+check: tails, grouped queries, both head sizes and formats, causal and full; poisoned output with a guard behind it,
+       determinism; with the split chosen for the device and with forced splits. Exits 1 if a case exceeds the
+       tolerance.
+split: few heads, by the number of parts: the chosen split beside the best one.
+time:  medians of CUDA events, interleaving all programs so that they share the card's temperature.
 """
 import argparse
 import ctypes
@@ -24,7 +24,7 @@ import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 TOLERANCE = {torch.float16: 5e-4, torch.bfloat16: 4e-3}
-GUARD = 4096  # elements after the output that nothing may touch
+GUARD = 4096  # elements behind the output that must stay untouched
 
 
 class Library:
@@ -63,7 +63,7 @@ def inputs(batch, seq, heads, kv_heads, dim, dtype, seed):
 
 
 def head_attention(q, k, v, causal, work, rounded):
-    """One head's attention computed in `work`, probabilities rounded to `rounded` before they meet V."""
+    """One head's attention computed in `work`, with probabilities rounded to `rounded` before P V."""
     s = (q.to(work) @ k.to(work).T) / math.sqrt(q.shape[-1])
     if causal:
         s.masked_fill_(torch.ones_like(s, dtype=torch.bool).triu(1), -math.inf)
@@ -72,7 +72,7 @@ def head_attention(q, k, v, causal, work, rounded):
 
 
 def errors(o, q, k, v, causal):
-    """(rel. L2, max abs, max abs of a plain attention in the inputs' format)"""
+    """(relative L2, max abs, max abs of a plain attention in the inputs' format)"""
     square, reference_square, worst, plain_worst = 0.0, 0.0, 0.0, 0.0
     group = q.shape[2] // k.shape[2]
     for b, h in itertools.product(range(q.shape[0]), range(q.shape[2])):
@@ -129,13 +129,13 @@ def check(library, variants):
 
 
 def median_ms(runs, repetitions, launches=1):
-    """Medians of several functions, run in turn. Short ones are launched several times behind a pause of the device, so
-    that it never waits for the host."""
+    """Medians of several functions, interleaved. Short ones are enqueued several times behind a device-side sleep, so that
+    the device never waits for the host."""
     times = {name: [] for name in runs}
     for repetition in range(repetitions + 2):
         for name, run in runs.items():
             start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            run()  # so that the clock and caches are this program's own
+            run()  # warms up clock and caches for this program
             if launches > 1:
                 torch.cuda._sleep(2_000_000)
             start.record()
@@ -188,7 +188,7 @@ def time(library, variants, contexts, layouts):
 
 
 def time_splits(library, variants):
-    """Few heads: without a split, as chosen, and the best of several."""
+    """Few heads: without a split, with the chosen one, and with the best of several."""
     rows = []
     shapes = [(1, s, h, h, c) for h in (1, 2, 4, 8) for s in (512, 2048, 4096, 8192, 16384, 32768) for c in (1, 0)
               if h * s <= 65536]

@@ -1,4 +1,4 @@
-// v5 behind C functions, for tools/v5_gpu.py, which compares it with a framework's attention in one process.
+// v5 as C functions, for tools/v5_gpu.py, which compares it with PyTorch's attention within one process.
 #include "attention/v5_hopper.h"
 #include "attention/v5_launch.h"
 
@@ -11,7 +11,7 @@ attn_shape shape_of(int batch, int seq, int q_heads, int kv_heads, int head_dim,
     return {batch, seq, q_heads, kv_heads, head_dim, causal != 0, dtype ? ATTN_BF16 : ATTN_F16};
 }
 
-// Parts of at most `spans` spans of keys; 0: what the device asks for.
+// Parts of at most `spans` spans of keys; 0: the split chosen for the device.
 v5::split split_of(bool loop, const attn_shape &s, int spans)
 {
     if (spans > 0)
@@ -20,7 +20,7 @@ v5::split split_of(bool loop, const attn_shape &s, int spans)
 }
 } // namespace
 
-// How many parts the longest rows have.
+// The number of parts of the longest rows.
 extern "C" int v5_parts(const char *form, int batch, int seq, int q_heads, int kv_heads, int head_dim,
                         int causal, int dtype, int spans)
 {
@@ -36,7 +36,7 @@ extern "C" size_t v5_scratch(const char *form, int batch, int seq, int q_heads, 
     return v5::counter_bytes + v5::split_bytes(s, by);
 }
 
-// form: v5 or v5_tiles; dtype 0 is fp16, 1 is bf16. 0, or the device's error.
+// form: v5 or v5_tiles; dtype: 0 is fp16, 1 is bf16. Returns the CUDA error, 0 on success.
 extern "C" int v5_attention(const char *form, const void *q, const void *k, const void *v, void *o,
                             void *scratch, int batch, int seq, int q_heads, int kv_heads, int head_dim,
                             int causal, int dtype, int spans, float scale, void *stream)

@@ -1,4 +1,4 @@
-#include "runner/make_model.h"
+#include "runner/make_model_command.h"
 #include "base/failure.h"
 #include "model/make_model.h"
 #include "runner/options.h"
@@ -8,11 +8,10 @@ namespace
 const char usage[] =
     "prefill make-model --preset NAME -o FILE [options]: write a GGUF file with random weights\n"
     "  --preset NAME    tiny, small or llama2-7b: the shape (32 layers, 13 GB as f16)\n"
-    "  -o FILE          replaced if it is there, once the model is whole\n"
+    "  -o FILE          replaced atomically if it exists\n"
     "  --seed N         of the weights, default 1\n"
     "  --type T         of the matrices: f32, f16, bf16, q8_0 or q4_0; default f32 for tiny, else f16\n"
-    "  --vocabulary V   llama (default) or gpt2: the kind of vocabulary, learnt from a text of the "
-    "project's\n";
+    "  --vocabulary V   llama (default) or gpt2: the kind of vocabulary, trained on an embedded text\n";
 
 tensor_type type_option(const std::string &text)
 {
