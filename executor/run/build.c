@@ -82,16 +82,8 @@ static int end_event(struct suite *s, size_t variant, const char *status, const 
     json_t *fields =
         json_pack("{s:s, s:s, s:o, s:s, s:s}", "variant", s->job.variant[variant].name, "status", status,
                   "wall_s", artifact_number(v->build_wall_s), "reason", v->reason, "key", v->build_key);
-    if (log && v->status != STATUS_OK) {
-        struct buf tail, text;
-        buf_init(&tail, LOG_TAIL);
-        buf_init(&text, LOG_TAIL * 8);
-        runlog_tail(log, LOG_TAIL, &tail);
-        logtext_lines(&text, buf_str(&tail), tail.len);
-        json_object_set_new(fields, "log_tail", json_string(buf_str(&text)));
-        buf_release(&tail);
-        buf_release(&text);
-    }
+    if (log && v->status != STATUS_OK)
+        json_object_set_new(fields, "log_tail", logtext_tail(log, LOG_TAIL));
     return journal_add(&s->journal, EVENT_BUILD_END, fields, err);
 }
 
