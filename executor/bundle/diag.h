@@ -6,7 +6,7 @@
 
 #include "common/base/buf.h"
 #include "executor/bundle/runlog.h"
-#include "executor/telemetry/telemetry.h"
+#include "executor/telemetry/sample.h"
 
 #include <sys/types.h>
 

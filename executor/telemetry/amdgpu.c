@@ -1,7 +1,7 @@
 /* amdgpu through sysfs: VRAM and load at each sample; what the driver must ask the GPU's controller for
  * (power, temperatures, clock) ten times a second at most. A file that is not there is not measured; where a
  * virtual function has no hwmon, the head of gpu_metrics stands in for it. */
-#include "executor/telemetry/telemetry.h"
+#include "executor/telemetry/backend.h"
 
 #include <ctype.h>
 #include <dirent.h>

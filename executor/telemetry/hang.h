@@ -5,7 +5,7 @@
 #ifndef KERNSWEEP_EXECUTOR_TELEMETRY_HANG_H
 #define KERNSWEEP_EXECUTOR_TELEMETRY_HANG_H
 
-#include "executor/telemetry/telemetry.h"
+#include "executor/telemetry/sample.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* NVIDIA GPUs, as the NVML helper tells: at a tick the newest sample that is there, so that a tick never
  * waits. */
+#include "executor/telemetry/backend.h"
 #include "executor/telemetry/nvml.h"
-#include "executor/telemetry/telemetry.h"
 
 #include <math.h>
 #include <stdlib.h>

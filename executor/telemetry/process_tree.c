@@ -1,7 +1,7 @@
 /* The process tree's memory and CPU, from /proc/PID/stat of each member. Who belongs to the tree is asked
  * again seldom (a tenth of the time that went by, at most a second), for that is the costly part. */
 #include "executor/process/proctree.h"
-#include "executor/telemetry/telemetry.h"
+#include "executor/telemetry/backend.h"
 
 #include <fcntl.h>
 #include <stdio.h>
