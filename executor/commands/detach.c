@@ -33,6 +33,21 @@ int detach_supervise(const struct layout *layout, const char *run_id, struct loc
     return (int)exit_code_of(&err);
 }
 
+int detach_foreground(const struct layout *layout, const char *run_id, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    struct lock lock = {.fd = -1};
+    if (layout_run_file(layout, path, run_id, RUN_LOCK, err) != 0 || lock_open(&lock, path, err) != 0)
+        return -1;
+    int rc = lock_try(&lock, err);
+    if (rc == 0)
+        rc = err_set(err, ERR_NODE, "the run %s is already supervised", run_id);
+    else if (rc == 1)
+        rc = detach_supervise(layout, run_id, &lock);
+    lock_close(&lock);
+    return rc;
+}
+
 /* Keeps only 0-2 (/dev/null and the log), the lock, and `ready`, which is closed once the pid has been sent.
  */
 static int close_inherited(const char *dir, struct lock *lock, int *ready)

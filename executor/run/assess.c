@@ -16,7 +16,8 @@ static struct assessment assess_output(const struct timings *t, const struct exp
     if (!isfinite(*prefill) || *prefill <= 0)
         return assess(STATUS_INVALID, "prefill_s is %g: not a duration", *prefill);
     if (t->prompt_tokens < 0 && e->prompt_tokens_required)
-        return assess(STATUS_INVALID, "the output does not give the number of prompt tokens (\"Prompt tokens: N\")");
+        return assess(STATUS_INVALID,
+                      "the output does not give the number of prompt tokens (\"Prompt tokens: N\")");
     if (t->prompt_tokens >= 0 && t->prompt_tokens != e->context)
         return assess(STATUS_INVALID, "%" PRId64 " prompt tokens where the context is %" PRId64,
                       t->prompt_tokens, e->context);
