@@ -1,5 +1,5 @@
-/* kernsweep-executor: the part of kernsweep that runs on the GPU node. A table of commands; each parses
- * nothing itself and prints its result here. Never interactive. */
+/* kernsweep-executor: the part of kernsweep that runs on the GPU node. A table of commands: options are
+ * parsed and results printed here. Never interactive. */
 #include "common/base/json.h"
 #include "common/contract/proto.h"
 #include "executor/commands/cancel.h"
@@ -7,14 +7,13 @@
 #include "executor/commands/follow.h"
 #include "executor/commands/forget.h"
 #include "executor/commands/pack.h"
+#include "executor/commands/probe.h"
+#include "executor/commands/prune.h"
 #include "executor/commands/stage.h"
 #include "executor/commands/status.h"
 #include "executor/commands/submit.h"
 #include "executor/commands/task.h"
-#include "executor/node/facts.h"
-#include "executor/workdir/cache.h"
 #include "executor/workdir/layout.h"
-#include "executor/workdir/lock.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -73,15 +72,7 @@ static int cmd_version(const struct context *c, struct err *err)
 
 static int cmd_probe(const struct context *c, struct err *err)
 {
-    struct loop loop;
-    struct nvml nvml;
-    if (loop_open(&loop, err) != 0)
-        return -1;
-    nvml_open(&nvml, &c->layout);
-    json_t *node = node_probe(&c->layout, &loop, &nvml, c->options.model, err);
-    nvml_close(&nvml);
-    loop_close(&loop);
-    return print_json(node, err);
+    return print_json(probe(&c->layout, c->options.model, err), err);
 }
 
 static int cmd_stage(const struct context *c, struct err *err)
@@ -113,18 +104,7 @@ static int cmd_submit(const struct context *c, struct err *err)
 
 static int cmd_supervise(const struct context *c, struct err *err)
 {
-    char path[FS_PATH_MAX];
-    struct lock lock = {.fd = -1};
-    if (layout_run_file(&c->layout, path, c->options.run, RUN_LOCK, err) != 0 ||
-        lock_open(&lock, path, err) != 0)
-        return -1;
-    int rc = lock_try(&lock, err);
-    if (rc == 0)
-        rc = err_set(err, ERR_NODE, "the run %s is already supervised", c->options.run);
-    else if (rc == 1)
-        rc = detach_supervise(&c->layout, c->options.run, &lock);
-    lock_close(&lock);
-    return rc;
+    return detach_foreground(&c->layout, c->options.run, err);
 }
 
 static int cmd_follow(const struct context *c, struct err *err)
@@ -156,10 +136,7 @@ static int cmd_forget(const struct context *c, struct err *err)
 
 static int cmd_prune(const struct context *c, struct err *err)
 {
-    json_t *answer = NULL;
-    if (c->options.days < 1)
-        return err_set(err, ERR_INPUT, "prune: --days N is needed");
-    return cache_prune(&c->layout, c->options.days, &answer, err) != 0 ? -1 : print_json(answer, err);
+    return print_json(prune(&c->layout, c->options.days, err), err);
 }
 
 static int cmd_pack(const struct context *c, struct err *err)
@@ -169,26 +146,23 @@ static int cmd_pack(const struct context *c, struct err *err)
 
 static int cmd_task(const struct context *c, struct err *err)
 {
-    cache_stamp_self(&c->layout);
     return task_run(&c->layout, c->options.run, (int)c->options.array, err);
 }
 
 static const struct command commands[] = {
     {"version", cmd_version, false, false, "print the version and the protocol's number"},
     {"probe", cmd_probe, false, false, "print the node's facts (node.json), and those of a GGUF file"},
-    {"stage", cmd_stage, false, true, "take a source tree, a tar stream on stdin, under its hash"},
-    {"has", cmd_has, false, true, "exit 0 when the source tree is there, 1 when not"},
-    {"submit", cmd_submit, false, false,
-     "start, or go on with, the run on stdin: {\"plan\": ..., \"job\": ...}"},
+    {"stage", cmd_stage, false, true, "store a source tree, a tar stream on stdin, under its hash"},
+    {"has", cmd_has, false, true, "exit 0 if the source tree is stored, 1 if not"},
+    {"submit", cmd_submit, false, false, "start or resume the run on stdin: {\"plan\": ..., \"job\": ...}"},
     {"supervise", cmd_supervise, true, false, "supervise a run in the foreground (what submit detaches)"},
     {"task", cmd_task, true, false,
      "supervise one task of the run's array job --array, inside a scheduler's job"},
-    {"follow", cmd_follow, true, false, "copy the run's events to stdout from --offset on, as they come"},
+    {"follow", cmd_follow, true, false, "copy the run's events to stdout, from --offset on, as they arrive"},
     {"status", cmd_status, false, false, "print all runs, or one"},
     {"cancel", cmd_cancel, true, false, "stop the run, close it as CANCELLED, print its status"},
     {"forget", cmd_forget, true, false, "remove a closed run's folder"},
-    {"prune", cmd_prune, false, false,
-     "remove sources and builds that no run here refers to and none used for --days"},
+    {"prune", cmd_prune, false, false, "remove sources and builds unused for --days that no run refers to"},
     {"pack", cmd_pack, true, false, "write the run's bundle to stdout, a tar stream"},
 };
 
@@ -200,7 +174,7 @@ static void usage(FILE *out)
         "                          [--sha256 HEX] [--sysfs ROOT] [--proc ROOT] [--model FILE]\n");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
-    fprintf(out, "The workdir is ~/.kernsweep; a relative one starts at the home folder.\n");
+    fprintf(out, "The workdir is ~/.kernsweep; a relative one is below the home folder.\n");
 }
 
 static const struct command *find_command(const char *name)
@@ -285,7 +259,7 @@ int main(int argc, char **argv)
     struct err err = {.kind = ERR_NONE};
     const struct command *cmd = argc > 1 ? find_command(argv[1]) : NULL;
     umask(077);
-    signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of write() */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write() */
     if (!cmd) {
         bool asked = argc > 1 && (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0);
         usage(asked ? stdout : stderr);

@@ -16,7 +16,7 @@ static bool has_hidden_part(const char *path)
     return path[0] == '.' || strstr(path, "/.");
 }
 
-static int visit(const char *relpath, const char *fullpath, void *arg, struct err *err)
+static int visit_file(const char *relpath, const char *fullpath, void *arg, struct err *err)
 {
     struct filter *f = arg;
     struct stat st;
@@ -32,5 +32,5 @@ static int visit(const char *relpath, const char *fullpath, void *arg, struct er
 int bundle_walk(const char *dir, fs_walk_fn *fn, void *arg, struct err *err)
 {
     struct filter f = {.fn = fn, .arg = arg};
-    return fs_walk(dir, true, visit, &f, err);
+    return fs_walk(dir, true, visit_file, &f, err);
 }

@@ -10,7 +10,7 @@
 
 enum { PROCESSES_MAX = 16, PROC_TEXT_MAX = 4096, LOG_END = 8192 };
 
-static void add_file(struct buf *out, pid_t pid, const char *name)
+static void add_proc_file(struct buf *out, pid_t pid, const char *name)
 {
     char path[64], text[PROC_TEXT_MAX];
     snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, name);
@@ -19,12 +19,12 @@ static void add_file(struct buf *out, pid_t pid, const char *name)
     if (fd >= 0)
         close(fd);
     if (n == 0)
-        buf_printf(out, "%s: (empty)\n", name); /* of a stack: it computed and was in no call to the kernel */
+        buf_printf(out, "%s: (empty)\n", name); /* an empty stack: it was in user space */
     if (n <= 0)
         return;
     for (ssize_t i = 0; i < n; i++) {
         if (text[i] == '\0')
-            text[i] = ' '; /* cmdline separates with NUL */
+            text[i] = ' '; /* cmdline is separated by NUL */
     }
     buf_printf(out, "%s: ", name);
     if (memchr(text, '\n', (size_t)n - 1))
@@ -34,7 +34,7 @@ static void add_file(struct buf *out, pid_t pid, const char *name)
         buf_putc(out, '\n');
 }
 
-/* Of /proc/PID/status only what tells how it is. */
+/* The few lines of /proc/PID/status that matter here. */
 static void add_status(struct buf *out, pid_t pid)
 {
     static const char *const wanted[] = {"Name:", "State:", "PPid:", "VmRSS:", "Threads:", NULL};
@@ -58,10 +58,10 @@ void diag_processes(struct buf *out, pid_t root)
     for (size_t i = 0; i < tree.count && i < PROCESSES_MAX; i++) {
         buf_printf(out, "\n== process %ld when it was stopped ==\n", (long)tree.pid[i]);
         add_status(out, tree.pid[i]);
-        add_file(out, tree.pid[i], "cmdline");
-        add_file(out, tree.pid[i], "wchan");
-        add_file(out, tree.pid[i], "syscall");
-        add_file(out, tree.pid[i], "stack");
+        add_proc_file(out, tree.pid[i], "cmdline");
+        add_proc_file(out, tree.pid[i], "wchan");
+        add_proc_file(out, tree.pid[i], "syscall");
+        add_proc_file(out, tree.pid[i], "stack");
     }
     if (tree.count > PROCESSES_MAX)
         buf_printf(out, "\n(%zu more processes)\n", tree.count - PROCESSES_MAX);

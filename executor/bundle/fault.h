@@ -1,5 +1,5 @@
-/* fault: why a supervisor ended without closing its run, left where `status` and `follow` find it, also when
- * the disk is full: the room for it is taken when the run is submitted.
+/* fault: why a supervisor ended without closing its run, stored where `status` and `follow` find it, even on
+ * a full disk: the space for it is reserved when the run is submitted.
  */
 #ifndef KERNSWEEP_EXECUTOR_BUNDLE_FAULT_H
 #define KERNSWEEP_EXECUTOR_BUNDLE_FAULT_H
@@ -8,9 +8,9 @@
 
 enum { FAULT_MAX = ERR_MSG_MAX };
 
-/* Takes the room; fails when there is none. */
+/* Reserves the space; fails on a full disk. */
 int fault_reserve(const char *run_dir, struct err *err);
-/* Forgets an earlier fault. */
+/* Removes an earlier fault. */
 void fault_clear(const char *run_dir);
 void fault_write(const char *run_dir, const char *message);
 /* The message, "" when there is none. out: char[FAULT_MAX]. */

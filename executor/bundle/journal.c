@@ -10,8 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Reads the lines that are there; *good is the length of the part that is whole. */
-static int replay(struct journal *j, FILE *f, off_t *good, journal_visit *visit, void *arg, struct err *err)
+/* Reads the existing lines; *good: the length of the intact part. */
+static int replay_events(struct journal *j, FILE *f, off_t *good, journal_visit *visit, void *arg,
+                         struct err *err)
 {
     char *line = NULL;
     size_t cap = 0;
@@ -45,8 +46,10 @@ int journal_open(struct journal *j, const char *path, const struct secrets *secr
     int rc = -1;
     if (!f)
         err_set_errno(err, ERR_STORAGE, errno, "%s: cannot read the journal", path);
-    else if (replay(j, f, &good, visit, arg, err) == 0)
-        rc = ftruncate(j->fd, good) == 0 ? 0 : err_set_errno(err, ERR_STORAGE, errno, "%s: cannot cut", path);
+    else if (replay_events(j, f, &good, visit, arg, err) == 0)
+        rc = ftruncate(j->fd, good) == 0
+                 ? 0
+                 : err_set_errno(err, ERR_STORAGE, errno, "%s: cannot truncate", path);
     if (f)
         fclose(f);
     if (rc != 0)
@@ -61,8 +64,8 @@ void journal_close(struct journal *j)
     j->fd = -1;
 }
 
-/* One write(); what a full disk cut short is taken back, so that no torn line stays in the middle. */
-static int append(struct journal *j, const char *data, size_t len, struct err *err)
+/* One write(); a short write (full disk) is truncated away, so that no torn line stays in the middle. */
+static int append_line(struct journal *j, const char *data, size_t len, struct err *err)
 {
     off_t end = lseek(j->fd, 0, SEEK_END);
     if (end >= 0 && fs_write_all(j->fd, data, len) == 0)
@@ -73,7 +76,8 @@ static int append(struct journal *j, const char *data, size_t len, struct err *e
     return err_set_errno(err, ERR_STORAGE, saved, "events.jsonl: cannot write");
 }
 
-static int encode(struct journal *j, enum event_type type, json_t *fields, struct buf *line, struct err *err)
+static int encode_event(struct journal *j, enum event_type type, json_t *fields, struct buf *line,
+                        struct err *err)
 {
     char ts[CLOCK_ISO_LEN + 1];
     clock_iso8601(clock_real_s(), ts);
@@ -94,11 +98,11 @@ int journal_add(struct journal *j, enum event_type type, json_t *fields, struct 
 {
     struct buf line;
     buf_init(&line, LIMIT_EVENT_LINE - 1);
-    int rc = encode(j, type, fields, &line, err);
+    int rc = encode_event(j, type, fields, &line, err);
     if (rc == 0) {
         line.max++;
         buf_putc(&line, '\n');
-        rc = append(j, buf_str(&line), line.len, err);
+        rc = append_line(j, buf_str(&line), line.len, err);
     }
     if (rc == 0)
         j->seq++;

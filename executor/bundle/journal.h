@@ -1,8 +1,8 @@
-/* journal: events.jsonl, one JSON object a line, appended with one write each, so that a follower sees an
- * event at once and never half of one. Numbers go on after a crash: a torn last line is cut off first.
- * Durability: an event is in the page cache when journal_add() returns, so it survives the death of this
- * process; journal_sync() makes it survive the node's. The secrets' values are replaced on the way. Knows
- * nothing of what the events mean.
+/* journal: events.jsonl, one JSON object per line, each appended with one write, so that a follower sees an
+ * event at once and never half of it. After a crash a torn last line is truncated and the sequence numbers
+ * continue. Durability: an event is in the page cache when journal_add() returns, so it survives the death of
+ * this process; journal_sync() makes it survive the node's. Secrets are masked. Knows nothing of what the
+ * events mean.
  */
 #ifndef KERNSWEEP_EXECUTOR_BUNDLE_JOURNAL_H
 #define KERNSWEEP_EXECUTOR_BUNDLE_JOURNAL_H
@@ -20,13 +20,13 @@ struct journal {
     const struct secrets *secrets;
 };
 
-/* Called for each earlier event when a journal is opened again. -1 stops with err. */
+/* Called for each existing event when a journal is reopened. -1 stops with err. */
 typedef int journal_visit(const json_t *event, void *arg, struct err *err);
 
 int journal_open(struct journal *j, const char *path, const struct secrets *secrets, journal_visit *visit,
                  void *arg, struct err *err);
 void journal_close(struct journal *j);
-/* Takes fields (an object; NULL is a failed allocation of the caller's). */
+/* Takes fields (an object; NULL: an allocation of the caller failed). */
 int journal_add(struct journal *j, enum event_type type, json_t *fields, struct err *err);
 int journal_sync(struct journal *j, struct err *err);
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static size_t before_tab(const char *s, size_t len)
+static size_t length_before_tab(const char *s, size_t len)
 {
     const char *tab = memchr(s, '\t', len);
     return tab ? (size_t)(tab - s) : len;
@@ -16,7 +16,7 @@ void logtext_lines(struct buf *out, const char *s, size_t len)
         const char *nl = memchr(s, '\n', len);
         size_t n = nl ? (size_t)(nl - s) : len;
         for (size_t done = 0; done < n;) { /* a tab is harmless, and common in tables */
-            size_t part = before_tab(s + done, n - done);
+            size_t part = length_before_tab(s + done, n - done);
             text_printable(out, s + done, part, part);
             done += part;
             if (done < n) {
@@ -31,4 +31,19 @@ void logtext_lines(struct buf *out, const char *s, size_t len)
         s += n;
         len -= n;
     }
+}
+
+json_t *logtext_tail(const struct runlog *log, size_t max)
+{
+    struct buf tail, text;
+    buf_init(&tail, max);
+    buf_init(&text, max * 8);
+    runlog_tail(log, max, &tail);
+    const char *cut = tail.len == max ? memchr(buf_str(&tail), '\n', tail.len) : NULL;
+    size_t skip = cut ? (size_t)(cut - buf_str(&tail)) + 1 : 0; /* the end of a line that begins before */
+    logtext_lines(&text, buf_str(&tail) + skip, tail.len - skip);
+    json_t *out = json_stringn(buf_str(&text), text.len);
+    buf_release(&tail);
+    buf_release(&text);
+    return out;
 }

@@ -25,7 +25,7 @@ static int add_file(const char *relpath, const char *fullpath, void *arg, struct
     return 0;
 }
 
-/* One call for the whole file system, instead of two waits for the disk a file. */
+/* One syncfs() instead of two fsync()s per file. */
 static int sync_all(const char *dir, struct err *err)
 {
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

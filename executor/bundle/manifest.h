@@ -1,5 +1,5 @@
-/* manifest: manifest.json, the list of a bundle's files with their sizes and hashes. It is written last,
- * after everything it names is on the disk: where it is, the run is complete.
+/* manifest: manifest.json, the list of a bundle's files with their sizes and hashes. It is written last, once
+ * all that it lists is on disk: if it exists, the run is closed.
  */
 #ifndef KERNSWEEP_EXECUTOR_BUNDLE_MANIFEST_H
 #define KERNSWEEP_EXECUTOR_BUNDLE_MANIFEST_H

@@ -30,7 +30,7 @@ static void ring_add(struct runlog *log, const char *data, size_t len)
     log->ring_len = log->ring_len + len < log->tail_max ? log->ring_len + len : log->tail_max;
 }
 
-static void keep(void *arg, const char *data, size_t len)
+static void keep_cleaned(void *arg, const char *data, size_t len)
 {
     struct runlog *log = arg;
     size_t room = log->head_max - log->head_len;
@@ -48,7 +48,7 @@ int runlog_open(struct runlog *log, const char *dir, const char *name, size_t li
 {
     char part[NAME_MAX + 1];
     *log = (struct runlog){.fd = -1, .head_max = limit / 2, .tail_max = limit - limit / 2};
-    secrets_stream_init(&log->stream, secrets, keep, log);
+    secrets_stream_init(&log->stream, secrets, keep_cleaned, log);
     snprintf(part, sizeof part, ".%.200s.part", name);
     if (fs_join(log->path, err, dir, name) != 0 || fs_join(log->part, err, dir, part) != 0)
         return -1;
@@ -69,7 +69,7 @@ uint64_t runlog_dropped(const struct runlog *log)
     return log->cleaned - log->head_len - log->ring_len;
 }
 
-/* The ring's bytes in order, as up to two pieces. */
+/* The ring's contents in order, in up to two parts. */
 static void ring_pieces(const struct runlog *log, const char **a, size_t *a_len, const char **b,
                         size_t *b_len)
 {

@@ -1,6 +1,6 @@
-/* runlog: what a process wrote, kept in a file within a limit: the first half as it comes, the last half at
- * the end, and a line between them that counts what was dropped. Secrets are replaced first. A full disk is
- * remembered, not fatal: the process must not suffer from its log. Units: bytes.
+/* runlog: the output of a process in a file of limited size: the first half as it arrives, the last half at
+ * the end, and between them a line with the number of bytes dropped. Secrets are replaced first. A write
+ * error is recorded, not fatal: logging must not disturb the process. Units: bytes.
  */
 #ifndef KERNSWEEP_EXECUTOR_BUNDLE_RUNLOG_H
 #define KERNSWEEP_EXECUTOR_BUNDLE_RUNLOG_H

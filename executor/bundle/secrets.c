@@ -11,7 +11,7 @@ static int longer_first(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-static int add(struct secrets *s, const char *name, const char *value, struct err *err)
+static int add_value(struct secrets *s, const char *name, const char *value, struct err *err)
 {
     size_t len = value ? strlen(value) : 0;
     if (len == 0)
@@ -28,7 +28,7 @@ static int add(struct secrets *s, const char *name, const char *value, struct er
 static int add_from(struct secrets *s, const struct job_env *env, const char *name, struct err *err)
 {
     for (size_t i = 0; i < env->count; i++) {
-        if (strcmp(env->name[i], name) == 0 && add(s, name, env->value[i], err) != 0)
+        if (strcmp(env->name[i], name) == 0 && add_value(s, name, env->value[i], err) != 0)
             return -1;
     }
     return 0;
@@ -47,7 +47,7 @@ int secrets_init(struct secrets *s, const struct job *job, struct err *err)
         for (size_t v = 0; rc == 0 && v < job->variant_count; v++)
             rc = add_from(s, &job->variant[v].env, job->secret[i], err);
         if (rc == 0)
-            rc = add(s, job->secret[i], getenv(job->secret[i]), err);
+            rc = add_value(s, job->secret[i], getenv(job->secret[i]), err);
         if (rc != 0) {
             secrets_release(s);
             return -1;
@@ -63,9 +63,9 @@ void secrets_release(struct secrets *s)
     *s = (struct secrets){.count = 0};
 }
 
-/* Length of the secret that begins at text, 0 when none does. With `open` set, *open tells whether the text
- * ends within what may become one. */
-static size_t match(const struct secrets *s, const char *text, size_t len, bool *open)
+/* Length of the secret at the start of text, 0 when there is none. *open is set when the text ends within a
+ * possible secret. */
+static size_t match_secret(const struct secrets *s, const char *text, size_t len, bool *open)
 {
     for (size_t i = 0; i < s->count; i++) {
         size_t n = strlen(s->value[i]);
@@ -77,7 +77,7 @@ static size_t match(const struct secrets *s, const char *text, size_t len, bool 
     return 0;
 }
 
-/* First place at or after `at` where a secret may begin. */
+/* The first position from `at` on where a secret may begin. */
 static size_t next_start(const struct secrets *s, const char *text, size_t at, size_t len)
 {
     size_t best = len;
@@ -89,9 +89,9 @@ static size_t next_start(const struct secrets *s, const char *text, size_t at, s
     return best;
 }
 
-/* Appends the cleaned text; stops before a possible beginning of a secret when `more` may follow.
- * Returns how much of text was dealt with. */
-static size_t clean(const struct secrets *s, const char *text, size_t len, bool more, struct buf *out)
+/* Appends text with secrets masked; when `more` may follow, stops before a possible beginning of a secret.
+ * Returns how many bytes of text were consumed. */
+static size_t mask_text(const struct secrets *s, const char *text, size_t len, bool more, struct buf *out)
 {
     size_t i = 0;
     while (i < len) {
@@ -101,7 +101,7 @@ static size_t clean(const struct secrets *s, const char *text, size_t len, bool 
         if (i == len)
             break;
         bool open = false;
-        size_t n = match(s, text + i, len - i, &open);
+        size_t n = match_secret(s, text + i, len - i, &open);
         if (open && more)
             return i;
         if (n > 0)
@@ -118,7 +118,7 @@ void secrets_clean_text(const struct secrets *s, const char *text, size_t len, s
     if (!s || s->count == 0)
         buf_add(out, text, len);
     else
-        clean(s, text, len, false, out);
+        mask_text(s, text, len, false, out);
 }
 
 static json_t *clean_string(const struct secrets *s, const json_t *value)
@@ -174,14 +174,14 @@ void secrets_stream_init(struct secrets_stream *s, const struct secrets *secrets
     buf_init(&s->held, 0);
 }
 
-static void pass(struct secrets_stream *s, const char *data, size_t len, bool more)
+static void pass_on(struct secrets_stream *s, const char *data, size_t len, bool more)
 {
     struct buf joined, out;
     buf_init(&joined, s->held.len + len);
     buf_init(&out, (s->held.len + len) * sizeof MASK);
     buf_add(&joined, s->held.data, s->held.len);
     buf_add(&joined, data, len);
-    size_t done = clean(s->secrets, buf_str(&joined), joined.len, more, &out);
+    size_t done = mask_text(s->secrets, buf_str(&joined), joined.len, more, &out);
     if (out.len > 0)
         s->sink(s->arg, buf_str(&out), out.len);
     buf_release(&s->held);
@@ -196,13 +196,13 @@ void secrets_stream_feed(struct secrets_stream *s, const char *data, size_t len)
     if (!s->secrets || s->secrets->count == 0)
         s->sink(s->arg, data, len);
     else
-        pass(s, data, len, true);
+        pass_on(s, data, len, true);
 }
 
 void secrets_stream_end(struct secrets_stream *s)
 {
     if (s->held.len > 0)
-        pass(s, "", 0, false);
+        pass_on(s, "", 0, false);
 }
 
 void secrets_stream_release(struct secrets_stream *s)

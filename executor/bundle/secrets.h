@@ -1,6 +1,6 @@
-/* secrets: the values that must not appear in any artifact, and their replacement by "***": in JSON strings
- * and, as a stream, in a process's output (also where a value is split between two pieces). A value shorter
- * than SECRET_MIN is refused.
+/* secrets: values that must not appear in any artifact, and their replacement by "***": in JSON strings, and
+ * in a process's output as a stream, where a value may be split between two reads. Values shorter than
+ * SECRET_MIN are refused.
  */
 #ifndef KERNSWEEP_EXECUTOR_BUNDLE_SECRETS_H
 #define KERNSWEEP_EXECUTOR_BUNDLE_SECRETS_H
@@ -31,7 +31,7 @@ void secrets_clean_text(const struct secrets *s, const char *text, size_t len, s
 
 typedef void secrets_sink(void *arg, const char *data, size_t len);
 
-/* Cleans a stream. `held` keeps the end of the last piece while it may be the beginning of a secret. */
+/* Cleans a stream. `held` keeps the end of the last read while it may be the beginning of a secret. */
 struct secrets_stream {
     const struct secrets *secrets;
     struct buf held;
@@ -42,7 +42,7 @@ struct secrets_stream {
 void secrets_stream_init(struct secrets_stream *s, const struct secrets *secrets, secrets_sink *sink,
                          void *arg);
 void secrets_stream_feed(struct secrets_stream *s, const char *data, size_t len);
-/* Passes on what was held. */
+/* Flushes what was held. */
 void secrets_stream_end(struct secrets_stream *s);
 void secrets_stream_release(struct secrets_stream *s);
 

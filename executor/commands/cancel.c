@@ -10,10 +10,10 @@
 #include <sys/pidfd.h>
 #include <unistd.h>
 
-static const double limit_s = 60; /* a job's grace, cleaning up, closing */
+static const double limit_s = 60; /* grace period, cleaning up, closing */
 
-/* The mark tells the supervisor that SIGTERM is the user's wish, and not the node going down. */
-static int mark(const struct layout *l, const char *run_id, struct err *err)
+/* Tells the supervisor that SIGTERM means cancelling, not that the node is shutting down. */
+static int mark_cancelled(const struct layout *l, const char *run_id, struct err *err)
 {
     char path[FS_PATH_MAX];
     if (layout_run_file(l, path, run_id, RUN_CANCEL, err) != 0)
@@ -25,7 +25,7 @@ static int stop_supervisor(const struct lock_holder *holder, struct err *err)
 {
     int fd = lock_holder_pidfd(holder);
     if (fd < 0)
-        return err_set(err, ERR_NODE, "the run is held by a process that cannot be found; try again");
+        return err_set(err, ERR_NODE, "the run is locked by a process that cannot be found; try again");
     struct pollfd p = {.fd = fd, .events = POLLIN};
     int64_t deadline_ns = clock_deadline_ns(limit_s);
     int n = pidfd_send_signal(fd, SIGTERM, NULL, 0) == 0 ? 0 : -1, saved = errno;
@@ -62,7 +62,7 @@ int cancel(const struct layout *layout, const char *run_id, struct err *err)
         return err_set(err, ERR_INPUT, "no run %s in %s/runs", run_id, layout->workdir);
     if (fs_exists(manifest))
         return 0;
-    if (mark(layout, run_id, err) != 0 || lock_open(&lock, path, err) != 0)
+    if (mark_cancelled(layout, run_id, err) != 0 || lock_open(&lock, path, err) != 0)
         return -1;
     int rc = lock_try(&lock, err);
     if (rc == 1)

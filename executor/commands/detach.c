@@ -33,8 +33,24 @@ int detach_supervise(const struct layout *layout, const char *run_id, struct loc
     return (int)exit_code_of(&err);
 }
 
-/* Leaves 0-2 on /dev/null and the log, and the lock; `ready` closes, too, after the pid went through it. */
-static int cut_ties(const char *dir, struct lock *lock, int *ready)
+int detach_foreground(const struct layout *layout, const char *run_id, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    struct lock lock = {.fd = -1};
+    if (layout_run_file(layout, path, run_id, RUN_LOCK, err) != 0 || lock_open(&lock, path, err) != 0)
+        return -1;
+    int rc = lock_try(&lock, err);
+    if (rc == 0)
+        rc = err_set(err, ERR_NODE, "the run %s is already supervised", run_id);
+    else if (rc == 1)
+        rc = detach_supervise(layout, run_id, &lock);
+    lock_close(&lock);
+    return rc;
+}
+
+/* Keeps only 0-2 (/dev/null and the log), the lock, and `ready`, which is closed once the pid has been sent.
+ */
+static int close_inherited(const char *dir, struct lock *lock, int *ready)
 {
     char log[FS_PATH_MAX];
     if (fs_join(log, NULL, dir, RUN_LOG) != 0 || chdir("/") != 0)
@@ -43,7 +59,7 @@ static int cut_ties(const char *dir, struct lock *lock, int *ready)
     int out = open(log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
     if (null < 0 || out < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
         return -1;
-    /* Keep the two at the lowest free numbers, so that all others can be closed in one go. */
+    /* The two are moved above 255, so that two ranges hold all other descriptors. */
     int keep_lock = fcntl(lock->fd, F_DUPFD_CLOEXEC, 256), keep_ready = fcntl(*ready, F_DUPFD_CLOEXEC, 256);
     if (keep_lock < 0 || keep_ready < 0 || close_range(3, 255, 0) != 0)
         return -1;
@@ -57,7 +73,7 @@ static int cut_ties(const char *dir, struct lock *lock, int *ready)
 static _Noreturn void grandchild(const struct layout *layout, const char *dir, const char *run_id,
                                  struct lock *lock, int ready)
 {
-    if (cut_ties(dir, lock, &ready) != 0)
+    if (close_inherited(dir, lock, &ready) != 0)
         _exit(EXIT_LOCAL);
     pid_t self = getpid();
     (void)!write(ready, &self, sizeof self);
@@ -88,7 +104,7 @@ int detach_supervisor(const struct layout *layout, const char *dir, const char *
     pid_t middle = fork();
     if (middle == 0) {
         setsid();
-        pid_t last = fork(); /* not a session leader, so it can never gain a terminal */
+        pid_t last = fork(); /* not a session leader, so it cannot acquire a terminal */
         if (last == 0)
             grandchild(layout, dir, run_id, lock, ready[1]);
         _exit(last < 0);

@@ -1,4 +1,4 @@
-/* detach: a supervisor that outlives whoever asked for it.
+/* detach: a supervisor that outlives the process that started it.
  */
 #ifndef KERNSWEEP_EXECUTOR_COMMANDS_DETACH_H
 #define KERNSWEEP_EXECUTOR_COMMANDS_DETACH_H
@@ -9,13 +9,16 @@
 
 #include <sys/types.h>
 
-/* Forks a supervisor of the run in a session of its own, with nothing open but executor.log and the run's
- * lock, which it inherits; the caller may close its own. Returns when it says that it runs, within a
+/* Forks a supervisor of the run into a session of its own, with nothing open but executor.log and the run's
+ * lock, which it inherits; the caller may close its own copy. Returns when it has reported its pid, within a
  * deadline. */
 int detach_supervisor(const struct layout *layout, const char *dir, const char *run_id, struct lock *lock,
                       pid_t *pid, struct err *err);
 
-/* Supervises with the lock held, and tells an error on stderr (the log, when detached). The exit code. */
+/* Supervises in this process, with the lock held; reports an error on stderr (the log, when detached).
+ * Returns the exit code. */
 int detach_supervise(const struct layout *layout, const char *run_id, struct lock *lock);
+/* The same, after taking the run's lock; -1 when it is held. */
+int detach_foreground(const struct layout *layout, const char *run_id, struct err *err);
 
 #endif

@@ -36,7 +36,7 @@ static int open_all(struct follower *f, const struct layout *l, const char *run_
     return 0;
 }
 
-/* Sends the whole lines that are there. 1 something was sent, 0 nothing, -1 error. */
+/* Sends all complete lines. 1 something was sent, 0 nothing, -1 error. */
 static int send_lines(struct follower *f, struct err *err)
 {
     int sent = 0;
@@ -58,7 +58,7 @@ static int send_lines(struct follower *f, struct err *err)
     return sent;
 }
 
-/* True when a supervisor holds the run; then its end will wake us, too. */
+/* True while a supervisor holds the run; its end will then wake us. */
 static bool is_supervised(struct follower *f)
 {
     struct lock_holder holder;
@@ -68,7 +68,7 @@ static bool is_supervised(struct follower *f)
     if (lock_look(f->lock, &holder, NULL) != 0 || !holder.held)
         return false;
     f->pidfd = lock_holder_pidfd(&holder);
-    return true; /* held, if only by a submit that is about to hand it over */
+    return true; /* possibly by a submit that is about to hand it over */
 }
 
 static void drain(int fd)
@@ -97,12 +97,13 @@ static int wait_for_news(struct follower *f, bool *supervisor_ended, struct err 
     return 0;
 }
 
-static int run(struct follower *f, struct err *err)
+static int follow_run(struct follower *f, struct err *err)
 {
     bool look = true;
     for (;;) {
         bool alive = !look || is_supervised(f);
-        /* Asked before the last lines are read: what is written before the manifest is sent. */
+        /* Checked before the last lines are read, so that all that was written before the manifest is sent.
+         */
         bool complete = fs_exists(f->manifest);
         if (send_lines(f, err) < 0)
             return -1;
@@ -116,14 +117,13 @@ static int run(struct follower *f, struct err *err)
     }
 }
 
-static void tell_why(const struct layout *layout, const char *run_id, struct err *err)
+static void explain_end(const struct layout *layout, const char *run_id, struct err *err)
 {
     char dir[FS_PATH_MAX], fault[FAULT_MAX] = "";
     if (layout_run(layout, dir, run_id, err) == 0)
         fault_read(dir, fault);
-    err_set(err, ERR_NODE, "nobody supervises the run %s any more: %s", run_id,
-            *fault ? fault
-                   : "its executor was killed, or the node went down; submit it again to go on with it");
+    err_set(err, ERR_NODE, "the run %s has no supervisor any more: %s", run_id,
+            *fault ? fault : "its executor was killed, or the node went down; submit it again to resume it");
 }
 
 int follow(const struct layout *layout, const char *run_id, int64_t offset, int out_fd, struct err *err)
@@ -131,9 +131,9 @@ int follow(const struct layout *layout, const char *run_id, int64_t offset, int 
     struct follower f = {.offset = offset, .file = -1, .inotify = -1, .pidfd = -1, .out = out_fd};
     int rc = open_all(&f, layout, run_id, err);
     if (rc == 0)
-        rc = run(&f, err);
+        rc = follow_run(&f, err);
     if (rc == FOLLOW_DEAD)
-        tell_why(layout, run_id, err);
+        explain_end(layout, run_id, err);
     for (const int *fd = (const int[]){f.file, f.inotify, f.pidfd, -1}, *end = fd + 3; fd < end; fd++) {
         if (*fd >= 0)
             close(*fd);

@@ -1,6 +1,7 @@
-/* follow: copies a run's journal to a descriptor as it grows, until the run is complete. Woken by inotify and
- * by the supervisor's end (pidfd), never by polling; after two seconds of silence it sends an empty line, so
- * that both ends notice a dead connection. Only whole lines are sent: what a crash tore is never seen.
+/* follow: copies a run's journal to a descriptor as it grows, until the run is closed. Woken by inotify and
+ * by the supervisor's end (pidfd), not by polling; after two seconds of silence it sends an empty line, so
+ * that both ends notice a dead connection. Only complete lines are sent: a line torn by a crash is never
+ * seen.
  */
 #ifndef KERNSWEEP_EXECUTOR_COMMANDS_FOLLOW_H
 #define KERNSWEEP_EXECUTOR_COMMANDS_FOLLOW_H

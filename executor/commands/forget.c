@@ -6,6 +6,6 @@ int forget(const struct layout *layout, const char *run_id, struct err *err)
     if (layout_run(layout, dir, run_id, err) != 0 || fs_join(manifest, err, dir, RUN_MANIFEST) != 0)
         return -1;
     if (fs_is_dir(dir) && !fs_exists(manifest))
-        return err_set(err, ERR_INPUT, "%s: the run is not closed, so it is not forgotten", dir);
+        return err_set(err, ERR_INPUT, "%s: the run is not closed; cancel it first", dir);
     return layout_discard(layout->runs, run_id, err);
 }

@@ -1,5 +1,5 @@
-/* forget: removes a closed run's folder from the node, when whoever pulled it needs it no more. A run that is
- * not closed is refused; one that is not there is forgotten already.
+/* forget: removes a closed run's folder from the node, after its bundle was pulled. A run that is not closed
+ * is refused; one that does not exist is no error.
  */
 #ifndef KERNSWEEP_EXECUTOR_COMMANDS_FORGET_H
 #define KERNSWEEP_EXECUTOR_COMMANDS_FORGET_H

@@ -24,7 +24,7 @@ static int put_name(struct ustar *h, const char *path)
         memcpy(h->name, path, len);
         return 0;
     }
-    /* The name is the shortest end behind a '/' that leaves a prefix that fits. */
+    /* Split at the first '/' that leaves a name that fits. */
     for (size_t cut = len - sizeof h->name - 1; cut < len && cut <= sizeof h->prefix; cut++) {
         if (path[cut] != '/')
             continue;
@@ -35,7 +35,7 @@ static int put_name(struct ustar *h, const char *path)
     return -1;
 }
 
-static void octal(char *out, size_t size, unsigned long long value)
+static void put_octal(char *out, size_t size, unsigned long long value)
 {
     for (size_t i = size - 1; i-- > 0; value /= 8)
         out[i] = (char)('0' + value % 8);
@@ -48,19 +48,19 @@ static int make_header(struct ustar *h, const char *path, const struct stat *st)
     *h = (struct ustar){.type = '0', .magic = "ustar", .version = {'0', '0'}};
     if (put_name(h, path) != 0)
         return -1;
-    octal(h->mode, sizeof h->mode, 0600);
-    octal(h->uid, sizeof h->uid, 0);
-    octal(h->gid, sizeof h->gid, 0);
-    octal(h->size, sizeof h->size, (unsigned long long)st->st_size);
-    octal(h->mtime, sizeof h->mtime, (unsigned long long)st->st_mtime);
+    put_octal(h->mode, sizeof h->mode, 0600);
+    put_octal(h->uid, sizeof h->uid, 0);
+    put_octal(h->gid, sizeof h->gid, 0);
+    put_octal(h->size, sizeof h->size, (unsigned long long)st->st_size);
+    put_octal(h->mtime, sizeof h->mtime, (unsigned long long)st->st_mtime);
     memset(h->checksum, ' ', sizeof h->checksum);
     for (size_t i = 0; i < BLOCK; i++)
         sum += ((const unsigned char *)h)[i];
-    octal(h->checksum, sizeof h->checksum - 1, sum);
+    put_octal(h->checksum, sizeof h->checksum - 1, sum);
     return 0;
 }
 
-/* Exactly size bytes: what the file lacks by now is filled with zeroes. */
+/* Exactly size bytes: a file that has shrunk is padded with zeroes. */
 static int copy_contents(int from, int to, size_t size)
 {
     char data[PIECE];
@@ -87,7 +87,7 @@ static int pack_file(const char *relpath, const char *fullpath, void *arg, struc
     struct stat st;
     int fd = open(fullpath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0 && errno == ENOENT)
-        return 0; /* the run goes on, and replaced it */
+        return 0; /* a live run has replaced it */
     if (fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open", fullpath);
     int rc = fstat(fd, &st) == 0 && make_header(&header, relpath, &st) == 0

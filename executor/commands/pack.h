@@ -1,5 +1,5 @@
-/* pack: a run's bundle as a tar stream (ustar), paths relative to the run's folder. A run that still goes on
- * can be packed: each file is sent with the size it had when its turn came.
+/* pack: a run's bundle as a tar stream (ustar), paths relative to the run's folder. A live run can be packed:
+ * each file is sent with the size it has when it is opened.
  */
 #ifndef KERNSWEEP_EXECUTOR_COMMANDS_PACK_H
 #define KERNSWEEP_EXECUTOR_COMMANDS_PACK_H

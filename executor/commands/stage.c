@@ -56,7 +56,7 @@ static void tar_close_input(struct tar *t)
     t->in = -1;
 }
 
-/* Waits for its end; fails with its first message when it failed. */
+/* Waits for its end; reports its first message when it failed. */
 static int tar_finish(struct tar *t, struct err *err)
 {
     int status = 0;
@@ -86,7 +86,7 @@ static int copy_stream(int in_fd, struct tar *t, char *hex, struct err *err)
         if (total > stream_max)
             rc = err_set(err, ERR_INPUT, "the source tree is larger than %llu bytes",
                          (unsigned long long)stream_max);
-        /* tar may end at the end-of-archive mark and leave padding unread: the hash needs it all the same. */
+        /* tar may exit at the end-of-archive mark and leave padding unread, which the hash needs. */
         else if (t->in >= 0 && fs_write_all(t->in, data, len) != 0)
             tar_close_input(t);
     }
@@ -97,7 +97,7 @@ static int copy_stream(int in_fd, struct tar *t, char *hex, struct err *err)
     return rc;
 }
 
-static int extract(const char *dir, int in_fd, char *hex, struct err *err)
+static int extract_stream(const char *dir, int in_fd, char *hex, struct err *err)
 {
     struct tar t = {.pid = -1, .in = -1, .messages = -1};
     struct err ignored;
@@ -111,15 +111,14 @@ static int extract(const char *dir, int in_fd, char *hex, struct err *err)
     return rc;
 }
 
-static int receive(const char *sha256, const char *tmp, const char *path, int in_fd, struct err *err)
+static int receive_tree(const char *sha256, const char *tmp, const char *path, int in_fd, struct err *err)
 {
     char hex[SHA256_HEX_LEN + 1];
     if (fs_remove_tree(tmp, err) != 0 || fs_mkdir_p(tmp, 0700, err) != 0 ||
-        extract(tmp, in_fd, hex, err) != 0)
+        extract_stream(tmp, in_fd, hex, err) != 0)
         return -1;
     if (strcmp(hex, sha256) != 0)
-        return err_set(err, ERR_INPUT, "the stream's sha256 is %s where %s was announced: push it again", hex,
-                       sha256);
+        return err_set(err, ERR_INPUT, "the stream's sha256 is %s, expected %s: push it again", hex, sha256);
     return cache_publish(tmp, path, err);
 }
 
@@ -142,7 +141,7 @@ int stage(const struct layout *layout, const char *sha256, int in_fd, char *path
     snprintf(name, sizeof name, ".tmp.%ld", (long)getpid());
     if (fs_join(tmp, err, dir, name) != 0)
         return -1;
-    int rc = receive(sha256, tmp, path, in_fd, err);
+    int rc = receive_tree(sha256, tmp, path, in_fd, err);
     cache_stamp(path);
     if (rc != 0)
         fs_remove_tree(tmp, &ignored);

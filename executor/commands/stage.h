@@ -1,5 +1,5 @@
-/* stage: a source tree that came as a tar stream, kept under its hash. The tree appears under its name only
- * when it is whole: extracted beside it, hashed on the way, renamed at the end.
+/* stage: a source tree received as a tar stream, stored under its hash. It is extracted to a temporary
+ * folder, hashed on the way and renamed at the end, so that it is never visible incomplete.
  */
 #ifndef KERNSWEEP_EXECUTOR_COMMANDS_STAGE_H
 #define KERNSWEEP_EXECUTOR_COMMANDS_STAGE_H
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* path: char[FS_PATH_MAX], of the tree. */
+/* path: char[FS_PATH_MAX], receives that of the tree. */
 int stage(const struct layout *layout, const char *sha256, int in_fd, char *path, struct err *err);
 int stage_has(const struct layout *layout, const char *sha256, bool *has, struct err *err);
 

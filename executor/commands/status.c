@@ -14,7 +14,7 @@
 
 enum { TAIL_BYTES = 256 << 10, RUNS_MAX = 10000 };
 
-static json_t *load(const char *dir, const char *name)
+static json_t *load_json(const char *dir, const char *name)
 {
     char path[FS_PATH_MAX];
     if (fs_join(path, NULL, dir, name) != 0 || !fs_exists(path))
@@ -22,13 +22,13 @@ static json_t *load(const char *dir, const char *name)
     return json_load(path, LIMIT_JSON_BYTES, NULL);
 }
 
-static void copy(json_t *out, const char *key, const json_t *from, const char *from_key)
+static void copy_member(json_t *out, const char *key, const json_t *from, const char *from_key)
 {
     json_t *value = json_object_get(from, from_key);
     json_object_set_new(out, key, value ? json_incref(value) : json_null());
 }
 
-/* The journal's end as text that begins at a line. The caller frees it. */
+/* The end of the journal as text; its first line may be cut. The caller frees it. */
 static char *read_tail(const char *dir)
 {
     char path[FS_PATH_MAX];
@@ -44,24 +44,24 @@ static char *read_tail(const char *dir)
     return text;
 }
 
-/* What one event changes in the picture; called in the journal's order. */
-static void apply(json_t *out, const json_t *event)
+/* Updates the report by one event; called in the journal's order. */
+static void apply_event(json_t *out, const json_t *event)
 {
     enum event_type type;
     const char *name = json_string_value(json_object_get(event, "event"));
     if (!name || !event_from_name(name, &type))
         return;
     if (json_object_get(event, "suite_eta_s"))
-        copy(out, "eta_s", event, "suite_eta_s");
+        copy_member(out, "eta_s", event, "suite_eta_s");
     if (json_object_get(event, "tests_done"))
-        copy(out, "tests_done", event, "tests_done");
+        copy_member(out, "tests_done", event, "tests_done");
     if (type == EVENT_TEST_START || type == EVENT_HEARTBEAT) {
         json_t *current = json_object();
-        copy(current, "variant", event, "variant");
-        copy(current, "context", event, "ctx");
-        copy(current, "repetition", event, "run_idx");
-        copy(current, "timeout_s", event, "timeout_s");
-        copy(current, "elapsed_s", event, "elapsed_s");
+        copy_member(current, "variant", event, "variant");
+        copy_member(current, "context", event, "ctx");
+        copy_member(current, "repetition", event, "run_idx");
+        copy_member(current, "timeout_s", event, "timeout_s");
+        copy_member(current, "elapsed_s", event, "elapsed_s");
         if (type == EVENT_TEST_START)
             json_object_set_new(current, "elapsed_s", json_real(0));
         json_object_set_new(out, "current", current);
@@ -77,7 +77,7 @@ static void read_journal(json_t *out, const char *dir)
         size_t len = strcspn(line, "\n");
         json_t *event = line[len] == '\n' ? json_loadb(line, len, 0, NULL) : NULL;
         if (event)
-            apply(out, event);
+            apply_event(out, event);
         json_decref(event);
         line += len + (line[len] == '\n');
     }
@@ -90,8 +90,8 @@ static void read_summary(json_t *out, const json_t *summary)
     json_int_t total = json_integer_value(json_object_get(counts, "total"));
     json_int_t skipped = json_integer_value(json_object_get(counts, "skipped"));
     const char *status = json_string_value(json_object_get(summary, "status"));
-    copy(out, "status", summary, "status");
-    copy(out, "started_at", summary, "started_at");
+    copy_member(out, "status", summary, "status");
+    copy_member(out, "started_at", summary, "started_at");
     json_object_set_new(out, "current", json_null());
     json_object_set_new(out, "eta_s", json_integer(0));
     if (status && strcmp(status, run_status_name(RUN_COMPLETE)) == 0)
@@ -100,17 +100,17 @@ static void read_summary(json_t *out, const json_t *summary)
         json_object_set_new(out, "tests_done", json_integer(total - skipped));
 }
 
-static json_t *report(const char *dir, const char *run_id)
+static json_t *report_run(const char *dir, const char *run_id)
 {
     char path[FS_PATH_MAX], fault[FAULT_MAX];
     struct lock_holder holder = {.held = false};
-    json_t *job = load(dir, RUN_JOB), *summary = load(dir, RUN_SUMMARY), *out = json_object();
+    json_t *job = load_json(dir, RUN_JOB), *summary = load_json(dir, RUN_SUMMARY), *out = json_object();
     bool complete = fs_join(path, NULL, dir, RUN_MANIFEST) == 0 && fs_exists(path);
     if (fs_join(path, NULL, dir, RUN_LOCK) == 0)
         lock_look(path, &holder, NULL);
     json_object_set_new(out, "run_id", json_string(run_id));
-    copy(out, "ticket", job, "ticket");
-    copy(out, "tag", job, "tag");
+    copy_member(out, "ticket", job, "ticket");
+    copy_member(out, "tag", job, "tag");
     json_object_set_new(out, "state", json_string(complete ? "complete" : holder.held ? "running" : "dead"));
     json_object_set_new(out, "status", json_null());
     json_object_set_new(out, "tests_done", json_integer(0));
@@ -136,9 +136,9 @@ static int newest_first(const struct dirent **a, const struct dirent **b)
     return strcmp((*b)->d_name, (*a)->d_name);
 }
 
-/* A folder that a submit which was cut short left behind is no run: it cannot be started, and nobody was told
- * of it. */
-static bool submitted(const char *dir)
+/* A folder left by an interrupted submit is no run: it cannot be started, and its submitter was told of a
+ * failure. */
+static bool is_submitted(const char *dir)
 {
     char path[FS_PATH_MAX];
     return (fs_join(path, NULL, dir, RUN_MANIFEST) == 0 && fs_exists(path)) ||
@@ -153,8 +153,8 @@ static json_t *report_all(const char *runs)
     int n = scandir(runs, &list, NULL, newest_first);
     for (int i = 0; i < n; i++) {
         if (i < RUNS_MAX && text_is_name(list[i]->d_name) && fs_join(dir, NULL, runs, list[i]->d_name) == 0 &&
-            submitted(dir))
-            json_array_append_new(out, report(dir, list[i]->d_name));
+            is_submitted(dir))
+            json_array_append_new(out, report_run(dir, list[i]->d_name));
         free(list[i]);
     }
     free(list);
@@ -173,6 +173,6 @@ json_t *status_report(const struct layout *layout, const char *run_id, struct er
         return NULL;
     }
     json_t *out = json_array();
-    json_array_append_new(out, report(dir, run_id));
+    json_array_append_new(out, report_run(dir, run_id));
     return out;
 }

@@ -1,4 +1,4 @@
-/* status: every run of the workdir, or one, as a JSON array: how far it is, and whether anybody works on it.
+/* status: every run of the workdir, or one, as a JSON array: its progress, and whether it is supervised.
  * Reads only the job, the end of the journal and the summary.
  */
 #ifndef KERNSWEEP_EXECUTOR_COMMANDS_STATUS_H

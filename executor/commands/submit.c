@@ -38,7 +38,7 @@ static json_t *read_request(int fd, struct err *err)
     return root;
 }
 
-static int save(const char *dir, const char *name, json_t *value, struct err *err)
+static int save_json(const char *dir, const char *name, json_t *value, struct err *err)
 {
     char path[FS_PATH_MAX];
     int rc = value && fs_join(path, err, dir, name) == 0 ? json_save(path, value, err) : -1;
@@ -46,8 +46,7 @@ static int save(const char *dir, const char *name, json_t *value, struct err *er
     return rc;
 }
 
-/* The job with the secrets' values for the supervisor; without them, and the plan without them, for the
- * bundle. */
+/* The job with the secrets' values for the supervisor; job and plan without them for the bundle. */
 static int write_run(const char *dir, const struct job *job, json_t *plan, struct err *err)
 {
     struct secrets secrets;
@@ -55,11 +54,11 @@ static int write_run(const char *dir, const struct job *job, json_t *plan, struc
         return -1;
     int rc = fault_reserve(dir, err);
     if (rc == 0)
-        rc = save(dir, RUN_PLAN, secrets_clean_json(&secrets, plan), err);
+        rc = save_json(dir, RUN_PLAN, secrets_clean_json(&secrets, plan), err);
     if (rc == 0)
-        rc = save(dir, RUN_JOB, secrets_clean_json(&secrets, job->root), err);
+        rc = save_json(dir, RUN_JOB, secrets_clean_json(&secrets, job->root), err);
     if (rc == 0)
-        rc = save(dir, RUN_JOB_PRIVATE, json_incref(job->root), err);
+        rc = save_json(dir, RUN_JOB_PRIVATE, json_incref(job->root), err);
     secrets_release(&secrets);
     return rc;
 }
@@ -77,7 +76,7 @@ static int check_same(const char *dir, const struct job *job, struct err *err)
     int rc = secrets_init(&secrets, job, err);
     json_t *clean = rc == 0 ? secrets_clean_json(&secrets, job->root) : NULL;
     if (clean && !json_equal(old, clean))
-        rc = err_set(err, ERR_INPUT, "%s: another job has this run id; take a new run id", path);
+        rc = err_set(err, ERR_INPUT, "%s: another job has this run id; use a new one", path);
     json_decref(clean);
     json_decref(old);
     if (clean)
@@ -93,13 +92,11 @@ static int check_source(const struct layout *layout, const struct job *job, stru
     if (layout_entry(layout, path, "src", job->source_sha256, err) != 0)
         return -1;
     cache_stamp(path);
-    return fs_is_dir(path)
-               ? 0
-               : err_set(err, ERR_INPUT, "%s: the source tree is not there; stage it first", path);
+    return fs_is_dir(path) ? 0 : err_set(err, ERR_INPUT, "%s: no such source tree; stage it first", path);
 }
 
-static int reply(struct buf *out, const char *dir, const char *run_id, pid_t pid, const char *state,
-                 struct err *err)
+static int write_reply(struct buf *out, const char *dir, const char *run_id, pid_t pid, const char *state,
+                       struct err *err)
 {
     json_t *v = json_pack("{s:s, s:s, s:s, s:o}", "run_id", run_id, "dir", dir, "state", state, "pid",
                           pid > 0 ? json_integer(pid) : json_null());
@@ -109,7 +106,7 @@ static int reply(struct buf *out, const char *dir, const char *run_id, pid_t pid
     return rc;
 }
 
-/* Better refused now than ended in the middle. */
+/* A run that would end in the middle is refused now. */
 static int check_disk(const char *dir, struct err *err)
 {
     struct statvfs fs;
@@ -118,27 +115,28 @@ static int check_disk(const char *dir, struct err *err)
     uint64_t bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
     if (bytes >= DISK_FREE_MIN)
         return 0;
-    return err_set(err, ERR_NODE,
-                   "%s: only %llu bytes of disk are free and a run needs %d; make room and submit again", dir,
-                   (unsigned long long)bytes, DISK_FREE_MIN);
+    return err_set(
+        err, ERR_NODE,
+        "%s: only %llu bytes of disk are free and a run needs %d; free some space and submit again", dir,
+        (unsigned long long)bytes, DISK_FREE_MIN);
 }
 
-/* With the run's lock held. */
-static int start(const struct layout *layout, const char *dir, const struct job *job, json_t *plan,
-                 struct lock *lock, struct buf *out, struct err *err)
+/* The run's lock is held. */
+static int start_run(const struct layout *layout, const char *dir, const struct job *job, json_t *plan,
+                     struct lock *lock, struct buf *out, struct err *err)
 {
     char manifest[FS_PATH_MAX];
     pid_t pid;
     if (fs_join(manifest, err, dir, RUN_MANIFEST) != 0 || check_same(dir, job, err) != 0)
         return -1;
     if (fs_exists(manifest))
-        return reply(out, dir, job->run_id, 0, "complete", err);
+        return write_reply(out, dir, job->run_id, 0, "complete", err);
     cache_stamp_self(layout);
     if (check_disk(dir, err) != 0 || check_source(layout, job, err) != 0 ||
         write_run(dir, job, plan, err) != 0 ||
         detach_supervisor(layout, dir, job->run_id, lock, &pid, err) != 0)
         return -1;
-    return reply(out, dir, job->run_id, pid, "started", err);
+    return write_reply(out, dir, job->run_id, pid, "started", err);
 }
 
 static int submit_job(const struct layout *layout, const struct job *job, json_t *plan, struct buf *out,
@@ -153,9 +151,9 @@ static int submit_job(const struct layout *layout, const struct job *job, json_t
         return -1;
     int rc = lock_try(&lock, err);
     if (rc == 1)
-        rc = start(layout, dir, job, plan, &lock, out, err);
+        rc = start_run(layout, dir, job, plan, &lock, out, err);
     else if (rc == 0 && lock_look(path, &holder, err) == 0)
-        rc = reply(out, dir, job->run_id, holder.pid, "running", err);
+        rc = write_reply(out, dir, job->run_id, holder.pid, "running", err);
     lock_close(&lock);
     return rc;
 }

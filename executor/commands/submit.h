@@ -1,6 +1,6 @@
-/* submit: takes a plan and its job, makes the run's folder and starts its supervisor detached: a session of
- * its own, no descriptor of ours, so that it outlives the connection. The run's lock is taken here and handed
- * over by the fork: there is no moment in which a second submit could start a second supervisor.
+/* submit: reads a plan and its job, creates the run's folder and starts its supervisor detached, in a session
+ * of its own and without our descriptors, so that it outlives the connection. The run's lock is taken here
+ * and inherited by the fork, so that a concurrent submit cannot start a second supervisor.
  */
 #ifndef KERNSWEEP_EXECUTOR_COMMANDS_SUBMIT_H
 #define KERNSWEEP_EXECUTOR_COMMANDS_SUBMIT_H

@@ -4,6 +4,7 @@
 #include "common/contract/proto.h"
 #include "executor/commands/detach.h"
 #include "executor/run/array_job.h"
+#include "executor/workdir/cache.h"
 #include "executor/workdir/lock.h"
 
 #include <stdio.h>
@@ -86,6 +87,7 @@ int task_run(const struct layout *layout, const char *run_id, int array, struct 
     struct layout own = *layout;
     struct lock lock = {.fd = -1};
     char dir[FS_PATH_MAX], path[FS_PATH_MAX];
+    cache_stamp_self(layout);
     if (identify(&a, layout, run_id, array, err) != 0)
         return -1;
     if (!is_needed(&a)) {

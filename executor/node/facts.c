@@ -1,9 +1,11 @@
 #include "executor/node/facts.h"
 
 #include "common/base/clock.h"
-#include "common/base/text.h"
 #include "common/contract/proto.h"
+#include "executor/node/attribute.h"
+#include "executor/node/gpus.h"
 #include "executor/node/leftover.h"
+#include "executor/node/model.h"
 #include "executor/node/toolchain.h"
 
 #include <inttypes.h>
@@ -14,67 +16,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-enum { NVML_LIMIT_MS = 2000, FACT_FILE_MAX = 64 << 10, FACT_LINE_MAX = 200 };
-
-/* procfs and sysfs say a size of 0 for what has contents, so this does not go through fs_read_file. */
-static char *read_text(const char *root, const char *name)
-{
-    char path[FS_PATH_MAX];
-    FILE *f = fs_join(path, NULL, root, name) == 0 ? fopen(path, "re") : NULL;
-    char *text = f ? malloc(FACT_FILE_MAX) : NULL;
-    if (text)
-        text[fread(text, 1, FACT_FILE_MAX - 1, f)] = '\0';
-    if (f)
-        fclose(f);
-    return text;
-}
-
-static json_t *printable(const char *s, size_t len)
-{
-    struct buf out;
-    buf_init(&out, FACT_LINE_MAX * 8);
-    text_printable(&out, s, len, FACT_LINE_MAX);
-    json_t *value = json_string(buf_str(&out));
-    buf_release(&out);
-    return value;
-}
-
-json_t *node_line(const char *root, const char *name)
-{
-    char *text = read_text(root, name);
-    json_t *line = text && *text ? printable(text, strcspn(text, "\n")) : NULL;
-    free(text);
-    return line;
-}
-
-json_t *node_number(const char *root, const char *name)
-{
-    char *text = read_text(root, name), *end = NULL;
-    long long n = text ? strtoll(text, &end, 10) : 0;
-    json_t *value = text && end != text ? json_integer(n) : json_null();
-    free(text);
-    return value;
-}
-
-/* What follows "key<spaces>separator<spaces>" at the beginning of a line. */
-static json_t *keyed(const char *root, const char *name, const char *key, char separator)
-{
-    char *text = read_text(root, name);
-    json_t *value = NULL;
-    for (char *line = text; line && *line && !value;
-         line += line[strcspn(line, "\n")] ? strcspn(line, "\n") + 1 : strlen(line)) {
-        size_t len = strlen(key);
-        if (strncmp(line, key, len) != 0)
-            continue;
-        char *p = line + len + strspn(line + len, " \t");
-        if (*p != separator)
-            continue;
-        p += 1 + strspn(p + 1, " \t\"");
-        value = printable(p, strcspn(p, "\"\n"));
-    }
-    free(text);
-    return value ? value : json_null();
-}
+enum { NVML_LIMIT_MS = 2000 };
 
 static json_t *or_null(json_t *value)
 {
@@ -83,7 +25,7 @@ static json_t *or_null(json_t *value)
 
 static json_t *memory_bytes(const struct layout *l)
 {
-    json_t *text = keyed(l->proc, "meminfo", "MemTotal", ':');
+    json_t *text = attribute_keyed(l->proc, "meminfo", "MemTotal", ':');
     long long kib = json_is_string(text) ? strtoll(json_string_value(text), NULL, 10) : 0;
     json_decref(text);
     return kib > 0 ? json_integer(kib * 1024) : json_null();
@@ -94,7 +36,7 @@ static json_t *disk_free(const struct layout *l)
     struct statvfs fs;
     char path[FS_PATH_MAX];
     snprintf(path, sizeof path, "%s", l->workdir);
-    while (statvfs(path, &fs) != 0) { /* before the first run: of the folder where it will be */
+    while (statvfs(path, &fs) != 0) { /* not made before the first run: its parent tells */
         char *slash = strrchr(path, '/');
         if (!slash || slash == path)
             return json_null();
@@ -105,13 +47,13 @@ static json_t *disk_free(const struct layout *l)
 
 static json_t *driver_version(const struct layout *l, const struct nvml_facts *nvidia)
 {
-    json_t *amd = node_line(l->sysfs, "module/amdgpu/version");
+    json_t *amd = attribute_line(l->sysfs, "module/amdgpu/version");
     if (amd)
         return amd;
-    return nvidia ? json_string(nvidia->driver) : or_null(node_line(l->proc, "driver/nvidia/version"));
+    return nvidia ? json_string(nvidia->driver) : or_null(attribute_line(l->proc, "driver/nvidia/version"));
 }
 
-static void add_gpus(json_t *out, json_t *more)
+static void append_numbered(json_t *out, json_t *more)
 {
     size_t i;
     json_t *gpu;
@@ -126,8 +68,8 @@ static void add_gpus(json_t *out, json_t *more)
 static json_t *list_gpus(const struct layout *l, const struct nvml_facts *facts)
 {
     json_t *gpus = json_array();
-    add_gpus(gpus, node_amd_gpus(l));
-    add_gpus(gpus, node_nvidia_gpus(l, facts));
+    append_numbered(gpus, gpus_amd(l));
+    append_numbered(gpus, gpus_nvidia(l, facts));
     return gpus;
 }
 
@@ -156,20 +98,21 @@ json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml,
     uname(&u);
     clock_iso8601(clock_real_s(), now);
     json_t *gpus = list_gpus(l, has_facts ? &facts : NULL);
-    json_t *processes = node_amd_processes(l);
-    append_all(processes, node_nvidia_processes(has_facts ? &facts : NULL));
-    json_t *node = json_pack(
-        "{s:s, s:s, s:s, s:s, s:o, s:o, s:I, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
-        PROTO_SCHEMA_NODE, "hostname", u.nodename, "kernel", u.release, "machine", u.machine, "os",
-        keyed("/etc", "os-release", "PRETTY_NAME", '='), "cpu_model",
-        keyed(l->proc, "cpuinfo", "model name", ':'), "cpus", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN),
-        "mem_bytes", memory_bytes(l), "time", now, "workdir", l->workdir, "disk_free_bytes", disk_free(l),
-        "compilers", compilers, "rocm", or_null(node_line("/opt/rocm/.info", "version")), "driver",
-        driver_version(l, has_facts ? &facts : NULL), "gpus", gpus, "gpu_processes", processes, "leftovers",
-        leftover_list(l));
+    json_t *processes = gpus_amd_processes(l);
+    append_all(processes, gpus_nvidia_processes(has_facts ? &facts : NULL));
+    json_t *node =
+        json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:I, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+                  "schema", PROTO_SCHEMA_NODE, "hostname", u.nodename, "kernel", u.release, "machine",
+                  u.machine, "os", attribute_keyed("/etc", "os-release", "PRETTY_NAME", '='), "cpu_model",
+                  attribute_keyed(l->proc, "cpuinfo", "model name", ':'), "cpus",
+                  (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "mem_bytes", memory_bytes(l), "time", now,
+                  "workdir", l->workdir, "disk_free_bytes", disk_free(l), "compilers", compilers, "rocm",
+                  or_null(attribute_line("/opt/rocm/.info", "version")), "driver",
+                  driver_version(l, has_facts ? &facts : NULL), "gpus", gpus, "gpu_processes", processes,
+                  "leftovers", leftover_list(l));
     if (node && model)
-        json_object_set_new(node, "model", node_model(model));
+        json_object_set_new(node, "model", model_facts(model));
     if (!node)
-        err_set(err, ERR_INTERNAL, "cannot tell the node's facts: no memory, or a name is not UTF-8");
+        err_set(err, ERR_INTERNAL, "cannot encode the node's facts: out of memory, or a name is not UTF-8");
     return node;
 }

@@ -1,6 +1,6 @@
-/* The GPUs of a node, from amdgpu's and kfd's sysfs and from NVML or, without it, from the NVIDIA driver's
- * procfs. */
-#include "executor/node/facts.h"
+#include "executor/node/gpus.h"
+
+#include "executor/node/attribute.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -10,11 +10,6 @@
 #include <string.h>
 
 #define AMD_VENDOR "0x1002"
-
-struct folder {
-    const char *root;
-    const char *prefix; /* of the entries that count: prefix and digits */
-};
 
 typedef void folder_fn(const char *path, const char *name, void *arg);
 
@@ -35,7 +30,8 @@ static int by_number(const struct dirent **a, const struct dirent **b)
     return strverscmp((*a)->d_name, (*b)->d_name);
 }
 
-static void each(const char *root, const char *prefix, folder_fn *fn, void *arg)
+/* prefix: only entries whose name is that and digits; NULL: all. */
+static void for_each_entry(const char *root, const char *prefix, folder_fn *fn, void *arg)
 {
     struct dirent **list = NULL;
     char path[FS_PATH_MAX];
@@ -49,7 +45,7 @@ static void each(const char *root, const char *prefix, folder_fn *fn, void *arg)
     free(list);
 }
 
-/* kfd's number 90402 stands for 9.4.2, which compilers call gfx942 (minor and step in hexadecimal). */
+/* kfd's 90402 is version 9.4.2, which compilers call gfx942 (minor and stepping in hexadecimal). */
 static json_t *arch_name(long long version)
 {
     char name[32];
@@ -90,7 +86,7 @@ static json_t *amd_arch(const struct layout *l, const char *unique_id)
     char root[FS_PATH_MAX];
     struct kfd_search search = {.unique_id = unique_id};
     if (fs_join(root, NULL, l->sysfs, "class/kfd/kfd/topology/nodes") == 0)
-        each(root, "", kfd_node, &search);
+        for_each_entry(root, "", kfd_node, &search);
     return search.version ? arch_name(search.version) : json_null();
 }
 
@@ -101,11 +97,11 @@ static json_t *amd_name(const char *device)
     } known[] = {{"0x74a0", "AMD Instinct MI300A"},    {"0x74a1", "AMD Instinct MI300X"},
                  {"0x74b5", "AMD Instinct MI300X VF"}, {"0x74a5", "AMD Instinct MI325X"},
                  {"0x740c", "AMD Instinct MI250X"},    {"0x740f", "AMD Instinct MI210"}};
-    json_t *name = node_line(device, "product_name");
+    json_t *name = attribute_line(device, "product_name");
     if (name && *json_string_value(name))
         return name;
     json_decref(name);
-    json_t *id = node_line(device, "device");
+    json_t *id = attribute_line(device, "device");
     for (size_t i = 0; id && i < sizeof known / sizeof *known; i++) {
         if (strcmp(json_string_value(id), known[i].id) == 0) {
             json_decref(id);
@@ -127,29 +123,30 @@ static void amd_card(const char *path, const char *name, void *arg)
     (void)name;
     if (fs_join(device, NULL, path, "device") != 0)
         return;
-    json_t *vendor = node_line(device, "vendor");
-    json_t *total = node_number(device, "mem_info_vram_total");
+    json_t *vendor = attribute_line(device, "vendor");
+    json_t *total = attribute_number(device, "mem_info_vram_total");
     bool is_amd = (!vendor || strcmp(json_string_value(vendor), AMD_VENDOR) == 0) && json_is_integer(total);
     json_decref(vendor);
     if (!is_amd) {
         json_decref(total);
         return;
     }
-    json_t *unique = node_line(device, "unique_id");
-    json_t *driver = node_line(scan->layout->sysfs, "module/amdgpu/version");
+    json_t *unique = attribute_line(device, "unique_id");
+    json_t *driver = attribute_line(scan->layout->sysfs, "module/amdgpu/version");
     json_array_append_new(
-        scan->out, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "vendor", "amd", "name", amd_name(device),
-                             "arch", amd_arch(scan->layout, json_string_value(unique)), "vram_total_bytes",
-                             total, "vram_used_bytes", node_number(device, "mem_info_vram_used"), "driver",
-                             driver ? driver : json_null(), "unique_id", unique ? unique : json_null()));
+        scan->out,
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "vendor", "amd", "name", amd_name(device), "arch",
+                  amd_arch(scan->layout, json_string_value(unique)), "vram_total_bytes", total,
+                  "vram_used_bytes", attribute_number(device, "mem_info_vram_used"), "driver",
+                  driver ? driver : json_null(), "unique_id", unique ? unique : json_null()));
 }
 
-json_t *node_amd_gpus(const struct layout *l)
+json_t *gpus_amd(const struct layout *l)
 {
     char root[FS_PATH_MAX];
     struct amd_scan scan = {.layout = l, .out = json_array()};
     if (fs_join(root, NULL, l->sysfs, "class/drm") == 0)
-        each(root, "card", amd_card, &scan);
+        for_each_entry(root, "card", amd_card, &scan);
     return scan.out;
 }
 
@@ -182,7 +179,7 @@ static void nvidia_gpu(const char *path, const char *name, void *arg)
                                              nvidia_field(file, "GPU UUID:")));
 }
 
-static json_t *bytes(double x)
+static json_t *json_bytes(double x)
 {
     return isnan(x) ? json_null() : json_integer((json_int_t)x);
 }
@@ -193,27 +190,27 @@ static json_t *nvml_gpu(const struct nvml_facts *facts, const struct nvml_gpu *g
     snprintf(arch, sizeof arch, "sm_%d%d", (int)g->major, (int)g->minor);
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s}", "vendor", "nvidia", "name", g->name, "arch",
                      g->major > 0 ? json_string(arch) : json_null(), "vram_total_bytes",
-                     bytes(g->total_bytes), "vram_used_bytes", bytes(g->used_bytes), "driver", facts->driver,
-                     "unique_id", g->uuid);
+                     json_bytes(g->total_bytes), "vram_used_bytes", json_bytes(g->used_bytes), "driver",
+                     facts->driver, "unique_id", g->uuid);
 }
 
-json_t *node_nvidia_gpus(const struct layout *l, const struct nvml_facts *facts)
+json_t *gpus_nvidia(const struct layout *l, const struct nvml_facts *facts)
 {
     char root[FS_PATH_MAX];
     json_t *out = json_array();
     for (int32_t i = 0; facts && i < facts->gpu_count; i++)
         json_array_append_new(out, nvml_gpu(facts, &facts->gpu[i]));
     if (!facts && fs_join(root, NULL, l->proc, "driver/nvidia/gpus") == 0)
-        each(root, NULL, nvidia_gpu, out);
+        for_each_entry(root, NULL, nvidia_gpu, out);
     return out;
 }
 
-json_t *node_nvidia_processes(const struct nvml_facts *facts)
+json_t *gpus_nvidia_processes(const struct nvml_facts *facts)
 {
     json_t *out = json_array();
     for (int32_t i = 0; facts && i < facts->process_count; i++)
         json_array_append_new(out, json_pack("{s:I, s:o}", "pid", (json_int_t)facts->process[i].pid,
-                                             "vram_bytes", bytes(facts->process[i].used_bytes)));
+                                             "vram_bytes", json_bytes(facts->process[i].used_bytes)));
     return out;
 }
 
@@ -231,16 +228,16 @@ static void kfd_vram(const char *path, const char *name, void *arg)
 static void kfd_process(const char *path, const char *name, void *arg)
 {
     double bytes = 0;
-    each(path, NULL, kfd_vram, &bytes);
+    for_each_entry(path, NULL, kfd_vram, &bytes);
     json_array_append_new(arg, json_pack("{s:I, s:I}", "pid", (json_int_t)strtoll(name, NULL, 10),
                                          "vram_bytes", (json_int_t)bytes));
 }
 
-json_t *node_amd_processes(const struct layout *l)
+json_t *gpus_amd_processes(const struct layout *l)
 {
     char root[FS_PATH_MAX];
     json_t *out = json_array();
     if (fs_join(root, NULL, l->sysfs, "class/kfd/kfd/proc") == 0)
-        each(root, "", kfd_process, out);
+        for_each_entry(root, "", kfd_process, out);
     return out;
 }

@@ -42,7 +42,7 @@ static const char *find_variable(const char *env, size_t len, const char *name)
     return NULL;
 }
 
-/* Who supervises a run just now, if it is another executor: that run's processes are not left over. */
+/* The other executor that is supervising a run now, if any: that run's processes are no leftovers. */
 static struct lock_holder other_supervisor(const struct layout *l)
 {
     char path[FS_PATH_MAX];
@@ -53,7 +53,7 @@ static struct lock_holder other_supervisor(const struct layout *l)
     return holder;
 }
 
-static json_t *describe(const struct layout *l, pid_t pid, const char *live, char *env)
+static json_t *describe_process(const struct layout *l, pid_t pid, const char *live, char *env)
 {
     char command[COMMAND_MAX];
     struct buf clean;
@@ -86,7 +86,7 @@ json_t *leftover_list(const struct layout *l)
     struct dirent *e;
     while (dir && json_array_size(out) < LEFTOVERS_MAX && (e = readdir(dir))) {
         json_t *item = isdigit((unsigned char)e->d_name[0])
-                           ? describe(l, (pid_t)strtol(e->d_name, NULL, 10), other.what, env)
+                           ? describe_process(l, (pid_t)strtol(e->d_name, NULL, 10), other.what, env)
                            : NULL;
         if (item)
             json_array_append_new(out, item);

@@ -1,6 +1,6 @@
-/* leftover: processes that tests of earlier runs of this workdir left on the node (their executor was killed,
- * so nobody cleaned up). They are known by KERNSWEEP_OUT in their environment. Only who holds the node's lock
- * may end them: until then they may be another run's.
+/* leftover: processes left on the node by tests of earlier runs of this workdir, whose executor was killed
+ * before it could clean up. They are recognised by KERNSWEEP_OUT in their environment. Only the holder of the
+ * node's lock may kill them: otherwise they may belong to a live run.
  */
 #ifndef KERNSWEEP_EXECUTOR_NODE_LEFTOVER_H
 #define KERNSWEEP_EXECUTOR_NODE_LEFTOVER_H
@@ -12,8 +12,8 @@
 
 /* An array of {"pid", "run_id", "command"}. */
 json_t *leftover_list(const struct layout *l);
-/* Kills them and waits until they are gone, at most limit_s. Returns how many there were; *left how many
- * stay. */
+/* Kills them and waits for their end, at most limit_s. Returns how many there were; *left: how many survive.
+ */
 size_t leftover_kill(const struct layout *l, double limit_s, size_t *left);
 
 #endif

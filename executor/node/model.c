@@ -1,7 +1,8 @@
-/* The model file that a plan names, as far as its metadata tell what a run needs. */
+#include "executor/node/model.h"
+
+#include "common/base/fs.h"
 #include "common/base/text.h"
 #include "common/gguf/gguf.h"
-#include "executor/node/facts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +13,13 @@ static bool ends_with(const char *s, const char *end)
     return n > m && strcmp(s + n - m, end) == 0;
 }
 
-static int look(const struct gguf_entry *e, void *arg, struct err *err)
+static int copy_entry(const struct gguf_entry *e, void *arg, struct err *err)
 {
     json_t *out = arg;
     (void)err;
     if (strcmp(e->key, "general.architecture") == 0 && e->type == GGUF_STRING && text_is_name(e->text))
         json_object_set_new(out, "architecture", json_string(e->text));
-    /* It is called after the architecture: llama.context_length. */
+    /* The key has the architecture in front: llama.context_length. */
     if (ends_with(e->key, ".context_length") && e->type != GGUF_STRING && e->type != GGUF_ARRAY)
         json_object_set_new(out, "context_length", json_integer(strtoll(e->text, NULL, 10)));
     return 0;
@@ -31,7 +32,7 @@ static json_t *printable(const char *text)
     return json_string(clean);
 }
 
-json_t *node_model(const char *path)
+json_t *model_facts(const char *path)
 {
     char full[FS_PATH_MAX];
     struct gguf g;
@@ -44,7 +45,7 @@ json_t *node_model(const char *path)
         rc = gguf_open(&g, full, false, &err);
     if (rc == 0) {
         json_object_set_new(out, "size_bytes", json_integer((json_int_t)g.size));
-        rc = gguf_each(&g, look, out, &err);
+        rc = gguf_each(&g, copy_entry, out, &err);
         gguf_close(&g);
     }
     if (rc != 0)

@@ -15,7 +15,7 @@ enum { VERSION_OUTPUT_MAX = 8192, VERSION_MAX = 200 };
 
 static const char *const compilers[] = {"cc", "c++", "clang", "hipcc", "nvcc", "make", NULL};
 
-static void collect(void *arg, const char *data, size_t len)
+static void keep_output(void *arg, const char *data, size_t len)
 {
     struct buf *out = arg;
     size_t room = VERSION_OUTPUT_MAX - out->len;
@@ -31,7 +31,7 @@ static bool has_version(const char *line, size_t len)
     return false;
 }
 
-/* The first line with a number like 1.2 in it: nvcc's first lines say only who made it. */
+/* The first line with a number like 1.2: nvcc's first lines name only the vendor. */
 static json_t *version_line(const char *text)
 {
     struct buf line;
@@ -50,7 +50,7 @@ static json_t *version_line(const char *text)
     return out;
 }
 
-static int ask(struct loop *loop, const char *name, char *const *env, json_t *list, struct err *err)
+static int probe_version(struct loop *loop, const char *name, char *const *env, json_t *list, struct err *err)
 {
     struct buf text;
     char command[32], option[] = "--version";
@@ -59,7 +59,7 @@ static int ask(struct loop *loop, const char *name, char *const *env, json_t *li
     snprintf(command, sizeof command, "%s", name);
     struct process_spec spec = {.argv = argv, .env = env, .cwd = "/", .input = -1};
     struct child_limits limits = {.timeout_s = 20, .kill_grace_s = 1};
-    struct child_hooks hooks = {.output = collect, .arg = &text};
+    struct child_hooks hooks = {.output = keep_output, .arg = &text};
     struct child_result result;
     struct ending ending;
     int rc = child_run(loop, &spec, &limits, &hooks, &result, err);
@@ -73,12 +73,12 @@ static int ask(struct loop *loop, const char *name, char *const *env, json_t *li
     return rc;
 }
 
-static json_t *ask_all(struct loop *loop, char *const *env, struct err *err)
+static json_t *probe_all(struct loop *loop, char *const *env, struct err *err)
 {
     json_t *list = json_array();
     int rc = 0;
     for (size_t i = 0; rc == 0 && compilers[i]; i++)
-        rc = ask(loop, compilers[i], env, list, err);
+        rc = probe_version(loop, compilers[i], env, list, err);
     if (rc == 0)
         return list;
     json_decref(list);
@@ -94,7 +94,7 @@ json_t *toolchain_probe(const struct layout *l, struct loop *loop, struct err *e
     if (command_environment(&none, NULL, &no_values, &env, err) == 0) {
         json_t *identity = toolchain_identity(environment_get(&env, "PATH"), compilers);
         list = toolchain_cache_load(l, identity);
-        if (!list && (list = ask_all(loop, env.v, err)))
+        if (!list && (list = probe_all(loop, env.v, err)))
             toolchain_cache_save(l, identity, list);
         json_decref(identity);
     }

@@ -1,7 +1,7 @@
-/* toolchain: which compilers the node has and which versions, asked with --version. Part of node.json and of
- * every build's key: a new compiler means a new build.
+/* toolchain: the node's compilers and their versions, from --version. Part of node.json and of every build's
+ * key: a new compiler means a new build.
  *
- * Asking takes up to a second (hipcc), so the answer is kept in <workdir>/toolchain.json for ten minutes of
+ * This takes up to a second (hipcc), so the result is cached in <workdir>/toolchain.json for ten minutes of
  * the same boot, as long as the programs found in PATH are the same files.
  */
 #ifndef KERNSWEEP_EXECUTOR_NODE_TOOLCHAIN_H
@@ -13,7 +13,7 @@
 
 #include <jansson.h>
 
-/* An array of {"name", "version"}; compilers that are not there are not in it. NULL on error. */
+/* An array of {"name", "version"}; only those that are installed. NULL on error. */
 json_t *toolchain_probe(const struct layout *l, struct loop *loop, struct err *err);
 
 #endif

@@ -13,7 +13,7 @@ enum { CACHE_MAX = 64 << 10 };
 
 static const double fresh_s = 600;
 
-/* Goes on during suspend and never jumps; starts again at a boot, which is why the boot is noted, too. */
+/* Continues during suspend and never jumps, but restarts at boot: hence the boot id in the cache. */
 static double boot_time_s(void)
 {
     struct timespec t;

@@ -1,5 +1,5 @@
-/* toolchain_cache: the last answer of the compilers, with what it is worth: when it was asked and which files
- * answered. A cache that cannot be read or written is no error.
+/* toolchain_cache: the compilers' versions as last probed, with what validates them: the time, and the
+ * identity of the files. A cache that cannot be read or written is no error.
  */
 #ifndef KERNSWEEP_EXECUTOR_NODE_TOOLCHAIN_CACHE_H
 #define KERNSWEEP_EXECUTOR_NODE_TOOLCHAIN_CACHE_H
@@ -8,9 +8,9 @@
 
 #include <jansson.h>
 
-/* Device, inode, size and change time of each program that PATH leads to, as one value to compare. */
+/* Device, inode, size and change time of each program found in PATH, as one value to compare. */
 json_t *toolchain_identity(const char *path, const char *const *names);
-/* The kept answer when it is of this identity and fresh, else NULL. A new reference. */
+/* The cached list when it is fresh and of this identity, else NULL. A new reference. */
 json_t *toolchain_cache_load(const struct layout *l, const json_t *identity);
 void toolchain_cache_save(const struct layout *l, json_t *identity, json_t *compilers);
 

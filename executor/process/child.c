@@ -10,13 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { READ_MAX = 256 << 10, READS_A_TURN = 4, PIPE_BYTES = 1 << 20, DRAIN_READS = 64 };
+enum { READ_MAX = 256 << 10, READS_PER_TURN = 4, PIPE_BYTES = 1 << 20, DRAIN_READS = 64 };
 
 static const double s_to_ns = 1e9;
-static const int64_t first_sample_ns =
-    5000000;                             /* exec is over by then, and a short test is seen at least once */
-static const double kill_round_s = 0.05; /* after KILL: look again for what was forked meanwhile */
-static const double kill_limit_s = 10;   /* then it is in the kernel's hands, and the node is dirty */
+/* Late enough for exec to be over, early enough for a short test to be sampled once. */
+static const int64_t first_sample_ns = 5000000;
+static const double kill_round_s = 0.05; /* between rounds of KILL, for what was forked meanwhile */
+static const double kill_limit_s = 10;   /* then processes are stuck in the kernel, and the node is dirty */
 
 enum phase { PHASE_RUNNING, PHASE_TERM, PHASE_KILL, PHASE_GONE, PHASE_STUCK };
 
@@ -32,7 +32,7 @@ struct child {
     char *data; /* READ_MAX bytes */
 };
 
-static int64_t ns(double s)
+static int64_t to_ns(double s)
 {
     return (int64_t)(s * s_to_ns);
 }
@@ -50,7 +50,7 @@ static void close_output(struct child *c)
     c->output = -1;
 }
 
-/* Reads at most `reads` pieces, so that a flood cannot hold up time-outs. */
+/* Reads at most `reads` blocks, so that a flood of output cannot delay time-outs. */
 static void read_output(struct child *c, int reads, int64_t now_ns)
 {
     while (c->output >= 0 && reads-- > 0) {
@@ -72,23 +72,23 @@ static void enter_kill(struct child *c, int64_t now_ns)
     c->phase = PHASE_KILL;
     c->kill_since_ns = now_ns;
     process_signal_all(&c->result->process, SIGKILL);
-    loop_arm(c->loop, LOOP_GRACE, now_ns + ns(kill_round_s), ns(kill_round_s));
+    loop_arm(c->loop, LOOP_GRACE, now_ns + to_ns(kill_round_s), to_ns(kill_round_s));
 }
 
 static void enter_term(struct child *c, int64_t now_ns)
 {
     c->phase = PHASE_TERM;
     unsigned n = process_signal_all(&c->result->process, SIGTERM);
-    process_signal_all(&c->result->process, SIGCONT); /* a stopped one would not see TERM */
+    process_signal_all(&c->result->process, SIGCONT); /* a stopped process would not handle TERM */
     if (c->result->process.ended)
         c->result->leftovers = n;
     if (c->limits->kill_grace_s <= 0)
         enter_kill(c, now_ns);
     else
-        loop_arm(c->loop, LOOP_GRACE, now_ns + ns(c->limits->kill_grace_s), 0);
+        loop_arm(c->loop, LOOP_GRACE, now_ns + to_ns(c->limits->kill_grace_s), 0);
 }
 
-static void stop(struct child *c, enum stop_cause cause, int64_t now_ns)
+static void stop_child(struct child *c, enum stop_cause cause, int64_t now_ns)
 {
     if (c->phase != PHASE_RUNNING || c->result->process.ended)
         return;
@@ -102,7 +102,7 @@ static void on_grace(struct child *c, int64_t now_ns)
 {
     if (c->phase == PHASE_TERM)
         enter_kill(c, now_ns);
-    else if (c->phase == PHASE_KILL && now_ns - c->kill_since_ns > ns(kill_limit_s))
+    else if (c->phase == PHASE_KILL && now_ns - c->kill_since_ns > to_ns(kill_limit_s))
         c->phase = PHASE_STUCK;
     else if (c->phase == PHASE_KILL)
         process_signal_all(&c->result->process, SIGKILL);
@@ -136,20 +136,20 @@ static void on_sample(struct child *c, const struct loop_events *e)
     if (cause == STOP_NONE && c->limits->no_output_timeout_s > 0 && quiet_s >= c->limits->no_output_timeout_s)
         cause = STOP_NO_OUTPUT;
     if (cause != STOP_NONE)
-        stop(c, cause, e->now_ns);
+        stop_child(c, cause, e->now_ns);
 }
 
-/* The order matters: an end that is already there comes before a time-out of the same moment. */
-static void dispatch(struct child *c, const struct loop_events *e)
+/* The order matters: an end counts before a time-out of the same moment. */
+static void handle_events(struct child *c, const struct loop_events *e)
 {
     if (e->ready[LOOP_PROCESS] || e->ready[LOOP_SIGNAL])
         on_reap(c, e->now_ns);
     if (c->loop->stop)
-        stop(c, STOP_CANCEL, e->now_ns);
+        stop_child(c, STOP_CANCEL, e->now_ns);
     if (e->ready[LOOP_OUTPUT])
-        read_output(c, READS_A_TURN, e->now_ns);
+        read_output(c, READS_PER_TURN, e->now_ns);
     if (e->ready[LOOP_DEADLINE])
-        stop(c, STOP_TIMEOUT, e->now_ns);
+        stop_child(c, STOP_TIMEOUT, e->now_ns);
     if (e->ready[LOOP_SAMPLE] && !c->result->process.ended)
         on_sample(c, e);
     if (e->ready[LOOP_HEARTBEAT] && c->hooks->heartbeat && !c->result->process.ended)
@@ -162,9 +162,9 @@ static void arm(struct child *c)
 {
     int64_t start = c->result->process.start_ns;
     int64_t sample = c->limits->sample_interval_ms * 1000000;
-    int64_t heartbeat = ns(c->limits->heartbeat_s);
+    int64_t heartbeat = to_ns(c->limits->heartbeat_s);
     if (c->limits->timeout_s > 0)
-        loop_arm(c->loop, LOOP_DEADLINE, start + ns(c->limits->timeout_s), 0);
+        loop_arm(c->loop, LOOP_DEADLINE, start + to_ns(c->limits->timeout_s), 0);
     if (sample > 0)
         loop_arm(c->loop, LOOP_SAMPLE, start + first_sample_ns, sample);
     if (heartbeat > 0)
@@ -179,7 +179,7 @@ static void disarm(struct child *c)
     close_output(c);
 }
 
-static int supervise(struct child *c, struct err *err)
+static int follow_child(struct child *c, struct err *err)
 {
     struct loop_events events;
     int rc = loop_watch(c->loop, LOOP_PROCESS, c->result->process.pidfd, err);
@@ -191,20 +191,20 @@ static int supervise(struct child *c, struct err *err)
     while (rc == 0 && c->phase != PHASE_GONE && c->phase != PHASE_STUCK) {
         rc = loop_wait(c->loop, &events, err);
         if (rc == 0)
-            dispatch(c, &events);
+            handle_events(c, &events);
     }
     if (rc == 0)
         read_output(c, DRAIN_READS, clock_mono_ns());
     return rc;
 }
 
-static int start(struct child *c, const struct process_spec *spec, struct err *err)
+static int start_child(struct child *c, const struct process_spec *spec, struct err *err)
 {
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) != 0)
         return err_set_errno(err, ERR_INTERNAL, errno, "cannot make a pipe");
     fcntl(fds[0], F_SETFL, O_NONBLOCK);
-    fcntl(fds[0], F_SETPIPE_SZ, PIPE_BYTES); /* fewer turns for a chatty child; refusal does no harm */
+    fcntl(fds[0], F_SETPIPE_SZ, PIPE_BYTES); /* fewer wake-ups for much output; may fail */
     struct process_spec with_output = *spec;
     with_output.output = fds[1];
     int rc = process_start(&c->result->process, &with_output, err);
@@ -222,9 +222,9 @@ int child_run(struct loop *loop, const struct process_spec *spec, const struct c
     c.data = malloc(READ_MAX);
     if (!c.data)
         return err_set(err, ERR_INTERNAL, "no memory to read output");
-    int rc = start(&c, spec, err);
+    int rc = start_child(&c, spec, err);
     if (rc == 0)
-        rc = supervise(&c, err);
+        rc = follow_child(&c, err);
     if (rc != 0)
         process_signal_all(&out->process, SIGKILL);
     disarm(&c);
@@ -238,7 +238,7 @@ int child_run(struct loop *loop, const struct process_spec *spec, const struct c
 }
 
 void child_ending(const struct child_result *r, const struct child_limits *limits, const char *program,
-                   struct ending *out)
+                  struct ending *out)
 {
     int status = r->process.wait_status;
     bool signalled = r->process.ended && WIFSIGNALED(status);

@@ -1,14 +1,14 @@
-/* child: one process under supervision, from its start until it and all it started are gone: its output, its
- * time-outs, its heart beats and samples, TERM and after a grace KILL. One call runs one child.
- * Knows nothing of tests, builds or files: the hooks do. Units: seconds where a double, else nanoseconds.
+/* child: one process under supervision, from its start until it and all its descendants are gone: output,
+ * time-outs, heart beats, samples, and TERM followed by KILL after a grace period. One call runs one child.
+ * Knows nothing of tests, builds or files: the hooks do. Units: seconds in doubles, else nanoseconds.
  */
 #ifndef KERNSWEEP_EXECUTOR_PROCESS_CHILD_H
 #define KERNSWEEP_EXECUTOR_PROCESS_CHILD_H
 
 #include "common/base/err.h"
+#include "executor/process/ending.h"
 #include "executor/process/loop.h"
 #include "executor/process/process.h"
-#include "executor/process/ending.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ struct child_hooks {
     void (*heartbeat)(void *arg, double t_s);
     /* missed: ticks lost before this one. Returns why the child must be stopped, or STOP_NONE. */
     enum stop_cause (*sample)(void *arg, double t_s, uint64_t missed);
-    /* Before TERM: the last look at a process that is about to be stopped. */
+    /* Before TERM, to inspect a process that is about to be stopped. */
     void (*stopping)(void *arg, const struct process *p, enum stop_cause cause);
     void *arg;
 };
@@ -38,15 +38,15 @@ struct child_result {
     struct process process;
     enum stop_cause stop;
     double wall_s;      /* NaN when it did not run */
-    unsigned leftovers; /* processes it left behind when it ended by itself */
+    unsigned leftovers; /* descendants that were alive when it exited by itself */
     bool group_gone;    /* proven: no descendant is left */
 };
 
 int child_run(struct loop *loop, const struct process_spec *spec, const struct child_limits *limits,
               const struct child_hooks *hooks, struct child_result *out, struct err *err);
 
-/* Fills what assess_test() asks of the process. */
+/* How it ended; program: argv[0]. */
 void child_ending(const struct child_result *r, const struct child_limits *limits, const char *program,
-                   struct ending *out);
+                  struct ending *out);
 
 #endif

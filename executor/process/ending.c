@@ -55,10 +55,10 @@ static struct assessment assess_stopped(const struct ending *e)
 static struct assessment assess_signal(const struct ending *e)
 {
     if (e->oom_evidence)
-        return assess(STATUS_OOM, "killed for memory: %s", e->oom_evidence);
+        return assess(STATUS_OOM, "killed by the OOM killer: %s", e->oom_evidence);
     const char *name = sigabbrev_np(e->signal);
     const char *text = sigdescr_np(e->signal);
-    return assess(STATUS_CRASH, "died by signal %d (SIG%s, %s)", e->signal, name ? name : "?",
+    return assess(STATUS_CRASH, "killed by signal %d (SIG%s, %s)", e->signal, name ? name : "?",
                   text ? text : "?");
 }
 
@@ -66,10 +66,10 @@ static struct assessment assess_signal(const struct ending *e)
 static struct assessment assess_exit_code(const struct ending *e)
 {
     if (e->exit_code == 137 && e->oom_evidence)
-        return assess(STATUS_OOM, "exit code 137, killed for memory: %s", e->oom_evidence);
+        return assess(STATUS_OOM, "exit code 137, killed by the OOM killer: %s", e->oom_evidence);
     const char *name = e->exit_code > 128 ? sigabbrev_np(e->exit_code - 128) : NULL;
     if (name)
-        return assess(STATUS_FAIL, "exit code %d (a shell's word for SIG%s)", e->exit_code, name);
+        return assess(STATUS_FAIL, "exit code %d (in a shell: SIG%s)", e->exit_code, name);
     return assess(STATUS_FAIL, "exit code %d", e->exit_code);
 }
 

@@ -1,5 +1,5 @@
-/* loop: what one supervisor waits with: an epoll descriptor, a signalfd and a few timers, opened once and
- * used for every process. Nobody here ever sleeps. SIGTERM and SIGINT set `stop`, which stays set. Knows
+/* loop: the supervisor's event loop: an epoll descriptor, a signalfd and a few timers, opened once and used
+ * for every process. Nothing in the executor sleeps. SIGTERM and SIGINT set `stop`, which stays set. Knows
  * nothing of what is supervised. Times are CLOCK_MONOTONIC nanoseconds.
  */
 #ifndef KERNSWEEP_EXECUTOR_PROCESS_LOOP_H
@@ -33,7 +33,7 @@ struct loop {
 struct loop_events {
     bool ready[LOOP_SOURCES];
     uint64_t ticks[LOOP_SOURCES]; /* expirations, of a timer that is ready */
-    int64_t now_ns;               /* taken as soon as the wait ended */
+    int64_t now_ns;               /* taken right after the wait */
 };
 
 /* Blocks the signals for this process. */

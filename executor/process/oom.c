@@ -9,7 +9,7 @@
 
 enum { RECORD_MAX = 8192, RECORDS_MAX = 10000, COUNTERS_MAX = 32 << 10 };
 
-/* Path of this process in the memory hierarchy: of cgroup v2 ("0::/path") or of v1's memory controller. */
+/* This process's counter file, in cgroup v2 ("0::/path") or in v1's memory controller. */
 static bool own_cgroup(const struct layout *l, char *out)
 {
     char path[FS_PATH_MAX], line[FS_PATH_MAX];
@@ -28,14 +28,14 @@ static bool own_cgroup(const struct layout *l, char *out)
                          place + 1, v1 ? "memory.oom_control" : "memory.events");
         found |= n > 0;
         if (v1)
-            break; /* where both are mounted, v1 has the controller */
+            break; /* where both are mounted, v1 has the memory controller */
     }
     if (f)
         fclose(f);
     return found;
 }
 
-static int64_t counter(int fd)
+static int64_t read_kills(int fd)
 {
     int64_t value = -1;
     char *text = fd >= 0 ? malloc(COUNTERS_MAX) : NULL;
@@ -74,11 +74,11 @@ void oom_mark(struct oom *o)
 {
     if (o->kernel_log >= 0)
         lseek(o->kernel_log, 0, SEEK_END);
-    o->cgroup_kills = counter(o->cgroup);
-    o->vmstat_kills = counter(o->vmstat);
+    o->cgroup_kills = read_kills(o->cgroup);
+    o->vmstat_kills = read_kills(o->vmstat);
 }
 
-/* Each read gives one record, "prefix;text". */
+/* Each read() returns one record, "prefix;text". */
 static bool search_kernel_log(int fd, char *out)
 {
     char record[RECORD_MAX];
@@ -86,7 +86,7 @@ static bool search_kernel_log(int fd, char *out)
     for (int i = 0; fd >= 0 && i < RECORDS_MAX; i++) {
         ssize_t n = read(fd, record, sizeof record - 1);
         if (n <= 0)
-            break; /* nothing more; or overwritten before it was read, and then the counters tell */
+            break; /* no more; or overwritten before we read it, then the counters show it */
         record[n] = '\0';
         const char *text = strchr(record, ';');
         if (!text || !strstr(text, "Killed process "))
@@ -102,12 +102,12 @@ bool oom_evidence(struct oom *o, char *out)
     int64_t now;
     if (search_kernel_log(o->kernel_log, out))
         return true;
-    if (o->cgroup_kills >= 0 && (now = counter(o->cgroup)) > o->cgroup_kills) {
+    if (o->cgroup_kills >= 0 && (now = read_kills(o->cgroup)) > o->cgroup_kills) {
         snprintf(out, OOM_EVIDENCE_MAX, "the memory cgroup's oom_kill rose from %" PRId64 " to %" PRId64,
                  o->cgroup_kills, now);
         return true;
     }
-    if (o->vmstat_kills >= 0 && (now = counter(o->vmstat)) > o->vmstat_kills) {
+    if (o->vmstat_kills >= 0 && (now = read_kills(o->vmstat)) > o->vmstat_kills) {
         snprintf(out, OOM_EVIDENCE_MAX,
                  "the system's oom_kill (/proc/vmstat) rose from %" PRId64 " to %" PRId64, o->vmstat_kills,
                  now);

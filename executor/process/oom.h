@@ -1,6 +1,6 @@
-/* oom: did the kernel kill for memory while a test ran? Three witnesses, each where it can be read: the
- * kernel's log, the memory cgroup's counter, the system's counter. Descriptors are opened once a run. Knows
- * nothing of how the test ended: the caller asks only about one that died by SIGKILL.
+/* oom: whether the kernel's OOM killer acted while a test ran. Three sources, each where it is readable: the
+ * kernel log, the memory cgroup's counter, the system's counter. Descriptors are opened once per run. Knows
+ * nothing of how the test ended: the caller asks only about tests that died by SIGKILL.
  */
 #ifndef KERNSWEEP_EXECUTOR_PROCESS_OOM_H
 #define KERNSWEEP_EXECUTOR_PROCESS_OOM_H
@@ -13,7 +13,7 @@
 enum { OOM_EVIDENCE_MAX = 256 };
 
 struct oom {
-    int kernel_log; /* each -1 when it cannot be read */
+    int kernel_log; /* each -1 when not readable */
     int cgroup;
     int vmstat;
     int64_t cgroup_kills, vmstat_kills; /* before the test; -1 unknown */
@@ -21,7 +21,7 @@ struct oom {
 
 void oom_open(struct oom *o, const struct layout *l);
 void oom_close(struct oom *o);
-/* Notes the level before a test. */
+/* Records the counters before a test. */
 void oom_mark(struct oom *o);
 /* Writes one line of ASCII; false when there is no evidence. out: char[OOM_EVIDENCE_MAX]. */
 bool oom_evidence(struct oom *o, char *out);

@@ -16,7 +16,7 @@
 
 enum { EXEC_WAIT_MS = 30000 };
 
-/* What the child tells before exec; its end of the pipe closes on exec. */
+/* What the child reports before exec; its end of the pipe closes on exec. */
 struct birth {
     int64_t start_ns;
     int exec_errno;
@@ -38,7 +38,7 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* When memory runs out the kernel shall take the test, not its supervisor. */
+/* Out of memory, the kernel should kill the test, not its supervisor. */
 static void prefer_as_oom_victim(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -56,7 +56,7 @@ static int redirect(const struct process_spec *spec)
     return 0;
 }
 
-static _Noreturn void child(const struct process_spec *spec, pid_t parent, int report)
+static _Noreturn void child_main(const struct process_spec *spec, pid_t parent, int report)
 {
     struct birth birth = {.start_ns = 0};
     const struct rlimit no_core = {.rlim_cur = 0, .rlim_max = RLIM_INFINITY};
@@ -78,7 +78,7 @@ static _Noreturn void child(const struct process_spec *spec, pid_t parent, int r
     _exit(127);
 }
 
-/* Reads until the pipe is closed by exec or by the child's end. */
+/* Reads until exec, or the child's end, closes the pipe. */
 static int read_birth(int fd, struct birth *birth)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -106,7 +106,7 @@ int process_start(struct process *p, const struct process_spec *spec, struct err
     pid_t parent = getpid();
     p->pid = fork();
     if (p->pid == 0)
-        child(spec, parent, report[1]);
+        child_main(spec, parent, report[1]);
     int saved = errno;
     close(report[1]);
     if (p->pid < 0) {
@@ -157,7 +157,7 @@ unsigned process_signal_all(const struct process *p, int sig)
 {
     struct proctree tree;
     if (!p->ended && p->pid > 0)
-        kill(-p->pid, sig); /* atomic for the group: a fork cannot slip through */
+        kill(-p->pid, sig); /* atomic for the group: no fork can escape it */
     proctree_descendants(&tree, getpid());
     for (size_t i = 0; i < tree.count; i++)
         kill(tree.pid[i], sig);

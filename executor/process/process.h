@@ -1,7 +1,7 @@
-/* process: starting one program in a session of its own and ending everything it started.
- * This process is a child subreaper: whatever a program leaves behind becomes our child, so "no child left"
- * (ECHILD) proves that it is all gone, double-forked daemons and zombies included. Therefore nobody else in
- * this program may keep a child beside it. Times are CLOCK_MONOTONIC nanoseconds.
+/* process: starts one program in a session of its own and ends everything it started.
+ * This process is a child subreaper: orphans become our children, so "no child left" (ECHILD) proves that all
+ * of it is gone, double-forked daemons and zombies included. Therefore the executor must not have any other
+ * child at the same time. Times are CLOCK_MONOTONIC nanoseconds.
  */
 #ifndef KERNSWEEP_EXECUTOR_PROCESS_PROCESS_H
 #define KERNSWEEP_EXECUTOR_PROCESS_PROCESS_H
@@ -39,7 +39,8 @@ int process_become_subreaper(struct err *err);
 int process_start(struct process *p, const struct process_spec *spec, struct err *err);
 void process_close(struct process *p);
 
-/* Reaps all that ended. now_ns becomes p's end when it is among them. True when no child is left at all. */
+/* Reaps all children that ended; now_ns is recorded as p's end when it is among them. True when no child is
+ * left. */
 bool process_reap(struct process *p, int64_t now_ns);
 /* Sends the signal to p's group (while p is not reaped) and to every descendant of this process.
  * Returns how many processes there were. */

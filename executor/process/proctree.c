@@ -54,7 +54,7 @@ static size_t read_pairs(struct pair *pairs, size_t max)
     return count;
 }
 
-static bool add(struct proctree *t, pid_t pid)
+static bool add_pid(struct proctree *t, pid_t pid)
 {
     for (size_t i = 0; i < t->count; i++) {
         if (t->pid[i] == pid)
@@ -70,7 +70,7 @@ static void add_children(struct proctree *t, pid_t parent, const struct pair *pa
 {
     for (size_t i = 0; i < count; i++) {
         if (pairs[i].parent == parent)
-            add(t, pairs[i].pid);
+            add_pid(t, pairs[i].pid);
     }
 }
 
@@ -82,7 +82,7 @@ void proctree_descendants(struct proctree *t, pid_t root)
         return;
     size_t count = read_pairs(pairs, PAIRS_MAX);
     add_children(t, root, pairs, count);
-    for (size_t i = 0; i < t->count; i++) /* grows while it is walked */
+    for (size_t i = 0; i < t->count; i++) /* grows during the loop */
         add_children(t, t->pid[i], pairs, count);
     free(pairs);
 }
@@ -93,13 +93,13 @@ static void add_listed(struct proctree *t, const char *path)
     if (read_text(path, text, sizeof text) <= 0)
         return;
     for (long pid = strtol(p, &end, 10); end != p; p = end, pid = strtol(p, &end, 10))
-        add(t, (pid_t)pid);
+        add_pid(t, (pid_t)pid);
 }
 
 void proctree_listed(struct proctree *t, pid_t root)
 {
     t->count = 0;
-    add(t, root);
+    add_pid(t, root);
     for (size_t i = 0; i < t->count; i++) {
         char path[64];
         struct dirent *e;

@@ -1,5 +1,5 @@
-/* proctree: which processes descend from one, as /proc shows it at one moment.
- * A process may come or go meanwhile: callers ask again until nothing is left (see process).
+/* proctree: the descendants of a process, as /proc shows them at one moment.
+ * Processes may come and go meanwhile: callers repeat until none is left (see process).
  */
 #ifndef KERNSWEEP_EXECUTOR_PROCESS_PROCTREE_H
 #define KERNSWEEP_EXECUTOR_PROCESS_PROCTREE_H
@@ -16,8 +16,8 @@ struct proctree {
 
 /* All descendants of root, without root, zombies included. Reads every /proc/PID/stat: for rare use. */
 void proctree_descendants(struct proctree *t, pid_t root);
-/* The same for the children that the kernel lists by thread (/proc/PID/task/TID/children), with root itself
- * as the first element: cheap enough to be asked often, but empty where the kernel lacks these files. */
+/* The same from the kernel's lists of children (/proc/PID/task/TID/children), with root itself as the first
+ * element: cheap enough for frequent use, but empty on kernels without these files. */
 void proctree_listed(struct proctree *t, pid_t root);
 
 #endif

@@ -66,6 +66,8 @@ int array_job_find_attempts(struct array_job *a, const struct suite *s, struct e
 int array_job_attempt_dir(const struct array_job *a, size_t index, const struct suite *s, char *out,
                           struct err *err);
 
+/* The longest that the task may take, by the limits of what it runs. */
+double array_job_limit_s(const struct array_job *a, size_t index, const struct suite *s);
 bool array_job_is_over(const struct array_job *a);
 
 #endif

@@ -81,21 +81,6 @@ static int note_answer(struct array_queue *q, int rc, bool reachable, struct err
     return stall_begin(&q->stall, q->s, text, q->s->job.scheduler.patience_s, err) == 0 ? 1 : -1;
 }
 
-static double task_limit_s(const struct suite *s, const struct array_job *a, const struct array_task *t)
-{
-    static const double overhead_s = 5; /* files, journal, cleaning up */
-    const struct job *job = &s->job;
-    double sum = 0;
-    for (size_t i = 0; i < t->count; i++)
-        sum += job->test[t->test[i]].timeout_s + job->kill_grace_s + job->vram_settle_s + overhead_s;
-    if (!a->prepare)
-        return sum;
-    const struct job_variant *v = &job->variant[a->variant];
-    for (size_t i = 0; i < v->gate_count; i++)
-        sum += v->gate[i].timeout_s + job->kill_grace_s;
-    return sum + job->build_timeout_s;
-}
-
 static int submit(struct array_queue *q, struct array_job *a, struct err *err)
 {
     char number[16], log_dir[FS_PATH_MAX];
@@ -111,7 +96,7 @@ static int submit(struct array_queue *q, struct array_job *a, struct err *err)
     bool reachable;
     snprintf(number, sizeof number, "%d", a->number);
     for (size_t i = 0; i < a->count; i++)
-        request.limit_s = fmax(request.limit_s, task_limit_s(q->s, a, &a->task[i]) + how->slack_s);
+        request.limit_s = fmax(request.limit_s, array_job_limit_s(a, i, q->s) + how->slack_s);
     if (array_job_path(q->s->dir, log_dir, err, "%d", a->number) != 0)
         return -1;
     int rc = q->ops->submit(&q->s->loop, &request, &id, &reachable, err);

@@ -10,18 +10,19 @@ static struct assessment assess_output(const struct timings *t, const struct exp
     if (t->problem[0])
         return assess(STATUS_INVALID, "%s", t->problem);
     if (!t->found)
-        return assess(STATUS_INVALID, "exit code 0 but it told no timings");
+        return assess(STATUS_INVALID, "exit code 0, but the output has no timings");
     if (!prefill)
-        return assess(STATUS_INVALID, "its timings have no prefill_s");
+        return assess(STATUS_INVALID, "the timings have no prefill_s");
     if (!isfinite(*prefill) || *prefill <= 0)
         return assess(STATUS_INVALID, "prefill_s is %g: not a duration", *prefill);
     if (t->prompt_tokens < 0 && e->prompt_tokens_required)
-        return assess(STATUS_INVALID, "it did not say how many prompt tokens it saw (\"Prompt tokens: N\")");
+        return assess(STATUS_INVALID,
+                      "the output does not give the number of prompt tokens (\"Prompt tokens: N\")");
     if (t->prompt_tokens >= 0 && t->prompt_tokens != e->context)
-        return assess(STATUS_INVALID, "it saw %" PRId64 " prompt tokens where the context is %" PRId64,
+        return assess(STATUS_INVALID, "%" PRId64 " prompt tokens where the context is %" PRId64,
                       t->prompt_tokens, e->context);
     if (e->attn_impl[0] && strcmp(t->attn_impl, e->attn_impl) != 0)
-        return assess(STATUS_INVALID, "attn_impl is '%s' where the variant's is '%s'", t->attn_impl,
+        return assess(STATUS_INVALID, "attn_impl is '%s', but the variant's is '%s'", t->attn_impl,
                       e->attn_impl);
     for (size_t i = 0; i < t->count; i++) {
         if (!isfinite(t->item[i].value))

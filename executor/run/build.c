@@ -20,7 +20,8 @@ enum { BUILD_LOG_MAX = 4 << 20, LOG_TAIL = 2048 };
 
 static void hash_text(struct sha256 *h, const char *s)
 {
-    sha256_add(h, s ? s : "", strlen(s ? s : "") + 1); /* with its end, so that "a" "b" is not "ab" */
+    sha256_add(h, s ? s : "",
+               strlen(s ? s : "") + 1); /* including the NUL, so that "a" "b" differs from "ab" */
 }
 
 static void hash_env(struct sha256 *h, const struct job *job, const struct job_env *env)
@@ -75,23 +76,15 @@ static int copy_log(const char *from_dir, const char *from, const char *to_dir, 
     return rc;
 }
 
-static int end_event(struct suite *s, size_t variant, const char *status, const struct runlog *log,
-                     struct err *err)
+static int write_end_event(struct suite *s, size_t variant, const char *status, const struct runlog *log,
+                           struct err *err)
 {
     const struct variant_state *v = &s->variant[variant];
     json_t *fields =
         json_pack("{s:s, s:s, s:o, s:s, s:s}", "variant", s->job.variant[variant].name, "status", status,
                   "wall_s", artifact_number(v->build_wall_s), "reason", v->reason, "key", v->build_key);
-    if (log && v->status != STATUS_OK) {
-        struct buf tail, text;
-        buf_init(&tail, LOG_TAIL);
-        buf_init(&text, LOG_TAIL * 8);
-        runlog_tail(log, LOG_TAIL, &tail);
-        logtext_lines(&text, buf_str(&tail), tail.len);
-        json_object_set_new(fields, "log_tail", json_string(buf_str(&text)));
-        buf_release(&tail);
-        buf_release(&text);
-    }
+    if (log && v->status != STATUS_OK)
+        json_object_set_new(fields, "log_tail", logtext_tail(log, LOG_TAIL));
     return journal_add(&s->journal, EVENT_BUILD_END, fields, err);
 }
 
@@ -100,7 +93,7 @@ static int run_commands(struct suite *s, size_t variant, struct runlog *log, str
     const struct job_variant *v = &s->job.variant[variant];
     struct variant_state *state = &s->variant[variant];
     struct subst values = suite_subst(s, variant);
-    values.text[SUBST_VARIANT] = v->build_as; /* what variants share must not depend on one of them */
+    values.text[SUBST_VARIANT] = v->build_as; /* a shared build must not depend on one of its variants */
     int64_t begin_ns = clock_mono_ns(), deadline_ns = begin_ns + (int64_t)(s->job.build_timeout_s * 1e9);
     for (size_t i = 0; i < v->build_count && state->status == STATUS_OK; i++) {
         struct assessment assessment;
@@ -114,13 +107,13 @@ static int run_commands(struct suite *s, size_t variant, struct runlog *log, str
             continue;
         state->status = STATUS_BUILD_FAILED;
         reason_set(state->reason, "build command %zu: %.400s", i + 1,
-                   assessment.status == STATUS_TIMEOUT ? "the build's time-out is over" : assessment.reason);
+                   assessment.status == STATUS_TIMEOUT ? "the build timed out" : assessment.reason);
     }
     state->build_wall_s = (double)(clock_mono_ns() - begin_ns) * 1e-9;
     return 0;
 }
 
-static int build_anew(struct suite *s, size_t variant, struct err *err)
+static int rebuild(struct suite *s, size_t variant, struct err *err)
 {
     struct variant_state *state = &s->variant[variant];
     struct runlog log = {.fd = -1};
@@ -138,7 +131,7 @@ static int build_anew(struct suite *s, size_t variant, struct err *err)
             rc = mark_complete(state->build, err);
     }
     if (rc == 0)
-        rc = end_event(s, variant, status_name(state->status), &log, err);
+        rc = write_end_event(s, variant, status_name(state->status), &log, err);
     runlog_release(&log);
     return rc;
 }
@@ -153,23 +146,23 @@ int build_use(struct suite *s, size_t variant, const char *key, struct err *err)
     return 0;
 }
 
-/* With whatever keeps others from the build's folder. */
-static int make(struct suite *s, size_t variant, const char *mark, struct err *err)
+/* The caller holds the lock that protects the build's folder. */
+static int build_or_reuse(struct suite *s, size_t variant, const char *mark, struct err *err)
 {
     struct variant_state *state = &s->variant[variant];
     if (s->job.fresh || !fs_exists(mark))
-        return build_anew(s, variant, err);
+        return rebuild(s, variant, err);
     state->build_cached = true;
     if (copy_log(state->build, CACHED_LOG, state->dir, "build.log", err) != 0 ||
         resources_take(s, variant, err) != 0)
         return -1;
-    return end_event(s, variant, "CACHED", NULL, err);
+    return write_end_event(s, variant, "CACHED", NULL, err);
 }
 
-static int refuse(struct suite *s, size_t variant, struct err *err)
+static int fail_locked(struct suite *s, size_t variant, struct err *err)
 {
     s->variant[variant].status = STATUS_BUILD_FAILED;
-    return end_event(s, variant, status_name(STATUS_BUILD_FAILED), NULL, err);
+    return write_end_event(s, variant, status_name(STATUS_BUILD_FAILED), NULL, err);
 }
 
 int build_variant(struct suite *s, size_t variant, struct err *err)
@@ -187,7 +180,9 @@ int build_variant(struct suite *s, size_t variant, struct err *err)
         return -1;
     struct lock lock = {.fd = -1};
     int taken = s->job.part.on ? node_lock_build(&lock, s, key, state->reason, err) : 1;
-    int rc = taken < 0 ? -1 : taken == 0 ? refuse(s, variant, err) : make(s, variant, mark, err);
+    int rc = taken < 0    ? -1
+             : taken == 0 ? fail_locked(s, variant, err)
+                          : build_or_reuse(s, variant, mark, err);
     lock_close(&lock);
     return rc;
 }

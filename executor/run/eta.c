@@ -56,7 +56,7 @@ struct totals {
     size_t done;
 };
 
-static struct totals total(const struct eta *eta, int64_t context)
+static struct totals sum_cells(const struct eta *eta, int64_t context)
 {
     struct totals t = {.done = 0};
     for (size_t i = 0; i < eta->count; i++) {
@@ -70,11 +70,11 @@ static struct totals total(const struct eta *eta, int64_t context)
     return t;
 }
 
-static double expected(const struct eta *eta, const struct eta_cell *c, const struct totals *all)
+static double expected_s(const struct eta *eta, const struct eta_cell *c, const struct totals *all)
 {
     if (c->done > 0)
         return c->wall_s / (double)c->done;
-    struct totals same = total(eta, c->context);
+    struct totals same = sum_cells(eta, c->context);
     if (same.done > 0)
         return same.wall_s / (double)same.done;
     return all->timeout_s > 0 ? c->timeout_s * all->wall_s / all->timeout_s : -1;
@@ -82,19 +82,19 @@ static double expected(const struct eta *eta, const struct eta_cell *c, const st
 
 double eta_test(const struct eta *eta, size_t test)
 {
-    struct totals all = total(eta, 0);
-    return expected(eta, &eta->cell[eta->cell_of[test]], &all);
+    struct totals all = sum_cells(eta, 0);
+    return expected_s(eta, &eta->cell[eta->cell_of[test]], &all);
 }
 
 double eta_left(const struct eta *eta, double elapsed_s)
 {
-    struct totals all = total(eta, 0);
+    struct totals all = sum_cells(eta, 0);
     double sum = 0;
     if (all.done == 0)
         return -1;
     for (size_t i = 0; i < eta->count; i++) {
         if (eta->cell[i].left > 0)
-            sum += expected(eta, &eta->cell[i], &all) * (double)eta->cell[i].left;
+            sum += expected_s(eta, &eta->cell[i], &all) * (double)eta->cell[i].left;
     }
     return sum > elapsed_s ? sum - elapsed_s : 0;
 }

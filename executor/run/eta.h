@@ -1,6 +1,6 @@
-/* eta: how long the tests that are left may take, from those that are done. A test is expected to take the
- * mean of its own cell (variant, context); else of its context over all variants; else the part of its
- * time-out that the finished ones took of theirs. Pure. Seconds; negative: not known yet.
+/* eta: estimates the duration of the remaining tests from the finished ones: the mean of a test's own cell
+ * (variant, context); else of its context over all variants; else the same fraction of its time-out as
+ * finished tests took of theirs. Pure. Seconds; negative: not known yet.
  */
 #ifndef KERNSWEEP_EXECUTOR_RUN_ETA_H
 #define KERNSWEEP_EXECUTOR_RUN_ETA_H
@@ -25,10 +25,10 @@ struct eta {
 int eta_init(struct eta *eta, const struct job *job, struct err *err);
 void eta_release(struct eta *eta);
 void eta_finished(struct eta *eta, size_t test, double wall_s);
-/* A test that will not run, or told nothing about durations. */
+/* A test that will not run, or whose duration means nothing. */
 void eta_dropped(struct eta *eta, size_t test);
 double eta_test(const struct eta *eta, size_t test);
-/* Of all that are left; the running one is among them until it is finished, and elapsed_s is taken off. */
+/* Of all remaining tests. The running one is among them until it finishes; elapsed_s is subtracted. */
 double eta_left(const struct eta *eta, double elapsed_s);
 
 #endif

@@ -10,8 +10,8 @@
 
 enum { GATE_LOG_MAX = 4 << 20 };
 
-/* One gate while it is judged. */
-struct judging {
+/* One gate of one variant, while it runs. */
+struct gate_run {
     struct suite *suite;
     size_t variant;
     const struct job_gate *gate;
@@ -27,7 +27,7 @@ static void log_line(struct runlog *log, const char *text)
     runlog_add(log, "\n", 1);
 }
 
-static int tell(const struct judging *j, struct err *err)
+static int record_result(const struct gate_run *j, struct err *err)
 {
     const char *status = status_name(j->assessment.status == STATUS_OK ? STATUS_OK : STATUS_GATE_FAILED);
     json_t *result = json_pack("{s:s, s:s, s:s, s:o}", "gate", j->gate->name, "status", status, "reason",
@@ -42,8 +42,8 @@ static int tell(const struct judging *j, struct err *err)
     return journal_add(&j->suite->journal, EVENT_GATE, fields, err);
 }
 
-/* Passed or not, the reason has the numbers; of is whose number it is, NULL: the command's. */
-static void judge_number(struct judging *j, const char *of)
+/* The reason gives the numbers whether it passes or not; of: the kernel, NULL: the command. */
+static void check_number(struct gate_run *j, const char *of)
 {
     enum gate_kind kind = j->gate->kind;
     bool good = gate_passes(kind, j->number, j->gate->limit);
@@ -55,18 +55,18 @@ static void judge_number(struct judging *j, const char *of)
     log_line(j->log, j->assessment.reason);
 }
 
-static void judge_resources(struct judging *j)
+static void check_resources(struct gate_run *j)
 {
     const char *kernel = NULL;
     j->assessment.status = STATUS_FAIL;
     if (resources_number(j->suite->variant[j->variant].resources, j->gate->kind, &j->number, &kernel,
                          j->assessment.reason))
-        judge_number(j, kernel);
+        check_number(j, kernel);
     else
         log_line(j->log, j->assessment.reason);
 }
 
-/* What a check prints: a [PERF_TIMING] line, or JSON. */
+/* A check prints a [PERF_TIMING] line, or JSON. */
 struct readers {
     struct timing_reader mark, json;
 };
@@ -78,7 +78,7 @@ static void on_output(void *arg, const char *data, size_t len)
     timing_reader_feed(&r->json, data, len);
 }
 
-static int run_command(struct judging *j, struct readers *readers, struct err *err)
+static int run_command(struct gate_run *j, struct readers *readers, struct err *err)
 {
     struct suite *s = j->suite;
     struct variant_state *state = &s->variant[j->variant];
@@ -95,7 +95,7 @@ static int run_command(struct judging *j, struct readers *readers, struct err *e
     return step_run(s, j->variant, &step, &j->assessment, &j->wall_s, err);
 }
 
-static void judge_printed(struct judging *j, struct readers *readers)
+static void check_printed(struct gate_run *j, struct readers *readers)
 {
     timing_reader_finish(&readers->mark);
     timing_reader_finish(&readers->json);
@@ -106,7 +106,7 @@ static void judge_printed(struct judging *j, struct readers *readers)
         return;
     if (number && isfinite(*number)) {
         j->number = *number;
-        judge_number(j, NULL);
+        check_number(j, NULL);
         return;
     }
     j->assessment.status = STATUS_FAIL;
@@ -115,7 +115,7 @@ static void judge_printed(struct judging *j, struct readers *readers)
     log_line(j->log, j->assessment.reason);
 }
 
-static int judge_check(struct judging *j, struct err *err)
+static int run_check(struct gate_run *j, struct err *err)
 {
     static const struct timing_rule mark = {.kind = TIMING_MARK, .unit = 1};
     struct timing_rule json = {.kind = TIMING_JSON, .unit = 1, .count = 1};
@@ -127,25 +127,25 @@ static int judge_check(struct judging *j, struct err *err)
     timing_reader_init(&readers.json, &json);
     int rc = run_command(j, &readers, err);
     if (rc == 0)
-        judge_printed(j, &readers);
+        check_printed(j, &readers);
     timing_reader_release(&readers.mark);
     timing_reader_release(&readers.json);
     return rc;
 }
 
-static int judge(struct judging *j, struct err *err)
+static int run_kind(struct gate_run *j, struct err *err)
 {
     switch (j->gate->kind) {
     case GATE_COMMAND:
         return run_command(j, NULL, err);
     case GATE_MAX_REL_L2:
-        return judge_check(j, err);
+        return run_check(j, err);
     case GATE_SCRATCH_BYTES:
     case GATE_VGPRS:
     case GATE_LDS_BYTES:
     case GATE_MIN_OCCUPANCY:
     case GATE_KIND_COUNT:
-        judge_resources(j);
+        check_resources(j);
         break;
     }
     return 0;
@@ -154,18 +154,18 @@ static int judge(struct judging *j, struct err *err)
 static int run_gate(struct suite *s, size_t variant, size_t gate, struct runlog *log, struct err *err)
 {
     struct variant_state *state = &s->variant[variant];
-    struct judging j = {.suite = s,
-                        .variant = variant,
-                        .gate = &s->job.variant[variant].gate[gate],
-                        .log = log,
-                        .number = NAN};
-    if (judge(&j, err) != 0)
+    struct gate_run j = {.suite = s,
+                         .variant = variant,
+                         .gate = &s->job.variant[variant].gate[gate],
+                         .log = log,
+                         .number = NAN};
+    if (run_kind(&j, err) != 0)
         return -1;
     if (j.assessment.status != STATUS_OK) {
         state->status = STATUS_GATE_FAILED;
         reason_set(state->reason, "gate %s: %.400s", j.gate->name, j.assessment.reason);
     }
-    return tell(&j, err);
+    return record_result(&j, err);
 }
 
 int gate_variant(struct suite *s, size_t variant, struct err *err)

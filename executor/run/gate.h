@@ -1,5 +1,5 @@
-/* gate: the conditions a variant meets before it may be timed; all its gates write to <variant>/gate.log.
- * The first one that fails closes the variant.
+/* gate: the conditions that a variant must meet before it is measured; all its gates write to
+ * <variant>/gate.log. The first failure rules the variant out.
  */
 #ifndef KERNSWEEP_EXECUTOR_RUN_GATE_H
 #define KERNSWEEP_EXECUTOR_RUN_GATE_H

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What is waited for: a lock, and what a message calls it. */
-struct wanted {
+/* A lock to take, and what messages call it. */
+struct lock_request {
     struct lock *lock;
     const char *path;
     const char *what; /* "this node", "GPU 1d0f..." */
@@ -18,17 +18,17 @@ struct wanted {
     int64_t until_ns;
 };
 
-static int tell_waiting(struct suite *s, const struct wanted *w, const struct lock_holder *holder,
+static int tell_waiting(struct suite *s, const struct lock_request *w, const struct lock_holder *holder,
                         struct err *err)
 {
     char text[REASON_MAX];
-    reason_set(text, "waiting up to %g s for the run %s (pid %ld) that uses %s", w->wait_s, holder->what,
+    reason_set(text, "waiting up to %g s for the run %s (pid %ld), which uses %s", w->wait_s, holder->what,
                (long)holder->pid, w->what);
     return suite_note(s, text, err);
 }
 
-/* A child waits for the lock; this process waits for the child, a deadline, or a request to stop. */
-static int wait_for(const struct wanted *w, struct suite *s, struct err *err)
+/* A child blocks on the lock; this process waits for the child, a deadline, or a request to stop. */
+static int wait_for(const struct lock_request *w, struct suite *s, struct err *err)
 {
     struct loop_events events = {.now_ns = 0};
     pid_t pid = lock_wait_start(w->lock, err);
@@ -48,7 +48,7 @@ static int wait_for(const struct wanted *w, struct suite *s, struct err *err)
     return rc != 0 || s->loop.stop ? rc : lock_try(w->lock, err);
 }
 
-static int take(const struct wanted *w, struct suite *s, char *reason, struct err *err)
+static int take_lock(const struct lock_request *w, struct suite *s, char *reason, struct err *err)
 {
     struct lock_holder holder = {.held = false};
     int taken = lock_try(w->lock, err);
@@ -58,7 +58,7 @@ static int take(const struct wanted *w, struct suite *s, char *reason, struct er
         taken = tell_waiting(s, w, &holder, err) == 0 ? wait_for(w, s, err) : -1;
     if (taken == 0)
         reason_set(reason, "%s is used by the run %s (pid %ld)%s", w->what, holder.what, (long)holder.pid,
-                   w->wait_s > 0 ? " for longer than it may wait" : "; set lock_wait_s to wait for it");
+                   w->wait_s > 0 ? " and still was after lock_wait_s" : "; set lock_wait_s to wait for it");
     if (taken == 1 && lock_describe(w->lock, s->job.run_id, err) != 0)
         return -1;
     return taken;
@@ -74,13 +74,13 @@ static int take_gpu(struct node_lock *lock, struct suite *s, const char *name, i
     if (gpu_use_path(s->layout, name, path, err) != 0)
         return -1;
     if (lock_open_shared(gpu, path, &why) != 0) {
-        reason_set(text, "%s is not locked against runs in other workdirs: %s", what, why.msg);
+        reason_set(text, "%s cannot be locked against runs in other workdirs: %s", what, why.msg);
         return suite_note(s, text, err) == 0 ? 1 : -1;
     }
     lock->gpu_count++;
-    const struct wanted w = {
+    const struct lock_request w = {
         .lock = gpu, .path = path, .what = what, .wait_s = s->job.lock_wait_s, .until_ns = until_ns};
-    return take(&w, s, reason, err);
+    return take_lock(&w, s, reason, err);
 }
 
 void node_lock_init(struct node_lock *lock)
@@ -101,14 +101,14 @@ int node_lock_take(struct node_lock *lock, struct suite *s, char *reason, struct
     char path[FS_PATH_MAX];
     struct gpu_use use;
     int64_t until_ns = clock_mono_ns() + (int64_t)(s->job.lock_wait_s * 1e9);
-    const struct wanted w = {.lock = &lock->workdir,
-                             .path = path,
-                             .what = "this node",
-                             .wait_s = s->job.lock_wait_s,
-                             .until_ns = until_ns};
+    const struct lock_request w = {.lock = &lock->workdir,
+                                   .path = path,
+                                   .what = "this node",
+                                   .wait_s = s->job.lock_wait_s,
+                                   .until_ns = until_ns};
     if (fs_join(path, err, s->layout->workdir, NODE_LOCK) != 0 || lock_open(&lock->workdir, path, err) != 0)
         return -1;
-    int taken = take(&w, s, reason, err);
+    int taken = take_lock(&w, s, reason, err);
     if (taken != 1)
         return taken;
     json_t *gpus = node_gpus(s->layout, &s->nvml);
@@ -123,13 +123,13 @@ int node_lock_build(struct lock *lock, struct suite *s, const char *key, char *r
 {
     char path[FS_PATH_MAX], name[32];
     double wait_s = s->job.build_timeout_s;
-    const struct wanted w = {.lock = lock,
-                             .path = path,
-                             .what = "this build's folder",
-                             .wait_s = wait_s,
-                             .until_ns = clock_mono_ns() + (int64_t)(wait_s * 1e9)};
+    const struct lock_request w = {.lock = lock,
+                                   .path = path,
+                                   .what = "this build's folder",
+                                   .wait_s = wait_s,
+                                   .until_ns = clock_mono_ns() + (int64_t)(wait_s * 1e9)};
     snprintf(name, sizeof name, "build.%.1s.lock", key);
     if (fs_join(path, err, s->layout->workdir, name) != 0 || lock_open(lock, path, err) != 0)
         return -1;
-    return take(&w, s, reason, err);
+    return take_lock(&w, s, reason, err);
 }

@@ -13,7 +13,7 @@ enum { COPY_MESSAGE_MAX = 4096 };
 
 static const double copy_limit_s = 600;
 
-/* One file of the tree on its way through the patches. */
+/* One file of the tree while patches are applied. */
 struct edit {
     const char *file;
     struct buf text;
@@ -71,8 +71,8 @@ static int find_edit(const struct suite *s, struct edits *edits, const char *fil
     return 0;
 }
 
-static int tell(struct suite *s, const struct job_variant *v, size_t patch, const char *before,
-                const struct edit *after, struct err *err)
+static int write_event(struct suite *s, const struct job_variant *v, size_t patch, const char *before,
+                       const struct edit *after, struct err *err)
 {
     char text[REASON_MAX];
     const struct patch *p = &v->patch[patch];
@@ -84,7 +84,7 @@ static int tell(struct suite *s, const struct job_variant *v, size_t patch, cons
                        err);
 }
 
-/* In memory: what the patches make of the tree's files. A patch that does not fit is ERR_INPUT. */
+/* Applies the patches to the tree's files in memory. ERR_INPUT: a patch does not apply. */
 static int edit_files(struct suite *s, const struct job_variant *v, struct edits *edits, struct err *err)
 {
     for (size_t i = 0; i < v->patch_count; i++) {
@@ -102,14 +102,14 @@ static int edit_files(struct suite *s, const struct job_variant *v, struct edits
         e->text = after;
         memcpy(before, e->sha256, sizeof before);
         sha256_of(buf_str(&after), after.len, e->sha256);
-        if (tell(s, v, i, before, e, err) != 0)
+        if (write_event(s, v, i, before, e, err) != 0)
             return -1;
     }
     return 0;
 }
 
 /* The copy's patched files are what they should be. */
-static bool holds(const char *dir, const struct edits *edits)
+static bool matches_edits(const char *dir, const struct edits *edits)
 {
     for (size_t i = 0; i < edits->count; i++) {
         char path[FS_PATH_MAX], sha[SHA256_HEX_LEN + 1];
@@ -128,7 +128,7 @@ static void keep_message(void *arg, const char *data, size_t len)
     buf_add(out, data, len < room ? len : room);
 }
 
-/* cp: so that a large tree can be stopped half-way like any other child. */
+/* By cp, so that copying a large tree can be stopped like any other child. */
 static int copy_tree(struct suite *s, char *from, char *to, struct err *err)
 {
     char cp[] = "cp", keep[] = "-a", end[] = "--";
@@ -167,8 +167,9 @@ static int write_edits(const char *dir, const struct edits *edits, struct err *e
             fs_write_file(path, buf_str(&e->text), e->text.len, e->mode, err) != 0)
             return -1;
     }
-    return holds(dir, edits) ? 0
-                             : err_set(err, ERR_STORAGE, "%s: the patched files do not read as written", dir);
+    return matches_edits(dir, edits)
+               ? 0
+               : err_set(err, ERR_STORAGE, "%s: the patched files do not read as written", dir);
 }
 
 static int make_copy(struct suite *s, const char *path, const struct edits *edits, struct err *err)
@@ -179,7 +180,7 @@ static int make_copy(struct suite *s, const char *path, const struct edits *edit
     if (layout_make(s->layout, dir, "patched", err) != 0 || fs_join(tmp, err, dir, ".tmp") != 0 ||
         fs_remove_tree(tmp, err) != 0 || fs_remove_tree(path, err) != 0 || copy_tree(s, from, tmp, err) != 0)
         return -1;
-    if (s->loop.stop) /* the copy is not whole */
+    if (s->loop.stop) /* the copy is incomplete */
         return fs_remove_tree(tmp, err);
     int rc = write_edits(tmp, edits, err);
     if (rc == 0)
@@ -189,14 +190,14 @@ static int make_copy(struct suite *s, const char *path, const struct edits *edit
     return rc;
 }
 
-static int prepare(struct suite *s, size_t variant, struct err *err)
+static int prepare_variant(struct suite *s, size_t variant, struct err *err)
 {
     struct variant_state *state = &s->variant[variant];
     struct edits edits = {.count = 0};
     int rc = edit_files(s, &s->job.variant[variant], &edits, err);
     if (rc == 0)
         rc = layout_entry(s->layout, state->src, "patched", state->source_key, err);
-    if (rc == 0 && !holds(state->src, &edits))
+    if (rc == 0 && !matches_edits(state->src, &edits))
         rc = make_copy(s, state->src, &edits, err);
     if (rc == 0)
         cache_stamp(state->src);
@@ -204,8 +205,8 @@ static int prepare(struct suite *s, size_t variant, struct err *err)
     return rc;
 }
 
-/* An earlier variant with the same patches has made the copy. */
-static bool share(struct suite *s, size_t variant)
+/* Whether an earlier variant with the same patches has made the copy. */
+static bool share_copy(struct suite *s, size_t variant)
 {
     struct variant_state *state = &s->variant[variant];
     for (size_t i = 0; i < variant; i++) {
@@ -223,7 +224,7 @@ int patched_prepare(struct suite *s, char *reason, struct err *err)
         if (s->job.variant[i].patch_count == 0)
             continue;
         source_key(s, &s->job.variant[i], s->variant[i].source_key);
-        if (share(s, i) || prepare(s, i, err) == 0)
+        if (share_copy(s, i) || prepare_variant(s, i, err) == 0)
             continue;
         if (err->kind != ERR_INPUT)
             return -1;

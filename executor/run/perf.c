@@ -10,18 +10,18 @@
 
 enum { PERF_MAX = 1 << 20 };
 
-static json_t *whole(double x)
+static json_t *json_whole(double x)
 {
     return isnan(x) ? json_null() : json_integer((json_int_t)x);
 }
 
-static double seconds(struct timeval t)
+static double timeval_s(struct timeval t)
 {
     return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
 }
 
-/* Adds members of `more` (taken) to obj. */
-static void merge(json_t *obj, json_t *more)
+/* Adds the members of `more` to obj. Takes more. */
+static void merge_object(json_t *obj, json_t *more)
 {
     json_object_update(obj, more);
     json_decref(more);
@@ -56,12 +56,13 @@ static json_t *encode_vram(const struct perf *p)
     const struct sampler *s = p->sampler;
     bool available = sample_has(&s->before, SAMPLE_VRAM_USED);
     return json_pack("{s:b, s:o, s:o, s:o, s:I, s:I, s:o}", "available", available, "before_bytes",
-                     whole(s->before.value[SAMPLE_VRAM_USED]), "peak_bytes", whole(s->peak[SAMPLE_VRAM_USED]),
-                     "after_bytes", whole(p->vram_after), "samples", (json_int_t)s->samples, "missed",
-                     (json_int_t)s->missed, "max_gap_ms", artifact_number(s->max_gap_s * 1e3));
+                     json_whole(s->before.value[SAMPLE_VRAM_USED]), "peak_bytes",
+                     json_whole(s->peak[SAMPLE_VRAM_USED]), "after_bytes", json_whole(p->vram_after),
+                     "samples", (json_int_t)s->samples, "missed", (json_int_t)s->missed, "max_gap_ms",
+                     artifact_number(s->max_gap_s * 1e3));
 }
 
-/* What else was seen at its greatest: power, temperatures, ... Absent where unavailable. */
+/* Peaks of the other fields: power, temperatures, ... Absent where unavailable. */
 static json_t *encode_peaks(const struct sampler *s)
 {
     json_t *out = json_object();
@@ -69,7 +70,8 @@ static json_t *encode_peaks(const struct sampler *s)
         enum sample_field f = (enum sample_field)i;
         if (f != SAMPLE_RSS && f != SAMPLE_VRAM_USED && !isnan(s->peak[i]))
             json_object_set_new(out, sample_key(f),
-                                sample_is_whole_number(f) ? whole(s->peak[i]) : artifact_number(s->peak[i]));
+                                sample_is_whole_number(f) ? json_whole(s->peak[i])
+                                                          : artifact_number(s->peak[i]));
     }
     return out;
 }
@@ -87,14 +89,14 @@ static json_t *encode_run(const struct suite *s, const struct perf *p)
         "started_at", started_at, "prompt_tokens",
         p->timings->prompt_tokens >= 0 ? json_integer(p->timings->prompt_tokens) : json_null(), "vram",
         encode_vram(p), "peaks", encode_peaks(p->sampler), "rss", "peak_bytes",
-        whole(isnan(rss) || rss < maxrss ? maxrss : rss), "cpu", "user_s",
-        artifact_number(seconds(c->process.usage.ru_utime)), "system_s",
-        artifact_number(seconds(c->process.usage.ru_stime)), "sampler", "cpu_s",
+        json_whole(isnan(rss) || rss < maxrss ? maxrss : rss), "cpu", "user_s",
+        artifact_number(timeval_s(c->process.usage.ru_utime)), "system_s",
+        artifact_number(timeval_s(c->process.usage.ru_stime)), "sampler", "cpu_s",
         artifact_number(p->sampler->cpu_s), "interval_ms", (json_int_t)s->job.sample_interval_ms, "log",
         "bytes", (json_int_t)p->log->total, "dropped_bytes", (json_int_t)runlog_dropped(p->log), "cleanup",
         "group_gone", c->group_gone, "vram_back", p->vram_back, "leftovers", (int)c->leftovers);
     if (rest)
-        merge(out, rest);
+        merge_object(out, rest);
     return out;
 }
 
@@ -117,7 +119,7 @@ json_t *perf_encode(const struct suite *s, const struct perf *p)
         "timeout_s", t->timeout_s, "timings", encode_timings(p->timings), "gpu", gpu ? gpu : json_null(),
         "host", *suite_host(s) ? json_string(suite_host(s)) : NULL, "attempt", (int)p->attempt);
     if (out)
-        merge(out, p->child ? encode_run(s, p) : encode_not_run());
+        merge_object(out, p->child ? encode_run(s, p) : encode_not_run());
     return out;
 }
 

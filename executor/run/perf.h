@@ -1,4 +1,5 @@
-/* perf: perf.json, the record of one test. Written last of a test's files: when it reads, the test is final.
+/* perf: perf.json, the record of one test. It is written last of a test's files: if it exists, the test is
+ * final.
  */
 #ifndef KERNSWEEP_EXECUTOR_RUN_PERF_H
 #define KERNSWEEP_EXECUTOR_RUN_PERF_H
@@ -24,8 +25,7 @@ struct perf {
 };
 
 json_t *perf_encode(const struct suite *s, const struct perf *p);
-/* Reads dir/perf.json of an earlier supervisor into the suite. 1 it is final, 0 it is not there or not whole.
- */
+/* Loads dir/perf.json into the suite. 1 the test is final, 0 the file is missing or incomplete. */
 int perf_load(struct suite *s, size_t test, const char *dir);
 
 #endif

@@ -3,7 +3,7 @@
 #include "common/base/json.h"
 #include "executor/bundle/artifact.h"
 #include "executor/run/adopt.h"
-#include "executor/run/test.h"
+#include "executor/run/test_event.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -205,7 +205,7 @@ int relay_interrupted(struct suite *s, const struct array_job *a, size_t index, 
         t->wall_s = t->prefill_s = NAN;
         free(t->reason);
         t->reason = strdup(reason);
-        if (test_end_event(s, task->test[i], t->attempts < ATTEMPTS_MAX, err) != 0)
+        if (test_event_end(s, task->test[i], t->attempts < ATTEMPTS_MAX, err) != 0)
             return -1;
     }
     return 0;

@@ -9,20 +9,20 @@ enum { RESOURCES_MAX = 1 << 20 };
 
 #define RESOURCES_FILE "resources.json"
 
-static bool is_of(const json_t *kernel, const char *variant)
+static bool is_of_variant(const json_t *kernel, const char *variant)
 {
     const char *name = json_string_value(json_object_get(kernel, "variant"));
     return name && strcmp(name, variant) == 0;
 }
 
-/* A build of several variants tells of all of them: only the kernels of this one concern it. */
-static void keep_own(json_t *root, const char *variant)
+/* A shared build lists the kernels of all its variants: keep those of this one. */
+static void keep_variant(json_t *root, const char *variant)
 {
     json_t *kernels = json_object_get(root, "kernels"), *own = json_array(), *kernel;
     size_t i;
     json_array_foreach(kernels, i, kernel)
     {
-        if (is_of(kernel, variant))
+        if (is_of_variant(kernel, variant))
             json_array_append(own, kernel);
     }
     if (json_array_size(own) > 0)
@@ -46,32 +46,32 @@ int resources_take(struct suite *s, size_t variant, struct err *err)
         json_decref(root);
         return 0;
     }
-    keep_own(root, s->job.variant[variant].build_as);
+    keep_variant(root, s->job.variant[variant].build_as);
     json_decref(state->resources);
     state->resources = root;
     return artifact_json(state->dir, RESOURCES_FILE, json_incref(root), &s->secrets, err);
 }
 
-static double member(const json_t *kernel, const char *key)
+static double number_member(const json_t *kernel, const char *key)
 {
     const json_t *v = json_object_get(kernel, key);
     return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
-/* NaN, with *missing, when the kernel's entry does not say. */
+/* NaN, with *missing, when the entry has no such number. */
 static double number_of(const json_t *kernel, enum gate_kind kind, const char **missing)
 {
     switch (kind) {
     case GATE_SCRATCH_BYTES:
-        return member(kernel, *missing = "scratch_bytes");
+        return number_member(kernel, *missing = "scratch_bytes");
     case GATE_VGPRS:
-        return member(kernel, *missing = "vgprs");
+        return number_member(kernel, *missing = "vgprs");
     case GATE_LDS_BYTES: {
-        double fixed = member(kernel, *missing = "lds_static_bytes");
-        return isnan(fixed) ? fixed : fixed + member(kernel, *missing = "lds_dynamic_bytes");
+        double fixed = number_member(kernel, *missing = "lds_static_bytes");
+        return isnan(fixed) ? fixed : fixed + number_member(kernel, *missing = "lds_dynamic_bytes");
     }
     case GATE_MIN_OCCUPANCY:
-        return member(json_object_get(kernel, *missing = "occupancy"), "waves");
+        return number_member(json_object_get(kernel, *missing = "occupancy"), "waves");
     case GATE_COMMAND:
     case GATE_MAX_REL_L2:
     case GATE_KIND_COUNT:
@@ -91,7 +91,7 @@ bool resources_number(const json_t *resources, enum gate_kind kind, double *numb
 {
     const json_t *kernels = json_object_get(resources, "kernels");
     if (!resources || json_array_size(kernels) == 0) {
-        reason_set(why, "no number: the build left %s",
+        reason_set(why, "no number: the build wrote %s",
                    resources ? "no kernel in resources.json" : "no resources.json");
         return false;
     }
@@ -101,7 +101,7 @@ bool resources_number(const json_t *resources, enum gate_kind kind, double *numb
         const char *missing, *name = json_string_value(json_object_get(item, "name"));
         double n = number_of(item, kind, &missing);
         if (!isfinite(n)) {
-            reason_set(why, "no number: resources.json has no %s of the kernel %.200s", missing,
+            reason_set(why, "no number: resources.json has no %s for kernel %.200s", missing,
                        name ? name : "?");
             return false;
         }

@@ -1,6 +1,6 @@
-/* resources: what a variant's build says of its kernels. A build may leave {build}/resources.json
- * (`make -C kernels resources` does); it becomes <variant>/resources.json of the bundle, and numeric gates
- * are judged by it. Foreign JSON: a number that is not there is missing, never 0.
+/* resources: the resource usage of a variant's kernels, as its build reports it. A build may write
+ * {build}/resources.json (`make -C kernels resources` does); it becomes <variant>/resources.json of the
+ * bundle, and numeric gates are checked against it. It is foreign JSON: an absent number is missing, never 0.
  * schemas/resources.schema.json describes the file.
  */
 #ifndef KERNSWEEP_EXECUTOR_RUN_RESOURCES_H
@@ -9,12 +9,12 @@
 #include "common/contract/gate.h"
 #include "executor/run/suite.h"
 
-/* After a successful build, cached or not. A file that is no JSON object fails the build: the variant's state
- * says so. No file is fine. */
+/* After a successful build, cached or not. A file that is not a JSON object fails the build, in the variant's
+ * state. Without a file there is nothing to do. */
 int resources_take(struct suite *s, size_t variant, struct err *err);
 
-/* The variant's number for a gate of that kind: of its kernels, the worst one's. False, with *why, when there
- * is none. *kernel is the name of the worst, borrowed. */
+/* The number that a gate of that kind checks: that of the worst kernel, whose borrowed name is in *kernel.
+ * False, with why, when there is none. */
 bool resources_number(const json_t *resources, enum gate_kind kind, double *number, const char **kernel,
                       char why[REASON_MAX]);
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static const int64_t look_again_ns = 20 * 1000000;
+static const int64_t recheck_ns = 20 * 1000000;
 
 static bool is_back(struct settle *out, struct suite *s)
 {
@@ -23,7 +23,7 @@ void settle_wait(struct settle *out, struct suite *s, const struct sample *befor
     out->before = before->value[SAMPLE_VRAM_USED];
     if (is_back(out, s))
         return;
-    loop_arm(&s->loop, LOOP_GRACE, now + look_again_ns, look_again_ns);
+    loop_arm(&s->loop, LOOP_GRACE, now + recheck_ns, recheck_ns);
     while (clock_mono_ns() < deadline && loop_wait(&s->loop, &events, NULL) == 0) {
         if (events.ready[LOOP_GRACE] && is_back(out, s))
             break;

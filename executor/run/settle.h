@@ -1,4 +1,4 @@
-/* settle: waits until GPU memory is back at the level it had before a test, and tells whether it came back.
+/* settle: waits until GPU memory has returned to its level before a test, within the job's limits.
  */
 #ifndef KERNSWEEP_EXECUTOR_RUN_SETTLE_H
 #define KERNSWEEP_EXECUTOR_RUN_SETTLE_H
@@ -6,7 +6,7 @@
 #include "executor/run/suite.h"
 
 struct settle {
-    double before, after; /* bytes; NaN where no GPU memory is shown */
+    double before, after; /* bytes; NaN without GPU telemetry */
     bool back;
 };
 

@@ -1,5 +1,4 @@
-/* step: one command of a build or of a gate, logged, with a time-out. Knows nothing of what its success
- * means.
+/* step: one command of a build or gate, logged, with a time-out. Knows nothing of what its success means.
  */
 #ifndef KERNSWEEP_EXECUTOR_RUN_STEP_H
 #define KERNSWEEP_EXECUTOR_RUN_STEP_H
@@ -13,7 +12,7 @@ struct step {
     const char *cwd;
     double timeout_s;
     struct runlog *log;
-    /* What it prints, also for somebody else; NULL: nobody. */
+    /* Also receives the output; may be NULL. */
     void (*output)(void *arg, const char *data, size_t len);
     void *arg;
 };

@@ -18,7 +18,7 @@ static int load_job(struct suite *s, const char *run_id, struct err *err)
     if (!root || job_init(&s->job, root, path, err) != 0)
         return -1;
     if (strcmp(s->job.run_id, run_id) != 0)
-        return err_set(err, ERR_INPUT, "%s: is of the run %s", path, s->job.run_id);
+        return err_set(err, ERR_INPUT, "%s: belongs to the run %s", path, s->job.run_id);
     if (secrets_init(&s->secrets, &s->job, err) != 0)
         return -1;
     return s->job.source_sha256 ? layout_entry(s->layout, s->src, "src", s->job.source_sha256, err) : 0;
@@ -50,8 +50,8 @@ static int make_states(struct suite *s, struct err *err)
     return 0;
 }
 
-/* What the journal of an earlier supervisor tells. */
-static int visit(const json_t *event, void *arg, struct err *err)
+/* Restores the state from an event of an earlier supervisor. */
+static int replay_event(const json_t *event, void *arg, struct err *err)
 {
     struct suite *s = arg;
     enum event_type type;
@@ -95,7 +95,8 @@ int suite_open(struct suite *s, const struct layout *layout, const char *run_id,
     clock_iso8601(clock_real_s(), s->started_at);
     if (layout_run(layout, s->dir, run_id, err) != 0 || load_job(s, run_id, err) != 0 ||
         make_states(s, err) != 0 || fs_join(events, err, s->dir, RUN_EVENTS) != 0 ||
-        journal_open(&s->journal, events, &s->secrets, visit, s, err) != 0 || loop_open(&s->loop, err) != 0) {
+        journal_open(&s->journal, events, &s->secrets, replay_event, s, err) != 0 ||
+        loop_open(&s->loop, err) != 0) {
         suite_release(s);
         return -1;
     }

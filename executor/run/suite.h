@@ -1,6 +1,6 @@
-/* suite: one run while it is supervised: the job, where it is, what became of each variant and test so far,
- * and everything that lives as long as the run (journal, loop, telemetry). The parts that act on it (build,
- * gate, test_run, summary) each do one thing; supervise.c calls them in order.
+/* suite: one run under supervision: the job, its paths, the state of each variant and test, and everything
+ * that lives as long as the run (journal, loop, telemetry). The modules that act on it (build, gate, test,
+ * summary) each do one thing; supervise and placement call them in order.
  */
 #ifndef KERNSWEEP_EXECUTOR_RUN_SUITE_H
 #define KERNSWEEP_EXECUTOR_RUN_SUITE_H
@@ -31,13 +31,13 @@ struct variant_state {
     char reason[REASON_MAX];
     char dir[FS_PATH_MAX];               /* of the variant in the bundle */
     char build[FS_PATH_MAX];             /* {build} */
-    char build_key[SHA256_HEX_LEN + 1];  /* its name; "" until known */
+    char build_key[SHA256_HEX_LEN + 1];  /* "" until known */
     char src[FS_PATH_MAX];               /* {src}; "" without a staged tree */
-    char source_key[SHA256_HEX_LEN + 1]; /* of what src holds; "" likewise */
+    char source_key[SHA256_HEX_LEN + 1]; /* identifies the tree in src; "" without one */
     double build_wall_s;
     bool build_cached;
     json_t *gates;     /* owned; of summary.json */
-    json_t *resources; /* owned; what the build says of the kernels, NULL: nothing */
+    json_t *resources; /* owned; the build's resources.json, NULL: none */
 };
 
 struct test_state {
@@ -53,7 +53,7 @@ struct test_state {
 struct suite {
     const struct layout *layout;
     char dir[FS_PATH_MAX]; /* of the run */
-    char src[FS_PATH_MAX]; /* the staged tree, as it came; "" without one */
+    char src[FS_PATH_MAX]; /* the staged tree, unpatched; "" without one */
     struct job job;
     struct secrets secrets;
     struct journal journal;
@@ -66,7 +66,7 @@ struct suite {
     struct test_state *test;
     size_t tests_done; /* final ones */
     json_t *node;      /* facts of probe */
-    json_t *relayed;   /* owned; of each attempt, the last event taken over from its journal */
+    json_t *relayed;   /* owned; by attempt: seq of the last event relayed from its journal */
     bool resumed, started, closed;
     char started_at[32];
     int64_t start_ns;
@@ -77,7 +77,7 @@ struct suite {
 int suite_open(struct suite *s, const struct layout *layout, const char *run_id, struct err *err);
 void suite_release(struct suite *s);
 
-/* Placeholders of a variant's commands; builds and gates add nothing, tests their own. */
+/* Values of the placeholders that all of a variant's commands share; tests add their own. */
 struct subst suite_subst(const struct suite *s, size_t variant);
 void suite_test_result(struct suite *s, size_t test, const struct assessment *v, double wall_s,
                        double prefill_s);
@@ -91,7 +91,7 @@ int suite_test_dir(const struct suite *s, size_t test, char *out, struct err *er
 json_t *suite_eta(const struct suite *s, double elapsed_s);
 /* The machine that runs the tests of this process; "" until known. */
 const char *suite_host(const struct suite *s);
-/* The user asked to cancel (as opposed to a shutdown of the node that sends the same signal). */
+/* The user cancelled the run (a shutdown of the node sends the same signal). */
 bool suite_cancelled(const struct suite *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* summary: summary.json of a run and the counts in it.
+/* summary: a run's summary.json, and its counts.
  */
 #ifndef KERNSWEEP_EXECUTOR_RUN_SUMMARY_H
 #define KERNSWEEP_EXECUTOR_RUN_SUMMARY_H

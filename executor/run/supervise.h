@@ -1,7 +1,7 @@
-/* supervise: one run from its first event to its manifest: take the node, build, gate, test, close. Whatever
- * was done by an earlier supervisor of the same run is kept. The caller holds the run's lock.
+/* supervise: one run from its first event to its manifest: lock the node, build, gate, test, close. What an
+ * earlier supervisor of the same run has done is kept. The caller holds the run's lock.
  *
- * A storage fault (a full disk) leaves the run open, to be resumed; anything else closes it.
+ * A storage fault (a full disk) leaves the run open, to be resumed; any other fault closes it.
  */
 #ifndef KERNSWEEP_EXECUTOR_RUN_SUPERVISE_H
 #define KERNSWEEP_EXECUTOR_RUN_SUPERVISE_H

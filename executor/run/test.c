@@ -10,6 +10,7 @@
 #include "executor/run/assess.h"
 #include "executor/run/perf.h"
 #include "executor/run/settle.h"
+#include "executor/run/test_event.h"
 #include "executor/telemetry/hang.h"
 #include "executor/telemetry/sampler.h"
 
@@ -23,7 +24,7 @@
 enum { LIVE_TAIL = 600 };
 
 static const double heartbeat_s = 1;
-static const double own_end_s = 1;
+static const double job_end_s = 1;
 static const double sync_interval_s = 2;
 
 struct test_run {
@@ -34,7 +35,7 @@ struct test_run {
     char dir[FS_PATH_MAX];
     struct strvec argv, env;
     struct runlog log;
-    uint64_t told; /* bytes of it when a heart beat last showed its end */
+    uint64_t shown; /* bytes of it at the last heart beat */
     struct timing_reader reader;
     struct sampler sampler;
     struct hang hang;
@@ -75,51 +76,13 @@ static void on_stopping(void *arg, const struct process *p, enum stop_cause caus
     diag_processes(&r->evidence, p->pid);
 }
 
-/* The end of what the process has printed, for who watches; NULL when that is nothing new. */
-static json_t *log_end(struct test_run *r)
-{
-    struct buf tail, text;
-    if (r->log.cleaned == r->told)
-        return NULL;
-    r->told = r->log.cleaned;
-    buf_init(&tail, LIVE_TAIL);
-    buf_init(&text, LIVE_TAIL * 8);
-    runlog_tail(&r->log, LIVE_TAIL, &tail);
-    const char *from = tail.len == LIVE_TAIL ? memchr(buf_str(&tail), '\n', tail.len) : NULL;
-    size_t skip = from ? (size_t)(from - buf_str(&tail)) + 1 : 0; /* a line's second half */
-    logtext_lines(&text, buf_str(&tail) + skip, tail.len - skip);
-    json_t *out = json_stringn(buf_str(&text), text.len);
-    buf_release(&tail);
-    buf_release(&text);
-    return out;
-}
-
 static void on_heartbeat(void *arg, double t_s)
 {
     struct test_run *r = arg;
-    const struct sample *last = &r->sampler.last;
-    double expected = eta_test(&r->suite->eta, r->index);
-    json_t *fields = suite_test_fields(r->suite, r->index);
-    json_t *more = json_pack("{s:o, s:f, s:o, s:o, s:o}", "elapsed_s", artifact_number(t_s), "timeout_s",
-                             r->test->timeout_s, "est_pct",
-                             artifact_number(expected > 0 ? fmin(99, 100 * t_s / expected) : NAN),
-                             "eta_remaining_s", artifact_number(expected > 0 ? fmax(0, expected - t_s) : NAN),
-                             "suite_eta_s", suite_eta(r->suite, t_s));
-    json_t *end = log_end(r);
-    if (end)
-        json_object_set_new(more, "log_tail", end);
-    static const struct {
-        const char *key;
-        enum sample_field field;
-    } levels[] = {{"gpu_use", SAMPLE_GPU_BUSY}, {"vram_used", SAMPLE_VRAM_USED}, {"rss", SAMPLE_RSS}};
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-        if (sample_has(last, levels[i].field))
-            json_object_set_new(more, levels[i].key, json_integer((json_int_t)last->value[levels[i].field]));
-    }
-    json_object_update(fields, more);
-    json_decref(more);
-    /* A heart beat that cannot be written is no reason to end a test; the next artifact will tell. */
-    journal_add(&r->suite->journal, EVENT_HEARTBEAT, fields, NULL);
+    bool news = r->log.cleaned != r->shown;
+    r->shown = r->log.cleaned;
+    test_event_heartbeat(r->suite, r->index, t_s, &r->sampler.last,
+                         news ? logtext_tail(&r->log, LIVE_TAIL) : NULL);
 }
 
 static int set_own_environment(struct test_run *r, struct err *err)
@@ -165,31 +128,21 @@ static int open_files(struct test_run *r, struct err *err)
     return 0;
 }
 
-static int start_event(struct test_run *r, struct err *err)
-{
-    json_t *fields = suite_test_fields(r->suite, r->index);
-    json_t *more = json_pack("{s:f, s:i, s:o}", "timeout_s", r->test->timeout_s, "attempt",
-                             (int)r->suite->test[r->index].attempts, "suite_eta_s", suite_eta(r->suite, 0));
-    json_object_update(fields, more);
-    json_decref(more);
-    return journal_add(&r->suite->journal, EVENT_TEST_START, fields, err);
-}
-
-/* Who ends a scheduler's job ends all its processes at once, and the test may be seen to die first. */
-static bool ends_with_us(struct test_run *r, const struct ending *ending)
+/* A scheduler ends all processes of a job at once, so the test may die a moment before we are told to end. */
+static bool ended_with_job(struct test_run *r, const struct ending *ending)
 {
     struct loop *loop = &r->suite->loop;
     struct loop_events events = {.now_ns = 0};
     if (!r->suite->job.part.on || ending->stop != STOP_NONE || (!ending->signal && ending->exit_code == 0))
         return false;
-    loop_arm(loop, LOOP_DEADLINE, clock_deadline_ns(own_end_s), 0);
+    loop_arm(loop, LOOP_DEADLINE, clock_deadline_ns(job_end_s), 0);
     while (!loop->stop && !events.ready[LOOP_DEADLINE] && loop_wait(loop, &events, NULL) == 0)
         continue;
     loop_arm(loop, LOOP_DEADLINE, 0, 0);
     return loop->stop;
 }
 
-static void judge(struct test_run *r)
+static void assess_run(struct test_run *r)
 {
     struct ending ending;
     char evidence[OOM_EVIDENCE_MAX];
@@ -198,11 +151,11 @@ static void judge(struct test_run *r)
                                    .prompt_tokens_required = r->suite->job.prompt_tokens_required};
     child_ending(&r->child, &r->limits, r->argv.v[0], &ending);
     ending.hang_after_s = r->suite->job.hang_after_s;
-    /* 137: a shell whose child was killed; the group may also have died of one member's death. */
+    /* 137: a shell whose child was killed. */
     if ((ending.signal == SIGKILL || ending.exit_code == 128 + SIGKILL) &&
         oom_evidence(&r->suite->oom, evidence))
         ending.oom_evidence = evidence;
-    if (ends_with_us(r, &ending))
+    if (ended_with_job(r, &ending))
         ending.stop = STOP_CANCEL;
     r->assessment = assess_test(&ending, &r->reader.result, &expected);
     if (ending.stop == STOP_CANCEL && !suite_cancelled(r->suite)) {
@@ -211,21 +164,20 @@ static void judge(struct test_run *r)
     }
 }
 
-/* Why this node may not be used for the next test. */
-static void judge_node(struct test_run *r)
+/* Sets suite->dirty when the node must not be used for another test. */
+static void check_node(struct test_run *r)
 {
     char *out = r->suite->dirty;
     if (!r->child.group_gone)
         reason_set(
             out,
-            "the node is dirty: processes of test %zu outlive SIGKILL (see its diag.txt); reboot the node",
+            "the node is dirty: processes of test %zu survived SIGKILL (see its diag.txt); reboot the node",
             r->index + 1);
     else if (!r->settle.back)
         reason_set(out,
-                   "the node is dirty: after test %zu GPU memory stays at %.0f MiB where it was %.0f MiB "
-                   "before; find "
-                   "who holds it or reset the GPU",
-                   r->index + 1, r->settle.after / (1 << 20), r->settle.before / (1 << 20));
+                   "the node is dirty: GPU memory stays at %.0f MiB after test %zu, where it was %.0f MiB "
+                   "before; find the process that holds it, or reset the GPU",
+                   r->settle.after / (1 << 20), r->index + 1, r->settle.before / (1 << 20));
 }
 
 static int write_diag(struct test_run *r, struct err *err)
@@ -265,24 +217,8 @@ static int write_artifacts(struct test_run *r, struct err *err)
     return artifact_json(r->dir, "perf.json", perf_encode(r->suite, &perf), &r->suite->secrets, err);
 }
 
-int test_end_event(struct suite *s, size_t test, bool retry, struct err *err)
-{
-    const struct test_state *t = &s->test[test];
-    json_t *fields = suite_test_fields(s, test);
-    json_t *more = json_pack("{s:s, s:s, s:o, s:o, s:i, s:b, s:o}", "exit_status", status_name(t->status),
-                             "reason", t->reason ? t->reason : "", "wall_s", artifact_number(t->wall_s),
-                             "prefill_s", artifact_number(t->prefill_s), "attempt", (int)t->attempts, "retry",
-                             (int)retry, "suite_eta_s", suite_eta(s, 0));
-    if (isnan(t->prefill_s))
-        json_object_del(more, "prefill_s");
-    json_object_update(fields, more);
-    json_decref(more);
-    s->test[test].ended = !retry;
-    return journal_add(&s->journal, EVENT_TEST_END, fields, err);
-}
-
-/* A long test's result survives the node's death at once; many short ones share a sync. */
-static int sync_sometimes(struct test_run *r, struct err *err)
+/* The result of a long test is synced at once; many short ones share a sync. */
+static int sync_result(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
     int64_t now = clock_mono_ns();
@@ -292,33 +228,33 @@ static int sync_sometimes(struct test_run *r, struct err *err)
     return fs_sync_dir(r->dir, err) != 0 || journal_sync(&s->journal, err) != 0 ? -1 : 0;
 }
 
-static int finish(struct test_run *r, struct err *err)
+static int finish_test(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
     timing_reader_finish(&r->reader);
-    judge(r);
+    assess_run(r);
     if (s->loop.stop && r->assessment.status == STATUS_INTERRUPTED)
-        return 0; /* the journal has its start; the next supervisor sees that it did not end */
+        return 0; /* the next supervisor finds a start without an end, and repeats the test */
     const double *prefill = timings_get(&r->reader.result, "prefill_s");
-    judge_node(r);
+    check_node(r);
     if (write_artifacts(r, err) != 0)
         return -1;
     suite_test_result(s, r->index, &r->assessment, r->child.wall_s,
                       prefill && isfinite(*prefill) ? *prefill : NAN);
-    if (test_end_event(s, r->index, false, err) != 0)
+    if (test_event_end(s, r->index, false, err) != 0)
         return -1;
-    return sync_sometimes(r, err);
+    return sync_result(r, err);
 }
 
-/* As hang_after_s, a plan's limit on silence is for GPUs: where none shows it is off. */
-static double silence_allowed_s(const struct test_run *r)
+/* Like hang_after_s, no_output_timeout_s applies only where a GPU is visible. */
+static double no_output_timeout_s(const struct test_run *r)
 {
     const struct sample *before = &r->sampler.before;
     bool gpu = sample_has(before, SAMPLE_VRAM_USED) || sample_has(before, SAMPLE_GPU_BUSY);
     return gpu ? r->suite->job.no_output_timeout_s : 0;
 }
 
-static int run(struct test_run *r, struct err *err)
+static int run_test(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
     struct process_spec spec = {.argv = r->argv.v, .env = r->env.v, .cwd = r->dir, .input = -1};
@@ -330,19 +266,19 @@ static int run(struct test_run *r, struct err *err)
                                 .arg = r};
     r->limits = (struct child_limits){.timeout_s = r->test->timeout_s,
                                       .kill_grace_s = s->job.kill_grace_s,
-                                      .no_output_timeout_s = silence_allowed_s(r),
+                                      .no_output_timeout_s = no_output_timeout_s(r),
                                       .heartbeat_s = heartbeat_s,
                                       .sample_interval_ms = s->job.sample_interval_ms};
     s->test[r->index].attempts++;
     oom_mark(&s->oom);
-    if (start_event(r, err) != 0)
+    if (test_event_start(s, r->index, err) != 0)
         return -1;
     int rc = child_run(&s->loop, &spec, &r->limits, &hooks, &r->child, err);
     telemetry_end(&s->telemetry);
     if (rc != 0)
         return -1;
     settle_wait(&r->settle, s, &r->sampler.before);
-    return finish(r, err);
+    return finish_test(r, err);
 }
 
 int test_run(struct suite *s, size_t test, struct err *err)
@@ -351,7 +287,7 @@ int test_run(struct suite *s, size_t test, struct err *err)
     r.sampler.fd = -1;
     r.variant = &s->job.variant[r.test->variant];
     buf_init(&r.evidence, DIAG_MAX / 2);
-    int rc = open_files(&r, err) != 0 || make_command(&r, err) != 0 ? -1 : run(&r, err);
+    int rc = open_files(&r, err) != 0 || make_command(&r, err) != 0 ? -1 : run_test(&r, err);
     if (rc != 0)
         err_wrap(err, "test %zu (%s, context %" PRId64 ")", test + 1, r.variant->name, r.test->context);
     runlog_release(&r.log);
@@ -368,17 +304,11 @@ int test_skip(struct suite *s, size_t test, const struct assessment *why, struct
     char dir[FS_PATH_MAX], text[REASON_MAX + 64];
     struct perf perf = {.test = test, .attempt = s->test[test].attempts, .assessment = why};
     int n = snprintf(text, sizeof text, "%s: %s\n", status_name(why->status), why->reason);
-    json_t *fields = suite_test_fields(s, test);
-    json_object_set_new(fields, "reason", json_string(why->reason));
-    json_object_set_new(fields, "status", json_string(status_name(why->status)));
     if (suite_test_dir(s, test, dir, err) != 0 || fs_remove_tree(dir, err) != 0 ||
         fs_mkdir_p(dir, 0700, err) != 0 ||
         artifact_text(dir, "diag.txt", text, (size_t)n, &s->secrets, err) != 0 ||
-        artifact_json(dir, "perf.json", perf_encode(s, &perf), &s->secrets, err) != 0) {
-        json_decref(fields);
+        artifact_json(dir, "perf.json", perf_encode(s, &perf), &s->secrets, err) != 0)
         return -1;
-    }
     suite_test_result(s, test, why, NAN, NAN);
-    s->test[test].ended = true;
-    return journal_add(&s->journal, EVENT_TEST_SKIP, fields, err);
+    return test_event_skip(s, test, why, err);
 }

@@ -1,7 +1,7 @@
-/* amdgpu through sysfs: VRAM and load at each sample; what the driver must ask the GPU's controller for
- * (power, temperatures, clock) ten times a second at most. A file that is not there is not measured; where a
- * virtual function has no hwmon, the head of gpu_metrics stands in for it. */
-#include "executor/telemetry/telemetry.h"
+/* A back-end: AMD GPUs through the sysfs of amdgpu. VRAM and load at each sample; what the driver must
+ * request from the GPU's controller (power, temperatures, clock) at most ten times per second. Missing files
+ * are not measured; on virtual functions without hwmon, the head of gpu_metrics replaces it. */
+#include "executor/telemetry/backend.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -47,7 +47,7 @@ struct amdgpu {
     double last_slow_s;
     struct {
         int fd[AMD_FILES];
-        int metrics; /* -1 where hwmon tells the same */
+        int metrics; /* -1 where hwmon has the same */
     } card[CARDS_MAX];
 };
 
@@ -57,7 +57,7 @@ static int open_in(const char *dir, const char *name)
     return fs_join(path, NULL, dir, name) == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 }
 
-/* hwmon numbers its sensors differently from driver to driver: the label tells which is which. */
+/* The numbers of hwmon's sensors differ between driver versions: the labels identify them. */
 static void open_temperatures(int *fd, const char *hwmon)
 {
     for (int i = 1; i <= 8; i++) {
@@ -153,8 +153,8 @@ static bool read_number(int fd, double *out)
     return end != text;
 }
 
-/* Of the table only the first 16 bytes, which are the same in all its versions that count here (1.4 to 1.8);
- * what follows moves between driver releases. All ones stand for "not supported". */
+/* Only the first 16 bytes of the table, whose layout is the same in versions 1.4 to 1.8; the rest changes
+ * between driver releases. All ones means "not supported". */
 static void read_metrics(int fd, struct sample *out)
 {
     struct {
@@ -182,7 +182,7 @@ static void amdgpu_read(void *state, struct sample *out)
 {
     struct amdgpu *a = state;
     double value;
-    /* A test's clock starts again at 0. */
+    /* t_s restarts at 0 with each test. */
     bool slow = out->t_s < a->last_slow_s || out->t_s - a->last_slow_s >= slow_interval_s;
     for (size_t c = 0; c < a->count; c++) {
         for (int f = 0; f < AMD_FILES; f++) {

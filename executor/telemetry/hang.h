@@ -1,18 +1,19 @@
-/* hang: is a test busy without getting anywhere? CPU near a whole core (or wanting one, where others crowd it
- * out) while the GPU is idle, no output and no growth of memory, all through the last `after_s`. Pure: fed
- * with samples, owns nothing, knows no clock. A node that shows no GPU load, or after_s 0, never hangs.
+/* hang: detects a test that is busy without progress: for `after_s` on end its CPU load is near a whole core
+ * (or it is runnable and starved by others) while the GPU is idle, without output and without growth of
+ * memory. Pure: fed with samples, owns nothing, knows no clock. Never fires on a node that shows no GPU load,
+ * or with after_s 0.
  */
 #ifndef KERNSWEEP_EXECUTOR_TELEMETRY_HANG_H
 #define KERNSWEEP_EXECUTOR_TELEMETRY_HANG_H
 
-#include "executor/telemetry/telemetry.h"
+#include "executor/telemetry/sample.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct hang {
     double after_s;
-    double since_s; /* since when it looks so; negative: it does not */
+    double since_s; /* since when it has looked so; negative: it does not */
     double rss, vram;
     uint64_t output_bytes;
 };

@@ -1,7 +1,7 @@
-/* The VRAM of the process tree as kfd tells it: class/kfd/kfd/proc/PID/vram_GPU. The folders' names are the
- * host's pids: in a container they do not match, and nothing is measured. */
+/* A back-end: the VRAM of the process tree, from class/kfd/kfd/proc/PID/vram_GPU. The folders are named by
+ * the host's pids: in a container they do not match, and nothing is measured. */
 #include "executor/process/proctree.h"
-#include "executor/telemetry/telemetry.h"
+#include "executor/telemetry/backend.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #ifndef NVML_HELPER
-#define NVML_HELPER "executor/telemetry/nvml_helper/helper" /* the makefile knows where it was built */
+#define NVML_HELPER "executor/telemetry/nvml_helper/helper" /* the Makefile passes where it was built */
 #endif
 
 enum { START_LIMIT_MS = 3000, COPY_TRIES = 100, HIGH_FD = 64 };
@@ -41,7 +41,7 @@ static int program_in_memory(void)
     return fd;
 }
 
-/* Moves the descriptors out of the way of the numbers that they shall have. */
+/* Moves the descriptors above the numbers that they are to get, so that none overwrites another. */
 static _Noreturn void exec_helper(int program, int ask, int page, int done)
 {
     char name[] = "kernsweep-nvml";
@@ -58,8 +58,8 @@ static _Noreturn void exec_helper(int program, int ask, int page, int done)
     _exit(1);
 }
 
-/* By way of a child that ends at once, so that init inherits the helper. */
-static int start(int program, int ask, int page, int done)
+/* Through an intermediate child that exits at once, so that init inherits the helper. */
+static int start_helper(int program, int ask, int page, int done)
 {
     int status;
     pid_t middle = fork();
@@ -87,7 +87,7 @@ static int open_channel(struct nvml *n)
         n->page = p == MAP_FAILED ? NULL : p;
         n->ask = ask[1];
         fcntl(n->ask, F_SETFL, O_NONBLOCK);
-        rc = n->page ? start(program, ask[0], page, n->done) : -1;
+        rc = n->page ? start_helper(program, ask[0], page, n->done) : -1;
     }
     const int spent[] = {program, page, ask[0]};
     for (size_t i = 0; i < sizeof spent / sizeof *spent; i++) {
@@ -128,8 +128,8 @@ static bool copy_page(const struct nvml *n, struct nvml_facts *out)
     return false;
 }
 
-/* False when the helper is gone. SIGPIPE is ignored by whoever supervises. */
-static bool ask(const struct nvml *n)
+/* False when the helper is gone. The supervisor ignores SIGPIPE. */
+static bool request_sample(const struct nvml *n)
 {
     return n->ask >= 0 && (write(n->ask, "?", 1) == 1 || errno == EAGAIN);
 }
@@ -139,12 +139,12 @@ bool nvml_fresh(struct nvml *n, int timeout_ms, struct nvml_facts *out)
     struct pollfd p = {.fd = n->done, .events = POLLIN};
     uint64_t count;
     (void)!read(n->done, &count, sizeof count);
-    if (!ask(n) || poll(&p, 1, timeout_ms) <= 0)
+    if (!request_sample(n) || poll(&p, 1, timeout_ms) <= 0)
         return false;
     return copy_page(n, out);
 }
 
 bool nvml_latest(struct nvml *n, struct nvml_facts *out)
 {
-    return ask(n) && copy_page(n, out);
+    return request_sample(n) && copy_page(n, out);
 }

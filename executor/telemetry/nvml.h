@@ -1,8 +1,8 @@
-/* nvml: NVIDIA GPUs. NVIDIA's library can only be loaded by a dynamic program, and this one is static: a
- * small helper (nvml/helper.c), which the executor carries inside and starts from memory, loads it and
- * answers through a shared page. The helper is nobody's child here (it would spoil the proof that a test left
- * nothing, see process) and ends with the executor. Without an NVIDIA driver, or where the helper cannot run,
- * nothing is measured. Open it before process_become_subreaper().
+/* nvml: NVIDIA GPUs. NVIDIA's library needs a dynamic program, and the executor is static: it embeds a small
+ * helper (nvml_helper/helper.c), starts it from memory, and reads its answers from a shared page. The helper
+ * is not a child of the executor, which would defeat the proof that a test left no process (see process), and
+ * ends with the executor. Without an NVIDIA driver, or where the helper cannot run, nothing is measured. Open
+ * it before process_become_subreaper().
  */
 #ifndef KERNSWEEP_EXECUTOR_TELEMETRY_NVML_H
 #define KERNSWEEP_EXECUTOR_TELEMETRY_NVML_H
@@ -20,9 +20,9 @@ struct nvml {
 
 void nvml_open(struct nvml *n, const struct layout *l);
 void nvml_close(struct nvml *n);
-/* Waits for a new sample, at most timeout_ms. For moments at which nothing is timed. */
+/* Waits for a new sample, at most timeout_ms. Not while a test is timed. */
 bool nvml_fresh(struct nvml *n, int timeout_ms, struct nvml_facts *out);
-/* The newest sample that is there; asks for the next without waiting. */
+/* The newest sample available; requests the next one without waiting. */
 bool nvml_latest(struct nvml *n, struct nvml_facts *out);
 
 #endif

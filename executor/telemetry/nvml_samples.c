@@ -1,14 +1,14 @@
-/* NVIDIA GPUs, as the NVML helper tells: at a tick the newest sample that is there, so that a tick never
- * waits. */
+/* A back-end: NVIDIA GPUs through the NVML helper. A tick takes the newest sample available, so that it never
+ * blocks. */
+#include "executor/telemetry/backend.h"
 #include "executor/telemetry/nvml.h"
-#include "executor/telemetry/telemetry.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum { FRESH_LIMIT_MS = 500 };
 
-static void put(struct sample *out, const struct nvml_facts *facts)
+static void add_gpus(struct sample *out, const struct nvml_facts *facts)
 {
     for (int32_t i = 0; i < facts->gpu_count; i++) {
         const struct nvml_gpu *g = &facts->gpu[i];
@@ -34,14 +34,14 @@ static void nvml_read(void *state, struct sample *out)
 {
     struct nvml_facts facts;
     if (nvml_latest(state, &facts))
-        put(out, &facts);
+        add_gpus(out, &facts);
 }
 
 static void nvml_read_fresh(void *state, struct sample *out)
 {
     struct nvml_facts facts;
     if (nvml_fresh(state, FRESH_LIMIT_MS, &facts))
-        put(out, &facts);
+        add_gpus(out, &facts);
 }
 
 static double nvml_cpu_s(void *state)

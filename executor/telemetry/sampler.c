@@ -34,7 +34,7 @@ int sampler_open(struct sampler *s, struct telemetry *telemetry, const char *dir
     return 0;
 }
 
-static void flush(struct sampler *s)
+static void flush_rows(struct sampler *s)
 {
     if (s->fd >= 0 && fs_write_all(s->fd, buf_str(&s->text), s->text.len) != 0) {
         close(s->fd);
@@ -63,7 +63,7 @@ static void add_row(struct sampler *s, const struct sample *sample)
         buf_putc(&s->text, '\n');
     json_decref(row);
     if (s->text.len >= FLUSH_BYTES)
-        flush(s);
+        flush_rows(s);
     if (++s->rows % ROWS_A_STRIDE == 0)
         s->stride *= 2;
 }
@@ -95,7 +95,7 @@ int sampler_finish(struct sampler *s, double end_s, struct err *err)
 {
     note_gap(s, end_s);
     s->cpu_s += telemetry_cpu_s(s->telemetry) - s->other_cpu_s;
-    flush(s);
+    flush_rows(s);
     if (s->fd < 0)
         return err_set(err, ERR_STORAGE, "%s: cannot write the samples", s->path);
     if (rename(s->part, s->path) != 0)

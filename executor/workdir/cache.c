@@ -61,29 +61,29 @@ int cache_publish(const char *from, const char *to, struct err *err)
     return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot rename", to);
 }
 
-/* Names that runs refer to, whatever kind they are of: all are hashes. */
-static void refer(json_t *used, const json_t *name)
+/* used: names that runs refer to. All are hashes, so one set serves all kinds. */
+static void add_reference(json_t *used, const json_t *name)
 {
     if (json_is_string(name))
         json_object_set_new(used, json_string_value(name), json_true());
 }
 
-static json_t *load(const char *dir, const char *name)
+static json_t *load_json(const char *dir, const char *name)
 {
     char path[FS_PATH_MAX];
     return fs_join(path, NULL, dir, name) == 0 && fs_exists(path) ? json_load(path, LIMIT_JSON_BYTES, NULL)
                                                                   : NULL;
 }
 
-static void refer_run(json_t *used, const char *dir)
+static void add_references_of(json_t *used, const char *dir)
 {
-    json_t *job = load(dir, RUN_JOB), *summary = load(dir, RUN_SUMMARY);
+    json_t *job = load_json(dir, RUN_JOB), *summary = load_json(dir, RUN_SUMMARY);
     size_t i;
     const json_t *variant;
-    refer(used, json_object_get(json_object_get(job, "source"), "sha256"));
+    add_reference(used, json_object_get(json_object_get(job, "source"), "sha256"));
     json_array_foreach(json_object_get(summary, "variants"), i, variant)
     {
-        refer(used, json_object_get(variant, "build_key"));
+        add_reference(used, json_object_get(variant, "build_key"));
     }
     json_decref(job);
     json_decref(summary);
@@ -98,7 +98,7 @@ static bool is_running(const char *dir)
 }
 
 /* *running: the id of a run that is supervised now, or "". */
-static int look_at_runs(const struct layout *l, json_t *used, char *running, size_t cap, struct err *err)
+static int scan_runs(const struct layout *l, json_t *used, char *running, size_t cap, struct err *err)
 {
     char dir[FS_PATH_MAX];
     DIR *d = opendir(l->runs);
@@ -111,7 +111,7 @@ static int look_at_runs(const struct layout *l, json_t *used, char *running, siz
             continue;
         if (is_running(dir))
             snprintf(running, cap, "%.*s", LIMIT_NAME, e->d_name);
-        refer_run(used, dir);
+        add_references_of(used, dir);
     }
     closedir(d);
     return 0;
@@ -124,7 +124,7 @@ static bool is_old(const char *path, double days)
            clock_real_s() - (double)st.st_mtim.tv_sec > days * day_s;
 }
 
-/* 1 removed, 0 kept, -1 error. What an earlier pruning or staging left half-done has a name with a dot. */
+/* 1 removed, 0 kept, -1 error. A name with a dot in front is an unfinished pruning or staging. */
 static int prune_entry(const char *dir, const char *name, double days, const json_t *used, struct err *err)
 {
     char path[FS_PATH_MAX];
@@ -164,7 +164,7 @@ int cache_prune(const struct layout *layout, int64_t days, json_t **out, struct 
     static const char *const kinds[] = {"bin", "build", "patched", "src"};
     char running[LIMIT_NAME + 1], own[SHA256_HEX_LEN + 1];
     json_t *used = json_object(), *counts = json_object();
-    int rc = look_at_runs(layout, used, running, sizeof running, err);
+    int rc = scan_runs(layout, used, running, sizeof running, err);
     own_name(layout, own);
     json_object_set_new(used, own, json_true());
     for (size_t i = 0; rc == 0 && i < sizeof kinds / sizeof *kinds; i++) {

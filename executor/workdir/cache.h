@@ -1,8 +1,7 @@
 /* cache: what a node keeps for later runs: source trees (src), patched copies, builds, executors (bin).
- * Whoever uses one stamps it; pruning removes those that nobody stamped for some days and that no run's
- * folder refers to.
+ * Each use stamps an entry; pruning removes entries that have not been stamped for some days and that no
+ * run's folder refers to, and none while any run is supervised.
  *
- * So a baseline's, whose run's folder stays, are never removed; and while any run is supervised nothing is.
  * Knows nothing of plans. Errors: ERR_STORAGE.
  */
 #ifndef KERNSWEEP_EXECUTOR_WORKDIR_CACHE_H
@@ -11,17 +10,17 @@
 #include "common/base/json.h"
 #include "executor/workdir/layout.h"
 
-/* Says that this folder is in use, as well as can be; one that is not there is nobody's failure. */
+/* Marks the folder as used now. Best effort. */
 void cache_stamp(const char *path);
-/* The same for the folder of this program, where that is one of the node's. */
+/* The same for the folder of this program, when it is in bin. */
 void cache_stamp_self(const struct layout *layout);
 
-/* Syncs a finished tree and renames it to its place in the cache; when the place is taken, the tree is removed
- * instead. */
+/* Syncs a finished tree and renames it to its place in the cache; when the place is taken, the tree is
+ * removed instead. */
 int cache_publish(const char *from, const char *to, struct err *err);
 
-/* Removes what nobody used for so many days. *out: {"removed": {"src": N, ...}, "running": a run's id or
- * null}; the caller json_decref()s. */
+/* Removes what has not been used for that many days. *out: {"removed": {"src": N, ...}, "running": a run's id
+ * or null}; the caller json_decref()s. */
 int cache_prune(const struct layout *layout, int64_t days, json_t **out, struct err *err);
 
 #endif

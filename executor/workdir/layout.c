@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* out = path when it is absolute, else $HOME/path. */
-static int absolute(char *out, const char *path, struct err *err)
+static int absolute_path(char *out, const char *path, struct err *err)
 {
     if (path[0] == '/')
         return fs_join(out, err, path, "");
@@ -18,11 +18,11 @@ static int absolute(char *out, const char *path, struct err *err)
     return fs_join(out, err, home, path);
 }
 
-static int root(char *out, const char *given, const char *standard, struct err *err)
+static int fs_root(char *out, const char *given, const char *standard, struct err *err)
 {
     const char *fake = getenv("KERNSWEEP_FAKE_ROOT");
     if (given)
-        return absolute(out, given, err);
+        return absolute_path(out, given, err);
     if (fake && *fake)
         return fs_join(out, err, fake, standard + 1);
     return fs_join(out, err, standard, "");
@@ -37,9 +37,9 @@ static void strip_slashes(char *path)
 
 int layout_init(struct layout *l, const char *workdir, const char *sysfs, const char *proc, struct err *err)
 {
-    if (absolute(l->workdir, workdir && *workdir ? workdir : ".kernsweep", err) != 0)
+    if (absolute_path(l->workdir, workdir && *workdir ? workdir : ".kernsweep", err) != 0)
         return err_wrap(err, "--workdir");
-    if (root(l->sysfs, sysfs, "/sys", err) != 0 || root(l->proc, proc, "/proc", err) != 0)
+    if (fs_root(l->sysfs, sysfs, "/sys", err) != 0 || fs_root(l->proc, proc, "/proc", err) != 0)
         return -1;
     strip_slashes(l->workdir);
     strip_slashes(l->sysfs);
@@ -47,7 +47,7 @@ int layout_init(struct layout *l, const char *workdir, const char *sysfs, const 
     return fs_join(l->runs, err, l->workdir, "runs");
 }
 
-static int named(char *out, const char *dir, const char *name, struct err *err)
+static int join_name(char *out, const char *dir, const char *name, struct err *err)
 {
     if (!text_is_name(name))
         return err_set(err, ERR_INPUT, "'%.80s' is not a name (letters, digits, '_', '.', '-', at most 64)",
@@ -58,12 +58,12 @@ static int named(char *out, const char *dir, const char *name, struct err *err)
 int layout_entry(const struct layout *l, char *out, const char *kind, const char *name, struct err *err)
 {
     char dir[FS_PATH_MAX];
-    return fs_join(dir, err, l->workdir, kind) != 0 ? -1 : named(out, dir, name, err);
+    return fs_join(dir, err, l->workdir, kind) != 0 ? -1 : join_name(out, dir, name, err);
 }
 
 int layout_run(const struct layout *l, char *out, const char *run_id, struct err *err)
 {
-    return named(out, l->runs, run_id, err);
+    return join_name(out, l->runs, run_id, err);
 }
 
 int layout_run_file(const struct layout *l, char *out, const char *run_id, const char *file, struct err *err)
@@ -85,7 +85,7 @@ int layout_discard(const char *dir, const char *name, struct err *err)
 {
     char path[FS_PATH_MAX], hidden[LIMIT_NAME + 8], gone[FS_PATH_MAX];
     snprintf(hidden, sizeof hidden, ".gone-%s", name);
-    if (named(path, dir, name, err) != 0 || fs_join(gone, err, dir, hidden) != 0)
+    if (join_name(path, dir, name, err) != 0 || fs_join(gone, err, dir, hidden) != 0)
         return -1;
     if (fs_is_dir(path) && (fs_remove_tree(gone, err) != 0 || fs_rename(path, gone, err) != 0))
         return -1;

@@ -1,6 +1,6 @@
-/* layout: where things are on the node: <workdir>/{bin,src,build,runs}, the files of a run, and the roots of
- * sysfs and procfs (which tests replace by trees of their own). Builds paths, creates nothing but on request.
- * Knows nothing of what the files hold. Names that come from outside are checked here once more.
+/* layout: paths on the node: <workdir>/{bin,src,build,runs}, the files of a run, and the roots of sysfs and
+ * procfs (which tests replace by fake trees). Only builds paths, except where it says so. Names from outside
+ * are validated here once more.
  */
 #ifndef KERNSWEEP_EXECUTOR_WORKDIR_LAYOUT_H
 #define KERNSWEEP_EXECUTOR_WORKDIR_LAYOUT_H
@@ -10,7 +10,7 @@
 
 struct layout {
     char workdir[FS_PATH_MAX]; /* absolute */
-    char runs[FS_PATH_MAX];    /* where runs are: <workdir>/runs, but for a part of one */
+    char runs[FS_PATH_MAX];    /* the parent of run folders: <workdir>/runs, except in a scheduler's task */
     char sysfs[FS_PATH_MAX];   /* normally /sys */
     char proc[FS_PATH_MAX];    /* normally /proc; node facts only, never for supervising processes */
 };
@@ -27,17 +27,17 @@ int layout_run_file(const struct layout *l, char *out, const char *run_id, const
 /* <workdir>/<kind>, created (0700) when it is not there. */
 int layout_make(const struct layout *l, char *out, const char *kind, struct err *err);
 
-/* Removes <dir>/<name>: gone at once for everybody else; the bytes follow, now or, after a crash, when it is
- * done again. */
+/* Removes <dir>/<name>: renamed away atomically, then deleted. A crash in between leaves a hidden folder that
+ * the next call removes. */
 int layout_discard(const char *dir, const char *name, struct err *err);
 
 /* Files of a run that are not part of the bundle start with a dot. */
-#define NODE_LOCK "gpu.lock" /* of the workdir: one run at a time builds and times */
+#define NODE_LOCK "gpu.lock" /* of the workdir: one run at a time builds and measures */
 #define RUN_LOCK ".lock"
 #define RUN_JOB_PRIVATE ".job.json" /* with the values of secrets; removed when the run is closed */
-#define RUN_CANCEL ".cancel"        /* the user asked for it */
+#define RUN_CANCEL ".cancel"        /* the user cancelled the run */
 #define RUN_ARRAYS ".arrays"        /* array jobs of a scheduler and what they wrote; see array_job.h */
-#define RUN_RESERVE ".reserve"      /* room for RUN_ERROR on a full disk */
+#define RUN_RESERVE ".reserve"      /* space for RUN_ERROR on a full disk */
 #define RUN_ERROR ".error"          /* why the last supervisor ended without closing the run; one line */
 #define RUN_PLAN "plan.json"
 #define RUN_JOB "job.json"

@@ -25,7 +25,7 @@ int lock_open(struct lock *lock, const char *path, struct err *err)
     return 0;
 }
 
-/* Not O_CREAT on a file that is there: sticky folders refuse it for one that another user made. */
+/* No O_CREAT on an existing file: in sticky folders the kernel refuses it for another user's file. */
 static int open_or_create(const char *path)
 {
     static const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
@@ -33,7 +33,7 @@ static int open_or_create(const char *path)
         int fd = open(path, flags);
         if (fd >= 0 || errno != ENOENT)
             return fd;
-        mode_t mask = umask(0); /* for everybody from its first moment */
+        mode_t mask = umask(0); /* writable by all users from the start */
         fd = open(path, flags | O_CREAT | O_EXCL, 0666);
         umask(mask);
         if (fd >= 0 || errno != EEXIST)
@@ -51,7 +51,7 @@ int lock_open_shared(struct lock *lock, const char *path, struct err *err)
     if (fstat(lock->fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1)
         return 0;
     lock_close(lock);
-    return err_set(err, ERR_STORAGE, "%s: not a plain file of its own", path);
+    return err_set(err, ERR_STORAGE, "%s: not a regular file with a single name", path);
 }
 
 void lock_close(struct lock *lock)
@@ -107,7 +107,7 @@ uint64_t lock_process_start_time(pid_t pid)
     if (n <= 0)
         return 0;
     text[n] = '\0';
-    const char *p = strrchr(text, ')'); /* the name before may hold anything */
+    const char *p = strrchr(text, ')'); /* the command name before it may contain anything */
     for (int field = 2; p && field < START_TIME_FIELD; field++) {
         p = strchr(p, ' ');
         p = p ? p + 1 : NULL;
@@ -129,7 +129,7 @@ int lock_describe(struct lock *lock, const char *what, struct err *err)
 int lock_look(const char *path, struct lock_holder *out, struct err *err)
 {
     *out = (struct lock_holder){.held = false};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* it may be a FIFO by now */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* it may be a FIFO */
     if (fd < 0 && errno == ENOENT)
         return 0;
     if (fd < 0)

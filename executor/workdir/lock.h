@@ -1,7 +1,7 @@
-/* lock: a file that one process holds, and who that is. The lock belongs to the open file description (OFD):
- * it goes with the last descriptor of it, so a dead holder cannot keep it, a fork hands it over without a
- * gap, and asking who holds it does not take it. The file's text names the holder for messages and for
- * `cancel`; it is believed only while the lock is held. Knows nothing of runs.
+/* lock: a lock file, and who holds it. The lock belongs to the open file description (OFD): it is released
+ * with the last descriptor, so a dead holder cannot keep it, a fork hands it over without a gap, and querying
+ * the holder does not acquire it. The file's text names the holder for messages and for `cancel`; it is valid
+ * only while the lock is held. Knows nothing of runs.
  */
 #ifndef KERNSWEEP_EXECUTOR_WORKDIR_LOCK_H
 #define KERNSWEEP_EXECUTOR_WORKDIR_LOCK_H
@@ -23,25 +23,25 @@ struct lock_holder {
     char what[128];      /* a run id */
 };
 
-/* Creates the file when needed. Takes nothing. */
+/* Creates the file if needed. Does not lock. */
 int lock_open(struct lock *lock, const char *path, struct err *err);
-/* The same in a folder where others write, too, for all users: never through a link, nor on anything else
- * than a plain file with one name. */
+/* The same in a folder that all users may write to: follows no symbolic link and accepts only a regular file
+ * with one name. */
 int lock_open_shared(struct lock *lock, const char *path, struct err *err);
 void lock_close(struct lock *lock);
-/* 1 taken, 0 held by another, -1 error. */
+/* 1 locked, 0 held by another process, -1 error. */
 int lock_try(struct lock *lock, struct err *err);
-/* Starts a child that waits for the lock on the same open file and exits once it is there. Its pid, or -1.
- * The caller waits for the child, or kills it, and then asks lock_try(). */
+/* Starts a child that waits for the lock on the same open file description and exits once it has it. Its pid,
+ * or -1. The caller waits for the child, or kills it, and then calls lock_try(). */
 pid_t lock_wait_start(struct lock *lock, struct err *err);
 /* Writes this process and `what` into the file. */
 int lock_describe(struct lock *lock, const char *what, struct err *err);
 
-/* Looks without taking. A file that is not there is not held. */
+/* Queries the holder without locking. A file that does not exist is not held. */
 int lock_look(const char *path, struct lock_holder *out, struct err *err);
-/* A pidfd of the holder, whose start time was checked; -1 when it is gone. */
+/* A pidfd of the holder, verified by its start time; -1 when it is gone. */
 int lock_holder_pidfd(const struct lock_holder *holder);
-/* 0 when the process is not there. */
+/* 0 when there is no such process. */
 uint64_t lock_process_start_time(pid_t pid);
 
 #endif

@@ -92,7 +92,7 @@ vram 1000
 two leak "echo $((9000 * 1048576)) >$DEV/mem_info_vram_used; $good"
 is "memory that stays: the test itself is what it is" "$(perf leak '"\(.exit_status) \(.cleanup.vram_back)"')" "OK false"
 is "   the next one is SKIPPED" "$(perf leak .exit_status next)" SKIPPED
-like "   with the reason, and what to do" "$(perf leak .reason next)" 'dirty: after test 1 GPU memory stays at 9000 MiB.*1000 MiB.*reset'
+like "   with the reason, and what to do" "$(perf leak .reason next)" 'dirty: GPU memory stays at 9000 MiB after test 1.*1000 MiB.*reset'
 like "   an event tells it, too" "$(events leak '.[] | select(.event == "NODE") | .message // ""')" 'dirty'
 is "   the run is COMPLETE" "$(summary leak .status)" COMPLETE
 

@@ -76,6 +76,6 @@ ln -s "$TMPDIR/precious" "$LOCKS/kernsweep-gpu-1d0fbe6a2a1c0000.lock"
 ln "$TMPDIR/precious" "$LOCKS/kernsweep-gpu-1d0fbe6a2a1c0001.lock"
 sweep trapped "$good"
 is "links in a lock's place do not stop a run" "$(result trapped)" "COMPLETE 1"
-is "   which says so, for each" "$(events trapped '[.[] | select((.message // "") | test("not locked against runs"))] | length')" 2
+is "   which says so, for each" "$(events trapped '[.[] | select((.message // "") | test("cannot be locked against runs"))] | length')" 2
 is "   and are not written through" "$(cat "$TMPDIR/precious")" precious
 done_testing

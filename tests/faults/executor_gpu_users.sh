@@ -97,7 +97,7 @@ trap_of() {
     use ann
     sweep "$run" "$good"
     is "$name in the lock's place does not stop a run" "$(result "$run")" "COMPLETE 1"
-    is "   which says so" "$(events "$run" '[.[] | select((.message // "") | test("not locked against runs"))] | length')" 1
+    is "   which says so" "$(events "$run" '[.[] | select((.message // "") | test("cannot be locked against runs"))] | length')" 1
     is "   and writes nothing there" "$(cat "$PLACE/ann/precious")" precious
     rm -rf "$LOCK"
 }

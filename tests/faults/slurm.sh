@@ -27,7 +27,7 @@ is "each test is stored once, from the node that lived" "$(tests_of lost t.repet
 is "the lost attempt is told" "$(jq -r 'select(.event == "TEST_END" and .retry) | "\(.exit_status) \(.test_index)"' \
     "$bundle/events.jsonl")" "INTERRUPTED 1"
 is "the result says that it is the second" "$(jq -r .attempt "$bundle/waits/ctx_16_run1/perf.json")" 2
-like "and why there had to be one" "$(cat "$TMPDIR/lost.err")" "on $dead: NODE_FAIL.*goes to another job"
+like "and why there had to be one" "$(cat "$TMPDIR/lost.err")" "on $dead: NODE_FAIL.*go to another job"
 passes "the journal is whole" journal_whole "$bundle"
 on "$dead" waits.16.2
 is "the node that was given up began no further test" $? 1

@@ -24,14 +24,14 @@ ok "a test runs" $?
 first=$(sbatch --parsable --partition=urgent --nodelist="$other" --gres=gpu:mi300x:2 --exclusive --output=/dev/null --wrap="sleep 5")
 until_true 60 journal_has bumped '.event == "TEST_END" and .retry'
 ok "a job that goes first takes its node, and the test is lost" $? "$(squeue --states=all)"
-like "for that reason" "$(cat "$TMPDIR/bumped.err")" "on $other: PREEMPTED.*goes to another job"
+like "for that reason" "$(cat "$TMPDIR/bumped.err")" "on $other: PREEMPTED.*go to another job"
 until_true 60 twice waits.32.1
 ok "it runs again, in another job" $? "$(squeue --states=all)"
 passes "the one that went first is done" until_true 60 no_live_jobs "$first"
 
 until_true 150 journal_has late '.event == "TEST_END" and .retry'
 ok "a job that hits its time limit loses its test" $? "$(squeue --states=all)"
-like "for that reason" "$(cat "$TMPDIR/late.err")" "on $node: [A-Z]+.*its time limit is near.*goes to another job"
+like "for that reason" "$(cat "$TMPDIR/late.err")" "on $node: [A-Z]+.*its time limit is near.*go to another job"
 until_true 60 twice waits.16.1
 ok "it runs again, too" $? "$(squeue --states=all)"
 go

@@ -126,7 +126,7 @@ other_job_same_id() {
     run taken
     jq '.job.tests[0].timeout_s = 3' "$TMPDIR/taken.json" | x submit >/dev/null 2>"$TMPDIR/err"
     is "submit refuses it" "${PIPESTATUS[1]}" 2
-    like "the error says to take another id" "$(cat "$TMPDIR/err")" 'take a new run id'
+    like "the error says to take another id" "$(cat "$TMPDIR/err")" 'use a new one'
 }
 
 # A source tree as a tar file; SHA is its hash.

@@ -116,7 +116,7 @@ scenario "a gate whose command prints no number" reason mute "^no number: the co
 scenario "a gate whose command exits 1 after printing a good number" reason crash "exit code 1"
 scenario "a gate of a build without resources.json" reason nobuild "^no number: the build left no resources\.json$"
 scenario "a gate of a build whose resources.json lacks the figure" reason partial \
-    "^no number: resources\.json has no lds_static_bytes of the kernel k$"
+    "^no number: resources\.json has no lds_static_bytes for kernel k$"
 scenario "a build whose resources.json is not an object" foreign_resources
 scenario "a gate over two kernels" two_kernels
 scenario "the report of a sweep with gates" report

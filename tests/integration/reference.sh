@@ -34,7 +34,7 @@ documented() {
 }
 is "docs/troubleshooting.md has every message, and none that is not there any more" \
     "$(diff <(documented 'Messages about nodes and runs') <(sort "$TMPDIR/messages"))" ""
-is "scripts/messages --reasons finds those that the executor has" "$(grep -c . <(scripts/messages --reasons | grep -E 'time-out of|node is dirty|Slurm takes'))" 5
+is "scripts/messages --reasons finds those that the executor has" "$(grep -c . <(scripts/messages --reasons | grep -E 'time-out of|node is dirty|refuses the jobs'))" 5
 is "docs/troubleshooting.md has every reason, too" \
     "$(diff <(documented 'Reasons of tests, variants and runs') <(scripts/messages --reasons | sort))" ""
 # README's excerpts of example reports are verbatim.

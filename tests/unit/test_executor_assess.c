@@ -75,7 +75,7 @@ static void what_it_said(void **state)
     t = told(1, 2048, "v3");
     expect(&zero, &t, STATUS_INVALID, "2048 prompt tokens where the context is 4096");
     t = told(1, 4096, "v4");
-    expect(&zero, &t, STATUS_INVALID, "'v4' where the variant's is 'v3'");
+    expect(&zero, &t, STATUS_INVALID, "'v4', but the variant's is 'v3'");
     t = told(1, 4096, "");
     expect(&zero, &t, STATUS_INVALID, "attn_impl");
     t = told(1, 4096, "v3");

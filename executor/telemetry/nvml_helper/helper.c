@@ -1,7 +1,7 @@
-/* The NVML helper: a program of its own, because the executor is static and NVIDIA's library must be loaded
- * by the node's own loader. The executor carries it, starts it from memory where there is an NVIDIA driver,
- * and asks it for samples through a pipe; when the pipe ends, it ends. Prototypes are ours: nothing of CUDA
- * is needed to build it. */
+/* The NVML helper: a separate program, because the executor is static and NVIDIA's library must be loaded by
+ * the node's own dynamic loader. The executor embeds it, starts it from memory where there is an NVIDIA
+ * driver, and requests samples through a pipe; it exits when the pipe closes. It declares the prototypes
+ * itself, so that no part of CUDA is needed to build it. */
 #include "executor/telemetry/nvml_helper/page.h"
 
 #include <dlfcn.h>
@@ -16,7 +16,7 @@
 enum { NVML_TEMPERATURE_GPU = 0, NVML_CLOCK_SM = 1 };
 
 static const double slow_interval_s =
-    0.1; /* load, power, temperature and clock: the driver renews them no faster */
+    0.1; /* load, power, temperature, clock: the driver updates them no faster */
 static const double process_interval_s = 1;
 
 struct memory_info {
@@ -57,31 +57,31 @@ struct helper {
     double next_slow_s, next_processes_s;
 };
 
-static void find(void *library, const char *name, void *function)
+static void find_symbol(void *library, const char *name, void *function)
 {
     void *symbol = dlsym(library, name);
     memcpy(function, &symbol, sizeof symbol);
 }
 
-static int load(struct library *lib)
+static int load_library(struct library *lib)
 {
     const char *file = getenv("KERNSWEEP_NVML_LIBRARY");
     void *l = dlopen(file ? file : "libnvidia-ml.so.1", RTLD_NOW);
     if (!l)
         return -1;
-    find(l, "nvmlInit_v2", &lib->init);
-    find(l, "nvmlSystemGetDriverVersion", &lib->driver_version);
-    find(l, "nvmlDeviceGetCount_v2", &lib->count);
-    find(l, "nvmlDeviceGetHandleByIndex_v2", &lib->handle);
-    find(l, "nvmlDeviceGetName", &lib->name);
-    find(l, "nvmlDeviceGetUUID", &lib->uuid);
-    find(l, "nvmlDeviceGetCudaComputeCapability", &lib->capability);
-    find(l, "nvmlDeviceGetMemoryInfo", &lib->memory);
-    find(l, "nvmlDeviceGetUtilizationRates", &lib->utilization);
-    find(l, "nvmlDeviceGetPowerUsage", &lib->power);
-    find(l, "nvmlDeviceGetTemperature", &lib->temperature);
-    find(l, "nvmlDeviceGetClockInfo", &lib->clock);
-    find(l, "nvmlDeviceGetComputeRunningProcesses_v3", &lib->processes);
+    find_symbol(l, "nvmlInit_v2", &lib->init);
+    find_symbol(l, "nvmlSystemGetDriverVersion", &lib->driver_version);
+    find_symbol(l, "nvmlDeviceGetCount_v2", &lib->count);
+    find_symbol(l, "nvmlDeviceGetHandleByIndex_v2", &lib->handle);
+    find_symbol(l, "nvmlDeviceGetName", &lib->name);
+    find_symbol(l, "nvmlDeviceGetUUID", &lib->uuid);
+    find_symbol(l, "nvmlDeviceGetCudaComputeCapability", &lib->capability);
+    find_symbol(l, "nvmlDeviceGetMemoryInfo", &lib->memory);
+    find_symbol(l, "nvmlDeviceGetUtilizationRates", &lib->utilization);
+    find_symbol(l, "nvmlDeviceGetPowerUsage", &lib->power);
+    find_symbol(l, "nvmlDeviceGetTemperature", &lib->temperature);
+    find_symbol(l, "nvmlDeviceGetClockInfo", &lib->clock);
+    find_symbol(l, "nvmlDeviceGetComputeRunningProcesses_v3", &lib->processes);
     return lib->init && lib->count && lib->handle && lib->memory && lib->init() == 0 ? 0 : -1;
 }
 
@@ -191,8 +191,8 @@ int main(void)
     static struct helper h;
     char requests[64];
     h.page = mmap(NULL, sizeof *h.page, PROT_READ | PROT_WRITE, MAP_SHARED, NVML_FD_PAGE, 0);
-    if (h.page == MAP_FAILED || load(&h.lib) != 0 || open_gpus(&h) != 0)
-        return 1; /* the executor sees that no sample comes: there is nothing to measure */
+    if (h.page == MAP_FAILED || load_library(&h.lib) != 0 || open_gpus(&h) != 0)
+        return 1; /* no sample arrives, so the executor measures nothing */
     while (read(0, requests, sizeof requests) > 0) {
         sample(&h);
         publish(&h);

@@ -1,6 +1,6 @@
-/* nvml/page: what the NVML helper tells the executor, in a page of memory that both have mapped. The helper
- * writes, the executor copies; `turn` is odd while it is being written and grows by two with each sample.
- * What is not available is NaN, or -1 where whole numbers are.
+/* page: what the NVML helper passes to the executor, in shared memory. The helper writes, the executor
+ * copies; `turn` is a sequence lock: odd during a write, increased by two with each sample. What is not
+ * available is NaN, or -1 for integers.
  */
 #ifndef KERNSWEEP_EXECUTOR_TELEMETRY_NVML_HELPER_PAGE_H
 #define KERNSWEEP_EXECUTOR_TELEMETRY_NVML_HELPER_PAGE_H
@@ -10,8 +10,8 @@
 
 enum { NVML_GPUS_MAX = 16, NVML_PROCESSES_MAX = 64, NVML_TEXT_MAX = 96 };
 
-/* Descriptors that the helper finds open: 0 is a pipe of which each byte asks for a sample, and whose end
- * ends it. */
+/* The helper's open descriptors; 0 is a pipe on which each byte requests a sample, and whose end makes it
+ * exit. */
 enum { NVML_FD_PAGE = 3, NVML_FD_DONE = 4 };
 
 struct nvml_gpu {

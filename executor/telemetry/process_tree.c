@@ -1,7 +1,7 @@
-/* The process tree's memory and CPU, from /proc/PID/stat of each member. Who belongs to the tree is asked
- * again seldom (a tenth of the time that went by, at most a second), for that is the costly part. */
+/* A back-end: the process tree's memory and CPU, from /proc/PID/stat of each member. The list of members is
+ * the costly part and is refreshed rarely: after a tenth of the elapsed time, at least once per second. */
 #include "executor/process/proctree.h"
-#include "executor/telemetry/telemetry.h"
+#include "executor/telemetry/backend.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -99,7 +99,7 @@ static void process_read(void *state, struct sample *out)
     }
     if (p->count == 0)
         return;
-    if (rss > 0) /* 0 while exec has not yet made the program's memory */
+    if (rss > 0) /* 0 until exec has set up the program's memory */
         sample_add(out, SAMPLE_RSS, (double)rss * p->page_bytes);
     double window = out->t_s - p->window_start_s;
     if (window < cpu_window_s)

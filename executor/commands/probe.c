@@ -1,0 +1,16 @@
+#include "executor/commands/probe.h"
+
+#include "executor/node/facts.h"
+
+json_t *probe(const struct layout *layout, const char *model, struct err *err)
+{
+    struct loop loop;
+    struct nvml nvml;
+    if (loop_open(&loop, err) != 0)
+        return NULL;
+    nvml_open(&nvml, layout);
+    json_t *node = node_probe(layout, &loop, &nvml, model, err);
+    nvml_close(&nvml);
+    loop_close(&loop);
+    return node;
+}

@@ -1,0 +1,17 @@
+/* attribute: small text files of procfs and sysfs, read as JSON values: bounded, and printable whatever the
+ * file holds. Knows nothing of what they mean. The caller owns each result.
+ */
+#ifndef KERNSWEEP_EXECUTOR_NODE_ATTRIBUTE_H
+#define KERNSWEEP_EXECUTOR_NODE_ATTRIBUTE_H
+
+#include <jansson.h>
+
+/* The first line of root/name, without its line break; NULL when it cannot be read. */
+json_t *attribute_line(const char *root, const char *name);
+/* The number in root/name; null when there is none. */
+json_t *attribute_number(const char *root, const char *name);
+/* The rest of the first line of the form "key<spaces>separator<spaces>value", quotes removed; null when there
+ * is none. */
+json_t *attribute_keyed(const char *root, const char *name, const char *key, char separator);
+
+#endif

@@ -1,0 +1,53 @@
+#include "executor/run/closing.h"
+
+#include "common/base/clock.h"
+#include "executor/bundle/artifact.h"
+#include "executor/bundle/manifest.h"
+#include "executor/run/summary.h"
+
+#include <unistd.h>
+
+static int write_end_event(struct suite *s, enum run_status status, const char *reason, double wall_s,
+                           struct err *err)
+{
+    struct summary_counts c = summary_count(s);
+    return journal_add(&s->journal, EVENT_SUITE_END,
+                       json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:o}", "status", run_status_name(status),
+                                 "reason", reason, "total", (json_int_t)c.total, "ok", (json_int_t)c.ok,
+                                 "failed", (json_int_t)c.failed, "skipped", (json_int_t)c.skipped, "wall_s",
+                                 artifact_number(wall_s)),
+                       err);
+}
+
+static int remove_private_files(const struct suite *s, struct err *err)
+{
+    static const char *const names[] = {RUN_JOB_PRIVATE, RUN_RESERVE};
+    char path[FS_PATH_MAX];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (fs_join(path, err, s->dir, names[i]) != 0)
+            return -1;
+        unlink(path);
+    }
+    return 0;
+}
+
+int closing_seal(struct suite *s, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    /* Removed before the manifest is there: from then on others pack the folder and must not see it change.
+     */
+    if (fs_join(path, err, s->dir, RUN_ARRAYS) != 0 || fs_remove_tree(path, err) != 0 ||
+        manifest_write(s->dir, s->job.run_id, err) != 0)
+        return -1;
+    return remove_private_files(s, err);
+}
+
+int closing_run(struct suite *s, enum run_status status, const char *reason, struct err *err)
+{
+    double wall_s = (double)(clock_mono_ns() - s->start_ns) * 1e-9;
+    if (summary_write(s, status, reason, wall_s, err) != 0 ||
+        write_end_event(s, status, reason, wall_s, err) != 0 || journal_sync(&s->journal, err) != 0 ||
+        closing_seal(s, err) != 0)
+        return err_wrap(err, "closing the run");
+    return 0;
+}

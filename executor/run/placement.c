@@ -1,0 +1,195 @@
+#include "executor/run/placement.h"
+
+#include "executor/bundle/artifact.h"
+#include "executor/node/facts.h"
+#include "executor/node/leftover.h"
+#include "executor/run/build.h"
+#include "executor/run/dispatch.h"
+#include "executor/run/gate.h"
+#include "executor/run/patched.h"
+#include "executor/run/resources.h"
+#include "executor/run/test.h"
+
+static const double leftover_limit_s = 10;
+
+/* The node's facts, as node.json and as an event. */
+static int record_node(struct suite *s, struct err *err)
+{
+    s->node = node_probe(s->layout, &s->loop, &s->nvml, s->job.model, err);
+    if (s->node && s->job.preflight && !s->job.part.on) /* made on the machine that submitted */
+        json_object_set(s->node, "preflight", (json_t *)(uintptr_t)s->job.preflight);
+    if (s->node && *s->job.part.host)
+        json_object_set_new(s->node, "host", json_string(s->job.part.host));
+    if (!s->node || artifact_json(s->dir, RUN_NODE, json_incref(s->node), &s->secrets, err) != 0)
+        return -1;
+    return journal_add(&s->journal, EVENT_NODE,
+                       json_pack("{s:O, s:O, s:O}", "hostname", json_object_get(s->node, "hostname"), "gpus",
+                                 json_object_get(s->node, "gpus"), "kernel",
+                                 json_object_get(s->node, "kernel")),
+                       err);
+}
+
+static int clear_leftovers(struct suite *s, struct err *err)
+{
+    size_t left, count = leftover_kill(s->layout, leftover_limit_s, &left);
+    char text[REASON_MAX];
+    if (count == 0)
+        return 0;
+    reason_set(text, "killed %zu processes left on the node by an earlier run%s", count - left,
+               left > 0 ? "; some survived SIGKILL: reboot the node" : "");
+    if (left > 0)
+        reason_set(s->dirty,
+                   "the node is dirty: processes of an earlier run survived SIGKILL; reboot the node");
+    return suite_note(s, text, err);
+}
+
+/* A part may come with its build, and may leave preparing to another part. */
+static bool part_builds(const struct job_part *part, size_t variant)
+{
+    return !part->on || (!*part->build && variant == part->variant);
+}
+
+static int use_part_build(struct suite *s, struct err *err)
+{
+    const struct job_part *part = &s->job.part;
+    if (!part->on || !*part->build)
+        return 0;
+    if (build_use(s, part->variant, part->build, err) != 0)
+        return -1;
+    return part->prepare ? resources_take(s, part->variant, err) : 0; /* the gates need them */
+}
+
+static int prepare_variants(struct suite *s, struct err *err)
+{
+    const struct job_part *part = &s->job.part;
+    if (use_part_build(s, err) != 0)
+        return -1;
+    if (part->on && !part->prepare)
+        return 0;
+    for (size_t i = 0; i < s->job.variant_count && !s->loop.stop; i++) {
+        if (part_builds(part, i) && build_variant(s, i, err) != 0)
+            return err_wrap(err, "building %s", s->job.variant[i].name);
+    }
+    for (size_t i = 0; i < s->job.variant_count && !s->loop.stop; i++) {
+        if ((!part->on || i == part->variant) && gate_variant(s, i, err) != 0)
+            return err_wrap(err, "gates of %s", s->job.variant[i].name);
+    }
+    return 0;
+}
+
+/* True, with *why, for a test that must not run. */
+static bool must_skip(const struct suite *s, size_t test, struct assessment *why)
+{
+    const struct variant_state *v = &s->variant[s->job.test[test].variant];
+    why->status = STATUS_SKIPPED;
+    if (s->test[test].attempts >= ATTEMPTS_MAX) {
+        why->status = STATUS_INTERRUPTED;
+        reason_set(why->reason, "the executor died in each of %u attempts", s->test[test].attempts);
+        return true;
+    }
+    if (s->dirty[0]) {
+        reason_set(why->reason, "%s", s->dirty);
+        return true;
+    }
+    if (v->status != STATUS_OK) {
+        reason_set(why->reason, "%s: %s", status_name(v->status), v->reason);
+        return true;
+    }
+    return false;
+}
+
+/* A node that was taken for dead must not go on measuring beside the one that replaced it. */
+static bool is_given_up(const struct suite *s)
+{
+    return s->job.part.on && fs_exists(s->job.part.fence);
+}
+
+static int run_tests(struct suite *s, struct err *err)
+{
+    bool told = false;
+    for (size_t i = 0; i < s->job.test_count && !s->loop.stop; i++) {
+        struct assessment why;
+        if (s->test[i].final || s->job.test[i].elsewhere)
+            continue;
+        if (is_given_up(s))
+            return err_set(err, ERR_INTERRUPTED,
+                           "this attempt was given up: its results are no longer needed");
+        int rc = must_skip(s, i, &why) ? test_skip(s, i, &why, err) : test_run(s, i, err);
+        if (rc == 0 && s->dirty[0] && !told) {
+            rc = suite_note(s, s->dirty, err);
+            told = true;
+        }
+        if (rc != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int run_here(struct suite *s, char *reason, struct err *err)
+{
+    if (record_node(s, err) != 0)
+        return -1;
+    int patched = patched_prepare(s, reason, err);
+    if (patched != 1)
+        return patched;
+    return prepare_variants(s, err) != 0 || run_tests(s, err) != 0 ? -1 : 1;
+}
+
+static int run_on_node(struct suite *s, struct node_lock *lock, char *reason, struct err *err)
+{
+    int taken = node_lock_take(lock, s, reason, err);
+    if (taken != 1)
+        return taken;
+    return clear_leftovers(s, err) != 0 ? -1 : run_here(s, reason, err);
+}
+
+/* The scheduler sees to it that the task has for itself what it uses of the node. */
+static int run_as_task(struct suite *s, struct node_lock *lock, char *reason, struct err *err)
+{
+    (void)lock;
+    return run_here(s, reason, err);
+}
+
+/* What is done on the submitting machine, under its lock, before jobs are submitted. */
+static int prepare_submission(struct suite *s, struct node_lock *lock, char *reason, struct err *err)
+{
+    bool login = s->job.scheduler.build == BUILD_LOGIN, needs_lock = login;
+    for (size_t i = 0; i < s->job.variant_count; i++)
+        needs_lock |= s->job.variant[i].patch_count > 0;
+    int rc = needs_lock ? node_lock_take(lock, s, reason, err) : 1;
+    if (rc == 1)
+        rc = patched_prepare(s, reason, err);
+    for (size_t i = 0; rc == 1 && i < s->job.variant_count && !s->loop.stop; i++) {
+        if ((login || s->job.variant[i].build_count == 0) && build_variant(s, i, err) != 0)
+            rc = err_wrap(err, "building %s", s->job.variant[i].name);
+    }
+    node_lock_close(lock);
+    return rc;
+}
+
+static int run_through_scheduler(struct suite *s, struct node_lock *lock, char *reason, struct err *err)
+{
+    if (record_node(s, err) != 0)
+        return -1;
+    int rc = prepare_submission(s, lock, reason, err);
+    return rc == 1 && !s->loop.stop ? dispatch_run(s, reason, err) : rc;
+}
+
+static int cancel_nothing(struct suite *s, struct err *err)
+{
+    (void)s;
+    (void)err;
+    return 0;
+}
+
+static const struct placement on_node = {.run = run_on_node, .cancel = cancel_nothing};
+static const struct placement as_task = {.run = run_as_task, .cancel = cancel_nothing};
+static const struct placement through_scheduler = {
+    .outlives_supervisor = true, .run = run_through_scheduler, .cancel = dispatch_cancel};
+
+const struct placement *placement_of(const struct job *job)
+{
+    if (job->part.on)
+        return &as_task;
+    return scheduler_for(&job->scheduler)->submit ? &through_scheduler : &on_node;
+}

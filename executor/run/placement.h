@@ -1,0 +1,20 @@
+/* placement: how the tests of a run get done, as a table of functions: on this node by the supervisor itself,
+ * as one task of a scheduler's job, or by handing them to a scheduler. supervise treats all three alike.
+ */
+#ifndef KERNSWEEP_EXECUTOR_RUN_PLACEMENT_H
+#define KERNSWEEP_EXECUTOR_RUN_PLACEMENT_H
+
+#include "executor/run/node_lock.h"
+
+struct placement {
+    bool outlives_supervisor; /* a test in flight is not lost when the supervisor dies */
+    /* Until every test is final, or the loop was told to stop. 1 done or stopped; 0 blocked (reason:
+     * char[REASON_MAX] says why); -1 error. lock: initialised; the caller closes it. */
+    int (*run)(struct suite *s, struct node_lock *lock, char *reason, struct err *err);
+    /* For a cancelled run: ends what an earlier supervisor left. */
+    int (*cancel)(struct suite *s, struct err *err);
+};
+
+const struct placement *placement_of(const struct job *job);
+
+#endif

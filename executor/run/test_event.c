@@ -1,0 +1,70 @@
+#include "executor/run/test_event.h"
+
+#include "executor/bundle/artifact.h"
+
+#include <math.h>
+
+/* Takes more. */
+static int write_event(struct suite *s, enum event_type type, size_t test, json_t *more, struct err *err)
+{
+    json_t *fields = suite_test_fields(s, test);
+    json_object_update(fields, more);
+    json_decref(more);
+    return journal_add(&s->journal, type, fields, err);
+}
+
+int test_event_start(struct suite *s, size_t test, struct err *err)
+{
+    return write_event(s, EVENT_TEST_START, test,
+                       json_pack("{s:f, s:i, s:o}", "timeout_s", s->job.test[test].timeout_s, "attempt",
+                                 (int)s->test[test].attempts, "suite_eta_s", suite_eta(s, 0)),
+                       err);
+}
+
+static void add_levels(json_t *out, const struct sample *last)
+{
+    static const struct {
+        const char *key;
+        enum sample_field field;
+    } levels[] = {{"gpu_use", SAMPLE_GPU_BUSY}, {"vram_used", SAMPLE_VRAM_USED}, {"rss", SAMPLE_RSS}};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        if (sample_has(last, levels[i].field))
+            json_object_set_new(out, levels[i].key, json_integer((json_int_t)last->value[levels[i].field]));
+    }
+}
+
+void test_event_heartbeat(struct suite *s, size_t test, double elapsed_s, const struct sample *last,
+                          json_t *log_tail)
+{
+    double expected = eta_test(&s->eta, test);
+    double percent = expected > 0 ? fmin(99, 100 * elapsed_s / expected) : (double)NAN;
+    double left = expected > 0 ? fmax(0, expected - elapsed_s) : (double)NAN;
+    json_t *more =
+        json_pack("{s:o, s:f, s:o, s:o, s:o, s:o*}", "elapsed_s", artifact_number(elapsed_s), "timeout_s",
+                  s->job.test[test].timeout_s, "est_pct", artifact_number(percent), "eta_remaining_s",
+                  artifact_number(left), "suite_eta_s", suite_eta(s, elapsed_s), "log_tail", log_tail);
+    add_levels(more, last);
+    /* A full disk is no reason to end the test here: the next artifact that cannot be written is. */
+    write_event(s, EVENT_HEARTBEAT, test, more, NULL);
+}
+
+int test_event_end(struct suite *s, size_t test, bool retry, struct err *err)
+{
+    const struct test_state *t = &s->test[test];
+    json_t *more =
+        json_pack("{s:s, s:s, s:o, s:i, s:b, s:o}", "exit_status", status_name(t->status), "reason",
+                  t->reason ? t->reason : "", "wall_s", artifact_number(t->wall_s), "attempt",
+                  (int)t->attempts, "retry", (int)retry, "suite_eta_s", suite_eta(s, 0));
+    if (!isnan(t->prefill_s))
+        json_object_set_new(more, "prefill_s", artifact_number(t->prefill_s));
+    s->test[test].ended = !retry;
+    return write_event(s, EVENT_TEST_END, test, more, err);
+}
+
+int test_event_skip(struct suite *s, size_t test, const struct assessment *why, struct err *err)
+{
+    s->test[test].ended = true;
+    return write_event(s, EVENT_TEST_SKIP, test,
+                       json_pack("{s:s, s:s}", "reason", why->reason, "status", status_name(why->status)),
+                       err);
+}

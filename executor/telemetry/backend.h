@@ -1,0 +1,25 @@
+/* backend: one source of samples, as a table of functions. Another source is one file with its table,
+ * declared here, and one line in telemetry.c. A back-end keeps its descriptors open and only reads, so that a
+ * sample never blocks.
+ */
+#ifndef KERNSWEEP_EXECUTOR_TELEMETRY_BACKEND_H
+#define KERNSWEEP_EXECUTOR_TELEMETRY_BACKEND_H
+
+#include "executor/telemetry/telemetry.h"
+
+struct telemetry_backend {
+    const char *name;
+    bool per_test;                                        /* follows one process tree: opened for each test */
+    void *(*open)(const struct telemetry_target *target); /* NULL: nothing to measure here */
+    void (*read)(void *state, struct sample *out);        /* never blocks */
+    void (*read_fresh)(void *state, struct sample *out);  /* may block; NULL: read is always fresh */
+    double (*cpu_s)(void *state);                         /* used outside of this process; NULL: none */
+    void (*close)(void *state);
+};
+
+extern const struct telemetry_backend telemetry_process_tree;
+extern const struct telemetry_backend telemetry_amdgpu;
+extern const struct telemetry_backend telemetry_kfd;
+extern const struct telemetry_backend telemetry_nvml;
+
+#endif

@@ -1,0 +1,38 @@
+/* sample: everything that was measured at one moment of a test. What is not available is NaN, and its key is
+ * absent in artifacts, never 0.
+ */
+#ifndef KERNSWEEP_EXECUTOR_TELEMETRY_SAMPLE_H
+#define KERNSWEEP_EXECUTOR_TELEMETRY_SAMPLE_H
+
+#include <stdbool.h>
+
+enum sample_field {
+    SAMPLE_RSS,           /* bytes, of the process tree */
+    SAMPLE_CPU,           /* percent of one core, of the process tree, over at least 100 ms */
+    SAMPLE_VRAM_USED,     /* bytes, all GPUs together */
+    SAMPLE_VRAM_PROC,     /* bytes, of the process tree, as reported by kfd */
+    SAMPLE_GPU_BUSY,      /* percent, the busiest GPU */
+    SAMPLE_MEM_BUSY,      /* percent of the memory bandwidth, the busiest GPU */
+    SAMPLE_POWER,         /* watts, all GPUs together */
+    SAMPLE_TEMP_JUNCTION, /* degrees C, the hottest GPU */
+    SAMPLE_TEMP_MEM,      /* degrees C, the hottest GPU */
+    SAMPLE_SCLK,          /* MHz, the fastest GPU */
+    SAMPLE_FIELDS
+};
+
+struct sample {
+    double t_s; /* since the test's start */
+    double value[SAMPLE_FIELDS];
+    bool runnable; /* some process of the tree is running or waits only for a core */
+};
+
+/* The key in vram_samples.jsonl. */
+const char *sample_key(enum sample_field field);
+bool sample_is_whole_number(enum sample_field field);
+void sample_clear(struct sample *s, double t_s);
+bool sample_has(const struct sample *s, enum sample_field field);
+/* The sum with, or the greater of, what other GPUs or processes gave. */
+void sample_add(struct sample *s, enum sample_field field, double value);
+void sample_max(struct sample *s, enum sample_field field, double value);
+
+#endif
