@@ -83,5 +83,5 @@ one_line "in one line" "$ERR"
 rm "$SYSTEMD"
 printf '#!/bin/sh\necho "you may not" >&2\nexit 1\n' >"$bin/crontab"
 exits "a crontab that refuses" 5 cd_night --install-timer
-like "says what it said" "$ERR" "crontab -l failed: you may not"
+like "says what it said" "$ERR" "crontab -l failed with exit code 1: you may not"
 done_testing
