@@ -166,7 +166,7 @@ static int add_file(const struct ssh_config *c, char **files, const char *text)
     while (files[n])
         n++;
     if (n == SSH_FILES_MAX)
-        return 0;
+        return -1;
     files[n] = expand(c, text);
     return files[n] ? 0 : -1;
 }
@@ -283,7 +283,7 @@ static int parse_ssh_g(struct ssh_config *c, const char *text, struct err *err)
         if (take_lines(c, text, passes[i]))
             return err_set(err, ERR_INPUT,
                            "node \"%s\": `ssh -G %s` says something this program cannot use "
-                           "(a value that is too long?)",
+                           "(a value that is too long, or more than 16 files?)",
                            c->node, c->alias);
     }
     return 0;
