@@ -101,7 +101,7 @@ int task_run(const struct layout *layout, const char *run_id, int order, struct 
     if (identify(&a, layout, run_id, order, err) != 0)
         return -1;
     if (!is_awaited(&a)) {
-        fprintf(stderr, "kernsweep-executor task: attempt %s comes too late, nobody waits for it\n", a.id);
+        fprintf(stderr, "kernsweep-executor: task: attempt %s comes too late, nobody waits for it\n", a.id);
         return EXIT_DONE;
     }
     memcpy(own.runs, a.dir, sizeof own.runs);
