@@ -18,7 +18,7 @@ V        ?=
 Q        := $(if $(V),,@)
 say       = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-PKGS     := libssh2 jansson sqlite3 libarchive nettle
+PKGS     := libssh2 jansson sqlite3 libarchive nettle libpcre2-8
 CPPFLAGS += -I. -D_GNU_SOURCE -DKERNSWEEP_VERSION='"$(shell cat VERSION)"'
 CFLAGS   ?= -O2 -g
 CFLAGS   += -std=gnu17 -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes \

@@ -1,5 +1,6 @@
-/* kernsweep-executor: the part of kernsweep that runs on the GPU node. A table of commands: options are
- * parsed and results printed here. Never interactive. */
+/* kernsweep-executor: the part of kernsweep that runs on the GPU node. A table of commands; each is given its
+ * parsed options and prints its result here. Never interactive. */
+#include "common/base/args.h"
 #include "common/base/json.h"
 #include "common/contract/proto.h"
 #include "executor/commands/cancel.h"
@@ -16,7 +17,6 @@
 #include "executor/workdir/layout.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,12 +27,13 @@
 enum { PROTOCOL = 1, OUTPUT_MAX = LIMIT_JSON_BYTES, EXIT_ABSENT = 1 };
 
 struct options {
-    const char *workdir, *run, *sha256, *sysfs, *proc, *model;
-    int64_t offset, array, days;
+    const char *workdir, *run, *sha256, *sysfs, *proc, *model, *offset, *array, *days;
+    bool help;
 };
 
 struct context {
     struct options options;
+    int64_t offset, array, days;
     struct layout layout;
 };
 
@@ -43,7 +44,7 @@ struct command {
     const char *help;
 };
 
-static int print(const char *data, size_t len, struct err *err)
+static int print_text(const char *data, size_t len, struct err *err)
 {
     if (fs_write_all(STDOUT_FILENO, data, len) == 0)
         return EXIT_DONE;
@@ -58,7 +59,7 @@ static int print_json(json_t *value, struct err *err)
     int rc = value ? json_encode(value, &text, err) : -1;
     buf_putc(&text, '\n');
     if (rc == 0)
-        rc = print(buf_str(&text), text.len, err);
+        rc = print_text(buf_str(&text), text.len, err);
     buf_release(&text);
     json_decref(value);
     return rc;
@@ -97,7 +98,7 @@ static int cmd_submit(const struct context *c, struct err *err)
     buf_init(&out, OUTPUT_MAX);
     int rc = submit(&c->layout, STDIN_FILENO, &out, err);
     if (rc == 0)
-        rc = print(buf_str(&out), out.len, err);
+        rc = print_text(buf_str(&out), out.len, err);
     buf_release(&out);
     return rc;
 }
@@ -109,9 +110,9 @@ static int cmd_supervise(const struct context *c, struct err *err)
 
 static int cmd_follow(const struct context *c, struct err *err)
 {
-    int rc = follow(&c->layout, c->options.run, c->options.offset, STDOUT_FILENO, err);
+    int rc = follow(&c->layout, c->options.run, c->offset, STDOUT_FILENO, err);
     if (rc == FOLLOW_DEAD)
-        fprintf(stderr, "kernsweep-executor follow: %s\n", err->msg);
+        fprintf(stderr, "kernsweep-executor: follow: %s\n", err->msg);
     return rc;
 }
 
@@ -136,7 +137,7 @@ static int cmd_forget(const struct context *c, struct err *err)
 
 static int cmd_prune(const struct context *c, struct err *err)
 {
-    return print_json(prune(&c->layout, c->options.days, err), err);
+    return print_json(prune(&c->layout, c->days, err), err);
 }
 
 static int cmd_pack(const struct context *c, struct err *err)
@@ -146,7 +147,7 @@ static int cmd_pack(const struct context *c, struct err *err)
 
 static int cmd_task(const struct context *c, struct err *err)
 {
-    return task_run(&c->layout, c->options.run, (int)c->options.array, err);
+    return task_run(&c->layout, c->options.run, (int)c->array, err);
 }
 
 static const struct command commands[] = {
@@ -166,15 +167,37 @@ static const struct command commands[] = {
     {"pack", cmd_pack, true, false, "write the run's bundle to stdout, a tar stream"},
 };
 
+/* Where the words of an option go. All commands take the same options, so that callers need not know more. */
+enum { OPTION_COUNT = 10 };
+
+static void list_options(struct options *o, struct arg out[OPTION_COUNT])
+{
+    const struct arg list[OPTION_COUNT] = {
+        {"--workdir", "DIR", &o->workdir, NULL,
+         "kernsweep's folder, relative to the home folder; default ~/.kernsweep"},
+        {"--run", "ID", &o->run, NULL, "the run"},
+        {"--offset", "N", &o->offset, NULL, "follow: where to start in the journal, in bytes"},
+        {"--array", "N", &o->array, NULL, "task: the number of its array job"},
+        {"--days", "N", &o->days, NULL, "prune: how long something must have been unused"},
+        {"--sha256", "HEX", &o->sha256, NULL, "stage, has: the source tree"},
+        {"--sysfs", "ROOT", &o->sysfs, NULL, "in place of /sys"},
+        {"--proc", "ROOT", &o->proc, NULL, "in place of /proc"},
+        {"--model", "FILE", &o->model, NULL, "probe: a GGUF file to describe"},
+        {"-h,--help", NULL, NULL, &o->help, "this text"},
+    };
+    memcpy(out, list, sizeof list);
+}
+
 static void usage(FILE *out)
 {
-    fprintf(
-        out,
-        "usage: kernsweep-executor COMMAND [--workdir DIR] [--run ID] [--offset N] [--array N] [--days N]\n"
-        "                          [--sha256 HEX] [--sysfs ROOT] [--proc ROOT] [--model FILE]\n");
+    struct options ignored = {.run = NULL};
+    struct arg options[OPTION_COUNT];
+    list_options(&ignored, options);
+    fprintf(out, "usage: kernsweep-executor COMMAND [OPTION...]\n\n");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
-    fprintf(out, "The workdir is ~/.kernsweep; a relative one is below the home folder.\n");
+    fputc('\n', out);
+    args_help_options(options, OPTION_COUNT, out);
 }
 
 static const struct command *find_command(const char *name)
@@ -186,9 +209,12 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
+/* text: the option's value, NULL when it was not given. */
 static int parse_number(const char *option, const char *text, int64_t max, int64_t *out, struct err *err)
 {
     char *end;
+    if (!text)
+        return 0;
     errno = 0;
     *out = strtoll(text, &end, 10);
     if (errno == 0 && *text && *end == '\0' && *out >= 0 && *out <= max)
@@ -196,62 +222,45 @@ static int parse_number(const char *option, const char *text, int64_t max, int64
     return err_set(err, ERR_INPUT, "%s %.40s: expected a number", option, text);
 }
 
-static int take_number(int opt, const char *word, struct options *o, struct err *err)
+static int parse_options(const struct command *cmd, int argc, char **argv, struct context *c, struct err *err)
 {
-    if (opt == 'o')
-        return parse_number("--offset", optarg, INT64_MAX, &o->offset, err);
-    if (opt == 'n')
-        return parse_number("--array", optarg, INT32_MAX, &o->array, err);
-    if (opt == 'd')
-        return parse_number("--days", optarg, INT32_MAX, &o->days, err);
-    return err_set(err, ERR_INPUT, "%.80s: unknown option, or its value is missing", word);
-}
-
-static int parse_options(int argc, char **argv, struct options *o, struct err *err)
-{
-    static const struct option known[] = {
-        {"workdir", required_argument, NULL, 'w'}, {"run", required_argument, NULL, 'r'},
-        {"offset", required_argument, NULL, 'o'},  {"sha256", required_argument, NULL, 's'},
-        {"sysfs", required_argument, NULL, 'y'},   {"proc", required_argument, NULL, 'p'},
-        {"array", required_argument, NULL, 'n'},   {"days", required_argument, NULL, 'd'},
-        {"model", required_argument, NULL, 'm'},   {NULL, 0, NULL, 0},
-    };
-    int opt;
-    opterr = 0;
-    while ((opt = getopt_long(argc, argv, "", known, NULL)) != -1) {
-        if (opt == 'w')
-            o->workdir = optarg;
-        else if (opt == 'r')
-            o->run = optarg;
-        else if (opt == 's')
-            o->sha256 = optarg;
-        else if (opt == 'y')
-            o->sysfs = optarg;
-        else if (opt == 'p')
-            o->proc = optarg;
-        else if (opt == 'm')
-            o->model = optarg;
-        else if (take_number(opt, argv[optind - 1], o, err) != 0)
-            return -1;
-    }
-    if (optind < argc)
-        return err_set(err, ERR_INPUT, "%.80s: unexpected argument", argv[optind]);
-    return 0;
+    struct options *o = &c->options;
+    struct arg options[OPTION_COUNT];
+    const struct args spec = {.program = "kernsweep-executor",
+                              .command = cmd->name,
+                              .usage = "[OPTION...]",
+                              .about = cmd->help,
+                              .options = options,
+                              .n_options = OPTION_COUNT};
+    size_t n;
+    list_options(o, options);
+    if (args_parse(&spec, argc, argv, NULL, &n, err) != 0)
+        return -1;
+    if (o->help)
+        args_help(&spec, stdout);
+    return parse_number("--offset", o->offset, INT64_MAX, &c->offset, err) != 0 ||
+                   parse_number("--array", o->array, INT32_MAX, &c->array, err) != 0 ||
+                   parse_number("--days", o->days, INT32_MAX, &c->days, err) != 0
+               ? -1
+               : 0;
 }
 
 static int run_command(const struct command *cmd, int argc, char **argv, struct err *err)
 {
-    struct context c = {.options = {.offset = 0}};
+    struct context c = {.offset = 0};
     const struct options *o = &c.options;
-    if (parse_options(argc, argv, &c.options, err) != 0)
+    if (parse_options(cmd, argc, argv, &c, err) != 0)
         return -1;
+    if (o->help)
+        return EXIT_DONE;
     if (cmd->needs_run && !o->run)
-        return err_set(err, ERR_INPUT, "%s: --run ID is needed", cmd->name);
+        return err_set(err, ERR_INPUT, "%s: needs --run ID", cmd->name);
     if (cmd->needs_sha256 && !o->sha256)
-        return err_set(err, ERR_INPUT, "%s: --sha256 HEX is needed", cmd->name);
-    if (layout_init(&c.layout, o->workdir, o->sysfs, o->proc, err) != 0)
-        return -1;
-    return cmd->fn(&c, err);
+        return err_set(err, ERR_INPUT, "%s: needs --sha256 HEX", cmd->name);
+    int rc = layout_init(&c.layout, o->workdir, o->sysfs, o->proc, err);
+    if (rc == 0)
+        rc = cmd->fn(&c, err);
+    return rc < 0 ? err_wrap(err, "%s", cmd->name) : rc;
 }
 
 int main(int argc, char **argv)
@@ -268,6 +277,6 @@ int main(int argc, char **argv)
     int rc = run_command(cmd, argc - 1, argv + 1, &err);
     if (rc >= 0)
         return rc;
-    fprintf(stderr, "kernsweep-executor %s: %s\n", cmd->name, err.msg);
+    fprintf(stderr, "kernsweep-executor: %s\n", err.msg);
     return (int)exit_code_of(&err);
 }

@@ -4,7 +4,7 @@ objects_all += $(call objects,executor/main.c)
 programs += $(BUILD)/kernsweep-executor
 $(BUILD)/kernsweep-executor: $(call objects,executor/main.c) $(BUILD)/libexecutor.a $(BUILD)/libcommon.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-static) -o $@ $^ -ljansson -lnettle -lm
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-static) -o $@ $^ -ljansson -lnettle -lpcre2-8 -lm
 
 # The NVML helper must be dynamic (see executor/telemetry/nvml.h); the executor embeds it.
 nvml_helper := $(BUILD)/executor/telemetry/nvml_helper/helper

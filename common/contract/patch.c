@@ -1,23 +1,14 @@
 #include "common/contract/patch.h"
 
 #include "common/base/fs.h"
-#include "common/contract/pattern.h"
+#include "common/base/regex.h"
 #include "common/contract/proto.h"
 
 #include <ctype.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUPS = 10, COUNT_MAX = 1000, REGEX_ERROR_MAX = 128 };
-
-static int compile(regex_t *re, const char *pattern, char *why)
-{
-    int rc = regcomp(re, pattern, REG_EXTENDED);
-    if (rc != 0)
-        regerror(rc, re, why, REGEX_ERROR_MAX);
-    return rc;
-}
+enum { COUNT_MAX = 1000 };
 
 /* The highest group that the replacement names, or -1 for a backslash that means nothing. */
 static int highest_group(const char *replacement)
@@ -38,19 +29,17 @@ static int highest_group(const char *replacement)
 static int check_expression(const struct patch *p, const struct json_at *at, struct err *err)
 {
     struct json_at pattern = json_member(at, "pattern"), replacement = json_member(at, "replacement");
-    char why[REGEX_ERROR_MAX];
-    regex_t re;
+    struct regex re;
+    struct err why = {0};
     if (!*p->pattern || strlen(p->pattern) > LIMIT_PATTERN)
         return json_fail(&pattern, err, "expected 1 to %d bytes", LIMIT_PATTERN);
-    if (pattern_is_too_large(p->pattern))
-        return json_fail(&pattern, err, "its repetitions make more than %d parts of it", PATTERN_NODES_MAX);
     if (strlen(p->replacement) > LIMIT_ARG_BYTES)
         return json_fail(&replacement, err, "expected at most %d bytes", LIMIT_ARG_BYTES);
-    if (compile(&re, p->pattern, why) != 0)
-        return json_fail(&pattern, err, "not a POSIX extended regular expression: %s", why);
-    bool empty = regexec(&re, "", 0, NULL, 0) == 0;
-    int groups = (int)re.re_nsub, highest = highest_group(p->replacement);
-    regfree(&re);
+    if (regex_compile(&re, p->pattern, &why) != 0)
+        return json_fail(&pattern, err, "not a regular expression: %s", why.msg);
+    bool empty = regex_match(&re, "", 0, 0, NULL) == 1;
+    int groups = (int)regex_groups(&re), highest = highest_group(p->replacement);
+    regex_release(&re);
     if (empty)
         return json_fail(&pattern, err, "it matches an empty text");
     if (highest < 0)
@@ -77,73 +66,76 @@ int patch_decode(struct patch *out, const struct json_at *at, struct err *err)
 
 /* Where the matches of a text go. */
 struct rewriting {
-    const regex_t *re;
+    const struct regex *re;
     const char *replacement;
     struct buf *out;
     int64_t matches;
     bool empty; /* the pattern matched no character: there would be no end to it */
 };
 
-static void add_replacement(const struct rewriting *r, const char *line, const regmatch_t *group)
+static void add_replacement(const struct rewriting *r, const char *line)
 {
     for (const char *p = r->replacement; *p; p++) {
-        if (*p != '\\') {
+        size_t at, len;
+        if (*p != '\\')
             buf_putc(r->out, *p);
-            continue;
-        }
-        p++;
-        const regmatch_t *g = isdigit((unsigned char)*p) ? &group[*p - '0'] : NULL;
-        if (!g)
+        else if (!isdigit((unsigned char)*++p))
             buf_putc(r->out, *p);
-        else if (g->rm_so >= 0)
-            buf_add(r->out, line + g->rm_so, (size_t)(g->rm_eo - g->rm_so));
+        else if (regex_group(r->re, (size_t)(*p - '0'), &at, &len))
+            buf_add(r->out, line + at, len);
     }
 }
 
-static void rewrite_line(struct rewriting *r, const char *line, size_t len)
+static int rewrite_line(struct rewriting *r, const char *line, size_t len, struct err *err)
 {
-    regmatch_t group[GROUPS];
-    size_t at = 0;
-    while (at < len && r->matches <= COUNT_MAX) {
-        group[0] = (regmatch_t){.rm_so = (regoff_t)at, .rm_eo = (regoff_t)len};
-        if (regexec(r->re, line, GROUPS, group, REG_STARTEND) != 0)
+    size_t done = 0;
+    while (done < len && r->matches <= COUNT_MAX) {
+        size_t at = 0, n = 0;
+        int rc = regex_match(r->re, line, len, done, err);
+        if (rc < 0)
+            return -1;
+        if (rc == 0)
             break;
-        if (group[0].rm_eo == group[0].rm_so) {
+        regex_group(r->re, 0, &at, &n);
+        if (n == 0) {
             r->empty = true;
-            return;
+            return 0;
         }
         r->matches++;
-        buf_add(r->out, line + at, (size_t)group[0].rm_so - at);
-        add_replacement(r, line, group);
-        at = (size_t)group[0].rm_eo;
+        buf_add(r->out, line + done, at - done);
+        add_replacement(r, line);
+        done = at + n;
     }
-    buf_add(r->out, line + at, len - at);
+    buf_add(r->out, line + done, len - done);
+    return 0;
 }
 
-static void rewrite(struct rewriting *r, const char *text, size_t len)
+static int rewrite_text(struct rewriting *r, const char *text, size_t len, struct err *err)
 {
     while (len > 0 && !r->empty && r->matches <= COUNT_MAX) {
         const char *end = memchr(text, '\n', len);
         size_t n = end ? (size_t)(end - text) : len;
-        rewrite_line(r, text, n);
+        if (rewrite_line(r, text, n, err) != 0)
+            return -1;
         if (end)
             buf_putc(r->out, '\n');
         n += end != NULL;
         text += n;
         len -= n;
     }
+    return 0;
 }
 
 int patch_apply(const struct patch *p, const char *text, size_t len, struct buf *out, struct err *err)
 {
-    char why[REGEX_ERROR_MAX];
-    regex_t re;
-    if (compile(&re, p->pattern, why) != 0)
-        return err_set(err, ERR_INPUT, "%s: \"%.200s\" is no regular expression: %s", p->file, p->pattern,
-                       why);
+    struct regex re;
+    if (regex_compile(&re, p->pattern, err) != 0)
+        return err_wrap(err, "%s: \"%.200s\" is not a regular expression", p->file, p->pattern);
     struct rewriting r = {.re = &re, .replacement = p->replacement, .out = out};
-    rewrite(&r, text, len);
-    regfree(&re);
+    int rc = rewrite_text(&r, text, len, err);
+    regex_release(&re);
+    if (rc != 0)
+        return err_wrap(err, "%s: \"%.200s\"", p->file, p->pattern);
     if (r.empty)
         return err_set(err, ERR_INPUT, "%s: \"%.200s\" matches an empty text", p->file, p->pattern);
     if (r.matches != p->count)

@@ -1,8 +1,8 @@
 /* patch: a plan's change of one source file: matches of a regular expression replaced, and counted.
  *
- * The pattern is a POSIX extended regular expression, applied to one line after the other as `sed -E s///g`
- * does it; \1 to \9 in the replacement are its groups, \0 is the whole match, \\ a backslash. A patch that
- * does not match exactly as often as expected is an error, never a change. Strings are borrowed from the
+ * The pattern is a regular expression (common/base/regex), applied to one line after the other as `sed -E
+ * s///g` does it; \1 to \9 in the replacement are its groups, \0 is the whole match, \\ a backslash. A patch
+ * that does not match exactly as often as expected is an error, never a change. Strings are borrowed from the
  * JSON. Knows nothing of where the file is. Errors: ERR_INPUT.
  */
 #ifndef KERNSWEEP_COMMON_CONTRACT_PATCH_H

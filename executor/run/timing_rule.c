@@ -1,7 +1,6 @@
 #include "executor/run/timings.h"
 
 #include "common/base/text.h"
-#include "common/contract/pattern.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,55 +47,16 @@ static int init_json(struct timing_rule *rule, const struct json_at *spec, struc
     return 0;
 }
 
-struct rewriter {
-    struct timing_rule *rule;
-    struct buf out;
-    size_t groups;
-};
-
-/* At "(?<name>": notes the name and the group's number. Returns the length of "?<name>", 0 when it is bad. */
-static size_t take_name(struct rewriter *w, const char *s)
+/* A part for each named group. */
+static int take_groups(struct timing_rule *rule, const struct json_at *at, struct err *err)
 {
-    size_t len = s[1] == '<' ? strcspn(s + 2, ">") : 0;
-    char name[LIMIT_NAME + 1] = "";
-    if (s[1] != '<' || s[2 + len] != '>' || len > LIMIT_NAME || w->rule->count >= LIMIT_TIMINGS)
-        return 0;
-    memcpy(name, s + 2, len);
-    if (!text_is_name(name))
-        return 0;
-    memcpy(w->rule->part[w->rule->count].name, name, sizeof name);
-    w->rule->part[w->rule->count++].group = w->groups;
-    return len + 3;
-}
-
-/* Turns named groups into numbered ones and \d into [0-9]. */
-static int rewrite(struct rewriter *w, const char *s, const struct json_at *at, struct err *err)
-{
-    while (*s) {
-        size_t len = 1;
-        if (*s == '\\' && s[1] == 'd') {
-            buf_puts(&w->out, "[0-9]");
-            s += 2;
-            continue;
-        }
-        if (*s == '\\' && s[1] >= '1' && s[1] <= '9')
-            return json_fail(at, err, "back-references are not supported");
-        if (*s == '\\' && s[1])
-            len = 2;
-        else if (*s == '[')
-            len = pattern_bracket_length(s);
-        buf_add(&w->out, s, len);
-        s += len;
-        if (s[-1] != '(' || len != 1)
-            continue;
-        w->groups++;
-        if (*s == '?') {
-            size_t skip = take_name(w, s);
-            if (!skip)
-                return json_fail(at, err, "after \"(?\" only <name> is supported, at most %d of them",
-                                 LIMIT_TIMINGS);
-            s += skip;
-        }
+    size_t names = regex_names(&rule->regex);
+    if (names == 0 || regex_groups(&rule->regex) > LIMIT_TIMINGS)
+        return json_fail(at, err, "expected 1 to %d groups, named like (?<prefill_s>[0-9.]+)", LIMIT_TIMINGS);
+    for (; rule->count < names; rule->count++) {
+        size_t *group = &rule->part[rule->count].group;
+        snprintf(rule->part[rule->count].name, LIMIT_NAME + 1, "%s",
+                 regex_name(&rule->regex, rule->count, group));
     }
     return 0;
 }
@@ -105,31 +65,15 @@ static int init_regex(struct timing_rule *rule, const struct json_at *spec, stru
 {
     const char *pattern;
     struct json_at at = json_member(spec, "pattern");
-    struct rewriter w = {.rule = rule};
-    int rc = -1;
+    struct err why = {0};
     if (json_keys(spec, regex_keys_known, err) != 0 || json_get_str(spec, "pattern", &pattern, err) != 0)
         return -1;
-    buf_init(&w.out, LIMIT_PATTERN * 3);
     if (strlen(pattern) > LIMIT_PATTERN)
-        json_fail(&at, err, "longer than %d bytes", LIMIT_PATTERN);
-    else if (pattern_is_too_large(pattern))
-        json_fail(&at, err, "its repetitions make more than %d parts of it", PATTERN_NODES_MAX);
-    else if (rewrite(&w, pattern, &at, err) == 0) {
-        char why[128];
-        int code = regcomp(&rule->regex, buf_str(&w.out), REG_EXTENDED);
-        if (code != 0) {
-            regerror(code, &rule->regex, why, sizeof why);
-            json_fail(&at, err, "not a regular expression: %s", why);
-        } else {
-            rule->kind = TIMING_REGEX; /* from here on there is something to free */
-            rc = rule->count > 0 && w.groups <= LIMIT_TIMINGS
-                     ? 0
-                     : json_fail(&at, err, "expected 1 to %d groups, named like (?<prefill_s>[0-9.]+)",
-                                 LIMIT_TIMINGS);
-        }
-    }
-    buf_release(&w.out);
-    return rc;
+        return json_fail(&at, err, "longer than %d bytes", LIMIT_PATTERN);
+    if (regex_compile(&rule->regex, pattern, &why) != 0)
+        return json_fail(&at, err, "not a regular expression: %s", why.msg);
+    rule->kind = TIMING_REGEX; /* from here on there is something to free */
+    return take_groups(rule, &at, err);
 }
 
 static int read_rule(struct timing_rule *rule, const struct json_at *spec, struct err *err)
@@ -163,6 +107,6 @@ void timing_rule_release(struct timing_rule *rule)
     for (size_t i = 0; i < rule->count; i++)
         free(rule->part[i].path);
     if (rule->kind == TIMING_REGEX)
-        regfree(&rule->regex);
+        regex_release(&rule->regex);
     *rule = (struct timing_rule){.kind = TIMING_MARK};
 }

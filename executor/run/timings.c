@@ -138,13 +138,15 @@ static void put_group(struct timing_reader *r, const char *name, const char *tex
 
 static void read_regex(struct timing_reader *r, const char *text, size_t len)
 {
-    regmatch_t match[LIMIT_TIMINGS + 1] = {{.rm_so = 0, .rm_eo = (regoff_t)len}};
-    if (regexec(&r->rule->regex, text, LIMIT_TIMINGS + 1, match, REG_STARTEND) != 0)
-        return;
-    for (size_t i = 0; i < r->rule->count; i++) {
-        const regmatch_t *m = &match[r->rule->part[i].group];
-        if (m->rm_so >= 0)
-            put_group(r, r->rule->part[i].name, text + m->rm_so, (size_t)(m->rm_eo - m->rm_so));
+    const struct regex *re = &r->rule->regex;
+    struct err err = {0};
+    int rc = regex_match(re, text, len, 0, &err);
+    if (rc < 0)
+        set_text(r->result.problem, sizeof r->result.problem, err.msg, strlen(err.msg));
+    for (size_t i = 0; rc == 1 && i < r->rule->count; i++) {
+        size_t at, n;
+        if (regex_group(re, r->rule->part[i].group, &at, &n))
+            put_group(r, r->rule->part[i].name, text + at, n);
     }
 }
 
@@ -223,8 +225,7 @@ void timing_reader_feed(struct timing_reader *r, const char *data, size_t len)
     while (len > 0) {
         const char *nl = memchr(data, '\n', len);
         size_t n = nl ? (size_t)(nl - data) : len;
-        /* A line that is whole needs no copy, but for regexec(), which may look for a NUL. */
-        if (nl && r->line.len == 0 && n <= LIMIT_LOG_LINE && r->rule->kind != TIMING_REGEX)
+        if (nl && r->line.len == 0 && n <= LIMIT_LOG_LINE) /* whole: no copy is needed */
             read_line(r, data, n);
         else if (!r->line_cut)
             add_to_line(r, data, n);

@@ -1,8 +1,8 @@
 /* timings: what a workload says of itself in its output: its timings, how many prompt tokens it saw, why it
  * skipped. By default from one line "[PERF_TIMING] {json}"; by a plan's rule from JSON paths or from a
- * regular expression with named groups (POSIX extended, plus (?<name>...) and \d; no back-references), so
- * that a program nobody here wrote can be timed. The last occurrence counts. Output is hostile: lines, values
- * and names are bounded. Knows nothing of processes or of what makes a result valid (see assess).
+ * regular expression with named groups (common/base/regex), so that a program nobody here wrote can be timed.
+ * The last occurrence counts. Output is hostile: lines, values and names are bounded. Knows nothing of
+ * processes or of what makes a result valid (see assess).
  */
 #ifndef KERNSWEEP_EXECUTOR_RUN_TIMINGS_H
 #define KERNSWEEP_EXECUTOR_RUN_TIMINGS_H
@@ -10,9 +10,9 @@
 #include "common/base/buf.h"
 #include "common/base/err.h"
 #include "common/base/json.h"
+#include "common/base/regex.h"
 #include "common/contract/proto.h"
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -29,7 +29,7 @@ struct timing_rule {
         char *path;                /* TIMING_JSON: "$.a.b[0]" */
         size_t group;              /* TIMING_REGEX */
     } part[LIMIT_TIMINGS];
-    regex_t regex; /* TIMING_REGEX */
+    struct regex regex; /* TIMING_REGEX */
 };
 
 /* spec: the job's "timings"; its value may be NULL or JSON null for the default rule. */

@@ -16,6 +16,7 @@ int cmd_args(struct cmd_env *env, struct args *spec, int argc, char **argv, cons
         {"-v,--verbose", NULL, NULL, &env->verbose, "verbose messages"},
         {"-h,--help", NULL, NULL, &env->help, "show this help"},
     };
+    spec->program = "kernsweep";
     spec->common = common;
     spec->n_common = sizeof common / sizeof *common;
     int rc = args_parse(spec, argc, argv, words, n, err);

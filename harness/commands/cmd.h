@@ -6,11 +6,11 @@
 #ifndef KERNSWEEP_HARNESS_COMMANDS_CMD_H
 #define KERNSWEEP_HARNESS_COMMANDS_CMD_H
 
+#include "common/base/args.h"
 #include "common/base/buf.h"
 #include "common/base/err.h"
 #include "common/base/fs.h"
 #include "common/contract/proto.h"
-#include "harness/commands/args.h"
 #include "harness/session/session.h"
 #include "results/store/store.h"
 

@@ -1,18 +1,11 @@
 #include "harness/nightly/notify.h"
 
-#include "common/base/clock.h"
-#include "common/base/fs.h"
+#include "common/base/environment.h"
+#include "common/base/run.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 void notify_news_text(unsigned news, char *out)
 {
@@ -32,88 +25,56 @@ void notify_news_text(unsigned news, char *out)
         snprintf(out, 64, "quiet");
 }
 
-/* The summary in a file without a name, so that a command that reads nothing cannot block us. */
-static int summary_fd(const json_t *summary, struct err *err)
+/* Names the command, never its further words: those may hold a password. */
+static int explain(const char *name, const struct run_result *res, struct err *err)
 {
-    int fd = memfd_create("summary", MFD_CLOEXEC);
-    if (fd < 0)
-        return err_set_errno(err, ERR_INTERNAL, errno, "notify: no memory file");
-    if (json_dumpfd(summary, fd, JSON_INDENT(2) | JSON_SORT_KEYS) != 0 || lseek(fd, 0, SEEK_SET) != 0) {
-        close(fd);
-        return err_set(err, ERR_INTERNAL, "notify: cannot write the summary");
-    }
-    return fd;
-}
-
-static const char **make_argv(const json_t *run)
-{
-    size_t n = json_array_size(run);
-    const char **argv = calloc(n + 1, sizeof *argv);
-    for (size_t i = 0; argv && i < n; i++)
-        argv[i] = json_string_value(json_array_get(run, i));
-    return argv;
-}
-
-static void become(const char **argv, int in, const char *news, const char *report)
-{
-    setpgid(0, 0);
-    signal(SIGPIPE, SIG_DFL);
-    dup2(in, STDIN_FILENO);
-    dup2(STDERR_FILENO, STDOUT_FILENO);
-    setenv("KERNSWEEP_NEWS", news, 1);
-    setenv("KERNSWEEP_REPORT", report, 1);
-    execvp(argv[0], (char *const *)argv);
-    _exit(127);
-}
-
-/* Waits at most the deadline, then ends the whole group. */
-static int reap(pid_t pid, const char *name, struct err *err)
-{
-    int status = 0;
-    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-    struct pollfd p = {.fd = fd, .events = POLLIN};
-    int64_t deadline = clock_deadline_ns(NOTIFY_DEADLINE_S);
-    int ready = 0;
-    while (fd >= 0 && (ready = poll(&p, 1, clock_left_ms(deadline))) < 0 && errno == EINTR)
-        continue;
-    bool late = ready == 0;
-    kill(-pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (fd >= 0)
-        close(fd);
-    if (late)
+    if (res->stop == RUN_DEADLINE)
         return err_set(err, ERR_STORAGE, "notify: %s took more than %d s and was ended", name,
                        NOTIFY_DEADLINE_S);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+    if (res->stop != RUN_NOT_STOPPED)
+        return err_wrap(err, "notify: %s", name);
+    if (!res->exited)
+        return err_set(err, ERR_STORAGE, "notify: %s was killed by signal %s", name, res->signal);
+    if (res->exit_code == SPAWN_NOT_FOUND || res->exit_code == SPAWN_NOT_EXECUTABLE)
         return err_set(err, ERR_STORAGE, "notify: cannot run %s", name);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return err_set(err, ERR_STORAGE, "notify: %s failed (%s %d)", name,
-                       WIFEXITED(status) ? "exit code" : "signal",
-                       WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
-    return 0;
+    return res->exit_code == 0
+               ? 0
+               : err_set(err, ERR_STORAGE, "notify: %s failed (exit code %d)", name, res->exit_code);
 }
 
-static int run_one(const json_t *run, const json_t *summary, const char *news, const char *report,
-                   struct err *err)
+static int run_command(const struct strvec *argv, const struct strvec *env, const char *input,
+                       struct err *err)
 {
-    const char **argv = make_argv(run);
-    if (!argv || !argv[0]) {
-        free(argv);
+    struct run_result res;
+    if (argv->n == 0 || strvec_check(argv, err) != 0 || strvec_check(env, err) != 0)
         return err_set(err, ERR_INTERNAL, "notify: no memory, or no command");
-    }
-    int in = summary_fd(summary, err);
-    int rc = -1;
-    if (in >= 0) {
-        fflush(NULL);
-        pid_t pid = fork();
-        if (pid == 0)
-            become(argv, in, news, report);
-        rc = pid < 0 ? err_set_errno(err, ERR_INTERNAL, errno, "notify: cannot fork")
-                     : reap(pid, argv[0], err);
-        close(in);
-    }
-    free(argv);
+    const struct run run = {.argv = strvec_argv(argv),
+                            .env = strvec_argv(env),
+                            .input = input,
+                            .input_len = strlen(input),
+                            .output_to_stderr = true,
+                            .end_group = true,
+                            .secret_argv = true,
+                            .deadline_s = NOTIFY_DEADLINE_S,
+                            .grace_s = 1};
+    fflush(NULL); /* what we said stands before what it says */
+    run_program(&run, &res, err);
+    return explain(run.argv[0], &res, err);
+}
+
+static int notify_one(const json_t *words, const char *summary, const char *news, const char *report,
+                      struct err *err)
+{
+    struct strvec argv = {0}, env = {0};
+    size_t i;
+    const json_t *word;
+    json_array_foreach(words, i, word) strvec_push(&argv, json_string_value(word));
+    environment_copy(&env);
+    environment_set(&env, "KERNSWEEP_NEWS", news);
+    environment_set(&env, "KERNSWEEP_REPORT", report);
+    int rc = run_command(&argv, &env, summary, err);
+    strvec_release(&argv);
+    strvec_release(&env);
     return rc;
 }
 
@@ -124,14 +85,17 @@ int notify_all(const json_t *entries, unsigned news, const json_t *summary, cons
     int failed = 0;
     size_t i;
     const json_t *entry;
+    char *input = json_dumps(summary, JSON_INDENT(2) | JSON_SORT_KEYS);
     notify_news_text(news, text);
     json_array_foreach(entries, i, entry)
     {
         struct err one = {0};
         if (!(plan_nightly_wants(entry) & (news | NEWS_ALWAYS)))
             continue;
-        if (run_one(json_object_get(entry, "run"), summary, text, report, &one) != 0 && failed++ == 0)
+        if (notify_one(json_object_get(entry, "run"), input ? input : "", text, report, &one) != 0 &&
+            failed++ == 0)
             *err = one;
     }
+    free(input);
     return failed;
 }

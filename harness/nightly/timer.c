@@ -1,8 +1,9 @@
 #include "harness/nightly/timer.h"
 
 #include "common/base/fs.h"
+#include "common/base/run.h"
+#include "common/base/sha256.h"
 #include "common/base/text.h"
-#include "harness/transport/transport.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,40 +12,16 @@
 #include <unistd.h>
 
 static const double program_deadline_s = 30;
-enum { TEXT_MAX = 1 << 20, NAME_MAX_BYTES = 96, NOT_FOUND = 127 };
-
-/* Runs a program of this machine, with input if there is any. out: what it printed. */
-static int run_program(const char *const *argv, const struct buf *input, struct buf *out,
-                       struct transport_result *res, struct err *err)
-{
-    const struct transport_target target = {.node = "local", .backend = TRANSPORT_LOCAL};
-    struct transport *t;
-    if (transport_open(&t, &target, err) != 0)
-        return -1;
-    const struct transport_cmd feed = {.argv = argv,
-                                       .input = input ? buf_str(input) : NULL,
-                                       .input_len = input ? input->len : 0,
-                                       .deadline_s = program_deadline_s};
-    int rc = input ? transport_exec(t, &feed, res, err)
-                   : transport_capture(t, argv, program_deadline_s, out, res, err);
-    if (rc != 0)
-        err->kind = ERR_STORAGE;
-    transport_close(t);
-    return rc;
-}
+enum { TEXT_MAX = 1 << 20, NAME_MAX_BYTES = 96 };
 
 static int must_succeed(const char *const *argv, const struct buf *input, struct err *err)
 {
-    struct transport_result res;
-    struct buf out;
-    buf_init(&out, TEXT_MAX);
-    int rc = run_program(argv, input, &out, &res, err);
-    buf_release(&out);
-    if (rc != 0 || (res.exited && res.exit_code == 0))
-        return rc;
-    char said[256];
-    text_printable_fixed(said, sizeof said, res.stderr_text, res.stderr_len);
-    return err_set(err, ERR_STORAGE, "%s %s failed: %s", argv[0], argv[1], said);
+    struct run_result res;
+    char what[64];
+    if (run_capture(argv, input, program_deadline_s, NULL, &res, err) != 0)
+        return -1;
+    snprintf(what, sizeof what, "%s %s", argv[0], argv[1]);
+    return run_expect_success(&res, what, err);
 }
 
 #define NAME_HEAD "kernsweep-nightly-"
@@ -276,17 +253,14 @@ static int install_units(const struct nightly_timer *t, const char *name, int ho
 static int read_crontab(const struct which *w, struct buf *out, bool *had, bool *there, struct err *err)
 {
     static const char *const argv[] = {"crontab", "-l", NULL};
-    struct transport_result res;
+    struct run_result res;
     struct buf text;
     *had = false;
     buf_init(&text, TEXT_MAX);
-    int rc = run_program(argv, NULL, &text, &res, err);
-    *there = rc == 0 && res.exited && res.exit_code != NOT_FOUND;
-    if (*there && res.exit_code != 0 && !strstr(res.stderr_text, "no crontab for")) {
-        char said[256];
-        text_printable_fixed(said, sizeof said, res.stderr_text, res.stderr_len);
-        rc = err_set(err, ERR_STORAGE, "crontab -l failed: %s", said);
-    }
+    int rc = run_capture(argv, NULL, program_deadline_s, &text, &res, err);
+    *there = rc == 0 && res.exited && res.exit_code != SPAWN_NOT_FOUND;
+    if (*there && res.exit_code != 0 && !strstr(res.stderr_text, "no crontab for"))
+        rc = run_expect_success(&res, "crontab -l", err);
     for (const char *line = buf_str(&text); rc == 0 && *line; line += strcspn(line, "\n") + 1) {
         size_t len = strcspn(line, "\n");
         const char *mark = memrchr(line, '#', len);

@@ -1,10 +1,10 @@
 #include "harness/plan/parts.h"
 
 #include "common/base/fs.h"
+#include "common/base/regex.h"
 #include "common/base/text.h"
 #include "common/contract/gate.h"
 #include "common/contract/patch.h"
-#include "common/contract/pattern.h"
 #include "common/contract/subst.h"
 
 #include <ctype.h>
@@ -366,7 +366,6 @@ static int check_map(const struct json_at *map, struct err *err)
     return 0;
 }
 
-/* Whether the pattern is a regular expression is for the node to say, whose library reads it. */
 static int check_timings(const struct json_at *timings, struct err *err)
 {
     static const char *const json_rule[] = {"kind", "map", "unit", NULL};
@@ -389,9 +388,11 @@ static int check_timings(const struct json_at *timings, struct err *err)
         return -1;
     if (!*pattern || strlen(pattern) > LIMIT_PATTERN)
         return json_fail(&pattern_at, err, "expected 1 to %d bytes", LIMIT_PATTERN);
-    if (pattern_is_too_large(pattern))
-        return json_fail(&pattern_at, err, "its repetitions make more than %d parts of it",
-                         PATTERN_NODES_MAX);
+    struct regex re;
+    struct err why = {0};
+    if (regex_compile(&re, pattern, &why) != 0)
+        return json_fail(&pattern_at, err, "not a regular expression: %s", why.msg);
+    regex_release(&re);
     return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "harness/session/remote.h"
 
 #include "common/base/json.h"
+#include "common/base/strvec.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -151,12 +152,12 @@ static int append(void *arg, const char *data, size_t len, struct err *err)
 json_t *remote_call(struct remote *r, const char *command, const char *const *args, const void *input,
                     size_t input_len, double deadline_s, struct err *err)
 {
-    const char *argv[32] = {r->executor, command, "--workdir", r->workdir};
-    for (size_t i = 0, n = 4; args && args[i] && n < 31; i++)
-        argv[n++] = args[i];
+    struct strvec argv = {0};
     struct buf out;
+    strvec_pushl(&argv, r->executor, command, "--workdir", r->workdir, NULL);
+    strvec_push_all(&argv, args);
     buf_init(&out, REMOTE_MAX_JSON);
-    const struct transport_cmd cmd = {.argv = argv,
+    const struct transport_cmd cmd = {.argv = strvec_argv(&argv),
                                       .input = input,
                                       .input_len = input_len,
                                       .on_stdout = append,
@@ -164,7 +165,9 @@ json_t *remote_call(struct remote *r, const char *command, const char *const *ar
                                       .deadline_s = deadline_s > 0 ? deadline_s : answer_deadline_s};
     struct transport_result res;
     json_t *answer = NULL;
-    int rc = exec_cmd(r, &cmd, &res, err);
+    int rc = strvec_check(&argv, err);
+    if (rc == 0)
+        rc = exec_cmd(r, &cmd, &res, err);
     if (rc == 0)
         rc = transport_expect_success(r->t, &res, command, err);
     if (rc == 0) {
@@ -173,6 +176,7 @@ json_t *remote_call(struct remote *r, const char *command, const char *const *ar
             err->kind = ERR_NODE;
     }
     buf_release(&out);
+    strvec_release(&argv);
     return answer;
 }
 

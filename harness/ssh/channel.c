@@ -262,9 +262,8 @@ int ssh_channel_exec(struct ssh_session *s, const struct transport_cmd *cmd, str
         return err_set(err, ERR_INTERNAL, "out of memory");
     }
     x->s = s;
-    int rc = transport_io_begin(&x->io, cmd, res, s->scope, err);
-    if (rc == 0)
-        rc = run(x, buf_str(&command), err);
+    transport_io_begin(&x->io, cmd, res, s->scope);
+    int rc = run(x, buf_str(&command), err);
     /* sshd does not close the channel of a command that still runs, so one that is given up on costs its
      * connection. */
     *usable = rc == 0 && libssh2_channel_free(x->channel) == 0;

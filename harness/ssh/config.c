@@ -1,6 +1,8 @@
 #include "harness/ssh/config.h"
 
 #include "common/base/buf.h"
+#include "common/base/spawn.h"
+#include "common/base/strvec.h"
 #include "harness/transport/child.h"
 
 #include <ctype.h>
@@ -164,7 +166,7 @@ static int add_file(const struct ssh_config *c, char **files, const char *text)
     while (files[n])
         n++;
     if (n == SSH_FILES_MAX)
-        return 0;
+        return -1;
     files[n] = expand(c, text);
     return files[n] ? 0 : -1;
 }
@@ -281,7 +283,7 @@ static int parse_ssh_g(struct ssh_config *c, const char *text, struct err *err)
         if (take_lines(c, text, passes[i]))
             return err_set(err, ERR_INPUT,
                            "node \"%s\": `ssh -G %s` says something this program cannot use "
-                           "(a value that is too long?)",
+                           "(a value that is too long, or more than 16 files?)",
                            c->node, c->alias);
     }
     return 0;
@@ -290,21 +292,21 @@ static int parse_ssh_g(struct ssh_config *c, const char *text, struct err *err)
 static int ask_ssh(struct ssh_config *c, const struct node_spec *spec, const struct transport_scope *scope,
                    struct err *err)
 {
-    char port[16];
-    snprintf(port, sizeof port, "%d", spec->port);
-    const char *argv[12] = {"ssh", "-G"};
-    size_t n = 2;
-    if (c->file)
-        argv[n++] = "-F", argv[n++] = c->file;
-    if (spec->port)
-        argv[n++] = "-p", argv[n++] = port;
-    if (spec->user[0])
-        argv[n++] = "-l", argv[n++] = spec->user;
-    argv[n++] = spec->host;
+    struct strvec argv = {0};
     struct buf out;
-    buf_init(&out, SSH_G_OUTPUT_MAX);
     struct transport_result res;
-    int rc = transport_child_capture(argv, ssh_g_deadline_s, scope, &out, &res, err);
+    buf_init(&out, SSH_G_OUTPUT_MAX);
+    strvec_pushl(&argv, "ssh", "-G", NULL);
+    if (c->file)
+        strvec_pushl(&argv, "-F", c->file, NULL);
+    if (spec->port)
+        strvec_pushf(&argv, "-p%d", spec->port);
+    if (spec->user[0])
+        strvec_pushl(&argv, "-l", spec->user, NULL);
+    strvec_push(&argv, spec->host);
+    int rc = strvec_check(&argv, err);
+    if (rc == 0)
+        rc = transport_child_capture(strvec_argv(&argv), ssh_g_deadline_s, scope, &out, &res, err);
     if (rc == 0 && (!res.exited || res.exit_code != 0)) {
         res.stderr_text[strcspn(res.stderr_text, "\r\n")] = '\0';
         rc = err_set(err, ERR_INPUT, "node \"%s\": ssh -G refused the configuration: %s", c->node,
@@ -313,6 +315,7 @@ static int ask_ssh(struct ssh_config *c, const struct node_spec *spec, const str
     if (rc == 0)
         rc = parse_ssh_g(c, buf_str(&out), err);
     buf_release(&out);
+    strvec_release(&argv);
     return rc;
 }
 
@@ -358,7 +361,7 @@ int ssh_config_resolve(struct ssh_config *c, const char *node, const char *file,
         return err_set(err, ERR_INTERNAL, "out of memory");
     snprintf(c->alias, sizeof c->alias, "%s", spec.host);
     snprintf(c->host, sizeof c->host, "%s", spec.host);
-    int rc = transport_child_on_path("ssh") ? ask_ssh(c, &spec, scope, err) : use_defaults(c, &spec, err);
+    int rc = spawn_on_path("ssh") ? ask_ssh(c, &spec, scope, err) : use_defaults(c, &spec, err);
     if (rc == 0)
         name_key(c);
     return rc;

@@ -2,6 +2,8 @@
 
 #include "common/base/clock.h"
 #include "common/base/fs.h"
+#include "common/base/spawn.h"
+#include "common/base/strvec.h"
 #include "common/base/text.h"
 #include "harness/ssh/refuse.h"
 #include "harness/ssh/socket.h"
@@ -15,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WORDS_MAX = 40, LAST_WORDS_MAX = 300 };
+enum { LAST_WORDS_MAX = 300 };
 
 /* On a terminal the client may have to ask for a passphrase or a touch. */
 static const double typing_s = 120.0;
@@ -36,65 +38,24 @@ static int seconds_left(int64_t deadline_ns)
     return ms < 1000 ? 1 : ms / 1000;
 }
 
-/* Words of an `ssh` command line; those made here live in texts. */
-struct words {
-    const char *argv[WORDS_MAX];
-    size_t n;
-    char texts[8][FS_PATH_MAX + 64];
-    size_t used;
-};
-
-static void add(struct words *w, const char *word)
-{
-    if (w->n + 1 < WORDS_MAX)
-        w->argv[w->n++] = word;
-}
-
-__attribute__((format(printf, 2, 3))) static void add_text(struct words *w, const char *fmt, ...)
-{
-    char *text = w->texts[w->used < 7 ? w->used++ : 7];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof w->texts[0], fmt, ap);
-    va_end(ap);
-    add(w, text);
-}
-
 /* Whatever the user's configuration says of sharing, forwarding and commands must not apply to ours. */
-static void begin(struct words *w, const struct ssh_config *c, int64_t deadline_ns)
+static void begin_argv(struct strvec *argv, const struct ssh_config *c, int64_t deadline_ns)
 {
-    static const char *const ours[] = {
-        "-oControlPersist=no",
-        "-oClearAllForwardings=yes",
-        "-oForwardX11=no",
-        "-oRequestTTY=no",
-        "-oRemoteCommand=none",
-        "-oTCPKeepAlive=yes",
-        "-oServerAliveInterval=4",
-        "-oServerAliveCountMax=2",
-        "-oUpdateHostKeys=no",
-        "-oConnectionAttempts=1",
-        "-oTunnel=no",
-    };
-    *w = (struct words){.n = 0};
-    add(w, "ssh");
-    if (c->file) {
-        add(w, "-F");
-        add(w, c->file);
-    }
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-        add(w, ours[i]);
-    add_text(w, "-oConnectTimeout=%d", seconds_left(deadline_ns));
+    strvec_push(argv, "ssh");
+    if (c->file)
+        strvec_pushl(argv, "-F", c->file, NULL);
+    strvec_pushl(argv, "-oControlPersist=no", "-oClearAllForwardings=yes", "-oForwardX11=no",
+                 "-oRequestTTY=no", "-oRemoteCommand=none", "-oTCPKeepAlive=yes", "-oServerAliveInterval=4",
+                 "-oServerAliveCountMax=2", "-oUpdateHostKeys=no", "-oConnectionAttempts=1", "-oTunnel=no",
+                 NULL);
+    strvec_pushf(argv, "-oConnectTimeout=%d", seconds_left(deadline_ns));
 }
 
 /* The host as the user named it, so that the configuration's Host and Match lines apply. */
-static void name_host(struct words *w, const struct ssh_config *c)
+static void push_host(struct strvec *argv, const struct ssh_config *c)
 {
-    add_text(w, "-p%d", c->port);
-    add(w, "-l");
-    add(w, c->user);
-    add(w, "--");
-    add(w, c->alias);
+    strvec_pushf(argv, "-p%d", c->port);
+    strvec_pushl(argv, "-l", c->user, "--", c->alias, NULL);
 }
 
 static int read_log(const struct openssh_master *m, struct buf *log)
@@ -251,28 +212,30 @@ static int wait_until_ready(const struct openssh_master *m, int64_t deadline_ns,
     }
 }
 
+static int start_master(struct openssh_master *m, bool terminal, int64_t deadline_ns, struct err *err)
+{
+    struct strvec argv = {0};
+    begin_argv(&argv, m->config, deadline_ns);
+    strvec_pushl(&argv, "-v", "-E", NULL);
+    strvec_pushf(&argv, "%s/log", m->dir);
+    strvec_pushl(&argv, "-M", "-N", "-S", NULL);
+    strvec_pushf(&argv, "%s/s", m->dir);
+    strvec_pushl(&argv, "-oStrictHostKeyChecking=yes", "-oPermitLocalCommand=yes",
+                 "-oLocalCommand=echo ready", terminal ? "-oBatchMode=no" : "-oBatchMode=yes", NULL);
+    push_host(&argv, m->config);
+    int rc = strvec_check(&argv, err);
+    if (rc == 0)
+        rc = spawn_on_socket(strvec_argv(&argv), terminal, &m->pid, &m->fd, err);
+    strvec_release(&argv);
+    return rc;
+}
+
 int openssh_master_start(struct openssh_master *m, int64_t deadline_ns, enum transport_failure *why,
                          struct err *err)
 {
-    struct words w;
     bool terminal = on_terminal();
     *why = TRANSPORT_FAILURE_REFUSED;
-    if (make_folder(m, err))
-        return -1;
-    begin(&w, m->config, deadline_ns);
-    add(&w, "-v");
-    add(&w, "-E");
-    add_text(&w, "%s/log", m->dir);
-    add(&w, "-M");
-    add(&w, "-N");
-    add(&w, "-S");
-    add_text(&w, "%s/s", m->dir);
-    add(&w, "-oStrictHostKeyChecking=yes");
-    add(&w, "-oPermitLocalCommand=yes");
-    add(&w, "-oLocalCommand=echo ready");
-    add(&w, terminal ? "-oBatchMode=no" : "-oBatchMode=yes");
-    name_host(&w, m->config);
-    if (transport_child_start_on_socket(w.argv, terminal, &m->pid, &m->fd, err))
+    if (make_folder(m, err) || start_master(m, terminal, deadline_ns, err))
         return -1;
     if (terminal)
         deadline_ns += (int64_t)(typing_s * 1e9);
@@ -296,7 +259,7 @@ bool openssh_master_alive(const struct openssh_master *m, int wait_ms)
 void openssh_master_stop(struct openssh_master *m)
 {
     struct err ignored;
-    transport_child_kill(m->pid);
+    spawn_kill(m->pid);
     m->pid = 0;
     if (m->fd >= 0)
         close(m->fd);
@@ -306,25 +269,26 @@ void openssh_master_stop(struct openssh_master *m)
     m->dir[0] = '\0';
 }
 
-/* The client is made to remember the key in a file that only we read; the login itself is meant to fail. */
+/* The client stores the key in a file that only we read; the login itself is meant to fail. */
 static int run_fetch(const struct ssh_config *c, const char *file, int64_t deadline_ns,
                      const struct transport_scope *scope, struct transport_result *res, struct err *err)
 {
-    struct words w;
-    begin(&w, c, deadline_ns);
-    add(&w, "-oStrictHostKeyChecking=accept-new");
-    add_text(&w, "-oUserKnownHostsFile=%s", file);
-    add(&w, "-oGlobalKnownHostsFile=/dev/null");
-    add(&w, "-oHashKnownHosts=no");
-    add(&w, "-oBatchMode=yes");
-    add(&w, "-oControlPath=none");
-    add(&w, "-oPreferredAuthentications=none");
-    name_host(&w, c);
-    add(&w, "true");
+    struct strvec argv = {0};
     struct buf out;
+    begin_argv(&argv, c, deadline_ns);
+    strvec_push(&argv, "-oStrictHostKeyChecking=accept-new");
+    strvec_pushf(&argv, "-oUserKnownHostsFile=%s", file);
+    strvec_pushl(&argv, "-oGlobalKnownHostsFile=/dev/null", "-oHashKnownHosts=no", "-oBatchMode=yes",
+                 "-oControlPath=none", "-oPreferredAuthentications=none", NULL);
+    push_host(&argv, c);
+    strvec_push(&argv, "true");
     buf_init(&out, 1 << 20);
-    int rc = transport_child_capture(w.argv, seconds_left(deadline_ns) + 1, scope, &out, res, err);
+    int rc = strvec_check(&argv, err);
+    if (rc == 0)
+        rc =
+            transport_child_capture(strvec_argv(&argv), seconds_left(deadline_ns) + 1, scope, &out, res, err);
     buf_release(&out);
+    strvec_release(&argv);
     return rc;
 }
 

@@ -2,6 +2,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
+#include "common/base/strvec.h"
 #include "harness/ssh/openssh_client.h"
 #include "harness/transport/child.h"
 #include "harness/transport/internal.h"
@@ -186,18 +187,13 @@ static int run_client(struct transport *t, const char *command, struct tail *tai
 static int wrap_command(struct buf *command, const struct tail *tail, const struct transport_scope *scope,
                         struct err *err)
 {
-    const char *const head[] = {"sh", "-c", wrapper, "sh", tail->mark};
-    const size_t head_len = sizeof head / sizeof *head;
-    size_t n = 0;
-    while (tail->cmd->argv[n])
-        n++;
-    const char **argv = calloc(head_len + n + 1, sizeof *argv);
-    if (!argv)
-        return err_set(err, ERR_INTERNAL, "out of memory");
-    memcpy(argv, head, sizeof head);
-    memcpy(argv + head_len, tail->cmd->argv, n * sizeof *argv);
-    int rc = transport_command_text(command, argv, scope, err);
-    free(argv);
+    struct strvec argv = {0};
+    strvec_pushl(&argv, "sh", "-c", wrapper, "sh", tail->mark, NULL);
+    strvec_push_all(&argv, tail->cmd->argv);
+    int rc = strvec_check(&argv, err);
+    if (rc == 0)
+        rc = transport_command_text(command, strvec_argv(&argv), scope, err);
+    strvec_release(&argv);
     return rc;
 }
 
@@ -211,9 +207,8 @@ static int openssh_exec(struct transport *t, const struct transport_cmd *cmd, st
     int status = -1;
     if (make_mark(&tail, err) || wrap_command(&command, &tail, &t->scope, err))
         return -1;
-    int rc = transport_io_begin(&io, cmd, res, &t->scope, err);
-    if (rc == 0)
-        rc = run_client(t, buf_str(&command), &tail, &client, err);
+    transport_io_begin(&io, cmd, res, &t->scope);
+    int rc = run_client(t, buf_str(&command), &tail, &client, err);
     if (rc == 0)
         rc = release_tail(&tail, &status, err);
     res->bytes_sent = client.bytes_sent;

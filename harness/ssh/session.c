@@ -1,8 +1,9 @@
 #include "harness/ssh/session.h"
 
+#include "common/base/spawn.h"
+#include "common/base/strvec.h"
 #include "harness/ssh/refuse.h"
 #include "harness/ssh/socket.h"
-#include "harness/transport/child.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -43,28 +44,28 @@ int ssh_session_fail(const struct ssh_session *s, int rc, const char *doing, str
 static int start_jump(struct ssh_session *s, struct err *err)
 {
     const struct ssh_config *c = s->config;
-    char before[SSH_PATH_MAX], last[SSH_PATH_MAX + 8], target[SSH_NAME_MAX + 16], timeout[64];
+    struct strvec argv = {0};
+    char before[SSH_PATH_MAX];
     snprintf(before, sizeof before, "%s", c->proxy_jump);
     char *comma = strrchr(before, ',');
     const char *host = comma ? comma + 1 : before;
     if (comma)
         *comma = '\0';
-    snprintf(last, sizeof last, "%s%s", strncmp(host, "ssh://", 6) == 0 ? "" : "ssh://", host);
-    snprintf(target, sizeof target, "[%s]:%d", c->host, c->port);
-    snprintf(timeout, sizeof timeout, "ConnectTimeout=%d", 30);
-    const char *argv[24] = {"ssh"};
-    size_t n = 1;
+    strvec_push(&argv, "ssh");
     if (c->file)
-        argv[n++] = "-F", argv[n++] = c->file;
-    argv[n++] = "-oBatchMode=yes";
-    argv[n++] = "-oServerAliveInterval=4";
-    argv[n++] = "-oServerAliveCountMax=2";
-    argv[n++] = "-o", argv[n++] = timeout;
+        strvec_pushl(&argv, "-F", c->file, NULL);
+    strvec_pushl(&argv, "-oBatchMode=yes", "-oServerAliveInterval=4", "-oServerAliveCountMax=2",
+                 "-oConnectTimeout=30", NULL);
     if (comma)
-        argv[n++] = "-J", argv[n++] = before;
-    argv[n++] = "-W", argv[n++] = target;
-    argv[n++] = last;
-    return transport_child_start_on_socket(argv, false, &s->proxy, &s->fd, err);
+        strvec_pushl(&argv, "-J", before, NULL);
+    strvec_push(&argv, "-W");
+    strvec_pushf(&argv, "[%s]:%d", c->host, c->port);
+    strvec_pushf(&argv, "%s%s", strncmp(host, "ssh://", 6) == 0 ? "" : "ssh://", host);
+    int rc = strvec_check(&argv, err);
+    if (rc == 0)
+        rc = spawn_on_socket(strvec_argv(&argv), false, &s->proxy, &s->fd, err);
+    strvec_release(&argv);
+    return rc;
 }
 
 static int open_socket(struct ssh_session *s, bool *temporary, struct err *err)
@@ -75,7 +76,7 @@ static int open_socket(struct ssh_session *s, bool *temporary, struct err *err)
         return start_jump(s, err);
     if (c->proxy_command[0]) {
         const char *argv[] = {"/bin/sh", "-c", c->proxy_command, NULL};
-        return transport_child_start_on_socket(argv, false, &s->proxy, &s->fd, err);
+        return spawn_on_socket(argv, false, &s->proxy, &s->fd, err);
     }
     s->fd = ssh_socket_connect(c->host, c->port, s->deadline_ns, s->scope, temporary, err);
     return s->fd < 0 ? -1 : 0;
@@ -218,7 +219,7 @@ void ssh_session_drop(struct ssh_session *s)
     }
     if (s->fd >= 0)
         close(s->fd);
-    transport_child_kill(s->proxy);
+    spawn_kill(s->proxy);
     known_hosts_release(&s->known);
     s->ssh = NULL;
     s->fd = -1;

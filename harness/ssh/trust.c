@@ -3,9 +3,9 @@
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
+#include "common/base/spawn.h"
 #include "harness/ssh/openssh_client.h"
 #include "harness/ssh/session.h"
-#include "harness/transport/child.h"
 #include "harness/transport/internal.h"
 
 #include <errno.h>
@@ -102,7 +102,7 @@ int ssh_hostkey_fetch(const struct transport_target *target, struct ssh_hostkey 
     if (ssh_target.backend == TRANSPORT_LIBSSH2)
         rc = fetch_with_libssh2(t, deadline_ns, key, &why, err);
     if (rc && why == TRANSPORT_FAILURE_UNSUPPORTED && target->backend != TRANSPORT_LIBSSH2 &&
-        transport_child_on_path("ssh"))
+        spawn_on_path("ssh"))
         rc = fetch_with_client(t, deadline_ns, key, err);
     transport_close(t);
     return rc;

@@ -2,6 +2,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
+#include "common/base/run.h"
 #include "common/base/text.h"
 
 #include <stdlib.h>
@@ -22,8 +23,8 @@ int transport_poll_ms(int64_t deadline_ns)
     return left < 0 || left > TRANSPORT_POLL_MS_MAX ? TRANSPORT_POLL_MS_MAX : left;
 }
 
-int transport_io_begin(struct transport_io *io, const struct transport_cmd *cmd, struct transport_result *res,
-                       const struct transport_scope *scope, struct err *err)
+void transport_io_begin(struct transport_io *io, const struct transport_cmd *cmd,
+                        struct transport_result *res, const struct transport_scope *scope)
 {
     memset(res, 0, sizeof *res);
     *io = (struct transport_io){
@@ -37,12 +38,7 @@ int transport_io_begin(struct transport_io *io, const struct transport_cmd *cmd,
         io->in = cmd->input;
         io->in_len = cmd->input ? cmd->input_len : 0;
         io->in_end = true;
-        return 0;
     }
-    io->buf = malloc(TRANSPORT_IO_CHUNK);
-    if (!io->buf)
-        return err_set(err, ERR_INTERNAL, "out of memory");
-    return 0;
 }
 
 void transport_io_end(struct transport_io *io)
@@ -57,6 +53,8 @@ int transport_io_fill(struct transport_io *io, struct err *err)
 {
     if (io->in_len > 0 || io->in_end)
         return 0;
+    if (!io->buf && !(io->buf = malloc(TRANSPORT_IO_CHUNK)))
+        return err_set(err, ERR_INTERNAL, "out of memory");
     ssize_t n = io->cmd->read(io->cmd->read_arg, io->buf, TRANSPORT_IO_CHUNK, err);
     if (n < 0)
         return -1;
@@ -99,28 +97,12 @@ int transport_io_stdout(struct transport_io *io, const char *data, size_t len, s
     return io->cmd->on_stdout ? io->cmd->on_stdout(io->cmd->on_stdout_arg, data, len, err) : 0;
 }
 
-/* The end of what a failing command said is what explains it. */
-static void keep_tail(struct transport_result *res, const char *data, size_t len)
-{
-    if (len >= TRANSPORT_STDERR_MAX) {
-        data += len - TRANSPORT_STDERR_MAX;
-        len = TRANSPORT_STDERR_MAX;
-    }
-    size_t kept = res->stderr_len;
-    if (kept + len > TRANSPORT_STDERR_MAX)
-        kept = TRANSPORT_STDERR_MAX - len;
-    memmove(res->stderr_text, res->stderr_text + res->stderr_len - kept, kept);
-    memcpy(res->stderr_text + kept, data, len);
-    res->stderr_len = kept + len;
-    res->stderr_text[res->stderr_len] = '\0';
-}
-
 int transport_io_stderr(struct transport_io *io, const char *data, size_t len, struct err *err)
 {
     heard(io, len);
     if (io->cmd->on_stderr)
         return io->cmd->on_stderr(io->cmd->on_stderr_arg, data, len, err);
-    keep_tail(io->res, data, len);
+    run_keep_tail(io->res->stderr_text, &io->res->stderr_len, TRANSPORT_STDERR_MAX, data, len);
     return 0;
 }
 
@@ -143,6 +125,13 @@ int transport_io_fail_late(const struct transport_io *io, struct err *err)
     return -1;
 }
 
+int transport_io_fail_stalled(const struct transport_io *io, struct err *err)
+{
+    io->res->link_lost = true;
+    return err_set(err, ERR_NODE, "%s: connection lost: nothing moved for %g s", io->scope->who,
+                   io->cmd->stall_s);
+}
+
 int transport_io_check(const struct transport_io *io, struct err *err)
 {
     if (transport_interrupted(io->scope))
@@ -150,12 +139,7 @@ int transport_io_check(const struct transport_io *io, struct err *err)
     int64_t now = clock_mono_ns();
     if (io->deadline_ns && now >= io->deadline_ns)
         return transport_io_fail_late(io, err);
-    if (stall_ns(io) && now >= stall_ns(io)) {
-        io->res->link_lost = true;
-        return err_set(err, ERR_NODE, "%s: connection lost: nothing moved for %g s", io->scope->who,
-                       io->cmd->stall_s);
-    }
-    return 0;
+    return stall_ns(io) && now >= stall_ns(io) ? transport_io_fail_stalled(io, err) : 0;
 }
 
 int transport_io_poll_ms(const struct transport_io *io)

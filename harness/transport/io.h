@@ -37,8 +37,8 @@ struct transport_io {
     int64_t moved_ns; /* when the last byte moved */
 };
 
-int transport_io_begin(struct transport_io *io, const struct transport_cmd *cmd, struct transport_result *res,
-                       const struct transport_scope *scope, struct err *err);
+void transport_io_begin(struct transport_io *io, const struct transport_cmd *cmd,
+                        struct transport_result *res, const struct transport_scope *scope);
 void transport_io_end(struct transport_io *io);
 
 /* Sees to it that input is at hand, or that in_end is set with none. */
@@ -54,6 +54,8 @@ int transport_io_stderr(struct transport_io *io, const char *data, size_t len, s
 int transport_io_check(const struct transport_io *io, struct err *err);
 /* The deadline has passed: names the command and sets res->timed_out. Returns -1. */
 int transport_io_fail_late(const struct transport_io *io, struct err *err);
+/* Nothing moved for cmd->stall_s: sets res->link_lost. Returns -1. */
+int transport_io_fail_stalled(const struct transport_io *io, struct err *err);
 int transport_io_poll_ms(const struct transport_io *io);
 
 /* The one line that a remote shell gets: every word quoted. ERR_INPUT when it is too long to send. The caller

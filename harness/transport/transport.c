@@ -1,10 +1,10 @@
 #include "harness/transport/transport.h"
 
 #include "common/base/clock.h"
+#include "common/base/spawn.h"
 #include "common/base/text.h"
 #include "harness/ssh/openssh_transport.h"
 #include "harness/ssh/transport.h"
-#include "harness/transport/child.h"
 #include "harness/transport/internal.h"
 #include "harness/transport/local.h"
 
@@ -59,7 +59,7 @@ static int pause_for(const struct transport_scope *scope, double seconds, struct
 static bool fall_back(struct transport *t, const struct err *failure)
 {
     if (t->target.backend != TRANSPORT_AUTO || t->ops != &ssh_transport_ops ||
-        !transport_child_on_path("ssh"))
+        !spawn_on_path("ssh"))
         return false;
     transport_notice(t, "%s; using the OpenSSH client instead", failure->msg);
     t->ops->disconnect(t);
@@ -113,7 +113,7 @@ static int choose_backend(struct transport *t, struct err *err)
         t->ops = &ssh_transport_ops;
         break;
     case TRANSPORT_OPENSSH:
-        if (!transport_child_on_path("ssh"))
+        if (!spawn_on_path("ssh"))
             return err_set(err, ERR_INPUT,
                            "the openssh transport needs the program ssh: install openssh-client");
         t->ops = &openssh_transport_ops;

@@ -1,10 +1,10 @@
 #include "results/ingest/import_value.h"
 
+#include "common/base/regex.h"
 #include "results/ingest/pointer.h"
 #include "results/ingest/unit.h"
 
 #include <math.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,21 +59,25 @@ static int match(const struct import_scope *s, const json_t *field, const char *
     const char *pattern = json_string_value(json_object_get(field, "match"));
     const json_t *wanted = json_object_get(field, "group");
     json_int_t g = wanted ? json_integer_value(wanted) : 1;
-    regex_t re;
-    regmatch_t m[GROUPS_MAX + 1];
+    struct regex re;
+    struct err why = {0};
     if (g < 1 || g > GROUPS_MAX)
         return fail(s, name, err, "\"group\" is a number from 1 to %d", GROUPS_MAX);
-    if (regcomp(&re, pattern, REG_EXTENDED) != 0)
-        return fail(s, name, err, "\"%.100s\" is no regular expression", pattern);
-    int rc = regexec(&re, text, GROUPS_MAX + 1, m, 0);
-    regfree(&re);
-    if (rc != 0 || (wanted && m[g].rm_so == m[g].rm_eo))
+    if (regex_compile(&re, pattern, &why) != 0)
+        return fail(s, name, err, "\"%.100s\" is not a regular expression: %s", pattern, why.msg);
+    int rc = regex_match(&re, text, strlen(text), 0, &why);
+    size_t at = 0, n = 0;
+    bool there = rc == 1 && regex_group(&re, (size_t)g, &at, &n);
+    if (rc == 1 && !there && !wanted)
+        regex_group(&re, 0, &at, &n);
+    regex_release(&re);
+    if (rc < 0)
+        return fail(s, name, err, "\"%.100s\": %s", pattern, why.msg);
+    if (rc == 0 || (wanted && n == 0))
         return 0;
-    const regmatch_t *group = m[g].rm_so >= 0 ? &m[g] : &m[0];
-    size_t n = (size_t)(group->rm_eo - group->rm_so);
     if (n >= size)
         n = size - 1;
-    memmove(text, text + group->rm_so, n);
+    memmove(text, text + at, n);
     text[n] = '\0';
     return 1;
 }

@@ -79,7 +79,7 @@ cron_refuses() {
     fresh cron
     printf '#!/bin/sh\necho "you may not" >&2\nexit 1\n' >"$bin/crontab"
     exits "exits 5" 5 timer --install-timer
-    like "repeats what crontab printed" "$ERR" "crontab -l failed: you may not"
+    like "repeats what crontab printed" "$ERR" "crontab -l failed with exit code 1: you may not"
 }
 
 bad_time() {

@@ -1,7 +1,7 @@
 /* args: options anywhere, values in either form, one line that names what is wrong. */
 #include "tests/unit/support.h"
 
-#include "harness/commands/args.h"
+#include "common/base/args.h"
 
 enum { WORDS_MAX = 3 };
 
@@ -25,7 +25,8 @@ static int parse(struct parsed *p, size_t min_words, char *const *argv, int argc
         {"--db", "FILE", &p->db, NULL, "the store"},
         {"-v,--verbose", NULL, NULL, &p->verbose, "say more"},
     };
-    const struct args a = {.command = "run",
+    const struct args a = {.program = "kernsweep",
+                           .command = "run",
                            .usage = "PLAN [MORE]",
                            .about = "Runs.",
                            .options = options,
@@ -130,7 +131,8 @@ static void help_lists_every_option(void **state)
     bool flag;
     const struct arg options[] = {{"--contexts", "LIST", &text, NULL, "these contexts"}};
     const struct arg common[] = {{"-v,--verbose", NULL, NULL, &flag, "say more"}};
-    const struct args a = {.command = "run",
+    const struct args a = {.program = "kernsweep",
+                           .command = "run",
                            .usage = "PLAN",
                            .about = "Runs a plan.",
                            .options = options,

@@ -177,6 +177,23 @@ static void by_regular_expression(void **state)
     t = read_text("(=12\nbb=0.5\n");
     is(&t, "a_s", 12);
     is(&t, "b_s", 0.5);
+    use_rule("{\"kind\": \"regex\", \"pattern\": \"took (?<a_s>\\\\d+) s|(?:in|after) (?<a_s>\\\\d+)\"}");
+    t = read_text("took 3 s\n");
+    is(&t, "a_s", 3);
+    t = read_text("after 4\n");
+    is(&t, "a_s", 4);
+}
+
+static void a_line_that_takes_too_long_to_match_is_a_problem(void **state)
+{
+    (void)state;
+    char line[2000];
+    memset(line, 'a', sizeof line);
+    memcpy(line + sizeof line - 3, "!\n", 3);
+    use_rule("{\"kind\": \"regex\", \"pattern\": \"(a+)+(?<a_s>[0-9])\"}");
+    struct timings t = read_text(line);
+    assert_false(t.found);
+    assert_non_null(strstr(t.problem, "takes too long"));
 }
 
 static void bad_rules(void **state)
@@ -191,11 +208,12 @@ static void bad_rules(void **state)
     refuse_rule("{\"kind\": \"json\", \"map\": {\"a\": \"$.x\"}, \"more\": 1}", "more");
     refuse_rule("{\"kind\": \"regex\", \"pattern\": \"(?<a_s>[0-9\"}", "expression");
     refuse_rule("{\"kind\": \"regex\", \"pattern\": \"([0-9]+)\"}", "named");
-    refuse_rule("{\"kind\": \"regex\", \"pattern\": \"(?:x)(?<a>.)\"}", "only <name>");
-    refuse_rule("{\"kind\": \"regex\", \"pattern\": \"(?<a>.)\\\\1\"}", "back-references");
-    refuse_rule("{\"kind\": \"regex\", \"pattern\": \"(?<../a>.)\"}", "only <name>");
-    refuse_rule("{\"kind\": \"regex\", \"pattern\": \"a pattern of some length (?\"}", "only <name>");
-    refuse_rule("{\"kind\": \"regex\", \"pattern\": \"(?<\"}", "only <name>");
+    refuse_rule("{\"kind\": \"regex\", \"pattern\": \"(?<../a>.)\"}", "at byte 3");
+    refuse_rule("{\"kind\": \"regex\", \"pattern\": \"a pattern of some length (?\"}", "at byte 27");
+    refuse_rule("{\"kind\": \"regex\", \"pattern\": \"(?<\"}", "at byte 3");
+    refuse_rule(
+        "{\"kind\": \"regex\", \"pattern\": \"(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)(?<a>.)\"}",
+        "1 to 16 groups");
 }
 
 static int forget(void **state)
@@ -215,6 +233,7 @@ int main(void)
         cmocka_unit_test(hostile_output),
         cmocka_unit_test(by_json_path),
         cmocka_unit_test(by_regular_expression),
+        cmocka_unit_test(a_line_that_takes_too_long_to_match_is_a_problem),
         cmocka_unit_test(bad_rules),
     };
     return cmocka_run_group_tests(tests, NULL, forget);

@@ -301,9 +301,9 @@ static void a_gnuplot_that_hangs_fails_or_floods_is_given_up(void **state)
     static const struct {
         const char *body;
         const char *reason;
-    } cases[] = {{"#!/bin/sh\nexec sleep 100\n", "did not end in time"},
-                 {"#!/bin/sh\necho broken >&2\nexit 3\n", "gnuplot failed: broken"},
-                 {"#!/bin/sh\nexec yes\n", "wrote more than"}};
+    } cases[] = {{"#!/bin/sh\nexec sleep 100\n", "did not finish within"},
+                 {"#!/bin/sh\necho broken >&2\nexit 3\n", "gnuplot failed with exit code 3: broken"},
+                 {"#!/bin/sh\nexec yes\n", "gnuplot: more than"}};
     char *path = strdup(getenv("PATH")), with_ours[FS_PATH_MAX + 8192];
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {

@@ -2,7 +2,7 @@
 #include "harness/ssh/config.h"
 
 #include "common/base/fs.h"
-#include "harness/transport/child.h"
+#include "common/base/spawn.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ static void check(const char *node, const char *user, const char *host, int port
 
 static bool has_client(void)
 {
-    return transport_child_on_path("ssh");
+    return spawn_on_path("ssh");
 }
 
 static void names_of_nodes(void **state)

@@ -2,6 +2,7 @@
 #include "harness/ssh/known_hosts.h"
 
 #include "common/base/buf.h"
+#include "common/base/spawn.h"
 #include "harness/transport/child.h"
 
 #include <setjmp.h>
@@ -170,7 +171,7 @@ static void agrees_with_ssh_keygen(void **state)
                                "@cert-authority * " KEY_EC "\n"
                                "[node]:2222 " KEY_EC "\n"
                                "10.0.0.? " KEY_EC " comment with spaces\n";
-    if (!transport_child_on_path("ssh-keygen"))
+    if (!spawn_on_path("ssh-keygen"))
         skip();
     char file[] = "/tmp/known_hosts.XXXXXX";
     int fd = mkstemp(file);

@@ -1,4 +1,4 @@
-#include "harness/commands/args.h"
+#include "common/base/args.h"
 
 #include <string.h>
 
@@ -33,8 +33,8 @@ static int take_option(const struct args *a, int argc, char **argv, int *i, stru
     const char *value = word[len] == '=' ? word + len + 1 : NULL;
     const struct arg *option = lookup(a, word, len);
     if (!option)
-        return err_set(err, ERR_INPUT, "%s: unknown option %.100s (kernsweep %s --help lists them)",
-                       a->command, word, a->command);
+        return err_set(err, ERR_INPUT, "%s: unknown option %.100s (%s %s --help lists them)", a->command,
+                       word, a->program, a->command);
     if (option->flag && value)
         return err_set(err, ERR_INPUT, "%s: %.*s takes no value", a->command, (int)len, word);
     if (option->flag) {
@@ -58,18 +58,18 @@ int args_parse(const struct args *a, int argc, char **argv, const char **words, 
             if (take_option(a, argc, argv, &i, err) != 0)
                 return -1;
         } else if (*n == a->max_words) {
-            return err_set(err, ERR_INPUT, "%s: unexpected \"%.100s\": usage: kernsweep %s %s", a->command,
-                           argv[i], a->command, a->usage);
+            return err_set(err, ERR_INPUT, "%s: unexpected \"%.100s\": usage: %s %s %s", a->command, argv[i],
+                           a->program, a->command, a->usage);
         } else {
             words[(*n)++] = argv[i];
         }
     }
     if (*n < a->min_words)
-        return err_set(err, ERR_INPUT, "%s: usage: kernsweep %s %s", a->command, a->command, a->usage);
+        return err_set(err, ERR_INPUT, "%s: usage: %s %s %s", a->command, a->program, a->command, a->usage);
     return 0;
 }
 
-static void help_options(const struct arg *options, size_t n, FILE *out)
+void args_help_options(const struct arg *options, size_t n, FILE *out)
 {
     for (size_t i = 0; i < n; i++) {
         char left[64];
@@ -81,7 +81,7 @@ static void help_options(const struct arg *options, size_t n, FILE *out)
 
 void args_help(const struct args *a, FILE *out)
 {
-    fprintf(out, "usage: kernsweep %s %s\n\n%s\n\n", a->command, a->usage, a->about);
-    help_options(a->options, a->n_options, out);
-    help_options(a->common, a->n_common, out);
+    fprintf(out, "usage: %s %s %s\n\n%s\n\n", a->program, a->command, a->usage, a->about);
+    args_help_options(a->options, a->n_options, out);
+    args_help_options(a->common, a->n_common, out);
 }

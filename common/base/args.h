@@ -1,11 +1,11 @@
-/* args: the words of a command line, declared once a command: what it takes, its help, its errors.
+/* args: the words of a command line, declared once per command: what it takes, its help, its errors.
  *
  * A command lists its options as struct arg; args_parse() fills them and the positional words, which stay
  * pointers into argv. Options may stand anywhere; "--" ends them. A word that is an option is no value: say
  * --tag=--detach for that. Errors: ERR_INPUT naming the option.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_ARGS_H
-#define KERNSWEEP_HARNESS_COMMANDS_ARGS_H
+#ifndef KERNSWEEP_COMMON_BASE_ARGS_H
+#define KERNSWEEP_COMMON_BASE_ARGS_H
 
 #include "common/base/err.h"
 
@@ -22,6 +22,7 @@ struct arg {
 };
 
 struct args {
+    const char *program; /* "kernsweep" */
     const char *command; /* "run" */
     const char *usage;   /* "PLAN|NODE" */
     const char *about;   /* one sentence */
@@ -32,8 +33,10 @@ struct args {
     size_t min_words, max_words;
 };
 
-/* words: char *[max_words]; *n: how many came. */
+/* Fills the options, words (const char *[max_words]) and their number. */
 int args_parse(const struct args *a, int argc, char **argv, const char **words, size_t *n, struct err *err);
 void args_help(const struct args *a, FILE *out);
+/* One line per option. */
+void args_help_options(const struct arg *options, size_t n, FILE *out);
 
 #endif

@@ -1,0 +1,114 @@
+#include "common/base/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void close_fd(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+static _Noreturn void give_up(const char *what)
+{
+    int why = errno;
+    dprintf(2, "%s: %s\n", what, strerrordesc_np(why));
+    _exit(why == ENOENT ? SPAWN_NOT_FOUND : SPAWN_NOT_EXECUTABLE);
+}
+
+/* In the child, after fork(). The copies above 2 keep dup2() from overwriting a descriptor before its turn.
+ */
+static _Noreturn void become(const struct spawn *s)
+{
+    sigset_t none;
+    int high[3];
+    sigemptyset(&none);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (!s->keep_terminal)
+        setsid();
+    signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    for (int i = 0; i < 3; i++)
+        high[i] = fcntl(s->fds[i], F_DUPFD_CLOEXEC, 3);
+    for (int i = 0; i < 3; i++) {
+        if (high[i] < 0 || dup2(high[i], i) < 0)
+            _exit(SPAWN_NOT_EXECUTABLE);
+    }
+    close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    if (s->cwd && chdir(s->cwd) < 0) {
+        dprintf(2, "%s: %s\n", s->cwd, strerrordesc_np(errno));
+        _exit(SPAWN_NOT_EXECUTABLE);
+    }
+    char *const *argv = (char *const *)(uintptr_t)s->argv;
+    if (s->env)
+        environ = (char **)(uintptr_t)s->env;
+    execvp(argv[0], argv);
+    give_up(argv[0]);
+}
+
+pid_t spawn_start(const struct spawn *s, struct err *err)
+{
+    if (!s->argv || !s->argv[0])
+        return err_set(err, ERR_INTERNAL, "no program to start");
+    pid_t pid = fork();
+    if (pid == 0)
+        become(s);
+    return pid > 0 ? pid : err_set_errno(err, ERR_INTERNAL, errno, "%s: cannot start a process", s->argv[0]);
+}
+
+int spawn_on_socket(const char *const *argv, bool keep_terminal, pid_t *pid, int *fd, struct err *err)
+{
+    int pair[2] = {-1, -1};
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    pid_t started = -1;
+    if (null < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
+        fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0) {
+        err_set_errno(err, ERR_INTERNAL, errno, "%s: cannot make a socket", argv[0]);
+    } else {
+        const struct spawn s = {
+            .argv = argv, .fds = {pair[1], pair[1], null}, .keep_terminal = keep_terminal};
+        started = spawn_start(&s, err);
+    }
+    close_fd(null);
+    close_fd(pair[1]);
+    if (started < 0) {
+        close_fd(pair[0]);
+        return -1;
+    }
+    *pid = started;
+    *fd = pair[0];
+    return 0;
+}
+
+void spawn_kill(pid_t pid)
+{
+    if (pid <= 0)
+        return;
+    kill(-pid, SIGKILL);
+    kill(pid, SIGKILL); /* it may lead no group, or not yet */
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
+
+bool spawn_on_path(const char *name)
+{
+    const char *path = getenv("PATH");
+    while (path && *path) {
+        size_t len = strcspn(path, ":");
+        char full[4096];
+        int n = snprintf(full, sizeof full, "%.*s/%s", (int)len, path, name);
+        if (len > 0 && n > 0 && (size_t)n < sizeof full && access(full, X_OK) == 0)
+            return true;
+        path += len + (path[len] == ':');
+    }
+    return false;
+}
