@@ -53,10 +53,8 @@ static int parse(const struct compare_args *a, size_t n_words, struct wish *w, s
                        "compare: --by node, with one run and no other base, as text or --json");
     if (a->threshold && parse_threshold(a->threshold, &w->options, err) != 0)
         return -1;
-    if (a->metric && !metric_from_name(a->metric, &w->options.metric))
-        return err_set(err, ERR_INPUT,
-                       "--metric: no metric \"%.40s\"; prefill_s, tok_per_s, wall_s, kernel_ms, ...",
-                       a->metric);
+    if (a->metric && metric_parse(a->metric, &w->options.metric, err) != 0)
+        return -1;
     if (a->format && !compare_format_from_name(a->format, &w->format))
         return err_set(err, ERR_INPUT, "--format: expected text, md, csv, junit or github, found \"%.40s\"",
                        a->format);
@@ -158,7 +156,7 @@ int cmd_compare(struct cmd_env *env, int argc, char **argv)
         {"--reference", "VARIANT", &a.reference, NULL, "with --within: against this one (default: baseline)"},
         {"--by", "node", &a.by, NULL, "the machines that shared the run against each other"},
         {"--threshold", "X", &a.threshold, NULL, "relative change that matters: 0.05 or 5%"},
-        {"--metric", "NAME", &a.metric, NULL, "what decides (default: prefill_s)"},
+        {"--metric", "METRIC", &a.metric, NULL, metric_help()},
         {"--all-metrics", NULL, NULL, &a.all_metrics, "show the others too"},
         {"--format", "FORMAT", &a.format, NULL, "text, md, csv, junit or github (annotations)"},
         {"--fail-on", "WHAT", &a.fail_on, NULL,

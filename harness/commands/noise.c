@@ -101,7 +101,7 @@ static void print_text(const struct sweep *w)
     for (size_t i = 0; i < n->count; i++) {
         const struct noise_cell *c = &n->cells[i];
         char within[32] = "-";
-        if (c->metric != METRIC_PREFILL_S && c->metric != METRIC_KERNEL_MS)
+        if (!metric_is_judged(c->metric))
             continue;
         if (!isnan(c->within))
             snprintf(within, sizeof within, "%.2f %%", 100 * c->within);

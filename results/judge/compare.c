@@ -66,7 +66,7 @@ struct compare_options compare_defaults(void)
         .z_limit = 3.5,
         .fdr = 0.05,
         .history_min = 8,
-        .metric = METRIC_PREFILL_S,
+        .metric = metric_default(),
         .seed = 20260214,
     };
 }
@@ -436,7 +436,7 @@ struct variant_delta compare_pair(const struct run_data *run, size_t variant, si
     if (!now || !base || !(base->median[m] > 0) || !(now->median[m] > 0))
         return d;
     d.ratio = now->median[m] / base->median[m];
-    d.factor = metric_info(m)->lower_is_better ? 1 / d.ratio : d.ratio;
+    d.factor = metric_info(m)->better == METRIC_LESS ? 1 / d.ratio : d.ratio;
     d.factor_error = d.factor * stats_ratio_error(cell_error(run, now, m), cell_error(run, base, m));
     return d;
 }

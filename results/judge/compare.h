@@ -125,7 +125,7 @@ struct compare_options {
     double z_limit;     /* default 3.5 */
     double fdr;         /* default 0.05 */
     size_t history_min; /* nights below which the history is not used; default 8 */
-    enum metric metric; /* default METRIC_PREFILL_S */
+    enum metric metric; /* default metric_default() */
     bool all_metrics;   /* all others too */
     /* The history is the base's own (a baseline of several runs): its median is the reference. */
     bool history_is_base;
@@ -151,7 +151,7 @@ void comparison_release(struct comparison *c);
 int compare_facts(const struct run_data *a, const struct run_data *b, struct fact_list *out, struct err *err);
 void fact_list_release(struct fact_list *l);
 
-/* Inside one run: `variant` against `reference`, context by context (METRIC_PREFILL_S or any other). NaN
+/* Inside one run: `variant` against `reference`, context by context. NaN
  * where either has no median. base is the reference: factor 0.11 reads "0.11x of the reference's speed". */
 struct variant_delta {
     size_t variant; /* indexes into run->variants */

@@ -68,7 +68,7 @@ static void set_outcome(struct comparison *c, struct delta *d, enum confirmation
 static double base_shift(const struct delta *d, const struct delta *again)
 {
     double change = again->base_median / d->reference - 1;
-    return metric_info(d->metric)->lower_is_better ? change : -change;
+    return metric_info(d->metric)->better == METRIC_LESS ? change : -change;
 }
 
 static void settle(struct comparison *c, struct delta *d, const struct delta *again,

@@ -203,41 +203,16 @@ static int keep_series(struct history *h, const struct filling *f, const char *v
 
 /* What is read of a test, and how: of the runs from the first to the last that count, which is far less than
  * all when they were stored night by night. prefill_s alone comes from an index. */
-static const char *metric_query(enum metric m)
-{
-    switch (m) {
-    case METRIC_PREFILL_S:
-    case METRIC_TOK_PER_S:
-        return OF_TEST("prefill_s");
-    case METRIC_WALL_S:
-        return OF_TEST("wall_s");
-    case METRIC_MODEL_LOAD_S:
-        return OF_TEST("model_load_s");
-    case METRIC_TOKENIZE_S:
-        return OF_TEST("tokenize_s");
-    case METRIC_DECODE_S:
-        return OF_TEST("decode_s");
-    case METRIC_VRAM_PEAK:
-        return OF_TEST("vram_peak");
-    case METRIC_RSS_PEAK:
-        return OF_TEST("rss_peak");
-    case METRIC_KERNEL_MS:
-        return OF_TEST("kernel_ms");
-    case METRIC_TFLOPS:
-        return OF_TEST("tflops");
-    case METRIC_SCRATCH_BYTES:
-        return OF_VARIANT("scratch_bytes");
-    case METRIC_VGPRS:
-        return OF_VARIANT("vgprs");
-    case METRIC_COUNT:
-        break;
-    }
-    return NULL;
-}
+static const char *const queries[METRIC_COUNT] = {
+#define METRIC_TEST(id, name, column, ...) [METRIC_##id] = OF_TEST(#column),
+#define METRIC_BUILD(id, name, column, ...) [METRIC_##id] = OF_VARIANT(#column),
+#define METRIC_RATE(id, name, time, column, ...) [METRIC_##id] = OF_TEST(#column),
+#include "results/store/metric.def"
+};
 
 static double derive(enum metric m, double v, int context)
 {
-    return m == METRIC_TOK_PER_S ? context / v : v;
+    return metric_info(m)->kind == METRIC_OF_TIME ? context / v : v;
 }
 
 struct scan {
@@ -282,7 +257,7 @@ static int scan_metric(struct scan *c, struct sql_stmt *list, enum metric m, str
                        struct err *err)
 {
     char variant[RUN_NAME_MAX];
-    SQL_STMT stmt = sql_prepare(c->s, metric_query(m), err);
+    SQL_STMT stmt = sql_prepare(c->s, queries[m], err);
     if (!stmt)
         return -1;
     int rc;

@@ -84,8 +84,10 @@ static int read_variant(struct store *s, struct sql_stmt *stmt, struct run_data 
     sql_col_text(stmt, "reason", v->reason, sizeof v->reason);
     v->build_wall_s = sql_col_num(stmt, "build_wall_s");
     v->build_cached = sql_col_int(stmt, "build_cached", 0) != 0;
-    v->scratch_bytes = sql_col_num(stmt, "scratch_bytes");
-    v->vgprs = sql_col_num(stmt, "vgprs");
+    for (int m = 0; m < METRIC_COUNT; m++)
+        v->value[m] = metric_info((enum metric)m)->kind == METRIC_OF_BUILD
+                          ? sql_col_num(stmt, metric_info((enum metric)m)->column)
+                          : (double)NAN;
     sql_col_text(stmt, "kernel", v->kernel, sizeof v->kernel);
     sql_col_text(stmt, "shape", v->shape, sizeof v->shape);
     return status_from_name(status, &v->status) ? 0 : bad_status(s, r, status, err);
@@ -93,11 +95,12 @@ static int read_variant(struct store *s, struct sql_stmt *stmt, struct run_data 
 
 static int load_variants(struct store *s, struct run_data *r, struct err *err)
 {
-    SQL_STMT stmt =
-        sql_prepare(s,
-                    "SELECT name, attn_impl, status, reason, build_wall_s, build_cached, scratch_bytes,"
-                    " vgprs, kernel, shape FROM variant WHERE run_id = :run ORDER BY position",
-                    err);
+    static const char text[] =
+        "SELECT name, attn_impl, status, reason, build_wall_s, build_cached, kernel, shape"
+#define METRIC_BUILD(id, name, column, ...) ", " #column
+#include "results/store/metric.def"
+        " FROM variant WHERE run_id = :run ORDER BY position";
+    SQL_STMT stmt = sql_prepare(s, text, err);
     if (!stmt)
         return -1;
     sql_bind_int(stmt, ":run", r->info.key);
@@ -110,24 +113,11 @@ static int load_variants(struct store *s, struct run_data *r, struct err *err)
 
 static void read_values(struct sql_stmt *stmt, const struct run_variant *v, struct run_test *t)
 {
-    double *value = t->value;
-    value[METRIC_PREFILL_S] = sql_col_num(stmt, "prefill_s");
-    value[METRIC_TOK_PER_S] = t->context / value[METRIC_PREFILL_S];
-    value[METRIC_WALL_S] = sql_col_num(stmt, "wall_s");
-    value[METRIC_MODEL_LOAD_S] = sql_col_num(stmt, "model_load_s");
-    value[METRIC_TOKENIZE_S] = sql_col_num(stmt, "tokenize_s");
-    value[METRIC_DECODE_S] = sql_col_num(stmt, "decode_s");
-    value[METRIC_KERNEL_MS] = sql_col_num(stmt, "kernel_ms");
-    value[METRIC_TFLOPS] = sql_col_num(stmt, "tflops");
-    t->vram_before = sql_col_num(stmt, "vram_before");
-    value[METRIC_VRAM_PEAK] = sql_col_num(stmt, "vram_peak");
-    t->vram_after = sql_col_num(stmt, "vram_after");
-    t->vram_max_gap_ms = sql_col_num(stmt, "vram_max_gap_ms");
-    value[METRIC_RSS_PEAK] = sql_col_num(stmt, "rss_peak");
-    t->cpu_user_s = sql_col_num(stmt, "cpu_user_s");
-    t->cpu_system_s = sql_col_num(stmt, "cpu_system_s");
-    value[METRIC_SCRATCH_BYTES] = v->scratch_bytes;
-    value[METRIC_VGPRS] = v->vgprs;
+    for (int m = 0; m < METRIC_COUNT; m++) {
+        const struct metric_info *info = metric_info((enum metric)m);
+        t->value[m] = info->kind == METRIC_OF_TEST ? sql_col_num(stmt, info->column) : v->value[m];
+    }
+    metric_derive(t->value, t->context);
 }
 
 static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r, struct err *err)
@@ -146,7 +136,11 @@ static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r,
     sql_col_text(stmt, "status", status, sizeof status);
     if (t->variant >= r->n_variants || !status_from_name(status, &t->status))
         return bad_status(s, r, status, err);
-    read_values(stmt, &r->variants[t->variant], t);
+    t->vram_before = sql_col_num(stmt, "vram_before");
+    t->vram_after = sql_col_num(stmt, "vram_after");
+    t->vram_max_gap_ms = sql_col_num(stmt, "vram_max_gap_ms");
+    t->cpu_user_s = sql_col_num(stmt, "cpu_user_s");
+    t->cpu_system_s = sql_col_num(stmt, "cpu_system_s");
     t->timeout_s = sql_col_num(stmt, "timeout_s");
     when_format(sql_col_int(stmt, "started_at", WHEN_UNKNOWN), t->started_at);
     t->prompt_tokens = sql_col_int(stmt, "prompt_tokens", RUN_UNKNOWN);
@@ -157,25 +151,24 @@ static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r,
     sql_col_text(stmt, "reason", t->reason, sizeof t->reason);
     t->index = (int)sql_col_int(stmt, "test_index", RUN_UNKNOWN);
     sql_col_text(stmt, "host", t->host, sizeof t->host);
+    read_values(stmt, &r->variants[t->variant], t);
     return 0;
 }
 
 static int load_tests(struct store *s, struct run_data *r, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(
-        s,
-        "SELECT t.id, v.position, c.context_len, t.repetition, t.warmup, t.status, t.prefill_s, t.wall_s,"
-        " t.model_load_s, t.tokenize_s, t.decode_s, t.kernel_ms, t.tflops, t.vram_before, t.vram_peak, "
+    static const char text[] =
+        "SELECT t.id, v.position, c.context_len, t.repetition, t.warmup, t.status, t.vram_before, "
         "t.vram_after,"
-        " t.vram_max_gap_ms, t.rss_peak, t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.started_at, "
-        "t.prompt_tokens,"
-        " t.exit_code, t.signal, t.samples, coalesce(t.attn_impl, v.attn_impl) AS attn_impl, t.reason, "
-        "t.test_index, "
-        "t.host"
+        " t.vram_max_gap_ms, t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.started_at, t.prompt_tokens,"
+        " t.exit_code, t.signal, t.samples, coalesce(t.attn_impl, v.attn_impl) AS attn_impl, t.reason,"
+        " t.test_index, t.host"
+#define METRIC_TEST(id, name, column, ...) ", t." #column
+#include "results/store/metric.def"
         " FROM test t JOIN series c ON c.id = t.series_id"
         " JOIN variant v ON v.run_id = t.run_id AND v.name = c.variant"
-        " WHERE t.run_id = :run ORDER BY v.position, c.context_len, t.repetition",
-        err);
+        " WHERE t.run_id = :run ORDER BY v.position, c.context_len, t.repetition";
+    SQL_STMT stmt = sql_prepare(s, text, err);
     if (!stmt)
         return -1;
     sql_bind_int(stmt, ":run", r->info.key);
@@ -332,7 +325,7 @@ enum metric run_data_metric(const struct run_data *r)
 {
     struct metric_set measured = {0};
     run_data_measured(r, &measured);
-    return metric_primary(METRIC_PREFILL_S, &measured);
+    return metric_primary(metric_default(), &measured);
 }
 
 int run_data_reference(const struct run_data *r, const char *wanted, size_t *out, struct err *err)

@@ -64,8 +64,7 @@ struct run_variant {
     char reason[RUN_REASON_MAX];
     double build_wall_s;
     bool build_cached;
-    double scratch_bytes; /* NaN when no resources were recorded */
-    double vgprs;
+    double value[METRIC_COUNT]; /* those of the build; NaN where nothing was recorded, and all others */
 };
 
 struct run_test {
