@@ -12,7 +12,7 @@
 #include "common/base/buf.h"
 #include "common/base/err.h"
 #include "results/judge/compare.h"
-#include "results/query/hosts.h"
+#include "results/judge/hosts.h"
 #include "results/store/run_data.h"
 #include "results/store/store.h"
 

@@ -3,7 +3,9 @@
 #include "harness/commands/compare_output.h"
 #include "harness/commands/finish.h"
 #include "reports/report.h"
+#include "results/judge/within.h"
 #include "results/query/against.h"
+#include "results/query/find_run.h"
 #include "results/store/runs.h"
 
 #include <math.h>

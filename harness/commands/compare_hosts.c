@@ -1,7 +1,7 @@
 #include "harness/commands/compare_hosts.h"
 
 #include "reports/report.h"
-#include "results/query/hosts.h"
+#include "results/judge/hosts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "results/store/runs.h"
 #include "harness/commands/cmd.h"
 #include "reports/report.h"
+#include "results/query/find_run.h"
 
 #include <math.h>
 #include <stdio.h>

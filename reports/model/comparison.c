@@ -1,5 +1,6 @@
 /* Comparison: what the run is held against, and the verdicts. */
 #include "reports/model/parts.h"
+#include "results/query/find_run.h"
 #include "results/store/baseline.h"
 #include "results/store/runs.h"
 

@@ -14,6 +14,7 @@
 #include "results/judge/history.h"
 #include "results/judge/launches.h"
 #include "results/judge/scaling.h"
+#include "results/judge/within.h"
 #include "results/query/against.h"
 #include "results/query/report_queries.h"
 #include "results/store/details.h"

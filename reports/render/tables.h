@@ -10,6 +10,7 @@
 #include "reports/render/table.h"
 #include "results/judge/compare.h"
 #include "results/judge/scaling.h"
+#include "results/judge/within.h"
 
 /* vs: one row per cell of the run, as compare_variants() gives. */
 struct variant_view {

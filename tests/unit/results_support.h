@@ -11,6 +11,7 @@
 #include "results/ingest/draft.h"
 #include "results/ingest/ingest.h"
 #include "results/store/run_data.h"
+#include "results/store/run_load.h"
 #include "results/store/when.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
 #include "tests/unit/results_support.h"
 
 #include "results/judge/compare.h"
+#include "results/judge/within.h"
 
 static const struct delta *find_delta(const struct comparison *c, const char *variant, int context,
                                       enum metric m)

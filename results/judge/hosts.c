@@ -1,4 +1,4 @@
-#include "results/query/hosts.h"
+#include "results/judge/hosts.h"
 
 #include "results/stats/stats.h"
 
