@@ -1,6 +1,7 @@
 /* kernsweep baseline set|list|remove. */
 #include "results/store/baseline.h"
 #include "harness/commands/cmd.h"
+#include "results/query/find_run.h"
 #include "results/store/runs.h"
 
 #include <stdio.h>

@@ -4,7 +4,9 @@
 #include "harness/commands/finish.h"
 #include "reports/report.h"
 #include "reports/tables/terminal.h"
+#include "results/judge/within.h"
 #include "results/query/against.h"
+#include "results/query/find_run.h"
 #include "results/store/runs.h"
 
 #include <math.h>
@@ -54,10 +56,8 @@ static int parse(const struct compare_args *a, size_t n_words, struct wish *w, s
                        "compare: --by node, with one run and no other base, as text or --json");
     if (a->threshold && parse_threshold(a->threshold, &w->options, err) != 0)
         return -1;
-    if (a->metric && !metric_from_name(a->metric, &w->options.metric))
-        return err_set(err, ERR_INPUT,
-                       "--metric: no metric \"%.40s\"; prefill_s, tok_per_s, wall_s, kernel_ms, ...",
-                       a->metric);
+    if (a->metric && metric_parse(a->metric, &w->options.metric, err) != 0)
+        return -1;
     if (a->format && !compare_format_from_name(a->format, &w->format))
         return err_set(err, ERR_INPUT, "--format: expected text, md, csv, junit or github, found \"%.40s\"",
                        a->format);
@@ -160,7 +160,7 @@ int cmd_compare(struct cmd_env *env, int argc, char **argv)
          "with --within: the variant to compare with (default: baseline)"},
         {"--by", "node", &a.by, NULL, "compare the machines that shared the run with each other"},
         {"--threshold", "X", &a.threshold, NULL, "relative change that counts: 0.05 or 5%"},
-        {"--metric", "NAME", &a.metric, NULL, "primary metric (default: prefill_s)"},
+        {"--metric", "METRIC", &a.metric, NULL, metric_help()},
         {"--all-metrics", NULL, NULL, &a.all_metrics, "show the other metrics too"},
         {"--format", "FORMAT", &a.format, NULL, "text, md, csv, junit or github (annotations)"},
         {"--fail-on", "WHAT", &a.fail_on, NULL,

@@ -2,7 +2,7 @@
 
 #include "reports/report.h"
 #include "reports/tables/terminal.h"
-#include "results/query/hosts.h"
+#include "results/judge/hosts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,9 @@
 #include "harness/commands/confirm_run.h"
 
 #include "harness/session/measure.h"
+#include "results/query/confirm_store.h"
+#include "results/query/history_load.h"
+#include "results/store/run_load.h"
 
 #include <stdio.h>
 #include <string.h>

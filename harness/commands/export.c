@@ -1,6 +1,7 @@
 /* kernsweep export: stored tests as CSV, JSON or JSON lines; the whole store as SQL. */
 #include "results/query/export.h"
 #include "harness/commands/cmd.h"
+#include "results/query/find_run.h"
 #include "results/store/runs.h"
 
 #include <errno.h>

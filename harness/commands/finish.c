@@ -6,6 +6,7 @@
 #include "results/ingest/ingest.h"
 #include "results/query/against.h"
 #include "results/store/baseline.h"
+#include "results/store/run_load.h"
 #include "results/store/runs.h"
 
 #include <stdio.h>
@@ -62,7 +63,7 @@ static int confirm(struct finish *f, const struct against *against, const struct
                    struct err *err)
 {
     struct err why = {0};
-    if (!opt->confirm || f->comparison.verdicts[VERDICT_REGRESSED] == 0 || against->outcomes.count > 0 ||
+    if (!opt->confirm || f->comparison.verdicts[VERDICT_REGRESSED] == 0 || against->confirmed.count > 0 ||
         opt->confirm(opt->confirm_arg, &f->store, &f->run, against, &f->comparison, &why) == 0)
         return 0;
     if (why.kind == ERR_NODE) {

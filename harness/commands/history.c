@@ -37,11 +37,9 @@ static int parse(const struct history_args *a, struct timeline_filter *f, struct
                                   .ticket = a->ticket,
                                   .mode = a->mode,
                                   .tag = a->tag,
-                                  .metric = METRIC_PREFILL_S,
+                                  .metric = metric_default(),
                                   .nights = (size_t)nights};
-    if (a->metric && !metric_from_name(a->metric, &f->metric))
-        return err_set(err, ERR_INPUT, "--metric: no metric \"%.40s\"", a->metric);
-    return 0;
+    return a->metric ? metric_parse(a->metric, &f->metric, err) : 0;
 }
 
 static json_t *encode_facts(const struct fact_list *l)
@@ -136,7 +134,7 @@ int cmd_history(struct cmd_env *env, int argc, char **argv)
         {"--ticket", "NAME", &a.ticket, NULL, "select the plan's ticket, if measured by several plans"},
         {"--mode", "MODE", &a.mode, NULL, "perf or debug, if measured in both"},
         {"--tag", "TAG", &a.tag, NULL, "only runs with this tag"},
-        {"--metric", "NAME", &a.metric, NULL, "metric (default prefill_s)"},
+        {"--metric", "METRIC", &a.metric, NULL, metric_help()},
         {"--nights", "N", &a.nights, NULL, "only the newest N runs"},
     };
     struct args spec = {.command = "history",

@@ -11,6 +11,7 @@
 #include "harness/nightly/notify.h"
 #include "harness/nightly/retention.h"
 #include "harness/session/measure.h"
+#include "results/query/history_load.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,11 @@
 #include "harness/commands/cmd.h"
 #include "harness/session/measure.h"
 #include "results/judge/compare.h"
+#include "results/judge/measure_noise.h"
+#include "results/query/find_run.h"
+#include "results/query/history_load.h"
+#include "results/query/noise_store.h"
+#include "results/store/run_load.h"
 #include "results/store/runs.h"
 
 #include <math.h>
@@ -101,7 +106,7 @@ static void print_text(const struct sweep *w)
     for (size_t i = 0; i < n->count; i++) {
         const struct noise_cell *c = &n->cells[i];
         char within[32] = "-";
-        if (c->metric != METRIC_PREFILL_S && c->metric != METRIC_KERNEL_MS)
+        if (!metric_is_judged(c->metric))
             continue;
         if (!isnan(c->within))
             snprintf(within, sizeof within, "%.2f %%", 100 * c->within);

@@ -3,6 +3,7 @@
 #include "harness/commands/cmd.h"
 #include "reports/report.h"
 #include "reports/tables/terminal.h"
+#include "results/query/find_run.h"
 
 #include <math.h>
 #include <stdio.h>

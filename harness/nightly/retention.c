@@ -4,6 +4,8 @@
 #include "harness/session/measure.h"
 #include "harness/session/runrec.h"
 #include "results/judge/history.h"
+#include "results/query/find_run.h"
+#include "results/query/history_load.h"
 #include "results/store/baseline.h"
 #include "results/store/runs.h"
 

@@ -1,6 +1,7 @@
 /* Comparison: what the run is compared with, and the verdicts: those that the subject brings, or made here.
  */
 #include "reports/model/parts.h"
+#include "results/query/find_run.h"
 #include "results/store/baseline.h"
 #include "results/store/runs.h"
 

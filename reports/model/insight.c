@@ -152,7 +152,8 @@ bool insight_memory_kept(double before, double peak, double after)
 double insight_scratch(const struct report_model *m, size_t variant)
 {
     const struct run_variant *v = &m->now.variants[variant];
-    double most = *v->kernel ? (double)NAN : v->scratch_bytes; /* of a kernel's shapes: told of the first */
+    double most = *v->kernel ? (double)NAN
+                             : v->value[METRIC_SCRATCH_BYTES]; /* of a kernel's shapes: told of the first */
     for (size_t i = 0; i < m->resources[variant].count; i++)
         most = fmax(most, m->resources[variant].kernels[i].use.scratch);
     return most;

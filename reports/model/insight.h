@@ -4,6 +4,7 @@
 #define KERNSWEEP_REPORTS_MODEL_INSIGHT_H
 
 #include "reports/model/model.h"
+#include "results/judge/within.h"
 
 /* A variant against the reference, over the contexts where both have a median. */
 struct standing_range {

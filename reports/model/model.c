@@ -1,6 +1,7 @@
 #include "reports/model/model.h"
 
 #include "reports/model/parts.h"
+#include "results/query/find_run.h"
 #include "results/store/runs.h"
 
 #include <stdlib.h>

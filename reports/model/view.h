@@ -6,6 +6,7 @@
 
 #include "results/judge/compare.h"
 #include "results/judge/scaling.h"
+#include "results/judge/within.h"
 
 /* How a cell stands against the reference variant. */
 enum standing {

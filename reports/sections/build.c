@@ -11,8 +11,8 @@ enum { GATES_TEXT_MAX = 8192 };
 
 static bool known(const struct run_variant *v)
 {
-    return isfinite(v->build_wall_s) || v->build_cached || isfinite(v->scratch_bytes) || isfinite(v->vgprs) ||
-           v->status != STATUS_OK;
+    return isfinite(v->build_wall_s) || v->build_cached || isfinite(v->value[METRIC_SCRATCH_BYTES]) ||
+           isfinite(v->value[METRIC_VGPRS]) || v->status != STATUS_OK;
 }
 
 /* "correct: OK, no spill: GATE_FAILED" */

@@ -18,14 +18,19 @@ static void put(json_t *object, const char *key, double value)
 
 static json_t *encode_timings(const struct cell *c)
 {
-    static const enum metric metrics[] = {METRIC_MODEL_LOAD_S, METRIC_TOKENIZE_S, METRIC_PREFILL_S,
-                                          METRIC_DECODE_S,     METRIC_KERNEL_MS,  METRIC_TFLOPS};
     json_t *timings = json_object();
-    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
-        put(timings, metric_info(metrics[i])->name, c->median[metrics[i]]);
+    for (int m = 0; m < METRIC_COUNT; m++)
+        if (metric_info((enum metric)m)->timing)
+            put(timings, metric_info((enum metric)m)->name, c->median[m]);
     if (*c->attn_impl)
         json_object_set_new(timings, "attn_impl", json_string(c->attn_impl));
     return timings;
+}
+
+/* As in perf.json: "wall_time_sec", but not "vram.peak_bytes". */
+static bool stands_beside_timings(const struct metric_info *info)
+{
+    return info->kind == METRIC_OF_TEST && info->artifact && !strchr(info->artifact, '.');
 }
 
 static json_t *encode_cell(const struct run_data *run, const struct cell *c)
@@ -35,7 +40,9 @@ static json_t *encode_cell(const struct run_data *run, const struct cell *c)
     json_object_set_new(o, "variant", json_string(run->variants[c->variant].name));
     json_object_set_new(o, "context_len", json_integer(c->context));
     json_object_set_new(o, "repetitions", json_integer(c->counted));
-    put(o, "wall_time_sec", c->median[METRIC_WALL_S]);
+    for (int m = 0; m < METRIC_COUNT; m++)
+        if (stands_beside_timings(metric_info((enum metric)m)))
+            put(o, metric_info((enum metric)m)->artifact, c->median[m]);
     json_object_set_new(o, "exit_status", json_string(status_name(c->status)));
     json_object_set_new(o, "timings", encode_timings(c));
     return o;

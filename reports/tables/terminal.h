@@ -7,7 +7,7 @@
 #include "common/base/buf.h"
 #include "common/base/err.h"
 #include "results/judge/compare.h"
-#include "results/query/hosts.h"
+#include "results/judge/hosts.h"
 
 /* A finished run: Context, Variant, Kernel name, Prefill (s), vs Baseline, Status. */
 int terminal_run(const struct run_data *run, size_t reference, bool colour, struct buf *out, struct err *err);

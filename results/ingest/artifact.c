@@ -77,16 +77,16 @@ int artifact_cut(const struct json_at *obj, const char *key, char *out, size_t s
     return 0;
 }
 
-/* What a test's output has its own column for. */
-static bool timing_metric(const char *name, enum metric *out)
+/* The metric of that name among what a workload printed, or false. */
+static bool timing_metric(const char *key, enum metric *out)
 {
-    static const enum metric known[] = {METRIC_PREFILL_S, METRIC_MODEL_LOAD_S, METRIC_TOKENIZE_S,
-                                        METRIC_DECODE_S,  METRIC_KERNEL_MS,    METRIC_TFLOPS};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(metric_info(known[i])->name, name) == 0) {
-            *out = known[i];
+    for (int m = 0; m < METRIC_COUNT; m++) {
+        const char *timing = metric_info((enum metric)m)->timing;
+        if (timing && strcmp(timing, key) == 0) {
+            *out = (enum metric)m;
             return true;
         }
+    }
     return false;
 }
 
@@ -129,25 +129,52 @@ static int take_timings(const struct json_at *perf, struct draft *d, struct draf
     return 0;
 }
 
+/* Whether perf.json has the object, and that does not say of itself that nothing could be read. */
+static int is_available(const struct json_at *perf, const char *key, bool *out, struct err *err)
+{
+    struct json_at object = json_member(perf, key);
+    *out = given(perf, key);
+    return *out ? json_get_bool_def(&object, "available", out, err) : 0;
+}
+
+/* "wall_time_sec", or "vram.peak_bytes" of the object "vram". */
+static int take_metric(const struct json_at *perf, const struct metric_info *info, double *out,
+                       struct err *err)
+{
+    const char *dot = strchr(info->artifact, '.');
+    char object[32];
+    bool available;
+    if (!dot)
+        return artifact_num(perf, info->artifact, 0, info->most, out, err);
+    snprintf(object, sizeof object, "%.*s", (int)(dot - info->artifact), info->artifact);
+    struct json_at at = json_member(perf, object);
+    if (is_available(perf, object, &available, err) != 0)
+        return -1;
+    return available ? artifact_num(&at, dot + 1, 0, info->most, out, err) : 0;
+}
+
+static int take_metrics(const struct json_at *perf, struct run_test *t, struct err *err)
+{
+    for (int m = 0; m < METRIC_COUNT; m++) {
+        const struct metric_info *info = metric_info((enum metric)m);
+        if (info->kind == METRIC_OF_TEST && info->artifact && take_metric(perf, info, &t->value[m], err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int take_memory(const struct json_at *perf, struct run_test *t, struct err *err)
 {
-    struct json_at vram = json_member(perf, "vram"), rss = json_member(perf, "rss"),
-                   cpu = json_member(perf, "cpu");
-    bool available = given(perf, "vram");
+    struct json_at vram = json_member(perf, "vram"), cpu = json_member(perf, "cpu");
     int64_t samples = RUN_UNKNOWN;
-    if (available && json_get_bool_def(&vram, "available", &available, err) != 0)
-        return -1;
-    if (given(perf, "vram") && artifact_int(&vram, "samples", 0, INT32_MAX, &samples, err) != 0)
+    bool available;
+    if (is_available(perf, "vram", &available, err) != 0 ||
+        (given(perf, "vram") && artifact_int(&vram, "samples", 0, INT32_MAX, &samples, err) != 0))
         return -1;
     t->samples = (int)samples;
-    if (available &&
-        (artifact_num(&vram, "before_bytes", 0, bytes_max, &t->vram_before, err) != 0 ||
-         artifact_num(&vram, "peak_bytes", 0, bytes_max, &t->value[METRIC_VRAM_PEAK], err) != 0 ||
-         artifact_num(&vram, "after_bytes", 0, bytes_max, &t->vram_after, err) != 0 ||
-         artifact_num(&vram, "max_gap_ms", 0, 1e12, &t->vram_max_gap_ms, err) != 0))
-        return -1;
-    if (given(perf, "rss") &&
-        artifact_num(&rss, "peak_bytes", 0, bytes_max, &t->value[METRIC_RSS_PEAK], err) != 0)
+    if (available && (artifact_num(&vram, "before_bytes", 0, bytes_max, &t->vram_before, err) != 0 ||
+                      artifact_num(&vram, "after_bytes", 0, bytes_max, &t->vram_after, err) != 0 ||
+                      artifact_num(&vram, "max_gap_ms", 0, 1e12, &t->vram_max_gap_ms, err) != 0))
         return -1;
     if (given(perf, "cpu") && (artifact_num(&cpu, "user_s", 0, seconds_max, &t->cpu_user_s, err) != 0 ||
                                artifact_num(&cpu, "system_s", 0, seconds_max, &t->cpu_system_s, err) != 0))
@@ -172,8 +199,7 @@ int artifact_perf(const struct json_at *perf, struct draft *d, struct draft_test
     struct run_test *r = &t->t;
     int64_t index, code, signal;
     bool warmup = false;
-    if (take_status(perf, r, err) != 0 ||
-        artifact_num(perf, "wall_time_sec", 0, seconds_max, &r->value[METRIC_WALL_S], err) != 0 ||
+    if (take_status(perf, r, err) != 0 || take_metrics(perf, r, err) != 0 ||
         artifact_num(perf, "timeout_s", 0, seconds_max, &r->timeout_s, err) != 0 ||
         artifact_cut(perf, "host", r->host, sizeof r->host, err) != 0 ||
         artifact_text(perf, "started_at", r->started_at, sizeof r->started_at, err) != 0 ||
@@ -197,12 +223,15 @@ static double larger(double a, double b)
 
 static int take_resources(const struct json_at *at, struct run_variant *v, struct err *err)
 {
-    double scratch, vgprs;
-    if (artifact_num(at, "scratch_bytes", 0, bytes_max, &scratch, err) != 0 ||
-        artifact_num(at, "vgprs", 0, 65536, &vgprs, err) != 0)
-        return -1;
-    v->scratch_bytes = larger(v->scratch_bytes, scratch);
-    v->vgprs = larger(v->vgprs, vgprs);
+    for (int m = 0; m < METRIC_COUNT; m++) {
+        const struct metric_info *info = metric_info((enum metric)m);
+        double value;
+        if (info->kind != METRIC_OF_BUILD)
+            continue;
+        if (artifact_num(at, info->artifact, 0, info->most, &value, err) != 0)
+            return -1;
+        v->value[m] = larger(v->value[m], value);
+    }
     return 0;
 }
 

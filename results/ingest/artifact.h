@@ -30,7 +30,7 @@ int artifact_node(const struct json_at *node, struct draft *d, struct err *err);
 /* "env.K", "env.<variant>.K" and "patches.<variant>" of job.json; the values of job.secrets are never taken.
  */
 int artifact_env(const struct json_at *job, struct draft *d, struct err *err);
-/* resources.json of a variant: scratch bytes and VGPRs, the largest of its kernels. */
+/* resources.json of a variant: the metrics of a build, each the largest of its kernels. */
 int artifact_resources(const struct json_at *resources, struct run_variant *v, struct err *err);
 
 #endif

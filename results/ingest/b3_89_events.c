@@ -44,6 +44,17 @@ static int64_t time_of(const json_t *event)
     return json_is_number(ts) && seconds > 0 && seconds < 1e11 ? (int64_t)(seconds * 1e3) : WHEN_UNKNOWN;
 }
 
+static int read_values(const struct json_at *at, double *value, struct err *err)
+{
+    for (int m = 0; m < METRIC_COUNT; m++) {
+        const char *key = metric_info((enum metric)m)->event;
+        value[m] = NAN;
+        if (key && artifact_num(at, key, 0, 1e9, &value[m], err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int read_test(const struct json_at *at, bool skipped, struct b3_event *out, struct err *err)
 {
     int64_t context, repetition;
@@ -51,9 +62,7 @@ static int read_test(const struct json_at *at, bool skipped, struct b3_event *ou
     if (artifact_name(at, "variant", out->variant, sizeof out->variant, err) != 0 ||
         json_get_int(at, "ctx", 0, INT32_MAX, &context, err) != 0 ||
         json_get_int(at, "run_idx", 0, INT32_MAX, &repetition, err) != 0 ||
-        json_get_str_def(at, "exit_status", &status, err) != 0 ||
-        artifact_num(at, "wall_s", 0, 1e9, &out->wall_s, err) != 0 ||
-        artifact_num(at, "prefill_s", 0, 1e9, &out->prefill_s, err) != 0 ||
+        json_get_str_def(at, "exit_status", &status, err) != 0 || read_values(at, out->value, err) != 0 ||
         artifact_cut(at, "reason", out->reason, sizeof out->reason, err) != 0)
         return -1;
     out->context = (int)context;
@@ -149,8 +158,7 @@ static int add_test(struct draft *d, const struct b3_event *e, struct err *err)
     t->t.context = e->context;
     t->t.repetition = e->repetition;
     t->t.status = e->status;
-    t->t.value[METRIC_WALL_S] = e->wall_s;
-    t->t.value[METRIC_PREFILL_S] = e->prefill_s > 0 ? e->prefill_s : NAN;
+    memcpy(t->t.value, e->value, sizeof t->t.value);
     snprintf(t->t.reason, sizeof t->t.reason, "%s", e->reason);
     return 0;
 }

@@ -16,8 +16,7 @@ struct b3_event {
     int context;
     int repetition;
     enum status status;
-    double wall_s; /* NaN when not told, as prefill_s */
-    double prefill_s;
+    double value[METRIC_COUNT]; /* NaN when not told */
     char reason[RUN_REASON_MAX];
 };
 

@@ -37,7 +37,9 @@ struct run_variant *draft_add_variant(struct draft *d, const char *name, struct 
         return NULL;
     }
     struct run_variant *v = &d->variants[d->n_variants++];
-    *v = (struct run_variant){.status = STATUS_OK, .build_wall_s = NAN, .scratch_bytes = NAN, .vgprs = NAN};
+    *v = (struct run_variant){.status = STATUS_OK, .build_wall_s = NAN};
+    for (int m = 0; m < METRIC_COUNT; m++)
+        v->value[m] = NAN;
     snprintf(v->name, sizeof v->name, "%s", name);
     return v;
 }
@@ -150,15 +152,24 @@ static int by_key(const void *a, const void *b)
     return strcmp(((const struct run_fact *)a)->key, ((const struct run_fact *)b)->key);
 }
 
+/* Of a test of ours, whether it told a time that runs are judged by; another tool's may have measured
+ * anything. */
+static bool has_measured(const struct draft *d, const struct run_test *t)
+{
+    bool imported = strcmp(d->info.origin, "import") == 0;
+    for (int m = 0; m < METRIC_COUNT; m++)
+        if (imported ? !isnan(t->value[m]) : metric_is_judged((enum metric)m) && t->value[m] > 0)
+            return true;
+    return false;
+}
+
 /* The executor calls such a process INVALID; older ones did not, and their zeros must not win comparisons. */
 static void disbelieve_empty(struct draft *d, struct run_test *t)
 {
-    /* Another tool's run may have measured anything. */
-    bool measured = t->value[METRIC_PREFILL_S] > 0 || t->value[METRIC_KERNEL_MS] > 0;
-    for (int m = 0; m < METRIC_COUNT && strcmp(d->info.origin, "import") == 0; m++)
-        measured = measured || !isnan(t->value[m]);
-    if (!(t->value[METRIC_PREFILL_S] > 0))
-        t->value[METRIC_PREFILL_S] = NAN;
+    bool measured = has_measured(d, t);
+    for (int m = 0; m < METRIC_COUNT; m++)
+        if (metric_info((enum metric)m)->positive && !(t->value[m] > 0))
+            t->value[m] = NAN;
     if (t->status != STATUS_OK || measured)
         return;
     t->status = STATUS_INVALID;

@@ -10,6 +10,7 @@
 #include "common/base/buf.h"
 #include "results/store/details.h"
 #include "results/store/run_data.h"
+#include "results/store/store.h"
 
 enum { DRAFT_EXTRAS_MAX = 32, DRAFT_FACTS_MAX = 1024 };
 

@@ -94,14 +94,12 @@ static int store_run(struct store *s, const struct draft *d, int64_t reuse, int6
     const struct run_info *r = &d->info;
     SQL_KEPT stmt = sql_keep(
         s,
-        "INSERT INTO run (id, run_id, ticket, tag, date, node, mode, origin, status, content_sha256, "
-        "plan_sha256,"
-        " source_sha256, started_at, ended_at, ordered_at, wall_s, environment_id, plan_document_id, bundle,"
-        " ingested_at) VALUES (:id, :run_id, :ticket, :tag, :date, :node, :mode, :origin, :status, "
-        ":content_sha256, :plan_sha256, :source_sha256, :started_at, :ended_at, :ordered_at, :wall_s, "
-        ":environment, "
-        ":plan,"
-        " :bundle, :now)",
+        "INSERT INTO run (id, run_id, ticket, tag, date, node, mode, origin, status, content_sha256,"
+        " plan_sha256, source_sha256, started_at, ended_at, ordered_at, wall_s, environment_id,"
+        " plan_document_id, bundle, ingested_at)"
+        " VALUES (:id, :run_id, :ticket, :tag, :date, :node, :mode, :origin, :status, :content_sha256,"
+        " :plan_sha256, :source_sha256, :started_at, :ended_at, :ordered_at, :wall_s, :environment,"
+        " :plan, :bundle, :now)",
         err);
     if (!stmt)
         return -1;
@@ -131,15 +129,35 @@ static int store_run(struct store *s, const struct draft *d, int64_t reuse, int6
     return 0;
 }
 
+/* The metrics of one kind. Columns of whole numbers take no others. */
+static void bind_metrics(struct sql_stmt *stmt, enum metric_kind kind, const double *value)
+{
+    for (int m = 0; m < METRIC_COUNT; m++) {
+        const struct metric_info *info = metric_info((enum metric)m);
+        if (info->kind != kind)
+            continue;
+        if (info->whole)
+            sql_bind_bytes(stmt, info->param, value[m]);
+        else
+            sql_bind_num(stmt, info->param, value[m]);
+    }
+}
+
+static const char add_variant[] =
+    "INSERT INTO variant (run_id, position, name, attn_impl, status, reason, build_wall_s, build_cached, "
+    "kernel,"
+    " shape"
+#define METRIC_BUILD(id, name, column, ...) ", " #column
+#include "results/store/metric.def"
+    ") VALUES (:run, :position, :name, :attn_impl, :status, :reason, :build_wall_s, :build_cached, :kernel,"
+    " :shape"
+#define METRIC_BUILD(id, name, column, ...) ", :" #column
+#include "results/store/metric.def"
+    ")";
+
 static int store_variants(struct store *s, const struct draft *d, int64_t key, struct err *err)
 {
-    SQL_KEPT stmt =
-        sql_keep(s,
-                 "INSERT INTO variant (run_id, position, name, attn_impl, status, reason, build_wall_s,"
-                 " build_cached, scratch_bytes, vgprs, kernel, shape)"
-                 " VALUES (:run, :position, :name, :attn_impl, :status, :reason, :build_wall_s, "
-                 ":build_cached, :scratch_bytes, :vgprs, :kernel, :shape)",
-                 err);
+    SQL_KEPT stmt = sql_keep(s, add_variant, err);
     for (size_t i = 0; stmt && i < d->n_variants; i++) {
         const struct run_variant *v = &d->variants[i];
         sql_bind_int(stmt, ":run", key);
@@ -150,10 +168,9 @@ static int store_variants(struct store *s, const struct draft *d, int64_t key, s
         sql_bind_text_or_null(stmt, ":reason", v->reason);
         sql_bind_num(stmt, ":build_wall_s", v->build_wall_s);
         sql_bind_int(stmt, ":build_cached", v->build_cached);
-        sql_bind_bytes(stmt, ":scratch_bytes", v->scratch_bytes);
-        sql_bind_bytes(stmt, ":vgprs", v->vgprs);
         sql_bind_text_or_null(stmt, ":kernel", v->kernel);
         sql_bind_text_or_null(stmt, ":shape", v->shape);
+        bind_metrics(stmt, METRIC_OF_BUILD, v->value);
         if (sql_run(stmt, err) != 0)
             return -1;
     }
@@ -179,6 +196,20 @@ struct writer {
     int64_t id;
 };
 
+static const char add_test[] =
+    "INSERT INTO test (run_id, series_id, repetition, test_index, warmup, status, vram_before, vram_after,"
+    " vram_max_gap_ms, cpu_user_s, cpu_system_s, timeout_s, started_at, prompt_tokens, exit_code, signal,"
+    " samples, attn_impl, reason, host"
+#define METRIC_TEST(id, name, column, ...) ", " #column
+#include "results/store/metric.def"
+    ") VALUES (:run, :series, :repetition, :test_index, :warmup, :status, :vram_before, :vram_after,"
+    " :vram_max_gap_ms, :cpu_user_s, :cpu_system_s, :timeout_s, :started_at, :prompt_tokens, :exit_code, "
+    ":signal,"
+    " :samples, :attn_impl, :reason, :host"
+#define METRIC_TEST(id, name, column, ...) ", :" #column
+#include "results/store/metric.def"
+    ")";
+
 static int writer_open(struct writer *w, struct err *err)
 {
     struct store *s = w->s;
@@ -191,18 +222,7 @@ static int writer_open(struct writer *w, struct err *err)
                              "INSERT INTO series (node, ticket, mode, variant, context_len) VALUES (:node, "
                              ":ticket, :mode, :variant, :context)",
                              err);
-    w->add_test = sql_keep(
-        s,
-        "INSERT INTO test (run_id, series_id, repetition, test_index, warmup, status, prefill_s, wall_s,"
-        " model_load_s, tokenize_s, decode_s, kernel_ms, tflops, vram_before, vram_peak, vram_after,"
-        " vram_max_gap_ms, rss_peak, cpu_user_s, cpu_system_s, timeout_s, started_at, prompt_tokens, "
-        "exit_code,"
-        " signal, samples, attn_impl, reason, host) VALUES (:run, :series, :repetition, :test_index, "
-        ":warmup, :status, :prefill_s, :wall_s, :model_load_s, :tokenize_s, :decode_s, "
-        ":kernel_ms, :tflops,"
-        " :vram_before, :vram_peak, :vram_after, :vram_max_gap_ms, :rss_peak, :cpu_user_s, :cpu_system_s, "
-        ":timeout_s, :started_at, :prompt_tokens, :exit_code, :signal, :samples, :attn_impl, :reason, :host)",
-        err);
+    w->add_test = sql_keep(s, add_test, err);
     w->add_telemetry = sql_keep(
         s, "INSERT INTO telemetry (test_id, samples, packed) VALUES (:test, :samples, :packed)", err);
     w->add_quantity = sql_keep(s, "INSERT OR IGNORE INTO quantity (name) VALUES (:name)", err);
@@ -265,24 +285,6 @@ static int series_of(struct writer *w, const struct run_test *t, int64_t *id, st
     return 0;
 }
 
-static void bind_measured(struct sql_stmt *stmt, const struct run_test *t)
-{
-    sql_bind_num(stmt, ":prefill_s", t->value[METRIC_PREFILL_S]);
-    sql_bind_num(stmt, ":wall_s", t->value[METRIC_WALL_S]);
-    sql_bind_num(stmt, ":model_load_s", t->value[METRIC_MODEL_LOAD_S]);
-    sql_bind_num(stmt, ":tokenize_s", t->value[METRIC_TOKENIZE_S]);
-    sql_bind_num(stmt, ":decode_s", t->value[METRIC_DECODE_S]);
-    sql_bind_num(stmt, ":kernel_ms", t->value[METRIC_KERNEL_MS]);
-    sql_bind_num(stmt, ":tflops", t->value[METRIC_TFLOPS]);
-    sql_bind_bytes(stmt, ":vram_before", t->vram_before);
-    sql_bind_bytes(stmt, ":vram_peak", t->value[METRIC_VRAM_PEAK]);
-    sql_bind_bytes(stmt, ":vram_after", t->vram_after);
-    sql_bind_num(stmt, ":vram_max_gap_ms", t->vram_max_gap_ms);
-    sql_bind_bytes(stmt, ":rss_peak", t->value[METRIC_RSS_PEAK]);
-    sql_bind_num(stmt, ":cpu_user_s", t->cpu_user_s);
-    sql_bind_num(stmt, ":cpu_system_s", t->cpu_system_s);
-}
-
 static int store_row(struct writer *w, const struct run_test *t, int64_t *id, struct err *err)
 {
     struct sql_stmt *stmt = w->add_test;
@@ -296,7 +298,11 @@ static int store_row(struct writer *w, const struct run_test *t, int64_t *id, st
     sql_bind_int_or_null(stmt, ":test_index", t->index, RUN_UNKNOWN);
     sql_bind_int(stmt, ":warmup", t->warmup);
     sql_bind_text(stmt, ":status", status_name(t->status));
-    bind_measured(stmt, t);
+    sql_bind_bytes(stmt, ":vram_before", t->vram_before);
+    sql_bind_bytes(stmt, ":vram_after", t->vram_after);
+    sql_bind_num(stmt, ":vram_max_gap_ms", t->vram_max_gap_ms);
+    sql_bind_num(stmt, ":cpu_user_s", t->cpu_user_s);
+    sql_bind_num(stmt, ":cpu_system_s", t->cpu_system_s);
     sql_bind_num(stmt, ":timeout_s", t->timeout_s);
     sql_bind_int_or_null(stmt, ":started_at", when_parse(t->started_at), WHEN_UNKNOWN);
     sql_bind_int_or_null(stmt, ":prompt_tokens", t->prompt_tokens, RUN_UNKNOWN);
@@ -306,6 +312,7 @@ static int store_row(struct writer *w, const struct run_test *t, int64_t *id, st
     sql_bind_text_or_null(stmt, ":attn_impl", strcmp(t->attn_impl, usual) == 0 ? "" : t->attn_impl);
     sql_bind_text_or_null(stmt, ":reason", t->reason);
     sql_bind_text_or_null(stmt, ":host", t->host);
+    bind_metrics(stmt, METRIC_OF_TEST, t->value);
     if (sql_run(stmt, err) != 0)
         return -1;
     *id = sqlite3_last_insert_rowid(w->s->db);

@@ -116,12 +116,6 @@ struct importing {
     struct draft *d;
 };
 
-/* METRIC_TOK_PER_S is derived; the two of a build are none of a test's. */
-static bool is_measured(enum metric m)
-{
-    return m != METRIC_TOK_PER_S && m != METRIC_SCRATCH_BYTES && m != METRIC_VGPRS;
-}
-
 static int take_metrics(const struct import_scope *s, const json_t *test, struct run_test *t, struct err *err)
 {
     for (int m = 0; m < METRIC_COUNT; m++) {
@@ -129,7 +123,7 @@ static int take_metrics(const struct import_scope *s, const json_t *test, struct
         char name[64];
         snprintf(name, sizeof name, "test.%s", info->name);
         const json_t *field = json_object_get(test, info->name);
-        if (is_measured((enum metric)m) && field &&
+        if (info->kind == METRIC_OF_TEST && field &&
             import_number(s, field, name, info->unit, &t->value[m], err) < 0)
             return -1;
     }

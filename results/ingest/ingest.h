@@ -10,6 +10,7 @@
 #define KERNSWEEP_RESULTS_INGEST_INGEST_H
 
 #include "results/store/run_data.h"
+#include "results/store/store.h"
 
 enum ingest_outcome {
     INGEST_STORED,

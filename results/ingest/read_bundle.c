@@ -1,4 +1,5 @@
 #include "results/ingest/manifest.h"
+#include "results/ingest/read_details.h"
 #include "results/ingest/readers.h"
 #include "results/store/when.h"
 

@@ -9,68 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const verdict_names[VERDICT_COUNT] = {
-    [VERDICT_IMPROVED] = "improved",
-    [VERDICT_REGRESSED] = "regressed",
-    [VERDICT_UNCHANGED] = "unchanged",
-    [VERDICT_NOISY] = "noisy",
-    [VERDICT_NEW] = "new",
-    [VERDICT_MISSING] = "missing",
-    [VERDICT_BROKEN] = "broken",
-    [VERDICT_FIXED] = "fixed",
-};
-
-static const char *const method_names[METHOD_COUNT] = {
-    [METHOD_NONE] = "none",           [METHOD_EXACT] = "exact",
-    [METHOD_THRESHOLD] = "threshold", [METHOD_MANN_WHITNEY] = "mann-whitney",
-    [METHOD_BOOTSTRAP] = "bootstrap", [METHOD_ROBUST_Z] = "robust-z",
-};
-
-static const char *const confirmation_names[CONFIRM_COUNT] = {
-    [CONFIRM_NOT_ASKED] = "not-asked", [CONFIRM_STANDS] = "confirmed",    [CONFIRM_REFUTED] = "refuted",
-    [CONFIRM_NODE] = "node",           [CONFIRM_UNDECIDED] = "undecided",
-};
-
-const char *confirmation_name(enum confirmation c)
-{
-    return confirmation_names[c];
-}
-
-const char *verdict_name(enum verdict v)
-{
-    return verdict_names[v];
-}
-
-const char *compare_method_name(enum compare_method m)
-{
-    return method_names[m];
-}
-
-bool confirmation_from_name(const char *name, enum confirmation *out)
-{
-    for (int i = 0; i < CONFIRM_COUNT; i++)
-        if (strcmp(confirmation_names[i], name) == 0) {
-            *out = (enum confirmation)i;
-            return true;
-        }
-    return false;
-}
-
-struct compare_options compare_defaults(void)
-{
-    return (struct compare_options){
-        .regression = 0.05,
-        .improvement = 0.05,
-        .node_shift = 0.10,
-        .practical = 0.02,
-        .z_limit = 3.5,
-        .fdr = 0.05,
-        .history_min = 8,
-        .metric = METRIC_PREFILL_S,
-        .seed = 20260214,
-    };
-}
-
 /* What is passed along while one comparison is made. */
 struct comparing {
     const struct run_data *base; /* may be NULL */
@@ -314,48 +252,6 @@ static int decide_metric(struct comparing *c, enum metric m, struct err *err)
     return 0;
 }
 
-static int add_fact(struct fact_list *out, const char *key, const char *base, const char *now,
-                    struct err *err)
-{
-    if (strcmp(base, now) == 0)
-        return 0;
-    struct fact_change *items = realloc(out->items, (out->count + 1) * sizeof *items);
-    if (!items)
-        return err_set(err, ERR_INTERNAL, "no memory for the comparison");
-    out->items = items;
-    struct fact_change *f = &items[out->count++];
-    snprintf(f->key, sizeof f->key, "%s", key);
-    snprintf(f->base, sizeof f->base, "%s", base);
-    snprintf(f->now, sizeof f->now, "%s", now);
-    return 0;
-}
-
-int compare_facts(const struct run_data *a, const struct run_data *b, struct fact_list *out, struct err *err)
-{
-    *out = (struct fact_list){0};
-    int rc = add_fact(out, "node", a->info.node, b->info.node, err) ||
-                     add_fact(out, "mode", a->info.mode, b->info.mode, err) ||
-                     add_fact(out, "source", a->info.source_sha256, b->info.source_sha256, err)
-                 ? -1
-                 : 0;
-    for (size_t i = 0, j = 0; rc == 0 && (i < a->n_facts || j < b->n_facts);) {
-        int order = i == a->n_facts ? 1 : j == b->n_facts ? -1 : strcmp(a->facts[i].key, b->facts[j].key);
-        const char *base = order <= 0 ? a->facts[i].value : "", *now = order >= 0 ? b->facts[j].value : "";
-        rc = add_fact(out, order <= 0 ? a->facts[i].key : b->facts[j].key, base, now, err);
-        i += order <= 0;
-        j += order >= 0;
-    }
-    if (rc != 0)
-        fact_list_release(out);
-    return rc;
-}
-
-void fact_list_release(struct fact_list *l)
-{
-    free(l->items);
-    *l = (struct fact_list){0};
-}
-
 static int make_room(struct comparing *c, struct err *err)
 {
     size_t most = c->now->n_tests + (c->base ? c->base->n_tests : 0) + 1;
@@ -409,46 +305,4 @@ void comparison_release(struct comparison *c)
 bool comparison_regressed(const struct comparison *c)
 {
     return c->verdicts[VERDICT_REGRESSED] + c->verdicts[VERDICT_BROKEN] + c->verdicts[VERDICT_MISSING] > 0;
-}
-
-/* Relative standard error of a cell's median; NaN below two values. */
-static double cell_error(const struct run_data *run, const struct cell *c, enum metric m)
-{
-    double *values = malloc((c->count + 1) * sizeof *values);
-    if (!values)
-        return NAN;
-    size_t n = run_data_values(run, c, m, values);
-    double error = n < 2 ? NAN : stats_sd(values, n) / sqrt((double)n) / c->median[m];
-    free(values);
-    return error;
-}
-
-struct variant_delta compare_pair(const struct run_data *run, size_t variant, size_t reference, int context,
-                                  enum metric m)
-{
-    struct variant_delta d = {variant, reference, context, NAN, NAN, NAN};
-    size_t other = run_data_counterpart(run, variant, reference);
-    if (other == run->n_variants)
-        return d;
-    d.reference = other;
-    const struct cell *now = run_data_cell(run, run->variants[variant].name, context);
-    const struct cell *base = run_data_cell(run, run->variants[other].name, context);
-    if (!now || !base || !(base->median[m] > 0) || !(now->median[m] > 0))
-        return d;
-    d.ratio = now->median[m] / base->median[m];
-    d.factor = metric_info(m)->lower_is_better ? 1 / d.ratio : d.ratio;
-    d.factor_error = d.factor * stats_ratio_error(cell_error(run, now, m), cell_error(run, base, m));
-    return d;
-}
-
-int compare_variants(const struct run_data *run, size_t reference, enum metric m, struct variant_delta **out,
-                     size_t *count, struct err *err)
-{
-    *count = 0;
-    *out = malloc((run->n_cells ? run->n_cells : 1) * sizeof **out);
-    if (!*out)
-        return err_set(err, ERR_INTERNAL, "no memory for the comparison");
-    for (size_t i = 0; i < run->n_cells; i++)
-        (*out)[(*count)++] = compare_pair(run, run->cells[i].variant, reference, run->cells[i].context, m);
-    return 0;
 }

@@ -30,26 +30,21 @@ int confirm_judge(struct comparison *c, const struct run_data *const *base, size
                   const struct run_data *const *now, size_t n_now, const struct compare_options *options,
                   struct err *err);
 
-/* What was kept of confirmations of two runs. */
-struct outcome {
+/* What confirming found of one suspect, as it is stored. */
+struct confirm_record {
     char variant[RUN_NAME_MAX];
     int context;
     enum confirmation confirmation;
     char reason[COMPARE_REASON_MAX];
 };
 
-struct outcome_list {
-    struct outcome *items;
+struct confirm_records {
+    struct confirm_record *items;
     size_t count;
 };
 
-/* Keeps the outcomes in a judged comparison of these two runs; loads them; gives them to a comparison that
- * was made anew. */
-int confirm_save(struct store *s, int64_t now_key, int64_t base_key, const struct comparison *c,
-                 struct err *err);
-int confirm_load(struct store *s, int64_t now_key, int64_t base_key, struct outcome_list *out,
-                 struct err *err);
-void confirm_apply(const struct outcome_list *l, struct comparison *c);
-void outcome_list_release(struct outcome_list *l);
+/* Gives stored records to a comparison of the same two runs that was made anew. */
+void confirm_apply(const struct confirm_records *l, struct comparison *c);
+void confirm_records_release(struct confirm_records *l);
 
 #endif

@@ -1,18 +1,12 @@
 /* history: what earlier nights measured, as one median per run and cell.
  *
- * A series is the sequence of medians of one (node, ticket, mode, variant, context, metric) over stored runs,
- * oldest first. Only COMPLETE runs and counted OK repetitions contribute. The owner calls history_release().
+ * A series is the sequence of medians of one (node, ticket, mode, variant, context, metric), oldest first.
+ * Plain data; the store's come from history_load.h. The owner calls history_release().
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_HISTORY_H
 #define KERNSWEEP_RESULTS_JUDGE_HISTORY_H
 
 #include "results/store/run_data.h"
-
-/* Tags of runs that answer a question of their own, and are no nights. */
-#define RUN_TAG_CONFIRM "confirm"
-#define RUN_TAG_NOISE "noise"
-
-enum { HISTORY_NIGHTS_DEFAULT = 50 };
 
 struct history_point {
     int64_t run_key;
@@ -34,28 +28,11 @@ struct history {
     size_t nights; /* runs that contributed to any series */
 };
 
-struct history_options {
-    const char *node; /* required, as ticket and mode */
-    const char *ticket;
-    const char *mode;
-    const char *tag;     /* NULL: any but those above */
-    const char *variant; /* NULL: all */
-    int context;         /* 0: all */
-    int64_t before;      /* only runs older than this one (a run's key); 0: all */
-    size_t nights;       /* at most so many runs, the newest of them; 0: all */
-    const int64_t *only; /* the runs that may count (a baseline's); NULL: all */
-    size_t n_only;
-    int64_t without; /* a run that may not count; 0: none */
-    enum metric metric;
-    bool all_metrics; /* every metric instead of that one */
-};
-
-int history_load(struct store *s, const struct history_options *o, struct history *out, struct err *err);
-/* The nights that may judge `run`: same node, ticket, mode and tag, older than it. */
-int history_for_run(struct store *s, const struct run_info *run, enum metric metric, bool all_metrics,
-                    struct history *out, struct err *err);
-void history_release(struct history *h);
+/* Brings the series into the order that history_find() needs. */
+void history_sort(struct history *h);
+/* NULL when no night measured it. */
 const struct history_series *history_find(const struct history *h, const char *variant, int context,
                                           enum metric m);
+void history_release(struct history *h);
 
 #endif

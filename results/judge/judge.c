@@ -39,7 +39,7 @@ static double ratio_error(const struct evidence *e)
 static double loss_of(const struct delta *d)
 {
     double change = d->ratio - 1;
-    return metric_info(d->metric)->lower_is_better ? change : -change;
+    return metric_info(d->metric)->better == METRIC_LESS ? change : -change;
 }
 
 /* A MAD of few nights comes out too small on average (n / (n - 0.8)), and the median of the nights has an
@@ -94,7 +94,7 @@ static void measure_repetitions(const struct evidence *e, const struct compare_o
 static void note_oddities(const struct evidence *e, struct delta *d)
 {
     d->outlier = stats_outliers(e->now, e->now_n, outlier_mads, NULL) > 0;
-    if (e->now_n >= 3 && metric_info(d->metric)->lower_is_better)
+    if (e->now_n >= 3 && metric_info(d->metric)->better == METRIC_LESS)
         d->slow_first = e->now[0] > (1 + fmax(d->threshold, 0.01)) * stats_median(e->now + 1, e->now_n - 1);
 }
 
@@ -112,7 +112,7 @@ static void set_ratio(struct delta *d)
 {
     bool usable = d->reference > 0 && d->now_median > 0;
     d->ratio = usable ? d->now_median / d->reference : NAN;
-    d->factor = metric_info(d->metric)->lower_is_better ? 1 / d->ratio : d->ratio;
+    d->factor = metric_info(d->metric)->better == METRIC_LESS ? 1 / d->ratio : d->ratio;
 }
 
 int judge_measure(const struct evidence *e, const struct compare_options *o, struct delta *d, struct err *err)
@@ -153,7 +153,7 @@ int judge_measure(const struct evidence *e, const struct compare_options *o, str
 static void describe_change(const struct delta *d, char *out, size_t size)
 {
     const struct metric_info *info = metric_info(d->metric);
-    bool time = strcmp(info->unit, "s") == 0 || strcmp(info->unit, "ms") == 0;
+    bool time = metric_is_time(d->metric);
     const char *more = time ? "slower" : "more", *less = time ? "faster" : "less";
     if (isnan(d->ratio))
         snprintf(out, size, "%g -> %g %s", d->reference, d->now_median, info->unit);
@@ -188,7 +188,7 @@ static void decide_exact(struct delta *d)
     if (d->now_median == d->reference)
         settle(d, VERDICT_UNCHANGED, "a property of the build, the same");
     else {
-        bool worse = (d->now_median > d->reference) == metric_info(d->metric)->lower_is_better;
+        bool worse = (d->now_median > d->reference) == (metric_info(d->metric)->better == METRIC_LESS);
         settle(d, worse ? VERDICT_REGRESSED : VERDICT_IMPROVED, "a property of the build, no noise in it");
     }
 }

@@ -7,7 +7,8 @@
 #ifndef KERNSWEEP_RESULTS_JUDGE_JUDGE_H
 #define KERNSWEEP_RESULTS_JUDGE_JUDGE_H
 
-#include "results/judge/compare.h"
+#include "results/judge/history.h"
+#include "results/judge/verdict.h"
 
 struct evidence {
     const double *base; /* values of the counted OK repetitions; NULL when there is no base */

@@ -1,29 +1,9 @@
 #include "results/judge/noise.h"
 
-#include "results/judge/compare.h"
-#include "results/stats/stats.h"
-#include "results/store/sql.h"
-#include "results/store/when.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { RUNS_MAX = 64 };
-
-static int check_same(const struct run_info *a, const struct run_info *b, struct err *err)
-{
-    const char *what = strcmp(a->node, b->node) != 0                     ? "nodes"
-                       : strcmp(a->ticket, b->ticket) != 0               ? "plans"
-                       : strcmp(a->mode, b->mode) != 0                   ? "modes"
-                       : strcmp(a->source_sha256, b->source_sha256) != 0 ? "sources"
-                                                                         : NULL;
-    return what ? err_set(err, ERR_INPUT,
-                          "runs %s and %s are of different %s: an A/A comparison needs two of the same",
-                          a->run_id, b->run_id, what)
-                : 0;
-}
 
 static int by_place(const void *a, const void *b)
 {
@@ -36,188 +16,27 @@ static int by_place(const void *a, const void *b)
     return (x->metric > y->metric) - (x->metric < y->metric);
 }
 
-static struct noise_cell *find(const struct noise *n, const char *variant, int context, enum metric m)
+void noise_sort(struct noise *n)
+{
+    if (n->count)
+        qsort(n->cells, n->count, sizeof *n->cells, by_place);
+}
+
+struct noise_cell *noise_find(const struct noise *n, const char *variant, int context, enum metric m)
 {
     struct noise_cell key = {.context = context, .metric = m};
     snprintf(key.variant, sizeof key.variant, "%s", variant);
     return n->count ? bsearch(&key, n->cells, n->count, sizeof key, by_place) : NULL;
 }
 
-/* Medians of the cell in each run, and the pooled spread within the runs. */
-static void measure_cell(const struct run_data *const *runs, size_t n, struct noise_cell *c, double *scratch)
+double noise_spread(const struct noise *n, const char *variant, int context, enum metric m)
 {
-    double medians[RUNS_MAX], squares = 0;
-    size_t freedom = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct cell *cell = run_data_cell(runs[i], c->variant, c->context);
-        if (!cell || cell->n[c->metric] == 0)
-            continue;
-        size_t values = run_data_values(runs[i], cell, c->metric, scratch);
-        medians[c->runs++] = cell->median[c->metric];
-        if (values > 1) {
-            squares += pow(stats_sd(scratch, values) / cell->median[c->metric], 2) * (double)(values - 1);
-            freedom += values - 1;
-        }
-    }
-    size_t count = (size_t)c->runs;
-    c->spread = count > 1 ? stats_sd(medians, count) / stats_median(medians, count) : NAN;
-    c->within = freedom ? sqrt(squares / (double)freedom) : NAN;
-}
-
-static int measure_cells(const struct run_data *const *runs, size_t n, struct noise *out, struct err *err)
-{
-    const struct run_data *first = runs[0];
-    size_t most = 1;
-    for (size_t i = 0; i < n; i++)
-        most = runs[i]->n_tests > most ? runs[i]->n_tests : most;
-    out->cells = calloc(first->n_cells * METRIC_COUNT + 1, sizeof *out->cells);
-    double *scratch = malloc(most * sizeof *scratch);
-    for (size_t i = 0; scratch && out->cells && i < first->n_cells; i++)
-        for (int m = 0; m < METRIC_COUNT; m++) {
-            struct noise_cell *c = &out->cells[out->count];
-            *c = (struct noise_cell){.context = first->cells[i].context, .metric = (enum metric)m};
-            snprintf(c->variant, sizeof c->variant, "%s", first->variants[first->cells[i].variant].name);
-            measure_cell(runs, n, c, scratch);
-            out->count += c->runs > 1 && isfinite(c->spread);
-        }
-    free(scratch);
-    if (!scratch || !out->cells)
-        return err_set(err, ERR_INTERNAL, "no memory for the noise of %zu cells", first->n_cells);
-    qsort(out->cells, out->count, sizeof *out->cells, by_place);
-    return 0;
-}
-
-static int count_alarms(const struct run_data *a, const struct run_data *b, const struct compare_options *o,
-                        struct noise *out, struct err *err)
-{
-    struct comparison c;
-    if (compare_runs(a, b, NULL, o, &c, err) != 0)
-        return -1;
-    for (size_t i = 0; i < c.count; i++) {
-        const struct delta *d = &c.deltas[i];
-        struct noise_cell *cell = find(out, d->variant, d->context, d->metric);
-        bool alarm = d->verdict == VERDICT_REGRESSED || d->verdict == VERDICT_IMPROVED;
-        if (!cell || d->method == METHOD_NONE)
-            continue;
-        cell->comparisons++;
-        cell->alarms += alarm;
-        if (d->metric == c.primary) {
-            out->comparisons++;
-            out->alarms += alarm;
-        }
-    }
-    comparison_release(&c);
-    return 0;
-}
-
-int noise_measure(const struct run_data *const *runs, size_t n, const struct compare_options *options,
-                  struct noise *out, struct err *err)
-{
-    *out = (struct noise){0};
-    if (n < 2 || n > RUNS_MAX)
-        return err_set(err, ERR_INPUT, "noise is measured from 2 to %d runs of the same, not from %zu",
-                       RUNS_MAX, n);
-    for (size_t i = 1; i < n; i++)
-        if (check_same(&runs[0]->info, &runs[i]->info, err) != 0)
-            return -1;
-    int rc = measure_cells(runs, n, out, err);
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        for (size_t j = 0; rc == 0 && j < n; j++)
-            if (i != j)
-                rc = count_alarms(runs[i], runs[j], options, out, err);
-    if (rc != 0)
-        noise_release(out);
-    return rc;
+    const struct noise_cell *c = n ? noise_find(n, variant, context, m) : NULL;
+    return c ? c->spread : NAN;
 }
 
 void noise_release(struct noise *n)
 {
     free(n->cells);
     *n = (struct noise){0};
-}
-
-static int save_cells(struct store *s, const struct run_info *run, const struct noise *n, struct err *err)
-{
-    SQL_STMT stmt = sql_prepare(
-        s,
-        "INSERT OR REPLACE INTO noise (series_id, metric, spread, runs, measured_at)"
-        " SELECT id, :metric, :spread, :runs, :now FROM series WHERE node = :node AND ticket = :ticket AND "
-        "mode = :mode AND variant = :variant"
-        " AND context_len = :context",
-        err);
-    for (size_t i = 0; stmt && i < n->count; i++) {
-        const struct noise_cell *c = &n->cells[i];
-        sql_bind_text(stmt, ":node", run->node);
-        sql_bind_text(stmt, ":ticket", run->ticket);
-        sql_bind_text(stmt, ":mode", run->mode);
-        sql_bind_text(stmt, ":variant", c->variant);
-        sql_bind_int(stmt, ":context", c->context);
-        sql_bind_text(stmt, ":metric", metric_info(c->metric)->name);
-        sql_bind_num(stmt, ":spread", c->spread);
-        sql_bind_int(stmt, ":runs", c->runs);
-        sql_bind_int(stmt, ":now", llround(clock_real_s() * 1e3));
-        if (sql_run(stmt, err) != 0)
-            return -1;
-    }
-    return stmt ? 0 : -1;
-}
-
-int noise_save(struct store *s, const struct run_info *run, const struct noise *n, struct err *err)
-{
-    if (sql_exec(s, "BEGIN IMMEDIATE", err) != 0)
-        return -1;
-    if (save_cells(s, run, n, err) == 0 && sql_exec(s, "COMMIT", err) == 0)
-        return 0;
-    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-    return -1;
-}
-
-static int read_cell(struct sql_stmt *stmt, struct noise *out, struct err *err)
-{
-    char name[RUN_NAME_MAX];
-    struct noise_cell c = {.context = (int)sql_col_int(stmt, "context_len", 0), .within = NAN};
-    sql_col_text(stmt, "variant", c.variant, sizeof c.variant);
-    sql_col_text(stmt, "metric", name, sizeof name);
-    c.spread = sql_col_num(stmt, "spread");
-    c.runs = (int)sql_col_int(stmt, "runs", 0);
-    if (!metric_from_name(name, &c.metric))
-        return 0;
-    struct noise_cell *cells = realloc(out->cells, (out->count + 1) * sizeof *cells);
-    if (!cells)
-        return err_set(err, ERR_INTERNAL, "no memory for the noise");
-    out->cells = cells;
-    cells[out->count++] = c;
-    return 0;
-}
-
-int noise_load(struct store *s, const struct run_info *run, struct noise *out, struct err *err)
-{
-    *out = (struct noise){0};
-    SQL_STMT stmt = sql_prepare(
-        s,
-        "SELECT c.variant, c.context_len, n.metric, n.spread, n.runs FROM series c"
-        " JOIN noise n ON n.series_id = c.id WHERE c.node = :node AND c.ticket = :ticket AND c.mode = :mode",
-        err);
-    if (!stmt)
-        return -1;
-    sql_bind_text(stmt, ":node", run->node);
-    sql_bind_text(stmt, ":ticket", run->ticket);
-    sql_bind_text(stmt, ":mode", run->mode);
-    int rc;
-    while ((rc = sql_step(stmt, err)) > 0)
-        if (read_cell(stmt, out, err) != 0) {
-            rc = -1;
-            break;
-        }
-    if (rc != 0)
-        noise_release(out);
-    else if (out->count)
-        qsort(out->cells, out->count, sizeof *out->cells, by_place);
-    return rc;
-}
-
-double noise_spread(const struct noise *n, const char *variant, int context, enum metric m)
-{
-    const struct noise_cell *c = n ? find(n, variant, context, m) : NULL;
-    return c ? c->spread : NAN;
 }

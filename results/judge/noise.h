@@ -1,16 +1,12 @@
-/* noise: what differs between runs although nothing changed, measured by an A/A sweep.
+/* noise: how much runs of the same build differ, per cell, as an A/A sweep measured it (measure_noise.h).
  *
- * From several runs of one plan on one node and the same sources: each cell's relative spread between runs,
- * and how often the given thresholds would have called a difference between two of them. The spreads are
- * stored per cell, and a comparison that has too few repetitions to know its noise takes them instead. The
- * owner calls noise_release().
+ * Plain data. A comparison that has too few repetitions to know its own noise takes these spreads instead.
+ * The owner calls noise_release().
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_NOISE_H
 #define KERNSWEEP_RESULTS_JUDGE_NOISE_H
 
 #include "results/store/run_data.h"
-
-struct compare_options;
 
 struct noise_cell {
     char variant[RUN_NAME_MAX];
@@ -30,16 +26,12 @@ struct noise {
     int alarms;
 };
 
-/* At least two runs; all of one node, ticket and mode, and of the same sources. */
-int noise_measure(const struct run_data *const *runs, size_t n, const struct compare_options *options,
-                  struct noise *out, struct err *err);
-void noise_release(struct noise *n);
-
-/* Of `run`'s node, ticket and mode. */
-int noise_save(struct store *s, const struct run_info *run, const struct noise *n, struct err *err);
-int noise_load(struct store *s, const struct run_info *run, struct noise *out, struct err *err);
-
+/* Brings the cells into the order that noise_find() needs. */
+void noise_sort(struct noise *n);
+/* NULL when the cell was never measured. */
+struct noise_cell *noise_find(const struct noise *n, const char *variant, int context, enum metric m);
 /* NaN when it was never measured. n may be NULL. */
 double noise_spread(const struct noise *n, const char *variant, int context, enum metric m);
+void noise_release(struct noise *n);
 
 #endif

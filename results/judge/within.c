@@ -1,5 +1,8 @@
-#include "results/judge/compare.h"
+#include "results/judge/within.h"
 
+#include "results/stats/stats.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,4 +58,46 @@ int compare_within(const struct run_data *run, size_t reference, const struct co
     run_data_release(&base);
     run_data_release(&now);
     return rc;
+}
+
+/* Relative standard error of a cell's median; NaN below two values. */
+static double cell_error(const struct run_data *run, const struct cell *c, enum metric m)
+{
+    double *values = malloc((c->count + 1) * sizeof *values);
+    if (!values)
+        return NAN;
+    size_t n = run_data_values(run, c, m, values);
+    double error = n < 2 ? NAN : stats_sd(values, n) / sqrt((double)n) / c->median[m];
+    free(values);
+    return error;
+}
+
+struct variant_delta compare_pair(const struct run_data *run, size_t variant, size_t reference, int context,
+                                  enum metric m)
+{
+    struct variant_delta d = {variant, reference, context, NAN, NAN, NAN};
+    size_t other = run_data_counterpart(run, variant, reference);
+    if (other == run->n_variants)
+        return d;
+    d.reference = other;
+    const struct cell *now = run_data_cell(run, run->variants[variant].name, context);
+    const struct cell *base = run_data_cell(run, run->variants[other].name, context);
+    if (!now || !base || !(base->median[m] > 0) || !(now->median[m] > 0))
+        return d;
+    d.ratio = now->median[m] / base->median[m];
+    d.factor = metric_info(m)->better == METRIC_LESS ? 1 / d.ratio : d.ratio;
+    d.factor_error = d.factor * stats_ratio_error(cell_error(run, now, m), cell_error(run, base, m));
+    return d;
+}
+
+int compare_variants(const struct run_data *run, size_t reference, enum metric m, struct variant_delta **out,
+                     size_t *count, struct err *err)
+{
+    *count = 0;
+    *out = malloc((run->n_cells ? run->n_cells : 1) * sizeof **out);
+    if (!*out)
+        return err_set(err, ERR_INTERNAL, "no memory for the comparison");
+    for (size_t i = 0; i < run->n_cells; i++)
+        (*out)[(*count)++] = compare_pair(run, run->cells[i].variant, reference, run->cells[i].context, m);
+    return 0;
 }

@@ -1,6 +1,10 @@
 #include "results/query/against.h"
 
+#include "results/query/confirm_store.h"
+#include "results/query/history_load.h"
+#include "results/query/noise_store.h"
 #include "results/store/baseline.h"
+#include "results/store/run_load.h"
 
 #include <stdlib.h>
 
@@ -20,7 +24,7 @@ static int load_base(struct store *s, const struct run_data *now, int64_t key, s
     if (run_data_load(s, key, &out->base, err) != 0)
         return -1;
     out->has_base = true;
-    return confirm_load(s, now->info.key, key, &out->outcomes, err);
+    return confirm_load(s, now->info.key, key, &out->confirmed, err);
 }
 
 /* The metric that against_compare() will judge by; only its history is loaded. */
@@ -106,7 +110,7 @@ int against_compare(const struct against *a, const struct run_data *now, struct 
 {
     if (compare_runs(a->has_base ? &a->base : NULL, now, &a->history, &a->options, out, err) != 0)
         return -1;
-    confirm_apply(&a->outcomes, out);
+    confirm_apply(&a->confirmed, out);
     return 0;
 }
 
@@ -115,6 +119,6 @@ void against_release(struct against *a)
     run_data_release(&a->base);
     history_release(&a->history);
     noise_release(&a->noise);
-    outcome_list_release(&a->outcomes);
+    confirm_records_release(&a->confirmed);
     a->has_base = false;
 }

@@ -11,14 +11,15 @@
 #include "results/judge/compare.h"
 #include "results/judge/confirm.h"
 #include "results/judge/noise.h"
+#include "results/store/store.h"
 
 struct against {
     bool has_base;
     struct run_data base;
     struct history history;
     struct noise noise;
-    struct outcome_list outcomes;   /* what confirming said of these two runs */
-    struct compare_options options; /* options.noise points into this struct: it must not be moved */
+    struct confirm_records confirmed; /* what confirming found of these two runs */
+    struct compare_options options;   /* options.noise points into this struct: it must not be moved */
 };
 
 /* The base is a run, a baseline of that name for now's node and plan, or only the nights before. */

@@ -112,21 +112,21 @@ static int flush(struct buf *row, export_sink *sink, void *arg, struct err *err)
 int export_tests(struct store *s, int64_t run_key, enum export_format format, export_sink *sink, void *arg,
                  struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(
-        s,
+    static const char text[] =
         "SELECT r.run_id, r.ticket, r.tag, r.date, r.node, r.mode, r.status AS run_status, r.source_sha256,"
-        " c.variant, coalesce(t.attn_impl, v.attn_impl) AS attn_impl, c.context_len, t.repetition, "
-        "t.test_index,"
-        " t.warmup, t.status, t.prefill_s, c.context_len / t.prefill_s AS tok_per_s, t.wall_s, "
-        "t.model_load_s,"
-        " t.tokenize_s, t.decode_s, t.kernel_ms, t.tflops, t.vram_before, t.vram_peak, t.vram_after, "
-        "t.rss_peak,"
-        " t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.prompt_tokens, t.exit_code, t.signal, "
-        "v.scratch_bytes, v.vgprs,"
-        " t.reason FROM run r JOIN test t ON t.run_id = r.id JOIN series c ON c.id = t.series_id"
+        " c.variant, coalesce(t.attn_impl, v.attn_impl) AS attn_impl, c.context_len, t.repetition,"
+        " t.test_index, t.warmup, t.status"
+#define METRIC_TEST(id, name, column, ...) ", t." #column
+#define METRIC_RATE(id, name, time, column, ...) ", c.context_len / t." #column " AS " #name
+#define TEST_NUMBER(column) ", t." #column
+#include "results/store/metric.def"
+        ", t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.prompt_tokens, t.exit_code, t.signal"
+#define METRIC_BUILD(id, name, column, ...) ", v." #column
+#include "results/store/metric.def"
+        ", t.reason FROM run r JOIN test t ON t.run_id = r.id JOIN series c ON c.id = t.series_id"
         " JOIN variant v ON v.run_id = r.id AND v.name = c.variant WHERE (:run IS NULL OR r.id = :run)"
-        " ORDER BY r.ordered_at, r.id, v.position, c.context_len, t.repetition",
-        err);
+        " ORDER BY r.ordered_at, r.id, v.position, c.context_len, t.repetition";
+    SQL_STMT stmt = sql_prepare(s, text, err);
     if (!stmt)
         return -1;
     sql_bind_int_or_null(stmt, ":run", run_key, 0);

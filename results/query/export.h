@@ -9,6 +9,7 @@
 #define KERNSWEEP_RESULTS_QUERY_EXPORT_H
 
 #include "results/store/run_data.h"
+#include "results/store/store.h"
 
 enum export_format { EXPORT_CSV, EXPORT_JSON, EXPORT_JSONL, EXPORT_SQL, EXPORT_FORMAT_COUNT };
 

@@ -5,6 +5,7 @@
 #define KERNSWEEP_RESULTS_QUERY_REPORT_QUERIES_H
 
 #include "results/store/run_data.h"
+#include "results/store/store.h"
 
 #include <jansson.h>
 

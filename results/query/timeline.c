@@ -1,5 +1,7 @@
 #include "results/query/timeline.h"
 
+#include "results/query/history_load.h"
+#include "results/store/run_load.h"
 #include "results/store/sql.h"
 
 #include <stdio.h>

@@ -9,6 +9,7 @@
 
 #include "results/judge/changes.h"
 #include "results/judge/compare.h"
+#include "results/store/store.h"
 
 /* NULL: any. */
 struct timeline_filter {

@@ -8,6 +8,7 @@
 #define KERNSWEEP_RESULTS_STORE_BASELINE_H
 
 #include "results/store/run_data.h"
+#include "results/store/store.h"
 
 struct baseline {
     int64_t id;

@@ -1,9 +1,6 @@
 #include "results/store/details.h"
+#include "results/store/sql.h"
 
-#include "common/base/json.h"
-#include "results/ingest/artifact.h"
-
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,127 +21,126 @@ const struct run_file *details_file(const struct run_details *d, const char *pat
     return NULL;
 }
 
-static size_t variant_index(const struct run_variant *variants, size_t n, const char *name)
+static int store_gates(struct store *s, int64_t run_key, const struct run_details *d, struct err *err)
 {
-    size_t i = 0;
-    while (i < n && strcmp(variants[i].name, name) != 0)
-        i++;
-    return i;
-}
-
-static int read_gate(const struct json_at *at, size_t variant, struct run_details *out, struct err *err)
-{
-    struct run_gate *g = &out->gates[out->n_gates];
-    const char *status = "";
-    *g = (struct run_gate){.variant = variant};
-    if (artifact_text(at, "gate", g->name, sizeof g->name, err) || json_get_str(at, "status", &status, err) ||
-        artifact_cut(at, "reason", g->reason, sizeof g->reason, err) ||
-        artifact_num(at, "wall_s", 0, 1e9, &g->wall_s, err))
-        return -1;
-    g->passed = strcmp(status, status_name(STATUS_OK)) == 0;
-    if (!g->passed && strcmp(status, status_name(STATUS_GATE_FAILED)) != 0)
-        return json_fail(at, err, "unknown status \"%.40s\" of a gate", status);
-    out->n_gates++;
-    return 0;
-}
-
-static int read_variant_gates(const struct json_at *at, const struct run_variant *variants, size_t n,
-                              struct run_details *out, struct err *err)
-{
-    struct json_at gates = json_member(at, "gates");
-    const char *name = json_string_value(json_object_get(at->value, "name"));
-    size_t variant = name ? variant_index(variants, n, name) : n;
-    for (size_t i = 0; variant < n && i < json_array_size(gates.value); i++) {
-        struct json_at gate = json_element(&gates, i);
-        if (out->n_gates == DETAILS_GATES_MAX)
-            return json_fail(&gate, err, "more than %d gates", DETAILS_GATES_MAX);
-        if (read_gate(&gate, variant, out, err))
+    SQL_KEPT stmt = sql_keep(s,
+                             "INSERT INTO gate (run_id, variant, position, name, status, reason, wall_s)"
+                             " VALUES (:run, :variant, :position, :name, :status, :reason, :wall_s)",
+                             err);
+    for (size_t i = 0; stmt && i < d->n_gates; i++) {
+        const struct run_gate *g = &d->gates[i];
+        sql_bind_int(stmt, ":run", run_key);
+        sql_bind_int(stmt, ":variant", (int64_t)g->variant);
+        sql_bind_int(stmt, ":position", (int64_t)i);
+        sql_bind_text(stmt, ":name", g->name);
+        sql_bind_text(stmt, ":status", status_name(g->passed ? STATUS_OK : STATUS_GATE_FAILED));
+        sql_bind_text_or_null(stmt, ":reason", g->reason);
+        sql_bind_num(stmt, ":wall_s", g->wall_s);
+        if (sql_run(stmt, err))
             return -1;
     }
-    return 0;
+    return stmt ? 0 : -1;
 }
 
-static size_t count_gates(const struct json_at *summary)
+/* Documents are shared by content: an unchanged build adds nothing. */
+static int store_body(struct store *s, const char *body, struct err *err)
 {
-    const json_t *list = json_object_get(summary->value, "variants");
-    size_t n = 0;
-    for (size_t i = 0; i < json_array_size(list); i++)
-        n += json_array_size(json_object_get(json_array_get(list, i), "gates"));
-    return n;
+    char sha256[SHA256_HEX_LEN + 1];
+    SQL_KEPT stmt = sql_keep(s, "INSERT OR IGNORE INTO document (sha256, body) VALUES (:sha256, :body)", err);
+    if (!stmt)
+        return -1;
+    sha256_of(body, strlen(body), sha256);
+    sql_bind_text(stmt, ":sha256", sha256);
+    sql_bind_text(stmt, ":body", body);
+    return sql_run(stmt, err);
 }
 
-static int read_gates(const struct json_at *summary, const struct run_variant *variants, size_t n,
-                      struct run_details *out, struct err *err)
+static int store_files(struct store *s, int64_t run_key, const struct run_details *d, struct err *err)
 {
-    struct json_at list = json_member(summary, "variants");
-    for (size_t i = 0; i < json_array_size(list.value); i++) {
-        struct json_at variant = json_element(&list, i);
-        if (read_variant_gates(&variant, variants, n, out, err))
+    SQL_KEPT stmt =
+        sql_keep(s,
+                 "INSERT INTO file (run_id, path, size, sha256, document_id) VALUES (:run, :path, :size,"
+                 " :sha256, (SELECT id FROM document WHERE sha256 = :body_sha256))",
+                 err);
+    for (size_t i = 0; stmt && i < d->n_files; i++) {
+        const struct run_file *f = &d->files[i];
+        char body[SHA256_HEX_LEN + 1] = "";
+        if (f->body) {
+            sha256_of(f->body, strlen(f->body), body);
+            if (store_body(s, f->body, err))
+                return -1;
+        }
+        sql_bind_int(stmt, ":run", run_key);
+        sql_bind_text(stmt, ":path", f->path);
+        sql_bind_int(stmt, ":size", f->size);
+        sql_bind_text(stmt, ":sha256", f->sha256);
+        sql_bind_text_or_null(stmt, ":body_sha256", body);
+        if (sql_run(stmt, err))
             return -1;
     }
-    return 0;
+    return stmt ? 0 : -1;
 }
 
-/* "plan.json" and "v3/build.log", but not "v3/ctx_256_run1/perf.json". */
-static bool belongs_to_run(const char *path)
+int details_store(struct store *s, int64_t run_key, const struct run_details *d, struct err *err)
 {
-    const char *slash = strchr(path, '/');
-    return strlen(path) < DETAILS_PATH_MAX && (!slash || !strchr(slash + 1, '/'));
+    return store_gates(s, run_key, d, err) || store_files(s, run_key, d, err) ? -1 : 0;
 }
 
-static bool is_resources(const char *path)
+static int load_gates(struct store *s, int64_t run_key, struct run_details *out, struct err *err)
 {
-    const char *slash = strchr(path, '/');
-    return slash && strcmp(slash, "/resources.json") == 0;
-}
-
-static int read_body(struct manifest *files, struct run_file *f, struct err *err)
-{
-    char full[FS_PATH_MAX];
-    struct buf text;
-    const json_t *value;
-    if (manifest_load(files, f->path, &value, full, err) <= 0)
+    SQL_STMT stmt = sql_prepare(s,
+                                "SELECT variant, name, status, reason, wall_s FROM gate WHERE run_id = :run "
+                                "ORDER BY variant, position",
+                                err);
+    if (!stmt)
         return -1;
-    buf_init(&text, DETAILS_BODY_MAX);
-    int rc = json_encode(value, &text, err);
-    if (rc == 0 && !(f->body = buf_steal(&text)))
-        rc = err_set(err, ERR_INPUT, "%s: more than %d bytes", full, DETAILS_BODY_MAX);
-    buf_release(&text);
+    sql_bind_int(stmt, ":run", run_key);
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0) {
+        struct run_gate *items = reallocarray(out->gates, out->n_gates + 1, sizeof *items);
+        char status[32];
+        if (!items)
+            return err_set(err, ERR_INTERNAL, "no memory for the run's gates");
+        out->gates = items;
+        struct run_gate *g = &items[out->n_gates++];
+        g->variant = (size_t)sql_col_int(stmt, "variant", 0);
+        sql_col_text(stmt, "name", g->name, sizeof g->name);
+        sql_col_text(stmt, "status", status, sizeof status);
+        sql_col_text(stmt, "reason", g->reason, sizeof g->reason);
+        g->passed = strcmp(status, status_name(STATUS_OK)) == 0;
+        g->wall_s = sql_col_num(stmt, "wall_s");
+    }
     return rc;
 }
 
-static int read_file(struct manifest *files, const struct manifest_file *named, struct run_details *out,
-                     struct err *err)
+static int load_files(struct store *s, int64_t run_key, struct run_details *out, struct err *err)
 {
-    if (!belongs_to_run(named->path))
-        return 0;
-    if (out->n_files == DETAILS_FILES_MAX)
-        return err_set(err, ERR_INPUT, "%s: more than %d files beside those of the tests", files->file,
-                       DETAILS_FILES_MAX);
-    if (!sha256_is_hex(named->sha256))
-        return err_set(err, ERR_INPUT, "%s: %.200s: its hash has not %d hex digits", files->file, named->path,
-                       SHA256_HEX_LEN);
-    struct run_file *f = &out->files[out->n_files++];
-    *f = (struct run_file){.size = named->size};
-    snprintf(f->path, sizeof f->path, "%s", named->path);
-    snprintf(f->sha256, sizeof f->sha256, "%s", named->sha256);
-    return is_resources(f->path) ? read_body(files, f, err) : 0;
+    SQL_STMT stmt = sql_prepare(s,
+                                "SELECT f.path, f.size, f.sha256, d.body FROM file f LEFT JOIN document d"
+                                " ON d.id = f.document_id WHERE f.run_id = :run ORDER BY f.path",
+                                err);
+    if (!stmt)
+        return -1;
+    sql_bind_int(stmt, ":run", run_key);
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0) {
+        struct run_file *items = reallocarray(out->files, out->n_files + 1, sizeof *items);
+        const char *body = sql_col_str(stmt, "body", NULL);
+        if (!items)
+            return err_set(err, ERR_INTERNAL, "no memory for the run's files");
+        out->files = items;
+        struct run_file *f = &items[out->n_files++];
+        *f = (struct run_file){.size = sql_col_int(stmt, "size", 0), .body = body ? strdup(body) : NULL};
+        sql_col_text(stmt, "path", f->path, sizeof f->path);
+        sql_col_text(stmt, "sha256", f->sha256, sizeof f->sha256);
+        if (body && !f->body)
+            return err_set(err, ERR_INTERNAL, "no memory for the run's files");
+    }
+    return rc;
 }
 
-int details_read(struct manifest *files, const struct json_at *summary, const struct run_variant *variants,
-                 size_t n_variants, struct run_details *out, struct err *err)
+int details_load(struct store *s, int64_t run_key, struct run_details *out, struct err *err)
 {
     *out = (struct run_details){0};
-    if (!manifest_is_closed(files))
-        return 0;
-    out->gates = calloc(count_gates(summary) + 1, sizeof *out->gates);
-    out->files = calloc(files->count + 1, sizeof *out->files);
-    if (!out->gates || !out->files)
-        return err_set(err, ERR_INTERNAL, "%s: no memory", files->dir);
-    if (read_gates(summary, variants, n_variants, out, err) != 0)
-        return -1;
-    for (size_t i = 0; i < files->count; i++)
-        if (read_file(files, &files->files[i], out, err) != 0)
-            return -1;
-    return 0;
+    return load_gates(s, run_key, out, err) || load_files(s, run_key, out, err) ? -1 : 0;
 }

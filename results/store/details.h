@@ -1,16 +1,15 @@
 /* details: what a report shows of a run beside its numbers: the gates its variants met, the files of its
  * bundle with their hashes, and what the compiler said of its kernels (resources.json, kept word for word).
  *
- * Read from a bundle whose manifest was verified, stored and loaded with the run. Files of single tests are
+ * Read from a bundle (ingest/read_details.h), stored and loaded with the run. Files of single tests are
  * left out: the manifest names them. Foreign text is bounded here and made harmless by who shows it. The
  * owner calls details_release(), also after an error.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_DETAILS_H
 #define KERNSWEEP_RESULTS_STORE_DETAILS_H
 
-#include "common/base/json.h"
-#include "results/ingest/manifest.h"
 #include "results/store/run_data.h"
+#include "results/store/store.h"
 
 enum {
     DETAILS_FILES_MAX = 4096,
@@ -41,9 +40,6 @@ struct run_details {
     size_t n_files;
 };
 
-/* summary: of the same bundle. A run that is still open gives nothing. */
-int details_read(struct manifest *files, const struct json_at *summary, const struct run_variant *variants,
-                 size_t n_variants, struct run_details *out, struct err *err);
 /* Inside the caller's transaction. */
 int details_store(struct store *s, int64_t run_key, const struct run_details *d, struct err *err);
 int details_load(struct store *s, int64_t run_key, struct run_details *out, struct err *err);

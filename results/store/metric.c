@@ -1,25 +1,40 @@
 #include "results/store/metric.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static const struct metric_info table[METRIC_COUNT] = {
-    [METRIC_PREFILL_S] = {"prefill_s", "Prefill (s)", "s", true, false, 1e-6},
-    [METRIC_TOK_PER_S] = {"tok_per_s", "tok/s", "tok/s", false, false, 0},
-    [METRIC_WALL_S] = {"wall_s", "Wall (s)", "s", true, false, 5e-3},
-    [METRIC_MODEL_LOAD_S] = {"model_load_s", "Load (s)", "s", true, false, 5e-3},
-    [METRIC_TOKENIZE_S] = {"tokenize_s", "Tokenize (s)", "s", true, false, 5e-3},
-    [METRIC_DECODE_S] = {"decode_s", "Decode (s)", "s", true, false, 1e-3},
-    [METRIC_VRAM_PEAK] = {"vram_peak_bytes", "Peak VRAM (bytes)", "bytes", true, false, 1 << 20},
-    [METRIC_RSS_PEAK] = {"rss_peak_bytes", "Peak RSS (bytes)", "bytes", true, false, 1 << 20},
-    [METRIC_KERNEL_MS] = {"kernel_ms", "Kernel (ms)", "ms", true, false, 1e-4},
-    [METRIC_TFLOPS] = {"tflops", "TFLOP/s", "TFLOP/s", false, false, 0},
-    [METRIC_SCRATCH_BYTES] = {"scratch_bytes", "Scratch (bytes/lane)", "bytes", true, true, 0},
-    [METRIC_VGPRS] = {"vgprs", "VGPRs", "", true, true, 0},
+#define METRIC_TEST(id, label, sql, ...)                                                                     \
+    [METRIC_##id] = {.kind = METRIC_OF_TEST, .name = #label, .column = #sql, .param = ":" #sql, __VA_ARGS__},
+#define METRIC_BUILD(id, label, sql, ...)                                                                    \
+    [METRIC_##id] = {.kind = METRIC_OF_BUILD, .name = #label, .column = #sql, .param = ":" #sql, __VA_ARGS__},
+#define METRIC_RATE(id, label, time, sql, ...)                                                               \
+    [METRIC_##id] = {.kind = METRIC_OF_TIME, .name = #label, .base = METRIC_##time, __VA_ARGS__},
+#include "results/store/metric.def"
 };
+
+#define HELP "which metric (default: the first):"
+
+static const char help[] = HELP
+#define METRIC_TEST(id, label, ...) " " #label
+#define METRIC_BUILD(id, label, ...) " " #label
+#define METRIC_RATE(id, label, ...) " " #label
+#include "results/store/metric.def"
+    ;
 
 const struct metric_info *metric_info(enum metric m)
 {
     return &table[m];
+}
+
+const char *metric_names(void)
+{
+    return help + sizeof HELP;
+}
+
+const char *metric_help(void)
+{
+    return help;
 }
 
 bool metric_from_name(const char *name, enum metric *out)
@@ -32,11 +47,56 @@ bool metric_from_name(const char *name, enum metric *out)
     return false;
 }
 
+int metric_parse(const char *name, enum metric *out, struct err *err)
+{
+    return metric_from_name(name, out)
+               ? 0
+               : err_set(err, ERR_INPUT, "--metric: no metric \"%.40s\"; expected one of %s", name,
+                         metric_names());
+}
+
+bool metric_is_time(enum metric m)
+{
+    static const char *const units[] = {"s", "ms", "us", "ns"};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(table[m].unit, units[i]) == 0)
+            return true;
+    return false;
+}
+
+bool metric_is_judged(enum metric m)
+{
+    return table[m].primary && table[m].timing;
+}
+
+void metric_derive(double *value, int context)
+{
+    for (int m = 0; m < METRIC_COUNT; m++)
+        if (table[m].kind == METRIC_OF_TIME)
+            value[m] = context / value[table[m].base];
+}
+
+/* The one whose place among the primary ones is the next behind `place`; METRIC_COUNT behind the last. */
+static enum metric next_primary(int place)
+{
+    enum metric next = METRIC_COUNT;
+    for (int m = 0; m < METRIC_COUNT; m++)
+        if (table[m].primary > place && (next == METRIC_COUNT || table[m].primary < table[next].primary))
+            next = (enum metric)m;
+    return next;
+}
+
+enum metric metric_default(void)
+{
+    return next_primary(0);
+}
+
 enum metric metric_primary(enum metric wanted, const struct metric_set *measured)
 {
-    const enum metric choices[] = {wanted, METRIC_PREFILL_S, METRIC_KERNEL_MS, METRIC_WALL_S};
-    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
-        if (measured->has[choices[i]])
-            return choices[i];
+    if (measured->has[wanted])
+        return wanted;
+    for (enum metric m = next_primary(0); m != METRIC_COUNT; m = next_primary(table[m].primary))
+        if (measured->has[m])
+            return m;
     return wanted;
 }

@@ -1,47 +1,76 @@
-/* metric: what is measured of a test, with its unit and which direction is better.
+/* metric: what is measured of a test or a build, with its unit and which direction is better.
  *
- * One enum, one table. A value that was not measured is NaN, never 0. Knows nothing of runs or storage.
+ * The metrics are the rows of metric.def; readers, the store, histories, comparisons, exports and reports go
+ * through them and do not name one. A value that was not measured is NaN, never 0. Knows nothing of runs or
+ * storage.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_METRIC_H
 #define KERNSWEEP_RESULTS_STORE_METRIC_H
 
+#include "common/base/err.h"
+
 #include <stdbool.h>
 
 enum metric {
-    METRIC_PREFILL_S, /* the one a sweep is judged by */
-    METRIC_TOK_PER_S, /* context / prefill_s: derived, never stored */
-    METRIC_WALL_S,
-    METRIC_MODEL_LOAD_S,
-    METRIC_TOKENIZE_S,
-    METRIC_DECODE_S,
-    METRIC_VRAM_PEAK,
-    METRIC_RSS_PEAK,
-    METRIC_KERNEL_MS,
-    METRIC_TFLOPS,
-    METRIC_SCRATCH_BYTES, /* of the variant's build, the same for all its tests */
-    METRIC_VGPRS,         /* likewise */
+#define METRIC_TEST(id, ...) METRIC_##id,
+#define METRIC_BUILD(id, ...) METRIC_##id,
+#define METRIC_RATE(id, ...) METRIC_##id,
+#include "results/store/metric.def"
     METRIC_COUNT
 };
 
+enum metric_kind {
+    METRIC_OF_TEST,
+    METRIC_OF_BUILD, /* the same for all tests of a variant */
+    METRIC_OF_TIME,  /* the context over `base`: derived, never stored */
+};
+
+enum metric_better { METRIC_LESS, METRIC_MORE };
+
 struct metric_info {
-    const char *name;  /* "prefill_s": in --json, --metric and CSV headers */
+    const char *name;  /* "prefill_s": in --json, --metric, mappings and perf.json's timings */
     const char *title; /* "Prefill (s)": in tables */
     const char *unit;  /* "s", "tok/s", "bytes", "ms", "TFLOP/s", "" */
-    bool lower_is_better;
-    bool exact;   /* a property of the build: any difference is real, no statistics needed */
-    double least; /* a smaller absolute difference never matters: tokenizing takes microseconds */
+    enum metric_better better;
+    enum metric_kind kind;
+    enum metric base;   /* METRIC_OF_TIME: the time */
+    double least;       /* a smaller absolute difference never matters: tokenizing takes microseconds */
+    bool exact;         /* any difference is real, no statistics needed */
+    int primary;        /* its place among those that may decide without being asked for, from 1; 0: never */
+    const char *column; /* in table `test` or `variant`; NULL: not stored */
+    const char *param;  /* of statements that write it: ":prefill_s" */
+    bool whole;         /* its column holds integers */
+    bool positive;      /* 0 and less are no measurement */
+    const char *timing; /* its key among what a workload printed of itself; NULL: it is no such number */
+    const char *artifact; /* else its place in perf.json ("vram.peak_bytes"), or its key in resources.json */
+    double most;          /* the largest value that is believed there */
+    const char *event;    /* its key in an event of a B3.89 log; NULL: events do not have it */
 };
 
 const struct metric_info *metric_info(enum metric m);
 bool metric_from_name(const char *name, enum metric *out);
+/* The same for --metric; the error lists the names. */
+int metric_parse(const char *name, enum metric *out, struct err *err);
+/* "prefill_s tok_per_s ...": all names; and the help of --metric, which ends in them, behind a colon. */
+const char *metric_names(void);
+const char *metric_help(void);
+/* Whether less of it is "faster". */
+bool metric_is_time(enum metric m);
+/* A primary metric that the workload printed, as against the wall time, which every process has. */
+bool metric_is_judged(enum metric m);
+
+/* Fills in those that follow from others. */
+void metric_derive(double *value, int context);
 
 /* Which metrics were measured at all, in one run or in several. */
 struct metric_set {
     bool has[METRIC_COUNT];
 };
 
-/* The primary metric, by which runs are judged: `wanted` where it was measured, else the prefill time, a
- * kernel's time or the wall time, whichever was measured first in this order; `wanted` when none was. */
+/* The one that decides unless another is asked for or was measured. */
+enum metric metric_default(void);
+/* The primary metric, by which runs are judged: `wanted` where it was measured, else the first of those that
+ * may decide that was; `wanted` when none was. */
 enum metric metric_primary(enum metric wanted, const struct metric_set *measured);
 
 #endif

@@ -1,212 +1,15 @@
 #include "results/store/run_data.h"
 
 #include "results/stats/stats.h"
-#include "results/store/run_rows.h"
-#include "results/store/sql.h"
-#include "results/store/when.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, struct err *err)
-{
-    char status[32];
-    out->key = sql_col_int(stmt, "id", 0);
-    sql_col_text(stmt, "run_id", out->run_id, sizeof out->run_id);
-    sql_col_text(stmt, "ticket", out->ticket, sizeof out->ticket);
-    sql_col_text(stmt, "tag", out->tag, sizeof out->tag);
-    sql_col_text(stmt, "date", out->date, sizeof out->date);
-    sql_col_text(stmt, "node", out->node, sizeof out->node);
-    sql_col_text(stmt, "mode", out->mode, sizeof out->mode);
-    sql_col_text(stmt, "origin", out->origin, sizeof out->origin);
-    sql_col_text(stmt, "status", status, sizeof status);
-    sql_col_text(stmt, "plan_sha256", out->plan_sha256, sizeof out->plan_sha256);
-    sql_col_text(stmt, "source_sha256", out->source_sha256, sizeof out->source_sha256);
-    sql_col_text(stmt, "content_sha256", out->content_sha256, sizeof out->content_sha256);
-    when_format(sql_col_int(stmt, "started_at", WHEN_UNKNOWN), out->started_at);
-    when_format(sql_col_int(stmt, "ended_at", WHEN_UNKNOWN), out->ended_at);
-    sql_col_text(stmt, "bundle", out->bundle, sizeof out->bundle);
-    out->wall_s = sql_col_num(stmt, "wall_s");
-    out->counts.total = (int)sql_col_int(stmt, "total", 0);
-    out->counts.ok = (int)sql_col_int(stmt, "ok", 0);
-    out->counts.skipped = (int)sql_col_int(stmt, "skipped", 0);
-    out->counts.failed = out->counts.total - out->counts.ok - out->counts.skipped;
-    return run_status_from_name(status, &out->status)
-               ? 0
-               : err_set(err, ERR_STORAGE, "%s: run %s has the unknown status %s", s->path, out->run_id,
-                         status);
-}
-
-static int load_info(struct store *s, int64_t key, struct run_info *out, struct err *err)
-{
-    SQL_STMT stmt = sql_prepare(s, RUN_SELECT "WHERE r.id = :run", err);
-    if (!stmt)
-        return -1;
-    sql_bind_int(stmt, ":run", key);
-    int rc = sql_step(stmt, err);
-    if (rc == 0)
-        return err_set(err, ERR_INPUT, "%s: the run is gone", s->path);
-    return rc < 0 ? -1 : run_info_read(s, stmt, out, err);
-}
-
-static int bad_status(struct store *s, const struct run_data *r, const char *status, struct err *err)
-{
-    return err_set(err, ERR_STORAGE, "%s: run %s holds the unknown status %s", s->path, r->info.run_id,
-                   status);
-}
-
-/* Room for one more element; doubles. */
-static void *more(void *items, size_t count, size_t size)
-{
-    if (count & (count - 1))
-        return items;
-    return realloc(items, (count ? 2 * count : 1) * size);
-}
-
 static int no_memory(struct err *err)
 {
     return err_set(err, ERR_INTERNAL, "no memory for the run");
-}
-
-static int read_variant(struct store *s, struct sql_stmt *stmt, struct run_data *r, struct err *err)
-{
-    struct run_variant *items = more(r->variants, r->n_variants, sizeof *items);
-    char status[32];
-    if (!items)
-        return no_memory(err);
-    r->variants = items;
-    struct run_variant *v = &items[r->n_variants++];
-    sql_col_text(stmt, "name", v->name, sizeof v->name);
-    sql_col_text(stmt, "attn_impl", v->attn_impl, sizeof v->attn_impl);
-    sql_col_text(stmt, "status", status, sizeof status);
-    sql_col_text(stmt, "reason", v->reason, sizeof v->reason);
-    v->build_wall_s = sql_col_num(stmt, "build_wall_s");
-    v->build_cached = sql_col_int(stmt, "build_cached", 0) != 0;
-    v->scratch_bytes = sql_col_num(stmt, "scratch_bytes");
-    v->vgprs = sql_col_num(stmt, "vgprs");
-    sql_col_text(stmt, "kernel", v->kernel, sizeof v->kernel);
-    sql_col_text(stmt, "shape", v->shape, sizeof v->shape);
-    return status_from_name(status, &v->status) ? 0 : bad_status(s, r, status, err);
-}
-
-static int load_variants(struct store *s, struct run_data *r, struct err *err)
-{
-    SQL_STMT stmt =
-        sql_prepare(s,
-                    "SELECT name, attn_impl, status, reason, build_wall_s, build_cached, scratch_bytes,"
-                    " vgprs, kernel, shape FROM variant WHERE run_id = :run ORDER BY position",
-                    err);
-    if (!stmt)
-        return -1;
-    sql_bind_int(stmt, ":run", r->info.key);
-    int rc;
-    while ((rc = sql_step(stmt, err)) > 0)
-        if (read_variant(s, stmt, r, err) != 0)
-            return -1;
-    return rc;
-}
-
-static void read_values(struct sql_stmt *stmt, const struct run_variant *v, struct run_test *t)
-{
-    double *value = t->value;
-    value[METRIC_PREFILL_S] = sql_col_num(stmt, "prefill_s");
-    value[METRIC_TOK_PER_S] = t->context / value[METRIC_PREFILL_S];
-    value[METRIC_WALL_S] = sql_col_num(stmt, "wall_s");
-    value[METRIC_MODEL_LOAD_S] = sql_col_num(stmt, "model_load_s");
-    value[METRIC_TOKENIZE_S] = sql_col_num(stmt, "tokenize_s");
-    value[METRIC_DECODE_S] = sql_col_num(stmt, "decode_s");
-    value[METRIC_KERNEL_MS] = sql_col_num(stmt, "kernel_ms");
-    value[METRIC_TFLOPS] = sql_col_num(stmt, "tflops");
-    t->vram_before = sql_col_num(stmt, "vram_before");
-    value[METRIC_VRAM_PEAK] = sql_col_num(stmt, "vram_peak");
-    t->vram_after = sql_col_num(stmt, "vram_after");
-    t->vram_max_gap_ms = sql_col_num(stmt, "vram_max_gap_ms");
-    value[METRIC_RSS_PEAK] = sql_col_num(stmt, "rss_peak");
-    t->cpu_user_s = sql_col_num(stmt, "cpu_user_s");
-    t->cpu_system_s = sql_col_num(stmt, "cpu_system_s");
-    value[METRIC_SCRATCH_BYTES] = v->scratch_bytes;
-    value[METRIC_VGPRS] = v->vgprs;
-}
-
-static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r, struct err *err)
-{
-    struct run_test *items = more(r->tests, r->n_tests, sizeof *items);
-    char status[32];
-    if (!items)
-        return no_memory(err);
-    r->tests = items;
-    struct run_test *t = &items[r->n_tests++];
-    t->key = sql_col_int(stmt, "id", 0);
-    t->variant = (size_t)sql_col_int(stmt, "position", 0);
-    t->context = (int)sql_col_int(stmt, "context_len", 0);
-    t->repetition = (int)sql_col_int(stmt, "repetition", 0);
-    t->warmup = sql_col_int(stmt, "warmup", 0) != 0;
-    sql_col_text(stmt, "status", status, sizeof status);
-    if (t->variant >= r->n_variants || !status_from_name(status, &t->status))
-        return bad_status(s, r, status, err);
-    read_values(stmt, &r->variants[t->variant], t);
-    t->timeout_s = sql_col_num(stmt, "timeout_s");
-    when_format(sql_col_int(stmt, "started_at", WHEN_UNKNOWN), t->started_at);
-    t->prompt_tokens = sql_col_int(stmt, "prompt_tokens", RUN_UNKNOWN);
-    t->exit_code = (int)sql_col_int(stmt, "exit_code", RUN_UNKNOWN);
-    t->signal = (int)sql_col_int(stmt, "signal", RUN_UNKNOWN);
-    t->samples = (int)sql_col_int(stmt, "samples", RUN_UNKNOWN);
-    sql_col_text(stmt, "attn_impl", t->attn_impl, sizeof t->attn_impl);
-    sql_col_text(stmt, "reason", t->reason, sizeof t->reason);
-    t->index = (int)sql_col_int(stmt, "test_index", RUN_UNKNOWN);
-    sql_col_text(stmt, "host", t->host, sizeof t->host);
-    return 0;
-}
-
-static int load_tests(struct store *s, struct run_data *r, struct err *err)
-{
-    SQL_STMT stmt = sql_prepare(
-        s,
-        "SELECT t.id, v.position, c.context_len, t.repetition, t.warmup, t.status, t.prefill_s, t.wall_s,"
-        " t.model_load_s, t.tokenize_s, t.decode_s, t.kernel_ms, t.tflops, t.vram_before, t.vram_peak, "
-        "t.vram_after,"
-        " t.vram_max_gap_ms, t.rss_peak, t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.started_at, "
-        "t.prompt_tokens,"
-        " t.exit_code, t.signal, t.samples, coalesce(t.attn_impl, v.attn_impl) AS attn_impl, t.reason, "
-        "t.test_index, "
-        "t.host"
-        " FROM test t JOIN series c ON c.id = t.series_id"
-        " JOIN variant v ON v.run_id = t.run_id AND v.name = c.variant"
-        " WHERE t.run_id = :run ORDER BY v.position, c.context_len, t.repetition",
-        err);
-    if (!stmt)
-        return -1;
-    sql_bind_int(stmt, ":run", r->info.key);
-    int rc;
-    while ((rc = sql_step(stmt, err)) > 0)
-        if (read_test(s, stmt, r, err) != 0)
-            return -1;
-    return rc;
-}
-
-static int load_facts(struct store *s, struct run_data *r, struct err *err)
-{
-    SQL_STMT stmt =
-        sql_prepare(s,
-                    "SELECT f.key, f.value FROM run r JOIN fact f ON f.environment_id = r.environment_id"
-                    " WHERE r.id = :run ORDER BY f.key",
-                    err);
-    if (!stmt)
-        return -1;
-    sql_bind_int(stmt, ":run", r->info.key);
-    int rc;
-    while ((rc = sql_step(stmt, err)) > 0) {
-        struct run_fact *items = more(r->facts, r->n_facts, sizeof *items);
-        if (!items)
-            return no_memory(err);
-        r->facts = items;
-        sql_col_text(stmt, "key", items[r->n_facts].key, sizeof items->key);
-        sql_col_text(stmt, "value", items[r->n_facts].value, sizeof items->value);
-        r->n_facts++;
-    }
-    return rc;
 }
 
 size_t run_data_values(const struct run_data *r, const struct cell *c, enum metric m, double *out)
@@ -270,16 +73,6 @@ int run_data_make_cells(struct run_data *r, struct err *err)
     return 0;
 }
 
-int run_data_load(struct store *s, int64_t key, struct run_data *out, struct err *err)
-{
-    *out = (struct run_data){0};
-    if (load_info(s, key, &out->info, err) == 0 && load_variants(s, out, err) == 0 &&
-        load_tests(s, out, err) == 0 && load_facts(s, out, err) == 0 && run_data_make_cells(out, err) == 0)
-        return 0;
-    run_data_release(out);
-    return -1;
-}
-
 void run_data_release(struct run_data *r)
 {
     free(r->variants);
@@ -332,7 +125,7 @@ enum metric run_data_metric(const struct run_data *r)
 {
     struct metric_set measured = {0};
     run_data_measured(r, &measured);
-    return metric_primary(METRIC_PREFILL_S, &measured);
+    return metric_primary(metric_default(), &measured);
 }
 
 int run_data_reference(const struct run_data *r, const char *wanted, size_t *out, struct err *err)

@@ -1,19 +1,20 @@
 /* run_data: one stored run as plain memory: its facts, variants, tests, and cells (variant x context).
  *
- * This is what comparisons, reports and exports read; whoever has a struct run_data needs no store. Strings
- * are bounded copies, arrays belong to the run_data and go with run_data_release(). Variants and cells stand
- * in the order of the plan, then by context; tests by (variant, context, repetition). Times are seconds,
- * memory is bytes, a number that was not measured is NaN, an integer that was not measured is RUN_UNKNOWN.
+ * Plain data: this is what comparisons and reports read, and whoever has it needs no store (run_load.h fills
+ * it). Strings are bounded copies, arrays belong to the run_data and go with run_data_release(). Variants and
+ * cells stand in the order of the plan, then by context; tests by (variant, context, repetition). Times are
+ * seconds, memory is bytes, a number that was not measured is NaN, an integer that was not measured is
+ * RUN_UNKNOWN.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_RUN_DATA_H
 #define KERNSWEEP_RESULTS_STORE_RUN_DATA_H
 
 #include "common/base/clock.h"
 #include "common/base/err.h"
+#include "common/base/fs.h"
 #include "common/base/sha256.h"
 #include "common/contract/proto.h"
 #include "results/store/metric.h"
-#include "results/store/store.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,8 +65,7 @@ struct run_variant {
     char reason[RUN_REASON_MAX];
     double build_wall_s;
     bool build_cached;
-    double scratch_bytes; /* NaN when no resources were recorded */
-    double vgprs;
+    double value[METRIC_COUNT]; /* those of the build; NaN where nothing was recorded, and all others */
 };
 
 struct run_test {
@@ -128,8 +128,6 @@ struct run_data {
     size_t n_facts;
 };
 
-/* On error *out is empty, and releasing it is fine. */
-int run_data_load(struct store *s, int64_t key, struct run_data *out, struct err *err);
 void run_data_release(struct run_data *r);
 
 /* Groups r->tests (ordered by variant, context, repetition) into r->cells: for those that fill a run_data

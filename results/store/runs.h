@@ -1,12 +1,10 @@
-/* runs: which runs are stored, and which one a user's word means.
- *
- * A word is a run id, a unique prefix of one, "latest", or a folder that was ingested (its identity is read
- * from the folder, nothing is ingested here). Errors: ERR_INPUT for a word that means no run or several.
+/* runs: which runs are stored, and taking some of them away.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_RUNS_H
 #define KERNSWEEP_RESULTS_STORE_RUNS_H
 
 #include "results/store/run_data.h"
+#include "results/store/store.h"
 
 struct run_list {
     struct run_info *runs; /* newest first */
@@ -24,12 +22,6 @@ struct run_filter {
 
 int runs_list(struct store *s, const struct run_filter *filter, struct run_list *out, struct err *err);
 void run_list_release(struct run_list *l);
-
-/* *key: the store's row. An ambiguous prefix is refused with the first candidates. */
-int store_find_run(struct store *s, const char *word, int64_t *key, struct err *err);
-
-/* store_find_run() and run_data_load() in one. */
-int store_load_run(struct store *s, const char *word, struct run_data *out, struct err *err);
 
 /* Removes a run and all that hangs on it; refused while a baseline holds it. */
 int runs_remove(struct store *s, int64_t key, struct err *err);

@@ -11,6 +11,7 @@
 #include "results/ingest/draft.h"
 #include "results/ingest/ingest.h"
 #include "results/store/run_data.h"
+#include "results/store/run_load.h"
 #include "results/store/when.h"
 
 #include <math.h>
@@ -125,7 +126,7 @@ static inline struct run_data run_of_draft(struct draft *d)
     for (size_t i = 0; i < d->n_tests; i++) {
         r.tests[i] = d->tests[i].t;
         r.tests[i].value[METRIC_TOK_PER_S] = r.tests[i].context / r.tests[i].value[METRIC_PREFILL_S];
-        r.tests[i].value[METRIC_SCRATCH_BYTES] = r.variants[r.tests[i].variant].scratch_bytes;
+        r.tests[i].value[METRIC_SCRATCH_BYTES] = r.variants[r.tests[i].variant].value[METRIC_SCRATCH_BYTES];
     }
     assert_ok(run_data_make_cells(&r, &err), &err);
     draft_release(d);

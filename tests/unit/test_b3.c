@@ -4,6 +4,7 @@
 
 #include "results/judge/compare.h"
 #include "results/judge/scaling.h"
+#include "results/judge/within.h"
 
 /* Two decimals, as the tables print factors. */
 #define assert_shown(value, text)                                                                            \

@@ -2,6 +2,7 @@
 #include "tests/unit/results_support.h"
 
 #include "results/judge/compare.h"
+#include "results/judge/within.h"
 
 static const struct delta *find_delta(const struct comparison *c, const char *variant, int context,
                                       enum metric m)
@@ -358,11 +359,11 @@ static void every_metric_knows_its_direction(void **state)
     o.all_metrics = true;
     draft_night(&d, 0);
     draft_shot(&d, "v", 4096, 1, 10.0)->value[METRIC_DECODE_S] = 2e-7;
-    d.variants[0].scratch_bytes = 0;
+    d.variants[0].value[METRIC_SCRATCH_BYTES] = 0;
     struct run_data a = run_of_draft(&d);
     draft_night(&d, 1);
     draft_shot(&d, "v", 4096, 1, 20.0)->value[METRIC_DECODE_S] = 9e-7;
-    d.variants[0].scratch_bytes = 528;
+    d.variants[0].value[METRIC_SCRATCH_BYTES] = 528;
     struct run_data b = run_of_draft(&d);
     assert_ok(compare_runs(&a, &b, NULL, &o, &c, &err), &err);
     assert_int_equal(find_delta(&c, "v", 4096, METRIC_PREFILL_S)->verdict, VERDICT_REGRESSED);

@@ -2,6 +2,7 @@
 #include "tests/unit/results_support.h"
 
 #include "results/judge/history.h"
+#include "results/query/history_load.h"
 #include "results/query/timeline.h"
 
 static int64_t store_night(struct store *s, int night, const char *tag, enum run_status status,

@@ -1,7 +1,7 @@
 /* hosts: a machine that is slower than its fellows stands out, and nobody else does. */
 #include "tests/unit/results_support.h"
 
-#include "results/query/hosts.h"
+#include "results/judge/hosts.h"
 #include "results/stats/stats.h"
 
 /* `cells` contexts of three machines, two repetitions each; `slow` is so much slower. */

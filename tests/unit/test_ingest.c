@@ -1,6 +1,7 @@
 /* ingest: both layouts, all or nothing, twice is once, and whatever is wrong is named. */
 #include "tests/unit/results_support.h"
 
+#include "results/query/find_run.h"
 #include "results/store/runs.h"
 #include "results/store/samples.h"
 

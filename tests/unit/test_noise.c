@@ -3,8 +3,11 @@
 
 #include "results/judge/compare.h"
 #include "results/judge/confirm.h"
+#include "results/judge/measure_noise.h"
 #include "results/judge/noise.h"
 #include "results/query/against.h"
+#include "results/query/confirm_store.h"
+#include "results/query/noise_store.h"
 
 static struct run_data run_of(int night, const double *values, int n)
 {

@@ -3,6 +3,7 @@
 #include "reports/plot/gnuplot.h"
 #include "reports/report.h"
 #include "reports/tables/terminal.h"
+#include "results/query/find_run.h"
 #include "results/store/baseline.h"
 #include "results/store/runs.h"
 #include "tests/unit/results_support.h"

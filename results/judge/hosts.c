@@ -1,4 +1,4 @@
-#include "results/query/hosts.h"
+#include "results/judge/hosts.h"
 
 #include "results/stats/stats.h"
 
@@ -88,7 +88,7 @@ struct measuring {
 static void measure_cell(struct measuring *x, const struct cell *c)
 {
     size_t n = 0;
-    bool lower = metric_info(x->metric)->lower_is_better;
+    bool lower = metric_info(x->metric)->better == METRIC_LESS;
     for (size_t k = 0; k < x->n_hosts; k++) {
         x->medians[k] = median_of(x->run, c, x->metric, x->hosts[k].host, x->values);
         if (!isnan(x->medians[k]))
@@ -131,7 +131,7 @@ static void judge(struct host_standing *h, const struct compare_options *o, enum
 {
     if (h->cells == 0)
         return;
-    double loss = metric_info(m)->lower_is_better ? h->ratio - 1 : 1 - h->ratio;
+    double loss = metric_info(m)->better == METRIC_LESS ? h->ratio - 1 : 1 - h->ratio;
     bool testable = h->cells >= SIGN_TEST_MIN;
     bool one_sided = h->worse == 0 || h->worse == h->cells;
     bool beyond =

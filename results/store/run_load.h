@@ -1,10 +1,15 @@
-/* run_rows: how a row of table `run` becomes a struct run_info; for the modules of results/ only. */
-#ifndef KERNSWEEP_RESULTS_STORE_RUN_ROWS_H
-#define KERNSWEEP_RESULTS_STORE_RUN_ROWS_H
+/* run_load: a stored run as plain memory. Errors: ERR_STORAGE, and ERR_INPUT for a run that is gone.
+ */
+#ifndef KERNSWEEP_RESULTS_STORE_RUN_LOAD_H
+#define KERNSWEEP_RESULTS_STORE_RUN_LOAD_H
 
 #include "results/store/run_data.h"
+#include "results/store/sql.h"
 
-/* "SELECT ... FROM run r ": a WHERE on r may follow. */
+/* On error *out is empty, and releasing it is fine. */
+int run_data_load(struct store *s, int64_t key, struct run_data *out, struct err *err);
+
+/* For modules that select runs themselves: "SELECT ... FROM run r ": a WHERE on r may follow. */
 #define RUN_SELECT                                                                                           \
     "SELECT r.id, r.run_id, r.ticket, r.tag, r.date, r.node, r.mode, r.origin, r.status, r.plan_sha256,"     \
     " r.source_sha256, r.content_sha256, r.started_at, r.ended_at, r.bundle, r.wall_s,"                      \

@@ -5,10 +5,10 @@
  * over the cells is its standing, and a sign test says whether so many cells lie on one side by chance. Pure:
  * reads a loaded run. Tests without a host, warm-up ones and those that are not OK take no part.
  */
-#ifndef KERNSWEEP_RESULTS_QUERY_HOSTS_H
-#define KERNSWEEP_RESULTS_QUERY_HOSTS_H
+#ifndef KERNSWEEP_RESULTS_JUDGE_HOSTS_H
+#define KERNSWEEP_RESULTS_JUDGE_HOSTS_H
 
-#include "results/judge/compare.h"
+#include "results/judge/verdict.h"
 
 enum host_verdict { HOST_ALIKE, HOST_SLOW, HOST_FAST, HOST_UNKNOWN, HOST_VERDICT_COUNT };
 

@@ -1,0 +1,47 @@
+#include "results/judge/facts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int add_fact(struct fact_list *out, const char *key, const char *base, const char *now,
+                    struct err *err)
+{
+    if (strcmp(base, now) == 0)
+        return 0;
+    struct fact_change *items = realloc(out->items, (out->count + 1) * sizeof *items);
+    if (!items)
+        return err_set(err, ERR_INTERNAL, "no memory for the comparison");
+    out->items = items;
+    struct fact_change *f = &items[out->count++];
+    snprintf(f->key, sizeof f->key, "%s", key);
+    snprintf(f->base, sizeof f->base, "%s", base);
+    snprintf(f->now, sizeof f->now, "%s", now);
+    return 0;
+}
+
+int compare_facts(const struct run_data *a, const struct run_data *b, struct fact_list *out, struct err *err)
+{
+    *out = (struct fact_list){0};
+    int rc = add_fact(out, "node", a->info.node, b->info.node, err) ||
+                     add_fact(out, "mode", a->info.mode, b->info.mode, err) ||
+                     add_fact(out, "source", a->info.source_sha256, b->info.source_sha256, err)
+                 ? -1
+                 : 0;
+    for (size_t i = 0, j = 0; rc == 0 && (i < a->n_facts || j < b->n_facts);) {
+        int order = i == a->n_facts ? 1 : j == b->n_facts ? -1 : strcmp(a->facts[i].key, b->facts[j].key);
+        const char *base = order <= 0 ? a->facts[i].value : "", *now = order >= 0 ? b->facts[j].value : "";
+        rc = add_fact(out, order <= 0 ? a->facts[i].key : b->facts[j].key, base, now, err);
+        i += order <= 0;
+        j += order >= 0;
+    }
+    if (rc != 0)
+        fact_list_release(out);
+    return rc;
+}
+
+void fact_list_release(struct fact_list *l)
+{
+    free(l->items);
+    *l = (struct fact_list){0};
+}

@@ -1,0 +1,110 @@
+#include "results/judge/measure_noise.h"
+
+#include "results/stats/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNS_MAX = 64 };
+
+static int check_same(const struct run_info *a, const struct run_info *b, struct err *err)
+{
+    const char *what = strcmp(a->node, b->node) != 0                     ? "nodes"
+                       : strcmp(a->ticket, b->ticket) != 0               ? "plans"
+                       : strcmp(a->mode, b->mode) != 0                   ? "modes"
+                       : strcmp(a->source_sha256, b->source_sha256) != 0 ? "sources"
+                                                                         : NULL;
+    return what ? err_set(err, ERR_INPUT,
+                          "runs %s and %s are of different %s: an A/A comparison needs two of the same",
+                          a->run_id, b->run_id, what)
+                : 0;
+}
+
+/* Medians of the cell in each run, and the pooled spread within the runs. */
+static void measure_cell(const struct run_data *const *runs, size_t n, struct noise_cell *c, double *scratch)
+{
+    double medians[RUNS_MAX], squares = 0;
+    size_t freedom = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct cell *cell = run_data_cell(runs[i], c->variant, c->context);
+        if (!cell || cell->n[c->metric] == 0)
+            continue;
+        size_t values = run_data_values(runs[i], cell, c->metric, scratch);
+        medians[c->runs++] = cell->median[c->metric];
+        if (values > 1) {
+            squares += pow(stats_sd(scratch, values) / cell->median[c->metric], 2) * (double)(values - 1);
+            freedom += values - 1;
+        }
+    }
+    size_t count = (size_t)c->runs;
+    c->spread = count > 1 ? stats_sd(medians, count) / stats_median(medians, count) : NAN;
+    c->within = freedom ? sqrt(squares / (double)freedom) : NAN;
+}
+
+static int measure_cells(const struct run_data *const *runs, size_t n, struct noise *out, struct err *err)
+{
+    const struct run_data *first = runs[0];
+    size_t most = 1;
+    for (size_t i = 0; i < n; i++)
+        most = runs[i]->n_tests > most ? runs[i]->n_tests : most;
+    out->cells = calloc(first->n_cells * METRIC_COUNT + 1, sizeof *out->cells);
+    double *scratch = malloc(most * sizeof *scratch);
+    for (size_t i = 0; scratch && out->cells && i < first->n_cells; i++)
+        for (int m = 0; m < METRIC_COUNT; m++) {
+            struct noise_cell *c = &out->cells[out->count];
+            *c = (struct noise_cell){.context = first->cells[i].context, .metric = (enum metric)m};
+            snprintf(c->variant, sizeof c->variant, "%s", first->variants[first->cells[i].variant].name);
+            measure_cell(runs, n, c, scratch);
+            out->count += c->runs > 1 && isfinite(c->spread);
+        }
+    free(scratch);
+    if (!scratch || !out->cells)
+        return err_set(err, ERR_INTERNAL, "no memory for the noise of %zu cells", first->n_cells);
+    noise_sort(out);
+    return 0;
+}
+
+static int count_alarms(const struct run_data *a, const struct run_data *b, const struct compare_options *o,
+                        struct noise *out, struct err *err)
+{
+    struct comparison c;
+    if (compare_runs(a, b, NULL, o, &c, err) != 0)
+        return -1;
+    for (size_t i = 0; i < c.count; i++) {
+        const struct delta *d = &c.deltas[i];
+        struct noise_cell *cell = noise_find(out, d->variant, d->context, d->metric);
+        bool alarm = d->verdict == VERDICT_REGRESSED || d->verdict == VERDICT_IMPROVED;
+        if (!cell || d->method == METHOD_NONE)
+            continue;
+        cell->comparisons++;
+        cell->alarms += alarm;
+        if (d->metric == c.primary) {
+            out->comparisons++;
+            out->alarms += alarm;
+        }
+    }
+    comparison_release(&c);
+    return 0;
+}
+
+int noise_measure(const struct run_data *const *runs, size_t n, const struct compare_options *options,
+                  struct noise *out, struct err *err)
+{
+    *out = (struct noise){0};
+    if (n < 2 || n > RUNS_MAX)
+        return err_set(err, ERR_INPUT, "noise is measured from 2 to %d runs of the same, not from %zu",
+                       RUNS_MAX, n);
+    for (size_t i = 1; i < n; i++)
+        if (check_same(&runs[0]->info, &runs[i]->info, err) != 0)
+            return -1;
+    int rc = measure_cells(runs, n, out, err);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        for (size_t j = 0; rc == 0 && j < n; j++)
+            if (i != j)
+                rc = count_alarms(runs[i], runs[j], options, out, err);
+    if (rc != 0)
+        noise_release(out);
+    return rc;
+}

@@ -1,0 +1,65 @@
+#include "results/judge/verdict.h"
+
+#include <string.h>
+
+static const char *const verdict_names[VERDICT_COUNT] = {
+    [VERDICT_IMPROVED] = "improved",
+    [VERDICT_REGRESSED] = "regressed",
+    [VERDICT_UNCHANGED] = "unchanged",
+    [VERDICT_NOISY] = "noisy",
+    [VERDICT_NEW] = "new",
+    [VERDICT_MISSING] = "missing",
+    [VERDICT_BROKEN] = "broken",
+    [VERDICT_FIXED] = "fixed",
+};
+
+static const char *const method_names[METHOD_COUNT] = {
+    [METHOD_NONE] = "none",           [METHOD_EXACT] = "exact",
+    [METHOD_THRESHOLD] = "threshold", [METHOD_MANN_WHITNEY] = "mann-whitney",
+    [METHOD_BOOTSTRAP] = "bootstrap", [METHOD_ROBUST_Z] = "robust-z",
+};
+
+static const char *const confirmation_names[CONFIRM_COUNT] = {
+    [CONFIRM_NOT_ASKED] = "not-asked", [CONFIRM_STANDS] = "confirmed",    [CONFIRM_REFUTED] = "refuted",
+    [CONFIRM_NODE] = "node",           [CONFIRM_UNDECIDED] = "undecided",
+};
+
+const char *confirmation_name(enum confirmation c)
+{
+    return confirmation_names[c];
+}
+
+const char *verdict_name(enum verdict v)
+{
+    return verdict_names[v];
+}
+
+const char *compare_method_name(enum compare_method m)
+{
+    return method_names[m];
+}
+
+bool confirmation_from_name(const char *name, enum confirmation *out)
+{
+    for (int i = 0; i < CONFIRM_COUNT; i++)
+        if (strcmp(confirmation_names[i], name) == 0) {
+            *out = (enum confirmation)i;
+            return true;
+        }
+    return false;
+}
+
+struct compare_options compare_defaults(void)
+{
+    return (struct compare_options){
+        .regression = 0.05,
+        .improvement = 0.05,
+        .node_shift = 0.10,
+        .practical = 0.02,
+        .z_limit = 3.5,
+        .fdr = 0.05,
+        .history_min = 8,
+        .metric = metric_default(),
+        .seed = 20260214,
+    };
+}

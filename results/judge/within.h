@@ -1,0 +1,34 @@
+/* within: the variants of one run against each other. They were measured in one session, so no night lies
+ * between them.
+ *
+ * Pure. compare_within() gives verdicts; compare_pair() and compare_variants() only ratios, for tables.
+ */
+#ifndef KERNSWEEP_RESULTS_JUDGE_WITHIN_H
+#define KERNSWEEP_RESULTS_JUDGE_WITHIN_H
+
+#include "results/judge/compare.h"
+
+/* `variant` against `reference`, context by context. NaN
+ * where either has no median. base is the reference: factor 0.11 reads "0.11x of the reference's speed". */
+struct variant_delta {
+    size_t variant; /* indexes into run->variants */
+    size_t reference;
+    int context;
+    double ratio;
+    double factor;
+    double factor_error; /* one standard error by propagation; NaN with fewer than 2 values a side */
+};
+
+/* Every other variant of one run against the reference, with verdicts: they were measured in one session.
+ * base_id is the reference's name. A context that only the reference has is "missing" for the others. */
+int compare_within(const struct run_data *run, size_t reference, const struct compare_options *options,
+                   struct comparison *out, struct err *err);
+
+/* One row per cell of the run, in the order of run->cells; *out is to be free()d. */
+int compare_variants(const struct run_data *run, size_t reference, enum metric m, struct variant_delta **out,
+                     size_t *count, struct err *err);
+/* The same for one pair and context. */
+struct variant_delta compare_pair(const struct run_data *run, size_t variant, size_t reference, int context,
+                                  enum metric m);
+
+#endif

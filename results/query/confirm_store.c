@@ -1,0 +1,68 @@
+#include "results/query/confirm_store.h"
+
+#include "results/store/sql.h"
+
+#include <stdlib.h>
+
+int confirm_save(struct store *s, int64_t now_key, int64_t base_key, const struct comparison *c,
+                 struct err *err)
+{
+    SQL_STMT stmt =
+        sql_prepare(s,
+                    "INSERT OR REPLACE INTO confirmation (run_id, base_id, variant, context_len, outcome,"
+                    " reason) VALUES (:run, :base, :variant, :context, :outcome, :reason)",
+                    err);
+    for (size_t i = 0; stmt && i < c->count; i++) {
+        const struct delta *d = &c->deltas[i];
+        if (d->metric != c->primary || d->confirmation == CONFIRM_NOT_ASKED)
+            continue;
+        sql_bind_int(stmt, ":run", now_key);
+        sql_bind_int(stmt, ":base", base_key);
+        sql_bind_text(stmt, ":variant", d->variant);
+        sql_bind_int(stmt, ":context", d->context);
+        sql_bind_text(stmt, ":outcome", confirmation_name(d->confirmation));
+        sql_bind_text(stmt, ":reason", d->reason);
+        if (sql_run(stmt, err) != 0)
+            return -1;
+    }
+    return stmt ? 0 : -1;
+}
+
+static int read_record(struct sql_stmt *stmt, struct confirm_records *out, struct err *err)
+{
+    char name[32];
+    struct confirm_record *items = realloc(out->items, (out->count + 1) * sizeof *items);
+    if (!items)
+        return err_set(err, ERR_INTERNAL, "no memory for the confirmations");
+    out->items = items;
+    struct confirm_record *r = &items[out->count];
+    *r = (struct confirm_record){.context = (int)sql_col_int(stmt, "context_len", 0)};
+    sql_col_text(stmt, "variant", r->variant, sizeof r->variant);
+    sql_col_text(stmt, "outcome", name, sizeof name);
+    sql_col_text(stmt, "reason", r->reason, sizeof r->reason);
+    out->count += confirmation_from_name(name, &r->confirmation);
+    return 0;
+}
+
+int confirm_load(struct store *s, int64_t now_key, int64_t base_key, struct confirm_records *out,
+                 struct err *err)
+{
+    *out = (struct confirm_records){0};
+    SQL_STMT stmt = sql_prepare(s,
+                                "SELECT variant, context_len, outcome, reason FROM confirmation"
+                                " WHERE run_id = :run AND base_id = :base",
+                                err);
+    if (!stmt)
+        return -1;
+    sql_bind_int(stmt, ":run", now_key);
+    sql_bind_int(stmt, ":base", base_key);
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0)
+        if (read_record(stmt, out, err) != 0) {
+            rc = -1;
+            break;
+        }
+    if (rc != 0)
+        confirm_records_release(out);
+    return rc;
+}
