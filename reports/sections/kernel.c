@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /* Times in units of 1e-4 and less lose their meaning as fixed decimals. */
-static struct num small(double v)
+static struct num scientific(double v)
 {
     struct num n = {NUM_NONE};
     if (isfinite(v))
@@ -117,8 +117,8 @@ static void accuracy(const struct report_model *m, struct md *w)
             continue;
         table_code(&t, m->now.variants[p->cell->variant].name);
         table_text(&t, num_int(p->cell->context).s);
-        table_text(&t, small(p->max_abs).s);
-        table_text(&t, small(p->rel_l2).s);
+        table_text(&t, scientific(p->max_abs).s);
+        table_text(&t, scientific(p->rel_l2).s);
         table_text(&t, num_fixed(p->rows_checked, 0).s);
     }
     table_drop_empty(&t, 2);

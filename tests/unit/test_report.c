@@ -228,7 +228,7 @@ static void nights_judge_a_run_and_tell_when_it_changed(void **state)
     for (int night = 1; night <= 20; night++)
         store_quiet_night(&s, night);
     char *text = render(&s, req, "latest");
-    assert_line(text, "**Regression** against the 19 nights before: regressed 1, unchanged 1");
+    assert_line(text, "**Regression** against the 19 nights before: 1 regressed, 1 unchanged");
     assert_line(text, "`baseline` at 256: **regressed**, takes", "z = ", "against 19 nights");
     free(text);
     for (int night = 21; night <= 24; night++)
