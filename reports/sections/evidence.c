@@ -143,13 +143,9 @@ static void write_kernels(const struct report_model *m, size_t variant, struct m
 static void write_slow_title(const struct report_model *m, size_t variant, const struct standing_range *s,
                              struct md *w)
 {
-    struct num low = num_times(1 / s->high), high = num_times(1 / s->low);
     struct buf times;
     buf_init(&times, 128);
-    if (strcmp(low.s, high.s) == 0)
-        buf_puts(&times, low.s);
-    else
-        message_plain(&times, w->lang, MSG_RANGE, low.s, high.s);
+    phrase_factors(&times, 1 / s->high, 1 / s->low);
     md_say(w, MSG_EVIDENCE_OF_SLOW, report_model_variant(m, variant), report_model_reference(m),
            buf_str(&times));
     buf_release(&times);

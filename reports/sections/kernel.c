@@ -48,8 +48,9 @@ static void evidence(const struct report_model *m, const struct launch *l, const
                 units.s, more.s, longer.s);
         return;
     }
-    md_item(w, MSG_SERIALISED_EVIDENCE, l->kernel, seq.s, blocks.s, num_fixed(l->block_threads, 0).s,
-            num_fixed(l->query_threads, 0).s,
+    bool nvidia = resources_nvidia(m->resources, m->now.n_variants);
+    md_item(w, nvidia ? MSG_SERIALISED_EVIDENCE_NVIDIA : MSG_SERIALISED_EVIDENCE, l->kernel, seq.s, blocks.s,
+            num_fixed(l->block_threads, 0).s, num_fixed(l->query_threads, 0).s,
             num_fixed(l->blocks * ceil(l->block_threads / lanes_of(m)), 0).s, units.s, more.s, longer.s);
 }
 

@@ -5,14 +5,6 @@
 
 #include <string.h>
 
-static void write_range(struct buf *out, enum report_lang lang, struct num low, struct num high)
-{
-    if (strcmp(low.s, high.s) == 0)
-        buf_puts(out, low.s);
-    else
-        message_plain(out, lang, MSG_RANGE, low.s, high.s);
-}
-
 static void count_at(struct buf *out, enum report_lang lang, enum msg id, int n)
 {
     if (n && out->len)
@@ -45,8 +37,8 @@ static void write_standing(const struct report_model *m, size_t variant, size_t 
     buf_init(&factors, PHRASE_MAX);
     buf_init(&times, PHRASE_MAX);
     buf_init(&where, PHRASE_MAX);
-    write_range(&factors, w->lang, num_factor(s.low), num_factor(s.high));
-    write_range(&times, w->lang, num_times(1 / s.high), num_times(1 / s.low));
+    phrase_factors(&factors, s.low, s.high);
+    phrase_factors(&times, 1 / s.high, 1 / s.low);
     phrase_where(&where, w->lang, s.contexts, s.context, *m->now.variants[variant].shape);
     if (s.slow == s.contexts)
         md_item(w, MSG_VARIANT_SLOWER, name, reference, buf_str(&where), buf_str(&times), buf_str(&factors));
