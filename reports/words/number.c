@@ -29,7 +29,7 @@ struct num num_seconds(double s)
     return s >= 0.001 ? format("%.4f", s) : format("%.3g", s);
 }
 
-struct num num_seconds_raw(double s)
+struct num num_six_digits(double s)
 {
     return isfinite(s) ? format("%.6g", s) : none();
 }
