@@ -8,5 +8,4 @@ $(BUILD)/reports/render/html_page.o: reports/render/page.css reports/render/page
 examples: all
 	$(Q)reports/examples/generate $(BUILD)/kernsweep reports/examples
 check-examples: all
-	$(Q)rm -rf $(BUILD)/examples && reports/examples/generate $(BUILD)/kernsweep $(BUILD)/examples
-	$(Q)diff -r -x generate -x README.md reports/examples $(BUILD)/examples
+	$(Q)tests/run --build $(BUILD) tests/integration/report_examples.sh

@@ -1,6 +1,7 @@
 /* kernsweep attach, pull, cancel: a run that is on a node already. */
 #include "harness/commands/finish.h"
 #include "harness/commands/on_node.h"
+#include "harness/session/node_runs.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@ static int reach_run(struct session *s, struct err *err)
     bool has;
     if (s->rec.state != RUNREC_STARTING)
         return *s->rec.bundle ? 0 : attach_reserve(s, err);
-    if (attach_node_has(s, s->rec.run_id, &has, err) != 0)
+    if (node_runs_has(s, s->rec.run_id, &has, err) != 0)
         return -1;
     return has ? 0 : session_start_again(s, err);
 }
@@ -26,14 +27,14 @@ static int attach(struct cmd_env *env, const struct attach_args *a, const char *
     if (finish_fail_on_from_name(a->fail_on, &fin.fail_on, err) != 0)
         return -1;
     if (runrec_find(&rec, env->db, word, err) == 0 && rec.state >= RUNREC_PULLED)
-        return finish_run(env, &rec, &fin, NULL, err);
+        return finish_run(env, &rec, &fin, err);
     if (attach_open(env, a, word, s, err) != 0 || reach_run(s, err) != 0 || session_follow(s, err) != 0 ||
         session_collect(s, err) != 0) {
         if (*s->rec.run_id && s->rec.state != RUNREC_STARTING)
             attach_print_left(s);
         return -1;
     }
-    return finish_run(env, &s->rec, &fin, NULL, err);
+    return finish_run(env, &s->rec, &fin, err);
 }
 
 static int pull(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
@@ -59,7 +60,7 @@ static int forget_unstarted(struct session *s, struct err *err)
     bool has = true;
     if (s->rec.state != RUNREC_STARTING)
         return 0;
-    if (attach_node_has(s, s->rec.run_id, &has, err) != 0)
+    if (node_runs_has(s, s->rec.run_id, &has, err) != 0)
         return -1;
     if (has)
         return 0;

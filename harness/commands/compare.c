@@ -41,7 +41,7 @@ static int parse_threshold(const char *text, struct compare_options *o, struct e
     return 0;
 }
 
-static int parse(const struct compare_args *a, size_t n_words, struct wish *w, struct err *err)
+static int parse_options(const struct compare_args *a, size_t n_words, struct wish *w, struct err *err)
 {
     *w = (struct wish){.options = compare_defaults(), .format = COMPARE_TEXT};
     w->options.all_metrics = a->all_metrics;
@@ -127,8 +127,8 @@ static int exit_code(const struct compare_args *a, const struct wish *w, const s
     return w->fail_on == FAIL_ON_FAILURE && c->verdicts[VERDICT_BROKEN] > 0 ? EXIT_TEST_FAILED : EXIT_DONE;
 }
 
-static int show(const struct cmd_env *env, const struct wish *w, const struct comparison *c, int code,
-                struct err *err)
+static int print_comparison(const struct cmd_env *env, const struct wish *w, const struct comparison *c,
+                            int code, struct err *err)
 {
     struct buf text;
     if (env->json) {
@@ -185,7 +185,7 @@ int cmd_compare(struct cmd_env *env, int argc, char **argv)
     if (rc == 1)
         return EXIT_DONE;
     if (rc == 0)
-        rc = parse(&a, n, &w, &err);
+        rc = parse_options(&a, n, &w, &err);
     if (rc == 0)
         rc = cmd_store_open(env, &s, STORE_READ, &err);
     if (rc == 0 && a.by)
@@ -193,7 +193,7 @@ int cmd_compare(struct cmd_env *env, int argc, char **argv)
     else if (rc == 0)
         rc = compare_run(&s, &a, words, n, &w, &c, &err);
     if (rc == 0 && !a.by)
-        rc = show(env, &w, &c, exit_code(&a, &w, &c), &err);
+        rc = print_comparison(env, &w, &c, exit_code(&a, &w, &c), &err);
     comparison_release(&c);
     store_close(&s);
     return rc < 0 ? cmd_fail(&err) : rc;

@@ -1,8 +1,10 @@
 #include "harness/commands/compare_output.h"
 
-#include "common/base/text.h"
+#include "reports/render/markdown.h"
+#include "reports/tables/tables.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const format_names[COMPARE_FORMAT_COUNT] = {
@@ -136,47 +138,39 @@ static void write_csv(const struct comparison *c, struct buf *out)
         csv_row(&c->deltas[i], out);
 }
 
-/* Text for a cell of a Markdown table: nothing in it may end the cell or become markup. */
-static void md_text(struct buf *out, const char *s)
+static void md_row(const struct delta *d, struct table *t)
 {
-    for (; *s; s++) {
-        if (strchr("\\`*_{}[]<>()#+!|&~", *s))
-            buf_putc(out, '\\');
-        buf_putc(out, *s);
-    }
-}
-
-static void md_number(struct buf *out, double v)
-{
-    if (isfinite(v))
-        buf_printf(out, " %.6g |", v);
-    else
-        buf_puts(out, " - |");
+    char factor[32] = NUM_NONE;
+    if (isfinite(d->factor))
+        snprintf(factor, sizeof factor, "%.2fx", d->factor);
+    table_text(t, num_int(d->context).s);
+    table_text(t, d->variant);
+    table_text(t, d->attn_impl);
+    table_text(t, metric_info(d->metric)->name);
+    table_text(t, num_six_digits(isnan(d->reference) ? d->base_median : d->reference).s);
+    table_text(t, num_six_digits(d->now_median).s);
+    table_text(t, factor);
+    table_text(t, verdict_word(d->verdict, REPORT_EN));
+    table_text(t, d->reason);
 }
 
 static void write_md(const struct comparison *c, struct buf *out)
 {
-    buf_puts(out, "| Context | Variant | Kernel name | Metric | Base | Now | Factor | Verdict | Evidence |\n"
-                  "| ---: | --- | --- | --- | ---: | ---: | ---: | --- | --- |\n");
-    for (size_t i = 0; i < c->count; i++) {
-        const struct delta *d = &c->deltas[i];
-        buf_printf(out, "| %d | ", d->context);
-        md_text(out, d->variant);
-        buf_puts(out, " | ");
-        md_text(out, d->attn_impl);
-        buf_puts(out, " | ");
-        md_text(out, metric_info(d->metric)->name);
-        buf_puts(out, " |");
-        md_number(out, isnan(d->reference) ? d->base_median : d->reference);
-        md_number(out, d->now_median);
-        if (isfinite(d->factor))
-            buf_printf(out, " %.2fx |", d->factor);
-        else
-            buf_puts(out, " - |");
-        buf_printf(out, " %s | ", verdict_name(d->verdict));
-        md_text(out, d->reason);
-        buf_puts(out, " |\n");
-    }
+    static const struct {
+        const char *title;
+        bool right;
+    } columns[] = {{"Context", true}, {"Variant", false}, {"Kernel name", false},
+                   {"Metric", false}, {"Base", true},     {"Now", true},
+                   {"Factor", true},  {"Verdict", false}, {"Evidence", false}};
+    struct md w = {.out = out, .lang = REPORT_EN};
+    struct table t;
+    table_init(&t);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        table_column(&t, columns[i].title, columns[i].right);
+    for (size_t i = 0; i < c->count; i++)
+        md_row(&c->deltas[i], &t);
+    md_table(&w, &t);
+    table_release(&t);
 }
 
 static void xml_text(struct buf *out, const char *s)
@@ -236,8 +230,8 @@ static void write_junit(const struct comparison *c, struct buf *out)
     buf_puts(out, "</testsuite>\n");
 }
 
-/* The log's own escapes: what ends a line is escaped everywhere, what ends a property in properties only,
- * since the runner would show it as it is in a message. */
+/* The log's own escapes: line ends are escaped everywhere, what ends a property only in properties, since the
+ * runner would show the escape in a message. */
 static void github_text(struct buf *out, const char *s, const char *special)
 {
     for (; *s; s++) {
@@ -278,7 +272,7 @@ static void write_github(const struct comparison *c, struct buf *out)
             continue;
         buf_printf(out, "::%s title=", level);
         github_text(out, d->variant, "%\r\n:,");
-        buf_printf(out, " at %d %s::", d->context, verdict_name(d->verdict));
+        buf_printf(out, " at %d %s::", d->context, verdict_word(d->verdict, REPORT_EN));
         buf_printf(out, "%s ", metric_info(d->metric)->name);
         github_text(out, d->reason, "%\r\n");
         buf_putc(out, '\n');

@@ -12,15 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What finish_run() gathers; empty members are released as such. */
-struct finish {
-    struct store store;
-    struct run_data run;
-    struct comparison comparison;
-    bool compared;
-    bool is_base; /* the run is what it would be compared with */
-};
-
 int finish_fail_on_from_name(const char *name, enum finish_fail_on *out, struct err *err)
 {
     if (!name || strcmp(name, "regression") == 0)
@@ -57,39 +48,21 @@ static struct compare_options thresholds(const struct runrec *rec)
     return o;
 }
 
-/* Once is enough for two runs. A node that went away in between leaves the suspects as they are: they were
- * measured, after all. */
-static int confirm(struct finish *f, const struct against *against, const struct finish_options *opt,
-                   struct err *err)
-{
-    struct err why = {0};
-    if (!opt->confirm || f->comparison.verdicts[VERDICT_REGRESSED] == 0 || against->confirmed.count > 0 ||
-        opt->confirm(opt->confirm_arg, &f->store, &f->run, against, &f->comparison, &why) == 0)
-        return 0;
-    if (why.kind == ERR_NODE) {
-        fprintf(stderr, "suspects not confirmed: %s\n", why.msg);
-        return 0;
-    }
-    *err = why;
-    return -1;
-}
-
 static int compare_with_baseline(struct finish *f, const struct runrec *rec, const struct finish_options *opt,
                                  struct err *err)
 {
-    struct against against;
     const struct compare_options options = thresholds(rec);
     if (!*rec->baseline)
         return 0;
-    if (against_baseline(&f->store, &f->run, rec->baseline, &options, &against, err) != 0)
+    if (against_baseline(&f->store, &f->run, rec->baseline, &options, &f->against, err) != 0)
         return -1;
-    f->is_base = opt->first_is_base && against.base.info.key == f->run.info.key;
-    int rc = f->is_base ? 0 : against_compare(&against, &f->run, &f->comparison, err);
-    f->compared = rc == 0 && !f->is_base;
-    if (f->compared)
-        rc = confirm(f, &against, opt, err);
-    against_release(&against);
-    return rc;
+    f->is_base = opt->first_is_base && f->against.base.info.key == f->run.info.key;
+    if (f->is_base)
+        return 0;
+    if (against_compare(&f->against, &f->run, &f->comparison, err) != 0)
+        return -1;
+    f->compared = true;
+    return 0;
 }
 
 static int print_tables(const struct finish *f, FILE *out, struct err *err)
@@ -116,7 +89,11 @@ static struct report_request request_of(struct finish *f, const struct runrec *r
     struct report_request req = report_defaults();
     req.store = &f->store;
     req.run = f->run.info.run_id;
-    req.baseline = f->compared ? rec->baseline : NULL;
+    if (f->compared) {
+        req.baseline = rec->baseline;
+        req.held_against = &f->against;
+        req.comparison = &f->comparison;
+    }
     req.compare = thresholds(rec);
     return req;
 }
@@ -182,14 +159,6 @@ static json_t *summary(const struct finish *f, const struct runrec *rec, const c
                      digest_lines(&f->run, f->compared ? &f->comparison : NULL), "exit_code", code);
 }
 
-static void release(struct finish *f)
-{
-    if (f->compared)
-        comparison_release(&f->comparison);
-    run_data_release(&f->run);
-    store_close(&f->store);
-}
-
 /* A name that no run has yet, where the caller wants the first run to take it. */
 static bool take_baseline(struct finish *f, const struct runrec *rec, struct err *why)
 {
@@ -214,8 +183,8 @@ static void fill_result(const struct finish *f, const struct runrec *rec, const 
     out->summary = summary(f, rec, report, code);
 }
 
-static int tell(struct cmd_env *env, const struct finish *f, const struct runrec *rec, const char *report,
-                const struct finish_options *opt, struct err *err)
+static int print_outcome(struct cmd_env *env, const struct finish *f, const struct runrec *rec,
+                         const char *report, const struct finish_options *opt, struct err *err)
 {
     FILE *out = env->json ? stderr : stdout;
     if (!opt->quiet && print_tables(f, out, err) != 0)
@@ -227,38 +196,67 @@ static int tell(struct cmd_env *env, const struct finish *f, const struct runrec
     return code;
 }
 
-int finish_run(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt,
-               struct finish_result *result, struct err *err)
+/* "<bundle>.md" unless the caller named another. */
+static int report_path(const struct runrec *rec, const struct finish_options *opt, char out[FS_PATH_MAX],
+                       struct err *err)
 {
-    struct finish f = {0};
-    struct err refusal = {0};
+    int n = opt->report ? snprintf(out, FS_PATH_MAX, "%s", opt->report)
+                        : snprintf(out, FS_PATH_MAX, "%s.md", rec->bundle);
+    return n < 0 || n >= FS_PATH_MAX ? err_set(err, ERR_INPUT, "--report: path too long") : 0;
+}
+
+int finish_compare(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt,
+                   struct finish *f, struct err *err)
+{
     char report[FS_PATH_MAX];
-    bool refused = false;
-    int n = opt->report ? snprintf(report, sizeof report, "%s", opt->report)
-                        : snprintf(report, sizeof report, "%s.md", rec->bundle);
-    int rc = n < 0 || n >= FS_PATH_MAX ? err_set(err, ERR_INPUT, "--report: path too long") : 0;
-    if (rc == 0)
-        rc = store_bundle(env, &f, rec, err);
-    if (rc == 0 && compare_with_baseline(&f, rec, opt, &refusal) != 0) {
-        f.is_base = opt->first_is_base && take_baseline(&f, rec, &refusal);
-        refused = !f.is_base;
-    }
+    *f = (struct finish){0};
+    if (report_path(rec, opt, report, err) != 0 || store_bundle(env, f, rec, err) != 0)
+        return -1;
+    if (compare_with_baseline(f, rec, opt, &f->failure) == 0)
+        return 0;
+    f->is_base = opt->first_is_base && take_baseline(f, rec, &f->failure);
+    if (f->is_base)
+        f->failure = (struct err){0};
+    else
+        err_wrap(&f->failure, "the run is stored, but not compared with the baseline");
+    return 0;
+}
+
+int finish_report(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt, struct finish *f,
+                  struct finish_result *result, struct err *err)
+{
+    char report[FS_PATH_MAX];
     if (result)
-        result->became_baseline = f.is_base;
-    if (rc == 0)
-        rc = write_reports(&f, rec, opt, report, err);
-    if (rc == 0)
-        rc = tell(env, &f, rec, report, opt, err);
-    if (rc >= 0 && result)
-        fill_result(&f, rec, report, rc, result);
-    release(&f);
-    if (rc >= 0 && refused) {
-        *err = refusal;
-        err_wrap(err, "the run is stored, but not compared with the baseline");
-        if (!result)
-            return -1;
-        cmd_fail(err); /* whoever takes the result goes on with it: there is a report */
-        return rc == EXIT_DONE ? EXIT_USAGE : rc;
+        result->became_baseline = f->is_base;
+    if (report_path(rec, opt, report, err) != 0 || write_reports(f, rec, opt, report, err) != 0)
+        return -1;
+    int code = print_outcome(env, f, rec, report, opt, err);
+    if (code >= 0 && result)
+        fill_result(f, rec, report, code, result);
+    if (code < 0 || f->failure.kind == ERR_NONE)
+        return code;
+    if (!result) {
+        *err = f->failure;
+        return -1;
     }
+    cmd_fail(&f->failure); /* there is a report all the same */
+    return code == EXIT_DONE ? EXIT_USAGE : code;
+}
+
+void finish_release(struct finish *f)
+{
+    comparison_release(&f->comparison);
+    against_release(&f->against);
+    run_data_release(&f->run);
+    store_close(&f->store);
+}
+
+int finish_run(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt, struct err *err)
+{
+    struct finish f;
+    int rc = finish_compare(env, rec, opt, &f, err);
+    if (rc == 0)
+        rc = finish_report(env, rec, opt, &f, NULL, err);
+    finish_release(&f);
     return rc;
 }

@@ -11,7 +11,9 @@
 #include "harness/nightly/notify.h"
 #include "harness/nightly/retention.h"
 #include "harness/session/measure.h"
+#include "harness/session/node_runs.h"
 #include "results/query/history_load.h"
+#include "results/store/runs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +57,7 @@ static int pick_up(struct nightly *n, const struct session_options *opt, bool *f
         return 0;
     }
     if (session_attach(&n->session, &rec, opt, err) != 0 ||
-        attach_node_has(&n->session, rec.run_id, found, err) != 0)
+        node_runs_has(&n->session, rec.run_id, found, err) != 0)
         return -1;
     if (!*found) {
         session_close(&n->session);
@@ -91,7 +93,7 @@ static int measure(struct nightly *n, const struct session_options *opt, struct 
 static int write_up(struct nightly *n, const struct session_options *opt, struct err *err)
 {
     const struct runrec *rec = &n->session.rec;
-    struct confirm_run suspects = {.plan = n->plan.file, .opt = *opt};
+    struct finish f;
     char date[16];
     snprintf(date, sizeof date, "%.10s", n->night_time);
     if (nights_open(&n->night, n->args->reports, date, rec->run_id, err) != 0)
@@ -100,10 +102,14 @@ static int write_up(struct nightly *n, const struct session_options *opt, struct
                                        .html = n->night.html,
                                        .fail_on = FAIL_ON_REGRESSION,
                                        .quiet = true,
-                                       .confirm = confirm_run,
-                                       .confirm_arg = &suspects,
                                        .first_is_base = true};
-    return finish_run(n->env, &n->session.rec, &fin, &n->result, err);
+    int rc = finish_compare(n->env, &n->session.rec, &fin, &f, err);
+    if (rc == 0) {
+        confirm_run(&f, n->plan.file, opt);
+        rc = finish_report(n->env, &n->session.rec, &fin, &f, &n->result, err);
+    }
+    finish_release(&f);
+    return rc;
 }
 
 static void headline(const struct nightly *n, int code, const struct err *err, char *out, size_t cap)

@@ -6,7 +6,6 @@
 #include "results/judge/compare.h"
 #include "results/judge/measure_noise.h"
 #include "results/query/find_run.h"
-#include "results/query/history_load.h"
 #include "results/query/noise_store.h"
 #include "results/store/run_load.h"
 #include "results/store/runs.h"

@@ -2,6 +2,7 @@
 
 #include "common/base/text.h"
 #include "harness/session/bundle_dir.h"
+#include "harness/session/node_runs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,31 +41,10 @@ int attach_record_of_node(struct cmd_env *env, const struct attach_args *a, stru
     return rc;
 }
 
-json_t *attach_node_runs(struct session *s, const char *run_id, struct err *err)
-{
-    const char *one[] = {"--run", run_id, NULL};
-    return remote_call(&s->remote, "status", run_id ? one : NULL, NULL, 0, 0, err);
-}
-
-int attach_node_has(struct session *s, const char *run_id, bool *has, struct err *err)
-{
-    json_t *runs = attach_node_runs(s, NULL, err), *run;
-    size_t i;
-    *has = false;
-    json_array_foreach(runs, i, run)
-    {
-        const char *id = json_string_value(json_object_get(run, "run_id"));
-        *has = *has || (id && strcmp(id, run_id) == 0);
-    }
-    int rc = runs ? 0 : -1;
-    json_decref(runs);
-    return rc;
-}
-
 /* The one run on the node whose id begins with word. */
 static int adopt_run(struct session *s, const char *word, struct err *err)
 {
-    json_t *runs = attach_node_runs(s, NULL, err), *run;
+    json_t *runs = node_runs(s, NULL, err), *run;
     const char *found = NULL, *ticket = "";
     int matches = 0;
     size_t i;

@@ -18,13 +18,6 @@ void attach_options(const struct cmd_env *env, const struct attach_args *a, stru
 int attach_record_of_node(struct cmd_env *env, const struct attach_args *a, struct runrec *rec,
                           struct err *err);
 
-/* What the executor says of its runs, or of one; NULL on error, else the caller json_decref()s. */
-json_t *attach_node_runs(struct session *s, const char *run_id, struct err *err);
-
-/* Whether the connected node has this run. A run may be known here and not there: its start was cut short
- * before it was submitted, or the node's folder is gone. */
-int attach_node_has(struct session *s, const char *run_id, bool *has, struct err *err);
-
 /* Connects to the run that word means: known here, or on --node. */
 int attach_open(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
                 struct err *err);

@@ -9,7 +9,7 @@ struct report_args {
     const char *against, *baseline, *kind, *lang, *format, *output, *reference, *assets;
 };
 
-static int fill(struct report_request *req, const struct report_args *a, struct err *err)
+static int fill_request(struct report_request *req, const struct report_args *a, struct err *err)
 {
     if (a->against && a->baseline)
         return err_set(err, ERR_INPUT, "report: give --against or --baseline, not both");
@@ -27,7 +27,7 @@ static int fill(struct report_request *req, const struct report_args *a, struct 
     return 0;
 }
 
-static int render(const struct report_request *asked, const char *output, struct err *err)
+static int write_report(const struct report_request *asked, const char *output, struct err *err)
 {
     struct report_request req = *asked;
     char dir[FS_PATH_MAX], href[FS_PATH_MAX], folder[FS_PATH_MAX];
@@ -84,11 +84,11 @@ int cmd_report(struct cmd_env *env, int argc, char **argv)
     req.store = &s;
     req.run = word;
     if (rc == 0)
-        rc = fill(&req, &a, &err);
+        rc = fill_request(&req, &a, &err);
     if (rc == 0)
         rc = cmd_store_open(env, &s, STORE_READ, &err);
     if (rc == 0)
-        rc = render(&req, a.output, &err);
+        rc = write_report(&req, a.output, &err);
     store_close(&s);
     return rc < 0 ? cmd_fail(&err) : EXIT_DONE;
 }

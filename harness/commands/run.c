@@ -169,12 +169,6 @@ static int drive(struct cmd_env *env, const struct run_args *a, const struct pla
     if (finish_fail_on_from_name(a->fail_on, &fin.fail_on, err) != 0 ||
         cmd_backend(env, &opt.backend, err) != 0)
         return -1;
-    struct confirm_run confirm = {.plan = a->plan, .opt = opt};
-    confirm.opt.words = NULL;
-    if (a->confirm) {
-        fin.confirm = confirm_run;
-        fin.confirm_arg = &confirm;
-    }
     if (session_start(s, p, &opt, err) != 0) {
         if (s->rec.state == RUNREC_RUNNING)
             attach_print_left(s);
@@ -190,7 +184,14 @@ static int drive(struct cmd_env *env, const struct run_args *a, const struct pla
         attach_print_left(s);
         return -1;
     }
-    return finish_run(env, &s->rec, &fin, NULL, err);
+    struct finish f;
+    int rc = finish_compare(env, &s->rec, &fin, &f, err);
+    if (rc == 0 && a->confirm)
+        confirm_run(&f, a->plan, &opt);
+    if (rc == 0)
+        rc = finish_report(env, &s->rec, &fin, &f, NULL, err);
+    finish_release(&f);
+    return rc;
 }
 
 int cmd_run(struct cmd_env *env, int argc, char **argv)

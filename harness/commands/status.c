@@ -1,6 +1,7 @@
 /* kernsweep status: the runs on a node, or on every node of this store, as their executors see them. */
 #include "common/base/text.h"
 #include "harness/commands/on_node.h"
+#include "harness/session/node_runs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -95,9 +96,9 @@ static json_t *runs_there(struct session *s, const struct runrec *rec, const str
                           struct err *err)
 {
     bool has = true;
-    if (st->word && rec->state == RUNREC_STARTING && attach_node_has(s, rec->run_id, &has, err) != 0)
+    if (st->word && rec->state == RUNREC_STARTING && node_runs_has(s, rec->run_id, &has, err) != 0)
         return NULL;
-    json_t *runs = has ? attach_node_runs(s, st->word ? rec->run_id : NULL, err) : json_array();
+    json_t *runs = has ? node_runs(s, st->word ? rec->run_id : NULL, err) : json_array();
     struct unstarted u = {.place = rec, .word = st->word, .runs = runs};
     if (runs)
         runrec_each(st->env->db, add_unstarted, &u, NULL);

@@ -13,7 +13,7 @@ struct lines {
     size_t left_out;
 };
 
-static void add(struct lines *l, const char *text)
+static void add_line(struct lines *l, const char *text)
 {
     char clean[LINE_MAX_BYTES];
     if (json_array_size(l->array) == DIGEST_LINES_MAX) {
@@ -32,7 +32,7 @@ static void add_variants(struct lines *l, const struct run_data *run)
         if (v->status == STATUS_OK)
             continue;
         snprintf(line, sizeof line, "%s: %s: %s", v->name, status_name(v->status), v->reason);
-        add(l, line);
+        add_line(l, line);
     }
 }
 
@@ -69,7 +69,7 @@ static void add_cells(struct lines *l, const struct comparison *c)
             if (isfinite(d->ratio))
                 n += snprintf(line + n, sizeof line - (size_t)n, " %+.1f %%", (d->ratio - 1) * 100);
             snprintf(line + n, sizeof line - (size_t)n, "%s", confirmed(d->confirmation));
-            add(l, line);
+            add_line(l, line);
         }
 }
 
@@ -82,7 +82,7 @@ static void add_tests(struct lines *l, const struct run_data *run)
             continue;
         snprintf(line, sizeof line, "%s %d: %s: %s", run->variants[t->variant].name, t->context,
                  status_name(t->status), t->reason);
-        add(l, line);
+        add_line(l, line);
     }
 }
 

@@ -43,7 +43,7 @@ static json_t *only_shown(const json_t *whole)
     return out;
 }
 
-static int collect(const char *rel, const char *full, void *arg, struct err *err)
+static int collect_night(const char *rel, const char *full, void *arg, struct err *err)
 {
     struct index *x = arg;
     const char *base = strrchr(rel, '/');
@@ -145,7 +145,7 @@ int nights_close(const struct night *n, const char *root, const json_t *summary,
     struct index x = {0};
     if (fs_join(path, err, n->dir, "summary.json") != 0 || json_save(path, summary, err) != 0)
         return -1;
-    int rc = fs_walk(root, true, collect, &x, err);
+    int rc = fs_walk(root, true, collect_night, &x, err);
     if (rc == 0) {
         qsort(x.items, x.count, sizeof *x.items, by_start);
         rc = write_pages(&x, root, err);

@@ -46,7 +46,7 @@ static bool holds_it(const struct runrec *r)
     return same;
 }
 
-static int collect(const struct runrec *r, void *arg, struct err *err)
+static int collect_candidate(const struct runrec *r, void *arg, struct err *err)
 {
     struct candidates *c = arg;
     if (r->state != RUNREC_INGESTED || strcmp(r->plan, c->plan) != 0 ||
@@ -100,7 +100,7 @@ static int prune_plan(const struct pruning *p, const char *plan, struct err *err
 {
     struct candidates c = {.pruning = p, .plan = plan};
     struct store s = {0};
-    int rc = runrec_each(p->db, collect, &c, err);
+    int rc = runrec_each(p->db, collect_candidate, &c, err);
     if (rc == 0 && c.count > (size_t)p->keep) {
         rc = store_open(&s, p->db, p->mode, err);
         if (rc == 0)

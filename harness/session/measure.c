@@ -1,6 +1,6 @@
 #include "harness/session/measure.h"
 
-#include "harness/commands/on_node.h"
+#include "harness/session/node_runs.h"
 #include "results/ingest/ingest.h"
 
 #include <stdio.h>
@@ -63,7 +63,7 @@ static int settle(const struct runrec *rec, const struct session_options *opt, s
     if (rc == 0 && rec->state == RUNREC_RUNNING) {
         rc = session_attach(&s, rec, opt, err);
         if (rc == 0)
-            rc = attach_node_has(&s, rec->run_id, &there, err);
+            rc = node_runs_has(&s, rec->run_id, &there, err);
         if (rc == 0 && there)
             rc = session_follow(&s, err);
         if (rc == 0)

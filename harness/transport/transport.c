@@ -58,8 +58,7 @@ static int pause_for(const struct transport_scope *scope, double seconds, struct
  * there. */
 static bool fall_back(struct transport *t, const struct err *failure)
 {
-    if (t->target.backend != TRANSPORT_AUTO || t->ops != &ssh_transport_ops ||
-        !spawn_on_path("ssh"))
+    if (t->target.backend != TRANSPORT_AUTO || t->ops != &ssh_transport_ops || !spawn_on_path("ssh"))
         return false;
     transport_notice(t, "%s; using the OpenSSH client instead", failure->msg);
     t->ops->disconnect(t);

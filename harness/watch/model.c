@@ -36,7 +36,7 @@ static void add_line(struct watch_model *m, const char *line, size_t len)
 }
 
 /* What live has said since the last time becomes lines. */
-static void take_words(struct watch_model *m)
+static void take_lines(struct watch_model *m)
 {
     fflush(m->live.out);
     for (size_t at = 0; at < m->words_len;) {
@@ -141,7 +141,7 @@ static void end_test(struct watch_model *m, const struct event *e)
         snprintf(c->status, sizeof c->status, "%.15s", *e->status ? e->status : "SKIPPED");
 }
 
-static void take(struct watch_model *m, const struct event *e)
+static void apply_event(struct watch_model *m, const struct event *e)
 {
     switch (e->type) {
     case EVENT_SUITE_START:
@@ -180,9 +180,9 @@ void watch_model_event(struct watch_model *m, const struct event *e)
 {
     if (isfinite(e->suite_eta_s))
         m->suite_eta_s = e->suite_eta_s;
-    take(m, e);
+    apply_event(m, e);
     live_event(&m->live, e);
-    take_words(m);
+    take_lines(m);
 }
 
 const char *watch_model_line(const struct watch_model *m, size_t i, size_t n)

@@ -19,8 +19,8 @@ static double *values_of(const struct report_model *m, const struct history_seri
     return x;
 }
 
-static int add(struct report_model *m, const struct history_series *s, const struct change *c,
-               struct err *err)
+static int append_change(struct report_model *m, const struct history_series *s, const struct change *c,
+                         struct err *err)
 {
     struct level_change *items = reallocarray(m->changes, m->n_changes + 1, sizeof *items);
     if (!items)
@@ -35,7 +35,7 @@ static int add(struct report_model *m, const struct history_series *s, const str
     return 0;
 }
 
-static int search(struct report_model *m, const struct history_series *s, struct err *err)
+static int find_changes(struct report_model *m, const struct history_series *s, struct err *err)
 {
     const struct changes_options options = changes_defaults();
     struct changes found = {0};
@@ -45,7 +45,7 @@ static int search(struct report_model *m, const struct history_series *s, struct
         return err_set(err, ERR_INTERNAL, "report: memory is short");
     int rc = changes_find(x, count, &options, &found, err);
     for (size_t i = 0; rc == 0 && i < found.count; i++)
-        rc = add(m, s, &found.items[i], err);
+        rc = append_change(m, s, &found.items[i], err);
     changes_release(&found);
     free(x);
     return rc;
@@ -59,7 +59,7 @@ int model_changes(struct report_model *m, struct err *err)
         const struct history_series *s =
             history_find(&m->against->history, d->variant, d->context, d->metric);
         if (s && d->in_now)
-            rc = search(m, s, err);
+            rc = find_changes(m, s, err);
     }
     return rc;
 }

@@ -44,6 +44,15 @@ static double waves_by_registers(const struct kernel_use *k, const struct gpu_li
     return fmin(g->waves, simds * floor(g->register_pool / simds / each));
 }
 
+static enum occupancy_limit limit_of(const struct occupancy *o, const struct gpu_limits *g, double by_blocks)
+{
+    if (o->by_lds <= o->waves)
+        return LIMIT_LDS;
+    if (o->waves < g->waves && o->by_registers <= o->waves)
+        return LIMIT_REGISTERS;
+    return o->waves < g->waves && by_blocks <= o->waves ? LIMIT_BLOCKS : LIMIT_SLOTS;
+}
+
 struct occupancy occupancy_of(const struct kernel_use *k, const struct gpu_limits *g)
 {
     struct occupancy o = {.limit = LIMIT_NONE};
@@ -54,10 +63,7 @@ struct occupancy occupancy_of(const struct kernel_use *k, const struct gpu_limit
     double by_blocks = g->blocks ? g->blocks * o.waves_per_block : INFINITY;
     /* fmin() takes the number where one is NaN */
     o.waves = fmin(fmin(g->waves, by_blocks), fmin(o.by_registers, o.by_lds));
-    o.limit = o.by_lds <= o.waves                               ? LIMIT_LDS
-              : o.by_registers <= o.waves && o.waves < g->waves ? LIMIT_REGISTERS
-              : by_blocks <= o.waves && o.waves < g->waves      ? LIMIT_BLOCKS
-                                                                : LIMIT_SLOTS;
+    o.limit = limit_of(&o, g, by_blocks);
     o.blocks = floor(o.waves / o.waves_per_block);
     return o;
 }

@@ -23,7 +23,9 @@ static void text(const json_t *object, const char *key, char *out, size_t size)
 /* Absent counts as none when the other part is there. */
 static double sum(double a, double b)
 {
-    return isnan(a) ? b : isnan(b) ? a : a + b;
+    if (isnan(a))
+        return b;
+    return isnan(b) ? a : a + b;
 }
 
 static void decode_ports(const json_t *ports, struct kernel_resources *k)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The first counted OK test of the variant's largest context that has one, or NULL. */
-static const struct run_test *largest(const struct run_data *run, size_t variant)
+static const struct run_test *largest_test(const struct run_data *run, size_t variant)
 {
     const struct run_test *found = NULL;
     for (size_t i = 0; i < run->n_tests; i++) {
@@ -18,14 +18,14 @@ static const struct run_test *largest(const struct run_data *run, size_t variant
     return found;
 }
 
-static double *copy(const double *values, size_t count)
+static double *copy_values(const double *values, size_t count)
 {
     double *own = calloc(count, sizeof *own);
     return own ? memcpy(own, values, count * sizeof *own) : NULL;
 }
 
-static int add(struct report_model *m, const struct run_test *test, const struct samples *samples,
-               struct err *err)
+static int add_trace(struct report_model *m, const struct run_test *test, const struct samples *samples,
+                     struct err *err)
 {
     const double *t = samples_column(samples, "t"), *vram = samples_column(samples, "vram_used"),
                  *rss = samples_column(samples, "rss");
@@ -34,8 +34,8 @@ static int add(struct report_model *m, const struct run_test *test, const struct
         return 0;
     *trace = (struct memory_trace){
         .variant = test->variant, .context = test->context, .vram = vram != NULL, .count = samples->count};
-    trace->t = copy(t, samples->count);
-    trace->bytes = copy(vram ? vram : rss, samples->count);
+    trace->t = copy_values(t, samples->count);
+    trace->bytes = copy_values(vram ? vram : rss, samples->count);
     m->n_traces++;
     return trace->t && trace->bytes ? 0 : err_set(err, ERR_INTERNAL, "report: memory is short");
 }
@@ -47,14 +47,14 @@ int model_traces(struct report_model *m, struct err *err)
     if (!m->traces)
         return err_set(err, ERR_INTERNAL, "report: memory is short");
     for (size_t v = 0; rc == 0 && v < m->now.n_variants; v++) {
-        const struct run_test *test = largest(&m->now, v);
+        const struct run_test *test = largest_test(&m->now, v);
         struct samples samples;
         if (!test)
             continue;
         samples_init(&samples);
         rc = samples_load(m->subject->store, test->key, &samples, err);
         if (rc == 0)
-            rc = add(m, test, &samples, err);
+            rc = add_trace(m, test, &samples, err);
         samples_release(&samples);
     }
     return rc;

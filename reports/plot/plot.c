@@ -36,13 +36,15 @@ typedef bool picture_fn(struct buf *out, const struct report_model *m, enum repo
 static void plan_simple(struct figure_set *set, const struct report_model *m, enum report_lang lang,
                         struct buf *script)
 {
-    static const struct {
+    const bool prompt = m->primary.prompt;
+    const struct {
         enum figure_kind kind;
         picture_fn *write;
         const char *name;
         enum msg alt;
     } pictures[] = {
-        {FIGURE_SCALING, picture_scaling, "prefill.svg", MSG_PLOT_ALT_PREFILL},
+        {FIGURE_SCALING, picture_scaling, prompt ? "prefill.svg" : "scaling.svg",
+         prompt ? MSG_PLOT_ALT_PREFILL : MSG_PLOT_ALT_KERNEL},
         {FIGURE_SPEEDUP, picture_speedup, "speedup.svg", MSG_PLOT_ALT_SPEEDUP},
         {FIGURE_MEMORY, picture_memory, "memory.svg", MSG_PLOT_ALT_MEMORY},
     };

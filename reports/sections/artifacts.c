@@ -9,7 +9,7 @@
 
 enum { FILES_SHOWN_MAX = 60 };
 
-static void bundle(const struct run_info *i, enum msg id, struct md *w)
+static void write_bundle(const struct run_info *i, enum msg id, struct md *w)
 {
     const char *path = bundle_name(i);
     if (!*path)
@@ -21,7 +21,7 @@ static void bundle(const struct run_info *i, enum msg id, struct md *w)
     md_line(w);
 }
 
-static void files(const struct report_model *m, struct md *w)
+static void write_files(const struct report_model *m, struct md *w)
 {
     struct table t;
     table_init(&t);
@@ -46,14 +46,14 @@ void section_artifacts(const struct report_model *m, struct md *w)
     if (!*bundle_name(&m->now.info))
         return;
     md_heading(w, 2, MSG_H_ARTIFACTS);
-    bundle(&m->now.info, MSG_ARTIFACTS_NOW, w);
+    write_bundle(&m->now.info, MSG_ARTIFACTS_NOW, w);
     if (m->against->has_base)
-        bundle(&m->against->base.info, MSG_ARTIFACTS_BASE, w);
+        write_bundle(&m->against->base.info, MSG_ARTIFACTS_BASE, w);
     md_end(w);
-    files(m, w);
+    write_files(m, w);
 }
 
-static void word(struct buf *b, const char *option, const char *value)
+static void append_option(struct buf *b, const char *option, const char *value)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:@";
     if (!*value)
@@ -75,11 +75,11 @@ void section_reproduction(const struct report_model *m, struct md *w)
     buf_init(&plan, FS_PATH_MAX + 16);
     buf_printf(&plan, "%s/plan.json", bundle_name(i));
     buf_puts(&command, "kernsweep run");
-    word(&command, "", buf_str(&plan));
-    word(&command, "--node", i->node);
-    word(&command, "--date", i->date);
-    word(&command, "--tag", i->tag);
-    word(&command, "--mode", i->mode);
+    append_option(&command, "", buf_str(&plan));
+    append_option(&command, "--node", i->node);
+    append_option(&command, "--date", i->date);
+    append_option(&command, "--tag", i->tag);
+    append_option(&command, "--mode", i->mode);
     md_heading(w, 2, MSG_H_REPRODUCTION);
     w->out->failed |= !buf_ok(&command) || !buf_ok(&plan);
     md_code_block(w, "bash", buf_str(&command), command.len);

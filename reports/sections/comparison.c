@@ -4,7 +4,7 @@
 #include "reports/tables/tables.h"
 #include "reports/words/number.h"
 
-static void facts(const struct report_model *m, struct md *w)
+static void write_differences(const struct report_model *m, struct md *w)
 {
     const struct comparison *c = m->comparison;
     struct table t;
@@ -32,7 +32,7 @@ static enum msg heading_of(const struct report_model *m)
     return m->against->has_base ? MSG_H_COMPARISON_RUN : MSG_H_COMPARISON_NIGHTS;
 }
 
-static void head(const struct report_model *m, struct md *w)
+static void write_base(const struct report_model *m, struct md *w)
 {
     const struct run_info *b = &m->against->base.info;
     md_heading(w, 2, heading_of(m));
@@ -56,11 +56,11 @@ void section_baseline(const struct report_model *m, struct md *w)
         return;
     table_init(&t);
     table_comparison(&t, m->comparison, &primary, w->lang);
-    head(m, w);
+    write_base(m, w);
     md_table(w, &t);
     if (m->comparison->tested)
         md_para(w, MSG_TESTED_CELLS, num_int((int64_t)m->comparison->tested).s,
                 num_percent(m->against->options.fdr).s);
     table_release(&t);
-    facts(m, w);
+    write_differences(m, w);
 }

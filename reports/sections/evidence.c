@@ -89,7 +89,7 @@ static void together(const struct kernel_resources *k, const struct gpu_limits *
                 num_percent(o->lanes_used).s);
 }
 
-static void kernel(const struct kernel_resources *k, const struct gpu_limits *limits, struct md *w)
+static void write_kernel(const struct kernel_resources *k, const struct gpu_limits *limits, struct md *w)
 {
     scratch(k, limits && limits->nvidia, w);
     if (limits && k->has_occupancy) {
@@ -104,7 +104,7 @@ static void kernel(const struct kernel_resources *k, const struct gpu_limits *li
 }
 
 /* Whether an earlier kernel has the same said of it, but for the name. */
-static bool told(const struct variant_resources *r, size_t at, enum report_lang lang)
+static bool said_before(const struct variant_resources *r, size_t at, enum report_lang lang)
 {
     struct buf own, other;
     bool same = false;
@@ -116,8 +116,8 @@ static bool told(const struct variant_resources *r, size_t at, enum report_lang 
         a.name[0] = b.name[0] = '\0';
         buf_clear(&own);
         buf_clear(&other);
-        kernel(&a, r->limits, &left);
-        kernel(&b, r->limits, &right);
+        write_kernel(&a, r->limits, &left);
+        write_kernel(&b, r->limits, &right);
         same = own.len && strcmp(buf_str(&own), buf_str(&other)) == 0;
     }
     buf_release(&own);
@@ -126,43 +126,39 @@ static bool told(const struct variant_resources *r, size_t at, enum report_lang 
 }
 
 /* The templates of a kernel often differ in name alone. */
-static void kernels_of(const struct report_model *m, size_t variant, struct md *w)
+static void write_kernels(const struct report_model *m, size_t variant, struct md *w)
 {
     const struct variant_resources *r = &m->resources[variant];
     int alike = 0;
     for (size_t i = 0; i < r->count; i++) {
-        bool again = told(r, i, w->lang);
+        bool again = said_before(r, i, w->lang);
         alike += again;
         if (!again)
-            kernel(&r->kernels[i], r->limits, w);
+            write_kernel(&r->kernels[i], r->limits, w);
     }
     if (alike)
         md_item(w, MSG_EVIDENCE_ALIKE, phrase_count(w->lang, alike, MSG_KERNELS_ONE, MSG_KERNELS_MANY).s);
 }
 
-static void slow_title(const struct report_model *m, size_t variant, const struct standing_range *s,
-                       struct md *w)
+static void write_slow_title(const struct report_model *m, size_t variant, const struct standing_range *s,
+                             struct md *w)
 {
-    struct num low = num_times(1 / s->high), high = num_times(1 / s->low);
     struct buf times;
     buf_init(&times, 128);
-    if (strcmp(low.s, high.s) == 0)
-        buf_puts(&times, low.s);
-    else
-        message_plain(&times, w->lang, MSG_RANGE, low.s, high.s);
+    phrase_factors(&times, 1 / s->high, 1 / s->low);
     md_say(w, MSG_EVIDENCE_OF_SLOW, report_model_variant(m, variant), report_model_reference(m),
            buf_str(&times));
     buf_release(&times);
 }
 
-static void title_of(const struct report_model *m, size_t variant, struct md *w)
+static void write_title(const struct report_model *m, size_t variant, struct md *w)
 {
     struct standing_range s = insight_standing(m, variant, m->reference);
     char file[DETAILS_PATH_MAX], path[DETAILS_PATH_MAX + FS_PATH_MAX];
     snprintf(file, sizeof file, "%s/resources.json", m->now.variants[variant].name);
     bundle_link(w, &m->now.info, file, path, sizeof path);
     if (variant != m->reference && s.contexts && s.slow == s.contexts)
-        slow_title(m, variant, &s, w);
+        write_slow_title(m, variant, &s, w);
     else
         md_say(w, MSG_EVIDENCE_OF, report_model_variant(m, variant));
     md_say(w, MSG_EVIDENCE_SOURCE, m->resources[variant].arch);
@@ -179,9 +175,9 @@ void section_evidence(const struct report_model *m, struct md *w)
     size_t empty = w->out->len;
     for (size_t v = 0; v < m->now.n_variants; v++) {
         size_t before = w->out->len;
-        title_of(m, v, w);
+        write_title(m, v, w);
         size_t none = w->out->len;
-        kernels_of(m, v, w);
+        write_kernels(m, v, w);
         if (w->out->len == none)
             md_truncate(w, before);
         md_end(w);

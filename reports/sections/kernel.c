@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /* Times in units of 1e-4 and less lose their meaning as fixed decimals. */
-static struct num small(double v)
+static struct num scientific(double v)
 {
     struct num n = {NUM_NONE};
     if (isfinite(v))
@@ -48,8 +48,9 @@ static void evidence(const struct report_model *m, const struct launch *l, const
                 units.s, more.s, longer.s);
         return;
     }
-    md_item(w, MSG_SERIALISED_EVIDENCE, l->kernel, seq.s, blocks.s, num_fixed(l->block_threads, 0).s,
-            num_fixed(l->query_threads, 0).s,
+    bool nvidia = resources_nvidia(m->resources, m->now.n_variants);
+    md_item(w, nvidia ? MSG_SERIALISED_EVIDENCE_NVIDIA : MSG_SERIALISED_EVIDENCE, l->kernel, seq.s, blocks.s,
+            num_fixed(l->block_threads, 0).s, num_fixed(l->query_threads, 0).s,
             num_fixed(l->blocks * ceil(l->block_threads / lanes_of(m)), 0).s, units.s, more.s, longer.s);
 }
 
@@ -117,8 +118,8 @@ static void accuracy(const struct report_model *m, struct md *w)
             continue;
         table_code(&t, m->now.variants[p->cell->variant].name);
         table_text(&t, num_int(p->cell->context).s);
-        table_text(&t, small(p->max_abs).s);
-        table_text(&t, small(p->rel_l2).s);
+        table_text(&t, scientific(p->max_abs).s);
+        table_text(&t, scientific(p->rel_l2).s);
         table_text(&t, num_fixed(p->rows_checked, 0).s);
     }
     table_drop_empty(&t, 2);

@@ -1,7 +1,7 @@
 /* Next steps: each follows from a rule that the sentence states, and from numbers of this report. */
+#include "reports/sections/next_steps.h"
 #include "reports/model/insight.h"
 #include "reports/sections/phrase.h"
-#include "reports/sections/section.h"
 #include "reports/words/number.h"
 
 #include <math.h>
@@ -9,88 +9,6 @@
 
 /* Repetitions a side that the interval of a ratio needs. */
 enum { REPETITIONS_WANTED = 5, CELLS_NAMED_MAX = 6 };
-
-/* Being the fastest of one is no finding. */
-static bool others_measured(const struct report_model *m, size_t variant)
-{
-    for (size_t i = 0; i < m->now.n_cells; i++)
-        if (m->now.cells[i].variant != variant && isfinite(m->now.cells[i].median[m->primary.metric]))
-            return true;
-    return false;
-}
-
-static void serialised(const struct report_model *m, struct md *w)
-{
-    for (size_t i = 0; i < m->n_kernels; i++) {
-        struct launch_growth g = launch_growth(m->launches, m->n_kernels, i);
-        if (g.largest && g.serialised && g.grid_known)
-            md_item(w, MSG_STEP_GRID, m->launches[i].kernel, num_growth(g.work).s, num_growth(g.actual).s);
-    }
-}
-
-static void slow_variants(const struct report_model *m, struct md *w)
-{
-    for (size_t v = 0; v < m->now.n_variants; v++) {
-        struct standing_range s = insight_standing(m, v, m->reference);
-        struct buf where;
-        if (!report_model_first(m, v) || s.contexts == 0 || s.slow < s.contexts)
-            continue;
-        buf_init(&where, PHRASE_MAX);
-        phrase_where(&where, w->lang, s.contexts, s.context, *m->now.variants[v].shape);
-        md_item(w, MSG_STEP_DISABLE, report_model_variant(m, v), report_model_reference(m), buf_str(&where),
-                num_factor(s.high).s);
-        buf_release(&where);
-    }
-}
-
-static void fastest_variant(const struct report_model *m, struct md *w)
-{
-    size_t v;
-    if (insight_fastest(m, &v) && others_measured(m, v))
-        md_item(w, MSG_STEP_FOCUS, report_model_variant(m, v));
-}
-
-/* One line a kernel, however many shapes and templates of it there are: the one that spills most. */
-static void spills(const struct report_model *m, struct md *w)
-{
-    bool nvidia = resources_nvidia(m->resources, m->now.n_variants);
-    for (size_t v = 0; v < m->now.n_variants; v++) {
-        double bytes = 0;
-        if (!report_model_first(m, v))
-            continue;
-        for (size_t i = v; i < m->now.n_variants; i++)
-            if (report_model_same(m, i, v))
-                bytes = fmax(bytes, insight_scratch(m, i));
-        if (bytes > 0)
-            md_item(w, nvidia ? MSG_STEP_SPILL_NVIDIA : MSG_STEP_SPILL, report_model_variant(m, v),
-                    num_fixed(bytes, 0).s);
-    }
-}
-
-/* Of a variant's kernels the one that LDS leaves the fewest waves; NULL when it holds none back. */
-static const struct kernel_resources *held_most(const struct variant_resources *r)
-{
-    const struct kernel_resources *most = NULL;
-    for (size_t i = 0; i < r->count; i++) {
-        const struct kernel_resources *k = &r->kernels[i];
-        if (k->has_occupancy && k->occupancy.limit == LIMIT_LDS && k->occupancy.waves < WAVES_TO_HIDE &&
-            (!most || k->occupancy.waves < most->occupancy.waves))
-            most = k;
-    }
-    return most;
-}
-
-static void held_by_lds(const struct report_model *m, struct md *w)
-{
-    for (size_t v = 0; v < m->now.n_variants; v++) {
-        const struct kernel_resources *k = held_most(&m->resources[v]);
-        if (k)
-            md_item(w, resources_nvidia(&m->resources[v], 1) ? MSG_STEP_SHARED : MSG_STEP_LDS,
-                    report_model_variant(m, v), num_fixed(k->use.lds, 0).s,
-                    phrase_waves(w->lang, k->occupancy.waves, resources_nvidia(&m->resources[v], 1)).s,
-                    num_fixed(k->use.threads, 0).s);
-    }
-}
 
 /* Older layouts say nothing of the node: that nothing differs is then no finding. */
 static bool facts_recorded(const struct report_model *m)
@@ -165,15 +83,11 @@ static void scattered(const struct report_model *m, struct md *w)
         md_line(w);
 }
 
-static void steps_of_scaling(const struct report_model *m, struct md *w)
+static enum msg step_for(enum status s)
 {
-    for (size_t i = 0; i < m->scaling.count; i++) {
-        const struct scaling *s = &m->scaling.items[i];
-        const struct scaling_row *row = insight_worst_step(s);
-        if (row)
-            md_item(w, MSG_STEP_PROFILE, m->now.variants[s->variant].name, num_int((row - 1)->context).s,
-                    num_int(row->context).s, num_growth(row->step).s, num_growth(row->step_expected).s);
-    }
+    if (s == STATUS_TIMEOUT)
+        return MSG_STEP_TIMEOUT;
+    return s == STATUS_CANCELLED ? MSG_STEP_CANCELLED : MSG_STEP_FAILURE;
 }
 
 /* A line for all contexts at which a variant ended alike. */
@@ -181,15 +95,13 @@ static void failure(const struct report_model *m, const struct cell_group *g, st
 {
     const struct cell *c = g->cells[0];
     struct buf contexts, where;
-    enum msg id = c->status == STATUS_TIMEOUT     ? MSG_STEP_TIMEOUT
-                  : c->status == STATUS_CANCELLED ? MSG_STEP_CANCELLED
-                                                  : MSG_STEP_FAILURE;
     buf_init(&contexts, PHRASE_MAX);
     buf_init(&where, PHRASE_MAX);
     phrase_cells(&contexts, w->lang, g->cells, g->count);
     if (g->count > 1 || c->context > 0)
         message_plain(&where, w->lang, MSG_AT_CONTEXT, buf_str(&contexts));
-    md_item(w, id, m->now.variants[c->variant].name, buf_str(&where), status_name(c->status));
+    md_item(w, step_for(c->status), m->now.variants[c->variant].name, buf_str(&where),
+            status_name(c->status));
     buf_release(&contexts);
     buf_release(&where);
 }
@@ -223,12 +135,7 @@ void section_next_steps(const struct report_model *m, struct md *w)
     regressions(m, w);
     missing(m, w);
     failures(m, w);
-    serialised(m, w);
-    slow_variants(m, w);
-    fastest_variant(m, w);
-    spills(m, w);
-    held_by_lds(m, w);
-    steps_of_scaling(m, w);
+    next_steps_kernels(m, w);
     scattered(m, w);
     repetitions(m, w);
     if (w->out->len == empty)

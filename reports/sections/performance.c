@@ -56,7 +56,7 @@ static void speedup_row(const struct report_model *m, const struct cell *c, size
 }
 
 /* Of one name against an earlier one, at every context and shape. */
-static void pair(const struct report_model *m, size_t later, size_t earlier, struct table *t)
+static void speedup_rows(const struct report_model *m, size_t later, size_t earlier, struct table *t)
 {
     for (size_t i = 0; i < m->now.n_cells; i++)
         if (report_model_same(m, m->now.cells[i].variant, later))
@@ -91,7 +91,7 @@ void section_speedup(const struct report_model *m, struct md *w)
     table_column(&t, message(w->lang, MSG_COL_SPEEDUP), true);
     for (size_t i = 1; n <= INSIGHT_PAIRS_OF_MAX && i < n; i++)
         for (size_t k = 0; k < i; k++)
-            pair(m, first[i], first[k], &t);
+            speedup_rows(m, first[i], first[k], &t);
     for (size_t i = 0; n > INSIGHT_PAIRS_OF_MAX && last >= 0 && i < m->now.n_cells; i++)
         if (m->now.cells[i].context == last)
             speedup_row(m, &m->now.cells[i], best->variant, &t);

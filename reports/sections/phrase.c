@@ -21,6 +21,15 @@ void phrase_ratio(struct buf *out, enum report_lang lang, double ratio)
         message_plain(out, lang, MSG_RATIO_TIMES_FASTER, num_fixed(1 / ratio, 2).s);
 }
 
+void phrase_factors(struct buf *out, double low, double high)
+{
+    struct num from = num_times(low), to = num_times(high);
+    if (strcmp(from.s, to.s) == 0)
+        buf_printf(out, "%sx", to.s);
+    else
+        buf_printf(out, "%s-%sx", from.s, to.s);
+}
+
 /* What one context's cells agree on, in ascending order of contexts. */
 struct context_value {
     int context;

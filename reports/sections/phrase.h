@@ -13,6 +13,8 @@ enum { PHRASE_MAX = 8192, CONTEXTS_LISTED_MAX = 16 };
 
 /* "takes 3.53 times as long", "takes 7.3 % longer", "is 1.78 times as fast": from now / base. */
 void phrase_ratio(struct buf *out, enum report_lang lang, double ratio);
+/* "2.00x", "8.78-11.3x" */
+void phrase_factors(struct buf *out, double low, double high);
 /* "4096, 8192, 16384": the contexts of a run, ascending; "256 to 25600 (100 of them)" when they are many. A
  * context of 0 is none: other tools' benchmarks have no prompt. */
 void phrase_contexts(struct buf *out, enum report_lang lang, const struct run_data *run);

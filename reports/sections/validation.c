@@ -9,7 +9,9 @@ enum { ALIKE_MAX = 64 };
 
 static enum cell_mark mark_of(enum status s)
 {
-    return s == STATUS_OK ? MARK_GOOD : s == STATUS_SKIPPED || s == STATUS_CANCELLED ? MARK_WARN : MARK_BAD;
+    if (s == STATUS_OK)
+        return MARK_GOOD;
+    return s == STATUS_SKIPPED || s == STATUS_CANCELLED ? MARK_WARN : MARK_BAD;
 }
 
 static void counts(const struct report_model *m, struct md *w)

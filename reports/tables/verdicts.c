@@ -21,9 +21,12 @@ const char *verdict_word(enum verdict v, enum report_lang lang)
 
 void verdict_counts(const struct comparison *c, enum report_lang lang, struct buf *out)
 {
-    for (enum verdict v = 0; v < VERDICT_COUNT; v++)
-        if (c->verdicts[v])
-            buf_printf(out, "%s%d %s", out->len ? ", " : "", c->verdicts[v], verdict_word(v, lang));
+    for (enum verdict v = 0; v < VERDICT_COUNT; v++) {
+        if (!c->verdicts[v])
+            continue;
+        buf_puts(out, out->len ? ", " : "");
+        message_plain(out, lang, MSG_COUNTED, num_int(c->verdicts[v]).s, verdict_word(v, lang));
+    }
 }
 
 static enum cell_mark verdict_mark(enum verdict v)

@@ -29,7 +29,7 @@ struct num num_seconds(double s)
     return s >= 0.001 ? format("%.4f", s) : format("%.3g", s);
 }
 
-struct num num_seconds_raw(double s)
+struct num num_six_digits(double s)
 {
     return isfinite(s) ? format("%.6g", s) : none();
 }
@@ -53,14 +53,21 @@ struct num num_rate(double per_s)
     if (!isfinite(per_s))
         return none();
     double size = fabs(per_s);
-    return format("%.*f", size >= 9.95 ? 0 : size >= 0.995 ? 1 : 2, per_s);
+    int decimals = 2;
+    if (size >= 9.95)
+        decimals = 0;
+    else if (size >= 0.995)
+        decimals = 1;
+    return format("%.*f", decimals, per_s);
 }
 
 struct num num_milliseconds(double ms)
 {
     if (ms > 0 && ms < 0.1)
         return format("%#.3g", ms);
-    return num_fixed(ms, ms < 1 ? 4 : ms < 100 ? 3 : 2);
+    if (ms < 1)
+        return num_fixed(ms, 4);
+    return num_fixed(ms, ms < 100 ? 3 : 2);
 }
 
 struct num num_times(double f)
@@ -69,7 +76,12 @@ struct num num_times(double f)
         return none();
     if (f != 0 && f < 0.05)
         return format("%.2g", f);
-    return format("%.*f", f < 9.995 ? 2 : f < 99.95 ? 1 : 0, f);
+    int decimals = 0;
+    if (f < 9.995)
+        decimals = 2;
+    else if (f < 99.95)
+        decimals = 1;
+    return format("%.*f", decimals, f);
 }
 
 struct num num_factor(double f)

@@ -16,7 +16,7 @@ struct num {
 };
 
 struct num num_seconds(double s);       /* 13366.90  22.77  0.0512  1.56e-05 */
-struct num num_seconds_raw(double s);   /* six significant digits, for people who copy it: 469.749 */
+struct num num_six_digits(double v);    /* significant ones, for people who copy the number: 469.749 */
 struct num num_duration(double s);      /* 45 s  12 min 30 s  2 h 05 min */
 struct num num_rate(double per_s);      /* 180  72  7.2  0.41: three digits at most below 1000 */
 struct num num_milliseconds(double ms); /* 0.0597  0.5533  2.596  173.48 */

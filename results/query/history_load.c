@@ -1,6 +1,7 @@
 #include "results/query/history_load.h"
 
 #include "results/stats/stats.h"
+#include "results/store/runs.h"
 #include "results/store/sql.h"
 
 #include <math.h>

@@ -7,10 +7,6 @@
 #include "results/judge/history.h"
 #include "results/store/store.h"
 
-/* Tags of runs that answer a question of their own, and are no nights. */
-#define RUN_TAG_CONFIRM "confirm"
-#define RUN_TAG_NOISE "noise"
-
 enum { HISTORY_NIGHTS_DEFAULT = 50 };
 
 struct history_options {

@@ -6,6 +6,10 @@
 #include "results/store/run_data.h"
 #include "results/store/store.h"
 
+/* Tags of runs that were made to answer a question of their own: no history contains them. */
+#define RUN_TAG_CONFIRM "confirm"
+#define RUN_TAG_NOISE "noise"
+
 struct run_list {
     struct run_info *runs; /* newest first */
     size_t count;

@@ -61,7 +61,7 @@ is "says so" "$(tail -n 1 "$told" | cut -d ' ' -f 1)" regression
 like "after it measured the suspects again in turns" "$ERR" 'confirming 2 suspects'
 is "four times" "$(sqlite3 "$TMPDIR/results.db" "SELECT count(*) FROM run WHERE tag = 'confirm'")" 4
 is "a line a cell for a phone" "$(cat "$told.lines")" "$(printf 'a %d: regressed +80.0 %%, the node, not the sources\n' 16 32)"
-like "hands the report over, which says what confirming found" "$(cat "$told.report")" 'regressed.*the node, not the sources: in turns'
+like "hands the report over, which says what confirming found" "$(cat "$told.report")" 'regressed.*the node, not the sources'
 
 exits "a node that is away: exit 3" 3 "${night[@]}" --node 127.0.0.1:1
 is "says so" "$(tail -n 1 "$told" | cut -d ' ' -f 1)" blocked

@@ -61,7 +61,7 @@ echo 2 >"$TMPDIR/fluke"
 exits "a fluke is called regressed when nobody looks twice" 4 sweep
 echo 2 >"$TMPDIR/fluke"
 exits "and is none when its cell is measured again in turns" 0 sweep --confirm
-like "it is noisy then, and says why" "$OUT" "noisy"
+like "the cell is then inconclusive, and the table says why" "$OUT" "inconclusive"
 run=$(sql "SELECT run_id FROM run WHERE tag = '' ORDER BY id DESC LIMIT 1")
 is "four runs took turns" "$(sql "SELECT count(*) FROM run WHERE tag = 'confirm'")" 4
 is "of the suspect's cell only" "$(sql "SELECT DISTINCT s.variant || s.context_len FROM run r JOIN test t ON t.run_id = r.id

@@ -1,4 +1,5 @@
-/* only: in every unit program, so that `tests/run --only TITLE` reaches cmocka's filter: the tests with that in their names. */
+/* only: in every unit program, so that `tests/run --only TITLE` reaches cmocka's filter: the tests with that
+ * in their names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -4,6 +4,7 @@
 #include "results/judge/history.h"
 #include "results/query/history_load.h"
 #include "results/query/timeline.h"
+#include "results/store/runs.h"
 
 static int64_t store_night(struct store *s, int night, const char *tag, enum run_status status,
                            double prefill)

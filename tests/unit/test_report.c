@@ -82,7 +82,7 @@ static void the_variants_of_february_10_stand_as_in_the_report(void **state)
     struct seeds s = open_seeds("feb10.db");
     char *text = render(&s.store, report_defaults(), "20260210");
     (void)state;
-    assert_line(text, "4096 |", "`v1`", "`lds_tiling_v1`", "206.74 |", "0.11x |", "Slow");
+    assert_line(text, "4096 |", "`v1`", "`lds_tiling_v1`", "206.74 |", "0.11x |", "Slower");
     assert_line(text, "4096 |", "`v3`", "1.21x |", "Faster");
     assert_line(text, "4096 |", "`v2`", "**TIMEOUT**");
     assert_line(text, "**Tests failed** in 1 of");
@@ -99,8 +99,8 @@ static void the_perf_run_has_its_factors_and_what_its_report_overlooked(void **s
     req.kind = REPORT_REGRESSION;
     req.against = "20260212";
     char *text = render(&s.store, req, "20260214");
-    assert_line(text, "8192 |", "`v3`", "`v3_q_lds`", "3540.68 |", "0.11x |", "Slow");
-    assert_line(text, "8192 |", "`v4`", "`v4_ql_v_lds`", "2026.69 |", "0.20x |", "Slow");
+    assert_line(text, "8192 |", "`v3`", "`v3_q_lds`", "3540.68 |", "0.11x |", "Slower");
+    assert_line(text, "8192 |", "`v4`", "`v4_ql_v_lds`", "2026.69 |", "0.20x |", "Slower");
     assert_line(text, "16384 |", "`v3`", "13366.90 |", "0.09x |");
     assert_line(text, "16384 |", "`v4`", "7508.25 |", "0.16x |");
     assert_line(text, "`v4`", "`v3`", "8192 |", "1.75x |");
@@ -163,7 +163,7 @@ static void a_stored_baseline_may_be_named(void **state)
     assert_line(text, "Base: the stored baseline `core`");
     free(text);
     text = render(&s.store, req, "20260212");
-    assert_line(text, "This run is itself the baseline");
+    assert_line(text, "This run is the baseline itself");
     free(text);
     store_close(&s.store);
 }
@@ -229,7 +229,7 @@ static void nights_judge_a_run_and_tell_when_it_changed(void **state)
     for (int night = 1; night <= 20; night++)
         store_quiet_night(&s, night);
     char *text = render(&s, req, "latest");
-    assert_line(text, "**Regression** against the 19 nights before: regressed 1, unchanged 1");
+    assert_line(text, "**Regression** against the previous 19 nights: 1 regressed, 1 unchanged");
     assert_line(text, "`baseline` at 256: **regressed**, takes", "z = ", "against 19 nights");
     free(text);
     for (int night = 21; night <= 24; night++)
@@ -365,7 +365,7 @@ static void a_kernel_that_serialises_is_flagged_and_one_that_fills_the_device_is
     assert_line(text, "`flash_v2_naive`", "8 |", "16 |", "7.900 |", "16.0x |", "16.0x |", "15.8x |",
                 "2048 |");
     assert_line(text, "`serial_bh` at S=512 launches 16 blocks of 32 threads", "on 132 units",
-                "16.0x of the work", "17.2x of the time");
+                "16.0x the work", "17.2x the time");
     assert_line(text, "`base_b1h8`", "1.95e-03 |", "4.00e-07 |", "64 |");
     assert_line(text, "`base_b1h8`", "3030 |", "60.0 |", "840 |", "25 % |");
     int flagged = 0;

@@ -134,20 +134,19 @@ static void the_baseline_spills_and_v3_and_v4_hold_one_half_empty_wave(void **st
     struct store s = open_with_resources("evidence.db");
     char *text = render(&s, REPORT_EN);
     (void)state;
-    holds(text, "`flash_v2_naive` keeps 528 bytes a lane in scratch, beside 19 VGPRs");
-    holds(text, "`v3` takes 8.78 to 11.3 times the time of `baseline`");
-    holds(text, "a block of `q_lds::attend<128, 16>` takes 34816 of the 65536 bytes");
-    holds(text, "a block of `q_lds::attend<128, 32>` takes 36864 of the 65536 bytes");
+    holds(text, "`flash_v2_naive` uses 528 bytes of scratch per lane in addition to 19 VGPRs");
+    holds(text, "`v3` is 8.78-11.3x slower than `baseline`");
+    holds(text, "a block of `q_lds::attend<128, 16>` uses 34816 of the 65536 bytes");
+    holds(text, "a block of `q_lds::attend<128, 32>` uses 36864 of the 65536 bytes");
     holds(text, "its 58 VGPRs would allow 32 waves");
-    holds(text,
-          "the 32 threads of a block of `q_lds::attend<128, 32>` fill 50 % of waves that have 64 lanes");
-    holds(text, "**Together: one wave, 50 % full, is all that a compute unit has**");
-    holds(text, "`q_lds::attend<128, 16>` reads it 8 times for one output");
+    holds(text, "the 32 threads of a block of `q_lds::attend<128, 32>` fill 50 % of their 64-lane waves");
+    holds(text, "**Combined effect: a compute unit holds a single wave, 50 % full**");
+    holds(text, "`q_lds::attend<128, 16>` reads it 8 times per output");
     holds(text, "](artifacts_remote/2026-02-14/b3_90/v3/resources.json)");
-    holds(text, "**Remove the spill of `baseline`**");
+    holds(text, "**Eliminate the register spill of `baseline`**");
     free(text);
     text = render(&s, REPORT_ES);
-    holds(text, "`flash_v2_naive` guarda 528 bytes por hilo en scratch");
+    holds(text, "`flash_v2_naive` usa 528 bytes de scratch por hilo");
     holds(text, "una sola onda, llena al 50 %");
     free(text);
     store_close(&s);
@@ -164,7 +163,7 @@ static void a_prefill_report_tells_the_cause_too(void **state)
     req.run = "latest";
     buf_init(&out, REPORT_BYTES_MAX);
     assert_ok(report_render(&req, &out, &err), &err);
-    holds(buf_str(&out), "**It spills:** `flash_v2_naive` keeps 528 bytes a lane in scratch");
+    holds(buf_str(&out), "**Register spill:** `flash_v2_naive` uses 528 bytes of scratch per lane");
     buf_release(&out);
     store_close(&s);
 }

@@ -18,7 +18,7 @@ static void seconds_keep_two_decimals_or_four_digits(void **state)
     same(num_seconds(0.05123), "0.0512");
     same(num_seconds(1.5575e-05), "1.56e-05");
     same(num_seconds(0), "0.00");
-    same(num_seconds_raw(469.749), "469.749");
+    same(num_six_digits(469.749), "469.749");
     same(num_milliseconds(0.05968), "0.0597");
     same(num_milliseconds(0.084), "0.0840");
     same(num_milliseconds(0.00124359), "0.00124");

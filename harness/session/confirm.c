@@ -1,0 +1,117 @@
+#include "harness/session/confirm.h"
+
+#include "harness/session/measure.h"
+#include "results/store/runs.h"
+
+#include <string.h>
+
+enum { REPETITIONS_MIN = 3, SELECTION_MAX = 1 << 16 };
+
+/* The suspects as values of --variants, --contexts and --repeat. */
+struct selection {
+    struct buf variants, contexts, repeat;
+};
+
+static void selection_init(struct selection *sel)
+{
+    buf_init(&sel->variants, SELECTION_MAX);
+    buf_init(&sel->contexts, SELECTION_MAX);
+    buf_init(&sel->repeat, SELECTION_MAX);
+}
+
+static void selection_release(struct selection *sel)
+{
+    buf_release(&sel->variants);
+    buf_release(&sel->contexts);
+    buf_release(&sel->repeat);
+}
+
+static bool variant_listed(const struct suspect_list *l, size_t end, const char *variant)
+{
+    for (size_t i = 0; i < end; i++)
+        if (strcmp(l->items[i].variant, variant) == 0)
+            return true;
+    return false;
+}
+
+static bool context_listed(const struct suspect_list *l, size_t end, int context)
+{
+    for (size_t i = 0; i < end; i++)
+        if (l->items[i].context == context)
+            return true;
+    return false;
+}
+
+static int64_t repetitions_of(const struct plan *p, int context)
+{
+    for (size_t i = 0; i < p->n_contexts; i++)
+        if (p->contexts[i].tokens == context && p->contexts[i].repetitions > REPETITIONS_MIN)
+            return p->contexts[i].repetitions;
+    return REPETITIONS_MIN;
+}
+
+static int select_suspects(const struct plan *p, const struct suspect_list *l, struct selection *sel,
+                           struct err *err)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        const struct suspect *s = &l->items[i];
+        const char *comma = i ? "," : "";
+        if (!variant_listed(l, i, s->variant))
+            buf_printf(&sel->variants, "%s%s", comma, s->variant);
+        if (context_listed(l, i, s->context))
+            continue;
+        buf_printf(&sel->contexts, "%s%d", comma, s->context);
+        buf_printf(&sel->repeat, "%s%d:%lld", comma, s->context, (long long)repetitions_of(p, s->context));
+    }
+    return buf_ok(&sel->variants) && buf_ok(&sel->contexts) && buf_ok(&sel->repeat)
+               ? 0
+               : err_set(err, ERR_INTERNAL, "too many suspects to confirm");
+}
+
+/* Loads the plan, cut down to the suspects. plan_release() it also after a failure. */
+static int load_narrowed(struct plan *p, const char *file, const struct suspect_list *l, struct err *err)
+{
+    struct selection sel;
+    selection_init(&sel);
+    int rc = plan_load(p, file, err);
+    if (rc == 0)
+        rc = select_suspects(p, l, &sel, err);
+    if (rc == 0)
+        rc = plan_select_variants(p, buf_str(&sel.variants), err);
+    if (rc == 0)
+        rc = plan_select_contexts(p, buf_str(&sel.contexts), err);
+    if (rc == 0)
+        rc = plan_set_repeat(p, buf_str(&sel.repeat), err);
+    selection_release(&sel);
+    return rc;
+}
+
+static int measure_turn(const struct confirm_request *r, struct plan *p, const char *source, struct store *s,
+                        int64_t *key, struct err *err)
+{
+    struct session_options opt = r->opt;
+    opt.words = NULL;
+    opt.tag = RUN_TAG_CONFIRM;
+    opt.source_sha256 = *source ? source : NULL;
+    return measure_run(p, &opt, s, key, err);
+}
+
+int confirm_measure(const struct confirm_request *r, const struct suspect_list *suspects, struct store *s,
+                    struct confirm_runs *out, struct err *err)
+{
+    struct plan p = {0};
+    if (!*r->base_source != !*r->now_source)
+        return err_set(err, ERR_NODE,
+                       "one of the two runs had no sources of its own: there are no two builds");
+    int rc = load_narrowed(&p, r->plan, suspects, err);
+    if (rc == 0)
+        rc = measure_turn(r, &p, r->base_source, s, &out->base[0], err);
+    if (rc == 0)
+        rc = measure_turn(r, &p, r->now_source, s, &out->now[0], err);
+    if (rc == 0)
+        rc = measure_turn(r, &p, r->now_source, s, &out->now[1], err);
+    if (rc == 0)
+        rc = measure_turn(r, &p, r->base_source, s, &out->base[1], err);
+    plan_release(&p);
+    return rc;
+}

@@ -1,0 +1,9 @@
+/* next_steps: the part of that section that has a file of its own. Private to next_steps*.c. */
+#ifndef KERNSWEEP_REPORTS_SECTIONS_NEXT_STEPS_H
+#define KERNSWEEP_REPORTS_SECTIONS_NEXT_STEPS_H
+
+#include "reports/sections/section.h"
+
+void next_steps_kernels(const struct report_model *m, struct md *w);
+
+#endif

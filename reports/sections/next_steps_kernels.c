@@ -1,0 +1,109 @@
+/* Next steps: which kernels to change, to keep or to drop. */
+#include "reports/model/insight.h"
+#include "reports/sections/next_steps.h"
+#include "reports/sections/phrase.h"
+
+#include <math.h>
+
+/* Being the fastest of one is no finding. */
+static bool others_measured(const struct report_model *m, size_t variant)
+{
+    for (size_t i = 0; i < m->now.n_cells; i++)
+        if (m->now.cells[i].variant != variant && isfinite(m->now.cells[i].median[m->primary.metric]))
+            return true;
+    return false;
+}
+
+static void serialised(const struct report_model *m, struct md *w)
+{
+    for (size_t i = 0; i < m->n_kernels; i++) {
+        struct launch_growth g = launch_growth(m->launches, m->n_kernels, i);
+        if (g.largest && g.serialised && g.grid_known)
+            md_item(w, MSG_STEP_GRID, m->launches[i].kernel, num_growth(g.work).s, num_growth(g.actual).s);
+    }
+}
+
+static void slow_variants(const struct report_model *m, struct md *w)
+{
+    for (size_t v = 0; v < m->now.n_variants; v++) {
+        struct standing_range s = insight_standing(m, v, m->reference);
+        struct buf where;
+        if (!report_model_first(m, v) || s.contexts == 0 || s.slow < s.contexts)
+            continue;
+        buf_init(&where, PHRASE_MAX);
+        phrase_where(&where, w->lang, s.contexts, s.context, *m->now.variants[v].shape);
+        md_item(w, MSG_STEP_DISABLE, report_model_variant(m, v), report_model_reference(m), buf_str(&where),
+                num_factor(s.high).s);
+        buf_release(&where);
+    }
+}
+
+static void fastest_variant(const struct report_model *m, struct md *w)
+{
+    size_t v;
+    if (insight_fastest(m, &v) && others_measured(m, v))
+        md_item(w, MSG_STEP_FOCUS, report_model_variant(m, v));
+}
+
+/* One line a kernel, however many shapes and templates of it there are: the one that spills most. */
+static void spills(const struct report_model *m, struct md *w)
+{
+    bool nvidia = resources_nvidia(m->resources, m->now.n_variants);
+    for (size_t v = 0; v < m->now.n_variants; v++) {
+        double bytes = 0;
+        if (!report_model_first(m, v))
+            continue;
+        for (size_t i = v; i < m->now.n_variants; i++)
+            if (report_model_same(m, i, v))
+                bytes = fmax(bytes, insight_scratch(m, i));
+        if (bytes > 0)
+            md_item(w, nvidia ? MSG_STEP_SPILL_NVIDIA : MSG_STEP_SPILL, report_model_variant(m, v),
+                    num_fixed(bytes, 0).s);
+    }
+}
+
+/* Of a variant's kernels the one that LDS leaves the fewest waves; NULL when it holds none back. */
+static const struct kernel_resources *held_most(const struct variant_resources *r)
+{
+    const struct kernel_resources *most = NULL;
+    for (size_t i = 0; i < r->count; i++) {
+        const struct kernel_resources *k = &r->kernels[i];
+        if (k->has_occupancy && k->occupancy.limit == LIMIT_LDS && k->occupancy.waves < WAVES_TO_HIDE &&
+            (!most || k->occupancy.waves < most->occupancy.waves))
+            most = k;
+    }
+    return most;
+}
+
+static void held_by_lds(const struct report_model *m, struct md *w)
+{
+    for (size_t v = 0; v < m->now.n_variants; v++) {
+        const struct kernel_resources *k = held_most(&m->resources[v]);
+        if (k)
+            md_item(w, resources_nvidia(&m->resources[v], 1) ? MSG_STEP_SHARED : MSG_STEP_LDS,
+                    report_model_variant(m, v), num_fixed(k->use.lds, 0).s,
+                    phrase_waves(w->lang, k->occupancy.waves, resources_nvidia(&m->resources[v], 1)).s,
+                    num_fixed(k->use.threads, 0).s);
+    }
+}
+
+static void steps_of_scaling(const struct report_model *m, struct md *w)
+{
+    for (size_t i = 0; i < m->scaling.count; i++) {
+        const struct scaling *s = &m->scaling.items[i];
+        const struct scaling_row *row = insight_worst_step(s);
+        if (row)
+            md_item(w, MSG_STEP_PROFILE, m->now.variants[s->variant].name, num_int((row - 1)->context).s,
+                    num_int(row->context).s, num_growth(row->step).s, num_growth(row->step_expected).s);
+    }
+}
+
+void next_steps_kernels(const struct report_model *m, struct md *w)
+{
+    serialised(m, w);
+    slow_variants(m, w);
+    fastest_variant(m, w);
+    spills(m, w);
+    held_by_lds(m, w);
+    steps_of_scaling(m, w);
+}

@@ -1,0 +1,9 @@
+/* summary: the part of the executive summary that has a file of its own. Private to summary*.c. */
+#ifndef KERNSWEEP_REPORTS_SECTIONS_SUMMARY_H
+#define KERNSWEEP_REPORTS_SECTIONS_SUMMARY_H
+
+#include "reports/sections/section.h"
+
+void summary_variants(const struct report_model *m, struct md *w);
+
+#endif

@@ -1,0 +1,96 @@
+/* Summary: how the variants of the run stand to each other, and how their time grows. */
+#include "reports/model/insight.h"
+#include "reports/sections/phrase.h"
+#include "reports/sections/summary.h"
+
+#include <string.h>
+
+static void count_at(struct buf *out, enum report_lang lang, enum msg id, int n)
+{
+    if (n && out->len)
+        buf_puts(out, ", ");
+    if (n)
+        message_plain(out, lang, id, num_int(n).s);
+}
+
+static void write_mixed(const struct report_model *m, size_t variant, size_t other,
+                        const struct standing_range *s, const char *factors, struct md *w)
+{
+    struct buf counts;
+    buf_init(&counts, PHRASE_MAX);
+    count_at(&counts, w->lang, MSG_FASTER_AT, s->fast);
+    count_at(&counts, w->lang, MSG_SAME_AT, s->contexts - s->fast - s->slow);
+    count_at(&counts, w->lang, MSG_SLOWER_AT, s->slow);
+    md_item(w, *m->now.variants[variant].shape ? MSG_VARIANT_MIXED_SHAPES : MSG_VARIANT_MIXED,
+            report_model_variant(m, variant), report_model_variant(m, other), factors, buf_str(&counts),
+            num_int(s->contexts).s);
+    buf_release(&counts);
+}
+
+static void write_standing(const struct report_model *m, size_t variant, size_t other, struct md *w)
+{
+    struct standing_range s = insight_standing(m, variant, other);
+    const char *name = report_model_variant(m, variant), *reference = report_model_variant(m, other);
+    struct buf factors, times, where;
+    if (s.contexts == 0)
+        return;
+    buf_init(&factors, PHRASE_MAX);
+    buf_init(&times, PHRASE_MAX);
+    buf_init(&where, PHRASE_MAX);
+    phrase_factors(&factors, s.low, s.high);
+    phrase_factors(&times, 1 / s.high, 1 / s.low);
+    phrase_where(&where, w->lang, s.contexts, s.context, *m->now.variants[variant].shape);
+    if (s.slow == s.contexts)
+        md_item(w, MSG_VARIANT_SLOWER, name, reference, buf_str(&where), buf_str(&times), buf_str(&factors));
+    else if (s.fast == s.contexts)
+        md_item(w, MSG_VARIANT_FASTER, name, reference, buf_str(&where), buf_str(&factors));
+    else if (s.fast + s.slow == 0)
+        md_item(w, MSG_VARIANT_SAME, name, reference, buf_str(&where), buf_str(&factors));
+    else
+        write_mixed(m, variant, other, &s, buf_str(&factors), w);
+    buf_release(&factors);
+    buf_release(&times);
+    buf_release(&where);
+}
+
+/* A variant is also what its author has made of the one before: said while they are few. */
+static void write_pairs(const struct report_model *m, struct md *w)
+{
+    size_t first[INSIGHT_PAIRS_OF_MAX], n = insight_others(m, first, INSIGHT_PAIRS_OF_MAX);
+    for (size_t i = 1; n <= INSIGHT_PAIRS_OF_MAX && i < n; i++)
+        write_standing(m, first[i], first[i - 1], w);
+}
+
+/* One line a kernel and length: its largest launch. */
+static void write_serialised(const struct report_model *m, struct md *w)
+{
+    for (size_t i = 0; i < m->n_kernels; i++) {
+        struct launch_growth g = launch_growth(m->launches, m->n_kernels, i);
+        if (g.largest && g.serialised)
+            md_item(w, MSG_SUMMARY_SERIALISED, m->launches[i].kernel, num_growth(g.work).s,
+                    num_growth(g.actual).s, num_fixed(m->launches[i].units, 0).s);
+    }
+}
+
+static void write_growth(const struct report_model *m, struct md *w)
+{
+    for (size_t i = 0; i < m->scaling.count; i++) {
+        const struct scaling *s = &m->scaling.items[i];
+        const struct scaling_row *row = insight_worst_step(s);
+        if (!row)
+            continue;
+        md_item(w, MSG_SUMMARY_SCALING, m->now.variants[s->variant].name, num_int(row[-1].context).s,
+                num_int(row->context).s, num_growth(row->step).s, num_growth(row->step_expected).s,
+                num_fixed(s->exponent, 2).s);
+    }
+}
+
+void summary_variants(const struct report_model *m, struct md *w)
+{
+    for (size_t v = 0; v < m->now.n_variants; v++)
+        if (report_model_first(m, v))
+            write_standing(m, v, m->reference, w);
+    write_pairs(m, w);
+    write_serialised(m, w);
+    write_growth(m, w);
+}
