@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # variables are shared with tests/lib.sh and the scripts
 # tests/pipeline_faults.sh: whole runs over a line that breaks, for one transport. A script sources tests/lib.sh,
-# tests/pipeline.sh, tests/line.sh and this, sets BACKEND and calls pipeline_faults.
+# tests/pipeline.sh, tests/line.sh and this, sets BACKEND and calls pipeline_faults, or uses its functions.
 
 # over_line OPTION...: a new line, and runs that go through it.
 over_line() {
@@ -18,18 +18,18 @@ begin() {
     RUN_PID=$!
 }
 
-# ended NAME TAG: the sweep ends well, with the one test in a whole bundle.
+# ended TAG: the sweep ends well, with the one test in a whole bundle.
 ended() {
     local rc=0
     wait "$RUN_PID" || rc=$?
-    is "$BACKEND: $1: the run ends well" "$rc" 0 || diag "$(cat "$TMPDIR/$2.err")"
-    whole "$1" "$2"
+    is "run exits 0" "$rc" 0 || diag "$(cat "$TMPDIR/$1.err")"
+    whole "$1"
 }
 
 whole() {
-    is "   its test ran once" "$(jq -r '[.tests[] | .exit_status] | join(" ")' "$(bundle_of "$2")/summary.json")" OK
-    passes "   its bundle is whole" manifest_holds "$(bundle_of "$2")"
-    is "   and nothing is left beside it" "$(find "$TMPDIR/artifacts_remote" -name '*.partial*' | wc -l)" 0
+    is "the bundle has its one test" "$(jq -r '[.tests[] | .exit_status] | join(" ")' "$(bundle_of "$1")/summary.json")" OK
+    passes "the manifest has every file with its hash" manifest_holds "$(bundle_of "$1")"
+    is "no partial bundle is left" "$(find "$TMPDIR/artifacts_remote" -name '*.partial*' | wc -l)" 0
 }
 
 # The processes of the node's sshd that serve connections, as a network that resets them would end them.
@@ -65,40 +65,44 @@ tells_of_reconnect() {
     grep -q 'connecting again' "$TMPDIR/$1.err"
 }
 
+# in_push FAULT TAG: the fault while the sources are on their way.
 in_push() {
-    local name=$1 fault=$2 tag=$3
     mkdir -p "$TMPDIR/large"
     cp "$FIXTURES/workload" "$TMPDIR/large/"
     head -c 16000000 /dev/urandom >"$TMPDIR/large/big"
     patient_plan ".source = {dir: \"$TMPDIR/large\"}"
     over_line --rate 6000000
-    begin "$tag" good
+    begin "$2" good
     until_true 60 pushing
-    ok "$BACKEND: $name: half of the sources are there" $?
-    $fault
-    ended "$name" "$tag"
-    is "   its sources stand there, whole" "$(same_as "$TMPDIR/large/big" "$TMPDIR"/work/src/[0-9a-f]*/big)" 1
-    passes "   and no half of them" until_true 20 nothing_staged
-    patient_plan .
+    ok "the push is under way" $?
+    $1
+    ended "$2"
+    is "the sources are whole on the node" "$(same_as "$TMPDIR/large/big" "$TMPDIR"/work/src/[0-9a-f]*/big)" 1
+    passes "no half of the sources is left on the node" until_true 20 nothing_staged
 }
 
+# in_pull FAULT TAG: while the bundle is on its way.
 in_pull() {
+    patient_plan .
     over_line --rate 4000000
-    begin "$3" bulky
+    begin "$2" bulky
     until_true 60 pulling
-    ok "$BACKEND: $1: half of the bundle is there" $?
-    $2
-    ended "$1" "$3"
+    ok "the pull is under way" $?
+    $1
+    ended "$2"
 }
 
+# in_test FAULT TAG: while the test runs.
 in_test() {
-    begin "$3" waits
+    patient_plan .
+    over_line
+    begin "$2" waits
     until_true 60 test -e "$TMPDIR/marks/started"
-    $2
-    until_true 60 tells_of_reconnect "$3"
-    ok "$BACKEND: $1: is noticed" $? "$(cat "$TMPDIR/$3.err")"
+    $1
+    until_true 60 tells_of_reconnect "$2"
+    ok "run says that it connects again" $? "$(cat "$TMPDIR/$2.err")"
     : >"$TMPDIR/marks/go"
-    ended "$1" "$3"
+    ended "$2"
 }
 
 restart_node() {
@@ -106,7 +110,7 @@ restart_node() {
     scripts/loopback-node start "$NODE" >/dev/null
 }
 
-# A hole of 20 s, longer than any stall that is waited for.
+# 20 s in which nothing passes, longer than any stall that is tolerated.
 hole() {
     say freeze
     sleep 20 # how long the fault lasts, not a wait for anything
@@ -121,13 +125,19 @@ out_of_patience() {
     until_true 60 test -e "$TMPDIR/marks/started"
     scripts/loopback-node stop "$NODE" >/dev/null
     wait "$RUN_PID" || rc=$?
-    is "$BACKEND: the node stays away: exit 3 when the patience is spent" "$rc" 3 || diag "$(cat "$TMPDIR/gone.err")"
+    is "run exits 3 when the plan's patience is over" "$rc" 3 || diag "$(cat "$TMPDIR/gone.err")"
     run=$(grep -o 'kernsweep attach [^ `]*' "$TMPDIR/gone.err" | head -n 1 | cut -d ' ' -f 3)
     scripts/loopback-node start "$NODE" >/dev/null
     : >"$TMPDIR/marks/go"
-    exits "   attach brings the run home later" 0 ks attach "$run"
-    whole "" gone
+    exits "attach exits 0 once the node is back" 0 ks attach "$run"
+    whole gone
+}
+
+slow_line() {
     patient_plan .
+    over_line --rtt 200 --stall-every 2 --stall-for 1
+    begin slow good
+    ended slow
 }
 
 patient_plan() {
@@ -136,16 +146,11 @@ patient_plan() {
 
 pipeline_faults() {
     pipeline_setup
-    patient_plan .
-    in_push "sshd killed in the push" kill_sessions push-killed
-    in_test "sshd killed in the test" kill_sessions test-killed
-    in_test "sshd started anew in the test" restart_node test-restarted
-    over_line
-    in_test "a hole for 20 s in the test" hole test-hole
-    in_pull "sshd killed in the pull" kill_sessions pull-killed
-    over_line
-    out_of_patience
-    over_line --rtt 200 --stall-every 2 --stall-for 1
-    begin slow good
-    ended "200 ms and a stall every other second throughout" slow
+    scenario "a sweep over $BACKEND whose sshd is killed in the push" in_push kill_sessions push-killed
+    scenario "a sweep over $BACKEND whose sshd is killed in the test" in_test kill_sessions test-killed
+    scenario "a sweep over $BACKEND whose sshd is restarted in the test" in_test restart_node test-restarted
+    scenario "a sweep over $BACKEND whose line passes nothing for 20 s in the test" in_test hole test-hole
+    scenario "a sweep over $BACKEND whose sshd is killed in the pull" in_pull kill_sessions pull-killed
+    scenario "a sweep over $BACKEND whose node stays away" out_of_patience
+    scenario "a sweep over $BACKEND with 200 ms of delay and a stall every two seconds" slow_line
 }

@@ -40,42 +40,63 @@ result() {
     summary "$1" '"\(.status) \(.counts.ok)"'
 }
 
-hold all
-is "its GPUs' locks are for everybody" "$(stat -c %a "$LOCKS"/kernsweep-gpu-1d0fbe6a2a1c000{0,1}.lock | xargs)" "666 666"
-sweep refused "$good"
-is "a run in another workdir is refused" "$(result refused)" "BLOCKED 0"
-like "   naming the GPU and who has it" "$(summary refused .reason)" '^GPU 1d0fbe6a2a1c0000 is used by the run all \(pid [0-9]+\); set lock_wait_s'
-sweep waiting "$good" '{"lock_wait_s": 600}'
-waits waiting '.event == "NODE" and ((.message // "") | test("waiting up to 600 s for the run all .*GPU"))'
-ok "one that may wait waits" $?
-kill -9 "$(WORK=$TMPDIR/first supervisor all)"
-is "   until the holder is dead, however it died" "$(result waiting)" "COMPLETE 1"
-use first
-x cancel --run all >/dev/null
+# released ID: the run that holds the GPUs ends
+released() {
+    use first
+    rm -f "$TMPDIR/$1"
+    x cancel --run "$1" >/dev/null
+    use second
+}
 
-hold one '{"env": {"HIP_VISIBLE_DEVICES": "0"}}'
-sweep other "$good" '{"env": {"HIP_VISIBLE_DEVICES": "1"}}'
-is "a run that sees another GPU is not in its way" "$(result other)" "COMPLETE 1"
-sweep same "$good" '{"env": {"ROCR_VISIBLE_DEVICES": "1d0fbe6a2a1c0000"}}'
-is "one that sees the same GPU, by its id, is" "$(result same)" "BLOCKED 0"
-sweep unknown "$good" '{"env": {"HIP_VISIBLE_DEVICES": "7"}}'
-is "a GPU that nobody knows means all of them" "$(result unknown)" "BLOCKED 0"
-export SLURM_JOB_ID=1
-sweep scheduled "$good"
-is "under a scheduler that gives out the GPUs there is no lock" "$(result scheduled)" "COMPLETE 1"
-unset SLURM_JOB_ID
-rm "$TMPDIR/one"
-use first
-x follow --run one --offset 0 >/dev/null
+all_gpus() {
+    hold all
+    is "the locks' files are writable by everybody" "$(stat -c %a "$LOCKS"/kernsweep-gpu-1d0fbe6a2a1c000{0,1}.lock | xargs)" "666 666"
+    sweep refused "$good"
+    is "a run in another workdir is BLOCKED" "$(result refused)" "BLOCKED 0"
+    like "the reason names the GPU and the run that has it" "$(summary refused .reason)" '^GPU 1d0fbe6a2a1c0000 is used by the run all \(pid [0-9]+\); set lock_wait_s'
+    released all
+}
 
-# Somebody put something else in the lock's place.
-use second
-rm "$LOCKS"/kernsweep-gpu-*.lock
-echo precious >"$TMPDIR/precious"
-ln -s "$TMPDIR/precious" "$LOCKS/kernsweep-gpu-1d0fbe6a2a1c0000.lock"
-ln "$TMPDIR/precious" "$LOCKS/kernsweep-gpu-1d0fbe6a2a1c0001.lock"
-sweep trapped "$good"
-is "links in a lock's place do not stop a run" "$(result trapped)" "COMPLETE 1"
-is "   which says so, for each" "$(events trapped '[.[] | select((.message // "") | test("cannot be locked against runs"))] | length')" 2
-is "   and are not written through" "$(cat "$TMPDIR/precious")" precious
+dead_holder() {
+    hold dying
+    sweep waiting "$good" '{"lock_wait_s": 600}'
+    waits waiting '.event == "NODE" and ((.message // "") | test("waiting up to 600 s for the run dying .*GPU"))'
+    ok "a run with lock_wait_s waits for it" $?
+    kill -9 "$(WORK=$TMPDIR/first supervisor dying)"
+    is "the run that waits has the GPUs when the other is killed" "$(result waiting)" "COMPLETE 1"
+    released dying
+}
+
+one_gpu() {
+    hold one '{"env": {"HIP_VISIBLE_DEVICES": "0"}}'
+    sweep other "$good" '{"env": {"HIP_VISIBLE_DEVICES": "1"}}'
+    is "a run that sees another GPU runs" "$(result other)" "COMPLETE 1"
+    sweep same "$good" '{"env": {"ROCR_VISIBLE_DEVICES": "1d0fbe6a2a1c0000"}}'
+    is "a run that sees the same GPU, by its id, is BLOCKED" "$(result same)" "BLOCKED 0"
+    sweep unknown "$good" '{"env": {"HIP_VISIBLE_DEVICES": "7"}}'
+    is "a run that names an unknown GPU takes all, and is BLOCKED" "$(result unknown)" "BLOCKED 0"
+    export SLURM_JOB_ID=1
+    sweep scheduled "$good"
+    is "a run under a scheduler that assigns GPUs takes no lock and runs" "$(result scheduled)" "COMPLETE 1"
+    unset SLURM_JOB_ID
+    released one
+}
+
+links() {
+    use second
+    rm -f "$LOCKS"/kernsweep-gpu-*.lock
+    echo precious >"$TMPDIR/precious"
+    ln -s "$TMPDIR/precious" "$LOCKS/kernsweep-gpu-1d0fbe6a2a1c0000.lock"
+    ln "$TMPDIR/precious" "$LOCKS/kernsweep-gpu-1d0fbe6a2a1c0001.lock"
+    sweep trapped "$good"
+    is "a run goes on without the locks" "$(result trapped)" "COMPLETE 1"
+    is "the journal says so for each GPU" "$(events trapped '[.[] | select((.message // "") | test("not locked against runs"))] | length')" 2
+    is "the links' target is unchanged" "$(cat "$TMPDIR/precious")" precious
+    rm -f "$LOCKS"/kernsweep-gpu-*.lock
+}
+
+scenario "a run that holds all GPUs" all_gpus
+scenario "a run that holds all GPUs and dies" dead_holder
+scenario "a run that holds one of two GPUs" one_gpu
+scenario "links in the place of the locks" links
 done_testing

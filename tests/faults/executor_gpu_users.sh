@@ -63,62 +63,60 @@ result() {
 # one_at_a_time OWNER OTHER: the first makes the lock's file; each keeps the other out, dead or alive.
 one_at_a_time() {
     hold "$1" "mine-$1"
-    is "$1 made the lock's file, for everybody" "$(stat -c '%u %a' "$LOCK")" "${UIDS[$1]} 666"
+    is "$1's run makes its file, writable by everybody" "$(stat -c '%u %a' "$LOCK")" "${UIDS[$1]} 666"
     use "$2"
     sweep "refused-$1" "$good"
-    is "   $2 is refused" "$(result "refused-$1")" "BLOCKED 0"
-    like "   and told who has the GPU" "$(summary "refused-$1" .reason)" "GPU 1d0fbe6a2a1c0000 is used by the run mine-$1 \\(pid [0-9]+\\)"
+    is "$2's run is BLOCKED" "$(result "refused-$1")" "BLOCKED 0"
+    like "$2's run names the run that has the GPU" "$(summary "refused-$1" .reason)" "GPU 1d0fbe6a2a1c0000 is used by the run mine-$1 \\(pid [0-9]+\\)"
     sweep "waiting-$1" "$good" '{"lock_wait_s": 600}'
     waits "waiting-$1" '.event == "NODE" and ((.message // "") | test("waiting up to 600 s"))'
-    ok "   one that may wait waits" $?
+    ok "$2's run with lock_wait_s waits" $?
     use "$1"
     kill -9 "$(supervisor "mine-$1")"
     use "$2"
-    is "   until $1's executor is killed: its lock is free" "$(result "waiting-$1")" "COMPLETE 1"
+    is "$2's run has the GPU when $1's executor is killed" "$(result "waiting-$1")" "COMPLETE 1"
     hold "$2" "theirs-$1"
     use "$1"
     sweep "back-$1" "$good"
-    is "   and $2, who did not make the file, keeps $1 out" "$(result "back-$1")" "BLOCKED 0"
+    is "$1's run is BLOCKED by $2's, who did not make the file" "$(result "back-$1")" "BLOCKED 0"
     rm "$PLACE/$2/theirs-$1"
     use "$2"
-    is "   as long as the run lasts" "$(result "theirs-$1")" "COMPLETE 1"
+    is "$2's run ends COMPLETE" "$(result "theirs-$1")" "COMPLETE 1"
     use "$1"
     sweep "after-$1" "$good"
-    is "   then $1 has it again" "$(result "after-$1")" "COMPLETE 1"
+    is "$1's next run has the GPU again" "$(result "after-$1")" "COMPLETE 1"
     x cancel --run "mine-$1" >/dev/null
     rm -f "$LOCK" "$PLACE/$1/mine-$1"
 }
 
-# trap_of NAME COMMAND...: bob puts something in the lock's place; ann's run goes on, and says so.
+# trap_of COMMAND...: bob puts something in the lock's place; ann's run goes on, and says so.
 trap_of() {
-    local name=$1 run
-    run=trap-${name// /-}
-    as bob "${@:2}"
+    local run=trap-$TESTS
+    as ann sh -c "echo precious >'$PLACE/ann/precious'; chmod 666 '$PLACE/ann/precious'"
+    as bob "$@"
     use ann
     sweep "$run" "$good"
-    is "$name in the lock's place does not stop a run" "$(result "$run")" "COMPLETE 1"
-    is "   which says so" "$(events "$run" '[.[] | select((.message // "") | test("cannot be locked against runs"))] | length')" 1
-    is "   and writes nothing there" "$(cat "$PLACE/ann/precious")" precious
+    is "ann's run goes on" "$(result "$run")" "COMPLETE 1"
+    is "ann's run says that the GPU is not locked" "$(events "$run" '[.[] | select((.message // "") | test("not locked against runs"))] | length')" 1
+    is "ann's file is unchanged" "$(cat "$PLACE/ann/precious")" precious
+    is "no file is made where a link points to nothing" "$(ls "$PLACE/ann/created" 2>/dev/null)" ""
     rm -rf "$LOCK"
 }
 
-one_at_a_time ann bob
-one_at_a_time bob ann
-as ann sh -c "echo precious >'$PLACE/ann/precious'; chmod 666 '$PLACE/ann/precious'"
-trap_of "a symbolic link" ln -s "$PLACE/ann/precious" "$LOCK"
-trap_of "a link to nothing" ln -s "$PLACE/ann/created" "$LOCK"
-is "   nor creates what it points to" "$(ls "$PLACE/ann/created" 2>/dev/null)" ""
-trap_of "a FIFO" mkfifo -m 666 "$LOCK"
-trap_of "a folder" mkdir -m 777 "$LOCK"
-trap_of "a file for bob only" install -m 600 /dev/null "$LOCK"
-
 # What a lock's file says of its holder is bob's to write.
-as bob sh -c "head -c 100000 /dev/zero | tr '\\0' A >'$LOCK'; chmod 666 '$LOCK'"
-use ann
-sweep long "$good"
-is "a lock that nobody holds, full of text, is free" "$(result long)" "COMPLETE 1"
-mkfifo "$PLACE/enough"
-as bob python3 -c '
+long_text() {
+    as bob sh -c "head -c 100000 /dev/zero | tr '\\0' A >'$LOCK'; chmod 666 '$LOCK'"
+    use ann
+    sweep long "$good"
+    is "ann's run takes it" "$(result long)" "COMPLETE 1"
+    rm -f "$LOCK"
+}
+
+lying_text() {
+    local liar
+    as bob sh -c ": >'$LOCK'; chmod 666 '$LOCK'"
+    mkfifo "$PLACE/enough"
+    as bob python3 -c '
 import fcntl, sys
 f = open(sys.argv[1], "r+")
 f.truncate(0)
@@ -127,11 +125,25 @@ f.flush()
 fcntl.lockf(f, fcntl.LOCK_EX)
 print("held", flush=True)
 sys.stdin.read()' "$LOCK" <"$PLACE/enough" >"$TMPDIR/lying" &
-exec 9>"$PLACE/enough"
-until_true 30 grep -q held "$TMPDIR/lying"
-sweep lied "$good"
-is "a lock that is held is, whoever its text names" "$(result lied)" "BLOCKED 0"
-is "   and its text stays text" "$(summary lied .reason | tr -d '\n' | LC_ALL=C tr -d '[:print:]' | wc -c)" 0
-exec 9>&-
-wait $!
+    liar=$!
+    exec 9>"$PLACE/enough"
+    until_true 30 grep -q held "$TMPDIR/lying"
+    use ann
+    sweep lied "$good"
+    is "ann's run is BLOCKED" "$(result lied)" "BLOCKED 0"
+    is "the reason has no control character" "$(summary lied .reason | tr -d '\n' | LC_ALL=C tr -d '[:print:]' | wc -c)" 0
+    exec 9>&-
+    wait "$liar"
+    rm -f "$LOCK"
+}
+
+scenario "a GPU lock whose file ann makes" one_at_a_time ann bob
+scenario "a GPU lock whose file bob makes" one_at_a_time bob ann
+scenario "a symbolic link in the lock's place" trap_of ln -s "$PLACE/ann/precious" "$LOCK"
+scenario "a link to nothing in the lock's place" trap_of ln -s "$PLACE/ann/created" "$LOCK"
+scenario "a FIFO in the lock's place" trap_of mkfifo -m 666 "$LOCK"
+scenario "a folder in the lock's place" trap_of mkdir -m 777 "$LOCK"
+scenario "a file for bob only in the lock's place" trap_of install -m 600 /dev/null "$LOCK"
+scenario "a lock that nobody holds, full of text" long_text
+scenario "a lock that is held, with the text of somebody else" lying_text
 done_testing

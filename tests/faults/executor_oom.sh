@@ -3,25 +3,47 @@
 . tests/lib.sh
 . tests/executor.sh
 
-job killed "$(one '{"run": ["sh", "-c", "kill -9 $$"]}')"
-run killed
-is "killed by whoever: CRASH" "$(perf killed .exit_status)" CRASH
+other_kill() {
+    job killed "$(one '{"run": ["sh", "-c", "kill -9 $$"]}')"
+    run killed
+    is "the test is CRASH" "$(perf killed .exit_status)" CRASH
+}
 
 # The counters, played by a folder.
-mkdir -p "$TMPDIR/proc/self" "$TMPDIR/sys/fs/cgroup/a/b"
-echo "oom_kill 4" >"$TMPDIR/proc/vmstat"
-job counted "$(one "{\"run\": [\"sh\", \"-c\", \"echo oom_kill 5 >$TMPDIR/proc/vmstat; kill -9 \$\$\"]}")"
-x submit --proc "$TMPDIR/proc" <"$TMPDIR/counted.json" >/dev/null
-x follow --run counted >/dev/null
-is "with the system's counter: OOM" "$(perf counted .exit_status)" OOM
-like "   evidence" "$(head -n 1 "$(bundle counted)/v/ctx_64_run1/diag.txt")" 'oom_kill .*rose from 4 to 5'
-echo "0::/a/b" >"$TMPDIR/proc/self/cgroup"
-printf 'low 0\nhigh 0\nmax 9\noom 0\noom_kill 0\n' >"$TMPDIR/sys/fs/cgroup/a/b/memory.events"
-job cgroup "$(one "{\"run\": [\"sh\", \"-c\", \"echo oom_kill 1 >$TMPDIR/sys/fs/cgroup/a/b/memory.events; exit 137\"]}")"
-x submit --proc "$TMPDIR/proc" --sysfs "$TMPDIR/sys" <"$TMPDIR/cgroup.json" >/dev/null
-x follow --run cgroup >/dev/null
-is "with the cgroup's, and a shell's 137: OOM" "$(perf cgroup .exit_status)" OOM
-like "   evidence" "$(perf cgroup .reason)" 'memory cgroup'
+system_counter() {
+    mkdir -p "$TMPDIR/proc1"
+    echo "oom_kill 4" >"$TMPDIR/proc1/vmstat"
+    job counted "$(one "{\"run\": [\"sh\", \"-c\", \"echo oom_kill 5 >$TMPDIR/proc1/vmstat; kill -9 \$\$\"]}")"
+    x submit --proc "$TMPDIR/proc1" <"$TMPDIR/counted.json" >/dev/null
+    x follow --run counted >/dev/null
+    is "the test is OOM" "$(perf counted .exit_status)" OOM
+    like "diag.txt has the counter before and after" "$(head -n 1 "$(bundle counted)/v/ctx_64_run1/diag.txt")" 'oom_kill .*rose from 4 to 5'
+}
+
+cgroup_counter() {
+    local events=$TMPDIR/sys/fs/cgroup/a/b/memory.events
+    mkdir -p "$TMPDIR/proc2/self" "${events%/*}"
+    echo "oom_kill 5" >"$TMPDIR/proc2/vmstat"
+    echo "0::/a/b" >"$TMPDIR/proc2/self/cgroup"
+    printf 'low 0\nhigh 0\nmax 9\noom 0\noom_kill 0\n' >"$events"
+    job cgroup "$(one "{\"run\": [\"sh\", \"-c\", \"echo oom_kill 1 >$events; exit 137\"]}")"
+    x submit --proc "$TMPDIR/proc2" --sysfs "$TMPDIR/sys" <"$TMPDIR/cgroup.json" >/dev/null
+    x follow --run cgroup >/dev/null
+    is "the test is OOM" "$(perf cgroup .exit_status)" OOM
+    like "the reason names the memory cgroup" "$(perf cgroup .reason)" 'memory cgroup'
+}
+
+kernel_kill() {
+    job real "$(one "{\"run\": [\"sh\", \"-c\", \"echo \$\$ >$group/cgroup.procs; exec tail /dev/zero\"]}")"
+    run real
+    is "the test is OOM" "$(perf real .exit_status)" OOM
+    is "the signal is 9" "$(perf real .signal)" 9
+    like "the reason has the kernel's evidence" "$(perf real .reason)" 'Killed process [0-9]+ .tail|oom_kill'
+}
+
+scenario "a test that somebody kills" other_kill
+scenario "a test killed while the system's OOM counter rises" system_counter
+scenario "a test whose shell exits 137 while its cgroup's OOM counter rises" cgroup_counter
 
 # For real, where a memory cgroup can be made.
 if [ -d /sys/fs/cgroup/memory ]; then
@@ -30,13 +52,9 @@ else
     group=/sys/fs/cgroup/kernsweep-test-$$ limit=memory.max
 fi
 if mkdir "$group" 2>/dev/null && echo 64M >"$group/$limit" 2>/dev/null; then
-    job real "$(one "{\"run\": [\"sh\", \"-c\", \"echo \$\$ >$group/cgroup.procs; exec tail /dev/zero\"]}")"
-    run real
-    is "killed by the kernel's OOM killer: OOM" "$(perf real .exit_status)" OOM
-    is "   by its signal" "$(perf real .signal)" 9
-    like "   evidence" "$(perf real .reason)" 'Killed process [0-9]+ .tail|oom_kill'
+    scenario "a test that the kernel's OOM killer kills" kernel_kill
 else
-    skip "killed by the kernel's OOM killer" "no memory cgroup can be made here"
+    skip_scenario "a test that the kernel's OOM killer kills" "no memory cgroup can be made here"
 fi
 rmdir "$group" 2>/dev/null
 done_testing

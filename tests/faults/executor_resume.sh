@@ -26,132 +26,183 @@ in_second_test() {
     until_true 20 test -e "$2"
 }
 
-three killed "(setsid sleep 811 &); $(once "$TMPDIR/m1" "$good" 812)"
-submit killed
-in_second_test killed "$TMPDIR/m1"
-x follow --run killed >"$TMPDIR/killed.follow" 2>"$TMPDIR/killed.err" &
-follower=$!
-pid=$(supervisor killed)
-kill -9 "$pid"
-rc=0
-wait "$follower" || rc=$?
-is "follow ends with 75 when the executor is killed" "$rc" 75
-one_line "   and says so in one line" "$(cat "$TMPDIR/killed.err")"
-passes "the test dies with it" until_true 20 sh -c "! pgrep -f '[s]leep 812'"
-is "the run is dead" "$(x status --run killed | jq -r '.[0].state')" dead
-is "one test is done" "$(x status --run killed | jq -r '.[0].tests_done')" 1
-ok "its daemon lives on, nobody is there to end it" "$(alive '^sleep 811' >/dev/null && echo 0 || echo 1)"
-is "probe sees what it left" "$(x probe | jq -r '.leftovers[0] | .run_id + " " + .command')" "killed sleep 811"
-printf '{"seq":99,"event":"TEST_E' >>"$(bundle killed)/events.jsonl"
-offset=$(grep -v '^$' "$TMPDIR/killed.follow" | wc -c)
-is "submit goes on with it" "$(x submit <"$TMPDIR/killed.json" | jq -r .state)" started
-x follow --run killed --offset "$offset" >>"$TMPDIR/killed.follow"
-is "it ends COMPLETE" "$(summary killed '.status + " " + (.counts.ok | tostring)')" "COMPLETE 3"
-is "the first test was not run again" "$(wc -l <"$TMPDIR/killed.count")" 2
-is "the second is its second attempt" "$(perf killed .attempt)" 2
-is "the journal tells of the first" \
-    "$(events killed '[.[] | select(.event == "TEST_END" and .test_index == 2) | [.exit_status, .attempt, .retry] | map(tostring) | join(" ")] | join(", ")')" \
-    "INTERRUPTED 1 true, OK 2 false"
-is "each test has one final end" "$(events killed '[.[] | select(.event == "TEST_END" and .retry == false) | .test_index] | join(" ")')" "1 2 3"
-is "numbers go on without a gap, the torn line is gone" "$(events killed '[.[].seq] == [range(1; length + 1)]')" true
-is "a follower that went on by offset has the same journal" "$(grep -v '^$' "$TMPDIR/killed.follow" | cmp - "$(bundle killed)/events.jsonl" && echo same)" same
-ok "the daemon was ended by the next executor" "$(alive '^sleep 811' >/dev/null && echo 1 || echo 0)"
-like "   which says so" "$(events killed '.[] | select(.event == "NODE") | .message // ""')" 'killed 1 processes'
+daemon_lives() {
+    alive '^sleep 811' >/dev/null
+}
 
-three down "$(once "$TMPDIR/m2" "$good" 813)"
-submit down
-in_second_test down "$TMPDIR/m2"
-pid=$(supervisor down)
-kill -TERM "$pid"
-dies "$pid"
-is "TERM without cancel (a node going down) leaves the run open" "$(x status --run down | jq -r '.[0].state')" dead
-like "   with the reason" "$(x status --run down | jq -r '.[0].error')" 'told to end'
-ok "   and ends the test" "$(alive 'sleep 813' >/dev/null && echo 1 || echo 0)"
-run down
-is "it is gone on with" "$(summary down '.status + " " + (.counts.ok | tostring)')" "COMPLETE 3"
-is "   by a second attempt" "$(perf down .attempt)" 2
-is "   the reason is forgotten" "$(x status --run down | jq -r '.[0].error')" null
+attempts() {
+    events "$1" '[.[] | select(.event == "TEST_END" and .test_index == 2) | [.exit_status, .attempt, .retry] | map(tostring) | join(" ")] | join(", ")'
+}
 
-three fatal "touch $TMPDIR/m3; exec sleep 814"
-for attempt in 1 2 3; do
-    rm -f "$TMPDIR/m3"
-    submit fatal
-    waits fatal ".event == \"TEST_START\" and .test_index == 2 and .attempt == $attempt"
-    until_true 20 test -e "$TMPDIR/m3"
-    pid=$(supervisor fatal)
+killed() {
+    local follower rc=0 offset journal
+    three killed "(setsid sleep 811 &); $(once "$TMPDIR/m1" "$good" 812)"
+    submit killed
+    in_second_test killed "$TMPDIR/m1"
+    x follow --run killed >"$TMPDIR/killed.follow" 2>"$TMPDIR/killed.err" &
+    follower=$!
+    kill -9 "$(supervisor killed)"
+    wait "$follower" || rc=$?
+    is "follow exits 75" "$rc" 75
+    one_line "follow prints one line" "$(cat "$TMPDIR/killed.err")"
+    passes "the test dies with the executor" until_true 20 sh -c "! pgrep -f '[s]leep 812'"
+    is "status says dead" "$(x status --run killed | jq -r '.[0].state')" dead
+    is "status says that one test is done" "$(x status --run killed | jq -r '.[0].tests_done')" 1
+    daemon_lives
+    ok "a daemon of the test lives on" $?
+    is "probe prints the daemon as a leftover" "$(x probe | jq -r '.leftovers[0] | .run_id + " " + .command')" "killed sleep 811"
+    printf '{"seq":99,"event":"TEST_E' >>"$(bundle killed)/events.jsonl" # a line that was cut
+    offset=$(grep -v '^$' "$TMPDIR/killed.follow" | wc -c)
+    is "submit starts it again" "$(x submit <"$TMPDIR/killed.json" | jq -r .state)" started
+    x follow --run killed --offset "$offset" >>"$TMPDIR/killed.follow"
+    is "the run ends COMPLETE" "$(summary killed '.status + " " + (.counts.ok | tostring)')" "COMPLETE 3"
+    is "the test that had ended is not run again" "$(wc -l <"$TMPDIR/killed.count")" 2
+    is "the interrupted test has its second attempt" "$(perf killed .attempt)" 2
+    is "the journal has both attempts" "$(attempts killed)" "INTERRUPTED 1 true, OK 2 false"
+    is "each test has one final TEST_END" "$(events killed '[.[] | select(.event == "TEST_END" and .retry == false) | .test_index] | join(" ")')" "1 2 3"
+    is "events are numbered without a gap, the cut line is gone" "$(events killed '[.[].seq] == [range(1; length + 1)]')" true
+    grep -v '^$' "$TMPDIR/killed.follow" | cmp - "$(bundle killed)/events.jsonl"
+    ok "a follower that went on at its offset has the same journal" $?
+    daemon_lives
+    is "the next executor ends the daemon" $? 1
+    like "the journal says that the daemon was ended" "$(events killed '.[] | select(.event == "NODE") | .message // ""')" 'killed 1 processes'
+}
+
+told_to_end() {
+    local pid
+    three down "$(once "$TMPDIR/m2" "$good" 813)"
+    submit down
+    in_second_test down "$TMPDIR/m2"
+    pid=$(supervisor down)
+    kill -TERM "$pid"
+    dies "$pid"
+    is "status says dead, for the run is open" "$(x status --run down | jq -r '.[0].state')" dead
+    like "status has the reason" "$(x status --run down | jq -r '.[0].error')" 'told to end'
+    ok "the test is ended" "$(alive 'sleep 813' >/dev/null && echo 1 || echo 0)"
+    run down
+    is "the next submit ends it COMPLETE" "$(summary down '.status + " " + (.counts.ok | tostring)')" "COMPLETE 3"
+    is "the interrupted test has its second attempt" "$(perf down .attempt)" 2
+    is "status has no error any more" "$(x status --run down | jq -r '.[0].error')" null
+}
+
+deadly_test() {
+    local attempt pid
+    three fatal "touch $TMPDIR/m3; exec sleep 814"
+    for attempt in 1 2 3; do
+        rm -f "$TMPDIR/m3"
+        submit fatal
+        waits fatal ".event == \"TEST_START\" and .test_index == 2 and .attempt == $attempt"
+        until_true 20 test -e "$TMPDIR/m3"
+        pid=$(supervisor fatal)
+        kill -9 "$pid"
+        dies "$pid"
+        until_true 20 sh -c "! pgrep -f '[s]leep 814'"
+    done
+    run fatal
+    is "it is INTERRUPTED after its third attempt" "$(perf fatal '"\(.exit_status) \(.attempt)"')" "INTERRUPTED 3"
+    is "the other tests are OK" "$(summary fatal '.status + " " + (.counts.ok | tostring)')" "COMPLETE 2"
+}
+
+cancelled_dead() {
+    local pid
+    three forgotten "touch $TMPDIR/m4; sleep 815"
+    submit forgotten
+    in_second_test forgotten "$TMPDIR/m4"
+    pid=$(supervisor forgotten)
     kill -9 "$pid"
     dies "$pid"
-    until_true 20 sh -c "! pgrep -f '[s]leep 814'"
-done
-run fatal
-is "a test that kills the executor three times is given up" "$(perf fatal '"\(.exit_status) \(.attempt)"')" "INTERRUPTED 3"
-is "   the others are kept" "$(summary fatal '.status + " " + (.counts.ok | tostring)')" "COMPLETE 2"
-
-three forgotten "touch $TMPDIR/m4; sleep 815"
-submit forgotten
-in_second_test forgotten "$TMPDIR/m4"
-pid=$(supervisor forgotten)
-kill -9 "$pid"
-dies "$pid"
-passes "a dead run can be cancelled" x cancel --run forgotten
-is "   and is closed as that" "$(summary forgotten .status)" CANCELLED
-is "   with what it had" "$(summary forgotten '.tests[0].exit_status')" OK
+    passes "cancel exits 0" x cancel --run forgotten
+    is "the run is CANCELLED" "$(summary forgotten .status)" CANCELLED
+    is "the test that had ended is OK" "$(summary forgotten '.tests[0].exit_status')" OK
+}
 
 # Between the last event and the manifest.
-three closing "$good"
-run closing
-mv "$(bundle closing)/manifest.json" "$TMPDIR/manifest.old"
-jq .job "$TMPDIR/closing.json" >"$(bundle closing)/.job.json"
-run closing
-is "killed while closing: only the manifest is made again" "$(cmp "$TMPDIR/manifest.old" "$(bundle closing)/manifest.json" && wc -l <"$TMPDIR/closing.count")" 2
+killed_while_closing() {
+    three closing "$good"
+    run closing
+    mv "$(bundle closing)/manifest.json" "$TMPDIR/manifest.old"
+    jq .job "$TMPDIR/closing.json" >"$(bundle closing)/.job.json"
+    run closing
+    passes "the manifest is made again as it was" cmp "$TMPDIR/manifest.old" "$(bundle closing)/manifest.json"
+    is "no test is run again" "$(wc -l <"$TMPDIR/closing.count")" 2
+}
 
-# Half a result is no result.
-three torn "$good"
-run torn
-rm "$(bundle torn)/manifest.json" "$(bundle torn)/summary.json"
-sed -i '/SUITE_END/d' "$(bundle torn)/events.jsonl"
-: >"$(bundle torn)/v/ctx_64_run1/perf.json"
-jq .job "$TMPDIR/torn.json" >"$(bundle torn)/.job.json"
-run torn
-is "an empty perf.json (the node lost power) is run again" "$(summary torn '.status + " " + (.counts.ok | tostring)')" "COMPLETE 3"
-is "   the others are not" "$(wc -l <"$TMPDIR/torn.count")" 2
+# The node lost power: half a result is no result.
+empty_result() {
+    three torn "$good"
+    run torn
+    rm "$(bundle torn)/manifest.json" "$(bundle torn)/summary.json"
+    sed -i '/SUITE_END/d' "$(bundle torn)/events.jsonl"
+    : >"$(bundle torn)/v/ctx_64_run1/perf.json"
+    jq .job "$TMPDIR/torn.json" >"$(bundle torn)/.job.json"
+    run torn
+    is "the run ends COMPLETE" "$(summary torn '.status + " " + (.counts.ok | tostring)')" "COMPLETE 3"
+    is "the other tests are not run again" "$(wc -l <"$TMPDIR/torn.count")" 2
+}
 
-# One node, two runs.
-three holder "touch $TMPDIR/m5; sleep 816"
-three refused "$good"
-three waiting "$good" '{"lock_wait_s": 600}'
-three impatient "$good" '{"lock_wait_s": 0.2}'
-submit holder
-in_second_test holder "$TMPDIR/m5"
-run refused
-is "a second run is refused" "$(summary refused .status)" BLOCKED
-like "   naming who has the node" "$(summary refused .reason)" 'used by the run holder'
-is "   nothing of it ran" "$(summary refused .counts.ok)" 0
-run impatient
-is "one that waits too short is refused" "$(summary impatient .status)" BLOCKED
-submit waiting
-waits waiting '.event == "NODE" and ((.message // "") | test("waiting up to 600 s for the run holder"))'
-ok "one may wait, and says so" $?
-pid=$(supervisor holder)
-kill -9 "$pid"
-x follow --run waiting >/dev/null
-is "a dead holder does not keep the node" "$(summary waiting '.status + " " + (.counts.ok | tostring)')" "COMPLETE 3"
-x cancel --run holder >/dev/null
-three late "$good" '{"lock_wait_s": 600}'
-three holder2 "touch $TMPDIR/m6; sleep 817"
-submit holder2
-in_second_test holder2 "$TMPDIR/m6"
-submit late
-waits late '.event == "NODE"'
-passes "a waiting run can be cancelled" x cancel --run late
-is "   and is closed as that" "$(summary late .status)" CANCELLED
-x cancel --run holder2 >/dev/null
+# holder ID: a run that has the node until holder_dies
+holder() {
+    three "$1" "touch $TMPDIR/$1.mark; sleep 816"
+    submit "$1"
+    in_second_test "$1" "$TMPDIR/$1.mark"
+}
 
-# Two submits of one run at the same time.
-three both "$good"
-for i in 1 2 3 4 5 6; do x submit <"$TMPDIR/both.json" >"$TMPDIR/both.$i" & done
-wait
-x follow --run both >/dev/null
-is "of six submits at once one starts the run" "$(cat "$TMPDIR"/both.? | jq -r .state | grep -c started)" 1
-is "   and each test ran once" "$(wc -l <"$TMPDIR/both.count")" 2
+busy_node() {
+    holder holder
+    three refused "$good"
+    run refused
+    is "it is BLOCKED" "$(summary refused .status)" BLOCKED
+    like "its reason names the other run" "$(summary refused .reason)" 'used by the run holder'
+    is "none of its tests runs" "$(summary refused .counts.ok)" 0
+    three impatient "$good" '{"lock_wait_s": 0.2}'
+    run impatient
+    is "it is BLOCKED after a lock_wait_s that is too short" "$(summary impatient .status)" BLOCKED
+    x cancel --run holder >/dev/null
+}
+
+patient_run() {
+    holder mortal
+    three waiting "$good" '{"lock_wait_s": 600}'
+    submit waiting
+    waits waiting '.event == "NODE" and ((.message // "") | test("waiting up to 600 s for the run mortal"))'
+    ok "it waits, and says so" $?
+    kill -9 "$(supervisor mortal)"
+    x follow --run waiting >/dev/null
+    is "it has the node when the other executor is killed" "$(summary waiting '.status + " " + (.counts.ok | tostring)')" "COMPLETE 3"
+    x cancel --run mortal >/dev/null
+}
+
+patient_run_cancelled() {
+    holder holder2
+    three late "$good" '{"lock_wait_s": 600}'
+    submit late
+    waits late '.event == "NODE"'
+    passes "cancel exits 0" x cancel --run late
+    is "it is CANCELLED" "$(summary late .status)" CANCELLED
+    x cancel --run holder2 >/dev/null
+}
+
+six_submits() {
+    local i pids=()
+    three both "$good"
+    for i in 1 2 3 4 5 6; do
+        x submit <"$TMPDIR/both.json" >"$TMPDIR/both.$i" &
+        pids+=($!)
+    done
+    wait "${pids[@]}"
+    x follow --run both >/dev/null
+    is "one of them starts it" "$(cat "$TMPDIR"/both.? | jq -r .state | grep -c started)" 1
+    is "each test runs once" "$(wc -l <"$TMPDIR/both.count")" 2
+}
+
+scenario "a run whose executor is killed" killed
+scenario "a run whose executor gets TERM, as from a node going down" told_to_end
+scenario "a test that kills its executor three times" deadly_test
+scenario "cancel of a run whose executor is dead" cancelled_dead
+scenario "a run whose executor is killed before it writes the manifest" killed_while_closing
+scenario "a run with an empty perf.json" empty_result
+scenario "a run on a node that another has" busy_node
+scenario "a run that waits for a node that another has" patient_run
+scenario "cancel of a run that waits for its node" patient_run_cancelled
+scenario "six submits of one run at once" six_submits
 done_testing

@@ -12,67 +12,112 @@ after() {
         '{variants: [{name: "v", run: ["sh", "-c", $s]}, {name: "next", run: ["sh", "-c", $g]}],
           tests: [{variant: "v"} + $t, {variant: "next"}]} + $j')"
     run "$1"
-    is "$1: the sweep went on" "$(summary "$1" '.status + " " + .tests[1].exit_status')" "COMPLETE OK"
-    is "$1: all is gone, as perf.json says" "$(perf "$1" .cleanup.group_gone)" true
+    is "the next test runs and the run is COMPLETE" "$(summary "$1" '.status + " " + .tests[1].exit_status')" "COMPLETE OK"
+    is "perf.json says that no process is left" "$(perf "$1" .cleanup.group_gone)" true
 }
 
+# gone PATTERN: of a command line
 gone() {
-    ok "$1: really" "$(alive "$2" >/dev/null && echo 1 || echo 0)"
+    ok "no process of it is left" "$(alive "$1" >/dev/null && echo 1 || echo 0)"
 }
 
-after ignores-term "trap '' TERM; while :; do sleep 71; done" '{"timeout_s": 0.3}'
-is "a test that ignores TERM: TIMEOUT" "$(perf ignores-term .exit_status)" TIMEOUT
-is "   by KILL" "$(perf ignores-term .signal)" 9
-like "   diag.txt shows what it did" "$(cat "$(bundle ignores-term)/v/ctx_64_run1/diag.txt")" '^== process [0-9]+ when it was stopped'
-gone ignores-term 'sleep 71'
+status_is() {
+    is "its status is $2" "$(perf "$1" .exit_status)" "$2"
+}
 
-after heeds-term "trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done" '{"timeout_s": 0.3}'
-is "a test that heeds TERM is a TIMEOUT all the same" "$(perf heeds-term .exit_status)" TIMEOUT
-is "   its last words are kept" "$(tail -n 1 "$(bundle heeds-term)/v/ctx_64_run1/run.log")" bye
+ignores_term() {
+    after ignores-term "trap '' TERM; while :; do sleep 71; done" '{"timeout_s": 0.3}'
+    status_is ignores-term TIMEOUT
+    is "it is ended by KILL" "$(perf ignores-term .signal)" 9
+    like "diag.txt has its processes" "$(cat "$(bundle ignores-term)/v/ctx_64_run1/diag.txt")" '^== process [0-9]+ when it was stopped'
+    gone 'sleep 71'
+}
 
-after stopped "kill -STOP \$\$" '{"timeout_s": 0.3}'
-is "a stopped test: TIMEOUT" "$(perf stopped .exit_status)" TIMEOUT
+heeds_term() {
+    after heeds-term "trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done" '{"timeout_s": 0.3}'
+    status_is heeds-term TIMEOUT
+    is "run.log has what it printed last" "$(tail -n 1 "$(bundle heeds-term)/v/ctx_64_run1/run.log")" bye
+}
 
-after daemon "$good; (setsid sh -c \"trap '' TERM; while :; do sleep 72; done\" >/dev/null 2>&1 &)"
-is "a test that leaves a daemon is OK" "$(perf daemon .exit_status)" OK
-is "   the daemon is noted" "$(perf daemon '.cleanup.leftovers > 0')" true
-gone daemon 'sleep 72'
+stopped() {
+    after stopped "kill -STOP \$\$" '{"timeout_s": 0.3}'
+    status_is stopped TIMEOUT
+}
 
-after daemon-with-pipe "$good; (setsid sleep 73 &)"
-is "a daemon that holds the output does not hold up the run" "$(perf daemon-with-pipe .exit_status)" OK
-gone daemon-with-pipe 'sleep 73'
+leaves_daemon() {
+    after daemon "$good; (setsid sh -c \"trap '' TERM; while :; do sleep 72; done\" >/dev/null 2>&1 &)"
+    status_is daemon OK
+    is "perf.json counts the daemon as a leftover" "$(perf daemon '.cleanup.leftovers > 0')" true
+    gone 'sleep 72'
+}
 
-after zombie "sleep 0.01 & exec sleep 74" '{"timeout_s": 0.3}'
-is "a test with a zombie: TIMEOUT" "$(perf zombie .exit_status)" TIMEOUT
-gone zombie 'sleep 74'
+leaves_daemon_with_pipe() {
+    after daemon-with-pipe "$good; (setsid sleep 73 &)"
+    status_is daemon-with-pipe OK
+    gone 'sleep 73'
+}
 
-after forks 'i=0; while [ $i -lt 40 ]; do i=$((i + 1)); (setsid sh -c "trap \"\" TERM; while :; do sleep 75; done" &); done; sleep 1000' \
-    '{"timeout_s": 0.5}'
-gone forks 'sleep 75'
+zombie() {
+    after zombie "sleep 0.01 & exec sleep 74" '{"timeout_s": 0.3}'
+    status_is zombie TIMEOUT
+    gone 'sleep 74'
+}
 
-after closes 'exec >&- 2>&- <&-; sleep 0.2; exit 5'
-is "a test that closes its descriptors is waited for" "$(perf closes '"\(.exit_code) \(.wall_time_sec >= 0.2)"')" "5 true"
+forks() {
+    after forks 'i=0; while [ $i -lt 40 ]; do i=$((i + 1)); (setsid sh -c "trap \"\" TERM; while :; do sleep 75; done" &); done; sleep 1000' \
+        '{"timeout_s": 0.5}'
+    gone 'sleep 75'
+}
 
-after binary 'head -c 300000 /dev/urandom; printf "\n[PERF_TIMING] {\"prefill_s\": 2}\n"'
-is "binary output does no harm" "$(perf binary '"\(.exit_status) \(.timings.prefill_s)"')" "OK 2"
+closes_descriptors() {
+    after closes 'exec >&- 2>&- <&-; sleep 0.2; exit 5'
+    is "the executor waits for its end" "$(perf closes '"\(.exit_code) \(.wall_time_sec >= 0.2)"')" "5 true"
+}
 
-after flood 'head -c 2147483648 /dev/zero; printf "\n[PERF_TIMING] {\"prefill_s\": 3}\n"' '{"timeout_s": 200}' '{"log_limit_bytes": 65536}'
-is "2 GiB of output: the timings at their end are read" "$(perf flood '"\(.exit_status) \(.timings.prefill_s)"')" "OK 3"
-is "   all of it is counted" "$(perf flood '.log.bytes > 2147483648 and .log.bytes - .log.dropped_bytes == 65536')" true
-is "   the log keeps to its limit" "$(($(wc -c <"$(bundle flood)/v/ctx_64_run1/run.log") < 66000))" 1
-like "   and says what is missing" "$(tr -d '\0' <"$(bundle flood)/v/ctx_64_run1/run.log")" 'bytes dropped here'
+binary_output() {
+    after binary 'head -c 300000 /dev/urandom; printf "\n[PERF_TIMING] {\"prefill_s\": 2}\n"'
+    is "the timings after it are read" "$(perf binary '"\(.exit_status) \(.timings.prefill_s)"')" "OK 2"
+}
 
-after silent "echo one; sleep 1.2; $good" '{}' '{"no_output_timeout_s": 0.3, "hang_after_s": 0.3}'
-is "without a GPU nobody is stopped for being silent" "$(perf silent .exit_status)" OK
+flood() {
+    after flood 'head -c 2147483648 /dev/zero; printf "\n[PERF_TIMING] {\"prefill_s\": 3}\n"' '{"timeout_s": 200}' '{"log_limit_bytes": 65536}'
+    is "the timings at its end are read" "$(perf flood '"\(.exit_status) \(.timings.prefill_s)"')" "OK 3"
+    is "perf.json counts all of it" "$(perf flood '.log.bytes > 2147483648 and .log.bytes - .log.dropped_bytes == 65536')" true
+    is "run.log keeps to its limit" "$(($(wc -c <"$(bundle flood)/v/ctx_64_run1/run.log") < 66000))" 1
+    like "run.log says what is missing" "$(tr -d '\0' <"$(bundle flood)/v/ctx_64_run1/run.log")" 'bytes dropped here'
+}
 
-after fills-its-folder 'mkdir -p a/b; ln -s /etc/passwd link; mkfifo fifo; echo x > "bad
+silent() {
+    after silent "echo one; sleep 1.2; $good" '{}' '{"no_output_timeout_s": 0.3, "hang_after_s": 0.3}'
+    status_is silent OK
+}
+
+fills_its_folder() {
+    after fills-its-folder 'mkdir -p a/b; ln -s /etc/passwd link; mkfifo fifo; echo x > "bad
 name"; '"$good"
-is "what a test leaves behind is listed, but links, pipes and wild names are not" \
-    "$(jq -r '[.files[].path | select(startswith("v/ctx"))] | map(split("/")[2]) | join(" ")' "$(bundle fills-its-folder)/manifest.json")" \
-    "perf.json run.log vram_samples.jsonl"
+    is "the manifest lists no link, pipe or wild name" \
+        "$(jq -r '[.files[].path | select(startswith("v/ctx"))] | map(split("/")[2]) | join(" ")' "$(bundle fills-its-folder)/manifest.json")" \
+        "perf.json run.log vram_samples.jsonl"
+}
 
-job limits "$(one '{"run": ["sh", "-c", "ulimit -c; cat /proc/self/oom_score_adj; ls /proc/self/fd | wc -l; exit 1"]}')"
-run limits
-is "a test: no core dumps, the OOM killer's first choice, only its three descriptors" \
-    "$(tr '\n' ' ' <"$(bundle limits)/v/ctx_64_run1/run.log")" "0 500 4 "
+limits() {
+    job limits "$(one '{"run": ["sh", "-c", "ulimit -c; cat /proc/self/oom_score_adj; ls /proc/self/fd | wc -l; exit 1"]}')"
+    run limits
+    is "no core dumps, the OOM killer's first choice, three open descriptors" \
+        "$(tr '\n' ' ' <"$(bundle limits)/v/ctx_64_run1/run.log")" "0 500 4 "
+}
+
+scenario "a test that ignores TERM" ignores_term
+scenario "a test that exits 0 on TERM" heeds_term
+scenario "a test that stops itself" stopped
+scenario "a test that leaves a daemon" leaves_daemon
+scenario "a test that leaves a daemon with its output open" leaves_daemon_with_pipe
+scenario "a test with a zombie" zombie
+scenario "a test that forks forty daemons" forks
+scenario "a test that closes its descriptors" closes_descriptors
+scenario "a test with binary output" binary_output
+scenario "a test with 2 GiB of output" flood
+scenario "a silent test on a node without a GPU" silent
+scenario "a test that leaves links, pipes and wild names" fills_its_folder
+scenario "what a test is started with" limits
 done_testing

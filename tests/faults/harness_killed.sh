@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The harness is killed -9 in each phase of a run, and at some instants of no choice: attach ends the run, with the bundle of
+# The harness is killed by SIGKILL in each phase of a run, and at random system calls: attach ends the run, with the bundle of
 # one that nothing disturbed. A phase is known by what the node, the disk or the store shows.
 # timeout: 900
 . tests/lib.sh
@@ -73,42 +73,59 @@ stored_tests() {
     sql "SELECT count(*) || ' ' || count(DISTINCT t.series_id) FROM test t JOIN run r ON r.id = t.run_id WHERE r.tag = '$1'"
 }
 
-# undisturbed_but NAME TAG: the run that TAG names is there, as if nothing had happened.
-undisturbed_but() {
-    local bundle
-    bundle=$(bundle_of "$2")
-    is "   $1: the tests and files of an undisturbed run, each once" "$(shape_of "$bundle")" "$UNDISTURBED"
-    passes "   $1: the bundle is whole" manifest_holds "$bundle"
-    is "   $1: stored once" "$(stored_tests "$2")" "3 3"
-    passes "   $1: the report is there" test -s "$bundle.md" -a -s "$bundle.html"
-    is "   $1: nothing is left beside it" "$(find "$TMPDIR/artifacts_remote" -name '*.partial*' -o -name '*.tmp.*')" ""
+# The sweep that nothing disturbs; UNDISTURBED is its shape.
+undisturbed_sweep() {
+    local rc=0
+    BACKEND=libssh2
+    over_line
+    held
+    sweep undisturbed
+    wait "$RUN_PID" || rc=$?
+    UNDISTURBED=$(shape_of "$(bundle_of undisturbed)")
+    return "$rc"
 }
 
-# killed_in PHASE WHEN...: the harness is killed once WHEN holds; what is held is let go, and attach does the rest.
-killed_in() {
-    local phase=$1 tag=$BACKEND-$1 run rc=0
+undisturbed() {
+    needs undisturbed_sweep
+    passes "the bundle is there" test -s "$(bundle_of undisturbed)/manifest.json"
+    is "its tests are stored" "$(stored_tests undisturbed)" "3 3"
+}
+
+# as_undisturbed TAG: the run is there, as if nothing had happened.
+as_undisturbed() {
+    local bundle
+    bundle=$(bundle_of "$1")
+    is "the bundle has the tests and files of an undisturbed one, each once" "$(shape_of "$bundle")" "$UNDISTURBED"
+    passes "the manifest has every file with its hash" manifest_holds "$bundle"
+    is "its tests are stored once" "$(stored_tests "$1")" "3 3"
+    passes "the report is there" test -s "$bundle.md" -a -s "$bundle.html"
+    is "no partial or temporary file is left" "$(find "$TMPDIR/artifacts_remote" -name '*.partial*' -o -name '*.tmp.*')" ""
+}
+
+# killed_when TAG WHEN...: the harness is killed once WHEN holds; what is held is let go, and attach does the rest.
+killed_when() {
+    local tag=$1 run rc=0
     shift
     sweep "$tag"
     until_true 120 "$@"
-    ok "$BACKEND: the sweep has come to its $phase" $? "$(cat "$TMPDIR/$tag.err")"
+    ok "the sweep gets there" $? "$(cat "$TMPDIR/$tag.err")"
     kill -KILL "$RUN_PID"
     wait "$RUN_PID" 2>/dev/null || rc=$?
-    is "   and is killed there" "$rc" 137
+    is "the sweep dies of SIGKILL" "$rc" 137
     [ -z "${STORE_LOCK:-}" ] || unlock_store
     held
     run=$(jq -r .run_id "$(record_of "$tag")")
-    exits "   attach ends the run" 0 ks attach "$run"
-    undisturbed_but "$phase" "$tag"
-    [ "$phase" = push ] || attached_elsewhere "$phase" "$tag" "$run"
+    exits "attach exits 0" 0 ks attach "$run"
+    as_undisturbed "$tag"
 }
 
-# Another machine knows the node and the run's id.
-attached_elsewhere() {
+# elsewhere TAG: another machine knows the node and the run's id.
+elsewhere() {
     local bundle
-    exits "   $1: another machine attaches, too" 0 "$KERNSWEEP" attach "$3" --node loopback --workdir "$TMPDIR/work" \
-        --db "$TMPDIR/other/results.db" --artifacts "$TMPDIR/other/$2" "${KS_OPTIONS[@]}"
-    bundle=$(find "$TMPDIR/other/$2" -name manifest.json -printf '%h\n')
-    passes "   $1: and has the same bundle" diff -r "$bundle" "$(bundle_of "$2")"
+    exits "attach on another machine exits 0" 0 "$KERNSWEEP" attach "$(jq -r .run_id "$(record_of "$1")")" --node loopback \
+        --workdir "$TMPDIR/work" --db "$TMPDIR/other/results.db" --artifacts "$TMPDIR/other/$1" "${KS_OPTIONS[@]}"
+    bundle=$(find "$TMPDIR/other/$1" -name manifest.json -printf '%h\n')
+    passes "the other machine gets the same bundle" diff -r "$bundle" "$(bundle_of "$1")"
 }
 
 lock_store() {
@@ -124,61 +141,96 @@ unlock_store() {
     STORE_LOCK=
 }
 
-in_each_phase() {
-    over_line
-    held build
-    killed_in build test -e "$TMPDIR/marks/building"
-    held go
-    killed_in test test -e "$TMPDIR/marks/started"
-    over_line --rate 4000000
-    held
-    killed_in pull pulling
-    over_line
-    held
-    lock_store
-    killed_in ingest record_says "$BACKEND-ingest" pulled
-    if ! command -v gnuplot >/dev/null; then
-        skip "$BACKEND: the report" "no gnuplot holds it"
+# killed_in PHASE BACKEND
+killed_in() {
+    local tag=$2-$1
+    needs undisturbed_sweep
+    BACKEND=$2
+    case $1 in
+    push)
+        # The sources are new each time: what the node has is not pushed.
+        head -c 16000000 /dev/urandom >"$TMPDIR/large/big"
+        over_line --rate 6000000
+        held
+        killed_when "$tag" pushing
+        passes "no half of the sources is left on the node" until_true 20 nothing_staged
         return
-    fi
-    held plot
-    killed_in report test -e "$TMPDIR/marks/plotting"
+        ;;
+    build)
+        over_line
+        held build
+        killed_when "$tag" test -e "$TMPDIR/marks/building"
+        ;;
+    test)
+        over_line
+        held go
+        killed_when "$tag" test -e "$TMPDIR/marks/started"
+        ;;
+    pull)
+        over_line --rate 4000000
+        held
+        killed_when "$tag" pulling
+        ;;
+    ingest)
+        over_line
+        held
+        lock_store
+        killed_when "$tag" record_says "$tag" pulled
+        ;;
+    report)
+        over_line
+        held plot
+        killed_when "$tag" test -e "$TMPDIR/marks/plotting"
+        ;;
+    esac
+    elsewhere "$tag"
 }
 
-# The sources are new each time: what the node has is not pushed.
-in_the_push() {
+# A run whose harness was killed in the push, with the plan as file and the sources as folder; its id in CHANGED.
+unfinished_push() {
     head -c 16000000 /dev/urandom >"$TMPDIR/large/big"
     over_line --rate 6000000
     held
-    killed_in push pushing
-    passes "   push: no half of the sources stays" until_true 20 nothing_staged
-}
-
-# A start that is done again is the same start, or none.
-other_plan() {
-    local run
-    head -c 16000000 /dev/urandom >"$TMPDIR/large/big"
-    over_line --rate 6000000
-    held
-    sweep changed
+    sweep "$1"
     until_true 120 pushing
     kill -KILL "$RUN_PID"
     wait "$RUN_PID" 2>/dev/null
-    run=$(jq -r .run_id "$(record_of changed)")
-    exits "a run whose push was killed has a status" 0 ks status "$run" --json
-    is "   starting" "$(jq -r '.[0].state' <<<"$OUT")" starting
-    like "   also among all" "$(ks status 2>&1)" "^$run .* starting "
-    is "   its record holds no secret" "$(grep -l hunter2 "$TMPDIR"/runs/*)" ""
+    CHANGED=$(jq -r .run_id "$(record_of "$1")")
+}
+
+starting() {
+    BACKEND=openssh
+    unfinished_push starting
+    exits "status of it exits 0" 0 ks status "$CHANGED" --json
+    is "status says starting" "$(jq -r '.[0].state' <<<"$OUT")" starting
+    like "status of all runs says starting" "$(ks status 2>&1)" "^$CHANGED .* starting "
+    is "its record has no secret" "$(grep -l hunter2 "$TMPDIR"/runs/*)" ""
+    exits "cancel exits 0" 0 ks cancel "$CHANGED"
+    is "cancel removes its record" "$(record_of starting)$(bundle_of starting)" ""
+    exits "attach exits 2 once it is cancelled" 2 ks attach "$CHANGED"
+}
+
+# A start that is made again is the same start, or none.
+changed_sources() {
+    BACKEND=openssh
+    unfinished_push sources
     echo '# changed' >>"$TMPDIR/large/workload"
-    exits "   its sources changed: attach refuses" 2 ks attach "$run"
-    one_line "   in one line" "$(grep '^kernsweep:' <<<"$ERR")"
-    like "   that says what to do" "$ERR" "large: changed since run $run was begun: .kernsweep cancel"
+    exits "attach exits 2" 2 ks attach "$CHANGED"
+    one_line "attach prints one error" "$(grep '^kernsweep:' <<<"$ERR")"
+    like "attach says what has changed and what to do" "$ERR" "large: changed since run $CHANGED was begun: .kernsweep cancel"
+    cp "$FIXTURES/workload" "$TMPDIR/large/"
+    ks cancel "$CHANGED" >/dev/null 2>&1
+}
+
+changed_plan() {
+    BACKEND=openssh
+    unfinished_push plan
+    cp "$TMPDIR/held.json" "$TMPDIR/held.good"
     sed -i 's/"threshold"/"comment": "new", "threshold"/; s/"ticket"/"comment": "new", "ticket"/' "$TMPDIR/held.json"
-    exits "   its plan changed: attach refuses" 2 ks attach "$run"
-    like "   and says so" "$ERR" 'held.json: changed since'
-    exits "   cancel forgets it" 0 ks cancel "$run"
-    is "   here" "$(record_of changed)$(bundle_of changed)" ""
-    exits "   then there is nothing to attach to" 2 ks attach "$run"
+    exits "attach exits 2" 2 ks attach "$CHANGED"
+    like "attach says that the plan has changed" "$ERR" 'held.json: changed since'
+    mv "$TMPDIR/held.good" "$TMPDIR/held.json"
+    ks cancel "$CHANGED" >/dev/null 2>&1
 }
 
 # instant N: killed after so many of the calls that leave something behind; 0 when it was, 1 when it had ended before.
@@ -196,17 +248,14 @@ instant() {
     fi
     n=$(find "$store/artifacts" -name manifest.json | wc -l)
     [ "$RC $n" = "0 1" ] && manifest_holds "$(find "$store/artifacts" -name manifest.json -printf '%h')"
-    ok "killed at call $1: one whole run in the end" $? "exit $RC, $n bundles: $ERR"
-    is "   stored once" "$(sqlite3 "$store/results.db" "SELECT count(*), sum(r.status = 'COMPLETE') FROM run r")" "1|1"
+    ok "killed at call $1, it ends as one whole run" $? "exit $RC, $n bundles: $ERR"
+    is "killed at call $1, it is stored once" "$(sqlite3 "$store/results.db" "SELECT count(*), sum(r.status = 'COMPLETE') FROM run r")" "1|1"
     rm -rf "$store"
 }
 
 at_some_instants() {
     local seed=${SEED:-$RANDOM} at=0 kills=0
-    strace -qq -o /dev/null -e trace=none true 2>/dev/null || {
-        skip "some instants" "no strace, or it may not trace here"
-        return
-    }
+    BACKEND=openssh
     diag "SEED=$seed"
     RANDOM=$seed
     export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # a process has one tracer
@@ -217,7 +266,7 @@ at_some_instants() {
         instant "$at" || break
         kills=$((kills + 1))
     done
-    ok "a run has more than three such instants" $((kills > 3 ? 0 : 1)) "$kills"
+    ok "it has more than three such calls" $((kills > 3 ? 0 : 1)) "$kills"
 }
 
 pipeline_setup
@@ -227,24 +276,24 @@ plan_with ".connect = {timeout_s: 20, patience_s: 100} | .source = {dir: \"$TMPD
     .env.API_TOKEN = \"hunter2hunter2\" | .secrets = [\"API_TOKEN\"]" "$TMPDIR/all.json"
 held_plan "$TMPDIR/all.json" "$TMPDIR/held.json"
 
-BACKEND=libssh2
-over_line
-held
-sweep undisturbed
-wait "$RUN_PID"
-ok "a sweep that nothing disturbs" $? "$(cat "$TMPDIR/undisturbed.err")"
-UNDISTURBED=$(shape_of "$(bundle_of undisturbed)")
-is "   is stored" "$(stored_tests undisturbed)" "3 3"
-in_the_push
-in_each_phase
-BACKEND=openssh
-in_the_push
-over_line
-held go
-killed_in test test -e "$TMPDIR/marks/started"
-over_line --rate 4000000
-held
-killed_in pull pulling
-at_some_instants
-other_plan
+scenario "a sweep that nothing disturbs" undisturbed
+for phase in push build test pull ingest report; do
+    title="a sweep over libssh2 killed in its $phase"
+    if [ $phase = report ] && ! command -v gnuplot >/dev/null; then
+        skip_scenario "$title" "no gnuplot to hold it"
+    else
+        scenario "$title" killed_in $phase libssh2
+    fi
+done
+for phase in push test pull; do
+    scenario "a sweep over openssh killed in its $phase" killed_in $phase openssh
+done
+if strace -qq -o /dev/null -e trace=none true 2>/dev/null; then
+    scenario "a sweep killed at some of its system calls" at_some_instants
+else
+    skip_scenario "a sweep killed at some of its system calls" "no strace, or it may not trace here"
+fi
+scenario "a run whose push was killed" starting
+scenario "a run whose push was killed and whose sources then changed" changed_sources
+scenario "a run whose push was killed and whose plan then changed" changed_plan
 done_testing

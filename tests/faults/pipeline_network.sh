@@ -30,20 +30,22 @@ dropped() {
 # through_it WHAT FAULT: over each transport.
 through_it() {
     for BACKEND in libssh2 openssh; do
-        over_line
-        in_test "$1 for 20 s in the test" "$2" "$2-$BACKEND"
+        scenario "a sweep over $BACKEND with $1 for 20 s in the test" over_backend "$BACKEND" in_test "$2" "$2-$BACKEND"
     done
-    BACKEND=libssh2
-    in_push "$1 for 20 s in the push" "$2" "$2-push"
-    BACKEND=openssh
-    in_pull "$1 for 20 s in the pull" "$2" "$2-pull"
+    scenario "a sweep over libssh2 with $1 for 20 s in the push" over_backend libssh2 in_push "$2" "$2-push"
+    scenario "a sweep over openssh with $1 for 20 s in the pull" over_backend openssh in_pull "$2" "$2-pull"
+}
+
+over_backend() {
+    BACKEND=$1
+    shift
+    "$@"
 }
 
 pipeline_setup
-patient_plan .
 through_it "the link down" link_down
 if [ -n "$no_drops" ]; then
-    skip "a firewall that drops all" "no nft rules here: $no_drops"
+    skip_scenario "a sweep with a firewall that drops all" "no nft rules here: $no_drops"
 else
     through_it "a firewall that drops all" dropped
 fi

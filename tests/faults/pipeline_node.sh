@@ -7,32 +7,31 @@
 
 pipeline_setup
 
-# The id of the run that the command in the background has started.
-run_of() {
-    grep -o 'run [^ ]* started' "$TMPDIR/$1.err" | cut -d ' ' -f 2
-}
-
 bundle_event() {
     jq -rs "$2" "$(bundle_of "$1")/events.jsonl"
 }
 
 executor_killed() {
     start_waiting reborn
-    ok "a sweep waits in a test" $?
+    ok "the sweep comes to its test" $?
     rm "$TMPDIR/marks/started"
     kill -KILL "$(ks status "$(run_of reborn)" --json | jq -r '.[0].pid')"
     until_true 60 test -e "$TMPDIR/marks/started"
-    ok "its executor is killed: the harness has it started again" $? "$(cat "$TMPDIR/reborn.err")"
-    like "   and says so" "$(cat "$TMPDIR/reborn.err")" 'executor on the node is gone; starting it again'
+    ok "the harness starts the executor again" $? "$(cat "$TMPDIR/reborn.err")"
+    like "the harness says that it starts it again" "$(cat "$TMPDIR/reborn.err")" 'executor on the node is gone; starting it again'
     : >"$TMPDIR/marks/go"
     wait "$RUN_PID"
-    ok "   the sweep ends well" $?
-    is "   the test in flight was INTERRUPTED, then run again" "$(bundle_event reborn \
+    ok "run exits 0" $?
+    is "the test was INTERRUPTED and then run again" "$(bundle_event reborn \
         '[.[] | select(.event == "TEST_END") | "\(.exit_status) \(.retry)"] | join(", ")')" "INTERRUPTED true, OK false"
-    passes "   the bundle is whole" manifest_holds "$(bundle_of reborn)"
+    passes "the manifest has every file with its hash" manifest_holds "$(bundle_of reborn)"
 }
 
-# As a node that comes back after a reboot: nobody follows, nobody runs.
+is_dead() {
+    [ "$(ks status "$1" --json | jq -r '.[0].state')" = dead ]
+}
+
+# As a node that comes back after a reboot: neither harness nor executor.
 node_rebooted() {
     local run
     start_waiting reboot
@@ -40,59 +39,75 @@ node_rebooted() {
     kill -KILL "$RUN_PID"
     wait "$RUN_PID" 2>/dev/null
     kill -KILL "$(ks status "$run" --json | jq -r '.[0].pid')"
-    until_true 20 sh -c "[ \"\$('$KERNSWEEP' status '$run' --json --db '$TMPDIR/results.db' | jq -r '.[0].state')\" = dead ]"
-    ok "after a reboot status shows the run as dead" $?
+    until_true 20 is_dead "$run"
+    ok "status says dead" $?
     : >"$TMPDIR/marks/go"
-    exits "   attach starts it again and brings it home" 0 ks attach "$run"
-    is "   with each test once" "$(jq -r '[.tests[].exit_status] | join(" ")' "$(bundle_of reboot)/summary.json")" OK
+    exits "attach starts it again and exits 0" 0 ks attach "$run"
+    is "the bundle has its test once" "$(jq -r '[.tests[].exit_status] | join(" ")' "$(bundle_of reboot)/summary.json")" OK
 }
 
-two_harnesses() {
+busy_node() {
     start_waiting holder
-    exits "a second sweep of a busy node is blocked: exit 3" 3 ks_run "$TMPDIR/plan.json" --variants good --tag refused
-    like "   and names who has it" "$ERR" "^run BLOCKED.*used by the run $(run_of holder)"
-    is "   none of its tests ran" "$(jq .counts.ok "$(bundle_of refused)/summary.json")" 0
+    exits "run exits 3" 3 ks_run "$TMPDIR/plan.json" --variants good --tag refused
+    like "run names the run that has the node" "$ERR" "^run BLOCKED.*used by the run $(run_of holder)"
+    is "none of its tests runs" "$(jq .counts.ok "$(bundle_of refused)/summary.json")" 0
+    : >"$TMPDIR/marks/go"
+    wait "$RUN_PID"
+    ok "the first sweep exits 0" $?
+}
+
+patient_sweep() {
+    local second
+    start_waiting keeper
     plan_with '.lock_wait_s = 600' "$TMPDIR/patient.json"
     "$KERNSWEEP" run "$TMPDIR/patient.json" --variants good --tag patient --db "$TMPDIR/results.db" \
         --artifacts "$TMPDIR/artifacts_remote" >"$TMPDIR/patient.out" 2>"$TMPDIR/patient.err" &
-    local second=$!
+    second=$!
     until_true 60 grep -q 'waiting up to 600 s for the run' "$TMPDIR/patient.err"
-    ok "one that may wait says so" $? "$(cat "$TMPDIR/patient.err")"
+    ok "run says that it waits" $? "$(cat "$TMPDIR/patient.err")"
     : >"$TMPDIR/marks/go"
     wait "$RUN_PID"
-    ok "   the first ends well" $?
+    ok "the first sweep exits 0" $?
     wait "$second"
-    ok "   then the second does" $?
+    ok "the second sweep exits 0 after it" $?
 }
 
-# What the store knows of is asked once each: two folders of this node, then one that nobody answers for.
-status_of_all() {
-    local going ended
+# Two runs in two folders of this node, one that has ended and one with a test done and one in progress; and a blocked one.
+three_runs() {
     plan_with ".workdir = \"$TMPDIR/work2\"" "$TMPDIR/second.json"
-    exits "a run in another folder" 0 ks_run "$TMPDIR/second.json" --variants good --contexts 16 --tag second
-    ended=$(sql "SELECT run_id FROM run WHERE tag = 'second'")
+    ks_run "$TMPDIR/second.json" --variants good --contexts 16 --tag second >/dev/null 2>&1 || return 1
+    ENDED=$(sql "SELECT run_id FROM run WHERE tag = 'second'")
     rm -f "$TMPDIR/marks/go" "$TMPDIR/marks/started"
-    exits "a run that goes on" 0 ks_run "$TMPDIR/plan.json" --variants good,waits --contexts 32 --tag going --detach
-    going=$OUT
+    GOING=$(ks_run "$TMPDIR/plan.json" --variants good,waits --contexts 32 --tag going --detach 2>/dev/null) || return 1
     until_true 60 test -e "$TMPDIR/marks/started"
-    until_true 20 jq -e '.[0].tests_done == 1' <(ks status "$going" --json)
-    exits "status without a name: all nodes of the store" 0 ks status
-    like "   what goes on, with its progress, the time left and the test" "$OUT" \
-        "^$going +local +running +1/2 +ETA [0-9.]+ (ms|s|min|h)[a-z0-9 ]* +waits +ctx 32"
-    like "   what is done" "$OUT" "^$ended +local +complete +2/2 +COMPLETE"
-    like "   how another ended" "$OUT" ' complete +0/[0-9]+ +BLOCKED'
-    is "   once each" "$(sort <<<"$OUT" | uniq -d)" ""
-    is "   as JSON, too" "$(ks status --json | jq -c --arg a "$going" --arg b "$ended" \
+    until_true 20 one_done "$GOING"
+    ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag blocked >/dev/null 2>&1
+    [ $? = 3 ]
+}
+
+one_done() {
+    ks status "$1" --json | jq -e '.[0].tests_done == 1'
+}
+
+status_of_all() {
+    local stranger=20000101T000000Z-gone-000000
+    needs three_runs
+    exits "status exits 0" 0 ks status
+    like "it shows the run in progress with its count, the time left and the test" "$OUT" \
+        "^$GOING +local +running +1/2 +ETA [0-9.]+ (ms|s|min|h)[a-z0-9 ]* +waits +ctx 32"
+    like "it shows the run that has ended" "$OUT" "^$ENDED +local +complete +2/2 +COMPLETE"
+    like "it shows the run that was blocked" "$OUT" ' complete +0/[0-9]+ +BLOCKED'
+    is "it shows each run once" "$(sort <<<"$OUT" | uniq -d)" ""
+    is "it prints the same as JSON" "$(ks status --json | jq -c --arg a "$GOING" --arg b "$ENDED" \
         '[.[] | select(.run_id == $a or .run_id == $b) | [.node, .state, .tests_done, .tests_total]] | sort')" \
         '[["local","complete",2,2],["local","running",1,2]]'
-    jq '.node = "127.0.0.1:1" | .run_id = "20000101T000000Z-gone-000000"' "$TMPDIR/runs/$ended.json" \
-        >"$TMPDIR/runs/20000101T000000Z-gone-000000.json"
-    exits "a node that does not answer: exit 3" 3 ks status
-    like "   it is named" "$ERR" '^kernsweep: .*127\.0\.0\.1:1'
-    like "   and the others are shown" "$OUT" "^$going .* running "
-    rm "$TMPDIR/runs/20000101T000000Z-gone-000000.json"
+    jq --arg id "$stranger" '.node = "127.0.0.1:1" | .run_id = $id' "$TMPDIR/runs/$ENDED.json" >"$TMPDIR/runs/$stranger.json"
+    exits "it exits 3 when a node does not answer" 3 ks status
+    like "it names the node that does not answer" "$ERR" '^kernsweep: .*127\.0\.0\.1:1'
+    like "it shows the others when a node does not answer" "$OUT" "^$GOING .* running "
+    rm "$TMPDIR/runs/$stranger.json"
     : >"$TMPDIR/marks/go"
-    exits "   attach ends what went on" 0 ks attach "$going"
+    exits "attach ends the run in progress" 0 ks attach "$GOING"
 }
 
 follows() {
@@ -101,60 +116,61 @@ follows() {
     until_true 60 grep -q 'tests' "$TMPDIR/follower.$2.err"
 }
 
-# Three terminals on one run: each shows it, and one of them brings it home.
+# Each of the three shows the run, and one of them brings it home.
 three_followers() {
     local rc=0 pid
     FOLLOWERS=()
     rm -f "$TMPDIR/marks/go" "$TMPDIR/marks/started"
-    exits "a run that three will follow" 0 ks_run "$TMPDIR/plan.json" --variants waits,bulky --contexts 32 --tag three --detach
+    exits "run --detach exits 0" 0 ks_run "$TMPDIR/plan.json" --variants waits,bulky --contexts 32 --tag three --detach
     until_true 60 test -e "$TMPDIR/marks/started"
     for pid in 1 2 3; do follows "$OUT" "$pid"; done
     : >"$TMPDIR/marks/go"
     for pid in "${FOLLOWERS[@]}"; do wait "$pid" || rc=$?; done
-    is "   each of them ends well" "$rc" 0 || diag "$(cat "$TMPDIR"/follower.*.err)"
-    is "   with the same table" "$(for pid in 1 2 3; do grep -c ' bulky ' "$TMPDIR/follower.$pid.out"; done | xargs)" "1 1 1"
-    passes "   the bundle is whole" manifest_holds "$(bundle_of three)"
-    is "   stored once" "$(sql "SELECT count(*) FROM run WHERE tag = 'three'")" 1
-    is "   nothing is left beside it" "$(find "$TMPDIR/artifacts_remote" -name '*.partial*' -o -name '*.tmp.*')" ""
+    is "each attach exits 0" "$rc" 0 || diag "$(cat "$TMPDIR"/follower.*.err)"
+    is "each attach prints the table" "$(for pid in 1 2 3; do grep -c ' bulky ' "$TMPDIR/follower.$pid.out"; done | xargs)" "1 1 1"
+    passes "the manifest has every file with its hash" manifest_holds "$(bundle_of three)"
+    is "the store has the run once" "$(sql "SELECT count(*) FROM run WHERE tag = 'three'")" 1
+    is "no partial or temporary file is left" "$(find "$TMPDIR/artifacts_remote" -name '*.partial*' -o -name '*.tmp.*')" ""
 }
 
 # Another machine: another store, and nothing but the node's and the run's names.
 elsewhere() {
     local run
     rm -f "$TMPDIR/marks/go"
-    exits "a sweep is left on its node" 0 ks_run "$TMPDIR/plan.json" --variants waits --contexts 32 --detach
+    exits "run --detach exits 0" 0 ks_run "$TMPDIR/plan.json" --variants waits --contexts 32 --detach
     run=$OUT
     : >"$TMPDIR/marks/go"
-    exits "another machine attaches to it" 0 "$KERNSWEEP" attach "$run" --node local --workdir "$TMPDIR/work" \
+    exits "attach on another machine exits 0" 0 "$KERNSWEEP" attach "$run" --node local --workdir "$TMPDIR/work" \
         --db "$TMPDIR/other.db" --artifacts "$TMPDIR/other"
-    is "   and has its results" "$(sqlite3 "$TMPDIR/other.db" "SELECT run_id, status FROM run")" "$run|COMPLETE"
-    exits "   so can the first" 0 ks attach "$run"
+    is "the other machine's store has the run" "$(sqlite3 "$TMPDIR/other.db" "SELECT run_id, status FROM run")" "$run|COMPLETE"
+    exits "attach on the first machine exits 0 afterwards" 0 ks attach "$run"
 }
 
 no_room_here() {
     local run
-    mkdir "$TMPDIR/small"
-    mount -t tmpfs -o size=4m tmpfs "$TMPDIR/small" 2>/dev/null || {
-        skip "no room for the bundle here" "mounting a tmpfs is not permitted here"
-        return
-    }
-    trap 'umount -l "$TMPDIR/small"' EXIT
-    exits "no room for the bundle here: exit 5" 5 ks run "$TMPDIR/plan.json" --variants bulky --contexts 32 \
+    exits "run exits 5" 5 ks run "$TMPDIR/plan.json" --variants bulky --contexts 32 \
         --tag bulky --artifacts "$TMPDIR/small"
-    like "   says why" "$ERR" '^kernsweep: .*No space left'
-    like "   and how to go on" "$ERR" 'kernsweep attach '
-    is "   nothing stands there by half" "$(find "$TMPDIR/small" -type f | wc -l)" 0
+    like "run says why" "$ERR" '^kernsweep: .*No space left'
+    like "run says how to go on" "$ERR" 'kernsweep attach '
+    is "no half of the bundle is left" "$(find "$TMPDIR/small" -type f | wc -l)" 0
     run=$(grep -o 'kernsweep attach [^ `]*' <<<"$ERR" | head -n 1 | cut -d ' ' -f 3)
     mount -o remount,size=64m "$TMPDIR/small"
-    exits "   with room, attach brings it home" 0 ks attach "$run"
-    passes "   whole" manifest_holds "$(find "$TMPDIR/small" -type d -name '*_bulky')"
+    exits "attach exits 0 once there is room" 0 ks attach "$run"
+    passes "the manifest has every file with its hash" manifest_holds "$(find "$TMPDIR/small" -type d -name '*_bulky')"
 }
 
-executor_killed
-node_rebooted
-two_harnesses
-status_of_all
-three_followers
-elsewhere
-no_room_here
+scenario "a sweep whose executor is killed" executor_killed
+scenario "a run whose node is rebooted" node_rebooted
+scenario "a sweep of a node that another sweep has" busy_node
+scenario "a sweep with lock_wait_s of a node that another sweep has" patient_sweep
+scenario "status of all runs" status_of_all
+scenario "three followers of one run" three_followers
+scenario "a run that another machine attaches to" elsewhere
+mkdir "$TMPDIR/small"
+if mount -t tmpfs -o size=4m tmpfs "$TMPDIR/small" 2>/dev/null; then
+    trap 'umount -l "$TMPDIR/small"' EXIT
+    scenario "a bundle that finds no room on this machine" no_room_here
+else
+    skip_scenario "a bundle that finds no room on this machine" "mounting a tmpfs is not permitted here"
+fi
 done_testing

@@ -3,8 +3,10 @@
 # timeout: 600
 . tests/lib.sh
 
+DB=$TMPDIR/results.db
+
 ks() {
-    "$KERNSWEEP" "$@" --db "$TMPDIR/results.db"
+    "$KERNSWEEP" "$@" --db "$DB"
 }
 
 # make_run N TESTS: a B3.89 folder of its own date and contents.
@@ -19,77 +21,112 @@ make_run() {
 }
 
 count() {
-    sqlite3 -batch -noheader -cmd ".timeout 20000" "$TMPDIR/results.db" "SELECT count(*) FROM $1" 2>&1
+    sqlite3 -batch -noheader -cmd ".timeout 20000" "$DB" "SELECT count(*) FROM $1" 2>&1
 }
 
-for ((n = 0; n < 24; n++)); do make_run "$n" 40; done
-pids=()
-for part in 0 1 2 3; do
-    dirs=()
-    for ((n = part; n < 24; n += 4)); do dirs+=("$TMPDIR/in/$(date -u -d "2026-01-01 +$n days" +%F)/load"); done
-    # The first folder of all goes to everyone: they race for it.
-    ks ingest "$TMPDIR/in/2026-01-01/load" "${dirs[@]}" >"$TMPDIR/part$part.log" 2>&1 &
-    pids+=($!)
-done
-failed=0
-for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
-ok "four processes store at once, from a store that was not there" "$failed" "$(cat "$TMPDIR"/part*.log)"
-is "every run is there once" "$(count run)" 24
-is "with every test" "$(count test)" 960
-is "one of them stored what all had" "$(cat "$TMPDIR"/part*.log | grep -c '20260101.*  stored')" 1
-exits "the store is sound" 0 ks db check
+folder_of() {
+    printf '%s/in/%s/load\n' "$TMPDIR" "$(date -u -d "2026-01-01 +$1 days" +%F)"
+}
 
-# While one process dies, again and again, another stores runs of its own.
+many_runs() {
+    local n
+    for ((n = 0; n < 24; n++)); do make_run "$n" 40; done
+}
+
+four_processes() {
+    local pids=() part n dirs failed=0 pid
+    needs many_runs
+    for part in 0 1 2 3; do
+        dirs=()
+        for ((n = part; n < 24; n += 4)); do dirs+=("$(folder_of "$n")"); done
+        # The first folder of all goes to everyone: they race for it.
+        ks ingest "$(folder_of 0)" "${dirs[@]}" >"$TMPDIR/part$part.log" 2>&1 &
+        pids+=($!)
+    done
+    for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
+    ok "each of them exits 0, though the store did not exist" "$failed" "$(cat "$TMPDIR"/part*.log)"
+    is "every run is stored once" "$(count run)" 24
+    is "every test is stored once" "$(count test)" 960
+    is "one of them stores the run that all were given" "$(cat "$TMPDIR"/part*.log | grep -c '20260101.*  stored')" 1
+    exits "db check finds the store sound" 0 ks db check
+}
+
+# The store that processes die over: a scenario's own.
 other_runs() {
+    local n
     for ((n = 400; n < 430; n++)); do
         make_run "$n" 8
-        ks ingest "$TMPDIR/in/$(date -u -d "2026-01-01 +$n days" +%F)/load" || return
+        ks ingest "$(folder_of "$n")" || return
     done
 }
-other_runs >"$TMPDIR/other.log" 2>&1 &
-other=$!
-make_run 100 4000
-make_run 101 40
-victim=$TMPDIR/in/$(date -u -d "2026-01-01 +100 days" +%F)/load
-small=$TMPDIR/in/$(date -u -d "2026-01-01 +101 days" +%F)/load
-absent=0 whole=0 half=0 killed=0
-for ((i = 0; i < 60; i++)); do
-    sqlite3 -cmd ".timeout 20000" "$TMPDIR/results.db" "PRAGMA foreign_keys = ON; DELETE FROM run WHERE date BETWEEN '2026-04-11' AND '2026-04-12'"
-    # Not through ks: the process itself must die, not a shell around it.
-    "$KERNSWEEP" ingest "$small" "$victim" --db "$TMPDIR/results.db" >/dev/null 2>&1 &
-    pid=$!
-    # From before it opens the store until after it is done.
-    sleep "$(printf '0.%03d' $((i * 5)))"
-    kill -9 "$pid" 2>/dev/null && killed=$((killed + 1))
-    wait "$pid" 2>/dev/null
-    case $(count "test t JOIN run r ON r.id = t.run_id WHERE r.date = '2026-04-11'")/$(count "run WHERE date = '2026-04-11'") in
-    0/0) absent=$((absent + 1)) ;;
-    4000/1) whole=$((whole + 1)) ;;
-    *) half=$((half + 1)) ;;
-    esac
-    # The two make one transaction, in their order.
-    case $(count "test t JOIN run r ON r.id = t.run_id WHERE r.date = '2026-04-12'")/$(count "run WHERE date = '2026-04-12'") in
-    0/0 | 40/1) ;;
-    *) half=$((half + 1)) ;;
-    esac
-done
-is "killed at sixty moments, a run is absent or whole (absent $absent, whole $whole, killed $killed)" "$half" 0
-[ "$absent" -gt 0 ] && [ "$killed" -gt 5 ]
-ok "some were killed before they were done" $? "absent $absent, whole $whole, killed $killed"
-wait "$other"
-ok "another process stored beside them" $? "$(tail -n 3 "$TMPDIR/other.log")"
-is "all of its own" "$(count "test t JOIN run r ON r.id = t.run_id WHERE r.date > '2027-01-01'")" 240
-exits "the store is sound after all of them" 0 ks db check
-exits "and takes the run" 0 ks ingest "$victim"
-is "whole" "$(count "test t JOIN run r ON r.id = t.run_id WHERE r.date = '2026-04-11'")" 4000
-is "the others never moved" "$(count "test t JOIN run r ON r.id = t.run_id WHERE r.date < '2026-04-01'")" 960
+
+# stored_of DATE: tests and runs of that date
+stored_of() {
+    printf '%s/%s\n' "$(count "test t JOIN run r ON r.id = t.run_id WHERE r.date = '$1'")" "$(count "run WHERE date = '$1'")"
+}
+
+# While one process dies, again and again, another stores runs of its own.
+sixty_kills() {
+    local other victim small absent=0 whole=0 half=0 killed=0 i pid
+    DB=$TMPDIR/killed.db
+    make_run 0 40
+    ks ingest "$(folder_of 0)" >/dev/null
+    other_runs >"$TMPDIR/other.log" 2>&1 &
+    other=$!
+    make_run 100 4000
+    make_run 101 40
+    victim=$(folder_of 100)
+    small=$(folder_of 101)
+    for ((i = 0; i < 60; i++)); do
+        sqlite3 -cmd ".timeout 20000" "$DB" "PRAGMA foreign_keys = ON; DELETE FROM run WHERE date BETWEEN '2026-04-11' AND '2026-04-12'"
+        # Not through ks: the process itself must die, not a shell around it.
+        "$KERNSWEEP" ingest "$small" "$victim" --db "$DB" >/dev/null 2>&1 &
+        pid=$!
+        # From before it opens the store until after it is done.
+        sleep "$(printf '0.%03d' $((i * 5)))"
+        kill -9 "$pid" 2>/dev/null && killed=$((killed + 1))
+        wait "$pid" 2>/dev/null
+        case $(stored_of 2026-04-11) in
+        0/0) absent=$((absent + 1)) ;;
+        4000/1) whole=$((whole + 1)) ;;
+        *) half=$((half + 1)) ;;
+        esac
+        # The two make one transaction, in their order.
+        case $(stored_of 2026-04-12) in
+        0/0 | 40/1) ;;
+        *) half=$((half + 1)) ;;
+        esac
+    done
+    diag "absent $absent, whole $whole, killed $killed"
+    is "each time the run is absent or whole" "$half" 0
+    [ "$absent" -gt 0 ] && [ "$killed" -gt 5 ]
+    ok "some are killed before they are done" $? "absent $absent, whole $whole, killed $killed"
+    wait "$other"
+    ok "another process that stores beside them exits 0" $? "$(tail -n 3 "$TMPDIR/other.log")"
+    is "every test of the other process is stored" "$(count "test t JOIN run r ON r.id = t.run_id WHERE r.date > '2027-01-01'")" 240
+    exits "db check finds the store sound" 0 ks db check
+    exits "a last ingest of the run exits 0" 0 ks ingest "$victim"
+    is "a last ingest stores the whole run" "$(stored_of 2026-04-11)" 4000/1
+    is "a run that was stored before is unchanged" "$(count "test t JOIN run r ON r.id = t.run_id WHERE r.date < '2026-04-01'")" 40
+    DB=$TMPDIR/results.db
+}
 
 # A disk that is full, as a limit on file size.
-cp "$TMPDIR/results.db" "$TMPDIR/full.db"
-make_run 200 4000
-try bash -c "ulimit -f 100; trap '' XFSZ
-    exec '$KERNSWEEP' ingest --db '$TMPDIR/full.db' '$TMPDIR/in/$(date -u -d "2026-01-01 +200 days" +%F)/load'"
-is "a full disk is exit 5" "$RC" 5
-one_line "in one line" "$ERR"
-is "and nothing half" "$(sqlite3 "$TMPDIR/full.db" "SELECT count(*) FROM run WHERE date BETWEEN '2026-06-01' AND '2026-12-31'")" 0
+full_disk() {
+    DB=$TMPDIR/full.db
+    make_run 0 40
+    ks ingest "$(folder_of 0)" >/dev/null
+    make_run 200 4000
+    try bash -c "ulimit -f 100; trap '' XFSZ
+        exec '$KERNSWEEP' ingest --db '$DB' '$(folder_of 200)'"
+    exited "ingest exits 5" 5
+    one_line "ingest prints one line" "$ERR"
+    is "the run is not stored" "$(count "run WHERE date BETWEEN '2026-06-01' AND '2026-12-31'")" 0
+    is "the run that was stored before is unchanged" "$(count test)" 40
+    DB=$TMPDIR/results.db
+}
+
+scenario "four processes that ingest at once" four_processes
+scenario "sixty processes that are killed while they ingest" sixty_kills
+scenario "ingest on a full disk" full_disk
 done_testing

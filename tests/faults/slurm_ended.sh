@@ -1,45 +1,72 @@
 #!/usr/bin/env bash
 # Jobs that Slurm ends under a test: for a partition that goes first, and at their time limit.
 # timeout: 300
-# shellcheck disable=SC2034 # the pids are read by their name
 . tests/lib.sh
 . tests/slurm.sh
 
 slurm_setup
 
-# The limit that Slurm enforces last, which takes it a minute and more, on one node; the other is for what follows.
-start late "$TMPDIR/plan.json" --variants waits --contexts 16
-late=$RUN_PID
-until_true 60 on '*'
-held=$(live_jobs | cut -d _ -f 1)
-node=$(squeue --noheader --states=RUNNING --format=%N)
-scontrol update "jobid=${held}_1" timelimit=1
-other=$([ "$node" = n1 ] && echo n2 || echo n1)
+# ended TAG: both tests of the sweep, the first at its second attempt.
+ended() {
+    go
+    ends "run exits 0" 0
+    is "each test is stored once" "$(tests_of "$1" t.repetition t.status | xargs)" "1|OK 2|OK"
+    is "the first test is at its second attempt" "$(jq -r .attempt "$(bundle_of "$1")"/waits/ctx_*_run*/perf.json | xargs)" "2 1"
+    passes "the journal is whole" journal_whole "$(bundle_of "$1")"
+}
 
-# The other node is taken away for somebody who goes first.
-KEEP_MARKS=1 start bumped "$TMPDIR/plan.json" --variants waits --contexts 32
-bumped=$RUN_PID
-until_true 60 on "$other" waits.32.1
-ok "a test runs" $?
-first=$(sbatch --parsable --partition=urgent --nodelist="$other" --gres=gpu:mi300x:2 --exclusive --output=/dev/null --wrap="sleep 5")
-until_true 60 journal_has bumped '.event == "TEST_END" and .retry'
-ok "a job that goes first takes its node, and the test is lost" $? "$(squeue --states=all)"
-like "for that reason" "$(cat "$TMPDIR/bumped.err")" "on $other: PREEMPTED.*go to another job"
-until_true 60 twice waits.32.1
-ok "it runs again, in another job" $? "$(squeue --states=all)"
-passes "the one that went first is done" until_true 60 no_live_jobs "$first"
+# node_of TAG: the node that its job runs on
+node_of() {
+    squeue --noheader --states=RUNNING --name="kernsweep-$(run_id "$1")" --format=%N
+}
 
-until_true 150 journal_has late '.event == "TEST_END" and .retry'
-ok "a job that hits its time limit loses its test" $? "$(squeue --states=all)"
-like "for that reason" "$(cat "$TMPDIR/late.err")" "on $node: [A-Z]+.*its time limit is near.*go to another job"
-until_true 60 twice waits.16.1
-ok "it runs again, too" $? "$(squeue --states=all)"
-go
-for tag in bumped late; do
-    RUN_PID=${!tag}
-    ends "$tag: the sweep exits 0" 0
-    is "each test is stored once" "$(tests_of $tag t.repetition t.status | xargs)" "1|OK 2|OK"
-    is "the first at its second attempt" "$(jq -r .attempt "$(bundle_of $tag)"/waits/ctx_*_run*/perf.json | xargs)" "2 1"
-    passes "and the journal is whole" journal_whole "$(bundle_of $tag)"
-done
+# sweep_of TAG CONTEXT: a sweep with marks of its own, in its first test; its pid in PID.
+sweep_of() {
+    MARKS=$TMPDIR/marks-$1
+    mkdir -p "$MARKS"
+    plan_with . "$TMPDIR/$1.json"
+    start "$1" "$TMPDIR/$1.json" --variants waits --contexts "$2"
+    until_true 60 on '*'
+}
+
+late_sweep() {
+    sweep_of late 16 || return
+    LATE_PID=$RUN_PID
+    LATE_NODE=$(node_of late)
+    scontrol update "jobid=$(squeue --noheader --array --name="kernsweep-$(run_id late)" --states=RUNNING --format=%i)" timelimit=1
+}
+
+time_limit() {
+    needs late_sweep
+    MARKS=$TMPDIR/marks-late
+    until_true 150 journal_has late '.event == "TEST_END" and .retry'
+    ok "its test is lost" $? "$(squeue --states=all)"
+    like "run says why" "$(cat "$TMPDIR/late.err")" "on $LATE_NODE: [A-Z]+.*its time limit is near.*goes to another job"
+    until_true 60 twice waits.16.1
+    ok "its test runs again in another job" $? "$(squeue --states=all)"
+    RUN_PID=$LATE_PID
+    ended late
+}
+
+# The node is taken away for a job of a partition that goes first.
+preempted() {
+    local first node
+    sweep_of bumped 32
+    ok "its test starts" $?
+    node=$(node_of bumped)
+    first=$(sbatch --parsable --partition=urgent --nodelist="$node" --gres=gpu:mi300x:2 --exclusive --output=/dev/null --wrap="sleep 5")
+    until_true 60 journal_has bumped '.event == "TEST_END" and .retry'
+    ok "its test is lost" $? "$(squeue --states=all)"
+    like "run says why" "$(cat "$TMPDIR/bumped.err")" "on $node: PREEMPTED.*goes to another job"
+    until_true 60 twice waits.32.1
+    ok "its test runs again in another job" $? "$(squeue --states=all)"
+    passes "the job that goes first ends" until_true 60 no_live_jobs "$first"
+    ended bumped
+}
+
+# Slurm enforces a time limit a minute late and more: that sweep is started first and looked at last.
+LATE="a sweep in Slurm whose job exceeds its time limit"
+[ -n "${TESTS_TITLES:-}" ] || ! chosen "$LATE" time_limit || needs late_sweep
+scenario "a sweep in Slurm whose node goes to an urgent job" preempted
+scenario "$LATE" time_limit
 done_testing

@@ -31,12 +31,12 @@ away() {
     "$how" down
 }
 
-# noticed NAME: the probe ends by itself, long before its deadline.
+# noticed: the probe ends by itself, long before its deadline.
 noticed() {
     wait $! || true
     OUT=$(cat "$TMPDIR/away")
-    is "$1" "$(value link_lost) $(value timed_out) $(value kind)" "1 0 node" || diag "$OUT"
-    one_line "$1: in one line" "$(value error)"
+    is "the link is lost before the deadline" "$(value link_lost) $(value timed_out) $(value kind)" "1 0 node" || diag "$OUT"
+    one_line "the error is one line" "$(value error)"
 }
 
 # comes_back BACKEND FAULT: the command ends when the fault is over, whether its first connection lived to see that or a
@@ -49,34 +49,39 @@ comes_back() {
     : >"$TMPDIR/over"
     wait $! || true
     OUT=$(cat "$TMPDIR/away")
-    is "$1: $2 for 20 s: it goes on" "$(value exit_code)" 0 || diag "$OUT"
+    is "the command exits 0" "$(value exit_code)" 0 || diag "$OUT"
+}
+
+# goes_away FAULT OPTION... WORD...: the probe notices it.
+goes_away() {
+    away "$@"
+    noticed
+    "$1" up
+}
+
+away_at_start() {
+    hole down
+    try "$PROBE" --backend "$1" --ssh-config "$TMPDIR/node/ssh_config" --connect-timeout 2 loopback true
+    is "it is an error of the node" "$(value kind)" node
+    hole up
 }
 
 no_drops=$(drops_work) && no_drops=
+: >"$TMPDIR/lingering"
 for backend in $BACKENDS; do
-    away link --backend "$backend" loopback sh "$TMPDIR/linger"
-    noticed "$backend: link down while idle"
-    link up
-    away hole --backend "$backend" loopback sh "$TMPDIR/linger"
-    noticed "$backend: a hole while idle"
-    hole up
-    away hole --backend "$backend" loopback cat /dev/zero
-    noticed "$backend: a hole while receiving"
-    hole up
-    away hole --backend "$backend" --send 100000000000 loopback sh -c 'echo; exec cat >/dev/null'
-    noticed "$backend: a hole while sending"
-    try "$PROBE" --backend "$backend" --ssh-config "$TMPDIR/node/ssh_config" --connect-timeout 2 loopback true
-    is "$backend: a hole while connecting" "$(value kind)" node
-    hole up
-    comes_back "$backend" link
+    scenario "$backend with the link down while idle" goes_away link --backend "$backend" loopback sh "$TMPDIR/linger"
+    scenario "$backend with a black hole while idle" goes_away hole --backend "$backend" loopback sh "$TMPDIR/linger"
+    scenario "$backend with a black hole while receiving" goes_away hole --backend "$backend" loopback cat /dev/zero
+    scenario "$backend with a black hole while sending" goes_away hole --backend "$backend" --send 100000000000 loopback \
+        sh -c 'echo; exec cat >/dev/null'
+    scenario "$backend with a black hole while connecting" away_at_start "$backend"
+    scenario "$backend with the link down for 20 s and --patience" comes_back "$backend" link
     if [ -n "$no_drops" ]; then
-        skip "$backend: a firewall that drops all" "no nft rules here: $no_drops"
+        skip_scenario "$backend with a firewall that drops all" "no nft rules here: $no_drops"
         continue
     fi
-    away drops --backend "$backend" loopback sh "$TMPDIR/linger"
-    noticed "$backend: a firewall that drops all while idle"
-    drops up
-    comes_back "$backend" drops
+    scenario "$backend with a firewall that drops all while idle" goes_away drops --backend "$backend" loopback sh "$TMPDIR/linger"
+    scenario "$backend with a firewall that drops all for 20 s and --patience" comes_back "$backend" drops
 done
-xargs kill <"$TMPDIR/lingering" 2>/dev/null
+xargs -r kill <"$TMPDIR/lingering" 2>/dev/null
 done_testing

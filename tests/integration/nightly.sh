@@ -5,8 +5,18 @@
 . tests/lib.sh
 
 node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"
-plan=$TMPDIR/night.json
-told=$TMPDIR/told
+
+# history NAME: plan, store and folders of a scenario's own nights; `night` is the command.
+history() {
+    dir=$TMPDIR/$1
+    plan=$dir/night.json
+    told=$dir/told
+    mkdir -p "$dir"
+    : >"$told"
+    night=("$KERNSWEEP" nightly "$plan" --ssh-config "$NODE/ssh_config" --db "$dir/results.db"
+        --artifacts "$dir/artifacts" --reports "$dir/nights")
+    write_plan 0.5 0.1
+}
 
 # write_plan PREFILL SLEEP: a workload that reports PREFILL seconds and takes SLEEP.
 write_plan() {
@@ -22,97 +32,178 @@ write_plan() {
                  {on: ["blocked"], run: ["/nonexistent/program"]}]}' >"$plan"
 }
 
-night=("$KERNSWEEP" nightly "$plan" --ssh-config "$NODE/ssh_config" --db "$TMPDIR/results.db"
-    --artifacts "$TMPDIR/artifacts" --reports "$TMPDIR/nights")
-runs_stored() {
-    sqlite3 "$TMPDIR/results.db" "SELECT count(*) FROM run WHERE tag = ''"
+sql() {
+    sqlite3 "$dir/results.db" "$1"
 }
 
-write_plan 0.5 0.1
-jq '.variants[0].run = ["false"] | .workdir += "-false"' "$plan" >"$TMPDIR/false.json"
-exits "a first night in which nothing works: exit 1" 1 "$KERNSWEEP" nightly "$TMPDIR/false.json" --ssh-config "$NODE/ssh_config" \
-    --db "$TMPDIR/false.db" --artifacts "$TMPDIR/false" --reports "$TMPDIR/false"
-like "is no baseline, which is said" "$ERR" 'not compared with the baseline: the run has no OK measurement'
-is "the index has it, and not the bundle beside it" "$(grep -c '^| .* |$' "$TMPDIR/false/index.md")" 3
-like "and has its report" "$(cat "$TMPDIR/false/index.md")" 'failure \| 0 of 4 tests ok; nothing to compare with \| \[.report.\]'
-: >"$told"
-exits "the first night" 0 "${night[@]}"
-like "becomes the baseline" "$ERR" 'this night is the baseline now'
-exits "a night like it" 0 "${night[@]}"
-like "is compared" "$ERR" '0 regressed.*2 unchanged'
-is "both told, and both were quiet" "$(cut -d ' ' -f 1 "$told" | tr '\n' ' ')" "quiet quiet "
-mkdir -p "$told-work/src/unused"
-touch -d '5 days ago' "$told-work/src/unused"
-exits "a night after it" 0 "${night[@]}"
-is "a page and a report a night" "$(find "$TMPDIR/nights" -name report.md -o -name report.html | wc -l)" 6
-is "the index links them all" "$(grep -c 'report.md)' "$TMPDIR/nights/index.md")" 3
-is "the index page too" "$(grep -o 'report.html"' "$TMPDIR/nights/index.html" | wc -l)" 3
-is "bundles: the baseline's and the newest stay" "$(find "$TMPDIR/artifacts" -name manifest.json | wc -l)" 2
-is "on the node too" "$(find "$told-work/runs" -mindepth 1 -maxdepth 1 -type d | wc -l)" 2
-is "the store keeps all" "$(runs_stored)" 3
-is "but samples only of the baseline's and the newest" "$(sqlite3 "$TMPDIR/results.db" "SELECT group_concat(n) FROM
-    (SELECT count(telemetry.test_id) n FROM test LEFT JOIN telemetry ON telemetry.test_id = test.id GROUP BY run_id ORDER BY run_id)")" "4,0,4"
-passes "which the store finds in order" "$KERNSWEEP" db check --db "$TMPDIR/results.db"
-ok "sources on the node that nobody used are gone" "$(test -e "$told-work/src/unused"; echo $((1 - $?)))"
+nights_stored() {
+    sql "SELECT count(*) FROM run WHERE tag = ''"
+}
 
-write_plan 0.9 0.1
-exits "a slower night: exit 4" 4 "${night[@]}"
-is "says so" "$(tail -n 1 "$told" | cut -d ' ' -f 1)" regression
-like "after it measured the suspects again in turns" "$ERR" 'confirming 2 suspects'
-is "four times" "$(sqlite3 "$TMPDIR/results.db" "SELECT count(*) FROM run WHERE tag = 'confirm'")" 4
-is "a line a cell for a phone" "$(cat "$told.lines")" "$(printf 'a %d: regressed +80.0 %%, the node, not the sources\n' 16 32)"
-like "hands the report over, which says what confirming found" "$(cat "$told.report")" 'regressed.*the node, not the sources'
+last_news() {
+    tail -n 1 "$told" | cut -d ' ' -f 1
+}
 
-exits "a node that is away: exit 3" 3 "${night[@]}" --node 127.0.0.1:1
-is "says so" "$(tail -n 1 "$told" | cut -d ' ' -f 1)" blocked
-like "a notifier that cannot run is one line, no failure" "$ERR" 'notify: cannot run /nonexistent/program'
-like "the index shows it without a report" "$(cat "$TMPDIR/nights/index.md")" 'blocked.*none'
+# quiet_nights COUNT
+quiet_nights() {
+    local n
+    for ((n = 0; n < $1; n++)); do "${night[@]}" >/dev/null 2>&1; done
+}
 
-write_plan 0.5 0.1
-exits "a good night after bad ones" 0 "${night[@]}"
-is "has recovered" "$(tail -n 1 "$told" | cut -d ' ' -f 1)" recovered
+# in_background: a night that has begun its run; its pid in NIGHT, its output in $dir/night.out.
+in_background() {
+    "${night[@]}" >"$dir/night.out" 2>&1 &
+    NIGHT=$!
+    until_true 20 grep -q 'run .* started' "$dir/night.out"
+}
 
-newest=$(sqlite3 "$TMPDIR/results.db" "SELECT run_id FROM run WHERE tag = '' ORDER BY id DESC LIMIT 1")
-is "the newest bundle stays, though its folder's name was an older one's" \
-    "$(find "$TMPDIR/artifacts" -name manifest.json -exec grep -l "$newest" {} + | wc -l)" 1
+nothing_works() {
+    history false
+    jq '.variants[0].run = ["false"]' "$plan" >"$plan.new" && mv "$plan.new" "$plan"
+    exits "exits 1" 1 "${night[@]}"
+    like "is not made the baseline, and says so" "$ERR" 'not compared with the baseline: the run has no OK measurement'
+    is "is one row of the index, which does not list the bundle beside it" "$(grep -c '^| .* |$' "$dir/nights/index.md")" 3
+    like "has its report in the index" "$(cat "$dir/nights/index.md")" 'failure \| 0 of 4 tests ok; nothing to compare with \| \[.report.\]'
+}
 
-# The other exit codes: a test that fails, a disk that does not take the report, a night that is told to end.
-write_plan 0.5 0.1
-jq '.variants[0].run[2] = "echo broken >&2; exit 9"' "$plan" >"$plan.new" && mv "$plan.new" "$plan"
-exits "a night whose tests fail: exit 4, since they worked before" 4 "${night[@]}"
-is "says both" "$(tail -n 1 "$told" | cut -d ' ' -f 1)" regression,failure
-jq '.baseline = null | del(.baseline)' "$plan" >"$plan.new" && mv "$plan.new" "$plan"
-exits "without a baseline: exit 1" 1 "${night[@]}"
-like "each is named" "$(cat "$TMPDIR"/nights/index.md)" 'failure \| 0 of 4 tests ok'
-write_plan 0.5 0.1
-touch "$TMPDIR/in-the-way"
-exits "reports that cannot be written: exit 5" 5 "${night[@]}" --reports "$TMPDIR/in-the-way"
-exits "the next night ends that one" 0 "${night[@]}"
-unlike "without measuring again" "$ERR" 'run .* started'
+first_night() {
+    history first
+    exits "exits 0" 0 "${night[@]}"
+    like "becomes the baseline" "$ERR" 'this night is the baseline now'
+    exits "lets the second night exit 0" 0 "${night[@]}"
+    like "is what the second night is compared with" "$ERR" '0 regressed.*2 unchanged'
+    is "is as quiet for those who are notified as the second" "$(cut -d ' ' -f 1 "$told" | tr '\n' ' ')" "quiet quiet "
+}
 
-write_plan 0.5 2
-"${night[@]}" >"$TMPDIR/told-to-end.out" 2>&1 &
-first=$!
-until_true 20 grep -q 'run .* started' "$TMPDIR/told-to-end.out"
-kill -INT "$first"
-wait "$first"
-is "interrupted: exit 130" $? 130
-like "the run goes on" "$(cat "$TMPDIR/told-to-end.out")" 'goes on on'
-exits "and the next one picks it up" 0 "${night[@]}"
-like "as it is" "$ERR" 'picking up run'
+# The plan keeps one bundle, the samples of one run, and two days of cache.
+retention() {
+    history kept
+    quiet_nights 2
+    mkdir -p "$told-work/src/unused"
+    touch -d '5 days ago' "$told-work/src/unused"
+    exits "the third night exits 0" 0 "${night[@]}"
+    is "every night has a report and a page" "$(find "$dir/nights" -name report.md -o -name report.html | wc -l)" 6
+    is "index.md links all reports" "$(grep -c 'report.md)' "$dir/nights/index.md")" 3
+    is "index.html links all pages" "$(grep -o 'report.html"' "$dir/nights/index.html" | wc -l)" 3
+    is "two bundles stay here, the baseline's and the newest" "$(find "$dir/artifacts" -name manifest.json | wc -l)" 2
+    is "two bundles stay on the node" "$(find "$told-work/runs" -mindepth 1 -maxdepth 1 -type d | wc -l)" 2
+    is "the store keeps all nights" "$(nights_stored)" 3
+    is "the store keeps samples of the baseline's and the newest night" "$(sql "SELECT group_concat(n) FROM
+        (SELECT count(telemetry.test_id) n FROM test LEFT JOIN telemetry ON telemetry.test_id = test.id GROUP BY run_id ORDER BY run_id)")" "4,0,4"
+    passes "db check finds the store sound" "$KERNSWEEP" db check --db "$dir/results.db"
+    passes "sources on the node that nobody used for two days are removed" test ! -e "$told-work/src/unused"
+}
 
-before=$(runs_stored)
-"${night[@]}" >"$TMPDIR/first.out" 2>&1 &
-first=$!
-until_true 20 grep -q 'run .* started' "$TMPDIR/first.out"
-exits "a second start while it runs: exit 3" 3 "${night[@]}"
-like "says who holds it since when" "$ERR" 'pid [0-9]+ on .* since 20'
-kill -9 "$first"
-wait "$first" 2>/dev/null
-exits "after a kill -9 the next one" 0 "${night[@]}"
-like "picks the run up" "$ERR" 'picking up run'
-is "each test once, in one run more" "$(runs_stored)" $((before + 1))
+# The third night's bundle removes the second's, whose folder name the fourth night then takes: the newest has an older name.
+newest_bundle() {
+    local newest
+    history newest
+    quiet_nights 4
+    newest=$(sql "SELECT run_id FROM run WHERE tag = '' ORDER BY id DESC LIMIT 1")
+    is "the newest night's bundle stays" "$(find "$dir/artifacts" -name manifest.json -exec grep -l "$newest" {} + | wc -l)" 1
+    is "the baseline's and no other bundle stays beside it" "$(find "$dir/artifacts" -name manifest.json | wc -l)" 2
+}
 
-is "with all its tests" "$(sqlite3 "$TMPDIR/results.db" "SELECT count(*) FROM test JOIN run ON run.id = test.run_id WHERE tag = '' GROUP BY run.id" | sort -u)" 4
+slower() {
+    history slower
+    quiet_nights 1
+    write_plan 0.9 0.1
+    exits "exits 4" 4 "${night[@]}"
+    is "notifies of a regression" "$(last_news)" regression
+    like "measures the suspects again" "$ERR" 'confirming 2 suspects'
+    is "measures them in four turns" "$(sql "SELECT count(*) FROM run WHERE tag = 'confirm'")" 4
+    is "gives notifiers a short line for each cell" "$(cat "$told.lines")" "$(printf 'a %d: regressed +80.0 %%, the node, not the sources\n' 16 32)"
+    like "gives notifiers the report with what confirming found" "$(cat "$told.report")" 'regressed.*the node, not the sources: in turns'
+}
 
+recovered() {
+    history recovered
+    quiet_nights 1
+    write_plan 0.9 0.1
+    quiet_nights 1
+    write_plan 0.5 0.1
+    exits "exits 0" 0 "${night[@]}"
+    is "notifies of a recovery" "$(last_news)" recovered
+}
+
+node_away() {
+    history away
+    quiet_nights 1
+    exits "exits 3" 3 "${night[@]}" --node 127.0.0.1:1
+    is "notifies that it was blocked" "$(last_news)" blocked
+    like "reports a notifier that cannot run in one line" "$ERR" 'notify: cannot run /nonexistent/program'
+    like "is in the index without a report" "$(cat "$dir/nights/index.md")" 'blocked.*none'
+}
+
+tests_fail() {
+    history failing
+    quiet_nights 1
+    jq '.variants[0].run[2] = "echo broken >&2; exit 9"' "$plan" >"$plan.new" && mv "$plan.new" "$plan"
+    exits "exits 4, since they worked before" 4 "${night[@]}"
+    is "notifies of both a regression and a failure" "$(last_news)" regression,failure
+}
+
+tests_fail_without_baseline() {
+    history unbased
+    jq 'del(.baseline) | .variants[0].run[2] = "echo broken >&2; exit 9"' "$plan" >"$plan.new" && mv "$plan.new" "$plan"
+    exits "exits 1" 1 "${night[@]}"
+    like "is a failure in the index" "$(cat "$dir/nights/index.md")" 'failure \| 0 of 4 tests ok'
+}
+
+no_reports() {
+    history unreported
+    quiet_nights 1
+    touch "$dir/in-the-way"
+    exits "exits 5" 5 "${night[@]}" --reports "$dir/in-the-way"
+    exits "lets the next start exit 0" 0 "${night[@]}"
+    unlike "is ended by the next start, which measures nothing" "$ERR" 'run .* started'
+}
+
+interrupted() {
+    history interrupted
+    write_plan 0.5 2
+    in_background
+    kill -INT "$NIGHT"
+    wait "$NIGHT"
+    is "exits 130" $? 130
+    like "says that the run goes on" "$(cat "$dir/night.out")" 'goes on on'
+    exits "lets the next start exit 0" 0 "${night[@]}"
+    like "has its run picked up by the next start" "$ERR" 'picking up run'
+}
+
+second_start() {
+    history second
+    write_plan 0.5 2
+    in_background
+    exits "exits 3" 3 "${night[@]}"
+    like "says which process runs since when" "$ERR" 'pid [0-9]+ on .* since 20'
+    kill -9 "$NIGHT"
+    wait "$NIGHT" 2>/dev/null
+}
+
+killed() {
+    history killed
+    write_plan 0.5 2
+    in_background
+    kill -9 "$NIGHT"
+    wait "$NIGHT" 2>/dev/null
+    exits "lets the next start exit 0" 0 "${night[@]}"
+    like "has its run picked up by the next start" "$ERR" 'picking up run'
+    is "is one run in the store" "$(nights_stored)" 1
+    is "has each of its tests once" "$(sql "SELECT count(*) FROM test JOIN run ON run.id = test.run_id WHERE tag = '' GROUP BY run.id" | sort -u)" 4
+}
+
+scenario "a first night in which no test works" nothing_works
+scenario "the first night" first_night
+scenario "three nights with retention" retention
+scenario "retention after four nights" newest_bundle
+scenario "a slower night" slower
+scenario "a good night after a slower one" recovered
+scenario "a night whose node is away" node_away
+scenario "a night whose tests fail" tests_fail
+scenario "a night whose tests fail, without a baseline" tests_fail_without_baseline
+scenario "a night whose reports cannot be written" no_reports
+scenario "a night interrupted by SIGINT" interrupted
+scenario "a second start while a night runs" second_start
+scenario "a night killed by SIGKILL" killed
 done_testing

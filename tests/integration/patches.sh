@@ -2,6 +2,7 @@
 # Config patches: applied to a copy of the staged tree, counted, journalled, and a patch that does not fit blocks.
 . tests/lib.sh
 . tests/pipeline.sh
+. tests/executor.sh
 
 WORK=$TMPDIR/work
 TREE=$TMPDIR/tree
@@ -30,80 +31,147 @@ field() {
     jq -r "select(.event == \"CONFIG_PATCH\") | $2" "$1/events.jsonl"
 }
 
-blocked() {
-    exits "$1: the run is blocked" 3 ks_run "$TMPDIR/$2.json" --tag "$2"
-    is "   as its summary says" "$(jq -r .status "$(bundle_of "$2")/summary.json")" BLOCKED
-    like "   in one line" "$(jq -r .reason "$(bundle_of "$2")/summary.json")" "$3"
-    like "   which the terminal shows" "$ERR" "^run BLOCKED.*$3"
-    is "   nothing was built or timed" "$(jq -r .event "$(bundle_of "$2")/events.jsonl" | sort -u | xargs)" "$4"
+LIMIT='{file: "include/limits.h", pattern: "^(#define MAX_SEQ_LEN) +2048$", replacement: "\\1 16384"}'
+TILE='{file: "include/limits.h", pattern: "TILE 32", replacement: "TILE 64"}'
+
+# The sweeps that scenarios share: without patches; and with one of the plan and one of the second variant.
+plain_sweep() {
+    plan plain .
+    try_once plain ks_run "$TMPDIR/plain.json" --tag plain
 }
 
-limit='{file: "include/limits.h", pattern: "^(#define MAX_SEQ_LEN) +2048$", replacement: "\\1 16384"}'
-tile='{file: "include/limits.h", pattern: "TILE 32", replacement: "TILE 64"}'
+patched_sweep() {
+    plan limit ".patches = [$LIMIT] | .variants[1].patches = [$TILE]"
+    try_once limit ks_run "$TMPDIR/limit.json" --tag limit
+    patched=$(bundle_of limit)
+}
 
-plan plain .
-exits "without patches" 0 ks_run "$TMPDIR/plain.json" --tag plain
-plan limit ".patches = [$limit] | .variants[1].patches = [$tile]"
-exits "patches of the plan and of a variant" 0 ks_run "$TMPDIR/limit.json" --tag limit
-first=$(bundle_of limit)
-is "the plan's is seen by the first" "$(log_of "$first" a | sed 2q | xargs)" "#define MAX_SEQ_LEN 16384 #define TILE 32"
-is "both by the second" "$(log_of "$first" b | sed 2q | xargs)" "#define MAX_SEQ_LEN 16384 #define TILE 64"
-is "the journal has each, in order" "$(field "$first" '"\(.variant) \(.patch) \(.file) \(.count)"')" \
-    $'a 1 include/limits.h 1\nb 1 include/limits.h 1\nb 2 include/limits.h 1'
-is "with the hash before" "$(field "$first" .sha256_before | head -n 1)" "$(sha256sum <"$TREE/include/limits.h" | cut -d ' ' -f 1)"
-is "and after: what the variants saw" "$(field "$first" .sha256_after | sed -n '1p;3p')" \
-    "$(for v in a b; do log_of "$first" $v | sed 2q | sha256sum | cut -d ' ' -f 1; done)"
-like "the terminal tells of them" "$ERR" 'include/limits.h: 1 replaced by patch 1 of a'
-is "the user's file is as it was" "$(sed -n 1p "$TREE/include/limits.h")" "#define MAX_SEQ_LEN 2048"
-is "so is the staged tree" "$(cat "$WORK"/src/*/include/limits.h | sed -n 1p)" "#define MAX_SEQ_LEN 2048"
-is "a copy keeps its modes" "$(stat -c %a "$WORK"/patched/*/tool | sort -u)" 755
+# seen_by BUNDLE VARIANT: the two lines of the patched file
+seen_by() {
+    log_of "$1" "$2" | sed 2q
+}
 
-exits "compare says what was patched" 0 ks compare "$(bundle_of plain)" "$first" --fail-on none
-like "   for each variant" "$OUT" 'patches\.b.*include/limits\.h: TILE 32 -> TILE 64'
+applied() {
+    patched_sweep
+    exited "exits 0" 0
+    is "the plan's patch is in what the first variant sees" "$(seen_by "$patched" a | xargs)" "#define MAX_SEQ_LEN 16384 #define TILE 32"
+    is "both patches are in what the second variant sees" "$(seen_by "$patched" b | xargs)" "#define MAX_SEQ_LEN 16384 #define TILE 64"
+    like "the terminal has a line for each patch" "$ERR" 'include/limits.h: 1 replaced by patch 1 of a'
+    is "the user's file is unchanged" "$(sed -n 1p "$TREE/include/limits.h")" "#define MAX_SEQ_LEN 2048"
+    is "the staged tree is unchanged" "$(cat "$WORK"/src/*/include/limits.h | sed -n 1p)" "#define MAX_SEQ_LEN 2048"
+    is "the patched copies keep file modes" "$(stat -c %a "$WORK"/patched/*/tool | sort -u)" 755
+}
 
-exits "again" 0 ks_run "$TMPDIR/limit.json" --tag again
-is "nothing is built again" "$(jq -r 'select(.event == "BUILD_END") | .status' "$(bundle_of again)/events.jsonl" | xargs)" "CACHED CACHED"
-is "but all is journalled again" "$(field "$(bundle_of again)" .sha256_after)" "$(field "$first" .sha256_after)"
-is "there are two copies" "$(find "$WORK/patched" -mindepth 1 -maxdepth 1 | wc -l)" 2
-exits "without patches again" 0 ks_run "$TMPDIR/plain.json" --tag plain2
-is "the unpatched build was kept apart" "$(log_of "$(bundle_of plain2)" a | sed -n 1p)" "#define MAX_SEQ_LEN 2048"
+journal() {
+    patched_sweep
+    is "each patch has an event, in order" "$(field "$patched" '"\(.variant) \(.patch) \(.file) \(.count)"')" \
+        $'a 1 include/limits.h 1\nb 1 include/limits.h 1\nb 2 include/limits.h 1'
+    is "the event has the file's hash before" "$(field "$patched" .sha256_before | head -n 1)" "$(sha256sum <"$TREE/include/limits.h" | cut -d ' ' -f 1)"
+    is "the event has the hash of what the variant saw" "$(field "$patched" .sha256_after | sed -n '1p;3p')" \
+        "$(for v in a b; do seen_by "$patched" $v | sha256sum | cut -d ' ' -f 1; done)"
+}
 
-for copy in "$WORK"/patched/*/include/limits.h; do echo "#define MAX_SEQ_LEN 1" >"$copy"; done
-rm -rf "$WORK/build"
-exits "a copy that somebody changed" 0 ks_run "$TMPDIR/limit.json" --tag tampered
-is "is made again" "$(log_of "$(bundle_of tampered)" b | sed 2q | xargs)" "#define MAX_SEQ_LEN 16384 #define TILE 64"
+compared() {
+    plain_sweep
+    exited "the sweep without patches exits 0" 0
+    patched_sweep
+    exits "compare exits 0" 0 ks compare "$(bundle_of plain)" "$patched" --fail-on none
+    like "compare lists the patches of each variant" "$OUT" 'patches\.b.*include/limits\.h: TILE 32 -> TILE 64'
+}
 
-before='NODE SUITE_END SUITE_START'
-plan twice ".patches = [{file: \"include/limits.h\", pattern: \"define\", replacement: \"undef\"}]"
-blocked "two matches where one was expected" twice 'variant a, patch 1: include/limits.h: .define. matches 2 times, expected 1' "$before"
-plan none ".patches = [$limit] | .variants[1].patches = [$limit]"
-blocked "a patch that an earlier one has undone" none 'variant b, patch 2: .*matches 0 times, expected 1' "CONFIG_PATCH $before"
-plan missing ".patches = [{file: \"include/nothing.h\", pattern: \"a\", replacement: \"b\"}]"
-blocked "a file that is not there" missing 'include/nothing.h: cannot open.*No such file' "$before"
-plan folder ".patches = [{file: \"include\", pattern: \"a\", replacement: \"b\"}]"
-blocked "a folder" folder 'include: not a regular file' "$before"
-is "nothing was copied for them" "$(find "$WORK/patched" -mindepth 1 -maxdepth 1 | wc -l)" 2
-plan outside ".patches = [{file: \"../outside/limits.h\", pattern: \"2\", replacement: \"3\"}]"
-exits "a file outside the tree is the plan's mistake" 2 ks_run "$TMPDIR/outside.json"
-like "   at its place" "$ERR" 'outside.json: \$\.patches\[0\]\.file: .*below the source tree'
+again() {
+    patched_sweep
+    exits "exits 0" 0 ks_run "$TMPDIR/limit.json" --tag again
+    is "the builds are CACHED" "$(jq -r 'select(.event == "BUILD_END") | .status' "$(bundle_of again)/events.jsonl" | xargs)" "CACHED CACHED"
+    is "the journal has the same hashes" "$(field "$(bundle_of again)" .sha256_after)" "$(field "$patched" .sha256_after)"
+    is "no further copy of the sources is made" "$(find "$WORK/patched" -mindepth 1 -maxdepth 1 | wc -l)" 2
+}
+
+without_after() {
+    patched_sweep
+    plan plain .
+    exits "exits 0" 0 ks_run "$TMPDIR/plain.json" --tag plain2
+    is "it does not take the patched build" "$(log_of "$(bundle_of plain2)" a | sed -n 1p)" "#define MAX_SEQ_LEN 2048"
+}
+
+tampered() {
+    local copy
+    patched_sweep
+    for copy in "$WORK"/patched/*/include/limits.h; do echo "#define MAX_SEQ_LEN 1" >"$copy"; done
+    rm -rf "$WORK/build"
+    exits "the next sweep exits 0" 0 ks_run "$TMPDIR/limit.json" --tag tampered
+    is "the next sweep makes it again" "$(seen_by "$(bundle_of tampered)" b | xargs)" "#define MAX_SEQ_LEN 16384 #define TILE 64"
+}
+
+# blocked PATCHES REASON EVENTS: a run of a plan with those patches; EVENTS is all that its journal has.
+blocked() {
+    local id=blocked-$TESTS copies=0
+    [ ! -d "$WORK/patched" ] || copies=$(find "$WORK/patched" -mindepth 1 -maxdepth 1 | wc -l)
+    plan "$id" "$1"
+    exits "the run exits 3" 3 ks_run "$TMPDIR/$id.json" --tag "$id"
+    is "the run is BLOCKED" "$(jq -r .status "$(bundle_of "$id")/summary.json")" BLOCKED
+    like "the summary has the reason" "$(jq -r .reason "$(bundle_of "$id")/summary.json")" "$2"
+    like "the terminal has the reason in one line" "$ERR" "^run BLOCKED.*$2"
+    is "nothing is built or timed" "$(jq -r .event "$(bundle_of "$id")/events.jsonl" | sort -u | xargs)" "$3"
+    is "no copy of the sources is left" "$(find "$WORK/patched" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)" "${4:-$copies}"
+}
+
+outside() {
+    plan outside ".patches = [{file: \"../outside/limits.h\", pattern: \"2\", replacement: \"3\"}]"
+    exits "the plan is refused with exit 2" 2 ks_run "$TMPDIR/outside.json"
+    like "the error names the place in the plan" "$ERR" 'outside.json: \$\.patches\[0\]\.file: .*below the source tree'
+}
 
 # A tree with links does not come from this harness: one that somebody else has staged.
-. tests/executor.sh
-ln -s include/limits.h "$TREE/link.h"
-tar -c -C "$TREE" -f "$TMPDIR/tree.tar" include tool link.h away
-sha=$(sha256sum <"$TMPDIR/tree.tar" | cut -d ' ' -f 1)
-x stage --sha256 "$sha" <"$TMPDIR/tree.tar" >/dev/null
-for file in link.h away/limits.h; do
-    id=link-${file%%[./]*}
-    job "$id" "$(one '{"run": ["true"]}' | jq -c --arg s "$sha" --arg f "$file" \
+staged_links() {
+    ln -s include/limits.h "$TREE/link.h"
+    tar -c -C "$TREE" -f "$TMPDIR/tree.tar" include tool link.h away
+    rm "$TREE/link.h"
+    SHA=$(sha256sum <"$TMPDIR/tree.tar" | cut -d ' ' -f 1)
+    x stage --sha256 "$SHA" <"$TMPDIR/tree.tar" >/dev/null
+}
+
+# link_job ID FILE: a job on that tree with a patch for the file.
+link_job() {
+    job "$1" "$(one '{"run": ["true"]}' | jq -c --arg s "$SHA" --arg f "$2" \
         '. + {source: {sha256: $s}} | .variants[0].patches = [{file: $f, pattern: "2048", replacement: "4096"}]')"
+}
+
+patched_link() {
+    local id=link-$TESTS
+    needs staged_links
+    link_job "$id" "$1"
     run "$id"
-    is "a symbolic link, $file: the run is blocked" "$(summary "$id" .status)" BLOCKED
-    like "   in one line" "$(summary "$id" .reason)" "$file: a symbolic link"
-done
-is "what a link leads to is as it was" "$(cat "$TMPDIR/outside/limits.h")" 2048
-jq '.job.variants[0].patches[0].file = "../../x"' "$TMPDIR/link-link.json" >"$TMPDIR/climbs.json"
-x submit <"$TMPDIR/climbs.json" >/dev/null 2>"$TMPDIR/err"
-is "a job whose patch climbs is refused" "$?" 2
-like "   at its place" "$(cat "$TMPDIR/err")" '\$\.variants\[0\]\.patches\[0\]\.file'
+    is "the run is BLOCKED" "$(summary "$id" .status)" BLOCKED
+    like "the reason names the link" "$(summary "$id" .reason)" "$1: a symbolic link"
+    is "the link's target is unchanged" "$(cat "$TMPDIR/outside/limits.h")" 2048
+}
+
+climbing_job() {
+    needs staged_links
+    link_job climbs ../../x
+    x submit <"$TMPDIR/climbs.json" >/dev/null 2>"$TMPDIR/err"
+    is "submit refuses it with exit 2" "$?" 2
+    like "the error names the place in the job" "$(cat "$TMPDIR/err")" '\$\.variants\[0\]\.patches\[0\]\.file'
+}
+
+scenario "a sweep with patches of the plan and of a variant" applied
+scenario "the journal of a sweep with patches" journal
+scenario "compare of a run with patches and one without" compared
+scenario "a second sweep with the same patches" again
+scenario "a sweep without patches after one with them" without_after
+scenario "a patched copy that somebody has changed" tampered
+before='NODE SUITE_END SUITE_START'
+scenario "a patch that matches twice" blocked '.patches = [{file: "include/limits.h", pattern: "define", replacement: "undef"}]' \
+    'variant a, patch 1: include/limits.h: .define. matches 2 times, expected 1' "$before"
+scenario "a patch of a text that an earlier patch has replaced" blocked ".patches = [$LIMIT] | .variants[1].patches = [$LIMIT]" \
+    'variant b, patch 2: .*matches 0 times, expected 1' "CONFIG_PATCH $before"
+scenario "a patch of a file that does not exist" blocked '.patches = [{file: "include/nothing.h", pattern: "a", replacement: "b"}]' \
+    'include/nothing.h: cannot open.*No such file' "$before"
+scenario "a patch of a folder" blocked '.patches = [{file: "include", pattern: "a", replacement: "b"}]' \
+    'include: not a regular file' "$before"
+scenario "a patch of a file outside the tree" outside
+scenario "a patch of a symbolic link" patched_link link.h
+scenario "a patch of a file behind a symbolic link" patched_link away/limits.h
+scenario "a job with a patch that climbs" climbing_job
 done_testing

@@ -4,18 +4,18 @@
 . tests/lib.sh
 . tests/pipeline.sh
 
+dry_run() {
+    exits "exits 0" 0 "$KERNSWEEP" run "$TMPDIR/plan.json" --variants good --dry-run --db "$TMPDIR/dry/results.db"
+    is "prints a line for each test" "$(grep -c 'good .*run [0-9]' <<<"$OUT")" 3
+    is "makes no store" "$(find "$TMPDIR" -path '*/dry/*' | wc -l)" 0
+}
+
 pipeline_setup
-exits "--dry-run lists the tests" 0 ks run "$TMPDIR/plan.json" --variants good --dry-run
-is "and starts nothing" "$(find "$TMPDIR" -name work -o -name 'results.db' | wc -l)" 0
-check_clean_run
-check_second_run_builds_nothing
-check_statuses
-check_timeout
-check_secrets
-check_compare
-check_report
-check_ingest_again
-check_interrupt
-check_cancel
-check_detach
+scenario "run --dry-run" dry_run
+pipeline_scenarios
+scenario "a workload, a build and a gate that print a secret" secrets
+scenario "the report of a sweep" report_written
+scenario "the report of a sweep against another" report_against
+scenario "a bundle that is ingested again" ingested_again
+scenario "a bundle with a changed file" forged
 done_testing

@@ -4,19 +4,15 @@
 . tests/lib.sh
 . tests/pipeline.sh
 
+openssh_client() {
+    exits "exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --tag openssh --transport openssh
+    passes "the manifest has every file with its hash" manifest_holds "$(bundle_of openssh)"
+}
+
 node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"
 PLAN_NODE=loopback
 KS_OPTIONS=(--ssh-config "$NODE/ssh_config")
 pipeline_setup
-check_clean_run
-check_second_run_builds_nothing
-check_statuses
-check_timeout
-check_compare
-check_interrupt
-check_cancel
-check_detach
-exits "the OpenSSH client is a transport too" 0 \
-    ks_run "$TMPDIR/plan.json" --variants good --tag openssh --transport openssh
-passes "with the same bundle" manifest_holds "$(bundle_of openssh)"
+pipeline_scenarios
+scenario "a sweep through the OpenSSH client" openssh_client
 done_testing

@@ -3,61 +3,120 @@
 . tests/lib.sh
 . tests/pipeline.sh
 
+MODELS=$HOME/models
 pipeline_setup
-mkdir -p "$HOME/models"
-cp tests/fuzz/seeds/gguf/v3 "$HOME/models/m.gguf" # llama.context_length 4096
-cp tests/fuzz/seeds/gguf/cut "$HOME/models/cut.gguf"
+mkdir -p "$MODELS"
+cp tests/fuzz/seeds/gguf/cut "$MODELS/cut.gguf"
 
-exits "check shows a node as a table" 0 ks check local
-like "   a row a finding, its level first" "$OUT" '^ok +host +'
-like "   the link, too" "$OUT" '^ok +reachable +local'
-exits "check of a plan looks at its node" 0 ks check "$TMPDIR/plan.json" --json
-is "   and tells it as JSON, too" "$(jq -r '.node.schema + " " + (.findings | map(.subject) | index("disk") | tostring)' <<<"$OUT" | cut -d ' ' -f 1)" kernsweep.node/1
+# A plan with a context of 5000 tokens for a model whose llama.context_length is 4096.
+large_plan() {
+    cp tests/fuzz/seeds/gguf/v3 "$MODELS/m.gguf"
+    plan_with '.model = "models/m.gguf" | .contexts = [16, 5000] | .timeouts = {default: 60}' "$TMPDIR/large.json"
+}
 
-plan_with '.model = "models/m.gguf" | .contexts = [16, 5000] | .timeouts = {default: 60}' "$TMPDIR/large.json"
-exits "a model too small for the largest context stops the run" 3 ks_run "$TMPDIR/large.json" --variants good --tag large
-like "   as a row" "$ERR" '^blocker +model +.*llama.context_length 4096 is below the largest context, 5000'
-like "   with the remedy" "$ERR" '-> kernsweep gguf set FILE llama.context_length N'
-like "   and as the error" "$ERR" '^kernsweep: node local is not fit for this run: model: '
-like "   and the command that is pending" "$ERR" "^pending command: .*'--tag' 'large'"
-is "   nothing is on the node, or here" "$(find "$TMPDIR/work/runs" "$TMPDIR/artifacts_remote" -mindepth 2 2>/dev/null | wc -l)" 0
-exits "   check says the same" 3 ks check "$TMPDIR/large.json"
-like "   as a row" "$OUT" '^blocker +model'
-exits "smaller contexts fit" 0 ks_run "$TMPDIR/large.json" --variants good --contexts 16 --tag small
-small=$(bundle_of small)
-is "   node.json knows the model" "$(jq -c '.model | [.architecture, .context_length]' "$small/node.json")" '["llama",4096]'
-exits "so does the large one once the limit is set" 0 ks gguf set "$HOME/models/m.gguf" llama.context_length 8192
-exits "   and then it runs" 0 ks_run "$TMPDIR/large.json" --variants good --tag large
-exits "compare shows what was different on the node" 0 ks compare "$small" "$(bundle_of large)" --fail-on none
-like "   here the model's limit" "$OUT" 'model.context_length.*4096.*8192'
+small_sweep() {
+    large_plan
+    try_once small ks_run "$TMPDIR/large.json" --variants good --contexts 16 --tag small
+}
 
-for model in nothing.gguf models/cut.gguf models; do
-    plan_with ".model = \"$model\"" "$TMPDIR/bad.json"
-    exits "model $model: the run is stopped" 3 ks_run "$TMPDIR/bad.json" --variants good
-    like "   and its row names the file" "$ERR" "^blocker +model +.*$model"
-done
-exits "nightly is stopped, too" 3 ks nightly "$TMPDIR/bad.json" --artifacts "$TMPDIR/nights" --reports "$TMPDIR/reports"
-like "   with the row" "$ERR" '^blocker +model'
+raised_sweep() {
+    large_plan
+    try_once set ks gguf set "$MODELS/m.gguf" llama.context_length 8192
+    try_once raised ks_run "$TMPDIR/large.json" --variants good --tag raised
+}
 
-# Fit, but odd: two GPU users and memory in use, played by a folder.
-mkdir -p "$TMPDIR/root/sys/class/drm/card0/device" "$TMPDIR/root/sys/class/kfd/kfd/proc/4242"
-for pair in vendor:0x1002 mem_info_vram_total:1000000 mem_info_vram_used:900000; do
-    echo "${pair#*:}" >"$TMPDIR/root/sys/class/drm/card0/device/${pair%:*}"
-done
-export KERNSWEEP_FAKE_ROOT=$TMPDIR/root
-exits "a node that others use takes a run all the same" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag odd
-like "   which says so in one line" "$ERR" '^warning: gpu users: 1 other processes use the GPU, the first is pid 4242 \(wait for them'
-like "   and how much memory is taken" "$ERR" '^warning: gpu: .*see who uses it'
-is "   node.json keeps it" "$(jq -r '[.preflight[] | select(.level == "warning") | .subject] | contains(["gpu", "gpu users"])' "$(bundle_of odd)/node.json")" true
-unset KERNSWEEP_FAKE_ROOT
+check_node() {
+    exits "exits 0" 0 ks check local
+    like "prints a row for each finding, its level first" "$OUT" '^ok +host +'
+    like "prints a row for the link" "$OUT" '^ok +reachable +local'
+}
 
+check_plan() {
+    exits "exits 0" 0 ks check "$TMPDIR/plan.json" --json
+    is "prints the node's facts as JSON" "$(jq -r .node.schema <<<"$OUT")" kernsweep.node/1
+    is "has a finding about the disk" "$(jq '[.findings[] | select(.subject == "disk")] | length' <<<"$OUT")" 1
+    is "has no finding that blocks" "$(jq '[.findings[] | select(.level == "blocker")] | length' <<<"$OUT")" 0
+}
+
+model_too_small() {
+    large_plan
+    exits "run exits 3" 3 ks_run "$TMPDIR/large.json" --variants good --tag large
+    like "run prints a row with what is wrong" "$ERR" '^blocker +model +.*llama.context_length 4096 is below the largest context, 5000'
+    like "run prints the remedy" "$ERR" '-> kernsweep gguf set FILE llama.context_length N'
+    like "run prints the finding as its error" "$ERR" '^kernsweep: node local is not fit for this run: model: '
+    like "run prints the pending command" "$ERR" "^pending command: .*'--tag' 'large'"
+    is "no run and no bundle of it exists" "$(find "$TMPDIR" -path '*/runs/*large*' -o -path '*/artifacts_remote/*_large*' | wc -l)" 0
+    exits "check exits 3, too" 3 ks check "$TMPDIR/large.json"
+    like "check prints the row, too" "$OUT" '^blocker +model'
+}
+
+model_large_enough() {
+    small_sweep
+    exited "run with smaller contexts exits 0" 0
+    is "node.json has the model's facts" "$(jq -c '.model | [.architecture, .context_length]' "$(bundle_of small)/node.json")" '["llama",4096]'
+}
+
+model_raised() {
+    large_plan
+    exits "gguf set exits 0" 0 ks gguf set "$MODELS/m.gguf" llama.context_length 8192
+    exits "run with the large context exits 0 afterwards" 0 ks_run "$TMPDIR/large.json" --variants good --tag raised-now
+}
+
+compared() {
+    small_sweep
+    raised_sweep
+    exits "compare exits 0" 0 ks compare "$(bundle_of small)" "$(bundle_of raised)" --fail-on none
+    like "compare lists the model's limit of both runs" "$OUT" 'model.context_length.*4096.*8192'
+}
+
+# bad_model FILE: run is stopped by it
+bad_model() {
+    plan_with ".model = \"$1\"" "$TMPDIR/bad.json"
+    exits "run exits 3" 3 ks_run "$TMPDIR/bad.json" --variants good
+    like "run prints a row with the file's name" "$ERR" "^blocker +model +.*$1"
+}
+
+nightly_stopped() {
+    plan_with '.model = "models/nothing.gguf"' "$TMPDIR/bad.json"
+    exits "nightly exits 3" 3 ks nightly "$TMPDIR/bad.json" --artifacts "$TMPDIR/nights" --reports "$TMPDIR/reports"
+    like "nightly prints the row" "$ERR" '^blocker +model'
+}
+
+# Two GPU users and memory in use, played by a folder.
+busy_node() {
+    local pair
+    mkdir -p "$TMPDIR/root/sys/class/drm/card0/device" "$TMPDIR/root/sys/class/kfd/kfd/proc/4242"
+    for pair in vendor:0x1002 mem_info_vram_total:1000000 mem_info_vram_used:900000; do
+        echo "${pair#*:}" >"$TMPDIR/root/sys/class/drm/card0/device/${pair%:*}"
+    done
+    KERNSWEEP_FAKE_ROOT=$TMPDIR/root exits "run exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag odd
+    like "run warns of the process on the GPU" "$ERR" '^warning: gpu users: 1 other processes use the GPU, the first is pid 4242 \(wait for them'
+    like "run warns of the memory in use" "$ERR" '^warning: gpu: .*see who uses it'
+    is "node.json keeps both warnings" "$(jq -r '[.preflight[] | select(.level == "warning") | .subject] | contains(["gpu", "gpu users"])' "$(bundle_of odd)/node.json")" true
+}
+
+full_disk() {
+    plan_with ".workdir = \"$TMPDIR/full/work\"" "$TMPDIR/full.json"
+    exits "run exits 3" 3 ks_run "$TMPDIR/full.json" --variants good
+    like "run prints the remedy" "$ERR" '-> make room'
+}
+
+scenario "check of a node" check_node
+scenario "check --json of a plan" check_plan
+scenario "a model too small for the largest context" model_too_small
+scenario "a model large enough for the contexts" model_large_enough
+scenario "a model whose limit is raised" model_raised
+scenario "compare of two runs with other limits of the model" compared
+scenario "a model's file that does not exist" bad_model nothing.gguf
+scenario "a model's file that is cut" bad_model models/cut.gguf
+scenario "a folder as a model's file" bad_model models
+scenario "a night whose model's file does not exist" nightly_stopped
+scenario "a node whose GPU is in use" busy_node
 mkdir -p "$TMPDIR/full"
 if mount -t tmpfs -o size=64m tmpfs "$TMPDIR/full" 2>/dev/null; then
     trap 'umount -l "$TMPDIR/full"' EXIT
-    plan_with ".workdir = \"$TMPDIR/full/work\"" "$TMPDIR/full.json"
-    exits "a disk that is nearly full stops the run" 3 ks_run "$TMPDIR/full.json" --variants good
-    like "   with its remedy" "$ERR" '-> make room'
+    scenario "a node whose disk is nearly full" full_disk
 else
-    skip "a disk that is nearly full stops the run" "mounting a tmpfs is not permitted here"
+    skip_scenario "a node whose disk is nearly full" "mounting a tmpfs is not permitted here"
 fi
 done_testing

@@ -4,7 +4,7 @@
 . tests/lib.sh
 
 ks() {
-    "$KERNSWEEP" "$@" --db "$TMPDIR/results.db"
+    "$KERNSWEEP" "$@" --db "$DB"
 }
 
 sweep() {
@@ -12,7 +12,7 @@ sweep() {
 }
 
 sql() {
-    sqlite3 -batch -noheader "$TMPDIR/results.db" "$1"
+    sqlite3 -batch -noheader "$DB" "$1"
 }
 
 # set_speed SOURCE NODE: seconds that the sources take, and a factor of the node's.
@@ -52,53 +52,102 @@ cat >"$TMPDIR/plan.json" <<EOT
 }
 EOT
 
-set_speed 1.0 1
-exits "the first run" 2 sweep
-exits "becomes the baseline" 0 ks baseline set gold latest
+# store NAME: a store of the scenario's own, with a baseline of a node and sources of normal speed.
+store() {
+    DB=$TMPDIR/$1.db
+    rm -rf "$TMPDIR/work"
+    set_speed 1.0 1
+    sweep >/dev/null 2>&1
+    ks baseline set gold latest >/dev/null 2>&1
+}
+
+latest_sweep() {
+    sql "SELECT run_id FROM run WHERE tag = '' ORDER BY id DESC LIMIT 1"
+}
+
+outcomes() {
+    sql "SELECT outcome, count(*) FROM confirmation GROUP BY 1 ORDER BY 1" | xargs
+}
+
+first_run() {
+    DB=$TMPDIR/first.db
+    set_speed 1.0 1
+    exits "a sweep against a baseline that is not set exits 2" 2 sweep
+    exits "its run can be set as the baseline" 0 ks baseline set gold latest
+}
 
 # The first cell, and it alone, is slow for two tests.
-echo 2 >"$TMPDIR/fluke"
-exits "a fluke is called regressed when nobody looks twice" 4 sweep
-echo 2 >"$TMPDIR/fluke"
-exits "and is none when its cell is measured again in turns" 0 sweep --confirm
-like "the cell is then inconclusive, and the table says why" "$OUT" "inconclusive"
-run=$(sql "SELECT run_id FROM run WHERE tag = '' ORDER BY id DESC LIMIT 1")
-is "four runs took turns" "$(sql "SELECT count(*) FROM run WHERE tag = 'confirm'")" 4
-is "of the suspect's cell only" "$(sql "SELECT DISTINCT s.variant || s.context_len FROM run r JOIN test t ON t.run_id = r.id
-    JOIN series s ON s.id = t.series_id WHERE r.tag = 'confirm'")" a64
-is "three repetitions each" "$(sql "SELECT count(*) FROM run r JOIN test t ON t.run_id = r.id WHERE r.tag = 'confirm'")" 12
-exits "a later comparison of the two says the same" 0 ks compare "$run" --baseline gold --json
-is "and that it was confirmed that way" "$(jq -r '.cells[] | select(.variant == "a" and .context == 64) | .confirmation' <<<"$OUT")" refuted
+fluke() {
+    local run
+    store fluke
+    echo 2 >"$TMPDIR/fluke"
+    exits "a sweep without --confirm exits 4" 4 sweep
+    echo 2 >"$TMPDIR/fluke"
+    exits "a sweep with --confirm exits 0" 0 sweep --confirm
+    like "a sweep with --confirm calls the cell noisy" "$OUT" "noisy"
+    run=$(latest_sweep)
+    is "confirming takes four runs" "$(sql "SELECT count(*) FROM run WHERE tag = 'confirm'")" 4
+    is "confirming measures the suspect's cell only" "$(sql "SELECT DISTINCT s.variant || s.context_len FROM run r JOIN test t ON t.run_id = r.id
+        JOIN series s ON s.id = t.series_id WHERE r.tag = 'confirm'")" a64
+    is "confirming measures it three times in each run" "$(sql "SELECT count(*) FROM run r JOIN test t ON t.run_id = r.id WHERE r.tag = 'confirm'")" 12
+    exits "a later compare of the two runs exits 0" 0 ks compare "$run" --baseline gold --json
+    is "a later compare has the suspicion as refuted" "$(jq -r '.cells[] | select(.variant == "a" and .context == 64) | .confirmation' <<<"$OUT")" refuted
+}
 
-set_speed 1.2 1
-exits "slower sources are confirmed" 4 sweep --confirm
-like "in turns with the old ones" "$(sql "SELECT outcome, count(*) FROM confirmation GROUP BY 1")" "confirmed\|4"
-like "the report says so too" "$OUT" "regressed"
-is "base's sources and these took turns" "$(sql "SELECT count(DISTINCT source_sha256) FROM (SELECT source_sha256 FROM run
-    WHERE tag = 'confirm' ORDER BY id DESC LIMIT 4)")" 2
+slower_sources() {
+    store sources
+    set_speed 1.2 1
+    exits "the sweep exits 4" 4 sweep --confirm
+    is "all four cells are confirmed" "$(outcomes)" "confirmed|4"
+    like "the table says regressed" "$OUT" "regressed"
+    is "the baseline's sources and the new ones take turns" "$(sql "SELECT count(DISTINCT source_sha256) FROM (SELECT source_sha256 FROM run
+        WHERE tag = 'confirm' ORDER BY id DESC LIMIT 4)")" 2
+}
 
-set_speed 1.0 3
-exits "a node that is three times slower is no fluke" 4 sweep --confirm
-is "it is called what it is" "$(sql "SELECT outcome, count(*) FROM confirmation GROUP BY 1 ORDER BY 1" | xargs)" \
-    "confirmed|4 node|4 refuted|1"
-run=$(sql "SELECT run_id FROM run WHERE tag = '' ORDER BY id DESC LIMIT 1")
-ks compare "$run" --baseline gold --json >"$TMPDIR/node.json" 2>&1
-like "in the reason" "$(jq -r '.cells[0].reason' "$TMPDIR/node.json")" "the node, not the sources"
+slower_node() {
+    store node
+    set_speed 1.0 3
+    exits "the sweep exits 4" 4 sweep --confirm
+    is "all four cells are put down to the node" "$(outcomes)" "node|4"
+    ks compare "$(latest_sweep)" --baseline gold --json >"$TMPDIR/node.json" 2>&1
+    like "the reason names the node, not the sources" "$(jq -r '.cells[0].reason' "$TMPDIR/node.json")" "the node, not the sources"
+}
 
-rm -rf "$TMPDIR/work/src"
-set_speed 1.2 1
-exits "when the node has lost the base's tree, the suspect stays one" 4 sweep --confirm
-like "and why is said" "$ERR" "suspects not confirmed: .*no longer has the sources"
+lost_tree() {
+    store lost
+    rm -rf "$TMPDIR/work/src"
+    set_speed 1.2 1
+    exits "the sweep exits 4" 4 sweep --confirm
+    like "the sweep says why nothing was confirmed" "$ERR" "suspects not confirmed: .*no longer has the sources"
+}
 
-set_speed 1.0 1
-exits "noise runs the same build again and again" 0 ks noise "$TMPDIR/plan.json" --runs 3 --artifacts "$TMPDIR/artifacts" --json
-is "and finds none where there is none" "$(jq -c '[.alarms, .comparisons, .cells[0].runs]' <<<"$OUT")" "[0,24,3]"
-is "its runs are no nights" "$(ks history --variant a --context 64 --json | jq '[.points[] | select(.tag != "")] | length')" 0
-is "the noise floor of every cell is stored" "$(sql "SELECT count(*) FROM noise WHERE metric = 'prefill_s'")" 4
-mapfile -t same < <(sql "SELECT run_id FROM run WHERE tag = 'noise'")
-mapfile -t other < <(sql "SELECT run_id FROM run WHERE tag = '' ORDER BY id LIMIT 4")
-exits "and can be taken from stored runs" 0 ks noise --stored "${same[@]}"
-like "as a table" "$OUT" "0 false alarms in 24 comparisons"
-exits "runs of different sources are refused" 2 ks noise --stored "${other[@]}"
-like "by name" "$ERR" "different sources"
+noise() {
+    store noise
+    exits "exits 0" 0 ks noise "$TMPDIR/plan.json" --runs 3 --artifacts "$TMPDIR/artifacts" --json
+    is "finds no false alarm on a quiet node" "$(jq -c '[.alarms, .comparisons, .cells[0].runs]' <<<"$OUT")" "[0,24,3]"
+    is "keeps its runs out of the history" "$(ks history --variant a --context 64 --json | jq '[.points[] | select(.tag != "")] | length')" 0
+    is "stores the noise floor of every cell" "$(sql "SELECT count(*) FROM noise WHERE metric = 'prefill_s'")" 4
+}
+
+noise_stored() {
+    local same other
+    store stored
+    for _ in 1 2; do sweep >/dev/null 2>&1; done
+    mapfile -t same < <(sql "SELECT run_id FROM run WHERE tag = ''")
+    exits "exits 0" 0 ks noise --stored "${same[@]}"
+    like "prints the count of false alarms" "$OUT" "0 false alarms in 24 comparisons"
+    set_speed 1.2 1
+    sweep >/dev/null 2>&1
+    mapfile -t other < <(sql "SELECT run_id FROM run WHERE tag = ''")
+    exits "exits 2 for runs of different sources" 2 ks noise --stored "${other[@]}"
+    like "says that the sources are different" "$ERR" "different sources"
+}
+
+scenario "the first run of a plan" first_run
+scenario "a cell that is slow once" fluke
+scenario "slower sources with --confirm" slower_sources
+scenario "a slower node with --confirm" slower_node
+scenario "slower sources with --confirm on a node that lost the baseline's" lost_tree
+scenario "noise" noise
+scenario "noise --stored" noise_stored
 done_testing

@@ -10,40 +10,73 @@ KS_OPTIONS=(--ssh-config "$NODE/ssh_config")
 pipeline_setup
 cp "$NODE/known_hosts" "$TMPDIR/known_hosts.good"
 
-# blocked NAME PATTERN: a run now is blocked, and the message matches.
-blocked() {
-    exits "$1: exit 3" 3 ks_run "$TMPDIR/plan.json" --variants good
-    like "$1: says what is wrong" "$ERR" "$2"
-    like "$1: prints the pending command" "$ERR" '^pending command: .*run.*--variants.*good'
+# healthy: known hosts and key as they should be, whatever a scenario did to them
+healthy() {
+    cp "$TMPDIR/known_hosts.good" "$NODE/known_hosts"
+    cp "$TMPDIR/user_key.good" "$NODE/user_key"
 }
 
-: >"$NODE/known_hosts"
-blocked "an unknown host key" 'SHA256:.*kernsweep nodes trust'
-fingerprint=$(ssh-keygen -lf "$NODE/host_key.pub" | cut -d ' ' -f 2)
-like "an unknown host key: the fingerprint shown is the host's" "$ERR" "${fingerprint//+/\\+}"
-exits "nodes trust refuses another fingerprint" 2 ks nodes trust loopback --fingerprint SHA256:nonsense
-is "and stores nothing" "$(cat "$NODE/known_hosts")" ""
-passes "nodes trust remembers the right one" ks nodes trust loopback --fingerprint "$fingerprint"
-exits "and then it runs" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 32 --tag trusted
+# blocked PATTERN: a run now is blocked, and the message matches.
+blocked() {
+    exits "run exits 3" 3 ks_run "$TMPDIR/plan.json" --variants good
+    like "run says what is wrong" "$ERR" "$1"
+    like "run prints the pending command" "$ERR" '^pending command: .*run.*--variants.*good'
+}
 
-ssh-keygen -q -t ed25519 -N '' -f "$TMPDIR/other_key"
-printf '%s %s\n' "$(cut -d ' ' -f 1 "$TMPDIR/known_hosts.good")" "$(cut -d ' ' -f 1,2 "$TMPDIR/other_key.pub")" \
-    >"$NODE/known_hosts"
-blocked "a changed host key" 'CHANGED'
-cp "$NODE/known_hosts" "$TMPDIR/before"
-exits "nodes trust refuses it too" 3 ks nodes trust loopback --fingerprint "$fingerprint"
-is "nodes trust does not replace a key that changed" "$(cat "$NODE/known_hosts")" "$(cat "$TMPDIR/before")"
-cp "$TMPDIR/known_hosts.good" "$NODE/known_hosts"
+# A host key that is not the node's.
+other_key() {
+    ssh-keygen -q -t ed25519 -N '' -f "$TMPDIR/other_key"
+}
 
-mv "$NODE/user_key" "$NODE/user_key.good"
-cp "$TMPDIR/other_key" "$NODE/user_key"
-blocked "a key that the node does not know" '(key|login|authenticat)'
-mv "$NODE/user_key.good" "$NODE/user_key"
+fingerprint() {
+    ssh-keygen -lf "$NODE/host_key.pub" | cut -d ' ' -f 2
+}
 
-scripts/loopback-node stop "$NODE" >/dev/null
-blocked "a refused port" '[Rr]efused'
-pending=$(sed -n 's/^pending command: //p' <<<"$ERR")
-scripts/loopback-node start "$NODE" >/dev/null
-exits "the pending command can be pasted, later" 0 sh -c "$pending"
-is "what was blocked left nothing on the node" "$(find "$TMPDIR/work/runs" -mindepth 1 -maxdepth 1 | wc -l)" 2
+unknown_key() {
+    local fingerprint
+    : >"$NODE/known_hosts"
+    blocked 'SHA256:.*kernsweep nodes trust'
+    fingerprint=$(fingerprint)
+    like "run shows the host's fingerprint" "$ERR" "${fingerprint//+/\\+}"
+    exits "nodes trust with another fingerprint exits 2" 2 ks nodes trust loopback --fingerprint SHA256:nonsense
+    is "nodes trust with another fingerprint stores nothing" "$(cat "$NODE/known_hosts")" ""
+    passes "nodes trust with the host's fingerprint exits 0" ks nodes trust loopback --fingerprint "$fingerprint"
+    exits "run exits 0 once the host is trusted" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 32 --tag trusted
+    healthy
+}
+
+changed_key() {
+    needs other_key
+    printf '%s %s\n' "$(cut -d ' ' -f 1 "$TMPDIR/known_hosts.good")" "$(cut -d ' ' -f 1,2 "$TMPDIR/other_key.pub")" \
+        >"$NODE/known_hosts"
+    cp "$NODE/known_hosts" "$TMPDIR/before"
+    blocked 'CHANGED'
+    exits "nodes trust exits 3" 3 ks nodes trust loopback --fingerprint "$(fingerprint)"
+    passes "nodes trust leaves known_hosts alone" cmp "$NODE/known_hosts" "$TMPDIR/before"
+    healthy
+}
+
+wrong_user_key() {
+    needs other_key
+    cp "$TMPDIR/other_key" "$NODE/user_key"
+    blocked '(key|login|authenticat)'
+    healthy
+}
+
+refused_port() {
+    local pending before
+    before=$(find "$TMPDIR/work/runs" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)
+    scripts/loopback-node stop "$NODE" >/dev/null
+    blocked '[Rr]efused'
+    pending=$(sed -n 's/^pending command: //p' <<<"$ERR")
+    scripts/loopback-node start "$NODE" >/dev/null
+    exits "the pending command exits 0 once the node is back" 0 sh -c "$pending"
+    is "the blocked run left nothing on the node" "$(find "$TMPDIR/work/runs" -mindepth 1 -maxdepth 1 | wc -l)" $((before + 1))
+}
+
+cp "$NODE/user_key" "$TMPDIR/user_key.good"
+scenario "an unknown host key" unknown_key
+scenario "a changed host key" changed_key
+scenario "a user key that the node does not accept" wrong_user_key
+scenario "a node whose sshd is not running" refused_port
 done_testing

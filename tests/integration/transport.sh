@@ -20,32 +20,32 @@ value() {
 
 # Every back-end gives the same answers.
 same_answers() {
-    local via=(--backend "$1") name=$1
+    local via=(--backend "$1")
     probe "${via[@]}" loopback true
-    is "$name: true ends with 0" "$(value rc) $(value exited) $(value exit_code)" "0 1 0"
+    is "true exits 0" "$(value rc) $(value exited) $(value exit_code)" "0 1 0"
     probe "${via[@]}" loopback sh -c 'exit 7'
-    is "$name: an exit code arrives" "$(value rc) $(value exited) $(value exit_code)" "0 1 7"
+    is "exit 7 exits 7" "$(value rc) $(value exited) $(value exit_code)" "0 1 7"
     probe "${via[@]}" loopback sh -c 'kill -TERM $$'
-    is "$name: a signal is no exit code" "$(value rc) $(value exited) $(value signal)" "0 0 TERM"
+    is "a command that a signal ends has the signal and no exit code" "$(value rc) $(value exited) $(value signal)" "0 0 TERM"
     probe "${via[@]}" loopback no-such-command-here
-    is "$name: a command that is not there ends with 127" "$(value rc) $(value exit_code)" "0 127"
+    is "a command that does not exist exits 127" "$(value rc) $(value exit_code)" "0 127"
     probe "${via[@]}" loopback sh -c 'head -c 20000000 /dev/zero >&2; echo end'
-    is "$name: a flood of stderr is drained" "$(value received) $(value stderr_len)" "20000004 4096"
+    is "20 MB of stderr do not block stdout" "$(value received) $(value stderr_len)" "20000004 4096"
     probe "${via[@]}" --send 67108864 loopback cat
-    is "$name: 64 MiB there and back" "$(value received)" 67108864
-    is "$name: and they are the same bytes" "$(value out_sha256)" "$(value in_sha256)"
+    is "64 MiB sent come back" "$(value received)" 67108864
+    is "64 MiB sent come back as the same bytes" "$(value out_sha256)" "$(value in_sha256)"
     probe "${via[@]}" --send 30000000 loopback true
-    is "$name: a command need not read its input" "$(value rc) $(value exit_code)" "0 0"
+    is "a command that does not read its input exits 0" "$(value rc) $(value exit_code)" "0 0"
     probe "${via[@]}" --send 5000000 loopback sh -c "exec >&- 2>&-; cat >'$TMPDIR/silent'"
-    is "$name: input goes on after output has ended" \
+    is "input arrives after the command has closed its output" \
         "$(sha256sum <"$TMPDIR/silent" | cut -d ' ' -f 1)" "$(value in_sha256)"
     probe "${via[@]}" --times 20 loopback true
-    is "$name: 20 commands on one connection" "$(grep -c '^exit_code=0$' <<<"$OUT")" 20
+    is "20 commands run on one connection" "$(grep -c '^exit_code=0$' <<<"$OUT")" 20
     probe "${via[@]}" --deadline 1 loopback sh "$TMPDIR/linger"
-    is "$name: a deadline ends the wait" "$(value rc) $(value timed_out) $(value kind)" "-1 1 node"
-    like "$name: and says what took too long" "$(value error)" 'not done within 1 s: .*linger'
-    words_arrive "$name"
-    interrupted_at_once "$name"
+    is "a deadline ends the wait" "$(value rc) $(value timed_out) $(value kind)" "-1 1 node"
+    like "a deadline's error names the command and the time" "$(value error)" 'not done within 1 s: .*linger'
+    words_arrive "$1"
+    interrupted_at_once "$1"
 }
 
 # Each word as it is, whatever a shell would make of it.
@@ -54,9 +54,9 @@ words_arrive() {
     local words=("a b" "it's" '"' '$(touch '"$TMPDIR"'/pwned)' '`id`' ';' '&&' '*' '' $'two\nlines' '-n' '\' $'tab\t' 'é' '%s' '!x' '~')
     probe --backend "$1" --stdout "$TMPDIR/words" loopback printf '%s\0' "${words[@]}"
     printf '%s\0' "${words[@]}" | cmp -s - "$TMPDIR/words"
-    ok "$1: words arrive as they are" $? "$(od -c "$TMPDIR/words")"
+    ok "words with quotes, blanks and shell characters arrive as they are" $? "$(od -c "$TMPDIR/words")"
     [ ! -e "$TMPDIR/pwned" ]
-    ok "$1: and run nothing" $?
+    ok "words of shell syntax are not run" $?
 }
 
 interrupted_at_once() {
@@ -69,10 +69,11 @@ interrupted_at_once() {
     kill -INT "$pid"
     wait "$pid" || rc=$?
     OUT=$(cat "$TMPDIR/interrupted")
-    is "$1: Ctrl-C ends a wait" "$rc $(value kind)" "1 interrupted"
+    is "SIGINT ends a wait" "$rc $(value kind)" "1 interrupted"
 }
 
 # A command that is given up on goes on at the node; it is ended at the end.
+: >"$TMPDIR/lingering"
 cat >"$TMPDIR/linger" <<END
 echo \$\$ >>'$TMPDIR/lingering'
 echo started
@@ -98,8 +99,8 @@ lose() {
     kill "-$1" "$(cat "$TMPDIR/sshd")"
     wait "$pid" || rc=$?
     OUT=$(cat "$TMPDIR/lost")
-    is "$2: sshd gets SIG$1 in a transfer: the link is lost" "$(value rc) $(value link_lost) $(value kind)" "-1 1 node"
-    one_line "$2: and one line says so" "$(value error)"
+    is "the link is lost when sshd gets SIG$1" "$(value rc) $(value link_lost) $(value kind)" "-1 1 node"
+    one_line "the error about it is one line" "$(value error)"
     kill -KILL "$(cat "$TMPDIR/sshd")" 2>/dev/null
 }
 
@@ -110,16 +111,21 @@ reconnects() {
         touch '$TMPDIR/once'; p=\$PPID
         while [ \"\$(cat /proc/\$p/comm)\" != sshd ]; do p=\$(cut -d ' ' -f 4 /proc/\$p/stat); done
         kill -KILL \$p; exec sleep 2"
-    is "$1: a lost link can be made again" "$(grep -c '^link_lost=1' <<<"$OUT") $(value exit_code)" "1 5"
+    is "the second connection runs the command to its end" "$(grep -c '^link_lost=1' <<<"$OUT") $(value exit_code)" "1 5"
 }
 
 # refused BACKEND NAME PATTERN: a connection now fails at once with one line like PATTERN.
 refused() {
     probe --backend "$1" --patience 60 loopback true
-    is "$1: $2: refused" "$RC $(value kind)" "1 node"
-    like "$1: $2: says so" "$(value error)" "$3"
-    one_line "$1: $2: in one line" "$(value error)"
-    unlike "$1: $2: and is not tried again" "$OUT" '^notice=.*retrying'
+    is "the $2 is refused" "$RC $(value kind)" "1 node"
+    like "the error about the $2 says what it is" "$(value error)" "$3"
+    one_line "the error about the $2 is one line" "$(value error)"
+    unlike "the $2 is not tried again" "$OUT" '^notice=.*retrying'
+}
+
+# A key pair that the node does not know.
+other_key() {
+    ssh-keygen -q -t ed25519 -N '' -f "$TMPDIR/other"
 }
 
 host_keys() {
@@ -127,7 +133,7 @@ host_keys() {
     name=$(cut -d ' ' -f 1 "$NODE/known_hosts")
     key=$(cut -d ' ' -f 2,3 "$NODE/known_hosts")
     cp "$NODE/known_hosts" "$TMPDIR/good"
-    ssh-keygen -q -t ed25519 -N '' -f "$TMPDIR/other" <<<y >/dev/null
+    needs other_key
     : >"$NODE/known_hosts"
     refused "$1" "unknown host key" 'SHA256:.*kernsweep nodes trust loopback'
     printf '%s %s\n' "$name" "$(cut -d ' ' -f 1,2 "$TMPDIR/other.pub")" >"$NODE/known_hosts"
@@ -136,17 +142,18 @@ host_keys() {
     refused "$1" "revoked host key" '[Rr]evoked'
     printf 'junk line\n|1|broken\n\n# comment\n*.example.org,[127.0.0.*]:* %s\n' "$key" >"$NODE/known_hosts"
     probe --backend "$1" loopback true
-    is "$1: a wildcard line after junk is found" "$(value rc)" 0
+    is "a wildcard line after junk is found" "$(value rc)" 0
     cp "$TMPDIR/good" "$NODE/known_hosts"
     ssh-keygen -q -H -f "$NODE/known_hosts" >/dev/null 2>&1
     rm -f "$NODE/known_hosts.old"
-    unlike "$1: the name is hashed now" "$(cat "$NODE/known_hosts")" '127\.0\.0\.1'
+    unlike "ssh-keygen -H has hashed the name" "$(cat "$NODE/known_hosts")" '127\.0\.0\.1'
     probe --backend "$1" loopback true
-    is "$1: a hashed name is found" "$(value rc)" 0
+    is "a hashed name is found" "$(value rc)" 0
     cp "$TMPDIR/good" "$NODE/known_hosts"
 }
 
 wrong_key() {
+    needs other_key
     mv "$NODE/user_key" "$TMPDIR/user_key"
     cp "$TMPDIR/other" "$NODE/user_key"
     refused "$1" "wrong user key" 'user_key'
@@ -162,47 +169,50 @@ backs_off() {
     local i pids=()
     scripts/loopback-node stop "$NODE" >/dev/null
     probe --backend libssh2 --patience 6 loopback true
-    is "pauses grow to twice the last, each within a third of that" "$(pauses <<<"$OUT" |
+    is "each pause is about twice the last" "$(pauses <<<"$OUT" |
         awk '{ nominal = 0.5 * 2 ^ (NR - 1); print ($1 >= nominal * 0.6 && $1 <= nominal * 1.4) }' | sort | uniq -c | awk '{ print ($1 >= 3), $2 }')" "1 1"
     for i in {1..16}; do
         "$PROBE" --backend libssh2 --ssh-config "$NODE/ssh_config" --patience 0.7 loopback true >"$TMPDIR/pause.$i" &
         pids+=($!)
     done
     wait "${pids[@]}"
-    is "no two dozen harnesses come back in step" "$(($(pauses "$TMPDIR"/pause.* | sort -u | wc -l) > 1))" 1
+    is "sixteen harnesses do not pause alike" "$(($(pauses "$TMPDIR"/pause.* | sort -u | wc -l) > 1))" 1
     scripts/loopback-node start "$NODE" >/dev/null
 }
 
 unreachable() {
     scripts/loopback-node stop "$NODE" >/dev/null
     probe --backend "$1" loopback true
-    is "$1: refused port" "$RC $(value kind)" "1 node"
-    like "$1: refused port: says so" "$(value error)" '127\.0\.0\.1.*[Rr]efused'
+    is "a refused port is an error of the node" "$RC $(value kind)" "1 node"
+    like "the error about a refused port says so" "$(value error)" '127\.0\.0\.1.*[Rr]efused'
     "$PROBE" --backend "$1" --ssh-config "$NODE/ssh_config" --patience 100 loopback true >"$TMPDIR/late" &
     until_true 30 grep -q retrying "$TMPDIR/late"
     scripts/loopback-node start "$NODE" >/dev/null
     wait $!
-    ok "$1: patience lasts until the node is back" $? "$(cat "$TMPDIR/late")"
+    ok "--patience connects when the node is back" $? "$(cat "$TMPDIR/late")"
     probe --backend "$1" --connect-timeout 2 nobody@192.0.2.1:22 true
-    is "$1: unreachable address" "$RC $(value kind)" "1 node"
-    like "$1: unreachable address: is named" "$(value error)" 'nobody@192\.0\.2\.1:22'
+    is "an unreachable address is an error of the node" "$RC $(value kind)" "1 node"
+    like "the error about an unreachable address names it" "$(value error)" 'nobody@192\.0\.2\.1:22'
 }
 
-same_answers local
-for backend in $BACKENDS; do
-    same_answers "$backend"
-    lose KILL "$backend"
-    lose STOP "$backend"
-    reconnects "$backend"
-    host_keys "$backend"
-    wrong_key "$backend"
-    unreachable "$backend"
-done
-backs_off
+bad_names() {
+    probe --backend libssh2 'loop back' true
+    is "one with a space is an input error" "$(value kind)" input
+    probe --backend libssh2 -- '-oProxyCommand=touch x' true
+    is "one that looks like an option is refused" "$RC" 2
+}
 
-probe --backend libssh2 'loop back' true
-is "a node's name with a space is an input error" "$(value kind)" input
-probe --backend libssh2 -- '-oProxyCommand=touch x' true
-is "a node's name that looks like an option is none" "$RC" 2
-xargs kill <"$TMPDIR/lingering"
+scenario "commands over local" same_answers local
+for backend in $BACKENDS; do
+    scenario "commands over $backend" same_answers "$backend"
+    scenario "a transfer over $backend whose sshd is killed" lose KILL "$backend"
+    scenario "a transfer over $backend whose sshd is stopped" lose STOP "$backend"
+    scenario "a lost link over $backend that is made again" reconnects "$backend"
+    scenario "host keys over $backend" host_keys "$backend"
+    scenario "a wrong user key over $backend" wrong_key "$backend"
+    scenario "a node out of reach over $backend" unreachable "$backend"
+done
+scenario "pauses between tries" backs_off
+scenario "names of nodes" bad_names
+xargs -r kill <"$TMPDIR/lingering" 2>/dev/null
 done_testing

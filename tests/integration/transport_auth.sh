@@ -28,18 +28,18 @@ value() {
     sed -n "s/^$1=//p" <<<"$OUT" | tail -n 1
 }
 
-# works NAME BACKEND [USED]: a command runs over the alias `node`; USED is the back-end that does it.
+# works WITH BACKEND [USED]: a command runs over the alias `node`; USED is the back-end that does it.
 works() {
     probe --backend "$2" node true
-    is "$1 ($2)" "$(value backend) $(value exit_code)" "${3:-$2} 0" || diag "$OUT"
+    is "$2 connects with $1" "$(value backend) $(value exit_code)" "${3:-$2} 0" || diag "$OUT"
 }
 
-# fails NAME BACKEND PATTERN
+# fails WITH BACKEND PATTERN
 fails() {
     probe --backend "$2" node true
-    is "$1 ($2): refused" "$RC $(value kind)" "1 node"
-    like "$1 ($2): says why" "$(value error)" "$3"
-    one_line "$1 ($2): in one line" "$(value error)"
+    is "$2 does not connect with $1" "$RC $(value kind)" "1 node"
+    like "$2 says why it does not connect with $1" "$(value error)" "$3"
+    one_line "$2 says in one line that it does not connect with $1" "$(value error)"
 }
 
 # new_key FILE TYPE PASSPHRASE [OPTION...]: made, and accepted by the node.
@@ -60,8 +60,8 @@ keys_of_each_kind() {
         # shellcheck disable=SC2086 # several words
         new_key "$TMPDIR/kind" ${options%% *} '' ${options#"${options%% *}"}
         config "IdentityFile $TMPDIR/kind" "IdentityAgent none"
-        works "a user key made by: $options" libssh2
-        works "a user key made by: $options" openssh
+        works "a key of ssh-keygen -t $options" libssh2
+        works "a key of ssh-keygen -t $options" openssh
     done
 }
 
@@ -83,18 +83,23 @@ encrypted_keys() {
     config "IdentityFile $TMPDIR/locked" "IdentityAgent none"
     fails "an encrypted key without a terminal" libssh2 "locked.*passphrase"
     probe --backend openssh node true
-    is "an encrypted key without a terminal (openssh): refused" "$RC $(value kind)" "1 node"
+    is "openssh does not connect with an encrypted key without a terminal" "$RC $(value kind)" "1 node"
     if ! command -v script >/dev/null; then
-        skip "the passphrase is asked on a terminal" "no script program"
+        skip "the passphrase on a terminal" "no script program"
         return
     fi
     for backend in libssh2 openssh; do
         passphrase_asked "$backend" 'open sesame'
-        is "the passphrase is asked on a terminal ($backend)" "$(value exit_code)" 0 || diag "$OUT"
-        unlike "and is not shown ($backend)" "$OUT" 'sesame'
+        is "$backend asks for the passphrase on a terminal and connects" "$(value exit_code)" 0 || diag "$OUT"
+        unlike "$backend does not show the passphrase" "$OUT" 'sesame'
         passphrase_asked "$backend" 'wrong'
-        is "a wrong passphrase does not open it ($backend)" "$(value kind)" node || diag "$OUT"
+        is "$backend does not connect with a wrong passphrase" "$(value kind)" node || diag "$OUT"
     done
+}
+
+# A key pair that the node does not know.
+stranger() {
+    ssh-keygen -q -t ed25519 -N '' -f "$TMPDIR/stranger"
 }
 
 agent() {
@@ -102,7 +107,7 @@ agent() {
     eval "$(ssh-agent -a "$TMPDIR/agent")" >/dev/null
     pid=$SSH_AGENT_PID
     unset SSH_AUTH_SOCK SSH_AGENT_PID
-    ssh-keygen -q -t ed25519 -N '' -f "$TMPDIR/stranger"
+    needs stranger
     new_key "$TMPDIR/kept" ed25519 'only in the agent'
     new_key "$TMPDIR/held" ecdsa ''
     SSH_AUTH_SOCK=$TMPDIR/agent ssh-add -q "$TMPDIR/stranger" "$TMPDIR/held"
@@ -111,13 +116,13 @@ agent() {
     works "a key that only the agent has" libssh2
     works "a key that only the agent has" openssh
     config "IdentityFile $TMPDIR/stranger" "IdentitiesOnly yes" "IdentityAgent $TMPDIR/agent"
-    fails "IdentitiesOnly keeps the agent's other keys out" libssh2 'login refused'
+    fails "a key of the agent that IdentitiesOnly excludes" libssh2 'login refused'
     kill -STOP "$pid"
     config "IdentityFile $NODE/user_key" "IdentityAgent $TMPDIR/agent"
-    works "an agent that does not answer is done without" libssh2
+    works "a key file while the agent does not answer" libssh2
     kill -CONT "$pid"
     kill "$pid"
-    works "an agent that is gone is done without" libssh2
+    works "a key file when the agent is gone" libssh2
 }
 
 # Debian 12's libssh2 refuses RSA; later ones can.
@@ -128,13 +133,13 @@ rsa() {
     probe --backend libssh2 node true
     if [ "$(value exit_code)" = 0 ]; then
         can=libssh2
-        skip "an RSA user key: the line that says so" "this libssh2 does RSA"
+        skip "libssh2 says that it cannot use an RSA key" "this libssh2 can use RSA"
     else
         fails "an RSA user key" libssh2 'rsa.*libssh2 [0-9.]+ cannot use'
     fi
     works "an RSA user key" openssh
     works "an RSA user key" auto "$can"
-    [ "$can" = libssh2 ] || like "and one line says so" "$(value notice)" 'using the OpenSSH client instead'
+    [ "$can" = libssh2 ] || like "auto says in one line that it takes the OpenSSH client" "$(value notice)" 'using the OpenSSH client instead'
 }
 
 rsa_host() {
@@ -148,37 +153,38 @@ rsa_host() {
     config "IdentityFile $NODE/user_key" "IdentityAgent none"
     probe --backend libssh2 node true
     [ "$(value exit_code)" != 0 ] || can=libssh2
-    if [ "$can" = openssh ]; then like "an RSA host key: libssh2 says so" "$(value error)" 'ssh-rsa.*cannot verify'; fi
+    if [ "$can" = openssh ]; then like "libssh2 says that it cannot verify an RSA host key" "$(value error)" 'ssh-rsa.*cannot verify'; fi
     works "an RSA host key" openssh
     works "an RSA host key" auto "$can"
     : >"$NODE/known_hosts"
     fails "an unknown RSA host key" auto 'unknown host key ssh-rsa SHA256:.*nodes trust node'
     probe --trust store node
-    is "it can be trusted" "$RC $(value trust) $(value type)" "0 unknown ssh-rsa"
-    is "and is the host's" "$(value fingerprint)" "$(ssh-keygen -lf "$NODE/host_key.pub" | cut -d ' ' -f 2)"
-    works "and then it works" auto "$can"
+    is "--trust store stores the unknown RSA host key" "$RC $(value trust) $(value type)" "0 unknown ssh-rsa"
+    is "the stored fingerprint is the host's" "$(value fingerprint)" "$(ssh-keygen -lf "$NODE/host_key.pub" | cut -d ' ' -f 2)"
+    works "the RSA host key once it is stored" auto "$can"
     scripts/loopback-node stop "$NODE" >/dev/null
     cp -p "$TMPDIR/good"/* "$NODE"
     scripts/loopback-node start "$NODE" >/dev/null
 }
 
 trusting() {
+    needs stranger
     config "IdentityFile $NODE/user_key" "IdentityAgent none" "UserKnownHostsFile $TMPDIR/fresh/dir/known_hosts" \
         "HashKnownHosts yes"
     probe --trust store node
-    is "a key is stored where there was no file" "$RC $(value trust)" "0 unknown"
-    is "and nobody else reads it" "$(stat -c '%a' "$TMPDIR/fresh/dir/known_hosts" "$TMPDIR/fresh/dir" | xargs)" "600 700"
-    like "HashKnownHosts is honoured" "$(cat "$TMPDIR/fresh/dir/known_hosts")" '^\|1\|'
-    works "and the host is known then" libssh2
-    works "and the host is known then" openssh
+    is "--trust makes the file" "$RC $(value trust)" "0 unknown"
+    is "the file and its folder are open to their owner only" "$(stat -c '%a' "$TMPDIR/fresh/dir/known_hosts" "$TMPDIR/fresh/dir" | xargs)" "600 700"
+    like "HashKnownHosts hashes the name" "$(cat "$TMPDIR/fresh/dir/known_hosts")" '^\|1\|'
+    works "a host key that was just stored" libssh2
+    works "a host key that was just stored" openssh
     probe --trust store node
-    is "once is enough" "$RC $(value trust) $(value kind)" "1 known input"
+    is "a key that is known is not stored again" "$RC $(value trust) $(value kind)" "1 known input"
     printf '@revoked * %s' "$(cut -d ' ' -f 2,3 "$NODE/known_hosts")" >>"$TMPDIR/fresh/dir/known_hosts"
     probe --trust store node
     is "a revoked key is not stored" "$RC $(value trust) $(value kind)" "1 revoked input"
     printf '%s' "$(cat "$TMPDIR/stranger.pub")" | sed "s/^/[127.0.0.1]:$PORT /" >"$TMPDIR/fresh/dir/known_hosts"
     probe --trust store node
-    is "nor one instead of another" "$RC $(value trust) $(value kind)" "1 changed input"
+    is "a key does not replace another" "$RC $(value trust) $(value kind)" "1 changed input"
 }
 
 certificates() {
@@ -218,12 +224,12 @@ jump_hosts() {
     fails "a jump host that is not there" openssh 'cannot connect'
 }
 
-keys_of_each_kind
-encrypted_keys
-agent
-rsa
-rsa_host
-trusting
-jump_hosts
-certificates
+scenario "user keys of each kind" keys_of_each_kind
+scenario "an encrypted user key" encrypted_keys
+scenario "keys of an agent" agent
+scenario "an RSA user key" rsa
+scenario "an RSA host key" rsa_host
+scenario "a host key stored where there is no known_hosts file" trusting
+scenario "jump hosts" jump_hosts
+scenario "certificates" certificates
 done_testing

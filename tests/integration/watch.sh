@@ -35,8 +35,20 @@ jq -n --arg dir "$TMPDIR" '
     variants: [{name: "plain", run: work("")},
         {name: "hostile", build: [["sh", "-c", "printf \"\\\\033]0;owned\\\\007\\\\033[2J broken\\\\n\" >&2; exit 1"]], run: work("")}],
     contexts: [16, 32, 64], order: "grouped", timeouts: {default: 200}, connect: {timeout_s: 5, patience_s: 60}}' >"$TMPDIR/plan.json"
-exits "a run is started" 0 "$KERNSWEEP" run "$TMPDIR/plan.json" --ssh-config "$TMPDIR/ssh_config" --artifacts "$TMPDIR/artifacts" --detach
-run=$OUT
+SSH=(--ssh-config "$TMPDIR/ssh_config")
+
+# detached OPTION...: a run that goes on by itself; its id in RUN.
+detached() {
+    rm -f "$TMPDIR"/go/*
+    RUN=$("$KERNSWEEP" run "$TMPDIR/plan.json" "${SSH[@]}" --artifacts "$TMPDIR/artifacts" --detach "$@" 2>"$TMPDIR/detached.err")
+    [ -n "$RUN" ]
+}
+
+# ended_run: one that is closed, for what watches it afterwards
+ended_run() {
+    detached && touch "$TMPDIR"/go/{16,32,64} && "$KERNSWEEP" attach "$RUN" "${SSH[@]}" >/dev/null 2>&1
+    ENDED=$RUN
+}
 
 screen() { tm capture-pane -p -t w; }
 shows() { screen | grep -Eq -- "$1"; }
@@ -46,64 +58,86 @@ sees() {
     ok "$1" $? "the screen does not show: $2"$'\n'"$(screen)"
 }
 
-tm new-session -d -s w -x 100 -y 30 "env LC_ALL=C.UTF-8 '$KERNSWEEP' watch '$run' --ssh-config '$TMPDIR/ssh_config'; echo ended \$?; exec cat"
-sees "the run and its node" "^$run on loopback"
-sees "the matrix: contexts" "variant +16 +32 +64"
-sees "the test that runs" "plain +(OK)? +run +- +-"
-sees "with its time-out" "plain ctx 16 run 1 .* of 3 min 20 s, left"
-sees "how many are done" "^0 of 6 tests"
-sees "and what it has printed so far" "^  loading 16"
-sees "a way out" "q: quit; the run goes on"
-touch "$TMPDIR/go/16"
-sees "a test that is done, and the next" "plain +(OK)? +ok 1 +run"
-sees "what the next one prints" "^  loading 32"
-sees "the log's end" "\[1/6\] plain ctx 16 run 1  OK"
+# watching WIDTHxHEIGHT WORD: watch in a terminal of that size
+watching() {
+    tm new-session -d -s w -x "${1%x*}" -y "${1#*x}" \
+        "env LC_ALL=C.UTF-8 '$KERNSWEEP' watch '$2' --ssh-config '$TMPDIR/ssh_config'; echo ended \$?; exec cat"
+}
 
-echo cut >"$TMPDIR/control"
-sees "a cut link is told of" "connection lost"
-touch "$TMPDIR/go/32"
-sees "and made again: the next event arrives" "plain +(OK)? +ok 1 +ok 1 +run"
+full_screen() {
+    detached
+    watching 100x30 "$RUN"
+    sees "it shows the run and its node" "^$RUN on loopback"
+    sees "it shows the contexts as columns" "variant +16 +32 +64"
+    sees "it shows the running test in its cell" "plain +(OK)? +run +- +-"
+    sees "it shows the running test with its time-out" "plain ctx 16 run 1 .* of 3 min 20 s, left"
+    sees "it shows how many tests have ended" "^0 of 6 tests"
+    sees "it shows what the test prints" "^  loading 16"
+    sees "it shows the key that quits" "q: quit; the run goes on"
+    touch "$TMPDIR/go/16"
+    sees "it shows the ended test and the next one in their cells" "plain +(OK)? +ok 1 +run"
+    sees "it shows what the next test prints" "^  loading 32"
+    sees "it shows the ended test's line of the log" "\[1/6\] plain ctx 16 run 1  OK"
+    echo cut >"$TMPDIR/control"
+    sees "it says that the connection is cut" "connection lost"
+    touch "$TMPDIR/go/32"
+    sees "it connects again and shows the next event" "plain +(OK)? +ok 1 +ok 1 +run"
+    tm resize-window -t w -x 44 -y 14
+    sees "it cuts the matrix to a narrower screen" "variant +16 +32( |>|$)"
+    is "it prints no line wider than the screen" "$(screen | awk 'length($0) > 44' | wc -l)" 0
+    tm resize-window -t w -x 120 -y 40
+    sees "it shows the whole matrix on a wider screen" "variant +16 +32 +64"
+    touch "$TMPDIR/go/64"
+    sees "it shows a failed build" "hostile +BUILD"
+    sees "it shows the skipped cells of the failed build" "SKIPPED +SKIPPED +SKIPPED"
+    sees "it shows escape sequences of a build as text" '\\x1b\]0;owned'
+    is "it leaves the terminal's title alone" "$(tm display-message -p -t w '#{pane_title}' | grep -c owned)" 0
+    sees "it shows the counts at the end" "6 of 6 tests  ok 3  failed 0  skipped 3  COMPLETE"
+    sees "it stays when the run is closed" "the run is closed; q: quit"
+    tm send-keys -t w q
+    sees "q ends it and restores the terminal" "^ended 0"
+    is "no process of it is left" "$(pgrep -f "kernsweep watch $RUN" | wc -l)" 0
+    tm kill-session -t w
+}
 
-tm resize-window -t w -x 44 -y 14
-sees "after a resize the matrix is cut to fit" "variant +16 +32( |>|$)"
-is "no line is wider than the screen" "$(screen | awk 'length($0) > 44' | wc -l)" 0
-tm resize-window -t w -x 120 -y 40
-sees "and whole again" "variant +16 +32 +64"
+no_terminal() {
+    needs ended_run
+    exits "exits 0" 0 "$KERNSWEEP" watch "$ENDED" "${SSH[@]}"
+    like "prints a line for each test" "$OUT" "^\[1/6\] plain ctx 16 run 1  OK"
+    like "prints the end" "$OUT" "^run COMPLETE  3 ok, 0 failed, 3 skipped"
+    unlike "prints no escape sequence" "$OUT" $'\x1b'
+}
 
-touch "$TMPDIR/go/64"
-sees "a failed build is a state" "hostile +BUILD"
-sees "its cells are skipped" "SKIPPED +SKIPPED +SKIPPED"
-sees "what the build said is shown, not done" '\\x1b\]0;owned'
-is "the terminal's title is its own" "$(tm display-message -p -t w '#{pane_title}' | grep -c owned)" 0
-sees "the run's end" "6 of 6 tests  ok 3  failed 0  skipped 3  COMPLETE"
-sees "is told, and the screen stays" "the run is closed; q: quit"
-tm send-keys -t w q
-sees "q ends it, and the terminal is back" "^ended 0"
-is "nothing of it is left" "$(pgrep -f "kernsweep watch $run" | wc -l)" 0
+# named WORD...: how watch can be told which run
+named() {
+    needs ended_run
+    exits "exits 0" 0 "$KERNSWEEP" watch "$@" "${SSH[@]}"
+    like "shows the newest run" "$OUT" "^$ENDED on loopback"
+}
 
-exits "without a terminal: plain lines on stdout" 0 "$KERNSWEEP" watch "$run" --ssh-config "$TMPDIR/ssh_config"
-like "the tests" "$OUT" "^\[1/6\] plain ctx 16 run 1  OK"
-like "to the end" "$OUT" "^run COMPLETE  3 ok, 0 failed, 3 skipped"
-unlike "no escape sequence" "$OUT" $'\x1b'
-exits "by its plan" 0 "$KERNSWEEP" watch "$TMPDIR/plan.json" --ssh-config "$TMPDIR/ssh_config"
-like "the same run" "$OUT" "^$run on loopback"
-exits "by its node" 0 "$KERNSWEEP" watch loopback --workdir "$TMPDIR/work" --ssh-config "$TMPDIR/ssh_config"
-like "the newest there" "$OUT" "^$run on loopback"
-exits "a plan that nothing was run of" 2 "$KERNSWEEP" watch /etc/nothing.json
-one_line "in one line" "$ERR"
+no_run() {
+    exits "exits 2" 2 "$KERNSWEEP" watch /etc/nothing.json
+    one_line "prints one line" "$ERR"
+}
 
-# q while the test runs: the run does not notice.
-rm -f "$TMPDIR"/go/*
-exits "another run" 0 "$KERNSWEEP" run "$TMPDIR/plan.json" --variants plain --ssh-config "$TMPDIR/ssh_config" --artifacts "$TMPDIR/artifacts" --detach
-run=$OUT
-tm kill-session -t w
-tm new-session -d -s w -x 80 -y 24 "'$KERNSWEEP' watch latest --ssh-config '$TMPDIR/ssh_config'; echo ended \$?; exec cat"
-sees "is watched" "plain +run +- +-"
-tm send-keys -t w q
-sees "and left" "^ended 0"
-is "it still runs" "$("$KERNSWEEP" status "$run" --json | jq -r '.[0].state')" running
-touch "$TMPDIR/go/16" "$TMPDIR/go/32" "$TMPDIR/go/64"
-exits "to its end" 0 "$KERNSWEEP" attach "$run" --ssh-config "$TMPDIR/ssh_config"
+quit_early() {
+    detached --variants plain
+    watching 80x24 latest
+    sees "it shows the running test" "plain +run +- +-"
+    tm send-keys -t w q
+    sees "q ends it" "^ended 0"
+    is "the run goes on" "$("$KERNSWEEP" status "$RUN" --json | jq -r '.[0].state')" running
+    touch "$TMPDIR"/go/{16,32,64}
+    exits "attach follows the run to its end" 0 "$KERNSWEEP" attach "$RUN" "${SSH[@]}"
+    tm kill-session -t w
+}
+
+scenario "watch without a terminal" no_terminal
+scenario "watch of a plan" named "$TMPDIR/plan.json"
+scenario "watch of a node and a workdir" named loopback --workdir "$TMPDIR/work"
+scenario "watch of a plan without runs" no_run
+scenario "watch in a terminal" full_screen
+scenario "watch that is quit while the run goes on" quit_early
 echo quit >"$TMPDIR/control"
 wait "$proxy"
 done_testing
