@@ -338,7 +338,7 @@ std::string worker::stuck(dim3 index) const
             report += " returned";
         else
             report +=
-                std::string(slot.now == state::at_barrier ? " wait for the block at " : " shuffle at ") +
+                std::string(slot.now == state::at_barrier ? " wait at the barrier at " : " shuffle at ") +
                 slot.where.file + ":" + std::to_string(slot.where.line);
     }
     return report;
