@@ -198,20 +198,22 @@ std::vector<std::string_view> gguf_file::strings(const std::string &key) const
     return list;
 }
 
+template <typename T>
+std::vector<T> gguf_file::array(const std::string &key, int element, const char *wanted) const
+{
+    const value &v = find_array(key, element, wanted, sizeof(T));
+    std::vector<T> list(v.count);
+    if (v.count)
+        std::memcpy(list.data(), data_ + v.offset, v.count * sizeof(T));
+    return list;
+}
+
 std::vector<float> gguf_file::floats(const std::string &key) const
 {
-    const value &v = find_array(key, GGUF_F32, "an array of f32", sizeof(float));
-    std::vector<float> list(v.count);
-    if (v.count)
-        std::memcpy(list.data(), data_ + v.offset, v.count * sizeof(float));
-    return list;
+    return array<float>(key, GGUF_F32, "an array of f32");
 }
 
 std::vector<int32_t> gguf_file::integers(const std::string &key) const
 {
-    const value &v = find_array(key, GGUF_I32, "an array of i32", sizeof(int32_t));
-    std::vector<int32_t> list(v.count);
-    if (v.count)
-        std::memcpy(list.data(), data_ + v.offset, v.count * sizeof(int32_t));
-    return list;
+    return array<int32_t>(key, GGUF_I32, "an array of i32");
 }

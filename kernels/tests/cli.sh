@@ -10,6 +10,7 @@ if [ ! -f ../tests/lib.sh ]; then
 fi
 TMPDIR=$(mktemp -d)
 trap 'rm -rf "$TMPDIR"' EXIT
+# shellcheck source=tests/lib.sh
 . ../tests/lib.sh
 build=$1
 out=$TMPDIR

@@ -10,7 +10,7 @@
 #include <tuple>
 
 #if defined(KS_PLATFORM_NVIDIA)
-#include "attention/v5_hopper.h"
+#include "attention/v5_hopper_launch.h"
 #endif
 
 namespace
