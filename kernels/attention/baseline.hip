@@ -31,7 +31,7 @@ attn_variant attn_baseline()
     attn_variant v{};
     v.name = "baseline";
     v.attn_impl = "flash_v2_naive";
-    v.idea = "one query a thread, K and V from global memory";
+    v.idea = "one query per thread, K and V from global memory";
     v.dtypes = 1u << ATTN_F32;
     v.deterministic = true;
     v.geometry = geometry;

@@ -2,12 +2,9 @@
 // share a query, each owns 16 of its dims, and a thread serves 4 queries at once, so that one 16-byte load of
 // K or V from LDS feeds 16 multiply-adds. A tile of K is fetched while V is in use, and vice versa.
 //
-//   scores  every lane multiplies its 16 dims for LANES keys, starting with the one it will own; a
-//   recursive-halving
-//           exchange then leaves each lane with the complete score of its key, so no exponential is computed
-//           twice
-//   output  the weights go through LDS, 4 queries per 16-byte load, and each lane accumulates V in its own
-//   dims
+//   scores  every lane multiplies its 16 dims for LANES keys, starting with the one it will own; a recursive
+//           halving exchange then leaves each lane with the complete score of its key: no exponential twice
+//   output  the weights go through LDS, 4 queries per 16-byte load; each lane accumulates V in its own dims
 //
 // Blocks consist of full waves (warps) on both vendors; blocks with the longest causal rows are launched
 // first.
@@ -264,7 +261,7 @@ attn_variant attn_baseline_vec()
     attn_variant v{};
     v.name = "baseline_vec";
     v.attn_impl = "flash_v2_vec";
-    v.idea = "Q and O in registers, 4 queries a thread, vector loads, K and V prefetched into LDS";
+    v.idea = "Q and O in registers, 4 queries per thread, vector loads, K and V prefetched into LDS";
     v.dtypes = 1u << ATTN_F32;
     v.deterministic = true;
     v.geometry = geometry;

@@ -76,7 +76,7 @@ attn_variant attn_fa1_serial_kv()
     attn_variant v{};
     v.name = "fa1_serial_kv";
     v.attn_impl = "fa1_serial_kv";
-    v.idea = "64 queries a block of 256 threads, tiles of K and V in a serial loop";
+    v.idea = "64 queries per block of 256 threads, tiles of K and V in a serial loop";
     v.dtypes = 1u << ATTN_F32;
     v.deterministic = true;
     v.geometry = geometry;

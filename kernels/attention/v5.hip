@@ -3,7 +3,7 @@
 #include "attention/v5_launch.h"
 
 #if defined(KS_PLATFORM_NVIDIA)
-#include "attention/v5_hopper.h"
+#include "attention/v5_hopper_launch.h"
 
 namespace
 {

@@ -28,7 +28,7 @@ inline void hip_check(hipError_t error, const std::string &doing)
 }
 
 // The body of main: runs `body` and turns an exception into one line on stderr and the exit code.
-inline int run_program(const char *name, int (*body)(int, char **), int argc, char **argv)
+template <class BODY> int run_program(const char *name, BODY body, int argc, char **argv)
 {
     try {
         return body(argc, argv);

@@ -1,7 +1,6 @@
 // model_bench DIR: how fast model files open. Writes its files to DIR and removes them. Host code only.
-//   vocabulary  a byte-level vocabulary as large as Llama 3's, page cache warm: its tables, then the
-//   tokenizer
-//               (goal: less than 100 ms in total)
+//   vocabulary  a byte-level vocabulary as large as Llama 3's, page cache warm: its tables and the
+//               tokenizer (goal: less than 100 ms in total)
 //   open        a model of 1 GiB, page cache cold: everything but the weights
 //   load        its weights through the mapping, page cache cold
 // Each is compared with read() of the same file under the same conditions. Prints medians of wall time, and

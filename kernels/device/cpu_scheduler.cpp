@@ -4,21 +4,18 @@
 // can continue) instead of hanging.
 #include "device/cpu.h"
 #include "device/cpu_internal.h"
-#include "device/cpu_sanitizer.h"
+#include "device/cpu_stack.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <boost/context/fiber.hpp>
 #include <boost/context/preallocated.hpp>
-#include <sys/mman.h>
-#include <unistd.h>
 
 __thread ks_cpu_context ks_cpu;
 
@@ -26,7 +23,6 @@ namespace
 {
 namespace context = boost::context;
 
-constexpr size_t stack_bytes = 128 << 10;
 constexpr unsigned max_block_threads = 1024;
 constexpr size_t lds_alignment = 128;
 
@@ -40,74 +36,6 @@ struct site {
         return line == other.line && std::strcmp(file, other.file) == 0;
     }
 };
-
-// A fiber's stack with a guard page below it.
-class stack
-{
-  public:
-    stack() : guard_(static_cast<size_t>(sysconf(_SC_PAGESIZE)))
-    {
-        void *memory = mmap(nullptr, guard_ + stack_bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory == MAP_FAILED)
-            throw std::bad_alloc();
-        base_ = static_cast<char *>(memory);
-        mprotect(base_, guard_, PROT_NONE);
-    }
-    ~stack()
-    {
-        munmap(base_, guard_ + stack_bytes);
-    }
-    stack(const stack &) = delete;
-    stack &operator=(const stack &) = delete;
-
-    char *top() const
-    {
-        return base_ + guard_ + stack_bytes;
-    }
-    ks_stack_bounds bounds() const
-    {
-        return {base_ + guard_, stack_bytes};
-    }
-
-  private:
-    size_t guard_;
-    char *base_;
-};
-
-// Stacks are reused across launches: mapping them and touching them first costs more than running a block.
-class stack_pool
-{
-  public:
-    std::vector<std::unique_ptr<stack>> take(size_t count)
-    {
-        std::vector<std::unique_ptr<stack>> taken;
-        std::lock_guard<std::mutex> guard(lock_);
-        while (taken.size() < count && !idle_.empty()) {
-            taken.push_back(std::move(idle_.back()));
-            idle_.pop_back();
-        }
-        while (taken.size() < count)
-            taken.push_back(std::make_unique<stack>());
-        return taken;
-    }
-    void give_back(std::vector<std::unique_ptr<stack>> stacks)
-    {
-        std::lock_guard<std::mutex> guard(lock_);
-        for (std::unique_ptr<stack> &one : stacks)
-            idle_.push_back(std::move(one));
-    }
-
-  private:
-    std::mutex lock_;
-    std::vector<std::unique_ptr<stack>> idle_;
-};
-
-stack_pool &all_stacks()
-{
-    static stack_pool pool;
-    return pool;
-}
 
 // Boost requires a stack allocator; the stacks remain owned by the worker.
 struct borrowed_stack {
@@ -148,12 +76,12 @@ class worker
   public:
     worker(dim3 grid, dim3 block, size_t lds_bytes, const std::function<void()> &thread)
         : grid_(grid), block_(block), threads_(block.x * block.y * block.z), thread_(thread),
-          slots_(threads_), lds_(lds_bytes + lds_alignment), stacks_(all_stacks().take(threads_))
+          slots_(threads_), lds_(lds_bytes + lds_alignment), stacks_(cpu_stacks().take(threads_))
     {
     }
     ~worker()
     {
-        all_stacks().give_back(std::move(stacks_));
+        cpu_stacks().give_back(std::move(stacks_));
     }
     worker(const worker &) = delete;
     worker &operator=(const worker &) = delete;
@@ -182,7 +110,7 @@ class worker
     const std::function<void()> &thread_;
     std::vector<thread_slot> slots_;
     std::vector<unsigned char> lds_;
-    std::vector<std::unique_ptr<stack>> stacks_;
+    std::vector<std::unique_ptr<cpu_stack>> stacks_;
     thread_slot *running_ = nullptr;
     ks_stack_bounds own_stack_;
 };
@@ -196,7 +124,7 @@ void worker::start(unsigned thread)
     slot.now = state::ready;
     slot.shuffles = 0;
     ks_stack_is_clean(stack_of(slot));
-    const context::preallocated place(stacks_[thread]->top(), stack_bytes, {});
+    const context::preallocated place(stacks_[thread]->top(), cpu_stack_bytes, {});
     slot.fiber =
         context::fiber(std::allocator_arg, place, borrowed_stack(), [this, &slot](context::fiber &&caller) {
             slot.caller = std::move(caller);
@@ -338,7 +266,7 @@ std::string worker::stuck(dim3 index) const
             report += " returned";
         else
             report +=
-                std::string(slot.now == state::at_barrier ? " wait for the block at " : " shuffle at ") +
+                std::string(slot.now == state::at_barrier ? " wait at the barrier at " : " shuffle at ") +
                 slot.where.file + ":" + std::to_string(slot.where.line);
     }
     return report;

@@ -1,8 +1,7 @@
 // HIP's API on three platforms, under its own names, and nothing else.
 //   amd     HIP itself (ROCm's or Debian's)
 //   nvidia  nvidia.h: the hip* names in use, mapped to cuda*
-//   cpu     cpu.h, cpu_*.cpp: a block's threads as fibers, blocks spread over the cores; for correctness, not
-//   speed
+//   cpu     cpu.h, cpu_*.cpp: a block's threads as fibers, blocks spread over the cores; for testing only
 // Kernels are written in plain HIP. Only names that kernels/ uses are mapped: add a name to all platforms
 // when it is first needed. Knows nothing of attention.
 #pragma once

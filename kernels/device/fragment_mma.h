@@ -8,7 +8,7 @@
 
 #include "device/fragment_ptx.h"
 
-template <format FORMAT, int HEAD_DIM> struct fragment {
+template <format FORMAT, int HEAD_DIM> struct fragment : accumulator_lanes {
     static constexpr int head_dim = HEAD_DIM;
     static constexpr int wave = 32;
     static constexpr int waves = 4;
@@ -34,27 +34,9 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
     {
         return 2 * i + e / 2;
     }
-    static __device__ int lane()
-    {
-        return static_cast<int>(threadIdx.x) % 32;
-    }
     static __device__ int query(int row)
     {
         return row / 2 * 16 + row % 2 * 8 + lane() / 4;
-    }
-    static __device__ int key(int j, int e)
-    {
-        return j * 8 + lane() % 4 * 2 + e % 2;
-    }
-    static __device__ float row_max(float x)
-    {
-        x = fmaxf(x, __shfl_xor(x, 1, 32));
-        return fmaxf(x, __shfl_xor(x, 2, 32));
-    }
-    static __device__ float row_sum(float x)
-    {
-        x += __shfl_xor(x, 1, 32);
-        return x + __shfl_xor(x, 2, 32);
     }
 
     // ---- tiles in shared memory ----

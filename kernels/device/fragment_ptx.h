@@ -97,6 +97,29 @@ __device__ __forceinline__ void mma(float (&c)[4], const uint32_t (&a)[4], uint3
 }
 } // namespace ptx
 
+// How a 16x8 accumulator of mma.sync, and each 16x8 part of a WGMMA's, is spread over a warp: lane l holds
+// columns 2 * (l % 4) and the next one, of rows l / 4 and l / 4 + 8. Four lanes share a row.
+struct accumulator_lanes {
+    static __device__ int lane()
+    {
+        return static_cast<int>(threadIdx.x) % 32;
+    }
+    static __device__ int key(int j, int e)
+    {
+        return j * 8 + lane() % 4 * 2 + e % 2;
+    }
+    static __device__ float row_max(float x)
+    {
+        x = fmaxf(x, __shfl_xor(x, 1, 32));
+        return fmaxf(x, __shfl_xor(x, 2, 32));
+    }
+    static __device__ float row_sum(float x)
+    {
+        x += __shfl_xor(x, 1, 32);
+        return x + __shfl_xor(x, 2, 32);
+    }
+};
+
 __device__ __forceinline__ float exp2_fast(float x)
 {
     float y;

@@ -6,7 +6,7 @@
 
 #include "device/hopper.h"
 
-template <format FORMAT, int HEAD_DIM> struct warpgroup_fragment {
+template <format FORMAT, int HEAD_DIM> struct warpgroup_fragment : accumulator_lanes {
     static constexpr int head_dim = HEAD_DIM;
     static constexpr int queries = 64;
     static constexpr int keys = 128;
@@ -33,10 +33,6 @@ template <format FORMAT, int HEAD_DIM> struct warpgroup_fragment {
     {
         return e / 2;
     }
-    static __device__ int lane()
-    {
-        return static_cast<int>(threadIdx.x) % 32;
-    }
     static __device__ int warp()
     {
         return static_cast<int>(threadIdx.x) / 32 % 4;
@@ -44,20 +40,6 @@ template <format FORMAT, int HEAD_DIM> struct warpgroup_fragment {
     static __device__ int query(int row)
     {
         return warp() * 16 + row * 8 + lane() / 4;
-    }
-    static __device__ int key(int j, int e)
-    {
-        return j * 8 + lane() % 4 * 2 + e % 2;
-    }
-    static __device__ float row_max(float x)
-    {
-        x = fmaxf(x, __shfl_xor(x, 1, 32));
-        return fmaxf(x, __shfl_xor(x, 2, 32));
-    }
-    static __device__ float row_sum(float x)
-    {
-        x += __shfl_xor(x, 1, 32);
-        return x + __shfl_xor(x, 2, 32);
     }
 
     // Issues S = Q K^T.

@@ -10,6 +10,19 @@ struct alignas(8) four_halves {
     uint16_t at[4];
 };
 
+template <float (*DECODE)(uint16_t), uint16_t (*ENCODE)(float)> struct half_element {
+    using type = uint16_t;
+    __device__ static float4 load4(const uint16_t *from)
+    {
+        const four_halves x = *reinterpret_cast<const four_halves *>(from);
+        return make_float4(DECODE(x.at[0]), DECODE(x.at[1]), DECODE(x.at[2]), DECODE(x.at[3]));
+    }
+    __device__ static void store4(uint16_t *to, float4 x)
+    {
+        *reinterpret_cast<four_halves *>(to) = {{ENCODE(x.x), ENCODE(x.y), ENCODE(x.z), ENCODE(x.w)}};
+    }
+};
+
 template <attn_dtype TYPE> struct element;
 
 template <> struct element<ATTN_F32> {
@@ -24,34 +37,10 @@ template <> struct element<ATTN_F32> {
     }
 };
 
-template <> struct element<ATTN_F16> {
-    using type = uint16_t;
-    __device__ static float4 load4(const uint16_t *from)
-    {
-        const four_halves x = *reinterpret_cast<const four_halves *>(from);
-        return make_float4(f32_of_f16(x.at[0]), f32_of_f16(x.at[1]), f32_of_f16(x.at[2]),
-                           f32_of_f16(x.at[3]));
-    }
-    __device__ static void store4(uint16_t *to, float4 x)
-    {
-        *reinterpret_cast<four_halves *>(to) = {
-            {f16_of_f32(x.x), f16_of_f32(x.y), f16_of_f32(x.z), f16_of_f32(x.w)}};
-    }
+template <> struct element<ATTN_F16> : half_element<f32_of_f16, f16_of_f32> {
 };
 
-template <> struct element<ATTN_BF16> {
-    using type = uint16_t;
-    __device__ static float4 load4(const uint16_t *from)
-    {
-        const four_halves x = *reinterpret_cast<const four_halves *>(from);
-        return make_float4(f32_of_bf16(x.at[0]), f32_of_bf16(x.at[1]), f32_of_bf16(x.at[2]),
-                           f32_of_bf16(x.at[3]));
-    }
-    __device__ static void store4(uint16_t *to, float4 x)
-    {
-        *reinterpret_cast<four_halves *>(to) = {
-            {bf16_of_f32(x.x), bf16_of_f32(x.y), bf16_of_f32(x.z), bf16_of_f32(x.w)}};
-    }
+template <> struct element<ATTN_BF16> : half_element<f32_of_bf16, bf16_of_f32> {
 };
 
 // Calls f(element<TYPE>()) for the run-time `type`.

@@ -92,10 +92,10 @@ std::string forward::problem(const model_shape &s, const attn_variant &variant)
 {
     if (s.head_dim != 64 && s.head_dim != 128)
         return "heads of " + std::to_string(s.head_dim) + " dimensions: variant " + variant.name +
-               " takes 64 or 128";
+               " supports 64 and 128";
     if (s.width % 4 != 0 || s.ffn % 4 != 0 || s.rope_dims % 4 != 0)
         return "width " + std::to_string(s.width) + ", FFN width " + std::to_string(s.ffn) + ", " +
-               std::to_string(s.rope_dims) + " rotated dimensions: the kernels take multiples of 4";
+               std::to_string(s.rope_dims) + " rotated dimensions: must be multiples of 4";
     return "";
 }
 

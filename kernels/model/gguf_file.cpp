@@ -59,7 +59,7 @@ struct gguf_collector {
         auto &file = *static_cast<gguf_file *>(arg);
         const gguf_file::value v{e->type, e->element, e->count, e->offset, e->text};
         if (!file.values_.emplace(e->key, v).second)
-            return err_set(error, ERR_INPUT, "%s: offset %llu: the key %s is there twice", file.path_.c_str(),
+            return err_set(error, ERR_INPUT, "%s: offset %llu: duplicate key %s", file.path_.c_str(),
                            static_cast<unsigned long long>(e->offset), e->key);
         return 0;
     }
@@ -69,8 +69,8 @@ struct gguf_collector {
         gguf_file::tensor info{t->listed_at, t->offset, t->n_dims, t->type, {}};
         std::copy(t->ne, t->ne + 4, info.ne);
         if (!file.tensors_.emplace(t->name, info).second)
-            return err_set(error, ERR_INPUT, "%s: offset %llu: the tensor %s is there twice",
-                           file.path_.c_str(), static_cast<unsigned long long>(t->listed_at), t->name);
+            return err_set(error, ERR_INPUT, "%s: offset %llu: duplicate tensor %s", file.path_.c_str(),
+                           static_cast<unsigned long long>(t->listed_at), t->name);
         return 0;
     }
 };
@@ -134,7 +134,7 @@ const gguf_file::value &gguf_file::find(const std::string &key, const char *want
 {
     const auto found = values_.find(key);
     if (found == values_.end())
-        refuse("no metadata key " + key + " (" + wanted + "): not a model that this program knows");
+        refuse("no metadata key " + key + " (" + wanted + "): not a supported model");
     if (!right(found->second.type))
         refuse("offset " + std::to_string(found->second.offset) + ": " + key + " is of type " +
                gguf_type_name(static_cast<gguf_type>(found->second.type)) + ", not " + wanted);
@@ -198,20 +198,22 @@ std::vector<std::string_view> gguf_file::strings(const std::string &key) const
     return list;
 }
 
+template <typename T>
+std::vector<T> gguf_file::array(const std::string &key, int element, const char *wanted) const
+{
+    const value &v = find_array(key, element, wanted, sizeof(T));
+    std::vector<T> list(v.count);
+    if (v.count)
+        std::memcpy(list.data(), data_ + v.offset, v.count * sizeof(T));
+    return list;
+}
+
 std::vector<float> gguf_file::floats(const std::string &key) const
 {
-    const value &v = find_array(key, GGUF_F32, "an array of f32", sizeof(float));
-    std::vector<float> list(v.count);
-    if (v.count)
-        std::memcpy(list.data(), data_ + v.offset, v.count * sizeof(float));
-    return list;
+    return array<float>(key, GGUF_F32, "an array of f32");
 }
 
 std::vector<int32_t> gguf_file::integers(const std::string &key) const
 {
-    const value &v = find_array(key, GGUF_I32, "an array of i32", sizeof(int32_t));
-    std::vector<int32_t> list(v.count);
-    if (v.count)
-        std::memcpy(list.data(), data_ + v.offset, v.count * sizeof(int32_t));
-    return list;
+    return array<int32_t>(key, GGUF_I32, "an array of i32");
 }

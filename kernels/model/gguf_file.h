@@ -65,6 +65,7 @@ class gguf_file
     void map_file();
     const value &find(const std::string &key, const char *wanted, bool right(int type)) const;
     const value &find_array(const std::string &key, int element, const char *wanted, uint64_t bytes) const;
+    template <typename T> std::vector<T> array(const std::string &key, int element, const char *wanted) const;
 
     std::string path_;
     std::map<std::string, value> values_;

@@ -25,7 +25,7 @@ std::string type_problem(uint32_t number)
     for (const known_type &type : others)
         if (type.number == number)
             name = type.name;
-    return "its quantisation, " + name + ", is not known: convert the model to F32, F16, BF16, Q8_0 or Q4_0";
+    return "unsupported quantisation " + name + ": convert the model to F32, F16, BF16, Q8_0 or Q4_0";
 }
 
 std::string shape_text(const uint64_t *ne, uint32_t dims)
@@ -71,7 +71,7 @@ void model_file::read_shape()
 {
     const std::string architecture = file_.text("general.architecture");
     if (architecture != "llama")
-        file_.refuse("architecture \"" + architecture + "\" is not known: only llama is");
+        file_.refuse("unsupported architecture \"" + architecture + "\": only llama is supported");
     const auto number = [this](const char *key) {
         return static_cast<uint32_t>(file_.number(std::string("llama.") + key, 1, any_number));
     };
@@ -79,7 +79,7 @@ void model_file::read_shape()
         return file_.has(std::string("llama.") + key) ? number(key) : otherwise;
     };
     if (file_.has("llama.expert_count") && file_.number("llama.expert_count", 0, any_number) > 0)
-        file_.refuse("a mixture of experts (llama.expert_count) is not known");
+        file_.refuse("mixture of experts (llama.expert_count) is not supported");
     shape_.layers = number("block_count");
     shape_.width = number("embedding_length");
     shape_.ffn = number("feed_forward_length");
@@ -88,7 +88,7 @@ void model_file::read_shape()
     shape_.kv_heads = number_or("attention.head_count_kv", shape_.heads);
     shape_.head_dim = number_or("attention.key_length", shape_.width / shape_.heads);
     if (number_or("attention.value_length", shape_.head_dim) != shape_.head_dim)
-        file_.refuse("llama.attention.value_length differs from the key's, which is not known");
+        file_.refuse("llama.attention.value_length differs from key_length, which is not supported");
     if (!file_.has("llama.attention.key_length") && shape_.width % shape_.heads != 0)
         file_.refuse("an embedding of " + std::to_string(shape_.width) + " cannot be cut into " +
                      std::to_string(shape_.heads) + " heads");
@@ -121,8 +121,8 @@ void model_file::read_rope()
     else if (scaling == "linear")
         shape_.rope_scale = static_cast<float>(file_.real(prefix + "scaling.factor"));
     else
-        file_.refuse("RoPE scaling \"" + scaling +
-                     "\" (llama.rope.scaling.type) is not known: none and linear are");
+        file_.refuse("unsupported RoPE scaling \"" + scaling +
+                     "\" (llama.rope.scaling.type): only none and linear are supported");
     if (shape_.rope_scale == 0) // written by converters for "none"
         shape_.rope_scale = 1;
 }
@@ -144,11 +144,11 @@ tensor_view model_file::view(const tensor_spec &spec) const
     const std::string name = tensor_name(spec);
     const auto found = file_.tensors().find(name);
     if (found == file_.tensors().end())
-        file_.refuse("no tensor " + name + ": the model is not complete");
+        file_.refuse("tensor " + name + " is missing: the model is incomplete");
     const gguf_file::tensor &t = found->second;
     if (t.ne[0] != spec.cols || t.ne[1] != spec.rows || t.ne[2] != 1 || t.ne[3] != 1)
         file_.refuse(where(name, t) + "its shape is " + shape_text(t.ne, t.n_dims) +
-                     ", but the model's numbers ask for " + std::to_string(spec.cols) + " x " +
+                     ", but the model's shape requires " + std::to_string(spec.cols) + " x " +
                      std::to_string(spec.rows));
     const auto *type = std::find(readable, readable + tensor_type_count, t.type);
     if (type == readable + tensor_type_count)
@@ -156,7 +156,7 @@ tensor_view model_file::view(const tensor_spec &spec) const
     const auto encoding = static_cast<tensor_type>(type - readable);
     if (tensor_is_quantised(encoding) && spec.cols % quant_block != 0)
         file_.refuse(where(name, t) + "rows of " + std::to_string(spec.cols) +
-                     " elements are no whole blocks of " + tensor_type_name(encoding));
+                     " elements are not a multiple of the block size of " + tensor_type_name(encoding));
     const uint64_t bytes = tensor_bytes(t);
     if (bytes > file_.size() - t.offset)
         file_.refuse(where(name, t) + "its " + std::to_string(bytes) + " bytes from offset " +
@@ -174,7 +174,7 @@ void model_file::refuse_unknown() const
     for (const auto &[name, t] : file_.tensors())
         if (!wanted.count(name))
             file_.refuse(where(name, t) +
-                         "not one that this program knows, and it would not be the same model without");
+                         "not supported, and the model would give different results without it");
 }
 
 void model_file::refuse_overlaps() const

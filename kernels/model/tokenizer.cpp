@@ -63,7 +63,7 @@ tokenizer::tokenizer(const gguf_file &file, uint32_t vocab) : file_(file)
 {
     const std::string model = file.text(prefix + "model");
     if (model != "llama" && model != "gpt2")
-        file.refuse("tokenizer \"" + model + "\" (tokenizer.ggml.model) is not known: llama and gpt2 are");
+        file.refuse("unsupported tokenizer \"" + model + "\" (tokenizer.ggml.model): use llama or gpt2");
     byte_level_ = model == "gpt2";
     read_tokens(vocab);
     byte_level_ ? open_gpt2() : open_llama();
@@ -132,7 +132,7 @@ void tokenizer::open_gpt2()
             whole_words_first_ = known.whole_words_first;
             return;
         }
-    file_.refuse("pre-tokenizer \"" + cut + "\" (tokenizer.ggml.pre) is not known: gpt-2 and llama-bpe are");
+    file_.refuse("unsupported pre-tokenizer \"" + cut + "\" (tokenizer.ggml.pre): use gpt-2 or llama-bpe");
 }
 
 uint32_t tokenizer::special(const std::string &name) const

@@ -133,7 +133,7 @@ def first_call(torch, options, call, inputs):
         raise
     except RuntimeError as error:
         reason = " ".join(str(error).split())[:200]
-        raise Skip(f"back-end {options.backend} does not take this shape or type: {reason}") from None
+        raise Skip(f"back-end {options.backend} does not support this shape or type: {reason}") from None
 
 
 def time_calls(torch, options, call, sets):

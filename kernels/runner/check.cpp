@@ -78,6 +78,8 @@ class row_reference
     std::vector<float> plain;
 
   private:
+    double compute_scores(const position &at, int keys); // returns the largest
+
     const attn_args &args_;
     const float_inputs &inputs_;
     std::vector<double> scores_;
@@ -95,21 +97,19 @@ size_t key_at(const attn_shape &s, const position &at, int key)
     return ((static_cast<size_t>(at.batch) * s.seq + key) * s.kv_heads + kv_head) * s.head_dim;
 }
 
-void row_reference::compute(const position &at)
+double row_reference::compute_scores(const position &at, int keys)
 {
     const attn_shape &s = args_.shape;
-    const int keys = s.causal ? at.row + 1 : s.seq;
-    const auto dims = static_cast<size_t>(s.head_dim);
-    scores_.resize(static_cast<size_t>(keys));
-    plain_scores_.resize(static_cast<size_t>(keys));
     const float *q = &inputs_.q[query_at(s, at)];
     const double scale = 1.0 / std::sqrt(static_cast<double>(s.head_dim));
     double max = -INFINITY;
+    scores_.resize(static_cast<size_t>(keys));
+    plain_scores_.resize(static_cast<size_t>(keys));
     for (int key = 0; key < keys; key++) {
         double score = 0;
         float plain_score = 0;
         const float *k = &inputs_.k[key_at(s, at, key)];
-        for (size_t d = 0; d < dims; d++) {
+        for (size_t d = 0; d < static_cast<size_t>(s.head_dim); d++) {
             score += static_cast<double>(q[d]) * k[d];
             plain_score += q[d] * k[d];
         }
@@ -117,7 +117,15 @@ void row_reference::compute(const position &at)
         plain_scores_[static_cast<size_t>(key)] = plain_score * args_.scale;
         max = std::max(max, score * scale);
     }
+    return max;
+}
 
+void row_reference::compute(const position &at)
+{
+    const attn_shape &s = args_.shape;
+    const int keys = s.causal ? at.row + 1 : s.seq;
+    const auto dims = static_cast<size_t>(s.head_dim);
+    const double max = compute_scores(at, keys);
     double sum = 0;
     float plain_sum = 0;
     real.assign(dims, 0.0);

@@ -79,7 +79,7 @@ void check_combination(const model_options &o)
         bad_input("--model and --synthetic exclude each other");
     const int prompts = o.has_prompt + !o.prompt_file.empty() + (o.context != 0);
     if (prompts == 0)
-        bad_input("no prompt: --prompt, --prompt-file or --context gives one");
+        bad_input("no prompt: use --prompt, --prompt-file or --context");
     if (prompts > 1)
         bad_input("--prompt, --prompt-file and --context exclude each other");
     if (!o.synthetic.empty() && o.context == 0)

@@ -32,12 +32,12 @@ struct model_result {
 void check_length(size_t prompt, const model_shape &shape)
 {
     const int limit = token_limit();
-    const std::string tokens = "the prompt's " + std::to_string(prompt) + " tokens";
+    const std::string tokens = "the prompt has " + std::to_string(prompt) + " tokens";
     if (limit != 0 && prompt > static_cast<size_t>(limit))
-        bad_input(tokens + " are more than GRETA_MAX_SEQ_LEN " + std::to_string(limit));
+        bad_input(tokens + ", more than GRETA_MAX_SEQ_LEN " + std::to_string(limit));
     if (limit == 0 && prompt > shape.context_length)
-        bad_input(tokens + " are more than the model's context length " +
-                  std::to_string(shape.context_length) + ": set GRETA_MAX_SEQ_LEN to allow them");
+        bad_input(tokens + ", more than the model's context length " + std::to_string(shape.context_length) +
+                  ": set GRETA_MAX_SEQ_LEN to allow them");
 }
 
 forward_options options_for(const model_options &o, const attn_variant &variant, const model_shape &shape,
@@ -67,7 +67,7 @@ void check_variant(const model_options &o, const attn_variant &variant, const mo
     if (!problem.empty())
         bad_input(problem);
     if (o.deterministic && !variant.deterministic)
-        bad_input(std::string("--deterministic: variant ") + variant.name + " is not");
+        bad_input(std::string("--deterministic: variant ") + variant.name + " is not deterministic");
 }
 
 // Writes every row's logits to a file, under a temporary name until it is complete.

@@ -72,8 +72,8 @@ const char *switched_on()
         if (other.dtypes & 1u << dtype)
             append_name(instead, other.name);
     }
-    bad_input(std::string("variant ") + variant.name + " does not take --dtype " + dtype_name(dtype) +
-              ": use " + taken + (instead.empty() ? "" : ", or a variant that takes it: " + instead));
+    bad_input(std::string("variant ") + variant.name + " does not support --dtype " + dtype_name(dtype) +
+              ": use " + taken + (instead.empty() ? "" : ", or a variant that supports it: " + instead));
 }
 
 bool parse_integer(const std::string &text, long long *value)
@@ -179,8 +179,7 @@ void require_device()
 {
     int devices = 0;
     if (hipGetDeviceCount(&devices) != hipSuccess || devices == 0)
-        throw failure{EXIT_FAILED,
-                      "no device that this build can run on: PLATFORM=cpu builds run without one"};
+        throw failure{EXIT_FAILED, "no GPU that this build can use; builds with PLATFORM=cpu need none"};
 }
 
 const attn_variant &choose_variant(const std::string &wanted)

@@ -1,189 +1,195 @@
-#!/bin/sh
-# The command lines of prefill, attn_bench and sdpa.py: what they print when all is well, and one line and exit 2
-# for every mistake.
-#   cli.sh BUILD
-set -u
+#!/usr/bin/env bash
+# The command lines of prefill, attn_bench and sdpa.py: what they print on success, and one line and exit status 2 for
+# every mistake.
+#   cli.sh BUILD        from the folder kernels
+# Uses the TAP library of the project's scripts. A node that was sent only kernels and common lacks it, and skips these
+# checks.
+if [ ! -f ../tests/lib.sh ]; then
+    echo "1..0 # SKIP ../tests/lib.sh is not here"
+    exit 0
+fi
+TMPDIR=$(mktemp -d)
+trap 'rm -rf "$TMPDIR"' EXIT
+# shellcheck source=tests/lib.sh
+. ../tests/lib.sh
 build=$1
-program=$build/prefill
+out=$TMPDIR
 unset GRETA_MAX_SEQ_LEN GRETA_PREFILL_LDS_TILING GRETA_PREFILL_SEGMENTED GRETA_PREFILL_Q_LDS
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-run=0
-failed=0
 
-result() { # STATUS NAME
-    run=$((run + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $run - $2"
-    else
-        failed=$((failed + 1))
-        echo "not ok $run - $2"
-        sed 's/^/# /' "$out/stdout" "$out/stderr"
+# Every check is independent of the others; TESTS_ONLY selects by title.
+wanted() {
+    [ -z "${TESTS_ONLY:-}" ] || [[ $title == *"$TESTS_ONLY"* ]]
+}
+
+# refuses TITLE WORDS COMMAND...: exit status 2, nothing on stdout, one line on stderr that contains WORDS.
+refuses() {
+    local title="refused: $1" words=$2
+    shift 2
+    wanted || return 0
+    try "$@"
+    [ "$RC" = 2 ] && [ -z "$OUT" ] && [ "$(wc -l <"$TMPDIR/.err")" = 1 ] && [[ $ERR == *"$words"* ]]
+    ok "$title" $? "exit status $RC, want 2 and: $words"$'\n'"$OUT"$'\n'"$ERR"
+}
+
+# reports TITLE LINES PATTERN COMMAND...: exit status 0, LINES lines that follow the workload contract, a line of which matches
+# PATTERN. A model has one line more: its answer, the second.
+reports() {
+    local title=$1 lines=$2 pattern=$3
+    shift 3
+    wanted || return 0
+    try "$@"
+    [ "$RC" = 0 ] && [ -z "$ERR" ] && [ "$(wc -l <"$TMPDIR/.out")" = "$lines" ] &&
+        sed -n 1p <<<"$OUT" | grep -q '^Prompt tokens: [0-9]*$' &&
+        sed -n $((lines - 1))p <<<"$OUT" | grep -q '^\[PERF_TIMING\] {.*}$' &&
+        sed -n "${lines}p" <<<"$OUT" | grep -qx 'STATUS=OK' && grep -q -e "$pattern" <<<"$OUT"
+    ok "$title" $? "exit status $RC, want a line like: $pattern"$'\n'"$OUT"$'\n'"$ERR"
+}
+
+# prints_json TITLE COMMAND...: exit status 0 and only a JSON object.
+prints_json() {
+    local title=$1
+    shift
+    wanted || return 0
+    try "$@"
+    [ "$RC" = 0 ] && [ "$(wc -l <"$TMPDIR/.out")" = 1 ] && grep -q '^{"model_load_s": .*}$' <<<"$OUT"
+    ok "$title" $? "exit status $RC"$'\n'"$OUT"$'\n'"$ERR"
+}
+
+# A model file, made once for the checks that need one.
+tiny_gguf() {
+    [ -s "$out/tiny.gguf" ] || "$build/prefill" make-model --preset tiny -o "$out/tiny.gguf"
+}
+
+prefill() {
+    local program=$build/prefill small=(--context 40 --heads 2 --head-dim 64)
+    reports "prefill: a run without --check" 3 '"prefill_s": [0-9]' "$program" "${small[@]}" --attn baseline
+    reports "prefill --check reports its errors" 3 '"rel_l2": [0-9.e-]*, "max_abs"' "$program" "${small[@]}" --attn v3 --check
+    reports "prefill reports the variant's attn_impl" 3 '"attn_impl": "v4_ql_v_lds"' "$program" "${small[@]}" --attn v4
+    reports "prefill --attn takes an attn_impl" 3 '"variant": "v3"' "$program" "${small[@]}" --attn v3_q_lds
+    reports "prefill takes --name=value" 3 '"layers": 3' "$program" "${small[@]}" --attn=v3 --layers=3 --no-causal --kv-heads=1 --check
+    reports "prefill without --attn runs baseline" 3 '"attn_impl": "flash_v2_naive"' "$program" "${small[@]}"
+    reports "GRETA_PREFILL_Q_LDS=1 selects v3" 3 '"attn_impl": "v3_q_lds"' env GRETA_PREFILL_Q_LDS=1 "$program" "${small[@]}"
+    reports "prefill --attn overrides the environment" 3 '"attn_impl": "flash_v2_naive"' \
+        env GRETA_PREFILL_Q_LDS=1 "$program" "${small[@]}" --attn baseline
+    reports "GRETA_PREFILL_LDS_TILING=1 selects v1" 3 '"attn_impl": "lds_tiling_v1"' env GRETA_PREFILL_LDS_TILING=1 "$program" "${small[@]}"
+    reports "GRETA_PREFILL_SEGMENTED=1 selects v2" 3 '"attn_impl": "segmented_v2"' env GRETA_PREFILL_SEGMENTED=1 "$program" "${small[@]}"
+    reports "prefill runs a context of GRETA_MAX_SEQ_LEN" 3 '"prompt_tokens": 40' env GRETA_MAX_SEQ_LEN=40 "$program" "${small[@]}"
+    refuses "a context over GRETA_MAX_SEQ_LEN" "context 40 is longer than GRETA_MAX_SEQ_LEN 39" env GRETA_MAX_SEQ_LEN=39 "$program" "${small[@]}"
+    refuses "GRETA_MAX_SEQ_LEN that is not a number" "GRETA_MAX_SEQ_LEN=2k" env GRETA_MAX_SEQ_LEN=2k "$program" "${small[@]}"
+    refuses "a GRETA_PREFILL switch that is neither 0 nor 1" "GRETA_PREFILL_Q_LDS=yes" env GRETA_PREFILL_Q_LDS=yes "$program" "${small[@]}"
+    refuses "prefill without a context" "--context is missing" "$program"
+    refuses "prefill with a context of 0" "--context 0" "$program" --context 0
+    refuses "prefill with a context that is not a number" "--context 4k" "$program" --context 4k
+    refuses "prefill --context without a value" "--context needs a value" "$program" --context
+    refuses "prefill with a head dimension of 96" "--head-dim 96" "$program" --context 8 --head-dim 96
+    refuses "prefill with KV heads that do not divide the heads" "--kv-heads 3" "$program" --context 8 --heads 4 --kv-heads 3
+    refuses "prefill with an unknown variant" "unknown variant 'v9'" "$program" "${small[@]}" --attn v9
+    refuses "prefill with an unknown option" "unknown option --fast" "$program" "${small[@]}" --fast
+    refuses "prefill with a word that is not an option" "unknown option fast" "$program" "${small[@]}" fast
+    refuses "prefill with a value for a flag" "--check takes no value" "$program" "${small[@]}" --check=1
+    refuses "prefill with an unknown type" "--dtype f8" "$program" "${small[@]}" --dtype f8
+    refuses "v5 in f32, with what to use instead" \
+        "variant v5 does not support --dtype f32: use f16, bf16, or a variant that supports it: baseline, " "$program" "${small[@]}" --attn v5
+    refuses "v5 with a head dimension of 32" "--head-dim 32: must be 64 or 128" "$program" --context 8 --head-dim 32 --attn v5 --dtype bf16
+    refuses "v3 in bf16" "variant v3 does not support --dtype bf16" "$program" "${small[@]}" --attn v3 --dtype bf16
+    refuses "a prefill that does not fit in memory" "not enough memory" "$program" --context 16777216 --heads 4096
+}
+
+model_mistakes() {
+    local program=$build/prefill
+    refuses "a model without a prompt" "no prompt" "$program" --synthetic tiny
+    refuses "a model with two prompts" "exclude each other" "$program" --synthetic tiny --context 3 --prompt hello
+    refuses "two models" "--model and --synthetic exclude each other" "$program" --synthetic tiny --model x.gguf --context 3
+    refuses "an unknown preset" "--synthetic huge: must be tiny" "$program" --synthetic huge --context 3
+    refuses "a text for a model without a vocabulary" "no vocabulary" "$program" --synthetic tiny --prompt hello
+    refuses "a model with --heads" "unknown option --heads" "$program" --synthetic tiny --context 3 --heads 4
+}
+
+has_gemm() {
+    try "$build/prefill" --synthetic tiny --context 2
+    [[ $ERR != *"no library for matrix products"* ]]
+}
+
+synthetic_model() {
+    local program=$build/prefill tiny=(--synthetic tiny --context 20) title file
+    reports "a model: the stages' times" 4 '"gemm_s": [0-9.e-]*, "attention_s": [0-9.e-]*, "other_s": [0-9]' "$program" "${tiny[@]}" --greedy
+    reports "a model: its memory" 4 '"planned_bytes": [0-9]' "$program" "${tiny[@]}" --dtype bf16 --attn v5
+    reports "a model: --max-tokens 3" 4 '"decoded_tokens": 3' "$program" "${tiny[@]}" --max-tokens 3 --deterministic
+    reports "a model: --ceiling" 4 '"roofline_share": [0-9]' "$program" "${tiny[@]}" --ceiling
+    reports "a model in f32 runs v5 in f16" 4 '"attn_dtype": "f16"' "$program" "${tiny[@]}" --attn v5
+    reports "a model: GRETA_PREFILL_Q_LDS=1 selects v3" 4 '"attn_impl": "v3_q_lds"' env GRETA_PREFILL_Q_LDS=1 "$program" "${tiny[@]}"
+    prints_json "a model: --json prints only the object" "$program" "${tiny[@]}" --json
+    title="a model: --logits writes a row of floats per token"
+    if wanted; then
+        try "$program" "${tiny[@]}" --logits "$out/logits"
+        is "$title" "$RC $(wc -c <"$out/logits")" "0 $((20 * 1024 * 4))"
+    fi
+    title="a model: two runs with --deterministic give the same bits"
+    if wanted; then
+        for file in one two; do "$program" "${tiny[@]}" --deterministic --logits "$out/$file" >/dev/null; done
+        passes "$title" cmp "$out/one" "$out/two"
+    fi
+    refuses "a model's prompt over GRETA_MAX_SEQ_LEN" "the prompt has 20 tokens, more than GRETA_MAX_SEQ_LEN 19" \
+        env GRETA_MAX_SEQ_LEN=19 "$program" "${tiny[@]}"
+    refuses "a prompt over the model's context length" "the prompt has 8193 tokens, more than the model's context length 8192" \
+        "$program" --synthetic tiny --context 8193
+    refuses "a model that does not fit in memory" "not enough memory" "$program" --synthetic llama2-7b --context 32768 --max-tokens 1000000
+}
+
+model_of_a_file() {
+    local program=$build/prefill title
+    tiny_gguf || ok "make-model writes the preset tiny" $?
+    reports "a model file: two tokens for a text" 4 '"model": "tiny.gguf", "prompt_tokens": [0-9]*, "decoded_tokens": 2' \
+        "$program" --model "$out/tiny.gguf" --prompt "The kernel reads a tile" --max-tokens 2 --attn v3
+    reports "a model file: the answer is the second line" 4 '^text: ' "$program" --model "$out/tiny.gguf" --prompt "The kernel reads a tile"
+    reports "a model file: --context 33 is a prompt of 33 tokens" 4 '"prompt_tokens": 33' "$program" --model "$out/tiny.gguf" --context 33
+    printf 'The kernel\nreads' >"$out/prompt"
+    reports "a model file: a prompt from a file" 4 '"dtype": "bf16"' "$program" --model "$out/tiny.gguf" --prompt-file "$out/prompt" --dtype bf16
+    refuses "a file that is not a model" "$out/prompt: " "$program" --model "$out/prompt" --context 3
+    refuses "a missing prompt file" "none: cannot be read" "$program" --model "$out/tiny.gguf" --prompt-file none
+    refuses "a text over GRETA_MAX_SEQ_LEN, instead of truncating it" "tokens, more than GRETA_MAX_SEQ_LEN 2" \
+        env GRETA_MAX_SEQ_LEN=2 "$program" --model "$out/tiny.gguf" --prompt "The kernel reads a tile"
+    head -c 5000000 "$out/tiny.gguf" >"$out/cut.gguf"
+    refuses "a truncated model file" "truncated" "$program" --model "$out/cut.gguf" --context 3
+}
+
+attn_bench() {
+    local program=$build/attn_bench small=(--seq 40 --heads 2 --head-dim 64 --iters 3 --warmup 1 --variant baseline)
+    reports "attn_bench follows the contract" 3 '"ms_median": [0-9.e-]*, "ms_min"' "$program" "${small[@]}"
+    reports "attn_bench reports the device's ceilings" 3 \
+        '"copy_gb_per_s": [0-9.e+]*, "fma_tflops": [0-9.e+-]*, "matrix_tflops": [n0-9]' "$program" "${small[@]}" --batch 2
+    reports "attn_bench --check reports its errors" 3 '"rel_l2": [0-9.e-]*, "max_abs"' "$program" "${small[@]}" --check --no-causal
+    prints_json "attn_bench --json prints only the object" "$program" "${small[@]}" --json
+    refuses "attn_bench without --seq" "--seq is missing" "$program" --heads 2
+    refuses "attn_bench with a sequence of 0" "--seq 0" "$program" --seq 0 --heads 2
+    refuses "attn_bench with a head dimension of 96" "--head-dim 96" "$program" --seq 8 --head-dim 96
+    refuses "attn_bench with KV heads that do not divide the heads" "--kv-heads 3" "$program" --seq 8 --heads 4 --kv-heads 3
+    refuses "an attn_bench that does not fit in memory" "not enough memory" "$program" --seq 16777216 --heads 4096 --variant baseline
+    refuses "attn_bench without launches" "--iters 0" "$program" "${small[@]}" --iters 0
+    refuses "attn_bench with an unknown variant" "unknown variant 'v9'" "$program" "${small[@]}" --variant v9
+}
+
+sdpa() {
+    local program=reference/sdpa.py title
+    refuses "sdpa.py without a context" "--context" "$program" --heads 4
+    refuses "sdpa.py with a context of 0" "--context" "$program" --context 0
+    refuses "sdpa.py with an unknown back-end" "--backend" "$program" --context 8 --backend fast
+    refuses "sdpa.py with KV heads that do not divide the heads" "--kv-heads 3" "$program" --context 8 --heads 4 --kv-heads 3
+    title="sdpa.py without PyTorch exits 77 and says why"
+    if wanted; then
+        try python3 -S "$program" --context 8 # -S: without site-packages
+        is "$title" "$RC $(wc -l <"$TMPDIR/.out") ${OUT:0:16}" "77 1 SKIP: no PyTorch"
     fi
 }
 
-refuses() { # NAME WORDS ARGUMENTS...: exit 2, nothing on stdout, one line on stderr that has WORDS
-    name=$1 words=$2
-    shift 2
-    "$program" "$@" >"$out/stdout" 2>"$out/stderr"
-    [ $? -eq 2 ] && [ ! -s "$out/stdout" ] && [ "$(wc -l <"$out/stderr")" -eq 1 ] &&
-        grep -qF -e "$words" "$out/stderr"
-    result $? "$name"
-}
-
-says() { # NAME PATTERN ARGUMENTS...: exit 0, the three lines of the contract, PATTERN in the timings
-    name=$1 pattern=$2
-    shift 2
-    "$program" "$@" >"$out/stdout" 2>"$out/stderr" && [ ! -s "$out/stderr" ] &&
-        [ "$(wc -l <"$out/stdout")" -eq 3 ] && sed -n 1p "$out/stdout" | grep -q '^Prompt tokens: [0-9]*$' &&
-        sed -n 2p "$out/stdout" | grep -q '^\[PERF_TIMING\] {.*}$' && sed -n 3p "$out/stdout" | grep -qx 'STATUS=OK' &&
-        sed -n 2p "$out/stdout" | grep -q -e "$pattern"
-    result $? "$name"
-}
-
-small="--context 40 --heads 2 --head-dim 64"
-# shellcheck disable=SC2086 # $small is words
-{
-    says "an ordinary run" '"prefill_s": [0-9]' $small --attn baseline
-    says "the check's figures are in the line" '"rel_l2": [0-9.e-]*, "max_abs"' $small --attn v3 --check
-    says "attn_impl is the variant's" '"attn_impl": "v4_ql_v_lds"' $small --attn v4
-    says "a variant by its attn_impl" '"variant": "v3"' $small --attn v3_q_lds
-    says "--name=value" '"layers": 3' $small --attn=v3 --layers=3 --no-causal --kv-heads=1 --check
-    says "no --attn is baseline" '"attn_impl": "flash_v2_naive"' $small
-    GRETA_PREFILL_Q_LDS=1 && export GRETA_PREFILL_Q_LDS
-    says "GRETA_PREFILL_Q_LDS=1 is v3" '"attn_impl": "v3_q_lds"' $small
-    says "--attn beats the environment" '"attn_impl": "flash_v2_naive"' $small --attn baseline
-    GRETA_PREFILL_Q_LDS=yes
-    refuses "a switch that is neither 0 nor 1" "GRETA_PREFILL_Q_LDS=yes" $small
-    unset GRETA_PREFILL_Q_LDS
-    GRETA_PREFILL_LDS_TILING=1 && export GRETA_PREFILL_LDS_TILING
-    says "GRETA_PREFILL_LDS_TILING=1 is v1" '"attn_impl": "lds_tiling_v1"' $small
-    unset GRETA_PREFILL_LDS_TILING
-    GRETA_PREFILL_SEGMENTED=1 && export GRETA_PREFILL_SEGMENTED
-    says "GRETA_PREFILL_SEGMENTED=1 is v2" '"attn_impl": "segmented_v2"' $small
-    unset GRETA_PREFILL_SEGMENTED
-    GRETA_MAX_SEQ_LEN=40 && export GRETA_MAX_SEQ_LEN
-    says "a context at the limit" '"prompt_tokens": 40' $small
-    GRETA_MAX_SEQ_LEN=39
-    refuses "a context over the limit" "context 40 is longer than GRETA_MAX_SEQ_LEN 39" $small
-    GRETA_MAX_SEQ_LEN=2k
-    refuses "a limit that is no number" "GRETA_MAX_SEQ_LEN=2k" $small
-    unset GRETA_MAX_SEQ_LEN
-    refuses "no context" "--context is missing"
-    refuses "a context of 0" "--context 0" --context 0
-    refuses "a context that is no number" "--context 4k" --context 4k
-    refuses "a context without value" "--context needs a value" --context
-    refuses "a head dimension of 96" "--head-dim 96" --context 8 --head-dim 96
-    refuses "kv heads that do not divide heads" "--kv-heads 3" --context 8 --heads 4 --kv-heads 3
-    refuses "an unknown variant" "unknown variant 'v9'" $small --attn v9
-    refuses "an unknown option" "unknown option --fast" $small --fast
-    refuses "a word" "unknown option fast" $small fast
-    refuses "a flag with a value" "--check takes no value" $small --check=1
-    refuses "an unknown type" "--dtype f8" $small --dtype f8
-    refuses "a type that v5 lacks: what to use instead" \
-        "variant v5 does not take --dtype f32: use f16, bf16, or a variant that takes it: baseline, " $small --attn v5
-    refuses "a head dimension that v5 lacks" "--head-dim 32: must be 64 or 128" --context 8 --head-dim 32 --attn v5 --dtype bf16
-    refuses "a type that the variant lacks" "variant v3 does not take --dtype bf16" $small --attn v3 --dtype bf16
-    refuses "more memory than there is" "not enough memory" --context 16777216 --heads 4096
-}
-
-answers() { # NAME PATTERN ARGUMENTS...: as says, with the text of a model's answer as the second line
-    name=$1 pattern=$2
-    shift 2
-    "$program" "$@" >"$out/stdout" 2>"$out/stderr" && [ ! -s "$out/stderr" ] &&
-        [ "$(wc -l <"$out/stdout")" -eq 4 ] && sed -n 1p "$out/stdout" | grep -q '^Prompt tokens: [0-9]*$' &&
-        sed -n 4p "$out/stdout" | grep -qx 'STATUS=OK' &&
-        sed -n 3p "$out/stdout" | grep '^\[PERF_TIMING\] {.*}$' | grep -q -e "$pattern"
-    result $? "$name"
-}
-
-tiny="--synthetic tiny --context 20"
-# shellcheck disable=SC2086 # $tiny is words
-if "$program" $tiny >"$out/stdout" 2>"$out/stderr" || ! grep -q 'no library for matrix products' "$out/stderr"; then
-    answers "a model's stages" '"gemm_s": [0-9.e-]*, "attention_s": [0-9.e-]*, "other_s": [0-9]' $tiny --greedy
-    answers "a model's memory" '"planned_bytes": [0-9]' $tiny --dtype bf16 --attn v5
-    answers "several tokens" '"decoded_tokens": 3' $tiny --max-tokens 3 --deterministic
-    answers "the share of the ceiling" '"roofline_share": [0-9]' $tiny --ceiling
-    answers "a variant that lacks the model's type" '"attn_dtype": "f16"' $tiny --attn v5
-    "$program" $tiny --json --logits "$out/logits" >"$out/stdout" 2>"$out/stderr" &&
-        [ "$(wc -c <"$out/logits")" -eq $((20 * 1024 * 4)) ] && [ "$(wc -l <"$out/stdout")" -eq 1 ] &&
-        grep -q '^{"model_load_s": .*}$' "$out/stdout"
-    result $? "--json prints the object alone, --logits writes every row"
-    for file in one two; do
-        "$program" $tiny --deterministic --logits "$out/$file" >"$out/stdout" 2>"$out/stderr" || rm -f "$out/$file"
-    done
-    cmp "$out/one" "$out/two" >"$out/stdout" 2>"$out/stderr"
-    result $? "--deterministic: two runs give the same bits"
-    "$program" make-model --preset tiny -o "$out/tiny.gguf" >"$out/stdout" 2>"$out/stderr"
-    result $? "a model file is made"
-    answers "a model of a file, by a text" '"model": "tiny.gguf", "prompt_tokens": [0-9]*, "decoded_tokens": 2' \
-        --model "$out/tiny.gguf" --prompt "The kernel reads a tile" --max-tokens 2 --attn v3
-    sed -n 2p "$out/stdout" | grep -q '^text: ' && grep -q '"attn_impl": "v3_q_lds"' "$out/stdout"
-    result $? "the answer is a line of its own"
-    answers "a prompt of an exact length" '"prompt_tokens": 33' --model "$out/tiny.gguf" --context 33
-    printf 'The kernel\nreads' >"$out/prompt"
-    answers "a prompt from a file" '"dtype": "bf16"' --model "$out/tiny.gguf" --prompt-file "$out/prompt" --dtype bf16
-    refuses "a file that is no model" "prompt" --model "$out/prompt" --context 3
-    refuses "a prompt file that is not there" "none: cannot be read" --model "$out/tiny.gguf" --prompt-file none
-    GRETA_MAX_SEQ_LEN=19 && export GRETA_MAX_SEQ_LEN
-    refuses "a prompt over the limit" "20 tokens are more than GRETA_MAX_SEQ_LEN 19" $tiny
-    GRETA_MAX_SEQ_LEN=2
-    refuses "a text over the limit is not cut" "tokens are more than GRETA_MAX_SEQ_LEN 2" --model "$out/tiny.gguf" \
-        --prompt "The kernel reads a tile"
-    unset GRETA_MAX_SEQ_LEN
-    head -c 5000000 "$out/tiny.gguf" >"$out/cut.gguf"
-    refuses "a model cut short" "truncated" --model "$out/cut.gguf" --context 3
-    GRETA_PREFILL_Q_LDS=1 && export GRETA_PREFILL_Q_LDS
-    answers "a variant's switch in the environment" '"attn_impl": "v3_q_lds"' $tiny
-    unset GRETA_PREFILL_Q_LDS
-    refuses "a prompt over the model's context" "8193 tokens are more than the model's context length 8192" \
-        --synthetic tiny --context 8193
-    refuses "more memory than there is, for a model" "not enough memory" --synthetic llama2-7b --context 32768 \
-        --max-tokens 1000000
+prefill
+model_mistakes
+if has_gemm; then
+    synthetic_model
+    model_of_a_file
 else
-    run=$((run + 1))
-    echo "ok $run - models # SKIP $(cat "$out/stderr")"
+    skip "models" "$ERR"
 fi
-refuses "a model without a prompt" "no prompt" --synthetic tiny
-refuses "two prompts" "exclude each other" --synthetic tiny --context 3 --prompt hello
-refuses "two models" "--model and --synthetic exclude each other" --synthetic tiny --model x.gguf --context 3
-refuses "an unknown preset" "--synthetic huge: must be tiny" --synthetic huge --context 3
-refuses "a text for a model without vocabulary" "no vocabulary" --synthetic tiny --prompt hello
-refuses "a model with heads" "unknown option --heads" --synthetic tiny --context 3 --heads 4
-
-program=$build/attn_bench
-small="--seq 40 --heads 2 --head-dim 64 --iters 3 --warmup 1 --variant baseline"
-# shellcheck disable=SC2086 # $small is words
-{
-    says "attn_bench speaks the contract" '"ms_median": [0-9.e-]*, "ms_min"' $small
-    says "attn_bench knows its device's ceilings" '"copy_gb_per_s": [0-9.e+]*, "fma_tflops": [0-9.e+-]*, "matrix_tflops": [n0-9]' $small --batch 2
-    says "attn_bench checks" '"rel_l2": [0-9.e-]*, "max_abs"' $small --check --no-causal
-    "$program" $small --json >"$out/stdout" 2>"$out/stderr" && [ "$(wc -l <"$out/stdout")" -eq 1 ] &&
-        grep -q '^{"model_load_s": .*}$' "$out/stdout"
-    result $? "--json prints the object alone"
-    refuses "attn_bench without --seq" "--seq is missing" --heads 2
-    refuses "attn_bench with a sequence of 0" "--seq 0" --seq 0 --heads 2
-    refuses "attn_bench with a head dimension of 96" "--head-dim 96" --seq 8 --head-dim 96
-    refuses "attn_bench with kv heads that do not divide heads" "--kv-heads 3" --seq 8 --heads 4 --kv-heads 3
-    refuses "attn_bench with more memory than there is" "not enough memory" --seq 16777216 --heads 4096 --variant baseline
-    refuses "attn_bench with no launches" "--iters 0" $small --iters 0
-    refuses "attn_bench with an unknown variant" "unknown variant 'v9'" $small --variant v9
-}
-
-program=reference/sdpa.py
-if command -v python3 >/dev/null; then
-    refuses "sdpa.py without a context" "--context" --heads 4
-    refuses "sdpa.py with a context of 0" "--context" --context 0
-    refuses "sdpa.py with an unknown back-end" "--backend" --context 8 --backend fast
-    refuses "sdpa.py with kv heads that do not divide heads" "--kv-heads 3" --context 8 --heads 4 --kv-heads 3
-    python3 -S "$program" --context 8 >"$out/stdout" 2>"$out/stderr" # without the packages of the site
-    [ $? -eq 77 ] && [ "$(wc -l <"$out/stdout")" -eq 1 ] && grep -q '^SKIP: no PyTorch' "$out/stdout"
-    result $? "sdpa.py without PyTorch says so and exits 77"
-else
-    run=$((run + 1))
-    echo "ok $run - sdpa.py # SKIP no python3"
-fi
-
-echo "1..$run"
-echo "$((run - failed)) passed, $failed failed"
-[ "$failed" -eq 0 ]
+attn_bench
+if command -v python3 >/dev/null; then sdpa; else skip "sdpa.py" "python3 is not installed"; fi
+done_testing

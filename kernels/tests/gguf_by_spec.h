@@ -1,6 +1,5 @@
-// Writes GGUF files by the format's specification, for tests: one function a thing that the specification
-// names, in its order. Shares nothing with the reader or with make-model, and lets a test write what is
-// wrong.
+// Writes GGUF files for tests by the format's specification, in its terms and order. Shares no code with the
+// reader or with make-model, and lets tests write invalid files.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 class gguf_by_spec
 {
   public:
-    // The specification's numbers of value types.
+    // The specification's value types.
     enum { U8, I8, U16, I16, U32, I32, F32, BOOL, STRING, ARRAY, U64, I64, F64 };
 
     struct tensor {
@@ -22,7 +21,7 @@ class gguf_by_spec
         std::vector<uint64_t> ne;
         uint32_t type;
         std::string data;
-        int64_t misplaced_by = 0; // added to where it is said to be
+        int64_t misplaced_by = 0; // added to its offset in the table
     };
 
     explicit gguf_by_spec(uint32_t version_ = 3, uint32_t alignment_ = 32)
@@ -108,7 +107,7 @@ class gguf_by_spec
     }
 };
 
-// A file of the test's own, gone at the end.
+// A temporary file, removed by the destructor.
 class temporary_file
 {
   public:

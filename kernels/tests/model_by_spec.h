@@ -1,5 +1,5 @@
-// A small model of the llama family as a GGUF file, for tests, with weights of its own from a plain
-// generator: grouped heads, every encoding that is read, and a byte vocabulary.
+// A small model of the llama family as a GGUF file, for tests: grouped heads, every supported encoding, a
+// byte vocabulary, and weights from a simple generator.
 #pragma once
 
 #include "tests/gguf_by_spec.h"
@@ -8,14 +8,14 @@ struct spec_model {
     uint32_t layers = 2, width = 128, heads = 2, kv_heads = 1, head_dim = 64, ffn = 96, vocab = 300;
     float rope_base = 10000, rope_scale = 1;
     bool tied = false;
-    std::vector<uint32_t> types = {0, 1, 30, 8, 2}; // ggml's numbers, taken in turns by the matrices
+    std::vector<uint32_t> types = {0, 1, 30, 8, 2}; // ggml's types, cycled over the matrices
     uint32_t version = 3, alignment = 32;
 };
 
 class spec_weights
 {
   public:
-    // rows x cols numbers of about `scale`, encoded; norm: around 1.
+    // rows x cols encoded numbers of magnitude `scale`.
     std::string matrix(uint32_t type, uint64_t rows, uint64_t cols, float scale)
     {
         std::string data;
@@ -42,7 +42,7 @@ class spec_weights
     {
         return static_cast<float>(static_cast<int32_t>(bits())) / 2147483648.0f;
     }
-    // A number, or a block of 32.
+    // One number, or one block of 32.
     std::string element(uint32_t type, float scale)
     {
         const float x = uniform() * scale;
@@ -60,7 +60,7 @@ class spec_weights
             block += static_cast<char>(bits() >> 8);
         return block;
     }
-    // The power of two under |x|, with its sign and some mantissa: no rounding to get wrong.
+    // x's sign and exponent with the given mantissa, which avoids rounding.
     static uint16_t f16(float x, uint16_t mantissa)
     {
         uint32_t f32;
@@ -71,7 +71,7 @@ class spec_weights
     uint64_t state_ = 42;
 };
 
-// 259 tokens are <unk>, <s>, </s> and the bytes; the others are never met in a text.
+// 259 tokens are <unk>, <s>, </s> and the bytes; the others are unused.
 inline void add_byte_vocabulary(gguf_by_spec &file, uint32_t vocab)
 {
     std::vector<std::string> tokens = {"<unk>", "<s>", "</s>"};
@@ -134,7 +134,7 @@ inline gguf_by_spec write_model(const spec_model &m)
     norm("output_norm.weight");
     if (!m.tied)
         matrix("output.weight", m.vocab, m.width, 0.5f);
-    for (uint32_t layer = m.layers; layer-- > 0;) { // no order is promised
+    for (uint32_t layer = m.layers; layer-- > 0;) { // the format guarantees no order
         const std::string blk = "blk." + std::to_string(layer) + ".";
         norm(blk + "ffn_norm.weight");
         matrix(blk + "ffn_down.weight", m.width, m.ffn, 0.125f);

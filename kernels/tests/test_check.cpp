@@ -1,4 +1,4 @@
-// The checker and the 16-bit formats: an output that is wrong in one place must not pass.
+// The checker, which must reject an output with a single wrong element, and the 16-bit formats.
 #include "base/numbers.h"
 #include "runner/check.h"
 #include "tests/tap.h"
@@ -7,7 +7,7 @@
 
 namespace
 {
-// Q.K = 0 for every pair, so each query's output is the mean of the values it sees.
+// Q is zero, so each query's output is the mean of the values it sees.
 struct problem {
     attn_args args;
     tensors::host_copy host;
@@ -48,7 +48,7 @@ void expect(tap &t, const problem &p, const char *part, const char *name)
 void test_outputs(tap &t)
 {
     problem p = mean_of_values();
-    expect(t, p, "", "the right output passes");
+    expect(t, p, "", "a correct output passes");
     p = mean_of_values();
     std::memcpy(&p.host.o[4 * 300], &poison_word, 4);
     expect(t, p, "1 elements were never written", "an element that was never written fails");
@@ -66,10 +66,10 @@ void test_outputs(tap &t)
     expect(t, p, "relative L2", "one element off by a percent fails");
     p = mean_of_values();
     put(p.host.o, 200, 1.50005f);
-    expect(t, p, "largest error", "one element off by 5e-5 fails by its size alone");
+    expect(t, p, "largest error", "one element off by 5e-5 fails by the absolute bound");
     p = mean_of_values();
     p.args.shape.causal = false;
-    expect(t, p, "relative L2", "the output of another mask fails");
+    expect(t, p, "relative L2", "the output of a causal mask fails without that mask");
 }
 
 void test_formats(tap &t)
@@ -81,27 +81,25 @@ void test_formats(tap &t)
         f16 = f16 && (std::isnan(x) || f16_of_f32(x) == h);
         bf16 = bf16 && (std::isnan(y) || bf16_of_f32(y) == h);
     }
-    t.check(f16, "every f16 survives f32");
-    t.check(bf16, "every bf16 survives f32");
+    t.check(f16, "f16 to f32 and back is exact for all bit patterns");
+    t.check(bf16, "bf16 to f32 and back is exact for all bit patterns");
     t.check(f16_of_f32(1.0f + 0x1p-11f) == 0x3c00 && f16_of_f32(1.0f + 0x1.8p-10f) == 0x3c02 &&
                 f16_of_f32(65519.0f) == 0x7bff && f16_of_f32(65520.0f) == 0x7c00 &&
                 f16_of_f32(0x1p-25f) == 0 && f16_of_f32(0x1.8p-25f) == 1 && f16_of_f32(-2.0f) == 0xc000,
-            "f16 rounds to nearest even, to infinity and to zero");
+            "f32 to f16 rounds to nearest even, overflows to infinity and underflows to zero");
     t.check(bf16_of_f32(1.0f + 0x1p-8f) == 0x3f80 && bf16_of_f32(1.0f + 0x1.8p-7f) == 0x3f82 &&
                 std::isnan(f32_of_bf16(bf16_of_f32(NAN))) && std::isnan(f32_of_f16(f16_of_f32(NAN))),
-            "bf16 rounds to nearest even, NaN stays NaN");
+            "f32 to bf16 rounds to nearest even, and NaN stays NaN in both formats");
 }
 
-int test(int, char **)
+void test_all(tap &t)
 {
-    tap t;
     test_formats(t);
     test_outputs(t);
-    return t.finish();
 }
 } // namespace
 
 int main(int argc, char **argv)
 {
-    return run_program("test_check", test, argc, argv);
+    return run_tests("checker", test_all, argc, argv);
 }

@@ -1,5 +1,5 @@
-// The device layer under the kernels: indices, shared memory, barriers, shuffles, errors. The CPU layer's own
-// promises (a diverged barrier is named instead of hanging) are tested where there is a CPU layer.
+// The device layer: indices, shared memory, barriers, shuffles, errors. The guarantees of the CPU device (a
+// diverged barrier is reported instead of hanging) are tested only in builds for it.
 #include "base/failure.h"
 #include "tests/tap.h"
 
@@ -81,7 +81,7 @@ void test_shared_memory(tap &t)
     hipLaunchKernelGGL(reverse_block, dim3(3), dim3(threads), threads * sizeof(int), nullptr, from.get(),
                        to.get());
     hip_check(hipGetLastError(), "launch");
-    t.check(to.host() == expected, "threads see what others stored before a barrier");
+    t.check(to.host() == expected, "after a barrier, threads see what others stored in shared memory");
 }
 
 void test_shuffle(tap &t)
@@ -173,22 +173,22 @@ void test_divergence(tap &t)
     expect_error(t, "a barrier after an early return is reported for the block where it happens",
                  {"barrier_after_a_return", "block (2,0,0)", "threads 0-22 wait", "threads 23-63 returned"});
     hipLaunchKernelGGL(two_barriers, dim3(1), dim3(64), 0, nullptr);
-    expect_error(t, "two barriers in two branches are two barriers",
+    expect_error(t, "barriers in two branches of one condition are reported as two barriers",
                  {"two_barriers", "threads 0-15 wait", "threads 16-31 wait"});
     const device_array<float> to(std::vector<float>(32, 0.0f));
     hipLaunchKernelGGL(shuffle_in_a_branch, dim3(1), dim3(32), 0, nullptr, to.get());
-    expect_error(t, "a shuffle without the whole wave is reported",
+    expect_error(t, "a shuffle that not every lane of the wave reaches is reported",
                  {"threads 0-4 shuffle", "threads 5-5 returned"});
 }
 
 void test_limits(tap &t)
 {
     hipLaunchKernelGGL(two_barriers, dim3(1), dim3(1025), 0, nullptr);
-    expect_error(t, "a block of too many threads is refused", {"1024 threads"});
+    expect_error(t, "a block of 1025 threads is refused", {"1024 threads"});
     hipLaunchKernelGGL(two_barriers, dim3(1, 70000), dim3(32), 0, nullptr);
-    expect_error(t, "a grid of too many rows is refused", {"65535"});
+    expect_error(t, "a grid of 70000 blocks in y is refused", {"65535"});
     hipLaunchKernelGGL(two_barriers, dim3(1), dim3(32), 65537, nullptr);
-    expect_error(t, "a block that wants too much shared memory is refused", {"65536 bytes"});
+    expect_error(t, "a launch with 65537 bytes of dynamic shared memory is refused", {"65536 bytes"});
 }
 
 void test_memory(tap &t)
@@ -198,18 +198,17 @@ void test_memory(tap &t)
     bool nan = hipGetLastError() == hipSuccess;
     for (const float x : values.host())
         nan = nan && std::isnan(x);
-    t.check(nan, "shared memory that nobody wrote is NaN");
+    t.check(nan, "uninitialised dynamic shared memory is NaN");
 
     const device_array<int> sums(std::vector<int>(64, 0));
     hipLaunchKernelGGL(deep_stack, dim3(1), dim3(64), 0, nullptr, sums.get());
     t.check(hipGetLastError() == hipSuccess && sums.host() == std::vector<int>(64, 3),
-            "a thread keeps 48 KiB of its own across a barrier");
+            "48 KiB of a thread's stack survive a barrier");
 }
 #endif
 
-int test(int, char **)
+void test_all(tap &t)
 {
-    tap t;
     test_indices(t);
     test_shared_memory(t);
     test_shuffle(t);
@@ -218,11 +217,10 @@ int test(int, char **)
     test_limits(t);
     test_memory(t);
 #endif
-    return t.finish();
 }
 } // namespace
 
 int main(int argc, char **argv)
 {
-    return run_program("test_device", test, argc, argv);
+    return run_tests("device layer", test_all, argc, argv);
 }

@@ -1,5 +1,5 @@
 // The forward pass against itself: a prompt at once, in chunks, and token by token; every variant; every
-// type; the same bits twice. That its logits are right is for the reference in fp64 to say (test_reference).
+// type; determinism. test_logits compares its logits with the reference in fp64.
 //   test_forward [--attn NAME]
 #include "model/forward.h"
 #include "runner/options.h"
@@ -20,8 +20,8 @@ model_shape shape_of(uint32_t layers, uint32_t heads, uint32_t kv_heads, uint32_
     return {layers, 192, heads, kv_heads, head_dim, 352, 512, 512, head_dim, 1e-5f, 10000.0f, 1.0f, tied};
 }
 
-// Rotates half of a head's dimensions, and stretches positions.
-model_shape stretched(model_shape shape)
+// RoPE on half of a head's dimensions, with linear scaling.
+model_shape with_rope_scaling(model_shape shape)
 {
     shape.rope_dims /= 2;
     shape.rope_scale = 2.5f;
@@ -66,7 +66,7 @@ forward_options options_for(const attn_variant &variant, int chunk = 4096)
     return {&variant, prompt_tokens, prompt_tokens + decoded_tokens, chunk, 16, true};
 }
 
-// How near logits are that differ in the order of sums only.
+// The tolerance for logits that differ only in the order of summation.
 double exactness(const attn_variant &variant)
 {
     return variant.dtypes & 1u << ATTN_F32 ? 1e-5 : 5e-3;
@@ -104,15 +104,16 @@ void test_one_by_one(tap &t, const std::string &name, const model_shape &shape)
     pass.prefill({ids[0]}, nullptr, nullptr);
     for (size_t i = 1; i < ids.size(); i++)
         pass.decode(ids[i]);
-    close_to(t, name + ": a prefill is as many decodes", at_once, pass.logits(), exactness(*options.variant));
-    close_to(t, name + ": chunks change nothing",
+    close_to(t, name + ": a prefill gives the logits of as many decoding steps", at_once, pass.logits(),
+             exactness(*options.variant));
+    close_to(t, name + ": a prefill in chunks of 32 gives the same logits",
              prefill_logits(weights, options_for(*options.variant, 32), ids), at_once,
              exactness(*options.variant));
     numbers reversed = prefill_logits(weights, options, tokens(ids.rbegin(), ids.rend()));
-    t.check(rel_l2(reversed, at_once) > 0.1, name + ": other prompts have other logits");
+    t.check(rel_l2(reversed, at_once) > 0.1, name + ": the reversed prompt gives other logits");
 }
 
-// Nothing is decoded, so that what a launch takes beyond the prompt's places is beyond the memory.
+// With a cache for exactly the prompt, an access beyond its rows is out of bounds.
 void test_no_room(tap &t)
 {
     const model_shape shape = shape_of(1, 2, 2, 64, false);
@@ -123,7 +124,8 @@ void test_no_room(tap &t)
     options.prompt = options.capacity = 64;
     const numbers fits = prefill_logits(weights, options, ids);
     options.capacity = 128;
-    close_to(t, "a cache without room to spare", fits, prefill_logits(weights, options, ids), 1e-6);
+    close_to(t, "a cache for exactly the prompt gives the same logits as a larger one", fits,
+             prefill_logits(weights, options, ids), 1e-6);
 }
 
 void test_all_logits(tap &t)
@@ -138,13 +140,13 @@ void test_all_logits(tap &t)
     pass.prefill(ids, nullptr, [&](const float *rows, int count) {
         all.insert(all.end(), rows, rows + static_cast<size_t>(count) * shape.vocab);
     });
-    t.check(all.size() == ids.size() * shape.vocab, "every row has logits");
-    close_to(t, "the last row's are the prefill's", numbers(all.end() - shape.vocab, all.end()),
-             pass.logits(), exactness(variant));
+    t.check(all.size() == ids.size() * shape.vocab, "the sink gets the logits of every row");
+    close_to(t, "the sink's logits of the last row are the prefill's",
+             numbers(all.end() - shape.vocab, all.end()), pass.logits(), exactness(variant));
     pass.prefill(tokens(ids.begin(), ids.begin() + 20), nullptr, nullptr);
     const auto row = all.begin() + static_cast<long>(19 * shape.vocab);
-    close_to(t, "an earlier row's are a shorter prefill's", numbers(row, row + shape.vocab), pass.logits(),
-             1e-5);
+    close_to(t, "the sink's logits of row 19 are those of a prefill of 20 tokens",
+             numbers(row, row + shape.vocab), pass.logits(), 1e-5);
 }
 
 void test_variants(tap &t, const std::string &only)
@@ -159,10 +161,10 @@ void test_variants(tap &t, const std::string &only)
             continue;
         const forward_options options = options_for(variant);
         t.check(greedy(weights, options, ids) == expected,
-                std::string(variant.name) + ": the same greedy tokens");
+                std::string(variant.name) + ": the same greedy tokens as with an fp32 variant");
         if (variant.deterministic)
             t.check(prefill_logits(weights, options, ids) == prefill_logits(weights, options, ids),
-                    std::string(variant.name) + ": the same bits again");
+                    std::string(variant.name) + ": a second prefill gives the same bits");
     }
 }
 
@@ -179,7 +181,9 @@ void test_types(tap &t)
         const double tolerance = type == ATTN_F16 ? 5e-3 : 4e-2;
         for (const attn_dtype attention : {ATTN_F32, type}) {
             const attn_variant &variant = variant_for(attention);
-            close_to(t, std::string(type == ATTN_F16 ? "f16" : "bf16") + " weights, variant " + variant.name,
+            close_to(t,
+                     std::string(type == ATTN_F16 ? "f16" : "bf16") + " weights, variant " + variant.name +
+                         ": logits close to those of f32",
                      prefill_logits(weights, options_for(variant), ids), expected, tolerance);
         }
     }
@@ -195,10 +199,10 @@ void test_stages(tap &t)
     pass.prefill(prompt(prompt_tokens, shape), &clock, nullptr);
     const stage_seconds seconds = clock.seconds("the prefill");
     t.check(seconds.of[STAGE_GEMM] > 0 && seconds.of[STAGE_ATTENTION] > 0 && seconds.of[STAGE_OTHER] > 0,
-            "every stage takes time");
+            "the clock reports a positive time for each stage");
 }
 
-// With a prompt eight times as long, only what is kept by row may grow, and by no more than that.
+// With a prompt eight times as long, only per-row buffers may grow, and at most eightfold.
 void test_memory(tap &t)
 {
     const model_shape shape = shape_of(2, 4, 4, 64, false);
@@ -209,10 +213,10 @@ void test_memory(tap &t)
     const forward_memory at_32768 = forward::memory(shape, ATTN_BF16, options);
     t.check(at_4096.weights == at_32768.weights && at_32768.cache == 8 * at_4096.cache &&
                 at_32768.scratch <= 8 * at_4096.scratch,
-            "no memory grows faster than the prompt");
+            "no buffer grows faster than the prompt");
 }
 
-int test(int argc, char **argv)
+void test_all(tap &t, int argc, char **argv)
 {
     std::string only;
     arguments args(argc, argv);
@@ -221,25 +225,23 @@ int test(int argc, char **argv)
             args.unknown();
         only = choose_variant(args.text()).name;
     }
-    tap t;
     if (std::string(gemm::library()) == "none") {
-        t.skip("forward", "built without a library for matrix products");
-        return t.finish();
+        t.skip("every check", "built without a library for matrix products");
+        return;
     }
     test_one_by_one(t, "grouped heads", shape_of(2, 4, 2, 64, false));
     test_one_by_one(t, "heads of 128, tied output", shape_of(1, 2, 2, 128, true));
-    test_one_by_one(t, "half rotated, stretched positions", stretched(shape_of(2, 3, 1, 64, false)));
+    test_one_by_one(t, "half rotated, scaled positions", with_rope_scaling(shape_of(2, 3, 1, 64, false)));
     test_no_room(t);
     test_all_logits(t);
     test_variants(t, only);
     test_types(t);
     test_stages(t);
     test_memory(t);
-    return t.finish();
 }
 } // namespace
 
 int main(int argc, char **argv)
 {
-    return run_program("test_forward", test, argc, argv);
+    return run_tests("forward pass", test_all, argc, argv);
 }

@@ -1,4 +1,5 @@
-// Model files as others write them, and as they should not be: one line that names what and where.
+// Valid model files of many kinds, and invalid ones, which are refused in one line that says what is wrong
+// where.
 #include "base/failure.h"
 #include "model/model_file.h"
 #include "tests/model_by_spec.h"
@@ -33,7 +34,7 @@ void test_shapes(tap &t)
     t.check(s.layers == 2 && s.width == 128 && s.heads == 2 && s.kv_heads == 1 && s.head_dim == 64 &&
                 s.ffn == 96 && s.vocab == 300 && s.context_length == 512 && s.rope_dims == 64 &&
                 s.rms_eps == 1e-5f && s.rope_base == 500000.0f && s.rope_scale == 4.0f && !s.tied_output,
-            "the shape is the file's");
+            "the shape is read from the metadata");
     bool same = true;
     for (const gguf_by_spec::tensor &wrote : written.tensors)
         for (const tensor_spec &spec : tensor_specs(s)) {
@@ -42,7 +43,7 @@ void test_shapes(tap &t)
                 same = same &&
                        std::memcmp(tensor_at(tensors, spec).data, wrote.data.data(), wrote.data.size()) == 0;
         }
-    t.check(same, "every tensor's bytes are where they were written");
+    t.check(same, "every tensor view shows the bytes that were written");
 }
 
 void test_variety(tap &t)
@@ -54,7 +55,9 @@ void test_variety(tap &t)
             m.alignment = alignment;
             const std::string problem = open_problem(write_model(m).bytes());
             t.check(problem.empty(),
-                    "v" + std::to_string(version) + ", alignment " + std::to_string(alignment), problem);
+                    "a file of version " + std::to_string(version) + " with alignment " +
+                        std::to_string(alignment) + " opens",
+                    problem);
         }
     spec_model m;
     m.tied = true;
@@ -65,7 +68,7 @@ void test_variety(tap &t)
     m = {};
     m.heads = 4; // wider than the embedding: key_length says so
     m.kv_heads = 2;
-    t.check(open_problem(write_model(m).bytes()).empty(), "heads as wide as key_length says");
+    t.check(open_problem(write_model(m).bytes()).empty(), "key_length sets the width of heads");
 }
 
 std::string array_of(uint32_t type, uint64_t count, const std::string &values)
@@ -73,7 +76,7 @@ std::string array_of(uint32_t type, uint64_t count, const std::string &values)
     return gguf_by_spec::number(type) + gguf_by_spec::number(count) + values;
 }
 
-// Keys of every type there is, which nobody asks for, before those that are needed.
+// Unused keys of every type, before those that are needed.
 void test_unknown_keys(tap &t)
 {
     using spec = gguf_by_spec;
@@ -101,24 +104,23 @@ void test_unknown_keys(tap &t)
              array_of(spec::ARRAY, 2, array_of(spec::ARRAY, 2, inner) + array_of(spec::ARRAY, 0, "")));
     file.metadata += needed;
     const std::string problem = open_problem(file.bytes());
-    t.check(problem.empty(), "keys that nobody asked for are skipped, of every type, long and nested",
-            problem);
+    t.check(problem.empty(), "unused keys of every type, long and nested, are skipped", problem);
 }
 
-// How files say what positions are divided by: now, and before there was a type.
+// The ways in which files specify the position scale, including those that predate scaling.type.
 void test_rope_scaling(tap &t)
 {
     struct spelling {
         const char *name, *type, *key; // "": not there
         float factor, wanted;
     };
-    const spelling spellings[] = {{"linear", "linear", "llama.rope.scaling.factor", 4, 4},
-                                  {"none, whatever the factor", "none", "llama.rope.scaling.factor", 4, 1},
-                                  {"none", "none", "", 0, 1},
-                                  {"a factor alone", "", "llama.rope.scaling.factor", 8, 8},
-                                  {"scale_linear", "", "llama.rope.scale_linear", 2, 2},
-                                  {"a factor of 0, which is none", "", "llama.rope.scale_linear", 0, 1},
-                                  {"nothing", "", "", 0, 1}};
+    const spelling spellings[] = {{"type linear", "linear", "llama.rope.scaling.factor", 4, 4},
+                                  {"type none ignores the factor", "none", "llama.rope.scaling.factor", 4, 1},
+                                  {"type none without a factor", "none", "", 0, 1},
+                                  {"a factor without a type", "", "llama.rope.scaling.factor", 8, 8},
+                                  {"the older key scale_linear", "", "llama.rope.scale_linear", 2, 2},
+                                  {"a factor of 0 means none", "", "llama.rope.scale_linear", 0, 1},
+                                  {"no key means none", "", "", 0, 1}};
     for (const spelling &s : spellings) {
         gguf_by_spec written = write_model({});
         if (*s.type)
@@ -163,9 +165,9 @@ void test_metadata(tap &t)
     refused(t, "another architecture", {"\"lLama\"", "only llama"}, [](gguf_by_spec &f) {
         rename_key(f, "\x05" + std::string(7, '\0') + "llama", "\x05" + std::string(7, '\0') + "lLama");
     });
-    refused(t, "no layer count", {"llama.block_count"},
+    refused(t, "a missing layer count", {"llama.block_count"},
             [](gguf_by_spec &f) { rename_key(f, "block_count", "block_Count"); });
-    refused(t, "heads that cannot share", {"2 heads", "3 KV heads"}, [](gguf_by_spec &f) {
+    refused(t, "heads that are no multiple of the KV heads", {"2 heads", "3 KV heads"}, [](gguf_by_spec &f) {
         rename_key(f, "head_count_kv", "head_count_vk");
         f.u32("llama.attention.head_count_kv", 3);
     });
@@ -175,8 +177,8 @@ void test_metadata(tap &t)
     });
     refused(t, "RoPE scaling yarn", {"\"yarn\"", "linear"},
             [](gguf_by_spec &f) { f.text("llama.rope.scaling.type", "yarn"); });
-    refused(t, "experts", {"experts"}, [](gguf_by_spec &f) { f.u32("llama.expert_count", 8); });
-    refused(t, "a key twice", {"llama.vocab_size", "twice"}, [](gguf_by_spec &f) {
+    refused(t, "a mixture of experts", {"experts"}, [](gguf_by_spec &f) { f.u32("llama.expert_count", 8); });
+    refused(t, "a duplicate key", {"duplicate key llama.vocab_size"}, [](gguf_by_spec &f) {
         f.u32("llama.vocab_size", 300);
         f.u32("llama.vocab_size", 300);
     });
@@ -184,7 +186,8 @@ void test_metadata(tap &t)
             [](gguf_by_spec &f) { f.u32("llama.vocab_size", 301); });
     refused(t, "a value of a type that the specification lacks", {"offset ", "unknown type 13 (0 to 12"},
             [](gguf_by_spec &f) { f.raw("x", 13, "abc"); });
-    refused(t, "an array of such a type", {"offset ", "an array of the unknown type 77"},
+    refused(t, "an array of a type that the specification lacks",
+            {"offset ", "an array of the unknown type 77"},
             [](gguf_by_spec &f) { f.raw("x", gguf_by_spec::ARRAY, array_of(77, 1, "abc")); });
     refused(t, "more layers than tensors", {"block_count is 1000"}, [](gguf_by_spec &f) {
         rename_key(f, "llama.block_count", "llama.block_counT");
@@ -195,7 +198,7 @@ void test_metadata(tap &t)
 void test_tensors(tap &t)
 {
     const std::string wk = "blk.1.attn_k.weight";
-    refused(t, "a tensor that is missing", {wk, "not complete"},
+    refused(t, "a missing tensor", {wk, "incomplete"},
             [&](gguf_by_spec &f) { named(f, wk).name = "blk.1.attn_K.weight"; });
     refused(t, "a transposed tensor", {wk, "offset", "64 x 128", "128 x 64"}, [&](gguf_by_spec &f) {
         named(f, wk).ne = {64, 128};
@@ -203,9 +206,9 @@ void test_tensors(tap &t)
     refused(t, "a tensor of three dimensions", {wk, "128 x 64 x 2"}, [&](gguf_by_spec &f) {
         named(f, wk).ne = {128, 64, 2};
     });
-    refused(t, "Q4_K", {wk, "Q4_K", "convert"}, [&](gguf_by_spec &f) { named(f, wk).type = 12; });
-    refused(t, "a type that nobody knows", {wk, "number 99"},
-            [&](gguf_by_spec &f) { named(f, wk).type = 99; });
+    refused(t, "quantisation Q4_K", {wk, "Q4_K", "convert"},
+            [&](gguf_by_spec &f) { named(f, wk).type = 12; });
+    refused(t, "an unknown tensor type", {wk, "number 99"}, [&](gguf_by_spec &f) { named(f, wk).type = 99; });
     refused(t, "a misaligned tensor", {wk, "aligned"},
             [&](gguf_by_spec &f) { named(f, wk).misplaced_by = 4; });
     refused(t, "overlapping tensors", {wk, "overlaps"},
@@ -214,24 +217,24 @@ void test_tensors(tap &t)
             [&](gguf_by_spec &f) { named(f, wk).misplaced_by = 1 << 20; });
     refused(t, "an offset that wraps around", {wk, "after the end"},
             [&](gguf_by_spec &f) { named(f, wk).misplaced_by = INT64_MIN; });
-    refused(t, "a bias", {"blk.0.attn_q.bias", "not one that this program knows"}, [](gguf_by_spec &f) {
+    refused(t, "a bias", {"blk.0.attn_q.bias", "not supported"}, [](gguf_by_spec &f) {
         f.tensors.push_back({"blk.0.attn_q.bias", {128}, 0, std::string(512, '\0')});
     });
-    refused(t, "a tensor twice", {wk, "twice"}, [&](gguf_by_spec &f) { f.tensors.push_back(named(f, wk)); });
+    refused(t, "a duplicate tensor", {"duplicate tensor " + wk},
+            [&](gguf_by_spec &f) { f.tensors.push_back(named(f, wk)); });
     refused(t, "a name with control characters", {"\\x1b[2J"}, [](gguf_by_spec &f) {
         f.tensors.push_back({"\x1b[2J", {128}, 0, std::string(512, '\0')});
     });
     refused(t, "sizes that overflow", {"token_embd.weight", "63 bits"}, [](gguf_by_spec &f) {
         named(f, "token_embd.weight").ne = {1ull << 40, 1ull << 40};
     });
-    refused(t, "quantised rows that are no whole blocks", {"ffn_down.weight", "whole blocks"},
-            [](gguf_by_spec &f) {
-                spec_model m;
-                m.ffn = 100;
-                m.types = {0};
-                f = write_model(m);
-                named(f, "blk.0.ffn_down.weight").type = 8;
-            });
+    refused(t, "quantised rows of a partial block", {"ffn_down.weight", "block size"}, [](gguf_by_spec &f) {
+        spec_model m;
+        m.ffn = 100;
+        m.types = {0};
+        f = write_model(m);
+        named(f, "blk.0.ffn_down.weight").type = 8;
+    });
 }
 
 void test_truncation(tap &t)
@@ -245,23 +248,22 @@ void test_truncation(tap &t)
                    problem.find("offset ") == std::string::npos;
     }
     t.check(accepted == 0, "no truncated file opens");
-    t.check(unnamed == 0, "and each is refused with its name and an offset");
+    t.check(unnamed == 0, "every truncated file is refused with its name and an offset");
     const std::string problem = open_problem(whole.substr(0, whole.size() - 1));
     t.check(problem.find("token_embd.weight") != std::string::npos &&
                 problem.find("truncated") != std::string::npos,
-            "one byte short is truncated", problem);
+            "a file that lacks one byte is refused as truncated", problem);
     try {
         const model_file model("/nonexistent/model.gguf");
-        t.check(false, "no file");
+        t.check(false, "a missing file is refused by name", "no error");
     } catch (const failure &f) {
         t.check(f.code == EXIT_BAD_INPUT && f.message.find("/nonexistent/model.gguf") == 0,
-                "a file that is not there", f.message);
+                "a missing file is refused by name", f.message);
     }
 }
 
-int test(int, char **)
+void test_all(tap &t)
 {
-    tap t;
     test_shapes(t);
     test_variety(t);
     test_unknown_keys(t);
@@ -269,11 +271,10 @@ int test(int, char **)
     test_metadata(t);
     test_tensors(t);
     test_truncation(t);
-    return t.finish();
 }
 } // namespace
 
 int main(int argc, char **argv)
 {
-    return run_program("test_model_file", test, argc, argv);
+    return run_tests("model files", test_all, argc, argv);
 }

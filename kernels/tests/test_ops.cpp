@@ -1,5 +1,5 @@
-// The kernels of a model's forward pass and the products of its matrices, in every type, against plain loops
-// in fp64 over the same, already rounded inputs.
+// The kernels of a model's forward pass and its GEMMs, in every type, against plain loops in fp64 over the
+// same, already rounded inputs.
 #include "base/numbers.h"
 #include "model/gemm.h"
 #include "model/ops.h"
@@ -16,7 +16,7 @@ using numbers = std::vector<double>;
 
 constexpr attn_dtype all_types[] = {ATTN_F32, ATTN_F16, ATTN_BF16};
 
-// A number rounded to a type, as bits and back.
+// Rounds a number to a type and returns its bits.
 uint32_t to_bits(double x, attn_dtype type)
 {
     const float f = static_cast<float>(x);
@@ -29,7 +29,7 @@ double of_bits(uint32_t bits, attn_dtype type)
     return type == ATTN_F32 ? f32_of_bits(bits) : type == ATTN_F16 ? f32_of_f16(half) : f32_of_bf16(half);
 }
 
-// Numbers between -2 and 2 that the type has.
+// Pseudo-random numbers from -2 to 2 that are exact in the type.
 numbers some(size_t count, attn_dtype type, uint32_t seed)
 {
     numbers values(count);
@@ -54,7 +54,7 @@ class tensor
         }
         hip_check(hipMemcpy(memory_.get(), bytes.data(), bytes.size(), hipMemcpyHostToDevice), "copy");
     }
-    // Of NaN: what a kernel must have written.
+    // Filled with NaN, so that elements that a kernel does not write are found.
     static tensor unwritten(size_t count, attn_dtype type)
     {
         return tensor(numbers(count, NAN), type);
@@ -109,13 +109,13 @@ class device_ids
     device_memory memory_;
 };
 
-// Half a unit in the last place of a number of the type, and what a few fp32 operations before it lose.
+// Half a unit in the last place of the type, plus the error of a few fp32 operations.
 double tolerance(attn_dtype type)
 {
     return type == ATTN_F32 ? 2e-6 : type == ATTN_F16 ? 6e-4 : 5e-3;
 }
 
-// The largest difference, of the larger of one and the expected number.
+// Checks the largest difference, relative to the larger of 1 and the expected number.
 void near(tap &t, const std::string &name, const numbers &got, const numbers &expected, attn_dtype type,
           double slack = 1)
 {
@@ -163,7 +163,7 @@ void test_add_norm(tap &t, attn_dtype type, int width, bool add)
     const std::string name =
         "add_norm of " + std::to_string(width) + (add ? " with" : " without") + " a residual";
     near(t, name, y.host(), expected, type);
-    near(t, name + ": the sum", on_device.host(), x, ATTN_F32);
+    near(t, name + ": the residual stream", on_device.host(), x, ATTN_F32);
 }
 
 struct rope_case {
@@ -243,12 +243,12 @@ void test_argmax(tap &t, const std::string &name, const numbers &values, uint32_
 void test_argmaxes(tap &t)
 {
     numbers values(1000, -5);
-    test_argmax(t, "the first of equals", values, 0);
+    test_argmax(t, "all elements equal: the first", values, 0);
     values[999] = -4;
-    test_argmax(t, "the last", values, 999);
+    test_argmax(t, "the last element is the largest", values, 999);
     values[300] = values[700] = 3;
-    test_argmax(t, "the first of two", values, 300);
-    test_argmax(t, "of one", {-INFINITY}, 0);
+    test_argmax(t, "two equal maxima: the first", values, 300);
+    test_argmax(t, "a single element, -infinity", {-INFINITY}, 0);
 }
 
 void test_decode_attention(tap &t, int keys, int q_heads, int kv_heads, int head_dim, attn_dtype type)
@@ -307,7 +307,7 @@ void test_gemm(tap &t, gemm &products, attn_dtype type, attn_dtype y_type, int r
 void test_gemms(tap &t)
 {
     if (std::string(gemm::library()) == "none") {
-        t.skip("gemm", "built without a library for matrix products");
+        t.skip("every gemm", "built without a library for matrix products");
         return;
     }
     gemm products(true);
@@ -320,9 +320,8 @@ void test_gemms(tap &t)
     }
 }
 
-int test(int, char **)
+void test_all(tap &t)
 {
-    tap t;
     for (const attn_dtype type : all_types) {
         test_embed(t, type);
         for (const int width : {4, 64, 2052}) {
@@ -342,11 +341,10 @@ int test(int, char **)
     }
     test_argmaxes(t);
     test_gemms(t);
-    return t.finish();
 }
 } // namespace
 
 int main(int argc, char **argv)
 {
-    return run_program("test_ops", test, argc, argv);
+    return run_tests("ops", test_all, argc, argv);
 }

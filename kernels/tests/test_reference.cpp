@@ -1,5 +1,5 @@
-// The reference that the runner is judged by, against what can be worked out without it, and its reader of
-// files against the runner's: two that were written apart agree on every weight.
+// The fp64 reference against results that can be derived independently, and its file reader against the
+// runner's: the two implementations agree on every weight.
 #include "base/failure.h"
 #include "model/model_file.h"
 #include "tests/model_by_spec.h"
@@ -43,10 +43,11 @@ void test_weights(tap &t)
         for (size_t i = 0; i < got.size(); i++)
             worst = std::fmax(worst, std::fabs(got[i] - wanted[i]));
     }
-    t.check(worst == 0, "both readers decode every weight of every encoding alike", std::to_string(worst));
+    t.check(worst == 0, "both readers decode every weight of every encoding identically",
+            std::to_string(worst));
 }
 
-// Layers that add nothing leave logits of the embedding alone.
+// If the layers contribute nothing, the logits depend on the embedding only.
 void test_without_layers(tap &t)
 {
     spec_model m;
@@ -65,7 +66,8 @@ void test_without_layers(tap &t)
         squares += e[i] * e[i] / m.width;
     for (uint32_t i = 0; i < m.width; i++)
         wanted += e[i] / std::sqrt(squares + static_cast<double>(1e-5f)) * factor[i] * output[i];
-    t.check(std::fabs(r.logits({7})[11] - wanted) < 1e-12, "without layers a logit is the embedding's");
+    t.check(std::fabs(r.logits({7})[11] - wanted) < 1e-12,
+            "layers with zero weights leave the logit of the normalised embedding");
 }
 
 void test_order(tap &t)
@@ -79,12 +81,12 @@ void test_order(tap &t)
         worst = std::fmax(worst, std::fabs(longer[i] - shorter[i]));
     for (size_t i = 2 * vocab; i < 3 * vocab; i++)
         moved = std::fmax(moved, std::fabs(swapped[i] - shorter[i]));
-    t.check(worst == 0, "no token sees a later one");
-    t.check(moved > 1e-3, "the order of earlier tokens matters", std::to_string(moved));
+    t.check(worst == 0, "logits do not depend on later tokens");
+    t.check(moved > 1e-3, "logits depend on the order of earlier tokens", std::to_string(moved));
 }
 
-// RoPE turns by differences of positions only: with positions divided by 1e12 nothing turns, and then the
-// order of two tokens before the last one cannot matter in the first layer.
+// Dividing positions by 1e12 disables RoPE, and then a single layer cannot see the order of the tokens before
+// the last.
 void test_rope(tap &t)
 {
     spec_model m;
@@ -96,21 +98,20 @@ void test_rope(tap &t)
     double moved = 0;
     for (size_t i = 2 * vocab; i < 3 * vocab; i++)
         moved = std::fmax(moved, std::fabs(a[i] - b[i]));
-    t.check(moved < 1e-9, "without turns one layer does not see the order", std::to_string(moved));
+    t.check(moved < 1e-9, "without RoPE a single layer does not depend on the order of earlier tokens",
+            std::to_string(moved));
 }
 
-int test(int, char **)
+void test_all(tap &t)
 {
-    tap t;
     test_weights(t);
     test_without_layers(t);
     test_order(t);
     test_rope(t);
-    return t.finish();
 }
 } // namespace
 
 int main(int argc, char **argv)
 {
-    return run_program("test_reference", test, argc, argv);
+    return run_tests("reference", test_all, argc, argv);
 }

@@ -1,4 +1,4 @@
-// Tokenizers against ids that were worked out by hand from the algorithms' descriptions.
+// Tokenizers against ids derived by hand from the algorithms' descriptions.
 #include "base/failure.h"
 #include "model/byte_letters.h"
 #include "model/merges.h"
@@ -6,6 +6,7 @@
 #include "tests/gguf_by_spec.h"
 #include "tests/tap.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace
@@ -123,8 +124,8 @@ class opened
 void expect(tap &t, const tokenizer *k, const std::string &text, const ids &wanted, const std::string &name)
 {
     const ids got = k->encode(text);
-    t.check(got == wanted, name, "got " + show(got) + "for " + show(wanted));
-    t.check(k->decode(got) == text, name + ", and back", k->decode(got));
+    t.check(got == wanted, name + ": encoded", "got " + show(got) + "for " + show(wanted));
+    t.check(k->decode(got) == text, name + ": decoded", k->decode(got));
 }
 
 uint32_t byte_id(unsigned char byte)
@@ -144,29 +145,32 @@ void test_llama(tap &t)
     v.add("cc", 9, 5); // unused: text never becomes it
     gguf_by_spec file = llama_file(v);
     const opened k(file);
-    expect(t, k.operator->(), "abc", {1, led, bc}, "the best score joins first");
-    expect(t, k.operator->(), "a b", {1, led, space, b}, "spaces are marks");
-    expect(t, k.operator->(), "b  b", {1, space, b, two, b}, "two spaces are one token");
-    expect(t, k.operator->(), "baaa", {1, space, b, aa, a}, "of equals the leftmost joins");
+    expect(t, k.operator->(), "abc", {1, led, bc}, "llama: the best score merges first");
+    expect(t, k.operator->(), "a b", {1, led, space, b}, "llama: a space is a mark");
+    expect(t, k.operator->(), "b  b", {1, space, b, two, b}, "llama: two spaces are one token");
+    expect(t, k.operator->(), "baaa", {1, space, b, aa, a},
+           "llama: of equal scores the leftmost merges first");
     expect(t, k.operator->(), "\xc3\xa9\n", {1, space, byte_id(0xc3), byte_id(0xa9), byte_id('\n')},
-           "what is no token is its bytes");
-    expect(t, k.operator->(), "\xff", {1, space, byte_id(0xff)}, "a byte that is no UTF-8 is its token");
-    expect(t, k.operator->(), "cc", {1, space, c, c}, "unused tokens stay unused");
+           "llama: a character without a token falls back to bytes");
+    expect(t, k.operator->(), "\xff", {1, space, byte_id(0xff)}, "llama: an invalid byte is a byte token");
+    expect(t, k.operator->(), "cc", {1, space, c, c}, "llama: text never becomes an unused token");
     const ids specials = k->encode("<s>");
-    t.check(specials.size() == 5 && specials[2] == byte_id('<'), "the name of a special token is text",
-            show(specials));
-    t.check(k->encode("") == ids{1} && k->decode({1, 2}).empty(), "no text is the first token only");
+    t.check(specials == ids{1, space, byte_id('<'), byte_id('s'), byte_id('>')},
+            "llama: the name of a special token is text", show(specials));
+    t.check(k->encode("") == ids{1} && k->decode({1, 2}).empty(),
+            "llama: an empty text is only the begin token");
     t.check(k->piece(led) == " a" && k->piece(byte_id('\n')) == "\n" && k->piece(1).empty() &&
                 k->piece(99999).empty(),
-            "pieces are what a token adds to a text");
-    t.check(k->ends(2) && !k->ends(1), "the end is known");
+            "llama: piece() is the text of a token");
+    t.check(k->ends(2) && !k->ends(1), "llama: ends() knows the end token");
 
     file.flag("tokenizer.ggml.add_space_prefix", false);
     file.flag("tokenizer.ggml.add_bos_token", false);
     file.flag("tokenizer.ggml.add_eos_token", true);
     const opened bare(file);
     t.check(bare->encode("abc") == ids{abc, 2} && bare->decode({abc, led}) == "abc a",
-            "without the prefix and the beginning, with the end", show(bare->encode("abc")));
+            "llama: add_space_prefix, add_bos_token and add_eos_token are honoured",
+            show(bare->encode("abc")));
 }
 
 // ---- gpt2 ----
@@ -177,24 +181,30 @@ void test_gpt2(tap &t)
     t.check(letters.letter[' '] == "\xc4\xa0" && letters.letter['\n'] == "\xc4\x8a" &&
                 letters.letter['!'] == "!" && letters.letter[0xad] == "\xc5\x83" &&
                 letters.letter[0xff] == "\xc3\xbf" && letters.byte[0x120] == ' ',
-            "bytes have the letters that GPT-2 gave them");
+            "gpt2: bytes map to GPT-2's characters");
     const std::string space = letters.letter[' '];
     const words merges = {space + " t", "h e", space + "t he", "o f", "1 2", "a a"};
     const opened k(gpt2_file(gpt2_base(), merges, "gpt-2"));
     const tokenizer *gpt2 = k.operator->();
-    expect(t, gpt2, " the", {259}, "merges by rank");
-    expect(t, gpt2, "the of", {'t', 258, ' ', 260}, "a word's space is its own");
-    expect(t, gpt2, "aaaaa", {262, 262, 'a'}, "of equals the leftmost merges");
-    expect(t, gpt2, "123", {261, '3'}, "numbers are a word");
-    expect(t, gpt2, "\xff\xc3\xa9", {0xff, 0xc3, 0xa9}, "every byte has a token");
-    t.check(gpt2->encode("<|endoftext|>").size() > 1, "the name of a special token is text");
-    t.check(gpt2->encode("").empty() && gpt2->ends(256), "GPT-2's begins without a token");
+    expect(t, gpt2, " the", {259}, "gpt2: the lowest rank merges first");
+    expect(t, gpt2, "the of", {'t', 258, ' ', 260}, "gpt2: a leading space belongs to the word");
+    expect(t, gpt2, "aaaaa", {262, 262, 'a'}, "gpt2: of equal ranks the leftmost merges first");
+    expect(t, gpt2, "123", {261, '3'}, "gpt2: a number is a word");
+    expect(t, gpt2, "\xff\xc3\xa9", {0xff, 0xc3, 0xa9}, "gpt2: every byte has a token");
+    const ids special = gpt2->encode("<|endoftext|>");
+    t.check(special.size() > 1 && gpt2->decode(special) == "<|endoftext|>" &&
+                std::count(special.begin(), special.end(), 256u) == 0,
+            "gpt2: the name of a special token is text", show(special));
+    t.check(gpt2->encode("").empty() && gpt2->ends(256),
+            "gpt2: an empty text has no token, and 256 is the end");
 
     vocabulary v = gpt2_base();
-    v.add("hello"); // a token that no merges make
+    v.add("hello"); // a token that no merge produces
     const opened l(gpt2_file(v, merges, "llama-bpe"));
-    expect(t, l.operator->(), "hello", {256, 257}, "llama-bpe takes whole words first, and begins");
-    expect(t, l.operator->(), "hellos", {256, 259, 'l', 'l', 'o', 's'}, "but not parts of words");
+    expect(t, l.operator->(), "hello", {256, 257},
+           "llama-bpe: a word that is a token is not merged, and a begin token is added");
+    expect(t, l.operator->(), "hellos", {256, 259, 'l', 'l', 'o', 's'},
+           "llama-bpe: a token that is only a part of a word is merged for");
 }
 
 void cut(tap &t, pretokenizer kind, const std::string &text, const words &wanted)
@@ -230,7 +240,7 @@ void test_cuts(tap &t)
 
 // ---- prompts ----
 
-// `least`: the shortest text that is not empty.
+// `least`: the tokens of the shortest non-empty text.
 void exact(tap &t, const tokenizer *k, size_t least, const std::string &name)
 {
     bool right = true, text = true;
@@ -239,8 +249,8 @@ void exact(tap &t, const tokenizer *k, size_t least, const std::string &name)
         right = right && prompt.ids.size() == n;
         text = text && (n < least || k->encode(prompt.text) == prompt.ids);
     }
-    t.check(right, name + ": as many tokens as asked for");
-    t.check(text, name + ": the text encodes to the ids");
+    t.check(right, name + ": exact_prompt() gives exactly n tokens");
+    t.check(text, name + ": exact_prompt()'s text encodes to its ids");
 }
 
 void test_prompts(tap &t)
@@ -255,12 +265,12 @@ void test_prompts(tap &t)
     const opened some(llama_file(v));
     exact(t, some.operator->(), 1, "a vocabulary with words");
     const opened gpt2(gpt2_file(gpt2_base(), {"t h", "th e", "a a", "x x", ". ."}, "gpt-2"));
-    exact(t, gpt2.operator->(), 1, "byte-level");
+    exact(t, gpt2.operator->(), 1, "a byte-level vocabulary");
     try {
         bytes->exact_prompt(0);
-        t.check(false, "a prompt of no token");
+        t.check(false, "a prompt of 0 tokens is refused", "no error");
     } catch (const failure &f) {
-        t.check(f.code == EXIT_BAD_INPUT, "a prompt of no token is refused");
+        t.check(f.code == EXIT_BAD_INPUT, "a prompt of 0 tokens is refused");
     }
 }
 
@@ -271,7 +281,7 @@ void refused(tap &t, const gguf_by_spec &file, const std::vector<std::string> &p
 {
     try {
         const opened k(file, vocab);
-        t.check(false, "refused: " + name);
+        t.check(false, "refused: " + name, "it was accepted");
     } catch (const failure &f) {
         bool all = f.code == EXIT_BAD_INPUT;
         for (const std::string &part : parts)
@@ -292,38 +302,40 @@ void test_refusals(tap &t)
     for (const char *key : {"bos_token_id", "eos_token_id", "tokens", "scores", "model"}) {
         f = llama;
         rename_key(f, std::string("tokenizer.ggml.") + key);
-        refused(t, f, {std::string("tokenizer.ggml.") + key}, std::string("without ") + key);
+        refused(t, f, {std::string("tokenizer.ggml.") + key}, std::string("a vocabulary without ") + key);
     }
     f = llama;
     f.metadata.replace(f.metadata.size() - 4, 4, std::string("\x03\x01\x00\x00", 4));
     refused(t, f, {"eos_token_id is 259", "0..258"}, "a special token outside of the vocabulary");
-    refused(t, llama, {"259 tokens", "the model has 300"}, "another size than the model's", 300);
+    refused(t, llama, {"259 tokens", "the model has 300"}, "a vocabulary of another size than the model's",
+            300);
     vocabulary v = llama_base();
     v.tokens[3 + 0x41] = "A";
-    refused(t, llama_file(v), {"<0x41>"}, "without the token of a byte");
+    refused(t, llama_file(v), {"<0x41>"}, "a llama vocabulary without the token of a byte");
     v = llama_base();
     v.scores.pop_back();
     refused(t, llama_file(v), {"scores has 258"}, "too few scores");
     v = llama_base();
     v.scores[7] = NAN;
-    refused(t, llama_file(v), {"entry 7"}, "a score that is no number");
+    refused(t, llama_file(v), {"entry 7"}, "a score that is NaN");
     v = llama_base();
     v.types.push_back(1);
     refused(t, llama_file(v), {"token_type has 260"}, "too many types");
     v = gpt2_base();
     v.tokens['A'] = "AA";
-    refused(t, gpt2_file(v, {"a b"}, "gpt-2"), {"<0x41>"}, "without the letter of a byte");
+    refused(t, gpt2_file(v, {"a b"}, "gpt-2"), {"<0x41>"},
+            "a gpt2 vocabulary without the character of a byte");
     refused(t, gpt2_file(gpt2_base(), {"a b"}, "deepseek-coder"), {"\"deepseek-coder\"", "llama-bpe"},
-            "another pre-tokenizer");
+            "an unsupported pre-tokenizer");
     f = gpt2;
     rename_key(f, "tokenizer.ggml.merges");
-    refused(t, f, {"tokenizer.ggml.merges"}, "without merges");
+    refused(t, f, {"tokenizer.ggml.merges"}, "a gpt2 vocabulary without merges");
     f = gguf_by_spec();
     f.text("tokenizer.ggml.model", "bert");
-    refused(t, f, {"\"bert\""}, "another tokenizer", 1);
+    refused(t, f, {"\"bert\""}, "an unsupported tokenizer", 1);
 }
 
-// A text as bad as it can be takes no more than about n log n steps: it ends.
+// The worst case for merging must take about n log n steps; a quadratic algorithm would not end.
 void test_long_text(tap &t)
 {
     vocabulary v = llama_base();
@@ -332,23 +344,21 @@ void test_long_text(tap &t)
         v.add(token, -static_cast<float>(i));
     const opened k(llama_file(v));
     const size_t got = k->encode(std::string(1 << 17, 'a')).size();
-    t.check(got == 1 + 3 + (1 << 17 >> 11), "many equal letters", std::to_string(got));
+    t.check(got == 1 + 3 + (1 << 17 >> 11), "131072 equal letters are encoded", std::to_string(got));
 }
 
-int test(int, char **)
+void test_all(tap &t)
 {
-    tap t;
     test_llama(t);
     test_gpt2(t);
     test_cuts(t);
     test_prompts(t);
     test_refusals(t);
     test_long_text(t);
-    return t.finish();
 }
 } // namespace
 
 int main(int argc, char **argv)
 {
-    return run_program("test_tokenizer", test, argc, argv);
+    return run_tests("tokenizer", test_all, argc, argv);
 }

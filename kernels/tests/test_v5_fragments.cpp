@@ -1,6 +1,6 @@
-// v5's fragments, one product at a time: where scores and outputs lie in the lanes, that tiles reach LDS
-// whole, and that rows which do not exist do no harm. On the CPU this proves the maps of the CDNA fragment
-// against AMD's documented operand layout, which device/mfma_cpu.h follows.
+// v5's fragments, one product at a time: the lane layout of scores and outputs, complete tiles in shared
+// memory, and rows beyond the sequence. On the CPU this tests the index maps of the CDNA fragment against
+// AMD's documented operand layout, which device/mfma_cpu.h implements.
 #include "base/failure.h"
 #include "base/numbers.h"
 #include "device/fragment.h"
@@ -13,7 +13,7 @@
 
 namespace
 {
-// S and O = S V of one wave-tile of queries and one tile of keys, by the lanes' own idea of what they hold.
+// S, and O = S V, of one tile of keys, stored by the fragment's own index maps.
 template <class F>
 __global__ void multiply_once(head_rows q, head_rows k, head_rows v, int tile, float *s_out, float *o_out)
 {
@@ -87,8 +87,8 @@ float dot(const float *a, const float *b, int count, int step)
     return sum;
 }
 
-// `rows` keys exist, of which the tile at `tile` is loaded. Everything is positive, so that P is rounded as
-// in use.
+// Loads the tile at `tile` of a sequence of `rows` keys. All numbers are positive, so that P is rounded as in
+// use.
 template <format FORMAT, int HEAD_DIM> void test_products(tap &t, int rows, int tile)
 {
     using F = fragment<FORMAT, HEAD_DIM>;
@@ -136,7 +136,7 @@ template <format FORMAT, int HEAD_DIM> void test_products(tap &t, int rows, int 
                              " D=" + std::to_string(HEAD_DIM) + " keys=" + std::to_string(rows) + " tile " +
                              std::to_string(tile);
     t.check(worst_s < 1e-5f, name + ": S = Q K^T", "relative error " + std::to_string(worst_s));
-    // P's error is one way before F::lift is taken into account, which nothing here does.
+    // Truncation of P is biased as long as F::lift is not applied, and nothing here does.
     const float rounding = FORMAT == format::f16 ? 1.0f / 1024 : 1.0f / 128;
     if (exist == F::keys)
         t.check(worst_o < 2 * rounding, name + ": O = P V", "relative error " + std::to_string(worst_o));
@@ -151,18 +151,16 @@ template <format FORMAT, int HEAD_DIM> void test_fragment(tap &t)
     test_products<FORMAT, HEAD_DIM>(t, keys + keys / 2 + 5, 1);
 }
 
-int test(int, char **)
+void test_all(tap &t)
 {
-    tap t;
     test_fragment<format::f16, 64>(t);
     test_fragment<format::f16, 128>(t);
     test_fragment<format::bf16, 64>(t);
     test_fragment<format::bf16, 128>(t);
-    return t.finish();
 }
 } // namespace
 
 int main(int argc, char **argv)
 {
-    return run_program("test_v5_fragments", test, argc, argv);
+    return run_tests("v5 fragments", test_all, argc, argv);
 }

@@ -1,5 +1,5 @@
-// v5's keys split between blocks: when they are, in which order the pieces come, and that forced splits of
-// any size give the right numbers, the same bits twice, and read nothing that they did not write.
+// v5's split-KV: when keys are split, the order of work tiles, and that forced splits of any size give
+// correct and reproducible results and read no scratch memory that they have not written.
 #include "attention/v5_launch.h"
 #include "runner/check.h"
 #include "tests/tap.h"
@@ -10,12 +10,12 @@
 #include <tuple>
 
 #if defined(KS_PLATFORM_NVIDIA)
-#include "attention/v5_hopper.h"
+#include "attention/v5_hopper_launch.h"
 #endif
 
 namespace
 {
-constexpr int h100 = 132, mi300x = 2 * 304; // pieces at once
+constexpr int h100 = 132, mi300x = 2 * 304; // concurrent work tiles
 
 attn_shape shape_of(int batch, int seq, int q_heads, int kv_heads, bool causal)
 {
@@ -27,22 +27,23 @@ void test_choice(tap &t)
     const auto parts = [](int batch, int seq, int heads, bool causal, int slots) {
         return v5::choose_split(shape_of(batch, seq, heads, heads, causal), slots).parts;
     };
-    t.check(parts(1, 1, 1, true, h100) == 1, "one token is not split");
+    t.check(parts(1, 1, 1, true, h100) == 1, "one key is not split");
     t.check(parts(1, 128, 1, true, mi300x) == 1 && parts(1, 256, 1, true, mi300x) == 1,
-            "a few tiles of keys are not split");
+            "one or two tiles of keys are not split");
     t.check(parts(1, 4096, 32, true, h100) == 1 && parts(4, 2048, 16, false, h100) == 1,
             "heads that fill the device are not split");
-    t.check(parts(1, 16384, 1, false, h100) == 1, "128 equal pieces on 132 cores are not split");
-    t.check(parts(1, 8192, 1, false, h100) == 2, "64 equal pieces on 132 cores are halved");
+    t.check(parts(1, 16384, 1, false, h100) == 1, "128 equal work tiles on 132 SMs are not split");
+    t.check(parts(1, 8192, 1, false, h100) == 2, "64 equal work tiles on 132 SMs are halved");
     t.check(parts(1, 8192, 1, true, h100) > 2 &&
                 parts(1, 8192, 1, true, mi300x) > parts(1, 8192, 1, true, h100),
             "a causal head is split, more so on a larger device");
-    t.check(parts(2, 4096, 1, true, h100) == parts(1, 4096, 2, true, h100), "batches count as heads do");
+    t.check(parts(2, 4096, 1, true, h100) == parts(1, 4096, 2, true, h100),
+            "a batch of 2 is split like 2 heads");
     const attn_shape few = shape_of(1, 4096, 1, 1, true);
     const v5::split by = v5::choose_split(few, h100);
     t.check(v5::split_bytes(few, by) == static_cast<size_t>(by.parts) * 4096 * (128 * 4 + 8) &&
                 v5::split_bytes(few, v5::split_by(few, 32)) == 0,
-            "memory is asked for as the parts need it, and none without a split");
+            "scratch memory is that of the parts, and none without a split");
     bool enough = true;
     for (const int seq : {1, 300, 4096, 20000}) {
         attn_shape s = shape_of(1, seq, 2, 1, false);
@@ -50,10 +51,10 @@ void test_choice(tap &t)
         for (; s.seq > 0; s.seq -= 77)
             enough = enough && v5::split_bytes(s, v5::choose_split(s, h100)) <= asked;
     }
-    t.check(enough, "the memory that is asked for is enough for shorter prompts");
+    t.check(enough, "the scratch memory is enough for all shorter sequences");
 }
 
-// The order is computed on the device: here where that is the host.
+// The order is computed by device code, which this test can call only if the device is the CPU.
 #if defined(KS_PLATFORM_CPU)
 v5::problem problem_of(const attn_shape &s, const v5::split &by)
 {
@@ -63,7 +64,7 @@ v5::problem problem_of(const attn_shape &s, const v5::split &by)
     return v5::describe(args, by, nullptr);
 }
 
-// Every key of every tile that is seen is in one piece.
+// Every key that a tile of queries sees is in exactly one work tile.
 template <bool SPLIT> bool each_once(const v5::problem &p)
 {
     std::set<std::tuple<int, int, int>> seen;
@@ -82,7 +83,7 @@ template <bool SPLIT> bool each_once(const v5::problem &p)
     return spans == all && static_cast<int>(seen.size()) == all;
 }
 
-// As pieces follow each other a K/V head is taken up once for a tile (and part), by all its query heads.
+// The query heads of a K/V head are adjacent for every tile (and part).
 template <bool SPLIT> bool groups_are_neighbours(const v5::problem &p)
 {
     const int group = p.q_heads / p.kv_heads;
@@ -119,13 +120,13 @@ void test_order(tap &t)
                 p.section = section;
                 t.check(each_once<false>(p) && groups_are_neighbours<false>(p) && longest_first(p),
                         name + ", sections of " + std::to_string(section) +
-                            ": every piece once, the most keys first, a K/V head's queries together");
+                            ": every key once, longest tiles first, query heads of a K/V head adjacent");
             }
             for (const int spans : {1, 3}) {
                 p = problem_of(s, v5::split_by(s, spans));
                 t.check(each_once<true>(p) && groups_are_neighbours<true>(p),
                         name + ", parts of " + std::to_string(spans) +
-                            ": every piece once, a K/V head's queries together");
+                            ": every key once, query heads of a K/V head adjacent");
             }
         }
     }
@@ -134,7 +135,7 @@ void test_order(tap &t)
 #else
 void test_order(tap &t)
 {
-    t.skip("the order of the pieces", "tested on the CPU");
+    t.skip("the order of work tiles", "tested on the CPU");
 }
 #endif
 
@@ -150,13 +151,13 @@ template <int SPANS, bool PIPELINE> hipError_t launch(const attn_args &args, hip
     });
 }
 
-// v5 with parts of SPANS spans of keys, whatever the device.
+// v5 with parts of SPANS spans of keys on any device.
 template <int SPANS, bool PIPELINE> attn_variant forced()
 {
     attn_variant v{};
     v.name = PIPELINE ? "pipeline" : "tile loop";
     v.launch = launch<SPANS, PIPELINE>;
-    v.scratch_bytes = [](const attn_shape &s) { // 256: what Hopper's pipeline has before it
+    v.scratch_bytes = [](const attn_shape &s) { // 256: the counter of Hopper's pipeline
         return 256 + v5::split_bytes(s, v5::split_by(s, SPANS));
     };
     return v;
@@ -190,7 +191,7 @@ void test_split(tap &t, const attn_variant &variant, int spans, const attn_shape
             t.check(result.wrong.empty(), name, result.wrong);
             first = copy.o;
         } else
-            t.check(copy.o == first, std::string(name) + ": the same bits again");
+            t.check(copy.o == first, std::string(name) + ": a second launch gives the same bits");
     }
 }
 
@@ -207,20 +208,18 @@ template <bool PIPELINE> void test_splits(tap &t)
     }
 }
 
-int test(int, char **)
+void test_all(tap &t)
 {
-    tap t;
     test_choice(t);
     test_order(t);
     test_splits<false>(t);
 #if defined(KS_PLATFORM_NVIDIA)
     test_splits<true>(t);
 #endif
-    return t.finish();
 }
 } // namespace
 
 int main(int argc, char **argv)
 {
-    return run_program("test_v5_split", test, argc, argv);
+    return run_tests("v5 split-KV", test_all, argc, argv);
 }

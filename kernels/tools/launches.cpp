@@ -178,20 +178,20 @@ cudaError_t cudaGetDevice(int *device)
     *device = 0;
     return cudaSuccess;
 }
-// The device is one of the architecture that the kernels were compiled for.
+// Reports the architecture that the kernels were compiled for.
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
 {
     *value = attribute == cudaDevAttrComputeCapabilityMajor ? KS_ARCH_MAJOR : device_units;
     return cudaSuccess;
 }
-int driver_function_that_works(void)
+int successful_driver_call(void)
 {
     return 0;
 }
 cudaError_t cudaGetDriverEntryPointByVersion(const char *, void **function, unsigned, unsigned long long,
                                              cudaDriverEntryPointQueryResult *result)
 {
-    *function = reinterpret_cast<void *>(&driver_function_that_works);
+    *function = reinterpret_cast<void *>(&successful_driver_call);
     if (result)
         *result = cudaDriverEntryPointSuccess;
     return cudaSuccess;
@@ -206,8 +206,8 @@ int main()
             for (const int head_dim : {64, 128}) {
                 if (!(variant.dtypes & 1u << dtype))
                     continue;
-                // Long enough that no variant takes a short cut; v5 has a form of its own beyond 20480, and
-                // one for few heads.
+                // Long enough to avoid special cases for short inputs; v5 launches other kernels beyond 20480
+                // tokens and for few heads.
                 print(variant, {1, 4096, 32, 32, head_dim, true, dtype});
                 print(variant, {1, 32768, 32, 32, head_dim, true, dtype});
                 print(variant, {1, 4096, 1, 1, head_dim, true, dtype});

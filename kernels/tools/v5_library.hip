@@ -1,5 +1,5 @@
 // v5 as C functions, for tools/v5_gpu.py, which compares it with PyTorch's attention within one process.
-#include "attention/v5_hopper.h"
+#include "attention/v5_hopper_launch.h"
 #include "attention/v5_launch.h"
 
 #include <cstring>
