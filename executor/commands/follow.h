@@ -13,8 +13,8 @@
 
 enum { FOLLOW_COMPLETE = 0, FOLLOW_DEAD = 75 };
 
-/* offset: bytes of the journal that the reader has. Returns FOLLOW_COMPLETE, FOLLOW_DEAD (nobody supervises
- * the run and it is not complete; err says why, as far as is known), or -1. */
+/* offset: bytes of the journal that the reader has. Returns FOLLOW_COMPLETE, FOLLOW_DEAD (no process
+ * supervises the run and it is not complete; err says why, as far as is known), or -1. */
 int follow(const struct layout *layout, const char *run_id, int64_t offset, int out_fd, struct err *err);
 
 #endif

@@ -136,8 +136,7 @@ static int newest_first(const struct dirent **a, const struct dirent **b)
     return strcmp((*b)->d_name, (*a)->d_name);
 }
 
-/* A folder left by an interrupted submit is no run: it cannot be started, and its submitter was told of a
- * failure. */
+/* A folder left by an interrupted submit is no run: it cannot be started, and its submitter got an error. */
 static bool is_submitted(const char *dir)
 {
     char path[FS_PATH_MAX];

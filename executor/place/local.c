@@ -1,5 +1,5 @@
-/* The node itself as a scheduler: nothing is submitted, and the GPUs that tests see are locked, since nobody
- * else keeps other runs off them. */
+/* The node itself as a scheduler: nothing is submitted, and the GPUs visible to tests are locked, because
+ * nothing else protects them from other runs. */
 #include "executor/place/scheduler.h"
 
 static bool local_is_here(void)

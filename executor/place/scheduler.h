@@ -1,9 +1,9 @@
-/* scheduler: who hands out the machines' time, as a table of functions: Slurm, or nobody but the node itself
- * (local), where the supervisor runs the tests in its own process. Another scheduler is one file with its
- * table, one line in scheduler.c, and its `kind` in common/contract/scheduler.c.
+/* scheduler: what allocates machines to tests, as a table of functions: Slurm, or the node itself (local),
+ * where the supervisor runs the tests in its own process. Another scheduler is one file with its table, one
+ * line in scheduler.c, and its `kind` in common/contract/scheduler.c.
  *
  * Work is submitted as array jobs. Their results are collected from the shared run folder (run/relay.h),
- * which needs no scheduler; what only the scheduler can tell is polled. Calls block, each with a deadline.
+ * which needs no scheduler; polling is for what only the scheduler knows. Calls block, each with a deadline.
  * Knows nothing of variants or tests.
  *
  * Errors of submit, poll and cancel: ERR_NODE with *reachable false when the scheduler did not answer, so

@@ -20,7 +20,7 @@ static void keep_answer(void *arg, const char *data, size_t len)
     buf_add(arg, data, len);
 }
 
-/* The exit status is the same as for a refusal: only the text tells that no controller answered. */
+/* The exit status is the same as for a refusal: only the text shows that no controller answered. */
 static bool says_unreachable(const char *text)
 {
     static const char *const signs[] = {"Unable to contact slurm controller",

@@ -2,10 +2,10 @@
  *
  *   .arrays/<number>.json                    what it does: a variant, and the tests of each task
  *   .arrays/<number>/job                     the scheduler's id of the job, once it is known
- *   .arrays/<number>/<index>.over            the task's fence: its results are no longer waited for. Holds
- * the attempt that was accepted, and why it is over .arrays/<number>/<index>.<id>.<restart>/ what one attempt
- * at the task wrote; a run folder is inside .arrays/<number>/<index>.<id>.log        the output of its
- * processes
+ *   .arrays/<number>/<index>.over            the task's fence: its results are no longer needed;
+ *                                            the attempt that was accepted, and why it is over
+ *   .arrays/<number>/<index>.<id>.<restart>/ what one attempt wrote; a run folder is inside
+ *   .arrays/<number>/<index>.<id>.log        the output of its processes
  *
  * Only the run's supervisor writes array jobs and fences; only an attempt writes to its own folder. Knows
  * nothing of how jobs are submitted. Task indices count from 1 in file names, from 0 here.

@@ -1,8 +1,8 @@
-/* array_queue: all array jobs of a run that is handed to a scheduler: submitting them, following them, ending
- * them. Journals are the truth about a task; polling only tells what no journal can: that nobody will write
- * it any more, or why it waits. Everything needed to go on is on disk before a job is submitted, and a lost
- * answer is made good by finding the job by its name, so the supervisor may die at any time. Knows nothing of
- * why a job is needed (dispatch decides).
+/* array_queue: all array jobs of a run that goes through a scheduler: submitting, following and cancelling
+ * them. The journals of the tasks are authoritative; polling only adds what no journal can show: that a task
+ * will write no more, or why it waits. All state is on disk before a job is submitted, and a job whose
+ * submission was not answered is found by its name, so the supervisor may die at any time. Knows nothing of
+ * why a job is needed (see dispatch).
  */
 #ifndef KERNSWEEP_EXECUTOR_RUN_ARRAY_QUEUE_H
 #define KERNSWEEP_EXECUTOR_RUN_ARRAY_QUEUE_H
@@ -31,7 +31,7 @@ void array_queue_close(struct array_queue *q);
 /* A new job for the caller to fill, then to submit (which saves it) or to release. Valid until the next call.
  */
 struct array_job *array_queue_new(struct array_queue *q, size_t variant, size_t tasks, struct err *err);
-/* Without an answer, or refused, the job stays unsubmitted: q->down or q->refusal tells. */
+/* When the scheduler does not answer (q->down) or refuses (q->refusal), the job stays unsubmitted. */
 int array_queue_submit_new(struct array_queue *q, struct err *err);
 
 /* Collects what tasks wrote, polls when it is time, and ends tasks that are done or lost. */

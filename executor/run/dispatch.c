@@ -33,7 +33,7 @@ static int adopt_preparation(struct dispatch *d, const struct array_job *a, stru
     return adopt_variant(d->s, a->variant, dir, err);
 }
 
-/* Where an earlier supervisor had got to with each variant. */
+/* The progress of each variant under an earlier supervisor. */
 static int restore_phases(struct dispatch *d, struct err *err)
 {
     for (size_t i = 0; i < d->queue.count; i++) {
@@ -113,7 +113,7 @@ static int end_preparation(struct dispatch *d, size_t v, struct err *err)
     return done < 0 ? -1 : 0;
 }
 
-/* The array jobs that have had a test. */
+/* The array jobs that have contained a test. */
 struct history {
     unsigned over;
     bool busy; /* one that is not over has it */
@@ -135,7 +135,7 @@ static struct history *collect_history(const struct dispatch *d, size_t v)
     return history;
 }
 
-/* *wanted: the test goes into a job now. A test that will never run gets its artifact here. */
+/* *wanted: the test is to be submitted now. A test that will never run gets its artifact here. */
 static int check_wanted(struct dispatch *d, size_t test, const struct history *h, bool *wanted,
                         struct err *err)
 {
@@ -174,7 +174,7 @@ static int fill_task(const struct job *job, struct array_task *t, size_t first, 
     return 0;
 }
 
-/* Submits one job with as many of the wanted tests as it may have. */
+/* Submits one job with as many of the wanted tests as it may contain. */
 static int submit_wanted(struct dispatch *d, size_t v, bool *wanted, struct err *err)
 {
     const struct job *job = &d->s->job;

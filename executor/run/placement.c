@@ -143,7 +143,7 @@ static int run_on_node(struct suite *s, struct node_lock *lock, char *reason, st
     return clear_leftovers(s, err) != 0 ? -1 : run_here(s, reason, err);
 }
 
-/* The scheduler sees to it that the task has for itself what it uses of the node. */
+/* The scheduler has allocated what the task uses, so there is nothing to lock or to clean up. */
 static int run_as_task(struct suite *s, struct node_lock *lock, char *reason, struct err *err)
 {
     (void)lock;

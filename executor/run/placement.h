@@ -1,5 +1,6 @@
-/* placement: how the tests of a run get done, as a table of functions: on this node by the supervisor itself,
- * as one task of a scheduler's job, or by handing them to a scheduler. supervise treats all three alike.
+/* placement: where the tests of a run are carried out, as a table of functions: on this node by the
+ * supervisor itself, as one task of a scheduler's job, or by handing them to a scheduler. supervise treats
+ * all three alike.
  */
 #ifndef KERNSWEEP_EXECUTOR_RUN_PLACEMENT_H
 #define KERNSWEEP_EXECUTOR_RUN_PLACEMENT_H

@@ -94,7 +94,7 @@ static bool is_of_task(const struct relay *r, size_t test)
     return false;
 }
 
-/* RELAY_LATER: try the line again with the next look. */
+/* RELAY_LATER: the line must be read again later. */
 static int relay_event(struct relay *r, const json_t *event, struct err *err)
 {
     enum event_type type;

@@ -1,5 +1,6 @@
-/* stall: tells whoever follows a run that it waits for others, each reason once, and when it moves again.
- * Both are NODE events with a `stalled` member: an object while the run waits, null when that is over.
+/* stall: informs followers that a run is waiting for something external, once per reason, and when it
+ * resumes. Both are NODE events with a `stalled` member: an object while the run waits, null when that is
+ * over.
  */
 #ifndef KERNSWEEP_EXECUTOR_RUN_STALL_H
 #define KERNSWEEP_EXECUTOR_RUN_STALL_H
@@ -8,7 +9,7 @@
 
 struct stall {
     bool on;
-    char reason[REASON_MAX]; /* the last one told */
+    char reason[REASON_MAX]; /* of the last event */
 };
 
 /* patience_s: how long to follow without a change; NaN: indefinitely. */

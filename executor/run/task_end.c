@@ -27,8 +27,8 @@ static void describe_loss(const struct suite *s, const struct array_job *a, size
                *seen->reason ? ")" : "", *fault ? ", " : "", fault);
 }
 
-/* By a person. A pending task that vanished was cancelled, too: schedulers keep no record of it. But a launch
- * that failed is reported as cancelled as well: then the task had a node and wrote nothing. */
+/* By a user. A pending task that vanished was cancelled, too: schedulers keep no record of it. A failed
+ * launch is also reported as cancelled, but then the task had a node and no attempt. */
 static bool is_cancelled(const struct array_task *t)
 {
     if (t->seen.state == TASK_CANCELLED)

@@ -57,7 +57,7 @@ static void *nvml_begin(const struct telemetry_target *target)
 
 static void nvml_end(void *state)
 {
-    (void)state; /* whoever opened it closes it */
+    (void)state; /* borrowed from the suite */
 }
 
 const struct telemetry_backend telemetry_nvml = {

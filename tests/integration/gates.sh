@@ -114,7 +114,7 @@ scenario "a gate that reads a timing line and passes" reason line "^max_rel_l2 4
 scenario "a gate whose number exceeds its limit" failed_number
 scenario "a gate whose command prints no number" reason mute "^no number: the command printed no rel_l2$"
 scenario "a gate whose command exits 1 after printing a good number" reason crash "exit code 1"
-scenario "a gate of a build without resources.json" reason nobuild "^no number: the build left no resources\.json$"
+scenario "a gate of a build without resources.json" reason nobuild "^no number: the build wrote no resources\.json$"
 scenario "a gate of a build whose resources.json lacks the figure" reason partial \
     "^no number: resources\.json has no lds_static_bytes for kernel k$"
 scenario "a build whose resources.json is not an object" foreign_resources

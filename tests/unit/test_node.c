@@ -1,0 +1,114 @@
+/* attribute, gpus, model: the node's facts from files, as trees of this test have them. */
+#include "tests/unit/support.h"
+
+#include "executor/node/attribute.h"
+#include "executor/node/gpus.h"
+#include "executor/node/model.h"
+
+static void assert_json_string(json_t *value, const char *expected)
+{
+    assert_non_null(value);
+    assert_string_equal(json_string_value(value), expected);
+    json_decref(value);
+}
+
+static const char *member(const json_t *object, const char *key)
+{
+    const char *s = json_string_value(json_object_get(object, key));
+    return s ? s : "";
+}
+
+static void attributes_are_one_printable_value(void **state)
+{
+    (void)state;
+    const char *root = in_scratch("attributes");
+    put("attributes/line", "first\nsecond\n");
+    put("attributes/odd", "a\033[2Jb\n");
+    put("attributes/empty", "");
+    put("attributes/number", "17 MiB\n");
+    put("attributes/meminfo", "MemFree:  1 kB\nMemTotal:   99 kB\n");
+    put("attributes/release", "NAME=x\nPRETTY_NAME=\"Debian 12\"\n");
+    assert_json_string(attribute_line(root, "line"), "first");
+    json_t *odd = attribute_line(root, "odd");
+    assert_null(strchr(json_string_value(odd), '\033'));
+    json_decref(odd);
+    assert_null(attribute_line(root, "empty"));
+    assert_null(attribute_line(root, "absent"));
+    json_t *number = attribute_number(root, "number");
+    assert_int_equal(json_integer_value(number), 17);
+    json_decref(number);
+    assert_true(json_is_null(attribute_number(root, "line")));
+    assert_true(json_is_null(attribute_number(root, "absent")));
+    assert_json_string(attribute_keyed(root, "meminfo", "MemTotal", ':'), "99 kB");
+    assert_json_string(attribute_keyed(root, "release", "PRETTY_NAME", '='), "Debian 12");
+    assert_true(json_is_null(attribute_keyed(root, "release", "VERSION", '=')));
+}
+
+static void amd_gpus_are_cards_with_memory(void **state)
+{
+    (void)state;
+    struct layout l = {.workdir = ""};
+    snprintf(l.sysfs, sizeof l.sysfs, "%s", in_scratch("sys"));
+    put("sys/class/drm/card1/device/vendor", "0x1002\n");
+    put("sys/class/drm/card1/device/device", "0x74a1\n");
+    put("sys/class/drm/card1/device/unique_id", "1d0fbe6a2a1c0000\n");
+    put("sys/class/drm/card1/device/mem_info_vram_total", "206141652992\n");
+    put("sys/class/drm/card0/device/vendor", "0x1a03\n"); /* the board's own graphics */
+    put("sys/class/drm/card1-DP-1/status", "connected\n");
+    put("sys/class/kfd/kfd/topology/nodes/0/properties", "gfx_target_version 0\n"); /* a CPU */
+    put("sys/class/kfd/kfd/topology/nodes/1/properties",
+        "gfx_target_version 90402\nunique_id 2094082018637021184\n");
+    put("sys/class/kfd/kfd/proc/4711/vram_1", "1000\n");
+    put("sys/class/kfd/kfd/proc/4711/vram_2", "24\n");
+    json_t *gpus = gpus_amd(&l), *users = gpus_amd_processes(&l);
+    assert_int_equal(json_array_size(gpus), 1);
+    assert_string_equal(member(json_array_get(gpus, 0), "name"), "AMD Instinct MI300X");
+    assert_string_equal(member(json_array_get(gpus, 0), "arch"), "gfx942");
+    assert_string_equal(member(json_array_get(gpus, 0), "unique_id"), "1d0fbe6a2a1c0000");
+    assert_true(json_is_null(json_object_get(json_array_get(gpus, 0), "vram_used_bytes")));
+    assert_int_equal(json_array_size(users), 1);
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(users, 0), "pid")), 4711);
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(users, 0), "vram_bytes")), 1024);
+    json_decref(gpus);
+    json_decref(users);
+}
+
+static void nvidia_gpus_without_the_library_come_from_procfs(void **state)
+{
+    (void)state;
+    struct layout l = {.workdir = ""};
+    snprintf(l.proc, sizeof l.proc, "%s", in_scratch("proc"));
+    put("proc/driver/nvidia/gpus/0000:01:00.0/information",
+        "Model: \t\t NVIDIA H100\nIRQ:   \t\t 11\nGPU UUID: \t GPU-1234\n");
+    json_t *gpus = gpus_nvidia(&l, NULL);
+    assert_int_equal(json_array_size(gpus), 1);
+    assert_string_equal(member(json_array_get(gpus, 0), "name"), "NVIDIA H100");
+    assert_string_equal(member(json_array_get(gpus, 0), "unique_id"), "GPU-1234");
+    json_decref(gpus);
+    json_t *users = gpus_nvidia_processes(NULL);
+    assert_int_equal(json_array_size(users), 0);
+    json_decref(users);
+}
+
+static void a_model_that_cannot_be_read_says_why(void **state)
+{
+    (void)state;
+    json_t *absent = model_facts(in_scratch("absent.gguf"));
+    assert_string_equal(member(absent, "path"), in_scratch("absent.gguf"));
+    assert_string_not_equal(member(absent, "error"), "");
+    json_decref(absent);
+    json_t *other = model_facts(put("text.gguf", "no model"));
+    assert_string_not_equal(member(other, "error"), "");
+    json_decref(other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(attributes_are_one_printable_value),
+        cmocka_unit_test(amd_gpus_are_cards_with_memory),
+        cmocka_unit_test(nvidia_gpus_without_the_library_come_from_procfs),
+        cmocka_unit_test(a_model_that_cannot_be_read_says_why),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
