@@ -7,7 +7,7 @@
 #ifndef KERNSWEEP_COMMON_CONTRACT_SCHEDULER_H
 #define KERNSWEEP_COMMON_CONTRACT_SCHEDULER_H
 
-#include "common/base/json.h"
+#include "common/contract/keys.h"
 
 enum scheduler_granularity {
     GRANULARITY_VARIANT, /* one array job a variant, one task of it a context */
@@ -34,6 +34,8 @@ struct scheduler {
     double patience_s;       /* how long the controller may be silent before whoever follows gives up */
     double poll_s;           /* between two looks at the queue */
 };
+
+extern const struct key scheduler_keys[];
 
 /* at: the part, which may be absent or null. patience_s: unless the part gives its own. */
 int scheduler_load(struct scheduler *s, const struct json_at *at, double patience_s, struct err *err);

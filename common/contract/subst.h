@@ -38,6 +38,8 @@ enum subst_key {
 #define SUBST_FOR_SHAPE (SUBST_BIT(SUBST_COUNT) - SUBST_BIT(SUBST_BATCH))
 #define SUBST_FOR_GATE (SUBST_FOR_BUILD | SUBST_BIT(SUBST_OUT) | SUBST_BIT(SUBST_RUN_ID) | SUBST_FOR_SHAPE)
 #define SUBST_FOR_TEST (SUBST_BIT(SUBST_COUNT) - 1)
+/* In place of a set: the text is no template, its braces stand for themselves. */
+#define SUBST_LITERAL SUBST_BIT(31)
 
 struct subst {
     const char *text[SUBST_COUNT]; /* NULL: not available; repetition and context are numbers below */

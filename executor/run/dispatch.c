@@ -114,7 +114,7 @@ static int place(struct dispatch *d, struct order *o, struct err *err)
 
 static int prepare(struct dispatch *d, size_t v, struct err *err)
 {
-    const struct job_variant *variant = &d->s->job.variant[v];
+    const struct variant *variant = &d->s->job.variant[v];
     struct variant_state *state = &d->s->variant[v];
     bool built = *state->build_key != '\0';
     unsigned lost = 0;

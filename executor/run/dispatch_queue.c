@@ -66,13 +66,14 @@ static double task_limit_s(const struct suite *s, const struct order *o, const s
     const struct job *job = &s->job;
     double sum = 0;
     for (size_t i = 0; i < t->count; i++)
-        sum += job->test[t->test[i]].timeout_s + job->kill_grace_s + job->vram_settle_s + around_s;
+        sum += job->test[t->test[i]].timeout_s + job->settings.kill_grace_s + job->settings.vram_settle_s +
+               around_s;
     if (!o->prepare)
         return sum;
-    const struct job_variant *v = &job->variant[o->variant];
+    const struct variant *v = &job->variant[o->variant];
     for (size_t i = 0; i < v->gate_count; i++)
-        sum += v->gate[i].timeout_s + job->kill_grace_s;
-    return sum + job->build_timeout_s;
+        sum += v->gate[i].timeout_s + job->settings.kill_grace_s;
+    return sum + job->settings.build_timeout_s;
 }
 
 static int fill_slurm_order(const struct dispatch *d, const struct order *o, struct slurm_order *out,

@@ -14,7 +14,7 @@ enum { GATE_LOG_MAX = 4 << 20 };
 struct judging {
     struct suite *suite;
     size_t variant;
-    const struct job_gate *gate;
+    const struct gate *gate;
     struct runlog *log;
     struct verdict verdict;
     double wall_s;
@@ -170,7 +170,7 @@ static int run_gate(struct suite *s, size_t variant, size_t gate, struct runlog 
 
 int gate_variant(struct suite *s, size_t variant, struct err *err)
 {
-    const struct job_variant *v = &s->job.variant[variant];
+    const struct variant *v = &s->job.variant[variant];
     struct runlog log = {.fd = -1};
     if (v->gate_count == 0 || s->variant[variant].status != STATUS_OK)
         return 0;

@@ -38,7 +38,7 @@ static void hash_text(struct sha256 *h, const char *s)
     sha256_add(h, s, strlen(s) + 1);
 }
 
-static void source_key(const struct suite *s, const struct job_variant *v, char *out)
+static void source_key(const struct suite *s, const struct variant *v, char *out)
 {
     struct sha256 h;
     char count[32];
@@ -72,7 +72,7 @@ static int find_edit(const struct suite *s, struct edits *edits, const char *fil
     return 0;
 }
 
-static int tell(struct suite *s, const struct job_variant *v, size_t patch, const char *before,
+static int tell(struct suite *s, const struct variant *v, size_t patch, const char *before,
                 const struct edit *after, struct err *err)
 {
     char text[VERDICT_REASON_MAX];
@@ -86,7 +86,7 @@ static int tell(struct suite *s, const struct job_variant *v, size_t patch, cons
 }
 
 /* In memory: what the patches make of the tree's files. A patch that does not fit is ERR_INPUT. */
-static int edit_files(struct suite *s, const struct job_variant *v, struct edits *edits, struct err *err)
+static int edit_files(struct suite *s, const struct variant *v, struct edits *edits, struct err *err)
 {
     for (size_t i = 0; i < v->patch_count; i++) {
         struct edit *e;

@@ -44,9 +44,9 @@ static int start_event(struct suite *s, struct err *err)
     json_decref(contexts);
     return journal_add(&s->journal, EVENT_SUITE_START,
                        json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:o, s:s}", "run_id", s->job.run_id,
-                                 "ticket", s->job.ticket, "tag", s->job.tag, "mode", s->job.mode,
-                                 "total_tests", (json_int_t)s->job.test_count, "variants", variants,
-                                 "contexts", list, "started_at", s->started_at),
+                                 "ticket", s->job.settings.ticket, "tag", s->job.settings.tag, "mode",
+                                 s->job.settings.mode, "total_tests", (json_int_t)s->job.test_count,
+                                 "variants", variants, "contexts", list, "started_at", s->started_at),
                        err);
 }
 
@@ -96,7 +96,7 @@ static int close_run(struct suite *s, enum run_status status, const char *reason
 /* Node facts, in node.json and as an event. */
 static int look_at_node(struct suite *s, struct err *err)
 {
-    s->node = node_probe(s->layout, &s->loop, &s->nvml, s->job.model, err);
+    s->node = node_probe(s->layout, &s->loop, &s->nvml, s->job.settings.model, err);
     if (s->node && s->job.preflight && !s->job.part.on) /* it is of where the run was submitted */
         json_object_set(s->node, "preflight", (json_t *)(uintptr_t)s->job.preflight);
     if (s->node && *s->job.part.host)

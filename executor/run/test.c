@@ -28,7 +28,7 @@ struct test_run {
     struct suite *suite;
     size_t index;
     const struct job_test *test;
-    const struct job_variant *variant;
+    const struct variant *variant;
     char dir[FS_PATH_MAX];
     struct words argv, env;
     struct runlog log;
@@ -156,11 +156,12 @@ static int open_files(struct test_run *r, struct err *err)
     if (suite_test_dir(s, r->index, r->dir, err) != 0 || fs_remove_tree(r->dir, err) != 0 ||
         fs_mkdir_p(r->dir, 0700, err) != 0)
         return -1;
-    if (runlog_open(&r->log, r->dir, "run.log", (size_t)s->job.log_limit_bytes, &s->secrets, err) != 0 ||
+    if (runlog_open(&r->log, r->dir, "run.log", (size_t)s->job.settings.log_limit_bytes, &s->secrets, err) !=
+            0 ||
         sampler_open(&r->sampler, &s->telemetry, r->dir, err) != 0)
         return -1;
     timing_reader_init(&r->reader, &s->job.timings);
-    hang_init(&r->hang, s->job.hang_after_s);
+    hang_init(&r->hang, s->job.settings.hang_after_s);
     return 0;
 }
 
@@ -194,9 +195,10 @@ static void judge(struct test_run *r)
     char evidence[OOM_EVIDENCE_MAX];
     struct expectation expected = {.context = r->test->context,
                                    .attn_impl = r->variant->attn_impl,
-                                   .prompt_tokens_required = r->suite->job.prompt_tokens_required};
+                                   .prompt_tokens_required =
+                                       r->suite->job.settings.prompt_tokens == PROMPT_TOKENS_REQUIRED};
     child_outcome(&r->child, &r->limits, r->argv.item[0], &outcome);
-    outcome.hang_after_s = r->suite->job.hang_after_s;
+    outcome.hang_after_s = r->suite->job.settings.hang_after_s;
     /* 137: a shell whose child was killed; the group may also have died of one member's death. */
     if ((outcome.signal == SIGKILL || outcome.exit_code == 128 + SIGKILL) &&
         oom_evidence(&r->suite->oom, evidence))
@@ -314,7 +316,7 @@ static double silence_allowed_s(const struct test_run *r)
 {
     const struct sample *before = &r->sampler.before;
     bool gpu = sample_has(before, SAMPLE_VRAM_USED) || sample_has(before, SAMPLE_GPU_BUSY);
-    return gpu ? r->suite->job.no_output_timeout_s : 0;
+    return gpu ? r->suite->job.settings.no_output_timeout_s : 0;
 }
 
 static int run(struct test_run *r, struct err *err)
@@ -328,10 +330,10 @@ static int run(struct test_run *r, struct err *err)
                                 .stopping = on_stopping,
                                 .arg = r};
     r->limits = (struct child_limits){.timeout_s = r->test->timeout_s,
-                                      .kill_grace_s = s->job.kill_grace_s,
+                                      .kill_grace_s = s->job.settings.kill_grace_s,
                                       .no_output_timeout_s = silence_allowed_s(r),
                                       .heartbeat_s = heartbeat_s,
-                                      .sample_interval_ms = s->job.sample_interval_ms};
+                                      .sample_interval_ms = s->job.settings.sample_interval_ms};
     s->test[r->index].attempts++;
     oom_mark(&s->oom);
     if (start_event(r, err) != 0)

@@ -30,9 +30,9 @@ static bool seen_before(const struct suspect_list *l, size_t i, bool variant)
 
 static int64_t repetitions_of(const struct plan *p, int context)
 {
-    for (size_t i = 0; i < p->n_contexts; i++)
-        if (p->contexts[i].tokens == context && p->contexts[i].repetitions > REPETITIONS_MIN)
-            return p->contexts[i].repetitions;
+    for (size_t i = 0; i < p->matrix.count; i++)
+        if (p->matrix.contexts[i].tokens == context && p->matrix.contexts[i].repetitions > REPETITIONS_MIN)
+            return p->matrix.contexts[i].repetitions;
     return REPETITIONS_MIN;
 }
 
@@ -67,12 +67,10 @@ static int narrow(struct plan *p, const char *file, const struct comparison *c, 
     int rc = plan_load(p, file, err);
     if (rc == 0) {
         rc = name_suspects(p, c, &w, err);
+        const struct overrides suspects = {
+            .variants = buf_str(&w.variants), .contexts = buf_str(&w.contexts), .repeat = buf_str(&w.repeat)};
         if (rc == 0)
-            rc = plan_select_variants(p, buf_str(&w.variants), err);
-        if (rc == 0)
-            rc = plan_select_contexts(p, buf_str(&w.contexts), err);
-        if (rc == 0)
-            rc = plan_set_repeat(p, buf_str(&w.repeat), err);
+            rc = overrides_apply(&suspects, p, err);
         if (rc != 0)
             plan_release(p);
     }
@@ -86,7 +84,7 @@ static int take_turns(const struct confirm_run *r, struct plan *p, struct store 
     for (size_t i = 0; i < TURNS; i++) {
         struct session_options opt = r->opt;
         int64_t key;
-        opt.tag = RUN_TAG_CONFIRM;
+        opt.overrides.tag = RUN_TAG_CONFIRM;
         opt.source_sha256 = *sources[i] ? sources[i] : NULL;
         if (measure_run(p, &opt, s, &key, err) != 0 || run_data_load(s, key, &out[i], err) != 0)
             return -1;

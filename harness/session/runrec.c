@@ -54,10 +54,12 @@ static json_t *encode_order(const struct runrec *r)
     const struct runrec_order *o = &r->order;
     if (r->state != RUNREC_STARTING || !o->known)
         return NULL;
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b}", "plan", o->plan, "plan_sha256",
-                     o->plan_sha256, "source_sha256", o->source_sha256, "variants", o->variants, "contexts",
-                     o->contexts, "repeat", o->repeat, "date", o->date, "tag", o->tag, "mode", o->mode,
-                     "fresh", o->fresh);
+    json_t *obj = json_pack("{s:s, s:s, s:s}", "plan", o->plan, "plan_sha256", o->plan_sha256,
+                            "source_sha256", o->source_sha256);
+    if (overrides_encode(&o->overrides, obj) == 0)
+        return obj;
+    json_decref(obj);
+    return NULL;
 }
 
 int runrec_save(const struct runrec *r, const char *db, struct err *err)
@@ -101,19 +103,14 @@ static int take(const struct json_at *root, const char *key, char *out, size_t c
 
 static int decode_order(struct runrec_order *o, const struct json_at *root, struct err *err)
 {
-    struct json_at at = json_member(root, "order"), fresh = json_member(&at, "fresh");
+    struct json_at at = json_member(root, "order");
     if (!at.value)
         return 0;
     if (take(&at, "plan", o->plan, sizeof o->plan, err) ||
         take(&at, "plan_sha256", o->plan_sha256, sizeof o->plan_sha256, err) ||
         take(&at, "source_sha256", o->source_sha256, sizeof o->source_sha256, err) ||
-        take(&at, "variants", o->variants, sizeof o->variants, err) ||
-        take(&at, "contexts", o->contexts, sizeof o->contexts, err) ||
-        take(&at, "repeat", o->repeat, sizeof o->repeat, err) ||
-        take(&at, "date", o->date, sizeof o->date, err) || take(&at, "tag", o->tag, sizeof o->tag, err) ||
-        take(&at, "mode", o->mode, sizeof o->mode, err))
+        overrides_decode(&o->overrides, &at, err) != 0)
         return -1;
-    o->fresh = json_is_true(fresh.value);
     o->known = true;
     return 0;
 }

@@ -11,6 +11,7 @@
 #include "common/base/fs.h"
 #include "common/base/sha256.h"
 #include "harness/plan/job.h"
+#include "harness/plan/overrides.h"
 
 enum runrec_state { RUNREC_STARTING, RUNREC_RUNNING, RUNREC_PULLED, RUNREC_INGESTED, RUNREC_STATE_COUNT };
 
@@ -18,12 +19,10 @@ enum runrec_state { RUNREC_STARTING, RUNREC_RUNNING, RUNREC_PULLED, RUNREC_INGES
  * It names the plan and copies nothing of it: plans hold secrets. */
 struct runrec_order {
     bool known;
-    bool fresh;
     char plan[FS_PATH_MAX]; /* absolute */
     char plan_sha256[SHA256_HEX_LEN + 1];
-    char source_sha256[SHA256_HEX_LEN + 1];                                 /* "" until it is known */
-    char variants[FS_PATH_MAX], contexts[FS_PATH_MAX], repeat[FS_PATH_MAX]; /* as plan_select_*(); "": all */
-    char date[16], tag[LIMIT_NAME + 1], mode[16];
+    char source_sha256[SHA256_HEX_LEN + 1]; /* "" until it is known */
+    struct overrides_record overrides;      /* date, tag and mode are those of the run */
 };
 
 struct runrec {

@@ -8,7 +8,7 @@
 #ifndef KERNSWEEP_HARNESS_SESSION_SESSION_H
 #define KERNSWEEP_HARNESS_SESSION_SESSION_H
 
-#include "harness/plan/plan.h"
+#include "harness/plan/overrides.h"
 #include "harness/session/live.h"
 #include "harness/session/preflight.h"
 #include "harness/session/remote.h"
@@ -23,24 +23,14 @@ struct session_view {
     void (*note)(void *arg, const char *text);             /* of the session itself */
 };
 
-/* What narrowed the plan on the command line; NULL where nothing did. */
-struct session_words {
-    const char *variants, *contexts, *repeat;
-};
-
 /* Borrowed; NULL where absent. */
 struct session_options {
     const char *db;
     const char *artifacts; /* folder that bundles go to */
-    const char *node;      /* over the plan's */
     const char *ssh_config;
-    const char *date; /* over today's */
-    const char *tag;  /* over the plan's */
-    const char *mode; /* over the plan's */
-    const char *baseline;
-    const struct session_words *words; /* NULL: a start that is cut short cannot be done again */
-    const char *source_sha256;         /* a tree that the node still has, instead of the plan's own */
-    bool fresh;                        /* builds that the node keeps are made anew */
+    struct overrides overrides; /* as overrides_apply() has applied them to the plan */
+    bool repeatable;            /* a start that was cut short can be repeated from its record */
+    const char *source_sha256;  /* a tree that the node still has, instead of the plan's own */
     enum transport_backend backend;
     FILE *progress; /* human words */
     const struct session_view *view;
