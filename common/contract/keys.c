@@ -56,7 +56,10 @@ static int check_text(const struct key *k, const struct json_at *at, const char 
         return 0;
     if (k->expected)
         return json_fail(at, err, "expected %s, found \"%.80s\"", k->expected, text);
-    return json_fail(at, err, "expected %g to %g bytes, found %g", k->least, k->most, len);
+    if (k->least <= 0)
+        return json_fail(at, err, "expected at most %zu bytes, found %zu", (size_t)k->most, (size_t)len);
+    return json_fail(at, err, "expected %zu to %zu bytes, found %zu", (size_t)k->least, (size_t)k->most,
+                     (size_t)len);
 }
 
 static int check_string(const struct key *k, const struct json_at *at, struct err *err)

@@ -146,23 +146,28 @@ static int read_shapes(const struct plan *p, const struct json_at *root, json_t 
     return at.value ? json_fail(&at, err, "only a plan of the kind \"kernel\" has shapes") : 0;
 }
 
+static int check_patches(const struct plan *p, const struct json_at *root, struct err *err)
+{
+    struct json_at at = json_member(root, "patches");
+    const struct variant_context c = {.in = IN_PLAN, .sources = p->source.dir != NULL};
+    struct patch *patches = NULL;
+    size_t n;
+    int rc = patches_read(&patches, &n, &at, &c, err);
+    free(patches);
+    return rc;
+}
+
 static int read_variants(struct plan *p, const struct json_at *root, struct err *err)
 {
-    struct json_at at = json_member(root, "variants"), patches = json_member(root, "patches");
+    struct json_at at = json_member(root, "variants");
     struct variant_context c = {.in = IN_PLAN, .secrets = &p->secrets, .sources = p->source.dir != NULL};
-    struct patch *checked = NULL;
-    size_t n;
     json_t *shapes = NULL;
     if (read_shapes(p, root, &shapes, err) != 0) {
         json_decref(shapes);
         return -1;
     }
     c.shapes = shapes != NULL;
-    int rc = plan_variants_read(&p->variants, &at, &c, shapes, err);
-    if (rc == 0)
-        rc = patches_read(&checked, &n, &patches, &c, err);
-    free(checked);
-    return rc;
+    return plan_variants_read(&p->variants, &at, &c, shapes, err);
 }
 
 static int check_reference(const struct plan *p, const struct json_at *root, struct err *err)
@@ -190,9 +195,10 @@ static int read_all(struct plan *p, struct err *err)
                    source = json_member(&root, "source"), notify = json_member(&root, "notify");
     if (read_simple(p, &root, err) != 0 ||
         scheduler_load(&p->scheduler, &scheduler, p->patience_s, err) != 0 || read_env(p, &root, err) != 0 ||
-        plan_source_read(&p->source, &source, err) != 0 || read_variants(p, &root, err) != 0 ||
-        check_reference(p, &root, err) != 0 || matrix_read(&p->matrix, &root, p->warmup, err) != 0 ||
-        check_timings(&root, err) != 0 || plan_nightly_read(&p->nightly, &notify, err) != 0)
+        plan_source_read(&p->source, &source, err) != 0 || check_patches(p, &root, err) != 0 ||
+        read_variants(p, &root, err) != 0 || check_reference(p, &root, err) != 0 ||
+        matrix_read(&p->matrix, &root, p->warmup, err) != 0 || check_timings(&root, err) != 0 ||
+        plan_nightly_read(&p->nightly, &notify, err) != 0)
         return -1;
     return plan_check_size(p, "$", err) == 0 ? 0 : err_wrap(err, "%s", p->file);
 }
