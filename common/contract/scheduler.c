@@ -9,8 +9,7 @@
 static const char *const granularities[] = {"variant", "test", NULL};
 static const char *const builds[] = {"compute", "login", NULL};
 
-/* One word that Slurm's own parsers take apart: printable, and nothing that a shell or a log would trip over.
- */
+/* Slurm parses the word further; here it must only be printable and harmless in a shell or a log. */
 static bool is_word(const char *s)
 {
     for (; *s; s++)
@@ -53,7 +52,7 @@ const struct key scheduler_keys[] = {
     {.name = NULL},
 };
 
-/* Nodes that a plan does not tell apart count as equal. */
+/* Nodes that a plan does not distinguish count as equal. */
 static const char *usual_class(const struct scheduler *s)
 {
     if (text_is_name(s->constraint))

@@ -9,7 +9,7 @@
 /* What a record keeps: key, option and text. */
 struct kept {
     const char *key;
-    size_t option, text, size;
+    size_t option, text, size; /* offsets in the two structures, and bytes in the record */
     bool empty_is_none;
 };
 

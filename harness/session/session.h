@@ -1,9 +1,9 @@
-/* session: one run from this machine's side: start it on the node, follow its journal over whatever the link
- * does, pull the bundle. Everything after the start can be done by another session (`attach`).
+/* session: one run seen from this machine: start it on the node, follow its journal through lost connections,
+ * pull the bundle. Everything after the start can be done by another session (`attach`).
  *
- * Drives transport, remote and live; knows nothing of the store's tables or of reports. The run itself never
- * depends on a session: losing one loses nothing. Errors: ERR_NODE (blocked; exit 3), ERR_INTERRUPTED (the
- * run goes on on the node), ERR_STORAGE.
+ * Drives transport, remote and live; knows nothing of the store's tables or of reports. The run never depends
+ * on a session: losing one loses nothing. Errors: ERR_NODE (blocked; exit 3), ERR_INTERRUPTED (the run
+ * continues on the node), ERR_STORAGE.
  */
 #ifndef KERNSWEEP_HARNESS_SESSION_SESSION_H
 #define KERNSWEEP_HARNESS_SESSION_SESSION_H
@@ -16,7 +16,7 @@
 
 #include <signal.h>
 
-/* Somebody who shows the run instead of the progress stream. */
+/* Where a run is shown instead of in the progress stream. */
 struct session_view {
     void *arg;
     void (*line)(void *arg, const char *line, size_t len); /* of the journal, decoded once already */
@@ -46,22 +46,22 @@ struct session {
     struct live live;
     struct event_stream stream;
     struct preflight preflight; /* of session_start(); count 0 until the node has answered */
-    bool offered;               /* to the node, which may have the run, whatever came of it */
+    bool offered;               /* the job was sent: the node may have the run, whatever the answer was */
     char run_status[32];        /* of the SUITE_END event, "" until then */
     char executor[FS_PATH_MAX];
-    double stalled_s; /* since when the run has waited for others, as far as this session saw; monotonic, NaN:
-                         not */
+    double stalled_s; /* monotonic time since which the run has been waiting for others, as far as this
+                         session has seen; NaN: it is not */
     double stall_patience_s;
     char stall[EVENT_TEXT_MAX];
 };
 
-/* Connects, looks whether the node is fit (see s->preflight), stages and submits. On success s->rec is saved
- * and the run goes on by itself. From the first step on a record says what was asked for; it goes again when
- * nothing came of it. */
+/* Connects, checks that the node is fit (see s->preflight), stages the sources and submits the job. On
+ * success s->rec is saved and the run continues by itself. A record of what was asked for is written first,
+ * and removed if the node never got the job. */
 int session_start(struct session *s, const struct plan *p, const struct session_options *opt,
                   struct err *err);
-/* Does a start again that was cut short before the node had the run; the session is attached. ERR_INPUT when
- * the plan or its sources are others by now. */
+/* Repeats a start that was interrupted before the node had the run; the session is attached. ERR_INPUT when
+ * the plan or its sources have changed since. */
 int session_start_again(struct session *s, struct err *err);
 /* Connects to the node of a known run. */
 int session_attach(struct session *s, const struct runrec *rec, const struct session_options *opt,
@@ -70,9 +70,9 @@ int session_attach(struct session *s, const struct runrec *rec, const struct ses
  * answer, else the caller json_decref()s. */
 json_t *session_preflight(struct session *s, const char *model, int64_t largest_context,
                           struct preflight *out, struct err *err);
-/* Shows the journal until the run is closed: reconnects, and starts a dead executor again. */
+/* Shows the journal until the run is closed; reconnects, and restarts an executor that died. */
 int session_follow(struct session *s, struct err *err);
-/* Pulls the closed run's bundle to s->rec.bundle; nothing stands there unless it is whole and verified. */
+/* Pulls the closed run's bundle to s->rec.bundle, which appears only once it is complete and verified. */
 int session_collect(struct session *s, struct err *err);
 void session_close(struct session *s);
 

@@ -22,9 +22,9 @@ static int set_text(char *out, size_t cap, const char *what, const char *text, s
     return 0;
 }
 
-/* False: too much to keep, or a file that is gone already; the run can do without. */
-static bool fill_order(struct runrec_order *o, const struct session *s, const struct plan *p,
-                       const char *date)
+/* False when it is too long to keep, or the plan's file is gone already; the run itself needs none of it. */
+static bool fill_request(struct runrec_request *o, const struct session *s, const struct plan *p,
+                         const char *date)
 {
     struct overrides effective = s->opt.overrides;
     effective.date = date;
@@ -57,13 +57,13 @@ static int fill_record(struct session *s, const struct plan *p, const char *date
     r->threshold = p->threshold;
     r->connect_timeout_s = p->connect_timeout_s;
     r->patience_s = p->patience_s;
-    r->order.known = fill_order(&r->order, s, p, date);
+    r->request.known = fill_request(&r->request, s, p, date);
     if (rc != 0)
         return -1;
     return bundle_dir_reserve(r->bundle, s->opt.artifacts, date, p->settings.ticket, p->settings.tag, err);
 }
 
-/* A tree of an earlier run, which nobody here may have any more. */
+/* The tree of an earlier run, which may exist on the node only. */
 static int use_staged(struct session *s, char *sha, struct err *err)
 {
     bool have;
@@ -73,13 +73,13 @@ static int use_staged(struct session *s, char *sha, struct err *err)
     return have ? 0 : err_set(err, ERR_NODE, "node %s no longer has the sources %.12s", s->rec.node, sha);
 }
 
-/* A start that is done again pushes what was to be pushed, or nothing. */
+/* A repeated start must push the same tree as the first attempt. */
 static int note_source(struct session *s, const struct plan *p, const char *sha, struct err *err)
 {
-    struct runrec_order *o = &s->rec.order;
+    struct runrec_request *o = &s->rec.request;
     if (*o->source_sha256 && strcmp(o->source_sha256, sha) != 0)
         return err_set(err, ERR_INPUT,
-                       "%s: changed since run %s was begun: `kernsweep cancel %s`, then start it anew",
+                       "%s: changed since run %s was begun: `kernsweep cancel %s`, then start a new run",
                        p->source.dir, s->rec.run_id, s->rec.run_id);
     memcpy(o->source_sha256, sha, sizeof o->source_sha256);
     return runrec_save(&s->rec, s->opt.db, err);
@@ -163,7 +163,7 @@ json_t *session_preflight(struct session *s, const char *model, int64_t largest_
     return node;
 }
 
-/* Warnings are told and go into the job, for node.json; a blocker is the end. */
+/* Warnings are shown and go into the job, for node.json; a blocker ends the start. */
 static int check_node(struct session *s, const struct plan *p, struct err *err)
 {
     struct preflight *found = &s->preflight;
@@ -187,7 +187,7 @@ static int check_node(struct session *s, const struct plan *p, struct err *err)
                    : 0;
 }
 
-/* Up to the run's start. Every step can be done again: what is on the node already stays as it is. */
+/* Every step can be repeated: what is on the node already stays as it is. */
 static int prepare_and_submit(struct session *s, const struct plan *p, const char *date, struct err *err)
 {
     char sha[SHA256_HEX_LEN + 1];
@@ -231,7 +231,7 @@ int session_start(struct session *s, const struct plan *p, const struct session_
     if (runrec_save(&s->rec, s->opt.db, err) == 0 && session_connect(s, err) == 0 &&
         start_on_node(s, p, date, err) == 0)
         return 0;
-    if (!s->offered) { /* the node knows nothing of it */
+    if (!s->offered) { /* the node has never heard of it */
         rmdir(s->rec.bundle);
         runrec_remove(&s->rec, s->opt.db, NULL);
     }
@@ -239,19 +239,19 @@ int session_start(struct session *s, const struct plan *p, const struct session_
 }
 
 /* The same plan with the same overrides. */
-static int load_ordered(struct plan *p, const struct runrec *r, const struct overrides *overrides,
-                        struct err *err)
+static int load_requested(struct plan *p, const struct runrec *r, const struct overrides *overrides,
+                          struct err *err)
 {
-    const struct runrec_order *o = &r->order;
+    const struct runrec_request *o = &r->request;
     if (!o->known)
-        return err_set(err, ERR_INPUT, "run %s was cut short before it reached node %s: start it anew",
+        return err_set(err, ERR_INPUT, "run %s was interrupted before it reached node %s: start a new run",
                        r->run_id, r->node);
     if (plan_load(p, o->plan, err) != 0)
         return -1;
     int rc = strcmp(p->sha256, o->plan_sha256) == 0
                  ? 0
                  : err_set(err, ERR_INPUT,
-                           "%s: changed since run %s was begun: `kernsweep cancel %s`, then start it anew",
+                           "%s: changed since run %s was begun: `kernsweep cancel %s`, then start a new run",
                            o->plan, r->run_id, r->run_id);
     if (rc == 0)
         rc = overrides_apply(overrides, p, err);
@@ -264,9 +264,9 @@ int session_start_again(struct session *s, struct err *err)
 {
     struct overrides *overrides = &s->opt.overrides;
     struct plan p = {0};
-    *overrides = overrides_kept(&s->rec.order.overrides);
+    *overrides = overrides_kept(&s->rec.request.overrides);
     overrides->node = s->rec.node;
-    if (load_ordered(&p, &s->rec, overrides, err) != 0)
+    if (load_requested(&p, &s->rec, overrides, err) != 0)
         return -1;
     int rc = start_on_node(s, &p, overrides->date, err);
     plan_release(&p);
