@@ -22,8 +22,9 @@ int command_check_word(const struct json_at *at, unsigned allowed, struct err *e
     if (used & ~allowed)
         return json_fail(
             at, err,
-            "a placeholder without a value there: builds have {src} {build} {variant} {attn_impl}, "
-            "gates also {out} {run_id}, tests all; {batch} and the like are of kernel plans");
+            "a placeholder has no value here: builds have {src} {build} {variant} {attn_impl}, gates also "
+            "{out} "
+            "{run_id}, tests all of them; {batch} and the other dimensions exist in kernel plans only");
     return 0;
 }
 

@@ -52,7 +52,7 @@ static int check_secret(const struct json_at *at, enum document in, struct err *
     size_t len = json_string_length(at->value);
     if (len <= LIMIT_ARG_BYTES && (in == IN_JOB || len == 0 || len >= LIMIT_SECRET_MIN))
         return 0;
-    return json_fail(at, err, "expected nothing or %d to %d bytes: it is a secret, found %zu",
+    return json_fail(at, err, "expected an empty value or %d to %d bytes, as it is a secret, found %zu",
                      LIMIT_SECRET_MIN, LIMIT_ARG_BYTES, len);
 }
 
@@ -74,7 +74,7 @@ int env_read(struct env *env, const struct json_at *at, enum document in, const 
     {
         struct json_at item = json_member(at, name);
         if (!is_env_name(name))
-            return json_fail(&item, err, "\"%.80s\" is no name of an environment variable", name);
+            return json_fail(&item, err, "\"%.80s\" is not a valid name of an environment variable", name);
         bool secret = json_is_string(value) && secret_names_have(secrets, name);
         if (secret ? check_secret(&item, in, err) : command_check_word(&item, allowed, err))
             return -1;

@@ -69,7 +69,7 @@ static int read_test(const struct job_part *part, const struct json_at *at, stru
         return json_fail(&index, err, "there are only %zu tests", test_count);
     struct job_test *test = &tests[w.index - 1];
     if (test->variant != part->variant)
-        return json_fail(at, err, "is a test of another variant");
+        return json_fail(at, err, "this test belongs to another variant");
     test->attempts = w.attempts;
     test->elsewhere = false;
     return 0;

@@ -23,7 +23,7 @@ executor_killed() {
     kill -KILL "$(ks status "$(run_of reborn)" --json | jq -r '.[0].pid')"
     until_true 60 test -e "$TMPDIR/marks/started"
     ok "its executor is killed: the harness has it started again" $? "$(cat "$TMPDIR/reborn.err")"
-    like "   and says so" "$(cat "$TMPDIR/reborn.err")" 'executor on the node is gone; starting it again'
+    like "   and says so" "$(cat "$TMPDIR/reborn.err")" 'executor on the node is gone; resuming'
     : >"$TMPDIR/marks/go"
     wait "$RUN_PID"
     ok "   the sweep ends well" $?

@@ -110,11 +110,11 @@ static const struct {
      "$", "22000 tests"},
     {"placeholder without a value in a build",
      HEAD "\"variants\":[{\"name\":\"a\",\"run\":[\"x\"],\"build\":[[\"make\",\"{context}\"]]}]," MATRIX "}",
-     "$.variants[0].build[0][1]", "without a value"},
+     "$.variants[0].build[0][1]", "no value here"},
     {"placeholder without a value in a gate",
      HEAD "\"variants\":[{\"name\":\"a\",\"run\":[\"x\"],\"gates\":[{\"kind\":\"command\",\"run\":[\"{"
           "context}\"]}]}]," MATRIX "}",
-     "$.variants[0].gates[0].run[0]", "without a value"},
+     "$.variants[0].gates[0].run[0]", "no value here"},
     {"gate that is not known",
      HEAD "\"variants\":[{\"name\":\"a\",\"run\":[\"x\"],\"gates\":[{\"kind\":\"command\",\"run\":[\"x\"],"
           "\"limit\":1}]}]," MATRIX "}",
