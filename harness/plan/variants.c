@@ -61,6 +61,7 @@ static int check_name(const struct plan_variants *v, const char *name, const cha
 
 static int cross_with_shapes(struct plan_variants *v, const char *file, struct err *err)
 {
+    v->count = v->name_count = 0;
     for (size_t s = 0; s < json_array_size(v->shapes); s++) {
         const json_t *shape = json_array_get(v->shapes, s);
         for (size_t i = 0; i < v->read_count; i++) {
@@ -77,7 +78,7 @@ static int cross_with_shapes(struct plan_variants *v, const char *file, struct e
 int plan_variants_read(struct plan_variants *v, const struct json_at *at, const struct variant_context *c,
                        json_t *shapes, struct err *err)
 {
-    v->shapes = shapes;
+    *v = (struct plan_variants){.shapes = shapes};
     if (read_all(v, at, c, err) != 0)
         return -1;
     size_t n = v->read_count * (shapes ? json_array_size(shapes) : 1);
