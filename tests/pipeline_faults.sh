@@ -62,7 +62,7 @@ pulling() {
 }
 
 tells_of_reconnect() {
-    grep -q 'connecting again' "$TMPDIR/$1.err"
+    grep -q 'reconnecting' "$TMPDIR/$1.err"
 }
 
 # in_push FAULT TAG: the fault while the sources are on their way.

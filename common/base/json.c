@@ -130,7 +130,7 @@ static const char *type_name(const json_t *v)
     return "something else";
 }
 
-static int expected(const struct json_at *at, const char *what, struct err *err)
+int json_expected(const struct json_at *at, const char *what, struct err *err)
 {
     return json_fail(at, err, "expected %s, found %s", what, type_name(at->value));
 }
@@ -172,7 +172,7 @@ static const char *nearest(const char *key, const char *const *known)
 int json_keys(const struct json_at *at, const char *const *known, struct err *err)
 {
     if (!json_is_object(at->value))
-        return expected(at, "an object", err);
+        return json_expected(at, "an object", err);
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)at->value, key, value)
@@ -194,7 +194,7 @@ int json_keys(const struct json_at *at, const char *const *known, struct err *er
 static int not_member(const struct json_at *obj, const char *key, const char *what, struct err *err)
 {
     struct json_at at = json_member(obj, key);
-    return expected(&at, what, err);
+    return json_expected(&at, what, err);
 }
 
 int json_get_str(const struct json_at *obj, const char *key, const char **out, struct err *err)

@@ -39,6 +39,8 @@ struct json_at json_element(const struct json_at *arr, size_t i);
 /* err_set(ERR_INPUT, "<file>: <path>: <fmt>"). Returns -1. */
 int json_fail(const struct json_at *at, struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* json_fail(): "expected <what>, found <the value's type>". Returns -1. */
+int json_expected(const struct json_at *at, const char *what, struct err *err);
 
 /* Fails unless at is an object whose keys are all in the NULL-terminated list; names the nearest known key.
  */

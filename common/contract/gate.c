@@ -1,12 +1,56 @@
 #include "common/contract/gate.h"
 
-#include <stddef.h>
+#include "common/contract/proto.h"
+#include "common/contract/settings.h"
+
 #include <string.h>
 
-static const char *const names[GATE_KIND_COUNT] = {
+static const char *const names[GATE_KIND_COUNT + 1] = {
     [GATE_COMMAND] = "command",     [GATE_SCRATCH_BYTES] = "scratch_bytes", [GATE_VGPRS] = "vgprs",
     [GATE_LDS_BYTES] = "lds_bytes", [GATE_MIN_OCCUPANCY] = "min_occupancy", [GATE_MAX_REL_L2] = "max_rel_l2",
 };
+
+const struct key gate_keys[] = {
+    {KEY_AT(struct gate, kind), .kind = KEY_CHOICE, .in = IN_BOTH, .required = true, .words = names},
+    {KEY_AT(struct gate, name), .kind = KEY_NAME, .in = IN_BOTH, .most = LIMIT_NAME},
+    {KEY_AT(struct gate, limit), .kind = KEY_NUMBER, .in = IN_BOTH, .most = 1e15, .usual = -1},
+    {.name = "run", .kind = KEY_PART, .in = IN_BOTH},
+    {KEY_AT(struct gate, timeout_s), .kind = KEY_NUMBER, .in = IN_BOTH, .least = 0.001, .most = DAY_S,
+     .usual = 60},
+    {.name = NULL},
+};
+
+/* Keys that other kinds of gates have. */
+static int check_fits(enum gate_kind kind, const struct json_at *at, struct err *err)
+{
+    static const char *const of_commands[] = {"run", "timeout_s"};
+    if (!gate_has_limit(kind) && json_object_get(at->value, "limit"))
+        return json_fail(at, err, "a gate of the kind \"%s\" has no \"limit\"", names[kind]);
+    for (size_t i = 0; i < sizeof of_commands / sizeof *of_commands; i++)
+        if (!gate_has_command(kind) && json_object_get(at->value, of_commands[i]))
+            return json_fail(at, err, "a gate of the kind \"%s\" has no \"%s\"", names[kind], of_commands[i]);
+    return 0;
+}
+
+int gate_read(struct gate *gate, const struct json_at *at, unsigned allowed, struct err *err)
+{
+    const struct key_table table = {gate_keys, gate};
+    struct json_at limit = json_member(at, "limit"), run = json_member(at, "run");
+    if (!json_is_object(at->value))
+        return json_fail(at, err, "expected a gate as an object");
+    if (keys_read(at, IN_BOTH, &table, 1, err) != 0 || check_fits(gate->kind, at, err) != 0)
+        return -1;
+    if (gate_has_limit(gate->kind) && !limit.value)
+        return json_expected(&limit, "a number", err);
+    if (!gate->name)
+        gate->name = names[gate->kind];
+    return gate_has_command(gate->kind) ? command_read(&gate->run, &run, allowed, err) : 0;
+}
+
+void gate_release(struct gate *gate)
+{
+    command_release(&gate->run);
+}
 
 const char *gate_kind_name(enum gate_kind kind)
 {
@@ -22,11 +66,6 @@ bool gate_kind_from_name(const char *name, enum gate_kind *out)
         }
     }
     return false;
-}
-
-const char *gate_kind_list(void)
-{
-    return "\"command\", \"scratch_bytes\", \"vgprs\", \"lds_bytes\", \"min_occupancy\" or \"max_rel_l2\"";
 }
 
 bool gate_has_command(enum gate_kind kind)

@@ -1,11 +1,12 @@
-/* gate: the kinds of conditions that a variant may have to meet before it is timed, by the names that plans
- * use. A command passes by its exit code; the others hold a number against a limit. Where the number comes
- * from is for who judges.
+/* gate: a condition that a variant must meet before it is timed, as plans and jobs write it. A command passes
+ * by its exit code; the other kinds hold a number against a limit. Where that number comes from is not
+ * decided here.
  */
 #ifndef KERNSWEEP_COMMON_CONTRACT_GATE_H
 #define KERNSWEEP_COMMON_CONTRACT_GATE_H
 
-#include <stdbool.h>
+#include "common/contract/command.h"
+#include "common/contract/keys.h"
 
 enum gate_kind {
     GATE_COMMAND,
@@ -17,10 +18,22 @@ enum gate_kind {
     GATE_KIND_COUNT
 };
 
+struct gate {
+    enum gate_kind kind;
+    const char *name;   /* that of its kind when the plan gives none */
+    double limit;       /* of kinds that have one */
+    struct command run; /* of kinds that have one */
+    double timeout_s;
+};
+
+extern const struct key gate_keys[];
+
+/* gate must be zeroed; gate_release() frees it in any case. allowed: placeholders with a value. */
+int gate_read(struct gate *gate, const struct json_at *at, unsigned allowed, struct err *err);
+void gate_release(struct gate *gate);
+
 const char *gate_kind_name(enum gate_kind kind);
 bool gate_kind_from_name(const char *name, enum gate_kind *out);
-/* For messages: "\"command\", \"scratch_bytes\", ...". */
-const char *gate_kind_list(void);
 
 bool gate_has_command(enum gate_kind kind);
 bool gate_has_limit(enum gate_kind kind);

@@ -31,10 +31,6 @@ static int check_expression(const struct patch *p, const struct json_at *at, str
     struct json_at pattern = json_member(at, "pattern"), replacement = json_member(at, "replacement");
     struct regex re;
     struct err why = {0};
-    if (!*p->pattern || strlen(p->pattern) > LIMIT_PATTERN)
-        return json_fail(&pattern, err, "expected 1 to %d bytes", LIMIT_PATTERN);
-    if (strlen(p->replacement) > LIMIT_ARG_BYTES)
-        return json_fail(&replacement, err, "expected at most %d bytes", LIMIT_ARG_BYTES);
     if (regex_compile(&re, p->pattern, &why) != 0)
         return json_fail(&pattern, err, "not a regular expression: %s", why.msg);
     bool empty = regex_match(&re, "", 0, 0, NULL) == 1;
@@ -49,19 +45,23 @@ static int check_expression(const struct patch *p, const struct json_at *at, str
     return 0;
 }
 
+const struct key patch_keys[] = {
+    {KEY_AT(struct patch, file), .kind = KEY_TEXT, .in = IN_BOTH, .required = true, .least = 1,
+     .most = FS_PATH_MAX - 1, .accepts = fs_safe_relpath,
+     .expected = "a plain path below the source tree, without \"..\""},
+    {KEY_AT(struct patch, pattern), .kind = KEY_TEXT, .in = IN_BOTH, .required = true, .least = 1,
+     .most = LIMIT_PATTERN},
+    {KEY_AT(struct patch, replacement), .kind = KEY_TEXT, .in = IN_BOTH, .required = true,
+     .most = LIMIT_ARG_BYTES},
+    {KEY_AT(struct patch, count), .kind = KEY_COUNT, .in = IN_BOTH, .least = 1, .most = COUNT_MAX,
+     .usual = 1},
+    {.name = NULL},
+};
+
 int patch_decode(struct patch *out, const struct json_at *at, struct err *err)
 {
-    static const char *const keys[] = {"file", "pattern", "replacement", "count", NULL};
-    *out = (struct patch){.count = 1};
-    if (json_keys(at, keys, err) != 0 || json_get_str(at, "file", &out->file, err) != 0 ||
-        json_get_str(at, "pattern", &out->pattern, err) != 0 ||
-        json_get_str(at, "replacement", &out->replacement, err) != 0 ||
-        json_get_int_def(at, "count", 1, COUNT_MAX, &out->count, err) != 0)
-        return -1;
-    struct json_at file = json_member(at, "file");
-    if (!fs_safe_relpath(out->file))
-        return json_fail(&file, err, "expected a plain path below the source tree, without \"..\"");
-    return check_expression(out, at, err);
+    const struct key_table table = {patch_keys, out};
+    return keys_read(at, IN_BOTH, &table, 1, err) == 0 ? check_expression(out, at, err) : -1;
 }
 
 /* Where the matches of a text go. */

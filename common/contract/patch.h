@@ -8,7 +8,7 @@
 #ifndef KERNSWEEP_COMMON_CONTRACT_PATCH_H
 #define KERNSWEEP_COMMON_CONTRACT_PATCH_H
 
-#include "common/base/json.h"
+#include "common/contract/keys.h"
 
 enum { PATCH_FILE_MAX = 4 << 20 }; /* bytes, before and after */
 
@@ -18,6 +18,8 @@ struct patch {
     const char *replacement;
     int64_t count; /* expected matches in the file */
 };
+
+extern const struct key patch_keys[];
 
 /* Reads and checks {"file", "pattern", "replacement", "count"}. */
 int patch_decode(struct patch *out, const struct json_at *at, struct err *err);

@@ -1,123 +1,78 @@
 #include "common/contract/scheduler.h"
 
 #include "common/base/text.h"
+#include "common/contract/proto.h"
+#include "common/contract/settings.h"
 
 #include <string.h>
 
-enum { WORD_MAX = 256, CLASS_MAX = 64 };
+static const char *const kinds[] = {"slurm", NULL};
+static const char *const granularities[] = {"variant", "test", NULL};
+static const char *const builds[] = {"compute", "login", NULL};
 
-static const double day_s = 86400, week_s = 7 * 86400;
-
-static const char *const known[] = {"kind",         "partition", "account",     "qos",
-                                    "gres",         "mem",       "constraint",  "node_class",
-                                    "exclusive",    "cpus",      "granularity", "build",
-                                    "max_parallel", "array_max", "slack_s",     "start_patience_s",
-                                    "patience_s",   "poll_s",    "comment",     NULL};
-
-/* One word that Slurm's own parsers take apart: printable, and nothing that a shell or a log would trip over.
- */
-static int get_word(const struct json_at *at, const char *key, const char **out, struct err *err)
+/* Slurm parses the word further; here it must only be printable and harmless in a shell or a log. */
+static bool is_word(const char *s)
 {
-    *out = "";
-    if (json_get_str_def(at, key, out, err) != 0)
-        return -1;
-    size_t len = strlen(*out);
-    bool good = len > 0 && len <= WORD_MAX;
-    for (size_t i = 0; i < len; i++)
-        good &= (*out)[i] > ' ' && (*out)[i] <= '~' && !strchr("\"'`\\$;<>", (*out)[i]);
-    if (good)
-        return 0;
-    struct json_at value = json_member(at, key);
-    return value.value ? json_fail(&value, err,
-                                   "expected a word as Slurm takes it, of 1 to %d characters "
-                                   "without spaces, quotes or shell signs",
-                                   WORD_MAX)
-                       : 0;
+    for (; *s; s++)
+        if (*s <= ' ' || *s > '~' || strchr("\"'`\\$;<>", *s))
+            return false;
+    return true;
 }
 
-static int get_words(struct scheduler *s, const struct json_at *at, struct err *err)
-{
-    return get_word(at, "partition", &s->partition, err) != 0 ||
-                   get_word(at, "account", &s->account, err) != 0 || get_word(at, "qos", &s->qos, err) != 0 ||
-                   get_word(at, "gres", &s->gres, err) != 0 ||
-                   get_word(at, "constraint", &s->constraint, err) != 0 ||
-                   get_word(at, "mem", &s->mem, err) != 0
-               ? -1
-               : 0;
-}
+#define WORD_KEY(member)                                                                                     \
+    {                                                                                                        \
+        KEY_AT(struct scheduler, member), .kind = KEY_TEXT, .in = IN_BOTH, .least = 1, .most = 256,          \
+                                          .text = "", .accepts = is_word, .expected = word_expected          \
+    }
+static const char word_expected[] =
+    "a word as Slurm takes it, of 1 to 256 characters without spaces, quotes or shell signs";
 
-/* *second is set when the key has the second of two words. */
-static int get_choice(const struct json_at *at, const char *key, const char *first, const char *other,
-                      bool *second, struct err *err)
-{
-    const char *word = first;
-    struct json_at value = json_member(at, key);
-    if (json_get_str_def(at, key, &word, err) != 0)
-        return -1;
-    *second = strcmp(word, other) == 0;
-    if (*second || strcmp(word, first) == 0)
-        return 0;
-    return json_fail(&value, err, "expected \"%s\" or \"%s\", found \"%.80s\"", first, other, word);
-}
+const struct key scheduler_keys[] = {
+    {KEY_AT(struct scheduler, kind), .kind = KEY_WORD, .in = IN_BOTH, .required = true, .words = kinds},
+    WORD_KEY(partition),
+    WORD_KEY(account),
+    WORD_KEY(qos),
+    WORD_KEY(gres),
+    WORD_KEY(constraint),
+    WORD_KEY(mem),
+    {KEY_AT(struct scheduler, node_class), .kind = KEY_NAME, .in = IN_BOTH, .most = LIMIT_NAME},
+    {KEY_AT(struct scheduler, exclusive), .kind = KEY_FLAG, .in = IN_BOTH},
+    {KEY_AT(struct scheduler, granularity), .kind = KEY_CHOICE, .in = IN_BOTH, .words = granularities},
+    {KEY_AT(struct scheduler, build), .kind = KEY_CHOICE, .in = IN_BOTH, .words = builds},
+    {KEY_AT(struct scheduler, cpus), .kind = KEY_COUNT, .in = IN_BOTH, .least = 1, .most = 4096},
+    {KEY_AT(struct scheduler, max_parallel), .kind = KEY_COUNT, .in = IN_BOTH, .least = 1, .most = 100000},
+    {KEY_AT(struct scheduler, array_max), .kind = KEY_COUNT, .in = IN_BOTH, .least = 1, .most = 100000,
+     .usual = 1000},
+    {KEY_AT(struct scheduler, slack_s), .kind = KEY_NUMBER, .in = IN_BOTH, .least = 60, .most = DAY_S,
+     .usual = 120},
+    {KEY_AT(struct scheduler, start_patience_s), .kind = KEY_NUMBER, .in = IN_BOTH, .most = WEEK_S},
+    {KEY_AT(struct scheduler, patience_s), .kind = KEY_NUMBER, .in = IN_BOTH, .most = WEEK_S, .usual = -1},
+    {KEY_AT(struct scheduler, poll_s), .kind = KEY_NUMBER, .in = IN_BOTH, .least = 0.5, .most = 600,
+     .usual = 5},
+    {.name = "comment", .kind = KEY_PART, .in = IN_BOTH},
+    {.name = NULL},
+};
 
-static int get_choices(struct scheduler *s, const struct json_at *at, struct err *err)
+/* Nodes that a plan does not distinguish count as equal. */
+static const char *usual_class(const struct scheduler *s)
 {
-    bool test, login;
-    if (get_choice(at, "granularity", "variant", "test", &test, err) != 0 ||
-        get_choice(at, "build", "compute", "login", &login, err) != 0)
-        return -1;
-    s->granularity = test ? GRANULARITY_TEST : GRANULARITY_VARIANT;
-    s->build = login ? BUILD_LOGIN : BUILD_COMPUTE;
-    return json_get_bool_def(at, "exclusive", &s->exclusive, err);
-}
-
-static int get_numbers(struct scheduler *s, const struct json_at *at, double patience_s, struct err *err)
-{
-    s->array_max = 1000;
-    s->slack_s = 120;
-    s->patience_s = patience_s;
-    s->poll_s = 5;
-    return json_get_int_def(at, "cpus", 1, 4096, &s->cpus, err) != 0 ||
-                   json_get_int_def(at, "max_parallel", 1, 100000, &s->max_parallel, err) != 0 ||
-                   json_get_int_def(at, "array_max", 1, 100000, &s->array_max, err) != 0 ||
-                   json_get_num_def(at, "slack_s", 60, day_s, &s->slack_s, err) != 0 ||
-                   json_get_num_def(at, "start_patience_s", 0, week_s, &s->start_patience_s, err) != 0 ||
-                   json_get_num_def(at, "patience_s", 0, week_s, &s->patience_s, err) != 0 ||
-                   json_get_num_def(at, "poll_s", 0.5, 600, &s->poll_s, err) != 0
-               ? -1
-               : 0;
-}
-
-/* Nodes that a plan does not tell apart count as equal. */
-static int get_class(struct scheduler *s, const struct json_at *at, struct err *err)
-{
-    s->node_class = text_is_name(s->constraint)  ? s->constraint
-                    : text_is_name(s->partition) ? s->partition
-                                                 : "slurm";
-    if (json_get_str_def(at, "node_class", &s->node_class, err) != 0)
-        return -1;
-    struct json_at value = json_member(at, "node_class");
-    return text_is_name(s->node_class)
-               ? 0
-               : json_fail(&value, err, "expected a name of letters, digits, '.', '_' and '-', at most %d",
-                           CLASS_MAX);
+    if (text_is_name(s->constraint))
+        return s->constraint;
+    return text_is_name(s->partition) ? s->partition : s->kind;
 }
 
 int scheduler_load(struct scheduler *s, const struct json_at *at, double patience_s, struct err *err)
 {
-    const char *kind;
+    const struct key_table table = {scheduler_keys, s};
     *s = (struct scheduler){.partition = ""};
     if (!at->value || json_is_null(at->value))
         return 0;
-    struct json_at kind_at = json_member(at, "kind");
-    if (json_keys(at, known, err) != 0 || json_get_str(at, "kind", &kind, err) != 0)
+    if (keys_read(at, IN_BOTH, &table, 1, err) != 0)
         return -1;
-    if (strcmp(kind, "slurm") != 0)
-        return json_fail(&kind_at, err, "expected \"slurm\", found \"%.80s\"", kind);
-    if (get_words(s, at, err) != 0 || get_choices(s, at, err) != 0 ||
-        get_numbers(s, at, patience_s, err) != 0 || get_class(s, at, err) != 0)
-        return -1;
-    s->kind = kind;
+    if (!s->node_class)
+        s->node_class = usual_class(s);
+    if (s->patience_s < 0)
+        s->patience_s = patience_s;
     s->on = true;
     return 0;
 }

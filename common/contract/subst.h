@@ -1,9 +1,10 @@
 /* subst: the placeholders of commands and environment values: {src} {build} {out} {variant} {attn_impl}
- * {run_id} {repetition} {context} {context+N}, and of kernel plans the shape: {batch} {heads} {kv_heads}
- * {head_dim} {dtype} {causal}, which is "--causal" or "--no-causal". A placeholder is '{', lower-case letters
- * and '_', perhaps +N,
- * '}'; "{{" is a literal '{'; every other brace stands for itself, so that JSON and shell text pass through.
- * Which placeholders have a value depends on the command (a build has no context); others are an error.
+ * {run_id} {repetition} {context} {context+N}, and in kernel plans the shape: {batch} {heads} {kv_heads}
+ * {head_dim} {dtype} {causal}, where the last is "--causal" or "--no-causal".
+ *
+ * A placeholder is '{', lower-case letters and '_', optionally +N, '}'. "{{" is a literal '{'; any other
+ * brace stands for itself, so that JSON and shell text pass through. Which placeholders have a value depends
+ * on the command (a build has no context); using another one is an error.
  */
 #ifndef KERNSWEEP_COMMON_CONTRACT_SUBST_H
 #define KERNSWEEP_COMMON_CONTRACT_SUBST_H
@@ -32,12 +33,14 @@ enum subst_key {
 };
 
 #define SUBST_BIT(key) (1u << (key))
-/* What builds and gates may use. A build must not depend on the run, or its cache would lie. */
+/* What each kind of command may use. A build must not depend on the run: its result is cached. */
 #define SUBST_FOR_BUILD                                                                                      \
     (SUBST_BIT(SUBST_SRC) | SUBST_BIT(SUBST_BUILD) | SUBST_BIT(SUBST_VARIANT) | SUBST_BIT(SUBST_ATTN_IMPL))
 #define SUBST_FOR_SHAPE (SUBST_BIT(SUBST_COUNT) - SUBST_BIT(SUBST_BATCH))
 #define SUBST_FOR_GATE (SUBST_FOR_BUILD | SUBST_BIT(SUBST_OUT) | SUBST_BIT(SUBST_RUN_ID) | SUBST_FOR_SHAPE)
 #define SUBST_FOR_TEST (SUBST_BIT(SUBST_COUNT) - 1)
+/* In place of a set: the text is no template, its braces stand for themselves. */
+#define SUBST_LITERAL SUBST_BIT(31)
 
 struct subst {
     const char *text[SUBST_COUNT]; /* NULL: not available; repetition and context are numbers below */
@@ -45,7 +48,7 @@ struct subst {
     int64_t repetition;            /* 0: not available */
 };
 
-/* "batch", as in the template. */
+/* The name between the braces. */
 const char *subst_name(enum subst_key key);
 /* Sets *used to the placeholders of the template; an unknown one is an error. */
 int subst_scan(const char *template, unsigned *used, struct err *err);

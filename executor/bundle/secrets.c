@@ -25,7 +25,7 @@ static int add_value(struct secrets *s, const char *name, const char *value, str
     return 0;
 }
 
-static int add_from(struct secrets *s, const struct job_env *env, const char *name, struct err *err)
+static int add_from(struct secrets *s, const struct env *env, const char *name, struct err *err)
 {
     for (size_t i = 0; i < env->count; i++) {
         if (strcmp(env->name[i], name) == 0 && add_value(s, name, env->value[i], err) != 0)
@@ -37,17 +37,17 @@ static int add_from(struct secrets *s, const struct job_env *env, const char *na
 int secrets_init(struct secrets *s, const struct job *job, struct err *err)
 {
     *s = (struct secrets){.count = 0};
-    if (job->secret_count == 0)
+    if (job->secrets.count == 0)
         return 0;
-    s->value = calloc(job->secret_count * (job->variant_count + 2), sizeof *s->value);
+    s->value = calloc(job->secrets.count * (job->variant_count + 2), sizeof *s->value);
     if (!s->value)
         return err_set(err, ERR_INTERNAL, "no memory for the secrets");
-    for (size_t i = 0; i < job->secret_count; i++) {
-        int rc = add_from(s, &job->env, job->secret[i], err);
+    for (size_t i = 0; i < job->secrets.count; i++) {
+        int rc = add_from(s, &job->env, job->secrets.name[i], err);
         for (size_t v = 0; rc == 0 && v < job->variant_count; v++)
-            rc = add_from(s, &job->variant[v].env, job->secret[i], err);
+            rc = add_from(s, &job->variant[v].env, job->secrets.name[i], err);
         if (rc == 0)
-            rc = add_value(s, job->secret[i], getenv(job->secret[i]), err);
+            rc = add_value(s, job->secrets.name[i], getenv(job->secrets.name[i]), err);
         if (rc != 0) {
             secrets_release(s);
             return -1;

@@ -25,8 +25,7 @@ static char *expand(const char *template, const struct subst *values, struct err
     return s;
 }
 
-int command_argv(const struct job_command *cmd, const struct subst *values, struct strvec *out,
-                 struct err *err)
+int command_argv(const struct command *cmd, const struct subst *values, struct strvec *out, struct err *err)
 {
     for (size_t i = 0; i < cmd->argc; i++) {
         char *word = expand(cmd->argv[i], values, err);
@@ -74,7 +73,7 @@ static bool has_values(const char *template, const struct subst *values)
     return subst_scan(template, &used, NULL) == 0 && !(used & ~have);
 }
 
-static int add_entries(const struct job *job, const struct job_env *env, const struct subst *values,
+static int add_entries(const struct job *job, const struct env *env, const struct subst *values,
                        struct strvec *out, struct err *err)
 {
     for (size_t i = 0; i < env->count; i++) {
@@ -90,7 +89,7 @@ static int add_entries(const struct job *job, const struct job_env *env, const s
     return 0;
 }
 
-int command_environment(const struct job *job, const struct job_variant *variant, const struct subst *values,
+int command_environment(const struct job *job, const struct variant *variant, const struct subst *values,
                         struct strvec *out, struct err *err)
 {
     environment_for_workload(out);

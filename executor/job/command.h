@@ -9,11 +9,10 @@
 #include "common/contract/subst.h"
 #include "executor/job/job.h"
 
-int command_argv(const struct job_command *cmd, const struct subst *values, struct strvec *out,
-                 struct err *err);
+int command_argv(const struct command *cmd, const struct subst *values, struct strvec *out, struct err *err);
 /* This process's environment, the usual places of compilers added to PATH, then the job's and the variant's
  * entries. An entry whose placeholders have no value here (a context in a build) is left out. */
-int command_environment(const struct job *job, const struct job_variant *variant, const struct subst *values,
+int command_environment(const struct job *job, const struct variant *variant, const struct subst *values,
                         struct strvec *out, struct err *err);
 
 #endif

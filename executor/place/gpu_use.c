@@ -10,7 +10,7 @@
 static const char *const visible_names[] = {"HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
                                             "CUDA_VISIBLE_DEVICES"};
 
-static const char *entry(const struct job_env *env, const char *name)
+static const char *entry(const struct env *env, const char *name)
 {
     for (size_t i = 0; i < env->count; i++)
         if (strcmp(env->name[i], name) == 0)
@@ -19,7 +19,7 @@ static const char *entry(const struct job_env *env, const char *name)
 }
 
 /* The list of devices visible to a variant's tests; NULL: all. */
-static const char *visible_to(const struct job *job, const struct job_variant *v)
+static const char *visible_to(const struct job *job, const struct variant *v)
 {
     for (size_t i = 0; i < sizeof visible_names / sizeof *visible_names; i++) {
         const char *name = visible_names[i], *own = entry(&v->env, name), *common = entry(&job->env, name);

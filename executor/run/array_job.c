@@ -246,11 +246,12 @@ double array_job_limit_s(const struct array_job *a, size_t index, const struct s
     const struct array_task *t = &a->task[index];
     double sum = 0;
     for (size_t i = 0; i < t->count; i++)
-        sum += job->test[t->test[i]].timeout_s + job->kill_grace_s + job->vram_settle_s + overhead_s;
+        sum += job->test[t->test[i]].timeout_s + job->settings.kill_grace_s + job->settings.vram_settle_s +
+               overhead_s;
     if (!a->prepare)
         return sum;
-    const struct job_variant *v = &job->variant[a->variant];
+    const struct variant *v = &job->variant[a->variant];
     for (size_t i = 0; i < v->gate_count; i++)
-        sum += v->gate[i].timeout_s + job->kill_grace_s;
-    return sum + job->build_timeout_s;
+        sum += v->gate[i].timeout_s + job->settings.kill_grace_s;
+    return sum + job->settings.build_timeout_s;
 }

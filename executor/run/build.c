@@ -24,7 +24,7 @@ static void hash_text(struct sha256 *h, const char *s)
                strlen(s ? s : "") + 1); /* including the NUL, so that "a" "b" differs from "ab" */
 }
 
-static void hash_env(struct sha256 *h, const struct job *job, const struct job_env *env)
+static void hash_env(struct sha256 *h, const struct job *job, const struct env *env)
 {
     for (size_t i = 0; i < env->count; i++) {
         hash_text(h, env->name[i]);
@@ -34,7 +34,7 @@ static void hash_env(struct sha256 *h, const struct job *job, const struct job_e
 
 static void build_key(const struct suite *s, size_t variant, char *out)
 {
-    const struct job_variant *v = &s->job.variant[variant];
+    const struct variant *v = &s->job.variant[variant];
     struct sha256 h;
     char *tools = json_dumps(json_object_get(s->node, "compilers"), JSON_COMPACT | JSON_SORT_KEYS);
     sha256_begin(&h);
@@ -90,11 +90,12 @@ static int write_end_event(struct suite *s, size_t variant, const char *status, 
 
 static int run_commands(struct suite *s, size_t variant, struct runlog *log, struct err *err)
 {
-    const struct job_variant *v = &s->job.variant[variant];
+    const struct variant *v = &s->job.variant[variant];
     struct variant_state *state = &s->variant[variant];
     struct subst values = suite_subst(s, variant);
     values.text[SUBST_VARIANT] = v->build_as; /* a shared build must not depend on one of its variants */
-    int64_t begin_ns = clock_mono_ns(), deadline_ns = begin_ns + (int64_t)(s->job.build_timeout_s * 1e9);
+    int64_t begin_ns = clock_mono_ns(),
+            deadline_ns = begin_ns + (int64_t)(s->job.settings.build_timeout_s * 1e9);
     for (size_t i = 0; i < v->build_count && state->status == STATUS_OK; i++) {
         struct assessment assessment;
         struct step step = {.command = &v->build[i], .values = &values, .cwd = state->build, .log = log};
@@ -168,7 +169,7 @@ static int fail_locked(struct suite *s, size_t variant, struct err *err)
 int build_variant(struct suite *s, size_t variant, struct err *err)
 {
     char key[SHA256_HEX_LEN + 1], mark[FS_PATH_MAX], dir[FS_PATH_MAX];
-    const struct job_variant *v = &s->job.variant[variant];
+    const struct variant *v = &s->job.variant[variant];
     struct variant_state *state = &s->variant[variant];
     build_key(s, variant, key);
     if (layout_make(s->layout, dir, "build", err) != 0 || build_use(s, variant, key, err) != 0 ||

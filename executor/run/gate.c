@@ -3,6 +3,7 @@
 #include "executor/bundle/artifact.h"
 #include "executor/run/resources.h"
 #include "executor/run/step.h"
+#include "executor/run/timings.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ enum { GATE_LOG_MAX = 4 << 20 };
 struct gate_run {
     struct suite *suite;
     size_t variant;
-    const struct job_gate *gate;
+    const struct gate *gate;
     struct runlog *log;
     struct assessment assessment;
     double wall_s;
@@ -170,7 +171,7 @@ static int run_gate(struct suite *s, size_t variant, size_t gate, struct runlog 
 
 int gate_variant(struct suite *s, size_t variant, struct err *err)
 {
-    const struct job_variant *v = &s->job.variant[variant];
+    const struct variant *v = &s->job.variant[variant];
     struct runlog log = {.fd = -1};
     if (v->gate_count == 0 || s->variant[variant].status != STATUS_OK)
         return 0;

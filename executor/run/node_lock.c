@@ -79,7 +79,7 @@ static int take_gpu(struct node_lock *lock, struct suite *s, const char *name, i
     }
     lock->gpu_count++;
     const struct lock_request w = {
-        .lock = gpu, .path = path, .what = what, .wait_s = s->job.lock_wait_s, .until_ns = until_ns};
+        .lock = gpu, .path = path, .what = what, .wait_s = s->job.settings.lock_wait_s, .until_ns = until_ns};
     return take_lock(&w, s, reason, err);
 }
 
@@ -100,11 +100,11 @@ int node_lock_take(struct node_lock *lock, struct suite *s, char *reason, struct
 {
     char path[FS_PATH_MAX];
     struct gpu_use use;
-    int64_t until_ns = clock_mono_ns() + (int64_t)(s->job.lock_wait_s * 1e9);
+    int64_t until_ns = clock_mono_ns() + (int64_t)(s->job.settings.lock_wait_s * 1e9);
     const struct lock_request w = {.lock = &lock->workdir,
                                    .path = path,
                                    .what = "this node",
-                                   .wait_s = s->job.lock_wait_s,
+                                   .wait_s = s->job.settings.lock_wait_s,
                                    .until_ns = until_ns};
     if (fs_join(path, err, s->layout->workdir, NODE_LOCK) != 0 || lock_open(&lock->workdir, path, err) != 0)
         return -1;
@@ -122,7 +122,7 @@ int node_lock_take(struct node_lock *lock, struct suite *s, char *reason, struct
 int node_lock_build(struct lock *lock, struct suite *s, const char *key, char *reason, struct err *err)
 {
     char path[FS_PATH_MAX], name[32];
-    double wait_s = s->job.build_timeout_s;
+    double wait_s = s->job.settings.build_timeout_s;
     const struct lock_request w = {.lock = lock,
                                    .path = path,
                                    .what = "this build's folder",

@@ -37,7 +37,7 @@ static void hash_text(struct sha256 *h, const char *s)
     sha256_add(h, s, strlen(s) + 1);
 }
 
-static void source_key(const struct suite *s, const struct job_variant *v, char *out)
+static void source_key(const struct suite *s, const struct variant *v, char *out)
 {
     struct sha256 h;
     char count[32];
@@ -71,7 +71,7 @@ static int find_edit(const struct suite *s, struct edits *edits, const char *fil
     return 0;
 }
 
-static int write_event(struct suite *s, const struct job_variant *v, size_t patch, const char *before,
+static int write_event(struct suite *s, const struct variant *v, size_t patch, const char *before,
                        const struct edit *after, struct err *err)
 {
     char text[REASON_MAX];
@@ -85,7 +85,7 @@ static int write_event(struct suite *s, const struct job_variant *v, size_t patc
 }
 
 /* Applies the patches to the tree's files in memory. ERR_INPUT: a patch does not apply. */
-static int edit_files(struct suite *s, const struct job_variant *v, struct edits *edits, struct err *err)
+static int edit_files(struct suite *s, const struct variant *v, struct edits *edits, struct err *err)
 {
     for (size_t i = 0; i < v->patch_count; i++) {
         struct edit *e;

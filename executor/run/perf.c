@@ -92,9 +92,9 @@ static json_t *encode_run(const struct suite *s, const struct perf *p)
         json_whole(isnan(rss) || rss < maxrss ? maxrss : rss), "cpu", "user_s",
         artifact_number(timeval_s(c->process.usage.ru_utime)), "system_s",
         artifact_number(timeval_s(c->process.usage.ru_stime)), "sampler", "cpu_s",
-        artifact_number(p->sampler->cpu_s), "interval_ms", (json_int_t)s->job.sample_interval_ms, "log",
-        "bytes", (json_int_t)p->log->total, "dropped_bytes", (json_int_t)runlog_dropped(p->log), "cleanup",
-        "group_gone", c->group_gone, "vram_back", p->vram_back, "leftovers", (int)c->leftovers);
+        artifact_number(p->sampler->cpu_s), "interval_ms", (json_int_t)s->job.settings.sample_interval_ms,
+        "log", "bytes", (json_int_t)p->log->total, "dropped_bytes", (json_int_t)runlog_dropped(p->log),
+        "cleanup", "group_gone", c->group_gone, "vram_back", p->vram_back, "leftovers", (int)c->leftovers);
     if (rest)
         merge_object(out, rest);
     return out;
@@ -110,14 +110,15 @@ json_t *perf_encode(const struct suite *s, const struct perf *p)
 {
     const struct job_test *t = &s->job.test[p->test];
     json_t *gpu = json_array_get(json_object_get(s->node, "gpus"), 0);
-    json_t *out = json_pack(
-        "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:s, s:s, s:s, s:f, s:o, s:O, s:o*, s:i}", "schema",
-        PROTO_SCHEMA_PERF, "ticket", s->job.ticket, "run_id", s->job.run_id, "variant",
-        s->job.variant[t->variant].name, "context_len", (json_int_t)t->context, "repetition",
-        (json_int_t)t->repetition, "test_index", (json_int_t)(p->test + 1), "warmup", (int)t->warmup, "mode",
-        s->job.mode, "exit_status", status_name(p->assessment->status), "reason", p->assessment->reason,
-        "timeout_s", t->timeout_s, "timings", encode_timings(p->timings), "gpu", gpu ? gpu : json_null(),
-        "host", *suite_host(s) ? json_string(suite_host(s)) : NULL, "attempt", (int)p->attempt);
+    json_t *out =
+        json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:s, s:s, s:s, s:f, s:o, s:O, s:o*, s:i}",
+                  "schema", PROTO_SCHEMA_PERF, "ticket", s->job.settings.ticket, "run_id", s->job.run_id,
+                  "variant", s->job.variant[t->variant].name, "context_len", (json_int_t)t->context,
+                  "repetition", (json_int_t)t->repetition, "test_index", (json_int_t)(p->test + 1), "warmup",
+                  (int)t->warmup, "mode", s->job.settings.mode, "exit_status",
+                  status_name(p->assessment->status), "reason", p->assessment->reason, "timeout_s",
+                  t->timeout_s, "timings", encode_timings(p->timings), "gpu", gpu ? gpu : json_null(), "host",
+                  *suite_host(s) ? json_string(suite_host(s)) : NULL, "attempt", (int)p->attempt);
     if (out)
         merge_object(out, p->child ? encode_run(s, p) : encode_not_run());
     return out;

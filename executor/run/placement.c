@@ -15,7 +15,7 @@ static const double leftover_limit_s = 10;
 /* The node's facts, as node.json and as an event. */
 static int record_node(struct suite *s, struct err *err)
 {
-    s->node = node_probe(s->layout, &s->loop, &s->nvml, s->job.model, err);
+    s->node = node_probe(s->layout, &s->loop, &s->nvml, s->job.settings.model, err);
     if (s->node && s->job.preflight && !s->job.part.on) /* made on the machine that submitted */
         json_object_set(s->node, "preflight", (json_t *)(uintptr_t)s->job.preflight);
     if (s->node && *s->job.part.host)

@@ -12,14 +12,14 @@ static bool is_back(struct settle *out, struct suite *s)
     telemetry_read_fresh(&s->telemetry, &now);
     out->after = now.value[SAMPLE_VRAM_USED];
     out->back = isnan(out->before) || isnan(out->after) ||
-                out->after <= out->before + (double)s->job.vram_tolerance_bytes;
+                out->after <= out->before + (double)s->job.settings.vram_tolerance_bytes;
     return out->back;
 }
 
 void settle_wait(struct settle *out, struct suite *s, const struct sample *before)
 {
     struct loop_events events;
-    int64_t now = clock_mono_ns(), deadline = now + (int64_t)(s->job.vram_settle_s * 1e9);
+    int64_t now = clock_mono_ns(), deadline = now + (int64_t)(s->job.settings.vram_settle_s * 1e9);
     out->before = before->value[SAMPLE_VRAM_USED];
     if (is_back(out, s))
         return;

@@ -29,7 +29,7 @@ static int run_logged(struct suite *s, struct step *step, const struct strvec *a
                       struct assessment *out, double *wall_s, struct err *err)
 {
     struct process_spec spec = {.argv = argv->v, .env = env->v, .cwd = step->cwd, .input = -1};
-    struct child_limits limits = {.timeout_s = step->timeout_s, .kill_grace_s = s->job.kill_grace_s};
+    struct child_limits limits = {.timeout_s = step->timeout_s, .kill_grace_s = s->job.settings.kill_grace_s};
     struct child_hooks hooks = {.output = on_output, .arg = step};
     struct child_result result;
     struct ending ending;

@@ -7,7 +7,7 @@
 #include "executor/run/suite.h"
 
 struct step {
-    const struct job_command *command;
+    const struct command *command;
     const struct subst *values;
     const char *cwd;
     double timeout_s;

@@ -132,14 +132,14 @@ void suite_release(struct suite *s)
 
 struct subst suite_subst(const struct suite *s, size_t variant)
 {
-    const struct job_variant *v = &s->job.variant[variant];
+    const struct variant *v = &s->job.variant[variant];
     const struct variant_state *state = &s->variant[variant];
     struct subst values = {.text = {[SUBST_SRC] = state->src[0] ? state->src : NULL,
                                     [SUBST_BUILD] = state->build,
                                     [SUBST_VARIANT] = v->name,
                                     [SUBST_ATTN_IMPL] = v->attn_impl}};
     for (int k = SUBST_BATCH; k < SUBST_COUNT; k++)
-        values.text[k] = v->shape[k][0] ? v->shape[k] : NULL;
+        values.text[k] = *v->shape.text[k - SUBST_BATCH] ? v->shape.text[k - SUBST_BATCH] : NULL;
     return values;
 }
 

@@ -25,9 +25,9 @@ static int write_start_event(struct suite *s, struct err *err)
     json_decref(contexts);
     return journal_add(&s->journal, EVENT_SUITE_START,
                        json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:o, s:s}", "run_id", s->job.run_id,
-                                 "ticket", s->job.ticket, "tag", s->job.tag, "mode", s->job.mode,
-                                 "total_tests", (json_int_t)s->job.test_count, "variants", variants,
-                                 "contexts", list, "started_at", s->started_at),
+                                 "ticket", s->job.settings.ticket, "tag", s->job.settings.tag, "mode",
+                                 s->job.settings.mode, "total_tests", (json_int_t)s->job.test_count,
+                                 "variants", variants, "contexts", list, "started_at", s->started_at),
                        err);
 }
 

@@ -31,7 +31,7 @@ struct test_run {
     struct suite *suite;
     size_t index;
     const struct job_test *test;
-    const struct job_variant *variant;
+    const struct variant *variant;
     char dir[FS_PATH_MAX];
     struct strvec argv, env;
     struct runlog log;
@@ -120,11 +120,12 @@ static int open_files(struct test_run *r, struct err *err)
     if (suite_test_dir(s, r->index, r->dir, err) != 0 || fs_remove_tree(r->dir, err) != 0 ||
         fs_mkdir_p(r->dir, 0700, err) != 0)
         return -1;
-    if (runlog_open(&r->log, r->dir, "run.log", (size_t)s->job.log_limit_bytes, &s->secrets, err) != 0 ||
+    if (runlog_open(&r->log, r->dir, "run.log", (size_t)s->job.settings.log_limit_bytes, &s->secrets, err) !=
+            0 ||
         sampler_open(&r->sampler, &s->telemetry, r->dir, err) != 0)
         return -1;
     timing_reader_init(&r->reader, &s->job.timings);
-    hang_init(&r->hang, s->job.hang_after_s);
+    hang_init(&r->hang, s->job.settings.hang_after_s);
     return 0;
 }
 
@@ -148,9 +149,10 @@ static void assess_run(struct test_run *r)
     char evidence[OOM_EVIDENCE_MAX];
     struct expectation expected = {.context = r->test->context,
                                    .attn_impl = r->variant->attn_impl,
-                                   .prompt_tokens_required = r->suite->job.prompt_tokens_required};
+                                   .prompt_tokens_required =
+                                       r->suite->job.settings.prompt_tokens == PROMPT_TOKENS_REQUIRED};
     child_ending(&r->child, &r->limits, r->argv.v[0], &ending);
-    ending.hang_after_s = r->suite->job.hang_after_s;
+    ending.hang_after_s = r->suite->job.settings.hang_after_s;
     /* 137: a shell whose child was killed. */
     if ((ending.signal == SIGKILL || ending.exit_code == 128 + SIGKILL) &&
         oom_evidence(&r->suite->oom, evidence))
@@ -251,7 +253,7 @@ static double no_output_timeout_s(const struct test_run *r)
 {
     const struct sample *before = &r->sampler.before;
     bool gpu = sample_has(before, SAMPLE_VRAM_USED) || sample_has(before, SAMPLE_GPU_BUSY);
-    return gpu ? r->suite->job.no_output_timeout_s : 0;
+    return gpu ? r->suite->job.settings.no_output_timeout_s : 0;
 }
 
 static int run_test(struct test_run *r, struct err *err)
@@ -265,10 +267,10 @@ static int run_test(struct test_run *r, struct err *err)
                                 .stopping = on_stopping,
                                 .arg = r};
     r->limits = (struct child_limits){.timeout_s = r->test->timeout_s,
-                                      .kill_grace_s = s->job.kill_grace_s,
+                                      .kill_grace_s = s->job.settings.kill_grace_s,
                                       .no_output_timeout_s = no_output_timeout_s(r),
                                       .heartbeat_s = heartbeat_s,
-                                      .sample_interval_ms = s->job.sample_interval_ms};
+                                      .sample_interval_ms = s->job.settings.sample_interval_ms};
     s->test[r->index].attempts++;
     oom_mark(&s->oom);
     if (test_event_start(s, r->index, err) != 0)

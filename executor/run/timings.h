@@ -10,31 +10,12 @@
 #include "common/base/buf.h"
 #include "common/base/err.h"
 #include "common/base/json.h"
-#include "common/base/regex.h"
-#include "common/contract/proto.h"
+#include "common/contract/timing_rule.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 enum { TIMINGS_MAX = 64, TIMINGS_DOCUMENT_MAX = 1 << 20, TIMINGS_TEXT_MAX = 200 };
-
-enum timing_kind { TIMING_MARK, TIMING_JSON, TIMING_REGEX };
-
-struct timing_rule {
-    enum timing_kind kind;
-    double unit; /* seconds in one unit of the values whose names end in _s */
-    size_t count;
-    struct {
-        char name[LIMIT_NAME + 1]; /* of the timing; "attn_impl" and "prompt_tokens" are not timings */
-        char *path;                /* TIMING_JSON: "$.a.b[0]" */
-        size_t group;              /* TIMING_REGEX */
-    } part[LIMIT_TIMINGS];
-    struct regex regex; /* TIMING_REGEX */
-};
-
-/* spec: the job's "timings"; its value may be NULL or JSON null for the default rule. */
-int timing_rule_init(struct timing_rule *rule, const struct json_at *spec, struct err *err);
-void timing_rule_release(struct timing_rule *rule);
 
 struct timings {
     bool found;

@@ -42,8 +42,8 @@ static int check(struct cmd_env *env, const struct attach_args *a, const struct 
     if (session_attach(s, &rec, &opt, err) != 0)
         return -1;
     struct preflight found;
-    json_t *node =
-        session_preflight(s, p->scheduler.on ? NULL : p->model, plan_largest_context(p), &found, err);
+    json_t *node = session_preflight(s, p->scheduler.on ? NULL : p->settings.model, plan_largest_context(p),
+                                     &found, err);
     if (!node)
         return -1;
     int code = found.worst == PREFLIGHT_BLOCKER ? EXIT_BLOCKED : EXIT_DONE;

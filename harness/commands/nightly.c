@@ -38,7 +38,7 @@ static void fill_options(const struct nightly *n, struct session_options *opt)
 {
     const struct attach_args a = {.artifacts = n->args->artifacts};
     attach_options(n->env, &a, opt);
-    opt->node = n->args->node;
+    opt->overrides.node = n->args->node;
 }
 
 /* Connects to the run that was cut short, if there is one. *found says so. */
@@ -148,8 +148,8 @@ static json_t *summarise(const struct nightly *n, int code, unsigned news, const
     notify_news_text(news, words);
     json_t *s = n->result.summary ? json_deep_copy(n->result.summary) : json_object();
     json_object_set_new(s, "night", json_string(n->night_time));
-    json_object_set_new(s, "ticket", json_string(n->plan.ticket));
-    json_object_set_new(s, "node", json_string(n->args->node ? n->args->node : n->plan.node));
+    json_object_set_new(s, "ticket", json_string(n->plan.settings.ticket));
+    json_object_set_new(s, "node", json_string(n->plan.node));
     json_object_set_new(s, "plan", json_string(n->plan.file));
     json_object_set_new(s, "news", json_string(words));
     json_object_set_new(s, "headline", json_string(text));
@@ -163,7 +163,7 @@ static int open_blocked(struct nightly *n, struct err *err)
 {
     char date[16], name[64];
     snprintf(date, sizeof date, "%.10s", n->night_time);
-    snprintf(name, sizeof name, "%.32s-blocked-%.2s%.2s%.2s", n->plan.ticket, n->night_time + 11,
+    snprintf(name, sizeof name, "%.32s-blocked-%.2s%.2s%.2s", n->plan.settings.ticket, n->night_time + 11,
              n->night_time + 14, n->night_time + 17);
     return nights_open(&n->night, n->args->reports, date, name, err);
 }
@@ -237,7 +237,7 @@ static void close_night(struct nightly *n, int code, const struct err *outcome)
     n->state = (struct nightly_state){.news = ended};
     if (nightly_lock_save(&n->lock, &n->state, &err) != 0)
         cmd_fail(&err);
-    fprintf(stderr, "night %s: %s\n", n->plan.ticket, text);
+    fprintf(stderr, "night %s: %s\n", n->plan.settings.ticket, text);
     json_decref(summary);
 }
 
@@ -259,6 +259,7 @@ static int night(struct nightly *n, const char *file, struct err *err)
     free(path);
     fill_options(n, &opt);
     if (rc != 0 || cmd_backend(n->env, &opt.backend, err) != 0 ||
+        overrides_apply(&opt.overrides, &n->plan, err) != 0 ||
         nightly_lock_take(&n->lock, n->env->db, &n->plan, err) != 0)
         return -1;
     begin(n);

@@ -47,9 +47,8 @@ static int measure(struct cmd_env *env, const struct noise_args *a, const char *
     struct plan p = {0};
     struct session_options opt = {.db = env->db,
                                   .artifacts = a->artifacts ? a->artifacts : "artifacts_remote",
-                                  .node = a->node,
                                   .ssh_config = env->ssh_config,
-                                  .tag = RUN_TAG_NOISE,
+                                  .overrides = {.node = a->node, .tag = RUN_TAG_NOISE},
                                   .progress = stderr,
                                   .verbose = env->verbose,
                                   .interrupted = env->interrupted};

@@ -12,38 +12,11 @@
 #include <unistd.h>
 
 struct run_args {
-    const char *node, *variants, *contexts, *repeat, *mode, *date, *tag, *baseline, *fail_on, *artifacts,
-        *report, *plan;
-    bool single_shot, detach, dry_run, confirm, fresh;
+    struct overrides overrides;
+    const char *fail_on, *artifacts, *report, *plan;
+    bool detach, dry_run, confirm;
     char standard[FS_PATH_MAX]; /* the installed plan, where it is taken */
 };
-
-static bool is_date(const char *s)
-{
-    if (strlen(s) != 10 || s[4] != '-' || s[7] != '-')
-        return false;
-    for (int i = 0; i < 10; i++)
-        if (i != 4 && i != 7 && (s[i] < '0' || s[i] > '9'))
-            return false;
-    return true;
-}
-
-static int check_words(const struct run_args *a, struct err *err)
-{
-    if (a->mode && strcmp(a->mode, "perf") != 0 && strcmp(a->mode, "debug") != 0)
-        return err_set(err, ERR_INPUT, "--mode: expected perf or debug, found \"%.40s\"", a->mode);
-    if (a->date && !is_date(a->date))
-        return err_set(err, ERR_INPUT, "--date: expected a date such as 2026-02-14, found \"%.40s\"",
-                       a->date);
-    if (a->tag && *a->tag && (!text_is_name(a->tag) || strlen(a->tag) > 32))
-        return err_set(err, ERR_INPUT,
-                       "--tag: expected letters, digits, '.', '_' and '-', at most 32, found \"%.80s\"",
-                       a->tag);
-    if (a->baseline && !text_is_name(a->baseline))
-        return err_set(err, ERR_INPUT, "--baseline: expected a baseline's name, found \"%.80s\"",
-                       a->baseline);
-    return 0;
-}
 
 /* `run NODE` sweeps the standard plan on that node: the user's, this checkout's, or the installed one. */
 static int find_standard(struct run_args *a, const char *word, struct err *err)
@@ -71,18 +44,18 @@ static int find_plan(struct run_args *a, const char *word, struct err *err)
 {
     size_t n = strlen(word);
     if (a->plan) {
-        a->node = a->node ? a->node : word;
+        a->overrides.node = a->overrides.node ? a->overrides.node : word;
         return 0;
     }
     if (fs_exists(word) || (n > 5 && strcmp(word + n - 5, ".json") == 0)) {
         a->plan = word;
         return 0;
     }
-    if (a->node)
+    if (a->overrides.node)
         return err_set(err, ERR_INPUT, "%.200s: no such plan", word);
     if (find_standard(a, word, err) != 0)
         return -1;
-    a->node = word;
+    a->overrides.node = word;
     return 0;
 }
 
@@ -90,8 +63,7 @@ static int load(struct plan *p, const struct run_args *a, struct err *err)
 {
     if (plan_load(p, a->plan, err) != 0)
         return -1;
-    if (plan_select_variants(p, a->variants, err) != 0 || plan_select_contexts(p, a->contexts, err) != 0 ||
-        plan_set_repeat(p, a->repeat, err) != 0) {
+    if (overrides_apply(&a->overrides, p, err) != 0) {
         plan_release(p);
         return -1;
     }
@@ -101,17 +73,13 @@ static int load(struct plan *p, const struct run_args *a, struct err *err)
 /* What would run, without touching the node. */
 static int dry_run(struct cmd_env *env, const struct plan *p, const struct run_args *a)
 {
-    const struct job_request req = {.run_id = "dry-run",
-                                    .date = a->date ? a->date : "",
-                                    .tag = a->tag ? a->tag : p->tag,
-                                    .mode = a->mode ? a->mode : p->mode,
-                                    .node = a->node ? a->node : p->node,
-                                    .fresh = a->fresh};
+    const struct job_request req = {
+        .run_id = "dry-run", .date = a->overrides.date ? a->overrides.date : "", .fresh = a->overrides.fresh};
     json_t *job = job_encode(p, &req);
     if (env->json)
         return cmd_print_json(job);
-    printf("plan %s, node %s: %zu variants x %zu contexts, %zu tests\n", p->file, req.node, p->n_variants,
-           p->n_contexts, plan_test_count(p));
+    printf("plan %s, node %s: %zu variants x %zu contexts, %zu tests\n", p->file, p->node, p->variants.count,
+           p->matrix.count, plan_test_count(p));
     size_t i;
     json_t *test;
     json_array_foreach(json_object_get(job, "tests"), i, test)
@@ -151,18 +119,11 @@ static int drive(struct cmd_env *env, const struct run_args *a, const struct pla
                  struct err *err)
 {
     struct finish_options fin = {.report = a->report};
-    const struct session_words words = {
-        .variants = a->variants, .contexts = a->contexts, .repeat = a->repeat};
     struct session_options opt = {.db = env->db,
                                   .artifacts = a->artifacts ? a->artifacts : "artifacts_remote",
-                                  .node = a->node,
                                   .ssh_config = env->ssh_config,
-                                  .date = a->date,
-                                  .tag = a->tag,
-                                  .mode = a->mode,
-                                  .baseline = a->baseline,
-                                  .words = &words,
-                                  .fresh = a->fresh,
+                                  .overrides = a->overrides,
+                                  .repeatable = true,
                                   .progress = stderr,
                                   .verbose = env->verbose,
                                   .interrupted = env->interrupted};
@@ -198,24 +159,26 @@ int cmd_run(struct cmd_env *env, int argc, char **argv)
 {
     struct run_args a = {0};
     const struct arg options[] = {
-        {"--node", "NODE", &a.node, NULL, "ssh alias, [user@]host[:port] or local; overrides the plan"},
+        {"--node", "NODE", &a.overrides.node, NULL,
+         "ssh alias, [user@]host[:port] or local; overrides the plan"},
         {"--plan", "FILE", &a.plan, NULL, "the plan, if the argument is a node"},
-        {"--variants", "LIST", &a.variants, NULL, "run only these variants, in this order: v3,v4"},
-        {"--contexts", "LIST", &a.contexts, NULL, "run these contexts: 4096,8192"},
-        {"--repeat", "LIST", &a.repeat, NULL, "repetitions per context: 4096:2,8192:1"},
-        {"--mode", "MODE", &a.mode, NULL, "perf or debug; overrides the plan"},
-        {"--date", "DATE", &a.date, NULL, "date of the bundle (default today)"},
-        {"--tag", "TAG", &a.tag, NULL, "tag of the bundle; overrides the plan"},
-        {"--baseline", "NAME", &a.baseline, NULL, "stored baseline to compare with; overrides the plan"},
+        {"--variants", "LIST", &a.overrides.variants, NULL, "run only these variants, in this order: v3,v4"},
+        {"--contexts", "LIST", &a.overrides.contexts, NULL, "run these contexts: 4096,8192"},
+        {"--repeat", "LIST", &a.overrides.repeat, NULL, "repetitions per context: 4096:2,8192:1"},
+        {"--mode", "MODE", &a.overrides.mode, NULL, "perf or debug; overrides the plan"},
+        {"--date", "DATE", &a.overrides.date, NULL, "date of the bundle (default today)"},
+        {"--tag", "TAG", &a.overrides.tag, NULL, "tag of the bundle; overrides the plan"},
+        {"--baseline", "NAME", &a.overrides.baseline, NULL,
+         "stored baseline to compare with; overrides the plan"},
         {"--fail-on", "WHAT", &a.fail_on, NULL,
          "what counts as failure: regression (default), failure or none"},
         {"--artifacts", "DIR", &a.artifacts, NULL, "folder for bundles (default ./artifacts_remote)"},
         {"--report", "FILE", &a.report, NULL, "file for the report (default next to the bundle)"},
         {"--confirm", NULL, NULL, &a.confirm,
          "measure suspects again, in turns with the baseline's build, before reporting a regression"},
-        {"--single-shot", NULL, NULL, &a.single_shot,
+        {"--single-shot", NULL, NULL, &a.overrides.single_shot,
          "ignored: every test is a process of its own; accepted for old scripts"},
-        {"--fresh", NULL, NULL, &a.fresh, "rebuild every variant, ignoring cached builds"},
+        {"--fresh", NULL, NULL, &a.overrides.fresh, "rebuild every variant, ignoring cached builds"},
         {"--detach", NULL, NULL, &a.detach, "return once the run has started"},
         {"--dry-run", NULL, NULL, &a.dry_run, "list the tests without running them"},
     };
@@ -234,7 +197,8 @@ int cmd_run(struct cmd_env *env, int argc, char **argv)
     if (rc == 1)
         return EXIT_DONE;
     struct plan p = {0};
-    if (rc != 0 || check_words(&a, &err) != 0 || find_plan(&a, word, &err) != 0 || load(&p, &a, &err) != 0)
+    if (rc != 0 || overrides_check(&a.overrides, &err) != 0 || find_plan(&a, word, &err) != 0 ||
+        load(&p, &a, &err) != 0)
         return cmd_fail(&err);
     struct session s = {0};
     rc = a.dry_run ? dry_run(env, &p, &a) : drive(env, &a, &p, &s, &err);

@@ -18,10 +18,10 @@ static int paths(struct nightly_lock *l, char *lock, const char *db, const struc
     char *slash = strrchr(dir, '/');
     snprintf(slash ? slash + 1 : dir, 16, "nightly");
     sha256_of(plan->file, strlen(plan->file), sha);
-    snprintf(name, sizeof name, "%.32s-%.12s.lock", plan->ticket, sha);
+    snprintf(name, sizeof name, "%.32s-%.12s.lock", plan->settings.ticket, sha);
     if (fs_mkdir_p(dir, 0700, err) != 0 || fs_join(lock, err, dir, name) != 0)
         return -1;
-    snprintf(name, sizeof name, "%.32s-%.12s.json", plan->ticket, sha);
+    snprintf(name, sizeof name, "%.32s-%.12s.json", plan->settings.ticket, sha);
     return fs_join(l->state, err, dir, name);
 }
 

@@ -53,7 +53,7 @@ static bool is_meant(const struct which *w, const char *name, size_t len)
 static void name_of(const struct plan *p, char *out)
 {
     struct which w = which_of_file(p->file);
-    snprintf(out, NAME_MAX_BYTES, NAME_HEAD "%.32s%.8s", p->ticket, w.end);
+    snprintf(out, NAME_MAX_BYTES, NAME_HEAD "%.32s%.8s", p->settings.ticket, w.end);
 }
 
 /* "02:30" to hours and minutes. */
@@ -105,7 +105,7 @@ static void write_service(const struct nightly_timer *t, struct buf *out)
                "# Made by `kernsweep nightly --install-timer`.\n[Unit]\nDescription=kernsweep night of %s\n"
                "Wants=network-online.target\nAfter=network-online.target\n\n[Service]\nType=oneshot\n"
                "ExecStart=",
-               t->plan->ticket);
+               t->plan->settings.ticket);
     for (size_t i = 0; t->argv[i]; i++) {
         if (i)
             buf_putc(out, ' ');
@@ -121,7 +121,7 @@ static void write_timer(const struct nightly_timer *t, int hour, int minute, str
                "# Made by `kernsweep nightly --install-timer`.\n[Unit]\nDescription=kernsweep night of %s, "
                "every night\n\n[Timer]\nOnCalendar=*-*-* %02d:%02d:00\nPersistent=true\n\n[Install]\n"
                "WantedBy=timers.target\n",
-               t->plan->ticket, hour, minute);
+               t->plan->settings.ticket, hour, minute);
 }
 
 /* path: char[FS_PATH_MAX]. */

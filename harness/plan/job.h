@@ -1,8 +1,8 @@
 /* job: a checked plan expanded into what the executor does, in order: job.json.
  *
- * Every test has its place, so that two runs of one plan are the same list. "interleaved" goes through all
- * variants and contexts before the next repetition, so that a drift of the node spreads over the variants;
- * "grouped" finishes a cell before the next. Knows nothing of nodes.
+ * The order of the tests is fixed by the plan, so that two runs of one plan are the same list. "interleaved"
+ * goes through all variants and contexts before the next repetition, so that a drift of the node spreads over
+ * the variants; "grouped" finishes one variant and context before the next. Knows nothing of nodes.
  */
 #ifndef KERNSWEEP_HARNESS_PLAN_JOB_H
 #define KERNSWEEP_HARNESS_PLAN_JOB_H
@@ -11,15 +11,13 @@
 
 enum { JOB_RUN_ID_MAX = 65 };
 
+/* What a run adds to the plan, whose overrides have been applied. */
 struct job_request {
     const char *run_id;
     const char *date;          /* 2026-02-14, local */
-    const char *tag;           /* "" when none */
-    const char *mode;          /* "perf" or "debug" */
-    const char *node;          /* as the user named it */
     const char *source_sha256; /* NULL when nothing is pushed */
-    bool fresh;                /* no build that is kept is used */
-    json_t *preflight;         /* findings about the node, borrowed; NULL: none */
+    bool fresh;                /* ignore cached builds */
+    json_t *preflight;         /* warnings about the node, borrowed; NULL: none */
 };
 
 /* A new run id: <UTC time>-<ticket>-<random>. out: char[JOB_RUN_ID_MAX]. */

@@ -1,6 +1,6 @@
 #include "harness/plan/nightly.h"
 
-#include "common/contract/proto.h"
+#include "common/contract/command.h"
 
 #include <string.h>
 
@@ -21,26 +21,19 @@ static unsigned news_of(const char *word)
     return 0;
 }
 
-static int check_command(const struct json_at *at, struct err *err)
-{
-    size_t n = json_array_size(at->value);
-    if (!json_is_array(at->value) || n == 0 || n > LIMIT_ARGV)
-        return json_fail(at, err, "expected a command as an array of strings");
-    for (size_t i = 0; i < n; i++) {
-        struct json_at word = json_element(at, i);
-        const char *s = json_string_value(word.value);
-        if (!s || (i == 0 && !*s) || strlen(s) > LIMIT_ARG_BYTES)
-            return json_fail(&word, err, "expected a string%s", i == 0 ? " that names a program" : "");
-    }
-    return 0;
-}
+const struct key notification_keys[] = {
+    {.name = "on", .kind = KEY_PART, .in = IN_PLAN, .required = true},
+    {.name = "run", .kind = KEY_PART, .in = IN_PLAN, .required = true},
+    {.name = NULL},
+};
 
 static int check_entry(const struct json_at *at, struct err *err)
 {
-    static const char *const keys[] = {"on", "run", NULL};
-    if (json_keys(at, keys, err) != 0)
-        return -1;
+    const struct key_table table = {notification_keys, NULL};
     struct json_at on = json_member(at, "on"), run = json_member(at, "run");
+    struct command command = {0};
+    if (keys_read(at, IN_PLAN, &table, 1, err) != 0)
+        return -1;
     if (!json_is_array(on.value) || json_array_size(on.value) == 0)
         return json_fail(&on, err, "expected an array of regression, failure, blocked, recovered, always");
     for (size_t i = 0; i < json_array_size(on.value); i++) {
@@ -48,30 +41,23 @@ static int check_entry(const struct json_at *at, struct err *err)
         if (!news_of(json_string_value(word.value)))
             return json_fail(&word, err, "expected regression, failure, blocked, recovered or always");
     }
-    return check_command(&run, err);
+    int rc = command_read(&command, &run, SUBST_LITERAL, err);
+    command_release(&command);
+    return rc;
 }
 
-int plan_nightly_load(struct plan_nightly *n, const struct json_at *root, struct err *err)
+int plan_nightly_read(struct plan_nightly *n, const struct json_at *at, struct err *err)
 {
-    static const char *const keys[] = {"keep_bundles", "keep_samples", "cache_days", NULL};
-    struct json_at notify = json_member(root, "notify"), retention = json_member(root, "retention");
-    *n = (struct plan_nightly){0};
-    if (retention.value &&
-        (json_keys(&retention, keys, err) != 0 ||
-         json_get_int_def(&retention, "keep_bundles", 1, 100000, &n->keep_bundles, err) != 0 ||
-         json_get_int_def(&retention, "keep_samples", 1, 100000, &n->keep_samples, err) != 0 ||
-         json_get_int_def(&retention, "cache_days", 1, 36500, &n->cache_days, err) != 0))
-        return -1;
-    if (!notify.value)
+    if (!at->value)
         return 0;
-    if (!json_is_array(notify.value) || json_array_size(notify.value) > 16)
-        return json_fail(&notify, err, "expected an array of at most 16 {\"on\": [...], \"run\": [...]}");
-    for (size_t i = 0; i < json_array_size(notify.value); i++) {
-        struct json_at entry = json_element(&notify, i);
+    if (!json_is_array(at->value) || json_array_size(at->value) > 16)
+        return json_fail(at, err, "expected an array of at most 16 {\"on\": [...], \"run\": [...]}");
+    for (size_t i = 0; i < json_array_size(at->value); i++) {
+        struct json_at entry = json_element(at, i);
         if (check_entry(&entry, err) != 0)
             return -1;
     }
-    n->notify = notify.value;
+    n->notify = at->value;
     return 0;
 }
 

@@ -1,230 +1,206 @@
 #include "harness/plan/plan.h"
 
 #include "common/base/fs.h"
-#include "common/base/json.h"
-#include "common/base/text.h"
-#include "harness/plan/parts.h"
+#include "common/contract/proto.h"
+#include "common/contract/timing_rule.h"
+#include "harness/plan/shapes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const known_keys[] = {"schema",
-                                         "ticket",
-                                         "tag",
-                                         "node",
-                                         "workdir",
-                                         "source",
-                                         "model",
-                                         "mode",
-                                         "env",
-                                         "secrets",
-                                         "kind",
-                                         "shapes",
-                                         "variants",
-                                         "contexts",
-                                         "repetitions",
-                                         "warmup",
-                                         "timeouts",
-                                         "order",
-                                         "threshold",
-                                         "timings",
-                                         "build_timeout_s",
-                                         "kill_grace_s",
-                                         "hang_after_s",
-                                         "no_output_timeout_s",
-                                         "lock_wait_s",
-                                         "log_limit_bytes",
-                                         "vram_settle_s",
-                                         "vram_tolerance_bytes",
-                                         "prompt_tokens",
-                                         "sampling",
-                                         "connect",
-                                         "baseline",
-                                         "reference",
-                                         "patches",
-                                         "cost",
-                                         "notify",
-                                         "retention",
-                                         "scheduler",
-                                         "comment",
-                                         NULL};
+enum { WORKDIR_MAX = 512 };
 
-static int get_name(const struct json_at *root, const char *key, size_t max, const char **out,
-                    struct err *err)
+static const char *const kinds[] = {"prefill", "kernel", NULL};
+static const char *const orders[] = {"interleaved", "grouped", NULL};
+
+static const char *below_home(const char *path)
 {
-    struct json_at at = json_member(root, key);
-    if (!at.value)
-        return 0;
-    if (json_get_str(root, key, out, err) != 0)
+    return strncmp(path, "~/", 2) == 0 ? path + 2 : path;
+}
+
+static bool is_workdir(const char *path)
+{
+    path = *path == '/' ? path + 1 : below_home(path);
+    return fs_safe_relpath(path) && *path != '~' && strlen(path) <= WORKDIR_MAX;
+}
+
+static bool is_currency(const char *code)
+{
+    return strspn(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 3;
+}
+
+const struct key plan_keys[] = {
+    {.name = "schema", .kind = KEY_CONST, .in = IN_PLAN, .required = true, .text = PROTO_SCHEMA_PLAN},
+    {.name = "comment", .kind = KEY_PART, .in = IN_PLAN},
+    {KEY_AT(struct plan, node), .kind = KEY_TEXT, .in = IN_PLAN, .least = 1, .most = 255, .text = "local",
+     .expected = "an ssh alias, [user@]host[:port] or \"local\""},
+    {KEY_AT(struct plan, workdir), .kind = KEY_TEXT, .in = IN_PLAN, .most = WORKDIR_MAX + 2,
+     .text = ".kernsweep", .accepts = is_workdir,
+     .expected = "a plain path below the home folder, or an absolute one, without \"..\""},
+    {KEY_AT(struct plan, baseline), .kind = KEY_NAME, .in = IN_PLAN, .or_empty = true, .most = LIMIT_NAME,
+     .text = ""},
+    {KEY_AT(struct plan, reference), .kind = KEY_NAME, .in = IN_PLAN, .or_empty = true, .most = LIMIT_NAME,
+     .text = ""},
+    {KEY_AT(struct plan, kind), .kind = KEY_WORD, .in = IN_PLAN, .words = kinds, .text = "prefill"},
+    {KEY_AT(struct plan, order), .kind = KEY_CHOICE, .in = IN_PLAN, .words = orders},
+    {KEY_AT(struct plan, warmup), .kind = KEY_COUNT, .in = IN_PLAN, .most = 100},
+    {.name = "regression",
+     .object = "threshold",
+     .offset = offsetof(struct plan, threshold),
+     .kind = KEY_NUMBER,
+     .in = IN_PLAN,
+     .least = 0.0001,
+     .most = 10,
+     .usual = 0.05},
+    {.name = "timeout_s",
+     .object = "connect",
+     .offset = offsetof(struct plan, connect_timeout_s),
+     .kind = KEY_NUMBER,
+     .in = IN_PLAN,
+     .least = 0.1,
+     .most = 600,
+     .usual = 10},
+    {.name = "patience_s",
+     .object = "connect",
+     .offset = offsetof(struct plan, patience_s),
+     .kind = KEY_NUMBER,
+     .in = IN_PLAN,
+     .most = WEEK_S,
+     .usual = 60},
+    {.name = "per_hour",
+     .object = "cost",
+     .offset = offsetof(struct plan, cost_per_hour),
+     .kind = KEY_NUMBER,
+     .in = IN_PLAN,
+     .required = true,
+     .most = 1e6},
+    {.name = "currency",
+     .object = "cost",
+     .offset = offsetof(struct plan, currency),
+     .kind = KEY_TEXT,
+     .in = IN_PLAN,
+     .least = 3,
+     .most = 3,
+     .text = "USD",
+     .accepts = is_currency,
+     .expected = "a currency's three letters, such as \"USD\""},
+    {.name = "keep_bundles",
+     .object = "retention",
+     .offset = offsetof(struct plan, nightly.keep_bundles),
+     .kind = KEY_COUNT,
+     .in = IN_PLAN,
+     .least = 1,
+     .most = 100000},
+    {.name = "keep_samples",
+     .object = "retention",
+     .offset = offsetof(struct plan, nightly.keep_samples),
+     .kind = KEY_COUNT,
+     .in = IN_PLAN,
+     .least = 1,
+     .most = 100000},
+    {.name = "cache_days",
+     .object = "retention",
+     .offset = offsetof(struct plan, nightly.cache_days),
+     .kind = KEY_COUNT,
+     .in = IN_PLAN,
+     .least = 1,
+     .most = 36500},
+    {.name = "shapes", .kind = KEY_PART, .in = IN_PLAN},
+    {.name = "contexts", .kind = KEY_PART, .in = IN_PLAN, .required = true},
+    {.name = "repetitions", .kind = KEY_PART, .in = IN_PLAN},
+    {.name = "timeouts", .kind = KEY_PART, .in = IN_PLAN, .required = true},
+    {.name = "patches", .kind = KEY_PART, .in = IN_PLAN},
+    {.name = "notify", .kind = KEY_PART, .in = IN_PLAN},
+    {.name = NULL},
+};
+
+static int read_simple(struct plan *p, const struct json_at *root, struct err *err)
+{
+    const struct key_table tables[] = {{plan_keys, p}, {settings_keys, &p->settings}};
+    if (keys_read(root, IN_PLAN, tables, sizeof tables / sizeof *tables, err) != 0)
         return -1;
-    if (**out == '\0')
-        return 0;
-    if (!text_is_name(*out) || strlen(*out) > max)
-        return json_fail(
-            &at, err,
-            "expected a name of letters, digits, '.', '_' and '-', at most %zu long, found \"%.80s\"", max,
-            *out);
+    p->workdir = below_home(p->workdir);
+    if (p->settings.model)
+        p->settings.model = below_home(p->settings.model);
     return 0;
 }
 
-static int load_model(struct plan *p, const struct json_at *root, struct err *err)
+static int read_env(struct plan *p, const struct json_at *root, struct err *err)
 {
-    struct json_at at = json_member(root, "model");
-    if (json_get_str_def(root, "model", &p->model, err) != 0)
+    struct json_at at = json_member(root, "env"), secrets = json_member(root, "secrets");
+    const struct variant_context c = {.in = IN_PLAN, .shapes = strcmp(p->kind, "kernel") == 0};
+    struct env env = {0};
+    if (secret_names_read(&p->secrets, &secrets, err) != 0)
         return -1;
-    if (p->model && strncmp(p->model, "~/", 2) == 0)
-        p->model += 2;
-    if (p->model && (!*p->model || *p->model == '~' || strlen(p->model) > 1024))
-        return json_fail(&at, err, "expected a path on the node, absolute or below the home folder");
-    return 0;
+    int rc = env_read(&env, &at, IN_PLAN, &p->secrets, variant_placeholders(&c, SUBST_FOR_TEST), err);
+    env_release(&env);
+    return rc;
 }
 
-static int load_words(struct plan *p, const struct json_at *root, struct err *err)
+/* *shapes stays NULL unless it is a kernel plan. */
+static int read_shapes(const struct plan *p, const struct json_at *root, json_t **shapes, struct err *err)
 {
-    const char *schema = "";
-    if (json_get_str(root, "schema", &schema, err) != 0)
+    struct json_at at = json_member(root, "shapes");
+    if (strcmp(p->kind, "kernel") == 0)
+        return shapes_read(shapes, &at, err);
+    return at.value ? json_fail(&at, err, "only a plan of the kind \"kernel\" has shapes") : 0;
+}
+
+static int check_patches(const struct plan *p, const struct json_at *root, struct err *err)
+{
+    struct json_at at = json_member(root, "patches");
+    const struct variant_context c = {.in = IN_PLAN, .sources = p->source.dir != NULL};
+    struct patch *patches = NULL;
+    size_t n;
+    int rc = patches_read(&patches, &n, &at, &c, err);
+    free(patches);
+    return rc;
+}
+
+static int read_variants(struct plan *p, const struct json_at *root, struct err *err)
+{
+    struct json_at at = json_member(root, "variants");
+    struct variant_context c = {.in = IN_PLAN, .secrets = &p->secrets, .sources = p->source.dir != NULL};
+    json_t *shapes = NULL;
+    if (read_shapes(p, root, &shapes, err) != 0) {
+        json_decref(shapes);
         return -1;
-    if (strcmp(schema, PROTO_SCHEMA_PLAN) != 0) {
-        struct json_at at = json_member(root, "schema");
-        return json_fail(&at, err, "expected \"%s\", found \"%.80s\"", PROTO_SCHEMA_PLAN, schema);
     }
-    p->tag = p->baseline = p->reference = "";
-    p->ticket = NULL;
-    p->node = "local";
-    p->workdir = ".kernsweep";
-    p->mode = "perf";
-    if (get_name(root, "ticket", 32, &p->ticket, err) != 0 || get_name(root, "tag", 32, &p->tag, err) != 0 ||
-        get_name(root, "baseline", LIMIT_NAME, &p->baseline, err) != 0 ||
-        get_name(root, "reference", LIMIT_NAME, &p->reference, err) != 0 ||
-        json_get_str_def(root, "node", &p->node, err) != 0 ||
-        json_get_str_def(root, "mode", &p->mode, err) != 0 ||
-        json_get_str_def(root, "workdir", &p->workdir, err) != 0 || load_model(p, root, err) != 0)
-        return -1;
-    if (!p->ticket || !*p->ticket) {
-        struct json_at at = json_member(root, "ticket");
-        return json_fail(&at, err, "expected a ticket's name, found nothing");
-    }
-    struct json_at mode = json_member(root, "mode"), dir = json_member(root, "workdir"),
-                   node = json_member(root, "node");
-    if (!plan_mode_ok(p->mode))
-        return json_fail(&mode, err, "expected \"perf\" or \"debug\", found \"%.80s\"", p->mode);
-    bool home = strncmp(p->workdir, "~/", 2) == 0, absolute = p->workdir[0] == '/';
-    p->workdir += home ? 2 : 0;
-    const char *rel = p->workdir + absolute;
-    if (!fs_safe_relpath(rel) || *rel == '~' || strlen(rel) > 512)
-        return json_fail(&dir, err,
-                         "expected a plain path below the home folder, or an absolute one, without \"..\"");
-    if (!*p->node || strlen(p->node) > 255)
-        return json_fail(&node, err, "expected an ssh alias, [user@]host[:port] or \"local\"");
-    return 0;
-}
-
-static int load_numbers(struct plan *p, const struct json_at *root, struct err *err)
-{
-    p->build_timeout_s = 600;
-    p->kill_grace_s = 2;
-    p->log_limit_bytes = 1 << 20;
-    p->vram_settle_s = 10;
-    p->vram_tolerance_bytes = 64 << 20;
-    p->sample_interval_ms = 100;
-    p->threshold = 0.05;
-    p->connect_timeout_s = 10;
-    p->patience_s = 60;
-    if (json_get_int_def(root, "warmup", 0, 100, &p->warmup, err) != 0 ||
-        json_get_num_def(root, "build_timeout_s", 1, 86400, &p->build_timeout_s, err) != 0 ||
-        json_get_num_def(root, "kill_grace_s", 0, 600, &p->kill_grace_s, err) != 0 ||
-        json_get_num_def(root, "lock_wait_s", 0, 604800, &p->lock_wait_s, err) != 0 ||
-        json_get_num_def(root, "hang_after_s", 0, 86400, &p->hang_after_s, err) != 0 ||
-        json_get_num_def(root, "no_output_timeout_s", 0, 86400, &p->no_output_timeout_s, err) != 0 ||
-        json_get_int_def(root, "log_limit_bytes", 4096, 256 << 20, &p->log_limit_bytes, err) != 0 ||
-        json_get_num_def(root, "vram_settle_s", 0, 600, &p->vram_settle_s, err) != 0 ||
-        json_get_int_def(root, "vram_tolerance_bytes", 0, (int64_t)1 << 40, &p->vram_tolerance_bytes, err) !=
-            0)
-        return -1;
-    struct json_at sampling = json_member(root, "sampling"), connect = json_member(root, "connect"),
-                   threshold = json_member(root, "threshold");
-    static const char *const sampling_keys[] = {"interval_ms", NULL};
-    static const char *const connect_keys[] = {"timeout_s", "patience_s", NULL};
-    static const char *const threshold_keys[] = {"regression", NULL};
-    if (sampling.value &&
-        (json_keys(&sampling, sampling_keys, err) != 0 ||
-         json_get_int_def(&sampling, "interval_ms", 5, 60000, &p->sample_interval_ms, err) != 0))
-        return -1;
-    if (connect.value &&
-        (json_keys(&connect, connect_keys, err) != 0 ||
-         json_get_num_def(&connect, "timeout_s", 0.1, 600, &p->connect_timeout_s, err) != 0 ||
-         json_get_num_def(&connect, "patience_s", 0, 604800, &p->patience_s, err) != 0))
-        return -1;
-    if (threshold.value && (json_keys(&threshold, threshold_keys, err) != 0 ||
-                            json_get_num_def(&threshold, "regression", 0.0001, 10, &p->threshold, err) != 0))
-        return -1;
-    return 0;
-}
-
-/* What a node costs is checked here and read by reports, from the stored plan. */
-static int check_cost(const struct json_at *root, struct err *err)
-{
-    static const char *const keys[] = {"per_hour", "currency", NULL};
-    struct json_at cost = json_member(root, "cost"), code = json_member(&cost, "currency");
-    const char *currency = "USD";
-    double per_hour;
-    if (!cost.value)
-        return 0;
-    if (json_keys(&cost, keys, err) != 0 || json_get_num(&cost, "per_hour", 0, 1e6, &per_hour, err) != 0 ||
-        json_get_str_def(&cost, "currency", &currency, err) != 0)
-        return -1;
-    if (strlen(currency) != 3 || strspn(currency, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 3)
-        return json_fail(&code, err, "expected a currency's three letters, such as \"USD\", found \"%.80s\"",
-                         currency);
-    return 0;
-}
-
-static int load_choices(struct plan *p, const struct json_at *root, struct err *err)
-{
-    const char *order = "interleaved";
-    struct json_at order_at = json_member(root, "order"), tokens_at = json_member(root, "prompt_tokens");
-    p->prompt_tokens = "if_printed";
-    if (json_get_str_def(root, "order", &order, err) != 0 ||
-        json_get_str_def(root, "prompt_tokens", &p->prompt_tokens, err) != 0)
-        return -1;
-    p->order = strcmp(order, "grouped") == 0 ? PLAN_GROUPED : PLAN_INTERLEAVED;
-    if (p->order == PLAN_INTERLEAVED && strcmp(order, "interleaved") != 0)
-        return json_fail(&order_at, err, "expected \"interleaved\" or \"grouped\", found \"%.80s\"", order);
-    if (strcmp(p->prompt_tokens, "if_printed") != 0 && strcmp(p->prompt_tokens, "required") != 0)
-        return json_fail(&tokens_at, err, "expected \"if_printed\" or \"required\", found \"%.80s\"",
-                         p->prompt_tokens);
-    return 0;
+    c.shapes = shapes != NULL;
+    return plan_variants_read(&p->variants, &at, &c, shapes, err);
 }
 
 static int check_reference(const struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at at = json_member(root, "reference");
-    for (size_t i = 0; i < p->n_variants; i++)
-        if (strcmp(p->variants[i].name, p->reference) == 0 ||
-            (p->variants[i].kernel && strcmp(p->variants[i].kernel, p->reference) == 0))
+    for (size_t i = 0; i < p->variants.count; i++)
+        if (plan_variant_is(&p->variants.item[i], p->reference))
             return 0;
     return *p->reference ? json_fail(&at, err, "no variant is called \"%s\"", p->reference) : 0;
 }
 
-static int load_scheduler(struct plan *p, const struct json_at *root, struct err *err)
+static int check_timings(const struct json_at *root, struct err *err)
 {
-    struct json_at at = json_member(root, "scheduler");
-    return scheduler_load(&p->scheduler, &at, p->patience_s, err);
+    struct json_at at = json_member(root, "timings");
+    struct timing_rule rule;
+    if (timing_rule_init(&rule, &at, err) != 0)
+        return -1;
+    timing_rule_release(&rule);
+    return 0;
 }
 
-static int load_all(struct plan *p, struct err *err)
+static int read_all(struct plan *p, struct err *err)
 {
-    struct json_at root = json_root(p->root, p->file);
-    if (json_keys(&root, known_keys, err) != 0 || load_words(p, &root, err) != 0 ||
-        load_numbers(p, &root, err) != 0 || load_scheduler(p, &root, err) != 0 ||
-        check_cost(&root, err) != 0 || load_choices(p, &root, err) != 0 ||
-        plan_load_shapes(p, &root, err) != 0 || plan_load_env(p, &root, err) != 0 ||
-        plan_load_source(p, &root, err) != 0 || plan_load_variants(p, &root, err) != 0 ||
-        plan_apply_shapes(p, err) != 0 || check_reference(p, &root, err) != 0 ||
-        plan_load_contexts(p, &root, err) != 0 || plan_load_timings(p, &root, err) != 0 ||
-        plan_nightly_load(&p->nightly, &root, err) != 0)
+    struct json_at root = json_root(p->root, p->file), scheduler = json_member(&root, "scheduler"),
+                   source = json_member(&root, "source"), notify = json_member(&root, "notify");
+    if (read_simple(p, &root, err) != 0 ||
+        scheduler_load(&p->scheduler, &scheduler, p->patience_s, err) != 0 || read_env(p, &root, err) != 0 ||
+        plan_source_read(&p->source, &source, err) != 0 || check_patches(p, &root, err) != 0 ||
+        read_variants(p, &root, err) != 0 || check_reference(p, &root, err) != 0 ||
+        matrix_read(&p->matrix, &root, p->warmup, err) != 0 || check_timings(&root, err) != 0 ||
+        plan_nightly_read(&p->nightly, &notify, err) != 0)
         return -1;
-    return 0;
+    return plan_check_size(p, "$", err) == 0 ? 0 : err_wrap(err, "%s", p->file);
 }
 
 int plan_load(struct plan *p, const char *file, struct err *err)
@@ -240,7 +216,7 @@ int plan_load(struct plan *p, const char *file, struct err *err)
         sha256_of(buf_str(&text), text.len, p->sha256);
         p->root = json_parse(buf_str(&text), text.len, file, err);
         if (p->root)
-            rc = load_all(p, err);
+            rc = read_all(p, err);
     }
     buf_release(&text);
     if (rc != 0)
@@ -251,28 +227,34 @@ int plan_load(struct plan *p, const char *file, struct err *err)
 void plan_release(struct plan *p)
 {
     free(p->file);
-    free(p->source_dir);
-    free(p->include);
-    plan_release_shapes(p);
-    free(p->variants);
-    free(p->contexts);
+    plan_source_release(&p->source);
+    secret_names_release(&p->secrets);
+    plan_variants_release(&p->variants);
+    matrix_release(&p->matrix);
     json_decref(p->root);
     *p = (struct plan){0};
 }
 
 size_t plan_test_count(const struct plan *p)
 {
-    size_t per_variant = 0;
-    for (size_t i = 0; i < p->n_contexts; i++)
-        per_variant += (size_t)(p->contexts[i].repetitions + p->warmup);
-    return per_variant * p->n_variants;
+    return matrix_tests(&p->matrix) * p->variants.count;
+}
+
+int plan_check_size(const struct plan *p, const char *where, struct err *err)
+{
+    size_t n = plan_test_count(p);
+    if (n <= LIMIT_TESTS)
+        return 0;
+    return err_set(err, ERR_INPUT,
+                   "%s: expands to %zu tests, the limit is %d: use fewer contexts or repetitions", where, n,
+                   LIMIT_TESTS);
 }
 
 int64_t plan_largest_context(const struct plan *p)
 {
     int64_t largest = 0;
-    for (size_t i = 0; i < p->n_contexts; i++)
-        if (p->contexts[i].tokens > largest)
-            largest = p->contexts[i].tokens;
+    for (size_t i = 0; i < p->matrix.count; i++)
+        if (p->matrix.contexts[i].tokens > largest)
+            largest = p->matrix.contexts[i].tokens;
     return largest;
 }

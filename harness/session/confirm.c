@@ -44,9 +44,9 @@ static bool context_listed(const struct suspect_list *l, size_t end, int context
 
 static int64_t repetitions_of(const struct plan *p, int context)
 {
-    for (size_t i = 0; i < p->n_contexts; i++)
-        if (p->contexts[i].tokens == context && p->contexts[i].repetitions > REPETITIONS_MIN)
-            return p->contexts[i].repetitions;
+    for (size_t i = 0; i < p->matrix.count; i++)
+        if (p->matrix.contexts[i].tokens == context && p->matrix.contexts[i].repetitions > REPETITIONS_MIN)
+            return p->matrix.contexts[i].repetitions;
     return REPETITIONS_MIN;
 }
 
@@ -76,12 +76,11 @@ static int load_narrowed(struct plan *p, const char *file, const struct suspect_
     int rc = plan_load(p, file, err);
     if (rc == 0)
         rc = select_suspects(p, l, &sel, err);
+    const struct overrides narrow = {.variants = buf_str(&sel.variants),
+                                     .contexts = buf_str(&sel.contexts),
+                                     .repeat = buf_str(&sel.repeat)};
     if (rc == 0)
-        rc = plan_select_variants(p, buf_str(&sel.variants), err);
-    if (rc == 0)
-        rc = plan_select_contexts(p, buf_str(&sel.contexts), err);
-    if (rc == 0)
-        rc = plan_set_repeat(p, buf_str(&sel.repeat), err);
+        rc = overrides_apply(&narrow, p, err);
     selection_release(&sel);
     return rc;
 }
@@ -90,8 +89,9 @@ static int measure_turn(const struct confirm_request *r, struct plan *p, const c
                         int64_t *key, struct err *err)
 {
     struct session_options opt = r->opt;
-    opt.words = NULL;
-    opt.tag = RUN_TAG_CONFIRM;
+    opt.repeatable = false;
+    opt.overrides.variants = opt.overrides.contexts = opt.overrides.repeat = NULL;
+    opt.overrides.tag = RUN_TAG_CONFIRM;
     opt.source_sha256 = *source ? source : NULL;
     return measure_run(p, &opt, s, key, err);
 }

@@ -40,7 +40,7 @@ int measure_run(struct plan *p, const struct session_options *opt, struct store 
                 struct err *err)
 {
     struct session s = {0};
-    if (rename_plan(p, opt->tag, err) != 0)
+    if (rename_plan(p, opt->overrides.tag, err) != 0 || overrides_apply(&opt->overrides, p, err) != 0)
         return -1;
     int rc = session_start(&s, p, opt, err);
     if (rc == 0)

@@ -28,12 +28,12 @@ static int records_dir(const char *db, char *out, struct err *err)
     return fs_join(out, err, *dir ? dir : "/", "runs");
 }
 
-/* The id may come from a node and names a file here; paths come from the user's disk. */
+/* The id may come from a node, and it names a file here; paths come from the user's disk. */
 static int check(const struct runrec *r, struct err *err)
 {
-    const char *const texts[] = {r->node, r->ssh_config, r->workdir, r->bundle, r->plan, r->order.plan};
+    const char *const texts[] = {r->node, r->ssh_config, r->workdir, r->bundle, r->plan, r->request.plan};
     if (!text_is_name(r->run_id))
-        return err_set(err, ERR_INPUT, "\"%.80s\" is no run id", r->run_id);
+        return err_set(err, ERR_INPUT, "\"%.80s\" is not a run id", r->run_id);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!text_is_utf8(texts[i], strlen(texts[i])))
             return err_set(err, ERR_INPUT, "%.500s: a name that is not UTF-8 cannot be kept: rename it",
@@ -49,15 +49,17 @@ static int record_path(const struct runrec *r, const char *db, char *dir, char *
 }
 
 /* NULL: nothing to keep, or no memory. */
-static json_t *encode_order(const struct runrec *r)
+static json_t *encode_request(const struct runrec *r)
 {
-    const struct runrec_order *o = &r->order;
+    const struct runrec_request *o = &r->request;
     if (r->state != RUNREC_STARTING || !o->known)
         return NULL;
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b}", "plan", o->plan, "plan_sha256",
-                     o->plan_sha256, "source_sha256", o->source_sha256, "variants", o->variants, "contexts",
-                     o->contexts, "repeat", o->repeat, "date", o->date, "tag", o->tag, "mode", o->mode,
-                     "fresh", o->fresh);
+    json_t *obj = json_pack("{s:s, s:s, s:s}", "plan", o->plan, "plan_sha256", o->plan_sha256,
+                            "source_sha256", o->source_sha256);
+    if (overrides_encode(&o->overrides, obj) == 0)
+        return obj;
+    json_decref(obj);
+    return NULL;
 }
 
 int runrec_save(const struct runrec *r, const char *db, struct err *err)
@@ -70,7 +72,7 @@ int runrec_save(const struct runrec *r, const char *db, struct err *err)
                   "node", r->node, "ssh_config", r->ssh_config, "workdir", r->workdir, "bundle", r->bundle,
                   "plan", r->plan, "ticket", r->ticket, "baseline", r->baseline, "threshold", r->threshold,
                   "connect_timeout_s", r->connect_timeout_s, "patience_s", r->patience_s, "state",
-                  runrec_state_name(r->state), "order", encode_order(r));
+                  runrec_state_name(r->state), "order", encode_request(r));
     int rc = obj ? json_save(path, obj, err) : err_set(err, ERR_INTERNAL, "%s: no memory", path);
     json_decref(obj);
     return rc;
@@ -99,21 +101,16 @@ static int take(const struct json_at *root, const char *key, char *out, size_t c
     return 0;
 }
 
-static int decode_order(struct runrec_order *o, const struct json_at *root, struct err *err)
+static int decode_request(struct runrec_request *o, const struct json_at *root, struct err *err)
 {
-    struct json_at at = json_member(root, "order"), fresh = json_member(&at, "fresh");
+    struct json_at at = json_member(root, "order");
     if (!at.value)
         return 0;
     if (take(&at, "plan", o->plan, sizeof o->plan, err) ||
         take(&at, "plan_sha256", o->plan_sha256, sizeof o->plan_sha256, err) ||
         take(&at, "source_sha256", o->source_sha256, sizeof o->source_sha256, err) ||
-        take(&at, "variants", o->variants, sizeof o->variants, err) ||
-        take(&at, "contexts", o->contexts, sizeof o->contexts, err) ||
-        take(&at, "repeat", o->repeat, sizeof o->repeat, err) ||
-        take(&at, "date", o->date, sizeof o->date, err) || take(&at, "tag", o->tag, sizeof o->tag, err) ||
-        take(&at, "mode", o->mode, sizeof o->mode, err))
+        overrides_decode(&o->overrides, &at, err) != 0)
         return -1;
-    o->fresh = json_is_true(fresh.value);
     o->known = true;
     return 0;
 }
@@ -134,7 +131,8 @@ static int decode(struct runrec *r, const json_t *obj, const char *file, struct 
         take(&root, "state", state, sizeof state, err) ||
         json_get_num(&root, "threshold", 0, 1e6, &r->threshold, err) ||
         json_get_num(&root, "connect_timeout_s", 0, 1e6, &r->connect_timeout_s, err) ||
-        json_get_num(&root, "patience_s", 0, 1e7, &r->patience_s, err) || decode_order(&r->order, &root, err))
+        json_get_num(&root, "patience_s", 0, 1e7, &r->patience_s, err) ||
+        decode_request(&r->request, &root, err))
         return -1;
     for (int i = 0; i < RUNREC_STATE_COUNT; i++)
         if (strcmp(state, state_names[i]) == 0) {

@@ -1,8 +1,8 @@
-/* runrec: what this machine remembers of a run that it started or attached to, so that any later command
- * finds the node, the bundle and what was to happen afterwards: <folder of the store>/runs/<run id>.json.
+/* runrec: the record that this machine keeps of a run that it started or attached to, so that any later
+ * command finds the node, the bundle and what is still to be done: <folder of the store>/runs/<run id>.json.
  *
- * Written before anything is pushed and again at each step that must not be repeated. Errors: ERR_STORAGE,
- * ERR_INPUT for a word that means no run.
+ * Written before anything is pushed, and again at each step that must not be repeated. Errors: ERR_STORAGE,
+ * ERR_INPUT for a word that matches no run.
  */
 #ifndef KERNSWEEP_HARNESS_SESSION_RUNREC_H
 #define KERNSWEEP_HARNESS_SESSION_RUNREC_H
@@ -11,19 +11,19 @@
 #include "common/base/fs.h"
 #include "common/base/sha256.h"
 #include "harness/plan/job.h"
+#include "harness/plan/overrides.h"
 
 enum runrec_state { RUNREC_STARTING, RUNREC_RUNNING, RUNREC_PULLED, RUNREC_INGESTED, RUNREC_STATE_COUNT };
 
-/* What was asked for, kept until the node has the run, so that a start that was cut short can be done again.
- * It names the plan and copies nothing of it: plans hold secrets. */
-struct runrec_order {
+/* What the user asked for, kept until the node has the run, so that a start that was interrupted can be
+ * repeated. It names the plan and copies nothing from it, as plans hold secrets. In the file it is called
+ * "order". */
+struct runrec_request {
     bool known;
-    bool fresh;
     char plan[FS_PATH_MAX]; /* absolute */
     char plan_sha256[SHA256_HEX_LEN + 1];
-    char source_sha256[SHA256_HEX_LEN + 1];                                 /* "" until it is known */
-    char variants[FS_PATH_MAX], contexts[FS_PATH_MAX], repeat[FS_PATH_MAX]; /* as plan_select_*(); "": all */
-    char date[16], tag[LIMIT_NAME + 1], mode[16];
+    char source_sha256[SHA256_HEX_LEN + 1]; /* "" until it is known */
+    struct overrides_record overrides;      /* date, tag and mode are those of the run */
 };
 
 struct runrec {
@@ -38,7 +38,7 @@ struct runrec {
     double threshold;
     double connect_timeout_s, patience_s;
     enum runrec_state state;
-    struct runrec_order order; /* of RUNREC_STARTING */
+    struct runrec_request request; /* of RUNREC_STARTING */
 };
 
 const char *runrec_state_name(enum runrec_state s);

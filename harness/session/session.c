@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const double others_pull_s = 3600;
+static const double other_pull_s = 3600;
 
 enum { RESUMES_MAX = 3 };
 
@@ -73,8 +73,8 @@ int session_connect(struct session *s, struct err *err)
 int session_reconnect(struct session *s, const struct err *why, struct err *err)
 {
     char line[ERR_MSG_MAX + 64];
-    snprintf(line, sizeof line, "%s; connecting again%s", why->msg,
-             s->rec.state == RUNREC_RUNNING ? ", the run goes on" : "");
+    snprintf(line, sizeof line, "%s; reconnecting%s", why->msg,
+             s->rec.state == RUNREC_RUNNING ? ", the run continues" : "");
     session_say(s, line);
     event_stream_rewind(&s->stream);
     return transport_reconnect(s->t, err);
@@ -88,8 +88,8 @@ int session_attach(struct session *s, const struct runrec *rec, const struct ses
     return session_connect(s, err) == 0 ? remote_install(&s->remote, s->executor, err) : -1;
 }
 
-/* A replayed journal says that a wait began, but not whether it lasts: time counts from when it is read, and
- * again from whatever moves in the meantime. */
+/* A replayed journal says that a wait began, but not whether it still lasts: time is counted from when the
+ * event is read, and again from any later event. */
 static void note_stall(struct session *s, const struct event *e)
 {
     if (e->stall == STALL_ENDS)
@@ -102,7 +102,7 @@ static void note_stall(struct session *s, const struct event *e)
     snprintf(s->stall, sizeof s->stall, "%s", e->reason);
 }
 
-/* transport_write_fn: the journal's stream, which has keep-alives in it. */
+/* transport_write_fn: the journal's stream, keep-alives included. */
 static int on_stream(void *arg, const char *data, size_t len, struct err *err)
 {
     struct session *s = arg;
@@ -136,7 +136,7 @@ static int restart_executor(struct session *s, int *resumes, struct err *err)
         return err_set(err, ERR_NODE,
                        "%s: the executor of run %s died %d times: see executor.log in its folder there",
                        transport_describe(s->t), s->rec.run_id, RESUMES_MAX);
-    session_say(s, "the executor on the node is gone; starting it again where it stopped");
+    session_say(s, "the executor on the node is gone; resuming the run where it stopped");
     event_stream_rewind(&s->stream);
     return remote_resume(&s->remote, s->rec.run_id, err);
 }
@@ -180,7 +180,7 @@ static int pull_into(struct session *s, const char *partial, struct err *err)
     }
 }
 
-/* Pulled by a command that was killed before it could write that down. */
+/* Pulled by a command that was killed before it could record that. */
 static bool collected_before(const struct session *s)
 {
     char manifest[FS_PATH_MAX];
@@ -189,7 +189,7 @@ static bool collected_before(const struct session *s)
            manifest_verify(s->rec.bundle, s->rec.run_id, &ignored) == 0;
 }
 
-static int bring_home(struct session *s, struct err *err)
+static int pull_bundle(struct session *s, struct err *err)
 {
     char partial[FS_PATH_MAX];
     if (collected_before(s))
@@ -211,16 +211,16 @@ static bool on_busy(void *arg, bool first)
 {
     struct session *s = arg;
     if (first)
-        session_say(s, "another command brings this run home: waiting for it");
+        session_say(s, "another command is pulling this run: waiting for it");
     return s->opt.interrupted && *s->opt.interrupted;
 }
 
 int session_collect(struct session *s, struct err *err)
 {
     int fd;
-    if (bundle_dir_lock(&fd, s->rec.bundle, others_pull_s, on_busy, s, err) != 0)
+    if (bundle_dir_lock(&fd, s->rec.bundle, other_pull_s, on_busy, s, err) != 0)
         return -1;
-    int rc = bring_home(s, err);
+    int rc = pull_bundle(s, err);
     if (fd >= 0)
         close(fd);
     if (rc != 0)

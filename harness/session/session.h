@@ -1,14 +1,14 @@
-/* session: one run from this machine's side: start it on the node, follow its journal over whatever the link
- * does, pull the bundle. Everything after the start can be done by another session (`attach`).
+/* session: one run seen from this machine: start it on the node, follow its journal through lost connections,
+ * pull the bundle. Everything after the start can be done by another session (`attach`).
  *
- * Drives transport, remote and live; knows nothing of the store's tables or of reports. The run itself never
- * depends on a session: losing one loses nothing. Errors: ERR_NODE (blocked; exit 3), ERR_INTERRUPTED (the
- * run goes on on the node), ERR_STORAGE.
+ * Drives transport, remote and live; knows nothing of the store's tables or of reports. The run never depends
+ * on a session: losing one loses nothing. Errors: ERR_NODE (blocked; exit 3), ERR_INTERRUPTED (the run
+ * continues on the node), ERR_STORAGE.
  */
 #ifndef KERNSWEEP_HARNESS_SESSION_SESSION_H
 #define KERNSWEEP_HARNESS_SESSION_SESSION_H
 
-#include "harness/plan/plan.h"
+#include "harness/plan/overrides.h"
 #include "harness/session/live.h"
 #include "harness/session/preflight.h"
 #include "harness/session/remote.h"
@@ -16,31 +16,21 @@
 
 #include <signal.h>
 
-/* Somebody who shows the run instead of the progress stream. */
+/* Where a run is shown instead of in the progress stream. */
 struct session_view {
     void *arg;
     void (*line)(void *arg, const char *line, size_t len); /* of the journal, decoded once already */
     void (*note)(void *arg, const char *text);             /* of the session itself */
 };
 
-/* What narrowed the plan on the command line; NULL where nothing did. */
-struct session_words {
-    const char *variants, *contexts, *repeat;
-};
-
 /* Borrowed; NULL where absent. */
 struct session_options {
     const char *db;
     const char *artifacts; /* folder that bundles go to */
-    const char *node;      /* over the plan's */
     const char *ssh_config;
-    const char *date; /* over today's */
-    const char *tag;  /* over the plan's */
-    const char *mode; /* over the plan's */
-    const char *baseline;
-    const struct session_words *words; /* NULL: a start that is cut short cannot be done again */
-    const char *source_sha256;         /* a tree that the node still has, instead of the plan's own */
-    bool fresh;                        /* builds that the node keeps are made anew */
+    struct overrides overrides; /* as overrides_apply() has applied them to the plan */
+    bool repeatable;            /* a start that was cut short can be repeated from its record */
+    const char *source_sha256;  /* a tree that the node still has, instead of the plan's own */
     enum transport_backend backend;
     FILE *progress; /* human words */
     const struct session_view *view;
@@ -56,22 +46,22 @@ struct session {
     struct live live;
     struct event_stream stream;
     struct preflight preflight; /* of session_start(); count 0 until the node has answered */
-    bool offered;               /* to the node, which may have the run, whatever came of it */
+    bool offered;               /* the job was sent: the node may have the run, whatever the answer was */
     char run_status[32];        /* of the SUITE_END event, "" until then */
     char executor[FS_PATH_MAX];
-    double stalled_s; /* since when the run has waited for others, as far as this session saw; monotonic, NaN:
-                         not */
+    double stalled_s; /* monotonic time since which the run has been waiting for others, as far as this
+                         session has seen; NaN: it is not */
     double stall_patience_s;
     char stall[EVENT_TEXT_MAX];
 };
 
-/* Connects, looks whether the node is fit (see s->preflight), stages and submits. On success s->rec is saved
- * and the run goes on by itself. From the first step on a record says what was asked for; it goes again when
- * nothing came of it. */
+/* Connects, checks that the node is fit (see s->preflight), stages the sources and submits the job. On
+ * success s->rec is saved and the run continues by itself. A record of what was asked for is written first,
+ * and removed if the node never got the job. */
 int session_start(struct session *s, const struct plan *p, const struct session_options *opt,
                   struct err *err);
-/* Does a start again that was cut short before the node had the run; the session is attached. ERR_INPUT when
- * the plan or its sources are others by now. */
+/* Repeats a start that was interrupted before the node had the run; the session is attached. ERR_INPUT when
+ * the plan or its sources have changed since. */
 int session_start_again(struct session *s, struct err *err);
 /* Connects to the node of a known run. */
 int session_attach(struct session *s, const struct runrec *rec, const struct session_options *opt,
@@ -80,9 +70,9 @@ int session_attach(struct session *s, const struct runrec *rec, const struct ses
  * answer, else the caller json_decref()s. */
 json_t *session_preflight(struct session *s, const char *model, int64_t largest_context,
                           struct preflight *out, struct err *err);
-/* Shows the journal until the run is closed: reconnects, and starts a dead executor again. */
+/* Shows the journal until the run is closed; reconnects, and restarts an executor that died. */
 int session_follow(struct session *s, struct err *err);
-/* Pulls the closed run's bundle to s->rec.bundle; nothing stands there unless it is whole and verified. */
+/* Pulls the closed run's bundle to s->rec.bundle, which appears only once it is complete and verified. */
 int session_collect(struct session *s, struct err *err);
 void session_close(struct session *s);
 

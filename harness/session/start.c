@@ -14,11 +14,6 @@ static const double submit_deadline_s = 60;
 static const double probe_deadline_s = 60;
 enum { RETRIES_MAX = 3 };
 
-static const char *pick(const char *first, const char *second)
-{
-    return first ? first : second;
-}
-
 static int set_text(char *out, size_t cap, const char *what, const char *text, struct err *err)
 {
     if (strlen(text) >= cap)
@@ -27,22 +22,19 @@ static int set_text(char *out, size_t cap, const char *what, const char *text, s
     return 0;
 }
 
-/* False: too much to keep, or a file that is gone already; the run can do without. */
-static bool fill_order(struct runrec_order *o, const struct session *s, const struct plan *p,
-                       const char *date)
+/* False when it is too long to keep, or the plan's file is gone already; the run itself needs none of it. */
+static bool fill_request(struct runrec_request *o, const struct session *s, const struct plan *p,
+                         const char *date)
 {
-    const struct session_words *w = s->opt.words;
-    char *plan = w ? realpath(p->file, NULL) : NULL;
+    struct overrides effective = s->opt.overrides;
+    effective.date = date;
+    effective.tag = p->settings.tag;
+    effective.mode = p->settings.mode;
+    char *plan = s->opt.repeatable ? realpath(p->file, NULL) : NULL;
     bool fits = plan && set_text(o->plan, sizeof o->plan, "plan", plan, NULL) == 0 &&
-                set_text(o->variants, sizeof o->variants, "variants", pick(w->variants, ""), NULL) == 0 &&
-                set_text(o->contexts, sizeof o->contexts, "contexts", pick(w->contexts, ""), NULL) == 0 &&
-                set_text(o->repeat, sizeof o->repeat, "repeat", pick(w->repeat, ""), NULL) == 0;
+                overrides_keep(&o->overrides, &effective);
     free(plan);
     snprintf(o->plan_sha256, sizeof o->plan_sha256, "%s", p->sha256);
-    snprintf(o->date, sizeof o->date, "%s", date);
-    snprintf(o->tag, sizeof o->tag, "%s", pick(s->opt.tag, p->tag));
-    snprintf(o->mode, sizeof o->mode, "%s", pick(s->opt.mode, p->mode));
-    o->fresh = s->opt.fresh;
     return fits;
 }
 
@@ -52,27 +44,26 @@ static int fill_record(struct session *s, const struct plan *p, const char *date
     char *config = s->opt.ssh_config ? realpath(s->opt.ssh_config, NULL) : strdup("");
     if (!config)
         return err_set(err, ERR_INPUT, "--ssh-config: cannot find %.500s", s->opt.ssh_config);
-    job_run_id(p->ticket, r->run_id);
-    int rc =
-        set_text(r->ssh_config, sizeof r->ssh_config, "--ssh-config", config, err) ||
-                set_text(r->node, sizeof r->node, "node", pick(s->opt.node, p->node), err) ||
-                set_text(r->workdir, sizeof r->workdir, "workdir", p->workdir, err) ||
-                set_text(r->plan, sizeof r->plan, "plan", p->file, err) ||
-                set_text(r->ticket, sizeof r->ticket, "ticket", p->ticket, err) ||
-                set_text(r->baseline, sizeof r->baseline, "baseline", pick(s->opt.baseline, p->baseline), err)
-            ? -1
-            : 0;
+    job_run_id(p->settings.ticket, r->run_id);
+    int rc = set_text(r->ssh_config, sizeof r->ssh_config, "--ssh-config", config, err) ||
+                     set_text(r->node, sizeof r->node, "node", p->node, err) ||
+                     set_text(r->workdir, sizeof r->workdir, "workdir", p->workdir, err) ||
+                     set_text(r->plan, sizeof r->plan, "plan", p->file, err) ||
+                     set_text(r->ticket, sizeof r->ticket, "ticket", p->settings.ticket, err) ||
+                     set_text(r->baseline, sizeof r->baseline, "baseline", p->baseline, err)
+                 ? -1
+                 : 0;
     free(config);
     r->threshold = p->threshold;
     r->connect_timeout_s = p->connect_timeout_s;
     r->patience_s = p->patience_s;
-    r->order.known = fill_order(&r->order, s, p, date);
+    r->request.known = fill_request(&r->request, s, p, date);
     if (rc != 0)
         return -1;
-    return bundle_dir_reserve(r->bundle, s->opt.artifacts, date, p->ticket, pick(s->opt.tag, p->tag), err);
+    return bundle_dir_reserve(r->bundle, s->opt.artifacts, date, p->settings.ticket, p->settings.tag, err);
 }
 
-/* A tree of an earlier run, which nobody here may have any more. */
+/* The tree of an earlier run, which may exist on the node only. */
 static int use_staged(struct session *s, char *sha, struct err *err)
 {
     bool have;
@@ -82,14 +73,14 @@ static int use_staged(struct session *s, char *sha, struct err *err)
     return have ? 0 : err_set(err, ERR_NODE, "node %s no longer has the sources %.12s", s->rec.node, sha);
 }
 
-/* A start that is done again pushes what was to be pushed, or nothing. */
+/* A repeated start must push the same tree as the first attempt. */
 static int note_source(struct session *s, const struct plan *p, const char *sha, struct err *err)
 {
-    struct runrec_order *o = &s->rec.order;
+    struct runrec_request *o = &s->rec.request;
     if (*o->source_sha256 && strcmp(o->source_sha256, sha) != 0)
         return err_set(err, ERR_INPUT,
-                       "%s: changed since run %s was begun: `kernsweep cancel %s`, then start it anew",
-                       p->source_dir, s->rec.run_id, s->rec.run_id);
+                       "%s: changed since run %s was begun: `kernsweep cancel %s`, then start a new run",
+                       p->source.dir, s->rec.run_id, s->rec.run_id);
     memcpy(o->source_sha256, sha, sizeof o->source_sha256);
     return runrec_save(&s->rec, s->opt.db, err);
 }
@@ -97,10 +88,10 @@ static int note_source(struct session *s, const struct plan *p, const char *sha,
 static int stage_source(struct session *s, const struct plan *p, char *sha, struct err *err)
 {
     static const char *const skip[] = {"build", ".git", NULL};
-    const struct tar_tree tree = {.root = p->source_dir, .include = p->include, .skip = skip};
+    const struct tar_tree tree = {.root = p->source.dir, .include = p->source.include, .skip = skip};
     uint64_t size, pushed;
     if (tar_tree_hash(&tree, sha, &size, err) != 0)
-        return err_wrap(err, "source tree %s", p->source_dir);
+        return err_wrap(err, "source tree %s", p->source.dir);
     if (note_source(s, p, sha, err) != 0 || remote_stage(&s->remote, &tree, sha, &pushed, err) != 0)
         return -1;
     char line[256];
@@ -115,11 +106,8 @@ static int submit(struct session *s, const struct plan *p, const char *sha, cons
 {
     const struct job_request req = {.run_id = s->rec.run_id,
                                     .date = date,
-                                    .tag = pick(s->opt.tag, p->tag),
-                                    .mode = pick(s->opt.mode, p->mode),
-                                    .node = s->rec.node,
                                     .source_sha256 = sha,
-                                    .fresh = s->opt.fresh,
+                                    .fresh = s->opt.overrides.fresh,
                                     .preflight = preflight_encode(&s->preflight, PREFLIGHT_WARNING)};
     json_t *body = json_pack("{s:O, s:o}", "plan", p->root, "job", job_encode(p, &req));
     json_decref(req.preflight);
@@ -129,7 +117,7 @@ static int submit(struct session *s, const struct plan *p, const char *sha, cons
     json_decref(body);
     if (rc == 0) {
         json_t *answer = remote_call(&s->remote, "submit", NULL, buf_str(&text), text.len,
-                                     submit_deadline_s + p->lock_wait_s, err);
+                                     submit_deadline_s + p->settings.lock_wait_s, err);
         rc = answer ? 0 : -1;
         json_decref(answer);
     }
@@ -175,13 +163,13 @@ json_t *session_preflight(struct session *s, const char *model, int64_t largest_
     return node;
 }
 
-/* Warnings are told and go into the job, for node.json; a blocker is the end. */
+/* Warnings are shown and go into the job, for node.json; a blocker ends the start. */
 static int check_node(struct session *s, const struct plan *p, struct err *err)
 {
     struct preflight *found = &s->preflight;
     char line[2 * PREFLIGHT_TEXT_MAX + 64];
     json_t *node =
-        session_preflight(s, p->scheduler.on ? NULL : p->model, plan_largest_context(p), found, err);
+        session_preflight(s, p->scheduler.on ? NULL : p->settings.model, plan_largest_context(p), found, err);
     if (!node)
         return -1;
     json_decref(node);
@@ -199,11 +187,11 @@ static int check_node(struct session *s, const struct plan *p, struct err *err)
                    : 0;
 }
 
-/* Up to the run's start. Every step can be done again: what is on the node already stays as it is. */
+/* Every step can be repeated: what is on the node already stays as it is. */
 static int prepare_and_submit(struct session *s, const struct plan *p, const char *date, struct err *err)
 {
     char sha[SHA256_HEX_LEN + 1];
-    bool sources = p->source_dir || s->opt.source_sha256;
+    bool sources = p->source.dir || s->opt.source_sha256;
     if (remote_install(&s->remote, s->executor, err) != 0 ||
         (s->preflight.count == 0 && check_node(s, p, err) != 0))
         return -1;
@@ -236,38 +224,37 @@ int session_start(struct session *s, const struct plan *p, const struct session_
     char date[16];
     session_init(s, opt);
     today(date, sizeof date);
-    if (opt->date)
-        snprintf(date, sizeof date, "%s", opt->date);
+    if (opt->overrides.date)
+        snprintf(date, sizeof date, "%s", opt->overrides.date);
     if (fill_record(s, p, date, err) != 0)
         return -1;
     if (runrec_save(&s->rec, s->opt.db, err) == 0 && session_connect(s, err) == 0 &&
         start_on_node(s, p, date, err) == 0)
         return 0;
-    if (!s->offered) { /* the node knows nothing of it */
+    if (!s->offered) { /* the node has never heard of it */
         rmdir(s->rec.bundle);
         runrec_remove(&s->rec, s->opt.db, NULL);
     }
     return -1;
 }
 
-/* The same plan, narrowed by the same words. */
-static int load_ordered(struct plan *p, const struct runrec *r, struct err *err)
+/* The same plan with the same overrides. */
+static int load_requested(struct plan *p, const struct runrec *r, const struct overrides *overrides,
+                          struct err *err)
 {
-    const struct runrec_order *o = &r->order;
+    const struct runrec_request *o = &r->request;
     if (!o->known)
-        return err_set(err, ERR_INPUT, "run %s was cut short before it reached node %s: start it anew",
+        return err_set(err, ERR_INPUT, "run %s was interrupted before it reached node %s: start a new run",
                        r->run_id, r->node);
     if (plan_load(p, o->plan, err) != 0)
         return -1;
     int rc = strcmp(p->sha256, o->plan_sha256) == 0
                  ? 0
                  : err_set(err, ERR_INPUT,
-                           "%s: changed since run %s was begun: `kernsweep cancel %s`, then start it anew",
+                           "%s: changed since run %s was begun: `kernsweep cancel %s`, then start a new run",
                            o->plan, r->run_id, r->run_id);
-    if (rc == 0 && (plan_select_variants(p, *o->variants ? o->variants : NULL, err) != 0 ||
-                    plan_select_contexts(p, *o->contexts ? o->contexts : NULL, err) != 0 ||
-                    plan_set_repeat(p, *o->repeat ? o->repeat : NULL, err) != 0))
-        rc = -1;
+    if (rc == 0)
+        rc = overrides_apply(overrides, p, err);
     if (rc != 0)
         plan_release(p);
     return rc;
@@ -275,14 +262,13 @@ static int load_ordered(struct plan *p, const struct runrec *r, struct err *err)
 
 int session_start_again(struct session *s, struct err *err)
 {
-    const struct runrec_order *o = &s->rec.order;
+    struct overrides *overrides = &s->opt.overrides;
     struct plan p = {0};
-    if (load_ordered(&p, &s->rec, err) != 0)
+    *overrides = overrides_kept(&s->rec.request.overrides);
+    overrides->node = s->rec.node;
+    if (load_requested(&p, &s->rec, overrides, err) != 0)
         return -1;
-    s->opt.tag = o->tag;
-    s->opt.mode = o->mode;
-    s->opt.fresh = o->fresh;
-    int rc = start_on_node(s, &p, o->date, err);
+    int rc = start_on_node(s, &p, overrides->date, err);
     plan_release(&p);
     return rc;
 }

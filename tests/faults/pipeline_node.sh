@@ -18,7 +18,7 @@ executor_killed() {
     kill -KILL "$(ks status "$(run_of reborn)" --json | jq -r '.[0].pid')"
     until_true 60 test -e "$TMPDIR/marks/started"
     ok "the harness starts the executor again" $? "$(cat "$TMPDIR/reborn.err")"
-    like "the harness says that it starts it again" "$(cat "$TMPDIR/reborn.err")" 'executor on the node is gone; starting it again'
+    like "the harness says that it starts it again" "$(cat "$TMPDIR/reborn.err")" 'executor on the node is gone; resuming'
     : >"$TMPDIR/marks/go"
     wait "$RUN_PID"
     ok "run exits 0" $?

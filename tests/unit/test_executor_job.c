@@ -30,7 +30,7 @@ static void a_job(void **state)
     assert_true(job.test[0].warmup);
     assert_false(job.test[1].warmup);
     assert_null(job.source_sha256);
-    assert_true(job.kill_grace_s == 2);
+    assert_true(job.settings.kill_grace_s == 2);
     assert_true(job_is_secret(&job, "TOKEN"));
     assert_false(job_is_secret(&job, "A"));
     job_release(&job);
@@ -84,20 +84,20 @@ static void what_is_refused(void **state)
         {"prompt_tokens", "\"maybe\"", "$.prompt_tokens"},
         {"timings", "{\"kind\": \"what\"}", "$.timings"},
         {"variants", "[]", "$.variants"},
-        {"variants.1.name", "\"a\"", "is taken"},
+        {"variants.1.name", "\"a\"", "$.variants[0] has it"},
         {"variants.0.name", "\"a/b\"", "$.variants[0].name"},
         {"variants.0.run", "[]", "$.variants[0].run"},
         {"variants.0.run", "[\"x\", 5]", "$.variants[0].run[1]"},
         {"variants.0.run", "\"ls\"", "$.variants[0].run"},
         {"variants.0.build", "[[\"x\", \"{run_id}\"]]", "$.variants[0].build[0][1]"},
-        {"variants.0.build", "[[\"{out}\"]]", "no value"},
+        {"variants.0.build", "[[\"{out}\"]]", "no value here"},
         {"variants.0.gates", "[{\"kind\": \"script\", \"run\": [\"x\"]}]", "$.variants[0].gates[0].kind"},
-        {"variants.0.gates", "[{\"kind\": \"command\", \"run\": [\"{context}\"]}]", "no value"},
+        {"variants.0.gates", "[{\"kind\": \"command\", \"run\": [\"{context}\"]}]", "no value here"},
         {"variants.0.extra", "1", "extra"},
         {"tests", "[]", "$.tests"},
         {"tests.1.index", "1", "$.tests[1].index"},
-        {"tests.1.variant", "\"c\"", "no such variant"},
-        {"tests.1.variant", "\"a\"", "twice"},
+        {"tests.1.variant", "\"c\"", "no variant"},
+        {"tests.1.variant", "\"a\"", "duplicate"},
         {"tests.0.context", "0", "$.tests[0].context"},
         {"tests.0.context", "1.5", "$.tests[0].context"},
         {"tests.0.repetition", "1001", "$.tests[0].repetition"},

@@ -5,13 +5,12 @@
 #include "common/base/text.h"
 #include "executor/job/job.h"
 #include "harness/plan/job.h"
+#include "harness/plan/overrides.h"
 
+static const struct overrides overrides = {.tag = "x", .mode = "debug", .node = "user@host:22"};
 static const struct job_request request = {
     .run_id = "20260214T031500Z-t-1a2b3c",
     .date = "2026-02-14",
-    .tag = "x",
-    .mode = "debug",
-    .node = "user@host:22",
     .source_sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"};
 
 #define PLAN(rest)                                                                                           \
@@ -23,6 +22,7 @@ static void load(struct plan *p, const char *text)
 {
     struct err err = {0};
     assert_ok(plan_load(p, put("plan.json", text), &err), &err);
+    assert_ok(overrides_apply(&overrides, p, &err), &err);
 }
 
 static json_t *encode(const char *text)
@@ -112,38 +112,150 @@ static void request_and_defaults(void **state)
     plan_release(&p);
 }
 
+/* A value that the row accepts and that is not its default. */
+static json_t *other_value(const struct key *k)
+{
+    switch (k->kind) {
+    case KEY_FLAG:
+        return json_boolean(k->usual == 0);
+    case KEY_COUNT:
+        return json_integer((json_int_t)(k->usual < k->most ? k->usual + 1 : k->least));
+    case KEY_NUMBER:
+        return json_real((k->least + k->most) / 2 + 0.25);
+    case KEY_CHOICE:
+        return json_string(k->words[k->usual == 0 ? 1 : 0]);
+    case KEY_WORD:
+        return json_string(k->words[strcmp(k->words[0], k->text) == 0 ? 1 : 0]);
+    case KEY_NAME:
+    case KEY_TEXT:
+        return json_string("other");
+    case KEY_CONST:
+    case KEY_PART:
+        break;
+    }
+    return NULL;
+}
+
+/* Sets the key where a plan has it. Takes value. */
+static void set_in_plan(json_t *plan, const struct key *k, json_t *value)
+{
+    if (k->object) {
+        if (!json_object_get(plan, k->object))
+            json_object_set_new(plan, k->object, json_object());
+        plan = json_object_get(plan, k->object);
+    }
+    json_object_set_new(plan, k->name, value);
+}
+
+static void assert_member(const struct key *k, const struct settings *settings, const json_t *value)
+{
+    const void *member = (const char *)settings + k->offset;
+    bool same = false;
+    if (k->kind == KEY_FLAG)
+        same = *(const bool *)member == json_is_true(value);
+    else if (k->kind == KEY_COUNT)
+        same = *(const int64_t *)member == json_integer_value(value);
+    else if (k->kind == KEY_NUMBER)
+        same = *(const double *)member == json_number_value(value);
+    else if (k->kind == KEY_CHOICE)
+        same = strcmp(k->words[*(const int *)member], json_string_value(value)) == 0;
+    else
+        same = strcmp(*(const char *const *)member, json_string_value(value)) == 0;
+    if (!same)
+        fail_msg("%s: the executor reads something else than the plan says", k->name);
+}
+
+/* From the table itself: a new row is tested without a line here. */
+static void every_simple_key_reaches_the_executor(void **state)
+{
+    (void)state;
+    struct plan p;
+    struct job job;
+    struct err err = {0};
+    json_t *plan = json_loads(PLAN(VARIANTS), 0, NULL), *values = json_object();
+    int keys = 0;
+    for (const struct key *k = settings_keys; k->name; k++) {
+        json_t *value = other_value(k);
+        if (!value)
+            continue;
+        assert_int_equal(k->in, IN_BOTH);
+        json_object_set(values, k->name, value);
+        set_in_plan(plan, k, value);
+        keys++;
+    }
+    char *text = json_dumps(plan, 0);
+    assert_ok(plan_load(&p, put("plan.json", text), &err), &err);
+    assert_ok(job_init(&job, job_encode(&p, &request), "job.json", &err), &err);
+    for (const struct key *k = settings_keys; k->name; k++)
+        if (json_object_get(values, k->name))
+            assert_member(k, &job.settings, json_object_get(values, k->name));
+    assert_true(keys > 10);
+    free(text);
+    json_decref(values);
+    json_decref(plan);
+    job_release(&job);
+    plan_release(&p);
+}
+
+/* A job without any key that may be absent means what a plan without them means. */
+static void defaults_are_those_of_the_plan(void **state)
+{
+    (void)state;
+    struct plan p;
+    struct job job;
+    struct err err = {0};
+    load(&p, PLAN(VARIANTS));
+    json_t *root = job_encode(&p, &request);
+    for (const struct key *k = settings_keys; k->name; k++)
+        if (!k->required)
+            json_object_del(root, key_name(k, IN_JOB));
+    assert_ok(job_init(&job, root, "job.json", &err), &err);
+    p.settings.tag = "";
+    p.settings.mode = "perf";
+    for (const struct key *k = settings_keys; k->name; k++) {
+        json_t *usual = key_usual(k);
+        if (usual)
+            assert_member(k, &job.settings, usual);
+        if (usual)
+            assert_member(k, &p.settings, usual);
+        json_decref(usual);
+    }
+    job_release(&job);
+    plan_release(&p);
+}
+
 #define RULE "\"timings\":{\"kind\":\"json\",\"map\":{\"prefill_s\":\"$.p\"},\"unit\":\"ms\"}"
 
-/* Every key of a plan that concerns the node arrives there. */
-static void executor_reads_what_the_plan_said(void **state)
+/* The keys that are objects or arrays. */
+static void every_part_reaches_the_executor(void **state)
 {
     (void)state;
     struct job job;
     struct err err = {0};
-    json_t *root = encode(PLAN(
-        "\"build_timeout_s\":1.5,\"kill_grace_s\":0.25,\"hang_after_s\":7,\"no_output_timeout_s\":8,"
-        "\"lock_wait_s\":9,\"log_limit_bytes\":8192,\"sampling\":{\"interval_ms\":50},\"vram_settle_s\":3,"
-        "\"vram_tolerance_bytes\":4,\"prompt_tokens\":\"required\",\"env\":{\"K\":\"{context}\",\"S\":\"{xyz}"
-        "\"},"
-        "\"secrets\":[\"S\"],\"source\":{\"dir\":\".\"},"
-        "\"patches\":[{\"file\":\"a\",\"pattern\":\"b\",\"replacement\":\"c\",\"count\":3}]," RULE
-        ",\"variants\":[{\"name\":\"v\",\"attn_impl\":\"impl\",\"run\":[\"{build}/x\"],"
-        "\"patches\":[{\"file\":\"d\",\"pattern\":\"e\",\"replacement\":\"\"}],"
-        "\"env\":{\"E\":\"1\"},\"build\":[[\"make\",\"B={build}\"]],"
-        "\"gates\":[{\"kind\":\"command\",\"name\":\"right\",\"run\":[\"true\"],\"timeout_s\":11}]}]"));
+    json_t *root = encode(
+        PLAN("\"env\":{\"K\":\"{context}\",\"S\":\"{xyz}\"},"
+             "\"secrets\":[\"S\"],\"source\":{\"dir\":\".\"},"
+             "\"scheduler\":{\"kind\":\"slurm\",\"partition\":\"gpus\",\"cpus\":3},"
+             "\"patches\":[{\"file\":\"a\",\"pattern\":\"b\",\"replacement\":\"c\",\"count\":3}]," RULE
+             ",\"variants\":[{\"name\":\"v\",\"attn_impl\":\"impl\",\"run\":[\"{build}/x\"],"
+             "\"patches\":[{\"file\":\"d\",\"pattern\":\"e\",\"replacement\":\"\"}],"
+             "\"env\":{\"E\":\"1\"},\"build\":[[\"make\",\"B={build}\"]],"
+             "\"gates\":[{\"kind\":\"command\",\"name\":\"right\",\"run\":[\"true\"],\"timeout_s\":11}]}]"));
     assert_ok(job_init(&job, root, "job.json", &err), &err);
     assert_string_equal(job.run_id, request.run_id);
-    assert_string_equal(job.ticket, "t");
-    assert_string_equal(job.mode, "debug");
+    assert_string_equal(job.settings.mode, "debug");
     assert_string_equal(job.source_sha256, request.source_sha256);
-    assert_true(job.build_timeout_s == 1.5 && job.kill_grace_s == 0.25 && job.lock_wait_s == 9);
-    assert_true(job.hang_after_s == 7 && job.no_output_timeout_s == 8 && job.vram_settle_s == 3);
-    assert_true(job.sample_interval_ms == 50 && job.log_limit_bytes == 8192 && job.vram_tolerance_bytes == 4);
-    assert_true(job.prompt_tokens_required && job_is_secret(&job, "S") && !job_is_secret(&job, "K"));
+    assert_true(job_is_secret(&job, "S") && !job_is_secret(&job, "K"));
     assert_int_equal(job.env.count, 2);
     assert_int_equal(job.timings.kind, TIMING_JSON);
     assert_true(job.timings.unit == 1e-3);
+    assert_string_equal(job.scheduler.partition, "gpus");
+    assert_int_equal(job.scheduler.cpus, 3);
+    assert_true(job.scheduler.patience_s == 60); /* the plan's */
+    assert_string_equal(job.node, "gpus");
     assert_string_equal(job.variant[0].attn_impl, "impl");
+    assert_string_equal(job.variant[0].run.argv[0], "{build}/x");
+    assert_string_equal(job.variant[0].env.name[0], "E");
     assert_string_equal(job.variant[0].gate[0].name, "right");
     assert_true(job.variant[0].gate[0].timeout_s == 11);
     assert_string_equal(job.variant[0].build[0].argv[1], "B={build}");
@@ -182,7 +294,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders),
         cmocka_unit_test(request_and_defaults),
-        cmocka_unit_test(executor_reads_what_the_plan_said),
+        cmocka_unit_test(every_simple_key_reaches_the_executor),
+        cmocka_unit_test(defaults_are_those_of_the_plan),
+        cmocka_unit_test(every_part_reaches_the_executor),
         cmocka_unit_test(run_ids_are_names_with_the_time_first),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

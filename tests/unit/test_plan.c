@@ -8,6 +8,7 @@
 
 #include "common/base/fs.h"
 #include "harness/plan/job.h"
+#include "harness/plan/overrides.h"
 #include "harness/plan/plan.h"
 
 #include <stdio.h>
@@ -109,11 +110,11 @@ static const struct {
      "$", "22000 tests"},
     {"placeholder without a value in a build",
      HEAD "\"variants\":[{\"name\":\"a\",\"run\":[\"x\"],\"build\":[[\"make\",\"{context}\"]]}]," MATRIX "}",
-     "$.variants[0].build[0][1]", "without a value"},
+     "$.variants[0].build[0][1]", "no value here"},
     {"placeholder without a value in a gate",
      HEAD "\"variants\":[{\"name\":\"a\",\"run\":[\"x\"],\"gates\":[{\"kind\":\"command\",\"run\":[\"{"
           "context}\"]}]}]," MATRIX "}",
-     "$.variants[0].gates[0].run[0]", "without a value"},
+     "$.variants[0].gates[0].run[0]", "no value here"},
     {"gate that is not known",
      HEAD "\"variants\":[{\"name\":\"a\",\"run\":[\"x\"],\"gates\":[{\"kind\":\"command\",\"run\":[\"x\"],"
           "\"limit\":1}]}]," MATRIX "}",
@@ -154,8 +155,7 @@ static void good_plan_expands_in_order(void **state)
                   &err) != 0)
         fail_msg("%s", err.msg);
     assert_int_equal(plan_test_count(&p), 10);
-    const struct job_request req = {
-        .run_id = "r", .date = "2026-01-01", .tag = "", .mode = "perf", .node = "n"};
+    const struct job_request req = {.run_id = "r", .date = "2026-01-01"};
     json_t *job = job_encode(&p, &req);
     json_t *tests = json_object_get(job, "tests");
     assert_int_equal(json_array_size(tests), 10);
@@ -187,8 +187,7 @@ static void grouped_order_finishes_a_cell_first(void **state)
     struct err err = {0};
     assert_int_equal(load_text(&p, HEAD VARIANTS MATRIX ",\"repetitions\":2,\"order\":\"grouped\"}", &err),
                      0);
-    const struct job_request req = {
-        .run_id = "r", .date = "2026-01-01", .tag = "", .mode = "perf", .node = "n"};
+    const struct job_request req = {.run_id = "r", .date = "2026-01-01"};
     json_t *job = job_encode(&p, &req);
     const json_t *second = json_array_get(json_object_get(job, "tests"), 1);
     assert_string_equal(json_string_value(json_object_get(second, "variant")), "a");
@@ -203,16 +202,16 @@ static void command_line_narrows(void **state)
     struct plan p;
     struct err err = {0};
     assert_int_equal(load_text(&p, HEAD VARIANTS MATRIX "}", &err), 0);
-    assert_int_equal(plan_select_variants(&p, "b", &err), 0);
-    assert_int_equal(plan_select_contexts(&p, "8192", &err), 0);
-    assert_int_equal(plan_set_repeat(&p, "8192:3", &err), 0);
+    assert_int_equal(overrides_apply(&(struct overrides){.variants = "b"}, &p, &err), 0);
+    assert_int_equal(overrides_apply(&(struct overrides){.contexts = "8192"}, &p, &err), 0);
+    assert_int_equal(overrides_apply(&(struct overrides){.repeat = "8192:3"}, &p, &err), 0);
     assert_int_equal(plan_test_count(&p), 3);
-    assert_string_equal(p.variants[0].name, "b");
-    assert_int_equal(plan_select_variants(&p, "a,zz", &err), -1);
+    assert_string_equal(p.variants.item[0].name, "b");
+    assert_int_equal(overrides_apply(&(struct overrides){.variants = "a,zz"}, &p, &err), -1);
     assert_non_null(strstr(err.msg, "--variants"));
-    assert_int_equal(plan_select_contexts(&p, "16384", &err), -1);
+    assert_int_equal(overrides_apply(&(struct overrides){.contexts = "16384"}, &p, &err), -1);
     assert_non_null(strstr(err.msg, "no time-out"));
-    assert_int_equal(plan_set_repeat(&p, "8192", &err), -1);
+    assert_int_equal(overrides_apply(&(struct overrides){.repeat = "8192"}, &p, &err), -1);
     assert_non_null(strstr(err.msg, "--repeat"));
     plan_release(&p);
 }
@@ -229,21 +228,22 @@ static void lists_are_taken_whole(void **state)
              long_name, MATRIX);
     assert_int_equal(load_text(&p, text, &err), 0);
     snprintf(list, sizeof list, "%sx", long_name);
-    assert_int_equal(plan_select_variants(&p, list, &err), -1);
-    assert_int_equal(plan_select_variants(&p, long_name, &err), 0);
-    assert_int_equal(p.n_variants, 1);
-    assert_string_equal(p.variants[0].name, long_name);
+    assert_int_equal(overrides_apply(&(struct overrides){.variants = list}, &p, &err), -1);
+    assert_int_equal(overrides_apply(&(struct overrides){.variants = long_name}, &p, &err), 0);
+    assert_int_equal(p.variants.count, 1);
+    assert_string_equal(p.variants.item[0].name, long_name);
     static const char *const bad[] = {"",   ",",     "4096,", "4096,,8192", "4096,4096",           "0",
                                       "-1", "4096x", "1e3",   "4096;8192",  "99999999999999999999"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (strcmp(bad[i], "4096,") != 0 && plan_select_contexts(&p, bad[i], &err) == 0)
+        if (strcmp(bad[i], "4096,") != 0 &&
+            overrides_apply(&(struct overrides){.contexts = bad[i]}, &p, &err) == 0)
             fail_msg("--contexts \"%s\" was accepted", bad[i]);
     static const char *const bad_repeat[] = {"",          ",",        "4096:", ":2",     "4096:0",
                                              "4096:1001", "4096:2:3", "7:1",   "4096:2x"};
     for (size_t i = 0; i < sizeof bad_repeat / sizeof *bad_repeat; i++)
-        if (plan_set_repeat(&p, bad_repeat[i], &err) == 0)
+        if (overrides_apply(&(struct overrides){.repeat = bad_repeat[i]}, &p, &err) == 0)
             fail_msg("--repeat \"%s\" was accepted", bad_repeat[i]);
-    assert_int_equal(plan_select_variants(&p, "", &err), -1);
+    assert_int_equal(overrides_apply(&(struct overrides){.variants = ""}, &p, &err), -1);
     assert_int_equal(plan_test_count(&p), 2);
     plan_release(&p);
 }
@@ -258,10 +258,13 @@ static void command_line_obeys_the_limit_of_tests(void **state)
                   &err),
         0);
     assert_int_equal(
-        plan_set_repeat(&p, "1:1000,2:1000,3:1000,4:1000,5:1000,6:1000,7:1000,8:1000,9:1000,10:989", &err),
+        overrides_apply(
+            &(struct overrides){.repeat =
+                                    "1:1000,2:1000,3:1000,4:1000,5:1000,6:1000,7:1000,8:1000,9:1000,10:989"},
+            &p, &err),
         0);
     assert_int_equal(plan_test_count(&p), 19980);
-    assert_int_equal(plan_set_repeat(&p, "10:1000,11:2", &err), -1);
+    assert_int_equal(overrides_apply(&(struct overrides){.repeat = "10:1000,11:2"}, &p, &err), -1);
     assert_non_null(strstr(err.msg, "--repeat"));
     assert_non_null(strstr(err.msg, "20004 tests"));
     plan_release(&p);

@@ -136,12 +136,8 @@ static const char *make_plan(const json_t *one)
 static void assert_job_is_taken(const struct plan *p, const char *what)
 {
     static const char source[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-    const struct job_request req = {.run_id = "r",
-                                    .date = "2026-02-14",
-                                    .tag = p->tag,
-                                    .mode = p->mode,
-                                    .node = p->node,
-                                    .source_sha256 = p->source_dir ? source : NULL};
+    const struct job_request req = {
+        .run_id = "r", .date = "2026-02-14", .source_sha256 = p->source.dir ? source : NULL};
     struct job job;
     struct err err = {0};
     json_t *root = job_encode(p, &req);

@@ -92,45 +92,45 @@ static void every_field_comes_back(void **state)
     assert_int_equal(st.st_mode & 07777, 0700);
 }
 
-static struct runrec_order order(void)
+static struct runrec_request request(void)
 {
-    struct runrec_order o = {.known = true, .fresh = true};
+    struct runrec_request o = {.known = true, .overrides = {.fresh = true}};
     snprintf(o.plan, sizeof o.plan, "/plans/\"quoted\" \xc3\xa9.json");
     snprintf(o.plan_sha256, sizeof o.plan_sha256, "ab12");
     snprintf(o.source_sha256, sizeof o.source_sha256, "cd34");
-    snprintf(o.variants, sizeof o.variants, "v3,v4");
-    snprintf(o.contexts, sizeof o.contexts, "512,1024");
-    snprintf(o.repeat, sizeof o.repeat, "512:2");
-    snprintf(o.date, sizeof o.date, "2026-02-14");
-    snprintf(o.tag, sizeof o.tag, "t");
-    snprintf(o.mode, sizeof o.mode, "debug");
+    snprintf(o.overrides.variants, sizeof o.overrides.variants, "v3,v4");
+    snprintf(o.overrides.contexts, sizeof o.overrides.contexts, "512,1024");
+    snprintf(o.overrides.repeat, sizeof o.overrides.repeat, "512:2");
+    snprintf(o.overrides.date, sizeof o.overrides.date, "2026-02-14");
+    snprintf(o.overrides.tag, sizeof o.overrides.tag, "t");
+    snprintf(o.overrides.mode, sizeof o.overrides.mode, "debug");
     return o;
 }
 
 /* What was asked for is kept until the node has it, and no longer. */
-static void order_comes_back_while_a_run_is_starting(void **state)
+static void request_comes_back_while_a_run_is_starting(void **state)
 {
     (void)state;
     struct runrec found, saved = record(MIDDLE);
     struct err err = {0};
-    const struct runrec_order o = saved.order = order();
+    const struct runrec_request o = saved.request = request();
     saved.state = RUNREC_STARTING;
     assert_ok(runrec_save(&saved, db, &err), &err);
     assert_ok(runrec_find(&found, db, MIDDLE, &err), &err);
-    assert_true(found.order.known && found.order.fresh);
-    assert_string_equal(found.order.plan, o.plan);
-    assert_string_equal(found.order.plan_sha256, o.plan_sha256);
-    assert_string_equal(found.order.source_sha256, o.source_sha256);
-    assert_string_equal(found.order.variants, o.variants);
-    assert_string_equal(found.order.contexts, o.contexts);
-    assert_string_equal(found.order.repeat, o.repeat);
-    assert_string_equal(found.order.date, o.date);
-    assert_string_equal(found.order.tag, o.tag);
-    assert_string_equal(found.order.mode, o.mode);
+    assert_true(found.request.known && found.request.overrides.fresh);
+    assert_string_equal(found.request.plan, o.plan);
+    assert_string_equal(found.request.plan_sha256, o.plan_sha256);
+    assert_string_equal(found.request.source_sha256, o.source_sha256);
+    assert_string_equal(found.request.overrides.variants, o.overrides.variants);
+    assert_string_equal(found.request.overrides.contexts, o.overrides.contexts);
+    assert_string_equal(found.request.overrides.repeat, o.overrides.repeat);
+    assert_string_equal(found.request.overrides.date, o.overrides.date);
+    assert_string_equal(found.request.overrides.tag, o.overrides.tag);
+    assert_string_equal(found.request.overrides.mode, o.overrides.mode);
     saved.state = RUNREC_RUNNING;
     assert_ok(runrec_save(&saved, db, &err), &err);
     assert_ok(runrec_find(&found, db, MIDDLE, &err), &err);
-    assert_false(found.order.known);
+    assert_false(found.request.known);
 }
 
 static void removed_is_gone(void **state)
@@ -327,7 +327,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(every_field_comes_back, clear),
-        cmocka_unit_test_setup(order_comes_back_while_a_run_is_starting, clear),
+        cmocka_unit_test_setup(request_comes_back_while_a_run_is_starting, clear),
         cmocka_unit_test_setup(removed_is_gone, three_runs),
         cmocka_unit_test_setup(found_by_id_prefix_and_latest, three_runs),
         cmocka_unit_test_setup(ambiguous_or_unknown_words_are_refused, three_runs),

@@ -1,4 +1,4 @@
-#include "executor/run/timings.h"
+#include "common/contract/timing_rule.h"
 
 #include "common/base/text.h"
 
@@ -6,39 +6,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const json_keys_known[] = {"kind", "map", "unit", NULL};
-static const char *const regex_keys_known[] = {"kind", "pattern", "unit", NULL};
+static const char *const units[] = {"s", "ms", "us", NULL};
+static const double seconds[] = {1, 1e-3, 1e-6};
 
-static int read_unit(struct timing_rule *rule, const struct json_at *spec, struct err *err)
-{
-    const char *unit = "s";
-    if (json_get_str_def(spec, "unit", &unit, err) != 0)
-        return -1;
-    rule->unit = strcmp(unit, "s") == 0    ? 1
-                 : strcmp(unit, "ms") == 0 ? 1e-3
-                 : strcmp(unit, "us") == 0 ? 1e-6
-                                           : 0;
-    struct json_at at = json_member(spec, "unit");
-    return rule->unit > 0 ? 0 : json_fail(&at, err, "expected \"s\", \"ms\" or \"us\"");
-}
+struct spec {
+    const char *pattern;
+    int unit;
+};
+
+#define UNIT_KEY                                                                                             \
+    {                                                                                                        \
+        KEY_AT(struct spec, unit), .kind = KEY_CHOICE, .in = IN_BOTH, .words = units                         \
+    }
+
+const struct key timing_json_keys[] = {
+    {.name = "kind", .kind = KEY_CONST, .in = IN_BOTH, .required = true, .text = "json"},
+    {.name = "map", .kind = KEY_PART, .in = IN_BOTH, .required = true},
+    UNIT_KEY,
+    {.name = NULL},
+};
+const struct key timing_regex_keys[] = {
+    {.name = "kind", .kind = KEY_CONST, .in = IN_BOTH, .required = true, .text = "regex"},
+    {KEY_AT(struct spec, pattern), .kind = KEY_TEXT, .in = IN_BOTH, .required = true, .least = 1,
+     .most = LIMIT_PATTERN},
+    UNIT_KEY,
+    {.name = NULL},
+};
 
 static int init_json(struct timing_rule *rule, const struct json_at *spec, struct err *err)
 {
     struct json_at map = json_member(spec, "map");
+    size_t n = json_object_size(map.value);
     const char *name;
     json_t *path;
-    if (json_keys(spec, json_keys_known, err) != 0)
-        return -1;
-    if (!json_is_object(map.value) || json_object_size(map.value) == 0 ||
-        json_object_size(map.value) > LIMIT_TIMINGS)
+    if (n < 1 || n > LIMIT_TIMINGS)
         return json_fail(&map, err, "expected an object of 1 to %d names and JSON paths", LIMIT_TIMINGS);
-    json_object_foreach((json_t *)map.value, name, path)
+    json_object_foreach((json_t *)(uintptr_t)map.value, name, path)
     {
         struct json_at at = json_member(&map, name);
         if (!text_is_name(name))
-            return json_fail(&at, err, "a timing's name must be letters, digits and '_'");
+            return json_fail(&at, err, "expected a name such as prefill_s as the key");
         if (!json_is_string(path) || json_string_value(path)[0] != '$')
-            return json_fail(&at, err, "expected a path like \"$.results[0].prefill\"");
+            return json_fail(&at, err, "expected a path such as \"$.results[0].prefill\"");
         snprintf(rule->part[rule->count].name, LIMIT_NAME + 1, "%s", name);
         rule->part[rule->count].path = strdup(json_string_value(path));
         if (!rule->part[rule->count++].path)
@@ -61,36 +70,37 @@ static int take_groups(struct timing_rule *rule, const struct json_at *at, struc
     return 0;
 }
 
-static int init_regex(struct timing_rule *rule, const struct json_at *spec, struct err *err)
+static int init_regex(struct timing_rule *rule, const struct json_at *spec, const char *pattern,
+                      struct err *err)
 {
-    const char *pattern;
     struct json_at at = json_member(spec, "pattern");
     struct err why = {0};
-    if (json_keys(spec, regex_keys_known, err) != 0 || json_get_str(spec, "pattern", &pattern, err) != 0)
-        return -1;
-    if (strlen(pattern) > LIMIT_PATTERN)
-        return json_fail(&at, err, "longer than %d bytes", LIMIT_PATTERN);
     if (regex_compile(&rule->regex, pattern, &why) != 0)
         return json_fail(&at, err, "not a regular expression: %s", why.msg);
     rule->kind = TIMING_REGEX; /* from here on there is something to free */
     return take_groups(rule, &at, err);
 }
 
-static int read_rule(struct timing_rule *rule, const struct json_at *spec, struct err *err)
+static int read_rule(struct timing_rule *rule, const struct json_at *at, struct err *err)
 {
     const char *kind;
-    struct json_at at = json_member(spec, "kind");
-    if (!json_is_object(spec->value))
-        return json_fail(spec, err, "expected null or an object with \"kind\"");
-    if (json_get_str(spec, "kind", &kind, err) != 0 || read_unit(rule, spec, err) != 0)
+    struct spec spec;
+    struct json_at kind_at = json_member(at, "kind");
+    if (!json_is_object(at->value))
+        return json_fail(at, err, "expected null or an object with \"kind\"");
+    if (json_get_str(at, "kind", &kind, err) != 0)
         return -1;
-    if (strcmp(kind, "json") == 0) {
-        rule->kind = TIMING_JSON;
-        return init_json(rule, spec, err);
-    }
-    if (strcmp(kind, "regex") == 0)
-        return init_regex(rule, spec, err);
-    return json_fail(&at, err, "expected \"json\" or \"regex\"");
+    bool regex = strcmp(kind, "regex") == 0;
+    if (!regex && strcmp(kind, "json") != 0)
+        return json_fail(&kind_at, err, "expected \"json\" or \"regex\", found \"%.80s\"", kind);
+    const struct key_table table = {regex ? timing_regex_keys : timing_json_keys, &spec};
+    if (keys_read(at, IN_BOTH, &table, 1, err) != 0)
+        return -1;
+    rule->unit = seconds[spec.unit];
+    if (regex)
+        return init_regex(rule, at, spec.pattern, err);
+    rule->kind = TIMING_JSON;
+    return init_json(rule, at, err);
 }
 
 int timing_rule_init(struct timing_rule *rule, const struct json_at *spec, struct err *err)

@@ -1,0 +1,67 @@
+#include "common/contract/command.h"
+
+#include "common/contract/proto.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int command_check_word(const struct json_at *at, unsigned allowed, struct err *err)
+{
+    const char *s = json_string_value(at->value);
+    size_t len = json_string_length(at->value);
+    struct err why = {0};
+    unsigned used = 0;
+    if (!s)
+        return json_fail(at, err, "expected a string");
+    if (len > LIMIT_ARG_BYTES)
+        return json_fail(at, err, "expected at most %d bytes, found %zu", LIMIT_ARG_BYTES, len);
+    if (allowed == SUBST_LITERAL)
+        return 0;
+    if (subst_scan(s, &used, &why) != 0)
+        return json_fail(at, err, "%s", why.msg);
+    if (used & ~allowed)
+        return json_fail(
+            at, err,
+            "a placeholder has no value here: builds have {src} {build} {variant} {attn_impl}, gates also "
+            "{out} "
+            "{run_id}, tests all of them; {batch} and the other dimensions exist in kernel plans only");
+    return 0;
+}
+
+int command_read(struct command *c, const struct json_at *at, unsigned allowed, struct err *err)
+{
+    size_t n = json_array_size(at->value);
+    if (!json_is_array(at->value))
+        return json_fail(at, err, "expected a command as an array of strings");
+    if (n == 0)
+        return json_fail(at, err, "expected a command as an array of strings, found an empty array");
+    if (n > LIMIT_ARGV)
+        return json_fail(at, err, "expected at most %d entries, found %zu", LIMIT_ARGV, n);
+    c->argv = calloc(n + 1, sizeof *c->argv);
+    if (!c->argv)
+        return err_set(err, ERR_INTERNAL, "%s: no memory for a command", at->file);
+    for (size_t i = 0; i < n; i++) {
+        struct json_at word = json_element(at, i);
+        if (command_check_word(&word, allowed, err) != 0)
+            return -1;
+        c->argv[c->argc++] = json_string_value(word.value);
+        if (!*c->argv[0])
+            return json_fail(&word, err, "expected a program's name, found an empty string");
+    }
+    return 0;
+}
+
+void command_release(struct command *c)
+{
+    free(c->argv);
+    *c = (struct command){0};
+}
+
+int command_list_length(const struct json_at *at, const char *what, size_t max, size_t *count,
+                        struct err *err)
+{
+    *count = json_array_size(at->value);
+    if (at->value && (!json_is_array(at->value) || *count > max))
+        return json_fail(at, err, "expected an array of at most %zu %s", max, what);
+    return 0;
+}

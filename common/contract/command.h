@@ -1,0 +1,27 @@
+/* command: an argv as a plan and a job write it: an array of 1 to LIMIT_ARGV templates (see subst), of which
+ * the first is the program. The array is owned, the words are borrowed from the JSON.
+ */
+#ifndef KERNSWEEP_COMMON_CONTRACT_COMMAND_H
+#define KERNSWEEP_COMMON_CONTRACT_COMMAND_H
+
+#include "common/base/json.h"
+#include "common/contract/subst.h"
+
+struct command {
+    const char **argv; /* NULL-terminated */
+    size_t argc;
+};
+
+/* allowed: the placeholders that have a value there, or SUBST_LITERAL. c must be zeroed; whatever comes of
+ * it, command_release() frees it. */
+int command_read(struct command *c, const struct json_at *at, unsigned allowed, struct err *err);
+void command_release(struct command *c);
+
+/* One word, or the value of an environment variable. */
+int command_check_word(const struct json_at *at, unsigned allowed, struct err *err);
+
+/* The elements of an array, which may be absent: at most `max` of `what`. */
+int command_list_length(const struct json_at *at, const char *what, size_t max, size_t *count,
+                        struct err *err);
+
+#endif

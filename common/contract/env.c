@@ -1,0 +1,92 @@
+#include "common/contract/env.h"
+
+#include "common/contract/command.h"
+#include "common/contract/proto.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_env_name(const char *s)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    size_t len = strlen(s);
+    return len > 0 && len <= LIMIT_NAME_OF_ENV && !(s[0] >= '0' && s[0] <= '9') && strspn(s, letters) == len;
+}
+
+int secret_names_read(struct secret_names *s, const struct json_at *at, struct err *err)
+{
+    size_t n = json_array_size(at->value);
+    if (!at->value)
+        return 0;
+    if (!json_is_array(at->value) || n > LIMIT_SECRETS)
+        return json_fail(at, err, "expected an array of at most %d names of environment variables",
+                         LIMIT_SECRETS);
+    s->name = calloc(n + 1, sizeof *s->name);
+    if (!s->name)
+        return err_set(err, ERR_INTERNAL, "%s: no memory for the secrets", at->file);
+    for (size_t i = 0; i < n; i++) {
+        struct json_at name = json_element(at, i);
+        if (!json_is_string(name.value) || !is_env_name(json_string_value(name.value)))
+            return json_fail(&name, err, "expected the name of an environment variable");
+        s->name[s->count++] = json_string_value(name.value);
+    }
+    return 0;
+}
+
+void secret_names_release(struct secret_names *s)
+{
+    free(s->name);
+    *s = (struct secret_names){0};
+}
+
+bool secret_names_have(const struct secret_names *s, const char *name)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (strcmp(s->name[i], name) == 0)
+            return true;
+    return false;
+}
+
+static int check_secret(const struct json_at *at, enum document in, struct err *err)
+{
+    size_t len = json_string_length(at->value);
+    if (len <= LIMIT_ARG_BYTES && (in == IN_JOB || len == 0 || len >= LIMIT_SECRET_MIN))
+        return 0;
+    return json_fail(at, err, "expected an empty value or %d to %d bytes, as it is a secret, found %zu",
+                     LIMIT_SECRET_MIN, LIMIT_ARG_BYTES, len);
+}
+
+int env_read(struct env *env, const struct json_at *at, enum document in, const struct secret_names *secrets,
+             unsigned allowed, struct err *err)
+{
+    size_t n = json_object_size(at->value);
+    const char *name;
+    json_t *value;
+    if (!at->value)
+        return 0;
+    if (!json_is_object(at->value) || n > LIMIT_ENV)
+        return json_fail(at, err, "expected an object of at most %d environment variables", LIMIT_ENV);
+    env->name = calloc(n + 1, sizeof *env->name);
+    env->value = calloc(n + 1, sizeof *env->value);
+    if (!env->name || !env->value)
+        return err_set(err, ERR_INTERNAL, "%s: no memory for an environment", at->file);
+    json_object_foreach((json_t *)(uintptr_t)at->value, name, value)
+    {
+        struct json_at item = json_member(at, name);
+        if (!is_env_name(name))
+            return json_fail(&item, err, "\"%.80s\" is not a valid name of an environment variable", name);
+        bool secret = json_is_string(value) && secret_names_have(secrets, name);
+        if (secret ? check_secret(&item, in, err) : command_check_word(&item, allowed, err))
+            return -1;
+        env->name[env->count] = name;
+        env->value[env->count++] = json_string_value(value);
+    }
+    return 0;
+}
+
+void env_release(struct env *env)
+{
+    free(env->name);
+    free(env->value);
+    *env = (struct env){0};
+}

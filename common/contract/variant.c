@@ -1,0 +1,123 @@
+#include "common/contract/variant.h"
+
+#include "common/contract/proto.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct key variant_keys[] = {
+    {KEY_AT(struct variant, name), .kind = KEY_NAME, .in = IN_BOTH, .required = true, .most = LIMIT_NAME},
+    {KEY_AT(struct variant, attn_impl), .kind = KEY_NAME, .in = IN_BOTH, .or_empty = true, .most = LIMIT_NAME,
+     .text = ""},
+    {KEY_AT(struct variant, build_as), .kind = KEY_NAME, .in = IN_JOB, .most = LIMIT_NAME},
+    {.name = "shape", .kind = KEY_PART, .in = IN_JOB},
+    {.name = "build", .kind = KEY_PART, .in = IN_BOTH},
+    {.name = "run", .kind = KEY_PART, .in = IN_BOTH, .required = true},
+    {.name = "env", .kind = KEY_PART, .in = IN_BOTH},
+    {.name = "gates", .kind = KEY_PART, .in = IN_BOTH},
+    {.name = "patches", .kind = KEY_PART, .in = IN_BOTH},
+    {.name = "comment", .kind = KEY_PART, .in = IN_PLAN},
+    {.name = NULL},
+};
+
+unsigned variant_placeholders(const struct variant_context *c, unsigned all)
+{
+    return c->shapes ? all : all & ~SUBST_FOR_SHAPE;
+}
+
+static void *allocate(size_t count, size_t size, struct err *err)
+{
+    void *p = calloc(count + 1, size);
+    if (!p)
+        err_set(err, ERR_INTERNAL, "no memory for a variant");
+    return p;
+}
+
+static int read_builds(struct variant *v, const struct json_at *at, struct err *err)
+{
+    size_t n;
+    if (command_list_length(at, "commands", LIMIT_BUILD_COMMANDS, &n, err) != 0 ||
+        !(v->build = allocate(n, sizeof *v->build, err)))
+        return -1;
+    while (v->build_count < n) {
+        struct json_at step = json_element(at, v->build_count);
+        if (command_read(&v->build[v->build_count++], &step, SUBST_FOR_BUILD, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int read_gates(struct variant *v, const struct json_at *at, unsigned allowed, struct err *err)
+{
+    size_t n;
+    if (command_list_length(at, "gates", LIMIT_GATES, &n, err) != 0 ||
+        !(v->gate = allocate(n, sizeof *v->gate, err)))
+        return -1;
+    while (v->gate_count < n) {
+        struct json_at gate = json_element(at, v->gate_count);
+        if (gate_read(&v->gate[v->gate_count++], &gate, allowed, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* A job's variant has the plan's patches and its own. */
+int patches_read(struct patch **out, size_t *count, const struct json_at *at, const struct variant_context *c,
+                 struct err *err)
+{
+    size_t n;
+    if (command_list_length(at, "patches", c->in == IN_JOB ? 2 * LIMIT_PATCHES : LIMIT_PATCHES, &n, err) !=
+            0 ||
+        !(*out = allocate(n, sizeof **out, err)))
+        return -1;
+    if (n > 0 && !c->sources)
+        return json_fail(at, err, "there is nothing to patch: give \"source\"");
+    for (*count = 0; *count < n; ++*count) {
+        struct json_at patch = json_element(at, *count);
+        if (patch_decode(&(*out)[*count], &patch, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int variant_read(struct variant *v, const struct json_at *at, const struct variant_context *c,
+                 struct err *err)
+{
+    const struct key_table table = {variant_keys, v};
+    if (keys_read(at, c->in, &table, 1, err) != 0)
+        return -1;
+    v->json = at->value;
+    if (!v->build_as)
+        v->build_as = v->name;
+    struct json_at shape = json_member(at, "shape"), run = json_member(at, "run"),
+                   build = json_member(at, "build"), env = json_member(at, "env"),
+                   gates = json_member(at, "gates"), patches = json_member(at, "patches");
+    unsigned in_test = variant_placeholders(c, SUBST_FOR_TEST),
+             in_gate = variant_placeholders(c, SUBST_FOR_GATE);
+    if (shape_read(&v->shape, &shape, err) != 0 || command_read(&v->run, &run, in_test, err) != 0 ||
+        read_builds(v, &build, err) != 0 || env_read(&v->env, &env, c->in, c->secrets, in_test, err) != 0 ||
+        read_gates(v, &gates, in_gate, err) != 0)
+        return -1;
+    return patches_read(&v->patch, &v->patch_count, &patches, c, err);
+}
+
+void variant_release(struct variant *v)
+{
+    for (size_t i = 0; i < v->build_count; i++)
+        command_release(&v->build[i]);
+    for (size_t i = 0; i < v->gate_count; i++)
+        gate_release(&v->gate[i]);
+    free(v->build);
+    free(v->gate);
+    free(v->patch);
+    command_release(&v->run);
+    env_release(&v->env);
+}
+
+bool variant_find(const struct variant *v, size_t count, const char *name, size_t *place)
+{
+    for (*place = 0; *place < count; ++*place)
+        if (strcmp(v[*place].name, name) == 0)
+            return true;
+    return false;
+}

@@ -1,0 +1,93 @@
+#include "executor/job/tests.h"
+
+#include "common/contract/proto.h"
+#include "common/contract/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A test as it is written. */
+struct written {
+    int64_t index, context, repetition;
+    const char *variant;
+    double timeout_s;
+    bool warmup;
+};
+
+const struct key test_keys[] = {
+    {KEY_AT(struct written, index), .kind = KEY_COUNT, .in = IN_JOB, .required = true, .least = 1,
+     .most = LIMIT_TESTS},
+    {KEY_AT(struct written, variant), .kind = KEY_NAME, .in = IN_JOB, .required = true, .most = LIMIT_NAME},
+    {KEY_AT(struct written, context), .kind = KEY_COUNT, .in = IN_JOB, .required = true, .least = 1,
+     .most = LIMIT_CONTEXT},
+    {KEY_AT(struct written, repetition), .kind = KEY_COUNT, .in = IN_JOB, .required = true, .least = 1,
+     .most = LIMIT_REPETITIONS},
+    {KEY_AT(struct written, timeout_s), .kind = KEY_NUMBER, .in = IN_JOB, .required = true,
+     .least = TEST_TIMEOUT_MIN_S, .most = TEST_TIMEOUT_MAX_S},
+    {KEY_AT(struct written, warmup), .kind = KEY_FLAG, .in = IN_JOB},
+    {.name = NULL},
+};
+
+static int read_test(struct job_test *test, size_t position, const struct json_at *at,
+                     const struct variant *variants, size_t variant_count, struct err *err)
+{
+    struct written w;
+    const struct key_table table = {test_keys, &w};
+    if (keys_read(at, IN_JOB, &table, 1, err) != 0)
+        return -1;
+    struct json_at variant = json_member(at, "variant"), index = json_member(at, "index");
+    if (w.index != (int64_t)position + 1)
+        return json_fail(&index, err, "expected %zu: tests are numbered from 1 in the order they run",
+                         position + 1);
+    *test = (struct job_test){
+        .context = w.context, .repetition = w.repetition, .timeout_s = w.timeout_s, .warmup = w.warmup};
+    if (!variant_find(variants, variant_count, w.variant, &test->variant))
+        return json_fail(&variant, err, "$.variants has no variant \"%s\"", w.variant);
+    return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct job_test *x = a, *y = b;
+    if (x->variant != y->variant)
+        return x->variant < y->variant ? -1 : 1;
+    if (x->context != y->context)
+        return x->context < y->context ? -1 : 1;
+    return x->repetition < y->repetition ? -1 : x->repetition > y->repetition;
+}
+
+/* Two tests with the same folder would overwrite each other. */
+static int check_unique(const struct job_test *tests, size_t count, const struct json_at *at,
+                        const struct variant *variants, struct err *err)
+{
+    struct job_test *sorted = calloc(count, sizeof *sorted);
+    int rc = 0;
+    if (!sorted)
+        return err_set(err, ERR_INTERNAL, "no memory for the tests");
+    memcpy(sorted, tests, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare);
+    for (size_t i = 1; i < count && rc == 0; i++)
+        if (compare(&sorted[i - 1], &sorted[i]) == 0)
+            rc = json_fail(at, err, "duplicate test: variant \"%s\", context %lld, repetition %lld",
+                           variants[sorted[i].variant].name, (long long)sorted[i].context,
+                           (long long)sorted[i].repetition);
+    free(sorted);
+    return rc;
+}
+
+int tests_read(struct job_test **out, size_t *count, const struct json_at *at, const struct variant *variants,
+               size_t variant_count, struct err *err)
+{
+    size_t n = json_array_size(at->value);
+    if (!json_is_array(at->value) || n < 1 || n > LIMIT_TESTS)
+        return json_fail(at, err, "expected an array of 1 to %d tests", LIMIT_TESTS);
+    *out = calloc(n, sizeof **out);
+    if (!*out)
+        return err_set(err, ERR_INTERNAL, "no memory for the tests");
+    for (*count = 0; *count < n; ++*count) {
+        struct json_at test = json_element(at, *count);
+        if (read_test(&(*out)[*count], *count, &test, variants, variant_count, err) != 0)
+            return -1;
+    }
+    return check_unique(*out, *count, at, variants, err);
+}

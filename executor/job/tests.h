@@ -1,0 +1,24 @@
+/* tests: the tests of a job, in the order in which they run. Knows the variants by their names only.
+ */
+#ifndef KERNSWEEP_EXECUTOR_JOB_TESTS_H
+#define KERNSWEEP_EXECUTOR_JOB_TESTS_H
+
+#include "common/contract/variant.h"
+
+struct job_test {
+    size_t variant; /* index into the job's variants */
+    int64_t context;
+    int64_t repetition;
+    double timeout_s;
+    bool warmup;
+    bool elsewhere;   /* not in this part of the job */
+    int64_t attempts; /* earlier ones, in other parts */
+};
+
+extern const struct key test_keys[];
+
+/* *out is the caller's to free(), in any case. */
+int tests_read(struct job_test **out, size_t *count, const struct json_at *at, const struct variant *variants,
+               size_t variant_count, struct err *err);
+
+#endif

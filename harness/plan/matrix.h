@@ -1,0 +1,32 @@
+/* matrix: the contexts of a plan, each with its repetitions and its time-out.
+ */
+#ifndef KERNSWEEP_HARNESS_PLAN_MATRIX_H
+#define KERNSWEEP_HARNESS_PLAN_MATRIX_H
+
+#include "common/base/json.h"
+
+struct plan_context {
+    int64_t tokens;
+    int64_t repetitions; /* counted ones; warm-ups come on top */
+    double timeout_s;
+};
+
+struct matrix {
+    struct plan_context *contexts;
+    size_t count;
+    int64_t warmup; /* repetitions of each test before those that count */
+};
+
+/* root: the plan, of which "contexts", "timeouts" and "repetitions" are read. */
+int matrix_read(struct matrix *m, const struct json_at *root, int64_t warmup, struct err *err);
+void matrix_release(struct matrix *m);
+
+/* Measures these contexts ("4096,8192") instead, with what the plan says of them. */
+int matrix_select(struct matrix *m, const struct json_at *root, const char *list, struct err *err);
+/* Sets the repetitions of some contexts ("4096:2,8192:1"). */
+int matrix_repeat(struct matrix *m, const char *list, struct err *err);
+
+/* Tests of one variant, warm-ups included. */
+size_t matrix_tests(const struct matrix *m);
+
+#endif

@@ -1,0 +1,144 @@
+#include "harness/plan/overrides.h"
+
+#include "common/base/text.h"
+#include "harness/plan/word_list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What a record keeps: key, option and text. */
+struct kept {
+    const char *key;
+    size_t option, text, size; /* offsets in the two structures, and bytes in the record */
+    bool empty_is_none;
+};
+
+#define KEPT(member, none)                                                                                   \
+    {                                                                                                        \
+#member, offsetof(struct overrides, member), offsetof(struct overrides_record, member),              \
+            sizeof((struct overrides_record *)NULL)->member, none                                            \
+    }
+static const struct kept kept[] = {KEPT(variants, true), KEPT(contexts, true), KEPT(repeat, true),
+                                   KEPT(date, false),    KEPT(tag, false),     KEPT(mode, false)};
+enum { KEPT_COUNT = sizeof kept / sizeof *kept };
+
+static bool is_date(const char *s)
+{
+    if (strlen(s) != 10 || s[4] != '-' || s[7] != '-')
+        return false;
+    for (int i = 0; i < 10; i++)
+        if (i != 4 && i != 7 && (s[i] < '0' || s[i] > '9'))
+            return false;
+    return true;
+}
+
+int overrides_check(const struct overrides *o, struct err *err)
+{
+    if (o->mode && !settings_mode_ok(o->mode))
+        return err_set(err, ERR_INPUT, "--mode: expected perf or debug, found \"%.40s\"", o->mode);
+    if (o->date && !is_date(o->date))
+        return err_set(err, ERR_INPUT, "--date: expected a date such as 2026-02-14, found \"%.40s\"",
+                       o->date);
+    if (o->tag && *o->tag && (!text_is_name(o->tag) || strlen(o->tag) > LIMIT_TICKET))
+        return err_set(err, ERR_INPUT,
+                       "--tag: expected letters, digits, '.', '_' and '-', at most %d, found \"%.80s\"",
+                       LIMIT_TICKET, o->tag);
+    if (o->baseline && !text_is_name(o->baseline))
+        return err_set(err, ERR_INPUT, "--baseline: expected a baseline's name, found \"%.80s\"",
+                       o->baseline);
+    return 0;
+}
+
+static int select_variants(struct plan *p, const char *list, struct err *err)
+{
+    size_t kept_count = 0;
+    char word[LIST_WORD_MAX];
+    while (word_list_next(&list, word)) {
+        size_t more = plan_variants_move_up(&p->variants, word, kept_count);
+        if (more == 0)
+            return err_set(err, ERR_INPUT, "--variants: %s has no variant \"%s\" (or it is listed twice)",
+                           p->file, word);
+        kept_count += more;
+    }
+    if (kept_count == 0)
+        return err_set(err, ERR_INPUT, "--variants: expected names separated by commas");
+    p->variants.count = kept_count;
+    return 0;
+}
+
+static int narrow(const struct overrides *o, struct plan *p, struct err *err)
+{
+    struct json_at root = json_root(p->root, p->file);
+    if (o->variants && select_variants(p, o->variants, err) != 0)
+        return -1;
+    if (o->contexts && (matrix_select(&p->matrix, &root, o->contexts, err) != 0 ||
+                        plan_check_size(p, "--contexts", err) != 0))
+        return -1;
+    if (o->repeat &&
+        (matrix_repeat(&p->matrix, o->repeat, err) != 0 || plan_check_size(p, "--repeat", err) != 0))
+        return -1;
+    return 0;
+}
+
+int overrides_apply(const struct overrides *o, struct plan *p, struct err *err)
+{
+    if (narrow(o, p, err) != 0)
+        return -1;
+    p->node = o->node ? o->node : p->node;
+    p->baseline = o->baseline ? o->baseline : p->baseline;
+    p->settings.mode = o->mode ? o->mode : p->settings.mode;
+    p->settings.tag = o->tag ? o->tag : p->settings.tag;
+    return 0;
+}
+
+static char *text_of(struct overrides_record *r, const struct kept *k)
+{
+    return (char *)r + k->text;
+}
+
+bool overrides_keep(struct overrides_record *r, const struct overrides *o)
+{
+    bool fits = true;
+    for (size_t i = 0; i < KEPT_COUNT; i++) {
+        const char *option = *(const char *const *)((const char *)o + kept[i].option);
+        size_t len = option ? strlen(option) : 0;
+        fits &= len < kept[i].size;
+        snprintf(text_of(r, &kept[i]), kept[i].size, "%s", option ? option : "");
+    }
+    r->fresh = o->fresh;
+    return fits;
+}
+
+struct overrides overrides_kept(const struct overrides_record *r)
+{
+    struct overrides o = {.fresh = r->fresh};
+    for (size_t i = 0; i < KEPT_COUNT; i++) {
+        const char *text = (const char *)r + kept[i].text;
+        if (*text || !kept[i].empty_is_none)
+            *(const char **)((char *)&o + kept[i].option) = text;
+    }
+    return o;
+}
+
+int overrides_encode(const struct overrides_record *r, json_t *obj)
+{
+    int rc = json_object_set_new(obj, "fresh", json_boolean(r->fresh));
+    for (size_t i = 0; i < KEPT_COUNT; i++)
+        rc |= json_object_set_new(obj, kept[i].key, json_string((const char *)r + kept[i].text));
+    return rc;
+}
+
+int overrides_decode(struct overrides_record *r, const struct json_at *obj, struct err *err)
+{
+    for (size_t i = 0; i < KEPT_COUNT; i++) {
+        const char *text;
+        if (json_get_str(obj, kept[i].key, &text, err) != 0)
+            return -1;
+        struct json_at at = json_member(obj, kept[i].key);
+        if (strlen(text) >= kept[i].size)
+            return json_fail(&at, err, "longer than %zu bytes", kept[i].size - 1);
+        snprintf(text_of(r, &kept[i]), kept[i].size, "%s", text);
+    }
+    r->fresh = json_is_true(json_object_get(obj->value, "fresh"));
+    return 0;
+}

@@ -1,0 +1,20 @@
+/* plan_source: the tree of sources that a plan sends to the node. Paths are relative to the plan's file, so
+ * that a plan works from any folder.
+ */
+#ifndef KERNSWEEP_HARNESS_PLAN_SOURCE_H
+#define KERNSWEEP_HARNESS_PLAN_SOURCE_H
+
+#include "common/contract/keys.h"
+
+struct plan_source {
+    char *dir;            /* absolute, or NULL when nothing is sent */
+    const char **include; /* NULL-terminated, or NULL for the whole tree; the array is owned */
+};
+
+extern const struct key source_keys[];
+
+/* at: a plan's "source", which may be absent or null. */
+int plan_source_read(struct plan_source *s, const struct json_at *at, struct err *err);
+void plan_source_release(struct plan_source *s);
+
+#endif

@@ -1,0 +1,15 @@
+/* word_list: the comma-separated lists of the command line ("v3,v4", "4096:2,8192:1").
+ */
+#ifndef KERNSWEEP_HARNESS_PLAN_WORD_LIST_H
+#define KERNSWEEP_HARNESS_PLAN_WORD_LIST_H
+
+#include "common/contract/proto.h"
+
+#include <stdbool.h>
+
+enum { LIST_WORD_MAX = LIMIT_NAME + 2 }; /* one byte more than a name: a word that is cut is not a name */
+
+/* The next word of *list into word[LIST_WORD_MAX]; false at the end. */
+bool word_list_next(const char **list, char *word);
+
+#endif

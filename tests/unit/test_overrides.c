@@ -1,0 +1,145 @@
+/* overrides: what the command line says over a plan is checked, applied, and comes back from a run's record.
+ */
+#include "tests/unit/support.h"
+
+#include "harness/plan/overrides.h"
+
+static const char text[] =
+    "{\"schema\":\"kernsweep.plan/1\",\"ticket\":\"t\",\"tag\":\"p\",\"baseline\":\"main\","
+    "\"contexts\":[16,32],\"timeouts\":{\"default\":9},"
+    "\"variants\":[{\"name\":\"a\",\"run\":[\"x\"]},{\"name\":\"b\",\"run\":[\"x\"]}]}";
+
+static void load(struct plan *p)
+{
+    struct err err = {0};
+    assert_ok(plan_load(p, put("plan.json", text), &err), &err);
+}
+
+static void nothing_given_leaves_the_plan_alone(void **state)
+{
+    (void)state;
+    struct plan p;
+    struct err err = {0};
+    load(&p);
+    assert_ok(overrides_apply(&(struct overrides){0}, &p, &err), &err);
+    assert_string_equal(p.node, "local");
+    assert_string_equal(p.settings.tag, "p");
+    assert_string_equal(p.settings.mode, "perf");
+    assert_string_equal(p.baseline, "main");
+    assert_int_equal(plan_test_count(&p), 4);
+    plan_release(&p);
+}
+
+static void what_is_given_takes_the_place_of_the_plan(void **state)
+{
+    (void)state;
+    const struct overrides o = {.node = "mi300x",
+                                .mode = "debug",
+                                .tag = "",
+                                .baseline = "other",
+                                .variants = "b",
+                                .contexts = "32",
+                                .repeat = "32:3"};
+    struct plan p;
+    struct err err = {0};
+    load(&p);
+    assert_ok(overrides_apply(&o, &p, &err), &err);
+    assert_string_equal(p.node, "mi300x");
+    assert_string_equal(p.settings.tag, "");
+    assert_string_equal(p.settings.mode, "debug");
+    assert_string_equal(p.baseline, "other");
+    assert_int_equal(plan_test_count(&p), 3);
+    assert_string_equal(p.variants.item[0].name, "b");
+    plan_release(&p);
+}
+
+static void options_that_are_wrong_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        struct overrides o;
+        const char *option;
+    } cases[] = {
+        {{.mode = "fast"}, "--mode"},        {{.date = "14.2.2026"}, "--date"},
+        {{.date = "2026-02-1x"}, "--date"},  {{.tag = "a b"}, "--tag"},
+        {{.tag = "../x"}, "--tag"},          {{.baseline = ""}, "--baseline"},
+        {{.baseline = "a/b"}, "--baseline"}, {{.tag = "0123456789012345678901234567890123"}, "--tag"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct err err = {0};
+        assert_err(overrides_check(&cases[i].o, &err), &err, ERR_INPUT, cases[i].option, "expected");
+    }
+    struct err err = {0};
+    const struct overrides good = {.mode = "debug", .date = "2026-02-14", .tag = "", .baseline = "x"};
+    assert_ok(overrides_check(&good, &err), &err);
+}
+
+static void record_keeps_what_a_repeated_start_needs(void **state)
+{
+    (void)state;
+    const struct overrides o = {
+        .contexts = "16", .date = "2026-02-14", .tag = "", .mode = "perf", .fresh = true};
+    struct overrides_record kept, read;
+    struct err err = {0};
+    assert_true(overrides_keep(&kept, &o));
+    json_t *obj = json_object();
+    assert_int_equal(overrides_encode(&kept, obj), 0);
+    struct json_at at = json_root(obj, "run.json");
+    assert_ok(overrides_decode(&read, &at, &err), &err);
+    const struct overrides back = overrides_kept(&read);
+    assert_null(back.variants);
+    assert_null(back.repeat);
+    assert_string_equal(back.contexts, "16");
+    assert_string_equal(back.date, "2026-02-14");
+    assert_string_equal(back.tag, ""); /* given, and empty */
+    assert_string_equal(back.mode, "perf");
+    assert_true(back.fresh);
+    json_object_set_new(obj, "mode", json_string("a mode that is too long"));
+    assert_err(overrides_decode(&read, &at, &err), &err, ERR_INPUT, "run.json: $.mode",
+               "longer than 15 bytes");
+    json_decref(obj);
+}
+
+/* As version 1 wrote it. */
+static void older_record_is_read(void **state)
+{
+    (void)state;
+    struct overrides_record read;
+    struct err err = {0};
+    json_t *obj = json_loads("{\"contexts\":\"\",\"date\":\"2026-02-14\",\"fresh\":false,\"mode\":\"perf\","
+                             "\"plan\":\"/p.json\",\"plan_sha256\":\"ab\",\"repeat\":\"512:2\","
+                             "\"source_sha256\":\"\",\"tag\":\"t\",\"variants\":\"v3,v4\"}",
+                             0, NULL);
+    struct json_at at = json_root(obj, "run.json");
+    assert_ok(overrides_decode(&read, &at, &err), &err);
+    assert_string_equal(read.variants, "v3,v4");
+    assert_string_equal(read.repeat, "512:2");
+    assert_string_equal(read.tag, "t");
+    assert_false(read.fresh);
+    json_decref(obj);
+}
+
+static void too_long_to_keep_is_said(void **state)
+{
+    (void)state;
+    struct overrides_record kept;
+    char *list = calloc(1, FS_PATH_MAX + 1);
+    memset(list, 'v', FS_PATH_MAX);
+    assert_false(overrides_keep(&kept, &(struct overrides){.variants = list}));
+    list[FS_PATH_MAX - 1] = '\0';
+    assert_true(overrides_keep(&kept, &(struct overrides){.variants = list}));
+    free(list);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_given_leaves_the_plan_alone),
+        cmocka_unit_test(what_is_given_takes_the_place_of_the_plan),
+        cmocka_unit_test(options_that_are_wrong_are_named),
+        cmocka_unit_test(record_keeps_what_a_repeated_start_needs),
+        cmocka_unit_test(older_record_is_read),
+        cmocka_unit_test(too_long_to_keep_is_said),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
