@@ -1,4 +1,5 @@
 /* The command table of `kernsweep`, and the one flag that a signal handler may set. */
+#include "common/base/json_arena.h"
 #include "harness/commands/cmd.h"
 
 #include <locale.h>
@@ -80,6 +81,7 @@ int main(int argc, char **argv)
 {
     struct cmd_env env = {.argc = argc, .argv = argv, .interrupted = &interrupted};
     catch_signals();
+    json_arena_install();
     if (argc < 2 || strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
         strcmp(argv[1], "-h") == 0) {
         help(argc < 2 ? stderr : stdout);
