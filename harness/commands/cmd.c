@@ -1,5 +1,7 @@
 #include "harness/commands/cmd.h"
 
+#include "harness/session/connect.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,11 +9,13 @@
 int cmd_args(struct cmd_env *env, struct args *spec, int argc, char **argv, const char **words, size_t *n,
              struct err *err)
 {
+    char transports[128];
+    connect_list(transports, sizeof transports);
     const struct arg common[] = {
         {"--db", "FILE", &env->db_option, NULL,
          "the store (default $KERNSWEEP_DB, else under XDG_DATA_HOME)"},
         {"-F,--ssh-config", "FILE", &env->ssh_config, NULL, "ssh configuration, as ssh -F"},
-        {"--transport", "KIND", &env->transport, NULL, "auto, libssh2, openssh or local"},
+        {"--transport", "KIND", &env->transport, NULL, transports},
         {"--json", NULL, NULL, &env->json, "machine output on stdout"},
         {"-v,--verbose", NULL, NULL, &env->verbose, "say more"},
         {"-h,--help", NULL, NULL, &env->help, "this text"},
@@ -95,25 +99,10 @@ void cmd_print_blockers(const struct preflight *p)
             cmd_print_finding(&p->findings[i], stderr);
 }
 
-int cmd_backend(const struct cmd_env *env, enum transport_backend *out, struct err *err)
+int cmd_backend(const struct cmd_env *env, const char **out, struct err *err)
 {
-    static const struct {
-        const char *name;
-        enum transport_backend backend;
-    } names[] = {{"auto", TRANSPORT_AUTO},
-                 {"local", TRANSPORT_LOCAL},
-                 {"libssh2", TRANSPORT_LIBSSH2},
-                 {"openssh", TRANSPORT_OPENSSH}};
-    *out = TRANSPORT_AUTO;
-    if (!env->transport)
-        return 0;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i].name, env->transport) == 0) {
-            *out = names[i].backend;
-            return 0;
-        }
-    return err_set(err, ERR_INPUT, "--transport: expected auto, libssh2, openssh or local, found \"%.40s\"",
-                   env->transport);
+    *out = env->transport;
+    return connect_check(env->transport, err);
 }
 
 int cmd_store_open(const struct cmd_env *env, struct store *s, enum store_mode mode, struct err *err)

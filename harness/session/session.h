@@ -41,8 +41,8 @@ struct session_options {
     const struct session_words *words; /* NULL: a start that is cut short cannot be done again */
     const char *source_sha256;         /* a tree that the node still has, instead of the plan's own */
     bool fresh;                        /* builds that the node keeps are made anew */
-    enum transport_backend backend;
-    FILE *progress; /* human words */
+    const char *backend;               /* as --transport takes it (connect.h) */
+    FILE *progress;                    /* human words */
     const struct session_view *view;
     bool verbose;
     const volatile sig_atomic_t *interrupted;

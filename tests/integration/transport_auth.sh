@@ -134,7 +134,7 @@ rsa() {
     fi
     works "an RSA user key" openssh
     works "an RSA user key" auto "$can"
-    [ "$can" = libssh2 ] || like "and one line says so" "$(value notice)" 'using the OpenSSH client instead'
+    [ "$can" = libssh2 ] || like "and one line says so" "$(value notice)" 'trying openssh instead'
 }
 
 rsa_host() {
