@@ -1,5 +1,6 @@
 #include "harness/commands/cmd.h"
 
+#include "common/base/trace.h"
 #include "harness/session/connect.h"
 
 #include <stdlib.h>
@@ -17,13 +18,15 @@ int cmd_args(struct cmd_env *env, struct args *spec, int argc, char **argv, cons
         {"-F,--ssh-config", "FILE", &env->ssh_config, NULL, "ssh configuration, as ssh -F"},
         {"--transport", "KIND", &env->transport, NULL, transports},
         {"--json", NULL, NULL, &env->json, "machine output on stdout"},
-        {"-v,--verbose", NULL, NULL, &env->verbose, "say more"},
+        {"-v,--verbose", NULL, NULL, &env->verbose, "show each command on the node and how long it took"},
         {"-h,--help", NULL, NULL, &env->help, "this text"},
     };
     spec->program = "kernsweep";
     spec->common = common;
     spec->n_common = sizeof common / sizeof *common;
     int rc = args_parse(spec, argc, argv, words, n, err);
+    if (env->verbose)
+        trace_verbose();
     if (env->help) {
         args_help(spec, stdout);
         rc = 1;

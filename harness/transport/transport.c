@@ -2,6 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/text.h"
+#include "common/base/trace.h"
 #include "harness/transport/backend.h"
 
 #include <errno.h>
@@ -94,6 +95,16 @@ static int fall_back(struct transport *t, const struct err *failure, struct err 
     return prepare_backend(t, next, err) == 0 ? 1 : -1;
 }
 
+static int connect_once(struct transport *t, enum transport_failure *why, struct err *err)
+{
+    struct trace_event trace = trace_begin("connect", t->describe, NULL);
+    int rc = t->ops->connect(t, clock_deadline_ns(t->target.connect_timeout_s), why, err);
+    trace.how = t->ops->name;
+    trace.failure = rc != 0 ? err : NULL;
+    trace_end(&trace);
+    return rc;
+}
+
 /* Connects, and retries connection failures as long as patience lasts. */
 static int connect_patiently(struct transport *t, struct err *err)
 {
@@ -102,8 +113,7 @@ static int connect_patiently(struct transport *t, struct err *err)
     for (int attempt = 1;; attempt++) {
         struct err failure = {0};
         enum transport_failure why = TRANSPORT_FAILURE_CONNECTION;
-        int64_t deadline_ns = clock_deadline_ns(t->target.connect_timeout_s);
-        if (t->ops->connect(t, deadline_ns, &why, &failure) == 0)
+        if (connect_once(t, &why, &failure) == 0)
             return 0;
         if (why == TRANSPORT_FAILURE_UNSUPPORTED && failure.kind == ERR_NODE) {
             int other = fall_back(t, &failure, err);
@@ -176,6 +186,24 @@ int transport_reconnect(struct transport *t, struct err *err)
     return connect_patiently(t, err);
 }
 
+static int exec_traced(struct transport *t, const struct transport_cmd *cmd, struct transport_result *res,
+                       struct err *err)
+{
+    struct err failure = {0};
+    struct trace_event trace = trace_begin("exec", t->describe, cmd->argv);
+    int rc = t->ops->exec(t, cmd, res, &failure);
+    if (rc != 0 && err)
+        *err = failure;
+    trace.how = t->ops->name;
+    trace.failure = rc != 0 ? &failure : NULL;
+    trace.signal = res->signal[0] ? res->signal : NULL;
+    trace.exit_code = res->exit_code;
+    trace.sent = res->bytes_sent;
+    trace.received = res->bytes_received;
+    trace_end(&trace);
+    return rc;
+}
+
 int transport_exec(struct transport *t, const struct transport_cmd *cmd, struct transport_result *res,
                    struct err *err)
 {
@@ -186,7 +214,7 @@ int transport_exec(struct transport *t, const struct transport_cmd *cmd, struct 
         res->link_lost = true;
         return -1;
     }
-    return t->ops->exec(t, cmd, res, err);
+    return exec_traced(t, cmd, res, err);
 }
 
 int transport_capture(struct transport *t, const char *const *argv, double deadline_s, struct buf *out,
