@@ -1,8 +1,11 @@
 /* The command table of `kernsweep`, and the one flag that a signal handler may set. */
+#include "common/base/json_arena.h"
+#include "common/base/trace.h"
 #include "harness/commands/cmd.h"
 
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static volatile sig_atomic_t interrupted;
@@ -76,10 +79,20 @@ static void catch_signals(void)
     sigaction(SIGPIPE, &ignore, NULL);
 }
 
+static void start_trace(void)
+{
+    const char *file = getenv("KERNSWEEP_TRACE");
+    struct err err = {0};
+    if (file && *file && trace_open(file, &err) != 0)
+        fprintf(stderr, "kernsweep: warning: KERNSWEEP_TRACE: %s\n", err.msg);
+}
+
 int main(int argc, char **argv)
 {
     struct cmd_env env = {.argc = argc, .argv = argv, .interrupted = &interrupted};
     catch_signals();
+    json_arena_install();
+    start_trace();
     if (argc < 2 || strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
         strcmp(argv[1], "-h") == 0) {
         help(argc < 2 ? stderr : stdout);

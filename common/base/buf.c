@@ -1,5 +1,7 @@
 #include "common/base/buf.h"
 
+#include "common/base/alloc.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,20 +32,8 @@ static bool reserve(struct buf *b, size_t extra)
         b->failed = true;
         return false;
     }
-    size_t need = b->len + extra + 1;
-    if (need <= b->cap)
-        return true;
-    size_t cap = b->cap ? b->cap : 64;
-    while (cap < need)
-        cap *= 2;
-    char *data = realloc(b->data, cap);
-    if (!data) {
-        b->failed = true;
-        return false;
-    }
-    b->data = data;
-    b->cap = cap;
-    return true;
+    b->failed = !ALLOC_GROW(b->data, b->len + extra + 1, b->cap);
+    return !b->failed;
 }
 
 void buf_add(struct buf *b, const void *data, size_t len)

@@ -1,5 +1,7 @@
 #include "common/base/fs.h"
 
+#include "common/base/alloc.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -267,14 +269,8 @@ static bool is_dots(const char *name)
 static int list_more(int fd, struct listing *l)
 {
     static const size_t step = 1 << 13;
-    if (l->cap - l->len < step) {
-        size_t cap = l->cap ? 2 * l->cap : step;
-        char *data = realloc(l->data, cap);
-        if (!data)
-            return -1;
-        l->data = data;
-        l->cap = cap;
-    }
+    if (!ALLOC_GROW(l->data, l->len + step, l->cap))
+        return -1;
     ssize_t n = getdents64(fd, l->data + l->len, l->cap - l->len);
     if (n > 0)
         l->len += (size_t)n;

@@ -1,5 +1,6 @@
 #include "common/base/json_arena.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 enum { CHUNK_BYTES = 1 << 16, ALIGN = 16 };
@@ -10,8 +11,10 @@ struct json_chunk {
     _Alignas(ALIGN) char data[];
 };
 
-/* jansson's allocator takes no argument: this is how the one call that has an arena tells it. NULL: the heap,
- * as ever. */
+static bool installed;
+
+/* jansson's allocator takes no argument: this is how json_parse_in() tells it which arena to use. NULL: the
+ * heap. */
 static _Thread_local struct json_arena *parsing;
 
 static struct json_chunk *add_chunk(struct json_arena *a, size_t least)
@@ -42,23 +45,37 @@ static void *take(size_t size)
     return p;
 }
 
-/* While an arena is parsed into, nothing else is given back: json_loadb() frees only what it made itself. */
+/* While an arena is parsed into, nothing is freed: json_loadb() frees only what it allocated itself. */
 static void give_back(void *p)
 {
     if (!parsing)
         free(p);
 }
 
-/* Before any thread is there. What was allocated earlier came from malloc() and is given back to free(), as
- * always. */
-__attribute__((constructor)) static void install(void)
+void json_arena_install(void)
 {
     json_set_alloc_funcs(take, give_back);
+    installed = true;
+}
+
+/* Without our allocator the arena owns references instead of memory. */
+static const json_t *parse_on_heap(struct json_arena *a, const char *text, size_t len, const char *file,
+                                   struct err *err)
+{
+    json_t *value = json_parse(text, len, file, err);
+    if (value && !a->roots)
+        a->roots = json_array();
+    if (!value || json_array_append_new(a->roots, value) == 0)
+        return value;
+    err_set(err, ERR_INTERNAL, "%s: out of memory", file);
+    return NULL;
 }
 
 const json_t *json_parse_in(struct json_arena *a, const char *text, size_t len, const char *file,
                             struct err *err)
 {
+    if (!installed)
+        return parse_on_heap(a, text, len, file, err);
     parsing = a;
     const json_t *value = json_parse(text, len, file, err);
     parsing = NULL;
@@ -76,6 +93,7 @@ static void drop_older(struct json_chunk *c)
 
 void json_arena_reset(struct json_arena *a)
 {
+    json_array_clear(a->roots);
     if (a->newest && a->newest->size > CHUNK_BYTES)
         json_arena_release(a);
     if (!a->newest)
@@ -86,6 +104,8 @@ void json_arena_reset(struct json_arena *a)
 
 void json_arena_release(struct json_arena *a)
 {
+    json_decref(a->roots);
+    a->roots = NULL;
     if (!a->newest)
         return;
     drop_older(a->newest);

@@ -2,6 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/text.h"
+#include "common/base/trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -259,7 +260,7 @@ static void release_sigpipe(const sigset_t *before, bool was_pending)
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-int run_program(const struct run *run, struct run_result *res, struct err *err)
+static int run_to_end(const struct run *run, struct run_result *res, struct err *err)
 {
     struct running r = {.run = run, .res = res, .pidfd = -1, .in = -1, .out = -1, .err = -1};
     sigset_t mask;
@@ -279,6 +280,24 @@ int run_program(const struct run *run, struct run_result *res, struct err *err)
         res->stop = RUN_FAULT;
     finish(&r);
     release_sigpipe(&mask, pending);
+    return rc;
+}
+
+int run_program(const struct run *run, struct run_result *res, struct err *err)
+{
+    struct err failure = {0};
+    struct trace_event trace = trace_begin("program", NULL, run->argv);
+    int rc = run_to_end(run, res, &failure);
+    if (rc != 0 && err)
+        *err = failure;
+    trace.name_only = run->secret_argv;
+    trace.failure = rc != 0 ? &failure : NULL;
+    trace.signal = res->signal[0] ? res->signal : NULL;
+    trace.exit_code = res->exit_code;
+    trace.sent = res->sent;
+    trace.received = res->received;
+    if (!run->untraced)
+        trace_end(&trace);
     return rc;
 }
 

@@ -36,7 +36,8 @@ struct run {
     void *on_stderr_arg;
     bool output_to_stderr; /* both outputs go straight to our standard error instead */
     bool end_group;        /* whatever it left behind in its process group is killed at its end */
-    bool secret_argv;      /* its words may be confidential: they are not traced */
+    bool secret_argv;      /* its words may be confidential: only its name is traced */
+    bool untraced;         /* the caller traces it itself */
     double deadline_s;     /* for the whole run; 0: none */
     double stall_s;        /* longest time in which no byte moves either way; 0: unlimited */
     double grace_s;        /* between TERM and KILL; 0: KILL at once */

@@ -1,5 +1,8 @@
 #include "harness/commands/cmd.h"
 
+#include "common/base/trace.h"
+#include "harness/session/connect.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,19 +10,23 @@
 int cmd_args(struct cmd_env *env, struct args *spec, int argc, char **argv, const char **words, size_t *n,
              struct err *err)
 {
+    char transports[128];
+    connect_list(transports, sizeof transports);
     const struct arg common[] = {
         {"--db", "FILE", &env->db_option, NULL,
          "the store (default $KERNSWEEP_DB, otherwise below XDG_DATA_HOME)"},
         {"-F,--ssh-config", "FILE", &env->ssh_config, NULL, "ssh configuration file, as for ssh -F"},
-        {"--transport", "KIND", &env->transport, NULL, "auto, libssh2, openssh or local"},
+        {"--transport", "KIND", &env->transport, NULL, transports},
         {"--json", NULL, NULL, &env->json, "machine-readable output on stdout"},
-        {"-v,--verbose", NULL, NULL, &env->verbose, "verbose messages"},
+        {"-v,--verbose", NULL, NULL, &env->verbose, "show each command on the node and how long it took"},
         {"-h,--help", NULL, NULL, &env->help, "show this help"},
     };
     spec->program = "kernsweep";
     spec->common = common;
     spec->n_common = sizeof common / sizeof *common;
     int rc = args_parse(spec, argc, argv, words, n, err);
+    if (env->verbose)
+        trace_verbose();
     if (env->help) {
         args_help(spec, stdout);
         rc = 1;
@@ -95,25 +102,10 @@ void cmd_print_blockers(const struct preflight *p)
             cmd_print_finding(&p->findings[i], stderr);
 }
 
-int cmd_backend(const struct cmd_env *env, enum transport_backend *out, struct err *err)
+int cmd_backend(const struct cmd_env *env, const char **out, struct err *err)
 {
-    static const struct {
-        const char *name;
-        enum transport_backend backend;
-    } names[] = {{"auto", TRANSPORT_AUTO},
-                 {"local", TRANSPORT_LOCAL},
-                 {"libssh2", TRANSPORT_LIBSSH2},
-                 {"openssh", TRANSPORT_OPENSSH}};
-    *out = TRANSPORT_AUTO;
-    if (!env->transport)
-        return 0;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i].name, env->transport) == 0) {
-            *out = names[i].backend;
-            return 0;
-        }
-    return err_set(err, ERR_INPUT, "--transport: expected auto, libssh2, openssh or local, found \"%.40s\"",
-                   env->transport);
+    *out = env->transport;
+    return connect_check(env->transport, err);
 }
 
 int cmd_store_open(const struct cmd_env *env, struct store *s, enum store_mode mode, struct err *err)

@@ -57,7 +57,8 @@ void cmd_print_finding(const struct finding *f, FILE *out);
 /* The rows of what keeps a run from this node, to stderr; none when nothing does. */
 void cmd_print_blockers(const struct preflight *p);
 
-int cmd_backend(const struct cmd_env *env, enum transport_backend *out, struct err *err);
+/* The checked value of --transport, for struct session_options. */
+int cmd_backend(const struct cmd_env *env, const char **out, struct err *err);
 int cmd_store_open(const struct cmd_env *env, struct store *s, enum store_mode mode, struct err *err);
 
 cmd_fn cmd_run, cmd_attach, cmd_status, cmd_cancel, cmd_pull, cmd_check, cmd_nodes, cmd_ingest, cmd_runs,

@@ -1,5 +1,7 @@
 #include "harness/commands/compare_output.h"
 
+#include "common/base/escape.h"
+#include "common/base/text.h"
 #include "reports/render/markdown.h"
 #include "reports/tables/tables.h"
 
@@ -89,17 +91,6 @@ json_t *compare_encode(const struct comparison *c, int exit_code)
                      verdicts, "tested", (int)c->tested, "exit_code", exit_code);
 }
 
-static void csv_text(struct buf *out, const char *s)
-{
-    buf_putc(out, '"');
-    for (; *s; s++) {
-        if (*s == '"')
-            buf_putc(out, '"');
-        buf_putc(out, *s);
-    }
-    buf_putc(out, '"');
-}
-
 static void csv_row(const struct delta *d, struct buf *out)
 {
     struct field fields[FIELDS];
@@ -112,7 +103,7 @@ static void csv_row(const struct delta *d, struct buf *out)
     buf_printf(out, "%d", d->context);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         buf_putc(out, ',');
-        csv_text(out, words[i]);
+        escape_csv_quoted(out, words[i]);
     }
     list_fields(d, fields);
     for (size_t i = 0; i < FIELDS; i++) {
@@ -121,7 +112,7 @@ static void csv_row(const struct delta *d, struct buf *out)
             buf_printf(out, "%.10g", fields[i].value);
     }
     buf_putc(out, ',');
-    csv_text(out, d->reason);
+    escape_csv_quoted(out, d->reason);
     buf_putc(out, '\n');
 }
 
@@ -173,23 +164,6 @@ static void write_md(const struct comparison *c, struct buf *out)
     table_release(&t);
 }
 
-static void xml_text(struct buf *out, const char *s)
-{
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
-        if (c == '&')
-            buf_puts(out, "&amp;");
-        else if (c == '<')
-            buf_puts(out, "&lt;");
-        else if (c == '>')
-            buf_puts(out, "&gt;");
-        else if (c == '"')
-            buf_puts(out, "&quot;");
-        else if (c >= 0x20)
-            buf_putc(out, (char)c);
-    }
-}
-
 /* What makes a comparison fail: comparison_regressed() counts the same. */
 static bool is_bad(const struct comparison *c, const struct delta *d)
 {
@@ -215,16 +189,16 @@ static void write_junit(const struct comparison *c, struct buf *out)
     for (size_t i = 0; i < c->count; i++)
         failures += is_bad(c, &c->deltas[i]);
     buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"kernsweep ");
-    xml_text(out, c->now_id);
+    escape_xml(out, c->now_id);
     buf_printf(out, "\" tests=\"%zu\" failures=\"%d\">\n", c->count, failures);
     for (size_t i = 0; i < c->count; i++) {
         const struct delta *d = &c->deltas[i];
         buf_puts(out, "  <testcase classname=\"");
-        xml_text(out, d->variant);
+        escape_xml(out, d->variant);
         buf_printf(out, "\" name=\"context %d %s\">", d->context, metric_info(d->metric)->name);
         buf_printf(out, is_bad(c, d) ? "<failure type=\"%s\" message=\"" : "<system-out>%s: ",
                    verdict_name(d->verdict));
-        xml_text(out, d->reason);
+        escape_xml(out, d->reason);
         buf_puts(out, is_bad(c, d) ? "\"/></testcase>\n" : "</system-out></testcase>\n");
     }
     buf_puts(out, "</testsuite>\n");

@@ -1,5 +1,6 @@
 #include "harness/nightly/nights.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "common/base/text.h"
 #include "reports/render/html.h"
@@ -49,14 +50,8 @@ static int collect_night(const char *rel, const char *full, void *arg, struct er
     const char *base = strrchr(rel, '/');
     if (!base || strcmp(base + 1, "summary.json") != 0)
         return 0;
-    if (x->count == x->room) {
-        size_t room = x->room ? 2 * x->room : 64;
-        struct entry *items = realloc(x->items, room * sizeof *items);
-        if (!items)
-            return err_set(err, ERR_INTERNAL, "%s: no memory for the index", full);
-        x->items = items;
-        x->room = room;
-    }
+    if (!ALLOC_GROW(x->items, x->count + 1, x->room))
+        return err_set(err, ERR_INTERNAL, "%s: no memory for the index", full);
     struct entry *e = &x->items[x->count];
     json_t *whole = json_load(full, 1 << 20, err);
     if (!whole)

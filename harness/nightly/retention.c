@@ -1,5 +1,6 @@
 #include "harness/nightly/retention.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "harness/session/measure.h"
 #include "harness/session/runrec.h"
@@ -52,14 +53,8 @@ static int collect_candidate(const struct runrec *r, void *arg, struct err *err)
     if (r->state != RUNREC_INGESTED || strcmp(r->plan, c->plan) != 0 ||
         (c->pruning->has && !c->pruning->has(r)))
         return 0;
-    if (c->count == c->room) {
-        size_t room = c->room ? 2 * c->room : 16;
-        char(*run_id)[JOB_RUN_ID_MAX] = realloc(c->run_id, room * sizeof *run_id);
-        if (!run_id)
-            return err_set(err, ERR_INTERNAL, "retention: no memory");
-        c->run_id = run_id;
-        c->room = room;
-    }
+    if (!ALLOC_GROW(c->run_id, c->count + 1, c->room))
+        return err_set(err, ERR_INTERNAL, "retention: no memory");
     memcpy(c->run_id[c->count++], r->run_id, sizeof r->run_id);
     return 0;
 }

@@ -1,3 +1,4 @@
+#include "harness/session/connect.h"
 #include "harness/session/internal.h"
 
 #include "common/base/clock.h"
@@ -57,15 +58,15 @@ int session_find_executor(char *out, struct err *err)
 
 int session_connect(struct session *s, struct err *err)
 {
-    const struct transport_target target = {.node = s->rec.node,
-                                            .ssh_config = *s->rec.ssh_config ? s->rec.ssh_config : NULL,
-                                            .backend = s->opt.backend,
-                                            .connect_timeout_s = s->rec.connect_timeout_s,
-                                            .patience_s = s->rec.patience_s,
-                                            .notice = notice,
-                                            .notice_arg = s,
-                                            .interrupted = s->opt.interrupted};
-    if (session_find_executor(s->executor, err) != 0 || transport_open(&s->t, &target, err) != 0)
+    struct transport_target target = {.node = s->rec.node,
+                                      .ssh_config = *s->rec.ssh_config ? s->rec.ssh_config : NULL,
+                                      .connect_timeout_s = s->rec.connect_timeout_s,
+                                      .patience_s = s->rec.patience_s,
+                                      .notice = notice,
+                                      .notice_arg = s,
+                                      .interrupted = s->opt.interrupted};
+    if (session_find_executor(s->executor, err) != 0 || connect_choose(s->opt.backend, &target, err) != 0 ||
+        transport_open(&s->t, &target, err) != 0)
         return -1;
     return remote_init(&s->remote, s->t, s->rec.workdir, s->executor, err);
 }

@@ -31,8 +31,8 @@ struct session_options {
     struct overrides overrides; /* as overrides_apply() has applied them to the plan */
     bool repeatable;            /* a start that was cut short can be repeated from its record */
     const char *source_sha256;  /* a tree that the node still has, instead of the plan's own */
-    enum transport_backend backend;
-    FILE *progress; /* human words */
+    const char *backend;        /* as --transport takes it (connect.h) */
+    FILE *progress;             /* human words */
     const struct session_view *view;
     bool verbose;
     const volatile sig_atomic_t *interrupted;

@@ -167,7 +167,7 @@ static int do_step(struct exec *x, enum step step, struct err *err)
 
 /* Every step until it has nothing to do, the owner of the send slot first and alone. 1 when anything moved.
  */
-static int turn(struct exec *x, struct err *err)
+static int run_steps(struct exec *x, struct err *err)
 {
     bool moved = false;
     for (int step = 0; step < STEP_COUNT; step++) {
@@ -201,7 +201,7 @@ static int wait_for_link(struct exec *x, struct err *err)
 static int pump(struct exec *x, struct err *err)
 {
     for (;;) {
-        int moved = turn(x, err);
+        int moved = run_steps(x, err);
         if (moved < 0 || transport_io_check(&x->io, err))
             return -1;
         if (moved)
@@ -242,7 +242,7 @@ static int finish(struct exec *x, struct err *err)
     return 0;
 }
 
-static int run(struct exec *x, const char *command, struct err *err)
+static int run_command(struct exec *x, const char *command, struct err *err)
 {
     if (open_channel(x, err) || start_command(x, command, err) || pump(x, err))
         return -1;
@@ -263,7 +263,7 @@ int ssh_channel_exec(struct ssh_session *s, const struct transport_cmd *cmd, str
     }
     x->s = s;
     transport_io_begin(&x->io, cmd, res, s->scope);
-    int rc = run(x, buf_str(&command), err);
+    int rc = run_command(x, buf_str(&command), err);
     /* sshd does not close the channel of a command that still runs, so one that is given up on costs its
      * connection. */
     *usable = rc == 0 && libssh2_channel_free(x->channel) == 0;

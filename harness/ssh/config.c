@@ -367,6 +367,11 @@ int ssh_config_resolve(struct ssh_config *c, const char *node, const char *file,
     return rc;
 }
 
+bool ssh_config_serves(const char *node)
+{
+    return strcmp(node, "local") != 0;
+}
+
 void ssh_config_release(struct ssh_config *c)
 {
     for (size_t i = 0; i < SSH_FILES_MAX; i++) {

@@ -33,6 +33,8 @@ struct ssh_config {
 /* node: an alias or [user@]host[:port]. ERR_INPUT when it or the configuration is malformed. */
 int ssh_config_resolve(struct ssh_config *c, const char *node, const char *file,
                        const struct transport_scope *scope, struct err *err);
+/* Whether a node is reached by ssh: all but "local". */
+bool ssh_config_serves(const char *node);
 void ssh_config_release(struct ssh_config *c);
 
 /* "user@host:port" */

@@ -1,5 +1,6 @@
 #include "harness/ssh/known_hosts.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 
 #include <ctype.h>
@@ -146,15 +147,13 @@ const char *ssh_blob_type(const void *blob, size_t len, char *out)
 
 static int add_key(struct known_hosts *kh, struct known_key key, const uint8_t *blob, struct err *err)
 {
-    struct known_key *grown = realloc(kh->keys, (kh->count + 1) * sizeof *grown);
-    if (!grown)
+    if (!ALLOC_GROW(kh->keys, kh->count + 1, kh->cap))
         return err_set(err, ERR_INTERNAL, "out of memory");
-    kh->keys = grown;
     key.blob = malloc(key.len);
     if (!key.blob)
         return err_set(err, ERR_INTERNAL, "out of memory");
     memcpy(key.blob, blob, key.len);
-    grown[kh->count++] = key;
+    kh->keys[kh->count++] = key;
     return 0;
 }
 

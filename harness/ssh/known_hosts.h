@@ -27,7 +27,7 @@ struct known_key {
 
 struct known_hosts {
     struct known_key *keys; /* of the lines that name the host */
-    size_t count;
+    size_t count, cap;
 };
 
 enum known_verdict { KNOWN_MATCH, KNOWN_UNKNOWN, KNOWN_CHANGED, KNOWN_IS_REVOKED };

@@ -4,8 +4,9 @@
 #ifndef KERNSWEEP_HARNESS_SSH_OPENSSH_CLIENT_H
 #define KERNSWEEP_HARNESS_SSH_OPENSSH_CLIENT_H
 
+#include "harness/ssh/config.h"
 #include "harness/ssh/known_hosts.h"
-#include "harness/transport/internal.h"
+#include "harness/transport/backend.h"
 
 #include <stdint.h>
 #include <sys/types.h>

@@ -2,10 +2,11 @@
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
+#include "common/base/spawn.h"
 #include "common/base/strvec.h"
 #include "harness/ssh/openssh_client.h"
+#include "harness/transport/backend.h"
 #include "harness/transport/child.h"
-#include "harness/transport/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,17 +26,39 @@ enum {
     MASTER_NOTICE_MS = 500,
 };
 
+struct openssh_impl {
+    struct ssh_config config;
+    struct openssh_master master;
+};
+
+static struct openssh_master *master_of(const struct transport *t)
+{
+    struct openssh_impl *impl = t->impl;
+    return &impl->master;
+}
+
+static bool openssh_available(void)
+{
+    return spawn_on_path("ssh");
+}
+
+static int openssh_prepare(struct transport *t, struct err *err)
+{
+    struct openssh_impl *impl = calloc(1, sizeof *impl);
+    t->impl = impl;
+    if (!impl)
+        return err_set(err, ERR_INTERNAL, "out of memory");
+    impl->master = (struct openssh_master){.fd = -1, .config = &impl->config, .scope = &t->scope};
+    if (ssh_config_resolve(&impl->config, t->target.node, t->target.ssh_config, &t->scope, err) != 0)
+        return -1;
+    ssh_config_describe(&impl->config, t->describe, sizeof t->describe);
+    return 0;
+}
+
 static int openssh_connect(struct transport *t, int64_t deadline_ns, enum transport_failure *why,
                            struct err *err)
 {
-    if (!t->impl) {
-        struct openssh_master *fresh = calloc(1, sizeof *fresh);
-        if (!fresh)
-            return err_set(err, ERR_INTERNAL, "out of memory");
-        *fresh = (struct openssh_master){.fd = -1, .config = &t->config, .scope = &t->scope};
-        t->impl = fresh;
-    }
-    struct openssh_master *m = t->impl;
+    struct openssh_master *m = master_of(t);
     if (openssh_master_start(m, deadline_ns, why, err)) {
         openssh_master_stop(m);
         return -1;
@@ -50,12 +73,16 @@ static void openssh_disconnect(struct transport *t)
 {
     t->connected = false;
     if (t->impl)
-        openssh_master_stop(t->impl);
+        openssh_master_stop(master_of(t));
 }
 
 static void openssh_release(struct transport *t)
 {
-    free(t->impl);
+    struct openssh_impl *impl = t->impl;
+    if (!impl)
+        return;
+    ssh_config_release(&impl->config);
+    free(impl);
     t->impl = NULL;
 }
 
@@ -123,7 +150,7 @@ static int lose(struct transport *t, struct transport_result *res, struct err *e
 {
     struct buf words;
     buf_init(&words, 4096);
-    openssh_master_last_words(t->impl, &words);
+    openssh_master_last_words(master_of(t), &words);
     res->link_lost = true;
     err_set(err, ERR_NODE, "%s: connection lost: %s", t->describe, words.len ? buf_str(&words) : "ssh ended");
     buf_release(&words);
@@ -150,7 +177,7 @@ static int judge(struct transport *t, const struct transport_result *client, int
         return 0;
     }
     if (!client->exited || client->exit_code == SSH_FAILED)
-        return openssh_master_alive(t->impl, MASTER_NOTICE_MS) ? 0 : lose(t, res, err);
+        return openssh_master_alive(master_of(t), MASTER_NOTICE_MS) ? 0 : lose(t, res, err);
     set_status(res, client->exit_code);
     return 0;
 }
@@ -160,7 +187,7 @@ static int judge(struct transport *t, const struct transport_result *client, int
 static int run_client(struct transport *t, const char *command, struct tail *tail,
                       struct transport_result *client, struct err *err)
 {
-    const struct openssh_master *m = t->impl;
+    const struct openssh_master *m = master_of(t);
     char socket_path[OPENSSH_DIR_MAX + 8];
     snprintf(socket_path, sizeof socket_path, "%s/s", m->dir);
     const char *argv[] = {"ssh",
@@ -227,6 +254,10 @@ static int openssh_exec(struct transport *t, const struct transport_cmd *cmd, st
 
 const struct transport_ops openssh_transport_ops = {
     .name = "openssh",
+    .needs = "the program ssh: install openssh-client",
+    .available = openssh_available,
+    .serves = ssh_config_serves,
+    .prepare = openssh_prepare,
     .connect = openssh_connect,
     .exec = openssh_exec,
     .disconnect = openssh_disconnect,

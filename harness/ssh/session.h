@@ -8,7 +8,7 @@
 
 #include "harness/ssh/config.h"
 #include "harness/ssh/known_hosts.h"
-#include "harness/transport/internal.h"
+#include "harness/transport/backend.h"
 
 #include <libssh2.h>
 #include <stdint.h>

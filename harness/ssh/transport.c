@@ -4,25 +4,28 @@
 #include "harness/ssh/auth.h"
 #include "harness/ssh/channel.h"
 #include "harness/ssh/session.h"
-#include "harness/transport/internal.h"
+#include "harness/transport/backend.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct ssh_impl {
+    struct ssh_config config;
     struct ssh_session session;
     struct ssh_passphrases passphrases;
 };
 
-static struct ssh_impl *impl_of(struct transport *t)
+static int ssh_prepare(struct transport *t, struct err *err)
 {
-    if (!t->impl) {
-        struct ssh_impl *impl = calloc(1, sizeof *impl);
-        if (impl)
-            ssh_session_init(&impl->session, &t->config, &t->scope);
-        t->impl = impl;
-    }
-    return t->impl;
+    struct ssh_impl *impl = calloc(1, sizeof *impl);
+    t->impl = impl;
+    if (!impl)
+        return err_set(err, ERR_INTERNAL, "out of memory");
+    ssh_session_init(&impl->session, &impl->config, &t->scope);
+    if (ssh_config_resolve(&impl->config, t->target.node, t->target.ssh_config, &t->scope, err) != 0)
+        return -1;
+    ssh_config_describe(&impl->config, t->describe, sizeof t->describe);
+    return 0;
 }
 
 static void ssh_disconnect(struct transport *t)
@@ -35,9 +38,7 @@ static void ssh_disconnect(struct transport *t)
 
 static int ssh_connect(struct transport *t, int64_t deadline_ns, enum transport_failure *why, struct err *err)
 {
-    struct ssh_impl *impl = impl_of(t);
-    if (!impl)
-        return err_set(err, ERR_INTERNAL, "out of memory");
+    struct ssh_impl *impl = t->impl;
     struct ssh_session *s = &impl->session;
     s->deadline_ns = deadline_ns;
     if (ssh_session_open(s, why, err) || ssh_session_verify_host(s, t->fingerprint, why, err) ||
@@ -63,15 +64,19 @@ static int ssh_exec(struct transport *t, const struct transport_cmd *cmd, struct
 
 static void ssh_release(struct transport *t)
 {
-    if (!t->impl)
+    struct ssh_impl *impl = t->impl;
+    if (!impl)
         return;
-    explicit_bzero(t->impl, sizeof(struct ssh_impl));
-    free(t->impl);
+    ssh_config_release(&impl->config);
+    explicit_bzero(impl, sizeof *impl);
+    free(impl);
     t->impl = NULL;
 }
 
 const struct transport_ops ssh_transport_ops = {
     .name = "libssh2",
+    .serves = ssh_config_serves,
+    .prepare = ssh_prepare,
     .connect = ssh_connect,
     .exec = ssh_exec,
     .disconnect = ssh_disconnect,

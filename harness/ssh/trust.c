@@ -5,8 +5,10 @@
 #include "common/base/fs.h"
 #include "common/base/spawn.h"
 #include "harness/ssh/openssh_client.h"
+#include "harness/ssh/openssh_transport.h"
 #include "harness/ssh/session.h"
-#include "harness/transport/internal.h"
+#include "harness/ssh/transport.h"
+#include "harness/transport/backend.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,52 +61,68 @@ static int describe_key(const struct ssh_config *c, const char *who, const void 
     return set_name(key, c, err);
 }
 
-static int fetch_with_libssh2(const struct transport *t, int64_t deadline_ns, struct ssh_hostkey *key,
-                              enum transport_failure *why, struct err *err)
+struct fetch {
+    struct ssh_config config;
+    char who[512];
+    struct transport_scope scope;
+    int64_t deadline_ns;
+    struct ssh_hostkey *key;
+};
+
+static int fetch_with_libssh2(const struct fetch *f, enum transport_failure *why, struct err *err)
 {
     struct ssh_session s;
     size_t len = 0;
-    ssh_session_init(&s, &t->config, &t->scope);
-    s.deadline_ns = deadline_ns;
+    ssh_session_init(&s, &f->config, &f->scope);
+    s.deadline_ns = f->deadline_ns;
     int rc = ssh_session_open(&s, why, err);
     if (rc == 0) {
         const char *blob = ssh_session_hostkey(&s, &len);
         *why = TRANSPORT_FAILURE_REFUSED;
-        rc = describe_key(&t->config, t->describe, blob, len, key, err);
+        rc = describe_key(&f->config, f->who, blob, len, f->key, err);
     }
     ssh_session_drop(&s);
     return rc;
 }
 
-static int fetch_with_client(const struct transport *t, int64_t deadline_ns, struct ssh_hostkey *key,
-                             struct err *err)
+static int fetch_with_client(const struct fetch *f, struct err *err)
 {
     struct known_hosts presented = {0};
-    int rc = openssh_fetch_key(&t->config, deadline_ns, &t->scope, &presented, err);
+    int rc = openssh_fetch_key(&f->config, f->deadline_ns, &f->scope, &presented, err);
     if (rc == 0)
-        rc = describe_key(&t->config, t->describe, presented.keys[0].blob, presented.keys[0].len, key, err);
+        rc = describe_key(&f->config, f->who, presented.keys[0].blob, presented.keys[0].len, f->key, err);
     known_hosts_release(&presented);
     return rc;
 }
 
+static bool allows(const struct transport_target *target, const struct transport_ops *ops)
+{
+    for (size_t i = 0; i < TRANSPORT_BACKENDS_MAX && target->backends[i]; i++)
+        if (target->backends[i] == ops)
+            return true;
+    return !target->backends[0];
+}
+
 int ssh_hostkey_fetch(const struct transport_target *target, struct ssh_hostkey *key, struct err *err)
 {
-    memset(key, 0, sizeof *key);
-    struct transport_target ssh_target = *target;
-    struct transport *t;
-    if (target->backend == TRANSPORT_AUTO || target->backend == TRANSPORT_LOCAL)
-        ssh_target.backend = TRANSPORT_LIBSSH2; /* `local` may also be the name of a host */
-    if (transport_prepare(&t, &ssh_target, err))
-        return -1;
+    const double timeout_s =
+        target->connect_timeout_s > 0 ? target->connect_timeout_s : TRANSPORT_CONNECT_TIMEOUT_S;
+    struct fetch f = {.key = key, .scope = {.who = f.who, .interrupted = target->interrupted}};
     enum transport_failure why = TRANSPORT_FAILURE_UNSUPPORTED;
-    int64_t deadline_ns = clock_deadline_ns(t->target.connect_timeout_s);
-    int rc = -1;
-    if (ssh_target.backend == TRANSPORT_LIBSSH2)
-        rc = fetch_with_libssh2(t, deadline_ns, key, &why, err);
-    if (rc && why == TRANSPORT_FAILURE_UNSUPPORTED && target->backend != TRANSPORT_LIBSSH2 &&
-        spawn_on_path("ssh"))
-        rc = fetch_with_client(t, deadline_ns, key, err);
-    transport_close(t);
+    memset(key, 0, sizeof *key);
+    snprintf(f.who, sizeof f.who, "%s", target->node);
+    int rc = ssh_config_resolve(&f.config, target->node, target->ssh_config, &f.scope, err);
+    if (rc == 0) {
+        ssh_config_describe(&f.config, f.who, sizeof f.who);
+        f.deadline_ns = clock_deadline_ns(timeout_s);
+        rc = -1;
+        if (allows(target, &ssh_transport_ops))
+            rc = fetch_with_libssh2(&f, &why, err);
+        if (rc != 0 && why == TRANSPORT_FAILURE_UNSUPPORTED && allows(target, &openssh_transport_ops) &&
+            spawn_on_path("ssh"))
+            rc = fetch_with_client(&f, err);
+    }
+    ssh_config_release(&f.config);
     return rc;
 }
 

@@ -26,7 +26,9 @@ struct ssh_hostkey {
     char base64[8192];
 };
 
-/* Connects without logging in and fills key. */
+/* Connects without logging in and fills key, by the ssh back-ends that target names, or by any when it names
+ * none.
+ */
 int ssh_hostkey_fetch(const struct transport_target *target, struct ssh_hostkey *key, struct err *err);
 
 /* Appends the key to key->known_hosts (made 0600, its folder 0700). ERR_INPUT unless SSH_TRUST_UNKNOWN. */

@@ -31,14 +31,15 @@ static void explain_stop(const struct transport_io *io, enum run_stop stop, stru
     }
 }
 
-int transport_child_run(const struct transport_cmd *cmd, const char *cwd, const struct transport_scope *scope,
-                        struct transport_result *res, struct err *err)
+static int run_child(const struct transport_cmd *cmd, const char *cwd, bool untraced,
+                     const struct transport_scope *scope, struct transport_result *res, struct err *err)
 {
     struct transport_io io;
     struct run_result ended;
     transport_io_begin(&io, cmd, res, scope);
     const struct run run = {.argv = cmd->argv,
                             .cwd = cwd,
+                            .untraced = untraced,
                             .input = cmd->input,
                             .input_len = cmd->input_len,
                             .read = cmd->read,
@@ -60,10 +61,16 @@ int transport_child_run(const struct transport_cmd *cmd, const char *cwd, const 
     return rc;
 }
 
+int transport_child_run(const struct transport_cmd *cmd, const char *cwd, const struct transport_scope *scope,
+                        struct transport_result *res, struct err *err)
+{
+    return run_child(cmd, cwd, true, scope, res, err);
+}
+
 int transport_child_capture(const char *const *argv, double deadline_s, const struct transport_scope *scope,
                             struct buf *out, struct transport_result *res, struct err *err)
 {
     struct transport_cmd cmd = {
         .argv = argv, .on_stdout = transport_collect, .on_stdout_arg = out, .deadline_s = deadline_s};
-    return transport_child_run(&cmd, NULL, scope, res, err);
+    return run_child(&cmd, NULL, false, scope, res, err);
 }

@@ -7,7 +7,7 @@
 
 #include "harness/transport/io.h"
 
-/* cwd: where it starts, or NULL. Results and errors as transport_exec(). */
+/* cwd: where it starts, or NULL. Results and errors as transport_exec(), which traces the command. */
 int transport_child_run(const struct transport_cmd *cmd, const char *cwd, const struct transport_scope *scope,
                         struct transport_result *res, struct err *err);
 

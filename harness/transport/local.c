@@ -1,11 +1,25 @@
 #include "harness/transport/local.h"
 
+#include "harness/transport/backend.h"
 #include "harness/transport/child.h"
-#include "harness/transport/internal.h"
 
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+static bool local_serves(const char *node)
+{
+    return strcmp(node, "local") == 0;
+}
+
+static int local_prepare(struct transport *t, struct err *err)
+{
+    (void)err;
+    snprintf(t->describe, sizeof t->describe, "local");
+    return 0;
+}
 
 static int local_connect(struct transport *t, int64_t deadline_ns, enum transport_failure *why,
                          struct err *err)
@@ -43,6 +57,8 @@ static void local_release(struct transport *t)
 
 const struct transport_ops local_transport_ops = {
     .name = "local",
+    .serves = local_serves,
+    .prepare = local_prepare,
     .connect = local_connect,
     .exec = local_exec,
     .disconnect = local_disconnect,

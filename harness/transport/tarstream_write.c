@@ -1,5 +1,6 @@
 #include "harness/transport/tarstream.h"
 
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 
@@ -57,19 +58,6 @@ static bool is_skipped(const struct tar_tree *tree, const char *name)
     return false;
 }
 
-static int grow(struct tar_writer *w, struct err *err)
-{
-    if (w->count < w->cap)
-        return 0;
-    size_t cap = w->cap ? w->cap * 2 : 256;
-    struct item *items = reallocarray(w->items, cap, sizeof *items);
-    if (!items)
-        return err_set(err, ERR_INTERNAL, "out of memory");
-    w->items = items;
-    w->cap = cap;
-    return 0;
-}
-
 static int add_item(struct listing *l, const char *path, const char *link, const struct stat *st,
                     struct err *err)
 {
@@ -83,8 +71,8 @@ static int add_item(struct listing *l, const char *path, const char *link, const
                        "%s/%s: the tree is larger than may be sent (%llu bytes a file, %llu in all)", w->root,
                        path, (unsigned long long)l->limits.file_bytes,
                        (unsigned long long)l->limits.total_bytes);
-    if (grow(w, err))
-        return -1;
+    if (!ALLOC_GROW(w->items, w->count + 1, w->cap))
+        return err_set(err, ERR_INTERNAL, "out of memory");
     struct item item = {.path = strdup(path), .link = link ? strdup(link) : NULL, .size = size};
     if (S_ISREG(st->st_mode))
         item.mode = S_IFREG | ((st->st_mode & 0111) ? 0755 : 0644);

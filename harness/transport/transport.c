@@ -1,12 +1,9 @@
 #include "harness/transport/transport.h"
 
 #include "common/base/clock.h"
-#include "common/base/spawn.h"
 #include "common/base/text.h"
-#include "harness/ssh/openssh_transport.h"
-#include "harness/ssh/transport.h"
-#include "harness/transport/internal.h"
-#include "harness/transport/local.h"
+#include "common/base/trace.h"
+#include "harness/transport/backend.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -16,7 +13,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-static const double default_connect_timeout_s = 10.0;
 static const double first_delay_s = 0.5;
 static const double longest_delay_s = 8.0;
 
@@ -54,20 +50,62 @@ static int pause_for(const struct transport_scope *scope, double seconds, struct
     return 0;
 }
 
-/* What this libssh2 cannot do, the OpenSSH client often can. False when it is not ours to choose, or not
- * there. */
-static bool fall_back(struct transport *t, const struct err *failure)
+static bool is_available(const struct transport_ops *ops)
 {
-    if (t->target.backend != TRANSPORT_AUTO || t->ops != &ssh_transport_ops || !spawn_on_path("ssh"))
-        return false;
-    transport_notice(t, "%s; using the OpenSSH client instead", failure->msg);
-    t->ops->disconnect(t);
-    t->ops->release(t);
-    t->ops = &openssh_transport_ops;
-    return true;
+    return !ops->available || ops->available();
 }
 
-/* Connects, and goes on trying while it is a matter of the connection and patience lasts. */
+/* The index of the first available back-end from `from` on, or TRANSPORT_BACKENDS_MAX. */
+static size_t next_available(const struct transport_target *target, size_t from)
+{
+    for (size_t i = from; i < TRANSPORT_BACKENDS_MAX && target->backends[i]; i++)
+        if (is_available(target->backends[i]))
+            return i;
+    return TRANSPORT_BACKENDS_MAX;
+}
+
+static int prepare_backend(struct transport *t, size_t index, struct err *err)
+{
+    t->backend = index;
+    t->ops = t->target.backends[index];
+    return t->ops->prepare ? t->ops->prepare(t, err) : 0;
+}
+
+static int choose_backend(struct transport *t, struct err *err)
+{
+    const struct transport_ops *first = t->target.backends[0];
+    size_t i = next_available(&t->target, 0);
+    if (!first)
+        return err_set(err, ERR_INTERNAL, "%s: no way to reach it was named", t->target.node);
+    if (i == TRANSPORT_BACKENDS_MAX)
+        return err_set(err, ERR_INPUT, "the %s transport needs %s", first->name, first->needs);
+    return prepare_backend(t, i, err);
+}
+
+/* What one back-end cannot do (key types that an old libssh2 lacks), the next often can. 1 when there is one,
+ * 0 when there is none. */
+static int fall_back(struct transport *t, const struct err *failure, struct err *err)
+{
+    size_t next = next_available(&t->target, t->backend + 1);
+    if (next == TRANSPORT_BACKENDS_MAX)
+        return 0;
+    transport_notice(t, "%s; trying %s instead", failure->msg, t->target.backends[next]->name);
+    t->ops->disconnect(t);
+    t->ops->release(t);
+    return prepare_backend(t, next, err) == 0 ? 1 : -1;
+}
+
+static int connect_once(struct transport *t, enum transport_failure *why, struct err *err)
+{
+    struct trace_event trace = trace_begin("connect", t->describe, NULL);
+    int rc = t->ops->connect(t, clock_deadline_ns(t->target.connect_timeout_s), why, err);
+    trace.how = t->ops->name;
+    trace.failure = rc != 0 ? err : NULL;
+    trace_end(&trace);
+    return rc;
+}
+
+/* Connects, and retries connection failures as long as patience lasts. */
 static int connect_patiently(struct transport *t, struct err *err)
 {
     double began_s = clock_mono_s();
@@ -75,11 +113,15 @@ static int connect_patiently(struct transport *t, struct err *err)
     for (int attempt = 1;; attempt++) {
         struct err failure = {0};
         enum transport_failure why = TRANSPORT_FAILURE_CONNECTION;
-        int64_t deadline_ns = clock_deadline_ns(t->target.connect_timeout_s);
-        if (t->ops->connect(t, deadline_ns, &why, &failure) == 0)
+        if (connect_once(t, &why, &failure) == 0)
             return 0;
-        if (why == TRANSPORT_FAILURE_UNSUPPORTED && failure.kind == ERR_NODE && fall_back(t, &failure))
-            continue;
+        if (why == TRANSPORT_FAILURE_UNSUPPORTED && failure.kind == ERR_NODE) {
+            int other = fall_back(t, &failure, err);
+            if (other < 0)
+                return -1;
+            if (other > 0)
+                continue;
+        }
         double wait_s = jittered(delay_s);
         double left_s = began_s + t->target.patience_s - clock_mono_s();
         if (failure.kind != ERR_NODE || why != TRANSPORT_FAILURE_CONNECTION || left_s < wait_s) {
@@ -97,33 +139,6 @@ static int connect_patiently(struct transport *t, struct err *err)
     }
 }
 
-static int choose_backend(struct transport *t, struct err *err)
-{
-    enum transport_backend backend = t->target.backend;
-    if (backend == TRANSPORT_AUTO)
-        backend = strcmp(t->target.node, "local") == 0 ? TRANSPORT_LOCAL : TRANSPORT_LIBSSH2;
-    switch (backend) {
-    case TRANSPORT_LOCAL:
-        t->ops = &local_transport_ops;
-        snprintf(t->describe, sizeof t->describe, "local");
-        return 0;
-    case TRANSPORT_AUTO:
-    case TRANSPORT_LIBSSH2:
-        t->ops = &ssh_transport_ops;
-        break;
-    case TRANSPORT_OPENSSH:
-        if (!spawn_on_path("ssh"))
-            return err_set(err, ERR_INPUT,
-                           "the openssh transport needs the program ssh: install openssh-client");
-        t->ops = &openssh_transport_ops;
-        break;
-    }
-    if (ssh_config_resolve(&t->config, t->target.node, t->target.ssh_config, &t->scope, err))
-        return -1;
-    ssh_config_describe(&t->config, t->describe, sizeof t->describe);
-    return 0;
-}
-
 static int copy_target(struct transport *t, const struct transport_target *target, struct err *err)
 {
     t->target = *target;
@@ -132,32 +147,19 @@ static int copy_target(struct transport *t, const struct transport_target *targe
     if (!t->target.node || (target->ssh_config && !t->target.ssh_config))
         return err_set(err, ERR_INTERNAL, "out of memory");
     if (t->target.connect_timeout_s <= 0)
-        t->target.connect_timeout_s = default_connect_timeout_s;
+        t->target.connect_timeout_s = TRANSPORT_CONNECT_TIMEOUT_S;
     t->scope = (struct transport_scope){
         .who = t->describe, .interrupted = target->interrupted, .last_heard_s = &t->last_heard_s};
     snprintf(t->describe, sizeof t->describe, "%s", target->node);
     return 0;
 }
 
-int transport_prepare(struct transport **out, const struct transport_target *target, struct err *err)
+int transport_open(struct transport **out, const struct transport_target *target, struct err *err)
 {
     struct transport *t = calloc(1, sizeof *t);
     if (!t)
         return err_set(err, ERR_INTERNAL, "out of memory");
-    if (copy_target(t, target, err) || choose_backend(t, err)) {
-        transport_close(t);
-        return -1;
-    }
-    *out = t;
-    return 0;
-}
-
-int transport_open(struct transport **out, const struct transport_target *target, struct err *err)
-{
-    struct transport *t;
-    if (transport_prepare(&t, target, err))
-        return -1;
-    if (connect_patiently(t, err)) {
+    if (copy_target(t, target, err) || choose_backend(t, err) || connect_patiently(t, err)) {
         transport_close(t);
         return -1;
     }
@@ -173,7 +175,6 @@ void transport_close(struct transport *t)
         t->ops->disconnect(t);
         t->ops->release(t);
     }
-    ssh_config_release(&t->config);
     free((void *)(uintptr_t)t->target.node);
     free((void *)(uintptr_t)t->target.ssh_config);
     free(t);
@@ -183,6 +184,24 @@ int transport_reconnect(struct transport *t, struct err *err)
 {
     t->ops->disconnect(t);
     return connect_patiently(t, err);
+}
+
+static int exec_traced(struct transport *t, const struct transport_cmd *cmd, struct transport_result *res,
+                       struct err *err)
+{
+    struct err failure = {0};
+    struct trace_event trace = trace_begin("exec", t->describe, cmd->argv);
+    int rc = t->ops->exec(t, cmd, res, &failure);
+    if (rc != 0 && err)
+        *err = failure;
+    trace.how = t->ops->name;
+    trace.failure = rc != 0 ? &failure : NULL;
+    trace.signal = res->signal[0] ? res->signal : NULL;
+    trace.exit_code = res->exit_code;
+    trace.sent = res->bytes_sent;
+    trace.received = res->bytes_received;
+    trace_end(&trace);
+    return rc;
 }
 
 int transport_exec(struct transport *t, const struct transport_cmd *cmd, struct transport_result *res,
@@ -195,7 +214,7 @@ int transport_exec(struct transport *t, const struct transport_cmd *cmd, struct 
         res->link_lost = true;
         return -1;
     }
-    return t->ops->exec(t, cmd, res, err);
+    return exec_traced(t, cmd, res, err);
 }
 
 int transport_capture(struct transport *t, const char *const *argv, double deadline_s, struct buf *out,

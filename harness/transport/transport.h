@@ -19,19 +19,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum transport_backend {
-    TRANSPORT_AUTO, /* `local` for the node "local", else libssh2, else the OpenSSH client */
-    TRANSPORT_LOCAL,
-    TRANSPORT_LIBSSH2,
-    TRANSPORT_OPENSSH,
-};
+struct transport_ops; /* a back-end, see backend.h */
+
+enum { TRANSPORT_BACKENDS_MAX = 8, TRANSPORT_CONNECT_TIMEOUT_S = 10 };
 
 /* Strings are copied by transport_open(). */
 struct transport_target {
     const char *node;       /* "local", an ssh alias, or [user@]host[:port] ([v6]:port) */
     const char *ssh_config; /* as ssh -F, or NULL */
-    enum transport_backend backend;
-    double connect_timeout_s; /* one attempt: resolve, connect, handshake, authenticate; 0 means 10 */
+    /* The back-ends to use: the first that is available, the next where that one cannot serve the node. */
+    const struct transport_ops *backends[TRANSPORT_BACKENDS_MAX];
+    double connect_timeout_s; /* one attempt: resolve, connect, handshake, authenticate; 0 means
+                                 TRANSPORT_CONNECT_TIMEOUT_S */
     double patience_s; /* how long connection failures are retried (backoff, jitter); 0 means one attempt.
                           A refused host key or login is never retried. */
     void (*notice)(void *arg, const char *line); /* one human line ("... retrying in 2 s"), or NULL */

@@ -1,5 +1,6 @@
 #include "reports/render/html_page.h"
 
+#include "common/base/escape.h"
 #include "common/base/text.h"
 
 #include <nettle/base64.h>
@@ -17,23 +18,7 @@ EMBED(reports_page_js, "reports/render/page.js");
 
 void html_escape(struct buf *out, const char *s)
 {
-    for (; *s; s++) {
-        switch (*s) {
-        case '<':
-            buf_puts(out, "&lt;");
-            continue;
-        case '>':
-            buf_puts(out, "&gt;");
-            continue;
-        case '&':
-            buf_puts(out, "&amp;");
-            continue;
-        case '"':
-            buf_puts(out, "&quot;");
-            continue;
-        }
-        buf_putc(out, *s);
-    }
+    escape_xml(out, s);
 }
 
 void html_base64(struct buf *out, const void *data, size_t len)

@@ -1,5 +1,6 @@
 #include "reports/render/table.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 
 #include <stdlib.h>
@@ -34,15 +35,7 @@ void table_column(struct table *t, const char *title, bool right)
 
 static bool table_grow(struct table *t)
 {
-    if (t->n_cells < t->cap)
-        return true;
-    size_t cap = t->cap ? t->cap * 2 : 64;
-    struct table_cell *cells = reallocarray(t->cells, cap, sizeof *cells);
-    if (!cells)
-        return false;
-    t->cells = cells;
-    t->cap = cap;
-    return true;
+    return ALLOC_GROW(t->cells, t->n_cells + 1, t->cap);
 }
 
 static void table_add(struct table *t, const char *text, enum cell_kind kind, enum cell_mark mark)

@@ -1,5 +1,6 @@
 #include "results/query/export.h"
 
+#include "common/base/escape.h"
 #include "results/store/sql.h"
 
 #include "common/base/json.h"
@@ -35,21 +36,6 @@ static void put_real(struct buf *out, double v)
     buf_puts(out, text);
 }
 
-static void csv_text(struct buf *out, const char *s)
-{
-    if (!strpbrk(s, ",\"\r\n")) {
-        buf_puts(out, s);
-        return;
-    }
-    buf_putc(out, '"');
-    for (; *s; s++) {
-        if (*s == '"')
-            buf_putc(out, '"');
-        buf_putc(out, *s);
-    }
-    buf_putc(out, '"');
-}
-
 static void csv_header(sqlite3_stmt *stmt, struct buf *out)
 {
     for (int i = 0; i < sqlite3_column_count(stmt); i++)
@@ -69,7 +55,7 @@ static int csv_row(sqlite3_stmt *stmt, struct buf *out)
             put_real(out, sqlite3_column_double(stmt, i));
             break;
         default: /* integers and texts alike; SQLite's types are no enum */
-            csv_text(out, (const char *)sqlite3_column_text(stmt, i));
+            escape_csv(out, (const char *)sqlite3_column_text(stmt, i));
             break;
         }
     }

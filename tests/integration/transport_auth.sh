@@ -139,7 +139,7 @@ rsa() {
     fi
     works "an RSA user key" openssh
     works "an RSA user key" auto "$can"
-    [ "$can" = libssh2 ] || like "auto says in one line that it takes the OpenSSH client" "$(value notice)" 'using the OpenSSH client instead'
+    [ "$can" = libssh2 ] || like "auto says in one line that it takes the OpenSSH client" "$(value notice)" 'trying openssh instead'
 }
 
 rsa_host() {

@@ -10,6 +10,7 @@
  */
 #include "common/base/clock.h"
 #include "common/base/sha256.h"
+#include "harness/session/connect.h"
 #include "harness/ssh/trust.h"
 #include "harness/transport/tarstream.h"
 #include "harness/transport/transport.h"
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 struct probe {
+    const char *backend;
     struct transport_target target;
     double deadline_s, stall_s;
     uint64_t send, sent;
@@ -203,23 +205,11 @@ static int show_host_key(const struct probe *p)
     return rc ? 1 : 0;
 }
 
-static int take_backend(const char *name, enum transport_backend *out)
-{
-    static const char *const names[] = {"auto", "local", "libssh2", "openssh"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(name, names[i]) == 0) {
-            *out = (enum transport_backend)i;
-            return 0;
-        }
-    }
-    return -1;
-}
-
 static int take_option(struct probe *p, const char *name, const char *value)
 {
     if (strcmp(name, "--backend") == 0)
-        return take_backend(value, &p->target.backend);
-    if (strcmp(name, "--ssh-config") == 0)
+        p->backend = value;
+    else if (strcmp(name, "--ssh-config") == 0)
         p->target.ssh_config = value;
     else if (strcmp(name, "--connect-timeout") == 0)
         p->target.connect_timeout_s = strtod(value, NULL);
@@ -268,6 +258,12 @@ int main(int argc, char **argv)
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGINT, &action, NULL);
     p.target.node = argv[i];
+    struct err err = {0};
+    bool any = p.trust && (!p.backend || strcmp(p.backend, "auto") == 0);
+    if (!any && connect_choose(p.backend, &p.target, &err)) {
+        show_error(&err);
+        return 1;
+    }
     if (p.trust)
         return show_host_key(&p);
     p.copy = p.stdout_file ? fopen(p.stdout_file, "we") : NULL;

@@ -115,6 +115,19 @@ static void threads_have_their_own(void **state)
         assert_int_equal(good[i], 500);
 }
 
+static int install(void **state)
+{
+    (void)state;
+    json_arena_install();
+    return 0;
+}
+
+/* Each once without our allocator and once with it. */
+#define INSTALLED(test)                                                                                      \
+    {                                                                                                        \
+        "with the allocator: " #test, test, install, NULL, NULL                                              \
+    }
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +136,11 @@ int main(void)
         cmocka_unit_test(takes_large_texts_and_is_used_again),
         cmocka_unit_test(the_heap_is_as_always),
         cmocka_unit_test(threads_have_their_own),
+        INSTALLED(is_what_the_heap_gives),
+        INSTALLED(refuses_the_same),
+        INSTALLED(takes_large_texts_and_is_used_again),
+        INSTALLED(the_heap_is_as_always),
+        INSTALLED(threads_have_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,12 @@
-/* transport_internal: what a back-end of transport provides and is given. Only transport*.c,
- * local_transport.c, ssh_*.c and openssh_transport.c include it.
+/* transport back-end: what a way to reach nodes provides (struct transport_ops) and is given (struct
+ * transport).
+ *
+ * The transport itself knows no back-end; which there are is the table of session/connect.c. Only transport.c
+ * and back-ends include this.
  */
-#ifndef KERNSWEEP_HARNESS_TRANSPORT_INTERNAL_H
-#define KERNSWEEP_HARNESS_TRANSPORT_INTERNAL_H
+#ifndef KERNSWEEP_HARNESS_TRANSPORT_BACKEND_H
+#define KERNSWEEP_HARNESS_TRANSPORT_BACKEND_H
 
-#include "harness/ssh/config.h"
 #include "harness/transport/io.h"
 #include "harness/transport/transport.h"
 
@@ -16,7 +18,14 @@ enum transport_failure {
 };
 
 struct transport_ops {
-    const char *name;
+    const char *name;  /* as --transport takes it */
+    const char *needs; /* what to install where it is not available, or NULL */
+    /* Whether this machine has what it needs. NULL: always. */
+    bool (*available)(void);
+    /* Whether a node may be meant for it when the user did not choose. */
+    bool (*serves)(const char *node);
+    /* Reads the configuration: sets t->impl and t->describe, connects to nothing. NULL: there is none. */
+    int (*prepare)(struct transport *t, struct err *err);
     /* One attempt, over by deadline_ns but for a passphrase being typed. */
     int (*connect)(struct transport *t, int64_t deadline_ns, enum transport_failure *why, struct err *err);
     /* On a lost link sets res->link_lost and drops the connection (t->connected = false). */
@@ -24,24 +33,21 @@ struct transport_ops {
                 struct err *err);
     /* Drops the connection without waiting for the node. */
     void (*disconnect)(struct transport *t);
-    /* Frees what outlives connections (t->impl). */
+    /* Frees what outlives connections (t->impl), also after prepare() failed. */
     void (*release)(struct transport *t);
 };
 
 struct transport {
-    const struct transport_ops *ops;
-    void *impl; /* of the back-end */
+    const struct transport_ops *ops; /* one of target.backends */
+    size_t backend;                  /* its index there */
+    void *impl;                      /* of the back-end */
     bool connected;
     struct transport_target target; /* its strings are owned */
-    struct ssh_config config;       /* empty for local */
     struct transport_scope scope;
     char describe[512];
     char fingerprint[64];
     double last_heard_s;
 };
-
-/* All of transport_open() but connecting. */
-int transport_prepare(struct transport **out, const struct transport_target *target, struct err *err);
 
 __attribute__((format(printf, 2, 3))) void transport_notice(const struct transport *t, const char *fmt, ...);
 

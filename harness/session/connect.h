@@ -1,0 +1,19 @@
+/* connect: which ways to reach nodes there are, and which are tried for one node.
+ *
+ * The table in connect.c is the only place that lists the back-ends of the transport; a new one is a line
+ * there and its own file.
+ */
+#ifndef KERNSWEEP_HARNESS_SESSION_CONNECT_H
+#define KERNSWEEP_HARNESS_SESSION_CONNECT_H
+
+#include "harness/transport/transport.h"
+
+/* Whether --transport takes kind: "auto" or a back-end's name. */
+int connect_check(const char *kind, struct err *err);
+/* Sets target->backends for its node. kind: as checked; NULL is "auto", all that serve the node, best first.
+ */
+int connect_choose(const char *kind, struct transport_target *target, struct err *err);
+/* "auto, local, libssh2 or openssh" */
+void connect_list(char *out, size_t size);
+
+#endif

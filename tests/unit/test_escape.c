@@ -1,0 +1,44 @@
+/* Text inside CSV, XML and HTML stays text. */
+#include "tests/unit/support.h"
+
+#include "common/base/escape.h"
+
+typedef void escape_fn(struct buf *out, const char *s);
+
+static void becomes(escape_fn *fn, const char *text, const char *expected)
+{
+    struct buf out;
+    buf_init(&out, 1000);
+    fn(&out, text);
+    assert_string_equal(buf_str(&out), expected);
+    buf_release(&out);
+}
+
+static void csv_is_quoted_where_it_must_be(void **state)
+{
+    (void)state;
+    becomes(escape_csv, "", "");
+    becomes(escape_csv, "plain text", "plain text");
+    becomes(escape_csv, "a,b", "\"a,b\"");
+    becomes(escape_csv, "it's \"b\"\n", "\"it's \"\"b\"\"\n\"");
+    becomes(escape_csv_quoted, "plain", "\"plain\"");
+    becomes(escape_csv_quoted, "\"", "\"\"\"\"");
+}
+
+static void markup_is_escaped(void **state)
+{
+    (void)state;
+    becomes(escape_xml, "a < b && c > \"d\"", "a &lt; b &amp;&amp; c &gt; &quot;d&quot;");
+    becomes(escape_xml, "tab\there\nline", "tab\there\nline");
+    becomes(escape_xml, "bell\a, escape\x1b[m", "bell, escape[m");
+    becomes(escape_xml, "\xc3\xa9", "\xc3\xa9");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(csv_is_quoted_where_it_must_be),
+        cmocka_unit_test(markup_is_escaped),
+    };
+    return cmocka_run_group_tests_name("escape", tests, NULL, NULL);
+}

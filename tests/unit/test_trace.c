@@ -1,0 +1,119 @@
+/* The trace: one JSON line per event, with what may be shown of it and nothing else. */
+#include "tests/unit/support.h"
+
+#include "common/base/fs.h"
+#include "common/base/json.h"
+#include "common/base/run.h"
+#include "common/base/trace.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static char file[] = "/tmp/kernsweep-test-trace.XXXXXX";
+
+static int open_trace(void **state)
+{
+    struct err err = {0};
+    int fd = mkstemp(file);
+    (void)state;
+    return fd < 0 || close(fd) != 0 ? -1 : trace_open(file, &err);
+}
+
+static int remove_trace(void **state)
+{
+    (void)state;
+    return unlink(file);
+}
+
+/* The last line of the trace. */
+static json_t *last_line(void)
+{
+    struct buf text;
+    struct err err = {0};
+    buf_init(&text, 1 << 20);
+    assert_int_equal(fs_read_file(file, 1 << 20, &text, &err), 0);
+    assert_true(text.len > 1 && text.data[text.len - 1] == '\n');
+    text.data[text.len - 1] = '\0';
+    char *newline = strrchr(text.data, '\n');
+    const char *line = newline ? newline + 1 : text.data;
+    json_t *value = json_parse(line, strlen(line), "trace", &err);
+    assert_non_null(value);
+    buf_release(&text);
+    return value;
+}
+
+static void a_program_leaves_its_words_and_its_end(void **state)
+{
+    (void)state;
+    static const char *const argv[] = {"sh", "-c", "cat; exit 3", NULL};
+    struct run_result res;
+    struct buf in;
+    buf_init(&in, 10);
+    buf_puts(&in, "abc");
+    assert_int_equal(run_capture(argv, &in, 10, NULL, &res, NULL), 0);
+    json_t *line = last_line();
+    assert_string_equal(json_string_value(json_object_get(line, "event")), "program");
+    assert_int_equal(json_array_size(json_object_get(line, "argv")), 3);
+    assert_int_equal(json_integer_value(json_object_get(line, "exit")), 3);
+    assert_int_equal(json_integer_value(json_object_get(line, "sent")), 3);
+    assert_int_equal(json_integer_value(json_object_get(line, "received")), 3);
+    assert_true(json_real_value(json_object_get(line, "duration_s")) > 0);
+    json_decref(line);
+    buf_release(&in);
+}
+
+static void confidential_words_are_left_out(void **state)
+{
+    (void)state;
+    static const char *const argv[] = {"true", "--password=hunter2", NULL};
+    const struct run run = {.argv = argv, .secret_argv = true};
+    struct run_result res;
+    assert_int_equal(run_program(&run, &res, NULL), 0);
+    json_t *line = last_line(), *words = json_object_get(line, "argv");
+    assert_int_equal(json_array_size(words), 1);
+    assert_string_equal(json_string_value(json_array_get(words, 0)), "true");
+    json_decref(line);
+}
+
+static void a_failure_has_its_reason_on_one_line(void **state)
+{
+    (void)state;
+    struct err failure = {.kind = ERR_NODE, .msg = "no route\nto host \xff"};
+    struct trace_event e = trace_begin("connect", "me@node:22", NULL);
+    e.how = "libssh2";
+    e.failure = &failure;
+    trace_end(&e);
+    json_t *line = last_line();
+    assert_string_equal(json_string_value(json_object_get(line, "error")), "no route\\x0ato host \\xff");
+    assert_string_equal(json_string_value(json_object_get(line, "transport")), "libssh2");
+    assert_null(json_object_get(line, "exit"));
+    assert_null(json_object_get(line, "argv"));
+    json_decref(line);
+}
+
+static void long_words_are_cut(void **state)
+{
+    (void)state;
+    char script[5000];
+    memset(script, 'x', sizeof script - 1);
+    script[sizeof script - 1] = '\0';
+    const char *const argv[] = {"sh", script, NULL};
+    struct trace_event e = trace_begin("exec", "node", argv);
+    e.signal = "KILL";
+    trace_end(&e);
+    json_t *line = last_line();
+    assert_int_equal(json_string_length(json_array_get(json_object_get(line, "argv"), 1)), 160);
+    assert_string_equal(json_string_value(json_object_get(line, "signal")), "KILL");
+    json_decref(line);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_program_leaves_its_words_and_its_end),
+        cmocka_unit_test(confidential_words_are_left_out),
+        cmocka_unit_test(a_failure_has_its_reason_on_one_line),
+        cmocka_unit_test(long_words_are_cut),
+    };
+    return cmocka_run_group_tests_name("trace", tests, open_trace, remove_trace);
+}
