@@ -115,13 +115,14 @@ static int take_timing(struct draft *d, struct draft_test *t, const struct json_
 static int take_timings(const struct json_at *perf, struct draft *d, struct draft_test *t, struct err *err)
 {
     struct json_at timings = json_member(perf, "timings");
+    json_t *members = json_object_get(perf->value, "timings");
     if (!given(perf, "timings"))
         return 0;
     if (!json_is_object(timings.value))
         return json_fail(&timings, err, "expected an object");
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)timings.value, key, value)
+    json_object_foreach(members, key, value)
     {
         if (take_timing(d, t, &timings, key, value, err) != 0)
             return -1;

@@ -108,6 +108,22 @@ int draft_add_extra(struct draft_test *t, const char *name, double value, struct
     return 0;
 }
 
+int draft_set_samples(struct draft_test *t, const struct samples *samples, struct err *err)
+{
+    struct buf packed;
+    buf_init(&packed, SIZE_MAX / 2);
+    int rc = samples_pack(samples, &packed, err);
+    if (rc == 0) {
+        t->packed_samples = (int)samples->count;
+        t->packed_len = packed.len;
+        t->packed = buf_steal(&packed);
+        if (t->t.samples == RUN_UNKNOWN)
+            t->t.samples = (int)samples->count;
+    }
+    buf_release(&packed);
+    return rc;
+}
+
 int draft_add_fact(struct draft *d, const char *key, const char *value, struct err *err)
 {
     if (!*value)

@@ -227,22 +227,6 @@ static int read_resources(struct reading *r, struct run_variant *v, struct err *
     return rc;
 }
 
-static int pack_samples(const struct samples *samples, struct draft_test *t, struct err *err)
-{
-    struct buf packed;
-    buf_init(&packed, SIZE_MAX / 2);
-    int rc = samples_pack(samples, &packed, err);
-    if (rc == 0) {
-        t->packed_samples = (int)samples->count;
-        t->packed_len = packed.len;
-        t->packed = buf_steal(&packed);
-        if (t->t.samples == RUN_UNKNOWN)
-            t->t.samples = (int)samples->count;
-    }
-    buf_release(&packed);
-    return rc;
-}
-
 static int read_samples(struct reading *r, const char *path, struct draft_test *t, struct err *err)
 {
     struct samples samples;
@@ -256,7 +240,7 @@ static int read_samples(struct reading *r, const char *path, struct draft_test *
     if (rc == 0 && skipped)
         draft_warn(r->d, "%s%s: %d lines are not samples, left out", r->files->dir, path, skipped);
     if (rc == 0 && samples.count)
-        rc = pack_samples(&samples, t, err);
+        rc = draft_set_samples(t, &samples, err);
     samples_release(&samples);
     buf_release(&text);
     return rc;
