@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* What goes through all steps of reading one bundle. */
-struct reading {
+struct bundle_reading {
     struct manifest *files;
     const struct ingest_options *options;
     struct draft *d;
@@ -176,7 +176,7 @@ static int read_summary_parts(const struct json_at *root, struct draft *d, struc
     return 0;
 }
 
-static int read_summary(struct reading *r, struct err *err)
+static int read_summary(struct bundle_reading *r, struct err *err)
 {
     bool closed = manifest_is_closed(r->files);
     int rc = manifest_keep(r->files, "summary.json", &r->summary, r->summary_file, err);
@@ -194,7 +194,7 @@ static int read_summary(struct reading *r, struct err *err)
 typedef int read_fn(const struct json_at *root, struct draft *d, struct err *err);
 
 /* A file that may be missing. */
-static int read_if_there(struct reading *r, const char *name, read_fn *read, struct err *err)
+static int read_if_there(struct bundle_reading *r, const char *name, read_fn *read, struct err *err)
 {
     char full[FS_PATH_MAX];
     const json_t *value;
@@ -214,7 +214,7 @@ static int take_plan(const struct json_at *root, struct draft *d, struct err *er
     return d->plan ? 0 : err_set(err, ERR_INTERNAL, "%s: no memory", root->file);
 }
 
-static int read_resources(struct reading *r, struct run_variant *v, struct err *err)
+static int read_resources(struct bundle_reading *r, struct run_variant *v, struct err *err)
 {
     char name[RUN_NAME_MAX + 32], full[FS_PATH_MAX];
     const json_t *value;
@@ -227,7 +227,7 @@ static int read_resources(struct reading *r, struct run_variant *v, struct err *
     return rc;
 }
 
-static int read_samples(struct reading *r, const char *path, struct draft_test *t, struct err *err)
+static int read_samples(struct bundle_reading *r, const char *path, struct draft_test *t, struct err *err)
 {
     struct samples samples;
     struct buf text;
@@ -269,7 +269,7 @@ static int check_owner(const struct json_at *perf, const struct draft *d, const 
 }
 
 /* 1, or 0 when the test left no perf.json, or -1. */
-static int read_perf(struct reading *r, const char *path, struct draft_test *t, struct err *err)
+static int read_perf(struct bundle_reading *r, const char *path, struct draft_test *t, struct err *err)
 {
     char full[FS_PATH_MAX];
     const json_t *perf;
@@ -282,7 +282,7 @@ static int read_perf(struct reading *r, const char *path, struct draft_test *t, 
     return rc;
 }
 
-static void note_unmeasured(struct reading *r, const char *folder)
+static void note_unmeasured(struct bundle_reading *r, const char *folder)
 {
     struct draft *d = r->d;
     d->n_tests--;
@@ -292,7 +292,7 @@ static void note_unmeasured(struct reading *r, const char *folder)
     draft_warn(d, "%s: says COMPLETE, but %s has no perf.json: stored as PARTIAL", r->files->dir, folder);
 }
 
-static int read_test(struct reading *r, const struct json_at *at, struct err *err)
+static int read_test(struct bundle_reading *r, const struct json_at *at, struct err *err)
 {
     struct draft *d = r->d;
     char name[RUN_NAME_MAX], folder[RUN_NAME_MAX + 64], path[sizeof folder + 32];
@@ -321,7 +321,7 @@ static int read_test(struct reading *r, const struct json_at *at, struct err *er
     return read_samples(r, path, t, err);
 }
 
-static int read_tests(struct reading *r, const struct json_at *job, struct err *err)
+static int read_tests(struct bundle_reading *r, const struct json_at *job, struct err *err)
 {
     struct json_at tests = json_member(job, "tests");
     if (!json_is_array(tests.value))
@@ -334,7 +334,7 @@ static int read_tests(struct reading *r, const struct json_at *job, struct err *
     return 0;
 }
 
-static int read_all(struct reading *r, const struct json_at *job, struct err *err)
+static int read_all(struct bundle_reading *r, const struct json_at *job, struct err *err)
 {
     struct draft *d = r->d;
     if (read_job_head(job, &d->info, err) != 0 || read_job_variants(job, d, err) != 0 ||
@@ -353,7 +353,7 @@ static int read_all(struct reading *r, const struct json_at *job, struct err *er
 
 int bundle_read(struct bundle *b, const struct ingest_options *options, struct draft *d, struct err *err)
 {
-    struct reading r = {.files = &b->files, .options = options, .d = d};
+    struct bundle_reading r = {.files = &b->files, .options = options, .d = d};
     struct json_at job = json_root(b->job, b->job_file);
     if (hash_contents(&b->files, d->info.content_sha256, err) != 0)
         return -1;

@@ -105,7 +105,7 @@ int baseline_set(struct store *s, const char *name, int64_t run_key, bool add, s
     "h.run_id"                                                                                               \
     " WHERE h.baseline_id = b.id ORDER BY o.ordered_at DESC, o.id DESC LIMIT 1) "
 
-static void read_row(struct sql_stmt *stmt, struct baseline *b)
+static void read_baseline(struct sql_stmt *stmt, struct baseline *b)
 {
     *b = (struct baseline){.id = sql_col_int(stmt, "id", 0),
                            .key = sql_col_int(stmt, "run_key", 0),
@@ -119,7 +119,7 @@ static void read_row(struct sql_stmt *stmt, struct baseline *b)
     sql_col_text(stmt, "run_id", b->run_id, sizeof b->run_id);
 }
 
-static int collect(struct sql_stmt *stmt, struct baseline_list *out, struct err *err)
+static int collect_baselines(struct sql_stmt *stmt, struct baseline_list *out, struct err *err)
 {
     int rc;
     while ((rc = sql_step(stmt, err)) > 0) {
@@ -129,7 +129,7 @@ static int collect(struct sql_stmt *stmt, struct baseline_list *out, struct err 
             break;
         }
         out->items = items;
-        read_row(stmt, &items[out->count++]);
+        read_baseline(stmt, &items[out->count++]);
     }
     if (rc != 0)
         baseline_list_release(out);
@@ -141,7 +141,7 @@ int baseline_list(struct store *s, struct baseline_list *out, struct err *err)
     *out = (struct baseline_list){0};
     SQL_STMT stmt = sql_prepare(
         s, BASELINE_SELECT "WHERE b.removed_at IS NULL ORDER BY b.name, b.node, b.ticket, b.mode", err);
-    return stmt ? collect(stmt, out, err) : -1;
+    return stmt ? collect_baselines(stmt, out, err) : -1;
 }
 
 void baseline_list_release(struct baseline_list *l)
@@ -164,7 +164,7 @@ static int list_named(struct store *s, const char *name, const char *node, const
     sql_bind_text(stmt, ":name", name);
     sql_bind_text(stmt, ":node", node);
     sql_bind_text(stmt, ":ticket", ticket);
-    return collect(stmt, out, err);
+    return collect_baselines(stmt, out, err);
 }
 
 static int remove_row(struct store *s, const struct baseline *b, struct err *err)
@@ -202,8 +202,8 @@ int baseline_remove(struct store *s, const char *name, const char *node, const c
 }
 
 /* Why none of the baselines of this name serves the run. */
-static int refuse(const char *name, const struct run_info *run, const struct baseline_list *found,
-                  struct err *err)
+static int explain_refusal(const char *name, const struct run_info *run, const struct baseline_list *found,
+                           struct err *err)
 {
     if (found->count == 0)
         return err_set(err, ERR_INPUT, "no baseline \"%.80s\": `kernsweep baseline set %.80s RUN` makes one",
@@ -242,7 +242,7 @@ int baseline_resolve(struct store *s, const char *name, const struct run_info *r
         rc = 0;
     }
     if (rc != 0)
-        refuse(name, run, &found, err);
+        explain_refusal(name, run, &found, err);
     baseline_list_release(&found);
     return rc;
 }

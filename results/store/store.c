@@ -125,7 +125,7 @@ static int backup_before(struct store *s, int64_t version, struct err *err)
     return store_copy(s, path, err);
 }
 
-static int apply(struct store *s, const struct migration *m, struct err *err)
+static int apply_migration(struct store *s, const struct migration *m, struct err *err)
 {
     /* PRAGMA takes no parameters; the number comes from our own table. */
     char version[64];
@@ -146,7 +146,7 @@ static int migrate_locked(struct store *s, struct err *err)
     if (sql_exec(s, id, err) != 0)
         return -1;
     for (int i = 0; i < migrations_count; i++)
-        if (migrations[i].version > now && apply(s, &migrations[i], err) != 0)
+        if (migrations[i].version > now && apply_migration(s, &migrations[i], err) != 0)
             return -1;
     return 0;
 }
