@@ -176,6 +176,6 @@ int b3_events_apply(const struct b3_events *e, struct draft *d, struct err *err)
     if (e->begun && !e->closed)
         r->status = RUN_PARTIAL;
     if (e->odd)
-        draft_warn(d, "%d events of the log make no sense, left out", e->odd);
+        draft_warn(d, "%d invalid events in the log were ignored", e->odd);
     return 0;
 }

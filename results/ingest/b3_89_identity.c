@@ -70,10 +70,10 @@ static int settle_date(const char *real, const struct ingest_options *options, s
     if (options && options->date)
         snprintf(out->date, sizeof out->date, "%s", options->date);
     if (!*out->date)
-        return err_set(err, ERR_INPUT, "%s: no date in the path, as in 2026-02-12/b3_89: say it with --date",
-                       real);
+        return err_set(err, ERR_INPUT,
+                       "%s: no date in the path (as in 2026-02-12/b3_89): give one with --date", real);
     if (!when_is_date(out->date))
-        return err_set(err, ERR_INPUT, "date is \"%.20s\", expected a day as 2026-02-14", out->date);
+        return err_set(err, ERR_INPUT, "date is \"%.20s\", expected a date like 2026-02-14", out->date);
     return 0;
 }
 

@@ -37,7 +37,7 @@ json_t *b3_perf_load(const char *full, struct draft *d, struct err *err)
         if (!perf && mend_empty_timings(&text)) {
             perf = json_parse(buf_str(&text), text.len, full, err);
             if (perf)
-                draft_warn(d, "%s: timings without a value, read as none", full);
+                draft_warn(d, "%s: timings without a value, treated as missing", full);
         }
     }
     buf_release(&text);
@@ -79,7 +79,8 @@ int b3_place_parse(const char *rel, const char *full, struct b3_place *p, struct
         if (parse_ctx(part, p) || strcmp(part, "runs") == 0)
             continue;
         if (!text_is_name(part))
-            return err_set(err, ERR_INPUT, "%s: the folder \"%.80s\" cannot name a variant", full, part);
+            return err_set(err, ERR_INPUT, "%s: the folder \"%.80s\" is not a valid variant name", full,
+                           part);
         snprintf(p->variant, sizeof p->variant, "%s", part);
     }
     return 0;
@@ -105,7 +106,7 @@ int b3_place_settle(const struct json_at *perf, struct b3_place *p, struct err *
     if (repetition != RUN_UNKNOWN)
         p->repetition = (int)repetition;
     if (p->context == RUN_UNKNOWN)
-        return json_fail(perf, err, "neither context_len nor a folder ctx_<N> says which context this is");
+        return json_fail(perf, err, "unknown context: neither context_len nor a folder ctx_<N>");
     if (p->repetition == RUN_UNKNOWN)
         p->repetition = 0;
     return 0;

@@ -31,7 +31,7 @@ static int quoted(struct csv *c, struct err *err)
         c->line += *c->p == '\n';
         buf_putc(&c->field, *c->p);
     }
-    return csv_fail(c, err, "a quoted field does not end");
+    return csv_fail(c, err, "unterminated quoted field");
 }
 
 /* Leaves p at the separator. */
@@ -49,7 +49,7 @@ static int read_field(struct csv *c, struct err *err)
     if (c->p < c->end && *c->p != ',' && *c->p != '\n' && *c->p != '\r')
         return csv_fail(c, err, "text after a quoted field");
     if (!text_is_utf8(buf_str(&c->field), c->field.len) || memchr(buf_str(&c->field), 0, c->field.len))
-        return csv_fail(c, err, "a field that is no UTF-8 text");
+        return csv_fail(c, err, "a field that is not UTF-8 text");
     return 0;
 }
 

@@ -204,7 +204,7 @@ int draft_finish(struct draft *d, struct err *err)
         struct run_test *t = &d->tests[i].t;
         struct run_variant *v = &d->variants[t->variant];
         if (i && by_place(&d->tests[i - 1], &d->tests[i]) == 0)
-            return err_set(err, ERR_INPUT, "two results for %s, context %d, repetition %d", v->name,
+            return err_set(err, ERR_INPUT, "duplicate result for %s, context %d, repetition %d", v->name,
                            t->context, t->repetition);
         disbelieve_empty(d, t);
         if (!*v->attn_impl)

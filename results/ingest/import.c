@@ -87,7 +87,7 @@ static int take_status(const struct import_scope *s, const json_t *test, struct 
         return -1;
     if (status_from_name(name, &t->status))
         return 0;
-    return err_set(err, ERR_INPUT, "%s: %s: \"%s\" is no status (mapping: test.status)", s->file, s->place,
+    return err_set(err, ERR_INPUT, "%s: %s: \"%s\" is not a status (mapping: test.status)", s->file, s->place,
                    name);
 }
 
@@ -114,7 +114,7 @@ static int take_place(const struct importing *im, const struct import_scope *s, 
     int rc = import_text(s, json_object_get(test, "variant"), "test.variant", variant, sizeof variant, err);
     if (rc <= 0 || !*variant)
         return rc < 0 ? -1
-                      : err_set(err, ERR_INPUT, "%s: %s: says no variant (mapping: test.variant)", s->file,
+                      : err_set(err, ERR_INPUT, "%s: %s: no variant given (mapping: test.variant)", s->file,
                                 s->place);
     make_name(variant);
     if (import_integer(s, json_object_get(test, "context"), "test.context", 0, INT32_MAX, &context, err) <
@@ -264,7 +264,7 @@ static int read_rows(struct importing *im, const struct import_options *options,
     if (pointer_each(im->root, rows, take_row, im, err) != 0)
         return err_wrap(err, "%s", im->file);
     if (im->d->n_tests == 0)
-        return err_set(err, ERR_INPUT, "%s: no row that the mapping takes (rows: %s)", im->file, rows);
+        return err_set(err, ERR_INPUT, "%s: the mapping matches no row (rows: %s)", im->file, rows);
     return number_repetitions(im, err);
 }
 

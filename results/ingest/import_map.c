@@ -32,7 +32,7 @@ static json_t *parse_map(const char *text, size_t len, const char *name, struct 
     if (rc == 0 && strcmp(input, "json") != 0 && strcmp(input, "csv") != 0)
         rc = json_fail(&at, err, "input is \"%.60s\", expected \"json\" or \"csv\"", input);
     if (rc == 0 && (!json_is_object(test.value) || !json_object_get(test.value, "variant")))
-        rc = json_fail(&test, err, "expected an object that says at least what the variant is");
+        rc = json_fail(&test, err, "expected an object with at least \"variant\"");
     if (rc == 0)
         return root;
     json_decref(root);

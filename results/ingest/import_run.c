@@ -40,12 +40,12 @@ static int run_text(const struct import_scope *s, const json_t *run, const char 
 static int check_run(const struct run_info *r, const char *file, struct err *err)
 {
     if (!*r->date)
-        return err_set(err, ERR_INPUT, "%s: does not say when it was measured: say it with --date", file);
+        return err_set(err, ERR_INPUT, "%s: no measurement date in the file: give one with --date", file);
     if (!when_is_date(r->date))
-        return err_set(err, ERR_INPUT, "%s: date is \"%.20s\", expected a day as 2026-02-14", file, r->date);
+        return err_set(err, ERR_INPUT, "%s: date is \"%.20s\", expected a date like 2026-02-14", file,
+                       r->date);
     if (!text_is_name(r->ticket) || (*r->tag && !text_is_name(r->tag)))
-        return err_set(err, ERR_INPUT, "%s: ticket or tag is no name: say them with --ticket and --tag",
-                       file);
+        return err_set(err, ERR_INPUT, "%s: invalid ticket or tag: give them with --ticket and --tag", file);
     if (strcmp(r->mode, "perf") != 0 && strcmp(r->mode, "debug") != 0)
         return err_set(err, ERR_INPUT, "%s: mode is \"%s\", expected \"perf\" or \"debug\"", file, r->mode);
     return 0;

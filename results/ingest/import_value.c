@@ -64,7 +64,7 @@ static int match_text(const struct import_scope *s, const json_t *field, const c
     if (g < 1 || g > GROUPS_MAX)
         return field_fail(s, name, err, "\"group\" is a number from 1 to %d", GROUPS_MAX);
     if (regcomp(&re, pattern, REG_EXTENDED) != 0)
-        return field_fail(s, name, err, "\"%.100s\" is no regular expression", pattern);
+        return field_fail(s, name, err, "\"%.100s\" is not a valid regular expression", pattern);
     int rc = regexec(&re, text, GROUPS_MAX + 1, m, 0);
     regfree(&re);
     if (rc != 0 || (wanted && m[g].rm_so == m[g].rm_eo))

@@ -223,7 +223,8 @@ static int run_threads(struct pipeline *r, struct err *err)
         store_folders(r);
     for (size_t i = 0; i < n; i++)
         pthread_join(threads[i], NULL);
-    return n > 0 || r->count == 0 ? 0 : err_set(err, ERR_INTERNAL, "no thread to read the folders with");
+    return n > 0 || r->count == 0 ? 0
+                                  : err_set(err, ERR_INTERNAL, "cannot start a thread to read the folders");
 }
 
 int ingest_bundles(struct store *s, const char *const *dirs, size_t n, const struct ingest_options *options,

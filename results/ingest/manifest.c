@@ -46,7 +46,7 @@ static int refuse_twins(const struct manifest *m, struct err *err)
         if (strcmp(a->path, b->path) != 0)
             continue;
         struct json_at later = json_element(&list, a->index > b->index ? a->index : b->index);
-        return json_fail(&later, err, "%.200s is named twice", a->path);
+        return json_fail(&later, err, "%.200s is listed more than once", a->path);
     }
     return 0;
 }
@@ -140,11 +140,12 @@ static int check_hash(const struct manifest *m, struct manifest_file *f, size_t 
         return 0;
     struct json_at list = files_of(m), entry = json_element(&list, f->index);
     if ((int64_t)size != f->size)
-        return json_fail(&entry, err, "%.200s has %zu bytes, the node's had %lld (pull the run again)",
-                         f->path, size, (long long)f->size);
+        return json_fail(&entry, err,
+                         "%.200s has %zu bytes here but %lld in the manifest: pull the run again", f->path,
+                         size, (long long)f->size);
     return json_fail(&entry, err,
-                     "%.200s is not what the node hashed: expected %.64s, found %s (pull the run again)",
-                     f->path, f->sha256, sha256);
+                     "%.200s does not match its hash: expected %.64s, found %s: pull the run again", f->path,
+                     f->sha256, sha256);
 }
 
 int manifest_read(struct manifest *m, const char *path, size_t max, struct buf *out, struct err *err)

@@ -52,7 +52,7 @@ static int settle_variant(struct draft *d, const struct b3_place *p, const struc
 {
     const char *name = *p->variant ? p->variant : "baseline";
     if (!text_is_name(name))
-        return json_fail(perf, err, "\"%.80s\" cannot name a variant", name);
+        return json_fail(perf, err, "\"%.80s\" is not a valid variant name", name);
     t->variant = draft_variant(d, name);
     if (t->variant == d->n_variants && !draft_add_variant(d, name, err))
         return -1;

@@ -52,7 +52,7 @@ static const json_t *must_keep(struct manifest *m, const char *name, char *full,
 {
     const json_t *value;
     if (manifest_keep(m, name, &value, full, err) == 0)
-        err_set(err, ERR_INPUT, "%s: No such file, though each bundle has one", full);
+        err_set(err, ERR_INPUT, "%s: No such file: every bundle must have one", full);
     return value;
 }
 
@@ -94,7 +94,7 @@ static int read_job_head(const struct json_at *job, struct run_info *r, struct e
     if (json_is_object(source.value) && artifact_sha256(&source, "sha256", r->source_sha256, err) != 0)
         return -1;
     if (!when_is_date(r->date))
-        return json_fail(job, err, "date is \"%s\", expected a day as 2026-02-14", r->date);
+        return json_fail(job, err, "date is \"%s\", expected a date like 2026-02-14", r->date);
     if (strcmp(r->mode, "perf") != 0 && strcmp(r->mode, "debug") != 0)
         return json_fail(job, err, "mode is \"%s\", expected \"perf\" or \"debug\"", r->mode);
     if (*r->tag && !text_is_name(r->tag))
@@ -126,7 +126,7 @@ static int read_job_variants(const struct json_at *job, struct draft *d, struct 
         if (artifact_name(&at, "name", name, sizeof name, err) != 0)
             return -1;
         if (draft_variant(d, name) < d->n_variants)
-            return json_fail(&at, err, "a second variant named \"%s\"", name);
+            return json_fail(&at, err, "duplicate variant \"%s\"", name);
         struct run_variant *v = draft_add_variant(d, name, err);
         if (!v || artifact_text(&at, "attn_impl", v->attn_impl, sizeof v->attn_impl, err) != 0 ||
             read_kernel(&at, v, err) != 0)
@@ -181,7 +181,7 @@ static int read_summary(struct bundle_reading *r, struct err *err)
     bool closed = manifest_is_closed(r->files);
     int rc = manifest_keep(r->files, "summary.json", &r->summary, r->summary_file, err);
     if (rc == 0 && closed)
-        return err_set(err, ERR_INPUT, "%s: No such file, though the run is closed", r->summary_file);
+        return err_set(err, ERR_INPUT, "%s: No such file in a closed run", r->summary_file);
     if (rc > 0) {
         struct json_at root = json_root(r->summary, r->summary_file);
         rc = read_summary_parts(&root, r->d, err);
@@ -238,7 +238,7 @@ static int read_samples(struct bundle_reading *r, const char *path, struct draft
     if (rc > 0)
         rc = samples_parse(buf_str(&text), text.len, path, &samples, &skipped, err);
     if (rc == 0 && skipped)
-        draft_warn(r->d, "%s%s: %d lines are not samples, left out", r->files->dir, path, skipped);
+        draft_warn(r->d, "%s%s: %d lines are not samples and were ignored", r->files->dir, path, skipped);
     if (rc == 0 && samples.count)
         rc = draft_set_samples(t, &samples, err);
     samples_release(&samples);
@@ -263,8 +263,9 @@ static int check_owner(const struct json_at *perf, const struct draft *d, const 
         return json_fail(perf, err, "is of run \"%.100s\", the bundle of \"%s\"", id, d->info.run_id);
     if (strcmp(variant, d->variants[t->variant].name) != 0 || context != t->context ||
         repetition != t->repetition)
-        return json_fail(perf, err, "is of %.64s, context %lld, repetition %lld: not what its folder says",
-                         variant, (long long)context, (long long)repetition);
+        return json_fail(perf, err,
+                         "is of %.64s, context %lld, repetition %lld, which contradicts its folder", variant,
+                         (long long)context, (long long)repetition);
     return 0;
 }
 

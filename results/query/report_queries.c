@@ -33,7 +33,7 @@ int report_run_label(struct store *s, int64_t run_key, char *run_id, char *date,
     sql_bind_int(stmt, ":run", run_key);
     int rc = sql_step(stmt, err);
     if (rc == 0)
-        return err_set(err, ERR_STORAGE, "%s: a run of the history is gone", s->path);
+        return err_set(err, ERR_STORAGE, "%s: a run of the history no longer exists", s->path);
     if (rc < 0)
         return -1;
     sql_col_text(stmt, "run_id", run_id, RUN_ID_MAX);

@@ -47,7 +47,7 @@ static int upsert(struct store *s, const char *name, int64_t run, int64_t *id, s
     sql_bind_int(stmt, ":now", now_ms());
     int rc = sql_step(stmt, err);
     if (rc == 0)
-        return err_set(err, ERR_INPUT, "the run is gone");
+        return err_set(err, ERR_INPUT, "the run no longer exists");
     if (rc > 0)
         *id = sql_col_int(stmt, "id", 0);
     return rc > 0 ? 0 : -1;
@@ -88,8 +88,8 @@ static int set_locked(struct store *s, const char *name, int64_t run, bool add, 
 int baseline_set(struct store *s, const char *name, int64_t run_key, bool add, struct err *err)
 {
     if (!text_is_name(name))
-        return err_set(err, ERR_INPUT, "\"%.80s\" cannot name a baseline: letters, digits, '.', '_' and '-'",
-                       name);
+        return err_set(err, ERR_INPUT,
+                       "\"%.80s\" is not a valid baseline name: use letters, digits, '.', '_' and '-'", name);
     if (sql_exec(s, "BEGIN IMMEDIATE", err) != 0)
         return -1;
     if (set_locked(s, name, run_key, add, err) == 0 && sql_exec(s, "COMMIT", err) == 0)
@@ -192,9 +192,11 @@ int baseline_remove(struct store *s, const char *name, const char *node, const c
     if (live == 0)
         err_set(err, ERR_INPUT, "no baseline \"%.80s\" here: `kernsweep baseline list` shows them", name);
     else if (live > 1)
-        err_set(err, ERR_INPUT,
-                "%zu baselines are named \"%.80s\" (%s of %s, %s of %s, ...): say --node and --ticket", live,
-                name, found.items[0].ticket, found.items[0].node, found.items[1].ticket, found.items[1].node);
+        err_set(
+            err, ERR_INPUT,
+            "%zu baselines are named \"%.80s\" (%s of %s, %s of %s, ...): choose with --node and --ticket",
+            live, name, found.items[0].ticket, found.items[0].node, found.items[1].ticket,
+            found.items[1].node);
     else
         rc = remove_row(s, &found.items[0], err);
     baseline_list_release(&found);
@@ -215,15 +217,16 @@ static int explain_refusal(const char *name, const struct run_info *run, const s
     if (strcmp(b->node, run->node) != 0)
         return err_set(
             err, ERR_INPUT,
-            "baseline \"%s\" is of node %s, run %s of node %s: figures of two nodes do not compare", name,
-            b->node, run->run_id, run->node);
+            "baseline \"%s\" is of node %s, run %s of node %s: runs of different nodes cannot be compared",
+            name, b->node, run->run_id, run->node);
     if (strcmp(b->ticket, run->ticket) != 0)
         return err_set(err, ERR_INPUT,
                        "baseline \"%s\" is of plan %s, run %s of plan %s: name a baseline of that plan", name,
                        b->ticket, run->run_id, run->ticket);
-    return err_set(err, ERR_INPUT,
-                   "baseline \"%s\" is of mode %s, run %s of mode %s: these figures do not compare", name,
-                   b->mode, run->run_id, run->mode);
+    return err_set(
+        err, ERR_INPUT,
+        "baseline \"%s\" is of mode %s, run %s of mode %s: runs of different modes cannot be compared", name,
+        b->mode, run->run_id, run->mode);
 }
 
 int baseline_resolve(struct store *s, const char *name, const struct run_info *run, struct baseline *out,

@@ -44,7 +44,7 @@ static int load_info(struct store *s, int64_t key, struct run_info *out, struct 
     sql_bind_int(stmt, ":run", key);
     int rc = sql_step(stmt, err);
     if (rc == 0)
-        return err_set(err, ERR_INPUT, "%s: the run is gone", s->path);
+        return err_set(err, ERR_INPUT, "%s: the run no longer exists", s->path);
     return rc < 0 ? -1 : run_info_read(s, stmt, out, err);
 }
 

@@ -93,7 +93,7 @@ exits "and as JSON" 0 "$KERNSWEEP" compare 20260214 --by node --json --db "$TMPD
 is "with the same verdicts" "$(jq -c '[.nodes[].verdict]' <<<"$OUT")" '["fast","slow"]'
 
 exits "two runs begin with the same year" 2 ks show 2026
-like "and are listed" "$ERR" "several runs begin so: .*b3_90.*b3_89"
+like "and are listed" "$ERR" "ambiguous run id: .*b3_90.*b3_89"
 exits "history needs to know which plan" 2 ks history --variant baseline --context 8192
 exits "and then shows the nights" 0 ks history --variant baseline --context 8192 --ticket b3_89 --json
 is "of that cell" "$(jq -c '[.points[].median]' <<<"$OUT")" '[114.265,114.265]'
