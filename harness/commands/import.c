@@ -11,10 +11,10 @@ static int list_maps(const struct cmd_env *env)
 {
     json_t *names = json_array();
     for (size_t i = 0; import_builtin_name(i); i++) {
-        const char *about = import_builtin_about(i);
-        int len = about ? (int)strcspn(about, "\"") : 0;
+        char about[256];
+        import_builtin_about(i, about, sizeof about);
         if (!env->json)
-            printf("%-18s %.*s\n", import_builtin_name(i), len, about ? about : "");
+            printf("%-18s %s\n", import_builtin_name(i), about);
         json_array_append_new(names, json_string(import_builtin_name(i)));
     }
     int rc = env->json ? cmd_print_json(json_incref(names)) : EXIT_DONE;

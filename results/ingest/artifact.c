@@ -99,7 +99,7 @@ static int take_timing(struct draft *d, struct draft_test *t, const struct json_
     double v = json_number_value(value);
     if (!json_is_number(value) || !isfinite(v)) {
         if (!json_is_null(value))
-            draft_warn(d, "%s: %s.%.40s: not a number, left out", timings->file, timings->path, key);
+            draft_warn(d, "%s: %s.%.40s: not a number, ignored", timings->file, timings->path, key);
         return 0;
     }
     if (timing_metric(key, &m))
@@ -107,7 +107,7 @@ static int take_timing(struct draft *d, struct draft_test *t, const struct json_
     else if (t->n_extras < DRAFT_EXTRAS_MAX && text_is_name(key))
         return draft_add_extra(t, key, v, err);
     else
-        draft_warn(d, "%s: %s: a number of its own too many, or without a name, left out", timings->file,
+        draft_warn(d, "%s: %s: too many extra numbers, or an invalid name; ignored", timings->file,
                    timings->path);
     return 0;
 }
@@ -115,13 +115,14 @@ static int take_timing(struct draft *d, struct draft_test *t, const struct json_
 static int take_timings(const struct json_at *perf, struct draft *d, struct draft_test *t, struct err *err)
 {
     struct json_at timings = json_member(perf, "timings");
+    json_t *members = json_object_get(perf->value, "timings");
     if (!given(perf, "timings"))
         return 0;
     if (!json_is_object(timings.value))
         return json_fail(&timings, err, "expected an object");
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)timings.value, key, value)
+    json_object_foreach(members, key, value)
     {
         if (take_timing(d, t, &timings, key, value, err) != 0)
             return -1;

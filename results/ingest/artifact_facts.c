@@ -102,13 +102,14 @@ static int add_env(const struct json_at *owner, const char *prefix, const json_t
                    struct err *err)
 {
     struct json_at env = json_member(owner, "env");
+    json_t *members = json_object_get(owner->value, "env");
     if (!env.value || json_is_null(env.value))
         return 0;
     if (!json_is_object(env.value))
         return json_fail(&env, err, "expected an object");
     const char *name;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)env.value, name, value)
+    json_object_foreach(members, name, value)
     {
         char key[RUN_FACT_MAX];
         snprintf(key, sizeof key, "env.%s%.150s", prefix, name);
@@ -125,7 +126,7 @@ static int add_patches(const struct json_at *variant, const char *name, struct d
     const json_t *patches = json_object_get(variant->value, "patches"), *patch;
     char key[RUN_FACT_MAX], text[RUN_FACT_MAX] = "";
     size_t i, len = 0;
-    json_array_foreach((json_t *)(uintptr_t)patches, i, patch)
+    json_array_foreach(patches, i, patch)
     {
         const char *file = json_string_value(json_object_get(patch, "file")),
                    *from = json_string_value(json_object_get(patch, "pattern")),

@@ -70,7 +70,7 @@ static int read_test(const struct json_at *at, bool skipped, struct b3_event *ou
     return status_from_name(status, &out->status) ? 0 : err_set(err, ERR_INPUT, "no status");
 }
 
-static int keep(struct b3_events *e, const struct b3_event *test, struct err *err)
+static int keep_test(struct b3_events *e, const struct b3_event *test, struct err *err)
 {
     if (e->count == LIMIT_TESTS)
         return err_set(err, ERR_INPUT, "more than %d tests", LIMIT_TESTS);
@@ -84,7 +84,7 @@ static int keep(struct b3_events *e, const struct b3_event *test, struct err *er
     return 0;
 }
 
-static int take(struct b3_events *e, const json_t *event, struct err *err)
+static int take_event(struct b3_events *e, const json_t *event, struct err *err)
 {
     struct json_at at = json_root(event, "event");
     struct b3_event test = {0};
@@ -101,7 +101,7 @@ static int take(struct b3_events *e, const json_t *event, struct err *err)
         e->ended = time_of(event);
     } else if (type == EVENT_TEST_END || type == EVENT_TEST_SKIP) {
         if (read_test(&at, type == EVENT_TEST_SKIP, &test, &odd) == 0)
-            return keep(e, &test, err);
+            return keep_test(e, &test, err);
         e->odd++;
     }
     return 0;
@@ -115,7 +115,7 @@ static int take_line(struct b3_events *e, const char *line, size_t len, struct e
         return 0;
     json_t *event = json_loadb(brace, len - (size_t)(brace - line),
                                JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, NULL);
-    int rc = json_is_object(event) ? take(e, event, err) : 0;
+    int rc = json_is_object(event) ? take_event(e, event, err) : 0;
     json_decref(event);
     return rc;
 }
@@ -135,7 +135,7 @@ int b3_events_read(struct b3_events *e, const char *path, struct err *err)
 }
 
 /* The test of this place, or NULL. */
-static const struct run_test *find(const struct draft *d, const struct b3_event *e)
+static const struct run_test *find_test(const struct draft *d, const struct b3_event *e)
 {
     for (size_t i = 0; i < d->n_tests; i++) {
         const struct run_test *t = &d->tests[i].t;
@@ -167,7 +167,7 @@ int b3_events_apply(const struct b3_events *e, struct draft *d, struct err *err)
 {
     struct run_info *r = &d->info;
     for (size_t i = 0; i < e->count; i++)
-        if (!find(d, &e->items[i]) && add_test(d, &e->items[i], err) != 0)
+        if (!find_test(d, &e->items[i]) && add_test(d, &e->items[i], err) != 0)
             return -1;
     when_format(e->started, r->started_at);
     when_format(e->ended, r->ended_at);
@@ -176,6 +176,6 @@ int b3_events_apply(const struct b3_events *e, struct draft *d, struct err *err)
     if (e->begun && !e->closed)
         r->status = RUN_PARTIAL;
     if (e->odd)
-        draft_warn(d, "%d events of the log make no sense, left out", e->odd);
+        draft_warn(d, "%d invalid events in the log were ignored", e->odd);
     return 0;
 }

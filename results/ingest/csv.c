@@ -14,7 +14,7 @@ struct csv {
     struct buf field;
 };
 
-static int fail(const struct csv *c, struct err *err, const char *what)
+static int csv_fail(const struct csv *c, struct err *err, const char *what)
 {
     return err_set(err, ERR_INPUT, "%s: line %zu: %s", c->file, c->line, what);
 }
@@ -31,7 +31,7 @@ static int quoted(struct csv *c, struct err *err)
         c->line += *c->p == '\n';
         buf_putc(&c->field, *c->p);
     }
-    return fail(c, err, "a quoted field does not end");
+    return csv_fail(c, err, "unterminated quoted field");
 }
 
 /* Leaves p at the separator. */
@@ -45,11 +45,11 @@ static int read_field(struct csv *c, struct err *err)
         while (c->p < c->end && *c->p != ',' && *c->p != '\n' && *c->p != '\r')
             buf_putc(&c->field, *c->p++);
     if (!buf_ok(&c->field))
-        return fail(c, err, "a field that is too long");
+        return csv_fail(c, err, "a field that is too long");
     if (c->p < c->end && *c->p != ',' && *c->p != '\n' && *c->p != '\r')
-        return fail(c, err, "text after a quoted field");
+        return csv_fail(c, err, "text after a quoted field");
     if (!text_is_utf8(buf_str(&c->field), c->field.len) || memchr(buf_str(&c->field), 0, c->field.len))
-        return fail(c, err, "a field that is no UTF-8 text");
+        return csv_fail(c, err, "a field that is not UTF-8 text");
     return 0;
 }
 
@@ -67,14 +67,14 @@ static bool next_field(struct csv *c)
     return false;
 }
 
-static json_t *read_row(struct csv *c, struct err *err)
+static json_t *read_record(struct csv *c, struct err *err)
 {
     json_t *row = json_array();
     do {
         if (read_field(c, err) != 0 || json_array_append_new(row, json_string(buf_str(&c->field))) != 0)
             goto fail;
         if (json_array_size(row) > COLUMNS_MAX) {
-            fail(c, err, "too many columns");
+            csv_fail(c, err, "too many columns");
             goto fail;
         }
     } while (next_field(c));
@@ -104,7 +104,7 @@ json_t *csv_parse(const char *text, size_t len, const char *file, struct err *er
     buf_init(&c.field, FIELD_MAX);
     bool whole = false;
     while (c.p < c.end) {
-        row = read_row(&c, err);
+        row = read_record(&c, err);
         if (!row)
             goto out;
         if (!header)

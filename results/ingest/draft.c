@@ -108,6 +108,22 @@ int draft_add_extra(struct draft_test *t, const char *name, double value, struct
     return 0;
 }
 
+int draft_set_samples(struct draft_test *t, const struct samples *samples, struct err *err)
+{
+    struct buf packed;
+    buf_init(&packed, SIZE_MAX / 2);
+    int rc = samples_pack(samples, &packed, err);
+    if (rc == 0) {
+        t->packed_samples = (int)samples->count;
+        t->packed_len = packed.len;
+        t->packed = buf_steal(&packed);
+        if (t->t.samples == RUN_UNKNOWN)
+            t->t.samples = (int)samples->count;
+    }
+    buf_release(&packed);
+    return rc;
+}
+
 int draft_add_fact(struct draft *d, const char *key, const char *value, struct err *err)
 {
     if (!*value)
@@ -188,7 +204,7 @@ int draft_finish(struct draft *d, struct err *err)
         struct run_test *t = &d->tests[i].t;
         struct run_variant *v = &d->variants[t->variant];
         if (i && by_place(&d->tests[i - 1], &d->tests[i]) == 0)
-            return err_set(err, ERR_INPUT, "two results for %s, context %d, repetition %d", v->name,
+            return err_set(err, ERR_INPUT, "duplicate result for %s, context %d, repetition %d", v->name,
                            t->context, t->repetition);
         disbelieve_empty(d, t);
         if (!*v->attn_impl)

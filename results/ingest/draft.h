@@ -10,6 +10,7 @@
 #include "common/base/buf.h"
 #include "results/store/details.h"
 #include "results/store/run_data.h"
+#include "results/store/samples.h"
 #include "results/store/store.h"
 
 enum { DRAFT_EXTRAS_MAX = 32, DRAFT_FACTS_MAX = 1024 };
@@ -54,6 +55,8 @@ size_t draft_variant(const struct draft *d, const char *name);
 /* All values unknown, status OK. The pointer holds until the next call. */
 struct draft_test *draft_add_test(struct draft *d, struct err *err);
 int draft_add_extra(struct draft_test *t, const char *name, double value, struct err *err);
+/* Telemetry, packed; the number of samples too, unless the executor gave it. */
+int draft_set_samples(struct draft_test *t, const struct samples *samples, struct err *err);
 /* Text that does not fit is cut; an empty value is left out. */
 int draft_add_fact(struct draft *d, const char *key, const char *value, struct err *err);
 void draft_warn(struct draft *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

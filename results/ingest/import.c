@@ -2,12 +2,9 @@
 
 #include "results/ingest/csv.h"
 #include "results/ingest/import_value.h"
-#include "results/ingest/maps.h"
 #include "results/ingest/pointer.h"
-#include "results/store/when.h"
 
 #include "common/base/json.h"
-#include "common/base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,73 +12,6 @@
 #include <string.h>
 
 static const size_t file_max = (size_t)256 << 20;
-
-const char *import_builtin_name(size_t i)
-{
-    return i < (size_t)maps_count ? maps[i].name : NULL;
-}
-
-static json_t *parse_map(const char *text, size_t len, const char *name, struct err *err)
-{
-    static const char *const keys[] = {"schema", "about", "input", "rows",   "run", "test",
-                                       "repeat", "skip",  "facts", "extras", NULL};
-    static const char *const run_keys[] = {"ticket", "tag", "node", "date", "started_at", "mode", NULL};
-    json_t *root = json_parse(text, len, name, err);
-    if (!root)
-        return NULL;
-    struct json_at at = json_root(root, name), run = json_member(&at, "run"), test = json_member(&at, "test");
-    const char *schema, *input, *rows;
-    int rc = json_keys(&at, keys, err) || json_get_str(&at, "schema", &schema, err) ||
-                     json_get_str(&at, "input", &input, err) || json_get_str(&at, "rows", &rows, err) ||
-                     (run.value && json_keys(&run, run_keys, err))
-                 ? -1
-                 : 0;
-    if (rc == 0 && strcmp(schema, "kernsweep.map/1") != 0)
-        rc = json_fail(&at, err, "schema is \"%.60s\", expected \"kernsweep.map/1\"", schema);
-    if (rc == 0 && strcmp(input, "json") != 0 && strcmp(input, "csv") != 0)
-        rc = json_fail(&at, err, "input is \"%.60s\", expected \"json\" or \"csv\"", input);
-    if (rc == 0 && (!json_is_object(test.value) || !json_object_get(test.value, "variant")))
-        rc = json_fail(&test, err, "expected an object that says at least what the variant is");
-    if (rc == 0)
-        return root;
-    json_decref(root);
-    return NULL;
-}
-
-const char *import_builtin_about(size_t i)
-{
-    /* The texts are ours and tested; the first "about" is the mapping's. */
-    static const char key[] = "\"about\": \"";
-    const char *about = i < (size_t)maps_count ? strstr(maps[i].text, key) : NULL;
-    return about ? about + sizeof key - 1 : NULL;
-}
-
-int import_map_load(struct import_map *m, const char *word, struct err *err)
-{
-    *m = (struct import_map){0};
-    snprintf(m->name, sizeof m->name, "%s", word);
-    for (int i = 0; i < maps_count; i++)
-        if (strcmp(maps[i].name, word) == 0) {
-            m->root = parse_map(maps[i].text, strlen(maps[i].text), word, err);
-            return m->root ? 0 : -1;
-        }
-    if (!fs_exists(word))
-        return err_set(err, ERR_INPUT,
-                       "%s: neither a mapping file nor one of the built-in mappings (--list shows them)",
-                       word);
-    struct buf text;
-    buf_init(&text, 1 << 20);
-    if (fs_read_file(word, text.max, &text, err) == 0)
-        m->root = parse_map(buf_str(&text), text.len, word, err);
-    buf_release(&text);
-    return m->root ? 0 : -1;
-}
-
-void import_map_release(struct import_map *m)
-{
-    json_decref(m->root);
-    m->root = NULL;
-}
 
 /* A JSON value, or one a line as an array. */
 static json_t *parse_json(const char *text, size_t len, const char *file, struct err *err)
@@ -130,12 +60,11 @@ static int take_metrics(const struct import_scope *s, const json_t *test, struct
     return 0;
 }
 
-static int take_extras(const struct import_scope *s, const json_t *extras, struct draft_test *t,
-                       struct err *err)
+static int take_extras(const struct import_scope *s, json_t *extras, struct draft_test *t, struct err *err)
 {
     const char *key;
     json_t *field;
-    json_object_foreach((json_t *)(uintptr_t)extras, key, field)
+    json_object_foreach(extras, key, field)
     {
         double v;
         char name[96];
@@ -158,7 +87,7 @@ static int take_status(const struct import_scope *s, const json_t *test, struct 
         return -1;
     if (status_from_name(name, &t->status))
         return 0;
-    return err_set(err, ERR_INPUT, "%s: %s: \"%s\" is no status (mapping: test.status)", s->file, s->place,
+    return err_set(err, ERR_INPUT, "%s: %s: \"%s\" is not a status (mapping: test.status)", s->file, s->place,
                    name);
 }
 
@@ -185,7 +114,7 @@ static int take_place(const struct importing *im, const struct import_scope *s, 
     int rc = import_text(s, json_object_get(test, "variant"), "test.variant", variant, sizeof variant, err);
     if (rc <= 0 || !*variant)
         return rc < 0 ? -1
-                      : err_set(err, ERR_INPUT, "%s: %s: says no variant (mapping: test.variant)", s->file,
+                      : err_set(err, ERR_INPUT, "%s: %s: no variant given (mapping: test.variant)", s->file,
                                 s->place);
     make_name(variant);
     if (import_integer(s, json_object_get(test, "context"), "test.context", 0, INT32_MAX, &context, err) <
@@ -316,75 +245,6 @@ static int number_repetitions(struct importing *im, struct err *err)
     return 0;
 }
 
-static int take_facts(const struct import_scope *s, const json_t *facts, struct draft *d, struct err *err)
-{
-    const char *key;
-    json_t *field;
-    json_object_foreach((json_t *)(uintptr_t)facts, key, field)
-    {
-        char text[RUN_FACT_MAX], name[96];
-        snprintf(name, sizeof name, "facts.%.60s", key);
-        int rc = import_text(s, field, name, text, sizeof text, err);
-        if (rc < 0 || (rc > 0 && draft_add_fact(d, key, text, err) != 0))
-            return -1;
-    }
-    return 0;
-}
-
-/* The option, else what the mapping finds. */
-static int run_text(const struct import_scope *s, const json_t *run, const char *key, const char *option,
-                    char *out, size_t size, struct err *err)
-{
-    char name[64];
-    snprintf(name, sizeof name, "run.%s", key);
-    if (option) {
-        if (strlen(option) >= size)
-            return err_set(err, ERR_INPUT, "--%s: longer than %zu bytes", key, size - 1);
-        memcpy(out, option, strlen(option) + 1);
-        return 0;
-    }
-    return import_text(s, json_object_get(run, key), name, out, size, err) < 0 ? -1 : 0;
-}
-
-static int check_run(const struct run_info *r, const char *file, struct err *err)
-{
-    if (!*r->date)
-        return err_set(err, ERR_INPUT, "%s: does not say when it was measured: say it with --date", file);
-    if (!when_is_date(r->date))
-        return err_set(err, ERR_INPUT, "%s: date is \"%.20s\", expected a day as 2026-02-14", file, r->date);
-    if (!text_is_name(r->ticket) || (*r->tag && !text_is_name(r->tag)))
-        return err_set(err, ERR_INPUT, "%s: ticket or tag is no name: say them with --ticket and --tag",
-                       file);
-    if (strcmp(r->mode, "perf") != 0 && strcmp(r->mode, "debug") != 0)
-        return err_set(err, ERR_INPUT, "%s: mode is \"%s\", expected \"perf\" or \"debug\"", file, r->mode);
-    return 0;
-}
-
-static int take_run(const struct importing *im, const struct import_options *o, struct err *err)
-{
-    static const struct import_options none;
-    const json_t *run = json_object_get(im->map, "run");
-    struct run_info *r = &im->d->info;
-    struct import_scope s = {
-        .file = im->file, .place = "", .root = im->root, .parent = im->root, .row = im->root};
-    char date[64] = "", started[64] = "";
-    o = o ? o : &none;
-    snprintf(r->mode, sizeof r->mode, "perf");
-    snprintf(r->node, sizeof r->node, "unknown");
-    if (run_text(&s, run, "ticket", o->ticket, r->ticket, sizeof r->ticket, err) != 0 ||
-        run_text(&s, run, "tag", o->tag, r->tag, sizeof r->tag, err) != 0 ||
-        run_text(&s, run, "node", o->node, r->node, sizeof r->node, err) != 0 ||
-        run_text(&s, run, "mode", NULL, r->mode, sizeof r->mode, err) != 0 ||
-        run_text(&s, run, "date", o->date, date, sizeof date, err) != 0 ||
-        run_text(&s, run, "started_at", NULL, started, sizeof started, err) != 0 ||
-        take_facts(&s, json_object_get(im->map, "facts"), im->d, err) != 0)
-        return -1;
-    snprintf(r->date, sizeof r->date, "%.10s", date);
-    if (when_parse(started) != WHEN_UNKNOWN)
-        snprintf(r->started_at, sizeof r->started_at, "%.24s", started);
-    return check_run(r, im->file, err);
-}
-
 static void name_run(struct draft *d, const char *text, size_t len)
 {
     struct run_info *r = &d->info;
@@ -397,12 +257,14 @@ static void name_run(struct draft *d, const char *text, size_t len)
 static int read_rows(struct importing *im, const struct import_options *options, struct err *err)
 {
     const char *rows = json_string_value(json_object_get(im->map, "rows"));
-    if (take_run(im, options, err) != 0)
+    const struct import_scope whole = {
+        .file = im->file, .place = "", .root = im->root, .parent = im->root, .row = im->root};
+    if (import_run(&whole, im->map, options, im->d, err) != 0)
         return -1;
     if (pointer_each(im->root, rows, take_row, im, err) != 0)
         return err_wrap(err, "%s", im->file);
     if (im->d->n_tests == 0)
-        return err_set(err, ERR_INPUT, "%s: no row that the mapping takes (rows: %s)", im->file, rows);
+        return err_set(err, ERR_INPUT, "%s: the mapping matches no row (rows: %s)", im->file, rows);
     return number_repetitions(im, err);
 }
 

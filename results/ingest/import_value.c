@@ -11,10 +11,10 @@
 
 enum { JOINS_MAX = 8 };
 
-static int fail(const struct import_scope *s, const char *name, struct err *err, const char *fmt, ...)
+static int field_fail(const struct import_scope *s, const char *name, struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-static int fail(const struct import_scope *s, const char *name, struct err *err, const char *fmt, ...)
+static int field_fail(const struct import_scope *s, const char *name, struct err *err, const char *fmt, ...)
 {
     char text[ERR_MSG_MAX / 2];
     va_list ap;
@@ -32,7 +32,7 @@ static const char *pointer_of(const json_t *field)
     return json_is_string(at) ? json_string_value(at) : "";
 }
 
-static json_t *look(const struct import_scope *s, const json_t *field)
+static json_t *find_value(const struct import_scope *s, const json_t *field)
 {
     if (json_is_string(field))
         return pointer_find(s->row, json_string_value(field), s->index);
@@ -53,8 +53,8 @@ enum { GROUPS_MAX = 9 };
 
 /* The parenthesis that "group" counts to, when there is something in it; else the first one, or all that the
  * expression matches. */
-static int match(const struct import_scope *s, const json_t *field, const char *name, char *text, size_t size,
-                 struct err *err)
+static int match_text(const struct import_scope *s, const json_t *field, const char *name, char *text,
+                      size_t size, struct err *err)
 {
     const char *pattern = json_string_value(json_object_get(field, "match"));
     const json_t *wanted = json_object_get(field, "group");
@@ -62,9 +62,9 @@ static int match(const struct import_scope *s, const json_t *field, const char *
     struct regex re;
     struct err why = {0};
     if (g < 1 || g > GROUPS_MAX)
-        return fail(s, name, err, "\"group\" is a number from 1 to %d", GROUPS_MAX);
+        return field_fail(s, name, err, "\"group\" is a number from 1 to %d", GROUPS_MAX);
     if (regex_compile(&re, pattern, &why) != 0)
-        return fail(s, name, err, "\"%.100s\" is not a regular expression: %s", pattern, why.msg);
+        return field_fail(s, name, err, "\"%.100s\" is not a regular expression: %s", pattern, why.msg);
     int rc = regex_match(&re, text, strlen(text), 0, &why);
     size_t at = 0, n = 0;
     bool there = rc == 1 && regex_group(&re, (size_t)g, &at, &n);
@@ -72,7 +72,7 @@ static int match(const struct import_scope *s, const json_t *field, const char *
         regex_group(&re, 0, &at, &n);
     regex_release(&re);
     if (rc < 0)
-        return fail(s, name, err, "\"%.100s\": %s", pattern, why.msg);
+        return field_fail(s, name, err, "\"%.100s\": %s", pattern, why.msg);
     if (rc == 0 || (wanted && n == 0))
         return 0;
     if (n >= size)
@@ -87,7 +87,7 @@ static int value_text(const struct import_scope *s, const json_t *value, const c
 {
     if (json_is_string(value)) {
         if (json_string_length(value) >= size)
-            return fail(s, name, err, "longer than %zu bytes", size - 1);
+            return field_fail(s, name, err, "longer than %zu bytes", size - 1);
         snprintf(out, size, "%s", json_string_value(value));
     } else if (json_is_integer(value))
         snprintf(out, size, "%lld", (long long)json_integer_value(value));
@@ -96,7 +96,7 @@ static int value_text(const struct import_scope *s, const json_t *value, const c
     else if (json_is_boolean(value))
         snprintf(out, size, "%s", json_is_true(value) ? "true" : "false");
     else
-        return fail(s, name, err, "expected a text or a number");
+        return field_fail(s, name, err, "expected a text or a number");
     return 1;
 }
 
@@ -106,7 +106,7 @@ static int joined(const struct import_scope *s, const json_t *field, const char 
     const json_t *parts = json_object_get(field, "join"), *separator = json_object_get(field, "with");
     size_t used = 0;
     if (json_array_size(parts) > JOINS_MAX)
-        return fail(s, name, err, "joins more than %d parts", JOINS_MAX);
+        return field_fail(s, name, err, "joins more than %d parts", JOINS_MAX);
     for (size_t i = 0; i < json_array_size(parts); i++) {
         char part[IMPORT_TEXT_MAX];
         int rc = import_text(s, json_array_get(parts, i), name, part, sizeof part, err);
@@ -117,7 +117,7 @@ static int joined(const struct import_scope *s, const json_t *field, const char 
         int n = snprintf(out + used, size - used, "%s%s",
                          used ? json_is_string(separator) ? json_string_value(separator) : "-" : "", part);
         if (n < 0 || (size_t)n >= size - used)
-            return fail(s, name, err, "longer than %zu bytes", size - 1);
+            return field_fail(s, name, err, "longer than %zu bytes", size - 1);
         used += (size_t)n;
     }
     return used > 0;
@@ -129,7 +129,7 @@ static int raw_text(const struct import_scope *s, const json_t *field, const cha
 {
     if (json_object_get(field, "join"))
         return joined(s, field, name, out, size, err);
-    const json_t *value = look(s, field);
+    const json_t *value = find_value(s, field);
     return value && !json_is_null(value) ? value_text(s, value, name, out, size, err) : 0;
 }
 
@@ -142,8 +142,8 @@ static int fall_back(const struct import_scope *s, const json_t *field, const ch
     if (other)
         return value_text(s, other, name, out, size, err);
     const char *pointer = pointer_of(field);
-    return fail(s, name, err, *pointer ? "%s is not there, or not what is expected" : "has no value%s",
-                pointer);
+    return field_fail(s, name, err, *pointer ? "%s is not there, or not what is expected" : "has no value%s",
+                      pointer);
 }
 
 static int add_prefix(const struct import_scope *s, const json_t *field, const char *name, char *out,
@@ -152,7 +152,7 @@ static int add_prefix(const struct import_scope *s, const json_t *field, const c
     const char *prefix = json_string_value(json_object_get(field, "prefix"));
     size_t n = prefix ? strlen(prefix) : 0, len = strlen(out);
     if (n + len >= size)
-        return fail(s, name, err, "longer than %zu bytes", size - 1);
+        return field_fail(s, name, err, "longer than %zu bytes", size - 1);
     memmove(out + n, out, len + 1);
     memcpy(out, prefix ? prefix : "", n);
     return 1;
@@ -166,7 +166,7 @@ int import_text(const struct import_scope *s, const json_t *field, const char *n
     int rc = raw_text(s, field, name, out, size, err);
     const json_t *words = json_object_get(field, "words");
     if (rc > 0 && json_is_string(json_object_get(field, "match")))
-        rc = match(s, field, name, out, size, err);
+        rc = match_text(s, field, name, out, size, err);
     if (rc > 0 && words) {
         const json_t *word = json_object_get(words, out);
         if (!word)
@@ -193,7 +193,7 @@ static int unit_of(const struct import_scope *s, const json_t *field, const char
         return -1;
     if (unit_factor(unit, wanted, factor))
         return 0;
-    return fail(s, name, err, "\"%s\" is no unit of what is kept in \"%s\"", unit, wanted);
+    return field_fail(s, name, err, "\"%s\" is no unit of what is kept in \"%s\"", unit, wanted);
 }
 
 int import_number(const struct import_scope *s, const json_t *field, const char *name, const char *unit,
@@ -207,7 +207,7 @@ int import_number(const struct import_scope *s, const json_t *field, const char 
         return rc;
     double v = strtod(text, &end);
     if (end == text || *end || !isfinite(v))
-        return fail(s, name, err, "expected a number, found \"%.60s\"", text);
+        return field_fail(s, name, err, "expected a number, found \"%.60s\"", text);
     if (unit_of(s, field, name, unit, &factor, err) != 0)
         return -1;
     const json_t *times = json_object_get(field, "times");
@@ -223,8 +223,8 @@ int import_integer(const struct import_scope *s, const json_t *field, const char
     if (rc <= 0)
         return rc;
     if (v < (double)lo || v > (double)hi || v != floor(v))
-        return fail(s, name, err, "expected a whole number from %lld to %lld, found %.17g", (long long)lo,
-                    (long long)hi, v);
+        return field_fail(s, name, err, "expected a whole number from %lld to %lld, found %.17g",
+                          (long long)lo, (long long)hi, v);
     *out = (int64_t)v;
     return 1;
 }

@@ -34,7 +34,7 @@ static int find_stored(struct store *s, const char *run_id, struct stored *out, 
 }
 
 /* 1: nothing to do. A complete run never changes; one that was not may have gone on. */
-static int decide(const struct stored *was, const struct run_info *now, struct err *err)
+static int is_up_to_date(const struct stored *was, const struct run_info *now, struct err *err)
 {
     if (!was->key)
         return 0;
@@ -65,7 +65,7 @@ static int store_locked(struct store *s, struct draft *d, struct ingest_result *
     struct stored was;
     if (find_stored(s, d->info.run_id, &was, err) != 0)
         return -1;
-    int rc = decide(&was, &d->info, err);
+    int rc = is_up_to_date(&was, &d->info, err);
     if (rc < 0)
         return -1;
     out->outcome = rc ? INGEST_ALREADY : was.key ? INGEST_REPLACED : INGEST_STORED;
@@ -115,7 +115,7 @@ int ingest_known(struct store *s, const struct run_info *info, struct ingest_res
     *out = (struct ingest_result){0};
     if (find_stored(s, info->run_id, &was, err) != 0)
         return -1;
-    int rc = decide(&was, info, err);
+    int rc = is_up_to_date(&was, info, err);
     if (rc <= 0)
         return rc;
     out->outcome = INGEST_ALREADY;

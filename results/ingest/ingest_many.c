@@ -25,7 +25,7 @@ struct parcel {
     struct err err;
 };
 
-struct reading {
+struct pipeline {
     struct store *store;
     const char *const *dirs;
     size_t count;
@@ -46,7 +46,7 @@ struct reading {
     struct err lost_err;
 };
 
-static int look_up(struct reading *r, const struct run_info *info, struct parcel *p)
+static int look_up(struct pipeline *r, const struct run_info *info, struct parcel *p)
 {
     pthread_mutex_lock(&r->store_lock);
     int rc = ingest_known(r->store, info, &p->result, &p->err);
@@ -54,7 +54,7 @@ static int look_up(struct reading *r, const struct run_info *info, struct parcel
     return rc;
 }
 
-static void read_folder(struct reading *r, const char *dir, struct parcel *p)
+static void read_folder(struct pipeline *r, const char *dir, struct parcel *p)
 {
     struct source f;
     struct run_info info = {0};
@@ -74,7 +74,7 @@ static void read_folder(struct reading *r, const char *dir, struct parcel *p)
 
 static void *read_folders(void *arg)
 {
-    struct reading *r = arg;
+    struct pipeline *r = arg;
     pthread_mutex_lock(&r->lock);
     while (r->next < r->count) {
         size_t i = r->next++;
@@ -90,7 +90,7 @@ static void *read_folders(void *arg)
     return NULL;
 }
 
-static struct parcel *parcel_of(struct reading *r, size_t folder)
+static struct parcel *parcel_of(struct pipeline *r, size_t folder)
 {
     return &r->parcels[folder % r->window];
 }
@@ -104,7 +104,7 @@ static void fail_parcel(struct parcel *p, const struct err *err)
 }
 
 /* The transaction came to nothing, and so did all that waited for its end. */
-static void lose_batch(struct reading *r, const struct err *err)
+static void lose_batch(struct pipeline *r, const struct err *err)
 {
     r->open = false;
     r->lost = true;
@@ -113,7 +113,7 @@ static void lose_batch(struct reading *r, const struct err *err)
         fail_parcel(parcel_of(r, i), err);
 }
 
-static int begin_batch(struct reading *r, struct err *err)
+static int begin_batch(struct pipeline *r, struct err *err)
 {
     if (r->open)
         return 0;
@@ -124,7 +124,7 @@ static int begin_batch(struct reading *r, struct err *err)
     return 0;
 }
 
-static void store_parcel(struct reading *r, struct parcel *p)
+static void store_parcel(struct pipeline *r, struct parcel *p)
 {
     pthread_mutex_lock(&r->store_lock);
     if (p->known && r->lost)
@@ -138,7 +138,7 @@ static void store_parcel(struct reading *r, struct parcel *p)
     draft_release(&p->draft);
 }
 
-static void commit_batch(struct reading *r)
+static void commit_batch(struct pipeline *r)
 {
     struct err err = {0};
     if (!r->open)
@@ -153,7 +153,7 @@ static void commit_batch(struct reading *r)
 }
 
 /* Commits, and only then tells of what was stored. */
-static void end_batch(struct reading *r)
+static void end_batch(struct pipeline *r)
 {
     commit_batch(r);
     for (size_t i = r->taken; i < r->stored; i++) {
@@ -167,13 +167,13 @@ static void end_batch(struct reading *r)
     pthread_mutex_unlock(&r->lock);
 }
 
-static bool is_overdue(const struct reading *r)
+static bool is_overdue(const struct pipeline *r)
 {
     return r->open && clock_mono_s() >= r->since + batch_s;
 }
 
 /* Until the parcel is ready, or an open transaction is overdue. */
-static bool wait_for(struct reading *r, const struct parcel *p)
+static bool wait_for(struct pipeline *r, const struct parcel *p)
 {
     double until = r->since + batch_s, whole = floor(until);
     const struct timespec at = {(time_t)whole, (long)((until - whole) * 1e9)};
@@ -188,7 +188,7 @@ static bool wait_for(struct reading *r, const struct parcel *p)
     return ready;
 }
 
-static void store_folders(struct reading *r)
+static void store_folders(struct pipeline *r)
 {
     for (size_t i = 0; i < r->count; i++) {
         struct parcel *p = parcel_of(r, i);
@@ -213,7 +213,7 @@ static size_t wanted_threads(size_t folders)
     return n < folders ? n : folders;
 }
 
-static int run_threads(struct reading *r, struct err *err)
+static int run_threads(struct pipeline *r, struct err *err)
 {
     pthread_t threads[THREADS_MAX];
     size_t wanted = wanted_threads(r->count), n = 0;
@@ -223,23 +223,24 @@ static int run_threads(struct reading *r, struct err *err)
         store_folders(r);
     for (size_t i = 0; i < n; i++)
         pthread_join(threads[i], NULL);
-    return n > 0 || r->count == 0 ? 0 : err_set(err, ERR_INTERNAL, "no thread to read the folders with");
+    return n > 0 || r->count == 0 ? 0
+                                  : err_set(err, ERR_INTERNAL, "cannot start a thread to read the folders");
 }
 
 int ingest_bundles(struct store *s, const char *const *dirs, size_t n, const struct ingest_options *options,
                    ingest_told_fn *told, void *arg, struct err *err)
 {
     size_t ahead = wanted_threads(n) + AHEAD;
-    struct reading r = {.store = s,
-                        .dirs = dirs,
-                        .count = n,
-                        .options = options,
-                        .told = told,
-                        .told_arg = arg,
-                        .window = ahead + BATCH,
-                        .ahead = ahead,
-                        .lock = PTHREAD_MUTEX_INITIALIZER,
-                        .store_lock = PTHREAD_MUTEX_INITIALIZER};
+    struct pipeline r = {.store = s,
+                         .dirs = dirs,
+                         .count = n,
+                         .options = options,
+                         .told = told,
+                         .told_arg = arg,
+                         .window = ahead + BATCH,
+                         .ahead = ahead,
+                         .lock = PTHREAD_MUTEX_INITIALIZER,
+                         .store_lock = PTHREAD_MUTEX_INITIALIZER};
     pthread_condattr_t monotonic;
     r.parcels = calloc(r.window, sizeof *r.parcels);
     if (!r.parcels)

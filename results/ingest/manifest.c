@@ -46,7 +46,7 @@ static int refuse_twins(const struct manifest *m, struct err *err)
         if (strcmp(a->path, b->path) != 0)
             continue;
         struct json_at later = json_element(&list, a->index > b->index ? a->index : b->index);
-        return json_fail(&later, err, "%.200s is named twice", a->path);
+        return json_fail(&later, err, "%.200s is listed more than once", a->path);
     }
     return 0;
 }
@@ -125,32 +125,33 @@ bool manifest_is_closed(const struct manifest *m)
     return m->root;
 }
 
-static struct manifest_file *find(const struct manifest *m, const char *path)
+static struct manifest_file *find_file(const struct manifest *m, const char *path)
 {
     const struct manifest_file key = {.path = path};
     return m->count ? bsearch(&key, m->files, m->count, sizeof key, by_path) : NULL;
 }
 
 /* Whether what was read is what the node hashed. */
-static int check(const struct manifest *m, struct manifest_file *f, size_t size, const char *sha256,
-                 struct err *err)
+static int check_hash(const struct manifest *m, struct manifest_file *f, size_t size, const char *sha256,
+                      struct err *err)
 {
     f->checked = (int64_t)size == f->size && strcmp(sha256, f->sha256) == 0;
     if (f->checked)
         return 0;
     struct json_at list = files_of(m), entry = json_element(&list, f->index);
     if ((int64_t)size != f->size)
-        return json_fail(&entry, err, "%.200s has %zu bytes, the node's had %lld (pull the run again)",
-                         f->path, size, (long long)f->size);
+        return json_fail(&entry, err,
+                         "%.200s has %zu bytes here but %lld in the manifest: pull the run again", f->path,
+                         size, (long long)f->size);
     return json_fail(&entry, err,
-                     "%.200s is not what the node hashed: expected %.64s, found %s (pull the run again)",
-                     f->path, f->sha256, sha256);
+                     "%.200s does not match its hash: expected %.64s, found %s: pull the run again", f->path,
+                     f->sha256, sha256);
 }
 
 int manifest_read(struct manifest *m, const char *path, size_t max, struct buf *out, struct err *err)
 {
     char full[FS_PATH_MAX], hex[SHA256_HEX_LEN + 1];
-    struct manifest_file *f = find(m, path);
+    struct manifest_file *f = find_file(m, path);
     if ((m->root && !f) || fs_join(full, err, m->dir, path) != 0)
         return m->root && !f ? 0 : -1;
     if (!m->root && !has_file(m, path))
@@ -161,7 +162,7 @@ int manifest_read(struct manifest *m, const char *path, size_t max, struct buf *
     if (!f)
         return 1;
     sha256_of(buf_str(out) + before, out->len - before, hex);
-    return check(m, f, out->len - before, hex, err) == 0 ? 1 : -1;
+    return check_hash(m, f, out->len - before, hex, err) == 0 ? 1 : -1;
 }
 
 static int load_into(struct manifest *m, struct json_arena *arena, const char *path, const json_t **out,
@@ -197,7 +198,7 @@ static int check_unread(struct manifest *m, struct manifest_file *f, struct err 
     if (fs_join(full, err, m->dir, f->path) != 0 ||
         sha256_of_file_at(m->fd, f->path, full, file_max, hex, &size, err) != 0)
         return err_wrap(err, "%s", m->file);
-    return check(m, f, size, hex, err);
+    return check_hash(m, f, size, hex, err);
 }
 
 /* Dot files and the executor's own log are the node's business. */
@@ -208,7 +209,7 @@ static int is_named(const char *rel, const char *full, void *arg, struct err *er
     base = base ? base + 1 : rel;
     if (strcmp(rel, "manifest.json") == 0 || strcmp(rel, "executor.log") == 0 || base[0] == '.')
         return 0;
-    if (!find(m, rel))
+    if (!find_file(m, rel))
         return err_set(err, ERR_INPUT, "%s: not named in manifest.json: refused", full);
     return 0;
 }

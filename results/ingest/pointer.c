@@ -113,7 +113,7 @@ static int each_from(const struct each *e, json_t *at, json_t *parent, const cha
     snprintf(there, sizeof there, "%s", place);
     while (*rest) {
         if (!next_token(&rest, token))
-            return err_set(err, ERR_INPUT, "%s: no JSON pointer", rest);
+            return err_set(err, ERR_INPUT, "%s: not a JSON pointer", rest);
         if (strcmp(token, "*") == 0)
             return each_element(e, at, parent, rest, there, err);
         size_t n = strlen(there);

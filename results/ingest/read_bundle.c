@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* What goes through all steps of reading one bundle. */
-struct reading {
+struct bundle_reading {
     struct manifest *files;
     const struct ingest_options *options;
     struct draft *d;
@@ -52,7 +52,7 @@ static const json_t *must_keep(struct manifest *m, const char *name, char *full,
 {
     const json_t *value;
     if (manifest_keep(m, name, &value, full, err) == 0)
-        err_set(err, ERR_INPUT, "%s: No such file, though each bundle has one", full);
+        err_set(err, ERR_INPUT, "%s: No such file: every bundle must have one", full);
     return value;
 }
 
@@ -94,7 +94,7 @@ static int read_job_head(const struct json_at *job, struct run_info *r, struct e
     if (json_is_object(source.value) && artifact_sha256(&source, "sha256", r->source_sha256, err) != 0)
         return -1;
     if (!when_is_date(r->date))
-        return json_fail(job, err, "date is \"%s\", expected a day as 2026-02-14", r->date);
+        return json_fail(job, err, "date is \"%s\", expected a date like 2026-02-14", r->date);
     if (strcmp(r->mode, "perf") != 0 && strcmp(r->mode, "debug") != 0)
         return json_fail(job, err, "mode is \"%s\", expected \"perf\" or \"debug\"", r->mode);
     if (*r->tag && !text_is_name(r->tag))
@@ -126,7 +126,7 @@ static int read_job_variants(const struct json_at *job, struct draft *d, struct 
         if (artifact_name(&at, "name", name, sizeof name, err) != 0)
             return -1;
         if (draft_variant(d, name) < d->n_variants)
-            return json_fail(&at, err, "a second variant named \"%s\"", name);
+            return json_fail(&at, err, "duplicate variant \"%s\"", name);
         struct run_variant *v = draft_add_variant(d, name, err);
         if (!v || artifact_text(&at, "attn_impl", v->attn_impl, sizeof v->attn_impl, err) != 0 ||
             read_kernel(&at, v, err) != 0)
@@ -176,12 +176,12 @@ static int read_summary_parts(const struct json_at *root, struct draft *d, struc
     return 0;
 }
 
-static int read_summary(struct reading *r, struct err *err)
+static int read_summary(struct bundle_reading *r, struct err *err)
 {
     bool closed = manifest_is_closed(r->files);
     int rc = manifest_keep(r->files, "summary.json", &r->summary, r->summary_file, err);
     if (rc == 0 && closed)
-        return err_set(err, ERR_INPUT, "%s: No such file, though the run is closed", r->summary_file);
+        return err_set(err, ERR_INPUT, "%s: No such file in a closed run", r->summary_file);
     if (rc > 0) {
         struct json_at root = json_root(r->summary, r->summary_file);
         rc = read_summary_parts(&root, r->d, err);
@@ -194,7 +194,7 @@ static int read_summary(struct reading *r, struct err *err)
 typedef int read_fn(const struct json_at *root, struct draft *d, struct err *err);
 
 /* A file that may be missing. */
-static int read_if_there(struct reading *r, const char *name, read_fn *read, struct err *err)
+static int read_if_there(struct bundle_reading *r, const char *name, read_fn *read, struct err *err)
 {
     char full[FS_PATH_MAX];
     const json_t *value;
@@ -214,7 +214,7 @@ static int take_plan(const struct json_at *root, struct draft *d, struct err *er
     return d->plan ? 0 : err_set(err, ERR_INTERNAL, "%s: no memory", root->file);
 }
 
-static int read_resources(struct reading *r, struct run_variant *v, struct err *err)
+static int read_resources(struct bundle_reading *r, struct run_variant *v, struct err *err)
 {
     char name[RUN_NAME_MAX + 32], full[FS_PATH_MAX];
     const json_t *value;
@@ -227,23 +227,7 @@ static int read_resources(struct reading *r, struct run_variant *v, struct err *
     return rc;
 }
 
-static int pack_samples(const struct samples *samples, struct draft_test *t, struct err *err)
-{
-    struct buf packed;
-    buf_init(&packed, SIZE_MAX / 2);
-    int rc = samples_pack(samples, &packed, err);
-    if (rc == 0) {
-        t->packed_samples = (int)samples->count;
-        t->packed_len = packed.len;
-        t->packed = buf_steal(&packed);
-        if (t->t.samples == RUN_UNKNOWN)
-            t->t.samples = (int)samples->count;
-    }
-    buf_release(&packed);
-    return rc;
-}
-
-static int read_samples(struct reading *r, const char *path, struct draft_test *t, struct err *err)
+static int read_samples(struct bundle_reading *r, const char *path, struct draft_test *t, struct err *err)
 {
     struct samples samples;
     struct buf text;
@@ -254,9 +238,9 @@ static int read_samples(struct reading *r, const char *path, struct draft_test *
     if (rc > 0)
         rc = samples_parse(buf_str(&text), text.len, path, &samples, &skipped, err);
     if (rc == 0 && skipped)
-        draft_warn(r->d, "%s%s: %d lines are not samples, left out", r->files->dir, path, skipped);
+        draft_warn(r->d, "%s%s: %d lines are not samples and were ignored", r->files->dir, path, skipped);
     if (rc == 0 && samples.count)
-        rc = pack_samples(&samples, t, err);
+        rc = draft_set_samples(t, &samples, err);
     samples_release(&samples);
     buf_release(&text);
     return rc;
@@ -279,13 +263,14 @@ static int check_owner(const struct json_at *perf, const struct draft *d, const 
         return json_fail(perf, err, "is of run \"%.100s\", the bundle of \"%s\"", id, d->info.run_id);
     if (strcmp(variant, d->variants[t->variant].name) != 0 || context != t->context ||
         repetition != t->repetition)
-        return json_fail(perf, err, "is of %.64s, context %lld, repetition %lld: not what its folder says",
-                         variant, (long long)context, (long long)repetition);
+        return json_fail(perf, err,
+                         "is of %.64s, context %lld, repetition %lld, which contradicts its folder", variant,
+                         (long long)context, (long long)repetition);
     return 0;
 }
 
 /* 1, or 0 when the test left no perf.json, or -1. */
-static int read_perf(struct reading *r, const char *path, struct draft_test *t, struct err *err)
+static int read_perf(struct bundle_reading *r, const char *path, struct draft_test *t, struct err *err)
 {
     char full[FS_PATH_MAX];
     const json_t *perf;
@@ -298,7 +283,7 @@ static int read_perf(struct reading *r, const char *path, struct draft_test *t, 
     return rc;
 }
 
-static void note_unmeasured(struct reading *r, const char *folder)
+static void note_unmeasured(struct bundle_reading *r, const char *folder)
 {
     struct draft *d = r->d;
     d->n_tests--;
@@ -308,7 +293,7 @@ static void note_unmeasured(struct reading *r, const char *folder)
     draft_warn(d, "%s: says COMPLETE, but %s has no perf.json: stored as PARTIAL", r->files->dir, folder);
 }
 
-static int read_test(struct reading *r, const struct json_at *at, struct err *err)
+static int read_test(struct bundle_reading *r, const struct json_at *at, struct err *err)
 {
     struct draft *d = r->d;
     char name[RUN_NAME_MAX], folder[RUN_NAME_MAX + 64], path[sizeof folder + 32];
@@ -337,7 +322,7 @@ static int read_test(struct reading *r, const struct json_at *at, struct err *er
     return read_samples(r, path, t, err);
 }
 
-static int read_tests(struct reading *r, const struct json_at *job, struct err *err)
+static int read_tests(struct bundle_reading *r, const struct json_at *job, struct err *err)
 {
     struct json_at tests = json_member(job, "tests");
     if (!json_is_array(tests.value))
@@ -350,7 +335,7 @@ static int read_tests(struct reading *r, const struct json_at *job, struct err *
     return 0;
 }
 
-static int read_all(struct reading *r, const struct json_at *job, struct err *err)
+static int read_all(struct bundle_reading *r, const struct json_at *job, struct err *err)
 {
     struct draft *d = r->d;
     if (read_job_head(job, &d->info, err) != 0 || read_job_variants(job, d, err) != 0 ||
@@ -369,7 +354,7 @@ static int read_all(struct reading *r, const struct json_at *job, struct err *er
 
 int bundle_read(struct bundle *b, const struct ingest_options *options, struct draft *d, struct err *err)
 {
-    struct reading r = {.files = &b->files, .options = options, .d = d};
+    struct bundle_reading r = {.files = &b->files, .options = options, .d = d};
     struct json_at job = json_root(b->job, b->job_file);
     if (hash_contents(&b->files, d->info.content_sha256, err) != 0)
         return -1;

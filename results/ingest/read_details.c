@@ -101,11 +101,11 @@ static int read_file(struct manifest *files, const struct manifest_file *named, 
     if (!belongs_to_run(named->path))
         return 0;
     if (out->n_files == DETAILS_FILES_MAX)
-        return err_set(err, ERR_INPUT, "%s: more than %d files beside those of the tests", files->file,
+        return err_set(err, ERR_INPUT, "%s: more than %d files besides those of the tests", files->file,
                        DETAILS_FILES_MAX);
     if (!sha256_is_hex(named->sha256))
-        return err_set(err, ERR_INPUT, "%s: %.200s: its hash has not %d hex digits", files->file, named->path,
-                       SHA256_HEX_LEN);
+        return err_set(err, ERR_INPUT, "%s: %.200s: its hash does not have %d hex digits", files->file,
+                       named->path, SHA256_HEX_LEN);
     struct run_file *f = &out->files[out->n_files++];
     *f = (struct run_file){.size = named->size};
     snprintf(f->path, sizeof f->path, "%s", named->path);

@@ -18,8 +18,9 @@ static int layout_of(const char *dir, enum layout *out, struct err *err)
     if (fs_join(path, err, dir, "manifest.json") != 0)
         return -1;
     if (fs_exists(path))
-        return err_set(err, ERR_INPUT,
-                       "%s: manifest.json without job.json: no bundle, or half of one; pull it again", dir);
+        return err_set(
+            err, ERR_INPUT,
+            "%s: manifest.json without job.json: not a bundle, or an incomplete one: pull it again", dir);
     *out = LAYOUT_B3_89;
     return 0;
 }

@@ -18,7 +18,7 @@ static const struct unit {
     {"GFLOP/s", FLOPS, 1e9}, {"TFLOP/s", FLOPS, 1e12},
 };
 
-static const struct unit *find(const char *name)
+static const struct unit *find_unit(const char *name)
 {
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (strcmp(units[i].name, name) == 0)
@@ -28,7 +28,7 @@ static const struct unit *find(const char *name)
 
 bool unit_factor(const char *from, const char *to, double *factor)
 {
-    const struct unit *a = find(from), *b = find(to);
+    const struct unit *a = find_unit(from), *b = find_unit(to);
     if (!a || !b || a->dimension != b->dimension)
         return false;
     *factor = a->base / b->base;

@@ -49,7 +49,7 @@ static size_t best_split(const double *x, size_t from, size_t to)
     return at;
 }
 
-static struct change describe(const double *x, size_t from, size_t at, size_t to)
+static struct change describe_cut(const double *x, size_t from, size_t at, size_t to)
 {
     struct change c = {
         .at = at, .before = stats_mean(x + from, at - from), .after = stats_mean(x + at, to - at)};
@@ -58,20 +58,20 @@ static struct change describe(const double *x, size_t from, size_t at, size_t to
     return c;
 }
 
-static bool stands(const struct changes_options *o, const struct change *c)
+static bool is_significant(const struct changes_options *o, const struct change *c)
 {
     return c->p < o->p && fabs(c->ratio - 1) >= o->magnitude;
 }
 
-static void search(struct search *s, size_t from, size_t to)
+static void search_cuts(struct search *s, size_t from, size_t to)
 {
     while (to - from >= 2 * CHANGES_SEGMENT_MIN) {
         size_t at = best_split(s->x, from, to);
-        struct change c = describe(s->x, from, at, to);
-        if (at == from || !stands(s->o, &c))
+        struct change c = describe_cut(s->x, from, at, to);
+        if (at == from || !is_significant(s->o, &c))
             return;
         s->cuts[s->count++] = at;
-        search(s, from, at);
+        search_cuts(s, from, at);
         from = at;
     }
 }
@@ -86,7 +86,7 @@ static int by_place(const void *a, const void *b)
 static struct change between_neighbours(const struct search *s, size_t n, size_t i)
 {
     size_t from = i ? s->cuts[i - 1] : 0, to = i + 1 < s->count ? s->cuts[i + 1] : n;
-    return describe(s->x, from, s->cuts[i], to);
+    return describe_cut(s->x, from, s->cuts[i], to);
 }
 
 static void drop_weak(struct search *s, size_t n)
@@ -96,7 +96,7 @@ static void drop_weak(struct search *s, size_t n)
         double p = -1;
         for (size_t i = 0; i < s->count; i++) {
             struct change c = between_neighbours(s, n, i);
-            if (!stands(s->o, &c) && c.p > p) {
+            if (!is_significant(s->o, &c) && c.p > p) {
                 p = c.p;
                 weakest = i;
             }
@@ -121,7 +121,7 @@ int changes_find(const double *x, size_t n, const struct changes_options *o, str
         changes_release(out);
         return err_set(err, ERR_INTERNAL, "no memory for %zu points", n);
     }
-    search(&s, 0, n);
+    search_cuts(&s, 0, n);
     qsort(s.cuts, s.count, sizeof *s.cuts, by_place);
     drop_weak(&s, n);
     for (size_t i = 0; i < s.count; i++) {

@@ -18,7 +18,7 @@ const char *host_verdict_name(enum host_verdict v)
     return names[v];
 }
 
-static bool counts(const struct run_test *t, enum metric m)
+static bool test_counts(const struct run_test *t, enum metric m)
 {
     return *t->host && !t->warmup && t->status == STATUS_OK && t->value[m] > 0;
 }
@@ -34,7 +34,7 @@ static size_t list_hosts(const struct run_data *run, enum metric m, struct host_
     size_t n = 0;
     for (size_t i = 0; i < run->n_tests; i++) {
         size_t k = 0;
-        if (!counts(&run->tests[i], m))
+        if (!test_counts(&run->tests[i], m))
             continue;
         while (k < n && strcmp(out[k].host, run->tests[i].host) != 0)
             k++;
@@ -55,7 +55,7 @@ static double median_of(const struct run_data *run, const struct cell *c, enum m
 {
     size_t n = 0;
     for (size_t i = c->first; i < c->first + c->count; i++)
-        if (counts(&run->tests[i], m) && strcmp(run->tests[i].host, host) == 0)
+        if (test_counts(&run->tests[i], m) && strcmp(run->tests[i].host, host) == 0)
             room[n++] = run->tests[i].value[m];
     return stats_median(room, n);
 }
@@ -106,7 +106,7 @@ static void measure_cell(struct measuring *x, const struct cell *c)
     }
 }
 
-static int measure(struct measuring *x, struct err *err)
+static int measure_hosts(struct measuring *x, struct err *err)
 {
     size_t hosts = x->n_hosts, cells = x->run->n_cells;
     x->values = malloc((x->run->n_tests + 2 * hosts + hosts * cells + 1) * sizeof *x->values);
@@ -127,7 +127,7 @@ static int measure(struct measuring *x, struct err *err)
     return 0;
 }
 
-static void judge(struct host_standing *h, const struct compare_options *o, enum metric m)
+static void judge_host(struct host_standing *h, const struct compare_options *o, enum metric m)
 {
     if (h->cells == 0)
         return;
@@ -163,9 +163,9 @@ int hosts_compare(const struct run_data *run, enum metric m, const struct compar
         return err_set(err, ERR_INTERNAL, "no memory for the machines of the run");
     x.hosts = *out;
     x.n_hosts = *count = list_hosts(run, m, *out);
-    int rc = measure(&x, err) != 0 || adjust(*out, *count, err) != 0 ? -1 : 0;
+    int rc = measure_hosts(&x, err) != 0 || adjust(*out, *count, err) != 0 ? -1 : 0;
     for (size_t i = 0; rc == 0 && i < *count; i++)
-        judge(&(*out)[i], options, m);
+        judge_host(&(*out)[i], options, m);
     free(x.values);
     free(x.apart);
     if (rc != 0) {

@@ -168,10 +168,10 @@ static void describe_change(const struct delta *d, char *out, size_t size)
                  info->unit);
 }
 
-static void settle(struct delta *d, enum verdict v, const char *fmt, ...)
+static void set_verdict(struct delta *d, enum verdict v, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void settle(struct delta *d, enum verdict v, const char *fmt, ...)
+static void set_verdict(struct delta *d, enum verdict v, const char *fmt, ...)
 {
     char change[128], why[COMPARE_REASON_MAX];
     va_list ap;
@@ -186,10 +186,11 @@ static void settle(struct delta *d, enum verdict v, const char *fmt, ...)
 static void decide_exact(struct delta *d)
 {
     if (d->now_median == d->reference)
-        settle(d, VERDICT_UNCHANGED, "a property of the build, the same");
+        set_verdict(d, VERDICT_UNCHANGED, "a property of the build, the same");
     else {
         bool worse = (d->now_median > d->reference) == (metric_info(d->metric)->better == METRIC_LESS);
-        settle(d, worse ? VERDICT_REGRESSED : VERDICT_IMPROVED, "a property of the build, no noise in it");
+        set_verdict(d, worse ? VERDICT_REGRESSED : VERDICT_IMPROVED,
+                    "a property of the build, no noise in it");
     }
 }
 
@@ -202,15 +203,15 @@ static void decide_history(const struct compare_options *o, struct delta *d, dou
 {
     bool significant = fabs(d->z) > o->z_limit && d->p_adjusted <= o->fdr;
     if (significant && fabs(loss) > d->threshold)
-        settle(d, direction(loss), "robust z %.1f over %d nights (limit %.1f), beyond %.3g %%", d->z,
-               d->history_n, o->z_limit, 100 * d->threshold);
+        set_verdict(d, direction(loss), "robust z %.1f over %d nights (limit %.1f), beyond %.3g %%", d->z,
+                    d->history_n, o->z_limit, 100 * d->threshold);
     else if (!significant && fabs(loss) > o->regression)
-        settle(d, VERDICT_NOISY,
-               "%d nights spread by %.1f %%, so this may be chance (robust z %.1f); needs %.1f %%",
-               d->history_n, 100 * d->noise_floor, d->z, 100 * d->detectable);
+        set_verdict(d, VERDICT_NOISY,
+                    "%d nights spread by %.1f %%, so this may be chance (robust z %.1f); needs %.1f %%",
+                    d->history_n, 100 * d->noise_floor, d->z, 100 * d->detectable);
     else
-        settle(d, VERDICT_UNCHANGED, "within what %d nights do (robust z %.1f, spread %.2g %%)", d->history_n,
-               d->z, 100 * d->noise_floor);
+        set_verdict(d, VERDICT_UNCHANGED, "within what %d nights do (robust z %.1f, spread %.2g %%)",
+                    d->history_n, d->z, 100 * d->noise_floor);
 }
 
 static void decide_few(struct delta *d, double loss)
@@ -219,17 +220,18 @@ static void decide_few(struct delta *d, double loss)
         d->base_n <= 1 && d->now_n <= 1 ? "a single shot a side" : "too few repetitions for a test";
     double band = isnan(d->noise_floor) ? 0 : 2 * d->noise_floor;
     if (fabs(loss) > d->threshold && fabs(loss) > band)
-        settle(d, direction(loss),
-               "beyond the threshold of %.3g %%, but %s and no history: measure again to be sure",
-               100 * d->threshold, shots);
+        set_verdict(d, direction(loss),
+                    "beyond the threshold of %.3g %%, but %s and no history: measure again to be sure",
+                    100 * d->threshold, shots);
     else if (fabs(loss) > d->threshold)
-        settle(d, VERDICT_NOISY, "the same build differs by as much (%.1f %%)", 100 * band);
+        set_verdict(d, VERDICT_NOISY, "the same build differs by as much (%.1f %%)", 100 * band);
     else if (!isnan(d->noise_floor) && band <= d->threshold)
-        settle(d, VERDICT_UNCHANGED, "under the threshold of %.3g %%, repetitions agree within %.2g %%",
-               100 * d->threshold, 100 * band);
+        set_verdict(d, VERDICT_UNCHANGED, "under the threshold of %.3g %%, repetitions agree within %.2g %%",
+                    100 * d->threshold, 100 * band);
     else
-        settle(d, VERDICT_NOISY, "insufficient evidence: %s and no history, under the threshold of %.3g %%",
-               shots, 100 * d->threshold);
+        set_verdict(d, VERDICT_NOISY,
+                    "insufficient evidence: %s and no history, under the threshold of %.3g %%", shots,
+                    100 * d->threshold);
 }
 
 /* Whether the repetitions of the two sides differ by more than chance. With many cells and few repetitions no
@@ -249,21 +251,21 @@ static void decide_repetitions(const struct compare_options *o, size_t tested, s
     const char *name = d->method == METHOD_BOOTSTRAP ? "bootstrap" : "Mann-Whitney";
     double band = 2 * d->noise_floor;
     if (fabs(loss) > d->threshold && fabs(loss) <= 2 * M_SQRT2 * d->between_runs)
-        settle(d, VERDICT_NOISY, "runs of the same build differ by as much (A/A spread %.1f %%)",
-               100 * d->between_runs);
+        set_verdict(d, VERDICT_NOISY, "runs of the same build differ by as much (A/A spread %.1f %%)",
+                    100 * d->between_runs);
     else if (fabs(loss) > d->threshold && differ)
-        settle(d, direction(loss), "%s, n %d and %d, p %.2g%s, beyond the threshold of %.3g %%", name,
-               d->base_n, d->now_n, plain ? d->p : d->p_adjusted, plain ? " (not adjusted: n too small)" : "",
-               100 * d->threshold);
+        set_verdict(d, direction(loss), "%s, n %d and %d, p %.2g%s, beyond the threshold of %.3g %%", name,
+                    d->base_n, d->now_n, plain ? d->p : d->p_adjusted,
+                    plain ? " (not adjusted: n too small)" : "", 100 * d->threshold);
     else if (fabs(loss) > d->threshold)
-        settle(d, VERDICT_NOISY, "%s, n %d and %d, p %.2g: the repetitions overlap", name, d->base_n,
-               d->now_n, d->p);
+        set_verdict(d, VERDICT_NOISY, "%s, n %d and %d, p %.2g: the repetitions overlap", name, d->base_n,
+                    d->now_n, d->p);
     else if (band <= d->threshold)
-        settle(d, VERDICT_UNCHANGED, "under the threshold of %.3g %%, n %d and %d", 100 * d->threshold,
-               d->base_n, d->now_n);
+        set_verdict(d, VERDICT_UNCHANGED, "under the threshold of %.3g %%, n %d and %d", 100 * d->threshold,
+                    d->base_n, d->now_n);
     else
-        settle(d, VERDICT_NOISY, "repetitions spread by %.1f %%, more than the threshold of %.3g %%",
-               100 * band, 100 * d->threshold);
+        set_verdict(d, VERDICT_NOISY, "repetitions spread by %.1f %%, more than the threshold of %.3g %%",
+                    100 * band, 100 * d->threshold);
 }
 
 void judge_decide(const struct compare_options *o, size_t tested, struct delta *d)
@@ -286,10 +288,10 @@ void judge_decide(const struct compare_options *o, size_t tested, struct delta *
         break;
     }
     if (isnan(loss))
-        settle(d, VERDICT_NOISY, "no ratio can be formed");
+        set_verdict(d, VERDICT_NOISY, "no ratio can be formed");
     else if (negligible)
-        settle(d, VERDICT_UNCHANGED, "less than %g %s apart", metric_info(d->metric)->least,
-               metric_info(d->metric)->unit);
+        set_verdict(d, VERDICT_UNCHANGED, "less than %g %s apart", metric_info(d->metric)->least,
+                    metric_info(d->metric)->unit);
     else if (d->method == METHOD_ROBUST_Z)
         decide_history(o, d, loss);
     else if (d->method == METHOD_THRESHOLD)

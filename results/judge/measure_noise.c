@@ -17,7 +17,7 @@ static int check_same(const struct run_info *a, const struct run_info *b, struct
                        : strcmp(a->source_sha256, b->source_sha256) != 0 ? "sources"
                                                                          : NULL;
     return what ? err_set(err, ERR_INPUT,
-                          "runs %s and %s are of different %s: an A/A comparison needs two of the same",
+                          "runs %s and %s have different %s: an A/A comparison needs runs of the same",
                           a->run_id, b->run_id, what)
                 : 0;
 }
@@ -94,8 +94,7 @@ int noise_measure(const struct run_data *const *runs, size_t n, const struct com
 {
     *out = (struct noise){0};
     if (n < 2 || n > RUNS_MAX)
-        return err_set(err, ERR_INPUT, "noise is measured from 2 to %d runs of the same, not from %zu",
-                       RUNS_MAX, n);
+        return err_set(err, ERR_INPUT, "noise needs 2 to %d runs of the same build, not %zu", RUNS_MAX, n);
     for (size_t i = 1; i < n; i++)
         if (check_same(&runs[0]->info, &runs[i]->info, err) != 0)
             return -1;

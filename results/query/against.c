@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-static int start(struct store *s, const struct run_data *now, const struct compare_options *options,
+static int begin(struct store *s, const struct run_data *now, const struct compare_options *options,
                  struct against *out, struct err *err)
 {
     *out = (struct against){.options = *options};
@@ -38,7 +38,7 @@ static int nights_before(struct store *s, const struct run_data *now, struct aga
     return history_for_run(s, &now->info, primary_of(now, out), out->options.all_metrics, &out->history, err);
 }
 
-static int finish(struct against *out, int rc)
+static int release_on_error(struct against *out, int rc)
 {
     if (rc != 0)
         against_release(out);
@@ -48,12 +48,12 @@ static int finish(struct against *out, int rc)
 int against_run(struct store *s, const struct run_data *now, int64_t base_key,
                 const struct compare_options *options, struct against *out, struct err *err)
 {
-    int rc = start(s, now, options, out, err);
+    int rc = begin(s, now, options, out, err);
     if (rc == 0)
         rc = load_base(s, now, base_key, out, err);
     if (rc == 0)
         rc = nights_before(s, now, out, err);
-    return finish(out, rc);
+    return release_on_error(out, rc);
 }
 
 /* The nights that a baseline of several runs holds, without the run that is judged. */
@@ -83,7 +83,7 @@ int against_baseline(struct store *s, const struct run_data *now, const char *na
                      const struct compare_options *options, struct against *out, struct err *err)
 {
     struct baseline b;
-    int rc = start(s, now, options, out, err);
+    int rc = begin(s, now, options, out, err);
     if (rc == 0)
         rc = baseline_resolve(s, name, &now->info, &b, err);
     if (rc == 0)
@@ -93,16 +93,16 @@ int against_baseline(struct store *s, const struct run_data *now, const char *na
         rc = out->options.history_is_base ? baseline_nights(s, now, &b, out, err)
                                           : nights_before(s, now, out, err);
     }
-    return finish(out, rc);
+    return release_on_error(out, rc);
 }
 
 int against_nights(struct store *s, const struct run_data *now, const struct compare_options *options,
                    struct against *out, struct err *err)
 {
-    int rc = start(s, now, options, out, err);
+    int rc = begin(s, now, options, out, err);
     if (rc == 0)
         rc = nights_before(s, now, out, err);
-    return finish(out, rc);
+    return release_on_error(out, rc);
 }
 
 int against_compare(const struct against *a, const struct run_data *now, struct comparison *out,

@@ -256,7 +256,7 @@ static int check_list(struct store *s, struct err *err)
         while (i < sizeof dumped / sizeof *dumped && strcmp(dumped[i].table, name) != 0)
             i++;
         if (i == sizeof dumped / sizeof *dumped)
-            return err_set(err, ERR_INTERNAL, "%s: table %s is unknown to the export", s->path, name);
+            return err_set(err, ERR_INTERNAL, "%s: the export does not know table %s", s->path, name);
     }
     return rc;
 }

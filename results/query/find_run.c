@@ -78,7 +78,7 @@ int store_find_run(struct store *s, const char *word, int64_t *key, struct err *
     if (found == 0)
         err_set(err, ERR_INPUT, "%s: no such run in %s: `kernsweep runs` lists them", word, s->path);
     else if (found > 1)
-        err_set(err, ERR_INPUT, "%s: several runs begin so: %s; give more of the id", word, buf_str(&names));
+        err_set(err, ERR_INPUT, "%s: ambiguous run id: %s; type more of it", word, buf_str(&names));
     buf_release(&names);
     return found == 1 ? 0 : -1;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int add(struct extra_list *l, struct sql_stmt *stmt, struct err *err)
+static int append_row(struct extra_list *l, struct sql_stmt *stmt, struct err *err)
 {
     if ((l->count & (l->count - 1)) == 0) {
         struct extra_row *rows = reallocarray(l->rows, l->count ? 2 * l->count : 1, sizeof *rows);
@@ -34,7 +34,7 @@ int report_extras_load(struct store *s, int64_t run_key, struct extra_list *out,
     sql_bind_int(stmt, ":run", run_key);
     int rc;
     while ((rc = sql_step(stmt, err)) > 0)
-        if (add(out, stmt, err))
+        if (append_row(out, stmt, err))
             return -1;
     return rc;
 }
@@ -50,7 +50,7 @@ struct wanted {
     const char *name;
 };
 
-static int compare(const void *key, const void *item)
+static int by_test_and_name(const void *key, const void *item)
 {
     const struct wanted *w = key;
     const struct extra_row *row = item;
@@ -62,6 +62,7 @@ static int compare(const void *key, const void *item)
 double report_extra(const struct extra_list *l, int64_t test_key, const char *name)
 {
     const struct wanted w = {test_key, name};
-    const struct extra_row *row = l->count ? bsearch(&w, l->rows, l->count, sizeof *l->rows, compare) : NULL;
+    const struct extra_row *row =
+        l->count ? bsearch(&w, l->rows, l->count, sizeof *l->rows, by_test_and_name) : NULL;
     return row ? row->value : (double)NAN;
 }

@@ -33,7 +33,7 @@ int report_run_label(struct store *s, int64_t run_key, char *run_id, char *date,
     sql_bind_int(stmt, ":run", run_key);
     int rc = sql_step(stmt, err);
     if (rc == 0)
-        return err_set(err, ERR_STORAGE, "%s: a run of the history is gone", s->path);
+        return err_set(err, ERR_STORAGE, "%s: a run of the history no longer exists", s->path);
     if (rc < 0)
         return -1;
     sql_col_text(stmt, "run_id", run_id, RUN_ID_MAX);
@@ -51,7 +51,7 @@ int report_run_label(struct store *s, int64_t run_key, char *run_id, char *date,
     " FROM run r LEFT JOIN document d ON d.id = r.plan_document_id"                                          \
     " WHERE r.ticket = :ticket AND r.ordered_at <= (SELECT ordered_at FROM run WHERE id = :run)"
 
-static int read_row(struct store *s, struct sql_stmt *stmt, struct cost_row *row, struct err *err)
+static int read_cost(struct store *s, struct sql_stmt *stmt, struct cost_row *row, struct err *err)
 {
     char status[32];
     sql_col_text(stmt, "run_id", row->run_id, sizeof row->run_id);
@@ -80,7 +80,7 @@ static int load_rows(struct store *s, const struct run_info *run, size_t most, s
     sql_bind_int(stmt, ":limit", (int64_t)most);
     int rc;
     while ((rc = sql_step(stmt, err)) > 0)
-        if (out->count == most || read_row(s, stmt, &out->rows[out->count++], err) != 0)
+        if (out->count == most || read_cost(s, stmt, &out->rows[out->count++], err) != 0)
             return -1;
     for (size_t i = 0; i < out->count / 2; i++) {
         struct cost_row swap = out->rows[i];

@@ -47,7 +47,7 @@ static int upsert(struct store *s, const char *name, int64_t run, int64_t *id, s
     sql_bind_int(stmt, ":now", now_ms());
     int rc = sql_step(stmt, err);
     if (rc == 0)
-        return err_set(err, ERR_INPUT, "the run is gone");
+        return err_set(err, ERR_INPUT, "the run no longer exists");
     if (rc > 0)
         *id = sql_col_int(stmt, "id", 0);
     return rc > 0 ? 0 : -1;
@@ -88,8 +88,8 @@ static int set_locked(struct store *s, const char *name, int64_t run, bool add, 
 int baseline_set(struct store *s, const char *name, int64_t run_key, bool add, struct err *err)
 {
     if (!text_is_name(name))
-        return err_set(err, ERR_INPUT, "\"%.80s\" cannot name a baseline: letters, digits, '.', '_' and '-'",
-                       name);
+        return err_set(err, ERR_INPUT,
+                       "\"%.80s\" is not a valid baseline name: use letters, digits, '.', '_' and '-'", name);
     if (sql_exec(s, "BEGIN IMMEDIATE", err) != 0)
         return -1;
     if (set_locked(s, name, run_key, add, err) == 0 && sql_exec(s, "COMMIT", err) == 0)
@@ -105,7 +105,7 @@ int baseline_set(struct store *s, const char *name, int64_t run_key, bool add, s
     "h.run_id"                                                                                               \
     " WHERE h.baseline_id = b.id ORDER BY o.ordered_at DESC, o.id DESC LIMIT 1) "
 
-static void read_row(struct sql_stmt *stmt, struct baseline *b)
+static void read_baseline(struct sql_stmt *stmt, struct baseline *b)
 {
     *b = (struct baseline){.id = sql_col_int(stmt, "id", 0),
                            .key = sql_col_int(stmt, "run_key", 0),
@@ -119,7 +119,7 @@ static void read_row(struct sql_stmt *stmt, struct baseline *b)
     sql_col_text(stmt, "run_id", b->run_id, sizeof b->run_id);
 }
 
-static int collect(struct sql_stmt *stmt, struct baseline_list *out, struct err *err)
+static int collect_baselines(struct sql_stmt *stmt, struct baseline_list *out, struct err *err)
 {
     int rc;
     while ((rc = sql_step(stmt, err)) > 0) {
@@ -129,7 +129,7 @@ static int collect(struct sql_stmt *stmt, struct baseline_list *out, struct err 
             break;
         }
         out->items = items;
-        read_row(stmt, &items[out->count++]);
+        read_baseline(stmt, &items[out->count++]);
     }
     if (rc != 0)
         baseline_list_release(out);
@@ -141,7 +141,7 @@ int baseline_list(struct store *s, struct baseline_list *out, struct err *err)
     *out = (struct baseline_list){0};
     SQL_STMT stmt = sql_prepare(
         s, BASELINE_SELECT "WHERE b.removed_at IS NULL ORDER BY b.name, b.node, b.ticket, b.mode", err);
-    return stmt ? collect(stmt, out, err) : -1;
+    return stmt ? collect_baselines(stmt, out, err) : -1;
 }
 
 void baseline_list_release(struct baseline_list *l)
@@ -164,7 +164,7 @@ static int list_named(struct store *s, const char *name, const char *node, const
     sql_bind_text(stmt, ":name", name);
     sql_bind_text(stmt, ":node", node);
     sql_bind_text(stmt, ":ticket", ticket);
-    return collect(stmt, out, err);
+    return collect_baselines(stmt, out, err);
 }
 
 static int remove_row(struct store *s, const struct baseline *b, struct err *err)
@@ -192,9 +192,11 @@ int baseline_remove(struct store *s, const char *name, const char *node, const c
     if (live == 0)
         err_set(err, ERR_INPUT, "no baseline \"%.80s\" here: `kernsweep baseline list` shows them", name);
     else if (live > 1)
-        err_set(err, ERR_INPUT,
-                "%zu baselines are named \"%.80s\" (%s of %s, %s of %s, ...): say --node and --ticket", live,
-                name, found.items[0].ticket, found.items[0].node, found.items[1].ticket, found.items[1].node);
+        err_set(
+            err, ERR_INPUT,
+            "%zu baselines are named \"%.80s\" (%s of %s, %s of %s, ...): choose with --node and --ticket",
+            live, name, found.items[0].ticket, found.items[0].node, found.items[1].ticket,
+            found.items[1].node);
     else
         rc = remove_row(s, &found.items[0], err);
     baseline_list_release(&found);
@@ -202,8 +204,8 @@ int baseline_remove(struct store *s, const char *name, const char *node, const c
 }
 
 /* Why none of the baselines of this name serves the run. */
-static int refuse(const char *name, const struct run_info *run, const struct baseline_list *found,
-                  struct err *err)
+static int explain_refusal(const char *name, const struct run_info *run, const struct baseline_list *found,
+                           struct err *err)
 {
     if (found->count == 0)
         return err_set(err, ERR_INPUT, "no baseline \"%.80s\": `kernsweep baseline set %.80s RUN` makes one",
@@ -215,15 +217,16 @@ static int refuse(const char *name, const struct run_info *run, const struct bas
     if (strcmp(b->node, run->node) != 0)
         return err_set(
             err, ERR_INPUT,
-            "baseline \"%s\" is of node %s, run %s of node %s: figures of two nodes do not compare", name,
-            b->node, run->run_id, run->node);
+            "baseline \"%s\" is of node %s, run %s of node %s: runs of different nodes cannot be compared",
+            name, b->node, run->run_id, run->node);
     if (strcmp(b->ticket, run->ticket) != 0)
         return err_set(err, ERR_INPUT,
                        "baseline \"%s\" is of plan %s, run %s of plan %s: name a baseline of that plan", name,
                        b->ticket, run->run_id, run->ticket);
-    return err_set(err, ERR_INPUT,
-                   "baseline \"%s\" is of mode %s, run %s of mode %s: these figures do not compare", name,
-                   b->mode, run->run_id, run->mode);
+    return err_set(
+        err, ERR_INPUT,
+        "baseline \"%s\" is of mode %s, run %s of mode %s: runs of different modes cannot be compared", name,
+        b->mode, run->run_id, run->mode);
 }
 
 int baseline_resolve(struct store *s, const char *name, const struct run_info *run, struct baseline *out,
@@ -242,7 +245,7 @@ int baseline_resolve(struct store *s, const char *name, const struct run_info *r
         rc = 0;
     }
     if (rc != 0)
-        refuse(name, run, &found, err);
+        explain_refusal(name, run, &found, err);
     baseline_list_release(&found);
     return rc;
 }

@@ -12,7 +12,7 @@ struct check {
     struct check_result *out;
 };
 
-static void report(struct check *c, const char *what)
+static void report_problem(struct check *c, const char *what)
 {
     c->out->problems++;
     c->found(c->arg, what);
@@ -29,7 +29,7 @@ static int rows_are_problems(struct check *c, const char *query, const char *wha
         char value[512], line[640];
         sql_col_text(stmt, "problem", value, sizeof value);
         snprintf(line, sizeof line, "%s%s", what, value);
-        report(c, line);
+        report_problem(c, line);
     }
     return rc;
 }
@@ -45,7 +45,7 @@ static int check_structure(struct check *c, struct err *err)
         char line[512];
         sql_col_text(stmt, "integrity_check", line, sizeof line);
         if (line[0] != 'o' || line[1] != 'k' || line[2])
-            report(c, line);
+            report_problem(c, line);
     }
     return rc;
 }
@@ -66,7 +66,7 @@ static int check_samples(struct check *c, struct err *err)
         if (!whole || (int64_t)t.count != n) {
             snprintf(line, sizeof line, "telemetry of test %lld: damaged, or not the %lld samples it says",
                      (long long)test, (long long)n);
-            report(c, line);
+            report_problem(c, line);
         }
         samples_release(&t);
         c->out->samples += n;

@@ -34,7 +34,7 @@ static int past_deadline(void *arg)
 }
 
 /* One row's texts; blobs are written out, everything else SQLite converts. */
-struct reading {
+struct row_texts {
     size_t columns;
     const char **names;
     const char **values;
@@ -42,7 +42,7 @@ struct reading {
     struct buf *blobs;
 };
 
-static int reading_init(struct reading *r, sqlite3_stmt *stmt, struct err *err)
+static int row_texts_init(struct row_texts *r, sqlite3_stmt *stmt, struct err *err)
 {
     r->columns = (size_t)sqlite3_column_count(stmt);
     r->names = calloc(r->columns + 1, sizeof *r->names);
@@ -58,7 +58,7 @@ static int reading_init(struct reading *r, sqlite3_stmt *stmt, struct err *err)
     return 0;
 }
 
-static void reading_release(struct reading *r)
+static void row_texts_release(struct row_texts *r)
 {
     for (size_t i = 0; r->blobs && i < r->columns; i++)
         buf_release(&r->blobs[i]);
@@ -80,7 +80,7 @@ static const char *blob_text(sqlite3_stmt *stmt, int i, struct buf *out)
     return buf_str(out);
 }
 
-static void read_row(struct reading *r, sqlite3_stmt *stmt)
+static void read_texts(struct row_texts *r, sqlite3_stmt *stmt)
 {
     for (size_t i = 0; i < r->columns; i++) {
         r->types[i] = sqlite3_column_type(stmt, (int)i);
@@ -89,24 +89,24 @@ static void read_row(struct reading *r, sqlite3_stmt *stmt)
     }
 }
 
-static int run(struct store *s, sqlite3_stmt *stmt, query_fn *header, query_fn *row, void *arg,
-               struct err *err)
+static int run_statement(struct store *s, sqlite3_stmt *stmt, query_fn *header, query_fn *row, void *arg,
+                         struct err *err)
 {
-    struct reading r = {0};
-    int rc = reading_init(&r, stmt, err), step = SQLITE_ROW;
+    struct row_texts r = {0};
+    int rc = row_texts_init(&r, stmt, err), step = SQLITE_ROW;
     const struct query_row view = {r.columns, r.names, r.values, r.types};
     const struct query_row names = {r.columns, r.names, NULL, NULL};
     if (rc == 0 && header)
         rc = header(arg, &names, err);
     while (rc == 0 && (step = sqlite3_step(stmt)) == SQLITE_ROW) {
-        read_row(&r, stmt);
+        read_texts(&r, stmt);
         rc = row(arg, &view, err);
     }
     if (rc == 0 && step == SQLITE_INTERRUPT)
         rc = err_set(err, ERR_INPUT, "the statement took too long and was stopped");
     else if (rc == 0 && step != SQLITE_DONE)
         rc = err_set(err, ERR_INPUT, "sql: %s", sqlite3_errmsg(s->db));
-    reading_release(&r);
+    row_texts_release(&r);
     return rc;
 }
 
@@ -128,7 +128,7 @@ int query_run(struct store *s, const char *sql, double timeout_s, query_fn *head
         err_set(err, ERR_INPUT, "sql: expected one SELECT statement");
     else {
         sqlite3_progress_handler(s->db, STEPS_BETWEEN_LOOKS, past_deadline, &deadline);
-        rc = run(s, stmt, header, row, arg, err);
+        rc = run_statement(s, stmt, header, row, arg, err);
         sqlite3_progress_handler(s->db, 0, NULL, NULL);
     }
     sqlite3_finalize(stmt);

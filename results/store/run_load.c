@@ -1,9 +1,11 @@
 #include "results/store/run_load.h"
 
+#include "results/store/metric_sql.h"
 #include "results/store/when.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, struct err *err)
 {
@@ -42,7 +44,7 @@ static int load_info(struct store *s, int64_t key, struct run_info *out, struct 
     sql_bind_int(stmt, ":run", key);
     int rc = sql_step(stmt, err);
     if (rc == 0)
-        return err_set(err, ERR_INPUT, "%s: the run is gone", s->path);
+        return err_set(err, ERR_INPUT, "%s: the run no longer exists", s->path);
     return rc < 0 ? -1 : run_info_read(s, stmt, out, err);
 }
 
@@ -53,7 +55,7 @@ static int bad_status(struct store *s, const struct run_data *r, const char *sta
 }
 
 /* Room for one more element; doubles. */
-static void *more(void *items, size_t count, size_t size)
+static void *grow_by_one(void *items, size_t count, size_t size)
 {
     if (count & (count - 1))
         return items;
@@ -67,7 +69,7 @@ static int no_memory(struct err *err)
 
 static int read_variant(struct store *s, struct sql_stmt *stmt, struct run_data *r, struct err *err)
 {
-    struct run_variant *items = more(r->variants, r->n_variants, sizeof *items);
+    struct run_variant *items = grow_by_one(r->variants, r->n_variants, sizeof *items);
     char status[32];
     if (!items)
         return no_memory(err);
@@ -80,9 +82,8 @@ static int read_variant(struct store *s, struct sql_stmt *stmt, struct run_data 
     v->build_wall_s = sql_col_num(stmt, "build_wall_s");
     v->build_cached = sql_col_int(stmt, "build_cached", 0) != 0;
     for (int m = 0; m < METRIC_COUNT; m++)
-        v->value[m] = metric_info((enum metric)m)->kind == METRIC_OF_BUILD
-                          ? sql_col_num(stmt, metric_info((enum metric)m)->column)
-                          : (double)NAN;
+        v->value[m] = NAN;
+    metric_read(stmt, METRIC_OF_BUILD, v->value);
     sql_col_text(stmt, "kernel", v->kernel, sizeof v->kernel);
     sql_col_text(stmt, "shape", v->shape, sizeof v->shape);
     return status_from_name(status, &v->status) ? 0 : bad_status(s, r, status, err);
@@ -106,18 +107,9 @@ static int load_variants(struct store *s, struct run_data *r, struct err *err)
     return rc;
 }
 
-static void read_values(struct sql_stmt *stmt, const struct run_variant *v, struct run_test *t)
-{
-    for (int m = 0; m < METRIC_COUNT; m++) {
-        const struct metric_info *info = metric_info((enum metric)m);
-        t->value[m] = info->kind == METRIC_OF_TEST ? sql_col_num(stmt, info->column) : v->value[m];
-    }
-    metric_derive(t->value, t->context);
-}
-
 static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r, struct err *err)
 {
-    struct run_test *items = more(r->tests, r->n_tests, sizeof *items);
+    struct run_test *items = grow_by_one(r->tests, r->n_tests, sizeof *items);
     char status[32];
     if (!items)
         return no_memory(err);
@@ -146,7 +138,9 @@ static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r,
     sql_col_text(stmt, "reason", t->reason, sizeof t->reason);
     t->index = (int)sql_col_int(stmt, "test_index", RUN_UNKNOWN);
     sql_col_text(stmt, "host", t->host, sizeof t->host);
-    read_values(stmt, &r->variants[t->variant], t);
+    memcpy(t->value, r->variants[t->variant].value, sizeof t->value);
+    metric_read(stmt, METRIC_OF_TEST, t->value);
+    metric_derive(t->value, t->context);
     return 0;
 }
 
@@ -186,7 +180,7 @@ static int load_facts(struct store *s, struct run_data *r, struct err *err)
     sql_bind_int(stmt, ":run", r->info.key);
     int rc;
     while ((rc = sql_step(stmt, err)) > 0) {
-        struct run_fact *items = more(r->facts, r->n_facts, sizeof *items);
+        struct run_fact *items = grow_by_one(r->facts, r->n_facts, sizeof *items);
         if (!items)
             return no_memory(err);
         r->facts = items;

@@ -45,7 +45,7 @@ int samples_add(struct samples *t, struct err *err)
     return 0;
 }
 
-static struct samples_column *find(struct samples *t, const char *name)
+static struct samples_column *find_column(struct samples *t, const char *name)
 {
     for (size_t i = 0; i < t->n_columns; i++)
         if (strcmp(t->columns[i].name, name) == 0)
@@ -70,7 +70,7 @@ static struct samples_column *new_column(struct samples *t, const char *name)
 
 bool samples_set(struct samples *t, const char *name, double value)
 {
-    struct samples_column *c = find(t, name);
+    struct samples_column *c = find_column(t, name);
     if (!c)
         c = t->count ? new_column(t, name) : NULL;
     if (!c)

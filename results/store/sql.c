@@ -19,7 +19,7 @@ void sql_cleanup(struct sql_stmt **stmt)
     sql_finalize(*stmt);
 }
 
-static int fail(struct store *s, const char *what, struct err *err)
+static int sqlite_fail(struct store *s, const char *what, struct err *err)
 {
     int code = sqlite3_extended_errcode(s->db);
     if ((code & 0xff) == SQLITE_BUSY)
@@ -94,7 +94,7 @@ struct sql_stmt *sql_prepare(struct store *s, const char *text, struct err *err)
     stmt->store = s;
     stmt->text = text;
     if (sqlite3_prepare_v2(s->db, text, -1, &stmt->raw, NULL) != SQLITE_OK)
-        fail(s, "cannot query", err);
+        sqlite_fail(s, "cannot query", err);
     else if (copy_names(stmt, err) == 0)
         return stmt;
     sql_finalize(stmt);
@@ -137,7 +137,8 @@ int sql_exec(struct store *s, const char *text, struct err *err)
 {
     if (check_misuse(s, err) != 0)
         return -1;
-    return sqlite3_exec(s->db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(s, "cannot execute", err);
+    return sqlite3_exec(s->db, text, NULL, NULL, NULL) == SQLITE_OK ? 0
+                                                                    : sqlite_fail(s, "cannot execute", err);
 }
 
 static void check_bound(struct sql_stmt *stmt)
@@ -158,7 +159,7 @@ int sql_step(struct sql_stmt *stmt, struct err *err)
     if (rc == SQLITE_ROW)
         return 1;
     if (rc != SQLITE_DONE)
-        fail(stmt->store, "cannot read or write", err);
+        sqlite_fail(stmt->store, "cannot read or write", err);
     sqlite3_reset(stmt->raw);
     return rc == SQLITE_DONE ? 0 : -1;
 }

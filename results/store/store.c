@@ -31,7 +31,7 @@ int store_default_path(char *out, struct err *err)
     if (data && *data)
         return fs_join(out, err, data, "kernsweep/results.db");
     if (!home || !*home)
-        return err_set(err, ERR_INPUT, "no HOME: say where the store is with --db FILE");
+        return err_set(err, ERR_INPUT, "HOME is not set: name the store with --db FILE");
     if (fs_join(folder, err, home, ".local/share") != 0)
         return -1;
     return fs_join(out, err, folder, "kernsweep/results.db");
@@ -109,10 +109,11 @@ static int check_identity(struct store *s, int64_t *version, struct err *err)
         return err_set(err, ERR_INPUT,
                        "%s: a database, but not a kernsweep store; name another file with --db", s->path);
     if (*version > store_version_known())
-        return err_set(err, ERR_STORAGE,
-                       "%s: written by a newer kernsweep (schema %lld, this one knows %d); use that one, or "
-                       "another --db",
-                       s->path, (long long)*version, store_version_known());
+        return err_set(
+            err, ERR_STORAGE,
+            "%s: written by a newer kernsweep (schema %lld, this one knows %d); use that version, or "
+            "another --db",
+            s->path, (long long)*version, store_version_known());
     return 0;
 }
 
@@ -125,7 +126,7 @@ static int backup_before(struct store *s, int64_t version, struct err *err)
     return store_copy(s, path, err);
 }
 
-static int apply(struct store *s, const struct migration *m, struct err *err)
+static int apply_migration(struct store *s, const struct migration *m, struct err *err)
 {
     /* PRAGMA takes no parameters; the number comes from our own table. */
     char version[64];
@@ -146,7 +147,7 @@ static int migrate_locked(struct store *s, struct err *err)
     if (sql_exec(s, id, err) != 0)
         return -1;
     for (int i = 0; i < migrations_count; i++)
-        if (migrations[i].version > now && apply(s, &migrations[i], err) != 0)
+        if (migrations[i].version > now && apply_migration(s, &migrations[i], err) != 0)
             return -1;
     return 0;
 }

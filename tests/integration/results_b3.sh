@@ -169,7 +169,7 @@ by_node() {
 ambiguous() {
     needs ingested
     exits "exits 2" 2 ks show 2026
-    like "lists the runs that begin so" "$ERR" "several runs begin so: .*b3_90.*b3_89"
+    like "lists the runs that begin so" "$ERR" "ambiguous run id: .*b3_90.*b3_89"
 }
 
 cell_history() {

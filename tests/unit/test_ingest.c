@@ -277,7 +277,7 @@ static void hostile_artifacts_are_refused(void **state)
         {"v3/ctx_256_run1/perf.json",
          "{\"schema\":\"kernsweep.perf/1\",\"run_id\":\"run-hostile\",\"variant\":\"v3\",\"context_len\":512,"
          "\"repetition\":1}",
-         "not what its folder says"},
+         "contradicts its folder"},
         {"v3/ctx_256_run1/perf.json",
          "{\"schema\":\"kernsweep.perf/1\",\"run_id\":\"run-hostile\",\"variant\":\"v3\",\"context_len\":256,"
          "\"repetition\":1,\"exit_status\":\"GREAT\"}",

@@ -88,14 +88,14 @@ static void altered_byte(void **state)
     (void)state;
     put("b/v3/ctx_4096_run1/perf.json", "{\"x\":2}");
     assert_refused(ERR_INPUT, "manifest.json: $.files[1]", "v3/ctx_4096_run1/perf.json",
-                   "not what the node hashed");
+                   "does not match its hash");
 }
 
 static void appended_and_cut_files(void **state)
 {
     (void)state;
     put("b/plan.json", "{} ");
-    assert_refused(ERR_INPUT, "$.files[0]", "plan.json has 3 bytes, the node's had 2");
+    assert_refused(ERR_INPUT, "$.files[0]", "plan.json has 3 bytes here but 2 in the manifest");
     put("b/plan.json", "");
     assert_refused(ERR_INPUT, "$.files[0]", "plan.json has 0 bytes");
 }
@@ -150,7 +150,7 @@ static void same_path_twice(void **state)
     json_t *files = two_files();
     json_array_append_new(files, entry("plan.json", "{}"));
     save_manifest(files);
-    assert_refused(ERR_INPUT, "$.files[2]", "plan.json is named twice");
+    assert_refused(ERR_INPUT, "$.files[2]", "plan.json is listed more than once");
 }
 
 /* Links lead out of the bundle, in the last part of a path or before it. */
@@ -254,7 +254,7 @@ static void hashes_match_exactly(void **state)
                 *p = (char)(*p >= 'a' ? *p - 32 : *p);
         json_object_set_new(first, "sha256", json_string(hex));
         save_manifest(files);
-        assert_refused(ERR_INPUT, "plan.json", "not what the node hashed");
+        assert_refused(ERR_INPUT, "plan.json", "does not match its hash");
     }
 }
 

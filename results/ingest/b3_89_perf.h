@@ -1,0 +1,26 @@
+/* b3_89_perf: the perf.json of a B3.89 executor, and whose it is.
+ *
+ * That executor wrote <date>/<ticket>[_<tag>]/<variant>/ctx_<N>_run<i>/perf.json, its first version
+ * .../runs/ctx_<N>/; both with few keys, no list of files, and JSON put together from text.
+ */
+#ifndef KERNSWEEP_RESULTS_INGEST_B3_89_PERF_H
+#define KERNSWEEP_RESULTS_INGEST_B3_89_PERF_H
+
+#include "results/ingest/artifact.h"
+
+struct b3_place {
+    char variant[RUN_NAME_MAX]; /* "" when the path has none */
+    int context;                /* RUN_UNKNOWN, as repetition */
+    int repetition;
+};
+
+bool b3_is_perf(const char *rel);
+/* The caller json_decref()s it. Timings without a value are read as none, with a warning. */
+json_t *b3_perf_load(const char *full, struct draft *d, struct err *err);
+
+/* What the path says. */
+int b3_place_parse(const char *rel, const char *full, struct b3_place *p, struct err *err);
+/* Then the keys of the file, where it has them. */
+int b3_place_settle(const struct json_at *perf, struct b3_place *p, struct err *err);
+
+#endif

@@ -1,0 +1,22 @@
+/* import_run: what a mapping and the command line say of the run as a whole: ticket, tag, node, mode, date
+ * and facts. For import.c only.
+ */
+#ifndef KERNSWEEP_RESULTS_INGEST_IMPORT_RUN_H
+#define KERNSWEEP_RESULTS_INGEST_IMPORT_RUN_H
+
+#include "results/ingest/draft.h"
+#include "results/ingest/import_value.h"
+
+/* They override the mapping; NULL: what the mapping says. */
+struct import_options {
+    const char *ticket;
+    const char *tag;
+    const char *node;
+    const char *date;
+};
+
+/* s: the whole file. options may be NULL. */
+int import_run(const struct import_scope *s, const json_t *map, const struct import_options *options,
+               struct draft *d, struct err *err);
+
+#endif
