@@ -3,6 +3,7 @@
 #include "executor/bundle/artifact.h"
 #include "executor/run/resources.h"
 #include "executor/run/step.h"
+#include "executor/run/timings.h"
 
 #include <math.h>
 #include <stdio.h>
