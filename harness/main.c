@@ -18,28 +18,28 @@ static void on_signal(int number)
 
 static const struct cmd commands[] = {
     {"run", cmd_run, "sweep a plan's variants and contexts on a node"},
-    {"attach", cmd_attach, "follow a run again, then pull, store and report it"},
-    {"status", cmd_status, "what runs on a node, and how far it is"},
-    {"watch", cmd_watch, "a run as a screen: matrix, running test, memory, log"},
+    {"attach", cmd_attach, "resume following a run, then pull, store and report it"},
+    {"status", cmd_status, "show the runs on a node and their progress"},
+    {"watch", cmd_watch, "show a run live: matrix, running test, memory, log"},
     {"cancel", cmd_cancel, "stop a run on its node"},
-    {"pull", cmd_pull, "fetch what a run has so far"},
-    {"check", cmd_check, "whether a node is fit for a run"},
-    {"nodes", cmd_nodes, "nodes trust HOST: remember a host's key"},
+    {"pull", cmd_pull, "fetch the results of a run so far"},
+    {"check", cmd_check, "check whether a node is fit for a run"},
+    {"nodes", cmd_nodes, "nodes trust HOST: store a host's key"},
     {"ingest", cmd_ingest, "store bundles in the results database"},
-    {"import", cmd_import, "store what other tools measured"},
-    {"runs", cmd_runs, "the stored runs"},
-    {"show", cmd_show, "one stored run, test by test"},
-    {"compare", cmd_compare, "two runs, or a run and a baseline, cell by cell"},
-    {"history", cmd_history, "one cell over all nights, and when it changed"},
-    {"noise", cmd_noise, "how much runs of one build differ on a node"},
+    {"import", cmd_import, "store results measured by other tools"},
+    {"runs", cmd_runs, "list the stored runs"},
+    {"show", cmd_show, "show one stored run, test by test"},
+    {"compare", cmd_compare, "compare two runs, or a run and a baseline, cell by cell"},
+    {"history", cmd_history, "show one cell over all nightly runs, and when it changed"},
+    {"noise", cmd_noise, "measure how much identical builds vary on a node"},
     {"baseline", cmd_baseline, "name the runs that others are compared with"},
     {"report", cmd_report, "write a report"},
-    {"nightly", cmd_nightly, "a night of a plan: run or pick up, compare, report, notify, prune"},
+    {"nightly", cmd_nightly, "scheduled run: start or resume, compare, report, notify, prune"},
     {"export", cmd_export, "stored tests as CSV or JSON, or the store as SQL"},
-    {"sql", cmd_sql, "ask the store a question in SQL"},
+    {"sql", cmd_sql, "query the store in SQL"},
     {"db", cmd_db, "check, copy, shrink or find the store"},
-    {"gguf", cmd_gguf, "show a model's metadata, or set a number of it"},
-    {"version", cmd_version, "the version of this command"},
+    {"gguf", cmd_gguf, "show a model's metadata, or set a number in it"},
+    {"version", cmd_version, "print the version"},
 };
 
 int cmd_version(struct cmd_env *env, int argc, char **argv)
@@ -59,14 +59,15 @@ int cmd_version(struct cmd_env *env, int argc, char **argv)
 
 static void help(FILE *out)
 {
-    fputs("kernsweep: sweeps of GPU kernel variants on a remote node, and the tables that come of them\n\n",
+    fputs("kernsweep: performance sweeps of GPU kernel variants on a remote node, and comparison of their "
+          "results\n\n",
           out);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].about);
-    fputs(
-        "\nkernsweep COMMAND --help tells more. Exit codes: 0 done, 1 a test or gate failed, 2 usage or bad\n"
-        "input, 3 run blocked, 4 regression, 5 local storage or internal error, 130 interrupted.\n",
-        out);
+    fputs("\nkernsweep COMMAND --help shows details. Exit codes: 0 done, 1 a test or gate failed, 2 usage or "
+          "bad\n"
+          "input, 3 run blocked, 4 regression, 5 local storage or internal error, 130 interrupted.\n",
+          out);
 }
 
 static void catch_signals(void)

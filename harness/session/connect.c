@@ -16,7 +16,8 @@ static const struct transport_ops *const backends[] = {
 };
 
 enum { BACKENDS = sizeof backends / sizeof *backends };
-_Static_assert((int)BACKENDS < (int)TRANSPORT_BACKENDS_MAX, "a target has room for all, and for the NULL behind them");
+_Static_assert((int)BACKENDS < (int)TRANSPORT_BACKENDS_MAX,
+               "a target has room for all, and for the NULL behind them");
 
 static bool is_auto(const char *kind)
 {

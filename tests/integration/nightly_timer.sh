@@ -46,7 +46,7 @@ unlike "no percent sign is left to cron" "$(tail -n 1 "$table")" "[^\\]%"
 exits "taken out again" 0 cd_night --remove-timer
 is "the rest of the crontab is as it was" "$(cat "$table")" "$(printf '# mine\n5 5 * * * true')"
 exits "twice is fine" 0 cd_night --remove-timer
-like "and said" "$ERR" "no timer of .* is here"
+like "and said" "$ERR" "there is no timer for "
 
 touch "$SYSTEMD"
 units=$HOME/.config/systemd/user
@@ -59,7 +59,7 @@ like "at that time" "$(cat "$units"/*.timer)" "OnCalendar=\*-\*-\* 23:59:00"
 like "percent signs and dollars are doubled" "$(cat "$units"/*.service)" 'pl%%an \$\$x \\"q\\".json'
 is "the crontab is left alone" "$(cat "$table")" "$(printf '# mine\n5 5 * * * true')"
 exits "again" 0 cd_night --install-timer --at 23:59
-is "nothing is written twice" "$(grep -c 'is there already' <<<"$ERR")" 2
+is "nothing is written twice" "$(grep -c 'is up to date' <<<"$ERR")" 2
 if command -v systemd-analyze >/dev/null; then
     is "systemd finds nothing wrong with them" \
         "$(env PATH=/usr/bin:/bin systemd-analyze verify --user "$units"/*.timer "$units"/*.service 2>&1 | grep -i 'kernsweep-nightly')" ""
