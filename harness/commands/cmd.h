@@ -1,7 +1,7 @@
-/* cmd: what the commands of `kernsweep` share. One cmd_*.c a command: parse, call, print; only they print.
+/* cmd: what the commands of `kernsweep` share. One file per command: parse, call, print; nothing else prints.
  *
- * A command gets its words (argv[0] is its name) and an environment that main made; it returns the process's
- * exit code (common/contract/proto.h). Machine output goes to stdout, human words to stderr.
+ * A command gets its arguments (argv[0] is its name) and an environment made by main(); it returns the exit
+ * code of the process (common/contract/proto.h). Machine-readable output goes to stdout, messages to stderr.
  */
 #ifndef KERNSWEEP_HARNESS_COMMANDS_CMD_H
 #define KERNSWEEP_HARNESS_COMMANDS_CMD_H
@@ -18,7 +18,7 @@
 #include <signal.h>
 
 struct cmd_env {
-    int argc; /* the whole command line, for "the pending command" */
+    int argc; /* the whole command line, kept to record how a run was started */
     char **argv;
     const volatile sig_atomic_t *interrupted;
     /* options of every command */
@@ -52,9 +52,9 @@ int cmd_print_json(json_t *value);
 void cmd_print(const struct buf *text);
 bool cmd_colour(FILE *out);
 
-/* One row of what was found out about a node, and its remedy below. */
+/* One preflight finding as a row, with its remedy below. */
 void cmd_print_finding(const struct finding *f, FILE *out);
-/* The rows of what keeps a run from this node, to stderr; none when nothing does. */
+/* The findings that block a run, to stderr; nothing when there are none. */
 void cmd_print_blockers(const struct preflight *p);
 
 /* The checked value of --transport, for struct session_options. */

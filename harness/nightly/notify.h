@@ -1,8 +1,9 @@
-/* notify: tells people what a night brought, by running the plan's commands: argv as it is, no shell, the
- * summary as JSON on standard input, the report's path in KERNSWEEP_REPORT and the news in KERNSWEEP_NEWS.
+/* notify: announces the outcome of a nightly run by starting the plan's commands: argv as it stands, no
+ * shell, the summary as JSON on standard input, the report's path in KERNSWEEP_REPORT and the news in
+ * KERNSWEEP_NEWS.
  *
- * A command that fails or takes too long is a line on stderr, never the night's failure. Knows nothing of
- * runs.
+ * A command that fails or exceeds its deadline is reported on stderr and never fails the nightly run. Knows
+ * nothing of runs.
  */
 #ifndef KERNSWEEP_HARNESS_NIGHTLY_NOTIFY_H
 #define KERNSWEEP_HARNESS_NIGHTLY_NOTIFY_H

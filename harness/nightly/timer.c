@@ -26,8 +26,8 @@ static int must_succeed(const char *const *argv, const struct buf *input, struct
 
 #define NAME_HEAD "kernsweep-nightly-"
 
-/* How the names end that are meant: "-1a2b3c" for all of a plan's file, whatever its ticket was; or one whole
- * name. */
+/* Which timers are meant, by the end of their names: "-1a2b3c" for all of a plan's file, whatever its ticket
+ * was; or one whole name. */
 struct which {
     char end[NAME_MAX_BYTES];
 };
@@ -130,7 +130,7 @@ static int units_dir(char *path, struct err *err)
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
     bool own = config && *config == '/';
     if (!own && (!home || *home != '/'))
-        return err_set(err, ERR_STORAGE, "HOME is not set: there is no place for units");
+        return err_set(err, ERR_STORAGE, "HOME is not set: no folder for systemd units");
     return fs_join(path, err, own ? config : home, own ? "systemd/user" : ".config/systemd/user");
 }
 
@@ -142,7 +142,7 @@ static int unit_path(const char *name, const char *suffix, char *path, struct er
     return units_dir(dir, err) != 0 ? -1 : fs_join(path, err, dir, file);
 }
 
-/* Writes what is not there already. */
+/* Writes the unit unless the file has this content. */
 static int put_unit(const struct nightly_timer *t, const char *name, const char *suffix,
                     const struct buf *text, struct err *err)
 {
@@ -157,7 +157,7 @@ static int put_unit(const struct nightly_timer *t, const char *name, const char 
                 memcmp(buf_str(&old), buf_str(text), old.len) == 0;
     buf_release(&old);
     if (same) {
-        fprintf(t->say, "%s is there already\n", path);
+        fprintf(t->say, "%s is up to date\n", path);
         return 0;
     }
     if (fs_mkdir_p(dir, 0755, err) != 0 || fs_write_file(path, buf_str(text), text->len, 0644, err) != 0)
@@ -190,7 +190,7 @@ static int remove_unit(const char *name, FILE *say, struct err *err)
     return reload(err);
 }
 
-/* All that are meant but the one named keep, which may be NULL. */
+/* Removes the units of a plan, except the one named keep, which may be NULL. */
 static int remove_units(const struct which *w, const char *keep, FILE *say, bool *found, struct err *err)
 {
     char dir[FS_PATH_MAX], name[NAME_MAX_BYTES];
@@ -249,7 +249,8 @@ static int install_units(const struct nightly_timer *t, const char *name, int ho
 
 /* ---- crontab ---- */
 
-/* The user's crontab without the lines that are meant; *had says whether there were any. */
+/* The user's crontab without the lines of this plan; *had: there were such lines; *there: cron is installed.
+ */
 static int read_crontab(const struct which *w, struct buf *out, bool *had, bool *there, struct err *err)
 {
     static const char *const argv[] = {"crontab", "-l", NULL};
@@ -313,14 +314,15 @@ static int install_cron(const struct nightly_timer *t, const char *name, int hou
     if (rc == 0 && !there)
         rc = err_set(
             err, ERR_STORAGE,
-            "neither systemd for users nor crontab is here: start `kernsweep nightly` by other means");
+            "neither a systemd user instance nor crontab is available: schedule `kernsweep nightly` by other "
+            "means");
     size_t before = table.len;
     if (rc == 0) {
         put_cron_line(t, name, hour, minute, &table);
         rc = write_crontab(&table, err);
     }
     if (rc == 0)
-        fprintf(t->say, "no systemd for users here; %s this line of your crontab:\n%s",
+        fprintf(t->say, "no systemd user instance; %s this line in your crontab:\n%s",
                 had ? "renewed" : "added", buf_str(&table) + before);
     buf_release(&table);
     return rc;
@@ -335,7 +337,7 @@ static int remove_cron(const struct which *w, const char *word, FILE *say, bool 
     if (rc == 0 && had)
         rc = write_crontab(&table, err);
     if (rc == 0 && had)
-        fprintf(say, "took the line of %s out of your crontab\n", word);
+        fprintf(say, "removed the line of %s from your crontab\n", word);
     *found = *found || had;
     buf_release(&table);
     return rc;
@@ -363,6 +365,6 @@ int nightly_timer_remove(const char *word, FILE *say, struct err *err)
     if (remove_units(&w, NULL, say, &found, err) != 0 || remove_cron(&w, word, say, &found, err) != 0)
         return -1;
     if (!found)
-        fprintf(say, "no timer of %s is here\n", word);
+        fprintf(say, "there is no timer for %s\n", word);
     return 0;
 }

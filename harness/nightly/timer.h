@@ -1,9 +1,9 @@
-/* nightly_timer: has this machine start a night by itself: by a timer of the user's own systemd where that
- * runs, else by a line of the user's crontab.
+/* nightly_timer: schedules nightly runs on this machine: with a systemd user timer where systemd runs, else
+ * with a line in the user's crontab.
  *
- * Doing it again changes nothing or brings it up to date; removing what is not there is fine. What was done
- * is said line by line. Never touches what others wrote: the units and the crontab's line carry the plan's
- * name. Errors: ERR_INPUT, ERR_STORAGE with what the program said that refused.
+ * Installing again updates the timer; removing a timer that does not exist is no error. Each change is
+ * printed as a line. Never touches entries of others: the units and the crontab line carry the plan's name.
+ * Errors: ERR_INPUT; ERR_STORAGE with the message of the program that failed.
  */
 #ifndef KERNSWEEP_HARNESS_NIGHTLY_TIMER_H
 #define KERNSWEEP_HARNESS_NIGHTLY_TIMER_H
@@ -15,9 +15,9 @@
 /* Borrowed. */
 struct nightly_timer {
     const struct plan *plan; /* its file is an absolute path */
-    const char *const *argv; /* NULL-terminated: the command of a night, with absolute paths */
-    const char *log; /* file for what a night from the crontab prints; absolute, its folder is there */
-    const char *at;  /* "02:30", or NULL for that */
+    const char *const *argv; /* NULL-terminated: the nightly command, with absolute paths */
+    const char *log;         /* log file of runs that cron starts; absolute, its folder exists */
+    const char *at;          /* "02:30", or NULL for that */
     FILE *say;
 };
 

@@ -15,8 +15,8 @@
 int ssh_socket_connect(const char *host, int port, int64_t deadline_ns, const struct transport_scope *scope,
                        bool *temporary, struct err *err);
 
-/* Waits for events on fd. 1 when some came, 0 when it was only time to look again; -1 when the deadline has
- * passed (ERR_NODE: "<who>: timed out <doing>") or the user interrupted. */
+/* Waits for events on fd. 1 when some came, 0 when the poll interval passed without one; -1 when the deadline
+ * has passed (ERR_NODE: "<who>: timed out <doing>") or the user interrupted. */
 int ssh_socket_wait(int fd, short events, int64_t deadline_ns, const struct transport_scope *scope,
                     const char *doing, struct err *err);
 

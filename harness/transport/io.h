@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Who is waited for, and on whose behalf. */
+/* The node that is waited for, and what may end the wait. */
 struct transport_scope {
     const char *who; /* "user@host:port", not owned */
     const volatile sig_atomic_t *interrupted;
@@ -41,7 +41,7 @@ void transport_io_begin(struct transport_io *io, const struct transport_cmd *cmd
                         struct transport_result *res, const struct transport_scope *scope);
 void transport_io_end(struct transport_io *io);
 
-/* Sees to it that input is at hand, or that in_end is set with none. */
+/* Makes input available, or sets in_end when there is none left. */
 int transport_io_fill(struct transport_io *io, struct err *err);
 /* n bytes of the input at hand were sent. */
 void transport_io_sent(struct transport_io *io, size_t n);

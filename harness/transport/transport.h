@@ -1,4 +1,4 @@
-/* transport: run a command on a node and stream bytes to and from it, over whatever leads there.
+/* transport: run a command on a node and stream bytes to and from it, over any back-end.
  *
  * Knows nothing of plans, runs or executors. A struct transport owns its connection and child processes; one
  * command runs at a time, and callbacks must not call back into the same transport. Seconds are monotonic.
@@ -49,7 +49,7 @@ struct transport_cmd {
     size_t input_len;
     transport_read_fn *read; /* ... or pulled; with neither, it is empty */
     void *read_arg;
-    transport_write_fn *on_stdout; /* NULL: thrown away */
+    transport_write_fn *on_stdout; /* NULL: discarded */
     void *on_stdout_arg;
     transport_write_fn *on_stderr; /* NULL: the last TRANSPORT_STDERR_MAX bytes are kept in the result */
     void *on_stderr_arg;
@@ -76,7 +76,7 @@ struct transport;
 int transport_open(struct transport **out, const struct transport_target *target, struct err *err);
 /* NULL is fine. Never blocks on a dead link. */
 void transport_close(struct transport *t);
-/* Drops the connection and makes it again, with the target's timeout and patience. */
+/* Drops the connection and connects again, with the target's timeout and patience. */
 int transport_reconnect(struct transport *t, struct err *err);
 
 /* Runs cmd to its end. 0 when the command ended and its status is known (res), else -1 with err. res is

@@ -135,7 +135,7 @@ static void a_deadline_ends_the_whole_group(void **state)
     assert_err(shell("sleep 100 & echo $!; wait", &run, &res, &err), &err, ERR_STORAGE,
                "sh: did not finish within 0.5 s");
     assert_int_equal(res.stop, RUN_DEADLINE);
-    assert_true(is_gone(atoi(buf_str(&out))));
+    assert_true(is_gone((int)strtol(buf_str(&out), NULL, 10)));
     buf_release(&out);
 }
 

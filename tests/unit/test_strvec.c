@@ -34,7 +34,7 @@ static void a_long_list_keeps_every_word(void **state)
     assert_int_equal(strvec_check(&s, NULL), 0);
     assert_int_equal(s.n, 1000);
     for (int i = 0; i < 1000; i++)
-        assert_int_equal(atoi(s.v[i]), i);
+        assert_int_equal(strtol(s.v[i], NULL, 10), i);
     assert_null(s.v[1000]);
     strvec_release(&s);
 }
