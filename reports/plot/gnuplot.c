@@ -29,7 +29,7 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-/* The user's PATH, but nothing else of the user's environment. */
+/* Of the user's environment only PATH is kept. */
 static int spawn(struct child *c, int theirs[CHILD_PIPES], struct err *err)
 {
     const char *own = getenv("PATH");
