@@ -57,12 +57,12 @@ int cmd_report(struct cmd_env *env, int argc, char **argv)
 {
     struct report_args a = {0};
     const struct arg options[] = {
-        {"--against", "RUN", &a.against, NULL, "hold it against this run"},
-        {"--baseline", "NAME", &a.baseline, NULL, "hold it against this stored baseline"},
+        {"--against", "RUN", &a.against, NULL, "compare with this run"},
+        {"--baseline", "NAME", &a.baseline, NULL, "compare with this stored baseline"},
         {"--kind", "KIND", &a.kind, NULL, "prefill (default), regression, kernel or nightly"},
         {"--lang", "LIST", &a.lang, NULL, "en (default), es, or en,es"},
         {"--format", "FORMAT", &a.format, NULL, "md (default) or html"},
-        {"--reference", "VARIANT", &a.reference, NULL, "the variant that the others are set against"},
+        {"--reference", "VARIANT", &a.reference, NULL, "variant that the others are compared with"},
         {"--assets", "DIR", &a.assets, NULL, "folder for plots (default beside the report)"},
         {"-o,--output", "FILE", &a.output, NULL, "the report's file (default stdout)"},
     };
