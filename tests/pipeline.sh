@@ -172,7 +172,7 @@ check_report() {
     like "it has the table" "$(cat "$TMPDIR/report.md")" \
         '^\| *Context *\| *Variant *\| *Kernel name *\| *Prefill \(s\) *\| *vs Baseline *\| *Status *\|'
     like "and the cells" "$(cat "$TMPDIR/report.md")" '^\| *16 .*good.*impl_good.*1\.00x.*Reference'
-    like "and the machine that ran it" "$(cat "$TMPDIR/report.md")" '^- \*\*Ran on \(tests\):\*\* .*\([0-9]+\)$'
+    like "and the machine that ran it" "$(cat "$TMPDIR/report.md")" '^- \*\*Machines \(tests\):\*\* .*\([0-9]+\)$'
     like "and names what failed" "$(cat "$TMPDIR/report.md")" '^\| *16 .*crashes.*CRASH'
     passes "a report against another run is written" \
         ks report "$(bundle_of slow)" --against "$(bundle_of clean)" --output "$TMPDIR/against.md"

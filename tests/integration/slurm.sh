@@ -32,7 +32,7 @@ is "repetitions of a context stay on one machine" \
 is "the run is stored under the class of its nodes" "$(sql "SELECT node FROM run WHERE tag = 'wide'")" mi300x
 is "the facts of each machine are in the bundle" "$(jq -r .host "$bundle"/nodes/n[12].json | xargs)" "n1 n2"
 passes "the journal is one, whole" journal_whole "$bundle"
-like "the report says where tests ran" "$(cat "$bundle.md")" '^- \*\*Ran on \(tests\):\*\* n[12] \(2\), n[12] \(2\)$'
+like "the report says where tests ran" "$(cat "$bundle.md")" '^- \*\*Machines \(tests\):\*\* n[12] \(2\), n[12] \(2\)$'
 is "no job is left" "$(live_jobs)" ""
 is "nothing of the jobs is left in the run's folder" "$(find "$WORK/runs" -name .slurm -o -name .job.json)" ""
 
