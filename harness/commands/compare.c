@@ -19,7 +19,7 @@ struct compare_args {
     bool all_metrics, within;
 };
 
-/* What the words of the command line mean. */
+/* What the command line asks for. */
 struct wish {
     struct compare_options options;
     enum finish_fail_on fail_on;
@@ -50,7 +50,7 @@ static int parse_options(const struct compare_args *a, size_t n_words, struct wi
                        "compare: two runs A and B (A is the base), or one run with --baseline NAME or"
                        " --within, or one run alone against the nights before it");
     if (a->baseline && a->within)
-        return err_set(err, ERR_INPUT, "compare: --baseline and --within are two different questions");
+        return err_set(err, ERR_INPUT, "compare: --baseline and --within exclude each other");
     if (a->by && (strcmp(a->by, "node") != 0 || n_words == 2 || a->baseline || a->within || a->format))
         return err_set(err, ERR_INPUT,
                        "compare: --by node, with one run and no other base, as text or --json");
@@ -117,7 +117,7 @@ static int compare_run(struct store *s, const struct compare_args *a, const char
     return rc;
 }
 
-/* Inside one run a slower variant is a finding, but nothing that went wrong. */
+/* Within one run a slower variant is a finding, not a failure. */
 static int exit_code(const struct compare_args *a, const struct wish *w, const struct comparison *c)
 {
     if (a->within)

@@ -36,7 +36,7 @@ static void add_variants(struct lines *l, const struct run_data *run)
     }
 }
 
-/* What measuring it again in turns said, in a phone's words. */
+/* The outcome of confirming, short enough for a phone. */
 static const char *confirmed(enum confirmation c)
 {
     switch (c) {

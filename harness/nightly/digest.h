@@ -1,5 +1,5 @@
-/* digest: what a phone can show of a night beyond its headline: at most DIGEST_LINES_MAX short lines, the
- * worst first. Knows nothing of who is told.
+/* digest: what a phone shows of a nightly run below its headline: at most DIGEST_LINES_MAX short lines, the
+ * worst first. Knows nothing of the recipients.
  */
 #ifndef KERNSWEEP_HARNESS_NIGHTLY_DIGEST_H
 #define KERNSWEEP_HARNESS_NIGHTLY_DIGEST_H

@@ -27,7 +27,7 @@ static const char *const shown[] = {"night", "ticket", "node", "news", "headline
 
 struct entry {
     char *path;      /* of the night's folder below root */
-    json_t *summary; /* no more of it than is shown: there may be years of nights */
+    json_t *summary; /* only what is shown: there may be years of nights */
 };
 
 struct index {
@@ -56,7 +56,7 @@ static int collect_night(const char *rel, const char *full, void *arg, struct er
     json_t *whole = json_load(full, 1 << 20, err);
     if (!whole)
         return -1;
-    if (!json_object_get(whole, "night")) { /* a bundle's, where both are in one folder */
+    if (!json_object_get(whole, "night")) { /* a bundle's, when both share a folder */
         json_decref(whole);
         return 0;
     }

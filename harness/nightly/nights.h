@@ -1,8 +1,8 @@
-/* nights: the folder that nightly reports go to: <root>/<date>/<run id or "blocked">/{report.md,report.html,
+/* nights: the folder of nightly reports: <root>/<date>/<run id or "blocked">/{report.md,report.html,
  * summary.json}, and index.md and index.html, which link all nights, newest first.
  *
- * The index is made from the summaries each time, so that it cannot disagree with what is there. Knows
- * nothing of nodes or stores.
+ * The index is rebuilt from the summaries each time, so that it always agrees with them. Knows nothing of
+ * nodes or stores.
  */
 #ifndef KERNSWEEP_HARNESS_NIGHTLY_NIGHTS_H
 #define KERNSWEEP_HARNESS_NIGHTLY_NIGHTS_H

@@ -16,7 +16,7 @@
 
 static const size_t manifest_max = 64u << 20;
 
-/* One thing that runs of a plan leave behind. */
+/* One kind of data that the runs of a plan leave behind. */
 struct pruning {
     const char *db;
     int64_t keep;                        /* of the newest runs that have it */
@@ -34,7 +34,7 @@ struct candidates {
     size_t count, room;
 };
 
-/* A folder's name is given again once it is free: it may hold another run by now. */
+/* Names of folders are reused once they are free: this one may hold another run by now. */
 static bool holds_it(const struct runrec *r)
 {
     char path[FS_PATH_MAX];
@@ -83,7 +83,7 @@ static int prune(const struct pruning *p, struct store *s, const struct candidat
         int64_t key;
         struct err unknown = {0};
         if (store_find_run(s, c->run_id[i], &key, &unknown) != 0)
-            continue; /* of another store: not this one's to judge */
+            continue; /* a run of another store */
         if (held_by_baseline(s, key, &held, err) != 0 ||
             (!held && p->remove(p, s, c->run_id[i], key, err) != 0))
             return -1;
@@ -106,7 +106,7 @@ static int prune_plan(const struct pruning *p, const char *plan, struct err *err
     return rc;
 }
 
-/* The plan's own runs, and as many of those that confirmed its suspects. */
+/* The plan's own runs, and as many of the runs that confirmed its suspects. */
 static int prune_both(const struct pruning *p, const char *plan, struct err *err)
 {
     char *confirming = measure_plan_name(plan, RUN_TAG_CONFIRM);

@@ -1,13 +1,13 @@
-/* retention: what a plan's older runs leave behind. Bundles beyond the newest ones leave the disk and their
- * node; samples beyond those of the newest runs leave the store; all other numbers stay there. Nothing of a
- * run that a baseline names is ever removed, nor of one that is not ingested. Doing it again changes nothing.
+/* retention: how long data of a plan's older runs are kept. Bundles of all but the newest runs are removed
+ * from disk and node, samples from the store; all other numbers stay. Nothing is ever removed of a run that a
+ * baseline names or that is not ingested. Idempotent.
  */
 #ifndef KERNSWEEP_HARNESS_NIGHTLY_RETENTION_H
 #define KERNSWEEP_HARNESS_NIGHTLY_RETENTION_H
 
 #include "harness/session/runrec.h"
 
-/* Has the node of a run forget it; what goes wrong there is nobody's failure. NULL: nodes are left alone. */
+/* Makes the node of a run forget it; failures there are ignored. NULL: nodes are left alone. */
 typedef void retention_forget(void *arg, const struct runrec *r);
 
 /* plan: the plan's file, as the records have it. */

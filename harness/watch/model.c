@@ -35,7 +35,7 @@ static void add_line(struct watch_model *m, const char *line, size_t len)
     text_printable_fixed(m->lines[m->n_lines++ % WATCH_LINES], WATCH_LINE_MAX, line, len);
 }
 
-/* What live has said since the last time becomes lines. */
+/* What live has printed since the last call becomes lines. */
 static void take_lines(struct watch_model *m)
 {
     fflush(m->live.out);

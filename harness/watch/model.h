@@ -1,8 +1,8 @@
 /* watch_model: what a screen shows of a run, made from its journal's events: the matrix with its states, the
- * running test, its memory and GPU over time, and the last lines that `attach` would have printed.
+ * running test, its memory and GPU over time, and the last lines of what `attach` would have printed.
  *
  * Knows nothing of terminals or nodes. Bounded: what does not fit is left out of the matrix, never of the
- * counts. All text is fit for a terminal, as events are.
+ * counts. All text is safe for a terminal, as events are.
  */
 #ifndef KERNSWEEP_HARNESS_WATCH_MODEL_H
 #define KERNSWEEP_HARNESS_WATCH_MODEL_H
@@ -19,7 +19,7 @@ enum {
 
 struct watch_cell {
     bool running;
-    int ok;          /* repetitions that were */
+    int ok;          /* repetitions that were OK */
     char status[16]; /* of the last one that was not OK, or "" */
 };
 
@@ -58,7 +58,7 @@ struct watch_model *watch_model_new(void);
 void watch_model_free(struct watch_model *m);
 
 void watch_model_event(struct watch_model *m, const struct event *e);
-/* A line of somebody else for the log; made printable. */
+/* A line for the log from elsewhere; made printable. */
 void watch_model_note(struct watch_model *m, const char *text);
 
 /* The i-th of the last n lines, the newest last; NULL when there are not as many. */

@@ -123,7 +123,7 @@ static int draw_matrix(const struct watch_screen *s, const struct watch_model *m
         }
     }
     if (shown < (int)m->n_variants) {
-        snprintf(text, sizeof text, "and %d variants more", (int)m->n_variants - shown);
+        snprintf(text, sizeof text, "and %d more variants", (int)m->n_variants - shown);
         put(++row, 0, text);
     }
     return row + 1;
@@ -162,7 +162,7 @@ static int draw_test(const struct watch_screen *s, const struct watch_model *m, 
     char line[256], elapsed[32], limit[32], left[32];
     const struct event *e = &m->test;
     if (!m->testing) {
-        put(row, 0, *m->status ? "the run is closed" : "no test runs");
+        put(row, 0, *m->status ? "the run is closed" : "no test is running");
         return row + 1;
     }
     double seconds = isfinite(e->elapsed_s) ? e->elapsed_s : 0;
@@ -186,7 +186,7 @@ static int draw_test(const struct watch_screen *s, const struct watch_model *m, 
     return row + 1;
 }
 
-/* At most half of what is left is the running test's own words. */
+/* The running test's output takes at most half of what is left. */
 static int draw_output(const struct watch_model *m, int row)
 {
     char text[WATCH_LINE_MAX];
@@ -194,7 +194,7 @@ static int draw_output(const struct watch_model *m, int row)
     int room = (LINES - 1 - row) / 2 - 1;
     if (!m->testing || !*m->output || room < 2)
         return row;
-    put(row++, 0, "what it prints:");
+    put(row++, 0, "output:");
     const char *line = watch_model_output(m, (size_t)room - 1, &count);
     for (; count > 0; count--) {
         size_t len = strcspn(line, "\n");
@@ -224,7 +224,7 @@ void watch_screen_draw(const struct watch_screen *s, const struct watch_model *m
     row = draw_output(m, row + 1);
     draw_log(m, row);
     attron(A_REVERSE);
-    put(LINES - 1, 0, ended ? ended : "q: quit; the run goes on");
+    put(LINES - 1, 0, ended ? ended : "q: quit; the run continues");
     attroff(A_REVERSE);
     refresh();
 }

@@ -1,5 +1,5 @@
-/* watch_screen: draws a watch_model on the whole terminal (ncurses). One at a time, since curses has one
- * screen. Keeps nothing of the run.
+/* watch_screen: draws a watch_model on the whole terminal (ncurses). Only one at a time, as curses has one
+ * screen. Keeps no state of the run.
  */
 #ifndef KERNSWEEP_HARNESS_WATCH_SCREEN_H
 #define KERNSWEEP_HARNESS_WATCH_SCREEN_H

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The shapes of a kernel share its build: what that is made of is told of the first alone. */
-static bool told_before(const struct run_data *run, size_t variant)
+/* The shapes of a kernel share its build, whose resources are shown for the first alone. */
+static bool shown_before(const struct run_data *run, size_t variant)
 {
     const char *kernel = run->variants[variant].kernel;
     for (size_t v = 0; *kernel && v < variant; v++)
@@ -25,7 +25,7 @@ int model_resources(struct report_model *m, struct err *err)
     for (size_t v = 0; v < m->now.n_variants; v++) {
         char path[DETAILS_PATH_MAX];
         snprintf(path, sizeof path, "%s/resources.json", m->now.variants[v].name);
-        const struct run_file *f = told_before(&m->now, v) ? NULL : details_file(&m->details, path);
+        const struct run_file *f = shown_before(&m->now, v) ? NULL : details_file(&m->details, path);
         if (f && f->body && resources_decode(f->body, path, &m->resources[v], err))
             return -1;
     }

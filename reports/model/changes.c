@@ -1,4 +1,4 @@
-/* Changes: when the series of this run's cells took another level. */
+/* Changes: when the series of this run's cells changed level. */
 #include "results/judge/changes.h"
 #include "reports/model/parts.h"
 

@@ -1,4 +1,4 @@
-/* Findings: the verdicts in the order in which a reader must hear of them. */
+/* Findings: the verdicts, most important first. */
 #include "reports/model/parts.h"
 
 #include <math.h>

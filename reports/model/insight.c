@@ -119,7 +119,7 @@ bool insight_fastest(const struct report_model *m, size_t *variant)
 {
     size_t *order = NULL;
     bool *lost = calloc(m->now.n_variants + 1, sizeof *lost), found = false;
-    bool shapes = *m->now.variants[m->reference].shape; /* then contexts compare different work */
+    bool shapes = *m->now.variants[m->reference].shape; /* contexts then compare different work */
     if (lost && !shapes && m->now.n_variants > 1 && cells_by_context(&m->now, &order) == 0) {
         mark_losers(m, order, lost);
         for (size_t i = 0; !found && i < m->now.n_cells; i++)
@@ -152,8 +152,8 @@ bool insight_memory_kept(double before, double peak, double after)
 double insight_scratch(const struct report_model *m, size_t variant)
 {
     const struct run_variant *v = &m->now.variants[variant];
-    double most = *v->kernel ? (double)NAN
-                             : v->value[METRIC_SCRATCH_BYTES]; /* of a kernel's shapes: told of the first */
+    /* Shapes of a kernel share a build: only the kernels themselves say more. */
+    double most = *v->kernel ? (double)NAN : v->value[METRIC_SCRATCH_BYTES];
     for (size_t i = 0; i < m->resources[variant].count; i++)
         most = fmax(most, m->resources[variant].kernels[i].use.scratch);
     return most;

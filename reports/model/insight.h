@@ -16,33 +16,33 @@ struct standing_range {
     int slow;
 };
 
-/* Against the reference or any other. Of a kernel plan: of all shapes of the variant's kernel. */
+/* Against the reference or any other variant; in a kernel plan, over all shapes of the variant's kernel. */
 struct standing_range insight_standing(const struct report_model *m, size_t variant, size_t other);
 
-/* The first variant of each name but the reference's, at most `most` of them in `first`; returns how many
- * there are. Pairs of them are only of use while they are few. */
+/* The first variant of each name other than the reference's, at most `most` of them in `first`; returns how
+ * many there are. Comparing them in pairs only helps while they are few. */
 enum { INSIGHT_PAIRS_OF_MAX = 4 };
 size_t insight_others(const struct report_model *m, size_t *first, size_t most);
 
-/* The cells of a variant that ended alike: same status, same reason. */
+/* Cells of one variant with the same status and the same reason. */
 struct cell_group {
     const struct cell **cells; /* by context */
     size_t count;
 };
 
-/* Those that are not OK, in plan order; *groups is for insight_groups_release(). -1: memory is short. */
+/* Groups of cells that are not OK, in plan order; *groups is for insight_groups_release(). -1: no memory. */
 int insight_not_ok(const struct run_data *run, struct cell_group **groups, size_t *count);
 void insight_groups_release(struct cell_group *groups, size_t count);
 
-/* How far the counted repetitions of a cell lie apart, as a share of their median. */
+/* Spread of the counted repetitions of a cell. */
 struct cell_spread {
-    int n; /* below 2: nothing to say */
+    int n; /* repetitions; below 2 there is no spread */
     double low;
     double high;
-    double relative;
+    double relative; /* (high - low) / median */
 };
 
-/* Above this the repetitions of a cell do not agree. */
+/* A relative spread above this is reported. */
 #define SPREAD_LIMIT 0.10
 struct cell_spread insight_spread(const struct run_data *run, const struct cell *c, enum metric metric);
 
@@ -52,16 +52,16 @@ bool insight_fastest(const struct report_model *m, size_t *variant);
 /* The step that exceeds its expectation most; NULL when none does. */
 const struct scaling_row *insight_worst_step(const struct scaling *s);
 
-/* Memory that a test took and did not give back: beyond 64 MiB and 1 % of the peak. */
+/* Whether a test kept memory: more than 64 MiB and 1 % of its peak. */
 bool insight_memory_kept(double before, double peak, double after);
 
-/* Scratch bytes a lane of the variant's kernels, the largest; NaN when nothing was recorded. */
+/* The most scratch bytes per lane of any kernel of the variant; NaN when nothing was recorded. */
 double insight_scratch(const struct report_model *m, size_t variant);
 
-/* With fewer waves than this on a compute unit there is little to run while one waits. */
+/* With fewer waves than this, a compute unit has little to run while one waits. */
 enum { WAVES_TO_HIDE = 4 };
 
-/* Whether a test of that status points at the node or the kernel's stability, not at its result. */
+/* Whether the status hints at an unstable node or kernel rather than at a wrong result. */
 bool insight_unstable(enum status s);
 
 #endif

@@ -1,5 +1,5 @@
-/* Kernels: the cells of a kernel benchmark with their shapes, accuracy and place under the roofline; and of a
- * model's prefill the stages. All is what the tests printed beyond the timings that every test has. */
+/* Kernels: shapes, accuracy and roofline position of the cells of a kernel benchmark, and the stages of a
+ * model's prefill. All of it is what tests printed beyond the timings that every test has. */
 #include "reports/model/parts.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ static bool says_something(const struct kernel_point *p, const struct launch *l)
     return isfinite(l->heads) || isfinite(p->rel_l2) || isfinite(p->roofline_share);
 }
 
-/* What people know the kernel by; variants of one kernel differ in shape alone. */
+/* Variants of one kernel differ in shape alone. */
 static const char *kernel_name(const struct run_data *run, const struct cell *c)
 {
     return *c->attn_impl ? c->attn_impl : run->variants[c->variant].name;
@@ -103,7 +103,7 @@ int model_kernels(struct report_model *m, struct err *err)
         const struct run_test *t = representative(&m->now, c);
         if (!t)
             continue;
-        /* what says how many layers it has is a model */
+        /* a test that prints its number of layers runs a model */
         bool alone = isfinite(report_extra(&extras, t->key, "heads")) &&
                      isnan(report_extra(&extras, t->key, "layers"));
         m->kernels_alone = alone && (m->kernels_alone || m->n_kernels == 0);

@@ -1,5 +1,5 @@
-/* Memory: what each cell's tests found, took at most, left behind, and whether it was still growing at the
- * end. */
+/* Memory: what the tests of each cell found in use, their peak, what they left, and whether it was still
+ * growing at the end. */
 #include "reports/model/insight.h"
 #include "reports/model/parts.h"
 #include "results/stats/stats.h"
@@ -8,9 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Where the test began to give its memory back: behind the last sample near the largest of the second half.
- */
-static size_t given_back(const double *bytes, size_t count)
+/* Where the test began to release its memory: after the last sample near the maximum of the second half. */
+static size_t release_start(const double *bytes, size_t count)
 {
     double most = 0;
     for (size_t i = count / 2; i < count; i++)
@@ -21,7 +20,7 @@ static size_t given_back(const double *bytes, size_t count)
 }
 
 /* Least squares from the middle of the test, as the first half holds the loading, to where its memory is
- * given back, in bytes a second. NaN for fewer than 8 samples. */
+ * released, in bytes per second. NaN for fewer than 8 samples. */
 static double slope(const double *t, const double *bytes, size_t first, size_t end)
 {
     size_t n = 0;
@@ -51,7 +50,7 @@ static void take_samples(struct memory_row *row, const struct samples *samples)
     const double *bytes = vram ? vram : rss;
     if (!t || !bytes || samples->count == 0)
         return;
-    size_t first = samples->count / 2, end = given_back(bytes, samples->count);
+    size_t first = samples->count / 2, end = release_start(bytes, samples->count);
     double own = slope(t, bytes, first, end);
     double length = end > first ? t[end - 1] - t[first] : 0;
     row->slope = fmax(row->slope, own); /* fmax() takes the number where one is NaN */

@@ -1,9 +1,9 @@
 /* model: everything that a report may say of a run, loaded and computed once, then only read.
  *
  * The one place of reports/ that queries the store. Loading draws nothing, writes nothing and starts no
- * process. A comparison that was made already is taken as it is; only without one is the run compared here.
- * Knows neither languages' words nor renderers, but how its primary metric is shown. The model owns what it
- * points to, but not the comparison that it was given. Release it also after a failed load.
+ * process. A comparison that was made already is taken as it is; the run is compared here only without one.
+ * The model owns what it points to, except the comparison that it was given. Release it also after a failed
+ * load.
  */
 #ifndef KERNSWEEP_REPORTS_MODEL_MODEL_H
 #define KERNSWEEP_REPORTS_MODEL_MODEL_H
@@ -42,7 +42,7 @@ struct memory_trace {
     double *bytes;
 };
 
-/* When a cell's series took another level. */
+/* When a cell's series changed its level. */
 struct level_change {
     const struct history_series *series;
     size_t at; /* index of the first point of the new level; series->count: this run */
@@ -53,19 +53,19 @@ struct level_change {
     double p;
 };
 
-/* What the tests of a cell did with memory; bytes, NaN where it was not measured. */
+/* Memory use of the tests of a cell; bytes, NaN where it was not measured. */
 struct memory_row {
     const struct cell *cell;
-    double vram_before; /* the least that any of its tests found in use */
+    double vram_before; /* the lowest that any of its tests found in use */
     double vram_peak;   /* median over the counted tests */
-    double vram_after;  /* the most that any left in use */
+    double vram_after;  /* the highest that any left in use */
     double rss_peak;    /* median, of the test's processes */
-    double slope;       /* bytes a second over the second half, the steepest; of VRAM, else of RSS */
+    double slope;       /* bytes per second over the second half, the steepest; of VRAM, else of RSS */
     bool kept;          /* a test left more in use than it found */
     bool growing;       /* still growing at the end, by more than a twentieth of the peak */
 };
 
-/* A cell of a kernel benchmark: what it printed; NaN where it did not. */
+/* What a cell of a kernel benchmark printed; NaN where it did not. */
 struct kernel_point {
     const struct cell *cell;
     double max_abs;
@@ -79,7 +79,7 @@ struct kernel_point {
     double roofline_share;
 };
 
-/* Where a model's prefill spent its time: seconds of one test of a cell, as the test told them. */
+/* Prefill time of a model by stage: seconds, as one test of the cell printed them. */
 struct stage_row {
     const struct cell *cell;
     double gemm_s;
@@ -109,19 +109,19 @@ struct report_model {
         *findings; /* verdicts of the primary metric, the most telling first; they point into comparison */
     size_t n_findings;
 
-    struct memory_trace *traces; /* at most one a variant, in plan order */
+    struct memory_trace *traces; /* at most one per variant, in plan order */
     size_t n_traces;
-    struct memory_row *memory; /* one a cell, by context */
+    struct memory_row *memory; /* one per cell, by context */
     size_t n_memory;
     struct cost_list costs;
     struct kernel_point *kernels; /* in the order of now.cells; none when no cell says its shape */
-    struct launch *launches;      /* of kernels[i] the shape and the grid */
+    struct launch *launches;      /* shape and grid of kernels[i] */
     size_t n_kernels;
     bool kernels_alone; /* every test launched one kernel at a recorded shape: no prompt was processed */
-    struct stage_row *stages; /* by context; none where no test ran a model */
+    struct stage_row *stages; /* by context; none when no test ran a model */
     size_t n_stages;
     struct run_details details;
-    struct variant_resources *resources; /* one a variant; without kernels when nothing was recorded */
+    struct variant_resources *resources; /* one per variant; without kernels when nothing was recorded */
     struct level_change *changes;        /* of the series of this run's cells, in the order of the findings */
     size_t n_changes;
 };
@@ -131,14 +131,14 @@ void report_model_release(struct report_model *m);
 
 const char *report_model_reference(const struct report_model *m);
 
-/* What a summary calls a variant: of a kernel plan one name for all shapes. */
+/* What a summary calls a variant; in a kernel plan all shapes share one name. */
 const char *report_model_variant(const struct report_model *m, size_t variant);
 /* Whether both have that name in common. */
 bool report_model_same(const struct report_model *m, size_t a, size_t b);
 /* Whether no earlier variant has that name. */
 bool report_model_first(const struct report_model *m, size_t variant);
 
-/* Whether a summary must name it: the others are only counted there. */
+/* Whether a summary names it; the others are only counted there. */
 bool report_finding_matters(const struct delta *d);
 
 #endif

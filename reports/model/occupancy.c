@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* CDNA: four SIMDs of eight waves, 512 registers a lane, VGPRs and AGPRs in one pool. NVIDIA: four partitions
- * of 16384 registers, which are 512 a lane of one warp. */
+/* CDNA: four SIMDs of eight waves, 512 registers per lane, VGPRs and AGPRs in one pool. NVIDIA: four
+ * partitions of 16384 registers, which are 512 per lane of one warp. */
 static const struct gpu_limits table[] = {
     {"gfx90a", 65536, 4 * 512, 104, 32, 0, 64, 8, false},
     {"gfx942", 65536, 4 * 512, 304, 32, 0, 64, 8, false},
@@ -17,7 +17,7 @@ const struct gpu_limits *gpu_limits_of(const char *arch)
 {
     for (size_t i = 0; arch && i < sizeof table / sizeof *table; i++) {
         size_t len = strlen(table[i].arch);
-        /* "gfx942:sramecc+:xnack-" and "sm_90a" are the same machine */
+        /* "gfx942:sramecc+:xnack-" and "sm_90a" are the same architecture */
         if (strncmp(arch, table[i].arch, len) == 0 && (!arch[len] || strchr(":a", arch[len])))
             return &table[i];
     }
@@ -29,7 +29,7 @@ static double align_up(double v, double to)
     return ceil(v / to) * to;
 }
 
-/* AGPRs stand behind the VGPRs of a lane, from a multiple of four on. */
+/* The AGPRs of a lane follow its VGPRs, aligned to four. */
 static double registers_of(const struct kernel_use *k)
 {
     return k->agprs > 0 ? align_up(k->vgprs, 4) + k->agprs : k->vgprs;

@@ -1,6 +1,6 @@
-/* resources: what a compiler said of the kernels of one variant (resources.json), decoded and set against the
- * limits of its architecture. Foreign JSON: what is missing or of the wrong type is NaN or "". The owner
- * calls resources_release(). schemas/resources.schema.json describes the file.
+/* resources: what a compiler reported for the kernels of one variant (resources.json), decoded, with the
+ * occupancy that follows from the limits of its architecture. Foreign JSON: what is missing or of the wrong
+ * type is NaN or "". The owner calls resources_release(). schemas/resources.schema.json describes the file.
  */
 #ifndef KERNSWEEP_REPORTS_MODEL_RESOURCES_H
 #define KERNSWEEP_REPORTS_MODEL_RESOURCES_H
@@ -22,8 +22,8 @@ struct kernel_resources {
     double sgprs;
     double vgpr_spills;
     double sgpr_spills;
-    double useful_threads; /* of a block, that compute a result */
-    double kv_passes;      /* how often K or V is read for one output */
+    double useful_threads; /* per block, that compute a result */
+    double kv_passes;      /* how often K or V is read per output */
     double blocks;         /* the launch has, at the run's largest context */
     struct port_use ports[RESOURCES_PORTS_MAX];
     size_t n_ports;
@@ -42,10 +42,10 @@ struct variant_resources {
 int resources_decode(const char *body, const char *place, struct variant_resources *out, struct err *err);
 void resources_release(struct variant_resources *r);
 
-/* Whether the first of them with a known architecture is NVIDIA's: then its words are used. */
+/* Whether the first one with a known architecture is NVIDIA's, whose terms are then used. */
 bool resources_nvidia(const struct variant_resources *list, size_t count);
 
-/* The port that the hot loop is bound by; NULL when nothing is known of ports. */
+/* The port that bounds the hot loop; NULL when nothing is known about ports. */
 const struct port_use *resources_bound(const struct kernel_resources *k);
 
 #endif

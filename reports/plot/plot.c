@@ -20,7 +20,7 @@ static void plan_figure(struct figure_set *set, enum figure_kind kind, const cha
     snprintf(p->alt, sizeof p->alt, "%s", alt);
 }
 
-/* Pictures of variants say so when they do not show all of them. */
+/* The description says so when not all variants are shown. */
 static void describe(const struct report_model *m, enum report_lang lang, enum msg id, struct buf *out)
 {
     size_t names = 0;
@@ -58,7 +58,7 @@ static void plan_simple(struct figure_set *set, const struct report_model *m, en
     }
 }
 
-/* The series that a reader wants to see: those of the most telling verdicts. */
+/* The series of the most important verdicts. */
 static void plan_histories(struct figure_set *set, const struct report_model *m, enum report_lang lang,
                            struct buf *script)
 {

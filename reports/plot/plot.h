@@ -13,6 +13,6 @@
 #include "reports/render/figure.h"
 
 /* Only memory can fail; a missing gnuplot is no error. */
-int plot_draw(const struct report_model *m, enum report_lang lang, struct figure_set *out, struct err *err);
+int plot_draw(const struct report_model *m, enum report_lang lang, struct figure_set *set, struct err *err);
 
 #endif

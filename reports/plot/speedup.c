@@ -11,7 +11,7 @@ enum { GROUPS_MAX = 12 };
 /* Bars whose heights span more than this need a logarithmic axis. */
 #define LINEAR_SPAN 20.0
 
-/* Bars stand in groups: one a context, of a kernel plan one a shape. */
+/* Bars come in groups: one per context, in a kernel plan one per shape. */
 struct bars {
     size_t line[SCRIPT_LINES_MAX]; /* a variant of each name that has a bar somewhere */
     size_t lines;
@@ -20,7 +20,7 @@ struct bars {
     double low, high; /* of all factors and 1 */
 };
 
-/* Evenly over all of them when there are more than fit: the first and the last are always there. */
+/* Evenly spread when not all fit: the first and the last are always among them. */
 static void bar_groups(const struct report_model *m, struct bars *b)
 {
     size_t n = 0, seen = 0;
@@ -53,7 +53,7 @@ static void bar_lines(const struct report_model *m, struct bars *b)
     }
 }
 
-/* Of that name at the group's shape and context; NaN when there is none. */
+/* The factor of that name at the group's shape and context; NaN when there is none. */
 static double bar_height(const struct report_model *m, size_t line, const struct cell *group)
 {
     for (size_t v = 0; v < m->now.n_variants; v++)
@@ -84,7 +84,7 @@ static void bar_rows(struct buf *out, const struct report_model *m, const struct
     }
 }
 
-/* Where the fastest is far from the slowest, a linear axis shows nothing of the slower ones. */
+/* When the fastest is far ahead, a linear axis would hide the slower ones. */
 static void bar_axis(struct buf *out, const struct bars *b)
 {
     if (b->high / b->low > LINEAR_SPAN)

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* gnuplot names its ink black and its grid gray, and writes what a script calls black as three zeros; the
- * rest of the colours reads on both papers. */
+/* gnuplot calls its foreground black and its grid gray, and writes a script's black as three zeros; all other
+ * colours are legible on both backgrounds. */
 #define INK_STROKE "[stroke=\"black\"],[stroke=\"rgb(  0,   0,   0)\"]"
 
 static const char style[] =

@@ -1,6 +1,6 @@
-/* plot_svg: turns what gnuplot writes into pictures that fit a report: a title for screen readers, ink and
- * paper that follow the reader's colour scheme, nothing that names the program or its version. Private to
- * plot.c.
+/* svg: turns gnuplot's SVG into pictures that fit a report: a title for screen readers, foreground and
+ * background that follow the reader's colour scheme, nothing that names the program or its version. Private
+ * to plot/.
  */
 #ifndef KERNSWEEP_REPORTS_PLOT_SVG_H
 #define KERNSWEEP_REPORTS_PLOT_SVG_H

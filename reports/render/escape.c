@@ -5,8 +5,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* The visible form of foreign text; released by the caller. */
-static struct buf visible(const char *s, size_t len)
+/* The printable form of s; the caller releases it. */
+static struct buf printable(const char *s, size_t len)
 {
     struct buf b;
     buf_init(&b, (size_t)ESCAPE_BYTES_MAX * 8);
@@ -51,7 +51,7 @@ static void escape(struct buf *out, const char *text)
 
 void escape_text(struct buf *out, const char *s)
 {
-    struct buf b = visible(s, strlen(s));
+    struct buf b = printable(s, strlen(s));
     out->failed |= !buf_ok(&b);
     escape(out, buf_str(&b));
     buf_release(&b);
@@ -91,7 +91,7 @@ static void code_span(struct buf *out, const char *text, bool in_table)
 
 void escape_code(struct buf *out, const char *s, bool in_table)
 {
-    struct buf b = visible(s, strlen(s));
+    struct buf b = printable(s, strlen(s));
     const char *text = buf_str(&b);
     out->failed |= !buf_ok(&b);
     if (text[strspn(text, " ")] == '\0' || (in_table && strstr(text, "\\|")))

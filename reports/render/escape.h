@@ -1,6 +1,6 @@
-/* escape: foreign text as Markdown that shows exactly that text: control characters and bidirectional marks
- * become visible, and nothing in it is read as markup. Appends to a struct buf, which remembers failures.
- * Private to render/.
+/* escape: text from outside as Markdown that shows exactly that text: control characters and bidirectional
+ * marks become visible, and nothing in it is read as markup. Appends to a struct buf, which remembers
+ * failures. Private to render/.
  */
 #ifndef KERNSWEEP_REPORTS_RENDER_ESCAPE_H
 #define KERNSWEEP_REPORTS_RENDER_ESCAPE_H

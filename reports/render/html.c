@@ -64,7 +64,7 @@ static void add_table(struct page *p, cmark_node *node)
     buf_puts(p->out, "</div>\n");
 }
 
-/* A paragraph that is one of our pictures; NULL for any other block. */
+/* The figure that a paragraph consists of; NULL for any other block. */
 static const struct figure *picture_of(const struct page *p, cmark_node *node)
 {
     cmark_node *only = cmark_node_first_child(node);
@@ -75,7 +75,7 @@ static const struct figure *picture_of(const struct page *p, cmark_node *node)
     return url ? figure_find(p->figures, url) : NULL;
 }
 
-/* As an image, never as markup: what is inside cannot run and cannot reach the page. */
+/* As an image, never as markup: scripts inside cannot run and cannot reach the page. */
 static void add_picture(struct page *p, const struct figure *figure)
 {
     buf_puts(p->out, "<figure>\n<img alt=\"");

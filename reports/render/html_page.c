@@ -7,7 +7,7 @@
 #include <nettle/sha2.h>
 #include <string.h>
 
-/* The style and the script are files of their own, for editors and linters, and travel inside the program. */
+/* Style and script are files of their own, for editors and linters, and embedded in the program. */
 #define EMBED(symbol, file)                                                                                  \
     __asm__(".pushsection .rodata\n" #symbol ":\n.incbin \"" file "\"\n.byte 0\n.popsection\n");             \
     extern const char symbol[] /* NOLINT(bugprone-macro-parentheses): a declarator */                        \

@@ -70,7 +70,7 @@ static bool table_cells(const struct table *t, char **cells, size_t *width)
     for (size_t i = 0; t->n_cols > 0 && i < t->n_cells; i++) {
         struct buf b;
         buf_init(&b, (size_t)ESCAPE_BYTES_MAX * 16);
-        buf_putc(&b, ' '); /* a cell never stands at a line's start */
+        buf_putc(&b, ' '); /* a cell is never at the start of a line */
         cell_markdown(&b, &t->cells[i]);
         buf_consume(&b, 1);
         cells[i] = buf_steal(&b);

@@ -1,4 +1,4 @@
-/* table: rows of text cells with a title and an alignment a column, filled once and then written as aligned
+/* table: rows of text cells, with a title and an alignment per column; filled once, then written as aligned
  * text for a terminal or as a Markdown table (markdown.h). Cells are copied. Like a struct buf it remembers a
  * failure (memory, a row of the wrong length) instead of returning it at every cell: ask table_ok() at the
  * end.
@@ -14,8 +14,8 @@
 enum { TABLE_COLS_MAX = 16, TABLE_CELL_MAX = 512 };
 
 enum cell_kind {
-    CELL_TEXT, /* our own words and numbers */
-    CELL_CODE, /* foreign text: names, hashes, reasons */
+    CELL_TEXT, /* words from the catalogue, numbers */
+    CELL_CODE, /* text from outside: names, hashes, reasons */
 };
 
 /* What a colour says; never the only carrier of that meaning. */
@@ -52,13 +52,13 @@ void table_code(struct table *t, const char *text);
 void table_link(struct table *t, const char *text, const char *target);
 void table_marked(struct table *t, const char *text, enum cell_mark mark);
 
-/* Takes out the columns, from `first` on, in which no row says anything: "-" or nothing at all. */
+/* Removes the columns, from `first` on, that hold only "-" or nothing. */
 void table_drop_empty(struct table *t, size_t first);
 
 size_t table_rows(const struct table *t);
 bool table_ok(const struct table *t);
 
-/* Columns separated by two spaces; foreign text is made printable. */
+/* Columns separated by two spaces; text from outside is made printable. */
 void table_write_text(const struct table *t, bool colour, struct buf *out);
 
 /* Code points of valid UTF-8: how wide a text is on a terminal, for the scripts we print. */

@@ -1,4 +1,4 @@
-/* Artifacts and reproduction: where the raw files are, and the command that measures the same again. */
+/* Artifacts and reproduction: where the raw files are, and the command that repeats the run. */
 #include "reports/sections/bundle.h"
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
@@ -70,7 +70,7 @@ void section_reproduction(const struct report_model *m, struct md *w)
     const struct run_info *i = &m->now.info;
     struct buf command, plan;
     if (!*i->plan_sha256)
-        return; /* the older layout keeps no plan */
+        return; /* B3.89 bundles keep no plan */
     buf_init(&command, 16384);
     buf_init(&plan, FS_PATH_MAX + 16);
     buf_printf(&plan, "%s/plan.json", bundle_name(i));

@@ -1,4 +1,4 @@
-/* Build verification: that each variant was built, what gates it met, and what the compiler made of its
+/* Build verification: whether each variant was built, which gates it passed, and the resources of its
  * kernels. */
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
@@ -48,7 +48,7 @@ static bool has_gates(const struct report_model *m, size_t variant)
     return false;
 }
 
-/* Another shape of a kernel that stands there already, with nothing of its own to tell. */
+/* Another shape of a kernel that is listed already, with nothing to add. */
 static bool same_build(const struct report_model *m, size_t variant)
 {
     if (m->now.variants[variant].status != STATUS_OK || has_gates(m, variant))

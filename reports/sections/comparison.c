@@ -1,4 +1,4 @@
-/* What changed since the base: a verdict a cell with its evidence, and what else differs between the sides.
+/* What changed since the base: a verdict per cell with its evidence, and what else differs between the runs.
  */
 #include "reports/sections/section.h"
 #include "reports/tables/tables.h"

@@ -21,7 +21,7 @@ static void environment(const struct report_model *m, struct md *w)
     }
 }
 
-/* ": b1h1, b4h1", of a kernel plan */
+/* ": b1h1 b4h1", for kernel plans */
 static void shapes(const struct report_model *m, size_t variant, struct md *w)
 {
     const char *separator = ": ";
@@ -71,7 +71,7 @@ static void matrix(const struct report_model *m, struct md *w)
     buf_release(&b);
 }
 
-/* What a reader asks for first; the rest stands under Node. */
+/* The facts that readers ask for first; the rest is under Node. */
 static void machine(const struct report_model *m, struct md *w)
 {
     static const struct {
@@ -122,7 +122,7 @@ void section_configuration(const struct report_model *m, struct md *w)
     md_end(w);
 }
 
-/* The names of compilers repeat their keys. */
+/* Names of compilers repeat their keys. */
 static bool is_node_fact(const struct run_fact *f)
 {
     size_t len = strlen(f->key);

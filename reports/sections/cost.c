@@ -1,4 +1,4 @@
-/* Cost: what this run and its ticket have cost, from the plan's price of an hour. */
+/* Cost of this run and of its ticket so far, from the hourly price in the plan. */
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
 
@@ -10,7 +10,7 @@ static double cost_of(const struct cost_row *r)
     return r->wall_s * r->per_hour / 3600;
 }
 
-/* Other currencies are shown but not added up. */
+/* Costs in other currencies are shown but not added. */
 static bool counts(const struct cost_list *l, const struct cost_row *r)
 {
     return isfinite(cost_of(r)) && strcmp(r->currency, l->rows[l->count - 1].currency) == 0;
@@ -30,7 +30,7 @@ static void add_row(struct table *t, const struct cost_row *r, double so_far)
     buf_release(&result);
 }
 
-/* What the runs before those that are shown have cost: one row for all of them. Returns their cost. */
+/* One row for all earlier runs that are not shown. Returns their cost. */
 static double add_earlier(struct table *t, const struct cost_list *l, enum report_lang lang)
 {
     double wall = l->wall_s, cost = l->cost;
@@ -39,7 +39,7 @@ static double add_earlier(struct table *t, const struct cost_list *l, enum repor
         wall -= isfinite(l->rows[i].wall_s) ? l->rows[i].wall_s : 0;
         cost -= counts(l, &l->rows[i]) ? cost_of(&l->rows[i]) : 0;
     }
-    cost = fmax(cost, 0); /* sums in another order */
+    cost = fmax(cost, 0); /* rounding: the sums have another order */
     if (l->runs == l->count)
         return 0;
     buf_init(&name, 128);

@@ -1,5 +1,5 @@
-/* Evidence for the cause: what the compiler recorded of each variant's kernels, set against the limits of the
- * device. Only what the stored numbers support; each statement with the number, the limit and the
+/* Evidence for the cause: what the compiler recorded for each variant's kernels, compared with the limits of
+ * the device. Only what the stored numbers support; each statement has the number, the limit and the
  * consequence. */
 #include "reports/model/insight.h"
 #include "reports/sections/bundle.h"
@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Below this share of its lanes a wave counts as partly empty. */
+/* A wave with a lower share of active lanes counts as partially filled. */
 #define LANES_FULL 0.95
 
-enum { TOLD_MAX = 64 << 10 };
+enum { TEXT_MAX = 64 << 10 };
 
 static void scratch(const struct kernel_resources *k, bool nvidia, struct md *w)
 {
@@ -103,13 +103,13 @@ static void write_kernel(const struct kernel_resources *k, const struct gpu_limi
     ports(k, w);
 }
 
-/* Whether an earlier kernel has the same said of it, but for the name. */
+/* Whether the same is said of an earlier kernel, but for the name. */
 static bool said_before(const struct variant_resources *r, size_t at, enum report_lang lang)
 {
     struct buf own, other;
     bool same = false;
-    buf_init(&own, TOLD_MAX);
-    buf_init(&other, TOLD_MAX);
+    buf_init(&own, TEXT_MAX);
+    buf_init(&other, TEXT_MAX);
     for (size_t i = 0; i < at && !same; i++) {
         struct kernel_resources a = r->kernels[at], b = r->kernels[i];
         struct md left = {.out = &own, .lang = lang}, right = {.out = &other, .lang = lang};
@@ -125,7 +125,7 @@ static bool said_before(const struct variant_resources *r, size_t at, enum repor
     return same;
 }
 
-/* The templates of a kernel often differ in name alone. */
+/* Instances of one template often differ in name alone. */
 static void write_kernels(const struct report_model *m, size_t variant, struct md *w)
 {
     const struct variant_resources *r = &m->resources[variant];

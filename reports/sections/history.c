@@ -1,4 +1,4 @@
-/* History: when the cells of this run took another level, over the nights before it. */
+/* History: when the cells of this run changed level over the previous nights. */
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
 

@@ -1,4 +1,4 @@
-/* Instability: what says that the node or a kernel cannot be relied upon, with the evidence. */
+/* Instability: signs that the node or a kernel is unreliable, with the evidence. */
 #include "reports/model/insight.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
@@ -14,7 +14,7 @@ static void stops(const struct report_model *m, struct md *w)
             continue;
         md_bullet(w);
         md_say(w, MSG_CELL, m->now.variants[t->variant].name, phrase_at(w->lang, t->context).s);
-        if (t->repetition) /* the older layout numbers single tests 0 */
+        if (t->repetition) /* B3.89 bundles number single tests 0 */
             md_say(w, MSG_UNSTABLE_REPETITION, num_int(t->repetition).s);
         md_say(w, MSG_UNSTABLE_TEST, status_name(t->status), num_duration(t->value[METRIC_WALL_S]).s);
         if (*t->reason)

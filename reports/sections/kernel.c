@@ -1,11 +1,11 @@
-/* Kernels: scaling over batch and heads, accuracy, and the place under the roofline. */
+/* Kernels: scaling with batch size and heads, accuracy, and roofline position. */
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* Times in units of 1e-4 and less lose their meaning as fixed decimals. */
+/* Errors are too small for fixed decimals. */
 static struct num scientific(double v)
 {
     struct num n = {NUM_NONE};
@@ -29,7 +29,7 @@ static void shape_row(const struct launch *l, const struct launch_growth *g, str
     table_marked(t, g->serialised ? message(lang, MSG_SERIALISED) : "", g->serialised ? MARK_BAD : MARK_NONE);
 }
 
-/* Lanes of a wave, where the build says for which architecture it is; NaN. */
+/* Lanes per wave; NaN when the build does not name a known architecture. */
 static double lanes_of(const struct report_model *m)
 {
     for (size_t v = 0; v < m->now.n_variants; v++)
@@ -54,7 +54,7 @@ static void evidence(const struct report_model *m, const struct launch *l, const
             num_fixed(l->blocks * ceil(l->block_threads / lanes_of(m)), 0).s, units.s, more.s, longer.s);
 }
 
-/* Of each kernel and length the launch with most work, if it is flagged: what its grid looks like. */
+/* For each kernel and length, the grid of the launch with the most work, if it is flagged. */
 static void serial_evidence(const struct report_model *m, struct md *w)
 {
     for (size_t i = 0; i < m->n_kernels; i++) {

@@ -1,4 +1,4 @@
-/* Memory: what the tests of a cell found, took, and left behind. */
+/* Memory: what the tests of a cell found in use, their peak, and what they left. */
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
 

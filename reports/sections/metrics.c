@@ -1,5 +1,5 @@
-/* Key metrics: one JSON object a cell, as people and scripts have copied them from the hand-written reports.
- */
+/* Key metrics: one JSON object per cell, in the form that people and scripts copied from hand-written
+ * reports. */
 #include "reports/sections/section.h"
 
 #include <jansson.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond this the tables say it better. */
+/* With more contexts the tables are easier to read. */
 enum { CONTEXTS_MAX = 8 };
 
 static void put(json_t *object, const char *key, double value)
@@ -60,8 +60,8 @@ static void write_cell(const struct run_data *run, const struct cell *c, struct 
     json_decref(o);
 }
 
-/* A cell that was not measured has a status and a reason, which stand elsewhere. */
-static bool said(const struct report_model *m, const struct cell *c)
+/* The status and reason of a cell that was not measured are shown elsewhere. */
+static bool has_metrics(const struct report_model *m, const struct cell *c)
 {
     return c->variant == m->reference && isfinite(c->median[m->primary.metric]);
 }
@@ -70,7 +70,7 @@ static int contexts_of(const struct report_model *m)
 {
     int n = 0;
     for (size_t i = 0; i < m->now.n_cells; i++)
-        n += said(m, &m->now.cells[i]);
+        n += has_metrics(m, &m->now.cells[i]);
     return n;
 }
 
@@ -81,7 +81,7 @@ void section_metrics(const struct report_model *m, struct md *w)
         return;
     md_heading(w, 2, MSG_H_METRICS);
     md_para(w, MSG_METRICS_NOTE, report_model_reference(m));
-    for (size_t i = 0; i < m->now.n_cells; i++) /* a variant's cells stand by context */
-        if (said(m, &m->now.cells[i]))
+    for (size_t i = 0; i < m->now.n_cells; i++) /* cells of a variant are ordered by context */
+        if (has_metrics(m, &m->now.cells[i]))
             write_cell(&m->now, &m->now.cells[i], w);
 }

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Being the fastest of one is no finding. */
+/* Being the fastest of a single variant is no finding. */
 static bool others_measured(const struct report_model *m, size_t variant)
 {
     for (size_t i = 0; i < m->now.n_cells; i++)
@@ -45,7 +45,7 @@ static void fastest_variant(const struct report_model *m, struct md *w)
         md_item(w, MSG_STEP_FOCUS, report_model_variant(m, v));
 }
 
-/* One line a kernel, however many shapes and templates of it there are: the one that spills most. */
+/* One line per kernel, for the shape or template instance that spills most. */
 static void spills(const struct report_model *m, struct md *w)
 {
     bool nvidia = resources_nvidia(m->resources, m->now.n_variants);
@@ -62,8 +62,8 @@ static void spills(const struct report_model *m, struct md *w)
     }
 }
 
-/* Of a variant's kernels the one that LDS leaves the fewest waves; NULL when it holds none back. */
-static const struct kernel_resources *held_most(const struct variant_resources *r)
+/* The kernel of a variant whose occupancy LDS limits most; NULL when LDS limits none. */
+static const struct kernel_resources *most_limited(const struct variant_resources *r)
 {
     const struct kernel_resources *most = NULL;
     for (size_t i = 0; i < r->count; i++) {
@@ -75,10 +75,10 @@ static const struct kernel_resources *held_most(const struct variant_resources *
     return most;
 }
 
-static void held_by_lds(const struct report_model *m, struct md *w)
+static void limited_by_lds(const struct report_model *m, struct md *w)
 {
     for (size_t v = 0; v < m->now.n_variants; v++) {
-        const struct kernel_resources *k = held_most(&m->resources[v]);
+        const struct kernel_resources *k = most_limited(&m->resources[v]);
         if (k)
             md_item(w, resources_nvidia(&m->resources[v], 1) ? MSG_STEP_SHARED : MSG_STEP_LDS,
                     report_model_variant(m, v), num_fixed(k->use.lds, 0).s,
@@ -104,6 +104,6 @@ void next_steps_kernels(const struct report_model *m, struct md *w)
     slow_variants(m, w);
     fastest_variant(m, w);
     spills(m, w);
-    held_by_lds(m, w);
+    limited_by_lds(m, w);
     steps_of_scaling(m, w);
 }

@@ -1,5 +1,4 @@
-/* Performance: the summary a context, the consolidated comparison of variants, and how they stand to each
- * other. */
+/* Performance: the summary per context, the consolidated comparison of variants, and pairs of variants. */
 #include "reports/model/insight.h"
 #include "reports/sections/section.h"
 #include "reports/tables/tables.h"
@@ -55,7 +54,7 @@ static void speedup_row(const struct report_model *m, const struct cell *c, size
     table_text(t, num_factor_error(d.factor, d.factor_error).s);
 }
 
-/* Of one name against an earlier one, at every context and shape. */
+/* One variant against an earlier one, at every context and shape. */
 static void speedup_rows(const struct report_model *m, size_t later, size_t earlier, struct table *t)
 {
     for (size_t i = 0; i < m->now.n_cells; i++)
@@ -76,8 +75,8 @@ static const struct cell *fastest_at_last(const struct report_model *m)
     return best;
 }
 
-/* Pairs beside those with the reference, which has a table of its own; of many variants each against the one
- * that is the fastest at the largest context, there. */
+/* Pairs without the reference, which has a table of its own. Of many variants, each against the fastest one
+ * at the largest context, at that context. */
 void section_speedup(const struct report_model *m, struct md *w)
 {
     struct table t;

@@ -34,7 +34,7 @@ void phrase_factors(struct buf *out, double low, double high)
 struct context_value {
     int context;
     double value; /* NaN where its cells differ or nothing is known */
-    bool seen;    /* a cell with tests */
+    bool seen;    /* a cell with tests has been seen */
 };
 
 typedef double cell_number(const struct cell *c);

@@ -1,5 +1,5 @@
-/* phrase: parts of sentences that several sections say in the same way. Appends text of ours (numbers,
- * words), not escaped: the Markdown writer escapes it as any other data.
+/* phrase: parts of sentences that several sections share. Appends unescaped text: the Markdown writer escapes
+ * it as any other data.
  */
 #ifndef KERNSWEEP_REPORTS_SECTIONS_PHRASE_H
 #define KERNSWEEP_REPORTS_SECTIONS_PHRASE_H
@@ -15,8 +15,8 @@ enum { PHRASE_MAX = 8192, CONTEXTS_LISTED_MAX = 16 };
 void phrase_ratio(struct buf *out, enum report_lang lang, double ratio);
 /* "2.00x", "8.78-11.3x" */
 void phrase_factors(struct buf *out, double low, double high);
-/* "4096, 8192, 16384": the contexts of a run, ascending; "256 to 25600 (100 of them)" when they are many. A
- * context of 0 is none: other tools' benchmarks have no prompt. */
+/* "4096, 8192, 16384": the contexts of a run, ascending; "256 to 25600 (100 in total)" when there are many. A
+ * context of 0 is none: imported benchmarks have no prompt. */
 void phrase_contexts(struct buf *out, enum report_lang lang, const struct run_data *run);
 /* " at every context measured", " at 4096" when that was all, "" when it is no context. */
 void phrase_where(struct buf *out, enum report_lang lang, int contexts, int context, bool shapes);

@@ -1,4 +1,4 @@
-/* Scaling: how prefill time grows with the context, against n^2. */
+/* Scaling: how the primary time grows with the context, compared with n^2. */
 #include "reports/sections/section.h"
 #include "reports/tables/tables.h"
 #include "reports/words/number.h"

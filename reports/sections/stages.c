@@ -1,4 +1,4 @@
-/* Stages: where a model's prefill spent its time. */
+/* Stages: prefill time of a model by stage. */
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
 

@@ -12,7 +12,7 @@
 
 enum { SUMMARY_FINDINGS_MAX = 8 };
 
-/* What was skipped or cancelled did not fail: it has a line of its own with the reason. */
+/* Skipped and cancelled cells did not fail: they have lines of their own with the reason. */
 static bool failed(const struct cell *c)
 {
     return c->status != STATUS_OK && c->status != STATUS_SKIPPED && c->status != STATUS_CANCELLED;
@@ -117,7 +117,7 @@ static void findings(const struct report_model *m, struct md *w)
     }
 }
 
-/* How long a test ran before it was stopped, where nothing else says why. */
+/* How long a test ran before it was stopped, when there is no other reason to give. */
 static void stopped_after(const struct report_model *m, const struct cell *c, struct md *w)
 {
     double wall = c->count ? m->now.tests[c->first].value[METRIC_WALL_S] : (double)NAN;

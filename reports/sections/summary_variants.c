@@ -53,7 +53,7 @@ static void write_standing(const struct report_model *m, size_t variant, size_t 
     buf_release(&where);
 }
 
-/* A variant is also what its author has made of the one before: said while they are few. */
+/* Each variant often improves on the one before: compared as long as they are few. */
 static void write_pairs(const struct report_model *m, struct md *w)
 {
     size_t first[INSIGHT_PAIRS_OF_MAX], n = insight_others(m, first, INSIGHT_PAIRS_OF_MAX);
@@ -61,7 +61,7 @@ static void write_pairs(const struct report_model *m, struct md *w)
         write_standing(m, first[i], first[i - 1], w);
 }
 
-/* One line a kernel and length: its largest launch. */
+/* One line per kernel and length, for its largest launch. */
 static void write_serialised(const struct report_model *m, struct md *w)
 {
     for (size_t i = 0; i < m->n_kernels; i++) {

@@ -1,4 +1,4 @@
-/* Validation: which tests and builds can be believed, and why the others cannot. */
+/* Validation: which tests and builds are valid, and why the others are not. */
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
@@ -78,7 +78,7 @@ static void variants(const struct report_model *m, struct md *w)
     md_end(w);
 }
 
-/* Tests of one variant that ended alike. */
+/* Tests of one variant with the same status and reason. */
 struct alike {
     const struct run_test *first;
     struct buf contexts;

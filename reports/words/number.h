@@ -1,6 +1,7 @@
-/* number: how a report writes numbers, the same in every language: decimal point, no grouping, units apart.
+/* number: how reports write numbers, the same in every language: decimal point, no grouping, a space before
+ * units.
  *
- * Each function returns its text by value, so that it can stand in an argument list: num_seconds(x).s. A
+ * Each function returns its text by value, so that it can be used in an argument list: num_seconds(x).s. A
  * value that was not measured (NaN) is a dash, never 0. Knows nothing of what the numbers mean.
  */
 #ifndef KERNSWEEP_REPORTS_WORDS_NUMBER_H

@@ -1,8 +1,8 @@
 /* quantity: how a metric is shown: in which unit, under which title.
  *
  * A run is judged by one metric, and a report says once which (report_model.primary): sections, tables and
- * plots show it through its quantity. Programs that launch a kernel by itself may tell its time as prefill_s,
- * in seconds; quantity_of() is the only place that has to know: such a time is the kernel's, in milliseconds.
+ * plots show it through its quantity. Programs that launch a single kernel may print its time as prefill_s,
+ * in seconds; only quantity_of() has to know that such a time is the kernel's, to be shown in milliseconds.
  * Knows nothing of runs.
  */
 #ifndef KERNSWEEP_REPORTS_WORDS_QUANTITY_H

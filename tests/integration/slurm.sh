@@ -45,7 +45,7 @@ two_nodes() {
     is "the run is stored under the class of its nodes" "$(sql "SELECT node FROM run WHERE tag = 'wide'")" mi300x
     is "the bundle has the facts of each node" "$(jq -r .host "$bundle"/nodes/n[12].json | xargs)" "n1 n2"
     passes "the journal is whole" journal_whole "$bundle"
-    like "the report says where tests ran" "$(cat "$bundle.md")" '^- \*\*Ran on \(tests\):\*\* n[12] \(2\), n[12] \(2\)$'
+    like "the report says where tests ran" "$(cat "$bundle.md")" '^- \*\*Machines \(tests\):\*\* n[12] \(2\), n[12] \(2\)$'
     is "no job is left in the queue" "$(live_jobs)" ""
     is "no file of the jobs is left in the run's folder" "$(find "$WORK/runs" -name .slurm -o -name .job.json)" ""
 }

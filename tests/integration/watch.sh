@@ -73,7 +73,7 @@ full_screen() {
     sees "it shows the running test with its time-out" "plain ctx 16 run 1 .* of 3 min 20 s, left"
     sees "it shows how many tests have ended" "^0 of 6 tests"
     sees "it shows what the test prints" "^  loading 16"
-    sees "it shows the key that quits" "q: quit; the run goes on"
+    sees "it shows the key that quits" "q: quit; the run continues"
     touch "$TMPDIR/go/16"
     sees "it shows the ended test and the next one in their cells" "plain +(OK)? +ok 1 +run"
     sees "it shows what the next test prints" "^  loading 32"

@@ -1,0 +1,77 @@
+/* The order of rows, the standing of a cell against the reference, and which scaling steps are flagged. */
+#include "reports/model/view.h"
+#include "tests/unit/results_support.h"
+
+static const struct cell *cell_with(enum status status)
+{
+    static struct cell c;
+    c = (struct cell){.status = status};
+    return &c;
+}
+
+static void a_cell_within_the_threshold_is_the_same(void **state)
+{
+    struct variant_delta d = {.variant = 1, .reference = 0, .factor = 1.04, .factor_error = NAN};
+    (void)state;
+    assert_int_equal(standing_of(cell_with(STATUS_OK), &d), STANDING_SAME);
+    d.factor = 1.06;
+    assert_int_equal(standing_of(cell_with(STATUS_OK), &d), STANDING_FAST);
+    d.factor = 0.94;
+    assert_int_equal(standing_of(cell_with(STATUS_OK), &d), STANDING_SLOW);
+}
+
+static void two_standard_errors_widen_the_threshold(void **state)
+{
+    const struct variant_delta d = {.variant = 1, .reference = 0, .factor = 1.2, .factor_error = 0.11};
+    (void)state;
+    assert_int_equal(standing_of(cell_with(STATUS_OK), &d), STANDING_SAME);
+}
+
+static void a_cell_that_is_not_ok_has_no_speed(void **state)
+{
+    const struct variant_delta d = {.variant = 1, .reference = 0, .factor = 2, .factor_error = NAN};
+    const struct variant_delta none = {.variant = 1, .reference = 0, .factor = NAN};
+    const struct variant_delta self = {.variant = 0, .reference = 0, .factor = 1};
+    (void)state;
+    assert_int_equal(standing_of(cell_with(STATUS_HANG), &d), STANDING_NOT_OK);
+    assert_int_equal(standing_of(cell_with(STATUS_OK), &none), STANDING_NONE);
+    assert_int_equal(standing_of(cell_with(STATUS_OK), &self), STANDING_REFERENCE);
+}
+
+static void rows_are_ordered_by_context_then_by_plan(void **state)
+{
+    struct cell cells[] = {{.variant = 0, .context = 512},
+                           {.variant = 0, .context = 256},
+                           {.variant = 1, .context = 512},
+                           {.variant = 1, .context = 256}};
+    const struct run_data run = {.cells = cells, .n_cells = COUNT(cells)};
+    static const size_t expected[] = {1, 3, 0, 2};
+    size_t *order = NULL;
+    (void)state;
+    assert_int_equal(cells_by_context(&run, &order), 0);
+    assert_memory_equal(order, expected, sizeof expected);
+    free(order);
+}
+
+static void only_steps_beyond_the_tolerance_are_flagged(void **state)
+{
+    const struct scaling_row within = {.step = 4.3, .step_expected = 4},
+                             beyond = {.step = 4.5, .step_expected = 4},
+                             first = {.step = NAN, .step_expected = NAN};
+    (void)state;
+    assert_false(scaling_flagged(&within));
+    assert_true(scaling_flagged(&beyond));
+    assert_false(scaling_flagged(&first));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cell_within_the_threshold_is_the_same),
+        cmocka_unit_test(two_standard_errors_widen_the_threshold),
+        cmocka_unit_test(a_cell_that_is_not_ok_has_no_speed),
+        cmocka_unit_test(rows_are_ordered_by_context_then_by_plan),
+        cmocka_unit_test(only_steps_beyond_the_tolerance_are_flagged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

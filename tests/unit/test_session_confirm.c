@@ -1,0 +1,36 @@
+/* confirm: refuses what cannot be measured in turns before it touches a node. */
+#include "harness/session/confirm.h"
+#include "tests/unit/support.h"
+
+static void two_builds_are_needed(void **state)
+{
+    const struct confirm_request request = {.plan = "plan.json", .base_source = "abc", .now_source = ""};
+    const struct suspect_list none = {0};
+    struct confirm_runs runs;
+    struct err err = {0};
+    (void)state;
+    assert_int_equal(confirm_measure(&request, &none, NULL, &runs, &err), -1);
+    assert_int_equal(err.kind, ERR_NODE);
+    assert_non_null(strstr(err.msg, "no two builds"));
+}
+
+static void a_plan_that_is_gone_is_an_input_error(void **state)
+{
+    const struct confirm_request request = {
+        .plan = in_scratch("gone.json"), .base_source = "abc", .now_source = "def"};
+    const struct suspect_list none = {0};
+    struct confirm_runs runs;
+    struct err err = {0};
+    (void)state;
+    assert_int_equal(confirm_measure(&request, &none, NULL, &runs, &err), -1);
+    assert_int_not_equal(err.kind, ERR_NODE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_builds_are_needed),
+        cmocka_unit_test(a_plan_that_is_gone_is_an_input_error),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
