@@ -60,7 +60,8 @@ static json_t *words_of(const struct trace_event *e)
 
 static double seconds_of(const struct trace_event *e)
 {
-    return (double)((clock_mono_ns() - e->started_mono_ns) / 1000) * 1e-6;
+    int64_t us = (clock_mono_ns() - e->started_mono_ns) / 1000;
+    return (double)us * 1e-6;
 }
 
 static void write_json(const struct trace_event *e)
