@@ -1,8 +1,8 @@
-/* artifact: reading the JSON that executors write (perf.json, node.json, job.json) into a draft.
+/* artifact: reads the JSON that executors write (perf.json, node.json, job.json) into a draft.
  *
- * Shared by the readers of both layouts. Values are foreign: wrong types and ranges are refused with the file
- * and the place; what a workload printed of its own (timings) is taken where it is a number and otherwise
- * left out.
+ * Shared by the readers of both layouts. The values are untrusted: wrong types and ranges are errors that
+ * name the file and the place. Of the timings that a workload printed, only numbers are taken; the rest is
+ * ignored with a warning.
  */
 #ifndef KERNSWEEP_RESULTS_INGEST_ARTIFACT_H
 #define KERNSWEEP_RESULTS_INGEST_ARTIFACT_H
@@ -23,7 +23,7 @@ int artifact_name(const struct json_at *obj, const char *key, char *out, size_t 
 /* "" or 64 hex digits. */
 int artifact_sha256(const struct json_at *obj, const char *key, char *out, struct err *err);
 
-/* Everything of perf.json but what says whose it is (variant, context, repetition). */
+/* All of perf.json except its identity (variant, context, repetition). */
 int artifact_perf(const struct json_at *perf, struct draft *d, struct draft_test *t, struct err *err);
 /* node.json: every scalar that does not change from minute to minute becomes a fact. */
 int artifact_node(const struct json_at *node, struct draft *d, struct err *err);

@@ -5,7 +5,7 @@
 
 enum { DEPTH_MAX = 4 };
 
-/* True of a moment, not of the node: no two nights would share an environment. */
+/* Values that change from minute to minute: with them, no two runs would share an environment. */
 static bool is_fleeting(const char *key)
 {
     static const char *const keys[] = {"schema",          "time",           "workdir",      "disk_free_bytes",

@@ -1,22 +1,22 @@
-/* b3_89_events: what a B3.89 executor's log tells beside the artifacts: when the run began and ended, and the
- * tests that left none because they were stopped, skipped or died.
+/* b3_89_events: what the log of a B3.89 executor adds to the artifacts: start and end of the run, and the
+ * tests that left no artifact because they were stopped, skipped or crashed.
  *
- * Events are lines of the log that hold a JSON object with an "event"; whatever else is printed there is
- * passed over, as are events with fields that make no sense (counted in `odd`). An artifact always counts for
- * more than an event. The owner calls b3_events_release().
+ * Events are lines of the log that hold a JSON object with an "event"; everything else in the log is skipped,
+ * and events with invalid fields are counted in `odd`. An artifact takes precedence over an event. The owner
+ * calls b3_events_release().
  */
 #ifndef KERNSWEEP_RESULTS_INGEST_B3_89_EVENTS_H
 #define KERNSWEEP_RESULTS_INGEST_B3_89_EVENTS_H
 
 #include "results/ingest/draft.h"
 
-/* A test as TEST_END or TEST_SKIP tells it. */
+/* A test as reported by TEST_END or TEST_SKIP. */
 struct b3_event {
     char variant[RUN_NAME_MAX];
     int context;
     int repetition;
     enum status status;
-    double value[METRIC_COUNT]; /* NaN when not told */
+    double value[METRIC_COUNT]; /* NaN when not reported */
     char reason[RUN_REASON_MAX];
 };
 

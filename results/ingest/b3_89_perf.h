@@ -1,4 +1,4 @@
-/* b3_89_perf: the perf.json of a B3.89 executor, and whose it is.
+/* b3_89_perf: the perf.json of a B3.89 executor, and which test it belongs to.
  *
  * That executor wrote <date>/<ticket>[_<tag>]/<variant>/ctx_<N>_run<i>/perf.json, its first version
  * .../runs/ctx_<N>/; both with few keys, no list of files, and JSON put together from text.

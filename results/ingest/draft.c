@@ -168,8 +168,7 @@ static int by_key(const void *a, const void *b)
     return strcmp(((const struct run_fact *)a)->key, ((const struct run_fact *)b)->key);
 }
 
-/* Of a test of ours, whether it told a time that runs are judged by; another tool's may have measured
- * anything. */
+/* Whether the test has a time that runs are judged by; an imported one may have measured anything. */
 static bool has_measured(const struct draft *d, const struct run_test *t)
 {
     bool imported = strcmp(d->info.origin, "import") == 0;
@@ -179,7 +178,8 @@ static bool has_measured(const struct draft *d, const struct run_test *t)
     return false;
 }
 
-/* The executor calls such a process INVALID; older ones did not, and their zeros must not win comparisons. */
+/* The executor reports such a process as INVALID; older ones did not, and their zeros must not win
+ * comparisons. */
 static void disbelieve_empty(struct draft *d, struct run_test *t)
 {
     bool measured = has_measured(d, t);

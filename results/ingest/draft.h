@@ -1,8 +1,8 @@
-/* draft: a run as it was read from somewhere, before it is stored.
+/* draft: a run as a reader found it, before it is stored.
  *
- * Readers (bundle, B3.89, imports) fill it, draft_store() writes it; neither knows the other. Strings are
- * checked and bounded by the readers. Oddities that do not stop an ingest are counted with draft_warn(). The
- * owner calls draft_release(); errors are ERR_INPUT from readers, ERR_STORAGE from draft_store().
+ * Readers (bundle, B3.89, imports) fill it and draft_store() writes it; neither knows the other. Readers
+ * check and bound all strings. Oddities that do not stop an ingest are counted with draft_warn(). The owner
+ * calls draft_release(). Errors: ERR_INPUT from readers, ERR_STORAGE from draft_store().
  */
 #ifndef KERNSWEEP_RESULTS_INGEST_DRAFT_H
 #define KERNSWEEP_RESULTS_INGEST_DRAFT_H

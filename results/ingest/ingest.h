@@ -1,10 +1,9 @@
-/* ingest: a bundle's folder becomes rows, all of them or none.
+/* ingest: stores the folder of a run, completely or not at all.
  *
- * Takes our bundles (manifest checked file by file before anything is believed) and the B3.89 layout
+ * Takes bundles (every file is verified against the manifest before it is used) and the B3.89 layout
  * (perf.json files with few keys, no manifest; the run id is derived from the path's date, ticket and tag and
- * from the contents). Each is there whole or not at all, idempotent by run id. Everything in the folder is
- * foreign and limited in size, type and range. Prints nothing. Errors: ERR_INPUT names the file and the place
- * in it, ERR_STORAGE.
+ * from the contents). Storing a run twice is idempotent. Everything in the folder is untrusted and limited in
+ * size, type and range. Prints nothing. Errors: ERR_INPUT with the file and the place in it, ERR_STORAGE.
  */
 #ifndef KERNSWEEP_RESULTS_INGEST_INGEST_H
 #define KERNSWEEP_RESULTS_INGEST_INGEST_H
@@ -20,7 +19,7 @@ enum ingest_outcome {
 
 struct ingest_options {
     const char *node;  /* name for bundles that do not say theirs (B3.89); NULL: "unknown" */
-    const char *date;  /* likewise, when the path holds none: 2026-02-12 */
+    const char *date;  /* the date (2026-02-12) when the path holds none */
     bool skip_samples; /* leave telemetry out */
 };
 

@@ -10,8 +10,8 @@
 
 /* Reading a folder takes several times as long as storing it: threads read, ahead of the caller by a few
  * folders at most, and the caller stores in the order of the list. A night dirties a page of every cell's
- * history, so that some nights make one transaction; each of them is there whole or not at all, and is told
- * of when it is there. */
+ * history, so that some nights make one transaction; each is stored
+ * completely or not at all, and reported after the commit. */
 enum { THREADS_MAX = 8, AHEAD = 4, BATCH = 16 };
 static const double batch_s = 0.2; /* others may want to write */
 
@@ -35,10 +35,10 @@ struct pipeline {
     struct parcel *parcels; /* a ring: folder i lies in parcels[i % window] */
     size_t window, ahead;
     pthread_mutex_t lock;
-    pthread_cond_t moved; /* a parcel became ready, was stored, or was told of */
+    pthread_cond_t moved; /* a parcel became ready, was stored, or was reported */
     size_t next;          /* the folder that the next reader takes */
     size_t stored;        /* folders whose drafts are gone */
-    size_t taken;         /* of those, the ones that were told of */
+    size_t taken;         /* of those, the ones that were reported */
     pthread_mutex_t store_lock;
     bool open; /* a transaction; from here on the caller's alone */
     double since;
@@ -152,7 +152,7 @@ static void commit_batch(struct pipeline *r)
     pthread_mutex_unlock(&r->store_lock);
 }
 
-/* Commits, and only then tells of what was stored. */
+/* Commits, and only then reports what was stored. */
 static void end_batch(struct pipeline *r)
 {
     commit_batch(r);

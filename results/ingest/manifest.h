@@ -1,10 +1,10 @@
 /* manifest: the files of a bundle, each held against manifest.json when it is read.
  *
  * A bundle with a manifest is closed: it gives only files that the manifest names and whose bytes are what
- * the node hashed, and manifest_check_rest() makes sure that nothing else is there. One without is a run that
- * is still open, whose files are taken as they are. The folder is foreign: names must be plain relative
- * paths. Errors: ERR_INPUT naming the file and its place in the manifest. The owner calls manifest_release(),
- * also after an error.
+ * the node hashed, and manifest_check_rest() makes sure that the folder holds nothing else. One without is a
+ * run that is still open, whose files are taken as they are. The folder is foreign: names must be plain
+ * relative paths. Errors: ERR_INPUT naming the file and its place in the manifest. The owner calls
+ * manifest_release(), also after an error.
  */
 #ifndef KERNSWEEP_RESULTS_INGEST_MANIFEST_H
 #define KERNSWEEP_RESULTS_INGEST_MANIFEST_H
@@ -50,7 +50,7 @@ int manifest_read(struct manifest *m, const char *path, size_t max, struct buf *
 int manifest_load(struct manifest *m, const char *path, const json_t **out, char *full, struct err *err);
 int manifest_keep(struct manifest *m, const char *path, const json_t **out, char *full, struct err *err);
 
-/* Of a closed bundle: the files that nobody has read yet, and that the folder holds no others. */
+/* For a closed bundle: verifies the files that were not read yet, and that the folder holds no others. */
 int manifest_check_rest(struct manifest *m, struct err *err);
 
 /* All of it at once. run_id: the run that it must be of, or NULL for any. */

@@ -13,7 +13,7 @@
 json_t *pointer_find(json_t *root, const char *pointer, size_t index);
 
 /* Every value that a pointer with "*" means ("*": each element of an array), with the element that the
- * innermost "*" but one chose, or the root, as its parent; place is the plain pointer to it. fn returns 0 to
+ * second innermost "*" chose, or the root, as its parent; place is the plain pointer to it. fn returns 0 to
  * go on, -1 to stop. */
 typedef int pointer_fn(json_t *value, json_t *parent, const char *place, void *arg, struct err *err);
 int pointer_each(json_t *root, const char *pointer, pointer_fn *fn, void *arg, struct err *err);

@@ -246,7 +246,7 @@ static int read_samples(struct bundle_reading *r, const char *path, struct draft
     return rc;
 }
 
-/* perf.json says of itself whose it is; it must be who its folder says. */
+/* perf.json names its test, which must be the one that its folder is named after. */
 static int check_owner(const struct json_at *perf, const struct draft *d, const struct run_test *t,
                        struct err *err)
 {

@@ -1,8 +1,8 @@
-/* readers: the layouts that a folder may have, each read into a draft.
+/* readers: one reader per layout of a run's folder; each fills a draft.
  *
- * A reader believes nothing: names, sizes, types and hashes are checked, and the first thing wrong stops it
- * with the file and the place. It writes nothing. Identity is cheap to ask for: the whole folder is read only
- * when it is new.
+ * A reader trusts nothing: names, sizes, types and hashes are checked, and the first error stops it, with the
+ * file and the place. It writes nothing. The identity is cheap to read; the whole folder is read only when
+ * the run is new.
  */
 #ifndef KERNSWEEP_RESULTS_INGEST_READERS_H
 #define KERNSWEEP_RESULTS_INGEST_READERS_H
@@ -13,7 +13,7 @@
 #include "results/ingest/manifest.h"
 #include "results/store/samples.h"
 
-/* A bundle of ours that is being read; its job is needed for its identity already. */
+/* A bundle that is being read; the job is loaded first, because it holds the identity. */
 struct bundle {
     struct manifest files;
     const json_t *job;

@@ -1,7 +1,8 @@
-/* source: a folder that is to be ingested, whichever layout it has.
+/* source: a folder to be ingested, whichever layout it has.
  *
- * Opening it is cheap and says whose it is; reading takes the rest. It knows no store, so that several may be
- * read at a time. The owner calls source_release(), also after an error; dir and options outlive the source.
+ * source_open() is cheap and identifies the run; source_read() reads the rest. Knows no store, so that
+ * several folders can be read in parallel. The owner calls source_release(), also after an error; dir and
+ * options must outlive the source.
  */
 #ifndef KERNSWEEP_RESULTS_INGEST_SOURCE_H
 #define KERNSWEEP_RESULTS_INGEST_SOURCE_H

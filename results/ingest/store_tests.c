@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* The statements of the tests' loop. The tests stand by variant and context, and so do the series that
- * `series` gives of one variant: they are gone through side by side. */
+/* Tests are sorted by variant and context, and so are the rows of `series` for one variant: the two are
+ * merged. */
 struct test_writer {
     struct store *s;
     const struct draft *d;
@@ -17,8 +17,8 @@ struct test_writer {
     struct sql_stmt *add_telemetry;
     struct sql_stmt *add_quantity;
     struct sql_stmt *add_extra;
-    size_t variant; /* whose series are being gone through; n_variants: none yet */
-    int there;      /* 1: a series at next_context; 0: there are no more; -1: error */
+    size_t variant; /* whose rows `series` returns; n_variants: none yet */
+    int there;      /* 1: a series at next_context; 0: no more rows; -1: error */
     int64_t next_context, next_id;
     int context; /* of the last test, and its series */
     int64_t id;
@@ -90,7 +90,7 @@ static int add_series(struct test_writer *w, const struct run_test *t, int64_t *
     return 0;
 }
 
-/* The series of the next test: the last one's, one that is there, or a new one. */
+/* The series of a test: that of the test before it, a stored one, or a new one. */
 static int series_of(struct test_writer *w, const struct run_test *t, int64_t *id, struct err *err)
 {
     bool same = w->variant == t->variant && w->context == t->context;

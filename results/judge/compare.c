@@ -157,7 +157,7 @@ static int compare_cell(struct comparing *c, const char *variant, int context, c
     return 0;
 }
 
-/* The last night that any cell was measured in, as far as the order of storing tells. */
+/* The last night in which any cell was measured, by the order in which runs were stored. */
 static int64_t last_night(const struct history *h)
 {
     int64_t last = 0;

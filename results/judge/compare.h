@@ -1,10 +1,10 @@
-/* compare: two runs, cell by cell, with a verdict and the evidence it stands on.
+/* compare: two runs, cell by cell, with a verdict and the evidence for it.
  *
  * Pure: takes loaded runs and, when there is one, the history; reads no store and prints nothing. Cells that
  * only one side has, and cells that stopped or started to work, are findings and never dropped. Which method
- * judges a cell follows from the evidence: history of enough nights -> robust z and a practical threshold;
- * five a side -> bootstrap interval; four -> exact Mann-Whitney; fewer -> the plan's threshold alone. False
- * discoveries are controlled over all cells that were tested with a p-value.
+ * judges a cell depends on the evidence: enough nights of history -> robust z and a practical threshold;
+ * five values per run -> bootstrap interval; four -> exact Mann-Whitney; fewer -> the plan's threshold alone.
+ * False discoveries are controlled over all cells that were tested with a p-value.
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_COMPARE_H
 #define KERNSWEEP_RESULTS_JUDGE_COMPARE_H

@@ -1,4 +1,4 @@
-/* confirm: whether a suspect is still slower when it and the base's build are measured in turns (A B B A).
+/* confirm: whether a suspect is still slower when it and the base's build are measured alternately (A B B A).
  *
  * The first comparison names the suspects; whoever drives the node measures their cells again with both
  * builds, in one session, and hands the runs over; confirm_judge() then changes the verdict of every suspect

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below this many cells not even one that is always worse can be told from chance (2 / 2^6 = 0.03). */
+/* With fewer cells, even a machine that is worse in all of them may be so by chance (2 / 2^6 = 0.03). */
 enum { SIGN_TEST_MIN = 6 };
 
 static const char *const names[HOST_VERDICT_COUNT] = {
@@ -77,10 +77,10 @@ struct measuring {
     struct host_standing *hosts;
     size_t n_hosts;
     double *values;  /* room for a cell */
-    double *medians; /* a machine, in the cell at hand; NaN when it ran none of it */
-    double *present; /* those that are there */
-    double *ratios;  /* a machine and shared cell, n_cells a machine */
-    int *apart;      /* a machine: cells in which it is not the middle itself */
+    double *medians; /* per machine, in the current cell; NaN when it ran none of it */
+    double *present; /* those that are not NaN */
+    double *ratios;  /* per machine and shared cell; n_cells for each machine */
+    int *apart;      /* per machine: cells in which its median is not the middle itself */
 };
 
 /* The middle of the machines' medians is what each is held against: one slow machine does not move it, as it

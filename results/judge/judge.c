@@ -22,7 +22,7 @@ static double relative_error(const double *x, size_t n)
     return n < 2 ? NAN : median_error * stats_sd(x, n) / sqrt((double)n) / fabs(stats_median(x, n));
 }
 
-/* Of the ratio; a side of one value is taken to be as noisy as the other. */
+/* Of the ratio; a side with a single value is assumed to be as noisy as the other. */
 static double ratio_error(const struct evidence *e)
 {
     double base = relative_error(e->base, e->base_n), now = relative_error(e->now, e->now_n);
@@ -43,7 +43,7 @@ static double loss_of(const struct delta *d)
 }
 
 /* A MAD of few nights comes out too small on average (n / (n - 0.8)), and the median of the nights has an
- * error of its own (pi / 2n of a night's variance); a single night in its place has a whole night's. */
+ * error (pi / 2n of the variance of a night); a single night in its place has the full variance. */
 static double widening(size_t nights, bool against_one)
 {
     double n = (double)nights;

@@ -3,7 +3,7 @@
  * One launch is one measured shape of a kernel. It is held against the smallest launch of the same kernel,
  * length and head size: how much more work it is, how much longer it takes, and how much longer one may
  * expect, which is the rounds that the blocks of its grid need on the device's units. A kernel whose grid
- * nobody knows (a library's) is judged as if it gave LAUNCH_QUERIES queries to a block. Knows nothing of
+ * is unknown (a library's) is judged as if each block handled LAUNCH_QUERIES queries. Knows nothing of
  * stores and reports; numbers that were not measured are NaN, and what needs them is NaN or false.
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_LAUNCHES_H

@@ -21,16 +21,16 @@ enum verdict {
 };
 
 enum compare_method {
-    METHOD_NONE,         /* nothing to measure: a side is absent or not OK */
+    METHOD_NONE,         /* nothing to compare: one side is absent or not OK */
     METHOD_EXACT,        /* a property of the build: compared as it is */
     METHOD_THRESHOLD,    /* too few values for a test */
-    METHOD_MANN_WHITNEY, /* at least 4 a side */
-    METHOD_BOOTSTRAP,    /* at least 5 a side */
+    METHOD_MANN_WHITNEY, /* at least 4 values per side */
+    METHOD_BOOTSTRAP,    /* at least 5 values per side */
     METHOD_ROBUST_Z,     /* against the history of nights */
     METHOD_COUNT
 };
 
-/* What measuring a suspect again, in turns with the base's build, said of it (confirm.h). */
+/* The result of measuring a suspect again, alternating with the base's build (confirm.h). */
 enum confirmation {
     CONFIRM_NOT_ASKED,
     CONFIRM_STANDS,    /* slower than the base's build in the same session */
@@ -78,7 +78,7 @@ struct delta {
     double p_adjusted;     /* after Benjamini-Hochberg */
     double ratio_low;      /* interval of the ratio; NaN when the method gives none */
     double ratio_high;
-    bool outlier; /* a value of now lies far from its fellows: look at the samples */
+    bool outlier; /* one repetition of now is an outlier: look at its samples */
     bool slow_first;
     enum confirmation confirmation;
     char reason[COMPARE_REASON_MAX]; /* one line, for people */
@@ -99,7 +99,8 @@ struct compare_options {
     bool all_metrics;   /* all others too */
     /* The history is the base's own (a baseline of several runs): its median is the reference. */
     bool history_is_base;
-    /* Both sides were measured in turns: no night lies between them, so `practical` is enough. */
+    /* Both sides were measured in one session, so there is no difference between nights and `practical` is
+     * enough. */
     bool same_session;
     /* Spreads of an A/A sweep (noise.h), for cells with few repetitions; NULL: none. */
     const struct noise *noise;

@@ -16,7 +16,7 @@ struct variant_delta {
     int context;
     double ratio;
     double factor;
-    double factor_error; /* one standard error by propagation; NaN with fewer than 2 values a side */
+    double factor_error; /* one standard error by propagation; NaN with fewer than 2 values per side */
 };
 
 /* Every other variant of one run against the reference, with verdicts: they were measured in one session.

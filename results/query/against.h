@@ -1,9 +1,9 @@
-/* against: a stored run and everything in the store that judges it: the base's run, the nights before, the
- * noise that an A/A sweep found, and the options that follow from which of these there are.
+/* against: a stored run with everything that it is judged against: the run of the base, the nights before,
+ * the noise that an A/A sweep measured, and the options that follow from these.
  *
- * What `compare`, `run` and reports share, so that one run gets one verdict wherever it is asked for. A
- * baseline of enough runs is its own history. The owner calls against_release(); nothing in it outlives the
- * run it was made for.
+ * Shared by `compare`, `run` and reports, so that a run gets the same verdict everywhere. A baseline of
+ * enough runs is its own history. The owner calls against_release(); nothing in it outlives the run it was
+ * made for.
  */
 #ifndef KERNSWEEP_RESULTS_QUERY_AGAINST_H
 #define KERNSWEEP_RESULTS_QUERY_AGAINST_H

@@ -1,9 +1,9 @@
-/* export: stored runs in forms that other programs read: CSV, JSON (one array) and JSON lines, a row a test;
+/* export: stored runs for other programs: CSV, JSON (one array) and JSON lines, one row per test;
  * and the whole store as SQL.
  *
- * Rows go to the caller's sink as they come, so that no store is too large. Numbers are written so that they
- * come back the same (17 digits); what was not measured is empty or null. Read-only, inside one snapshot.
- * Errors: ERR_STORAGE, and what the sink says.
+ * Rows are streamed to the caller's sink, so that the size of the store does not matter. Numbers are written
+ * so that they read back identically (17 digits); what was not measured is empty or null. Read-only, inside
+ * one snapshot. Errors: ERR_STORAGE, and what the sink says.
  */
 #ifndef KERNSWEEP_RESULTS_QUERY_EXPORT_H
 #define KERNSWEEP_RESULTS_QUERY_EXPORT_H

@@ -1,5 +1,5 @@
-/* report_queries: what a report reads of the store beside run_data: the plan as it was run, and the runs that
- * a ticket has cost. Read-only. Errors: ERR_STORAGE.
+/* report_queries: what a report reads from the store besides run_data: the plan as it was run, further
+ * numbers of tests, and the cost of a ticket's runs. Read-only. Errors: ERR_STORAGE.
  */
 #ifndef KERNSWEEP_RESULTS_QUERY_REPORT_QUERIES_H
 #define KERNSWEEP_RESULTS_QUERY_REPORT_QUERIES_H

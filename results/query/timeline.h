@@ -1,8 +1,7 @@
-/* timeline: one cell over all its nights: which run, which sources, which median, and where the level
- * changed.
+/* timeline: one cell over all its nights: run, sources, median, and where its level changed.
  *
  * What `kernsweep history` shows. Read-only. The owner calls timeline_release(). Errors: ERR_INPUT when the
- * words fit no series, or several (the message lists them).
+ * filter matches no series, or several (the message lists them).
  */
 #ifndef KERNSWEEP_RESULTS_QUERY_TIMELINE_H
 #define KERNSWEEP_RESULTS_QUERY_TIMELINE_H

@@ -36,9 +36,9 @@ double stats_quantile(const double *x, size_t n, double q); /* linear between or
 double stats_robust_z(double x, double median, double mad);
 
 /* Two-sided p of the Mann-Whitney U test: exact (permutation of the ranks with ties) while n and m are at
- * most 20, normal with tie correction above. NaN below 1 a side. */
+ * most 20, normal with tie correction above. NaN without a value on either side. */
 double stats_mann_whitney(const double *x, size_t n, const double *y, size_t m);
-/* The smallest p that test can give for these sizes: below 4 a side it never reaches 0.05. */
+/* The smallest p that test can give for these sizes: with fewer than 4 per side it never reaches 0.05. */
 double stats_mann_whitney_floor(size_t n, size_t m);
 
 /* Percentile bootstrap interval of median(y) / median(x). */

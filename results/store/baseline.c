@@ -16,7 +16,7 @@ static int64_t now_ms(void)
     return llround(clock_real_s() * 1e3);
 }
 
-/* Whether the run can be compared with at all. */
+/* Whether anything can be compared with the run. */
 static int check_run(struct store *s, int64_t key, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(
@@ -203,7 +203,7 @@ int baseline_remove(struct store *s, const char *name, const char *node, const c
     return rc;
 }
 
-/* Why none of the baselines of this name serves the run. */
+/* Why no baseline of this name can be used for the run. */
 static int explain_refusal(const char *name, const struct run_info *run, const struct baseline_list *found,
                            struct err *err)
 {

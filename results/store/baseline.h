@@ -1,8 +1,7 @@
-/* baseline: named, stored runs that others are compared against, one set of names per
- * node, plan (ticket) and mode.
+/* baseline: named, stored runs that others are compared against; names are per node, plan (ticket) and mode.
  *
- * A baseline may hold several runs; the newest is the one compared with, all of them are its history. Errors:
- * ERR_INPUT for a name that is unknown, of another node or plan, or whose run cannot serve.
+ * A baseline may hold several runs: the newest is compared with, all of them are its history. Errors:
+ * ERR_INPUT for a name that is unknown, belongs to another node or plan, or whose run cannot be used.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_BASELINE_H
 #define KERNSWEEP_RESULTS_STORE_BASELINE_H

@@ -1,9 +1,9 @@
-/* details: what a report shows of a run beside its numbers: the gates its variants met, the files of its
- * bundle with their hashes, and what the compiler said of its kernels (resources.json, kept word for word).
+/* details: the gates that a run's variants were tested against, the files of its bundle with their hashes,
+ * and what the compiler reported about its kernels (resources.json, kept verbatim).
  *
- * Read from a bundle (ingest/read_details.h), stored and loaded with the run. Files of single tests are
- * left out: the manifest names them. Foreign text is bounded here and made harmless by who shows it. The
- * owner calls details_release(), also after an error.
+ * Read from a bundle (ingest/read_details.h), stored and loaded with the run. Files of single tests are left
+ * out: the manifest lists them. Untrusted text is bounded here; whoever shows it escapes it. The owner calls
+ * details_release(), also after an error.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_DETAILS_H
 #define KERNSWEEP_RESULTS_STORE_DETAILS_H

@@ -1,6 +1,7 @@
-/* maintain: looking after the store file: is it sound, give back what is unused.
+/* maintain: checks the store file and frees unused space.
  *
- * Errors: ERR_STORAGE when a step itself fails; what a check finds is handed to the caller line by line.
+ * Errors: ERR_STORAGE when a step itself fails; problems that the check finds are passed to the caller one by
+ * one.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_MAINTAIN_H
 #define KERNSWEEP_RESULTS_STORE_MAINTAIN_H

@@ -1,7 +1,7 @@
-/* query: one read-only statement of the user's own, as `kernsweep sql` runs it.
+/* query: one read-only SQL statement of the user's, as run by `kernsweep sql`.
  *
- * The store is open for reading; beyond that an authorizer refuses everything but reading its tables, and a
- * deadline ends what takes too long. Errors: ERR_INPUT with SQLite's words for a statement that is wrong or
+ * The store is open for reading; in addition an authorizer refuses everything but reading its tables, and a
+ * deadline stops slow statements. Errors: ERR_INPUT with SQLite's message for a statement that is wrong or
  * not allowed.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_QUERY_H

@@ -1,10 +1,9 @@
 /* run_data: one stored run as plain memory: its facts, variants, tests, and cells (variant x context).
  *
- * Plain data: this is what comparisons and reports read, and whoever has it needs no store (run_load.h fills
- * it). Strings are bounded copies, arrays belong to the run_data and go with run_data_release(). Variants and
- * cells stand in the order of the plan, then by context; tests by (variant, context, repetition). Times are
- * seconds, memory is bytes, a number that was not measured is NaN, an integer that was not measured is
- * RUN_UNKNOWN.
+ * Plain data: this is what comparisons and reports read (run_load.h fills it from a store). Strings are
+ * bounded copies, arrays belong to the run_data and go with run_data_release(). Variants and cells are in the
+ * order of the plan, then by context; tests by (variant, context, repetition). Times are seconds, memory is
+ * bytes, a number that was not measured is NaN, an integer that was not measured is RUN_UNKNOWN.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_RUN_DATA_H
 #define KERNSWEEP_RESULTS_STORE_RUN_DATA_H
@@ -60,8 +59,8 @@ struct run_variant {
     char name[RUN_NAME_MAX];
     char attn_impl[RUN_NAME_MAX]; /* "" when not checked */
     char kernel[RUN_NAME_MAX];    /* of a kernel plan: what the plan calls it; else "" */
-    char shape[RUN_NAME_MAX];     /* likewise: what tells it from the kernel's others, "b4h1", or "" */
-    enum status status;           /* OK, BUILD_FAILED, GATE_FAILED, SKIPPED */
+    char shape[RUN_NAME_MAX]; /* the shape that distinguishes it from the kernel's others, "b4h1", or "" */
+    enum status status;       /* OK, BUILD_FAILED, GATE_FAILED, SKIPPED */
     char reason[RUN_REASON_MAX];
     double build_wall_s;
     bool build_cached;
@@ -106,7 +105,7 @@ struct cell {
     const char *reason; /* of that repetition, "" when OK; points into tests */
     double timeout_s;
     double median[METRIC_COUNT]; /* over counted OK repetitions */
-    int n[METRIC_COUNT];         /* how many values each median stands on */
+    int n[METRIC_COUNT];         /* how many values are behind each median */
 };
 
 /* One thing that was true of the node or of the job's environment: "driver", "rocm",

@@ -27,7 +27,7 @@ struct run_filter {
 int runs_list(struct store *s, const struct run_filter *filter, struct run_list *out, struct err *err);
 void run_list_release(struct run_list *l);
 
-/* Removes a run and all that hangs on it; refused while a baseline holds it. */
+/* Removes a run with its tests and telemetry; refused while a baseline holds it. */
 int runs_remove(struct store *s, int64_t key, struct err *err);
 
 /* Removes the samples of a run's tests, and nothing else. *dropped: of how many tests there were any. */

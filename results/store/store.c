@@ -46,7 +46,7 @@ static int read_int(struct store *s, const char *text, const char *column, int64
     return 0;
 }
 
-/* Our stores are 0600: they hold results of others, and environments. */
+/* Stores are private (0600): they hold environments. */
 static int make_folder(const char *path, struct err *err)
 {
     char folder[FS_PATH_MAX];
@@ -85,7 +85,7 @@ static int configure(struct store *s, struct err *err)
 {
     sqlite3_extended_result_codes(s->db, 1);
     sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
-    /* A store may come from anywhere: its schema must not run code of ours with effects. */
+    /* The file may be untrusted: its schema must not call functions with side effects. */
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
     if (sql_exec(s, "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY",
@@ -122,7 +122,7 @@ static int backup_before(struct store *s, int64_t version, struct err *err)
     char path[FS_PATH_MAX + 32];
     snprintf(path, sizeof path, "%s.v%lld.bak", s->path, (long long)version);
     if (fs_exists(path))
-        return 0; /* from a migration that was cut off: the older copy is the right one */
+        return 0; /* from an interrupted migration: the older copy is the right one */
     return store_copy(s, path, err);
 }
 
@@ -138,7 +138,7 @@ static int apply_migration(struct store *s, const struct migration *m, struct er
 
 static int migrate_locked(struct store *s, struct err *err)
 {
-    /* Another process may have been first between our look and our lock. */
+    /* Another process may have migrated between our check and our lock. */
     int64_t now = 0;
     if (check_identity(s, &now, err) != 0)
         return -1;

@@ -42,7 +42,7 @@ int store_default_path(char *out, struct err *err);
 int store_open(struct store *s, const char *path, enum store_mode mode, struct err *err);
 void store_close(struct store *s);
 
-/* A consistent copy in a new file, while others go on reading and writing. */
+/* A consistent copy in a new file; others may read and write meanwhile. */
 int store_copy(struct store *s, const char *path, struct err *err);
 
 /* The schema version this program writes. */
