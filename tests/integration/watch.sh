@@ -16,6 +16,7 @@ finish() {
     node_stop
 }
 trap finish EXIT
+tm new-session -d -s keep "exec cat" # a server without sessions would end
 
 # The link to the node goes through a proxy, so that it can be cut.
 mkfifo "$TMPDIR/control"
