@@ -1,5 +1,5 @@
-# tests: unit programs (one a module, cmocka), helper programs of the scripts (tools/), then the scripts of
-# integration/ and faults/. All speak TAP; tests/run counts them and ends with one line.
+# tests: unit programs (one per module, cmocka), helper programs of the scripts (tools/), then the scripts in
+# integration/ and faults/. All print TAP; tests/run counts the results and prints a summary line.
 unit_sources  := $(wildcard tests/unit/test_*.c)
 tool_sources  := $(wildcard tests/tools/*.c)
 unit_programs := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(unit_sources))
@@ -15,7 +15,7 @@ $(unit_programs) $(tool_programs):
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(harness_link)
 
-# `test` installs what is missing first, and only then reads the makefiles again: they ask pkg-config.
+# `test` installs missing packages first and then runs make again, because the makefiles call pkg-config when they are read.
 .PHONY: unit check test
 unit: $(unit_programs)
 	$(Q)tests/run --build $(BUILD) unit

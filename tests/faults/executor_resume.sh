@@ -35,7 +35,7 @@ attempts() {
 }
 
 killed() {
-    local follower rc=0 offset journal
+    local follower rc=0 offset
     three killed "(setsid sleep 811 &); $(once "$TMPDIR/m1" "$good" 812)"
     submit killed
     in_second_test killed "$TMPDIR/m1"
