@@ -30,6 +30,7 @@ scenario() {
         printf '# scenario: %s\n' "$title"
     elif chosen "$title" "$1"; then
         SUBJECT="$title: "
+        RC=0 OUT='' ERR=''
         "$@"
         SUBJECT=
         printf '# %d s: %s\n' $((SECONDS - began)) "$title"
