@@ -105,7 +105,7 @@ deadly_test() {
 
 cancelled_dead() {
     local pid
-    three forgotten "touch $TMPDIR/m4; sleep 815"
+    three forgotten "touch $TMPDIR/m4; exec sleep 815"
     submit forgotten
     in_second_test forgotten "$TMPDIR/m4"
     pid=$(supervisor forgotten)
