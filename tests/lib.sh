@@ -24,21 +24,24 @@ declare -A MADE=()
 
 # scenario TITLE FUNCTION [ARGUMENT...]: the function's checks, unless others are asked for (tests/run --only, --titles).
 scenario() {
-    local title=$1
+    local title=$1 began=$SECONDS
     shift
     if [ -n "${TESTS_TITLES:-}" ]; then
         printf '# scenario: %s\n' "$title"
     elif chosen "$title" "$1"; then
         SUBJECT="$title: "
+        RC=0 OUT='' ERR=''
         "$@"
         SUBJECT=
+        printf '# %d s: %s\n' $((SECONDS - began)) "$title"
     fi
 }
 
-# chosen TITLE [FUNCTION]: TESTS_ONLY is a part of the title, a whole line as it is printed, or a part of the function's text, in which
-# the titles of its checks stand.
+# chosen TITLE [FUNCTION]: TESTS_ONLY is a part of the title, a whole line as it is printed, or a part of the function's text,
+# which has the titles of its checks.
 chosen() {
-    [ -z "${TESTS_ONLY:-}" ] || [[ $1 == *"$TESTS_ONLY"* || $TESTS_ONLY == "$1: "* ]] || grep -qF -- "$TESTS_ONLY" <<<"$(declare -f "${2:-true}")"
+    [ -z "${TESTS_ONLY:-}" ] || [[ $1 == *"$TESTS_ONLY"* || $TESTS_ONLY == "$1: "* ]] ||
+        grep -qF -- "$TESTS_ONLY" <<<"$(declare -f "${2:-true}")"
 }
 
 # needs FUNCTION [ARGUMENT...]: set-up that scenarios share: done once in a script, for whichever asks first.

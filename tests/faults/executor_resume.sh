@@ -35,7 +35,7 @@ attempts() {
 }
 
 killed() {
-    local follower rc=0 offset journal
+    local follower rc=0 offset
     three killed "(setsid sleep 811 &); $(once "$TMPDIR/m1" "$good" 812)"
     submit killed
     in_second_test killed "$TMPDIR/m1"
@@ -105,7 +105,7 @@ deadly_test() {
 
 cancelled_dead() {
     local pid
-    three forgotten "touch $TMPDIR/m4; sleep 815"
+    three forgotten "touch $TMPDIR/m4; exec sleep 815"
     submit forgotten
     in_second_test forgotten "$TMPDIR/m4"
     pid=$(supervisor forgotten)

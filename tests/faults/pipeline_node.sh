@@ -98,8 +98,9 @@ status_of_all() {
     like "it shows the run that has ended" "$OUT" "^$ENDED +local +complete +2/2 +COMPLETE"
     like "it shows the run that was blocked" "$OUT" ' complete +0/[0-9]+ +BLOCKED'
     is "it shows each run once" "$(sort <<<"$OUT" | uniq -d)" ""
-    is "it prints the same as JSON" "$(ks status --json | jq -c --arg a "$GOING" --arg b "$ENDED" \
-        '[.[] | select(.run_id == $a or .run_id == $b) | [.node, .state, .tests_done, .tests_total]] | sort')" \
+    exits "status --json exits 0" 0 ks status --json
+    is "it prints the same as JSON" "$(jq -c --arg a "$GOING" --arg b "$ENDED" \
+        '[.[] | select(.run_id == $a or .run_id == $b) | [.node, .state, .tests_done, .tests_total]] | sort' <<<"$OUT")" \
         '[["local","complete",2,2],["local","running",1,2]]'
     jq --arg id "$stranger" '.node = "127.0.0.1:1" | .run_id = $id' "$TMPDIR/runs/$ENDED.json" >"$TMPDIR/runs/$stranger.json"
     exits "it exits 3 when a node does not answer" 3 ks status

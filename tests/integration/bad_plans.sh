@@ -73,4 +73,11 @@ scenario "--contexts with a word" refused_command ks_run "$TMPDIR/plan.json" --c
 scenario "--tag with a tag that climbs" refused_command ks_run "$TMPDIR/plan.json" --tag ../x
 scenario "run with an unknown option" refused_command ks_run "$TMPDIR/plan.json" --frobnicate
 scenario "an unknown command" refused_command "$KERNSWEEP" frobnicate
+
+# What nothing_started looks for is what a good plan makes.
+accepted() {
+    exits "exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16
+    is "makes a workdir and a bundle" "$(find "$TMPDIR" -name work -o -name artifacts_remote | wc -l)" 2
+}
+scenario "the plan without mistakes" accepted
 done_testing

@@ -77,6 +77,7 @@ first_night() {
 
 # The plan keeps one bundle, the samples of one run, and two days of cache.
 retention() {
+    local newest
     history kept
     quiet_nights 2
     mkdir -p "$told-work/src/unused"
@@ -92,16 +93,11 @@ retention() {
         (SELECT count(telemetry.test_id) n FROM test LEFT JOIN telemetry ON telemetry.test_id = test.id GROUP BY run_id ORDER BY run_id)")" "4,0,4"
     passes "db check finds the store sound" "$KERNSWEEP" db check --db "$dir/results.db"
     passes "sources on the node that nobody used for two days are removed" test ! -e "$told-work/src/unused"
-}
-
-# The third night's bundle removes the second's, whose folder name the fourth night then takes: the newest has an older name.
-newest_bundle() {
-    local newest
-    history newest
-    quiet_nights 4
+    # The second night's folder is gone, and its name is the fourth's: the newest bundle has the older name.
+    exits "the fourth night exits 0" 0 "${night[@]}"
     newest=$(sql "SELECT run_id FROM run WHERE tag = '' ORDER BY id DESC LIMIT 1")
-    is "the newest night's bundle stays" "$(find "$dir/artifacts" -name manifest.json -exec grep -l "$newest" {} + | wc -l)" 1
-    is "the baseline's and no other bundle stays beside it" "$(find "$dir/artifacts" -name manifest.json | wc -l)" 2
+    is "the fourth night's bundle stays" "$(find "$dir/artifacts" -name manifest.json -exec grep -l "$newest" {} + | wc -l)" 1
+    is "the third night's bundle is removed" "$(find "$dir/artifacts" -name manifest.json | wc -l)" 2
 }
 
 slower() {
@@ -114,21 +110,13 @@ slower() {
     is "measures them in four turns" "$(sql "SELECT count(*) FROM run WHERE tag = 'confirm'")" 4
     is "gives notifiers a short line for each cell" "$(cat "$told.lines")" "$(printf 'a %d: regressed +80.0 %%, the node, not the sources\n' 16 32)"
     like "gives notifiers the report with what confirming found" "$(cat "$told.report")" 'regressed.*the node, not the sources: in turns'
-}
-
-recovered() {
-    history recovered
-    quiet_nights 1
-    write_plan 0.9 0.1
-    quiet_nights 1
     write_plan 0.5 0.1
-    exits "exits 0" 0 "${night[@]}"
-    is "notifies of a recovery" "$(last_news)" recovered
+    exits "lets a good night after it exit 0" 0 "${night[@]}"
+    is "lets a good night after it notify of a recovery" "$(last_news)" recovered
 }
 
 node_away() {
     history away
-    quiet_nights 1
     exits "exits 3" 3 "${night[@]}" --node 127.0.0.1:1
     is "notifies that it was blocked" "$(last_news)" blocked
     like "reports a notifier that cannot run in one line" "$ERR" 'notify: cannot run /nonexistent/program'
@@ -152,7 +140,6 @@ tests_fail_without_baseline() {
 
 no_reports() {
     history unreported
-    quiet_nights 1
     touch "$dir/in-the-way"
     exits "exits 5" 5 "${night[@]}" --reports "$dir/in-the-way"
     exits "lets the next start exit 0" 0 "${night[@]}"
@@ -161,7 +148,7 @@ no_reports() {
 
 interrupted() {
     history interrupted
-    write_plan 0.5 2
+    write_plan 0.5 1
     in_background
     kill -INT "$NIGHT"
     wait "$NIGHT"
@@ -171,20 +158,12 @@ interrupted() {
     like "has its run picked up by the next start" "$ERR" 'picking up run'
 }
 
-second_start() {
-    history second
-    write_plan 0.5 2
-    in_background
-    exits "exits 3" 3 "${night[@]}"
-    like "says which process runs since when" "$ERR" 'pid [0-9]+ on .* since 20'
-    kill -9 "$NIGHT"
-    wait "$NIGHT" 2>/dev/null
-}
-
 killed() {
     history killed
-    write_plan 0.5 2
+    write_plan 0.5 1
     in_background
+    exits "makes a second start exit 3 while it runs" 3 "${night[@]}"
+    like "makes a second start name its process and since when it runs" "$ERR" 'pid [0-9]+ on .* since 20'
     kill -9 "$NIGHT"
     wait "$NIGHT" 2>/dev/null
     exits "lets the next start exit 0" 0 "${night[@]}"
@@ -195,15 +174,12 @@ killed() {
 
 scenario "a first night in which no test works" nothing_works
 scenario "the first night" first_night
-scenario "three nights with retention" retention
-scenario "retention after four nights" newest_bundle
+scenario "nights with retention" retention
 scenario "a slower night" slower
-scenario "a good night after a slower one" recovered
 scenario "a night whose node is away" node_away
 scenario "a night whose tests fail" tests_fail
 scenario "a night whose tests fail, without a baseline" tests_fail_without_baseline
 scenario "a night whose reports cannot be written" no_reports
 scenario "a night interrupted by SIGINT" interrupted
-scenario "a second start while a night runs" second_start
 scenario "a night killed by SIGKILL" killed
 done_testing

@@ -5,9 +5,11 @@
 . tests/pipeline.sh
 
 dry_run() {
-    exits "exits 0" 0 "$KERNSWEEP" run "$TMPDIR/plan.json" --variants good --dry-run --db "$TMPDIR/dry/results.db"
+    plan_with ".workdir = \"$TMPDIR/dry/work\"" "$TMPDIR/dry.json"
+    exits "exits 0" 0 "$KERNSWEEP" run "$TMPDIR/dry.json" --variants good --dry-run --db "$TMPDIR/dry/results.db" \
+        --artifacts "$TMPDIR/dry/artifacts"
     is "prints a line for each test" "$(grep -c 'good .*run [0-9]' <<<"$OUT")" 3
-    is "makes no store" "$(find "$TMPDIR" -path '*/dry/*' | wc -l)" 0
+    passes "makes no workdir, no bundle and no store" test ! -e "$TMPDIR/dry"
 }
 
 pipeline_setup

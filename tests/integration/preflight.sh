@@ -38,14 +38,22 @@ check_plan() {
     is "has no finding that blocks" "$(jq '[.findings[] | select(.level == "blocker")] | length' <<<"$OUT")" 0
 }
 
+# What runs have left on the node and here.
+left_by_runs() {
+    find "$TMPDIR/work/runs" "$TMPDIR/artifacts_remote" -mindepth 1 -maxdepth 2 -type d | sort
+}
+
 model_too_small() {
-    large_plan
+    local before
+    small_sweep
+    before=$(left_by_runs)
     exits "run exits 3" 3 ks_run "$TMPDIR/large.json" --variants good --tag large
     like "run prints a row with what is wrong" "$ERR" '^blocker +model +.*llama.context_length 4096 is below the largest context, 5000'
     like "run prints the remedy" "$ERR" '-> kernsweep gguf set FILE llama.context_length N'
     like "run prints the finding as its error" "$ERR" '^kernsweep: node local is not fit for this run: model: '
     like "run prints the pending command" "$ERR" "^pending command: .*'--tag' 'large'"
-    is "no run and no bundle of it exists" "$(find "$TMPDIR" -path '*/runs/*large*' -o -path '*/artifacts_remote/*_large*' | wc -l)" 0
+    like "an earlier run has left its folder on the node" "$before" "^$TMPDIR/work/runs/2"
+    is "the run leaves nothing on the node or here" "$(left_by_runs)" "$before"
     exits "check exits 3, too" 3 ks check "$TMPDIR/large.json"
     like "check prints the row, too" "$OUT" '^blocker +model'
 }

@@ -24,7 +24,7 @@ again() {
     rm -f "$TMPDIR/build/was"
     counted "$ONCE" "1 0 passed, 1 failed"
     rm -f "$TMPDIR/build/was"
-    AGAIN=1 counted "$ONCE" "0 1 passed, 0 failed" "^again case.sh failed beside others"
+    AGAIN=1 counted "$ONCE" "0 1 passed, 0 failed" "^again case.sh failed while others ran"
 }
 
 refused() {
@@ -32,6 +32,7 @@ refused() {
 }
 
 # A script of two scenarios; the second asks for set-up that the first asks for, too.
+# shellcheck disable=SC2016 # for the script
 TWO='. tests/lib.sh
 made() { echo made >>"$BUILD/made"; }
 first() { needs made; ok "is well" 0; }
@@ -81,7 +82,7 @@ scenario "output without a plan" counted 'echo ok 1' "1 1 passed, 1 failed"
 scenario "fewer tests than planned" counted 'echo 1..3; echo ok 1' "1 1 passed, 1 failed"
 scenario "a crash after the last test" counted 'echo 1..1; echo ok 1; kill -SEGV $$' "1 1 passed, 1 failed"
 scenario "a non-zero exit status" counted 'echo 1..1; echo ok 1; exit 3' "1 1 passed, 1 failed" "exit status 3"
-scenario "a program that outlasts its time-out" counted $'# timeout: 1\necho 1..1; echo ok 1; sleep 300' "1 1 passed, 1 failed" "out of time after 1 s"
+scenario "a program that exceeds its time limit" counted $'# timeout: 1\necho 1..1; echo ok 1; sleep 300' "1 1 passed, 1 failed" "time limit of 1 s exceeded"
 scenario "a detached process that is left behind" counted 'setsid sleep 301 </dev/null >/dev/null 2>&1 & echo 1..1; echo ok 1' \
     "1 1 passed, 1 failed" "still running at the end: .*sleep 301"
 # shellcheck disable=SC2016 # for the script

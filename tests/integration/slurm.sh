@@ -33,6 +33,7 @@ two_nodes() {
     like "the job asks for the feature" "$shown" 'Features=mi300x'
     like "the job's time limit has room for the time-outs of a task" "$shown" 'TimeLimit=00:08:00'
     is "there is one array job" "$(live_jobs | tr ' ' '\n' | cut -d _ -f 1 | sort -u | wc -l)" 1
+    like "files of the jobs are in the run's folder while they run" "$(find "$WORK/runs" -name .slurm -o -name .job.json)" '/\.slurm$'
     go
     ends "run exits 0" 0
     bundle=$(bundle_of wide)

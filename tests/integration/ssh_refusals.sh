@@ -59,7 +59,7 @@ changed_key() {
 wrong_user_key() {
     needs other_key
     cp "$TMPDIR/other_key" "$NODE/user_key"
-    blocked '(key|login|authenticat)'
+    blocked "login refused.*user_key"
     healthy
 }
 

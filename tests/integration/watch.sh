@@ -16,6 +16,7 @@ finish() {
     node_stop
 }
 trap finish EXIT
+tm new-session -d -s keep "exec cat" # a server without sessions would end
 
 # The link to the node goes through a proxy, so that it can be cut.
 mkfifo "$TMPDIR/control"
@@ -66,6 +67,7 @@ watching() {
 
 full_screen() {
     detached
+    ok "run --detach starts the run" $? "$(cat "$TMPDIR/detached.err")"
     watching 100x30 "$RUN"
     sees "it shows the run and its node" "^$RUN on loopback"
     sees "it shows the contexts as columns" "variant +16 +32 +64"
@@ -122,6 +124,7 @@ no_run() {
 
 quit_early() {
     detached --variants plain
+    ok "run --detach starts the run" $? "$(cat "$TMPDIR/detached.err")"
     watching 80x24 latest
     sees "it shows the running test" "plain +run +- +-"
     tm send-keys -t w q

@@ -1,5 +1,5 @@
-/* only: in every unit program, so that `tests/run --only TITLE` reaches cmocka's filter: the tests with that
- * in their names. */
+/* only: linked into every unit program; hands the TITLE of `tests/run --only TITLE` to the filter of cmocka.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
