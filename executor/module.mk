@@ -1,5 +1,7 @@
 # executor: one binary without dependencies on the node. Static, except in sanitizer builds, which do not support it.
-$(eval $(call library,executor,$(filter-out executor/main.c,$(wildcard executor/*.c executor/*/*.c))))
+executor_rooms   := commands run place node bundle telemetry job process workdir
+executor_sources := $(wildcard executor/*.c $(executor_rooms:%=executor/%/*.c))
+$(eval $(call library,executor,$(filter-out executor/main.c,$(executor_sources))))
 objects_all += $(call objects,executor/main.c)
 programs += $(BUILD)/kernsweep-executor
 $(BUILD)/kernsweep-executor: $(call objects,executor/main.c) $(BUILD)/libexecutor.a $(BUILD)/libcommon.a

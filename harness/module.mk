@@ -1,6 +1,8 @@
 # harness: the command `kernsweep`.
 PKGS += ncursesw
-$(eval $(call library,harness,$(filter-out harness/main.c,$(wildcard harness/*.c harness/*/*.c))))
+harness_rooms   := commands nightly watch session ssh transport plan
+harness_sources := $(wildcard harness/*.c $(harness_rooms:%=harness/%/*.c))
+$(eval $(call library,harness,$(filter-out harness/main.c,$(harness_sources))))
 objects_all += $(call objects,harness/main.c)
 programs += $(BUILD)/kernsweep
 harness_libs := $(BUILD)/libharness.a $(BUILD)/libreports.a $(BUILD)/libresults.a $(BUILD)/libcommon.a

@@ -1,6 +1,8 @@
 # reports: a read-only model and its renderers. The HTML page's style and script are compiled in.
 PKGS += libcmark-gfm
-$(eval $(call library,reports,$(wildcard reports/*.c reports/*/*.c)))
+reports_rooms   := sections plot tables model render words
+reports_sources := $(wildcard reports/*.c $(reports_rooms:%=reports/%/*.c))
+$(eval $(call library,reports,$(reports_sources)))
 $(BUILD)/reports/render/html_page.o: reports/render/page.css reports/render/page.js
 
 # Checks that the committed examples are what the command writes now.

@@ -1,6 +1,8 @@
 # results: the store. The SQL files of schemas/ and the mappings of maps/ are compiled in, so that the command needs no
 # data files.
-$(eval $(call library,results,$(wildcard results/*.c results/*/*.c)))
+results_rooms   := query ingest judge store stats
+results_sources := $(wildcard results/*.c $(results_rooms:%=results/%/*.c))
+$(eval $(call library,results,$(results_sources)))
 migrations_sql := $(sort $(wildcard schemas/sql/[0-9]*.sql))
 maps_json      := $(sort $(wildcard results/ingest/maps/*.json))
 results_made   := $(addprefix $(BUILD)/results/,store/migrations.o ingest/maps.o)

@@ -10,7 +10,7 @@
 #ifndef KERNSWEEP_RESULTS_STORE_SQL_H
 #define KERNSWEEP_RESULTS_STORE_SQL_H
 
-#include "results/store/store.h"
+#include "results/store/handle.h"
 
 #include <stdint.h>
 
