@@ -34,17 +34,17 @@ struct metric_info {
     enum metric_better better;
     enum metric_kind kind;
     enum metric base;   /* METRIC_OF_TIME: the time */
-    double least;       /* a smaller absolute difference never matters: tokenizing takes microseconds */
-    bool exact;         /* any difference is real, no statistics needed */
     int primary;        /* its place among those that may decide without being asked for, from 1; 0: never */
+    double least;       /* a smaller absolute difference never matters: tokenizing takes microseconds */
     const char *column; /* in table `test` or `variant`; NULL: not stored */
     const char *param;  /* of statements that write it: ":prefill_s" */
-    bool whole;         /* its column holds integers */
-    bool positive;      /* 0 and less are no measurement */
     const char *timing; /* its key among what a workload printed of itself; NULL: it is no such number */
     const char *artifact; /* else its place in perf.json ("vram.peak_bytes"), or its key in resources.json */
     double most;          /* the largest value that is believed there */
     const char *event;    /* its key in an event of a B3.89 log; NULL: events do not have it */
+    bool exact;           /* any difference is real, no statistics needed */
+    bool whole;           /* its column holds integers */
+    bool positive;        /* 0 and less are no measurement */
 };
 
 const struct metric_info *metric_info(enum metric m);
