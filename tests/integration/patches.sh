@@ -105,15 +105,16 @@ tampered() {
 
 # blocked PATCHES REASON EVENTS: a run of a plan with those patches; EVENTS is all that its journal has.
 blocked() {
-    local id=blocked-$TESTS copies=0
-    [ ! -d "$WORK/patched" ] || copies=$(find "$WORK/patched" -mindepth 1 -maxdepth 1 | wc -l)
+    local id=blocked-$TESTS copies
+    patched_sweep
+    copies=$(find "$WORK/patched" -mindepth 1 -maxdepth 1 | wc -l)
     plan "$id" "$1"
     exits "the run exits 3" 3 ks_run "$TMPDIR/$id.json" --tag "$id"
     is "the run is BLOCKED" "$(jq -r .status "$(bundle_of "$id")/summary.json")" BLOCKED
     like "the summary has the reason" "$(jq -r .reason "$(bundle_of "$id")/summary.json")" "$2"
     like "the terminal has the reason in one line" "$ERR" "^run BLOCKED.*$2"
     is "nothing is built or timed" "$(jq -r .event "$(bundle_of "$id")/events.jsonl" | sort -u | xargs)" "$3"
-    is "no copy of the sources is left" "$(find "$WORK/patched" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)" "${4:-$copies}"
+    is "no copy of the sources is left" "$(find "$WORK/patched" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)" "$copies"
 }
 
 outside() {
