@@ -109,7 +109,7 @@ leaked_memory() {
     two leak "echo $((9000 * 1048576)) >$DEV/mem_info_vram_used; $good"
     is "the test itself is OK, its memory not back" "$(perf leak '"\(.exit_status) \(.cleanup.vram_back)"')" "OK false"
     is "the next test is SKIPPED" "$(perf leak .exit_status next)" SKIPPED
-    like "the next test's reason says what happened and what to do" "$(perf leak .reason next)" 'dirty: after test 1 GPU memory stays at 9000 MiB.*1000 MiB.*reset'
+    like "the next test's reason says what happened and what to do" "$(perf leak .reason next)" 'dirty: GPU memory stays at 9000 MiB after test 1.*1000 MiB.*reset'
     like "an event says that the node is dirty" "$(events leak '.[] | select(.event == "NODE") | .message // ""')" 'dirty'
     is "the run is COMPLETE" "$(summary leak .status)" COMPLETE
 }

@@ -90,7 +90,7 @@ links() {
     ln "$TMPDIR/precious" "$LOCKS/kernsweep-gpu-1d0fbe6a2a1c0001.lock"
     sweep trapped "$good"
     is "a run goes on without the locks" "$(result trapped)" "COMPLETE 1"
-    is "the journal says so for each GPU" "$(events trapped '[.[] | select((.message // "") | test("not locked against runs"))] | length')" 2
+    is "the journal says so for each GPU" "$(events trapped '[.[] | select((.message // "") | test("cannot be locked against runs"))] | length')" 2
     is "the links' target is unchanged" "$(cat "$TMPDIR/precious")" precious
     rm -f "$LOCKS"/kernsweep-gpu-*.lock
 }

@@ -97,7 +97,7 @@ trap_of() {
     use ann
     sweep "$run" "$good"
     is "ann's run goes on" "$(result "$run")" "COMPLETE 1"
-    is "ann's run says that the GPU is not locked" "$(events "$run" '[.[] | select((.message // "") | test("not locked against runs"))] | length')" 1
+    is "ann's run says that the GPU is not locked" "$(events "$run" '[.[] | select((.message // "") | test("cannot be locked against runs"))] | length')" 1
     is "ann's file is unchanged" "$(cat "$PLACE/ann/precious")" precious
     is "no file is made where a link points to nothing" "$(ls "$PLACE/ann/created" 2>/dev/null)" ""
     rm -rf "$LOCK"

@@ -34,7 +34,7 @@ node_dies() {
     is "the journal has the lost attempt" "$(jq -r 'select(.event == "TEST_END" and .retry) | "\(.exit_status) \(.test_index)"' \
         "$bundle/events.jsonl")" "INTERRUPTED 1"
     is "perf.json has the second attempt" "$(jq -r .attempt "$bundle/waits/ctx_16_run1/perf.json")" 2
-    like "run says why the test goes to another job" "$(cat "$TMPDIR/lost.err")" "on $dead: NODE_FAIL.*goes to another job"
+    like "run says why the test goes to another job" "$(cat "$TMPDIR/lost.err")" "on $dead: NODE_FAIL.*go to another job"
     passes "the journal is whole" journal_whole "$bundle"
     on "$dead" waits.16.2
     is "the dead node begins no further test" $? 1
@@ -95,7 +95,7 @@ foreign_scancel() {
     scancel "$(live_jobs | cut -d _ -f 1)"
     ends "run exits 1" 1
     is "its tests are INTERRUPTED and not run again" "$(tests_of taken t.status | xargs)" "INTERRUPTED INTERRUPTED"
-    like "the tests' reason says that the job was cancelled elsewhere" "$(tests_of taken t.reason)" 'cancelled, and not from here'
+    like "the tests' reason says that the job was cancelled elsewhere" "$(tests_of taken t.reason)" 'cancelled by someone else'
 }
 
 scenario "a sweep in Slurm whose node dies under a test" node_dies

@@ -22,7 +22,7 @@ no_node() {
     go
     exits "run exits 3 after start_patience_s" 3 \
         sweep idle "$TMPDIR/patient.json" --variants waits --contexts 16
-    like "run has Slurm's reason" "$ERR" 'waits: .*(Nodes_required_for_job_are_DOWN|DRAINED|Resources|ReqNodeNotAvail)'
+    like "run has Slurm's reason" "$ERR" 'is waiting: .*(Nodes_required_for_job_are_DOWN|DRAINED|Resources|ReqNodeNotAvail)'
     like "run says how to come back" "$ERR" 'kernsweep attach '
     run=$(started_run)
     is "the job stays in the queue" "$(live_jobs "kernsweep-$run" | wc -w)" 1
@@ -34,7 +34,7 @@ no_node() {
 impossible_constraint() {
     plan_with '.scheduler.constraint = "nowhere"' "$TMPDIR/impossible.json"
     exits "run exits 3" 3 sweep impossible "$TMPDIR/impossible.json" --variants waits --contexts 16
-    like "run has Slurm's words" "$ERR" 'Slurm takes no job of this plan: .*(feature|configuration)'
+    like "run has Slurm's words" "$ERR" 'Slurm refuses the jobs of this plan: .*(feature|configuration)'
 }
 
 away_in_test() {
@@ -56,7 +56,7 @@ away_at_start() {
     plan_with '.scheduler.patience_s = 3' "$TMPDIR/controlled.json"
     exits "run exits 3 after the plan's patience" 3 \
         sweep deaf "$TMPDIR/controlled.json" --variants waits --contexts 16
-    like "run has the reason" "$ERR" 'nothing moved for 3 s: the Slurm controller does not answer'
+    like "run has the reason" "$ERR" 'nothing moved for 3 s: Slurm does not answer'
     run=$(started_run)
     exits "attach exits 3 while it is away" 3 ks attach "$run"
     scripts/slurm-loopback revive ctld "$SLURM"

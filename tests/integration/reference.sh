@@ -47,7 +47,7 @@ messages() {
 }
 
 reasons() {
-    is "scripts/messages --reasons finds some that the executor has" "$(grep -c . <(scripts/messages --reasons | grep -E 'time-out of|node is dirty|Slurm takes'))" 5
+    is "scripts/messages --reasons finds some that the executor has" "$(grep -c . <(scripts/messages --reasons | grep -E 'time-out of|node is dirty|refuses the jobs'))" 5
     is "docs/troubleshooting.md has a row for each and no other" \
         "$(diff <(documented 'Reasons of tests, variants and runs') <(scripts/messages --reasons | sort))" ""
 }
@@ -112,6 +112,21 @@ say \"hi\""
     is "posts to the address in the file" "$(tail -n 1 "$TMPDIR/curl.args")" https://example.org/hook
 }
 
+# excerpt REPORT: the lines that README shows of it
+excerpt() {
+    awk -v start="<!-- excerpt of $1 -->" '$0 == start { on = 1; next } /^<!-- end -->$/ { on = 0 } on && !/^```$/' README.md >"$TMPDIR/excerpt"
+    passes "it is not empty" test -s "$TMPDIR/excerpt"
+    is "its lines are in the report" "$(grep -vxFf "$1" "$TMPDIR/excerpt")" ""
+}
+
+excerpts() {
+    is "there are two" "$(grep -c '^<!-- excerpt of ' README.md)" 2
+}
+
+scenario "README's excerpts of reports" excerpts
+for report in $(sed -n 's/^<!-- excerpt of \(.*\) -->$/\1/p' README.md); do
+    scenario "README's excerpt of $report" excerpt "$report"
+done
 for name in summary perf node event job manifest resources; do
     scenario "docs/reference.md's table of schemas/$name.schema.json" keys_of $name
 done

@@ -33,7 +33,7 @@ two_nodes() {
     like "the job asks for the feature" "$shown" 'Features=mi300x'
     like "the job's time limit has room for the time-outs of a task" "$shown" 'TimeLimit=00:08:00'
     is "there is one array job" "$(live_jobs | tr ' ' '\n' | cut -d _ -f 1 | sort -u | wc -l)" 1
-    like "files of the jobs are in the run's folder while they run" "$(find "$WORK/runs" -name .slurm -o -name .job.json)" '/\.slurm$'
+    like "files of the jobs are in the run's folder while they run" "$(find "$WORK/runs" -name .arrays -o -name .job.json)" '/\.arrays$'
     go
     ends "run exits 0" 0
     bundle=$(bundle_of wide)
@@ -48,7 +48,7 @@ two_nodes() {
     passes "the journal is whole" journal_whole "$bundle"
     like "the report says where tests ran" "$(cat "$bundle.md")" '^- \*\*Machines \(tests\):\*\* n[12] \(2\), n[12] \(2\)$'
     is "no job is left in the queue" "$(live_jobs)" ""
-    is "no file of the jobs is left in the run's folder" "$(find "$WORK/runs" -name .slurm -o -name .job.json)" ""
+    is "no file of the jobs is left in the run's folder" "$(find "$WORK/runs" -name .arrays -o -name .job.json)" ""
 }
 
 # Builds and gates run in a job, once for each variant; what fails there skips its tests.
