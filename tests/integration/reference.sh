@@ -124,9 +124,9 @@ excerpts() {
 }
 
 scenario "README's excerpts of reports" excerpts
-for report in $(sed -n 's/^<!-- excerpt of \(.*\) -->$/\1/p' README.md); do
+while IFS= read -r report; do
     scenario "README's excerpt of $report" excerpt "$report"
-done
+done < <(sed -n 's/^<!-- excerpt of \(.*\) -->$/\1/p' README.md)
 for name in summary perf node event job manifest resources; do
     scenario "docs/reference.md's table of schemas/$name.schema.json" keys_of $name
 done
