@@ -16,11 +16,6 @@
 EMBED(reports_page_css, "reports/render/page.css");
 EMBED(reports_page_js, "reports/render/page.js");
 
-void html_escape(struct buf *out, const char *s)
-{
-    escape_xml(out, s);
-}
-
 void html_base64(struct buf *out, const void *data, size_t len)
 {
     const uint8_t *bytes = data;
@@ -67,7 +62,7 @@ void html_page_begin(struct buf *out, enum report_lang lang, const char *title)
                report_lang_name(lang), message(lang, MSG_HTML_FILTER));
     policy(out);
     buf_puts(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
-    html_escape(out, buf_str(&visible));
+    escape_xml(out, buf_str(&visible));
     buf_puts(out, "</title>\n<style>");
     buf_puts(out, reports_page_css);
     buf_puts(out, "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#content\">");

@@ -5,8 +5,6 @@
 #include "common/base/buf.h"
 #include "reports/words/message.h"
 
-/* Text and attribute values. */
-void html_escape(struct buf *out, const char *s);
 void html_base64(struct buf *out, const void *data, size_t len);
 
 void html_page_begin(struct buf *out, enum report_lang lang, const char *title);

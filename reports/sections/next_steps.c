@@ -94,15 +94,11 @@ static enum msg step_for(enum status s)
 static void failure(const struct report_model *m, const struct cell_group *g, struct md *w)
 {
     const struct cell *c = g->cells[0];
-    struct buf contexts, where;
-    buf_init(&contexts, PHRASE_MAX);
+    struct buf where;
     buf_init(&where, PHRASE_MAX);
-    phrase_cells(&contexts, w->lang, g->cells, g->count);
-    if (g->count > 1 || c->context > 0)
-        message_plain(&where, w->lang, MSG_AT_CONTEXT, buf_str(&contexts));
+    phrase_at_cells(&where, w->lang, g->cells, g->count);
     md_item(w, step_for(c->status), m->now.variants[c->variant].name, buf_str(&where),
             status_name(c->status));
-    buf_release(&contexts);
     buf_release(&where);
 }
 

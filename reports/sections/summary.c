@@ -128,12 +128,9 @@ static void stopped_after(const struct report_model *m, const struct cell *c, st
 static void broken_group(const struct report_model *m, const struct cell_group *g, struct md *w)
 {
     const struct cell *c = g->cells[0];
-    struct buf contexts, where;
-    buf_init(&contexts, PHRASE_MAX);
+    struct buf where;
     buf_init(&where, PHRASE_MAX);
-    phrase_cells(&contexts, w->lang, g->cells, g->count);
-    if (g->count > 1 || c->context > 0)
-        message_plain(&where, w->lang, MSG_AT_CONTEXT, buf_str(&contexts));
+    phrase_at_cells(&where, w->lang, g->cells, g->count);
     md_bullet(w);
     md_say(w, MSG_SUMMARY_NOT_OK, m->now.variants[c->variant].name, buf_str(&where), cell_status(c).s);
     if (c->reason && *c->reason)
@@ -141,7 +138,6 @@ static void broken_group(const struct report_model *m, const struct cell_group *
     else
         stopped_after(m, c, w);
     md_line(w);
-    buf_release(&contexts);
     buf_release(&where);
 }
 
