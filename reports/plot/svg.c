@@ -20,7 +20,7 @@ static const char *find(const char *s, const char *end, const char *needle)
     return s ? memmem(s, (size_t)(end - s), needle, strlen(needle)) : NULL;
 }
 
-/* Copies a picture without the titles that gnuplot gives its parts: they would show up as tool tips. */
+/* Drops the titles that gnuplot gives to parts of a plot: they would appear as tooltips. */
 static void copy_without_titles(struct buf *out, const char *s, const char *end)
 {
     const char *title;

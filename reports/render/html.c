@@ -13,8 +13,8 @@ struct page {
     struct buf *out;
     const struct figure_set *figures;
     cmark_llist *extensions;
-    struct buf heading; /* the last one's text: what its tables are called */
-    int headings;       /* so far: anchors count them */
+    struct buf heading; /* text of the last heading, which names the tables below it */
+    int headings;       /* so far, for numbered anchors */
     int tables;         /* since the last heading */
     enum report_lang lang;
     bool other_language;

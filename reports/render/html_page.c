@@ -7,7 +7,8 @@
 #include <nettle/sha2.h>
 #include <string.h>
 
-/* Style and script are files of their own, for editors and linters, and embedded in the program. */
+/* Style and script are separate files, so that editors and linters can handle them; the program embeds them.
+ */
 #define EMBED(symbol, file)                                                                                  \
     __asm__(".pushsection .rodata\n" #symbol ":\n.incbin \"" file "\"\n.byte 0\n.popsection\n");             \
     extern const char symbol[] /* NOLINT(bugprone-macro-parentheses): a declarator */                        \

@@ -1,4 +1,4 @@
-/* html_page: what every page has around its contents: head, policy, style, script. Private to html.c. */
+/* html_page: the frame of a page: head, content security policy, style, script. Private to html.c. */
 #ifndef KERNSWEEP_REPORTS_RENDER_HTML_PAGE_H
 #define KERNSWEEP_REPORTS_RENDER_HTML_PAGE_H
 
