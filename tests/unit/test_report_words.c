@@ -195,7 +195,7 @@ static void a_run_of_kernels_alone_has_their_sections_and_its_finding_first(void
     lacks(text, "Prefill (s)");
     free(text);
     text = render(&s, REPORT_PREFILL, REPORT_ES);
-    holds(text, "- `serial` serializa lote y cabezas: 16.0x el trabajo tarda 16.0x el tiempo");
+    holds(text, "- `serial` serializa el lote y las cabezas: 16.0x el trabajo tarda 16.0x el tiempo");
     free(text);
     store_close(&s);
 }
