@@ -33,12 +33,5 @@ is "b3_90.html is what is committed, but for the bytes of its pictures" \
 passes "every picture is well-formed XML" outlines "$made"
 is "every picture has the texts, lines, marks and bars of the committed one" \
     "$(outlines $committed)" "$(outlines "$made")"
-# README's excerpts name the report that they are taken from.
-while read -r report; do
-    awk -v start="<!-- excerpt of $report -->" '$0 == start { on = 1 } /^<!-- end -->$/ { on = 0 } on && /^ *[-|]/' \
-        README.md >"$TMPDIR/excerpt"
-    is "README's excerpt of $report is verbatim" \
-        "$([ -s "$TMPDIR/excerpt" ] || echo empty; grep -vxFf "$report" "$TMPDIR/excerpt")" ""
-done < <(sed -n 's/^<!-- excerpt of \(.*\) -->$/\1/p' README.md)
 unlike "no path of this machine is in them" "$(cat "$made"/*.md)" "$TMPDIR|$PWD"
 done_testing
