@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a document is made of: loaded, then drawn, then written. */
+/* A document in the making: the model is loaded, then the plots are drawn, then the text is written. */
 struct document {
     const struct report_request *req;
     struct report_model model;
@@ -33,7 +33,7 @@ static const enum msg titles[REPORT_KIND_COUNT] = {
     [REPORT_NIGHTLY] = MSG_TITLE_NIGHTLY,
 };
 
-/* The general report is titled by what the run measured. */
+/* The title of a general report depends on what the run measured. */
 static enum msg title_of(const struct document *d)
 {
     if (d->req->kind != REPORT_PREFILL)
@@ -132,7 +132,7 @@ static int write_format(const struct document *d, enum report_format format, str
     return d->req->asset_dir ? figure_set_save(&d->figures, d->req->asset_dir, err) : 0;
 }
 
-/* Nothing is drawn unless there is a place for pictures. */
+/* Plots are drawn only if there is somewhere to put them. */
 static int prepare(struct document *d, const struct report_request *req, bool pictures, struct err *err)
 {
     const struct report_subject subject = {.store = req->store,
@@ -202,7 +202,7 @@ bool report_folder(const char *output, char folder[FS_PATH_MAX])
     return n > 0 && n < FS_PATH_MAX;
 }
 
-/* Index of a word in a table, or count. */
+/* Index of the word in the table; count if it is not there. */
 static size_t find_word(const char *const *words, size_t count, const char *name, size_t len)
 {
     size_t i = 0;

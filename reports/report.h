@@ -1,7 +1,7 @@
 /* report: a stored run as a document in Markdown or HTML. Tables for a terminal: tables/terminal.h.
  *
- * A request names a run (and perhaps what to compare it with); everything that a report says is computed from
- * the store first (model.h), then drawn and written. The same store and request give the same bytes: no
+ * A request names a run (and perhaps what to compare it with); everything that a report states is computed
+ * from the store first (model.h), then drawn and written. The same store and request give the same bytes: no
  * clock, host name or locale enters. The caller owns the store, the strings and the buffer; nothing here
  * writes a file, but plots into `asset_dir`. Errors: ERR_INPUT for a run or baseline that does not exist,
  * ERR_STORAGE.
@@ -22,34 +22,34 @@ enum { REPORT_BYTES_MAX = 64 << 20 };
 
 enum report_format { REPORT_MD, REPORT_HTML, REPORT_FORMAT_COUNT };
 
-/* What the reader came for; it decides which sections there are and in which order. */
+/* The reader's question; it determines the sections and their order. */
 enum report_kind {
-    REPORT_PREFILL,    /* a benchmark of one run: the form of B3.89 */
-    REPORT_REGRESSION, /* why it is slower: the form of B3.90 */
+    REPORT_PREFILL,    /* a benchmark of one run, in the layout of B3.89 */
+    REPORT_REGRESSION, /* why it is slower, in the layout of B3.90 */
     REPORT_KERNEL,     /* scaling over batch and heads, correctness, roofline */
-    REPORT_NIGHTLY,    /* what changed since the nights before */
+    REPORT_NIGHTLY,    /* what changed since earlier nightly runs */
     REPORT_KIND_COUNT
 };
 
 struct report_request {
     struct store *store;
     const char *run;       /* a run id, a unique prefix, a bundle's folder, "latest" */
-    const char *against;   /* another run, in the same words, or NULL */
+    const char *against;   /* another run, named in the same way, or NULL */
     const char *baseline;  /* a stored baseline's name, or NULL; at most one of these two */
     const char *reference; /* variant that the others are compared with; NULL: "baseline", else the first */
     struct compare_options compare;
-    /* The comparison of this run that was made already, with what it was made against; both or none. The run
-     * is not compared again then: `against` and `compare` have no effect, and `baseline` names the base. */
+    /* An existing comparison of this run and its base: both or neither. The run is then not compared again:
+     * `against` and `compare` have no effect, and `baseline` names the base. */
     const struct against *held_against;
     const struct comparison *comparison;
     enum report_kind kind;
     enum report_format format;
     enum report_lang langs[REPORT_LANG_COUNT]; /* the summary is in each of them, the body in the first */
     size_t n_langs;                            /* 0: English */
-    const char *asset_dir;  /* folder for plots, made when missing; NULL: none beside the report */
-    const char *asset_href; /* how the Markdown names that folder, relative to itself; NULL: asset_dir */
-    const char *beside;     /* absolute folder that the document will be in: its links start there; NULL: they
-                               start where people keep artifacts_remote/ */
+    const char *asset_dir;                     /* folder for plots, created if missing; NULL: no plot files */
+    const char *asset_href; /* path of that folder relative to the Markdown file; NULL: asset_dir */
+    const char *beside; /* absolute folder of the document, to which its links are relative; NULL: relative to
+                           the parent of artifacts_remote/ */
 };
 
 /* English, Markdown, prefill, the default thresholds; the caller fills in store and run. */
@@ -57,18 +57,18 @@ struct report_request report_defaults(void);
 
 /* Appends the document. Initialise `out` with REPORT_BYTES_MAX. */
 int report_render(const struct report_request *req, struct buf *out, struct err *err);
-/* Both formats of one model, whose plots are drawn once; req->format is not looked at, asset_dir is given. */
+/* Both formats from one model, with the plots drawn once. Ignores req->format; asset_dir must be set. */
 int report_render_both(const struct report_request *req, struct buf *markdown, struct buf *html,
                        struct err *err);
 
-/* Where the plots of a Markdown report go when nobody says: "<output without .md>.plots", named relative to
- * the report. dir and href: char[FS_PATH_MAX]. */
+/* The default folder for the plots of a Markdown report, "<output without .md>.plots", and its path relative
+ * to the report. dir and href: char[FS_PATH_MAX]. */
 int report_assets_beside(const char *output, char *dir, char *href, struct err *err);
 
-/* The absolute folder of that output file, for `beside`; false when there is none yet. */
+/* The absolute folder of an output file, for `beside`; false if it does not exist yet. */
 bool report_folder(const char *output, char folder[FS_PATH_MAX]);
 
-/* Words of the command line. False for an unknown one. */
+/* Values of command-line options. False for an unknown one. */
 bool report_kind_from_name(const char *name, enum report_kind *out);
 bool report_format_from_name(const char *name, enum report_format *out);
 /* "en", "es", "en,es"; each language at most once. */

@@ -1,11 +1,11 @@
-/* Resources: what each variant's build recorded of its kernels. */
+/* Resources: what each variant's build recorded about its kernels. */
 #include "reports/model/parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The shapes of a kernel share its build, whose resources are shown for the first alone. */
+/* The shapes of a kernel share one build; its resources are shown only for the first. */
 static bool shown_before(const struct run_data *run, size_t variant)
 {
     const char *kernel = run->variants[variant].kernel;

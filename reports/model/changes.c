@@ -1,4 +1,4 @@
-/* Changes: when the series of this run's cells changed level. */
+/* Changes: level changes in the series of this run's cells. */
 #include "results/judge/changes.h"
 #include "reports/model/parts.h"
 

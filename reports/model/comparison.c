@@ -1,5 +1,4 @@
-/* Comparison: what the run is compared with, and the verdicts: those that the subject brings, or made here.
- */
+/* Comparison: the base of the run and the verdicts, taken from the subject or computed here. */
 #include "reports/model/parts.h"
 #include "results/query/find_run.h"
 #include "results/store/baseline.h"
@@ -28,13 +27,13 @@ static int load_base_run(struct report_model *m, const struct compare_options *o
     return m->base_is_now ? 0 : against_run(s, &m->now, key, o, &m->own_against, err);
 }
 
-/* Without a base, the nights judge the run when there are enough of them. */
+/* Without a base, the run is judged by earlier nightly runs if there are enough of them. */
 static bool judged(const struct against *a)
 {
     return a->has_base || a->history.nights >= a->options.history_min;
 }
 
-/* The plan's threshold, which was checked before the run, over the subject's. */
+/* The plan's threshold, which was checked before the run, overrides the subject's. */
 static struct compare_options options_of(const struct report_model *m)
 {
     const json_t *threshold = json_object_get(json_object_get(m->plan, "threshold"), "regression");

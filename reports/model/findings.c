@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Lower comes first. */
+/* Lower ranks come first. */
 static int rank(enum verdict v)
 {
     static const int ranks[VERDICT_COUNT] = {

@@ -99,7 +99,7 @@ struct cell_spread insight_spread(const struct run_data *run, const struct cell 
     return s;
 }
 
-/* Marks the variants that are not the fastest somewhere: lost[v]. order: cells by context. */
+/* Sets lost[v] for each variant that is not the fastest at some context. order: cells by context. */
 static void mark_losers(const struct report_model *m, const size_t *order, bool *lost)
 {
     const struct run_data *run = &m->now;
@@ -119,7 +119,7 @@ bool insight_fastest(const struct report_model *m, size_t *variant)
 {
     size_t *order = NULL;
     bool *lost = calloc(m->now.n_variants + 1, sizeof *lost), found = false;
-    bool shapes = *m->now.variants[m->reference].shape; /* contexts then compare different work */
+    bool shapes = *m->now.variants[m->reference].shape; /* then cells of one context do different work */
     if (lost && !shapes && m->now.n_variants > 1 && cells_by_context(&m->now, &order) == 0) {
         mark_losers(m, order, lost);
         for (size_t i = 0; !found && i < m->now.n_cells; i++)

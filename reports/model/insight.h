@@ -6,21 +6,22 @@
 #include "reports/model/model.h"
 #include "results/judge/within.h"
 
-/* A variant against the reference, over the contexts where both have a median. */
+/* A variant compared with the reference, over the contexts at which both have a median. */
 struct standing_range {
-    double low; /* slowest and fastest of its factors */
+    double low; /* lowest and highest factor */
     double high;
     int contexts; /* or shapes; 0: nothing to compare */
-    int context;  /* of the last one */
+    int context;  /* the last of them */
     int fast;
     int slow;
 };
 
-/* Against the reference or any other variant; in a kernel plan, over all shapes of the variant's kernel. */
+/* Compares with the reference or any other variant; in a kernel plan, over all shapes of the variant's
+ * kernel. */
 struct standing_range insight_standing(const struct report_model *m, size_t variant, size_t other);
 
 /* The first variant of each name other than the reference's, at most `most` of them in `first`; returns how
- * many there are. Comparing them in pairs only helps while they are few. */
+ * many there are. Pairwise comparisons are useful only for a few variants. */
 enum { INSIGHT_PAIRS_OF_MAX = 4 };
 size_t insight_others(const struct report_model *m, size_t *first, size_t most);
 
@@ -46,16 +47,17 @@ struct cell_spread {
 #define SPREAD_LIMIT 0.10
 struct cell_spread insight_spread(const struct run_data *run, const struct cell *c, enum metric metric);
 
-/* The variant that is the fastest at every context of the run; false when there is none, or only one. */
+/* The variant that is the fastest at every context of the run; false without one, or with a single variant.
+ */
 bool insight_fastest(const struct report_model *m, size_t *variant);
 
-/* The step that exceeds its expectation most; NULL when none does. */
+/* The step that exceeds its expectation most; NULL if none does. */
 const struct scaling_row *insight_worst_step(const struct scaling *s);
 
-/* Whether a test kept memory: more than 64 MiB and 1 % of its peak. */
+/* Whether a test failed to release memory: more than 64 MiB and 1 % of its peak. */
 bool insight_memory_kept(double before, double peak, double after);
 
-/* The most scratch bytes per lane of any kernel of the variant; NaN when nothing was recorded. */
+/* The most scratch bytes per lane of any kernel of the variant; NaN if nothing was recorded. */
 double insight_scratch(const struct report_model *m, size_t variant);
 
 /* With fewer waves than this, a compute unit has little to run while one waits. */

@@ -1,5 +1,5 @@
 /* Kernels: shapes, accuracy and roofline position of the cells of a kernel benchmark, and the stages of a
- * model's prefill. All of it is what tests printed beyond the timings that every test has. */
+ * model's prefill. Read from what tests printed in addition to the timings that every test has. */
 #include "reports/model/parts.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ static bool says_something(const struct kernel_point *p, const struct launch *l)
     return isfinite(l->heads) || isfinite(p->rel_l2) || isfinite(p->roofline_share);
 }
 
-/* Variants of one kernel differ in shape alone. */
+/* Variants of one kernel differ only in shape. */
 static const char *kernel_name(const struct run_data *run, const struct cell *c)
 {
     return *c->attn_impl ? c->attn_impl : run->variants[c->variant].name;

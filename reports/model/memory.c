@@ -1,5 +1,5 @@
-/* Memory: what the tests of each cell found in use, their peak, what they left, and whether it was still
- * growing at the end. */
+/* Memory of each cell's tests: in use before, peak, in use after, and whether it was still growing at the
+ * end. */
 #include "reports/model/insight.h"
 #include "reports/model/parts.h"
 #include "results/stats/stats.h"
@@ -53,7 +53,7 @@ static void take_samples(struct memory_row *row, const struct samples *samples)
     size_t first = samples->count / 2, end = release_start(bytes, samples->count);
     double own = slope(t, bytes, first, end);
     double length = end > first ? t[end - 1] - t[first] : 0;
-    row->slope = fmax(row->slope, own); /* fmax() takes the number where one is NaN */
+    row->slope = fmax(row->slope, own); /* fmax() ignores a NaN */
     double peak = vram ? row->vram_peak : row->rss_peak;
     row->growing |= own * length > 0.05 * peak && own * length > 1 << 20;
 }

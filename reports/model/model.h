@@ -1,9 +1,9 @@
-/* model: everything that a report may say of a run, loaded and computed once, then only read.
+/* model: everything that a report may state about a run, loaded and computed once, then only read.
  *
  * The one place of reports/ that queries the store. Loading draws nothing, writes nothing and starts no
- * process. A comparison that was made already is taken as it is; the run is compared here only without one.
- * The model owns what it points to, except the comparison that it was given. Release it also after a failed
- * load.
+ * process. An existing comparison is used unchanged; without one, the run is compared here.
+ * The model owns everything it points to, except a comparison that it was given. Release it even after a
+ * failed load.
  */
 #ifndef KERNSWEEP_REPORTS_MODEL_MODEL_H
 #define KERNSWEEP_REPORTS_MODEL_MODEL_H
@@ -21,13 +21,13 @@
 struct report_subject {
     struct store *store;
     const char *run;      /* a run id, a unique prefix, a bundle's folder, "latest" */
-    const char *against;  /* another run, in the same words */
+    const char *against;  /* another run, named in the same way */
     const char *baseline; /* a stored baseline's name; at most one of these two */
     const char *
         reference; /* variant that the others are compared with; NULL: the plan's, "baseline", or the first */
     struct compare_options compare;
-    /* The comparison of this run that was made already, with what it was made against; both or none. They
-     * outlive the model. Then `against` and `compare` have no effect, and `baseline` names the base. */
+    /* An existing comparison of this run and its base: both or neither. They must outlive the model.
+     * `against` and `compare` then have no effect, and `baseline` names the base. */
     const struct against *held_against;
     const struct comparison *comparison;
 };
@@ -36,13 +36,13 @@ struct report_subject {
 struct memory_trace {
     size_t variant; /* index into now.variants */
     int context;
-    bool vram; /* of the GPU, else the resident size of the test's processes */
+    bool vram; /* true: memory of the GPU; false: resident size of the test's processes */
     size_t count;
     double *t; /* seconds since the test's start */
     double *bytes;
 };
 
-/* When a cell's series changed its level. */
+/* A level change in a cell's series. */
 struct level_change {
     const struct history_series *series;
     size_t at; /* index of the first point of the new level; series->count: this run */
@@ -56,16 +56,16 @@ struct level_change {
 /* Memory use of the tests of a cell; bytes, NaN where it was not measured. */
 struct memory_row {
     const struct cell *cell;
-    double vram_before; /* the lowest that any of its tests found in use */
+    double vram_before; /* in use before a test: the lowest value of all tests */
     double vram_peak;   /* median over the counted tests */
-    double vram_after;  /* the highest that any left in use */
+    double vram_after;  /* in use after a test: the highest value of all tests */
     double rss_peak;    /* median, of the test's processes */
-    double slope;       /* bytes per second over the second half, the steepest; of VRAM, else of RSS */
-    bool kept;          /* a test left more in use than it found */
-    bool growing;       /* still growing at the end, by more than a twentieth of the peak */
+    double slope;       /* bytes per second over the second half of the steepest test; of VRAM, else of RSS */
+    bool kept;          /* a test left more memory in use than there was before it */
+    bool growing;       /* still growing at the end, by more than 5 % of the peak */
 };
 
-/* What a cell of a kernel benchmark printed; NaN where it did not. */
+/* What a cell of a kernel benchmark printed; NaN for missing values. */
 struct kernel_point {
     const struct cell *cell;
     double max_abs;
@@ -90,23 +90,23 @@ struct stage_row {
 
 struct report_model {
     const struct report_subject *subject; /* while it is being loaded */
-    struct quantity primary;              /* what decides, and how it is shown */
-    json_t *plan;                         /* as it was run; NULL when it is not known */
+    struct quantity primary;              /* the metric that decides, and how it is shown */
+    json_t *plan;                         /* as it was run; NULL if unknown */
     struct run_data now;
     size_t reference; /* index into now.variants */
     struct variant_delta *vs;
     size_t n_vs;
     struct scaling_set scaling;
 
-    const struct against *against;       /* the base, the nights before, the noise; empty when base_is_now */
+    const struct against *against;       /* the base, earlier nightly runs, noise; empty if base_is_now */
     const struct comparison *comparison; /* empty without has_comparison */
     char baseline[RUN_NAME_MAX];         /* the stored baseline's name, "" when a run was named */
-    bool base_is_now;                    /* the run itself is that base: nothing to compare */
-    bool has_comparison;                 /* with the base, or with the nights alone */
+    bool base_is_now;                    /* the base is this run itself: nothing to compare */
+    bool has_comparison;                 /* with the base, or with earlier nightly runs only */
     struct against own_against;          /* what the two above point to unless the subject brought them */
     struct comparison own_comparison;
     const struct delta *
-        *findings; /* verdicts of the primary metric, the most telling first; they point into comparison */
+        *findings; /* verdicts of the primary metric, the most important first; point into comparison */
     size_t n_findings;
 
     struct memory_trace *traces; /* at most one per variant, in plan order */
@@ -114,14 +114,14 @@ struct report_model {
     struct memory_row *memory; /* one per cell, by context */
     size_t n_memory;
     struct cost_list costs;
-    struct kernel_point *kernels; /* in the order of now.cells; none when no cell says its shape */
+    struct kernel_point *kernels; /* in the order of now.cells; none if no cell states its shape */
     struct launch *launches;      /* shape and grid of kernels[i] */
     size_t n_kernels;
     bool kernels_alone; /* every test launched one kernel at a recorded shape: no prompt was processed */
-    struct stage_row *stages; /* by context; none when no test ran a model */
+    struct stage_row *stages; /* by context; none if no test ran a model */
     size_t n_stages;
     struct run_details details;
-    struct variant_resources *resources; /* one per variant; without kernels when nothing was recorded */
+    struct variant_resources *resources; /* one per variant; without kernels if nothing was recorded */
     struct level_change *changes;        /* of the series of this run's cells, in the order of the findings */
     size_t n_changes;
 };
@@ -131,14 +131,14 @@ void report_model_release(struct report_model *m);
 
 const char *report_model_reference(const struct report_model *m);
 
-/* What a summary calls a variant; in a kernel plan all shapes share one name. */
+/* A variant's name in summaries; in a kernel plan all shapes of a kernel share one. */
 const char *report_model_variant(const struct report_model *m, size_t variant);
-/* Whether both have that name in common. */
+/* Whether both variants have the same name in summaries. */
 bool report_model_same(const struct report_model *m, size_t a, size_t b);
-/* Whether no earlier variant has that name. */
+/* Whether this is the first variant with its name. */
 bool report_model_first(const struct report_model *m, size_t variant);
 
-/* Whether a summary names it; the others are only counted there. */
+/* Whether a summary names the finding; the others are only counted. */
 bool report_finding_matters(const struct delta *d);
 
 #endif

@@ -1,7 +1,7 @@
 /* occupancy: how many waves of a kernel fit on a compute unit, and what limits them.
  *
- * Pure arithmetic on what the compiler reported (resources.json) and what is known of the architecture; a
- * number that is not known is NaN and limits nothing. "Wave" and "compute unit" are AMD's words for a warp
+ * Pure arithmetic on what the compiler reported (resources.json) and what is known of the architecture; an
+ * unknown number is NaN and limits nothing. "Wave" and "compute unit" are AMD's words for a warp
  * and an SM.
  */
 #ifndef KERNSWEEP_REPORTS_MODEL_OCCUPANCY_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 struct gpu_limits {
-    const char *arch;     /* as compilers call it */
+    const char *arch;     /* as compilers name it */
     double lds;           /* bytes per unit */
     double register_pool; /* waves x registers per lane that a unit holds */
     int units;            /* compute units of the device */
@@ -24,7 +24,7 @@ struct gpu_limits {
 /* NULL for an architecture that is not in the table. */
 const struct gpu_limits *gpu_limits_of(const char *arch);
 
-/* What the compiler and the launch say of one kernel. */
+/* What is known about one kernel from the compiler and the launch. */
 struct kernel_use {
     double vgprs; /* per lane, without AGPRs */
     double agprs;

@@ -1,4 +1,4 @@
-/* parts: the steps of report_model_load() that have a file of their own. Private to model/. Each
+/* parts: the steps of report_model_load(), each in its own file. Private to model/. Each
  * fills its part of the model, which report_model_release() frees.
  */
 #ifndef KERNSWEEP_REPORTS_MODEL_PARTS_H
@@ -7,7 +7,7 @@
 #include "reports/model/model.h"
 
 int model_findings(struct report_model *m, struct err *err);
-/* The base and the comparison, unless the subject brings both. */
+/* The base and the comparison, unless the subject provides both. */
 int model_comparison(struct report_model *m, struct err *err);
 int model_changes(struct report_model *m, struct err *err);
 int model_memory(struct report_model *m, struct err *err);

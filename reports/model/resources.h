@@ -34,7 +34,7 @@ struct kernel_resources {
 struct variant_resources {
     char arch[64];
     char compiler[RUN_FACT_MAX];
-    const struct gpu_limits *limits; /* NULL: the architecture is not known here */
+    const struct gpu_limits *limits; /* NULL: unknown architecture */
     struct kernel_resources *kernels;
     size_t count;
 };
@@ -42,10 +42,10 @@ struct variant_resources {
 int resources_decode(const char *body, const char *place, struct variant_resources *out, struct err *err);
 void resources_release(struct variant_resources *r);
 
-/* Whether the first one with a known architecture is NVIDIA's, whose terms are then used. */
+/* Whether the first known architecture is NVIDIA's; reports then use NVIDIA's terms. */
 bool resources_nvidia(const struct variant_resources *list, size_t count);
 
-/* The port that bounds the hot loop; NULL when nothing is known about ports. */
+/* The port that bounds the hot loop; NULL without data about ports. */
 const struct port_use *resources_bound(const struct kernel_resources *k);
 
 #endif

@@ -1,11 +1,11 @@
-/* Traces: memory over time of each variant's largest context, for the picture. */
+/* Traces: memory over time of each variant's largest context, for the plot. */
 #include "reports/model/parts.h"
 #include "results/store/samples.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The first counted OK test of the variant's largest context that has one, or NULL. */
+/* The first counted OK test of the variant's largest context that has one; NULL without one. */
 static const struct run_test *largest_test(const struct run_data *run, size_t variant)
 {
     const struct run_test *found = NULL;

@@ -1,5 +1,5 @@
 /* view: a run as tables show it: rows by context, each cell against the reference variant, and which steps of
- * the scaling are flagged. Pure: works on loaded results and holds nothing of its own.
+ * the scaling are flagged. Pure: works on loaded results and keeps no state.
  */
 #ifndef KERNSWEEP_REPORTS_MODEL_VIEW_H
 #define KERNSWEEP_REPORTS_MODEL_VIEW_H
@@ -8,7 +8,7 @@
 #include "results/judge/scaling.h"
 #include "results/judge/within.h"
 
-/* How a cell stands against the reference variant. */
+/* How a cell compares with the reference variant. */
 enum standing {
     STANDING_REFERENCE,
     STANDING_FAST,
@@ -19,7 +19,7 @@ enum standing {
 };
 enum standing standing_of(const struct cell *c, const struct variant_delta *d);
 
-/* Order of a document's tables: by context, then as the plan lists the variants. *order is to be free()d. */
+/* Order of a document's tables: by context, then as the plan lists the variants. The caller frees *order. */
 int cells_by_context(const struct run_data *run, size_t **order);
 
 /* A step whose time grows this much more than n^2 is flagged. */

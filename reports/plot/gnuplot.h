@@ -3,7 +3,7 @@
  * A child process with a deadline, without a shell and without the user's configuration, in a fixed locale.
  * The script goes in and SVG documents come out through sockets; no files are used. Knows nothing of plots
  * (plot.h). Errors: ERR_STORAGE when the program is missing, fails, or does not end in time; a caller that
- * can do without pictures goes on.
+ * can do without plots continues.
  */
 #ifndef KERNSWEEP_REPORTS_PLOT_GNUPLOT_H
 #define KERNSWEEP_REPORTS_PLOT_GNUPLOT_H

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Whether there is one. */
+/* False if the verdict has no history. */
 static bool band(struct buf *out, const struct report_model *m, const struct delta *d)
 {
     if (!isfinite(d->history_median))

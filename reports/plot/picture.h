@@ -1,5 +1,6 @@
-/* picture: the pictures of a report, as commands for gnuplot. Each appends those of one picture and returns
- * true, or nothing when the model holds too little for it. Private to plot/.
+/* picture: the plots of a report as gnuplot commands. Each function appends the commands of one plot and
+ * returns true; it appends nothing and returns false if the model has too little data. Private to plot/.
+ * There is one file per function.
  */
 #ifndef KERNSWEEP_REPORTS_PLOT_PICTURE_H
 #define KERNSWEEP_REPORTS_PLOT_PICTURE_H

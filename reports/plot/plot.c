@@ -20,7 +20,7 @@ static void plan_figure(struct figure_set *set, enum figure_kind kind, const cha
     snprintf(p->alt, sizeof p->alt, "%s", alt);
 }
 
-/* The description says so when not all variants are shown. */
+/* The description states how many variants are shown if not all are. */
 static void describe(const struct report_model *m, enum report_lang lang, enum msg id, struct buf *out)
 {
     size_t names = 0;
@@ -79,7 +79,7 @@ static void plan_histories(struct figure_set *set, const struct report_model *m,
     }
 }
 
-/* Gives each planned picture its document; false when one cannot be read. */
+/* Assigns to each planned figure its SVG document; false if one cannot be read. */
 static bool collect(struct figure_set *set, const struct buf *svg)
 {
     const char *s = buf_str(svg), *end = s + svg->len, *start;
@@ -96,7 +96,7 @@ static bool collect(struct figure_set *set, const struct buf *svg)
     return true;
 }
 
-/* Without pictures, but with the reason. */
+/* Drops the figures and keeps the reason. */
 static void give_up(struct figure_set *set, const char *why)
 {
     figure_set_release(set);

@@ -1,10 +1,9 @@
-/* plot: draws the pictures of a report, as SVG that reads on light and on dark backgrounds and without
- * colour.
+/* plot: draws the plots of a report as SVG, legible on light and dark backgrounds and without colour.
  *
  * Time over context, speed against the reference, memory over time, history of a cell: all from one gnuplot
- * process. What cannot be drawn is left out, and why is said in `unavailable`. The same data give the same
- * bytes with the same gnuplot. Labels lose everything but plain characters, so that names cannot inject
- * script. The caller calls figure_set_release().
+ * process. If drawing fails, the set is empty and `unavailable` holds the reason. The same data give the same
+ * bytes with the same gnuplot. Labels are reduced to plain characters, so that names cannot inject
+ * commands. The caller calls figure_set_release().
  */
 #ifndef KERNSWEEP_REPORTS_PLOT_PLOT_H
 #define KERNSWEEP_REPORTS_PLOT_PLOT_H
@@ -12,7 +11,7 @@
 #include "reports/model/model.h"
 #include "reports/render/figure.h"
 
-/* Only memory can fail; a missing gnuplot is no error. */
+/* Fails only without memory; a missing gnuplot is not an error. */
 int plot_draw(const struct report_model *m, enum report_lang lang, struct figure_set *set, struct err *err);
 
 #endif

@@ -64,7 +64,7 @@ static void scaling_rows(struct buf *out, const struct report_model *m, const st
     }
 }
 
-/* The reference variant's line, else the first, is what the guide starts from. */
+/* The guide starts at the line of the reference variant, or else at the first line. */
 static const struct scaling *guide_of(const struct report_model *m)
 {
     const struct scaling *found = NULL;

@@ -4,7 +4,8 @@
 
 enum { LABEL_MAX = 80 };
 
-/* Told apart by colour (safe for colour-blind readers, readable on white and on black), dashes and points. */
+/* Distinguished by colour (safe for colour-blind readers, readable on white and on black), dashes and points.
+ */
 struct line_style {
     const char *colour;
     int dash;

@@ -1,4 +1,4 @@
-/* Speed of each variant against the reference: bars in groups. */
+/* Speed of each variant relative to the reference: groups of bars. */
 #include "reports/plot/picture.h"
 #include "reports/plot/script.h"
 
@@ -11,16 +11,16 @@ enum { GROUPS_MAX = 12 };
 /* Bars whose heights span more than this need a logarithmic axis. */
 #define LINEAR_SPAN 20.0
 
-/* Bars come in groups: one per context, in a kernel plan one per shape. */
+/* One group of bars per context; in a kernel plan, one per shape. */
 struct bars {
     size_t line[SCRIPT_LINES_MAX]; /* a variant of each name that has a bar somewhere */
     size_t lines;
     const struct cell *group[GROUPS_MAX]; /* the reference's cell there */
     size_t groups;
-    double low, high; /* of all factors and 1 */
+    double low, high; /* of all factors, and 1 */
 };
 
-/* Evenly spread when not all fit: the first and the last are always among them. */
+/* If not all groups fit, selects evenly spaced ones, always including the first and the last. */
 static void bar_groups(const struct report_model *m, struct bars *b)
 {
     size_t n = 0, seen = 0;
@@ -53,7 +53,7 @@ static void bar_lines(const struct report_model *m, struct bars *b)
     }
 }
 
-/* The factor of that name at the group's shape and context; NaN when there is none. */
+/* The variant's factor at the group's shape and context; NaN without one. */
 static double bar_height(const struct report_model *m, size_t line, const struct cell *group)
 {
     for (size_t v = 0; v < m->now.n_variants; v++)
@@ -62,7 +62,6 @@ static double bar_height(const struct report_model *m, size_t line, const struct
     return (double)NAN;
 }
 
-/* Inside data only double quotes are quotes. */
 static void bar_label(struct buf *out, const struct report_model *m, const struct cell *group)
 {
     const char *shape = m->now.variants[group->variant].shape;

@@ -1,6 +1,6 @@
 #include "reports/plot/svg.h"
 
-#include "reports/render/html_page.h"
+#include "common/base/escape.h"
 
 #include <string.h>
 
@@ -17,11 +17,10 @@ static const char style[] =
 /* The start of needle at or after s and before end. */
 static const char *find(const char *s, const char *end, const char *needle)
 {
-    const char *hit = s ? memmem(s, (size_t)(end - s), needle, strlen(needle)) : NULL;
-    return hit;
+    return s ? memmem(s, (size_t)(end - s), needle, strlen(needle)) : NULL;
 }
 
-/* Copies a picture without the titles that gnuplot gives its parts: they would show up as tool tips. */
+/* Drops the titles that gnuplot gives to parts of a plot: they would appear as tooltips. */
 static void copy_without_titles(struct buf *out, const char *s, const char *end)
 {
     const char *title;
@@ -46,9 +45,9 @@ bool plot_svg_finish(struct buf *out, const char *s, size_t len, const char *alt
     buf_puts(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" ");
     buf_add(out, box, (size_t)(box_end + 1 - box));
     buf_puts(out, " role=\"img\" aria-label=\"");
-    html_escape(out, alt);
+    escape_xml(out, alt);
     buf_puts(out, "\">\n<title>");
-    html_escape(out, alt);
+    escape_xml(out, alt);
     buf_puts(out, "</title>\n");
     buf_puts(out, style);
     copy_without_titles(out, canvas, end);

@@ -1,5 +1,5 @@
-/* svg: turns gnuplot's SVG into pictures that fit a report: a title for screen readers, foreground and
- * background that follow the reader's colour scheme, nothing that names the program or its version. Private
+/* svg: adapts gnuplot's SVG for a report: adds a title for screen readers, makes foreground and background
+ * follow the reader's colour scheme, and removes the program's name and version. Private
  * to plot/.
  */
 #ifndef KERNSWEEP_REPORTS_PLOT_SVG_H
@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The next document of several in a row; *s moves behind it. */
+/* The next document of several in a row; *s is advanced past it. */
 bool plot_svg_next(const char **s, const char *end, const char **start, size_t *len);
 
-/* Appends the finished picture. False for text that is not of the expected form. */
+/* Appends the finished plot. False for text that does not have the expected form. */
 bool plot_svg_finish(struct buf *out, const char *s, size_t len, const char *alt);
 
 #endif

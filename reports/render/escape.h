@@ -1,4 +1,4 @@
-/* escape: text from outside as Markdown that shows exactly that text: control characters and bidirectional
+/* escape: external text as Markdown that displays exactly that text: control characters and bidirectional
  * marks become visible, and nothing in it is read as markup. Appends to a struct buf, which remembers
  * failures. Private to render/.
  */
@@ -9,12 +9,12 @@
 
 #include <stdbool.h>
 
-/* Of a longer text only this much is written. */
+/* Longer text is truncated to this length. */
 enum { ESCAPE_BYTES_MAX = 4096 };
 
 void escape_text(struct buf *out, const char *s);
-/* As a code span. Inside a table renderers disagree on a backslash before a bar: such text is escaped
- * instead. */
+/* As a code span. Renderers disagree about a backslash before a bar inside a table; such text is escaped as
+ * plain text there. */
 void escape_code(struct buf *out, const char *s, bool in_table);
 /* As the target of a link. */
 void escape_href(struct buf *out, const char *s);

@@ -1,5 +1,6 @@
 #include "reports/render/html.h"
 
+#include "common/base/escape.h"
 #include "reports/render/html_page.h"
 #include "reports/render/markdown.h"
 
@@ -12,8 +13,8 @@ struct page {
     struct buf *out;
     const struct figure_set *figures;
     cmark_llist *extensions;
-    struct buf heading; /* the last one's text: what its tables are called */
-    int headings;       /* so far: anchors count them */
+    struct buf heading; /* text of the last heading, which names the tables below it */
+    int headings;       /* so far, for numbered anchors */
     int tables;         /* since the last heading */
     enum report_lang lang;
     bool other_language;
@@ -56,7 +57,7 @@ static void add_heading(struct page *p, cmark_node *node)
 static void add_table(struct page *p, cmark_node *node)
 {
     buf_puts(p->out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
-    html_escape(p->out, buf_str(&p->heading));
+    escape_xml(p->out, buf_str(&p->heading));
     if (++p->tables > 1)
         buf_printf(p->out, " (%d)", p->tables);
     buf_puts(p->out, "\">\n");
@@ -79,7 +80,7 @@ static const struct figure *picture_of(const struct page *p, cmark_node *node)
 static void add_picture(struct page *p, const struct figure *figure)
 {
     buf_puts(p->out, "<figure>\n<img alt=\"");
-    html_escape(p->out, figure->alt);
+    escape_xml(p->out, figure->alt);
     buf_puts(p->out, "\" src=\"data:image/svg+xml;base64,");
     html_base64(p->out, figure->svg, strlen(figure->svg));
     buf_puts(p->out, "\">\n</figure>\n");
@@ -136,7 +137,7 @@ static void add_contents(struct page *p, cmark_node *document)
         buf_init(&text, 4096);
         plain_text(n, &text);
         buf_printf(p->out, "<li><a href=\"#s%d\">", heading);
-        html_escape(p->out, buf_str(&text));
+        escape_xml(p->out, buf_str(&text));
         buf_puts(p->out, "</a></li>\n");
         buf_release(&text);
     }

@@ -7,7 +7,8 @@
 #include <nettle/sha2.h>
 #include <string.h>
 
-/* Style and script are files of their own, for editors and linters, and embedded in the program. */
+/* Style and script are separate files, so that editors and linters can handle them; the program embeds them.
+ */
 #define EMBED(symbol, file)                                                                                  \
     __asm__(".pushsection .rodata\n" #symbol ":\n.incbin \"" file "\"\n.byte 0\n.popsection\n");             \
     extern const char symbol[] /* NOLINT(bugprone-macro-parentheses): a declarator */                        \
@@ -15,11 +16,6 @@
 
 EMBED(reports_page_css, "reports/render/page.css");
 EMBED(reports_page_js, "reports/render/page.js");
-
-void html_escape(struct buf *out, const char *s)
-{
-    escape_xml(out, s);
-}
 
 void html_base64(struct buf *out, const void *data, size_t len)
 {
@@ -67,7 +63,7 @@ void html_page_begin(struct buf *out, enum report_lang lang, const char *title)
                report_lang_name(lang), message(lang, MSG_HTML_FILTER));
     policy(out);
     buf_puts(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
-    html_escape(out, buf_str(&visible));
+    escape_xml(out, buf_str(&visible));
     buf_puts(out, "</title>\n<style>");
     buf_puts(out, reports_page_css);
     buf_puts(out, "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#content\">");

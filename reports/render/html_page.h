@@ -1,12 +1,10 @@
-/* html_page: what every page has around its contents: head, policy, style, script. Private to html.c. */
+/* html_page: the frame of a page: head, content security policy, style, script. Private to html.c. */
 #ifndef KERNSWEEP_REPORTS_RENDER_HTML_PAGE_H
 #define KERNSWEEP_REPORTS_RENDER_HTML_PAGE_H
 
 #include "common/base/buf.h"
 #include "reports/words/message.h"
 
-/* Text and attribute values. */
-void html_escape(struct buf *out, const char *s);
 void html_base64(struct buf *out, const void *data, size_t len);
 
 void html_page_begin(struct buf *out, enum report_lang lang, const char *title);

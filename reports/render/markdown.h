@@ -1,8 +1,7 @@
-/* markdown: writes GitHub-flavoured Markdown in which data stay data.
+/* markdown: writes GitHub-flavoured Markdown; data can never act as markup.
  *
- * Templates (message.h) are written as they are; everything else is escaped (escape.h). Text that comes from
- * outside, such as names and reasons, belongs in code spans. The struct buf remembers errors. Knows nothing
- * of runs.
+ * Templates (message.h) are written unchanged; everything else is escaped (escape.h). External text, such as
+ * names and reasons, belongs in code spans. The struct buf remembers errors. Knows nothing of runs.
  */
 #ifndef KERNSWEEP_REPORTS_RENDER_MARKDOWN_H
 #define KERNSWEEP_REPORTS_RENDER_MARKDOWN_H
@@ -15,20 +14,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Where a document is going to be, and its pictures. Borrowed; NULL where absent. */
+/* The location of a document, and its plots. Borrowed; NULL where absent. */
 struct md_place {
     const struct figure_set *figures;
-    const char *figures_href; /* how the document names the folder of its pictures */
+    const char *figures_href; /* path of the folder of its plots, relative to the document */
     const char *folder;       /* absolute; relative links start there */
 };
 
 struct md {
     struct buf *out; /* not owned */
     enum report_lang lang;
-    const struct md_place *place; /* NULL: a document without pictures */
+    const struct md_place *place; /* NULL: a document without plots */
 };
 
-/* Inline. Of a longer piece of data only ESCAPE_BYTES_MAX bytes are written. */
+/* Inline. Data are truncated to ESCAPE_BYTES_MAX bytes. */
 void md_text(struct md *w, const char *s);
 void md_code(struct md *w, const char *s);
 void md_link(struct md *w, const char *text, const char *target);
@@ -52,10 +51,10 @@ void md_title(struct md *w, int level, const char *text);
 void md_bullet(struct md *w);
 void md_line(struct md *w); /* ends a line */
 void md_end(struct md *w);  /* ends a block: one blank line, never two */
-/* Takes back all that was written since the document had that length. */
+/* Truncates the document to an earlier length. */
 void md_truncate(struct md *w, size_t len);
 void md_image(struct md *w, const char *alt, const char *target);
-/* The pictures of that kind, if there are any. */
+/* The plots of that kind, if there are any. */
 void md_figures(struct md *w, enum figure_kind kind);
 /* Marks what follows as written in w's language, for screen readers; invisible. */
 void md_language(struct md *w);

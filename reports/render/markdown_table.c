@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns are aligned in the source too, as long as no cell is wider than this. */
+/* Columns are aligned in the source, except for cells wider than this. */
 enum { PAD_MAX = 48 };
 
 static void cell_code(struct buf *out, const struct table_cell *cell)
@@ -60,7 +60,7 @@ static void write_table(const struct table *t, char *const *cells, const size_t 
     }
 }
 
-/* Fills cells with the Markdown of each and width with each column's; false when memory is short. */
+/* Fills in each cell's Markdown and each column's width; false without memory. */
 static bool table_cells(const struct table *t, char **cells, size_t *width)
 {
     for (size_t c = 0; c < t->n_cols; c++) {

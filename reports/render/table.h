@@ -1,7 +1,7 @@
 /* table: rows of text cells, with a title and an alignment per column; filled once, then written as aligned
- * text for a terminal or as a Markdown table (markdown.h). Cells are copied. Like a struct buf it remembers a
- * failure (memory, a row of the wrong length) instead of returning it at every cell: ask table_ok() at the
- * end.
+ * text for a terminal or as a Markdown table (markdown.h). Cells are copied. Like struct buf, a table
+ * remembers a failure (no memory, a row of the wrong length) instead of returning it for every cell: check
+ * table_ok() at the end.
  */
 #ifndef KERNSWEEP_REPORTS_RENDER_TABLE_H
 #define KERNSWEEP_REPORTS_RENDER_TABLE_H
@@ -15,10 +15,10 @@ enum { TABLE_COLS_MAX = 16, TABLE_CELL_MAX = 512 };
 
 enum cell_kind {
     CELL_TEXT, /* words from the catalogue, numbers */
-    CELL_CODE, /* text from outside: names, hashes, reasons */
+    CELL_CODE, /* external text: names, hashes, reasons */
 };
 
-/* What a colour says; never the only carrier of that meaning. */
+/* Meaning of a colour; always expressed in words too. */
 enum cell_mark { MARK_NONE, MARK_GOOD, MARK_BAD, MARK_WARN };
 
 struct table_cell {
@@ -58,10 +58,10 @@ void table_drop_empty(struct table *t, size_t first);
 size_t table_rows(const struct table *t);
 bool table_ok(const struct table *t);
 
-/* Columns separated by two spaces; text from outside is made printable. */
+/* Columns are separated by two spaces; external text is made printable. */
 void table_write_text(const struct table *t, bool colour, struct buf *out);
 
-/* Code points of valid UTF-8: how wide a text is on a terminal, for the scripts we print. */
+/* Number of code points in valid UTF-8, which is the width on a terminal for the scripts that we print. */
 size_t table_text_width(const char *text);
 
 #endif

@@ -48,7 +48,7 @@ static bool has_gates(const struct report_model *m, size_t variant)
     return false;
 }
 
-/* Another shape of a kernel that is listed already, with nothing to add. */
+/* Whether this is a further shape of a kernel that is already listed. */
 static bool same_build(const struct report_model *m, size_t variant)
 {
     if (m->now.variants[variant].status != STATUS_OK || has_gates(m, variant))

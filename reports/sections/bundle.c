@@ -13,10 +13,10 @@ const char *bundle_name(const struct run_info *info)
     return cut ? cut : info->bundle;
 }
 
-/* The path from one absolute folder to the other. */
+/* The relative path between two absolute folders. */
 static void relative_path(struct buf *out, const char *from, const char *to)
 {
-    size_t same = 0; /* bytes of whole common parts */
+    size_t same = 0; /* bytes of the common leading components */
     for (size_t i = 0;; i++) {
         bool from_ends = !from[i] || from[i] == '/', to_ends = !to[i] || to[i] == '/';
         if (from_ends && to_ends)

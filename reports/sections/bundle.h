@@ -1,13 +1,13 @@
-/* bundle: how a document names a run's bundle and links to the files in it. */
+/* bundle: the path by which a document names a run's bundle and links to its files. */
 #ifndef KERNSWEEP_REPORTS_SECTIONS_BUNDLE_H
 #define KERNSWEEP_REPORTS_SECTIONS_BUNDLE_H
 
 #include "reports/render/markdown.h"
 #include "results/store/run_data.h"
 
-/* From "artifacts_remote/" on, else the path as stored. "" when unknown. */
+/* From "artifacts_remote/" on, otherwise the path as stored. "" if unknown. */
 const char *bundle_name(const struct run_info *info);
-/* What a link of this document to a file of the bundle has as its target. */
+/* The target of a link from this document to a file in the bundle. */
 void bundle_link(const struct md *w, const struct run_info *info, const char *file, char *out, size_t size);
 
 #endif

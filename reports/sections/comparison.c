@@ -1,5 +1,4 @@
-/* What changed since the base: a verdict per cell with its evidence, and what else differs between the runs.
- */
+/* Comparison: a verdict per cell with its evidence, and other differences between the runs. */
 #include "reports/sections/section.h"
 #include "reports/tables/tables.h"
 #include "reports/words/number.h"
@@ -18,7 +17,7 @@ static void write_differences(const struct report_model *m, struct md *w)
     table_release(&t);
 }
 
-/* Of a base that measured something else, what both have decides. */
+/* If the base measured something else, a metric that both have decides. */
 static struct quantity quantity_compared(const struct report_model *m)
 {
     enum metric compared = m->comparison->primary;

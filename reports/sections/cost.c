@@ -1,4 +1,4 @@
-/* Cost of this run and of its ticket so far, from the hourly price in the plan. */
+/* Cost: of this run and of its ticket to date, from the hourly price in the plan. */
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
 
@@ -39,7 +39,7 @@ static double add_earlier(struct table *t, const struct cost_list *l, enum repor
         wall -= isfinite(l->rows[i].wall_s) ? l->rows[i].wall_s : 0;
         cost -= counts(l, &l->rows[i]) ? cost_of(&l->rows[i]) : 0;
     }
-    cost = fmax(cost, 0); /* rounding: the sums have another order */
+    cost = fmax(cost, 0); /* the sums are rounded in a different order */
     if (l->runs == l->count)
         return 0;
     buf_init(&name, 128);

@@ -103,7 +103,7 @@ static void write_kernel(const struct kernel_resources *k, const struct gpu_limi
     ports(k, w);
 }
 
-/* Whether the same is said of an earlier kernel, but for the name. */
+/* Whether an earlier kernel has the same statements, apart from the name. */
 static bool said_before(const struct variant_resources *r, size_t at, enum report_lang lang)
 {
     struct buf own, other;
@@ -125,7 +125,7 @@ static bool said_before(const struct variant_resources *r, size_t at, enum repor
     return same;
 }
 
-/* Instances of one template often differ in name alone. */
+/* Instances of one template often differ only in name. */
 static void write_kernels(const struct report_model *m, size_t variant, struct md *w)
 {
     const struct variant_resources *r = &m->resources[variant];

@@ -1,4 +1,4 @@
-/* History: when the cells of this run changed level over the previous nights. */
+/* History: when the cells of this run changed level over earlier nightly runs. */
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
 

@@ -1,4 +1,4 @@
-/* Memory: what the tests of a cell found in use, their peak, and what they left. */
+/* Memory: per cell, in use before, peak, in use after, growth. */
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
 

@@ -1,4 +1,4 @@
-/* Key metrics: one JSON object per cell, in the form that people and scripts copied from hand-written
+/* Key metrics: one JSON object per cell, in the form that people and scripts know from hand-written
  * reports. */
 #include "reports/sections/section.h"
 

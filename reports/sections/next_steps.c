@@ -1,4 +1,4 @@
-/* Next steps: each follows from a rule that the sentence states and from numbers of this report. */
+/* Next steps: each follows from a rule, which its sentence states, and from numbers in this report. */
 #include "reports/sections/next_steps.h"
 #include "reports/model/insight.h"
 #include "reports/sections/phrase.h"
@@ -7,17 +7,17 @@
 #include <math.h>
 #include <string.h>
 
-/* Repetitions per side that the interval of a ratio needs. */
+/* Repetitions per run that an interval of the ratio requires. */
 enum { REPETITIONS_WANTED = 5, CELLS_NAMED_MAX = 6 };
 
-/* B3.89 bundles record nothing about the node: no difference is then no finding. */
+/* B3.89 bundles record nothing about the node, so equal facts would prove nothing. */
 static bool facts_recorded(const struct report_model *m)
 {
     const struct against *a = m->against;
     return m->now.n_facts && (!a->has_base || a->base.n_facts);
 }
 
-/* Regressed cells that confirming attributed to the node. */
+/* Regressed cells that the confirmation attributed to the node. */
 static int of_the_node(const struct comparison *c)
 {
     int n = 0;
@@ -90,19 +90,15 @@ static enum msg step_for(enum status s)
     return s == STATUS_CANCELLED ? MSG_STEP_CANCELLED : MSG_STEP_FAILURE;
 }
 
-/* One line for all contexts at which a variant ended in the same way. */
+/* One line for all contexts at which a variant has the same status and reason. */
 static void failure(const struct report_model *m, const struct cell_group *g, struct md *w)
 {
     const struct cell *c = g->cells[0];
-    struct buf contexts, where;
-    buf_init(&contexts, PHRASE_MAX);
+    struct buf where;
     buf_init(&where, PHRASE_MAX);
-    phrase_cells(&contexts, w->lang, g->cells, g->count);
-    if (g->count > 1 || c->context > 0)
-        message_plain(&where, w->lang, MSG_AT_CONTEXT, buf_str(&contexts));
+    phrase_at_cells(&where, w->lang, g->cells, g->count);
     md_item(w, step_for(c->status), m->now.variants[c->variant].name, buf_str(&where),
             status_name(c->status));
-    buf_release(&contexts);
     buf_release(&where);
 }
 

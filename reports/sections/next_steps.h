@@ -1,4 +1,4 @@
-/* next_steps: the part of that section that has a file of its own. Private to next_steps*.c. */
+/* next_steps: the part of the section that next_steps_kernels.c writes. Private to next_steps*.c. */
 #ifndef KERNSWEEP_REPORTS_SECTIONS_NEXT_STEPS_H
 #define KERNSWEEP_REPORTS_SECTIONS_NEXT_STEPS_H
 

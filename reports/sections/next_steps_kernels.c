@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Being the fastest of a single variant is no finding. */
+/* With a single variant, being the fastest is not a finding. */
 static bool others_measured(const struct report_model *m, size_t variant)
 {
     for (size_t i = 0; i < m->now.n_cells; i++)

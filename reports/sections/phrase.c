@@ -30,11 +30,11 @@ void phrase_factors(struct buf *out, double low, double high)
         buf_printf(out, "%s-%sx", from.s, to.s);
 }
 
-/* What one context's cells agree on, in ascending order of contexts. */
+/* A value that all cells of one context share. */
 struct context_value {
     int context;
-    double value; /* NaN where its cells differ or nothing is known */
-    bool seen;    /* a cell with tests has been seen */
+    double value; /* NaN if the cells differ or none has a value */
+    bool seen;    /* at least one cell with tests has been read */
 };
 
 typedef double cell_number(const struct cell *c);
@@ -45,7 +45,7 @@ static double nothing(const struct cell *c)
     return 0;
 }
 
-/* *out is to be free()d; NULL when memory is short. */
+/* In ascending order of contexts. The caller frees *out, which is NULL without memory. */
 static size_t values_by_context(const struct run_data *run, cell_number *get, struct context_value **out)
 {
     size_t *order = NULL, n = 0;
@@ -93,12 +93,25 @@ void phrase_where(struct buf *out, enum report_lang lang, int contexts, int cont
         message_plain(out, lang, MSG_AT_CONTEXT, num_int(context).s);
 }
 
-void phrase_cells(struct buf *out, enum report_lang lang, const struct cell *const *cells, size_t count)
+/* "4096, 8192 and 3 more" */
+static void list_contexts(struct buf *out, enum report_lang lang, const struct cell *const *cells,
+                          size_t count)
 {
     for (size_t i = 0; i < count && i < CONTEXTS_LISTED_MAX; i++)
         buf_printf(out, "%s%d", i ? ", " : "", cells[i]->context);
     if (count > CONTEXTS_LISTED_MAX)
         message_plain(out, lang, MSG_AND_MORE, num_int((int64_t)(count - CONTEXTS_LISTED_MAX)).s);
+}
+
+void phrase_at_cells(struct buf *out, enum report_lang lang, const struct cell *const *cells, size_t count)
+{
+    struct buf contexts;
+    if (count == 1 && cells[0]->context == 0)
+        return;
+    buf_init(&contexts, PHRASE_MAX);
+    list_contexts(&contexts, lang, cells, count);
+    message_plain(out, lang, MSG_AT_CONTEXT, buf_str(&contexts));
+    buf_release(&contexts);
 }
 
 struct num phrase_count(enum report_lang lang, int n, enum msg one, enum msg many)
@@ -141,7 +154,7 @@ static double cell_warmups(const struct cell *c)
     return (double)c->count - c->counted;
 }
 
-/* Returns whether anything but 0 was written. */
+/* False if every value is 0. */
 static bool per_context(struct buf *out, enum report_lang lang, const struct run_data *run, cell_number *get,
                         const char *unit)
 {
@@ -154,7 +167,8 @@ static bool per_context(struct buf *out, enum report_lang lang, const struct run
         if (isnan(list[i].value))
             continue;
         if (named < CONTEXTS_LISTED_MAX)
-            buf_printf(out, "%s%d: %.6g%s", named++ ? ", " : "", list[i].context, list[i].value, unit);
+            buf_printf(out, "%s%.6g%s%s", named++ ? ", " : "", list[i].value, unit,
+                       phrase_at(lang, list[i].context).s);
         else
             left++;
     }

@@ -1,5 +1,5 @@
-/* phrase: parts of sentences that several sections share. Appends unescaped text: the Markdown writer escapes
- * it as any other data.
+/* phrase: parts of sentences that several sections share. Appends unescaped text, which the Markdown writer
+ * escapes like other data.
  */
 #ifndef KERNSWEEP_REPORTS_SECTIONS_PHRASE_H
 #define KERNSWEEP_REPORTS_SECTIONS_PHRASE_H
@@ -15,24 +15,24 @@ enum { PHRASE_MAX = 8192, CONTEXTS_LISTED_MAX = 16 };
 void phrase_ratio(struct buf *out, enum report_lang lang, double ratio);
 /* "2.00x", "8.78-11.3x" */
 void phrase_factors(struct buf *out, double low, double high);
-/* "4096, 8192, 16384": the contexts of a run, ascending; "256 to 25600 (100 in total)" when there are many. A
- * context of 0 is none: imported benchmarks have no prompt. */
+/* "4096, 8192, 16384": the contexts of a run, ascending; "256 to 25600 (100 in total)" if there are many.
+ * Omits context 0, which imported benchmarks have because they process no prompt. */
 void phrase_contexts(struct buf *out, enum report_lang lang, const struct run_data *run);
-/* " at every context measured", " at 4096" when that was all, "" when it is no context. */
+/* " at every context measured", " at 4096" if there is only that one, "" without a context. */
 void phrase_where(struct buf *out, enum report_lang lang, int contexts, int context, bool shapes);
 /* " at 4096"; "" for no context. */
 struct num phrase_at(enum report_lang lang, int context);
-/* "4096, 8192 and 3 more": of the run's cells in the list. */
-void phrase_cells(struct buf *out, enum report_lang lang, const struct cell *const *cells, size_t count);
+/* " at 4096, 8192 and 3 more"; "" for a single cell without a context. */
+void phrase_at_cells(struct buf *out, enum report_lang lang, const struct cell *const *cells, size_t count);
 /* "1 cell", "2 cells" */
 struct num phrase_count(enum report_lang lang, int n, enum msg one, enum msg many);
 /* "1 wave", "2 warps" */
 struct num phrase_waves(enum report_lang lang, double waves, bool nvidia);
-/* "n1 (4), n2 (8)": the machines with how many tests each ran, in order of appearance. */
+/* "n1 (4), n2 (8)": each machine and its number of tests, in order of appearance. */
 void phrase_hosts(struct buf *out, const struct run_data *run);
-/* "4096: 180 s, 8192: 600 s", or one value when all are the same. */
+/* "180 s at 4096, 600 s at 8192", or one value if all are the same. */
 void phrase_timeouts(struct buf *out, enum report_lang lang, const struct run_data *run);
-/* "1", or "4096: 2, 8192: 1": counted repetitions, then the warm-up ones if any. */
+/* "1", or "2 at 4096, 1 at 8192": counted repetitions, then warm-up repetitions if there are any. */
 void phrase_repetitions(struct buf *out, enum report_lang lang, const struct run_data *run);
 
 #endif

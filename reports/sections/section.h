@@ -1,6 +1,7 @@
-/* section: the parts of a document. Each writes itself with its heading, or nothing when there is nothing to
- * say. They read the model and write through the Markdown writer; none queries, and none knows the others.
- * To add one: a file here, its lines in sections.def, its messages in words/messages.def.
+/* section: the parts of a document. Each writes its heading and contents, or nothing if it has no contents. A
+ * section reads the model and writes through the Markdown writer; it does not query, and does not know other
+ * sections. To add one: a file here, a line in sections.def, messages in words/messages.def.
+ * The head of each .c file describes its section, so sections have no headers of their own.
  */
 #ifndef KERNSWEEP_REPORTS_SECTIONS_SECTION_H
 #define KERNSWEEP_REPORTS_SECTIONS_SECTION_H

@@ -1,5 +1,5 @@
-/* The executive summary: for a reader who reads nothing else. Every line rests on a verdict, a factor or a
- * status of the tables below it. */
+/* The executive summary, for readers who read nothing else. Every line follows from a verdict, a factor or a
+ * status in the tables below it. */
 #include "reports/sections/summary.h"
 #include "reports/model/insight.h"
 #include "reports/sections/phrase.h"
@@ -12,7 +12,7 @@
 
 enum { SUMMARY_FINDINGS_MAX = 8 };
 
-/* Skipped and cancelled cells did not fail: they have lines of their own with the reason. */
+/* Skipped and cancelled cells did not fail; separate lines give their reasons. */
 static bool failed(const struct cell *c)
 {
     return c->status != STATUS_OK && c->status != STATUS_SKIPPED && c->status != STATUS_CANCELLED;
@@ -36,7 +36,7 @@ static int worse(const struct comparison *c)
     return c->verdicts[VERDICT_REGRESSED] + c->verdicts[VERDICT_BROKEN] + c->verdicts[VERDICT_MISSING];
 }
 
-/* The first line when there is a comparison: the outcome in bold, against what, and how many cells. */
+/* The first line if there is a comparison: the outcome in bold, the base, and the number of cells. */
 static void outcome_of_comparison(const struct report_model *m, struct md *w)
 {
     struct buf counts;
@@ -117,7 +117,7 @@ static void findings(const struct report_model *m, struct md *w)
     }
 }
 
-/* How long a test ran before it was stopped, when there is no other reason to give. */
+/* How long a test ran before it was stopped, if no other reason is known. */
 static void stopped_after(const struct report_model *m, const struct cell *c, struct md *w)
 {
     double wall = c->count ? m->now.tests[c->first].value[METRIC_WALL_S] : (double)NAN;
@@ -128,12 +128,9 @@ static void stopped_after(const struct report_model *m, const struct cell *c, st
 static void broken_group(const struct report_model *m, const struct cell_group *g, struct md *w)
 {
     const struct cell *c = g->cells[0];
-    struct buf contexts, where;
-    buf_init(&contexts, PHRASE_MAX);
+    struct buf where;
     buf_init(&where, PHRASE_MAX);
-    phrase_cells(&contexts, w->lang, g->cells, g->count);
-    if (g->count > 1 || c->context > 0)
-        message_plain(&where, w->lang, MSG_AT_CONTEXT, buf_str(&contexts));
+    phrase_at_cells(&where, w->lang, g->cells, g->count);
     md_bullet(w);
     md_say(w, MSG_SUMMARY_NOT_OK, m->now.variants[c->variant].name, buf_str(&where), cell_status(c).s);
     if (c->reason && *c->reason)
@@ -141,7 +138,6 @@ static void broken_group(const struct report_model *m, const struct cell_group *
     else
         stopped_after(m, c, w);
     md_line(w);
-    buf_release(&contexts);
     buf_release(&where);
 }
 

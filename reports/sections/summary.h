@@ -1,4 +1,4 @@
-/* summary: the part of the executive summary that has a file of its own. Private to summary*.c. */
+/* summary: the part of the executive summary that summary_variants.c writes. Private to summary*.c. */
 #ifndef KERNSWEEP_REPORTS_SECTIONS_SUMMARY_H
 #define KERNSWEEP_REPORTS_SECTIONS_SUMMARY_H
 

@@ -1,4 +1,4 @@
-/* Summary: how the variants of the run stand to each other, and how their time grows. */
+/* Summary: how the variants of the run compare, and how their time grows. */
 #include "reports/model/insight.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/summary.h"
@@ -53,7 +53,7 @@ static void write_standing(const struct report_model *m, size_t variant, size_t 
     buf_release(&where);
 }
 
-/* Each variant often improves on the one before: compared as long as they are few. */
+/* Each variant often improves on the one before, so a few variants are compared pairwise. */
 static void write_pairs(const struct report_model *m, struct md *w)
 {
     size_t first[INSIGHT_PAIRS_OF_MAX], n = insight_others(m, first, INSIGHT_PAIRS_OF_MAX);

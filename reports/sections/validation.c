@@ -82,7 +82,7 @@ static void variants(const struct report_model *m, struct md *w)
 struct alike {
     const struct run_test *first;
     struct buf contexts;
-    int last; /* context named last */
+    int last; /* the context named last */
     size_t named, left, tests;
 };
 

@@ -69,8 +69,8 @@ static void add_standing(struct table *t, const struct variant_view *v, size_t i
     }
 }
 
-/* A test that ran into its time-out still gives a lower bound of its time; NaN for any other. B3.89 bundles
- * record no time-out, but the wall time. */
+/* A test that timed out still gives a lower bound for its time; NaN for other tests. B3.89 bundles record the
+ * wall time instead of the time-out. */
 static double lower_bound(const struct run_data *run, const struct cell *c)
 {
     if (c->status != STATUS_TIMEOUT || c->ok > 0 || c->count == 0)

@@ -11,16 +11,16 @@
 #include "reports/render/table.h"
 #include "reports/words/quantity.h"
 
-/* The variants of one run against one of them. Borrowed. */
+/* The variants of one run compared with one of them. Borrowed. */
 struct variant_view {
     const struct run_data *run;
     size_t reference;
-    const struct variant_delta *vs; /* one per cell of the run, as compare_variants() gives them */
+    const struct variant_delta *vs; /* one per cell of the run, from compare_variants() */
     size_t count;
     struct quantity primary; /* what the variants are compared by */
 };
 
-/* Context, Variant, Kernel name, Prefill (s) or what is primary in its place, vs Baseline, Status. */
+/* Context, Variant, Kernel name, Prefill (s) or the primary metric, vs Baseline, Status. */
 void table_consolidated(struct table *t, const struct variant_view *v, enum report_lang lang);
 /* Context, Variant, prefill_s, wall_time_s, attn_impl, Throughput (tok/s), Status. */
 void table_performance(struct table *t, const struct variant_view *v, enum report_lang lang);
@@ -32,15 +32,15 @@ void table_scaling(struct table *t, const struct run_data *run, const struct sca
  * primary: of c->primary. */
 void table_comparison(struct table *t, const struct comparison *c, const struct quantity *primary,
                       enum report_lang lang);
-/* Facts that differ between the two sides. No rows when there are none. */
+/* Facts that differ between the two runs. No rows if there are none. */
 void table_facts(struct table *t, const struct comparison *c, enum report_lang lang);
 
 const char *verdict_word(enum verdict v, enum report_lang lang);
 /* "2 regressed, 17 unchanged" */
 void verdict_counts(const struct comparison *c, enum report_lang lang, struct buf *out);
-/* Appends what a verdict rests on: counts, method, thresholds, warnings. */
+/* Appends the evidence of a verdict: counts, method, thresholds, warnings. */
 void verdict_evidence(const struct delta *d, enum report_lang lang, struct buf *out);
-/* What now stands against: the base's median, or that of the nights before. */
+/* What the new value is compared with: the median of the base, or of earlier nightly runs. */
 double verdict_reference(const struct delta *d);
 /* "OK", or the status and how many of the repetitions were OK. */
 struct num cell_status(const struct cell *c);

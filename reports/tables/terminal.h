@@ -1,5 +1,5 @@
 /* terminal: the tables that commands print, in English: aligned with spaces, and safe to print whatever names
- * the run holds. colour: ANSI colours on verdicts and statuses. Errors: ERR_INTERNAL without memory.
+ * the run contains. colour: ANSI colours on verdicts and statuses. Errors: ERR_INTERNAL without memory.
  */
 #ifndef KERNSWEEP_REPORTS_TABLES_TERMINAL_H
 #define KERNSWEEP_REPORTS_TABLES_TERMINAL_H

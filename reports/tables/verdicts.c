@@ -49,7 +49,7 @@ static enum cell_mark verdict_mark(enum verdict v)
     return MARK_NONE;
 }
 
-/* Why there is nothing to measure. */
+/* Why there is no ratio to judge. */
 static void evidence_of_absence(const struct delta *d, enum report_lang lang, struct buf *out)
 {
     if (!d->in_base)
@@ -102,7 +102,7 @@ static void evidence_add(const struct delta *d, enum report_lang lang, struct bu
         message_plain(out, lang, MSG_EVIDENCE_SLOW_FIRST);
 }
 
-/* What measuring again in turns with the base's build said. */
+/* The outcome of measuring both builds again, alternately. */
 static void evidence_of_confirmation(const struct delta *d, enum report_lang lang, struct buf *out)
 {
     switch (d->confirmation) {
@@ -137,7 +137,7 @@ double verdict_reference(const struct delta *d)
     return isfinite(d->reference) ? d->reference : d->base_median;
 }
 
-/* Among several metrics each number brings its unit. */
+/* With several metrics, each number includes its unit. */
 static struct num one_side(const struct quantity *primary, enum metric m, bool several, double v)
 {
     return several ? metric_with_unit(m, v) : quantity_text(primary, v);
@@ -163,7 +163,7 @@ static void comparison_row(struct table *t, const struct delta *d, const struct 
     buf_release(&evidence);
 }
 
-/* "Base (ms)"; without a unit where each value brings its own. */
+/* "Base (ms)"; without a unit if each value includes its own. */
 static void side_column(struct table *t, enum msg id, const char *unit, enum report_lang lang)
 {
     char title[64];

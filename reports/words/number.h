@@ -1,8 +1,8 @@
-/* number: how reports write numbers, the same in every language: decimal point, no grouping, a space before
- * units.
+/* number: the format of numbers in reports, the same in every language: decimal point, no grouping, a space
+ * before units.
  *
  * Each function returns its text by value, so that it can be used in an argument list: num_seconds(x).s. A
- * value that was not measured (NaN) is a dash, never 0. Knows nothing of what the numbers mean.
+ * value that was not measured (NaN) is a dash, never 0. Knows nothing about what the numbers mean.
  */
 #ifndef KERNSWEEP_REPORTS_WORDS_NUMBER_H
 #define KERNSWEEP_REPORTS_WORDS_NUMBER_H
@@ -16,13 +16,13 @@ struct num {
     char s[NUM_TEXT_MAX];
 };
 
-struct num num_seconds(double s);       /* 13366.90  22.77  0.0512  1.56e-05 */
-struct num num_six_digits(double v);    /* significant ones, for people who copy the number: 469.749 */
-struct num num_duration(double s);      /* 45 s  12 min 30 s  2 h 05 min */
-struct num num_rate(double per_s);      /* 180  72  7.2  0.41: three digits at most below 1000 */
-struct num num_milliseconds(double ms); /* 0.0597  0.5533  2.596  173.48 */
-struct num num_times(double f);         /* 1.92  11.3  802  0.015: three digits */
-struct num num_factor(double f);        /* the same as 1.92x */
+struct num num_seconds(double s);                  /* 13366.90  22.77  0.0512  1.56e-05 */
+struct num num_six_digits(double v);               /* significant digits, for copying: 469.749 */
+struct num num_duration(double s);                 /* 45 s  12 min 30 s  2 h 05 min */
+struct num num_rate(double per_s);                 /* 180  72  7.2  0.41 */
+struct num num_milliseconds(double ms);            /* 0.0597  0.5533  2.596  173.48 */
+struct num num_times(double f);                    /* 1.92  11.3  802  0.015: three digits */
+struct num num_factor(double f);                   /* the same as 1.92x */
 struct num num_factor_error(double f, double err); /* 0.11x ± 0.01 */
 struct num num_factor_below(double bound);         /* < 0.13x: rounded up, so that it stays true */
 struct num num_growth(double f);                   /* 20.6x */

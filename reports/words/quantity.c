@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Seconds below this are shown in milliseconds where the unit stands beside the number. */
+/* Shorter times are shown in milliseconds where the number includes its unit. */
 #define SECONDS_FROM 0.01
 
 static bool is_bytes(enum metric m)

@@ -28,7 +28,7 @@ static int layout_of(const char *dir, enum layout *out, struct err *err)
 int source_open(struct source *f, const char *dir, const struct ingest_options *options, struct run_info *out,
                 struct err *err)
 {
-    *f = (struct source){.dir = dir, .options = options};
+    *f = (struct source){.dir = dir, .options = options, .bundle.files.fd = -1};
     if (layout_of(f->dir, &f->layout, err) != 0)
         return -1;
     switch (f->layout) {

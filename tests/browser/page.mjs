@@ -95,12 +95,12 @@ await test("a column of several units sorts by value", async () => {
   const { page, close } = await open(units);
   const table = tableAfter(page, "Memory behaviour");
   const heads = await table.locator("th").allInnerTexts();
-  const at = heads.findIndex((text) => text.startsWith("VRAM peak")) + 1;
+  const at = heads.findIndex((text) => text.startsWith("Peak VRAM")) + 1;
   const mebibytes = (texts) => texts.map((text) => Number.parseFloat(text) * (text.endsWith("GiB") ? 1024 : 1));
   await table.evaluate((box, index) => { // a small one among the large
     box.querySelector("tbody tr:last-child").cells[index].textContent = "480.0 MiB";
   }, at - 1);
-  await table.getByRole("button", { name: "VRAM peak" }).click();
+  await table.getByRole("button", { name: "Peak VRAM" }).click();
   const seen = mebibytes(await column(table, at));
   assert.equal(seen[0], 480);
   assert.deepEqual(seen, [...seen].sort((a, b) => a - b));

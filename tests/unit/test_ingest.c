@@ -5,6 +5,9 @@
 #include "results/store/runs.h"
 #include "results/store/samples.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 static void a_bundle_comes_back_as_it_was(void **state)
 {
     (void)state;
@@ -429,8 +432,10 @@ static void the_older_layout_is_refused_when_it_contradicts_itself(void **state)
         assert_err(ingest_bundle(&s, in_scratch(cases[i].dir), NULL, &result, &err), &err, ERR_INPUT,
                    cases[i].says);
     }
+    int before = fcntl(STDIN_FILENO, F_GETFD);
     assert_err(ingest_bundle(&s, in_scratch("not/there"), NULL, &result, &err), &err, ERR_INPUT,
                "no such folder");
+    assert_int_equal(fcntl(STDIN_FILENO, F_GETFD), before); /* a source that was not opened closes nothing */
     store_close(&s);
 }
 

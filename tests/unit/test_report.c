@@ -230,7 +230,7 @@ static void nights_judge_a_run_and_tell_when_it_changed(void **state)
         store_quiet_night(&s, night);
     char *text = render(&s, req, "latest");
     assert_line(text, "**Regression** against the previous 19 nights: 1 regressed, 1 unchanged");
-    assert_line(text, "`baseline` at 256: **regressed**, takes", "z = ", "against 19 nights");
+    assert_line(text, "`baseline` at 256: **regressed**, takes", "z = ", "against the previous 19 nights");
     free(text);
     for (int night = 21; night <= 24; night++)
         store_quiet_night(&s, night);
@@ -241,7 +241,7 @@ static void nights_judge_a_run_and_tell_when_it_changed(void **state)
     req.against = "night-0019";
     text = render(&s, req, "latest");
     assert_line(text, "`driver` |", "`6.8.5` |", "`6.10.0` |");
-    assert_line(text, "**Run the base again on this node as it is now**");
+    assert_line(text, "**Run the base again on this node in its current state**");
     free(text);
     store_close(&s);
 }
@@ -289,8 +289,8 @@ static void without_gnuplot_the_report_says_so_once_and_goes_on(void **state)
     char *text = render(&s.store, req, "20260214");
     setenv("PATH", path, 1);
     free(path);
-    assert_line(text, "No pictures: gnuplot is not installed");
-    assert_null(strstr(strstr(text, "No pictures") + 1, "No pictures"));
+    assert_line(text, "No plots: gnuplot is not installed");
+    assert_null(strstr(strstr(text, "No plots") + 1, "No plots"));
     assert_null(strstr(text, ".svg"));
     assert_line(text, "## Consolidated comparison");
     free(text);

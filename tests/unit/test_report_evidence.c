@@ -141,7 +141,7 @@ static void the_baseline_spills_and_v3_and_v4_hold_one_half_empty_wave(void **st
     holds(text, "its 58 VGPRs would allow 32 waves");
     holds(text, "the 32 threads of a block of `q_lds::attend<128, 32>` fill 50 % of their 64-lane waves");
     holds(text, "**Combined effect: a compute unit holds a single wave, 50 % full**");
-    holds(text, "`q_lds::attend<128, 16>` reads it 8 times per output");
+    holds(text, "`q_lds::attend<128, 16>` reads K or V 8 times per output");
     holds(text, "](artifacts_remote/2026-02-14/b3_90/v3/resources.json)");
     holds(text, "**Eliminate the register spill of `baseline`**");
     free(text);

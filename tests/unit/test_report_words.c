@@ -190,12 +190,12 @@ static void a_run_of_kernels_alone_has_their_sections_and_its_finding_first(void
     holds(text, "# demo: kernel benchmark on `192.0.2.10`");
     holds(text, "- `serial` serialises batch and heads: 16.0x the work takes 16.0x the time");
     holds(text, "## Scaling with batch size and heads");
-    holds(text, "- **Launch `serial` over batch and heads too**");
+    holds(text, "- **Extend the grid of `serial` over batch and heads**");
     holds(text, "tests OK (0 failed, 0 skipped) at context 512 on `");
     lacks(text, "Prefill (s)");
     free(text);
     text = render(&s, REPORT_PREFILL, REPORT_ES);
-    holds(text, "- `serial` serializa lote y cabezas: 16.0x el trabajo tarda 16.0x el tiempo");
+    holds(text, "- `serial` serializa el lote y las cabezas: 16.0x el trabajo tarda 16.0x el tiempo");
     free(text);
     store_close(&s);
 }
