@@ -120,8 +120,9 @@ static void a_document_that_is_no_object_is_refused(void **state)
     (void)state;
     struct job job;
     struct err err = {.kind = ERR_NONE};
-    assert_int_equal(job_init(&job, NULL, "job.json", &err), -1);
-    assert_int_equal(job_init(&job, json_array(), "job.json", &err), -1);
+    assert_err(job_init(&job, NULL, "job.json", &err), &err, ERR_INPUT, "job.json");
+    assert_err(job_init(&job, json_array(), "job.json", &err), &err, ERR_INPUT, "job.json",
+               "expected an object");
 }
 
 static struct secrets with_secrets(struct job *job, const char *one, const char *two)

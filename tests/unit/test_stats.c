@@ -5,13 +5,6 @@
 
 #include <math.h>
 
-#define assert_near(a, b, tolerance)                                                                         \
-    do {                                                                                                     \
-        double a_ = (a), b_ = (b);                                                                           \
-        if (!(fabs(a_ - b_) <= (tolerance)))                                                                 \
-            fail_msg("%s is %.12g, expected %.12g", #a, a_, b_);                                             \
-    } while (0)
-
 static void medians_and_quantiles_interpolate(void **state)
 {
     (void)state;
