@@ -24,6 +24,15 @@ enum key_kind {
     KEY_PART,   /* an object or array with a reader of its own */
 };
 
+/* The type of a member, by kind, for tables that declare their members too. */
+#define KEY_TYPE_FLAG bool
+#define KEY_TYPE_COUNT int64_t
+#define KEY_TYPE_NUMBER double
+#define KEY_TYPE_CHOICE int
+#define KEY_TYPE_WORD const char *
+#define KEY_TYPE_NAME const char *
+#define KEY_TYPE_TEXT const char *
+
 /* A set of them. */
 enum document { IN_PLAN = 1, IN_JOB = 2, IN_BOTH = IN_PLAN | IN_JOB };
 

@@ -1,6 +1,5 @@
 /* settings: the simple keys that a plan and the job made from it have in common: names, and the limits within
- * which a test runs. A new one is a member here and a row in settings.c; plan, job and executor then have it.
- * Strings are borrowed from the JSON. Times are in seconds.
+ * which a test runs. A new one is a row of settings.def. Strings are borrowed from the JSON.
  */
 #ifndef KERNSWEEP_COMMON_CONTRACT_SETTINGS_H
 #define KERNSWEEP_COMMON_CONTRACT_SETTINGS_H
@@ -17,15 +16,9 @@ enum { LIMIT_CONTEXT = 1 << 30, LIMIT_TICKET = 32 };
 enum prompt_tokens { PROMPT_TOKENS_IF_PRINTED, PROMPT_TOKENS_REQUIRED };
 
 struct settings {
-    const char *ticket, *tag;
-    const char *mode;  /* "perf" or "debug" */
-    const char *model; /* a file on the node that the tests read, or NULL */
-    double build_timeout_s, lock_wait_s, kill_grace_s;
-    double hang_after_s, no_output_timeout_s; /* 0: off */
-    double vram_settle_s;                     /* how long GPU memory may take to be freed after a test */
-    int64_t vram_tolerance_bytes;
-    int64_t sample_interval_ms, log_limit_bytes;
-    enum prompt_tokens prompt_tokens;
+#define SETTING(kind, member, ...) KEY_TYPE_##kind member;
+#define SETTING_IN(kind, member, ...) KEY_TYPE_##kind member;
+#include "common/contract/settings.def"
 };
 
 /* Also names the parts that both documents have: env, secrets, source, timings, scheduler, variants. */

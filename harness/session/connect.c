@@ -1,18 +1,18 @@
 #include "harness/session/connect.h"
 
-#include "harness/ssh/openssh_transport.h"
-#include "harness/ssh/transport.h"
 #include "harness/transport/backend.h"
-#include "harness/transport/local.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Best first. */
+#define T(name) extern const struct transport_ops name##_transport_ops;
+#include "harness/session/transports.def"
+#undef T
+
 static const struct transport_ops *const backends[] = {
-    &local_transport_ops,
-    &ssh_transport_ops,
-    &openssh_transport_ops,
+#define T(name) &name##_transport_ops,
+#include "harness/session/transports.def"
+#undef T
 };
 
 enum { BACKENDS = sizeof backends / sizeof *backends };

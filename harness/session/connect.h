@@ -1,7 +1,7 @@
-/* connect: which ways to reach nodes there are, and which are tried for one node.
+/* connect: the ways to reach a node, and which of them are tried for one node.
  *
- * The table in connect.c is the only place that lists the back-ends of the transport; a new one is a line
- * there and its own file.
+ * transports.def is the only place that lists the back-ends of the transport; a new one is a line there and
+ * its own file.
  */
 #ifndef KERNSWEEP_HARNESS_SESSION_CONNECT_H
 #define KERNSWEEP_HARNESS_SESSION_CONNECT_H

@@ -1,5 +1,5 @@
-#include "harness/transport/local.h"
-
+/* The back-end for the node "local": commands run on this machine, starting in the home folder as a login
+ * would. */
 #include "harness/transport/backend.h"
 #include "harness/transport/child.h"
 

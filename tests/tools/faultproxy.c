@@ -1,15 +1,16 @@
-/* faultproxy: a TCP proxy that is a bad line, for the fault tests and the benchmarks.
+/* faultproxy: a TCP proxy that simulates a bad connection, for the fault tests and the benchmarks.
  *
  *   faultproxy --to HOST:PORT|--exec COMMAND --port-file FILE [--listen PORT] [--rtt MS] [--rate BYTES_PER_S]
  *              [--stall-every S --stall-for S] [--cut-after BYTES] [--garbage-after BYTES] [--control FIFO]
  *
- * --exec: a shell command, its input and output, is the server of each connection.
- * The port it listens on (127.0.0.1) is written to FILE once it does. Each byte arrives half the round trip
- * after it was sent, and no faster than the rate. --stall-*: nothing moves, again and again. --cut-after and
- * --garbage-after count the bytes from the server of one connection, and act once. Words on the FIFO act at
- * once: `freeze` (nothing moves, connections stay, new ones get no answer), `thaw`, `cut` (reset every
- * connection), `garbage` (one byte of what comes next is changed), `down` (cut, and refuse new ones), `up`,
- * `quit`.
+ * --exec: each connection is served by a new process of this shell command, through its standard input and
+ * output. Once the proxy listens on 127.0.0.1, it writes the port to FILE. Each byte arrives half a round
+ * trip after it was sent, and no faster than the rate. --stall-*: periodically, nothing is forwarded.
+ * --cut-after and
+ * --garbage-after count the bytes from the server on one connection, and act once. Commands on the FIFO act
+ * immediately: `freeze` (forward nothing, keep connections, do not answer new ones), `thaw`, `cut` (reset
+ * every connection), `garbage` (change one of the next bytes), `down` (cut, and refuse new connections),
+ * `up`, `quit`.
  */
 #include "common/base/clock.h"
 
@@ -96,7 +97,7 @@ static void flow_clear(struct flow *f)
     *f = (struct flow){.from = -1, .to = -1};
 }
 
-/* reset: the other sides see RST instead of an orderly end. */
+/* reset: the peers see RST instead of an orderly shutdown. */
 static void link_close(struct link *l, bool reset)
 {
     const struct linger now = {.l_onoff = 1, .l_linger = 0};
@@ -182,7 +183,7 @@ static int run_server(const char *command)
     return pair[0];
 }
 
-/* The real side is near: connecting to it does not block for long. */
+/* The server is on this machine: connecting to it does not block for long. */
 static int reach_server(const struct proxy *p)
 {
     if (p->command)
@@ -216,7 +217,7 @@ static void accept_one(struct proxy *p)
     l->down = (struct flow){.from = server, .to = client};
 }
 
-/* Reads what there is and puts it on the line. False when the connection broke. */
+/* Reads available bytes and queues them. False if the connection broke. */
 static bool take(const struct proxy *p, struct flow *f, uint64_t *count)
 {
     char data[PIECE];
@@ -250,7 +251,7 @@ static bool take(const struct proxy *p, struct flow *f, uint64_t *count)
     return true;
 }
 
-/* Hands on what has arrived. False when the connection broke. */
+/* Forwards the bytes that are due. False if the connection broke. */
 static bool give(struct proxy *p, struct flow *f)
 {
     int64_t now = clock_mono_ns();
@@ -309,7 +310,7 @@ static void serve(struct proxy *p, struct link *l, const struct pollfd *client, 
         act_on_count(p, l);
 }
 
-/* How long nothing can happen but by a descriptor. */
+/* Time until the next event that no descriptor reports. */
 static struct timespec until_due(const struct proxy *p)
 {
     int64_t now = clock_mono_ns(), wait = 100 * ns_per_ms;

@@ -1,12 +1,12 @@
-/* transport_probe: one command through a transport, for the test scripts: sends a known stream, hashes what
- * comes back, and prints what the interface said as key=value lines.
+/* transport_probe: run one command through a transport, for the test scripts: send a known stream, hash the
+ * output, and print the results of the call as key=value lines.
  *
  *   transport_probe [OPTIONS] NODE WORD...
  *   --backend auto|local|libssh2|openssh   --ssh-config FILE   --connect-timeout S   --patience S
  *   --deadline S   --stall S   --send BYTES   --stdout FILE   --times N (the same command, N times)
- *   --push DIR (the input is a tar of it)   --pull DIR (the output is one, extracted there)
+ *   --push DIR (send a tar of it)   --pull DIR (the output is a tar: extract it there)
  *   --trust show|store (instead of a command: the host's key)
- *   --mark FILE (made when the first output comes)   --reconnect (and once more after a lost link)
+ *   --mark FILE (created at the first output)   --reconnect (and repeat once after a lost link)
  */
 #include "common/base/clock.h"
 #include "common/base/sha256.h"

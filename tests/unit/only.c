@@ -1,4 +1,4 @@
-/* only: linked into every unit program; hands the TITLE of `tests/run --only TITLE` to the filter of cmocka.
+/* only: linked into every unit program; passes the TITLE of `tests/run --only TITLE` to cmocka's filter.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* results_support: what the tests of results/ share: a store in the program's folder, runs made in memory,
- * and bundles written as the executor writes them, with a manifest. Inline, as support.h.
+/* results_support: shared by the tests of results/: a store in the temporary folder, runs made in memory, and
+ * bundles as the executor writes them, with a manifest. Everything is inline, as in support.h.
  */
 #ifndef KERNSWEEP_TESTS_UNIT_RESULTS_SUPPORT_H
 #define KERNSWEEP_TESTS_UNIT_RESULTS_SUPPORT_H
@@ -17,13 +17,6 @@
 #include <math.h>
 
 #define NODE "192.0.2.10"
-
-#define assert_near(a, b, tolerance)                                                                         \
-    do {                                                                                                     \
-        double a_ = (a), b_ = (b);                                                                           \
-        if (!(fabs(a_ - b_) <= (tolerance)))                                                                 \
-            fail_msg("%s is %.12g, expected %.12g", #a, a_, b_);                                             \
-    } while (0)
 
 static inline struct store open_store(const char *name)
 {

@@ -1,5 +1,5 @@
-/* support: what the unit tests share: cmocka with the headers it wants first, a folder of the program's own
- * and files in it. Everything is inline, so that a test stays one file.
+/* support: shared by the unit tests: cmocka with the headers that it needs first, a temporary folder per
+ * program with helpers for files in it, and asserts. Everything is inline, so that a test stays one file.
  */
 #ifndef KERNSWEEP_TESTS_UNIT_SUPPORT_H
 #define KERNSWEEP_TESTS_UNIT_SUPPORT_H
@@ -13,6 +13,7 @@
 
 #include "common/base/fs.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ static inline int scratch_remove(void **state)
     return fs_remove_tree(scratch, NULL);
 }
 
-/* A path below the folder; the last eight of them hold. */
+/* A path in the temporary folder, in a static buffer that is reused after eight calls. */
 static inline const char *in_scratch(const char *name)
 {
     static char path[8][FS_PATH_MAX];
@@ -79,7 +80,8 @@ static inline void assert_file(const char *name, const char *text)
     buf_release(&found);
 }
 
-/* Asserts that a call failed in the project's way: this kind, one line, naming all of the words. */
+/* Asserts that a call returned -1 with an error of this kind whose message is one line with all of the words.
+ */
 #define assert_err(rc, err, wanted_kind, ...)                                                                \
     assert_err_words(rc, err, wanted_kind, __FILE__, __LINE__, (const char *const[]){__VA_ARGS__, NULL})
 
@@ -96,6 +98,13 @@ static inline void assert_err_words(int rc, const struct err *err, enum err_kind
             _fail(file, line);
         }
 }
+
+#define assert_near(a, b, tolerance)                                                                         \
+    do {                                                                                                     \
+        double a_ = (a), b_ = (b);                                                                           \
+        if (!(fabs(a_ - b_) <= (tolerance)))                                                                 \
+            fail_msg("%s is %.12g, expected %.12g", #a, a_, b_);                                             \
+    } while (0)
 
 #define assert_ok(rc, err)                                                                                   \
     do {                                                                                                     \

@@ -42,7 +42,7 @@ static int parse(struct parsed *p, size_t min_words, char *const *argv, int argc
     parse(p, min, (char *const[]){(char *)"run", __VA_ARGS__, NULL},                                         \
           (int)COUNT(((char *const[]){(char *)"run", __VA_ARGS__})), err)
 
-static void options_stand_anywhere(void **state)
+static void options_may_follow_the_operands(void **state)
 {
     (void)state;
     struct parsed p;
@@ -57,7 +57,7 @@ static void options_stand_anywhere(void **state)
     assert_null(p.tag);
 }
 
-static void values_in_both_forms(void **state)
+static void values_follow_a_space_or_an_equals_sign(void **state)
 {
     (void)state;
     struct parsed p;
@@ -91,7 +91,7 @@ static void double_dash_ends_options(void **state)
     assert_string_equal(p.words[0], "");
 }
 
-static void refuses(void **state)
+static void wrong_options_and_counts_are_refused(void **state)
 {
     (void)state;
     struct parsed p;
@@ -153,10 +153,10 @@ static void help_lists_every_option(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_stand_anywhere),
-        cmocka_unit_test(values_in_both_forms),
+        cmocka_unit_test(options_may_follow_the_operands),
+        cmocka_unit_test(values_follow_a_space_or_an_equals_sign),
         cmocka_unit_test(double_dash_ends_options),
-        cmocka_unit_test(refuses),
+        cmocka_unit_test(wrong_options_and_counts_are_refused),
         cmocka_unit_test(nothing_is_fine_where_nothing_is_needed),
         cmocka_unit_test(help_lists_every_option),
     };

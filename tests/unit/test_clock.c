@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <math.h>
 
-static void iso8601(void **state)
+static void times_are_written_as_iso8601_in_utc(void **state)
 {
     (void)state;
     static const struct {
@@ -36,7 +36,7 @@ static void iso8601(void **state)
     }
 }
 
-static void clocks_go_on(void **state)
+static void clocks_never_go_back_and_agree(void **state)
 {
     (void)state;
     int64_t first = clock_mono_ns();
@@ -47,7 +47,7 @@ static void clocks_go_on(void **state)
     assert_true(clock_real_s() > 1.7e9);
 }
 
-static void deadlines(void **state)
+static void a_deadline_becomes_a_wait_in_milliseconds(void **state)
 {
     (void)state;
     assert_int_equal(clock_left_ms(0), -1); /* none: poll waits for ever */
@@ -68,9 +68,9 @@ static void deadlines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(iso8601),
-        cmocka_unit_test(clocks_go_on),
-        cmocka_unit_test(deadlines),
+        cmocka_unit_test(times_are_written_as_iso8601_in_utc),
+        cmocka_unit_test(clocks_never_go_back_and_agree),
+        cmocka_unit_test(a_deadline_becomes_a_wait_in_milliseconds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

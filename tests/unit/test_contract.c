@@ -1,5 +1,5 @@
-/* contract: the JSON Schemas say of every key what its row says, and know no other keys; and what a row says
- * is what is read.
+/* contract: the JSON Schemas agree with the tables on every key and have no other keys, and keys are read as
+ * their rows define.
  */
 #include "tests/unit/support.h"
 

@@ -18,7 +18,7 @@ static void set_keeps_kind_and_message(void **state)
     assert_string_equal(err.msg, "again");
 }
 
-static void caller_may_not_care(void **state)
+static void a_null_error_is_allowed(void **state)
 {
     (void)state;
     assert_int_equal(err_set(NULL, ERR_INPUT, "x"), -1);
@@ -91,7 +91,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(set_keeps_kind_and_message),
-        cmocka_unit_test(caller_may_not_care),
+        cmocka_unit_test(a_null_error_is_allowed),
         cmocka_unit_test(errno_is_said_in_words),
         cmocka_unit_test(wrap_puts_context_in_front),
         cmocka_unit_test(foreign_text_stays_in_one_line),

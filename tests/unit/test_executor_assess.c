@@ -26,7 +26,7 @@ static void expect(const struct ending *o, const struct timings *t, enum status 
         fail_msg("\"%s\" does not say \"%s\"", v.reason, words);
 }
 
-static void how_a_process_ended(void **state)
+static void a_status_follows_from_how_the_process_ended(void **state)
 {
     (void)state;
     const struct timings good = told(1, 4096, "v3");
@@ -56,7 +56,7 @@ static void how_a_process_ended(void **state)
         expect(&cases[i].ending, &good, cases[i].status, cases[i].words);
 }
 
-static void what_it_said(void **state)
+static void exit_0_with_invalid_output_is_invalid(void **state)
 {
     (void)state;
     const struct ending zero = {.exit_code = 0};
@@ -122,8 +122,8 @@ static void a_reason_is_one_line_of_ascii(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(how_a_process_ended),
-        cmocka_unit_test(what_it_said),
+        cmocka_unit_test(a_status_follows_from_how_the_process_ended),
+        cmocka_unit_test(exit_0_with_invalid_output_is_invalid),
         cmocka_unit_test(prompt_tokens_may_be_required),
         cmocka_unit_test(skipping_takes_both_the_code_and_the_line),
         cmocka_unit_test(a_reason_is_one_line_of_ascii),

@@ -15,7 +15,7 @@ static const char base[] =
     "true},"
     "{\"index\":2,\"variant\":\"b\",\"context\":16,\"repetition\":1,\"timeout_s\":5}]}";
 
-static void a_job(void **state)
+static void a_job_is_read_with_its_defaults(void **state)
 {
     (void)state;
     struct job job;
@@ -57,7 +57,7 @@ static json_t *changed(const char *place, const char *value)
     return root;
 }
 
-static void what_is_refused(void **state)
+static void a_wrong_value_is_refused_with_its_place(void **state)
 {
     (void)state;
     static const struct {
@@ -115,13 +115,14 @@ static void what_is_refused(void **state)
     }
 }
 
-static void not_an_object(void **state)
+static void a_document_that_is_no_object_is_refused(void **state)
 {
     (void)state;
     struct job job;
     struct err err = {.kind = ERR_NONE};
-    assert_int_equal(job_init(&job, NULL, "job.json", &err), -1);
-    assert_int_equal(job_init(&job, json_array(), "job.json", &err), -1);
+    assert_err(job_init(&job, NULL, "job.json", &err), &err, ERR_INPUT, "job.json");
+    assert_err(job_init(&job, json_array(), "job.json", &err), &err, ERR_INPUT, "job.json",
+               "expected an object");
 }
 
 static struct secrets with_secrets(struct job *job, const char *one, const char *two)
@@ -188,9 +189,9 @@ static void a_secret_too_short_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_job),
-        cmocka_unit_test(what_is_refused),
-        cmocka_unit_test(not_an_object),
+        cmocka_unit_test(a_job_is_read_with_its_defaults),
+        cmocka_unit_test(a_wrong_value_is_refused_with_its_place),
+        cmocka_unit_test(a_document_that_is_no_object_is_refused),
         cmocka_unit_test(secrets_are_hidden_wherever_they_are_cut),
         cmocka_unit_test(a_secret_too_short_is_refused),
     };

@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-static void estimates(void **state)
+static void estimates_scale_with_finished_tests(void **state)
 {
     (void)state;
     struct job_test tests[] = {
@@ -65,7 +65,7 @@ static bool hangs(double after_s, double cpu, double gpu, double rss_growth, uin
     return found;
 }
 
-static void hanging(void **state)
+static void a_hang_is_a_busy_cpu_with_idle_gpu_output_and_memory(void **state)
 {
     (void)state;
     assert_true(hangs(5, 100, 0, 0, 0));
@@ -93,7 +93,7 @@ static void hanging(void **state)
     }
 }
 
-static void the_manifest(void **state)
+static void a_manifest_lists_every_file_with_its_hash(void **state)
 {
     (void)state;
     struct err err = {.kind = ERR_NONE};
@@ -118,7 +118,7 @@ static void the_manifest(void **state)
     json_decref(m);
 }
 
-static void log_text(void **state)
+static void log_text_is_made_printable(void **state)
 {
     (void)state;
     struct buf out;
@@ -141,7 +141,7 @@ static int try_elsewhere(const char *path)
     return WEXITSTATUS(status);
 }
 
-static void locks(void **state)
+static void a_lock_has_one_holder_at_a_time(void **state)
 {
     (void)state;
     struct lock lock;
@@ -201,9 +201,12 @@ static void a_lock_is_handed_over_by_fork(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(estimates),    cmocka_unit_test(hanging),
-        cmocka_unit_test(the_manifest), cmocka_unit_test(log_text),
-        cmocka_unit_test(locks),        cmocka_unit_test(a_lock_is_handed_over_by_fork),
+        cmocka_unit_test(estimates_scale_with_finished_tests),
+        cmocka_unit_test(a_hang_is_a_busy_cpu_with_idle_gpu_output_and_memory),
+        cmocka_unit_test(a_manifest_lists_every_file_with_its_hash),
+        cmocka_unit_test(log_text_is_made_printable),
+        cmocka_unit_test(a_lock_has_one_holder_at_a_time),
+        cmocka_unit_test(a_lock_is_handed_over_by_fork),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

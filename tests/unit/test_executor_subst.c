@@ -28,7 +28,7 @@ static void fails(const char *template, const char *word)
     buf_release(&out);
 }
 
-static void placeholders(void **state)
+static void every_placeholder_becomes_its_value(void **state)
 {
     (void)state;
     becomes("", "");
@@ -39,7 +39,7 @@ static void placeholders(void **state)
     becomes("{context+8}x{repetition}", "4104x2");
 }
 
-static void other_braces(void **state)
+static void braces_that_are_no_placeholder_are_kept(void **state)
 {
     (void)state;
     becomes("{\"a\": {\"b\": 1}}", "{\"a\": {\"b\": 1}}");
@@ -53,7 +53,7 @@ static void other_braces(void **state)
     becomes("}", "}");
 }
 
-static void errors(void **state)
+static void unknown_or_valueless_placeholders_are_refused(void **state)
 {
     (void)state;
     fails("{nonsense}", "{nonsense}");
@@ -69,7 +69,7 @@ static void errors(void **state)
     buf_release(&small);
 }
 
-static void scanning_tells_what_is_used(void **state)
+static void scanning_finds_the_placeholders_in_use(void **state)
 {
     (void)state;
     struct err err = {.kind = ERR_NONE};
@@ -83,10 +83,10 @@ static void scanning_tells_what_is_used(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(placeholders),
-        cmocka_unit_test(other_braces),
-        cmocka_unit_test(errors),
-        cmocka_unit_test(scanning_tells_what_is_used),
+        cmocka_unit_test(every_placeholder_becomes_its_value),
+        cmocka_unit_test(braces_that_are_no_placeholder_are_kept),
+        cmocka_unit_test(unknown_or_valueless_placeholders_are_refused),
+        cmocka_unit_test(scanning_finds_the_placeholders_in_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static void is(const struct timings *t, const char *name, double want)
     assert_true(*value == want);
 }
 
-static void the_marked_line(void **state)
+static void timings_are_read_from_the_marked_line(void **state)
 {
     (void)state;
     use_rule("null");
@@ -79,7 +79,7 @@ static void the_marked_line(void **state)
     assert_int_equal(cut.prompt_tokens, -1);
 }
 
-static void the_last_line_counts(void **state)
+static void the_last_of_several_lines_is_used(void **state)
 {
     (void)state;
     use_rule("null");
@@ -93,7 +93,7 @@ static void the_last_line_counts(void **state)
     assert_string_equal(t.problem, "");
 }
 
-static void lines_that_cannot_be_read(void **state)
+static void unreadable_lines_are_reported(void **state)
 {
     (void)state;
     use_rule("null");
@@ -115,7 +115,7 @@ static void lines_that_cannot_be_read(void **state)
     assert_int_equal(t.prompt_tokens, -1);
 }
 
-static void hostile_output(void **state)
+static void timings_are_found_after_hostile_output(void **state)
 {
     (void)state;
     use_rule("null");
@@ -143,7 +143,7 @@ static void hostile_output(void **state)
     assert_string_equal(t.skip, "?[2J bad ?");
 }
 
-static void by_json_path(void **state)
+static void a_json_rule_reads_its_paths(void **state)
 {
     (void)state;
     use_rule(
@@ -161,7 +161,7 @@ static void by_json_path(void **state)
     assert_false(t.found);
 }
 
-static void by_regular_expression(void **state)
+static void a_regex_rule_reads_its_named_groups(void **state)
 {
     (void)state;
     use_rule("{\"kind\": \"regex\", \"pattern\": \"(prompt|prefill) eval time = "
@@ -196,7 +196,7 @@ static void a_line_that_takes_too_long_to_match_is_a_problem(void **state)
     assert_non_null(strstr(t.problem, "takes too long"));
 }
 
-static void bad_rules(void **state)
+static void bad_rules_are_refused(void **state)
 {
     (void)state;
     refuse_rule("5", "kind");
@@ -227,14 +227,14 @@ static int forget(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_marked_line),
-        cmocka_unit_test(the_last_line_counts),
-        cmocka_unit_test(lines_that_cannot_be_read),
-        cmocka_unit_test(hostile_output),
-        cmocka_unit_test(by_json_path),
-        cmocka_unit_test(by_regular_expression),
+        cmocka_unit_test(timings_are_read_from_the_marked_line),
+        cmocka_unit_test(the_last_of_several_lines_is_used),
+        cmocka_unit_test(unreadable_lines_are_reported),
+        cmocka_unit_test(timings_are_found_after_hostile_output),
+        cmocka_unit_test(a_json_rule_reads_its_paths),
+        cmocka_unit_test(a_regex_rule_reads_its_named_groups),
         cmocka_unit_test(a_line_that_takes_too_long_to_match_is_a_problem),
-        cmocka_unit_test(bad_rules),
+        cmocka_unit_test(bad_rules_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, forget);
 }

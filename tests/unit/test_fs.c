@@ -466,7 +466,7 @@ static void walk_refuses_or_skips_what_is_no_file(void **state)
     buf_release(&seen);
 }
 
-static void exists_and_is_dir(void **state)
+static void a_dangling_link_exists_and_is_no_folder(void **state)
 {
     (void)state;
     put("there/file", "");
@@ -478,7 +478,7 @@ static void exists_and_is_dir(void **state)
     assert_false(fs_exists(in_scratch("there/none")) || fs_is_dir(in_scratch("there/none")));
 }
 
-static void safe_relpath_table(void **state)
+static void safe_relpath_refuses_paths_that_leave(void **state)
 {
     (void)state;
     static const char *const good[] = {"a", "a/b", "a/b/c.json", "...", "a..b", ".hidden", "a/.b",
@@ -520,8 +520,8 @@ int main(void)
         cmocka_unit_test(walk_is_in_byte_order_of_paths),
         cmocka_unit_test(walk_sees_all_of_a_large_folder),
         cmocka_unit_test(walk_refuses_or_skips_what_is_no_file),
-        cmocka_unit_test(exists_and_is_dir),
-        cmocka_unit_test(safe_relpath_table),
+        cmocka_unit_test(a_dangling_link_exists_and_is_no_folder),
+        cmocka_unit_test(safe_relpath_refuses_paths_that_leave),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -53,7 +53,7 @@ static void nights_come_in_order(void **state)
     store_close(&s);
 }
 
-static void may_be_narrowed(void **state)
+static void a_history_is_filtered_by_its_options(void **state)
 {
     (void)state;
     struct store s = open_store("narrow.db");
@@ -175,7 +175,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nights_come_in_order),
-        cmocka_unit_test(may_be_narrowed),
+        cmocka_unit_test(a_history_is_filtered_by_its_options),
         cmocka_unit_test(a_change_comes_with_its_run_and_its_facts),
         cmocka_unit_test(an_unclear_cell_is_asked_about),
     };

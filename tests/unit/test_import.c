@@ -22,7 +22,7 @@ static struct run_data import_stored(struct store *s, const char *map, const cha
     return must_load(s, result.key);
 }
 
-static void google_benchmark(void **state)
+static void google_benchmark_is_imported(void **state)
 {
     (void)state;
     struct store s = open_store("google.db");
@@ -51,7 +51,7 @@ static void google_benchmark(void **state)
     store_close(&s);
 }
 
-static void hyperfine(void **state)
+static void hyperfine_is_imported(void **state)
 {
     (void)state;
     struct store s = open_store("hyperfine.db");
@@ -83,7 +83,7 @@ static void hyperfine(void **state)
     store_close(&s);
 }
 
-static void pytest_benchmark(void **state)
+static void pytest_benchmark_is_imported(void **state)
 {
     (void)state;
     struct store s = open_store("pytest.db");
@@ -100,7 +100,7 @@ static void pytest_benchmark(void **state)
 
 /* Of the tool itself, on the CPU: prompts of 64 and 128 tokens, each without and with flash attention; what
  * it generated is left out. */
-static void llama_bench_as_json(void **state)
+static void llama_bench_json_is_imported(void **state)
 {
     (void)state;
     struct store s = open_store("llama.db");
@@ -122,7 +122,7 @@ static void llama_bench_as_json(void **state)
 
 /* One result a line: two sizes of micro-batch, and rows that read a prompt and then generate, which are left
  * out. */
-static void llama_bench_as_lines(void **state)
+static void llama_bench_jsonl_is_imported(void **state)
 {
     (void)state;
     struct store s = open_store("llama_lines.db");
@@ -153,7 +153,7 @@ static void llama_bench_with_automatic_flash_attention(void **state)
 
 /* Of the tool itself, on an H100: a power of two as the context with a second number, one state of which is
  * skipped, and a benchmark over types. */
-static void nvbench(void **state)
+static void nvbench_is_imported(void **state)
 {
     (void)state;
     struct store s = open_store("nvbench.db");
@@ -307,7 +307,7 @@ static void merged_rows_are_pointed_out(void **state)
     store_close(&s);
 }
 
-static void pointers_find_their_way(void **state)
+static void pointers_find_nested_values_or_nothing(void **state)
 {
     (void)state;
     struct err err = {0};
@@ -345,19 +345,19 @@ static void units_convert(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(google_benchmark),
-        cmocka_unit_test(hyperfine),
-        cmocka_unit_test(pytest_benchmark),
-        cmocka_unit_test(llama_bench_as_json),
-        cmocka_unit_test(llama_bench_as_lines),
+        cmocka_unit_test(google_benchmark_is_imported),
+        cmocka_unit_test(hyperfine_is_imported),
+        cmocka_unit_test(pytest_benchmark_is_imported),
+        cmocka_unit_test(llama_bench_json_is_imported),
+        cmocka_unit_test(llama_bench_jsonl_is_imported),
         cmocka_unit_test(llama_bench_with_automatic_flash_attention),
-        cmocka_unit_test(nvbench),
+        cmocka_unit_test(nvbench_is_imported),
         cmocka_unit_test(a_group_of_an_expression),
         cmocka_unit_test(a_mapping_of_ones_own_reads_csv),
         cmocka_unit_test(what_cannot_be_mapped_is_named),
         cmocka_unit_test(bad_mappings_are_refused),
         cmocka_unit_test(merged_rows_are_pointed_out),
-        cmocka_unit_test(pointers_find_their_way),
+        cmocka_unit_test(pointers_find_nested_values_or_nothing),
         cmocka_unit_test(units_convert),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

@@ -76,7 +76,7 @@ static void facts_are_kept_without_what_is_fleeting_or_secret(void **state)
     store_close(&s);
 }
 
-static void twice_is_once(void **state)
+static void storing_a_bundle_twice_is_idempotent(void **state)
 {
     (void)state;
     struct store s = open_store("twice.db");
@@ -518,7 +518,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bundle_comes_back_as_it_was),
         cmocka_unit_test(facts_are_kept_without_what_is_fleeting_or_secret),
-        cmocka_unit_test(twice_is_once),
+        cmocka_unit_test(storing_a_bundle_twice_is_idempotent),
         cmocka_unit_test(many_are_stored_in_their_order),
         cmocka_unit_test(a_full_store_has_what_was_told),
         cmocka_unit_test(a_complete_run_never_changes),

@@ -64,7 +64,7 @@ static void assert_order(const char *text, const char *expected)
     json_decref(job);
 }
 
-static void orders(void **state)
+static void both_orders_number_the_tests_as_documented(void **state)
 {
     (void)state;
     assert_order(PLAN(VARIANTS), "b/16/1 a/16/1 b/32/1 a/32/1 ");
@@ -83,7 +83,7 @@ static const char *text_of(const json_t *obj, const char *key)
     return json_string_value(json_object_get(obj, key));
 }
 
-static void request_and_defaults(void **state)
+static void a_request_fills_its_members_and_defaults(void **state)
 {
     (void)state;
     json_t *job = encode(PLAN(VARIANTS));
@@ -292,8 +292,8 @@ static void run_ids_are_names_with_the_time_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(orders),
-        cmocka_unit_test(request_and_defaults),
+        cmocka_unit_test(both_orders_number_the_tests_as_documented),
+        cmocka_unit_test(a_request_fills_its_members_and_defaults),
         cmocka_unit_test(every_simple_key_reaches_the_executor),
         cmocka_unit_test(defaults_are_those_of_the_plan),
         cmocka_unit_test(every_part_reaches_the_executor),

@@ -12,7 +12,7 @@ static json_t *parse(const char *text)
     return value;
 }
 
-static void parser_refuses(void **state)
+static void invalid_json_is_refused_with_its_place(void **state)
 {
     (void)state;
     static const struct {
@@ -121,7 +121,7 @@ static void encode_is_one_line_within_its_limit(void **state)
     json_decref(v);
 }
 
-static void places(void **state)
+static void errors_name_the_place_of_a_value(void **state)
 {
     (void)state;
     struct err err = {0};
@@ -313,13 +313,13 @@ static void ranges_hold_at_both_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parser_refuses),
+        cmocka_unit_test(invalid_json_is_refused_with_its_place),
         cmocka_unit_test(parser_survives_depth_and_nul),
         cmocka_unit_test(scalars_are_json_too),
         cmocka_unit_test(load_names_the_file),
         cmocka_unit_test(save_is_sorted_private_and_atomic),
         cmocka_unit_test(encode_is_one_line_within_its_limit),
-        cmocka_unit_test(places),
+        cmocka_unit_test(errors_name_the_place_of_a_value),
         cmocka_unit_test(hostile_keys_make_one_line),
         cmocka_unit_test(keys_hint_at_the_nearest),
         cmocka_unit_test(getters_take_their_type_only),

@@ -16,7 +16,7 @@ static const json_t *parse(struct json_arena *a, const char *text)
     return value;
 }
 
-static void is_what_the_heap_gives(void **state)
+static void the_arena_decodes_what_the_heap_decodes(void **state)
 {
     (void)state;
     struct json_arena a = {0};
@@ -31,7 +31,7 @@ static void is_what_the_heap_gives(void **state)
     json_arena_release(&a); /* an empty one */
 }
 
-static void refuses_the_same(void **state)
+static void the_arena_refuses_what_the_heap_refuses(void **state)
 {
     (void)state;
     struct json_arena a = {0};
@@ -131,13 +131,13 @@ static int install(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_what_the_heap_gives),
-        cmocka_unit_test(refuses_the_same),
+        cmocka_unit_test(the_arena_decodes_what_the_heap_decodes),
+        cmocka_unit_test(the_arena_refuses_what_the_heap_refuses),
         cmocka_unit_test(takes_large_texts_and_is_used_again),
         cmocka_unit_test(the_heap_is_as_always),
         cmocka_unit_test(threads_have_their_own),
-        INSTALLED(is_what_the_heap_gives),
-        INSTALLED(refuses_the_same),
+        INSTALLED(the_arena_decodes_what_the_heap_decodes),
+        INSTALLED(the_arena_refuses_what_the_heap_refuses),
         INSTALLED(takes_large_texts_and_is_used_again),
         INSTALLED(the_heap_is_as_always),
         INSTALLED(threads_have_their_own),

@@ -67,7 +67,7 @@ static const char *const journal[] = {
     "{\"event\":\"SUITE_END\",\"status\":\"COMPLETE\",\"ok\":1,\"failed\":1,\"skipped\":2,\"wall_s\":4000}",
 };
 
-static void plain_lines(void **state)
+static void events_are_plain_lines_without_a_terminal(void **state)
 {
     (void)state;
     struct screen s;
@@ -157,7 +157,7 @@ static void hostile_events_stay_in_their_lines(void **state)
     free(s.text);
 }
 
-static void durations(void **state)
+static void durations_use_the_largest_fitting_units(void **state)
 {
     (void)state;
     static const struct {
@@ -186,11 +186,11 @@ static void durations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_lines),
+        cmocka_unit_test(events_are_plain_lines_without_a_terminal),
         cmocka_unit_test(progress_line_is_redrawn_and_erased),
         cmocka_unit_test(colour_marks_statuses_only),
         cmocka_unit_test(hostile_events_stay_in_their_lines),
-        cmocka_unit_test(durations),
+        cmocka_unit_test(durations_use_the_largest_fitting_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,7 +63,7 @@ static void good_bundle_is_accepted(void **state)
     assert_accepted(NULL);
 }
 
-static void nodes_own_files_are_let_be(void **state)
+static void files_of_the_node_alone_are_ignored(void **state)
 {
     (void)state;
     put("b/executor.log", "whatever");
@@ -72,7 +72,7 @@ static void nodes_own_files_are_let_be(void **state)
     assert_accepted(RUN);
 }
 
-static void empty_folder_and_empty_list(void **state)
+static void an_empty_folder_matches_an_empty_list(void **state)
 {
     (void)state;
     struct err err = {0};
@@ -83,7 +83,7 @@ static void empty_folder_and_empty_list(void **state)
     assert_accepted(RUN);
 }
 
-static void altered_byte(void **state)
+static void an_altered_byte_is_found(void **state)
 {
     (void)state;
     put("b/v3/ctx_4096_run1/perf.json", "{\"x\":2}");
@@ -91,7 +91,7 @@ static void altered_byte(void **state)
                    "does not match its hash");
 }
 
-static void appended_and_cut_files(void **state)
+static void appended_or_truncated_files_are_found(void **state)
 {
     (void)state;
     put("b/plan.json", "{} ");
@@ -101,7 +101,7 @@ static void appended_and_cut_files(void **state)
 }
 
 /* The hash is right, the size is not: somebody wrote the manifest by hand. */
-static void lying_size(void **state)
+static void a_wrong_size_in_the_manifest_is_found(void **state)
 {
     (void)state;
     json_t *files = two_files();
@@ -110,14 +110,14 @@ static void lying_size(void **state)
     assert_refused(ERR_INPUT, "$.files[0]", "plan.json has 2 bytes", "3");
 }
 
-static void missing_file(void **state)
+static void a_missing_file_is_found(void **state)
 {
     (void)state;
     unlink(in_scratch("b/plan.json"));
     assert_refused(ERR_STORAGE, "manifest.json", "plan.json", "No such file");
 }
 
-static void extra_file(void **state)
+static void an_unlisted_file_is_found(void **state)
 {
     (void)state;
     put("b/v3/extra.json", "");
@@ -130,7 +130,7 @@ static void extra_file(void **state)
     assert_refused(ERR_INPUT, "v3/executor.log", "not named");
 }
 
-static void paths_that_leave_the_bundle(void **state)
+static void paths_that_leave_the_bundle_are_refused(void **state)
 {
     (void)state;
     static const char *const paths[] = {"../x", "/etc/passwd", "v3/../../x", "./plan.json", "v3//x", "..",
@@ -144,7 +144,7 @@ static void paths_that_leave_the_bundle(void **state)
     }
 }
 
-static void same_path_twice(void **state)
+static void a_path_listed_twice_is_refused(void **state)
 {
     (void)state;
     json_t *files = two_files();
@@ -169,7 +169,7 @@ static void links_are_not_followed(void **state)
     assert_refused(ERR_INPUT, "v3/ctx_4096_run1", "neither a regular file nor a folder");
 }
 
-static void special_files(void **state)
+static void special_files_are_refused(void **state)
 {
     (void)state;
     assert_int_equal(mkfifo(in_scratch("b/pipe"), 0600), 0);
@@ -185,7 +185,7 @@ static void special_files(void **state)
     assert_refused(ERR_INPUT, "v3", "not a regular file");
 }
 
-static void another_run(void **state)
+static void the_manifest_of_another_run_is_refused(void **state)
 {
     (void)state;
     struct err err = {0};
@@ -196,7 +196,7 @@ static void another_run(void **state)
 #define HASH64 "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 #define HEAD "{\"schema\":\"kernsweep.manifest/1\",\"run_id\":\"" RUN "\","
 
-static void malformed_manifests(void **state)
+static void malformed_manifests_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -258,7 +258,7 @@ static void hashes_match_exactly(void **state)
     }
 }
 
-static void bundle_that_is_not_there(void **state)
+static void a_missing_bundle_is_refused(void **state)
 {
     (void)state;
     struct err err = {0};
@@ -269,21 +269,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(good_bundle_is_accepted, set_up),
-        cmocka_unit_test_setup(nodes_own_files_are_let_be, set_up),
-        cmocka_unit_test_setup(empty_folder_and_empty_list, set_up),
-        cmocka_unit_test_setup(altered_byte, set_up),
-        cmocka_unit_test_setup(appended_and_cut_files, set_up),
-        cmocka_unit_test_setup(lying_size, set_up),
-        cmocka_unit_test_setup(missing_file, set_up),
-        cmocka_unit_test_setup(extra_file, set_up),
-        cmocka_unit_test_setup(paths_that_leave_the_bundle, set_up),
-        cmocka_unit_test_setup(same_path_twice, set_up),
+        cmocka_unit_test_setup(files_of_the_node_alone_are_ignored, set_up),
+        cmocka_unit_test_setup(an_empty_folder_matches_an_empty_list, set_up),
+        cmocka_unit_test_setup(an_altered_byte_is_found, set_up),
+        cmocka_unit_test_setup(appended_or_truncated_files_are_found, set_up),
+        cmocka_unit_test_setup(a_wrong_size_in_the_manifest_is_found, set_up),
+        cmocka_unit_test_setup(a_missing_file_is_found, set_up),
+        cmocka_unit_test_setup(an_unlisted_file_is_found, set_up),
+        cmocka_unit_test_setup(paths_that_leave_the_bundle_are_refused, set_up),
+        cmocka_unit_test_setup(a_path_listed_twice_is_refused, set_up),
         cmocka_unit_test_setup(links_are_not_followed, set_up),
-        cmocka_unit_test_setup(special_files, set_up),
-        cmocka_unit_test_setup(another_run, set_up),
-        cmocka_unit_test_setup(malformed_manifests, set_up),
+        cmocka_unit_test_setup(special_files_are_refused, set_up),
+        cmocka_unit_test_setup(the_manifest_of_another_run_is_refused, set_up),
+        cmocka_unit_test_setup(malformed_manifests_are_refused, set_up),
         cmocka_unit_test_setup(hashes_match_exactly, set_up),
-        cmocka_unit_test_setup(bundle_that_is_not_there, set_up),
+        cmocka_unit_test_setup(a_missing_bundle_is_refused, set_up),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

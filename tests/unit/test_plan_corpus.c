@@ -212,25 +212,25 @@ static void refuse_cases(const char *path)
     json_decref(cases);
 }
 
-static void good_plans(void **state)
+static void every_good_plan_is_accepted(void **state)
 {
     (void)state;
     each_file(CORPUS "good/*.json", accept_plan);
 }
 
-static void plans_that_come_along(void **state)
+static void every_plan_of_the_project_is_accepted(void **state)
 {
     (void)state;
     each_file("harness/plans/*.json", accept_plan);
 }
 
-static void edges(void **state)
+static void values_at_their_bounds_are_accepted(void **state)
 {
     (void)state;
     each_file(CORPUS "edge/*.json", accept_cases);
 }
 
-static void refusals(void **state)
+static void bad_plans_are_refused_with_place_and_reason(void **state)
 {
     (void)state;
     each_file(CORPUS "bad/*.json", refuse_cases);
@@ -247,10 +247,10 @@ static int set_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_plans),
-        cmocka_unit_test(plans_that_come_along),
-        cmocka_unit_test(edges),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(every_good_plan_is_accepted),
+        cmocka_unit_test(every_plan_of_the_project_is_accepted),
+        cmocka_unit_test(values_at_their_bounds_are_accepted),
+        cmocka_unit_test(bad_plans_are_refused_with_place_and_reason),
     };
     return cmocka_run_group_tests(tests, set_up, scratch_remove);
 }

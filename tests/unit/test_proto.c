@@ -63,7 +63,7 @@ static void names_are_the_documented_ones(void **state)
         assert_string_equal(event_name((enum event_type)i), events[i]);
 }
 
-static void exit_codes(void **state)
+static void an_exit_code_follows_from_the_kind_of_error(void **state)
 {
     (void)state;
     static const struct {
@@ -85,7 +85,7 @@ int main(void)
         cmocka_unit_test(statuses_round_trip),
         cmocka_unit_test(unknown_names_are_refused),
         cmocka_unit_test(names_are_the_documented_ones),
-        cmocka_unit_test(exit_codes),
+        cmocka_unit_test(an_exit_code_follows_from_the_kind_of_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,7 +88,7 @@ static void a_mistake_has_a_place(void **state)
     }
 }
 
-static void bytes_and_offsets(void **state)
+static void matches_have_byte_offsets(void **state)
 {
     (void)state;
     struct regex re = compiled("^a|\\x00(b)|\\xff");
@@ -137,7 +137,7 @@ int main(void)
         cmocka_unit_test(what_plans_use_means_what_it_did),
         cmocka_unit_test(groups_have_names),
         cmocka_unit_test(a_mistake_has_a_place),
-        cmocka_unit_test(bytes_and_offsets),
+        cmocka_unit_test(matches_have_byte_offsets),
         cmocka_unit_test(no_pattern_runs_away),
     };
     return cmocka_run_group_tests_name("regex", tests, NULL, NULL);

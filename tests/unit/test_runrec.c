@@ -208,7 +208,7 @@ static void found_by_its_bundle(void **state)
     assert_int_equal(chdir("/"), 0);
 }
 
-static void no_runs_at_all(void **state)
+static void without_records_every_word_is_refused(void **state)
 {
     (void)state;
     struct runrec r;
@@ -334,7 +334,7 @@ int main(void)
         cmocka_unit_test_setup(empty_word_means_no_run, three_runs),
         cmocka_unit_test_setup(whole_id_wins_over_a_longer_one, three_runs),
         cmocka_unit_test_setup(found_by_its_bundle, three_runs),
-        cmocka_unit_test_setup(no_runs_at_all, clear),
+        cmocka_unit_test_setup(without_records_every_word_is_refused, clear),
         cmocka_unit_test_setup(store_in_the_current_folder, clear),
         cmocka_unit_test_setup(each_goes_from_oldest_to_latest, three_runs),
         cmocka_unit_test_setup(broken_record_is_named, clear),

@@ -200,7 +200,7 @@ static void the_quick_way_reads_what_the_parser_reads(void **state)
     }
 }
 
-static void limits_hold(void **state)
+static void limits_on_lines_and_columns_hold(void **state)
 {
     (void)state;
     struct err err = {0};
@@ -228,7 +228,7 @@ int main(void)
         cmocka_unit_test(damage_is_an_error_and_nothing_worse),
         cmocka_unit_test(lines_become_samples),
         cmocka_unit_test(the_quick_way_reads_what_the_parser_reads),
-        cmocka_unit_test(limits_hold),
+        cmocka_unit_test(limits_on_lines_and_columns_hold),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

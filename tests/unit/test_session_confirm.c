@@ -22,8 +22,7 @@ static void a_plan_that_is_gone_is_an_input_error(void **state)
     struct confirm_runs runs;
     struct err err = {0};
     (void)state;
-    assert_int_equal(confirm_measure(&request, &none, NULL, &runs, &err), -1);
-    assert_int_not_equal(err.kind, ERR_NODE);
+    assert_err(confirm_measure(&request, &none, NULL, &runs, &err), &err, ERR_INPUT, "gone.json");
 }
 
 int main(void)

@@ -14,7 +14,7 @@ static const struct {
 
 static const char million_a[] = "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0";
 
-static void standard_vectors(void **state)
+static void hashes_match_the_standard_vectors(void **state)
 {
     (void)state;
     char hex[SHA256_HEX_LEN + 1];
@@ -96,7 +96,7 @@ static void hex_is_64_lower_case_digits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(standard_vectors),
+        cmocka_unit_test(hashes_match_the_standard_vectors),
         cmocka_unit_test(pieces_make_the_same_hash),
         cmocka_unit_test(only_regular_files),
         cmocka_unit_test(file_is_hashed_within_its_maximum),

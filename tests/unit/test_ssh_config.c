@@ -41,7 +41,7 @@ static bool has_client(void)
     return spawn_on_path("ssh");
 }
 
-static void names_of_nodes(void **state)
+static void a_node_is_split_into_user_host_and_port(void **state)
 {
     (void)state;
     if (!has_client())
@@ -168,7 +168,7 @@ static void without_the_client_there_are_defaults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_of_nodes),
+        cmocka_unit_test(a_node_is_split_into_user_host_and_port),
         cmocka_unit_test(bad_names_are_input_errors),
         cmocka_unit_test(aliases_mean_what_ssh_says),
         cmocka_unit_test(a_bad_configuration_is_an_input_error),

@@ -58,7 +58,7 @@ static void names_match_as_openssh_has_it(void **state)
     assert_int_equal(lines_for("node " KEY_A "\n", "[node]:2222"), 0);
 }
 
-static void bad_lines_are_skipped(void **state)
+static void malformed_lines_are_skipped(void **state)
 {
     (void)state;
     static const char *const bad[] = {
@@ -100,7 +100,7 @@ static enum known_verdict verdict_on(const char *text, const char *presented, un
     return v;
 }
 
-static void verdicts(void **state)
+static void a_key_is_known_changed_revoked_or_unknown(void **state)
 {
     (void)state;
     unsigned line;
@@ -234,8 +234,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_match_as_openssh_has_it),
-        cmocka_unit_test(bad_lines_are_skipped),
-        cmocka_unit_test(verdicts),
+        cmocka_unit_test(malformed_lines_are_skipped),
+        cmocka_unit_test(a_key_is_known_changed_revoked_or_unknown),
         cmocka_unit_test(types_are_listed_once),
         cmocka_unit_test(a_hashed_name_is_found_again),
         cmocka_unit_test(agrees_with_ssh_keygen),

@@ -5,14 +5,7 @@
 
 #include <math.h>
 
-#define assert_near(a, b, tolerance)                                                                         \
-    do {                                                                                                     \
-        double a_ = (a), b_ = (b);                                                                           \
-        if (!(fabs(a_ - b_) <= (tolerance)))                                                                 \
-            fail_msg("%s is %.12g, expected %.12g", #a, a_, b_);                                             \
-    } while (0)
-
-static void medians_and_quantiles(void **state)
+static void medians_and_quantiles_interpolate(void **state)
 {
     (void)state;
     const double odd[] = {3, 1, 2}, even[] = {4, 1, 3, 2};
@@ -29,7 +22,7 @@ static void medians_and_quantiles(void **state)
     assert_near(stats_median(many, 1001), 500, 0);
 }
 
-static void spread(void **state)
+static void spreads_match_hand_computed_values(void **state)
 {
     (void)state;
     const double x[] = {2, 4, 4, 4, 5, 5, 7, 9};
@@ -127,7 +120,7 @@ static void bootstrap_is_repeatable_and_covers(void **state)
     assert_true(isnan(none.low) && isnan(none.high));
 }
 
-static void false_discovery_rate(void **state)
+static void p_values_are_adjusted_for_multiple_comparisons(void **state)
 {
     (void)state;
     const double p[] = {0.01, 0.04, NAN, 0.03, 0.005};
@@ -142,7 +135,7 @@ static void false_discovery_rate(void **state)
     stats_benjamini_hochberg(p, 0, adjusted);
 }
 
-static void power_law(void **state)
+static void a_power_law_is_fitted_exactly(void **state)
 {
     (void)state;
     const double n[] = {4096, 8192, 16384}, exact[] = {1, 4, 16};
@@ -160,7 +153,7 @@ static void power_law(void **state)
     assert_true(isnan(residual));
 }
 
-static void normal_tail(void **state)
+static void normal_tail_matches_the_tables(void **state)
 {
     (void)state;
     assert_near(stats_normal_p(0), 1, 1e-12);
@@ -201,15 +194,15 @@ static void random_numbers_are_fair(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(medians_and_quantiles),
-        cmocka_unit_test(spread),
+        cmocka_unit_test(medians_and_quantiles_interpolate),
+        cmocka_unit_test(spreads_match_hand_computed_values),
         cmocka_unit_test(mann_whitney_floor_is_that_of_the_tables),
         cmocka_unit_test(mann_whitney_counts_ties_exactly),
         cmocka_unit_test(mann_whitney_approximation_meets_the_exact_one),
         cmocka_unit_test(bootstrap_is_repeatable_and_covers),
-        cmocka_unit_test(false_discovery_rate),
-        cmocka_unit_test(power_law),
-        cmocka_unit_test(normal_tail),
+        cmocka_unit_test(p_values_are_adjusted_for_multiple_comparisons),
+        cmocka_unit_test(a_power_law_is_fitted_exactly),
+        cmocka_unit_test(normal_tail_matches_the_tables),
         cmocka_unit_test(outliers_are_marked),
         cmocka_unit_test(random_numbers_are_fair),
     };

@@ -37,7 +37,7 @@ static void reading_cannot_write(void **state)
     struct err err = {0};
     store_close(&s);
     assert_ok(store_open(&s, in_scratch("readonly.db"), STORE_READ, &err), &err);
-    assert_int_not_equal(sqlite3_exec(s.db, "DELETE FROM run", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(s.db, "DELETE FROM run", NULL, NULL, NULL), SQLITE_READONLY);
     store_close(&s);
 }
 
@@ -208,9 +208,10 @@ static void the_schema_knows_the_statuses(void **state)
                "INSERT INTO test (run_id, series_id, repetition, warmup, status)"
                " SELECT min(id), 1, ?2, 0, ?1 FROM run",
                test_status, STATUS_COUNT);
-    assert_int_not_equal(sqlite3_exec(s.db, "UPDATE test SET status = 'NONSENSE'", NULL, NULL, NULL),
-                         SQLITE_OK);
-    assert_int_not_equal(sqlite3_exec(s.db, "UPDATE test SET prefill_s = 0", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(s.db, "UPDATE test SET status = 'NONSENSE'", NULL, NULL, NULL),
+                     SQLITE_CONSTRAINT_CHECK);
+    assert_int_equal(sqlite3_exec(s.db, "UPDATE test SET prefill_s = 0", NULL, NULL, NULL),
+                     SQLITE_CONSTRAINT_CHECK);
     store_close(&s);
 }
 

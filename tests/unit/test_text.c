@@ -153,7 +153,7 @@ static void quoted_word_is_never_a_command_of_its_own(void **state)
     buf_release(&out);
 }
 
-static void printable_table(void **state)
+static void control_and_invisible_characters_are_escaped(void **state)
 {
     (void)state;
     static const struct {
@@ -245,7 +245,7 @@ static void printable_is_always_inert(void **state)
     }
 }
 
-static void names(void **state)
+static void names_have_only_safe_characters(void **state)
 {
     (void)state;
     static const char *const good[] = {
@@ -282,7 +282,7 @@ static void names(void **state)
     assert_int_equal(strlen(good[COUNT(good) - 1]), LIMIT_NAME);
 }
 
-static void utf8(void **state)
+static void only_valid_utf8_is_accepted(void **state)
 {
     (void)state;
     static const char *const good[] = {"",
@@ -326,11 +326,11 @@ int main(void)
         cmocka_unit_test(hostile_words_run_nothing),
         cmocka_unit_test(random_words_survive_the_shell),
         cmocka_unit_test(quoted_word_is_never_a_command_of_its_own),
-        cmocka_unit_test(printable_table),
+        cmocka_unit_test(control_and_invisible_characters_are_escaped),
         cmocka_unit_test(printable_takes_nul_and_stops_at_max),
         cmocka_unit_test(printable_is_always_inert),
-        cmocka_unit_test(names),
-        cmocka_unit_test(utf8),
+        cmocka_unit_test(names_have_only_safe_characters),
+        cmocka_unit_test(only_valid_utf8_is_accepted),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

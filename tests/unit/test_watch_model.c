@@ -21,7 +21,7 @@ static void assert_cell(const struct watch_model *m, size_t variant, size_t cont
     assert_string_equal(text, want);
 }
 
-static void test_matrix(void **state)
+static void events_fill_the_matrix_of_tests(void **state)
 {
     (void)state;
     struct watch_model *m = watch_model_new();
@@ -60,7 +60,7 @@ static void assert_output(const struct watch_model *m, size_t n, size_t want, co
     assert_int_equal(count, want);
 }
 
-static void test_output(void **state)
+static void output_is_limited_to_the_last_lines(void **state)
 {
     (void)state;
     struct watch_model *m = watch_model_new();
@@ -81,7 +81,7 @@ static void test_output(void **state)
     watch_model_free(m);
 }
 
-static void test_series(void **state)
+static void a_series_keeps_the_newest_samples(void **state)
 {
     (void)state;
     struct watch_model *m = watch_model_new();
@@ -108,7 +108,7 @@ static void test_series(void **state)
 }
 
 /* More variants and contexts than a screen has, and text that a terminal would act on. */
-static void test_limits(void **state)
+static void variants_and_contexts_beyond_the_maximum_are_dropped(void **state)
 {
     (void)state;
     struct watch_model *m = watch_model_new();
@@ -136,10 +136,10 @@ static void test_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matrix),
-        cmocka_unit_test(test_output),
-        cmocka_unit_test(test_series),
-        cmocka_unit_test(test_limits),
+        cmocka_unit_test(events_fill_the_matrix_of_tests),
+        cmocka_unit_test(output_is_limited_to_the_last_lines),
+        cmocka_unit_test(a_series_keeps_the_newest_samples),
+        cmocka_unit_test(variants_and_contexts_beyond_the_maximum_are_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
