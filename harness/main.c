@@ -1,4 +1,4 @@
-/* The command table of `kernsweep`, and the one flag that a signal handler may set. */
+/* The command table of `kernsweep`, its entry point, and the flag set by the signal handler. */
 #include "common/base/json_arena.h"
 #include "common/base/trace.h"
 #include "harness/commands/cmd.h"
@@ -22,7 +22,7 @@ static const struct cmd commands[] = {
     {"status", cmd_status, "runs on a node and their progress"},
     {"watch", cmd_watch, "follow a run full-screen: matrix, running test, memory, log"},
     {"cancel", cmd_cancel, "cancel a run on its node"},
-    {"pull", cmd_pull, "fetch the files that a run has so far"},
+    {"pull", cmd_pull, "fetch the files that a run has written so far"},
     {"check", cmd_check, "check whether a node is fit for a run"},
     {"nodes", cmd_nodes, "nodes trust HOST: verify and store a host key"},
     {"ingest", cmd_ingest, "store bundles in the results database"},
