@@ -30,7 +30,7 @@ static const struct cmd commands[] = {
     {"runs", cmd_runs, "list the stored runs"},
     {"show", cmd_show, "show one stored run, test by test"},
     {"compare", cmd_compare, "compare two runs, or a run and a baseline, cell by cell"},
-    {"history", cmd_history, "show one cell over all nightly runs, and when it changed"},
+    {"history", cmd_history, "show one cell over all stored runs, and when it changed"},
     {"noise", cmd_noise, "measure how much runs of identical builds vary on a node"},
     {"baseline", cmd_baseline, "manage the runs that others are compared with"},
     {"report", cmd_report, "write a report of a stored run"},
@@ -102,6 +102,6 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(commands[i].name, name) == 0)
             return commands[i].fn(&env, argc - 1, argv + 1);
-    fprintf(stderr, "kernsweep: no command \"%.40s\": `kernsweep help` lists them\n", argv[1]);
+    fprintf(stderr, "kernsweep: unknown command \"%.40s\": `kernsweep help` lists all\n", argv[1]);
     return EXIT_USAGE;
 }

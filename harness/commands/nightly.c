@@ -284,10 +284,10 @@ int cmd_nightly(struct cmd_env *env, int argc, char **argv)
         {"--reports", "DIR", &a.reports, NULL,
          "folder for reports and their index (default ./nightly_reports)"},
         {"--install-timer", NULL, NULL, &a.install_timer,
-         "schedule the plan every night, by the user's systemd or crontab"},
+         "run the plan every night, by a systemd user timer or a line in the crontab"},
         {"--at", "TIME", &a.at, NULL, "with --install-timer: time of day (default 02:30)"},
         {"--remove-timer", NULL, NULL, &a.remove_timer,
-         "remove the timer of PLAN, a path (the file may be gone) or a timer's name"},
+         "remove the timer of PLAN: a path, even if the file no longer exists, or a timer's name"},
     };
     struct args spec = {
         .command = "nightly",

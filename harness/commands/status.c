@@ -19,7 +19,7 @@ static void print_text(const json_t *obj, const char *key, int width)
     buf_release(&clean);
 }
 
-/* The ETA of a running run, the status of a complete one, the error of one that stopped. */
+/* The ETA of a run in progress, the status of a complete one, the error of one that stopped. */
 static void print_outlook(const json_t *run)
 {
     const char *state = json_string_value(json_object_get(run, "state"));

@@ -1,4 +1,4 @@
-/* digest: the worst first, at most ten lines, and the rest counted.
+/* digest: the order of its lines, and their limit.
  */
 #include "tests/unit/support.h"
 
@@ -19,7 +19,7 @@ static void assert_line(const json_t *lines, size_t i, const char *want)
     assert_string_equal(json_string_value(json_array_get(lines, i)), want);
 }
 
-static void test_order(void **state)
+static void the_worst_line_comes_first(void **state)
 {
     (void)state;
     struct run_variant variants[] = {{.name = "v4", .status = STATUS_GATE_FAILED, .reason = "\033[2J"}};
@@ -38,7 +38,7 @@ static void test_order(void **state)
     json_decref(lines);
 }
 
-static void test_limit(void **state)
+static void lines_beyond_ten_are_counted(void **state)
 {
     (void)state;
     struct run_variant variant = {.name = "v", .status = STATUS_OK};
@@ -58,6 +58,7 @@ static void test_limit(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_limit)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_worst_line_comes_first),
+                                       cmocka_unit_test(lines_beyond_ten_are_counted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

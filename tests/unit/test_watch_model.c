@@ -1,4 +1,4 @@
-/* watch_model: events to matrix, series and lines, within its limits.
+/* watch_model: the matrix, series and lines that events result in, and their limits.
  */
 #include "tests/unit/support.h"
 
@@ -21,7 +21,7 @@ static void assert_cell(const struct watch_model *m, size_t variant, size_t cont
     assert_string_equal(text, want);
 }
 
-static void test_matrix(void **state)
+static void events_fill_the_matrix(void **state)
 {
     (void)state;
     struct watch_model *m = watch_model_new();
@@ -60,7 +60,7 @@ static void assert_output(const struct watch_model *m, size_t n, size_t want, co
     assert_int_equal(count, want);
 }
 
-static void test_output(void **state)
+static void the_last_lines_of_a_tests_output_are_kept(void **state)
 {
     (void)state;
     struct watch_model *m = watch_model_new();
@@ -81,7 +81,7 @@ static void test_output(void **state)
     watch_model_free(m);
 }
 
-static void test_series(void **state)
+static void samples_fill_bounded_series(void **state)
 {
     (void)state;
     struct watch_model *m = watch_model_new();
@@ -107,8 +107,8 @@ static void test_series(void **state)
     watch_model_free(m);
 }
 
-/* More variants and contexts than a screen has, and text that a terminal would act on. */
-static void test_limits(void **state)
+/* More variants and contexts than the model holds, and text that would act on a terminal. */
+static void excess_variants_contexts_and_control_characters_are_harmless(void **state)
 {
     (void)state;
     struct watch_model *m = watch_model_new();
@@ -136,10 +136,10 @@ static void test_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matrix),
-        cmocka_unit_test(test_output),
-        cmocka_unit_test(test_series),
-        cmocka_unit_test(test_limits),
+        cmocka_unit_test(events_fill_the_matrix),
+        cmocka_unit_test(the_last_lines_of_a_tests_output_are_kept),
+        cmocka_unit_test(samples_fill_bounded_series),
+        cmocka_unit_test(excess_variants_contexts_and_control_characters_are_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
