@@ -54,8 +54,7 @@ static int pull_run(struct cmd_env *env, const struct attach_args *a, const char
     return EXIT_DONE;
 }
 
-/* Removes the record of a run that never reached the node. Returns 1 if it did, 0 if the run is on the node.
- */
+/* Returns 1 after removing the record of a run that never reached the node; 0 if there is a run to cancel. */
 static int forget_unstarted(struct session *s, struct err *err)
 {
     bool has = true;

@@ -19,8 +19,8 @@ static int set_baseline(struct store *s, const struct baseline_args *a, const ch
     if (rc == 0)
         rc = baseline_set(s, words[1], run.info.key, a->add, err);
     if (rc == 0)
-        fprintf(stderr, "baseline %s of plan %s on %s is %s%s\n", words[1], run.info.ticket,
-                run.info.node, run.info.run_id, a->add ? ", in addition to its earlier runs" : "");
+        fprintf(stderr, "baseline %s of plan %s on %s is %s%s\n", words[1], run.info.ticket, run.info.node,
+                run.info.run_id, a->add ? ", in addition to its earlier runs" : "");
     run_data_release(&run);
     return rc == 0 ? EXIT_DONE : -1;
 }

@@ -59,11 +59,11 @@ void cmd_print_finding(const struct finding *f, FILE *out);
 /* Prints the findings that block a run, if any, to stderr. */
 void cmd_print_blockers(const struct preflight *p);
 
-/* Prints how many warnings an ingest gave, if any, and the first of them to stderr. where: what was ingested.
+/* Prints the number of an ingest's warnings, if any, and the first one to stderr. where: what was ingested.
  */
 void cmd_print_warnings(const char *where, int count, const char *first);
 
-/* JSON has no NaN and no infinity: null. */
+/* null for NaN and infinity, which JSON lacks. */
 json_t *cmd_json_number(double v);
 
 /* Whether a word of the command line is a plan's file rather than a run or a node: by its name alone. */

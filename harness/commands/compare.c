@@ -105,7 +105,7 @@ static int compare_nodes(const struct cmd_env *env, struct store *s, const char 
 
 struct compared {
     struct comparison comparison;
-    bool kernels; /* of kernels launched alone: their times are not a prompt's */
+    bool kernels; /* the run launched kernels alone (report_queries.h) */
 };
 
 static int compare_run(struct store *s, const struct compare_args *a, const char **words, size_t n,

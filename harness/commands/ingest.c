@@ -19,7 +19,7 @@ static const char *outcome_name(enum ingest_outcome o)
     return "?";
 }
 
-/* What to print of each folder, and what it adds up to. */
+/* Collects the results of the folders that are ingested. */
 struct progress {
     bool json;
     json_t *all;

@@ -16,7 +16,7 @@ static int absolute(const char *path, char *out, struct err *err)
                                      : err_set(err, ERR_STORAGE, "cannot determine the working folder");
 }
 
-/* The command that the timer starts, and the text that its argv points to. */
+/* The command that the timer starts; argv points to the other members. */
 struct timer_command {
     char self[FS_PATH_MAX], artifacts[FS_PATH_MAX], reports[FS_PATH_MAX], db[FS_PATH_MAX], ssh[FS_PATH_MAX],
         log[FS_PATH_MAX];

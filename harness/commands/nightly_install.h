@@ -15,7 +15,7 @@ struct nightly_args {
 /* file: the plan. Prints what was changed to stderr. */
 int nightly_install(const struct cmd_env *env, const struct nightly_args *a, const char *file,
                     struct err *err);
-/* word: a plan, or the name of a timer. If the plan no longer exists, its path is resolved by its folder. */
+/* word: a plan, or the name of a timer. If the plan no longer exists, its folder is resolved instead. */
 int nightly_uninstall(const char *word, struct err *err);
 
 #endif

@@ -124,7 +124,8 @@ int cmd_show(struct cmd_env *env, int argc, char **argv)
 {
     struct args spec = {.command = "show",
                         .usage = "RUN",
-                        .about = "Shows the cells and the scaling of one stored run; with --json, every test.",
+                        .about =
+                            "Shows the cells and the scaling of one stored run; with --json, every test.",
                         .min_words = 1,
                         .max_words = 1};
     struct err err = {0};

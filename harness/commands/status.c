@@ -1,5 +1,4 @@
-/* kernsweep status: the runs on a node, or on every node known to this store, as their executors report them.
- */
+/* kernsweep status: the runs on a node or on every node known to this store, as their executors report. */
 #include "common/base/text.h"
 #include "harness/commands/on_node.h"
 #include "harness/session/node_runs.h"

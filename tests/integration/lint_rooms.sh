@@ -49,7 +49,7 @@ finds 'two rooms that may include each other' '^a cycle of rooms: app/'
 
 make_repo
 printf '#include "b.h"\n' >>"$repo/app/low/b.c"
-finds 'an include that does not start at the root' '^app/low/b.c: includes a file that the path from the root'
+finds 'an include that does not start at the root' '^app/low/b.c: there is no such included file'
 
 make_repo
 mkdir "$repo/app/new"
