@@ -107,8 +107,8 @@ static void print_change(const struct timeline *t, const struct timeline_change 
 
 static void print_text(const struct timeline *t)
 {
-    printf("%s at %d, %s, plan %s on %s (%s): %zu runs\n\n", t->variant, t->context,
-           metric_info(t->metric)->name, t->ticket, t->node, t->mode, t->count);
+    printf("%s at %d, %s, plan %s on %s (%s): %zu run%s\n\n", t->variant, t->context,
+           metric_info(t->metric)->name, t->ticket, t->node, t->mode, t->count, t->count == 1 ? "" : "s");
     if (t->count)
         print_sparkline(t);
     if (t->count)

@@ -1,4 +1,5 @@
 /* kernsweep status: the runs on a node or on every node known to this store, as their executors report. */
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "harness/commands/on_node.h"
 #include "harness/session/node_runs.h"
@@ -47,15 +48,13 @@ static void print_run(const char *node, const json_t *run)
     putchar('\n');
 }
 
-enum { STATUS_PLACES_MAX = 64 };
-
 struct status_query {
     struct cmd_env *env;
     const struct attach_args *args;
     const char *word;      /* a run, or NULL for all */
     json_t *all;           /* --json */
     struct runrec *places; /* the newest record per node and folder: its connection settings are current */
-    size_t n_places;
+    size_t n_places, room;
 };
 
 /* A run whose start was interrupted before it reached the node. */
@@ -134,12 +133,11 @@ static int note_place(const struct runrec *rec, void *arg, struct err *err)
 {
     struct status_query *st = arg;
     size_t i = 0;
-    (void)err;
     while (i < st->n_places &&
            (strcmp(st->places[i].node, rec->node) != 0 || strcmp(st->places[i].workdir, rec->workdir) != 0))
         i++;
-    if (i == STATUS_PLACES_MAX)
-        return 0;
+    if (!ALLOC_GROW(st->places, i + 1, st->room))
+        return err_set(err, ERR_INTERNAL, "no memory for the nodes of the store");
     st->places[i] = *rec;
     st->places[i].patience_s = 0;
     st->n_places += i == st->n_places;
@@ -149,9 +147,7 @@ static int note_place(const struct runrec *rec, void *arg, struct err *err)
 /* Queries every node and folder in which a run of this store was started, each once. */
 static int query_all_nodes(struct status_query *st, int *failed, struct err *err)
 {
-    st->places = calloc(STATUS_PLACES_MAX, sizeof *st->places);
-    int rc = st->places ? runrec_each(st->env->db, note_place, st, err)
-                        : err_set(err, ERR_INTERNAL, "no memory for the nodes of the store");
+    int rc = runrec_each(st->env->db, note_place, st, err);
     for (size_t i = 0; rc == 0 && i < st->n_places; i++) {
         struct err one = {0};
         if (query_node(&st->places[i], st, &one) != 0) {
