@@ -89,7 +89,7 @@ fluke() {
     exits "a sweep without --confirm exits 4" 4 sweep
     echo 2 >"$TMPDIR/fluke"
     exits "a sweep with --confirm exits 0" 0 sweep --confirm
-    like "a sweep with --confirm calls the cell noisy" "$OUT" "noisy"
+    like "a sweep with --confirm calls the cell inconclusive" "$OUT" "inconclusive"
     run=$(latest_sweep)
     is "confirming takes four runs" "$(sql "SELECT count(*) FROM run WHERE tag = 'confirm'")" 4
     is "confirming measures the suspect's cell only" "$(sql "SELECT DISTINCT s.variant || s.context_len FROM run r JOIN test t ON t.run_id = r.id
