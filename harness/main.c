@@ -1,4 +1,4 @@
-/* The command table of `kernsweep`, and the one flag that a signal handler may set. */
+/* The command table of `kernsweep`, its entry point, and the flag set by the signal handler. */
 #include "common/base/json_arena.h"
 #include "common/base/trace.h"
 #include "harness/commands/cmd.h"
@@ -22,7 +22,7 @@ static const struct cmd commands[] = {
     {"status", cmd_status, "runs on a node and their progress"},
     {"watch", cmd_watch, "follow a run full-screen: matrix, running test, memory, log"},
     {"cancel", cmd_cancel, "cancel a run on its node"},
-    {"pull", cmd_pull, "fetch the files that a run has so far"},
+    {"pull", cmd_pull, "fetch the files that a run has written so far"},
     {"check", cmd_check, "check whether a node is fit for a run"},
     {"nodes", cmd_nodes, "nodes trust HOST: verify and store a host key"},
     {"ingest", cmd_ingest, "store bundles in the results database"},
@@ -30,7 +30,7 @@ static const struct cmd commands[] = {
     {"runs", cmd_runs, "list the stored runs"},
     {"show", cmd_show, "show one stored run, test by test"},
     {"compare", cmd_compare, "compare two runs, or a run and a baseline, cell by cell"},
-    {"history", cmd_history, "show one cell over all nightly runs, and when it changed"},
+    {"history", cmd_history, "show one cell over all stored runs, and when it changed"},
     {"noise", cmd_noise, "measure how much runs of identical builds vary on a node"},
     {"baseline", cmd_baseline, "manage the runs that others are compared with"},
     {"report", cmd_report, "write a report of a stored run"},
@@ -102,6 +102,6 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(commands[i].name, name) == 0)
             return commands[i].fn(&env, argc - 1, argv + 1);
-    fprintf(stderr, "kernsweep: no command \"%.40s\": `kernsweep help` lists them\n", argv[1]);
+    fprintf(stderr, "kernsweep: unknown command \"%.40s\": `kernsweep help` lists all\n", argv[1]);
     return EXIT_USAGE;
 }

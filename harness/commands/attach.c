@@ -1,4 +1,4 @@
-/* kernsweep attach, pull, cancel: a run that is on a node already. */
+/* kernsweep attach, pull, cancel: commands for a run that is already on a node. */
 #include "harness/commands/finish.h"
 #include "harness/commands/on_node.h"
 #include "harness/session/node_runs.h"
@@ -8,7 +8,7 @@
 
 static const double cancel_deadline_s = 120;
 
-/* A harness that died early left a record of a run that the node may never have got. */
+/* A harness that was killed early may have recorded a run that never reached the node. */
 static int reach_run(struct session *s, struct err *err)
 {
     bool has;
@@ -19,8 +19,8 @@ static int reach_run(struct session *s, struct err *err)
     return has ? 0 : session_start_again(s, err);
 }
 
-static int attach(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
-                  struct err *err)
+static int attach_run(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
+                      struct err *err)
 {
     struct finish_options fin = {.report = a->report};
     struct runrec rec;
@@ -37,24 +37,24 @@ static int attach(struct cmd_env *env, const struct attach_args *a, const char *
     return finish_run(env, &s->rec, &fin, err);
 }
 
-static int pull(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
-                struct err *err)
+static int pull_run(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
+                    struct err *err)
 {
     char dir[FS_PATH_MAX];
     if (attach_open(env, a, word, s, err) != 0)
         return -1;
     snprintf(dir, sizeof dir, "%s", a->output ? a->output : s->rec.run_id);
     if (fs_exists(dir))
-        return err_set(err, ERR_INPUT, "%s: exists: give --output a new folder", dir);
+        return err_set(err, ERR_INPUT, "%s: already exists: name a new folder with --output", dir);
     if (remote_pack(&s->remote, s->rec.run_id, dir, err) != 0) {
         fs_remove_tree(dir, NULL);
         return -1;
     }
-    fprintf(stderr, "run %s so far is in %s\n", s->rec.run_id, dir);
+    fprintf(stderr, "the files of run %s so far are in %s\n", s->rec.run_id, dir);
     return EXIT_DONE;
 }
 
-/* 1: the node has never had the run, and nothing is left of it here either. */
+/* Returns 1 after removing the record of a run that never reached the node; 0 if there is a run to cancel. */
 static int forget_unstarted(struct session *s, struct err *err)
 {
     bool has = true;
@@ -68,14 +68,14 @@ static int forget_unstarted(struct session *s, struct err *err)
     return runrec_remove(&s->rec, s->opt.db, err) != 0 ? -1 : 1;
 }
 
-static int cancel(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
-                  struct err *err)
+static int cancel_run(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
+                      struct err *err)
 {
     int unstarted = attach_open(env, a, word, s, err) != 0 ? -1 : forget_unstarted(s, err);
     if (unstarted < 0)
         return -1;
     if (unstarted) {
-        fprintf(stderr, "run %s had not reached %s: it is forgotten\n", s->rec.run_id, s->rec.node);
+        fprintf(stderr, "run %s never reached %s: its record has been removed\n", s->rec.run_id, s->rec.node);
         return env->json ? cmd_print_json(json_array()) : EXIT_DONE;
     }
     const char *args[] = {"--run", s->rec.run_id, NULL};
@@ -85,15 +85,15 @@ static int cancel(struct cmd_env *env, const struct attach_args *a, const char *
     if (env->json)
         return cmd_print_json(answer);
     json_decref(answer);
-    fprintf(stderr, "run %s on %s is cancelled; `kernsweep attach %s` fetches what it measured\n",
-            s->rec.run_id, s->rec.node, s->rec.run_id);
+    fprintf(stderr, "cancelled run %s on %s; `kernsweep attach %s` fetches its results\n", s->rec.run_id,
+            s->rec.node, s->rec.run_id);
     return EXIT_DONE;
 }
 
 typedef int attach_fn(struct cmd_env *, const struct attach_args *, const char *, struct session *,
                       struct err *);
 
-static int run_command(struct cmd_env *env, int argc, char **argv, const char *about, attach_fn *fn)
+static int command_for_run(struct cmd_env *env, int argc, char **argv, const char *about, attach_fn *fn)
 {
     struct attach_args a = {0};
     const struct arg options[] = {
@@ -129,18 +129,19 @@ static int run_command(struct cmd_env *env, int argc, char **argv, const char *a
 
 int cmd_attach(struct cmd_env *env, int argc, char **argv)
 {
-    return run_command(env, argc, argv,
-                       "Resumes following a run, then pulls, stores, compares and reports it.", attach);
+    return command_for_run(
+        env, argc, argv, "Resumes following a run, then pulls, stores, compares and reports it.", attach_run);
 }
 
 int cmd_pull(struct cmd_env *env, int argc, char **argv)
 {
-    return run_command(env, argc, argv,
-                       "Fetches the files that a run has so far into a folder; the run continues.", pull);
+    return command_for_run(
+        env, argc, argv, "Fetches the files that a run has written so far into a folder; the run continues.",
+        pull_run);
 }
 
 int cmd_cancel(struct cmd_env *env, int argc, char **argv)
 {
-    return run_command(env, argc, argv, "Cancels a run and everything it started; finished tests are kept.",
-                       cancel);
+    return command_for_run(env, argc, argv,
+                           "Cancels a run and everything it started; finished tests are kept.", cancel_run);
 }

@@ -1,4 +1,4 @@
-/* kernsweep baseline set|list|remove. */
+/* kernsweep baseline set|list|remove: named runs that others are compared with. */
 #include "results/store/baseline.h"
 #include "harness/commands/cmd.h"
 #include "results/query/find_run.h"
@@ -12,7 +12,7 @@ struct baseline_args {
     bool add;
 };
 
-static int set(struct store *s, const struct baseline_args *a, const char **words, struct err *err)
+static int set_baseline(struct store *s, const struct baseline_args *a, const char **words, struct err *err)
 {
     struct run_data run;
     int rc = store_load_run(s, words[2], &run, err);
@@ -20,12 +20,12 @@ static int set(struct store *s, const struct baseline_args *a, const char **word
         rc = baseline_set(s, words[1], run.info.key, a->add, err);
     if (rc == 0)
         fprintf(stderr, "baseline %s of plan %s on %s is %s%s\n", words[1], run.info.ticket, run.info.node,
-                run.info.run_id, a->add ? ", beside the runs it held" : "");
+                run.info.run_id, a->add ? ", in addition to its earlier runs" : "");
     run_data_release(&run);
     return rc == 0 ? EXIT_DONE : -1;
 }
 
-static int list(const struct cmd_env *env, struct store *s, struct err *err)
+static int list_baselines(const struct cmd_env *env, struct store *s, struct err *err)
 {
     struct baseline_list l = {0};
     if (baseline_list(s, &l, err) != 0)
@@ -51,9 +51,9 @@ static int dispatch(const struct cmd_env *env, struct store *s, const struct bas
                     const char **words, size_t n, struct err *err)
 {
     if (strcmp(words[0], "set") == 0 && n == 3)
-        return set(s, a, words, err);
+        return set_baseline(s, a, words, err);
     if (strcmp(words[0], "list") == 0 && n == 1)
-        return list(env, s, err);
+        return list_baselines(env, s, err);
     if (strcmp(words[0], "remove") == 0 && n == 2)
         return baseline_remove(s, words[1], a->node, a->ticket, err);
     return err_set(err, ERR_INPUT, "baseline: usage: kernsweep baseline set NAME RUN | list | remove NAME");

@@ -1,4 +1,4 @@
-/* kernsweep check: whether a node is fit for a run, before one is started. */
+/* kernsweep check: checks whether a node is fit for a run, without starting one. */
 #include "harness/commands/on_node.h"
 #include "harness/plan/plan.h"
 #include "harness/session/preflight.h"
@@ -16,12 +16,11 @@ static void print_findings(const struct session *s, const struct preflight *p)
         cmd_print_finding(&p->findings[i], stdout);
 }
 
-/* A plan stands for its node. */
-static int resolve(struct attach_args *a, const char *word, struct plan *p, struct err *err)
+/* The argument is a node, or a plan that names one. */
+static int find_node(struct attach_args *a, const char *word, struct plan *p, struct err *err)
 {
-    size_t n = strlen(word);
     a->node = word;
-    if (!(n > 5 && strcmp(word + n - 5, ".json") == 0) && !fs_exists(word))
+    if (!cmd_is_plan(word) && !fs_exists(word))
         return 0;
     if (plan_load(p, word, err) != 0)
         return -1;
@@ -30,8 +29,8 @@ static int resolve(struct attach_args *a, const char *word, struct plan *p, stru
     return 0;
 }
 
-static int check(struct cmd_env *env, const struct attach_args *a, const struct plan *p, struct session *s,
-                 struct err *err)
+static int check_node(struct cmd_env *env, const struct attach_args *a, const struct plan *p,
+                      struct session *s, struct err *err)
 {
     struct session_options opt;
     struct runrec rec;
@@ -74,9 +73,9 @@ int cmd_check(struct cmd_env *env, int argc, char **argv)
     if (rc == 1)
         return EXIT_DONE;
     if (rc == 0)
-        rc = resolve(&a, word, &p, &err);
+        rc = find_node(&a, word, &p, &err);
     if (rc == 0)
-        rc = check(env, &a, &p, &s, &err);
+        rc = check_node(env, &a, &p, &s, &err);
     if (s.opt.progress)
         session_close(&s);
     plan_release(&p);

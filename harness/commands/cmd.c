@@ -3,6 +3,7 @@
 #include "common/base/trace.h"
 #include "harness/session/connect.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,7 +39,7 @@ int cmd_args(struct cmd_env *env, struct args *spec, int argc, char **argv, cons
     if (!env->db_option)
         return store_default_path(env->db, err);
     if (strlen(env->db_option) >= sizeof env->db || !*env->db_option)
-        return err_set(err, ERR_INPUT, "--db: expected a file's path");
+        return err_set(err, ERR_INPUT, "--db: expected the path of a file");
     memcpy(env->db, env->db_option, strlen(env->db_option) + 1);
     return 0;
 }
@@ -100,6 +101,23 @@ void cmd_print_blockers(const struct preflight *p)
     for (size_t i = 0; i < p->count; i++)
         if (p->findings[i].level == PREFLIGHT_BLOCKER)
             cmd_print_finding(&p->findings[i], stderr);
+}
+
+void cmd_print_warnings(const char *where, int count, const char *first)
+{
+    if (count > 0)
+        fprintf(stderr, "%s: %d warning%s, the first: %s\n", where, count, count == 1 ? "" : "s", first);
+}
+
+json_t *cmd_json_number(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+bool cmd_is_plan(const char *word)
+{
+    size_t n = strlen(word);
+    return n > 5 && strcmp(word + n - 5, ".json") == 0;
 }
 
 int cmd_backend(const struct cmd_env *env, const char **out, struct err *err)

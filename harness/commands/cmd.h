@@ -1,7 +1,9 @@
-/* cmd: what the commands of `kernsweep` share. One file per command: parse, call, print; nothing else prints.
+/* cmd: what the commands of `kernsweep` share. Each command has one file, which parses the arguments, calls
+ * the layers below and prints; only commands print.
  *
- * A command gets its arguments (argv[0] is its name) and an environment made by main(); it returns the exit
- * code of the process (common/contract/proto.h). Machine-readable output goes to stdout, messages to stderr.
+ * A command receives its arguments (argv[0] is its name) and an environment set up by main(), and returns the
+ * exit code of the process (common/contract/proto.h). Machine-readable output goes to stdout, messages to
+ * stderr.
  */
 #ifndef KERNSWEEP_HARNESS_COMMANDS_CMD_H
 #define KERNSWEEP_HARNESS_COMMANDS_CMD_H
@@ -37,12 +39,12 @@ struct cmd {
     const char *about;
 };
 
-/* Parses the command's own options and the common ones, resolves env->db, handles --help. Returns 0 to go on,
- * 1 when help was printed, -1 with err. */
+/* Parses the command's own options and the common ones, resolves env->db, handles --help. Returns 0 to
+ * continue, 1 if help was printed, -1 with err. */
 int cmd_args(struct cmd_env *env, struct args *spec, int argc, char **argv, const char **words, size_t *n,
              struct err *err);
 
-/* Prints "kernsweep: <message>" to stderr and returns the exit code that belongs to it. */
+/* Prints "kernsweep: <message>" to stderr and returns the exit code for the kind of error. */
 int cmd_fail(const struct err *err);
 
 /* Prints a JSON value to stdout, indented, and drops the reference. */
@@ -52,10 +54,20 @@ int cmd_print_json(json_t *value);
 void cmd_print(const struct buf *text);
 bool cmd_colour(FILE *out);
 
-/* One preflight finding as a row, with its remedy below. */
+/* One preflight finding as a row, followed by its remedy. */
 void cmd_print_finding(const struct finding *f, FILE *out);
-/* The findings that block a run, to stderr; nothing when there are none. */
+/* Prints the findings that block a run, if any, to stderr. */
 void cmd_print_blockers(const struct preflight *p);
+
+/* Prints the number of an ingest's warnings, if any, and the first one to stderr. where: what was ingested.
+ */
+void cmd_print_warnings(const char *where, int count, const char *first);
+
+/* null for NaN and infinity, which JSON lacks. */
+json_t *cmd_json_number(double v);
+
+/* Whether a word of the command line is a plan's file rather than a run or a node: by its name alone. */
+bool cmd_is_plan(const char *word);
 
 /* The checked value of --transport, for struct session_options. */
 int cmd_backend(const struct cmd_env *env, const char **out, struct err *err);

@@ -1,4 +1,4 @@
-/* kernsweep compare A B | RUN [--baseline NAME | --within]: cell by cell, with the evidence. */
+/* kernsweep compare A B | RUN [--baseline NAME | --within | --by node]: compares runs cell by cell. */
 #include "harness/commands/compare_hosts.h"
 #include "harness/commands/compare_output.h"
 #include "harness/commands/finish.h"
@@ -7,6 +7,7 @@
 #include "results/judge/within.h"
 #include "results/query/against.h"
 #include "results/query/find_run.h"
+#include "results/query/report_queries.h"
 #include "results/store/runs.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@ struct compare_args {
 };
 
 /* What the command line asks for. */
-struct wish {
+struct request {
     struct compare_options options;
     enum finish_fail_on fail_on;
     enum compare_format format;
@@ -41,68 +42,74 @@ static int parse_threshold(const char *text, struct compare_options *o, struct e
     return 0;
 }
 
-static int parse_options(const struct compare_args *a, size_t n_words, struct wish *w, struct err *err)
+static int parse_options(const struct compare_args *a, size_t n_words, struct request *req, struct err *err)
 {
-    *w = (struct wish){.options = compare_defaults(), .format = COMPARE_TEXT};
-    w->options.all_metrics = a->all_metrics;
+    *req = (struct request){.options = compare_defaults(), .format = COMPARE_TEXT};
+    req->options.all_metrics = a->all_metrics;
     if (n_words == 2 && (a->baseline || a->within))
         return err_set(err, ERR_INPUT,
-                       "compare: two runs A and B (A is the base), or one run with --baseline NAME or"
-                       " --within, or one run alone against the nights before it");
+                       "compare: expected two runs A and B (A is the base), or one run, with --baseline NAME,"
+                       " with --within, or alone to compare it with earlier runs of its plan");
     if (a->baseline && a->within)
         return err_set(err, ERR_INPUT, "compare: --baseline and --within exclude each other");
     if (a->by && (strcmp(a->by, "node") != 0 || n_words == 2 || a->baseline || a->within || a->format))
-        return err_set(err, ERR_INPUT,
-                       "compare: --by node, with one run and no other base, as text or --json");
-    if (a->threshold && parse_threshold(a->threshold, &w->options, err) != 0)
+        return err_set(
+            err, ERR_INPUT,
+            "compare: --by accepts only node, for one run, without another base and without --format");
+    if (a->threshold && parse_threshold(a->threshold, &req->options, err) != 0)
         return -1;
-    if (a->metric && metric_parse(a->metric, &w->options.metric, err) != 0)
+    if (a->metric && metric_parse(a->metric, &req->options.metric, err) != 0)
         return -1;
-    if (a->format && !compare_format_from_name(a->format, &w->format))
+    if (a->format && !compare_format_from_name(a->format, &req->format))
         return err_set(err, ERR_INPUT, "--format: expected text, md, csv, junit or github, found \"%.40s\"",
                        a->format);
-    return finish_fail_on_from_name(a->fail_on, &w->fail_on, err);
+    return finish_fail_on_from_name(a->fail_on, &req->fail_on, err);
 }
 
-/* One run against another, against a baseline, or against the nights before it. */
+/* Compares a run with another one, with a baseline, or with earlier runs of its plan. */
 static int compare_stored(struct store *s, const struct compare_args *a, const char **words, size_t n,
-                          const struct run_data *now, const struct wish *w, struct comparison *out,
+                          const struct run_data *now, const struct request *req, struct comparison *out,
                           struct err *err)
 {
     struct against against = {0};
     int64_t base = 0;
     int rc = n == 2 ? store_find_run(s, words[0], &base, err) : 0;
     if (rc == 0 && n == 2)
-        rc = against_run(s, now, base, &w->options, &against, err);
+        rc = against_run(s, now, base, &req->options, &against, err);
     else if (rc == 0 && a->baseline)
-        rc = against_baseline(s, now, a->baseline, &w->options, &against, err);
+        rc = against_baseline(s, now, a->baseline, &req->options, &against, err);
     else if (rc == 0)
-        rc = against_nights(s, now, &w->options, &against, err);
-    if (rc == 0 && !against.has_base && against.history.nights < w->options.history_min)
-        rc = err_set(
-            err, ERR_INPUT,
-            "compare: %zu nights of this plan are stored before run %s, %zu are needed to judge it alone:"
-            " name a second run, or --baseline NAME",
-            against.history.nights, now->info.run_id, w->options.history_min);
+        rc = against_nights(s, now, &req->options, &against, err);
+    if (rc == 0 && !against.has_base && against.history.nights < req->options.history_min)
+        rc = err_set(err, ERR_INPUT,
+                     "compare: %zu runs of this plan are stored before run %s, and at least %zu are needed "
+                     "to compare it"
+                     " with them: name a second run, or give --baseline NAME",
+                     against.history.nights, now->info.run_id, req->options.history_min);
     if (rc == 0)
         rc = against_compare(&against, now, out, err);
     against_release(&against);
     return rc;
 }
 
-static int compare_nodes(const struct cmd_env *env, struct store *s, const char *word, const struct wish *w,
-                         struct err *err)
+static int compare_nodes(const struct cmd_env *env, struct store *s, const char *word,
+                         const struct request *req, struct err *err)
 {
     struct run_data run;
     int rc = store_load_run(s, word, &run, err);
     if (rc == 0)
-        rc = compare_hosts(env, &run, &w->options, err);
+        rc = compare_hosts(env, &run, &req->options, err);
     run_data_release(&run);
     return rc;
 }
 
+struct compared {
+    struct comparison comparison;
+    bool kernels; /* the run launched kernels alone (report_queries.h) */
+};
+
 static int compare_run(struct store *s, const struct compare_args *a, const char **words, size_t n,
-                       const struct wish *w, struct comparison *out, struct err *err)
+                       const struct request *req, struct compared *out, struct err *err)
 {
     struct run_data now;
     size_t reference = 0;
@@ -110,26 +117,29 @@ static int compare_run(struct store *s, const struct compare_args *a, const char
     if (rc == 0 && a->within) {
         rc = run_data_reference(&now, a->reference, &reference, err);
         if (rc == 0)
-            rc = compare_within(&now, reference, &w->options, out, err);
+            rc = compare_within(&now, reference, &req->options, &out->comparison, err);
     } else if (rc == 0)
-        rc = compare_stored(s, a, words, n, &now, w, out, err);
+        rc = compare_stored(s, a, words, n, &now, req, &out->comparison, err);
+    if (rc == 0)
+        rc = report_kernels_alone(s, &now, &out->kernels, err);
     run_data_release(&now);
     return rc;
 }
 
-/* Within one run a slower variant is a finding, not a failure. */
-static int exit_code(const struct compare_args *a, const struct wish *w, const struct comparison *c)
+/* With --within, a slower variant is a finding, not a failure. */
+static int exit_code(const struct compare_args *a, const struct request *req, const struct comparison *c)
 {
     if (a->within)
         return EXIT_DONE;
-    if (w->fail_on == FAIL_ON_REGRESSION && comparison_regressed(c))
+    if (req->fail_on == FAIL_ON_REGRESSION && comparison_regressed(c))
         return EXIT_REGRESSION;
-    return w->fail_on == FAIL_ON_FAILURE && c->verdicts[VERDICT_BROKEN] > 0 ? EXIT_TEST_FAILED : EXIT_DONE;
+    return req->fail_on == FAIL_ON_FAILURE && c->verdicts[VERDICT_BROKEN] > 0 ? EXIT_TEST_FAILED : EXIT_DONE;
 }
 
-static int print_comparison(const struct cmd_env *env, const struct wish *w, const struct comparison *c,
-                            int code, struct err *err)
+static int print_comparison(const struct cmd_env *env, const struct request *req,
+                            const struct compared *compared, int code, struct err *err)
 {
+    const struct comparison *c = &compared->comparison;
     struct buf text;
     if (env->json) {
         int rc = cmd_print_json(compare_encode(c, code));
@@ -137,10 +147,10 @@ static int print_comparison(const struct cmd_env *env, const struct wish *w, con
     }
     buf_init(&text, REPORT_BYTES_MAX);
     int rc = 0;
-    if (w->format == COMPARE_TEXT)
-        rc = terminal_comparison(c, cmd_colour(stdout), &text, err);
+    if (req->format == COMPARE_TEXT)
+        rc = terminal_comparison(c, compared->kernels, cmd_colour(stdout), &text, err);
     else
-        compare_output(c, w->format, &text);
+        compare_output(c, req->format, &text);
     if (rc == 0 && !buf_ok(&text))
         rc = err_set(err, ERR_INTERNAL, "no memory for the comparison");
     if (rc == 0)
@@ -177,24 +187,24 @@ int cmd_compare(struct cmd_env *env, int argc, char **argv)
                         .max_words = 2};
     struct err err = {0};
     struct store s = {0};
-    struct wish w;
-    struct comparison c = {0};
+    struct request req;
+    struct compared compared = {0};
     const char *words[2];
     size_t n;
     int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
     if (rc == 1)
         return EXIT_DONE;
     if (rc == 0)
-        rc = parse_options(&a, n, &w, &err);
+        rc = parse_options(&a, n, &req, &err);
     if (rc == 0)
         rc = cmd_store_open(env, &s, STORE_READ, &err);
     if (rc == 0 && a.by)
-        rc = compare_nodes(env, &s, words[0], &w, &err);
+        rc = compare_nodes(env, &s, words[0], &req, &err);
     else if (rc == 0)
-        rc = compare_run(&s, &a, words, n, &w, &c, &err);
+        rc = compare_run(&s, &a, words, n, &req, &compared, &err);
     if (rc == 0 && !a.by)
-        rc = print_comparison(env, &w, &c, exit_code(&a, &w, &c), &err);
-    comparison_release(&c);
+        rc = print_comparison(env, &req, &compared, exit_code(&a, &req, &compared.comparison), &err);
+    comparison_release(&compared.comparison);
     store_close(&s);
     return rc < 0 ? cmd_fail(&err) : rc;
 }

@@ -4,23 +4,17 @@
 #include "reports/tables/terminal.h"
 #include "results/judge/hosts.h"
 
-#include <math.h>
 #include <stdlib.h>
-
-static json_t *number(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
 
 static json_t *encode(const struct run_data *run, enum metric m, const struct host_standing *hosts, size_t n)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++)
-        json_array_append_new(list,
-                              json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:s}", "node", hosts[i].host, "tests",
-                                        hosts[i].tests, "cells", hosts[i].cells, "worse", hosts[i].worse,
-                                        "ratio", number(hosts[i].ratio), "p_adjusted", number(hosts[i].p),
-                                        "verdict", host_verdict_name(hosts[i].verdict)));
+        json_array_append_new(list, json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:s}", "node", hosts[i].host,
+                                              "tests", hosts[i].tests, "cells", hosts[i].cells, "worse",
+                                              hosts[i].worse, "ratio", cmd_json_number(hosts[i].ratio),
+                                              "p_adjusted", cmd_json_number(hosts[i].p), "verdict",
+                                              host_verdict_name(hosts[i].verdict)));
     return json_pack("{s:s, s:s, s:o}", "run", run->info.run_id, "metric", metric_info(m)->name, "nodes",
                      list);
 }
@@ -45,9 +39,9 @@ int compare_hosts(const struct cmd_env *env, const struct run_data *run,
         return -1;
     int rc = n > 1 ? 0
                    : err_set(err, ERR_INPUT,
-                             "compare: the tests of run %s say of %s which machine ran them: --by node needs"
-                             " a run that several shared",
-                             run->info.run_id, n ? "one only" : "none");
+                             "compare: --by node needs a run whose tests name at least two machines; those of"
+                             " run %s name %s",
+                             run->info.run_id, n ? "only one" : "none");
     if (rc == 0 && env->json)
         rc = cmd_print_json(encode(run, options->metric, hosts, n));
     else if (rc == 0)

@@ -1,7 +1,7 @@
-/* compare_hosts: `compare RUN --by node`: the machines that shared a run, side by side.
+/* compare_hosts: `compare RUN --by node`: compares the machines that shared a run.
  *
- * Prints; a slow machine is a finding and no failure. Returns the exit code, or -1 with err: ERR_INPUT when
- * the tests of the run do not name at least two machines.
+ * Prints the result; a slow machine is a finding, not a failure. Returns the exit code, or -1 with err:
+ * ERR_INPUT unless the tests of the run name at least two machines.
  */
 #ifndef KERNSWEEP_HARNESS_COMMANDS_COMPARE_HOSTS_H
 #define KERNSWEEP_HARNESS_COMMANDS_COMPARE_HOSTS_H

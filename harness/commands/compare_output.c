@@ -2,6 +2,7 @@
 
 #include "common/base/escape.h"
 #include "common/base/text.h"
+#include "harness/commands/cmd.h"
 #include "reports/render/markdown.h"
 #include "reports/tables/tables.h"
 
@@ -24,12 +25,7 @@ bool compare_format_from_name(const char *name, enum compare_format *out)
     return false;
 }
 
-static json_t *number(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
-/* The numbers of a delta, in the order in which CSV and JSON name them. */
+/* The numbers of a delta, in the order of the CSV columns. */
 struct field {
     const char *name;
     double value;
@@ -72,7 +68,7 @@ static json_t *encode_delta(const struct delta *d)
                           "now_status", d->in_now ? status_name(d->now_status) : "");
     list_fields(d, fields);
     for (size_t i = 0; i < FIELDS; i++)
-        json_object_set_new(o, fields[i].name, number(fields[i].value));
+        json_object_set_new(o, fields[i].name, cmd_json_number(fields[i].value));
     return o;
 }
 
@@ -164,7 +160,7 @@ static void write_md(const struct comparison *c, struct buf *out)
     table_release(&t);
 }
 
-/* What makes a comparison fail: comparison_regressed() counts the same. */
+/* Whether the cell makes the comparison fail; must agree with comparison_regressed(). */
 static bool is_bad(const struct comparison *c, const struct delta *d)
 {
     switch (d->verdict) {
@@ -204,8 +200,8 @@ static void write_junit(const struct comparison *c, struct buf *out)
     buf_puts(out, "</testsuite>\n");
 }
 
-/* The log's own escapes: line ends are escaped everywhere, what ends a property only in properties, since the
- * runner would show the escape in a message. */
+/* GitHub decodes escaped line ends everywhere, but escaped separators only in properties: in a message, they
+ * would be shown as they are written. */
 static void github_text(struct buf *out, const char *s, const char *special)
 {
     for (; *s; s++) {

@@ -1,5 +1,5 @@
-/* compare_output: a comparison as JSON, CSV, Markdown, JUnit XML, and as annotations of GitHub's workflow
- * log. Names are escaped as each format needs it. Prints nothing: the caller has the buffer.
+/* compare_output: a comparison as JSON, CSV, Markdown, JUnit XML, and as annotations for GitHub's workflow
+ * log. Names are escaped as each format requires. Prints nothing: the caller owns the buffer.
  */
 #ifndef KERNSWEEP_HARNESS_COMMANDS_COMPARE_OUTPUT_H
 #define KERNSWEEP_HARNESS_COMMANDS_COMPARE_OUTPUT_H
@@ -20,7 +20,7 @@ enum compare_format {
 
 bool compare_format_from_name(const char *name, enum compare_format *out);
 
-/* Any format but COMPARE_TEXT, which reports/tables/terminal.h writes. */
+/* For every format except COMPARE_TEXT, which reports/tables/terminal.h writes. */
 void compare_output(const struct comparison *c, enum compare_format format, struct buf *out);
 json_t *compare_encode(const struct comparison *c, int exit_code);
 

@@ -16,7 +16,7 @@ static int load_runs(struct store *s, const int64_t keys[CONFIRM_ROUNDS],
     return 0;
 }
 
-static int judge(struct finish *f, const struct confirm_runs *measured, struct err *err)
+static int judge_measured(struct finish *f, const struct confirm_runs *measured, struct err *err)
 {
     struct run_data base[CONFIRM_ROUNDS] = {0}, now[CONFIRM_ROUNDS] = {0};
     const struct run_data *bases[CONFIRM_ROUNDS], *nows[CONFIRM_ROUNDS];
@@ -39,7 +39,8 @@ static int judge(struct finish *f, const struct confirm_runs *measured, struct e
     return rc;
 }
 
-static int confirm(struct finish *f, const char *plan, const struct session_options *opt, struct err *err)
+static int measure_and_judge(struct finish *f, const char *plan, const struct session_options *opt,
+                             struct err *err)
 {
     const struct confirm_request request = {.plan = plan,
                                             .base_source = f->against.base.info.source_sha256,
@@ -49,10 +50,11 @@ static int confirm(struct finish *f, const char *plan, const struct session_opti
     struct suspect_list suspects;
     if (confirm_suspects(&f->comparison, &suspects, err) != 0)
         return -1;
-    fprintf(stderr, "confirming %zu suspects: the base's build and this one, in turns\n", suspects.count);
+    fprintf(stderr, "confirming %zu suspects: measuring the base's build and this one in turns\n",
+            suspects.count);
     int rc = confirm_measure(&request, &suspects, &f->store, &measured, err);
     suspect_list_release(&suspects);
-    return rc == 0 ? judge(f, &measured, err) : -1;
+    return rc == 0 ? judge_measured(f, &measured, err) : -1;
 }
 
 void confirm_run(struct finish *f, const char *plan, const struct session_options *opt)
@@ -60,12 +62,12 @@ void confirm_run(struct finish *f, const char *plan, const struct session_option
     struct err why = {0};
     bool confirmed_before = f->against.confirmed.count > 0;
     if (!f->compared || f->comparison.verdicts[VERDICT_REGRESSED] == 0 || confirmed_before ||
-        confirm(f, plan, opt, &why) == 0)
+        measure_and_judge(f, plan, opt, &why) == 0)
         return;
     if (why.kind == ERR_NODE)
         fprintf(stderr, "suspects not confirmed: %s\n", why.msg);
     else {
-        err_wrap(&why, "the run is stored, but its suspects are not confirmed");
+        err_wrap(&why, "the run is stored, but its suspects could not be confirmed");
         f->failure = why;
     }
 }

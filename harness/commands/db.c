@@ -1,4 +1,4 @@
-/* kernsweep db check|backup|vacuum|path: looking after the store file. */
+/* kernsweep db check|backup|vacuum|path: maintenance of the store file. */
 #include "harness/commands/cmd.h"
 #include "results/store/maintain.h"
 
@@ -18,7 +18,7 @@ static void on_problem(void *arg, const char *what)
         fprintf(stderr, "kernsweep: %s\n", what);
 }
 
-static int check(const struct cmd_env *env, struct store *s, struct err *err)
+static int check_store(const struct cmd_env *env, struct store *s, struct err *err)
 {
     struct findings f = {.problems = json_array(), .json = env->json};
     struct check_result r;
@@ -38,15 +38,14 @@ static int check(const struct cmd_env *env, struct store *s, struct err *err)
     return rc;
 }
 
-static int backup(struct store *s, const char *path, struct err *err)
+static int back_up(struct store *s, const char *path, struct err *err)
 {
     if (store_copy(s, path, err) != 0)
         return -1;
-    fprintf(stderr, "%s is a copy of %s\n", path, s->path);
+    fprintf(stderr, "copied %s to %s\n", s->path, path);
     return EXIT_DONE;
 }
 
-/* What has no store open. */
 static int print_path(const struct cmd_env *env)
 {
     if (env->json)
@@ -63,14 +62,14 @@ static int dispatch(struct cmd_env *env, struct store *s, const char **words, si
     bool writing = n == 1 && (strcmp(words[0], "check") == 0 || strcmp(words[0], "vacuum") == 0);
     if (!reading && !writing)
         return err_set(err, ERR_INPUT, "db: usage: kernsweep db check | backup FILE | vacuum | path");
-    /* Writing makes the file when there is none: not for a question about it. */
+    /* Opening for writing would create the file. */
     if (!fs_exists(env->db))
-        return err_set(err, ERR_INPUT, "%s: no store there", env->db);
+        return err_set(err, ERR_INPUT, "%s: there is no store", env->db);
     if (cmd_store_open(env, s, reading ? STORE_READ : STORE_WRITE, err) != 0)
         return -1;
     if (reading)
-        return backup(s, words[1], err);
-    return strcmp(words[0], "check") == 0 ? check(env, s, err) : store_vacuum(s, err);
+        return back_up(s, words[1], err);
+    return strcmp(words[0], "check") == 0 ? check_store(env, s, err) : store_vacuum(s, err);
 }
 
 int cmd_db(struct cmd_env *env, int argc, char **argv)

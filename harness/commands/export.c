@@ -1,4 +1,4 @@
-/* kernsweep export: stored tests as CSV, JSON or JSON lines; the whole store as SQL. */
+/* kernsweep export: stored tests as CSV, JSON or JSON Lines; the whole store as SQL. */
 #include "results/query/export.h"
 #include "harness/commands/cmd.h"
 #include "results/query/find_run.h"
@@ -16,12 +16,12 @@ static int write_out(void *arg, const char *data, size_t len, struct err *err)
     return err_set_errno(err, ERR_STORAGE, errno, "cannot write the export");
 }
 
-static int export_words(struct store *s, const char **words, size_t n, enum export_format format, FILE *out,
-                        struct err *err)
+static int export_run_or_all(struct store *s, const char **words, size_t n, enum export_format format,
+                             FILE *out, struct err *err)
 {
     int64_t key = 0;
     if (format == EXPORT_SQL && n)
-        return err_set(err, ERR_INPUT, "export: SQL is of the whole store: leave the run out");
+        return err_set(err, ERR_INPUT, "export: SQL is only exported of the whole store: name no run");
     if (n && store_find_run(s, words[0], &key, err) != 0)
         return -1;
     return format == EXPORT_SQL ? export_sql(s, write_out, out, err)
@@ -55,7 +55,7 @@ int cmd_export(struct cmd_env *env, int argc, char **argv)
     if (rc == 0)
         rc = cmd_store_open(env, &s, STORE_READ, &err);
     if (rc == 0)
-        rc = export_words(&s, words, n, format, stdout, &err);
+        rc = export_run_or_all(&s, words, n, format, stdout, &err);
     if (rc == 0 && fflush(stdout) != 0)
         rc = err_set_errno(&err, ERR_STORAGE, errno, "cannot write the export");
     store_close(&s);

@@ -5,6 +5,7 @@
 #include "reports/tables/terminal.h"
 #include "results/ingest/ingest.h"
 #include "results/query/against.h"
+#include "results/query/report_queries.h"
 #include "results/store/baseline.h"
 #include "results/store/run_load.h"
 #include "results/store/runs.h"
@@ -33,8 +34,7 @@ static int store_bundle(struct cmd_env *env, struct finish *f, struct runrec *re
     if (store_open(&f->store, env->db, STORE_WRITE, err) != 0 ||
         ingest_bundle(&f->store, rec->bundle, &options, &result, err) != 0)
         return -1;
-    if (result.warnings > 0)
-        fprintf(stderr, "ingest: %d oddities, the first: %s\n", result.warnings, result.warning);
+    cmd_print_warnings("ingest", result.warnings, result.warning);
     rec->state = RUNREC_INGESTED;
     return run_data_load(&f->store, result.key, &f->run, err) != 0 || runrec_save(rec, env->db, err) != 0 ? -1
                                                                                                           : 0;
@@ -65,18 +65,20 @@ static int compare_with_baseline(struct finish *f, const struct runrec *rec, con
     return 0;
 }
 
-static int print_tables(const struct finish *f, FILE *out, struct err *err)
+static int print_tables(struct finish *f, FILE *out, struct err *err)
 {
     size_t reference;
+    bool kernels, colour = cmd_colour(out);
     struct buf text;
     buf_init(&text, REPORT_BYTES_MAX);
-    bool colour = cmd_colour(out);
     int rc = run_data_reference(&f->run, NULL, &reference, err);
     if (rc == 0)
-        rc = terminal_run(&f->run, reference, colour, &text, err);
+        rc = report_kernels_alone(&f->store, &f->run, &kernels, err);
+    if (rc == 0)
+        rc = terminal_run(&f->run, reference, kernels, colour, &text, err);
     if (rc == 0 && f->compared) {
         buf_putc(&text, '\n');
-        rc = terminal_comparison(&f->comparison, colour, &text, err);
+        rc = terminal_comparison(&f->comparison, kernels, colour, &text, err);
     }
     if (rc == 0)
         fprintf(out, "\n%s", buf_str(&text));
@@ -98,8 +100,8 @@ static struct report_request request_of(struct finish *f, const struct runrec *r
     return req;
 }
 
-/* "x.md" has its page at "x.html". */
-static int page_beside(const char *report, char *out, struct err *err)
+/* "x.html" for "x.md". */
+static int html_beside(const char *report, char *out, struct err *err)
 {
     size_t len = strlen(report);
     if (len > 3 && strcmp(report + len - 3, ".md") == 0)
@@ -108,14 +110,14 @@ static int page_beside(const char *report, char *out, struct err *err)
     return n > 0 && n < FS_PATH_MAX ? 0 : err_set(err, ERR_INPUT, "--report: path too long");
 }
 
-/* The Markdown, its plots in a folder beside it, and the page. */
+/* The Markdown report with its plots in a folder next to it, and the HTML report. */
 static int write_reports(struct finish *f, const struct runrec *rec, const struct finish_options *opt,
                          const char *report, struct err *err)
 {
     char page[FS_PATH_MAX], plots[FS_PATH_MAX], href[FS_PATH_MAX], folder[FS_PATH_MAX];
     struct report_request req = request_of(f, rec);
     struct buf markdown, html;
-    if (page_beside(report, page, err) != 0 || report_assets_beside(report, plots, href, err) != 0)
+    if (html_beside(report, page, err) != 0 || report_assets_beside(report, plots, href, err) != 0)
         return -1;
     req.asset_dir = plots;
     req.asset_href = href;
@@ -135,7 +137,7 @@ static int write_reports(struct finish *f, const struct runrec *rec, const struc
 
 static int exit_code(const struct finish *f, enum finish_fail_on fail_on)
 {
-    if (f->run.info.status == RUN_BLOCKED) /* nothing was measured, whatever the caller would let pass */
+    if (f->run.info.status == RUN_BLOCKED) /* nothing was measured, so --fail-on does not apply */
         return EXIT_BLOCKED;
     bool failed = f->run.info.counts.failed > 0 || f->run.info.status != RUN_COMPLETE;
     for (size_t i = 0; i < f->run.n_variants; i++)
@@ -145,7 +147,7 @@ static int exit_code(const struct finish *f, enum finish_fail_on fail_on)
     return failed && fail_on != FAIL_ON_NONE ? EXIT_TEST_FAILED : EXIT_DONE;
 }
 
-static json_t *summary(const struct finish *f, const struct runrec *rec, const char *report, int code)
+static json_t *encode_summary(const struct finish *f, const struct runrec *rec, const char *report, int code)
 {
     json_t *verdicts = json_object();
     for (int v = 0; f->compared && v < VERDICT_COUNT; v++)
@@ -159,7 +161,7 @@ static json_t *summary(const struct finish *f, const struct runrec *rec, const c
                      digest_lines(&f->run, f->compared ? &f->comparison : NULL), "exit_code", code);
 }
 
-/* A name that no run has yet, where the caller wants the first run to take it. */
+/* Makes the run the baseline if there is none of that name for its plan and node yet. */
 static bool take_baseline(struct finish *f, const struct runrec *rec, struct err *why)
 {
     struct baseline_list known = {0};
@@ -180,11 +182,11 @@ static void fill_result(const struct finish *f, const struct runrec *rec, const 
     out->counts = f->run.info.counts;
     out->compared = f->compared;
     memcpy(out->verdicts, f->comparison.verdicts, sizeof out->verdicts);
-    out->summary = summary(f, rec, report, code);
+    out->summary = encode_summary(f, rec, report, code);
 }
 
-static int print_outcome(struct cmd_env *env, const struct finish *f, const struct runrec *rec,
-                         const char *report, const struct finish_options *opt, struct err *err)
+static int print_outcome(struct cmd_env *env, struct finish *f, const struct runrec *rec, const char *report,
+                         const struct finish_options *opt, struct err *err)
 {
     FILE *out = env->json ? stderr : stdout;
     if (!opt->quiet && print_tables(f, out, err) != 0)
@@ -192,11 +194,11 @@ static int print_outcome(struct cmd_env *env, const struct finish *f, const stru
     int code = exit_code(f, opt->fail_on);
     fprintf(out, "\nbundle  %s\nreport  %s\n", rec->bundle, report);
     if (env->json)
-        cmd_print_json(summary(f, rec, report, code));
+        cmd_print_json(encode_summary(f, rec, report, code));
     return code;
 }
 
-/* "<bundle>.md" unless the caller named another. */
+/* "<bundle>.md" by default. */
 static int report_path(const struct runrec *rec, const struct finish_options *opt, char out[FS_PATH_MAX],
                        struct err *err)
 {
@@ -239,7 +241,7 @@ int finish_report(struct cmd_env *env, struct runrec *rec, const struct finish_o
         *err = f->failure;
         return -1;
     }
-    cmd_fail(&f->failure); /* there is a report all the same */
+    cmd_fail(&f->failure); /* the report has been written nevertheless */
     return code == EXIT_DONE ? EXIT_USAGE : code;
 }
 

@@ -1,8 +1,9 @@
-/* finish: what happens to a bundle that has arrived: stored, compared, reported, judged by an exit code.
+/* finish: processes a bundle that has been fetched: stores it, compares and reports the run, and determines
+ * the exit code.
  *
- * The end of `run`, `attach` and `nightly`. Offline: opens no session and needs no node. In two steps, so
- * that a command may have suspects confirmed in between (confirm_run.h). Prints the tables (it is part of the
- * commands' voice). The caller calls finish_release(), also after a failure.
+ * The last part of `run`, `attach` and `nightly`. Offline: opens no session and needs no node. It has two
+ * steps, so that a command can have suspects confirmed in between (confirm_run.h). Prints the tables, as part
+ * of the command. The caller calls finish_release(), also after a failure.
  */
 #ifndef KERNSWEEP_HARNESS_COMMANDS_FINISH_H
 #define KERNSWEEP_HARNESS_COMMANDS_FINISH_H
@@ -13,25 +14,25 @@
 enum finish_fail_on { FAIL_ON_FAILURE, FAIL_ON_REGRESSION, FAIL_ON_NONE };
 
 struct finish_options {
-    const char *report; /* the report's file, or NULL: beside the bundle; its plots go beside it */
-    const char *html;   /* the page's file, or NULL: beside the report */
+    const char *report; /* file of the report, or NULL: next to the bundle; its plots are next to it */
+    const char *html;   /* file of the HTML report, or NULL: next to the other */
     enum finish_fail_on fail_on;
     bool quiet;         /* no tables */
-    bool first_is_base; /* a baseline that does not exist yet becomes this run instead of an error */
+    bool first_is_base; /* if the baseline does not exist yet, the run becomes it */
 };
 
-/* A run in the store, and its one comparison. Must not be moved (against.h). */
+/* A stored run and its comparison. Must not be moved (against.h). */
 struct finish {
     struct store store;
     struct run_data run;
-    struct against against; /* what comparison was made against */
+    struct against against; /* what the run was compared with */
     struct comparison comparison;
     bool compared;
-    bool is_base;       /* the run is what it would be compared with */
-    struct err failure; /* why it was not compared, or not confirmed: reported last; ERR_NONE: nothing */
+    bool is_base;       /* the run is itself the baseline */
+    struct err failure; /* why it was not compared or not confirmed; reported last */
 };
 
-/* What came of it, for callers that notify others. */
+/* The outcome, for callers that notify people. */
 struct finish_result {
     enum run_status status;
     struct run_counts counts;
@@ -40,17 +41,18 @@ struct finish_result {
     json_t *summary; /* the caller json_decref()s */
 };
 
-/* "regression" counts failures too, as it is the stricter; "failure" ignores regressions. */
+/* "regression" includes failures; "failure" ignores regressions. */
 int finish_fail_on_from_name(const char *name, enum finish_fail_on *out, struct err *err);
 
-/* Stores rec->bundle, which is whole, and compares the run with the record's baseline, if it names one. */
+/* Stores rec->bundle, which is complete, and compares the run with the baseline that the record names, if
+ * any. */
 int finish_compare(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt,
                    struct finish *f, struct err *err);
-/* Writes the reports and prints the tables. Returns the exit code, or -1 with err. result may be NULL; with
- * one, a comparison that failed is only printed and makes the exit code EXIT_USAGE or worse. */
+/* Writes the reports and prints the tables. Returns the exit code, or -1 with err. A failed comparison is an
+ * error if result is NULL; otherwise it is printed and the exit code is not EXIT_DONE. */
 int finish_report(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt, struct finish *f,
                   struct finish_result *result, struct err *err);
-/* Both, for a caller that has nothing confirmed. */
+/* Both steps, without confirming in between. */
 int finish_run(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt, struct err *err);
 void finish_release(struct finish *f);
 

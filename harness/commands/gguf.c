@@ -1,4 +1,4 @@
-/* kernsweep gguf show|set FILE [KEY VALUE]: a model's metadata. */
+/* kernsweep gguf show|set FILE [KEY VALUE]: shows or changes a model's metadata. */
 #include "common/gguf/gguf.h"
 #include "common/base/text.h"
 #include "harness/commands/cmd.h"
@@ -50,7 +50,7 @@ static int on_entry(const struct gguf_entry *e, void *arg, struct err *err)
     return 0;
 }
 
-static int show(struct cmd_env *env, struct gguf *g, const char *key, struct err *err)
+static int show_metadata(struct cmd_env *env, struct gguf *g, const char *key, struct err *err)
 {
     struct gguf_entry e;
     if (key) {
@@ -89,7 +89,7 @@ static int back_up(const char *path, char *copy, struct err *err)
         close(out);
     if (failed && out >= 0)
         unlink(copy);
-    return failed ? err_set_errno(err, ERR_STORAGE, failed, "%s: cannot back it up to %s", path, copy) : 0;
+    return failed ? err_set_errno(err, ERR_STORAGE, failed, "%s: cannot copy it to %s", path, copy) : 0;
 }
 
 static int pass_tensor(const struct gguf_tensor *t, void *arg, struct err *err)
@@ -100,13 +100,13 @@ static int pass_tensor(const struct gguf_tensor *t, void *arg, struct err *err)
     return 0;
 }
 
-/* Nothing is written into a file that is cut short or malformed anywhere, also behind the value. */
+/* A file that is truncated or malformed anywhere is not modified, even if the error is after the value. */
 static int read_whole(struct gguf *g, struct err *err)
 {
     return gguf_each_tensor(g, pass_tensor, NULL, err);
 }
 
-static int set(struct gguf *g, const char *key, const char *value, bool backup, struct err *err)
+static int set_value(struct gguf *g, const char *key, const char *value, bool backup, struct err *err)
 {
     struct gguf_entry e, now;
     char copy[FS_PATH_MAX];
@@ -114,7 +114,7 @@ static int set(struct gguf *g, const char *key, const char *value, bool backup, 
         (backup && back_up(g->path, copy, err) != 0))
         return -1;
     if (gguf_set(g, &e, value, err) != 0) {
-        if (backup && err->kind == ERR_INPUT) /* refused: the file is as it was */
+        if (backup && err->kind == ERR_INPUT) /* refused before anything was written */
             unlink(copy);
         return -1;
     }
@@ -133,8 +133,8 @@ static int dispatch(struct cmd_env *env, const char **words, size_t n, bool back
     struct gguf g;
     if (gguf_open(&g, words[1], setting, err) != 0)
         return -1;
-    int rc =
-        setting ? set(&g, words[2], words[3], backup, err) : show(env, &g, n == 3 ? words[2] : NULL, err);
+    int rc = setting ? set_value(&g, words[2], words[3], backup, err)
+                     : show_metadata(env, &g, n == 3 ? words[2] : NULL, err);
     gguf_close(&g);
     return rc;
 }

@@ -1,4 +1,4 @@
-/* kernsweep history: one cell over all its nights, and when it changed. */
+/* kernsweep history: one cell over all stored runs, and when it changed. */
 #include "harness/commands/cmd.h"
 #include "results/query/timeline.h"
 
@@ -22,11 +22,11 @@ static int parse_count(const char *text, const char *option, long lo, long hi, l
     return 0;
 }
 
-static int parse(const struct history_args *a, struct timeline_filter *f, struct err *err)
+static int parse_filter(const struct history_args *a, struct timeline_filter *f, struct err *err)
 {
     long context, nights = 0;
     if (!a->variant || !a->context)
-        return err_set(err, ERR_INPUT, "history: --variant and --context say which cell");
+        return err_set(err, ERR_INPUT, "history: --variant and --context are required");
     if (parse_count(a->context, "--context", 0, 1L << 30, &context, err) != 0)
         return -1;
     if (a->nights && parse_count(a->nights, "--nights", 1, 1000000, &nights, err) != 0)
@@ -74,7 +74,7 @@ static json_t *encode(const struct timeline *t)
                      metric_info(t->metric)->name, "points", points, "changes", changes);
 }
 
-/* One character a night, as tall as its median; plain ASCII where the locale has no more. */
+/* One character per run, as tall as its median; ASCII unless the locale is UTF-8. */
 static void print_sparkline(const struct timeline *t)
 {
     static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -107,12 +107,12 @@ static void print_change(const struct timeline *t, const struct timeline_change 
 
 static void print_text(const struct timeline *t)
 {
-    printf("%s at %d, %s, plan %s on %s (%s): %zu nights\n\n", t->variant, t->context,
-           metric_info(t->metric)->name, t->ticket, t->node, t->mode, t->count);
+    printf("%s at %d, %s, plan %s on %s (%s): %zu run%s\n\n", t->variant, t->context,
+           metric_info(t->metric)->name, t->ticket, t->node, t->mode, t->count, t->count == 1 ? "" : "s");
     if (t->count)
         print_sparkline(t);
     if (t->count)
-        printf("%-10s  %14s  %3s  %-12s  %s\n", "Night", "Median", "n", "Source", "Run");
+        printf("%-10s  %14s  %3s  %-12s  %s\n", "Date", "Median", "n", "Source", "Run");
     for (size_t i = 0; i < t->count; i++) {
         const struct timeline_point *p = &t->points[i];
         printf("%s  %#14.6g  %3d  %.12s%s  %s%s%s\n", p->date, p->median, p->n, p->source_sha256,
@@ -153,7 +153,7 @@ int cmd_history(struct cmd_env *env, int argc, char **argv)
     if (rc == 1)
         return EXIT_DONE;
     if (rc == 0)
-        rc = parse(&a, &filter, &err);
+        rc = parse_filter(&a, &filter, &err);
     if (rc == 0)
         rc = cmd_store_open(env, &s, STORE_READ, &err);
     if (rc == 0)

@@ -1,4 +1,4 @@
-/* kernsweep import --map MAP FILE...: other tools' results as runs. */
+/* kernsweep import --map MAP FILE...: stores results of other tools as runs. */
 #include "results/ingest/import.h"
 #include "harness/commands/cmd.h"
 
@@ -32,8 +32,7 @@ static int import_one(const struct cmd_env *env, struct store *s, const struct i
     if (!env->json)
         printf("%s  %s, %d tests\n", r.run_id, r.outcome == INGEST_ALREADY ? "already stored" : "stored",
                r.tests);
-    if (r.warnings > 0)
-        fprintf(stderr, "%s: %d oddities, the first: %s\n", file, r.warnings, r.warning);
+    cmd_print_warnings(file, r.warnings, r.warning);
     json_array_append_new(all,
                           json_pack("{s:s, s:s, s:b, s:i, s:i}", "file", file, "run_id", r.run_id, "stored",
                                     r.outcome != INGEST_ALREADY, "tests", r.tests, "warnings", r.warnings));
@@ -47,11 +46,10 @@ static int import_all(const struct cmd_env *env, const char *map, const char **f
     struct import_map m = {0};
     json_t *all = json_array();
     int worst = EXIT_DONE;
-    int rc = map ? 0
-                 : err_set(err, ERR_INPUT,
-                           "import: --map says how the file is read (--list shows what is built in)");
+    int rc =
+        map ? 0 : err_set(err, ERR_INPUT, "import: --map is required (--list shows the built-in mappings)");
     if (rc == 0 && n == 0)
-        rc = err_set(err, ERR_INPUT, "import: which file?");
+        rc = err_set(err, ERR_INPUT, "import: expected at least one file");
     if (rc == 0)
         rc = import_map_load(&m, map, err);
     if (rc == 0)

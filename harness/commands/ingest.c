@@ -1,4 +1,4 @@
-/* kernsweep ingest DIR...: bundles into the store. */
+/* kernsweep ingest DIR...: stores bundles. */
 #include "results/ingest/ingest.h"
 #include "harness/commands/cmd.h"
 
@@ -19,26 +19,25 @@ static const char *outcome_name(enum ingest_outcome o)
     return "?";
 }
 
-/* What is told of the folders while they come in. */
-struct telling {
+/* Collects the results of the folders that are ingested. */
+struct progress {
     bool json;
     json_t *all;
     int worst;
 };
 
-static void tell(void *arg, const char *dir, const struct ingest_result *r, const struct err *err)
+static void print_ingested(void *arg, const char *dir, const struct ingest_result *r, const struct err *err)
 {
-    struct telling *t = arg;
+    struct progress *p = arg;
     if (!r) {
         int code = cmd_fail(err);
-        t->worst = code > t->worst ? code : t->worst;
+        p->worst = code > p->worst ? code : p->worst;
         return;
     }
-    if (!t->json)
+    if (!p->json)
         printf("%s  %s, %d tests\n", r->run_id, outcome_name(r->outcome), r->tests);
-    if (r->warnings > 0)
-        fprintf(stderr, "%s: %d oddities, the first: %s\n", dir, r->warnings, r->warning);
-    json_array_append_new(t->all,
+    cmd_print_warnings(dir, r->warnings, r->warning);
+    json_array_append_new(p->all,
                           json_pack("{s:s, s:s, s:s, s:i, s:i}", "dir", dir, "run_id", r->run_id, "outcome",
                                     outcome_name(r->outcome), "tests", r->tests, "warnings", r->warnings));
 }
@@ -68,11 +67,11 @@ int cmd_ingest(struct cmd_env *env, int argc, char **argv)
         return EXIT_DONE;
     if (rc != 0 || cmd_store_open(env, &s, STORE_WRITE, &err) != 0)
         return cmd_fail(&err);
-    struct telling t = {.json = env->json, .all = json_array(), .worst = EXIT_DONE};
-    rc = ingest_bundles(&s, dirs, n, &options, tell, &t, &err);
+    struct progress p = {.json = env->json, .all = json_array(), .worst = EXIT_DONE};
+    rc = ingest_bundles(&s, dirs, n, &options, print_ingested, &p, &err);
     if (rc == 0 && env->json)
-        cmd_print_json(json_incref(t.all));
-    json_decref(t.all);
+        cmd_print_json(json_incref(p.all));
+    json_decref(p.all);
     store_close(&s);
-    return rc == 0 ? t.worst : cmd_fail(&err);
+    return rc == 0 ? p.worst : cmd_fail(&err);
 }

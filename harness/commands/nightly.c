@@ -1,5 +1,5 @@
-/* kernsweep nightly PLAN: one command for cron or a timer. Every step can be done again: what was cut short
- * last night is picked up where it stopped, from the run's record (runrec.h). */
+/* kernsweep nightly PLAN: one command for cron or a timer. Every step can be repeated: a nightly run that was
+ * interrupted resumes where it stopped, from the run's record (runrec.h). */
 #include "common/base/clock.h"
 #include "common/base/json.h"
 #include "harness/commands/confirm_run.h"
@@ -41,8 +41,8 @@ static void fill_options(const struct nightly *n, struct session_options *opt)
     opt->overrides.node = n->args->node;
 }
 
-/* Connects to the run that was cut short, if there is one. *found says so. */
-static int pick_up(struct nightly *n, const struct session_options *opt, bool *found, struct err *err)
+/* Connects to the run that was interrupted. *found: there is one. */
+static int resume(struct nightly *n, const struct session_options *opt, bool *found, struct err *err)
 {
     struct runrec rec;
     int rc = *n->state.run_id ? runrec_find(&rec, n->env->db, n->state.run_id, err)
@@ -64,17 +64,18 @@ static int pick_up(struct nightly *n, const struct session_options *opt, bool *f
         if (rec.state == RUNREC_STARTING && runrec_remove(&rec, n->env->db, err) != 0)
             return -1;
     }
-    fprintf(stderr, *found ? "picking up run %s\n" : "the node does not know run %s: starting anew\n",
+    fprintf(stderr, *found ? "resuming run %s\n" : "the node does not know run %s: starting a new one\n",
             rec.run_id);
     return 0;
 }
 
-/* On the node until the bundle is here; from then on the night is this run's, whatever cuts it short. */
+/* Measures, or resumes measuring, until the bundle is here. The run is then recorded as that of this nightly
+ * run, so that it is not measured again if a later step is interrupted. */
 static int measure(struct nightly *n, const struct session_options *opt, struct err *err)
 {
     bool found;
     if (measure_settle(n->env->db, n->plan.file, RUN_TAG_CONFIRM, opt, err) != 0 ||
-        pick_up(n, opt, &found, err) != 0)
+        resume(n, opt, &found, err) != 0)
         return -1;
     if (!found && session_start(&n->session, &n->plan, opt, err) != 0) {
         cmd_print_blockers(&n->session.preflight);
@@ -90,7 +91,7 @@ static int measure(struct nightly *n, const struct session_options *opt, struct 
     return nightly_lock_save(&n->lock, &n->state, err);
 }
 
-static int write_up(struct nightly *n, const struct session_options *opt, struct err *err)
+static int compare_and_report(struct nightly *n, const struct session_options *opt, struct err *err)
 {
     const struct runrec *rec = &n->session.rec;
     struct finish f;
@@ -112,21 +113,21 @@ static int write_up(struct nightly *n, const struct session_options *opt, struct
     return rc;
 }
 
-static void headline(const struct nightly *n, int code, const struct err *err, char *out, size_t cap)
+static void write_headline(const struct nightly *n, int code, const struct err *err, char *out, size_t cap)
 {
     const int *v = n->result.verdicts;
     const struct run_counts *c = &n->result.counts;
     if (code < 0)
         snprintf(out, cap, "%s", err->msg);
     else if (n->result.compared)
-        snprintf(
-            out, cap,
-            "%d of %d tests ok; %d regressed, %d broken, %d missing, %d improved, %d unchanged, %d noisy",
-            c->ok, c->total, v[VERDICT_REGRESSED], v[VERDICT_BROKEN], v[VERDICT_MISSING], v[VERDICT_IMPROVED],
-            v[VERDICT_UNCHANGED], v[VERDICT_NOISY]);
+        snprintf(out, cap,
+                 "%d of %d tests ok; %d regressed, %d broken, %d missing, %d improved, %d unchanged, %d "
+                 "inconclusive",
+                 c->ok, c->total, v[VERDICT_REGRESSED], v[VERDICT_BROKEN], v[VERDICT_MISSING],
+                 v[VERDICT_IMPROVED], v[VERDICT_UNCHANGED], v[VERDICT_NOISY]);
     else
         snprintf(out, cap, "%d of %d tests ok; %s", c->ok, c->total,
-                 n->result.became_baseline ? "this night is the baseline now" : "nothing to compare with");
+                 n->result.became_baseline ? "this run is now the baseline" : "nothing to compare with");
 }
 
 static unsigned news_of(const struct nightly *n, int code, const struct err *err)
@@ -158,7 +159,7 @@ static json_t *summarise(const struct nightly *n, int code, unsigned news, const
     return s;
 }
 
-/* A blocked night has a folder too: the index shows that it was tried. */
+/* A blocked nightly run has a folder too, so that the index lists the attempt. */
 static int open_blocked(struct nightly *n, struct err *err)
 {
     char date[16], name[64];
@@ -168,20 +169,20 @@ static int open_blocked(struct nightly *n, struct err *err)
     return nights_open(&n->night, n->args->reports, date, name, err);
 }
 
-static void tell(struct nightly *n, unsigned news, const json_t *summary, int code)
+static void notify(struct nightly *n, unsigned news, const json_t *summary, int code)
 {
     struct err err = {0};
-    if (n->state.told)
+    if (n->state.notified)
         return;
     if (notify_all(n->plan.nightly.notify, news, summary, code >= 0 ? n->night.markdown : "", &err) > 0)
         cmd_fail(&err);
-    n->state.told = true;
+    n->state.notified = true;
     if (*n->state.run_id && nightly_lock_save(&n->lock, &n->state, &err) != 0)
         cmd_fail(&err);
 }
 
-/* Only where this night was connected: a node that is away, or another one, keeps its runs. */
-static void forget(void *arg, const struct runrec *r)
+/* Only on the node that this nightly run is connected to; other nodes keep their runs. */
+static void forget_on_node(void *arg, const struct runrec *r)
 {
     struct nightly *n = arg;
     const struct runrec *here = &n->session.rec;
@@ -191,7 +192,7 @@ static void forget(void *arg, const struct runrec *r)
         json_decref(remote_call(&n->session.remote, "forget", args, NULL, 0, forget_deadline_s, &ignored));
 }
 
-/* What the node keeps for later runs; it knows what is in use. */
+/* Prunes the node's caches; the node knows what is in use. */
 static void prune_node(struct nightly *n)
 {
     char days[32];
@@ -211,7 +212,7 @@ static void prune(struct nightly *n)
     struct err err = {0};
     const struct plan_nightly *keep = &n->plan.nightly;
     if (keep->keep_bundles > 0 &&
-        retention_prune(n->env->db, n->plan.file, keep->keep_bundles, forget, n, &err) != 0)
+        retention_prune(n->env->db, n->plan.file, keep->keep_bundles, forget_on_node, n, &err) != 0)
         cmd_fail(&err);
     if (keep->keep_samples > 0 &&
         retention_prune_samples(n->env->db, n->plan.file, keep->keep_samples, &err) != 0)
@@ -220,29 +221,29 @@ static void prune(struct nightly *n)
         prune_node(n);
 }
 
-/* Records the night, tells people, prunes. None of it changes what the night was. */
+/* Records the outcome, notifies people and prunes. Failures here do not change the outcome. */
 static void close_night(struct nightly *n, int code, const struct err *outcome)
 {
     struct err err = {0};
     char text[ERR_MSG_MAX];
     unsigned ended = news_of(n, code, outcome);
     unsigned news = ended == 0 && n->state.news != 0 ? NEWS_RECOVERED : ended;
-    headline(n, code, outcome, text, sizeof text);
+    write_headline(n, code, outcome, text, sizeof text);
     json_t *summary = summarise(n, code, news, text);
     if ((code < 0 && open_blocked(n, &err) != 0) ||
         nights_close(&n->night, n->args->reports, summary, &err) != 0)
         cmd_fail(&err);
-    tell(n, news, summary, code);
+    notify(n, news, summary, code);
     prune(n);
     n->state = (struct nightly_state){.news = ended};
     if (nightly_lock_save(&n->lock, &n->state, &err) != 0)
         cmd_fail(&err);
-    fprintf(stderr, "night %s: %s\n", n->plan.settings.ticket, text);
+    fprintf(stderr, "nightly run of %s: %s\n", n->plan.settings.ticket, text);
     json_decref(summary);
 }
 
-/* A night that was cut short keeps its time, and with it its folder. */
-static void begin(struct nightly *n)
+/* A nightly run that was interrupted keeps its start time, and with it its folder. */
+static void set_night_time(struct nightly *n)
 {
     nightly_lock_load(&n->lock, &n->state);
     if (*n->state.run_id)
@@ -251,7 +252,7 @@ static void begin(struct nightly *n)
         clock_iso8601(clock_real_s(), n->night_time);
 }
 
-static int night(struct nightly *n, const char *file, struct err *err)
+static int run_night(struct nightly *n, const char *file, struct err *err)
 {
     struct session_options opt;
     char *path = realpath(file, NULL);
@@ -262,10 +263,10 @@ static int night(struct nightly *n, const char *file, struct err *err)
         overrides_apply(&opt.overrides, &n->plan, err) != 0 ||
         nightly_lock_take(&n->lock, n->env->db, &n->plan, err) != 0)
         return -1;
-    begin(n);
+    set_night_time(n);
     int code = measure(n, &opt, err);
     if (code == 0)
-        code = write_up(n, &opt, err);
+        code = compare_and_report(n, &opt, err);
     if (code < 0 && err->kind == ERR_INTERRUPTED)
         attach_print_left(&n->session);
     else
@@ -283,10 +284,10 @@ int cmd_nightly(struct cmd_env *env, int argc, char **argv)
         {"--reports", "DIR", &a.reports, NULL,
          "folder for reports and their index (default ./nightly_reports)"},
         {"--install-timer", NULL, NULL, &a.install_timer,
-         "schedule the plan every night, by the user's systemd or crontab"},
+         "run the plan every night, by a systemd user timer or a line in the crontab"},
         {"--at", "TIME", &a.at, NULL, "with --install-timer: time of day (default 02:30)"},
         {"--remove-timer", NULL, NULL, &a.remove_timer,
-         "remove the timer of PLAN, a path (the file may be gone) or a timer's name"},
+         "remove the timer of PLAN: a path, even if the file no longer exists, or a timer's name"},
     };
     struct args spec = {
         .command = "nightly",
@@ -307,7 +308,7 @@ int cmd_nightly(struct cmd_env *env, int argc, char **argv)
     if (rc == 0)
         rc = a.remove_timer    ? nightly_uninstall(word, &err)
              : a.install_timer ? nightly_install(env, &a, word, &err)
-                               : night(&n, word, &err);
+                               : run_night(&n, word, &err);
     if (n.session.opt.progress)
         session_close(&n.session);
     json_decref(n.result.summary);

@@ -13,10 +13,10 @@ static int absolute(const char *path, char *out, struct err *err)
     if (*path == '/')
         return fs_join(out, err, "", path);
     return getcwd(here, sizeof here) ? fs_join(out, err, here, path)
-                                     : err_set(err, ERR_STORAGE, "cannot tell which folder this is");
+                                     : err_set(err, ERR_STORAGE, "cannot determine the working folder");
 }
 
-/* What a timer is to start is this command with these options, from anywhere. */
+/* The command that the timer starts; argv points to the other members. */
 struct timer_command {
     char self[FS_PATH_MAX], artifacts[FS_PATH_MAX], reports[FS_PATH_MAX], db[FS_PATH_MAX], ssh[FS_PATH_MAX],
         log[FS_PATH_MAX];

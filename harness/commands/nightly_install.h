@@ -1,5 +1,5 @@
-/* nightly_install: what `kernsweep nightly` was told, as the command of a timer: the same options, from any
- * folder. Errors: ERR_INPUT, ERR_STORAGE.
+/* nightly_install: turns a command line of `kernsweep nightly` into the command of a timer, with the same
+ * options and absolute paths. Errors: ERR_INPUT, ERR_STORAGE.
  */
 #ifndef KERNSWEEP_HARNESS_COMMANDS_NIGHTLY_INSTALL_H
 #define KERNSWEEP_HARNESS_COMMANDS_NIGHTLY_INSTALL_H
@@ -12,11 +12,10 @@ struct nightly_args {
     bool install_timer, remove_timer;
 };
 
-/* file: the plan's. Says on stderr what was done. */
+/* file: the plan. Prints what was changed to stderr. */
 int nightly_install(const struct cmd_env *env, const struct nightly_args *a, const char *file,
                     struct err *err);
-/* word: a plan's file, or a timer's name. The file may be gone; then its folder, or what was typed, must do.
- */
+/* word: a plan, or the name of a timer. If the plan no longer exists, its folder is resolved instead. */
 int nightly_uninstall(const char *word, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* kernsweep nodes trust HOST: remember a host's key after the user has compared its fingerprint. */
+/* kernsweep nodes trust HOST: stores a host key once the user has verified its fingerprint. */
 #include "harness/commands/cmd.h"
 #include "harness/ssh/trust.h"
 
@@ -6,19 +6,20 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The user's yes: on the terminal, or --fingerprint with what was read elsewhere. */
-static int confirm(const struct ssh_hostkey *key, const char *expected, struct err *err)
+/* Compares the fingerprint with --fingerprint, or asks the user on the terminal. */
+static int verify(const struct ssh_hostkey *key, const char *expected, struct err *err)
 {
     char answer[16] = "";
     if (expected && strcmp(expected, key->fingerprint) == 0)
         return 0;
     if (expected)
-        return err_set(err, ERR_INPUT, "%s shows %s, not %.80s: do not trust it before you know why",
-                       key->name, key->fingerprint, expected);
+        return err_set(err, ERR_INPUT, "%s shows %s, not %.80s: find out why before you trust it", key->name,
+                       key->fingerprint, expected);
     if (!isatty(STDIN_FILENO))
-        return err_set(err, ERR_INPUT,
-                       "%s shows %s key %s: compare it with the host's own, then give --fingerprint %s",
-                       key->name, key->type, key->fingerprint, key->fingerprint);
+        return err_set(
+            err, ERR_INPUT,
+            "%s shows %s key %s: compare it with the fingerprint on the host, then give --fingerprint %s",
+            key->name, key->type, key->fingerprint, key->fingerprint);
     fprintf(stderr, "%s shows %s key %s\nstore it in %s? Type yes: ", key->name, key->type, key->fingerprint,
             key->known_hosts);
     if (!fgets(answer, sizeof answer, stdin) || strcmp(answer, "yes\n") != 0)
@@ -35,7 +36,7 @@ static int trust(const struct cmd_env *env, const char *host, const char *finger
         return -1;
     switch (key.trust) {
     case SSH_TRUST_KNOWN:
-        fprintf(stderr, "%s: %s is stored already\n", key.name, key.fingerprint);
+        fprintf(stderr, "%s: %s is already stored\n", key.name, key.fingerprint);
         return EXIT_DONE;
     case SSH_TRUST_CHANGED:
         return err_set(
@@ -48,7 +49,7 @@ static int trust(const struct cmd_env *env, const char *host, const char *finger
     case SSH_TRUST_UNKNOWN:
         break;
     }
-    if (confirm(&key, fingerprint, err) != 0 || ssh_hostkey_store(&key, err) != 0)
+    if (verify(&key, fingerprint, err) != 0 || ssh_hostkey_store(&key, err) != 0)
         return -1;
     fprintf(stderr, "%s: %s stored in %s\n", key.name, key.fingerprint, key.known_hosts);
     return EXIT_DONE;
@@ -74,8 +75,8 @@ int cmd_nodes(struct cmd_env *env, int argc, char **argv)
     if (rc == 1)
         return EXIT_DONE;
     if (rc == 0 && strcmp(words[0], "trust") != 0)
-        rc = err_set(&err, ERR_INPUT, "nodes: unknown word \"%.40s\": usage: kernsweep nodes trust HOST",
-                     words[0]);
+        rc = err_set(&err, ERR_INPUT,
+                     "nodes: unknown subcommand \"%.40s\": usage: kernsweep nodes trust HOST", words[0]);
     if (rc == 0)
         rc = trust(env, words[1], fingerprint, &err);
     return rc < 0 ? cmd_fail(&err) : rc;

@@ -1,7 +1,7 @@
-/* kernsweep noise PLAN: how much runs of one and the same build differ on a node, and how often the plan's
- * own thresholds would have called that a change. */
+/* kernsweep noise PLAN: measures how much runs of one build differ on a node, and how often the plan's
+ * threshold would have reported the difference as a change. */
 #include "results/judge/noise.h"
-#include "harness/commands/cmd.h"
+#include "harness/commands/on_node.h"
 #include "harness/session/measure.h"
 #include "results/judge/compare.h"
 #include "results/judge/measure_noise.h"
@@ -22,7 +22,7 @@ struct noise_args {
     bool stored;
 };
 
-/* The runs, and what they say. */
+/* Runs of one build, and the noise between them. */
 struct sweep {
     struct run_data runs[RUNS_MAX];
     size_t count;
@@ -41,18 +41,15 @@ static int parse_runs(const char *text, size_t *out, struct err *err)
     return 0;
 }
 
-static int measure(struct cmd_env *env, const struct noise_args *a, const char *file, struct store *s,
-                   struct sweep *w, struct err *err)
+static int measure_runs(struct cmd_env *env, const struct noise_args *a, const char *file, struct store *s,
+                        struct sweep *w, struct err *err)
 {
     struct plan p = {0};
-    struct session_options opt = {.db = env->db,
-                                  .artifacts = a->artifacts ? a->artifacts : "artifacts_remote",
-                                  .ssh_config = env->ssh_config,
-                                  .overrides = {.node = a->node, .tag = RUN_TAG_NOISE},
-                                  .progress = stderr,
-                                  .verbose = env->verbose,
-                                  .interrupted = env->interrupted};
+    const struct attach_args where = {.artifacts = a->artifacts};
+    struct session_options opt;
     size_t wanted = RUNS_DEFAULT;
+    attach_options(env, &where, &opt);
+    opt.overrides = (struct overrides){.node = a->node, .tag = RUN_TAG_NOISE};
     if (parse_runs(a->runs, &wanted, err) != 0 || cmd_backend(env, &opt.backend, err) != 0 ||
         plan_load(&p, file, err) != 0)
         return -1;
@@ -60,7 +57,7 @@ static int measure(struct cmd_env *env, const struct noise_args *a, const char *
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < wanted; i++) {
         int64_t key;
-        fprintf(stderr, "run %zu of %zu of the same\n", i + 1, wanted);
+        fprintf(stderr, "run %zu of %zu of the same build\n", i + 1, wanted);
         rc = measure_run(&p, &opt, s, &key, err);
         if (rc == 0)
             rc = run_data_load(s, key, &w->runs[w->count], err);
@@ -85,11 +82,11 @@ static json_t *encode(const struct noise *n)
     json_t *cells = json_array();
     for (size_t i = 0; i < n->count; i++) {
         const struct noise_cell *c = &n->cells[i];
-        json_array_append_new(cells, json_pack("{s:s, s:i, s:s, s:f, s:o, s:i, s:i, s:i}", "variant",
-                                               c->variant, "context", c->context, "metric",
-                                               metric_info(c->metric)->name, "spread", c->spread, "within",
-                                               isnan(c->within) ? json_null() : json_real(c->within), "runs",
-                                               c->runs, "comparisons", c->comparisons, "alarms", c->alarms));
+        json_array_append_new(cells,
+                              json_pack("{s:s, s:i, s:s, s:f, s:o, s:i, s:i, s:i}", "variant", c->variant,
+                                        "context", c->context, "metric", metric_info(c->metric)->name,
+                                        "spread", c->spread, "within", cmd_json_number(c->within), "runs",
+                                        c->runs, "comparisons", c->comparisons, "alarms", c->alarms));
     }
     double rate = n->comparisons ? (double)n->alarms / n->comparisons : 0;
     return json_pack("{s:o, s:i, s:i, s:f}", "cells", cells, "comparisons", n->comparisons, "alarms",
@@ -111,11 +108,12 @@ static void print_text(const struct sweep *w)
         printf("%7d  %-16s %10.2f %% %12s %9d of %-4d\n", c->context, c->variant, 100 * c->spread, within,
                c->alarms, c->comparisons);
     }
-    printf("\n%zu runs of the same; a threshold of %.3g %% alone would have raised %d false alarms in %d "
-           "comparisons"
-           " (%.1f %%)\n",
-           w->count, 100 * w->options.regression, n->alarms, n->comparisons,
-           n->comparisons ? 100.0 * n->alarms / n->comparisons : 0.0);
+    printf(
+        "\n%zu runs of the same build; a threshold of %.3g %% alone would have raised %d false alarms in %d "
+        "comparisons"
+        " (%.1f %%)\n",
+        w->count, 100 * w->options.regression, n->alarms, n->comparisons,
+        n->comparisons ? 100.0 * n->alarms / n->comparisons : 0.0);
 }
 
 static int analyse(struct cmd_env *env, struct store *s, struct sweep *w, struct err *err)
@@ -132,7 +130,8 @@ static int analyse(struct cmd_env *env, struct store *s, struct sweep *w, struct
     return EXIT_DONE;
 }
 
-static int run(struct cmd_env *env, const struct noise_args *a, const char **words, size_t n, struct err *err)
+static int measure_and_print(struct cmd_env *env, const struct noise_args *a, const char **words, size_t n,
+                             struct err *err)
 {
     struct store s = {0};
     struct sweep *w = calloc(1, sizeof *w);
@@ -141,11 +140,11 @@ static int run(struct cmd_env *env, const struct noise_args *a, const char **wor
     w->options = compare_defaults();
     int rc = 0;
     if (!a->stored && n != 1)
-        rc = err_set(err, ERR_INPUT, "noise: expected one plan, or --stored and two runs or more");
+        rc = err_set(err, ERR_INPUT, "noise: expected one plan, or --stored and at least two runs");
     if (rc == 0)
         rc = cmd_store_open(env, &s, STORE_WRITE, err);
     if (rc == 0)
-        rc = a->stored ? load_stored(&s, words, n, w, err) : measure(env, a, words[0], &s, w, err);
+        rc = a->stored ? load_stored(&s, words, n, w, err) : measure_runs(env, a, words[0], &s, w, err);
     if (rc == 0)
         rc = analyse(env, &s, w, err);
     for (size_t i = 0; i < w->count; i++)
@@ -182,6 +181,6 @@ int cmd_noise(struct cmd_env *env, int argc, char **argv)
     if (rc == 1)
         return EXIT_DONE;
     if (rc == 0)
-        rc = run(env, &a, words, n, &err);
+        rc = measure_and_print(env, &a, words, n, &err);
     return rc < 0 ? cmd_fail(&err) : rc;
 }

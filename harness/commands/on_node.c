@@ -41,7 +41,7 @@ int attach_record_of_node(struct cmd_env *env, const struct attach_args *a, stru
     return rc;
 }
 
-/* The one run on the node whose id begins with word. */
+/* Sets s->rec to the only run on the node whose id begins with word, or to the newest for "latest". */
 static int adopt_run(struct session *s, const char *word, struct err *err)
 {
     json_t *runs = node_runs(s, NULL, err), *run;
@@ -64,7 +64,8 @@ static int adopt_run(struct session *s, const char *word, struct err *err)
     }
     int rc = 0;
     if (matches != 1 || strlen(found) >= sizeof s->rec.run_id)
-        rc = err_set(err, ERR_INPUT, "%s: \"%.80s\" means %d runs there: see `kernsweep status --node %s`",
+        rc = err_set(err, ERR_INPUT,
+                     "%s: \"%.80s\" matches %d runs on this node: see `kernsweep status --node %s`",
                      transport_describe(s->t), word, matches, s->rec.node);
     else {
         snprintf(s->rec.run_id, sizeof s->rec.run_id, "%s", found);
@@ -116,7 +117,8 @@ int attach_open_newest(struct cmd_env *env, const struct attach_args *a, struct 
 
 void attach_print_left(const struct session *s)
 {
-    fprintf(stderr,
-            "run %s goes on on %s: `kernsweep attach %s` follows it, `kernsweep cancel %s` stops it\n",
-            s->rec.run_id, s->rec.node, s->rec.run_id, s->rec.run_id);
+    fprintf(
+        stderr,
+        "run %s is still running on %s: `kernsweep attach %s` follows it, `kernsweep cancel %s` cancels it\n",
+        s->rec.run_id, s->rec.node, s->rec.run_id, s->rec.run_id);
 }

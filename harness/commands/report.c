@@ -1,4 +1,4 @@
-/* kernsweep report RUN: the document. */
+/* kernsweep report RUN: writes a report as Markdown or HTML. */
 #include "reports/report.h"
 #include "harness/commands/cmd.h"
 

@@ -1,4 +1,4 @@
-/* kernsweep run: plan -> node -> bundle -> store -> tables. */
+/* kernsweep run: runs a plan on a node, then fetches, stores, compares and reports the results. */
 #include "common/base/json.h"
 #include "common/base/text.h"
 #include "harness/commands/confirm_run.h"
@@ -15,10 +15,10 @@ struct run_args {
     struct overrides overrides;
     const char *fail_on, *artifacts, *report, *plan;
     bool detach, dry_run, confirm;
-    char standard[FS_PATH_MAX]; /* the installed plan, where it is taken */
+    char standard[FS_PATH_MAX]; /* path of the installed plan, if that is the one used */
 };
 
-/* `run NODE` sweeps the standard plan on that node: the user's, this checkout's, or the installed one. */
+/* The plan of `run NODE`: KERNSWEEP_PLAN, or that of the checkout, or the installed one. */
 static int find_standard(struct run_args *a, const char *word, struct err *err)
 {
     static const char here[] = "harness/plans/prefill.json";
@@ -35,19 +35,17 @@ static int find_standard(struct run_args *a, const char *word, struct err *err)
         a->plan = a->standard;
     if (found && fs_exists(a->plan))
         return 0;
-    return err_set(
-        err, ERR_INPUT,
-        "%.200s: no such plan; as a node's name it needs a plan: give --plan FILE or KERNSWEEP_PLAN", word);
+    return err_set(err, ERR_INPUT,
+                   "%.200s: no such plan; if this is a node, give --plan FILE or set KERNSWEEP_PLAN", word);
 }
 
 static int find_plan(struct run_args *a, const char *word, struct err *err)
 {
-    size_t n = strlen(word);
     if (a->plan) {
         a->overrides.node = a->overrides.node ? a->overrides.node : word;
         return 0;
     }
-    if (fs_exists(word) || (n > 5 && strcmp(word + n - 5, ".json") == 0)) {
+    if (fs_exists(word) || cmd_is_plan(word)) {
         a->plan = word;
         return 0;
     }
@@ -59,7 +57,7 @@ static int find_plan(struct run_args *a, const char *word, struct err *err)
     return 0;
 }
 
-static int load(struct plan *p, const struct run_args *a, struct err *err)
+static int load_plan(struct plan *p, const struct run_args *a, struct err *err)
 {
     if (plan_load(p, a->plan, err) != 0)
         return -1;
@@ -70,7 +68,7 @@ static int load(struct plan *p, const struct run_args *a, struct err *err)
     return 0;
 }
 
-/* What would run, without touching the node. */
+/* Prints the tests that would run; does not connect to the node. */
 static int dry_run(struct cmd_env *env, const struct plan *p, const struct run_args *a)
 {
     const struct job_request req = {
@@ -115,18 +113,15 @@ static int print_detached(const struct cmd_env *env, const struct session *s)
         json_pack("{s:s, s:s, s:s}", "run_id", s->rec.run_id, "node", s->rec.node, "state", "running"));
 }
 
-static int drive(struct cmd_env *env, const struct run_args *a, const struct plan *p, struct session *s,
-                 struct err *err)
+static int run_plan(struct cmd_env *env, const struct run_args *a, const struct plan *p, struct session *s,
+                    struct err *err)
 {
     struct finish_options fin = {.report = a->report};
-    struct session_options opt = {.db = env->db,
-                                  .artifacts = a->artifacts ? a->artifacts : "artifacts_remote",
-                                  .ssh_config = env->ssh_config,
-                                  .overrides = a->overrides,
-                                  .repeatable = true,
-                                  .progress = stderr,
-                                  .verbose = env->verbose,
-                                  .interrupted = env->interrupted};
+    const struct attach_args where = {.artifacts = a->artifacts};
+    struct session_options opt;
+    attach_options(env, &where, &opt);
+    opt.overrides = a->overrides;
+    opt.repeatable = true;
     if (finish_fail_on_from_name(a->fail_on, &fin.fail_on, err) != 0 ||
         cmd_backend(env, &opt.backend, err) != 0)
         return -1;
@@ -177,7 +172,7 @@ int cmd_run(struct cmd_env *env, int argc, char **argv)
         {"--confirm", NULL, NULL, &a.confirm,
          "measure suspects again, in turns with the baseline's build, before reporting a regression"},
         {"--single-shot", NULL, NULL, &a.overrides.single_shot,
-         "ignored: every test is a process of its own; accepted for old scripts"},
+         "ignored: every test is always a separate process; accepted for old scripts"},
         {"--fresh", NULL, NULL, &a.overrides.fresh, "rebuild every variant, ignoring cached builds"},
         {"--detach", NULL, NULL, &a.detach, "return once the run has started"},
         {"--dry-run", NULL, NULL, &a.dry_run, "list the tests without running them"},
@@ -198,10 +193,10 @@ int cmd_run(struct cmd_env *env, int argc, char **argv)
         return EXIT_DONE;
     struct plan p = {0};
     if (rc != 0 || overrides_check(&a.overrides, &err) != 0 || find_plan(&a, word, &err) != 0 ||
-        load(&p, &a, &err) != 0)
+        load_plan(&p, &a, &err) != 0)
         return cmd_fail(&err);
     struct session s = {0};
-    rc = a.dry_run ? dry_run(env, &p, &a) : drive(env, &a, &p, &s, &err);
+    rc = a.dry_run ? dry_run(env, &p, &a) : run_plan(env, &a, &p, &s, &err);
     session_close(&s);
     plan_release(&p);
     return rc < 0 ? cmd_fail(&err) : rc;

@@ -1,9 +1,10 @@
-/* kernsweep runs, kernsweep show: what is in the store. */
+/* kernsweep runs, kernsweep show: list the stored runs, show one of them. */
 #include "results/store/runs.h"
 #include "harness/commands/cmd.h"
 #include "reports/report.h"
 #include "reports/tables/terminal.h"
 #include "results/query/find_run.h"
+#include "results/query/report_queries.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ static json_t *encode_info(const struct run_info *r)
                      r->counts.skipped);
 }
 
-static int list(struct cmd_env *env, struct store *s, const struct run_filter *filter, struct err *err)
+static int list_runs(struct cmd_env *env, struct store *s, const struct run_filter *filter, struct err *err)
 {
     struct run_list runs = {0};
     if (runs_list(s, filter, &runs, err) != 0)
@@ -67,14 +68,9 @@ int cmd_runs(struct cmd_env *env, int argc, char **argv)
     if (rc == 0)
         rc = cmd_store_open(env, &s, STORE_READ, &err);
     if (rc == 0)
-        rc = list(env, &s, &filter, &err);
+        rc = list_runs(env, &s, &filter, &err);
     store_close(&s);
     return rc < 0 ? cmd_fail(&err) : rc;
-}
-
-static json_t *number(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
 }
 
 static json_t *encode_test(const struct run_data *r, const struct run_test *t)
@@ -82,7 +78,7 @@ static json_t *encode_test(const struct run_data *r, const struct run_test *t)
     json_t *metrics = json_object();
     for (int m = 0; m < METRIC_COUNT; m++)
         if (isfinite(t->value[m]))
-            json_object_set_new(metrics, metric_info((enum metric)m)->name, number(t->value[m]));
+            json_object_set_new(metrics, metric_info((enum metric)m)->name, cmd_json_number(t->value[m]));
     return json_pack("{s:s, s:i, s:i, s:b, s:s, s:s, s:s, s:o}", "variant", r->variants[t->variant].name,
                      "context", t->context, "repetition", t->repetition, "warmup", t->warmup, "status",
                      status_name(t->status), "reason", t->reason, "attn_impl", t->attn_impl, "metrics",
@@ -102,19 +98,22 @@ static json_t *encode_run(const struct run_data *r)
     return run;
 }
 
-static int print_run(const struct run_data *r, struct err *err)
+static int print_run(struct store *s, const struct run_data *r, struct err *err)
 {
     size_t reference;
+    bool kernels;
     struct buf text;
     buf_init(&text, REPORT_BYTES_MAX);
     printf("run %s  %s  node %s  %s\n\n", r->info.run_id, r->info.date, r->info.node,
            run_status_name(r->info.status));
     int rc = run_data_reference(r, NULL, &reference, err);
     if (rc == 0)
-        rc = terminal_run(r, reference, cmd_colour(stdout), &text, err);
+        rc = report_kernels_alone(s, r, &kernels, err);
+    if (rc == 0)
+        rc = terminal_run(r, reference, kernels, cmd_colour(stdout), &text, err);
     if (rc == 0) {
         buf_putc(&text, '\n');
-        rc = terminal_scaling(r, cmd_colour(stdout), &text, err);
+        rc = terminal_scaling(r, kernels, cmd_colour(stdout), &text, err);
     }
     cmd_print(&text);
     buf_release(&text);
@@ -125,7 +124,8 @@ int cmd_show(struct cmd_env *env, int argc, char **argv)
 {
     struct args spec = {.command = "show",
                         .usage = "RUN",
-                        .about = "Shows the cells and the scaling of one stored run; with --json every test.",
+                        .about =
+                            "Shows the cells and the scaling of one stored run; with --json, every test.",
                         .min_words = 1,
                         .max_words = 1};
     struct err err = {0};
@@ -141,7 +141,7 @@ int cmd_show(struct cmd_env *env, int argc, char **argv)
     if (rc == 0)
         rc = store_load_run(&s, word, &r, &err);
     if (rc == 0)
-        rc = env->json ? cmd_print_json(encode_run(&r)) : print_run(&r, &err);
+        rc = env->json ? cmd_print_json(encode_run(&r)) : print_run(&s, &r, &err);
     run_data_release(&r);
     store_close(&s);
     return rc < 0 ? cmd_fail(&err) : rc;

@@ -1,4 +1,4 @@
-/* kernsweep sql 'SELECT ...': a read-only question of the user's own. */
+/* kernsweep sql 'SELECT ...': runs a read-only query. */
 #include "common/base/text.h"
 #include "harness/commands/cmd.h"
 #include "results/store/query.h"
@@ -12,7 +12,7 @@ enum { ROW_BYTES_MAX = 16 << 20 };
 
 static const double timeout_s = 60;
 
-/* Tab-separated for people and cut(1); what a terminal must not see is written out. */
+/* Tab-separated, for people and cut(1); escapes what could act on a terminal. */
 static int print_cells(const char *const *cells, size_t n, struct err *err)
 {
     struct buf line;
@@ -24,8 +24,7 @@ static int print_cells(const char *const *cells, size_t n, struct err *err)
             text_printable(&line, cells[i], strlen(cells[i]), ROW_BYTES_MAX / 8);
     }
     buf_putc(&line, '\n');
-    int rc =
-        buf_ok(&line) ? 0 : err_set(err, ERR_INTERNAL, "sql: a row of more than %d bytes", ROW_BYTES_MAX);
+    int rc = buf_ok(&line) ? 0 : err_set(err, ERR_INTERNAL, "sql: a row exceeds %d bytes", ROW_BYTES_MAX);
     if (rc == 0)
         fwrite(buf_str(&line), 1, line.len, stdout);
     buf_release(&line);

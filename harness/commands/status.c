@@ -1,4 +1,5 @@
-/* kernsweep status: the runs on a node, or on every node of this store, as their executors see them. */
+/* kernsweep status: the runs on a node or on every node known to this store, as their executors report. */
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "harness/commands/on_node.h"
 #include "harness/session/node_runs.h"
@@ -18,7 +19,7 @@ static void print_text(const json_t *obj, const char *key, int width)
     buf_release(&clean);
 }
 
-/* How long it will take, or how it ended, or why it does not go on. */
+/* The ETA of a run in progress, the status of a complete one, the error of one that stopped. */
 static void print_outlook(const json_t *run)
 {
     const char *state = json_string_value(json_object_get(run, "state"));
@@ -47,19 +48,17 @@ static void print_run(const char *node, const json_t *run)
     putchar('\n');
 }
 
-enum { STATUS_PLACES_MAX = 64 };
-
-struct query {
+struct status_query {
     struct cmd_env *env;
     const struct attach_args *args;
     const char *word;      /* a run, or NULL for all */
     json_t *all;           /* --json */
-    struct runrec *places; /* one a node and folder: the newest knows best how to get there */
-    size_t n_places;
+    struct runrec *places; /* the newest record per node and folder: its connection settings are current */
+    size_t n_places, room;
 };
 
-/* What a harness began and was cut short in before the node had it. */
-static json_t *unstarted(const struct runrec *rec)
+/* A run whose start was interrupted before it reached the node. */
+static json_t *encode_unstarted(const struct runrec *rec)
 {
     return json_pack("{s:s, s:s, s:s, s:i, s:i, s:n, s:n}", "run_id", rec->run_id, "ticket", rec->ticket,
                      "state", runrec_state_name(rec->state), "tests_done", 0, "tests_total", 0, "current",
@@ -87,13 +86,13 @@ static int add_unstarted(const struct runrec *rec, void *arg, struct err *err)
         if (id && strcmp(id, rec->run_id) == 0)
             return 0;
     }
-    json_array_append_new(u->runs, unstarted(rec));
+    json_array_append_new(u->runs, encode_unstarted(rec));
     return 0;
 }
 
-/* The runs on the connected node, or the one that was asked for, and those that never got there. */
-static json_t *runs_there(struct session *s, const struct runrec *rec, const struct query *st,
-                          struct err *err)
+/* All runs on the connected node, or the one that was named, and those whose start was interrupted. */
+static json_t *runs_of_node(struct session *s, const struct runrec *rec, const struct status_query *st,
+                            struct err *err)
 {
     bool has = true;
     if (st->word && rec->state == RUNREC_STARTING && node_runs_has(s, rec->run_id, &has, err) != 0)
@@ -105,7 +104,7 @@ static json_t *runs_there(struct session *s, const struct runrec *rec, const str
     return runs;
 }
 
-static int ask_node(const struct runrec *rec, struct query *st, struct err *err)
+static int query_node(const struct runrec *rec, struct status_query *st, struct err *err)
 {
     struct session_options opt;
     struct session s = {0};
@@ -113,7 +112,7 @@ static int ask_node(const struct runrec *rec, struct query *st, struct err *err)
     int rc = cmd_backend(st->env, &opt.backend, err);
     if (rc == 0)
         rc = session_attach(&s, rec, &opt, err);
-    json_t *runs = rc == 0 ? runs_there(&s, rec, st, err) : NULL, *run;
+    json_t *runs = rc == 0 ? runs_of_node(&s, rec, st, err) : NULL, *run;
     size_t i;
     json_array_foreach(runs, i, run)
     {
@@ -132,29 +131,26 @@ static int ask_node(const struct runrec *rec, struct query *st, struct err *err)
 
 static int note_place(const struct runrec *rec, void *arg, struct err *err)
 {
-    struct query *st = arg;
+    struct status_query *st = arg;
     size_t i = 0;
-    (void)err;
     while (i < st->n_places &&
            (strcmp(st->places[i].node, rec->node) != 0 || strcmp(st->places[i].workdir, rec->workdir) != 0))
         i++;
-    if (i == STATUS_PLACES_MAX)
-        return 0;
+    if (!ALLOC_GROW(st->places, i + 1, st->room))
+        return err_set(err, ERR_INTERNAL, "no memory for the nodes of the store");
     st->places[i] = *rec;
     st->places[i].patience_s = 0;
     st->n_places += i == st->n_places;
     return 0;
 }
 
-/* Every node and folder that a run of this store was started in is asked once. */
-static int ask_all(struct query *st, int *failed, struct err *err)
+/* Queries every node and folder in which a run of this store was started, each once. */
+static int query_all_nodes(struct status_query *st, int *failed, struct err *err)
 {
-    st->places = calloc(STATUS_PLACES_MAX, sizeof *st->places);
-    int rc = st->places ? runrec_each(st->env->db, note_place, st, err)
-                        : err_set(err, ERR_INTERNAL, "no memory for the nodes of the store");
+    int rc = runrec_each(st->env->db, note_place, st, err);
     for (size_t i = 0; rc == 0 && i < st->n_places; i++) {
         struct err one = {0};
-        if (ask_node(&st->places[i], st, &one) != 0) {
+        if (query_node(&st->places[i], st, &one) != 0) {
             fprintf(stderr, "kernsweep: %s\n", one.msg);
             ++*failed;
         }
@@ -163,16 +159,16 @@ static int ask_all(struct query *st, int *failed, struct err *err)
     return rc;
 }
 
-static int status(struct query *st, int *failed, struct err *err)
+static int query_status(struct status_query *st, int *failed, struct err *err)
 {
     struct runrec rec;
     if (st->word && !st->args->node)
-        return runrec_find(&rec, st->env->db, st->word, err) != 0 ? -1 : ask_node(&rec, st, err);
+        return runrec_find(&rec, st->env->db, st->word, err) != 0 ? -1 : query_node(&rec, st, err);
     if (st->args->node) {
         st->word = NULL;
-        return attach_record_of_node(st->env, st->args, &rec, err) != 0 ? -1 : ask_node(&rec, st, err);
+        return attach_record_of_node(st->env, st->args, &rec, err) != 0 ? -1 : query_node(&rec, st, err);
     }
-    return ask_all(st, failed, err);
+    return query_all_nodes(st, failed, err);
 }
 
 int cmd_status(struct cmd_env *env, int argc, char **argv)
@@ -190,7 +186,7 @@ int cmd_status(struct cmd_env *env, int argc, char **argv)
         .n_options = sizeof options / sizeof *options,
         .max_words = 1};
     struct err err = {0};
-    struct query st = {.env = env, .args = &a};
+    struct status_query st = {.env = env, .args = &a};
     size_t n;
     int failed = 0;
     int rc = cmd_args(env, &spec, argc, argv, &st.word, &n, &err);
@@ -198,7 +194,7 @@ int cmd_status(struct cmd_env *env, int argc, char **argv)
         return EXIT_DONE;
     st.all = json_array();
     if (rc == 0)
-        rc = status(&st, &failed, &err);
+        rc = query_status(&st, &failed, &err);
     if (rc == 0 && env->json)
         cmd_print_json(json_incref(st.all));
     json_decref(st.all);

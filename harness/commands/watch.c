@@ -1,6 +1,6 @@
-/* kernsweep watch: a run as a screen. A child process follows the run, over whatever the link does, and hands
- * the journal's lines to this one, which draws and listens to keys; so neither ever waits for the other.
- * Where there is no terminal the same lines come as `attach` prints them. */
+/* kernsweep watch: shows a run full-screen. A child process follows the run, reconnecting if needed, and
+ * passes the journal's lines to this one, which draws and reads keys, so that neither has to wait for the
+ * other. Without a terminal, it prints the same lines as `attach`. */
 #include "common/base/text.h"
 #include "harness/commands/on_node.h"
 #include "harness/watch/screen.h"
@@ -16,7 +16,7 @@
 
 enum { DRAW_MS = 250, END_MS = 3000, SLICE_MS = 50 };
 
-/* What the child says, a line each: a tag and its text. */
+/* Each line from the child begins with a tag. */
 enum tag { TAG_JOURNAL = 'J', TAG_NOTE = 'N', TAG_TITLE = 'T', TAG_FAILED = 'F' };
 
 struct watch {
@@ -25,7 +25,7 @@ struct watch {
     const char *word;
     struct session_view view;
     FILE *out; /* the child's end of the pipe */
-    /* the parent's side */
+    /* used by the parent */
     struct watch_model *model;
     char title[WATCH_LINE_MAX];
     char failure[ERR_MSG_MAX];
@@ -65,7 +65,7 @@ static void print_note(void *arg, const char *text)
     live_note(arg, text);
 }
 
-/* The newest run of a plan's file, as it is found or as it was given, that was started from here. */
+/* The newest run of a plan that was started from here; records have the resolved path, or the one given. */
 static int run_of_plan(const struct watch *w, char *run_id, struct err *err)
 {
     char *path = realpath(w->word, NULL);
@@ -82,7 +82,7 @@ static int run_of_plan(const struct watch *w, char *run_id, struct err *err)
     return rc;
 }
 
-/* A run that is known here, a plan's newest, or the newest on a node. */
+/* Connects to a run known here, the newest run of a plan, or the newest run on a node. */
 static int connect_to(struct watch *w, const struct session_view *view, struct session *s, struct err *err)
 {
     char run_id[JOB_RUN_ID_MAX];
@@ -90,9 +90,8 @@ static int connect_to(struct watch *w, const struct session_view *view, struct s
     struct err ignored = {0};
     struct attach_args a = *w->args;
     const char *word = w->word;
-    size_t n = strlen(word);
     a.view = view;
-    if (n > 5 && strcmp(word + n - 5, ".json") == 0) {
+    if (cmd_is_plan(word)) {
         if (run_of_plan(w, run_id, err) != 0)
             return -1;
         word = run_id;
@@ -121,7 +120,7 @@ static int follow(struct watch *w, const struct session_view *view, struct err *
     return rc;
 }
 
-/* The process that follows. Nothing of it may reach the terminal but through the pipe. */
+/* The child. It must not write to the terminal, only to the pipe. */
 static void be_follower(struct watch *w, int fd)
 {
     struct err err = {0};
@@ -140,8 +139,8 @@ static void be_follower(struct watch *w, int fd)
     _exit(code);
 }
 
-/* on_line of the pipe: only our own child writes there, but what it passes on is a node's. */
-static int take_line(void *arg, const char *line, size_t len, struct err *err)
+/* Handles a line from the pipe. Only our child writes there, but the contents come from a node. */
+static int handle_line(void *arg, const char *line, size_t len, struct err *err)
 {
     struct watch *w = arg;
     struct event e;
@@ -168,8 +167,8 @@ static int take_line(void *arg, const char *line, size_t len, struct err *err)
     return 0;
 }
 
-/* 1: there may be more, 0: the end, -1: err. */
-static int take_input(int fd, struct event_stream *lines, struct err *err)
+/* Returns 1 if there may be more, 0 at the end, -1 with err. */
+static int read_pipe(int fd, struct event_stream *lines, struct err *err)
 {
     char data[16384];
     ssize_t n = read(fd, data, sizeof data);
@@ -180,13 +179,13 @@ static int take_input(int fd, struct event_stream *lines, struct err *err)
     return event_stream_write(lines, data, (size_t)n, err) == 0 ? 1 : -1;
 }
 
-/* Until the user has seen enough. What comes is drawn at most every DRAW_MS. */
-static int show(struct watch *w, struct watch_screen *screen, int fd, struct err *err)
+/* Draws at every input, and at least every DRAW_MS, until the user quits. */
+static int show_screen(struct watch *w, struct watch_screen *screen, int fd, struct err *err)
 {
     struct event_stream lines;
     const char *ended = NULL;
     int rc = 1;
-    event_stream_init(&lines, take_line, w);
+    event_stream_init(&lines, handle_line, w);
     while (!*w->env->interrupted && !w->failed && rc >= 0) {
         struct pollfd p[] = {{.fd = STDIN_FILENO, .events = POLLIN},
                              {.fd = ended ? -1 : fd, .events = POLLIN}};
@@ -194,14 +193,14 @@ static int show(struct watch *w, struct watch_screen *screen, int fd, struct err
         int ready = poll(p, 2, DRAW_MS);
         if (watch_screen_key(screen) == WATCH_KEY_QUIT || (ready > 0 && (p[0].revents & (POLLHUP | POLLERR))))
             break;
-        if (ready > 0 && p[1].revents && (rc = take_input(fd, &lines, err)) == 0)
-            ended = "the run is closed; q: quit";
+        if (ready > 0 && p[1].revents && (rc = read_pipe(fd, &lines, err)) == 0)
+            ended = "the run has ended; q: quit";
     }
     event_stream_release(&lines);
     return rc < 0 ? -1 : 0;
 }
 
-/* The follower has nothing to save: it is asked, and then made to end. */
+/* The follower has nothing to save, so it may be killed if SIGTERM does not end it. */
 static void end_follower(pid_t pid)
 {
     kill(pid, SIGTERM);
@@ -227,15 +226,15 @@ static int watch_on(struct watch *w, struct watch_screen *screen, struct err *er
     close(fds[1]);
     int rc = pid < 0 ? err_set_errno(err, ERR_INTERNAL, errno, "watch: cannot fork") : 0;
     if (rc == 0)
-        rc = show(w, screen, fds[0], err);
+        rc = show_screen(w, screen, fds[0], err);
     close(fds[0]);
     if (pid > 0)
         end_follower(pid);
     return rc;
 }
 
-/* Plain lines, as a file or another program wants them. */
-static int print(struct watch *w, struct err *err)
+/* Plain lines, for a file or another program. */
+static int print_lines(struct watch *w, struct err *err)
 {
     struct live live;
     live_init(&live, stdout);
@@ -244,13 +243,13 @@ static int print(struct watch *w, struct err *err)
     return follow(w, &w->view, err);
 }
 
-static int watch(struct watch *w, struct err *err)
+static int watch_run(struct watch *w, struct err *err)
 {
     struct watch_screen screen;
     const char *term = getenv("TERM");
     bool terminal = isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && term && strcmp(term, "dumb") != 0;
     if (!terminal || w->env->json || !watch_screen_open(&screen))
-        return print(w, err);
+        return print_lines(w, err);
     w->model = watch_model_new();
     snprintf(w->title, sizeof w->title, "%.200s", w->word);
     int rc = w->model ? watch_on(w, &screen, err) : err_set(err, ERR_INTERNAL, "watch: no memory");
@@ -286,6 +285,6 @@ int cmd_watch(struct cmd_env *env, int argc, char **argv)
     if (rc == 1)
         return EXIT_DONE;
     if (rc == 0)
-        rc = watch(&w, &err);
+        rc = watch_run(&w, &err);
     return rc < 0 ? cmd_fail(&err) : rc;
 }

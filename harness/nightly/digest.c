@@ -13,7 +13,7 @@ struct lines {
     size_t left_out;
 };
 
-static void add_line(struct lines *l, const char *text)
+static void append_line(struct lines *l, const char *text)
 {
     char clean[LINE_MAX_BYTES];
     if (json_array_size(l->array) == DIGEST_LINES_MAX) {
@@ -24,7 +24,7 @@ static void add_line(struct lines *l, const char *text)
     json_array_append_new(l->array, json_string(clean));
 }
 
-static void add_variants(struct lines *l, const struct run_data *run)
+static void list_variants(struct lines *l, const struct run_data *run)
 {
     char line[LINE_MAX_BYTES + RUN_REASON_MAX];
     for (size_t i = 0; i < run->n_variants; i++) {
@@ -32,12 +32,12 @@ static void add_variants(struct lines *l, const struct run_data *run)
         if (v->status == STATUS_OK)
             continue;
         snprintf(line, sizeof line, "%s: %s: %s", v->name, status_name(v->status), v->reason);
-        add_line(l, line);
+        append_line(l, line);
     }
 }
 
-/* The outcome of confirming, short enough for a phone. */
-static const char *confirmed(enum confirmation c)
+/* The outcome of confirming, in a few words. */
+static const char *confirmation_note(enum confirmation c)
 {
     switch (c) {
     case CONFIRM_STANDS:
@@ -54,7 +54,7 @@ static const char *confirmed(enum confirmation c)
     return "";
 }
 
-static void add_cells(struct lines *l, const struct comparison *c)
+static void list_cells(struct lines *l, const struct comparison *c)
 {
     static const enum verdict order[] = {VERDICT_REGRESSED, VERDICT_BROKEN,   VERDICT_MISSING,
                                          VERDICT_FIXED,     VERDICT_IMPROVED, VERDICT_NEW};
@@ -68,12 +68,12 @@ static void add_cells(struct lines *l, const struct comparison *c)
                 snprintf(line, sizeof line, "%s %d: %s", d->variant, d->context, verdict_name(d->verdict));
             if (isfinite(d->ratio))
                 n += snprintf(line + n, sizeof line - (size_t)n, " %+.1f %%", (d->ratio - 1) * 100);
-            snprintf(line + n, sizeof line - (size_t)n, "%s", confirmed(d->confirmation));
-            add_line(l, line);
+            snprintf(line + n, sizeof line - (size_t)n, "%s", confirmation_note(d->confirmation));
+            append_line(l, line);
         }
 }
 
-static void add_tests(struct lines *l, const struct run_data *run)
+static void list_tests(struct lines *l, const struct run_data *run)
 {
     char line[LINE_MAX_BYTES + RUN_NAME_MAX + RUN_REASON_MAX];
     for (size_t i = 0; i < run->n_tests; i++) {
@@ -82,7 +82,7 @@ static void add_tests(struct lines *l, const struct run_data *run)
             continue;
         snprintf(line, sizeof line, "%s %d: %s: %s", run->variants[t->variant].name, t->context,
                  status_name(t->status), t->reason);
-        add_line(l, line);
+        append_line(l, line);
     }
 }
 
@@ -90,11 +90,11 @@ json_t *digest_lines(const struct run_data *run, const struct comparison *c)
 {
     struct lines l = {.array = json_array()};
     char rest[64];
-    add_variants(&l, run);
+    list_variants(&l, run);
     if (c)
-        add_cells(&l, c);
+        list_cells(&l, c);
     else
-        add_tests(&l, run);
+        list_tests(&l, run);
     if (l.left_out > 0) {
         snprintf(rest, sizeof rest, "and %zu more", l.left_out + 1);
         json_array_set_new(l.array, DIGEST_LINES_MAX - 1, json_string(rest));

@@ -1,5 +1,5 @@
-/* digest: what a phone shows of a nightly run below its headline: at most DIGEST_LINES_MAX short lines, the
- * worst first. Knows nothing of the recipients.
+/* digest: the lines of a notification below its headline: at most DIGEST_LINES_MAX, short enough for a phone,
+ * the worst first. Knows nothing about recipients.
  */
 #ifndef KERNSWEEP_HARNESS_NIGHTLY_DIGEST_H
 #define KERNSWEEP_HARNESS_NIGHTLY_DIGEST_H
@@ -10,8 +10,9 @@
 
 enum { DIGEST_LINES_MAX = 10 };
 
-/* Variants that could not be timed, then cells that changed, or whose tests failed where nothing was compared
- * (c is NULL). An array of strings; the last one counts what did not fit. The caller json_decref()s. */
+/* Variants that could not be timed, then the cells that changed or, if c is NULL (no comparison), the failed
+ * tests. An array of strings, the last of which counts the lines that did not fit. The caller json_decref()s
+ * it. */
 json_t *digest_lines(const struct run_data *run, const struct comparison *c);
 
 #endif

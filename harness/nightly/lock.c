@@ -11,7 +11,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-static int paths(struct nightly_lock *l, char *lock, const char *db, const struct plan *plan, struct err *err)
+static int find_paths(struct nightly_lock *l, char *lock, const char *db, const struct plan *plan,
+                      struct err *err)
 {
     char dir[FS_PATH_MAX], sha[SHA256_HEX_LEN + 1], name[128];
     snprintf(dir, sizeof dir, "%s", db);
@@ -25,13 +26,13 @@ static int paths(struct nightly_lock *l, char *lock, const char *db, const struc
     return fs_join(l->state, err, dir, name);
 }
 
-static int taken(const char *path, const char *plan, struct err *err)
+static int fail_held(const char *path, const char *plan, struct err *err)
 {
     struct buf holder;
     buf_init(&holder, 4096);
     if (fs_read_file(path, 4096, &holder, NULL) != 0 || holder.len == 0)
         buf_puts(&holder, "another process");
-    err_set(err, ERR_NODE, "%s: a night of this plan is running: %.200s", plan, buf_str(&holder));
+    err_set(err, ERR_NODE, "%s: a nightly run of this plan is in progress: %.200s", plan, buf_str(&holder));
     buf_release(&holder);
     return -1;
 }
@@ -39,7 +40,7 @@ static int taken(const char *path, const char *plan, struct err *err)
 int nightly_lock_take(struct nightly_lock *l, const char *db, const struct plan *plan, struct err *err)
 {
     char path[FS_PATH_MAX], now[CLOCK_ISO_LEN + 1], host[128] = "?", text[256];
-    if (paths(l, path, db, plan, err) != 0)
+    if (find_paths(l, path, db, plan, err) != 0)
         return -1;
     l->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (l->fd < 0)
@@ -47,7 +48,7 @@ int nightly_lock_take(struct nightly_lock *l, const char *db, const struct plan 
     if (flock(l->fd, LOCK_EX | LOCK_NB) != 0) {
         close(l->fd);
         l->fd = -1;
-        return taken(path, plan->file, err);
+        return fail_held(path, plan->file, err);
     }
     gethostname(host, sizeof host - 1);
     clock_iso8601(clock_real_s(), now);
@@ -78,7 +79,7 @@ void nightly_lock_load(const struct nightly_lock *l, struct nightly_state *out)
         strlen(night) == CLOCK_ISO_LEN) {
         snprintf(out->run_id, sizeof out->run_id, "%s", run_id);
         snprintf(out->night, sizeof out->night, "%s", night);
-        out->told = json_is_true(json_object_get(state, "told"));
+        out->notified = json_is_true(json_object_get(state, "told"));
     }
     json_decref(state);
 }
@@ -86,7 +87,7 @@ void nightly_lock_load(const struct nightly_lock *l, struct nightly_state *out)
 int nightly_lock_save(const struct nightly_lock *l, const struct nightly_state *s, struct err *err)
 {
     json_t *state = json_pack("{s:i, s:s, s:s, s:b}", "news", (int)s->news, "run_id", s->run_id, "night",
-                              s->night, "told", s->told);
+                              s->night, "told", s->notified);
     int rc = state ? json_save(l->state, state, err) : err_set(err, ERR_INTERNAL, "%s: no memory", l->state);
     json_decref(state);
     return rc;

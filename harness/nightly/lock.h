@@ -1,8 +1,9 @@
-/* nightly_lock: one night of a plan at a time on this machine, and what the last one brought.
+/* nightly_lock: ensures that one nightly run of a plan at a time is active on this machine, and keeps state
+ * between nightly runs.
  *
- * <folder of the store>/nightly/<ticket>-<hash of the plan's path>.lock is held by flock, so that a dead
- * holder keeps nothing; its contents say who holds it since when. Beside it, .json keeps struct
- * nightly_state.
+ * <folder of the store>/nightly/<ticket>-<hash of the plan's path>.lock is locked with flock, so
+ * that the lock is released if its holder dies; its contents name the holder and the time. The .json next to
+ * it stores struct nightly_state.
  */
 #ifndef KERNSWEEP_HARNESS_NIGHTLY_LOCK_H
 #define KERNSWEEP_HARNESS_NIGHTLY_LOCK_H
@@ -16,19 +17,19 @@ struct nightly_lock {
     char state[FS_PATH_MAX];
 };
 
-/* ERR_NODE (exit 3) naming the holder when it is taken. plan->file must be absolute. */
+/* ERR_NODE (exit 3), naming the holder, if the lock is held. plan->file must be absolute. */
 int nightly_lock_take(struct nightly_lock *l, const char *db, const struct plan *plan, struct err *err);
 void nightly_lock_release(struct nightly_lock *l);
 
-/* What is kept between nights, and within one that is cut short. */
+/* Survives from one nightly run to the next, and the interruption of one. */
 struct nightly_state {
-    unsigned news; /* a set: what the last night ended with; 0 when it was quiet or there was none */
-    char run_id[JOB_RUN_ID_MAX];   /* of the night that was measured and is not closed yet, or "" */
-    char night[CLOCK_ISO_LEN + 1]; /* when that one began */
-    bool told;                     /* people have been told of it */
+    unsigned news; /* a set: news of the last nightly run; 0 if it was quiet or there was none */
+    char run_id[JOB_RUN_ID_MAX];   /* measured by a nightly run that is not finished yet, or "" */
+    char night[CLOCK_ISO_LEN + 1]; /* when that nightly run began */
+    bool notified;                 /* its notifications have been sent */
 };
 
-/* What cannot be read is as if there had been no night. */
+/* A file that is missing or unreadable gives the state before the first nightly run. */
 void nightly_lock_load(const struct nightly_lock *l, struct nightly_state *out);
 int nightly_lock_save(const struct nightly_lock *l, const struct nightly_state *s, struct err *err);
 

@@ -22,12 +22,12 @@ int nights_open(struct night *n, const char *root, const char *date, const char 
     return fs_mkdir_p(n->dir, 0755, err);
 }
 
-/* What the index shows of a night, in this order; and whether there is a report. */
+/* Keys of the summary that the index shows, in this order, besides whether there is a report. */
 static const char *const shown[] = {"night", "ticket", "node", "news", "headline"};
 
 struct entry {
-    char *path;      /* of the night's folder below root */
-    json_t *summary; /* only what is shown: there may be years of nights */
+    char *path;      /* of the run's folder below root */
+    json_t *summary; /* only what is shown: there may be years of nightly runs */
 };
 
 struct index {
@@ -56,7 +56,7 @@ static int collect_night(const char *rel, const char *full, void *arg, struct er
     json_t *whole = json_load(full, 1 << 20, err);
     if (!whole)
         return -1;
-    if (!json_object_get(whole, "night")) { /* a bundle's, when both share a folder */
+    if (!json_object_get(whole, "night")) { /* that of a bundle, if both are kept in one folder */
         json_decref(whole);
         return 0;
     }
@@ -97,13 +97,13 @@ static void write_row(struct md *w, const struct entry *e, const char *page)
     buf_puts(w->out, " |\n");
 }
 
-/* page: what to link in each night's folder, "report.md" or "report.html". */
+/* page: the file to link to in each folder, "report.md" or "report.html". */
 static void write_index(const struct index *x, const char *page, struct buf *out)
 {
     struct md w = {.out = out, .lang = REPORT_EN};
-    md_title(&w, 1, "Nights");
+    md_title(&w, 1, "Nightly runs");
     buf_puts(out,
-             "| Night | Plan | Node | News | Summary | Report |\n| --- | --- | --- | --- | --- | --- |\n");
+             "| Started | Plan | Node | News | Summary | Report |\n| --- | --- | --- | --- | --- | --- |\n");
     for (size_t i = 0; i < x->count; i++)
         write_row(&w, &x->items[i], page);
 }
@@ -120,7 +120,7 @@ static int write_pages(const struct index *x, const char *root, struct err *err)
     write_index(x, "report.html", &links);
     int rc = fs_join(md, err, root, "index.md") || fs_join(html, err, root, "index.html") ? -1 : 0;
     if (rc == 0)
-        rc = html_render(&links, &no_figures, REPORT_EN, "kernsweep nights", &page, err);
+        rc = html_render(&links, &no_figures, REPORT_EN, "kernsweep nightly runs", &page, err);
     if (rc == 0 && (!buf_ok(&text) || !buf_ok(&page)))
         rc = err_set(err, ERR_INTERNAL, "%s: no memory for the index", root);
     if (rc == 0)

@@ -1,7 +1,7 @@
 /* nights: the folder of nightly reports: <root>/<date>/<run id or "blocked">/{report.md,report.html,
- * summary.json}, and index.md and index.html, which link all nights, newest first.
+ * summary.json}, and index.md and index.html, which link to all nightly runs, newest first.
  *
- * The index is rebuilt from the summaries each time, so that it always agrees with them. Knows nothing of
+ * The index is rebuilt from the summaries each time, so that it always agrees with them. Knows nothing about
  * nodes or stores.
  */
 #ifndef KERNSWEEP_HARNESS_NIGHTLY_NIGHTS_H
@@ -18,7 +18,7 @@ struct night {
     char html[FS_PATH_MAX];
 };
 
-/* Makes the night's folder. name: a safe path component. */
+/* Creates the folder of a nightly run. name: a safe path component. */
 int nights_open(struct night *n, const char *root, const char *date, const char *name, struct err *err);
 /* Writes summary.json, then both index pages. */
 int nights_close(const struct night *n, const char *root, const json_t *summary, struct err *err);

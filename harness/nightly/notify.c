@@ -25,11 +25,11 @@ void notify_news_text(unsigned news, char *out)
         snprintf(out, 64, "quiet");
 }
 
-/* Names the command, never its further words: those may hold a password. */
-static int explain(const char *name, const struct run_result *res, struct err *err)
+/* Names the command but not its arguments, which may contain a password. */
+static int check_result(const char *name, const struct run_result *res, struct err *err)
 {
     if (res->stop == RUN_DEADLINE)
-        return err_set(err, ERR_STORAGE, "notify: %s took more than %d s and was ended", name,
+        return err_set(err, ERR_STORAGE, "notify: %s took more than %d s and was stopped", name,
                        NOTIFY_DEADLINE_S);
     if (res->stop != RUN_NOT_STOPPED)
         return err_wrap(err, "notify: %s", name);
@@ -57,9 +57,9 @@ static int run_command(const struct strvec *argv, const struct strvec *env, cons
                             .secret_argv = true,
                             .deadline_s = NOTIFY_DEADLINE_S,
                             .grace_s = 1};
-    fflush(NULL); /* what we said stands before what it says */
+    fflush(NULL); /* so that our output precedes that of the command */
     run_program(&run, &res, err);
-    return explain(run.argv[0], &res, err);
+    return check_result(run.argv[0], &res, err);
 }
 
 static int notify_one(const json_t *words, const char *summary, const char *news, const char *report,

@@ -1,9 +1,9 @@
-/* notify: announces the outcome of a nightly run by starting the plan's commands: argv as it stands, no
+/* notify: announces the outcome of a nightly run by starting the plan's commands: argv without a
  * shell, the summary as JSON on standard input, the report's path in KERNSWEEP_REPORT and the news in
  * KERNSWEEP_NEWS.
  *
  * A command that fails or exceeds its deadline is reported on stderr and never fails the nightly run. Knows
- * nothing of runs.
+ * nothing about runs.
  */
 #ifndef KERNSWEEP_HARNESS_NIGHTLY_NOTIFY_H
 #define KERNSWEEP_HARNESS_NIGHTLY_NOTIFY_H
@@ -13,8 +13,8 @@
 
 enum { NOTIFY_DEADLINE_S = 60 };
 
-/* Runs every entry that wants one of the news (a set). Returns how many commands failed; the first failure is
- * in err. */
+/* Runs each entry that is subscribed to any of the news (a set). Returns how many commands failed; err is the
+ * first failure. */
 int notify_all(const json_t *entries, unsigned news, const json_t *summary, const char *report,
                struct err *err);
 

@@ -19,8 +19,8 @@ static const size_t manifest_max = 64u << 20;
 /* One kind of data that the runs of a plan leave behind. */
 struct pruning {
     const char *db;
-    int64_t keep;                        /* of the newest runs that have it */
-    enum store_mode mode;                /* that remove() needs */
+    int64_t keep;                        /* how many of the newest runs keep it */
+    enum store_mode mode;                /* required by remove() */
     bool (*has)(const struct runrec *r); /* NULL: every run */
     int (*remove)(const struct pruning *p, struct store *s, const char *run_id, int64_t key, struct err *err);
     retention_forget *forget;
@@ -30,12 +30,12 @@ struct pruning {
 struct candidates {
     const struct pruning *pruning;
     const char *plan;
-    char (*run_id)[JOB_RUN_ID_MAX]; /* oldest first; not the whole records: there may be years of them */
+    char (*run_id)[JOB_RUN_ID_MAX]; /* oldest first; only ids, as there may be years of records */
     size_t count, room;
 };
 
-/* Names of folders are reused once they are free: this one may hold another run by now. */
-static bool holds_it(const struct runrec *r)
+/* Names of folders are reused once they are free, so the folder may hold another run by now. */
+static bool has_bundle(const struct runrec *r)
 {
     char path[FS_PATH_MAX];
     if (fs_join(path, NULL, r->bundle, "manifest.json") != 0)
@@ -106,7 +106,7 @@ static int prune_plan(const struct pruning *p, const char *plan, struct err *err
     return rc;
 }
 
-/* The plan's own runs, and as many of the runs that confirmed its suspects. */
+/* Prunes the plan's runs, and separately the runs that confirmed its suspects, keeping as many of them. */
 static int prune_both(const struct pruning *p, const char *plan, struct err *err)
 {
     char *confirming = measure_plan_name(plan, RUN_TAG_CONFIRM);
@@ -136,7 +136,7 @@ int retention_prune(const char *db, const char *plan, int64_t keep_bundles, rete
     const struct pruning p = {.db = db,
                               .keep = keep_bundles,
                               .mode = STORE_READ,
-                              .has = holds_it,
+                              .has = has_bundle,
                               .remove = remove_bundle,
                               .forget = forget,
                               .arg = arg};

@@ -26,22 +26,22 @@ static int must_succeed(const char *const *argv, const struct buf *input, struct
 
 #define NAME_HEAD "kernsweep-nightly-"
 
-/* Which timers are meant, by the end of their names: "-1a2b3c" for all of a plan's file, whatever its ticket
+/* Selects timers by the end of their names: "-1a2b3c" for all timers of a plan's file, whatever its ticket
  * was; or one whole name. */
-struct which {
+struct timer_filter {
     char end[NAME_MAX_BYTES];
 };
 
-static struct which which_of_file(const char *file)
+static struct timer_filter filter_of_file(const char *file)
 {
     char sha[SHA256_HEX_LEN + 1];
-    struct which w;
+    struct timer_filter w;
     sha256_of(file, strlen(file), sha);
     snprintf(w.end, sizeof w.end, "-%.6s", sha);
     return w;
 }
 
-static bool is_meant(const struct which *w, const char *name, size_t len)
+static bool filter_matches(const struct timer_filter *w, const char *name, size_t len)
 {
     static const size_t head = sizeof NAME_HEAD - 1;
     size_t end = strlen(w->end);
@@ -52,7 +52,7 @@ static bool is_meant(const struct which *w, const char *name, size_t len)
 /* "kernsweep-nightly-prefill-1a2b3c". out: char[NAME_MAX_BYTES]. */
 static void name_of(const struct plan *p, char *out)
 {
-    struct which w = which_of_file(p->file);
+    struct timer_filter w = filter_of_file(p->file);
     snprintf(out, NAME_MAX_BYTES, NAME_HEAD "%.32s%.8s", p->settings.ticket, w.end);
 }
 
@@ -72,7 +72,7 @@ static int check_words(const char *const *argv, struct err *err)
 {
     for (size_t i = 0; argv[i]; i++)
         if (strpbrk(argv[i], "\n\r"))
-            return err_set(err, ERR_INPUT, "a path with a line break in it cannot go into a timer");
+            return err_set(err, ERR_INPUT, "a timer cannot use a path that contains a line break");
     return 0;
 }
 
@@ -85,7 +85,7 @@ static bool has_systemd(void)
     return must_succeed(argv, NULL, &ignored) == 0;
 }
 
-/* A word of ExecStart: quotes, backslashes, specifiers and variables are systemd's there. */
+/* A word of ExecStart, in which systemd interprets quotes, backslashes, specifiers and variables. */
 static void put_unit_word(struct buf *out, const char *word)
 {
     buf_putc(out, '"');
@@ -101,27 +101,29 @@ static void put_unit_word(struct buf *out, const char *word)
 
 static void write_service(const struct nightly_timer *t, struct buf *out)
 {
-    buf_printf(out,
-               "# Made by `kernsweep nightly --install-timer`.\n[Unit]\nDescription=kernsweep night of %s\n"
-               "Wants=network-online.target\nAfter=network-online.target\n\n[Service]\nType=oneshot\n"
-               "ExecStart=",
-               t->plan->settings.ticket);
+    buf_printf(
+        out,
+        "# Made by `kernsweep nightly --install-timer`.\n[Unit]\nDescription=kernsweep nightly run of %s\n"
+        "Wants=network-online.target\nAfter=network-online.target\n\n[Service]\nType=oneshot\n"
+        "ExecStart=",
+        t->plan->settings.ticket);
     for (size_t i = 0; t->argv[i]; i++) {
         if (i)
             buf_putc(out, ' ');
         put_unit_word(out, t->argv[i]);
     }
-    buf_puts(out, "\n# A failed test and a regression are results; the plan's \"notify\" tells people.\n"
+    buf_puts(out, "\n# A failed test and a regression are results; the plan's \"notify\" reports them.\n"
                   "SuccessExitStatus=1 4\nNice=5\nUMask=0077\n");
 }
 
 static void write_timer(const struct nightly_timer *t, int hour, int minute, struct buf *out)
 {
-    buf_printf(out,
-               "# Made by `kernsweep nightly --install-timer`.\n[Unit]\nDescription=kernsweep night of %s, "
-               "every night\n\n[Timer]\nOnCalendar=*-*-* %02d:%02d:00\nPersistent=true\n\n[Install]\n"
-               "WantedBy=timers.target\n",
-               t->plan->settings.ticket, hour, minute);
+    buf_printf(
+        out,
+        "# Made by `kernsweep nightly --install-timer`.\n[Unit]\nDescription=kernsweep nightly run of %s, "
+        "every night\n\n[Timer]\nOnCalendar=*-*-* %02d:%02d:00\nPersistent=true\n\n[Install]\n"
+        "WantedBy=timers.target\n",
+        t->plan->settings.ticket, hour, minute);
 }
 
 /* path: char[FS_PATH_MAX]. */
@@ -191,7 +193,8 @@ static int remove_unit(const char *name, FILE *say, struct err *err)
 }
 
 /* Removes the units of a plan, except the one named keep, which may be NULL. */
-static int remove_units(const struct which *w, const char *keep, FILE *say, bool *found, struct err *err)
+static int remove_units(const struct timer_filter *w, const char *keep, FILE *say, bool *found,
+                        struct err *err)
 {
     char dir[FS_PATH_MAX], name[NAME_MAX_BYTES];
     if (units_dir(dir, err) != 0)
@@ -202,7 +205,7 @@ static int remove_units(const struct which *w, const char *keep, FILE *say, bool
     while (d && rc == 0 && (e = readdir(d))) {
         const char *end = strstr(e->d_name, ".timer");
         size_t len = end ? (size_t)(end - e->d_name) : 0;
-        if (!end || end[6] || len >= sizeof name || !is_meant(w, e->d_name, len))
+        if (!end || end[6] || len >= sizeof name || !filter_matches(w, e->d_name, len))
             continue;
         snprintf(name, sizeof name, "%.*s", (int)len, e->d_name);
         if ((keep && strcmp(name, keep) == 0) || !has_systemd())
@@ -226,12 +229,13 @@ static int install_units(const struct nightly_timer *t, const char *name, int ho
     write_timer(t, hour, minute, &when);
     snprintf(timer, sizeof timer, "%s.timer", name);
     const char *const enable[] = {"systemctl", "--user", "enable", "--now", timer, NULL};
-    const struct which w = which_of_file(t->plan->file);
+    const struct timer_filter w = filter_of_file(t->plan->file);
     bool ignored = false;
-    int rc =
-        buf_ok(&service) && buf_ok(&when) ? 0 : err_set(err, ERR_INTERNAL, "the night's command is too long");
+    int rc = buf_ok(&service) && buf_ok(&when)
+                 ? 0
+                 : err_set(err, ERR_INTERNAL, "the command of the nightly run is too long");
     if (rc == 0)
-        rc = remove_units(&w, name, t->say, &ignored, err); /* from before the plan's ticket was changed */
+        rc = remove_units(&w, name, t->say, &ignored, err); /* of the same plan under an earlier ticket */
     if (rc == 0)
         rc = put_unit(t, name, "service", &service, err) || put_unit(t, name, "timer", &when, err) ||
                      reload(err) || must_succeed(enable, NULL, err)
@@ -249,9 +253,10 @@ static int install_units(const struct nightly_timer *t, const char *name, int ho
 
 /* ---- crontab ---- */
 
-/* The user's crontab without the lines of this plan; *had: there were such lines; *there: cron is installed.
- */
-static int read_crontab(const struct which *w, struct buf *out, bool *had, bool *there, struct err *err)
+/* Reads the user's crontab without the lines of this plan. *had: there were such lines; *there: cron is
+ * installed. */
+static int read_crontab(const struct timer_filter *w, struct buf *out, bool *had, bool *there,
+                        struct err *err)
 {
     static const char *const argv[] = {"crontab", "-l", NULL};
     struct run_result res;
@@ -265,7 +270,7 @@ static int read_crontab(const struct which *w, struct buf *out, bool *had, bool 
     for (const char *line = buf_str(&text); rc == 0 && *line; line += strcspn(line, "\n") + 1) {
         size_t len = strcspn(line, "\n");
         const char *mark = memrchr(line, '#', len);
-        bool ours = mark && mark[1] == ' ' && is_meant(w, mark + 2, len - (size_t)(mark + 2 - line));
+        bool ours = mark && mark[1] == ' ' && filter_matches(w, mark + 2, len - (size_t)(mark + 2 - line));
         *had = *had || ours;
         if (!ours)
             buf_printf(out, "%.*s\n", (int)len, line);
@@ -283,7 +288,7 @@ static int write_crontab(const struct buf *text, struct err *err)
                         : err_set(err, ERR_STORAGE, "the crontab is longer than %d bytes", TEXT_MAX);
 }
 
-/* cron ends a command at '%' unless a backslash stands before it, whatever the quotes. */
+/* cron ends a command at an unescaped '%', even inside quotes. */
 static void put_cron_line(const struct nightly_timer *t, const char *name, int hour, int minute,
                           struct buf *out)
 {
@@ -306,7 +311,7 @@ static void put_cron_line(const struct nightly_timer *t, const char *name, int h
 static int install_cron(const struct nightly_timer *t, const char *name, int hour, int minute,
                         struct err *err)
 {
-    const struct which w = which_of_file(t->plan->file);
+    const struct timer_filter w = filter_of_file(t->plan->file);
     bool had, there;
     struct buf table;
     buf_init(&table, TEXT_MAX);
@@ -323,12 +328,13 @@ static int install_cron(const struct nightly_timer *t, const char *name, int hou
     }
     if (rc == 0)
         fprintf(t->say, "no systemd user instance; %s this line in your crontab:\n%s",
-                had ? "renewed" : "added", buf_str(&table) + before);
+                had ? "updated" : "added", buf_str(&table) + before);
     buf_release(&table);
     return rc;
 }
 
-static int remove_cron(const struct which *w, const char *word, FILE *say, bool *found, struct err *err)
+static int remove_cron(const struct timer_filter *w, const char *word, FILE *say, bool *found,
+                       struct err *err)
 {
     bool had = false, there;
     struct buf table;
@@ -357,11 +363,11 @@ int nightly_timer_install(const struct nightly_timer *t, struct err *err)
 int nightly_timer_remove(const char *word, FILE *say, struct err *err)
 {
     bool found = false;
-    struct which w;
+    struct timer_filter w;
     if (strncmp(word, NAME_HEAD, strlen(NAME_HEAD)) == 0)
         snprintf(w.end, sizeof w.end, "%.*s", (int)strcspn(word, "."), word);
     else
-        w = which_of_file(word);
+        w = filter_of_file(word);
     if (remove_units(&w, NULL, say, &found, err) != 0 || remove_cron(&w, word, say, &found, err) != 0)
         return -1;
     if (!found)

@@ -1,8 +1,8 @@
-/* nightly_timer: schedules nightly runs on this machine: with a systemd user timer where systemd runs, else
- * with a line in the user's crontab.
+/* nightly_timer: schedules nightly runs on this machine, with a systemd user timer or, without a systemd user
+ * instance, a line in the user's crontab.
  *
  * Installing again updates the timer; removing a timer that does not exist is no error. Each change is
- * printed as a line. Never touches entries of others: the units and the crontab line carry the plan's name.
+ * printed as a line. Other entries are never touched: the units and the crontab line carry the plan's name.
  * Errors: ERR_INPUT; ERR_STORAGE with the message of the program that failed.
  */
 #ifndef KERNSWEEP_HARNESS_NIGHTLY_TIMER_H
@@ -22,7 +22,7 @@ struct nightly_timer {
 };
 
 int nightly_timer_install(const struct nightly_timer *t, struct err *err);
-/* word: a plan's file, absolute, which need not be there any more; or a timer's name, as it was shown. */
+/* word: the absolute path of a plan, which may no longer exist, or the name of a timer, as printed. */
 int nightly_timer_remove(const char *word, FILE *say, struct err *err);
 
 #endif

@@ -11,7 +11,7 @@ enum { HEIGHT_MAX = 8 };
 struct watch_model *watch_model_new(void)
 {
     struct watch_model *m = calloc(1, sizeof *m);
-    FILE *out = m ? open_memstream(&m->words, &m->words_len) : NULL;
+    FILE *out = m ? open_memstream(&m->text, &m->text_len) : NULL;
     if (!out) {
         free(m);
         return NULL;
@@ -26,22 +26,22 @@ void watch_model_free(struct watch_model *m)
     if (!m)
         return;
     fclose(m->live.out);
-    free(m->words);
+    free(m->text);
     free(m);
 }
 
-static void add_line(struct watch_model *m, const char *line, size_t len)
+static void append_log(struct watch_model *m, const char *line, size_t len)
 {
     text_printable_fixed(m->lines[m->n_lines++ % WATCH_LINES], WATCH_LINE_MAX, line, len);
 }
 
-/* What live has printed since the last call becomes lines. */
-static void take_lines(struct watch_model *m)
+/* Moves what live has printed since the last call to the log. */
+static void move_to_log(struct watch_model *m)
 {
     fflush(m->live.out);
-    for (size_t at = 0; at < m->words_len;) {
-        size_t len = strcspn(m->words + at, "\n");
-        add_line(m, m->words + at, len);
+    for (size_t at = 0; at < m->text_len;) {
+        size_t len = strcspn(m->text + at, "\n");
+        append_log(m, m->text + at, len);
         at += len + 1;
     }
     rewind(m->live.out);
@@ -49,7 +49,7 @@ static void take_lines(struct watch_model *m)
 
 void watch_model_note(struct watch_model *m, const char *text)
 {
-    add_line(m, text, strlen(text));
+    append_log(m, text, strlen(text));
 }
 
 static struct watch_variant *variant_of(struct watch_model *m, const char *name)
@@ -101,7 +101,7 @@ static void set_variant(struct watch_model *m, const struct event *e, const char
         snprintf(v->status, sizeof v->status, "%.15s", status);
 }
 
-static void push(struct watch_series *s, double value)
+static void append_sample(struct watch_series *s, double value)
 {
     if (s->count == WATCH_SAMPLES)
         memmove(s->values, s->values + 1, (WATCH_SAMPLES - 1) * sizeof *s->values);
@@ -110,15 +110,15 @@ static void push(struct watch_series *s, double value)
     s->values[s->count - 1] = value;
 }
 
-static void run_test(struct watch_model *m, const struct event *e)
+static void update_test(struct watch_model *m, const struct event *e)
 {
     struct watch_cell *c = cell_of(m, e);
     if (e->type == EVENT_TEST_START) {
         m->vram.count = m->gpu.count = 0;
         *m->output = '\0';
     } else {
-        push(&m->vram, e->vram_used);
-        push(&m->gpu, e->gpu_use);
+        append_sample(&m->vram, e->vram_used);
+        append_sample(&m->gpu, e->gpu_use);
     }
     if (*e->log_tail)
         memcpy(m->output, e->log_tail, sizeof m->output);
@@ -159,7 +159,7 @@ static void apply_event(struct watch_model *m, const struct event *e)
         break;
     case EVENT_TEST_START:
     case EVENT_HEARTBEAT:
-        run_test(m, e);
+        update_test(m, e);
         break;
     case EVENT_TEST_END:
     case EVENT_TEST_SKIP:
@@ -182,7 +182,7 @@ void watch_model_event(struct watch_model *m, const struct event *e)
         m->suite_eta_s = e->suite_eta_s;
     apply_event(m, e);
     live_event(&m->live, e);
-    take_lines(m);
+    move_to_log(m);
 }
 
 const char *watch_model_line(const struct watch_model *m, size_t i, size_t n)

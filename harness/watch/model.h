@@ -1,8 +1,8 @@
-/* watch_model: what a screen shows of a run, made from its journal's events: the matrix with its states, the
- * running test, its memory and GPU over time, and the last lines of what `attach` would have printed.
+/* watch_model: what `watch` shows of a run, built from the events of its journal: the matrix with its states,
+ * the running test, its memory and GPU use over time, and the last lines that `attach` would have printed.
  *
- * Knows nothing of terminals or nodes. Bounded: what does not fit is left out of the matrix, never of the
- * counts. All text is safe for a terminal, as events are.
+ * Knows nothing about terminals or nodes. Its size is fixed: variants and contexts that do not fit are
+ * missing from the matrix but included in the counts. All text is safe for a terminal, as it is in events.
  */
 #ifndef KERNSWEEP_HARNESS_WATCH_MODEL_H
 #define KERNSWEEP_HARNESS_WATCH_MODEL_H
@@ -20,7 +20,7 @@ enum {
 struct watch_cell {
     bool running;
     int ok;          /* repetitions that were OK */
-    char status[16]; /* of the last one that was not OK, or "" */
+    char status[16]; /* of the last repetition that was not OK, or "" */
 };
 
 struct watch_variant {
@@ -28,16 +28,16 @@ struct watch_variant {
     char status[16]; /* of its build and gates: "building", "OK", "CACHED", "GATE_FAILED", or "" */
 };
 
-/* The newest is the last; NaN where nothing was seen. */
+/* The newest value is the last; NaN if a sample lacks it. */
 struct watch_series {
     double values[WATCH_SAMPLES];
     size_t count;
 };
 
 struct watch_model {
-    struct live live; /* counts, and the words of the log */
-    char *words;
-    size_t words_len;
+    struct live live; /* counts, and the text of the log */
+    char *text;       /* what live printed and is not split into lines yet */
+    size_t text_len;
     struct watch_variant variants[WATCH_VARIANTS_MAX];
     size_t n_variants;
     int64_t contexts[WATCH_CONTEXTS_MAX];
@@ -48,27 +48,26 @@ struct watch_model {
     char output[EVENT_LINES_MAX]; /* the last lines that it printed, each with its newline */
     double suite_eta_s;
     struct watch_series vram, gpu;
-    char lines[WATCH_LINES][WATCH_LINE_MAX]; /* a ring */
-    size_t n_lines;                          /* ever added */
-    char status[32];                         /* of the run, once it is closed */
+    char lines[WATCH_LINES][WATCH_LINE_MAX]; /* a ring buffer */
+    size_t n_lines;                          /* added so far */
+    char status[32];                         /* of the run, once it has ended */
 };
 
-/* NULL without memory. */
+/* NULL if out of memory. */
 struct watch_model *watch_model_new(void);
 void watch_model_free(struct watch_model *m);
 
 void watch_model_event(struct watch_model *m, const struct event *e);
-/* A line for the log from elsewhere; made printable. */
+/* Adds a line to the log, made printable. */
 void watch_model_note(struct watch_model *m, const char *text);
 
-/* The i-th of the last n lines, the newest last; NULL when there are not as many. */
+/* The i-th of the last n lines, the newest last; NULL if there are fewer. */
 const char *watch_model_line(const struct watch_model *m, size_t i, size_t n);
-/* Where the last n lines of the running test's output begin, and in *count how many those are; no more than
- * n. */
+/* The start of the last n lines of the running test's output. *count: how many lines there are, at most n. */
 const char *watch_model_output(const struct watch_model *m, size_t n, size_t *count);
 /* "-", "run", "ok 2" or a status. out: char[16]. */
 void watch_cell_text(const struct watch_cell *c, char *out);
-/* Heights 0 to 8 of the last `width` samples, scaled to max; 0 where nothing was seen. Returns how many. */
+/* Heights from 0 to 8 of the last `width` samples, scaled to max; 0 for NaN. Returns their number. */
 size_t watch_series_heights(const struct watch_series *s, double max, int *out, size_t width);
 double watch_series_max(const struct watch_series *s);
 

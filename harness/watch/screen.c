@@ -44,7 +44,7 @@ void watch_screen_close(struct watch_screen *s)
     s->terminal = NULL;
 }
 
-/* A line of the screen, cut at its edge. */
+/* Prints text on the screen, truncated at its edge. */
 static void put(int row, int column, const char *text)
 {
     if (row >= 0 && row < LINES && column < COLS)
@@ -91,7 +91,7 @@ static void draw_head(const struct watch_screen *s, const struct watch_model *m,
     }
 }
 
-/* Rows of the matrix that fit between the head and what must stay below. */
+/* Draws as much of the matrix as fits into `rows`. Returns the next free row. */
 static int draw_matrix(const struct watch_screen *s, const struct watch_model *m, int row, int rows)
 {
     char text[64];
@@ -162,7 +162,7 @@ static int draw_test(const struct watch_screen *s, const struct watch_model *m, 
     char line[256], elapsed[32], limit[32], left[32];
     const struct event *e = &m->test;
     if (!m->testing) {
-        put(row, 0, *m->status ? "the run is closed" : "no test is running");
+        put(row, 0, *m->status ? "the run has ended" : "no test is running");
         return row + 1;
     }
     double seconds = isfinite(e->elapsed_s) ? e->elapsed_s : 0;
@@ -186,7 +186,7 @@ static int draw_test(const struct watch_screen *s, const struct watch_model *m, 
     return row + 1;
 }
 
-/* The running test's output takes at most half of what is left. */
+/* The running test's output takes at most half of the remaining rows. */
 static int draw_output(const struct watch_model *m, int row)
 {
     char text[WATCH_LINE_MAX];

@@ -1,5 +1,5 @@
-/* watch_screen: draws a watch_model on the whole terminal (ncurses). Only one at a time, as curses has one
- * screen. Keeps no state of the run.
+/* watch_screen: draws a watch_model on the whole terminal, with ncurses. Only one may be open at a time,
+ * since curses has one screen. Keeps no state of the run.
  */
 #ifndef KERNSWEEP_HARNESS_WATCH_SCREEN_H
 #define KERNSWEEP_HARNESS_WATCH_SCREEN_H
@@ -13,13 +13,13 @@ struct watch_screen {
     bool utf8, colour;
 };
 
-/* False when this terminal cannot be drawn on. */
+/* False if this terminal is not supported. */
 bool watch_screen_open(struct watch_screen *s);
 void watch_screen_close(struct watch_screen *s);
-/* title: what is watched; ended: why nothing more will come, or NULL. */
+/* title: the run; ended: why there will be no more events, or NULL. */
 void watch_screen_draw(const struct watch_screen *s, const struct watch_model *m, const char *title,
                        const char *ended);
-/* A key that was pressed, or a resize; does not wait. */
+/* The next key press or resize, if any; does not wait. */
 enum watch_key watch_screen_key(const struct watch_screen *s);
 
 #endif

@@ -98,15 +98,12 @@ int model_kernels(struct report_model *m, struct err *err)
     if (!m->kernels || !m->launches)
         return err_set(err, ERR_INTERNAL, "report: memory is short");
     int rc = report_extras_load(m->subject->store, m->now.info.key, &extras, err);
+    m->kernels_alone = rc == 0 && report_extras_kernels_alone(&extras, &m->now);
     for (size_t i = 0; rc == 0 && i < m->now.n_cells; i++) {
         const struct cell *c = &m->now.cells[i];
         const struct run_test *t = representative(&m->now, c);
         if (!t)
             continue;
-        /* a test that prints its number of layers runs a model */
-        bool alone = isfinite(report_extra(&extras, t->key, "heads")) &&
-                     isnan(report_extra(&extras, t->key, "layers"));
-        m->kernels_alone = alone && (m->kernels_alone || m->n_kernels == 0);
         m->kernels[m->n_kernels] = read_point(&extras, c, t);
         m->launches[m->n_kernels] = read_launch(&extras, c, t, kernel_name(&m->now, c));
         if (says_something(&m->kernels[m->n_kernels], &m->launches[m->n_kernels]))

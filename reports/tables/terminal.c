@@ -16,10 +16,11 @@ static int write_and_release(struct table *t, bool colour, struct buf *out, stru
     return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
 }
 
-int terminal_run(const struct run_data *run, size_t reference, bool colour, struct buf *out, struct err *err)
+int terminal_run(const struct run_data *run, size_t reference, bool kernels, bool colour, struct buf *out,
+                 struct err *err)
 {
     struct variant_view view = {
-        .run = run, .reference = reference, .primary = quantity_of(run_data_metric(run), false)};
+        .run = run, .reference = reference, .primary = quantity_of(run_data_metric(run), kernels)};
     struct variant_delta *vs = NULL;
     struct table t;
     if (compare_variants(run, reference, view.primary.metric, &vs, &view.count, err))
@@ -31,9 +32,9 @@ int terminal_run(const struct run_data *run, size_t reference, bool colour, stru
     return write_and_release(&t, colour, out, err);
 }
 
-int terminal_scaling(const struct run_data *run, bool colour, struct buf *out, struct err *err)
+int terminal_scaling(const struct run_data *run, bool kernels, bool colour, struct buf *out, struct err *err)
 {
-    const struct quantity prefill = quantity_of(METRIC_PREFILL_S, false);
+    const struct quantity time = quantity_of(METRIC_PREFILL_S, kernels);
     struct scaling_set set;
     struct table t;
     if (scaling_of_run(run, &set, err))
@@ -43,7 +44,7 @@ int terminal_scaling(const struct run_data *run, bool colour, struct buf *out, s
         return 0;
     }
     table_init(&t);
-    table_scaling(&t, run, &set, &prefill, REPORT_EN);
+    table_scaling(&t, run, &set, &time, REPORT_EN);
     if (write_and_release(&t, colour, out, err)) {
         scaling_set_release(&set);
         return -1;
@@ -59,9 +60,10 @@ int terminal_scaling(const struct run_data *run, bool colour, struct buf *out, s
     return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
 }
 
-int terminal_comparison(const struct comparison *c, bool colour, struct buf *out, struct err *err)
+int terminal_comparison(const struct comparison *c, bool kernels, bool colour, struct buf *out,
+                        struct err *err)
 {
-    const struct quantity primary = quantity_of(c->primary, false);
+    const struct quantity primary = quantity_of(c->primary, kernels);
     struct buf counts;
     struct table t;
     table_init(&t);

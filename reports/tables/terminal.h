@@ -1,5 +1,7 @@
 /* terminal: the tables that commands print, in English: aligned with spaces, and safe to print whatever names
- * the run contains. colour: ANSI colours on verdicts and statuses. Errors: ERR_INTERNAL without memory.
+ * the run holds. colour: ANSI colours on verdicts and statuses. kernels: the run launched kernels alone
+ * (results/query/report_queries.h), so that its times are not a prompt's. Errors: ERR_INTERNAL without
+ * memory.
  */
 #ifndef KERNSWEEP_REPORTS_TABLES_TERMINAL_H
 #define KERNSWEEP_REPORTS_TABLES_TERMINAL_H
@@ -9,14 +11,16 @@
 #include "results/judge/compare.h"
 #include "results/judge/hosts.h"
 
-/* A finished run: Context, Variant, Kernel name, Prefill (s), vs Baseline, Status. */
-int terminal_run(const struct run_data *run, size_t reference, bool colour, struct buf *out, struct err *err);
+/* A finished run: Context, Variant, Kernel name, its primary metric, vs Baseline, Status. */
+int terminal_run(const struct run_data *run, size_t reference, bool kernels, bool colour, struct buf *out,
+                 struct err *err);
 /* The scaling table: factor against the smallest context, expected, exponent. Nothing when no variant was
  * measured at more than one context. */
-int terminal_scaling(const struct run_data *run, bool colour, struct buf *out, struct err *err);
+int terminal_scaling(const struct run_data *run, bool kernels, bool colour, struct buf *out, struct err *err);
 /* A comparison of two runs: one row per cell with its verdict and the evidence, then changed facts, then the
  * number of cells per verdict. */
-int terminal_comparison(const struct comparison *c, bool colour, struct buf *out, struct err *err);
+int terminal_comparison(const struct comparison *c, bool kernels, bool colour, struct buf *out,
+                        struct err *err);
 /* The machines that shared a run: one row per machine, slow ones marked. */
 int terminal_hosts(const struct host_standing *hosts, size_t count, bool colour, struct buf *out,
                    struct err *err);

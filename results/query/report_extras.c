@@ -66,3 +66,27 @@ double report_extra(const struct extra_list *l, int64_t test_key, const char *na
         l->count ? bsearch(&w, l->rows, l->count, sizeof *l->rows, by_test_and_name) : NULL;
     return row ? row->value : (double)NAN;
 }
+
+bool report_extras_kernels_alone(const struct extra_list *l, const struct run_data *run)
+{
+    bool any = false;
+    for (size_t i = 0; i < run->n_tests; i++) {
+        const struct run_test *t = &run->tests[i];
+        if (t->status != STATUS_OK || t->warmup)
+            continue;
+        /* A test that prints its number of layers runs a model. */
+        if (isnan(report_extra(l, t->key, "heads")) || isfinite(report_extra(l, t->key, "layers")))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+int report_kernels_alone(struct store *s, const struct run_data *run, bool *out, struct err *err)
+{
+    struct extra_list extras;
+    int rc = report_extras_load(s, run->info.key, &extras, err);
+    *out = rc == 0 && report_extras_kernels_alone(&extras, run);
+    report_extras_release(&extras);
+    return rc;
+}

@@ -29,6 +29,12 @@ void report_extras_release(struct extra_list *l);
 /* NaN when the test printed none of that name. */
 double report_extra(const struct extra_list *l, int64_t test_key, const char *name);
 
+/* Whether each OK test of the run launched one kernel at a recorded shape, without processing a prompt: its
+ * time is then the kernel's, whatever key it was printed under. */
+bool report_extras_kernels_alone(const struct extra_list *l, const struct run_data *run);
+/* The same, for a caller that needs nothing else of the list. */
+int report_kernels_alone(struct store *s, const struct run_data *run, bool *out, struct err *err);
+
 /* Who a run is. run_id: char[RUN_ID_MAX], date: char[11]. */
 int report_run_label(struct store *s, int64_t run_key, char *run_id, char *date, struct err *err);
 

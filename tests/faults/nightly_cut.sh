@@ -98,7 +98,7 @@ half_submitted() {
     mkdir "$dir/work/runs/$half"
     echo '{}' >"$dir/work/runs/$half/plan.json"
     exits "lets the next start exit 0" 0 "${night[@]}"
-    like "is unknown to the node, which the next start says" "$ERR" "does not know run .*: starting anew"
+    like "is unknown to the node, which the next start says" "$ERR" "does not know run .*: starting a new one"
     rm "$dir/runs/$half.json"
     nights=2
     ok "is replaced by a new run" "$(whole "$nights"; echo $?)" "$(state)"

@@ -41,15 +41,15 @@ make_repo
 printf '#include "app/low/c.h"\n' >>"$repo/app/low/b.h"
 printf '#include "app/low/b.h"\n' >"$repo/app/low/c.h"
 : >"$repo/app/low/c.c"
-finds 'two files that include each other' '^a circle of files: app/low/. -> app/low/. -> app/low/.$'
+finds 'two files that include each other' '^a cycle of files: app/low/. -> app/low/. -> app/low/.$'
 
 make_repo
 sed -i 's|^app/low: common|app/low: common app/high|' "$repo/scripts/rooms.txt"
-finds 'two rooms that may include each other' '^a circle of rooms: app/'
+finds 'two rooms that may include each other' '^a cycle of rooms: app/'
 
 make_repo
 printf '#include "b.h"\n' >>"$repo/app/low/b.c"
-finds 'an include that does not start at the root' '^app/low/b.c: includes a file that the path from the root'
+finds 'an include that does not start at the root' '^app/low/b.c: there is no such included file'
 
 make_repo
 mkdir "$repo/app/new"

@@ -95,7 +95,7 @@ full_screen() {
     sees "it shows escape sequences of a build as text" '\\x1b\]0;owned'
     is "it leaves the terminal's title alone" "$(tm display-message -p -t w '#{pane_title}' | grep -c owned)" 0
     sees "it shows the counts at the end" "6 of 6 tests  ok 3  failed 0  skipped 3  COMPLETE"
-    sees "it stays when the run is closed" "the run is closed; q: quit"
+    sees "it stays open when the run has ended" "the run has ended; q: quit"
     tm send-keys -t w q
     sees "q ends it and restores the terminal" "^ended 0"
     is "no process of it is left" "$(pgrep -f "kernsweep watch $RUN" | wc -l)" 0

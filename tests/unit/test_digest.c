@@ -1,4 +1,4 @@
-/* digest: the worst first, at most ten lines, and the rest counted.
+/* digest: the order of its lines, and their limit.
  */
 #include "tests/unit/support.h"
 

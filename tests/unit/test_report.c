@@ -4,6 +4,7 @@
 #include "reports/report.h"
 #include "reports/tables/terminal.h"
 #include "results/query/find_run.h"
+#include "results/query/report_queries.h"
 #include "results/store/baseline.h"
 #include "results/store/runs.h"
 #include "tests/unit/results_support.h"
@@ -376,6 +377,52 @@ static void a_kernel_that_serialises_is_flagged_and_one_that_fills_the_device_is
     store_close(&s);
 }
 
+static void the_terminal_does_not_call_a_kernels_time_prefill(void **state)
+{
+    struct store s = open_store("kernel_terminal.db");
+    const struct compare_options options = compare_defaults();
+    struct comparison c;
+    struct err err = {0};
+    struct draft d;
+    struct buf out;
+    bool kernels = false;
+    (void)state;
+    draft_night(&d, 1);
+    draft_launch(&d, "serial", "serial_bh", 1, 8, 6.8, 16);
+    draft_launch(&d, "base", "flash_v2_naive", 1, 8, 0.5, 128);
+    struct run_data run = must_load(&s, must_store(&s, &d));
+    buf_init(&out, REPORT_BYTES_MAX);
+    assert_ok(report_kernels_alone(&s, &run, &kernels, &err), &err);
+    assert_true(kernels);
+    assert_ok(terminal_run(&run, 0, kernels, false, &out, &err), &err);
+    assert_non_null(strstr(buf_str(&out), "Time (ms)"));
+    assert_line(buf_str(&out), "serial_bh", "6.800");
+    assert_ok(compare_runs(&run, &run, NULL, &options, &c, &err), &err);
+    assert_ok(terminal_comparison(&c, kernels, false, &out, &err), &err);
+    assert_null(strcasestr(buf_str(&out), "prefill"));
+    buf_release(&out);
+    comparison_release(&c);
+    run_data_release(&run);
+    store_close(&s);
+}
+
+static void a_run_with_prompts_did_not_launch_kernels_alone(void **state)
+{
+    struct store s = open_store("prompts.db");
+    struct err err = {0};
+    struct draft d;
+    bool kernels = true;
+    (void)state;
+    draft_night(&d, 1);
+    draft_launch(&d, "kernel", "serial_bh", 1, 8, 6.8, 16);
+    draft_shot(&d, "model", 512, 1, 0.5);
+    struct run_data run = must_load(&s, must_store(&s, &d));
+    assert_ok(report_kernels_alone(&s, &run, &kernels, &err), &err);
+    assert_false(kernels);
+    run_data_release(&run);
+    store_close(&s);
+}
+
 /* Text that tries everything: markup of both languages, a table's bars, escape sequences, deception. */
 #define EVIL                                                                                                 \
     "<script>alert(1)</script>|`*_[x](javascript:alert(2))\x1b[31m\xe2\x80\xae\n# x <img src=x "             \
@@ -540,9 +587,9 @@ static void hostile_text_is_inert_on_a_terminal(void **state)
     (void)state;
     buf_init(&out, REPORT_BYTES_MAX);
     assert_ok(compare_runs(&before, &now, NULL, &options, &c, &err), &err);
-    assert_ok(terminal_comparison(&c, false, &out, &err), &err);
-    assert_ok(terminal_run(&now, 0, false, &out, &err), &err);
-    assert_ok(terminal_scaling(&now, false, &out, &err), &err);
+    assert_ok(terminal_comparison(&c, false, false, &out, &err), &err);
+    assert_ok(terminal_run(&now, 0, false, false, &out, &err), &err);
+    assert_ok(terminal_scaling(&now, false, false, &out, &err), &err);
     for (const char *p = buf_str(&out); *p; p++)
         assert_true((unsigned char)*p >= 0x20 || *p == '\n');
     assert_null(strstr(buf_str(&out), "\xe2\x80\xae"));
@@ -608,6 +655,8 @@ int main(void)
         cmocka_unit_test(hostile_text_is_inert),
         cmocka_unit_test(hostile_text_is_inert_in_pictures),
         cmocka_unit_test(hostile_text_is_inert_on_a_terminal),
+        cmocka_unit_test(the_terminal_does_not_call_a_kernels_time_prefill),
+        cmocka_unit_test(a_run_with_prompts_did_not_launch_kernels_alone),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -1,4 +1,4 @@
-/* watch_model: events to matrix, series and lines, within its limits.
+/* watch_model: the matrix, series and lines that events result in, and their limits.
  */
 #include "tests/unit/support.h"
 
