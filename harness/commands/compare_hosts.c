@@ -20,7 +20,7 @@ static json_t *encode(const struct run_data *run, enum metric m, const struct ho
                               json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:s}", "node", hosts[i].host, "tests",
                                         hosts[i].tests, "cells", hosts[i].cells, "worse", hosts[i].worse,
                                         "ratio", number(hosts[i].ratio), "p_adjusted", number(hosts[i].p),
-                                        "verdict", host_verdict_name(hosts[i].verdict)));
+                                        "verdict", host_speed_name(hosts[i].speed)));
     return json_pack("{s:s, s:s, s:o}", "run", run->info.run_id, "metric", metric_info(m)->name, "nodes",
                      list);
 }

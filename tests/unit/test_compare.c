@@ -248,7 +248,7 @@ static void what_nights_had_and_a_night_lacks_is_a_finding(void **state)
     assert_int_equal(c.verdicts[VERDICT_MISSING], 1);
     for (size_t i = 0; i < c.count; i++)
         if (c.deltas[i].verdict == VERDICT_BROKEN)
-            assert_non_null(strstr(c.deltas[i].reason, "was OK in nights before, now TIMEOUT: over 60 s"));
+            assert_non_null(strstr(c.deltas[i].reason, "was OK on earlier nights, now TIMEOUT: over 60 s"));
         else if (c.deltas[i].verdict == VERDICT_MISSING)
             assert_string_equal(c.deltas[i].variant, "gone");
     assert_true(comparison_regressed(&c));
