@@ -62,7 +62,6 @@ int artifact_sha256(const struct json_at *obj, const char *key, char *out, struc
     return json_fail(&at, err, "expected %d hex digits", SHA256_HEX_LEN);
 }
 
-/* What is longer than a reason may be is cut, at a character's border. */
 int artifact_cut(const struct json_at *obj, const char *key, char *out, size_t size, struct err *err)
 {
     const char *text = "";
@@ -77,7 +76,6 @@ int artifact_cut(const struct json_at *obj, const char *key, char *out, size_t s
     return 0;
 }
 
-/* The metric of that name among what a workload printed, or false. */
 static bool timing_metric(const char *key, enum metric *out)
 {
     for (int m = 0; m < METRIC_COUNT; m++) {
@@ -130,7 +128,7 @@ static int take_timings(const struct json_at *perf, struct draft *d, struct draf
     return 0;
 }
 
-/* Whether perf.json has the object, and that does not say of itself that nothing could be read. */
+/* Whether perf.json has the object, without "available": false. */
 static int is_available(const struct json_at *perf, const char *key, bool *out, struct err *err)
 {
     struct json_at object = json_member(perf, key);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last day that the path names, "" when it names none. */
+/* The last date in the path, or "". */
 static void date_of_path(const char *path, char *out)
 {
     out[0] = '\0';
@@ -23,7 +23,7 @@ static void date_of_path(const char *path, char *out)
     }
 }
 
-/* <ticket>_<tag>, where a date is no tag. */
+/* <ticket>_<tag>; a date is not a tag. */
 static void tag_of_path(const char *path, const char *ticket, char *out, size_t size)
 {
     const char *base = strrchr(path, '/');

@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct stored {
-    int64_t key; /* 0: not there */
+    int64_t key; /* 0: not stored */
     enum run_status status;
     char content_sha256[SHA256_HEX_LEN + 1];
 };
@@ -33,7 +33,7 @@ static int find_stored(struct store *s, const char *run_id, struct stored *out, 
                : err_set(err, ERR_STORAGE, "%s: run %s has the unknown status %s", s->path, run_id, status);
 }
 
-/* 1: nothing to do. A complete run never changes; one that was not may have gone on. */
+/* 1: nothing to do; 0: store it. A complete run never changes, an incomplete one may have continued. */
 static int is_up_to_date(const struct stored *was, const struct run_info *now, struct err *err)
 {
     if (!was->key)
@@ -44,14 +44,14 @@ static int is_up_to_date(const struct stored *was, const struct run_info *now, s
         return 0;
     return err_set(
         err, ERR_INPUT,
-        "run %s is stored already with other contents (%.12s there, %.12s here): a complete run never "
-        "changes; one of the two folders was edited",
+        "run %s is already stored with different contents (%.12s stored, %.12s here): a complete run "
+        "never changes; one of the two folders was edited",
         now->run_id, was->content_sha256, now->content_sha256);
 }
 
 static int remove_stored(struct store *s, int64_t key, struct err *err)
 {
-    /* A baseline may hold the row that comes back in a moment under the same key. */
+    /* A baseline may refer to the row, which is inserted again under the same key. */
     SQL_STMT stmt = sql_prepare(s, "DELETE FROM run WHERE id = :run", err);
     if (!stmt || sql_exec(s, "PRAGMA defer_foreign_keys = ON", err) != 0)
         return -1;
@@ -59,7 +59,7 @@ static int remove_stored(struct store *s, int64_t key, struct err *err)
     return sql_run(stmt, err);
 }
 
-/* Inside the transaction, where no other process can come between the look and the writing. */
+/* Inside the transaction, so that no other process can store the run between the check and the insert. */
 static int store_locked(struct store *s, struct draft *d, struct ingest_result *out, struct err *err)
 {
     struct stored was;
@@ -68,7 +68,7 @@ static int store_locked(struct store *s, struct draft *d, struct ingest_result *
     int rc = is_up_to_date(&was, &d->info, err);
     if (rc < 0)
         return -1;
-    out->outcome = rc ? INGEST_ALREADY : was.key ? INGEST_REPLACED : INGEST_STORED;
+    out->effect = rc ? INGEST_ALREADY : was.key ? INGEST_REPLACED : INGEST_STORED;
     out->key = was.key;
     if (rc)
         return 0;
@@ -89,10 +89,8 @@ int ingest_draft(struct store *s, struct draft *d, struct ingest_result *out, st
 {
     if (sql_exec(s, "BEGIN IMMEDIATE", err) != 0)
         return -1;
-    if (store_locked(s, d, out, err) != 0 || sql_exec(s, "COMMIT", err) != 0) {
-        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    if (sql_end(s, store_locked(s, d, out, err), err) != 0)
         return -1;
-    }
     fill_result(d, out);
     return 0;
 }
@@ -118,7 +116,7 @@ int ingest_known(struct store *s, const struct run_info *info, struct ingest_res
     int rc = is_up_to_date(&was, info, err);
     if (rc <= 0)
         return rc;
-    out->outcome = INGEST_ALREADY;
+    out->effect = INGEST_ALREADY;
     out->key = was.key;
     snprintf(out->run_id, sizeof out->run_id, "%s", info->run_id);
     return 1;

@@ -25,6 +25,7 @@ struct history_series {
 struct history {
     struct history_series *series; /* sorted by (variant, context, metric) */
     size_t count;
+    size_t cap;
     size_t nights; /* runs that contributed to any series */
 };
 

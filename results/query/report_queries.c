@@ -11,12 +11,10 @@
 int report_plan_load(struct store *s, int64_t run_key, json_t **plan, struct err *err)
 {
     *plan = NULL;
-    SQL_STMT stmt = sql_prepare(
-        s, "SELECT d.body FROM run r JOIN document d ON d.id = r.plan_document_id WHERE r.id = :run", err);
-    if (!stmt)
-        return -1;
-    sql_bind_int(stmt, ":run", run_key);
-    int rc = sql_step(stmt, err);
+    SQL_STMT stmt = sql_prepare_int(
+        s, "SELECT d.body FROM run r JOIN document d ON d.id = r.plan_document_id WHERE r.id = :run", ":run",
+        run_key, err);
+    int rc = stmt ? sql_step(stmt, err) : -1;
     if (rc <= 0)
         return rc;
     size_t len;
@@ -27,11 +25,8 @@ int report_plan_load(struct store *s, int64_t run_key, json_t **plan, struct err
 
 int report_run_label(struct store *s, int64_t run_key, char *run_id, char *date, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(s, "SELECT run_id, date FROM run WHERE id = :run", err);
-    if (!stmt)
-        return -1;
-    sql_bind_int(stmt, ":run", run_key);
-    int rc = sql_step(stmt, err);
+    SQL_STMT stmt = sql_prepare_int(s, "SELECT run_id, date FROM run WHERE id = :run", ":run", run_key, err);
+    int rc = stmt ? sql_step(stmt, err) : -1;
     if (rc == 0)
         return err_set(err, ERR_STORAGE, "%s: a run of the history no longer exists", s->path);
     if (rc < 0)
@@ -41,7 +36,6 @@ int report_run_label(struct store *s, int64_t run_key, char *run_id, char *date,
     return 0;
 }
 
-/* Runs of the ticket up to this one. */
 #define COST_ROWS                                                                                            \
     "SELECT r.id AS id, r.run_id, r.tag, r.date, r.status, r.wall_s,"                                        \
     " json_extract(d.body, '$.cost.per_hour') AS price,"                                                     \

@@ -176,7 +176,7 @@ static struct history make_history(struct history_series *series, struct history
     for (size_t i = 0; i < n; i++)
         points[i] = (struct history_point){(int64_t)i + 1, 10 + spread * ((double)(i % 5) - 2), 3};
     *series = (struct history_series){"v", 4096, METRIC_PREFILL_S, points, n};
-    return (struct history){series, 1, n};
+    return (struct history){.series = series, .count = 1, .nights = n};
 }
 
 /* What a MAD of 20 nights is too small by, and the errors of the two levels that are compared. */
@@ -336,7 +336,7 @@ static void many_cells_are_corrected_for(void **state)
                    : i == 9 ? 10 + 3.55 * widened(M_PI_2 / 20) * 0.05 / 0.6745
                             : 10.0);
     }
-    struct history h = {series, CELLS, 20};
+    struct history h = {.series = series, .count = CELLS, .nights = 20};
     struct run_data now = run_of_draft(&d);
     assert_ok(compare_runs(NULL, &now, &h, &o, &c, &err), &err);
     assert_int_equal(c.tested, CELLS);

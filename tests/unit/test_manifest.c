@@ -121,7 +121,7 @@ static void extra_file(void **state)
 {
     (void)state;
     put("b/v3/extra.json", "");
-    assert_refused(ERR_INPUT, "v3/extra.json", "not named in manifest.json");
+    assert_refused(ERR_INPUT, "v3/extra.json", "not listed in manifest.json");
     unlink(in_scratch("b/v3/extra.json"));
     put("b/v3/manifest.json", ""); /* only the bundle's own is exempt */
     assert_refused(ERR_INPUT, "v3/manifest.json", "not named");
