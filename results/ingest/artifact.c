@@ -14,6 +14,16 @@ static bool given(const struct json_at *obj, const char *key)
     return v && !json_is_null(v);
 }
 
+int artifact_hash(const char *rel, const char *full, void *h, struct err *err)
+{
+    char hex[SHA256_HEX_LEN + 1];
+    if (sha256_of_file(full, LIMIT_JSON_BYTES, hex, NULL, err) != 0)
+        return -1;
+    sha256_add(h, rel, strlen(rel) + 1);
+    sha256_add(h, hex, sizeof hex);
+    return 0;
+}
+
 int artifact_num(const struct json_at *obj, const char *key, double lo, double hi, double *out,
                  struct err *err)
 {

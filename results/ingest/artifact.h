@@ -23,6 +23,10 @@ int artifact_name(const struct json_at *obj, const char *key, char *out, size_t 
 /* "" or 64 hex digits. */
 int artifact_sha256(const struct json_at *obj, const char *key, char *out, struct err *err);
 
+/* Adds a file's path and contents to the hash that identifies a folder without a manifest. h: a struct
+ * sha256. */
+int artifact_hash(const char *rel, const char *full, void *h, struct err *err);
+
 /* All of perf.json except its identity (variant, context, repetition). */
 int artifact_perf(const struct json_at *perf, struct draft *d, struct draft_test *t, struct err *err);
 /* node.json: every scalar becomes a fact, except those that change from minute to minute. */

@@ -53,14 +53,7 @@ static int first_ticket(const char *rel, const char *full, void *arg, struct err
 
 static int hash_file(const char *rel, const char *full, void *arg, struct err *err)
 {
-    char hex[SHA256_HEX_LEN + 1];
-    if (!b3_is_perf(rel))
-        return 0;
-    if (sha256_of_file(full, LIMIT_JSON_BYTES, hex, NULL, err) != 0)
-        return -1;
-    sha256_add(arg, rel, strlen(rel) + 1);
-    sha256_add(arg, hex, sizeof hex);
-    return 0;
+    return b3_is_perf(rel) ? artifact_hash(rel, full, arg, err) : 0;
 }
 
 static int settle_date(const char *real, const struct ingest_options *options, struct run_info *out,

@@ -2,7 +2,7 @@
 
 #include "results/ingest/draft.h"
 #include "results/ingest/source.h"
-#include "results/store/sql.h"
+#include "results/store/run_load.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,6 @@ struct stored {
 
 static int find_stored(struct store *s, const char *run_id, struct stored *out, struct err *err)
 {
-    char status[32];
     *out = (struct stored){0};
     SQL_KEPT stmt = sql_keep(s, "SELECT id, status, content_sha256 FROM run WHERE run_id = :run_id", err);
     if (!stmt)
@@ -26,11 +25,8 @@ static int find_stored(struct store *s, const char *run_id, struct stored *out, 
     if (rc <= 0)
         return rc;
     out->key = sql_col_int(stmt, "id", 0);
-    sql_col_text(stmt, "status", status, sizeof status);
     sql_col_text(stmt, "content_sha256", out->content_sha256, sizeof out->content_sha256);
-    return run_status_from_name(status, &out->status)
-               ? 0
-               : err_set(err, ERR_STORAGE, "%s: run %s has the unknown status %s", s->path, run_id, status);
+    return run_status_read(s, stmt, run_id, &out->status, err);
 }
 
 /* 1: nothing to do; 0: store it. A complete run never changes, an incomplete one may have continued. */

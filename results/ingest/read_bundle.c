@@ -21,14 +21,7 @@ struct bundle_reading {
 static int hash_perf(const char *rel, const char *full, void *arg, struct err *err)
 {
     const char *base = strrchr(rel, '/');
-    char hex[SHA256_HEX_LEN + 1];
-    if (!base || strcmp(base, "/perf.json") != 0)
-        return 0;
-    if (sha256_of_file(full, LIMIT_JSON_BYTES, hex, NULL, err) != 0)
-        return -1;
-    sha256_add(arg, rel, strlen(rel) + 1);
-    sha256_add(arg, hex, sizeof hex);
-    return 0;
+    return base && strcmp(base, "/perf.json") == 0 ? artifact_hash(rel, full, arg, err) : 0;
 }
 
 /* manifest.json covers every file; a run that is not closed is identified by the files it has so far. */

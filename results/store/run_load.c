@@ -8,9 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, struct err *err)
+int run_status_read(struct store *s, struct sql_stmt *stmt, const char *run_id, enum run_status *out,
+                    struct err *err)
 {
     char status[32];
+    sql_col_text(stmt, "status", status, sizeof status);
+    return run_status_from_name(status, out)
+               ? 0
+               : err_set(err, ERR_STORAGE, "%s: run %s has the unknown status %s", s->path, run_id, status);
+}
+
+int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, struct err *err)
+{
     out->key = sql_col_int(stmt, "id", 0);
     sql_col_text(stmt, "run_id", out->run_id, sizeof out->run_id);
     sql_col_text(stmt, "ticket", out->ticket, sizeof out->ticket);
@@ -19,7 +28,6 @@ int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, 
     sql_col_text(stmt, "node", out->node, sizeof out->node);
     sql_col_text(stmt, "mode", out->mode, sizeof out->mode);
     sql_col_text(stmt, "origin", out->origin, sizeof out->origin);
-    sql_col_text(stmt, "status", status, sizeof status);
     sql_col_text(stmt, "plan_sha256", out->plan_sha256, sizeof out->plan_sha256);
     sql_col_text(stmt, "source_sha256", out->source_sha256, sizeof out->source_sha256);
     sql_col_text(stmt, "content_sha256", out->content_sha256, sizeof out->content_sha256);
@@ -31,10 +39,7 @@ int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, 
     out->counts.ok = (int)sql_col_int(stmt, "ok", 0);
     out->counts.skipped = (int)sql_col_int(stmt, "skipped", 0);
     out->counts.failed = out->counts.total - out->counts.ok - out->counts.skipped;
-    return run_status_from_name(status, &out->status)
-               ? 0
-               : err_set(err, ERR_STORAGE, "%s: run %s has the unknown status %s", s->path, out->run_id,
-                         status);
+    return run_status_read(s, stmt, out->run_id, &out->status, err);
 }
 
 static int load_info(struct store *s, int64_t key, struct run_info *out, struct err *err)
@@ -48,8 +53,8 @@ static int load_info(struct store *s, int64_t key, struct run_info *out, struct 
 
 static int bad_status(struct store *s, const struct run_data *r, const char *status, struct err *err)
 {
-    return err_set(err, ERR_STORAGE, "%s: run %s holds the unknown status %s", s->path, r->info.run_id,
-                   status);
+    return err_set(err, ERR_STORAGE, "%s: run %s has a variant or test with the unknown status %s", s->path,
+                   r->info.run_id, status);
 }
 
 static int no_memory(struct err *err)

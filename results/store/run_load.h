@@ -16,6 +16,9 @@ int run_data_load(struct store *s, int64_t key, struct run_data *out, struct err
     " (SELECT count(*) FROM test WHERE run_id = r.id AND status = 'OK') AS ok,"                              \
     " (SELECT count(*) FROM test WHERE run_id = r.id AND status = 'SKIPPED') AS skipped FROM run r "
 
+/* The column "status". run_id: for the error. */
+int run_status_read(struct store *s, struct sql_stmt *stmt, const char *run_id, enum run_status *out,
+                    struct err *err);
 int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, struct err *err);
 
 #endif
