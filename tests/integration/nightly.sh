@@ -109,7 +109,7 @@ slower() {
     like "measures the suspects again" "$ERR" 'confirming 2 suspects'
     is "measures them in four turns" "$(sql "SELECT count(*) FROM run WHERE tag = 'confirm'")" 4
     is "gives notifiers a short line for each cell" "$(cat "$told.lines")" "$(printf 'a %d: regressed +80.0 %%, the node, not the sources\n' 16 32)"
-    like "gives notifiers the report with what confirming found" "$(cat "$told.report")" 'regressed.*the node, not the sources: measured again, alternating'
+    like "gives notifiers the report with what confirming found" "$(cat "$told.report")" 'regressed.*the node, not the sources'
     write_plan 0.5 0.1
     exits "lets a good night after it exit 0" 0 "${night[@]}"
     is "lets a good night after it notify of a recovery" "$(last_news)" recovered
