@@ -14,7 +14,7 @@ static json_t *encode(const struct run_data *run, enum metric m, const struct ho
                                               "tests", hosts[i].tests, "cells", hosts[i].cells, "worse",
                                               hosts[i].worse, "ratio", cmd_json_number(hosts[i].ratio),
                                               "p_adjusted", cmd_json_number(hosts[i].p), "verdict",
-                                              host_verdict_name(hosts[i].verdict)));
+                                              host_speed_name(hosts[i].speed)));
     return json_pack("{s:s, s:s, s:o}", "run", run->info.run_id, "metric", metric_info(m)->name, "nodes",
                      list);
 }

@@ -30,12 +30,12 @@ static int import_one(const struct cmd_env *env, struct store *s, const struct i
     if (import_file(s, m, file, options, &r, &err) != 0)
         return cmd_fail(&err);
     if (!env->json)
-        printf("%s  %s, %d tests\n", r.run_id, r.outcome == INGEST_ALREADY ? "already stored" : "stored",
+        printf("%s  %s, %d tests\n", r.run_id, r.effect == INGEST_ALREADY ? "already stored" : "stored",
                r.tests);
     cmd_print_warnings(file, r.warnings, r.warning);
     json_array_append_new(all,
                           json_pack("{s:s, s:s, s:b, s:i, s:i}", "file", file, "run_id", r.run_id, "stored",
-                                    r.outcome != INGEST_ALREADY, "tests", r.tests, "warnings", r.warnings));
+                                    r.effect != INGEST_ALREADY, "tests", r.tests, "warnings", r.warnings));
     return EXIT_DONE;
 }
 

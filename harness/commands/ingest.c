@@ -6,7 +6,7 @@
 
 enum { INGEST_DIRS_MAX = 1024 };
 
-static const char *outcome_name(enum ingest_outcome o)
+static const char *effect_name(enum ingest_effect o)
 {
     switch (o) {
     case INGEST_STORED:
@@ -35,11 +35,11 @@ static void print_ingested(void *arg, const char *dir, const struct ingest_resul
         return;
     }
     if (!p->json)
-        printf("%s  %s, %d tests\n", r->run_id, outcome_name(r->outcome), r->tests);
+        printf("%s  %s, %d tests\n", r->run_id, effect_name(r->effect), r->tests);
     cmd_print_warnings(dir, r->warnings, r->warning);
     json_array_append_new(p->all,
                           json_pack("{s:s, s:s, s:s, s:i, s:i}", "dir", dir, "run_id", r->run_id, "outcome",
-                                    outcome_name(r->outcome), "tests", r->tests, "warnings", r->warnings));
+                                    effect_name(r->effect), "tests", r->tests, "warnings", r->warnings));
 }
 
 int cmd_ingest(struct cmd_env *env, int argc, char **argv)

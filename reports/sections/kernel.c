@@ -89,7 +89,7 @@ static void shapes(const struct report_model *m, struct md *w)
     table_column(&t, message(w->lang, MSG_COL_FLAG), false);
     for (size_t i = 0; i < m->n_kernels; i++) {
         struct launch_growth g = launch_growth(m->launches, m->n_kernels, i);
-        if (g.has_fellow)
+        if (g.has_peer)
             shape_row(&m->launches[i], &g, &t, w->lang);
     }
     table_drop_empty(&t, 4);

@@ -84,7 +84,7 @@ int terminal_comparison(const struct comparison *c, bool kernels, bool colour, s
     return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
 }
 
-static enum cell_mark host_mark(enum host_verdict v)
+static enum cell_mark host_mark(enum host_speed v)
 {
     switch (v) {
     case HOST_SLOW:
@@ -93,7 +93,7 @@ static enum cell_mark host_mark(enum host_verdict v)
         return MARK_WARN;
     case HOST_ALIKE:
     case HOST_UNKNOWN:
-    case HOST_VERDICT_COUNT:
+    case HOST_SPEED_COUNT:
         break;
     }
     return MARK_NONE;
@@ -116,7 +116,7 @@ int terminal_hosts(const struct host_standing *hosts, size_t count, bool colour,
         table_text(&t, num_int(h->worse).s);
         table_text(&t, isnan(h->ratio) ? "-" : num_change(h->ratio - 1).s);
         table_text(&t, isnan(h->p) ? "-" : num_p(h->p).s);
-        table_marked(&t, host_verdict_name(h->verdict), host_mark(h->verdict));
+        table_marked(&t, host_speed_name(h->speed), host_mark(h->speed));
     }
     return write_and_release(&t, colour, out, err);
 }

@@ -84,8 +84,12 @@ static void evidence_of_method(const struct delta *d, enum report_lang lang, str
                       num_fixed(d->ratio_high, 3).s, limit.s);
         return;
     case METHOD_ROBUST_Z:
-        message_plain(out, lang, MSG_EVIDENCE_ROBUST_Z, num_fixed(d->z, 1).s, num_int(d->history_n).s,
-                      metric_with_unit(d->metric, d->history_median).s, limit.s);
+        if (d->reference == d->history_median)
+            message_plain(out, lang, MSG_EVIDENCE_ROBUST_Z, num_fixed(d->z, 1).s, num_int(d->history_n).s,
+                          metric_with_unit(d->metric, d->history_median).s, limit.s);
+        else
+            message_plain(out, lang, MSG_EVIDENCE_ROBUST_Z_BASE, num_fixed(d->z, 1).s,
+                          num_int(d->history_n).s, limit.s);
         return;
     }
 }

@@ -14,6 +14,16 @@ static bool given(const struct json_at *obj, const char *key)
     return v && !json_is_null(v);
 }
 
+int artifact_hash(const char *rel, const char *full, void *h, struct err *err)
+{
+    char hex[SHA256_HEX_LEN + 1];
+    if (sha256_of_file(full, LIMIT_JSON_BYTES, hex, NULL, err) != 0)
+        return -1;
+    sha256_add(h, rel, strlen(rel) + 1);
+    sha256_add(h, hex, sizeof hex);
+    return 0;
+}
+
 int artifact_num(const struct json_at *obj, const char *key, double lo, double hi, double *out,
                  struct err *err)
 {
@@ -62,7 +72,6 @@ int artifact_sha256(const struct json_at *obj, const char *key, char *out, struc
     return json_fail(&at, err, "expected %d hex digits", SHA256_HEX_LEN);
 }
 
-/* What is longer than a reason may be is cut, at a character's border. */
 int artifact_cut(const struct json_at *obj, const char *key, char *out, size_t size, struct err *err)
 {
     const char *text = "";
@@ -77,7 +86,6 @@ int artifact_cut(const struct json_at *obj, const char *key, char *out, size_t s
     return 0;
 }
 
-/* The metric of that name among what a workload printed, or false. */
 static bool timing_metric(const char *key, enum metric *out)
 {
     for (int m = 0; m < METRIC_COUNT; m++) {
@@ -130,7 +138,7 @@ static int take_timings(const struct json_at *perf, struct draft *d, struct draf
     return 0;
 }
 
-/* Whether perf.json has the object, and that does not say of itself that nothing could be read. */
+/* Whether perf.json has the object, without "available": false. */
 static int is_available(const struct json_at *perf, const char *key, bool *out, struct err *err)
 {
     struct json_at object = json_member(perf, key);

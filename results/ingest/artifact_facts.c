@@ -5,7 +5,7 @@
 
 enum { DEPTH_MAX = 4 };
 
-/* Values that change from minute to minute: with them, no two runs would share an environment. */
+/* Values that change from minute to minute would give every run its own environment. */
 static bool is_fleeting(const char *key)
 {
     static const char *const keys[] = {"schema",          "time",           "workdir",      "disk_free_bytes",
@@ -41,7 +41,7 @@ static int add_scalar(struct draft *d, const char *key, const json_t *v, struct 
     return 0;
 }
 
-/* "compilers[0].version" says less than "compilers.hipcc.version": an element with a name goes by it. */
+/* Compilers are named, "compilers.hipcc.version"; elements of other arrays are numbered. */
 static void element_key(char *out, size_t size, const char *base, const json_t *element, size_t i)
 {
     const char *name =
@@ -120,7 +120,7 @@ static int add_env(const struct json_at *owner, const char *prefix, const json_t
     return 0;
 }
 
-/* "patches.v3": what its sources were changed by, as far as a fact's length goes. */
+/* "patches.v3": the patches of the variant, up to the length of a fact. */
 static int add_patches(const struct json_at *variant, const char *name, struct draft *d, struct err *err)
 {
     const json_t *patches = json_object_get(variant->value, "patches"), *patch;

@@ -3,6 +3,7 @@
 #include "results/ingest/artifact.h"
 #include "results/store/when.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 
 #include <math.h>
@@ -74,12 +75,8 @@ static int keep_test(struct b3_events *e, const struct b3_event *test, struct er
 {
     if (e->count == LIMIT_TESTS)
         return err_set(err, ERR_INPUT, "more than %d tests", LIMIT_TESTS);
-    if ((e->count & (e->count - 1)) == 0) {
-        struct b3_event *items = realloc(e->items, (e->count ? 2 * e->count : 1) * sizeof *items);
-        if (!items)
-            return err_set(err, ERR_INTERNAL, "no memory for the events");
-        e->items = items;
-    }
+    if (!ALLOC_GROW(e->items, e->count + 1, e->cap))
+        return err_set(err, ERR_INTERNAL, "no memory for the events");
     e->items[e->count++] = *test;
     return 0;
 }
@@ -107,7 +104,7 @@ static int take_event(struct b3_events *e, const json_t *event, struct err *err)
     return 0;
 }
 
-/* A line may begin with whatever the shell put before the object. */
+/* The shell may have printed something before the object. */
 static int take_line(struct b3_events *e, const char *line, size_t len, struct err *err)
 {
     const char *brace = memchr(line, '{', len);
@@ -134,7 +131,6 @@ int b3_events_read(struct b3_events *e, const char *path, struct err *err)
     return rc;
 }
 
-/* The test of this place, or NULL. */
 static const struct run_test *find_test(const struct draft *d, const struct b3_event *e)
 {
     for (size_t i = 0; i < d->n_tests; i++) {

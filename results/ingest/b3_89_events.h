@@ -1,8 +1,8 @@
-/* b3_89_events: what the log of a B3.89 executor adds to the artifacts: start and end of the run, and the
- * tests that left no artifact because they were stopped, skipped or crashed.
+/* b3_89_events: reads the log of a B3.89 executor for start and end of the run, and for tests that left no
+ * artifact because they were stopped, skipped or crashed.
  *
- * Events are lines of the log that hold a JSON object with an "event"; everything else in the log is skipped,
- * and events with invalid fields are counted in `odd`. An artifact takes precedence over an event. The owner
+ * Events are lines that contain a JSON object with an "event"; everything else in the log is skipped, and
+ * events with invalid fields are counted in `odd`. An artifact takes precedence over an event. The owner
  * calls b3_events_release().
  */
 #ifndef KERNSWEEP_RESULTS_INGEST_B3_89_EVENTS_H
@@ -23,21 +23,22 @@ struct b3_event {
 struct b3_events {
     struct b3_event *items;
     size_t count;
+    size_t cap;
     int odd;
     int64_t started; /* milliseconds; WHEN_UNKNOWN */
     int64_t ended;
-    bool begun; /* there was a SUITE_START */
-    bool closed;
+    bool begun;  /* SUITE_START was seen */
+    bool closed; /* SUITE_END was seen */
 };
 
 void b3_events_init(struct b3_events *e);
 void b3_events_release(struct b3_events *e);
 
-/* Whether a file of the folder may be the executor's log: those of the tests are not. */
+/* Whether the file may be the executor's log, rather than one of a test. */
 bool b3_events_may_be_in(const char *rel);
 int b3_events_read(struct b3_events *e, const char *path, struct err *err);
 
-/* After all artifacts were read. A run that was begun and never closed is PARTIAL. */
+/* After all artifacts were read. A run that began and did not end is PARTIAL. */
 int b3_events_apply(const struct b3_events *e, struct draft *d, struct err *err);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last day that the path names, "" when it names none. */
+/* The last date in the path, or "". */
 static void date_of_path(const char *path, char *out)
 {
     out[0] = '\0';
@@ -23,7 +23,7 @@ static void date_of_path(const char *path, char *out)
     }
 }
 
-/* <ticket>_<tag>, where a date is no tag. */
+/* <ticket>_<tag>; a date is not a tag. */
 static void tag_of_path(const char *path, const char *ticket, char *out, size_t size)
 {
     const char *base = strrchr(path, '/');
@@ -53,14 +53,7 @@ static int first_ticket(const char *rel, const char *full, void *arg, struct err
 
 static int hash_file(const char *rel, const char *full, void *arg, struct err *err)
 {
-    char hex[SHA256_HEX_LEN + 1];
-    if (!b3_is_perf(rel))
-        return 0;
-    if (sha256_of_file(full, LIMIT_JSON_BYTES, hex, NULL, err) != 0)
-        return -1;
-    sha256_add(arg, rel, strlen(rel) + 1);
-    sha256_add(arg, hex, sizeof hex);
-    return 0;
+    return b3_is_perf(rel) ? artifact_hash(rel, full, arg, err) : 0;
 }
 
 static int settle_date(const char *real, const struct ingest_options *options, struct run_info *out,

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* rocm-smi --showmeminfo vram --json: {"card0": {"VRAM Total Used Memory (B)": "123", ...}}; the cards' sum.
- */
+/* rocm-smi --showmeminfo vram --json: {"card0": {"VRAM Total Used Memory (B)": "123", ...}}; the sum of
+ * all cards. */
 static double rocm_smi_used(json_t *report)
 {
     double used = NAN;
@@ -25,7 +25,7 @@ static double rocm_smi_used(json_t *report)
     return used;
 }
 
-/* Its absence, and whatever rocm-smi printed in its place, is "not measured". */
+/* A missing file, or an error message of rocm-smi in it, counts as not measured. */
 static double vram_of_file(const char *folder, const char *name)
 {
     char path[FS_PATH_MAX];

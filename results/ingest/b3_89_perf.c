@@ -11,7 +11,7 @@ bool b3_is_perf(const char *rel)
     return strcmp(base ? base + 1 : rel, "perf.json") == 0;
 }
 
-/* A test that printed no timings left `"timings": ` with nothing behind it. */
+/* If a test printed no timings, its file has `"timings": ` without a value. */
 static bool mend_empty_timings(struct buf *text)
 {
     static const char key[] = "\"timings\":";
@@ -95,9 +95,10 @@ int b3_place_settle(const struct json_at *perf, struct b3_place *p, struct err *
         artifact_int(perf, "repetition", 0, INT32_MAX, &repetition, err) != 0)
         return -1;
     if (*variant && *p->variant && strcmp(variant, p->variant) != 0)
-        return json_fail(perf, err, "variant is \"%s\", but the folder is of \"%s\"", variant, p->variant);
+        return json_fail(perf, err, "variant is \"%s\", but the folder belongs to \"%s\"", variant,
+                         p->variant);
     if (context != RUN_UNKNOWN && p->context != RUN_UNKNOWN && context != p->context)
-        return json_fail(perf, err, "context_len is %lld, but the folder is of %d", (long long)context,
+        return json_fail(perf, err, "context_len is %lld, but the folder belongs to %d", (long long)context,
                          p->context);
     if (*variant)
         snprintf(p->variant, sizeof p->variant, "%s", variant);

@@ -1,7 +1,7 @@
-/* b3_89_perf: the perf.json of a B3.89 executor, and which test it belongs to.
+/* b3_89_perf: the perf.json of a B3.89 executor, and the test it belongs to.
  *
  * That executor wrote <date>/<ticket>[_<tag>]/<variant>/ctx_<N>_run<i>/perf.json, its first version
- * .../runs/ctx_<N>/; both with few keys, no list of files, and JSON put together from text.
+ * .../runs/ctx_<N>/; both with few keys, without a manifest, and with JSON assembled as text.
  */
 #ifndef KERNSWEEP_RESULTS_INGEST_B3_89_PERF_H
 #define KERNSWEEP_RESULTS_INGEST_B3_89_PERF_H
@@ -15,12 +15,11 @@ struct b3_place {
 };
 
 bool b3_is_perf(const char *rel);
-/* The caller json_decref()s it. Timings without a value are read as none, with a warning. */
+/* The caller json_decref()s it. Timings without a value count as missing, with a warning. */
 json_t *b3_perf_load(const char *full, struct draft *d, struct err *err);
 
-/* What the path says. */
 int b3_place_parse(const char *rel, const char *full, struct b3_place *p, struct err *err);
-/* Then the keys of the file, where it has them. */
+/* Then the keys of the file, if present; contradictions are errors. */
 int b3_place_settle(const struct json_at *perf, struct b3_place *p, struct err *err);
 
 #endif

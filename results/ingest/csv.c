@@ -53,7 +53,7 @@ static int read_field(struct csv *c, struct err *err)
     return 0;
 }
 
-/* Skips the separator; true when the row has another field. */
+/* Skips the separator; true if the row has another field. */
 static bool next_field(struct csv *c)
 {
     if (c->p < c->end && *c->p == ',') {

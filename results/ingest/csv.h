@@ -1,6 +1,5 @@
-/* csv: a file of comma-separated values with a header, as JSON: an array of objects of strings, as RFC 4180
- * quotes them. A row with another number of fields than the header is an error that names its line.
- */
+/* csv: parses comma-separated values with a header (RFC 4180) into a JSON array of objects of strings. A row
+ * whose number of fields differs from the header's is an error that names its line. */
 #ifndef KERNSWEEP_RESULTS_INGEST_CSV_H
 #define KERNSWEEP_RESULTS_INGEST_CSV_H
 

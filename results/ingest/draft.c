@@ -1,5 +1,7 @@
 #include "results/ingest/draft.h"
 
+#include "common/base/alloc.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,15 +80,9 @@ struct draft_test *draft_add_test(struct draft *d, struct err *err)
         err_set(err, ERR_INPUT, "more than %d tests", LIMIT_TESTS);
         return NULL;
     }
-    if (d->n_tests == d->cap_tests) {
-        size_t cap = d->cap_tests ? 2 * d->cap_tests : 32;
-        struct draft_test *tests = realloc(d->tests, cap * sizeof *tests);
-        if (!tests) {
-            err_set(err, ERR_INTERNAL, "no memory for %zu tests", cap);
-            return NULL;
-        }
-        d->tests = tests;
-        d->cap_tests = cap;
+    if (!ALLOC_GROW(d->tests, d->n_tests + 1, d->cap_tests)) {
+        err_set(err, ERR_INTERNAL, "no memory for %zu tests", d->n_tests + 1);
+        return NULL;
     }
     struct draft_test *t = &d->tests[d->n_tests++];
     *t = (struct draft_test){0};
@@ -99,9 +95,9 @@ int draft_add_extra(struct draft_test *t, const char *name, double value, struct
     if (!t->extras)
         t->extras = calloc(DRAFT_EXTRAS_MAX, sizeof *t->extras);
     if (!t->extras)
-        return err_set(err, ERR_INTERNAL, "no memory for the further numbers of a test");
+        return err_set(err, ERR_INTERNAL, "no memory for the additional numbers of a test");
     if (t->n_extras == DRAFT_EXTRAS_MAX)
-        return err_set(err, ERR_INPUT, "more than %d further numbers in a test", DRAFT_EXTRAS_MAX);
+        return err_set(err, ERR_INPUT, "more than %d additional numbers in a test", DRAFT_EXTRAS_MAX);
     struct draft_extra *e = &t->extras[t->n_extras++];
     snprintf(e->name, sizeof e->name, "%s", name);
     e->value = value;
@@ -130,14 +126,8 @@ int draft_add_fact(struct draft *d, const char *key, const char *value, struct e
         return 0;
     if (d->n_facts == DRAFT_FACTS_MAX)
         return err_set(err, ERR_INPUT, "more than %d facts about the node", DRAFT_FACTS_MAX);
-    if (d->n_facts == d->cap_facts) {
-        size_t cap = d->cap_facts ? 2 * d->cap_facts : 32;
-        struct run_fact *facts = realloc(d->facts, cap * sizeof *facts);
-        if (!facts)
-            return err_set(err, ERR_INTERNAL, "no memory for %zu facts", cap);
-        d->facts = facts;
-        d->cap_facts = cap;
-    }
+    if (!ALLOC_GROW(d->facts, d->n_facts + 1, d->cap_facts))
+        return err_set(err, ERR_INTERNAL, "no memory for %zu facts", d->n_facts + 1);
     struct run_fact *f = &d->facts[d->n_facts++];
     snprintf(f->key, sizeof f->key, "%s", key);
     snprintf(f->value, sizeof f->value, "%s", value);
@@ -168,7 +158,7 @@ static int by_key(const void *a, const void *b)
     return strcmp(((const struct run_fact *)a)->key, ((const struct run_fact *)b)->key);
 }
 
-/* Whether the test has a time that runs are judged by; an imported one may have measured anything. */
+/* Whether the test has a value of a judged metric, or, if imported, of any metric. */
 static bool has_measured(const struct draft *d, const struct run_test *t)
 {
     bool imported = strcmp(d->info.origin, "import") == 0;
@@ -178,8 +168,7 @@ static bool has_measured(const struct draft *d, const struct run_test *t)
     return false;
 }
 
-/* The executor reports such a process as INVALID; older ones did not, and their zeros must not win
- * comparisons. */
+/* Older executors did not report such tests as INVALID; their zeros must not win comparisons. */
 static void disbelieve_empty(struct draft *d, struct run_test *t)
 {
     bool measured = has_measured(d, t);
@@ -189,7 +178,7 @@ static void disbelieve_empty(struct draft *d, struct run_test *t)
     if (t->status != STATUS_OK || measured)
         return;
     t->status = STATUS_INVALID;
-    snprintf(t->reason, sizeof t->reason, "claims to be OK without a prefill time above 0");
+    snprintf(t->reason, sizeof t->reason, "status OK without a prefill time above 0");
     draft_warn(d, "%s, context %d, repetition %d: %s", d->variants[t->variant].name, t->context,
                t->repetition, t->reason);
 }

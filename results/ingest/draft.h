@@ -1,7 +1,7 @@
-/* draft: a run as a reader found it, before it is stored.
+/* draft: a run as read from a folder or file, before it is stored.
  *
  * Readers (bundle, B3.89, imports) fill it and draft_store() writes it; neither knows the other. Readers
- * check and bound all strings. Oddities that do not stop an ingest are counted with draft_warn(). The owner
+ * check and bound all strings. Problems that do not prevent storing are counted with draft_warn(). The owner
  * calls draft_release(). Errors: ERR_INPUT from readers, ERR_STORAGE from draft_store().
  */
 #ifndef KERNSWEEP_RESULTS_INGEST_DRAFT_H
@@ -30,7 +30,7 @@ struct draft_test {
 };
 
 struct draft {
-    struct run_info info; /* info.key and info.counts are not read */
+    struct run_info info; /* without key and counts */
     struct run_variant *variants;
     size_t n_variants;
     struct draft_test *tests;
@@ -48,36 +48,35 @@ struct draft {
 void draft_init(struct draft *d);
 void draft_release(struct draft *d);
 
-/* Makes room for `count` more variants, then one at a time; the pointer holds until the next call. */
+/* The pointer stays valid. */
 struct run_variant *draft_add_variant(struct draft *d, const char *name, struct err *err);
 /* Index of the variant, or n_variants. */
 size_t draft_variant(const struct draft *d, const char *name);
-/* All values unknown, status OK. The pointer holds until the next call. */
+/* All values unknown, status OK. The pointer is valid until the next call. */
 struct draft_test *draft_add_test(struct draft *d, struct err *err);
 int draft_add_extra(struct draft_test *t, const char *name, double value, struct err *err);
-/* Telemetry, packed; the number of samples too, unless the executor gave it. */
+/* Packs the telemetry; also sets the number of samples, unless the executor recorded it. */
 int draft_set_samples(struct draft_test *t, const struct samples *samples, struct err *err);
-/* Text that does not fit is cut; an empty value is left out. */
+/* Long text is truncated; an empty value is ignored. */
 int draft_add_fact(struct draft *d, const char *key, const char *value, struct err *err);
 void draft_warn(struct draft *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Sorts tests and facts, refuses two tests with one place, fills in what follows from the rest: the attn_impl
- * of a variant that did not say, INVALID for an OK that measured nothing. */
+/* Sorts tests and facts, rejects duplicate tests, sets the attn_impl of a variant from its tests if unknown,
+ * and the status of an OK test without a measurement to INVALID. */
 int draft_finish(struct draft *d, struct err *err);
 
 struct ingest_result;
 
-/* Whether the store needs the run: 0, or 1 when it is there already, which fills out, or -1 when it is there
- * with other contents. */
+/* 0 if the run is not stored, 1 if it is (fills out), -1 if it is stored with different contents. */
 int ingest_known(struct store *s, const struct run_info *info, struct ingest_result *out, struct err *err);
 
-/* One transaction: already there, replaced, refused or stored; see ingest.h. */
+/* Stores it in one transaction. */
 int ingest_draft(struct store *s, struct draft *d, struct ingest_result *out, struct err *err);
-/* The same inside the caller's transaction, in which a run that fails leaves nothing. SQLite may end the
- * transaction by itself when the disk is full or broken: sqlite3_get_autocommit() says so. */
+/* The same inside the caller's transaction; a run that fails leaves nothing in it. SQLite may roll the whole
+ * transaction back on a disk error: check sqlite3_get_autocommit(). */
 int ingest_draft_within(struct store *s, struct draft *d, struct ingest_result *out, struct err *err);
 
-/* Inside the caller's transaction. reuse: the row to take, whose old contents are gone, or 0. */
+/* Inside the caller's transaction. reuse: the key of the row that was removed before, or 0. */
 int draft_store(struct store *s, struct draft *d, int64_t reuse, int64_t *key, struct err *err);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An id for a row that is shared by content: looked up, else inserted. */
+/* Rows are shared by content: looks the row up, else inserts it. */
 static int shared_row(struct store *s, const char *find, const char *add, const char *sha256,
                       const char *body, int64_t *id, bool *added, struct err *err)
 {

@@ -13,7 +13,7 @@
 
 static const size_t file_max = (size_t)256 << 20;
 
-/* A JSON value, or one a line as an array. */
+/* A JSON value, or JSON lines as an array. */
 static json_t *parse_json(const char *text, size_t len, const char *file, struct err *err)
 {
     struct err ignored;
@@ -27,7 +27,7 @@ static json_t *parse_json(const char *text, size_t len, const char *file, struct
         if (strspn(p, " \t\r") < n) {
             json_t *value = json_parse(p, n, file, &ignored);
             if (!value || json_array_append_new(lines, value) != 0) {
-                /* Neither way: what the whole-file parser said is the better message. */
+                /* keep the message about the whole file */
                 json_decref(lines);
                 return NULL;
             }
@@ -37,7 +37,6 @@ static json_t *parse_json(const char *text, size_t len, const char *file, struct
     return lines;
 }
 
-/* What is carried from row to row. */
 struct importing {
     int64_t rows; /* so far */
     const json_t *map;
@@ -69,7 +68,7 @@ static int take_extras(const struct import_scope *s, json_t *extras, struct draf
         double v;
         char name[96];
         snprintf(name, sizeof name, "extras.%.60s", key);
-        /* Kept as it is, or in the unit that "to" says. */
+        /* Converted only if "to" is given. */
         const char *to = json_string_value(json_object_get(field, "to"));
         const char *unit = json_string_value(json_object_get(field, "unit"));
         int rc = import_number(s, field, name, to ? to : unit ? unit : "", &v, err);
@@ -91,8 +90,8 @@ static int take_status(const struct import_scope *s, const json_t *test, struct 
                    name);
 }
 
-/* Foreign benchmarks have names that ours may not have: what does not fit becomes '_', and what is too long
- * ends in a hash, so that two that differ stay two. */
+/* Names of other benchmarks may be invalid here: invalid characters become '_', and a name that is too long
+ * ends in a hash, so that different names remain different. */
 static void make_name(char *text)
 {
     char hex[SHA256_HEX_LEN + 1];
@@ -141,7 +140,7 @@ static int take_one(struct importing *im, const struct import_scope *s, struct e
     if (!t)
         return -1;
     t->t.index = (int)im->d->n_tests;
-    t->t.key = im->rows; /* no row of the store yet: which one of the file it came from */
+    t->t.key = im->rows; /* not stored yet: the row of the file, for warn_merged() */
     if (take_place(im, s, test, &t->t, err) != 0 || take_status(s, test, &t->t, err) != 0)
         return -1;
     if (t->t.status == STATUS_OK && take_metrics(s, test, &t->t, err) != 0)
@@ -167,7 +166,6 @@ static int is_skipped(const struct importing *im, const struct import_scope *s, 
     return 0;
 }
 
-/* A row, or each element of its "repeat" array. */
 static int take_row(json_t *row, json_t *parent, const char *place, void *arg, struct err *err)
 {
     struct importing *im = arg;
@@ -183,7 +181,7 @@ static int take_row(json_t *row, json_t *parent, const char *place, void *arg, s
         return 0;
     if (!json_is_array(elements))
         return repeat && elements == NULL
-                   ? err_set(err, ERR_INPUT, "%s: %s%s: not there (mapping: repeat)", im->file, place, repeat)
+                   ? err_set(err, ERR_INPUT, "%s: %s%s: missing (mapping: repeat)", im->file, place, repeat)
                    : take_one(im, &s, err);
     for (s.index = 0; s.index < json_array_size(elements); s.index++) {
         s.element = json_array_get(elements, s.index);
@@ -209,18 +207,17 @@ static int by_cell(const void *a, const void *b)
     return (x->test > y->test) - (x->test < y->test);
 }
 
-/* With "repeat", a row is a cell: two rows that became one differ in something that the mapping leaves out.
- */
+/* With "repeat", a row is a cell: two rows of one cell differ in something that the mapping ignores. */
 static void warn_merged(struct draft *d, const struct run_test *a, const struct run_test *b)
 {
     if (a->key != b->key)
         draft_warn(d,
-                   "two rows are both %s at context %d, taken as repetitions: does the mapping's variant say "
-                   "enough?",
+                   "two rows are both %s at context %d and become repetitions: does the mapping's variant "
+                   "distinguish them?",
                    d->variants[a->variant].name, a->context);
 }
 
-/* Repetitions that the file does not number count from 1 in its order. */
+/* Numbers repetitions without a number in the order of the file. */
 static int number_repetitions(struct importing *im, struct err *err)
 {
     struct draft *d = im->d;

@@ -1,9 +1,8 @@
-/* import: the results of other tools, through a declarative mapping file, as a run like any other.
+/* import: stores the results of other tools as a run, by a declarative mapping.
  *
- * A mapping (kernsweep.map/1) says where the rows of a JSON, JSON lines or CSV file are and
- * which of their values mean what, units included. Some are built in and go by name. What a mapping asks for
- * and a file lacks is an error that names both the file with the pointer and the mapping's own field; nothing
- * is stored then. Errors: ERR_INPUT.
+ * A mapping (kernsweep.map/1) defines where the rows of a JSON, JSON lines or CSV file are, and the meaning
+ * and unit of their values. Some mappings are built in. If the file lacks a value that the mapping requires,
+ * nothing is stored, and the error names the file, the pointer and the mapping's field. Errors: ERR_INPUT.
  */
 #ifndef KERNSWEEP_RESULTS_INGEST_IMPORT_H
 #define KERNSWEEP_RESULTS_INGEST_IMPORT_H
@@ -16,7 +15,7 @@
 /* One file, one run. */
 int import_file(struct store *s, const struct import_map *m, const char *path,
                 const struct import_options *options, struct ingest_result *out, struct err *err);
-/* The part before the store. */
+/* Reads it without storing it. */
 int import_read(const struct import_map *m, const char *path, const struct import_options *options,
                 struct draft *d, struct err *err);
 

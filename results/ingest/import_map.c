@@ -58,8 +58,7 @@ int import_map_load(struct import_map *m, const char *word, struct err *err)
         }
     if (!fs_exists(word))
         return err_set(err, ERR_INPUT,
-                       "%s: neither a mapping file nor one of the built-in mappings (--list shows them)",
-                       word);
+                       "%s: neither a mapping file nor a built-in mapping (--list shows them)", word);
     struct buf text;
     buf_init(&text, 1 << 20);
     if (fs_read_file(word, text.max, &text, err) == 0)

@@ -1,6 +1,5 @@
-/* import_map: a mapping file (kernsweep.map/1), by its path or the name of a built-in one, checked as far as
- * it can be without a file to import. The owner calls import_map_release().
- */
+/* import_map: loads a mapping (kernsweep.map/1) by its path or the name of a built-in one, and checks it as
+ * far as possible without a file to import. The owner calls import_map_release(). */
 #ifndef KERNSWEEP_RESULTS_INGEST_IMPORT_MAP_H
 #define KERNSWEEP_RESULTS_INGEST_IMPORT_MAP_H
 
@@ -19,7 +18,7 @@ void import_map_release(struct import_map *m);
 
 /* The name of the i-th built-in mapping, or NULL. */
 const char *import_builtin_name(size_t i);
-/* Its one-line description, cut to size. */
+/* Its one-line description, truncated to size. */
 void import_builtin_about(size_t i, char *out, size_t size);
 
 #endif

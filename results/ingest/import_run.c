@@ -22,7 +22,6 @@ static int take_facts(const struct import_scope *s, json_t *facts, struct draft 
     return 0;
 }
 
-/* The option, else what the mapping finds. */
 static int run_text(const struct import_scope *s, const json_t *run, const char *key, const char *option,
                     char *out, size_t size, struct err *err)
 {
@@ -40,12 +39,12 @@ static int run_text(const struct import_scope *s, const json_t *run, const char 
 static int check_run(const struct run_info *r, const char *file, struct err *err)
 {
     if (!*r->date)
-        return err_set(err, ERR_INPUT, "%s: no measurement date in the file: give one with --date", file);
+        return err_set(err, ERR_INPUT, "%s: no measurement date in the file: use --date", file);
     if (!when_is_date(r->date))
         return err_set(err, ERR_INPUT, "%s: date is \"%.20s\", expected a date like 2026-02-14", file,
                        r->date);
     if (!text_is_name(r->ticket) || (*r->tag && !text_is_name(r->tag)))
-        return err_set(err, ERR_INPUT, "%s: invalid ticket or tag: give them with --ticket and --tag", file);
+        return err_set(err, ERR_INPUT, "%s: invalid ticket or tag: use --ticket and --tag", file);
     if (strcmp(r->mode, "perf") != 0 && strcmp(r->mode, "debug") != 0)
         return err_set(err, ERR_INPUT, "%s: mode is \"%s\", expected \"perf\" or \"debug\"", file, r->mode);
     return 0;

@@ -1,13 +1,12 @@
-/* import_run: what a mapping and the command line say of the run as a whole: ticket, tag, node, mode, date
- * and facts. For import.c only.
- */
+/* import_run: the properties of an imported run as a whole, from the mapping and the command line: ticket,
+ * tag, node, mode, date and facts. For import.c only. */
 #ifndef KERNSWEEP_RESULTS_INGEST_IMPORT_RUN_H
 #define KERNSWEEP_RESULTS_INGEST_IMPORT_RUN_H
 
 #include "results/ingest/draft.h"
 #include "results/ingest/import_value.h"
 
-/* They override the mapping; NULL: what the mapping says. */
+/* These override the mapping unless NULL. */
 struct import_options {
     const char *ticket;
     const char *tag;

@@ -25,7 +25,7 @@ static int field_fail(const struct import_scope *s, const char *name, struct err
                    name);
 }
 
-/* The pointer of a field, "" when it has none. */
+/* The pointer of a field, or "". */
 static const char *pointer_of(const json_t *field)
 {
     const json_t *at = json_is_string(field) ? field : json_object_get(field, "at");
@@ -51,8 +51,7 @@ static json_t *find_value(const struct import_scope *s, const json_t *field)
 
 enum { GROUPS_MAX = 9 };
 
-/* The parenthesis that "group" counts to, when there is something in it; else the first one, or all that the
- * expression matches. */
+/* Replaces text by the group that "group" selects, by default the first one, else by the whole match. */
 static int match_text(const struct import_scope *s, const json_t *field, const char *name, char *text,
                       size_t size, struct err *err)
 {
@@ -123,7 +122,7 @@ static int joined(const struct import_scope *s, const json_t *field, const char 
     return used > 0;
 }
 
-/* The text before "match" and "words". */
+/* Before "match" and "words" are applied. */
 static int raw_text(const struct import_scope *s, const json_t *field, const char *name, char *out,
                     size_t size, struct err *err)
 {
@@ -142,7 +141,7 @@ static int fall_back(const struct import_scope *s, const json_t *field, const ch
     if (other)
         return value_text(s, other, name, out, size, err);
     const char *pointer = pointer_of(field);
-    return field_fail(s, name, err, *pointer ? "%s is not there, or not what is expected" : "has no value%s",
+    return field_fail(s, name, err, *pointer ? "%s is missing or has the wrong type" : "has no value%s",
                       pointer);
 }
 

@@ -1,7 +1,7 @@
-/* import_value: what one field of a mapping means for one row of a file. For import.c only.
+/* import_value: evaluates one field of a mapping for one row of a file. For import.c only.
  *
- * A field is a JSON pointer, or an object: where ("at" a pointer, "from" row, parent or file; "element";
- * "const"), and what to do with it ("unit", "times", "match", "words", "join", "default"). Errors name the
+ * A field is a JSON pointer, or an object with a source ("at" a pointer, "from" row, parent or file;
+ * "element"; "const") and conversions ("unit", "times", "match", "words", "join", "default"). Errors name the
  * file, the place and the field.
  */
 #ifndef KERNSWEEP_RESULTS_INGEST_IMPORT_VALUE_H
@@ -14,10 +14,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a field may look at. */
 struct import_scope {
     const char *file;  /* for messages */
-    const char *place; /* of the row in it */
+    const char *place; /* of the row in the file */
     json_t *root;
     json_t *parent;
     json_t *row;
@@ -27,8 +26,7 @@ struct import_scope {
 
 enum { IMPORT_TEXT_MAX = 1024 };
 
-/* 1: found; 0: the field is not given, or says that it may be missing and is; -1: error. field may be NULL.
- */
+/* 1: found; 0: no such field, or its value is missing and optional; -1: error. field may be NULL. */
 int import_text(const struct import_scope *s, const json_t *field, const char *name, char *out, size_t size,
                 struct err *err);
 /* In `unit`. */

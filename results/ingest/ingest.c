@@ -2,21 +2,20 @@
 
 #include "results/ingest/draft.h"
 #include "results/ingest/source.h"
-#include "results/store/sql.h"
+#include "results/store/run_load.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct stored {
-    int64_t key; /* 0: not there */
+    int64_t key; /* 0: not stored */
     enum run_status status;
     char content_sha256[SHA256_HEX_LEN + 1];
 };
 
 static int find_stored(struct store *s, const char *run_id, struct stored *out, struct err *err)
 {
-    char status[32];
     *out = (struct stored){0};
     SQL_KEPT stmt = sql_keep(s, "SELECT id, status, content_sha256 FROM run WHERE run_id = :run_id", err);
     if (!stmt)
@@ -26,14 +25,11 @@ static int find_stored(struct store *s, const char *run_id, struct stored *out, 
     if (rc <= 0)
         return rc;
     out->key = sql_col_int(stmt, "id", 0);
-    sql_col_text(stmt, "status", status, sizeof status);
     sql_col_text(stmt, "content_sha256", out->content_sha256, sizeof out->content_sha256);
-    return run_status_from_name(status, &out->status)
-               ? 0
-               : err_set(err, ERR_STORAGE, "%s: run %s has the unknown status %s", s->path, run_id, status);
+    return run_status_read(s, stmt, run_id, &out->status, err);
 }
 
-/* 1: nothing to do. A complete run never changes; one that was not may have gone on. */
+/* 1: nothing to do; 0: store it. A complete run never changes, an incomplete one may have continued. */
 static int is_up_to_date(const struct stored *was, const struct run_info *now, struct err *err)
 {
     if (!was->key)
@@ -44,14 +40,14 @@ static int is_up_to_date(const struct stored *was, const struct run_info *now, s
         return 0;
     return err_set(
         err, ERR_INPUT,
-        "run %s is stored already with other contents (%.12s there, %.12s here): a complete run never "
-        "changes; one of the two folders was edited",
+        "run %s is already stored with different contents (%.12s stored, %.12s here): a complete run "
+        "never changes; one of the two folders was edited",
         now->run_id, was->content_sha256, now->content_sha256);
 }
 
 static int remove_stored(struct store *s, int64_t key, struct err *err)
 {
-    /* A baseline may hold the row that comes back in a moment under the same key. */
+    /* A baseline may refer to the row, which is inserted again under the same key. */
     SQL_STMT stmt = sql_prepare(s, "DELETE FROM run WHERE id = :run", err);
     if (!stmt || sql_exec(s, "PRAGMA defer_foreign_keys = ON", err) != 0)
         return -1;
@@ -59,7 +55,7 @@ static int remove_stored(struct store *s, int64_t key, struct err *err)
     return sql_run(stmt, err);
 }
 
-/* Inside the transaction, where no other process can come between the look and the writing. */
+/* Inside the transaction, so that no other process can store the run between the check and the insert. */
 static int store_locked(struct store *s, struct draft *d, struct ingest_result *out, struct err *err)
 {
     struct stored was;
@@ -68,7 +64,7 @@ static int store_locked(struct store *s, struct draft *d, struct ingest_result *
     int rc = is_up_to_date(&was, &d->info, err);
     if (rc < 0)
         return -1;
-    out->outcome = rc ? INGEST_ALREADY : was.key ? INGEST_REPLACED : INGEST_STORED;
+    out->effect = rc ? INGEST_ALREADY : was.key ? INGEST_REPLACED : INGEST_STORED;
     out->key = was.key;
     if (rc)
         return 0;
@@ -89,10 +85,8 @@ int ingest_draft(struct store *s, struct draft *d, struct ingest_result *out, st
 {
     if (sql_exec(s, "BEGIN IMMEDIATE", err) != 0)
         return -1;
-    if (store_locked(s, d, out, err) != 0 || sql_exec(s, "COMMIT", err) != 0) {
-        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    if (sql_end(s, store_locked(s, d, out, err), err) != 0)
         return -1;
-    }
     fill_result(d, out);
     return 0;
 }
@@ -118,7 +112,7 @@ int ingest_known(struct store *s, const struct run_info *info, struct ingest_res
     int rc = is_up_to_date(&was, info, err);
     if (rc <= 0)
         return rc;
-    out->outcome = INGEST_ALREADY;
+    out->effect = INGEST_ALREADY;
     out->key = was.key;
     snprintf(out->run_id, sizeof out->run_id, "%s", info->run_id);
     return 1;

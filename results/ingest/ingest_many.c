@@ -8,17 +8,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Reading a folder takes several times as long as storing it: threads read, ahead of the caller by a few
- * folders at most, and the caller stores in the order of the list. A night dirties a page of every cell's
- * history, so that some nights make one transaction; each is stored
- * completely or not at all, and reported after the commit. */
+/* Reading a folder takes several times as long as storing it: threads read, at most a few folders ahead of
+ * the caller, and the caller stores in the order of the list. Each run modifies one page of the history's
+ * index per cell, so several runs share a transaction; each is stored completely or not at all, and reported
+ * after the commit. */
 enum { THREADS_MAX = 8, AHEAD = 4, BATCH = 16 };
-static const double batch_s = 0.2; /* others may want to write */
+static const double batch_s = 0.2; /* do not block other writers for longer */
 
-/* One folder between its reader and the caller. */
+/* A folder on its way from a reader to the caller. */
 struct parcel {
     bool ready;
-    bool known; /* in the store already: result says so, there is no draft */
+    bool known; /* already stored: result is set, there is no draft */
     bool failed;
     struct draft draft;
     struct ingest_result result;
@@ -32,17 +32,17 @@ struct pipeline {
     const struct ingest_options *options;
     ingest_told_fn *told;
     void *told_arg;
-    struct parcel *parcels; /* a ring: folder i lies in parcels[i % window] */
+    struct parcel *parcels; /* a ring: folder i uses parcels[i % window] */
     size_t window, ahead;
     pthread_mutex_t lock;
     pthread_cond_t moved; /* a parcel became ready, was stored, or was reported */
-    size_t next;          /* the folder that the next reader takes */
-    size_t stored;        /* folders whose drafts are gone */
-    size_t taken;         /* of those, the ones that were reported */
+    size_t next;          /* the next folder to read */
+    size_t stored;        /* how many folders were stored or failed */
+    size_t taken;         /* how many of those were reported */
     pthread_mutex_t store_lock;
-    bool open; /* a transaction; from here on the caller's alone */
+    bool open; /* a transaction is open; this and the following members are used by the caller only */
     double since;
-    bool lost; /* one came to nothing: what was found in the store meanwhile may have been of it */
+    bool lost; /* a transaction failed: runs that look-ups found meanwhile may have been part of it */
     struct err lost_err;
 };
 
@@ -103,7 +103,7 @@ static void fail_parcel(struct parcel *p, const struct err *err)
     p->err = *err;
 }
 
-/* The transaction came to nothing, and so did all that waited for its end. */
+/* The transaction failed, and with it all runs that were waiting for its end. */
 static void lose_batch(struct pipeline *r, const struct err *err)
 {
     r->open = false;
@@ -144,15 +144,12 @@ static void commit_batch(struct pipeline *r)
     if (!r->open)
         return;
     pthread_mutex_lock(&r->store_lock);
-    if (sql_exec(r->store, "COMMIT", &err) != 0) {
-        sqlite3_exec(r->store->db, "ROLLBACK", NULL, NULL, NULL);
+    if (sql_end(r->store, 0, &err) != 0)
         lose_batch(r, &err);
-    }
     r->open = false;
     pthread_mutex_unlock(&r->store_lock);
 }
 
-/* Commits, and only then reports what was stored. */
 static void end_batch(struct pipeline *r)
 {
     commit_batch(r);
@@ -172,7 +169,7 @@ static bool is_overdue(const struct pipeline *r)
     return r->open && clock_mono_s() >= r->since + batch_s;
 }
 
-/* Until the parcel is ready, or an open transaction is overdue. */
+/* Waits until the parcel is ready or an open transaction is overdue. */
 static bool wait_for(struct pipeline *r, const struct parcel *p)
 {
     double until = r->since + batch_s, whole = floor(until);
@@ -205,7 +202,7 @@ static void store_folders(struct pipeline *r)
     end_batch(r);
 }
 
-/* One more than there are cores: now and then one of them waits for the store. */
+/* One more than there are cores, because readers sometimes wait for the store. */
 static size_t wanted_threads(size_t folders)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);

@@ -131,7 +131,6 @@ static struct manifest_file *find_file(const struct manifest *m, const char *pat
     return m->count ? bsearch(&key, m->files, m->count, sizeof key, by_path) : NULL;
 }
 
-/* Whether what was read is what the node hashed. */
 static int check_hash(const struct manifest *m, struct manifest_file *f, size_t size, const char *sha256,
                       struct err *err)
 {
@@ -201,7 +200,7 @@ static int check_unread(struct manifest *m, struct manifest_file *f, struct err 
     return check_hash(m, f, size, hex, err);
 }
 
-/* Dot files and the executor's own log are the node's business. */
+/* Dot files and the executor's log are not part of the bundle. */
 static int is_named(const char *rel, const char *full, void *arg, struct err *err)
 {
     const struct manifest *m = arg;
@@ -210,7 +209,7 @@ static int is_named(const char *rel, const char *full, void *arg, struct err *er
     if (strcmp(rel, "manifest.json") == 0 || strcmp(rel, "executor.log") == 0 || base[0] == '.')
         return 0;
     if (!find_file(m, rel))
-        return err_set(err, ERR_INPUT, "%s: not named in manifest.json: refused", full);
+        return err_set(err, ERR_INPUT, "%s: not listed in manifest.json: refused", full);
     return 0;
 }
 

@@ -7,7 +7,7 @@
 
 enum { TOKEN_MAX = 256, PLACE_MAX = 1024 };
 
-/* Takes the next token after a '/', unescaped. False at the end or when it is no pointer. */
+/* Reads and unescapes the next token after a '/'. False at the end or if it is not a pointer. */
 static bool next_token(const char **p, char *out)
 {
     size_t n = 0;

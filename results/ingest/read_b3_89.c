@@ -28,8 +28,8 @@ static int agree_on_mode(struct walk *w, const struct json_at *perf, struct err 
     if (strcmp(mode, "perf") != 0 && strcmp(mode, "debug") != 0)
         return json_fail(perf, err, "mode is \"%s\", expected \"perf\" or \"debug\"", mode);
     if (w->mode_seen && strcmp(mode, r->mode) != 0)
-        return json_fail(perf, err, "mode is \"%s\", but \"%s\" in the files before it: one folder, one mode",
-                         mode, r->mode);
+        return json_fail(perf, err, "mode is \"%s\", but \"%s\" in earlier files: one mode per folder", mode,
+                         r->mode);
     snprintf(r->mode, sizeof r->mode, "%s", mode);
     w->mode_seen = true;
     return 0;
@@ -41,12 +41,12 @@ static int agree_on_ticket(struct walk *w, const struct json_at *perf, struct er
     if (artifact_name(perf, "ticket", ticket, sizeof ticket, err) != 0)
         return -1;
     if (*w->ticket && strcmp(ticket, w->ticket) != 0)
-        return json_fail(perf, err, "ticket is \"%s\", but \"%s\" in the files before it", ticket, w->ticket);
+        return json_fail(perf, err, "ticket is \"%s\", but \"%s\" in earlier files", ticket, w->ticket);
     snprintf(w->ticket, sizeof w->ticket, "%s", ticket);
     return 0;
 }
 
-/* The first executor built one binary, the baseline, and had no word for it. */
+/* The first executor built only the baseline and did not name it. */
 static int settle_variant(struct draft *d, const struct b3_place *p, const struct json_at *perf,
                           struct run_test *t, struct err *err)
 {

@@ -10,29 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What goes through all steps of reading one bundle. */
 struct bundle_reading {
     struct manifest *files;
     const struct ingest_options *options;
     struct draft *d;
-    const json_t *summary; /* NULL when a run that is still open has none */
+    const json_t *summary; /* NULL if the run is not closed and has none */
     char summary_file[FS_PATH_MAX];
 };
 
 static int hash_perf(const char *rel, const char *full, void *arg, struct err *err)
 {
     const char *base = strrchr(rel, '/');
-    char hex[SHA256_HEX_LEN + 1];
-    if (!base || strcmp(base, "/perf.json") != 0)
-        return 0;
-    if (sha256_of_file(full, LIMIT_JSON_BYTES, hex, NULL, err) != 0)
-        return -1;
-    sha256_add(arg, rel, strlen(rel) + 1);
-    sha256_add(arg, hex, sizeof hex);
-    return 0;
+    return base && strcmp(base, "/perf.json") == 0 ? artifact_hash(rel, full, arg, err) : 0;
 }
 
-/* manifest.json names every byte; a run that is still open is what it has measured so far. */
+/* manifest.json covers every file; a run that is not closed is identified by the files it has so far. */
 static int hash_contents(const struct manifest *m, char *out, struct err *err)
 {
     if (manifest_is_closed(m)) {
@@ -47,7 +39,7 @@ static int hash_contents(const struct manifest *m, char *out, struct err *err)
     return 0;
 }
 
-/* A file that must be there. */
+/* A required file. */
 static const json_t *must_keep(struct manifest *m, const char *name, char *full, struct err *err)
 {
     const json_t *value;
@@ -102,7 +94,7 @@ static int read_job_head(const struct json_at *job, struct run_info *r, struct e
     return 0;
 }
 
-/* A kernel plan's variants are called KERNEL, or KERNEL_SHAPE where there are several. */
+/* The variants of a kernel plan are named KERNEL, or KERNEL_SHAPE if there are several shapes. */
 static int read_kernel(const struct json_at *at, struct run_variant *v, struct err *err)
 {
     if (!json_object_get(at->value, "build_as"))
@@ -193,7 +185,7 @@ static int read_summary(struct bundle_reading *r, struct err *err)
 
 typedef int read_fn(const struct json_at *root, struct draft *d, struct err *err);
 
-/* A file that may be missing. */
+/* An optional file. */
 static int read_if_there(struct bundle_reading *r, const char *name, read_fn *read, struct err *err)
 {
     char full[FS_PATH_MAX];
@@ -246,7 +238,7 @@ static int read_samples(struct bundle_reading *r, const char *path, struct draft
     return rc;
 }
 
-/* perf.json names its test, which must be the one that its folder is named after. */
+/* The test named in perf.json must be that of its folder. */
 static int check_owner(const struct json_at *perf, const struct draft *d, const struct run_test *t,
                        struct err *err)
 {
@@ -269,7 +261,7 @@ static int check_owner(const struct json_at *perf, const struct draft *d, const 
     return 0;
 }
 
-/* 1, or 0 when the test left no perf.json, or -1. */
+/* 1, 0 if the test left no perf.json, or -1. */
 static int read_perf(struct bundle_reading *r, const char *path, struct draft_test *t, struct err *err)
 {
     char full[FS_PATH_MAX];

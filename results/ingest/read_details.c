@@ -104,7 +104,7 @@ static int read_file(struct manifest *files, const struct manifest_file *named, 
         return err_set(err, ERR_INPUT, "%s: more than %d files besides those of the tests", files->file,
                        DETAILS_FILES_MAX);
     if (!sha256_is_hex(named->sha256))
-        return err_set(err, ERR_INPUT, "%s: %.200s: its hash does not have %d hex digits", files->file,
+        return err_set(err, ERR_INPUT, "%s: %.200s: expected a hash of %d hex digits", files->file,
                        named->path, SHA256_HEX_LEN);
     struct run_file *f = &out->files[out->n_files++];
     *f = (struct run_file){.size = named->size};

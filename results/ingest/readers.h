@@ -1,8 +1,8 @@
 /* readers: one reader per layout of a run's folder; each fills a draft.
  *
- * A reader trusts nothing: names, sizes, types and hashes are checked, and the first error stops it, with the
- * file and the place. It writes nothing. The identity is cheap to read; the whole folder is read only when
- * the run is new.
+ * Folders are untrusted: names, sizes, types and hashes are checked, and the first error stops the reader,
+ * with the file and the place. Reading the identity is cheap; the whole folder is read only if the run is
+ * new.
  */
 #ifndef KERNSWEEP_RESULTS_INGEST_READERS_H
 #define KERNSWEEP_RESULTS_INGEST_READERS_H
@@ -13,7 +13,7 @@
 #include "results/ingest/manifest.h"
 #include "results/store/samples.h"
 
-/* A bundle that is being read; the job is loaded first, because it holds the identity. */
+/* A bundle that is being read; the job is loaded first, because it contains the identity. */
 struct bundle {
     struct manifest files;
     const json_t *job;

@@ -1,8 +1,8 @@
-/* source: a folder to be ingested, whichever layout it has.
+/* source: a folder to be ingested, in either layout.
  *
- * source_open() is cheap and identifies the run; source_read() reads the rest. Knows no store, so that
- * several folders can be read in parallel. The owner calls source_release(), also after an error; dir and
- * options must outlive the source.
+ * source_open() is cheap and identifies the run; source_read() reads the rest. Does not use the store, so
+ * that several folders can be read in parallel. The owner calls source_release(), also after an error; dir
+ * and options must outlive the source.
  */
 #ifndef KERNSWEEP_RESULTS_INGEST_SOURCE_H
 #define KERNSWEEP_RESULTS_INGEST_SOURCE_H
@@ -18,10 +18,10 @@ struct source {
     struct bundle bundle; /* LAYOUT_BUNDLE */
 };
 
-/* out: run_id and content_sha256 only. An error when it is no run's folder. */
+/* Fills run_id and content_sha256 of out. */
 int source_open(struct source *f, const char *dir, const struct ingest_options *options, struct run_info *out,
                 struct err *err);
-/* Once, after it was opened. */
+/* At most once after source_open(). */
 int source_read(struct source *f, struct draft *d, struct err *err);
 void source_release(struct source *f);
 

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Tests are sorted by variant and context, and so are the rows of `series` for one variant: the two are
- * merged. */
+/* Tests are sorted by variant and context, and so are the rows of `series` for one variant: they are merged.
+ */
 struct test_writer {
     struct store *s;
     const struct draft *d;
@@ -17,11 +17,11 @@ struct test_writer {
     struct sql_stmt *add_telemetry;
     struct sql_stmt *add_quantity;
     struct sql_stmt *add_extra;
-    size_t variant; /* whose rows `series` returns; n_variants: none yet */
+    size_t variant; /* of the rows that `series` returns; n_variants: none yet */
     int there;      /* 1: a series at next_context; 0: no more rows; -1: error */
     int64_t next_context, next_id;
-    int context; /* of the last test, and its series */
-    int64_t id;
+    int context; /* of the last test */
+    int64_t id;  /* of its series */
 };
 
 static const char add_test[] =

@@ -18,8 +18,8 @@ struct search {
     size_t count;
 };
 
-/* The place in [from, to) where the energy distance between the two sides is largest. The sums of distances
- * within the left part, within the right part and between them are kept up to date as the border moves. */
+/* The split of [from, to) with the largest energy distance between its sides. The sums of distances within
+ * the left part, within the right part and between them are updated incrementally as the border moves. */
 static size_t best_split(const double *x, size_t from, size_t to)
 {
     double left = 0, right = 0, between = 0, best = -1;
@@ -82,7 +82,6 @@ static int by_place(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The cut between its neighbours; i counts cuts, borders are the series' ends. */
 static struct change between_neighbours(const struct search *s, size_t n, size_t i)
 {
     size_t from = i ? s->cuts[i - 1] : 0, to = i + 1 < s->count ? s->cuts[i + 1] : n;

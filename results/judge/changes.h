@@ -1,10 +1,10 @@
-/* changes: when a series changed its level, not whether tonight is slower.
+/* changes: finds the points at which the level of a series changed.
  *
- * E-divisive: the split with the largest energy distance between its two sides is a candidate; it stands when
- * a t-test (common variance, ddof 1) and the size of the step say so, and then both sides are searched in
- * turn. Last, every change is tested again between its neighbours, the weakest first, so that one found early
- * is not kept alive by a later one. Pure; segments have at least CHANGES_SEGMENT_MIN points, so one odd night
- * is no change.
+ * E-divisive: the split with the largest energy distance between its two sides is a candidate. It is accepted
+ * if a t-test (pooled variance, ddof 1) and the size of the step are significant; then both sides are
+ * searched recursively. Finally every change is tested again between its neighbours, the weakest first,
+ * because later splits may have made an early one insignificant. Pure. A segment has at least
+ * CHANGES_SEGMENT_MIN points, so that a single outlier is no change.
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_CHANGES_H
 #define KERNSWEEP_RESULTS_JUDGE_CHANGES_H
@@ -17,16 +17,16 @@ enum { CHANGES_SEGMENT_MIN = 2, CHANGES_POINTS_MAX = 2000 };
 
 struct change {
     size_t at;     /* index of the first point of the new level */
-    double before; /* means of the segments on both sides */
+    double before; /* mean of the segment before it */
     double after;
     double ratio; /* after / before */
     double p;
 };
 
 struct changes {
-    struct change *items; /* by place */
+    struct change *items; /* in order */
     size_t count;
-    size_t from; /* points before this one were left out: a longer series is searched in its newest part */
+    size_t from; /* first point that was searched: only the newest CHANGES_POINTS_MAX are */
 };
 
 struct changes_options {

@@ -1,5 +1,6 @@
 #include "results/judge/compare.h"
 
+#include "common/base/alloc.h"
 #include "results/judge/judge.h"
 #include "results/judge/noise.h"
 #include "results/stats/stats.h"
@@ -9,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is passed along while one comparison is made. */
 struct comparing {
     const struct run_data *base; /* may be NULL */
     const struct run_data *now;
     const struct history *history; /* may be NULL */
     const struct compare_options *o;
     struct comparison *out;
-    double *base_values; /* room for the largest cell */
+    size_t cap;          /* of out->deltas */
+    double *base_values; /* scratch space for the largest cell */
     double *now_values;
 };
 
@@ -24,13 +25,9 @@ static struct delta *add_delta(struct comparing *c, const char *variant, int con
                                struct err *err)
 {
     struct comparison *out = c->out;
-    if ((out->count & (out->count - 1)) == 0) {
-        struct delta *deltas = realloc(out->deltas, (out->count ? 2 * out->count : 1) * sizeof *deltas);
-        if (!deltas) {
-            err_set(err, ERR_INTERNAL, "no memory for the comparison");
-            return NULL;
-        }
-        out->deltas = deltas;
+    if (!ALLOC_GROW(out->deltas, out->count + 1, c->cap)) {
+        err_set(err, ERR_INTERNAL, "no memory for the comparison");
+        return NULL;
     }
     struct delta *d = &out->deltas[out->count++];
     *d = (struct delta){.context = context, .metric = m, .verdict = VERDICT_UNCHANGED, .method = METHOD_NONE};
@@ -52,42 +49,39 @@ static void describe_failure(struct delta *d, const struct cell *now, const char
                  *now->reason ? ": " : "", now->reason);
 }
 
-/* Where the nights before are all there is to compare with: only those in which the cell was OK are among
- * them. */
+/* Without a base: the history has only nights in which the cell was OK. */
 static bool broke_since(struct delta *d, const struct cell *now)
 {
     if (now->status == STATUS_OK)
         return false;
     d->in_base = true;
     d->verdict = VERDICT_BROKEN;
-    describe_failure(d, now, "was OK in nights before, now");
+    describe_failure(d, now, "was OK on earlier nights, now");
     return true;
 }
 
-/* The verdicts that follow from which side has the cell and in which state; false when the values must speak.
- */
+/* The verdicts that follow from the status of both sides; false if the values have to decide. */
 static bool judge_states(struct delta *d, const struct cell *base, const struct cell *now)
 {
     bool base_ok = base && base->status == STATUS_OK, now_ok = now && now->status == STATUS_OK;
     if (!now) {
         d->verdict = VERDICT_MISSING;
-        snprintf(d->reason, sizeof d->reason, "was %s in the base, not measured now",
-                 status_name(base->status));
+        snprintf(d->reason, sizeof d->reason, "%s in the base, not measured now", status_name(base->status));
     } else if (!base) {
         d->verdict = VERDICT_NEW;
         if (now_ok)
             snprintf(d->reason, sizeof d->reason, "not in the base");
         else
-            describe_failure(d, now, "not in the base, and");
+            describe_failure(d, now, "not in the base, now");
     } else if (base_ok && !now_ok) {
         d->verdict = VERDICT_BROKEN;
-        describe_failure(d, now, "was OK, now");
+        describe_failure(d, now, "OK in the base, now");
     } else if (!base_ok && now_ok) {
         d->verdict = VERDICT_FIXED;
-        snprintf(d->reason, sizeof d->reason, "was %s, now OK", status_name(base->status));
+        snprintf(d->reason, sizeof d->reason, "%s in the base, now OK", status_name(base->status));
     } else if (!base_ok) {
         d->verdict = VERDICT_UNCHANGED;
-        describe_failure(d, now, "not OK before, and still");
+        describe_failure(d, now, "not OK in the base, now");
     } else
         return false;
     return true;
@@ -111,7 +105,7 @@ static void set_sides(struct comparing *c, struct delta *d, const struct cell *b
     d->threshold = c->o->regression;
 }
 
-/* One metric of one cell. base and now are not both NULL. */
+/* base and now are not both NULL. */
 static int compare_metric(struct comparing *c, const char *variant, int context, enum metric m,
                           const struct cell *base, const struct cell *now, struct err *err)
 {
@@ -135,8 +129,8 @@ static int compare_metric(struct comparing *c, const char *variant, int context,
     return judge_measure(&e, c->o, d, err);
 }
 
-static bool worth_showing(const struct comparing *c, enum metric m, const struct cell *base,
-                          const struct cell *now)
+static bool is_compared(const struct comparing *c, enum metric m, const struct cell *base,
+                        const struct cell *now)
 {
     if (m == c->out->primary)
         return true;
@@ -151,13 +145,13 @@ static int compare_cell(struct comparing *c, const char *variant, int context, c
                         const struct cell *now, struct err *err)
 {
     for (int m = 0; m < METRIC_COUNT; m++)
-        if (worth_showing(c, (enum metric)m, base, now) &&
+        if (is_compared(c, (enum metric)m, base, now) &&
             compare_metric(c, variant, context, (enum metric)m, base, now, err) != 0)
             return -1;
     return 0;
 }
 
-/* The last night in which any cell was measured, by the order in which runs were stored. */
+/* The run stored last among those of the history. */
 static int64_t last_night(const struct history *h)
 {
     int64_t last = 0;
@@ -177,11 +171,12 @@ static int add_missing(struct comparing *c, const struct history_series *s, stru
     d->history_n = (int)s->count;
     d->threshold = c->o->regression;
     d->verdict = VERDICT_MISSING;
-    snprintf(d->reason, sizeof d->reason, "was OK the night before, not measured now");
+    snprintf(d->reason, sizeof d->reason, "OK the night before, not measured now");
     return 0;
 }
 
-/* What last night had and this run has not; older cells went out of the plan before. */
+/* Cells that the last night measured and this run did not. Cells that only older nights measured had left the
+ * plan before. */
 static int add_missing_since_last_night(struct comparing *c, struct err *err)
 {
     int64_t last = last_night(c->history);
@@ -220,7 +215,7 @@ static int compare_cells(struct comparing *c, struct err *err)
     return c->history ? add_missing_since_last_night(c, err) : 0;
 }
 
-/* False discoveries are controlled within a metric: the cells are what is many. */
+/* False discoveries are controlled over the cells of one metric. */
 static int decide_metric(struct comparing *c, enum metric m, struct err *err)
 {
     struct comparison *out = c->out;

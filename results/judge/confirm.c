@@ -32,7 +32,7 @@ void suspect_list_release(struct suspect_list *l)
     *l = (struct suspect_list){0};
 }
 
-/* All values of the cell over the runs of one side; *out is to be free()d. */
+/* All values of the cell in the runs of one side; the caller frees *out. */
 static int pool(const struct run_data *const *runs, size_t n, const struct delta *d, double **out,
                 size_t *count, struct err *err)
 {
@@ -51,7 +51,6 @@ static int pool(const struct run_data *const *runs, size_t n, const struct delta
     return 0;
 }
 
-/* Sets what confirming found, and the verdict that follows. */
 static void set_confirmation(struct comparison *c, struct delta *d, enum confirmation found,
                              const char *reason)
 {
@@ -64,7 +63,7 @@ static void set_confirmation(struct comparison *c, struct delta *d, enum confirm
     c->verdicts[VERDICT_NOISY]++;
 }
 
-/* How much worse the base's own build is now than the level it is held against. */
+/* The relative slowdown of the base's own build since the first comparison. */
 static double base_shift(const struct delta *d, const struct delta *again)
 {
     double change = again->base_median / d->reference - 1;
@@ -78,22 +77,24 @@ static void conclude(struct comparison *c, struct delta *d, const struct delta *
     enum confirmation found = CONFIRM_UNDECIDED;
     double shift = base_shift(d, again);
     if (again->base_n == 0 || again->now_n == 0)
-        snprintf(reason, sizeof reason, "not measured again (%d and %d repetitions in turns): %.200s",
+        snprintf(reason, sizeof reason, "not measured again (%d and %d repetitions, alternating): %.200s",
                  again->base_n, again->now_n, d->reason);
     else if (again->verdict == VERDICT_REGRESSED) {
         found = CONFIRM_STANDS;
-        snprintf(reason, sizeof reason, "confirmed in turns with the base's build, n %d and %d: %.200s",
+        snprintf(reason, sizeof reason, "confirmed alternating with the base's build, n = %d and %d: %.200s",
                  again->base_n, again->now_n, again->reason);
     } else if (shift > o->node_shift) {
         found = CONFIRM_NODE;
-        snprintf(reason, sizeof reason,
-                 "the node, not the sources: in turns the base's own build is %+.0f %% against before (%.6g "
-                 "-> %.6g)",
-                 100 * (again->base_median / d->reference - 1), d->reference, again->base_median);
+        snprintf(
+            reason, sizeof reason,
+            "the node, not the sources: measured again, alternating, the base's own build has changed by "
+            "%+.0f %% (%.6g -> %.6g)",
+            100 * (again->base_median / d->reference - 1), d->reference, again->base_median);
     } else {
         found = CONFIRM_REFUTED;
-        snprintf(reason, sizeof reason, "not confirmed in turns with the base's build, n %d and %d: %.200s",
-                 again->base_n, again->now_n, again->reason);
+        snprintf(reason, sizeof reason,
+                 "not confirmed alternating with the base's build, n = %d and %d: %.200s", again->base_n,
+                 again->now_n, again->reason);
     }
     set_confirmation(c, d, found, reason);
 }

@@ -1,8 +1,8 @@
 /* confirm: whether a suspect is still slower when it and the base's build are measured alternately (A B B A).
  *
- * The first comparison names the suspects; whoever drives the node measures their cells again with both
- * builds, in one session, and hands the runs over; confirm_judge() then changes the verdict of every suspect
- * that does not stand. Between turns no night lies, so the practical threshold is enough. Pure, as compare.
+ * The first comparison names the suspects; harness/session measures their cells again with both builds in
+ * one session; confirm_judge() then changes the verdict of each suspect that is not confirmed. Within one
+ * session there is no variation between nights, so the practical threshold suffices. Pure.
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_CONFIRM_H
 #define KERNSWEEP_RESULTS_JUDGE_CONFIRM_H
@@ -19,18 +19,18 @@ struct suspect_list {
     size_t count;
 };
 
-/* Cells of the primary metric that are called regressed. */
+/* The regressed cells of the primary metric. */
 int confirm_suspects(const struct comparison *c, struct suspect_list *out, struct err *err);
 void suspect_list_release(struct suspect_list *l);
 
-/* base, now: the runs of each side in the order they were made; all repetitions of a side are pooled. Sets
- * `confirmation` of each suspect: one that is refuted becomes noisy; one that could not be measured again, or
- * whose base has become as slow, stays regressed and says so. */
+/* base, now: the runs of each side in the order they were made; the repetitions of each side are pooled. Sets
+ * `confirmation` of each suspect. A refuted suspect becomes noisy; one that was not measured again, or whose
+ * base's build has become as slow, stays regressed, with the reason. */
 int confirm_judge(struct comparison *c, const struct run_data *const *base, size_t n_base,
                   const struct run_data *const *now, size_t n_now, const struct compare_options *options,
                   struct err *err);
 
-/* What confirming found of one suspect, as it is stored. */
+/* The stored result for one suspect. */
 struct confirm_record {
     char variant[RUN_NAME_MAX];
     int context;
@@ -43,7 +43,7 @@ struct confirm_records {
     size_t count;
 };
 
-/* Gives stored records to a comparison of the same two runs that was made anew. */
+/* Applies stored records to a new comparison of the same two runs. */
 void confirm_apply(const struct confirm_records *l, struct comparison *c);
 void confirm_records_release(struct confirm_records *l);
 

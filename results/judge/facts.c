@@ -1,5 +1,7 @@
 #include "results/judge/facts.h"
 
+#include "common/base/alloc.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +11,9 @@ static int add_fact(struct fact_list *out, const char *key, const char *base, co
 {
     if (strcmp(base, now) == 0)
         return 0;
-    struct fact_change *items = realloc(out->items, (out->count + 1) * sizeof *items);
-    if (!items)
+    if (!ALLOC_GROW(out->items, out->count + 1, out->cap))
         return err_set(err, ERR_INTERNAL, "no memory for the comparison");
-    out->items = items;
-    struct fact_change *f = &items[out->count++];
+    struct fact_change *f = &out->items[out->count++];
     snprintf(f->key, sizeof f->key, "%s", key);
     snprintf(f->base, sizeof f->base, "%s", base);
     snprintf(f->now, sizeof f->now, "%s", now);

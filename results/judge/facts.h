@@ -1,12 +1,12 @@
-/* facts: what was different around two runs: the node, the mode, the sources, and every recorded fact. Pure.
- * The owner calls fact_list_release().
+/* facts: the differences between the circumstances of two runs: node, mode, sources and every recorded fact.
+ * Pure. The owner calls fact_list_release().
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_FACTS_H
 #define KERNSWEEP_RESULTS_JUDGE_FACTS_H
 
 #include "results/store/run_data.h"
 
-/* A fact that differs between the sides; "" where a side does not know it. */
+/* A fact that differs between the runs; "" where unknown. */
 struct fact_change {
     char key[RUN_FACT_MAX];
     char base[RUN_FACT_MAX];
@@ -16,6 +16,7 @@ struct fact_change {
 struct fact_list {
     struct fact_change *items; /* node, mode and source first, then by key */
     size_t count;
+    size_t cap;
 };
 
 /* a is the base. On error *out is empty. */

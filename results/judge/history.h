@@ -1,4 +1,4 @@
-/* history: what earlier nights measured, as one median per run and cell.
+/* history: the measurements of earlier nights, as one median per run and cell.
  *
  * A series is the sequence of medians of one (node, ticket, mode, variant, context, metric), oldest first.
  * Plain data; the store's come from history_load.h. The owner calls history_release().
@@ -25,12 +25,13 @@ struct history_series {
 struct history {
     struct history_series *series; /* sorted by (variant, context, metric) */
     size_t count;
+    size_t cap;
     size_t nights; /* runs that contributed to any series */
 };
 
-/* Brings the series into the order that history_find() needs. */
+/* history_find() needs sorted series. */
 void history_sort(struct history *h);
-/* NULL when no night measured it. */
+/* NULL if no night measured it. */
 const struct history_series *history_find(const struct history *h, const char *variant, int context,
                                           enum metric m);
 void history_release(struct history *h);

@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With fewer cells, even a machine that is worse in all of them may be so by chance (2 / 2^6 = 0.03). */
+/* The smallest number of cells with which the sign test can be significant: 2 / 2^6 = 0.03. */
 enum { SIGN_TEST_MIN = 6 };
 
-static const char *const names[HOST_VERDICT_COUNT] = {
+static const char *const names[HOST_SPEED_COUNT] = {
     [HOST_ALIKE] = "alike", [HOST_SLOW] = "slow", [HOST_FAST] = "fast", [HOST_UNKNOWN] = "unknown"};
 
-const char *host_verdict_name(enum host_verdict v)
+const char *host_speed_name(enum host_speed s)
 {
-    return names[v];
+    return names[s];
 }
 
 static bool test_counts(const struct run_test *t, enum metric m)
@@ -28,7 +28,6 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct host_standing *)a)->host, ((const struct host_standing *)b)->host);
 }
 
-/* Every machine once, with its tests counted. */
 static size_t list_hosts(const struct run_data *run, enum metric m, struct host_standing *out)
 {
     size_t n = 0;
@@ -39,7 +38,7 @@ static size_t list_hosts(const struct run_data *run, enum metric m, struct host_
         while (k < n && strcmp(out[k].host, run->tests[i].host) != 0)
             k++;
         if (k == n) {
-            out[n] = (struct host_standing){.ratio = NAN, .p = NAN, .verdict = HOST_UNKNOWN};
+            out[n] = (struct host_standing){.ratio = NAN, .p = NAN, .speed = HOST_UNKNOWN};
             snprintf(out[n++].host, sizeof out->host, "%s", run->tests[i].host);
         }
         out[k].tests++;
@@ -49,7 +48,8 @@ static size_t list_hosts(const struct run_data *run, enum metric m, struct host_
     return n;
 }
 
-/* The median of the machine's values in the cell; NaN when it ran none. room: for the values of a cell. */
+/* The median of the machine's values in the cell; NaN if it ran none. room: scratch space for a cell's
+ * values. */
 static double median_of(const struct run_data *run, const struct cell *c, enum metric m, const char *host,
                         double *room)
 {
@@ -60,7 +60,7 @@ static double median_of(const struct run_data *run, const struct cell *c, enum m
     return stats_median(room, n);
 }
 
-/* Two-sided: how likely so lopsided a split of n fair coins is. */
+/* The two-sided p of `heads` in n tosses of a fair coin. */
 static double sign_test(int heads, int n)
 {
     int least = heads < n - heads ? heads : n - heads;
@@ -70,21 +70,20 @@ static double sign_test(int heads, int n)
     return fmin(1, 2 * tail);
 }
 
-/* What goes through all cells. */
 struct measuring {
     const struct run_data *run;
     enum metric metric;
     struct host_standing *hosts;
     size_t n_hosts;
-    double *values;  /* room for a cell */
-    double *medians; /* per machine, in the current cell; NaN when it ran none of it */
-    double *present; /* those that are not NaN */
-    double *ratios;  /* per machine and shared cell; n_cells for each machine */
-    int *apart;      /* per machine: cells in which its median is not the middle itself */
+    double *values;  /* scratch space for a cell */
+    double *medians; /* per machine, in the current cell; NaN if it ran none of it */
+    double *present; /* the medians that are not NaN */
+    double *ratios;  /* n_cells for each machine, the first `cells` of them set */
+    int *apart;      /* per machine: cells in which its median differs from that of all machines */
 };
 
-/* The middle of the machines' medians is what each is held against: one slow machine does not move it, as it
- * would the median of the others. */
+/* Each machine is compared with the median of all machines: one slow machine does not move it, as it would
+ * move the median of the others. */
 static void measure_cell(struct measuring *x, const struct cell *c)
 {
     size_t n = 0;
@@ -136,7 +135,7 @@ static void judge_host(struct host_standing *h, const struct compare_options *o,
     bool one_sided = h->worse == 0 || h->worse == h->cells;
     bool beyond =
         testable ? fabs(loss) > o->practical && h->p <= o->fdr : fabs(loss) > o->regression && one_sided;
-    h->verdict = !beyond ? HOST_ALIKE : loss > 0 ? HOST_SLOW : HOST_FAST;
+    h->speed = !beyond ? HOST_ALIKE : loss > 0 ? HOST_SLOW : HOST_FAST;
 }
 
 static int adjust(struct host_standing *hosts, size_t n, struct err *err)

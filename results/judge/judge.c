@@ -11,9 +11,9 @@ enum { MANN_WHITNEY_MIN = 4, BOOTSTRAP_MIN = 5, BOOTSTRAP_ROUNDS = 2000 };
 
 static const double alpha = 0.05;
 static const double outlier_mads = 14.826;
-/* 1.96 + 0.84: what a 5 % test finds four times out of five. */
+/* 1.96 + 0.84: a test at the 5 % level detects a change of so many standard errors with a power of 80 %. */
 static const double power_factor = 2.8;
-/* A median is a little less sure than a mean. */
+/* The standard error of a median is that of the mean times sqrt(pi / 2). */
 static const double median_error = 1.2533;
 
 /* Relative standard error of the median of these values; NaN below two. */
@@ -22,7 +22,7 @@ static double relative_error(const double *x, size_t n)
     return n < 2 ? NAN : median_error * stats_sd(x, n) / sqrt((double)n) / fabs(stats_median(x, n));
 }
 
-/* Of the ratio; a side with a single value is assumed to be as noisy as the other. */
+/* Relative standard error of the ratio; a side with a single value is assumed to be as noisy as the other. */
 static double ratio_error(const struct evidence *e)
 {
     double base = relative_error(e->base, e->base_n), now = relative_error(e->now, e->now_n);
@@ -35,15 +35,16 @@ static double ratio_error(const struct evidence *e)
     return stats_ratio_error(base, now);
 }
 
-/* Relative change to the worse: positive is worse. */
+/* Relative change, positive if worse. */
 static double loss_of(const struct delta *d)
 {
     double change = d->ratio - 1;
     return metric_info(d->metric)->better == METRIC_LESS ? change : -change;
 }
 
-/* A MAD of few nights comes out too small on average (n / (n - 0.8)), and the median of the nights has an
- * error (pi / 2n of the variance of a night); a single night in its place has the full variance. */
+/* The MAD of n nights underestimates the scale by (n - 0.8) / n on average. The reference has an error too:
+ * the median of n nights has a variance of pi / 2n of that of one night, a single run has the full variance.
+ */
 static double widening(size_t nights, bool against_one)
 {
     double n = (double)nights;
@@ -67,10 +68,10 @@ static void measure_repetitions(const struct evidence *e, const struct compare_o
 {
     size_t least = e->base_n < e->now_n ? e->base_n : e->now_n;
     double wanted = loss_of(d) < 0 ? o->improvement : o->regression;
-    /* A single shot does not even know the session's own noise. */
+    /* One measurement says nothing about the noise within a session. */
     d->threshold = o->same_session && least > 1 ? fmin(o->practical, wanted) : wanted;
     d->noise_floor = ratio_error(e);
-    /* Repetitions do not show what differs between runs; in one session nothing does. */
+    /* Repetitions do not show the variation between runs; within one session there is none. */
     d->between_runs = o->same_session ? NAN : e->noise;
     if (!isnan(d->between_runs) && !(d->noise_floor >= M_SQRT2 * d->between_runs))
         d->noise_floor = M_SQRT2 * d->between_runs;
@@ -186,11 +187,11 @@ static void set_verdict(struct delta *d, enum verdict v, const char *fmt, ...)
 static void decide_exact(struct delta *d)
 {
     if (d->now_median == d->reference)
-        set_verdict(d, VERDICT_UNCHANGED, "a property of the build, the same");
+        set_verdict(d, VERDICT_UNCHANGED, "a property of the build, identical");
     else {
         bool worse = (d->now_median > d->reference) == (metric_info(d->metric)->better == METRIC_LESS);
         set_verdict(d, worse ? VERDICT_REGRESSED : VERDICT_IMPROVED,
-                    "a property of the build, no noise in it");
+                    "a property of the build, compared exactly");
     }
 }
 
@@ -202,40 +203,51 @@ static enum verdict direction(double loss)
 static void decide_history(const struct compare_options *o, struct delta *d, double loss)
 {
     bool significant = fabs(d->z) > o->z_limit && d->p_adjusted <= o->fdr;
+    const char *reference = d->base_n > 0 && !o->history_is_base ? "base" : "median of the nights";
     if (significant && fabs(loss) > d->threshold)
-        set_verdict(d, direction(loss), "robust z %.1f over %d nights (limit %.1f), beyond %.3g %%", d->z,
-                    d->history_n, o->z_limit, 100 * d->threshold);
-    else if (!significant && fabs(loss) > o->regression)
+        set_verdict(d, direction(loss),
+                    "robust z %.1f against the %s (limit %.1f, spread of %d nights), beyond the threshold of "
+                    "%.3g %%",
+                    d->z, reference, o->z_limit, d->history_n, 100 * d->threshold);
+    else if (significant)
+        set_verdict(d, VERDICT_UNCHANGED,
+                    "robust z %.1f against the %s (spread of %d nights), but below the threshold of %.3g %%",
+                    d->z, reference, d->history_n, 100 * d->threshold);
+    else if (fabs(loss) > o->regression)
         set_verdict(d, VERDICT_NOISY,
-                    "%d nights spread by %.1f %%, so this may be chance (robust z %.1f); needs %.1f %%",
-                    d->history_n, 100 * d->noise_floor, d->z, 100 * d->detectable);
+                    "may be chance: robust z %.1f against the %s, spread of %d nights %.1f %%, minimum "
+                    "detectable change %.1f %%",
+                    d->z, reference, d->history_n, 100 * d->noise_floor, 100 * d->detectable);
     else
-        set_verdict(d, VERDICT_UNCHANGED, "within what %d nights do (robust z %.1f, spread %.2g %%)",
-                    d->history_n, d->z, 100 * d->noise_floor);
+        set_verdict(d, VERDICT_UNCHANGED,
+                    "within the variation of %d nights (robust z %.1f against the %s, spread %.2g %%)",
+                    d->history_n, d->z, reference, 100 * d->noise_floor);
 }
 
 static void decide_few(struct delta *d, double loss)
 {
-    const char *shots =
-        d->base_n <= 1 && d->now_n <= 1 ? "a single shot a side" : "too few repetitions for a test";
+    const char *few =
+        d->base_n <= 1 && d->now_n <= 1 ? "one measurement per side" : "too few repetitions for a test";
+    const char *history = d->history_n > 0 ? "too few nights of history" : "no history";
     double band = isnan(d->noise_floor) ? 0 : 2 * d->noise_floor;
     if (fabs(loss) > d->threshold && fabs(loss) > band)
         set_verdict(d, direction(loss),
-                    "beyond the threshold of %.3g %%, but %s and no history: measure again to be sure",
-                    100 * d->threshold, shots);
+                    "beyond the threshold of %.3g %%, but with %s and %s: measure again to confirm",
+                    100 * d->threshold, few, history);
     else if (fabs(loss) > d->threshold)
-        set_verdict(d, VERDICT_NOISY, "the same build differs by as much (%.1f %%)", 100 * band);
+        set_verdict(d, VERDICT_NOISY, "within the noise of the same build (%.1f %%)", 100 * band);
     else if (!isnan(d->noise_floor) && band <= d->threshold)
-        set_verdict(d, VERDICT_UNCHANGED, "under the threshold of %.3g %%, repetitions agree within %.2g %%",
-                    100 * d->threshold, 100 * band);
+        set_verdict(d, VERDICT_UNCHANGED, "below the threshold of %.3g %%, noise %.2g %%", 100 * d->threshold,
+                    100 * band);
     else
         set_verdict(d, VERDICT_NOISY,
-                    "insufficient evidence: %s and no history, under the threshold of %.3g %%", shots,
-                    100 * d->threshold);
+                    "insufficient evidence: below the threshold of %.3g %%, but with %s and %s",
+                    100 * d->threshold, few, history);
 }
 
-/* Whether the repetitions of the two sides differ by more than chance. With many cells and few repetitions no
- * p survives the adjustment, whatever the change: then the plain one has to do, and the reason says so. */
+/* Whether the repetitions of the two sides differ significantly. With many cells and few repetitions no p
+ * survives the adjustment, however large the change: then the unadjusted p is used, and the reason says so.
+ */
 static bool sides_differ(const struct compare_options *o, size_t tested, const struct delta *d, bool *plain)
 {
     double floor = stats_mann_whitney_floor((size_t)d->base_n, (size_t)d->now_n);
@@ -248,24 +260,25 @@ static void decide_repetitions(const struct compare_options *o, size_t tested, s
 {
     bool plain;
     bool differ = sides_differ(o, tested, d, &plain);
-    const char *name = d->method == METHOD_BOOTSTRAP ? "bootstrap" : "Mann-Whitney";
+    const char *name = d->method == METHOD_BOOTSTRAP ? "Mann-Whitney and bootstrap interval" : "Mann-Whitney";
+    const char *adjusted = plain ? " (not adjusted: n too small)" : "";
+    double p = plain ? d->p : d->p_adjusted;
     double band = 2 * d->noise_floor;
     if (fabs(loss) > d->threshold && fabs(loss) <= 2 * M_SQRT2 * d->between_runs)
         set_verdict(d, VERDICT_NOISY, "runs of the same build differ by as much (A/A spread %.1f %%)",
                     100 * d->between_runs);
     else if (fabs(loss) > d->threshold && differ)
-        set_verdict(d, direction(loss), "%s, n %d and %d, p %.2g%s, beyond the threshold of %.3g %%", name,
-                    d->base_n, d->now_n, plain ? d->p : d->p_adjusted,
-                    plain ? " (not adjusted: n too small)" : "", 100 * d->threshold);
+        set_verdict(d, direction(loss), "%s, n = %d and %d, p = %.2g%s, beyond the threshold of %.3g %%",
+                    name, d->base_n, d->now_n, p, adjusted, 100 * d->threshold);
     else if (fabs(loss) > d->threshold)
-        set_verdict(d, VERDICT_NOISY, "%s, n %d and %d, p %.2g: the repetitions overlap", name, d->base_n,
-                    d->now_n, d->p);
+        set_verdict(d, VERDICT_NOISY, "%s, n = %d and %d, p = %.2g%s: not significant", name, d->base_n,
+                    d->now_n, p, adjusted);
     else if (band <= d->threshold)
-        set_verdict(d, VERDICT_UNCHANGED, "under the threshold of %.3g %%, n %d and %d", 100 * d->threshold,
+        set_verdict(d, VERDICT_UNCHANGED, "below the threshold of %.3g %%, n = %d and %d", 100 * d->threshold,
                     d->base_n, d->now_n);
     else
-        set_verdict(d, VERDICT_NOISY, "repetitions spread by %.1f %%, more than the threshold of %.3g %%",
-                    100 * band, 100 * d->threshold);
+        set_verdict(d, VERDICT_NOISY, "noise of %.1f %% exceeds the threshold of %.3g %%", 100 * band,
+                    100 * d->threshold);
 }
 
 void judge_decide(const struct compare_options *o, size_t tested, struct delta *d)
@@ -274,7 +287,7 @@ void judge_decide(const struct compare_options *o, size_t tested, struct delta *
     bool negligible = fabs(d->now_median - d->reference) <= metric_info(d->metric)->least;
     switch (d->method) {
     case METHOD_NONE:
-        snprintf(d->reason, sizeof d->reason, "nothing was measured on one side");
+        snprintf(d->reason, sizeof d->reason, "one side has no measurement");
         d->verdict = VERDICT_NOISY;
         return;
     case METHOD_EXACT:
@@ -288,10 +301,10 @@ void judge_decide(const struct compare_options *o, size_t tested, struct delta *
         break;
     }
     if (isnan(loss))
-        set_verdict(d, VERDICT_NOISY, "no ratio can be formed");
+        set_verdict(d, VERDICT_NOISY, "no ratio: a value is not positive");
     else if (negligible)
-        set_verdict(d, VERDICT_UNCHANGED, "less than %g %s apart", metric_info(d->metric)->least,
-                    metric_info(d->metric)->unit);
+        set_verdict(d, VERDICT_UNCHANGED, "the difference is within %g %s, too small to matter",
+                    metric_info(d->metric)->least, metric_info(d->metric)->unit);
     else if (d->method == METHOD_ROBUST_Z)
         decide_history(o, d, loss);
     else if (d->method == METHOD_THRESHOLD)

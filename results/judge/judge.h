@@ -1,8 +1,8 @@
-/* judge: the verdict on one metric of one cell from the values of both sides and the nights before.
+/* judge: the verdict on one metric of one cell, from the values of both sides and the history.
  *
  * Two steps, because false discoveries are controlled over all cells: judge_measure() chooses the method and
- * fills the evidence of a delta, judge_decide() turns evidence and the adjusted p into a verdict and a
- * reason. Pure; for compare.c.
+ * fills in the evidence of a delta, judge_decide() turns evidence and the adjusted p into a verdict and a
+ * reason. Pure.
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_JUDGE_H
 #define KERNSWEEP_RESULTS_JUDGE_JUDGE_H
@@ -16,7 +16,7 @@ struct evidence {
     const double *now;
     size_t now_n;
     const struct history_series *history; /* NULL when there is none */
-    double noise;                         /* relative spread between runs as an A/A sweep found it; NaN */
+    double noise;                         /* relative spread between runs in an A/A sweep; NaN if unknown */
 };
 
 int judge_measure(const struct evidence *e, const struct compare_options *o, struct delta *d,

@@ -36,7 +36,7 @@ struct launch_growth launch_growth(const struct launch *all, size_t count, size_
     for (size_t i = 0; i < count; i++) {
         if (!same_kernel(&all[i], l) || !isfinite(work(&all[i])))
             continue;
-        g.has_fellow |= isfinite(work(l)) && work(&all[i]) != work(l);
+        g.has_peer |= isfinite(work(l)) && work(&all[i]) != work(l);
         g.largest &= work(&all[i]) <= work(l);
         if (work(&all[i]) < work(least))
             least = &all[i];
@@ -44,7 +44,7 @@ struct launch_growth launch_growth(const struct launch *all, size_t count, size_
     g.work = work(l) / work(least);
     g.expected = rounds(l) / rounds(least);
     if (!isfinite(g.expected))
-        g.expected = g.work; /* on a device that nobody described */
+        g.expected = g.work; /* the device's units are unknown */
     g.actual = l->ms / least->ms;
     g.serialised = serialised(&g, l->units);
     return g;

@@ -1,10 +1,10 @@
 /* launches: whether a kernel's time grows with batch x heads although the device has room.
  *
- * One launch is one measured shape of a kernel. It is held against the smallest launch of the same kernel,
- * length and head size: how much more work it is, how much longer it takes, and how much longer one may
- * expect, which is the rounds that the blocks of its grid need on the device's units. A kernel whose grid
- * is unknown (a library's) is judged as if each block handled LAUNCH_QUERIES queries. Knows nothing of
- * stores and reports; numbers that were not measured are NaN, and what needs them is NaN or false.
+ * One launch is one measured shape of a kernel. It is compared with the smallest launch of the same kernel,
+ * length and head size: how much more work it is, how much longer it takes, and how much longer it should
+ * take, which follows from the number of waves that the blocks of its grid need on the device's units. A
+ * kernel whose grid is unknown (a library's) is judged as if each block handled LAUNCH_QUERIES queries.
+ * Numbers that were not measured are NaN, and results that depend on them are NaN or false.
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_LAUNCHES_H
 #define KERNSWEEP_RESULTS_JUDGE_LAUNCHES_H
@@ -12,8 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A launch counts as serialised when its time grows by this share of the work or more while units stay idle.
- */
+/* A launch is serialised if its time grows by at least this share of the work while units stay idle. */
 #define LAUNCH_SERIAL_SHARE 0.8
 
 enum { LAUNCH_QUERIES = 64 };
@@ -27,19 +26,19 @@ struct launch {
     double head_dim;
     double blocks; /* of the grid */
     double block_threads;
-    double query_threads; /* of a block, that compute */
+    double query_threads; /* of a block, without those that only load */
     double units;         /* of the device */
 };
 
 struct launch_growth {
-    bool has_fellow; /* the same kernel was launched at this length with more or less work: else the rest says
-                        nothing */
-    bool largest;    /* none of the same kernel and length has more work */
+    bool has_peer; /* the same kernel was launched at this length with other work; the rest is meaningless if
+                      not */
+    bool largest;  /* none of the same kernel and length has more work */
     bool grid_known;
-    double work; /* batch x heads, against the smallest launch; so the next two */
-    double expected;
+    double work;     /* batch x heads, relative to the smallest launch */
+    double expected; /* time, relative to the smallest launch */
     double actual;
-    double blocks; /* of the grid; where that is not known, as many as LAUNCH_QUERIES a block make */
+    double blocks; /* of the grid; if unknown, with LAUNCH_QUERIES queries per block */
     bool serialised;
 };
 

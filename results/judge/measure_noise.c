@@ -17,12 +17,11 @@ static int check_same(const struct run_info *a, const struct run_info *b, struct
                        : strcmp(a->source_sha256, b->source_sha256) != 0 ? "sources"
                                                                          : NULL;
     return what ? err_set(err, ERR_INPUT,
-                          "runs %s and %s have different %s: an A/A comparison needs runs of the same",
+                          "runs %s and %s have different %s: an A/A comparison needs identical ones",
                           a->run_id, b->run_id, what)
                 : 0;
 }
 
-/* Medians of the cell in each run, and the pooled spread within the runs. */
 static void measure_cell(const struct run_data *const *runs, size_t n, struct noise_cell *c, double *scratch)
 {
     double medians[RUNS_MAX], squares = 0;
@@ -94,7 +93,7 @@ int noise_measure(const struct run_data *const *runs, size_t n, const struct com
 {
     *out = (struct noise){0};
     if (n < 2 || n > RUNS_MAX)
-        return err_set(err, ERR_INPUT, "noise needs 2 to %d runs of the same build, not %zu", RUNS_MAX, n);
+        return err_set(err, ERR_INPUT, "noise needs 2 to %d runs of the same build, got %zu", RUNS_MAX, n);
     for (size_t i = 1; i < n; i++)
         if (check_same(&runs[0]->info, &runs[i]->info, err) != 0)
             return -1;

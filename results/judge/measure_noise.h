@@ -1,7 +1,7 @@
-/* measure_noise: what differs between runs although nothing changed, from the runs of an A/A sweep.
+/* measure_noise: the variation between the runs of an A/A sweep, in which nothing changed.
  *
- * From several runs of one plan on one node and the same sources: each cell's relative spread between the
- * runs, and how often the given thresholds would have called a difference between two of them. Pure.
+ * From several runs of one plan on one node with the same sources: each cell's relative spread between the
+ * runs, and the false-alarm rate of comparisons between them with the given thresholds. Pure.
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_MEASURE_NOISE_H
 #define KERNSWEEP_RESULTS_JUDGE_MEASURE_NOISE_H
@@ -9,7 +9,7 @@
 #include "results/judge/compare.h"
 #include "results/judge/noise.h"
 
-/* At least two runs; all of one node, ticket and mode, and of the same sources. */
+/* At least two runs, all of one node, ticket and mode and with the same sources. */
 int noise_measure(const struct run_data *const *runs, size_t n, const struct compare_options *options,
                   struct noise *out, struct err *err);
 

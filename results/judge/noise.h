@@ -1,6 +1,7 @@
-/* noise: how much runs of the same build differ, per cell, as an A/A sweep measured it (measure_noise.h).
+/* noise: the variation between runs of the same build, per cell, as measured by an A/A sweep
+ * (measure_noise.h).
  *
- * Plain data. A comparison that has too few repetitions to know its own noise takes these spreads instead.
+ * Plain data. A comparison with too few repetitions to estimate its noise uses these spreads instead.
  * The owner calls noise_release().
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_NOISE_H
@@ -13,10 +14,10 @@ struct noise_cell {
     int context;
     enum metric metric;
     double spread; /* relative standard deviation between the runs' medians */
-    double within; /* the same within a run, pooled; NaN with single shots */
+    double within; /* the same within a run, pooled; NaN with one repetition per run */
     int runs;
-    int comparisons; /* ordered pairs of runs that were compared */
-    int alarms;      /* of those, called regressed or improved */
+    int comparisons; /* of ordered pairs of runs */
+    int alarms;      /* how many of them were regressed or improved */
 };
 
 struct noise {
@@ -26,11 +27,11 @@ struct noise {
     int alarms;
 };
 
-/* Brings the cells into the order that noise_find() needs. */
+/* noise_find() needs sorted cells. */
 void noise_sort(struct noise *n);
-/* NULL when the cell was never measured. */
+/* NULL if the cell was not measured. */
 struct noise_cell *noise_find(const struct noise *n, const char *variant, int context, enum metric m);
-/* NaN when it was never measured. n may be NULL. */
+/* NaN if the cell was not measured. n may be NULL. */
 double noise_spread(const struct noise *n, const char *variant, int context, enum metric m);
 void noise_release(struct noise *n);
 

@@ -1,8 +1,8 @@
 /* scaling: how prefill time grows with the context, per variant of one run.
  *
- * For each context the factor against the smallest one and what n^2 predicts; for each step the ratio to the
- * one before; for each variant the exponent k of t = a * n^k, fitted on logarithms. Only cells with a median
- * take part.
+ * For each context: the factor relative to the smallest one, the factor that n^2 predicts, and both relative
+ * to the previous context. For each variant: the exponent k of t = a * n^k, fitted on logarithms. Cells
+ * without a median are left out.
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_SCALING_H
 #define KERNSWEEP_RESULTS_JUDGE_SCALING_H
@@ -13,10 +13,10 @@ struct scaling_row {
     int context;
     double prefill_s;
     double tok_per_s;
-    double factor;        /* against the smallest context */
+    double factor;        /* relative to the smallest context */
     double expected;      /* (n / n0)^2 */
-    double step;          /* against the context before; NaN in the first row */
-    double step_expected; /* (n / n_before)^2; NaN in the first row */
+    double step;          /* relative to the previous context; NaN in the first row */
+    double step_expected; /* (n / n_previous)^2; NaN in the first row */
 };
 
 struct scaling {

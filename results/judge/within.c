@@ -18,8 +18,8 @@ static void take_tests(const struct run_data *run, size_t variant, struct run_da
         }
 }
 
-/* A run of all variants that have one to be set against; with its measurements in their place when
- * `as_reference`. */
+/* A run of all variants that have a counterpart to be compared with; if `as_reference`, with the
+ * counterpart's measurements under the variant's name. */
 static int make_side(const struct run_data *run, size_t reference, bool as_reference, struct run_data *out,
                      struct err *err)
 {

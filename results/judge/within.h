@@ -24,10 +24,9 @@ struct variant_delta {
 int compare_within(const struct run_data *run, size_t reference, const struct compare_options *options,
                    struct comparison *out, struct err *err);
 
-/* One row per cell of the run, in the order of run->cells; *out is to be free()d. */
+/* One row per cell of the run, in the order of run->cells; the caller frees *out. */
 int compare_variants(const struct run_data *run, size_t reference, enum metric m, struct variant_delta **out,
                      size_t *count, struct err *err);
-/* The same for one pair and context. */
 struct variant_delta compare_pair(const struct run_data *run, size_t variant, size_t reference, int context,
                                   enum metric m);
 

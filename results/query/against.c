@@ -27,7 +27,7 @@ static int load_base(struct store *s, const struct run_data *now, int64_t key, s
     return confirm_load(s, now->info.key, key, &out->confirmed, err);
 }
 
-/* The metric that against_compare() will judge by; only its history is loaded. */
+/* The metric that against_compare() will judge by: unless all are compared, only its history is loaded. */
 static enum metric primary_of(const struct run_data *now, const struct against *a)
 {
     return compare_primary(a->has_base ? &a->base : NULL, now, a->options.metric);
@@ -56,7 +56,7 @@ int against_run(struct store *s, const struct run_data *now, int64_t base_key,
     return release_on_error(out, rc);
 }
 
-/* The nights that a baseline of several runs holds, without the run that is judged. */
+/* The nights of a baseline of several runs, without the run that is judged. */
 static int baseline_nights(struct store *s, const struct run_data *now, const struct baseline *b,
                            struct against *out, struct err *err)
 {

@@ -1,5 +1,6 @@
 #include "results/query/confirm_store.h"
 
+#include "common/base/alloc.h"
 #include "results/store/sql.h"
 
 #include <stdlib.h>
@@ -28,14 +29,12 @@ int confirm_save(struct store *s, int64_t now_key, int64_t base_key, const struc
     return stmt ? 0 : -1;
 }
 
-static int read_record(struct sql_stmt *stmt, struct confirm_records *out, struct err *err)
+static int read_record(struct sql_stmt *stmt, struct confirm_records *out, size_t *cap, struct err *err)
 {
     char name[32];
-    struct confirm_record *items = realloc(out->items, (out->count + 1) * sizeof *items);
-    if (!items)
+    if (!ALLOC_GROW(out->items, out->count + 1, *cap))
         return err_set(err, ERR_INTERNAL, "no memory for the confirmations");
-    out->items = items;
-    struct confirm_record *r = &items[out->count];
+    struct confirm_record *r = &out->items[out->count];
     *r = (struct confirm_record){.context = (int)sql_col_int(stmt, "context_len", 0)};
     sql_col_text(stmt, "variant", r->variant, sizeof r->variant);
     sql_col_text(stmt, "outcome", name, sizeof name);
@@ -56,9 +55,10 @@ int confirm_load(struct store *s, int64_t now_key, int64_t base_key, struct conf
         return -1;
     sql_bind_int(stmt, ":run", now_key);
     sql_bind_int(stmt, ":base", base_key);
+    size_t cap = 0;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0)
-        if (read_record(stmt, out, err) != 0) {
+        if (read_record(stmt, out, &cap, err) != 0) {
             rc = -1;
             break;
         }

@@ -24,7 +24,7 @@ bool export_format_from_name(const char *name, enum export_format *out)
     return false;
 }
 
-/* Doubles as short as they can be without changing. */
+/* The shortest decimal that reads back as the same double. */
 static void put_real(struct buf *out, double v)
 {
     char text[32];
@@ -54,7 +54,7 @@ static int csv_row(sqlite3_stmt *stmt, struct buf *out)
         case SQLITE_FLOAT:
             put_real(out, sqlite3_column_double(stmt, i));
             break;
-        default: /* integers and texts alike; SQLite's types are no enum */
+        default: /* integers and texts; SQLite's types are not an enum */
             escape_csv(out, (const char *)sqlite3_column_text(stmt, i));
             break;
         }
@@ -89,7 +89,7 @@ static int json_row(sqlite3_stmt *stmt, struct buf *out, struct err *err)
 static int flush(struct buf *row, export_sink *sink, void *arg, struct err *err)
 {
     if (!buf_ok(row))
-        return err_set(err, ERR_INTERNAL, "no memory for a row, or one of more than %d bytes", ROW_MAX);
+        return err_set(err, ERR_INTERNAL, "no memory for a row, or a row of more than %d bytes", ROW_MAX);
     int rc = sink(arg, buf_str(row), row->len, err);
     buf_clear(row);
     return rc;
@@ -140,7 +140,7 @@ int export_tests(struct store *s, int64_t run_key, enum export_format format, ex
     return rc;
 }
 
-/* A literal as SQLite's own quote() writes it, but with all digits of a double. */
+/* A literal as written by SQLite's quote(), but with all digits of a double. */
 static void sql_value(sqlite3_stmt *stmt, int i, struct buf *out)
 {
     const char *text;
@@ -242,7 +242,7 @@ static const struct dumped {
 #undef DUMPED
 };
 
-/* A table that a migration brought and this list forgot would be lost without a word. */
+/* Guards against a table that a migration added and `dumped` lacks. */
 static int check_list(struct store *s, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(
@@ -280,7 +280,6 @@ static int dump_all(struct store *s, export_sink *sink, void *arg, struct err *e
 
 int export_sql(struct store *s, export_sink *sink, void *arg, struct err *err)
 {
-    /* One snapshot for all tables. */
     if (sql_exec(s, "BEGIN", err) != 0)
         return -1;
     int rc = dump_all(s, sink, arg, err);

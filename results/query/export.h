@@ -1,9 +1,9 @@
-/* export: stored runs for other programs: CSV, JSON (one array) and JSON lines, one row per test;
- * and the whole store as SQL.
+/* export: stored runs for other programs as CSV, JSON (one array) or JSON lines, with one row per test; and
+ * the whole store as SQL.
  *
  * Rows are streamed to the caller's sink, so that the size of the store does not matter. Numbers are written
- * so that they read back identically (17 digits); what was not measured is empty or null. Read-only, inside
- * one snapshot. Errors: ERR_STORAGE, and what the sink says.
+ * so that reading them yields the same value (up to 17 digits); missing values are empty or null. Read-only,
+ * within one snapshot. Errors: ERR_STORAGE, and those of the sink.
  */
 #ifndef KERNSWEEP_RESULTS_QUERY_EXPORT_H
 #define KERNSWEEP_RESULTS_QUERY_EXPORT_H

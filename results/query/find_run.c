@@ -18,8 +18,7 @@ static int find_latest(struct store *s, int64_t *key, struct err *err)
     return rc > 0 ? 0 : -1;
 }
 
-/* How many runs begin with the word (at most CANDIDATES + 1 are looked at); an exact match is the only one.
- */
+/* The number of runs with the prefix, up to CANDIDATES + 1; an exact match counts as the only one. */
 static int find_prefix(struct store *s, const char *word, int64_t *key, struct buf *names, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(s,

@@ -1,5 +1,6 @@
 #include "results/query/history_load.h"
 
+#include "common/base/alloc.h"
 #include "results/stats/stats.h"
 #include "results/store/runs.h"
 #include "results/store/sql.h"
@@ -9,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The runs that count, oldest first; looked up by key while the rows of a series pass. */
+/* The runs of the history, looked up by key for each row of a series. */
 struct eligible {
     int64_t *keys; /* sorted */
-    size_t *rank;  /* rank[i]: the place in time of keys[i] */
+    size_t *rank;  /* rank[i]: chronological position of keys[i] */
     size_t count;
 };
 
@@ -40,7 +41,7 @@ static int sort_eligible(struct eligible *e, struct dated *runs, size_t n, struc
     if (!e->keys || !e->rank)
         return err_set(err, ERR_INTERNAL, "no memory for %zu nights", n);
     for (size_t i = 0; i < n; i++)
-        runs[i].rank = n - 1 - i; /* they came newest first */
+        runs[i].rank = n - 1 - i; /* the query returned the newest first */
     if (n)
         qsort(runs, n, sizeof *runs, by_key);
     for (size_t i = 0; i < n; i++) {
@@ -89,14 +90,9 @@ static int load_eligible(struct store *s, const struct history_options *o, struc
     size_t n = 0, cap = 0;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0) {
-        if (n == cap) {
-            cap = cap ? 2 * cap : 64;
-            struct dated *grown = realloc(runs, cap * sizeof *grown);
-            if (!grown) {
-                rc = err_set(err, ERR_INTERNAL, "no memory for %zu nights", cap);
-                break;
-            }
-            runs = grown;
+        if (!ALLOC_GROW(runs, n + 1, cap)) {
+            rc = err_set(err, ERR_INTERNAL, "no memory for %zu nights", n + 1);
+            break;
         }
         runs[n].key = sql_col_int(stmt, "id", 0);
         n += is_wanted(o, runs[n].key);
@@ -123,7 +119,7 @@ static bool find_rank(const struct eligible *e, int64_t key, size_t *rank)
     return true;
 }
 
-/* The values of one night of one cell while its rows pass. */
+/* The values of one cell of one night while its rows are read. */
 struct night {
     int64_t run;
     size_t rank;
@@ -137,7 +133,6 @@ struct ranked_point {
     size_t rank;
 };
 
-/* One series that is being filled. */
 struct filling {
     struct ranked_point *points;
     size_t count;
@@ -147,14 +142,8 @@ struct filling {
 static int close_night(struct filling *f, struct night *night, struct err *err)
 {
     if (night->counts && night->n > 0) {
-        if (f->count == f->cap) {
-            size_t cap = f->cap ? 2 * f->cap : 64;
-            struct ranked_point *points = realloc(f->points, cap * sizeof *points);
-            if (!points)
-                return err_set(err, ERR_INTERNAL, "no memory for %zu nights", cap);
-            f->points = points;
-            f->cap = cap;
-        }
+        if (!ALLOC_GROW(f->points, f->count + 1, f->cap))
+            return err_set(err, ERR_INTERNAL, "no memory for %zu nights", f->count + 1);
         f->points[f->count++] = (struct ranked_point){
             {night->run, stats_median(night->values, night->n), (int)night->n}, night->rank};
     }
@@ -173,18 +162,14 @@ static int keep_series(struct history *h, const struct filling *f, const char *v
 {
     if (f->count == 0)
         return 0;
-    struct history_series *series = realloc(h->series, (h->count + 1) * sizeof *series);
-    struct history_point *points = malloc(f->count * sizeof *points);
-    if (series)
-        h->series = series;
-    if (!series || !points) {
-        free(points);
+    struct history_point *points =
+        ALLOC_GROW(h->series, h->count + 1, h->cap) ? malloc(f->count * sizeof *points) : NULL;
+    if (!points)
         return err_set(err, ERR_INTERNAL, "no memory for %zu nights", f->count);
-    }
     qsort(f->points, f->count, sizeof *f->points, by_rank);
     for (size_t i = 0; i < f->count; i++)
         points[i] = f->points[i].point;
-    struct history_series *into = &series[h->count++];
+    struct history_series *into = &h->series[h->count++];
     *into = (struct history_series){.context = context, .metric = m, .points = points, .count = f->count};
     snprintf(into->variant, sizeof into->variant, "%s", variant);
     return 0;
@@ -192,18 +177,16 @@ static int keep_series(struct history *h, const struct filling *f, const char *v
 
 #define OF_TEST(column)                                                                                      \
     "SELECT run_id, " column " AS value"                                                                     \
-    " FROM test WHERE series_id = :series AND run_id BETWEEN :first AND :last AND status = 'OK' AND warmup " \
-    "= 0"                                                                                                    \
-    " ORDER BY run_id"
+    " FROM test WHERE series_id = :series AND run_id BETWEEN :first AND :last"                               \
+    " AND status = 'OK' AND warmup = 0 ORDER BY run_id"
 #define OF_VARIANT(column)                                                                                   \
     "SELECT t.run_id, v." column " AS value FROM test t JOIN series c ON c.id = t.series_id"                 \
     " JOIN variant v ON v.run_id = t.run_id AND v.name = c.variant"                                          \
-    " WHERE t.series_id = :series AND t.run_id BETWEEN :first AND :last AND t.status = 'OK' AND t.warmup = " \
-    "0"                                                                                                      \
-    " ORDER BY t.run_id"
+    " WHERE t.series_id = :series AND t.run_id BETWEEN :first AND :last"                                     \
+    " AND t.status = 'OK' AND t.warmup = 0 ORDER BY t.run_id"
 
-/* What is read of a test, and how: of the runs from the first to the last that count, which is far less than
- * all when they were stored night by night. prefill_s alone comes from an index. */
+/* Reads only from the first to the last run of the history, since runs are mostly stored in chronological
+ * order. prefill_s is read from an index alone. */
 static const char *const queries[METRIC_COUNT] = {
 #define METRIC_TEST(id, name, column, ...) [METRIC_##id] = OF_TEST(#column),
 #define METRIC_BUILD(id, name, column, ...) [METRIC_##id] = OF_VARIANT(#column),
@@ -224,7 +207,7 @@ struct scan {
     bool *seen; /* by rank: nights that contributed */
 };
 
-/* Rows of one series come ordered by run. */
+/* The rows of a series are sorted by run. */
 static int scan_series(struct scan *c, struct sql_stmt *stmt, int64_t series, int context, enum metric m,
                        struct err *err)
 {

@@ -1,5 +1,6 @@
 #include "results/query/noise_store.h"
 
+#include "common/base/alloc.h"
 #include "results/store/sql.h"
 
 #include <math.h>
@@ -35,13 +36,10 @@ int noise_save(struct store *s, const struct run_info *run, const struct noise *
 {
     if (sql_exec(s, "BEGIN IMMEDIATE", err) != 0)
         return -1;
-    if (save_cells(s, run, n, err) == 0 && sql_exec(s, "COMMIT", err) == 0)
-        return 0;
-    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-    return -1;
+    return sql_end(s, save_cells(s, run, n, err), err);
 }
 
-static int read_cell(struct sql_stmt *stmt, struct noise *out, struct err *err)
+static int read_cell(struct sql_stmt *stmt, struct noise *out, size_t *cap, struct err *err)
 {
     char name[RUN_NAME_MAX];
     struct noise_cell c = {.context = (int)sql_col_int(stmt, "context_len", 0), .within = NAN};
@@ -51,11 +49,9 @@ static int read_cell(struct sql_stmt *stmt, struct noise *out, struct err *err)
     c.runs = (int)sql_col_int(stmt, "runs", 0);
     if (!metric_from_name(name, &c.metric))
         return 0;
-    struct noise_cell *cells = realloc(out->cells, (out->count + 1) * sizeof *cells);
-    if (!cells)
+    if (!ALLOC_GROW(out->cells, out->count + 1, *cap))
         return err_set(err, ERR_INTERNAL, "no memory for the noise");
-    out->cells = cells;
-    cells[out->count++] = c;
+    out->cells[out->count++] = c;
     return 0;
 }
 
@@ -72,9 +68,10 @@ int noise_load(struct store *s, const struct run_info *run, struct noise *out, s
     sql_bind_text(stmt, ":node", run->node);
     sql_bind_text(stmt, ":ticket", run->ticket);
     sql_bind_text(stmt, ":mode", run->mode);
+    size_t cap = 0;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0)
-        if (read_cell(stmt, out, err) != 0) {
+        if (read_cell(stmt, out, &cap, err) != 0) {
             rc = -1;
             break;
         }

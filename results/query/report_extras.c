@@ -1,41 +1,31 @@
 #include "results/query/report_queries.h"
 
+#include "common/base/alloc.h"
 #include "results/store/sql.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int append_row(struct extra_list *l, struct sql_stmt *stmt, struct err *err)
-{
-    if ((l->count & (l->count - 1)) == 0) {
-        struct extra_row *rows = reallocarray(l->rows, l->count ? 2 * l->count : 1, sizeof *rows);
-        if (!rows)
-            return err_set(err, ERR_INTERNAL, "no memory for the run's numbers");
-        l->rows = rows;
-    }
-    struct extra_row *row = &l->rows[l->count++];
-    row->test_key = sql_col_int(stmt, "id", 0);
-    sql_col_text(stmt, "name", row->name, sizeof row->name);
-    row->value = sql_col_num(stmt, "value");
-    return 0;
-}
-
 int report_extras_load(struct store *s, int64_t run_key, struct extra_list *out, struct err *err)
 {
     *out = (struct extra_list){0};
-    SQL_STMT stmt = sql_prepare(s,
-                                "SELECT t.id, q.name, e.value FROM test t JOIN extra e ON e.test_id = t.id"
-                                " JOIN quantity q ON q.id = e.quantity_id WHERE t.run_id = :run"
-                                " ORDER BY t.id, q.name",
-                                err);
-    if (!stmt)
-        return -1;
-    sql_bind_int(stmt, ":run", run_key);
-    int rc;
-    while ((rc = sql_step(stmt, err)) > 0)
-        if (append_row(out, stmt, err))
-            return -1;
+    SQL_STMT stmt =
+        sql_prepare_int(s,
+                        "SELECT t.id, q.name, e.value FROM test t JOIN extra e ON e.test_id = t.id"
+                        " JOIN quantity q ON q.id = e.quantity_id WHERE t.run_id = :run"
+                        " ORDER BY t.id, q.name",
+                        ":run", run_key, err);
+    size_t cap = 0;
+    int rc = -1;
+    while (stmt && (rc = sql_step(stmt, err)) > 0) {
+        if (!ALLOC_GROW(out->rows, out->count + 1, cap))
+            return err_set(err, ERR_INTERNAL, "no memory for the run's numbers");
+        struct extra_row *row = &out->rows[out->count++];
+        row->test_key = sql_col_int(stmt, "id", 0);
+        sql_col_text(stmt, "name", row->name, sizeof row->name);
+        row->value = sql_col_num(stmt, "value");
+    }
     return rc;
 }
 

@@ -1,6 +1,6 @@
 #include "results/query/report_queries.h"
 
-#include "results/store/sql.h"
+#include "results/store/run_load.h"
 
 #include "common/base/json.h"
 
@@ -11,12 +11,10 @@
 int report_plan_load(struct store *s, int64_t run_key, json_t **plan, struct err *err)
 {
     *plan = NULL;
-    SQL_STMT stmt = sql_prepare(
-        s, "SELECT d.body FROM run r JOIN document d ON d.id = r.plan_document_id WHERE r.id = :run", err);
-    if (!stmt)
-        return -1;
-    sql_bind_int(stmt, ":run", run_key);
-    int rc = sql_step(stmt, err);
+    SQL_STMT stmt = sql_prepare_int(
+        s, "SELECT d.body FROM run r JOIN document d ON d.id = r.plan_document_id WHERE r.id = :run", ":run",
+        run_key, err);
+    int rc = stmt ? sql_step(stmt, err) : -1;
     if (rc <= 0)
         return rc;
     size_t len;
@@ -27,11 +25,8 @@ int report_plan_load(struct store *s, int64_t run_key, json_t **plan, struct err
 
 int report_run_label(struct store *s, int64_t run_key, char *run_id, char *date, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(s, "SELECT run_id, date FROM run WHERE id = :run", err);
-    if (!stmt)
-        return -1;
-    sql_bind_int(stmt, ":run", run_key);
-    int rc = sql_step(stmt, err);
+    SQL_STMT stmt = sql_prepare_int(s, "SELECT run_id, date FROM run WHERE id = :run", ":run", run_key, err);
+    int rc = stmt ? sql_step(stmt, err) : -1;
     if (rc == 0)
         return err_set(err, ERR_STORAGE, "%s: a run of the history no longer exists", s->path);
     if (rc < 0)
@@ -41,7 +36,6 @@ int report_run_label(struct store *s, int64_t run_key, char *run_id, char *date,
     return 0;
 }
 
-/* Runs of the ticket up to this one. */
 #define COST_ROWS                                                                                            \
     "SELECT r.id AS id, r.run_id, r.tag, r.date, r.status, r.wall_s,"                                        \
     " json_extract(d.body, '$.cost.per_hour') AS price,"                                                     \
@@ -53,20 +47,15 @@ int report_run_label(struct store *s, int64_t run_key, char *run_id, char *date,
 
 static int read_cost(struct store *s, struct sql_stmt *stmt, struct cost_row *row, struct err *err)
 {
-    char status[32];
     sql_col_text(stmt, "run_id", row->run_id, sizeof row->run_id);
     sql_col_text(stmt, "tag", row->tag, sizeof row->tag);
     sql_col_text(stmt, "date", row->date, sizeof row->date);
-    sql_col_text(stmt, "status", status, sizeof status);
     row->wall_s = sql_col_num(stmt, "wall_s");
     row->per_hour = sql_col_num(stmt, "price");
     sql_col_text(stmt, "currency", row->currency, sizeof row->currency);
     row->tests = (int)sql_col_int(stmt, "tests", 0);
     row->ok = (int)sql_col_int(stmt, "ok", 0);
-    return run_status_from_name(status, &row->status)
-               ? 0
-               : err_set(err, ERR_STORAGE, "%s: run %s has the unknown status %s", s->path, row->run_id,
-                         status);
+    return run_status_read(s, stmt, row->run_id, &row->status, err);
 }
 
 static int load_rows(struct store *s, const struct run_info *run, size_t most, struct cost_list *out,

@@ -40,7 +40,7 @@ static int find_series(struct store *s, const struct timeline_filter *f, struct 
         rc = err_set(err, ERR_INPUT, "no stored results for variant %s at context %d%s", f->variant,
                      f->context, f->node || f->ticket || f->mode ? " with that node, plan and mode" : "");
     else if (rc == 0 && found > 1)
-        rc = err_set(err, ERR_INPUT, "%s at %d was measured as %s%s: choose with --node, --ticket or --mode",
+        rc = err_set(err, ERR_INPUT, "%s at %d is ambiguous: %s%s; choose with --node, --ticket or --mode",
                      f->variant, f->context, buf_str(&names), found > SERIES_SHOWN ? ", ..." : "");
     buf_release(&names);
     return rc;

@@ -1,7 +1,8 @@
-/* timeline: one cell over all its nights: run, sources, median, and where its level changed.
+/* timeline: one cell over all its nights: run, sources, median, and where its level changed (`kernsweep
+ * history`).
  *
- * What `kernsweep history` shows. Read-only. The owner calls timeline_release(). Errors: ERR_INPUT when the
- * filter matches no series, or several (the message lists them).
+ * Read-only. The owner calls timeline_release(). Errors: ERR_INPUT if the filter matches no series, or
+ * several (the message lists them).
  */
 #ifndef KERNSWEEP_RESULTS_QUERY_TIMELINE_H
 #define KERNSWEEP_RESULTS_QUERY_TIMELINE_H
@@ -19,7 +20,7 @@ struct timeline_filter {
     const char *mode;
     const char *tag;
     enum metric metric;
-    size_t nights; /* the newest so many; 0: all */
+    size_t nights; /* only the newest so many; 0: all */
 };
 
 struct timeline_point {
@@ -33,9 +34,8 @@ struct timeline_point {
 };
 
 struct timeline_change {
-    struct change change; /* change.at is an index into points */
-    struct fact_list
-        facts; /* what else was different between the run before and the first of the new level */
+    struct change change;   /* change.at is an index into points */
+    struct fact_list facts; /* that differ between the run before and the first of the new level */
 };
 
 struct timeline {

@@ -21,7 +21,7 @@ uint64_t stats_rng_next(struct stats_rng *r)
 
 uint64_t stats_rng_below(struct stats_rng *r, uint64_t n)
 {
-    /* Values under 2^64 mod n would make the low results too frequent. */
+    /* Reject values below 2^64 mod n: they would bias the result. */
     uint64_t reject = (0 - n) % n;
     uint64_t x;
     do
@@ -66,7 +66,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Few values are the rule: an insertion sort beats qsort() and needs no call a comparison. */
+/* For few values, which is the usual case, an insertion sort is faster than qsort(). */
 static void sort_values(double *x, size_t n)
 {
     if (n > 32) {
@@ -171,7 +171,7 @@ static void rank_both(struct ranked *all, size_t total, unsigned *rank2, unsigne
     }
 }
 
-/* Share of the ways to choose n of the ranks whose sum lies at least as far from its mean as sum2 does. */
+/* The fraction of all choices of n ranks whose sum is at least as far from its mean as sum2. */
 static double exact_p(const unsigned *rank2, size_t n, size_t m, unsigned sum2)
 {
     size_t total = n + m, top = total * (total + 1);
@@ -202,7 +202,7 @@ static double approximate_p(size_t n, size_t m, unsigned sum2, double ties)
     double variance = a * b / 12 * (total + 1 - ties / (total * (total - 1)));
     if (!(variance > 0))
         return 1;
-    double away = fabs((double)sum2 / 2 - mean) - 0.5; /* continuity */
+    double away = fabs((double)sum2 / 2 - mean) - 0.5; /* continuity correction */
     return away <= 0 ? 1 : stats_normal_p(away / sqrt(variance));
 }
 
@@ -229,7 +229,7 @@ double stats_mann_whitney(const double *x, size_t n, const double *y, size_t m)
 
 double stats_mann_whitney_floor(size_t n, size_t m)
 {
-    /* Both extreme orders of C(n + m, n). */
+    /* The two extreme orders, out of C(n + m, n). */
     double ways = 1;
     for (size_t i = 1; i <= n; i++)
         ways *= (double)(m + i) / (double)i;

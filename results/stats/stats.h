@@ -1,8 +1,8 @@
 /* stats: the arithmetic of comparisons, pure and without units.
  *
- * Nothing here knows of runs or cells, allocates state that outlives a call, or uses rand(): random numbers
- * come from a struct stats_rng of the caller, so that the same data and seed give the same answer everywhere.
- * Inputs are finite; what cannot be computed is NaN.
+ * Knows nothing of runs or cells and keeps no state: random numbers come from the caller's struct stats_rng,
+ * so that the same data and seed give the same result everywhere. Inputs are finite; results that are
+ * undefined are NaN.
  */
 #ifndef KERNSWEEP_RESULTS_STATS_STATS_H
 #define KERNSWEEP_RESULTS_STATS_STATS_H
@@ -27,18 +27,18 @@ double stats_rng_normal(struct stats_rng *r);
 
 double stats_mean(const double *x, size_t n);
 double stats_sd(const double *x, size_t n); /* ddof 1; NaN below 2 values */
-/* These leave x as it is; NaN for n = 0 or when memory is short. */
+/* x is not modified; NaN for n = 0 or if memory is short. */
 double stats_median(const double *x, size_t n);
 double stats_mad(const double *x, size_t n);                /* about the median, not scaled */
 double stats_quantile(const double *x, size_t n, double q); /* linear between order statistics */
 
-/* 0.6745 * (x - median) / mad; 0 when x is the median, signed infinity when mad is 0 otherwise. */
+/* 0.6745 * (x - median) / mad; 0 if x is the median, else signed infinity if mad is 0. */
 double stats_robust_z(double x, double median, double mad);
 
-/* Two-sided p of the Mann-Whitney U test: exact (permutation of the ranks with ties) while n and m are at
- * most 20, normal with tie correction above. NaN without a value on either side. */
+/* Two-sided p of the Mann-Whitney U test: exact (permutation of the ranks, with ties) up to n, m = 20, normal
+ * approximation with tie correction above. NaN if n or m is 0. */
 double stats_mann_whitney(const double *x, size_t n, const double *y, size_t m);
-/* The smallest p that test can give for these sizes: with fewer than 4 per side it never reaches 0.05. */
+/* The smallest p possible with these sizes: below 4 per side it never reaches 0.05. */
 double stats_mann_whitney_floor(size_t n, size_t m);
 
 /* Percentile bootstrap interval of median(y) / median(x). */
@@ -52,25 +52,25 @@ struct stats_interval stats_bootstrap_ratio(const double *x, size_t n, const dou
 /* Relative standard error of a / b from the relative errors of both. */
 double stats_ratio_error(double rel_a, double rel_b);
 
-/* Benjamini-Hochberg: p[i] -> the smallest false-discovery rate at which i would be called. NaN entries are
+/* Benjamini-Hochberg: p[i] -> the smallest false-discovery rate at which i is significant. NaN entries are
  * left out. */
 void stats_benjamini_hochberg(const double *p, size_t n, double *adjusted);
 
-/* t = a * n^k by least squares on logarithms; all inputs positive. False below 2 distinct n. residual: RMS in
- * log units (ddof 2), NaN below 3 points. */
+/* Fits t = a * n^k by least squares on logarithms; all inputs positive. False with fewer than 2 distinct n.
+ * residual: RMS in log units (ddof 2), NaN with fewer than 3 points. */
 bool stats_power_fit(const double *n, const double *t, size_t count, double *a, double *k, double *residual);
 
 /* Two-sided p of Student's t with df degrees of freedom. */
 double stats_t_p(double t, double df);
-/* Two-sided p that the means are equal, sample variances with ddof 1: unequal ones (Welch; NaN below 2 a
- * side), or one common to both (Student; NaN below 3 together). */
+/* Two-sided p of the t-test for equal means, with ddof 1: unequal variances (Welch; NaN below 2 values per
+ * side) or a pooled variance (Student; NaN below 3 values in total). */
 double stats_welch(const double *x, size_t n, const double *y, size_t m);
 double stats_student(const double *x, size_t n, const double *y, size_t m);
 
-/* Upper tail of the standard normal, two-sided. */
+/* Two-sided p of the standard normal. */
 double stats_normal_p(double z);
 
-/* Outliers as modified z beyond `limit` MADs. Returns how many; marks may be NULL. */
+/* Values more than `limit` MADs from the median. Returns how many; marks may be NULL. */
 size_t stats_outliers(const double *x, size_t n, double limit, bool *marks);
 
 #endif

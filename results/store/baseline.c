@@ -3,6 +3,7 @@
 #include "results/store/sql.h"
 #include "results/store/when.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/text.h"
 
@@ -16,15 +17,12 @@ static int64_t now_ms(void)
     return llround(clock_real_s() * 1e3);
 }
 
-/* Whether anything can be compared with the run. */
 static int check_run(struct store *s, int64_t key, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(
-        s, "SELECT count(*) AS n FROM test WHERE run_id = :run AND status = 'OK' AND warmup = 0", err);
-    if (!stmt)
-        return -1;
-    sql_bind_int(stmt, ":run", key);
-    if (sql_step(stmt, err) != 1)
+    SQL_STMT stmt = sql_prepare_int(
+        s, "SELECT count(*) AS n FROM test WHERE run_id = :run AND status = 'OK' AND warmup = 0", ":run", key,
+        err);
+    if (!stmt || sql_step(stmt, err) != 1)
         return -1;
     return sql_col_int(stmt, "n", 0) > 0
                ? 0
@@ -55,11 +53,9 @@ static int upsert(struct store *s, const char *name, int64_t run, int64_t *id, s
 
 static int drop_runs(struct store *s, int64_t id, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(s, "DELETE FROM baseline_run WHERE baseline_id = :baseline", err);
-    if (!stmt)
-        return -1;
-    sql_bind_int(stmt, ":baseline", id);
-    return sql_run(stmt, err);
+    SQL_STMT stmt =
+        sql_prepare_int(s, "DELETE FROM baseline_run WHERE baseline_id = :baseline", ":baseline", id, err);
+    return stmt ? sql_run(stmt, err) : -1;
 }
 
 static int hold_run(struct store *s, int64_t id, int64_t run, struct err *err)
@@ -92,10 +88,7 @@ int baseline_set(struct store *s, const char *name, int64_t run_key, bool add, s
                        "\"%.80s\" is not a valid baseline name: use letters, digits, '.', '_' and '-'", name);
     if (sql_exec(s, "BEGIN IMMEDIATE", err) != 0)
         return -1;
-    if (set_locked(s, name, run_key, add, err) == 0 && sql_exec(s, "COMMIT", err) == 0)
-        return 0;
-    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-    return -1;
+    return sql_end(s, set_locked(s, name, run_key, add, err), err);
 }
 
 #define BASELINE_SELECT                                                                                      \
@@ -121,15 +114,14 @@ static void read_baseline(struct sql_stmt *stmt, struct baseline *b)
 
 static int collect_baselines(struct sql_stmt *stmt, struct baseline_list *out, struct err *err)
 {
+    size_t cap = 0;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0) {
-        struct baseline *items = realloc(out->items, (out->count + 1) * sizeof *items);
-        if (!items) {
+        if (!ALLOC_GROW(out->items, out->count + 1, cap)) {
             rc = err_set(err, ERR_INTERNAL, "no memory for the baselines");
             break;
         }
-        out->items = items;
-        read_baseline(stmt, &items[out->count++]);
+        read_baseline(stmt, &out->items[out->count++]);
     }
     if (rc != 0)
         baseline_list_release(out);
@@ -174,10 +166,7 @@ static int remove_row(struct store *s, const struct baseline *b, struct err *err
         return -1;
     sql_bind_int(stmt, ":baseline", b->id);
     sql_bind_int(stmt, ":now", now_ms());
-    if (sql_run(stmt, err) == 0 && drop_runs(s, b->id, err) == 0 && sql_exec(s, "COMMIT", err) == 0)
-        return 0;
-    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-    return -1;
+    return sql_end(s, sql_run(stmt, err) || drop_runs(s, b->id, err), err);
 }
 
 int baseline_remove(struct store *s, const char *name, const char *node, const char *ticket, struct err *err)
@@ -190,7 +179,8 @@ int baseline_remove(struct store *s, const char *name, const char *node, const c
         live++;
     int rc = -1;
     if (live == 0)
-        err_set(err, ERR_INPUT, "no baseline \"%.80s\" here: `kernsweep baseline list` shows them", name);
+        err_set(err, ERR_INPUT, "no baseline \"%.80s\": `kernsweep baseline list` shows the existing ones",
+                name);
     else if (live > 1)
         err_set(
             err, ERR_INPUT,
@@ -203,12 +193,11 @@ int baseline_remove(struct store *s, const char *name, const char *node, const c
     return rc;
 }
 
-/* Why no baseline of this name can be used for the run. */
 static int explain_refusal(const char *name, const struct run_info *run, const struct baseline_list *found,
                            struct err *err)
 {
     if (found->count == 0)
-        return err_set(err, ERR_INPUT, "no baseline \"%.80s\": `kernsweep baseline set %.80s RUN` makes one",
+        return err_set(err, ERR_INPUT, "no baseline \"%.80s\": `kernsweep baseline set %.80s RUN` creates it",
                        name, name);
     const struct baseline *b = &found->items[0];
     if (*b->removed_at)

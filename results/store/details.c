@@ -1,4 +1,6 @@
 #include "results/store/details.h"
+
+#include "common/base/alloc.h"
 #include "results/store/sql.h"
 
 #include <stdlib.h>
@@ -88,21 +90,17 @@ int details_store(struct store *s, int64_t run_key, const struct run_details *d,
 
 static int load_gates(struct store *s, int64_t run_key, struct run_details *out, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(s,
-                                "SELECT variant, name, status, reason, wall_s FROM gate WHERE run_id = :run "
-                                "ORDER BY variant, position",
-                                err);
-    if (!stmt)
-        return -1;
-    sql_bind_int(stmt, ":run", run_key);
-    int rc;
-    while ((rc = sql_step(stmt, err)) > 0) {
-        struct run_gate *items = reallocarray(out->gates, out->n_gates + 1, sizeof *items);
+    SQL_STMT stmt = sql_prepare_int(s,
+                                    "SELECT variant, name, status, reason, wall_s FROM gate"
+                                    " WHERE run_id = :run ORDER BY variant, position",
+                                    ":run", run_key, err);
+    size_t cap = 0;
+    int rc = -1;
+    while (stmt && (rc = sql_step(stmt, err)) > 0) {
         char status[32];
-        if (!items)
+        if (!ALLOC_GROW(out->gates, out->n_gates + 1, cap))
             return err_set(err, ERR_INTERNAL, "no memory for the run's gates");
-        out->gates = items;
-        struct run_gate *g = &items[out->n_gates++];
+        struct run_gate *g = &out->gates[out->n_gates++];
         g->variant = (size_t)sql_col_int(stmt, "variant", 0);
         sql_col_text(stmt, "name", g->name, sizeof g->name);
         sql_col_text(stmt, "status", status, sizeof status);
@@ -115,21 +113,17 @@ static int load_gates(struct store *s, int64_t run_key, struct run_details *out,
 
 static int load_files(struct store *s, int64_t run_key, struct run_details *out, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(s,
-                                "SELECT f.path, f.size, f.sha256, d.body FROM file f LEFT JOIN document d"
-                                " ON d.id = f.document_id WHERE f.run_id = :run ORDER BY f.path",
-                                err);
-    if (!stmt)
-        return -1;
-    sql_bind_int(stmt, ":run", run_key);
-    int rc;
-    while ((rc = sql_step(stmt, err)) > 0) {
-        struct run_file *items = reallocarray(out->files, out->n_files + 1, sizeof *items);
+    SQL_STMT stmt = sql_prepare_int(s,
+                                    "SELECT f.path, f.size, f.sha256, d.body FROM file f LEFT JOIN document d"
+                                    " ON d.id = f.document_id WHERE f.run_id = :run ORDER BY f.path",
+                                    ":run", run_key, err);
+    size_t cap = 0;
+    int rc = -1;
+    while (stmt && (rc = sql_step(stmt, err)) > 0) {
         const char *body = sql_col_str(stmt, "body", NULL);
-        if (!items)
+        if (!ALLOC_GROW(out->files, out->n_files + 1, cap))
             return err_set(err, ERR_INTERNAL, "no memory for the run's files");
-        out->files = items;
-        struct run_file *f = &items[out->n_files++];
+        struct run_file *f = &out->files[out->n_files++];
         *f = (struct run_file){.size = sql_col_int(stmt, "size", 0), .body = body ? strdup(body) : NULL};
         sql_col_text(stmt, "path", f->path, sizeof f->path);
         sql_col_text(stmt, "sha256", f->sha256, sizeof f->sha256);

@@ -1,9 +1,9 @@
-/* details: the gates that a run's variants were tested against, the files of its bundle with their hashes,
- * and what the compiler reported about its kernels (resources.json, kept verbatim).
+/* details: the gates of a run's variants, the files of its bundle with their hashes, and the compiler's
+ * report on its kernels (resources.json, verbatim).
  *
- * Read from a bundle (ingest/read_details.h), stored and loaded with the run. Files of single tests are left
- * out: the manifest lists them. Untrusted text is bounded here; whoever shows it escapes it. The owner calls
- * details_release(), also after an error.
+ * Read from a bundle (ingest/read_details.h), stored and loaded with the run. Files of individual tests are
+ * left out: the manifest lists them. Untrusted text is bounded here and escaped where it is printed. The
+ * owner calls details_release(), also after an error.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_DETAILS_H
 #define KERNSWEEP_RESULTS_STORE_DETAILS_H
@@ -34,7 +34,7 @@ struct run_file {
 };
 
 struct run_details {
-    struct run_gate *gates; /* by variant, in the order they were tried */
+    struct run_gate *gates; /* by variant, in execution order */
     size_t n_gates;
     struct run_file *files; /* by path */
     size_t n_files;
@@ -45,7 +45,7 @@ int details_store(struct store *s, int64_t run_key, const struct run_details *d,
 int details_load(struct store *s, int64_t run_key, struct run_details *out, struct err *err);
 void details_release(struct run_details *d);
 
-/* NULL when there is none. */
+/* NULL if there is none. */
 const struct run_file *details_file(const struct run_details *d, const char *path);
 
 #endif

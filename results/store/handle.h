@@ -1,4 +1,4 @@
-/* handle: an open store as its modules see it. store.h opens and closes it, sql.h runs statements on it. */
+/* handle: an open store. store.h opens and closes it, sql.h runs statements on it. */
 #ifndef KERNSWEEP_RESULTS_STORE_HANDLE_H
 #define KERNSWEEP_RESULTS_STORE_HANDLE_H
 
@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 enum store_mode {
-    STORE_READ,  /* the file must exist; never migrated: an older one is an error that says how */
-    STORE_WRITE, /* folder and file are made when missing; migrated when older */
+    STORE_READ,  /* the file must exist; an older schema is an error that tells how to migrate it */
+    STORE_WRITE, /* folder and file are created if missing; an older schema is migrated */
 };
 
 enum { STORE_KEPT_MAX = 32 };
@@ -22,9 +22,9 @@ struct store {
     sqlite3 *db;
     enum store_mode mode;
     char path[FS_PATH_MAX];
-    struct sql_stmt *kept[STORE_KEPT_MAX]; /* of sql_keep(): prepared once for as long as the store is open */
+    struct sql_stmt *kept[STORE_KEPT_MAX]; /* of sql_keep() */
     size_t n_kept;
-    char misuse[192]; /* the first mistake in a use of a statement (sql.h), "" when there was none */
+    char misuse[192]; /* the first misuse of a statement (sql.h), or "" */
 };
 
 #endif

@@ -4,6 +4,7 @@
 #include "results/store/sql.h"
 
 #include <stdio.h>
+#include <string.h>
 
 struct check {
     struct store *s;
@@ -18,7 +19,7 @@ static void report_problem(struct check *c, const char *what)
     c->found(c->arg, what);
 }
 
-/* Each row is a problem, which its column "problem" names. */
+/* Each row is a problem, described by its column "problem". */
 static int rows_are_problems(struct check *c, const char *query, const char *what, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(c->s, query, err);
@@ -34,7 +35,7 @@ static int rows_are_problems(struct check *c, const char *query, const char *wha
     return rc;
 }
 
-/* integrity_check says "ok" in a single row. */
+/* A sound file yields the single row "ok". */
 static int check_structure(struct check *c, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(c->s, "PRAGMA integrity_check(100)", err);
@@ -44,7 +45,7 @@ static int check_structure(struct check *c, struct err *err)
     while ((rc = sql_step(stmt, err)) > 0) {
         char line[512];
         sql_col_text(stmt, "integrity_check", line, sizeof line);
-        if (line[0] != 'o' || line[1] != 'k' || line[2])
+        if (strcmp(line, "ok") != 0)
             report_problem(c, line);
     }
     return rc;
@@ -64,7 +65,8 @@ static int check_samples(struct check *c, struct err *err)
         int64_t test = sql_col_int(stmt, "test_id", 0), n = sql_col_int(stmt, "samples", 0);
         bool whole = samples_unpack(packed, len, &t, NULL) == 0;
         if (!whole || (int64_t)t.count != n) {
-            snprintf(line, sizeof line, "telemetry of test %lld: damaged, or not the %lld samples it says",
+            snprintf(line, sizeof line,
+                     "telemetry of test %lld: damaged, or not the %lld samples recorded for it",
                      (long long)test, (long long)n);
             report_problem(c, line);
         }

@@ -1,7 +1,6 @@
 /* maintain: checks the store file and frees unused space.
  *
- * Errors: ERR_STORAGE when a step itself fails; problems that the check finds are passed to the caller one by
- * one.
+ * Errors: ERR_STORAGE when a step itself fails. Problems found by the check are passed to `found`.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_MAINTAIN_H
 #define KERNSWEEP_RESULTS_STORE_MAINTAIN_H
@@ -20,11 +19,11 @@ struct check_result {
     int64_t bytes; /* of the file */
 };
 
-/* The file's structure, the references between tables, and what the schema cannot say: every run's counts,
- * every packed sample. */
+/* Checks the file's structure, the references between tables, and what the schema cannot express: the series
+ * and variant of each test, and the packed samples. */
 int store_check(struct store *s, maintain_found *found, void *arg, struct check_result *out, struct err *err);
 
-/* Drops rows that no run uses any more and gives the space back. Needs STORE_WRITE. */
+/* Deletes rows that no run refers to and frees their space. Needs STORE_WRITE. */
 int store_vacuum(struct store *s, struct err *err);
 
 #endif

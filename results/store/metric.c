@@ -76,12 +76,12 @@ void metric_derive(double *value, int context)
             value[m] = context / value[table[m].base];
 }
 
-/* The one whose place among the primary ones is the next behind `place`; METRIC_COUNT behind the last. */
-static enum metric next_primary(int place)
+/* The primary metric with the next rank after `rank`, or METRIC_COUNT. */
+static enum metric next_primary(int rank)
 {
     enum metric next = METRIC_COUNT;
     for (int m = 0; m < METRIC_COUNT; m++)
-        if (table[m].primary > place && (next == METRIC_COUNT || table[m].primary < table[next].primary))
+        if (table[m].primary > rank && (next == METRIC_COUNT || table[m].primary < table[next].primary))
             next = (enum metric)m;
     return next;
 }

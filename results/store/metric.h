@@ -1,8 +1,7 @@
 /* metric: what is measured of a test or a build, with its unit and which direction is better.
  *
- * The metrics are the rows of metric.def; readers, the store, histories, comparisons, exports and reports go
- * through them and do not name one. A value that was not measured is NaN, never 0. Knows nothing of runs or
- * storage.
+ * The metrics are the rows of metric.def; readers, the store, histories, comparisons, exports and reports
+ * loop over them. A value that was not measured is NaN, never 0. Knows nothing of runs or storage.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_METRIC_H
 #define KERNSWEEP_RESULTS_STORE_METRIC_H
@@ -22,7 +21,7 @@ enum metric {
 enum metric_kind {
     METRIC_OF_TEST,
     METRIC_OF_BUILD, /* the same for all tests of a variant */
-    METRIC_OF_TIME,  /* the context over `base`: derived, never stored */
+    METRIC_OF_TIME,  /* the context divided by `base`: derived, never stored */
 };
 
 enum metric_better { METRIC_LESS, METRIC_MORE };
@@ -34,43 +33,43 @@ struct metric_info {
     enum metric_better better;
     enum metric_kind kind;
     enum metric base;   /* METRIC_OF_TIME: the time */
-    int primary;        /* its place among those that may decide without being asked for, from 1; 0: never */
-    double least;       /* a smaller absolute difference never matters: tokenizing takes microseconds */
+    int primary;        /* rank among those that may be the primary metric by default, from 1; 0: never */
+    double least;       /* an absolute difference up to this never matters: tokenizing takes microseconds */
     const char *column; /* in table `test` or `variant`; NULL: not stored */
-    const char *param;  /* of statements that write it: ":prefill_s" */
-    const char *timing; /* its key among what a workload printed of itself; NULL: it is no such number */
-    const char *artifact; /* else its place in perf.json ("vram.peak_bytes"), or its key in resources.json */
-    double most;          /* the largest value that is believed there */
-    const char *event;    /* its key in an event of a B3.89 log; NULL: events do not have it */
-    bool exact;           /* any difference is real, no statistics needed */
-    bool whole;           /* its column holds integers */
-    bool positive;        /* 0 and less are no measurement */
+    const char *param;  /* in statements that write it: ":prefill_s" */
+    const char *timing; /* its key among the timings that a workload prints; NULL: not among them */
+    const char
+        *artifact;     /* otherwise its place in perf.json ("vram.peak_bytes") or its key in resources.json */
+    double most;       /* the largest plausible value there */
+    const char *event; /* its key in an event of a B3.89 log; NULL: not in events */
+    bool exact;        /* without noise: any difference is real */
+    bool whole;        /* its column holds integers */
+    bool positive;     /* values of 0 and less are invalid */
 };
 
 const struct metric_info *metric_info(enum metric m);
 bool metric_from_name(const char *name, enum metric *out);
-/* The same for --metric; the error lists the names. */
+/* The same, for --metric: the error lists the names. */
 int metric_parse(const char *name, enum metric *out, struct err *err);
-/* "prefill_s tok_per_s ...": all names; and the help of --metric, which ends in them, behind a colon. */
+/* "prefill_s tok_per_s ...": all names; and the help of --metric, which ends with them. */
 const char *metric_names(void);
 const char *metric_help(void);
 /* Whether less of it is "faster". */
 bool metric_is_time(enum metric m);
-/* A primary metric that the workload printed, as against the wall time, which every process has. */
+/* Whether it is a primary metric that the workload prints, unlike the wall time, which every process has. */
 bool metric_is_judged(enum metric m);
 
-/* Fills in those that follow from others. */
+/* Fills in the derived metrics. */
 void metric_derive(double *value, int context);
 
-/* Which metrics were measured at all, in one run or in several. */
 struct metric_set {
     bool has[METRIC_COUNT];
 };
 
-/* The one that decides unless another is asked for or was measured. */
+/* The primary metric with the first rank. */
 enum metric metric_default(void);
-/* The primary metric, by which runs are judged: `wanted` where it was measured, else the first of those that
- * may decide that was; `wanted` when none was. */
+/* The primary metric, by which runs are judged: `wanted` if it was measured, else the measured one with the
+ * first rank; `wanted` if none was. */
 enum metric metric_primary(enum metric wanted, const struct metric_set *measured);
 
 #endif

@@ -1,6 +1,5 @@
 #include "results/store/metric_sql.h"
 
-/* Columns of whole numbers take no others. */
 void metric_bind(struct sql_stmt *stmt, enum metric_kind kind, const double *value)
 {
     for (int m = 0; m < METRIC_COUNT; m++) {

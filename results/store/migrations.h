@@ -1,5 +1,5 @@
 /* migrations: the files of schemas/sql, compiled in, in the order of their numbers, which start at 1 and have
- * no gaps. A file that has been released is never edited: a change is a new file.
+ * no gaps. A released file is never edited: every change is a new file.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_MIGRATIONS_H
 #define KERNSWEEP_RESULTS_STORE_MIGRATIONS_H

@@ -22,7 +22,7 @@ static int only_reading(void *arg, int action, const char *a, const char *b, con
     case SQLITE_FUNCTION:
     case SQLITE_RECURSIVE:
         return SQLITE_OK;
-    default: /* SQLite's action codes are no enum; what is not named here is refused */
+    default: /* SQLite's action codes are not an enum */
         return SQLITE_DENY;
     }
 }
@@ -33,7 +33,7 @@ static int past_deadline(void *arg)
     return clock_mono_ns() > *deadline;
 }
 
-/* One row's texts; blobs are written out, everything else SQLite converts. */
+/* One row as text: blobs as X'..', all other types as converted by SQLite. */
 struct row_texts {
     size_t columns;
     const char **names;

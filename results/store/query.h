@@ -1,7 +1,7 @@
-/* query: one read-only SQL statement of the user's, as run by `kernsweep sql`.
+/* query: runs one read-only SQL statement of the user (`kernsweep sql`).
  *
- * The store is open for reading; in addition an authorizer refuses everything but reading its tables, and a
- * deadline stops slow statements. Errors: ERR_INPUT with SQLite's message for a statement that is wrong or
+ * The store is open for reading; in addition, an authorizer denies everything but reading its tables, and a
+ * deadline stops slow statements. Errors: ERR_INPUT with SQLite's message for a statement that is invalid or
  * not allowed.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_QUERY_H
@@ -16,7 +16,7 @@ struct query_row {
     const int *types;          /* SQLITE_INTEGER, ... */
 };
 
-/* 0, or -1 with err to stop. The row lives until the call returns. */
+/* 0, or -1 with err to stop. The row is valid until the call returns. */
 typedef int query_fn(void *arg, const struct query_row *row, struct err *err);
 
 /* header is called once, with the names and no values, before the first row; may be NULL. */

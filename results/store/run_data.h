@@ -1,9 +1,9 @@
-/* run_data: one stored run as plain memory: its facts, variants, tests, and cells (variant x context).
+/* run_data: one stored run in memory: its facts, variants, tests and cells (variant x context).
  *
- * Plain data: this is what comparisons and reports read (run_load.h fills it from a store). Strings are
- * bounded copies, arrays belong to the run_data and go with run_data_release(). Variants and cells are in the
- * order of the plan, then by context; tests by (variant, context, repetition). Times are seconds, memory is
- * bytes, a number that was not measured is NaN, an integer that was not measured is RUN_UNKNOWN.
+ * Plain data that comparisons and reports read (run_load.h fills it from a store). Strings are bounded
+ * copies; run_data_release() frees the arrays. Variants are in the order of the plan, cells by variant and
+ * context, tests by variant, context and repetition. Times are in seconds, memory in bytes; a number that was
+ * not measured is NaN, an integer RUN_UNKNOWN.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_RUN_DATA_H
 #define KERNSWEEP_RESULTS_STORE_RUN_DATA_H
@@ -50,7 +50,7 @@ struct run_info {
     char content_sha256[SHA256_HEX_LEN + 1]; /* of manifest.json, or of all files where there is none */
     char started_at[CLOCK_ISO_LEN + 1];      /* "" when unknown */
     char ended_at[CLOCK_ISO_LEN + 1];
-    char bundle[FS_PATH_MAX]; /* where it was ingested from; may be gone */
+    char bundle[FS_PATH_MAX]; /* the folder it was ingested from; may no longer exist */
     double wall_s;
     struct run_counts counts;
 };
@@ -58,13 +58,13 @@ struct run_info {
 struct run_variant {
     char name[RUN_NAME_MAX];
     char attn_impl[RUN_NAME_MAX]; /* "" when not checked */
-    char kernel[RUN_NAME_MAX];    /* of a kernel plan: what the plan calls it; else "" */
-    char shape[RUN_NAME_MAX]; /* the shape that distinguishes it from the kernel's others, "b4h1", or "" */
-    enum status status;       /* OK, BUILD_FAILED, GATE_FAILED, SKIPPED */
+    char kernel[RUN_NAME_MAX];    /* its name in a kernel plan, else "" */
+    char shape[RUN_NAME_MAX];     /* what distinguishes it from the kernel's other shapes ("b4h1"), or "" */
+    enum status status;           /* OK, BUILD_FAILED, GATE_FAILED, SKIPPED */
     char reason[RUN_REASON_MAX];
     double build_wall_s;
     bool build_cached;
-    double value[METRIC_COUNT]; /* those of the build; NaN where nothing was recorded, and all others */
+    double value[METRIC_COUNT]; /* of the build; NaN for those not recorded and all others */
 };
 
 struct run_test {
@@ -85,7 +85,7 @@ struct run_test {
     double timeout_s;
     double vram_before; /* bytes; the peak is value[METRIC_VRAM_PEAK] */
     double vram_after;
-    double vram_max_gap_ms; /* what a peak may have hidden in */
+    double vram_max_gap_ms; /* the longest time without a sample: a peak in it went unnoticed */
     double cpu_user_s;
     double cpu_system_s;
     int samples; /* telemetry samples taken; RUN_UNKNOWN */
@@ -101,15 +101,14 @@ struct cell {
     size_t count;
     int counted;        /* repetitions that are not warm-up */
     int ok;             /* of those, the ones that are OK */
-    enum status status; /* OK when every counted repetition is, else the first other status */
-    const char *reason; /* of that repetition, "" when OK; points into tests */
+    enum status status; /* OK if every counted repetition is, else the first other status */
+    const char *reason; /* of that repetition, "" if OK; points into tests */
     double timeout_s;
     double median[METRIC_COUNT]; /* over counted OK repetitions */
     int n[METRIC_COUNT];         /* how many values are behind each median */
 };
 
-/* One thing that was true of the node or of the job's environment: "driver", "rocm",
- * "env.HIP_LAUNCH_BLOCKING". */
+/* A property of the node or of the job's environment: "driver", "rocm", "env.HIP_LAUNCH_BLOCKING". */
 struct run_fact {
     char key[RUN_FACT_MAX];
     char value[RUN_FACT_MAX];
@@ -129,26 +128,24 @@ struct run_data {
 
 void run_data_release(struct run_data *r);
 
-/* Groups r->tests (ordered by variant, context, repetition) into r->cells: for those that fill a run_data
- * themselves. */
+/* Groups r->tests (ordered by variant, context, repetition) into r->cells. */
 int run_data_make_cells(struct run_data *r, struct err *err);
 
-/* NULL when there is none. */
+/* NULL if there is none. */
 const struct cell *run_data_cell(const struct run_data *r, const char *variant, int context);
 const struct run_variant *run_data_variant(const struct run_data *r, const char *name);
 const char *run_data_fact(const struct run_data *r, const char *key);
-/* The variant that others are set against: `wanted` when it is not NULL (an error when absent), else the one
+/* The variant that the others are compared with: `wanted` if not NULL (an error if absent), else the one
  * named "baseline", else the first. *out is an index into variants. */
 int run_data_reference(const struct run_data *r, const char *wanted, size_t *out, struct err *err);
-/* What `variant` is set against: the reference, or of a kernel plan the reference's kernel at the variant's
- * own shape. n_variants when there is none. */
+/* The variant that `variant` is compared with: the reference, or in a kernel plan the reference's kernel at
+ * the same shape. n_variants if there is none. */
 size_t run_data_counterpart(const struct run_data *r, size_t variant, size_t reference);
-/* Adds what was measured in any of the run's cells. */
+/* Adds the metrics that were measured in any of the run's cells. */
 void run_data_measured(const struct run_data *r, struct metric_set *set);
-/* The primary metric of this run alone: metric_primary() of what was measured, with the prefill time wanted.
- */
+/* The primary metric of this run alone. */
 enum metric run_data_metric(const struct run_data *r);
-/* Values of one metric over the counted OK repetitions; out holds at least cell->count. Returns how many. */
+/* Values of one metric over the counted OK repetitions. Returns how many; out has room for cell->count. */
 size_t run_data_values(const struct run_data *r, const struct cell *c, enum metric m, double *out);
 
 #endif

@@ -1,5 +1,6 @@
 #include "results/store/run_load.h"
 
+#include "common/base/alloc.h"
 #include "results/store/metric_sql.h"
 #include "results/store/when.h"
 
@@ -7,9 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, struct err *err)
+int run_status_read(struct store *s, struct sql_stmt *stmt, const char *run_id, enum run_status *out,
+                    struct err *err)
 {
     char status[32];
+    sql_col_text(stmt, "status", status, sizeof status);
+    return run_status_from_name(status, out)
+               ? 0
+               : err_set(err, ERR_STORAGE, "%s: run %s has the unknown status %s", s->path, run_id, status);
+}
+
+int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, struct err *err)
+{
     out->key = sql_col_int(stmt, "id", 0);
     sql_col_text(stmt, "run_id", out->run_id, sizeof out->run_id);
     sql_col_text(stmt, "ticket", out->ticket, sizeof out->ticket);
@@ -18,7 +28,6 @@ int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, 
     sql_col_text(stmt, "node", out->node, sizeof out->node);
     sql_col_text(stmt, "mode", out->mode, sizeof out->mode);
     sql_col_text(stmt, "origin", out->origin, sizeof out->origin);
-    sql_col_text(stmt, "status", status, sizeof status);
     sql_col_text(stmt, "plan_sha256", out->plan_sha256, sizeof out->plan_sha256);
     sql_col_text(stmt, "source_sha256", out->source_sha256, sizeof out->source_sha256);
     sql_col_text(stmt, "content_sha256", out->content_sha256, sizeof out->content_sha256);
@@ -30,19 +39,13 @@ int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, 
     out->counts.ok = (int)sql_col_int(stmt, "ok", 0);
     out->counts.skipped = (int)sql_col_int(stmt, "skipped", 0);
     out->counts.failed = out->counts.total - out->counts.ok - out->counts.skipped;
-    return run_status_from_name(status, &out->status)
-               ? 0
-               : err_set(err, ERR_STORAGE, "%s: run %s has the unknown status %s", s->path, out->run_id,
-                         status);
+    return run_status_read(s, stmt, out->run_id, &out->status, err);
 }
 
 static int load_info(struct store *s, int64_t key, struct run_info *out, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(s, RUN_SELECT "WHERE r.id = :run", err);
-    if (!stmt)
-        return -1;
-    sql_bind_int(stmt, ":run", key);
-    int rc = sql_step(stmt, err);
+    SQL_STMT stmt = sql_prepare_int(s, RUN_SELECT "WHERE r.id = :run", ":run", key, err);
+    int rc = stmt ? sql_step(stmt, err) : -1;
     if (rc == 0)
         return err_set(err, ERR_INPUT, "%s: the run no longer exists", s->path);
     return rc < 0 ? -1 : run_info_read(s, stmt, out, err);
@@ -50,16 +53,8 @@ static int load_info(struct store *s, int64_t key, struct run_info *out, struct 
 
 static int bad_status(struct store *s, const struct run_data *r, const char *status, struct err *err)
 {
-    return err_set(err, ERR_STORAGE, "%s: run %s holds the unknown status %s", s->path, r->info.run_id,
-                   status);
-}
-
-/* Room for one more element; doubles. */
-static void *grow_by_one(void *items, size_t count, size_t size)
-{
-    if (count & (count - 1))
-        return items;
-    return realloc(items, (count ? 2 * count : 1) * size);
+    return err_set(err, ERR_STORAGE, "%s: run %s has a variant or test with the unknown status %s", s->path,
+                   r->info.run_id, status);
 }
 
 static int no_memory(struct err *err)
@@ -67,14 +62,13 @@ static int no_memory(struct err *err)
     return err_set(err, ERR_INTERNAL, "no memory for the run");
 }
 
-static int read_variant(struct store *s, struct sql_stmt *stmt, struct run_data *r, struct err *err)
+static int read_variant(struct store *s, struct sql_stmt *stmt, struct run_data *r, size_t *cap,
+                        struct err *err)
 {
-    struct run_variant *items = grow_by_one(r->variants, r->n_variants, sizeof *items);
     char status[32];
-    if (!items)
+    if (!ALLOC_GROW(r->variants, r->n_variants + 1, *cap))
         return no_memory(err);
-    r->variants = items;
-    struct run_variant *v = &items[r->n_variants++];
+    struct run_variant *v = &r->variants[r->n_variants++];
     sql_col_text(stmt, "name", v->name, sizeof v->name);
     sql_col_text(stmt, "attn_impl", v->attn_impl, sizeof v->attn_impl);
     sql_col_text(stmt, "status", status, sizeof status);
@@ -96,25 +90,21 @@ static int load_variants(struct store *s, struct run_data *r, struct err *err)
 #define METRIC_BUILD(id, name, column, ...) ", " #column
 #include "results/store/metric.def"
         " FROM variant WHERE run_id = :run ORDER BY position";
-    SQL_STMT stmt = sql_prepare(s, text, err);
-    if (!stmt)
-        return -1;
-    sql_bind_int(stmt, ":run", r->info.key);
-    int rc;
-    while ((rc = sql_step(stmt, err)) > 0)
-        if (read_variant(s, stmt, r, err) != 0)
+    SQL_STMT stmt = sql_prepare_int(s, text, ":run", r->info.key, err);
+    size_t cap = 0;
+    int rc = -1;
+    while (stmt && (rc = sql_step(stmt, err)) > 0)
+        if (read_variant(s, stmt, r, &cap, err) != 0)
             return -1;
     return rc;
 }
 
-static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r, struct err *err)
+static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r, size_t *cap, struct err *err)
 {
-    struct run_test *items = grow_by_one(r->tests, r->n_tests, sizeof *items);
     char status[32];
-    if (!items)
+    if (!ALLOC_GROW(r->tests, r->n_tests + 1, *cap))
         return no_memory(err);
-    r->tests = items;
-    struct run_test *t = &items[r->n_tests++];
+    struct run_test *t = &r->tests[r->n_tests++];
     t->key = sql_col_int(stmt, "id", 0);
     t->variant = (size_t)sql_col_int(stmt, "position", 0);
     t->context = (int)sql_col_int(stmt, "context_len", 0);
@@ -147,9 +137,9 @@ static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r,
 static int load_tests(struct store *s, struct run_data *r, struct err *err)
 {
     static const char text[] =
-        "SELECT t.id, v.position, c.context_len, t.repetition, t.warmup, t.status, t.vram_before, "
-        "t.vram_after,"
-        " t.vram_max_gap_ms, t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.started_at, t.prompt_tokens,"
+        "SELECT t.id, v.position, c.context_len, t.repetition, t.warmup, t.status, t.vram_before,"
+        " t.vram_after, t.vram_max_gap_ms, t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.started_at, "
+        "t.prompt_tokens,"
         " t.exit_code, t.signal, t.samples, coalesce(t.attn_impl, v.attn_impl) AS attn_impl, t.reason,"
         " t.test_index, t.host"
 #define METRIC_TEST(id, name, column, ...) ", t." #column
@@ -157,13 +147,11 @@ static int load_tests(struct store *s, struct run_data *r, struct err *err)
         " FROM test t JOIN series c ON c.id = t.series_id"
         " JOIN variant v ON v.run_id = t.run_id AND v.name = c.variant"
         " WHERE t.run_id = :run ORDER BY v.position, c.context_len, t.repetition";
-    SQL_STMT stmt = sql_prepare(s, text, err);
-    if (!stmt)
-        return -1;
-    sql_bind_int(stmt, ":run", r->info.key);
-    int rc;
-    while ((rc = sql_step(stmt, err)) > 0)
-        if (read_test(s, stmt, r, err) != 0)
+    SQL_STMT stmt = sql_prepare_int(s, text, ":run", r->info.key, err);
+    size_t cap = 0;
+    int rc = -1;
+    while (stmt && (rc = sql_step(stmt, err)) > 0)
+        if (read_test(s, stmt, r, &cap, err) != 0)
             return -1;
     return rc;
 }
@@ -171,22 +159,18 @@ static int load_tests(struct store *s, struct run_data *r, struct err *err)
 static int load_facts(struct store *s, struct run_data *r, struct err *err)
 {
     SQL_STMT stmt =
-        sql_prepare(s,
-                    "SELECT f.key, f.value FROM run r JOIN fact f ON f.environment_id = r.environment_id"
-                    " WHERE r.id = :run ORDER BY f.key",
-                    err);
-    if (!stmt)
-        return -1;
-    sql_bind_int(stmt, ":run", r->info.key);
-    int rc;
-    while ((rc = sql_step(stmt, err)) > 0) {
-        struct run_fact *items = grow_by_one(r->facts, r->n_facts, sizeof *items);
-        if (!items)
+        sql_prepare_int(s,
+                        "SELECT f.key, f.value FROM run r JOIN fact f ON f.environment_id = r.environment_id"
+                        " WHERE r.id = :run ORDER BY f.key",
+                        ":run", r->info.key, err);
+    size_t cap = 0;
+    int rc = -1;
+    while (stmt && (rc = sql_step(stmt, err)) > 0) {
+        if (!ALLOC_GROW(r->facts, r->n_facts + 1, cap))
             return no_memory(err);
-        r->facts = items;
-        sql_col_text(stmt, "key", items[r->n_facts].key, sizeof items->key);
-        sql_col_text(stmt, "value", items[r->n_facts].value, sizeof items->value);
-        r->n_facts++;
+        struct run_fact *f = &r->facts[r->n_facts++];
+        sql_col_text(stmt, "key", f->key, sizeof f->key);
+        sql_col_text(stmt, "value", f->value, sizeof f->value);
     }
     return rc;
 }

@@ -1,15 +1,14 @@
-/* run_load: a stored run as plain memory. Errors: ERR_STORAGE, and ERR_INPUT for a run that is gone.
- */
+/* run_load: loads a stored run into memory. Errors: ERR_STORAGE, or ERR_INPUT if the run no longer exists. */
 #ifndef KERNSWEEP_RESULTS_STORE_RUN_LOAD_H
 #define KERNSWEEP_RESULTS_STORE_RUN_LOAD_H
 
 #include "results/store/run_data.h"
 #include "results/store/sql.h"
 
-/* On error *out is empty, and releasing it is fine. */
+/* On error *out is empty and may be released. */
 int run_data_load(struct store *s, int64_t key, struct run_data *out, struct err *err);
 
-/* For modules that select runs themselves: "SELECT ... FROM run r ": a WHERE on r may follow. */
+/* For modules that select runs themselves; a WHERE on r may follow. */
 #define RUN_SELECT                                                                                           \
     "SELECT r.id, r.run_id, r.ticket, r.tag, r.date, r.node, r.mode, r.origin, r.status, r.plan_sha256,"     \
     " r.source_sha256, r.content_sha256, r.started_at, r.ended_at, r.bundle, r.wall_s,"                      \
@@ -17,6 +16,9 @@ int run_data_load(struct store *s, int64_t key, struct run_data *out, struct err
     " (SELECT count(*) FROM test WHERE run_id = r.id AND status = 'OK') AS ok,"                              \
     " (SELECT count(*) FROM test WHERE run_id = r.id AND status = 'SKIPPED') AS skipped FROM run r "
 
+/* The column "status". run_id: for the error. */
+int run_status_read(struct store *s, struct sql_stmt *stmt, const char *run_id, enum run_status *out,
+                    struct err *err);
 int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, struct err *err);
 
 #endif

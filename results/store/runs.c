@@ -1,5 +1,6 @@
 #include "results/store/runs.h"
 
+#include "common/base/alloc.h"
 #include "results/store/run_load.h"
 #include "results/store/sql.h"
 
@@ -28,14 +29,9 @@ int runs_list(struct store *s, const struct run_filter *filter, struct run_list 
     size_t cap = 0;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0) {
-        if (out->count == cap) {
-            cap = cap ? 2 * cap : 16;
-            struct run_info *runs = realloc(out->runs, cap * sizeof *runs);
-            if (!runs) {
-                rc = err_set(err, ERR_INTERNAL, "no memory for %zu runs", cap);
-                break;
-            }
-            out->runs = runs;
+        if (!ALLOC_GROW(out->runs, out->count + 1, cap)) {
+            rc = err_set(err, ERR_INTERNAL, "no memory for %zu runs", out->count + 1);
+            break;
         }
         rc = run_info_read(s, stmt, &out->runs[out->count++], err);
         if (rc != 0)
@@ -55,33 +51,29 @@ void run_list_release(struct run_list *l)
 int runs_remove(struct store *s, int64_t key, struct err *err)
 {
     char name[RUN_NAME_MAX];
-    SQL_STMT held = sql_prepare(s,
-                                "SELECT b.name FROM baseline_run h JOIN baseline b ON b.id = h.baseline_id"
-                                " WHERE h.run_id = :run",
-                                err);
-    SQL_STMT stmt = sql_prepare(s, "DELETE FROM run WHERE id = :run", err);
+    SQL_STMT held = sql_prepare_int(s,
+                                    "SELECT b.name FROM baseline_run h JOIN baseline b"
+                                    " ON b.id = h.baseline_id WHERE h.run_id = :run",
+                                    ":run", key, err);
+    SQL_STMT stmt = sql_prepare_int(s, "DELETE FROM run WHERE id = :run", ":run", key, err);
     if (!held || !stmt)
         return -1;
-    sql_bind_int(held, ":run", key);
-    sql_bind_int(stmt, ":run", key);
     int rc = sql_step(held, err);
     if (rc < 0)
         return -1;
     if (rc > 0) {
         sql_col_text(held, "name", name, sizeof name);
-        return err_set(err, ERR_INPUT, "the run is held by baseline \"%s\": remove that first", name);
+        return err_set(err, ERR_INPUT, "the run belongs to baseline \"%s\": remove that first", name);
     }
     return sql_run(stmt, err);
 }
 
 int runs_drop_samples(struct store *s, int64_t key, int64_t *dropped, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(
-        s, "DELETE FROM telemetry WHERE test_id IN (SELECT id FROM test WHERE run_id = :run)", err);
-    if (!stmt)
-        return -1;
-    sql_bind_int(stmt, ":run", key);
-    if (sql_run(stmt, err) != 0)
+    SQL_STMT stmt =
+        sql_prepare_int(s, "DELETE FROM telemetry WHERE test_id IN (SELECT id FROM test WHERE run_id = :run)",
+                        ":run", key, err);
+    if (!stmt || sql_run(stmt, err) != 0)
         return -1;
     *dropped = sqlite3_changes(s->db);
     return 0;

@@ -1,12 +1,11 @@
-/* runs: which runs are stored, and taking some of them away.
- */
+/* runs: lists the stored runs, and removes runs or their samples. */
 #ifndef KERNSWEEP_RESULTS_STORE_RUNS_H
 #define KERNSWEEP_RESULTS_STORE_RUNS_H
 
 #include "results/store/run_data.h"
 #include "results/store/store.h"
 
-/* Tags of runs that were made to answer a question of their own: no history contains them. */
+/* Tags of runs that are not nightly measurements: no history contains them. */
 #define RUN_TAG_CONFIRM "confirm"
 #define RUN_TAG_NOISE "noise"
 
@@ -27,10 +26,10 @@ struct run_filter {
 int runs_list(struct store *s, const struct run_filter *filter, struct run_list *out, struct err *err);
 void run_list_release(struct run_list *l);
 
-/* Removes a run with its tests and telemetry; refused while a baseline holds it. */
+/* Removes a run with its tests and telemetry; refused if a baseline contains it. */
 int runs_remove(struct store *s, int64_t key, struct err *err);
 
-/* Removes the samples of a run's tests, and nothing else. *dropped: of how many tests there were any. */
+/* Removes the samples of a run's tests. *dropped: how many tests had samples. */
 int runs_drop_samples(struct store *s, int64_t key, int64_t *dropped, struct err *err);
 
 #endif

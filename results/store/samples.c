@@ -90,11 +90,9 @@ const double *samples_column(const struct samples *t, const char *name)
 int samples_load(struct store *s, int64_t test_key, struct samples *out, struct err *err)
 {
     samples_init(out);
-    SQL_STMT stmt = sql_prepare(s, "SELECT packed FROM telemetry WHERE test_id = :test", err);
-    if (!stmt)
-        return -1;
-    sql_bind_int(stmt, ":test", test_key);
-    int rc = sql_step(stmt, err);
+    SQL_STMT stmt =
+        sql_prepare_int(s, "SELECT packed FROM telemetry WHERE test_id = :test", ":test", test_key, err);
+    int rc = stmt ? sql_step(stmt, err) : -1;
     if (rc <= 0)
         return rc;
     size_t len;

@@ -1,9 +1,9 @@
-/* samples: the samples of one test, as named columns of numbers, packed into a few bytes a sample.
+/* samples: the samples of one test, as named columns of numbers, packed into a few bytes per sample.
  *
- * The packing is lossless: a column of decimal numbers is stored as integers (scaled, divided by what all
- * have in common), as differences of first or second order, zig-zag, in bytes of seven bits; anything else as
- * plain doubles. A sample that lacks a value is NaN. Samples and packed bytes are foreign: limits apply both
- * ways. The owner calls samples_release().
+ * The packing is lossless: a column of decimal numbers is stored as integers (scaled, divided by their
+ * greatest common divisor), as first or second differences in zigzag varints; any other column as plain
+ * doubles. A missing value is NaN. Samples and packed bytes are untrusted: limits apply both ways. The owner
+ * calls samples_release().
  */
 #ifndef KERNSWEEP_RESULTS_STORE_SAMPLES_H
 #define KERNSWEEP_RESULTS_STORE_SAMPLES_H
@@ -39,13 +39,13 @@ void samples_release(struct samples *t);
 
 /* Appends an empty sample; then samples_set() fills it. */
 int samples_add(struct samples *t, struct err *err);
-/* Sets a value of the last sample. False when there are too many columns or the name is none. */
+/* Sets a value of the last sample. False if there are too many columns or the name is invalid. */
 bool samples_set(struct samples *t, const char *name, double value);
 
 /* The column of that name, or NULL. */
 const double *samples_column(const struct samples *t, const char *name);
 
-/* The text of vram_samples.jsonl: one flat JSON object of numbers a line. A line that is not is counted in
+/* The text of vram_samples.jsonl: one flat JSON object of numbers per line. Other lines are counted in
  * *skipped. */
 int samples_parse(const char *text, size_t len, const char *file, struct samples *out, int *skipped,
                   struct err *err);
@@ -53,7 +53,7 @@ int samples_parse(const char *text, size_t len, const char *file, struct samples
 int samples_pack(const struct samples *t, struct buf *out, struct err *err);
 int samples_unpack(const void *data, size_t len, struct samples *out, struct err *err);
 
-/* The stored samples of a test (run_test.key); count is 0 when there are none. */
+/* The stored samples of a test (run_test.key); count is 0 if there are none. */
 int samples_load(struct store *s, int64_t test_key, struct samples *out, struct err *err);
 
 #endif

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* version 1; count; columns; then a column: length and bytes of its name, flags, [bitmap of the present],
- * data. All numbers are varints of 7 bits a byte, low bits first. */
+/* Format: version 1; count; columns; then per column: length and bytes of its name, flags, [bitmap of the
+ * samples that have a value], data. All numbers are varints of 7 bits per byte, low bits first. */
 enum {
     FORMAT = 1,
-    FLAG_SPARSE = 1, /* a bitmap says which samples have a value */
-    FLAG_RAW = 2,    /* doubles as they are */
+    FLAG_SPARSE = 1, /* has a bitmap */
+    FLAG_RAW = 2,    /* plain doubles */
     FLAG_SECOND = 4, /* differences of differences */
-    FLAG_RUNS = 8,   /* a 0 is followed by how many more follow it */
+    FLAG_RUNS = 8,   /* a 0 is followed by the number of further zeros */
     DECIMALS_MAX = 6,
     PACKED_MAX = 512 << 20,
 };
@@ -50,7 +50,7 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a < 0 ? -a : a;
 }
 
-/* Whether all values are whole multiples of 10^-decimals and come back exactly; fills whole. */
+/* Whether all values are multiples of 10^-decimals and restored exactly; fills whole. */
 static bool as_integers(const double *values, size_t n, int decimals, int64_t *whole)
 {
     double scale = pow(10, decimals);
@@ -89,7 +89,7 @@ static void put_differences(struct buf *out, const int64_t *whole, size_t n, int
     }
 }
 
-/* Writes the shortest of the four ways and returns its flags. */
+/* Writes the shortest of the four encodings and returns its flags. */
 static int put_integers(struct buf *out, const int64_t *whole, size_t n, int decimals)
 {
     static const int ways[] = {0, FLAG_SECOND, FLAG_RUNS, FLAG_SECOND | FLAG_RUNS};
@@ -212,7 +212,7 @@ static const unsigned char *get_bytes(struct reader *r, size_t n)
     return p;
 }
 
-/* Wrapping is what the writer's differences do too, and no input may be undefined behaviour. */
+/* No input may cause undefined behaviour. */
 static int64_t add_wrapping(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -242,7 +242,7 @@ static void get_integers(struct reader *r, double *values, size_t n, uint64_t fl
     }
 }
 
-/* Spreads the n values at the front over the places that the bitmap names, from the end. */
+/* Moves the n values at the front to the positions set in the bitmap, from the end. */
 static void spread(double *values, size_t count, size_t n, const unsigned char *bits)
 {
     for (size_t i = count; i-- > 0;)

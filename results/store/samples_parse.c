@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A value of one line, and the column that it belongs to. */
 struct plain_value {
     size_t column;
     double value;
@@ -17,7 +16,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Decimals of at most 15 digits come out exact: both the digits and the power of ten are. */
+/* Decimals of at most 15 digits are correctly rounded: the digits and the power of ten are exact doubles. */
 static bool plain_number(const char **at, const char *end, double *out)
 {
     static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6, 1e7,
@@ -41,7 +40,7 @@ static bool plain_number(const char **at, const char *end, double *out)
     return true;
 }
 
-/* The columns of a line come in the order of the line before it. */
+/* guess: the columns of a line are usually in the order of the line before it. */
 static bool known_column(const struct samples *t, const char *name, size_t len, size_t guess, size_t *out)
 {
     for (size_t i = 0; i < t->n_columns; i++) {
@@ -52,8 +51,8 @@ static bool known_column(const struct samples *t, const char *name, size_t len, 
     return false;
 }
 
-/* What nearly every line is, {"name":number,...} without blanks and of columns that are known: read without a
- * parser. False when the line is anything else, which jansson then judges. */
+/* A fast path for almost all lines: {"name":number,...} without blanks and with known columns. False for any
+ * other line, which jansson then parses. */
 static bool plain_line(const struct samples *t, const char *p, const char *end, struct plain_value *out,
                        size_t *count)
 {

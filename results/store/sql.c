@@ -29,7 +29,7 @@ static int sqlite_fail(struct store *s, const char *what, struct err *err)
     return err_set(err, ERR_STORAGE, "%s: %s: %s (SQLite %d)", s->path, what, sqlite3_errmsg(s->db), code);
 }
 
-/* The first mistake is kept: what follows from it would say less. */
+/* Keeps the first mistake: later ones may only follow from it. */
 static void note_misuse(struct sql_stmt *stmt, const char *what, const char *name)
 {
     char *out = stmt->store->misuse;
@@ -42,7 +42,8 @@ static int check_misuse(const struct store *s, struct err *err)
     return *s->misuse ? err_set(err, ERR_INTERNAL, "%s", s->misuse) : 0;
 }
 
-/* The size of a list of names and their text; SQLite moves its own when it prepares a statement again. */
+/* The size of a list of names with their text. They are copied because SQLite may prepare a statement again
+ * and move its own. */
 static size_t size_of_names(sqlite3_stmt *raw, int params, int columns)
 {
     size_t size = (size_t)(params + columns) * sizeof(char *);
@@ -101,6 +102,15 @@ struct sql_stmt *sql_prepare(struct store *s, const char *text, struct err *err)
     return NULL;
 }
 
+struct sql_stmt *sql_prepare_int(struct store *s, const char *text, const char *name, int64_t v,
+                                 struct err *err)
+{
+    struct sql_stmt *stmt = sql_prepare(s, text, err);
+    if (stmt)
+        sql_bind_int(stmt, name, v);
+    return stmt;
+}
+
 void sql_reset(struct sql_stmt *stmt)
 {
     if (stmt)
@@ -141,6 +151,14 @@ int sql_exec(struct store *s, const char *text, struct err *err)
                                                                     : sqlite_fail(s, "cannot execute", err);
 }
 
+int sql_end(struct store *s, int rc, struct err *err)
+{
+    if (rc == 0 && sql_exec(s, "COMMIT", err) == 0)
+        return 0;
+    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    return -1;
+}
+
 static void check_bound(struct sql_stmt *stmt)
 {
     for (int i = 0; i < stmt->params.count; i++)
@@ -171,7 +189,6 @@ int sql_run(struct sql_stmt *stmt, struct err *err)
     return rc < 0 ? -1 : 0;
 }
 
-/* The position of a name, or -1. */
 static int find_name(struct sql_names *names, const char *name)
 {
     for (int k = 0; k < names->count; k++) {
@@ -183,7 +200,7 @@ static int find_name(struct sql_names *names, const char *name)
     return -1;
 }
 
-/* SQLite's position of a parameter, or 0, which it refuses. */
+/* SQLite rejects position 0. */
 static int param_of(struct sql_stmt *stmt, const char *name)
 {
     int i = find_name(&stmt->params, name);
@@ -195,7 +212,7 @@ static int param_of(struct sql_stmt *stmt, const char *name)
     return i + 1;
 }
 
-/* SQLite's position of a column, or -1, which it answers with NULL. */
+/* SQLite returns NULL for column -1. */
 static int column_of(struct sql_stmt *stmt, const char *name)
 {
     int i = find_name(&stmt->columns, name);

@@ -1,11 +1,11 @@
 /* sql: SQLite statements by name: prepare, bind, step, read.
  *
- * A statement's text is a literal with named parameters; values are bound and columns are read by name, never
- * by position. Every parameter must be bound before the first step. A name that the statement does not have,
- * or a parameter that was not bound, is a mistake in this program: the next call that can fail returns
- * ERR_INTERNAL with the statement's text, and store_close() asserts that there was none. NaN, "" and the
- * stand-ins for "unknown" that a caller names become NULL and come back as such. SQL_STMT finalizes the
- * statement at the end of its scope. Other errors: ERR_STORAGE with SQLite's message and the store's path.
+ * The text of a statement is a literal with named parameters; values are bound and columns read by name,
+ * never by position. Every parameter must be bound before the first step. An unknown name or an unbound
+ * parameter is a bug in this program: the next call that can fail returns ERR_INTERNAL with the statement's
+ * text, and store_close() asserts that there was none. NaN, "" and the caller's value for "unknown" are
+ * stored as NULL and restored on reading. SQL_STMT finalizes the statement at the end of its scope. Other
+ * errors: ERR_STORAGE with SQLite's message and the store's path.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_SQL_H
 #define KERNSWEEP_RESULTS_STORE_SQL_H
@@ -14,8 +14,7 @@
 
 #include <stdint.h>
 
-/* Names are mostly asked for in the order in which they stand: the search begins behind the last one found.
- */
+/* Names are mostly looked up in order: the search starts after the one found last. */
 struct sql_names {
     const char **name;
     int count;
@@ -24,7 +23,7 @@ struct sql_names {
 
 struct sql_stmt {
     struct store *store;
-    sqlite3_stmt *raw; /* for rows whose columns only SQLite knows */
+    sqlite3_stmt *raw; /* for statements whose columns are not known in advance */
     const char *text;
     struct sql_names params; /* with their colon */
     struct sql_names columns;
@@ -39,21 +38,26 @@ void sql_cleanup(struct sql_stmt **stmt);
 
 /* NULL on error. The text must live as long as the statement. */
 struct sql_stmt *sql_prepare(struct store *s, const char *text, struct err *err);
+/* The same, with one integer bound. */
+struct sql_stmt *sql_prepare_int(struct store *s, const char *text, const char *name, int64_t v,
+                                 struct err *err);
 void sql_finalize(struct sql_stmt *stmt); /* NULL is fine */
 
 /* For statements that run thousands of times: prepared once, owned by the store, returned reset and without
- * values. One user at a time: SQL_KEPT resets it at the end of its scope. */
+ * bindings. Not reentrant. SQL_KEPT resets the statement at the end of its scope. */
 #define SQL_KEPT __attribute__((cleanup(sql_reset_kept))) struct sql_stmt *
 void sql_reset_kept(struct sql_stmt **stmt);
 struct sql_stmt *sql_keep(struct store *s, const char *text, struct err *err);
 
 /* One or more statements without parameters or rows. */
 int sql_exec(struct store *s, const char *text, struct err *err);
+/* Ends a transaction: commits if rc is 0, else (or if that fails) rolls back. 0 only if committed. */
+int sql_end(struct store *s, int rc, struct err *err);
 /* 1: a row; 0: done (and reset for the next use); -1: error. */
 int sql_step(struct sql_stmt *stmt, struct err *err);
 /* Steps a statement that returns no rows, and resets it. */
 int sql_run(struct sql_stmt *stmt, struct err *err);
-/* Ends the rows early; the values stay bound. */
+/* Discards the remaining rows; the values stay bound. */
 void sql_reset(struct sql_stmt *stmt);
 
 /* name: ":run". Text and bytes must live until the statement is reset. */
@@ -66,7 +70,7 @@ void sql_bind_bytes(struct sql_stmt *stmt, const char *name,
                     double v); /* a whole number in a double; NaN: NULL */
 void sql_bind_blob(struct sql_stmt *stmt, const char *name, const void *data, size_t len);
 
-/* name: of the column, without its table. */
+/* name: the column's, without its table. */
 void sql_col_text(struct sql_stmt *stmt, const char *name, char *out, size_t size);
 int64_t sql_col_int(struct sql_stmt *stmt, const char *name, int64_t null);
 double sql_col_num(struct sql_stmt *stmt, const char *name); /* NULL: NaN */

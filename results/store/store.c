@@ -65,11 +65,10 @@ static int open_file(struct store *s, struct err *err)
         return -1;
     if (s->mode == STORE_READ && !fs_exists(s->path))
         return err_set(err, ERR_INPUT,
-                       "%s: no store there yet: run or ingest something first, or name another with --db",
-                       s->path);
+                       "%s: no store yet: run or ingest something first, or name another with --db", s->path);
     mode_t mask = umask(0077);
     int rc = sqlite3_open_v2(s->path, &s->db, flags, NULL);
-    /* A store on a read-only medium can still be read. */
+    /* The store may be on a read-only medium. */
     if (rc != SQLITE_OK && s->mode == STORE_READ) {
         sqlite3_close(s->db);
         rc = sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READONLY, NULL);
@@ -91,8 +90,8 @@ static int configure(struct store *s, struct err *err)
     if (sql_exec(s, "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY",
                  err) != 0)
         return -1;
-    /* A night dirties a page of the history's index a cell; they are copied into the file once for many
-     * nights. */
+    /* Each nightly run modifies one page of the history's index per cell; a rare checkpoint writes them back
+     * once for many runs. */
     return s->mode == STORE_WRITE
                ? sql_exec(s, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 8000", err)
                : sql_exec(s, "PRAGMA query_only = ON", err);
@@ -111,7 +110,7 @@ static int check_identity(struct store *s, int64_t *version, struct err *err)
     if (*version > store_version_known())
         return err_set(
             err, ERR_STORAGE,
-            "%s: written by a newer kernsweep (schema %lld, this one knows %d); use that version, or "
+            "%s: written by a newer kernsweep (schema %lld, this version knows %d); use that version, or "
             "another --db",
             s->path, (long long)*version, store_version_known());
     return 0;
@@ -122,13 +121,13 @@ static int backup_before(struct store *s, int64_t version, struct err *err)
     char path[FS_PATH_MAX + 32];
     snprintf(path, sizeof path, "%s.v%lld.bak", s->path, (long long)version);
     if (fs_exists(path))
-        return 0; /* from an interrupted migration: the older copy is the right one */
+        return 0; /* keep the copy made before an interrupted migration */
     return store_copy(s, path, err);
 }
 
 static int apply_migration(struct store *s, const struct migration *m, struct err *err)
 {
-    /* PRAGMA takes no parameters; the number comes from our own table. */
+    /* PRAGMA takes no parameters. */
     char version[64];
     snprintf(version, sizeof version, "PRAGMA user_version = %d", m->version);
     if (sql_exec(s, m->sql, err) != 0 || sql_exec(s, version, err) != 0)
@@ -158,10 +157,7 @@ static int migrate(struct store *s, int64_t version, struct err *err)
         return err_wrap(err, "backup before the migration");
     if (sql_exec(s, "BEGIN IMMEDIATE", err) != 0)
         return -1;
-    if (migrate_locked(s, err) == 0 && sql_exec(s, "COMMIT", err) == 0)
-        return 0;
-    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-    return -1;
+    return sql_end(s, migrate_locked(s, err), err);
 }
 
 int store_open(struct store *s, const char *path, enum store_mode mode, struct err *err)
@@ -175,9 +171,10 @@ int store_open(struct store *s, const char *path, enum store_mode mode, struct e
     if (version == store_version_known())
         return 0;
     if (mode == STORE_READ) {
-        err_set(err, ERR_STORAGE,
-                "%s: schema %lld of an older kernsweep; `kernsweep db check` brings it to %d after a backup",
-                s->path, (long long)version, store_version_known());
+        err_set(
+            err, ERR_STORAGE,
+            "%s: schema %lld of an older kernsweep; `kernsweep db check` backs it up and migrates it to %d",
+            s->path, (long long)version, store_version_known());
         goto fail;
     }
     if (migrate(s, version, err) == 0)
@@ -196,7 +193,6 @@ void store_close(struct store *s)
     assert(!*s->misuse);
 }
 
-/* Page by page, restarting by itself when somebody writes in between. */
 static int copy_pages(struct store *s, sqlite3 *to, const char *path, struct err *err)
 {
     sqlite3_backup *b = sqlite3_backup_init(to, "main", s->db, "main");
@@ -227,7 +223,7 @@ int store_copy(struct store *s, const char *path, struct err *err)
 {
     char tmp[FS_PATH_MAX + 32];
     if (fs_exists(path))
-        return err_set(err, ERR_INPUT, "%s: exists already; name a new file for the copy", path);
+        return err_set(err, ERR_INPUT, "%s: already exists; name a new file for the copy", path);
     snprintf(tmp, sizeof tmp, "%s.tmp.%ld", path, (long)getpid());
     if (copy_to(s, tmp, err) == 0 && fs_rename(tmp, path, err) == 0)
         return 0;

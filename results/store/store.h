@@ -1,8 +1,8 @@
 /* store: the SQLite file that holds every ingested run.
  *
- * Opens it (WAL, busy time-out, foreign keys), brings its schema forward through PRAGMA user_version, and
- * refuses a store written by a newer kernsweep. An older store is copied to "<path>.v<N>.bak" before it is
- * migrated. Knows the schema's version, but nothing of runs or statistics. The owner calls store_close().
+ * Opens it (WAL, busy time-out, foreign keys), migrates its schema (PRAGMA user_version) and refuses a store
+ * written by a newer kernsweep. An older store is copied to "<path>.v<N>.bak" before it is migrated. Knows
+ * nothing of runs or statistics. The owner calls store_close().
  * Errors: ERR_STORAGE.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_STORE_H
@@ -10,7 +10,7 @@
 
 #include "results/store/handle.h"
 
-/* "ksw1" as PRAGMA application_id: so that `file` and our own open know the format. */
+/* "ksw1" as PRAGMA application_id, by which `file` and store_open() recognise the format. */
 enum { STORE_APPLICATION_ID = 0x6b737731 };
 
 /* ${KERNSWEEP_DB}, else ${XDG_DATA_HOME:-~/.local/share}/kernsweep/results.db. out: char[FS_PATH_MAX]. */
@@ -19,7 +19,7 @@ int store_default_path(char *out, struct err *err);
 int store_open(struct store *s, const char *path, enum store_mode mode, struct err *err);
 void store_close(struct store *s);
 
-/* A consistent copy in a new file; others may read and write meanwhile. */
+/* A consistent copy in a new file; other processes may read and write meanwhile. */
 int store_copy(struct store *s, const char *path, struct err *err);
 
 /* The schema version this program writes. */

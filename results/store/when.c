@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Reads exactly n digits, or -1. */
+/* The number of exactly n digits, or -1. */
 static int digits(const char *s, int n)
 {
     int v = 0;
@@ -18,7 +18,7 @@ static int digits(const char *s, int n)
     return v;
 }
 
-/* The day at s in seconds, or -1: timegm() must not have to correct it. */
+/* The day at s in seconds, or -1; a date that timegm() would normalise (February 30) is invalid. */
 static int64_t day_at(const char *s)
 {
     struct tm tm = {0}, back;

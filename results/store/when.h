@@ -1,5 +1,5 @@
-/* when: dates in artifacts and rows. Text is UTC, as "2026-02-14T03:15:09[.123]Z" or a day "2026-02-14"; rows
- * hold milliseconds since the epoch. Text that is neither is WHEN_UNKNOWN.
+/* when: dates in artifacts and rows. Text is UTC, "2026-02-14T03:15:09[.123]Z" or a day "2026-02-14"; rows
+ * hold milliseconds since the epoch. Any other text is WHEN_UNKNOWN.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_WHEN_H
 #define KERNSWEEP_RESULTS_STORE_WHEN_H

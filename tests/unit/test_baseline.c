@@ -136,7 +136,7 @@ static void survives_the_replacement_of_its_run(void **state)
     assert_ok(ingest_bundle(&s, in_scratch("part"), NULL, &result, &err), &err);
     assert_ok(baseline_set(&s, "gold", result.key, false, &err), &err);
     assert_ok(ingest_bundle(&s, make_bundle("full", "run-part"), NULL, &result, &err), &err);
-    assert_int_equal(result.outcome, INGEST_REPLACED);
+    assert_int_equal(result.effect, INGEST_REPLACED);
     struct run_data run = must_load(&s, result.key);
     struct baseline b;
     assert_ok(baseline_resolve(&s, "gold", &run.info, &b, &err), &err);

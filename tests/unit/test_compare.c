@@ -176,7 +176,7 @@ static struct history make_history(struct history_series *series, struct history
     for (size_t i = 0; i < n; i++)
         points[i] = (struct history_point){(int64_t)i + 1, 10 + spread * ((double)(i % 5) - 2), 3};
     *series = (struct history_series){"v", 4096, METRIC_PREFILL_S, points, n};
-    return (struct history){series, 1, n};
+    return (struct history){.series = series, .count = 1, .nights = n};
 }
 
 /* What a MAD of 20 nights is too small by, and the errors of the two levels that are compared. */
@@ -248,7 +248,7 @@ static void what_nights_had_and_a_night_lacks_is_a_finding(void **state)
     assert_int_equal(c.verdicts[VERDICT_MISSING], 1);
     for (size_t i = 0; i < c.count; i++)
         if (c.deltas[i].verdict == VERDICT_BROKEN)
-            assert_non_null(strstr(c.deltas[i].reason, "was OK in nights before, now TIMEOUT: over 60 s"));
+            assert_non_null(strstr(c.deltas[i].reason, "was OK on earlier nights, now TIMEOUT: over 60 s"));
         else if (c.deltas[i].verdict == VERDICT_MISSING)
             assert_string_equal(c.deltas[i].variant, "gone");
     assert_true(comparison_regressed(&c));
@@ -336,7 +336,7 @@ static void many_cells_are_corrected_for(void **state)
                    : i == 9 ? 10 + 3.55 * widened(M_PI_2 / 20) * 0.05 / 0.6745
                             : 10.0);
     }
-    struct history h = {series, CELLS, 20};
+    struct history h = {.series = series, .count = CELLS, .nights = 20};
     struct run_data now = run_of_draft(&d);
     assert_ok(compare_runs(NULL, &now, &h, &o, &c, &err), &err);
     assert_int_equal(c.tested, CELLS);

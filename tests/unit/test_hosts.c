@@ -38,7 +38,7 @@ static void a_slow_machine_stands_out(void **state)
     struct run_data run = make_run(12, 1.08, 0.005);
     struct host_standing *h = must_compare(&run, METRIC_PREFILL_S, 3);
     assert_string_equal(h[1].host, "n2");
-    assert_int_equal(h[1].verdict, HOST_SLOW);
+    assert_int_equal(h[1].speed, HOST_SLOW);
     assert_int_equal(h[1].tests, 24);
     assert_int_equal(h[1].cells, 12);
     assert_int_equal(h[1].worse, 12);
@@ -47,7 +47,7 @@ static void a_slow_machine_stands_out(void **state)
     free(h);
     /* Tokens a second are better when there are more of them. */
     h = must_compare(&run, METRIC_TOK_PER_S, 3);
-    assert_int_equal(h[1].verdict, HOST_SLOW);
+    assert_int_equal(h[1].speed, HOST_SLOW);
     assert_near(h[1].ratio, 1 / 1.08, 0.01);
     free(h);
     run_data_release(&run);
@@ -59,7 +59,7 @@ static void equal_machines_are_alike(void **state)
     struct run_data run = make_run(12, 1, 0.02);
     struct host_standing *h = must_compare(&run, METRIC_PREFILL_S, 3);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(h[i].verdict, HOST_ALIKE);
+        assert_int_equal(h[i].speed, HOST_ALIKE);
     free(h);
     run_data_release(&run);
 }
@@ -69,13 +69,13 @@ static void few_cells_need_a_larger_step(void **state)
     (void)state;
     struct run_data run = make_run(2, 1.04, 0);
     struct host_standing *h = must_compare(&run, METRIC_PREFILL_S, 3);
-    assert_int_equal(h[1].verdict, HOST_ALIKE);
+    assert_int_equal(h[1].speed, HOST_ALIKE);
     free(h);
     run_data_release(&run);
     run = make_run(2, 1.3, 0);
     h = must_compare(&run, METRIC_PREFILL_S, 3);
-    assert_int_equal(h[0].verdict, HOST_ALIKE);
-    assert_int_equal(h[1].verdict, HOST_SLOW);
+    assert_int_equal(h[0].speed, HOST_ALIKE);
+    assert_int_equal(h[1].speed, HOST_SLOW);
     free(h);
     run_data_release(&run);
 }
@@ -90,7 +90,7 @@ static void what_ran_alone_cannot_be_judged(void **state)
     draft_shot(&d, "v", 4096, 1, 1); /* by nobody known */
     struct run_data run = run_of_draft(&d);
     struct host_standing *h = must_compare(&run, METRIC_PREFILL_S, 2);
-    assert_int_equal(h[0].verdict, HOST_UNKNOWN);
+    assert_int_equal(h[0].speed, HOST_UNKNOWN);
     assert_int_equal(h[0].cells, 0);
     assert_true(isnan(h[0].ratio));
     free(h);

@@ -249,7 +249,7 @@ static void what_cannot_be_mapped_is_named(void **state)
         {"kernel,n,time,unit,mem\na,-1,1,s,1\n", {"/0:", "-1", "test.context"}},
         {"kernel,n,time,unit,mem\na,1,1,parsec,1\n", {"/0:", "\"parsec\"", "test.prefill_s"}},
         {"kernel,n,time,unit,mem\na,1,nan,s,1\n", {"/0:", "nan", "test.prefill_s"}},
-        {"kernel,n,unit,mem\na,1,s,1\n", {"/0:", "/time is not there", "test.prefill_s"}},
+        {"kernel,n,unit,mem\na,1,s,1\n", {"/0:", "/time is missing", "test.prefill_s"}},
         {"kernel,n,time,unit,mem\na,1,1,s\n", {"line 2", "4 fields", "5"}},
         {"kernel,n,time,unit,mem\n\"a,1,1,s,1\n", {"line", "unterminated", "bad.csv"}},
         {"kernel,n,time,unit,mem\n", {"bad.csv", "no row", "/*"}},

@@ -84,11 +84,11 @@ static void storing_a_bundle_twice_is_idempotent(void **state)
     struct ingest_result first, second;
     const char *dir = make_bundle("twice", "run-twice");
     assert_ok(ingest_bundle(&s, dir, NULL, &first, &err), &err);
-    assert_int_equal(first.outcome, INGEST_STORED);
+    assert_int_equal(first.effect, INGEST_STORED);
     assert_int_equal(first.tests, 8);
     assert_int_equal(first.warnings, 0);
     assert_ok(ingest_bundle(&s, dir, NULL, &second, &err), &err);
-    assert_int_equal(second.outcome, INGEST_ALREADY);
+    assert_int_equal(second.effect, INGEST_ALREADY);
     assert_int_equal(second.key, first.key);
     assert_string_equal(second.run_id, "run-twice");
     assert_int_equal(query_int(&s, "SELECT count(*) FROM test"), 8);
@@ -107,7 +107,7 @@ static void note(void *arg, const char *dir, const struct ingest_result *r, cons
 {
     struct told *t = arg;
     snprintf(t->dirs[t->count], sizeof t->dirs[0], "%s", strrchr(dir, '/') + 1);
-    t->outcome[t->count++] = r ? (int)r->outcome : -1;
+    t->outcome[t->count++] = r ? (int)r->effect : -1;
     if (!r)
         snprintf(t->message, sizeof t->message, "%s", err->msg);
 }
@@ -198,7 +198,7 @@ static void a_complete_run_never_changes(void **state)
     put("after/baseline/build.log", "rebuilt\n");
     write_manifest("after", "run-changed");
     assert_err(ingest_bundle(&s, in_scratch("after"), NULL, &result, &err), &err, ERR_INPUT, "run-changed",
-               "other contents");
+               "different contents");
     assert_int_equal(query_int(&s, "SELECT count(*) FROM test"), 8);
     store_close(&s);
 }
@@ -220,7 +220,7 @@ static void an_open_run_is_partial_until_it_is_closed(void **state)
     run_data_release(&r);
 
     assert_ok(ingest_bundle(&s, make_bundle("closed", "run-open"), NULL, &result, &err), &err);
-    assert_int_equal(result.outcome, INGEST_REPLACED);
+    assert_int_equal(result.effect, INGEST_REPLACED);
     assert_int_equal(result.key, key);
     r = must_load(&s, key);
     assert_int_equal(r.info.status, RUN_COMPLETE);

@@ -27,8 +27,8 @@ static void a_grid_that_does_not_grow_is_flagged(void **state)
     const struct launch all[] = {at("serial", 1, 1, 3.0, 16), at("serial", 4, 4, 43.6, 16)};
     struct launch_growth least = launch_growth(all, 2, 0), most = launch_growth(all, 2, 1);
     (void)state;
-    assert_true(least.has_fellow && !least.largest && !least.serialised);
-    assert_true(most.has_fellow && most.largest && most.grid_known && most.serialised);
+    assert_true(least.has_peer && !least.largest && !least.serialised);
+    assert_true(most.has_peer && most.largest && most.grid_known && most.serialised);
     assert_true(most.work == 16 && most.expected == 1 && most.blocks == 16);
     assert_float_equal(most.actual, 43.6 / 3.0, 1e-9);
 }
@@ -62,9 +62,9 @@ static void only_the_same_kernel_and_shape_is_a_fellow(void **state)
     all[2].seq = 128;
     all[3].head_dim = 128;
     for (size_t i = 0; i < 4; i++)
-        assert_false(launch_growth(all, 4, i).has_fellow);
+        assert_false(launch_growth(all, 4, i).has_peer);
     all[2].seq = 512;
-    assert_true(launch_growth(all, 4, 0).has_fellow && launch_growth(all, 4, 2).serialised);
+    assert_true(launch_growth(all, 4, 0).has_peer && launch_growth(all, 4, 2).serialised);
 }
 
 static void a_device_that_nobody_described_flags_nothing(void **state)
@@ -74,7 +74,7 @@ static void a_device_that_nobody_described_flags_nothing(void **state)
     all[0].units = all[1].units = UNKNOWN;
     struct launch_growth g = launch_growth(all, 3, 1);
     assert_true(g.expected == 4 && !g.serialised);
-    assert_false(launch_growth(all, 3, 2).has_fellow);
+    assert_false(launch_growth(all, 3, 2).has_peer);
 }
 
 int main(void)

@@ -121,13 +121,13 @@ static void an_unlisted_file_is_found(void **state)
 {
     (void)state;
     put("b/v3/extra.json", "");
-    assert_refused(ERR_INPUT, "v3/extra.json", "not named in manifest.json");
+    assert_refused(ERR_INPUT, "v3/extra.json", "not listed in manifest.json");
     unlink(in_scratch("b/v3/extra.json"));
     put("b/v3/manifest.json", ""); /* only the bundle's own is exempt */
-    assert_refused(ERR_INPUT, "v3/manifest.json", "not named");
+    assert_refused(ERR_INPUT, "v3/manifest.json", "not listed");
     unlink(in_scratch("b/v3/manifest.json"));
     put("b/v3/executor.log", "");
-    assert_refused(ERR_INPUT, "v3/executor.log", "not named");
+    assert_refused(ERR_INPUT, "v3/executor.log", "not listed");
 }
 
 static void paths_that_leave_the_bundle_are_refused(void **state)

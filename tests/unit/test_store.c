@@ -136,7 +136,7 @@ static void a_copy_is_whole(void **state)
     struct err err = {0};
     sqlite3_exec(s.db, "INSERT INTO quantity (name) VALUES ('x')", NULL, NULL, NULL);
     assert_ok(store_copy(&s, in_scratch("copy.db"), &err), &err);
-    assert_err(store_copy(&s, in_scratch("copy.db"), &err), &err, ERR_INPUT, "exists already");
+    assert_err(store_copy(&s, in_scratch("copy.db"), &err), &err, ERR_INPUT, "already exists");
     store_close(&s);
     /* A store that is open for reading can be copied too. */
     assert_ok(store_open(&s, in_scratch("original.db"), STORE_READ, &err), &err);
