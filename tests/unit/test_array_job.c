@@ -14,7 +14,7 @@ static const char job_text[] =
     " {\"index\": 2, \"variant\": \"b\", \"context\": 16, \"repetition\": 1, \"timeout_s\": 5},"
     " {\"index\": 3, \"variant\": \"b\", \"context\": 32, \"repetition\": 1, \"timeout_s\": 5}]}";
 
-/* As much of a suite as an array job needs; in a folder of its own. */
+/* The parts of a suite that an array job needs, in a separate folder. */
 static struct suite suite_in(const char *dir)
 {
     struct suite s = {.tests_done = 0};

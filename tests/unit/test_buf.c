@@ -1,4 +1,4 @@
-/* buf: the maximum holds, a failure sticks and leaves what was there. */
+/* buf: the maximum holds, a failure is sticky and keeps the contents. */
 #include "tests/unit/support.h"
 
 #include "common/base/buf.h"

@@ -1,4 +1,4 @@
-/* clock: dates as text at the edges, deadlines that neither wrap nor block. */
+/* clock: dates as text at their limits; deadlines neither wrap nor block. */
 #include "tests/unit/support.h"
 
 #include "common/base/clock.h"

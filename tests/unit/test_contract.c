@@ -45,7 +45,7 @@ static const json_t *at_pointer(const json_t *value, const char *pointer)
     return value;
 }
 
-/* The property with what its $ref stands for. The caller json_decref()s. */
+/* The property with its $ref resolved. The caller json_decref()s. */
 static json_t *definition(const json_t *root, const json_t *property)
 {
     json_t *out = json_copy((json_t *)(uintptr_t)property);

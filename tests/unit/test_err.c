@@ -1,4 +1,4 @@
-/* err: one line whatever it was made of, cut at a whole character, context in front. */
+/* err: always one line, truncated at a whole character, with context in front. */
 #include "tests/unit/support.h"
 
 #include "common/base/err.h"

@@ -1,4 +1,4 @@
-/* Text inside CSV, XML and HTML stays text. */
+/* Text in CSV, XML and HTML cannot become markup. */
 #include "tests/unit/support.h"
 
 #include "common/base/escape.h"

@@ -1,4 +1,4 @@
-/* journal: numbering, going on after a crash, and what a crash may have torn. */
+/* journal: numbering, and resuming after a crash that may have torn the last line. */
 #include "tests/unit/support.h"
 
 #include "common/base/buf.h"

@@ -52,7 +52,7 @@ static struct sample sample(double t, double cpu, double gpu, double rss)
     return s;
 }
 
-/* Feeds twenty seconds of it; what changes from second to second is given. */
+/* Feeds twenty seconds of samples with the given growth per second. */
 static bool hangs(double after_s, double cpu, double gpu, double rss_growth, uint64_t output_growth)
 {
     struct hang h;

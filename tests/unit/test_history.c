@@ -1,4 +1,4 @@
-/* history: one median a night, in the order of the nights, of the nights that count. */
+/* history: one median per night, in the order of the nights, of valid nights only. */
 #include "tests/unit/results_support.h"
 
 #include "results/judge/history.h"

@@ -1,4 +1,4 @@
-/* hosts: a machine that is slower than its fellows stands out, and nobody else does. */
+/* hosts: a machine that is slower than the others is flagged, and no other machine is. */
 #include "tests/unit/results_support.h"
 
 #include "results/judge/hosts.h"

@@ -1,4 +1,4 @@
-/* import: the files of other tools through their mappings, mappings of one's own, and what cannot be mapped
+/* import: the files of other tools through their mappings, user-defined mappings, and what cannot be mapped
  * is named. */
 #include "tests/unit/results_support.h"
 

@@ -1,4 +1,4 @@
-/* ingest: both layouts, all or nothing, twice is once, and whatever is wrong is named. */
+/* ingest: both layouts, all or nothing, idempotent; errors name the cause. */
 #include "tests/unit/results_support.h"
 
 #include "results/query/find_run.h"

@@ -1,4 +1,4 @@
-/* json_arena: the same JSON as from the heap, gone as a whole; what lies on the heap is not touched. */
+/* json_arena: the same JSON as from the heap, freed as a whole; memory on the heap is not touched. */
 #include "tests/unit/support.h"
 
 #include "common/base/json_arena.h"

@@ -100,7 +100,7 @@ static void appended_or_truncated_files_are_found(void **state)
     assert_refused(ERR_INPUT, "$.files[0]", "plan.json has 0 bytes");
 }
 
-/* The hash is right, the size is not: somebody wrote the manifest by hand. */
+/* A correct hash with a wrong size: the manifest was edited by hand. */
 static void a_wrong_size_in_the_manifest_is_found(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* noise and confirm: what an A/A sweep teaches, and what measuring again in turns decides. */
+/* noise and confirm: the noise floor from A/A sweeps, and decisions from re-measuring in turns. */
 #include "tests/unit/results_support.h"
 
 #include "results/judge/compare.h"

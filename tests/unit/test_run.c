@@ -106,7 +106,7 @@ static void no_words_are_no_program(void **state)
     assert_int_equal(res.stop, RUN_FAULT);
 }
 
-/* Dead; whoever inherited it may be slow to reap it. */
+/* Dead, although its new parent may be slow to reap it. */
 static bool is_gone(int pid)
 {
     char path[64], state = 0;

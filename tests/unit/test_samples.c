@@ -1,4 +1,4 @@
-/* samples: what was packed comes back bit for bit, in few bytes, and damage is noticed. */
+/* samples: packing is lossless and compact, and damage is detected. */
 #include "tests/unit/results_support.h"
 
 #include "results/stats/stats.h"

@@ -1,4 +1,4 @@
-/* sha256: the standard's vectors, pieces of any size, files within limits. */
+/* sha256: the standard's test vectors, chunks of any size, files within limits. */
 #include "tests/unit/support.h"
 
 #include "common/base/sha256.h"

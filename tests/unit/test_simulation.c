@@ -1,6 +1,6 @@
-/* The whole gate on simulated nights, with a fixed seed and a noise between nights and within them: how often
- * it cries wolf, and what it finds. A cell's night has a level of its own (between-night spread), its
- * repetitions scatter about that.
+/* The whole gate on simulated nights, with a fixed seed and a noise between nights and within them: its
+ * false-alarm rate, and what it finds. Each night of a cell has its own level (between-night spread), and its
+ * repetitions scatter around it.
  */
 #include "tests/unit/results_support.h"
 
