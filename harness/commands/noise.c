@@ -50,7 +50,6 @@ static int measure(struct cmd_env *env, const struct noise_args *a, const char *
                                   .ssh_config = env->ssh_config,
                                   .overrides = {.node = a->node, .tag = RUN_TAG_NOISE},
                                   .progress = stderr,
-                                  .verbose = env->verbose,
                                   .interrupted = env->interrupted};
     size_t wanted = RUNS_DEFAULT;
     if (parse_runs(a->runs, &wanted, err) != 0 || cmd_backend(env, &opt.backend, err) != 0 ||

@@ -125,7 +125,6 @@ static int drive(struct cmd_env *env, const struct run_args *a, const struct pla
                                   .overrides = a->overrides,
                                   .repeatable = true,
                                   .progress = stderr,
-                                  .verbose = env->verbose,
                                   .interrupted = env->interrupted};
     if (finish_fail_on_from_name(a->fail_on, &fin.fail_on, err) != 0 ||
         cmd_backend(env, &opt.backend, err) != 0)

@@ -7,7 +7,7 @@
 
 enum { REPETITIONS_MIN = 3, SELECTION_MAX = 1 << 16 };
 
-/* The suspects as values of --variants, --contexts and --repeat. */
+/* The suspects as the values of --variants, --contexts and --repeat. */
 struct selection {
     struct buf variants, contexts, repeat;
 };
@@ -68,8 +68,8 @@ static int select_suspects(const struct plan *p, const struct suspect_list *l, s
                : err_set(err, ERR_INTERNAL, "too many suspects to confirm");
 }
 
-/* Loads the plan, cut down to the suspects. plan_release() it also after a failure. */
-static int load_narrowed(struct plan *p, const char *file, const struct suspect_list *l, struct err *err)
+/* Loads the plan, restricted to the suspects. Call plan_release() even after a failure. */
+static int load_suspects_plan(struct plan *p, const char *file, const struct suspect_list *l, struct err *err)
 {
     struct selection sel;
     selection_init(&sel);
@@ -103,7 +103,7 @@ int confirm_measure(const struct confirm_request *r, const struct suspect_list *
     if (!*r->base_source != !*r->now_source)
         return err_set(err, ERR_NODE,
                        "one of the two runs had no sources of its own: there are no two builds");
-    int rc = load_narrowed(&p, r->plan, suspects, err);
+    int rc = load_suspects_plan(&p, r->plan, suspects, err);
     if (rc == 0)
         rc = measure_turn(r, &p, r->base_source, s, &out->base[0], err);
     if (rc == 0)

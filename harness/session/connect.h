@@ -1,17 +1,16 @@
-/* connect: which ways to reach nodes there are, and which are tried for one node.
+/* connect: the available transport back-ends, and which of them are tried for a node.
  *
- * The table in connect.c is the only place that lists the back-ends of the transport; a new one is a line
- * there and its own file.
+ * The table in connect.c is the only list of back-ends; a new one needs a line there and its own file.
  */
 #ifndef KERNSWEEP_HARNESS_SESSION_CONNECT_H
 #define KERNSWEEP_HARNESS_SESSION_CONNECT_H
 
 #include "harness/transport/transport.h"
 
-/* Whether --transport takes kind: "auto" or a back-end's name. */
+/* Checks an argument of --transport: "auto" or the name of a back-end. */
 int connect_check(const char *kind, struct err *err);
-/* Sets target->backends for its node. kind: as checked; NULL is "auto", all that serve the node, best first.
- */
+/* Sets target->backends for its node. kind: as for connect_check(); NULL is "auto": all that serve the node,
+ * best first. */
 int connect_choose(const char *kind, struct transport_target *target, struct err *err);
 /* "auto, local, libssh2 or openssh" */
 void connect_list(char *out, size_t size);

@@ -1,6 +1,4 @@
-/* local_transport: the back-end for the node "local": the same commands, run here, starting in the home
- * folder as a login would.
- */
+/* local_transport: the back-end for the node "local": runs commands on this machine, in the home folder. */
 #ifndef KERNSWEEP_HARNESS_TRANSPORT_LOCAL_H
 #define KERNSWEEP_HARNESS_TRANSPORT_LOCAL_H
 
