@@ -304,7 +304,7 @@ static void fill_type(int fd, struct dirent64 *e)
 {
     struct stat st;
     if (e->d_type == DT_UNKNOWN && fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        e->d_type = S_ISDIR(st.st_mode) ? DT_DIR : S_ISREG(st.st_mode) ? DT_REG : DT_LNK;
+        e->d_type = (unsigned char)IFTODT(st.st_mode);
 }
 
 /* Counts the entries; with out, also collects them. */

@@ -102,7 +102,7 @@ int confirm_measure(const struct confirm_request *r, const struct suspect_list *
     struct plan p = {0};
     if (!*r->base_source != !*r->now_source)
         return err_set(err, ERR_NODE,
-                       "one of the two runs had no sources of its own: there are no two builds");
+                       "one of the two runs had no source tree: there are no two builds to compare");
     int rc = load_suspects_plan(&p, r->plan, suspects, err);
     if (rc == 0)
         rc = measure_turn(r, &p, r->base_source, s, &out->base[0], err);

@@ -1,4 +1,4 @@
-/* buf: the maximum holds, a failure sticks and leaves what was there. */
+/* buf: the maximum is enforced; a failure is permanent and leaves the contents unchanged. */
 #include "tests/unit/support.h"
 
 #include "common/base/buf.h"

@@ -1,4 +1,4 @@
-/* Text inside CSV, XML and HTML stays text. */
+/* escape: text in CSV, XML and HTML is not interpreted. */
 #include "tests/unit/support.h"
 
 #include "common/base/escape.h"

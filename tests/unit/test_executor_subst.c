@@ -1,4 +1,4 @@
-/* subst: placeholders, and everything that only looks like one. */
+/* subst: placeholders, and text that only resembles them. */
 #include "tests/unit/support.h"
 
 #include "common/contract/subst.h"
