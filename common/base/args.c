@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Whether word (up to '=') is one of the names in spec ("-v,--verbose"). */
+/* spec: "-v,--verbose" */
 static bool is_name(const char *spec, const char *word, size_t len)
 {
     while (*spec) {
@@ -14,7 +14,7 @@ static bool is_name(const char *spec, const char *word, size_t len)
     return false;
 }
 
-static const struct arg *lookup(const struct args *a, const char *word, size_t len)
+static const struct arg *find_option(const struct args *a, const char *word, size_t len)
 {
     for (size_t i = 0; i < a->n_options; i++)
         if (is_name(a->options[i].name, word, len))
@@ -25,13 +25,13 @@ static const struct arg *lookup(const struct args *a, const char *word, size_t l
     return NULL;
 }
 
-/* Takes one option at argv[*i], and its value from the same or the next word. */
-static int take_option(const struct args *a, int argc, char **argv, int *i, struct err *err)
+/* Its value may be in the same word or in the next one. */
+static int parse_option(const struct args *a, int argc, char **argv, int *i, struct err *err)
 {
     const char *word = argv[*i];
     size_t len = strcspn(word, "=");
     const char *value = word[len] == '=' ? word + len + 1 : NULL;
-    const struct arg *option = lookup(a, word, len);
+    const struct arg *option = find_option(a, word, len);
     if (!option)
         return err_set(err, ERR_INPUT, "%s: unknown option %.100s (%s %s --help lists them)", a->command,
                        word, a->program, a->command);
@@ -41,7 +41,7 @@ static int take_option(const struct args *a, int argc, char **argv, int *i, stru
         *option->flag = true;
         return 0;
     }
-    if (!value && (*i + 1 >= argc || lookup(a, argv[*i + 1], strcspn(argv[*i + 1], "="))))
+    if (!value && (*i + 1 >= argc || find_option(a, argv[*i + 1], strcspn(argv[*i + 1], "="))))
         return err_set(err, ERR_INPUT, "%s: %s needs a value: %s", a->command, word, option->value);
     *option->text = value ? value : argv[++*i];
     return 0;
@@ -55,7 +55,7 @@ int args_parse(const struct args *a, int argc, char **argv, const char **words, 
         if (options && strcmp(argv[i], "--") == 0) {
             options = false;
         } else if (options && argv[i][0] == '-' && argv[i][1]) {
-            if (take_option(a, argc, argv, &i, err) != 0)
+            if (parse_option(a, argc, argv, &i, err) != 0)
                 return -1;
         } else if (*n == a->max_words) {
             return err_set(err, ERR_INPUT, "%s: unexpected \"%.100s\": usage: %s %s %s", a->command, argv[i],

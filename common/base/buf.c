@@ -9,7 +9,8 @@
 
 void buf_init(struct buf *b, size_t max)
 {
-    *b = (struct buf){.max = max < SIZE_MAX / 2 ? max : SIZE_MAX / 2}; /* so that no sum wraps */
+    *b = (struct buf){.max =
+                          max < SIZE_MAX / 2 ? max : SIZE_MAX / 2}; /* sums of two lengths cannot overflow */
 }
 
 void buf_release(struct buf *b)

@@ -1,8 +1,8 @@
-/* buf: a growable byte buffer with a maximum.
+/* buf: a growable byte buffer with a maximum size.
  *
- * For text it is always NUL-terminated one byte past `len`. A buffer that would exceed `max`, or for which
- * memory is short, sets `failed` and ignores further appends: check once at the end with buf_ok().
- * The owner calls buf_release(), or takes the bytes with buf_steal().
+ * The data is always NUL-terminated one byte past `len`. When an append would exceed `max` or memory runs
+ * out, the buffer sets `failed` and ignores further appends: check once at the end with buf_ok(). The owner
+ * calls buf_release(), or takes the bytes with buf_steal().
  */
 #ifndef KERNSWEEP_COMMON_BASE_BUF_H
 #define KERNSWEEP_COMMON_BASE_BUF_H
@@ -15,7 +15,7 @@ struct buf {
     char *data; /* NULL until the first append */
     size_t len;
     size_t cap;
-    size_t max; /* bytes, without the terminating NUL */
+    size_t max; /* bytes, excluding the terminating NUL */
     bool failed;
 };
 
@@ -29,15 +29,16 @@ void buf_putc(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 
-/* Removes the first n bytes (n is cut to len). */
+/* Removes the first n bytes, or all if there are fewer. */
 void buf_consume(struct buf *b, size_t n);
 
 bool buf_ok(const struct buf *b);
 
-/* The text, never NULL. */
+/* Never NULL. */
 const char *buf_str(const struct buf *b);
 
-/* Hands the bytes (NUL-terminated, free() them) over and empties the buffer. NULL when !buf_ok(). */
+/* Transfers ownership of the bytes (NUL-terminated) to the caller and empties the buffer. NULL when
+ * !buf_ok(). */
 char *buf_steal(struct buf *b);
 
 #endif

@@ -1,5 +1,5 @@
-/* clock: durations come from the monotonic clock, dates from the real-time clock, and never the other way.
- * Units are in the names. Knows nothing above.
+/* clock: durations are measured with the monotonic clock, dates with the real-time clock. Names end in the
+ * unit.
  */
 #ifndef KERNSWEEP_COMMON_BASE_CLOCK_H
 #define KERNSWEEP_COMMON_BASE_CLOCK_H
@@ -10,9 +10,9 @@ enum { CLOCK_ISO_LEN = 24 }; /* 2026-02-14T03:15:09.123Z */
 
 int64_t clock_mono_ns(void);
 double clock_mono_s(void);
-/* Seconds since the epoch, with milliseconds. */
+/* Seconds since the epoch, to the millisecond. */
 double clock_real_s(void);
-/* out: char[CLOCK_ISO_LEN + 1], UTC; the epoch for what four digits of a year cannot say. */
+/* out: char[CLOCK_ISO_LEN + 1], UTC; times outside the years 1970 to 9999 give the epoch. */
 void clock_iso8601(double real_s, char *out);
 
 /* A deadline on the monotonic clock; 0 means none. */

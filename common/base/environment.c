@@ -18,7 +18,7 @@ void environment_for_workload(struct strvec *env)
     }
 }
 
-static char **find(const struct strvec *env, const char *name)
+static char **find_entry(const struct strvec *env, const char *name)
 {
     size_t len = strlen(name);
     for (size_t i = 0; i < env->n; i++) {
@@ -30,7 +30,7 @@ static char **find(const struct strvec *env, const char *name)
 
 void environment_set(struct strvec *env, const char *name, const char *value)
 {
-    char **old = find(env, name);
+    char **old = find_entry(env, name);
     if (!old) {
         strvec_pushf(env, "%s=%s", name, value);
         return;
@@ -46,6 +46,6 @@ void environment_set(struct strvec *env, const char *name, const char *value)
 
 const char *environment_get(const struct strvec *env, const char *name)
 {
-    char **pair = find(env, name);
+    char **pair = find_entry(env, name);
     return pair ? *pair + strlen(name) + 1 : NULL;
 }

@@ -1,5 +1,5 @@
-/* environment: lists of NAME=value, to start programs with. They are struct strvec, with its rule for memory
- * that runs short.
+/* environment: lists of NAME=value for starting programs. They are struct strvec, with its handling of memory
+ * shortage.
  */
 #ifndef KERNSWEEP_COMMON_BASE_ENVIRONMENT_H
 #define KERNSWEEP_COMMON_BASE_ENVIRONMENT_H
@@ -8,10 +8,10 @@
 
 /* Appends the environment of this process. */
 void environment_copy(struct strvec *env);
-/* The same for a workload: without SSH_* and KERNSWEEP_*, which belong to the connection and to this program.
+/* The same without SSH_* and KERNSWEEP_*: those describe the connection and this program, not the workload.
  */
 void environment_for_workload(struct strvec *env);
-/* Sets NAME=value, in place of an earlier NAME. */
+/* Replaces an earlier value of the same name. */
 void environment_set(struct strvec *env, const char *name, const char *value);
 /* The value, or NULL. */
 const char *environment_get(const struct strvec *env, const char *name);

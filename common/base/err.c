@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One line, whatever the parts held: a message often quotes a log line or a name from the node. */
+/* Messages often quote log lines or names from the node, so they are escaped to a single printable line. */
 static void err_store(struct err *err, const char *text)
 {
     text_printable_fixed(err->msg, sizeof err->msg, text, strlen(text));
@@ -35,7 +35,8 @@ int err_set_errno(struct err *err, enum err_kind kind, int errnum, const char *f
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     const char *why = strerrordesc_np(errnum) ? strerrordesc_np(errnum) : "unknown error";
-    /* The reason is worth more than the end of a long path; half a character there grows when escaped. */
+    /* The reason matters more than the end of a long path. The margin is for a character cut in half, which
+     * grows when escaped. */
     size_t n = strlen(text), room = sizeof text - strlen(why) - 16;
     n = n < room ? n : room;
     snprintf(text + n, sizeof text - n, ": %s", why);

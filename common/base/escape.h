@@ -1,15 +1,15 @@
-/* escape: text as a part of CSV, XML or HTML. (Shell words and terminals: text.h.) */
+/* escape: text for CSV, XML and HTML. For shells and terminals see text.h. */
 #ifndef KERNSWEEP_COMMON_BASE_ESCAPE_H
 #define KERNSWEEP_COMMON_BASE_ESCAPE_H
 
 #include "common/base/buf.h"
 
-/* Appends s as a field of RFC 4180, in quotes. */
+/* Appends s as a quoted field (RFC 4180). */
 void escape_csv_quoted(struct buf *out, const char *s);
-/* The same, in quotes only where it needs them. */
+/* Quotes only where the field needs them. */
 void escape_csv(struct buf *out, const char *s);
-/* Appends s as text or as an attribute's value in double quotes, without the control characters that XML does
- * not allow. */
+/* For text, and for attribute values in double quotes. Drops the control characters that XML does not allow.
+ */
 void escape_xml(struct buf *out, const char *s);
 
 #endif

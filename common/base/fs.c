@@ -25,8 +25,10 @@ int fs_join(char *out, struct err *err, const char *dir, const char *name)
     return 0;
 }
 
-/* size: what the file had a moment ago; a short read that ends there needs no second one to see the end. */
-static int read_fd(int fd, const char *path, off_t size, size_t max, struct buf *out, struct err *err)
+/* size: the file's size when it was opened; a short read that reaches it needs no second read to see the end.
+ */
+static int read_all_pieces(int fd, const char *path, off_t size, size_t max, fs_piece_fn *fn, void *arg,
+                           struct err *err)
 {
     char data[1 << 16];
     size_t total = 0;
@@ -39,27 +41,35 @@ static int read_fd(int fd, const char *path, off_t size, size_t max, struct buf 
         total += (size_t)n;
         if (total > max)
             return err_set(err, ERR_INPUT, "%s: larger than the limit of %zu bytes", path, max);
-        buf_add(out, data, (size_t)n);
-        if (!buf_ok(out))
-            return err_set(err, ERR_INTERNAL, "%s: no memory for its contents", path);
+        if (fn(arg, data, (size_t)n, err) != 0)
+            return -1;
         if (n == 0 || ((size_t)n < sizeof data && (off_t)total == size))
             return 0;
     }
 }
 
-/* Closes fd. */
-static int read_regular(int fd, const char *path, size_t max, struct buf *out, mode_t *mode, struct err *err)
+int fs_read_pieces(int fd, const char *path, size_t max, fs_piece_fn *fn, void *arg, struct err *err)
 {
     struct stat st;
-    int rc = -1;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-        err_set(err, ERR_INPUT, "%s: not a regular file", path);
-    else
-        rc = read_fd(fd, path, st.st_size, max, out, err);
-    if (rc == 0 && mode)
-        *mode = st.st_mode & 07777;
+    int rc = fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
+                 ? read_all_pieces(fd, path, st.st_size, max, fn, arg, err)
+                 : err_set(err, ERR_INPUT, "%s: not a regular file", path);
     close(fd);
     return rc;
+}
+
+static int append_piece(void *arg, const void *data, size_t len, struct err *err)
+{
+    struct buf *out = arg;
+    buf_add(out, data, len);
+    (void)err;
+    return buf_ok(out) ? 0 : -1;
+}
+
+static int read_into(int fd, const char *path, size_t max, struct buf *out, struct err *err)
+{
+    int rc = fs_read_pieces(fd, path, max, append_piece, out, err);
+    return buf_ok(out) ? rc : err_set(err, ERR_INTERNAL, "%s: no memory for its contents", path);
 }
 
 int fs_read_at(int dirfd, const char *rel, const char *path, size_t max, struct buf *out, struct err *err)
@@ -67,7 +77,7 @@ int fs_read_at(int dirfd, const char *rel, const char *path, size_t max, struct 
     int fd = openat(dirfd, rel, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return err_set_errno(err, errno == ENOENT ? ERR_INPUT : ERR_STORAGE, errno, "%s: cannot open", path);
-    return read_regular(fd, path, max, out, NULL, err);
+    return read_into(fd, path, max, out, err);
 }
 
 int fs_read_file(const char *path, size_t max, struct buf *out, struct err *err)
@@ -75,7 +85,7 @@ int fs_read_file(const char *path, size_t max, struct buf *out, struct err *err)
     return fs_read_at(AT_FDCWD, path, path, max, out, err);
 }
 
-/* The file, or -1 with errno; ELOOP or ENOTDIR for a link on the way. */
+/* The descriptor, or -1 with errno: ELOOP or ENOTDIR when a component is a link. */
 static int open_below(const char *dir, const char *rel)
 {
     int at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -107,7 +117,10 @@ int fs_read_below(const char *dir, const char *rel, size_t max, struct buf *out,
         return err_set(err, ERR_INPUT, "%s: a symbolic link, or not a file", rel);
     if (fd < 0)
         return err_set_errno(err, errno == ENOENT ? ERR_INPUT : ERR_STORAGE, errno, "%s: cannot open", rel);
-    return read_regular(fd, rel, max, out, mode, err);
+    struct stat st;
+    if (mode && fstat(fd, &st) == 0)
+        *mode = st.st_mode & 07777;
+    return read_into(fd, rel, max, out, err);
 }
 
 int fs_write_all(int fd, const void *data, size_t len)
@@ -125,7 +138,7 @@ int fs_write_all(int fd, const void *data, size_t len)
     return 0;
 }
 
-static void parent_of(const char *path, char *out)
+void fs_parent(const char *path, char *out)
 {
     snprintf(out, FS_PATH_MAX, "%s", path);
     char *slash = strrchr(out, '/');
@@ -155,7 +168,7 @@ int fs_write_file(const char *path, const void *data, size_t len, mode_t mode, s
         unlink(tmp);
         return err_set_errno(err, ERR_STORAGE, failed, "%s: cannot write", path);
     }
-    parent_of(path, dir);
+    fs_parent(path, dir);
     return fs_sync_dir(dir, err);
 }
 
@@ -167,6 +180,15 @@ int fs_sync_dir(const char *path, struct err *err)
     int failed = fsync(fd) != 0 && errno != EINVAL ? errno : 0;
     close(fd);
     return failed ? err_set_errno(err, ERR_STORAGE, failed, "%s: cannot sync", path) : 0;
+}
+
+int fs_sync_filesystem(const char *dir, struct err *err)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int failed = fd < 0 || syncfs(fd) != 0 ? errno : 0;
+    if (fd >= 0)
+        close(fd);
+    return failed ? err_set_errno(err, ERR_STORAGE, failed, "%s: cannot sync", dir) : 0;
 }
 
 int fs_mkdir_p(const char *path, mode_t mode, struct err *err)
@@ -230,7 +252,7 @@ int fs_rename(const char *from, const char *to, struct err *err)
     if (rename(from, to) != 0)
         return err_set_errno(err, ERR_STORAGE, errno, "cannot rename %s to %s", from, to);
     char dir[FS_PATH_MAX];
-    parent_of(to, dir);
+    fs_parent(to, dir);
     return fs_sync_dir(dir, err);
 }
 
@@ -246,7 +268,7 @@ bool fs_is_dir(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* The entries of one folder, as the kernel packs them. */
+/* The entries of one folder, in the kernel's packed form. */
 struct listing {
     char *data;
     size_t len, cap;
@@ -265,8 +287,8 @@ static bool is_dots(const char *name)
     return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
 }
 
-/* 1: there may be more; 0: that was all; -1: errno. */
-static int list_more(int fd, struct listing *l)
+/* 1: there may be more; 0: end; -1: error in errno. */
+static int read_entries(int fd, struct listing *l)
 {
     static const size_t step = 1 << 13;
     if (!ALLOC_GROW(l->data, l->len + step, l->cap))
@@ -277,16 +299,16 @@ static int list_more(int fd, struct listing *l)
     return n < 0 ? -1 : n > 0;
 }
 
-/* Some file systems do not say in the listing what is a folder. */
+/* Some file systems do not give types in the listing. */
 static void fill_type(int fd, struct dirent64 *e)
 {
     struct stat st;
     if (e->d_type == DT_UNKNOWN && fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        e->d_type = S_ISDIR(st.st_mode) ? DT_DIR : S_ISREG(st.st_mode) ? DT_REG : DT_LNK;
+        e->d_type = (unsigned char)IFTODT(st.st_mode);
 }
 
-/* Goes over the packed entries; keeps them where there is room to. */
-static size_t pick_entries(int fd, const struct listing *l, struct dirent64 **out)
+/* Counts the entries; with out, also collects them. */
+static size_t select_entries(int fd, const struct listing *l, struct dirent64 **out)
 {
     size_t n = 0;
     for (size_t at = 0; at < l->len;) {
@@ -303,7 +325,7 @@ static size_t pick_entries(int fd, const struct listing *l, struct dirent64 **ou
     return n;
 }
 
-/* As the paths below them sort: a folder's name counts with its '/', after "-" and ".". */
+/* The order of full paths: a folder's name compares as if it ended in '/', which sorts after "-" and ".". */
 static int by_path(const void *a, const void *b)
 {
     const struct dirent64 *x = *(struct dirent64 *const *)a, *y = *(struct dirent64 *const *)b;
@@ -318,18 +340,18 @@ static int by_path(const void *a, const void *b)
     return (int)cx - (int)cy;
 }
 
-static int list(int fd, struct listing *l)
+static int list_folder(int fd, struct listing *l)
 {
     int rc;
-    while ((rc = list_more(fd, l)) > 0)
+    while ((rc = read_entries(fd, l)) > 0)
         ;
     if (rc != 0)
         return -1;
-    l->count = pick_entries(fd, l, NULL);
+    l->count = select_entries(fd, l, NULL);
     l->entries = calloc(l->count + 1, sizeof(struct dirent64 *));
     if (!l->entries)
         return -1;
-    pick_entries(fd, l, l->entries);
+    select_entries(fd, l, l->entries);
     qsort(l->entries, l->count, sizeof(struct dirent64 *), by_path);
     return 0;
 }
@@ -338,13 +360,13 @@ struct walk {
     bool skip_special;
     fs_walk_fn *fn;
     void *arg;
-    char path[FS_PATH_MAX]; /* of the folder or the file that is looked at */
-    size_t rel;             /* where in it the path below the root begins */
+    char path[FS_PATH_MAX]; /* of the current folder or file */
+    size_t rel;             /* offset at which the path below the root begins */
 };
 
 static int walk_dir(struct walk *w, int at, const char *name, size_t len, int depth, struct err *err);
 
-/* w->path is that of the folder, of len bytes. */
+/* w->path holds the folder's path, len bytes long. */
 static int walk_entry(struct walk *w, int fd, const struct dirent64 *e, size_t len, int depth,
                       struct err *err)
 {
@@ -366,7 +388,7 @@ static int walk_entry(struct walk *w, int fd, const struct dirent64 *e, size_t l
 static int walk_entries(struct walk *w, int fd, size_t len, int depth, struct err *err)
 {
     struct listing l = {0};
-    int rc = list(fd, &l);
+    int rc = list_folder(fd, &l);
     if (rc != 0)
         err_set_errno(err, ERR_STORAGE, errno, "%s: cannot list", w->path);
     for (size_t i = 0; rc == 0 && i < l.count; i++)
@@ -375,12 +397,12 @@ static int walk_entries(struct walk *w, int fd, size_t len, int depth, struct er
     return rc;
 }
 
-/* w->path, of len bytes, ends in '/'. */
+/* w->path is len bytes long and ends in '/'. */
 static int walk_dir(struct walk *w, int at, const char *name, size_t len, int depth, struct err *err)
 {
     if (depth > FS_DEPTH_MAX)
         return err_set(err, ERR_INPUT, "%s: folders nested deeper than %d", w->path, FS_DEPTH_MAX);
-    /* The root may be a link that its user made; what lies below it may not. */
+    /* The root itself may be a link; entries below it may not. */
     int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (depth ? O_NOFOLLOW : 0));
     if (fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot list", w->path);

@@ -1,8 +1,7 @@
-/* fs: files and folders, with limits and without half-written results.
+/* fs: files and folders: size limits on reading, atomic writes.
  *
- * Paths are plain C strings; functions that build paths fill a caller's buffer and fail on truncation.
- * Everything that is written for others to read goes to a temporary name beside it, is synced, and renamed.
- * Knows nothing of plans, runs or bundles.
+ * Functions that build paths fill the caller's buffer and fail on truncation. Files are written under a
+ * temporary name in the same folder, synced, then renamed.
  */
 #ifndef KERNSWEEP_COMMON_BASE_FS_H
 #define KERNSWEEP_COMMON_BASE_FS_H
@@ -16,15 +15,19 @@
 
 enum { FS_PATH_MAX = 4096 };
 
-/* Joins with one '/'. 0, or -1 when it does not fit FS_PATH_MAX. out: char[FS_PATH_MAX]. */
+/* Joins with one '/'; -1 when the result exceeds FS_PATH_MAX. out: char[FS_PATH_MAX]. */
 int fs_join(char *out, struct err *err, const char *dir, const char *name);
 
 /* Appends the whole file to out; refuses more than max bytes and anything that is not a regular file. */
 int fs_read_file(const char *path, size_t max, struct buf *out, struct err *err);
-/* The same for rel below an open folder; messages name path. */
+/* The same for rel below an open folder; path is for messages. */
 int fs_read_at(int dirfd, const char *rel, const char *path, size_t max, struct buf *out, struct err *err);
 
-/* fs_read_file of <dir>/<rel>, through no link anywhere below dir; rel must be safe (below). *mode may be
+/* Reads the regular file fd in pieces and closes it; refuses more than max bytes. fn fails with -1 and err.
+ */
+typedef int fs_piece_fn(void *arg, const void *data, size_t len, struct err *err);
+int fs_read_pieces(int fd, const char *path, size_t max, fs_piece_fn *fn, void *arg, struct err *err);
+/* Reads <dir>/<rel> without following any link below dir; rel must satisfy fs_safe_relpath(). mode may be
  * NULL. */
 int fs_read_below(const char *dir, const char *rel, size_t max, struct buf *out, mode_t *mode,
                   struct err *err);
@@ -32,27 +35,31 @@ int fs_read_below(const char *dir, const char *rel, size_t max, struct buf *out,
 /* Writes to "<path>.tmp.<pid>", fsyncs, renames over path, syncs the folder. */
 int fs_write_file(const char *path, const void *data, size_t len, mode_t mode, struct err *err);
 
-/* Makes path and its parents (existing ones are fine). */
+/* Makes path and its parents; they may exist already. */
 int fs_mkdir_p(const char *path, mode_t mode, struct err *err);
 
-/* Removes a tree without following links. A path that does not exist is fine. */
+/* Does not follow links. A missing path is not an error. */
 int fs_remove_tree(const char *path, struct err *err);
 
 int fs_rename(const char *from, const char *to, struct err *err);
 int fs_sync_dir(const char *path, struct err *err);
+/* Syncs the whole file system of dir: for a tree, one call instead of an fsync() per file. */
+int fs_sync_filesystem(const char *dir, struct err *err);
+/* The folder of a path, "." or "/" where it has no other. out: char[FS_PATH_MAX]; a longer path is cut. */
+void fs_parent(const char *path, char *out);
 bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
 
 /* Writes all len bytes, retrying EINTR and short writes. 0 or -1 with errno set. */
 int fs_write_all(int fd, const void *data, size_t len);
 
-/* Calls fn for each regular file under root (relative path, '/'-separated), in byte order of the paths.
- * Links, devices, sockets are an error unless skip_special. fn returns 0 to go on, -1 (with err) to stop. */
+/* Calls fn for each regular file under root, in byte order of the relative paths. Links, devices and sockets
+ * are an error unless skip_special. fn returns 0 to continue, -1 (with err) to stop. */
 typedef int fs_walk_fn(const char *relpath, const char *fullpath, void *arg, struct err *err);
 int fs_walk(const char *root, bool skip_special, fs_walk_fn *fn, void *arg, struct err *err);
 
-/* True for a relative path of plain components: no "..", ".", "//", leading or trailing '/', NUL, control
- * characters or backslash; at most FS_PATH_MAX. What a foreign bundle may name. */
+/* True for a relative path of plain components: no "..", ".", "//", leading or trailing '/', control
+ * characters or backslash; shorter than FS_PATH_MAX. Required of paths in untrusted bundles. */
 bool fs_safe_relpath(const char *path);
 
 #endif

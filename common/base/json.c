@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 15 digits: what was read as 0.1 is written as 0.1, not as 0.10000000000000001. */
+/* 15 digits, so that 0.1 is written as 0.1 and not as 0.10000000000000001. */
 #define JSON_FLAGS (JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
 
 json_t *json_parse(const char *text, size_t len, const char *file, struct err *err)
@@ -38,13 +38,13 @@ int json_save(const char *path, const json_t *value, struct err *err)
     if (!text)
         return err_set(err, ERR_INTERNAL, "%s: cannot encode as JSON", path);
     size_t len = strlen(text);
-    text[len] = '\n'; /* in place of the NUL: fs_write_file takes a length */
+    text[len] = '\n'; /* replaces the NUL, as fs_write_file() takes a length */
     int rc = fs_write_file(path, text, len + 1, 0600, err);
     free(text);
     return rc;
 }
 
-static int add_text(const char *data, size_t len, void *arg)
+static int append_text(const char *data, size_t len, void *arg)
 {
     buf_add(arg, data, len);
     return 0;
@@ -52,7 +52,7 @@ static int add_text(const char *data, size_t len, void *arg)
 
 int json_encode(const json_t *value, struct buf *out, struct err *err)
 {
-    int rc = json_dump_callback(value, add_text, out, JSON_COMPACT | JSON_FLAGS);
+    int rc = json_dump_callback(value, append_text, out, JSON_COMPACT | JSON_FLAGS);
     if (rc != 0 || !buf_ok(out))
         return err_set(err, ERR_INTERNAL, "cannot encode as JSON within %zu bytes", out->max);
     return 0;
@@ -65,9 +65,9 @@ struct json_at json_root(const json_t *value, const char *file)
     return at;
 }
 
-/* Bounded: a place that does not fit is cut, which only shortens a message. Returns where the text ends. Most
- * places are never shown, so this is no place for printf. */
-static size_t place_add(struct json_at *at, size_t len, const char *text)
+/* Truncates, which only shortens a message. Returns the new length. Avoids printf because nearly all
+ * locations are never shown. */
+static size_t append_place(struct json_at *at, size_t len, const char *text)
 {
     size_t n = strnlen(text, sizeof at->path - 1 - len);
     memcpy(at->path + len, text, n);
@@ -80,9 +80,9 @@ struct json_at json_member(const struct json_at *obj, const char *key)
     struct json_at at;
     at.value = obj->value ? json_object_get(obj->value, key) : NULL;
     at.file = obj->file;
-    size_t n = place_add(&at, 0, obj->path);
-    n = place_add(&at, n, ".");
-    place_add(&at, n, key);
+    size_t n = append_place(&at, 0, obj->path);
+    n = append_place(&at, n, ".");
+    append_place(&at, n, key);
     return at;
 }
 
@@ -91,9 +91,14 @@ struct json_at json_element(const struct json_at *arr, size_t i)
     struct json_at at;
     at.value = arr->value ? json_array_get(arr->value, i) : NULL;
     at.file = arr->file;
-    size_t n = place_add(&at, 0, arr->path);
+    size_t n = append_place(&at, 0, arr->path);
     snprintf(at.path + n, sizeof at.path - n, "[%zu]", i);
     return at;
+}
+
+json_t *json_iterable(const json_t *object)
+{
+    return (json_t *)(uintptr_t)object;
 }
 
 int json_fail(const struct json_at *at, struct err *err, const char *fmt, ...)
@@ -135,7 +140,7 @@ int json_expected(const struct json_at *at, const char *what, struct err *err)
     return json_fail(at, err, "expected %s, found %s", what, type_name(at->value));
 }
 
-/* Edits between two short words, for a hint at the key that was meant. */
+/* Levenshtein distance between two short words. */
 static size_t edit_distance(const char *a, const char *b)
 {
     size_t row[65];
@@ -149,7 +154,8 @@ static size_t edit_distance(const char *a, const char *b)
             size_t sub = diag + (a[i - 1] != b[j - 1]);
             diag = row[j];
             size_t del = row[j] + 1, ins = row[j - 1] + 1;
-            row[j] = sub < del ? (sub < ins ? sub : ins) : (del < ins ? del : ins);
+            size_t least = del < ins ? del : ins;
+            row[j] = sub < least ? sub : least;
         }
     }
     return row[nb];
@@ -175,7 +181,7 @@ int json_keys(const struct json_at *at, const char *const *known, struct err *er
         return json_expected(at, "an object", err);
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)at->value, key, value)
+    json_object_foreach(json_iterable(at->value), key, value)
     {
         size_t i = 0;
         while (known[i] && strcmp(known[i], key) != 0)
@@ -190,7 +196,7 @@ int json_keys(const struct json_at *at, const char *const *known, struct err *er
     return 0;
 }
 
-/* The place is made only for a message: most values are as they should be. */
+/* The location is computed only here, as it is needed only for the message. */
 static int not_member(const struct json_at *obj, const char *key, const char *what, struct err *err)
 {
     struct json_at at = json_member(obj, key);

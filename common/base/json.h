@@ -1,8 +1,8 @@
-/* json: reading JSON of foreign origin with jansson, and saying exactly where it is wrong.
+/* json: reading untrusted JSON with jansson, with errors that give the exact location.
  *
- * A struct json_at is a value together with its place ("plan.json: $.variants[2].name"); getters fail with
- * one line that names the place, what was found and what was expected. Nothing here owns the JSON: the
- * caller keeps the root alive. Knows nothing of plans or artifacts.
+ * A struct json_at is a value together with its location ("plan.json: $.variants[2].name"); getters fail with
+ * one line that names the location, what was found and what was expected. Nothing here owns the JSON: the
+ * caller keeps the root alive.
  */
 #ifndef KERNSWEEP_COMMON_BASE_JSON_H
 #define KERNSWEEP_COMMON_BASE_JSON_H
@@ -26,35 +26,38 @@ struct json_at {
 /* Parses text (duplicate keys and trailing text are errors). NULL on error. The caller json_decref()s. */
 json_t *json_parse(const char *text, size_t len, const char *file, struct err *err);
 json_t *json_load(const char *path, size_t max, struct err *err);
-/* Sorted keys, two-space indent, trailing newline; atomic (fs_write_file). */
+/* Sorted keys, two-space indent, trailing newline; written atomically. */
 int json_save(const char *path, const json_t *value, struct err *err);
-/* Compact text in one line, no newline. */
+/* Appends compact text without a newline. */
 int json_encode(const json_t *value, struct buf *out, struct err *err);
 
 struct json_at json_root(const json_t *value, const char *file);
-/* The member, or a json_at whose value is NULL when absent. */
+/* Its value is NULL when the member is absent. */
 struct json_at json_member(const struct json_at *obj, const char *key);
 struct json_at json_element(const struct json_at *arr, size_t i);
+
+/* For json_object_foreach(), which takes a non-const object although it only reads it. */
+json_t *json_iterable(const json_t *object);
 
 /* err_set(ERR_INPUT, "<file>: <path>: <fmt>"). Returns -1. */
 int json_fail(const struct json_at *at, struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* json_fail(): "expected <what>, found <the value's type>". Returns -1. */
+/* Fails with "expected <what>, found <the value's type>". Returns -1. */
 int json_expected(const struct json_at *at, const char *what, struct err *err);
 
-/* Fails unless at is an object whose keys are all in the NULL-terminated list; names the nearest known key.
- */
+/* Fails unless at is an object whose keys are all in the NULL-terminated list; suggests the nearest known
+ * key. */
 int json_keys(const struct json_at *at, const char *const *known, struct err *err);
 
-/* Getters for a member: 0, or -1 with err. `def` variants leave *out alone when the key is absent. Strings
- * are borrowed from the JSON, never NULL; embedded NUL is refused by the parser. */
+/* Getters for a member: 0, or -1 with err. The _def variants leave *out unchanged when the key is absent.
+ * Strings are borrowed from the JSON and never NULL; the parser rejects embedded NUL bytes. */
 int json_get_str(const struct json_at *obj, const char *key, const char **out, struct err *err);
 int json_get_str_def(const struct json_at *obj, const char *key, const char **out, struct err *err);
 int json_get_int(const struct json_at *obj, const char *key, int64_t lo, int64_t hi, int64_t *out,
                  struct err *err);
 int json_get_int_def(const struct json_at *obj, const char *key, int64_t lo, int64_t hi, int64_t *out,
                      struct err *err);
-/* Finite numbers only (integers count). */
+/* Finite numbers, including integers. */
 int json_get_num(const struct json_at *obj, const char *key, double lo, double hi, double *out,
                  struct err *err);
 int json_get_num_def(const struct json_at *obj, const char *key, double lo, double hi, double *out,

@@ -13,8 +13,7 @@ struct json_chunk {
 
 static bool installed;
 
-/* jansson's allocator takes no argument: this is how json_parse_in() tells it which arena to use. NULL: the
- * heap. */
+/* The arena in use: jansson's allocation functions take no context argument. NULL: the heap. */
 static _Thread_local struct json_arena *parsing;
 
 static struct json_chunk *add_chunk(struct json_arena *a, size_t least)
@@ -28,7 +27,7 @@ static struct json_chunk *add_chunk(struct json_arena *a, size_t least)
     return c;
 }
 
-static void *take(size_t size)
+static void *arena_alloc(size_t size)
 {
     if (!parsing)
         return malloc(size);
@@ -45,8 +44,8 @@ static void *take(size_t size)
     return p;
 }
 
-/* While an arena is parsed into, nothing is freed: json_loadb() frees only what it allocated itself. */
-static void give_back(void *p)
+/* Nothing is freed while parsing into an arena: json_loadb() frees only what it allocated itself. */
+static void arena_free(void *p)
 {
     if (!parsing)
         free(p);
@@ -54,11 +53,11 @@ static void give_back(void *p)
 
 void json_arena_install(void)
 {
-    json_set_alloc_funcs(take, give_back);
+    json_set_alloc_funcs(arena_alloc, arena_free);
     installed = true;
 }
 
-/* Without our allocator the arena owns references instead of memory. */
+/* Without the allocator, the arena owns references instead of memory. */
 static const json_t *parse_on_heap(struct json_arena *a, const char *text, size_t len, const char *file,
                                    struct err *err)
 {

@@ -4,14 +4,14 @@
 #include <pcre2.h>
 #include <stdint.h>
 
-/* Steps allowed from each starting point, enough for ".*" over the longest line and far from seconds. */
+/* Steps per starting position: enough for ".*" over the longest line, yet far below a second. */
 static const uint32_t match_limit = 200000;
 static const uint32_t heap_limit_kib = 16 << 10;
 
 static const uint32_t options = PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY | PCRE2_DUPNAMES | PCRE2_NEVER_UTF |
                                 PCRE2_NEVER_UCP | PCRE2_NEVER_BACKSLASH_C;
 
-static int explain(int code, size_t at, struct err *err)
+static int fail_compile(int code, size_t at, struct err *err)
 {
     PCRE2_UCHAR text[160];
     if (pcre2_get_error_message(code, text, sizeof text) < 0)
@@ -26,7 +26,7 @@ int regex_compile(struct regex *re, const char *pattern, struct err *err)
     *re = (struct regex){
         .code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, options, &code, &at, NULL)};
     if (!re->code)
-        return explain(code, at, err);
+        return fail_compile(code, at, err);
     re->found = pcre2_match_data_create_from_pattern(re->code, NULL);
     re->limits = pcre2_match_context_create(NULL);
     if (!re->found || !re->limits) {
@@ -46,7 +46,7 @@ void regex_release(struct regex *re)
     *re = (struct regex){.code = NULL};
 }
 
-static uint32_t ask(const struct regex *re, uint32_t what)
+static uint32_t pattern_info(const struct regex *re, uint32_t what)
 {
     uint32_t value = 0;
     pcre2_pattern_info(re->code, what, &value);
@@ -55,20 +55,20 @@ static uint32_t ask(const struct regex *re, uint32_t what)
 
 size_t regex_groups(const struct regex *re)
 {
-    return ask(re, PCRE2_INFO_CAPTURECOUNT);
+    return pattern_info(re, PCRE2_INFO_CAPTURECOUNT);
 }
 
 size_t regex_names(const struct regex *re)
 {
-    return ask(re, PCRE2_INFO_NAMECOUNT);
+    return pattern_info(re, PCRE2_INFO_NAMECOUNT);
 }
 
-/* An entry of PCRE2's table: the group's number in two bytes, then the name. */
+/* A PCRE2 table entry is the group's number in two bytes, then the name. */
 const char *regex_name(const struct regex *re, size_t i, size_t *group)
 {
     PCRE2_SPTR table;
     pcre2_pattern_info(re->code, PCRE2_INFO_NAMETABLE, &table);
-    PCRE2_SPTR entry = table + i * ask(re, PCRE2_INFO_NAMEENTRYSIZE);
+    PCRE2_SPTR entry = table + i * pattern_info(re, PCRE2_INFO_NAMEENTRYSIZE);
     *group = (size_t)entry[0] << 8 | entry[1];
     return (const char *)entry + 2;
 }

@@ -21,10 +21,10 @@ struct running {
     struct run_result *res;
     pid_t pid;
     int pidfd;
-    int in, out, err; /* our ends, -1 when closed */
+    int in, out, err; /* our ends; -1 when closed */
     bool exited;
     int status;
-    const char *at; /* input at hand */
+    const char *at; /* input not yet written */
     size_t left;
     bool input_ended;
     char pulled[CHUNK];
@@ -38,13 +38,13 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-/* Large, so that on a busy machine the program need not wait for us after every 64 KiB. */
+/* Large, so that on a busy machine the program does not block after every 64 KiB. */
 static int open_pipe(int *theirs, int *ours, bool we_read)
 {
     int p[2];
     if (pipe2(p, O_CLOEXEC) < 0)
         return -1;
-    fcntl(p[0], F_SETPIPE_SZ, PIPE_BYTES); /* refused beyond the user's limit: then it stays small */
+    fcntl(p[0], F_SETPIPE_SZ, PIPE_BYTES); /* may fail at the user's limit, which is harmless */
     *ours = p[we_read ? 0 : 1];
     *theirs = p[we_read ? 1 : 0];
     return fcntl(*ours, F_SETFL, O_NONBLOCK);
@@ -98,7 +98,7 @@ static int send_input(struct running *r, struct err *err)
         r->res->sent += (uint64_t)n;
         r->moved_ns = clock_mono_ns();
     } else if (n < 0 && errno != EAGAIN && errno != EINTR) {
-        r->left = 0; /* it stopped reading, which it may */
+        r->left = 0; /* the program closed its input, which is allowed */
         r->input_ended = true;
     }
     if (r->left == 0 && r->input_ended)
@@ -119,7 +119,7 @@ void run_keep_tail(char *tail, size_t *len, size_t max, const char *data, size_t
     tail[*len] = '\0';
 }
 
-static int take_output(struct running *r, int *fd, run_write_fn *fn, void *arg, struct err *err)
+static int read_output(struct running *r, int *fd, run_write_fn *fn, void *arg, struct err *err)
 {
     char data[CHUNK];
     ssize_t n = read(*fd, data, sizeof data);
@@ -136,7 +136,6 @@ static int take_output(struct running *r, int *fd, run_write_fn *fn, void *arg, 
     return 0;
 }
 
-/* 0 to go on. */
 static int check_limits(struct running *r, struct err *err)
 {
     const struct run *run = r->run;
@@ -171,8 +170,8 @@ static void reap(struct running *r)
     close_fd(&r->in);
 }
 
-/* One round: wait, then serve every descriptor that is ready. */
-static int serve(struct running *r, struct err *err)
+/* Polls once and handles every descriptor that is ready. */
+static int poll_once(struct running *r, struct err *err)
 {
     const struct run *run = r->run;
     struct pollfd fds[] = {
@@ -190,9 +189,9 @@ static int serve(struct running *r, struct err *err)
         return 0;
     if (fds[0].revents && send_input(r, err) != 0)
         return -1;
-    if (fds[1].revents && take_output(r, &r->out, run->on_stdout, run->on_stdout_arg, err) != 0)
+    if (fds[1].revents && read_output(r, &r->out, run->on_stdout, run->on_stdout_arg, err) != 0)
         return -1;
-    if (fds[2].revents && take_output(r, &r->err, run->on_stderr, run->on_stderr_arg, err) != 0)
+    if (fds[2].revents && read_output(r, &r->err, run->on_stderr, run->on_stderr_arg, err) != 0)
         return -1;
     if (fds[3].revents)
         reap(r);
@@ -212,7 +211,7 @@ static void end_program(struct running *r)
     spawn_kill(r->pid);
 }
 
-static void finish(struct running *r)
+static void close_all(struct running *r)
 {
     if (r->pid > 0 && !r->exited)
         end_program(r);
@@ -236,8 +235,8 @@ static void set_status(const struct running *r)
     snprintf(res->signal, sizeof res->signal, "%s", name ? name : "?");
 }
 
-/* A program that stops reading must not kill us: SIGPIPE is blocked in this thread, and one that we caused is
- * consumed. */
+/* A program that closes its input must not kill us: SIGPIPE is blocked in this thread, and a pending one that
+ * we caused is consumed. */
 static void hold_sigpipe(sigset_t *before, bool *was_pending)
 {
     sigset_t set;
@@ -273,12 +272,12 @@ static int run_to_end(const struct run *run, struct run_result *res, struct err 
     hold_sigpipe(&mask, &pending);
     int rc = start_program(&r, err);
     while (rc == 0 && (!r.exited || r.out >= 0 || r.err >= 0))
-        rc = serve(&r, err);
+        rc = poll_once(&r, err);
     if (rc == 0)
         set_status(&r);
     else if (res->stop == RUN_NOT_STOPPED)
         res->stop = RUN_FAULT;
-    finish(&r);
+    close_all(&r);
     release_sigpipe(&mask, pending);
     return rc;
 }

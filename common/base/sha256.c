@@ -1,11 +1,11 @@
 #include "common/base/sha256.h"
 
+#include "common/base/fs.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 void sha256_begin(struct sha256 *h)
 {
@@ -15,6 +15,12 @@ void sha256_begin(struct sha256 *h)
 void sha256_add(struct sha256 *h, const void *data, size_t len)
 {
     sha256_update(&h->ctx, len, data);
+}
+
+void sha256_add_text(struct sha256 *h, const char *text)
+{
+    const char *s = text ? text : "";
+    sha256_add(h, s, strlen(s) + 1);
 }
 
 void sha256_end(struct sha256 *h, char *out)
@@ -37,47 +43,34 @@ void sha256_of(const void *data, size_t len, char *out)
     sha256_end(&h, out);
 }
 
-/* expected: the file's size a moment ago; see read_fd() of fs.c. */
-static int hash_fd(int fd, const char *path, off_t expected, size_t max, char *out, size_t *size,
-                   struct err *err)
+struct file_hash {
+    struct sha256 hash;
+    size_t size;
+};
+
+static int hash_piece(void *arg, const void *data, size_t len, struct err *err)
 {
-    char data[1 << 16];
-    struct sha256 h;
-    size_t total = 0;
-    sha256_begin(&h);
-    for (;;) {
-        ssize_t n = read(fd, data, sizeof data);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot read", path);
-        total += (size_t)n;
-        if (total > max)
-            return err_set(err, ERR_INPUT, "%s: larger than the limit of %zu bytes", path, max);
-        sha256_add(&h, data, (size_t)n);
-        if (n == 0 || ((size_t)n < sizeof data && (off_t)total == expected))
-            break;
-    }
-    sha256_end(&h, out);
-    if (size)
-        *size = total;
+    struct file_hash *f = arg;
+    (void)err;
+    sha256_add(&f->hash, data, len);
+    f->size += len;
     return 0;
 }
 
 int sha256_of_file_at(int dirfd, const char *rel, const char *path, size_t max, char *out, size_t *size,
                       struct err *err)
 {
+    struct file_hash f = {.size = 0};
     int fd = openat(dirfd, rel, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open", path);
-    struct stat st;
-    int rc = -1;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-        err_set(err, ERR_INPUT, "%s: not a regular file", path);
-    else
-        rc = hash_fd(fd, path, st.st_size, max, out, size, err);
-    close(fd);
-    return rc;
+    sha256_begin(&f.hash);
+    if (fs_read_pieces(fd, path, max, hash_piece, &f, err) != 0)
+        return -1;
+    sha256_end(&f.hash, out);
+    if (size)
+        *size = f.size;
+    return 0;
 }
 
 int sha256_of_file(const char *path, size_t max, char *out, size_t *size, struct err *err)

@@ -1,6 +1,4 @@
-/* sha256: content addresses, computed by the nettle library, as 64 lower-case hex digits.
- * Knows nothing of what is hashed or why.
- */
+/* sha256: SHA-256 (from nettle) as 64 lower-case hex digits. */
 #ifndef KERNSWEEP_COMMON_BASE_SHA256_H
 #define KERNSWEEP_COMMON_BASE_SHA256_H
 
@@ -18,13 +16,15 @@ struct sha256 {
 
 void sha256_begin(struct sha256 *h);
 void sha256_add(struct sha256 *h, const void *data, size_t len);
+/* Includes the terminating NUL, so that "a" "b" and "ab" differ. NULL counts as "". */
+void sha256_add_text(struct sha256 *h, const char *text);
 /* out: char[SHA256_HEX_LEN + 1] */
 void sha256_end(struct sha256 *h, char *out);
 
 void sha256_of(const void *data, size_t len, char *out);
-/* Streams the file; a file of more than max bytes is refused. size may be NULL. */
+/* Fails for a file of more than max bytes. size may be NULL. */
 int sha256_of_file(const char *path, size_t max, char *out, size_t *size, struct err *err);
-/* The same for rel below an open folder; messages name path. */
+/* The same for rel below an open folder; path is for messages. */
 int sha256_of_file_at(int dirfd, const char *rel, const char *path, size_t max, char *out, size_t *size,
                       struct err *err);
 bool sha256_is_hex(const char *s);

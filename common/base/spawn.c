@@ -18,16 +18,16 @@ static void close_fd(int fd)
         close(fd);
 }
 
-static _Noreturn void give_up(const char *what)
+static _Noreturn void exit_unexecutable(const char *what)
 {
     int why = errno;
     dprintf(2, "%s: %s\n", what, strerrordesc_np(why));
     _exit(why == ENOENT ? SPAWN_NOT_FOUND : SPAWN_NOT_EXECUTABLE);
 }
 
-/* In the child, after fork(). The copies above 2 keep dup2() from overwriting a descriptor before its turn.
- */
-static _Noreturn void become(const struct spawn *s)
+/* In the child, after fork(). The copies above 2 keep dup2() from overwriting a descriptor that is still
+ * needed. The casts are safe: execvp() changes neither list. */
+static _Noreturn void exec_program(const struct spawn *s)
 {
     sigset_t none;
     int high[3];
@@ -52,7 +52,7 @@ static _Noreturn void become(const struct spawn *s)
     if (s->env)
         environ = (char **)(uintptr_t)s->env;
     execvp(argv[0], argv);
-    give_up(argv[0]);
+    exit_unexecutable(argv[0]);
 }
 
 pid_t spawn_start(const struct spawn *s, struct err *err)
@@ -61,7 +61,7 @@ pid_t spawn_start(const struct spawn *s, struct err *err)
         return err_set(err, ERR_INTERNAL, "no program to start");
     pid_t pid = fork();
     if (pid == 0)
-        become(s);
+        exec_program(s);
     return pid > 0 ? pid : err_set_errno(err, ERR_INTERNAL, errno, "%s: cannot start a process", s->argv[0]);
 }
 
@@ -94,7 +94,7 @@ void spawn_kill(pid_t pid)
     if (pid <= 0)
         return;
     kill(-pid, SIGKILL);
-    kill(pid, SIGKILL); /* it may lead no group, or not yet */
+    kill(pid, SIGKILL); /* in case it is not (yet) a group leader */
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         continue;
 }

@@ -24,16 +24,23 @@ void text_shell_join(struct buf *out, const char *const *argv)
     }
 }
 
-/* Length of the valid UTF-8 sequence at s (1..4) and its code point, or 0 when it is not one. */
+static size_t sequence_length(unsigned char first)
+{
+    if (first < 0x80)
+        return 1;
+    if ((first & 0xe0) == 0xc0)
+        return 2;
+    if ((first & 0xf0) == 0xe0)
+        return 3;
+    return (first & 0xf8) == 0xf0 ? 4 : 0;
+}
+
+/* Length (1..4) and code point of the UTF-8 sequence at s; 0 when it is invalid. */
 static size_t utf8_decode(const char *s, size_t len, uint32_t *cp)
 {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *u = (const unsigned char *)s;
-    size_t n = u[0] < 0x80             ? 1
-               : (u[0] & 0xe0) == 0xc0 ? 2
-               : (u[0] & 0xf0) == 0xe0 ? 3
-               : (u[0] & 0xf8) == 0xf0 ? 4
-                                       : 0;
+    size_t n = sequence_length(u[0]);
     if (n == 0 || n > len)
         return 0;
     *cp = n == 1 ? u[0] : u[0] & (0x7fu >> n);
@@ -47,7 +54,7 @@ static size_t utf8_decode(const char *s, size_t len, uint32_t *cp)
     return n;
 }
 
-/* Bidirectional controls and invisible characters can make a line read as something else. */
+/* Bidirectional controls and invisible characters, which can disguise what a line says. */
 static bool is_deceptive(uint32_t cp)
 {
     return (cp >= 0x200b && cp <= 0x200f) || (cp >= 0x2028 && cp <= 0x202e) ||
@@ -55,7 +62,7 @@ static bool is_deceptive(uint32_t cp)
            (cp >= 0xe0000 && cp <= 0xe007f);
 }
 
-/* Appends the first character of s as it may be shown. Returns the bytes it took of s. */
+/* Appends the first character of s, escaped if necessary. Returns its length in s. */
 static size_t put_printable(struct buf *out, const char *s, size_t len)
 {
     uint32_t cp = 0;

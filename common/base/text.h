@@ -1,6 +1,4 @@
-/* text: small questions about strings: quoting for a POSIX shell, making foreign text safe for a terminal,
- * names, UTF-8. Allocates nothing but what a struct buf needs.
- */
+/* text: quoting for a POSIX shell, making untrusted text safe for a terminal, checks for names and UTF-8. */
 #ifndef KERNSWEEP_COMMON_BASE_TEXT_H
 #define KERNSWEEP_COMMON_BASE_TEXT_H
 
@@ -9,20 +7,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Appends s as one word of a POSIX shell. The only place where shell text is made from data. */
+/* Appends s as one word of a POSIX shell. All shell text with variable parts must go through here. */
 void text_shell_quote(struct buf *out, const char *s);
-/* Appends the words of argv (NULL-terminated), quoted and separated by spaces. */
+/* Appends the words of argv, quoted and separated by spaces. */
 void text_shell_join(struct buf *out, const char *const *argv);
 
-/* Appends at most max bytes of s with control characters, escape sequences, bidirectional marks and invalid
- * UTF-8 written as \xNN or \u{NNNN}; newlines too. What a terminal may be shown of foreign text. */
+/* Appends at most max bytes of s, with control characters (newlines included), bidirectional marks and
+ * invalid UTF-8 escaped as \xNN or \u{NNNN}. Untrusted text must pass through here before a terminal shows
+ * it. */
 void text_printable(struct buf *out, const char *s, size_t len, size_t max);
-/* The same into out: char[cap], cut before the first character that does not fit whole. */
+/* The same into out: char[cap], truncated at a character boundary. */
 void text_printable_fixed(char *out, size_t cap, const char *s, size_t len);
 
 enum { TEXT_NAME_MAX = 64 };
-/* Whether s is a name: [A-Za-z0-9_], then [A-Za-z0-9._-], at most TEXT_NAME_MAX bytes. Such a name needs no
- * quoting in paths, shells and tables. */
+/* A name is [A-Za-z0-9_] followed by [A-Za-z0-9._-], at most TEXT_NAME_MAX bytes in all, and needs no quoting
+ * in paths, shells and tables. */
 bool text_is_name(const char *s);
 bool text_is_utf8(const char *s, size_t len);
 

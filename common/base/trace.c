@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A script that is sent as one word is named by its beginning. */
+/* Long words (such as a script sent as one word) are truncated. */
 enum { WORD_MAX = 160, WORDS_MAX = 64, HUMAN_MAX = 200, HUMAN_WORD_MAX = 60, LINE_MAX_BYTES = 64 << 10 };
 
 static int trace_fd = -1;
@@ -88,7 +88,7 @@ static void write_json(const struct trace_event *e)
     if (json_encode(line, &text, NULL) == 0) {
         buf_putc(&text, '\n');
         if (buf_ok(&text) && write(trace_fd, text.data, text.len) < 0)
-            trace_fd = -1; /* a full disk must not stop a run */
+            trace_fd = -1; /* a full disk must not stop a run, only its trace */
     }
     buf_release(&text);
     json_decref(line);
@@ -110,7 +110,7 @@ static void describe_end(const struct trace_event *e, struct buf *out)
                    (unsigned long long)e->received);
 }
 
-/* The program by its name without folders; long words by their beginning. */
+/* The program without its path, long words truncated. */
 static void describe_words(const struct trace_event *e, struct buf *out)
 {
     for (size_t i = 0; e->argv[i] && i < (e->name_only ? 1 : WORDS_MAX); i++) {

@@ -70,7 +70,7 @@ int env_read(struct env *env, const struct json_at *at, enum document in, const 
     env->value = calloc(n + 1, sizeof *env->value);
     if (!env->name || !env->value)
         return err_set(err, ERR_INTERNAL, "%s: no memory for an environment", at->file);
-    json_object_foreach((json_t *)(uintptr_t)at->value, name, value)
+    json_object_foreach(json_iterable(at->value), name, value)
     {
         struct json_at item = json_member(at, name);
         if (!is_env_name(name))

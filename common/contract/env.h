@@ -1,6 +1,5 @@
-/* env: environment variables of a plan, a job or a variant, and which of them are secrets. Values are
- * templates (see subst), but for those of secrets, which are passed on as they are. Arrays are owned, strings
- * borrowed.
+/* env: environment variables of a plan, job or variant, and which of them are secrets. Values are templates
+ * (see subst), except those of secrets, which are passed on unchanged. Arrays are owned, strings borrowed.
  */
 #ifndef KERNSWEEP_COMMON_CONTRACT_ENV_H
 #define KERNSWEEP_COMMON_CONTRACT_ENV_H
@@ -18,15 +17,15 @@ struct env {
     size_t count;
 };
 
-/* A plan or a job's "secrets", which may be absent. s must be zeroed; secret_names_release() frees it in any
- * case. */
+/* at: "secrets" of a plan or job, which may be absent. s must be zeroed; call secret_names_release() even
+ * after a failure. */
 int secret_names_read(struct secret_names *s, const struct json_at *at, struct err *err);
 void secret_names_release(struct secret_names *s);
 bool secret_names_have(const struct secret_names *s, const char *name);
 
-/* An "env", which may be absent. In a plan a secret must be long enough to be hidden; a job's values may be
- * hidden already. allowed: placeholders with a value. env must be zeroed; env_release() frees it in any case.
- */
+/* at: "env", which may be absent. In a plan, secrets must be long enough to be redacted; in a job they may be
+ * redacted already. allowed: placeholders that have a value. env must be zeroed; call env_release() even
+ * after a failure. */
 int env_read(struct env *env, const struct json_at *at, enum document in, const struct secret_names *secrets,
              unsigned allowed, struct err *err);
 void env_release(struct env *env);

@@ -20,8 +20,8 @@ const struct key gate_keys[] = {
     {.name = NULL},
 };
 
-/* Keys that other kinds of gates have. */
-static int check_fits(enum gate_kind kind, const struct json_at *at, struct err *err)
+/* Rejects keys that belong to other kinds of gates. */
+static int check_keys(enum gate_kind kind, const struct json_at *at, struct err *err)
 {
     static const char *const of_commands[] = {"run", "timeout_s"};
     if (!gate_has_limit(kind) && json_object_get(at->value, "limit"))
@@ -38,7 +38,7 @@ int gate_read(struct gate *gate, const struct json_at *at, unsigned allowed, str
     struct json_at limit = json_member(at, "limit"), run = json_member(at, "run");
     if (!json_is_object(at->value))
         return json_fail(at, err, "expected a gate as an object");
-    if (keys_read(at, IN_BOTH, &table, 1, err) != 0 || check_fits(gate->kind, at, err) != 0)
+    if (keys_read(at, IN_BOTH, &table, 1, err) != 0 || check_keys(gate->kind, at, err) != 0)
         return -1;
     if (gate_has_limit(gate->kind) && !limit.value)
         return json_expected(&limit, "a number", err);

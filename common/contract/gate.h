@@ -1,6 +1,5 @@
-/* gate: a condition that a variant must meet before it is timed, as plans and jobs write it. A command passes
- * by its exit code; the other kinds hold a number against a limit. Where that number comes from is not
- * decided here.
+/* gate: a condition that a variant must meet before it is timed. A command passes if it exits with 0; the
+ * other kinds compare a number with a limit. Where the number comes from is not known here.
  */
 #ifndef KERNSWEEP_COMMON_CONTRACT_GATE_H
 #define KERNSWEEP_COMMON_CONTRACT_GATE_H
@@ -10,25 +9,25 @@
 
 enum gate_kind {
     GATE_COMMAND,
-    GATE_SCRATCH_BYTES, /* a lane, at most */
-    GATE_VGPRS,         /* a lane, at most */
-    GATE_LDS_BYTES,     /* a block, static and dynamic, at most */
-    GATE_MIN_OCCUPANCY, /* waves a SIMD, at least */
-    GATE_MAX_REL_L2,    /* of a command that prints rel_l2, at most */
+    GATE_SCRATCH_BYTES, /* per lane, at most */
+    GATE_VGPRS,         /* per lane, at most */
+    GATE_LDS_BYTES,     /* per block, static and dynamic, at most */
+    GATE_MIN_OCCUPANCY, /* waves per SIMD, at least */
+    GATE_MAX_REL_L2,    /* printed by a command as rel_l2, at most */
     GATE_KIND_COUNT
 };
 
 struct gate {
     enum gate_kind kind;
-    const char *name;   /* that of its kind when the plan gives none */
-    double limit;       /* of kinds that have one */
-    struct command run; /* of kinds that have one */
+    const char *name;   /* default: the name of its kind */
+    double limit;       /* see gate_has_limit() */
+    struct command run; /* see gate_has_command() */
     double timeout_s;
 };
 
 extern const struct key gate_keys[];
 
-/* gate must be zeroed; gate_release() frees it in any case. allowed: placeholders with a value. */
+/* allowed: placeholders that have a value. gate must be zeroed; call gate_release() even after a failure. */
 int gate_read(struct gate *gate, const struct json_at *at, unsigned allowed, struct err *err);
 void gate_release(struct gate *gate);
 
@@ -37,7 +36,6 @@ bool gate_kind_from_name(const char *name, enum gate_kind *out);
 
 bool gate_has_command(enum gate_kind kind);
 bool gate_has_limit(enum gate_kind kind);
-/* The number keeps the limit. */
 bool gate_passes(enum gate_kind kind, double number, double limit);
 
 #endif

@@ -12,7 +12,7 @@ const char *key_name(const struct key *k, enum document in)
     return in == IN_JOB && k->job_name ? k->job_name : k->name;
 }
 
-static bool stands_in(const struct key *k, enum document in, const char *object)
+static bool belongs_to(const struct key *k, enum document in, const char *object)
 {
     const char *own = in == IN_PLAN ? k->object : NULL;
     if (!(k->in & in))
@@ -20,7 +20,7 @@ static bool stands_in(const struct key *k, enum document in, const char *object)
     return object ? own && strcmp(own, object) == 0 : !own;
 }
 
-static int position(const char *const *words, const char *word)
+static int word_index(const char *const *words, const char *word)
 {
     for (int i = 0; words[i]; i++)
         if (strcmp(words[i], word) == 0)
@@ -29,7 +29,7 @@ static int position(const char *const *words, const char *word)
 }
 
 /* "a", "b" or "c" */
-static int not_a_word(const struct key *k, const struct json_at *at, const char *found, struct err *err)
+static int unknown_word(const struct key *k, const struct json_at *at, const char *found, struct err *err)
 {
     struct buf list;
     buf_init(&list, ERR_MSG_MAX);
@@ -68,7 +68,7 @@ static int check_string(const struct key *k, const struct json_at *at, struct er
     if (!text)
         return json_expected(at, "a string", err);
     if (k->kind == KEY_CHOICE || k->kind == KEY_WORD)
-        return position(k->words, text) >= 0 ? 0 : not_a_word(k, at, text, err);
+        return word_index(k->words, text) >= 0 ? 0 : unknown_word(k, at, text, err);
     if (k->kind == KEY_NAME)
         return check_name(k, at, text, err);
     if (k->kind == KEY_TEXT)
@@ -122,26 +122,53 @@ int key_check(const struct key *k, const struct json_at *at, struct err *err)
     return 0;
 }
 
-static void store(const struct key *k, const json_t *value, void *out)
+struct value {
+    bool flag;
+    int64_t count;
+    double number;
+    int choice;
+    const char *text;
+};
+
+static struct value value_of(const struct key *k, const json_t *json)
+{
+    const char *text = json_string_value(json);
+    return (struct value){.flag = json_is_true(json),
+                          .count = json_integer_value(json),
+                          .number = json_number_value(json),
+                          .choice = k->kind == KEY_CHOICE ? word_index(k->words, text) : 0,
+                          .text = text};
+}
+
+static struct value default_of(const struct key *k)
+{
+    return (struct value){.flag = k->usual != 0,
+                          .count = (int64_t)k->usual,
+                          .number = k->usual,
+                          .choice = (int)k->usual,
+                          .text = k->text};
+}
+
+static void store_value(const struct key *k, struct value value, void *out)
 {
     void *member = (char *)out + k->offset;
     switch (k->kind) {
     case KEY_FLAG:
-        *(bool *)member = json_is_true(value);
+        *(bool *)member = value.flag;
         return;
     case KEY_COUNT:
-        *(int64_t *)member = json_integer_value(value);
+        *(int64_t *)member = value.count;
         return;
     case KEY_NUMBER:
-        *(double *)member = json_number_value(value);
+        *(double *)member = value.number;
         return;
     case KEY_CHOICE:
-        *(int *)member = position(k->words, json_string_value(value));
+        *(int *)member = value.choice;
         return;
     case KEY_WORD:
     case KEY_NAME:
     case KEY_TEXT:
-        *(const char **)member = json_string_value(value);
+        *(const char **)member = value.text;
         return;
     case KEY_CONST:
     case KEY_PART:
@@ -149,35 +176,8 @@ static void store(const struct key *k, const json_t *value, void *out)
     }
 }
 
-static void store_usual(const struct key *k, void *out)
-{
-    void *member = (char *)out + k->offset;
-    switch (k->kind) {
-    case KEY_FLAG:
-        *(bool *)member = k->usual != 0;
-        return;
-    case KEY_COUNT:
-        *(int64_t *)member = (int64_t)k->usual;
-        return;
-    case KEY_NUMBER:
-        *(double *)member = k->usual;
-        return;
-    case KEY_CHOICE:
-        *(int *)member = (int)k->usual;
-        return;
-    case KEY_WORD:
-    case KEY_NAME:
-    case KEY_TEXT:
-        *(const char **)member = k->text;
-        return;
-    case KEY_CONST:
-    case KEY_PART:
-        return;
-    }
-}
-
-/* Adds word unless the list has it. Two documents' rows may share a name. */
-static size_t note(const char **known, size_t n, const char *word)
+/* Several rows may share a name. */
+static size_t add_known(const char **known, size_t n, const char *word)
 {
     for (size_t i = 0; i < n; i++)
         if (strcmp(known[i], word) == 0)
@@ -187,7 +187,7 @@ static size_t note(const char **known, size_t n, const char *word)
     return n;
 }
 
-/* Refuses what no row has; object: NULL for the outermost. */
+/* object: the object of a plan that at is; NULL for the document itself. */
 static int check_known(const struct json_at *at, enum document in, const struct key_table *tables, size_t n,
                        const char *object, struct err *err)
 {
@@ -195,10 +195,10 @@ static int check_known(const struct json_at *at, enum document in, const struct 
     size_t count = 0;
     for (size_t t = 0; t < n; t++) {
         for (const struct key *k = tables[t].rows; k->name; k++) {
-            if (stands_in(k, in, object))
-                count = note(known, count, key_name(k, in));
+            if (belongs_to(k, in, object))
+                count = add_known(known, count, key_name(k, in));
             else if (!object && in == IN_PLAN && k->in & IN_PLAN)
-                count = note(known, count, k->object);
+                count = add_known(known, count, k->object);
         }
     }
     known[count] = NULL;
@@ -213,7 +213,7 @@ static int read_key(const struct key *k, const struct json_at *obj, enum documen
         return 0;
     if (key_check(k, &at, err) != 0)
         return -1;
-    store(k, at.value, out);
+    store_value(k, value_of(k, at.value), out);
     return 0;
 }
 
@@ -224,7 +224,7 @@ static int read_rows(const struct json_at *at, enum document in, const struct ke
     for (const struct key *k = table->rows; k->name; k++) {
         if (!(k->in & in))
             continue;
-        if (stands_in(k, in, NULL)) {
+        if (belongs_to(k, in, NULL)) {
             if (read_key(k, at, in, table->out, err) != 0)
                 return -1;
             continue;
@@ -248,7 +248,7 @@ int keys_read(const struct json_at *at, enum document in, const struct key_table
     for (size_t t = 0; t < n; t++)
         for (const struct key *k = tables[t].rows; k->name; k++)
             if (k->in & in)
-                store_usual(k, tables[t].out);
+                store_value(k, default_of(k), tables[t].out);
     if (check_known(at, in, tables, n, NULL, err) != 0)
         return -1;
     for (size_t t = 0; t < n; t++)
@@ -257,7 +257,7 @@ int keys_read(const struct json_at *at, enum document in, const struct key_table
     return 0;
 }
 
-static json_t *encode(const struct key *k, const void *values)
+static json_t *encode_value(const struct key *k, const void *values)
 {
     const void *member = (const char *)values + k->offset;
     switch (k->kind) {
@@ -292,7 +292,7 @@ int keys_encode_job(json_t *job, const struct key *rows, const void *values)
         const void *member = (const char *)values + k->offset;
         if (!(k->in & IN_JOB) || k->kind == KEY_PART || (has_text(k) && !*(const char *const *)member))
             continue;
-        if (json_object_set_new(job, key_name(k, IN_JOB), encode(k, values)) != 0)
+        if (json_object_set_new(job, key_name(k, IN_JOB), encode_value(k, values)) != 0)
             return -1;
     }
     return 0;

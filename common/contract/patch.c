@@ -10,7 +10,7 @@
 
 enum { COUNT_MAX = 1000 };
 
-/* The highest group that the replacement names, or -1 for a backslash that means nothing. */
+/* The highest group used in the replacement, or -1 for an invalid escape. */
 static int highest_group(const char *replacement)
 {
     int highest = 0;
@@ -64,13 +64,12 @@ int patch_decode(struct patch *out, const struct json_at *at, struct err *err)
     return keys_read(at, IN_BOTH, &table, 1, err) == 0 ? check_expression(out, at, err) : -1;
 }
 
-/* Where the matches of a text go. */
 struct rewriting {
     const struct regex *re;
     const char *replacement;
     struct buf *out;
     int64_t matches;
-    bool empty; /* the pattern matched no character: there would be no end to it */
+    bool empty; /* the pattern matched an empty string, which would never end */
 };
 
 static void add_replacement(const struct rewriting *r, const char *line)

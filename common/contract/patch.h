@@ -1,9 +1,8 @@
-/* patch: a plan's change of one source file: matches of a regular expression replaced, and counted.
+/* patch: a change that a plan makes to one source file: replaces the matches of a regular expression.
  *
- * The pattern is a regular expression (common/base/regex), applied to one line after the other as `sed -E
- * s///g` does it; \1 to \9 in the replacement are its groups, \0 is the whole match, \\ a backslash. A patch
- * that does not match exactly as often as expected is an error, never a change. Strings are borrowed from the
- * JSON. Knows nothing of where the file is. Errors: ERR_INPUT.
+ * The pattern (see common/base/regex) is applied line by line, like `sed -E s///g`; in the replacement, \1 to
+ * \9 are groups, \0 is the whole match and \\ a backslash. If the number of matches differs from the expected
+ * one, nothing is changed and it is an error. Strings are borrowed from the JSON. Errors: ERR_INPUT.
  */
 #ifndef KERNSWEEP_COMMON_CONTRACT_PATCH_H
 #define KERNSWEEP_COMMON_CONTRACT_PATCH_H
@@ -21,10 +20,9 @@ struct patch {
 
 extern const struct key patch_keys[];
 
-/* Reads and checks {"file", "pattern", "replacement", "count"}. */
 int patch_decode(struct patch *out, const struct json_at *at, struct err *err);
 
-/* Appends the changed text to out, which should allow PATCH_FILE_MAX. */
+/* Appends the changed text to out, whose maximum should be PATCH_FILE_MAX. */
 int patch_apply(const struct patch *p, const char *text, size_t len, struct buf *out, struct err *err);
 
 #endif

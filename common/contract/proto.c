@@ -38,7 +38,6 @@ static const char *const event_names[EVENT_COUNT] = {
     [EVENT_NODE] = "NODE",
 };
 
-/* The index of name in table, or -1. */
 static int name_index(const char *const *table, int count, const char *name)
 {
     for (int i = 0; i < count; i++)

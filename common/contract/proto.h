@@ -1,6 +1,5 @@
-/* proto: the words that the harness, the executor, the store and the reports must agree on: statuses, events,
- * exit codes, file names and limits. Each enum has one name table; the SQL CHECK lists are tested against it.
- * Knows nothing of transport or storage.
+/* proto: the vocabulary that harness, executor, store and reports share: statuses, events, exit codes, schema
+ * names and limits. Each enum has one name table; a test compares the SQL CHECK lists with it.
  */
 #ifndef KERNSWEEP_COMMON_CONTRACT_PROTO_H
 #define KERNSWEEP_COMMON_CONTRACT_PROTO_H
@@ -61,7 +60,7 @@ enum exit_code {
     EXIT_INTERRUPTED = 130,
 };
 
-/* Names as they stand in artifacts; from_name returns false for an unknown name. */
+/* Names as written in artifacts; from_name returns false for an unknown name. */
 const char *status_name(enum status s);
 bool status_from_name(const char *name, enum status *out);
 const char *run_status_name(enum run_status s);
@@ -70,7 +69,7 @@ const char *event_name(enum event_type e);
 bool event_from_name(const char *name, enum event_type *out);
 enum exit_code exit_code_of(const struct err *err);
 
-/* Limits on what a node may send and a plan may ask. */
+/* Limits on what a node may send and a plan may request. */
 enum {
     LIMIT_PLAN_BYTES = 4 << 20,
     LIMIT_JSON_BYTES = 16 << 20,
@@ -85,12 +84,12 @@ enum {
     LIMIT_NAME_OF_ENV = 128,
     LIMIT_ENV = 256,
     LIMIT_SECRETS = 64,
-    LIMIT_SECRET_MIN = 4, /* bytes: hiding a shorter one would shred everything else */
+    LIMIT_SECRET_MIN = 4, /* bytes: redacting a shorter one would mangle unrelated text */
     LIMIT_BUILD_COMMANDS = 64,
     LIMIT_GATES = 16,
-    LIMIT_PATCHES = 64,   /* of a plan, and of each variant */
-    LIMIT_TIMINGS = 16,   /* that a plan's rule may name */
-    LIMIT_PATTERN = 1024, /* bytes of a plan's regular expression */
+    LIMIT_PATCHES = 64,   /* per plan, and per variant */
+    LIMIT_TIMINGS = 16,   /* in a plan's rule */
+    LIMIT_PATTERN = 1024, /* bytes of a regular expression */
     LIMIT_LOG_LINE = 64 << 10,
 };
 

@@ -10,7 +10,7 @@ static const char *const kinds[] = {"slurm", NULL};
 static const char *const granularities[] = {"variant", "test", NULL};
 static const char *const builds[] = {"compute", "login", NULL};
 
-/* Slurm parses the word further; here it must only be printable and harmless in a shell or a log. */
+/* Slurm interprets the word; here it only has to be printable and harmless in a shell or a log. */
 static bool is_word(const char *s)
 {
     for (; *s; s++)
@@ -53,8 +53,8 @@ const struct key scheduler_keys[] = {
     {.name = NULL},
 };
 
-/* Nodes that a plan does not distinguish count as equal. */
-static const char *usual_class(const struct scheduler *s)
+/* All nodes that the plan does not distinguish form one class. */
+static const char *default_class(const struct scheduler *s)
 {
     if (text_is_name(s->constraint))
         return s->constraint;
@@ -70,7 +70,7 @@ int scheduler_load(struct scheduler *s, const struct json_at *at, double patienc
     if (keys_read(at, IN_BOTH, &table, 1, err) != 0)
         return -1;
     if (!s->node_class)
-        s->node_class = usual_class(s);
+        s->node_class = default_class(s);
     if (s->patience_s < 0)
         s->patience_s = patience_s;
     s->on = true;

@@ -8,7 +8,7 @@
 
 #define DAY_S 86400.0
 #define WEEK_S (7 * DAY_S)
-/* Bounds of what a plan gives by context and a job for each test. */
+/* Bounds of the time-outs that a plan gives per context and a job per test. */
 #define TEST_TIMEOUT_MIN_S 0.001
 #define TEST_TIMEOUT_MAX_S WEEK_S
 enum { LIMIT_CONTEXT = 1 << 30, LIMIT_TICKET = 32 };
@@ -21,10 +21,9 @@ struct settings {
 #include "common/contract/settings.def"
 };
 
-/* Also names the parts that both documents have: env, secrets, source, timings, scheduler, variants. */
+/* Includes the parts that both documents have: env, secrets, source, timings, scheduler, variants. */
 extern const struct key settings_keys[];
 
-/* "perf" or "debug". */
 bool settings_mode_ok(const char *mode);
 
 #endif

@@ -14,7 +14,7 @@ const struct key shape_keys[] = {
     {.name = NULL},
 };
 
-static void print(const json_t *value, char *out)
+static void format_value(const json_t *value, char *out)
 {
     if (json_is_boolean(value))
         snprintf(out, SHAPE_TEXT_MAX, "%s", json_is_true(value) ? "--causal" : "--no-causal");
@@ -39,7 +39,7 @@ int shape_read(struct shape *s, const struct json_at *at, struct err *err)
         if (value.value && key_check(&shape_keys[d], &value, err) != 0)
             return -1;
         if (value.value)
-            print(value.value, s->text[d]);
+            format_value(value.value, s->text[d]);
     }
     return 0;
 }

@@ -15,8 +15,8 @@ static const char *const names[SUBST_COUNT] = {
 };
 
 struct token {
-    size_t len;         /* of the whole text in the template */
-    size_t literal;     /* bytes to copy as they are; 0 for a placeholder */
+    size_t len;         /* in the template */
+    size_t literal;     /* bytes to copy verbatim; 0 for a placeholder */
     enum subst_key key; /* of a placeholder */
     int64_t plus;
 };
@@ -47,7 +47,7 @@ static int find_key(const char *name, size_t len, enum subst_key *key, struct er
         (int)(len > 40 ? 40 : len), name);
 }
 
-/* Length of "+digits" at s, 0 when there is none. */
+/* Length of "+digits" at s, or 0. */
 static size_t read_plus(const char *s, int64_t *plus)
 {
     size_t i = 1;
@@ -58,7 +58,7 @@ static size_t read_plus(const char *s, int64_t *plus)
     return i > 1 ? i : 0;
 }
 
-/* Reads the token at s, which is not empty. */
+/* s must not be empty. */
 static int next_token(const char *s, struct token *t, struct err *err)
 {
     *t = (struct token){.len = strcspn(s, "{")};

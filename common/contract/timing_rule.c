@@ -41,7 +41,7 @@ static int init_json(struct timing_rule *rule, const struct json_at *spec, struc
     json_t *path;
     if (n < 1 || n > LIMIT_TIMINGS)
         return json_fail(&map, err, "expected an object of 1 to %d names and JSON paths", LIMIT_TIMINGS);
-    json_object_foreach((json_t *)(uintptr_t)map.value, name, path)
+    json_object_foreach(json_iterable(map.value), name, path)
     {
         struct json_at at = json_member(&map, name);
         if (!text_is_name(name))
@@ -56,8 +56,7 @@ static int init_json(struct timing_rule *rule, const struct json_at *spec, struc
     return 0;
 }
 
-/* A part for each named group. */
-static int take_groups(struct timing_rule *rule, const struct json_at *at, struct err *err)
+static int read_groups(struct timing_rule *rule, const struct json_at *at, struct err *err)
 {
     size_t names = regex_names(&rule->regex);
     if (names == 0 || regex_groups(&rule->regex) > LIMIT_TIMINGS)
@@ -77,8 +76,8 @@ static int init_regex(struct timing_rule *rule, const struct json_at *spec, cons
     struct err why = {0};
     if (regex_compile(&rule->regex, pattern, &why) != 0)
         return json_fail(&at, err, "not a regular expression: %s", why.msg);
-    rule->kind = TIMING_REGEX; /* from here on there is something to free */
-    return take_groups(rule, &at, err);
+    rule->kind = TIMING_REGEX; /* from here on, release frees the regex */
+    return read_groups(rule, &at, err);
 }
 
 static int read_rule(struct timing_rule *rule, const struct json_at *at, struct err *err)

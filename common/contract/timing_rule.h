@@ -1,7 +1,6 @@
-/* timing_rule: how a workload's output is read for its timings: a plan's and a job's "timings". By default
- * one line "[PERF_TIMING] {json}"; by rule a JSON document with a path for each timing, or a regular
- * expression with named groups, so that a program that knows nothing of kernsweep can be timed. Applying a
- * rule to output is the executor's affair.
+/* timing_rule: how timings are extracted from a workload's output: "timings" of a plan or job. The default is
+ * a line "[PERF_TIMING] {json}"; a rule is a JSON path per timing or a regular expression with named groups,
+ * so that any program can be timed. The executor applies the rule (executor/run/timings).
  */
 #ifndef KERNSWEEP_COMMON_CONTRACT_TIMING_RULE_H
 #define KERNSWEEP_COMMON_CONTRACT_TIMING_RULE_H
@@ -14,10 +13,10 @@ enum timing_kind { TIMING_MARK, TIMING_JSON, TIMING_REGEX };
 
 struct timing_rule {
     enum timing_kind kind;
-    double unit; /* seconds in one unit of the values whose names end in _s */
+    double unit; /* seconds per unit, for values whose names end in _s */
     size_t count;
     struct {
-        char name[LIMIT_NAME + 1]; /* of the timing; "attn_impl" and "prompt_tokens" are not timings */
+        char name[LIMIT_NAME + 1]; /* of the timing; "attn_impl" and "prompt_tokens" are special */
         char *path;                /* TIMING_JSON: "$.a.b[0]" */
         size_t group;              /* TIMING_REGEX */
     } part[LIMIT_TIMINGS];

@@ -25,7 +25,7 @@ unsigned variant_placeholders(const struct variant_context *c, unsigned all)
     return c->shapes ? all : all & ~SUBST_FOR_SHAPE;
 }
 
-static void *allocate(size_t count, size_t size, struct err *err)
+static void *alloc_items(size_t count, size_t size, struct err *err)
 {
     void *p = calloc(count + 1, size);
     if (!p)
@@ -37,7 +37,7 @@ static int read_builds(struct variant *v, const struct json_at *at, struct err *
 {
     size_t n;
     if (command_list_length(at, "commands", LIMIT_BUILD_COMMANDS, &n, err) != 0 ||
-        !(v->build = allocate(n, sizeof *v->build, err)))
+        !(v->build = alloc_items(n, sizeof *v->build, err)))
         return -1;
     while (v->build_count < n) {
         struct json_at step = json_element(at, v->build_count);
@@ -51,7 +51,7 @@ static int read_gates(struct variant *v, const struct json_at *at, unsigned allo
 {
     size_t n;
     if (command_list_length(at, "gates", LIMIT_GATES, &n, err) != 0 ||
-        !(v->gate = allocate(n, sizeof *v->gate, err)))
+        !(v->gate = alloc_items(n, sizeof *v->gate, err)))
         return -1;
     while (v->gate_count < n) {
         struct json_at gate = json_element(at, v->gate_count);
@@ -61,14 +61,14 @@ static int read_gates(struct variant *v, const struct json_at *at, unsigned allo
     return 0;
 }
 
-/* A job's variant has the plan's patches and its own. */
+/* In a job, a variant has both the plan's patches and its own. */
 int patches_read(struct patch **out, size_t *count, const struct json_at *at, const struct variant_context *c,
                  struct err *err)
 {
     size_t n;
     if (command_list_length(at, "patches", c->in == IN_JOB ? 2 * LIMIT_PATCHES : LIMIT_PATCHES, &n, err) !=
             0 ||
-        !(*out = allocate(n, sizeof **out, err)))
+        !(*out = alloc_items(n, sizeof **out, err)))
         return -1;
     if (n > 0 && !c->sources)
         return json_fail(at, err, "there is nothing to patch: give \"source\"");

@@ -18,7 +18,7 @@ enum { ARRAYS_NESTED_MAX = 8 };
 
 static const struct {
     const char *name;
-    unsigned size; /* bytes of a scalar, 0 for the others */
+    unsigned size; /* in bytes; 0 for strings and arrays */
 } types[GGUF_TYPE_COUNT] = {
     [GGUF_U8] = {"u8", 1},       [GGUF_I8] = {"i8", 1},     [GGUF_U16] = {"u16", 2},
     [GGUF_I16] = {"i16", 2},     [GGUF_U32] = {"u32", 4},   [GGUF_I32] = {"i32", 4},
@@ -37,12 +37,12 @@ unsigned gguf_type_size(enum gguf_type t)
     return types[t].size;
 }
 
-static int fail(const struct gguf *g, uint64_t offset, struct err *err, const char *what)
+static int fail_at(const struct gguf *g, uint64_t offset, struct err *err, const char *what)
 {
     return err_set(err, ERR_INPUT, "%s: offset %" PRIu64 ": %s", g->path, offset, what);
 }
 
-/* Nothing says how long such a value is, so what follows cannot be found. */
+/* The length of such a value is unknown, so nothing after it can be read. */
 static int fail_type(const struct gguf *g, uint64_t offset, const char *what, uint32_t type, struct err *err)
 {
     return err_set(err, ERR_INPUT,
@@ -60,13 +60,13 @@ static int fill_window(struct gguf *g, struct err *err)
     if (n < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: offset %" PRIu64 ": cannot read", g->path, g->at);
     if (n == 0)
-        return fail(g, g->at, err, "the file ends in the middle of its metadata (truncated)");
+        return fail_at(g, g->at, err, "the file ends in the middle of its metadata (truncated)");
     g->window_at = g->at;
     g->window_len = (uint32_t)n;
     return 0;
 }
 
-static int take(struct gguf *g, void *out, uint64_t len, struct err *err)
+static int read_bytes(struct gguf *g, void *out, uint64_t len, struct err *err)
 {
     unsigned char *to = out;
     while (len > 0) {
@@ -84,43 +84,43 @@ static int take(struct gguf *g, void *out, uint64_t len, struct err *err)
     return 0;
 }
 
-static int skip(struct gguf *g, uint64_t len, const char *what, struct err *err)
+static int skip_bytes(struct gguf *g, uint64_t len, const char *what, struct err *err)
 {
     if (len > g->size - g->at)
-        return fail(g, g->at, err, what);
+        return fail_at(g, g->at, err, what);
     g->at += len;
     return 0;
 }
 
-/* The format is little-endian, as every machine that this is built for. */
-static int take_u32(struct gguf *g, uint32_t *out, struct err *err)
+/* The format is little-endian, like all machines that this is built for. */
+static int read_u32(struct gguf *g, uint32_t *out, struct err *err)
 {
-    return take(g, out, sizeof *out, err);
+    return read_bytes(g, out, sizeof *out, err);
 }
 
-static int take_u64(struct gguf *g, uint64_t *out, struct err *err)
+static int read_u64(struct gguf *g, uint64_t *out, struct err *err)
 {
-    return take(g, out, sizeof *out, err);
+    return read_bytes(g, out, sizeof *out, err);
 }
 
 static int read_header(struct gguf *g, struct err *err)
 {
     char magic[4];
-    if (take(g, magic, sizeof magic, err) != 0)
+    if (read_bytes(g, magic, sizeof magic, err) != 0)
         return -1;
     if (memcmp(magic, "GGUF", 4) != 0)
-        return fail(g, 0, err, "not a GGUF file (the magic is missing)");
-    if (take_u32(g, &g->version, err) != 0)
+        return fail_at(g, 0, err, "not a GGUF file (the magic is missing)");
+    if (read_u32(g, &g->version, err) != 0)
         return -1;
     if (g->version != 2 && g->version != 3)
         return err_set(err, ERR_INPUT, "%s: offset 4: GGUF version %" PRIu32 " is not known (2 and 3 are)%s",
                        g->path, g->version, g->version > 0xffff ? "; a big-endian file?" : "");
-    if (take_u64(g, &g->n_tensors, err) != 0 || take_u64(g, &g->n_entries, err) != 0)
+    if (read_u64(g, &g->n_tensors, err) != 0 || read_u64(g, &g->n_entries, err) != 0)
         return -1;
     if (g->n_tensors > tensors_max)
-        return fail(g, 8, err, "an impossible number of tensors");
+        return fail_at(g, 8, err, "an impossible number of tensors");
     if (g->n_entries > entries_max)
-        return fail(g, 16, err, "an impossible number of metadata entries");
+        return fail_at(g, 16, err, "an impossible number of metadata entries");
     return 0;
 }
 
@@ -154,15 +154,15 @@ void gguf_close(struct gguf *g)
 static int read_name(struct gguf *g, char *out, struct err *err)
 {
     uint64_t len, at = g->at;
-    if (take_u64(g, &len, err) != 0)
+    if (read_u64(g, &len, err) != 0)
         return -1;
     if (len == 0 || len >= GGUF_KEY_MAX)
-        return fail(g, at, err, "the length of a key or name is 0 or over the limit");
-    if (take(g, out, len, err) != 0)
+        return fail_at(g, at, err, "the length of a key or name is 0 or over the limit");
+    if (read_bytes(g, out, len, err) != 0)
         return -1;
     out[len] = '\0';
     if (strlen(out) != len)
-        return fail(g, at, err, "a key or name holds a NUL byte");
+        return fail_at(g, at, err, "a key or name holds a NUL byte");
     return 0;
 }
 
@@ -208,14 +208,14 @@ static void format_scalar(struct gguf_entry *e, const unsigned char *raw)
 
 static int read_string(struct gguf *g, struct gguf_entry *e, struct err *err)
 {
-    if (take_u64(g, &e->count, err) != 0)
+    if (read_u64(g, &e->count, err) != 0)
         return -1;
     e->offset = g->at;
-    if (skip(g, e->count, "a string is longer than the file", err) != 0)
+    if (skip_bytes(g, e->count, "a string is longer than the file", err) != 0)
         return -1;
     uint64_t end = g->at, head = e->count < GGUF_TEXT_MAX - 1 ? e->count : GGUF_TEXT_MAX - 1;
     g->at = e->offset;
-    if (take(g, e->text, head, err) != 0)
+    if (read_bytes(g, e->text, head, err) != 0)
         return -1;
     e->text[head] = '\0';
     g->at = end;
@@ -226,17 +226,17 @@ static int skip_strings(struct gguf *g, uint64_t count, struct err *err)
 {
     for (uint64_t i = 0; i < count; i++) {
         uint64_t len;
-        if (take_u64(g, &len, err) != 0 || skip(g, len, "a string is longer than the file", err) != 0)
+        if (read_u64(g, &len, err) != 0 || skip_bytes(g, len, "a string is longer than the file", err) != 0)
             return -1;
     }
     return 0;
 }
 
-/* The head and the elements of an array. Elements may be arrays, so many levels deep. */
+/* levels: how deeply the elements may be nested arrays themselves. */
 static int skip_array(struct gguf *g, uint32_t *element, uint64_t *count, int levels, struct err *err)
 {
     uint64_t at = g->at;
-    if (take_u32(g, element, err) != 0 || take_u64(g, count, err) != 0)
+    if (read_u32(g, element, err) != 0 || read_u64(g, count, err) != 0)
         return -1;
     if (*element >= GGUF_TYPE_COUNT)
         return fail_type(g, at, "an array of", *element, err);
@@ -244,7 +244,7 @@ static int skip_array(struct gguf *g, uint32_t *element, uint64_t *count, int le
         return skip_strings(g, *count, err);
     if (*element == GGUF_ARRAY) {
         if (levels == 0)
-            return fail(g, at, err, "arrays are nested too deeply");
+            return fail_at(g, at, err, "arrays are nested too deeply");
         for (uint64_t i = 0; i < *count; i++) {
             uint32_t inner;
             uint64_t inner_count;
@@ -254,8 +254,8 @@ static int skip_array(struct gguf *g, uint32_t *element, uint64_t *count, int le
         return 0;
     }
     if (*count > (g->size - g->at) / types[*element].size)
-        return fail(g, at, err, "an array is longer than the file");
-    return skip(g, *count * types[*element].size, "an array is longer than the file", err);
+        return fail_at(g, at, err, "an array is longer than the file");
+    return skip_bytes(g, *count * types[*element].size, "an array is longer than the file", err);
 }
 
 static int read_array(struct gguf *g, struct gguf_entry *e, struct err *err)
@@ -276,7 +276,7 @@ static int read_entry(struct gguf *g, struct gguf_entry *e, struct err *err)
     if (read_name(g, e->key, err) != 0)
         return -1;
     uint64_t at = g->at;
-    if (take_u32(g, &type, err) != 0)
+    if (read_u32(g, &type, err) != 0)
         return -1;
     if (type >= GGUF_TYPE_COUNT)
         return fail_type(g, at, "a value of", type, err);
@@ -286,13 +286,14 @@ static int read_entry(struct gguf *g, struct gguf_entry *e, struct err *err)
     if (e->type == GGUF_ARRAY)
         return read_array(g, e, err);
     e->offset = g->at;
-    if (take(g, raw, types[type].size, err) != 0)
+    if (read_bytes(g, raw, types[type].size, err) != 0)
         return -1;
     format_scalar(e, raw);
     return 0;
 }
 
-/* Judged when it is needed: one who shows the metadata of a broken file wants to see it. */
+/* An invalid alignment is an error only once tensors are read, so that the metadata of a broken file can
+ * still be shown. */
 static void note_alignment(struct gguf *g, const struct gguf_entry *e)
 {
     if (strcmp(e->key, "general.alignment") != 0)
@@ -328,13 +329,13 @@ static int bad_tensor(const struct gguf *g, const struct gguf_tensor *t, struct 
 static int read_dims(struct gguf *g, struct gguf_tensor *t, struct err *err)
 {
     uint64_t elements = 1;
-    if (take_u32(g, &t->n_dims, err) != 0)
+    if (read_u32(g, &t->n_dims, err) != 0)
         return -1;
     if (t->n_dims == 0 || t->n_dims > GGUF_DIMS_MAX)
         return bad_tensor(g, t, err, "it has no or too many dimensions (1 to 4 are known)");
     for (uint32_t i = 0; i < GGUF_DIMS_MAX; i++) {
         t->ne[i] = 1;
-        if (i < t->n_dims && take_u64(g, &t->ne[i], err) != 0)
+        if (i < t->n_dims && read_u64(g, &t->ne[i], err) != 0)
             return -1;
         if (t->ne[i] == 0 || __builtin_mul_overflow(elements, t->ne[i], &elements) || elements >> 63)
             return bad_tensor(g, t, err, "a dimension is 0, or their product is over 63 bits");
@@ -342,12 +343,12 @@ static int read_dims(struct gguf *g, struct gguf_tensor *t, struct err *err)
     return 0;
 }
 
-/* With offset still as the file has it: from the end of the table, aligned. */
+/* Leaves the offset relative to the start of the data, as in the file. */
 static int read_tensor(struct gguf *g, struct gguf_tensor *t, struct err *err)
 {
     *t = (struct gguf_tensor){.listed_at = g->at};
-    if (read_name(g, t->name, err) != 0 || read_dims(g, t, err) != 0 || take_u32(g, &t->type, err) != 0 ||
-        take_u64(g, &t->offset, err) != 0)
+    if (read_name(g, t->name, err) != 0 || read_dims(g, t, err) != 0 || read_u32(g, &t->type, err) != 0 ||
+        read_u64(g, &t->offset, err) != 0)
         return -1;
     return t->offset % g->alignment == 0 ? 0 : bad_tensor(g, t, err, "its data is not aligned");
 }
@@ -359,7 +360,7 @@ static int place_tensor(const struct gguf *g, uint64_t data_at, struct gguf_tens
     return 0;
 }
 
-/* Two walks: where the data begins is known at the end of the table only. */
+/* A first pass over the table, since the data begins at its end. */
 static int find_data(struct gguf *g, uint64_t *data_at, struct err *err)
 {
     struct gguf_tensor t;
@@ -371,7 +372,7 @@ static int find_data(struct gguf *g, uint64_t *data_at, struct err *err)
     return 0;
 }
 
-static int to_the_end(const struct gguf_entry *e, void *arg, struct err *err)
+static int ignore_entry(const struct gguf_entry *e, void *arg, struct err *err)
 {
     (void)e, (void)arg, (void)err;
     return 0;
@@ -381,7 +382,7 @@ int gguf_each_tensor(struct gguf *g, int (*fn)(const struct gguf_tensor *, void 
                      struct err *err)
 {
     uint64_t data_at;
-    if (g->tensors_at == 0 && gguf_each(g, to_the_end, NULL, err) != 0)
+    if (g->tensors_at == 0 && gguf_each(g, ignore_entry, NULL, err) != 0)
         return -1;
     if (g->alignment == 0)
         return err_set(err, ERR_INPUT,

@@ -6,10 +6,7 @@
 #include "executor/bundle/bundle.h"
 #include "executor/workdir/layout.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 static int add_file(const char *relpath, const char *fullpath, void *arg, struct err *err)
 {
@@ -25,17 +22,6 @@ static int add_file(const char *relpath, const char *fullpath, void *arg, struct
     return 0;
 }
 
-/* One syncfs() instead of two fsync()s per file. */
-static int sync_all(const char *dir, struct err *err)
-{
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int rc = fd >= 0 ? syncfs(fd) : -1;
-    int saved = errno;
-    if (fd >= 0)
-        close(fd);
-    return rc == 0 ? 0 : err_set_errno(err, ERR_STORAGE, saved, "%s: cannot sync", dir);
-}
-
 int manifest_write(const char *dir, const char *run_id, struct err *err)
 {
     char path[FS_PATH_MAX];
@@ -44,7 +30,7 @@ int manifest_write(const char *dir, const char *run_id, struct err *err)
     json_t *manifest =
         json_pack("{s:s, s:s, s:o}", "schema", PROTO_SCHEMA_MANIFEST, "run_id", run_id, "files", files);
     if (rc == 0)
-        rc = fs_join(path, err, dir, RUN_MANIFEST) != 0 || sync_all(dir, err) != 0
+        rc = fs_join(path, err, dir, RUN_MANIFEST) != 0 || fs_sync_filesystem(dir, err) != 0
                  ? -1
                  : json_save(path, manifest, err);
     json_decref(manifest);

@@ -9,11 +9,11 @@
 
 enum { PATH_MAX_BYTES = 64 << 10 };
 
-/* A command that ssh starts has no login shell's PATH. */
+/* Commands started over ssh lack the PATH of a login shell. */
 static const char *const compiler_dirs[] = {"/opt/rocm/bin", "/usr/local/cuda/bin", NULL};
 static const char default_path[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-static char *expand(const char *template, const struct subst *values, struct err *err)
+static char *expand_template(const char *template, const struct subst *values, struct err *err)
 {
     struct buf text;
     buf_init(&text, LIMIT_ARG_BYTES * 4);
@@ -28,7 +28,7 @@ static char *expand(const char *template, const struct subst *values, struct err
 int command_argv(const struct command *cmd, const struct subst *values, struct strvec *out, struct err *err)
 {
     for (size_t i = 0; i < cmd->argc; i++) {
-        char *word = expand(cmd->argv[i], values, err);
+        char *word = expand_template(cmd->argv[i], values, err);
         if (!word)
             return err_wrap(err, "command '%.80s'", cmd->argv[0]);
         strvec_take(out, word);
@@ -80,7 +80,7 @@ static int add_entries(const struct job *job, const struct env *env, const struc
         bool literal = job_is_secret(job, env->name[i]);
         if (!literal && !has_values(env->value[i], values))
             continue;
-        char *value = literal ? strdup(env->value[i]) : expand(env->value[i], values, err);
+        char *value = literal ? strdup(env->value[i]) : expand_template(env->value[i], values, err);
         if (!value)
             return err_wrap(err, "env %s", env->name[i]);
         environment_set(out, env->name[i], value);

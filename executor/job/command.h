@@ -1,6 +1,4 @@
-/* command: from a job's templates to the argv and the environment of a process.
- * Knows nothing of running it.
- */
+/* command: expands a job's templates to the argv and environment of a process. */
 #ifndef KERNSWEEP_EXECUTOR_JOB_COMMAND_H
 #define KERNSWEEP_EXECUTOR_JOB_COMMAND_H
 
@@ -10,8 +8,9 @@
 #include "executor/job/job.h"
 
 int command_argv(const struct command *cmd, const struct subst *values, struct strvec *out, struct err *err);
-/* This process's environment, the usual places of compilers added to PATH, then the job's and the variant's
- * entries. An entry whose placeholders have no value here (a context in a build) is left out. */
+/* Appends this process's environment with the usual compiler folders added to PATH, then the entries of the
+ * job and of the variant (may be NULL). Omits entries whose placeholders have no value here, such as a
+ * context in a build. */
 int command_environment(const struct job *job, const struct variant *variant, const struct subst *values,
                         struct strvec *out, struct err *err);
 

@@ -1,7 +1,6 @@
-/* job: job.json as a struct: what to build, gate and run, in which order, within which limits. Whoever wrote
- * it, every name, number and placeholder is checked here again, so that the rest may trust it. What a job
- * shares with a plan is read by common/contract. Strings are borrowed from the JSON, which the job keeps.
- * Knows nothing of processes or paths.
+/* job: job.json as a struct: what to build, gate and run, in which order, within which limits. All names,
+ * numbers and placeholders are validated here, so the rest of the executor may trust them. What a job shares
+ * with a plan is read by common/contract. Strings are borrowed from the JSON, which the job owns.
  */
 #ifndef KERNSWEEP_EXECUTOR_JOB_JOB_H
 #define KERNSWEEP_EXECUTOR_JOB_JOB_H
@@ -14,9 +13,9 @@
 struct job {
     json_t *root; /* owned */
     const char *run_id, *date, *node;
-    const char *source_sha256; /* NULL: no staged tree */
+    const char *source_sha256; /* NULL: no source tree */
     bool fresh;                /* ignore cached builds */
-    const json_t *preflight;   /* the harness's warnings about the node; NULL: none */
+    const json_t *preflight;   /* the harness's warnings about the node, or NULL */
     struct settings settings;
     struct secret_names secrets;
     struct env env;
@@ -25,14 +24,14 @@ struct job {
     struct job_part part;
     struct variant *variant;
     size_t variant_count;
-    struct job_test *test; /* test_index is the position + 1 */
+    struct job_test *test; /* test_index is the array index + 1 */
     size_t test_count;
 };
 
-/* Those that only a job has; the others are settings_keys. */
+/* The keys that only a job has; the others are settings_keys. */
 extern const struct key job_keys[];
 
-/* Takes root (also when it fails). file is for messages. */
+/* Takes ownership of root, even on failure. file is for messages. */
 int job_init(struct job *job, json_t *root, const char *file, struct err *err);
 void job_release(struct job *job);
 

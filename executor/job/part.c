@@ -4,7 +4,7 @@
 #include "common/base/sha256.h"
 #include "common/contract/proto.h"
 
-/* A part and a test of it as they are written. */
+/* As in the JSON. */
 struct written {
     struct job_part part;
     const char *variant;

@@ -1,5 +1,5 @@
-/* part: what one task of a scheduler's job does of the whole: it prepares a variant (build and gates), or it
- * runs tests of that variant with a build that exists already.
+/* part: the share of a job that one task of a scheduler job does: it prepares a variant (build and gates), or
+ * runs tests of that variant with an existing build.
  */
 #ifndef KERNSWEEP_EXECUTOR_JOB_PART_H
 #define KERNSWEEP_EXECUTOR_JOB_PART_H
@@ -11,9 +11,9 @@ struct job_part {
     size_t variant;
     bool prepare;
     const char *build;  /* key of the build to use; "": build it here */
-    const char *host;   /* what the scheduler calls this machine */
-    const char *fence;  /* a file: once it exists, nobody waits for this task any more */
-    const char *cancel; /* a file: it exists when the user cancelled the whole run */
+    const char *host;   /* the scheduler's name for this machine */
+    const char *fence;  /* a file: once it exists, the results of this task are no longer needed */
+    const char *cancel; /* a file: exists once the user has cancelled the run */
 };
 
 extern const struct key part_keys[], part_test_keys[];

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A test as it is written. */
+/* As in the JSON. */
 struct written {
     int64_t index, context, repetition;
     const char *variant;
@@ -46,7 +46,7 @@ static int read_test(struct job_test *test, size_t position, const struct json_a
     return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_tests(const void *a, const void *b)
 {
     const struct job_test *x = a, *y = b;
     if (x->variant != y->variant)
@@ -56,7 +56,7 @@ static int compare(const void *a, const void *b)
     return x->repetition < y->repetition ? -1 : x->repetition > y->repetition;
 }
 
-/* Two tests with the same folder would overwrite each other. */
+/* Duplicates would share a folder and overwrite each other. */
 static int check_unique(const struct job_test *tests, size_t count, const struct json_at *at,
                         const struct variant *variants, struct err *err)
 {
@@ -65,9 +65,9 @@ static int check_unique(const struct job_test *tests, size_t count, const struct
     if (!sorted)
         return err_set(err, ERR_INTERNAL, "no memory for the tests");
     memcpy(sorted, tests, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare);
+    qsort(sorted, count, sizeof *sorted, compare_tests);
     for (size_t i = 1; i < count && rc == 0; i++)
-        if (compare(&sorted[i - 1], &sorted[i]) == 0)
+        if (compare_tests(&sorted[i - 1], &sorted[i]) == 0)
             rc = json_fail(at, err, "duplicate test: variant \"%s\", context %lld, repetition %lld",
                            variants[sorted[i].variant].name, (long long)sorted[i].context,
                            (long long)sorted[i].repetition);

@@ -1,5 +1,4 @@
-/* tests: the tests of a job, in the order in which they run. Knows the variants by their names only.
- */
+/* tests: the tests of a job, in the order in which they run. */
 #ifndef KERNSWEEP_EXECUTOR_JOB_TESTS_H
 #define KERNSWEEP_EXECUTOR_JOB_TESTS_H
 
@@ -11,13 +10,13 @@ struct job_test {
     int64_t repetition;
     double timeout_s;
     bool warmup;
-    bool elsewhere;   /* not in this part of the job */
-    int64_t attempts; /* earlier ones, in other parts */
+    bool elsewhere;   /* belongs to another part of the job */
+    int64_t attempts; /* earlier attempts, in other parts */
 };
 
 extern const struct key test_keys[];
 
-/* *out is the caller's to free(), in any case. */
+/* The caller free()s *out even after a failure. */
 int tests_read(struct job_test **out, size_t *count, const struct json_at *at, const struct variant *variants,
                size_t variant_count, struct err *err);
 

@@ -53,7 +53,7 @@ struct task_report {
 
 struct task_list {
     struct task_report *item; /* owned */
-    size_t count;
+    size_t count, cap;
 };
 
 /* Which task this process is, as the scheduler's environment says. */

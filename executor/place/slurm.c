@@ -2,6 +2,7 @@
  * in a fixed format, because the machine-readable ones differ between versions. */
 #include "executor/place/scheduler.h"
 
+#include "common/base/alloc.h"
 #include "common/base/environment.h"
 #include "common/base/text.h"
 #include "executor/process/child.h"
@@ -212,12 +213,8 @@ static int parse_queue(const char *text, struct task_list *list, struct err *err
         struct task_report t;
         if (!parse_task(line, strcspn(line, "\n"), &t))
             continue;
-        struct task_report *grown = list->item;
-        if ((list->count & (list->count - 1)) == 0)
-            grown = realloc(list->item, (list->count ? 2 * list->count : 1) * sizeof *grown);
-        if (!grown)
+        if (!ALLOC_GROW(list->item, list->count + 1, list->cap))
             return err_set(err, ERR_INTERNAL, "no memory for the queue");
-        list->item = grown;
         list->item[list->count++] = t;
     }
     return 0;

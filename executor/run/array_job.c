@@ -1,5 +1,6 @@
 #include "executor/run/array_job.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 
 #include <dirent.h>
@@ -39,12 +40,8 @@ void array_job_release(struct array_job *a)
 
 int array_task_add_test(struct array_task *t, size_t test, struct err *err)
 {
-    size_t *grown = t->test;
-    if ((t->count & (t->count - 1)) == 0)
-        grown = realloc(t->test, (t->count ? 2 * t->count : 1) * sizeof *grown);
-    if (!grown)
+    if (!ALLOC_GROW(t->test, t->count + 1, t->cap))
         return err_set(err, ERR_INTERNAL, "no memory for an array job");
-    t->test = grown;
     t->test[t->count++] = test;
     return 0;
 }

@@ -20,7 +20,7 @@ enum { ATTEMPT_ID_MAX = 64 };
 
 struct array_task {
     size_t *test; /* owned; positions in the job */
-    size_t count;
+    size_t count, cap;
     bool over;
     char accepted[ATTEMPT_ID_MAX]; /* the attempt whose results count, "" when none do */
     /* The attempt that is followed now: */

@@ -1,5 +1,6 @@
 #include "executor/run/array_queue.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "executor/run/relay.h"
 #include "executor/run/task_end.h"
@@ -19,13 +20,9 @@ static const char script_text[] = "#!/bin/sh\n"
 
 static int reserve_job(struct array_queue *q, struct err *err)
 {
-    struct array_job *grown = q->job;
-    if ((q->count & (q->count - 1)) == 0)
-        grown = realloc(q->job, (q->count ? 2 * q->count : 1) * sizeof *grown);
-    if (!grown)
-        return err_set(err, ERR_INTERNAL, "no memory for an array job");
-    q->job = grown;
-    return 0;
+    return ALLOC_GROW(q->job, q->count + 1, q->cap)
+               ? 0
+               : err_set(err, ERR_INTERNAL, "no memory for an array job");
 }
 
 static int load_jobs(struct array_queue *q, struct err *err)

@@ -14,7 +14,7 @@ struct array_queue {
     struct suite *s;
     const struct scheduler_ops *ops;
     struct array_job *job; /* owned, as the array is */
-    size_t count;
+    size_t count, cap;
     char name[FS_PATH_MAX];   /* shared by all jobs of the run */
     char script[FS_PATH_MAX]; /* of every job */
     char self[FS_PATH_MAX];   /* this program, an argument of the script */

@@ -11,24 +11,17 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { BUILD_LOG_MAX = 4 << 20, LOG_TAIL = 2048 };
 
 #define COMPLETE_MARK ".complete"
 #define CACHED_LOG ".build.log"
 
-static void hash_text(struct sha256 *h, const char *s)
-{
-    sha256_add(h, s ? s : "",
-               strlen(s ? s : "") + 1); /* including the NUL, so that "a" "b" differs from "ab" */
-}
-
 static void hash_env(struct sha256 *h, const struct job *job, const struct env *env)
 {
     for (size_t i = 0; i < env->count; i++) {
-        hash_text(h, env->name[i]);
-        hash_text(h, job_is_secret(job, env->name[i]) ? "" : env->value[i]);
+        sha256_add_text(h, env->name[i]);
+        sha256_add_text(h, job_is_secret(job, env->name[i]) ? "" : env->value[i]);
     }
 }
 
@@ -38,17 +31,17 @@ static void build_key(const struct suite *s, size_t variant, char *out)
     struct sha256 h;
     char *tools = json_dumps(json_object_get(s->node, "compilers"), JSON_COMPACT | JSON_SORT_KEYS);
     sha256_begin(&h);
-    hash_text(&h, s->variant[variant].source_key);
-    hash_text(&h, v->build_as);
-    hash_text(&h, v->attn_impl);
+    sha256_add_text(&h, s->variant[variant].source_key);
+    sha256_add_text(&h, v->build_as);
+    sha256_add_text(&h, v->attn_impl);
     for (size_t i = 0; i < v->build_count; i++) {
         for (size_t a = 0; a < v->build[i].argc; a++)
-            hash_text(&h, v->build[i].argv[a]);
-        hash_text(&h, NULL);
+            sha256_add_text(&h, v->build[i].argv[a]);
+        sha256_add_text(&h, NULL);
     }
     hash_env(&h, &s->job, &s->job.env);
     hash_env(&h, &s->job, &v->env);
-    hash_text(&h, tools);
+    sha256_add_text(&h, tools);
     sha256_end(&h, out);
     free(tools);
 }

@@ -32,24 +32,19 @@ static void edits_release(struct edits *e)
         buf_release(&e->item[i].text);
 }
 
-static void hash_text(struct sha256 *h, const char *s)
-{
-    sha256_add(h, s, strlen(s) + 1);
-}
-
 static void source_key(const struct suite *s, const struct variant *v, char *out)
 {
     struct sha256 h;
     char count[32];
     sha256_begin(&h);
-    hash_text(&h, s->job.source_sha256);
+    sha256_add_text(&h, s->job.source_sha256);
     for (size_t i = 0; i < v->patch_count; i++) {
         const struct patch *p = &v->patch[i];
         snprintf(count, sizeof count, "%" PRId64, p->count);
-        hash_text(&h, p->file);
-        hash_text(&h, p->pattern);
-        hash_text(&h, p->replacement);
-        hash_text(&h, count);
+        sha256_add_text(&h, p->file);
+        sha256_add_text(&h, p->pattern);
+        sha256_add_text(&h, p->replacement);
+        sha256_add_text(&h, count);
     }
     sha256_end(&h, out);
 }

@@ -85,7 +85,7 @@ static void read_mark(struct timing_reader *r, const char *text, size_t len)
     json_decref(root);
 }
 
-/* The value at "$.a.b[0]", NULL when there is none. */
+/* path: "$.a.b[0]". NULL when there is no such value. */
 static const json_t *at_path(const json_t *value, const char *path)
 {
     const char *s = path + 1;
@@ -225,7 +225,7 @@ void timing_reader_feed(struct timing_reader *r, const char *data, size_t len)
     while (len > 0) {
         const char *nl = memchr(data, '\n', len);
         size_t n = nl ? (size_t)(nl - data) : len;
-        if (nl && r->line.len == 0 && n <= LIMIT_LOG_LINE) /* whole: no copy is needed */
+        if (nl && r->line.len == 0 && n <= LIMIT_LOG_LINE) /* a complete line needs no copy */
             read_line(r, data, n);
         else if (!r->line_cut)
             add_to_line(r, data, n);
@@ -241,7 +241,7 @@ void timing_reader_feed(struct timing_reader *r, const char *data, size_t len)
 void timing_reader_finish(struct timing_reader *r)
 {
     end_line(r);
-    /* A document over many lines; one over a single line was read as a line. */
+    /* A document on a single line was already parsed as a line. */
     if (r->rule->kind == TIMING_JSON && !r->result.found && buf_ok(&r->document))
         read_json(r, buf_str(&r->document), r->document.len);
 }

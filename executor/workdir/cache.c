@@ -40,19 +40,10 @@ void cache_stamp_self(const struct layout *layout)
         cache_stamp(path);
 }
 
-static int sync_tree(const char *dir, struct err *err)
-{
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int failed = fd < 0 || syncfs(fd) != 0 ? errno : 0;
-    if (fd >= 0)
-        close(fd);
-    return failed ? err_set_errno(err, ERR_STORAGE, failed, "%s: cannot sync", dir) : 0;
-}
-
 /* A concurrent process may have published the same tree first: it is identical, so ours is removed. */
 int cache_publish(const char *from, const char *to, struct err *err)
 {
-    if (sync_tree(from, err) != 0)
+    if (fs_sync_filesystem(from, err) != 0)
         return -1;
     if (rename(from, to) == 0)
         return 0;

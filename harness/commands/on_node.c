@@ -15,7 +15,6 @@ void attach_options(const struct cmd_env *env, const struct attach_args *a, stru
                                     .ssh_config = env->ssh_config,
                                     .progress = stderr,
                                     .view = a->view,
-                                    .verbose = env->verbose,
                                     .interrupted = env->interrupted};
 }
 

@@ -23,7 +23,7 @@ void job_run_id(const char *ticket, char *out)
     snprintf(out, JOB_RUN_ID_MAX, "%s-%.32s-%06x", stamp, ticket, (unsigned)(nonce & 0xffffff));
 }
 
-/* A part of a plan or variant as it is written there, or the default, which is taken. */
+/* A part of a plan or variant, copied verbatim, or the default. Takes ownership of usual. */
 static json_t *part_of(const json_t *obj, const char *key, json_t *usual)
 {
     json_t *part = json_object_get(obj, key);
@@ -33,7 +33,6 @@ static json_t *part_of(const json_t *obj, const char *key, json_t *usual)
     return json_incref(part);
 }
 
-/* The plan's patches, then the variant's. */
 static json_t *encode_patches(const struct plan *p, const struct variant *v)
 {
     json_t *all = json_array(), *of_plan = json_object_get(p->root, "patches"),
@@ -51,11 +50,10 @@ static json_t *encode_variant(const struct plan *p, const struct plan_variant *i
 {
     const struct variant *v = item->variant;
     return json_pack("{s:s, s:s, s:s*, s:O*, s:o, s:o, s:o, s:o, s:o}", "name", item->name, "attn_impl",
-                     v->attn_impl, "build_as", item->shape ? v->name : NULL, "shape",
-                     (json_t *)(uintptr_t)item->shape, "build", part_of(v->json, "build", json_array()),
-                     "run", part_of(v->json, "run", json_array()), "env",
-                     part_of(v->json, "env", json_object()), "gates", part_of(v->json, "gates", json_array()),
-                     "patches", encode_patches(p, v));
+                     v->attn_impl, "build_as", item->shape ? v->name : NULL, "shape", item->shape, "build",
+                     part_of(v->json, "build", json_array()), "run", part_of(v->json, "run", json_array()),
+                     "env", part_of(v->json, "env", json_object()), "gates",
+                     part_of(v->json, "gates", json_array()), "patches", encode_patches(p, v));
 }
 
 static int add_test(json_t *tests, const struct plan *p, const struct plan_variant *v,
@@ -125,7 +123,7 @@ static json_t *encode_identity(const struct plan *p, const struct job_request *r
                      KERNSWEEP_VERSION, "source", source);
 }
 
-/* As the plan has it, with the plan's patience filled in; null without one. */
+/* A copy of the plan's, with patience_s filled in; null without a scheduler. */
 static json_t *encode_scheduler(const struct plan *p)
 {
     if (!p->scheduler.on)

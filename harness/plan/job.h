@@ -1,8 +1,8 @@
-/* job: a checked plan expanded into what the executor does, in order: job.json.
+/* job: expands a validated plan into job.json, the list of what the executor does.
  *
- * The order of the tests is fixed by the plan, so that two runs of one plan are the same list. "interleaved"
- * goes through all variants and contexts before the next repetition, so that a drift of the node spreads over
- * the variants; "grouped" finishes one variant and context before the next. Knows nothing of nodes.
+ * The plan determines the order of the tests, so two runs of a plan have the same list. "interleaved" runs
+ * all variants and contexts before the next repetition, which spreads drift of the node over all variants;
+ * "grouped" completes one variant and context before the next.
  */
 #ifndef KERNSWEEP_HARNESS_PLAN_JOB_H
 #define KERNSWEEP_HARNESS_PLAN_JOB_H
@@ -11,19 +11,19 @@
 
 enum { JOB_RUN_ID_MAX = 65 };
 
-/* What a run adds to the plan, whose overrides have been applied. */
+/* What a run adds to the plan, to which overrides have been applied. */
 struct job_request {
     const char *run_id;
     const char *date;          /* 2026-02-14, local */
-    const char *source_sha256; /* NULL when nothing is pushed */
+    const char *source_sha256; /* NULL without a source tree */
     bool fresh;                /* ignore cached builds */
-    json_t *preflight;         /* warnings about the node, borrowed; NULL: none */
+    json_t *preflight;         /* warnings about the node, borrowed, or NULL */
 };
 
-/* A new run id: <UTC time>-<ticket>-<random>. out: char[JOB_RUN_ID_MAX]. */
+/* Makes a run id: <UTC time>-<ticket>-<random>. out: char[JOB_RUN_ID_MAX]. */
 void job_run_id(const char *ticket, char *out);
 
-/* The caller json_decref()s. NULL when memory is short. */
+/* The caller json_decref()s. NULL when out of memory. */
 json_t *job_encode(const struct plan *p, const struct job_request *req);
 
 #endif

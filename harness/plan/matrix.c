@@ -19,12 +19,12 @@ static const json_t *per_context(const json_t *table, int64_t tokens)
     return v ? v : json_object_get(table, "default");
 }
 
-/* An object by context: "default", or tokens as text without leading zeros. */
+/* Keys are "default" or a number of tokens without leading zeros. */
 static int check_context_keys(const struct json_at *table, struct err *err)
 {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)table->value, key, value)
+    json_object_foreach(json_iterable(table->value), key, value)
     {
         struct json_at at = json_member(table, key);
         bool digits = *key >= '1' && *key <= '9' && strspn(key, "0123456789") == strlen(key);
@@ -34,7 +34,7 @@ static int check_context_keys(const struct json_at *table, struct err *err)
     return 0;
 }
 
-/* All entries, also of contexts that only --contexts may ask for. */
+/* Checks all entries, as --contexts may select contexts that the plan does not list. */
 static int check_timeouts(const struct json_at *table, struct err *err)
 {
     const char *key;
@@ -45,7 +45,7 @@ static int check_timeouts(const struct json_at *table, struct err *err)
             table, err, "expected an object of seconds by context, such as {\"default\": 60, \"4096\": 180}");
     if (check_context_keys(table, err) != 0)
         return -1;
-    json_object_foreach((json_t *)(uintptr_t)table->value, key, value)
+    json_object_foreach(json_iterable(table->value), key, value)
     {
         if (json_get_num(table, key, TEST_TIMEOUT_MIN_S, TEST_TIMEOUT_MAX_S, &seconds, err) != 0)
             return -1;
@@ -74,7 +74,7 @@ static int check_repetitions(int64_t warmup, const struct json_at *at, struct er
         return check_count(warmup, at, err);
     if (check_context_keys(at, err) != 0)
         return -1;
-    json_object_foreach((json_t *)(uintptr_t)at->value, key, value)
+    json_object_foreach(json_iterable(at->value), key, value)
     {
         struct json_at member = json_member(at, key);
         if (check_count(warmup, &member, err) != 0)
@@ -83,8 +83,8 @@ static int check_repetitions(int64_t warmup, const struct json_at *at, struct er
     return 0;
 }
 
-/* What the plan's tables, which are checked, say of c->tokens. */
-static int look_up(const struct json_at *root, struct plan_context *c, struct err *err)
+/* The plan's tables have been checked. */
+static int fill_context(const struct json_at *root, struct plan_context *c, struct err *err)
 {
     const struct json_at timeouts = json_member(root, "timeouts"), reps = json_member(root, "repetitions");
     char key[32];
@@ -140,7 +140,7 @@ int matrix_read(struct matrix *m, const struct json_at *root, int64_t warmup, st
     for (; m->count < n; m->count++) {
         struct json_at item = json_element(&at, m->count);
         struct plan_context *c = &m->contexts[m->count];
-        if (read_context(m, &item, c, err) != 0 || look_up(root, c, err) != 0)
+        if (read_context(m, &item, c, err) != 0 || fill_context(root, c, err) != 0)
             return -1;
     }
     return 0;
@@ -174,7 +174,7 @@ static int select_into(struct plan_context *chosen, size_t *n, const struct json
                            word);
         if (has_context(chosen, *n, c->tokens))
             return err_set(err, ERR_INPUT, "--contexts: %s is listed twice", word);
-        if (look_up(root, c, err) != 0)
+        if (fill_context(root, c, err) != 0)
             return err_wrap(err, "--contexts");
         ++*n;
     }

@@ -1,5 +1,4 @@
-/* matrix: the contexts of a plan, each with its repetitions and its time-out.
- */
+/* matrix: the contexts of a plan, each with its repetitions and time-out. */
 #ifndef KERNSWEEP_HARNESS_PLAN_MATRIX_H
 #define KERNSWEEP_HARNESS_PLAN_MATRIX_H
 
@@ -7,21 +6,21 @@
 
 struct plan_context {
     int64_t tokens;
-    int64_t repetitions; /* counted ones; warm-ups come on top */
+    int64_t repetitions; /* excluding warm-ups */
     double timeout_s;
 };
 
 struct matrix {
     struct plan_context *contexts;
     size_t count;
-    int64_t warmup; /* repetitions of each test before those that count */
+    int64_t warmup; /* additional repetitions before the measured ones */
 };
 
-/* root: the plan, of which "contexts", "timeouts" and "repetitions" are read. */
+/* root: the plan; reads its "contexts", "timeouts" and "repetitions". */
 int matrix_read(struct matrix *m, const struct json_at *root, int64_t warmup, struct err *err);
 void matrix_release(struct matrix *m);
 
-/* Measures these contexts ("4096,8192") instead, with what the plan says of them. */
+/* Replaces the contexts by those of list ("4096,8192"), with the plan's time-outs and repetitions. */
 int matrix_select(struct matrix *m, const struct json_at *root, const char *list, struct err *err);
 /* Sets the repetitions of some contexts ("4096:2,8192:1"). */
 int matrix_repeat(struct matrix *m, const char *list, struct err *err);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a record keeps: key, option and text. */
+/* One value of a record. */
 struct kept {
     const char *key;
     size_t option, text, size; /* offsets in the two structures, and bytes in the record */
@@ -66,7 +66,7 @@ static int select_variants(struct plan *p, const char *list, struct err *err)
     return 0;
 }
 
-static int narrow(const struct overrides *o, struct plan *p, struct err *err)
+static int apply_selection(const struct overrides *o, struct plan *p, struct err *err)
 {
     struct json_at root = json_root(p->root, p->file);
     if (o->variants && select_variants(p, o->variants, err) != 0)
@@ -82,7 +82,7 @@ static int narrow(const struct overrides *o, struct plan *p, struct err *err)
 
 int overrides_apply(const struct overrides *o, struct plan *p, struct err *err)
 {
-    if (narrow(o, p, err) != 0)
+    if (apply_selection(o, p, err) != 0)
         return -1;
     p->node = o->node ? o->node : p->node;
     p->baseline = o->baseline ? o->baseline : p->baseline;

@@ -114,7 +114,7 @@ const struct key plan_keys[] = {
     {.name = NULL},
 };
 
-static int read_simple(struct plan *p, const struct json_at *root, struct err *err)
+static int read_simple_keys(struct plan *p, const struct json_at *root, struct err *err)
 {
     const struct key_table tables[] = {{plan_keys, p}, {settings_keys, &p->settings}};
     if (keys_read(root, IN_PLAN, tables, sizeof tables / sizeof *tables, err) != 0)
@@ -137,7 +137,7 @@ static int read_env(struct plan *p, const struct json_at *root, struct err *err)
     return rc;
 }
 
-/* *shapes stays NULL unless it is a kernel plan. */
+/* *shapes remains NULL unless the plan is a kernel plan. */
 static int read_shapes(const struct plan *p, const struct json_at *root, json_t **shapes, struct err *err)
 {
     struct json_at at = json_member(root, "shapes");
@@ -193,7 +193,7 @@ static int read_all(struct plan *p, struct err *err)
 {
     struct json_at root = json_root(p->root, p->file), scheduler = json_member(&root, "scheduler"),
                    source = json_member(&root, "source"), notify = json_member(&root, "notify");
-    if (read_simple(p, &root, err) != 0 ||
+    if (read_simple_keys(p, &root, err) != 0 ||
         scheduler_load(&p->scheduler, &scheduler, p->patience_s, err) != 0 || read_env(p, &root, err) != 0 ||
         plan_source_read(&p->source, &source, err) != 0 || check_patches(p, &root, err) != 0 ||
         read_variants(p, &root, err) != 0 || check_reference(p, &root, err) != 0 ||

@@ -1,8 +1,8 @@
-/* plan: what the user wants to be swept, read from a JSON file and checked completely before anything starts.
+/* plan: what to sweep, read from a JSON file and validated completely before anything starts.
  *
- * A struct plan owns its JSON; the strings in it point into that JSON and live until plan_release(). Every
- * error names the file, the JSON path, what was found and what was expected. Knows nothing of nodes,
- * transports or stores. Times are in seconds. docs/plans.md describes every key.
+ * A struct plan owns its JSON; its strings point into that JSON and are valid until plan_release(). Every
+ * error names the file, the JSON path, what was found and what was expected. Times are in seconds.
+ * docs/plans.md describes every key.
  */
 #ifndef KERNSWEEP_HARNESS_PLAN_PLAN_H
 #define KERNSWEEP_HARNESS_PLAN_PLAN_H
@@ -19,16 +19,16 @@ enum plan_order { PLAN_INTERLEAVED, PLAN_GROUPED };
 
 struct plan {
     char *file;
-    json_t *root; /* as the user wrote it */
+    json_t *root; /* as written by the user */
     char sha256[SHA256_HEX_LEN + 1];
-    struct settings settings; /* what the job has as well */
+    struct settings settings; /* shared with the job */
     const char *node, *workdir, *baseline, *reference;
     const char *kind; /* "prefill" or "kernel" */
     enum plan_order order;
     int64_t warmup;
-    double threshold;                     /* relative change that counts, 0.05 = 5 % */
+    double threshold; /* smallest relative change that counts as a regression; 0.05 = 5 % */
     double connect_timeout_s, patience_s; /* per attempt; overall */
-    double cost_per_hour;                 /* of the node, for reports, which read it from the stored plan */
+    double cost_per_hour;                 /* of the node; reports read it from the stored plan */
     const char *currency;
     struct plan_source source;
     struct secret_names secrets;
@@ -44,9 +44,9 @@ extern const struct key plan_keys[];
 int plan_load(struct plan *p, const char *file, struct err *err);
 void plan_release(struct plan *p);
 
-/* Tests that the plan expands to, warm-ups included. */
+/* Number of tests, warm-ups included. */
 size_t plan_test_count(const struct plan *p);
-/* ERR_INPUT when they are too many; where: the option or the place in the plan that makes them so. */
+/* Fails with ERR_INPUT if there are too many tests; where: the responsible option or location in the plan. */
 int plan_check_size(const struct plan *p, const char *where, struct err *err);
 
 /* In tokens; 0 for a plan without contexts. */

@@ -7,7 +7,7 @@
 enum { SHAPES_MAX = 64, LISTED_MAX = 16 };
 enum { BATCH, HEADS, KV_HEADS, HEAD_DIM, DTYPE, CAUSAL };
 
-/* In a variant's name. */
+/* Used in the names of variants. */
 static const char *const abbreviation[SHAPE_DIMENSIONS] = {"b", "h", "kv", "d", "", ""};
 
 static const char *name_of(int dimension)
@@ -15,9 +15,9 @@ static const char *name_of(int dimension)
     return shape_keys[dimension].name;
 }
 
-/* The values of a dimension: the one given, each of a list, or the default; null for kv_heads as many as
- * heads. */
-static int values_of(const struct json_at *shape, int dimension, json_t *out, struct err *err)
+/* Appends the values of a dimension: the value given, each value of a list, or the default. A null for
+ * kv_heads means as many as heads. */
+static int append_values(const struct json_at *shape, int dimension, json_t *out, struct err *err)
 {
     const struct key *key = &shape_keys[dimension];
     struct json_at at = json_member(shape, key->name);
@@ -33,14 +33,15 @@ static int values_of(const struct json_at *shape, int dimension, json_t *out, st
     if (n > 0)
         return 0;
     if (at.value)
-        return key_check(key, &at, err) != 0 ? -1 : json_array_append(out, (json_t *)(uintptr_t)at.value);
+        return key_check(key, &at, err) != 0
+                   ? -1
+                   : json_array_append(out, json_object_get(shape->value, key->name));
     if (key->required)
         return json_fail(&at, err, "expected the number of query heads, found nothing");
     json_t *usual = key_usual(key);
     return json_array_append_new(out, usual ? usual : json_null());
 }
 
-/* Adds the shape with the chosen values. */
 static int add_shape(json_t *shapes, json_t *const *values, const size_t *chosen, const struct json_at *at,
                      struct err *err)
 {
@@ -61,7 +62,7 @@ static int add_shape(json_t *shapes, json_t *const *values, const size_t *chosen
     return 0;
 }
 
-/* Counts through all combinations, the last dimension fastest; false after the last one. */
+/* Advances to the next combination, varying the last dimension fastest; false after the last one. */
 static bool next_choice(json_t *const *values, size_t *chosen)
 {
     for (int d = SHAPE_DIMENSIONS - 1; d >= 0; d--) {
@@ -72,7 +73,7 @@ static bool next_choice(json_t *const *values, size_t *chosen)
     return false;
 }
 
-static int cross(const struct json_at *at, json_t *shapes, struct err *err)
+static int expand_entry(const struct json_at *at, json_t *shapes, struct err *err)
 {
     const char *known[SHAPE_DIMENSIONS + 1] = {NULL};
     json_t *values[SHAPE_DIMENSIONS];
@@ -83,7 +84,7 @@ static int cross(const struct json_at *at, json_t *shapes, struct err *err)
     }
     int rc = json_keys(at, known, err);
     for (int d = 0; rc == 0 && d < SHAPE_DIMENSIONS; d++)
-        rc = values_of(at, d, values[d], err);
+        rc = append_values(at, d, values[d], err);
     if (rc == 0) {
         do
             rc = add_shape(shapes, values, chosen, at, err);
@@ -102,13 +103,13 @@ int shapes_read(json_t **out, const struct json_at *at, struct err *err)
     *out = json_array();
     for (size_t i = 0; i < json_array_size(at->value); i++) {
         struct json_at item = json_element(at, i);
-        if (cross(&item, *out, err) != 0)
+        if (expand_entry(&item, *out, err) != 0)
             return -1;
     }
     return 0;
 }
 
-static bool changes(const json_t *shapes, int dimension)
+static bool varies(const json_t *shapes, int dimension)
 {
     for (size_t i = 1; i < json_array_size(shapes); i++)
         if (!json_equal(json_object_get(json_array_get(shapes, 0), name_of(dimension)),
@@ -119,12 +120,12 @@ static bool changes(const json_t *shapes, int dimension)
 
 void shapes_suffix(const json_t *shapes, const json_t *shape, struct buf *out)
 {
-    bool grid = changes(shapes, BATCH) || changes(shapes, HEADS);
+    bool grid = varies(shapes, BATCH) || varies(shapes, HEADS);
     const json_t *heads = json_object_get(shape, name_of(HEADS));
     for (int d = 0; d < SHAPE_DIMENSIONS; d++) {
         const json_t *v = json_object_get(shape, name_of(d));
-        bool grouped = !json_equal((json_t *)(uintptr_t)v, (json_t *)(uintptr_t)heads);
-        if (!(d <= HEADS ? grid : changes(shapes, d)) || (d == KV_HEADS && !grouped))
+        bool grouped = !json_equal(v, heads);
+        if (!(d <= HEADS ? grid : varies(shapes, d)) || (d == KV_HEADS && !grouped))
             continue;
         if (d == CAUSAL)
             buf_puts(out, json_is_true(v) ? "causal" : "full");

@@ -21,14 +21,9 @@ const struct key source_keys[] = {
 static char *resolve_dir(const char *plan_file, const char *dir)
 {
     char base[FS_PATH_MAX], joined[FS_PATH_MAX];
-    snprintf(base, sizeof base, "%s", plan_file);
-    char *slash = strrchr(base, '/');
-    if (slash)
-        slash[1] = '\0';
-    else
-        snprintf(base, sizeof base, "./");
     if (dir[0] == '/')
         return realpath(dir, NULL);
+    fs_parent(plan_file, base);
     return fs_join(joined, NULL, base, dir) == 0 ? realpath(joined, NULL) : NULL;
 }
 

@@ -1,5 +1,5 @@
-/* plan_source: the tree of sources that a plan sends to the node. Paths are relative to the plan's file, so
- * that a plan works from any folder.
+/* plan_source: the source tree that a plan sends to the node. Paths are relative to the plan's file, so that
+ * a plan works from any folder.
  */
 #ifndef KERNSWEEP_HARNESS_PLAN_SOURCE_H
 #define KERNSWEEP_HARNESS_PLAN_SOURCE_H
@@ -7,8 +7,8 @@
 #include "common/contract/keys.h"
 
 struct plan_source {
-    char *dir;            /* absolute, or NULL when nothing is sent */
-    const char **include; /* NULL-terminated, or NULL for the whole tree; the array is owned */
+    char *dir;            /* absolute; NULL without a source tree */
+    const char **include; /* NULL-terminated, owned array of borrowed strings; NULL: the whole tree */
 };
 
 extern const struct key source_keys[];

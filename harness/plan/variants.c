@@ -63,7 +63,7 @@ static int cross_with_shapes(struct plan_variants *v, const char *file, struct e
 {
     v->count = v->name_count = 0;
     for (size_t s = 0; s < json_array_size(v->shapes); s++) {
-        const json_t *shape = json_array_get(v->shapes, s);
+        json_t *shape = json_array_get(v->shapes, s);
         for (size_t i = 0; i < v->read_count; i++) {
             char *name = name_with_shape(v->shapes, v->read[i].name, shape);
             v->names[v->name_count++] = name;

@@ -1,5 +1,4 @@
-/* word_list: the comma-separated lists of the command line ("v3,v4", "4096:2,8192:1").
- */
+/* word_list: comma-separated lists on the command line ("v3,v4", "4096:2,8192:1"). */
 #ifndef KERNSWEEP_HARNESS_PLAN_WORD_LIST_H
 #define KERNSWEEP_HARNESS_PLAN_WORD_LIST_H
 
@@ -7,9 +6,11 @@
 
 #include <stdbool.h>
 
-enum { LIST_WORD_MAX = LIMIT_NAME + 2 }; /* one byte more than a name: a word that is cut is not a name */
+enum {
+    LIST_WORD_MAX = LIMIT_NAME + 2
+}; /* one byte longer than a name, so a truncated word is never a valid name */
 
-/* The next word of *list into word[LIST_WORD_MAX]; false at the end. */
+/* Copies the next word of *list to word[LIST_WORD_MAX]; false at the end. */
 bool word_list_next(const char **list, char *word);
 
 #endif

@@ -37,8 +37,8 @@ int bundle_dir_reserve(char *out, const char *artifacts, const char *date, const
                   : rc;
 }
 
-/* The folder itself is what is locked: the bundle takes its place by a rename, and whoever waited for the old
- * one then finds the bundle. */
+/* The lock is on the folder itself. The complete bundle replaces it by a rename, so a command that waited for
+ * the lock then finds the bundle. */
 int bundle_dir_lock(int *fd, const char *dir, double wait_s, bundle_dir_busy *busy, void *arg,
                     struct err *err)
 {
@@ -58,8 +58,8 @@ int bundle_dir_lock(int *fd, const char *dir, double wait_s, bundle_dir_busy *bu
         if (stop)
             return err_set(err, ERR_INTERRUPTED, "interrupted");
         if (!failed)
-            return err_set(err, ERR_STORAGE, "%s: another command has been bringing this run home for %g s",
-                           dir, wait_s);
+            return err_set(err, ERR_STORAGE, "%s: another command has been pulling this run for %g s", dir,
+                           wait_s);
     }
     return 0;
 }

@@ -7,7 +7,7 @@
 
 enum { REPETITIONS_MIN = 3, SELECTION_MAX = 1 << 16 };
 
-/* The suspects as values of --variants, --contexts and --repeat. */
+/* The suspects as the values of --variants, --contexts and --repeat. */
 struct selection {
     struct buf variants, contexts, repeat;
 };
@@ -68,8 +68,8 @@ static int select_suspects(const struct plan *p, const struct suspect_list *l, s
                : err_set(err, ERR_INTERNAL, "too many suspects to confirm");
 }
 
-/* Loads the plan, cut down to the suspects. plan_release() it also after a failure. */
-static int load_narrowed(struct plan *p, const char *file, const struct suspect_list *l, struct err *err)
+/* Loads the plan, restricted to the suspects. Call plan_release() even after a failure. */
+static int load_suspects_plan(struct plan *p, const char *file, const struct suspect_list *l, struct err *err)
 {
     struct selection sel;
     selection_init(&sel);
@@ -102,8 +102,8 @@ int confirm_measure(const struct confirm_request *r, const struct suspect_list *
     struct plan p = {0};
     if (!*r->base_source != !*r->now_source)
         return err_set(err, ERR_NODE,
-                       "one of the two runs had no sources of its own: there are no two builds");
-    int rc = load_narrowed(&p, r->plan, suspects, err);
+                       "one of the two runs had no source tree: there are no two builds to compare");
+    int rc = load_suspects_plan(&p, r->plan, suspects, err);
     if (rc == 0)
         rc = measure_turn(r, &p, r->base_source, s, &out->base[0], err);
     if (rc == 0)

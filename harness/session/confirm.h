@@ -1,9 +1,8 @@
-/* confirm: measures the suspects of a comparison again on the node, the base's build and this run's in turns
- * (A B B A), from the source trees that the node still has.
+/* confirm: re-measures the suspects of a comparison on the node, alternating the builds of the base and of
+ * this run (A B B A), from the source trees that the node still has.
  *
- * The step between two judgements: suspects in, measured runs out. Of the judge it knows only the list of
- * suspects (results/judge/confirm.h), as that is what it is asked to measure; what the runs mean is for the
- * caller to find out. Errors: ERR_NODE when the node is gone or has lost a tree, else as measure.h.
+ * Takes the list of suspects (results/judge/confirm.h) and returns the runs; judging them is up to the
+ * caller. Errors: ERR_NODE when the node is unreachable or no longer has a tree, otherwise as in measure.h.
  */
 #ifndef KERNSWEEP_HARNESS_SESSION_CONFIRM_H
 #define KERNSWEEP_HARNESS_SESSION_CONFIRM_H
@@ -15,12 +14,12 @@
 enum { CONFIRM_ROUNDS = 2 };
 
 struct confirm_request {
-    const char *plan;                     /* the file that the run was made from */
-    const char *base_source, *now_source; /* SHA-256 of the trees; "" where a run had none */
-    struct session_options opt;           /* of that run; tag and source are set here */
+    const char *plan;                     /* the plan's file */
+    const char *base_source, *now_source; /* SHA-256 of the source trees; "" for a run without one */
+    struct session_options opt;           /* of this run; confirm_measure() sets tag and source */
 };
 
-/* Store keys of the runs of each build, in the order they were made. */
+/* Store keys of the runs of each build, in the order of measurement. */
 struct confirm_runs {
     int64_t base[CONFIRM_ROUNDS], now[CONFIRM_ROUNDS];
 };

@@ -17,7 +17,7 @@ static const struct transport_ops *const backends[] = {
 
 enum { BACKENDS = sizeof backends / sizeof *backends };
 _Static_assert((int)BACKENDS < (int)TRANSPORT_BACKENDS_MAX,
-               "a target has room for all, and for the NULL behind them");
+               "a target has room for all back-ends and a terminating NULL");
 
 static bool is_auto(const char *kind)
 {

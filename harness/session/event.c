@@ -8,21 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void take_text(const json_t *obj, const char *key, char *out, size_t cap)
+static void read_text(const json_t *obj, const char *key, char *out, size_t cap)
 {
     const char *s = json_string_value(json_object_get(obj, key));
     if (s)
         text_printable_fixed(out, cap, s, strlen(s));
 }
 
-/* The last lines of a text, as many as fit whatever they are escaped to (at most four bytes a byte). */
-static void take_lines(const json_t *obj, const char *key, char *out, size_t cap)
+/* The last lines of a text, as many as fit even if every byte is escaped to four. */
+static void read_lines(const json_t *obj, const char *key, char *out, size_t cap)
 {
     const char *s = json_string_value(json_object_get(obj, key));
     size_t len = s ? strlen(s) : 0, keep = cap / 5;
     if (len > keep) {
         s += len - keep;
-        s += strcspn(s, "\n") < keep / 2 ? strcspn(s, "\n") : 0; /* a whole line, unless it is all there is */
+        s += strcspn(s, "\n") < keep / 2
+                 ? strcspn(s, "\n")
+                 : 0; /* begin with a complete line, unless that would drop too much */
     }
     struct buf text;
     buf_init(&text, cap - 1);
@@ -38,27 +40,27 @@ static void take_lines(const json_t *obj, const char *key, char *out, size_t cap
     buf_release(&text);
 }
 
-static int64_t take_int(const json_t *obj, const char *key)
+static int64_t read_int(const json_t *obj, const char *key)
 {
     const json_t *v = json_object_get(obj, key);
     return json_is_integer(v) ? json_integer_value(v) : 0;
 }
 
-static double take_num(const json_t *obj, const char *key)
+static double read_num(const json_t *obj, const char *key)
 {
     const json_t *v = json_object_get(obj, key);
     return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
-static void take_stall(struct event *e, const json_t *obj)
+static void read_stall(struct event *e, const json_t *obj)
 {
     const json_t *stalled = json_object_get(obj, "stalled");
-    e->patience_s = take_num(stalled, "patience_s");
+    e->patience_s = read_num(stalled, "patience_s");
     e->stall = json_is_object(stalled) ? STALL_BEGINS : stalled ? STALL_ENDS : STALL_UNSAID;
 }
 
-/* Names that are none are left out: nothing else of the journal can mean them. */
-static void take_matrix(struct event *e, const json_t *obj)
+/* Skips invalid names, which no other event can refer to. */
+static void read_matrix(struct event *e, const json_t *obj)
 {
     const json_t *v;
     size_t i, len = 0;
@@ -75,36 +77,36 @@ static void take_matrix(struct event *e, const json_t *obj)
     }
 }
 
-static void take_fields(struct event *e, const json_t *obj)
+static void read_fields(struct event *e, const json_t *obj)
 {
-    e->seq = take_int(obj, "seq");
-    take_text(obj, "variant", e->variant, sizeof e->variant);
-    take_text(obj, "host", e->host, sizeof e->host);
-    take_text(obj, "gate", e->gate, sizeof e->gate);
-    take_text(obj, "message", e->reason, sizeof e->reason);
-    take_text(obj, "reason", e->reason, sizeof e->reason);
-    take_text(obj, "status", e->status, sizeof e->status);
-    take_text(obj, "exit_status", e->status, sizeof e->status);
-    take_lines(obj, "log_tail", e->log_tail, sizeof e->log_tail);
-    e->ctx = take_int(obj, "ctx");
-    e->run_idx = take_int(obj, "run_idx");
-    e->test_index = take_int(obj, "test_index");
-    e->total_tests = take_int(obj, "total_tests");
-    e->ok = take_int(obj, "ok");
-    e->failed = take_int(obj, "failed");
-    e->skipped = take_int(obj, "skipped");
-    e->elapsed_s = take_num(obj, "elapsed_s");
-    e->timeout_s = take_num(obj, "timeout_s");
-    e->wall_s = take_num(obj, "wall_s");
-    e->prefill_s = take_num(obj, "prefill_s");
-    e->suite_eta_s = take_num(obj, "suite_eta_s");
-    e->eta_remaining_s = take_num(obj, "eta_remaining_s");
-    take_stall(e, obj);
-    e->gpu_use = take_num(obj, "gpu_use");
-    e->vram_used = take_num(obj, "vram_used");
-    e->rss = take_num(obj, "rss");
+    e->seq = read_int(obj, "seq");
+    read_text(obj, "variant", e->variant, sizeof e->variant);
+    read_text(obj, "host", e->host, sizeof e->host);
+    read_text(obj, "gate", e->gate, sizeof e->gate);
+    read_text(obj, "message", e->reason, sizeof e->reason);
+    read_text(obj, "reason", e->reason, sizeof e->reason);
+    read_text(obj, "status", e->status, sizeof e->status);
+    read_text(obj, "exit_status", e->status, sizeof e->status);
+    read_lines(obj, "log_tail", e->log_tail, sizeof e->log_tail);
+    e->ctx = read_int(obj, "ctx");
+    e->run_idx = read_int(obj, "run_idx");
+    e->test_index = read_int(obj, "test_index");
+    e->total_tests = read_int(obj, "total_tests");
+    e->ok = read_int(obj, "ok");
+    e->failed = read_int(obj, "failed");
+    e->skipped = read_int(obj, "skipped");
+    e->elapsed_s = read_num(obj, "elapsed_s");
+    e->timeout_s = read_num(obj, "timeout_s");
+    e->wall_s = read_num(obj, "wall_s");
+    e->prefill_s = read_num(obj, "prefill_s");
+    e->suite_eta_s = read_num(obj, "suite_eta_s");
+    e->eta_remaining_s = read_num(obj, "eta_remaining_s");
+    read_stall(e, obj);
+    e->gpu_use = read_num(obj, "gpu_use");
+    e->vram_used = read_num(obj, "vram_used");
+    e->rss = read_num(obj, "rss");
     if (e->type == EVENT_SUITE_START)
-        take_matrix(e, obj);
+        read_matrix(e, obj);
 }
 
 int event_decode(struct event *e, const char *line, size_t len, struct err *err)
@@ -119,7 +121,7 @@ int event_decode(struct event *e, const char *line, size_t len, struct err *err)
         rc =
             err_set(err, ERR_NODE, "events.jsonl: not a known event: %.*s", len < 200 ? (int)len : 200, line);
     else
-        take_fields(e, obj);
+        read_fields(e, obj);
     if (rc != 0 && err)
         err->kind = ERR_NODE;
     json_decref(obj);

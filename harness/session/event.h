@@ -1,5 +1,5 @@
-/* event: one line of a node's journal, decoded and bounded. What it does not name is left at 0, "" or NaN.
- * Every text is already fit for a terminal. Knows nothing of how lines travel.
+/* event: one line of a node's journal, decoded, with bounded size. Absent fields are 0, "" or NaN. All text
+ * is already safe for a terminal.
  */
 #ifndef KERNSWEEP_HARNESS_SESSION_EVENT_H
 #define KERNSWEEP_HARNESS_SESSION_EVENT_H
@@ -12,7 +12,7 @@
 
 enum { EVENT_TEXT_MAX = 512, EVENT_LINES_MAX = 8192, EVENT_CONTEXTS_MAX = 256 };
 
-/* Whether the run waits for something outside it, such as a scheduler. */
+/* Whether the run is waiting for something external, such as a scheduler. */
 enum event_stall { STALL_UNSAID, STALL_BEGINS, STALL_ENDS };
 
 struct event {
@@ -20,7 +20,7 @@ struct event {
     int64_t seq;
     char variant[LIMIT_NAME + 1];
     char status[32];
-    char reason[EVENT_TEXT_MAX]; /* or a NODE event's message */
+    char reason[EVENT_TEXT_MAX]; /* also the message of a NODE event */
     char gate[LIMIT_NAME + 1];
     char log_tail[EVENT_LINES_MAX];       /* the last lines of a failed build's log, each with its newline */
     char variants[EVENT_LINES_MAX];       /* of SUITE_START: as many names as fit, each with a newline */
@@ -30,7 +30,7 @@ struct event {
     int64_t ok, failed, skipped;
     char host[LIMIT_NAME + 1]; /* the machine that runs the test; "" when it is the node */
     enum event_stall stall;    /* of a NODE event */
-    double patience_s;         /* STALL_BEGINS: after so long whoever follows should give up; NaN: never */
+    double patience_s;         /* STALL_BEGINS: when a follower should give up; NaN: never */
     double elapsed_s, timeout_s, wall_s, prefill_s, suite_eta_s, eta_remaining_s;
     double gpu_use, vram_used, rss; /* of HEARTBEAT: percent, bytes, bytes */
 };
@@ -38,10 +38,9 @@ struct event {
 /* line: without its newline. ERR_NODE when it is not a journal line. */
 int event_decode(struct event *e, const char *line, size_t len, struct err *err);
 
-/* Splits a byte stream into lines and counts what has been consumed, so that following can go on from there.
- */
+/* Splits a byte stream into lines and counts the bytes consumed, so that following can resume from there. */
 struct event_stream {
-    int64_t offset; /* bytes of whole journal lines taken so far */
+    int64_t offset; /* bytes of complete journal lines consumed so far */
     char *line;
     size_t len;
     int (*on_line)(void *arg, const char *line, size_t len, struct err *err);
@@ -51,9 +50,9 @@ struct event_stream {
 void event_stream_init(struct event_stream *s, int (*on_line)(void *, const char *, size_t, struct err *),
                        void *arg);
 void event_stream_release(struct event_stream *s);
-/* Forgets an unfinished line: following starts again at `offset`. */
+/* Discards an incomplete line: following resumes at `offset`. */
 void event_stream_rewind(struct event_stream *s);
-/* transport_write_fn; arg: struct event_stream *. Empty lines are keep-alives and count for nothing. */
+/* transport_write_fn; arg: struct event_stream *. Empty lines are keep-alives and are not counted. */
 int event_stream_write(void *arg, const char *data, size_t len, struct err *err);
 
 #endif

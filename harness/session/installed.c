@@ -11,7 +11,7 @@ int installed_find(const char *const names[], char *out, bool *found, struct err
     char *slash = n > 0 ? memrchr(self, '/', (size_t)n) : NULL;
     *found = false;
     if (!slash)
-        return err_set(err, ERR_INTERNAL, "cannot tell where this command is");
+        return err_set(err, ERR_INTERNAL, "cannot determine the path of this command");
     *slash = '\0';
     for (size_t i = 0; names[i] && !*found; i++)
         *found = fs_join(out, NULL, self, names[i]) == 0 && access(out, R_OK) == 0;

@@ -1,6 +1,6 @@
-/* installed: where the files are that belong to this command: beside it in a build folder, or in the folders
- * that `make install` makes under one prefix. Found from the command's own place, so that a tree may be moved
- * as a whole.
+/* installed: finds files that belong to this command: next to it in a build folder, or in the folders that
+ * `make install` creates. Paths are relative to the command itself, so an installation may be moved as a
+ * whole.
  */
 #ifndef KERNSWEEP_HARNESS_SESSION_INSTALLED_H
 #define KERNSWEEP_HARNESS_SESSION_INSTALLED_H
@@ -10,9 +10,9 @@
 
 #include <stdbool.h>
 
-/* names: NULL-terminated, relative to the command's folder; the first that can be read. out:
- * char[FS_PATH_MAX]. *found says whether there is one. Fails (ERR_INTERNAL) only when it cannot be told where
- * the command is; then, or when none is there, out is that folder. */
+/* names: NULL-terminated, relative to the command's folder. out (char[FS_PATH_MAX]): the first readable one;
+ * if there is none, *found is false and out is the command's folder. Fails (ERR_INTERNAL) only when the
+ * location of the command cannot be determined. */
 int installed_find(const char *const names[], char *out, bool *found, struct err *err);
 
 #endif

@@ -136,7 +136,7 @@ static void print_end(struct live *l, const struct event *e)
     fflush(l->out);
 }
 
-static void count(struct live *l, const struct event *e)
+static void count_result(struct live *l, const struct event *e)
 {
     l->done++;
     if (strcmp(e->status, "OK") == 0)
@@ -176,7 +176,7 @@ void live_event(struct live *l, const struct event *e)
         break;
     case EVENT_TEST_END:
     case EVENT_TEST_SKIP:
-        count(l, e);
+        count_result(l, e);
         print_test(l, e);
         break;
     case EVENT_SUITE_END:

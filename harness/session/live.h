@@ -1,5 +1,5 @@
-/* live: the journal as a person follows it: one progress line on a terminal, plain lines elsewhere, nothing
- * when quiet. Takes decoded events, writes to one stream. Keeps only what the line shows.
+/* live: shows a run's journal to the user: a progress line on a terminal, plain lines elsewhere. Takes
+ * decoded events and writes to one stream.
  */
 #ifndef KERNSWEEP_HARNESS_SESSION_LIVE_H
 #define KERNSWEEP_HARNESS_SESSION_LIVE_H
@@ -13,17 +13,17 @@ struct live {
     FILE *out;
     bool progress; /* a terminal: redraw one line */
     bool colour;
-    bool line_open; /* a progress line stands unfinished */
+    bool line_open; /* an unterminated progress line is shown */
     int64_t done, total;
     int64_t ok, failed, skipped;
 };
 
-/* Decides on terminal and colour from out, NO_COLOR and TERM. */
+/* Detects a terminal and colours from out, NO_COLOR and TERM. */
 void live_init(struct live *l, FILE *out);
 void live_event(struct live *l, const struct event *e);
-/* Prints one line of its own, leaving the progress line whole. */
+/* Prints a line, clearing the progress line first. */
 void live_note(struct live *l, const char *text);
-/* Ends a progress line that stands. */
+/* Clears the progress line. */
 void live_end(struct live *l);
 
 /* "8.31 ms", "42.1 s", "3 min 20 s", "1 h 05 min"; "-" when not finite. */

@@ -25,7 +25,7 @@ static int rename_plan(struct plan *p, const char *purpose, struct err *err)
     return 0;
 }
 
-static int store_it(struct session *s, struct store *store, int64_t *key, struct err *err)
+static int store_bundle(struct session *s, struct store *store, int64_t *key, struct err *err)
 {
     const struct ingest_options options = {.node = s->rec.node};
     struct ingest_result result;
@@ -48,12 +48,12 @@ int measure_run(struct plan *p, const struct session_options *opt, struct store 
     if (rc == 0)
         rc = session_collect(&s, err);
     if (rc == 0)
-        rc = store_it(&s, store, key, err);
+        rc = store_bundle(&s, store, key, err);
     session_close(&s);
     return rc;
 }
 
-static int settle(const struct runrec *rec, const struct session_options *opt, struct err *err)
+static int complete_run(const struct runrec *rec, const struct session_options *opt, struct err *err)
 {
     struct session s = {0};
     struct store store = {0};
@@ -73,7 +73,7 @@ static int settle(const struct runrec *rec, const struct session_options *opt, s
         s.opt = *opt;
     }
     if (rc == 0 && there)
-        rc = store_it(&s, &store, &key, err);
+        rc = store_bundle(&s, &store, &key, err);
     if (s.t)
         session_close(&s);
     store_close(&store);
@@ -90,7 +90,7 @@ int measure_settle(const char *db, const char *plan, const char *purpose, const 
         return err_set(err, ERR_INTERNAL, "no memory for a plan's name");
     int rc = runrec_newest(&last, db, name, &found, err);
     if (rc == 0 && found && (last.state == RUNREC_RUNNING || last.state == RUNREC_PULLED))
-        rc = settle(&last, opt, err);
+        rc = complete_run(&last, opt, err);
     free(name);
     return rc;
 }

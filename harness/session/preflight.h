@@ -1,8 +1,7 @@
-/* preflight: what a node's facts (node.json) mean for a run: fit, fit with a warning, or unfit, and what to
- * do.
+/* preflight: judges from a node's facts (node.json) whether it is fit for a run, and suggests remedies.
  *
- * Pure: takes the facts and what the run needs, gives findings in a fixed order. The texts hold foreign words
- * and are printable already. Knows nothing of transports.
+ * Pure: takes the facts and the needs of the run, returns findings in a fixed order. All text is already safe
+ * for a terminal.
  */
 #ifndef KERNSWEEP_HARNESS_SESSION_PREFLIGHT_H
 #define KERNSWEEP_HARNESS_SESSION_PREFLIGHT_H
@@ -31,10 +30,10 @@ struct preflight {
 struct preflight_needs {
     int64_t largest_context; /* tokens; 0: unknown */
     double clock_offset_s;   /* node minus here; NaN: not measured */
-    double clock_error_s;    /* half of the round trip it was measured with */
+    double clock_error_s;    /* half the round-trip time of the measurement */
 };
 
-/* Array of the findings of this level or worse; the caller json_decref()s. */
+/* The findings of this level or worse as an array; the caller json_decref()s. */
 json_t *preflight_encode(const struct preflight *p, enum preflight_level from);
 
 void preflight_check(struct preflight *out, const json_t *node, const struct preflight_needs *needs);

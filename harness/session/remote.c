@@ -9,14 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static const double answer_deadline_s = 60; /* a command that only looks and answers */
-static const double transfer_stall_s = 60;  /* silence during a push or a pull */
-static const double follow_stall_s = 15;    /* the executor speaks every 2 s */
+static const double answer_deadline_s = 60; /* commands that only answer a query */
+static const double transfer_stall_s = 60;  /* without data during a push or pull */
+static const double follow_stall_s = 15;    /* the executor writes every 2 s */
 static const size_t executor_max = 64u << 20;
 
 enum { EXECUTOR_DEAD = 75 };
 
-/* Constant texts; what varies reaches them as positional parameters. */
+/* The scripts are constant; variable parts are passed as positional parameters. */
 static const char hello_script[] = "printf 'kernsweep-hello %s %s ' \"$(uname -s)\" \"$(uname -m)\"\n"
                                    "if [ -x \"$1\" ]; then echo have; else echo lack; fi";
 static const char install_script[] =
@@ -54,7 +54,7 @@ static int exec_cmd(struct remote *r, const struct transport_cmd *cmd, struct tr
     return rc;
 }
 
-/* Login scripts may print before the answer does: only the marked line counts. */
+/* Login scripts may print something first, so only the marked line counts. */
 static int parse_hello(struct remote *r, const char *text, bool *have, struct err *err)
 {
     char os[32] = "", arch[32] = "", found[8] = "";
@@ -141,7 +141,7 @@ int remote_stage(struct remote *r, const struct tar_tree *tree, const char *sha2
     return rc;
 }
 
-static int append(void *arg, const char *data, size_t len, struct err *err)
+static int append_answer(void *arg, const char *data, size_t len, struct err *err)
 {
     struct buf *out = arg;
     buf_add(out, data, len);
@@ -160,7 +160,7 @@ json_t *remote_call(struct remote *r, const char *command, const char *const *ar
     const struct transport_cmd cmd = {.argv = strvec_argv(&argv),
                                       .input = input,
                                       .input_len = input_len,
-                                      .on_stdout = append,
+                                      .on_stdout = append_answer,
                                       .on_stdout_arg = &out,
                                       .deadline_s = deadline_s > 0 ? deadline_s : answer_deadline_s};
     struct transport_result res;

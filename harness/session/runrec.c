@@ -19,24 +19,19 @@ const char *runrec_state_name(enum runrec_state s)
 static int records_dir(const char *db, char *out, struct err *err)
 {
     char dir[FS_PATH_MAX];
-    snprintf(dir, sizeof dir, "%s", db);
-    char *slash = strrchr(dir, '/');
-    if (slash)
-        *slash = '\0';
-    else
-        snprintf(dir, sizeof dir, ".");
-    return fs_join(out, err, *dir ? dir : "/", "runs");
+    fs_parent(db, dir);
+    return fs_join(out, err, dir, "runs");
 }
 
-/* The id may come from a node, and it names a file here; paths come from the user's disk. */
-static int check(const struct runrec *r, struct err *err)
+/* The id becomes a file name and may come from a node; JSON can only hold paths that are valid UTF-8. */
+static int check_record(const struct runrec *r, struct err *err)
 {
     const char *const texts[] = {r->node, r->ssh_config, r->workdir, r->bundle, r->plan, r->request.plan};
     if (!text_is_name(r->run_id))
         return err_set(err, ERR_INPUT, "\"%.80s\" is not a run id", r->run_id);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!text_is_utf8(texts[i], strlen(texts[i])))
-            return err_set(err, ERR_INPUT, "%.500s: a name that is not UTF-8 cannot be kept: rename it",
+            return err_set(err, ERR_INPUT, "%.500s: a name that is not UTF-8 cannot be stored: rename it",
                            texts[i]);
     return 0;
 }
@@ -45,10 +40,10 @@ static int record_path(const struct runrec *r, const char *db, char *dir, char *
 {
     char name[JOB_RUN_ID_MAX + 8];
     snprintf(name, sizeof name, "%s.json", r->run_id);
-    return check(r, err) != 0 || records_dir(db, dir, err) != 0 ? -1 : fs_join(path, err, dir, name);
+    return check_record(r, err) != 0 || records_dir(db, dir, err) != 0 ? -1 : fs_join(path, err, dir, name);
 }
 
-/* NULL: nothing to keep, or no memory. */
+/* NULL when there is nothing to keep, or out of memory. */
 static json_t *encode_request(const struct runrec *r)
 {
     const struct runrec_request *o = &r->request;
@@ -88,7 +83,7 @@ int runrec_remove(const struct runrec *r, const char *db, struct err *err)
     return 0;
 }
 
-static int take(const struct json_at *root, const char *key, char *out, size_t cap, struct err *err)
+static int read_text(const struct json_at *root, const char *key, char *out, size_t cap, struct err *err)
 {
     const char *s;
     if (json_get_str(root, key, &s, err) != 0)
@@ -106,9 +101,9 @@ static int decode_request(struct runrec_request *o, const struct json_at *root, 
     struct json_at at = json_member(root, "order");
     if (!at.value)
         return 0;
-    if (take(&at, "plan", o->plan, sizeof o->plan, err) ||
-        take(&at, "plan_sha256", o->plan_sha256, sizeof o->plan_sha256, err) ||
-        take(&at, "source_sha256", o->source_sha256, sizeof o->source_sha256, err) ||
+    if (read_text(&at, "plan", o->plan, sizeof o->plan, err) ||
+        read_text(&at, "plan_sha256", o->plan_sha256, sizeof o->plan_sha256, err) ||
+        read_text(&at, "source_sha256", o->source_sha256, sizeof o->source_sha256, err) ||
         overrides_decode(&o->overrides, &at, err) != 0)
         return -1;
     o->known = true;
@@ -120,15 +115,15 @@ static int decode(struct runrec *r, const json_t *obj, const char *file, struct 
     struct json_at root = json_root(obj, file);
     char state[16];
     *r = (struct runrec){0};
-    if (take(&root, "run_id", r->run_id, sizeof r->run_id, err) ||
-        take(&root, "node", r->node, sizeof r->node, err) ||
-        take(&root, "ssh_config", r->ssh_config, sizeof r->ssh_config, err) ||
-        take(&root, "workdir", r->workdir, sizeof r->workdir, err) ||
-        take(&root, "bundle", r->bundle, sizeof r->bundle, err) ||
-        take(&root, "plan", r->plan, sizeof r->plan, err) ||
-        take(&root, "ticket", r->ticket, sizeof r->ticket, err) ||
-        take(&root, "baseline", r->baseline, sizeof r->baseline, err) ||
-        take(&root, "state", state, sizeof state, err) ||
+    if (read_text(&root, "run_id", r->run_id, sizeof r->run_id, err) ||
+        read_text(&root, "node", r->node, sizeof r->node, err) ||
+        read_text(&root, "ssh_config", r->ssh_config, sizeof r->ssh_config, err) ||
+        read_text(&root, "workdir", r->workdir, sizeof r->workdir, err) ||
+        read_text(&root, "bundle", r->bundle, sizeof r->bundle, err) ||
+        read_text(&root, "plan", r->plan, sizeof r->plan, err) ||
+        read_text(&root, "ticket", r->ticket, sizeof r->ticket, err) ||
+        read_text(&root, "baseline", r->baseline, sizeof r->baseline, err) ||
+        read_text(&root, "state", state, sizeof state, err) ||
         json_get_num(&root, "threshold", 0, 1e6, &r->threshold, err) ||
         json_get_num(&root, "connect_timeout_s", 0, 1e6, &r->connect_timeout_s, err) ||
         json_get_num(&root, "patience_s", 0, 1e7, &r->patience_s, err) ||
@@ -148,7 +143,7 @@ struct each {
     void *arg;
 };
 
-static int visit(const char *rel, const char *full, void *arg, struct err *err)
+static int load_record(const char *rel, const char *full, void *arg, struct err *err)
 {
     const struct each *each = arg;
     size_t n = strlen(rel);
@@ -170,19 +165,19 @@ int runrec_each(const char *db, int (*fn)(const struct runrec *, void *, struct 
     if (!fs_is_dir(dir))
         return 0;
     struct each each = {fn, arg};
-    return fs_walk(dir, true, visit, &each, err);
+    return fs_walk(dir, true, load_record, &each, err);
 }
 
 struct find {
     const char *word;
-    char bundle[FS_PATH_MAX]; /* word as an absolute path, or "" */
+    char bundle[FS_PATH_MAX]; /* word as an absolute path; "" if it is none */
     struct runrec *out;
     bool exact;
     int matches;
 };
 
-/* Ids begin with the time, so the last of the sorted files is the latest. */
-static int match(const struct runrec *r, void *arg, struct err *err)
+/* Ids begin with the time, so the last file in sorted order is the latest. */
+static int match_record(const struct runrec *r, void *arg, struct err *err)
 {
     struct find *f = arg;
     (void)err;
@@ -204,7 +199,7 @@ int runrec_find(struct runrec *r, const char *db, const char *word, struct err *
     if (abs)
         snprintf(f.bundle, sizeof f.bundle, "%s", abs);
     free(abs);
-    if (runrec_each(db, match, &f, err) != 0)
+    if (runrec_each(db, match_record, &f, err) != 0)
         return -1;
     if (f.matches == 0)
         return err_set(err, ERR_INPUT,

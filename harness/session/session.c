@@ -27,7 +27,7 @@ void session_say(struct session *s, const char *line)
         live_note(&s->live, line);
 }
 
-static void notice(void *arg, const char *line)
+static void on_notice(void *arg, const char *line)
 {
     session_say(arg, line);
 }
@@ -62,7 +62,7 @@ int session_connect(struct session *s, struct err *err)
                                       .ssh_config = *s->rec.ssh_config ? s->rec.ssh_config : NULL,
                                       .connect_timeout_s = s->rec.connect_timeout_s,
                                       .patience_s = s->rec.patience_s,
-                                      .notice = notice,
+                                      .notice = on_notice,
                                       .notice_arg = s,
                                       .interrupted = s->opt.interrupted};
     if (session_find_executor(s->executor, err) != 0 || connect_choose(s->opt.backend, &target, err) != 0 ||
@@ -89,8 +89,8 @@ int session_attach(struct session *s, const struct runrec *rec, const struct ses
     return session_connect(s, err) == 0 ? remote_install(&s->remote, s->executor, err) : -1;
 }
 
-/* A replayed journal says that a wait began, but not whether it still lasts: time is counted from when the
- * event is read, and again from any later event. */
+/* A replayed journal shows that a wait began, but not whether it continues, so the time is counted from when
+ * the event is read, and restarts with every later event. */
 static void note_stall(struct session *s, const struct event *e)
 {
     if (e->stall == STALL_ENDS)
@@ -109,7 +109,7 @@ static int on_stream(void *arg, const char *data, size_t len, struct err *err)
     struct session *s = arg;
     if (event_stream_write(&s->stream, data, len, err) != 0)
         return -1;
-    if (clock_mono_s() - s->stalled_s > s->stall_patience_s) /* never true of a NaN */
+    if (clock_mono_s() - s->stalled_s > s->stall_patience_s) /* false for NaN */
         return err_set(err, ERR_NODE, "%s: nothing moved for %g s: %s", transport_describe(s->t),
                        s->stall_patience_s, s->stall);
     return 0;
@@ -181,7 +181,7 @@ static int pull_into(struct session *s, const char *partial, struct err *err)
     }
 }
 
-/* Pulled by a command that was killed before it could record that. */
+/* A command may have been killed after pulling the bundle and before saving the record. */
 static bool collected_before(const struct session *s)
 {
     char manifest[FS_PATH_MAX];

@@ -1,9 +1,8 @@
-/* session: one run seen from this machine: start it on the node, follow its journal through lost connections,
- * pull the bundle. Everything after the start can be done by another session (`attach`).
+/* session: controls one run from this machine: starts it on the node, follows its journal across reconnects,
+ * pulls the bundle. After the start, another session can take over (`attach`).
  *
- * Drives transport, remote and live; knows nothing of the store's tables or of reports. The run never depends
- * on a session: losing one loses nothing. Errors: ERR_NODE (blocked; exit 3), ERR_INTERRUPTED (the run
- * continues on the node), ERR_STORAGE.
+ * Uses transport, remote and live. A run never depends on a session: it continues when the session ends.
+ * Errors: ERR_NODE (blocked; exit 3), ERR_INTERRUPTED (the run continues on the node), ERR_STORAGE.
  */
 #ifndef KERNSWEEP_HARNESS_SESSION_SESSION_H
 #define KERNSWEEP_HARNESS_SESSION_SESSION_H
@@ -16,25 +15,24 @@
 
 #include <signal.h>
 
-/* Where a run is shown instead of in the progress stream. */
+/* Receives the run's output instead of the progress stream. */
 struct session_view {
     void *arg;
-    void (*line)(void *arg, const char *line, size_t len); /* of the journal, decoded once already */
-    void (*note)(void *arg, const char *text);             /* of the session itself */
+    void (*line)(void *arg, const char *line, size_t len); /* a valid journal line */
+    void (*note)(void *arg, const char *text);             /* a message of the session */
 };
 
-/* Borrowed; NULL where absent. */
+/* Pointers are borrowed; NULL where absent. */
 struct session_options {
     const char *db;
-    const char *artifacts; /* folder that bundles go to */
+    const char *artifacts; /* folder for bundles */
     const char *ssh_config;
-    struct overrides overrides; /* as overrides_apply() has applied them to the plan */
-    bool repeatable;            /* a start that was cut short can be repeated from its record */
-    const char *source_sha256;  /* a tree that the node still has, instead of the plan's own */
-    const char *backend;        /* as --transport takes it (connect.h) */
-    FILE *progress;             /* human words */
+    struct overrides overrides; /* already applied to the plan by overrides_apply() */
+    bool repeatable;            /* an interrupted start can be repeated from its record */
+    const char *source_sha256;  /* use this tree, still on the node, instead of the plan's */
+    const char *backend;        /* an argument of --transport (connect.h) */
+    FILE *progress;             /* messages for the user */
     const struct session_view *view;
-    bool verbose;
     const volatile sig_atomic_t *interrupted;
 };
 
@@ -45,39 +43,39 @@ struct session {
     struct runrec rec;
     struct live live;
     struct event_stream stream;
-    struct preflight preflight; /* of session_start(); count 0 until the node has answered */
-    bool offered;               /* the job was sent: the node may have the run, whatever the answer was */
+    struct preflight preflight; /* set by session_start(); count is 0 until the node has answered */
+    bool offered;               /* the job was sent, so the node may have the run even if the call failed */
     char run_status[32];        /* of the SUITE_END event, "" until then */
     char executor[FS_PATH_MAX];
-    double stalled_s; /* monotonic time since which the run has been waiting for others, as far as this
-                         session has seen; NaN: it is not */
+    double stalled_s; /* monotonic time since when, as seen by this session, the run has been waiting for
+                         something external; NaN: it is not waiting */
     double stall_patience_s;
     char stall[EVENT_TEXT_MAX];
 };
 
 /* Connects, checks that the node is fit (see s->preflight), stages the sources and submits the job. On
- * success s->rec is saved and the run continues by itself. A record of what was asked for is written first,
- * and removed if the node never got the job. */
+ * success s->rec is saved and the run continues without us. A record of the request is written first, and
+ * removed if the job was never sent. */
 int session_start(struct session *s, const struct plan *p, const struct session_options *opt,
                   struct err *err);
-/* Repeats a start that was interrupted before the node had the run; the session is attached. ERR_INPUT when
- * the plan or its sources have changed since. */
+/* Repeats a start that was interrupted before the node had the run; the session must be attached. ERR_INPUT
+ * when the plan or its sources have changed since. */
 int session_start_again(struct session *s, struct err *err);
 /* Connects to the node of a known run. */
 int session_attach(struct session *s, const struct runrec *rec, const struct session_options *opt,
                    struct err *err);
-/* Asks the connected node for its facts and judges them; model may be NULL. NULL with err when it does not
- * answer, else the caller json_decref()s. */
+/* Queries the facts of the connected node and judges them; model may be NULL. Returns the facts, which the
+ * caller json_decref()s, or NULL with err. */
 json_t *session_preflight(struct session *s, const char *model, int64_t largest_context,
                           struct preflight *out, struct err *err);
-/* Shows the journal until the run is closed; reconnects, and restarts an executor that died. */
+/* Shows the journal until the run has ended; reconnects, and restarts an executor that died. */
 int session_follow(struct session *s, struct err *err);
-/* Pulls the closed run's bundle to s->rec.bundle, which appears only once it is complete and verified. */
+/* Pulls the bundle of an ended run to s->rec.bundle; it is moved there only once complete and verified. */
 int session_collect(struct session *s, struct err *err);
 void session_close(struct session *s);
 
-/* The executor's binary that belongs to this command: $KERNSWEEP_EXECUTOR, beside it, or
- * ../libexec/kernsweep. out: char[FS_PATH_MAX]. */
+/* The executor's binary: $KERNSWEEP_EXECUTOR, in the folder of this command, or in ../libexec/kernsweep. out:
+ * char[FS_PATH_MAX]. */
 int session_find_executor(char *out, struct err *err);
 
 #endif

@@ -22,7 +22,7 @@ static int set_text(char *out, size_t cap, const char *what, const char *text, s
     return 0;
 }
 
-/* False when it is too long to keep, or the plan's file is gone already; the run itself needs none of it. */
+/* False when a value is too long, or the plan's file is gone. The run itself does not need the request. */
 static bool fill_request(struct runrec_request *o, const struct session *s, const struct plan *p,
                          const char *date)
 {
@@ -63,7 +63,7 @@ static int fill_record(struct session *s, const struct plan *p, const char *date
     return bundle_dir_reserve(r->bundle, s->opt.artifacts, date, p->settings.ticket, p->settings.tag, err);
 }
 
-/* The tree of an earlier run, which may exist on the node only. */
+/* The source tree of an earlier run, which may exist only on the node. */
 static int use_staged(struct session *s, char *sha, struct err *err)
 {
     bool have;
@@ -74,12 +74,12 @@ static int use_staged(struct session *s, char *sha, struct err *err)
 }
 
 /* A repeated start must push the same tree as the first attempt. */
-static int note_source(struct session *s, const struct plan *p, const char *sha, struct err *err)
+static int record_source(struct session *s, const struct plan *p, const char *sha, struct err *err)
 {
     struct runrec_request *o = &s->rec.request;
     if (*o->source_sha256 && strcmp(o->source_sha256, sha) != 0)
         return err_set(err, ERR_INPUT,
-                       "%s: changed since run %s was begun: `kernsweep cancel %s`, then start a new run",
+                       "%s: changed since run %s was started: `kernsweep cancel %s`, then start a new run",
                        p->source.dir, s->rec.run_id, s->rec.run_id);
     memcpy(o->source_sha256, sha, sizeof o->source_sha256);
     return runrec_save(&s->rec, s->opt.db, err);
@@ -92,7 +92,7 @@ static int stage_source(struct session *s, const struct plan *p, char *sha, stru
     uint64_t size, pushed;
     if (tar_tree_hash(&tree, sha, &size, err) != 0)
         return err_wrap(err, "source tree %s", p->source.dir);
-    if (note_source(s, p, sha, err) != 0 || remote_stage(&s->remote, &tree, sha, &pushed, err) != 0)
+    if (record_source(s, p, sha, err) != 0 || remote_stage(&s->remote, &tree, sha, &pushed, err) != 0)
         return -1;
     char line[256];
     snprintf(line, sizeof line,
@@ -102,7 +102,8 @@ static int stage_source(struct session *s, const struct plan *p, char *sha, stru
     return 0;
 }
 
-static int submit(struct session *s, const struct plan *p, const char *sha, const char *date, struct err *err)
+static int submit_job(struct session *s, const struct plan *p, const char *sha, const char *date,
+                      struct err *err)
 {
     const struct job_request req = {.run_id = s->rec.run_id,
                                     .date = date,
@@ -125,7 +126,7 @@ static int submit(struct session *s, const struct plan *p, const char *sha, cons
     return rc;
 }
 
-static void today(char *out, size_t cap)
+static void format_today(char *out, size_t cap)
 {
     time_t now = time(NULL);
     struct tm tm;
@@ -163,7 +164,7 @@ json_t *session_preflight(struct session *s, const char *model, int64_t largest_
     return node;
 }
 
-/* Warnings are shown and go into the job, for node.json; a blocker ends the start. */
+/* Warnings are shown and added to the job, for node.json; a blocker aborts the start. */
 static int check_node(struct session *s, const struct plan *p, struct err *err)
 {
     struct preflight *found = &s->preflight;
@@ -187,7 +188,7 @@ static int check_node(struct session *s, const struct plan *p, struct err *err)
                    : 0;
 }
 
-/* Every step can be repeated: what is on the node already stays as it is. */
+/* Idempotent: what is already on the node is kept. */
 static int prepare_and_submit(struct session *s, const struct plan *p, const char *date, struct err *err)
 {
     char sha[SHA256_HEX_LEN + 1];
@@ -198,7 +199,7 @@ static int prepare_and_submit(struct session *s, const struct plan *p, const cha
     if (sources && (s->opt.source_sha256 ? use_staged(s, sha, err) : stage_source(s, p, sha, err)) != 0)
         return -1;
     s->offered = true;
-    return submit(s, p, sources ? sha : NULL, date, err);
+    return submit_job(s, p, sources ? sha : NULL, date, err);
 }
 
 static int start_on_node(struct session *s, const struct plan *p, const char *date, struct err *err)
@@ -223,7 +224,7 @@ int session_start(struct session *s, const struct plan *p, const struct session_
 {
     char date[16];
     session_init(s, opt);
-    today(date, sizeof date);
+    format_today(date, sizeof date);
     if (opt->overrides.date)
         snprintf(date, sizeof date, "%s", opt->overrides.date);
     if (fill_record(s, p, date, err) != 0)
@@ -231,14 +232,13 @@ int session_start(struct session *s, const struct plan *p, const struct session_
     if (runrec_save(&s->rec, s->opt.db, err) == 0 && session_connect(s, err) == 0 &&
         start_on_node(s, p, date, err) == 0)
         return 0;
-    if (!s->offered) { /* the node has never heard of it */
+    if (!s->offered) { /* the node cannot have the run */
         rmdir(s->rec.bundle);
         runrec_remove(&s->rec, s->opt.db, NULL);
     }
     return -1;
 }
 
-/* The same plan with the same overrides. */
 static int load_requested(struct plan *p, const struct runrec *r, const struct overrides *overrides,
                           struct err *err)
 {
@@ -248,11 +248,12 @@ static int load_requested(struct plan *p, const struct runrec *r, const struct o
                        r->run_id, r->node);
     if (plan_load(p, o->plan, err) != 0)
         return -1;
-    int rc = strcmp(p->sha256, o->plan_sha256) == 0
-                 ? 0
-                 : err_set(err, ERR_INPUT,
-                           "%s: changed since run %s was begun: `kernsweep cancel %s`, then start a new run",
-                           o->plan, r->run_id, r->run_id);
+    int rc =
+        strcmp(p->sha256, o->plan_sha256) == 0
+            ? 0
+            : err_set(err, ERR_INPUT,
+                      "%s: changed since run %s was started: `kernsweep cancel %s`, then start a new run",
+                      o->plan, r->run_id, r->run_id);
     if (rc == 0)
         rc = overrides_apply(overrides, p, err);
     if (rc != 0)

@@ -14,11 +14,11 @@
 
 enum { ASK_IDENTITIES = 11, TELL_IDENTITIES = 12, ASK_SIGN = 13, TELL_SIGN = 14 };
 
-/* Listing is instant; signing may wait for a finger on a hardware key. */
+/* Listing is instant; signing may wait for the touch of a hardware key. */
 static const double list_deadline_s = 5.0;
 static const double sign_deadline_s = 30.0;
 
-/* Reads SSH's length-prefixed fields; a short message makes every later field empty and sets bad. */
+/* Reads SSH's length-prefixed fields; past the end of the message, fields are empty and bad is set. */
 struct cursor {
     const unsigned char *at;
     size_t left;
@@ -101,8 +101,9 @@ static int receive_all(const struct ssh_agent *a, unsigned char *data, size_t le
     return 0;
 }
 
-/* Sends one framed request and reads its answer (malloc), of the expected kind, into c (past the kind). */
-static unsigned char *ask(struct ssh_agent *a, const struct buf *request, int expected, struct cursor *c)
+/* Sends a framed request. Returns the answer (malloc) if it is of the expected kind; c is set to what follows
+ * the kind. */
+static unsigned char *exchange(struct ssh_agent *a, const struct buf *request, int expected, struct cursor *c)
 {
     unsigned char head[4];
     if (!buf_ok(request) || send_all(a, request->data, request->len) || receive_all(a, head, sizeof head))
@@ -127,7 +128,7 @@ static void list_keys(struct ssh_agent *a)
     put_u32(&request, 1);
     buf_putc(&request, ASK_IDENTITIES);
     struct cursor c;
-    unsigned char *answer = ask(a, &request, TELL_IDENTITIES, &c);
+    unsigned char *answer = exchange(a, &request, TELL_IDENTITIES, &c);
     buf_release(&request);
     if (!answer)
         return;
@@ -188,14 +189,14 @@ int ssh_agent_sign(struct ssh_agent *a, const struct ssh_agent_key *key, const u
     put_u32(&request, 0);
     struct cursor outer;
     a->deadline_ns = clock_deadline_ns(sign_deadline_s);
-    unsigned char *answer = ask(a, &request, TELL_SIGN, &outer);
+    unsigned char *answer = exchange(a, &request, TELL_SIGN, &outer);
     buf_release(&request);
     if (!answer)
         return -1;
     size_t n;
     struct cursor inner = {.at = take_string(&outer, &n)};
     inner.left = n;
-    take_string(&inner, &n); /* the algorithm's name, which libssh2 adds itself */
+    take_string(&inner, &n); /* the algorithm name, which libssh2 adds itself */
     const unsigned char *bare = take_string(&inner, sig_len);
     *sig = inner.bad || outer.bad || *sig_len == 0 ? NULL : malloc(*sig_len);
     if (*sig)

@@ -1,5 +1,5 @@
-/* ssh_agent: the two questions we have for an ssh-agent: which keys, and sign this. Own client, since
- * libssh2's blocks on the agent's socket (a forwarded agent may be as dead as any link). Answers are bounded.
+/* ssh_agent: an ssh-agent client that lists keys and signs. libssh2's own client blocks on the agent's
+ * socket, and a forwarded agent may be unreachable. Answers are bounded.
  */
 #ifndef KERNSWEEP_HARNESS_SSH_AGENT_H
 #define KERNSWEEP_HARNESS_SSH_AGENT_H
@@ -26,12 +26,14 @@ struct ssh_agent {
     size_t count;
 };
 
-/* Connects and lists the keys. An agent that is absent or does not answer in time has none: that is no error.
+/* Connects and lists the keys. An agent that is absent or does not answer in time has no keys; that is not an
+ * error.
  */
 void ssh_agent_open(struct ssh_agent *a, const char *path, const struct transport_scope *scope);
 void ssh_agent_close(struct ssh_agent *a);
 
-/* The bare signature (malloc) over data, as libssh2's sign callback wants it. -1 when the agent refuses. */
+/* *sig: the bare signature (malloc) over data, as libssh2's sign callback expects. -1 when the agent refuses.
+ */
 int ssh_agent_sign(struct ssh_agent *a, const struct ssh_agent_key *key, const unsigned char *data,
                    size_t len, unsigned char **sig, size_t *sig_len);
 

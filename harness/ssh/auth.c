@@ -10,7 +10,7 @@
 
 enum { PASSPHRASE_TRIES = 3, TRIED_MAX = 1200 };
 
-/* One login: who may vouch, and what has been tried, for the message when nothing fits. */
+/* One login attempt: the available keys, and what has been tried, for the error message. */
 struct login {
     struct ssh_session *s;
     struct ssh_passphrases *passphrases;
@@ -19,18 +19,18 @@ struct login {
     size_t file_index[SSH_FILES_MAX]; /* into config->identity_files */
     size_t count;
     struct buf tried;
-    bool unsupported; /* a key was passed over that another back-end could use */
+    bool unsupported; /* a key was skipped that another back-end could use */
 };
 
 enum outcome { LOGIN_DONE, LOGIN_NEXT_KEY, LOGIN_BROKEN };
 
-static void note(struct login *l, const char *what, const char *why)
+static void note_tried(struct login *l, const char *what, const char *why)
 {
     buf_printf(&l->tried, "%s%s %s", l->tried.len ? ", " : "", what, why);
 }
 
-/* libssh2 before 1.11 offers RSA only with the SHA-1 signatures that sshd refuses; no version signs with a
- * certificate, or with a hardware key from a file. */
+/* Before 1.11, libssh2 supports RSA only with SHA-1 signatures, which sshd rejects; no version supports
+ * certificates, or hardware keys from a file. */
 static bool usable_type(const char *type)
 {
     if (strcmp(type, "ssh-rsa") == 0)
@@ -38,15 +38,15 @@ static bool usable_type(const char *type)
     return type[0] == '\0' || strcmp(type, "ssh-ed25519") == 0 || strncmp(type, "ecdsa-sha2-nistp", 16) == 0;
 }
 
-static void pass_over(struct login *l, const char *what, const char *type)
+static void skip_unsupported(struct login *l, const char *what, const char *type)
 {
     char why[KNOWN_KEY_TYPE_MAX + 64];
     snprintf(why, sizeof why, "(%s, which libssh2 %s cannot use)", type, libssh2_version(0));
-    note(l, what, why);
+    note_tried(l, what, why);
     l->unsupported = true;
 }
 
-static enum outcome judge(struct login *l, int rc, struct err *err)
+static enum outcome outcome_of(struct login *l, int rc, struct err *err)
 {
     if (rc == 0)
         return LOGIN_DONE;
@@ -92,8 +92,8 @@ static enum outcome try_agent_key(struct login *l, const struct ssh_agent_key *k
     char fingerprint[FINGERPRINT_LEN + 1];
     ssh_fingerprint(key->blob, key->len, fingerprint);
     if (rc != 0)
-        note(l, fingerprint, "from the agent (refused)");
-    return judge(l, rc, err);
+        note_tried(l, fingerprint, "from the agent (refused)");
+    return outcome_of(l, rc, err);
 }
 
 static bool agent_holds(const struct login *l, const struct ssh_identity *id)
@@ -115,7 +115,7 @@ static bool is_configured(const struct login *l, const struct ssh_agent_key *key
     return false;
 }
 
-/* Those that the configuration names come first: a server allows only a few attempts. */
+/* Configured keys come first, as servers allow only a few attempts. */
 static enum outcome try_agent(struct login *l, struct err *err)
 {
     for (int pass = 0; pass < 2; pass++) {
@@ -125,7 +125,7 @@ static enum outcome try_agent(struct login *l, struct err *err)
             if (configured != (pass == 0) || (!configured && l->s->config->identities_only))
                 continue;
             if (!usable_type(key->type)) {
-                pass_over(l, "an agent's key", key->type);
+                skip_unsupported(l, "an agent's key", key->type);
                 continue;
             }
             enum outcome outcome = try_agent_key(l, key, err);
@@ -154,11 +154,11 @@ static enum outcome try_plain_file(struct login *l, const struct ssh_identity *i
     if (offer_file(l, id, NULL, &rc, err))
         return LOGIN_BROKEN;
     if (rc != 0)
-        note(l, id->path, rc == LIBSSH2_ERROR_FILE ? "(unreadable)" : "(refused)");
-    return judge(l, rc, err);
+        note_tried(l, id->path, rc == LIBSSH2_ERROR_FILE ? "(unreadable)" : "(refused)");
+    return outcome_of(l, rc, err);
 }
 
-/* Typing takes as long as it takes; the deadline is for the network. */
+/* The deadline is for the network, so the time for typing is added to it. */
 static int ask_passphrase(struct login *l, const struct ssh_identity *id, char *out)
 {
     int64_t began_ns = clock_mono_ns();
@@ -182,12 +182,12 @@ static enum outcome try_encrypted_file(struct login *l, const struct ssh_identit
         if (rc == 0)
             return LOGIN_DONE;
         if (rc != LIBSSH2_ERROR_FILE) {
-            note(l, id->path, "(refused)");
-            return judge(l, rc, err);
+            note_tried(l, id->path, "(refused)");
+            return outcome_of(l, rc, err);
         }
         explicit_bzero(passphrase, SSH_PASSPHRASE_MAX);
     }
-    note(l, id->path, "(needs its passphrase: run in a terminal, or ssh-add it)");
+    note_tried(l, id->path, "(needs its passphrase: run in a terminal, or ssh-add it)");
     return LOGIN_NEXT_KEY;
 }
 
@@ -198,7 +198,7 @@ static enum outcome try_files(struct login *l, struct err *err)
         if (agent_holds(l, id))
             continue;
         if (!usable_type(id->type)) {
-            pass_over(l, id->path, id->type);
+            skip_unsupported(l, id->path, id->type);
             continue;
         }
         enum outcome outcome =
@@ -209,8 +209,8 @@ static enum outcome try_files(struct login *l, struct err *err)
     return LOGIN_NEXT_KEY;
 }
 
-/* Asks which methods there are; a host that lets anybody in is done with that. */
-static enum outcome ask_methods(struct login *l, struct err *err)
+/* Queries the allowed methods. A host without authentication accepts the login at this point. */
+static enum outcome query_methods(struct login *l, struct err *err)
 {
     LIBSSH2_SESSION *ssh = l->s->ssh;
     const char *user = l->s->config->user;
@@ -227,25 +227,25 @@ static enum outcome ask_methods(struct login *l, struct err *err)
             return LOGIN_BROKEN;
     }
     if (!strstr(methods, "publickey"))
-        note(l, "the host accepts only", methods);
+        note_tried(l, "the host accepts only", methods);
     l->unsupported = strstr(methods, "gssapi") != NULL;
     return LOGIN_NEXT_KEY;
 }
 
-/* A certificate beside a key is of use to the OpenSSH client only. */
-static void look_for_certificates(struct login *l)
+/* Only the OpenSSH client can use a certificate next to a key. */
+static void skip_certificates(struct login *l)
 {
     for (size_t i = 0; i < l->count; i++) {
         char path[FS_PATH_MAX + 16];
         snprintf(path, sizeof path, "%s-cert.pub", l->files[i].path);
         if (fs_exists(path))
-            pass_over(l, path, "a certificate");
+            skip_unsupported(l, path, "a certificate");
     }
 }
 
-static int refuse(struct login *l, enum transport_failure *why, struct err *err)
+static int fail_login(struct login *l, enum transport_failure *why, struct err *err)
 {
-    look_for_certificates(l);
+    skip_certificates(l);
     *why = l->unsupported ? TRANSPORT_FAILURE_UNSUPPORTED : TRANSPORT_FAILURE_REFUSED;
     return err_set(err, ERR_NODE,
                    "%s: login refused; tried: %s; is the public key in ~/.ssh/authorized_keys there?",
@@ -267,13 +267,13 @@ int ssh_auth_login(struct ssh_session *s, struct ssh_passphrases *passphrases, e
         if (ssh_identity_load(&l->files[l->count], s->config->identity_files[i]) == 0)
             l->file_index[l->count++] = i;
     }
-    enum outcome outcome = ask_methods(l, err);
+    enum outcome outcome = query_methods(l, err);
     if (outcome == LOGIN_NEXT_KEY)
         outcome = try_agent(l, err);
     if (outcome == LOGIN_NEXT_KEY)
         outcome = try_files(l, err);
     if (outcome == LOGIN_NEXT_KEY)
-        refuse(l, why, err);
+        fail_login(l, why, err);
     for (size_t i = 0; i < l->count; i++)
         ssh_identity_release(&l->files[i]);
     ssh_agent_close(&l->agent);

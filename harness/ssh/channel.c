@@ -11,7 +11,7 @@
 enum {
     RECEIVE_WINDOW = 8 << 20,
     PACKET = 32 << 10,
-    ROUNDS_PER_TURN = 32, /* packets of one stream before the others get their turn */
+    ROUNDS_PER_TURN = 32, /* packets of one stream before the others are served */
 };
 
 static const double open_deadline_s = 30.0;
@@ -30,7 +30,7 @@ struct exec {
     char buf[PACKET];
 };
 
-static int lose(struct exec *x, int rc, struct err *err)
+static int fail_lost(struct exec *x, int rc, struct err *err)
 {
     char *text = NULL;
     libssh2_session_last_error(x->s->ssh, &text, NULL, 0);
@@ -39,13 +39,13 @@ static int lose(struct exec *x, int rc, struct err *err)
                    text && *text ? text : "closed by the node", rc);
 }
 
-/* Opening and starting: refusals here are the node's answer, not a lost link. */
-static int refuse_or_lose(struct exec *x, int rc, const char *doing, struct err *err)
+/* While opening and starting, a refusal is an answer of the node, not a lost connection. */
+static int fail_start(struct exec *x, int rc, const char *doing, struct err *err)
 {
     if (rc == LIBSSH2_ERROR_CHANNEL_FAILURE || rc == LIBSSH2_ERROR_CHANNEL_REQUEST_DENIED ||
         rc == LIBSSH2_ERROR_REQUEST_DENIED)
         return ssh_session_fail(x->s, rc, doing, err);
-    return lose(x, rc, err);
+    return fail_lost(x, rc, err);
 }
 
 static int wait_start(struct exec *x, const char *doing, struct err *err)
@@ -68,7 +68,7 @@ static int open_channel(struct exec *x, struct err *err)
                                                   NULL, 0))) {
         int rc = libssh2_session_last_errno(x->s->ssh);
         if (rc != LIBSSH2_ERROR_EAGAIN)
-            return refuse_or_lose(x, rc, "opening a channel", err);
+            return fail_start(x, rc, "opening a channel", err);
         if (wait_start(x, "opening a channel", err))
             return -1;
     }
@@ -82,11 +82,11 @@ static int start_command(struct exec *x, const char *command, struct err *err)
         if (wait_start(x, "starting a command", err))
             return -1;
     }
-    return rc == 0 ? 0 : refuse_or_lose(x, rc, "starting a command", err);
+    return rc == 0 ? 0 : fail_start(x, rc, "starting a command", err);
 }
 
-/* Each step: 1 when something moved, 0 when there is nothing to do, LIBSSH2_ERROR_EAGAIN, or -1 with err.
- * What other errors libssh2 has all mean that the link cannot be trusted any more. */
+/* Each step returns 1 when data moved, 0 when there is nothing to do, LIBSSH2_ERROR_EAGAIN, or -1 with err.
+ * Any other libssh2 error means that the connection is unusable. */
 enum { STEP_MOVED = 1, STEP_IDLE = 0, STEP_FAILED = -1 };
 
 static int step_read(struct exec *x, int stream, struct err *err)
@@ -95,7 +95,7 @@ static int step_read(struct exec *x, int stream, struct err *err)
     if (n == LIBSSH2_ERROR_EAGAIN)
         return LIBSSH2_ERROR_EAGAIN;
     if (n < 0)
-        return lose(x, (int)n, err);
+        return fail_lost(x, (int)n, err);
     if (n == 0)
         return STEP_IDLE;
     int rc = stream ? transport_io_stderr(&x->io, x->buf, (size_t)n, err)
@@ -103,8 +103,9 @@ static int step_read(struct exec *x, int stream, struct err *err)
     return rc ? STEP_FAILED : STEP_MOVED;
 }
 
-/* A command may end its output and go on reading; only when the channel is closed does nobody read. */
-static bool nobody_reads(struct exec *x)
+/* A command may close its output and continue to read, so only a closed channel shows that input is unwanted.
+ */
+static bool input_is_unwanted(struct exec *x)
 {
     return libssh2_channel_eof(x->channel) == 1 && libssh2_channel_wait_closed(x->channel) == 0;
 }
@@ -113,7 +114,7 @@ static int step_input(struct exec *x, struct err *err)
 {
     if (x->eof_sent)
         return STEP_IDLE;
-    if (!x->has_slot && nobody_reads(x)) {
+    if (!x->has_slot && input_is_unwanted(x)) {
         transport_io_drop_input(&x->io);
         x->eof_sent = true;
         return STEP_IDLE;
@@ -130,7 +131,7 @@ static int step_input(struct exec *x, struct err *err)
         return STEP_IDLE;
     }
     if (n < 0)
-        return lose(x, (int)n, err);
+        return fail_lost(x, (int)n, err);
     transport_io_sent(&x->io, (size_t)n);
     return n > 0 ? STEP_MOVED : LIBSSH2_ERROR_EAGAIN;
 }
@@ -143,7 +144,7 @@ static int step_eof(struct exec *x, struct err *err)
     if (rc == LIBSSH2_ERROR_EAGAIN)
         return rc;
     if (rc < 0 && rc != LIBSSH2_ERROR_CHANNEL_CLOSED && rc != LIBSSH2_ERROR_CHANNEL_EOF_SENT)
-        return lose(x, rc, err);
+        return fail_lost(x, rc, err);
     x->eof_sent = true;
     return STEP_MOVED;
 }
@@ -165,8 +166,8 @@ static int do_step(struct exec *x, enum step step, struct err *err)
     return STEP_IDLE;
 }
 
-/* Every step until it has nothing to do, the owner of the send slot first and alone. 1 when anything moved.
- */
+/* Runs every step until it has nothing to do; while a step owns the send slot, only that step. 1 when data
+ * moved. */
 static int run_steps(struct exec *x, struct err *err)
 {
     bool moved = false;
@@ -198,7 +199,7 @@ static int wait_for_link(struct exec *x, struct err *err)
     return transport_io_check(&x->io, err);
 }
 
-static int pump(struct exec *x, struct err *err)
+static int transfer(struct exec *x, struct err *err)
 {
     for (;;) {
         int moved = run_steps(x, err);
@@ -213,9 +214,9 @@ static int pump(struct exec *x, struct err *err)
     }
 }
 
-/* The status is only there once the channel is closed from the other side; before, and on a dead link, it
- * reads as 0. */
-static int finish(struct exec *x, struct err *err)
+/* The status is valid only after the node has closed the channel; before that, and on a dead link, it reads
+ * as 0. */
+static int close_channel(struct exec *x, struct err *err)
 {
     int rc;
     while ((rc = libssh2_channel_close(x->channel)) == LIBSSH2_ERROR_EAGAIN) {
@@ -228,7 +229,7 @@ static int finish(struct exec *x, struct err *err)
             return -1;
     }
     if (rc < 0)
-        return lose(x, rc, err);
+        return fail_lost(x, rc, err);
     char *name = NULL;
     size_t len = 0;
     libssh2_channel_get_exit_signal(x->channel, &name, &len, NULL, NULL, NULL, NULL);
@@ -244,9 +245,9 @@ static int finish(struct exec *x, struct err *err)
 
 static int run_command(struct exec *x, const char *command, struct err *err)
 {
-    if (open_channel(x, err) || start_command(x, command, err) || pump(x, err))
+    if (open_channel(x, err) || start_command(x, command, err) || transfer(x, err))
         return -1;
-    return finish(x, err);
+    return close_channel(x, err);
 }
 
 int ssh_channel_exec(struct ssh_session *s, const struct transport_cmd *cmd, struct transport_result *res,
@@ -264,8 +265,7 @@ int ssh_channel_exec(struct ssh_session *s, const struct transport_cmd *cmd, str
     x->s = s;
     transport_io_begin(&x->io, cmd, res, s->scope);
     int rc = run_command(x, buf_str(&command), err);
-    /* sshd does not close the channel of a command that still runs, so one that is given up on costs its
-     * connection. */
+    /* sshd does not close the channel of a running command, so abandoning a command costs the connection. */
     *usable = rc == 0 && libssh2_channel_free(x->channel) == 0;
     transport_io_end(&x->io);
     free(x);

@@ -50,7 +50,7 @@ static int parse_port(const char *text, int *port)
     return 0;
 }
 
-/* "[v6]:port", "host:port", or a bare host; more than one colon without brackets is a bare IPv6 address. */
+/* "[v6]:port", "host:port", or a bare host; several colons without brackets are a bare IPv6 address. */
 static int split_host(const char *text, struct node_spec *spec)
 {
     size_t len = strlen(text);
@@ -89,15 +89,6 @@ static int parse_node(const char *node, struct node_spec *spec, struct err *err)
     return 0;
 }
 
-static const char *home_folder(void)
-{
-    const char *home = getenv("HOME");
-    if (home && *home)
-        return home;
-    const struct passwd *pw = getpwuid(getuid());
-    return pw ? pw->pw_dir : "/";
-}
-
 static const char *local_user(void)
 {
     const struct passwd *pw = getpwuid(getuid());
@@ -112,7 +103,7 @@ static void expand_token(const struct ssh_config *c, char token, struct buf *out
         buf_putc(out, '%');
         break;
     case 'd':
-        buf_puts(out, home_folder());
+        buf_puts(out, transport_home_folder());
         break;
     case 'h':
         buf_puts(out, c->host);
@@ -132,19 +123,19 @@ static void expand_token(const struct ssh_config *c, char token, struct buf *out
     case 'u':
         buf_puts(out, local_user());
         break;
-    default: /* of the rarer tokens none names a file that others do not */
+    default: /* the rarer tokens are not needed to name files */
         buf_putc(out, '%');
         buf_putc(out, token);
     }
 }
 
-/* A leading ~ and the % tokens. NULL when memory is short or it is too long. */
-static char *expand(const struct ssh_config *c, const char *text)
+/* Expands a leading ~ and % tokens. NULL when the result is too long, or out of memory. */
+static char *expand_path(const struct ssh_config *c, const char *text)
 {
     struct buf out;
     buf_init(&out, SSH_PATH_MAX - 1);
     if (text[0] == '~' && (text[1] == '/' || text[1] == '\0')) {
-        buf_puts(&out, home_folder());
+        buf_puts(&out, transport_home_folder());
         text++;
     }
     for (; *text; text++) {
@@ -167,11 +158,11 @@ static int add_file(const struct ssh_config *c, char **files, const char *text)
         n++;
     if (n == SSH_FILES_MAX)
         return -1;
-    files[n] = expand(c, text);
+    files[n] = expand_path(c, text);
     return files[n] ? 0 : -1;
 }
 
-/* ssh -G joins absolute paths by spaces, unquoted: a path goes on until " /". */
+/* ssh -G separates absolute paths by unquoted spaces, so a path ends at " /". */
 static int add_joined_files(const struct ssh_config *c, char **files, char *text)
 {
     while (*text) {
@@ -191,9 +182,9 @@ static int copy_text(char *out, size_t size, const char *text)
     return n < 0 || (size_t)n >= size ? -1 : 0;
 }
 
-/* One line of ssh -G. The keys that name the host come first in a pass of their own, as others refer to them.
- */
-static int take_name(struct ssh_config *c, const char *key, char *value)
+/* Handles one line of ssh -G. Keys that name the host have a separate first pass, as the others refer to
+ * them. */
+static int read_name(struct ssh_config *c, const char *key, char *value)
 {
     if (strcmp(key, "hostname") == 0)
         return copy_text(c->host, sizeof c->host, value);
@@ -206,7 +197,7 @@ static int take_name(struct ssh_config *c, const char *key, char *value)
     return 0;
 }
 
-static int take_agent(struct ssh_config *c, const char *value)
+static int read_agent(struct ssh_config *c, const char *value)
 {
     if (strcmp(value, "none") == 0) {
         c->agent[0] = '\0';
@@ -219,21 +210,21 @@ static int take_agent(struct ssh_config *c, const char *value)
         from_env = getenv(value + 1);
     if (from_env || *value == '$')
         return copy_text(c->agent, sizeof c->agent, from_env ? from_env : "");
-    char *path = expand(c, value);
+    char *path = expand_path(c, value);
     int rc = path ? copy_text(c->agent, sizeof c->agent, path) : -1;
     free(path);
     return rc;
 }
 
-static int take_proxy_command(struct ssh_config *c, const char *value)
+static int read_proxy_command(struct ssh_config *c, const char *value)
 {
-    char *command = expand(c, value);
+    char *command = expand_path(c, value);
     int rc = command ? copy_text(c->proxy_command, sizeof c->proxy_command, command) : -1;
     free(command);
     return rc;
 }
 
-static int take_rest(struct ssh_config *c, const char *key, char *value)
+static int read_rest(struct ssh_config *c, const char *key, char *value)
 {
     if (strcmp(key, "identityfile") == 0)
         return add_file(c, c->identity_files, value);
@@ -244,23 +235,23 @@ static int take_rest(struct ssh_config *c, const char *key, char *value)
     if (strcmp(key, "hashknownhosts") == 0)
         c->hash_known_hosts = strcmp(value, "yes") == 0;
     if (strcmp(key, "identityagent") == 0)
-        return take_agent(c, value);
+        return read_agent(c, value);
     if (strcmp(key, "proxyjump") == 0)
         return copy_text(c->proxy_jump, sizeof c->proxy_jump, value);
     if (strcmp(key, "proxycommand") == 0)
-        return take_proxy_command(c, value);
+        return read_proxy_command(c, value);
     return 0;
 }
 
-/* The user's files must come first: that is where a trusted key is stored. */
-static int take_global(struct ssh_config *c, const char *key, char *value)
+/* A last pass, as the user's files must come first: that is where a trusted key is stored. */
+static int read_global(struct ssh_config *c, const char *key, char *value)
 {
     return strcmp(key, "globalknownhostsfile") == 0 ? add_joined_files(c, c->known_hosts, value) : 0;
 }
 
-typedef int take_fn(struct ssh_config *c, const char *key, char *value);
+typedef int line_fn(struct ssh_config *c, const char *key, char *value);
 
-static int take_lines(struct ssh_config *c, const char *text, take_fn *take)
+static int each_line(struct ssh_config *c, const char *text, line_fn *fn)
 {
     char *copy = strdup(text);
     char *rest = copy;
@@ -270,7 +261,7 @@ static int take_lines(struct ssh_config *c, const char *text, take_fn *take)
         if (*value == '\0')
             continue;
         *value++ = '\0';
-        rc = take(c, line, value);
+        rc = fn(c, line, value);
     }
     free(copy);
     return rc;
@@ -278,19 +269,19 @@ static int take_lines(struct ssh_config *c, const char *text, take_fn *take)
 
 static int parse_ssh_g(struct ssh_config *c, const char *text, struct err *err)
 {
-    static take_fn *const passes[] = {take_name, take_rest, take_global};
+    static line_fn *const passes[] = {read_name, read_rest, read_global};
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
-        if (take_lines(c, text, passes[i]))
+        if (each_line(c, text, passes[i]))
             return err_set(err, ERR_INPUT,
-                           "node \"%s\": `ssh -G %s` says something this program cannot use "
+                           "node \"%s\": `ssh -G %s` prints something this program cannot use "
                            "(a value that is too long, or more than 16 files?)",
                            c->node, c->alias);
     }
     return 0;
 }
 
-static int ask_ssh(struct ssh_config *c, const struct node_spec *spec, const struct transport_scope *scope,
-                   struct err *err)
+static int run_ssh_g(struct ssh_config *c, const struct node_spec *spec, const struct transport_scope *scope,
+                     struct err *err)
 {
     struct strvec argv = {0};
     struct buf out;
@@ -361,7 +352,7 @@ int ssh_config_resolve(struct ssh_config *c, const char *node, const char *file,
         return err_set(err, ERR_INTERNAL, "out of memory");
     snprintf(c->alias, sizeof c->alias, "%s", spec.host);
     snprintf(c->host, sizeof c->host, "%s", spec.host);
-    int rc = spawn_on_path("ssh") ? ask_ssh(c, &spec, scope, err) : use_defaults(c, &spec, err);
+    int rc = spawn_on_path("ssh") ? run_ssh_g(c, &spec, scope, err) : use_defaults(c, &spec, err);
     if (rc == 0)
         name_key(c);
     return rc;

@@ -1,6 +1,5 @@
-/* ssh_config: what the user's OpenSSH configuration says of a node, asked of `ssh -G` where the client
- * exists, and plain defaults where it does not. Knows nothing of connections. Strings are owned by the
- * struct.
+/* ssh_config: the user's OpenSSH configuration for a node, as printed by `ssh -G`, or defaults where the
+ * client is not installed. Strings are owned by the struct.
  */
 #ifndef KERNSWEEP_HARNESS_SSH_CONFIG_H
 #define KERNSWEEP_HARNESS_SSH_CONFIG_H
@@ -14,15 +13,15 @@
 enum { SSH_NAME_MAX = 256, SSH_PATH_MAX = 4096, SSH_FILES_MAX = 16 };
 
 struct ssh_config {
-    char *node;               /* as the user gave it */
-    char *file;               /* as ssh -F, or NULL */
+    char *node;               /* as given by the user */
+    char *file;               /* argument of ssh -F, or NULL */
     char alias[SSH_NAME_MAX]; /* the host part of node */
     char host[SSH_NAME_MAX];  /* where to connect */
     char user[SSH_NAME_MAX];
     char key_name[SSH_NAME_MAX + 16]; /* the name in known_hosts: host, [host]:port or HostKeyAlias */
     int port;
-    char *identity_files[SSH_FILES_MAX + 1]; /* expanded, NULL-terminated; they need not exist */
-    char *known_hosts[SSH_FILES_MAX + 1];    /* the user's first; they need not exist */
+    char *identity_files[SSH_FILES_MAX + 1]; /* expanded, NULL-terminated; may not exist */
+    char *known_hosts[SSH_FILES_MAX + 1];    /* the user's first; may not exist */
     bool identities_only;
     bool hash_known_hosts;
     char agent[SSH_PATH_MAX];         /* the agent's socket, or empty */
@@ -33,7 +32,7 @@ struct ssh_config {
 /* node: an alias or [user@]host[:port]. ERR_INPUT when it or the configuration is malformed. */
 int ssh_config_resolve(struct ssh_config *c, const char *node, const char *file,
                        const struct transport_scope *scope, struct err *err);
-/* Whether a node is reached by ssh: all but "local". */
+/* True for all nodes but "local". */
 bool ssh_config_serves(const char *node);
 void ssh_config_release(struct ssh_config *c);
 

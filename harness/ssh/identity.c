@@ -24,8 +24,8 @@ static size_t be32(const unsigned char *p)
     return (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
 }
 
-/* A length-prefixed field at *off; NULL past the end. */
-static const unsigned char *field(const unsigned char *data, size_t len, size_t *off, size_t *field_len)
+/* Reads a length-prefixed field at *off; NULL past the end. */
+static const unsigned char *read_field(const unsigned char *data, size_t len, size_t *off, size_t *field_len)
 {
     if (len < 4 || *off > len - 4)
         return NULL;
@@ -49,18 +49,19 @@ static void set_public(struct ssh_identity *id, const unsigned char *blob, size_
         memcpy(id->blob, blob, len);
 }
 
-/* magic, cipher, kdf, kdf options, count, public key, secret part: the public key is never encrypted. */
+/* Format: magic, cipher, kdf, kdf options, count, public key, private part. The public key is never
+ * encrypted. */
 static void inspect_openssh(struct ssh_identity *id, const unsigned char *raw, size_t len)
 {
     size_t off = sizeof openssh_magic, cipher_len, n;
     if (len < off || memcmp(raw, openssh_magic, off) != 0)
         return;
-    const unsigned char *cipher = field(raw, len, &off, &cipher_len);
-    if (!cipher || !field(raw, len, &off, &n) || !field(raw, len, &off, &n))
+    const unsigned char *cipher = read_field(raw, len, &off, &cipher_len);
+    if (!cipher || !read_field(raw, len, &off, &n) || !read_field(raw, len, &off, &n))
         return;
     id->encrypted = cipher_len != 4 || memcmp(cipher, "none", 4) != 0;
     off += 4;
-    const unsigned char *blob = field(raw, len, &off, &n);
+    const unsigned char *blob = read_field(raw, len, &off, &n);
     if (blob)
         set_public(id, blob, n);
 }
@@ -83,7 +84,7 @@ static void inspect_openssh_text(struct ssh_identity *id)
     free(raw);
 }
 
-/* The older formats do not hold the public key in the clear; "<path>.pub" beside them often does. */
+/* In the older formats the public key may be encrypted too, but often there is a "<path>.pub". */
 static void inspect_pub_file(struct ssh_identity *id)
 {
     char path[FS_PATH_MAX + 8];
@@ -106,7 +107,7 @@ static void inspect_pub_file(struct ssh_identity *id)
     buf_release(&text);
 }
 
-static void inspect(struct ssh_identity *id)
+static void inspect_text(struct ssh_identity *id)
 {
     if (strstr(id->text, openssh_begin)) {
         inspect_openssh_text(id);
@@ -135,7 +136,7 @@ int ssh_identity_load(struct ssh_identity *id, const char *path)
     buf_release(&text);
     if (!id->text)
         return -1;
-    inspect(id);
+    inspect_text(id);
     return 0;
 }
 
@@ -148,12 +149,12 @@ void ssh_identity_release(struct ssh_identity *id)
     *id = (struct ssh_identity){0};
 }
 
-static void say(int tty, const char *text)
+static void write_text(int tty, const char *text)
 {
     (void)fs_write_all(tty, text, strlen(text));
 }
 
-/* One line from the terminal. 0, or -1 when interrupted or closed. */
+/* Reads a line from the terminal. -1 when interrupted or closed. */
 static int read_line(int tty, const struct transport_scope *scope, char *out, size_t size)
 {
     size_t len = 0;
@@ -181,7 +182,7 @@ int ssh_passphrase_ask(const char *path, const struct transport_scope *scope, ch
 {
     int tty = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
     struct termios before;
-    /* In the background, touching the terminal would stop the whole program. */
+    /* In the background, accessing the terminal would stop this process. */
     if (tty < 0 || tcgetpgrp(tty) != getpgrp() || tcgetattr(tty, &before) < 0) {
         if (tty >= 0)
             close(tty);
@@ -190,11 +191,11 @@ int ssh_passphrase_ask(const char *path, const struct transport_scope *scope, ch
     struct termios quiet = before;
     quiet.c_lflag &= ~(tcflag_t)ECHO;
     tcsetattr(tty, TCSAFLUSH, &quiet);
-    say(tty, "Passphrase for ");
-    say(tty, path);
-    say(tty, " (empty to skip this key): ");
+    write_text(tty, "Passphrase for ");
+    write_text(tty, path);
+    write_text(tty, " (empty to skip this key): ");
     int rc = read_line(tty, scope, out, SSH_PASSPHRASE_MAX);
-    say(tty, "\n");
+    write_text(tty, "\n");
     tcsetattr(tty, TCSAFLUSH, &before);
     close(tty);
     if (rc || out[0] == '\0') {

@@ -37,8 +37,8 @@ static struct span next_word(struct span *rest)
     return word;
 }
 
-/* *count in: room; out: bytes. False when it is not base64 or too long. */
-static bool decode(struct span text, uint8_t *out, size_t *count)
+/* *count: capacity of out on entry, length on return. False for invalid base64, or when it is too long. */
+static bool decode_base64(struct span text, uint8_t *out, size_t *count)
 {
     if (BASE64_DECODE_LENGTH(text.len) > *count)
         return false;
@@ -72,7 +72,7 @@ static bool glob_match(struct span pattern, const char *name)
     return p == pattern.len;
 }
 
-/* A comma list in which a negated match decides against the whole. */
+/* A comma-separated list, in which a negated pattern that matches overrides the others. */
 static bool list_matches(struct span list, const char *name)
 {
     bool found = false;
@@ -114,7 +114,7 @@ static bool hashed_matches(struct span field, const char *name)
     salt_text.len = (size_t)(bar - salt_text.at);
     uint8_t salt[64], stored[64], digest[SHA1_DIGEST_SIZE];
     size_t salt_len = sizeof salt, stored_len = sizeof stored;
-    if (!decode(salt_text, salt, &salt_len) || !decode(hash_text, stored, &stored_len) ||
+    if (!decode_base64(salt_text, salt, &salt_len) || !decode_base64(hash_text, stored, &stored_len) ||
         salt_len != SHA1_DIGEST_SIZE || stored_len != SHA1_DIGEST_SIZE)
         return false;
     hash_name(salt, salt_len, name, digest);
@@ -178,7 +178,7 @@ static int parse_line(struct known_hosts *kh, struct span line, const char *file
     struct span text = next_word(&line);
     uint8_t blob[KNOWN_KEY_BLOB_MAX];
     key.len = sizeof blob;
-    if (text.len == 0 || !names_host(names, name) || !decode(text, blob, &key.len) ||
+    if (text.len == 0 || !names_host(names, name) || !decode_base64(text, blob, &key.len) ||
         !ssh_blob_type(blob, key.len, key.type) || !span_is(type, key.type))
         return 0;
     return add_key(kh, key, blob, err);

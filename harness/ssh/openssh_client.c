@@ -19,7 +19,7 @@
 
 enum { LAST_WORDS_MAX = 300 };
 
-/* On a terminal the client may have to ask for a passphrase or a touch. */
+/* Time for prompts: on a terminal the client may ask for a passphrase or a touch. */
 static const double typing_s = 120.0;
 
 static bool on_terminal(void)
@@ -38,7 +38,7 @@ static int seconds_left(int64_t deadline_ns)
     return ms < 1000 ? 1 : ms / 1000;
 }
 
-/* Whatever the user's configuration says of sharing, forwarding and commands must not apply to ours. */
+/* Disables the user's settings for connection sharing, forwarding and commands. */
 static void begin_argv(struct strvec *argv, const struct ssh_config *c, int64_t deadline_ns)
 {
     strvec_push(argv, "ssh");
@@ -51,7 +51,7 @@ static void begin_argv(struct strvec *argv, const struct ssh_config *c, int64_t 
     strvec_pushf(argv, "-oConnectTimeout=%d", seconds_left(deadline_ns));
 }
 
-/* The host as the user named it, so that the configuration's Host and Match lines apply. */
+/* Passes the host as named by the user, so that Host and Match blocks apply. */
 static void push_host(struct strvec *argv, const struct ssh_config *c)
 {
     strvec_pushf(argv, "-p%d", c->port);
@@ -81,7 +81,7 @@ void openssh_master_fingerprint(const struct openssh_master *m, char *out)
     buf_release(&log);
 }
 
-static bool is_news(const char *line, size_t len)
+static bool is_message(const char *line, size_t len)
 {
     static const char *const noise[] = {
         "debug",        "OpenSSH_",        "Authenticated to", "Warning: Permanently added",
@@ -93,14 +93,14 @@ static bool is_news(const char *line, size_t len)
     return len > 0;
 }
 
-/* The last line of a log that is meant for people. */
+/* The last line of a log that is not debug output. */
 static void last_line(const struct buf *log, struct buf *out)
 {
     const char *text = buf_str(log), *best = NULL;
     size_t best_len = 0;
     while (*text) {
         size_t len = strcspn(text, "\r\n");
-        if (is_news(text, len)) {
+        if (is_message(text, len)) {
             best = text;
             best_len = len;
         }
@@ -118,9 +118,9 @@ void openssh_master_last_words(const struct openssh_master *m, struct buf *out)
     buf_release(&log);
 }
 
-/* What the client's words mean for us. It may be led astray by what a host says before it is verified, but
- * only to one kind of failure instead of another. */
-static enum transport_failure meaning_of(const char *log)
+/* Classifies the failure from the client's log. An unverified host can influence the log, but at worst the
+ * kind of failure is wrong. */
+static enum transport_failure failure_from_log(const char *log)
 {
     static const char *const final[] = {"Host key verification failed",
                                         "Permission denied",
@@ -139,8 +139,8 @@ static enum transport_failure meaning_of(const char *log)
     return TRANSPORT_FAILURE_CONNECTION;
 }
 
-/* The client names no fingerprint when it refuses, so the key is fetched once more and judged as libssh2's
- * would be. */
+/* The client prints no fingerprint when it rejects a key, so the key is fetched again and checked as with
+ * libssh2. */
 static int explain_host_key(const struct openssh_master *m, const char *words, struct err *err)
 {
     struct known_hosts presented = {0}, known = {0};
@@ -156,15 +156,15 @@ static int explain_host_key(const struct openssh_master *m, const char *words, s
     return rc ? -1 : err_set(err, ERR_NODE, "%s: refused by ssh: %s", m->scope->who, words);
 }
 
-static int explain(const struct openssh_master *m, enum transport_failure *why, struct err *err)
+static int explain_failure(const struct openssh_master *m, enum transport_failure *why, struct err *err)
 {
     struct buf log, words;
     buf_init(&words, 4096);
     if (read_log(m, &log))
         buf_clear(&log);
     last_line(&log, &words);
-    *why = meaning_of(buf_str(&log));
-    const char *said = words.len ? buf_str(&words) : "it ended without a word";
+    *why = failure_from_log(buf_str(&log));
+    const char *said = words.len ? buf_str(&words) : "it ended without a message";
     if (strstr(buf_str(&log), "Host key verification failed"))
         explain_host_key(m, said, err);
     else if (strstr(buf_str(&log), "Permission denied"))
@@ -178,7 +178,7 @@ static int explain(const struct openssh_master *m, enum transport_failure *why, 
     return -1;
 }
 
-/* A socket's path has about 100 bytes, so the folder is not below TMPDIR when that is long. */
+/* A socket's path is limited to about 100 bytes, so TMPDIR cannot be used when it is long. */
 static int make_folder(struct openssh_master *m, struct err *err)
 {
     const char *const parents[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp"};
@@ -186,7 +186,7 @@ static int make_folder(struct openssh_master *m, struct err *err)
         int n = parents[i] && parents[i][0] == '/'
                     ? snprintf(m->dir, sizeof m->dir, "%s/kernsweep-ssh.XXXXXX", parents[i])
                     : -1;
-        /* ssh expands % in it, and adds a suffix of its own while it makes the socket */
+        /* ssh expands % in the path, and appends a temporary suffix to it */
         if (n > 0 && (size_t)n < sizeof m->dir && !strchr(m->dir, '%') && mkdtemp(m->dir))
             return 0;
     }
@@ -194,7 +194,7 @@ static int make_folder(struct openssh_master *m, struct err *err)
     return err_set(err, ERR_STORAGE, "no folder for the ssh control socket could be made in /tmp");
 }
 
-/* "ready" comes from LocalCommand, which runs once the login is done and the socket is there. */
+/* LocalCommand prints "ready" once the login is complete and the socket exists. */
 static int wait_until_ready(const struct openssh_master *m, int64_t deadline_ns, enum transport_failure *why,
                             struct err *err)
 {
@@ -208,7 +208,7 @@ static int wait_until_ready(const struct openssh_master *m, int64_t deadline_ns,
         if (n > 0)
             return 0;
         if (n == 0)
-            return explain(m, why, err);
+            return explain_failure(m, why, err);
     }
 }
 
@@ -269,7 +269,7 @@ void openssh_master_stop(struct openssh_master *m)
     m->dir[0] = '\0';
 }
 
-/* The client stores the key in a file that only we read; the login itself is meant to fail. */
+/* The client stores the key in a private file; the login itself is expected to fail. */
 static int run_fetch(const struct ssh_config *c, const char *file, int64_t deadline_ns,
                      const struct transport_scope *scope, struct transport_result *res, struct err *err)
 {

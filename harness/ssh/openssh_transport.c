@@ -13,16 +13,16 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* ssh's exit code is 255 for a lost link, for a command killed by a signal, and for a command that ended with
- * 255. So the command runs under a shell that says how it ended in the last line of standard error, behind a
- * mark that the command does not know. */
+/* ssh's exit code is 255 for a lost link, for a command killed by a signal, and for a command that exited
+ * with 255. Therefore a shell runs the command and prints its status as the last line of standard error,
+ * after a random mark that the command cannot guess. */
 static const char wrapper[] = "mark=$1; shift; \"$@\"; printf '\\n%s %d\\n' \"$mark\" \"$?\" >&2";
 
 enum {
     MARK_LEN = 32,
     STATUS_LINE_MAX = 1 + MARK_LEN + 1 + 3 + 1, /* newline, mark, space, 0..255, newline */
     SSH_FAILED = 255,
-    SHELL_SIGNAL = 128, /* a shell reports a signal as this much more */
+    SHELL_SIGNAL = 128, /* added to a signal number by the shell */
     MASTER_NOTICE_MS = 500,
 };
 
@@ -86,14 +86,14 @@ static void openssh_release(struct transport *t)
     t->impl = NULL;
 }
 
-/* One command: the caller's standard error, held back by as much as the status line may take. */
+/* The end of a command's standard error, held back because it may be the status line. */
 struct tail {
     const struct transport_cmd *cmd;
-    struct transport_io *io; /* of the caller's view of stderr */
+    struct transport_io *io; /* receives stderr without the status line */
     char mark[MARK_LEN + 1];
     char held[STATUS_LINE_MAX];
     size_t len;
-    uint64_t raw; /* bytes that came, status line and all */
+    uint64_t raw; /* bytes received, including the status line */
 };
 
 static int make_mark(struct tail *tail, struct err *err)
@@ -106,7 +106,7 @@ static int make_mark(struct tail *tail, struct err *err)
     return 0;
 }
 
-/* What is no part of the last STATUS_LINE_MAX bytes cannot be the status line and goes on. */
+/* Passes on all but the last STATUS_LINE_MAX bytes. */
 static int hold_back(void *arg, const char *data, size_t len, struct err *err)
 {
     struct tail *tail = arg;
@@ -125,7 +125,7 @@ static int hold_back(void *arg, const char *data, size_t len, struct err *err)
     return 0;
 }
 
-/* Finds the status line at the end of what is held; *status is -1 without. The rest of it is the command's.
+/* Finds the status line in the held bytes and passes on the bytes before it; *status is -1 if there is none.
  */
 static int release_tail(struct tail *tail, int *status, struct err *err)
 {
@@ -146,7 +146,7 @@ static int release_tail(struct tail *tail, int *status, struct err *err)
     return keep ? transport_io_stderr(tail->io, tail->held, keep, err) : 0;
 }
 
-static int lose(struct transport *t, struct transport_result *res, struct err *err)
+static int fail_lost(struct transport *t, struct transport_result *res, struct err *err)
 {
     struct buf words;
     buf_init(&words, 4096);
@@ -168,22 +168,22 @@ static void set_status(struct transport_result *res, int status)
     res->exit_code = status;
 }
 
-/* Without a status line either the link went, or the shell around the command was killed with it. */
-static int judge(struct transport *t, const struct transport_result *client, int status,
-                 struct transport_result *res, struct err *err)
+/* Without a status line, either the connection was lost or the shell was killed together with the command. */
+static int set_result(struct transport *t, const struct transport_result *client, int status,
+                      struct transport_result *res, struct err *err)
 {
     if (status >= 0) {
         set_status(res, status);
         return 0;
     }
     if (!client->exited || client->exit_code == SSH_FAILED)
-        return openssh_master_alive(master_of(t), MASTER_NOTICE_MS) ? 0 : lose(t, res, err);
+        return openssh_master_alive(master_of(t), MASTER_NOTICE_MS) ? 0 : fail_lost(t, res, err);
     set_status(res, client->exit_code);
     return 0;
 }
 
-/* The channel's `ssh` reads no configuration: all it needs is the master's socket, and if that is dead it
- * must not connect by itself. */
+/* The client reads no configuration: it only needs the master's socket, and must not connect on its own if
+ * the master is gone. */
 static int run_client(struct transport *t, const char *command, struct tail *tail,
                       struct transport_result *client, struct err *err)
 {
@@ -244,7 +244,7 @@ static int openssh_exec(struct transport *t, const struct transport_cmd *cmd, st
     if (client.timed_out)
         transport_io_fail_late(&io, err);
     if (rc == 0)
-        rc = judge(t, &client, status, res, err);
+        rc = set_result(t, &client, status, res, err);
     if (res->link_lost)
         openssh_disconnect(t);
     transport_io_end(&io);

@@ -1,5 +1,6 @@
-/* openssh_transport: the back-end that runs the OpenSSH client: one master that holds the connection, one
- * `ssh` per command. For what libssh2 cannot do: RSA keys before 1.11, certificates, hardware keys, Kerberos.
+/* openssh_transport: the back-end that runs the OpenSSH client: one master process for the connection, one
+ * `ssh` per command. Needed for what libssh2 lacks: RSA keys before 1.11, certificates, hardware keys,
+ * Kerberos.
  */
 #ifndef KERNSWEEP_HARNESS_SSH_OPENSSH_TRANSPORT_H
 #define KERNSWEEP_HARNESS_SSH_OPENSSH_TRANSPORT_H

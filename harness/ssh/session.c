@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* libssh2 1.11 is the first that signs and verifies with rsa-sha2; sshd refuses the older ssh-rsa. */
+/* rsa-sha2 is supported since libssh2 1.11; sshd rejects the older ssh-rsa. */
 bool ssh_session_has_rsa_sha2(void)
 {
     return libssh2_version(0x010b00) != NULL;
@@ -40,7 +40,7 @@ int ssh_session_fail(const struct ssh_session *s, int rc, const char *doing, str
                    text && *text ? text : "connection lost", rc);
 }
 
-/* "a,b" means: to b through a. */
+/* "a,b" means: reach b through a. */
 static int start_jump(struct ssh_session *s, struct err *err)
 {
     const struct ssh_config *c = s->config;
@@ -92,8 +92,8 @@ static bool list_has(const char *list, const char *word)
     return false;
 }
 
-/* The host key types in the order we want them: those that known_hosts holds come first, since a host that
- * presents another of its keys would look like one whose key has changed. */
+/* Types for which known_hosts has a key come first: if the host presented a key of another type, it would
+ * look as if its key had changed. */
 static int prefer_host_keys(struct ssh_session *s, enum transport_failure *why, struct err *err)
 {
     static const char *const known_to_us[] = {"ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384",
@@ -181,7 +181,7 @@ const char *ssh_session_hostkey(const struct ssh_session *s, size_t *len)
     return libssh2_session_hostkey(s->ssh, len, &type);
 }
 
-/* A certificate authority that vouches for the host is something this library knows nothing of. */
+/* libssh2 does not support host certificates. */
 static bool needs_certificate(const struct known_hosts *known)
 {
     for (size_t i = 0; i < known->count; i++) {
@@ -209,7 +209,7 @@ int ssh_session_verify_host(struct ssh_session *s, char *fingerprint, enum trans
 
 void ssh_session_drop(struct ssh_session *s)
 {
-    /* A socket that is shut down makes every call inside session_free() fail at once instead of waiting. */
+    /* With the socket shut down, calls inside session_free() fail immediately instead of waiting. */
     if (s->fd >= 0)
         shutdown(s->fd, SHUT_RDWR);
     if (s->ssh) {

@@ -1,7 +1,7 @@
-/* ssh_session: one libssh2 session: socket, handshake, host key, and how to wait and fail on it.
+/* ssh_session: a libssh2 session: socket, handshake, host key check, waiting and errors.
  *
- * libssh2 is always non-blocking here: each of its calls is repeated with the same arguments while it returns
- * EAGAIN, with ssh_session_wait() in between. Knows nothing of commands; logging in is ssh_auth.
+ * libssh2 is always non-blocking here: each call is repeated with the same arguments while it returns EAGAIN,
+ * with ssh_session_wait() in between. For logging in see ssh_auth.
  */
 #ifndef KERNSWEEP_HARNESS_SSH_SESSION_H
 #define KERNSWEEP_HARNESS_SSH_SESSION_H
@@ -20,30 +20,30 @@ struct ssh_session {
     pid_t proxy; /* ProxyJump or ProxyCommand, or 0 */
     const struct ssh_config *config;
     const struct transport_scope *scope;
-    int64_t deadline_ns; /* of the step under way */
+    int64_t deadline_ns; /* of the current step */
     struct known_hosts known;
 };
 
 void ssh_session_init(struct ssh_session *s, const struct ssh_config *config,
                       const struct transport_scope *scope);
 
-/* Connects and shakes hands by s->deadline_ns; the host key is not judged yet. */
+/* Connects and does the handshake by s->deadline_ns, without checking the host key. */
 int ssh_session_open(struct ssh_session *s, enum transport_failure *why, struct err *err);
-/* Refuses a host whose key is not known. Fills fingerprint (char[FINGERPRINT_LEN + 1]) either way. */
+/* Fails if the host key is not known. Always sets fingerprint: char[FINGERPRINT_LEN + 1]. */
 int ssh_session_verify_host(struct ssh_session *s, char *fingerprint, enum transport_failure *why,
                             struct err *err);
 /* The key that the host presented. */
 const char *ssh_session_hostkey(const struct ssh_session *s, size_t *len);
 
-/* Drops everything at once, without a word to the node. */
+/* Closes everything immediately, without notifying the node. */
 void ssh_session_drop(struct ssh_session *s);
 
-/* After EAGAIN: waits until libssh2 can go on. -1 past the deadline or when interrupted. */
+/* After EAGAIN: waits until libssh2 can continue. -1 past the deadline or when interrupted. */
 int ssh_session_wait(struct ssh_session *s, const char *doing, struct err *err);
-/* ERR_NODE with libssh2's words. Returns -1. */
+/* Sets ERR_NODE with libssh2's message. Returns -1. */
 int ssh_session_fail(const struct ssh_session *s, int rc, const char *doing, struct err *err);
 
-/* "libssh2 1.10.0 cannot use RSA keys" and the like: whether this build does rsa-sha2. */
+/* Whether this libssh2 supports rsa-sha2 signatures. */
 bool ssh_session_has_rsa_sha2(void);
 
 #endif

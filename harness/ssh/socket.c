@@ -16,10 +16,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A dead link is noticed in 10 s whether idle (probes at 4, 6, 8 s) or busy. */
+/* A dead link is detected within 10 s, whether idle (probes at 4, 6, 8 s) or busy. */
 enum { KEEPALIVE_IDLE_S = 4, KEEPALIVE_INTERVAL_S = 2, KEEPALIVE_PROBES = 3, USER_TIMEOUT_MS = 10000 };
 
-/* Shared by the resolving thread and the one that waits; the last to let go frees it. */
+/* Shared by the resolving and the waiting thread; freed with the last reference. */
 struct lookup {
     atomic_int users;
     int done; /* eventfd */
@@ -84,8 +84,8 @@ int ssh_socket_wait(int fd, short events, int64_t deadline_ns, const struct tran
     return n > 0;
 }
 
-static int resolve(const char *host, int port, int64_t deadline_ns, const struct transport_scope *scope,
-                   struct lookup **out, bool *temporary, struct err *err)
+static int resolve_host(const char *host, int port, int64_t deadline_ns, const struct transport_scope *scope,
+                        struct lookup **out, bool *temporary, struct err *err)
 {
     struct lookup *l = lookup_start(host, port);
     if (!l)
@@ -109,11 +109,11 @@ static int resolve(const char *host, int port, int64_t deadline_ns, const struct
 
 static void set_option(int fd, int level, int option, int value)
 {
-    /* Each is a refinement: a kernel without it still connects. */
+    /* The options are optional: connections work without them. */
     (void)setsockopt(fd, level, option, &value, sizeof value);
 }
 
-static void tune(int fd)
+static void set_options(int fd)
 {
     set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -123,7 +123,7 @@ static void tune(int fd)
     set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, USER_TIMEOUT_MS);
 }
 
-static int refuse(const struct transport_scope *scope, int errnum, struct err *err)
+static int fail_connect(const struct transport_scope *scope, int errnum, struct err *err)
 {
     return err_set_errno(err, ERR_NODE, errnum,
                          "%s: cannot connect (is sshd running there, and the port right?)", scope->who);
@@ -141,7 +141,7 @@ static int finish_connect(int fd, int64_t deadline_ns, const struct transport_sc
     socklen_t len = sizeof errnum;
     if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &errnum, &len) < 0)
         errnum = errno;
-    return errnum ? refuse(scope, errnum, err) : 0;
+    return errnum ? fail_connect(scope, errnum, err) : 0;
 }
 
 static int connect_one(const struct addrinfo *ai, int64_t deadline_ns, const struct transport_scope *scope,
@@ -149,19 +149,19 @@ static int connect_one(const struct addrinfo *ai, int64_t deadline_ns, const str
 {
     int fd = socket(ai->ai_family, ai->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, ai->ai_protocol);
     if (fd < 0)
-        return refuse(scope, errno, err);
-    tune(fd);
+        return fail_connect(scope, errno, err);
+    set_options(fd);
     int rc = connect(fd, ai->ai_addr, ai->ai_addrlen);
     if (rc < 0)
         rc = errno == EINPROGRESS || errno == EINTR ? finish_connect(fd, deadline_ns, scope, err)
-                                                    : refuse(scope, errno, err);
+                                                    : fail_connect(scope, errno, err);
     if (rc == 0)
         return fd;
     close(fd);
     return -1;
 }
 
-/* An equal share of the time that is left, so that one silent address does not use up the others' turn. */
+/* Divides the remaining time equally, so that one silent address cannot use it all up. */
 static int64_t share_of(int64_t deadline_ns, int addresses)
 {
     int64_t now = clock_mono_ns();
@@ -173,7 +173,7 @@ int ssh_socket_connect(const char *host, int port, int64_t deadline_ns, const st
 {
     struct lookup *l = NULL;
     *temporary = true;
-    if (resolve(host, port, deadline_ns, scope, &l, temporary, err))
+    if (resolve_host(host, port, deadline_ns, scope, &l, temporary, err))
         return -1;
     int left = 0;
     for (const struct addrinfo *ai = l->list; ai; ai = ai->ai_next)

@@ -1,4 +1,4 @@
-/* ssh_transport: the libssh2 back-end: puts ssh_session, ssh_auth and ssh_channel behind the transport. */
+/* ssh_transport: the libssh2 back-end, built from ssh_session, ssh_auth and ssh_channel. */
 #ifndef KERNSWEEP_HARNESS_SSH_TRANSPORT_H
 #define KERNSWEEP_HARNESS_SSH_TRANSPORT_H
 

@@ -95,7 +95,7 @@ static int fetch_with_client(const struct fetch *f, struct err *err)
     return rc;
 }
 
-static bool allows(const struct transport_target *target, const struct transport_ops *ops)
+static bool is_allowed(const struct transport_target *target, const struct transport_ops *ops)
 {
     for (size_t i = 0; i < TRANSPORT_BACKENDS_MAX && target->backends[i]; i++)
         if (target->backends[i] == ops)
@@ -116,9 +116,9 @@ int ssh_hostkey_fetch(const struct transport_target *target, struct ssh_hostkey 
         ssh_config_describe(&f.config, f.who, sizeof f.who);
         f.deadline_ns = clock_deadline_ns(timeout_s);
         rc = -1;
-        if (allows(target, &ssh_transport_ops))
+        if (is_allowed(target, &ssh_transport_ops))
             rc = fetch_with_libssh2(&f, &why, err);
-        if (rc != 0 && why == TRANSPORT_FAILURE_UNSUPPORTED && allows(target, &openssh_transport_ops) &&
+        if (rc != 0 && why == TRANSPORT_FAILURE_UNSUPPORTED && is_allowed(target, &openssh_transport_ops) &&
             spawn_on_path("ssh"))
             rc = fetch_with_client(&f, err);
     }
@@ -126,26 +126,22 @@ int ssh_hostkey_fetch(const struct transport_target *target, struct ssh_hostkey 
     return rc;
 }
 
-static int refuse(const struct ssh_hostkey *key, const char *why, struct err *err)
+static int fail_store(const struct ssh_hostkey *key, const char *why, struct err *err)
 {
     return err_set(err, ERR_INPUT, "%s: the key %s is not stored: %s", key->known_hosts, key->fingerprint,
                    why);
 }
 
-/* The file's folder, when it is missing: ~/.ssh on a fresh account. */
+/* A new account has no ~/.ssh yet. */
 static int make_folder(const char *file, struct err *err)
 {
     char folder[FS_PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", file);
-    char *slash = strrchr(folder, '/');
-    if (!slash || slash == folder)
-        return 0;
-    *slash = '\0';
+    fs_parent(file, folder);
     return fs_mkdir_p(folder, 0700, err);
 }
 
-/* One write of whole lines, at the end: other programs may append to the same file. A last line without its
- * newline is completed first. */
+/* A single write, as other programs may append to the same file. An incomplete last line is terminated first.
+ */
 static int append_line(const char *path, const struct buf *line, struct err *err)
 {
     int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
@@ -155,7 +151,7 @@ static int append_line(const char *path, const struct buf *line, struct err *err
     struct stat st;
     if (fstat(fd, &st) == 0 && st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) != 1)
         last = '\n';
-    size_t skip = last == '\n' ? 1 : 0; /* the line is built with a newline in front */
+    size_t skip = last == '\n' ? 1 : 0; /* the line begins with a newline */
     int rc = fs_write_all(fd, line->data + skip, line->len - skip);
     if (rc == 0)
         rc = fsync(fd);
@@ -171,15 +167,15 @@ int ssh_hostkey_store(const struct ssh_hostkey *key, struct err *err)
     case SSH_TRUST_UNKNOWN:
         break;
     case SSH_TRUST_KNOWN:
-        return refuse(key, "it is there already", err);
+        return fail_store(key, "it is there already", err);
     case SSH_TRUST_CHANGED:
-        return refuse(
+        return fail_store(
             key,
             "another key is stored for this host; remove that one first (ssh-keygen -R) if the node "
             "was reinstalled",
             err);
     case SSH_TRUST_REVOKED:
-        return refuse(key, "it is marked @revoked", err);
+        return fail_store(key, "it is marked @revoked", err);
     }
     struct buf line;
     buf_init(&line, sizeof *key);

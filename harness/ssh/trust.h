@@ -1,7 +1,7 @@
-/* ssh_trust: `nodes trust`: show a host's key, and after the user has confirmed, remember it.
+/* ssh_trust: for `nodes trust`: fetches a host's key, and stores it once the user has confirmed it.
  *
- * Works on the same configuration (ssh -G) and the same known_hosts files as connections do. The caller asks
- * the user between the two steps; nothing here prompts or prints.
+ * Uses the same configuration (ssh -G) and known_hosts files as connections. The caller prompts the user
+ * between the two steps; nothing here prompts or prints.
  */
 #ifndef KERNSWEEP_HARNESS_SSH_TRUST_H
 #define KERNSWEEP_HARNESS_SSH_TRUST_H
@@ -18,17 +18,15 @@ enum ssh_trust {
 
 struct ssh_hostkey {
     enum ssh_trust trust;
-    char name[320];         /* as known_hosts names it: host or [host]:port */
-    char stored_name[320];  /* the same, hashed where HashKnownHosts says so */
+    char name[320];         /* as in known_hosts: host or [host]:port */
+    char stored_name[320];  /* the same, hashed if HashKnownHosts is set */
     char type[64];          /* "ssh-ed25519" */
     char fingerprint[64];   /* "SHA256:..." as ssh-keygen -l shows it */
     char known_hosts[4096]; /* the file that ssh_hostkey_store() appends to */
     char base64[8192];
 };
 
-/* Connects without logging in and fills key, by the ssh back-ends that target names, or by any when it names
- * none.
- */
+/* Connects without logging in and fills key. Uses the ssh back-ends of target, or any if it has none. */
 int ssh_hostkey_fetch(const struct transport_target *target, struct ssh_hostkey *key, struct err *err);
 
 /* Appends the key to key->known_hosts (made 0600, its folder 0700). ERR_INPUT unless SSH_TRUST_UNKNOWN. */

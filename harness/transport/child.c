@@ -4,17 +4,17 @@
 
 #include <string.h>
 
-static int take_stdout(void *arg, const char *data, size_t len, struct err *err)
+static int on_stdout_data(void *arg, const char *data, size_t len, struct err *err)
 {
     return transport_io_stdout(arg, data, len, err);
 }
 
-static int take_stderr(void *arg, const char *data, size_t len, struct err *err)
+static int on_stderr_data(void *arg, const char *data, size_t len, struct err *err)
 {
     return transport_io_stderr(arg, data, len, err);
 }
 
-/* Names the transport's own reason in place of run's. */
+/* Replaces run's message by the transport's. */
 static void explain_stop(const struct transport_io *io, enum run_stop stop, struct err *err)
 {
     switch (stop) {
@@ -44,9 +44,9 @@ static int run_child(const struct transport_cmd *cmd, const char *cwd, bool untr
                             .input_len = cmd->input_len,
                             .read = cmd->read,
                             .read_arg = cmd->read_arg,
-                            .on_stdout = take_stdout,
+                            .on_stdout = on_stdout_data,
                             .on_stdout_arg = &io,
-                            .on_stderr = take_stderr,
+                            .on_stderr = on_stderr_data,
                             .on_stderr_arg = &io,
                             .deadline_s = cmd->deadline_s,
                             .stall_s = cmd->stall_s,

@@ -1,13 +1,12 @@
-/* transport_child: a program of this machine as the far end of a transport_cmd: the whole of the local
- * back-end, and how ssh, ssh -G and ssh's channels are run. Knows nothing of nodes; how programs are started
- * and ended is common/base/run. Given up, its process group is killed.
+/* transport_child: runs a transport_cmd as a local program: for the local back-end, for ssh and for ssh -G.
+ * Programs are run by common/base/run. When a command is given up, its process group is killed.
  */
 #ifndef KERNSWEEP_HARNESS_TRANSPORT_CHILD_H
 #define KERNSWEEP_HARNESS_TRANSPORT_CHILD_H
 
 #include "harness/transport/io.h"
 
-/* cwd: where it starts, or NULL. Results and errors as transport_exec(), which traces the command. */
+/* cwd: working folder, or NULL. Results and errors as for transport_exec(), which traces the command. */
 int transport_child_run(const struct transport_cmd *cmd, const char *cwd, const struct transport_scope *scope,
                         struct transport_result *res, struct err *err);
 

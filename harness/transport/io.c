@@ -5,8 +5,10 @@
 #include "common/base/run.h"
 #include "common/base/text.h"
 
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LABEL_MAX = 120 };
 
@@ -15,6 +17,15 @@ static const int64_t ns_per_s = 1000000000;
 bool transport_interrupted(const struct transport_scope *scope)
 {
     return scope->interrupted && *scope->interrupted;
+}
+
+const char *transport_home_folder(void)
+{
+    const char *home = getenv("HOME");
+    if (home && *home)
+        return home;
+    const struct passwd *pw = getpwuid(getuid());
+    return pw ? pw->pw_dir : "/";
 }
 
 int transport_poll_ms(int64_t deadline_ns)
@@ -64,14 +75,14 @@ int transport_io_fill(struct transport_io *io, struct err *err)
     return 0;
 }
 
-static void moved(struct transport_io *io)
+static void note_progress(struct transport_io *io)
 {
     io->moved_ns = clock_mono_ns();
 }
 
-static void heard(struct transport_io *io, size_t len)
+static void note_received(struct transport_io *io, size_t len)
 {
-    moved(io);
+    note_progress(io);
     io->res->bytes_received += len;
     if (io->scope->last_heard_s)
         *io->scope->last_heard_s = clock_mono_s();
@@ -82,7 +93,7 @@ void transport_io_sent(struct transport_io *io, size_t n)
     io->in += n;
     io->in_len -= n;
     io->res->bytes_sent += n;
-    moved(io);
+    note_progress(io);
 }
 
 void transport_io_drop_input(struct transport_io *io)
@@ -93,13 +104,13 @@ void transport_io_drop_input(struct transport_io *io)
 
 int transport_io_stdout(struct transport_io *io, const char *data, size_t len, struct err *err)
 {
-    heard(io, len);
+    note_received(io, len);
     return io->cmd->on_stdout ? io->cmd->on_stdout(io->cmd->on_stdout_arg, data, len, err) : 0;
 }
 
 int transport_io_stderr(struct transport_io *io, const char *data, size_t len, struct err *err)
 {
-    heard(io, len);
+    note_received(io, len);
     if (io->cmd->on_stderr)
         return io->cmd->on_stderr(io->cmd->on_stderr_arg, data, len, err);
     run_keep_tail(io->res->stderr_text, &io->res->stderr_len, TRANSPORT_STDERR_MAX, data, len);

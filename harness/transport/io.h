@@ -1,5 +1,5 @@
-/* transport_io: the two ends of one command that every back-end shares: where input comes from, where output
- * goes, and when to stop waiting (deadline, stall, the user). Knows nothing of sockets or pipes.
+/* transport_io: what all back-ends share in running a command: the source of its input, the destination of
+ * its output, and when to stop waiting (deadline, stall, interrupt).
  */
 #ifndef KERNSWEEP_HARNESS_TRANSPORT_IO_H
 #define KERNSWEEP_HARNESS_TRANSPORT_IO_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The node that is waited for, and what may end the wait. */
+/* The node being waited for, and what may end the wait. */
 struct transport_scope {
     const char *who; /* "user@host:port", not owned */
     const volatile sig_atomic_t *interrupted;
@@ -20,19 +20,22 @@ struct transport_scope {
 
 bool transport_interrupted(const struct transport_scope *scope);
 
+/* The user's home folder: $HOME, else what the password database says, else "/". */
+const char *transport_home_folder(void);
+
 enum { TRANSPORT_IO_CHUNK = 64 << 10, TRANSPORT_POLL_MS_MAX = 200 };
 
-/* poll() timeout until the deadline (0: none), short enough that an interrupt is never missed for long. */
+/* poll() timeout until the deadline (0: none), short enough to notice an interrupt soon. */
 int transport_poll_ms(int64_t deadline_ns);
 
 struct transport_io {
     const struct transport_cmd *cmd;
     struct transport_result *res;
     const struct transport_scope *scope;
-    char *buf; /* owned: pulled input */
+    char *buf; /* owned: input from cmd->read */
     const char *in;
-    size_t in_len; /* input at hand */
-    bool in_end;   /* nothing comes after what is at hand */
+    size_t in_len; /* input not yet sent */
+    bool in_end;   /* there is no further input */
     int64_t deadline_ns;
     int64_t moved_ns; /* when the last byte moved */
 };
@@ -43,22 +46,22 @@ void transport_io_end(struct transport_io *io);
 
 /* Makes input available, or sets in_end when there is none left. */
 int transport_io_fill(struct transport_io *io, struct err *err);
-/* n bytes of the input at hand were sent. */
+/* Call after n bytes of input were sent. */
 void transport_io_sent(struct transport_io *io, size_t n);
-/* Nobody reads the input any more. */
+/* The command no longer reads its input. */
 void transport_io_drop_input(struct transport_io *io);
 int transport_io_stdout(struct transport_io *io, const char *data, size_t len, struct err *err);
 int transport_io_stderr(struct transport_io *io, const char *data, size_t len, struct err *err);
 
-/* 0 to go on, -1 when the deadline, the stall limit or the user says stop (res says which). */
+/* -1 past the deadline or the stall limit (see res), or when interrupted. */
 int transport_io_check(const struct transport_io *io, struct err *err);
-/* The deadline has passed: names the command and sets res->timed_out. Returns -1. */
+/* For a passed deadline: sets res->timed_out and err, which names the command. Returns -1. */
 int transport_io_fail_late(const struct transport_io *io, struct err *err);
-/* Nothing moved for cmd->stall_s: sets res->link_lost. Returns -1. */
+/* For no data within cmd->stall_s: sets res->link_lost and err. Returns -1. */
 int transport_io_fail_stalled(const struct transport_io *io, struct err *err);
 int transport_io_poll_ms(const struct transport_io *io);
 
-/* The one line that a remote shell gets: every word quoted. ERR_INPUT when it is too long to send. The caller
+/* The command line for the remote shell, every word quoted. ERR_INPUT when it is too long. The caller
  * releases out. */
 int transport_command_text(struct buf *out, const char *const *argv, const struct transport_scope *scope,
                            struct err *err);

@@ -3,11 +3,8 @@
 #include "harness/transport/backend.h"
 #include "harness/transport/child.h"
 
-#include <pwd.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static bool local_serves(const char *node)
 {
@@ -25,24 +22,15 @@ static int local_connect(struct transport *t, int64_t deadline_ns, enum transpor
                          struct err *err)
 {
     (void)deadline_ns, (void)err;
-    *why = TRANSPORT_FAILURE_REFUSED; /* it cannot fail; were it to, trying again would not help */
+    *why = TRANSPORT_FAILURE_REFUSED; /* cannot fail, and a retry would not help */
     t->connected = true;
     return 0;
-}
-
-static const char *home_folder(void)
-{
-    const char *home = getenv("HOME");
-    if (home && *home)
-        return home;
-    const struct passwd *pw = getpwuid(getuid());
-    return pw ? pw->pw_dir : "/";
 }
 
 static int local_exec(struct transport *t, const struct transport_cmd *cmd, struct transport_result *res,
                       struct err *err)
 {
-    return transport_child_run(cmd, home_folder(), &t->scope, res, err);
+    return transport_child_run(cmd, transport_home_folder(), &t->scope, res, err);
 }
 
 static void local_disconnect(struct transport *t)

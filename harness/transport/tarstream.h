@@ -1,9 +1,9 @@
-/* tarstream: a tree as a stream of tar bytes, the same bytes for the same contents on any machine and day, so
- * that their SHA-256 is the tree's address; and the reverse, from a node that may be hostile.
+/* tarstream: writes a tree as a reproducible tar stream, whose SHA-256 identifies the tree, and extracts tar
+ * streams from untrusted nodes.
  *
- * Writing: paths in byte order, no times, no owners, modes 0755/0644 by the x bit, links only when they are
- * relative and stay inside the tree. Reading: regular files and folders only, plain relative names, within
- * limits, 0600/0700, never through a link. Knows nothing of transports; the callbacks have their shapes.
+ * Writing: paths in byte order, no times or owners, modes 0755/0644 by the x bit, links only if they are
+ * relative and stay inside the tree. Reading: only regular files and folders with plain relative names,
+ * within limits, modes 0600/0700, never through a link. The callbacks fit struct transport_cmd.
  */
 #ifndef KERNSWEEP_HARNESS_TRANSPORT_TARSTREAM_H
 #define KERNSWEEP_HARNESS_TRANSPORT_TARSTREAM_H
@@ -21,40 +21,38 @@ struct tar_limits {
     size_t entries;       /* files and folders; 0: the default, 200000 */
 };
 
-/* given (or NULL) with the defaults in place of zeros. */
+/* Replaces zeros by the defaults; given may be NULL. */
 struct tar_limits tar_limits_fill(const struct tar_limits *given);
 
 struct tar_tree {
     const char *root;
     const char *const *include; /* NULL-terminated paths under root, or NULL for all of it */
-    const char *const *skip;    /* NULL-terminated names left out wherever they appear; ".git" always is */
+    const char *const *skip;    /* NULL-terminated names to skip at any depth; ".git" is always skipped */
     struct tar_limits limits;
 };
 
 struct tar_writer;
 
-/* Lists the tree (not its contents); `tree` may go afterwards. */
+/* Lists the tree without reading contents. `tree` is not needed afterwards. */
 int tar_writer_open(struct tar_writer **out, const struct tar_tree *tree, struct err *err);
 void tar_writer_close(struct tar_writer *w);
 /* transport_read_fn; arg: struct tar_writer *. */
 ssize_t tar_writer_read(void *arg, void *buf, size_t cap, struct err *err);
-/* Bytes of contents that the listing found. */
+/* Total size of the files in the listing. */
 uint64_t tar_writer_content_bytes(const struct tar_writer *w);
 
-/* The address of a tree: hex is char[SHA256_HEX_LEN + 1], the hash of the stream; size (of the stream) may be
- * NULL. */
+/* The hash and size of the stream. hex: char[SHA256_HEX_LEN + 1]; size may be NULL. */
 int tar_tree_hash(const struct tar_tree *tree, char *hex, uint64_t *size, struct err *err);
 
 struct tar_extractor;
 
-/* Extracts below dir, which is made (0700) and must be empty, as the bytes come. Unless
- * tar_extractor_finish() succeeds, closing removes it.
- */
+/* Extracts the stream into dir as it arrives. dir is created (0700) and must be empty; closing removes it
+ * unless tar_extractor_finish() succeeded. */
 int tar_extractor_open(struct tar_extractor **out, const char *dir, const struct tar_limits *limits,
                        struct err *err);
 /* transport_write_fn; arg: struct tar_extractor *. */
 int tar_extractor_write(void *arg, const char *data, size_t len, struct err *err);
-/* Call after the last byte; fails on a truncated or refused stream. */
+/* Call after the last byte; fails for a truncated or rejected stream. */
 int tar_extractor_finish(struct tar_extractor *x, struct err *err);
 void tar_extractor_close(struct tar_extractor *x);
 

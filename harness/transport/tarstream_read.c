@@ -21,16 +21,16 @@ enum { PIECE = 64 << 10, BLOCK = 512, END_OF_TAR = 2 * BLOCK };
 static const uint64_t default_total_bytes = 4ull << 30;
 static const uint64_t default_file_bytes = 2ull << 30;
 static const size_t default_entries = 200000;
-/* Headers, long names and padding that an entry may cost beside its contents. */
+/* Headers, long names and padding of an entry. */
 static const uint64_t overhead_per_entry = 8 * BLOCK;
 
-/* libarchive pulls and transports push, so the stream goes through an unnamed file: a thread extracts what is
- * there already, and the network need not wait for the disk. Only what stands below `lock` is shared. */
+/* libarchive pulls and transports push, so the stream passes through an unnamed file: a thread extracts what
+ * has arrived, and the network need not wait for the disk. Only the members below `lock` are shared. */
 struct tar_extractor {
     char dir[FS_PATH_MAX];
     struct tar_limits limits;
     int spool;
-    uint64_t taken; /* of the spool, by libarchive */
+    uint64_t taken; /* bytes of the spool read by libarchive */
     uint64_t extracted;
     size_t entries;
     char block[PIECE], piece[PIECE];
@@ -40,7 +40,7 @@ struct tar_extractor {
     pthread_cond_t changed;
     uint64_t spooled;
     bool ended, abandoned, failed;
-    struct err err; /* once it has failed */
+    struct err err; /* valid once failed */
 };
 
 struct tar_limits tar_limits_fill(const struct tar_limits *given)
@@ -60,7 +60,7 @@ static uint64_t spool_limit(const struct tar_limits *l)
     return l->total_bytes + overhead_per_entry * l->entries;
 }
 
-static int refuse(const struct tar_extractor *x, const char *name, const char *why, struct err *err)
+static int fail_refused(const struct tar_extractor *x, const char *name, const char *why, struct err *err)
 {
     return err_set(err, ERR_NODE, "%s: refused what the node sent: \"%s\" %s", x->dir, name, why);
 }
@@ -80,7 +80,7 @@ static int open_spool(struct tar_extractor *x, struct err *err)
     return 0;
 }
 
-/* Something there already, a link above all, could lead what is extracted elsewhere. */
+/* An existing entry, above all a link, could redirect extracted files to another place. */
 static int require_empty(const char *dir, struct err *err)
 {
     DIR *d = opendir(dir);
@@ -93,11 +93,11 @@ static int require_empty(const char *dir, struct err *err)
     return names < 3 ? 0 : err_set(err, ERR_STORAGE, "%s: the folder to extract into is not empty", dir);
 }
 
-static void *extract(void *arg);
+static void *extract_thread(void *arg);
 
 static int start_thread(struct tar_extractor *x, struct err *err)
 {
-    int failed = pthread_create(&x->thread, NULL, extract, x);
+    int failed = pthread_create(&x->thread, NULL, extract_thread, x);
     x->begun = x->running = failed == 0;
     return failed ? err_set_errno(err, ERR_INTERNAL, failed, "cannot start a thread to extract in") : 0;
 }
@@ -129,8 +129,8 @@ int tar_extractor_open(struct tar_extractor **out, const char *dir, const struct
     return 0;
 }
 
-/* Tells the thread that nothing more comes, and waits for its end. */
-static void join(struct tar_extractor *x, bool *flag)
+/* Sets a flag that ends the thread, and waits for it. */
+static void join_thread(struct tar_extractor *x, bool *flag)
 {
     if (!x->running)
         return;
@@ -146,8 +146,8 @@ void tar_extractor_close(struct tar_extractor *x)
 {
     if (!x)
         return;
-    join(x, &x->abandoned);
-    if (x->begun && !x->whole) /* what was there before stays */
+    join_thread(x, &x->abandoned);
+    if (x->begun && !x->whole) /* keep what existed before */
         fs_remove_tree(x->dir, NULL);
     pthread_cond_destroy(&x->changed);
     pthread_mutex_destroy(&x->lock);
@@ -170,11 +170,11 @@ int tar_extractor_write(void *arg, const char *data, size_t len, struct err *err
     pthread_cond_signal(&x->changed);
     pthread_mutex_unlock(&x->lock);
     if (failed)
-        *err = x->err; /* it stays as it is */
+        *err = x->err; /* no longer changes */
     return failed ? -1 : 0;
 }
 
-/* A complete tar ends in two blocks of zeros; libarchive would also be content without. */
+/* A complete tar ends in two blocks of zeros, which libarchive does not require. */
 static int check_end(struct tar_extractor *x, struct err *err)
 {
     static const char zeros[END_OF_TAR];
@@ -187,7 +187,7 @@ static int check_end(struct tar_extractor *x, struct err *err)
     return 0;
 }
 
-/* The entry's name without "./" and the folder's "/"; NULL when it is not a plain relative path. */
+/* The name without leading "./" and trailing "/"; NULL when it is not a plain relative path. */
 static const char *plain_name(const char *name, char *out)
 {
     while (name[0] == '.' && name[1] == '/')
@@ -205,8 +205,7 @@ static const char *plain_name(const char *name, char *out)
 static int make_parent(const char *full, struct err *err)
 {
     char parent[FS_PATH_MAX];
-    snprintf(parent, sizeof parent, "%s", full);
-    *strrchr(parent, '/') = '\0';
+    fs_parent(full, parent);
     return fs_mkdir_p(parent, 0700, err);
 }
 
@@ -219,11 +218,11 @@ static int copy_contents(struct tar_extractor *x, struct archive *a, const char 
         if (n == 0)
             return 0;
         if (n < 0)
-            return refuse(x, name, "is damaged", err);
+            return fail_refused(x, name, "is damaged", err);
         size += (uint64_t)n;
         x->extracted += (uint64_t)n;
         if (size > x->limits.file_bytes || x->extracted > x->limits.total_bytes)
-            return refuse(x, name, "exceeds the limit on sizes", err);
+            return fail_refused(x, name, "exceeds the limit on sizes", err);
         if (fs_write_all(fd, x->piece, (size_t)n))
             return err_set_errno(err, ERR_STORAGE, errno, "%s/%s", x->dir, name);
     }
@@ -236,7 +235,7 @@ static int extract_file(struct tar_extractor *x, struct archive *a, const char *
         return -1;
     int fd = open(full, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0 && errno == EEXIST)
-        return refuse(x, name, "comes twice", err);
+        return fail_refused(x, name, "comes twice", err);
     if (fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s", full);
     int rc = copy_contents(x, a, name, fd, err);
@@ -251,18 +250,18 @@ static int extract_entry(struct tar_extractor *x, struct archive *a, struct arch
     const char *given = archive_entry_pathname(e);
     mode_t type = archive_entry_filetype(e);
     if (!given)
-        return refuse(x, "?", "has no readable name", err);
+        return fail_refused(x, "?", "has no readable name", err);
     if (++x->entries > x->limits.entries)
-        return refuse(x, given, "is one entry too many", err);
+        return fail_refused(x, given, "is one entry too many", err);
     if (type == AE_IFDIR && (strcmp(given, ".") == 0 || strcmp(given, "./") == 0))
         return 0;
     const char *name = plain_name(given, buf);
     if (!name)
-        return refuse(x, given, "is not a plain relative path", err);
+        return fail_refused(x, given, "is not a plain relative path", err);
     if (archive_entry_hardlink(e) || archive_entry_symlink(e) || (type != AE_IFREG && type != AE_IFDIR))
-        return refuse(x, given, "is neither a file nor a folder", err);
+        return fail_refused(x, given, "is neither a file nor a folder", err);
     if (archive_entry_size(e) < 0 || (uint64_t)archive_entry_size(e) > x->limits.file_bytes)
-        return refuse(x, given, "exceeds the limit on sizes", err);
+        return fail_refused(x, given, "exceeds the limit on sizes", err);
     if (fs_join(full, err, x->dir, name))
         return -1;
     return type == AE_IFDIR ? fs_mkdir_p(full, 0700, err) : extract_file(x, a, name, full, err);
@@ -285,8 +284,8 @@ static int extract_all(struct tar_extractor *x, struct archive *a, struct err *e
     }
 }
 
-/* libarchive's question for more; waits until there is. */
-static la_ssize_t take_spooled(struct archive *a, void *arg, const void **data)
+/* libarchive's read callback; waits for more data. */
+static la_ssize_t read_spooled(struct archive *a, void *arg, const void **data)
 {
     struct tar_extractor *x = arg;
     pthread_mutex_lock(&x->lock);
@@ -312,7 +311,7 @@ static int extract_spooled(struct tar_extractor *x, struct err *err)
         return err_set(err, ERR_INTERNAL, "out of memory");
     int rc = -1;
     if (archive_read_support_format_tar(a) != ARCHIVE_OK ||
-        archive_read_open(a, x, NULL, take_spooled, NULL) != ARCHIVE_OK)
+        archive_read_open(a, x, NULL, read_spooled, NULL) != ARCHIVE_OK)
         err_set(err, ERR_NODE, "%s: what the node sent is not a tar stream", x->dir);
     else
         rc = extract_all(x, a, err);
@@ -320,12 +319,12 @@ static int extract_spooled(struct tar_extractor *x, struct err *err)
     return rc;
 }
 
-static void *extract(void *arg)
+static void *extract_thread(void *arg)
 {
     struct tar_extractor *x = arg;
     struct err err = {0};
     sigset_t all;
-    sigfillset(&all); /* signals are for who waits for the node */
+    sigfillset(&all); /* signals are handled by the other threads */
     pthread_sigmask(SIG_BLOCK, &all, NULL);
     int rc = extract_spooled(x, &err);
     pthread_mutex_lock(&x->lock);
@@ -338,7 +337,7 @@ static void *extract(void *arg)
 int tar_extractor_finish(struct tar_extractor *x, struct err *err)
 {
     int rc = check_end(x, err);
-    join(x, rc == 0 ? &x->ended : &x->abandoned);
+    join_thread(x, rc == 0 ? &x->ended : &x->abandoned);
     if (rc == 0 && x->failed) {
         *err = x->err;
         rc = -1;

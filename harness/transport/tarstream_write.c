@@ -32,15 +32,15 @@ struct tar_writer {
     size_t count, cap;
     uint64_t content_bytes;
     struct archive *archive;
-    size_t next; /* item whose header comes next */
-    int fd;      /* contents of item next - 1, or -1 */
+    size_t next; /* index of the next item to write */
+    int fd;      /* of item next - 1, or -1 */
     uint64_t left;
     bool ended;
-    struct buf out; /* produced and not yet taken */
+    struct buf out; /* produced but not yet read */
     char piece[PIECE];
 };
 
-/* What the listing needs and the stream does not. */
+/* State needed only for listing. */
 struct listing {
     struct tar_writer *w;
     const struct tar_tree *tree;
@@ -83,7 +83,7 @@ static int add_item(struct listing *l, const char *path, const char *link, const
     return item.path && (!link || item.link) ? 0 : err_set(err, ERR_INTERNAL, "out of memory");
 }
 
-/* A link is sent as it is, so it must mean on the node what it means here. */
+/* A link is sent unchanged, so it must resolve on the node as it does here. */
 static int add_link(struct listing *l, const char *path, const char *full, const struct stat *st,
                     struct err *err)
 {
@@ -152,7 +152,7 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const struct item *)a)->path, ((const struct item *)b)->path);
 }
 
-/* Includes may overlap ("kernels", "kernels/hip"); each path is sent once. */
+/* Included paths may overlap ("kernels", "kernels/hip"); each file is sent once. */
 static void sort_and_unite(struct tar_writer *w)
 {
     if (w->count == 0)
@@ -320,7 +320,7 @@ static int next_piece(struct tar_writer *w, struct err *err)
 ssize_t tar_writer_read(void *arg, void *buf, size_t cap, struct err *err)
 {
     struct tar_writer *w = arg;
-    size_t enough = cap < PIECE ? cap : PIECE; /* small files would otherwise leave as small packets */
+    size_t enough = cap < PIECE ? cap : PIECE; /* avoids a small packet for every small file */
     while (w->out.len < enough && (!w->ended || w->fd >= 0)) {
         if (w->fd >= 0 ? next_piece(w, err) : next_item(w, err))
             return -1;

@@ -30,7 +30,7 @@ void transport_notice(const struct transport *t, const char *fmt, ...)
     t->target.notice(t->target.notice_arg, line);
 }
 
-/* The delay with a jitter of a third, so that many harnesses do not come back at once. */
+/* A third of jitter, so that many harnesses do not reconnect at the same time. */
 static double jittered(double delay_s)
 {
     unsigned char r = 0;
@@ -55,7 +55,7 @@ static bool is_available(const struct transport_ops *ops)
     return !ops->available || ops->available();
 }
 
-/* The index of the first available back-end from `from` on, or TRANSPORT_BACKENDS_MAX. */
+/* Index of the first available back-end from `from` on, or TRANSPORT_BACKENDS_MAX. */
 static size_t next_available(const struct transport_target *target, size_t from)
 {
     for (size_t i = from; i < TRANSPORT_BACKENDS_MAX && target->backends[i]; i++)
@@ -82,8 +82,8 @@ static int choose_backend(struct transport *t, struct err *err)
     return prepare_backend(t, i, err);
 }
 
-/* What one back-end cannot do (key types that an old libssh2 lacks), the next often can. 1 when there is one,
- * 0 when there is none. */
+/* Switches to the next back-end, which may support what this one does not (key types of an old libssh2). 1
+ * when there is one, 0 when there is none. */
 static int fall_back(struct transport *t, const struct err *failure, struct err *err)
 {
     size_t next = next_available(&t->target, t->backend + 1);
@@ -105,7 +105,7 @@ static int connect_once(struct transport *t, enum transport_failure *why, struct
     return rc;
 }
 
-/* Connects, and retries connection failures as long as patience lasts. */
+/* Retries connection failures for up to patience_s. */
 static int connect_patiently(struct transport *t, struct err *err)
 {
     double began_s = clock_mono_s();
@@ -142,9 +142,9 @@ static int connect_patiently(struct transport *t, struct err *err)
 static int copy_target(struct transport *t, const struct transport_target *target, struct err *err)
 {
     t->target = *target;
-    t->target.node = strdup(target->node);
-    t->target.ssh_config = target->ssh_config ? strdup(target->ssh_config) : NULL;
-    if (!t->target.node || (target->ssh_config && !t->target.ssh_config))
+    t->target.node = t->node = strdup(target->node);
+    t->target.ssh_config = t->ssh_config = target->ssh_config ? strdup(target->ssh_config) : NULL;
+    if (!t->node || (target->ssh_config && !t->ssh_config))
         return err_set(err, ERR_INTERNAL, "out of memory");
     if (t->target.connect_timeout_s <= 0)
         t->target.connect_timeout_s = TRANSPORT_CONNECT_TIMEOUT_S;
@@ -175,8 +175,8 @@ void transport_close(struct transport *t)
         t->ops->disconnect(t);
         t->ops->release(t);
     }
-    free((void *)(uintptr_t)t->target.node);
-    free((void *)(uintptr_t)t->target.ssh_config);
+    free(t->node);
+    free(t->ssh_config);
     free(t);
 }
 

@@ -1,11 +1,11 @@
-/* transport: run a command on a node and stream bytes to and from it, over any back-end.
+/* transport: runs a command on a node and streams its input and output, over any back-end.
  *
- * Knows nothing of plans, runs or executors. A struct transport owns its connection and child processes; one
- * command runs at a time, and callbacks must not call back into the same transport. Seconds are monotonic.
+ * A struct transport owns its connection and child processes. One command runs at a time, and callbacks must
+ * not use the same transport. Seconds are monotonic.
  *
- * Errors: ERR_NODE (one line that names user@host:port and what to do) when the node cannot be reached,
- * trusted or believed; ERR_INTERRUPTED when the user's flag ended a wait; whatever a callback set is passed
- * on. That a remote command failed is not an error: it is in struct transport_result.
+ * Errors: ERR_NODE (names user@host:port and a remedy) when the node is unreachable or not trusted;
+ * ERR_INTERRUPTED when the user interrupted a wait; errors of callbacks are passed on. A failed remote
+ * command is not an error: see struct transport_result.
  */
 #ifndef KERNSWEEP_HARNESS_TRANSPORT_TRANSPORT_H
 #define KERNSWEEP_HARNESS_TRANSPORT_TRANSPORT_H
@@ -26,28 +26,29 @@ enum { TRANSPORT_BACKENDS_MAX = 8, TRANSPORT_CONNECT_TIMEOUT_S = 10 };
 /* Strings are copied by transport_open(). */
 struct transport_target {
     const char *node;       /* "local", an ssh alias, or [user@]host[:port] ([v6]:port) */
-    const char *ssh_config; /* as ssh -F, or NULL */
+    const char *ssh_config; /* argument of ssh -F, or NULL */
     /* The back-ends to use: the first that is available, the next where that one cannot serve the node. */
     const struct transport_ops *backends[TRANSPORT_BACKENDS_MAX];
     double connect_timeout_s; /* one attempt: resolve, connect, handshake, authenticate; 0 means
                                  TRANSPORT_CONNECT_TIMEOUT_S */
     double patience_s; /* how long connection failures are retried (backoff, jitter); 0 means one attempt.
                           A refused host key or login is never retried. */
-    void (*notice)(void *arg, const char *line); /* one human line ("... retrying in 2 s"), or NULL */
+    void (*notice)(void *arg,
+                   const char *line); /* shows a line to the user ("... retrying in 2 s"); may be NULL */
     void *notice_arg;
-    const volatile sig_atomic_t *interrupted; /* non-zero ends every wait, or NULL */
+    const volatile sig_atomic_t *interrupted; /* non-zero ends every wait; may be NULL */
 };
 
-/* Fills buf with at most cap bytes: the count, 0 at the end, -1 with err. */
+/* Fills buf with up to cap bytes. Returns the count, 0 at the end, or -1 with err. */
 typedef ssize_t transport_read_fn(void *arg, void *buf, size_t cap, struct err *err);
-/* Takes all of data. 0, or -1 with err to give the command up. */
+/* Consumes all of data. 0, or -1 with err to abandon the command. */
 typedef int transport_write_fn(void *arg, const char *data, size_t len, struct err *err);
 
 struct transport_cmd {
-    const char *const *argv; /* NULL-terminated; each word arrives as it is. Starts in the user's home. */
-    const void *input;       /* standard input as bytes ... */
+    const char *const *argv; /* NULL-terminated; words arrive unchanged. Runs in the home folder. */
+    const void *input;       /* standard input, as bytes ... */
     size_t input_len;
-    transport_read_fn *read; /* ... or pulled; with neither, it is empty */
+    transport_read_fn *read; /* ... or read on demand; empty without either */
     void *read_arg;
     transport_write_fn *on_stdout; /* NULL: discarded */
     void *on_stdout_arg;
@@ -60,27 +61,27 @@ struct transport_cmd {
 enum { TRANSPORT_STDERR_MAX = 4096, TRANSPORT_SIGNAL_MAX = 16, TRANSPORT_COMMAND_MAX = 32 << 10 };
 
 struct transport_result {
-    bool exited; /* exit_code holds; otherwise `signal` names what killed it ("KILL"), or is empty */
+    bool exited; /* exit_code is valid; otherwise `signal` names the signal ("KILL"), or is empty */
     int exit_code;
     char signal[TRANSPORT_SIGNAL_MAX];
     bool link_lost; /* the call failed because the connection did (also by stall): transport_reconnect() may
                        help */
-    bool timed_out; /* the call failed because deadline_s passed; another command may follow */
+    bool timed_out; /* the call failed because deadline_s passed; the connection is still usable */
     uint64_t bytes_sent, bytes_received;
-    char stderr_text[TRANSPORT_STDERR_MAX + 1]; /* raw foreign bytes: text_printable() before showing */
+    char stderr_text[TRANSPORT_STDERR_MAX + 1]; /* raw bytes: escape with text_printable() before showing */
     size_t stderr_len;
 };
 
 struct transport;
 
 int transport_open(struct transport **out, const struct transport_target *target, struct err *err);
-/* NULL is fine. Never blocks on a dead link. */
+/* t may be NULL. Never blocks on a dead link. */
 void transport_close(struct transport *t);
 /* Drops the connection and connects again, with the target's timeout and patience. */
 int transport_reconnect(struct transport *t, struct err *err);
 
-/* Runs cmd to its end. 0 when the command ended and its status is known (res), else -1 with err. res is
- * always filled. A command given up on (deadline, callback, interrupt) may go on running on the node. */
+/* Runs cmd to completion. 0 when its status is known (in res), else -1 with err. res is always filled. An
+ * abandoned command (deadline, callback, interrupt) may continue to run on the node. */
 int transport_exec(struct transport *t, const struct transport_cmd *cmd, struct transport_result *res,
                    struct err *err);
 
@@ -88,8 +89,7 @@ int transport_exec(struct transport *t, const struct transport_cmd *cmd, struct 
 int transport_capture(struct transport *t, const char *const *argv, double deadline_s, struct buf *out,
                       struct transport_result *res, struct err *err);
 
-/* Fails with ERR_NODE unless the result is exit code 0; the message quotes the end of stderr, made printable.
- */
+/* Fails with ERR_NODE unless the exit code is 0; the message quotes the end of stderr. */
 int transport_expect_success(const struct transport *t, const struct transport_result *res, const char *what,
                              struct err *err);
 
@@ -99,7 +99,7 @@ ssize_t transport_read_fd(void *arg, void *buf, size_t cap, struct err *err);
 const char *transport_describe(const struct transport *t);     /* "user@host:port", or "local" */
 const char *transport_backend_name(const struct transport *t); /* "local", "libssh2", "openssh" */
 const char *transport_fingerprint(const struct transport *t);  /* "SHA256:..." of the host key, or "" */
-/* Monotonic seconds of the last byte that came from the node. */
+/* Monotonic time of the last byte from the node. */
 double transport_last_heard_s(const struct transport *t);
 
 #endif

@@ -217,7 +217,7 @@ changed_sources() {
     echo '# changed' >>"$TMPDIR/large/workload"
     exits "attach exits 2" 2 ks attach "$CHANGED"
     one_line "attach prints one error" "$(grep '^kernsweep:' <<<"$ERR")"
-    like "attach says what has changed and what to do" "$ERR" "large: changed since run $CHANGED was begun: .kernsweep cancel"
+    like "attach says what has changed and what to do" "$ERR" "large: changed since run $CHANGED was started: .kernsweep cancel"
     cp "$FIXTURES/workload" "$TMPDIR/large/"
     ks cancel "$CHANGED" >/dev/null 2>&1
 }

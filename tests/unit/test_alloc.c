@@ -1,4 +1,4 @@
-/* Arrays grow when they must, keep what they hold, and refuse sizes that do not exist. */
+/* alloc: arrays grow when necessary, keep their contents, and reject impossible sizes. */
 #include "tests/unit/support.h"
 
 #include "common/base/alloc.h"

@@ -1,4 +1,4 @@
-/* args: options anywhere, values in either form, one line that names what is wrong. */
+/* args: options in any position, both forms of values, one-line errors that name the option. */
 #include "tests/unit/support.h"
 
 #include "common/base/args.h"
@@ -107,7 +107,7 @@ static void wrong_options_and_counts_are_refused(void **state)
     assert_err(PARSE(&p, 2, &err, "one"), &err, ERR_INPUT, "usage: kernsweep run PLAN [MORE]");
     assert_err(PARSE(&p, 0, &err, "1", "2", "3", "4"), &err, ERR_INPUT, "unexpected \"4\"", "usage: ");
     assert_err(PARSE(&p, 0, &err, "--x\n\033[2J"), &err, ERR_INPUT, "--x\\x0a\\x1b[2J");
-    /* A word that was meant as an option is not swallowed as a value. */
+    /* An option is not taken as the value of the option before it. */
     assert_err(PARSE(&p, 0, &err, "--tag", "--detach"), &err, ERR_INPUT, "run: --tag needs a value: TAG");
     assert_ok(PARSE(&p, 0, &err, "--tag=--detach"), &err);
     assert_string_equal(p.tag, "--detach");

@@ -1,4 +1,4 @@
-/* buf: the maximum holds, a failure is sticky and keeps the contents. */
+/* buf: the maximum is enforced; a failure is permanent and leaves the contents unchanged. */
 #include "tests/unit/support.h"
 
 #include "common/base/buf.h"

@@ -1,4 +1,4 @@
-/* bundle_dir: the first free name, made empty, also when many ask at once. */
+/* bundle_dir: reserves the first free name, also with concurrent callers. */
 #include "tests/unit/support.h"
 
 #include "harness/session/bundle_dir.h"
@@ -42,7 +42,7 @@ static void what_is_taken_is_left_alone(void **state)
     put("taken/" DATE "/t_2/perf.json", "a bundle");
     assert_int_equal(symlink("nowhere", in_scratch("taken/" DATE "/t_3")), 0);
     put("taken/" DATE "/t_5/x", "");
-    assert_reserves(a, "t", "", "t_4"); /* the first that is free */
+    assert_reserves(a, "t", "", "t_4"); /* the first free one */
     assert_reserves(a, "t", "", "t_6");
     assert_file("taken/" DATE "/t", "a file");
     assert_file("taken/" DATE "/t_2/perf.json", "a bundle");
@@ -91,7 +91,7 @@ static void parallel_runs_get_folders_of_their_own(void **state)
             if (bundle_dir_reserve(out, in_scratch("parallel"), DATE, "t", "", NULL) != 0)
                 _exit(1);
             snprintf(mine, sizeof mine, "%s/mine", out);
-            if (mkdir(mine, 0700) != 0) /* somebody else was given it too */
+            if (mkdir(mine, 0700) != 0) /* another process got the same one */
                 _exit(2);
         }
         _exit(0);
@@ -120,7 +120,7 @@ static bool count_busy(void *arg, bool first)
     return seen->calls == seen->stop_at;
 }
 
-/* One descriptor holds, another waits: locks of open files keep out also their own process. */
+/* One descriptor holds the lock and another waits: these locks also exclude the same process. */
 static void one_at_a_time_brings_a_bundle_home(void **state)
 {
     (void)state;

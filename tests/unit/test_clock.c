@@ -1,4 +1,4 @@
-/* clock: dates as text at their limits; deadlines neither wrap nor block. */
+/* clock: date formatting at the limits; deadlines that neither overflow nor block. */
 #include "tests/unit/support.h"
 
 #include "common/base/clock.h"
@@ -15,12 +15,12 @@ static void times_are_written_as_iso8601_in_utc(void **state)
     } table[] = {
         {0, "1970-01-01T00:00:00.000Z"},
         {0.0014, "1970-01-01T00:00:00.001Z"},
-        {0.9996, "1970-01-01T00:00:01.000Z"}, /* rounds over the second, not to .1000 */
+        {0.9996, "1970-01-01T00:00:01.000Z"}, /* rounds up to the next second, not to .1000 */
         {1771038909.123, "2026-02-14T03:15:09.123Z"},
         {1709164800, "2024-02-29T00:00:00.000Z"},
         {4102444799.999, "2099-12-31T23:59:59.999Z"},
         {253402300799.0, "9999-12-31T23:59:59.000Z"},
-        {253402300800.0, "1970-01-01T00:00:00.000Z"}, /* what cannot be written is the epoch */
+        {253402300800.0, "1970-01-01T00:00:00.000Z"}, /* unrepresentable: the epoch */
         {-1, "1970-01-01T00:00:00.000Z"},
         {-0.25, "1970-01-01T00:00:00.000Z"},
         {1e300, "1970-01-01T00:00:00.000Z"},
@@ -50,7 +50,7 @@ static void clocks_never_go_back_and_agree(void **state)
 static void a_deadline_becomes_a_wait_in_milliseconds(void **state)
 {
     (void)state;
-    assert_int_equal(clock_left_ms(0), -1); /* none: poll waits for ever */
+    assert_int_equal(clock_left_ms(0), -1); /* no deadline: poll() waits indefinitely */
     assert_int_equal(clock_left_ms(1), 0);
     assert_int_equal(clock_left_ms(clock_mono_ns() - 1), 0);
     assert_int_equal(clock_left_ms(INT64_MAX), INT_MAX);
@@ -61,7 +61,7 @@ static void a_deadline_becomes_a_wait_in_milliseconds(void **state)
     assert_int_equal(clock_deadline_ns(INFINITY), 0);
     int left = clock_left_ms(clock_deadline_ns(1000));
     assert_true(left > 900000 && left <= 1000000);
-    left = clock_left_ms(clock_mono_ns() + 3600000000000 + 1); /* a part of a millisecond is waited for */
+    left = clock_left_ms(clock_mono_ns() + 3600000000000 + 1); /* rounds up to a whole millisecond */
     assert_true(left > 3500000 && left <= 3600001);
 }
 

@@ -1,6 +1,5 @@
-/* contract: the JSON Schemas agree with the tables on every key and have no other keys, and keys are read as
- * their rows define.
- */
+/* contract: the JSON Schemas agree with the table row of every key and have no other keys; readers obey the
+ * rows. */
 #include "tests/unit/support.h"
 
 #include "common/contract/keys.h"
@@ -9,7 +8,7 @@
 
 enum { TABLES_MAX = 2 };
 
-/* The objects of the schemas, and the tables that they are read by. */
+/* The objects of the schemas, and the tables used to read them. */
 static const struct {
     const char *schema, *pointer;
     enum document in;
@@ -45,7 +44,7 @@ static const json_t *at_pointer(const json_t *value, const char *pointer)
     return value;
 }
 
-/* The property with its $ref resolved. The caller json_decref()s. */
+/* The property with its $ref resolved. The caller json_decref()s it. */
 static json_t *definition(const json_t *root, const json_t *property)
 {
     json_t *out = json_copy((json_t *)(uintptr_t)property);
@@ -114,7 +113,7 @@ static bool is_name(const json_t *root, const json_t *property, const struct key
     return same;
 }
 
-/* A pattern may say the lengths, or what `accepts` does. */
+/* A pattern may express the lengths, or what `accepts` checks. */
 static bool is_text(const json_t *property, const struct key *k)
 {
     const json_t *most = json_object_get(property, "maxLength");
@@ -203,7 +202,7 @@ static bool has_row(const struct key *const *tables, enum document in, const cha
     return false;
 }
 
-/* object: of the grouped keys of a plan, else NULL. */
+/* object: for grouped keys of a plan, else NULL. */
 static void assert_known(const json_t *schema, const struct key *const *tables, enum document in,
                          const char *object, const char *where)
 {
@@ -290,7 +289,7 @@ static const struct key sample_keys[] = {
     {.name = NULL},
 };
 
-/* The strings of s live until the next call. */
+/* The strings of s are valid until the next call. */
 static int read_sample(struct sample *s, const char *text, enum document in, struct err *err)
 {
     static json_t *root;

@@ -1,4 +1,4 @@
-/* err: always one line, truncated at a whole character, with context in front. */
+/* err: messages are a single line, truncated at a character boundary, with context in front. */
 #include "tests/unit/support.h"
 
 #include "common/base/err.h"
@@ -58,7 +58,7 @@ static void foreign_text_stays_in_one_line(void **state)
     assert_non_null(strstr(err.msg, "x\\x0ay: node said: a\\x0ab"));
 }
 
-/* The longest message, with characters of two and three bytes at every alignment to the limit. */
+/* The longest message, with two- and three-byte characters at every offset from the limit. */
 static void long_text_is_cut_at_a_whole_character(void **state)
 {
     (void)state;
@@ -81,7 +81,7 @@ static void long_text_is_cut_at_a_whole_character(void **state)
             assert_true(text_is_utf8(err.msg, strlen(err.msg)));
             err_set_errno(&err, ERR_STORAGE, ENOSPC, "%s", text);
             assert_true(text_is_utf8(err.msg, strlen(err.msg)));
-            if (u < 2) /* what is shown as it is does not push the reason out */
+            if (u < 2) /* text that needs no escaping does not displace the reason */
                 assert_non_null(strstr(err.msg, ": No space left on device"));
         }
     }

@@ -1,4 +1,4 @@
-/* Text in CSV, XML and HTML cannot become markup. */
+/* escape: text in CSV, XML and HTML is not interpreted. */
 #include "tests/unit/support.h"
 
 #include "common/base/escape.h"

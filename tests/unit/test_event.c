@@ -162,7 +162,7 @@ static const char *log_tail(struct event *e, const char *unit, int repeat, int c
     return e->log_tail;
 }
 
-/* Whatever a build printed last: whole lines, escaped, and something to read. */
+/* The end of any build log: complete lines, escaped, never empty. */
 static void log_tail_keeps_the_last_lines(void **state)
 {
     (void)state;
@@ -198,10 +198,10 @@ static void numbers_may_be_extreme(void **state)
     assert_true(e.elapsed_s > 9e18);
 }
 
-/* What a stream made of its input: lines joined by '|'. */
+/* The lines that a stream found, joined by '|'. */
 struct seen {
     struct buf lines;
-    int64_t fail_at; /* refuse the line with this number, counted from 1; 0: none */
+    int64_t fail_at; /* reject the line with this number, from 1; 0: none */
     int64_t count;
 };
 
@@ -228,7 +228,7 @@ static void seen_release(struct seen *seen, struct event_stream *s)
     event_stream_release(s);
 }
 
-/* Three lines with keep-alives between them; the offset counts the journal's bytes alone. */
+/* Three lines with keep-alives in between; the offset counts only the journal's bytes. */
 static const char wire[] = "\n{\"a\":1}\n\n\n{\"bb\":22}\n\nccc\n\n\n";
 static const char wire_lines[] = "{\"a\":1}|{\"bb\":22}|ccc|";
 enum { WIRE_JOURNAL = 8 + 10 + 4 };
@@ -282,7 +282,7 @@ static void keep_alives_count_for_nothing(void **state)
     seen_release(&seen, &s);
 }
 
-/* A journal cut off at any byte, then followed again from the offset: each line exactly once. */
+/* A journal interrupted at any byte and resumed from the offset gives each line exactly once. */
 static void rewind_and_resume_lose_and_double_nothing(void **state)
 {
     (void)state;
@@ -334,7 +334,7 @@ static void line_has_a_maximum(void **state)
     line[LIMIT_EVENT_LINE] = 'x';
     assert_err(event_stream_write(&s, line, sizeof line, &err), &err, ERR_NODE, "longer than 65536 bytes",
                "offset 65540");
-    /* Endless input stays refused, whatever its pieces, until following starts again. */
+    /* Endless input is rejected, however it is split, until following restarts. */
     assert_int_equal(event_stream_write(&s, line, 1, &err), -1);
     assert_int_equal(s.offset, 65540);
     event_stream_rewind(&s);

@@ -1,4 +1,4 @@
-/* job: what the executor takes, and everything that it refuses with file and place. */
+/* job: what the executor accepts, and what it rejects with file and location. */
 #include "tests/unit/support.h"
 
 #include "executor/bundle/secrets.h"

@@ -1,4 +1,4 @@
-/* timings: what is read from a workload's output, in pieces of any size, and from hostile output. */
+/* timings: extraction from a workload's output in pieces of any size, and from hostile output. */
 #include "tests/unit/support.h"
 
 #include "executor/run/timings.h"

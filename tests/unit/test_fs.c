@@ -1,4 +1,4 @@
-/* fs: nothing half-written, nothing outside the tree, limits that hold. */
+/* fs: no partial files, nothing outside the tree, limits are enforced. */
 #include "tests/unit/support.h"
 
 #include "common/base/fs.h"
@@ -43,7 +43,7 @@ static const char *listing(const char *name)
     return text;
 }
 
-/* Runs fn in a child, so that it may limit itself; its result is the exit status. */
+/* Runs fn in a child process, so that it can set resource limits; the exit status is its result. */
 static int in_child(int (*fn)(const char *), const char *arg)
 {
     int status;
@@ -114,7 +114,7 @@ static void read_takes_regular_files_only(void **state)
     const char *fifo = in_scratch("fifo");
     assert_int_equal(mkfifo(fifo, 0600), 0);
     assert_err(fs_read_file(fifo, 9, &b, &err), &err, ERR_INPUT,
-               "not a regular file"); /* and does not wait */
+               "not a regular file"); /* and does not block */
     unlink(fifo);
     buf_release(&b);
 }
@@ -245,7 +245,7 @@ static bool put_line(const char *path, const char *fmt, unsigned id)
     return ok;
 }
 
-/* A disk of 64 KiB over dir, in a mount namespace of this process alone. */
+/* Mounts a 64 KiB file system on dir, in a private mount namespace. */
 static bool mount_small_disk(const char *dir)
 {
     unsigned uid = getuid(), gid = getgid();
@@ -283,7 +283,7 @@ static void full_disk_leaves_the_old_file(void **state)
     assert_ok(fs_mkdir_p(dir, 0700, &err), &err);
     int rc = in_child(write_to_a_full_disk, dir);
     if (rc == CHILD_SKIP)
-        skip(); /* no mount namespaces for this user */
+        skip(); /* this user cannot create mount namespaces */
     assert_int_equal(rc, 0);
 }
 
@@ -378,7 +378,7 @@ static void depth_is_bounded(void **state)
     assert_int_equal(files, 0);
     char command[FS_PATH_MAX + 16];
     snprintf(command, sizeof command, "%s", in_scratch("deeper"));
-    assert_int_equal(chdir(command), 0); /* leave it to the test itself to clear what the limit left */
+    assert_int_equal(chdir(command), 0); /* the test itself cleans up what the limit left */
     for (int i = 0; i < 199; i++)
         assert_int_equal(chdir("d"), 0);
     for (int i = 0; i < 199; i++) {
@@ -404,7 +404,7 @@ static int stop_at_b(const char *rel, const char *full, void *arg, struct err *e
     return strcmp(rel, "b") == 0 ? err_set(err, ERR_INPUT, "stop at %s", rel) : 0;
 }
 
-/* '-' and '.' sort before '/', so that a folder's files may have to wait. */
+/* '-' and '.' sort before '/', so other entries may come before a folder's files. */
 static void walk_is_in_byte_order_of_paths(void **state)
 {
     (void)state;
@@ -426,7 +426,7 @@ static void walk_is_in_byte_order_of_paths(void **state)
     buf_release(&seen);
 }
 
-/* More than one getdents64() gives at a time. */
+/* More than one getdents64() returns at once. */
 static void walk_sees_all_of_a_large_folder(void **state)
 {
     (void)state;

@@ -1,5 +1,4 @@
-/* gguf: files written the way the format's specification says; scalars set in place; hostile lengths refused.
- */
+/* gguf: files that follow the specification; scalars set in place; hostile lengths rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -162,7 +161,7 @@ static int stop_never(const struct gguf_entry *e, void *arg, struct err *err)
     return 0;
 }
 
-/* Reads all of what `b` holds; gives the error's text. */
+/* Reads all of `b` as a file; returns the error message. */
 static int read_all(const struct buf *b, struct err *err)
 {
     struct gguf g;
@@ -263,10 +262,10 @@ static void arrays_of_arrays_are_skipped(void **state)
 struct tensor_case {
     uint32_t dims, alignment;
     uint64_t ne[2], offset;
-    const char *wrong; /* NULL: it is right */
+    const char *wrong; /* NULL: valid */
 };
 
-/* One entry of padding metadata, so that the table's end is not aligned by luck; then 64 bytes of data. */
+/* A padding entry, so that the end of the table is not aligned by accident; then 64 bytes of data. */
 static void write_tensor(struct buf *b, const struct tensor_case *c)
 {
     put_header(b, 3, 1);

@@ -1,4 +1,4 @@
-/* job: a plan expanded in its order, and always into something that the executor takes. */
+/* job: plans are expanded in order, into jobs that the executor accepts. */
 #include "tests/unit/support.h"
 
 #include "common/base/json.h"
@@ -165,7 +165,7 @@ static void assert_member(const struct key *k, const struct settings *settings, 
         fail_msg("%s: the executor reads something else than the plan says", k->name);
 }
 
-/* From the table itself: a new row is tested without a line here. */
+/* Uses the table itself, so new rows are tested automatically. */
 static void every_simple_key_reaches_the_executor(void **state)
 {
     (void)state;
@@ -197,7 +197,7 @@ static void every_simple_key_reaches_the_executor(void **state)
     plan_release(&p);
 }
 
-/* A job without any key that may be absent means what a plan without them means. */
+/* A job without optional keys means the same as a plan without them. */
 static void defaults_are_those_of_the_plan(void **state)
 {
     (void)state;
@@ -280,7 +280,7 @@ static void run_ids_are_names_with_the_time_first(void **state)
     assert_int_equal(strspn(id, "0123456789"), 8);
     assert_true(id[8] == 'T' && id[15] == 'Z' && id[16] == '-');
     assert_memory_equal(id + 17, ticket, 32);
-    for (int i = 0; i < 20; i++) { /* six hex digits: equal once in a million tries or so */
+    for (int i = 0; i < 20; i++) { /* six hex digits: collide about once in ten million */
         job_run_id("t", id);
         job_run_id("t", other);
         if (strcmp(id, other) != 0)

@@ -1,4 +1,4 @@
-/* json: what is refused, with file, place, what was found and what was expected. */
+/* json: what is rejected, with file, location, what was found and what was expected. */
 #include "tests/unit/support.h"
 
 #include "common/base/json.h"
@@ -56,7 +56,7 @@ static void parser_survives_depth_and_nul(void **state)
     assert_err(-1, &err, ERR_INPUT, "f.json", "depth");
     assert_null(json_parse("[1]\0", 4, "f.json", &err));
     assert_err(-1, &err, ERR_INPUT, "f.json");
-    assert_null(json_parse("[1,2", 2, "f.json", &err)); /* the length counts, not what follows */
+    assert_null(json_parse("[1,2", 2, "f.json", &err)); /* reads only the given length */
 }
 
 static void scalars_are_json_too(void **state)
@@ -142,7 +142,7 @@ static void errors_name_the_place_of_a_value(void **state)
     json_decref(v);
 }
 
-/* Keys are foreign: long ones are cut, control characters escaped, the message stays one line. */
+/* Keys are untrusted: long ones are truncated, control characters escaped, the message is a single line. */
 static void hostile_keys_make_one_line(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* json_arena: the same JSON as from the heap, freed as a whole; memory on the heap is not touched. */
+/* json_arena: the same JSON as from the heap, freed as a whole; JSON on the heap is not affected. */
 #include "tests/unit/support.h"
 
 #include "common/base/json_arena.h"
@@ -46,7 +46,7 @@ static void the_arena_refuses_what_the_heap_refuses(void **state)
     json_arena_release(&a);
 }
 
-/* An array that outgrows a chunk, then one that would lie where it was. */
+/* An array larger than a chunk, then one that would reuse its memory. */
 static void takes_large_texts_and_is_used_again(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static int install(void **state)
     return 0;
 }
 
-/* Each once without our allocator and once with it. */
+/* Each test runs without and with the allocator. */
 #define INSTALLED(test)                                                                                      \
     {                                                                                                        \
         "with the allocator: " #test, test, install, NULL, NULL                                              \

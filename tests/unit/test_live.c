@@ -1,5 +1,4 @@
-/* live: what a person reads of a journal, line by line; nothing but whole lines where there is no terminal.
- */
+/* live: a journal as shown to the user; only complete lines where there is no terminal. */
 #include "tests/unit/support.h"
 
 #include "harness/session/live.h"
@@ -129,7 +128,7 @@ static void colour_marks_statuses_only(void **state)
                      "[1/4] v4 ctx 4096 run 1  \033[33mSKIPPED\033[0m  (gate failed)\n");
 }
 
-/* Every event with nothing in it, and with everything hostile: whole lines, no raw control character. */
+/* Every event, empty and with hostile text: complete lines, no raw control characters. */
 static void hostile_events_stay_in_their_lines(void **state)
 {
     (void)state;
@@ -168,7 +167,7 @@ static void durations_use_the_largest_fitting_units(void **state)
         {0.0444, "44.4 ms"},  {0.25, "250 ms"},        {0.9994, "999 ms"},
         {0.9996, "1.00 s"},   {3.456, "3.46 s"},       {9.94, "9.94 s"},
         {9.96, "10.0 s"},     {42.12, "42.1 s"},       {99.4, "99.4 s"},
-        {99.6, "1 min 39 s"}, /* begun units are not counted */
+        {99.6, "1 min 39 s"}, /* rounded down */
         {200, "3 min 20 s"},  {3599.9, "59 min 59 s"}, {3600, "1 h 00 min"},
         {3900, "1 h 05 min"}, {7199.9, "1 h 59 min"},  {86400, "24 h 00 min"},
         {NAN, "-"},           {INFINITY, "-"},         {-1, "-"},

@@ -1,5 +1,4 @@
-/* overrides: what the command line says over a plan is checked, applied, and comes back from a run's record.
- */
+/* overrides: command-line options are checked, applied to a plan, and round-trip through a run's record. */
 #include "tests/unit/support.h"
 
 #include "harness/plan/overrides.h"
@@ -100,7 +99,7 @@ static void record_keeps_what_a_repeated_start_needs(void **state)
     json_decref(obj);
 }
 
-/* As version 1 wrote it. */
+/* As written by version 1. */
 static void older_record_is_read(void **state)
 {
     (void)state;

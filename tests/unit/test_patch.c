@@ -2,7 +2,7 @@
 
 #include "common/contract/patch.h"
 
-/* What the patch makes of the text; the result holds until the next call. */
+/* The patched text, valid until the next call. */
 static const char *apply(const struct patch *p, const char *text, int *rc, struct err *err)
 {
     static struct buf out;

@@ -1,4 +1,4 @@
-/* plan: what is refused, with the place in the message, and what a good plan expands to. */
+/* plan: what is rejected, with the location in the message, and what a valid plan expands to. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

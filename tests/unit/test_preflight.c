@@ -1,4 +1,4 @@
-/* preflight: which facts of a node warn, which block, and that foreign words stay harmless. */
+/* preflight: which facts of a node warn, which block, and that untrusted text is escaped. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* proto: every word has one name, which comes back as itself; exit codes follow the kind of an error. */
+/* proto: every enum value has one name, which round-trips; exit codes follow from the kind of error. */
 #include "tests/unit/support.h"
 
 #include "common/base/text.h"
@@ -41,7 +41,7 @@ static void unknown_names_are_refused(void **state)
     }
 }
 
-/* The words that artifacts and users already hold; a renamed one breaks them. */
+/* Names in use by existing artifacts and users: they must not change. */
 static void names_are_the_documented_ones(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Regular expressions: groups and their names, where a mistake is, and that no pattern runs away. */
+/* regex: groups and their names, positions of errors, limits on matching. */
 #include "tests/unit/support.h"
 
 #include "common/base/clock.h"
@@ -15,7 +15,7 @@ static struct regex compiled(const char *pattern)
     return re;
 }
 
-/* The text of a group, "-" for one that took no part, "none" without a match. */
+/* The text of a group; "-" if it did not participate, "none" without a match. */
 static const char *group_of(const char *pattern, const char *text, size_t group)
 {
     static char out[200];

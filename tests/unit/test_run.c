@@ -1,4 +1,4 @@
-/* Programs of this machine: what they read and write arrives whole, and none outlives its limits. */
+/* run: input and output arrive completely, and no program outlives its limits. */
 #include "tests/unit/support.h"
 
 #include "common/base/clock.h"
@@ -106,7 +106,7 @@ static void no_words_are_no_program(void **state)
     assert_int_equal(res.stop, RUN_FAULT);
 }
 
-/* Dead, although its new parent may be slow to reap it. */
+/* True for a zombie too, as its new parent may be slow to reap it. */
 static bool is_gone(int pid)
 {
     char path[64], state = 0;

@@ -1,4 +1,4 @@
-/* runrec: what comes back is what was saved, and a word means one run or none. */
+/* runrec: records round-trip, and a word matches at most one run. */
 #include "tests/unit/support.h"
 
 #include "harness/session/runrec.h"
@@ -107,7 +107,7 @@ static struct runrec_request request(void)
     return o;
 }
 
-/* What was asked for is kept until the node has it, and no longer. */
+/* The request is kept only until the node has the run. */
 static void request_comes_back_while_a_run_is_starting(void **state)
 {
     (void)state;
@@ -292,7 +292,7 @@ static void broken_record_is_named(void **state)
     }
 }
 
-/* A run id may come from a node; it names a file here. */
+/* A run id may come from a node, and becomes a file name here. */
 static void run_id_must_be_a_name(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* confirm: refuses what cannot be measured in turns before it touches a node. */
+/* confirm: rejects runs that cannot be alternated before connecting to a node. */
 #include "harness/session/confirm.h"
 #include "tests/unit/support.h"
 

@@ -1,4 +1,4 @@
-/* sha256: the standard's test vectors, chunks of any size, files within limits. */
+/* sha256: test vectors of the standard, pieces of any size, limits on files. */
 #include "tests/unit/support.h"
 
 #include "common/base/sha256.h"

@@ -1,4 +1,4 @@
-/* ssh_config: a node's name and what `ssh -G` says of it. */
+/* ssh_config: names of nodes, and what `ssh -G` prints for them. */
 #include "harness/ssh/config.h"
 
 #include "common/base/fs.h"

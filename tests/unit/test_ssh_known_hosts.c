@@ -1,4 +1,4 @@
-/* known_hosts: the same lines as ssh-keygen -F finds, and the right verdict on a key. */
+/* known_hosts: finds the same lines as ssh-keygen -F, and judges keys correctly. */
 #include "harness/ssh/known_hosts.h"
 
 #include "common/base/buf.h"

@@ -1,4 +1,4 @@
-/* Lists of strings and environments: they stay NULL-terminated, own what they hold, and are never cut. */
+/* strvec and environment: lists are NULL-terminated, own their strings, and are never truncated. */
 #include "common/base/environment.h"
 #include "common/base/strvec.h"
 #include "tests/unit/support.h"

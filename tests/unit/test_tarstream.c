@@ -1,4 +1,4 @@
-/* tarstream: the same bytes for the same tree; nothing hostile comes out of a stream. */
+/* tarstream: equal trees give equal bytes; hostile streams are rejected. */
 #include "harness/transport/tarstream.h"
 
 #include "common/base/buf.h"
@@ -119,7 +119,7 @@ static void the_same_tree_gives_the_same_bytes(void **state)
     buf_release(&b);
 }
 
-/* What `tar` lists, one name a line. */
+/* The names that `tar` lists, one per line. */
 static void list_with_tar(const struct buf *stream, struct buf *names)
 {
     static const char *const argv[] = {"tar", "-tf", "-", NULL};
@@ -271,12 +271,12 @@ static void what_was_written_can_be_extracted(void **state)
     }
     assert_int_equal(extract("six-out", stream.data, stream.len, NULL, &err), -1);
     assert_non_null(strstr(err.msg, "not empty"));
-    assert_true(fs_exists(at("six-out/src/a.c"))); /* what was there before */
+    assert_true(fs_exists(at("six-out/src/a.c"))); /* existed before */
     buf_release(&text);
     buf_release(&stream);
 }
 
-/* One hostile entry, preceded by an innocent one. */
+/* A hostile entry after a harmless one. */
 struct hostile {
     const char *name;
     mode_t type;
@@ -382,7 +382,7 @@ static void garbage_is_no_tar(void **state)
     assert_int_equal(extract("nothing", data, 0, NULL, &err), -1);
 }
 
-/* Any byte of a good stream changed: extracted or refused, but never anything outside. */
+/* With any byte of a valid stream changed, it is extracted or rejected, but nothing is written outside. */
 static void damaged_streams_do_no_harm(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* text: quoting proven against a real /bin/sh, foreign text made inert, names and UTF-8. */
+/* text: quoting checked with /bin/sh, untrusted text escaped, names and UTF-8. */
 #include "tests/unit/support.h"
 
 #include "common/base/text.h"
@@ -8,7 +8,7 @@
 
 enum { WORDS = 64, ROUNDS = 60, WORD_MAX = 120 };
 
-/* Small, seeded and our own, so that a failure can be had again. */
+/* A small seeded generator, so that failures are reproducible. */
 static uint32_t random_next(uint32_t *seed)
 {
     *seed ^= *seed << 13;
@@ -42,7 +42,7 @@ static void run_sh(const char *script, struct buf *out)
     assert_true(buf_ok(out));
 }
 
-/* The words as one shell command, and back as the shell saw them. */
+/* Passes words through the shell and returns them as the shell parsed them. */
 static void assert_words_survive(const char *const *words, size_t count)
 {
     struct buf script, out, want;
@@ -137,7 +137,7 @@ static void random_words_survive_the_shell(void **state)
     }
 }
 
-/* A word is one word also where the shell reads it as a command's own name or assignment. */
+/* A word is also quoted where the shell expects a command name or an assignment. */
 static void quoted_word_is_never_a_command_of_its_own(void **state)
 {
     (void)state;
@@ -175,19 +175,19 @@ static void control_and_invisible_characters_are_escaped(void **state)
         {"\xe2\x80\xa8\xe2\x80\xa9", "\\u{2028}\\u{2029}"},
         {"\xef\xbb\xbf", "\\u{feff}"},
         {"\xd8\x9c", "\\u{061c}"},
-        {"\xf3\xa0\x81\x81", "\\u{e0041}"}, /* tag characters say a second, invisible text */
+        {"\xf3\xa0\x81\x81", "\\u{e0041}"}, /* tag characters form an invisible text */
         {"\xff\xfe", "\\xff\\xfe"},
         {"\x80", "\\x80"},
         {"\xc0\xaf", "\\xc0\\xaf"}, /* overlong */
         {"\xe0\x80\x8a", "\\xe0\\x80\\x8a"},
         {"\xed\xa0\x80", "\\xed\\xa0\\x80"},          /* surrogate */
         {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"}, /* past U+10FFFF */
-        {"\xe2\x82", "\\xe2\\x82"},                   /* cut off */
+        {"\xe2\x82", "\\xe2\\x82"},                   /* truncated */
         {"\xe2"
          "A",
          "\\xe2"
          "A"},
-        {"\\x1b", "\\x1b"}, /* no doubling: text may be cleaned twice */
+        {"\\x1b", "\\x1b"}, /* idempotent: text may be escaped twice */
     };
     for (size_t i = 0; i < COUNT(table); i++) {
         struct buf out;
@@ -209,7 +209,7 @@ static void printable_takes_nul_and_stops_at_max(void **state)
     text_printable(&out, "abcdef", 6, 3);
     assert_string_equal(buf_str(&out), "abc");
     buf_clear(&out);
-    text_printable(&out, "ab\xe2\x82\xac", 5, 4); /* the sign would be cut: left out, not broken */
+    text_printable(&out, "ab\xe2\x82\xac", 5, 4); /* a character that does not fit is omitted */
     assert_string_equal(buf_str(&out), "ab");
     buf_clear(&out);
     text_printable(&out, "abc", 3, 0);
@@ -217,7 +217,7 @@ static void printable_takes_nul_and_stops_at_max(void **state)
     buf_release(&out);
 }
 
-/* Whatever goes in: valid UTF-8 without a control character comes out, also through the fixed array. */
+/* For any input, both functions produce valid UTF-8 without control characters. */
 static void printable_is_always_inert(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The trace: one JSON line per event, with what may be shown of it and nothing else. */
+/* trace: one JSON line per event, without anything confidential. */
 #include "tests/unit/support.h"
 
 #include "common/base/fs.h"
