@@ -37,15 +37,6 @@ int store_default_path(char *out, struct err *err)
     return fs_join(out, err, folder, "kernsweep/results.db");
 }
 
-static int read_int(struct store *s, const char *text, const char *column, int64_t *out, struct err *err)
-{
-    SQL_STMT stmt = sql_prepare(s, text, err);
-    if (!stmt || sql_step(stmt, err) != 1)
-        return -1;
-    *out = sql_col_int(stmt, column, 0);
-    return 0;
-}
-
 /* Stores are private (0600): they hold environments. */
 static int make_folder(const char *path, struct err *err)
 {
@@ -97,13 +88,26 @@ static int configure(struct store *s, struct err *err)
                : sql_exec(s, "PRAGMA query_only = ON", err);
 }
 
+/* One statement, thus one snapshot: another process may be creating the store between two of them. */
+static int read_identity(struct store *s, int64_t *id, int64_t *version, int64_t *tables, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(s,
+                                "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema) AS"
+                                " tables FROM pragma_application_id, pragma_user_version",
+                                err);
+    if (!stmt || sql_step(stmt, err) != 1)
+        return err_wrap(err, "is this a kernsweep store?");
+    *id = sql_col_int(stmt, "application_id", 0);
+    *version = sql_col_int(stmt, "user_version", 0);
+    *tables = sql_col_int(stmt, "tables", 0);
+    return 0;
+}
+
 static int check_identity(struct store *s, int64_t *version, struct err *err)
 {
     int64_t id = 0, tables = 0;
-    if (read_int(s, "PRAGMA application_id", "application_id", &id, err) != 0 ||
-        read_int(s, "PRAGMA user_version", "user_version", version, err) != 0 ||
-        read_int(s, "SELECT count(*) AS n FROM sqlite_schema", "n", &tables, err) != 0)
-        return err_wrap(err, "is this a kernsweep store?");
+    if (read_identity(s, &id, version, &tables, err) != 0)
+        return -1;
     if (id != STORE_APPLICATION_ID && (*version != 0 || tables != 0))
         return err_set(err, ERR_INPUT,
                        "%s: a database, but not a kernsweep store; name another file with --db", s->path);
