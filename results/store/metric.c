@@ -13,7 +13,7 @@ static const struct metric_info table[METRIC_COUNT] = {
 #include "results/store/metric.def"
 };
 
-#define HELP "which metric (default: the first):"
+#define HELP "metric to show (default: the primary metric of the run):"
 
 static const char help[] = HELP
 #define METRIC_TEST(id, label, ...) " " #label
