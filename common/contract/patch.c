@@ -76,9 +76,7 @@ static void add_replacement(const struct rewriting *r, const char *line)
 {
     for (const char *p = r->replacement; *p; p++) {
         size_t at, len;
-        if (*p != '\\')
-            buf_putc(r->out, *p);
-        else if (!isdigit((unsigned char)*++p))
+        if (*p != '\\' || !isdigit((unsigned char)*++p))
             buf_putc(r->out, *p);
         else if (regex_group(r->re, (size_t)(*p - '0'), &at, &len))
             buf_add(r->out, line + at, len);

@@ -29,9 +29,9 @@ struct num num_seconds(double s)
     return s >= 0.001 ? format("%.4f", s) : format("%.3g", s);
 }
 
-struct num num_six_digits(double s)
+struct num num_six_digits(double v)
 {
-    return isfinite(s) ? format("%.6g", s) : none();
+    return isfinite(v) ? format("%.6g", v) : none();
 }
 
 struct num num_duration(double s)

@@ -32,7 +32,7 @@ int confirm_save(struct store *s, int64_t now_key, int64_t base_key, const struc
 static int read_record(struct sql_stmt *stmt, struct confirm_records *out, size_t *cap, struct err *err)
 {
     char name[32];
-    if (!ALLOC_GROW(out->items, out->count + 1, *cap))
+    if (!alloc_grow((void **)&out->items, sizeof *out->items, out->count + 1, cap))
         return err_set(err, ERR_INTERNAL, "no memory for the confirmations");
     struct confirm_record *r = &out->items[out->count];
     *r = (struct confirm_record){.context = (int)sql_col_int(stmt, "context_len", 0)};

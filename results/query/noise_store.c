@@ -49,7 +49,7 @@ static int read_cell(struct sql_stmt *stmt, struct noise *out, size_t *cap, stru
     c.runs = (int)sql_col_int(stmt, "runs", 0);
     if (!metric_from_name(name, &c.metric))
         return 0;
-    if (!ALLOC_GROW(out->cells, out->count + 1, *cap))
+    if (!alloc_grow((void **)&out->cells, sizeof *out->cells, out->count + 1, cap))
         return err_set(err, ERR_INTERNAL, "no memory for the noise");
     out->cells[out->count++] = c;
     return 0;
