@@ -167,7 +167,7 @@ int ssh_hostkey_store(const struct ssh_hostkey *key, struct err *err)
     case SSH_TRUST_UNKNOWN:
         break;
     case SSH_TRUST_KNOWN:
-        return fail_store(key, "it is there already", err);
+        return fail_store(key, "it is already stored", err);
     case SSH_TRUST_CHANGED:
         return fail_store(
             key,

@@ -3,7 +3,7 @@
 // after rounding, the B operand of the second product, so P moves neither between lanes nor through LDS. The
 // assignment of keys to a tile's 16 rows is free as long as P and V agree, and so is that of dims to the
 // steps of K. It is chosen so that a lane's operands for two successive MFMAs are 16 contiguous bytes in LDS:
-//   keys of a lane in products 2n and 2n + 1:  32n + 8 * (lane / 16) + 0..3 and + 4..7; dims likewise.
+//   keys of a lane in products 2n and 2n + 1:  32n + 8 * (lane / 16) + 0..3 and + 4..7; the dimensions are laid out in the same way.
 // LDS holds K row-major and V transposed, both in 16-byte chunks, swizzled so that eight neighbouring lanes
 // never conflict on a bank, neither in the copies nor in operand reads. The next tile is prefetched into
 // registers while the current one is in use; LDS holds a single tile, so that two blocks fit on a CU.

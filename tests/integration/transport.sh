@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Commands through every transport: what arrives, what comes back, and what is said when it cannot.
+# Commands through every transport: their arguments, input, output and exit status, and the messages when they fail.
 # timeout: 600
 . tests/lib.sh
 
