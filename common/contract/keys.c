@@ -151,6 +151,8 @@ static struct value default_of(const struct key *k)
 
 static void store_value(const struct key *k, struct value value, void *out)
 {
+    if (k->kind == KEY_CONST || k->kind == KEY_PART)
+        return; /* a table of such rows has no structure: out may be NULL */
     void *member = (char *)out + k->offset;
     switch (k->kind) {
     case KEY_FLAG:
