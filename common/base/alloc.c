@@ -14,7 +14,7 @@ bool alloc_grow(void **items, size_t size, size_t wanted, size_t *cap)
     size_t room = *cap + *cap / 2 + FIRST_CAPACITY;
     if (room < wanted)
         room = wanted;
-    void *grown = reallocarray(*items, room, size);
+    void *grown = room <= SIZE_MAX / size ? realloc(*items, room * size) : NULL;
     if (!grown)
         return false;
     *items = grown;

@@ -34,7 +34,7 @@ static void a_large_step_is_taken_at_once(void **state)
     free(bytes);
 }
 
-static void what_cannot_be_is_refused(void **state)
+static void a_size_that_overflows_is_refused(void **state)
 {
     (void)state;
     struct {
@@ -54,7 +54,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_array_keeps_its_elements),
         cmocka_unit_test(a_large_step_is_taken_at_once),
-        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(a_size_that_overflows_is_refused),
     };
     return cmocka_run_group_tests_name("alloc", tests, NULL, NULL);
 }
