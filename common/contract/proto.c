@@ -24,6 +24,13 @@ static const char *const run_status_names[RUN_STATUS_COUNT] = {
     [RUN_CANCELLED] = "CANCELLED",
 };
 
+static const char *const run_purpose_names[PURPOSE_COUNT] = {
+    [PURPOSE_SWEEP] = "sweep",
+    [PURPOSE_CONFIRM] = "confirm",
+    [PURPOSE_NOISE] = "noise",
+    [PURPOSE_BISECT] = "bisect",
+};
+
 static const char *const event_names[EVENT_COUNT] = {
     [EVENT_SUITE_START] = "SUITE_START",
     [EVENT_BUILD_START] = "BUILD_START",
@@ -71,6 +78,20 @@ bool run_status_from_name(const char *name, enum run_status *out)
     if (i < 0)
         return false;
     *out = (enum run_status)i;
+    return true;
+}
+
+const char *run_purpose_name(enum run_purpose p)
+{
+    return run_purpose_names[p];
+}
+
+bool run_purpose_from_name(const char *name, enum run_purpose *out)
+{
+    int i = name_index(run_purpose_names, PURPOSE_COUNT, name);
+    if (i < 0)
+        return false;
+    *out = (enum run_purpose)i;
     return true;
 }
 

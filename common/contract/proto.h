@@ -35,6 +35,9 @@ enum status {
 
 enum run_status { RUN_COMPLETE, RUN_PARTIAL, RUN_BLOCKED, RUN_CANCELLED, RUN_STATUS_COUNT };
 
+/* Why a run was made. Only sweeps are "latest", nights of a history, or baselines unless named by id. */
+enum run_purpose { PURPOSE_SWEEP, PURPOSE_CONFIRM, PURPOSE_NOISE, PURPOSE_BISECT, PURPOSE_COUNT };
+
 enum event_type {
     EVENT_SUITE_START,
     EVENT_BUILD_START,
@@ -65,6 +68,8 @@ const char *status_name(enum status s);
 bool status_from_name(const char *name, enum status *out);
 const char *run_status_name(enum run_status s);
 bool run_status_from_name(const char *name, enum run_status *out);
+const char *run_purpose_name(enum run_purpose p);
+bool run_purpose_from_name(const char *name, enum run_purpose *out);
 const char *event_name(enum event_type e);
 bool event_from_name(const char *name, enum event_type *out);
 enum exit_code exit_code_of(const struct err *err);

@@ -98,10 +98,10 @@ static int store_run(struct store *s, const struct draft *d, int64_t reuse, int6
         s,
         "INSERT INTO run (id, run_id, ticket, tag, date, node, mode, origin, status, content_sha256,"
         " plan_sha256, source_sha256, started_at, ended_at, ordered_at, wall_s, environment_id,"
-        " plan_document_id, bundle, ingested_at)"
+        " plan_document_id, bundle, ingested_at, purpose)"
         " VALUES (:id, :run_id, :ticket, :tag, :date, :node, :mode, :origin, :status, :content_sha256,"
         " :plan_sha256, :source_sha256, :started_at, :ended_at, :ordered_at, :wall_s, :environment,"
-        " :plan, :bundle, :now)",
+        " :plan, :bundle, :now, :purpose)",
         err);
     if (!stmt)
         return -1;
@@ -114,6 +114,7 @@ static int store_run(struct store *s, const struct draft *d, int64_t reuse, int6
     sql_bind_text(stmt, ":mode", r->mode);
     sql_bind_text(stmt, ":origin", r->origin);
     sql_bind_text(stmt, ":status", run_status_name(r->status));
+    sql_bind_text(stmt, ":purpose", run_purpose_name(r->purpose));
     sql_bind_text(stmt, ":content_sha256", r->content_sha256);
     sql_bind_text_or_null(stmt, ":plan_sha256", r->plan_sha256);
     sql_bind_text_or_null(stmt, ":source_sha256", r->source_sha256);
@@ -134,11 +135,11 @@ static int store_run(struct store *s, const struct draft *d, int64_t reuse, int6
 static const char add_variant[] =
     "INSERT INTO variant (run_id, position, name, attn_impl, status, reason, build_wall_s, build_cached, "
     "kernel,"
-    " shape"
+    " shape, code_sha256, code_kind"
 #define METRIC_BUILD(id, name, column, ...) ", " #column
 #include "results/store/metric.def"
     ") VALUES (:run, :position, :name, :attn_impl, :status, :reason, :build_wall_s, :build_cached, :kernel,"
-    " :shape"
+    " :shape, :code_sha256, :code_kind"
 #define METRIC_BUILD(id, name, column, ...) ", :" #column
 #include "results/store/metric.def"
     ")";
@@ -158,6 +159,8 @@ static int store_variants(struct store *s, const struct draft *d, int64_t key, s
         sql_bind_int(stmt, ":build_cached", v->build_cached);
         sql_bind_text_or_null(stmt, ":kernel", v->kernel);
         sql_bind_text_or_null(stmt, ":shape", v->shape);
+        sql_bind_text_or_null(stmt, ":code_sha256", v->code_sha256);
+        sql_bind_text(stmt, ":code_kind", !*v->code_sha256 ? NULL : v->code_of_device ? "device" : "files");
         metric_bind(stmt, METRIC_OF_BUILD, v->value);
         if (sql_run(stmt, err) != 0)
             return -1;

@@ -89,6 +89,9 @@ static int read_job_head(const struct json_at *job, struct run_info *r, struct e
         return json_fail(job, err, "date is \"%s\", expected a date like 2026-02-14", r->date);
     if (strcmp(r->mode, "perf") != 0 && strcmp(r->mode, "debug") != 0)
         return json_fail(job, err, "mode is \"%s\", expected \"perf\" or \"debug\"", r->mode);
+    /* Bundles made before runs had a purpose were told apart by their tags. */
+    if (!run_purpose_from_name(r->tag, &r->purpose))
+        r->purpose = PURPOSE_SWEEP;
     if (*r->tag && !text_is_name(r->tag))
         return json_fail(job, err, "tag is not a name");
     return 0;

@@ -72,7 +72,7 @@ static int load_eligible(struct store *s, const struct history_options *o, struc
         s,
         "SELECT r.id FROM run r LEFT JOIN run b ON b.id = :before"
         " WHERE r.node = :node AND r.ticket = :ticket AND r.mode = :mode AND r.status = 'COMPLETE'"
-        " AND CASE WHEN :tag IS NULL THEN r.tag NOT IN (:confirm, :noise) ELSE r.tag = :tag END"
+        " AND r.purpose = 'sweep' AND r.rejected_at IS NULL AND (:tag IS NULL OR r.tag = :tag)"
         " AND (b.id IS NULL OR (r.ordered_at, r.id) < (b.ordered_at, b.id))"
         " ORDER BY r.ordered_at DESC, r.id DESC LIMIT :limit",
         err);
@@ -84,8 +84,6 @@ static int load_eligible(struct store *s, const struct history_options *o, struc
     sql_bind_text(stmt, ":tag", o->tag);
     sql_bind_int_or_null(stmt, ":before", o->before, 0);
     sql_bind_int(stmt, ":limit", o->nights ? (int64_t)o->nights : -1);
-    sql_bind_text(stmt, ":confirm", RUN_TAG_CONFIRM);
-    sql_bind_text(stmt, ":noise", RUN_TAG_NOISE);
     struct dated *runs = NULL;
     size_t n = 0, cap = 0;
     int rc;

@@ -45,6 +45,8 @@ struct run_info {
     char mode[16];   /* "perf", "debug" */
     char origin[16]; /* "bundle", "b3_89", "import" */
     enum run_status status;
+    enum run_purpose purpose;
+    char rejected[RUN_REASON_MAX];        /* why it is never compared; "" for a run that is not rejected */
     char plan_sha256[SHA256_HEX_LEN + 1]; /* "" when unknown, as all hashes */
     char source_sha256[SHA256_HEX_LEN + 1];
     char content_sha256[SHA256_HEX_LEN + 1]; /* of manifest.json, or of all files where there is none */
@@ -64,7 +66,10 @@ struct run_variant {
     char reason[RUN_REASON_MAX];
     double build_wall_s;
     bool build_cached;
-    double value[METRIC_COUNT]; /* of the build; NaN for those not recorded and all others */
+    char code_sha256[SHA256_HEX_LEN + 1]; /* code identity: of the device code, or of the files that the build
+                                             made; "" when unknown */
+    bool code_of_device;                  /* what it is of: device code, else files */
+    double value[METRIC_COUNT];           /* of the build; NaN for those not recorded and all others */
 };
 
 struct run_test {

@@ -18,6 +18,16 @@ int run_status_read(struct store *s, struct sql_stmt *stmt, const char *run_id, 
                : err_set(err, ERR_STORAGE, "%s: run %s has the unknown status %s", s->path, run_id, status);
 }
 
+static int run_purpose_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, struct err *err)
+{
+    char purpose[32];
+    sql_col_text(stmt, "purpose", purpose, sizeof purpose);
+    return run_purpose_from_name(purpose, &out->purpose)
+               ? 0
+               : err_set(err, ERR_STORAGE, "%s: run %s has the unknown purpose %s", s->path, out->run_id,
+                         purpose);
+}
+
 int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, struct err *err)
 {
     out->key = sql_col_int(stmt, "id", 0);
@@ -39,7 +49,10 @@ int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, 
     out->counts.ok = (int)sql_col_int(stmt, "ok", 0);
     out->counts.skipped = (int)sql_col_int(stmt, "skipped", 0);
     out->counts.failed = out->counts.total - out->counts.ok - out->counts.skipped;
-    return run_status_read(s, stmt, out->run_id, &out->status, err);
+    sql_col_text(stmt, "rejected_why", out->rejected, sizeof out->rejected);
+    return run_purpose_read(s, stmt, out, err) != 0
+               ? -1
+               : run_status_read(s, stmt, out->run_id, &out->status, err);
 }
 
 static int load_info(struct store *s, int64_t key, struct run_info *out, struct err *err)
@@ -75,6 +88,8 @@ static int read_variant(struct store *s, struct sql_stmt *stmt, struct run_data 
     sql_col_text(stmt, "reason", v->reason, sizeof v->reason);
     v->build_wall_s = sql_col_num(stmt, "build_wall_s");
     v->build_cached = sql_col_int(stmt, "build_cached", 0) != 0;
+    sql_col_text(stmt, "code_sha256", v->code_sha256, sizeof v->code_sha256);
+    v->code_of_device = sql_col_int(stmt, "code_of_device", 0) != 0;
     for (int m = 0; m < METRIC_COUNT; m++)
         v->value[m] = NAN;
     metric_read(stmt, METRIC_OF_BUILD, v->value);
@@ -86,7 +101,8 @@ static int read_variant(struct store *s, struct sql_stmt *stmt, struct run_data 
 static int load_variants(struct store *s, struct run_data *r, struct err *err)
 {
     static const char text[] =
-        "SELECT name, attn_impl, status, reason, build_wall_s, build_cached, kernel, shape"
+        "SELECT name, attn_impl, status, reason, build_wall_s, build_cached, kernel, shape,"
+        " code_sha256, coalesce(code_kind = 'device', 0) AS code_of_device"
 #define METRIC_BUILD(id, name, column, ...) ", " #column
 #include "results/store/metric.def"
         " FROM variant WHERE run_id = :run ORDER BY position";

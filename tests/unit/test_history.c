@@ -108,7 +108,7 @@ static void store_step(struct store *s)
         draft_shot(&d, "v3", 4096, 1, level);
         draft_shot(&d, "v3", 4096, 2, level + 0.01);
         if (i == 30)
-            snprintf(d.info.tag, sizeof d.info.tag, RUN_TAG_CONFIRM);
+            d.info.purpose = PURPOSE_CONFIRM;
         must_store(s, &d);
     }
 }
