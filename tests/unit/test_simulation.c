@@ -100,7 +100,6 @@ static void one_slower_cell_is_found_on_its_first_night(void **state)
     struct score s = {0};
     for (uint64_t i = 0; i < PLANTED_NIGHTS; i++) {
         struct nights n;
-        bool slower[NIGHTS_CELLS];
         nights_init(&n, m, HISTORY + 1, 3000 + i);
         nights_plant(&n, i % NIGHTS_CELLS, 1, HISTORY, HISTORY + 1, 1 + t->by);
         judge(&n, i % NIGHTS_CELLS, &s);
