@@ -6,25 +6,25 @@ enum { ALL = NIGHTS_CELLS, VARIANT = NIGHTS_CONTEXTS };
 
 #define FIRST_NIGHT(title_, noise_, by)                                                                      \
     {                                                                                                        \
-        .title = title_, .noise = noise_, .count = 21, .first = 11, .cells = 1, .factor = 1 + (by)           \
+        .title = (title_), .noise = (noise_), .count = 21, .first = 11, .cells = 1, .factor = 1 + (by)       \
     }
 #define IMPROVED(title_, cells_, nights_)                                                                    \
     {                                                                                                        \
-        .title = title_, .noise = "common-1.5", .count = 26 + (nights_), .first = 3, .cells = 1,             \
-        .factor = 1.1, .improved = cells_, .improved_for = nights_                                           \
+        .title = (title_), .noise = "common-1.5", .count = 26 + (nights_), .first = 3, .cells = 1,           \
+        .factor = 1.1, .improved = (cells_), .improved_for = (nights_)                                       \
     }
 #define UNFIXED(title_, against_, nights_)                                                                   \
     {                                                                                                        \
-        .title = title_, .noise = "common-1.5", .against = against_, .count = 21 + (nights_), .base = 15,    \
-        .first = 11, .cells = 1, .factor = 1.08, .since = nights_                                            \
+        .title = (title_), .noise = "common-1.5", .against = (against_), .count = 21 + (nights_),            \
+        .base = 15, .first = 11, .cells = 1, .factor = 1.08, .since = (nights_)                              \
     }
 #define NODE(title_, noise_, by, ...)                                                                        \
     {                                                                                                        \
-        .title = title_, .noise = noise_, .count = 21, .cells = ALL, .factor = 1 + (by), __VA_ARGS__         \
+        .title = (title_), .noise = (noise_), .count = 21, .cells = ALL, .factor = 1 + (by), __VA_ARGS__     \
     }
 #define DRIFT(title_, nights_)                                                                               \
     {                                                                                                        \
-        .title = title_, .noise = "common-0.5", .against = AGAINST_BASELINE, .count = 11 + (nights_),        \
+        .title = (title_), .noise = "common-0.5", .against = AGAINST_BASELINE, .count = 11 + (nights_),      \
         .base = 10, .cells = ALL, .factor = 1, .drift = 0.003                                                \
     }
 
