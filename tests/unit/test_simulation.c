@@ -43,7 +43,8 @@ static struct history simulate_history(const struct model *m, struct stats_rng *
             double x[REPETITIONS], level = night_level(m, i, 1, rng);
             for (int r = 0; r < REPETITIONS; r++)
                 x[r] = shot(m, level, rng);
-            points[n] = (struct history_point){n + 1, stats_median(x, REPETITIONS), REPETITIONS};
+            points[n] = (struct history_point){
+                .run_key = n + 1, .median = stats_median(x, REPETITIONS), .n = REPETITIONS};
         }
         h.series[i] = (struct history_series){"v", 1000 + i, METRIC_PREFILL_S, points, NIGHTS};
     }
