@@ -50,6 +50,7 @@ static void note_place(struct draft *d, const char *dir)
 
 int source_read(struct source *f, struct draft *d, struct err *err)
 {
+    d->replace = f->options && f->options->replace;
     note_place(d, f->dir);
     switch (f->layout) {
     case LAYOUT_BUNDLE:
