@@ -99,6 +99,8 @@ void draft_drop_test(struct draft *d)
 
 int draft_add_extra(struct draft_test *t, const char *name, double value, struct err *err)
 {
+    if (!isfinite(value))
+        return 0;
     if (!t->extras)
         t->extras = calloc(DRAFT_EXTRAS_MAX, sizeof *t->extras);
     if (!t->extras)

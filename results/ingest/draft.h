@@ -58,6 +58,7 @@ size_t draft_variant(const struct draft *d, const char *name);
 struct draft_test *draft_add_test(struct draft *d, struct err *err);
 /* Removes the test that was added last. */
 void draft_drop_test(struct draft *d);
+/* A value that is not finite is ignored. */
 int draft_add_extra(struct draft_test *t, const char *name, double value, struct err *err);
 /* Packs the telemetry; also sets the number of samples, unless the executor recorded it. */
 int draft_set_samples(struct draft_test *t, const struct samples *samples, struct err *err);

@@ -12,6 +12,25 @@ const char *import_builtin_name(size_t i)
     return i < (size_t)maps_count ? maps[i].name : NULL;
 }
 
+enum { TESTS_MAX = 64 };
+
+/* One test, or several in an array. */
+static int check_tests(const struct json_at *test, struct err *err)
+{
+    size_t n = json_array_size(test->value);
+    if (json_is_array(test->value) && (n == 0 || n > TESTS_MAX))
+        return json_fail(test, err, "expected 1 to %d tests", TESTS_MAX);
+    for (size_t i = 0; i < (json_is_array(test->value) ? n : 1); i++) {
+        struct json_at one = json_is_array(test->value) ? json_element(test, i) : *test;
+        struct json_at point = json_member(&one, "point");
+        if (!json_is_object(one.value) || !json_object_get(one.value, "variant"))
+            return json_fail(&one, err, "expected an object with at least \"variant\"");
+        if (point.value && !json_is_object(point.value))
+            return json_expected(&point, "an object of fields", err);
+    }
+    return 0;
+}
+
 static json_t *parse_map(const char *text, size_t len, const char *name, struct err *err)
 {
     static const char *const keys[] = {"schema", "about", "input", "rows",   "run", "test",
@@ -31,8 +50,8 @@ static json_t *parse_map(const char *text, size_t len, const char *name, struct 
         rc = json_fail(&at, err, "schema is \"%.60s\", expected \"kernsweep.map/1\"", schema);
     if (rc == 0 && strcmp(input, "json") != 0 && strcmp(input, "csv") != 0)
         rc = json_fail(&at, err, "input is \"%.60s\", expected \"json\" or \"csv\"", input);
-    if (rc == 0 && (!json_is_object(test.value) || !json_object_get(test.value, "variant")))
-        rc = json_fail(&test, err, "expected an object with at least \"variant\"");
+    if (rc == 0)
+        rc = check_tests(&test, err);
     if (rc == 0)
         return root;
     json_decref(root);
