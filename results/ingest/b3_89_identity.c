@@ -53,8 +53,9 @@ static int hash_large(const char *rel, const char *full, struct sha256 *h, struc
 struct inventory {
     char ticket[RUN_NAME_MAX]; /* of the first perf.json that has one */
     int perfs;
-    int logs; /* of the executor */
-    int json; /* other files that an import might read */
+    int bundles; /* of kernsweep, in folders of it */
+    int logs;    /* of the executor */
+    int json;    /* other files that an import might read */
     struct sha256 contents;
     struct sha256 others; /* logs, gates, resources: read, but not part of the identity */
 };
@@ -88,6 +89,7 @@ static int take_inventory(const char *rel, const char *full, void *arg, struct e
         return artifact_hash(rel, full, &v->contents, err);
     }
     v->logs += log;
+    v->bundles += has_ending(rel, "/job.json");
     v->json += has_ending(rel, ".json") || has_ending(rel, ".jsonl") || has_ending(rel, ".csv");
     return log || b3_builds_may_be_in(rel) ? hash_large(rel, full, &v->others, err) : 0;
 }
@@ -174,6 +176,9 @@ int b3_89_identity(const char *dir, const struct ingest_options *options, struct
     sha256_begin(&v.contents);
     sha256_begin(&v.others);
     int rc = fs_walk(dir, false, take_inventory, &v, err);
+    if (rc == 0 && v.bundles)
+        rc = err_set(err, ERR_INPUT, "%s: contains the bundles of %d runs: name each run's folder", real,
+                     v.bundles);
     if (rc == 0 && !v.perfs && !v.logs)
         rc = refuse_folder(real, &v, err);
     if (rc == 0)

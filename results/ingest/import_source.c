@@ -42,6 +42,11 @@ json_t *import_source_load(const char *path, bool csv, char *hex, struct err *er
 {
     struct buf text;
     json_t *root = NULL;
+    if (fs_is_dir(path)) {
+        err_set(err, ERR_INPUT, "%s: a folder: name its files, or use `kernsweep ingest` if it is of a run",
+                path);
+        return NULL;
+    }
     buf_init(&text, file_max);
     if (fs_read_file(path, file_max, &text, err) == 0) {
         size_t mark = lenient_mark(buf_str(&text), text.len);

@@ -204,6 +204,7 @@ int import_number(const struct import_scope *s, const json_t *field, const char 
 {
     char text[IMPORT_TEXT_MAX], *end;
     double factor;
+    text[0] = '\0';
     int rc = import_text(s, field, name, text, sizeof text, err);
     *out = NAN;
     if (rc > 0 && !*text)

@@ -59,7 +59,10 @@ static int agree_on_ticket(struct walk *w, const struct json_at *perf, struct er
     if (artifact_name(perf, "ticket", ticket, sizeof ticket, err) != 0)
         return -1;
     if (*w->ticket && strcmp(ticket, w->ticket) != 0)
-        return json_fail(perf, err, "ticket is \"%s\", but \"%s\" in earlier files", ticket, w->ticket);
+        return json_fail(perf, err,
+                         "ticket is \"%s\", but \"%s\" in earlier files: name each run's folder, or give one "
+                         "ticket with --ticket",
+                         ticket, w->ticket);
     snprintf(w->ticket, sizeof w->ticket, "%s", ticket);
     return 0;
 }

@@ -5,6 +5,7 @@
 #include "results/judge/compare.h"
 #include "results/judge/scaling.h"
 #include "results/judge/within.h"
+#include "results/query/find_run.h"
 #include "results/store/details.h"
 
 /* Two decimals, as the tables print factors. */
@@ -397,12 +398,28 @@ static void folders_of_another_shape_say_what_they_lack(void **state)
     assert_err(ingest_bundle(&s, b3_folder("silent", "build.log", "make: done\n"),
                              &(struct ingest_options){.ticket = "x"}, &result, &err),
                &err, ERR_INPUT, "no events of a test");
-    const char *dir = b3_folder("anonymous", "v3/ctx_1_run0/perf.json",
-                                "{\"exit_status\":\"OK\",\"timings\":{\"prefill_s\":1}}");
+    char dir[FS_PATH_MAX];
+    snprintf(dir, sizeof dir, "%s",
+             b3_folder("anonymous", "v3/ctx_1_run0/perf.json",
+                       "{\"exit_status\":\"OK\",\"timings\":{\"prefill_s\":1}}"));
     assert_err(ingest_bundle(&s, dir, NULL, &result, &err), &err, ERR_INPUT, "--ticket", "kernsweep import");
+    assert_err(ingest_bundle(&s, in_scratch("other/2026-02-14/b3_89/results/one.json"), NULL, &result, &err),
+               &err, ERR_INPUT, "a file, not a run's folder", "kernsweep import");
+    make_bundle("parent/run_a", "run-a");
+    make_bundle("parent/run_b", "run-b");
+    assert_err(ingest_bundle(&s, in_scratch("parent"), NULL, &result, &err), &err, ERR_INPUT,
+               "the bundles of 2 runs");
+    b3_folder("mixed", "b3_89/v3/ctx_1_run0/perf.json", PERF_OK);
+    assert_err(ingest_bundle(&s,
+                             b3_folder("mixed", "b3_90/v3/ctx_1_run0/perf.json", "{\"ticket\":\"b3_90\"}"),
+                             NULL, &result, &err),
+               &err, ERR_INPUT, "ticket is \"b3_90\"", "name each run's folder");
     const struct ingest_options options = {.ticket = "mine", .date = "2026-02-15"};
     result = ingested(&s, dir, &options);
     assert_memory_equal(result.run_id, "20260215-mine-", 14);
+    int64_t key = 0; /* the folder is still a name of the run, without the options */
+    assert_ok(store_find_run(&s, dir, &key, &err), &err);
+    assert_int_equal(key, result.key);
     store_close(&s);
 }
 
