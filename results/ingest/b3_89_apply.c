@@ -212,7 +212,7 @@ int b3_events_apply(struct b3_events *e, struct draft *d, struct err *err)
         lost = e->total - (int)d->n_tests;
     if (lost) {
         d->info.status = RUN_PARTIAL;
-        draft_warn(d, "%d of the tests that the log counts did not end: stored as PARTIAL", lost);
+        draft_warn(d, "%d of the tests that the log counts have no result: stored as PARTIAL", lost);
     }
     if (e->odd)
         draft_warn(d, "%d invalid events in the log were ignored", e->odd);
