@@ -328,11 +328,14 @@ static int read_file(struct importing *im, const struct import_options *options,
     return rc;
 }
 
-/* Two mappings that mean the same are the same reading, however they are written. */
+/* Two mappings with the same rules are the same reading, however they are written and described. */
 static int note_reading(const struct import_map *m, const struct import_options *o, struct run_info *r,
                         struct err *err)
 {
-    char *text = json_dumps(m->root, JSON_COMPACT | JSON_SORT_KEYS);
+    json_t *rules = json_copy(m->root);
+    json_object_del(rules, "about");
+    char *text = json_dumps(rules, JSON_COMPACT | JSON_SORT_KEYS);
+    json_decref(rules);
     if (!text)
         return err_set(err, ERR_INTERNAL, "no memory for the mapping");
     r->reading[0] = '\0';

@@ -261,6 +261,35 @@ static void a_test_without_an_end_is_interrupted(void **state)
     store_close(&s);
 }
 
+/* The executor was started again: the last outcome counts, and a test that it found done was not skipped. */
+static void a_log_of_two_starts(void **state)
+{
+    (void)state;
+    struct store s = open_store("twice.db");
+    const struct ingest_options options = {.ticket = "b3_89", .node = NODE};
+#define SUITE                                                                                                \
+    EVENT("SUITE_START", "\"total_tests\":2,\"variants\":\"v3\",\"contexts\":4096,\"repeat_map\":\"4096:"    \
+                         "2\"")
+    const char *dir = b3_folder(
+        "twice", "remote.log",
+        SUITE EVENT("TEST_END",
+                    TEST_FIELDS("v3", 4096, 0) ",\"exit_code\":0,\"exit_status\":\"OK\",\"prefill_s\":18.5")
+            EVENT("TEST_START", TEST_FIELDS("v3", 4096, 1)) "BUILD FAILED for v3. Check build.log\n" SUITE
+                EVENT("TEST_SKIP", TEST_FIELDS("v3", 4096, 0) ",\"reason\":\"perf.json exists (OK)\"")
+                    EVENT("TEST_START", TEST_FIELDS("v3", 4096, 1))
+                        EVENT("TEST_END",
+                              TEST_FIELDS("v3", 4096,
+                                          1) ",\"exit_code\":0,\"exit_status\":\"OK\",\"prefill_s\":18.7")
+                            EVENT("SUITE_END", "\"completed\":2"));
+    struct run_data r = must_load(&s, ingested(&s, dir, &options).key);
+    assert_int_equal(r.info.status, RUN_COMPLETE);
+    assert_int_equal(r.info.counts.ok, 2);
+    assert_int_equal(run_data_variant(&r, "v3")->status, STATUS_OK);
+    assert_near(run_data_cell(&r, "v3", 4096)->median[METRIC_PREFILL_S], 18.6, 1e-12);
+    run_data_release(&r);
+    store_close(&s);
+}
+
 static void gates_and_resources_are_read(void **state)
 {
     (void)state;
@@ -466,6 +495,7 @@ int main(void)
         cmocka_unit_test(what_the_reports_overlooked),
         cmocka_unit_test(a_log_keeps_failures),
         cmocka_unit_test(a_test_without_an_end_is_interrupted),
+        cmocka_unit_test(a_log_of_two_starts),
         cmocka_unit_test(gates_and_resources_are_read),
         cmocka_unit_test(determinism_is_the_mode_debug),
         cmocka_unit_test(the_first_repetition_can_be_discarded),

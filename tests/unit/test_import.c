@@ -285,6 +285,16 @@ static void bad_mappings_are_refused(void **state)
          "xml"},
         {"{\"schema\":\"kernsweep.map/1\",\"input\":\"json\",\"rows\":\"/*\",\"tset\":{}}",
          "did you mean \"test\""},
+        {"{\"schema\":\"kernsweep.map/1\",\"input\":\"json\",\"rows\":\"/*\",\"test\":{\"variant\":\"/"
+         "a\",\"shpae\":\"/b\"}}",
+         "$.test: unknown key \"shpae\" (did you mean \"shape\"?)"},
+        {"{\"schema\":\"kernsweep.map/1\",\"input\":\"json\",\"rows\":\"/*\",\"test\":{\"variant\":\"/"
+         "a\",\"kernel_ms\":{\"at\":\"/t\","
+         "\"untis\":\"us\"}}}",
+         "$.test.kernel_ms: unknown key \"untis\" (did you mean \"unit\"?)"},
+        {"{\"schema\":\"kernsweep.map/1\",\"input\":\"json\",\"rows\":\"/*\",\"test\":{\"variant\":\"/"
+         "a\",\"kernel_ms\":7}}",
+         "$.test.kernel_ms: expected a field"},
     };
     struct err err = {0};
     struct import_map m;
