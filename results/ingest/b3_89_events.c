@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOG_BYTES_MAX = 256 << 20 };
+enum { LOG_BYTES_MAX = 256 << 20, EVENT_LINES_MAX = 8 };
 
 void b3_events_init(struct b3_events *e)
 {
@@ -47,11 +47,19 @@ static int64_t time_of(const json_t *event)
     return json_is_number(ts) && seconds > 0 && seconds < 1e11 ? (int64_t)(seconds * 1e3) : WHEN_UNKNOWN;
 }
 
+/* A text, or "". Of several words, which a test that printed its timings several times has, the last. */
+static const char *last_word(const json_t *event, const char *key)
+{
+    const char *text = json_string_value(json_object_get(event, key)),
+               *space = text ? strrchr(text, ' ') : NULL;
+    return space ? space + 1 : text ? text : "";
+}
+
 /* A number, or a text that is one; NaN for anything else ("NA") and outside 0 to most. */
 static double number_of(const json_t *event, const char *key, double most)
 {
     const json_t *value = json_object_get(event, key);
-    const char *text = json_string_value(value);
+    const char *text = json_is_string(value) ? last_word(event, key) : NULL;
     char *end = NULL;
     double v = text ? strtod(text, &end) : json_is_number(value) ? json_number_value(value) : NAN;
     if (text && (end == text || *end))
@@ -59,11 +67,11 @@ static double number_of(const json_t *event, const char *key, double most)
     return v >= 0 && v <= most ? v : NAN;
 }
 
-/* A text; "" for "NA", which the executor wrote for a missing value, and for what is no text. */
+/* "" for "NA", which the executor wrote for a missing value. */
 static void text_of(const json_t *event, const char *key, char *out, size_t size)
 {
-    const char *text = json_string_value(json_object_get(event, key));
-    snprintf(out, size, "%s", text && strcmp(text, "NA") != 0 ? text : "");
+    const char *text = last_word(event, key);
+    snprintf(out, size, "%s", strcmp(text, "NA") != 0 ? text : "");
 }
 
 static void read_values(const json_t *event, struct b3_event *out)
@@ -247,17 +255,42 @@ static int take_fault(struct b3_events *e, const char *line, size_t len, const c
     return 0;
 }
 
-/* The shell may have printed something before the object. */
-static int take_line(struct b3_events *e, const char *line, size_t len, struct err *err)
+static json_t *load_event(const char *text, size_t len)
 {
+    return json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, NULL);
+}
+
+/* An event whose values had line breaks in them: several lines, as many as it takes. */
+static json_t *load_broken_event(const char *text, const char *eol, const char *end)
+{
+    struct buf joined;
+    json_t *event = NULL;
+    buf_init(&joined, LIMIT_EVENT_LINE);
+    for (int i = 0; i < EVENT_LINES_MAX && !event && eol && eol < end; i++) {
+        eol = memchr(eol + 1, '\n', (size_t)(end - eol - 1));
+        buf_clear(&joined);
+        for (const char *p = text; p < (eol ? eol : end) && buf_ok(&joined); p++)
+            buf_putc(&joined, *p == '\n' ? ' ' : *p);
+        event = buf_ok(&joined) ? load_event(buf_str(&joined), joined.len) : NULL;
+    }
+    buf_release(&joined);
+    return event;
+}
+
+/* The shell may have printed something before the object. eol: the end of the line, NULL in the last one. */
+static int take_line(struct b3_events *e, const char *line, const char *eol, const char *end, struct err *err)
+{
+    size_t len = (size_t)((eol ? eol : end) - line);
     if (take_fault(e, line, len, "BUILD FAILED for ", STATUS_BUILD_FAILED, err) != 0 ||
         take_fault(e, line, len, "GATE FAILED for ", STATUS_GATE_FAILED, err) != 0)
         return -1;
     const char *brace = memchr(line, '{', len);
-    if (!brace || !memmem(brace, len - (size_t)(brace - line), "\"event\"", 7))
+    size_t rest = brace ? len - (size_t)(brace - line) : 0;
+    if (!brace || !memmem(brace, rest, "\"event\"", 7))
         return 0;
-    json_t *event = json_loadb(brace, len - (size_t)(brace - line),
-                               JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, NULL);
+    json_t *event = load_event(brace, rest);
+    if (!event && !memchr(brace, '}', rest))
+        event = load_broken_event(brace, eol, end);
     int rc = json_is_object(event) ? take_event(e, event, err) : 0;
     json_decref(event);
     return rc;
@@ -271,7 +304,7 @@ int b3_events_read(struct b3_events *e, const char *path, struct err *err)
     for (const char *p = buf_str(&text), *end = p + text.len, *next; rc == 0 && p < end; p = next) {
         const char *eol = memchr(p, '\n', (size_t)(end - p));
         next = eol ? eol + 1 : end;
-        rc = take_line(e, p, (size_t)((eol ? eol : end) - p), err);
+        rc = take_line(e, p, eol, end, err);
     }
     buf_release(&text);
     return rc;
