@@ -114,9 +114,9 @@ static int refuse_folder(const char *real, const struct inventory *v, struct err
     if (v->json)
         return err_set(
             err, ERR_INPUT,
-            "%s: no perf.json and no log of an executor in it, but %d other JSON or CSV files: `kernsweep "
-            "import --map MAP --one-run FILE...` reads those",
-            real, v->json);
+            "%s: no perf.json and no log of an executor in it, but %d other JSON or CSV file%s: `kernsweep "
+            "import --map MAP --one-run FILE...` reads them",
+            real, v->json, v->json == 1 ? "" : "s");
     return err_set(err, ERR_INPUT, "%s: no perf.json in it, and no log of an executor: not a run's folder",
                    real);
 }
