@@ -13,9 +13,9 @@ struct stored {
     int64_t key; /* 0: not stored */
     enum run_status status;
     char content_sha256[SHA256_HEX_LEN + 1];
-    char reading[RUN_READING_MAX]; /* "" also of runs stored before readings were recorded */
-    int64_t rejected_at;           /* 0: not rejected */
-    char rejected[RUN_REASON_MAX];
+    char reading[RUN_READING_MAX];     /* "" also of runs stored before readings were recorded */
+    char rejected_why[RUN_REASON_MAX]; /* "": not rejected */
+    int64_t rejected_at;
 };
 
 static int find_stored(struct store *s, const char *run_id, struct stored *out, struct err *err)
@@ -34,7 +34,7 @@ static int find_stored(struct store *s, const char *run_id, struct stored *out, 
     out->key = sql_col_int(stmt, "id", 0);
     sql_col_text(stmt, "content_sha256", out->content_sha256, sizeof out->content_sha256);
     sql_col_text(stmt, "reading", out->reading, sizeof out->reading);
-    sql_col_text(stmt, "rejected_why", out->rejected, sizeof out->rejected);
+    sql_col_text(stmt, "rejected_why", out->rejected_why, sizeof out->rejected_why);
     out->rejected_at = sql_col_int(stmt, "rejected_at", 0);
     return run_status_read(s, stmt, run_id, &out->status, err);
 }
@@ -80,18 +80,18 @@ static int remove_stored(struct store *s, int64_t key, struct err *err)
     return sql_run(stmt, err);
 }
 
-/* A run that is replaced remains rejected. */
+/* A run that continued is still the one that was rejected. */
 static int keep_rejection(struct store *s, const struct stored *was, struct err *err)
 {
-    if (!was->rejected_at)
+    if (!*was->rejected_why)
         return 0;
     SQL_STMT stmt =
-        sql_prepare(s, "UPDATE run SET rejected_at = :at, rejected_why = :why WHERE id = :run", err);
+        sql_prepare(s, "UPDATE run SET rejected_at = :when, rejected_why = :why WHERE id = :run", err);
     if (!stmt)
         return -1;
+    sql_bind_int(stmt, ":when", was->rejected_at);
+    sql_bind_text(stmt, ":why", was->rejected_why);
     sql_bind_int(stmt, ":run", was->key);
-    sql_bind_int(stmt, ":at", was->rejected_at);
-    sql_bind_text(stmt, ":why", was->rejected);
     return sql_run(stmt, err);
 }
 
@@ -110,7 +110,7 @@ static int store_locked(struct store *s, struct draft *d, struct ingest_result *
         return 0;
     if (was.key && remove_stored(s, was.key, err) != 0)
         return -1;
-    return draft_store(s, d, was.key, &out->key, err) == 0 ? keep_rejection(s, &was, err) : -1;
+    return draft_store(s, d, was.key, &out->key, err) != 0 ? -1 : keep_rejection(s, &was, err);
 }
 
 static void fill_result(const struct draft *d, struct ingest_result *out)
