@@ -4,6 +4,7 @@
 # timeout: 600
 . tests/lib.sh
 . tests/executor.sh
+. tests/pipeline.sh
 
 NVCC=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 
@@ -218,6 +219,30 @@ forged() {
     is "what the build wrote is not believed" "$(jq -r .kind "$(bundle forged)/v/code.json")" files
 }
 
+# From a plan to the store, with gcc: what each build made.
+in_the_store() {
+    mkdir -p "$TMPDIR/tree"
+    echo 'int main(void) { return 0; }' >"$TMPDIR/tree/main.c"
+    jq -n --arg src "$TMPDIR/tree" --arg work "$TMPDIR/ks" '
+        def timing: ["sh", "-c", "echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1}\""];
+        def built($name; $flag): {name: $name, build: [["gcc", $flag, "-o", "{build}/main", "{src}/main.c"]], run: timing};
+        {schema: "kernsweep.plan/1", ticket: "code", node: "local", workdir: $work, source: {dir: $src}, contexts: [16], timeouts: {default: 60},
+         variants: [built("plain"; "-O0"), built("same"; "-g"), built("fast"; "-O2"), {name: "unbuilt", run: timing}]}' >"$TMPDIR/code.plan"
+    exits "the sweep exits 0" 0 ks_run "$TMPDIR/code.plan" --tag one
+    ks show latest --json >"$TMPDIR/show.json"
+    is "show --json has an identity for what was built" \
+        "$(jq -r '[.variants[] | select(.code).variant] | join(" ")' "$TMPDIR/show.json")" "plain same fast"
+    is "it is the one of the bundle" "$(jq -r '.variants[0].code | .sha256, .kind' "$TMPDIR/show.json" | xargs)" \
+        "$(jq -r '.sha256, .kind' "$(bundle_of one)/plain/code.json" | xargs)"
+    is "the same code has the same identity, other code another" \
+        "$(sql "SELECT count(DISTINCT code_sha256), sum(name IN ('plain', 'same') AND code_sha256 = (SELECT code_sha256 FROM variant WHERE name = 'plain')) FROM variant")" "2|2"
+    is "export has it in every row" "$(ks export --format jsonl | jq -r 'select(.code_kind == "files").variant' | xargs)" "plain same fast"
+    echo '// a comment' >>"$TMPDIR/tree/main.c"
+    exits "the second sweep exits 0" 0 ks_run "$TMPDIR/code.plan" --tag two
+    is "sources with another comment give the same identities" \
+        "$(sql "SELECT count(DISTINCT code_sha256), count(DISTINCT source_sha256) FROM variant v JOIN run r ON r.id = v.run_id")" "2|2"
+}
+
 if command -v clang++-19 >/dev/null && command -v hipcc >/dev/null; then
     needs amd_libs
     toolchain gfx942
@@ -237,5 +262,6 @@ fi
 scenario "a build without device code" files
 scenario "nothing to hash" no_files
 scenario "the identity in a bundle" in_a_bundle
+scenario "the identity in the store" in_the_store
 scenario "an identity that a build wrote itself" forged
 done_testing
