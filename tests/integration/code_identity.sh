@@ -146,6 +146,44 @@ copies() {
     same_as_first "$1" copies "a stripped program has the identity of its objects"
 }
 
+# What nvcc compresses, Zstandard and its own, is the code that it is.
+compressed_cubin() {
+    local mode
+    needs build sm_90a base
+    for mode in none speed size; do
+        mkdir -p "$TMPDIR/sm_90a/$mode"
+        "$NVCC" -arch=sm_90a -O3 -compress-mode="$mode" -c -o "$TMPDIR/sm_90a/$mode/kernels.o" "$TMPDIR/sm_90a/base/kernels.cu"
+        x code --path "$TMPDIR/sm_90a/$mode/kernels.o" >"$TMPDIR/sm_90a/$mode/code.json"
+        same_as_first sm_90a "$mode" "-compress-mode=$mode gives the same identity"
+    done
+}
+
+# number BYTES VALUE: little-endian
+number() {
+    local i value=$2
+    for ((i = 0; i < $1; i++)); do
+        # shellcheck disable=SC2059 # the format is the byte
+        printf "\\x$(printf %02x $((value & 255)))"
+        value=$((value >> 8))
+    done
+}
+
+# A compressed bundle as clang 19 writes it (version 2): the bundle of an object of hipcc.
+compressed_bundle() {
+    local dir=$TMPDIR/gfx90a/compressed size packed
+    needs build gfx90a base
+    mkdir -p "$dir/build"
+    objcopy -O binary --only-section=.hip_fatbin --set-section-flags .hip_fatbin=alloc "$TMPDIR/gfx90a/base/build/kernels.o" "$dir/bundle"
+    zstd -q -c "$dir/bundle" >"$dir/packed"
+    size=$(stat -c %s "$dir/bundle") packed=$(stat -c %s "$dir/packed")
+    { printf CCOB && number 2 2 && number 2 1 && number 4 $((packed + 24)) && number 4 "$size" && number 8 0 && cat "$dir/packed"; } >"$dir/build/kernels.hipfb"
+    x code --path "$dir/build" >"$dir/code.json"
+    same_as_first gfx90a compressed "the identity is that of the bundle"
+    truncate -s -9 "$dir/build/kernels.hipfb"
+    x code --path "$dir/build" >"$dir/code.json"
+    is "a damaged one counts as its bytes" "$(code gfx90a compressed '.kind, (.kernels | length)' | xargs)" "device 0"
+}
+
 # Every scenario for one compiler; $2: also linked.
 toolchain() {
     scenario "$1: the same source twice" twice "$1"
@@ -251,11 +289,13 @@ else
 fi
 if command -v hipcc >/dev/null; then
     toolchain gfx90a linked
+    scenario "gfx90a: a compressed bundle" compressed_bundle
 else
     skip_scenario "gfx90a" "hipcc is not installed (scripts/install-deps gpu)"
 fi
 if [ -x "$NVCC" ]; then
     toolchain sm_90a linked
+    scenario "sm_90a: compressed cubins" compressed_cubin
 else
     skip_scenario "sm_90a" "nvcc is not installed"
 fi
