@@ -73,7 +73,9 @@ static int compare_stored(struct store *s, const struct compare_args *a, const c
 {
     struct against against = {0};
     int64_t base = 0;
-    int rc = n == 2 ? store_find_run(s, words[0], &base, err) : 0;
+    int rc = run_check_comparable(&now->info, err);
+    if (rc == 0 && n == 2)
+        rc = store_find_run(s, words[0], &base, err);
     if (rc == 0 && n == 2)
         rc = against_run(s, now, base, &req->options, &against, err);
     else if (rc == 0 && a->baseline)

@@ -74,7 +74,7 @@ static int resume(struct nightly *n, const struct session_options *opt, bool *fo
 static int measure(struct nightly *n, const struct session_options *opt, struct err *err)
 {
     bool found;
-    if (measure_settle(n->env->db, n->plan.file, RUN_TAG_CONFIRM, opt, err) != 0 ||
+    if (measure_settle(n->env->db, n->plan.file, PURPOSE_CONFIRM, opt, err) != 0 ||
         resume(n, opt, &found, err) != 0)
         return -1;
     if (!found && session_start(&n->session, &n->plan, opt, err) != 0) {
@@ -106,7 +106,7 @@ static int compare_and_report(struct nightly *n, const struct session_options *o
                                        .first_is_base = true};
     int rc = finish_compare(n->env, &n->session.rec, &fin, &f, err);
     if (rc == 0) {
-        confirm_run(&f, n->plan.file, opt);
+        confirm_run(&f, &n->plan, opt);
         rc = finish_report(n->env, &n->session.rec, &fin, &f, &n->result, err);
     }
     finish_release(&f);

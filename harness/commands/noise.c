@@ -49,7 +49,8 @@ static int measure_runs(struct cmd_env *env, const struct noise_args *a, const c
     struct session_options opt;
     size_t wanted = RUNS_DEFAULT;
     attach_options(env, &where, &opt);
-    opt.overrides = (struct overrides){.node = a->node, .tag = RUN_TAG_NOISE};
+    opt.overrides = (struct overrides){.node = a->node};
+    opt.purpose = PURPOSE_NOISE;
     if (parse_runs(a->runs, &wanted, err) != 0 || cmd_backend(env, &opt.backend, err) != 0 ||
         plan_load(&p, file, err) != 0)
         return -1;

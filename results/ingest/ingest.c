@@ -12,12 +12,17 @@ struct stored {
     int64_t key; /* 0: not stored */
     enum run_status status;
     char content_sha256[SHA256_HEX_LEN + 1];
+    char rejected_why[RUN_REASON_MAX]; /* "": not rejected */
+    int64_t rejected_at;
 };
 
 static int find_stored(struct store *s, const char *run_id, struct stored *out, struct err *err)
 {
     *out = (struct stored){0};
-    SQL_KEPT stmt = sql_keep(s, "SELECT id, status, content_sha256 FROM run WHERE run_id = :run_id", err);
+    SQL_KEPT stmt = sql_keep(s,
+                             "SELECT id, status, content_sha256, rejected_at, rejected_why FROM run"
+                             " WHERE run_id = :run_id",
+                             err);
     if (!stmt)
         return -1;
     sql_bind_text(stmt, ":run_id", run_id);
@@ -26,6 +31,8 @@ static int find_stored(struct store *s, const char *run_id, struct stored *out, 
         return rc;
     out->key = sql_col_int(stmt, "id", 0);
     sql_col_text(stmt, "content_sha256", out->content_sha256, sizeof out->content_sha256);
+    sql_col_text(stmt, "rejected_why", out->rejected_why, sizeof out->rejected_why);
+    out->rejected_at = sql_col_int(stmt, "rejected_at", 0);
     return run_status_read(s, stmt, run_id, &out->status, err);
 }
 
@@ -55,6 +62,21 @@ static int remove_stored(struct store *s, int64_t key, struct err *err)
     return sql_run(stmt, err);
 }
 
+/* A run that continued is still the one that was rejected. */
+static int keep_rejection(struct store *s, const struct stored *was, struct err *err)
+{
+    if (!*was->rejected_why)
+        return 0;
+    SQL_STMT stmt =
+        sql_prepare(s, "UPDATE run SET rejected_at = :when, rejected_why = :why WHERE id = :run", err);
+    if (!stmt)
+        return -1;
+    sql_bind_int(stmt, ":when", was->rejected_at);
+    sql_bind_text(stmt, ":why", was->rejected_why);
+    sql_bind_int(stmt, ":run", was->key);
+    return sql_run(stmt, err);
+}
+
 /* Inside the transaction, so that no other process can store the run between the check and the insert. */
 static int store_locked(struct store *s, struct draft *d, struct ingest_result *out, struct err *err)
 {
@@ -70,7 +92,7 @@ static int store_locked(struct store *s, struct draft *d, struct ingest_result *
         return 0;
     if (was.key && remove_stored(s, was.key, err) != 0)
         return -1;
-    return draft_store(s, d, was.key, &out->key, err);
+    return draft_store(s, d, was.key, &out->key, err) != 0 ? -1 : keep_rejection(s, &was, err);
 }
 
 static void fill_result(const struct draft *d, struct ingest_result *out)
