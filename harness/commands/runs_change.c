@@ -16,15 +16,19 @@ static void print_removed(const struct run_info *r)
     fputc('\n', stderr);
 }
 
-static int remove_run(struct store *s, const struct run_info *r, struct err *err)
+static int remove_loaded(struct store *s, const struct run_data *runs, size_t n, struct err *err)
 {
-    if (runs_remove(s, r->key, err) != 0)
-        return err_wrap(err, "%s", r->run_id);
-    print_removed(r);
+    int64_t keys[RUNS_CHANGE_WORDS] = {0};
+    for (size_t i = 0; i < n; i++)
+        keys[i] = runs[i].info.key;
+    if (runs_remove(s, keys, n, err) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        print_removed(&runs[i].info);
     return 0;
 }
 
-/* Finds all runs before it removes the first, so that a mistyped one removes nothing. */
+/* All or none, so that a mistyped run removes nothing. */
 static int remove_runs(struct store *s, const char **words, size_t n, struct err *err)
 {
     int rc = 0;
@@ -33,8 +37,8 @@ static int remove_runs(struct store *s, const char **words, size_t n, struct err
         return err_set(err, ERR_INTERNAL, "no memory for %zu runs", n);
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = store_load_run(s, words[i], &runs[i], err);
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        rc = remove_run(s, &runs[i].info, err);
+    if (rc == 0)
+        rc = remove_loaded(s, runs, n, err);
     for (size_t i = 0; i < n; i++)
         run_data_release(&runs[i]);
     free(runs);

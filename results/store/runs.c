@@ -55,10 +55,11 @@ void run_list_release(struct run_list *l)
 
 static int remove_locked(struct store *s, int64_t key, struct err *err)
 {
-    char name[RUN_NAME_MAX];
+    char id[RUN_ID_MAX], name[RUN_NAME_MAX];
     SQL_STMT held = sql_prepare_int(s,
-                                    "SELECT b.name FROM baseline_run h JOIN baseline b"
-                                    " ON b.id = h.baseline_id WHERE h.run_id = :run",
+                                    "SELECT b.name, r.run_id FROM baseline_run h"
+                                    " JOIN baseline b ON b.id = h.baseline_id JOIN run r ON r.id = h.run_id"
+                                    " WHERE h.run_id = :run",
                                     ":run", key, err);
     SQL_STMT stmt = sql_prepare_int(s, "DELETE FROM run WHERE id = :run", ":run", key, err);
     if (!held || !stmt)
@@ -69,15 +70,21 @@ static int remove_locked(struct store *s, int64_t key, struct err *err)
     if (rc == 0)
         return sql_run(stmt, err);
     sql_col_text(held, "name", name, sizeof name);
+    sql_col_text(held, "run_id", id, sizeof id);
     return err_set(err, ERR_INPUT,
-                   "the run belongs to baseline \"%s\": `kernsweep baseline set %s RUN` names another run, "
+                   "run %s belongs to baseline \"%s\": `kernsweep baseline set %s RUN` names another run, "
                    "`kernsweep baseline remove %s` drops the baseline",
-                   name, name, name);
+                   id, name, name, name);
 }
 
-int runs_remove(struct store *s, int64_t key, struct err *err)
+int runs_remove(struct store *s, const int64_t *keys, size_t n, struct err *err)
 {
-    return sql_exec(s, "BEGIN IMMEDIATE", err) != 0 ? -1 : sql_end(s, remove_locked(s, key, err), err);
+    int rc = sql_exec(s, "BEGIN IMMEDIATE", err);
+    if (rc != 0)
+        return -1;
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = remove_locked(s, keys[i], err);
+    return sql_end(s, rc, err);
 }
 
 /* A baseline must keep a run that can be compared with. */

@@ -23,8 +23,8 @@ struct run_filter {
 int runs_list(struct store *s, const struct run_filter *filter, struct run_list *out, struct err *err);
 void run_list_release(struct run_list *l);
 
-/* Removes a run with its tests and telemetry; refused if a baseline contains it. */
-int runs_remove(struct store *s, int64_t key, struct err *err);
+/* Removes runs with their tests and telemetry, all or none; refused if a baseline contains one. */
+int runs_remove(struct store *s, const int64_t *keys, size_t n, struct err *err);
 
 /* A rejected run is kept and shown, but never compared. why: not empty; longer than RUN_REASON_MAX is cut.
  * Refused if a baseline would have no run left. Rejecting again replaces the reason. */

@@ -98,7 +98,7 @@ static void a_baseline_keeps_a_run_to_compare_with(void **state)
     assert_ok(baseline_set(&s, "gold", first, false, &err), &err);
     assert_err(runs_reject(&s, first, "bad", &err), &err, ERR_INPUT, "\"gold\" would have no run left",
                "baseline set gold RUN");
-    assert_err(runs_remove(&s, first, &err), &err, ERR_INPUT, "\"gold\"", "baseline remove gold");
+    assert_err(runs_remove(&s, &first, 1, &err), &err, ERR_INPUT, "\"gold\"", "baseline remove gold");
     assert_ok(baseline_set(&s, "gold", second, true, &err), &err);
     assert_ok(runs_reject(&s, second, "bad", &err), &err);
     assert_ok(baseline_resolve(&s, "gold", &now.info, &b, &err), &err);
