@@ -45,7 +45,7 @@ static const char *confirmation_note(enum confirmation c)
     case CONFIRM_NODE:
         return ", the node, not the sources";
     case CONFIRM_UNDECIDED:
-        return ", not measured again";
+        return ", undecided when measured again";
     case CONFIRM_REFUTED:
     case CONFIRM_NOT_ASKED:
     case CONFIRM_COUNT:

@@ -115,6 +115,32 @@ slower() {
     is "lets a good night after it notify of a recovery" "$(last_news)" recovered
 }
 
+# One repetition of two takes three times as long.
+loaded() {
+    jq '.variants[0].run[2] = "i=$(cat \"$2\" 2>/dev/null || echo 0); echo $((i + 1)) >\"$2\"; echo \"Prompt tokens: $1\"; if [ $((i / 2 % 2)) = 0 ]; then s=0.4; else s=1.6; fi; echo \"[PERF_TIMING] {\\\"prefill_s\\\": $s, \\\"attn_impl\\\": \\\"x\\\"}\"" | .variants[0].run += [$calls]' \
+        --arg calls "$dir/calls" "$plan" >"$plan.new" && mv "$plan.new" "$plan"
+}
+
+too_noisy() {
+    history noisy
+    quiet_nights 1
+    loaded
+    exits "exits 0" 0 "${night[@]}"
+    is "is told as inconclusive, not as quiet" "$(last_news)" inconclusive
+    write_plan 0.9 0.1
+    exits "a slower night after it exits 4" 4 "${night[@]}"
+    loaded
+    exits "a loaded night after that exits 0" 0 "${night[@]}"
+    is "the loaded night is told as inconclusive, not as recovered" "$(last_news)" inconclusive
+    like "its headline says what is still open" "$(tail -n 1 "$told")" "2 inconclusive; 2 of them open from an earlier night"
+    like "its summary names the open cells" "$(cat "$dir"/nights/*/*/summary.json)" 'a 16: inconclusive, open since 20'
+    write_plan 0.5 0.1
+    exits "a good night at last exits 0" 0 "${night[@]}"
+    is "the good night is told as recovered" "$(last_news)" recovered
+    exits "another good night exits 0" 0 "${night[@]}"
+    is "the other good night is quiet" "$(last_news)" quiet
+}
+
 node_away() {
     history away
     exits "exits 3" 3 "${night[@]}" --node 127.0.0.1:1
@@ -176,6 +202,7 @@ scenario "a first night in which no test works" nothing_works
 scenario "the first night" first_night
 scenario "nights with retention" retention
 scenario "a slower night" slower
+scenario "a night that is too noisy" too_noisy
 scenario "a night whose node is away" node_away
 scenario "a night whose tests fail" tests_fail
 scenario "a night whose tests fail, without a baseline" tests_fail_without_baseline

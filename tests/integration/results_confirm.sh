@@ -234,6 +234,31 @@ rejecting() {
     exits "ingest of the bundle stores it again" 0 ks ingest "$bundle"
 }
 
+# Two cells are measured again in a second session.
+noise_list() {
+    local second
+    store noise_list
+    ks noise "$TMPDIR/plan.json" --runs 2 --artifacts "$TMPDIR/artifacts" >/dev/null 2>&1
+    sleep 1
+    jq '.variants = [.variants[0]]' "$TMPDIR/plan.json" >"$TMPDIR/a.json"
+    ks noise "$TMPDIR/a.json" --runs 2 --artifacts "$TMPDIR/artifacts" >/dev/null 2>&1
+    exits "list exits 0" 0 ks noise list
+    like "list has a header" "$(head -n 1 <<<"$OUT")" "^SESSION +NODE +TICKET"
+    is "list shows four cells" "$(grep -c ' prefill_s ' <<<"$OUT")" 4
+    read -r second _ <<<"$(ks noise list | sed -n 2p)"
+    is "list --json tells the sessions of the cells" \
+        "$(ks noise list --json | jq -c '[.[] | select(.metric == "prefill_s") | [.variant, .context, .runs]]')" \
+        '[["a",64,2],["a",128,2],["b",64,2],["b",128,2]]'
+    exits "remove without a choice exits 2" 2 ks noise remove
+    exits "remove of a session that is not there exits 2" 2 ks noise remove --session 2020-01-01T00:00:00Z
+    exits "remove of a session exits 0" 0 ks noise remove --session "$second"
+    like "remove says how many cells lost their noise floor" "$ERR" "noise floor of 2 cells"
+    is "remove of a session leaves the other" "$(ks noise list --variant a --json | jq length)" 0
+    exits "remove by variant and ticket exits 0" 0 ks noise remove --variant b --ticket confirm
+    is "nothing is left" "$(sql "SELECT count(*) FROM noise")" 0
+    is "runs of a noise session are not latest" "$(ks show latest --json | jq -r .purpose)" sweep
+}
+
 scenario "the first run of a plan" first_run
 scenario "latest after confirming" latest_after_confirming
 scenario "a rejected and a removed run" rejecting
@@ -244,4 +269,5 @@ scenario "a slower node with --confirm" slower_node
 scenario "slower sources with --confirm on a node that lost the baseline's" lost_tree
 scenario "noise" noise
 scenario "noise --stored" noise_stored
+scenario "noise list and remove" noise_list
 done_testing
