@@ -52,6 +52,18 @@ static int list_runs(struct cmd_env *env, struct store *s, const struct run_filt
     return rc;
 }
 
+/* Options that the words of the command line leave no use for are refused, not ignored. */
+static int check_use(const struct run_filter *f, const char *limit, const char *why, const char **words,
+                     size_t n, struct err *err)
+{
+    if (n > 0 && (f->ticket || f->node || f->purpose || limit))
+        return err_set(err, ERR_INPUT,
+                       "runs %.20s: takes runs, and no --ticket, --node, --purpose or --limit", words[0]);
+    if (why && (n == 0 || strcmp(words[0], "reject") != 0))
+        return err_set(err, ERR_INPUT, "runs: --why belongs to `runs reject`");
+    return 0;
+}
+
 static int check_filter(struct run_filter *f, const char *limit, struct err *err)
 {
     enum run_purpose ignored;
@@ -90,6 +102,8 @@ int cmd_runs(struct cmd_env *env, int argc, char **argv)
     int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
     if (rc == 1)
         return EXIT_DONE;
+    if (rc == 0)
+        rc = check_use(&filter, limit, why, words, n, &err);
     if (rc == 0)
         rc = check_filter(&filter, limit, &err);
     if (rc == 0)

@@ -189,6 +189,12 @@ latest_after_confirming() {
     exits "show latest exits 0" 0 ks show latest --json
     is "show latest is of the night, and says what it was for" "$(jq -r '.run_id + " " + .purpose' <<<"$OUT")" "$night sweep"
     is "runs --purpose lists the confirm runs alone" "$(ks runs --purpose confirm --json | jq -c '[length, ([.[].purpose] | unique)]')" '[4,["confirm"]]'
+    exits "status exits 0" 0 ks status
+    like "status begins with a header" "$(head -n 1 <<<"$OUT")" "^RUN +NODE +PURPOSE +STATE +TESTS"
+    is "status lists five runs that have ended, and the header" "$(wc -l <<<"$OUT")" 6
+    is "status lists the newest first" "$(sed 1d <<<"$OUT" | cut -c 1-16)" "$(sed 1d <<<"$OUT" | cut -c 1-16 | sort -r)"
+    like "status says how to see the others" "$ERR" "^1 older run is not shown: --all"
+    is "status --all lists every run" "$(ks status --all --json | jq length)" 6
     exits "attach latest exits 4" 4 ks attach latest
     like "attach latest is of the night" "$OUT" "$(sql "SELECT bundle FROM run WHERE run_id = '$night'")"
     exits "baseline set main latest exits 0" 0 ks baseline set main latest
@@ -206,6 +212,7 @@ rejecting() {
     set_speed 1.5 1
     quiet_sweep
     bad=$(latest_sweep)
+    exits "remove with a filter exits 2" 2 ks runs remove "$bad" --ticket confirm
     exits "reject without a reason exits 2" 2 ks runs reject "$bad"
     like "reject without a reason asks for one" "$ERR" "--why"
     exits "reject exits 0" 0 ks runs reject "$bad" --why "the cooling had failed"
