@@ -73,9 +73,7 @@ static int compare_stored(struct store *s, const struct compare_args *a, const c
 {
     struct against against = {0};
     int64_t base = 0;
-    int rc = run_check_comparable(&now->info, err);
-    if (rc == 0 && n == 2)
-        rc = store_find_run(s, words[0], &base, err);
+    int rc = n == 2 ? store_find_run(s, words[0], &base, err) : 0;
     if (rc == 0 && n == 2)
         rc = against_run(s, now, base, &req->options, &against, err);
     else if (rc == 0 && a->baseline)
@@ -100,6 +98,8 @@ static int compare_nodes(const struct cmd_env *env, struct store *s, const char 
     struct run_data run;
     int rc = store_load_run(s, word, &run, err);
     if (rc == 0)
+        rc = run_check_comparable(&run.info, err);
+    if (rc == 0)
         rc = compare_hosts(env, &run, &req->options, err);
     run_data_release(&run);
     return rc;
@@ -116,6 +116,8 @@ static int compare_run(struct store *s, const struct compare_args *a, const char
     struct run_data now;
     size_t reference = 0;
     int rc = store_load_run(s, words[n - 1], &now, err);
+    if (rc == 0)
+        rc = run_check_comparable(&now.info, err);
     if (rc == 0 && a->within) {
         rc = run_data_reference(&now, a->reference, &reference, err);
         if (rc == 0)

@@ -221,6 +221,7 @@ rejecting() {
     like "show says that it is rejected" "$(ks show "$bad")" "^rejected, never compared: the cooling had failed"
     unlike "latest is another run" "$(ks show latest)" "$bad"
     exits "compare with it exits 2" 2 ks compare latest "$bad"
+    exits "compare --within of it exits 2" 2 ks compare "$bad" --within
     like "compare names the reason and unreject" "$ERR" "rejected .the cooling had failed.*kernsweep runs unreject $bad"
     exits "baseline set of it exits 2" 2 ks baseline set worse "$bad"
     exits "a report of it exits 0" 0 ks report "$bad"
