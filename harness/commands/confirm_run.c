@@ -15,8 +15,7 @@ struct confirming {
     struct confirm_request request;
     int64_t rounds; /* at most */
     struct confirm_runs measured;
-    struct delta *deltas; /* as compared before anything was measured again */
-    int verdicts[VERDICT_COUNT];
+    struct comparison first; /* before anything was measured again; borrows all but its deltas */
 };
 
 /* The runs of both sides, loaded. */
@@ -51,8 +50,10 @@ static void release_sides(struct sides *s)
 /* Each round judges the first comparison anew, with the runs of all rounds. */
 static void restore_comparison(struct confirming *c)
 {
-    memcpy(c->f->comparison.deltas, c->deltas, c->f->comparison.count * sizeof *c->deltas);
-    memcpy(c->f->comparison.verdicts, c->verdicts, sizeof c->verdicts);
+    struct delta *deltas = c->f->comparison.deltas;
+    memcpy(deltas, c->first.deltas, c->first.count * sizeof *deltas);
+    c->f->comparison = c->first;
+    c->f->comparison.deltas = deltas;
 }
 
 static int judge_rounds(struct confirming *c, struct err *err)
@@ -102,19 +103,20 @@ static int run_rounds(struct confirming *c, struct err *err)
 static int measure_and_judge(struct finish *f, const struct plan *p, const struct session_options *opt,
                              struct err *err)
 {
+    struct comparison *now = &f->comparison;
     struct confirming c = {.f = f,
                            .request = {.plan = p->file,
                                        .base_source = f->against.base.info.source_sha256,
                                        .now_source = f->run.info.source_sha256,
                                        .opt = *opt},
                            .rounds = p->confirm_rounds,
-                           .deltas = calloc(f->comparison.count, sizeof *c.deltas)};
-    if (!c.deltas)
+                           .first = *now};
+    c.first.deltas = calloc(now->count, sizeof *now->deltas);
+    if (!c.first.deltas)
         return err_set(err, ERR_INTERNAL, "no memory for the comparison");
-    memcpy(c.deltas, f->comparison.deltas, f->comparison.count * sizeof *c.deltas);
-    memcpy(c.verdicts, f->comparison.verdicts, sizeof c.verdicts);
+    memcpy(c.first.deltas, now->deltas, now->count * sizeof *now->deltas);
     int rc = run_rounds(&c, err);
-    free(c.deltas);
+    free(c.first.deltas);
     return rc;
 }
 

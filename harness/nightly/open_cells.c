@@ -17,7 +17,8 @@ static const json_t *find_cell(const json_t *open, const struct delta *d)
     return NULL;
 }
 
-/* A suspect that was refuted in turns with the base's build is inconclusive too, but it is cleared. */
+/* A suspect that is as fast as the base's build when both are measured in turns is inconclusive too, but it
+ * is cleared. */
 static bool stays_open(const struct delta *d, bool was_open)
 {
     switch (d->verdict) {
@@ -26,7 +27,7 @@ static bool stays_open(const struct delta *d, bool was_open)
     case VERDICT_MISSING:
         return true;
     case VERDICT_NOISY:
-        return was_open && d->confirmation != CONFIRM_REFUTED;
+        return was_open && d->confirmation != CONFIRM_REFUTED && d->confirmation != CONFIRM_NODE;
     case VERDICT_IMPROVED:
     case VERDICT_UNCHANGED:
     case VERDICT_NEW:
