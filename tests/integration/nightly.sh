@@ -21,7 +21,7 @@ history() {
 # write_plan PREFILL SLEEP: a workload that reports PREFILL seconds and takes SLEEP.
 write_plan() {
     jq -n --arg prefill "$1" --arg sleep "$2" --arg told "$told" '{
-        schema: "kernsweep.plan/1", ticket: "night", node: "loopback", workdir: ($told + "-work"), baseline: "main",
+        schema: "kernsweep.plan/1", clock: "simulated", ticket: "night", node: "loopback", workdir: ($told + "-work"), baseline: "main",
         variants: [{name: "a", run: ["sh", "-c",
             "sleep \($sleep); echo \"Prompt tokens: $1\"; echo \"[PERF_TIMING] {\\\"prefill_s\\\": \($prefill), \\\"attn_impl\\\": \\\"x\\\"}\"",
             "sh", "{context}"]}],
