@@ -78,6 +78,30 @@ static int take_extras(const struct import_scope *s, json_t *extras, struct draf
     return 0;
 }
 
+static const char *unit_of(const struct draft *d, const char *name)
+{
+    for (size_t i = 0; i < d->n_metrics; i++)
+        if (strcmp(d->metrics[i].name, name) == 0)
+            return d->metrics[i].unit;
+    return "";
+}
+
+/* The metrics that the mapping defines, as fields of "test" like the built-in ones. */
+static int take_own_metrics(const struct importing *im, const struct import_scope *s, const json_t *test,
+                            struct draft_test *t, struct err *err)
+{
+    for (size_t i = 0; i < im->d->n_metrics; i++) {
+        const char *key = im->d->metrics[i].name;
+        char name[LIMIT_NAME + 8];
+        double v;
+        snprintf(name, sizeof name, "test.%s", key);
+        int rc = import_number(s, json_object_get(test, key), name, unit_of(im->d, key), &v, err);
+        if (rc < 0 || (rc > 0 && draft_add_extra(t, key, v, err) != 0))
+            return -1;
+    }
+    return 0;
+}
+
 static int take_status(const struct import_scope *s, const json_t *test, struct run_test *t, struct err *err)
 {
     char name[32] = "OK";
@@ -143,7 +167,8 @@ static int take_one(struct importing *im, const struct import_scope *s, struct e
     t->t.key = im->rows; /* not stored yet: the row of the file, for warn_merged() */
     if (take_place(im, s, test, &t->t, err) != 0 || take_status(s, test, &t->t, err) != 0)
         return -1;
-    if (t->t.status == STATUS_OK && take_metrics(s, test, &t->t, err) != 0)
+    if (t->t.status == STATUS_OK &&
+        (take_metrics(s, test, &t->t, err) != 0 || take_own_metrics(im, s, test, t, err) != 0))
         return -1;
     return t->t.status == STATUS_OK ? take_extras(s, json_object_get(im->map, "extras"), t, err) : 0;
 }
@@ -256,7 +281,9 @@ static int read_rows(struct importing *im, const struct import_options *options,
     const char *rows = json_string_value(json_object_get(im->map, "rows"));
     const struct import_scope whole = {
         .file = im->file, .place = "", .root = im->root, .parent = im->root, .row = im->root};
-    if (import_run(&whole, im->map, options, im->d, err) != 0)
+    struct json_at map = json_root(im->map, "mapping"), metrics = json_member(&map, "metrics");
+    if (import_run(&whole, im->map, options, im->d, err) != 0 ||
+        draft_read_metrics(im->d, &metrics, err) != 0)
         return -1;
     if (pointer_each(im->root, rows, take_row, im, err) != 0)
         return err_wrap(err, "%s", im->file);

@@ -14,8 +14,8 @@ const char *import_builtin_name(size_t i)
 
 static json_t *parse_map(const char *text, size_t len, const char *name, struct err *err)
 {
-    static const char *const keys[] = {"schema", "about", "input", "rows",   "run", "test",
-                                       "repeat", "skip",  "facts", "extras", NULL};
+    static const char *const keys[] = {"schema", "about", "input", "rows",   "run",     "test",
+                                       "repeat", "skip",  "facts", "extras", "metrics", NULL};
     static const char *const run_keys[] = {"ticket", "tag", "node", "date", "started_at", "mode", NULL};
     json_t *root = json_parse(text, len, name, err);
     if (!root)

@@ -134,7 +134,8 @@ static bool is_compared(const struct comparing *c, enum metric m, const struct c
 {
     if (m == c->out->primary)
         return true;
-    if (!c->o->all_metrics || !now || now->status != STATUS_OK || now->n[m] == 0)
+    if (!c->o->all_metrics || metric_info(m)->better == METRIC_UNDEFINED || !now ||
+        now->status != STATUS_OK || now->n[m] == 0)
         return false;
     if (c->base)
         return base && base->status == STATUS_OK && base->n[m] > 0;
@@ -263,7 +264,7 @@ enum metric compare_primary(const struct run_data *base, const struct run_data *
     run_data_measured(now, &measured);
     if (base)
         run_data_measured(base, &measured);
-    return metric_primary(wanted, &measured);
+    return metric_primary(wanted == metric_default() ? now->primary : wanted, &measured);
 }
 
 int compare_runs(const struct run_data *base, const struct run_data *now, const struct history *history,

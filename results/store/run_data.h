@@ -129,6 +129,7 @@ struct run_data {
     size_t n_cells;
     struct run_fact *facts; /* sorted by key */
     size_t n_facts;
+    enum metric primary; /* the run's own definition of what it is judged by; METRIC_COUNT: none */
 };
 
 void run_data_release(struct run_data *r);

@@ -138,7 +138,7 @@ static void a_change_comes_with_its_run_and_its_facts(void **state)
     timeline_release(&t);
 
     f.nights = 5;
-    f.metric = METRIC_TOK_PER_S;
+    f.metric = "tok_per_s";
     assert_ok(timeline_load(&s, &f, &options, &t, &err), &err);
     assert_int_equal(t.count, 5);
     assert_int_equal(t.n_changes, 0);
