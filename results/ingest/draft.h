@@ -42,6 +42,9 @@ struct draft {
     size_t cap_facts;
     struct metric_definition metrics[LIMIT_METRICS]; /* of the plan's or mapping's own */
     size_t n_metrics;
+    struct run_unmeasured *unmeasured; /* asked for and without an artifact; may list a cell several times */
+    size_t n_unmeasured;
+    size_t cap_unmeasured;
     char *plan; /* its text, or NULL */
     struct run_details details;
     int warnings;
@@ -62,6 +65,8 @@ int draft_add_extra(struct draft_test *t, const char *name, double value, struct
 int draft_set_samples(struct draft_test *t, const struct samples *samples, struct err *err);
 /* "metrics" of a job or mapping. */
 int draft_read_metrics(struct draft *d, const struct json_at *at, struct err *err);
+/* A test that was asked for and left no artifact. Cells that have another test are not unmeasured. */
+int draft_add_unmeasured(struct draft *d, const char *variant, int context, struct err *err);
 /* Long text is truncated; an empty value is ignored. */
 int draft_add_fact(struct draft *d, const char *key, const char *value, struct err *err);
 void draft_warn(struct draft *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -119,6 +119,12 @@ struct run_fact {
     char value[RUN_FACT_MAX];
 };
 
+/* A cell that the run was asked to measure and has no test of. */
+struct run_unmeasured {
+    char variant[RUN_NAME_MAX];
+    int context;
+};
+
 struct run_data {
     struct run_info info;
     struct run_variant *variants;
@@ -130,6 +136,8 @@ struct run_data {
     struct run_fact *facts; /* sorted by key */
     size_t n_facts;
     enum metric primary; /* the run's own definition of what it is judged by; METRIC_COUNT: none */
+    struct run_unmeasured *unmeasured;
+    size_t n_unmeasured;
 };
 
 void run_data_release(struct run_data *r);
