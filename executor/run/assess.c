@@ -54,9 +54,8 @@ static struct assessment assess_judged(const struct timings *t, const struct exp
         return assess(STATUS_OK, "%s", "");
     if (!value)
         return assess(STATUS_INVALID, "the timings have no %s", name);
-    if (!isfinite(*value))
-        return assess(STATUS_INVALID, "%s is %g: not a number", name, *value);
-    if (*value <= 0 && assess_seconds(name, e->metrics) > 0)
+    bool positive = isfinite(*value) && *value > 0;
+    if (!positive && assess_seconds(name, e->metrics) > 0)
         return assess(STATUS_INVALID, "%s is %g: not a duration", name, *value);
     return assess(STATUS_OK, "%s", "");
 }
