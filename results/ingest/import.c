@@ -276,6 +276,18 @@ static void name_run(struct draft *d, const char *text, size_t len)
              r->ticket, *r->tag ? "_" : "", r->tag, r->content_sha256);
 }
 
+/* In a plan "from" says where a value is read; here a field of "test" does. */
+static int check_metrics(const struct json_at *metrics, struct err *err)
+{
+    for (size_t i = 0; i < json_array_size(metrics->value); i++) {
+        struct json_at one = json_element(metrics, i), from = json_member(&one, "from");
+        if (from.value)
+            return json_fail(&from, err,
+                             "a mapping reads its metrics by fields of \"test\" with their names");
+    }
+    return 0;
+}
+
 static int read_rows(struct importing *im, const struct import_options *options, struct err *err)
 {
     const char *rows = json_string_value(json_object_get(im->map, "rows"));
@@ -283,7 +295,7 @@ static int read_rows(struct importing *im, const struct import_options *options,
         .file = im->file, .place = "", .root = im->root, .parent = im->root, .row = im->root};
     struct json_at map = json_root(im->map, "mapping"), metrics = json_member(&map, "metrics");
     if (import_run(&whole, im->map, options, im->d, err) != 0 ||
-        draft_read_metrics(im->d, &metrics, err) != 0)
+        draft_read_metrics(im->d, &metrics, err) != 0 || check_metrics(&metrics, err) != 0)
         return -1;
     if (pointer_each(im->root, rows, take_row, im, err) != 0)
         return err_wrap(err, "%s", im->file);
