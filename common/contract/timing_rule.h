@@ -9,6 +9,8 @@
 #include "common/contract/keys.h"
 #include "common/contract/proto.h"
 
+enum { TIMING_PATH_KEY_MAX = 256 }; /* of one key of a JSON path */
+
 enum timing_kind { TIMING_MARK, TIMING_JSON, TIMING_REGEX };
 
 struct timing_rule {
@@ -27,6 +29,8 @@ extern const struct key timing_json_keys[], timing_regex_keys[];
 
 /* spec: "timings"; its value may be NULL or JSON null for the default rule. */
 int timing_rule_init(struct timing_rule *rule, const struct json_at *spec, struct err *err);
+/* Whether the rule can give a timing of this name; true for TIMING_MARK, where the program decides. */
+bool timing_rule_gives(const struct timing_rule *rule, const char *name);
 void timing_rule_release(struct timing_rule *rule);
 
 #endif

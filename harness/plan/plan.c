@@ -31,6 +31,7 @@ static bool is_currency(const char *code)
 
 const struct key plan_keys[] = {
     {.name = "schema", .kind = KEY_CONST, .in = IN_PLAN, .required = true, .text = PROTO_SCHEMA_PLAN},
+    {.name = "$schema", .kind = KEY_PART, .in = IN_PLAN}, /* for editors */
     {.name = "comment", .kind = KEY_PART, .in = IN_PLAN},
     {KEY_AT(struct plan, node), .kind = KEY_TEXT, .in = IN_PLAN, .least = 1, .most = 255, .text = "local",
      .expected = "an ssh alias, [user@]host[:port] or \"local\""},
@@ -179,13 +180,40 @@ static int check_reference(const struct plan *p, const struct json_at *root, str
     return *p->reference ? json_fail(&at, err, "no variant is called \"%s\"", p->reference) : 0;
 }
 
+/* A rule that can never give the metric makes every test INVALID. */
 static int check_timings(const struct json_at *root, struct err *err)
 {
+    static const char needed[] = "prefill_s";
     struct json_at at = json_member(root, "timings");
     struct timing_rule rule;
+    int rc = 0;
     if (timing_rule_init(&rule, &at, err) != 0)
         return -1;
+    if (!timing_rule_gives(&rule, needed)) {
+        bool regex = rule.kind == TIMING_REGEX;
+        struct json_at part = json_member(&at, regex ? "pattern" : "map");
+        rc = json_fail(&part, err,
+                       regex ? "expected a group (?<%s>...), which is what is compared; found only \"%s\""
+                             : "expected a path for \"%s\", which is what is compared; found only \"%s\"",
+                       needed, rule.part[0].name);
+    }
     timing_rule_release(&rule);
+    return rc;
+}
+
+/* Keys of a variant are often written one level too high. */
+static int check_level(const struct json_at *root, struct err *err)
+{
+    for (const struct key *k = variant_keys; k->name; k++) {
+        struct json_at at = json_member(root, k->name);
+        bool own = !(k->in & IN_PLAN);
+        for (const struct key *p = plan_keys; p->name; p++)
+            own = own || strcmp(p->name, k->name) == 0;
+        for (const struct key *p = settings_keys; p->name; p++)
+            own = own || strcmp(p->name, k->name) == 0;
+        if (at.value && !own)
+            return json_fail(&at, err, "belongs to a variant: write it as $.variants[i].%s", k->name);
+    }
     return 0;
 }
 
@@ -193,7 +221,7 @@ static int read_all(struct plan *p, struct err *err)
 {
     struct json_at root = json_root(p->root, p->file), scheduler = json_member(&root, "scheduler"),
                    source = json_member(&root, "source"), notify = json_member(&root, "notify");
-    if (read_simple_keys(p, &root, err) != 0 ||
+    if (check_level(&root, err) != 0 || read_simple_keys(p, &root, err) != 0 ||
         scheduler_load(&p->scheduler, &scheduler, p->patience_s, err) != 0 || read_env(p, &root, err) != 0 ||
         plan_source_read(&p->source, &source, err) != 0 || check_patches(p, &root, err) != 0 ||
         read_variants(p, &root, err) != 0 || check_reference(p, &root, err) != 0 ||

@@ -44,7 +44,7 @@ static int read_include(struct plan_source *s, const struct json_at *at, struct 
     if (!at->value)
         return 0;
     if (!json_is_array(at->value))
-        return json_fail(at, err, "expected an array of paths below source.dir");
+        return json_expected(at, "an array of paths below source.dir", err);
     if (n == 0)
         return json_fail(at, err, "expected an array of paths below source.dir, found an empty array");
     if (n > INCLUDE_MAX)
