@@ -212,7 +212,7 @@ int runrec_find(struct runrec *r, const char *db, const char *word, struct err *
 }
 
 struct newest {
-    const char *plan;
+    const char *plan; /* NULL: any that has not ended */
     struct runrec *out;
     bool found;
 };
@@ -221,7 +221,7 @@ static int take_newest(const struct runrec *r, void *arg, struct err *err)
 {
     struct newest *n = arg;
     (void)err;
-    if (strcmp(r->plan, n->plan) == 0) {
+    if (n->plan ? strcmp(r->plan, n->plan) == 0 : r->state < RUNREC_PULLED) {
         *n->out = *r;
         n->found = true;
     }
@@ -234,4 +234,9 @@ int runrec_newest(struct runrec *r, const char *db, const char *plan, bool *foun
     int rc = runrec_each(db, take_newest, &n, err);
     *found = rc == 0 && n.found;
     return rc;
+}
+
+int runrec_unfinished(struct runrec *r, const char *db, bool *found, struct err *err)
+{
+    return runrec_newest(r, db, NULL, found, err);
 }

@@ -55,5 +55,7 @@ int runrec_each(const char *db, int (*fn)(const struct runrec *, void *, struct 
 
 /* The newest run whose record names this plan. */
 int runrec_newest(struct runrec *r, const char *db, const char *plan, bool *found, struct err *err);
+/* The newest run that is not known here to have ended. */
+int runrec_unfinished(struct runrec *r, const char *db, bool *found, struct err *err);
 
 #endif

@@ -2,6 +2,7 @@
 #include "common/base/json.h"
 #include "harness/session/bundle_dir.h"
 #include "harness/session/internal.h"
+#include "harness/session/node_runs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -220,6 +221,15 @@ static int start_on_node(struct session *s, const struct plan *p, const char *da
     return runrec_save(&s->rec, s->opt.db, err);
 }
 
+/* The executor may have refused the job; an unanswered question leaves the record for `attach`. */
+static void ask_whether_taken(struct session *s)
+{
+    bool has = true;
+    struct err ignored = {0};
+    if (node_runs_has(s, s->rec.run_id, &has, &ignored) == 0 && !has)
+        s->offered = false;
+}
+
 int session_start(struct session *s, const struct plan *p, const struct session_options *opt, struct err *err)
 {
     char date[16];
@@ -232,6 +242,8 @@ int session_start(struct session *s, const struct plan *p, const struct session_
     if (runrec_save(&s->rec, s->opt.db, err) == 0 && session_connect(s, err) == 0 &&
         start_on_node(s, p, date, err) == 0)
         return 0;
+    if (s->offered && !s->remote.link_lost)
+        ask_whether_taken(s);
     if (!s->offered) { /* the node cannot have the run */
         rmdir(s->rec.bundle);
         runrec_remove(&s->rec, s->opt.db, NULL);
