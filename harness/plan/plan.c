@@ -3,6 +3,7 @@
 #include "common/base/fs.h"
 #include "common/contract/proto.h"
 #include "common/contract/timing_rule.h"
+#include "harness/plan/recorded.h"
 #include "harness/plan/shapes.h"
 
 #include <stdlib.h>
@@ -150,7 +151,7 @@ static int read_shapes(const struct plan *p, const struct json_at *root, json_t 
 static int check_patches(const struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at at = json_member(root, "patches");
-    const struct variant_context c = {.in = IN_PLAN, .sources = p->source.dir != NULL};
+    const struct variant_context c = {.in = IN_PLAN, .sources = plan_source_given(&p->source)};
     struct patch *patches = NULL;
     size_t n;
     int rc = patches_read(&patches, &n, &at, &c, err);
@@ -161,7 +162,7 @@ static int check_patches(const struct plan *p, const struct json_at *root, struc
 static int read_variants(struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at at = json_member(root, "variants");
-    struct variant_context c = {.in = IN_PLAN, .secrets = &p->secrets, .sources = p->source.dir != NULL};
+    struct variant_context c = {.in = IN_PLAN, .secrets = &p->secrets, .sources = plan_source_given(&p->source)};
     json_t *shapes = NULL;
     if (read_shapes(p, root, &shapes, err) != 0) {
         json_decref(shapes);
@@ -223,12 +224,23 @@ static int read_all(struct plan *p, struct err *err)
                    source = json_member(&root, "source"), notify = json_member(&root, "notify");
     if (check_level(&root, err) != 0 || read_simple_keys(p, &root, err) != 0 ||
         scheduler_load(&p->scheduler, &scheduler, p->patience_s, err) != 0 || read_env(p, &root, err) != 0 ||
-        plan_source_read(&p->source, &source, err) != 0 || check_patches(p, &root, err) != 0 ||
+        plan_source_read(&p->source, &source, recorded_source(p->recorded), err) != 0 || check_patches(p, &root, err) != 0 ||
         read_variants(p, &root, err) != 0 || check_reference(p, &root, err) != 0 ||
         matrix_read(&p->matrix, &root, p->warmup, err) != 0 || check_timings(&root, err) != 0 ||
         plan_nightly_read(&p->nightly, &notify, err) != 0)
         return -1;
     return plan_check_size(p, "$", err) == 0 ? 0 : err_wrap(err, "%s", p->file);
+}
+
+static int read_plan(struct plan *p, struct err *err)
+{
+    if (recorded_load(&p->recorded, p->file, err) != 0)
+        return -1;
+    if (!p->recorded)
+        return read_all(p, err);
+    if (recorded_secrets(p->root, p->file, err) != 0 || read_all(p, err) != 0)
+        return -1;
+    return recorded_apply(p, err);
 }
 
 int plan_load(struct plan *p, const char *file, struct err *err)
@@ -244,7 +256,7 @@ int plan_load(struct plan *p, const char *file, struct err *err)
         sha256_of(buf_str(&text), text.len, p->sha256);
         p->root = json_parse(buf_str(&text), text.len, file, err);
         if (p->root)
-            rc = read_all(p, err);
+            rc = read_plan(p, err);
     }
     buf_release(&text);
     if (rc != 0)
@@ -260,6 +272,7 @@ void plan_release(struct plan *p)
     plan_variants_release(&p->variants);
     matrix_release(&p->matrix);
     json_decref(p->root);
+    json_decref(p->recorded);
     *p = (struct plan){0};
 }
 

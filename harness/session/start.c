@@ -3,6 +3,7 @@
 #include "harness/session/bundle_dir.h"
 #include "harness/session/internal.h"
 #include "harness/session/node_runs.h"
+#include "harness/session/sources.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,6 +51,8 @@ static int fill_record(struct session *s, const struct plan *p, const char *date
                      set_text(r->node, sizeof r->node, "node", p->node, err) ||
                      set_text(r->workdir, sizeof r->workdir, "workdir", p->workdir, err) ||
                      set_text(r->plan, sizeof r->plan, "plan", p->file, err) ||
+                     set_text(r->source_dir, sizeof r->source_dir, "source", p->source.dir ? p->source.dir : "",
+                              err) ||
                      set_text(r->ticket, sizeof r->ticket, "ticket", p->settings.ticket, err) ||
                      set_text(r->baseline, sizeof r->baseline, "baseline", p->baseline, err)
                  ? -1
@@ -62,45 +65,6 @@ static int fill_record(struct session *s, const struct plan *p, const char *date
     if (rc != 0)
         return -1;
     return bundle_dir_reserve(r->bundle, s->opt.artifacts, date, p->settings.ticket, p->settings.tag, err);
-}
-
-/* The source tree of an earlier run, which may exist only on the node. */
-static int use_staged(struct session *s, char *sha, struct err *err)
-{
-    bool have;
-    memcpy(sha, s->opt.source_sha256, SHA256_HEX_LEN + 1);
-    if (remote_has(&s->remote, sha, &have, err) != 0)
-        return -1;
-    return have ? 0 : err_set(err, ERR_NODE, "node %s no longer has the sources %.12s", s->rec.node, sha);
-}
-
-/* A repeated start must push the same tree as the first attempt. */
-static int record_source(struct session *s, const struct plan *p, const char *sha, struct err *err)
-{
-    struct runrec_request *o = &s->rec.request;
-    if (*o->source_sha256 && strcmp(o->source_sha256, sha) != 0)
-        return err_set(err, ERR_INPUT,
-                       "%s: changed since run %s was started: `kernsweep cancel %s`, then start a new run",
-                       p->source.dir, s->rec.run_id, s->rec.run_id);
-    memcpy(o->source_sha256, sha, sizeof o->source_sha256);
-    return runrec_save(&s->rec, s->opt.db, err);
-}
-
-static int stage_source(struct session *s, const struct plan *p, char *sha, struct err *err)
-{
-    static const char *const skip[] = {"build", ".git", NULL};
-    const struct tar_tree tree = {.root = p->source.dir, .include = p->source.include, .skip = skip};
-    uint64_t size, pushed;
-    if (tar_tree_hash(&tree, sha, &size, err) != 0)
-        return err_wrap(err, "source tree %s", p->source.dir);
-    if (record_source(s, p, sha, err) != 0 || remote_stage(&s->remote, &tree, sha, &pushed, err) != 0)
-        return -1;
-    char line[256];
-    snprintf(line, sizeof line,
-             pushed ? "source %.12s pushed (%.1f KiB)" : "source %.12s is on the node already", sha,
-             (double)pushed / 1024);
-    session_say(s, line);
-    return 0;
 }
 
 static int submit_job(struct session *s, const struct plan *p, const char *sha, const char *date,
@@ -193,11 +157,11 @@ static int check_node(struct session *s, const struct plan *p, struct err *err)
 static int prepare_and_submit(struct session *s, const struct plan *p, const char *date, struct err *err)
 {
     char sha[SHA256_HEX_LEN + 1];
-    bool sources = p->source.dir || s->opt.source_sha256;
+    bool sources = plan_source_given(&p->source) || s->opt.source_sha256;
     if (remote_install(&s->remote, s->executor, err) != 0 ||
         (s->preflight.count == 0 && check_node(s, p, err) != 0))
         return -1;
-    if (sources && (s->opt.source_sha256 ? use_staged(s, sha, err) : stage_source(s, p, sha, err)) != 0)
+    if (sources && sources_stage(s, p, sha, err) != 0)
         return -1;
     s->offered = true;
     return submit_job(s, p, sources ? sha : NULL, date, err);

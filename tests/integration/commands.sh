@@ -61,9 +61,50 @@ EOF
     is "no bundle is left" "$(bundle_of refused)" ""
 }
 
+# The command of the last report's section "Reproduction", as somebody would paste it, from the folder of the bundles.
+pasted() {
+    local line words
+    line=$(sed -n '/Reproduction$/,$p' "$(bundle_of "$1").md" | grep -m 1 '^kernsweep run ')
+    read -r -a words <<<"$line"
+    (cd "$TMPDIR" && "$KERNSWEEP" "${words[@]:1}" --db "$TMPDIR/results.db" "${@:2}")
+}
+
+source_of() {
+    jq -r .source.sha256 "$(bundle_of "$1")/job.json"
+}
+
+tests_of() {
+    jq -c '[.tests[] | [.variant, .context, .repetition]]' "$(bundle_of "$1")/job.json"
+}
+
+reproduced() {
+    local sha plan tests
+    cp -R "$FIXTURES" "$TMPDIR/sources"
+    plan_with ".source.dir = \"sources\" | .env.API_TOKEN = \"very secret\" | .secrets = [\"API_TOKEN\"]" "$TMPDIR/own.json"
+    exits "the sweep exits 0" 0 ks_run "$TMPDIR/own.json" --variants good --contexts 16 --repeat 16:2 --tag original
+    sha=$(source_of original) tests=$(tests_of original) plan=$(jq -r .plan_sha256 "$(bundle_of original)/job.json")
+    exits "without the secret, the pasted command exits 2" 2 pasted original
+    like "it says which secret is missing" "$ERR" 'env.API_TOKEN: a secret, whose value no bundle keeps'
+    export API_TOKEN='very secret'
+    exits "the pasted command exits 0" 0 pasted original --tag again
+    is "it runs the same sources" "$(source_of again)" "$sha"
+    is "it runs the same tests" "$(tests_of again)" "$tests"
+    is "it runs the same plan" "$(jq -r .plan_sha256 "$(bundle_of again)/job.json")" "$plan"
+    echo "# changed" >>"$TMPDIR/sources/workload"
+    exits "with changed sources, the pasted command exits 0" 0 pasted original --tag changed
+    is "it runs the recorded sources" "$(source_of changed)" "$sha"
+    rm -rf "$TMPDIR/work/src"
+    exits "without the node's copy, it exits 2" 2 pasted original --tag gone
+    like "it says what is gone" "$ERR" "the sources ${sha:0:12} of run .* are gone: node local no longer has them, and $TMPDIR/sources has changed"
+    cp "$FIXTURES/workload" "$TMPDIR/sources/workload"
+    exits "with the sources as they were, it exits 0" 0 pasted again --tag restored
+    is "it sends them again" "$(source_of restored)" "$sha"
+}
+
 pipeline_setup
 scenario "cancel of a run that has ended" cancel_complete
 scenario "cancel latest after a blocked start" cancel_after_blocked
 scenario "a first run with a baseline that nobody has set" no_baseline_yet
 scenario "a start that the executor refuses" refused_by_executor
+scenario "the command of a report's Reproduction" reproduced
 done_testing
