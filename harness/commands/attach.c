@@ -79,6 +79,7 @@ int cmd_pull(struct cmd_env *env, int argc, char **argv)
     struct args spec = {
         .about = "Fetches the files that a run has written so far into a folder; the run continues.",
         .options = options,
-        .n_options = sizeof options / sizeof *options};
+        .n_options = sizeof options / sizeof *options,
+        .without = "--json"};
     return attach_command(env, argc, argv, &spec, &a, pull_run);
 }

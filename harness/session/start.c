@@ -112,9 +112,20 @@ static double parse_time(const char *text)
     return (double)timegm(&tm) + seconds;
 }
 
-json_t *session_preflight(struct session *s, const char *model, int64_t largest_context,
-                          struct preflight *out, struct err *err)
+/* Whether a build command has the text, as in "PLATFORM=amd" or "/opt/rocm/bin/hipcc". */
+static bool builds_with(const struct plan *p, const char *text)
 {
+    for (size_t v = 0; v < p->variants.read_count; v++)
+        for (size_t c = 0; c < p->variants.read[v].build_count; c++)
+            for (size_t w = 0; w < p->variants.read[v].build[c].argc; w++)
+                if (strstr(p->variants.read[v].build[c].argv[w], text))
+                    return true;
+    return false;
+}
+
+json_t *session_preflight(struct session *s, const struct plan *p, struct preflight *out, struct err *err)
+{
+    const char *model = p->scheduler.on ? NULL : p->settings.model;
     const char *args[] = {"--model", model, NULL};
     double before = clock_real_s();
     json_t *node = remote_call(&s->remote, "probe", model ? args : NULL, NULL, 0, probe_deadline_s, err);
@@ -122,7 +133,9 @@ json_t *session_preflight(struct session *s, const char *model, int64_t largest_
     if (!node)
         return NULL;
     const char *time = json_string_value(json_object_get(node, "time"));
-    const struct preflight_needs needs = {.largest_context = largest_context,
+    const struct preflight_needs needs = {.largest_context = plan_largest_context(p),
+                                          .hipcc = builds_with(p, "hipcc") || builds_with(p, "PLATFORM=amd"),
+                                          .nvcc = builds_with(p, "nvcc") || builds_with(p, "PLATFORM=nvidia"),
                                           .clock_offset_s = parse_time(time) - (before + after) / 2,
                                           .clock_error_s = (after - before) / 2};
     preflight_check(out, node, &needs);
@@ -134,8 +147,7 @@ static int check_node(struct session *s, const struct plan *p, struct err *err)
 {
     struct preflight *found = &s->preflight;
     char line[2 * PREFLIGHT_TEXT_MAX + 64];
-    json_t *node =
-        session_preflight(s, p->scheduler.on ? NULL : p->settings.model, plan_largest_context(p), found, err);
+    json_t *node = session_preflight(s, p, found, err);
     if (!node)
         return -1;
     json_decref(node);

@@ -101,7 +101,32 @@ reproduced() {
     is "it sends them again" "$(source_of restored)" "$sha"
 }
 
+pipes_and_json() {
+    local command
+    clean_sweep
+    for command in "report latest" "nodes trust nowhere" "pull latest" "db vacuum" "gguf set x y 1"; do
+        # shellcheck disable=SC2086 # words
+        exits "$command refuses --json" 2 ks $command --json
+        one_line "$command says so in one line" "$ERR"
+    done
+    sqlite3 "$TMPDIR/results.db" "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+        INSERT INTO test(run_id, series_id, repetition, warmup, status) SELECT run_id, series_id, 1000 + i, 0, 'OK' FROM (SELECT * FROM test LIMIT 1), n"
+    for command in "export" "export --format jsonl" "export --json" "runs --json" "sql --json 'SELECT 1'"; do
+        ERR=$(eval "ks $command 2>&1 >&3 3>&- | cat" 3> >(head -c 1 >/dev/null))
+        is "$command into a reader that leaves prints nothing" "$ERR" ""
+    done
+}
+
+help_lists_own_options() {
+    unlike "cancel has no --baseline" "$("$KERNSWEEP" cancel --help)" '--(baseline|report|output|artifacts|fail-on)'
+    like "attach has --baseline" "$("$KERNSWEEP" attach --help)" '--baseline'
+    unlike "report has no --json" "$("$KERNSWEEP" report --help)" '--json'
+    exits "cancel refuses --baseline" 2 ks cancel latest --baseline x
+}
+
 pipeline_setup
+scenario "output into a pipe, and --json" pipes_and_json
+scenario "the help of commands" help_lists_own_options
 scenario "cancel of a run that has ended" cancel_complete
 scenario "cancel latest after a blocked start" cancel_after_blocked
 scenario "a first run with a baseline that nobody has set" no_baseline_yet
