@@ -165,6 +165,17 @@ static int check_node(struct session *s, const struct plan *p, struct err *err)
                    : 0;
 }
 
+/* A build is kept by its commands; without a source tree, an edit on the node does not change them. */
+static void warn_unwatched(struct session *s, const struct plan *p)
+{
+    bool builds = false;
+    for (size_t i = 0; i < p->variants.read_count; i++)
+        builds = builds || p->variants.read[i].build_count > 0;
+    if (builds && !s->opt.overrides.fresh)
+        session_say(s, "note: the plan has no \"source\", so nothing watches the sources on the node: an unchanged "
+                       "build command means the kept build; --fresh rebuilds");
+}
+
 /* Idempotent: what is already on the node is kept. */
 static int prepare_and_submit(struct session *s, const struct plan *p, const char *date, struct err *err)
 {
@@ -175,6 +186,8 @@ static int prepare_and_submit(struct session *s, const struct plan *p, const cha
         return -1;
     if (sources && sources_stage(s, p, sha, err) != 0)
         return -1;
+    if (!sources)
+        warn_unwatched(s, p);
     s->offered = true;
     return submit_job(s, p, sources ? sha : NULL, date, err);
 }

@@ -124,7 +124,19 @@ help_lists_own_options() {
     exits "cancel refuses --baseline" 2 ks cancel latest --baseline x
 }
 
+sources_unwatched() {
+    plan_with 'del(.source) | .variants = [{name: "a", build: [["true"]], run: ["sh", "-c", "echo \"[PERF_TIMING] {\\\"prefill_s\\\": 0.000001}\"; sleep 0.01"]}]
+        | .contexts = [16]' "$TMPDIR/unwatched.json"
+    exits "the run exits 0" 0 ks_run "$TMPDIR/unwatched.json" --tag unwatched
+    like "its start says that nothing watches the sources" "$ERR" 'nothing watches the sources on the node.*--fresh rebuilds'
+    exits "with --fresh, the run exits 0" 0 ks_run "$TMPDIR/unwatched.json" --tag unwatched --fresh
+    unlike "with --fresh, it does not" "$ERR" 'nothing watches'
+    clean_sweep
+    unlike "a plan with sources does not" "$ERR" 'nothing watches'
+}
+
 pipeline_setup
+scenario "a plan without sources" sources_unwatched
 scenario "output into a pipe, and --json" pipes_and_json
 scenario "the help of commands" help_lists_own_options
 scenario "cancel of a run that has ended" cancel_complete
