@@ -125,7 +125,7 @@ help_lists_own_options() {
 }
 
 sources_unwatched() {
-    plan_with 'del(.source) | .variants = [{name: "a", build: [["true"]], run: ["sh", "-c", "echo \"[PERF_TIMING] {\\\"prefill_s\\\": 0.000001}\"; sleep 0.01"]}]
+    plan_with 'del(.source, .reference) | .variants = [{name: "a", build: [["true"]], run: ["sh", "-c", "echo \"[PERF_TIMING] {\\\"prefill_s\\\": 0.000001}\"; sleep 0.01"]}]
         | .contexts = [16]' "$TMPDIR/unwatched.json"
     exits "the run exits 0" 0 ks_run "$TMPDIR/unwatched.json" --tag unwatched
     like "its start says that nothing watches the sources" "$ERR" 'nothing watches the sources on the node.*--fresh rebuilds'

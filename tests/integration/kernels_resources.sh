@@ -42,7 +42,7 @@ on_cpu() {
 }
 
 no_compiler() {
-    exits "for AMD, it exits 2" 2 make -s -C kernels PLATFORM=amd HIPCC=/nonexistent/hipcc CLANGXX=/nonexistent/clang BUILD="$TMPDIR/none" resources
+    exits "for AMD, it exits 2" 2 env CLANGXX=/nonexistent/clang make -s -C kernels PLATFORM=amd HIPCC=/nonexistent/hipcc BUILD="$TMPDIR/none" resources
     like "for AMD, it says what to install" "$ERR" "hipcc is not installed.*install ROCm's hipcc"
     exits "for NVIDIA, it exits 2" 2 make -s -C kernels PLATFORM=nvidia NVCC=/nonexistent/nvcc BUILD="$TMPDIR/none" resources
     like "for NVIDIA, it says what to install" "$ERR" "nvcc is not installed.*install CUDA's nvcc"
