@@ -94,14 +94,15 @@ static int store_run(struct store *s, const struct draft *d, int64_t reuse, int6
                      int64_t document, int64_t *key, struct err *err)
 {
     const struct run_info *r = &d->info;
+    char reading_sha256[SHA256_HEX_LEN + 1] = "";
     SQL_KEPT stmt = sql_keep(
         s,
         "INSERT INTO run (id, run_id, ticket, tag, date, node, mode, origin, status, content_sha256,"
         " plan_sha256, source_sha256, started_at, ended_at, ordered_at, wall_s, environment_id,"
-        " plan_document_id, bundle, ingested_at, purpose)"
+        " plan_document_id, bundle, ingested_at, purpose, reading, reading_sha256)"
         " VALUES (:id, :run_id, :ticket, :tag, :date, :node, :mode, :origin, :status, :content_sha256,"
         " :plan_sha256, :source_sha256, :started_at, :ended_at, :ordered_at, :wall_s, :environment,"
-        " :plan, :bundle, :now, :purpose)",
+        " :plan, :bundle, :now, :purpose, :reading, :reading_sha256)",
         err);
     if (!stmt)
         return -1;
@@ -116,6 +117,10 @@ static int store_run(struct store *s, const struct draft *d, int64_t reuse, int6
     sql_bind_text(stmt, ":status", run_status_name(r->status));
     sql_bind_text(stmt, ":purpose", run_purpose_name(r->purpose));
     sql_bind_text(stmt, ":content_sha256", r->content_sha256);
+    if (*r->reading)
+        sha256_of(r->reading, strlen(r->reading), reading_sha256);
+    sql_bind_text_or_null(stmt, ":reading", r->reading);
+    sql_bind_text_or_null(stmt, ":reading_sha256", reading_sha256);
     sql_bind_text_or_null(stmt, ":plan_sha256", r->plan_sha256);
     sql_bind_text_or_null(stmt, ":source_sha256", r->source_sha256);
     sql_bind_int_or_null(stmt, ":started_at", when_parse(r->started_at), WHEN_UNKNOWN);
@@ -168,6 +173,24 @@ static int store_variants(struct store *s, const struct draft *d, int64_t key, s
     return stmt ? 0 : -1;
 }
 
+static int store_unmeasured(struct store *s, const struct draft *d, int64_t key, struct err *err)
+{
+    SQL_KEPT stmt = sql_keep(s,
+                             "INSERT OR IGNORE INTO unmeasured (run_id, variant, context_len)"
+                             " SELECT :run, :variant, :context WHERE NOT EXISTS (SELECT 1 FROM test t"
+                             " JOIN series c ON c.id = t.series_id WHERE t.run_id = :run"
+                             " AND c.variant = :variant AND c.context_len = :context)",
+                             err);
+    for (size_t i = 0; stmt && i < d->n_unmeasured; i++) {
+        sql_bind_int(stmt, ":run", key);
+        sql_bind_text(stmt, ":variant", d->unmeasured[i].variant);
+        sql_bind_int(stmt, ":context", d->unmeasured[i].context);
+        if (sql_run(stmt, err) != 0)
+            return -1;
+    }
+    return stmt ? 0 : -1;
+}
+
 int draft_store(struct store *s, struct draft *d, int64_t reuse, int64_t *key, struct err *err)
 {
     int64_t environment, document;
@@ -175,5 +198,5 @@ int draft_store(struct store *s, struct draft *d, int64_t reuse, int64_t *key, s
         store_run(s, d, reuse, environment, document, key, err) != 0 ||
         store_variants(s, d, *key, err) != 0 || details_store(s, *key, &d->details, err) != 0)
         return -1;
-    return store_tests(s, d, *key, err);
+    return store_tests(s, d, *key, err) != 0 ? -1 : store_unmeasured(s, d, *key, err);
 }

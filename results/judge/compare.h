@@ -14,6 +14,7 @@
 #include "results/judge/verdict.h"
 
 struct comparison {
+    struct common_shift shift;
     char base_id[RUN_ID_MAX];
     char now_id[RUN_ID_MAX];
     /* By variant in now's order, then context, then metric; cells that only the base has come last. */
@@ -21,6 +22,7 @@ struct comparison {
     size_t count;
     struct fact_change *facts;
     size_t n_facts;
+    int node_cells;              /* suspects that confirming put down to the node */
     enum metric primary;         /* compare_primary() */
     size_t tested;               /* cells of the primary metric that have a p-value */
     int verdicts[VERDICT_COUNT]; /* counts, of the primary metric */
@@ -35,7 +37,7 @@ int compare_runs(const struct run_data *base, const struct run_data *now, const 
                  const struct compare_options *options, struct comparison *out, struct err *err);
 void comparison_release(struct comparison *c);
 
-/* Whether any cell is regressed, broken or missing. */
+/* Whether any cell is regressed, broken or missing, or all cells or the node are slower. */
 bool comparison_regressed(const struct comparison *c);
 
 #endif

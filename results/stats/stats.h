@@ -27,6 +27,8 @@ double stats_rng_normal(struct stats_rng *r);
 
 double stats_mean(const double *x, size_t n);
 double stats_sd(const double *x, size_t n); /* ddof 1; NaN below 2 values */
+/* The standard error of the median of n normal values, as a multiple of their standard deviation. n > 0. */
+double stats_median_error(size_t n);
 /* x is not modified; NaN for n = 0 or if memory is short. */
 double stats_median(const double *x, size_t n);
 double stats_mad(const double *x, size_t n);                /* about the median, not scaled */
@@ -62,6 +64,8 @@ bool stats_power_fit(const double *n, const double *t, size_t count, double *a, 
 
 /* Two-sided p of Student's t with df degrees of freedom. */
 double stats_t_p(double t, double df);
+/* The t that has this two-sided p: the inverse of stats_t_p(). 0 < p < 1. */
+double stats_t_limit(double p, double df);
 /* Two-sided p of the t-test for equal means, with ddof 1: unequal variances (Welch; NaN below 2 values per
  * side) or a pooled variance (Student; NaN below 3 values in total). */
 double stats_welch(const double *x, size_t n, const double *y, size_t m);
@@ -69,6 +73,8 @@ double stats_student(const double *x, size_t n, const double *y, size_t m);
 
 /* Two-sided p of the standard normal. */
 double stats_normal_p(double z);
+/* The value below which a standard normal value lies with probability p, 0 < p < 1. */
+double stats_normal_quantile(double p);
 
 /* Values more than `limit` MADs from the median. Returns how many; marks may be NULL. */
 size_t stats_outliers(const double *x, size_t n, double limit, bool *marks);

@@ -25,6 +25,7 @@ enum {
     RUN_NODE_MAX = 256,
     RUN_REASON_MAX = 512,
     RUN_FACT_MAX = 256,
+    RUN_READING_MAX = 512,
     RUN_UNKNOWN = -1,
 };
 
@@ -50,7 +51,8 @@ struct run_info {
     char plan_sha256[SHA256_HEX_LEN + 1]; /* "" when unknown, as all hashes */
     char source_sha256[SHA256_HEX_LEN + 1];
     char content_sha256[SHA256_HEX_LEN + 1]; /* of manifest.json, or of all files where there is none */
-    char started_at[CLOCK_ISO_LEN + 1];      /* "" when unknown */
+    char reading[RUN_READING_MAX]; /* what reading a foreign source depended on (ingest/reading.h), or "" */
+    char started_at[CLOCK_ISO_LEN + 1]; /* "" when unknown */
     char ended_at[CLOCK_ISO_LEN + 1];
     char bundle[FS_PATH_MAX]; /* the folder it was ingested from; may no longer exist */
     double wall_s;
@@ -119,6 +121,12 @@ struct run_fact {
     char value[RUN_FACT_MAX];
 };
 
+/* A cell that the run was asked to measure and has no test of. */
+struct run_unmeasured {
+    char variant[RUN_NAME_MAX];
+    int context;
+};
+
 struct run_data {
     struct run_info info;
     struct run_variant *variants;
@@ -129,6 +137,8 @@ struct run_data {
     size_t n_cells;
     struct run_fact *facts; /* sorted by key */
     size_t n_facts;
+    struct run_unmeasured *unmeasured;
+    size_t n_unmeasured;
 };
 
 void run_data_release(struct run_data *r);

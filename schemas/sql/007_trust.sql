@@ -10,6 +10,7 @@ ALTER TABLE run ADD COLUMN rejected_why TEXT;
 
 -- What the reading of an import or of a foreign folder depended on besides the files themselves (mapping, node, log).
 ALTER TABLE run ADD COLUMN reading_sha256 TEXT;
+ALTER TABLE run ADD COLUMN reading TEXT; -- the same as text, one "name value" per line, to say what differs
 
 -- Code identity: a hash of the device code that the build of a variant contains ('device'), or of the files that it built
 -- ('files'); NULL where no executor recorded it.
@@ -35,4 +36,12 @@ CREATE TABLE run_metric (
     least      REAL NOT NULL DEFAULT 0 CHECK (least >= 0),
     is_primary INTEGER NOT NULL DEFAULT 0 CHECK (is_primary IN (0, 1)),
     PRIMARY KEY (run_id, position)
+) STRICT, WITHOUT ROWID;
+
+-- Cells that a run was asked to measure and has no test of: what its comparisons call missing.
+CREATE TABLE unmeasured (
+    run_id      INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    variant     TEXT NOT NULL,
+    context_len INTEGER NOT NULL,
+    PRIMARY KEY (run_id, variant, context_len)
 ) STRICT, WITHOUT ROWID;
