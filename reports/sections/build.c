@@ -138,14 +138,22 @@ static void kernels(const struct report_model *m, struct md *w)
     table_column(&t, message(w->lang, MSG_COL_LANES), true);
     table_column(&t, message(w->lang, nvidia ? MSG_COL_WARPS : MSG_COL_WAVES), true);
     table_column(&t, message(w->lang, MSG_COL_LIMIT), false);
+    int left = 0;
     for (size_t v = 0; v < m->now.n_variants; v++)
-        for (size_t i = 0; i < m->resources[v].count; i++)
-            kernel_row(m, v, &m->resources[v].kernels[i], &t, w->lang);
+        for (size_t i = 0; i < m->resources[v].count; i++) {
+            const struct variant_resources *r = &m->resources[v];
+            bool shown = r->ran == 0 || r->kernels[i].ran;
+            left += !shown;
+            if (shown)
+                kernel_row(m, v, &r->kernels[i], &t, w->lang);
+        }
     table_drop_empty(&t, 3);
     if (table_rows(&t)) {
         md_heading(w, 3, MSG_H_RESOURCES);
         md_table(w, &t);
         md_para(w, nvidia ? MSG_RESOURCES_NOTE_NVIDIA : MSG_RESOURCES_NOTE);
+        if (left)
+            md_para(w, MSG_RESOURCES_LEFT, num_int(left).s);
     }
     table_release(&t);
 }

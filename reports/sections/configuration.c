@@ -79,8 +79,8 @@ static void machine(const struct report_model *m, struct md *w)
         const char *key;
         enum msg id;
     } facts[] = {
-        {"gpus0.name", MSG_CONFIG_GPU}, {"gpus0.arch", MSG_CONFIG_ARCH}, {"driver", MSG_CONFIG_DRIVER},
-        {"rocm", MSG_CONFIG_ROCM},      {"cuda", MSG_CONFIG_CUDA},       {"cpu_model", MSG_CONFIG_CPU},
+        {"gpus0.name", MSG_CONFIG_GPU}, {"gpus0.arch", MSG_CONFIG_ARCH},  {"driver", MSG_CONFIG_DRIVER},
+        {"rocm", MSG_CONFIG_ROCM},      {"cuda", MSG_CONFIG_CUDA},        {"cpu_model", MSG_CONFIG_CPU},
         {"os", MSG_CONFIG_OS},          {"model.name", MSG_CONFIG_MODEL},
     };
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)

@@ -32,6 +32,8 @@ static void write_standing(const struct report_model *m, size_t variant, size_t 
     struct standing_range s = insight_standing(m, variant, other);
     const char *name = report_model_variant(m, variant), *reference = report_model_variant(m, other);
     struct buf factors, times, where;
+    if (s.unlike)
+        md_item(w, MSG_VARIANT_UNLIKE, name, reference);
     if (s.contexts == 0)
         return;
     buf_init(&factors, PHRASE_MAX);

@@ -121,6 +121,14 @@ static void write_alike(const struct report_model *m, struct alike *list, size_t
     }
 }
 
+static bool has_exit_codes(const struct report_model *m)
+{
+    for (size_t i = 0; i < m->now.n_tests; i++)
+        if (m->now.tests[i].exit_code == RUN_UNKNOWN)
+            return false;
+    return true;
+}
+
 static void failures(const struct report_model *m, struct md *w)
 {
     struct alike list[ALIKE_MAX];
@@ -153,7 +161,7 @@ static void failures(const struct report_model *m, struct md *w)
         md_para(w, MSG_VALIDATION_FAILURES);
         md_table(w, &t);
     } else
-        md_para(w, MSG_VALIDATION_ALL_OK);
+        md_para(w, has_exit_codes(m) ? MSG_VALIDATION_ALL_OK : MSG_VALIDATION_ALL_OK_IMPORT);
     table_release(&t);
 }
 

@@ -242,7 +242,7 @@ static void nights_judge_a_run_and_tell_when_it_changed(void **state)
     req.against = "night-0019";
     text = render(&s, req, "latest");
     assert_line(text, "`driver` |", "`6.8.5` |", "`6.10.0` |");
-    assert_line(text, "**Run the base again on this node in its current state**");
+    assert_line(text, "**Run the base again on the node in its current state**");
     free(text);
     store_close(&s);
 }
