@@ -53,6 +53,7 @@ struct standing_range insight_standing(const struct report_model *m, size_t vari
         s.contexts++;
         s.fast += standing == STANDING_FAST;
         s.slow += standing == STANDING_SLOW;
+        s.unsure += standing == STANDING_UNSURE;
         s.low = fmin(s.low, d.factor);
         s.high = fmax(s.high, d.factor);
     }

@@ -14,6 +14,7 @@ struct standing_range {
     int context;  /* the last of them */
     int fast;
     int slow;
+    int unsure;
     int repetitions; /* behind the weaker of all medians compared */
     int unlike;      /* contexts left out, because the two did different work there (insight_same_work) */
 };
