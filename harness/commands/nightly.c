@@ -226,8 +226,9 @@ static void close_night(struct nightly *n, int code, const struct err *outcome)
 {
     struct err err = {0};
     char text[ERR_MSG_MAX];
-    unsigned ended = news_of(n, code, outcome);
-    unsigned news = ended == 0 && n->state.news != 0 ? NEWS_RECOVERED : ended;
+    unsigned open;
+    unsigned news = notify_news(news_of(n, code, outcome), n->state.news,
+                                n->result.compared ? n->result.verdicts[VERDICT_NOISY] : 0, &open);
     write_headline(n, code, outcome, text, sizeof text);
     json_t *summary = summarise(n, code, news, text);
     if ((code < 0 && open_blocked(n, &err) != 0) ||
@@ -235,7 +236,7 @@ static void close_night(struct nightly *n, int code, const struct err *outcome)
         cmd_fail(&err);
     notify(n, news, summary, code);
     prune(n);
-    n->state = (struct nightly_state){.news = ended};
+    n->state = (struct nightly_state){.news = open};
     if (nightly_lock_save(&n->lock, &n->state, &err) != 0)
         cmd_fail(&err);
     fprintf(stderr, "nightly run of %s: %s\n", n->plan.settings.ticket, text);

@@ -7,6 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+unsigned notify_news(unsigned ended, unsigned before, int inconclusive, unsigned *open)
+{
+    *open = ended == 0 && inconclusive > 0 ? before : ended;
+    if (ended)
+        return ended;
+    if (inconclusive > 0)
+        return NEWS_INCONCLUSIVE;
+    return before ? NEWS_RECOVERED : 0;
+}
+
 void notify_news_text(unsigned news, char *out)
 {
     static const struct {
@@ -15,7 +25,8 @@ void notify_news_text(unsigned news, char *out)
     } names[] = {{NEWS_REGRESSION, "regression"},
                  {NEWS_FAILURE, "failure"},
                  {NEWS_BLOCKED, "blocked"},
-                 {NEWS_RECOVERED, "recovered"}};
+                 {NEWS_RECOVERED, "recovered"},
+                 {NEWS_INCONCLUSIVE, "inconclusive"}};
     size_t n = 0;
     out[0] = '\0';
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

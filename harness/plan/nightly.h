@@ -11,6 +11,7 @@ enum nightly_news {
     NEWS_BLOCKED = 4,
     NEWS_RECOVERED = 8, /* all is well again after one of the above */
     NEWS_ALWAYS = 16,
+    NEWS_INCONCLUSIVE = 32, /* no finding, but cells about which nothing can be said */
 };
 
 struct plan_nightly {
