@@ -135,7 +135,8 @@ void insight_groups_release(struct cell_group *groups, size_t count)
 
 struct cell_spread insight_spread(const struct run_data *run, const struct cell *c, enum metric metric)
 {
-    struct cell_spread s = {.low = INFINITY, .high = -INFINITY, .relative = (double)NAN};
+    struct cell_spread s = {
+        .low = INFINITY, .high = -INFINITY, .relative = (double)NAN, .deviation = (double)NAN};
     double *values = calloc(c->count + 1, sizeof *values);
     if (!values)
         return s;
@@ -146,6 +147,8 @@ struct cell_spread insight_spread(const struct run_data *run, const struct cell 
     }
     if (s.n >= 2 && c->median[metric] > 0)
         s.relative = (s.high - s.low) / c->median[metric];
+    if (s.n >= 2)
+        s.deviation = stats_sd(values, (size_t)s.n);
     free(values);
     return s;
 }

@@ -46,7 +46,8 @@ struct cell_spread {
     int n; /* repetitions; below 2 there is no spread */
     double low;
     double high;
-    double relative; /* (high - low) / median */
+    double relative;  /* (high - low) / median */
+    double deviation; /* standard deviation; NaN below two */
 };
 
 /* A relative spread above this is reported. */

@@ -10,6 +10,8 @@ int model_findings(struct report_model *m, struct err *err);
 /* The base and the comparison, unless the subject provides both. */
 int model_comparison(struct report_model *m, struct err *err);
 int model_changes(struct report_model *m, struct err *err);
+/* The series to draw, with their dates. */
+int model_plotted(struct report_model *m, struct err *err);
 int model_memory(struct report_model *m, struct err *err);
 int model_kernels(struct report_model *m, struct err *err);
 int model_resources(struct report_model *m, struct err *err);
