@@ -17,6 +17,8 @@ bool picture_memory_panels(struct buf *out, const struct report_model *m, enum r
 bool picture_history(struct buf *out, const struct report_model *m, const struct plotted_series *p,
                      enum report_lang lang);
 
+/* The variant from whose first point picture_scaling() draws n^2. */
+const char *picture_scaling_guide(const struct report_model *m);
 /* Whether the bars of picture_speedup() are on a logarithmic axis. */
 bool picture_speedup_is_log(const struct report_model *m);
 

@@ -46,13 +46,14 @@ struct subject {
     picture_fn *write, *panels;
     const char *name;
     enum msg alt, caption;
+    const char *about; /* the variant that the captions name */
 };
 
-static void caption(struct figure *f, enum report_lang lang, enum msg id, const char *a, const char *b)
+static void caption(struct figure *f, enum report_lang lang, enum msg id, const char *about)
 {
     struct buf text;
     buf_init(&text, FIGURE_CAPTION_MAX);
-    message_plain(&text, lang, id, a, b);
+    message_plain(&text, lang, id, about);
     snprintf(f->caption, sizeof f->caption, "%s", buf_str(&text));
     buf_release(&text);
 }
@@ -60,7 +61,6 @@ static void caption(struct figure *f, enum report_lang lang, enum msg id, const 
 static void plan_subject(struct figure_set *set, const struct report_model *m, enum report_lang lang,
                          const struct subject *s, struct buf *script)
 {
-    const char *reference = report_model_reference(m);
     char name[FIGURE_NAME_MAX];
     struct buf alt;
     buf_init(&alt, FIGURE_ALT_MAX);
@@ -68,7 +68,7 @@ static void plan_subject(struct figure_set *set, const struct report_model *m, e
     snprintf(name, sizeof name, "%s.svg", s->name);
     if (s->write(script, m, lang)) {
         plan_figure(set, s->kind, name, buf_str(&alt));
-        caption(&set->items[set->count - 1], lang, s->caption, reference, "");
+        caption(&set->items[set->count - 1], lang, s->caption, s->about);
     }
     buf_clear(&alt);
     message_plain(&alt, lang, s->alt);
@@ -76,7 +76,7 @@ static void plan_subject(struct figure_set *set, const struct report_model *m, e
     snprintf(name, sizeof name, "%s-more.svg", s->name);
     if (s->panels(script, m, lang)) {
         plan_figure(set, s->kind, name, buf_str(&alt));
-        caption(&set->items[set->count - 1], lang, MSG_CAPTION_PANELS, reference, "");
+        caption(&set->items[set->count - 1], lang, MSG_CAPTION_PANELS, s->about);
     }
     buf_release(&alt);
 }
@@ -85,13 +85,14 @@ static void plan_simple(struct figure_set *set, const struct report_model *m, en
                         struct buf *script)
 {
     const bool prompt = m->primary.prompt;
+    const char *reference = report_model_reference(m);
     const struct subject subjects[] = {
         {FIGURE_SCALING, picture_scaling, picture_scaling_panels, prompt ? "prefill" : "scaling",
-         prompt ? MSG_PLOT_ALT_PREFILL : MSG_PLOT_ALT_KERNEL, MSG_CAPTION_SCALING},
+         prompt ? MSG_PLOT_ALT_PREFILL : MSG_PLOT_ALT_KERNEL, MSG_CAPTION_SCALING, picture_scaling_guide(m)},
         {FIGURE_SPEEDUP, picture_speedup, picture_speedup_panels, "speedup", MSG_PLOT_ALT_SPEEDUP,
-         picture_speedup_is_log(m) ? MSG_CAPTION_SPEEDUP_LOG : MSG_CAPTION_SPEEDUP},
+         picture_speedup_is_log(m) ? MSG_CAPTION_SPEEDUP_LOG : MSG_CAPTION_SPEEDUP, reference},
         {FIGURE_MEMORY, picture_memory, picture_memory_panels, "memory", MSG_PLOT_ALT_MEMORY,
-         MSG_CAPTION_MEMORY},
+         MSG_CAPTION_MEMORY, reference},
     };
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
         plan_subject(set, m, lang, &subjects[i], script);

@@ -41,8 +41,10 @@ static void ranges(struct buf *out, const struct report_model *m, int tics)
         low = s->rows[0].context < low ? s->rows[0].context : low;
         high = s->rows[s->count - 1].context > high ? s->rows[s->count - 1].context : high;
         for (size_t k = 0; k < s->count; k++) {
-            least = fmin(least, script_value(m, s->rows[k].prefill_s));
-            most = fmax(most, script_value(m, s->rows[k].prefill_s));
+            struct cell_spread spread = spread_of(m, s, &s->rows[k]);
+            double low_end = spread.n > 1 ? spread.low : s->rows[k].prefill_s;
+            least = fmin(least, script_value(m, low_end));
+            most = fmax(most, script_value(m, fmax(spread.high, s->rows[k].prefill_s)));
         }
     }
     buf_printf(out, "set xrange [%g:%g]\nset yrange [%.6g:%.6g]\n", low / 1.1, high * 1.1, least / ROOM,
@@ -99,6 +101,12 @@ static const struct scaling *guide_of(const struct report_model *m)
             found = s;
     }
     return found;
+}
+
+const char *picture_scaling_guide(const struct report_model *m)
+{
+    const struct scaling *s = guide_of(m);
+    return s ? m->now.variants[s->variant].name : "";
 }
 
 static void axes(struct buf *out, const struct report_model *m, int tics, int y_tics)

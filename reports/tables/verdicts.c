@@ -89,7 +89,8 @@ static void evidence_of_method(const struct delta *d, enum report_lang lang, str
                           metric_with_unit(d->metric, d->history_median).s, limit.s);
         else
             message_plain(out, lang, MSG_EVIDENCE_ROBUST_Z_BASE, num_fixed(d->z, 1).s,
-                          num_int(d->history_n).s, limit.s);
+                          metric_with_unit(d->metric, d->reference).s, num_int(d->history_n).s,
+                          metric_with_unit(d->metric, d->history_median).s, limit.s);
         return;
     }
 }

@@ -364,7 +364,8 @@ static void inconclusive_nights_are_not_sent_for_more_repetitions(void **state)
         store_side(&s, night + 1, &side);
     }
     char *text = render(&s, report_defaults());
-    holds(text, "1 inconclusive");
+    holds(text, "**Inconclusive** against the previous 9 nights: 1 inconclusive");
+    lacks(text, "No regression");
     lacks(text, "Use at least 5 repetitions");
     lacks(text, "noisy");
     holds(text, "**Find out why this cell varies between nights**");
