@@ -15,6 +15,11 @@ static double place(const struct history_series *s, size_t at)
     return (double)at - (double)s->count;
 }
 
+enum msg picture_history_reference(const struct delta *d)
+{
+    return d->against == REFERENCE_LEVEL ? MSG_PLOT_EXPECTED : MSG_PLOT_BASE;
+}
+
 /* The value that the verdict refers to, and the threshold around it. */
 static bool reference_line(struct buf *out, const struct report_model *m, const struct delta *d)
 {
@@ -107,8 +112,7 @@ bool picture_history(struct buf *out, const struct report_model *m, const struct
         buf_printf(out,
                    ", keyentry with lines lw 2 lc rgb '%s' title '%s'"
                    ", keyentry with boxes fc rgb 'gray' fs solid 0.25 noborder title '%s'",
-                   script_colour(2),
-                   message(lang, m->against->has_base ? MSG_PLOT_BASE : MSG_PLOT_NIGHTS_MEDIAN),
+                   script_colour(2), message(lang, picture_history_reference(p->delta)),
                    message(lang, MSG_PLOT_BAND));
     if (changed)
         buf_printf(out, ", keyentry with lines lw 1 dt 2 lc rgb 'black' title '%s'",

@@ -17,6 +17,8 @@ bool picture_memory_panels(struct buf *out, const struct report_model *m, enum r
 bool picture_history(struct buf *out, const struct report_model *m, const struct plotted_series *p,
                      enum report_lang lang);
 
+/* What the line of picture_history() is. */
+enum msg picture_history_reference(const struct delta *d);
 /* The variant from whose first point picture_scaling() draws n^2. */
 const char *picture_scaling_guide(const struct report_model *m);
 /* Whether the bars of picture_speedup() are on a logarithmic axis. */

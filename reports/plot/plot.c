@@ -115,7 +115,7 @@ static void plan_histories(struct figure_set *set, const struct report_model *m,
         buf_clear(&alt);
         message_plain(&alt, lang, MSG_CAPTION_HISTORY, p->series->variant, num_int(p->series->context).s,
                       p->tics ? p->tic[0].date : "", m->now.info.date,
-                      message(lang, m->against->has_base ? MSG_PLOT_BASE : MSG_PLOT_NIGHTS_MEDIAN),
+                      message(lang, picture_history_reference(p->delta)),
                       metric_with_unit(p->delta->metric, p->delta->reference).s,
                       num_percent(p->delta->threshold).s);
         snprintf(set->items[set->count - 1].caption, FIGURE_CAPTION_MAX, "%s", buf_str(&alt));

@@ -15,11 +15,16 @@ static struct num cells_text(enum report_lang lang, int n)
     return phrase_count(lang, n, MSG_CELLS_ONE, MSG_CELLS_MANY);
 }
 
+static bool nights_vary(const struct delta *d)
+{
+    return d->verdict == VERDICT_NOISY && d->method == METHOD_NIGHTS && d->floor == FLOOR_NIGHTS;
+}
+
 /* Few repetitions are the reason only where the spread within a run decides. */
 static bool too_few(const struct delta *d)
 {
     bool few = d->base_n < REPETITIONS_WANTED || d->now_n < REPETITIONS_WANTED;
-    if (!few || d->method == METHOD_NONE || d->method == METHOD_ROBUST_Z)
+    if (!few || d->method == METHOD_NONE || nights_vary(d))
         return false;
     return d->verdict == VERDICT_NOISY || (d->method == METHOD_THRESHOLD && d->verdict != VERDICT_UNCHANGED);
 }
@@ -30,7 +35,7 @@ static void repetitions(const struct report_model *m, struct md *w)
     for (size_t i = 0; i < m->n_findings; i++) {
         const struct delta *d = m->findings[i];
         weak += too_few(d);
-        vary += d->verdict == VERDICT_NOISY && d->method == METHOD_ROBUST_Z;
+        vary += nights_vary(d);
     }
     if (vary)
         md_item(w, vary == 1 ? MSG_STEP_VARIES : MSG_STEP_VARY, cells_text(w->lang, vary).s);

@@ -108,8 +108,9 @@ static void finding(const struct delta *d, struct md *w)
         md_item(w, MSG_FINDING_STATUS, d->variant, context.s, verdict_word(d->verdict, w->lang),
                 buf_str(&evidence));
     else
-        md_item(w, MSG_FINDING_CHANGE, d->variant, context.s, verdict_word(d->verdict, w->lang),
-                buf_str(&change), metric_with_unit(d->metric, verdict_reference(d)).s,
+        md_item(w, d->method == METHOD_NIGHTS ? MSG_FINDING_EXPECTED : MSG_FINDING_CHANGE, d->variant,
+                context.s, verdict_word(d->verdict, w->lang), buf_str(&change),
+                metric_with_unit(d->metric, verdict_reference(d)).s,
                 metric_with_unit(d->metric, d->now_median).s, buf_str(&evidence));
     buf_release(&change);
     buf_release(&evidence);

@@ -38,6 +38,8 @@ void history_sort(struct history *h);
 /* NULL if no night measured it. */
 const struct history_series *history_find(const struct history *h, const char *variant, int context,
                                           enum metric m);
+/* The row of the run that was measured last; 0 if there is none. */
+int64_t history_last(const struct history *h);
 void history_release(struct history *h);
 
 #endif

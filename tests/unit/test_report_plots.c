@@ -137,7 +137,7 @@ static void a_history_has_dates_and_what_the_run_is_held_against(void **state)
     assert_true(picture_history(&b, &m, &m.plotted[0], REPORT_EN));
     holds(&b, "'2025-01-02' -29");
     holds(&b, "'2025-01-31' 0)");
-    holds(&b, "title 'earlier median'");
+    holds(&b, "title 'expected'");
     holds(&b, "title 'threshold'");
     holds(&b, "with vectors"); /* the spread of this run */
     assert_true(m.plotted[0].tics <= PLOTTED_TICS_MAX);
