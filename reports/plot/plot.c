@@ -98,6 +98,14 @@ static void plan_simple(struct figure_set *set, const struct report_model *m, en
         plan_subject(set, m, lang, &subjects[i], script);
 }
 
+static bool changed(const struct report_model *m, const struct history_series *s)
+{
+    for (size_t i = 0; i < m->n_changes; i++)
+        if (m->changes[i].series == s)
+            return true;
+    return false;
+}
+
 /* The series of the most important verdicts. */
 static void plan_histories(struct figure_set *set, const struct report_model *m, enum report_lang lang,
                            struct buf *script)
@@ -118,6 +126,8 @@ static void plan_histories(struct figure_set *set, const struct report_model *m,
                       message(lang, picture_history_reference(p->delta)),
                       metric_with_unit(p->delta->metric, p->delta->reference).s,
                       num_percent(p->delta->threshold).s);
+        if (changed(m, p->series))
+            message_plain(&alt, lang, MSG_CAPTION_CHANGES);
         snprintf(set->items[set->count - 1].caption, FIGURE_CAPTION_MAX, "%s", buf_str(&alt));
         buf_release(&alt);
     }

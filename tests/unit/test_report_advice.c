@@ -241,6 +241,29 @@ static void the_fastest_is_faster_by_more_than_the_noise(void **state)
     store_close(&s);
 }
 
+static void a_step_that_the_repetitions_explain_is_not_blamed_on_the_kernel(void **state)
+{
+    struct store s = open_store("step.db");
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    draft_shot(&d, "baseline", 256, 1, 0.036);
+    draft_shot(&d, "baseline", 256, 2, 0.050);
+    draft_shot(&d, "baseline", 512, 1, 0.190);
+    draft_shot(&d, "baseline", 512, 2, 0.204);
+    draft_shot(&d, "v3", 256, 1, 0.0360);
+    draft_shot(&d, "v3", 256, 2, 0.0361);
+    draft_shot(&d, "v3", 512, 1, 0.190);
+    draft_shot(&d, "v3", 512, 2, 0.191);
+    must_store(&s, &d);
+    char *text = render(&s, report_defaults());
+    lacks(text, "**Profile `baseline`");
+    lacks(text, "The time of `baseline` grows faster");
+    holds(text, "**Profile `v3` between contexts 256 and 512**");
+    free(text);
+    store_close(&s);
+}
+
 struct launch_of {
     const char *variant;
     int context, repetition;
@@ -439,6 +462,7 @@ int main(void)
         cmocka_unit_test(nights_alone_do_not_tell_the_cause),
         cmocka_unit_test(a_variant_that_ran_at_one_context_of_three_is_not_the_fastest),
         cmocka_unit_test(the_fastest_is_faster_by_more_than_the_noise),
+        cmocka_unit_test(a_step_that_the_repetitions_explain_is_not_blamed_on_the_kernel),
         cmocka_unit_test(shapes_of_different_batches_are_not_summed_into_advice),
         cmocka_unit_test(the_evidence_is_of_the_kernel_that_ran),
         cmocka_unit_test(a_spill_that_only_some_of_the_fitting_kernels_have_is_no_advice),
