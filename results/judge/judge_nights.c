@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-/* The median of n values has this times the standard error of their mean. */
-static const double median_error = 1.2533;
 /* How many nights the scale of the median cell counts for, and how many degrees of freedom a cell's own
  * history of repetitions does. */
 static const double pool_nights = 4, within_freedom = 8;
@@ -41,13 +39,13 @@ static double squared(double x)
 /* What the median of m nights adds to the variance of one night. */
 static double widening(size_t m)
 {
-    return m > 1 ? 1 + M_PI_2 / (double)m : 2;
+    return 1 + squared(stats_median_error(m));
 }
 
 static struct spread spread_of(const struct evidence *e, double own, double pooled, size_t m)
 {
     double nights = fmin(e->cell->scale.nights, NIGHTS_LEVEL_MAX), v = fmax(nights - 1, 0);
-    double within = median_error * within_spread(e) / sqrt((double)e->now_n);
+    double within = within_spread(e) * stats_median_error(e->now_n);
     double floors[FLOOR_COUNT] = {
         [FLOOR_NIGHTS] = (v * squared(own) + pool_nights * squared(pooled)) / (v + pool_nights),
         [FLOOR_WITHIN] = squared(within),
@@ -80,7 +78,7 @@ static void judge_drift(const struct evidence *e, const struct compare_options *
 {
     struct spread s = spread_of(e, e->cell->scale.y, e->nights->pooled.y, e->expected.nights);
     double change = log(d->now_median / e->expected.drifted);
-    bool significant = stats_t_p(change / s.error, s.freedom) <= stats_normal_p(o->z_limit);
+    bool significant = fabs(change / s.error) > o->z_limit;
     bool found_already = d->p <= stats_normal_p(o->z_limit) && fabs(d->ratio - 1) > d->threshold;
     if (found_already || !significant || fabs(expm1(change)) <= o->regression)
         return;
@@ -112,7 +110,7 @@ void judge_nights(const struct evidence *e, const struct compare_options *o, str
 double common_factor_error(const struct nights *n, const struct level *level, size_t cells, double *freedom)
 {
     double v = fmax(fmin(n->factor_scale.nights, NIGHTS_LEVEL_MAX) - 1, 0);
-    double of_median = median_error * n->pooled.u / sqrt((double)cells);
+    double of_median = n->pooled.u * stats_median_error(cells);
     *freedom = v + pool_nights;
     return fmax(fmax(n->factor_scale.y, of_median), SCALE_LEAST) * sqrt(widening(level->nights));
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCALE_NIGHTS = 30, SEGMENT_OF_SCALE_MIN = 3, PASSES = 2 };
+enum { SCALE_NIGHTS = 30, SEGMENT_OF_SCALE_MIN = 3, STEPS_WITH_CAUSE = 2, PASSES = 2 };
 
 static int no_memory(struct err *err)
 {
@@ -21,6 +21,12 @@ static int by_time(const void *a, const void *b)
     if (x->measured_at != y->measured_at)
         return x->measured_at < y->measured_at ? -1 : 1;
     return (x->run_key > y->run_key) - (x->run_key < y->run_key);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
 static struct night night_of(const struct history_point *p)
@@ -160,7 +166,7 @@ static int find_levels(const struct nights *n, struct night_cell *c, double *x, 
     return changes_find(x, c->count, &o, &c->levels, err);
 }
 
-/* The scale of y about the levels of `levels`: the larger of that of the residuals and that of the steps. */
+/* The scale of y about the levels of `levels`: from the residuals and from the steps alike. */
 static double scale_about(const double *y, const struct changes *levels, size_t n, double *residuals,
                           double *scratch, size_t *used)
 {
@@ -181,14 +187,35 @@ static double scale_about(const double *y, const struct changes *levels, size_t 
     *used = count;
     double all = (double)count, of_levels = (double)segments;
     double about = count > segments ? scale_of_most(residuals, count) * sqrt(all / (all - of_levels)) : 0;
-    return fmax(about, scale_of_steps(y + first, levels->odd + first, n - first));
+    double steps = scale_of_steps(y + first, levels->odd + first, n - first);
+    return sqrt((about * about + steps * steps) / 2);
+}
+
+/* A level that changes again and again is noise with a memory, not a series of causes: all but the two largest
+ * steps count as the variance of a random walk. */
+static double wandering(const struct changes *levels, size_t n, double *scratch)
+{
+    size_t first = n > SCALE_NIGHTS ? n - SCALE_NIGHTS : 0, count = 0;
+    double squares = 0;
+    for (size_t i = 0; i < levels->count; i++)
+        if (levels->items[i].at >= first && !levels->items[i].forced)
+            scratch[count++] = fabs(log(levels->items[i].ratio));
+    if (count <= STEPS_WITH_CAUSE)
+        return 0;
+    qsort(scratch, count, sizeof *scratch, by_size);
+    for (size_t i = 0; i + STEPS_WITH_CAUSE < count; i++)
+        squares += scratch[i] * scratch[i];
+    return sqrt(squares / (double)(n - first));
 }
 
 static void find_scale(struct night_cell *c, double *residuals, double *scratch)
 {
     size_t used;
-    c->scale.y = scale_about(c->y, &c->levels, c->count, residuals, scratch, &used);
-    c->scale.u = scale_about(c->u, &c->levels, c->count, residuals, scratch, &used);
+    size_t first = c->count > SCALE_NIGHTS ? c->count - SCALE_NIGHTS : 0;
+    double walk = wandering(&c->levels, c->count, scratch);
+    c->scale.u = hypot(scale_about(c->u, &c->levels, c->count, residuals, scratch, &used), walk);
+    /* Steps alone: a slow drift of the node is what y is for, not its noise. */
+    c->scale.y = hypot(scale_of_steps(c->y + first, c->levels.odd + first, c->count - first), walk);
     c->scale.nights = (double)used;
 }
 
@@ -287,11 +314,11 @@ int nights_model(const struct history *h, enum metric m, struct nights *out, str
         rc = fit_factors(out, &s, err);
     scratch_release(&s);
     if (rc != 0)
-        nights_release(out);
+        nights_model_release(out);
     return rc;
 }
 
-void nights_release(struct nights *n)
+void nights_model_release(struct nights *n)
 {
     for (size_t k = 0; k < n->n_cells && n->cells; k++) {
         struct night_cell *c = &n->cells[k];

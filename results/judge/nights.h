@@ -4,7 +4,7 @@
  * With y the logarithm of a cell's median in a night and a its level, the common factor of the night is the
  * median over the cells of y - a; u = y without it. Levels are found in u (changes.h), so that a night on
  * which the whole node was slow is no change of forty cells. One metric at a time. Pure; the owner calls
- * nights_release() and keeps the history alive until then.
+ * nights_model_release() and keeps the history alive until then.
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_NIGHTS_H
 #define KERNSWEEP_RESULTS_JUDGE_NIGHTS_H
@@ -67,10 +67,10 @@ struct level {
 };
 
 int nights_model(const struct history *h, enum metric m, struct nights *out, struct err *err);
-void nights_release(struct nights *n);
+void nights_model_release(struct nights *n);
 
 /* NULL if no night measured it. */
-const struct night_cell *nights_cell(const struct nights *n, const char *variant, int context);
+const struct night_cell *nights_find_cell(const struct nights *n, const char *variant, int context);
 /* The level that tonight's value is expected at. */
 struct level nights_level(const struct nights *n, const struct night_cell *c);
 /* The level of a stored base: of its run and the nights of the same segment nearest to it, or, if it has

@@ -125,7 +125,7 @@ struct compare_options {
     enum metric metric; /* default metric_default() */
     bool all_metrics;   /* compare the other metrics too */
     /* The store's rows of the runs of the base, in any order. Several: their nights are the reference. One:
-     * the nights of its segment around it. NULL: the base given. */
+     * the nights of its segment around it. NULL: the run that is given as base. */
     const int64_t *base_runs;
     size_t n_base_runs;
     /* Both sides were measured in one session, without variation between nights: `practical` suffices. */
