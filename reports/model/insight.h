@@ -63,8 +63,8 @@ bool insight_several_shapes(const struct report_model *m, const struct cell *c);
  * measured; false without one, or with a single variant. */
 bool insight_fastest(const struct report_model *m, size_t *variant);
 
-/* The flagged step that exceeds its expectation most, of those that the spread of the repetitions does not
- * explain; NULL if there is none. */
+/* The flagged step that exceeds its expectation most, of those that are long enough for n^2 to matter and
+ * that the spread of the repetitions does not explain; NULL if there is none. */
 const struct scaling_row *insight_worst_step(const struct report_model *m, const struct scaling *s);
 
 /* Whether a test failed to release memory: more than 64 MiB and 1 % of its peak. */

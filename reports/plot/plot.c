@@ -45,7 +45,7 @@ struct subject {
     enum figure_kind kind;
     picture_fn *write, *panels;
     const char *name;
-    enum msg alt, caption;
+    enum msg alt, caption, of_panels;
     const char *about; /* the variant that the captions name */
 };
 
@@ -76,7 +76,7 @@ static void plan_subject(struct figure_set *set, const struct report_model *m, e
     snprintf(name, sizeof name, "%s-more.svg", s->name);
     if (s->panels(script, m, lang)) {
         plan_figure(set, s->kind, name, buf_str(&alt));
-        caption(&set->items[set->count - 1], lang, MSG_CAPTION_PANELS, s->about);
+        caption(&set->items[set->count - 1], lang, s->of_panels, s->about);
     }
     buf_release(&alt);
 }
@@ -88,11 +88,13 @@ static void plan_simple(struct figure_set *set, const struct report_model *m, en
     const char *reference = report_model_reference(m);
     const struct subject subjects[] = {
         {FIGURE_SCALING, picture_scaling, picture_scaling_panels, prompt ? "prefill" : "scaling",
-         prompt ? MSG_PLOT_ALT_PREFILL : MSG_PLOT_ALT_KERNEL, MSG_CAPTION_SCALING, picture_scaling_guide(m)},
+         prompt ? MSG_PLOT_ALT_PREFILL : MSG_PLOT_ALT_KERNEL, MSG_CAPTION_SCALING, MSG_CAPTION_PANELS_LINE,
+         picture_scaling_guide(m)},
         {FIGURE_SPEEDUP, picture_speedup, picture_speedup_panels, "speedup", MSG_PLOT_ALT_SPEEDUP,
-         picture_speedup_is_log(m) ? MSG_CAPTION_SPEEDUP_LOG : MSG_CAPTION_SPEEDUP, reference},
+         picture_speedup_is_log(m) ? MSG_CAPTION_SPEEDUP_LOG : MSG_CAPTION_SPEEDUP, MSG_CAPTION_PANELS_BARS,
+         reference},
         {FIGURE_MEMORY, picture_memory, picture_memory_panels, "memory", MSG_PLOT_ALT_MEMORY,
-         MSG_CAPTION_MEMORY, reference},
+         MSG_CAPTION_MEMORY, MSG_CAPTION_PANELS, reference},
     };
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
         plan_subject(set, m, lang, &subjects[i], script);

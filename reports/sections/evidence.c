@@ -167,6 +167,8 @@ static void write_choice(const struct variant_resources *r, struct md *w)
     struct num all = num_int((int64_t)r->count), ran = num_int((int64_t)r->ran);
     if (r->ran == 0 && r->count > 1)
         md_say(w, MSG_EVIDENCE_ANY, all.s);
+    else if (r->ran > 1)
+        md_say(w, MSG_EVIDENCE_RAN_SEVERAL, all.s, ran.s);
     else if (r->ran < r->count)
         md_say(w, MSG_EVIDENCE_RAN, all.s, ran.s);
     else

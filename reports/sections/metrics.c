@@ -80,7 +80,7 @@ void record_metrics(const struct report_model *m, struct md *w)
     if (n == 0 || n > CONTEXTS_MAX)
         return;
     md_heading(w, 3, MSG_H_METRICS);
-    md_para(w, MSG_METRICS_NOTE, report_model_reference(m));
+    md_para(w, MSG_METRICS_NOTE, m->now.variants[m->reference].name);
     for (size_t i = 0; i < m->now.n_cells; i++) /* cells of a variant are ordered by context */
         if (has_metrics(m, &m->now.cells[i]))
             write_cell(&m->now, &m->now.cells[i], w);
