@@ -54,18 +54,23 @@ static const char *confirmation_note(enum confirmation c)
     return "";
 }
 
+/* As people read it: "noisy" is the stored name. */
+static const char *word_of(enum verdict v)
+{
+    return v == VERDICT_NOISY ? "inconclusive" : verdict_name(v);
+}
+
 static void list_cells(struct lines *l, const struct comparison *c)
 {
-    static const enum verdict order[] = {VERDICT_REGRESSED, VERDICT_BROKEN,   VERDICT_MISSING,
-                                         VERDICT_FIXED,     VERDICT_IMPROVED, VERDICT_NEW};
+    static const enum verdict order[] = {VERDICT_REGRESSED, VERDICT_BROKEN, VERDICT_MISSING, VERDICT_FIXED,
+                                         VERDICT_IMPROVED,  VERDICT_NEW,    VERDICT_NOISY};
     char line[LINE_MAX_BYTES + RUN_NAME_MAX];
     for (size_t v = 0; v < sizeof order / sizeof *order; v++)
         for (size_t i = 0; i < c->count; i++) {
             const struct delta *d = &c->deltas[i];
             if (d->metric != c->primary || d->verdict != order[v])
                 continue;
-            int n =
-                snprintf(line, sizeof line, "%s %d: %s", d->variant, d->context, verdict_name(d->verdict));
+            int n = snprintf(line, sizeof line, "%s %d: %s", d->variant, d->context, word_of(d->verdict));
             if (isfinite(d->ratio))
                 n += snprintf(line + n, sizeof line - (size_t)n, " %+.1f %%", (d->ratio - 1) * 100);
             snprintf(line + n, sizeof line - (size_t)n, "%s", confirmation_note(d->confirmation));

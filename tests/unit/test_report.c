@@ -231,8 +231,8 @@ static void nights_judge_a_run_and_tell_when_it_changed(void **state)
         store_quiet_night(&s, night);
     char *text = render(&s, req, "latest");
     assert_line(text, "**Regression** against the previous 19 nights: 1 regressed, 1 unchanged");
-    assert_line(text, "`baseline` at 256: **regressed**, takes",
-                "s expected, ", "t = ", "against the expected 10.05 s");
+    assert_line(text, "`baseline` at 256: **regressed**, takes", "s expected, ",
+                "t = ", "against the expected 10.05 s");
     free(text);
     for (int night = 21; night <= 24; night++)
         store_quiet_night(&s, night);
