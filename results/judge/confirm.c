@@ -86,9 +86,10 @@ static void conclude(struct comparison *c, struct delta *d, const struct delta *
         snprintf(reason, sizeof reason, "confirmed alternating with the base's build, n = %d and %d: %.200s",
                  again->base_n, again->now_n, again->reason);
     } else if (again->verdict == VERDICT_NOISY)
-        snprintf(reason, sizeof reason,
-                 "measured again, alternating with the base's build, n = %d and %d, and still undecided: %.200s",
-                 again->base_n, again->now_n, again->reason);
+        snprintf(
+            reason, sizeof reason,
+            "measured again, alternating with the base's build, n = %d and %d, and still undecided: %.200s",
+            again->base_n, again->now_n, again->reason);
     else if (shift > o->node_shift) {
         found = CONFIRM_NODE;
         snprintf(
@@ -111,7 +112,8 @@ static int judge_again(struct comparison *c, struct delta *d, const struct evide
     struct compare_options o = *options;
     struct delta again = *d;
     o.same_session = true;
-    again.p = again.p_adjusted = again.z = again.freedom = again.ratio_low = again.ratio_high = again.history_median = NAN;
+    again.p = again.p_adjusted = again.z = again.freedom = again.ratio_low = again.ratio_high =
+        again.history_median = NAN;
     again.reason[0] = '\0';
     if (e->base_n == 0 || e->now_n == 0) {
         again.base_n = (int)e->base_n;

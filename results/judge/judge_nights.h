@@ -1,7 +1,7 @@
 /* judge_nights: the evidence of METHOD_NIGHTS: tonight's value against what the nights expect.
  *
- * With v nights behind the scale s_c of the cell and the median s_p of all cells' scales, the squared standard
- * error of the logarithm of the ratio is
+ * With v nights behind the scale s_c of the cell and the median s_p of all cells' scales, the squared
+ * standard error of the logarithm of the ratio is
  *
  *   max{(v s_c^2 + 4 s_p^2) / (v + 4), (s_w e(n))^2, (q / 2)^2} * (1 + e(m)^2)
  *

@@ -50,6 +50,7 @@ struct nights {
     struct night_cell *cells; /* by (variant, context) */
     size_t n_cells;
     struct night_scale pooled; /* the median over the cells */
+    double memory;             /* how much nights resemble the night before: 0 (not) to 0.8 */
     bool has_factors;          /* of any night */
     struct changes factor_levels;
     struct night_scale factor_scale; /* y only */
@@ -68,6 +69,9 @@ struct level {
 
 int nights_model(const struct history *h, enum metric m, struct nights *out, struct err *err);
 void nights_model_release(struct nights *n);
+
+/* How many nights with this memory say as much about a level as one independent night. */
+double nights_alike(double memory);
 
 /* NULL if no night measured it. */
 const struct night_cell *nights_find_cell(const struct nights *n, const char *variant, int context);

@@ -119,7 +119,7 @@ struct compare_options {
     double node_shift;  /* confirming: a slowdown of the base's own build beyond this is attributed to the
                            node; default 0.10 */
     double practical;   /* smallest change that matters, with a history or in one session; default 0.02 */
-    double z_limit;     /* with a history, p must be at most that of a normal value so far out; default 3.5 */
+    double z_limit;     /* of a night's common factor, and of a drift against a stored base; default 3.5 */
     double fdr;         /* default 0.05 */
     size_t history_min; /* with fewer nights the history is not used; default 8 */
     enum metric metric; /* default metric_default() */
