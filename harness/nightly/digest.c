@@ -54,10 +54,18 @@ static const char *confirmation_note(enum confirmation c)
     return "";
 }
 
-/* As people read it: "noisy" is the stored name. */
-static const char *word_of(enum verdict v)
+/* As people read it: "noisy" is the stored name, and what is the node's is slower, whoever's fault it is. */
+static const char *word_of(const struct delta *d)
 {
-    return v == VERDICT_NOISY ? "inconclusive" : verdict_name(v);
+    if (d->confirmation == CONFIRM_NODE)
+        return "slower";
+    return d->verdict == VERDICT_NOISY ? "inconclusive" : verdict_name(d->verdict);
+}
+
+/* Where it is listed: what confirming put down to the node is a finding. */
+static enum verdict place_of(const struct delta *d)
+{
+    return d->confirmation == CONFIRM_NODE ? VERDICT_REGRESSED : d->verdict;
 }
 
 static void list_cells(struct lines *l, const struct comparison *c)
@@ -68,9 +76,9 @@ static void list_cells(struct lines *l, const struct comparison *c)
     for (size_t v = 0; v < sizeof order / sizeof *order; v++)
         for (size_t i = 0; i < c->count; i++) {
             const struct delta *d = &c->deltas[i];
-            if (d->metric != c->primary || d->verdict != order[v])
+            if (d->metric != c->primary || place_of(d) != order[v])
                 continue;
-            int n = snprintf(line, sizeof line, "%s %d: %s", d->variant, d->context, word_of(d->verdict));
+            int n = snprintf(line, sizeof line, "%s %d: %s", d->variant, d->context, word_of(d));
             if (isfinite(d->ratio))
                 n += snprintf(line + n, sizeof line - (size_t)n, " %+.1f %%", (d->ratio - 1) * 100);
             snprintf(line + n, sizeof line - (size_t)n, "%s", confirmation_note(d->confirmation));

@@ -15,16 +15,23 @@ static struct num cells_text(enum report_lang lang, int n)
     return phrase_count(lang, n, MSG_CELLS_ONE, MSG_CELLS_MANY);
 }
 
+/* Measured again: nothing is left to repeat. */
+static bool settled(const struct delta *d)
+{
+    return d->confirmation == CONFIRM_REFUTED || d->confirmation == CONFIRM_NODE;
+}
+
 static bool nights_vary(const struct delta *d)
 {
-    return d->verdict == VERDICT_NOISY && d->method == METHOD_NIGHTS && d->floor == FLOOR_NIGHTS;
+    return d->verdict == VERDICT_NOISY && d->method == METHOD_NIGHTS && d->floor == FLOOR_NIGHTS &&
+           !settled(d);
 }
 
 /* Few repetitions are the reason only where the spread within a run decides. */
 static bool too_few(const struct delta *d)
 {
     bool few = d->base_n < REPETITIONS_WANTED || d->now_n < REPETITIONS_WANTED;
-    if (!few || d->method == METHOD_NONE || nights_vary(d))
+    if (!few || d->method == METHOD_NONE || nights_vary(d) || settled(d))
         return false;
     return d->verdict == VERDICT_NOISY || (d->method == METHOD_THRESHOLD && d->verdict != VERDICT_UNCHANGED);
 }

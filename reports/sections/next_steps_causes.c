@@ -57,6 +57,12 @@ static void write_lead(const struct report_model *m, enum lead lead, int cells, 
     buf_release(&facts);
 }
 
+/* Slower than expected, whatever the cause turned out to be. */
+static bool is_suspect(const struct delta *d)
+{
+    return d->verdict == VERDICT_REGRESSED || d->confirmation == CONFIRM_NODE;
+}
+
 void next_steps_causes(const struct report_model *m, struct md *w)
 {
     const struct comparison *c = m->comparison;
@@ -65,7 +71,7 @@ void next_steps_causes(const struct report_model *m, struct md *w)
         int cells = 0;
         for (size_t i = 0; i < c->count; i++) {
             const struct delta *d = &c->deltas[i];
-            if (d->metric != c->primary || d->verdict != VERDICT_REGRESSED || lead_of(m, d) != lead)
+            if (d->metric != c->primary || !is_suspect(d) || lead_of(m, d) != lead)
                 continue;
             cells++;
             if (lead_code(m, d->variant).by > by) /* the weakest evidence of them all */

@@ -44,6 +44,10 @@ static enum msg outcome_of(const struct comparison *c)
         all += c->verdicts[v];
     if (worse(c))
         return MSG_OUTCOME_REGRESSION;
+    if (c->node_cells)
+        return MSG_OUTCOME_NODE;
+    if (comparison_regressed(c)) /* all cells together */
+        return MSG_OUTCOME_REGRESSION;
     if (c->verdicts[VERDICT_NOISY] == 0)
         return MSG_OUTCOME_NO_REGRESSION;
     return c->verdicts[VERDICT_NOISY] == all ? MSG_OUTCOME_INCONCLUSIVE : MSG_OUTCOME_PART_INCONCLUSIVE;

@@ -55,6 +55,18 @@ static void lacks(const char *text, const char *words)
         fail_msg("\"%s\" stands in:\n%s", words, text);
 }
 
+/* As confirm_judge() does. */
+static void confirm(struct comparison *c, struct delta *d, enum confirmation how)
+{
+    d->confirmation = how;
+    if (how != CONFIRM_NODE)
+        return;
+    d->verdict = VERDICT_NOISY;
+    c->verdicts[VERDICT_REGRESSED]--;
+    c->verdicts[VERDICT_NOISY]++;
+    c->node_cells++;
+}
+
 /* What a report advises when v3 is slower than in the base, and how confirming ended. */
 static char *advice(const char *db, struct side before, struct side now, enum confirmation how)
 {
@@ -72,7 +84,7 @@ static char *advice(const char *db, struct side before, struct side now, enum co
     assert_int_equal(c.verdicts[VERDICT_REGRESSED], 1);
     for (size_t i = 0; i < c.count; i++)
         if (c.deltas[i].verdict == VERDICT_REGRESSED)
-            c.deltas[i].confirmation = how;
+            confirm(&c, &c.deltas[i], how);
     req.held_against = &against;
     req.comparison = &c;
     char *text = render(&s, req);
@@ -140,6 +152,9 @@ static void a_node_that_changed_is_named_with_its_facts(void **state)
     free(text);
     text = advice("node_confirmed.db", old, (struct side){"tree 2", "plan", "6.10.0", "code 2", 20},
                   CONFIRM_NODE);
+    holds(text, "**The node is slower, not the code**, against `night-0001`");
+    holds(text, "  - `v3` at 4096: **inconclusive**");
+    lacks(text, "Use at least 5");
     lacks(text, "Look for the change in the code");
     holds(text, "**Find out what changed on the node**: 1 cell regressed, but measured again, alternately, "
                 "the base's build");
