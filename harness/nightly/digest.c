@@ -54,7 +54,7 @@ static const char *confirmation_note(enum confirmation c)
     return "";
 }
 
-/* As people read it: "noisy" is the stored name, and what is the node's is slower, whoever's fault it is. */
+/* As people read it: "noisy" is the stored name, and what is the node's is slower all the same. */
 static const char *word_of(const struct delta *d)
 {
     if (d->confirmation == CONFIRM_NODE)

@@ -8,6 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* A process of a few MiB always grows by a share of itself. */
+#define GROWTH_MIN (16.0 * 1024 * 1024)
+
 /* Where the test began to release its memory: after the last sample near the maximum of the second half. */
 static size_t release_start(const double *bytes, size_t count)
 {
@@ -55,7 +58,7 @@ static void take_samples(struct memory_row *row, const struct samples *samples)
     double length = end > first ? t[end - 1] - t[first] : 0;
     row->slope = fmax(row->slope, own); /* fmax() ignores a NaN */
     double peak = vram ? row->vram_peak : row->rss_peak;
-    row->growing |= own * length > 0.05 * peak && own * length > 1 << 20;
+    row->growing |= own * length > 0.05 * peak && own * length > GROWTH_MIN;
 }
 
 static int add_row(struct report_model *m, const struct cell *c, struct err *err)

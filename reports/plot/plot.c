@@ -108,6 +108,15 @@ static bool changed(const struct report_model *m, const struct history_series *s
     return false;
 }
 
+/* Imported benchmarks have no context. */
+static void cell_name(const struct history_series *s, enum report_lang lang, struct buf *out)
+{
+    if (s->context)
+        message_plain(out, lang, MSG_PLOT_CELL, s->variant, num_int(s->context).s);
+    else
+        buf_puts(out, s->variant);
+}
+
 /* The series of the most important verdicts. */
 static void plan_histories(struct figure_set *set, const struct report_model *m, enum report_lang lang,
                            struct buf *script)
@@ -115,23 +124,25 @@ static void plan_histories(struct figure_set *set, const struct report_model *m,
     for (size_t i = 0; i < m->n_plotted; i++) {
         const struct plotted_series *p = &m->plotted[i];
         char name[FIGURE_NAME_MAX];
-        struct buf alt;
+        struct buf alt, cell;
         if (!picture_history(script, m, p, lang))
             continue;
         snprintf(name, sizeof name, "history-%zu.svg", i + 1);
         buf_init(&alt, FIGURE_ALT_MAX);
-        message_plain(&alt, lang, MSG_PLOT_ALT_HISTORY, p->series->variant, num_int(p->series->context).s);
+        buf_init(&cell, FIGURE_ALT_MAX);
+        cell_name(p->series, lang, &cell);
+        message_plain(&alt, lang, MSG_PLOT_ALT_HISTORY, buf_str(&cell));
         plan_figure(set, FIGURE_HISTORY, name, buf_str(&alt));
         buf_clear(&alt);
-        message_plain(&alt, lang, MSG_CAPTION_HISTORY, p->series->variant, num_int(p->series->context).s,
-                      p->tics ? p->tic[0].date : "", m->now.info.date,
-                      message(lang, picture_history_reference(p->delta)),
+        message_plain(&alt, lang, MSG_CAPTION_HISTORY, buf_str(&cell), p->tics ? p->tic[0].date : "",
+                      m->now.info.date, message(lang, picture_history_reference(p->delta)),
                       metric_with_unit(p->delta->metric, p->delta->reference).s,
                       num_percent(p->delta->threshold).s);
         if (changed(m, p->series))
             message_plain(&alt, lang, MSG_CAPTION_CHANGES);
         snprintf(set->items[set->count - 1].caption, FIGURE_CAPTION_MAX, "%s", buf_str(&alt));
         buf_release(&alt);
+        buf_release(&cell);
     }
 }
 

@@ -109,6 +109,7 @@ slower() {
     like "measures the suspects again" "$ERR" 'confirming 2 suspects'
     is "measures them in four turns" "$(sql "SELECT count(*) FROM run WHERE tag = 'confirm'")" 4
     is "gives notifiers a short line for each cell" "$(cat "$told.lines")" "$(printf 'a %d: slower +80.0 %%, the node, not the sources\n' 16 32)"
+    like "gives notifiers a report of the kind nightly" "$(cat "$told.report")" 'nightly run on'
     like "gives notifiers the report with what confirming found" "$(cat "$told.report")" 'The node is slower, not the code'
     write_plan 0.5 0.1
     exits "lets a good night after it exit 0" 0 "${night[@]}"

@@ -41,12 +41,13 @@ static struct store store_twelve(const char *name, double step)
     struct draft d;
     draft_night(&d, 1);
     double speed = 1;
-    for (int v = 0; v < 12; v++, speed *= step) {
+    for (int v = 0; v < 12; v++) {
         char variant[16];
         snprintf(variant, sizeof variant, v ? "v%d" : "baseline", v);
         for (int context = 512; context <= 1024; context *= 2)
             for (int i = 1; i <= 2; i++)
                 draft_shot(&d, variant, context, i, context * (1 + 0.01 * i) / speed);
+        speed *= step;
     }
     must_store(&s, &d);
     return s;
