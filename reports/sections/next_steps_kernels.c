@@ -21,7 +21,7 @@ static void slow_variants(const struct report_model *m, struct md *w)
     for (size_t v = 0; v < m->now.n_variants; v++) {
         struct standing_range s = insight_standing(m, v, m->reference);
         struct buf where;
-        if (!report_model_first(m, v) || s.contexts < places || s.slow < s.contexts)
+        if (!report_model_first(m, v) || s.contexts == 0 || s.contexts < places || s.slow < s.contexts)
             continue;
         buf_init(&where, PHRASE_MAX);
         phrase_where(&where, w->lang, s.contexts, s.context, *m->now.variants[v].shape);

@@ -61,6 +61,8 @@ static size_t values_by_context(const struct run_data *run, cell_number *get, st
         if (c->count == 0 && get != nothing)
             continue;
         double own = get(c);
+        if (isnan(own)) /* not recorded */
+            continue;
         v->low = v->seen ? fmin(v->low, own) : own;
         v->high = v->seen ? fmax(v->high, own) : own;
         v->seen = true;
@@ -136,7 +138,7 @@ struct num phrase_waves(enum report_lang lang, double waves, bool nvidia)
 static bool all_alike(const struct context_value *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (list[i].low != list[0].low || list[i].high != list[0].low)
+        if (!list[i].seen || list[i].low != list[0].low || list[i].high != list[0].low)
             return false;
     return n > 0;
 }

@@ -113,7 +113,7 @@ static void write_alike(const struct report_model *m, struct alike *list, size_t
         if (a->left)
             message_plain(&a->contexts, lang, MSG_AND_MORE, num_int((int64_t)a->left).s);
         table_code(t, m->now.variants[a->first->variant].name);
-        table_text(t, buf_str(&a->contexts));
+        table_text(t, a->last || a->named > 1 ? buf_str(&a->contexts) : NUM_NONE);
         table_text(t, num_int((int64_t)a->tests).s);
         table_marked(t, status_name(a->first->status), mark_of(a->first->status));
         table_code(t, a->first->reason);

@@ -428,6 +428,28 @@ static void an_import_without_exit_codes_is_not_said_to_have_exited(void **state
     lacks(text, "exited cleanly");
     holds(text, "exit codes were not recorded");
     holds(text, "1 at 8192, 1 to 2 at 16384, 1 at 32768");
+    lacks(text, "nan");
+    free(text);
+    store_close(&s);
+}
+
+static void a_run_in_which_nothing_succeeded_advises_to_mend_it_alone(void **state)
+{
+    struct store s = open_store("failed.db");
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    snprintf(d.info.origin, sizeof d.info.origin, "import");
+    for (int i = 1; i <= 3; i++) {
+        struct run_test *t = draft_shot(&d, "false", 0, i, 1);
+        t->status = STATUS_FAIL;
+        t->value[METRIC_PREFILL_S] = t->value[METRIC_WALL_S] = (double)NAN;
+    }
+    must_store(&s, &d);
+    char *text = render(&s, report_defaults());
+    holds(text, "**Fix `false`**: its status is FAIL; what is known of the reason is under Validation.");
+    lacks(text, "by default");
+    lacks(text, "among the artifacts");
     free(text);
     store_close(&s);
 }
@@ -484,6 +506,7 @@ int main(void)
         cmocka_unit_test(without_a_recorded_launch_no_kernel_of_several_is_blamed),
         cmocka_unit_test(inconclusive_nights_are_not_sent_for_more_repetitions),
         cmocka_unit_test(an_import_without_exit_codes_is_not_said_to_have_exited),
+        cmocka_unit_test(a_run_in_which_nothing_succeeded_advises_to_mend_it_alone),
         cmocka_unit_test(verdicts_come_first_and_raw_data_last),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
