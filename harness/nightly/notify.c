@@ -7,16 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-unsigned notify_news(unsigned ended, unsigned before, int inconclusive, unsigned *open)
-{
-    *open = ended == 0 && inconclusive > 0 ? before : ended;
-    if (ended)
-        return ended;
-    if (inconclusive > 0)
-        return NEWS_INCONCLUSIVE;
-    return before ? NEWS_RECOVERED : 0;
-}
-
 void notify_news_text(unsigned news, char *out)
 {
     static const struct {

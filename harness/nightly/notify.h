@@ -18,11 +18,6 @@ enum { NOTIFY_DEADLINE_S = 60 };
 int notify_all(const json_t *entries, unsigned news, const json_t *summary, const char *report,
                struct err *err);
 
-/* What to tell of a nightly run that ended with these findings, a set of NEWS_*. before: what is open since
- * earlier ones; inconclusive: cells about which nothing can be said, so that nothing is known to have
- * recovered. *open: what stays open. */
-unsigned notify_news(unsigned ended, unsigned before, int inconclusive, unsigned *open);
-
 /* "regression,failure". out: char[64]. */
 void notify_news_text(unsigned news, char *out);
 

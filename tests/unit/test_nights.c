@@ -59,22 +59,6 @@ static void the_index_names_times_briefly_and_colours_the_news(void **state)
     free(text);
 }
 
-/* A loaded night in which nothing could be told ends nothing. */
-static void an_inconclusive_night_recovers_nothing(void **state)
-{
-    unsigned open;
-    (void)state;
-    assert_int_equal(notify_news(0, NEWS_REGRESSION, 3, &open), NEWS_INCONCLUSIVE);
-    assert_int_equal(open, NEWS_REGRESSION);
-    assert_int_equal(notify_news(0, 0, 3, &open), NEWS_INCONCLUSIVE);
-    assert_int_equal(open, 0);
-    assert_int_equal(notify_news(0, NEWS_REGRESSION, 0, &open), NEWS_RECOVERED);
-    assert_int_equal(open, 0);
-    assert_int_equal(notify_news(NEWS_FAILURE, NEWS_REGRESSION, 3, &open), NEWS_FAILURE);
-    assert_int_equal(open, NEWS_FAILURE);
-    assert_int_equal(notify_news(0, 0, 0, &open), 0);
-}
-
 static void news_are_words(void **state)
 {
     char text[64];
@@ -91,7 +75,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_index_names_times_briefly_and_colours_the_news),
-        cmocka_unit_test(an_inconclusive_night_recovers_nothing),
         cmocka_unit_test(news_are_words),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
