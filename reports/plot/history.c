@@ -92,7 +92,7 @@ bool picture_history(struct buf *out, const struct report_model *m, const struct
     const struct history_series *s = p->series;
     script_begin(out);
     script_axis(out, "xlabel", lang, MSG_PLOT_NIGHT);
-    script_axis(out, "ylabel", lang, m->primary.axis);
+    script_value_axis(out, &m->primary, lang);
     date_tics(out, m, p);
     bool referred = reference_line(out, m, p->delta), changed = change_marks(out, m, s);
     buf_puts(out, "set offsets graph 0.04, graph 0.04, graph 0.1, graph 0.1\n");

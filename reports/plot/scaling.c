@@ -13,13 +13,19 @@ enum { MARKS_MAX = 60, TICS_MAX = 12, Y_TICS_MAX = 9, PANEL_TICS_MAX = 3 };
 /* Free space beyond the lowest and the highest value, as a factor. */
 #define ROOM 1.25
 
+/* Scaling is of the prefill time, whatever metric decides. */
+static double shown(const struct report_model *m, double seconds)
+{
+    return seconds * m->prefill.scale;
+}
+
 /* Clipped to the range of the data, which it must not squeeze. */
 static void n_squared_guide(struct buf *out, const struct report_model *m, const struct scaling *s,
                             enum report_lang lang)
 {
     const struct scaling_row *first = &s->rows[0], *last = &s->rows[s->count - 1];
     buf_printf(out, "sample [%d:%d] %.9g*(x/%d.0)**2 with lines lw 1 dt 3 lc rgb 'black' title '%s'",
-               first->context, last->context, script_value(m, first->prefill_s), first->context,
+               first->context, last->context, shown(m, first->prefill_s), first->context,
                message(lang, MSG_PLOT_N_SQUARED));
 }
 
@@ -43,8 +49,8 @@ static void ranges(struct buf *out, const struct report_model *m, int tics)
         for (size_t k = 0; k < s->count; k++) {
             struct cell_spread spread = spread_of(m, s, &s->rows[k]);
             double low_end = spread.n > 1 ? spread.low : s->rows[k].prefill_s;
-            least = fmin(least, script_value(m, low_end));
-            most = fmax(most, script_value(m, fmax(spread.high, s->rows[k].prefill_s)));
+            least = fmin(least, shown(m, low_end));
+            most = fmax(most, shown(m, fmax(spread.high, s->rows[k].prefill_s)));
         }
     }
     buf_printf(out, "set xrange [%g:%g]\nset yrange [%.6g:%.6g]\n", low / 1.1, high * 1.1, least / ROOM,
@@ -84,8 +90,8 @@ static void scaling_rows(struct buf *out, const struct report_model *m, const st
         if (s->count > MARKS_MAX && k + 1 < s->count && row->context < before * distance)
             continue;
         struct cell_spread spread = spread_of(m, s, row);
-        buf_printf(out, "%d %.9g", row->context, script_value(m, row->prefill_s));
-        script_error_columns(out, script_value(m, spread.low), script_value(m, spread.high));
+        buf_printf(out, "%d %.9g", row->context, shown(m, row->prefill_s));
+        script_error_columns(out, shown(m, spread.low), shown(m, spread.high));
         before = row->context;
     }
     buf_puts(out, "END\n");
@@ -132,7 +138,7 @@ bool picture_scaling(struct buf *out, const struct report_model *m, enum report_
         return false;
     script_begin(out);
     script_axis(out, "xlabel", lang, MSG_PLOT_CONTEXT);
-    script_axis(out, "ylabel", lang, m->primary.axis);
+    script_value_axis(out, &m->prefill, lang);
     axes(out, m, TICS_MAX, Y_TICS_MAX);
     for (size_t i = 0; i < m->scaling.count; i++)
         if (script_style(m, m->scaling.items[i].variant) < SCRIPT_SERIES_MAX)
