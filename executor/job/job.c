@@ -18,6 +18,7 @@ const struct key job_keys[] = {
     {KEY_AT(struct job, date), .kind = KEY_TEXT, .in = IN_JOB, .most = SHORT_TEXT, .text = ""},
     {KEY_AT(struct job, node), .kind = KEY_TEXT, .in = IN_JOB, .most = SHORT_TEXT, .text = ""},
     {KEY_AT(struct job, fresh), .kind = KEY_FLAG, .in = IN_JOB},
+    {KEY_AT(struct job, purpose), .kind = KEY_CHOICE, .in = IN_JOB, .words = run_purpose_names},
     {.name = "plan_sha256", .kind = KEY_PART, .in = IN_JOB},
     {.name = "harness_version", .kind = KEY_PART, .in = IN_JOB},
     {.name = "preflight", .kind = KEY_PART, .in = IN_JOB},
@@ -76,11 +77,14 @@ static int read_parts(struct job *job, const struct json_at *root, struct err *e
 {
     struct json_at secrets = json_member(root, "secrets"), env = json_member(root, "env"),
                    timings = json_member(root, "timings"), scheduler = json_member(root, "scheduler"),
-                   tests = json_member(root, "tests"), part = json_member(root, "part");
+                   tests = json_member(root, "tests"), part = json_member(root, "part"),
+                   metrics = json_member(root, "metrics");
     if (read_source(job, root, err) != 0 || read_preflight(job, root, err) != 0 ||
         secret_names_read(&job->secrets, &secrets, err) != 0 ||
         env_read(&job->env, &env, IN_JOB, &job->secrets, SUBST_FOR_TEST, err) != 0 ||
+        own_metrics_read(&job->metrics, &metrics, IN_JOB, err) != 0 ||
         timing_rule_init(&job->timings, &timings, err) != 0 ||
+        timing_rule_add_metrics(&job->timings, &job->metrics, &metrics, err) != 0 ||
         scheduler_load(&job->scheduler, &scheduler, 0, err) != 0 || read_variants(job, root, err) != 0 ||
         tests_read(&job->test, &job->test_count, &tests, job->variant, job->variant_count, err) != 0)
         return -1;

@@ -15,11 +15,13 @@ struct job {
     const char *run_id, *date, *node;
     const char *source_sha256; /* NULL: no source tree */
     bool fresh;                /* ignore cached builds */
+    int purpose;               /* enum run_purpose */
     const json_t *preflight;   /* the harness's warnings about the node, or NULL */
     struct settings settings;
     struct secret_names secrets;
     struct env env;
     struct timing_rule timings;
+    struct own_metrics metrics;
     struct scheduler scheduler;
     struct job_part part;
     struct variant *variant;

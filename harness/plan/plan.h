@@ -8,12 +8,15 @@
 #define KERNSWEEP_HARNESS_PLAN_PLAN_H
 
 #include "common/base/sha256.h"
+#include "common/contract/own_metric.h"
 #include "common/contract/scheduler.h"
 #include "common/contract/settings.h"
 #include "harness/plan/matrix.h"
 #include "harness/plan/nightly.h"
 #include "harness/plan/source.h"
 #include "harness/plan/variants.h"
+
+enum { CONFIRM_ROUNDS_MAX = 10 };
 
 enum plan_order { PLAN_INTERLEAVED, PLAN_GROUPED };
 
@@ -28,6 +31,7 @@ struct plan {
     enum plan_order order;
     int64_t warmup;
     double threshold; /* smallest relative change that counts as a regression; 0.05 = 5 % */
+    int64_t confirm_rounds;
     double connect_timeout_s, patience_s; /* per attempt; overall */
     double cost_per_hour;                 /* of the node; reports read it from the stored plan */
     const char *currency;
@@ -37,6 +41,7 @@ struct plan {
     struct matrix matrix;
     struct scheduler scheduler;
     struct plan_nightly nightly;
+    struct own_metrics metrics;
 };
 
 /* The keys that only a plan has; the others are settings_keys. */

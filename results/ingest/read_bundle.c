@@ -68,6 +68,20 @@ void bundle_release(struct bundle *b)
     manifest_release(&b->files);
 }
 
+/* Bundles made before runs had a purpose were told apart by their tags. */
+static int read_purpose(const struct json_at *job, struct run_info *r, struct err *err)
+{
+    const char *purpose = run_purpose_name(PURPOSE_SWEEP);
+    if (run_purpose_from_name(r->tag, &r->purpose))
+        purpose = r->tag;
+    if (json_get_str_def(job, "purpose", &purpose, err) != 0)
+        return -1;
+    return run_purpose_from_name(purpose, &r->purpose)
+               ? 0
+               : json_fail(job, err, "purpose is \"%.80s\", expected sweep, confirm, noise or bisect",
+                           purpose);
+}
+
 static int read_job_head(const struct json_at *job, struct run_info *r, struct err *err)
 {
     struct json_at source = json_member(job, "source");
@@ -90,12 +104,9 @@ static int read_job_head(const struct json_at *job, struct run_info *r, struct e
         return json_fail(job, err, "date is \"%s\", expected a date like 2026-02-14", r->date);
     if (strcmp(r->mode, "perf") != 0 && strcmp(r->mode, "debug") != 0)
         return json_fail(job, err, "mode is \"%s\", expected \"perf\" or \"debug\"", r->mode);
-    /* Bundles made before runs had a purpose were told apart by their tags. */
-    if (!run_purpose_from_name(r->tag, &r->purpose))
-        r->purpose = PURPOSE_SWEEP;
     if (*r->tag && !text_is_name(r->tag))
         return json_fail(job, err, "tag is not a name");
-    return 0;
+    return read_purpose(job, r, err);
 }
 
 /* The variants of a kernel plan are named KERNEL, or KERNEL_SHAPE if there are several shapes. */
@@ -379,8 +390,9 @@ static int read_tests(struct bundle_reading *r, const struct json_at *job, struc
 static int read_all(struct bundle_reading *r, const struct json_at *job, struct err *err)
 {
     struct draft *d = r->d;
-    if (read_job_head(job, &d->info, err) != 0 || read_job_variants(job, d, err) != 0 ||
-        artifact_env(job, d, err) != 0 || read_summary(r, err) != 0 ||
+    struct json_at metrics = json_member(job, "metrics");
+    if (draft_read_metrics(d, &metrics, err) != 0 || read_job_head(job, &d->info, err) != 0 ||
+        read_job_variants(job, d, err) != 0 || artifact_env(job, d, err) != 0 || read_summary(r, err) != 0 ||
         read_if_there(r, "node.json", artifact_node, err) != 0 ||
         read_if_there(r, "plan.json", take_plan, err) != 0)
         return -1;

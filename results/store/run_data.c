@@ -73,6 +73,16 @@ int run_data_make_cells(struct run_data *r, struct err *err)
     return 0;
 }
 
+int run_check_comparable(const struct run_info *r, struct err *err)
+{
+    if (!*r->rejected)
+        return 0;
+    return err_set(err, ERR_INPUT,
+                   "run %s is rejected (%.200s) and never compared: `kernsweep runs unreject %s` accepts it "
+                   "again",
+                   r->run_id, r->rejected, r->run_id);
+}
+
 void run_data_release(struct run_data *r)
 {
     free(r->variants);
@@ -126,7 +136,7 @@ enum metric run_data_metric(const struct run_data *r)
 {
     struct metric_set measured = {0};
     run_data_measured(r, &measured);
-    return metric_primary(metric_default(), &measured);
+    return metric_primary(r->primary, &measured);
 }
 
 int run_data_reference(const struct run_data *r, const char *wanted, size_t *out, struct err *err)

@@ -137,11 +137,15 @@ struct run_data {
     size_t n_cells;
     struct run_fact *facts; /* sorted by key */
     size_t n_facts;
+    enum metric primary; /* the run's own definition of what it is judged by; METRIC_COUNT: none */
     struct run_unmeasured *unmeasured;
     size_t n_unmeasured;
 };
 
 void run_data_release(struct run_data *r);
+
+/* Fails with ERR_INPUT for a rejected run, with its reason and how to accept it again. */
+int run_check_comparable(const struct run_info *r, struct err *err);
 
 /* Groups r->tests (ordered by variant, context, repetition) into r->cells. */
 int run_data_make_cells(struct run_data *r, struct err *err);
