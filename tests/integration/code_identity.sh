@@ -158,6 +158,14 @@ compressed_cubin() {
     done
 }
 
+line_numbers() {
+    needs build sm_90a base
+    mkdir -p "$TMPDIR/sm_90a/lines"
+    "$NVCC" -arch=sm_90a -O3 -lineinfo -c -o "$TMPDIR/sm_90a/lines/kernels.o" "$TMPDIR/sm_90a/base/kernels.cu"
+    x code --path "$TMPDIR/sm_90a/lines/kernels.o" >"$TMPDIR/sm_90a/lines/code.json"
+    same_as_first sm_90a lines "they do not count"
+}
+
 # number BYTES VALUE: little-endian
 number() {
     local i value=$2
@@ -296,6 +304,7 @@ fi
 if [ -x "$NVCC" ]; then
     toolchain sm_90a linked
     scenario "sm_90a: compressed cubins" compressed_cubin
+    scenario "sm_90a: line numbers" line_numbers
 else
     skip_scenario "sm_90a" "nvcc is not installed"
 fi
