@@ -232,6 +232,7 @@ static const struct dumped {
     DUMPED("gate", "run_id, variant, position"),
     DUMPED("kernel_code", "run_id, variant, kernel"),
     DUMPED("run_metric", "run_id, position"),
+    DUMPED("unmeasured", "run_id, variant, context_len"),
     DUMPED("file", "run_id, path"),
     DUMPED("series", "id"),
     DUMPED("test", "id"),
