@@ -19,7 +19,12 @@ $(BUILD)/bench/bundles: scripts/bench/bundles.c $(BUILD)/libresults.a $(BUILD)/l
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $^ $(harness_link)
-bench: all $(BUILD)/bench/sleeper $(BUILD)/bench/bundles $(BUILD)/tests/faultproxy $(BUILD)/tests/transport_probe
+$(BUILD)/bench/judging: $(BUILD)/scripts/bench/judging.o $(simulation) $(BUILD)/libresults.a $(BUILD)/libcommon.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(harness_link)
+objects_all += $(BUILD)/scripts/bench/judging.o
+bench: all $(BUILD)/bench/sleeper $(BUILD)/bench/bundles $(BUILD)/bench/judging $(BUILD)/tests/faultproxy $(BUILD)/tests/transport_probe
 	$(Q)scripts/install-deps bench
 	$(Q)scripts/bench/sweep $(BUILD)
 	$(Q)scripts/bench/sampler $(BUILD)
@@ -28,6 +33,7 @@ bench: all $(BUILD)/bench/sleeper $(BUILD)/bench/bundles $(BUILD)/tests/faultpro
 	$(Q)scripts/bench/results $(BUILD)
 	$(Q)scripts/bench/reports $(BUILD)
 	$(Q)scripts/bench/models $(BUILD)
+	$(Q)scripts/bench/judging $(BUILD)
 
 # Many nightly runs with injected faults: NIGHTS=200 SEED=1
 .PHONY: soak

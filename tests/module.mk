@@ -1,4 +1,5 @@
-# tests: unit programs (one per module, cmocka), helper programs of the scripts (tools/), then the scripts in
+# tests: unit programs (one per module, cmocka), helper programs of the scripts (tools/), simulated nights
+# (simulation/, linked into test_simulation and scripts/bench/judging), then the scripts in
 # integration/ and faults/. All print TAP; tests/run counts the results and prints a summary line.
 unit_sources  := $(wildcard tests/unit/test_*.c)
 tool_sources  := $(wildcard tests/tools/*.c)
@@ -6,8 +7,11 @@ unit_programs := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(unit_sources))
 tool_programs := $(patsubst tests/tools/%.c,$(BUILD)/tests/%,$(tool_sources))
 unit_only     := $(call objects,tests/unit/only.c)
 objects_all   += $(call objects,$(unit_sources) $(tool_sources)) $(unit_only)
+simulation    := $(call objects,$(wildcard tests/simulation/*.c))
+objects_all   += $(simulation)
 test_libs     := $(addprefix $(BUILD)/lib,harness.a executor.a reports.a results.a common.a)
 
+$(addprefix $(BUILD)/tests/test_simulation,_rules _series) $(BUILD)/tests/test_simulation: $(simulation)
 $(unit_programs): $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(unit_only) $(test_libs)
 $(tool_programs): $(BUILD)/tests/%: $(BUILD)/tests/tools/%.o $(test_libs)
 $(unit_programs) $(tool_programs):

@@ -61,6 +61,31 @@ static void evidence_of_absence(const struct delta *d, enum report_lang lang, st
                       status_name(d->now_status));
 }
 
+/* What t is against, which of the scales bounds it, and what was removed. */
+static void evidence_of_nights(const struct delta *d, enum report_lang lang, struct buf *out)
+{
+    static const enum msg against[REFERENCE_COUNT] = {
+        [REFERENCE_NONE] = MSG_EVIDENCE_AGAINST_LEVEL,
+        [REFERENCE_RUN] = MSG_EVIDENCE_AGAINST_RUN,
+        [REFERENCE_LEVEL] = MSG_EVIDENCE_AGAINST_LEVEL,
+        [REFERENCE_BASE] = MSG_EVIDENCE_AGAINST_BASE,
+    };
+    static const enum msg floors[FLOOR_COUNT] = {
+        [FLOOR_NIGHTS] = MSG_EVIDENCE_FLOOR_NIGHTS,
+        [FLOOR_WITHIN] = MSG_EVIDENCE_FLOOR_WITHIN,
+        [FLOOR_QUANTUM] = MSG_EVIDENCE_FLOOR_QUANTUM,
+    };
+    message_plain(out, lang, MSG_EVIDENCE_T, num_fixed(d->z, 1).s, num_fixed(d->freedom, 0).s);
+    message_plain(out, lang, against[d->against], num_int(d->reference_n).s,
+                  metric_with_unit(d->metric, d->reference).s);
+    if (fabs(d->common - 1) >= 0.005)
+        message_plain(out, lang, MSG_EVIDENCE_COMMON, num_fixed(d->common, 3).s);
+    message_plain(out, lang, floors[d->floor], num_percent(d->noise_floor).s);
+    message_plain(out, lang, MSG_EVIDENCE_LIMIT, num_percent(d->threshold).s);
+    if (d->control)
+        message_plain(out, lang, MSG_EVIDENCE_CONTROL);
+}
+
 static void evidence_of_method(const struct delta *d, enum report_lang lang, struct buf *out)
 {
     struct num base_n = num_int(d->base_n), now_n = num_int(d->now_n), limit = num_percent(d->threshold);
@@ -83,20 +108,15 @@ static void evidence_of_method(const struct delta *d, enum report_lang lang, str
         message_plain(out, lang, MSG_EVIDENCE_BOOTSTRAP, base_n.s, now_n.s, num_fixed(d->ratio_low, 3).s,
                       num_fixed(d->ratio_high, 3).s, limit.s);
         return;
-    case METHOD_ROBUST_Z:
-        if (d->reference == d->history_median)
-            message_plain(out, lang, MSG_EVIDENCE_ROBUST_Z, num_fixed(d->z, 1).s, num_int(d->history_n).s,
-                          metric_with_unit(d->metric, d->history_median).s, limit.s);
-        else
-            message_plain(out, lang, MSG_EVIDENCE_ROBUST_Z_BASE, num_fixed(d->z, 1).s,
-                          num_int(d->history_n).s, limit.s);
+    case METHOD_NIGHTS:
+        evidence_of_nights(d, lang, out);
         return;
     }
 }
 
 static void evidence_add(const struct delta *d, enum report_lang lang, struct buf *out)
 {
-    if (isfinite(d->noise_floor))
+    if (isfinite(d->noise_floor) && d->method != METHOD_NIGHTS)
         message_plain(out, lang, MSG_EVIDENCE_NOISE, num_percent(d->noise_floor).s);
     if (isfinite(d->detectable) && d->method != METHOD_THRESHOLD)
         message_plain(out, lang, MSG_EVIDENCE_DETECTABLE, num_percent(d->detectable).s);

@@ -21,6 +21,7 @@ void draft_release(struct draft *d)
     free(d->tests);
     free(d->variants);
     free(d->facts);
+    free(d->unmeasured);
     free(d->plan);
     details_release(&d->details);
     draft_init(d);
@@ -118,6 +119,16 @@ int draft_set_samples(struct draft_test *t, const struct samples *samples, struc
     }
     buf_release(&packed);
     return rc;
+}
+
+int draft_add_unmeasured(struct draft *d, const char *variant, int context, struct err *err)
+{
+    if (!ALLOC_GROW(d->unmeasured, d->n_unmeasured + 1, d->cap_unmeasured))
+        return err_set(err, ERR_INTERNAL, "no memory for the run");
+    struct run_unmeasured *u = &d->unmeasured[d->n_unmeasured++];
+    snprintf(u->variant, sizeof u->variant, "%s", variant);
+    u->context = context;
+    return 0;
 }
 
 int draft_add_fact(struct draft *d, const char *key, const char *value, struct err *err)

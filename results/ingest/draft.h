@@ -39,6 +39,9 @@ struct draft {
     struct run_fact *facts;
     size_t n_facts;
     size_t cap_facts;
+    struct run_unmeasured *unmeasured; /* asked for and without an artifact; may list a cell several times */
+    size_t n_unmeasured;
+    size_t cap_unmeasured;
     char *plan; /* its text, or NULL */
     struct run_details details;
     int warnings;
@@ -57,6 +60,8 @@ struct draft_test *draft_add_test(struct draft *d, struct err *err);
 int draft_add_extra(struct draft_test *t, const char *name, double value, struct err *err);
 /* Packs the telemetry; also sets the number of samples, unless the executor recorded it. */
 int draft_set_samples(struct draft_test *t, const struct samples *samples, struct err *err);
+/* A test that was asked for and left no artifact. Cells that have another test are not unmeasured. */
+int draft_add_unmeasured(struct draft *d, const char *variant, int context, struct err *err);
 /* Long text is truncated; an empty value is ignored. */
 int draft_add_fact(struct draft *d, const char *key, const char *value, struct err *err);
 void draft_warn(struct draft *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -168,6 +168,24 @@ static int store_variants(struct store *s, const struct draft *d, int64_t key, s
     return stmt ? 0 : -1;
 }
 
+static int store_unmeasured(struct store *s, const struct draft *d, int64_t key, struct err *err)
+{
+    SQL_KEPT stmt = sql_keep(s,
+                             "INSERT OR IGNORE INTO unmeasured (run_id, variant, context_len)"
+                             " SELECT :run, :variant, :context WHERE NOT EXISTS (SELECT 1 FROM test t"
+                             " JOIN series c ON c.id = t.series_id WHERE t.run_id = :run"
+                             " AND c.variant = :variant AND c.context_len = :context)",
+                             err);
+    for (size_t i = 0; stmt && i < d->n_unmeasured; i++) {
+        sql_bind_int(stmt, ":run", key);
+        sql_bind_text(stmt, ":variant", d->unmeasured[i].variant);
+        sql_bind_int(stmt, ":context", d->unmeasured[i].context);
+        if (sql_run(stmt, err) != 0)
+            return -1;
+    }
+    return stmt ? 0 : -1;
+}
+
 int draft_store(struct store *s, struct draft *d, int64_t reuse, int64_t *key, struct err *err)
 {
     int64_t environment, document;
@@ -175,5 +193,5 @@ int draft_store(struct store *s, struct draft *d, int64_t reuse, int64_t *key, s
         store_run(s, d, reuse, environment, document, key, err) != 0 ||
         store_variants(s, d, *key, err) != 0 || details_store(s, *key, &d->details, err) != 0)
         return -1;
-    return store_tests(s, d, *key, err);
+    return store_tests(s, d, *key, err) != 0 ? -1 : store_unmeasured(s, d, *key, err);
 }

@@ -278,14 +278,18 @@ static int read_perf(struct bundle_reading *r, const char *path, struct draft_te
     return rc;
 }
 
-static void note_unmeasured(struct bundle_reading *r, const char *folder)
+/* The last test of the draft has no artifact. */
+static int note_unmeasured(struct bundle_reading *r, const char *folder, struct err *err)
 {
     struct draft *d = r->d;
-    d->n_tests--;
+    const struct run_test *t = &d->tests[--d->n_tests].t;
+    if (draft_add_unmeasured(d, d->variants[t->variant].name, t->context, err) != 0)
+        return -1;
     if (d->info.status != RUN_COMPLETE)
-        return;
+        return 0;
     d->info.status = RUN_PARTIAL;
     draft_warn(d, "%s: says COMPLETE, but %s has no perf.json: stored as PARTIAL", r->files->dir, folder);
+    return 0;
 }
 
 static int read_test(struct bundle_reading *r, const struct json_at *at, struct err *err)
@@ -309,8 +313,8 @@ static int read_test(struct bundle_reading *r, const struct json_at *at, struct 
     snprintf(folder, sizeof folder, "%s/ctx_%lld_run%lld", name, (long long)context, (long long)repetition);
     snprintf(path, sizeof path, "%s/perf.json", folder);
     int rc = read_perf(r, path, t, err);
-    if (rc == 0)
-        note_unmeasured(r, folder);
+    if (rc == 0 && note_unmeasured(r, folder, err) != 0)
+        return -1;
     if (rc <= 0 || (r->options && r->options->skip_samples))
         return rc < 0 ? -1 : 0;
     snprintf(path, sizeof path, "%s/vram_samples.jsonl", folder);

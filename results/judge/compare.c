@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "results/judge/judge.h"
 #include "results/judge/noise.h"
+#include "results/judge/tonight.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
@@ -19,6 +20,7 @@ struct comparing {
     size_t cap;          /* of out->deltas */
     double *base_values; /* scratch space for the largest cell */
     double *now_values;
+    struct tonight tonight; /* of the metric that is being compared */
 };
 
 static struct delta *add_delta(struct comparing *c, const char *variant, int context, enum metric m,
@@ -34,7 +36,8 @@ static struct delta *add_delta(struct comparing *c, const char *variant, int con
     snprintf(d->variant, sizeof d->variant, "%s", variant);
     d->base_median = d->now_median = d->reference = d->ratio = d->factor = NAN;
     d->threshold = d->noise_floor = d->between_runs = d->detectable = d->history_median = NAN;
-    d->z = d->p = d->p_adjusted = d->ratio_low = d->ratio_high = NAN;
+    d->z = d->freedom = d->p = d->p_adjusted = d->ratio_low = d->ratio_high = NAN;
+    d->common = 1;
     return d;
 }
 
@@ -105,6 +108,11 @@ static void set_sides(struct comparing *c, struct delta *d, const struct cell *b
     d->threshold = c->o->regression;
 }
 
+static double last_value(const struct night_cell *c)
+{
+    return c && c->count ? c->points[c->count - 1]->median : NAN;
+}
+
 /* base and now are not both NULL. */
 static int compare_metric(struct comparing *c, const char *variant, int context, enum metric m,
                           const struct cell *base, const struct cell *now, struct err *err)
@@ -113,8 +121,8 @@ static int compare_metric(struct comparing *c, const char *variant, int context,
     if (!d)
         return -1;
     set_sides(c, d, base, now);
-    const struct history_series *nights = c->history ? history_find(c->history, variant, context, m) : NULL;
-    bool from_nights = !c->base && nights && now;
+    const struct night_cell *nights = now ? nights_cell(&c->tonight.nights, variant, context) : NULL;
+    bool from_nights = !c->base && nights;
     if (from_nights ? broke_since(d, now) : judge_states(d, base, now))
         return 0;
     struct evidence e = {
@@ -122,9 +130,10 @@ static int compare_metric(struct comparing *c, const char *variant, int context,
         .base_n = base ? run_data_values(c->base, base, m, c->base_values) : 0,
         .now = c->now_values,
         .now_n = run_data_values(c->now, now, m, c->now_values),
-        .history = nights,
+        .exact = last_value(nights),
         .noise = noise_spread(c->o->noise, variant, context, m),
     };
+    tonight_expect(&c->tonight, variant, base, now, &e, d);
     d->in_base = base || from_nights;
     return judge_measure(&e, c->o, d, err);
 }
@@ -138,28 +147,24 @@ static bool is_compared(const struct comparing *c, enum metric m, const struct c
         return false;
     if (c->base)
         return base && base->status == STATUS_OK && base->n[m] > 0;
-    return c->history && history_find(c->history, c->now->variants[now->variant].name, now->context, m);
+    return nights_cell(&c->tonight.nights, c->now->variants[now->variant].name, now->context);
 }
 
-static int compare_cell(struct comparing *c, const char *variant, int context, const struct cell *base,
-                        const struct cell *now, struct err *err)
+static int compare_cell(struct comparing *c, enum metric m, const char *variant, int context,
+                        const struct cell *base, const struct cell *now, struct err *err)
 {
-    for (int m = 0; m < METRIC_COUNT; m++)
-        if (is_compared(c, (enum metric)m, base, now) &&
-            compare_metric(c, variant, context, (enum metric)m, base, now, err) != 0)
-            return -1;
-    return 0;
+    return is_compared(c, m, base, now) ? compare_metric(c, variant, context, m, base, now, err) : 0;
 }
 
-/* The run stored last among those of the history. */
-static int64_t last_night(const struct history *h)
+/* Whether the run was to measure the cell. Only a bundle says so; what an import was made from is unknown. */
+static bool was_asked(const struct run_data *now, const char *variant, int context)
 {
-    int64_t last = 0;
-    for (size_t i = 0; i < h->count; i++) {
-        int64_t key = h->series[i].points[h->series[i].count - 1].run_key;
-        last = key > last ? key : last;
-    }
-    return last;
+    if (strcmp(now->info.origin, "bundle") != 0)
+        return true;
+    for (size_t i = 0; i < now->n_unmeasured; i++)
+        if (now->unmeasured[i].context == context && strcmp(now->unmeasured[i].variant, variant) == 0)
+            return true;
+    return false;
 }
 
 static int add_missing(struct comparing *c, const struct history_series *s, struct err *err)
@@ -175,44 +180,80 @@ static int add_missing(struct comparing *c, const struct history_series *s, stru
     return 0;
 }
 
-/* Cells that the last night measured and this run did not. Cells that only older nights measured had left the
- * plan before. */
-static int add_missing_since_last_night(struct comparing *c, struct err *err)
+/* Cells that the last night measured, and that this run was to measure and did not. */
+static int add_missing_since_last_night(struct comparing *c, enum metric m, struct err *err)
 {
-    int64_t last = last_night(c->history);
-    for (size_t i = 0; i < c->history->count; i++) {
-        const struct history_series *s = &c->history->series[i];
-        if (s->metric == c->out->primary && s->points[s->count - 1].run_key == last &&
-            !run_data_cell(c->now, s->variant, s->context) && add_missing(c, s, err) != 0)
+    const struct nights *n = &c->tonight.nights;
+    for (size_t k = 0; m == c->out->primary && k < n->n_cells; k++) {
+        const struct night_cell *cell = &n->cells[k];
+        const struct history_series *s = cell->series;
+        bool last_night = cell->count && cell->night[cell->count - 1] == n->count - 1;
+        if (last_night && !run_data_cell(c->now, s->variant, s->context) &&
+            was_asked(c->now, s->variant, s->context) && add_missing(c, s, err) != 0)
             return -1;
     }
     return 0;
 }
 
-static int add_missing_since_base(struct comparing *c, struct err *err)
+static int add_missing_since_base(struct comparing *c, enum metric m, struct err *err)
 {
     for (size_t i = 0; i < c->base->n_cells; i++) {
         const struct cell *base = &c->base->cells[i];
         const char *variant = c->base->variants[base->variant].name;
-        if (!run_data_cell(c->now, variant, base->context) &&
-            compare_cell(c, variant, base->context, base, NULL, err) != 0)
+        if (!run_data_cell(c->now, variant, base->context) && was_asked(c->now, variant, base->context) &&
+            compare_cell(c, m, variant, base->context, base, NULL, err) != 0)
             return -1;
     }
     return 0;
 }
 
-static int compare_cells(struct comparing *c, struct err *err)
+static int compare_cells(struct comparing *c, enum metric m, struct err *err)
 {
     for (size_t i = 0; i < c->now->n_cells; i++) {
         const struct cell *now = &c->now->cells[i];
         const char *variant = c->now->variants[now->variant].name;
         const struct cell *base = c->base ? run_data_cell(c->base, variant, now->context) : NULL;
-        if (compare_cell(c, variant, now->context, base, now, err) != 0)
+        if (compare_cell(c, m, variant, now->context, base, now, err) != 0)
             return -1;
     }
-    if (c->base)
-        return add_missing_since_base(c, err);
-    return c->history ? add_missing_since_last_night(c, err) : 0;
+    return c->base ? add_missing_since_base(c, m, err) : add_missing_since_last_night(c, m, err);
+}
+
+static int compare_by(struct comparing *c, enum metric m, struct err *err)
+{
+    if (m != c->out->primary && !c->o->all_metrics)
+        return 0;
+    if (tonight_open(&c->tonight, c->base, c->now, c->history, m, c->o, err) != 0)
+        return -1;
+    if (m == c->out->primary)
+        c->out->shift = c->tonight.shift;
+    int rc = compare_cells(c, m, err);
+    tonight_release(&c->tonight);
+    return rc;
+}
+
+static int by_cell(const void *a, const void *b)
+{
+    const struct delta *x = a, *y = b;
+    if (x->order != y->order)
+        return x->order < y->order ? -1 : 1;
+    return (x->metric > y->metric) - (x->metric < y->metric);
+}
+
+/* The place of a cell in the output: as in now, then as in the base. */
+static void sort_deltas(struct comparing *c)
+{
+    struct comparison *out = c->out;
+    for (size_t i = 0; i < out->count; i++) {
+        const struct delta *d = &out->deltas[i];
+        const struct cell *now = run_data_cell(c->now, d->variant, d->context);
+        const struct cell *base = !now && c->base ? run_data_cell(c->base, d->variant, d->context) : NULL;
+        out->deltas[i].order = now    ? (size_t)(now - c->now->cells)
+                               : base ? c->now->n_cells + (size_t)(base - c->base->cells)
+                                      : SIZE_MAX - out->count + i;
+    }
+    if (out->count)
+        qsort(out->deltas, out->count, sizeof *out->deltas, by_cell);
 }
 
 /* False discoveries are controlled over the cells of one metric. */
@@ -275,8 +316,10 @@ int compare_runs(const struct run_data *base, const struct run_data *now, const 
     snprintf(out->now_id, sizeof out->now_id, "%s", now->info.run_id);
     out->primary = compare_primary(base, now, options->metric);
     int rc = make_room(&c, err);
+    for (int m = 0; rc == 0 && m < METRIC_COUNT; m++)
+        rc = compare_by(&c, (enum metric)m, err);
     if (rc == 0)
-        rc = compare_cells(&c, err);
+        sort_deltas(&c);
     for (int m = 0; rc == 0 && m < METRIC_COUNT; m++)
         rc = decide_metric(&c, (enum metric)m, err);
     struct fact_list facts = {0};
@@ -299,5 +342,6 @@ void comparison_release(struct comparison *c)
 
 bool comparison_regressed(const struct comparison *c)
 {
-    return c->verdicts[VERDICT_REGRESSED] + c->verdicts[VERDICT_BROKEN] + c->verdicts[VERDICT_MISSING] > 0;
+    return (c->shift.found && c->shift.worse) ||
+           c->verdicts[VERDICT_REGRESSED] + c->verdicts[VERDICT_BROKEN] + c->verdicts[VERDICT_MISSING] > 0;
 }

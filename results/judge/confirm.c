@@ -105,7 +105,6 @@ static int judge_again(struct comparison *c, struct delta *d, const struct evide
     struct compare_options o = *options;
     struct delta again = *d;
     o.same_session = true;
-    o.history_is_base = false;
     again.p = again.p_adjusted = again.z = again.ratio_low = again.ratio_high = again.history_median = NAN;
     again.reason[0] = '\0';
     if (e->base_n == 0 || e->now_n == 0) {

@@ -36,3 +36,17 @@ const struct history_series *history_find(const struct history *h, const char *v
     snprintf(key.variant, sizeof key.variant, "%s", variant);
     return h->count ? bsearch(&key, h->series, h->count, sizeof key, by_place) : NULL;
 }
+
+int64_t history_last(const struct history *h)
+{
+    int64_t last = 0, at = 0;
+    for (size_t i = 0; i < h->count; i++)
+        for (size_t j = 0; j < h->series[i].count; j++) {
+            const struct history_point *p = &h->series[i].points[j];
+            if (last == 0 || p->measured_at > at || (p->measured_at == at && p->run_key > last)) {
+                last = p->run_key;
+                at = p->measured_at;
+            }
+        }
+    return last;
+}

@@ -16,7 +16,20 @@ static const char *const verdict_names[VERDICT_COUNT] = {
 static const char *const method_names[METHOD_COUNT] = {
     [METHOD_NONE] = "none",           [METHOD_EXACT] = "exact",
     [METHOD_THRESHOLD] = "threshold", [METHOD_MANN_WHITNEY] = "mann-whitney",
-    [METHOD_BOOTSTRAP] = "bootstrap", [METHOD_ROBUST_Z] = "robust-z",
+    [METHOD_BOOTSTRAP] = "bootstrap", [METHOD_NIGHTS] = "nights",
+};
+
+static const char *const floor_names[FLOOR_COUNT] = {
+    [FLOOR_NIGHTS] = "nights",
+    [FLOOR_WITHIN] = "repetitions",
+    [FLOOR_QUANTUM] = "resolution",
+};
+
+static const char *const reference_names[REFERENCE_COUNT] = {
+    [REFERENCE_NONE] = "none",
+    [REFERENCE_RUN] = "run",
+    [REFERENCE_LEVEL] = "level",
+    [REFERENCE_BASE] = "base-nights",
 };
 
 static const char *const confirmation_names[CONFIRM_COUNT] = {
@@ -32,6 +45,16 @@ const char *confirmation_name(enum confirmation c)
 const char *verdict_name(enum verdict v)
 {
     return verdict_names[v];
+}
+
+const char *scale_floor_name(enum scale_floor f)
+{
+    return floor_names[f];
+}
+
+const char *reference_kind_name(enum reference_kind k)
+{
+    return reference_names[k];
 }
 
 const char *compare_method_name(enum compare_method m)

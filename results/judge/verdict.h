@@ -26,8 +26,25 @@ enum compare_method {
     METHOD_THRESHOLD,    /* too few values for a test */
     METHOD_MANN_WHITNEY, /* at least 4 values per side */
     METHOD_BOOTSTRAP,    /* at least 5 values per side */
-    METHOD_ROBUST_Z,     /* with the spread of earlier nights */
+    METHOD_NIGHTS,       /* with the levels and the spread of earlier nights */
     METHOD_COUNT
+};
+
+/* What the scale of METHOD_NIGHTS came from: the largest of these. */
+enum scale_floor {
+    FLOOR_NIGHTS,  /* how far nights lie from their level, this cell's and the median cell's */
+    FLOOR_WITHIN,  /* the repetitions of a night */
+    FLOOR_QUANTUM, /* the resolution of the values */
+    FLOOR_COUNT
+};
+
+/* What `now` was compared with. */
+enum reference_kind {
+    REFERENCE_NONE,
+    REFERENCE_RUN,   /* the base's own repetitions */
+    REFERENCE_LEVEL, /* the newest nights at the current level */
+    REFERENCE_BASE,  /* the nights around a stored base, or those of a base of several runs */
+    REFERENCE_COUNT
 };
 
 /* The result of measuring a suspect again, alternating with the base's build (confirm.h). */
@@ -37,13 +54,15 @@ enum confirmation {
     CONFIRM_REFUTED,   /* as fast as the base's build, which is as fast as before */
     CONFIRM_NODE,      /* as fast as the base's build, which is itself much slower than before: the node, not
                           the sources */
-    CONFIRM_UNDECIDED, /* not measured again */
+    CONFIRM_UNDECIDED, /* not measured again, or not conclusively */
     CONFIRM_COUNT
 };
 
 const char *confirmation_name(enum confirmation c);
 bool confirmation_from_name(const char *name, enum confirmation *out);
 const char *verdict_name(enum verdict v);
+const char *scale_floor_name(enum scale_floor f);
+const char *reference_kind_name(enum reference_kind k);
 const char *compare_method_name(enum compare_method m);
 
 enum { COMPARE_REASON_MAX = 320 };
@@ -59,7 +78,7 @@ struct delta {
     enum status base_status; /* OK when absent: check in_base */
     enum status now_status;
     double base_median; /* NaN when there is none */
-    double reference;   /* what now is compared with: base_median or history_median */
+    double reference;   /* what now is compared with: what was expected tonight */
     double now_median;
     int base_n;
     int now_n;
@@ -67,19 +86,27 @@ struct delta {
     double factor;
     enum compare_method method;
     double threshold;    /* relative change that matters, as a fraction */
-    double noise_floor;  /* relative standard error of the ratio, or spread of the nights; NaN when unknown */
+    double noise_floor;  /* relative standard error of the ratio; NaN when unknown */
     double between_runs; /* relative spread between runs of one build, from an A/A sweep; NaN when not
                             measured */
     double detectable;   /* minimum detectable change, relative; NaN when unknown */
     int history_n;
-    double history_median; /* NaN when there is none */
-    double z;              /* robust z; NaN unless METHOD_ROBUST_Z */
-    double p;              /* NaN when the method gives none */
-    double p_adjusted;     /* after Benjamini-Hochberg */
-    double ratio_low;      /* interval of the ratio; NaN when the method gives none */
+    double history_median; /* of the nights at the current level; NaN when there is none */
+    enum reference_kind against;
+    int reference_n;        /* nights behind the reference; 0 for a run */
+    double common;          /* the common factor of the night that the reference contains; 1 when none */
+    bool control;           /* its code is known, and is that of the reference */
+    enum scale_floor floor; /* of noise_floor; METHOD_NIGHTS only, as z and freedom */
+    double z;               /* logarithm of the ratio, in units of noise_floor: t with `freedom` degrees */
+    double freedom;
+    double p;          /* NaN when the method gives none */
+    double p_adjusted; /* after Benjamini-Hochberg */
+    double ratio_low;  /* interval of the ratio; NaN when the method gives none */
     double ratio_high;
-    bool outlier; /* at least one repetition of now is an outlier */
+    bool disagree; /* some repetitions show the change and some do not */
+    bool outlier;  /* at least one repetition of now is an outlier */
     bool slow_first;
+    size_t order; /* place of the cell in the output */
     enum confirmation confirmation;
     char reason[COMPARE_REASON_MAX]; /* one line for people */
 };
@@ -92,13 +119,15 @@ struct compare_options {
     double node_shift;  /* confirming: a slowdown of the base's own build beyond this is attributed to the
                            node; default 0.10 */
     double practical;   /* smallest change that matters, with a history or in one session; default 0.02 */
-    double z_limit;     /* default 3.5 */
+    double z_limit;     /* with a history, p must be at most that of a normal value so far out; default 3.5 */
     double fdr;         /* default 0.05 */
     size_t history_min; /* with fewer nights the history is not used; default 8 */
     enum metric metric; /* default metric_default() */
     bool all_metrics;   /* compare the other metrics too */
-    /* The history consists of the runs of the baseline: its median is the reference. */
-    bool history_is_base;
+    /* The store's rows of the runs of the base, in any order. Several: their nights are the reference. One:
+     * the nights of its segment around it. NULL: the base given. */
+    const int64_t *base_runs;
+    size_t n_base_runs;
     /* Both sides were measured in one session, without variation between nights: `practical` suffices. */
     bool same_session;
     /* Spreads from an A/A sweep (noise.h), for cells with few repetitions; may be NULL. */

@@ -35,7 +35,8 @@ static enum metric primary_of(const struct run_data *now, const struct against *
 
 static int nights_before(struct store *s, const struct run_data *now, struct against *out, struct err *err)
 {
-    return history_for_run(s, &now->info, primary_of(now, out), out->options.all_metrics, &out->history, err);
+    return history_for_run(s, &now->info, out->base_runs, out->n_base_runs, primary_of(now, out),
+                           out->options.all_metrics, &out->history, err);
 }
 
 static int release_on_error(struct against *out, int rc)
@@ -45,6 +46,15 @@ static int release_on_error(struct against *out, int rc)
     return rc;
 }
 
+static int keep_run(int64_t key, struct against *out, struct err *err)
+{
+    out->base_runs = malloc(sizeof *out->base_runs);
+    if (!out->base_runs)
+        return err_set(err, ERR_INTERNAL, "no memory for the comparison");
+    out->base_runs[out->n_base_runs++] = key;
+    return 0;
+}
+
 int against_run(struct store *s, const struct run_data *now, int64_t base_key,
                 const struct compare_options *options, struct against *out, struct err *err)
 {
@@ -52,31 +62,10 @@ int against_run(struct store *s, const struct run_data *now, int64_t base_key,
     if (rc == 0)
         rc = load_base(s, now, base_key, out, err);
     if (rc == 0)
+        rc = keep_run(base_key, out, err);
+    if (rc == 0)
         rc = nights_before(s, now, out, err);
     return release_on_error(out, rc);
-}
-
-/* The nights of a baseline of several runs, without the run that is judged. */
-static int baseline_nights(struct store *s, const struct run_data *now, const struct baseline *b,
-                           struct against *out, struct err *err)
-{
-    int64_t *keys;
-    size_t n;
-    if (baseline_runs(s, b, &keys, &n, err) != 0)
-        return -1;
-    const struct history_options o = {
-        .node = now->info.node,
-        .ticket = now->info.ticket,
-        .mode = now->info.mode,
-        .only = keys,
-        .n_only = n,
-        .without = now->info.key,
-        .metric = primary_of(now, out),
-        .all_metrics = out->options.all_metrics,
-    };
-    int rc = history_load(s, &o, &out->history, err);
-    free(keys);
-    return rc;
 }
 
 int against_baseline(struct store *s, const struct run_data *now, const char *name,
@@ -88,11 +77,10 @@ int against_baseline(struct store *s, const struct run_data *now, const char *na
         rc = baseline_resolve(s, name, &now->info, &b, err);
     if (rc == 0)
         rc = load_base(s, now, b.key, out, err);
-    if (rc == 0) {
-        out->options.history_is_base = (size_t)b.runs >= out->options.history_min;
-        rc = out->options.history_is_base ? baseline_nights(s, now, &b, out, err)
-                                          : nights_before(s, now, out, err);
-    }
+    if (rc == 0)
+        rc = baseline_runs(s, &b, &out->base_runs, &out->n_base_runs, err);
+    if (rc == 0)
+        rc = nights_before(s, now, out, err);
     return release_on_error(out, rc);
 }
 
@@ -102,14 +90,35 @@ int against_nights(struct store *s, const struct run_data *now, const struct com
     int rc = begin(s, now, options, out, err);
     if (rc == 0)
         rc = nights_before(s, now, out, err);
+    if (rc == 0 && out->history.nights > 0)
+        rc = run_facts_load(s, history_last(&out->history), &out->last, err);
     return release_on_error(out, rc);
+}
+
+/* Without a base, what changed on the node since the last night is what a reader looks for. */
+static int facts_since_last_night(const struct against *a, const struct run_data *now, struct comparison *out,
+                                  struct err *err)
+{
+    struct fact_list facts;
+    if (compare_facts(&a->last, now, &facts, err) != 0)
+        return -1;
+    out->facts = facts.items;
+    out->n_facts = facts.count;
+    return 0;
 }
 
 int against_compare(const struct against *a, const struct run_data *now, struct comparison *out,
                     struct err *err)
 {
-    if (compare_runs(a->has_base ? &a->base : NULL, now, &a->history, &a->options, out, err) != 0)
+    struct compare_options options = a->options;
+    options.base_runs = a->base_runs;
+    options.n_base_runs = a->n_base_runs;
+    if (compare_runs(a->has_base ? &a->base : NULL, now, &a->history, &options, out, err) != 0)
         return -1;
+    if (!a->has_base && a->history.nights > 0 && facts_since_last_night(a, now, out, err) != 0) {
+        comparison_release(out);
+        return -1;
+    }
     confirm_apply(&a->confirmed, out);
     return 0;
 }
@@ -117,8 +126,12 @@ int against_compare(const struct against *a, const struct run_data *now, struct 
 void against_release(struct against *a)
 {
     run_data_release(&a->base);
+    run_data_release(&a->last);
     history_release(&a->history);
     noise_release(&a->noise);
     confirm_records_release(&a->confirmed);
+    free(a->base_runs);
+    a->base_runs = NULL;
+    a->n_base_runs = 0;
     a->has_base = false;
 }

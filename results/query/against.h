@@ -15,6 +15,9 @@
 struct against {
     bool has_base;
     struct run_data base;
+    int64_t *base_runs; /* the store's rows of the runs of the base: those of the baseline, or the one run */
+    size_t n_base_runs;
+    struct run_data last; /* without a base: info and facts of the last night */
     struct history history;
     struct noise noise;
     struct confirm_records confirmed; /* of these two runs */

@@ -2,7 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "results/stats/stats.h"
-#include "results/store/runs.h"
+#include "results/store/identity.h"
 #include "results/store/sql.h"
 
 #include <math.h>
@@ -10,22 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The runs of the history, looked up by key for each row of a series. */
-struct eligible {
-    int64_t *keys; /* sorted */
-    size_t *rank;  /* rank[i]: chronological position of keys[i] */
-    size_t count;
-};
-
-static void eligible_release(struct eligible *e)
-{
-    free(e->keys);
-    free(e->rank);
-}
-
+/* A run of the history. */
 struct dated {
     int64_t key;
-    size_t rank;
+    size_t rank; /* chronological position */
+    int64_t measured_at;
+    int64_t environment;
+    uint64_t device;
+};
+
+/* The runs of the history, looked up by key for each row of a series. */
+struct eligible {
+    struct dated *runs; /* sorted by key */
+    size_t count;
 };
 
 static int by_key(const void *a, const void *b)
@@ -34,34 +31,69 @@ static int by_key(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int sort_eligible(struct eligible *e, struct dated *runs, size_t n, struct err *err)
+/* The query returned the newest first. */
+static void rank_eligible(struct eligible *e)
 {
-    e->keys = calloc(n ? n : 1, sizeof *e->keys);
-    e->rank = calloc(n ? n : 1, sizeof *e->rank);
-    if (!e->keys || !e->rank)
-        return err_set(err, ERR_INTERNAL, "no memory for %zu nights", n);
-    for (size_t i = 0; i < n; i++)
-        runs[i].rank = n - 1 - i; /* the query returned the newest first */
-    if (n)
-        qsort(runs, n, sizeof *runs, by_key);
-    for (size_t i = 0; i < n; i++) {
-        e->keys[i] = runs[i].key;
-        e->rank[i] = runs[i].rank;
-    }
-    e->count = n;
-    return 0;
+    for (size_t i = 0; i < e->count; i++)
+        e->runs[i].rank = e->count - 1 - i;
+    if (e->count)
+        qsort(e->runs, e->count, sizeof *e->runs, by_key);
 }
 
-static bool is_wanted(const struct history_options *o, int64_t key)
+static bool is_listed(const int64_t *keys, size_t n, int64_t key)
 {
-    if (o->without && key == o->without)
-        return false;
-    if (!o->only)
-        return true;
-    for (size_t i = 0; i < o->n_only; i++)
-        if (o->only[i] == key)
+    for (size_t i = 0; i < n; i++)
+        if (keys[i] == key)
             return true;
     return false;
+}
+
+/* Only the newest nights, and those around the runs that are kept whatever their age. */
+static void drop_old(const struct history_options *o, struct eligible *e)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < e->count; i++) {
+        bool wanted = o->nights == 0 || i < o->nights;
+        size_t from = i > HISTORY_NIGHTS_AROUND ? i - HISTORY_NIGHTS_AROUND : 0;
+        for (size_t j = from; !wanted && j <= i + HISTORY_NIGHTS_AROUND && j < e->count; j++)
+            wanted = is_listed(o->keep, o->n_keep, e->runs[j].key);
+        if (wanted)
+            e->runs[kept++] = e->runs[i];
+    }
+    e->count = kept;
+}
+
+/* Runs on the same GPUs have the same identity, whatever else differs between their environments. */
+static int load_devices(struct store *s, struct eligible *e, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(s,
+                                "SELECT key, value FROM fact WHERE environment_id = :id"
+                                " AND key >= 'gpus' AND key < 'gput' ORDER BY key",
+                                err);
+    if (!stmt)
+        return -1;
+    for (size_t i = 0; i < e->count; i++) {
+        struct dated *r = &e->runs[i];
+        if (i && r->environment == e->runs[i - 1].environment) {
+            r->device = e->runs[i - 1].device;
+            continue;
+        }
+        struct device_identity id;
+        device_identity_begin(&id);
+        sql_bind_int(stmt, ":id", r->environment);
+        int rc;
+        while ((rc = sql_step(stmt, err)) > 0) {
+            struct run_fact f;
+            sql_col_text(stmt, "key", f.key, sizeof f.key);
+            sql_col_text(stmt, "value", f.value, sizeof f.value);
+            device_identity_add(&id, &f);
+        }
+        sql_reset(stmt);
+        if (rc != 0)
+            return -1;
+        r->device = device_identity_end(&id);
+    }
+    return 0;
 }
 
 static int load_eligible(struct store *s, const struct history_options *o, struct eligible *out,
@@ -70,11 +102,12 @@ static int load_eligible(struct store *s, const struct history_options *o, struc
     *out = (struct eligible){0};
     SQL_STMT stmt = sql_prepare(
         s,
-        "SELECT r.id FROM run r LEFT JOIN run b ON b.id = :before"
+        "SELECT r.id, r.ordered_at, coalesce(r.environment_id, 0) AS environment FROM run r"
+        " LEFT JOIN run b ON b.id = :before"
         " WHERE r.node = :node AND r.ticket = :ticket AND r.mode = :mode AND r.status = 'COMPLETE'"
         " AND r.purpose = 'sweep' AND r.rejected_at IS NULL AND (:tag IS NULL OR r.tag = :tag)"
         " AND (b.id IS NULL OR (r.ordered_at, r.id) < (b.ordered_at, b.id))"
-        " ORDER BY r.ordered_at DESC, r.id DESC LIMIT :limit",
+        " ORDER BY r.ordered_at DESC, r.id DESC",
         err);
     if (!stmt)
         return -1;
@@ -83,45 +116,36 @@ static int load_eligible(struct store *s, const struct history_options *o, struc
     sql_bind_text(stmt, ":mode", o->mode);
     sql_bind_text(stmt, ":tag", o->tag);
     sql_bind_int_or_null(stmt, ":before", o->before, 0);
-    sql_bind_int(stmt, ":limit", o->nights ? (int64_t)o->nights : -1);
-    struct dated *runs = NULL;
-    size_t n = 0, cap = 0;
+    size_t cap = 0;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0) {
-        if (!ALLOC_GROW(runs, n + 1, cap)) {
-            rc = err_set(err, ERR_INTERNAL, "no memory for %zu nights", n + 1);
-            break;
-        }
-        runs[n].key = sql_col_int(stmt, "id", 0);
-        n += is_wanted(o, runs[n].key);
+        if (!ALLOC_GROW(out->runs, out->count + 1, cap))
+            return err_set(err, ERR_INTERNAL, "no memory for %zu nights", out->count + 1);
+        struct dated *r = &out->runs[out->count++];
+        *r = (struct dated){.key = sql_col_int(stmt, "id", 0),
+                            .measured_at = sql_col_int(stmt, "ordered_at", 0),
+                            .environment = sql_col_int(stmt, "environment", 0)};
     }
-    if (rc == 0)
-        rc = sort_eligible(out, runs, n, err);
-    free(runs);
-    return rc;
+    if (rc != 0)
+        return -1;
+    drop_old(o, out);
+    if (load_devices(s, out, err) != 0)
+        return -1;
+    rank_eligible(out);
+    return 0;
 }
 
-static bool find_rank(const struct eligible *e, int64_t key, size_t *rank)
+static const struct dated *find_dated(const struct eligible *e, int64_t key)
 {
-    size_t low = 0, high = e->count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (e->keys[mid] < key)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    if (low == e->count || e->keys[low] != key)
-        return false;
-    *rank = e->rank[low];
-    return true;
+    const struct dated wanted = {.key = key};
+    return e->count ? bsearch(&wanted, e->runs, e->count, sizeof wanted, by_key) : NULL;
 }
 
 /* The values of one cell of one night while its rows are read. */
 struct night {
     int64_t run;
-    size_t rank;
-    bool counts;
+    const struct dated *dated; /* NULL: not of the history */
+    uint64_t code;
     double values[LIMIT_REPETITIONS];
     size_t n;
 };
@@ -137,13 +161,26 @@ struct filling {
     size_t cap;
 };
 
+static struct history_point point_of(const struct night *night)
+{
+    double median = stats_median(night->values, night->n);
+    return (struct history_point){
+        .run_key = night->run,
+        .median = median,
+        .n = (int)night->n,
+        .measured_at = night->dated->measured_at,
+        .within = night->n > 1 ? stats_sd(night->values, night->n) / fabs(median) : NAN,
+        .code = night->code,
+        .device = night->dated->device,
+    };
+}
+
 static int close_night(struct filling *f, struct night *night, struct err *err)
 {
-    if (night->counts && night->n > 0) {
+    if (night->dated && night->n > 0) {
         if (!ALLOC_GROW(f->points, f->count + 1, f->cap))
             return err_set(err, ERR_INTERNAL, "no memory for %zu nights", f->count + 1);
-        f->points[f->count++] = (struct ranked_point){
-            {night->run, stats_median(night->values, night->n), (int)night->n}, night->rank};
+        f->points[f->count++] = (struct ranked_point){point_of(night), night->dated->rank};
     }
     night->n = 0;
     return 0;
@@ -197,25 +234,84 @@ static double derive(enum metric m, double v, int context)
     return metric_info(m)->kind == METRIC_OF_TIME ? context / v : v;
 }
 
+/* The code identity of a variant in a run of the history. */
+struct coded {
+    int64_t run;
+    char variant[RUN_NAME_MAX];
+    uint64_t code;
+};
+
 struct scan {
     struct store *s;
     const struct eligible *runs;
+    struct coded *codes; /* sorted by run and variant; only those that are known */
+    size_t n_codes;
     struct night *night;
     struct filling fill;
     bool *seen; /* by rank: nights that contributed */
 };
 
+static int by_run_and_variant(const void *a, const void *b)
+{
+    const struct coded *x = a, *y = b;
+    if (x->run != y->run)
+        return x->run < y->run ? -1 : 1;
+    return strcmp(x->variant, y->variant);
+}
+
+static int load_codes(struct scan *c, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(c->s,
+                                "SELECT run_id, name, code_sha256 FROM variant"
+                                " WHERE run_id BETWEEN :first AND :last AND code_sha256 IS NOT NULL",
+                                err);
+    if (!stmt)
+        return -1;
+    sql_bind_int(stmt, ":first", c->runs->runs[0].key);
+    sql_bind_int(stmt, ":last", c->runs->runs[c->runs->count - 1].key);
+    size_t cap = 0;
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0) {
+        char sha256[SHA256_HEX_LEN + 1];
+        int64_t run = sql_col_int(stmt, "run_id", 0);
+        if (!find_dated(c->runs, run))
+            continue;
+        if (!ALLOC_GROW(c->codes, c->n_codes + 1, cap))
+            return err_set(err, ERR_INTERNAL, "no memory for %zu builds", c->n_codes + 1);
+        struct coded *code = &c->codes[c->n_codes++];
+        code->run = run;
+        sql_col_text(stmt, "name", code->variant, sizeof code->variant);
+        sql_col_text(stmt, "code_sha256", sha256, sizeof sha256);
+        code->code = run_identity(sha256);
+    }
+    if (c->n_codes)
+        qsort(c->codes, c->n_codes, sizeof *c->codes, by_run_and_variant);
+    return rc;
+}
+
+static uint64_t code_of(const struct scan *c, int64_t run, const char *variant)
+{
+    struct coded wanted = {.run = run};
+    if (!c->n_codes)
+        return 0;
+    snprintf(wanted.variant, sizeof wanted.variant, "%s", variant);
+    const struct coded *found = bsearch(&wanted, c->codes, c->n_codes, sizeof wanted, by_run_and_variant);
+    return found ? found->code : 0;
+}
+
 /* The rows of a series are sorted by run. */
-static int scan_series(struct scan *c, struct sql_stmt *stmt, int64_t series, int context, enum metric m,
-                       struct err *err)
+static int scan_series(struct scan *c, struct sql_stmt *stmt, int64_t series, const char *variant,
+                       int context, enum metric m, struct err *err)
 {
     struct night *night = c->night;
     int rc;
-    *night = (struct night){.run = -1};
+    night->run = -1;
+    night->dated = NULL;
+    night->n = 0;
     c->fill.count = 0;
     sql_bind_int(stmt, ":series", series);
-    sql_bind_int(stmt, ":first", c->runs->keys[0]);
-    sql_bind_int(stmt, ":last", c->runs->keys[c->runs->count - 1]);
+    sql_bind_int(stmt, ":first", c->runs->runs[0].key);
+    sql_bind_int(stmt, ":last", c->runs->runs[c->runs->count - 1].key);
     while ((rc = sql_step(stmt, err)) > 0) {
         int64_t run = sql_col_int(stmt, "run_id", 0);
         double v = derive(m, sql_col_num(stmt, "value"), context);
@@ -223,9 +319,10 @@ static int scan_series(struct scan *c, struct sql_stmt *stmt, int64_t series, in
             if (close_night(&c->fill, night, err) != 0)
                 return -1;
             night->run = run;
-            night->counts = find_rank(c->runs, run, &night->rank);
+            night->dated = find_dated(c->runs, run);
+            night->code = night->dated ? code_of(c, run, variant) : 0;
         }
-        if (night->counts && !isnan(v) && night->n < LIMIT_REPETITIONS)
+        if (night->dated && !isnan(v) && night->n < LIMIT_REPETITIONS)
             night->values[night->n++] = v;
     }
     if (rc == 0)
@@ -246,7 +343,7 @@ static int scan_metric(struct scan *c, struct sql_stmt *list, enum metric m, str
     while ((rc = sql_step(list, err)) > 0) {
         int context = (int)sql_col_int(list, "context_len", 0);
         sql_col_text(list, "variant", variant, sizeof variant);
-        rc = scan_series(c, stmt, sql_col_int(list, "id", 0), context, m, err);
+        rc = scan_series(c, stmt, sql_col_int(list, "id", 0), variant, context, m, err);
         if (rc == 0)
             rc = keep_series(out, &c->fill, variant, context, m, err);
         if (rc != 0)
@@ -291,6 +388,8 @@ int history_load(struct store *s, const struct history_options *o, struct histor
     if (rc == 0 && (!c.night || !c.seen))
         rc = err_set(err, ERR_INTERNAL, "no memory for the history");
     if (rc == 0 && runs.count)
+        rc = load_codes(&c, err);
+    if (rc == 0 && runs.count)
         rc = scan_all(&c, o, out, err);
     for (size_t i = 0; rc == 0 && i < runs.count; i++)
         out->nights += c.seen[i];
@@ -299,14 +398,15 @@ int history_load(struct store *s, const struct history_options *o, struct histor
     free(c.night);
     free(c.seen);
     free(c.fill.points);
-    eligible_release(&runs);
+    free(c.codes);
+    free(runs.runs);
     if (rc != 0)
         history_release(out);
     return rc;
 }
 
-int history_for_run(struct store *s, const struct run_info *run, enum metric metric, bool all_metrics,
-                    struct history *out, struct err *err)
+int history_for_run(struct store *s, const struct run_info *run, const int64_t *keep, size_t n_keep,
+                    enum metric metric, bool all_metrics, struct history *out, struct err *err)
 {
     const struct history_options o = {
         .node = run->node,
@@ -315,6 +415,8 @@ int history_for_run(struct store *s, const struct run_info *run, enum metric met
         .tag = run->tag,
         .before = run->key,
         .nights = HISTORY_NIGHTS_DEFAULT,
+        .keep = keep,
+        .n_keep = n_keep,
         .metric = metric,
         .all_metrics = all_metrics,
     };

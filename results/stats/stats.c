@@ -325,6 +325,21 @@ double stats_normal_p(double z)
     return erfc(fabs(z) / M_SQRT2);
 }
 
+double stats_normal_quantile(double p)
+{
+    double low = -40, high = 40;
+    if (!(p > 0 && p < 1))
+        return NAN;
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+        if (erfc(-middle / M_SQRT2) / 2 < p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
 size_t stats_outliers(const double *x, size_t n, double limit, bool *marks)
 {
     double median = stats_median(x, n), mad = stats_mad(x, n);

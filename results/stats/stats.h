@@ -62,6 +62,8 @@ bool stats_power_fit(const double *n, const double *t, size_t count, double *a, 
 
 /* Two-sided p of Student's t with df degrees of freedom. */
 double stats_t_p(double t, double df);
+/* The t that has this two-sided p: the inverse of stats_t_p(). 0 < p < 1. */
+double stats_t_limit(double p, double df);
 /* Two-sided p of the t-test for equal means, with ddof 1: unequal variances (Welch; NaN below 2 values per
  * side) or a pooled variance (Student; NaN below 3 values in total). */
 double stats_welch(const double *x, size_t n, const double *y, size_t m);
@@ -69,6 +71,8 @@ double stats_student(const double *x, size_t n, const double *y, size_t m);
 
 /* Two-sided p of the standard normal. */
 double stats_normal_p(double z);
+/* The value below which a standard normal value lies with probability p, 0 < p < 1. */
+double stats_normal_quantile(double p);
 
 /* Values more than `limit` MADs from the median. Returns how many; marks may be NULL. */
 size_t stats_outliers(const double *x, size_t n, double limit, bool *marks);

@@ -46,6 +46,23 @@ double stats_t_p(double t, double df)
     return isinf(t) ? 0 : incomplete_beta(df / 2, 0.5, df / (df + t * t));
 }
 
+double stats_t_limit(double p, double df)
+{
+    double low = 0, high = 2;
+    if (!(p > 0 && p < 1) || !(df > 0))
+        return NAN;
+    while (stats_t_p(high, df) > p && high < 1e12)
+        high *= 2;
+    for (int i = 0; i < 40; i++) {
+        double middle = (low + high) / 2;
+        if (stats_t_p(middle, df) > p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
 double stats_welch(const double *x, size_t n, const double *y, size_t m)
 {
     if (n < 2 || m < 2)

@@ -78,6 +78,7 @@ void run_data_release(struct run_data *r)
     free(r->variants);
     free(r->tests);
     free(r->cells);
+    free(r->unmeasured);
     free(r->facts);
     *r = (struct run_data){0};
 }

@@ -119,6 +119,12 @@ struct run_fact {
     char value[RUN_FACT_MAX];
 };
 
+/* A cell that the run was asked to measure and has no test of. */
+struct run_unmeasured {
+    char variant[RUN_NAME_MAX];
+    int context;
+};
+
 struct run_data {
     struct run_info info;
     struct run_variant *variants;
@@ -129,6 +135,8 @@ struct run_data {
     size_t n_cells;
     struct run_fact *facts; /* sorted by key */
     size_t n_facts;
+    struct run_unmeasured *unmeasured;
+    size_t n_unmeasured;
 };
 
 void run_data_release(struct run_data *r);

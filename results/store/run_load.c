@@ -191,11 +191,38 @@ static int load_facts(struct store *s, struct run_data *r, struct err *err)
     return rc;
 }
 
+static int load_unmeasured(struct store *s, struct run_data *r, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare_int(
+        s, "SELECT variant, context_len FROM unmeasured WHERE run_id = :run ORDER BY variant, context_len",
+        ":run", r->info.key, err);
+    size_t cap = 0;
+    int rc = -1;
+    while (stmt && (rc = sql_step(stmt, err)) > 0) {
+        if (!ALLOC_GROW(r->unmeasured, r->n_unmeasured + 1, cap))
+            return no_memory(err);
+        struct run_unmeasured *u = &r->unmeasured[r->n_unmeasured++];
+        sql_col_text(stmt, "variant", u->variant, sizeof u->variant);
+        u->context = (int)sql_col_int(stmt, "context_len", 0);
+    }
+    return rc;
+}
+
+int run_facts_load(struct store *s, int64_t key, struct run_data *out, struct err *err)
+{
+    *out = (struct run_data){0};
+    if (load_info(s, key, &out->info, err) == 0 && load_facts(s, out, err) == 0)
+        return 0;
+    run_data_release(out);
+    return -1;
+}
+
 int run_data_load(struct store *s, int64_t key, struct run_data *out, struct err *err)
 {
     *out = (struct run_data){0};
     if (load_info(s, key, &out->info, err) == 0 && load_variants(s, out, err) == 0 &&
-        load_tests(s, out, err) == 0 && load_facts(s, out, err) == 0 && run_data_make_cells(out, err) == 0)
+        load_tests(s, out, err) == 0 && load_facts(s, out, err) == 0 && load_unmeasured(s, out, err) == 0 &&
+        run_data_make_cells(out, err) == 0)
         return 0;
     run_data_release(out);
     return -1;

@@ -36,3 +36,11 @@ CREATE TABLE run_metric (
     is_primary INTEGER NOT NULL DEFAULT 0 CHECK (is_primary IN (0, 1)),
     PRIMARY KEY (run_id, position)
 ) STRICT, WITHOUT ROWID;
+
+-- Cells that a run was asked to measure and has no test of: what its comparisons call missing.
+CREATE TABLE unmeasured (
+    run_id      INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    variant     TEXT NOT NULL,
+    context_len INTEGER NOT NULL,
+    PRIMARY KEY (run_id, variant, context_len)
+) STRICT, WITHOUT ROWID;

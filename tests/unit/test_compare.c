@@ -174,7 +174,8 @@ static struct history make_history(struct history_series *series, struct history
                                    double spread)
 {
     for (size_t i = 0; i < n; i++)
-        points[i] = (struct history_point){(int64_t)i + 1, 10 + spread * ((double)(i % 5) - 2), 3};
+        points[i] = (struct history_point){
+            .run_key = (int64_t)i + 1, .median = 10 + spread * ((double)(i % 5) - 2), .n = 3};
     *series = (struct history_series){"v", 4096, METRIC_PREFILL_S, points, n};
     return (struct history){.series = series, .count = 1, .nights = n};
 }
@@ -195,7 +196,7 @@ static void nights_judge_a_night(void **state)
     struct history calm = make_history(&series, points, 20, 0.05);
     struct delta d = judge_cells(NULL, 0, slow, 1, &calm, &o);
     assert_int_equal(d.verdict, VERDICT_REGRESSED);
-    assert_int_equal(d.method, METHOD_ROBUST_Z);
+    assert_int_equal(d.method, METHOD_NIGHTS);
     assert_int_equal(d.history_n, 20);
     assert_near(d.z, 0.6745 * 0.6 / 0.05 / widened(M_PI_2 / 20), 1e-9);
     assert_near(d.noise_floor, 1.4826 * 0.005, 1e-9);
@@ -306,7 +307,9 @@ static void a_baseline_of_several_runs_is_its_median(void **state)
     struct history_point points[20];
     struct history h = make_history(&series, points, 20, 0.05);
     const double last[] = {10.5}, now[] = {10.5};
-    o.history_is_base = true;
+    const int64_t runs[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
+    o.base_runs = runs;
+    o.n_base_runs = 20;
     struct delta d = judge_cells(last, 1, now, 1, &h, &o);
     assert_near(d.base_median, 10.5, 0);
     assert_near(d.reference, 10, 1e-12);

@@ -1,0 +1,118 @@
+#include "results/judge/judge_nights.h"
+
+#include "results/judge/scale.h"
+#include "results/stats/stats.h"
+
+#include <math.h>
+
+/* The median of n values has this times the standard error of their mean. */
+static const double median_error = 1.2533;
+/* How many nights the scale of the median cell counts for, and how many degrees of freedom a cell's own
+ * history of repetitions does. */
+static const double pool_nights = 4, within_freedom = 8;
+/* A test that is powered at 80 % needs so many standard errors beyond its limit. */
+static const double power_80 = 0.84;
+
+struct spread {
+    double error; /* relative standard error of the ratio */
+    double freedom;
+    enum scale_floor floor;
+};
+
+/* Relative spread of the repetitions: the nights' own, with tonight's as one more. */
+static double within_spread(const struct evidence *e)
+{
+    double then = e->cell->within, now = NAN;
+    if (e->now_n > 1)
+        now = stats_sd(e->now, e->now_n) / fabs(stats_median(e->now, e->now_n));
+    if (!(then > 0))
+        return isfinite(now) ? now : 0;
+    if (!isfinite(now))
+        return then;
+    double freedom = (double)(e->now_n - 1);
+    return sqrt((within_freedom * then * then + freedom * now * now) / (within_freedom + freedom));
+}
+
+static double squared(double x)
+{
+    return x * x;
+}
+
+/* What the median of m nights adds to the variance of one night. */
+static double widening(size_t m)
+{
+    return m > 1 ? 1 + M_PI_2 / (double)m : 2;
+}
+
+static struct spread spread_of(const struct evidence *e, double own, double pooled, size_t m)
+{
+    double nights = fmin(e->cell->scale.nights, NIGHTS_LEVEL_MAX), v = fmax(nights - 1, 0);
+    double within = median_error * within_spread(e) / sqrt((double)e->now_n);
+    double floors[FLOOR_COUNT] = {
+        [FLOOR_NIGHTS] = (v * squared(own) + pool_nights * squared(pooled)) / (v + pool_nights),
+        [FLOOR_WITHIN] = squared(within),
+        [FLOOR_QUANTUM] = squared(e->cell->quantum / 2),
+    };
+    struct spread s = {.freedom = v + pool_nights};
+    for (int i = 0; i < FLOOR_COUNT; i++)
+        if (floors[i] > floors[s.floor])
+            s.floor = (enum scale_floor)i;
+    s.error = fmax(sqrt(floors[s.floor]), SCALE_LEAST) * sqrt(widening(m));
+    return s;
+}
+
+static void take_spread(const struct spread *s, const struct compare_options *o, struct delta *d)
+{
+    double change = log(d->ratio), reach = stats_t_limit(0.05, s->freedom) * s->error;
+    double limit = stats_t_limit(stats_normal_p(o->z_limit), s->freedom);
+    d->z = change / s->error;
+    d->freedom = s->freedom;
+    d->floor = s->floor;
+    d->p = stats_t_p(d->z, s->freedom);
+    d->noise_floor = s->error;
+    d->detectable = fmax(d->threshold, expm1((limit + power_80) * s->error));
+    d->ratio_low = exp(change - reach);
+    d->ratio_high = exp(change + reach);
+}
+
+/* A change against the base's own level that tonight's common factor hides: all cells drifted together. */
+static void judge_drift(const struct evidence *e, const struct compare_options *o, struct delta *d)
+{
+    struct spread s = spread_of(e, e->cell->scale.y, e->nights->pooled.y, e->expected.nights);
+    double change = log(d->now_median / e->expected.drifted);
+    bool significant = stats_t_p(change / s.error, s.freedom) <= stats_normal_p(o->z_limit);
+    bool found_already = d->p <= stats_normal_p(o->z_limit) && fabs(d->ratio - 1) > d->threshold;
+    if (found_already || !significant || fabs(expm1(change)) <= o->regression)
+        return;
+    d->reference = e->expected.drifted;
+    d->ratio = d->now_median / d->reference;
+    d->factor = metric_info(d->metric)->better == METRIC_LESS ? 1 / d->ratio : d->ratio;
+    d->common = 1;
+    take_spread(&s, o, d);
+}
+
+void judge_nights(const struct evidence *e, const struct compare_options *o, struct delta *d)
+{
+    bool raw = e->expected.raw;
+    struct spread s = spread_of(e, raw ? e->cell->scale.y : e->cell->scale.u,
+                                raw ? e->nights->pooled.y : e->nights->pooled.u, e->expected.nights);
+    d->method = METHOD_NIGHTS;
+    d->against = e->expected.against;
+    d->reference_n = (int)e->expected.nights;
+    d->common = e->expected.common;
+    d->control = e->expected.control;
+    d->threshold = fmin(o->practical, o->regression);
+    if (isnan(d->ratio))
+        return;
+    take_spread(&s, o, d);
+    if (isfinite(e->expected.drifted))
+        judge_drift(e, o, d);
+}
+
+double common_factor_error(const struct nights *n, const struct level *level, size_t cells, double *freedom)
+{
+    double v = fmax(fmin(n->factor_scale.nights, NIGHTS_LEVEL_MAX) - 1, 0);
+    double of_median = median_error * n->pooled.u / sqrt((double)cells);
+    *freedom = v + pool_nights;
+    return fmax(fmax(n->factor_scale.y, of_median), SCALE_LEAST) * sqrt(widening(level->nights));
+}

@@ -1,0 +1,21 @@
+/* judge_nights: the evidence of METHOD_NIGHTS: tonight's value against what the nights expect.
+ *
+ * With v nights behind the scale s_c of the cell and the median s_p of all cells' scales, the squared
+ * standard error of the logarithm of the ratio is max{(v s_c^2 + 4 s_p^2) / (v + 4), (1.2533 s_w /
+ * sqrt(n))^2, (q / 2)^2} * (1 + pi / 2m) with s_w the spread of the repetitions within a night, n tonight's
+ * repetitions, q the resolution of the values and m the nights behind the reference (the median of m values
+ * has pi / 2m times the variance of one). Its t has v + 4 degrees of freedom. Pure.
+ */
+#ifndef KERNSWEEP_RESULTS_JUDGE_JUDGE_NIGHTS_H
+#define KERNSWEEP_RESULTS_JUDGE_JUDGE_NIGHTS_H
+
+#include "results/judge/judge.h"
+
+/* d->reference, ratio and now_median are set. Sets method, z, p, freedom, noise_floor, detectable and the
+ * interval. If the base's level says that the cell drifted, reference and ratio become those of the drift. */
+void judge_nights(const struct evidence *e, const struct compare_options *o, struct delta *d);
+
+/* The standard error of a night's common factor about its level, and its degrees of freedom. */
+double common_factor_error(const struct nights *n, const struct level *level, size_t cells, double *freedom);
+
+#endif

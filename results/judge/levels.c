@@ -1,0 +1,160 @@
+/* The part of nights.h that reads a fitted model. */
+#include "results/judge/nights.h"
+
+#include "results/stats/stats.h"
+
+#include <math.h>
+#include <string.h>
+
+const struct night_cell *nights_cell(const struct nights *n, const char *variant, int context)
+{
+    for (size_t k = 0; k < n->n_cells; k++) {
+        const struct history_series *s = n->cells[k].series;
+        if (s->context == context && strcmp(s->variant, variant) == 0)
+            return &n->cells[k];
+    }
+    return NULL;
+}
+
+/* The newest points of [from, to) that are not set aside. */
+static size_t newest(const struct changes *levels, size_t from, size_t to, size_t most, size_t *members)
+{
+    size_t count = 0;
+    for (size_t i = to; i > from && count < most; i--)
+        if (!levels->odd[i - 1])
+            members[count++] = i - 1;
+    return count;
+}
+
+/* The newest segment that is long enough, else the longest. */
+static size_t current_segment(const struct changes *levels, size_t n, size_t *members, size_t *since)
+{
+    size_t best[NIGHTS_LEVEL_MAX], most = 0;
+    for (size_t to = n, from, end; to > 0; to = from) {
+        changes_segment(levels, to - 1, &from, &end);
+        size_t count = newest(levels, from, to, NIGHTS_LEVEL_MAX, best);
+        if (count > most) {
+            most = count;
+            *since = from;
+            memcpy(members, best, count * sizeof *members);
+        }
+        if (count >= NIGHTS_LEVEL_MIN)
+            break;
+    }
+    return most;
+}
+
+static double median_at(const double *x, const size_t *members, size_t n)
+{
+    double values[NIGHTS_LEVEL_MAX];
+    for (size_t i = 0; i < n; i++)
+        values[i] = x[members[i]];
+    return stats_median(values, n);
+}
+
+uint64_t nights_device(const struct nights *n)
+{
+    for (size_t t = n->count; t > 0; t--)
+        if (n->nights[t - 1].device)
+            return n->nights[t - 1].device;
+    return 0;
+}
+
+static void finish_level(const struct nights *n, const struct night_cell *c, struct level *l)
+{
+    uint64_t device = nights_device(n);
+    l->known = l->nights > 0;
+    if (!l->known)
+        return;
+    l->u = median_at(c->u, l->members, l->nights);
+    l->y = median_at(c->y, l->members, l->nights);
+    l->other_device = device != 0;
+    for (size_t i = 0; i < l->nights; i++) {
+        uint64_t d = c->points[l->members[i]]->device;
+        l->other_device = l->other_device && d != 0 && d != device;
+    }
+}
+
+struct level nights_level(const struct nights *n, const struct night_cell *c)
+{
+    struct level l = {0};
+    size_t since = 0;
+    l.nights = current_segment(&c->levels, c->count, l.members, &since);
+    l.since = l.nights ? c->night[since] : 0;
+    finish_level(n, c, &l);
+    return l;
+}
+
+static bool is_listed(const int64_t *runs, size_t n, int64_t key)
+{
+    for (size_t i = 0; i < n; i++)
+        if (runs[i] == key)
+            return true;
+    return false;
+}
+
+/* The points of the segment nearest to `at`, the earlier of two equally near ones first. */
+static size_t nearest(const struct changes *levels, size_t at, size_t *members)
+{
+    size_t from, to, count = 0;
+    changes_segment(levels, at, &from, &to);
+    for (size_t away = 0; count < NIGHTS_BASE && away < to - from; away++) {
+        if (at >= from + away && !levels->odd[at - away])
+            members[count++] = at - away;
+        if (away && count < NIGHTS_BASE && at + away < to && !levels->odd[at + away])
+            members[count++] = at + away;
+    }
+    return count;
+}
+
+struct level nights_base_level(const struct nights *n, const struct night_cell *c, const int64_t *runs,
+                               size_t n_runs)
+{
+    struct level l = {0};
+    size_t found = 0, at = 0;
+    for (size_t i = c->count; i > 0; i--)
+        if (is_listed(runs, n_runs, c->points[i - 1]->run_key)) {
+            if (l.nights < NIGHTS_LEVEL_MAX)
+                l.members[l.nights++] = i - 1;
+            at = i - 1;
+            found++;
+        }
+    if (found == 1)
+        l.nights = nearest(&c->levels, at, l.members);
+    l.since = found ? c->night[at] : 0;
+    finish_level(n, c, &l);
+    return l;
+}
+
+struct level nights_factor_level(const struct nights *n)
+{
+    struct level l = {0};
+    double values[NIGHTS_LEVEL_MAX];
+    size_t since = 0;
+    l.nights = n->count ? current_segment(&n->factor_levels, n->count, l.members, &since) : 0;
+    l.known = n->has_factors && l.nights > 0;
+    l.since = since;
+    for (size_t i = 0; i < l.nights; i++)
+        values[i] = n->nights[l.members[i]].factor;
+    l.y = stats_median(values, l.nights);
+    return l;
+}
+
+double nights_base_factor(const struct nights *n, const struct night_cell *c, const struct level *base)
+{
+    double values[NIGHTS_LEVEL_MAX];
+    for (size_t i = 0; i < base->nights; i++)
+        values[i] = n->nights[c->night[base->members[i]]].factor;
+    return stats_median(values, base->nights);
+}
+
+double nights_share_of_code(const struct night_cell *c, const struct level *l, uint64_t code)
+{
+    size_t known = 0, same = 0;
+    for (size_t i = 0; i < l->nights; i++) {
+        uint64_t then = c->points[l->members[i]]->code;
+        known += then != 0;
+        same += then != 0 && then == code;
+    }
+    return known ? (double)same / (double)known : NAN;
+}

@@ -1,0 +1,37 @@
+/* tonight: what a run's cells are expected at, for one metric: by the nights before, or by the base alone.
+ *
+ * Also finds what all cells have in common tonight. Pure. The owner calls tonight_release(), and keeps runs
+ * and history alive until then.
+ */
+#ifndef KERNSWEEP_RESULTS_JUDGE_TONIGHT_H
+#define KERNSWEEP_RESULTS_JUDGE_TONIGHT_H
+
+#include "results/judge/compare.h"
+#include "results/judge/judge.h"
+#include "results/judge/nights.h"
+
+struct tonight {
+    const struct run_data *base; /* may be NULL */
+    const struct run_data *now;
+    const struct compare_options *o;
+    enum metric metric;
+    struct nights nights;
+    struct level factor_level;
+    struct common_shift shift;
+    bool removed;       /* the common factor is taken out of each cell, else cells are judged with it */
+    double factor;      /* its logarithm, about the nights' levels */
+    double base_factor; /* of the base, if it is none of the nights; NaN when unknown */
+    double pair_factor; /* of base and now alone; 0 when none */
+};
+
+/* history may be NULL. */
+int tonight_open(struct tonight *t, const struct run_data *base, const struct run_data *now,
+                 const struct history *history, enum metric m, const struct compare_options *o,
+                 struct err *err);
+void tonight_release(struct tonight *t);
+
+/* Fills in e->nights, cell, expected and common. base may be NULL. */
+void tonight_expect(const struct tonight *t, const char *variant, const struct cell *base,
+                    const struct cell *now, struct evidence *e, struct delta *d);
+
+#endif

@@ -1,0 +1,330 @@
+#include "tests/simulation/nights.h"
+
+#include "results/store/when.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DAY_MS = 86400000 };
+
+static const double slow_share = 0.3, tail_share = 0.05, spike_share = 0.02;
+static const char *const variants[NIGHTS_VARIANTS] = {"baseline", "v1", "v2", "v3", "v4"};
+
+static void *must_calloc(size_t count, size_t size)
+{
+    void *p = calloc(count ? count : 1, size);
+    if (!p) {
+        fprintf(stderr, "simulated nights: no memory for %zu elements\n", count);
+        abort();
+    }
+    return p;
+}
+
+static size_t at(size_t night, size_t cell)
+{
+    return night * NIGHTS_CELLS + cell;
+}
+
+const char *nights_variant(size_t cell)
+{
+    return variants[cell / NIGHTS_CONTEXTS];
+}
+
+int nights_context(size_t cell)
+{
+    return 256 << cell % NIGHTS_CONTEXTS;
+}
+
+size_t nights_cell(const char *variant, int context)
+{
+    for (size_t i = 0; i < NIGHTS_CELLS; i++)
+        if (nights_context(i) == context && strcmp(nights_variant(i), variant) == 0)
+            return i;
+    fprintf(stderr, "simulated nights: no cell %s %d\n", variant, context);
+    abort();
+}
+
+void nights_init(struct nights *n, const struct noise_model *model, size_t count, uint64_t seed)
+{
+    double low = model->low > 0 ? model->low : 0.05, high = model->high > 0 ? model->high : 5;
+    *n = (struct nights){.model = model, .count = count};
+    stats_rng_seed(&n->rng, seed);
+    n->factor = must_calloc(count * NIGHTS_CELLS, sizeof *n->factor);
+    n->shots = must_calloc(count * NIGHTS_CELLS * NIGHTS_REPETITIONS_MAX, sizeof *n->shots);
+    n->repetitions = must_calloc(count, sizeof *n->repetitions);
+    n->code = must_calloc(count * NIGHTS_VARIANTS, sizeof *n->code);
+    n->gpu = must_calloc(count, sizeof *n->gpu);
+    for (size_t i = 0; i < NIGHTS_CELLS; i++) {
+        n->level[i] = low * pow(high / low, stats_rng_unit(&n->rng));
+        n->phase[i] = stats_rng_unit(&n->rng);
+    }
+    for (size_t i = 0; i < count * NIGHTS_CELLS; i++)
+        n->factor[i] = 1;
+    for (size_t i = 0; i < count; i++)
+        n->repetitions[i] = NIGHTS_REPETITIONS;
+}
+
+void nights_release(struct nights *n)
+{
+    free(n->factor);
+    free(n->shots);
+    free(n->repetitions);
+    free(n->code);
+    free(n->gpu);
+    *n = (struct nights){0};
+}
+
+void nights_plant(struct nights *n, size_t first_cell, size_t cells, size_t from, size_t to, double factor)
+{
+    for (size_t night = from; night < to && night < n->count; night++)
+        for (size_t i = first_cell; i < first_cell + cells; i++)
+            n->factor[at(night, i)] *= factor;
+}
+
+void nights_identify(struct nights *n)
+{
+    for (size_t i = 0; i < n->count * NIGHTS_VARIANTS; i++)
+        n->code[i] = 0x1000 + i % NIGHTS_VARIANTS;
+}
+
+void nights_change_code(struct nights *n, size_t variant, size_t from)
+{
+    for (size_t night = from; night < n->count; night++)
+        n->code[night * NIGHTS_VARIANTS + variant] += 0x1000;
+}
+
+void nights_swap_gpu(struct nights *n, size_t from)
+{
+    for (size_t night = 0; night < n->count; night++)
+        n->gpu[night] = night < from ? 0xa : 0xb;
+}
+
+/* The next value of an AR(1) process with this marginal standard deviation. */
+static double next_of(double before, double memory, double sd, struct stats_rng *rng)
+{
+    return memory * before + sd * sqrt(1 - memory * memory) * stats_rng_normal(rng);
+}
+
+/* What a node does to the tests of one night. */
+struct weather {
+    double node;
+    double cell[NIGHTS_CELLS];
+    double clock;
+    size_t cut; /* tests from this one on are in the slow state */
+};
+
+static void change_weather(const struct noise_model *m, struct weather *w, bool first, struct stats_rng *rng)
+{
+    w->node = next_of(w->node, first ? 0 : m->node_memory, m->node, rng);
+    for (size_t i = 0; i < NIGHTS_CELLS; i++)
+        w->cell[i] = next_of(w->cell[i], first ? 0 : m->cell_memory, m->cell, rng);
+    w->clock = stats_rng_unit(rng) < slow_share ? m->clock_night : 0;
+    w->cut = SIZE_MAX;
+    if (stats_rng_unit(rng) < 0.5)
+        w->cut = stats_rng_below(rng, (uint64_t)NIGHTS_CELLS * NIGHTS_REPETITIONS);
+}
+
+/* Of a cell and night, before its tests scatter. */
+static double conditions_of(const struct nights *n, const struct weather *w, size_t night, size_t cell)
+{
+    return n->level[cell] * (1 + w->node) * (1 + w->cell[cell]) * (1 + w->clock) *
+           pow(1 + n->model->drift, (double)night);
+}
+
+static double rounded(double x, double unit, double phase)
+{
+    double steps = round(x / unit + phase) - phase;
+    return unit * fmax(steps, 1 - phase);
+}
+
+static double one_shot(struct nights *n, size_t cell, double expected, bool slow)
+{
+    const struct noise_model *m = n->model;
+    double x = expected * (1 + m->within * stats_rng_normal(&n->rng));
+    if (stats_rng_unit(&n->rng) < slow_share)
+        x *= 1 + m->clock_test;
+    if (stats_rng_unit(&n->rng) < tail_share)
+        x *= 1 + m->tail;
+    if (slow)
+        x *= 1 + m->clock_cut;
+    if (m->step > 0)
+        x = rounded(x, m->step * n->level[cell], n->phase[cell]);
+    if (m->tick > 0)
+        x = rounded(x, m->tick, 0);
+    return x;
+}
+
+static void measure_night(struct nights *n, const struct weather *w, size_t night)
+{
+    for (size_t i = 0; i < NIGHTS_CELLS; i++) {
+        double expected = conditions_of(n, w, night, i) * n->factor[at(night, i)];
+        if (stats_rng_unit(&n->rng) < spike_share && night + 1 < n->count)
+            expected *= 1 + n->model->spike;
+        for (int r = 0; r < n->repetitions[night]; r++) {
+            size_t done = i * NIGHTS_REPETITIONS + (size_t)r;
+            n->shots[at(night, i) * NIGHTS_REPETITIONS_MAX + (size_t)r] =
+                one_shot(n, i, expected, done >= w->cut);
+        }
+    }
+}
+
+void nights_measure(struct nights *n)
+{
+    struct weather w = {0};
+    for (size_t night = 0; night < n->count; night++) {
+        change_weather(n->model, &w, night == 0, &n->rng);
+        measure_night(n, &w, night);
+    }
+}
+
+const double *nights_shots(const struct nights *n, size_t night, size_t cell, size_t *count)
+{
+    *count = (size_t)n->repetitions[night];
+    return n->shots + at(night, cell) * NIGHTS_REPETITIONS_MAX;
+}
+
+double nights_median(const struct nights *n, size_t night, size_t cell)
+{
+    size_t count;
+    const double *x = nights_shots(n, night, cell, &count);
+    return stats_median(x, count);
+}
+
+static int64_t first_night(void)
+{
+    return when_midnight("2025-01-01");
+}
+
+static struct history_point point_of(const struct nights *n, size_t night, size_t cell)
+{
+    size_t count;
+    const double *x = nights_shots(n, night, cell, &count);
+    double median = stats_median(x, count);
+    return (struct history_point){
+        .run_key = (int64_t)night + 1,
+        .median = median,
+        .n = (int)count,
+        .measured_at = first_night() + (int64_t)night * DAY_MS,
+        .within = stats_sd(x, count) / median,
+        .code = n->code[night * NIGHTS_VARIANTS + cell / NIGHTS_CONTEXTS],
+        .device = n->gpu[night],
+    };
+}
+
+struct history nights_history(const struct nights *n, size_t from, size_t to)
+{
+    size_t count = to - from;
+    struct history h = {.series = must_calloc(NIGHTS_CELLS, sizeof *h.series), .nights = count};
+    for (size_t i = 0; count && i < NIGHTS_CELLS; i++) {
+        struct history_series *s = &h.series[h.count++];
+        *s =
+            (struct history_series){.context = nights_context(i), .metric = n->model->metric, .count = count};
+        snprintf(s->variant, sizeof s->variant, "%s", nights_variant(i));
+        s->points = must_calloc(count, sizeof *s->points);
+        for (size_t night = from; night < to; night++)
+            s->points[night - from] = point_of(n, night, i);
+    }
+    history_sort(&h);
+    return h;
+}
+
+static void name_run(struct run_info *r, const struct nights *n, size_t night)
+{
+    r->key = (int64_t)night + 1;
+    snprintf(r->run_id, sizeof r->run_id, "night-%04zu", night);
+    snprintf(r->ticket, sizeof r->ticket, "simulated");
+    snprintf(r->node, sizeof r->node, "192.0.2.10");
+    snprintf(r->mode, sizeof r->mode, "perf");
+    snprintf(r->origin, sizeof r->origin, "bundle");
+    when_format(first_night() + (int64_t)night * DAY_MS, r->started_at);
+    memcpy(r->date, r->started_at, 10);
+    r->status = RUN_COMPLETE;
+    r->counts.total = r->counts.ok = NIGHTS_CELLS * n->repetitions[night];
+}
+
+static void add_variants(struct run_data *run, const struct nights *n, size_t night)
+{
+    run->variants = must_calloc(NIGHTS_VARIANTS, sizeof *run->variants);
+    run->n_variants = NIGHTS_VARIANTS;
+    for (size_t i = 0; i < NIGHTS_VARIANTS; i++) {
+        struct run_variant *v = &run->variants[i];
+        uint64_t code = n->code[night * NIGHTS_VARIANTS + i];
+        snprintf(v->name, sizeof v->name, "%s", variants[i]);
+        for (int m = 0; m < METRIC_COUNT; m++)
+            v->value[m] = NAN;
+        if (code) {
+            snprintf(v->code_sha256, sizeof v->code_sha256, "%016llx%048d", (unsigned long long)code, 0);
+            v->code_of_device = true;
+        }
+    }
+}
+
+static void add_test(struct run_data *run, const struct nights *n, size_t cell, size_t repetition,
+                     double value)
+{
+    struct run_test *t = &run->tests[run->n_tests++];
+    *t = (struct run_test){
+        .variant = cell / NIGHTS_CONTEXTS,
+        .context = nights_context(cell),
+        .repetition = (int)repetition + 1,
+        .index = (int)run->n_tests,
+        .exit_code = 0,
+        .samples = RUN_UNKNOWN,
+        .prompt_tokens = RUN_UNKNOWN,
+    };
+    t->vram_before = t->vram_after = t->vram_max_gap_ms = t->cpu_user_s = t->cpu_system_s = NAN;
+    for (int m = 0; m < METRIC_COUNT; m++)
+        t->value[m] = NAN;
+    t->value[n->model->metric] = value;
+}
+
+static void make_cells(struct run_data *run)
+{
+    struct err err = {0};
+    if (run_data_make_cells(run, &err) != 0) {
+        fprintf(stderr, "simulated nights: %s\n", err.msg);
+        abort();
+    }
+}
+
+static struct run_data empty_run(const struct nights *n, size_t night)
+{
+    struct run_data run = {0};
+    name_run(&run.info, n, night);
+    add_variants(&run, n, night);
+    run.tests = must_calloc((size_t)NIGHTS_CELLS * NIGHTS_REPETITIONS_MAX, sizeof *run.tests);
+    return run;
+}
+
+struct run_data nights_run(const struct nights *n, size_t night)
+{
+    struct run_data run = empty_run(n, night);
+    for (size_t i = 0; i < NIGHTS_CELLS; i++) {
+        size_t count;
+        const double *x = nights_shots(n, night, i, &count);
+        for (size_t r = 0; r < count; r++)
+            add_test(&run, n, i, r, x[r]);
+    }
+    make_cells(&run);
+    return run;
+}
+
+void session_init(struct session *s, struct nights *n)
+{
+    struct weather w = {0};
+    change_weather(n->model, &w, true, &n->rng);
+    for (size_t i = 0; i < NIGHTS_CELLS; i++)
+        s->conditions[i] = conditions_of(n, &w, n->count - 1, i);
+}
+
+struct run_data session_run(struct session *s, struct nights *n, size_t night)
+{
+    struct run_data run = empty_run(n, night);
+    for (size_t i = 0; i < NIGHTS_CELLS; i++)
+        for (size_t r = 0; r < NIGHTS_REPETITIONS; r++)
+            add_test(&run, n, i, r, one_shot(n, i, s->conditions[i] * n->factor[at(night, i)], false));
+    make_cells(&run);
+    return run;
+}

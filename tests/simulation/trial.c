@@ -1,0 +1,103 @@
+#include "tests/simulation/trial.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const against_names[AGAINST_COUNT] = {
+    [AGAINST_NIGHTS] = "history",
+    [AGAINST_LAST] = "base",
+    [AGAINST_BOTH] = "base + history",
+    [AGAINST_BASELINE] = "stored baseline",
+};
+
+const char *against_name(enum against_what a)
+{
+    return against_names[a];
+}
+
+struct comparison trial_compare(const struct nights *n, enum against_what a, size_t base)
+{
+    struct compare_options o = compare_defaults();
+    struct err err = {0};
+    struct comparison c;
+    size_t last = n->count - 1;
+    struct run_data now = nights_run(n, last), before = {0};
+    struct history h = nights_history(n, 0, a == AGAINST_LAST ? 0 : last);
+    if (a != AGAINST_NIGHTS)
+        before = nights_run(n, base);
+    o.metric = n->model->metric;
+    if (compare_runs(a == AGAINST_NIGHTS ? NULL : &before, &now, a == AGAINST_LAST ? NULL : &h, &o, &c,
+                     &err) != 0) {
+        fprintf(stderr, "trial: %s\n", err.msg);
+        abort();
+    }
+    history_release(&h);
+    run_data_release(&before);
+    run_data_release(&now);
+    return c;
+}
+
+void trial_judge(const struct comparison *c, bool slower[NIGHTS_CELLS])
+{
+    memset(slower, 0, NIGHTS_CELLS * sizeof *slower);
+    for (size_t i = 0; i < c->count; i++)
+        if (c->deltas[i].metric == c->primary && c->deltas[i].verdict == VERDICT_REGRESSED)
+            slower[nights_cell(c->deltas[i].variant, c->deltas[i].context)] = true;
+}
+
+void trial_rule(const struct nights *n, enum rule r, bool slower[NIGHTS_CELLS])
+{
+    struct rule_cell cells[NIGHTS_CELLS];
+    size_t last = n->count - 1;
+    double *medians = calloc(NIGHTS_CELLS * last + 1, sizeof *medians);
+    if (!medians)
+        abort();
+    for (size_t i = 0; i < NIGHTS_CELLS; i++) {
+        double *of_cell = medians + i * last;
+        for (size_t night = 0; night < last; night++)
+            of_cell[night] = nights_median(n, night, i);
+        cells[i] = (struct rule_cell){.nights = of_cell, .n_nights = last};
+        cells[i].now = nights_shots(n, last, i, &cells[i].n_now);
+        cells[i].last = nights_shots(n, last - 1, i, &cells[i].n_last);
+    }
+    rule_apply(r, cells, NIGHTS_CELLS, slower);
+    free(medians);
+}
+
+void score_add(struct score *s, const bool slower[NIGHTS_CELLS], size_t planted)
+{
+    int flagged = 0;
+    for (size_t i = 0; i < NIGHTS_CELLS; i++)
+        flagged += slower[i];
+    s->flagged += flagged;
+    if (planted == NO_CELL) {
+        s->still++;
+        s->alarms += flagged > 0;
+    } else {
+        s->planted++;
+        s->found += slower[planted];
+    }
+}
+
+double score_alarms(const struct score *s)
+{
+    return s->still ? (double)s->alarms / s->still : NAN;
+}
+
+double score_precision(const struct score *s)
+{
+    return s->flagged ? (double)s->found / s->flagged : NAN;
+}
+
+double score_recall(const struct score *s)
+{
+    return s->planted ? (double)s->found / s->planted : NAN;
+}
+
+/* 0 if nothing was found. */
+double score_f1(const struct score *s)
+{
+    return s->flagged + s->planted ? 2.0 * s->found / (s->flagged + s->planted) : NAN;
+}
