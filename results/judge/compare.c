@@ -121,7 +121,7 @@ static int compare_metric(struct comparing *c, const char *variant, int context,
     if (!d)
         return -1;
     set_sides(c, d, base, now);
-    const struct night_cell *nights = now ? nights_cell(&c->tonight.nights, variant, context) : NULL;
+    const struct night_cell *nights = now ? nights_find_cell(&c->tonight.nights, variant, context) : NULL;
     bool from_nights = !c->base && nights;
     if (from_nights ? broke_since(d, now) : judge_states(d, base, now))
         return 0;
@@ -147,7 +147,7 @@ static bool is_compared(const struct comparing *c, enum metric m, const struct c
         return false;
     if (c->base)
         return base && base->status == STATUS_OK && base->n[m] > 0;
-    return nights_cell(&c->tonight.nights, c->now->variants[now->variant].name, now->context);
+    return nights_find_cell(&c->tonight.nights, c->now->variants[now->variant].name, now->context);
 }
 
 static int compare_cell(struct comparing *c, enum metric m, const char *variant, int context,
@@ -310,7 +310,12 @@ enum metric compare_primary(const struct run_data *base, const struct run_data *
 int compare_runs(const struct run_data *base, const struct run_data *now, const struct history *history,
                  const struct compare_options *options, struct comparison *out, struct err *err)
 {
-    struct comparing c = {.base = base, .now = now, .history = history, .o = options, .out = out};
+    struct compare_options with_base = *options;
+    if (base && !with_base.base_runs) {
+        with_base.base_runs = &base->info.key;
+        with_base.n_base_runs = 1;
+    }
+    struct comparing c = {.base = base, .now = now, .history = history, .o = &with_base, .out = out};
     *out = (struct comparison){0};
     snprintf(out->base_id, sizeof out->base_id, "%s", base ? base->info.run_id : "");
     snprintf(out->now_id, sizeof out->now_id, "%s", now->info.run_id);
@@ -342,6 +347,6 @@ void comparison_release(struct comparison *c)
 
 bool comparison_regressed(const struct comparison *c)
 {
-    return (c->shift.found && c->shift.worse) ||
+    return (c->shift.found && c->shift.worse) || c->node_cells > 0 ||
            c->verdicts[VERDICT_REGRESSED] + c->verdicts[VERDICT_BROKEN] + c->verdicts[VERDICT_MISSING] > 0;
 }

@@ -37,6 +37,7 @@ struct comparison {
     size_t count;
     struct fact_change *facts;
     size_t n_facts;
+    int node_cells;              /* suspects that confirming put down to the node */
     enum metric primary;         /* compare_primary() */
     size_t tested;               /* cells of the primary metric that have a p-value */
     int verdicts[VERDICT_COUNT]; /* counts, of the primary metric */
@@ -51,7 +52,7 @@ int compare_runs(const struct run_data *base, const struct run_data *now, const 
                  const struct compare_options *options, struct comparison *out, struct err *err);
 void comparison_release(struct comparison *c);
 
-/* Whether any cell is regressed, broken or missing, or all cells are slower together. */
+/* Whether any cell is regressed, broken or missing, or all cells or the node are slower. */
 bool comparison_regressed(const struct comparison *c);
 
 #endif

@@ -56,7 +56,9 @@ static void set_confirmation(struct comparison *c, struct delta *d, enum confirm
 {
     d->confirmation = found;
     snprintf(d->reason, sizeof d->reason, "%s", reason);
-    if (found != CONFIRM_REFUTED)
+    if (found == CONFIRM_NODE)
+        c->node_cells++;
+    if (found != CONFIRM_REFUTED && found != CONFIRM_NODE)
         return;
     d->verdict = VERDICT_NOISY;
     c->verdicts[VERDICT_REGRESSED]--;
@@ -83,7 +85,12 @@ static void conclude(struct comparison *c, struct delta *d, const struct delta *
         found = CONFIRM_STANDS;
         snprintf(reason, sizeof reason, "confirmed alternating with the base's build, n = %d and %d: %.200s",
                  again->base_n, again->now_n, again->reason);
-    } else if (shift > o->node_shift) {
+    } else if (again->verdict == VERDICT_NOISY)
+        snprintf(
+            reason, sizeof reason,
+            "measured again, alternating with the base's build, n = %d and %d, and still undecided: %.200s",
+            again->base_n, again->now_n, again->reason);
+    else if (shift > o->node_shift) {
         found = CONFIRM_NODE;
         snprintf(
             reason, sizeof reason,
@@ -105,7 +112,8 @@ static int judge_again(struct comparison *c, struct delta *d, const struct evide
     struct compare_options o = *options;
     struct delta again = *d;
     o.same_session = true;
-    again.p = again.p_adjusted = again.z = again.ratio_low = again.ratio_high = again.history_median = NAN;
+    again.p = again.p_adjusted = again.z = again.freedom = again.ratio_low = again.ratio_high =
+        again.history_median = NAN;
     again.reason[0] = '\0';
     if (e->base_n == 0 || e->now_n == 0) {
         again.base_n = (int)e->base_n;
@@ -127,7 +135,7 @@ int confirm_judge(struct comparison *c, const struct run_data *const *base, size
     for (size_t i = 0; i < c->count; i++) {
         struct delta *d = &c->deltas[i];
         double *a = NULL, *b = NULL;
-        struct evidence e = {.noise = NAN};
+        struct evidence e = {.common = 1, .exact = NAN, .noise = NAN};
         if (!is_suspect(c, d))
             continue;
         int rc = pool(base, n_base, d, &a, &e.base_n, err);

@@ -24,8 +24,9 @@ int confirm_suspects(const struct comparison *c, struct suspect_list *out, struc
 void suspect_list_release(struct suspect_list *l);
 
 /* base, now: the runs of each side in the order they were made; the repetitions of each side are pooled. Sets
- * `confirmation` of each suspect. A refuted suspect becomes noisy; one that was not measured again, or whose
- * base's build has become as slow, stays regressed, with the reason. */
+ * `confirmation` of each suspect. A refuted suspect becomes noisy, and so does one whose base's build has
+ * become as slow: the node is a finding of its own (node_cells). One that was not measured again, or not
+ * conclusively, is undecided and stays regressed: not having been able to tell is no refutation. */
 int confirm_judge(struct comparison *c, const struct run_data *const *base, size_t n_base,
                   const struct run_data *const *now, size_t n_now, const struct compare_options *options,
                   struct err *err);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 static const double alpha = 0.05;
+/* A test with a power of 80 % needs so many standard errors beyond its limit. */
+static const double power_80 = 0.84;
 /* A common factor nearer to 1 than this is not worth a word in a reason. */
 static const double common_shown = 0.005;
 
@@ -92,9 +94,17 @@ static const char *describe_floor(const struct delta *d)
     return "from the nights";
 }
 
-static void decide_nights(const struct compare_options *o, struct delta *d, double loss)
+/* The smallest change of one cell among so many that is found in 80 % of nights. */
+static double detectable_change(const struct compare_options *o, size_t tested, const struct delta *d)
 {
-    bool significant = d->p <= stats_normal_p(o->z_limit) && d->p_adjusted <= o->fdr;
+    double limit = stats_t_limit(o->fdr / (double)(tested ? tested : 1), d->freedom);
+    return fmax(d->threshold, expm1((limit + power_80) * d->noise_floor));
+}
+
+static void decide_nights(const struct compare_options *o, size_t tested, struct delta *d, double loss)
+{
+    bool significant = d->p_adjusted <= o->fdr;
+    d->detectable = detectable_change(o, tested, d);
     char reference[160];
     describe_reference(d, reference, sizeof reference);
     if (significant && fabs(loss) > d->threshold && d->disagree)
@@ -206,7 +216,7 @@ void judge_decide(const struct compare_options *o, size_t tested, struct delta *
                     "the difference is within %g %s, which never matters for this metric",
                     metric_info(d->metric)->least, metric_info(d->metric)->unit);
     else if (d->method == METHOD_NIGHTS)
-        decide_nights(o, d, loss);
+        decide_nights(o, tested, d, loss);
     else if (d->method == METHOD_THRESHOLD)
         decide_few(d, loss);
     else

@@ -5,13 +5,14 @@
 
 #include <math.h>
 
-/* The median of n values has this times the standard error of their mean. */
-static const double median_error = 1.2533;
 /* How many nights the scale of the median cell counts for, and how many degrees of freedom a cell's own
  * history of repetitions does. */
 static const double pool_nights = 4, within_freedom = 8;
-/* A test that is powered at 80 % needs so many standard errors beyond its limit. */
-static const double power_80 = 0.84;
+/* Nights contain the noise of their repetitions: estimates of both that differ by less than this say the
+ * same, and taking the larger would only make the error too large. */
+static const double floor_excess = 1.1;
+/* A cell that differs by itself has to be this sure before its drift with all others is not looked at. */
+static const double cells_of_a_night = 40;
 
 struct spread {
     double error; /* relative standard error of the ratio */
@@ -39,38 +40,36 @@ static double squared(double x)
 }
 
 /* What the median of m nights adds to the variance of one night. */
-static double widening(size_t m)
+static double widening(const struct nights *n, size_t m)
 {
-    return m > 1 ? 1 + M_PI_2 / (double)m : 2;
+    return 1 + fmin(1, squared(stats_median_error(m)) * nights_alike(n->memory));
 }
 
 static struct spread spread_of(const struct evidence *e, double own, double pooled, size_t m)
 {
     double nights = fmin(e->cell->scale.nights, NIGHTS_LEVEL_MAX), v = fmax(nights - 1, 0);
-    double within = median_error * within_spread(e) / sqrt((double)e->now_n);
+    double within = within_spread(e) * stats_median_error(e->now_n);
     double floors[FLOOR_COUNT] = {
         [FLOOR_NIGHTS] = (v * squared(own) + pool_nights * squared(pooled)) / (v + pool_nights),
-        [FLOOR_WITHIN] = squared(within),
+        [FLOOR_WITHIN] = squared(within / floor_excess),
         [FLOOR_QUANTUM] = squared(e->cell->quantum / 2),
     };
     struct spread s = {.freedom = v + pool_nights};
     for (int i = 0; i < FLOOR_COUNT; i++)
         if (floors[i] > floors[s.floor])
             s.floor = (enum scale_floor)i;
-    s.error = fmax(sqrt(floors[s.floor]), SCALE_LEAST) * sqrt(widening(m));
+    s.error = fmax(sqrt(floors[s.floor]), SCALE_LEAST) * sqrt(widening(e->nights, m));
     return s;
 }
 
-static void take_spread(const struct spread *s, const struct compare_options *o, struct delta *d)
+static void take_spread(const struct spread *s, struct delta *d)
 {
     double change = log(d->ratio), reach = stats_t_limit(0.05, s->freedom) * s->error;
-    double limit = stats_t_limit(stats_normal_p(o->z_limit), s->freedom);
     d->z = change / s->error;
     d->freedom = s->freedom;
     d->floor = s->floor;
     d->p = stats_t_p(d->z, s->freedom);
     d->noise_floor = s->error;
-    d->detectable = fmax(d->threshold, expm1((limit + power_80) * s->error));
     d->ratio_low = exp(change - reach);
     d->ratio_high = exp(change + reach);
 }
@@ -80,15 +79,15 @@ static void judge_drift(const struct evidence *e, const struct compare_options *
 {
     struct spread s = spread_of(e, e->cell->scale.y, e->nights->pooled.y, e->expected.nights);
     double change = log(d->now_median / e->expected.drifted);
-    bool significant = stats_t_p(change / s.error, s.freedom) <= stats_normal_p(o->z_limit);
-    bool found_already = d->p <= stats_normal_p(o->z_limit) && fabs(d->ratio - 1) > d->threshold;
+    bool significant = fabs(change / s.error) > o->z_limit;
+    bool found_already = d->p <= o->fdr / cells_of_a_night && fabs(d->ratio - 1) > d->threshold;
     if (found_already || !significant || fabs(expm1(change)) <= o->regression)
         return;
     d->reference = e->expected.drifted;
     d->ratio = d->now_median / d->reference;
     d->factor = metric_info(d->metric)->better == METRIC_LESS ? 1 / d->ratio : d->ratio;
     d->common = 1;
-    take_spread(&s, o, d);
+    take_spread(&s, d);
 }
 
 void judge_nights(const struct evidence *e, const struct compare_options *o, struct delta *d)
@@ -104,7 +103,7 @@ void judge_nights(const struct evidence *e, const struct compare_options *o, str
     d->threshold = fmin(o->practical, o->regression);
     if (isnan(d->ratio))
         return;
-    take_spread(&s, o, d);
+    take_spread(&s, d);
     if (isfinite(e->expected.drifted))
         judge_drift(e, o, d);
 }
@@ -112,7 +111,7 @@ void judge_nights(const struct evidence *e, const struct compare_options *o, str
 double common_factor_error(const struct nights *n, const struct level *level, size_t cells, double *freedom)
 {
     double v = fmax(fmin(n->factor_scale.nights, NIGHTS_LEVEL_MAX) - 1, 0);
-    double of_median = median_error * n->pooled.u / sqrt((double)cells);
+    double of_median = n->pooled.u * stats_median_error(cells);
     *freedom = v + pool_nights;
-    return fmax(fmax(n->factor_scale.y, of_median), SCALE_LEAST) * sqrt(widening(level->nights));
+    return fmax(fmax(n->factor_scale.y, of_median), SCALE_LEAST) * sqrt(widening(n, level->nights));
 }

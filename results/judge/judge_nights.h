@@ -1,10 +1,13 @@
 /* judge_nights: the evidence of METHOD_NIGHTS: tonight's value against what the nights expect.
  *
  * With v nights behind the scale s_c of the cell and the median s_p of all cells' scales, the squared
- * standard error of the logarithm of the ratio is max{(v s_c^2 + 4 s_p^2) / (v + 4), (1.2533 s_w /
- * sqrt(n))^2, (q / 2)^2} * (1 + pi / 2m) with s_w the spread of the repetitions within a night, n tonight's
- * repetitions, q the resolution of the values and m the nights behind the reference (the median of m values
- * has pi / 2m times the variance of one). Its t has v + 4 degrees of freedom. Pure.
+ * standard error of the logarithm of the ratio is
+ *
+ *   max{(v s_c^2 + 4 s_p^2) / (v + 4), (s_w e(n))^2, (q / 2)^2} * (1 + e(m)^2)
+ *
+ * with s_w the spread of the repetitions within a night, n tonight's repetitions, q the resolution of the
+ * values, m the nights behind the reference, and e(n) the standard error of a median of n values
+ * (stats_median_error()). Its t has v + 4 degrees of freedom. Pure.
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_JUDGE_NIGHTS_H
 #define KERNSWEEP_RESULTS_JUDGE_JUDGE_NIGHTS_H

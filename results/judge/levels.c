@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-const struct night_cell *nights_cell(const struct nights *n, const char *variant, int context)
+const struct night_cell *nights_find_cell(const struct nights *n, const char *variant, int context)
 {
     for (size_t k = 0; k < n->n_cells; k++) {
         const struct history_series *s = n->cells[k].series;

@@ -8,7 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCALE_NIGHTS = 30, SEGMENT_OF_SCALE_MIN = 3, PASSES = 2 };
+enum {
+    SCALE_NIGHTS = 30,
+    SEGMENT_OF_SCALE_MIN = 3,
+    STEPS_WITH_CAUSE = 2,
+    MEMORY_NIGHTS_MIN = 10,
+    PASSES = 2
+};
+
+/* A memory below the one is chance; beyond the other nothing can be learned from nights. */
+static const double memory_least = 0.15, memory_most = 0.8;
 
 static int no_memory(struct err *err)
 {
@@ -21,6 +30,12 @@ static int by_time(const void *a, const void *b)
     if (x->measured_at != y->measured_at)
         return x->measured_at < y->measured_at ? -1 : 1;
     return (x->run_key > y->run_key) - (x->run_key < y->run_key);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
 static struct night night_of(const struct history_point *p)
@@ -160,11 +175,18 @@ static int find_levels(const struct nights *n, struct night_cell *c, double *x, 
     return changes_find(x, c->count, &o, &c->levels, err);
 }
 
-/* The scale of y about the levels of `levels`: the larger of that of the residuals and that of the steps. */
-static double scale_about(const double *y, const struct changes *levels, size_t n, double *residuals,
-                          double *scratch, size_t *used)
+struct residuals {
+    double about; /* scale about the levels of the segments, as if nights were independent */
+    double steps; /* scale by the differences of successive nights */
+    size_t nights;
+    size_t segments;
+};
+
+static struct residuals residuals_of(const double *y, const struct changes *levels, size_t n,
+                                     double *residuals, double *scratch)
 {
-    size_t first = n > SCALE_NIGHTS ? n - SCALE_NIGHTS : 0, count = 0, segments = 0;
+    struct residuals r = {0};
+    size_t first = n > SCALE_NIGHTS ? n - SCALE_NIGHTS : 0;
     for (size_t at = 0, from, to; at < n; at = to) {
         size_t in = 0;
         changes_segment(levels, at, &from, &to);
@@ -175,36 +197,90 @@ static double scale_about(const double *y, const struct changes *levels, size_t 
             continue;
         double median = stats_median(scratch, in);
         for (size_t i = 0; i < in; i++)
-            residuals[count++] = fabs(scratch[i] - median);
-        segments++;
+            residuals[r.nights++] = fabs(scratch[i] - median);
+        r.segments++;
     }
-    *used = count;
-    double all = (double)count, of_levels = (double)segments;
-    double about = count > segments ? scale_of_most(residuals, count) * sqrt(all / (all - of_levels)) : 0;
-    return fmax(about, scale_of_steps(y + first, levels->odd + first, n - first));
+    double all = (double)r.nights, of_levels = (double)r.segments;
+    if (r.nights > r.segments)
+        r.about = scale_of_most(residuals, r.nights) * sqrt(all / (all - of_levels));
+    r.steps = scale_of_steps(y + first, levels->odd + first, n - first);
+    return r;
 }
 
-static void find_scale(struct night_cell *c, double *residuals, double *scratch)
+/* How much nights resemble the night before, from 0 to 1 (the coefficient of AR(1)). */
+static double memory_of(const struct residuals *r)
 {
-    size_t used;
-    c->scale.y = scale_about(c->y, &c->levels, c->count, residuals, scratch, &used);
-    c->scale.u = scale_about(c->u, &c->levels, c->count, residuals, scratch, &used);
-    c->scale.nights = (double)used;
+    return r->about > 0 ? 1 - r->steps * r->steps / (r->about * r->about) : 0;
 }
 
-static void pool_scales(struct nights *n, double *scratch)
+double nights_alike(double memory)
+{
+    return (1 + memory) / (1 - memory);
+}
+
+/* Of a night about its level. Without a memory, residuals and steps estimate the same. */
+static double scale_of(const struct residuals *r, double memory)
+{
+    double all = (double)r->nights, free_of = all - (double)r->segments;
+    double left = fmax(all - (double)r->segments * nights_alike(memory), all / 4);
+    if (memory > 0 && r->nights > r->segments)
+        return fmax(r->about, r->steps) * sqrt(free_of / left);
+    return sqrt((r->about * r->about + r->steps * r->steps) / 2);
+}
+
+/* A level that changes again and again is noise with a memory, not a series of causes: all but the two
+ * largest steps count as the variance of a random walk. */
+static double wandering(const struct changes *levels, size_t n, double *scratch)
+{
+    size_t first = n > SCALE_NIGHTS ? n - SCALE_NIGHTS : 0, count = 0;
+    double squares = 0;
+    for (size_t i = 0; i < levels->count; i++)
+        if (levels->items[i].at >= first && !levels->items[i].forced)
+            scratch[count++] = fabs(log(levels->items[i].ratio));
+    if (count <= STEPS_WITH_CAUSE)
+        return 0;
+    qsort(scratch, count, sizeof *scratch, by_size);
+    for (size_t i = 0; i + STEPS_WITH_CAUSE < count; i++)
+        squares += scratch[i] * scratch[i];
+    return sqrt(squares / (double)(n - first));
+}
+
+/* The median over the cells: that of one cell says little. */
+static double common_memory(const struct residuals *r, size_t cells, double *scratch)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < cells; k++)
+        if (r[k].nights >= MEMORY_NIGHTS_MIN)
+            scratch[count++] = memory_of(&r[k]);
+    double memory = count >= COMMON_CELLS_MIN ? stats_median(scratch, count) : 0;
+    return memory < memory_least ? 0 : fmin(memory, memory_most);
+}
+
+static double pool(const struct nights *n, bool with_factors, double *scratch)
 {
     size_t count = 0;
     for (size_t k = 0; k < n->n_cells; k++)
         if (n->cells[k].scale.nights >= SEGMENT_OF_SCALE_MIN)
-            scratch[count++] = n->cells[k].scale.u;
-    n->pooled.u = count ? stats_median(scratch, count) : 0;
-    count = 0;
+            scratch[count++] = with_factors ? n->cells[k].scale.y : n->cells[k].scale.u;
+    return count ? stats_median(scratch, count) : 0;
+}
+
+/* y: by steps alone, because a slow drift of the node is what it is for and not its noise. */
+static void find_scales(struct nights *n, struct residuals *r, double *a, double *b)
+{
     for (size_t k = 0; k < n->n_cells; k++)
-        if (n->cells[k].scale.nights >= SEGMENT_OF_SCALE_MIN)
-            scratch[count++] = n->cells[k].scale.y;
-    n->pooled.y = count ? stats_median(scratch, count) : 0;
-    n->pooled.nights = (double)count;
+        r[k] = residuals_of(n->cells[k].u, &n->cells[k].levels, n->cells[k].count, a, b);
+    n->memory = common_memory(r, n->n_cells, a);
+    for (size_t k = 0; k < n->n_cells; k++) {
+        struct night_cell *c = &n->cells[k];
+        double walk = wandering(&c->levels, c->count, a);
+        c->scale.u = hypot(scale_of(&r[k], n->memory), walk);
+        double steps = residuals_of(c->y, &c->levels, c->count, a, b).steps;
+        c->scale.y = hypot(steps / sqrt(1 - n->memory), walk);
+        c->scale.nights = (double)r[k].nights;
+    }
+    n->pooled.u = pool(n, false, a);
+    n->pooled.y = pool(n, true, a);
 }
 
 struct scratch {
@@ -212,6 +288,7 @@ struct scratch {
     uint64_t *device;
     struct common_cell *rows;
     size_t *counts;
+    struct residuals *residuals;
 };
 
 static bool scratch_init(struct scratch *s, const struct nights *n)
@@ -222,7 +299,8 @@ static bool scratch_init(struct scratch *s, const struct nights *n)
     s->device = calloc(most + 1, sizeof *s->device);
     s->rows = calloc(n->count * n->n_cells + 1, sizeof *s->rows);
     s->counts = calloc(n->count + 1, sizeof *s->counts);
-    return s->a && s->b && s->device && s->rows && s->counts;
+    s->residuals = calloc(n->n_cells + 1, sizeof *s->residuals);
+    return s->a && s->b && s->device && s->rows && s->counts && s->residuals;
 }
 
 static void scratch_release(struct scratch *s)
@@ -232,6 +310,7 @@ static void scratch_release(struct scratch *s)
     free(s->device);
     free(s->rows);
     free(s->counts);
+    free(s->residuals);
 }
 
 /* Factors and levels depend on each other: the second pass knows the levels of the first. */
@@ -239,12 +318,10 @@ static int fit(struct nights *n, struct scratch *s, struct err *err)
 {
     for (int pass = 0; pass < PASSES; pass++) {
         find_factors(n, s->rows, s->counts, s->a, s->b);
-        for (size_t k = 0; k < n->n_cells; k++) {
+        for (size_t k = 0; k < n->n_cells; k++)
             if (find_levels(n, &n->cells[k], s->a, s->device, err) != 0)
                 return -1;
-            find_scale(&n->cells[k], s->a, s->b);
-        }
-        pool_scales(n, s->a);
+        find_scales(n, s->residuals, s->a, s->b);
     }
     return 0;
 }
@@ -263,10 +340,11 @@ static int fit_factors(struct nights *n, struct scratch *s, struct err *err)
     }
     o.device = s->device;
     int rc = changes_find(s->a, n->count, &o, &n->factor_levels, err);
-    size_t used = 0;
-    if (rc == 0)
-        n->factor_scale.y = scale_about(y, &n->factor_levels, n->count, s->a, s->b, &used);
-    n->factor_scale.nights = (double)used;
+    if (rc == 0) {
+        struct residuals r = residuals_of(y, &n->factor_levels, n->count, s->a, s->b);
+        n->factor_scale.y = scale_of(&r, 0);
+        n->factor_scale.nights = (double)r.nights;
+    }
     free(y);
     return rc;
 }
@@ -287,11 +365,11 @@ int nights_model(const struct history *h, enum metric m, struct nights *out, str
         rc = fit_factors(out, &s, err);
     scratch_release(&s);
     if (rc != 0)
-        nights_release(out);
+        nights_model_release(out);
     return rc;
 }
 
-void nights_release(struct nights *n)
+void nights_model_release(struct nights *n)
 {
     for (size_t k = 0; k < n->n_cells && n->cells; k++) {
         struct night_cell *c = &n->cells[k];

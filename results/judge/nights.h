@@ -4,7 +4,7 @@
  * With y the logarithm of a cell's median in a night and a its level, the common factor of the night is the
  * median over the cells of y - a; u = y without it. Levels are found in u (changes.h), so that a night on
  * which the whole node was slow is no change of forty cells. One metric at a time. Pure; the owner calls
- * nights_release() and keeps the history alive until then.
+ * nights_model_release() and keeps the history alive until then.
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_NIGHTS_H
 #define KERNSWEEP_RESULTS_JUDGE_NIGHTS_H
@@ -50,6 +50,7 @@ struct nights {
     struct night_cell *cells; /* by (variant, context) */
     size_t n_cells;
     struct night_scale pooled; /* the median over the cells */
+    double memory;             /* how much nights resemble the night before: 0 (not) to 0.8 */
     bool has_factors;          /* of any night */
     struct changes factor_levels;
     struct night_scale factor_scale; /* y only */
@@ -67,10 +68,13 @@ struct level {
 };
 
 int nights_model(const struct history *h, enum metric m, struct nights *out, struct err *err);
-void nights_release(struct nights *n);
+void nights_model_release(struct nights *n);
+
+/* How many nights with this memory say as much about a level as one independent night. */
+double nights_alike(double memory);
 
 /* NULL if no night measured it. */
-const struct night_cell *nights_cell(const struct nights *n, const char *variant, int context);
+const struct night_cell *nights_find_cell(const struct nights *n, const char *variant, int context);
 /* The level that tonight's value is expected at. */
 struct level nights_level(const struct nights *n, const struct night_cell *c);
 /* The level of a stored base: of its run and the nights of the same segment nearest to it, or, if it has

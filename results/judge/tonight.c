@@ -24,7 +24,7 @@ static bool is_measured(const struct cell *c, enum metric m)
 /* NULL if too few nights measured the cell. */
 static const struct night_cell *enough_nights(const struct tonight *t, const char *variant, int context)
 {
-    const struct night_cell *c = nights_cell(&t->nights, variant, context);
+    const struct night_cell *c = nights_find_cell(&t->nights, variant, context);
     return c && c->count >= t->o->history_min ? c : NULL;
 }
 
@@ -102,7 +102,7 @@ static void find_shift_since_base(struct tonight *t, const struct common_factor 
     if (!t->base || isnan(then) || !(f->from_controls || other_device))
         return;
     double change = f->log - then, p = stats_t_p(change / error, freedom);
-    if (p > stats_normal_p(t->o->z_limit) || fabs(expm1(change)) < t->o->regression)
+    if (fabs(change / error) <= t->o->z_limit || fabs(expm1(change)) < t->o->regression)
         return;
     describe_shift(t, f, change);
     t->shift.found = t->shift.since_base = true;
@@ -117,7 +117,7 @@ static void find_shift(struct tonight *t, const struct common_factor *f, double 
     describe_shift(t, f, change);
     t->shift.p = stats_t_p(change / error, freedom);
     t->shift.device_changed = device_differs(t, nights_device(&t->nights));
-    t->shift.found = t->shift.p <= stats_normal_p(t->o->z_limit) && fabs(expm1(change)) >= t->o->practical;
+    t->shift.found = fabs(change / error) > t->o->z_limit && fabs(expm1(change)) >= t->o->practical;
     t->removed = true;
     if (t->shift.found && !f->separable) { /* one variant's change: its cells say so themselves */
         t->shift = (struct common_shift){.device_changed = t->shift.device_changed};
@@ -227,7 +227,7 @@ int tonight_open(struct tonight *t, const struct run_data *base, const struct ru
 
 void tonight_release(struct tonight *t)
 {
-    nights_release(&t->nights);
+    nights_model_release(&t->nights);
 }
 
 static void expect_level(const struct tonight *t, const struct level *l, struct expectation *x)
@@ -266,7 +266,7 @@ void tonight_expect(const struct tonight *t, const char *variant, const struct c
     bool exact = metric_info(t->metric)->exact;
     *x = (struct expectation){.value = NAN, .common = 1, .drifted = NAN};
     e->nights = &t->nights;
-    e->cell = nights_cell(&t->nights, variant, now->context);
+    e->cell = nights_find_cell(&t->nights, variant, now->context);
     e->common = exp(t->pair_factor);
     const struct night_cell *c = exact ? NULL : enough_nights(t, variant, now->context);
     struct level level = c ? nights_level(&t->nights, c) : (struct level){0};

@@ -119,13 +119,13 @@ struct compare_options {
     double node_shift;  /* confirming: a slowdown of the base's own build beyond this is attributed to the
                            node; default 0.10 */
     double practical;   /* smallest change that matters, with a history or in one session; default 0.02 */
-    double z_limit;     /* with a history, p must be at most that of a normal value so far out; default 3.5 */
+    double z_limit;     /* of a night's common factor, and of a drift against a stored base; default 3.5 */
     double fdr;         /* default 0.05 */
     size_t history_min; /* with fewer nights the history is not used; default 8 */
     enum metric metric; /* default metric_default() */
     bool all_metrics;   /* compare the other metrics too */
     /* The store's rows of the runs of the base, in any order. Several: their nights are the reference. One:
-     * the nights of its segment around it. NULL: the base given. */
+     * the nights of its segment around it. NULL: the run that is given as base. */
     const int64_t *base_runs;
     size_t n_base_runs;
     /* Both sides were measured in one session, without variation between nights: `practical` suffices. */

@@ -325,6 +325,14 @@ double stats_normal_p(double z)
     return erfc(fabs(z) / M_SQRT2);
 }
 
+double stats_median_error(size_t n)
+{
+    /* Times sqrt(n), from the moments of normal order statistics. */
+    static const double exact[] = {1, 1, 1.1602, 1.0921, 1.1976, 1.1350, 1.2137, 1.1590, 1.2226, 1.1740};
+    double factor = n <= sizeof exact / sizeof *exact ? exact[n - 1] : sqrt(M_PI_2) - 0.3 / (double)n;
+    return factor / sqrt((double)n);
+}
+
 double stats_normal_quantile(double p)
 {
     double low = -40, high = 40;

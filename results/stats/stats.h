@@ -27,6 +27,8 @@ double stats_rng_normal(struct stats_rng *r);
 
 double stats_mean(const double *x, size_t n);
 double stats_sd(const double *x, size_t n); /* ddof 1; NaN below 2 values */
+/* The standard error of the median of n normal values, as a multiple of their standard deviation. n > 0. */
+double stats_median_error(size_t n);
 /* x is not modified; NaN for n = 0 or if memory is short. */
 double stats_median(const double *x, size_t n);
 double stats_mad(const double *x, size_t n);                /* about the median, not scaled */

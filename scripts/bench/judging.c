@@ -23,21 +23,21 @@ struct judged {
     struct score some, many; /* still nights after 8 to 19 others, and after more */
 };
 
-enum { ROWS = AGAINST_BASELINE + RULE_COUNT };
+enum { ROWS = AGAINST_COUNT + RULE_COUNT };
 
 static const char *row_name(size_t row, char *out, size_t size)
 {
-    if (row < AGAINST_BASELINE)
+    if (row < AGAINST_COUNT)
         snprintf(out, size, "judge: %s", against_name((enum against_what)row));
     else
-        snprintf(out, size, "%s", rule_name((enum rule)(row - AGAINST_BASELINE)));
+        snprintf(out, size, "%s", rule_name((enum rule)(row - AGAINST_COUNT)));
     return out;
 }
 
-static bool judge_row(const struct nights *n, size_t row, bool slower[NIGHTS_CELLS])
+static bool judge_row(const struct simulated *n, size_t row, bool slower[SIMULATED_CELLS])
 {
-    if (row >= AGAINST_BASELINE) {
-        trial_rule(n, (enum rule)(row - AGAINST_BASELINE), slower);
+    if (row >= AGAINST_COUNT) {
+        trial_rule(n, (enum rule)(row - AGAINST_COUNT), slower);
         return false;
     }
     struct comparison c = trial_compare(n, (enum against_what)row, n->count - 2);
@@ -51,21 +51,21 @@ static void judge_night(const struct noise_model *m, size_t i, uint64_t seed, st
 {
     static const double by[] = {1.03, 1.05, 1.08, 1.10};
     size_t history = HISTORY_LEAST + i / 2 % (HISTORY_MOST - HISTORY_LEAST + 1), cell = NO_CELL;
-    struct nights n;
-    nights_init(&n, m, history + 1, seed);
+    struct simulated n;
+    simulated_init(&n, m, history + 1, seed);
     if (i % 2) {
-        cell = stats_rng_below(&n.rng, NIGHTS_CELLS);
-        nights_plant(&n, cell, 1, history, history + 1, by[stats_rng_below(&n.rng, 4)]);
+        cell = stats_rng_below(&n.rng, SIMULATED_CELLS);
+        simulated_plant(&n, cell, 1, history, history + 1, by[stats_rng_below(&n.rng, 4)]);
     }
-    nights_measure(&n);
+    simulated_measure(&n);
     for (size_t row = 0; row < ROWS; row++) {
-        bool slower[NIGHTS_CELLS];
+        bool slower[SIMULATED_CELLS];
         bool fails = judge_row(&n, row, slower);
         score_add(&rows[row].score, slower, cell);
         rows[row].score.findings += fails && cell == NO_CELL;
         score_add(history < HISTORY_SOME ? &rows[row].some : &rows[row].many, slower, cell);
     }
-    nights_release(&n);
+    simulated_release(&n);
 }
 
 /* "-" for a number that there is none of. */
@@ -86,7 +86,7 @@ static void print_noise(const struct noise_model *m, size_t nights, uint64_t see
     for (size_t row = 0; row < ROWS; row++) {
         char name[64], cells[7][16];
         const struct judged *j = &rows[row];
-        bool ours = row < AGAINST_BASELINE;
+        bool ours = row < AGAINST_COUNT;
         printf("%-15s %-22s %7s %7s %7s %7s %7s %7s %7s\n", row ? "" : m->name,
                row_name(row, name, sizeof name), number(score_alarms(&j->score), 100, "%.1f", cells[0]),
                number(score_alarms(&j->some), 100, "%.1f", cells[1]),
@@ -121,14 +121,14 @@ struct outcome {
 
 static void play(const struct scenario *s, uint64_t seed, struct outcome *out)
 {
-    struct nights n;
-    bool slower[NIGHTS_CELLS];
-    nights_init(&n, noise_model_named(s->noise), s->count, seed);
+    struct simulated n;
+    bool slower[SIMULATED_CELLS];
+    simulated_init(&n, noise_model_named(s->noise), s->count, seed);
     scenario_plant(s, &n);
-    nights_measure(&n);
+    simulated_measure(&n);
     struct comparison c = trial_compare(&n, s->against, s->base);
     trial_judge(&c, slower);
-    for (size_t i = 0; i < NIGHTS_CELLS; i++) {
+    for (size_t i = 0; i < SIMULATED_CELLS; i++) {
         bool planted = i >= s->first && i < s->first + s->cells;
         out->found += slower[i] && planted;
         out->others += slower[i] && !planted;
@@ -143,7 +143,7 @@ static void play(const struct scenario *s, uint64_t seed, struct outcome *out)
         for (size_t i = s->first; i < s->first + s->cells; i++)
             out->by_rule[r] += slower[i];
     }
-    nights_release(&n);
+    simulated_release(&n);
 }
 
 static void print_scenarios(size_t nights, uint64_t seed)
@@ -233,20 +233,20 @@ static int print_series(const struct planted_series *s, size_t count, uint64_t s
 {
     const struct noise_model m = {.name = "series", .cell = s->noise, .within = 0.007};
     struct points ours = {0}, otava = {0};
-    for (size_t i = 0; i * NIGHTS_CELLS < count; i++) {
-        struct nights n;
+    for (size_t i = 0; i * SIMULATED_CELLS < count; i++) {
+        struct simulated n;
         int rc = 0;
-        nights_init(&n, &m, SERIES_NIGHTS, seed + i);
-        nights_plant(&n, 0, NIGHTS_CELLS, s->from, s->to, 1 + s->step);
-        nights_plant(&n, 0, NIGHTS_CELLS, 30, 31, 1 + s->spike);
-        nights_measure(&n);
-        for (size_t cell = 0; cell < NIGHTS_CELLS && rc == 0; cell++) {
+        simulated_init(&n, &m, SERIES_NIGHTS, seed + i);
+        simulated_plant(&n, 0, SIMULATED_CELLS, s->from, s->to, 1 + s->step);
+        simulated_plant(&n, 0, SIMULATED_CELLS, 30, 31, 1 + s->spike);
+        simulated_measure(&n);
+        for (size_t cell = 0; cell < SIMULATED_CELLS && rc == 0; cell++) {
             double x[SERIES_NIGHTS];
             for (size_t night = 0; night < SERIES_NIGHTS; night++)
-                x[night] = nights_median(&n, night, cell);
+                x[night] = simulated_median(&n, night, cell);
             rc = find_both(s, x, &ours, &otava, err);
         }
-        nights_release(&n);
+        simulated_release(&n);
         if (rc != 0)
             return -1;
     }

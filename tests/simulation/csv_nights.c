@@ -16,7 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CSV_BYTES_MAX = 256 << 20, HISTORY_MOST = 50, HISTORY_LEAST = 8, WHO = RULE_COUNT + 1 };
+enum {
+    CSV_BYTES_MAX = 256 << 20,
+    HISTORY_MOST = 50,
+    HISTORY_LEAST = 8,
+    N_MAX = 1000000,
+    WHO = RULE_COUNT + 1
+};
 
 static const int64_t day_ms = 86400000;
 
@@ -95,9 +101,9 @@ static int read_row(const char *path, size_t i, const json_t *from, bool more, s
     if (!parse_number(value, &r->value) || r->value <= 0)
         return err_set(err, ERR_INPUT, "%s: row %zu: value \"%.40s\" is not a positive number", path, i + 1,
                        value);
-    if (n && *n && (!parse_number(n, &count) || count < 1 || count > 1e6))
-        return err_set(err, ERR_INPUT, "%s: row %zu: n \"%.40s\" is not a number from 1 to 1000000", path,
-                       i + 1, n);
+    if (n && *n && (!parse_number(n, &count) || count < 1 || count > N_MAX))
+        return err_set(err, ERR_INPUT, "%s: row %zu: n \"%.40s\" is not a number from 1 to %d", path, i + 1,
+                       n, N_MAX);
     r->n = (int)count;
     if (more)
         r->value = 1 / r->value;
@@ -176,7 +182,7 @@ static void add_series(struct table *t, size_t from, size_t to)
         *p = (struct point){.first = i, .night = t->rows[i].at};
         for (j = i; j < to && t->rows[j].at == t->rows[i].at; j++) {
             t->values[j] /= s->unit;
-            p->n += t->rows[j].n;
+            p->n = p->n < N_MAX ? p->n + t->rows[j].n : p->n;
         }
         p->count = j - i;
         p->median = t->medians[from + s->count++] = stats_median(t->values + i, j - i);
@@ -316,14 +322,20 @@ static int history_before(const struct table *t, const struct tonight *n, struct
     return 0;
 }
 
+static int by_index(const void *a, const void *b)
+{
+    const size_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
 static void take_verdicts(const struct table *t, const struct tonight *n, const struct comparison *c)
 {
-    char name[RUN_NAME_MAX];
-    for (size_t i = 0; i < n->count; i++) {
-        name_cell(name, sizeof name, n->series[i]);
-        for (size_t k = 0; k < c->count; k++)
-            if (strcmp(c->deltas[k].variant, name) == 0)
-                n->flagged[i][0] = c->deltas[k].verdict == VERDICT_REGRESSED;
+    for (size_t k = 0; k < c->count; k++) {
+        const struct delta *d = &c->deltas[k];
+        size_t series = strtoull(d->variant + 1, NULL, 10);
+        const size_t *found = bsearch(&series, n->series, n->count, sizeof series, by_index);
+        if (found)
+            n->flagged[found - n->series][0] = d->verdict == VERDICT_REGRESSED;
     }
     if (c->shift.found)
         printf("%-20s %-40s %-16s %+.1f %%\n", t->nights[n->night], "(all)", "judge",

@@ -1,4 +1,4 @@
-#include "tests/simulation/nights.h"
+#include "tests/simulation/simulated.h"
 
 #include <string.h>
 

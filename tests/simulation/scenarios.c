@@ -2,29 +2,29 @@
 
 #include <math.h>
 
-enum { ALL = NIGHTS_CELLS, VARIANT = NIGHTS_CONTEXTS };
+enum { ALL = SIMULATED_CELLS, VARIANT = SIMULATED_CONTEXTS };
 
 #define FIRST_NIGHT(title_, noise_, by)                                                                      \
     {                                                                                                        \
-        .title = title_, .noise = noise_, .count = 21, .first = 11, .cells = 1, .factor = 1 + (by)           \
+        .title = (title_), .noise = (noise_), .count = 21, .first = 11, .cells = 1, .factor = 1 + (by)       \
     }
 #define IMPROVED(title_, cells_, nights_)                                                                    \
     {                                                                                                        \
-        .title = title_, .noise = "common-1.5", .count = 26 + (nights_), .first = 3, .cells = 1,             \
-        .factor = 1.1, .improved = cells_, .improved_for = nights_                                           \
+        .title = (title_), .noise = "common-1.5", .count = 26 + (nights_), .first = 3, .cells = 1,           \
+        .factor = 1.1, .improved = (cells_), .improved_for = (nights_)                                       \
     }
 #define UNFIXED(title_, against_, nights_)                                                                   \
     {                                                                                                        \
-        .title = title_, .noise = "common-1.5", .against = against_, .count = 21 + (nights_), .base = 15,    \
-        .first = 11, .cells = 1, .factor = 1.08, .since = nights_                                            \
+        .title = (title_), .noise = "common-1.5", .against = (against_), .count = 21 + (nights_),            \
+        .base = 15, .first = 11, .cells = 1, .factor = 1.08, .since = (nights_)                              \
     }
 #define NODE(title_, noise_, by, ...)                                                                        \
     {                                                                                                        \
-        .title = title_, .noise = noise_, .count = 21, .cells = ALL, .factor = 1 + (by), __VA_ARGS__         \
+        .title = (title_), .noise = (noise_), .count = 21, .cells = ALL, .factor = 1 + (by), __VA_ARGS__     \
     }
 #define DRIFT(title_, nights_)                                                                               \
     {                                                                                                        \
-        .title = title_, .noise = "common-0.5", .against = AGAINST_BASELINE, .count = 11 + (nights_),        \
+        .title = (title_), .noise = "common-0.5", .against = AGAINST_BOTH, .count = 11 + (nights_),          \
         .base = 10, .cells = ALL, .factor = 1, .drift = 0.003                                                \
     }
 
@@ -49,8 +49,8 @@ static const struct scenario all[] = {
     IMPROVED("all -20 %, 20 nights later a cell +10 %", ALL, 20),
     UNFIXED("a cell +8 % since 1 night", AGAINST_NIGHTS, 1),
     UNFIXED("a cell +8 % since 10 nights", AGAINST_NIGHTS, 10),
-    UNFIXED("a cell +8 % since 10 nights, against a baseline", AGAINST_BASELINE, 10),
-    UNFIXED("a cell +8 % since 19 nights, against a baseline", AGAINST_BASELINE, 19),
+    UNFIXED("a cell +8 % since 10 nights, against a baseline", AGAINST_BOTH, 10),
+    UNFIXED("a cell +8 % since 19 nights, against a baseline", AGAINST_BOTH, 19),
     NODE("node +3 %", "common-0.5", 0.03, .code = CODE_UNKNOWN),
     NODE("node +8 %", "common-0.5", 0.08, .code = CODE_UNKNOWN),
     NODE("node +8 %, code known", "common-0.5", 0.08, .code = CODE_KNOWN),
@@ -75,17 +75,17 @@ const struct scenario *scenarios(size_t *count)
     return all;
 }
 
-void scenario_plant(const struct scenario *s, struct nights *n)
+void scenario_plant(const struct scenario *s, struct simulated *n)
 {
     size_t last = n->count - 1;
     if (s->code != CODE_UNKNOWN)
-        nights_identify(n);
-    for (size_t v = 0; s->code == CODE_CHANGED && v < s->cells / NIGHTS_CONTEXTS; v++)
-        nights_change_code(n, v, last);
+        simulated_identify(n);
+    for (size_t v = 0; s->code == CODE_CHANGED && v < s->cells / SIMULATED_CONTEXTS; v++)
+        simulated_change_code(n, v, last);
     if (s->other_gpu)
-        nights_swap_gpu(n, last);
-    nights_plant(n, 0, s->improved, last - s->improved_for, n->count, 0.8);
-    nights_plant(n, s->first, s->cells, last - s->since, n->count, s->factor);
+        simulated_swap_gpu(n, last);
+    simulated_plant(n, 0, s->improved, last - s->improved_for, n->count, 0.8);
+    simulated_plant(n, s->first, s->cells, last - s->since, n->count, s->factor);
     for (size_t i = s->base + 1; s->drift > 0 && i <= last; i++)
-        nights_plant(n, 0, NIGHTS_CELLS, i, i + 1, pow(1 + s->drift, (double)(i - s->base)));
+        simulated_plant(n, 0, SIMULATED_CELLS, i, i + 1, pow(1 + s->drift, (double)(i - s->base)));
 }

@@ -1,6 +1,7 @@
 /* scenarios: what is planted into simulated nights, for the table of scripts/bench/judging.
  *
- * A scenario changes a struct nights between nights_init() and nights_measure(); the newest night is judged.
+ * A scenario changes a struct simulated between simulated_init() and simulated_measure(); the newest night is
+ * judged.
  */
 #ifndef KERNSWEEP_TESTS_SIMULATION_SCENARIOS_H
 #define KERNSWEEP_TESTS_SIMULATION_SCENARIOS_H
@@ -24,6 +25,6 @@ struct scenario {
 };
 
 const struct scenario *scenarios(size_t *count);
-void scenario_plant(const struct scenario *s, struct nights *n);
+void scenario_plant(const struct scenario *s, struct simulated *n);
 
 #endif

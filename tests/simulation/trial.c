@@ -9,7 +9,6 @@ static const char *const against_names[AGAINST_COUNT] = {
     [AGAINST_NIGHTS] = "history",
     [AGAINST_LAST] = "base",
     [AGAINST_BOTH] = "base + history",
-    [AGAINST_BASELINE] = "stored baseline",
 };
 
 const char *against_name(enum against_what a)
@@ -17,17 +16,22 @@ const char *against_name(enum against_what a)
     return against_names[a];
 }
 
-struct comparison trial_compare(const struct nights *n, enum against_what a, size_t base)
+struct comparison trial_compare(const struct simulated *n, enum against_what a, size_t base)
 {
     struct compare_options o = compare_defaults();
     struct err err = {0};
     struct comparison c;
     size_t last = n->count - 1;
-    struct run_data now = nights_run(n, last), before = {0};
-    struct history h = nights_history(n, 0, a == AGAINST_LAST ? 0 : last);
+    struct run_data now = simulated_run(n, last), before = {0};
+    struct history h = simulated_history(n, 0, a == AGAINST_LAST ? 0 : last);
     if (a != AGAINST_NIGHTS)
-        before = nights_run(n, base);
+        before = simulated_run(n, base);
+    const int64_t base_run = before.info.key;
     o.metric = n->model->metric;
+    if (a == AGAINST_BOTH) {
+        o.base_runs = &base_run;
+        o.n_base_runs = 1;
+    }
     if (compare_runs(a == AGAINST_NIGHTS ? NULL : &before, &now, a == AGAINST_LAST ? NULL : &h, &o, &c,
                      &err) != 0) {
         fprintf(stderr, "trial: %s\n", err.msg);
@@ -39,37 +43,37 @@ struct comparison trial_compare(const struct nights *n, enum against_what a, siz
     return c;
 }
 
-void trial_judge(const struct comparison *c, bool slower[NIGHTS_CELLS])
+void trial_judge(const struct comparison *c, bool slower[SIMULATED_CELLS])
 {
-    memset(slower, 0, NIGHTS_CELLS * sizeof *slower);
+    memset(slower, 0, SIMULATED_CELLS * sizeof *slower);
     for (size_t i = 0; i < c->count; i++)
         if (c->deltas[i].metric == c->primary && c->deltas[i].verdict == VERDICT_REGRESSED)
-            slower[nights_cell(c->deltas[i].variant, c->deltas[i].context)] = true;
+            slower[simulated_cell(c->deltas[i].variant, c->deltas[i].context)] = true;
 }
 
-void trial_rule(const struct nights *n, enum rule r, bool slower[NIGHTS_CELLS])
+void trial_rule(const struct simulated *n, enum rule r, bool slower[SIMULATED_CELLS])
 {
-    struct rule_cell cells[NIGHTS_CELLS];
+    struct rule_cell cells[SIMULATED_CELLS];
     size_t last = n->count - 1;
-    double *medians = calloc(NIGHTS_CELLS * last + 1, sizeof *medians);
+    double *medians = calloc(SIMULATED_CELLS * last + 1, sizeof *medians);
     if (!medians)
         abort();
-    for (size_t i = 0; i < NIGHTS_CELLS; i++) {
+    for (size_t i = 0; i < SIMULATED_CELLS; i++) {
         double *of_cell = medians + i * last;
         for (size_t night = 0; night < last; night++)
-            of_cell[night] = nights_median(n, night, i);
+            of_cell[night] = simulated_median(n, night, i);
         cells[i] = (struct rule_cell){.nights = of_cell, .n_nights = last};
-        cells[i].now = nights_shots(n, last, i, &cells[i].n_now);
-        cells[i].last = nights_shots(n, last - 1, i, &cells[i].n_last);
+        cells[i].now = simulated_shots(n, last, i, &cells[i].n_now);
+        cells[i].last = simulated_shots(n, last - 1, i, &cells[i].n_last);
     }
-    rule_apply(r, cells, NIGHTS_CELLS, slower);
+    rule_apply(r, cells, SIMULATED_CELLS, slower);
     free(medians);
 }
 
-void score_add(struct score *s, const bool slower[NIGHTS_CELLS], size_t planted)
+void score_add(struct score *s, const bool slower[SIMULATED_CELLS], size_t planted)
 {
     int flagged = 0;
-    for (size_t i = 0; i < NIGHTS_CELLS; i++)
+    for (size_t i = 0; i < SIMULATED_CELLS; i++)
         flagged += slower[i];
     s->flagged += flagged;
     if (planted == NO_CELL) {

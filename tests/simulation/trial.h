@@ -1,32 +1,31 @@
 /* trial: simulated nights judged by the project's judge and by simple rules, and what came of it.
  *
  * Shared by the unit test, which asserts, and by scripts/bench/judging, which prints. A trial judges the
- * newest night of a struct nights.
+ * newest night of a struct simulated.
  */
 #ifndef KERNSWEEP_TESTS_SIMULATION_TRIAL_H
 #define KERNSWEEP_TESTS_SIMULATION_TRIAL_H
 
 #include "results/judge/compare.h"
-#include "tests/simulation/nights.h"
 #include "tests/simulation/rules.h"
+#include "tests/simulation/simulated.h"
 
 /* What the newest night is compared with. */
 enum against_what {
-    AGAINST_NIGHTS,   /* the nights before it */
-    AGAINST_LAST,     /* a run alone */
-    AGAINST_BOTH,     /* a run, and the nights before */
-    AGAINST_BASELINE, /* the same, and the run is a stored baseline */
+    AGAINST_NIGHTS, /* the nights before it */
+    AGAINST_LAST,   /* a run alone */
+    AGAINST_BOTH,   /* a run, which may be a stored baseline, and the nights before */
     AGAINST_COUNT
 };
 
 const char *against_name(enum against_what a);
 
 /* base: the night of that run; used unless AGAINST_NIGHTS. The caller releases the comparison. */
-struct comparison trial_compare(const struct nights *n, enum against_what a, size_t base);
+struct comparison trial_compare(const struct simulated *n, enum against_what a, size_t base);
 
 /* Which cells are called slower. */
-void trial_judge(const struct comparison *c, bool slower[NIGHTS_CELLS]);
-void trial_rule(const struct nights *n, enum rule r, bool slower[NIGHTS_CELLS]);
+void trial_judge(const struct comparison *c, bool slower[SIMULATED_CELLS]);
+void trial_rule(const struct simulated *n, enum rule r, bool slower[SIMULATED_CELLS]);
 
 /* Over many nights, half of them with one slower cell. */
 struct score {
@@ -36,7 +35,7 @@ struct score {
     int flagged;        /* cells, of all nights */
 };
 
-void score_add(struct score *s, const bool slower[NIGHTS_CELLS], size_t planted);
+void score_add(struct score *s, const bool slower[SIMULATED_CELLS], size_t planted);
 /* planted: when nothing is. */
 #define NO_CELL SIZE_MAX
 double score_alarms(const struct score *s); /* share of the still nights */

@@ -32,13 +32,13 @@ static inline const struct noise_model *model_of(const char *name)
 enum { HISTORY_LEAST = 8, HISTORY_RANGE = 33 };
 
 /* A night after 8 to 40 others; which cell is slower, if any, and by how much. */
-static inline void make_nights(struct nights *n, const struct noise_model *m, uint64_t seed, size_t cell,
+static inline void make_nights(struct simulated *n, const struct noise_model *m, uint64_t seed, size_t cell,
                                double factor)
 {
-    nights_init(n, m, HISTORY_LEAST + seed % HISTORY_RANGE + 1, seed);
+    simulated_init(n, m, HISTORY_LEAST + seed % HISTORY_RANGE + 1, seed);
     if (cell != NO_CELL)
-        nights_plant(n, cell, 1, n->count - 1, n->count, factor);
-    nights_measure(n);
+        simulated_plant(n, cell, 1, n->count - 1, n->count, factor);
+    simulated_measure(n);
 }
 
 static inline int count_verdict(const struct comparison *c, enum verdict v)

@@ -11,21 +11,21 @@
 enum { HISTORY = 20 };
 
 /* Judges the newest night against those before it, and releases them. */
-static void judge(struct nights *n, size_t planted, struct score *s)
+static void judge(struct simulated *n, size_t planted, struct score *s)
 {
-    bool slower[NIGHTS_CELLS];
-    nights_measure(n);
+    bool slower[SIMULATED_CELLS];
+    simulated_measure(n);
     struct comparison c = trial_compare(n, AGAINST_NIGHTS, 0);
     trial_judge(&c, slower);
     score_add(s, slower, planted);
     s->findings += comparison_regressed(&c);
     comparison_release(&c);
-    nights_release(n);
+    simulated_release(n);
 }
 
 /* False alarms ------------------------------------------------------------------------------------------- */
 
-enum { STILL_NIGHTS = 300 };
+enum { STILL_NIGHTS = 200 };
 
 struct still {
     const char *model;
@@ -37,15 +37,15 @@ static struct score still_nights(const struct noise_model *m, enum against_what 
 {
     struct score s = {0};
     for (uint64_t i = 0; i < STILL_NIGHTS; i++) {
-        struct nights n;
-        bool slower[NIGHTS_CELLS];
+        struct simulated n;
+        bool slower[SIMULATED_CELLS];
         make_nights(&n, m, seed + i, NO_CELL, 1);
         struct comparison c = trial_compare(&n, a, n.count - 2);
         trial_judge(&c, slower);
         score_add(&s, slower, NO_CELL);
         s.findings += comparison_regressed(&c);
         comparison_release(&c);
-        nights_release(&n);
+        simulated_release(&n);
     }
     return s;
 }
@@ -74,8 +74,8 @@ static void a_night_of_one_repetition_after_nights_of_ten_raises_no_alarm(void *
     const struct noise_model m = {.name = "one of ten", .node = 0.005, .within = 0.02};
     struct score s = {0};
     for (uint64_t i = 0; i < STILL_NIGHTS; i++) {
-        struct nights n;
-        nights_init(&n, &m, HISTORY + 1, 2000 + i);
+        struct simulated n;
+        simulated_init(&n, &m, HISTORY + 1, 2000 + i);
         for (size_t night = 0; night < HISTORY; night++)
             n.repetitions[night] = 10;
         n.repetitions[HISTORY] = 1;
@@ -86,7 +86,7 @@ static void a_night_of_one_repetition_after_nights_of_ten_raises_no_alarm(void *
 
 /* One slower cell ---------------------------------------------------------------------------------------- */
 
-enum { PLANTED_NIGHTS = 200 };
+enum { PLANTED_NIGHTS = 120 };
 
 struct slower {
     double by;
@@ -99,10 +99,10 @@ static void one_slower_cell_is_found_on_its_first_night(void **state)
     const struct noise_model *m = model_of("common-1.5");
     struct score s = {0};
     for (uint64_t i = 0; i < PLANTED_NIGHTS; i++) {
-        struct nights n;
-        nights_init(&n, m, HISTORY + 1, 3000 + i);
-        nights_plant(&n, i % NIGHTS_CELLS, 1, HISTORY, HISTORY + 1, 1 + t->by);
-        judge(&n, i % NIGHTS_CELLS, &s);
+        struct simulated n;
+        simulated_init(&n, m, HISTORY + 1, 3000 + i);
+        simulated_plant(&n, i % SIMULATED_CELLS, 1, HISTORY, HISTORY + 1, 1 + t->by);
+        judge(&n, i % SIMULATED_CELLS, &s);
     }
     assert_least("slower cells found", s.found, s.planted, t->found);
     assert_least("of the cells called slower, that are", s.found, s.flagged, 0.95);
@@ -114,20 +114,21 @@ static void a_slower_variant_is_found(void **state)
     const struct noise_model *m = model_of("common-1.5");
     int found = 0, others = 0;
     for (uint64_t i = 0; i < PLANTED_NIGHTS; i++) {
-        struct nights n;
-        bool slower[NIGHTS_CELLS];
-        nights_init(&n, m, HISTORY + 1, 3500 + i);
-        nights_plant(&n, NIGHTS_CONTEXTS, NIGHTS_CONTEXTS, HISTORY, HISTORY + 1, 1.05);
-        nights_measure(&n);
+        struct simulated n;
+        bool slower[SIMULATED_CELLS];
+        simulated_init(&n, m, HISTORY + 1, 3500 + i);
+        simulated_plant(&n, SIMULATED_CONTEXTS, SIMULATED_CONTEXTS, HISTORY, HISTORY + 1, 1.05);
+        simulated_measure(&n);
         struct comparison c = trial_compare(&n, AGAINST_NIGHTS, 0);
         trial_judge(&c, slower);
-        for (size_t cell = 0; cell < NIGHTS_CELLS; cell++)
-            *(cell / NIGHTS_CONTEXTS == 1 ? &found : &others) += slower[cell];
+        for (size_t cell = 0; cell < SIMULATED_CELLS; cell++)
+            *(cell / SIMULATED_CONTEXTS == 1 ? &found : &others) += slower[cell];
         comparison_release(&c);
-        nights_release(&n);
+        simulated_release(&n);
     }
-    assert_least("cells of the slower variant found", found, PLANTED_NIGHTS * NIGHTS_CONTEXTS, 0.95);
-    assert_most("cells of other variants", others, PLANTED_NIGHTS * (NIGHTS_CELLS - NIGHTS_CONTEXTS), 0.001);
+    assert_least("cells of the slower variant found", found, PLANTED_NIGHTS * SIMULATED_CONTEXTS, 0.95);
+    assert_most("cells of other variants", others, PLANTED_NIGHTS * (SIMULATED_CELLS - SIMULATED_CONTEXTS),
+                0.001);
 }
 
 /* Noise of each cell and night leaves no common factor to remove: only larger changes can be found. */
@@ -140,10 +141,10 @@ static void slow_downs_of_cells_that_vary_by_themselves_are_found(void **state)
     for (size_t k = 0; k < COUNT(models); k++) {
         struct score s = {0};
         for (uint64_t i = 0; i < PLANTED_NIGHTS; i++) {
-            struct nights n;
-            nights_init(&n, models[k], HISTORY + 1, 4000 + i);
-            nights_plant(&n, i % NIGHTS_CELLS, 1, HISTORY, HISTORY + 1, 1 + by[k]);
-            judge(&n, i % NIGHTS_CELLS, &s);
+            struct simulated n;
+            simulated_init(&n, models[k], HISTORY + 1, 4000 + i);
+            simulated_plant(&n, i % SIMULATED_CELLS, 1, HISTORY, HISTORY + 1, 1 + by[k]);
+            judge(&n, i % SIMULATED_CELLS, &s);
         }
         assert_least(models[k]->name, s.found, s.planted, least[k]);
     }
@@ -163,11 +164,11 @@ static void a_slow_down_after_an_accepted_improvement_is_found(void **state)
     const size_t before = 25;
     struct score s = {0};
     for (uint64_t i = 0; i < PLANTED_NIGHTS; i++) {
-        struct nights n;
+        struct simulated n;
         size_t cell = i % t->cells;
-        nights_init(&n, m, before + t->nights + 1, 5000 + i);
-        nights_plant(&n, 0, t->cells, before, n.count, 0.8);
-        nights_plant(&n, cell, 1, n.count - 1, n.count, 1.1);
+        simulated_init(&n, m, before + t->nights + 1, 5000 + i);
+        simulated_plant(&n, 0, t->cells, before, n.count, 0.8);
+        simulated_plant(&n, cell, 1, n.count - 1, n.count, 1.1);
         judge(&n, cell, &s);
     }
     assert_least("slower cells found", s.found, s.planted, 0.95);
@@ -189,20 +190,20 @@ static void a_slow_node_is_one_finding(void **state)
     const struct slow_node *t = *state;
     int one = 0, controls = 0, fails = 0;
     for (uint64_t i = 0; i < NODE_NIGHTS; i++) {
-        struct nights n;
-        nights_init(&n, model_of(t->model), HISTORY + 1, 6000 + i);
+        struct simulated n;
+        simulated_init(&n, model_of(t->model), HISTORY + 1, 6000 + i);
         if (t->codes != CODES_UNKNOWN)
-            nights_identify(&n);
-        for (size_t v = 0; t->codes == CODES_ALL_NEW && v < NIGHTS_VARIANTS; v++)
-            nights_change_code(&n, v, HISTORY);
-        nights_plant(&n, 0, NIGHTS_CELLS, HISTORY, HISTORY + 1, 1.08);
-        nights_measure(&n);
+            simulated_identify(&n);
+        for (size_t v = 0; t->codes == CODES_ALL_NEW && v < SIMULATED_VARIANTS; v++)
+            simulated_change_code(&n, v, HISTORY);
+        simulated_plant(&n, 0, SIMULATED_CELLS, HISTORY, HISTORY + 1, 1.08);
+        simulated_measure(&n);
         struct comparison c = trial_compare(&n, AGAINST_NIGHTS, 0);
         one += c.shift.found && c.shift.worse && count_verdict(&c, VERDICT_REGRESSED) == 0;
         controls += c.shift.from_controls;
         fails += comparison_regressed(&c);
         comparison_release(&c);
-        nights_release(&n);
+        simulated_release(&n);
     }
     print_message("%d nights fail, %d read from controls\n", fails, controls);
     assert_least("nights with one finding", one, NODE_NIGHTS, 0.95);
@@ -213,24 +214,24 @@ static void a_slow_node_is_one_finding(void **state)
 static void a_change_of_most_code_is_not_taken_for_the_node(void **state)
 {
     (void)state;
-    const size_t changed = NIGHTS_CELLS - NIGHTS_CONTEXTS;
+    const size_t changed = SIMULATED_CELLS - SIMULATED_CONTEXTS;
     int found = 0, shifts = 0;
     for (uint64_t i = 0; i < NODE_NIGHTS; i++) {
-        struct nights n;
-        bool slower[NIGHTS_CELLS];
-        nights_init(&n, model_of("common-1.5"), HISTORY + 1, 6500 + i);
-        nights_identify(&n);
-        for (size_t v = 0; v + 1 < NIGHTS_VARIANTS; v++)
-            nights_change_code(&n, v, HISTORY);
-        nights_plant(&n, 0, changed, HISTORY, HISTORY + 1, 1.08);
-        nights_measure(&n);
+        struct simulated n;
+        bool slower[SIMULATED_CELLS];
+        simulated_init(&n, model_of("common-1.5"), HISTORY + 1, 6500 + i);
+        simulated_identify(&n);
+        for (size_t v = 0; v + 1 < SIMULATED_VARIANTS; v++)
+            simulated_change_code(&n, v, HISTORY);
+        simulated_plant(&n, 0, changed, HISTORY, HISTORY + 1, 1.08);
+        simulated_measure(&n);
         struct comparison c = trial_compare(&n, AGAINST_NIGHTS, 0);
         trial_judge(&c, slower);
         for (size_t cell = 0; cell < changed; cell++)
             found += slower[cell];
         shifts += c.shift.found;
         comparison_release(&c);
-        nights_release(&n);
+        simulated_release(&n);
     }
     assert_least("cells of the new code that are called slower", found, NODE_NIGHTS * (int)changed, 0.95);
     assert_most("nights that are put down to the node", shifts, NODE_NIGHTS, 0.02);
@@ -241,16 +242,16 @@ static void a_swapped_gpu_is_no_regression(void **state)
     (void)state;
     int alarms = 0, named = 0;
     for (uint64_t i = 0; i < NODE_NIGHTS; i++) {
-        struct nights n;
-        nights_init(&n, model_of("common-0.5"), HISTORY + 1, 7000 + i);
-        nights_swap_gpu(&n, HISTORY);
-        nights_plant(&n, 0, NIGHTS_CELLS, HISTORY, HISTORY + 1, 1.04);
-        nights_measure(&n);
+        struct simulated n;
+        simulated_init(&n, model_of("common-0.5"), HISTORY + 1, 7000 + i);
+        simulated_swap_gpu(&n, HISTORY);
+        simulated_plant(&n, 0, SIMULATED_CELLS, HISTORY, HISTORY + 1, 1.04);
+        simulated_measure(&n);
         struct comparison c = trial_compare(&n, AGAINST_NIGHTS, 0);
         alarms += count_verdict(&c, VERDICT_REGRESSED) > 0;
         named += c.shift.device_changed;
         comparison_release(&c);
-        nights_release(&n);
+        simulated_release(&n);
     }
     assert_least("nights that name the new GPU", named, NODE_NIGHTS, 1);
     assert_most("nights with a regressed cell", alarms, NODE_NIGHTS, 0.02);
@@ -264,15 +265,15 @@ enum { DRIFTS = 100, BASELINE = 10 };
 /* All cells drift by 0.3 % a night after the baseline. Whether the night `after` it fails. */
 static bool fails_after(const struct noise_model *m, size_t after, uint64_t seed)
 {
-    struct nights n;
-    nights_init(&n, m, BASELINE + after + 1, seed);
+    struct simulated n;
+    simulated_init(&n, m, BASELINE + after + 1, seed);
     for (size_t i = 1; i <= after; i++)
-        nights_plant(&n, 0, NIGHTS_CELLS, BASELINE + i, BASELINE + i + 1, pow(1.003, (double)i));
-    nights_measure(&n);
-    struct comparison c = trial_compare(&n, AGAINST_BASELINE, BASELINE);
+        simulated_plant(&n, 0, SIMULATED_CELLS, BASELINE + i, BASELINE + i + 1, pow(1.003, (double)i));
+    simulated_measure(&n);
+    struct comparison c = trial_compare(&n, AGAINST_BOTH, BASELINE);
     bool fails = comparison_regressed(&c);
     comparison_release(&c);
-    nights_release(&n);
+    simulated_release(&n);
     return fails;
 }
 
@@ -294,7 +295,7 @@ static void drift_from_a_stored_baseline_is_found_by_7_5_percent(void **state)
 
 /* Confirming --------------------------------------------------------------------------------------------- */
 
-static void confirm(struct nights *n, struct comparison *c)
+static void confirm(struct simulated *n, struct comparison *c)
 {
     struct err err = {0};
     struct session s;
@@ -320,10 +321,10 @@ static struct confirmed confirm_nights(const struct noise_model *m, int count, d
 {
     struct confirmed out = {0};
     for (int i = 0; i < count; i++) {
-        struct nights n;
-        nights_init(&n, m, HISTORY + 1, seed + (uint64_t)i);
-        nights_plant(&n, NIGHTS_CONTEXTS, NIGHTS_CONTEXTS, HISTORY, HISTORY + 1, 1 + by);
-        nights_measure(&n);
+        struct simulated n;
+        simulated_init(&n, m, HISTORY + 1, seed + (uint64_t)i);
+        simulated_plant(&n, SIMULATED_CONTEXTS, SIMULATED_CONTEXTS, HISTORY, HISTORY + 1, 1 + by);
+        simulated_measure(&n);
         struct comparison c = trial_compare(&n, AGAINST_NIGHTS, 0);
         out.suspects += count_verdict(&c, VERDICT_REGRESSED);
         confirm(&n, &c);
@@ -331,7 +332,7 @@ static struct confirmed confirm_nights(const struct noise_model *m, int count, d
             out.refuted += c.deltas[k].confirmation == CONFIRM_REFUTED;
         out.regressed += count_verdict(&c, VERDICT_REGRESSED);
         comparison_release(&c);
-        nights_release(&n);
+        simulated_release(&n);
     }
     return out;
 }
@@ -397,13 +398,13 @@ int main(void)
         ROW("a_slow_down_5_nights_after_one_cell_improved_is_found",
             a_slow_down_after_an_accepted_improvement_is_found, struct improvement, {1, 5}),
         ROW("a_slow_down_5_nights_after_a_variant_improved_is_found",
-            a_slow_down_after_an_accepted_improvement_is_found, struct improvement, {NIGHTS_CONTEXTS, 5}),
+            a_slow_down_after_an_accepted_improvement_is_found, struct improvement, {SIMULATED_CONTEXTS, 5}),
         ROW("a_slow_down_20_nights_after_a_variant_improved_is_found",
-            a_slow_down_after_an_accepted_improvement_is_found, struct improvement, {NIGHTS_CONTEXTS, 20}),
+            a_slow_down_after_an_accepted_improvement_is_found, struct improvement, {SIMULATED_CONTEXTS, 20}),
         ROW("a_slow_down_5_nights_after_all_cells_improved_is_found",
-            a_slow_down_after_an_accepted_improvement_is_found, struct improvement, {NIGHTS_CELLS, 5}),
+            a_slow_down_after_an_accepted_improvement_is_found, struct improvement, {SIMULATED_CELLS, 5}),
         ROW("a_slow_down_20_nights_after_all_cells_improved_is_found",
-            a_slow_down_after_an_accepted_improvement_is_found, struct improvement, {NIGHTS_CELLS, 20}),
+            a_slow_down_after_an_accepted_improvement_is_found, struct improvement, {SIMULATED_CELLS, 20}),
         ROW("a_slow_node_is_one_finding_without_code_identities", a_slow_node_is_one_finding,
             struct slow_node, {"common-0.5", CODES_UNKNOWN}),
         ROW("a_slow_node_is_one_finding_with_controls", a_slow_node_is_one_finding, struct slow_node,

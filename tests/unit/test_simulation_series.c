@@ -24,14 +24,14 @@ static bool has_change(const struct changes *c, size_t at, bool slower)
 
 /* Whether each step that was planted in the series is found within two nights, or, with none, whether any
  * change is. */
-static bool found_in(const struct nights *n, size_t cell, const struct series *t)
+static bool found_in(const struct simulated *n, size_t cell, const struct series *t)
 {
     struct err err = {0};
     struct changes c;
     double x[SERIES_NIGHTS];
     const struct changes_options o = changes_defaults();
     for (size_t i = 0; i < SERIES_NIGHTS; i++)
-        x[i] = nights_median(n, i, cell);
+        x[i] = simulated_median(n, i, cell);
     assert_ok(changes_find(x, SERIES_NIGHTS, &o, &c, &err), &err);
     bool found = t->from == t->to ? c.count > 0
                                   : has_change(&c, t->from, true) &&
@@ -46,14 +46,14 @@ static int count_found(const struct series *t, uint64_t seed, int *of)
     int found = 0;
     *of = 0;
     for (uint64_t i = 0; i < 8; i++) {
-        struct nights n;
-        nights_init(&n, &m, SERIES_NIGHTS, seed + i);
-        nights_plant(&n, 0, NIGHTS_CELLS, t->from, t->to, 1.05);
-        nights_plant(&n, 0, NIGHTS_CELLS, SPIKE_NIGHT, SPIKE_NIGHT + 1, 1 + t->spike);
-        nights_measure(&n);
-        for (size_t cell = 0; cell < NIGHTS_CELLS; cell++, ++*of)
+        struct simulated n;
+        simulated_init(&n, &m, SERIES_NIGHTS, seed + i);
+        simulated_plant(&n, 0, SIMULATED_CELLS, t->from, t->to, 1.05);
+        simulated_plant(&n, 0, SIMULATED_CELLS, SPIKE_NIGHT, SPIKE_NIGHT + 1, 1 + t->spike);
+        simulated_measure(&n);
+        for (size_t cell = 0; cell < SIMULATED_CELLS; cell++, ++*of)
             found += found_in(&n, cell, t);
-        nights_release(&n);
+        simulated_release(&n);
     }
     return found;
 }

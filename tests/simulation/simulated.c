@@ -1,5 +1,6 @@
-#include "tests/simulation/nights.h"
+#include "tests/simulation/simulated.h"
 
+#include "results/store/identity.h"
 #include "results/store/when.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 enum { DAY_MS = 86400000 };
 
 static const double slow_share = 0.3, tail_share = 0.05, spike_share = 0.02;
-static const char *const variants[NIGHTS_VARIANTS] = {"baseline", "v1", "v2", "v3", "v4"};
+static const char *const variants[SIMULATED_VARIANTS] = {"baseline", "v1", "v2", "v3", "v4"};
 
 static void *must_calloc(size_t count, size_t size)
 {
@@ -24,78 +25,79 @@ static void *must_calloc(size_t count, size_t size)
 
 static size_t at(size_t night, size_t cell)
 {
-    return night * NIGHTS_CELLS + cell;
+    return night * SIMULATED_CELLS + cell;
 }
 
-const char *nights_variant(size_t cell)
+const char *simulated_variant(size_t cell)
 {
-    return variants[cell / NIGHTS_CONTEXTS];
+    return variants[cell / SIMULATED_CONTEXTS];
 }
 
-int nights_context(size_t cell)
+int simulated_context(size_t cell)
 {
-    return 256 << cell % NIGHTS_CONTEXTS;
+    return 256 << cell % SIMULATED_CONTEXTS;
 }
 
-size_t nights_cell(const char *variant, int context)
+size_t simulated_cell(const char *variant, int context)
 {
-    for (size_t i = 0; i < NIGHTS_CELLS; i++)
-        if (nights_context(i) == context && strcmp(nights_variant(i), variant) == 0)
+    for (size_t i = 0; i < SIMULATED_CELLS; i++)
+        if (simulated_context(i) == context && strcmp(simulated_variant(i), variant) == 0)
             return i;
     fprintf(stderr, "simulated nights: no cell %s %d\n", variant, context);
     abort();
 }
 
-void nights_init(struct nights *n, const struct noise_model *model, size_t count, uint64_t seed)
+void simulated_init(struct simulated *n, const struct noise_model *model, size_t count, uint64_t seed)
 {
     double low = model->low > 0 ? model->low : 0.05, high = model->high > 0 ? model->high : 5;
-    *n = (struct nights){.model = model, .count = count};
+    *n = (struct simulated){.model = model, .count = count};
     stats_rng_seed(&n->rng, seed);
-    n->factor = must_calloc(count * NIGHTS_CELLS, sizeof *n->factor);
-    n->shots = must_calloc(count * NIGHTS_CELLS * NIGHTS_REPETITIONS_MAX, sizeof *n->shots);
+    n->factor = must_calloc(count * SIMULATED_CELLS, sizeof *n->factor);
+    n->shots = must_calloc(count * SIMULATED_CELLS * SIMULATED_REPETITIONS_MAX, sizeof *n->shots);
     n->repetitions = must_calloc(count, sizeof *n->repetitions);
-    n->code = must_calloc(count * NIGHTS_VARIANTS, sizeof *n->code);
+    n->code = must_calloc(count * SIMULATED_VARIANTS, sizeof *n->code);
     n->gpu = must_calloc(count, sizeof *n->gpu);
-    for (size_t i = 0; i < NIGHTS_CELLS; i++) {
+    for (size_t i = 0; i < SIMULATED_CELLS; i++) {
         n->level[i] = low * pow(high / low, stats_rng_unit(&n->rng));
         n->phase[i] = stats_rng_unit(&n->rng);
     }
-    for (size_t i = 0; i < count * NIGHTS_CELLS; i++)
+    for (size_t i = 0; i < count * SIMULATED_CELLS; i++)
         n->factor[i] = 1;
     for (size_t i = 0; i < count; i++)
-        n->repetitions[i] = NIGHTS_REPETITIONS;
+        n->repetitions[i] = SIMULATED_REPETITIONS;
 }
 
-void nights_release(struct nights *n)
+void simulated_release(struct simulated *n)
 {
     free(n->factor);
     free(n->shots);
     free(n->repetitions);
     free(n->code);
     free(n->gpu);
-    *n = (struct nights){0};
+    *n = (struct simulated){0};
 }
 
-void nights_plant(struct nights *n, size_t first_cell, size_t cells, size_t from, size_t to, double factor)
+void simulated_plant(struct simulated *n, size_t first_cell, size_t cells, size_t from, size_t to,
+                     double factor)
 {
     for (size_t night = from; night < to && night < n->count; night++)
         for (size_t i = first_cell; i < first_cell + cells; i++)
             n->factor[at(night, i)] *= factor;
 }
 
-void nights_identify(struct nights *n)
+void simulated_identify(struct simulated *n)
 {
-    for (size_t i = 0; i < n->count * NIGHTS_VARIANTS; i++)
-        n->code[i] = 0x1000 + i % NIGHTS_VARIANTS;
+    for (size_t i = 0; i < n->count * SIMULATED_VARIANTS; i++)
+        n->code[i] = 0x1000 + i % SIMULATED_VARIANTS;
 }
 
-void nights_change_code(struct nights *n, size_t variant, size_t from)
+void simulated_change_code(struct simulated *n, size_t variant, size_t from)
 {
     for (size_t night = from; night < n->count; night++)
-        n->code[night * NIGHTS_VARIANTS + variant] += 0x1000;
+        n->code[night * SIMULATED_VARIANTS + variant] += 0x1000;
 }
 
-void nights_swap_gpu(struct nights *n, size_t from)
+void simulated_swap_gpu(struct simulated *n, size_t from)
 {
     for (size_t night = 0; night < n->count; night++)
         n->gpu[night] = night < from ? 0xa : 0xb;
@@ -110,7 +112,7 @@ static double next_of(double before, double memory, double sd, struct stats_rng 
 /* What a node does to the tests of one night. */
 struct weather {
     double node;
-    double cell[NIGHTS_CELLS];
+    double cell[SIMULATED_CELLS];
     double clock;
     size_t cut; /* tests from this one on are in the slow state */
 };
@@ -118,16 +120,16 @@ struct weather {
 static void change_weather(const struct noise_model *m, struct weather *w, bool first, struct stats_rng *rng)
 {
     w->node = next_of(w->node, first ? 0 : m->node_memory, m->node, rng);
-    for (size_t i = 0; i < NIGHTS_CELLS; i++)
+    for (size_t i = 0; i < SIMULATED_CELLS; i++)
         w->cell[i] = next_of(w->cell[i], first ? 0 : m->cell_memory, m->cell, rng);
     w->clock = stats_rng_unit(rng) < slow_share ? m->clock_night : 0;
     w->cut = SIZE_MAX;
     if (stats_rng_unit(rng) < 0.5)
-        w->cut = stats_rng_below(rng, (uint64_t)NIGHTS_CELLS * NIGHTS_REPETITIONS);
+        w->cut = stats_rng_below(rng, (uint64_t)SIMULATED_CELLS * SIMULATED_REPETITIONS);
 }
 
 /* Of a cell and night, before its tests scatter. */
-static double conditions_of(const struct nights *n, const struct weather *w, size_t night, size_t cell)
+static double conditions_of(const struct simulated *n, const struct weather *w, size_t night, size_t cell)
 {
     return n->level[cell] * (1 + w->node) * (1 + w->cell[cell]) * (1 + w->clock) *
            pow(1 + n->model->drift, (double)night);
@@ -139,7 +141,7 @@ static double rounded(double x, double unit, double phase)
     return unit * fmax(steps, 1 - phase);
 }
 
-static double one_shot(struct nights *n, size_t cell, double expected, bool slow)
+static double one_shot(struct simulated *n, size_t cell, double expected, bool slow)
 {
     const struct noise_model *m = n->model;
     double x = expected * (1 + m->within * stats_rng_normal(&n->rng));
@@ -156,21 +158,21 @@ static double one_shot(struct nights *n, size_t cell, double expected, bool slow
     return x;
 }
 
-static void measure_night(struct nights *n, const struct weather *w, size_t night)
+static void measure_night(struct simulated *n, const struct weather *w, size_t night)
 {
-    for (size_t i = 0; i < NIGHTS_CELLS; i++) {
+    for (size_t i = 0; i < SIMULATED_CELLS; i++) {
         double expected = conditions_of(n, w, night, i) * n->factor[at(night, i)];
         if (stats_rng_unit(&n->rng) < spike_share && night + 1 < n->count)
             expected *= 1 + n->model->spike;
         for (int r = 0; r < n->repetitions[night]; r++) {
-            size_t done = i * NIGHTS_REPETITIONS + (size_t)r;
-            n->shots[at(night, i) * NIGHTS_REPETITIONS_MAX + (size_t)r] =
+            size_t done = i * SIMULATED_REPETITIONS + (size_t)r;
+            n->shots[at(night, i) * SIMULATED_REPETITIONS_MAX + (size_t)r] =
                 one_shot(n, i, expected, done >= w->cut);
         }
     }
 }
 
-void nights_measure(struct nights *n)
+void simulated_measure(struct simulated *n)
 {
     struct weather w = {0};
     for (size_t night = 0; night < n->count; night++) {
@@ -179,16 +181,16 @@ void nights_measure(struct nights *n)
     }
 }
 
-const double *nights_shots(const struct nights *n, size_t night, size_t cell, size_t *count)
+const double *simulated_shots(const struct simulated *n, size_t night, size_t cell, size_t *count)
 {
     *count = (size_t)n->repetitions[night];
-    return n->shots + at(night, cell) * NIGHTS_REPETITIONS_MAX;
+    return n->shots + at(night, cell) * SIMULATED_REPETITIONS_MAX;
 }
 
-double nights_median(const struct nights *n, size_t night, size_t cell)
+double simulated_median(const struct simulated *n, size_t night, size_t cell)
 {
     size_t count;
-    const double *x = nights_shots(n, night, cell, &count);
+    const double *x = simulated_shots(n, night, cell, &count);
     return stats_median(x, count);
 }
 
@@ -197,10 +199,27 @@ static int64_t first_night(void)
     return when_midnight("2025-01-01");
 }
 
-static struct history_point point_of(const struct nights *n, size_t night, size_t cell)
+static struct run_fact device_fact(uint64_t gpu)
+{
+    struct run_fact f = {.key = "gpus.0.uuid"};
+    snprintf(f.value, sizeof f.value, "GPU-%llu", (unsigned long long)gpu);
+    return f;
+}
+
+static uint64_t device_of(uint64_t gpu)
+{
+    struct device_identity id;
+    struct run_fact f = device_fact(gpu);
+    device_identity_begin(&id);
+    if (gpu)
+        device_identity_add(&id, &f);
+    return device_identity_end(&id);
+}
+
+static struct history_point point_of(const struct simulated *n, size_t night, size_t cell)
 {
     size_t count;
-    const double *x = nights_shots(n, night, cell, &count);
+    const double *x = simulated_shots(n, night, cell, &count);
     double median = stats_median(x, count);
     return (struct history_point){
         .run_key = (int64_t)night + 1,
@@ -208,20 +227,20 @@ static struct history_point point_of(const struct nights *n, size_t night, size_
         .n = (int)count,
         .measured_at = first_night() + (int64_t)night * DAY_MS,
         .within = stats_sd(x, count) / median,
-        .code = n->code[night * NIGHTS_VARIANTS + cell / NIGHTS_CONTEXTS],
-        .device = n->gpu[night],
+        .code = n->code[night * SIMULATED_VARIANTS + cell / SIMULATED_CONTEXTS],
+        .device = device_of(n->gpu[night]),
     };
 }
 
-struct history nights_history(const struct nights *n, size_t from, size_t to)
+struct history simulated_history(const struct simulated *n, size_t from, size_t to)
 {
     size_t count = to - from;
-    struct history h = {.series = must_calloc(NIGHTS_CELLS, sizeof *h.series), .nights = count};
-    for (size_t i = 0; count && i < NIGHTS_CELLS; i++) {
+    struct history h = {.series = must_calloc(SIMULATED_CELLS, sizeof *h.series), .nights = count};
+    for (size_t i = 0; count && i < SIMULATED_CELLS; i++) {
         struct history_series *s = &h.series[h.count++];
-        *s =
-            (struct history_series){.context = nights_context(i), .metric = n->model->metric, .count = count};
-        snprintf(s->variant, sizeof s->variant, "%s", nights_variant(i));
+        *s = (struct history_series){
+            .context = simulated_context(i), .metric = n->model->metric, .count = count};
+        snprintf(s->variant, sizeof s->variant, "%s", simulated_variant(i));
         s->points = must_calloc(count, sizeof *s->points);
         for (size_t night = from; night < to; night++)
             s->points[night - from] = point_of(n, night, i);
@@ -230,7 +249,7 @@ struct history nights_history(const struct nights *n, size_t from, size_t to)
     return h;
 }
 
-static void name_run(struct run_info *r, const struct nights *n, size_t night)
+static void name_run(struct run_info *r, const struct simulated *n, size_t night)
 {
     r->key = (int64_t)night + 1;
     snprintf(r->run_id, sizeof r->run_id, "night-%04zu", night);
@@ -241,16 +260,16 @@ static void name_run(struct run_info *r, const struct nights *n, size_t night)
     when_format(first_night() + (int64_t)night * DAY_MS, r->started_at);
     memcpy(r->date, r->started_at, 10);
     r->status = RUN_COMPLETE;
-    r->counts.total = r->counts.ok = NIGHTS_CELLS * n->repetitions[night];
+    r->counts.total = r->counts.ok = SIMULATED_CELLS * n->repetitions[night];
 }
 
-static void add_variants(struct run_data *run, const struct nights *n, size_t night)
+static void add_variants(struct run_data *run, const struct simulated *n, size_t night)
 {
-    run->variants = must_calloc(NIGHTS_VARIANTS, sizeof *run->variants);
-    run->n_variants = NIGHTS_VARIANTS;
-    for (size_t i = 0; i < NIGHTS_VARIANTS; i++) {
+    run->variants = must_calloc(SIMULATED_VARIANTS, sizeof *run->variants);
+    run->n_variants = SIMULATED_VARIANTS;
+    for (size_t i = 0; i < SIMULATED_VARIANTS; i++) {
         struct run_variant *v = &run->variants[i];
-        uint64_t code = n->code[night * NIGHTS_VARIANTS + i];
+        uint64_t code = n->code[night * SIMULATED_VARIANTS + i];
         snprintf(v->name, sizeof v->name, "%s", variants[i]);
         for (int m = 0; m < METRIC_COUNT; m++)
             v->value[m] = NAN;
@@ -261,13 +280,13 @@ static void add_variants(struct run_data *run, const struct nights *n, size_t ni
     }
 }
 
-static void add_test(struct run_data *run, const struct nights *n, size_t cell, size_t repetition,
+static void add_test(struct run_data *run, const struct simulated *n, size_t cell, size_t repetition,
                      double value)
 {
     struct run_test *t = &run->tests[run->n_tests++];
     *t = (struct run_test){
-        .variant = cell / NIGHTS_CONTEXTS,
-        .context = nights_context(cell),
+        .variant = cell / SIMULATED_CONTEXTS,
+        .context = simulated_context(cell),
         .repetition = (int)repetition + 1,
         .index = (int)run->n_tests,
         .exit_code = 0,
@@ -289,21 +308,25 @@ static void make_cells(struct run_data *run)
     }
 }
 
-static struct run_data empty_run(const struct nights *n, size_t night)
+static struct run_data empty_run(const struct simulated *n, size_t night)
 {
     struct run_data run = {0};
     name_run(&run.info, n, night);
     add_variants(&run, n, night);
-    run.tests = must_calloc((size_t)NIGHTS_CELLS * NIGHTS_REPETITIONS_MAX, sizeof *run.tests);
+    if (n->gpu[night]) {
+        run.facts = must_calloc(1, sizeof *run.facts);
+        run.facts[run.n_facts++] = device_fact(n->gpu[night]);
+    }
+    run.tests = must_calloc((size_t)SIMULATED_CELLS * SIMULATED_REPETITIONS_MAX, sizeof *run.tests);
     return run;
 }
 
-struct run_data nights_run(const struct nights *n, size_t night)
+struct run_data simulated_run(const struct simulated *n, size_t night)
 {
     struct run_data run = empty_run(n, night);
-    for (size_t i = 0; i < NIGHTS_CELLS; i++) {
+    for (size_t i = 0; i < SIMULATED_CELLS; i++) {
         size_t count;
-        const double *x = nights_shots(n, night, i, &count);
+        const double *x = simulated_shots(n, night, i, &count);
         for (size_t r = 0; r < count; r++)
             add_test(&run, n, i, r, x[r]);
     }
@@ -311,19 +334,19 @@ struct run_data nights_run(const struct nights *n, size_t night)
     return run;
 }
 
-void session_init(struct session *s, struct nights *n)
+void session_init(struct session *s, struct simulated *n)
 {
     struct weather w = {0};
     change_weather(n->model, &w, true, &n->rng);
-    for (size_t i = 0; i < NIGHTS_CELLS; i++)
+    for (size_t i = 0; i < SIMULATED_CELLS; i++)
         s->conditions[i] = conditions_of(n, &w, n->count - 1, i);
 }
 
-struct run_data session_run(struct session *s, struct nights *n, size_t night)
+struct run_data session_run(struct session *s, struct simulated *n, size_t night)
 {
     struct run_data run = empty_run(n, night);
-    for (size_t i = 0; i < NIGHTS_CELLS; i++)
-        for (size_t r = 0; r < NIGHTS_REPETITIONS; r++)
+    for (size_t i = 0; i < SIMULATED_CELLS; i++)
+        for (size_t r = 0; r < SIMULATED_REPETITIONS; r++)
             add_test(&run, n, i, r, one_shot(n, i, s->conditions[i] * n->factor[at(night, i)], false));
     make_cells(&run);
     return run;

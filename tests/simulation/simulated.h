@@ -1,22 +1,23 @@
-/* nights: simulated nights of one plan: how a node varies (struct noise), what was planted, and the runs and
- * the history that the judge reads.
+/* simulated: simulated nights of one plan: how a node varies (struct noise), what was planted, and the runs
+ * and the history that the judge reads.
  *
  * The same model and seed give the same nights. Knows nothing of verdicts, so that it cannot be tuned to
- * them. Order of use: nights_init(), plant, nights_measure(), then read. The owner calls nights_release();
- * runs and histories are released as usual. Without memory it aborts: it only serves tests and benchmarks.
+ * them. Order of use: simulated_init(), plant, simulated_measure(), then read. The owner calls
+ * simulated_release(); runs and histories are released as usual. Without memory it aborts: it only serves
+ * tests and benchmarks.
  */
-#ifndef KERNSWEEP_TESTS_SIMULATION_NIGHTS_H
-#define KERNSWEEP_TESTS_SIMULATION_NIGHTS_H
+#ifndef KERNSWEEP_TESTS_SIMULATION_SIMULATED_H
+#define KERNSWEEP_TESTS_SIMULATION_SIMULATED_H
 
 #include "results/judge/history.h"
 #include "results/stats/stats.h"
 
 enum {
-    NIGHTS_VARIANTS = 5,
-    NIGHTS_CONTEXTS = 8,
-    NIGHTS_CELLS = NIGHTS_VARIANTS * NIGHTS_CONTEXTS,
-    NIGHTS_REPETITIONS = 3,
-    NIGHTS_REPETITIONS_MAX = 10,
+    SIMULATED_VARIANTS = 5,
+    SIMULATED_CONTEXTS = 8,
+    SIMULATED_CELLS = SIMULATED_VARIANTS * SIMULATED_CONTEXTS,
+    SIMULATED_REPETITIONS = 3,
+    SIMULATED_REPETITIONS_MAX = 10,
 };
 
 /* Relative spreads (standard deviations) and sizes; 0: none of it. */
@@ -44,52 +45,53 @@ const struct noise_model *noise_models(size_t *count);
 /* NULL if there is none. */
 const struct noise_model *noise_model_named(const char *name);
 
-struct nights {
+struct simulated {
     const struct noise_model *model;
     size_t count; /* the newest is count - 1 */
     struct stats_rng rng;
-    double level[NIGHTS_CELLS];
-    double phase[NIGHTS_CELLS]; /* where the steps lie */
-    double *factor;             /* planted: [night * NIGHTS_CELLS + cell] */
-    double *shots;              /* [(night * NIGHTS_CELLS + cell) * NIGHTS_REPETITIONS_MAX + repetition] */
-    int *repetitions;           /* of a night */
-    uint64_t *code;             /* [night * NIGHTS_VARIANTS + variant]; 0: unknown */
-    uint64_t *gpu;              /* of a night; 0: unknown */
+    double level[SIMULATED_CELLS];
+    double phase[SIMULATED_CELLS]; /* where the steps lie */
+    double *factor;                /* planted: [night * SIMULATED_CELLS + cell] */
+    double *shots;    /* [(night * SIMULATED_CELLS + cell) * SIMULATED_REPETITIONS_MAX + repetition] */
+    int *repetitions; /* of a night */
+    uint64_t *code;   /* [night * SIMULATED_VARIANTS + variant]; 0: unknown */
+    uint64_t *gpu;    /* of a night; 0: unknown */
 };
 
-void nights_init(struct nights *n, const struct noise_model *model, size_t count, uint64_t seed);
-void nights_release(struct nights *n);
+void simulated_init(struct simulated *n, const struct noise_model *model, size_t count, uint64_t seed);
+void simulated_release(struct simulated *n);
 
 /* A range of cells takes `factor` times as long on nights [from, to). */
-void nights_plant(struct nights *n, size_t first_cell, size_t cells, size_t from, size_t to, double factor);
+void simulated_plant(struct simulated *n, size_t first_cell, size_t cells, size_t from, size_t to,
+                     double factor);
 /* Every variant has a code identity, the same on all nights. */
-void nights_identify(struct nights *n);
+void simulated_identify(struct simulated *n);
 /* From this night on, the variant has other code. */
-void nights_change_code(struct nights *n, size_t variant, size_t from);
+void simulated_change_code(struct simulated *n, size_t variant, size_t from);
 /* From this night on, another GPU; before it, a known one. */
-void nights_swap_gpu(struct nights *n, size_t from);
+void simulated_swap_gpu(struct simulated *n, size_t from);
 
-void nights_measure(struct nights *n);
+void simulated_measure(struct simulated *n);
 
-double nights_median(const struct nights *n, size_t night, size_t cell);
+double simulated_median(const struct simulated *n, size_t night, size_t cell);
 /* The repetitions of one cell; *count of them. */
-const double *nights_shots(const struct nights *n, size_t night, size_t cell, size_t *count);
+const double *simulated_shots(const struct simulated *n, size_t night, size_t cell, size_t *count);
 /* "baseline", "v1" ..., and the contexts 256, 512 ... */
-const char *nights_variant(size_t cell);
-int nights_context(size_t cell);
+const char *simulated_variant(size_t cell);
+int simulated_context(size_t cell);
 /* The cell that a delta is about. */
-size_t nights_cell(const char *variant, int context);
+size_t simulated_cell(const char *variant, int context);
 
 /* Nights [from, to) as the history of a later one. */
-struct history nights_history(const struct nights *n, size_t from, size_t to);
-struct run_data nights_run(const struct nights *n, size_t night);
+struct history simulated_history(const struct simulated *n, size_t from, size_t to);
+struct run_data simulated_run(const struct simulated *n, size_t night);
 
 /* Runs of one session after the last night: conditions of node and cells are drawn once for all of them. */
 struct session {
-    double conditions[NIGHTS_CELLS];
+    double conditions[SIMULATED_CELLS];
 };
-void session_init(struct session *s, struct nights *n);
+void session_init(struct session *s, struct simulated *n);
 /* The build of `night`, with what was planted in it then. */
-struct run_data session_run(struct session *s, struct nights *n, size_t night);
+struct run_data session_run(struct session *s, struct simulated *n, size_t night);
 
 #endif
