@@ -102,8 +102,6 @@ static int list_kernels(const struct code_set *s, struct code *out, struct err *
             i++;
             continue;
         }
-        if (out->kernels == CODE_KERNELS_MAX)
-            return err_set(err, ERR_INPUT, "more than %d kernels", CODE_KERNELS_MAX);
         char *name = strdup(s->item[i].name);
         if (!name || !ALLOC_GROW(out->kernel, out->kernels + 1, cap)) {
             free(name);
@@ -112,6 +110,13 @@ static int list_kernels(const struct code_set *s, struct code *out, struct err *
         struct code_item *kernel = &out->kernel[out->kernels++];
         *kernel = (struct code_item){.kind = CODE_ITEM_KERNEL, .name = name};
         join_kernels(s, &i, kernel->sha256);
+    }
+    if (out->kernels > CODE_LISTED_MAX) {
+        size_t omitted = out->kernels;
+        release_items(out->kernel, out->kernels);
+        out->kernel = NULL;
+        out->kernels = 0;
+        out->omitted = omitted;
     }
     return 0;
 }
@@ -143,8 +148,11 @@ json_t *code_encode(const struct code *c)
     for (size_t i = 0; i < c->kernels; i++)
         json_array_append_new(
             kernels, json_pack("{s:s, s:s}", "name", c->kernel[i].name, "sha256", c->kernel[i].sha256));
-    return json_pack("{s:s, s:s, s:s, s:o}", "schema", PROTO_SCHEMA_CODE, "kind",
-                     c->of_device ? "device" : "files", "sha256", c->sha256, "kernels", kernels);
+    json_t *out = json_pack("{s:s, s:s, s:s, s:o}", "schema", PROTO_SCHEMA_CODE, "kind",
+                            c->of_device ? "device" : "files", "sha256", c->sha256, "kernels", kernels);
+    if (c->omitted)
+        json_object_set_new(out, "kernels_omitted", json_integer((json_int_t)c->omitted));
+    return out;
 }
 
 json_t *code_encode_unknown(const char *why)

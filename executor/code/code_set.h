@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { CODE_ITEMS_MAX = 200000, CODE_KERNELS_MAX = 20000 };
+enum { CODE_ITEMS_MAX = 200000, CODE_LISTED_MAX = 4096 };
 
 /* Their values are part of the hash. */
 enum code_item_kind {
@@ -46,8 +46,8 @@ bool code_set_has_device(const struct code_set *s);
 struct code {
     bool of_device; /* else of files */
     char sha256[SHA256_HEX_LEN + 1];
-    struct code_item *kernel; /* owned, by name: one each */
-    size_t kernels;
+    struct code_item *kernel; /* owned, by name: one each; none if there are more than CODE_LISTED_MAX */
+    size_t kernels, omitted;
 };
 
 /* The identity of the parts, which it sorts. ERR_INPUT where there are none. */

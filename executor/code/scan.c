@@ -3,26 +3,35 @@
 #include "executor/code/amd.h"
 #include "executor/code/archive.h"
 #include "executor/code/cuda.h"
+#include "executor/code/unpack.h"
+
+#include <stdlib.h>
 
 enum {
     DEPTH_MAX = 4, /* a library, its member, a bundle, a code object */
     BUNDLE_ENTRIES_MAX = 256,
     BUNDLE_ALIGN = 8,
     COMPRESSED_MAGIC_LEN = 4,
+    COMPRESSED_ZSTD = 1,
+    COMPRESSED_HASH = 8,
     FATBIN_MAGIC = (int)0xba55ed50,
     FATBIN_PTX = 1,
     FATBIN_CUBIN = 2,
+    ENTRY_HEADER_MIN = 64,
 };
 
 #define BUNDLE_MAGIC "__CLANG_OFFLOAD_BUNDLE__"
 #define COMPRESSED_MAGIC "CCOB"
 
-static const uint64_t fatbin_compressed = 0x2000 | 0x8000; /* LZ4, Zstandard */
+static const uint64_t fatbin_lz4 = 0x2000, fatbin_zstd = 0x8000;
+/* Of one file, so that compressed files within compressed files end. */
+static const uint64_t unpacked_in_all = (uint64_t)4 << 30;
 
 struct scan {
     const struct mask *mask;
     struct code_set *set;
     int depth;
+    uint64_t unpacked; /* bytes that were decoded so far */
 };
 
 static int scan_any(struct scan *s, struct span file, struct err *err);
@@ -58,16 +67,53 @@ static int scan_bundle(struct scan *s, struct span bundle, size_t *size, struct 
     return 0;
 }
 
+/* What a container says of its compressed contents. */
+struct packed {
+    struct span bytes;
+    uint64_t size; /* once decoded */
+    bool zstd, lz4;
+};
+
+/* The caller frees out->data. */
+static bool unpack(struct scan *s, const struct packed *p, struct unpacked *out)
+{
+    bool good = false;
+    *out = (struct unpacked){.data = NULL};
+    if (p->size > UNPACKED_MAX || p->size > unpacked_in_all - s->unpacked)
+        return false;
+    if (p->zstd)
+        good = unpack_zstd(p->bytes, (size_t)p->size, out);
+    else if (p->lz4)
+        good = unpack_lz4(p->bytes, (size_t)p->size, out);
+    s->unpacked += out->len;
+    return good;
+}
+
+/* Scans what is in it; what cannot be decoded counts as its bytes. */
+static int scan_packed(struct scan *s, const char *name, const struct packed *p, struct err *err)
+{
+    struct unpacked u;
+    int rc = unpack(s, p, &u) ? scan_any(s, (struct span){u.data, u.len}, err)
+                              : add_opaque(s, name, p->bytes, err);
+    free(u.data);
+    return rc;
+}
+
 /* A compressed bundle says its size from version 2 on; before, it ends with its section. */
 static int scan_compressed(struct scan *s, struct span bundle, size_t *size, struct err *err)
 {
     uint16_t version = span_u16(bundle, COMPRESSED_MAGIC_LEN);
-    uint64_t total = version == 2 ? span_u32(bundle, 8) : version >= 3 ? span_u64(bundle, 8) : bundle.len;
+    size_t wide = version >= 3 ? 8 : 4, at = COMPRESSED_MAGIC_LEN + 4; /* version and method */
+    uint64_t total = version >= 2 ? span_number(bundle, at, wide) : bundle.len;
+    struct packed p = {.zstd = span_u16(bundle, COMPRESSED_MAGIC_LEN + 2) == COMPRESSED_ZSTD};
     struct span own;
-    if (total < COMPRESSED_MAGIC_LEN || !span_part(bundle, 0, total, &own))
-        own = bundle;
+    at += version >= 2 ? wide : 0;
+    p.size = span_number(bundle, at, wide);
+    at += wide + COMPRESSED_HASH;
+    if (!span_part(bundle, 0, total, &own) || !span_part(own, at, total - at, &p.bytes))
+        own = p.bytes = bundle;
     *size = own.len;
-    return add_opaque(s, "bundle", own, err);
+    return scan_packed(s, "bundle", &p, err);
 }
 
 /* The bundles of all the objects that were linked, one behind the other, padded. */
@@ -91,22 +137,28 @@ static int scan_hip_section(struct scan *s, struct span section, struct err *err
 /* One entry of a fat binary: a header, and its code behind it. */
 struct entry {
     uint16_t kind;
-    uint64_t flags;
-    struct span code;
-    size_t size; /* with the header */
+    struct packed code; /* compressed or not */
+    size_t size;        /* with the header */
 };
+
+static bool is_packed(const struct entry *e)
+{
+    return e->code.zstd || e->code.lz4;
+}
 
 static bool read_entry(struct span fatbin, size_t at, struct entry *out)
 {
     uint32_t header = span_u32(fatbin, at + 4), packed = span_u32(fatbin, at + 16);
-    uint64_t size = span_u64(fatbin, at + 8);
+    uint64_t size = span_u64(fatbin, at + 8), flags = span_u64(fatbin, at + 40);
     struct span all;
-    *out = (struct entry){.kind = span_u16(fatbin, at), .flags = span_u64(fatbin, at + 40)};
-    if (header < 48 || !span_part(fatbin, at + (uint64_t)header, size, &all))
+    *out = (struct entry){.kind = span_u16(fatbin, at),
+                          .code = {.zstd = flags & fatbin_zstd, .lz4 = flags & fatbin_lz4}};
+    if (header < ENTRY_HEADER_MIN || !span_part(fatbin, at + (uint64_t)header, size, &all))
         return false;
     /* What is compressed is padded to 8 bytes. */
-    if (!(out->flags & fatbin_compressed) || !span_part(all, 0, packed, &out->code))
-        out->code = all;
+    if (!is_packed(out) || !span_part(all, 0, packed, &out->code.bytes))
+        out->code.bytes = all;
+    out->code.size = span_u64(fatbin, at + 56);
     out->size = header + (size_t)size;
     return true;
 }
@@ -120,13 +172,22 @@ static bool has_cubin(struct span entries)
     return false;
 }
 
+static int scan_ptx(struct scan *s, const struct packed *p, struct err *err)
+{
+    struct unpacked u = {.data = NULL};
+    bool good = (p->zstd || p->lz4) && unpack(s, p, &u);
+    int rc = add_opaque(s, "ptx", good ? (struct span){u.data, u.len} : p->bytes, err);
+    free(u.data);
+    return rc;
+}
+
 static int scan_entry(struct scan *s, const struct entry *e, bool ptx_counts, struct err *err)
 {
     if (e->kind == FATBIN_PTX)
-        return ptx_counts ? add_opaque(s, "ptx", e->code, err) : 0;
-    if (e->kind == FATBIN_CUBIN && !(e->flags & fatbin_compressed))
-        return scan_any(s, e->code, err);
-    return add_opaque(s, "cubin", e->code, err);
+        return ptx_counts ? scan_ptx(s, &e->code, err) : 0;
+    if (e->kind != FATBIN_CUBIN)
+        return add_opaque(s, "entry", e->code.bytes, err);
+    return is_packed(e) ? scan_packed(s, "cubin", &e->code, err) : scan_any(s, e->code.bytes, err);
 }
 
 static int scan_fatbin(struct scan *s, struct span fatbin, size_t *size, struct err *err)

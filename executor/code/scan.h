@@ -2,7 +2,7 @@
  *
  * Read are: code objects and cubins, alone (.hsaco, .co, .cubin); offload bundles of clang and fat binaries
  * of nvcc, alone or in the sections .hip_fatbin and .nv_fatbin of a host's object, library or program; static
- * libraries of these. Device code that is compressed, or of a version that is not known, is hashed as the
+ * libraries of these. Compressed code is decoded (Zstandard, LZ4); what cannot be decoded is hashed as the
  * bytes that it is (CODE_ITEM_OPAQUE). PTX counts only in a fat binary without a cubin: it is compiled by the
  * driver then. Relocatable device code is not what runs, and is left out.
  */

@@ -116,7 +116,6 @@ static int read_file(struct manifest *files, const struct manifest_file *named, 
 int details_read(struct manifest *files, const struct json_at *summary, const struct run_variant *variants,
                  size_t n_variants, struct run_details *out, struct err *err)
 {
-    *out = (struct run_details){0};
     if (!manifest_is_closed(files))
         return 0;
     out->gates = calloc(count_gates(summary) + 1, sizeof *out->gates);
