@@ -6,12 +6,13 @@
 #include "results/ingest/draft.h"
 #include "results/ingest/import_value.h"
 
-/* These override the mapping unless NULL. */
+/* The texts override the mapping unless NULL. */
 struct import_options {
     const char *ticket;
     const char *tag;
     const char *node;
     const char *date;
+    bool replace; /* replace a stored run of the same files that was read in another way */
 };
 
 /* s: the whole file. options may be NULL. */

@@ -61,3 +61,11 @@ int code_read(const struct json_at *code, size_t variant, struct draft *d, struc
         return json_fail(code, err, "unknown kind \"%.40s\"", kind);
     return need_sha256(code, v->code_sha256, err) != 0 ? -1 : read_kernels(code, variant, &d->details, err);
 }
+
+void code_forget(struct draft *d, size_t variant)
+{
+    struct run_details *out = &d->details;
+    d->variants[variant].code_sha256[0] = '\0';
+    while (out->n_kernels && out->kernels[out->n_kernels - 1].variant == variant)
+        free(out->kernels[--out->n_kernels].name);
+}

@@ -8,5 +8,7 @@
 
 /* Sets the identity of the variant, an index, and adds its kernels to the draft's details. */
 int code_read(const struct json_at *code, size_t variant, struct draft *d, struct err *err);
+/* Takes back what a failed code_read() has filled in. */
+void code_forget(struct draft *d, size_t variant);
 
 #endif

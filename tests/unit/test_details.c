@@ -79,7 +79,7 @@ static void an_unknown_code_identity_is_none(void **state)
     store_close(&s);
 }
 
-static void what_is_no_code_identity_is_refused_with_its_place(void **state)
+static void what_is_no_code_identity_is_left_out_with_its_place(void **state)
 {
     static const char *const bad[][2] = {
         {"{\"schema\":\"kernsweep.code/9\",\"kind\":\"device\"}", "kernsweep.code/9"},
@@ -97,9 +97,13 @@ static void what_is_no_code_identity_is_refused_with_its_place(void **state)
         struct ingest_result result;
         char name[32];
         snprintf(name, sizeof name, "bad-code-%zu", i);
-        int rc = ingest_bundle(&s, bundle_with_code(name, name, bad[i][0]), NULL, &result, &err);
-        assert_err(rc, &err, ERR_INPUT, "v3/code.json", bad[i][1], "");
+        assert_ok(ingest_bundle(&s, bundle_with_code(name, name, bad[i][0]), NULL, &result, &err), &err);
+        assert_int_equal(result.warnings, 1);
+        assert_non_null(strstr(result.warning, "v3/code.json"));
+        assert_non_null(strstr(result.warning, bad[i][1]));
     }
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM variant WHERE code_sha256 IS NOT NULL"), 0);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM kernel_code"), 0);
     store_close(&s);
 }
 
@@ -147,7 +151,7 @@ static void an_unchanged_build_is_kept_once(void **state)
     store_close(&s);
 }
 
-static void what_is_no_gate_is_refused_with_its_place(void **state)
+static void what_is_no_gate_is_left_out_with_its_place(void **state)
 {
     static const char *const bad[][2] = {
         {"[{\"gate\":\"x\",\"status\":\"MAYBE\"}]", "MAYBE"},
@@ -160,10 +164,14 @@ static void what_is_no_gate_is_refused_with_its_place(void **state)
         struct ingest_result result;
         char name[32];
         snprintf(name, sizeof name, "bad-%zu", i);
-        int rc = ingest_bundle(&s, bundle_with(name, name, bad[i][0], resources), NULL, &result, &err);
-        assert_err(rc, &err, ERR_INPUT, "summary.json", "$.variants[1].gates[0]", bad[i][1]);
+        assert_ok(ingest_bundle(&s, bundle_with(name, name, bad[i][0], resources), NULL, &result, &err),
+                  &err);
+        assert_int_equal(result.warnings, 1);
+        assert_non_null(strstr(result.warning, "summary.json: $.variants[1].gates[0]"));
+        assert_non_null(strstr(result.warning, bad[i][1]));
     }
-    assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), COUNT(bad));
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM gate"), 0);
     store_close(&s);
 }
 
@@ -182,10 +190,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gates_files_and_resources_come_back),
         cmocka_unit_test(an_unchanged_build_is_kept_once),
-        cmocka_unit_test(what_is_no_gate_is_refused_with_its_place),
+        cmocka_unit_test(what_is_no_gate_is_left_out_with_its_place),
         cmocka_unit_test(the_code_identity_comes_back),
         cmocka_unit_test(an_unknown_code_identity_is_none),
-        cmocka_unit_test(what_is_no_code_identity_is_refused_with_its_place),
+        cmocka_unit_test(what_is_no_code_identity_is_left_out_with_its_place),
         cmocka_unit_test(a_run_that_goes_takes_its_details_along),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
