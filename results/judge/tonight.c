@@ -45,7 +45,7 @@ static struct common_factor factor_about_levels(const struct tonight *t, const s
         const struct night_cell *c = is_measured(cell, t->metric)
                                          ? enough_nights(t, run->variants[cell->variant].name, cell->context)
                                          : NULL;
-        struct level l = c ? nights_level(&t->nights, c) : (struct level){0};
+        struct level l = c ? nights_level(c) : (struct level){0};
         if (!l.known)
             continue;
         rows[n++] = (struct common_cell){.x = log(cell->median[t->metric]) - l.u,
@@ -79,7 +79,7 @@ static double factor_of_base(const struct tonight *t, double *scratch)
         const struct night_cell *c = enough_nights(t, t->now->variants[now->variant].name, now->context);
         if (!c)
             continue;
-        struct level l = nights_base_level(&t->nights, c, t->o->base_runs, t->o->n_base_runs);
+        struct level l = nights_base_level(c, t->o->base_runs, t->o->n_base_runs);
         if (l.known)
             scratch[n++] = nights_base_factor(&t->nights, c, &l);
     }
@@ -259,6 +259,18 @@ static void expect_run(const struct tonight *t, double base, struct expectation 
     x->value = base * x->common;
 }
 
+/* No night of the level was measured on tonight's GPUs. */
+static bool is_elsewhere(const struct tonight *t, const struct night_cell *c, const struct level *l)
+{
+    uint64_t now = run_device(t->now);
+    for (size_t i = 0; i < l->nights; i++) {
+        uint64_t before = c->points[l->members[i]]->device;
+        if (before == 0 || before == now)
+            return false;
+    }
+    return now != 0;
+}
+
 void tonight_expect(const struct tonight *t, const char *variant, const struct cell *base,
                     const struct cell *now, struct evidence *e, struct delta *d)
 {
@@ -269,18 +281,19 @@ void tonight_expect(const struct tonight *t, const char *variant, const struct c
     e->cell = nights_find_cell(&t->nights, variant, now->context);
     e->common = exp(t->pair_factor);
     const struct night_cell *c = exact ? NULL : enough_nights(t, variant, now->context);
-    struct level level = c ? nights_level(&t->nights, c) : (struct level){0};
+    struct level level = c ? nights_level(c) : (struct level){0};
     if (!level.known)
         return;
     d->history_median = exp(level.y);
     x->control = is_control(t, c, &level, now);
     x->raw = !t->removed;
     if (!base) {
-        if (!level.other_device || t->removed)
+        /* GPUs of one model differ by some per cent in some cells: with the same code that is no change. */
+        if (!is_elsewhere(t, c, &level) || (t->removed && !x->control))
             expect_level(t, &level, x);
         return;
     }
-    struct level then = nights_base_level(&t->nights, c, t->o->base_runs, t->o->n_base_runs);
+    struct level then = nights_base_level(c, t->o->base_runs, t->o->n_base_runs);
     if (then.known)
         expect_base(t, &then, x);
     else if (is_measured(base, t->metric))
