@@ -182,6 +182,8 @@ static int print_run(struct store *s, const struct run_data *r, struct err *err)
         rc = report_kernels_alone(s, r, &kernels, err);
     if (rc == 0)
         rc = terminal_run(r, reference, kernels, cmd_colour(stdout), &text, err);
+    if (rc == 0)
+        rc = terminal_own_metrics(r, cmd_colour(stdout), &text, err);
     if (rc == 0) {
         buf_putc(&text, '\n');
         rc = terminal_scaling(r, kernels, cmd_colour(stdout), &text, err);

@@ -3,6 +3,7 @@
 #include "common/base/fs.h"
 #include "common/contract/proto.h"
 #include "common/contract/timing_rule.h"
+#include "harness/plan/recorded.h"
 #include "harness/plan/shapes.h"
 
 #include <stdlib.h>
@@ -31,6 +32,7 @@ static bool is_currency(const char *code)
 
 const struct key plan_keys[] = {
     {.name = "schema", .kind = KEY_CONST, .in = IN_PLAN, .required = true, .text = PROTO_SCHEMA_PLAN},
+    {.name = "$schema", .kind = KEY_PART, .in = IN_PLAN}, /* for editors */
     {.name = "comment", .kind = KEY_PART, .in = IN_PLAN},
     {KEY_AT(struct plan, node), .kind = KEY_TEXT, .in = IN_PLAN, .least = 1, .most = 255, .text = "local",
      .expected = "an ssh alias, [user@]host[:port] or \"local\""},
@@ -157,7 +159,7 @@ static int read_shapes(const struct plan *p, const struct json_at *root, json_t 
 static int check_patches(const struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at at = json_member(root, "patches");
-    const struct variant_context c = {.in = IN_PLAN, .sources = p->source.dir != NULL};
+    const struct variant_context c = {.in = IN_PLAN, .sources = plan_source_given(&p->source)};
     struct patch *patches = NULL;
     size_t n;
     int rc = patches_read(&patches, &n, &at, &c, err);
@@ -168,7 +170,8 @@ static int check_patches(const struct plan *p, const struct json_at *root, struc
 static int read_variants(struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at at = json_member(root, "variants");
-    struct variant_context c = {.in = IN_PLAN, .secrets = &p->secrets, .sources = p->source.dir != NULL};
+    struct variant_context c = {
+        .in = IN_PLAN, .secrets = &p->secrets, .sources = plan_source_given(&p->source)};
     json_t *shapes = NULL;
     if (read_shapes(p, root, &shapes, err) != 0) {
         json_decref(shapes);
@@ -187,13 +190,66 @@ static int check_reference(const struct plan *p, const struct json_at *root, str
     return *p->reference ? json_fail(&at, err, "no variant is called \"%s\"", p->reference) : 0;
 }
 
-static int check_timings(const struct json_at *root, struct err *err)
+/* A variant whose kernel is checked must print it. */
+static int check_wall_alone(const struct plan *p, const struct json_at *root, struct err *err)
 {
-    struct json_at at = json_member(root, "timings");
+    struct json_at list = json_member(root, "variants");
+    for (size_t i = 0; i < json_array_size(list.value); i++) {
+        struct json_at at = json_element(&list, i), impl = json_member(&at, "attn_impl");
+        if (impl.value && *json_string_value(impl.value))
+            return json_fail(&impl, err, "\"timings\": \"wall\" reads no output, so it cannot be checked");
+    }
+    struct json_at tokens = json_member(root, "prompt_tokens");
+    return p->settings.prompt_tokens == PROMPT_TOKENS_REQUIRED
+               ? json_fail(&tokens, err, "\"timings\": \"wall\" reads no output, so they cannot be required")
+               : 0;
+}
+
+/* A rule that gives nothing to compare by is a mistake: without a rule, the wall time would do. */
+static int check_rule_gives_metric(const struct timing_rule *rule, const struct json_at *at, struct err *err)
+{
+    struct json_at part = json_member(at, rule->kind == TIMING_REGEX ? "pattern" : "map");
+    bool any = rule->kind == TIMING_MARK || rule->kind == TIMING_WALL || timing_rule_has(rule, "prefill_s") ||
+               timing_rule_has(rule, "kernel_ms");
+    for (size_t i = 0; i < rule->count; i++)
+        any = any || rule->part[i].own;
+    return any ? 0
+               : json_fail(
+                     &part, err,
+                     "nothing to compare by: name a time prefill_s or kernel_ms, or define \"%s\" under "
+                     "\"metrics\"",
+                     rule->part[0].name);
+}
+
+static int read_metrics(struct plan *p, const struct json_at *root, struct err *err)
+{
+    struct json_at timings = json_member(root, "timings"), metrics = json_member(root, "metrics");
     struct timing_rule rule;
-    if (timing_rule_init(&rule, &at, err) != 0)
+    if (own_metrics_read(&p->metrics, &metrics, IN_PLAN, err) != 0 ||
+        timing_rule_init(&rule, &timings, err) != 0)
         return -1;
+    int rc = timing_rule_add_metrics(&rule, &p->metrics, &metrics, err);
+    if (rc == 0)
+        rc = check_rule_gives_metric(&rule, &timings, err);
+    if (rc == 0 && rule.kind == TIMING_WALL)
+        rc = check_wall_alone(p, root, err);
     timing_rule_release(&rule);
+    return rc;
+}
+
+/* Keys of a variant are often written one level too high. */
+static int check_level(const struct json_at *root, struct err *err)
+{
+    for (const struct key *k = variant_keys; k->name; k++) {
+        struct json_at at = json_member(root, k->name);
+        bool own = !(k->in & IN_PLAN);
+        for (const struct key *p = plan_keys; p->name; p++)
+            own = own || strcmp(p->name, k->name) == 0;
+        for (const struct key *p = settings_keys; p->name; p++)
+            own = own || strcmp(p->name, k->name) == 0;
+        if (at.value && !own)
+            return json_fail(&at, err, "belongs to a variant: write it as $.variants[i].%s", k->name);
+    }
     return 0;
 }
 
@@ -201,14 +257,27 @@ static int read_all(struct plan *p, struct err *err)
 {
     struct json_at root = json_root(p->root, p->file), scheduler = json_member(&root, "scheduler"),
                    source = json_member(&root, "source"), notify = json_member(&root, "notify");
-    if (read_simple_keys(p, &root, err) != 0 ||
+    if (check_level(&root, err) != 0 || read_simple_keys(p, &root, err) != 0 ||
         scheduler_load(&p->scheduler, &scheduler, p->patience_s, err) != 0 || read_env(p, &root, err) != 0 ||
-        plan_source_read(&p->source, &source, err) != 0 || check_patches(p, &root, err) != 0 ||
-        read_variants(p, &root, err) != 0 || check_reference(p, &root, err) != 0 ||
-        matrix_read(&p->matrix, &root, p->warmup, err) != 0 || check_timings(&root, err) != 0 ||
-        plan_nightly_read(&p->nightly, &notify, err) != 0)
+        plan_source_read(&p->source, &source, recorded_source(p->recorded), err) != 0 ||
+        check_patches(p, &root, err) != 0 || read_variants(p, &root, err) != 0 ||
+        check_reference(p, &root, err) != 0 || matrix_read(&p->matrix, &root, p->warmup, err) != 0 ||
+        read_metrics(p, &root, err) != 0 || plan_nightly_read(&p->nightly, &notify, err) != 0)
         return -1;
     return plan_check_size(p, "$", err) == 0 ? 0 : err_wrap(err, "%s", p->file);
+}
+
+static int read_plan(struct plan *p, struct err *err)
+{
+    if (recorded_load(&p->recorded, p->file, err) != 0)
+        return -1;
+    if (!p->recorded)
+        return read_all(p, err);
+    if (recorded_secrets(p->root, p->file, err) != 0 || read_all(p, err) != 0)
+        return -1;
+    struct json_at root = json_root(p->root, p->file);
+    memcpy(p->sha256, recorded_plan(p->recorded), sizeof p->sha256);
+    return recorded_apply(p->recorded, &p->variants, &p->matrix, &p->settings, &root, err);
 }
 
 int plan_load(struct plan *p, const char *file, struct err *err)
@@ -224,7 +293,7 @@ int plan_load(struct plan *p, const char *file, struct err *err)
         sha256_of(buf_str(&text), text.len, p->sha256);
         p->root = json_parse(buf_str(&text), text.len, file, err);
         if (p->root)
-            rc = read_all(p, err);
+            rc = read_plan(p, err);
     }
     buf_release(&text);
     if (rc != 0)
@@ -240,6 +309,7 @@ void plan_release(struct plan *p)
     plan_variants_release(&p->variants);
     matrix_release(&p->matrix);
     json_decref(p->root);
+    json_decref(p->recorded);
     *p = (struct plan){0};
 }
 

@@ -8,6 +8,7 @@
 #define KERNSWEEP_HARNESS_PLAN_PLAN_H
 
 #include "common/base/sha256.h"
+#include "common/contract/own_metric.h"
 #include "common/contract/scheduler.h"
 #include "common/contract/settings.h"
 #include "harness/plan/matrix.h"
@@ -21,7 +22,8 @@ enum plan_order { PLAN_INTERLEAVED, PLAN_GROUPED };
 
 struct plan {
     char *file;
-    json_t *root; /* as written by the user */
+    json_t *root;     /* as written by the user */
+    json_t *recorded; /* the job of the bundle that the plan lies in (recorded.h); NULL: an ordinary plan */
     char sha256[SHA256_HEX_LEN + 1];
     struct settings settings; /* shared with the job */
     const char *node, *workdir, *baseline, *reference;
@@ -39,6 +41,7 @@ struct plan {
     struct matrix matrix;
     struct scheduler scheduler;
     struct plan_nightly nightly;
+    struct own_metrics metrics;
 };
 
 /* The keys that only a plan has; the others are settings_keys. */

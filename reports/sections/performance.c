@@ -27,6 +27,18 @@ void section_performance(const struct report_model *m, struct md *w)
     table_release(&t);
 }
 
+void section_own_metrics(const struct report_model *m, struct md *w)
+{
+    struct table t;
+    table_init(&t);
+    table_own_metrics(&t, &m->now, m->primary.metric, w->lang);
+    if (table_rows(&t)) {
+        md_heading(w, 2, MSG_H_OWN_METRICS);
+        md_table(w, &t);
+    }
+    table_release(&t);
+}
+
 void section_consolidated(const struct report_model *m, struct md *w)
 {
     const struct variant_view view = view_of(m);
@@ -37,7 +49,6 @@ void section_consolidated(const struct report_model *m, struct md *w)
     table_consolidated(&t, &view, w->lang);
     md_heading(w, 2, MSG_H_CONSOLIDATED);
     md_table(w, &t);
-    md_figures(w, FIGURE_SPEEDUP);
     md_para(w, MSG_CONSOLIDATED_NOTE, report_model_reference(m),
             num_percent(compare_defaults().regression).s);
     table_release(&t);

@@ -60,6 +60,9 @@ static void add_standing(struct table *t, const struct variant_view *v, size_t i
     case STANDING_SLOW:
         table_marked(t, message(lang, MSG_STANDING_SLOW), MARK_WARN);
         return;
+    case STANDING_UNSURE:
+        table_marked(t, message(lang, MSG_VERDICT_NOISY), MARK_WARN);
+        return;
     case STANDING_NOT_OK:
         table_marked(t, cell_status(&v->run->cells[i]).s, status_mark(&v->run->cells[i]));
         return;
@@ -182,6 +185,39 @@ void table_performance(struct table *t, const struct variant_view *v, enum repor
     free(order);
     if (!v->primary.prompt)
         table_drop_empty(t, 0);
+}
+
+static bool is_own(const struct metric_set *measured, enum metric m, enum metric primary)
+{
+    return measured->has[m] && m != primary && metric_info(m)->kind == METRIC_OF_EXTRA;
+}
+
+void table_own_metrics(struct table *t, const struct run_data *run, enum metric primary,
+                       enum report_lang lang)
+{
+    struct metric_set measured = {0};
+    size_t *order = NULL, own = 0;
+    run_data_measured(run, &measured);
+    table_column(t, message(lang, MSG_COL_CONTEXT), true);
+    table_column(t, message(lang, MSG_COL_VARIANT), false);
+    for (int m = 0; m < METRIC_COUNT; m++)
+        if (is_own(&measured, (enum metric)m, primary)) {
+            table_column(t, metric_info((enum metric)m)->title, true);
+            own++;
+        }
+    if (own && cells_by_context(run, &order)) {
+        t->failed = true;
+        return;
+    }
+    for (size_t k = 0; own && k < run->n_cells; k++) {
+        const struct cell *c = &run->cells[order[k]];
+        add_context(t, c->context);
+        table_code(t, run->variants[c->variant].name);
+        for (int m = 0; m < METRIC_COUNT; m++)
+            if (is_own(&measured, (enum metric)m, primary))
+                table_text(t, metric_text((enum metric)m, c->median[m]).s);
+    }
+    free(order);
 }
 
 void table_scaling(struct table *t, const struct run_data *run, const struct scaling_set *set,
