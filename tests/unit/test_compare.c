@@ -3,6 +3,7 @@
 
 #include "results/judge/compare.h"
 #include "results/judge/within.h"
+#include "results/stats/stats.h"
 
 static const struct delta *find_delta(const struct comparison *c, const char *variant, int context,
                                       enum metric m)
@@ -369,11 +370,14 @@ static void many_cells_are_corrected_for(void **state)
     struct draft d;
     const struct compare_options o = compare_defaults();
     struct history_series *series = calloc(CELLS, sizeof *series);
-    struct history_point points[20];
-    make_history(&series[0], points, 20, 0.1);
+    struct history_point(*points)[20] = calloc(CELLS, sizeof *points);
+    struct stats_rng rng;
+    stats_rng_seed(&rng, 21);
     draft_night(&d, 30);
     for (int i = 0; i < CELLS; i++) {
-        series[i] = series[0];
+        make_history(&series[i], points[i], 20, 0);
+        for (int n = 0; n < 20; n++)
+            points[i][n].median += 0.1 * stats_rng_normal(&rng);
         series[i].context = 1000 + i;
         draft_shot(&d, "v", 1000 + i, 1, i == 7 ? 12.0 : i == 9 ? 10.3 : 10.0);
     }
@@ -388,6 +392,7 @@ static void many_cells_are_corrected_for(void **state)
     comparison_release(&c);
     run_data_release(&now);
     free(series);
+    free(points);
 }
 
 static void every_metric_knows_its_direction(void **state)
