@@ -14,7 +14,7 @@ x() {
 # job ID JSON: the members that every job has are filled in; tests are numbered, and run once each with 20 s.
 job() {
     jq -n --arg id "$1" --argjson more "$2" '
-        {schema: "kernsweep.job/1", run_id: $id, ticket: "t1", tag: "", date: "2026-02-14", mode: "perf",
+        {schema: "kernsweep.job/1", run_id: $id, ticket: "t1", tag: "", date: "2026-02-14", mode: "perf", clock: "simulated",
          node: "test", source: null, env: {}, secrets: [], kill_grace_s: 0.2} + $more
         | .tests |= (to_entries | map({index: (.key + 1), context: 64, repetition: 1, timeout_s: 20} + .value))
         | {plan: {ticket: "t1", env: .env}, job: .}' >"$TMPDIR/$1.json"

@@ -15,6 +15,7 @@
 #define PROTO_SCHEMA_SUMMARY "kernsweep.summary/1"
 #define PROTO_SCHEMA_NODE "kernsweep.node/1"
 #define PROTO_SCHEMA_MANIFEST "kernsweep.manifest/1"
+#define PROTO_SCHEMA_CODE "kernsweep.code/1"
 #define PROTO_TIMING_MARK "[PERF_TIMING] "
 
 enum status {
@@ -95,6 +96,8 @@ enum {
     LIMIT_GATES = 16,
     LIMIT_PATCHES = 64,   /* per plan, and per variant */
     LIMIT_TIMINGS = 16,   /* in a plan's rule */
+    LIMIT_METRICS = 16,   /* of a plan's own */
+    LIMIT_UNIT = 16,      /* bytes of the name of a metric's unit */
     LIMIT_PATTERN = 1024, /* bytes of a regular expression */
     LIMIT_LOG_LINE = 64 << 10,
 };

@@ -4,6 +4,7 @@
 
 static const char *const modes[] = {"perf", "debug", NULL};
 static const char *const prompt_tokens[] = {"if_printed", "required", NULL};
+static const char *const clocks[] = {"process", "simulated", NULL};
 
 static bool is_model(const char *path)
 {
@@ -26,6 +27,7 @@ const struct key settings_keys[] = {
     {.name = "env", .kind = KEY_PART, .in = IN_BOTH},
     {.name = "secrets", .kind = KEY_PART, .in = IN_BOTH},
     {.name = "timings", .kind = KEY_PART, .in = IN_BOTH},
+    {.name = "metrics", .kind = KEY_PART, .in = IN_BOTH},
     {.name = "scheduler", .kind = KEY_PART, .in = IN_BOTH},
     {.name = "variants", .kind = KEY_PART, .in = IN_BOTH, .required = true},
     {.name = NULL},

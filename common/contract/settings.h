@@ -14,6 +14,8 @@
 enum { LIMIT_CONTEXT = 1 << 30, LIMIT_TICKET = 32 };
 
 enum prompt_tokens { PROMPT_TOKENS_IF_PRINTED, PROMPT_TOKENS_REQUIRED };
+/* Whose time the printed timings are: the process's own, so none exceeds its wall time, or a simulator's. */
+enum clock { CLOCK_OF_PROCESS, CLOCK_SIMULATED };
 
 struct settings {
 #define SETTING(kind, member, ...) KEY_TYPE_##kind member;
@@ -21,7 +23,8 @@ struct settings {
 #include "common/contract/settings.def"
 };
 
-/* Includes the parts that both documents have: env, secrets, source, timings, scheduler, variants. */
+/* Includes the parts that both documents have: env, secrets, source, timings, metrics,
+ * scheduler, variants. */
 extern const struct key settings_keys[];
 
 bool settings_mode_ok(const char *mode);

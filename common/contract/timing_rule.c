@@ -85,8 +85,12 @@ static int read_rule(struct timing_rule *rule, const struct json_at *at, struct 
     const char *kind;
     struct spec spec;
     struct json_at kind_at = json_member(at, "kind");
+    if (json_is_string(at->value) && strcmp(json_string_value(at->value), "wall") == 0) {
+        rule->kind = TIMING_WALL;
+        return 0;
+    }
     if (!json_is_object(at->value))
-        return json_fail(at, err, "expected null or an object with \"kind\"");
+        return json_fail(at, err, "expected \"wall\", null or an object with \"kind\"");
     if (json_get_str(at, "kind", &kind, err) != 0)
         return -1;
     bool regex = strcmp(kind, "regex") == 0;
@@ -109,6 +113,81 @@ int timing_rule_init(struct timing_rule *rule, const struct json_at *spec, struc
         return 0;
     timing_rule_release(rule);
     return -1;
+}
+
+static struct timing_part *find_part(struct timing_rule *rule, const char *name)
+{
+    for (size_t i = 0; i < rule->count; i++)
+        if (strcmp(rule->part[i].name, name) == 0)
+            return &rule->part[i];
+    return NULL;
+}
+
+static int add_path(struct timing_rule *rule, const struct own_metric *m, struct err *err)
+{
+    struct timing_part *part = &rule->part[rule->count];
+    part->path = strdup(m->from);
+    if (!part->path)
+        return err_set(err, ERR_INTERNAL, "no memory for the timings rule");
+    snprintf(part->name, sizeof part->name, "%s", m->name);
+    part->own = true;
+    rule->count++;
+    return 0;
+}
+
+/* A timing that the rule finds under the name `from` becomes the metric. */
+static int take_part(struct timing_rule *rule, const struct own_metric *m, const struct json_at *at,
+                     struct err *err)
+{
+    struct timing_part *part = find_part(rule, m->from);
+    if (!part || part->own)
+        return json_fail(at, err, "no %s of \"timings\" is called \"%.80s\"",
+                         rule->kind == TIMING_REGEX ? "group of the pattern" : "path in the map", m->from);
+    snprintf(part->name, sizeof part->name, "%s", m->name);
+    part->own = true;
+    return 0;
+}
+
+static int add_metric(struct timing_rule *rule, const struct own_metric *m, const struct json_at *one,
+                      struct err *err)
+{
+    struct json_at from = json_member(one, "from");
+    const struct json_at *at = from.value ? &from : one;
+    switch (rule->kind) {
+    case TIMING_MARK:
+        return add_path(rule, m, err);
+    case TIMING_JSON:
+        return *m->from == '$' ? add_path(rule, m, err) : take_part(rule, m, at, err);
+    case TIMING_REGEX:
+        return take_part(rule, m, at, err);
+    case TIMING_WALL:
+        return json_fail(one, err, "a metric is read from the output, which \"timings\": \"wall\" ignores");
+    }
+    return 0;
+}
+
+int timing_rule_add_metrics(struct timing_rule *rule, const struct own_metrics *metrics,
+                            const struct json_at *at, struct err *err)
+{
+    for (size_t i = 0; i < metrics->count; i++) {
+        struct json_at one = json_element(at, i);
+        if (add_metric(rule, &metrics->item[i], &one, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+bool timing_rule_is_given(const struct timing_rule *rule)
+{
+    return rule->count > 0;
+}
+
+bool timing_rule_has(const struct timing_rule *rule, const char *name)
+{
+    for (size_t i = 0; i < rule->count; i++)
+        if (strcmp(rule->part[i].name, name) == 0)
+            return true;
+    return false;
 }
 
 void timing_rule_release(struct timing_rule *rule)

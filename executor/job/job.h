@@ -21,6 +21,7 @@ struct job {
     struct secret_names secrets;
     struct env env;
     struct timing_rule timings;
+    struct own_metrics metrics;
     struct scheduler scheduler;
     struct job_part part;
     struct variant *variant;

@@ -4,17 +4,78 @@
 #include <math.h>
 #include <string.h>
 
-static struct assessment assess_output(const struct timings *t, const struct expectation *e)
+double assess_seconds(const char *name, const struct own_metrics *metrics)
 {
-    const double *prefill = timings_get(t, "prefill_s");
-    if (t->problem[0])
-        return assess(STATUS_INVALID, "%s", t->problem);
-    if (!t->found)
-        return assess(STATUS_INVALID, "exit code 0, but the output has no timings");
-    if (!prefill)
-        return assess(STATUS_INVALID, "the timings have no prefill_s");
-    if (!isfinite(*prefill) || *prefill <= 0)
-        return assess(STATUS_INVALID, "prefill_s is %g: not a duration", *prefill);
+    static const struct {
+        const char *ending;
+        double seconds;
+    } known[] = {{"_s", 1}, {"_ms", 1e-3}, {"_us", 1e-6}};
+    const struct own_metric *own = metrics ? own_metrics_find(metrics, name) : NULL;
+    size_t len = strlen(name);
+    if (own)
+        return own_metric_seconds(own->unit);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        size_t n = strlen(known[i].ending);
+        if (len > n && strcmp(name + len - n, known[i].ending) == 0)
+            return known[i].seconds;
+    }
+    return 0;
+}
+
+/* By default a program need not print timings: its wall time counts. It must if the plan says that it does.
+ */
+static bool must_print(const struct expectation *e)
+{
+    bool wall = e->rule && e->rule->kind == TIMING_WALL;
+    return !wall &&
+           (e->attn_impl[0] || e->prompt_tokens_required || (e->rule && timing_rule_is_given(e->rule)));
+}
+
+/* The metric that a run of this plan is judged by, as far as it is printed; NULL: the wall time. */
+static const char *judged_by(const struct timings *t, const struct expectation *e)
+{
+    static const char *const built_in[] = {"prefill_s", "kernel_ms"};
+    const struct own_metric *own = e->metrics ? own_metrics_primary(e->metrics) : NULL;
+    if (own)
+        return own->name;
+    for (size_t i = 0; i < sizeof built_in / sizeof *built_in; i++)
+        if (timings_get(t, built_in[i]) || (e->rule && timing_rule_has(e->rule, built_in[i])))
+            return built_in[i];
+    if (e->metrics && e->metrics->count)
+        return e->metrics->item[0].name;
+    return must_print(e) && (!e->rule || e->rule->kind == TIMING_MARK) ? "prefill_s" : NULL;
+}
+
+static struct assessment assess_judged(const struct timings *t, const struct expectation *e)
+{
+    const char *name = judged_by(t, e);
+    const double *value = name ? timings_get(t, name) : NULL;
+    if (!name)
+        return assess(STATUS_OK, "%s", "");
+    if (!value)
+        return assess(STATUS_INVALID, "the timings have no %s", name);
+    bool positive = isfinite(*value) && *value > 0;
+    if (!positive && assess_seconds(name, e->metrics) > 0)
+        return assess(STATUS_INVALID, "%s is %g: not a duration", name, *value);
+    return assess(STATUS_OK, "%s", "");
+}
+
+static struct assessment assess_values(const struct timings *t, const struct expectation *e)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        const char *name = t->item[i].name;
+        double value = t->item[i].value, unit = assess_seconds(name, e->metrics);
+        if (!isfinite(value))
+            return assess(STATUS_INVALID, "%s is not a finite number", name);
+        if (unit > 0 && own_metric_too_long(value * unit, e->wall_s))
+            return assess(STATUS_INVALID, "%s is %g s, but the process ran for only %.3g s", name,
+                          value * unit, e->wall_s);
+    }
+    return assess(STATUS_OK, "%s", "");
+}
+
+static struct assessment assess_prompt(const struct timings *t, const struct expectation *e)
+{
     if (t->prompt_tokens < 0 && e->prompt_tokens_required)
         return assess(STATUS_INVALID,
                       "the output does not give the number of prompt tokens (\"Prompt tokens: N\")");
@@ -24,9 +85,21 @@ static struct assessment assess_output(const struct timings *t, const struct exp
     if (e->attn_impl[0] && strcmp(t->attn_impl, e->attn_impl) != 0)
         return assess(STATUS_INVALID, "attn_impl is '%s', but the variant's is '%s'", t->attn_impl,
                       e->attn_impl);
-    for (size_t i = 0; i < t->count; i++) {
-        if (!isfinite(t->item[i].value))
-            return assess(STATUS_INVALID, "%s is not a finite number", t->item[i].name);
+    return assess(STATUS_OK, "%s", "");
+}
+
+static struct assessment assess_output(const struct timings *t, const struct expectation *e)
+{
+    static struct assessment (*const checks[])(const struct timings *, const struct expectation *) = {
+        assess_judged, assess_prompt, assess_values};
+    if (t->problem[0])
+        return assess(STATUS_INVALID, "%s", t->problem);
+    if (!t->found && must_print(e))
+        return assess(STATUS_INVALID, "exit code 0, but no timings were found in the output");
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        struct assessment a = checks[i](t, e);
+        if (a.status != STATUS_OK)
+            return a;
     }
     return assess(STATUS_OK, "%s", "");
 }

@@ -124,6 +124,11 @@ json_t *perf_encode(const struct suite *s, const struct perf *p)
     return out;
 }
 
+static double number_or_nan(const json_t *value)
+{
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
 int perf_load(struct suite *s, size_t test, const char *dir)
 {
     char path[FS_PATH_MAX];
@@ -134,15 +139,16 @@ int perf_load(struct suite *s, size_t test, const char *dir)
     const char *run_id = json_string_value(json_object_get(root, "run_id"));
     const char *status = json_string_value(json_object_get(root, "exit_status"));
     const char *reason = json_string_value(json_object_get(root, "reason"));
-    json_t *prefill = json_object_get(json_object_get(root, "timings"), "prefill_s");
-    json_t *wall = json_object_get(root, "wall_time_sec");
+    const json_t *timings = json_object_get(root, "timings");
+    const struct own_metric *own = own_metrics_primary(&s->job.metrics);
     bool final = run_id && strcmp(run_id, s->job.run_id) == 0 && status &&
                  status_from_name(status, &v.status) &&
                  json_integer_value(json_object_get(root, "test_index")) == (json_int_t)test + 1;
     if (final) {
         reason_set(v.reason, "%.500s", reason ? reason : "");
-        suite_test_result(s, test, &v, json_is_number(wall) ? json_number_value(wall) : NAN,
-                          json_is_number(prefill) ? json_number_value(prefill) : NAN);
+        suite_test_result(s, test, &v, number_or_nan(json_object_get(root, "wall_time_sec")),
+                          number_or_nan(json_object_get(timings, "prefill_s")));
+        s->test[test].own = own ? number_or_nan(json_object_get(timings, own->name)) : (double)NAN;
     }
     json_decref(root);
     return final;

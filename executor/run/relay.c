@@ -202,7 +202,7 @@ int relay_interrupted(struct suite *s, const struct array_job *a, size_t index, 
             continue;
         t->in_flight = false;
         t->status = STATUS_INTERRUPTED;
-        t->wall_s = t->prefill_s = NAN;
+        t->wall_s = t->prefill_s = t->own = NAN;
         free(t->reason);
         t->reason = strdup(reason);
         if (test_event_end(s, task->test[i], t->attempts < ATTEMPTS_MAX, err) != 0)

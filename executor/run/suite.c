@@ -42,7 +42,7 @@ static int make_states(struct suite *s, struct err *err)
     if (eta_init(&s->eta, &s->job, err) != 0)
         return -1;
     for (size_t i = 0; i < s->job.test_count; i++) {
-        s->test[i].wall_s = s->test[i].prefill_s = NAN;
+        s->test[i].wall_s = s->test[i].prefill_s = s->test[i].own = NAN;
         s->test[i].attempts = (unsigned)s->job.test[i].attempts;
         if (s->job.test[i].elsewhere)
             eta_dropped(&s->eta, i);

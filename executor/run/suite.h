@@ -47,6 +47,7 @@ struct test_state {
     bool in_flight; /* the journal has a start without an end */
     enum status status;
     double wall_s, prefill_s; /* NaN: none */
+    double own;               /* the value of the job's own primary metric; NaN: none */
     char *reason;             /* owned; NULL: none */
 };
 

@@ -147,10 +147,13 @@ static void assess_run(struct test_run *r)
 {
     struct ending ending;
     char evidence[OOM_EVIDENCE_MAX];
-    struct expectation expected = {.context = r->test->context,
-                                   .attn_impl = r->variant->attn_impl,
-                                   .prompt_tokens_required =
-                                       r->suite->job.settings.prompt_tokens == PROMPT_TOKENS_REQUIRED};
+    struct expectation expected = {
+        .context = r->test->context,
+        .attn_impl = r->variant->attn_impl,
+        .prompt_tokens_required = r->suite->job.settings.prompt_tokens == PROMPT_TOKENS_REQUIRED,
+        .rule = &r->suite->job.timings,
+        .metrics = &r->suite->job.metrics,
+        .wall_s = r->suite->job.settings.clock == CLOCK_OF_PROCESS ? r->child.wall_s : (double)NAN};
     child_ending(&r->child, &r->limits, r->argv.v[0], &ending);
     ending.hang_after_s = r->suite->job.settings.hang_after_s;
     /* 137: a shell whose child was killed. */
@@ -230,6 +233,13 @@ static int sync_result(struct test_run *r, struct err *err)
     return fs_sync_dir(r->dir, err) != 0 || journal_sync(&s->journal, err) != 0 ? -1 : 0;
 }
 
+/* A value that the workload printed; NaN without one. */
+static double printed(const struct test_run *r, const char *name)
+{
+    const double *value = timings_get(&r->reader.result, name);
+    return value && isfinite(*value) ? *value : (double)NAN;
+}
+
 static int finish_test(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
@@ -237,12 +247,12 @@ static int finish_test(struct test_run *r, struct err *err)
     assess_run(r);
     if (s->loop.stop && r->assessment.status == STATUS_INTERRUPTED)
         return 0; /* the next supervisor finds a start without an end, and repeats the test */
-    const double *prefill = timings_get(&r->reader.result, "prefill_s");
     check_node(r);
     if (write_artifacts(r, err) != 0)
         return -1;
-    suite_test_result(s, r->index, &r->assessment, r->child.wall_s,
-                      prefill && isfinite(*prefill) ? *prefill : NAN);
+    const struct own_metric *own = own_metrics_primary(&s->job.metrics);
+    suite_test_result(s, r->index, &r->assessment, r->child.wall_s, printed(r, "prefill_s"));
+    s->test[r->index].own = own ? printed(r, own->name) : (double)NAN;
     if (test_event_end(s, r->index, false, err) != 0)
         return -1;
     return sync_result(r, err);

@@ -48,6 +48,15 @@ void test_event_heartbeat(struct suite *s, size_t test, double elapsed_s, const 
     write_event(s, EVENT_HEARTBEAT, test, more, NULL);
 }
 
+static void add_own_metric(json_t *out, const struct suite *s, double value)
+{
+    const struct own_metric *own = own_metrics_primary(&s->job.metrics);
+    if (own && !isnan(value))
+        json_object_set_new(out, "metric",
+                            json_pack("{s:s, s:s, s:o}", "name", own->name, "unit", own->unit, "value",
+                                      artifact_number(value)));
+}
+
 int test_event_end(struct suite *s, size_t test, bool retry, struct err *err)
 {
     const struct test_state *t = &s->test[test];
@@ -57,6 +66,7 @@ int test_event_end(struct suite *s, size_t test, bool retry, struct err *err)
                   (int)t->attempts, "retry", (int)retry, "suite_eta_s", suite_eta(s, 0));
     if (!isnan(t->prefill_s))
         json_object_set_new(more, "prefill_s", artifact_number(t->prefill_s));
+    add_own_metric(more, s, t->own);
     s->test[test].ended = !retry;
     return write_event(s, EVENT_TEST_END, test, more, err);
 }

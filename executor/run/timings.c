@@ -38,7 +38,8 @@ static bool ends_in_s(const char *name)
     return len > 2 && strcmp(name + len - 2, "_s") == 0;
 }
 
-static void put_number(struct timing_reader *r, const char *name, double value)
+/* factor: 1, or of times the seconds per unit of the rule. */
+static void put_number(struct timing_reader *r, const char *name, double value, double factor)
 {
     struct timings *t = &r->result;
     if (strcmp(name, "prompt_tokens") == 0) {
@@ -52,37 +53,23 @@ static void put_number(struct timing_reader *r, const char *name, double value)
     if (i == TIMINGS_MAX || strlen(name) > LIMIT_NAME)
         return;
     snprintf(t->item[i].name, sizeof t->item[i].name, "%s", name);
-    t->item[i].value = ends_in_s(name) ? value * r->rule->unit : value;
+    t->item[i].value = value * factor;
     if (i == t->count)
         t->count++;
 }
 
-static void put_json(struct timing_reader *r, const char *name, const json_t *value)
+static double factor_of(const struct timing_reader *r, const char *name, bool own)
+{
+    return !own && ends_in_s(name) ? r->rule->unit : 1;
+}
+
+static void put_json(struct timing_reader *r, const char *name, const json_t *value, bool own)
 {
     if (json_is_number(value))
-        put_number(r, name, json_number_value(value));
+        put_number(r, name, json_number_value(value), factor_of(r, name, own));
     else if (json_is_string(value) && strcmp(name, "attn_impl") == 0)
         set_text(r->result.attn_impl, sizeof r->result.attn_impl, json_string_value(value),
                  json_string_length(value));
-}
-
-static void read_mark(struct timing_reader *r, const char *text, size_t len)
-{
-    json_error_t e;
-    const char *name;
-    json_t *value;
-    json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
-    if (!json_is_object(root)) {
-        snprintf(r->result.problem, sizeof r->result.problem,
-                 "the [PERF_TIMING] line is not a JSON object: %.100s", root ? "another type" : e.text);
-        json_decref(root);
-        return;
-    }
-    r->result.count = 0;
-    r->result.problem[0] = '\0';
-    r->result.found = true;
-    json_object_foreach(root, name, value) put_json(r, name, value);
-    json_decref(root);
 }
 
 /* path: "$.a.b[0]". NULL when there is no such value. */
@@ -113,16 +100,47 @@ static const json_t *at_path(const json_t *value, const char *path)
     return value;
 }
 
-static void read_json(struct timing_reader *r, const char *text, size_t len)
+/* The values at the paths of the rule. */
+static void put_parts(struct timing_reader *r, const json_t *root)
 {
-    json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
-    for (size_t i = 0; root && i < r->rule->count; i++)
-        put_json(r, r->rule->part[i].name, at_path(root, r->rule->part[i].path));
+    for (size_t i = 0; i < r->rule->count; i++) {
+        const struct timing_part *p = &r->rule->part[i];
+        const json_t *value = *p->path == '$' ? at_path(root, p->path) : json_object_get(root, p->path);
+        put_json(r, p->name, value, p->own);
+    }
+}
+
+static void read_mark(struct timing_reader *r, const char *text, size_t len)
+{
+    json_error_t e;
+    const char *name;
+    json_t *value;
+    json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
+    if (!json_is_object(root)) {
+        snprintf(r->result.problem, sizeof r->result.problem,
+                 "the [PERF_TIMING] line is not a JSON object: %.100s", root ? "another type" : e.text);
+        json_decref(root);
+        return;
+    }
+    r->result.count = 0;
+    r->result.problem[0] = '\0';
+    r->result.found = true;
+    json_object_foreach(root, name, value) put_json(r, name, value, false);
+    put_parts(r, root);
     json_decref(root);
 }
 
-static void put_group(struct timing_reader *r, const char *name, const char *text, size_t len)
+static void read_json(struct timing_reader *r, const char *text, size_t len)
 {
+    json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
+    if (root)
+        put_parts(r, root);
+    json_decref(root);
+}
+
+static void put_group(struct timing_reader *r, const struct timing_part *p, const char *text, size_t len)
+{
+    const char *name = p->name;
     char number[64] = "", *end;
     if (strcmp(name, "attn_impl") == 0) {
         set_text(r->result.attn_impl, sizeof r->result.attn_impl, text, len);
@@ -133,7 +151,7 @@ static void put_group(struct timing_reader *r, const char *name, const char *tex
     memcpy(number, text, len);
     double value = strtod(number, &end);
     if (*end == '\0')
-        put_number(r, name, value);
+        put_number(r, name, value, factor_of(r, name, p->own));
 }
 
 static void read_regex(struct timing_reader *r, const char *text, size_t len)
@@ -146,7 +164,7 @@ static void read_regex(struct timing_reader *r, const char *text, size_t len)
     for (size_t i = 0; rc == 1 && i < r->rule->count; i++) {
         size_t at, n;
         if (regex_group(re, r->rule->part[i].group, &at, &n))
-            put_group(r, r->rule->part[i].name, text + at, n);
+            put_group(r, &r->rule->part[i], text + at, n);
     }
 }
 
@@ -185,6 +203,8 @@ static void read_line(struct timing_reader *r, const char *text, size_t len)
         break;
     case TIMING_REGEX:
         read_regex(r, text, len);
+        break;
+    case TIMING_WALL:
         break;
     }
 }

@@ -58,8 +58,6 @@ static int parse_options(const struct compare_args *a, size_t n_words, struct re
             "compare: --by accepts only node, for one run, without another base and without --format");
     if (a->threshold && parse_threshold(a->threshold, &req->options, err) != 0)
         return -1;
-    if (a->metric && metric_parse(a->metric, &req->options.metric, err) != 0)
-        return -1;
     if (a->format && !compare_format_from_name(a->format, &req->format))
         return err_set(err, ERR_INPUT, "--format: expected text, md, csv, junit or github, found \"%.40s\"",
                        a->format);
@@ -92,13 +90,23 @@ static int compare_stored(struct store *s, const struct compare_args *a, const c
     return rc;
 }
 
-static int compare_nodes(const struct cmd_env *env, struct store *s, const char *word,
-                         const struct request *req, struct err *err)
+/* Once the run is loaded, and with it the metrics that its plan defines. */
+static int choose_metric(const struct compare_args *a, struct request *req, struct err *err)
+{
+    return a->metric ? metric_parse(a->metric, &req->options.metric, err) : 0;
+}
+
+static int compare_nodes(const struct cmd_env *env, struct store *s, const struct compare_args *a,
+                         const char *word, struct request *req, struct err *err)
 {
     struct run_data run;
     int rc = store_load_run(s, word, &run, err);
     if (rc == 0)
         rc = run_check_comparable(&run.info, err);
+    if (rc == 0)
+        rc = choose_metric(a, req, err);
+    if (rc == 0 && !a->metric)
+        req->options.metric = run_data_metric(&run);
     if (rc == 0)
         rc = compare_hosts(env, &run, &req->options, err);
     run_data_release(&run);
@@ -111,13 +119,15 @@ struct compared {
 };
 
 static int compare_run(struct store *s, const struct compare_args *a, const char **words, size_t n,
-                       const struct request *req, struct compared *out, struct err *err)
+                       struct request *req, struct compared *out, struct err *err)
 {
     struct run_data now;
     size_t reference = 0;
     int rc = store_load_run(s, words[n - 1], &now, err);
     if (rc == 0)
         rc = run_check_comparable(&now.info, err);
+    if (rc == 0)
+        rc = choose_metric(a, req, err);
     if (rc == 0 && a->within) {
         rc = run_data_reference(&now, a->reference, &reference, err);
         if (rc == 0)
@@ -203,7 +213,7 @@ int cmd_compare(struct cmd_env *env, int argc, char **argv)
     if (rc == 0)
         rc = cmd_store_open(env, &s, STORE_READ, &err);
     if (rc == 0 && a.by)
-        rc = compare_nodes(env, &s, words[0], &req, &err);
+        rc = compare_nodes(env, &s, &a, words[0], &req, &err);
     else if (rc == 0)
         rc = compare_run(&s, &a, words, n, &req, &compared, &err);
     if (rc == 0 && !a.by)

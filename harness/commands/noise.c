@@ -122,12 +122,13 @@ static json_t *encode(const struct sweep *w)
 static void print_text(const struct sweep *w)
 {
     const struct noise *n = &w->noise;
+    enum metric primary = run_data_metric(&w->runs[0]);
     printf("%7s  %-16s %12s %12s %16s\n", "Context", "Variant", "Between runs", "Within a run",
            "False alarms");
     for (size_t i = 0; i < n->count; i++) {
         const struct noise_cell *c = &n->cells[i];
         char within[32] = "-";
-        if (!metric_is_judged(c->metric))
+        if (c->metric != primary)
             continue;
         if (!isnan(c->within))
             snprintf(within, sizeof within, "%.2f %%", 100 * c->within);

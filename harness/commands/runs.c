@@ -6,6 +6,7 @@
 #include "reports/tables/terminal.h"
 #include "results/query/find_run.h"
 #include "results/query/report_queries.h"
+#include "results/store/details.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -126,7 +127,32 @@ static json_t *encode_test(const struct run_data *r, const struct run_test *t)
                      metrics);
 }
 
-static json_t *encode_run(const struct run_data *r)
+/* null where the bundle does not have it. */
+static json_t *encode_code(const struct run_variant *v, size_t variant, const struct run_details *d)
+{
+    json_t *kernels = json_object();
+    for (size_t i = 0; i < d->n_kernels; i++)
+        if (d->kernels[i].variant == variant)
+            json_object_set_new(kernels, d->kernels[i].name, json_string(d->kernels[i].sha256));
+    if (*v->code_sha256)
+        return json_pack("{s:s, s:s, s:o}", "sha256", v->code_sha256, "kind",
+                         v->code_of_device ? "device" : "files", "kernels", kernels);
+    json_decref(kernels);
+    return json_null();
+}
+
+static json_t *encode_variants(const struct run_data *r, const struct run_details *d)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < r->n_variants; i++)
+        json_array_append_new(out,
+                              json_pack("{s:s, s:s, s:s, s:o}", "variant", r->variants[i].name, "status",
+                                        status_name(r->variants[i].status), "reason", r->variants[i].reason,
+                                        "code", encode_code(&r->variants[i], i, d)));
+    return out;
+}
+
+static json_t *encode_run(const struct run_data *r, const struct run_details *d)
 {
     json_t *tests = json_array(), *facts = json_object();
     for (size_t i = 0; i < r->n_tests; i++)
@@ -134,6 +160,7 @@ static json_t *encode_run(const struct run_data *r)
     for (size_t i = 0; i < r->n_facts; i++)
         json_object_set_new(facts, r->facts[i].key, json_string(r->facts[i].value));
     json_t *run = encode_info(&r->info);
+    json_object_set_new(run, "variants", encode_variants(r, d));
     json_object_set_new(run, "tests", tests);
     json_object_set_new(run, "facts", facts);
     return run;
@@ -155,12 +182,24 @@ static int print_run(struct store *s, const struct run_data *r, struct err *err)
         rc = report_kernels_alone(s, r, &kernels, err);
     if (rc == 0)
         rc = terminal_run(r, reference, kernels, cmd_colour(stdout), &text, err);
+    if (rc == 0)
+        rc = terminal_own_metrics(r, cmd_colour(stdout), &text, err);
     if (rc == 0) {
         buf_putc(&text, '\n');
         rc = terminal_scaling(r, kernels, cmd_colour(stdout), &text, err);
     }
     cmd_print(&text);
     buf_release(&text);
+    return rc;
+}
+
+static int print_run_json(struct store *s, const struct run_data *r, struct err *err)
+{
+    struct run_details details;
+    int rc = details_load(s, r->info.key, &details, err);
+    if (rc == 0)
+        rc = cmd_print_json(encode_run(r, &details));
+    details_release(&details);
     return rc;
 }
 
@@ -185,7 +224,7 @@ int cmd_show(struct cmd_env *env, int argc, char **argv)
     if (rc == 0)
         rc = store_load_run(&s, word, &r, &err);
     if (rc == 0)
-        rc = env->json ? cmd_print_json(encode_run(&r)) : print_run(&s, &r, &err);
+        rc = env->json ? print_run_json(&s, &r, &err) : print_run(&s, &r, &err);
     run_data_release(&r);
     store_close(&s);
     return rc < 0 ? cmd_fail(&err) : rc;

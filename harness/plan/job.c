@@ -135,9 +135,10 @@ static json_t *encode_scheduler(const struct plan *p)
 
 static json_t *encode_work(const struct plan *p)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "env", part_of(p->root, "env", json_object()),
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "env", part_of(p->root, "env", json_object()),
                      "secrets", part_of(p->root, "secrets", json_array()), "timings",
-                     part_of(p->root, "timings", json_null()), "scheduler", encode_scheduler(p), "variants",
+                     part_of(p->root, "timings", json_null()), "metrics",
+                     part_of(p->root, "metrics", json_array()), "scheduler", encode_scheduler(p), "variants",
                      encode_variants(p), "tests", encode_tests(p));
 }
 

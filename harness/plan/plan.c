@@ -187,14 +187,51 @@ static int check_reference(const struct plan *p, const struct json_at *root, str
     return *p->reference ? json_fail(&at, err, "no variant is called \"%s\"", p->reference) : 0;
 }
 
-static int check_timings(const struct json_at *root, struct err *err)
+/* A variant whose kernel is checked must print it. */
+static int check_wall_alone(const struct plan *p, const struct json_at *root, struct err *err)
 {
-    struct json_at at = json_member(root, "timings");
+    struct json_at list = json_member(root, "variants");
+    for (size_t i = 0; i < json_array_size(list.value); i++) {
+        struct json_at at = json_element(&list, i), impl = json_member(&at, "attn_impl");
+        if (impl.value && *json_string_value(impl.value))
+            return json_fail(&impl, err, "\"timings\": \"wall\" reads no output, so it cannot be checked");
+    }
+    struct json_at tokens = json_member(root, "prompt_tokens");
+    return p->settings.prompt_tokens == PROMPT_TOKENS_REQUIRED
+               ? json_fail(&tokens, err, "\"timings\": \"wall\" reads no output, so they cannot be required")
+               : 0;
+}
+
+/* A rule that gives nothing to compare by is a mistake: without a rule, the wall time would do. */
+static int check_rule_gives_metric(const struct timing_rule *rule, const struct json_at *at, struct err *err)
+{
+    struct json_at part = json_member(at, rule->kind == TIMING_REGEX ? "pattern" : "map");
+    bool any = rule->kind == TIMING_MARK || rule->kind == TIMING_WALL || timing_rule_has(rule, "prefill_s") ||
+               timing_rule_has(rule, "kernel_ms");
+    for (size_t i = 0; i < rule->count; i++)
+        any = any || rule->part[i].own;
+    return any ? 0
+               : json_fail(
+                     &part, err,
+                     "nothing to compare by: name a time prefill_s or kernel_ms, or define \"%s\" under "
+                     "\"metrics\"",
+                     rule->part[0].name);
+}
+
+static int read_metrics(struct plan *p, const struct json_at *root, struct err *err)
+{
+    struct json_at timings = json_member(root, "timings"), metrics = json_member(root, "metrics");
     struct timing_rule rule;
-    if (timing_rule_init(&rule, &at, err) != 0)
+    if (own_metrics_read(&p->metrics, &metrics, IN_PLAN, err) != 0 ||
+        timing_rule_init(&rule, &timings, err) != 0)
         return -1;
+    int rc = timing_rule_add_metrics(&rule, &p->metrics, &metrics, err);
+    if (rc == 0)
+        rc = check_rule_gives_metric(&rule, &timings, err);
+    if (rc == 0 && rule.kind == TIMING_WALL)
+        rc = check_wall_alone(p, root, err);
     timing_rule_release(&rule);
-    return 0;
+    return rc;
 }
 
 static int read_all(struct plan *p, struct err *err)
@@ -205,7 +242,7 @@ static int read_all(struct plan *p, struct err *err)
         scheduler_load(&p->scheduler, &scheduler, p->patience_s, err) != 0 || read_env(p, &root, err) != 0 ||
         plan_source_read(&p->source, &source, err) != 0 || check_patches(p, &root, err) != 0 ||
         read_variants(p, &root, err) != 0 || check_reference(p, &root, err) != 0 ||
-        matrix_read(&p->matrix, &root, p->warmup, err) != 0 || check_timings(&root, err) != 0 ||
+        matrix_read(&p->matrix, &root, p->warmup, err) != 0 || read_metrics(p, &root, err) != 0 ||
         plan_nightly_read(&p->nightly, &notify, err) != 0)
         return -1;
     return plan_check_size(p, "$", err) == 0 ? 0 : err_wrap(err, "%s", p->file);

@@ -8,6 +8,7 @@
 #define KERNSWEEP_HARNESS_PLAN_PLAN_H
 
 #include "common/base/sha256.h"
+#include "common/contract/own_metric.h"
 #include "common/contract/scheduler.h"
 #include "common/contract/settings.h"
 #include "harness/plan/matrix.h"
@@ -39,6 +40,7 @@ struct plan {
     struct matrix matrix;
     struct scheduler scheduler;
     struct plan_nightly nightly;
+    struct own_metrics metrics;
 };
 
 /* The keys that only a plan has; the others are settings_keys. */

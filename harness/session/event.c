@@ -77,6 +77,13 @@ static void read_matrix(struct event *e, const json_t *obj)
     }
 }
 
+static void read_metric(struct event *e, const json_t *metric)
+{
+    read_text(metric, "name", e->metric, sizeof e->metric);
+    read_text(metric, "unit", e->unit, sizeof e->unit);
+    e->value = read_num(metric, "value");
+}
+
 static void read_fields(struct event *e, const json_t *obj)
 {
     e->seq = read_int(obj, "seq");
@@ -99,6 +106,7 @@ static void read_fields(struct event *e, const json_t *obj)
     e->timeout_s = read_num(obj, "timeout_s");
     e->wall_s = read_num(obj, "wall_s");
     e->prefill_s = read_num(obj, "prefill_s");
+    read_metric(e, json_object_get(obj, "metric"));
     e->suite_eta_s = read_num(obj, "suite_eta_s");
     e->eta_remaining_s = read_num(obj, "eta_remaining_s");
     read_stall(e, obj);

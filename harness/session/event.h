@@ -28,9 +28,12 @@ struct event {
     size_t n_contexts;
     int64_t ctx, run_idx, test_index, total_tests;
     int64_t ok, failed, skipped;
-    char host[LIMIT_NAME + 1]; /* the machine that runs the test; "" when it is the node */
-    enum event_stall stall;    /* of a NODE event */
-    double patience_s;         /* STALL_BEGINS: when a follower should give up; NaN: never */
+    char host[LIMIT_NAME + 1];   /* the machine that runs the test; "" when it is the node */
+    enum event_stall stall;      /* of a NODE event */
+    double patience_s;           /* STALL_BEGINS: when a follower should give up; NaN: never */
+    char metric[LIMIT_NAME + 1]; /* of TEST_END: the plan's own primary metric; "" when it has none */
+    char unit[LIMIT_UNIT + 1];
+    double value;
     double elapsed_s, timeout_s, wall_s, prefill_s, suite_eta_s, eta_remaining_s;
     double gpu_use, vram_used, rss; /* of HEARTBEAT: percent, bytes, bytes */
 };

@@ -86,7 +86,9 @@ static void print_test(struct live *l, const struct event *e)
     fprintf(l->out, "[%lld/%lld] %s ctx %lld run %lld  ", (long long)l->done, (long long)l->total, e->variant,
             (long long)e->ctx, (long long)e->run_idx);
     print_status(l, e->status);
-    if (isfinite(e->prefill_s))
+    if (*e->metric && isfinite(e->value))
+        fprintf(l->out, "  %s %.6g%s%s", e->metric, e->value, *e->unit ? " " : "", e->unit);
+    else if (isfinite(e->prefill_s))
         fprintf(l->out, "  prefill %s", prefill);
     if (isfinite(e->wall_s))
         fprintf(l->out, "  wall %s", wall);

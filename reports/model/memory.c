@@ -43,6 +43,9 @@ static double slope(const double *t, const double *bytes, size_t first, size_t e
     return stt > 0 ? stb / stt : (double)NAN;
 }
 
+/* Less is what any process does while it starts. */
+static const double growth_min = 64 << 20;
+
 static void take_samples(struct memory_row *row, const struct samples *samples)
 {
     const double *t = samples_column(samples, "t"), *vram = samples_column(samples, "vram_used"),
@@ -55,7 +58,7 @@ static void take_samples(struct memory_row *row, const struct samples *samples)
     double length = end > first ? t[end - 1] - t[first] : 0;
     row->slope = fmax(row->slope, own); /* fmax() ignores a NaN */
     double peak = vram ? row->vram_peak : row->rss_peak;
-    row->growing |= own * length > 0.05 * peak && own * length > 1 << 20;
+    row->growing |= own * length > 0.05 * peak && own * length > growth_min;
 }
 
 static int add_row(struct report_model *m, const struct cell *c, struct err *err)

@@ -48,6 +48,7 @@ int report_model_load(struct report_model *m, const struct report_subject *subje
     if (rc == 0)
         rc = report_costs_load(subject->store, &m->now.info, COST_ROWS_SHOWN, &m->costs, err);
     m->primary = quantity_of(m->primary.metric, m->kernels_alone);
+    m->prefill = quantity_of(METRIC_PREFILL_S, m->kernels_alone);
     m->subject = NULL;
     return rc ? -1 : 0;
 }

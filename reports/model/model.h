@@ -91,6 +91,7 @@ struct stage_row {
 struct report_model {
     const struct report_subject *subject; /* while it is being loaded */
     struct quantity primary;              /* the metric that decides, and how it is shown */
+    struct quantity prefill;              /* what `scaling` is of */
     json_t *plan;                         /* as it was run; NULL if unknown */
     struct run_data now;
     size_t reference; /* index into now.variants */

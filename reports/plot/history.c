@@ -33,7 +33,7 @@ bool picture_history(struct buf *out, const struct report_model *m, const struct
     bool banded = false, changed = false;
     script_begin(out);
     script_axis(out, "xlabel", lang, MSG_PLOT_NIGHT);
-    script_axis(out, "ylabel", lang, m->primary.axis);
+    script_value_axis(out, &m->primary, lang);
     for (size_t i = 0; i < m->comparison->count; i++) {
         const struct delta *d = &m->comparison->deltas[i];
         if (d->metric == series->metric && d->context == series->context &&

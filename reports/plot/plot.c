@@ -36,7 +36,7 @@ typedef bool picture_fn(struct buf *out, const struct report_model *m, enum repo
 static void plan_simple(struct figure_set *set, const struct report_model *m, enum report_lang lang,
                         struct buf *script)
 {
-    const bool prompt = m->primary.prompt;
+    const bool prompt = m->prefill.prompt;
     const struct {
         enum figure_kind kind;
         picture_fn *write;

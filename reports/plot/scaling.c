@@ -14,7 +14,7 @@ static void n_squared_guide(struct buf *out, const struct report_model *m, const
 {
     const struct scaling_row *first = &s->rows[0], *last = &s->rows[s->count - 1];
     buf_printf(out, "[%d:%d] %.9g*(x/%d.0)**2 with lines lw 1 dt 3 lc rgb 'black' title '%s'", first->context,
-               last->context, script_value(m, first->prefill_s), first->context,
+               last->context, first->prefill_s * m->prefill.scale, first->context,
                message(lang, MSG_PLOT_N_SQUARED));
 }
 
@@ -59,7 +59,7 @@ static void scaling_rows(struct buf *out, const struct report_model *m, const st
         const struct scaling_row *row = &s->rows[k];
         if (s->count > MARKS_MAX && k + 1 < s->count && row->context < before * distance)
             continue;
-        buf_printf(out, "%d %.9g\n", row->context, script_value(m, row->prefill_s));
+        buf_printf(out, "%d %.9g\n", row->context, row->prefill_s * m->prefill.scale);
         before = row->context;
     }
 }
@@ -83,7 +83,7 @@ bool picture_scaling(struct buf *out, const struct report_model *m, enum report_
         return false;
     script_begin(out);
     script_axis(out, "xlabel", lang, MSG_PLOT_CONTEXT);
-    script_axis(out, "ylabel", lang, m->primary.axis);
+    script_value_axis(out, &m->prefill, lang);
     buf_puts(out, "set logscale xy\nset format y '%g'\n");
     context_tics(out, &m->scaling);
     context_range(out, &m->scaling);

@@ -58,6 +58,16 @@ void script_axis(struct buf *out, const char *which, enum report_lang lang, enum
     buf_printf(out, "set %s '%s'\n", which, message(lang, id));
 }
 
+/* The name and the unit of a metric of a plan's own may have quotation marks; backslashes must not end one.
+ */
+void script_value_axis(struct buf *out, const struct quantity *q, enum report_lang lang)
+{
+    buf_puts(out, "set ylabel '");
+    for (const char *s = quantity_axis(q, lang); *s; s++)
+        buf_puts(out, *s == '\'' ? "''" : (const char[]){*s, '\0'});
+    buf_puts(out, "'\n");
+}
+
 double script_value(const struct report_model *m, double stored)
 {
     return stored * m->primary.scale;

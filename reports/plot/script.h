@@ -12,6 +12,8 @@ enum { SCRIPT_LINES_MAX = 16 }; /* variants that a plot can distinguish */
 void script_begin(struct buf *out);
 /* "set xlabel ...", with a message of the catalogue, which may contain accents. */
 void script_axis(struct buf *out, const char *which, enum report_lang lang, enum msg id);
+/* "set ylabel ..." with the quantity's unit. */
+void script_value_axis(struct buf *out, const struct quantity *q, enum report_lang lang);
 /* Appends s in single quotes; within data blocks only double quotes are quotes. */
 void script_label(struct buf *out, const char *s);
 void script_data_label(struct buf *out, const char *s);

@@ -61,7 +61,7 @@ static void matrix(const struct report_model *m, struct md *w)
     struct buf b;
     buf_init(&b, PHRASE_MAX);
     phrase_contexts(&b, w->lang, &m->now);
-    item(w, MSG_CONFIG_CONTEXTS, buf_str(&b));
+    item(w, m->prefill.prompt && m->scaling.count ? MSG_CONFIG_CONTEXTS : MSG_CONFIG_POINTS, buf_str(&b));
     buf_clear(&b);
     phrase_repetitions(&b, w->lang, &m->now);
     item(w, MSG_CONFIG_REPETITIONS, buf_str(&b));

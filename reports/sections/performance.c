@@ -27,6 +27,18 @@ void section_performance(const struct report_model *m, struct md *w)
     table_release(&t);
 }
 
+void section_own_metrics(const struct report_model *m, struct md *w)
+{
+    struct table t;
+    table_init(&t);
+    table_own_metrics(&t, &m->now, m->primary.metric, w->lang);
+    if (table_rows(&t)) {
+        md_heading(w, 2, MSG_H_OWN_METRICS);
+        md_table(w, &t);
+    }
+    table_release(&t);
+}
+
 void section_consolidated(const struct report_model *m, struct md *w)
 {
     const struct variant_view view = view_of(m);

@@ -7,10 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-void phrase_ratio(struct buf *out, enum report_lang lang, double ratio)
+/* Of what is not a time. */
+static void phrase_change(struct buf *out, enum report_lang lang, double ratio)
+{
+    message_plain(out, lang, ratio >= 1 ? MSG_RATIO_HIGHER : MSG_RATIO_LOWER,
+                  num_fixed(fabs(ratio - 1) * 100, 1).s);
+}
+
+void phrase_ratio(struct buf *out, enum report_lang lang, enum metric m, double ratio)
 {
     if (!isfinite(ratio) || ratio <= 0)
         buf_puts(out, NUM_NONE);
+    else if (!metric_is_time(m))
+        phrase_change(out, lang, ratio);
     else if (ratio >= 1.5)
         message_plain(out, lang, MSG_RATIO_TIMES_SLOWER, num_fixed(ratio, 2).s);
     else if (ratio >= 1)

@@ -12,7 +12,7 @@
 enum { PHRASE_MAX = 8192, CONTEXTS_LISTED_MAX = 16 };
 
 /* "takes 3.53 times as long", "takes 7.3 % longer", "is 1.78 times as fast": from now / base. */
-void phrase_ratio(struct buf *out, enum report_lang lang, double ratio);
+void phrase_ratio(struct buf *out, enum report_lang lang, enum metric m, double ratio);
 /* "2.00x", "8.78-11.3x" */
 void phrase_factors(struct buf *out, double low, double high);
 /* "4096, 8192, 16384": the contexts of a run, ascending; "256 to 25600 (100 in total)" if there are many.

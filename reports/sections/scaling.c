@@ -1,4 +1,4 @@
-/* Scaling: how the primary time grows with the context, compared with n^2. */
+/* Scaling: how the prefill time grows with the context, compared with n^2. */
 #include "reports/sections/section.h"
 #include "reports/tables/tables.h"
 #include "reports/words/number.h"
@@ -25,7 +25,7 @@ void section_scaling(const struct report_model *m, struct md *w)
     if (!scaling_has_steps(&m->scaling))
         return;
     table_init(&t);
-    table_scaling(&t, &m->now, &m->scaling, &m->primary, w->lang);
+    table_scaling(&t, &m->now, &m->scaling, &m->prefill, w->lang);
     md_heading(w, 2, MSG_H_SCALING);
     md_table(w, &t);
     exponents(m, w);

@@ -88,7 +88,7 @@ static void finding(const struct delta *d, struct md *w)
     struct buf change, evidence;
     buf_init(&change, PHRASE_MAX);
     buf_init(&evidence, PHRASE_MAX);
-    phrase_ratio(&change, w->lang, d->ratio);
+    phrase_ratio(&change, w->lang, d->metric, d->ratio);
     verdict_evidence(d, w->lang, &evidence);
     struct num context = phrase_at(w->lang, d->context);
     if (d->method == METHOD_NONE)

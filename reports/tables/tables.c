@@ -184,6 +184,39 @@ void table_performance(struct table *t, const struct variant_view *v, enum repor
         table_drop_empty(t, 0);
 }
 
+static bool is_own(const struct metric_set *measured, enum metric m, enum metric primary)
+{
+    return measured->has[m] && m != primary && metric_info(m)->kind == METRIC_OF_EXTRA;
+}
+
+void table_own_metrics(struct table *t, const struct run_data *run, enum metric primary,
+                       enum report_lang lang)
+{
+    struct metric_set measured = {0};
+    size_t *order = NULL, own = 0;
+    run_data_measured(run, &measured);
+    table_column(t, message(lang, MSG_COL_CONTEXT), true);
+    table_column(t, message(lang, MSG_COL_VARIANT), false);
+    for (int m = 0; m < METRIC_COUNT; m++)
+        if (is_own(&measured, (enum metric)m, primary)) {
+            table_column(t, metric_info((enum metric)m)->title, true);
+            own++;
+        }
+    if (own && cells_by_context(run, &order)) {
+        t->failed = true;
+        return;
+    }
+    for (size_t k = 0; own && k < run->n_cells; k++) {
+        const struct cell *c = &run->cells[order[k]];
+        add_context(t, c->context);
+        table_code(t, run->variants[c->variant].name);
+        for (int m = 0; m < METRIC_COUNT; m++)
+            if (is_own(&measured, (enum metric)m, primary))
+                table_text(t, metric_text((enum metric)m, c->median[m]).s);
+    }
+    free(order);
+}
+
 void table_scaling(struct table *t, const struct run_data *run, const struct scaling_set *set,
                    const struct quantity *primary, enum report_lang lang)
 {

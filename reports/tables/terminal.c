@@ -32,6 +32,19 @@ int terminal_run(const struct run_data *run, size_t reference, bool kernels, boo
     return write_and_release(&t, colour, out, err);
 }
 
+int terminal_own_metrics(const struct run_data *run, bool colour, struct buf *out, struct err *err)
+{
+    struct table t;
+    table_init(&t);
+    table_own_metrics(&t, run, run_data_metric(run), REPORT_EN);
+    if (table_rows(&t) == 0) {
+        table_release(&t);
+        return 0;
+    }
+    buf_putc(out, '\n');
+    return write_and_release(&t, colour, out, err);
+}
+
 int terminal_scaling(const struct run_data *run, bool kernels, bool colour, struct buf *out, struct err *err)
 {
     const struct quantity time = quantity_of(METRIC_PREFILL_S, kernels);

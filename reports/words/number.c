@@ -61,6 +61,16 @@ struct num num_rate(double per_s)
     return format("%.*f", decimals, per_s);
 }
 
+struct num num_plain(double v)
+{
+    if (!isfinite(v))
+        return none();
+    double size = fabs(v);
+    if (size >= 999.95 && size < 1e15)
+        return format("%.*f", 0, v);
+    return format("%.*g", 4, v);
+}
+
 struct num num_milliseconds(double ms)
 {
     if (ms > 0 && ms < 0.1)

@@ -17,18 +17,19 @@ struct quantity quantity_of(enum metric m, bool kernels)
     struct quantity q = {.metric = m,
                          .scale = 1,
                          .unit = is_bytes(m) ? "" : metric_info(m)->unit,
-                         .key = "time_ms",
+                         .key = metric_info(m)->name,
                          .title = MSG_COUNT,
-                         .axis = MSG_PLOT_PREFILL};
+                         .axis = MSG_COUNT};
     if (m == METRIC_KERNEL_MS || (m == METRIC_PREFILL_S && kernels)) {
         q.scale = m == METRIC_KERNEL_MS ? 1 : 1e3;
         q.unit = metric_info(METRIC_KERNEL_MS)->unit;
+        q.key = "time_ms";
         q.title = MSG_COL_TIME_MS;
         q.axis = MSG_PLOT_KERNEL;
     } else if (m == METRIC_PREFILL_S) {
         q.prompt = true;
-        q.key = metric_info(m)->name;
         q.title = MSG_COL_PREFILL;
+        q.axis = MSG_PLOT_PREFILL;
     } else if (m == METRIC_WALL_S) {
         q.title = MSG_COL_WALL;
         q.axis = MSG_PLOT_WALL;
@@ -41,16 +42,29 @@ const char *quantity_title(const struct quantity *q, enum report_lang lang)
     return q->title == MSG_COUNT ? metric_info(q->metric)->title : message(lang, q->title);
 }
 
-static struct num number_in(const char *unit, double v)
+const char *quantity_axis(const struct quantity *q, enum report_lang lang)
+{
+    return q->axis == MSG_COUNT ? metric_info(q->metric)->title : message(lang, q->axis);
+}
+
+static struct num number_in(enum metric m, const char *unit, double v)
 {
     if (strcmp(unit, "ms") == 0)
         return num_milliseconds(v);
-    return strcmp(unit, "s") == 0 ? num_seconds(v) : num_rate(v);
+    if (strcmp(unit, "s") == 0)
+        return num_seconds(v);
+    return metric_info(m)->kind == METRIC_OF_EXTRA ? num_plain(v) : num_rate(v);
 }
 
 struct num quantity_text(const struct quantity *q, double stored)
 {
-    return is_bytes(q->metric) ? num_bytes(stored) : number_in(q->unit, stored * q->scale);
+    return is_bytes(q->metric) ? num_bytes(stored) : number_in(q->metric, q->unit, stored * q->scale);
+}
+
+struct num metric_text(enum metric m, double stored)
+{
+    const struct quantity q = quantity_of(m, false);
+    return quantity_text(&q, stored);
 }
 
 struct num metric_with_unit(enum metric m, double stored)
@@ -64,7 +78,7 @@ struct num metric_with_unit(enum metric m, double stored)
         stored *= 1e3;
     }
     bool bare = !*unit || !isfinite(stored);
-    snprintf(out.s, sizeof out.s, "%.24s%s%.12s", number_in(unit, stored).s, bare ? "" : " ",
+    snprintf(out.s, sizeof out.s, "%.24s%s%.12s", number_in(m, unit, stored).s, bare ? "" : " ",
              bare ? "" : unit);
     return out;
 }

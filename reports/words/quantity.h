@@ -18,7 +18,7 @@ struct quantity {
     bool prompt;      /* time to process a prompt: tokens per second make sense */
     const char *key;  /* title of its column in the table that mirrors perf.json */
     enum msg title;   /* of its column elsewhere; MSG_COUNT: the metric's own, in every language */
-    enum msg axis;    /* of a plot */
+    enum msg axis;    /* of a plot; MSG_COUNT: the metric's own title */
 };
 
 /* kernels: the run only launched kernels, without a prompt. */
@@ -26,8 +26,12 @@ struct quantity quantity_of(enum metric m, bool kernels);
 
 /* "Prefill (s)" */
 const char *quantity_title(const struct quantity *q, enum report_lang lang);
+/* "prefill (s)" */
+const char *quantity_axis(const struct quantity *q, enum report_lang lang);
 /* The value in q->unit, which is not appended: 22.77, 1.5 GiB, 180. */
 struct num quantity_text(const struct quantity *q, double stored);
+/* The same of a metric as it is stored. */
+struct num metric_text(enum metric m, double stored);
 /* "22.77 s", "1.5 GiB", "180 tok/s"; seconds below 0.01 in milliseconds. */
 struct num metric_with_unit(enum metric m, double stored);
 

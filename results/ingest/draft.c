@@ -1,6 +1,7 @@
 #include "results/ingest/draft.h"
 
 #include "common/base/alloc.h"
+#include "common/contract/own_metric.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -114,6 +115,24 @@ int draft_add_extra(struct draft_test *t, const char *name, double value, struct
     return 0;
 }
 
+int draft_read_metrics(struct draft *d, const struct json_at *at, struct err *err)
+{
+    struct own_metrics own;
+    if (own_metrics_read(&own, at, IN_JOB, err) != 0)
+        return -1;
+    for (size_t i = 0; i < own.count; i++) {
+        const struct own_metric *from = &own.item[i];
+        struct metric_definition *m = &d->metrics[d->n_metrics++];
+        *m = (struct metric_definition){.better =
+                                            strcmp(from->better, "more") == 0 ? METRIC_MORE : METRIC_LESS,
+                                        .least = from->least,
+                                        .primary = from->primary};
+        snprintf(m->name, sizeof m->name, "%s", from->name);
+        snprintf(m->unit, sizeof m->unit, "%s", from->unit);
+    }
+    return 0;
+}
+
 int draft_set_samples(struct draft_test *t, const struct samples *samples, struct err *err)
 {
     struct buf packed;
@@ -187,29 +206,77 @@ static int by_key(const void *a, const void *b)
     return strcmp(((const struct run_fact *)a)->key, ((const struct run_fact *)b)->key);
 }
 
-/* Whether the test has a value of a judged metric, or, if imported, of any metric. */
-static bool has_measured(const struct draft *d, const struct run_test *t)
+static bool defines(const struct draft *d, const char *name)
 {
-    bool imported = strcmp(d->info.origin, "import") == 0;
-    for (int m = 0; m < METRIC_COUNT; m++)
-        if (imported ? !isnan(t->value[m]) : metric_is_judged((enum metric)m) && t->value[m] > 0)
+    for (size_t i = 0; i < d->n_metrics; i++)
+        if (strcmp(d->metrics[i].name, name) == 0)
             return true;
     return false;
 }
 
-/* Older executors did not report such tests as INVALID; their zeros must not win comparisons. */
-static void disbelieve_empty(struct draft *d, struct run_test *t)
+/* Whether the test has a value of a judged metric or of one that the run defines, or, if imported, of any. */
+static bool has_measured(const struct draft *d, const struct draft_test *t)
 {
-    bool measured = has_measured(d, t);
-    for (int m = 0; m < METRIC_COUNT; m++)
+    bool imported = strcmp(d->info.origin, "import") == 0;
+    for (int m = 0; m < METRIC_BUILT_IN; m++)
+        if (imported ? !isnan(t->t.value[m]) : metric_is_judged((enum metric)m) && t->t.value[m] > 0)
+            return true;
+    for (size_t i = 0; i < t->n_extras; i++)
+        if (defines(d, t->extras[i].name))
+            return true;
+    return false;
+}
+
+/* Whether no test of a bundle printed what runs are judged by: then the wall time is its metric. The executor
+ * has checked whether the plan allows that. */
+static bool is_by_wall(const struct draft *d)
+{
+    if (strcmp(d->info.origin, "bundle") != 0)
+        return false;
+    for (size_t i = 0; i < d->n_tests; i++)
+        if (d->tests[i].t.status == STATUS_OK && has_measured(d, &d->tests[i]))
+            return false;
+    return true;
+}
+
+static void warn_test(struct draft *d, const struct run_test *t, const char *what)
+{
+    draft_warn(d, "%s, context %d, repetition %d: %s", d->variants[t->variant].name, t->context,
+               t->repetition, what);
+}
+
+/* The executor does this to its own tests. */
+static void leave_out_impossible(struct draft *d, struct run_test *t)
+{
+    for (int m = 0; m < METRIC_BUILT_IN; m++) {
+        const struct metric_info *info = metric_info((enum metric)m);
+        char what[128];
+        if (info->kind != METRIC_OF_TEST ||
+            metric_is_possible((enum metric)m, t->value[m], t->value[METRIC_WALL_S]))
+            continue;
+        snprintf(what, sizeof what, "%s of %g %s is longer than the wall time of %g s; left out", info->name,
+                 t->value[m], info->unit, t->value[METRIC_WALL_S]);
+        warn_test(d, t, what);
+        t->value[m] = NAN;
+    }
+}
+
+/* Older executors did not report such tests as INVALID; their zeros must not win comparisons. */
+static void disbelieve_empty(struct draft *d, struct draft_test *test, bool by_wall)
+{
+    struct run_test *t = &test->t;
+    if (strcmp(d->info.origin, "bundle") != 0)
+        leave_out_impossible(d, t);
+    bool measured = has_measured(d, test) || (by_wall && t->value[METRIC_WALL_S] > 0);
+    for (int m = 0; m < METRIC_BUILT_IN; m++)
         if (metric_info((enum metric)m)->positive && !(t->value[m] > 0))
             t->value[m] = NAN;
     if (t->status != STATUS_OK || measured)
         return;
     t->status = STATUS_INVALID;
-    snprintf(t->reason, sizeof t->reason, "status OK without a prefill time above 0");
-    draft_warn(d, "%s, context %d, repetition %d: %s", d->variants[t->variant].name, t->context,
-               t->repetition, t->reason);
+    snprintf(t->reason, sizeof t->reason,
+             "status OK without timings (no prefill_s, kernel_ms or metric of the plan's own above 0)");
+    warn_test(d, t, t->reason);
 }
 
 int draft_finish(struct draft *d, struct err *err)
@@ -218,13 +285,14 @@ int draft_finish(struct draft *d, struct err *err)
         qsort(d->tests, d->n_tests, sizeof *d->tests, by_place);
     if (d->n_facts)
         qsort(d->facts, d->n_facts, sizeof *d->facts, by_key);
+    bool by_wall = is_by_wall(d);
     for (size_t i = 0; i < d->n_tests; i++) {
         struct run_test *t = &d->tests[i].t;
         struct run_variant *v = &d->variants[t->variant];
         if (i && by_place(&d->tests[i - 1], &d->tests[i]) == 0)
             return err_set(err, ERR_INPUT, "duplicate result for %s, context %d, repetition %d", v->name,
                            t->context, t->repetition);
-        disbelieve_empty(d, t);
+        disbelieve_empty(d, &d->tests[i], by_wall);
         if (!*v->attn_impl)
             snprintf(v->attn_impl, sizeof v->attn_impl, "%s", t->attn_impl);
     }

@@ -8,6 +8,7 @@
 #define KERNSWEEP_RESULTS_INGEST_DRAFT_H
 
 #include "common/base/buf.h"
+#include "common/base/json.h"
 #include "results/store/details.h"
 #include "results/store/run_data.h"
 #include "results/store/samples.h"
@@ -39,6 +40,8 @@ struct draft {
     struct run_fact *facts;
     size_t n_facts;
     size_t cap_facts;
+    struct metric_definition metrics[LIMIT_METRICS]; /* of the plan's or mapping's own */
+    size_t n_metrics;
     struct run_unmeasured *unmeasured; /* asked for and without an artifact; may list a cell several times */
     size_t n_unmeasured;
     size_t cap_unmeasured;
@@ -65,6 +68,8 @@ void draft_drop_test(struct draft *d);
 int draft_add_extra(struct draft_test *t, const char *name, double value, struct err *err);
 /* Packs the telemetry; also sets the number of samples, unless the executor recorded it. */
 int draft_set_samples(struct draft_test *t, const struct samples *samples, struct err *err);
+/* "metrics" of a job or mapping. */
+int draft_read_metrics(struct draft *d, const struct json_at *at, struct err *err);
 /* A test that was asked for and left no artifact. Cells that have another test are not unmeasured. */
 int draft_add_unmeasured(struct draft *d, const char *variant, int context, struct err *err);
 /* Long text is truncated; an empty value is ignored. */
@@ -76,7 +81,8 @@ void draft_warn(struct draft *d, const char *fmt, ...) __attribute__((format(pri
 int draft_leave_out(struct draft *d, struct err *err);
 
 /* Sorts tests and facts, rejects duplicate tests, sets the attn_impl of a variant from its tests if unknown,
- * and the status of an OK test without a measurement to INVALID. */
+ * and the status of an OK test without a measurement to INVALID. Only in a bundle is the wall time enough,
+ * unless other tests of the run have more. Of foreign results, times beyond the wall time are left out. */
 int draft_finish(struct draft *d, struct err *err);
 
 struct ingest_result;

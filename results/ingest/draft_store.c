@@ -173,6 +173,28 @@ static int store_variants(struct store *s, const struct draft *d, int64_t key, s
     return stmt ? 0 : -1;
 }
 
+static int store_metrics(struct store *s, const struct draft *d, int64_t key, struct err *err)
+{
+    SQL_KEPT stmt =
+        sql_keep(s,
+                 "INSERT INTO run_metric (run_id, position, name, unit, better, least, is_primary)"
+                 " VALUES (:run, :position, :name, :unit, :better, :least, :primary)",
+                 err);
+    for (size_t i = 0; stmt && i < d->n_metrics; i++) {
+        const struct metric_definition *m = &d->metrics[i];
+        sql_bind_int(stmt, ":run", key);
+        sql_bind_int(stmt, ":position", (int64_t)i);
+        sql_bind_text(stmt, ":name", m->name);
+        sql_bind_text(stmt, ":unit", m->unit);
+        sql_bind_text(stmt, ":better", m->better == METRIC_MORE ? "more" : "less");
+        sql_bind_num(stmt, ":least", m->least);
+        sql_bind_int(stmt, ":primary", m->primary);
+        if (sql_run(stmt, err) != 0)
+            return -1;
+    }
+    return stmt ? 0 : -1;
+}
+
 static int store_unmeasured(struct store *s, const struct draft *d, int64_t key, struct err *err)
 {
     SQL_KEPT stmt = sql_keep(s,
@@ -196,7 +218,8 @@ int draft_store(struct store *s, struct draft *d, int64_t reuse, int64_t *key, s
     int64_t environment, document;
     if (store_facts(s, d, &environment, err) != 0 || store_plan(s, d, &document, err) != 0 ||
         store_run(s, d, reuse, environment, document, key, err) != 0 ||
-        store_variants(s, d, *key, err) != 0 || details_store(s, *key, &d->details, err) != 0)
+        store_variants(s, d, *key, err) != 0 || store_metrics(s, d, *key, err) != 0 ||
+        details_store(s, *key, &d->details, err) != 0)
         return -1;
     return store_tests(s, d, *key, err) != 0 ? -1 : store_unmeasured(s, d, *key, err);
 }

@@ -72,6 +72,30 @@ static int take_extras(struct draft *d, const struct import_scope *s, json_t *ex
     return 0;
 }
 
+static const char *unit_of(const struct draft *d, const char *name)
+{
+    for (size_t i = 0; i < d->n_metrics; i++)
+        if (strcmp(d->metrics[i].name, name) == 0)
+            return d->metrics[i].unit;
+    return "";
+}
+
+/* The metrics that the mapping defines, as fields of "test" like the built-in ones. */
+static int take_own_metrics(const struct importing *im, const struct import_scope *s, const json_t *test,
+                            struct draft_test *t, struct err *err)
+{
+    for (size_t i = 0; i < im->d->n_metrics; i++) {
+        const char *key = im->d->metrics[i].name;
+        char name[LIMIT_NAME + 8];
+        double v;
+        snprintf(name, sizeof name, "test.%s", key);
+        int rc = import_number(s, json_object_get(test, key), name, unit_of(im->d, key), &v, err);
+        if (rc < 0 || (rc > 0 && draft_add_extra(t, key, v, err) != 0))
+            return -1;
+    }
+    return 0;
+}
+
 static int take_status(const struct import_scope *s, const json_t *test, struct run_test *t, struct err *err)
 {
     char name[32] = "OK";
@@ -137,7 +161,8 @@ static int take_one(struct importing *im, const struct import_scope *s, const js
     t->t.key = im->files << 32 | im->rows; /* not stored yet: file and row, for warn_merged() */
     if (take_place(im, s, test, &t->t, err) != 0 || take_status(s, test, &t->t, err) != 0)
         return -1;
-    if (t->t.status == STATUS_OK && take_metrics(im, s, test, &t->t, err) != 0)
+    if (t->t.status == STATUS_OK &&
+        (take_metrics(im, s, test, &t->t, err) != 0 || take_own_metrics(im, s, test, t, err) != 0))
         return -1;
     bool several = json_is_array(json_object_get(im->map, "test"));
     if (several && !has_values(t)) {
@@ -280,6 +305,24 @@ static int check_alike(const struct run_info *first, const struct run_info *this
     return 0;
 }
 
+/* In a plan "from" says where a value is read; here a field of "test" does. */
+static int check_metrics(const struct json_at *metrics, struct err *err)
+{
+    for (size_t i = 0; i < json_array_size(metrics->value); i++) {
+        struct json_at one = json_element(metrics, i), from = json_member(&one, "from");
+        if (from.value)
+            return json_fail(&from, err,
+                             "a mapping reads its metrics by fields of \"test\" with their names");
+    }
+    return 0;
+}
+
+static int read_own_metrics(struct importing *im, struct err *err)
+{
+    struct json_at map = json_root(im->map, "mapping"), metrics = json_member(&map, "metrics");
+    return draft_read_metrics(im->d, &metrics, err) != 0 ? -1 : check_metrics(&metrics, err);
+}
+
 /* The first file says what run it is; facts are those of the first. */
 static int read_run(struct importing *im, const struct import_options *options, bool first, struct err *err)
 {
@@ -287,7 +330,7 @@ static int read_run(struct importing *im, const struct import_options *options, 
         .file = im->file, .place = "", .root = im->root, .parent = im->root, .row = im->root};
     struct draft other;
     if (first)
-        return import_run(&whole, im->map, options, im->d, err);
+        return import_run(&whole, im->map, options, im->d, err) != 0 ? -1 : read_own_metrics(im, err);
     draft_init(&other);
     int rc = import_run(&whole, im->map, options, &other, err);
     if (rc == 0)

@@ -126,8 +126,8 @@ static int check_parts(const struct json_at *root, struct err *err)
 
 static json_t *parse_map(const char *text, size_t len, const char *name, struct err *err)
 {
-    static const char *const keys[] = {"schema", "about", "input", "rows",   "run", "test",
-                                       "repeat", "skip",  "facts", "extras", NULL};
+    static const char *const keys[] = {"schema", "about", "input", "rows",   "run",     "test",
+                                       "repeat", "skip",  "facts", "extras", "metrics", NULL};
     static const char *const run_keys[] = {"ticket", "tag", "node", "date", "started_at", "mode", NULL};
     json_t *root = json_parse(text, len, name, err);
     if (!root)

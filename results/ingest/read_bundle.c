@@ -1,4 +1,5 @@
 #include "results/ingest/manifest.h"
+#include "results/ingest/read_code.h"
 #include "results/ingest/read_details.h"
 #include "results/ingest/readers.h"
 #include "results/store/when.h"
@@ -237,6 +238,22 @@ static int read_resources(struct bundle_reading *r, struct run_variant *v, struc
     return rc < 0 ? draft_leave_out(r->d, err) : 0;
 }
 
+static int read_code(struct bundle_reading *r, size_t variant, struct err *err)
+{
+    char name[RUN_NAME_MAX + 32], full[FS_PATH_MAX];
+    const json_t *value;
+    snprintf(name, sizeof name, "%s/code.json", r->d->variants[variant].name);
+    int rc = manifest_load(r->files, name, &value, full, err);
+    if (rc > 0) {
+        struct json_at root = json_root(value, full);
+        rc = code_read(&root, variant, r->d, err);
+    }
+    if (rc >= 0)
+        return 0;
+    code_forget(r->d, variant);
+    return draft_leave_out(r->d, err);
+}
+
 static int read_samples(struct bundle_reading *r, const char *path, struct draft_test *t, struct err *err)
 {
     struct samples samples;
@@ -373,13 +390,14 @@ static int read_tests(struct bundle_reading *r, const struct json_at *job, struc
 static int read_all(struct bundle_reading *r, const struct json_at *job, struct err *err)
 {
     struct draft *d = r->d;
-    if (read_job_head(job, &d->info, err) != 0 || read_job_variants(job, d, err) != 0 ||
-        artifact_env(job, d, err) != 0 || read_summary(r, err) != 0 ||
+    struct json_at metrics = json_member(job, "metrics");
+    if (draft_read_metrics(d, &metrics, err) != 0 || read_job_head(job, &d->info, err) != 0 ||
+        read_job_variants(job, d, err) != 0 || artifact_env(job, d, err) != 0 || read_summary(r, err) != 0 ||
         read_if_there(r, "node.json", artifact_node, err) != 0 ||
         read_if_there(r, "plan.json", take_plan, err) != 0)
         return -1;
     for (size_t i = 0; i < d->n_variants; i++)
-        if (read_resources(r, &d->variants[i], err) != 0)
+        if (read_resources(r, &d->variants[i], err) != 0 || read_code(r, i, err) != 0)
             return -1;
     if (read_tests(r, job, err) != 0)
         return -1;

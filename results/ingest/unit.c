@@ -29,6 +29,9 @@ static const struct unit *find_unit(const char *name)
 bool unit_factor(const char *from, const char *to, double *factor)
 {
     const struct unit *a = find_unit(from), *b = find_unit(to);
+    *factor = 1;
+    if (strcmp(from, to) == 0)
+        return true;
     if (!a || !b || a->dimension != b->dimension)
         return false;
     *factor = a->base / b->base;

@@ -90,6 +90,18 @@ static bool judge_states(struct delta *d, const struct cell *base, const struct 
     return true;
 }
 
+/* Both sides are OK, and only one has the metric: a program that no longer prints it, or prints it now. */
+static bool judge_lacking(struct delta *d)
+{
+    if ((d->base_n > 0) == (d->now_n > 0))
+        return false;
+    d->verdict = d->base_n > 0 ? VERDICT_MISSING : VERDICT_NEW;
+    snprintf(d->reason, sizeof d->reason,
+             d->base_n > 0 ? "the base has %s, this run does not" : "the base has no %s",
+             metric_info(d->metric)->name);
+    return true;
+}
+
 static void set_sides(struct comparing *c, struct delta *d, const struct cell *base, const struct cell *now)
 {
     d->in_base = base;
@@ -123,7 +135,7 @@ static int compare_metric(struct comparing *c, const char *variant, int context,
     set_sides(c, d, base, now);
     const struct night_cell *nights = now ? nights_find_cell(&c->tonight.nights, variant, context) : NULL;
     bool from_nights = !c->base && nights;
-    if (from_nights ? broke_since(d, now) : judge_states(d, base, now))
+    if (from_nights ? broke_since(d, now) : judge_states(d, base, now) || judge_lacking(d))
         return 0;
     struct evidence e = {
         .base = c->base_values,
@@ -143,7 +155,8 @@ static bool is_compared(const struct comparing *c, enum metric m, const struct c
 {
     if (m == c->out->primary)
         return true;
-    if (!c->o->all_metrics || !now || now->status != STATUS_OK || now->n[m] == 0)
+    if (!c->o->all_metrics || metric_info(m)->better == METRIC_UNDEFINED || !now ||
+        now->status != STATUS_OK || now->n[m] == 0)
         return false;
     if (c->base)
         return base && base->status == STATUS_OK && base->n[m] > 0;
@@ -304,7 +317,7 @@ enum metric compare_primary(const struct run_data *base, const struct run_data *
     run_data_measured(now, &measured);
     if (base)
         run_data_measured(base, &measured);
-    return metric_primary(wanted, &measured);
+    return metric_primary(wanted == metric_default() ? now->primary : wanted, &measured);
 }
 
 int compare_runs(const struct run_data *base, const struct run_data *now, const struct history *history,

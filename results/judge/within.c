@@ -23,7 +23,7 @@ static void take_tests(const struct run_data *run, size_t variant, struct run_da
 static int make_side(const struct run_data *run, size_t reference, bool as_reference, struct run_data *out,
                      struct err *err)
 {
-    *out = (struct run_data){.info = run->info};
+    *out = (struct run_data){.info = run->info, .primary = run->primary};
     size_t tests = run->n_tests * (as_reference ? run->n_variants : 1);
     out->variants = calloc(run->n_variants + 1, sizeof *out->variants);
     out->tests = calloc(tests + 1, sizeof *out->tests);

@@ -3,8 +3,10 @@
 #include "common/base/escape.h"
 #include "results/store/sql.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,16 +38,58 @@ static void put_real(struct buf *out, double v)
     buf_puts(out, text);
 }
 
-static void csv_header(sqlite3_stmt *stmt, struct buf *out)
+/* A number that is not built in: a column behind the others. */
+struct extra_column {
+    int64_t quantity;
+    char title[LIMIT_NAME + 16];
+};
+
+struct row_writer {
+    sqlite3_stmt *stmt;
+    int columns; /* of stmt that are written; the key of the test follows */
+    struct extra_column *extras;
+    size_t n_extras;
+    struct sql_stmt *value; /* of one extra of one test */
+};
+
+static void csv_header(const struct row_writer *w, struct buf *out)
 {
-    for (int i = 0; i < sqlite3_column_count(stmt); i++)
-        buf_printf(out, "%s%s", i ? "," : "", sqlite3_column_name(stmt, i));
+    for (int i = 0; i < w->columns; i++)
+        buf_printf(out, "%s%s", i ? "," : "", sqlite3_column_name(w->stmt, i));
+    for (size_t i = 0; i < w->n_extras; i++)
+        buf_printf(out, ",%s", w->extras[i].title);
     buf_putc(out, '\n');
 }
 
-static int csv_row(sqlite3_stmt *stmt, struct buf *out)
+/* *out is NaN if the test has no such number. */
+static int read_extra(const struct row_writer *w, size_t i, double *out, struct err *err)
 {
-    for (int i = 0; i < sqlite3_column_count(stmt); i++) {
+    sql_reset(w->value);
+    sql_bind_int(w->value, ":test", sqlite3_column_int64(w->stmt, w->columns));
+    sql_bind_int(w->value, ":quantity", w->extras[i].quantity);
+    int rc = sql_step(w->value, err);
+    *out = rc > 0 ? sql_col_num(w->value, "value") : (double)NAN;
+    sql_reset(w->value);
+    return rc < 0 ? -1 : 0;
+}
+
+static int csv_extras(const struct row_writer *w, struct buf *out, struct err *err)
+{
+    for (size_t i = 0; i < w->n_extras; i++) {
+        double value;
+        if (read_extra(w, i, &value, err) != 0)
+            return -1;
+        buf_putc(out, ',');
+        if (!isnan(value))
+            put_real(out, value);
+    }
+    return 0;
+}
+
+static int csv_row(const struct row_writer *w, struct buf *out, struct err *err)
+{
+    sqlite3_stmt *stmt = w->stmt;
+    for (int i = 0; i < w->columns; i++) {
         if (i)
             buf_putc(out, ',');
         switch (sqlite3_column_type(stmt, i)) {
@@ -59,7 +103,7 @@ static int csv_row(sqlite3_stmt *stmt, struct buf *out)
             break;
         }
     }
-    return 0;
+    return csv_extras(w, out, err);
 }
 
 static json_t *json_value(sqlite3_stmt *stmt, int i)
@@ -76,12 +120,19 @@ static json_t *json_value(sqlite3_stmt *stmt, int i)
     }
 }
 
-static int json_row(sqlite3_stmt *stmt, struct buf *out, struct err *err)
+static int json_row(const struct row_writer *w, struct buf *out, struct err *err)
 {
     json_t *row = json_object();
-    for (int i = 0; row && i < sqlite3_column_count(stmt); i++)
-        json_object_set_new(row, sqlite3_column_name(stmt, i), json_value(stmt, i));
-    int rc = json_encode(row, out, err);
+    int rc = 0;
+    for (int i = 0; row && i < w->columns; i++)
+        json_object_set_new(row, sqlite3_column_name(w->stmt, i), json_value(w->stmt, i));
+    for (size_t i = 0; row && rc == 0 && i < w->n_extras; i++) {
+        double value = NAN;
+        rc = read_extra(w, i, &value, err);
+        json_object_set_new(row, w->extras[i].title, isnan(value) ? json_null() : json_real(value));
+    }
+    if (rc == 0)
+        rc = json_encode(row, out, err);
     json_decref(row);
     return rc;
 }
@@ -95,31 +146,46 @@ static int flush(struct buf *row, export_sink *sink, void *arg, struct err *err)
     return rc;
 }
 
-int export_tests(struct store *s, int64_t run_key, enum export_format format, export_sink *sink, void *arg,
-                 struct err *err)
+static bool is_column(const struct row_writer *w, const char *name)
 {
-    static const char text[] =
-        "SELECT r.run_id, r.ticket, r.tag, r.date, r.node, r.mode, r.status AS run_status, r.source_sha256,"
-        " c.variant, coalesce(t.attn_impl, v.attn_impl) AS attn_impl, c.context_len, t.repetition,"
-        " t.test_index, t.warmup, t.status"
-#define METRIC_TEST(id, name, column, ...) ", t." #column
-#define METRIC_RATE(id, name, time, column, ...) ", c.context_len / t." #column " AS " #name
-#define TEST_NUMBER(column) ", t." #column
-#include "results/store/metric.def"
-        ", t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.prompt_tokens, t.exit_code, t.signal"
-#define METRIC_BUILD(id, name, column, ...) ", v." #column
-#include "results/store/metric.def"
-        ", t.reason FROM run r JOIN test t ON t.run_id = r.id JOIN series c ON c.id = t.series_id"
-        " JOIN variant v ON v.run_id = r.id AND v.name = c.variant WHERE (:run IS NULL OR r.id = :run)"
-        " ORDER BY r.ordered_at, r.id, v.position, c.context_len, t.repetition";
-    SQL_STMT stmt = sql_prepare(s, text, err);
+    for (int i = 0; i < w->columns; i++)
+        if (strcmp(sqlite3_column_name(w->stmt, i), name) == 0)
+            return true;
+    return false;
+}
+
+/* The numbers that the runs have besides the built-in ones, by name. */
+static int find_extras(struct store *s, int64_t run_key, struct row_writer *w, struct err *err)
+{
+    size_t cap = 0;
+    SQL_STMT stmt = sql_prepare(s,
+                                "SELECT id, name FROM quantity WHERE id IN (SELECT e.quantity_id FROM extra e"
+                                " JOIN test t ON t.id = e.test_id WHERE :run IS NULL OR t.run_id = :run)"
+                                " ORDER BY name",
+                                err);
     if (!stmt)
         return -1;
     sql_bind_int_or_null(stmt, ":run", run_key, 0);
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0) {
+        if (!ALLOC_GROW(w->extras, w->n_extras + 1, cap))
+            return err_set(err, ERR_INTERNAL, "no memory for the export");
+        struct extra_column *c = &w->extras[w->n_extras++];
+        char name[LIMIT_NAME + 1];
+        sql_col_text(stmt, "name", name, sizeof name);
+        c->quantity = sql_col_int(stmt, "id", 0);
+        snprintf(c->title, sizeof c->title, "%s%s", is_column(w, name) ? "printed." : "", name);
+    }
+    return rc;
+}
+
+static int write_rows(struct row_writer *w, struct sql_stmt *stmt, enum export_format format,
+                      export_sink *sink, void *arg, struct err *err)
+{
     struct buf row;
     buf_init(&row, ROW_MAX);
     if (format == EXPORT_CSV)
-        csv_header(stmt->raw, &row);
+        csv_header(w, &row);
     if (format == EXPORT_JSON)
         buf_puts(&row, "[\n");
     int rc = flush(&row, sink, arg, err);
@@ -128,7 +194,7 @@ int export_tests(struct store *s, int64_t run_key, enum export_format format, ex
         if (format == EXPORT_JSON && !first)
             buf_puts(&row, ",\n");
         first = false;
-        rc = format == EXPORT_CSV ? csv_row(stmt->raw, &row) : json_row(stmt->raw, &row, err);
+        rc = format == EXPORT_CSV ? csv_row(w, &row, err) : json_row(w, &row, err);
         if (format != EXPORT_JSON)
             buf_putc(&row, '\n');
         if (rc == 0)
@@ -137,6 +203,38 @@ int export_tests(struct store *s, int64_t run_key, enum export_format format, ex
     if (rc == 0 && format == EXPORT_JSON)
         rc = sink(arg, first ? "]\n" : "\n]\n", first ? 2 : 3, err);
     buf_release(&row);
+    return rc;
+}
+
+int export_tests(struct store *s, int64_t run_key, enum export_format format, export_sink *sink, void *arg,
+                 struct err *err)
+{
+    static const char text[] =
+        "SELECT r.run_id, r.ticket, r.tag, r.date, r.node, r.mode, r.status AS run_status, r.source_sha256,"
+        " c.variant, coalesce(t.attn_impl, v.attn_impl) AS attn_impl, v.code_sha256, v.code_kind, "
+        "c.context_len, t.repetition,"
+        " t.test_index, t.warmup, t.status"
+#define METRIC_TEST(id, name, column, ...) ", t." #column
+#define METRIC_RATE(id, name, time, column, ...) ", c.context_len / t." #column " AS " #name
+#define TEST_NUMBER(column) ", t." #column
+#include "results/store/metric.def"
+        ", t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.prompt_tokens, t.exit_code, t.signal"
+#define METRIC_BUILD(id, name, column, ...) ", v." #column
+#include "results/store/metric.def"
+        ", t.reason, t.id FROM run r JOIN test t ON t.run_id = r.id JOIN series c ON c.id = t.series_id"
+        " JOIN variant v ON v.run_id = r.id AND v.name = c.variant WHERE (:run IS NULL OR r.id = :run)"
+        " ORDER BY r.ordered_at, r.id, v.position, c.context_len, t.repetition";
+    SQL_STMT stmt = sql_prepare(s, text, err);
+    SQL_STMT value =
+        sql_prepare(s, "SELECT value FROM extra WHERE test_id = :test AND quantity_id = :quantity", err);
+    if (!stmt || !value)
+        return -1;
+    sql_bind_int_or_null(stmt, ":run", run_key, 0);
+    struct row_writer w = {.stmt = stmt->raw, .columns = sqlite3_column_count(stmt->raw) - 1, .value = value};
+    int rc = find_extras(s, run_key, &w, err);
+    if (rc == 0)
+        rc = write_rows(&w, stmt, format, sink, arg, err);
+    free(w.extras);
     return rc;
 }
 
@@ -229,6 +327,8 @@ static const struct dumped {
     DUMPED("run", "id"),
     DUMPED("variant", "run_id, position"),
     DUMPED("gate", "run_id, variant, position"),
+    DUMPED("kernel_code", "run_id, variant, kernel"),
+    DUMPED("run_metric", "run_id, position"),
     DUMPED("file", "run_id, path"),
     DUMPED("series", "id"),
     DUMPED("test", "id"),
@@ -239,6 +339,9 @@ static const struct dumped {
     DUMPED("baseline_run", "baseline_id, run_id"),
     DUMPED("noise", "series_id, metric"),
     DUMPED("confirmation", "run_id, base_id, variant, context_len"),
+    DUMPED("kernel_code", "run_id, variant, kernel"),
+    DUMPED("run_metric", "run_id, position"),
+    DUMPED("unmeasured", "run_id, variant, context_len"),
 #undef DUMPED
 };
 

@@ -220,6 +220,15 @@ static int keep_series(struct history *h, const struct filling *f, const char *v
     " WHERE t.series_id = :series AND t.run_id BETWEEN :first AND :last"                                     \
     " AND t.status = 'OK' AND t.warmup = 0 ORDER BY t.run_id"
 
+/* Nights whose plan defined the name with another unit or direction are of another metric. */
+#define OF_EXTRA                                                                                             \
+    "SELECT t.run_id, e.value FROM test t JOIN extra e ON e.test_id = t.id"                                  \
+    " JOIN quantity q ON q.id = e.quantity_id"                                                               \
+    " LEFT JOIN run_metric d ON d.run_id = t.run_id AND d.name = q.name"                                     \
+    " WHERE t.series_id = :series AND t.run_id BETWEEN :first AND :last"                                     \
+    " AND t.status = 'OK' AND t.warmup = 0 AND q.name = :metric"                                             \
+    " AND (d.unit IS NULL OR (d.unit = :unit AND d.better = :better)) ORDER BY t.run_id"
+
 /* Reads only from the first to the last run of the history, since runs are mostly stored in chronological
  * order. prefill_s is read from an index alone. */
 static const char *const queries[METRIC_COUNT] = {
@@ -304,11 +313,17 @@ static int scan_series(struct scan *c, struct sql_stmt *stmt, int64_t series, co
                        int context, enum metric m, struct err *err)
 {
     struct night *night = c->night;
+    const struct metric_info *info = metric_info(m);
     int rc;
     night->run = -1;
     night->dated = NULL;
     night->n = 0;
     c->fill.count = 0;
+    if (info->kind == METRIC_OF_EXTRA) {
+        sql_bind_text(stmt, ":metric", info->name);
+        sql_bind_text(stmt, ":unit", info->unit);
+        sql_bind_text(stmt, ":better", info->better == METRIC_MORE ? "more" : "less");
+    }
     sql_bind_int(stmt, ":series", series);
     sql_bind_int(stmt, ":first", c->runs->runs[0].key);
     sql_bind_int(stmt, ":last", c->runs->runs[c->runs->count - 1].key);
@@ -336,7 +351,9 @@ static int scan_metric(struct scan *c, struct sql_stmt *list, enum metric m, str
                        struct err *err)
 {
     char variant[RUN_NAME_MAX];
-    SQL_STMT stmt = sql_prepare(c->s, queries[m], err);
+    if (metric_info(m)->kind == METRIC_FREE)
+        return 0;
+    SQL_STMT stmt = sql_prepare(c->s, queries[m] ? queries[m] : OF_EXTRA, err);
     if (!stmt)
         return -1;
     int rc;

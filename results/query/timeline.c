@@ -73,7 +73,7 @@ static int load_points(struct store *s, const struct timeline_filter *f, struct 
         .variant = f->variant,
         .context = f->context,
         .nights = f->nights,
-        .metric = f->metric,
+        .metric = out->metric,
     };
     struct history h;
     SQL_STMT stmt = sql_prepare(s, "SELECT run_id, date, tag, source_sha256 FROM run WHERE id = :run", err);
@@ -129,12 +129,42 @@ static int load_changes(struct store *s, const struct changes_options *options, 
     return rc;
 }
 
+/* Loads the newest run of the series, and with it the metrics that its plan defines. */
+static int choose_metric(struct store *s, const struct timeline_filter *f, struct timeline *out,
+                         struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(s,
+                                "SELECT r.id FROM run r JOIN test t ON t.run_id = r.id"
+                                " JOIN series c ON c.id = t.series_id WHERE c.node = :node"
+                                " AND c.ticket = :ticket AND c.mode = :mode AND c.variant = :variant"
+                                " AND c.context_len = :context AND r.rejected_at IS NULL"
+                                " ORDER BY r.purpose = 'sweep' DESC, r.ordered_at DESC, r.id DESC LIMIT 1",
+                                err);
+    struct run_data newest = {0};
+    if (!stmt)
+        return -1;
+    sql_bind_text(stmt, ":node", out->node);
+    sql_bind_text(stmt, ":ticket", out->ticket);
+    sql_bind_text(stmt, ":mode", out->mode);
+    sql_bind_text(stmt, ":variant", out->variant);
+    sql_bind_int(stmt, ":context", out->context);
+    int rc = sql_step(stmt, err);
+    if (rc > 0)
+        rc = run_data_load(s, sql_col_int(stmt, "id", 0), &newest, err);
+    if (rc == 0)
+        out->metric = run_data_metric(&newest);
+    run_data_release(&newest);
+    return rc == 0 && f->metric ? metric_parse(f->metric, &out->metric, err) : rc;
+}
+
 int timeline_load(struct store *s, const struct timeline_filter *filter,
                   const struct changes_options *options, struct timeline *out, struct err *err)
 {
-    *out = (struct timeline){.context = filter->context, .metric = filter->metric};
+    *out = (struct timeline){.context = filter->context};
     snprintf(out->variant, sizeof out->variant, "%s", filter->variant);
     int rc = find_series(s, filter, out, err);
+    if (rc == 0)
+        rc = choose_metric(s, filter, out, err);
     if (rc == 0)
         rc = load_points(s, filter, out, err);
     if (rc == 0)

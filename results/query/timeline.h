@@ -19,8 +19,8 @@ struct timeline_filter {
     const char *ticket;
     const char *mode;
     const char *tag;
-    enum metric metric;
-    size_t nights; /* only the newest so many; 0: all */
+    const char *metric; /* NULL: the primary one of the newest run */
+    size_t nights;      /* only the newest so many; 0: all */
 };
 
 struct timeline_point {

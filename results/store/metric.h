@@ -1,30 +1,45 @@
 /* metric: what is measured of a test or a build, with its unit and which direction is better.
  *
- * The metrics are the rows of metric.def; readers, the store, histories, comparisons, exports and reports
- * loop over them. A value that was not measured is NaN, never 0. Knows nothing of runs or storage.
+ * The built-in metrics are the rows of metric.def. Runs may define more (a plan's "metrics"): whoever loads
+ * such a run adds them to the catalogue, where they keep their place until the process ends. Readers, the
+ * store, histories, comparisons, exports and reports loop over all places; one that is free has no values. A
+ * value that was not measured is NaN, never 0. Knows nothing of runs or storage. Not for several threads.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_METRIC_H
 #define KERNSWEEP_RESULTS_STORE_METRIC_H
 
 #include "common/base/err.h"
+#include "common/contract/proto.h"
 
 #include <stdbool.h>
+
+enum {
+    METRIC_DEFINED_MAX = LIMIT_METRICS, /* defined by the runs of one process */
+    METRIC_PRINTED_MAX = 16,            /* numbers that workloads print and no run defines */
+};
 
 enum metric {
 #define METRIC_TEST(id, ...) METRIC_##id,
 #define METRIC_BUILD(id, ...) METRIC_##id,
 #define METRIC_RATE(id, ...) METRIC_##id,
 #include "results/store/metric.def"
-    METRIC_COUNT
+    METRIC_BUILT_IN,
+    METRIC_COUNT = METRIC_BUILT_IN + METRIC_DEFINED_MAX + METRIC_PRINTED_MAX
 };
 
 enum metric_kind {
     METRIC_OF_TEST,
     METRIC_OF_BUILD, /* the same for all tests of a variant */
     METRIC_OF_TIME,  /* the context divided by `base`: derived, never stored */
+    METRIC_OF_EXTRA, /* of a test, not built in: in table `extra`, under its name */
+    METRIC_FREE,     /* a place of the catalogue that no metric has taken */
 };
 
-enum metric_better { METRIC_LESS, METRIC_MORE };
+enum metric_better {
+    METRIC_LESS,
+    METRIC_MORE,
+    METRIC_UNDEFINED, /* a number that no run defines: shown and exported, never judged */
+};
 
 struct metric_info {
     const char *name;  /* "prefill_s": in --json, --metric, mappings and perf.json's timings */
@@ -47,17 +62,38 @@ struct metric_info {
     bool positive;     /* values of 0 and less are invalid */
 };
 
+/* As a run defines it. */
+struct metric_definition {
+    char name[LIMIT_NAME + 1];
+    char unit[LIMIT_UNIT + 1];
+    enum metric_better better; /* METRIC_LESS or METRIC_MORE */
+    double least;
+    bool primary;
+};
+
 const struct metric_info *metric_info(enum metric m);
 bool metric_from_name(const char *name, enum metric *out);
-/* The same, for --metric: the error lists the names. */
+/* The same, for --metric, once the runs are loaded: the error lists the names. */
 int metric_parse(const char *name, enum metric *out, struct err *err);
-/* "prefill_s tok_per_s ...": all names; and the help of --metric, which ends with them. */
-const char *metric_names(void);
+/* The help of --metric, which ends with the names of the built-in metrics. */
 const char *metric_help(void);
+
+/* Finds or adds a metric that a run defines. owner: the run, for messages. ERR_INPUT if a run that was loaded
+ * before defines the name with another unit or direction, or if there are too many. */
+int metric_define(const struct metric_definition *d, const char *owner, enum metric *out, struct err *err);
+/* Finds or adds a number that a workload printed. False if it is a built-in metric's name, or one too many.
+ */
+bool metric_mention(const char *name, enum metric *out);
+/* Empties the catalogue of all that is not built in: for tests. */
+void metric_forget(void);
+
 /* Whether less of it is "faster". */
 bool metric_is_time(enum metric m);
 /* Whether it is a primary metric that the workload prints, unlike the wall time, which every process has. */
 bool metric_is_judged(enum metric m);
+/* Whether a value of so much can be the time of a process that ran for wall_s; true for what is not a time,
+ * and for an unknown wall time. */
+bool metric_is_possible(enum metric m, double value, double wall_s);
 
 /* Fills in the derived metrics. */
 void metric_derive(double *value, int context);
@@ -66,10 +102,10 @@ struct metric_set {
     bool has[METRIC_COUNT];
 };
 
-/* The primary metric with the first rank. */
+/* "the primary one", where a metric is chosen later by metric_primary(). */
 enum metric metric_default(void);
 /* The primary metric, by which runs are judged: `wanted` if it was measured, else the measured one with the
- * first rank; `wanted` if none was. */
+ * first rank; if none was measured, `wanted`, or the built-in one with the first rank. */
 enum metric metric_primary(enum metric wanted, const struct metric_set *measured);
 
 #endif

@@ -136,7 +136,7 @@ enum metric run_data_metric(const struct run_data *r)
 {
     struct metric_set measured = {0};
     run_data_measured(r, &measured);
-    return metric_primary(metric_default(), &measured);
+    return metric_primary(r->primary, &measured);
 }
 
 int run_data_reference(const struct run_data *r, const char *wanted, size_t *out, struct err *err)

@@ -137,6 +137,7 @@ struct run_data {
     size_t n_cells;
     struct run_fact *facts; /* sorted by key */
     size_t n_facts;
+    enum metric primary; /* the run's own definition of what it is judged by; METRIC_COUNT: none */
     struct run_unmeasured *unmeasured;
     size_t n_unmeasured;
 };

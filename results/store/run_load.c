@@ -191,6 +191,61 @@ static int load_facts(struct store *s, struct run_data *r, struct err *err)
     return rc;
 }
 
+static int read_definition(struct store *s, struct sql_stmt *stmt, struct run_data *r, struct err *err)
+{
+    struct metric_definition d = {.least = sql_col_num(stmt, "least"),
+                                  .primary = sql_col_int(stmt, "is_primary", 0) != 0};
+    char better[8];
+    enum metric m;
+    sql_col_text(stmt, "name", d.name, sizeof d.name);
+    sql_col_text(stmt, "unit", d.unit, sizeof d.unit);
+    sql_col_text(stmt, "better", better, sizeof better);
+    d.better = strcmp(better, "more") == 0 ? METRIC_MORE : METRIC_LESS;
+    if (metric_define(&d, r->info.run_id, &m, err) != 0)
+        return err_wrap(err, "%s", s->path);
+    if (d.primary)
+        r->primary = m;
+    return 0;
+}
+
+static int load_definitions(struct store *s, struct run_data *r, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare_int(s,
+                                    "SELECT name, unit, better, least, is_primary FROM run_metric"
+                                    " WHERE run_id = :run ORDER BY position",
+                                    ":run", r->info.key, err);
+    int rc = -1;
+    while (stmt && (rc = sql_step(stmt, err)) > 0)
+        if (read_definition(s, stmt, r, err) != 0)
+            return -1;
+    return rc;
+}
+
+/* The numbers that are not built in. Rows come in the order of the tests. */
+static int load_extras(struct store *s, struct run_data *r, struct err *err)
+{
+    SQL_STMT stmt =
+        sql_prepare_int(s,
+                        "SELECT t.id, q.name, e.value FROM test t JOIN extra e ON e.test_id = t.id"
+                        " JOIN quantity q ON q.id = e.quantity_id JOIN series c ON c.id = t.series_id"
+                        " JOIN variant v ON v.run_id = t.run_id AND v.name = c.variant"
+                        " WHERE t.run_id = :run ORDER BY v.position, c.context_len, t.repetition, q.id",
+                        ":run", r->info.key, err);
+    size_t i = 0;
+    int rc = -1;
+    while (stmt && (rc = sql_step(stmt, err)) > 0) {
+        char name[RUN_NAME_MAX];
+        enum metric m;
+        int64_t key = sql_col_int(stmt, "id", 0);
+        sql_col_text(stmt, "name", name, sizeof name);
+        while (i < r->n_tests && r->tests[i].key != key)
+            i++;
+        if (i < r->n_tests && metric_mention(name, &m))
+            r->tests[i].value[m] = sql_col_num(stmt, "value");
+    }
+    return rc;
+}
+
 static int load_unmeasured(struct store *s, struct run_data *r, struct err *err)
 {
     SQL_STMT stmt = sql_prepare_int(
@@ -210,7 +265,7 @@ static int load_unmeasured(struct store *s, struct run_data *r, struct err *err)
 
 int run_facts_load(struct store *s, int64_t key, struct run_data *out, struct err *err)
 {
-    *out = (struct run_data){0};
+    *out = (struct run_data){.primary = METRIC_COUNT};
     if (load_info(s, key, &out->info, err) == 0 && load_facts(s, out, err) == 0)
         return 0;
     run_data_release(out);
@@ -219,9 +274,10 @@ int run_facts_load(struct store *s, int64_t key, struct run_data *out, struct er
 
 int run_data_load(struct store *s, int64_t key, struct run_data *out, struct err *err)
 {
-    *out = (struct run_data){0};
+    *out = (struct run_data){.primary = METRIC_COUNT};
     if (load_info(s, key, &out->info, err) == 0 && load_variants(s, out, err) == 0 &&
-        load_tests(s, out, err) == 0 && load_facts(s, out, err) == 0 && load_unmeasured(s, out, err) == 0 &&
+        load_definitions(s, out, err) == 0 && load_tests(s, out, err) == 0 && load_extras(s, out, err) == 0 &&
+        load_facts(s, out, err) == 0 && load_unmeasured(s, out, err) == 0 &&
         run_data_make_cells(out, err) == 0)
         return 0;
     run_data_release(out);

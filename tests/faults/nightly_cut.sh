@@ -33,7 +33,7 @@ SH
     chmod +x "$dir/src/work.sh"
     echo 0.5 >"$dir/seconds"
     jq -n --arg dir "$dir" '{
-        schema: "kernsweep.plan/1", ticket: "cut", node: "local", workdir: ($dir + "/work"), baseline: "main",
+        schema: "kernsweep.plan/1", clock: "simulated", ticket: "cut", node: "local", workdir: ($dir + "/work"), baseline: "main",
         source: {dir: ($dir + "/src")},
         variants: [{name: "a", run: ["{src}/work.sh", $dir, "{context}"]}], contexts: [16, 32], repetitions: 1,
         timeouts: {default: 20}, threshold: {regression: 0.2}, lock_wait_s: 20,

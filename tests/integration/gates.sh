@@ -24,7 +24,7 @@ jq -n --arg src "$PWD" --arg work "$TMPDIR/work" '
     def compiled: ["make", "-s", "-C", "{src}/kernels", "PLATFORM=amd", "ARCH=gfx942", "VARIANT={variant}", "BUILD={build}", "resources"];
     def wrote($json): ["sh", "-c", "printf %s \"$1\" >{build}/resources.json", "sh", $json];
     def error_of($text): [{kind: "max_rel_l2", limit: 1e-5, run: prints($text)}];
-    {schema: "kernsweep.plan/1", ticket: "gates", workdir: $work, source: {dir: $src, include: ["kernels"]}, contexts: [16],
+    {schema: "kernsweep.plan/1", clock: "simulated", ticket: "gates", workdir: $work, source: {dir: $src, include: ["kernels"]}, contexts: [16],
      timeouts: {default: 60}, variants: [
         (["baseline", "v1", "v3", "v4"][] | gated(.; compiled; [{kind: "scratch_bytes", name: "no_spill", limit: 0}])),
         gated("line"; ["true"]; error_of("[PERF_TIMING] {\"prefill_s\": 1, \"rel_l2\": 4e-7}")),

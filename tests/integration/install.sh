@@ -48,7 +48,7 @@ installed_files() {
 installed_sweep() {
     needs make_install
     cat >"$TMPDIR/plan.json" <<EOT
-{"schema": "kernsweep.plan/1", "ticket": "installed", "node": "local", "workdir": "$TMPDIR/work",
+{"schema": "kernsweep.plan/1", "clock": "simulated", "ticket": "installed", "node": "local", "workdir": "$TMPDIR/work",
  "variants": [{"name": "a", "run": ["sh", "-c",
    "echo 'Prompt tokens: 16'; echo '[PERF_TIMING] {\"prefill_s\": 0.25, \"attn_impl\": \"x\"}'"]}],
  "contexts": [16], "timeouts": {"default": 20}}

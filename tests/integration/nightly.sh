@@ -23,7 +23,7 @@ write_plan() {
     mkdir -p "$dir/src"
     echo "$1" >"$dir/src/seconds"
     jq -n --arg sleep "$2" --arg told "$told" --arg src "$dir/src" '{
-        schema: "kernsweep.plan/1", ticket: "night", node: "loopback", workdir: ($told + "-work"), baseline: "main",
+        schema: "kernsweep.plan/1", clock: "simulated", ticket: "night", node: "loopback", workdir: ($told + "-work"), baseline: "main",
         source: {dir: $src},
         variants: [{name: "a", run: ["sh", "-c",
             "sleep \($sleep); echo \"Prompt tokens: $1\"; echo \"[PERF_TIMING] {\\\"prefill_s\\\": $(cat \"$2\"), \\\"attn_impl\\\": \\\"x\\\"}\"",

@@ -16,7 +16,7 @@ echo "2048" >"$TMPDIR/outside/limits.h"
 # plan NAME FILTER: a plan with two variants that tell what they see of the sources.
 plan() {
     jq -n --arg node "$PLAN_NODE" --arg work "$WORK" --arg dir "$TREE" '
-        {schema: "kernsweep.plan/1", ticket: "patches", node: $node, workdir: $work,
+        {schema: "kernsweep.plan/1", clock: "simulated", ticket: "patches", node: $node, workdir: $work,
          source: {dir: $dir, include: ["include", "tool"]},
          variants: [{name: "a", build: [["cp", "{src}/include/limits.h", "{build}/seen"]],
                      run: ["sh", "-c", "cat \"$1\"/seen; [ -x \"$2\"/tool ] && echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1}\"", "sh", "{build}", "{src}"]}],

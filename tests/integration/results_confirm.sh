@@ -49,7 +49,7 @@ SH
 chmod +x "$TMPDIR/src/work.sh"
 cat >"$TMPDIR/plan.json" <<EOT
 {
-  "schema": "kernsweep.plan/1", "ticket": "confirm", "node": "local", "workdir": "$TMPDIR/work",
+  "schema": "kernsweep.plan/1", "clock": "simulated", "ticket": "confirm", "node": "local", "workdir": "$TMPDIR/work",
   "source": {"dir": "$TMPDIR/src"},
   "variants": [
     {"name": "a", "attn_impl": "fake", "run": ["{src}/work.sh", "{src}", "$TMPDIR", "{context}", "{repetition}"]},

@@ -32,7 +32,7 @@ mkdir "$TMPDIR/go"
 jq -n --arg dir "$TMPDIR" '
     def work($fail): ["sh", "-c", "echo \"loading $2\"; while [ ! -e \"$1/go/$2\" ]; do sleep 0.05; done; \($fail)
         echo \"Prompt tokens: $2\"; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 0.5, \\\"attn_impl\\\": \\\"x\\\"}\"", "sh", $dir, "{context}"];
-    {schema: "kernsweep.plan/1", ticket: "watched", node: "loopback", workdir: ($dir + "/work"),
+    {schema: "kernsweep.plan/1", clock: "simulated", ticket: "watched", node: "loopback", workdir: ($dir + "/work"),
     variants: [{name: "plain", run: work("")},
         {name: "hostile", build: [["sh", "-c", "printf \"\\\\033]0;owned\\\\007\\\\033[2J broken\\\\n\" >&2; exit 1"]], run: work("")}],
     contexts: [16, 32, 64], order: "grouped", timeouts: {default: 200}, connect: {timeout_s: 5, patience_s: 60}}' >"$TMPDIR/plan.json"

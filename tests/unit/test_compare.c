@@ -139,6 +139,31 @@ static void warm_up_and_failures_do_not_count(void **state)
     run_data_release(&b);
 }
 
+static void a_metric_that_is_no_longer_printed_is_missing(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct draft d;
+    struct comparison c;
+    const struct compare_options o = compare_defaults();
+    draft_night(&d, 0);
+    draft_shot(&d, "v", 4096, 1, 10.0);
+    struct run_data a = run_of_draft(&d);
+    draft_night(&d, 1);
+    draft_shot(&d, "v", 4096, 1, NAN)->value[METRIC_WALL_S] = 11;
+    struct run_data b = run_of_draft(&d);
+    assert_ok(compare_runs(&a, &b, NULL, &o, &c, &err), &err);
+    assert_int_equal(c.deltas[0].verdict, VERDICT_MISSING);
+    assert_string_equal(c.deltas[0].reason, "the base has prefill_s, this run does not");
+    assert_true(comparison_regressed(&c));
+    comparison_release(&c);
+    assert_ok(compare_runs(&b, &a, NULL, &o, &c, &err), &err);
+    assert_int_equal(c.deltas[0].verdict, VERDICT_NEW);
+    comparison_release(&c);
+    run_data_release(&a);
+    run_data_release(&b);
+}
+
 static void what_one_side_lacks_is_a_finding(void **state)
 {
     (void)state;
@@ -459,6 +484,7 @@ int main(void)
         cmocka_unit_test(four_a_side_are_ranked),
         cmocka_unit_test(five_a_side_get_an_interval),
         cmocka_unit_test(warm_up_and_failures_do_not_count),
+        cmocka_unit_test(a_metric_that_is_no_longer_printed_is_missing),
         cmocka_unit_test(what_one_side_lacks_is_a_finding),
         cmocka_unit_test(nights_judge_a_night),
         cmocka_unit_test(what_nights_had_and_a_night_lacks_is_a_finding),

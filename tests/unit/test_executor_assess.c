@@ -16,7 +16,7 @@ static struct timings told(double prefill_s, int64_t tokens, const char *impl)
     return t;
 }
 
-static const struct expectation expected = {.context = 4096, .attn_impl = "v3"};
+static const struct expectation expected = {.context = 4096, .attn_impl = "v3", .wall_s = 10};
 
 static void expect(const struct ending *o, const struct timings *t, enum status status, const char *words)
 {
@@ -90,12 +90,72 @@ static void exit_0_with_invalid_output_is_invalid(void **state)
 static void prompt_tokens_may_be_required(void **state)
 {
     (void)state;
-    struct expectation e = {.context = 4096, .attn_impl = "", .prompt_tokens_required = true};
+    struct expectation e = {.context = 4096, .attn_impl = "", .prompt_tokens_required = true, .wall_s = 10};
     const struct ending zero = {.exit_code = 0};
     struct timings t = told(1, -1, "anything");
     assert_int_equal(assess_test(&zero, &t, &e).status, STATUS_INVALID);
     t.prompt_tokens = 4096;
     assert_int_equal(assess_test(&zero, &t, &e).status, STATUS_OK);
+}
+
+static void a_time_beyond_that_of_its_process_is_invalid(void **state)
+{
+    (void)state;
+    const struct ending zero = {.exit_code = 0};
+    struct timings t = told(10.2, 4096, "v3");
+    expect(&zero, &t, STATUS_OK, "");
+    t = told(1800, 4096, "v3");
+    expect(&zero, &t, STATUS_INVALID, "prefill_s is 1800 s, but the process ran for only 10 s");
+    t = told(1, 4096, "v3");
+    t.count = 2;
+    snprintf(t.item[1].name, sizeof t.item[1].name, "kernel_ms");
+    t.item[1].value = 9000;
+    expect(&zero, &t, STATUS_OK, "");
+    t.item[1].value = 11000;
+    expect(&zero, &t, STATUS_INVALID, "kernel_ms is 11 s");
+    struct expectation e = expected;
+    e.wall_s = NAN;
+    assert_int_equal(assess_test(&zero, &t, &e).status, STATUS_OK);
+}
+
+static void nothing_printed_is_fine_where_nothing_was_promised(void **state)
+{
+    (void)state;
+    const struct ending zero = {.exit_code = 0};
+    struct timing_rule rule = {.kind = TIMING_MARK};
+    struct expectation e = {.context = 4096, .attn_impl = "", .rule = &rule, .wall_s = 1};
+    struct timings t = {.prompt_tokens = -1};
+    assert_int_equal(assess_test(&zero, &t, &e).status, STATUS_OK);
+    rule.kind = TIMING_WALL;
+    assert_int_equal(assess_test(&zero, &t, &e).status, STATUS_OK);
+    rule = (struct timing_rule){.kind = TIMING_REGEX, .count = 1};
+    assert_int_equal(assess_test(&zero, &t, &e).status, STATUS_INVALID);
+    t = told(0, -1, "");
+    rule = (struct timing_rule){.kind = TIMING_MARK};
+    assert_int_equal(assess_test(&zero, &t, &e).status, STATUS_INVALID);
+}
+
+static void the_plans_own_primary_metric_must_be_there(void **state)
+{
+    (void)state;
+    const struct ending zero = {.exit_code = 0};
+    const struct own_metrics own = {
+        .item = {{.name = "gbs", .unit = "GB/s", .better = "more", .primary = true},
+                 {.name = "lap", .unit = "ms", .better = "less"}},
+        .count = 2};
+    const struct timing_rule rule = {.kind = TIMING_MARK, .count = 2};
+    const struct expectation e = {.context = 1, .attn_impl = "", .rule = &rule, .metrics = &own, .wall_s = 1};
+    struct timings t = told(0.5, -1, "");
+    struct assessment a = assess_test(&zero, &t, &e);
+    assert_string_equal(a.reason, "the timings have no gbs");
+    snprintf(t.item[0].name, sizeof t.item[0].name, "gbs");
+    t.item[0].value = 1e6; /* no time: not held against the wall time */
+    assert_int_equal(assess_test(&zero, &t, &e).status, STATUS_OK);
+    t.count = 2;
+    snprintf(t.item[1].name, sizeof t.item[1].name, "lap");
+    t.item[1].value = 2000;
+    a = assess_test(&zero, &t, &e);
+    assert_string_equal(a.reason, "lap is 2 s, but the process ran for only 1 s");
 }
 
 static void skipping_takes_both_the_code_and_the_line(void **state)
@@ -125,6 +185,9 @@ int main(void)
         cmocka_unit_test(a_status_follows_from_how_the_process_ended),
         cmocka_unit_test(exit_0_with_invalid_output_is_invalid),
         cmocka_unit_test(prompt_tokens_may_be_required),
+        cmocka_unit_test(a_time_beyond_that_of_its_process_is_invalid),
+        cmocka_unit_test(nothing_printed_is_fine_where_nothing_was_promised),
+        cmocka_unit_test(the_plans_own_primary_metric_must_be_there),
         cmocka_unit_test(skipping_takes_both_the_code_and_the_line),
         cmocka_unit_test(a_reason_is_one_line_of_ascii),
     };

@@ -196,6 +196,46 @@ static void a_line_that_takes_too_long_to_match_is_a_problem(void **state)
     assert_non_null(strstr(t.problem, "takes too long"));
 }
 
+static struct timings read_with_metrics(const char *rule_text, const char *metrics, const char *output)
+{
+    struct err err = {.kind = ERR_NONE};
+    struct own_metrics own;
+    json_t *list = json_loads(metrics, 0, NULL);
+    struct json_at at = json_root(list, "job.json");
+    use_rule(rule_text);
+    assert_ok(own_metrics_read(&own, &at, IN_JOB, &err), &err);
+    assert_ok(timing_rule_add_metrics(&rule, &own, &at, &err), &err);
+    struct timings t = read_text(output);
+    json_decref(list);
+    return t;
+}
+
+static void metrics_are_read_by_each_kind_of_rule(void **state)
+{
+    (void)state;
+    static const char metrics[] = "[{\"name\": \"rate_s\", \"better\": \"more\", \"from\": \"speed\"}]";
+    struct timings t = read_with_metrics(
+        "{\"kind\": \"regex\", \"pattern\": \"at (?<speed>[0-9]+)\", \"unit\": \"ms\"}", metrics, "at 500\n");
+    is(&t, "rate_s", 500); /* the unit of the rule is that of its times */
+    assert_null(timings_get(&t, "speed"));
+    t = read_with_metrics("{\"kind\": \"json\", \"map\": {\"speed\": \"$.v\"}}", metrics, "{\"v\": 7}\n");
+    is(&t, "rate_s", 7);
+    t = read_with_metrics("null", metrics, "[PERF_TIMING] {\"speed\": 3, \"prefill_s\": 1}\n");
+    is(&t, "rate_s", 3);
+    is(&t, "prefill_s", 1);
+    t = read_with_metrics("null", "[{\"name\": \"a\", \"better\": \"less\", \"from\": \"$.x[1].y\"}]",
+                          "[PERF_TIMING] {\"x\": [0, {\"y\": 2.5}]}\n");
+    is(&t, "a", 2.5);
+}
+
+static void the_wall_rule_reads_nothing(void **state)
+{
+    (void)state;
+    use_rule("\"wall\"");
+    struct timings t = read_text("[PERF_TIMING] {\"prefill_s\": 1}\n");
+    assert_false(t.found);
+}
+
 static void bad_rules_are_refused(void **state)
 {
     (void)state;
@@ -234,6 +274,8 @@ int main(void)
         cmocka_unit_test(a_json_rule_reads_its_paths),
         cmocka_unit_test(a_regex_rule_reads_its_named_groups),
         cmocka_unit_test(a_line_that_takes_too_long_to_match_is_a_problem),
+        cmocka_unit_test(metrics_are_read_by_each_kind_of_rule),
+        cmocka_unit_test(the_wall_rule_reads_nothing),
         cmocka_unit_test(bad_rules_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, forget);

@@ -2,6 +2,7 @@
 #include "tests/unit/results_support.h"
 
 #include "results/judge/history.h"
+#include "results/query/against.h"
 #include "results/query/history_load.h"
 #include "results/query/timeline.h"
 #include "results/store/runs.h"
@@ -141,12 +142,77 @@ static void a_change_comes_with_its_run_and_its_facts(void **state)
     timeline_release(&t);
 
     f.nights = 5;
-    f.metric = METRIC_TOK_PER_S;
+    f.metric = "tok_per_s";
     assert_ok(timeline_load(&s, &f, &options, &t, &err), &err);
     assert_int_equal(t.count, 5);
     assert_int_equal(t.n_changes, 0);
     timeline_release(&t);
     store_close(&s);
+}
+
+/* A night whose plan judges by a throughput; the prefill time is always the same. */
+static int64_t store_rate(struct store *s, int night, const char *unit, double rate)
+{
+    struct draft d;
+    struct err err = {0};
+    draft_night(&d, night);
+    d.metrics[d.n_metrics] =
+        (struct metric_definition){.name = "rate", .better = METRIC_MORE, .primary = true};
+    snprintf(d.metrics[d.n_metrics++].unit, LIMIT_UNIT + 1, "%s", unit);
+    for (int i = 1; i <= 3; i++) {
+        draft_shot(&d, "v3", 4096, i, 10);
+        assert_ok(draft_add_extra(&d.tests[d.n_tests - 1], "rate", rate * (1 + 0.002 * i), &err), &err);
+    }
+    return must_store(s, &d);
+}
+
+static void a_metric_of_ones_own_has_a_history_in_one_unit(void **state)
+{
+    (void)state;
+    struct store s = open_store("rates.db");
+    struct err err = {0};
+    struct timeline t;
+    const struct changes_options options = changes_defaults();
+    for (int i = 0; i < 5; i++)
+        store_rate(&s, i, "MB/s", 400e3);
+    for (int i = 5; i < 20; i++)
+        store_rate(&s, i, "GB/s", 400 + i % 3);
+    const struct timeline_filter f = {.variant = "v3", .context = 4096};
+    assert_ok(timeline_load(&s, &f, &options, &t, &err), &err);
+    assert_string_equal(metric_info(t.metric)->name, "rate");
+    assert_int_equal(t.count, 15);
+    assert_int_equal(t.n_changes, 0);
+    timeline_release(&t);
+    store_close(&s);
+    metric_forget();
+}
+
+static void nights_judge_a_metric_of_ones_own_the_right_way_round(void **state)
+{
+    (void)state;
+    struct store s = open_store("rate-nights.db");
+    struct err err = {0};
+    const struct compare_options options = compare_defaults();
+    const struct {
+        double rate;
+        enum verdict verdict;
+    } cases[] = {{401, VERDICT_UNCHANGED}, {200, VERDICT_REGRESSED}, {800, VERDICT_IMPROVED}};
+    for (int i = 0; i < 15; i++)
+        store_rate(&s, i, "GB/s", 400 + i % 3);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct against a;
+        struct comparison c;
+        struct run_data now = must_load(&s, store_rate(&s, 20 + (int)i, "GB/s", cases[i].rate));
+        assert_ok(against_nights(&s, &now, &options, &a, &err), &err);
+        assert_ok(against_compare(&a, &now, &c, &err), &err);
+        assert_string_equal(metric_info(c.primary)->name, "rate");
+        assert_int_equal(c.verdicts[cases[i].verdict], 1);
+        comparison_release(&c);
+        against_release(&a);
+        run_data_release(&now);
+    }
+    store_close(&s);
+    metric_forget();
 }
 
 static void an_unclear_cell_is_asked_about(void **state)
@@ -180,6 +246,8 @@ int main(void)
         cmocka_unit_test(nights_come_in_order),
         cmocka_unit_test(a_history_is_filtered_by_its_options),
         cmocka_unit_test(a_change_comes_with_its_run_and_its_facts),
+        cmocka_unit_test(a_metric_of_ones_own_has_a_history_in_one_unit),
+        cmocka_unit_test(nights_judge_a_metric_of_ones_own_the_right_way_round),
         cmocka_unit_test(an_unclear_cell_is_asked_about),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

@@ -372,6 +372,49 @@ static void resources_that_cannot_be_are_left_out(void **state)
     store_close(&s);
 }
 
+static void the_wall_time_is_enough_where_no_test_has_more(void **state)
+{
+    (void)state;
+    struct store s = open_store("wall.db");
+    struct draft d;
+    draft_night(&d, 1);
+    draft_shot(&d, "a", 64, 1, NAN)->value[METRIC_WALL_S] = 2;
+    draft_shot(&d, "b", 64, 1, NAN)->value[METRIC_WALL_S] = 3;
+    struct run_data r = must_load(&s, must_store(&s, &d));
+    assert_int_equal(r.tests[0].status, STATUS_OK);
+    assert_int_equal(run_data_metric(&r), METRIC_WALL_S);
+    run_data_release(&r);
+    draft_night(&d, 2);
+    draft_shot(&d, "a", 64, 1, 1);
+    draft_shot(&d, "b", 64, 1, NAN)->value[METRIC_WALL_S] = 3;
+    r = must_load(&s, must_store(&s, &d));
+    assert_int_equal(r.tests[0].status, STATUS_OK);
+    assert_int_equal(r.tests[1].status, STATUS_INVALID);
+    run_data_release(&r);
+    store_close(&s);
+}
+
+static void a_foreign_time_beyond_its_wall_time_is_left_out(void **state)
+{
+    (void)state;
+    struct store s = open_store("impossible.db");
+    struct err err = {0};
+    struct ingest_result result;
+    const struct ingest_options options = {.node = NODE};
+    put("impossible/2026-02-11/b3_89/v3/ctx_4096_run0/perf.json",
+        "{\"ticket\":\"b3_89\",\"context_len\":4096,\"exit_status\":\"OK\",\"wall_time_sec\":5.0,"
+        "\"timings\":{\"prefill_s\":1800,\"decode_s\":1}}");
+    assert_ok(ingest_bundle(&s, in_scratch("impossible/2026-02-11/b3_89"), &options, &result, &err), &err);
+    assert_non_null(
+        strstr(result.warning, "prefill_s of 1800 s is longer than the wall time of 5 s; left out"));
+    struct run_data r = must_load(&s, result.key);
+    assert_int_equal(r.tests[0].status, STATUS_INVALID);
+    assert_true(isnan(r.tests[0].value[METRIC_PREFILL_S]));
+    assert_true(r.tests[0].value[METRIC_DECODE_S] == 1);
+    run_data_release(&r);
+    store_close(&s);
+}
+
 static void an_ok_without_a_time_is_not_believed(void **state)
 {
     (void)state;
@@ -588,6 +631,8 @@ int main(void)
         cmocka_unit_test(a_hostile_job_is_refused),
         cmocka_unit_test(one_bad_file_does_not_lose_a_finished_run),
         cmocka_unit_test(resources_that_cannot_be_are_left_out),
+        cmocka_unit_test(the_wall_time_is_enough_where_no_test_has_more),
+        cmocka_unit_test(a_foreign_time_beyond_its_wall_time_is_left_out),
         cmocka_unit_test(an_ok_without_a_time_is_not_believed),
         cmocka_unit_test(the_older_layout_says_who_it_is_by_its_path),
         cmocka_unit_test(the_older_layout_tells_more_in_its_log),

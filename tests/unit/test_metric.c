@@ -1,6 +1,7 @@
 /* metric: the rows agree with each other, with the schema and with what other modules look up by name. */
 #include "tests/unit/results_support.h"
 
+#include "common/contract/own_metric.h"
 #include "results/ingest/unit.h"
 #include "results/store/metric.h"
 
@@ -12,11 +13,12 @@ static const struct metric_info *info_of(int m)
 static void every_metric_is_found_by_its_name(void **state)
 {
     (void)state;
-    for (int m = 0; m < METRIC_COUNT; m++) {
+    for (int m = 0; m < METRIC_BUILT_IN; m++) {
         enum metric found;
         assert_true(metric_from_name(info_of(m)->name, &found));
         assert_int_equal(found, m);
-        assert_non_null(strstr(metric_names(), info_of(m)->name));
+        assert_non_null(strstr(metric_help(), info_of(m)->name));
+        assert_true(own_metric_is_reserved(info_of(m)->name));
         assert_non_null(info_of(m)->title);
     }
 }
@@ -34,7 +36,7 @@ static void every_unit_is_one_that_imports_convert_to(void **state)
 {
     (void)state;
     double factor;
-    for (int m = 0; m < METRIC_COUNT; m++)
+    for (int m = 0; m < METRIC_BUILT_IN; m++)
         assert_true(unit_factor(info_of(m)->unit, info_of(m)->unit, &factor));
 }
 
@@ -42,7 +44,7 @@ static void columns_are_those_of_the_schema_with_their_types(void **state)
 {
     (void)state;
     struct store s = open_store("columns.db");
-    for (int m = 0; m < METRIC_COUNT; m++) {
+    for (int m = 0; m < METRIC_BUILT_IN; m++) {
         const struct metric_info *info = info_of(m);
         char query[256];
         snprintf(query, sizeof query,
@@ -57,7 +59,7 @@ static void columns_are_those_of_the_schema_with_their_types(void **state)
 static void every_stored_metric_is_read_from_somewhere(void **state)
 {
     (void)state;
-    for (int m = 0; m < METRIC_COUNT; m++) {
+    for (int m = 0; m < METRIC_BUILT_IN; m++) {
         const struct metric_info *info = info_of(m);
         assert_int_equal(!!info->timing + !!info->artifact, info->kind == METRIC_OF_TIME ? 0 : 1);
         assert_true(!info->artifact || info->most > 0);
@@ -68,7 +70,7 @@ static void the_first_measured_of_prefill_kernel_and_wall_time_decides(void **st
 {
     (void)state;
     struct metric_set measured = {0};
-    assert_int_equal(metric_default(), METRIC_PREFILL_S);
+    assert_int_equal(metric_primary(metric_default(), &measured), METRIC_PREFILL_S);
     assert_int_equal(metric_primary(METRIC_TFLOPS, &measured), METRIC_TFLOPS);
     measured.has[METRIC_WALL_S] = measured.has[METRIC_RSS_PEAK] = true;
     assert_int_equal(metric_primary(METRIC_PREFILL_S, &measured), METRIC_WALL_S);
@@ -88,6 +90,97 @@ static void a_rate_follows_from_its_time_and_the_context(void **state)
     assert_float_equal(value[METRIC_TOK_PER_S], 8192, 1e-9);
 }
 
+static enum metric must_define(const struct metric_definition *d, const char *owner)
+{
+    struct err err = {0};
+    enum metric m = METRIC_COUNT;
+    assert_ok(metric_define(d, owner, &m, &err), &err);
+    return m;
+}
+
+static const struct metric_definition gbs = {
+    .name = "gbs", .unit = "GB/s", .better = METRIC_MORE, .least = 2};
+
+static void a_definition_takes_a_place_and_keeps_it(void **state)
+{
+    (void)state;
+    enum metric m = must_define(&gbs, "a"), found;
+    assert_in_range(m, METRIC_BUILT_IN, METRIC_COUNT - 1);
+    assert_int_equal(must_define(&gbs, "b"), m);
+    assert_true(metric_from_name("gbs", &found));
+    assert_int_equal(found, m);
+    assert_string_equal(metric_info(m)->title, "gbs (GB/s)");
+    assert_int_equal(metric_info(m)->better, METRIC_MORE);
+    assert_true(metric_info(m)->least == 2);
+    assert_true(metric_is_judged(m));
+    assert_false(metric_is_time(m));
+    metric_forget();
+}
+
+static void another_unit_or_direction_is_refused_in_one_line(void **state)
+{
+    (void)state;
+    struct metric_definition other = gbs;
+    struct err err = {0};
+    enum metric m;
+    must_define(&gbs, "run-a");
+    snprintf(other.unit, sizeof other.unit, "MB/s");
+    assert_err(metric_define(&other, "run-b", &m, &err), &err, ERR_INPUT, "run-a", "\"GB/s\"", "run-b",
+               "another name");
+    other = gbs;
+    other.better = METRIC_LESS;
+    assert_err(metric_define(&other, "run-b", &m, &err), &err, ERR_INPUT, "more is better");
+    metric_forget();
+}
+
+static void a_number_that_is_only_printed_has_no_direction(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    enum metric m, again;
+    assert_true(metric_mention("gbs", &m));
+    assert_false(metric_is_judged(m));
+    assert_err(metric_parse("gbs", &again, &err), &err, ERR_INPUT, "\"metrics\"");
+    assert_int_equal(must_define(&gbs, "a"), m); /* from now on it has one */
+    assert_ok(metric_parse("gbs", &again, &err), &err);
+    assert_false(metric_mention("wall_s", &m));
+    metric_forget();
+}
+
+static void places_are_bounded(void **state)
+{
+    (void)state;
+    struct metric_definition d = gbs;
+    struct err err = {0};
+    enum metric m;
+    for (int i = 0; i < METRIC_PRINTED_MAX; i++) {
+        snprintf(d.name, sizeof d.name, "printed%d", i);
+        assert_true(metric_mention(d.name, &m));
+    }
+    assert_false(metric_mention("one_more", &m));
+    for (int i = 0; i < METRIC_DEFINED_MAX; i++) {
+        snprintf(d.name, sizeof d.name, "defined%d", i);
+        must_define(&d, "a");
+    }
+    snprintf(d.name, sizeof d.name, "one_more");
+    assert_err(metric_define(&d, "a", &m, &err), &err, ERR_INPUT, "more than 16", "metrics");
+    metric_forget();
+    assert_int_equal(metric_info((enum metric)METRIC_BUILT_IN)->kind, METRIC_FREE);
+}
+
+static void ones_own_metric_decides_before_the_wall_time(void **state)
+{
+    (void)state;
+    struct metric_set measured = {0};
+    enum metric m = must_define(&gbs, "a");
+    measured.has[METRIC_WALL_S] = measured.has[m] = true;
+    assert_int_equal(metric_primary(metric_default(), &measured), m);
+    measured.has[METRIC_PREFILL_S] = true;
+    assert_int_equal(metric_primary(metric_default(), &measured), METRIC_PREFILL_S);
+    assert_int_equal(metric_primary(m, &measured), m);
+    metric_forget();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -97,6 +190,11 @@ int main(void)
         cmocka_unit_test(columns_are_those_of_the_schema_with_their_types),
         cmocka_unit_test(every_stored_metric_is_read_from_somewhere),
         cmocka_unit_test(the_first_measured_of_prefill_kernel_and_wall_time_decides),
+        cmocka_unit_test(a_definition_takes_a_place_and_keeps_it),
+        cmocka_unit_test(another_unit_or_direction_is_refused_in_one_line),
+        cmocka_unit_test(a_number_that_is_only_printed_has_no_direction),
+        cmocka_unit_test(places_are_bounded),
+        cmocka_unit_test(ones_own_metric_decides_before_the_wall_time),
         cmocka_unit_test(a_rate_follows_from_its_time_and_the_context),
     };
     return cmocka_run_group_tests_name("metric", tests, scratch_make, scratch_remove);
