@@ -105,14 +105,14 @@ static void check_printed(struct gate_run *j, struct readers *readers)
         number = timings_get(&readers->json.result, "rel_l2");
     if (j->assessment.status != STATUS_OK)
         return;
-    if (number && isfinite(*number)) {
+    if (number && isfinite(*number) && *number >= 0) {
         j->number = *number;
         check_number(j, NULL);
         return;
     }
     j->assessment.status = STATUS_FAIL;
     reason_set(j->assessment.reason, "no number: the command printed no rel_l2%s",
-               number ? " that is finite" : "");
+               number ? " that is finite and at least 0" : "");
     log_line(j->log, j->assessment.reason);
 }
 

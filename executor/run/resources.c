@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { RESOURCES_MAX = 1 << 20 };
+static const double plausible_max = 0x1p60;
 
 #define RESOURCES_FILE "resources.json"
 
@@ -68,7 +69,10 @@ static double number_of(const json_t *kernel, enum gate_kind kind, const char **
         return number_member(kernel, *missing = "vgprs");
     case GATE_LDS_BYTES: {
         double fixed = number_member(kernel, *missing = "lds_static_bytes");
-        return isnan(fixed) ? fixed : fixed + number_member(kernel, *missing = "lds_dynamic_bytes");
+        if (!(fixed >= 0))
+            return fixed;
+        double dynamic = number_member(kernel, *missing = "lds_dynamic_bytes");
+        return dynamic < 0 ? dynamic : fixed + dynamic;
     }
     case GATE_MIN_OCCUPANCY:
         return number_member(json_object_get(kernel, *missing = "occupancy"), "waves");
@@ -86,6 +90,20 @@ static bool is_worse(enum gate_kind kind, double a, double b)
     return kind == GATE_MIN_OCCUPANCY ? a < b : a > b;
 }
 
+/* False, with why, for a number that is missing or that no kernel can have. */
+static bool is_plausible(double n, const char *key, const json_t *kernel, char why[REASON_MAX])
+{
+    const char *name = json_string_value(json_object_get(kernel, "name"));
+    if (n >= 0 && n <= plausible_max)
+        return true;
+    if (isfinite(n))
+        reason_set(why, "no number: resources.json has %g as %s of kernel %.200s, which cannot be", n, key,
+                   name ? name : "?");
+    else
+        reason_set(why, "no number: resources.json has no %s for kernel %.200s", key, name ? name : "?");
+    return false;
+}
+
 bool resources_number(const json_t *resources, enum gate_kind kind, double *number, const char **kernel,
                       char why[REASON_MAX])
 {
@@ -100,11 +118,8 @@ bool resources_number(const json_t *resources, enum gate_kind kind, double *numb
         const json_t *item = json_array_get(kernels, i);
         const char *missing, *name = json_string_value(json_object_get(item, "name"));
         double n = number_of(item, kind, &missing);
-        if (!isfinite(n)) {
-            reason_set(why, "no number: resources.json has no %s for kernel %.200s", missing,
-                       name ? name : "?");
+        if (!is_plausible(n, missing, item, why))
             return false;
-        }
         if (isnan(*number) || is_worse(kind, n, *number)) {
             *number = n;
             *kernel = name ? name : "?";

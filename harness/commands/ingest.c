@@ -1,8 +1,9 @@
-/* kernsweep ingest DIR...: stores bundles. */
+/* kernsweep ingest DIR...: stores bundles, and folders of a B3.89 executor. */
 #include "results/ingest/ingest.h"
 #include "harness/commands/cmd.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { INGEST_DIRS_MAX = 1024 };
 
@@ -14,7 +15,7 @@ static const char *effect_name(enum ingest_effect o)
     case INGEST_ALREADY:
         return "already stored";
     case INGEST_REPLACED:
-        return "replaced an incomplete one";
+        return "replaced the one stored before";
     }
     return "?";
 }
@@ -37,18 +38,34 @@ static void print_ingested(void *arg, const char *dir, const struct ingest_resul
     if (!p->json)
         printf("%s  %s, %d tests\n", r->run_id, effect_name(r->effect), r->tests);
     cmd_print_warnings(dir, r->warnings, r->warning);
+    if (*r->note)
+        fprintf(stderr, "%s: note: %s\n", dir, r->note);
     json_array_append_new(p->all,
                           json_pack("{s:s, s:s, s:s, s:i, s:i}", "dir", dir, "run_id", r->run_id, "outcome",
                                     effect_name(r->effect), "tests", r->tests, "warnings", r->warnings));
 }
 
+static int parse_warmup(const char *text, int *out, struct err *err)
+{
+    char *end = NULL;
+    long n = text ? strtol(text, &end, 10) : 0;
+    if (text && (end == text || *end || n < 0 || n > LIMIT_REPETITIONS))
+        return err_set(err, ERR_INPUT, "--warmup: expected a number of repetitions from 0 to %d",
+                       LIMIT_REPETITIONS);
+    *out = (int)n;
+    return 0;
+}
+
 int cmd_ingest(struct cmd_env *env, int argc, char **argv)
 {
-    const char *dirs[INGEST_DIRS_MAX];
+    const char *dirs[INGEST_DIRS_MAX], *warmup = NULL;
     struct ingest_options options = {0};
     const struct arg opts[] = {
         {"--node", "NAME", &options.node, NULL, "node of bundles that do not record it (B3.89)"},
         {"--date", "DATE", &options.date, NULL, "date of bundles whose path has none (B3.89): 2026-02-12"},
+        {"--ticket", "NAME", &options.ticket, NULL, "ticket of bundles whose files name none (B3.89)"},
+        {"--warmup", "N", &warmup, NULL, "do not count the first N repetitions of each cell (B3.89)"},
+        {"--replace", NULL, NULL, &options.replace, "replace stored runs that were read in another way"},
         {"--no-samples", NULL, NULL, &options.skip_samples, "omit telemetry samples"},
     };
     struct args spec = {
@@ -65,6 +82,8 @@ int cmd_ingest(struct cmd_env *env, int argc, char **argv)
     int rc = cmd_args(env, &spec, argc, argv, dirs, &n, &err);
     if (rc == 1)
         return EXIT_DONE;
+    if (rc == 0)
+        rc = parse_warmup(warmup, &options.warmup, &err);
     if (rc != 0 || cmd_store_open(env, &s, STORE_WRITE, &err) != 0)
         return cmd_fail(&err);
     struct progress p = {.json = env->json, .all = json_array(), .worst = EXIT_DONE};

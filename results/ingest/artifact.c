@@ -230,28 +230,31 @@ static double larger(double a, double b)
     return isnan(a) || b > a ? b : a;
 }
 
-static int take_resources(const struct json_at *at, struct run_variant *v, struct err *err)
+/* A number that cannot be believed is left out: a finished run is not lost for it. */
+static int take_resources(const struct json_at *at, struct draft *d, struct run_variant *v, struct err *err)
 {
     for (int m = 0; m < METRIC_COUNT; m++) {
         const struct metric_info *info = metric_info((enum metric)m);
         double value;
         if (info->kind != METRIC_OF_BUILD)
             continue;
-        if (artifact_num(at, info->artifact, 0, info->most, &value, err) != 0)
+        if (artifact_num(at, info->artifact, 0, info->most, &value, err) == 0)
+            v->value[m] = larger(v->value[m], value);
+        else if (draft_leave_out(d, err) != 0)
             return -1;
-        v->value[m] = larger(v->value[m], value);
     }
     return 0;
 }
 
-int artifact_resources(const struct json_at *resources, struct run_variant *v, struct err *err)
+int artifact_resources(const struct json_at *resources, struct draft *d, struct run_variant *v,
+                       struct err *err)
 {
     struct json_at kernels = json_member(resources, "kernels");
-    if (take_resources(resources, v, err) != 0)
+    if (take_resources(resources, d, v, err) != 0)
         return -1;
     for (size_t i = 0; i < json_array_size(kernels.value); i++) {
         struct json_at k = json_element(&kernels, i);
-        if (take_resources(&k, v, err) != 0)
+        if (take_resources(&k, d, v, err) != 0)
             return -1;
     }
     return 0;

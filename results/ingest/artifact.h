@@ -34,7 +34,9 @@ int artifact_node(const struct json_at *node, struct draft *d, struct err *err);
 /* job.json: the facts "env.K", "env.<variant>.K" and "patches.<variant>", without the values of job.secrets.
  */
 int artifact_env(const struct json_at *job, struct draft *d, struct err *err);
-/* resources.json of a variant: the metrics of a build, each the maximum over its kernels. */
-int artifact_resources(const struct json_at *resources, struct run_variant *v, struct err *err);
+/* resources.json of a variant: the metrics of a build, each the maximum over its kernels. What is no
+ * plausible number is left out with a warning. */
+int artifact_resources(const struct json_at *resources, struct draft *d, struct run_variant *v,
+                       struct err *err);
 
 #endif

@@ -1,5 +1,7 @@
 #include "results/ingest/b3_89_perf.h"
 
+#include "results/ingest/lenient.h"
+
 #include "common/base/text.h"
 
 #include <stdio.h>
@@ -11,20 +13,54 @@ bool b3_is_perf(const char *rel)
     return strcmp(base ? base + 1 : rel, "perf.json") == 0;
 }
 
-/* If a test printed no timings, its file has `"timings": ` without a value. */
-static bool mend_empty_timings(struct buf *text)
+static char *timings_of(const struct buf *text)
 {
     static const char key[] = "\"timings\":";
     char *at = text->data ? strstr(text->data, key) : NULL;
-    if (!at)
-        return false;
-    char *rest = at + sizeof key - 1;
-    size_t blank = strspn(rest, " \t\r\n");
-    if (rest[blank] != '}' || blank < 2)
+    return at ? at + sizeof key - 1 : NULL;
+}
+
+/* If a test printed no timings, its file has `"timings": ` without a value. */
+static bool mend_empty_timings(const struct buf *text)
+{
+    char *rest = timings_of(text);
+    size_t blank = rest ? strspn(rest, " \t\r\n") : 0;
+    if (!rest || rest[blank] != '}' || blank < 2)
         return false;
     rest[0] = '{';
     rest[1] = '}';
     return true;
+}
+
+/* If a test printed timings several times, its file has all of the lines: blanks all but the last. */
+static bool mend_repeated_timings(const struct buf *text)
+{
+    char *first = timings_of(text), *last = NULL, *p = first;
+    for (;;) {
+        p = p ? p + strspn(p, " \t\r\n") : NULL;
+        size_t n = p && *p == '{' ? strcspn(p, "\n") : 0;
+        if (n == 0 || !memchr(p, '}', n))
+            break;
+        last = p;
+        p += n;
+    }
+    if (!last || last == first + strspn(first, " \t\r\n"))
+        return false;
+    memset(first, ' ', (size_t)(last - first));
+    return true;
+}
+
+static json_t *load_mended(struct buf *text, const char *full, struct draft *d)
+{
+    struct err ignored;
+    bool empty = mend_empty_timings(text), repeated = !empty && mend_repeated_timings(text);
+    json_t *perf = empty || repeated ? lenient_parse(buf_str(text), text->len, full, &ignored) : NULL;
+    if (perf)
+        draft_warn(d,
+                   empty ? "%s: timings without a value, treated as missing"
+                         : "%s: several lines of timings: the last one is used",
+                   full);
+    return perf;
 }
 
 json_t *b3_perf_load(const char *full, struct draft *d, struct err *err)
@@ -33,12 +69,9 @@ json_t *b3_perf_load(const char *full, struct draft *d, struct err *err)
     buf_init(&text, LIMIT_JSON_BYTES);
     json_t *perf = NULL;
     if (fs_read_file(full, LIMIT_JSON_BYTES, &text, err) == 0) {
-        perf = json_parse(buf_str(&text), text.len, full, err);
-        if (!perf && mend_empty_timings(&text)) {
-            perf = json_parse(buf_str(&text), text.len, full, err);
-            if (perf)
-                draft_warn(d, "%s: timings without a value, treated as missing", full);
-        }
+        perf = lenient_parse(buf_str(&text), text.len, full, err);
+        if (!perf)
+            perf = load_mended(&text, full, d);
     }
     buf_release(&text);
     return perf;

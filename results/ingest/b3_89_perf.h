@@ -15,7 +15,8 @@ struct b3_place {
 };
 
 bool b3_is_perf(const char *rel);
-/* The caller json_decref()s it. Timings without a value count as missing, with a warning. */
+/* The caller json_decref()s it. Timings without a value count as missing, of several lines of timings the
+ * last counts, each with a warning; so do NaN and numbers as bc prints them (lenient.h). */
 json_t *b3_perf_load(const char *full, struct draft *d, struct err *err);
 
 int b3_place_parse(const char *rel, const char *full, struct b3_place *p, struct err *err);

@@ -92,8 +92,17 @@ struct draft_test *draft_add_test(struct draft *d, struct err *err)
     return t;
 }
 
+void draft_drop_test(struct draft *d)
+{
+    struct draft_test *t = &d->tests[--d->n_tests];
+    free(t->extras);
+    free(t->packed);
+}
+
 int draft_add_extra(struct draft_test *t, const char *name, double value, struct err *err)
 {
+    if (!isfinite(value))
+        return 0;
     if (!t->extras)
         t->extras = calloc(DRAFT_EXTRAS_MAX, sizeof *t->extras);
     if (!t->extras)
@@ -171,6 +180,15 @@ void draft_warn(struct draft *d, const char *fmt, ...)
     if (d->warnings++ == 0)
         vsnprintf(d->warning, sizeof d->warning, fmt, ap);
     va_end(ap);
+}
+
+int draft_leave_out(struct draft *d, struct err *err)
+{
+    if (err->kind != ERR_INPUT)
+        return -1;
+    draft_warn(d, "%.400s: left out", err->msg);
+    *err = (struct err){0};
+    return 0;
 }
 
 static int by_place(const void *a, const void *b)

@@ -47,8 +47,10 @@ struct draft {
     size_t cap_unmeasured;
     char *plan; /* its text, or NULL */
     struct run_details details;
+    bool replace; /* a run stored with another reading is replaced */
     int warnings;
     char warning[RUN_REASON_MAX];
+    char note[RUN_REASON_MAX]; /* what the user should know, though nothing is wrong; or "" */
 };
 
 void draft_init(struct draft *d);
@@ -60,6 +62,9 @@ struct run_variant *draft_add_variant(struct draft *d, const char *name, struct 
 size_t draft_variant(const struct draft *d, const char *name);
 /* All values unknown, status OK. The pointer is valid until the next call. */
 struct draft_test *draft_add_test(struct draft *d, struct err *err);
+/* Removes the test that was added last. */
+void draft_drop_test(struct draft *d);
+/* A value that is not finite is ignored. */
 int draft_add_extra(struct draft_test *t, const char *name, double value, struct err *err);
 /* Packs the telemetry; also sets the number of samples, unless the executor recorded it. */
 int draft_set_samples(struct draft_test *t, const struct samples *samples, struct err *err);
@@ -71,6 +76,10 @@ int draft_add_unmeasured(struct draft *d, const char *variant, int context, stru
 int draft_add_fact(struct draft *d, const char *key, const char *value, struct err *err);
 void draft_warn(struct draft *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* A part that cannot be believed is left out with a warning: 0, with err cleared, if err is an ERR_INPUT,
+ * else -1. */
+int draft_leave_out(struct draft *d, struct err *err);
+
 /* Sorts tests and facts, rejects duplicate tests, sets the attn_impl of a variant from its tests if unknown,
  * and the status of an OK test without a measurement to INVALID. Only in a bundle is the wall time enough,
  * unless other tests of the run have more. Of foreign results, times beyond the wall time are left out. */
@@ -78,8 +87,10 @@ int draft_finish(struct draft *d, struct err *err);
 
 struct ingest_result;
 
-/* 0 if the run is not stored, 1 if it is (fills out), -1 if it is stored with different contents. */
-int ingest_known(struct store *s, const struct run_info *info, struct ingest_result *out, struct err *err);
+/* 0 if the run is to be stored, 1 if it is stored (fills out), -1 if it is stored with different contents or
+ * with another reading. replace: another reading is to be stored. */
+int ingest_known(struct store *s, const struct run_info *info, bool replace, struct ingest_result *out,
+                 struct err *err);
 
 /* Stores it in one transaction. */
 int ingest_draft(struct store *s, struct draft *d, struct ingest_result *out, struct err *err);

@@ -94,14 +94,15 @@ static int store_run(struct store *s, const struct draft *d, int64_t reuse, int6
                      int64_t document, int64_t *key, struct err *err)
 {
     const struct run_info *r = &d->info;
+    char reading_sha256[SHA256_HEX_LEN + 1] = "";
     SQL_KEPT stmt = sql_keep(
         s,
         "INSERT INTO run (id, run_id, ticket, tag, date, node, mode, origin, status, content_sha256,"
         " plan_sha256, source_sha256, started_at, ended_at, ordered_at, wall_s, environment_id,"
-        " plan_document_id, bundle, ingested_at, purpose)"
+        " plan_document_id, bundle, ingested_at, purpose, reading, reading_sha256)"
         " VALUES (:id, :run_id, :ticket, :tag, :date, :node, :mode, :origin, :status, :content_sha256,"
         " :plan_sha256, :source_sha256, :started_at, :ended_at, :ordered_at, :wall_s, :environment,"
-        " :plan, :bundle, :now, :purpose)",
+        " :plan, :bundle, :now, :purpose, :reading, :reading_sha256)",
         err);
     if (!stmt)
         return -1;
@@ -116,6 +117,10 @@ static int store_run(struct store *s, const struct draft *d, int64_t reuse, int6
     sql_bind_text(stmt, ":status", run_status_name(r->status));
     sql_bind_text(stmt, ":purpose", run_purpose_name(r->purpose));
     sql_bind_text(stmt, ":content_sha256", r->content_sha256);
+    if (*r->reading)
+        sha256_of(r->reading, strlen(r->reading), reading_sha256);
+    sql_bind_text_or_null(stmt, ":reading", r->reading);
+    sql_bind_text_or_null(stmt, ":reading_sha256", reading_sha256);
     sql_bind_text_or_null(stmt, ":plan_sha256", r->plan_sha256);
     sql_bind_text_or_null(stmt, ":source_sha256", r->source_sha256);
     sql_bind_int_or_null(stmt, ":started_at", when_parse(r->started_at), WHEN_UNKNOWN);

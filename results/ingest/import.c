@@ -1,8 +1,10 @@
 #include "results/ingest/import.h"
 
-#include "results/ingest/csv.h"
+#include "results/ingest/import_shape.h"
+#include "results/ingest/import_source.h"
 #include "results/ingest/import_value.h"
 #include "results/ingest/pointer.h"
+#include "results/ingest/reading.h"
 
 #include "common/base/json.h"
 
@@ -11,55 +13,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const size_t file_max = (size_t)256 << 20;
-
-/* A JSON value, or JSON lines as an array. */
-static json_t *parse_json(const char *text, size_t len, const char *file, struct err *err)
-{
-    struct err ignored;
-    json_t *whole = json_parse(text, len, file, err);
-    if (whole)
-        return whole;
-    json_t *lines = json_array();
-    for (const char *p = text, *end = text + len; p < end;) {
-        const char *eol = memchr(p, '\n', (size_t)(end - p));
-        size_t n = eol ? (size_t)(eol - p) : (size_t)(end - p);
-        if (strspn(p, " \t\r") < n) {
-            json_t *value = json_parse(p, n, file, &ignored);
-            if (!value || json_array_append_new(lines, value) != 0) {
-                /* keep the message about the whole file */
-                json_decref(lines);
-                return NULL;
-            }
-        }
-        p += n + (eol != NULL);
-    }
-    return lines;
-}
-
 struct importing {
-    int64_t rows; /* so far */
+    int64_t rows;  /* so far, of this file */
+    int64_t files; /* so far */
     const json_t *map;
     const char *file;
     json_t *root;
     struct draft *d;
 };
 
-static int take_metrics(const struct import_scope *s, const json_t *test, struct run_test *t, struct err *err)
+/* The tool wrote NaN or Infinity as a measurement. */
+static void disbelieve(struct importing *im, const struct import_scope *s, const char *name,
+                       struct run_test *t)
+{
+    t->status = STATUS_INVALID;
+    snprintf(t->reason, sizeof t->reason, "%s is not finite", name);
+    draft_warn(im->d, "%s: %s: %s is not finite: stored as INVALID", s->file, s->place, name);
+}
+
+static int take_metrics(struct importing *im, const struct import_scope *s, const json_t *test,
+                        struct run_test *t, struct err *err)
 {
     for (int m = 0; m < METRIC_COUNT; m++) {
         const struct metric_info *info = metric_info((enum metric)m);
         char name[64];
         snprintf(name, sizeof name, "test.%s", info->name);
         const json_t *field = json_object_get(test, info->name);
-        if (info->kind == METRIC_OF_TEST && field &&
-            import_number(s, field, name, info->unit, &t->value[m], err) < 0)
+        if (info->kind != METRIC_OF_TEST || !field)
+            continue;
+        int rc = import_number(s, field, name, info->unit, &t->value[m], err);
+        if (rc < 0)
             return -1;
+        if (rc > 0 && isnan(t->value[m]))
+            disbelieve(im, s, info->name, t);
     }
     return 0;
 }
 
-static int take_extras(const struct import_scope *s, json_t *extras, struct draft_test *t, struct err *err)
+static int take_extras(struct draft *d, const struct import_scope *s, json_t *extras, struct draft_test *t,
+                       struct err *err)
 {
     const char *key;
     json_t *field;
@@ -72,31 +64,27 @@ static int take_extras(const struct import_scope *s, json_t *extras, struct draf
         const char *to = json_string_value(json_object_get(field, "to"));
         const char *unit = json_string_value(json_object_get(field, "unit"));
         int rc = import_number(s, field, name, to ? to : unit ? unit : "", &v, err);
-        if (rc < 0 || (rc > 0 && draft_add_extra(t, key, v, err) != 0))
+        if (rc > 0 && isnan(v))
+            draft_warn(d, "%s: %s: extras.%.60s is not finite: left out", s->file, s->place, key);
+        else if (rc < 0 || (rc > 0 && draft_add_extra(t, key, v, err) != 0))
             return -1;
     }
     return 0;
 }
 
-static const char *unit_of(const struct draft *d, const char *name)
-{
-    for (size_t i = 0; i < d->n_metrics; i++)
-        if (strcmp(d->metrics[i].name, name) == 0)
-            return d->metrics[i].unit;
-    return "";
-}
-
-/* The metrics that the mapping defines, as fields of "test" like the built-in ones. */
-static int take_own_metrics(const struct importing *im, const struct import_scope *s, const json_t *test,
+/* The metrics that the mapping defines: fields of "test", like the built-in ones. */
+static int take_own_metrics(struct importing *im, const struct import_scope *s, const json_t *test,
                             struct draft_test *t, struct err *err)
 {
     for (size_t i = 0; i < im->d->n_metrics; i++) {
-        const char *key = im->d->metrics[i].name;
+        const struct metric_definition *m = &im->d->metrics[i];
         char name[LIMIT_NAME + 8];
         double v;
-        snprintf(name, sizeof name, "test.%s", key);
-        int rc = import_number(s, json_object_get(test, key), name, unit_of(im->d, key), &v, err);
-        if (rc < 0 || (rc > 0 && draft_add_extra(t, key, v, err) != 0))
+        snprintf(name, sizeof name, "test.%s", m->name);
+        int rc = import_number(s, json_object_get(test, m->name), name, m->unit, &v, err);
+        if (rc > 0 && isnan(v))
+            disbelieve(im, s, m->name, &t->t);
+        else if (rc < 0 || (rc > 0 && draft_add_extra(t, m->name, v, err) != 0))
             return -1;
     }
     return 0;
@@ -114,33 +102,27 @@ static int take_status(const struct import_scope *s, const json_t *test, struct 
                    name);
 }
 
-/* Names of other benchmarks may be invalid here: invalid characters become '_', and a name that is too long
- * ends in a hash, so that different names remain different. */
-static void make_name(char *text)
+/* The variant of that name, added if it is new. */
+static int find_variant(struct draft *d, const struct run_variant *wanted, size_t *out, struct err *err)
 {
-    char hex[SHA256_HEX_LEN + 1];
-    size_t len = strlen(text);
-    sha256_of(text, len, hex);
-    for (char *p = text; *p; p++)
-        if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
-              (p > text && strchr("._-", *p))))
-            *p = '_';
-    if (len > LIMIT_NAME)
-        snprintf(text + LIMIT_NAME - 9, 10, "_%.8s", hex);
+    *out = draft_variant(d, wanted->name);
+    if (*out < d->n_variants)
+        return 0;
+    struct run_variant *v = draft_add_variant(d, wanted->name, err);
+    if (!v)
+        return -1;
+    snprintf(v->kernel, sizeof v->kernel, "%s", wanted->kernel);
+    snprintf(v->shape, sizeof v->shape, "%s", wanted->shape);
+    return 0;
 }
 
 static int take_place(const struct importing *im, const struct import_scope *s, const json_t *test,
                       struct run_test *t, struct err *err)
 {
-    char variant[IMPORT_TEXT_MAX];
+    struct run_variant variant;
     int64_t context = 0, repetition = RUN_UNKNOWN, warmup = 0;
-    int rc = import_text(s, json_object_get(test, "variant"), "test.variant", variant, sizeof variant, err);
-    if (rc <= 0 || !*variant)
-        return rc < 0 ? -1
-                      : err_set(err, ERR_INPUT, "%s: %s: no variant given (mapping: test.variant)", s->file,
-                                s->place);
-    make_name(variant);
-    if (import_integer(s, json_object_get(test, "context"), "test.context", 0, INT32_MAX, &context, err) <
+    if (import_variant(s, test, &variant, err) != 0 ||
+        import_integer(s, json_object_get(test, "context"), "test.context", 0, INT32_MAX, &context, err) <
             0 ||
         import_integer(s, json_object_get(test, "repetition"), "test.repetition", 0, INT32_MAX, &repetition,
                        err) < 0 ||
@@ -148,8 +130,7 @@ static int take_place(const struct importing *im, const struct import_scope *s, 
         import_text(s, json_object_get(test, "attn_impl"), "test.attn_impl", t->attn_impl,
                     sizeof t->attn_impl, err) < 0)
         return -1;
-    t->variant = draft_variant(im->d, variant);
-    if (t->variant == im->d->n_variants && !draft_add_variant(im->d, variant, err))
+    if (find_variant(im->d, &variant, &t->variant, err) != 0)
         return -1;
     t->context = (int)context;
     t->repetition = (int)repetition;
@@ -157,20 +138,47 @@ static int take_place(const struct importing *im, const struct import_scope *s, 
     return 0;
 }
 
-static int take_one(struct importing *im, const struct import_scope *s, struct err *err)
+static bool has_values(const struct draft_test *t)
 {
-    const json_t *test = json_object_get(im->map, "test");
+    for (int m = 0; m < METRIC_COUNT; m++)
+        if (!isnan(t->t.value[m]))
+            return true;
+    return t->n_extras > 0 || t->t.status != STATUS_OK;
+}
+
+static int take_one(struct importing *im, const struct import_scope *s, const json_t *test, struct err *err)
+{
     struct draft_test *t = draft_add_test(im->d, err);
     if (!t)
         return -1;
     t->t.index = (int)im->d->n_tests;
-    t->t.key = im->rows; /* not stored yet: the row of the file, for warn_merged() */
+    t->t.key = im->files << 32 | im->rows; /* not stored yet: file and row, for warn_merged() */
     if (take_place(im, s, test, &t->t, err) != 0 || take_status(s, test, &t->t, err) != 0)
         return -1;
     if (t->t.status == STATUS_OK &&
-        (take_metrics(s, test, &t->t, err) != 0 || take_own_metrics(im, s, test, t, err) != 0))
+        (take_metrics(im, s, test, &t->t, err) != 0 || take_own_metrics(im, s, test, t, err) != 0))
         return -1;
-    return t->t.status == STATUS_OK ? take_extras(s, json_object_get(im->map, "extras"), t, err) : 0;
+    bool several = json_is_array(json_object_get(im->map, "test"));
+    if (several && !has_values(t)) {
+        draft_drop_test(im->d);
+        return 0;
+    }
+    return t->t.status == STATUS_OK ? take_extras(im->d, s, json_object_get(im->map, "extras"), t, err) : 0;
+}
+
+/* A row is one test, or one of each of the mapping's tests, without those that it has no value of. */
+static int take_tests(struct importing *im, const struct import_scope *s, struct err *err)
+{
+    const json_t *test = json_object_get(im->map, "test"), *one;
+    size_t i;
+    if (!json_is_array(test))
+        return take_one(im, s, test, err);
+    json_array_foreach(test, i, one)
+    {
+        if (take_one(im, s, one, err) != 0)
+            return -1;
+    }
+    return 0;
 }
 
 static int is_skipped(const struct importing *im, const struct import_scope *s, bool *skipped,
@@ -191,26 +199,30 @@ static int is_skipped(const struct importing *im, const struct import_scope *s, 
     return 0;
 }
 
-static int take_row(json_t *row, json_t *parent, const char *place, void *arg, struct err *err)
+static int take_row(const struct pointer_match *m, void *arg, struct err *err)
 {
     struct importing *im = arg;
-    struct import_scope s = {
-        .file = im->file, .place = place, .root = im->root, .parent = parent, .row = row};
+    struct import_scope s = {.file = im->file,
+                             .place = m->place,
+                             .root = im->root,
+                             .parent = m->parent,
+                             .row = m->value,
+                             .key = m->key};
     const char *repeat = json_string_value(json_object_get(im->map, "repeat"));
     bool skipped;
     im->rows++;
     if (is_skipped(im, &s, &skipped, err) != 0)
         return -1;
-    json_t *elements = repeat ? pointer_find(row, repeat, 0) : NULL;
+    json_t *elements = repeat ? pointer_find(m->value, repeat, 0) : NULL;
     if (skipped)
         return 0;
     if (!json_is_array(elements))
-        return repeat && elements == NULL
-                   ? err_set(err, ERR_INPUT, "%s: %s%s: missing (mapping: repeat)", im->file, place, repeat)
-                   : take_one(im, &s, err);
+        return repeat && elements == NULL ? err_set(err, ERR_INPUT, "%s: %s%s: missing (mapping: repeat)",
+                                                    im->file, m->place, repeat)
+                                          : take_tests(im, &s, err);
     for (s.index = 0; s.index < json_array_size(elements); s.index++) {
         s.element = json_array_get(elements, s.index);
-        if (take_one(im, &s, err) != 0)
+        if (take_tests(im, &s, err) != 0)
             return -1;
     }
     return 0;
@@ -232,10 +244,11 @@ static int by_cell(const void *a, const void *b)
     return (x->test > y->test) - (x->test < y->test);
 }
 
-/* With "repeat", a row is a cell: two rows of one cell differ in something that the mapping ignores. */
+/* With "repeat", a row is a cell: two rows of one cell differ in something that the mapping ignores. Of
+ * several files, each may be a repetition. */
 static void warn_merged(struct draft *d, const struct run_test *a, const struct run_test *b)
 {
-    if (a->key != b->key)
+    if (a->key != b->key && a->key >> 32 == b->key >> 32)
         draft_warn(d,
                    "two rows are both %s at context %d and become repetitions: does the mapping's variant "
                    "distinguish them?",
@@ -267,74 +280,136 @@ static int number_repetitions(struct importing *im, struct err *err)
     return 0;
 }
 
-static void name_run(struct draft *d, const char *text, size_t len)
+/* What all files of a run must agree on. */
+static int check_alike(const struct run_info *first, const struct run_info *this, const char *file,
+                       struct err *err)
+{
+    const struct {
+        const char *name, *was, *is;
+    } parts[] = {{"ticket", first->ticket, this->ticket},
+                 {"tag", first->tag, this->tag},
+                 {"date", first->date, this->date},
+                 {"node", first->node, this->node},
+                 {"mode", first->mode, this->mode}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(parts[i].was, parts[i].is) != 0)
+            return err_set(err, ERR_INPUT,
+                           "%s: %s is \"%.80s\", but \"%.80s\" in earlier files: one run has one %s", file,
+                           parts[i].name, parts[i].is, parts[i].was, parts[i].name);
+    return 0;
+}
+
+/* The first file says what run it is; facts are those of the first. */
+static int read_run(struct importing *im, const struct import_options *options, bool first, struct err *err)
+{
+    const struct import_scope whole = {
+        .file = im->file, .place = "", .root = im->root, .parent = im->root, .row = im->root};
+    struct draft other;
+    if (first)
+        return import_run(&whole, im->map, options, im->d, err);
+    draft_init(&other);
+    int rc = import_run(&whole, im->map, options, &other, err);
+    if (rc == 0)
+        rc = check_alike(&im->d->info, &other.info, im->file, err);
+    draft_release(&other);
+    return rc;
+}
+
+static int read_rows(struct importing *im, struct err *err)
+{
+    const char *rows = json_string_value(json_object_get(im->map, "rows"));
+    size_t before = im->d->n_tests;
+    im->files++;
+    im->rows = 0;
+    if (pointer_each(im->root, rows, take_row, im, err) != 0)
+        return err_wrap(err, "%s", im->file);
+    if (im->d->n_tests == before)
+        return err_set(err, ERR_INPUT, "%s: the mapping matches no row (rows: %s)", im->file, rows);
+    return 0;
+}
+
+static int read_file(struct importing *im, const struct import_options *options, bool first,
+                     struct sha256 *contents, struct err *err)
+{
+    char hex[SHA256_HEX_LEN + 1];
+    bool csv = strcmp(json_string_value(json_object_get(im->map, "input")), "csv") == 0;
+    im->root = import_source_load(im->file, csv, hex, err);
+    if (!im->root)
+        return -1;
+    sha256_add(contents, hex, sizeof hex);
+    if (first)
+        memcpy(im->d->info.content_sha256, hex, sizeof hex);
+    int rc = read_run(im, options, first, err);
+    if (rc == 0)
+        rc = read_rows(im, err);
+    json_decref(im->root);
+    im->root = NULL;
+    return rc;
+}
+
+/* Two mappings with the same rules are the same reading, however they are written and described. */
+static int note_reading(const struct import_map *m, const struct import_options *o, struct run_info *r,
+                        struct err *err)
+{
+    json_t *rules = json_copy(m->root);
+    json_object_del(rules, "about");
+    char *text = json_dumps(rules, JSON_COMPACT | JSON_SORT_KEYS);
+    json_decref(rules);
+    if (!text)
+        return err_set(err, ERR_INTERNAL, "no memory for the mapping");
+    r->reading[0] = '\0';
+    reading_add_hash(r->reading, "mapping", text, strlen(text));
+    reading_add(r->reading, "node", o ? o->node : NULL);
+    free(text);
+    return 0;
+}
+
+/* A single file is known by its own hash. */
+static void name_run(struct draft *d, struct sha256 *contents, size_t n)
 {
     struct run_info *r = &d->info;
     snprintf(r->origin, sizeof r->origin, "import");
-    sha256_of(text, len, r->content_sha256);
+    if (n > 1)
+        sha256_end(contents, r->content_sha256);
     snprintf(r->run_id, sizeof r->run_id, "%.4s%.2s%.2s-%.48s%s%.48s-%.6s", r->date, r->date + 5, r->date + 8,
              r->ticket, *r->tag ? "_" : "", r->tag, r->content_sha256);
 }
 
-/* In a plan "from" says where a value is read; here a field of "test" does. */
-static int check_metrics(const struct json_at *metrics, struct err *err)
+int import_read(const struct import_map *m, const char *const *paths, size_t n,
+                const struct import_options *options, struct draft *d, struct err *err)
 {
-    for (size_t i = 0; i < json_array_size(metrics->value); i++) {
-        struct json_at one = json_element(metrics, i), from = json_member(&one, "from");
-        if (from.value)
-            return json_fail(&from, err,
-                             "a mapping reads its metrics by fields of \"test\" with their names");
+    struct importing im = {.map = m->root, .d = d};
+    struct sha256 contents;
+    int rc = import_own_metrics(m->root, m->name, d, err);
+    sha256_begin(&contents);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        im.file = paths[i];
+        rc = read_file(&im, options, i == 0, &contents, err);
     }
-    return 0;
-}
-
-static int read_rows(struct importing *im, const struct import_options *options, struct err *err)
-{
-    const char *rows = json_string_value(json_object_get(im->map, "rows"));
-    const struct import_scope whole = {
-        .file = im->file, .place = "", .root = im->root, .parent = im->root, .row = im->root};
-    struct json_at map = json_root(im->map, "mapping"), metrics = json_member(&map, "metrics");
-    if (import_run(&whole, im->map, options, im->d, err) != 0 ||
-        draft_read_metrics(im->d, &metrics, err) != 0 || check_metrics(&metrics, err) != 0)
+    if (rc == 0)
+        rc = number_repetitions(&im, err);
+    if (rc != 0 || note_reading(m, options, &d->info, err) != 0)
         return -1;
-    if (pointer_each(im->root, rows, take_row, im, err) != 0)
-        return err_wrap(err, "%s", im->file);
-    if (im->d->n_tests == 0)
-        return err_set(err, ERR_INPUT, "%s: the mapping matches no row (rows: %s)", im->file, rows);
-    return number_repetitions(im, err);
+    name_run(d, &contents, n);
+    d->replace = options && options->replace;
+    return draft_finish(d, err);
 }
 
-int import_read(const struct import_map *m, const char *path, const struct import_options *options,
-                struct draft *d, struct err *err)
+int import_files(struct store *s, const struct import_map *m, const char *const *paths, size_t n,
+                 const struct import_options *options, struct ingest_result *out, struct err *err)
 {
-    struct buf text;
-    struct importing im = {.map = m->root, .file = path, .d = d};
-    bool csv = strcmp(json_string_value(json_object_get(m->root, "input")), "csv") == 0;
-    buf_init(&text, file_max);
-    int rc = fs_read_file(path, file_max, &text, err);
-    if (rc == 0) {
-        im.root = csv ? csv_parse(buf_str(&text), text.len, path, err)
-                      : parse_json(buf_str(&text), text.len, path, err);
-        rc = im.root ? read_rows(&im, options, err) : -1;
-    }
-    if (rc == 0) {
-        name_run(d, buf_str(&text), text.len);
-        rc = draft_finish(d, err);
-    }
-    json_decref(im.root);
-    buf_release(&text);
+    struct draft d;
+    *out = (struct ingest_result){0};
+    draft_init(&d);
+    int rc = import_read(m, paths, n, options, &d, err);
+    if (rc == 0)
+        rc = ingest_draft(s, &d, out, err);
+    draft_release(&d);
     return rc;
 }
 
 int import_file(struct store *s, const struct import_map *m, const char *path,
                 const struct import_options *options, struct ingest_result *out, struct err *err)
 {
-    struct draft d;
-    *out = (struct ingest_result){0};
-    draft_init(&d);
-    int rc = import_read(m, path, options, &d, err);
-    if (rc == 0)
-        rc = ingest_draft(s, &d, out, err);
-    draft_release(&d);
-    return rc;
+    return import_files(s, m, &path, 1, options, out, err);
 }

@@ -15,8 +15,12 @@
 /* One file, one run. */
 int import_file(struct store *s, const struct import_map *m, const char *path,
                 const struct import_options *options, struct ingest_result *out, struct err *err);
-/* Reads it without storing it. */
-int import_read(const struct import_map *m, const char *path, const struct import_options *options,
-                struct draft *d, struct err *err);
+/* Several files, one run: they must agree on ticket, tag, date, node and mode. Rows of one variant and
+ * context are repetitions, in the order of the files. */
+int import_files(struct store *s, const struct import_map *m, const char *const *paths, size_t n,
+                 const struct import_options *options, struct ingest_result *out, struct err *err);
+/* Reads them without storing them. */
+int import_read(const struct import_map *m, const char *const *paths, size_t n,
+                const struct import_options *options, struct draft *d, struct err *err);
 
 #endif

@@ -128,6 +128,10 @@ static int raw_text(const struct import_scope *s, const json_t *field, const cha
 {
     if (json_object_get(field, "join"))
         return joined(s, field, name, out, size, err);
+    if (json_is_true(json_object_get(field, "key"))) {
+        snprintf(out, size, "%s", s->key ? s->key : "");
+        return s->key != NULL;
+    }
     const json_t *value = find_value(s, field);
     return value && !json_is_null(value) ? value_text(s, value, name, out, size, err) : 0;
 }
@@ -200,13 +204,18 @@ int import_number(const struct import_scope *s, const json_t *field, const char 
 {
     char text[IMPORT_TEXT_MAX], *end;
     double factor;
+    text[0] = '\0';
     int rc = import_text(s, field, name, text, sizeof text, err);
     *out = NAN;
+    if (rc > 0 && !*text)
+        rc = fall_back(s, field, name, text, sizeof text, err);
     if (rc <= 0)
         return rc;
     double v = strtod(text, &end);
-    if (end == text || *end || !isfinite(v))
+    if (end == text || *end)
         return field_fail(s, name, err, "expected a number, found \"%.60s\"", text);
+    if (!isfinite(v))
+        return 1;
     if (unit_of(s, field, name, unit, &factor, err) != 0)
         return -1;
     const json_t *times = json_object_get(field, "times");

@@ -1,8 +1,8 @@
 /* import_value: evaluates one field of a mapping for one row of a file. For import.c only.
  *
  * A field is a JSON pointer, or an object with a source ("at" a pointer, "from" row, parent or file;
- * "element"; "const") and conversions ("unit", "times", "match", "words", "join", "default"). Errors name the
- * file, the place and the field.
+ * "element"; "key"; "const") and conversions ("unit", "times", "match", "words", "join", "default"). Errors
+ * name the file, the place and the field.
  */
 #ifndef KERNSWEEP_RESULTS_INGEST_IMPORT_VALUE_H
 #define KERNSWEEP_RESULTS_INGEST_IMPORT_VALUE_H
@@ -22,6 +22,7 @@ struct import_scope {
     json_t *row;
     json_t *element; /* of the row's "repeat" array, or NULL */
     size_t index;    /* its number */
+    const char *key; /* the row's name in the object whose members the rows are, or NULL */
 };
 
 enum { IMPORT_TEXT_MAX = 1024 };
@@ -29,7 +30,8 @@ enum { IMPORT_TEXT_MAX = 1024 };
 /* 1: found; 0: no such field, or its value is missing and optional; -1: error. field may be NULL. */
 int import_text(const struct import_scope *s, const json_t *field, const char *name, char *out, size_t size,
                 struct err *err);
-/* In `unit`. */
+/* In `unit`. An empty text counts as missing. What is written as a number but has no value (NaN, Infinity) is
+ * found, and NaN. */
 int import_number(const struct import_scope *s, const json_t *field, const char *name, const char *unit,
                   double *out, struct err *err);
 int import_integer(const struct import_scope *s, const json_t *field, const char *name, int64_t lo,

@@ -15,13 +15,16 @@
 enum ingest_effect {
     INGEST_STORED,
     INGEST_ALREADY,  /* was stored before, with the same contents */
-    INGEST_REPLACED, /* the run stored before was not complete */
+    INGEST_REPLACED, /* the run stored before was not complete, or was read in another way */
 };
 
 struct ingest_options {
-    const char *node;  /* of folders that do not name theirs (B3.89); NULL: "unknown" */
-    const char *date;  /* 2026-02-12: of folders whose path has no date */
-    bool skip_samples; /* do not store telemetry */
+    const char *node;   /* of folders that do not name theirs (B3.89); NULL: "unknown" */
+    const char *date;   /* 2026-02-12: of folders whose path has no date */
+    const char *ticket; /* of folders whose files name none (B3.89); overrides what they name */
+    int warmup;         /* B3.89: the first repetitions of each cell that are not counted; one always is */
+    bool skip_samples;  /* do not store telemetry */
+    bool replace;       /* replace a stored run that was read in another way */
 };
 
 struct ingest_result {
@@ -31,6 +34,7 @@ struct ingest_result {
     int tests;
     int warnings;                 /* problems that do not prevent storing */
     char warning[RUN_REASON_MAX]; /* the first of them */
+    char note[RUN_REASON_MAX];    /* nothing is wrong, but the user should know; or "" */
 };
 
 /* options may be NULL. */

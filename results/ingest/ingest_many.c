@@ -49,7 +49,7 @@ struct pipeline {
 static int look_up(struct pipeline *r, const struct run_info *info, struct parcel *p)
 {
     pthread_mutex_lock(&r->store_lock);
-    int rc = ingest_known(r->store, info, &p->result, &p->err);
+    int rc = ingest_known(r->store, info, r->options && r->options->replace, &p->result, &p->err);
     pthread_mutex_unlock(&r->store_lock);
     return rc;
 }

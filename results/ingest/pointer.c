@@ -86,47 +86,92 @@ struct each {
     void *arg;
 };
 
-static int each_from(const struct each *e, json_t *at, json_t *parent, const char *rest, const char *place,
-                     struct err *err);
+/* Where a walk is: the value, what it was reached through, and the rest of the pointer. */
+struct position {
+    struct pointer_match at;
+    const char *rest;
+};
 
-static int each_element(const struct each *e, json_t *array, json_t *parent, const char *rest,
-                        const char *place, struct err *err)
+static int each_from(const struct each *e, struct position at, struct err *err);
+
+/* element: one of those that "*" matched, its token being appended to the place. */
+static int each_one(const struct each *e, const struct position *at, json_t *element, const char *token,
+                    const char *key, struct err *err)
 {
-    size_t i;
-    json_t *element;
-    if (!json_is_array(array))
-        return err_set(err, ERR_INPUT, "%s: expected an array", *place ? place : "/");
-    json_array_foreach(array, i, element)
+    char there[PLACE_MAX];
+    snprintf(there, sizeof there, "%s/%s", at->at.place, token);
+    const struct position next = {
+        .at = {.value = element, .parent = *at->rest ? element : at->at.parent, .place = there, .key = key},
+        .rest = at->rest};
+    return each_from(e, next, err);
+}
+
+static bool has_members_only(json_t *object)
+{
+    const char *key;
+    json_t *member;
+    json_object_foreach(object, key, member)
     {
-        char there[PLACE_MAX];
-        snprintf(there, sizeof there, "%s/%zu", place, i);
-        if (each_from(e, element, *rest ? element : parent, rest, there, err) != 0)
+        if (!json_is_object(member) && !json_is_array(member))
+            return false;
+    }
+    return json_object_size(object) > 0;
+}
+
+static int each_member(const struct each *e, const struct position *at, struct err *err)
+{
+    const char *key;
+    json_t *member;
+    if (!has_members_only(at->at.value))
+        return each_from(e, *at, err);
+    json_object_foreach(at->at.value, key, member)
+    {
+        if (each_one(e, at, member, key, key, err) != 0)
             return -1;
     }
     return 0;
 }
 
-static int each_from(const struct each *e, json_t *at, json_t *parent, const char *rest, const char *place,
-                     struct err *err)
+static int each_element(const struct each *e, const struct position *at, struct err *err)
+{
+    size_t i;
+    json_t *element;
+    if (json_is_object(at->at.value))
+        return each_member(e, at, err);
+    if (!json_is_array(at->at.value))
+        return err_set(err, ERR_INPUT, "%s: expected an array", *at->at.place ? at->at.place : "/");
+    json_array_foreach(at->at.value, i, element)
+    {
+        char token[32];
+        snprintf(token, sizeof token, "%zu", i);
+        if (each_one(e, at, element, token, NULL, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int each_from(const struct each *e, struct position at, struct err *err)
 {
     char token[TOKEN_MAX], there[PLACE_MAX];
-    snprintf(there, sizeof there, "%s", place);
-    while (*rest) {
-        if (!next_token(&rest, token))
-            return err_set(err, ERR_INPUT, "%s: not a JSON pointer", rest);
+    snprintf(there, sizeof there, "%s", at.at.place);
+    at.at.place = there;
+    while (*at.rest) {
+        if (!next_token(&at.rest, token))
+            return err_set(err, ERR_INPUT, "%s: not a JSON pointer", at.rest);
         if (strcmp(token, "*") == 0)
-            return each_element(e, at, parent, rest, there, err);
+            return each_element(e, &at, err);
         size_t n = strlen(there);
         snprintf(there + n, sizeof there - n, "/%s", token);
-        at = step(at, token, 0);
-        if (!at)
+        at.at.value = step(at.at.value, token, 0);
+        if (!at.at.value)
             return err_set(err, ERR_INPUT, "%s: not there", there);
     }
-    return e->fn(at, parent, there, e->arg, err);
+    return e->fn(&at.at, e->arg, err);
 }
 
 int pointer_each(json_t *root, const char *pointer, pointer_fn *fn, void *arg, struct err *err)
 {
     const struct each e = {fn, arg};
-    return each_from(&e, root, root, pointer, "", err);
+    const struct position start = {.at = {.value = root, .parent = root, .place = ""}, .rest = pointer};
+    return each_from(&e, start, err);
 }

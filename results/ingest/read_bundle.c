@@ -171,24 +171,28 @@ static int read_summary_parts(const struct json_at *root, struct draft *d, struc
     return 0;
 }
 
+/* A run is PARTIAL until it is closed, or if its summary cannot be believed. */
 static int read_summary(struct bundle_reading *r, struct err *err)
 {
     bool closed = manifest_is_closed(r->files);
     int rc = manifest_keep(r->files, "summary.json", &r->summary, r->summary_file, err);
     if (rc == 0 && closed)
-        return err_set(err, ERR_INPUT, "%s: No such file in a closed run", r->summary_file);
-    if (rc > 0) {
+        rc = err_set(err, ERR_INPUT, "%s: No such file in a closed run", r->summary_file);
+    else if (rc > 0) {
         struct json_at root = json_root(r->summary, r->summary_file);
         rc = read_summary_parts(&root, r->d, err);
     }
-    if (rc == 0 && !closed)
+    bool believed = rc == 0;
+    if (rc < 0 && draft_leave_out(r->d, err) != 0)
+        return -1;
+    if (!closed || !believed)
         r->d->info.status = RUN_PARTIAL;
-    return rc;
+    return 0;
 }
 
 typedef int read_fn(const struct json_at *root, struct draft *d, struct err *err);
 
-/* An optional file. */
+/* An optional file; one that cannot be believed is left out. */
 static int read_if_there(struct bundle_reading *r, const char *name, read_fn *read, struct err *err)
 {
     char full[FS_PATH_MAX];
@@ -198,7 +202,7 @@ static int read_if_there(struct bundle_reading *r, const char *name, read_fn *re
         struct json_at root = json_root(value, full);
         rc = read(&root, r->d, err);
     }
-    return rc;
+    return rc < 0 ? draft_leave_out(r->d, err) : 0;
 }
 
 static int take_plan(const struct json_at *root, struct draft *d, struct err *err)
@@ -217,9 +221,9 @@ static int read_resources(struct bundle_reading *r, struct run_variant *v, struc
     int rc = manifest_load(r->files, name, &value, full, err);
     if (rc > 0) {
         struct json_at root = json_root(value, full);
-        rc = artifact_resources(&root, v, err);
+        rc = artifact_resources(&root, r->d, v, err);
     }
-    return rc;
+    return rc < 0 ? draft_leave_out(r->d, err) : 0;
 }
 
 static int read_samples(struct bundle_reading *r, const char *path, struct draft_test *t, struct err *err)
@@ -238,7 +242,7 @@ static int read_samples(struct bundle_reading *r, const char *path, struct draft
         rc = draft_set_samples(t, &samples, err);
     samples_release(&samples);
     buf_release(&text);
-    return rc;
+    return rc < 0 ? draft_leave_out(r->d, err) : 0;
 }
 
 /* The test named in perf.json must be that of its folder. */
@@ -264,6 +268,26 @@ static int check_owner(const struct json_at *perf, const struct draft *d, const 
     return 0;
 }
 
+/* The folder tells which test it is: its result is not believed. */
+static int disbelieve(struct bundle_reading *r, const struct run_test *place, struct err *err)
+{
+    const struct run_test was = *place;
+    const struct err why = *err;
+    if (draft_leave_out(r->d, err) != 0)
+        return -1;
+    draft_drop_test(r->d);
+    struct draft_test *t = draft_add_test(r->d, err);
+    if (!t)
+        return -1;
+    t->t.variant = was.variant;
+    t->t.context = was.context;
+    t->t.repetition = was.repetition;
+    t->t.status = STATUS_INVALID;
+    const char *place_of = strstr(why.msg, "perf.json: ");
+    snprintf(t->t.reason, sizeof t->t.reason, "%.500s", place_of ? place_of : why.msg);
+    return 1;
+}
+
 /* 1, 0 if the test left no perf.json, or -1. */
 static int read_perf(struct bundle_reading *r, const char *path, struct draft_test *t, struct err *err)
 {
@@ -275,15 +299,16 @@ static int read_perf(struct bundle_reading *r, const char *path, struct draft_te
         if (check_owner(&root, r->d, &t->t, err) != 0 || artifact_perf(&root, r->d, t, err) != 0)
             rc = -1;
     }
-    return rc;
+    return rc < 0 ? disbelieve(r, &t->t, err) : rc;
 }
 
 /* The last test of the draft has no artifact. */
 static int note_unmeasured(struct bundle_reading *r, const char *folder, struct err *err)
 {
     struct draft *d = r->d;
-    const struct run_test *t = &d->tests[--d->n_tests].t;
-    if (draft_add_unmeasured(d, d->variants[t->variant].name, t->context, err) != 0)
+    const struct run_test t = d->tests[d->n_tests - 1].t;
+    draft_drop_test(d);
+    if (draft_add_unmeasured(d, d->variants[t.variant].name, t.context, err) != 0)
         return -1;
     if (d->info.status != RUN_COMPLETE)
         return 0;
@@ -349,7 +374,7 @@ static int read_all(struct bundle_reading *r, const struct json_at *job, struct 
     if (read_tests(r, job, err) != 0)
         return -1;
     struct json_at summary = json_root(r->summary, r->summary_file);
-    return details_read(r->files, &summary, d->variants, d->n_variants, &d->details, err);
+    return details_read(r->files, &summary, d, err);
 }
 
 int bundle_read(struct bundle *b, const struct ingest_options *options, struct draft *d, struct err *err)

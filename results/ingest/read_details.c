@@ -6,14 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t variant_index(const struct run_variant *variants, size_t n, const char *name)
-{
-    size_t i = 0;
-    while (i < n && strcmp(variants[i].name, name) != 0)
-        i++;
-    return i;
-}
-
 static int read_gate(const struct json_at *at, size_t variant, struct run_details *out, struct err *err)
 {
     struct run_gate *g = &out->gates[out->n_gates];
@@ -30,17 +22,16 @@ static int read_gate(const struct json_at *at, size_t variant, struct run_detail
     return 0;
 }
 
-static int read_variant_gates(const struct json_at *at, const struct run_variant *variants, size_t n,
-                              struct run_details *out, struct err *err)
+static int read_variant_gates(const struct json_at *at, struct draft *d, struct err *err)
 {
     struct json_at gates = json_member(at, "gates");
     const char *name = json_string_value(json_object_get(at->value, "name"));
-    size_t variant = name ? variant_index(variants, n, name) : n;
-    for (size_t i = 0; variant < n && i < json_array_size(gates.value); i++) {
+    size_t variant = name ? draft_variant(d, name) : d->n_variants;
+    for (size_t i = 0; variant < d->n_variants && i < json_array_size(gates.value); i++) {
         struct json_at gate = json_element(&gates, i);
-        if (out->n_gates == DETAILS_GATES_MAX)
+        if (d->details.n_gates == DETAILS_GATES_MAX)
             return json_fail(&gate, err, "more than %d gates", DETAILS_GATES_MAX);
-        if (read_gate(&gate, variant, out, err))
+        if (read_gate(&gate, variant, &d->details, err) != 0 && draft_leave_out(d, err) != 0)
             return -1;
     }
     return 0;
@@ -55,13 +46,12 @@ static size_t count_gates(const struct json_at *summary)
     return n;
 }
 
-static int read_gates(const struct json_at *summary, const struct run_variant *variants, size_t n,
-                      struct run_details *out, struct err *err)
+static int read_gates(const struct json_at *summary, struct draft *d, struct err *err)
 {
     struct json_at list = json_member(summary, "variants");
     for (size_t i = 0; i < json_array_size(list.value); i++) {
         struct json_at variant = json_element(&list, i);
-        if (read_variant_gates(&variant, variants, n, out, err))
+        if (read_variant_gates(&variant, d, err))
             return -1;
     }
     return 0;
@@ -88,16 +78,17 @@ static int read_body(struct manifest *files, struct run_file *f, struct err *err
     if (manifest_load(files, f->path, &value, full, err) <= 0)
         return -1;
     buf_init(&text, DETAILS_BODY_MAX);
-    int rc = json_encode(value, &text, err);
-    if (rc == 0 && !(f->body = buf_steal(&text)))
+    int rc = 0;
+    if (json_encode(value, &text, err) != 0 || !(f->body = buf_steal(&text)))
         rc = err_set(err, ERR_INPUT, "%s: more than %d bytes", full, DETAILS_BODY_MAX);
     buf_release(&text);
     return rc;
 }
 
-static int read_file(struct manifest *files, const struct manifest_file *named, struct run_details *out,
+static int read_file(struct manifest *files, const struct manifest_file *named, struct draft *d,
                      struct err *err)
 {
+    struct run_details *out = &d->details;
     if (!belongs_to_run(named->path))
         return 0;
     if (out->n_files == DETAILS_FILES_MAX)
@@ -110,23 +101,24 @@ static int read_file(struct manifest *files, const struct manifest_file *named, 
     *f = (struct run_file){.size = named->size};
     snprintf(f->path, sizeof f->path, "%s", named->path);
     snprintf(f->sha256, sizeof f->sha256, "%s", named->sha256);
-    return is_resources(f->path) ? read_body(files, f, err) : 0;
+    if (is_resources(f->path) && read_body(files, f, err) != 0)
+        return draft_leave_out(d, err);
+    return 0;
 }
 
-int details_read(struct manifest *files, const struct json_at *summary, const struct run_variant *variants,
-                 size_t n_variants, struct run_details *out, struct err *err)
+int details_read(struct manifest *files, const struct json_at *summary, struct draft *d, struct err *err)
 {
-    *out = (struct run_details){0};
+    struct run_details *out = &d->details;
     if (!manifest_is_closed(files))
         return 0;
     out->gates = calloc(count_gates(summary) + 1, sizeof *out->gates);
     out->files = calloc(files->count + 1, sizeof *out->files);
     if (!out->gates || !out->files)
         return err_set(err, ERR_INTERNAL, "%s: no memory", files->dir);
-    if (read_gates(summary, variants, n_variants, out, err) != 0)
+    if (read_gates(summary, d, err) != 0 && draft_leave_out(d, err) != 0)
         return -1;
     for (size_t i = 0; i < files->count; i++)
-        if (read_file(files, &files->files[i], out, err) != 0)
+        if (read_file(files, &files->files[i], d, err) != 0)
             return -1;
     return 0;
 }

@@ -3,11 +3,11 @@
 #define KERNSWEEP_RESULTS_INGEST_READ_DETAILS_H
 
 #include "common/base/json.h"
+#include "results/ingest/draft.h"
 #include "results/ingest/manifest.h"
-#include "results/store/details.h"
 
-/* summary: of the same bundle. A bundle that is not closed yields nothing. */
-int details_read(struct manifest *files, const struct json_at *summary, const struct run_variant *variants,
-                 size_t n_variants, struct run_details *out, struct err *err);
+/* Into d->details, after the variants. summary: of the same bundle. A bundle that is not closed yields
+ * nothing; what cannot be believed is left out with a warning. */
+int details_read(struct manifest *files, const struct json_at *summary, struct draft *d, struct err *err);
 
 #endif

@@ -7,6 +7,9 @@
 static int layout_of(const char *dir, enum layout *out, struct err *err)
 {
     char path[FS_PATH_MAX];
+    if (!fs_is_dir(dir) && fs_exists(dir))
+        return err_set(err, ERR_INPUT,
+                       "%s: a file, not a run's folder: `kernsweep import --map MAP` reads files", dir);
     if (!fs_is_dir(dir))
         return err_set(err, ERR_INPUT, "%s: no such folder", dir);
     if (fs_join(path, err, dir, "job.json") != 0)
@@ -50,6 +53,7 @@ static void note_place(struct draft *d, const char *dir)
 
 int source_read(struct source *f, struct draft *d, struct err *err)
 {
+    d->replace = f->options && f->options->replace;
     note_place(d, f->dir);
     switch (f->layout) {
     case LAYOUT_BUNDLE:

@@ -13,21 +13,6 @@
 #include "results/judge/history.h"
 #include "results/judge/verdict.h"
 
-/* What all cells have in common tonight: the factor by which they differ from their levels together. */
-struct common_shift {
-    bool known;          /* at least six cells agree on it; the rest is 0 or NaN if not */
-    bool found;          /* beyond the variation of the nights, and large enough to matter: a finding */
-    bool worse;          /* the cells are slower (or get less) */
-    bool from_controls;  /* read from cells whose code did not change: it is the node's. Else it may be shared
-                            code as well */
-    bool device_changed; /* the GPUs are others than on the nights before, or than the base's */
-    bool since_base;     /* relative to the base's nights, not to those before */
-    double ratio;        /* now / before */
-    double p;
-    size_t cells; /* that it was read from */
-    size_t controls;
-};
-
 struct comparison {
     struct common_shift shift;
     char base_id[RUN_ID_MAX];

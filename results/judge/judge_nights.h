@@ -12,7 +12,7 @@
 #ifndef KERNSWEEP_RESULTS_JUDGE_JUDGE_NIGHTS_H
 #define KERNSWEEP_RESULTS_JUDGE_JUDGE_NIGHTS_H
 
-#include "results/judge/judge.h"
+#include "results/judge/evidence.h"
 
 /* d->reference, ratio and now_median are set. Sets method, z, p, freedom, noise_floor, detectable and the
  * interval. If the base's level says that the cell drifted, reference and ratio become those of the drift. */

@@ -4,6 +4,7 @@
 #include "results/stats/stats.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct night_cell *nights_find_cell(const struct nights *n, const char *variant, int context)
@@ -44,12 +45,23 @@ static size_t current_segment(const struct changes *levels, size_t n, size_t *me
     return most;
 }
 
-static double median_at(const double *x, const size_t *members, size_t n)
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median; of values that count in steps, whose median may lie half a step off, the mean of the middle
+ * half. */
+static double centre_of(const double *x, const size_t *members, size_t n, bool in_steps)
 {
     double values[NIGHTS_LEVEL_MAX];
     for (size_t i = 0; i < n; i++)
         values[i] = x[members[i]];
-    return stats_median(values, n);
+    if (!in_steps)
+        return stats_median(values, n);
+    qsort(values, n, sizeof *values, by_size);
+    return stats_mean(values + n / 4, n - 2 * (n / 4));
 }
 
 uint64_t nights_device(const struct nights *n)
@@ -66,8 +78,8 @@ static void finish_level(const struct nights *n, const struct night_cell *c, str
     l->known = l->nights > 0;
     if (!l->known)
         return;
-    l->u = median_at(c->u, l->members, l->nights);
-    l->y = median_at(c->y, l->members, l->nights);
+    l->u = centre_of(c->u, l->members, l->nights, c->quantum > 0);
+    l->y = centre_of(c->y, l->members, l->nights, c->quantum > 0);
     l->other_device = device != 0;
     for (size_t i = 0; i < l->nights; i++) {
         uint64_t d = c->points[l->members[i]]->device;

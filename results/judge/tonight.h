@@ -6,9 +6,8 @@
 #ifndef KERNSWEEP_RESULTS_JUDGE_TONIGHT_H
 #define KERNSWEEP_RESULTS_JUDGE_TONIGHT_H
 
-#include "results/judge/compare.h"
-#include "results/judge/judge.h"
-#include "results/judge/nights.h"
+#include "results/judge/evidence.h"
+#include "results/judge/verdict.h"
 
 struct tonight {
     const struct run_data *base; /* may be NULL */

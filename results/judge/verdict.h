@@ -111,6 +111,21 @@ struct delta {
     char reason[COMPARE_REASON_MAX]; /* one line for people */
 };
 
+/* What all cells have in common tonight: the factor by which they differ from their levels together. */
+struct common_shift {
+    bool known;          /* at least six cells agree on it; the rest is 0 or NaN if not */
+    bool found;          /* beyond the variation of the nights, and large enough to matter: a finding */
+    bool worse;          /* the cells are slower (or get less) */
+    bool from_controls;  /* read from cells whose code did not change: it is the node's. Else it may be shared
+                            code as well */
+    bool device_changed; /* the GPUs are others than on the nights before, or than the base's */
+    bool since_base;     /* relative to the base's nights, not to those before */
+    double ratio;        /* now / before */
+    double p;
+    size_t cells; /* that it was read from */
+    size_t controls;
+};
+
 struct noise;
 
 struct compare_options {

@@ -3,6 +3,7 @@
 #include "results/ingest/source.h"
 #include "results/store/run_load.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { CANDIDATES = 5 };
@@ -45,6 +46,23 @@ static int find_prefix(struct store *s, const char *word, int64_t *key, struct b
     return rc < 0 ? -1 : found;
 }
 
+/* A folder that was ingested with a ticket or a date that it does not say itself: 1 if there is one. */
+static int find_ingested_from(struct store *s, const char *dir, int64_t *key, struct err *err)
+{
+    char *real = realpath(dir, NULL);
+    if (!real)
+        return 0;
+    SQL_STMT stmt = sql_prepare(
+        s, "SELECT id FROM run WHERE bundle = :dir ORDER BY ingested_at DESC, id DESC LIMIT 1", err);
+    if (stmt)
+        sql_bind_text(stmt, ":dir", real);
+    int rc = stmt ? sql_step(stmt, err) : -1;
+    if (rc > 0)
+        *key = sql_col_int(stmt, "id", 0);
+    free(real);
+    return rc;
+}
+
 static int find_folder(struct store *s, const char *dir, int64_t *key, struct err *err)
 {
     struct source f;
@@ -52,8 +70,13 @@ static int find_folder(struct store *s, const char *dir, int64_t *key, struct er
     struct buf names;
     int rc = source_open(&f, dir, NULL, &info, err);
     source_release(&f);
-    if (rc != 0)
-        return -1;
+    if (rc != 0) {
+        struct err other = {0};
+        if (find_ingested_from(s, dir, key, &other) <= 0)
+            return -1;
+        *err = (struct err){0};
+        return 0;
+    }
     buf_init(&names, 4096);
     rc = find_prefix(s, info.run_id, key, &names, err);
     buf_release(&names);

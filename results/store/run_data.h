@@ -25,6 +25,7 @@ enum {
     RUN_NODE_MAX = 256,
     RUN_REASON_MAX = 512,
     RUN_FACT_MAX = 256,
+    RUN_READING_MAX = 512,
     RUN_UNKNOWN = -1,
 };
 
@@ -50,7 +51,8 @@ struct run_info {
     char plan_sha256[SHA256_HEX_LEN + 1]; /* "" when unknown, as all hashes */
     char source_sha256[SHA256_HEX_LEN + 1];
     char content_sha256[SHA256_HEX_LEN + 1]; /* of manifest.json, or of all files where there is none */
-    char started_at[CLOCK_ISO_LEN + 1];      /* "" when unknown */
+    char reading[RUN_READING_MAX]; /* what reading a foreign source depended on (ingest/reading.h), or "" */
+    char started_at[CLOCK_ISO_LEN + 1]; /* "" when unknown */
     char ended_at[CLOCK_ISO_LEN + 1];
     char bundle[FS_PATH_MAX]; /* the folder it was ingested from; may no longer exist */
     double wall_s;

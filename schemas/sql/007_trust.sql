@@ -10,6 +10,7 @@ ALTER TABLE run ADD COLUMN rejected_why TEXT;
 
 -- What the reading of an import or of a foreign folder depended on besides the files themselves (mapping, node, log).
 ALTER TABLE run ADD COLUMN reading_sha256 TEXT;
+ALTER TABLE run ADD COLUMN reading TEXT; -- the same as text, one "name value" per line, to say what differs
 
 -- Code identity: a hash of the device code that the build of a variant contains ('device'), or of the files that it built
 -- ('files'); NULL where no executor recorded it.

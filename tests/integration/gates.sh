@@ -34,6 +34,8 @@ jq -n --arg src "$PWD" --arg work "$TMPDIR/work" '
         gated("crash"; ["true"]; [{kind: "max_rel_l2", limit: 1, run: ["sh", "-c", "echo \"{\\\"rel_l2\\\": 0}\"; exit 1"]}]),
         gated("nobuild"; ["true"]; [{kind: "scratch_bytes", limit: 0}]),
         gated("partial"; wrote("{\"kernels\": [{\"name\": \"k\", \"vgprs\": 8}]}"); [{kind: "vgprs", limit: 8}, {kind: "lds_bytes", limit: 65536}]),
+        gated("negative"; wrote("{\"kernels\": [{\"name\": \"k\", \"scratch_bytes\": -4}]}"); [{kind: "scratch_bytes", limit: 0}]),
+        gated("text"; wrote("{\"kernels\": [{\"name\": \"k\", \"scratch_bytes\": \"0\"}]}"); [{kind: "scratch_bytes", limit: 0}]),
         gated("foreign"; wrote("[1]"); []),
         gated("both"; wrote("{\"kernels\": [{\"name\": \"a\", \"vgprs\": 8, \"occupancy\": {\"waves\": 8}}, {\"name\": \"b\", \"vgprs\": 250, \"occupancy\": {\"waves\": 2}}]}");
               [{kind: "vgprs", limit: 256}, {kind: "min_occupancy", limit: 2}, {kind: "min_occupancy", name: "four", limit: 4}])
@@ -41,14 +43,14 @@ jq -n --arg src "$PWD" --arg work "$TMPDIR/work" '
 
 limits_sweep() {
     try_once limits ks_run "$TMPDIR/plan.json" --tag limits --fail-on failure \
-        --variants line,json,wrong,mute,crash,nobuild,partial,foreign,both
+        --variants line,json,wrong,mute,crash,nobuild,partial,negative,text,foreign,both
 }
 
 sweep_with_gates() {
     limits_sweep
     exited "exits 1, for some fail" 1
     is "a failed gate stops its own variant only" "$(status_in_store limits)" \
-        "line:OK json:OK wrong:GATE_FAILED mute:GATE_FAILED crash:GATE_FAILED nobuild:GATE_FAILED partial:GATE_FAILED foreign:BUILD_FAILED both:GATE_FAILED"
+        "line:OK json:OK wrong:GATE_FAILED mute:GATE_FAILED crash:GATE_FAILED nobuild:GATE_FAILED partial:GATE_FAILED negative:GATE_FAILED text:GATE_FAILED foreign:BUILD_FAILED both:GATE_FAILED"
 }
 
 # reason VARIANT PATTERN: why the variant's last gate passed or failed
@@ -117,6 +119,10 @@ scenario "a gate whose command exits 1 after printing a good number" reason cras
 scenario "a gate of a build without resources.json" reason nobuild "^no number: the build wrote no resources\.json$"
 scenario "a gate of a build whose resources.json lacks the figure" reason partial \
     "^no number: resources\.json has no lds_static_bytes for kernel k$"
+scenario "a gate of a build whose figure is negative" reason negative \
+    "^no number: resources\.json has -4 as scratch_bytes of kernel k, which cannot be$"
+scenario "a gate of a build whose figure is a text" reason text \
+    "^no number: resources\.json has no scratch_bytes for kernel k$"
 scenario "a build whose resources.json is not an object" foreign_resources
 scenario "a gate over two kernels" two_kernels
 scenario "the report of a sweep with gates" report

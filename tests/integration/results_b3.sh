@@ -201,6 +201,66 @@ MAP
     is "history draws twelve nights" "$(sed -n '3s/ .*//p' <<<"$OUT" | wc -m)" 13
 }
 
+foreign() {
+    "$KERNSWEEP" "$@" --db "$TMPDIR/foreign.db"
+}
+
+# 4 of 6 tests have a perf.json; of the others the log has a crash and a test without an end.
+failing_folder() {
+    local dir=$TMPDIR/failing/2026-02-14/b3_89 i
+    [ -e "$dir" ] && return
+    for i in 0 1 2 3; do
+        mkdir -p "$dir/v3/ctx_4096_run$i"
+        printf '{"ticket": "b3_89", "exit_status": "OK", "mode": "perf", "wall_time_sec": .%d, "timings": {"prefill_s": %d.5}}\n' $((i + 1)) $((3 - i)) \
+            >"$dir/v3/ctx_4096_run$i/perf.json"
+    done
+    cat >"$dir/b3_89_remote.log" <<'LOG'
+{"event":"SUITE_START","ts":"2026-02-14T03:15:00Z","mode":"perf","total_tests":6,"variants":"v3","contexts":4096,"repeat_map":"4096:6"}
+{"event":"TEST_START","ts":"2026-02-14T03:16:00Z","variant":"v3","ctx":4096,"run_idx":4,"timeout_s":10800}
+{"event":"TEST_END","ts":"2026-02-14T03:16:10Z","variant":"v3","ctx":4096,"run_idx":4,"exit_code":139,"exit_status":"FAIL","wall_s":".51","prefill_s":"NA"}
+{"event":"TEST_START","ts":"2026-02-14T03:17:00Z","variant":"v3","ctx":4096,"run_idx":5,"timeout_s":10800}
+LOG
+}
+
+failing_log() {
+    failing_folder
+    exits "ingest exits 0" 0 foreign ingest --node 192.0.2.10 "$TMPDIR/failing/2026-02-14/b3_89"
+    like "ingest says that tests did not end" "$ERR" "1 of the tests that the log counts have no result: stored as PARTIAL"
+    like "ingest says that the summary of that executor discards the first repetition" "$ERR" "note: .*--warmup 1"
+    is "the run is PARTIAL, with 4 OK of 6" "$(foreign sql "SELECT r.status || ' ' || sum(t.status = 'OK') || ' of ' || count(*) FROM test t
+        JOIN run r ON r.id = t.run_id" | tail -n 1)" "PARTIAL 4 of 6"
+    is "the crash has its exit code and signal" "$(foreign sql "SELECT status || ' ' || exit_code || ' ' || signal FROM test WHERE repetition = 4" |
+        tail -n 1)" "CRASH 139 11"
+}
+
+another_reading() {
+    failing_folder
+    foreign ingest --node 192.0.2.10 "$TMPDIR/failing/2026-02-14/b3_89" >/dev/null 2>&1
+    foreign baseline set gold 20260214 >/dev/null 2>&1
+    exits "ingest with another option exits 2" 2 foreign ingest --node 192.0.2.10 --warmup 1 "$TMPDIR/failing/2026-02-14/b3_89"
+    one_line "the refusal is one line" "$ERR"
+    like "the refusal says what differs, and what to do" "$ERR" "read in another way \\(warmup 0 -> 1\\): --replace"
+    exits "ingest --replace exits 0" 0 foreign ingest --node 192.0.2.10 --warmup 1 --replace "$TMPDIR/failing/2026-02-14/b3_89"
+    like "ingest --replace says so" "$OUT" "replaced the one stored before, 6 tests"
+    is "the first repetition is a warm-up" "$(foreign sql 'SELECT group_concat(repetition) FROM test WHERE warmup' | tail -n 1)" 0
+    like "the baseline still has the run" "$(foreign baseline list)" "gold .*20260214-b3_89-"
+}
+
+# The command that a message names, as it is named.
+other_shapes() {
+    mkdir -p "$TMPDIR/other/2026-02-14/results"
+    printf '{"k": "v3", "ms": 1.5}\n' >"$TMPDIR/other/2026-02-14/results/a.json"
+    printf '{"k": "v3", "ms": NaN}\n' >"$TMPDIR/other/2026-02-14/results/b.json"
+    printf '{"schema": "kernsweep.map/1", "input": "json", "rows": "", "run": {"ticket": {"const": "mine"}}, "test": {"variant": "/k", "kernel_ms": "/ms"}}\n' \
+        >"$TMPDIR/one_map.json"
+    exits "ingest of a folder without a perf.json exits 2" 2 foreign ingest "$TMPDIR/other/2026-02-14/results"
+    one_line "ingest prints one line" "$ERR"
+    like "the line names the command" "$ERR" "kernsweep import --map MAP --one-run FILE"
+    exits "import --one-run exits 0" 0 foreign import --map "$TMPDIR/one_map.json" --date 2026-02-14 --one-run "$TMPDIR"/other/2026-02-14/results/*.json
+    like "import --one-run stores one run" "$OUT" "^20260214-mine-[0-9a-f]{6}  stored, 2 tests$"
+    like "import warns of NaN" "$ERR" "kernel_ms is not finite: stored as INVALID"
+}
+
 check() {
     needs ingested
     exits "exits 0" 0 ks db check
@@ -253,6 +313,9 @@ scenario "compare --by node" by_node
 scenario "show of a name that several runs begin with" ambiguous
 scenario "history of a cell" cell_history
 scenario "history of twelve imported nights" imported_history
+scenario "ingest of a folder whose log has failures" failing_log
+scenario "ingest of a folder that is read in another way" another_reading
+scenario "ingest and import of a folder of another shape" other_shapes
 scenario "db check" check
 scenario "copies of a store" copies
 scenario "sql" queries

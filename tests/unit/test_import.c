@@ -248,7 +248,8 @@ static void what_cannot_be_mapped_is_named(void **state)
         {"kernel,n,time,unit,mem\na,many,1,s,1\n", {"/0:", "\"many\"", "test.context"}},
         {"kernel,n,time,unit,mem\na,-1,1,s,1\n", {"/0:", "-1", "test.context"}},
         {"kernel,n,time,unit,mem\na,1,1,parsec,1\n", {"/0:", "\"parsec\"", "test.prefill_s"}},
-        {"kernel,n,time,unit,mem\na,1,nan,s,1\n", {"/0:", "nan", "test.prefill_s"}},
+        {"kernel,n,time,unit,mem\na,nan,1,s,1\n", {"/0:", "nan", "test.context"}},
+        {"kernel,n,time,unit,mem\na,1,,s,1\n", {"/0:", "/time is missing", "test.prefill_s"}},
         {"kernel,n,unit,mem\na,1,s,1\n", {"/0:", "/time is missing", "test.prefill_s"}},
         {"kernel,n,time,unit,mem\na,1,1,s\n", {"line 2", "4 fields", "5"}},
         {"kernel,n,time,unit,mem\n\"a,1,1,s,1\n", {"line", "unterminated", "bad.csv"}},
@@ -284,6 +285,16 @@ static void bad_mappings_are_refused(void **state)
          "xml"},
         {"{\"schema\":\"kernsweep.map/1\",\"input\":\"json\",\"rows\":\"/*\",\"tset\":{}}",
          "did you mean \"test\""},
+        {"{\"schema\":\"kernsweep.map/1\",\"input\":\"json\",\"rows\":\"/*\",\"test\":{\"variant\":\"/"
+         "a\",\"shpae\":\"/b\"}}",
+         "$.test: unknown key \"shpae\" (did you mean \"shape\"?)"},
+        {"{\"schema\":\"kernsweep.map/1\",\"input\":\"json\",\"rows\":\"/*\",\"test\":{\"variant\":\"/"
+         "a\",\"kernel_ms\":{\"at\":\"/t\","
+         "\"untis\":\"us\"}}}",
+         "$.test.kernel_ms: unknown key \"untis\" (did you mean \"unit\"?)"},
+        {"{\"schema\":\"kernsweep.map/1\",\"input\":\"json\",\"rows\":\"/*\",\"test\":{\"variant\":\"/"
+         "a\",\"kernel_ms\":7}}",
+         "$.test.kernel_ms: expected a field"},
     };
     struct err err = {0};
     struct import_map m;
@@ -304,6 +315,208 @@ static void merged_rows_are_pointed_out(void **state)
     struct run_data r = import_stored(&s, "hyperfine", file, &day, 1);
     assert_int_equal(r.cells[0].ok, 3);
     run_data_release(&r);
+    store_close(&s);
+}
+
+static struct ingest_result imported(struct store *s, const char *map, const char *const *files, size_t n,
+                                     const struct import_options *options)
+{
+    struct err err = {0};
+    struct import_map m;
+    struct ingest_result result;
+    assert_ok(import_map_load(&m, map, &err), &err);
+    assert_ok(import_files(s, &m, files, n, options, &result, &err), &err);
+    import_map_release(&m);
+    return result;
+}
+
+#define MAP_HEAD(input, rows)                                                                                \
+    "{\"schema\":\"kernsweep.map/1\",\"input\":\"" input "\",\"rows\":\"" rows                               \
+    "\",\"run\":{\"ticket\":{\"const\":\"mine\"},\"date\":{\"const\":\"2026-02-14\"}},"
+
+/* The unit was wrong by a factor of 1000: the mended mapping is another reading of the same file. */
+static void a_corrected_mapping_replaces(void **state)
+{
+    (void)state;
+    static const char map[] =
+        MAP_HEAD("csv", "/*") "\"test\":{\"variant\":\"/k\",\"kernel_ms\":{\"at\":\"/t\",\"unit\":\"%s\"}}}";
+    char text[sizeof map + 8];
+    struct store s = open_store("corrected.db");
+    struct err err = {0};
+    struct import_map m;
+    struct ingest_result first, second;
+    const struct import_options replace = {.replace = true};
+    char file[FS_PATH_MAX];
+    snprintf(file, sizeof file, "%s", put("corrected.csv", "k,t\nv3,20770\n"));
+    const char *files[] = {file};
+    snprintf(text, sizeof text, map, "ms");
+    first = imported(&s, put("corrected.json", text), files, 1, NULL);
+    assert_int_equal(imported(&s, in_scratch("corrected.json"), files, 1, NULL).effect, INGEST_ALREADY);
+    assert_int_equal(sqlite3_exec(s.db,
+                                  "INSERT INTO baseline (name, ticket, node, mode, set_at)"
+                                  " SELECT 'gold', ticket, node, mode, 0 FROM run;"
+                                  "INSERT INTO baseline_run (baseline_id, run_id, set_at) SELECT b.id, r.id, "
+                                  "0 FROM baseline b, run r",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    snprintf(text, sizeof text, map, "us");
+    assert_ok(import_map_load(&m, put("corrected.json", text), &err), &err);
+    assert_err(import_file(&s, &m, file, NULL, &second, &err), &err, ERR_INPUT,
+               "read in another way (mapping ", "--replace");
+    import_map_release(&m);
+    second = imported(&s, in_scratch("corrected.json"), files, 1, &replace);
+    assert_int_equal(second.effect, INGEST_REPLACED);
+    assert_int_equal(second.key, first.key);
+    struct run_data r = must_load(&s, second.key);
+    assert_near(r.cells[0].median[METRIC_KERNEL_MS], 20.77, 1e-9);
+    run_data_release(&r);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM baseline_run b JOIN run r ON r.id = b.run_id"), 1);
+    assert_int_equal(imported(&s, in_scratch("corrected.json"), files, 1, &replace).effect, INGEST_ALREADY);
+    store_close(&s);
+}
+
+/* As json.dump() of Python and a Windows editor write them. */
+static void what_python_writes_is_read(void **state)
+{
+    (void)state;
+    struct store s = open_store("python.db");
+    put("python_map.json",
+        MAP_HEAD("json", "/*") "\"test\":{\"variant\":\"/k\",\"kernel_ms\":{\"at\":\"/t\",\"unit\":\"ms\"}},"
+                               "\"extras\":{\"gflops\":{\"at\":\"/g\",\"default\":null}}}");
+    struct run_data r =
+        import_stored(&s, in_scratch("python_map.json"),
+                      put("python.json", "\xef\xbb\xbf[{\"k\": \"NaN is a name\", \"t\": NaN},\n {\"k\": "
+                                         "\"b\", \"t\": 2.5, \"g\": -Infinity}]"),
+                      NULL, 2);
+    const struct cell *c = run_data_cell(&r, "NaN_is_a_name", 0);
+    assert_non_null(c);
+    assert_int_equal(c->status, STATUS_INVALID);
+    assert_string_equal(c->reason, "kernel_ms is not finite");
+    assert_near(run_data_cell(&r, "b", 0)->median[METRIC_KERNEL_MS], 2.5, 0);
+    run_data_release(&r);
+    r = import_stored(
+        &s, in_scratch("python_map.json"),
+        put("lines.jsonl", "\xef\xbb\xbf{\"k\": \"a\", \"t\": 1}\r\n{\"k\": \"a\", \"t\": .5}\r\n"), NULL, 0);
+    assert_int_equal(run_data_cell(&r, "a", 0)->ok, 2);
+    run_data_release(&r);
+    put("mark_map.json", MAP_HEAD("csv", "/*") "\"test\":{\"variant\":\"/k\",\"kernel_ms\":\"/t\"}}");
+    r = import_stored(&s, in_scratch("mark_map.json"), put("mark.csv", "\xef\xbb\xbfk,t\na,1\nb,nan\n"), NULL,
+                      1);
+    assert_int_equal(run_data_cell(&r, "b", 0)->status, STATUS_INVALID);
+    run_data_release(&r);
+    store_close(&s);
+}
+
+/* The rows are the members of an object, by name; or one line of JSON is one row. */
+static void rows_may_be_members_of_an_object(void **state)
+{
+    (void)state;
+    struct store s = open_store("members.db");
+    put("members_map.json",
+        MAP_HEAD("json", "/results/*") "\"test\":{\"variant\":{\"key\":true},\"kernel_ms\":\"/t\"}}");
+    struct run_data r =
+        import_stored(&s, in_scratch("members_map.json"),
+                      put("members.json", "{\"results\":{\"v3\":{\"t\":1.5},\"v4\":{\"t\":2}}}"), NULL, 0);
+    assert_int_equal(r.n_cells, 2);
+    assert_near(run_data_cell(&r, "v3", 0)->median[METRIC_KERNEL_MS], 1.5, 0);
+    run_data_release(&r);
+    put("line_map.json", MAP_HEAD("json", "/*") "\"test\":{\"variant\":\"/k\",\"kernel_ms\":\"/t\"}}");
+    r = import_stored(&s, in_scratch("line_map.json"), put("line.jsonl", "{\"k\":\"v3\",\"t\":1.5}\n"), NULL,
+                      0);
+    assert_int_equal(r.n_cells, 1);
+    run_data_release(&r);
+    store_close(&s);
+}
+
+static void many_files_are_one_run(void **state)
+{
+    (void)state;
+    struct store s = open_store("together.db");
+    struct err err = {0};
+    struct import_map m;
+    struct ingest_result result;
+    char paths[3][FS_PATH_MAX];
+    const char *files[3];
+    put("file_map.json", "{\"schema\":\"kernsweep.map/"
+                         "1\",\"input\":\"json\",\"rows\":\"\",\"run\":{\"ticket\":{\"const\":\"mine\"},"
+                         "\"date\":\"/day\"},\"facts\":{\"driver\":\"/driver\"},"
+                         "\"test\":{\"variant\":\"/k\",\"kernel_ms\":\"/t\"}}");
+    for (int i = 0; i < 3; i++) {
+        char name[32], text[128];
+        snprintf(name, sizeof name, "one_of_%d.json", i);
+        snprintf(text, sizeof text, "{\"k\":\"%s\",\"t\":%d,\"day\":\"2026-02-14\",\"driver\":\"6.8\"}",
+                 i ? "v3" : "v4", i + 1);
+        snprintf(paths[i], sizeof paths[i], "%s", put(name, text));
+        files[i] = paths[i];
+    }
+    result = imported(&s, in_scratch("file_map.json"), files, 3, NULL);
+    assert_int_equal(result.tests, 3);
+    struct run_data r = must_load(&s, result.key);
+    assert_near(run_data_cell(&r, "v3", 0)->median[METRIC_KERNEL_MS], 2.5, 0);
+    assert_int_equal(r.n_facts, 1);
+    run_data_release(&r);
+    assert_int_equal(imported(&s, in_scratch("file_map.json"), files, 3, NULL).effect, INGEST_ALREADY);
+    put("one_of_2.json", "{\"k\":\"v3\",\"t\":1,\"day\":\"2026-02-15\",\"driver\":\"6.8\"}");
+    assert_ok(import_map_load(&m, in_scratch("file_map.json"), &err), &err);
+    assert_err(import_files(&s, &m, files, 3, NULL, &result, &err), &err, ERR_INPUT,
+               "one_of_2.json: date is \"2026-02-15\"", "2026-02-14");
+    import_map_release(&m);
+    store_close(&s);
+}
+
+/* Unlike things are compared, and summed, at their own shape only. */
+static void a_shape_is_part_of_the_cell(void **state)
+{
+    (void)state;
+    struct store s = open_store("shaped.db");
+    put("shape_map.json",
+        MAP_HEAD(
+            "csv",
+            "/*") "\"test\":{\"variant\":\"/kernel\",\"context\":\"/s\",\"point\":{\"b\":\"/b\",\"h\":\"/h\","
+                  "\"\":{\"at\":\"/dtype\",\"default\":null}},\"kernel_ms\":\"/ms\"}}");
+    struct run_data r = import_stored(
+        &s, in_scratch("shape_map.json"),
+        put("shapes.csv", "kernel,b,h,dtype,s,ms\nsdpa,1,8,bf16,512,0.0154\nsdpa,8,16,bf16,512,0.1235\n"
+                          "v3,1,8,bf16,512,6.8\nv3,8,16,bf16,512,117.2\n"),
+        NULL, 0);
+    assert_int_equal(r.n_cells, 4);
+    const struct run_variant *v = run_data_variant(&r, "v3_b8_h16_bf16");
+    assert_non_null(v);
+    assert_string_equal(v->kernel, "v3");
+    assert_string_equal(v->shape, "b8_h16_bf16");
+    size_t reference = (size_t)(run_data_variant(&r, "sdpa_b1_h8_bf16") - r.variants),
+           other = run_data_counterpart(&r, (size_t)(v - r.variants), reference);
+    assert_string_equal(r.variants[other].name, "sdpa_b8_h16_bf16");
+    run_data_release(&r);
+    store_close(&s);
+}
+
+/* One column per variant, as tables in reports have it; an empty field is no test. */
+static void a_row_may_have_a_column_per_variant(void **state)
+{
+    (void)state;
+    struct store s = open_store("wide.db");
+    struct err err = {0};
+    struct import_map m;
+    put("wide_map.json",
+        MAP_HEAD("csv", "/*") "\"test\":[{\"variant\":{\"const\":\"pytorch\"},\"context\":\"/"
+                              "S\",\"kernel_ms\":\"/PyTorch (ms)\"},"
+                              "{\"variant\":{\"const\":\"ours\"},\"context\":\"/S\",\"kernel_ms\":{\"at\":\"/"
+                              "Ours (ms)\",\"default\":null}}]}");
+    struct run_data r = import_stored(
+        &s, in_scratch("wide_map.json"),
+        put("wide.csv", "S,PyTorch (ms),Ours (ms)\n64,0.025,0.278\n128,0.024,0.543\n192,0.024,\n"), NULL, 0);
+    assert_int_equal(r.n_cells, 5);
+    assert_near(run_data_cell(&r, "ours", 128)->median[METRIC_KERNEL_MS], 0.543, 0);
+    assert_null(run_data_cell(&r, "ours", 192));
+    run_data_release(&r);
+    assert_err(import_map_load(&m, put("none_map.json", MAP_HEAD("csv", "/*") "\"test\":[]}"), &err), &err,
+               ERR_INPUT, "$.test", "1 to 64 tests");
+    assert_err(import_map_load(&m,
+                               put("none_map.json",
+                                   MAP_HEAD("csv", "/*") "\"test\":[{\"variant\":\"/a\",\"point\":\"/b\"}]}"),
+                               &err),
+               &err, ERR_INPUT, "$.test[0].point", "an object of fields");
     store_close(&s);
 }
 
@@ -357,6 +570,12 @@ int main(void)
         cmocka_unit_test(what_cannot_be_mapped_is_named),
         cmocka_unit_test(bad_mappings_are_refused),
         cmocka_unit_test(merged_rows_are_pointed_out),
+        cmocka_unit_test(a_corrected_mapping_replaces),
+        cmocka_unit_test(what_python_writes_is_read),
+        cmocka_unit_test(rows_may_be_members_of_an_object),
+        cmocka_unit_test(many_files_are_one_run),
+        cmocka_unit_test(a_shape_is_part_of_the_cell),
+        cmocka_unit_test(a_row_may_have_a_column_per_variant),
         cmocka_unit_test(pointers_find_nested_values_or_nothing),
         cmocka_unit_test(units_convert),
     };

@@ -259,7 +259,7 @@ static void a_name_that_climbs_out_is_refused(void **state)
 }
 
 /* Each with the file and what is wrong there. The manifest is right every time: only the contents are not. */
-static void hostile_artifacts_are_refused(void **state)
+static void a_hostile_job_is_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -272,27 +272,6 @@ static void hostile_artifacts_are_refused(void **state)
          "{\"schema\":\"kernsweep.job/"
          "1\",\"run_id\":\"x\",\"ticket\":\"t\",\"date\":\"2026-02-30\",\"mode\":\"perf\"}",
          "2026-02-30"},
-        {"summary.json", "{\"run_id\":\"other\",\"status\":\"COMPLETE\"}", "other"},
-        {"summary.json", "{\"run_id\":\"run-hostile\",\"status\":\"FINE\"}", "FINE"},
-        {"summary.json", "not json", "not valid JSON"},
-        {"node.json", "[1]", "node.json"},
-        {"v3/ctx_256_run1/perf.json", "{\"schema\":\"kernsweep.perf/1\"}", "$.run_id"},
-        {"v3/ctx_256_run1/perf.json",
-         "{\"schema\":\"kernsweep.perf/1\",\"run_id\":\"run-hostile\",\"variant\":\"v3\",\"context_len\":512,"
-         "\"repetition\":1}",
-         "contradicts its folder"},
-        {"v3/ctx_256_run1/perf.json",
-         "{\"schema\":\"kernsweep.perf/1\",\"run_id\":\"run-hostile\",\"variant\":\"v3\",\"context_len\":256,"
-         "\"repetition\":1,\"exit_status\":\"GREAT\"}",
-         "GREAT"},
-        {"v3/ctx_256_run1/perf.json",
-         "{\"schema\":\"kernsweep.perf/1\",\"run_id\":\"run-hostile\",\"variant\":\"v3\",\"context_len\":256,"
-         "\"repetition\":1,\"wall_time_sec\":-1}",
-         "$.wall_time_sec"},
-        {"v3/ctx_256_run1/perf.json",
-         "{\"schema\":\"kernsweep.perf/1\",\"run_id\":\"run-hostile\",\"variant\":\"v3\",\"context_len\":256,"
-         "\"repetition\":1,\"vram\":{\"peak_bytes\":\"many\"}}",
-         "$.vram.peak_bytes"},
     };
     struct store s = open_store("hostile.db");
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -309,6 +288,87 @@ static void hostile_artifacts_are_refused(void **state)
     }
     assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM series"), 0);
+    store_close(&s);
+}
+
+#define PERF_OF_V3                                                                                           \
+    "\"schema\":\"kernsweep.perf/1\",\"run_id\":\"run-hostile\",\"variant\":\"v3\",\"context_len\":256,"     \
+    "\"repetition\":1"
+
+/* The run is stored without what cannot be believed; the warning has the file and the place in it. */
+static void one_bad_file_does_not_lose_a_finished_run(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file, *text, *says;
+        enum run_status status;
+        int ok;
+    } cases[] = {
+        {"summary.json", "{\"run_id\":\"other\",\"status\":\"COMPLETE\"}",
+         "summary.json: $: is of run \"other\"", RUN_PARTIAL, 8},
+        {"summary.json", "{\"run_id\":\"run-hostile\",\"status\":\"FINE\"}", "FINE", RUN_PARTIAL, 8},
+        {"summary.json", "not json", "not valid JSON", RUN_PARTIAL, 8},
+        {"node.json", "[1]", "node.json: $: expected an object", RUN_COMPLETE, 8},
+        {"plan.json", "7", "plan.json: $: expected an object", RUN_COMPLETE, 8},
+        {"v3/resources.json", "[", "v3/resources.json: line 1", RUN_COMPLETE, 8},
+        {"v3/ctx_256_run1/perf.json", "{\"schema\":\"kernsweep.perf/1\"}", "perf.json: $.run_id",
+         RUN_COMPLETE, 7},
+        {"v3/ctx_256_run1/perf.json",
+         "{\"schema\":\"kernsweep.perf/1\",\"run_id\":\"run-hostile\",\"variant\":\"v3\",\"context_len\":512,"
+         "\"repetition\":1}",
+         "contradicts its folder", RUN_COMPLETE, 7},
+        {"v3/ctx_256_run1/perf.json", "{" PERF_OF_V3 ",\"exit_status\":\"GREAT\"}",
+         "$.exit_status: unknown status \"GREAT\"", RUN_COMPLETE, 7},
+        {"v3/ctx_256_run1/perf.json", "{" PERF_OF_V3 ",\"wall_time_sec\":-1}", "$.wall_time_sec",
+         RUN_COMPLETE, 7},
+        {"v3/ctx_256_run1/perf.json", "{" PERF_OF_V3 ",\"vram\":{\"peak_bytes\":\"many\"}}",
+         "$.vram.peak_bytes", RUN_COMPLETE, 7},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct store s = open_store("one_bad.db");
+        struct err err = {0};
+        struct ingest_result result;
+        char path[256];
+        fs_remove_tree(in_scratch("hostile"), NULL);
+        make_bundle("hostile", "run-hostile");
+        snprintf(path, sizeof path, "hostile/%s", cases[i].file);
+        put(path, cases[i].text);
+        write_manifest("hostile", "run-hostile");
+        assert_ok(ingest_bundle(&s, in_scratch("hostile"), NULL, &result, &err), &err);
+        assert_true(result.warnings > 0);
+        if (!strstr(result.warning, cases[i].says))
+            fail_msg("case %zu: %s", i, result.warning);
+        struct run_data r = must_load(&s, result.key);
+        assert_int_equal(r.info.status, cases[i].status);
+        assert_int_equal(r.info.counts.ok, cases[i].ok);
+        assert_int_equal(r.info.counts.total, 8);
+        if (cases[i].ok == 7)
+            assert_int_equal(run_data_cell(&r, "v3", 256)->status, STATUS_INVALID);
+        run_data_release(&r);
+        store_close(&s);
+        unlink(in_scratch("one_bad.db"));
+    }
+}
+
+static void resources_that_cannot_be_are_left_out(void **state)
+{
+    (void)state;
+    struct store s = open_store("resources.db");
+    struct err err = {0};
+    struct ingest_result result;
+    make_bundle("resources", "run-resources");
+    put("resources/v3/resources.json", "{\"kernels\":[{\"name\":\"a\",\"scratch_bytes\":\"0\",\"vgprs\":40},"
+                                       "{\"name\":\"b\",\"scratch_bytes\":-4,\"vgprs\":19}]}");
+    write_manifest("resources", "run-resources");
+    assert_ok(ingest_bundle(&s, in_scratch("resources"), NULL, &result, &err), &err);
+    assert_int_equal(result.warnings, 2);
+    assert_non_null(
+        strstr(result.warning, "v3/resources.json: $.kernels[0].scratch_bytes: expected a number"));
+    struct run_data r = must_load(&s, result.key);
+    assert_true(isnan(run_data_variant(&r, "v3")->value[METRIC_SCRATCH_BYTES]));
+    assert_near(run_data_variant(&r, "v3")->value[METRIC_VGPRS], 40, 0);
+    assert_int_equal(r.info.status, RUN_COMPLETE);
+    run_data_release(&r);
     store_close(&s);
 }
 
@@ -568,7 +628,9 @@ int main(void)
         cmocka_unit_test(an_open_run_is_partial_until_it_is_closed),
         cmocka_unit_test(a_file_that_was_changed_is_named),
         cmocka_unit_test(a_name_that_climbs_out_is_refused),
-        cmocka_unit_test(hostile_artifacts_are_refused),
+        cmocka_unit_test(a_hostile_job_is_refused),
+        cmocka_unit_test(one_bad_file_does_not_lose_a_finished_run),
+        cmocka_unit_test(resources_that_cannot_be_are_left_out),
         cmocka_unit_test(the_wall_time_is_enough_where_no_test_has_more),
         cmocka_unit_test(a_foreign_time_beyond_its_wall_time_is_left_out),
         cmocka_unit_test(an_ok_without_a_time_is_not_believed),

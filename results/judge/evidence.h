@@ -1,0 +1,35 @@
+/* evidence: what is known of one metric of one cell before it is judged: the values of both sides, and what
+ * the nights expect. Plain data. */
+#ifndef KERNSWEEP_RESULTS_JUDGE_EVIDENCE_H
+#define KERNSWEEP_RESULTS_JUDGE_EVIDENCE_H
+
+#include "results/judge/nights.h"
+#include "results/judge/verdict.h"
+
+/* What the nights say of tonight's value. */
+struct expectation {
+    enum reference_kind against;
+    double value;  /* expected tonight, common factor included */
+    double common; /* that factor; 1 when none */
+    size_t nights; /* behind it */
+    bool raw;      /* tonight's common factor is not in it, so that it counts as noise */
+    /* A stored base: what it was, without regard to what all cells have in common tonight, so that a slow
+     * drift of all of them is seen; NaN without one. */
+    double drifted;
+    bool control;
+};
+
+struct evidence {
+    const double *base; /* values of the counted OK repetitions; NULL when there is no base */
+    size_t base_n;
+    const double *now;
+    size_t now_n;
+    double common;               /* the two runs' common factor, when they are compared alone; 1 when none */
+    const struct nights *nights; /* NULL when there are none */
+    const struct night_cell *cell; /* NULL when no night measured it */
+    struct expectation expected;   /* REFERENCE_NONE: compare the repetitions */
+    double exact;                  /* an exact metric's value the night before; NaN when there is none */
+    double noise;                  /* relative spread between runs in an A/A sweep; NaN if unknown */
+};
+
+#endif
