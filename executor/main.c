@@ -3,6 +3,7 @@
 #include "common/base/args.h"
 #include "common/base/json.h"
 #include "common/contract/proto.h"
+#include "executor/code/identity.h"
 #include "executor/commands/cancel.h"
 #include "executor/commands/detach.h"
 #include "executor/commands/follow.h"
@@ -27,7 +28,7 @@
 enum { PROTOCOL = 1, OUTPUT_MAX = LIMIT_JSON_BYTES, EXIT_ABSENT = 1 };
 
 struct options {
-    const char *workdir, *run, *sha256, *sysfs, *proc, *model, *offset, *array, *days;
+    const char *workdir, *run, *sha256, *sysfs, *proc, *model, *offset, *array, *days, *path;
     bool help;
 };
 
@@ -74,6 +75,18 @@ static int cmd_version(const struct context *c, struct err *err)
 static int cmd_probe(const struct context *c, struct err *err)
 {
     return print_json(probe(&c->layout, c->options.model, err), err);
+}
+
+static int cmd_code(const struct context *c, struct err *err)
+{
+    struct code code;
+    if (!c->options.path)
+        return err_set(err, ERR_INPUT, "needs --path PATH");
+    int rc = identity_of(c->options.path, NULL, &code, err);
+    if (rc == 0)
+        rc = print_json(code_encode(&code), err);
+    code_release(&code);
+    return rc;
 }
 
 static int cmd_stage(const struct context *c, struct err *err)
@@ -153,6 +166,7 @@ static int cmd_task(const struct context *c, struct err *err)
 static const struct command commands[] = {
     {"version", cmd_version, false, false, "print the version and the protocol's number"},
     {"probe", cmd_probe, false, false, "print the node's facts (node.json), and those of a GGUF file"},
+    {"code", cmd_code, false, false, "print the code identity of a build's folder, or of a file, --path"},
     {"stage", cmd_stage, false, true, "store a source tree, a tar stream on stdin, under its hash"},
     {"has", cmd_has, false, true, "exit 0 if the source tree is stored, 1 if not"},
     {"submit", cmd_submit, false, false, "start or resume the run on stdin: {\"plan\": ..., \"job\": ...}"},
@@ -168,7 +182,7 @@ static const struct command commands[] = {
 };
 
 /* Where the words of an option go. All commands take the same options, so that callers need not know more. */
-enum { OPTION_COUNT = 10 };
+enum { OPTION_COUNT = 11 };
 
 static void list_options(struct options *o, struct arg out[OPTION_COUNT])
 {
@@ -183,6 +197,7 @@ static void list_options(struct options *o, struct arg out[OPTION_COUNT])
         {"--sysfs", "ROOT", &o->sysfs, NULL, "in place of /sys"},
         {"--proc", "ROOT", &o->proc, NULL, "in place of /proc"},
         {"--model", "FILE", &o->model, NULL, "probe: a GGUF file to describe"},
+        {"--path", "PATH", &o->path, NULL, "code: what to hash"},
         {"-h,--help", NULL, NULL, &o->help, "this text"},
     };
     memcpy(out, list, sizeof list);

@@ -27,7 +27,7 @@ static const struct cmd commands[] = {
     {"nodes", cmd_nodes, "nodes trust HOST: verify and store a host key"},
     {"ingest", cmd_ingest, "store bundles in the results database"},
     {"import", cmd_import, "store the results of other tools"},
-    {"runs", cmd_runs, "list the stored runs"},
+    {"runs", cmd_runs, "list, remove or reject stored runs"},
     {"show", cmd_show, "show one stored run, test by test"},
     {"compare", cmd_compare, "compare two runs, or a run and a baseline, cell by cell"},
     {"history", cmd_history, "show one cell over all stored runs, and when it changed"},

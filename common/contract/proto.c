@@ -24,7 +24,7 @@ static const char *const run_status_names[RUN_STATUS_COUNT] = {
     [RUN_CANCELLED] = "CANCELLED",
 };
 
-static const char *const run_purpose_names[PURPOSE_COUNT] = {
+const char *const run_purpose_names[PURPOSE_COUNT + 1] = {
     [PURPOSE_SWEEP] = "sweep",
     [PURPOSE_CONFIRM] = "confirm",
     [PURPOSE_NOISE] = "noise",

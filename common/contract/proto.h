@@ -15,6 +15,7 @@
 #define PROTO_SCHEMA_SUMMARY "kernsweep.summary/1"
 #define PROTO_SCHEMA_NODE "kernsweep.node/1"
 #define PROTO_SCHEMA_MANIFEST "kernsweep.manifest/1"
+#define PROTO_SCHEMA_CODE "kernsweep.code/1"
 #define PROTO_TIMING_MARK "[PERF_TIMING] "
 
 enum status {
@@ -68,6 +69,7 @@ const char *status_name(enum status s);
 bool status_from_name(const char *name, enum status *out);
 const char *run_status_name(enum run_status s);
 bool run_status_from_name(const char *name, enum run_status *out);
+extern const char *const run_purpose_names[PURPOSE_COUNT + 1]; /* NULL-terminated */
 const char *run_purpose_name(enum run_purpose p);
 bool run_purpose_from_name(const char *name, enum run_purpose *out);
 const char *event_name(enum event_type e);

@@ -111,6 +111,7 @@ static json_t *report_run(const char *dir, const char *run_id)
     json_object_set_new(out, "run_id", json_string(run_id));
     copy_member(out, "ticket", job, "ticket");
     copy_member(out, "tag", job, "tag");
+    copy_member(out, "purpose", job, "purpose");
     json_object_set_new(out, "state", json_string(complete ? "complete" : holder.held ? "running" : "dead"));
     json_object_set_new(out, "status", json_null());
     json_object_set_new(out, "tests_done", json_integer(0));

@@ -4,6 +4,7 @@
 #include "common/base/sha256.h"
 #include "executor/bundle/artifact.h"
 #include "executor/bundle/logtext.h"
+#include "executor/run/code_identity.h"
 #include "executor/run/node_lock.h"
 #include "executor/run/resources.h"
 #include "executor/run/step.h"
@@ -122,6 +123,8 @@ static int rebuild(struct suite *s, size_t variant, struct err *err)
         if (rc == 0)
             rc = resources_take(s, variant, err);
         if (rc == 0 && state->status == STATUS_OK)
+            rc = code_identity_take(s, variant, err);
+        if (rc == 0 && state->status == STATUS_OK)
             rc = mark_complete(state->build, err);
     }
     if (rc == 0)
@@ -148,7 +151,7 @@ static int build_or_reuse(struct suite *s, size_t variant, const char *mark, str
         return rebuild(s, variant, err);
     state->build_cached = true;
     if (copy_log(state->build, CACHED_LOG, state->dir, "build.log", err) != 0 ||
-        resources_take(s, variant, err) != 0)
+        resources_take(s, variant, err) != 0 || code_identity_take(s, variant, err) != 0)
         return -1;
     return write_end_event(s, variant, "CACHED", NULL, err);
 }

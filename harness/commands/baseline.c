@@ -12,12 +12,32 @@ struct baseline_args {
     bool add;
 };
 
+/* What a run of this purpose is made to do. */
+static const char *purpose_verb(enum run_purpose p)
+{
+    switch (p) {
+    case PURPOSE_CONFIRM:
+        return "confirm suspects";
+    case PURPOSE_NOISE:
+        return "measure noise";
+    case PURPOSE_BISECT:
+        return "bisect";
+    case PURPOSE_SWEEP:
+    case PURPOSE_COUNT:
+        break;
+    }
+    return "sweep";
+}
+
 static int set_baseline(struct store *s, const struct baseline_args *a, const char **words, struct err *err)
 {
     struct run_data run;
     int rc = store_load_run(s, words[2], &run, err);
     if (rc == 0)
         rc = baseline_set(s, words[1], run.info.key, a->add, err);
+    if (rc == 0 && run.info.purpose != PURPOSE_SWEEP)
+        fprintf(stderr, "note: run %s was made to %s, not as a sweep\n", run.info.run_id,
+                purpose_verb(run.info.purpose));
     if (rc == 0)
         fprintf(stderr, "baseline %s of plan %s on %s is %s%s\n", words[1], run.info.ticket, run.info.node,
                 run.info.run_id, a->add ? ", in addition to its earlier runs" : "");

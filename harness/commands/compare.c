@@ -102,6 +102,8 @@ static int compare_nodes(const struct cmd_env *env, struct store *s, const struc
     struct run_data run;
     int rc = store_load_run(s, word, &run, err);
     if (rc == 0)
+        rc = run_check_comparable(&run.info, err);
+    if (rc == 0)
         rc = choose_metric(a, req, err);
     if (rc == 0 && !a->metric)
         req->options.metric = run_data_metric(&run);
@@ -122,6 +124,8 @@ static int compare_run(struct store *s, const struct compare_args *a, const char
     struct run_data now;
     size_t reference = 0;
     int rc = store_load_run(s, words[n - 1], &now, err);
+    if (rc == 0)
+        rc = run_check_comparable(&now.info, err);
     if (rc == 0)
         rc = choose_metric(a, req, err);
     if (rc == 0 && a->within) {

@@ -161,16 +161,19 @@ static json_t *encode_summary(const struct finish *f, const struct runrec *rec, 
                      digest_lines(&f->run, f->compared ? &f->comparison : NULL), "exit_code", code);
 }
 
-/* Makes the run the baseline if there is none of that name for its plan and node yet. */
+/* Makes the run, a sweep, the baseline if there is none of that name for its plan, node and mode yet. */
 static bool take_baseline(struct finish *f, const struct runrec *rec, struct err *why)
 {
     struct baseline_list known = {0};
     struct err ignored = {0};
+    if (f->run.info.purpose != PURPOSE_SWEEP)
+        return false;
     bool exists = baseline_list(&f->store, &known, &ignored) != 0;
     for (size_t i = 0; i < known.count; i++)
         exists = exists || (strcmp(known.items[i].name, rec->baseline) == 0 &&
                             strcmp(known.items[i].ticket, f->run.info.ticket) == 0 &&
-                            strcmp(known.items[i].node, f->run.info.node) == 0);
+                            strcmp(known.items[i].node, f->run.info.node) == 0 &&
+                            strcmp(known.items[i].mode, f->run.info.mode) == 0);
     baseline_list_release(&known);
     return !exists && baseline_set(&f->store, rec->baseline, f->run.info.key, false, why) == 0;
 }

@@ -9,6 +9,7 @@
 #include "harness/nightly/lock.h"
 #include "harness/nightly/nights.h"
 #include "harness/nightly/notify.h"
+#include "harness/nightly/open_cells.h"
 #include "harness/nightly/retention.h"
 #include "harness/session/measure.h"
 #include "harness/session/node_runs.h"
@@ -31,6 +32,9 @@ struct nightly {
     struct night night;
     struct nightly_lock lock;
     struct nightly_state state;
+    json_t *open;    /* the cells that are open after this run; NULL: it was not compared */
+    json_t *carried; /* lines about those that it did not decide */
+    bool mostly_noisy;
     char night_time[CLOCK_ISO_LEN + 1];
 };
 
@@ -74,7 +78,7 @@ static int resume(struct nightly *n, const struct session_options *opt, bool *fo
 static int measure(struct nightly *n, const struct session_options *opt, struct err *err)
 {
     bool found;
-    if (measure_settle(n->env->db, n->plan.file, RUN_TAG_CONFIRM, opt, err) != 0 ||
+    if (measure_settle(n->env->db, n->plan.file, PURPOSE_CONFIRM, opt, err) != 0 ||
         resume(n, opt, &found, err) != 0)
         return -1;
     if (!found && session_start(&n->session, &n->plan, opt, err) != 0) {
@@ -89,6 +93,14 @@ static int measure(struct nightly *n, const struct session_options *opt, struct 
     snprintf(n->state.run_id, sizeof n->state.run_id, "%s", n->session.rec.run_id);
     snprintf(n->state.night, sizeof n->state.night, "%s", n->night_time);
     return nightly_lock_save(&n->lock, &n->state, err);
+}
+
+static void note_cells(struct nightly *n, const struct comparison *c, const char *date)
+{
+    n->open = open_cells_after(n->state.open, c, date);
+    n->carried = json_array();
+    open_cells_undecided(n->open, c, n->carried);
+    n->mostly_noisy = open_cells_mostly_noisy(c);
 }
 
 static int compare_and_report(struct nightly *n, const struct session_options *opt, struct err *err)
@@ -106,7 +118,9 @@ static int compare_and_report(struct nightly *n, const struct session_options *o
                                        .first_is_base = true};
     int rc = finish_compare(n->env, &n->session.rec, &fin, &f, err);
     if (rc == 0) {
-        confirm_run(&f, n->plan.file, opt);
+        confirm_run(&f, &n->plan, opt);
+        if (f.compared)
+            note_cells(n, &f.comparison, date);
         rc = finish_report(n->env, &n->session.rec, &fin, &f, &n->result, err);
     }
     finish_release(&f);
@@ -117,17 +131,22 @@ static void write_headline(const struct nightly *n, int code, const struct err *
 {
     const int *v = n->result.verdicts;
     const struct run_counts *c = &n->result.counts;
+    size_t carried = json_array_size(n->carried);
+    int len = 0;
     if (code < 0)
         snprintf(out, cap, "%s", err->msg);
     else if (n->result.compared)
-        snprintf(out, cap,
-                 "%d of %d tests ok; %d regressed, %d broken, %d missing, %d improved, %d unchanged, %d "
-                 "inconclusive",
-                 c->ok, c->total, v[VERDICT_REGRESSED], v[VERDICT_BROKEN], v[VERDICT_MISSING],
-                 v[VERDICT_IMPROVED], v[VERDICT_UNCHANGED], v[VERDICT_NOISY]);
+        len =
+            snprintf(out, cap,
+                     "%d of %d tests ok; %d regressed, %d broken, %d missing, %d improved, %d unchanged, %d "
+                     "inconclusive",
+                     c->ok, c->total, v[VERDICT_REGRESSED], v[VERDICT_BROKEN], v[VERDICT_MISSING],
+                     v[VERDICT_IMPROVED], v[VERDICT_UNCHANGED], v[VERDICT_NOISY]);
     else
         snprintf(out, cap, "%d of %d tests ok; %s", c->ok, c->total,
                  n->result.became_baseline ? "this run is now the baseline" : "nothing to compare with");
+    if (len > 0 && (size_t)len < cap && carried > 0)
+        snprintf(out + len, cap - (size_t)len, "; %zu of them open from an earlier night", carried);
 }
 
 static unsigned news_of(const struct nightly *n, int code, const struct err *err)
@@ -143,6 +162,21 @@ static unsigned news_of(const struct nightly *n, int code, const struct err *err
                 : 0u);
 }
 
+/* What is left to tell people when nothing was found. */
+static unsigned news_of_calm(const struct nightly *n)
+{
+    if (n->mostly_noisy || json_array_size(n->carried) > 0)
+        return NEWS_INCONCLUSIVE;
+    return n->state.news != 0 ? NEWS_RECOVERED : 0;
+}
+
+/* A run that found nothing new and cleared nothing leaves what it was told as it is. */
+static struct nightly_state state_after(const struct nightly *n, unsigned ended, unsigned news)
+{
+    unsigned unsettled = news & NEWS_INCONCLUSIVE ? n->state.news : ended;
+    return (struct nightly_state){.news = unsettled, .open = json_incref(n->open ? n->open : n->state.open)};
+}
+
 static json_t *summarise(const struct nightly *n, int code, unsigned news, const char *text)
 {
     char words[64];
@@ -154,6 +188,8 @@ static json_t *summarise(const struct nightly *n, int code, unsigned news, const
     json_object_set_new(s, "plan", json_string(n->plan.file));
     json_object_set_new(s, "news", json_string(words));
     json_object_set_new(s, "headline", json_string(text));
+    if (n->carried)
+        json_array_extend(json_object_get(s, "lines"), n->carried);
     json_object_set_new(s, "has_report", json_boolean(code >= 0));
     json_object_set_new(s, "report_html", json_string(code >= 0 ? n->night.html : ""));
     return s;
@@ -227,7 +263,7 @@ static void close_night(struct nightly *n, int code, const struct err *outcome)
     struct err err = {0};
     char text[ERR_MSG_MAX];
     unsigned ended = news_of(n, code, outcome);
-    unsigned news = ended == 0 && n->state.news != 0 ? NEWS_RECOVERED : ended;
+    unsigned news = ended == 0 ? news_of_calm(n) : ended;
     write_headline(n, code, outcome, text, sizeof text);
     json_t *summary = summarise(n, code, news, text);
     if ((code < 0 && open_blocked(n, &err) != 0) ||
@@ -235,7 +271,9 @@ static void close_night(struct nightly *n, int code, const struct err *outcome)
         cmd_fail(&err);
     notify(n, news, summary, code);
     prune(n);
-    n->state = (struct nightly_state){.news = ended};
+    struct nightly_state after = state_after(n, ended, news);
+    nightly_state_release(&n->state);
+    n->state = after;
     if (nightly_lock_save(&n->lock, &n->state, &err) != 0)
         cmd_fail(&err);
     fprintf(stderr, "nightly run of %s: %s\n", n->plan.settings.ticket, text);
@@ -312,6 +350,9 @@ int cmd_nightly(struct cmd_env *env, int argc, char **argv)
     if (n.session.opt.progress)
         session_close(&n.session);
     json_decref(n.result.summary);
+    json_decref(n.open);
+    json_decref(n.carried);
+    nightly_state_release(&n.state);
     plan_release(&n.plan);
     return rc < 0 ? cmd_fail(&err) : rc;
 }

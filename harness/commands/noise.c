@@ -1,6 +1,7 @@
-/* kernsweep noise PLAN: measures how much runs of one build differ on a node, and how often the plan's
- * threshold would have reported the difference as a change. */
+/* kernsweep noise PLAN|list|remove: measures how much runs of one build differ on a node, and how often the
+ * plan's threshold would have reported the difference as a change. Stored noise floors: noise_stored.h. */
 #include "results/judge/noise.h"
+#include "harness/commands/noise_stored.h"
 #include "harness/commands/on_node.h"
 #include "harness/session/measure.h"
 #include "results/judge/compare.h"
@@ -18,7 +19,8 @@
 enum { RUNS_DEFAULT = 5, RUNS_MAX = 64 };
 
 struct noise_args {
-    const char *node, *runs, *artifacts;
+    const char *runs, *artifacts;
+    struct noise_choice choice; /* its node is also the one to measure on */
     bool stored;
 };
 
@@ -49,7 +51,8 @@ static int measure_runs(struct cmd_env *env, const struct noise_args *a, const c
     struct session_options opt;
     size_t wanted = RUNS_DEFAULT;
     attach_options(env, &where, &opt);
-    opt.overrides = (struct overrides){.node = a->node, .tag = RUN_TAG_NOISE};
+    opt.overrides = (struct overrides){.node = a->choice.node};
+    opt.purpose = PURPOSE_NOISE;
     if (parse_runs(a->runs, &wanted, err) != 0 || cmd_backend(env, &opt.backend, err) != 0 ||
         plan_load(&p, file, err) != 0)
         return -1;
@@ -72,7 +75,8 @@ static int load_stored(struct store *s, const char **words, size_t n, struct swe
     for (size_t i = 0; i < n; i++) {
         if (store_load_run(s, words[i], &w->runs[w->count], err) != 0)
             return -1;
-        w->count++;
+        if (run_check_comparable(&w->runs[w->count++].info, err) != 0)
+            return -1;
     }
     return 0;
 }
@@ -156,21 +160,44 @@ static int measure_and_print(struct cmd_env *env, const struct noise_args *a, co
     return rc;
 }
 
+static int dispatch(struct cmd_env *env, const struct noise_args *a, const char **words, size_t n,
+                    struct err *err)
+{
+    struct store s = {0};
+    bool list = n == 1 && !a->stored && strcmp(words[0], "list") == 0;
+    bool remove = n == 1 && !a->stored && strcmp(words[0], "remove") == 0;
+    if (!list && !remove)
+        return a->choice.ticket || a->choice.variant || a->choice.session
+                   ? err_set(err, ERR_INPUT,
+                             "noise: --ticket, --variant and --session belong to list and remove")
+                   : measure_and_print(env, a, words, n, err);
+    int rc = cmd_store_open(env, &s, list ? STORE_READ : STORE_WRITE, err);
+    if (rc == 0)
+        rc = list ? noise_stored_list(env, &s, &a->choice, err)
+                  : noise_stored_remove(env, &s, &a->choice, err);
+    store_close(&s);
+    return rc;
+}
+
 int cmd_noise(struct cmd_env *env, int argc, char **argv)
 {
     struct noise_args a = {0};
     const struct arg options[] = {
         {"--runs", "N", &a.runs, NULL, "number of runs (default 5)"},
-        {"--node", "NODE", &a.node, NULL, "override the plan's node"},
+        {"--node", "NODE", &a.choice.node, NULL, "override the plan's node; list, remove: only of this node"},
         {"--artifacts", "DIR", &a.artifacts, NULL, "folder for bundles (default ./artifacts_remote)"},
+        {"--ticket", "NAME", &a.choice.ticket, NULL, "list, remove: only of this ticket"},
+        {"--variant", "NAME", &a.choice.variant, NULL, "list, remove: only of this variant"},
+        {"--session", "TIME", &a.choice.session, NULL,
+         "list, remove: only what was measured then, as list prints it"},
         {"--stored", NULL, NULL, &a.stored, "use stored runs of one build instead of running the plan"},
     };
     struct args spec = {
         .command = "noise",
-        .usage = "PLAN | --stored RUN RUN...",
+        .usage = "PLAN | --stored RUN RUN... | list | remove",
         .about = "Runs a plan several times without changes and reports the noise floor of every cell and"
                  " the false-alarm rate of the plan's threshold. Later comparisons with few repetitions"
-                 " use the result.",
+                 " use the result. list shows the stored noise floors, remove drops those of a bad session.",
         .options = options,
         .n_options = sizeof options / sizeof *options,
         .min_words = 1,
@@ -182,6 +209,6 @@ int cmd_noise(struct cmd_env *env, int argc, char **argv)
     if (rc == 1)
         return EXIT_DONE;
     if (rc == 0)
-        rc = measure_and_print(env, &a, words, n, &err);
+        rc = dispatch(env, &a, words, n, &err);
     return rc < 0 ? cmd_fail(&err) : rc;
 }

@@ -40,35 +40,57 @@ int attach_record_of_node(struct cmd_env *env, const struct attach_args *a, stru
     return rc;
 }
 
-/* Sets s->rec to the only run on the node whose id begins with word, or to the newest for "latest". */
-static int adopt_run(struct session *s, const char *word, struct err *err)
+/* Executors of older versions do not tell the purpose. */
+static bool is_sweep(const json_t *run)
 {
-    json_t *runs = node_runs(s, NULL, err), *run;
-    const char *found = NULL, *ticket = "";
-    int matches = 0;
+    const char *purpose = json_string_value(json_object_get(run, "purpose"));
+    return !purpose || strcmp(purpose, run_purpose_name(PURPOSE_SWEEP)) == 0;
+}
+
+/* The only run whose id begins with word, the newest sweep for "latest", or the newest run for NULL. */
+static const json_t *choose_run(const json_t *runs, const char *word, int *matches)
+{
+    bool newest = !word || strcmp(word, "latest") == 0;
+    const json_t *found = NULL;
+    const char *found_id = "";
     size_t i;
-    if (!runs)
-        return -1;
+    json_t *run;
+    *matches = 0;
     json_array_foreach(runs, i, run)
     {
         const char *id = json_string_value(json_object_get(run, "run_id"));
-        if (!id || !text_is_name(id) || !*word ||
-            (strcmp(word, "latest") != 0 && strncmp(id, word, strlen(word)) != 0))
+        if (!id || !text_is_name(id))
             continue;
-        if (strcmp(word, "latest") == 0 && found && strcmp(id, found) < 0)
+        if (newest ? (word && !is_sweep(run)) || strcmp(id, found_id) < 0
+                   : !*word || strncmp(id, word, strlen(word)) != 0)
             continue;
-        matches = strcmp(word, "latest") == 0 ? 1 : matches + 1;
-        found = id;
-        ticket = json_string_value(json_object_get(run, "ticket"));
+        *matches = newest ? 1 : *matches + 1;
+        found = run;
+        found_id = id;
     }
-    int rc = 0;
-    if (matches != 1 || strlen(found) >= sizeof s->rec.run_id)
+    return found;
+}
+
+/* Sets s->rec to the run on the node that choose_run() chooses. */
+static int adopt_run(struct session *s, const char *word, struct err *err)
+{
+    int matches, rc = 0;
+    json_t *runs = node_runs(s, NULL, err);
+    if (!runs)
+        return -1;
+    const json_t *run = choose_run(runs, word, &matches);
+    const char *id = json_string_value(json_object_get(run, "run_id"));
+    const char *ticket = json_string_value(json_object_get(run, "ticket"));
+    const char *purpose = json_string_value(json_object_get(run, "purpose"));
+    if (matches != 1 || strlen(id) >= sizeof s->rec.run_id)
         rc = err_set(err, ERR_INPUT,
                      "%s: \"%.80s\" matches %d runs on this node: see `kernsweep status --node %s`",
-                     transport_describe(s->t), word, matches, s->rec.node);
+                     transport_describe(s->t), word ? word : "latest", matches, s->rec.node);
     else {
-        snprintf(s->rec.run_id, sizeof s->rec.run_id, "%s", found);
+        snprintf(s->rec.run_id, sizeof s->rec.run_id, "%s", id);
         snprintf(s->rec.ticket, sizeof s->rec.ticket, "%s", ticket && text_is_name(ticket) ? ticket : "run");
+        if (!purpose || !run_purpose_from_name(purpose, &s->rec.purpose))
+            s->rec.purpose = PURPOSE_SWEEP;
     }
     json_decref(runs);
     return rc;
@@ -111,7 +133,7 @@ int attach_open_newest(struct cmd_env *env, const struct attach_args *a, struct 
     if (cmd_backend(env, &opt.backend, err) != 0 || attach_record_of_node(env, a, &rec, err) != 0 ||
         session_attach(s, &rec, &opt, err) != 0)
         return -1;
-    return adopt_run(s, "latest", err);
+    return adopt_run(s, NULL, err);
 }
 
 void attach_print_left(const struct session *s)

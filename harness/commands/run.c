@@ -143,7 +143,7 @@ static int run_plan(struct cmd_env *env, const struct run_args *a, const struct 
     struct finish f;
     int rc = finish_compare(env, &s->rec, &fin, &f, err);
     if (rc == 0 && a->confirm)
-        confirm_run(&f, a->plan, &opt);
+        confirm_run(&f, p, &opt);
     if (rc == 0)
         rc = finish_report(env, &s->rec, &fin, &f, NULL, err);
     finish_release(&f);

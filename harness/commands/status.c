@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FINISHED_SHOWN = 5 };
+
 static void print_text(const json_t *obj, const char *key, int width)
 {
     const char *s = json_string_value(json_object_get(obj, key));
@@ -37,22 +39,36 @@ static void print_outlook(const json_t *run)
     }
 }
 
-static void print_run(const char *node, const json_t *run)
+static void print_run(const json_t *run)
 {
+    char tests[32];
     print_text(run, "run_id", 40);
-    printf("%-16s  ", node);
+    print_text(run, "node", 16);
+    print_text(run, "purpose", 7);
     print_text(run, "state", 9);
-    printf("%4lld/%-4lld  ", (long long)json_integer_value(json_object_get(run, "tests_done")),
-           (long long)json_integer_value(json_object_get(run, "tests_total")));
+    snprintf(tests, sizeof tests, "%lld/%lld",
+             (long long)json_integer_value(json_object_get(run, "tests_done")),
+             (long long)json_integer_value(json_object_get(run, "tests_total")));
+    printf("%-9s  ", tests);
     print_outlook(run);
     putchar('\n');
+}
+
+static void print_runs(const json_t *runs)
+{
+    size_t i;
+    const json_t *run;
+    if (json_array_size(runs) > 0)
+        printf("%-40s  %-16s  %-7s  %-9s  %-9s  %s\n", "RUN", "NODE", "PURPOSE", "STATE", "TESTS", "NOW");
+    json_array_foreach(runs, i, run) print_run(run);
 }
 
 struct status_query {
     struct cmd_env *env;
     const struct attach_args *args;
-    const char *word;      /* a run, or NULL for all */
-    json_t *all;           /* --json */
+    const char *word; /* a run, or NULL for all */
+    bool every;       /* --all: the finished ones too, however many */
+    json_t *all;
     struct runrec *places; /* the newest record per node and folder: its connection settings are current */
     size_t n_places, room;
 };
@@ -60,9 +76,9 @@ struct status_query {
 /* A run whose start was interrupted before it reached the node. */
 static json_t *encode_unstarted(const struct runrec *rec)
 {
-    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:n, s:n}", "run_id", rec->run_id, "ticket", rec->ticket,
-                     "state", runrec_state_name(rec->state), "tests_done", 0, "tests_total", 0, "current",
-                     "eta_s");
+    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:n, s:n}", "run_id", rec->run_id, "ticket", rec->ticket,
+                     "purpose", run_purpose_name(rec->purpose), "state", runrec_state_name(rec->state),
+                     "tests_done", 0, "tests_total", 0, "current", "eta_s");
 }
 
 struct unstarted {
@@ -116,11 +132,8 @@ static int query_node(const struct runrec *rec, struct status_query *st, struct 
     size_t i;
     json_array_foreach(runs, i, run)
     {
-        if (st->env->json) {
-            json_object_set_new(run, "node", json_string(rec->node));
-            json_array_append(st->all, run);
-        } else
-            print_run(rec->node, run);
+        json_object_set_new(run, "node", json_string(rec->node));
+        json_array_append(st->all, run);
     }
     rc = runs ? 0 : -1;
     json_decref(runs);
@@ -171,22 +184,78 @@ static int query_status(struct status_query *st, int *failed, struct err *err)
     return query_all_nodes(st, failed, err);
 }
 
+/* Ids begin with the time. */
+static int newest_first(const void *a, const void *b)
+{
+    const char *x = json_string_value(json_object_get(*(json_t *const *)a, "run_id"));
+    const char *y = json_string_value(json_object_get(*(json_t *const *)b, "run_id"));
+    return strcmp(y ? y : "", x ? x : "");
+}
+
+static bool is_pending(const json_t *run)
+{
+    const char *state = json_string_value(json_object_get(run, "state"));
+    return state && (strcmp(state, "running") == 0 || strcmp(state, "starting") == 0);
+}
+
+/* Sorts st->all, and keeps all runs in progress and the newest of the others. Returns how many were dropped.
+ */
+static int arrange(struct status_query *st, size_t finished_max, size_t *dropped, struct err *err)
+{
+    size_t n = json_array_size(st->all), finished = 0;
+    json_t *kept = json_array(), **sorted = calloc(n + 1, sizeof *sorted);
+    *dropped = 0;
+    if (!sorted || !kept) {
+        free(sorted);
+        json_decref(kept);
+        return err_set(err, ERR_INTERNAL, "no memory for %zu runs", n);
+    }
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = json_array_get(st->all, i);
+    qsort(sorted, n, sizeof *sorted, newest_first);
+    for (size_t i = 0; i < n; i++)
+        if (is_pending(sorted[i]) || finished++ < finished_max)
+            json_array_append(kept, sorted[i]);
+    *dropped = finished > finished_max ? finished - finished_max : 0;
+    free(sorted);
+    json_decref(st->all);
+    st->all = kept;
+    return 0;
+}
+
+static int print_status(struct status_query *st, struct err *err)
+{
+    size_t dropped;
+    bool few = !st->word && !st->args->node && !st->every;
+    if (arrange(st, few ? FINISHED_SHOWN : SIZE_MAX, &dropped, err) != 0)
+        return -1;
+    if (st->env->json)
+        return cmd_print_json(json_incref(st->all)) == EXIT_DONE ? 0 : -1;
+    print_runs(st->all);
+    if (dropped > 0)
+        fprintf(stderr, "%zu older %s not shown: --all lists every run\n", dropped,
+                dropped == 1 ? "run is" : "runs are");
+    return 0;
+}
+
 int cmd_status(struct cmd_env *env, int argc, char **argv)
 {
     struct attach_args a = {0};
+    struct status_query st = {.env = env, .args = &a};
     const struct arg options[] = {
+        {"--all", NULL, NULL, &st.every, "all runs, not only those in progress and the newest"},
         {"--node", "NODE", &a.node, NULL, "all runs on this node"},
         {"--workdir", "DIR", &a.workdir, NULL, "kernsweep's folder on that node (default .kernsweep)"},
     };
     struct args spec = {
         .command = "status",
         .usage = "[RUN] [options]",
-        .about = "Shows the runs on a node (or on all nodes known to this store) with progress and ETA.",
+        .about = "Shows the runs in progress and the newest others, on a node or on all nodes known to this "
+                 "store, with progress and ETA, newest first.",
         .options = options,
         .n_options = sizeof options / sizeof *options,
         .max_words = 1};
     struct err err = {0};
-    struct status_query st = {.env = env, .args = &a};
     size_t n;
     int failed = 0;
     int rc = cmd_args(env, &spec, argc, argv, &st.word, &n, &err);
@@ -195,8 +264,8 @@ int cmd_status(struct cmd_env *env, int argc, char **argv)
     st.all = json_array();
     if (rc == 0)
         rc = query_status(&st, &failed, &err);
-    if (rc == 0 && env->json)
-        cmd_print_json(json_incref(st.all));
+    if (rc == 0)
+        rc = print_status(&st, &err);
     json_decref(st.all);
     return rc != 0 ? cmd_fail(&err) : failed ? EXIT_BLOCKED : EXIT_DONE;
 }

@@ -45,7 +45,7 @@ static const char *confirmation_note(enum confirmation c)
     case CONFIRM_NODE:
         return ", the node, not the sources";
     case CONFIRM_UNDECIDED:
-        return ", not measured again";
+        return ", undecided when measured again";
     case CONFIRM_REFUTED:
     case CONFIRM_NOT_ASKED:
     case CONFIRM_COUNT:
@@ -54,22 +54,28 @@ static const char *confirmation_note(enum confirmation c)
     return "";
 }
 
+static void append_cell(struct lines *l, const struct delta *d)
+{
+    char line[LINE_MAX_BYTES + RUN_NAME_MAX];
+    const char *verdict = d->verdict == VERDICT_NOISY ? "inconclusive" : verdict_name(d->verdict);
+    int n = snprintf(line, sizeof line, "%s %d: %s", d->variant, d->context, verdict);
+    if (isfinite(d->ratio))
+        n += snprintf(line + n, sizeof line - (size_t)n, " %+.1f %%", (d->ratio - 1) * 100);
+    snprintf(line + n, sizeof line - (size_t)n, "%s", confirmation_note(d->confirmation));
+    append_line(l, line);
+}
+
+/* Of the inconclusive cells, those that confirming put down to the node. */
 static void list_cells(struct lines *l, const struct comparison *c)
 {
-    static const enum verdict order[] = {VERDICT_REGRESSED, VERDICT_BROKEN,   VERDICT_MISSING,
+    static const enum verdict order[] = {VERDICT_REGRESSED, VERDICT_BROKEN,   VERDICT_MISSING, VERDICT_NOISY,
                                          VERDICT_FIXED,     VERDICT_IMPROVED, VERDICT_NEW};
-    char line[LINE_MAX_BYTES + RUN_NAME_MAX];
     for (size_t v = 0; v < sizeof order / sizeof *order; v++)
         for (size_t i = 0; i < c->count; i++) {
             const struct delta *d = &c->deltas[i];
-            if (d->metric != c->primary || d->verdict != order[v])
-                continue;
-            int n =
-                snprintf(line, sizeof line, "%s %d: %s", d->variant, d->context, verdict_name(d->verdict));
-            if (isfinite(d->ratio))
-                n += snprintf(line + n, sizeof line - (size_t)n, " %+.1f %%", (d->ratio - 1) * 100);
-            snprintf(line + n, sizeof line - (size_t)n, "%s", confirmation_note(d->confirmation));
-            append_line(l, line);
+            if (d->metric == c->primary && d->verdict == order[v] &&
+                (d->verdict != VERDICT_NOISY || d->confirmation == CONFIRM_NODE))
+                append_cell(l, d);
         }
 }
 

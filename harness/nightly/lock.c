@@ -68,9 +68,15 @@ void nightly_lock_release(struct nightly_lock *l)
     l->fd = -1;
 }
 
+void nightly_state_release(struct nightly_state *s)
+{
+    json_decref(s->open);
+    *s = (struct nightly_state){0};
+}
+
 void nightly_lock_load(const struct nightly_lock *l, struct nightly_state *out)
 {
-    json_t *state = json_load(l->state, 1 << 16, NULL);
+    json_t *state = json_load(l->state, LIMIT_JSON_BYTES, NULL);
     json_int_t news = json_integer_value(json_object_get(state, "news"));
     const char *run_id = json_string_value(json_object_get(state, "run_id"));
     const char *night = json_string_value(json_object_get(state, "night"));
@@ -81,13 +87,15 @@ void nightly_lock_load(const struct nightly_lock *l, struct nightly_state *out)
         snprintf(out->night, sizeof out->night, "%s", night);
         out->notified = json_is_true(json_object_get(state, "told"));
     }
+    if (json_is_array(json_object_get(state, "open")))
+        out->open = json_incref(json_object_get(state, "open"));
     json_decref(state);
 }
 
 int nightly_lock_save(const struct nightly_lock *l, const struct nightly_state *s, struct err *err)
 {
-    json_t *state = json_pack("{s:i, s:s, s:s, s:b}", "news", (int)s->news, "run_id", s->run_id, "night",
-                              s->night, "told", s->notified);
+    json_t *state = json_pack("{s:i, s:s, s:s, s:b, s:O*}", "news", (int)s->news, "run_id", s->run_id,
+                              "night", s->night, "told", s->notified, "open", s->open);
     int rc = state ? json_save(l->state, state, err) : err_set(err, ERR_INTERNAL, "%s: no memory", l->state);
     json_decref(state);
     return rc;

@@ -12,6 +12,8 @@
 #include "common/base/fs.h"
 #include "harness/plan/job.h"
 
+#include <jansson.h>
+
 struct nightly_lock {
     int fd;
     char state[FS_PATH_MAX];
@@ -23,11 +25,15 @@ void nightly_lock_release(struct nightly_lock *l);
 
 /* Survives from one nightly run to the next, and the interruption of one. */
 struct nightly_state {
-    unsigned news; /* a set: news of the last nightly run; 0 if it was quiet or there was none */
+    unsigned
+        news; /* a set: the news that is not settled yet; 0 if the last nightly run was quiet or settled it */
+    json_t *open;                  /* the cells that are open (open_cells.h), or NULL */
     char run_id[JOB_RUN_ID_MAX];   /* measured by a nightly run that is not finished yet, or "" */
     char night[CLOCK_ISO_LEN + 1]; /* when that nightly run began */
     bool notified;                 /* its notifications have been sent */
 };
+
+void nightly_state_release(struct nightly_state *s);
 
 /* A file that is missing or unreadable gives the state before the first nightly run. */
 void nightly_lock_load(const struct nightly_lock *l, struct nightly_state *out);

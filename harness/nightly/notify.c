@@ -15,7 +15,8 @@ void notify_news_text(unsigned news, char *out)
     } names[] = {{NEWS_REGRESSION, "regression"},
                  {NEWS_FAILURE, "failure"},
                  {NEWS_BLOCKED, "blocked"},
-                 {NEWS_RECOVERED, "recovered"}};
+                 {NEWS_RECOVERED, "recovered"},
+                 {NEWS_INCONCLUSIVE, "inconclusive"}};
     size_t n = 0;
     out[0] = '\0';
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

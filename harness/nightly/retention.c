@@ -109,7 +109,7 @@ static int prune_plan(const struct pruning *p, const char *plan, struct err *err
 /* Prunes the plan's runs, and separately the runs that confirmed its suspects, keeping as many of them. */
 static int prune_both(const struct pruning *p, const char *plan, struct err *err)
 {
-    char *confirming = measure_plan_name(plan, RUN_TAG_CONFIRM);
+    char *confirming = measure_plan_name(plan, PURPOSE_CONFIRM);
     if (!confirming)
         return err_set(err, ERR_INTERNAL, "retention: no memory");
     int rc = prune_plan(p, plan, err) || prune_plan(p, confirming, err) ? -1 : 0;

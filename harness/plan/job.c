@@ -117,10 +117,10 @@ static json_t *encode_variants(const struct plan *p)
 static json_t *encode_identity(const struct plan *p, const struct job_request *req)
 {
     json_t *source = req->source_sha256 ? json_pack("{s:s}", "sha256", req->source_sha256) : json_null();
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "schema", PROTO_SCHEMA_JOB, "run_id", req->run_id,
-                     "date", req->date, "plan_sha256", p->sha256, "node",
-                     p->scheduler.on ? p->scheduler.node_class : p->node, "harness_version",
-                     KERNSWEEP_VERSION, "source", source);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "schema", PROTO_SCHEMA_JOB, "run_id",
+                     req->run_id, "purpose", run_purpose_name(req->purpose), "date", req->date, "plan_sha256",
+                     p->sha256, "node", p->scheduler.on ? p->scheduler.node_class : p->node,
+                     "harness_version", KERNSWEEP_VERSION, "source", source);
 }
 
 /* A copy of the plan's, with patience_s filled in; null without a scheduler. */

@@ -7,6 +7,7 @@
 #ifndef KERNSWEEP_HARNESS_PLAN_JOB_H
 #define KERNSWEEP_HARNESS_PLAN_JOB_H
 
+#include "common/contract/proto.h"
 #include "harness/plan/plan.h"
 
 enum { JOB_RUN_ID_MAX = 65 };
@@ -16,8 +17,9 @@ struct job_request {
     const char *run_id;
     const char *date;          /* 2026-02-14, local */
     const char *source_sha256; /* NULL without a source tree */
-    bool fresh;                /* ignore cached builds */
-    json_t *preflight;         /* warnings about the node, borrowed, or NULL */
+    enum run_purpose purpose;
+    bool fresh;        /* ignore cached builds */
+    json_t *preflight; /* warnings about the node, borrowed, or NULL */
 };
 
 /* Makes a run id: <UTC time>-<ticket>-<random>. out: char[JOB_RUN_ID_MAX]. */

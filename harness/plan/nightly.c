@@ -7,11 +7,8 @@
 static const struct {
     const char *name;
     enum nightly_news news;
-} names[] = {{"regression", NEWS_REGRESSION},
-             {"failure", NEWS_FAILURE},
-             {"blocked", NEWS_BLOCKED},
-             {"recovered", NEWS_RECOVERED},
-             {"always", NEWS_ALWAYS}};
+} names[] = {{"regression", NEWS_REGRESSION}, {"failure", NEWS_FAILURE},           {"blocked", NEWS_BLOCKED},
+             {"recovered", NEWS_RECOVERED},   {"inconclusive", NEWS_INCONCLUSIVE}, {"always", NEWS_ALWAYS}};
 
 static unsigned news_of(const char *word)
 {
@@ -35,11 +32,13 @@ static int check_entry(const struct json_at *at, struct err *err)
     if (keys_read(at, IN_PLAN, &table, 1, err) != 0)
         return -1;
     if (!json_is_array(on.value) || json_array_size(on.value) == 0)
-        return json_fail(&on, err, "expected an array of regression, failure, blocked, recovered, always");
+        return json_fail(
+            &on, err, "expected an array of regression, failure, blocked, recovered, inconclusive, always");
     for (size_t i = 0; i < json_array_size(on.value); i++) {
         struct json_at word = json_element(&on, i);
         if (!news_of(json_string_value(word.value)))
-            return json_fail(&word, err, "expected regression, failure, blocked, recovered or always");
+            return json_fail(&word, err,
+                             "expected regression, failure, blocked, recovered, inconclusive or always");
     }
     int rc = command_read(&command, &run, SUBST_LITERAL, err);
     command_release(&command);

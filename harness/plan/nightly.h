@@ -11,6 +11,8 @@ enum nightly_news {
     NEWS_BLOCKED = 4,
     NEWS_RECOVERED = 8, /* all is well again after one of the above */
     NEWS_ALWAYS = 16,
+    NEWS_INCONCLUSIVE = 32, /* nothing new was found, but the measurements do not clear what is open, or most
+                               of the cells */
 };
 
 struct plan_nightly {

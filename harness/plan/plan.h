@@ -16,6 +16,8 @@
 #include "harness/plan/source.h"
 #include "harness/plan/variants.h"
 
+enum { CONFIRM_ROUNDS_MAX = 10 };
+
 enum plan_order { PLAN_INTERLEAVED, PLAN_GROUPED };
 
 struct plan {
@@ -28,6 +30,7 @@ struct plan {
     enum plan_order order;
     int64_t warmup;
     double threshold; /* smallest relative change that counts as a regression; 0.05 = 5 % */
+    int64_t confirm_rounds;
     double connect_timeout_s, patience_s; /* per attempt; overall */
     double cost_per_hour;                 /* of the node; reports read it from the stored plan */
     const char *currency;

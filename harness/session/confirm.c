@@ -1,7 +1,6 @@
 #include "harness/session/confirm.h"
 
 #include "harness/session/measure.h"
-#include "results/store/runs.h"
 
 #include <string.h>
 
@@ -91,9 +90,26 @@ static int measure_turn(const struct confirm_request *r, struct plan *p, const c
     struct session_options opt = r->opt;
     opt.repeatable = false;
     opt.overrides.variants = opt.overrides.contexts = opt.overrides.repeat = NULL;
-    opt.overrides.tag = RUN_TAG_CONFIRM;
+    opt.purpose = PURPOSE_CONFIRM;
     opt.source_sha256 = *source ? source : NULL;
     return measure_run(p, &opt, s, key, err);
+}
+
+/* A B B A, so that a steady drift of the node affects both sides alike. */
+static int measure_turns(const struct confirm_request *r, struct plan *p, struct store *s,
+                         struct confirm_runs *out, struct err *err)
+{
+    int64_t base[CONFIRM_TURNS], now[CONFIRM_TURNS];
+    if (measure_turn(r, p, r->base_source, s, &base[0], err) != 0 ||
+        measure_turn(r, p, r->now_source, s, &now[0], err) != 0 ||
+        measure_turn(r, p, r->now_source, s, &now[1], err) != 0 ||
+        measure_turn(r, p, r->base_source, s, &base[1], err) != 0)
+        return -1;
+    for (int i = 0; i < CONFIRM_TURNS; i++, out->count++) {
+        out->base[out->count] = base[i];
+        out->now[out->count] = now[i];
+    }
+    return 0;
 }
 
 int confirm_measure(const struct confirm_request *r, const struct suspect_list *suspects, struct store *s,
@@ -103,15 +119,11 @@ int confirm_measure(const struct confirm_request *r, const struct suspect_list *
     if (!*r->base_source != !*r->now_source)
         return err_set(err, ERR_NODE,
                        "one of the two runs had no source tree: there are no two builds to compare");
+    if (out->count + CONFIRM_TURNS > CONFIRM_RUNS_MAX)
+        return err_set(err, ERR_INTERNAL, "more than %d rounds of confirming", CONFIRM_ROUNDS_MAX);
     int rc = load_suspects_plan(&p, r->plan, suspects, err);
     if (rc == 0)
-        rc = measure_turn(r, &p, r->base_source, s, &out->base[0], err);
-    if (rc == 0)
-        rc = measure_turn(r, &p, r->now_source, s, &out->now[0], err);
-    if (rc == 0)
-        rc = measure_turn(r, &p, r->now_source, s, &out->now[1], err);
-    if (rc == 0)
-        rc = measure_turn(r, &p, r->base_source, s, &out->base[1], err);
+        rc = measure_turns(r, &p, s, out, err);
     plan_release(&p);
     return rc;
 }

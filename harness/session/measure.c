@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *measure_plan_name(const char *plan, const char *purpose)
+char *measure_plan_name(const char *plan, enum run_purpose purpose)
 {
     char *name = NULL;
-    return asprintf(&name, "%s#%s", plan, purpose) < 0 ? NULL : name;
+    return asprintf(&name, "%s#%s", plan, run_purpose_name(purpose)) < 0 ? NULL : name;
 }
 
-static int rename_plan(struct plan *p, const char *purpose, struct err *err)
+static int rename_plan(struct plan *p, enum run_purpose purpose, struct err *err)
 {
     if (strchr(p->file, '#'))
         return 0;
@@ -40,9 +40,11 @@ int measure_run(struct plan *p, const struct session_options *opt, struct store 
                 struct err *err)
 {
     struct session s = {0};
-    if (rename_plan(p, opt->overrides.tag, err) != 0 || overrides_apply(&opt->overrides, p, err) != 0)
+    struct session_options own = *opt;
+    own.overrides.tag = run_purpose_name(opt->purpose);
+    if (rename_plan(p, opt->purpose, err) != 0 || overrides_apply(&own.overrides, p, err) != 0)
         return -1;
-    int rc = session_start(&s, p, opt, err);
+    int rc = session_start(&s, p, &own, err);
     if (rc == 0)
         rc = session_follow(&s, err);
     if (rc == 0)
@@ -80,8 +82,8 @@ static int complete_run(const struct runrec *rec, const struct session_options *
     return rc;
 }
 
-int measure_settle(const char *db, const char *plan, const char *purpose, const struct session_options *opt,
-                   struct err *err)
+int measure_settle(const char *db, const char *plan, enum run_purpose purpose,
+                   const struct session_options *opt, struct err *err)
 {
     char *name = measure_plan_name(plan, purpose);
     struct runrec last;

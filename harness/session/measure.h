@@ -1,7 +1,8 @@
 /* measure: a run for a special purpose (noise, confirm), from plan to store in one call, without baseline or
  * report.
  *
- * The run is tagged, and its record names a plan that nightly runs never resume. Errors: as in session.h and
+ * The run has the purpose that the options name, which is also the tag of its folder, and its record names a
+ * plan that nightly runs never resume. Errors: as in session.h and
  * ingest.h.
  */
 #ifndef KERNSWEEP_HARNESS_SESSION_MEASURE_H
@@ -11,15 +12,16 @@
 #include "results/store/store.h"
 
 /* The plan's name in the records of such a run. The caller free()s it; NULL when out of memory. */
-char *measure_plan_name(const char *plan, const char *purpose);
+char *measure_plan_name(const char *plan, enum run_purpose purpose);
 
-/* Changes p->file, so that the run does not count as a nightly run of the plan. */
+/* opt->purpose: not PURPOSE_SWEEP. Changes p->file, so that the run does not count as a nightly run of the
+ * plan. */
 int measure_run(struct plan *p, const struct session_options *opt, struct store *store, int64_t *key,
                 struct err *err);
 
 /* Completes the run that an interrupted command with this purpose left behind: pulls and stores it, so that
  * the node is free. plan: its file. */
-int measure_settle(const char *db, const char *plan, const char *purpose, const struct session_options *opt,
-                   struct err *err);
+int measure_settle(const char *db, const char *plan, enum run_purpose purpose,
+                   const struct session_options *opt, struct err *err);
 
 #endif

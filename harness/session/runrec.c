@@ -62,12 +62,12 @@ int runrec_save(const struct runrec *r, const char *db, struct err *err)
     char dir[FS_PATH_MAX], path[FS_PATH_MAX];
     if (record_path(r, db, dir, path, err) != 0 || fs_mkdir_p(dir, 0700, err) != 0)
         return -1;
-    json_t *obj =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:s, s:o*}", "run_id", r->run_id,
-                  "node", r->node, "ssh_config", r->ssh_config, "workdir", r->workdir, "bundle", r->bundle,
-                  "plan", r->plan, "ticket", r->ticket, "baseline", r->baseline, "threshold", r->threshold,
-                  "connect_timeout_s", r->connect_timeout_s, "patience_s", r->patience_s, "state",
-                  runrec_state_name(r->state), "order", encode_request(r));
+    json_t *obj = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:s, s:o*}",
+                            "run_id", r->run_id, "purpose", run_purpose_name(r->purpose), "node", r->node,
+                            "ssh_config", r->ssh_config, "workdir", r->workdir, "bundle", r->bundle, "plan",
+                            r->plan, "ticket", r->ticket, "baseline", r->baseline, "threshold", r->threshold,
+                            "connect_timeout_s", r->connect_timeout_s, "patience_s", r->patience_s, "state",
+                            runrec_state_name(r->state), "order", encode_request(r));
     int rc = obj ? json_save(path, obj, err) : err_set(err, ERR_INTERNAL, "%s: no memory", path);
     json_decref(obj);
     return rc;
@@ -110,6 +110,20 @@ static int decode_request(struct runrec_request *o, const struct json_at *root, 
     return 0;
 }
 
+/* Records made before runs had a purpose name it after the plan's file (measure.h). */
+static int decode_purpose(const struct json_at *root, struct runrec *r, struct err *err)
+{
+    const char *mark = strrchr(r->plan, '#'), *purpose = run_purpose_name(PURPOSE_SWEEP);
+    if (mark && run_purpose_from_name(mark + 1, &r->purpose))
+        purpose = mark + 1;
+    if (json_get_str_def(root, "purpose", &purpose, err) != 0)
+        return -1;
+    if (run_purpose_from_name(purpose, &r->purpose))
+        return 0;
+    struct json_at at = json_member(root, "purpose");
+    return json_fail(&at, err, "unknown purpose \"%.40s\"", purpose);
+}
+
 static int decode(struct runrec *r, const json_t *obj, const char *file, struct err *err)
 {
     struct json_at root = json_root(obj, file);
@@ -126,7 +140,7 @@ static int decode(struct runrec *r, const json_t *obj, const char *file, struct 
         read_text(&root, "state", state, sizeof state, err) ||
         json_get_num(&root, "threshold", 0, 1e6, &r->threshold, err) ||
         json_get_num(&root, "connect_timeout_s", 0, 1e6, &r->connect_timeout_s, err) ||
-        json_get_num(&root, "patience_s", 0, 1e7, &r->patience_s, err) ||
+        json_get_num(&root, "patience_s", 0, 1e7, &r->patience_s, err) || decode_purpose(&root, r, err) ||
         decode_request(&r->request, &root, err))
         return -1;
     for (int i = 0; i < RUNREC_STATE_COUNT; i++)
@@ -182,7 +196,7 @@ static int match_record(const struct runrec *r, void *arg, struct err *err)
     struct find *f = arg;
     (void)err;
     bool exact = strcmp(f->word, r->run_id) == 0 || (*f->bundle && strcmp(f->bundle, r->bundle) == 0);
-    bool latest = strcmp(f->word, "latest") == 0;
+    bool latest = strcmp(f->word, "latest") == 0 && r->purpose == PURPOSE_SWEEP;
     bool prefix = *f->word && strncmp(r->run_id, f->word, strlen(f->word)) == 0;
     if (!exact && (f->exact || (!latest && !prefix)))
         return 0;

@@ -36,6 +36,7 @@ struct runrec {
     char baseline[LIMIT_NAME + 1]; /* to compare with at the end; "" for none */
     double threshold;
     double connect_timeout_s, patience_s;
+    enum run_purpose purpose;
     enum runrec_state state;
     struct runrec_request request; /* only in state RUNREC_STARTING */
 };
@@ -46,7 +47,7 @@ const char *runrec_state_name(enum runrec_state s);
 int runrec_save(const struct runrec *r, const char *db, struct err *err);
 /* A missing record is not an error. */
 int runrec_remove(const struct runrec *r, const char *db, struct err *err);
-/* word: a run id, a unique non-empty prefix, a bundle's folder, or "latest". */
+/* word: a run id, a unique non-empty prefix, a bundle's folder, or "latest": the newest sweep. */
 int runrec_find(struct runrec *r, const char *db, const char *word, struct err *err);
 
 /* Calls fn for every record, oldest first. */

@@ -28,10 +28,11 @@ struct session_options {
     const char *artifacts; /* folder for bundles */
     const char *ssh_config;
     struct overrides overrides; /* already applied to the plan by overrides_apply() */
-    bool repeatable;            /* an interrupted start can be repeated from its record */
-    const char *source_sha256;  /* use this tree, still on the node, instead of the plan's */
-    const char *backend;        /* an argument of --transport (connect.h) */
-    FILE *progress;             /* messages for the user */
+    enum run_purpose purpose;
+    bool repeatable;           /* an interrupted start can be repeated from its record */
+    const char *source_sha256; /* use this tree, still on the node, instead of the plan's */
+    const char *backend;       /* an argument of --transport (connect.h) */
+    FILE *progress;            /* messages for the user */
     const struct session_view *view;
     const volatile sig_atomic_t *interrupted;
 };

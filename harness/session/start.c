@@ -54,6 +54,7 @@ static int fill_record(struct session *s, const struct plan *p, const char *date
                  ? -1
                  : 0;
     free(config);
+    r->purpose = s->opt.purpose;
     r->threshold = p->threshold;
     r->connect_timeout_s = p->connect_timeout_s;
     r->patience_s = p->patience_s;
@@ -106,6 +107,7 @@ static int submit_job(struct session *s, const struct plan *p, const char *sha, 
                       struct err *err)
 {
     const struct job_request req = {.run_id = s->rec.run_id,
+                                    .purpose = s->rec.purpose,
                                     .date = date,
                                     .source_sha256 = sha,
                                     .fresh = s->opt.overrides.fresh,

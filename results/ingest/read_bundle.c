@@ -1,4 +1,5 @@
 #include "results/ingest/manifest.h"
+#include "results/ingest/read_code.h"
 #include "results/ingest/read_details.h"
 #include "results/ingest/readers.h"
 #include "results/store/when.h"
@@ -67,6 +68,20 @@ void bundle_release(struct bundle *b)
     manifest_release(&b->files);
 }
 
+/* Bundles made before runs had a purpose were told apart by their tags. */
+static int read_purpose(const struct json_at *job, struct run_info *r, struct err *err)
+{
+    const char *purpose = run_purpose_name(PURPOSE_SWEEP);
+    if (run_purpose_from_name(r->tag, &r->purpose))
+        purpose = r->tag;
+    if (json_get_str_def(job, "purpose", &purpose, err) != 0)
+        return -1;
+    return run_purpose_from_name(purpose, &r->purpose)
+               ? 0
+               : json_fail(job, err, "purpose is \"%.80s\", expected sweep, confirm, noise or bisect",
+                           purpose);
+}
+
 static int read_job_head(const struct json_at *job, struct run_info *r, struct err *err)
 {
     struct json_at source = json_member(job, "source");
@@ -89,12 +104,9 @@ static int read_job_head(const struct json_at *job, struct run_info *r, struct e
         return json_fail(job, err, "date is \"%s\", expected a date like 2026-02-14", r->date);
     if (strcmp(r->mode, "perf") != 0 && strcmp(r->mode, "debug") != 0)
         return json_fail(job, err, "mode is \"%s\", expected \"perf\" or \"debug\"", r->mode);
-    /* Bundles made before runs had a purpose were told apart by their tags. */
-    if (!run_purpose_from_name(r->tag, &r->purpose))
-        r->purpose = PURPOSE_SWEEP;
     if (*r->tag && !text_is_name(r->tag))
         return json_fail(job, err, "tag is not a name");
-    return 0;
+    return read_purpose(job, r, err);
 }
 
 /* The variants of a kernel plan are named KERNEL, or KERNEL_SHAPE if there are several shapes. */
@@ -224,6 +236,22 @@ static int read_resources(struct bundle_reading *r, struct run_variant *v, struc
         rc = artifact_resources(&root, r->d, v, err);
     }
     return rc < 0 ? draft_leave_out(r->d, err) : 0;
+}
+
+static int read_code(struct bundle_reading *r, size_t variant, struct err *err)
+{
+    char name[RUN_NAME_MAX + 32], full[FS_PATH_MAX];
+    const json_t *value;
+    snprintf(name, sizeof name, "%s/code.json", r->d->variants[variant].name);
+    int rc = manifest_load(r->files, name, &value, full, err);
+    if (rc > 0) {
+        struct json_at root = json_root(value, full);
+        rc = code_read(&root, variant, r->d, err);
+    }
+    if (rc >= 0)
+        return 0;
+    code_forget(r->d, variant);
+    return draft_leave_out(r->d, err);
 }
 
 static int read_samples(struct bundle_reading *r, const char *path, struct draft_test *t, struct err *err)
@@ -369,7 +397,7 @@ static int read_all(struct bundle_reading *r, const struct json_at *job, struct 
         read_if_there(r, "plan.json", take_plan, err) != 0)
         return -1;
     for (size_t i = 0; i < d->n_variants; i++)
-        if (read_resources(r, &d->variants[i], err) != 0)
+        if (read_resources(r, &d->variants[i], err) != 0 || read_code(r, i, err) != 0)
             return -1;
     if (read_tests(r, job, err) != 0)
         return -1;

@@ -12,18 +12,35 @@ static bool is_suspect(const struct comparison *c, const struct delta *d)
     return d->metric == c->primary && d->verdict == VERDICT_REGRESSED;
 }
 
-int confirm_suspects(const struct comparison *c, struct suspect_list *out, struct err *err)
+static bool is_undecided(const struct comparison *c, const struct delta *d)
+{
+    return d->metric == c->primary && d->confirmation == CONFIRM_UNDECIDED;
+}
+
+static int list_cells(const struct comparison *c,
+                      bool (*belongs)(const struct comparison *, const struct delta *),
+                      struct suspect_list *out, struct err *err)
 {
     *out = (struct suspect_list){.items = calloc(c->count + 1, sizeof *out->items)};
     if (!out->items)
         return err_set(err, ERR_INTERNAL, "no memory for the suspects");
     for (size_t i = 0; i < c->count; i++)
-        if (is_suspect(c, &c->deltas[i])) {
+        if (belongs(c, &c->deltas[i])) {
             struct suspect *s = &out->items[out->count++];
             snprintf(s->variant, sizeof s->variant, "%s", c->deltas[i].variant);
             s->context = c->deltas[i].context;
         }
     return 0;
+}
+
+int confirm_suspects(const struct comparison *c, struct suspect_list *out, struct err *err)
+{
+    return list_cells(c, is_suspect, out, err);
+}
+
+int confirm_undecided(const struct comparison *c, struct suspect_list *out, struct err *err)
+{
+    return list_cells(c, is_undecided, out, err);
 }
 
 void suspect_list_release(struct suspect_list *l)

@@ -21,6 +21,8 @@ struct suspect_list {
 
 /* The regressed cells of the primary metric. */
 int confirm_suspects(const struct comparison *c, struct suspect_list *out, struct err *err);
+/* The suspects that confirm_judge() left undecided: measuring them once more may decide. */
+int confirm_undecided(const struct comparison *c, struct suspect_list *out, struct err *err);
 void suspect_list_release(struct suspect_list *l);
 
 /* base, now: the runs of each side in the order they were made; the repetitions of each side are pooled. Sets

@@ -21,7 +21,8 @@ static int begin(struct store *s, const struct run_data *now, const struct compa
 static int load_base(struct store *s, const struct run_data *now, int64_t key, struct against *out,
                      struct err *err)
 {
-    if (run_data_load(s, key, &out->base, err) != 0)
+    if (run_check_comparable(&now->info, err) != 0 || run_data_load(s, key, &out->base, err) != 0 ||
+        run_check_comparable(&out->base.info, err) != 0)
         return -1;
     out->has_base = true;
     return confirm_load(s, now->info.key, key, &out->confirmed, err);
@@ -88,7 +89,7 @@ int against_nights(struct store *s, const struct run_data *now, const struct com
                    struct against *out, struct err *err)
 {
     int rc = begin(s, now, options, out, err);
-    if (rc == 0)
+    if (rc == 0 && !*now->info.rejected)
         rc = nights_before(s, now, out, err);
     if (rc == 0 && out->history.nights > 0)
         rc = run_facts_load(s, history_last(&out->history), &out->last, err);

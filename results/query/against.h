@@ -24,7 +24,8 @@ struct against {
     struct compare_options options;   /* options.noise points into this struct: it must not be moved */
 };
 
-/* The base is a run, the baseline of that name for now's node and plan, or only the nights before. */
+/* A rejected run is refused; against_nights() gives it no night.
+ * The base is a run, the baseline of that name for now's node and plan, or only the nights before. */
 int against_run(struct store *s, const struct run_data *now, int64_t base_key,
                 const struct compare_options *options, struct against *out, struct err *err);
 int against_baseline(struct store *s, const struct run_data *now, const char *name,

@@ -211,7 +211,8 @@ int export_tests(struct store *s, int64_t run_key, enum export_format format, ex
 {
     static const char text[] =
         "SELECT r.run_id, r.ticket, r.tag, r.date, r.node, r.mode, r.status AS run_status, r.source_sha256,"
-        " c.variant, coalesce(t.attn_impl, v.attn_impl) AS attn_impl, c.context_len, t.repetition,"
+        " c.variant, coalesce(t.attn_impl, v.attn_impl) AS attn_impl, v.code_sha256, v.code_kind, "
+        "c.context_len, t.repetition,"
         " t.test_index, t.warmup, t.status"
 #define METRIC_TEST(id, name, column, ...) ", t." #column
 #define METRIC_RATE(id, name, time, column, ...) ", c.context_len / t." #column " AS " #name
@@ -326,6 +327,8 @@ static const struct dumped {
     DUMPED("run", "id"),
     DUMPED("variant", "run_id, position"),
     DUMPED("gate", "run_id, variant, position"),
+    DUMPED("kernel_code", "run_id, variant, kernel"),
+    DUMPED("run_metric", "run_id, position"),
     DUMPED("file", "run_id, path"),
     DUMPED("series", "id"),
     DUMPED("test", "id"),

@@ -8,12 +8,28 @@
 
 enum { CANDIDATES = 5 };
 
+static int no_latest(struct store *s, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(s, "SELECT count(*) AS n FROM run", err);
+    if (!stmt || sql_step(stmt, err) < 0)
+        return -1;
+    return sql_col_int(stmt, "n", 0) == 0
+               ? err_set(err, ERR_INPUT, "%s: no run stored yet", s->path)
+               : err_set(err, ERR_INPUT,
+                         "%s: every stored run is rejected or was not made as a sweep: name one by its id; "
+                         "`kernsweep runs` lists them",
+                         s->path);
+}
+
 static int find_latest(struct store *s, int64_t *key, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(s, "SELECT id FROM run ORDER BY ordered_at DESC, id DESC LIMIT 1", err);
+    SQL_STMT stmt = sql_prepare(s,
+                                "SELECT id FROM run WHERE purpose = 'sweep' AND rejected_at IS NULL"
+                                " ORDER BY ordered_at DESC, id DESC LIMIT 1",
+                                err);
     int rc = stmt ? sql_step(stmt, err) : -1;
     if (rc == 0)
-        return err_set(err, ERR_INPUT, "%s: no run stored yet", s->path);
+        return no_latest(s, err);
     if (rc > 0)
         *key = sql_col_int(stmt, "id", 0);
     return rc > 0 ? 0 : -1;

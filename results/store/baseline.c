@@ -17,8 +17,25 @@ static int64_t now_ms(void)
     return llround(clock_real_s() * 1e3);
 }
 
+static int check_accepted(struct store *s, int64_t key, struct err *err)
+{
+    struct run_info r = {0};
+    SQL_STMT stmt =
+        sql_prepare_int(s, "SELECT run_id, rejected_why FROM run WHERE id = :run", ":run", key, err);
+    int rc = stmt ? sql_step(stmt, err) : -1;
+    if (rc < 0)
+        return -1;
+    if (rc == 0)
+        return err_set(err, ERR_INPUT, "the run no longer exists");
+    sql_col_text(stmt, "run_id", r.run_id, sizeof r.run_id);
+    sql_col_text(stmt, "rejected_why", r.rejected, sizeof r.rejected);
+    return run_check_comparable(&r, err);
+}
+
 static int check_run(struct store *s, int64_t key, struct err *err)
 {
+    if (check_accepted(s, key, err) != 0)
+        return -1;
     SQL_STMT stmt = sql_prepare_int(
         s, "SELECT count(*) AS n FROM test WHERE run_id = :run AND status = 'OK' AND warmup = 0", ":run", key,
         err);
@@ -93,10 +110,11 @@ int baseline_set(struct store *s, const char *name, int64_t run_key, bool add, s
 
 #define BASELINE_SELECT                                                                                      \
     "SELECT b.id, b.name, b.node, b.ticket, b.mode, b.set_at, b.removed_at, r.id AS run_key, r.run_id,"      \
-    " (SELECT count(*) FROM baseline_run WHERE baseline_id = b.id) AS runs"                                  \
+    " (SELECT count(*) FROM baseline_run h JOIN run o ON o.id = h.run_id"                                    \
+    " WHERE h.baseline_id = b.id AND o.rejected_at IS NULL) AS runs"                                         \
     " FROM baseline b LEFT JOIN run r ON r.id = (SELECT h.run_id FROM baseline_run h JOIN run o ON o.id = "  \
     "h.run_id"                                                                                               \
-    " WHERE h.baseline_id = b.id ORDER BY o.ordered_at DESC, o.id DESC LIMIT 1) "
+    " WHERE h.baseline_id = b.id AND o.rejected_at IS NULL ORDER BY o.ordered_at DESC, o.id DESC LIMIT 1) "
 
 static void read_baseline(struct sql_stmt *stmt, struct baseline *b)
 {
@@ -245,11 +263,11 @@ int baseline_runs(struct store *s, const struct baseline *b, int64_t **keys, siz
     *keys = calloc(b->runs > 0 ? (size_t)b->runs : 1, sizeof **keys);
     if (!*keys)
         return err_set(err, ERR_INTERNAL, "no memory for %d runs", b->runs);
-    SQL_STMT stmt =
-        sql_prepare(s,
-                    "SELECT r.id FROM baseline_run h JOIN run r ON r.id = h.run_id"
-                    " WHERE h.baseline_id = :baseline ORDER BY r.ordered_at DESC, r.id DESC LIMIT :limit",
-                    err);
+    SQL_STMT stmt = sql_prepare(s,
+                                "SELECT r.id FROM baseline_run h JOIN run r ON r.id = h.run_id"
+                                " WHERE h.baseline_id = :baseline AND r.rejected_at IS NULL ORDER BY "
+                                "r.ordered_at DESC, r.id DESC LIMIT :limit",
+                                err);
     if (stmt) {
         sql_bind_int(stmt, ":baseline", b->id);
         sql_bind_int(stmt, ":limit", b->runs);

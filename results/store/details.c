@@ -10,6 +10,9 @@ void details_release(struct run_details *d)
 {
     for (size_t i = 0; i < d->n_files; i++)
         free(d->files[i].body);
+    for (size_t i = 0; i < d->n_kernels; i++)
+        free(d->kernels[i].name);
+    free(d->kernels);
     free(d->files);
     free(d->gates);
     *d = (struct run_details){0};
@@ -83,9 +86,31 @@ static int store_files(struct store *s, int64_t run_key, const struct run_detail
     return stmt ? 0 : -1;
 }
 
+/* A name that is listed twice is the input's mistake; the first one stands. */
+static int store_kernels(struct store *s, int64_t run_key, const struct run_details *d, struct err *err)
+{
+    SQL_KEPT stmt = sql_keep(s,
+                             "INSERT OR IGNORE INTO kernel_code (run_id, variant, kernel, sha256)"
+                             " VALUES (:run, :variant, :kernel, :sha256)",
+                             err);
+    for (size_t i = 0; stmt && i < d->n_kernels; i++) {
+        const struct run_kernel_code *k = &d->kernels[i];
+        sql_bind_int(stmt, ":run", run_key);
+        sql_bind_int(stmt, ":variant", (int64_t)k->variant);
+        sql_bind_text(stmt, ":kernel", k->name);
+        sql_bind_text(stmt, ":sha256", k->sha256);
+        if (sql_run(stmt, err))
+            return -1;
+    }
+    return stmt ? 0 : -1;
+}
+
 int details_store(struct store *s, int64_t run_key, const struct run_details *d, struct err *err)
 {
-    return store_gates(s, run_key, d, err) || store_files(s, run_key, d, err) ? -1 : 0;
+    return store_gates(s, run_key, d, err) || store_files(s, run_key, d, err) ||
+                   store_kernels(s, run_key, d, err)
+               ? -1
+               : 0;
 }
 
 static int load_gates(struct store *s, int64_t run_key, struct run_details *out, struct err *err)
@@ -133,8 +158,31 @@ static int load_files(struct store *s, int64_t run_key, struct run_details *out,
     return rc;
 }
 
+static int load_kernels(struct store *s, int64_t run_key, struct run_details *out, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare_int(s,
+                                    "SELECT variant, kernel, sha256 FROM kernel_code WHERE run_id = :run"
+                                    " ORDER BY variant, kernel",
+                                    ":run", run_key, err);
+    int rc = -1;
+    while (stmt && (rc = sql_step(stmt, err)) > 0) {
+        char *name = strdup(sql_col_str(stmt, "kernel", NULL));
+        if (!name || !ALLOC_GROW(out->kernels, out->n_kernels + 1, out->cap_kernels)) {
+            free(name);
+            return err_set(err, ERR_INTERNAL, "no memory for the run's kernels");
+        }
+        struct run_kernel_code *k = &out->kernels[out->n_kernels++];
+        *k = (struct run_kernel_code){.variant = (size_t)sql_col_int(stmt, "variant", 0), .name = name};
+        sql_col_text(stmt, "sha256", k->sha256, sizeof k->sha256);
+    }
+    return rc;
+}
+
 int details_load(struct store *s, int64_t run_key, struct run_details *out, struct err *err)
 {
     *out = (struct run_details){0};
-    return load_gates(s, run_key, out, err) || load_files(s, run_key, out, err) ? -1 : 0;
+    return load_gates(s, run_key, out, err) || load_files(s, run_key, out, err) ||
+                   load_kernels(s, run_key, out, err)
+               ? -1
+               : 0;
 }

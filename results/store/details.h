@@ -1,5 +1,5 @@
-/* details: the gates of a run's variants, the files of its bundle with their hashes, and the compiler's
- * report on its kernels (resources.json, verbatim).
+/* details: the gates of a run's variants, the files of its bundle with their hashes, the compiler's report on
+ * its kernels (resources.json, verbatim), and the code identity of each kernel.
  *
  * Read from a bundle (ingest/read_details.h), stored and loaded with the run. Files of individual tests are
  * left out: the manifest lists them. Untrusted text is bounded here and escaped where it is printed. The
@@ -15,7 +15,9 @@ enum {
     DETAILS_FILES_MAX = 4096,
     DETAILS_GATES_MAX = 4096,
     DETAILS_PATH_MAX = 192,
-    DETAILS_BODY_MAX = 1 << 20
+    DETAILS_BODY_MAX = 1 << 20,
+    DETAILS_KERNELS_MAX = 4096, /* of a variant */
+    DETAILS_KERNEL_MAX = 512
 };
 
 struct run_gate {
@@ -33,11 +35,20 @@ struct run_file {
     char *body; /* of a resources.json, else NULL */
 };
 
+/* The code identity of a kernel. */
+struct run_kernel_code {
+    size_t variant; /* index into the run's variants */
+    char *name;     /* owned; as in the symbol table */
+    char sha256[SHA256_HEX_LEN + 1];
+};
+
 struct run_details {
     struct run_gate *gates; /* by variant, in execution order */
     size_t n_gates;
     struct run_file *files; /* by path */
     size_t n_files;
+    struct run_kernel_code *kernels; /* by variant and name */
+    size_t n_kernels, cap_kernels;
 };
 
 /* Inside the caller's transaction. */

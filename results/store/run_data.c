@@ -73,6 +73,16 @@ int run_data_make_cells(struct run_data *r, struct err *err)
     return 0;
 }
 
+int run_check_comparable(const struct run_info *r, struct err *err)
+{
+    if (!*r->rejected)
+        return 0;
+    return err_set(err, ERR_INPUT,
+                   "run %s is rejected (%.200s) and never compared: `kernsweep runs unreject %s` accepts it "
+                   "again",
+                   r->run_id, r->rejected, r->run_id);
+}
+
 void run_data_release(struct run_data *r)
 {
     free(r->variants);

@@ -144,6 +144,9 @@ struct run_data {
 
 void run_data_release(struct run_data *r);
 
+/* Fails with ERR_INPUT for a rejected run, with its reason and how to accept it again. */
+int run_check_comparable(const struct run_info *r, struct err *err);
+
 /* Groups r->tests (ordered by variant, context, repetition) into r->cells. */
 int run_data_make_cells(struct run_data *r, struct err *err);
 

@@ -1,9 +1,12 @@
 #include "results/store/runs.h"
 
 #include "common/base/alloc.h"
+#include "common/base/clock.h"
+#include "common/base/text.h"
 #include "results/store/run_load.h"
 #include "results/store/sql.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +20,7 @@ int runs_list(struct store *s, const struct run_filter *filter, struct run_list 
         s,
         RUN_SELECT "WHERE (:ticket IS NULL OR r.ticket = :ticket) AND (:tag IS NULL OR r.tag = :tag)"
                    " AND (:node IS NULL OR r.node = :node) AND (:mode IS NULL OR r.mode = :mode)"
+                   " AND (:purpose IS NULL OR r.purpose = :purpose)"
                    " ORDER BY r.ordered_at DESC, r.id DESC LIMIT :limit",
         err);
     if (!stmt)
@@ -25,6 +29,7 @@ int runs_list(struct store *s, const struct run_filter *filter, struct run_list 
     sql_bind_text(stmt, ":tag", f->tag);
     sql_bind_text(stmt, ":node", f->node);
     sql_bind_text(stmt, ":mode", f->mode);
+    sql_bind_text(stmt, ":purpose", f->purpose);
     sql_bind_int(stmt, ":limit", f->limit ? (int64_t)f->limit : -1);
     size_t cap = 0;
     int rc;
@@ -48,12 +53,13 @@ void run_list_release(struct run_list *l)
     *l = (struct run_list){0};
 }
 
-int runs_remove(struct store *s, int64_t key, struct err *err)
+static int remove_locked(struct store *s, int64_t key, struct err *err)
 {
-    char name[RUN_NAME_MAX];
+    char id[RUN_ID_MAX], name[RUN_NAME_MAX];
     SQL_STMT held = sql_prepare_int(s,
-                                    "SELECT b.name FROM baseline_run h JOIN baseline b"
-                                    " ON b.id = h.baseline_id WHERE h.run_id = :run",
+                                    "SELECT b.name, r.run_id FROM baseline_run h"
+                                    " JOIN baseline b ON b.id = h.baseline_id JOIN run r ON r.id = h.run_id"
+                                    " WHERE h.run_id = :run",
                                     ":run", key, err);
     SQL_STMT stmt = sql_prepare_int(s, "DELETE FROM run WHERE id = :run", ":run", key, err);
     if (!held || !stmt)
@@ -61,11 +67,77 @@ int runs_remove(struct store *s, int64_t key, struct err *err)
     int rc = sql_step(held, err);
     if (rc < 0)
         return -1;
-    if (rc > 0) {
-        sql_col_text(held, "name", name, sizeof name);
-        return err_set(err, ERR_INPUT, "the run belongs to baseline \"%s\": remove that first", name);
-    }
+    if (rc == 0)
+        return sql_run(stmt, err);
+    sql_col_text(held, "name", name, sizeof name);
+    sql_col_text(held, "run_id", id, sizeof id);
+    return err_set(err, ERR_INPUT,
+                   "run %s belongs to baseline \"%s\": `kernsweep baseline set %s RUN` names another run, "
+                   "`kernsweep baseline remove %s` drops the baseline",
+                   id, name, name, name);
+}
+
+int runs_remove(struct store *s, const int64_t *keys, size_t n, struct err *err)
+{
+    int rc = sql_exec(s, "BEGIN IMMEDIATE", err);
+    if (rc != 0)
+        return -1;
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = remove_locked(s, keys[i], err);
+    return sql_end(s, rc, err);
+}
+
+/* A baseline must keep a run that can be compared with. */
+static int check_not_last(struct store *s, int64_t key, struct err *err)
+{
+    char name[RUN_NAME_MAX];
+    SQL_STMT stmt =
+        sql_prepare_int(s,
+                        "SELECT b.name FROM baseline_run h JOIN baseline b ON b.id = h.baseline_id"
+                        " WHERE h.run_id = :run AND NOT EXISTS (SELECT 1 FROM baseline_run o"
+                        " JOIN run r ON r.id = o.run_id WHERE o.baseline_id = b.id AND o.run_id <> h.run_id"
+                        " AND r.rejected_at IS NULL)",
+                        ":run", key, err);
+    int rc = stmt ? sql_step(stmt, err) : -1;
+    if (rc <= 0)
+        return rc;
+    sql_col_text(stmt, "name", name, sizeof name);
+    return err_set(err, ERR_INPUT,
+                   "baseline \"%s\" would have no run left: `kernsweep baseline set %s RUN` names another "
+                   "run, `kernsweep baseline remove %s` drops the baseline",
+                   name, name, name);
+}
+
+static int reject_locked(struct store *s, int64_t key, const char *why, struct err *err)
+{
+    SQL_STMT stmt =
+        sql_prepare(s, "UPDATE run SET rejected_at = :now, rejected_why = :why WHERE id = :run", err);
+    if (!stmt || check_not_last(s, key, err) != 0)
+        return -1;
+    sql_bind_int(stmt, ":now", llround(clock_real_s() * 1e3));
+    sql_bind_text(stmt, ":why", why);
+    sql_bind_int(stmt, ":run", key);
     return sql_run(stmt, err);
+}
+
+int runs_reject(struct store *s, int64_t key, const char *why, struct err *err)
+{
+    char clean[RUN_REASON_MAX];
+    text_printable_fixed(clean, sizeof clean, why, strlen(why));
+    if (!clean[strspn(clean, " ")])
+        return err_set(err, ERR_INPUT, "say why the run is rejected: --why \"the node was in use\"");
+    return sql_exec(s, "BEGIN IMMEDIATE", err) != 0 ? -1 : sql_end(s, reject_locked(s, key, clean, err), err);
+}
+
+int runs_unreject(struct store *s, int64_t key, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare_int(s,
+                                    "UPDATE run SET rejected_at = NULL, rejected_why = NULL"
+                                    " WHERE id = :run AND rejected_at IS NOT NULL",
+                                    ":run", key, err);
+    if (!stmt || sql_run(stmt, err) != 0)
+        return -1;
+    return sqlite3_changes(s->db) > 0 ? 0 : err_set(err, ERR_INPUT, "the run is not rejected");
 }
 
 int runs_drop_samples(struct store *s, int64_t key, int64_t *dropped, struct err *err)

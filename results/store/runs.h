@@ -1,13 +1,9 @@
-/* runs: lists the stored runs, and removes runs or their samples. */
+/* runs: lists the stored runs, rejects runs, and removes runs or their samples. */
 #ifndef KERNSWEEP_RESULTS_STORE_RUNS_H
 #define KERNSWEEP_RESULTS_STORE_RUNS_H
 
 #include "results/store/run_data.h"
 #include "results/store/store.h"
-
-/* Tags of runs that are not nightly measurements: no history contains them. */
-#define RUN_TAG_CONFIRM "confirm"
-#define RUN_TAG_NOISE "noise"
 
 struct run_list {
     struct run_info *runs; /* newest first */
@@ -20,14 +16,21 @@ struct run_filter {
     const char *tag;
     const char *node;
     const char *mode;
+    const char *purpose; /* as run_purpose_name() spells it */
     size_t limit;
 };
 
 int runs_list(struct store *s, const struct run_filter *filter, struct run_list *out, struct err *err);
 void run_list_release(struct run_list *l);
 
-/* Removes a run with its tests and telemetry; refused if a baseline contains it. */
-int runs_remove(struct store *s, int64_t key, struct err *err);
+/* Removes runs with their tests and telemetry, all or none; refused if a baseline contains one. */
+int runs_remove(struct store *s, const int64_t *keys, size_t n, struct err *err);
+
+/* A rejected run is kept and shown, but never compared. why: not empty; longer than RUN_REASON_MAX is cut.
+ * Refused if a baseline would have no run left. Rejecting again replaces the reason. */
+int runs_reject(struct store *s, int64_t key, const char *why, struct err *err);
+/* ERR_INPUT if the run is not rejected. */
+int runs_unreject(struct store *s, int64_t key, struct err *err);
 
 /* Removes the samples of a run's tests. *dropped: how many tests had samples. */
 int runs_drop_samples(struct store *s, int64_t key, int64_t *dropped, struct err *err);

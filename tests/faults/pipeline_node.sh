@@ -94,8 +94,8 @@ status_of_all() {
     needs three_runs
     exits "status exits 0" 0 ks status
     like "it shows the run in progress with its count, the time left and the test" "$OUT" \
-        "^$GOING +local +running +1/2 +ETA [0-9.]+ (ms|s|min|h)[a-z0-9 ]* +waits +ctx 32"
-    like "it shows the run that has ended" "$OUT" "^$ENDED +local +complete +2/2 +COMPLETE"
+        "^$GOING +local +sweep +running +1/2 +ETA [0-9.]+ (ms|s|min|h)[a-z0-9 ]* +waits +ctx 32"
+    like "it shows the run that has ended" "$OUT" "^$ENDED +local +sweep +complete +2/2 +COMPLETE"
     like "it shows the run that was blocked" "$OUT" ' complete +0/[0-9]+ +BLOCKED'
     is "it shows each run once" "$(sort <<<"$OUT" | uniq -d)" ""
     exits "status --json exits 0" 0 ks status --json

@@ -34,6 +34,8 @@ all_of() {
     conforms summary "$(bundle "$1")/summary.json"
     conforms manifest "$(bundle "$1")/manifest.json"
     # shellcheck disable=SC2046 # our own names
+    [ -z "$(find "$(bundle "$1")" -name code.json)" ] || conforms code $(find "$(bundle "$1")" -name code.json)
+    # shellcheck disable=SC2046
     conforms perf $(find "$(bundle "$1")" -name perf.json)
 }
 

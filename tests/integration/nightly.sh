@@ -18,13 +18,16 @@ history() {
     write_plan 0.5 0.1
 }
 
-# write_plan PREFILL SLEEP: a workload that reports PREFILL seconds and takes SLEEP.
+# write_plan PREFILL SLEEP: a workload whose sources take PREFILL seconds, by its own report, and which takes SLEEP.
 write_plan() {
-    jq -n --arg prefill "$1" --arg sleep "$2" --arg told "$told" '{
+    mkdir -p "$dir/src"
+    echo "$1" >"$dir/src/seconds"
+    jq -n --arg sleep "$2" --arg told "$told" --arg src "$dir/src" '{
         schema: "kernsweep.plan/1", clock: "simulated", ticket: "night", node: "loopback", workdir: ($told + "-work"), baseline: "main",
+        source: {dir: $src},
         variants: [{name: "a", run: ["sh", "-c",
-            "sleep \($sleep); echo \"Prompt tokens: $1\"; echo \"[PERF_TIMING] {\\\"prefill_s\\\": \($prefill), \\\"attn_impl\\\": \\\"x\\\"}\"",
-            "sh", "{context}"]}],
+            "sleep \($sleep); echo \"Prompt tokens: $1\"; echo \"[PERF_TIMING] {\\\"prefill_s\\\": $(cat \"$2\"), \\\"attn_impl\\\": \\\"x\\\"}\"",
+            "sh", "{context}", "{src}/seconds"]}],
         contexts: [16, 32], timeouts: {default: 20}, repetitions: 2, threshold: {regression: 0.2},
         connect: {timeout_s: 5, patience_s: 1}, retention: {keep_bundles: 1, keep_samples: 1, cache_days: 2},
         notify: [{on: ["always"], run: ["sh", "-c", "echo \"$KERNSWEEP_NEWS $(jq -r .headline)\" >>\"$1\"", "sh", $told]},
@@ -108,11 +111,49 @@ slower() {
     is "notifies of a regression" "$(last_news)" regression
     like "measures the suspects again" "$ERR" 'confirming 2 suspects'
     is "measures them in four turns" "$(sql "SELECT count(*) FROM run WHERE tag = 'confirm'")" 4
-    is "gives notifiers a short line for each cell" "$(cat "$told.lines")" "$(printf 'a %d: regressed +80.0 %%, the node, not the sources\n' 16 32)"
-    like "gives notifiers the report with what confirming found" "$(cat "$told.report")" 'regressed.*the node, not'
+    is "gives notifiers a short line for each cell" "$(cat "$told.lines")" "$(printf 'a %d: regressed +80.0 %%, confirmed\n' 16 32)"
+    like "gives notifiers the report with what confirming found" "$(cat "$told.report")" 'regressed.*confirmed by measuring both'
     write_plan 0.5 0.1
     exits "lets a good night after it exit 0" 0 "${night[@]}"
     is "lets a good night after it notify of a recovery" "$(last_news)" recovered
+}
+
+# The same sources take longer, whichever build runs.
+slower_node() {
+    history slower_node
+    quiet_nights 1
+    jq '.variants[0].run[-1] = $seconds' --arg seconds "$dir/seconds" "$plan" >"$plan.new" && mv "$plan.new" "$plan"
+    echo 0.9 >"$dir/seconds"
+    exits "exits 4" 4 "${night[@]}"
+    is "notifies of a regression" "$(last_news)" regression
+    like "has no cell that regressed" "$(tail -n 1 "$told")" "0 regressed, .*2 inconclusive"
+    like "says that it is the node" "$(cat "$dir"/nights/*/*/summary.json)" 'a 16: inconclusive \+80.0 %, the node, not the sources'
+}
+
+# One repetition of two takes three times as long.
+loaded() {
+    jq '.variants[0].run[2] = "i=$(cat \"$3\" 2>/dev/null || echo 0); echo $((i + 1)) >\"$3\"; echo \"Prompt tokens: $1\"; if [ $((i / 2 % 2)) = 0 ]; then s=0.4; else s=1.6; fi; echo \"[PERF_TIMING] {\\\"prefill_s\\\": $s, \\\"attn_impl\\\": \\\"x\\\"}\"" | .variants[0].run += [$calls]' \
+        --arg calls "$dir/calls" "$plan" >"$plan.new" && mv "$plan.new" "$plan"
+}
+
+too_noisy() {
+    history noisy
+    quiet_nights 1
+    loaded
+    exits "exits 0" 0 "${night[@]}"
+    is "is told as inconclusive, not as quiet" "$(last_news)" inconclusive
+    write_plan 0.9 0.1
+    exits "a slower night after it exits 4" 4 "${night[@]}"
+    loaded
+    exits "a loaded night after that exits 0" 0 "${night[@]}"
+    is "the loaded night is told as inconclusive, not as recovered" "$(last_news)" inconclusive
+    like "its headline says what is still open" "$(tail -n 1 "$told")" "2 inconclusive; 2 of them open from an earlier night"
+    like "its summary names the open cells" "$(cat "$dir"/nights/*/*/summary.json)" 'a 16: inconclusive, open since 20'
+    write_plan 0.5 0.1
+    exits "a good night at last exits 0" 0 "${night[@]}"
+    is "the good night is told as recovered" "$(last_news)" recovered
+    exits "another good night exits 0" 0 "${night[@]}"
+    is "the other good night is quiet" "$(last_news)" quiet
 }
 
 node_away() {
@@ -176,6 +217,8 @@ scenario "a first night in which no test works" nothing_works
 scenario "the first night" first_night
 scenario "nights with retention" retention
 scenario "a slower night" slower
+scenario "a night on a slower node" slower_node
+scenario "a night that is too noisy" too_noisy
 scenario "a night whose node is away" node_away
 scenario "a night whose tests fail" tests_fail
 scenario "a night whose tests fail, without a baseline" tests_fail_without_baseline

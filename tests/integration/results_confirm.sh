@@ -35,6 +35,13 @@ if [ -s "$2/fluke" ]; then
     left=$(($(cat "$2/fluke") - 1))
     if [ "$left" -gt 0 ]; then echo "$left" >"$2/fluke"; else rm "$2/fluke"; fi
 fi
+if [ -s "$2/fail" ]; then # "8 12": after eight tests, twelve fail
+    read -r wait fail <"$2/fail"
+    if [ "$wait" -gt 0 ]; then echo "$((wait - 1)) $fail" >"$2/fail"; else
+        if [ "$fail" -gt 1 ]; then echo "0 $((fail - 1))" >"$2/fail"; else rm "$2/fail"; fi
+        exit 1
+    fi
+fi
 echo "Prompt tokens: $3"
 awk -v s="$seconds" -v f="$factor" -v k="$fluke" -v r="$4" -v c="$3" \
     'BEGIN { printf "[PERF_TIMING] {\"prefill_s\": %.6f, \"attn_impl\": \"fake\"}\n", s * f * k * (c / 64) * (1 + 0.001 * r) }'
@@ -99,6 +106,24 @@ fluke() {
     is "a later compare has the suspicion as refuted" "$(jq -r '.cells[] | select(.variant == "a" and .context == 64) | .confirmation' <<<"$OUT")" refuted
 }
 
+# Every test of the first round fails: nothing is decided until the second.
+rounds() {
+    store rounds
+    echo 2 >"$TMPDIR/fluke"
+    echo "8 12" >"$TMPDIR/fail"
+    exits "a suspect that the first round leaves undecided is measured again, and falls" 0 sweep --confirm
+    like "the command says which round it is" "$ERR" "round 2 of at most 3"
+    unlike "there is no third round" "$ERR" "round 3"
+    is "each round takes four runs" "$(sql "SELECT count(*) FROM run WHERE purpose = 'confirm'")" 8
+    is "what the last round found is stored" "$(outcomes)" "refuted|1"
+    store one_round
+    jq '.confirm = {rounds: 1}' "$TMPDIR/plan.json" >"$TMPDIR/once.json"
+    echo 2 >"$TMPDIR/fluke"
+    echo "8 12" >"$TMPDIR/fail"
+    exits "with confirm.rounds of 1 it stays a regression" 4 ks run "$TMPDIR/once.json" --artifacts "$TMPDIR/artifacts" --baseline gold --confirm
+    is "with confirm.rounds of 1 it is undecided" "$(outcomes)" "undecided|1"
+}
+
 slower_sources() {
     store sources
     set_speed 1.2 1
@@ -148,11 +173,109 @@ noise_stored() {
     like "says that the sources are different" "$ERR" "different sources"
 }
 
+# The confirm runs are newer than the night, and the last of them measured the old sources.
+latest_after_confirming() {
+    local night bundle
+    store latest
+    sleep 1 # the ids of the records are of different seconds
+    set_speed 1.2 1
+    exits "the sweep exits 4" 4 sweep --confirm
+    night=$(sql "SELECT run_id FROM run WHERE purpose = 'sweep' ORDER BY id DESC LIMIT 1")
+    unlike "the night is not the newest run" "$night" "$(sql "SELECT run_id FROM run ORDER BY id DESC LIMIT 1")"
+    exits "report latest exits 0" 0 ks report latest --baseline gold
+    like "report latest is of the night" "$OUT" "$night"
+    exits "compare latest exits 4" 4 ks compare latest --baseline gold --json
+    is "compare latest has all four regressions" "$(jq '[.cells[] | select(.verdict == "regressed")] | length' <<<"$OUT")" 4
+    exits "show latest exits 0" 0 ks show latest --json
+    is "show latest is of the night, and says what it was for" "$(jq -r '.run_id + " " + .purpose' <<<"$OUT")" "$night sweep"
+    is "runs --purpose lists the confirm runs alone" "$(ks runs --purpose confirm --json | jq -c '[length, ([.[].purpose] | unique)]')" '[4,["confirm"]]'
+    exits "status exits 0" 0 ks status
+    like "status begins with a header" "$(head -n 1 <<<"$OUT")" "^RUN +NODE +PURPOSE +STATE +TESTS"
+    is "status lists five runs that have ended, and the header" "$(wc -l <<<"$OUT")" 6
+    is "status lists the newest first" "$(sed 1d <<<"$OUT" | cut -c 1-16)" "$(sed 1d <<<"$OUT" | cut -c 1-16 | sort -r)"
+    like "status says how to see the others" "$ERR" "^1 older run is not shown: --all"
+    is "status --all lists every run" "$(ks status --all --json | jq length)" 6
+    exits "attach latest exits 4" 4 ks attach latest
+    like "attach latest is of the night" "$OUT" "$(sql "SELECT bundle FROM run WHERE run_id = '$night'")"
+    exits "baseline set main latest exits 0" 0 ks baseline set main latest
+    is "baseline set main latest takes the night" "$(ks baseline list --json | jq -r '.[] | select(.name == "main") | .run_id')" "$night"
+    quiet_sweep
+    exits "the accepted change does not regress again" 0 ks compare latest --baseline main
+    exits "a confirm run can be made a baseline by its id" 0 ks baseline set odd "$(sql "SELECT run_id FROM run WHERE purpose = 'confirm' LIMIT 1")"
+    like "which a note points out" "$ERR" "^note: run .* was made to confirm suspects"
+}
+
+# The first night is bad, the second is good.
+rejecting() {
+    local bad bundle
+    store rejected
+    set_speed 1.5 1
+    quiet_sweep
+    bad=$(latest_sweep)
+    exits "remove with a filter exits 2" 2 ks runs remove "$bad" --ticket confirm
+    exits "reject without a reason exits 2" 2 ks runs reject "$bad"
+    like "reject without a reason asks for one" "$ERR" "--why"
+    exits "reject exits 0" 0 ks runs reject "$bad" --why "the cooling had failed"
+    like "runs shows it as rejected, and why" "$(ks runs)" "^$bad .* rejected: the cooling had failed"
+    like "runs has a header" "$(ks runs | head -n 1)" "^RUN +DATE +NODE"
+    like "show says that it is rejected" "$(ks show "$bad")" "^rejected, never compared: the cooling had failed"
+    unlike "latest is another run" "$(ks show latest)" "$bad"
+    exits "compare with it exits 2" 2 ks compare latest "$bad"
+    exits "compare --within of it exits 2" 2 ks compare "$bad" --within
+    like "compare names the reason and unreject" "$ERR" "rejected .the cooling had failed.*kernsweep runs unreject $bad"
+    exits "baseline set of it exits 2" 2 ks baseline set worse "$bad"
+    exits "a report of it exits 0" 0 ks report "$bad"
+    is "history does not have it" "$(ks history --variant a --context 64 --json | jq '.points | length')" 1
+    exits "unreject exits 0" 0 ks runs unreject "$bad"
+    is "history has it again" "$(ks history --variant a --context 64 --json | jq '.points | length')" 2
+    exits "remove of a baseline's run exits 2" 2 ks runs remove "$bad" "$(ks baseline list --json | jq -r '.[0].run_id')"
+    like "remove of a baseline's run says what to do" "$ERR" "kernsweep baseline set gold RUN"
+    is "remove of a baseline's run removes none of the others" "$(sql "SELECT count(*) FROM run WHERE run_id = '$bad'")" 1
+    store removed
+    quiet_sweep
+    bad=$(latest_sweep)
+    bundle=$(sql "SELECT bundle FROM run WHERE run_id = '$bad'")
+    exits "remove exits 0" 0 ks runs remove "$bad"
+    like "remove says that the bundle stays" "$ERR" "bundle stays in $bundle"
+    passes "the bundle is there" test -e "$bundle/manifest.json"
+    is "the store has lost the run" "$(sql "SELECT count(*) FROM run WHERE run_id = '$bad'")" 0
+    exits "ingest of the bundle stores it again" 0 ks ingest "$bundle"
+}
+
+# Two cells are measured again in a second session.
+noise_list() {
+    local second
+    store noise_list
+    ks noise "$TMPDIR/plan.json" --runs 2 --artifacts "$TMPDIR/artifacts" >/dev/null 2>&1
+    sleep 1
+    jq '.variants = [.variants[0]]' "$TMPDIR/plan.json" >"$TMPDIR/a.json"
+    ks noise "$TMPDIR/a.json" --runs 2 --artifacts "$TMPDIR/artifacts" >/dev/null 2>&1
+    exits "list exits 0" 0 ks noise list
+    like "list has a header" "$(head -n 1 <<<"$OUT")" "^SESSION +NODE +TICKET"
+    is "list shows four cells" "$(grep -c ' prefill_s ' <<<"$OUT")" 4
+    read -r second _ <<<"$(ks noise list | sed -n 2p)"
+    is "list --json tells the sessions of the cells" \
+        "$(ks noise list --json | jq -c '[.[] | select(.metric == "prefill_s") | [.variant, .context, .runs]]')" \
+        '[["a",64,2],["a",128,2],["b",64,2],["b",128,2]]'
+    exits "remove without a choice exits 2" 2 ks noise remove
+    exits "remove of a session that is not there exits 2" 2 ks noise remove --session 2020-01-01T00:00:00Z
+    exits "remove of a session exits 0" 0 ks noise remove --session "$second"
+    like "remove says how many cells lost their noise floor" "$ERR" "noise floor of 2 cells"
+    is "remove of a session leaves the other" "$(ks noise list --variant a --json | jq length)" 0
+    exits "remove by variant and ticket exits 0" 0 ks noise remove --variant b --ticket confirm
+    is "nothing is left" "$(sql "SELECT count(*) FROM noise")" 0
+    is "runs of a noise session are not latest" "$(ks show latest --json | jq -r .purpose)" sweep
+}
+
 scenario "the first run of a plan" first_run
+scenario "latest after confirming" latest_after_confirming
+scenario "a rejected and a removed run" rejecting
 scenario "a cell that is slow once" fluke
+scenario "rounds of confirming" rounds
 scenario "slower sources with --confirm" slower_sources
 scenario "a slower node with --confirm" slower_node
 scenario "slower sources with --confirm on a node that lost the baseline's" lost_tree
 scenario "noise" noise
 scenario "noise --stored" noise_stored
+scenario "noise list and remove" noise_list
 done_testing

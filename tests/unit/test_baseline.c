@@ -35,14 +35,14 @@ static void is_set_listed_resolved_and_removed(void **state)
     assert_ok(baseline_resolve(&s, "gold", &now.info, &b, &err), &err);
     assert_int_equal(b.key, first);
 
-    assert_err(runs_remove(&s, first, &err), &err, ERR_INPUT, "gold");
+    assert_err(runs_remove(&s, &first, 1, &err), &err, ERR_INPUT, "gold");
     assert_ok(baseline_remove(&s, "gold", NULL, NULL, &err), &err);
     assert_err(baseline_resolve(&s, "gold", &now.info, &b, &err), &err, ERR_INPUT, "was removed on");
     assert_err(baseline_remove(&s, "gold", NULL, NULL, &err), &err, ERR_INPUT, "no baseline");
     assert_ok(baseline_list(&s, &list, &err), &err);
     assert_int_equal(list.count, 0);
     baseline_list_release(&list);
-    assert_ok(runs_remove(&s, first, &err), &err);
+    assert_ok(runs_remove(&s, &first, 1, &err), &err);
     run_data_release(&now);
     store_close(&s);
 }

@@ -26,6 +26,87 @@ static const char *bundle_with(const char *name, const char *run_id, const char 
     return in_scratch(name);
 }
 
+#define HASH "1111111111111111111111111111111111111111111111111111111111111111"
+#define KERNEL_HASH "2222222222222222222222222222222222222222222222222222222222222222"
+
+/* make_bundle() with a code identity of v3. */
+static const char *bundle_with_code(const char *name, const char *run_id, const char *code)
+{
+    char path[512];
+    make_bundle(name, run_id);
+    snprintf(path, sizeof path, "%s/v3/code.json", name);
+    put(path, code);
+    write_manifest(name, run_id);
+    return in_scratch(name);
+}
+
+static void the_code_identity_comes_back(void **state)
+{
+    struct store s = open_store("code.db");
+    struct err err = {0};
+    struct run_details d;
+    struct run_data r;
+    (void)state;
+    const char *dir = bundle_with_code("code", "code-1",
+                                       "{\"schema\":\"kernsweep.code/1\",\"kind\":\"device\",\"sha256\":"
+                                       "\"" HASH "\",\"kernels\":[{\"name\":\"_Z3onePf\",\"sha256\":"
+                                       "\"" KERNEL_HASH "\"}]}");
+    int64_t key = must_ingest(&s, dir, NULL);
+    assert_ok(run_data_load(&s, key, &r, &err), &err);
+    assert_string_equal(r.variants[1].code_sha256, HASH);
+    assert_true(r.variants[1].code_of_device);
+    assert_string_equal(r.variants[0].code_sha256, ""); /* a bundle without it */
+    assert_ok(details_load(&s, key, &d, &err), &err);
+    assert_int_equal(d.n_kernels, 1);
+    assert_int_equal(d.kernels[0].variant, 1);
+    assert_string_equal(d.kernels[0].name, "_Z3onePf");
+    assert_string_equal(d.kernels[0].sha256, KERNEL_HASH);
+    details_release(&d);
+    run_data_release(&r);
+    store_close(&s);
+}
+
+static void an_unknown_code_identity_is_none(void **state)
+{
+    struct store s = open_store("unknown.db");
+    (void)state;
+    must_ingest(&s,
+                bundle_with_code("unknown", "code-2",
+                                 "{\"schema\":\"kernsweep.code/1\",\"kind\":\"unknown\",\"reason\":"
+                                 "\"too many files\",\"kernels\":[]}"),
+                NULL);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM variant WHERE code_sha256 IS NOT NULL"), 0);
+    store_close(&s);
+}
+
+static void what_is_no_code_identity_is_left_out_with_its_place(void **state)
+{
+    static const char *const bad[][2] = {
+        {"{\"schema\":\"kernsweep.code/9\",\"kind\":\"device\"}", "kernsweep.code/9"},
+        {"{\"schema\":\"kernsweep.code/1\",\"kind\":\"odd\"}", "odd"},
+        {"{\"schema\":\"kernsweep.code/1\",\"kind\":\"files\",\"kernels\":[]}", "sha256"},
+        {"{\"schema\":\"kernsweep.code/1\",\"kind\":\"files\",\"sha256\":\"" HASH "\"}", "$.kernels"},
+        {"{\"schema\":\"kernsweep.code/1\",\"kind\":\"device\",\"sha256\":\"" HASH
+         "\",\"kernels\":[{\"name\":\"\",\"sha256\":\"" HASH "\"}]}",
+         "$.kernels[0]"},
+    };
+    struct store s = open_store("bad-code.db");
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        struct err err = {0};
+        struct ingest_result result;
+        char name[32];
+        snprintf(name, sizeof name, "bad-code-%zu", i);
+        assert_ok(ingest_bundle(&s, bundle_with_code(name, name, bad[i][0]), NULL, &result, &err), &err);
+        assert_int_equal(result.warnings, 1);
+        assert_non_null(strstr(result.warning, "v3/code.json"));
+        assert_non_null(strstr(result.warning, bad[i][1]));
+    }
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM variant WHERE code_sha256 IS NOT NULL"), 0);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM kernel_code"), 0);
+    store_close(&s);
+}
+
 static const char gates[] =
     "[{\"gate\":\"correct\",\"status\":\"OK\",\"reason\":\"\",\"wall_s\":0.5},"
     "{\"gate\":\"no spill\",\"status\":\"GATE_FAILED\",\"reason\":\"528 > 0\",\"wall_s\":null}]";
@@ -110,6 +191,9 @@ int main(void)
         cmocka_unit_test(gates_files_and_resources_come_back),
         cmocka_unit_test(an_unchanged_build_is_kept_once),
         cmocka_unit_test(what_is_no_gate_is_left_out_with_its_place),
+        cmocka_unit_test(the_code_identity_comes_back),
+        cmocka_unit_test(an_unknown_code_identity_is_none),
+        cmocka_unit_test(what_is_no_code_identity_is_left_out_with_its_place),
         cmocka_unit_test(a_run_that_goes_takes_its_details_along),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

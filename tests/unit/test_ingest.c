@@ -578,7 +578,7 @@ static void a_word_finds_its_run(void **state)
     assert_int_equal(list.count, 1);
     assert_int_equal(list.runs[0].key, second);
     run_list_release(&list);
-    assert_ok(runs_remove(&s, first, &err), &err);
+    assert_ok(runs_remove(&s, &first, 1, &err), &err);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM test"), 8);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM telemetry"), 8);
     store_close(&s);

@@ -101,13 +101,16 @@ static void a_request_fills_its_members_and_defaults(void **state)
     assert_true(json_is_array(json_object_get(variant, "build")) &&
                 json_is_object(json_object_get(variant, "env")));
     assert_int_equal(json_array_size(json_object_get(variant, "patches")), 0);
-    json_decref(job);
     struct plan p;
     struct job_request without = request;
+    assert_string_equal(text_of(job, "purpose"), "sweep");
     without.source_sha256 = NULL;
+    without.purpose = PURPOSE_CONFIRM;
     load(&p, PLAN(VARIANTS));
+    json_decref(job);
     job = job_encode(&p, &without);
     assert_true(json_is_null(json_object_get(job, "source")));
+    assert_string_equal(text_of(job, "purpose"), "confirm");
     json_decref(job);
     plan_release(&p);
 }

@@ -323,6 +323,30 @@ static void unwritable_store_is_a_storage_error(void **state)
     assert_err(runrec_save(&r, in_scratch("a-file/results.db"), &err), &err, ERR_STORAGE, "a-file");
 }
 
+/* A confirm run that was started after it, also one of a record from before runs had a purpose. */
+static void latest_is_the_newest_sweep(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct runrec found, r = record("20270101T000000Z-b3_90-cccccc");
+    r.purpose = PURPOSE_CONFIRM;
+    assert_ok(runrec_save(&r, db, &err), &err);
+    assert_ok(runrec_find(&found, db, r.run_id, &err), &err);
+    assert_int_equal(found.purpose, PURPOSE_CONFIRM);
+    assert_finds("latest", LATE);
+
+    char path[FS_PATH_MAX];
+    snprintf(path, sizeof path, "%s/store/runs/%s.json", scratch, r.run_id);
+    json_t *old = json_load_file(path, 0, NULL);
+    json_object_del(old, "purpose");
+    json_object_set_new(old, "plan", json_string("/plans/a.json#noise"));
+    assert_int_equal(json_dump_file(old, path, 0), 0);
+    json_decref(old);
+    assert_ok(runrec_find(&found, db, r.run_id, &err), &err);
+    assert_int_equal(found.purpose, PURPOSE_NOISE);
+    assert_finds("latest", LATE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -330,6 +354,7 @@ int main(void)
         cmocka_unit_test_setup(request_comes_back_while_a_run_is_starting, clear),
         cmocka_unit_test_setup(removed_is_gone, three_runs),
         cmocka_unit_test_setup(found_by_id_prefix_and_latest, three_runs),
+        cmocka_unit_test_setup(latest_is_the_newest_sweep, three_runs),
         cmocka_unit_test_setup(ambiguous_or_unknown_words_are_refused, three_runs),
         cmocka_unit_test_setup(empty_word_means_no_run, three_runs),
         cmocka_unit_test_setup(whole_id_wins_over_a_longer_one, three_runs),

@@ -1,0 +1,300 @@
+#include "executor/code/amd.h"
+
+#include "executor/code/amd_kernels.h"
+#include "executor/code/amd_symbols.h"
+#include "executor/code/code_graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MACHINE_AMDGPU = 224,
+    DESCRIPTOR_SIZE = 64,
+    DESCRIPTOR_ENTRY = 16, /* offset of the address of the code, relative to the descriptor */
+    DESCRIPTOR_ENTRY_SIZE = 8,
+    PAIR_DISTANCE = 16, /* dwords from s_getpc_b64 to what is added to it */
+    SECTIONS_MAX = 256, /* compilers write some twenty */
+    RELOCS_MAX = 4096,  /* searched for each address of the instructions */
+};
+
+/* One object while it is read. */
+struct reading {
+    const struct elf_file *e;
+    const struct mask *mask;
+    struct amd_kernels kernels;
+    struct amd_symbols symbols;
+    struct code_graph graph;
+};
+
+bool amd_is(const struct elf_file *e)
+{
+    return e->machine == MACHINE_AMDGPU && e->type == ET_DYN && e->sections <= SECTIONS_MAX;
+}
+
+/* What an address points to: what does not change when code moves. to: a function, else NULL. */
+static bool add_symbol(const struct reading *r, struct sha256 *h, uint64_t addr, const struct amd_symbol **to)
+{
+    const struct amd_symbol *symbol = amd_symbols_at(&r->symbols, addr);
+    *to = symbol && symbol->function ? symbol : NULL;
+    if (!symbol)
+        return false;
+    uint64_t offset = addr - symbol->addr;
+    mask_add_name(h, symbol->name);
+    sha256_add(h, &offset, sizeof offset);
+    return true;
+}
+
+/* What a relocation puts at its place. */
+static void add_pointer(const struct reading *r, struct sha256 *h, const struct elf_reloc *reloc,
+                        const struct amd_symbol **to)
+{
+    const char *name = elf_reloc_name(r->e, &r->symbols.relocs, reloc);
+    struct elf_section table;
+    struct elf_symbol symbol;
+    sha256_add(h, &reloc->type, sizeof reloc->type);
+    if (!*name) {
+        add_symbol(r, h, (uint64_t)reloc->addend, to);
+        return;
+    }
+    const struct amd_symbol *at =
+        elf_section(r->e, r->symbols.relocs.link, &table) && elf_symbol(r->e, &table, reloc->symbol, &symbol)
+            ? amd_symbols_at(&r->symbols, symbol.value)
+            : NULL;
+    *to = at && at->function ? at : NULL;
+    mask_add_name(h, name);
+}
+
+/* An address in the instructions: of a symbol, or of a pointer to one in the global offset table. */
+static void add_target(const struct reading *r, struct sha256 *h, uint64_t addr, const struct amd_symbol **to)
+{
+    struct elf_reloc reloc;
+    if (add_symbol(r, h, addr, to))
+        return;
+    for (size_t i = 0; i < RELOCS_MAX && elf_reloc(&r->symbols.relocs, i, &reloc); i++) {
+        if (reloc.offset == addr) {
+            add_pointer(r, h, &reloc, to);
+            return;
+        }
+    }
+}
+
+static uint32_t get(const uint8_t *code, size_t i)
+{
+    return span_u32((struct span){code, (i + 1) * 4}, i * 4);
+}
+
+/* s_getpc_b64 of gfx9, gfx10, and gfx11 and later; *pair: the first register of the result. */
+static bool is_getpc(uint32_t w, uint32_t *pair)
+{
+    *pair = w >> 16 & 0x7f;
+    switch (w & 0xff80ffff) {
+    case 0xbe801c00:
+    case 0xbe801f00:
+    case 0xbe804700:
+        return true;
+    }
+    return false;
+}
+
+/* The places of the literals that s_add_u32 and s_addc_u32 add to the pair; 0 where there is none. */
+static void find_literals(const uint8_t *code, size_t count, size_t from, uint32_t pair, size_t *low,
+                          size_t *high)
+{
+    *low = *high = 0;
+    for (size_t i = from; i + 1 < count && i < from + PAIR_DISTANCE && !(*low && *high); i++) {
+        uint32_t w = get(code, i), ignored;
+        if (is_getpc(w, &ignored) && ignored == pair)
+            return;
+        if (!*low && w == (0x8000ff00 | pair << 16 | pair))
+            *low = ++i;
+        else if (*low && w == (0x8200ff00 | (pair + 1) << 16 | (pair + 1)))
+            *high = ++i;
+    }
+}
+
+/* Adds the instructions, with names in place of addresses. code is a copy that is changed. */
+static int add_instructions(struct reading *r, const struct amd_symbol *f, uint8_t *code, size_t len,
+                            struct err *err)
+{
+    struct sha256 h;
+    size_t count = len / 4;
+    int rc = 0;
+    sha256_begin(&h);
+    sha256_add_text(&h, "text");
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        size_t low, high;
+        uint32_t pair;
+        const struct amd_symbol *to;
+        if (!is_getpc(get(code, i), &pair))
+            continue;
+        find_literals(code, count, i + 1, pair, &low, &high);
+        if (!low || !high)
+            continue;
+        uint64_t target = f->addr + (i + 1) * 4 + (get(code, low) | (uint64_t)get(code, high) << 32);
+        memset(code + low * 4, 0, 4);
+        memset(code + high * 4, 0, 4);
+        add_target(r, &h, target, &to);
+        if (to)
+            rc = code_graph_edge(&r->graph, f->node, to->node, err);
+    }
+    sha256_add(&h, &r->e->flags, sizeof r->e->flags);
+    sha256_add(&h, code, len);
+    return rc == 0 ? code_graph_part(&r->graph, f->node, &h, err) : -1;
+}
+
+static int read_function(struct reading *r, const struct amd_symbol *f, struct err *err)
+{
+    struct elf_section section;
+    struct span code;
+    if (!elf_section(r->e, f->section, &section) ||
+        !span_part(section.data, f->addr - section.addr, f->size, &code))
+        return 0;
+    uint8_t *copy = malloc(code.len + 1);
+    if (!copy)
+        return err_set(err, ERR_INTERNAL, "no memory for the code identity");
+    memcpy(copy, code.data, code.len);
+    int rc = add_instructions(r, f, copy, code.len, err);
+    free(copy);
+    return rc;
+}
+
+static const struct amd_kernel *kernel_of(const struct reading *r, const struct amd_symbol *s)
+{
+    return s->function ? amd_kernels_find(&r->kernels, s->name, strlen(s->name)) : NULL;
+}
+
+static int read_entry(struct reading *r, const struct amd_symbol *f, struct err *err)
+{
+    const struct amd_kernel *kernel = kernel_of(r, f);
+    struct sha256 h;
+    if (!kernel)
+        return 0;
+    sha256_begin(&h);
+    sha256_add_text(&h, "metadata");
+    mask_add(r->mask, &h, kernel->entry);
+    return code_graph_part(&r->graph, f->node, &h, err);
+}
+
+/* The name of the kernel that a symbol is the descriptor of has *len characters. */
+static bool is_descriptor(const struct reading *r, const struct amd_symbol *s, size_t *len)
+{
+    size_t all = strlen(s->name);
+    *len = all > 3 ? all - 3 : 0;
+    return !s->function && s->size == DESCRIPTOR_SIZE && *len && strcmp(s->name + *len, ".kd") == 0 &&
+           amd_kernels_find(&r->kernels, s->name, *len);
+}
+
+static int read_descriptor(struct reading *r, const struct amd_symbol *s, struct err *err)
+{
+    static const uint8_t zeros[DESCRIPTOR_ENTRY_SIZE];
+    struct elf_section section;
+    struct span d;
+    struct sha256 h;
+    if (!elf_section(r->e, s->section, &section) ||
+        !span_part(section.data, s->addr - section.addr, s->size, &d))
+        return 0;
+    /* Its function, where the descriptor says: the address of the code, relative to its own. */
+    const struct amd_symbol *f = amd_symbols_at(&r->symbols, s->addr + span_u64(d, DESCRIPTOR_ENTRY));
+    if (!f || !f->function)
+        return 0;
+    sha256_begin(&h);
+    sha256_add_text(&h, "descriptor");
+    sha256_add(&h, d.data, DESCRIPTOR_ENTRY);
+    sha256_add(&h, zeros, sizeof zeros);
+    sha256_add(&h, d.data + DESCRIPTOR_ENTRY + sizeof zeros, d.len - DESCRIPTOR_ENTRY - sizeof zeros);
+    return code_graph_part(&r->graph, f->node, &h, err);
+}
+
+static int read_functions(struct reading *r, struct err *err)
+{
+    for (size_t i = 0; i < r->symbols.count; i++) {
+        struct amd_symbol *s = &r->symbols.item[i];
+        s->node = r->graph.nodes;
+        if (s->function && code_graph_node(&r->graph, s->name, kernel_of(r, s) != NULL, err) != 0)
+            return -1;
+    }
+    for (size_t i = 0; i < r->symbols.count; i++) {
+        const struct amd_symbol *s = &r->symbols.item[i];
+        size_t ignored;
+        int rc = 0;
+        if (s->function)
+            rc = read_function(r, s, err) || read_entry(r, s, err) ? -1 : 0;
+        else if (is_descriptor(r, s, &ignored))
+            rc = read_descriptor(r, s, err);
+        if (rc != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Data without the descriptors, which belong to kernels and hold addresses. */
+static int add_data(const struct reading *r, struct sha256 *h, const struct elf_section *section,
+                    size_t index, struct err *err)
+{
+    uint8_t *copy = malloc(section->data.len + 1);
+    size_t ignored;
+    if (!copy)
+        return err_set(err, ERR_INTERNAL, "no memory for the code identity");
+    if (section->data.len)
+        memcpy(copy, section->data.data, section->data.len);
+    for (size_t i = 0; i < r->symbols.count; i++) {
+        const struct amd_symbol *s = &r->symbols.item[i];
+        uint64_t at = s->addr - section->addr;
+        if (s->section == index && is_descriptor(r, s, &ignored) && at <= section->data.len &&
+            s->size <= section->data.len - at)
+            memset(copy + at, 0, (size_t)s->size);
+    }
+    mask_add(r->mask, h, (struct span){copy, section->data.len});
+    free(copy);
+    return 0;
+}
+
+static bool is_data(const struct elf_section *s)
+{
+    return s->flags & SHF_ALLOC && !(s->flags & SHF_EXECINSTR) &&
+           (s->type == SHT_PROGBITS || s->type == SHT_NOBITS) && strcmp(s->name, ".got") != 0;
+}
+
+static int read_data(const struct reading *r, struct code_set *set, struct err *err)
+{
+    char sha256[SHA256_HEX_LEN + 1];
+    struct elf_section section;
+    struct sha256 h;
+    bool any = false;
+    sha256_begin(&h);
+    sha256_add(&h, &r->e->flags, sizeof r->e->flags);
+    for (size_t i = 0; i < r->e->sections; i++) {
+        if (!elf_section(r->e, i, &section) || !is_data(&section))
+            continue;
+        any = true;
+        sha256_add_text(&h, section.name);
+        sha256_add(&h, &section.size, sizeof section.size);
+        if (add_data(r, &h, &section, i, err) != 0)
+            return -1;
+    }
+    struct elf_reloc reloc;
+    const struct amd_symbol *ignored;
+    for (size_t i = 0; elf_reloc(&r->symbols.relocs, i, &reloc); i++)
+        add_pointer(r, &h, &reloc, &ignored);
+    sha256_end(&h, sha256);
+    return any ? code_set_add(set, CODE_ITEM_DATA, "amd", sha256, err) : 0;
+}
+
+int amd_code(const struct elf_file *e, const struct mask *mask, struct code_set *set, struct err *err)
+{
+    struct reading r = {.e = e, .mask = mask};
+    code_graph_init(&r.graph);
+    int rc = amd_kernels_read(&r.kernels, e, err);
+    if (rc == 0)
+        rc = amd_symbols_read(&r.symbols, e, err);
+    if (rc == 0)
+        rc = read_functions(&r, err);
+    if (rc == 0)
+        rc = code_graph_finish(&r.graph, set, err);
+    if (rc == 0)
+        rc = read_data(&r, set, err);
+    code_graph_release(&r.graph);
+    amd_symbols_release(&r.symbols);
+    amd_kernels_release(&r.kernels);
+    return rc;
+}

@@ -1,0 +1,26 @@
+/* amd_kernels: the kernels that the metadata of a code object lists (NT_AMDGPU_METADATA), by name. The owner
+ * calls amd_kernels_release().
+ */
+#ifndef KERNSWEEP_EXECUTOR_CODE_AMD_KERNELS_H
+#define KERNSWEEP_EXECUTOR_CODE_AMD_KERNELS_H
+
+#include "common/base/err.h"
+#include "executor/code/elf_file.h"
+
+struct amd_kernel {
+    struct span name;  /* of its function */
+    struct span entry; /* the map with its resources and arguments */
+};
+
+struct amd_kernels {
+    struct amd_kernel *item; /* by name */
+    size_t count, cap;
+};
+
+/* Without readable metadata there are none. */
+int amd_kernels_read(struct amd_kernels *k, const struct elf_file *e, struct err *err);
+void amd_kernels_release(struct amd_kernels *k);
+/* NULL: no kernel has that name. */
+const struct amd_kernel *amd_kernels_find(const struct amd_kernels *k, const char *name, size_t len);
+
+#endif

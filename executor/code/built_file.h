@@ -1,0 +1,18 @@
+/* built_file: the hash of a file that a build made, for builds without device code: of an ELF file what is
+ * loaded (and, in an object file, its relocations), without notes, debug information and symbol tables; of a
+ * static library that of its members; of any other file its bytes. Folders and dates are masked (mask.h).
+ */
+#ifndef KERNSWEEP_EXECUTOR_CODE_BUILT_FILE_H
+#define KERNSWEEP_EXECUTOR_CODE_BUILT_FILE_H
+
+#include "common/base/sha256.h"
+#include "executor/code/mask.h"
+#include "executor/code/span.h"
+
+/* out: char[SHA256_HEX_LEN + 1] */
+void built_file_hash(struct span file, const struct mask *mask, char *out);
+/* Whether a file says what was built: not a hidden one, a log, a list of dependencies, or what CMake keeps
+ * besides objects. */
+bool built_file_counts(const char *relpath, struct span file);
+
+#endif

@@ -1,0 +1,176 @@
+#include "executor/code/code_graph.h"
+
+#include "common/base/alloc.h"
+#include "executor/code/mask.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A step is a function visited from a kernel, or an edge followed. */
+enum { STEPS_MAX = 20000000 };
+
+void code_graph_init(struct code_graph *g)
+{
+    *g = (struct code_graph){.node = NULL};
+}
+
+void code_graph_release(struct code_graph *g)
+{
+    free(g->node);
+    free(g->part);
+    free(g->edge);
+    free(g->stack);
+    code_graph_init(g);
+}
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, ERR_INTERNAL, "no memory for the code identity");
+}
+
+int code_graph_node(struct code_graph *g, const char *name, bool kernel, struct err *err)
+{
+    if (!ALLOC_GROW(g->node, g->nodes + 1, g->node_cap))
+        return no_memory(err);
+    g->node[g->nodes++] = (struct code_node){.name = name, .kernel = kernel};
+    return 0;
+}
+
+int code_graph_part(struct code_graph *g, size_t node, struct sha256 *h, struct err *err)
+{
+    if (!ALLOC_GROW(g->part, g->parts + 1, g->part_cap))
+        return no_memory(err);
+    struct code_part *part = &g->part[g->parts++];
+    part->node = node;
+    sha256_end(h, part->sha256);
+    return 0;
+}
+
+int code_graph_edge(struct code_graph *g, size_t from, size_t to, struct err *err)
+{
+    if (!ALLOC_GROW(g->edge, g->edges + 1, g->edge_cap))
+        return no_memory(err);
+    g->edge[g->edges++] = (struct code_edge){from, to};
+    return 0;
+}
+
+static int by_node(const void *x, const void *y)
+{
+    const struct code_part *a = x, *b = y;
+    return a->node != b->node ? (a->node < b->node ? -1 : 1) : strcmp(a->sha256, b->sha256);
+}
+
+static int by_from(const void *x, const void *y)
+{
+    const struct code_edge *a = x, *b = y;
+    return a->from != b->from ? (a->from < b->from ? -1 : 1) : (a->to > b->to) - (a->to < b->to);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static void hash_nodes(struct code_graph *g)
+{
+    size_t part = 0;
+    if (g->parts)
+        qsort(g->part, g->parts, sizeof *g->part, by_node);
+    for (size_t i = 0; i < g->nodes; i++) {
+        struct sha256 h;
+        sha256_begin(&h);
+        mask_add_name(&h, g->node[i].name);
+        for (; part < g->parts && g->part[part].node == i; part++)
+            sha256_add_text(&h, g->part[part].sha256);
+        sha256_end(&h, g->node[i].own);
+    }
+}
+
+static size_t first_edge(const struct code_graph *g, size_t from)
+{
+    size_t low = 0, high = g->edges;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (g->edge[middle].from < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* All nodes that node i reaches, into g->stack; returns how many. */
+static size_t reach(struct code_graph *g, size_t i, size_t *steps)
+{
+    size_t count = 1;
+    g->stack[0] = i;
+    g->node[i].visited = true;
+    for (size_t next = 0; next < count; next++) {
+        size_t from = g->stack[next];
+        for (size_t e = first_edge(g, from); e < g->edges && g->edge[e].from == from; e++, ++*steps) {
+            struct code_node *to = &g->node[g->edge[e].to];
+            if (!to->visited)
+                g->stack[count++] = g->edge[e].to;
+            to->visited = true;
+        }
+    }
+    for (size_t next = 0; next < count; next++)
+        g->node[g->stack[next]].visited = false;
+    *steps += count;
+    return count;
+}
+
+/* A function alone hashes to its own hash; otherwise the hashes of all are sorted, since the order in which
+ * they are met is the linker's. */
+static int hash_reached(struct code_graph *g, size_t i, size_t count, char *out, struct err *err)
+{
+    struct sha256 h;
+    if (count == 1) {
+        memcpy(out, g->node[i].own, SHA256_HEX_LEN + 1);
+        return 0;
+    }
+    char(*own)[SHA256_HEX_LEN + 1] = malloc(count * sizeof *own);
+    if (!own)
+        return no_memory(err);
+    for (size_t n = 0; n < count; n++)
+        memcpy(own[n], g->node[g->stack[n]].own, sizeof *own);
+    qsort(own, count, sizeof *own, by_text);
+    sha256_begin(&h);
+    sha256_add_text(&h, g->node[i].own);
+    for (size_t n = 0; n < count; n++)
+        sha256_add_text(&h, own[n]);
+    sha256_end(&h, out);
+    free(own);
+    return 0;
+}
+
+static int add_node(struct code_graph *g, size_t i, size_t *steps, struct code_set *set, struct err *err)
+{
+    char name[MASK_NAME_MAX], sha256[SHA256_HEX_LEN + 1];
+    const struct code_node *node = &g->node[i];
+    mask_name(node->name, name);
+    if (!node->kernel)
+        return code_set_add(set, CODE_ITEM_FUNCTION, name, node->own, err);
+    if (*steps > STEPS_MAX)
+        return err_set(err, ERR_INPUT, "too many calls between the functions of a code object");
+    if (hash_reached(g, i, reach(g, i, steps), sha256, err) != 0)
+        return -1;
+    return code_set_add(set, CODE_ITEM_KERNEL, name, sha256, err);
+}
+
+int code_graph_finish(struct code_graph *g, struct code_set *set, struct err *err)
+{
+    size_t steps = 0;
+    int rc = 0;
+    if (g->nodes == 0)
+        return 0;
+    g->stack = malloc(g->nodes * sizeof *g->stack);
+    if (!g->stack)
+        return no_memory(err);
+    if (g->edges)
+        qsort(g->edge, g->edges, sizeof *g->edge, by_from);
+    hash_nodes(g);
+    for (size_t i = 0; rc == 0 && i < g->nodes; i++)
+        rc = add_node(g, i, &steps, set, err);
+    return rc;
+}

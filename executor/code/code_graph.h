@@ -1,0 +1,44 @@
+/* code_graph: the functions of one code object and which of them refer to which, so that the hash of a kernel
+ * covers all that it calls. The parts of a function (its instructions, its resources) may be added in any
+ * order. The owner calls code_graph_release().
+ */
+#ifndef KERNSWEEP_EXECUTOR_CODE_CODE_GRAPH_H
+#define KERNSWEEP_EXECUTOR_CODE_CODE_GRAPH_H
+
+#include "executor/code/code_set.h"
+
+struct code_node {
+    const char *name; /* borrowed from the file */
+    bool kernel, visited;
+    char own[SHA256_HEX_LEN + 1];
+};
+
+struct code_part {
+    size_t node;
+    char sha256[SHA256_HEX_LEN + 1];
+};
+
+struct code_edge {
+    size_t from, to;
+};
+
+struct code_graph {
+    struct code_node *node;
+    struct code_part *part;
+    struct code_edge *edge;
+    size_t nodes, parts, edges;
+    size_t node_cap, part_cap, edge_cap;
+    size_t *stack; /* of one walk; nodes long */
+};
+
+void code_graph_init(struct code_graph *g);
+void code_graph_release(struct code_graph *g);
+/* The name stays the file's. Its index is that of the call. */
+int code_graph_node(struct code_graph *g, const char *name, bool kernel, struct err *err);
+/* Takes what was hashed of the node so far. */
+int code_graph_part(struct code_graph *g, size_t node, struct sha256 *h, struct err *err);
+int code_graph_edge(struct code_graph *g, size_t from, size_t to, struct err *err);
+/* Adds every kernel, and every other function, to the set. */
+int code_graph_finish(struct code_graph *g, struct code_set *set, struct err *err);
+
+#endif

@@ -1,0 +1,61 @@
+/* code_set: the parts of a build's code, each with its hash, and the identity that follows from them. A part
+ * counts once, however many files hold it, and the order of files does not matter: an object file and the
+ * program linked from it have the same code.
+ *
+ * The owner calls code_set_release() and code_release(), also after an error.
+ */
+#ifndef KERNSWEEP_EXECUTOR_CODE_CODE_SET_H
+#define KERNSWEEP_EXECUTOR_CODE_CODE_SET_H
+
+#include "common/base/err.h"
+#include "common/base/sha256.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { CODE_ITEMS_MAX = 200000, CODE_LISTED_MAX = 4096 };
+
+/* Their values are part of the hash. */
+enum code_item_kind {
+    CODE_ITEM_KERNEL = 'k',   /* with all that it calls */
+    CODE_ITEM_FUNCTION = 'f', /* of the device, not a kernel */
+    CODE_ITEM_DATA = 'd',     /* of the device: constants, initial values */
+    CODE_ITEM_OPAQUE = 'o',   /* device code that cannot be read: its bytes */
+    CODE_ITEM_FILE = 'b',     /* a built file */
+};
+
+struct code_item {
+    enum code_item_kind kind;
+    char *name; /* owned */
+    char sha256[SHA256_HEX_LEN + 1];
+};
+
+struct code_set {
+    struct code_item *item;
+    size_t count, cap;
+};
+
+void code_set_init(struct code_set *s);
+void code_set_release(struct code_set *s);
+/* Copies the name. */
+int code_set_add(struct code_set *s, enum code_item_kind kind, const char *name, const char *sha256,
+                 struct err *err);
+bool code_set_has_device(const struct code_set *s);
+
+struct code {
+    bool of_device; /* else of files */
+    char sha256[SHA256_HEX_LEN + 1];
+    struct code_item *kernel; /* owned, by name: one each; none if there are more than CODE_LISTED_MAX */
+    size_t kernels, omitted;
+};
+
+/* The identity of the parts, which it sorts. ERR_INPUT where there are none. */
+int code_of_set(struct code_set *s, struct code *out, struct err *err);
+void code_release(struct code *c);
+/* schemas/code.schema.json describes it. NULL: no memory. */
+json_t *code_encode(const struct code *c);
+/* The same where it is not known why. */
+json_t *code_encode_unknown(const char *why);
+
+#endif

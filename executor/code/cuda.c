@@ -1,0 +1,262 @@
+#include "executor/code/cuda.h"
+
+#include "common/base/alloc.h"
+#include "executor/code/code_graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MACHINE_CUDA = 190, KERNEL_FLAG = 0x10, SYMBOL_SIZE = 4 };
+
+/* Attributes (EIATTR_*) that hold indexes of symbols, and the format that has a size. */
+enum { ATTR_PARAM_CBANK = 0x0a, ATTR_EXTERNS = 0x0f, FORMAT_SIZED = 4, ATTR_HEAD = 4 };
+
+struct function {
+    const char *name; /* borrowed */
+    bool kernel;
+    size_t node;
+};
+
+/* One cubin while it is read. */
+struct reading {
+    const struct elf_file *e;
+    const struct mask *mask;
+    struct elf_section symbols;
+    struct function *function; /* by name, as the nodes of the graph */
+    size_t functions, cap;
+    struct code_graph graph;
+    struct sha256 data;
+    bool has_data;
+};
+
+bool cuda_is(const struct elf_file *e)
+{
+    return e->machine == MACHINE_CUDA && e->type == ET_EXEC;
+}
+
+static int by_name(const void *x, const void *y)
+{
+    const struct function *a = x, *b = y;
+    return strcmp(a->name, b->name);
+}
+
+static const struct function *find_function(const struct reading *r, const char *name)
+{
+    const struct function wanted = {.name = name};
+    return r->functions ? bsearch(&wanted, r->function, r->functions, sizeof wanted, by_name) : NULL;
+}
+
+/* A function has a section of its own; what is inlined into one has not. */
+static int list_functions(struct reading *r, struct err *err)
+{
+    for (size_t i = 0; i < elf_symbols(&r->symbols); i++) {
+        struct elf_symbol s;
+        struct elf_section section;
+        if (!elf_symbol(r->e, &r->symbols, i, &s) || s.type != STT_FUNC || !*s.name ||
+            !elf_section(r->e, s.section, &section) || strncmp(section.name, ".text.", 6) != 0 ||
+            strcmp(section.name + 6, s.name) != 0)
+            continue;
+        if (!ALLOC_GROW(r->function, r->functions + 1, r->cap))
+            return err_set(err, ERR_INTERNAL, "no memory for the code identity");
+        r->function[r->functions++] =
+            (struct function){.name = s.name, .kernel = (s.other & KERNEL_FLAG) != 0};
+    }
+    if (r->functions)
+        qsort(r->function, r->functions, sizeof *r->function, by_name);
+    for (size_t i = 0; i < r->functions; i++) {
+        r->function[i].node = i;
+        if (code_graph_node(&r->graph, r->function[i].name, r->function[i].kernel, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static const char *symbol_name(const struct reading *r, uint32_t index)
+{
+    struct elf_symbol s;
+    return elf_symbol(r->e, &r->symbols, index, &s) ? s.name : "";
+}
+
+/* One attribute of .nv.info: format, number, value, and data of that size. False at the end. */
+struct attribute {
+    uint8_t format, number;
+    uint16_t value;
+    struct span data;
+};
+
+static bool next_attribute(struct span s, size_t *at, struct attribute *out)
+{
+    if (s.len - *at < ATTR_HEAD)
+        return false;
+    *out = (struct attribute){
+        .format = s.data[*at], .number = s.data[*at + 1], .value = span_u16(s, *at + 2), .data = SPAN_EMPTY};
+    *at += ATTR_HEAD;
+    if (out->format != FORMAT_SIZED)
+        return true;
+    if (!span_part(s, *at, out->value, &out->data))
+        return false;
+    *at += out->value;
+    return true;
+}
+
+static void add_externs(const struct reading *r, struct sha256 *h, struct span list)
+{
+    for (size_t i = 0; i + SYMBOL_SIZE <= list.len; i += SYMBOL_SIZE)
+        mask_add_name(h, symbol_name(r, span_u32(list, i)));
+}
+
+static void add_attributes(const struct reading *r, struct sha256 *h, struct span s)
+{
+    struct attribute a;
+    for (size_t at = 0; next_attribute(s, &at, &a);) {
+        sha256_add(h, &a.number, sizeof a.number);
+        sha256_add(h, &a.value, sizeof a.value);
+        if (a.number == ATTR_EXTERNS)
+            add_externs(r, h, a.data);
+        else if (a.number == ATTR_PARAM_CBANK && a.data.len >= SYMBOL_SIZE)
+            sha256_add(h, a.data.data + SYMBOL_SIZE, a.data.len - SYMBOL_SIZE);
+        else
+            sha256_add(h, a.data.data, a.data.len);
+    }
+}
+
+/* .nv.info without a kernel's name: numbers of kernels (registers, stack), each with its symbol. */
+static int read_shared_attributes(struct reading *r, struct span s, struct err *err)
+{
+    struct attribute a;
+    for (size_t at = 0; next_attribute(s, &at, &a);) {
+        const struct function *f =
+            a.data.len == 2 * SYMBOL_SIZE ? find_function(r, symbol_name(r, span_u32(a.data, 0))) : NULL;
+        struct sha256 h;
+        if (!f)
+            continue;
+        sha256_begin(&h);
+        sha256_add_text(&h, "number");
+        sha256_add(&h, &a.number, sizeof a.number);
+        sha256_add(&h, a.data.data + SYMBOL_SIZE, SYMBOL_SIZE);
+        if (code_graph_part(&r->graph, f->node, &h, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* from: the function whose section it is, NULL: none. */
+static int add_relocs(struct reading *r, struct sha256 *h, const struct elf_section *table,
+                      const struct function *from, struct err *err)
+{
+    struct elf_reloc reloc;
+    for (size_t i = 0; elf_reloc(table, i, &reloc); i++) {
+        const char *name = elf_reloc_name(r->e, table, &reloc);
+        const struct function *to = find_function(r, name);
+        sha256_add(h, &reloc.offset, sizeof reloc.offset);
+        sha256_add(h, &reloc.type, sizeof reloc.type);
+        sha256_add(h, &reloc.addend, sizeof reloc.addend);
+        mask_add_name(h, name);
+        if (from && to && code_graph_edge(&r->graph, from->node, to->node, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int add_contents(struct reading *r, struct sha256 *h, const struct elf_section *s,
+                        const struct function *f, struct err *err)
+{
+    sha256_add(h, &s->size, sizeof s->size);
+    if (elf_relocs(s))
+        return add_relocs(r, h, s, f, err);
+    if (strncmp(s->name, ".nv.info.", 9) == 0)
+        add_attributes(r, h, s->data);
+    else if (s->flags & SHF_EXECINSTR)
+        sha256_add(h, s->data.data, s->data.len);
+    else
+        mask_add(r->mask, h, s->data);
+    return 0;
+}
+
+/* The name of the function in the name of a section, ".text._Z3onePf"; NULL: it has none. */
+static const char *owner_of(const char *section)
+{
+    static const char *const prefixes[] = {".text.",     ".nv.info.",         ".nv.shared.",
+                                           ".nv.local.", ".nv.constant",      ".rela.text.",
+                                           ".rel.text.", ".rela.nv.constant", ".rel.nv.constant"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        size_t len = strlen(prefixes[i]);
+        if (strncmp(section, prefixes[i], len) != 0)
+            continue;
+        const char *owner = section + len;
+        if (section[len - 1] == '.')
+            return owner;
+        owner += strspn(owner, "0123456789"); /* .nv.constant2._Z3onePf */
+        return *owner == '.' ? owner + 1 : NULL;
+    }
+    return NULL;
+}
+
+static bool is_data(const char *section)
+{
+    static const char *const prefixes[] = {".nv.constant",    ".nv.global",       ".rela.nv.constant",
+                                           ".rela.nv.global", ".rel.nv.constant", ".rel.nv.global"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strncmp(section, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+static int read_owned(struct reading *r, const struct elf_section *s, const struct function *f,
+                      struct err *err)
+{
+    /* The name of the section without that of the function, which the node has. */
+    size_t len = strlen(s->name) - strlen(f->name);
+    struct sha256 h;
+    sha256_begin(&h);
+    sha256_add(&h, &r->e->flags, sizeof r->e->flags);
+    sha256_add(&h, &len, sizeof len);
+    sha256_add(&h, s->name, len);
+    return add_contents(r, &h, s, f, err) == 0 ? code_graph_part(&r->graph, f->node, &h, err) : -1;
+}
+
+static int read_section(struct reading *r, const struct elf_section *s, struct err *err)
+{
+    const char *owner = owner_of(s->name);
+    const struct function *f = owner ? find_function(r, owner) : NULL;
+    if (f)
+        return read_owned(r, s, f, err);
+    if (strcmp(s->name, ".nv.info") == 0)
+        return read_shared_attributes(r, s->data, err);
+    if (!is_data(s->name))
+        return 0;
+    r->has_data = true;
+    mask_add_name(&r->data, s->name);
+    return add_contents(r, &r->data, s, NULL, err);
+}
+
+static int read_sections(struct reading *r, struct err *err)
+{
+    struct elf_section s;
+    for (size_t i = 0; i < r->e->sections; i++)
+        if (elf_section(r->e, i, &s) && read_section(r, &s, err) != 0)
+            return -1;
+    return 0;
+}
+
+int cuda_code(const struct elf_file *e, const struct mask *mask, struct code_set *set, struct err *err)
+{
+    struct reading r = {.e = e, .mask = mask};
+    char sha256[SHA256_HEX_LEN + 1];
+    code_graph_init(&r.graph);
+    sha256_begin(&r.data);
+    sha256_add(&r.data, &e->flags, sizeof e->flags);
+    if (!elf_find_type(e, SHT_SYMTAB, &r.symbols))
+        r.symbols = (struct elf_section){.name = "", .data = SPAN_EMPTY};
+    int rc = list_functions(&r, err);
+    if (rc == 0)
+        rc = read_sections(&r, err);
+    if (rc == 0)
+        rc = code_graph_finish(&r.graph, set, err);
+    sha256_end(&r.data, sha256);
+    if (rc == 0 && r.has_data)
+        rc = code_set_add(set, CODE_ITEM_DATA, "cuda", sha256, err);
+    code_graph_release(&r.graph);
+    free(r.function);
+    return rc;
+}

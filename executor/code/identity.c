@@ -1,0 +1,100 @@
+#include "executor/code/identity.h"
+
+#include "common/base/fs.h"
+#include "executor/code/built_file.h"
+#include "executor/code/scan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const uint64_t bytes_max = (uint64_t)16 << 30;
+
+/* One pass over the files. */
+struct pass {
+    struct mask mask;
+    struct code_set *set;
+    bool of_files; /* else of device code */
+    size_t files;
+    uint64_t bytes;
+};
+
+static int read_file(struct pass *p, const char *relpath, struct span file, struct err *err)
+{
+    char sha256[SHA256_HEX_LEN + 1];
+    if (!p->of_files)
+        return scan_device(file, &p->mask, p->set, err);
+    if (!built_file_counts(relpath, file))
+        return 0;
+    built_file_hash(file, &p->mask, sha256);
+    return code_set_add(p->set, CODE_ITEM_FILE, "", sha256, err);
+}
+
+static int count(struct pass *p, uint64_t size, struct err *err)
+{
+    p->files++;
+    p->bytes += size;
+    if (p->files > IDENTITY_FILES_MAX)
+        return err_set(err, ERR_INPUT, "the build has more than %d files", IDENTITY_FILES_MAX);
+    if (p->bytes > bytes_max)
+        return err_set(err, ERR_INPUT, "the files of the build have more than %llu GiB",
+                       (unsigned long long)(bytes_max >> 30));
+    return 0;
+}
+
+static int map_and_read(struct pass *p, const char *relpath, const char *path, int fd, size_t size,
+                        struct err *err)
+{
+    void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot map", path);
+    int rc = read_file(p, relpath, (struct span){data, size}, err);
+    munmap(data, size);
+    return rc == 0 ? 0 : err_wrap(err, "%s", relpath);
+}
+
+static int visit(const char *relpath, const char *path, void *arg, struct err *err)
+{
+    struct pass *p = arg;
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), rc = 0;
+    if (fd < 0 && (errno == ENOENT || errno == EACCES))
+        return 0; /* a program may remove its own files, or protect them */
+    if (fd < 0 || fstat(fd, &st) != 0)
+        rc = err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open", path);
+    else if (S_ISREG(st.st_mode) && st.st_size > 0)
+        rc = count(p, (uint64_t)st.st_size, err) != 0
+                 ? -1
+                 : map_and_read(p, relpath, path, fd, (size_t)st.st_size, err);
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+static int run_pass(const char *path, const char *src, bool of_files, struct code_set *set, struct err *err)
+{
+    struct pass p = {.mask = {.folder = {path, src}}, .set = set, .of_files = of_files};
+    if (fs_is_dir(path))
+        return fs_walk(path, true, visit, &p, err);
+    const char *slash = strrchr(path, '/');
+    if (!fs_exists(path))
+        return err_set(err, ERR_INPUT, "%s: no such file", path);
+    p.mask.folder[0] = NULL;
+    return visit(slash ? slash + 1 : path, path, &p, err);
+}
+
+int identity_of(const char *path, const char *src, struct code *out, struct err *err)
+{
+    struct code_set set;
+    code_set_init(&set);
+    *out = (struct code){.kernel = NULL};
+    int rc = run_pass(path, src, false, &set, err);
+    if (rc == 0 && !code_set_has_device(&set))
+        rc = run_pass(path, src, true, &set, err);
+    if (rc == 0)
+        rc = code_of_set(&set, out, err);
+    code_set_release(&set);
+    return rc;
+}

@@ -1,0 +1,19 @@
+/* identity: the code identity of a build: a hash of the device code in the files that it left in its folder,
+ * or, where there is none, of these files. It is that of the code that runs, not of the sources: building a
+ * source twice, or after a change of comments or of the host's code only, gives the same.
+ *
+ * The files are untrusted; their number and sizes are bounded. Nothing is executed.
+ */
+#ifndef KERNSWEEP_EXECUTOR_CODE_IDENTITY_H
+#define KERNSWEEP_EXECUTOR_CODE_IDENTITY_H
+
+#include "executor/code/code_set.h"
+
+enum { IDENTITY_FILES_MAX = 50000 };
+
+/* path: a build's folder, or one file. src: the folder of its sources, NULL: unknown; names of both folders
+ * do not count. The caller owns *out and calls code_release(), also after an error. ERR_INPUT where a bound
+ * is exceeded or there is nothing to hash, ERR_STORAGE where a file cannot be read. */
+int identity_of(const char *path, const char *src, struct code *out, struct err *err);
+
+#endif

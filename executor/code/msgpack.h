@@ -1,0 +1,23 @@
+/* msgpack: walks the MessagePack of a code object's metadata, without decoding numbers. Every step is checked
+ * against the span; what is malformed ends the walk.
+ */
+#ifndef KERNSWEEP_EXECUTOR_CODE_MSGPACK_H
+#define KERNSWEEP_EXECUTOR_CODE_MSGPACK_H
+
+#include "executor/code/span.h"
+
+enum msgpack_kind { MSGPACK_OTHER, MSGPACK_TEXT, MSGPACK_ARRAY, MSGPACK_MAP };
+
+struct msgpack {
+    enum msgpack_kind kind;
+    struct span text;  /* of MSGPACK_TEXT */
+    uint32_t count;    /* of elements; of pairs in a map */
+    size_t head, size; /* of the head, with a text; of the whole value */
+};
+
+/* The value at that place. */
+bool msgpack_at(struct span s, size_t at, struct msgpack *out);
+/* The place of the value of a key in the map at that place. */
+bool msgpack_find(struct span s, size_t map, const char *key, size_t *out);
+
+#endif

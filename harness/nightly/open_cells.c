@@ -1,0 +1,79 @@
+#include "harness/nightly/open_cells.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const json_t *find_cell(const json_t *open, const struct delta *d)
+{
+    size_t i;
+    const json_t *cell;
+    json_array_foreach(open, i, cell)
+    {
+        const char *variant = json_string_value(json_object_get(cell, "variant"));
+        if (variant && strcmp(variant, d->variant) == 0 &&
+            json_integer_value(json_object_get(cell, "context")) == d->context)
+            return cell;
+    }
+    return NULL;
+}
+
+/* A suspect that is as fast as the base's build when both are measured in turns is inconclusive too, but it
+ * is cleared. */
+static bool stays_open(const struct delta *d, bool was_open)
+{
+    switch (d->verdict) {
+    case VERDICT_REGRESSED:
+    case VERDICT_BROKEN:
+    case VERDICT_MISSING:
+        return true;
+    case VERDICT_NOISY:
+        return was_open && d->confirmation != CONFIRM_REFUTED && d->confirmation != CONFIRM_NODE;
+    case VERDICT_IMPROVED:
+    case VERDICT_UNCHANGED:
+    case VERDICT_NEW:
+    case VERDICT_FIXED:
+    case VERDICT_COUNT:
+        break;
+    }
+    return false;
+}
+
+json_t *open_cells_after(const json_t *before, const struct comparison *c, const char *night)
+{
+    json_t *open = json_array();
+    for (size_t i = 0; open && i < c->count; i++) {
+        const struct delta *d = &c->deltas[i];
+        const json_t *known = find_cell(before, d);
+        const char *since = json_string_value(json_object_get(known, "since"));
+        if (d->metric == c->primary && stays_open(d, known != NULL))
+            json_array_append_new(open, json_pack("{s:s, s:i, s:s}", "variant", d->variant, "context",
+                                                  d->context, "since", since ? since : night));
+    }
+    return open;
+}
+
+int open_cells_undecided(const json_t *open, const struct comparison *c, json_t *lines)
+{
+    int undecided = 0;
+    char line[RUN_NAME_MAX + 96];
+    for (size_t i = 0; i < c->count; i++) {
+        const struct delta *d = &c->deltas[i];
+        const json_t *cell = find_cell(open, d);
+        const char *since = json_string_value(json_object_get(cell, "since"));
+        if (d->metric != c->primary || d->verdict != VERDICT_NOISY || !cell)
+            continue;
+        undecided++;
+        snprintf(line, sizeof line, "%s %d: inconclusive, open since %.10s", d->variant, d->context,
+                 since ? since : "?");
+        json_array_append_new(lines, json_string(line));
+    }
+    return undecided;
+}
+
+bool open_cells_mostly_noisy(const struct comparison *c)
+{
+    int noisy = c->verdicts[VERDICT_NOISY];
+    int clear =
+        c->verdicts[VERDICT_UNCHANGED] + c->verdicts[VERDICT_IMPROVED] + c->verdicts[VERDICT_REGRESSED];
+    return noisy > clear;
+}

@@ -1,0 +1,26 @@
+/* open_cells: the cells in which a nightly run found a regression or failure that no later one has cleared.
+ *
+ * A cell is closed by a verdict that clears it (unchanged, improved, fixed, refuted), never by an
+ * inconclusive one. Pure: an array of {"variant", "context", "since"}, which nightly_state stores between
+ * nightly runs.
+ */
+#ifndef KERNSWEEP_HARNESS_NIGHTLY_OPEN_CELLS_H
+#define KERNSWEEP_HARNESS_NIGHTLY_OPEN_CELLS_H
+
+#include "results/judge/compare.h"
+
+#include <jansson.h>
+
+/* The open cells after this comparison. before: those of the last nightly run, or NULL; night: the date of
+ * this one. The caller json_decref()s it; NULL when out of memory. */
+json_t *open_cells_after(const json_t *before, const struct comparison *c, const char *night);
+
+/* How many of the open cells are inconclusive in this comparison. Appends a line for people about each to
+ * lines. */
+int open_cells_undecided(const json_t *open, const struct comparison *c, json_t *lines);
+
+/* Whether the nightly run as a whole says too little to call it quiet: more than half of the cells that were
+ * compared are inconclusive. */
+bool open_cells_mostly_noisy(const struct comparison *c);
+
+#endif

@@ -1,0 +1,26 @@
+/* A built file, as the code identity reads it: code objects, cubins, their containers, host files. */
+#include "executor/code/built_file.h"
+#include "executor/code/scan.h"
+#include "tests/fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct mask mask = {.folder = {"/build", "/src"}};
+    char sha256[SHA256_HEX_LEN + 1];
+    struct err err = {0};
+    struct code_set set;
+    struct code code = {.kernel = NULL};
+    code_set_init(&set);
+    int rc = scan_device((struct span){data, size}, &mask, &set, &err);
+    fuzz_check_err(rc, &err, ERR_INPUT);
+    if (rc == 0 && code_set_has_device(&set)) {
+        fuzz_check(code_of_set(&set, &code, &err) == 0);
+        for (size_t i = 0; i < code.kernels; i++)
+            fuzz_check(strlen(code.kernel[i].name) < MASK_NAME_MAX && sha256_is_hex(code.kernel[i].sha256));
+        code_release(&code);
+    }
+    code_set_release(&set);
+    built_file_hash((struct span){data, size}, &mask, sha256);
+    fuzz_check(sha256_is_hex(sha256));
+    return 0;
+}

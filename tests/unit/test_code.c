@@ -1,0 +1,561 @@
+#include "executor/code/archive.h"
+#include "executor/code/built_file.h"
+#include "executor/code/mask.h"
+#include "executor/code/msgpack.h"
+#include "executor/code/scan.h"
+#include "executor/code/unpack.h"
+#include "tests/unit/support.h"
+
+#include <elf.h>
+
+enum { FILE_MAX = 16384, EM_AMD = 224 };
+
+/* A file that is put together piece by piece. */
+struct made {
+    uint8_t data[FILE_MAX];
+    size_t len;
+};
+
+static size_t add(struct made *m, const void *data, size_t len)
+{
+    size_t at = m->len;
+    assert_true(len <= sizeof m->data - m->len);
+    memcpy(m->data + at, data, len);
+    m->len += len;
+    return at;
+}
+
+static size_t add_number(struct made *m, uint64_t n, size_t size)
+{
+    return add(m, &n, size); /* these tests run on little-endian machines, as the executor does */
+}
+
+static struct span span_of(const struct made *m)
+{
+    return (struct span){m->data, m->len};
+}
+
+struct part {
+    const char *name;
+    uint32_t type;
+    uint64_t flags, addr;
+    uint32_t link, info;
+    const void *data;
+    size_t len;
+};
+
+/* An ELF file of these sections, the first of which is section 1, and of their names. */
+static void make_elf(struct made *m, uint16_t type, uint16_t machine, const struct part *part, size_t count)
+{
+    Elf64_Shdr header[16] = {{0}};
+    char names[256] = "";
+    size_t names_len = 1;
+    assert_true(count + 2 <= COUNT(header));
+    *m = (struct made){.len = sizeof(Elf64_Ehdr)};
+    for (size_t i = 0; i <= count; i++) {
+        static const struct part last = {.name = ".shstrtab", .type = SHT_STRTAB};
+        const struct part *p = i < count ? &part[i] : &last;
+        Elf64_Shdr *h = &header[i + 1];
+        h->sh_name = (Elf64_Word)names_len;
+        memcpy(names + names_len, p->name, strlen(p->name) + 1);
+        names_len += strlen(p->name) + 1;
+        h->sh_type = p->type;
+        h->sh_flags = p->flags;
+        h->sh_addr = p->addr;
+        h->sh_link = p->link;
+        h->sh_info = p->info;
+        h->sh_size = i < count ? p->len : names_len;
+        h->sh_offset =
+            i < count ? add(m, p->data ? p->data : "", p->data ? p->len : 0) : add(m, names, names_len);
+    }
+    Elf64_Ehdr e = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+                    .e_type = type,
+                    .e_machine = machine,
+                    .e_shentsize = sizeof *header,
+                    .e_shnum = (Elf64_Half)(count + 2),
+                    .e_shstrndx = (Elf64_Half)(count + 1)};
+    e.e_shoff = add(m, header, (count + 2) * sizeof *header);
+    memcpy(m->data, &e, sizeof e);
+}
+
+/* A code object with the kernels a and b: b adds the distance to the variable v to its program counter. gap:
+ * what lies between the kernels; first: an instruction of a; value: of v. */
+static void make_code_object(struct made *m, size_t gap, uint32_t first, uint32_t value)
+{
+    enum { TEXT = 0x1000, DATA = 0x3000, RODATA = 0x800 };
+    struct made text = {.len = 0}, symbols = {.len = 0}, note = {.len = 0}, kd = {.len = 0};
+    static const char names[] = "\0a\0b\0a.kd\0b.kd\0v";
+    static const uint8_t metadata[] = "\x81\xae"
+                                      "amdhsa.kernels"
+                                      "\x92"
+                                      "\x82\xa7"
+                                      ".symbol"
+                                      "\xa4"
+                                      "a.kd"
+                                      "\xa5"
+                                      ".vgpr"
+                                      "\x08"
+                                      "\x82\xa7"
+                                      ".symbol"
+                                      "\xa4"
+                                      "b.kd"
+                                      "\xa5"
+                                      ".vgpr"
+                                      "\x10";
+    add_number(&text, first, 4);
+    add_number(&text, 0xbf810000, 4); /* s_endpgm */
+    text.len += gap;
+    size_t b = add_number(&text, 0xbe821c00, 4); /* s_getpc_b64 s[2:3] */
+    add_number(&text, 0x8002ff02, 4);            /* s_add_u32 s2, s2, literal */
+    add_number(&text, DATA - (TEXT + b + 4), 4);
+    add_number(&text, 0x8203ff03, 4); /* s_addc_u32 s3, s3, literal */
+    add_number(&text, 0, 4);
+    add_number(&text, 0xbf810000, 4);
+    kd.len = 128;
+    *(uint64_t *)(kd.data + 16) = TEXT - RODATA;
+    *(uint64_t *)(kd.data + 64 + 16) = TEXT + b - (RODATA + 64);
+    const Elf64_Sym table[] = {
+        {.st_name = 0},
+        {1, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, TEXT, 8},
+        {3, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, TEXT + b, text.len - b},
+        {5, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), 0, 2, RODATA, 64},
+        {10, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), 0, 2, RODATA + 64, 64},
+        {15, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), 0, 3, DATA, 4},
+    };
+    add(&symbols, table, sizeof table);
+    add_number(&note, 7, 4);
+    add_number(&note, sizeof metadata - 1, 4);
+    add_number(&note, 32, 4);
+    add(&note, "AMDGPU\0", 8);
+    add(&note, metadata, sizeof metadata - 1);
+    const struct part parts[] = {
+        {".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT, 0, 0, text.data, text.len},
+        {".rodata", SHT_PROGBITS, SHF_ALLOC, RODATA, 0, 0, kd.data, kd.len},
+        {".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, DATA, 0, 0, &value, sizeof value},
+        {".symtab", SHT_SYMTAB, 0, 0, 5, 0, symbols.data, symbols.len},
+        {".strtab", SHT_STRTAB, 0, 0, 0, 0, names, sizeof names},
+        {".note", SHT_NOTE, SHF_ALLOC, 0, 0, 0, note.data, note.len},
+    };
+    make_elf(m, ET_DYN, EM_AMD, parts, COUNT(parts));
+}
+
+/* The identity of what lies in these files. */
+static struct code code_of(const struct span *file, size_t count)
+{
+    static const struct mask none = {.folder = {NULL}};
+    struct err err = {0};
+    struct code_set set;
+    struct code code;
+    code_set_init(&set);
+    for (size_t i = 0; i < count; i++)
+        assert_ok(scan_device(file[i], &none, &set, &err), &err);
+    assert_ok(code_of_set(&set, &code, &err), &err);
+    code_set_release(&set);
+    return code;
+}
+
+static struct code code_of_one(const struct made *m)
+{
+    struct span file = span_of(m);
+    return code_of(&file, 1);
+}
+
+static void assert_kernels(const struct code *x, const struct code *y, bool a_same, bool b_same)
+{
+    assert_int_equal(x->kernels, 2);
+    assert_int_equal(y->kernels, 2);
+    assert_string_equal(x->kernel[0].name, "a");
+    assert_string_equal(x->kernel[1].name, "b");
+    assert_true((strcmp(x->kernel[0].sha256, y->kernel[0].sha256) == 0) == a_same);
+    assert_true((strcmp(x->kernel[1].sha256, y->kernel[1].sha256) == 0) == b_same);
+}
+
+static void a_kernel_that_moves_keeps_its_hash(void **state)
+{
+    struct made m;
+    (void)state;
+    make_code_object(&m, 0, 0xbf800000, 7);
+    struct code base = code_of_one(&m);
+    make_code_object(&m, 256, 0xbf800000, 7);
+    struct code moved = code_of_one(&m);
+    make_code_object(&m, 0, 0xbf800001, 7);
+    struct code changed = code_of_one(&m);
+    make_code_object(&m, 0, 0xbf800000, 8);
+    struct code data = code_of_one(&m);
+    assert_true(base.of_device);
+    assert_kernels(&base, &moved, true, true);
+    assert_string_equal(base.sha256, moved.sha256);
+    assert_kernels(&base, &changed, false, true);
+    assert_string_not_equal(base.sha256, changed.sha256);
+    assert_kernels(&base, &data, true, true);
+    assert_string_not_equal(base.sha256, data.sha256);
+    code_release(&base);
+    code_release(&moved);
+    code_release(&changed);
+    code_release(&data);
+}
+
+/* The object in an offload bundle, in the section of a host's program. */
+static void make_program(struct made *out, const struct made *object)
+{
+    static const char host[] = "host-x86_64-unknown-linux", gpu[] = "hipv4-amdgcn-amd-amdhsa--gfx942";
+    struct made bundle = {.len = 0};
+    size_t begin = 4096;
+    add(&bundle, "__CLANG_OFFLOAD_BUNDLE__", 24);
+    add_number(&bundle, 2, 8);
+    add_number(&bundle, begin, 8);
+    add_number(&bundle, 0, 8);
+    add_number(&bundle, strlen(host), 8);
+    add(&bundle, host, strlen(host));
+    add_number(&bundle, begin, 8);
+    add_number(&bundle, object->len, 8);
+    add_number(&bundle, strlen(gpu), 8);
+    add(&bundle, gpu, strlen(gpu));
+    bundle.len = begin;
+    add(&bundle, object->data, object->len);
+    const struct part part = {".hip_fatbin", SHT_PROGBITS, SHF_ALLOC, 0x4000, 0, 0, bundle.data, bundle.len};
+    make_elf(out, ET_EXEC, EM_X86_64, &part, 1);
+}
+
+static void make_archive(struct made *out, const struct made *member)
+{
+    char header[61];
+    snprintf(header, sizeof header, "%-16s%-12s%-6s%-6s%-8s%-10zu`\n", "member.o/", "1771000000", "0", "0",
+             "644", member->len);
+    *out = (struct made){.len = 0};
+    add(out, "!<arch>\n", 8);
+    add(out, header, 60);
+    add(out, member->data, member->len);
+}
+
+static void containers_copies_and_order_do_not_count(void **state)
+{
+    struct made object, program, archive;
+    (void)state;
+    make_code_object(&object, 0, 0xbf800000, 7);
+    make_program(&program, &object);
+    make_archive(&archive, &program);
+    struct span files[] = {span_of(&archive), span_of(&object), span_of(&program), span_of(&object)};
+    struct code alone = code_of_one(&object), in_program = code_of_one(&program),
+                in_archive = code_of_one(&archive), all = code_of(files, COUNT(files));
+    assert_string_equal(alone.sha256, in_program.sha256);
+    assert_string_equal(alone.sha256, in_archive.sha256);
+    assert_string_equal(alone.sha256, all.sha256);
+    assert_kernels(&alone, &all, true, true);
+    code_release(&alone);
+    code_release(&in_program);
+    code_release(&in_archive);
+    code_release(&all);
+}
+
+static void scan_copy(const uint8_t *data, size_t len)
+{
+    static const struct mask none = {.folder = {NULL}};
+    char sha256[SHA256_HEX_LEN + 1];
+    struct err err = {0};
+    struct code_set set;
+    uint8_t *copy = malloc(len + 1); /* of its exact size, for the sanitizer */
+    assert_non_null(copy);
+    memcpy(copy, data, len);
+    code_set_init(&set);
+    scan_device((struct span){copy, len}, &none, &set, &err);
+    built_file_hash((struct span){copy, len}, &none, sha256);
+    code_set_release(&set);
+    free(copy);
+}
+
+static void cut_and_damaged_files_do_no_harm(void **state)
+{
+    struct made object, program;
+    (void)state;
+    make_code_object(&object, 0, 0xbf800000, 7);
+    make_program(&program, &object);
+    for (size_t len = 0; len <= object.len; len++)
+        scan_copy(object.data, len);
+    for (size_t i = 0; i < object.len; i++) {
+        uint8_t kept = object.data[i];
+        object.data[i] = 0xff;
+        scan_copy(object.data, object.len);
+        object.data[i] = (uint8_t)(kept ^ 0x80);
+        scan_copy(object.data, object.len);
+        object.data[i] = kept;
+    }
+    for (size_t len = 0; len <= program.len; len += 7)
+        scan_copy(program.data, len);
+}
+
+/* A fat binary of one entry. */
+static void make_fatbin(struct made *m, uint16_t kind, uint64_t flags, const char *code)
+{
+    size_t len = strlen(code);
+    *m = (struct made){.len = 0};
+    add_number(m, 0xba55ed50, 4);
+    add_number(m, 1, 2);
+    add_number(m, 16, 2);
+    add_number(m, 64 + len, 8);
+    add_number(m, kind, 2);
+    add_number(m, 0x101, 2);
+    add_number(m, 64, 4);
+    add_number(m, len, 8);
+    add_number(m, flags & 0xa000 ? len - 1 : 0, 4); /* one byte of padding */
+    m->len += 20;
+    add_number(m, flags, 8);
+    m->len += 16;
+    add(m, code, len);
+}
+
+static void code_that_cannot_be_read_counts_as_its_bytes(void **state)
+{
+    struct made m;
+    (void)state;
+    make_fatbin(&m, 2, 0x8011, "packedX");
+    struct code one = code_of_one(&m);
+    make_fatbin(&m, 2, 0x8011, "packedY"); /* in the padding */
+    struct code same = code_of_one(&m);
+    make_fatbin(&m, 2, 0x8011, "pickedX");
+    struct code other = code_of_one(&m);
+    assert_true(one.of_device);
+    assert_int_equal(one.kernels, 0);
+    assert_string_equal(one.sha256, same.sha256);
+    assert_string_not_equal(one.sha256, other.sha256);
+    code_release(&one);
+    code_release(&same);
+    code_release(&other);
+}
+
+static void ptx_counts_where_there_is_no_cubin(void **state)
+{
+    static const struct mask none = {.folder = {NULL}};
+    struct made ptx, cubin;
+    struct err err = {0};
+    struct code_set set;
+    (void)state;
+    make_fatbin(&ptx, 1, 0x11, ".version 9.0");
+    make_fatbin(&cubin, 2, 0x11, "not an ELF file");
+    struct code code = code_of_one(&ptx);
+    assert_true(code.of_device);
+    code_release(&code);
+    add(&ptx, cubin.data + 16, cubin.len - 16); /* both in one */
+    *(uint64_t *)(ptx.data + 8) = ptx.len - 16;
+    code_set_init(&set);
+    assert_ok(scan_device(span_of(&ptx), &none, &set, &err), &err);
+    assert_int_equal(set.count, 0);
+    code_set_release(&set);
+}
+
+/* 1104 bytes of made-up assembly, by `zstd -19`: Huffman-coded literals, described tables, repeated offsets.
+ */
+static const uint8_t packed[] = {
+    0x28, 0xb5, 0x2f, 0xfd, 0x64, 0x50, 0x03, 0x45, 0x09, 0x00, 0x22, 0x4b, 0x1e, 0x16, 0x80, 0x6d, 0x0e,
+    0x70, 0xa9, 0xc7, 0xb8, 0x45, 0x81, 0x4e, 0x13, 0xd8, 0xa1, 0xa7, 0x4d, 0x52, 0x52, 0x21, 0x6e, 0x5c,
+    0x53, 0x23, 0xa9, 0xf5, 0xb5, 0x7b, 0xe7, 0xed, 0x7e, 0x07, 0xef, 0xdf, 0xc0, 0xf7, 0x73, 0xd6, 0x5d,
+    0xad, 0xae, 0xee, 0x3d, 0x93, 0xd9, 0xad, 0xd9, 0x7b, 0x5b, 0xda, 0x76, 0x6e, 0xeb, 0xd5, 0xeb, 0xff,
+    0x73, 0x5b, 0x59, 0x17, 0xd8, 0xfe, 0x6b, 0x32, 0xc6, 0xfc, 0xdb, 0xa5, 0x1b, 0x95, 0x72, 0x34, 0xc5,
+    0x62, 0xc0, 0xa7, 0xad, 0xa5, 0xe0, 0x36, 0x1c, 0xf8, 0x14, 0xe9, 0xaf, 0x2b, 0x6b, 0x54, 0xc0, 0x8a,
+    0x0a, 0x5a, 0x08, 0x08, 0x11, 0x22, 0xf8, 0xa4, 0x17, 0x15, 0x90, 0x8f, 0xaa, 0x10, 0x98, 0x04, 0x26,
+    0xc2, 0xc0, 0x24, 0x47, 0x6a, 0x51, 0x01, 0xaf, 0x51, 0xf9, 0x03, 0x8c, 0x8c, 0x02, 0x63, 0x61, 0xa8,
+    0xe1, 0xac, 0xbc, 0x33, 0xed, 0x6f, 0xc0, 0x24, 0x22, 0x23, 0xdb, 0x71, 0x3c, 0x48, 0x88, 0xd0, 0x30,
+    0xcb, 0xa4, 0x74, 0x3d, 0x03, 0xe3, 0x53, 0x1f, 0x23, 0xab, 0x45, 0x30, 0x7a, 0x96, 0x9a, 0x46, 0xd3,
+    0x0a, 0xde, 0x59, 0x79, 0x67, 0x73, 0x63, 0x6b, 0x49, 0xb9, 0xd1, 0x8e, 0x76, 0x76, 0xac, 0xe1, 0x3b,
+    0x42, 0x83, 0xfb, 0x4f, 0xa2, 0x39, 0xfe, 0x5f, 0xa8, 0x81, 0x59, 0xea, 0x99, 0x5e, 0x00, 0x44, 0xa2,
+    0x8b, 0x60, 0x1c, 0x32, 0x25, 0xda, 0xa4, 0x0a, 0xe7, 0xdb, 0xc8, 0xec, 0x27, 0x86, 0x5d, 0xeb, 0x58,
+    0x9e, 0x8a, 0xb1, 0xd5, 0xa9, 0x80, 0xda, 0x76, 0x3d, 0x3a, 0xf9, 0xab, 0xe6, 0xaa, 0xba, 0x4b, 0xcd,
+    0xf6, 0xa4, 0xe0, 0xe1, 0x54, 0x7d, 0x80, 0x71, 0xd4, 0xb8, 0x87, 0xc2, 0x55, 0x17, 0x8d, 0xd1, 0x65,
+    0x1c, 0x24, 0xec, 0x26, 0xe0, 0x29, 0x60, 0x12, 0x44, 0x90, 0xfd, 0xc9, 0x75, 0xd9, 0xcb, 0xc1, 0x1c,
+    0x84, 0x89, 0xe3, 0x26, 0x91, 0x10, 0x8b, 0x46, 0x61, 0x3e, 0xf3, 0x02, 0x30, 0x1a, 0x6f, 0x31, 0x21,
+    0xfa, 0x52, 0x43, 0xd1, 0x9c, 0xd7, 0xbb, 0x9f, 0x59, 0xb9, 0x52, 0xb7, 0x68, 0x0c, 0x49, 0xbe, 0x0a,
+    0x7c, 0xf3, 0xe5, 0x50};
+static const char unpacked_sha256[] = "68dfe80efa1128641b3ab2127c63132e5bc089b56b8c2cece90d7cc942b9ebe3";
+
+enum { UNPACKED_LEN = 1104 };
+
+static void zstandard_is_decoded(void **state)
+{
+    struct unpacked u;
+    char sha256[SHA256_HEX_LEN + 1];
+    (void)state;
+    assert_true(unpack_zstd((struct span){packed, sizeof packed}, UNPACKED_LEN, &u));
+    assert_int_equal(u.len, UNPACKED_LEN);
+    sha256_of(u.data, u.len, sha256);
+    assert_string_equal(sha256, unpacked_sha256);
+    free(u.data);
+    assert_false(unpack_zstd((struct span){packed, sizeof packed}, UNPACKED_LEN - 1, &u));
+    free(u.data);
+}
+
+static void damaged_zstandard_does_no_harm(void **state)
+{
+    struct unpacked u;
+    (void)state;
+    for (size_t len = 0; len < sizeof packed; len++) {
+        uint8_t *copy = malloc(len + 1); /* of its exact size, for the sanitizer */
+        assert_non_null(copy);
+        memcpy(copy, packed, len);
+        assert_false(unpack_zstd((struct span){copy, len}, 1 << 20, &u));
+        free(u.data);
+        free(copy);
+    }
+    for (size_t bit = 0; bit < sizeof packed * 8; bit++) {
+        uint8_t copy[sizeof packed];
+        memcpy(copy, packed, sizeof copy);
+        copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        unpack_zstd((struct span){copy, sizeof copy}, 1 << 20, &u);
+        free(u.data);
+    }
+}
+
+static void lz4_is_decoded(void **state)
+{
+    static const uint8_t good[] = {0x44, 'a', 'b', 'c', 'd', 4, 0, 0x10, 'e'};
+    static const uint8_t before_the_begin[] = {0x14, 'a', 2, 0, 0x10, 'e'};
+    struct unpacked u;
+    (void)state;
+    assert_true(unpack_lz4((struct span){good, sizeof good}, 100, &u));
+    assert_int_equal(u.len, 13);
+    assert_memory_equal(u.data, "abcdabcdabcde", 13);
+    free(u.data);
+    assert_false(unpack_lz4((struct span){good, sizeof good}, 12, &u));
+    free(u.data);
+    assert_false(unpack_lz4((struct span){before_the_begin, sizeof before_the_begin}, 100, &u));
+    free(u.data);
+}
+
+static void hash_masked(const struct mask *m, const char *text, char *out)
+{
+    struct sha256 h;
+    sha256_begin(&h);
+    mask_add(m, &h, (struct span){(const uint8_t *)text, strlen(text)});
+    sha256_end(&h, out);
+}
+
+static void folders_dates_and_generated_digits_are_masked(void **state)
+{
+    static const struct mask m = {.folder = {"/w/build/1", "/w/src"}};
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } cases[] = {
+        {"x/w/build/1/a.c", "x/a.c", true},
+        {"in /w/src/a.c", "in /a.c", true},
+        {"in /w/other/a.c", "in /a.c", false},
+        {"on Nov 22 2026 at 12:34:56.", "on Jan  1 1999 at 23:59:59.", true},
+        {"on Nov 22 2026", "on Nov 22 1x26", false},
+        {"_GLOBAL__N__1a2b3c4d_4_k_cu", "_GLOBAL__N__00000000_4_k_cu", true},
+        {"_INTERNAL_1a2b3c4d_4_k_cu_5e6f7a8b4anon", "_INTERNAL_00000000_4_k_cu_000000004anon", true},
+        {"__hip_cuid_0123456789abcdef", "__hip_cuid_fedcba9876543210", true},
+        {"name_1a2b3c4d", "name_00000000", false},
+        {"_GLOBAL__N__1a2b3c4d x_1a2b3c4d", "_GLOBAL__N__1a2b3c4d x_00000000", false},
+        {"", "x", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char a[SHA256_HEX_LEN + 1], b[SHA256_HEX_LEN + 1];
+        hash_masked(&m, cases[i].a, a);
+        hash_masked(&m, cases[i].b, b);
+        if ((strcmp(a, b) == 0) != cases[i].same)
+            fail_msg("%s and %s", cases[i].a, cases[i].b);
+    }
+}
+
+static void a_long_name_is_cut_and_stays_distinct(void **state)
+{
+    char name[3000], a[MASK_NAME_MAX], b[MASK_NAME_MAX];
+    (void)state;
+    memset(name, 'x', sizeof name);
+    name[sizeof name - 1] = '\0';
+    mask_name(name, a);
+    name[sizeof name - 2] = 'y';
+    mask_name(name, b);
+    assert_int_equal(strlen(a), MASK_NAME_MAX - 1 - 0);
+    assert_string_not_equal(a, b);
+}
+
+static void messagepack_is_walked_within_its_bytes(void **state)
+{
+    static const uint8_t good[] = {0x82, 0xa1, 'a', 0x93, 1,    0xc0, 0xcb, 0, 0,   0,  0,
+                                   0,    0,    0,   0,    0xa1, 'b',  0xd9, 2, 'o', 'k'};
+    static const uint8_t endless[] = {0xdd, 0xff, 0xff, 0xff, 0xff, 0xdd, 0xff, 0xff, 0xff, 0xff};
+    struct msgpack m;
+    size_t at;
+    (void)state;
+    struct span s = {good, sizeof good};
+    assert_true(msgpack_at(s, 0, &m));
+    assert_int_equal(m.size, sizeof good);
+    assert_true(msgpack_find(s, 0, "b", &at));
+    assert_true(msgpack_at(s, at, &m));
+    assert_int_equal(m.kind, MSGPACK_TEXT);
+    assert_memory_equal(m.text.data, "ok", 2);
+    assert_false(msgpack_find(s, 0, "c", &at));
+    for (size_t len = 0; len < sizeof good; len++)
+        assert_false(msgpack_at((struct span){good, len}, 0, &m));
+    assert_false(msgpack_at((struct span){endless, sizeof endless}, 0, &m));
+}
+
+static void the_loaded_sections_make_a_host_file(void **state)
+{
+    static const struct mask none = {.folder = {NULL}};
+    struct made m;
+    char base[SHA256_HEX_LEN + 1], noted[SHA256_HEX_LEN + 1], changed[SHA256_HEX_LEN + 1];
+    struct part parts[] = {
+        {".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0, 0, 0, "code", 4},
+        {".note.gnu.build-id", SHT_NOTE, SHF_ALLOC, 0, 0, 0, "1234", 4},
+        {".comment", SHT_PROGBITS, 0, 0, 0, 0, "gcc", 3},
+    };
+    (void)state;
+    make_elf(&m, ET_EXEC, EM_X86_64, parts, COUNT(parts));
+    built_file_hash(span_of(&m), &none, base);
+    parts[1].data = "5678";
+    parts[2].data = "icc";
+    make_elf(&m, ET_EXEC, EM_X86_64, parts, COUNT(parts));
+    built_file_hash(span_of(&m), &none, noted);
+    parts[0].data = "coda";
+    make_elf(&m, ET_EXEC, EM_X86_64, parts, COUNT(parts));
+    built_file_hash(span_of(&m), &none, changed);
+    assert_string_equal(base, noted);
+    assert_string_not_equal(base, changed);
+}
+
+static void only_what_was_built_counts(void **state)
+{
+    struct span text = {(const uint8_t *)"x", 1};
+    (void)state;
+    assert_true(built_file_counts("script.py", text));
+    assert_true(built_file_counts("sub/folder/data.bin", text));
+    assert_false(built_file_counts(".complete", text));
+    assert_false(built_file_counts("sub/.ninja_log", text));
+    assert_false(built_file_counts("a.o.d", text));
+    assert_false(built_file_counts("build.log", text));
+    assert_false(built_file_counts("CMakeFiles/x.txt", text));
+}
+
+static void nothing_has_no_identity(void **state)
+{
+    struct code_set set;
+    struct code code;
+    struct err err = {0};
+    (void)state;
+    code_set_init(&set);
+    assert_err(code_of_set(&set, &code, &err), &err, ERR_INPUT, "no files");
+    code_release(&code);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kernel_that_moves_keeps_its_hash),
+        cmocka_unit_test(containers_copies_and_order_do_not_count),
+        cmocka_unit_test(cut_and_damaged_files_do_no_harm),
+        cmocka_unit_test(code_that_cannot_be_read_counts_as_its_bytes),
+        cmocka_unit_test(ptx_counts_where_there_is_no_cubin),
+        cmocka_unit_test(zstandard_is_decoded),
+        cmocka_unit_test(damaged_zstandard_does_no_harm),
+        cmocka_unit_test(lz4_is_decoded),
+        cmocka_unit_test(folders_dates_and_generated_digits_are_masked),
+        cmocka_unit_test(a_long_name_is_cut_and_stays_distinct),
+        cmocka_unit_test(messagepack_is_walked_within_its_bytes),
+        cmocka_unit_test(the_loaded_sections_make_a_host_file),
+        cmocka_unit_test(only_what_was_built_counts),
+        cmocka_unit_test(nothing_has_no_identity),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,202 @@
+/* runs: what "latest" means, and what rejecting or removing a run does to comparisons and baselines. */
+#include "tests/unit/results_support.h"
+
+#include "results/query/against.h"
+#include "results/query/find_run.h"
+#include "results/query/history_load.h"
+#include "results/store/baseline.h"
+#include "results/store/runs.h"
+
+static int64_t store_run(struct store *s, int night, enum run_purpose purpose)
+{
+    struct draft d;
+    draft_night(&d, night);
+    d.info.purpose = purpose;
+    draft_shot(&d, "v", 4096, 1, 10.0);
+    return must_store(s, &d);
+}
+
+static int64_t must_find(struct store *s, const char *word)
+{
+    struct err err = {0};
+    int64_t key = 0;
+    assert_ok(store_find_run(s, word, &key, &err), &err);
+    return key;
+}
+
+static void latest_is_the_newest_sweep_that_counts(void **state)
+{
+    (void)state;
+    struct store s = open_store("latest.db");
+    struct err err = {0};
+    int64_t key;
+    int64_t confirm = store_run(&s, 3, PURPOSE_CONFIRM);
+    assert_err(store_find_run(&s, "latest", &key, &err), &err, ERR_INPUT, "not made as a sweep");
+    int64_t first = store_run(&s, 0, PURPOSE_SWEEP), second = store_run(&s, 1, PURPOSE_SWEEP);
+    store_run(&s, 4, PURPOSE_NOISE);
+    store_run(&s, 5, PURPOSE_BISECT);
+    assert_int_equal(must_find(&s, "latest"), second);
+    assert_int_equal(must_find(&s, "night-0003"), confirm);
+    assert_ok(runs_reject(&s, second, "the node was in use", &err), &err);
+    assert_int_equal(must_find(&s, "latest"), first);
+    assert_int_equal(must_find(&s, "night-0001"), second);
+    assert_ok(runs_unreject(&s, second, &err), &err);
+    assert_int_equal(must_find(&s, "latest"), second);
+    assert_err(runs_unreject(&s, second, &err), &err, ERR_INPUT, "not rejected");
+    store_close(&s);
+}
+
+static void runs_are_listed_by_purpose(void **state)
+{
+    (void)state;
+    struct store s = open_store("purposes.db");
+    struct err err = {0};
+    struct run_list list;
+    const struct run_filter noise = {.purpose = "noise"};
+    store_run(&s, 0, PURPOSE_SWEEP);
+    int64_t key = store_run(&s, 1, PURPOSE_NOISE);
+    assert_ok(runs_list(&s, &noise, &list, &err), &err);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.runs[0].key, key);
+    run_list_release(&list);
+    store_close(&s);
+}
+
+static void a_rejected_run_is_kept_and_never_compared(void **state)
+{
+    (void)state;
+    struct store s = open_store("rejected.db");
+    struct err err = {0};
+    struct against a;
+    const struct compare_options o = compare_defaults();
+    int64_t base = store_run(&s, 0, PURPOSE_SWEEP), bad = store_run(&s, 1, PURPOSE_SWEEP);
+    int64_t last = store_run(&s, 2, PURPOSE_SWEEP);
+    assert_err(runs_reject(&s, bad, "  ", &err), &err, ERR_INPUT, "--why");
+    assert_ok(runs_reject(&s, bad, "a fan\033[2J failed", &err), &err);
+    struct run_data now = must_load(&s, bad), next = must_load(&s, last);
+    assert_string_equal(now.info.rejected, "a fan\\x1b[2J failed");
+    assert_err(against_run(&s, &now, base, &o, &a, &err), &err, ERR_INPUT, "night-0001 is rejected (a fan",
+               "kernsweep runs unreject night-0001");
+    assert_err(against_run(&s, &next, bad, &o, &a, &err), &err, ERR_INPUT, "unreject night-0001");
+    assert_err(baseline_set(&s, "gold", bad, false, &err), &err, ERR_INPUT, "unreject night-0001");
+    assert_ok(against_nights(&s, &next, &o, &a, &err), &err);
+    assert_int_equal(a.history.nights, 1);
+    against_release(&a);
+    run_data_release(&now);
+    run_data_release(&next);
+    store_close(&s);
+}
+
+static void a_baseline_keeps_a_run_to_compare_with(void **state)
+{
+    (void)state;
+    struct store s = open_store("held.db");
+    struct err err = {0};
+    struct baseline b;
+    int64_t first = store_run(&s, 0, PURPOSE_SWEEP), second = store_run(&s, 1, PURPOSE_SWEEP);
+    struct run_data now = must_load(&s, store_run(&s, 2, PURPOSE_SWEEP));
+    assert_ok(baseline_set(&s, "gold", first, false, &err), &err);
+    assert_err(runs_reject(&s, first, "bad", &err), &err, ERR_INPUT, "\"gold\" would have no run left",
+               "baseline set gold RUN");
+    assert_err(runs_remove(&s, &first, 1, &err), &err, ERR_INPUT, "\"gold\"", "baseline remove gold");
+    assert_ok(baseline_set(&s, "gold", second, true, &err), &err);
+    assert_ok(runs_reject(&s, second, "bad", &err), &err);
+    assert_ok(baseline_resolve(&s, "gold", &now.info, &b, &err), &err);
+    assert_int_equal(b.key, first);
+    assert_int_equal(b.runs, 1);
+    assert_err(runs_reject(&s, first, "bad", &err), &err, ERR_INPUT, "no run left");
+    assert_ok(runs_unreject(&s, second, &err), &err);
+    assert_ok(baseline_resolve(&s, "gold", &now.info, &b, &err), &err);
+    assert_int_equal(b.key, second);
+    assert_int_equal(b.runs, 2);
+    run_data_release(&now);
+    store_close(&s);
+}
+
+/* A partial run that continued is stored again under the same key. */
+static void a_rejection_survives_the_rest_of_the_run(void **state)
+{
+    (void)state;
+    struct store s = open_store("continued.db");
+    struct err err = {0};
+    struct ingest_result result;
+    make_bundle("rest_part", "run-rest");
+    unlink(in_scratch("rest_part/manifest.json"));
+    unlink(in_scratch("rest_part/v3/ctx_512_run2/perf.json"));
+    assert_ok(ingest_bundle(&s, in_scratch("rest_part"), NULL, &result, &err), &err);
+    assert_ok(runs_reject(&s, result.key, "bad", &err), &err);
+    assert_ok(ingest_bundle(&s, make_bundle("rest_full", "run-rest"), NULL, &result, &err), &err);
+    assert_int_equal(result.effect, INGEST_REPLACED);
+    struct run_data run = must_load(&s, result.key);
+    assert_string_equal(run.info.rejected, "bad");
+    run_data_release(&run);
+    store_close(&s);
+}
+
+static const char *with_job_key(const char *name, const char *key, const char *value)
+{
+    char path[FS_PATH_MAX];
+    struct err err = {0};
+    make_bundle(name, name);
+    snprintf(path, sizeof path, "%s/job.json", in_scratch(name));
+    json_t *job = json_load(path, 1 << 20, &err);
+    json_object_set_new(job, key, json_string(value));
+    assert_ok(json_save(path, job, &err), &err);
+    json_decref(job);
+    write_manifest(name, name);
+    return in_scratch(name);
+}
+
+static enum run_purpose purpose_of(struct store *s, const char *dir)
+{
+    struct run_data r = must_load(s, must_ingest(s, dir, NULL));
+    enum run_purpose p = r.info.purpose;
+    run_data_release(&r);
+    return p;
+}
+
+static void a_bundle_tells_its_purpose(void **state)
+{
+    (void)state;
+    struct store s = open_store("told.db");
+    struct err err = {0};
+    struct ingest_result result;
+    assert_int_equal(purpose_of(&s, make_bundle("plain", "plain")), PURPOSE_SWEEP);
+    assert_int_equal(purpose_of(&s, with_job_key("by_key", "purpose", "bisect")), PURPOSE_BISECT);
+    assert_int_equal(purpose_of(&s, with_job_key("by_tag", "tag", "noise")), PURPOSE_NOISE);
+    assert_err(ingest_bundle(&s, with_job_key("unknown", "purpose", "fun"), NULL, &result, &err), &err,
+               ERR_INPUT, "purpose is \"fun\"");
+    store_close(&s);
+}
+
+/* A sweep that its user tagged "noise" is a sweep. */
+static void a_tag_is_no_purpose(void **state)
+{
+    (void)state;
+    struct store s = open_store("tagged.db");
+    const char *dir = with_job_key("tagged", "tag", "noise");
+    char path[FS_PATH_MAX];
+    struct err err = {0};
+    snprintf(path, sizeof path, "%s/job.json", dir);
+    json_t *job = json_load(path, 1 << 20, &err);
+    json_object_set_new(job, "purpose", json_string("sweep"));
+    assert_ok(json_save(path, job, &err), &err);
+    json_decref(job);
+    write_manifest("tagged", "tagged");
+    assert_int_equal(purpose_of(&s, in_scratch("tagged")), PURPOSE_SWEEP);
+    store_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(latest_is_the_newest_sweep_that_counts),
+        cmocka_unit_test(runs_are_listed_by_purpose),
+        cmocka_unit_test(a_rejected_run_is_kept_and_never_compared),
+        cmocka_unit_test(a_baseline_keeps_a_run_to_compare_with),
+        cmocka_unit_test(a_rejection_survives_the_rest_of_the_run),
+        cmocka_unit_test(a_bundle_tells_its_purpose),
+        cmocka_unit_test(a_tag_is_no_purpose),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
