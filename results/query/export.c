@@ -327,8 +327,6 @@ static const struct dumped {
     DUMPED("run", "id"),
     DUMPED("variant", "run_id, position"),
     DUMPED("gate", "run_id, variant, position"),
-    DUMPED("kernel_code", "run_id, variant, kernel"),
-    DUMPED("run_metric", "run_id, position"),
     DUMPED("file", "run_id, path"),
     DUMPED("series", "id"),
     DUMPED("test", "id"),

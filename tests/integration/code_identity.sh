@@ -264,7 +264,7 @@ in_the_store() {
     jq -n --arg src "$TMPDIR/tree" --arg work "$TMPDIR/ks" '
         def timing: ["sh", "-c", "echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1}\""];
         def built($name; $flag): {name: $name, build: [["gcc", $flag, "-o", "{build}/main", "{src}/main.c"]], run: timing};
-        {schema: "kernsweep.plan/1", ticket: "code", node: "local", workdir: $work, source: {dir: $src}, contexts: [16], timeouts: {default: 60},
+        {schema: "kernsweep.plan/1", clock: "simulated", ticket: "code", node: "local", workdir: $work, source: {dir: $src}, contexts: [16], timeouts: {default: 60},
          variants: [built("plain"; "-O0"), built("same"; "-g"), built("fast"; "-O2"), {name: "unbuilt", run: timing}]}' >"$TMPDIR/code.plan"
     exits "the sweep exits 0" 0 ks_run "$TMPDIR/code.plan" --tag one
     ks show latest --json >"$TMPDIR/show.json"
