@@ -14,13 +14,18 @@ static bool is_name(const char *spec, const char *word, size_t len)
     return false;
 }
 
+static bool is_without(const struct args *a, const struct arg *option)
+{
+    return a->without && strcmp(a->without, option->name) == 0;
+}
+
 static const struct arg *find_option(const struct args *a, const char *word, size_t len)
 {
     for (size_t i = 0; i < a->n_options; i++)
         if (is_name(a->options[i].name, word, len))
             return &a->options[i];
     for (size_t i = 0; i < a->n_common; i++)
-        if (is_name(a->common[i].name, word, len))
+        if (is_name(a->common[i].name, word, len) && !is_without(a, &a->common[i]))
             return &a->common[i];
     return NULL;
 }
@@ -83,5 +88,7 @@ void args_help(const struct args *a, FILE *out)
 {
     fprintf(out, "usage: %s %s %s\n\n%s\n\n", a->program, a->command, a->usage, a->about);
     args_help_options(a->options, a->n_options, out);
-    args_help_options(a->common, a->n_common, out);
+    for (size_t i = 0; i < a->n_common; i++)
+        if (!is_without(a, &a->common[i]))
+            args_help_options(&a->common[i], 1, out);
 }

@@ -32,6 +32,7 @@ struct args {
     const struct arg *common; /* options that all commands share */
     size_t n_common;
     size_t min_words, max_words;
+    const char *without; /* a common option that this command does not have: "--json"; NULL: it has all */
 };
 
 /* words: const char *[max_words]; *n: how many there are. */

@@ -1,6 +1,7 @@
 #include "common/base/json.h"
 
 #include "common/base/fs.h"
+#include "common/base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,12 +11,25 @@
 /* 15 digits, so that 0.1 is written as 0.1 and not as 0.10000000000000001. */
 #define JSON_FLAGS (JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
 
+/* jansson names the bracket, at which nothing is wrong. end: byte offset of the error. */
+static bool trailing_comma(const char *text, size_t len, int end)
+{
+    size_t at = end > 0 && (size_t)end <= len ? (size_t)end : 0;
+    if (at == 0 || (text[at - 1] != '}' && text[at - 1] != ']'))
+        return false;
+    for (at--; at > 0 && strchr(" \t\r\n", text[at - 1]);)
+        at--;
+    return at > 0 && text[at - 1] == ',';
+}
+
 json_t *json_parse(const char *text, size_t len, const char *file, struct err *err)
 {
     json_error_t e;
     json_t *value = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
     if (!value) {
-        err_set(err, ERR_INPUT, "%s: line %d, column %d: not valid JSON: %s", file, e.line, e.column, e.text);
+        bool comma = trailing_comma(text, len, e.position);
+        err_set(err, ERR_INPUT, "%s: line %d, column %d: not valid JSON: %s", file, e.line, e.column,
+                comma ? "remove the comma before this bracket" : e.text);
         return NULL;
     }
     return value;
@@ -140,41 +154,6 @@ int json_expected(const struct json_at *at, const char *what, struct err *err)
     return json_fail(at, err, "expected %s, found %s", what, type_name(at->value));
 }
 
-/* Levenshtein distance between two short words. */
-static size_t edit_distance(const char *a, const char *b)
-{
-    size_t row[65];
-    size_t nb = strnlen(b, 64);
-    for (size_t j = 0; j <= nb; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1] && i < 64; i++) {
-        size_t diag = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= nb; j++) {
-            size_t sub = diag + (a[i - 1] != b[j - 1]);
-            diag = row[j];
-            size_t del = row[j] + 1, ins = row[j - 1] + 1;
-            size_t least = del < ins ? del : ins;
-            row[j] = sub < least ? sub : least;
-        }
-    }
-    return row[nb];
-}
-
-static const char *nearest(const char *key, const char *const *known)
-{
-    const char *best = NULL;
-    size_t least = 4;
-    for (size_t i = 0; known[i]; i++) {
-        size_t d = edit_distance(key, known[i]);
-        if (d < least) {
-            least = d;
-            best = known[i];
-        }
-    }
-    return best;
-}
-
 int json_keys(const struct json_at *at, const char *const *known, struct err *err)
 {
     if (!json_is_object(at->value))
@@ -188,7 +167,9 @@ int json_keys(const struct json_at *at, const char *const *known, struct err *er
             i++;
         if (known[i])
             continue;
-        const char *hint = nearest(key, known);
+        while (known[i])
+            i++;
+        const char *hint = text_nearest(key, known, i);
         if (hint)
             return json_fail(at, err, "unknown key \"%.100s\" (did you mean \"%s\"?)", key, hint);
         return json_fail(at, err, "unknown key \"%.100s\"", key);

@@ -123,3 +123,43 @@ bool text_is_utf8(const char *s, size_t len)
     }
     return true;
 }
+
+enum { NEAREST_MAX = 63, NEAREST_CHANGES = 3 };
+
+/* How many letters are changed, added, missing or swapped with their neighbour. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t rows[3][NEAREST_MAX + 1], *before = rows[0], *last = rows[1], *row = rows[2];
+    size_t na = strnlen(a, NEAREST_MAX), nb = strnlen(b, NEAREST_MAX);
+    for (size_t j = 0; j <= nb; j++)
+        last[j] = j;
+    for (size_t i = 1; i <= na; i++) {
+        row[0] = i;
+        for (size_t j = 1; j <= nb; j++) {
+            size_t changed = last[j - 1] + (a[i - 1] != b[j - 1]);
+            size_t least = last[j] < row[j - 1] ? last[j] + 1 : row[j - 1] + 1;
+            row[j] = changed < least ? changed : least;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < row[j])
+                row[j] = before[j - 2] + 1;
+        }
+        size_t *oldest = before;
+        before = last;
+        last = row;
+        row = oldest;
+    }
+    return last[nb];
+}
+
+const char *text_nearest(const char *word, const char *const *known, size_t n)
+{
+    const char *best = NULL;
+    size_t least = NEAREST_CHANGES + 1;
+    for (size_t i = 0; i < n; i++) {
+        size_t d = edit_distance(word, known[i]);
+        if (d < least && 2 * d <= strlen(word)) {
+            least = d;
+            best = known[i];
+        }
+    }
+    return best;
+}

@@ -2,6 +2,7 @@
 
 #include "common/contract/proto.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,13 +13,15 @@ int command_check_word(const struct json_at *at, unsigned allowed, struct err *e
     struct err why = {0};
     unsigned used = 0;
     if (!s)
-        return json_fail(at, err, "expected a string");
+        return json_expected(at, "a string", err);
     if (len > LIMIT_ARG_BYTES)
         return json_fail(at, err, "expected at most %d bytes, found %zu", LIMIT_ARG_BYTES, len);
     if (allowed == SUBST_LITERAL)
         return 0;
     if (subst_scan(s, &used, &why) != 0)
         return json_fail(at, err, "%s", why.msg);
+    if (used & ~allowed & SUBST_BIT(SUBST_SRC))
+        return json_fail(at, err, "{src} has no value: the plan has no \"source\"");
     if (used & ~allowed)
         return json_fail(
             at, err,
@@ -32,7 +35,7 @@ int command_read(struct command *c, const struct json_at *at, unsigned allowed, 
 {
     size_t n = json_array_size(at->value);
     if (!json_is_array(at->value))
-        return json_fail(at, err, "expected a command as an array of strings");
+        return json_expected(at, "a command as an array of strings", err);
     if (n == 0)
         return json_fail(at, err, "expected a command as an array of strings, found an empty array");
     if (n > LIMIT_ARGV)
@@ -60,8 +63,10 @@ void command_release(struct command *c)
 int command_list_length(const struct json_at *at, const char *what, size_t max, size_t *count,
                         struct err *err)
 {
+    char wanted[64];
     *count = json_array_size(at->value);
-    if (at->value && (!json_is_array(at->value) || *count > max))
-        return json_fail(at, err, "expected an array of at most %zu %s", max, what);
-    return 0;
+    snprintf(wanted, sizeof wanted, "an array of at most %zu %s", max, what);
+    if (at->value && !json_is_array(at->value))
+        return json_expected(at, wanted, err);
+    return *count <= max ? 0 : json_fail(at, err, "expected %s, found %zu", wanted, *count);
 }

@@ -18,16 +18,21 @@ int secret_names_read(struct secret_names *s, const struct json_at *at, struct e
     size_t n = json_array_size(at->value);
     if (!at->value)
         return 0;
-    if (!json_is_array(at->value) || n > LIMIT_SECRETS)
-        return json_fail(at, err, "expected an array of at most %d names of environment variables",
-                         LIMIT_SECRETS);
+    if (!json_is_array(at->value))
+        return json_expected(at, "an array of names of environment variables", err);
+    if (n > LIMIT_SECRETS)
+        return json_fail(at, err, "expected at most %d names of environment variables, found %zu", LIMIT_SECRETS,
+                         n);
     s->name = calloc(n + 1, sizeof *s->name);
     if (!s->name)
         return err_set(err, ERR_INTERNAL, "%s: no memory for the secrets", at->file);
     for (size_t i = 0; i < n; i++) {
         struct json_at name = json_element(at, i);
-        if (!json_is_string(name.value) || !is_env_name(json_string_value(name.value)))
-            return json_fail(&name, err, "expected the name of an environment variable");
+        if (!json_is_string(name.value))
+            return json_expected(&name, "the name of an environment variable", err);
+        if (!is_env_name(json_string_value(name.value)))
+            return json_fail(&name, err, "expected the name of an environment variable, found \"%.80s\"",
+                             json_string_value(name.value));
         s->name[s->count++] = json_string_value(name.value);
     }
     return 0;
@@ -64,8 +69,10 @@ int env_read(struct env *env, const struct json_at *at, enum document in, const 
     json_t *value;
     if (!at->value)
         return 0;
-    if (!json_is_object(at->value) || n > LIMIT_ENV)
-        return json_fail(at, err, "expected an object of at most %d environment variables", LIMIT_ENV);
+    if (!json_is_object(at->value))
+        return json_expected(at, "an object of environment variables", err);
+    if (n > LIMIT_ENV)
+        return json_fail(at, err, "expected at most %d environment variables, found %zu", LIMIT_ENV, n);
     env->name = calloc(n + 1, sizeof *env->name);
     env->value = calloc(n + 1, sizeof *env->value);
     if (!env->name || !env->value)

@@ -37,7 +37,7 @@ int gate_read(struct gate *gate, const struct json_at *at, unsigned allowed, str
     const struct key_table table = {gate_keys, gate};
     struct json_at limit = json_member(at, "limit"), run = json_member(at, "run");
     if (!json_is_object(at->value))
-        return json_fail(at, err, "expected a gate as an object");
+        return json_expected(at, "a gate as an object", err);
     if (keys_read(at, IN_BOTH, &table, 1, err) != 0 || check_keys(gate->kind, at, err) != 0)
         return -1;
     if (gate_has_limit(gate->kind) && !limit.value)

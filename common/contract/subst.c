@@ -1,10 +1,14 @@
 #include "common/contract/subst.h"
 
+#include "common/base/text.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-enum { SUBST_PLUS_DIGITS = 9 };
+enum { SUBST_PLUS_MAX = 100000000 };
 
 static const char *const names[SUBST_COUNT] = {
     [SUBST_SRC] = "src",         [SUBST_BUILD] = "build",           [SUBST_OUT] = "out",
@@ -26,41 +30,98 @@ const char *subst_name(enum subst_key key)
     return names[key];
 }
 
-static bool is_name_char(char c)
+/* What stands between a '{' and its '}', as far as it resembles a placeholder. */
+struct guess {
+    const char *name;
+    size_t len, total; /* of the name; of all, with both braces */
+    bool blanks;       /* around the name */
+    char op;           /* the character after the name; '}' if nothing follows */
+    bool number;       /* the operator is followed by digits only */
+};
+
+static size_t skip_blanks(const char *s)
 {
-    return (c >= 'a' && c <= 'z') || c == '_';
+    return strspn(s, " \t");
 }
 
-static int find_key(const char *name, size_t len, enum subst_key *key, struct err *err)
+static bool read_guess(const char *s, struct guess *g)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_", digits[] = "0123456789";
+    const char *end = strchr(s, '}'), *at = s + 1;
+    if (!end)
+        return false;
+    *g = (struct guess){.name = at + skip_blanks(at), .total = (size_t)(end - s) + 1};
+    while (strchr(letters, g->name[g->len]) || (g->len && strchr(digits, g->name[g->len])))
+        g->len++;
+    at = g->name + g->len + skip_blanks(g->name + g->len);
+    g->op = *at;
+    g->blanks = g->name > s + 1 || at > g->name + g->len;
+    if (g->len == 0 || *at == '}')
+        return g->len > 0;
+    at += 1 + skip_blanks(at + 1);
+    size_t n = strspn(at, digits);
+    g->number = n > 0 && at[n + skip_blanks(at + n)] == '}';
+    return true;
+}
+
+static bool find_key(const struct guess *g, enum subst_key *key)
 {
     for (int k = 0; k < SUBST_COUNT; k++) {
-        if (strlen(names[k]) == len && memcmp(names[k], name, len) == 0) {
+        if (strlen(names[k]) == g->len && strncasecmp(names[k], g->name, g->len) == 0) {
             *key = (enum subst_key)k;
-            return 0;
+            return true;
         }
     }
-    return err_set(
-        err, ERR_INPUT,
-        "unknown placeholder {%.*s}; known: {src} {build} {out} {variant} {attn_impl} {run_id} "
-        "{repetition} {context} {context+N}, in kernel plans {batch} {heads} {kv_heads} {head_dim} {dtype} "
-        "{causal}; write {{ for a brace",
-        (int)(len > 40 ? 40 : len), name);
+    return false;
 }
 
-/* Length of "+digits" at s, or 0. */
-static size_t read_plus(const char *s, int64_t *plus)
+/* A plain word, a word and a number, or a known name and whatever is done with it. */
+static bool resembles(const struct guess *g, bool known)
 {
-    size_t i = 1;
-    if (s[0] != '+')
-        return 0;
-    for (*plus = 0; s[i] >= '0' && s[i] <= '9' && i <= SUBST_PLUS_DIGITS; i++)
-        *plus = *plus * 10 + (s[i] - '0');
-    return i > 1 ? i : 0;
+    if (g->op == '}')
+        return known || !g->blanks;
+    if (g->number && strchr("+-*/%", g->op))
+        return true;
+    return known && strchr("+-*/%^:.[(", g->op);
 }
 
-/* s must not be empty. */
-static int next_token(const char *s, struct token *t, struct err *err)
+static int refuse(const char *s, const struct guess *g, bool known, enum subst_key key, struct err *err)
 {
+    char name[41];
+    int shown = (int)(g->total > 40 ? 40 : g->total);
+    snprintf(name, sizeof name, "%.*s", (int)(g->len > 40 ? 40 : g->len), g->name);
+    const char *near = known ? names[key] : text_nearest(name, names, SUBST_COUNT);
+    if (known && g->op != '}' && strncmp(g->name, near, g->len) == 0)
+        return err_set(err, ERR_INPUT, "%.*s: only {context+N} can be computed here; let a shell do the rest: "
+                       "[\"sh\", \"-c\", \"prog $((2 * {context}))\"]", shown, s);
+    if (near)
+        return err_set(err, ERR_INPUT,
+                       "unknown placeholder %.*s (did you mean {%s}?); write {%.*s for the text %.*s", shown, s,
+                       near, shown, s, shown, s);
+    return err_set(err, ERR_INPUT,
+                   "unknown placeholder %.*s; known: {src} {build} {out} {variant} {attn_impl} {run_id} "
+                   "{repetition} {context} {context+N}, in kernel plans {batch} {heads} {kv_heads} {head_dim} "
+                   "{dtype} {causal}; write {%.*s for the text %.*s",
+                   shown, s, shown, s, shown, s);
+}
+
+/* 0 unless g is exactly {context+N}. */
+static bool read_plus(const struct guess *g, enum subst_key key, int64_t *plus)
+{
+    *plus = 0;
+    if (key != SUBST_CONTEXT || g->op != '+' || !g->number || g->blanks)
+        return false;
+    const char *digit = g->name + g->len + 1;
+    for (; *digit >= '0' && *digit <= '9' && *plus < SUBST_PLUS_MAX; digit++)
+        *plus = *plus * 10 + (*digit - '0');
+    return *digit == '}';
+}
+
+/* s must not be empty; template: where it begins. */
+static int next_token(const char *template, const char *s, struct token *t, struct err *err)
+{
+    struct guess g;
+    enum subst_key key = SUBST_COUNT;
     *t = (struct token){.len = strcspn(s, "{")};
     if (t->len > 0) {
         t->literal = t->len;
@@ -71,19 +132,15 @@ static int next_token(const char *s, struct token *t, struct err *err)
         t->len = 2;
         return 0;
     }
-    size_t n = 1;
-    while (is_name_char(s[n]))
-        n++;
-    size_t plus = read_plus(s + n, &t->plus);
-    if (n == 1 || s[n + plus] != '}')
+    if (!read_guess(s, &g))
         return 0;
-    if (find_key(s + 1, n - 1, &t->key, err) != 0)
-        return -1;
-    if (plus && t->key != SUBST_CONTEXT)
-        return err_set(err, ERR_INPUT, "+N is only for {context+N}, not for {%s}", names[t->key]);
-    t->len = n + plus + 1;
-    t->literal = 0;
-    return 0;
+    bool known = find_key(&g, &key), of_shell = s > template && s[-1] == '$';
+    bool exact = known && strncmp(g.name, names[key], g.len) == 0;
+    if (exact && ((g.op == '}' && !g.blanks) || read_plus(&g, key, &t->plus))) {
+        *t = (struct token){.len = g.total, .key = key, .plus = t->plus};
+        return 0;
+    }
+    return of_shell || !resembles(&g, known) ? 0 : refuse(s, &g, known, key, err);
 }
 
 int subst_scan(const char *template, unsigned *used, struct err *err)
@@ -91,7 +148,7 @@ int subst_scan(const char *template, unsigned *used, struct err *err)
     struct token t;
     *used = 0;
     for (const char *s = template; *s; s += t.len) {
-        if (next_token(s, &t, err) != 0)
+        if (next_token(template, s, &t, err) != 0)
             return -1;
         if (!t.literal)
             *used |= SUBST_BIT(t.key);
@@ -115,7 +172,7 @@ int subst_expand(const char *template, const struct subst *values, struct buf *o
 {
     struct token t;
     for (const char *s = template; *s; s += t.len) {
-        if (next_token(s, &t, err) != 0)
+        if (next_token(template, s, &t, err) != 0)
             return -1;
         if (t.literal)
             buf_add(out, s, t.literal);

@@ -33,21 +33,40 @@ const struct key timing_regex_keys[] = {
     {.name = NULL},
 };
 
+/* "$", then ".name" and "[3]" in any order. */
+static bool is_path(const char *s)
+{
+    if (*s++ != '$')
+        return false;
+    while (*s) {
+        size_t n = *s == '.' ? strcspn(s + 1, ".[") : *s == '[' ? strspn(s + 1, "0123456789") : 0;
+        if (n == 0 || n >= TIMING_PATH_KEY_MAX || (*s == '[' && s[n + 1] != ']'))
+            return false;
+        s += n + 1 + (*s == '[');
+    }
+    return true;
+}
+
 static int init_json(struct timing_rule *rule, const struct json_at *spec, struct err *err)
 {
     struct json_at map = json_member(spec, "map");
     size_t n = json_object_size(map.value);
     const char *name;
     json_t *path;
+    if (!json_is_object(map.value))
+        return json_expected(&map, "an object of 1 to 16 names and JSON paths", err);
     if (n < 1 || n > LIMIT_TIMINGS)
-        return json_fail(&map, err, "expected an object of 1 to %d names and JSON paths", LIMIT_TIMINGS);
+        return json_fail(&map, err, "expected 1 to %d names and JSON paths, found %zu", LIMIT_TIMINGS, n);
     json_object_foreach(json_iterable(map.value), name, path)
     {
         struct json_at at = json_member(&map, name);
         if (!text_is_name(name))
-            return json_fail(&at, err, "expected a name such as prefill_s as the key");
-        if (!json_is_string(path) || json_string_value(path)[0] != '$')
-            return json_fail(&at, err, "expected a path such as \"$.results[0].prefill\"");
+            return json_fail(&at, err, "expected a name such as prefill_s as the key, found \"%.80s\"", name);
+        if (!json_is_string(path))
+            return json_expected(&at, "a path such as \"$.results[0].prefill\"", err);
+        if (!is_path(json_string_value(path)))
+            return json_fail(&at, err, "expected a path such as \"$.results[0].prefill\", found \"%.80s\"",
+                             json_string_value(path));
         snprintf(rule->part[rule->count].name, LIMIT_NAME + 1, "%s", name);
         rule->part[rule->count].path = strdup(json_string_value(path));
         if (!rule->part[rule->count++].path)
@@ -59,8 +78,11 @@ static int init_json(struct timing_rule *rule, const struct json_at *spec, struc
 static int read_groups(struct timing_rule *rule, const struct json_at *at, struct err *err)
 {
     size_t names = regex_names(&rule->regex);
-    if (names == 0 || regex_groups(&rule->regex) > LIMIT_TIMINGS)
-        return json_fail(at, err, "expected 1 to %d groups, named like (?<prefill_s>[0-9.]+)", LIMIT_TIMINGS);
+    if (names == 0)
+        return json_fail(at, err, "expected a group named like (?<prefill_s>[0-9.]+), found none");
+    if (regex_groups(&rule->regex) > LIMIT_TIMINGS)
+        return json_fail(at, err, "expected at most %d groups, found %zu", LIMIT_TIMINGS,
+                         regex_groups(&rule->regex));
     for (; rule->count < names; rule->count++) {
         size_t *group = &rule->part[rule->count].group;
         snprintf(rule->part[rule->count].name, LIMIT_NAME + 1, "%s",
@@ -90,7 +112,7 @@ static int read_rule(struct timing_rule *rule, const struct json_at *at, struct 
         return 0;
     }
     if (!json_is_object(at->value))
-        return json_fail(at, err, "expected \"wall\", null or an object with \"kind\"");
+        return json_expected(at, "\"wall\", null or an object with \"kind\"", err);
     if (json_get_str(at, "kind", &kind, err) != 0)
         return -1;
     bool regex = strcmp(kind, "regex") == 0;

@@ -9,6 +9,8 @@
 #include "common/base/regex.h"
 #include "common/contract/own_metric.h"
 
+enum { TIMING_PATH_KEY_MAX = 256 }; /* of one key of a JSON path */
+
 enum timing_kind { TIMING_MARK, TIMING_JSON, TIMING_REGEX, TIMING_WALL };
 
 struct timing_rule {

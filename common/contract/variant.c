@@ -33,7 +33,7 @@ static void *alloc_items(size_t count, size_t size, struct err *err)
     return p;
 }
 
-static int read_builds(struct variant *v, const struct json_at *at, struct err *err)
+static int read_builds(struct variant *v, const struct json_at *at, unsigned allowed, struct err *err)
 {
     size_t n;
     if (command_list_length(at, "commands", LIMIT_BUILD_COMMANDS, &n, err) != 0 ||
@@ -41,7 +41,7 @@ static int read_builds(struct variant *v, const struct json_at *at, struct err *
         return -1;
     while (v->build_count < n) {
         struct json_at step = json_element(at, v->build_count);
-        if (command_read(&v->build[v->build_count++], &step, SUBST_FOR_BUILD, err) != 0)
+        if (command_read(&v->build[v->build_count++], &step, allowed, err) != 0)
             return -1;
     }
     return 0;
@@ -92,11 +92,14 @@ int variant_read(struct variant *v, const struct json_at *at, const struct varia
     struct json_at shape = json_member(at, "shape"), run = json_member(at, "run"),
                    build = json_member(at, "build"), env = json_member(at, "env"),
                    gates = json_member(at, "gates"), patches = json_member(at, "patches");
+    /* An entry of env without a value is left out; a command without one cannot run. */
     unsigned in_test = variant_placeholders(c, SUBST_FOR_TEST),
-             in_gate = variant_placeholders(c, SUBST_FOR_GATE);
-    if (shape_read(&v->shape, &shape, err) != 0 || command_read(&v->run, &run, in_test, err) != 0 ||
-        read_builds(v, &build, err) != 0 || env_read(&v->env, &env, c->in, c->secrets, in_test, err) != 0 ||
-        read_gates(v, &gates, in_gate, err) != 0)
+             in_gate = variant_placeholders(c, SUBST_FOR_GATE),
+             without = c->sources ? 0 : SUBST_BIT(SUBST_SRC);
+    if (shape_read(&v->shape, &shape, err) != 0 || command_read(&v->run, &run, in_test & ~without, err) != 0 ||
+        read_builds(v, &build, SUBST_FOR_BUILD & ~without, err) != 0 ||
+        env_read(&v->env, &env, c->in, c->secrets, in_test, err) != 0 ||
+        read_gates(v, &gates, in_gate & ~without, err) != 0)
         return -1;
     return patches_read(&v->patch, &v->patch_count, &patches, c, err);
 }

@@ -3,6 +3,7 @@
 #include "common/base/clock.h"
 #include "common/base/text.h"
 #include "executor/workdir/lock.h"
+#include "executor/workdir/mark.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -53,16 +54,14 @@ static struct lock_holder other_supervisor(const struct layout *l)
     return holder;
 }
 
-static json_t *describe_process(const struct layout *l, pid_t pid, const char *live, char *env)
+static json_t *describe_process(const char *mark, pid_t pid, const char *live, char *env)
 {
     char command[COMMAND_MAX];
     struct buf clean;
     ssize_t len = read_proc(pid, "environ", env, ENVIRONMENT_MAX);
-    const char *out = len > 0 ? find_variable(env, (size_t)len, "KERNSWEEP_OUT") : NULL;
+    const char *own = len > 0 ? find_variable(env, (size_t)len, MARK_VARIABLE) : NULL;
     const char *run_id = len > 0 ? find_variable(env, (size_t)len, "KERNSWEEP_RUN_ID") : NULL;
-    size_t dir = strlen(l->workdir);
-    if (!out || !run_id || strcmp(run_id, live) == 0 || !text_is_name(run_id) ||
-        strncmp(out, l->workdir, dir) != 0 || out[dir] != '/')
+    if (!own || strcmp(own, mark) != 0 || !run_id || strcmp(run_id, live) == 0 || !text_is_name(run_id))
         return NULL;
     len = read_proc(pid, "cmdline", command, sizeof command);
     for (ssize_t i = 0; i + 1 < len; i++) {
@@ -81,12 +80,12 @@ json_t *leftover_list(const struct layout *l)
 {
     struct lock_holder other = other_supervisor(l);
     json_t *out = json_array();
-    char *env = malloc(ENVIRONMENT_MAX);
-    DIR *dir = env ? opendir("/proc") : NULL;
+    char mark[WORKDIR_MARK_MAX], *env = malloc(ENVIRONMENT_MAX);
+    DIR *dir = env && mark_read(l, mark) ? opendir("/proc") : NULL;
     struct dirent *e;
     while (dir && json_array_size(out) < LEFTOVERS_MAX && (e = readdir(dir))) {
         json_t *item = isdigit((unsigned char)e->d_name[0])
-                           ? describe_process(l, (pid_t)strtol(e->d_name, NULL, 10), other.what, env)
+                           ? describe_process(mark, (pid_t)strtol(e->d_name, NULL, 10), other.what, env)
                            : NULL;
         if (item)
             json_array_append_new(out, item);

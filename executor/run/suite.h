@@ -20,6 +20,7 @@
 #include "executor/telemetry/nvml.h"
 #include "executor/telemetry/telemetry.h"
 #include "executor/workdir/layout.h"
+#include "executor/workdir/mark.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,6 +56,7 @@ struct suite {
     const struct layout *layout;
     char dir[FS_PATH_MAX]; /* of the run */
     char src[FS_PATH_MAX]; /* the staged tree, unpatched; "" without one */
+    char mark[WORKDIR_MARK_MAX];   /* of the workdir, in the environment of its tests */
     struct job job;
     struct secrets secrets;
     struct journal journal;

@@ -13,6 +13,7 @@
 #include "executor/run/test_event.h"
 #include "executor/telemetry/hang.h"
 #include "executor/telemetry/sampler.h"
+#include "executor/workdir/mark.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -94,7 +95,8 @@ static int set_own_environment(struct test_run *r, struct err *err)
                                     {"KERNSWEEP_VARIANT", r->variant->name},
                                     {"KERNSWEEP_CONTEXT", context},
                                     {"KERNSWEEP_REPETITION", repetition},
-                                    {"KERNSWEEP_OUT", r->dir}};
+                                    {"KERNSWEEP_OUT", r->dir},
+                                    {MARK_VARIABLE, r->suite->mark}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         environment_set(&r->env, pairs[i][0], pairs[i][1]);
     }

@@ -78,7 +78,7 @@ static const json_t *at_path(const json_t *value, const char *path)
     const char *s = path + 1;
     while (value && *s) {
         if (*s == '.') {
-            char key[256];
+            char key[TIMING_PATH_KEY_MAX];
             size_t len = strcspn(++s, ".[");
             if (len == 0 || len >= sizeof key)
                 return NULL;

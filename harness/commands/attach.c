@@ -1,12 +1,9 @@
-/* kernsweep attach, pull, cancel: commands for a run that is already on a node. */
+/* kernsweep attach, pull: results of a run that is already on a node. */
 #include "harness/commands/finish.h"
 #include "harness/commands/on_node.h"
 #include "harness/session/node_runs.h"
 
 #include <stdio.h>
-#include <unistd.h>
-
-static const double cancel_deadline_s = 120;
 
 /* A harness that was killed early may have recorded a run that never reached the node. */
 static int reach_run(struct session *s, struct err *err)
@@ -54,94 +51,35 @@ static int pull_run(struct cmd_env *env, const struct attach_args *a, const char
     return EXIT_DONE;
 }
 
-/* Returns 1 after removing the record of a run that never reached the node; 0 if there is a run to cancel. */
-static int forget_unstarted(struct session *s, struct err *err)
-{
-    bool has = true;
-    if (s->rec.state != RUNREC_STARTING)
-        return 0;
-    if (node_runs_has(s, s->rec.run_id, &has, err) != 0)
-        return -1;
-    if (has)
-        return 0;
-    rmdir(s->rec.bundle);
-    return runrec_remove(&s->rec, s->opt.db, err) != 0 ? -1 : 1;
-}
-
-static int cancel_run(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
-                      struct err *err)
-{
-    int unstarted = attach_open(env, a, word, s, err) != 0 ? -1 : forget_unstarted(s, err);
-    if (unstarted < 0)
-        return -1;
-    if (unstarted) {
-        fprintf(stderr, "run %s never reached %s: its record has been removed\n", s->rec.run_id, s->rec.node);
-        return env->json ? cmd_print_json(json_array()) : EXIT_DONE;
-    }
-    const char *args[] = {"--run", s->rec.run_id, NULL};
-    json_t *answer = remote_call(&s->remote, "cancel", args, NULL, 0, cancel_deadline_s, err);
-    if (!answer)
-        return -1;
-    if (env->json)
-        return cmd_print_json(answer);
-    json_decref(answer);
-    fprintf(stderr, "cancelled run %s on %s; `kernsweep attach %s` fetches its results\n", s->rec.run_id,
-            s->rec.node, s->rec.run_id);
-    return EXIT_DONE;
-}
-
-typedef int attach_fn(struct cmd_env *, const struct attach_args *, const char *, struct session *,
-                      struct err *);
-
-static int command_for_run(struct cmd_env *env, int argc, char **argv, const char *about, attach_fn *fn)
+int cmd_attach(struct cmd_env *env, int argc, char **argv)
 {
     struct attach_args a = {0};
     const struct arg options[] = {
-        {"--node", "NODE", &a.node, NULL, "node of a run that was started on another machine"},
-        {"--workdir", "DIR", &a.workdir, NULL, "kernsweep's folder on that node (default .kernsweep)"},
+        ATTACH_OPTIONS(a),
         {"--artifacts", "DIR", &a.artifacts, NULL, "folder for bundles (default ./artifacts_remote)"},
         {"--report", "FILE", &a.report, NULL, "file for the report (default next to the bundle)"},
         {"--baseline", "NAME", &a.baseline, NULL, "stored baseline to compare with"},
         {"--fail-on", "WHAT", &a.fail_on, NULL,
          "what counts as failure: regression (default), failure or none"},
-        {"--output", "DIR", &a.output, NULL, "pull: destination (default ./<run id>)"},
     };
-    struct args spec = {.command = argv[0],
-                        .usage = "RUN [options]",
-                        .about = about,
+    struct args spec = {.about =
+                            "Resumes following a run, then pulls, stores, compares and reports it.",
                         .options = options,
-                        .n_options = sizeof options / sizeof *options,
-                        .min_words = 1,
-                        .max_words = 1};
-    struct err err = {0};
-    const char *word;
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, &word, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    struct session s = {0};
-    if (rc == 0)
-        rc = fn(env, &a, word, &s, &err);
-    if (s.t)
-        session_close(&s);
-    return rc < 0 ? cmd_fail(&err) : rc;
-}
-
-int cmd_attach(struct cmd_env *env, int argc, char **argv)
-{
-    return command_for_run(
-        env, argc, argv, "Resumes following a run, then pulls, stores, compares and reports it.", attach_run);
+                        .n_options = sizeof options / sizeof *options};
+    return attach_command(env, argc, argv, &spec, &a, attach_run);
 }
 
 int cmd_pull(struct cmd_env *env, int argc, char **argv)
 {
-    return command_for_run(
-        env, argc, argv, "Fetches the files that a run has written so far into a folder; the run continues.",
-        pull_run);
-}
-
-int cmd_cancel(struct cmd_env *env, int argc, char **argv)
-{
-    return command_for_run(env, argc, argv,
-                           "Cancels a run and everything it started; finished tests are kept.", cancel_run);
+    struct attach_args a = {0};
+    const struct arg options[] = {
+        ATTACH_OPTIONS(a),
+        {"--output", "DIR", &a.output, NULL, "destination (default ./<run id>)"},
+    };
+    struct args spec = {
+        .about = "Fetches the files that a run has written so far into a folder; the run continues.",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+        .without = "--json"};
+    return attach_command(env, argc, argv, &spec, &a, pull_run);
 }

@@ -41,8 +41,7 @@ static int check_node(struct cmd_env *env, const struct attach_args *a, const st
     if (session_attach(s, &rec, &opt, err) != 0)
         return -1;
     struct preflight found;
-    json_t *node = session_preflight(s, p->scheduler.on ? NULL : p->settings.model, plan_largest_context(p),
-                                     &found, err);
+    json_t *node = session_preflight(s, p, &found, err);
     if (!node)
         return -1;
     int code = found.worst == PREFLIGHT_BLOCKER ? EXIT_BLOCKED : EXIT_DONE;

@@ -3,6 +3,7 @@
 #include "common/base/trace.h"
 #include "harness/session/connect.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,15 +52,23 @@ int cmd_fail(const struct err *err)
     return (int)exit_code_of(err);
 }
 
+bool cmd_reader_left(void)
+{
+    return fflush(stdout) != 0 && errno == EPIPE;
+}
+
 int cmd_print_json(json_t *value)
 {
+    bool encoded = value != NULL;
     int rc = value ? json_dumpf(value, stdout, JSON_INDENT(2) | JSON_SORT_KEYS) : -1;
+    if (rc == 0 && (fputc('\n', stdout) == EOF || fflush(stdout) != 0))
+        rc = -1;
+    bool left = rc != 0 && encoded && (errno == EPIPE || cmd_reader_left());
     json_decref(value);
-    if (rc != 0 || fputc('\n', stdout) == EOF || fflush(stdout) != 0) {
-        fprintf(stderr, "kernsweep: cannot write JSON to stdout\n");
-        return EXIT_LOCAL;
-    }
-    return EXIT_DONE;
+    if (rc == 0 || left)
+        return EXIT_DONE;
+    fprintf(stderr, "kernsweep: cannot write JSON to stdout\n");
+    return EXIT_LOCAL;
 }
 
 void cmd_print(const struct buf *text)

@@ -50,6 +50,9 @@ int cmd_fail(const struct err *err);
 /* Prints a JSON value to stdout, indented, and drops the reference. */
 int cmd_print_json(json_t *value);
 
+/* Whether who read our stdout is gone, as in `| head`: that is no error. Flushes stdout. */
+bool cmd_reader_left(void);
+
 /* Prints text to stdout. */
 void cmd_print(const struct buf *text);
 bool cmd_colour(FILE *out);

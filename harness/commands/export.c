@@ -8,16 +8,22 @@
 #include <stdio.h>
 #include <string.h>
 
+struct output {
+    FILE *file;
+    bool left; /* its reader is gone */
+};
+
 static int write_out(void *arg, const char *data, size_t len, struct err *err)
 {
-    FILE *out = arg;
-    if (fwrite(data, 1, len, out) == len)
+    struct output *out = arg;
+    if (fwrite(data, 1, len, out->file) == len)
         return 0;
+    out->left = errno == EPIPE;
     return err_set_errno(err, ERR_STORAGE, errno, "cannot write the export");
 }
 
 static int export_run_or_all(struct store *s, const char **words, size_t n, enum export_format format,
-                             FILE *out, struct err *err)
+                             struct output *out, struct err *err)
 {
     int64_t key = 0;
     if (format == EXPORT_SQL && n)
@@ -43,6 +49,7 @@ int cmd_export(struct cmd_env *env, int argc, char **argv)
         .max_words = 1};
     struct err err = {0};
     struct store s = {0};
+    struct output out = {.file = stdout};
     enum export_format format;
     size_t n;
     int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
@@ -55,8 +62,10 @@ int cmd_export(struct cmd_env *env, int argc, char **argv)
     if (rc == 0)
         rc = cmd_store_open(env, &s, STORE_READ, &err);
     if (rc == 0)
-        rc = export_run_or_all(&s, words, n, format, stdout, &err);
-    if (rc == 0 && fflush(stdout) != 0)
+        rc = export_run_or_all(&s, words, n, format, &out, &err);
+    if (out.left || (rc == 0 && cmd_reader_left()))
+        rc = EXIT_DONE; /* as in `| head` */
+    else if (rc == 0 && fflush(stdout) != 0)
         rc = err_set_errno(&err, ERR_STORAGE, errno, "cannot write the export");
     store_close(&s);
     return rc < 0 ? cmd_fail(&err) : rc;

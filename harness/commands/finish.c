@@ -210,6 +210,20 @@ static int report_path(const struct runrec *rec, const struct finish_options *op
     return n < 0 || n >= FS_PATH_MAX ? err_set(err, ERR_INPUT, "--report: path too long") : 0;
 }
 
+/* Whether the run's plan has no baseline of that name on its node: the state before anybody has set one. */
+static bool baseline_unset(struct finish *f, const char *name)
+{
+    struct baseline_list known = {0};
+    struct err ignored = {0};
+    bool unset = baseline_list(&f->store, &known, &ignored) == 0;
+    for (size_t i = 0; i < known.count; i++)
+        unset = unset && !(strcmp(known.items[i].name, name) == 0 &&
+                           strcmp(known.items[i].ticket, f->run.info.ticket) == 0 &&
+                           strcmp(known.items[i].node, f->run.info.node) == 0);
+    baseline_list_release(&known);
+    return unset;
+}
+
 int finish_compare(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt,
                    struct finish *f, struct err *err)
 {
@@ -220,7 +234,13 @@ int finish_compare(struct cmd_env *env, struct runrec *rec, const struct finish_
     if (compare_with_baseline(f, rec, opt, &f->failure) == 0)
         return 0;
     f->is_base = opt->first_is_base && take_baseline(f, rec, &f->failure);
-    if (f->is_base)
+    bool unset = !opt->first_is_base && baseline_unset(f, rec->baseline);
+    if (unset)
+        fprintf(stderr,
+                "note: %s has no baseline \"%s\" on %s yet, so nothing was compared: `kernsweep baseline set %s "
+                "%s` makes this run the baseline\n",
+                f->run.info.ticket, rec->baseline, rec->node, rec->baseline, rec->run_id);
+    if (f->is_base || unset)
         f->failure = (struct err){0};
     else
         err_wrap(&f->failure, "the run is stored, but not compared with the baseline");

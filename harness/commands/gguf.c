@@ -127,6 +127,8 @@ static int set_value(struct gguf *g, const char *key, const char *value, bool ba
 static int dispatch(struct cmd_env *env, const char **words, size_t n, bool backup, struct err *err)
 {
     bool setting = strcmp(words[0], "set") == 0;
+    if (setting && env->json)
+        return err_set(err, ERR_INPUT, "gguf set: has no JSON output");
     if ((!setting && strcmp(words[0], "show") != 0) || (setting && n != 4) || (!setting && n > 3))
         return err_set(err, ERR_INPUT,
                        "gguf: usage: kernsweep gguf show FILE [KEY] | set FILE KEY VALUE [--backup]");

@@ -68,7 +68,8 @@ int cmd_nodes(struct cmd_env *env, int argc, char **argv)
                         .options = options,
                         .n_options = sizeof options / sizeof *options,
                         .min_words = 2,
-                        .max_words = 2};
+                        .max_words = 2,
+                        .without = "--json"};
     struct err err = {0};
     size_t n;
     int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);

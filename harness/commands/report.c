@@ -72,7 +72,8 @@ int cmd_report(struct cmd_env *env, int argc, char **argv)
                         .options = options,
                         .n_options = sizeof options / sizeof *options,
                         .min_words = 1,
-                        .max_words = 1};
+                        .max_words = 1,
+                        .without = "--json"};
     struct err err = {0};
     struct store s = {0};
     struct report_request req = report_defaults();

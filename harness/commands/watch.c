@@ -60,6 +60,16 @@ static void print_journal(void *arg, const char *line, size_t len)
         live_event(arg, &e);
 }
 
+/* --json: the journal itself, one object per line. */
+static void print_raw(void *arg, const char *line, size_t len)
+{
+    (void)arg;
+    fwrite(line, 1, len, stdout);
+    if (len == 0 || line[len - 1] != '\n')
+        putchar('\n');
+    fflush(stdout);
+}
+
 static void print_note(void *arg, const char *text)
 {
     live_note(arg, text);
@@ -144,6 +154,7 @@ static int handle_line(void *arg, const char *line, size_t len, struct err *err)
 {
     struct watch *w = arg;
     struct event e;
+    const char *reason;
     char text[ERR_MSG_MAX];
     snprintf(text, sizeof text, "%.*s", (int)len - 1, line + 1);
     switch ((enum tag)line[0]) {
@@ -161,7 +172,8 @@ static int handle_line(void *arg, const char *line, size_t len, struct err *err)
     case TAG_FAILED:
         w->failed = true;
         w->failure_code = (enum exit_code)strtol(text, NULL, 10);
-        text_printable_fixed(w->failure, sizeof w->failure, text + strcspn(text, " "), strlen(text));
+        reason = text + strcspn(text, " ");
+        text_printable_fixed(w->failure, sizeof w->failure, reason, strlen(reason));
         break;
     }
     return 0;
@@ -233,13 +245,14 @@ static int watch_on(struct watch *w, struct watch_screen *screen, struct err *er
     return rc;
 }
 
-/* Plain lines, for a file or another program. */
+/* Plain lines or the journal, for a file or another program. */
 static int print_lines(struct watch *w, struct err *err)
 {
     struct live live;
-    live_init(&live, stdout);
+    live_init(&live, w->env->json ? stderr : stdout);
     live.progress = false;
-    w->view = (struct session_view){.arg = &live, .line = print_journal, .note = print_note};
+    w->view = (struct session_view){
+        .arg = &live, .line = w->env->json ? print_raw : print_journal, .note = print_note};
     return follow(w, &w->view, err);
 }
 
@@ -255,6 +268,10 @@ static int watch_run(struct watch *w, struct err *err)
     int rc = w->model ? watch_on(w, &screen, err) : err_set(err, ERR_INTERNAL, "watch: no memory");
     watch_screen_close(&screen);
     watch_model_free(w->model);
+    if (rc == 0 && *w->env->interrupted) {
+        fputs("kernsweep: interrupted; the run continues\n", stderr);
+        return EXIT_INTERRUPTED;
+    }
     if (rc == 0 && w->failed) {
         fprintf(stderr, "kernsweep: %s\n", w->failure + (*w->failure == ' '));
         return (int)w->failure_code;
@@ -272,8 +289,8 @@ int cmd_watch(struct cmd_env *env, int argc, char **argv)
     struct args spec = {
         .command = "watch",
         .usage = "RUN|NODE|PLAN [options]",
-        .about = "Shows the progress of a run: full-screen on a terminal, line by line otherwise. The run "
-                 "does not depend on it.",
+        .about = "Shows the progress of a run: full-screen on a terminal, line by line otherwise, with --json "
+                 "as the journal's lines. The run does not depend on it.",
         .options = options,
         .n_options = sizeof options / sizeof *options,
         .min_words = 1,

@@ -72,7 +72,9 @@ static int notify_one(const json_t *words, const char *summary, const char *news
     json_array_foreach(words, i, word) strvec_push(&argv, json_string_value(word));
     environment_copy(&env);
     environment_set(&env, "KERNSWEEP_NEWS", news);
-    environment_set(&env, "KERNSWEEP_REPORT", report);
+    char *absolute = realpath(report, NULL); /* NULL for a night without one: "" stays */
+    environment_set(&env, "KERNSWEEP_REPORT", absolute ? absolute : report);
+    free(absolute);
     int rc = run_command(&argv, &env, summary, err);
     strvec_release(&argv);
     strvec_release(&env);

@@ -57,7 +57,7 @@ static int check_count(int64_t warmup, const struct json_at *at, struct err *err
 {
     int64_t n = json_integer_value(at->value);
     if (!json_is_integer(at->value))
-        return json_fail(at, err, "expected an integer, or an object of integers by context");
+        return json_expected(at, "an integer, or an object of integers by context", err);
     if (n < 1 || n > LIMIT_REPETITIONS - warmup)
         return json_fail(at, err, "expected 1 to %d repetitions, warm-ups included, found %lld",
                          LIMIT_REPETITIONS, (long long)n);
@@ -113,7 +113,7 @@ static int read_context(const struct matrix *m, const struct json_at *at, struct
                         struct err *err)
 {
     if (!json_is_integer(at->value))
-        return json_fail(at, err, "expected a context in tokens, an integer");
+        return json_expected(at, "a context in tokens, an integer", err);
     c->tokens = json_integer_value(at->value);
     if (c->tokens < 1 || c->tokens > LIMIT_CONTEXT)
         return json_fail(at, err, "expected 1 to %d tokens, found %lld", LIMIT_CONTEXT, (long long)c->tokens);
@@ -128,8 +128,10 @@ int matrix_read(struct matrix *m, const struct json_at *root, int64_t warmup, st
                    reps = json_member(root, "repetitions");
     size_t n = json_array_size(at.value);
     *m = (struct matrix){.warmup = warmup};
-    if (!json_is_array(at.value) || n == 0)
-        return json_fail(&at, err, "expected a non-empty array of contexts in tokens");
+    if (!json_is_array(at.value))
+        return json_expected(&at, "a non-empty array of contexts in tokens", err);
+    if (n == 0)
+        return json_fail(&at, err, "expected a non-empty array of contexts in tokens, found an empty one");
     if (n > LIMIT_CONTEXTS)
         return json_fail(&at, err, "expected at most %d contexts, found %zu", LIMIT_CONTEXTS, n);
     if (check_timeouts(&timeouts, err) != 0 || check_repetitions(warmup, &reps, err) != 0)
@@ -197,28 +199,38 @@ int matrix_select(struct matrix *m, const struct json_at *root, const char *list
     return 0;
 }
 
+/* tokens 0: all contexts. */
+static bool repeat_context(struct matrix *m, int64_t tokens, int64_t count)
+{
+    bool found = false;
+    for (size_t i = 0; i < m->count; i++) {
+        if (tokens && m->contexts[i].tokens != tokens)
+            continue;
+        m->contexts[i].repetitions = count;
+        found = true;
+    }
+    return found;
+}
+
 int matrix_repeat(struct matrix *m, const char *list, struct err *err)
 {
     static const char expected[] =
-        "--repeat: expected CONTEXT:COUNT separated by commas, such as 4096:2,8192:1";
+        "--repeat: expected a count for every context, such as 3, or CONTEXT:COUNT separated by commas, such as "
+        "4096:2,8192:1";
     char word[LIST_WORD_MAX];
     if (!*list)
         return err_set(err, ERR_INPUT, "%s", expected);
     while (word_list_next(&list, word)) {
-        int64_t tokens, count;
+        int64_t tokens = 0, count;
         char *colon = strchr(word, ':');
         if (colon)
             *colon = '\0';
-        if (!colon || !parse_int(word, 1, LIMIT_CONTEXT, &tokens) ||
-            !parse_int(colon + 1, 1, LIMIT_REPETITIONS - m->warmup, &count))
+        if ((colon && !parse_int(word, 1, LIMIT_CONTEXT, &tokens)) ||
+            !parse_int(colon ? colon + 1 : word, 1, LIMIT_REPETITIONS - m->warmup, &count))
             return err_set(err, ERR_INPUT, "%s", expected);
-        size_t i = 0;
-        while (i < m->count && m->contexts[i].tokens != tokens)
-            i++;
-        if (i == m->count)
+        if (!repeat_context(m, tokens, count))
             return err_set(err, ERR_INPUT, "--repeat: %lld is not among the contexts of this run",
                            (long long)tokens);
-        m->contexts[i].repetitions = count;
     }
     return 0;
 }

@@ -3,6 +3,7 @@
 #include "common/base/fs.h"
 #include "common/contract/proto.h"
 #include "common/contract/timing_rule.h"
+#include "harness/plan/recorded.h"
 #include "harness/plan/shapes.h"
 
 #include <stdlib.h>
@@ -31,6 +32,7 @@ static bool is_currency(const char *code)
 
 const struct key plan_keys[] = {
     {.name = "schema", .kind = KEY_CONST, .in = IN_PLAN, .required = true, .text = PROTO_SCHEMA_PLAN},
+    {.name = "$schema", .kind = KEY_PART, .in = IN_PLAN}, /* for editors */
     {.name = "comment", .kind = KEY_PART, .in = IN_PLAN},
     {KEY_AT(struct plan, node), .kind = KEY_TEXT, .in = IN_PLAN, .least = 1, .most = 255, .text = "local",
      .expected = "an ssh alias, [user@]host[:port] or \"local\""},
@@ -157,7 +159,7 @@ static int read_shapes(const struct plan *p, const struct json_at *root, json_t 
 static int check_patches(const struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at at = json_member(root, "patches");
-    const struct variant_context c = {.in = IN_PLAN, .sources = p->source.dir != NULL};
+    const struct variant_context c = {.in = IN_PLAN, .sources = plan_source_given(&p->source)};
     struct patch *patches = NULL;
     size_t n;
     int rc = patches_read(&patches, &n, &at, &c, err);
@@ -168,7 +170,7 @@ static int check_patches(const struct plan *p, const struct json_at *root, struc
 static int read_variants(struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at at = json_member(root, "variants");
-    struct variant_context c = {.in = IN_PLAN, .secrets = &p->secrets, .sources = p->source.dir != NULL};
+    struct variant_context c = {.in = IN_PLAN, .secrets = &p->secrets, .sources = plan_source_given(&p->source)};
     json_t *shapes = NULL;
     if (read_shapes(p, root, &shapes, err) != 0) {
         json_decref(shapes);
@@ -234,18 +236,45 @@ static int read_metrics(struct plan *p, const struct json_at *root, struct err *
     return rc;
 }
 
+/* Keys of a variant are often written one level too high. */
+static int check_level(const struct json_at *root, struct err *err)
+{
+    for (const struct key *k = variant_keys; k->name; k++) {
+        struct json_at at = json_member(root, k->name);
+        bool own = !(k->in & IN_PLAN);
+        for (const struct key *p = plan_keys; p->name; p++)
+            own = own || strcmp(p->name, k->name) == 0;
+        for (const struct key *p = settings_keys; p->name; p++)
+            own = own || strcmp(p->name, k->name) == 0;
+        if (at.value && !own)
+            return json_fail(&at, err, "belongs to a variant: write it as $.variants[i].%s", k->name);
+    }
+    return 0;
+}
+
 static int read_all(struct plan *p, struct err *err)
 {
     struct json_at root = json_root(p->root, p->file), scheduler = json_member(&root, "scheduler"),
                    source = json_member(&root, "source"), notify = json_member(&root, "notify");
-    if (read_simple_keys(p, &root, err) != 0 ||
+    if (check_level(&root, err) != 0 || read_simple_keys(p, &root, err) != 0 ||
         scheduler_load(&p->scheduler, &scheduler, p->patience_s, err) != 0 || read_env(p, &root, err) != 0 ||
-        plan_source_read(&p->source, &source, err) != 0 || check_patches(p, &root, err) != 0 ||
+        plan_source_read(&p->source, &source, recorded_source(p->recorded), err) != 0 || check_patches(p, &root, err) != 0 ||
         read_variants(p, &root, err) != 0 || check_reference(p, &root, err) != 0 ||
         matrix_read(&p->matrix, &root, p->warmup, err) != 0 || read_metrics(p, &root, err) != 0 ||
         plan_nightly_read(&p->nightly, &notify, err) != 0)
         return -1;
     return plan_check_size(p, "$", err) == 0 ? 0 : err_wrap(err, "%s", p->file);
+}
+
+static int read_plan(struct plan *p, struct err *err)
+{
+    if (recorded_load(&p->recorded, p->file, err) != 0)
+        return -1;
+    if (!p->recorded)
+        return read_all(p, err);
+    if (recorded_secrets(p->root, p->file, err) != 0 || read_all(p, err) != 0)
+        return -1;
+    return recorded_apply(p, err);
 }
 
 int plan_load(struct plan *p, const char *file, struct err *err)
@@ -261,7 +290,7 @@ int plan_load(struct plan *p, const char *file, struct err *err)
         sha256_of(buf_str(&text), text.len, p->sha256);
         p->root = json_parse(buf_str(&text), text.len, file, err);
         if (p->root)
-            rc = read_all(p, err);
+            rc = read_plan(p, err);
     }
     buf_release(&text);
     if (rc != 0)
@@ -277,6 +306,7 @@ void plan_release(struct plan *p)
     plan_variants_release(&p->variants);
     matrix_release(&p->matrix);
     json_decref(p->root);
+    json_decref(p->recorded);
     *p = (struct plan){0};
 }
 

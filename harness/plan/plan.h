@@ -22,7 +22,8 @@ enum plan_order { PLAN_INTERLEAVED, PLAN_GROUPED };
 
 struct plan {
     char *file;
-    json_t *root; /* as written by the user */
+    json_t *root;     /* as written by the user */
+    json_t *recorded; /* the job of the bundle that the plan lies in (recorded.h); NULL: an ordinary plan */
     char sha256[SHA256_HEX_LEN + 1];
     struct settings settings; /* shared with the job */
     const char *node, *workdir, *baseline, *reference;

@@ -33,6 +33,8 @@ static int check_path(const struct plan_source *s, const struct json_at *at, str
     char full[FS_PATH_MAX];
     if (!path || !fs_safe_relpath(path))
         return json_fail(at, err, "expected a plain path below source.dir, without \"..\"");
+    if (!s->dir)
+        return 0;
     if (fs_join(full, err, s->dir, path) != 0)
         return -1;
     return fs_exists(full) ? 0 : json_fail(at, err, "%s does not exist", full);
@@ -44,7 +46,7 @@ static int read_include(struct plan_source *s, const struct json_at *at, struct 
     if (!at->value)
         return 0;
     if (!json_is_array(at->value))
-        return json_fail(at, err, "expected an array of paths below source.dir");
+        return json_expected(at, "an array of paths below source.dir", err);
     if (n == 0)
         return json_fail(at, err, "expected an array of paths below source.dir, found an empty array");
     if (n > INCLUDE_MAX)
@@ -61,7 +63,7 @@ static int read_include(struct plan_source *s, const struct json_at *at, struct 
     return 0;
 }
 
-int plan_source_read(struct plan_source *s, const struct json_at *at, struct err *err)
+int plan_source_read(struct plan_source *s, const struct json_at *at, const char *recorded, struct err *err)
 {
     struct written w;
     const struct key_table table = {source_keys, &w};
@@ -70,10 +72,17 @@ int plan_source_read(struct plan_source *s, const struct json_at *at, struct err
         return 0;
     if (keys_read(at, IN_PLAN, &table, 1, err) != 0)
         return -1;
-    s->dir = resolve_dir(at->file, w.dir);
-    if (!s->dir || !fs_is_dir(s->dir))
+    s->sha256 = recorded;
+    if (!recorded)
+        s->dir = resolve_dir(at->file, w.dir);
+    if (!recorded && (!s->dir || !fs_is_dir(s->dir)))
         return json_fail(&dir, err, "no such folder: %.500s (relative to the plan's file)", w.dir);
     return read_include(s, &include, err);
+}
+
+bool plan_source_given(const struct plan_source *s)
+{
+    return s->dir || s->sha256;
 }
 
 void plan_source_release(struct plan_source *s)

@@ -7,14 +7,16 @@
 #include "common/contract/keys.h"
 
 struct plan_source {
-    char *dir;            /* absolute; NULL without a source tree */
+    char *dir;            /* absolute; NULL without a source tree, or if sha256 names it */
+    const char *sha256;   /* of the tree that a bundle's run had, borrowed; NULL: dir names it */
     const char **include; /* NULL-terminated, owned array of borrowed strings; NULL: the whole tree */
 };
 
 extern const struct key source_keys[];
 
-/* at: a plan's "source", which may be absent or null. */
-int plan_source_read(struct plan_source *s, const struct json_at *at, struct err *err);
+/* at: a plan's "source", which may be absent or null. recorded: the tree's hash if the plan lies in a bundle. */
+int plan_source_read(struct plan_source *s, const struct json_at *at, const char *recorded, struct err *err);
+bool plan_source_given(const struct plan_source *s);
 void plan_source_release(struct plan_source *s);
 
 #endif

@@ -12,7 +12,7 @@ static int read_all(struct plan_variants *v, const struct json_at *at, const str
 {
     size_t n = json_array_size(at->value), same;
     if (!json_is_array(at->value))
-        return json_fail(at, err, "expected an array of variants");
+        return json_expected(at, "an array of variants", err);
     if (n == 0)
         return json_fail(at, err, "expected an array of variants, found an empty array");
     if (n > LIMIT_VARIANTS)

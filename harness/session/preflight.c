@@ -94,7 +94,44 @@ static void check_disk(struct preflight *p, const json_t *node)
                     "%.1f GiB free in %s", left / gib, text_of(node, "workdir", "the workdir"));
 }
 
-static void check_compilers(struct preflight *p, const json_t *node)
+static bool has_compiler(const json_t *node, const char *name)
+{
+    size_t i;
+    json_t *c;
+    json_array_foreach(json_object_get(node, "compilers"), i, c)
+    {
+        if (strcmp(text_of(c, "name", ""), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool has_amd_gpu(const json_t *node)
+{
+    size_t i;
+    json_t *gpu;
+    json_array_foreach(json_object_get(node, "gpus"), i, gpu)
+    {
+        if (strncmp(text_of(gpu, "arch", ""), "gfx", 3) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void check_gpu_compilers(struct preflight *p, const json_t *node, const struct preflight_needs *needs)
+{
+    bool hipcc = has_compiler(node, "hipcc"), nvcc = has_compiler(node, "nvcc");
+    if (!hipcc && (needs->hipcc || has_amd_gpu(node)))
+        add_finding(p, PREFLIGHT_WARNING, "hipcc", "install ROCm's hipcc (/opt/rocm/bin), or build elsewhere",
+                    "not found%s", needs->hipcc ? ", and the plan's builds need it" : ", but there is an AMD GPU");
+    if (!nvcc && needs->nvcc)
+        add_finding(p, PREFLIGHT_WARNING, "nvcc", "install CUDA's nvcc, or build elsewhere",
+                    "not found, and the plan's builds need it");
+    if (!hipcc && !nvcc && !needs->hipcc && !needs->nvcc && !has_amd_gpu(node))
+        add_finding(p, PREFLIGHT_OK, "compiler", "", "no hipcc and no nvcc: builds for a GPU will fail");
+}
+
+static void check_compilers(struct preflight *p, const json_t *node, const struct preflight_needs *needs)
 {
     const json_t *list = json_object_get(node, "compilers");
     size_t i;
@@ -104,6 +141,8 @@ static void check_compilers(struct preflight *p, const json_t *node)
     if (json_array_size(list) == 0)
         add_finding(p, PREFLIGHT_WARNING, "compiler", "install ROCm's hipcc, or build elsewhere",
                     "none found");
+    else
+        check_gpu_compilers(p, node, needs);
 }
 
 static void check_gpu(struct preflight *p, const json_t *gpu)
@@ -189,7 +228,7 @@ void preflight_check(struct preflight *out, const json_t *node, const struct pre
     check_system(out, node);
     check_clock(out, needs);
     check_disk(out, node);
-    check_compilers(out, node);
+    check_compilers(out, node, needs);
     check_gpus(out, node);
     check_leftovers(out, node);
     check_model(out, node, needs);

@@ -7,6 +7,7 @@
 #define KERNSWEEP_HARNESS_SESSION_PREFLIGHT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,7 @@ struct preflight {
 
 struct preflight_needs {
     int64_t largest_context; /* tokens; 0: unknown */
+    bool hipcc, nvcc;        /* the plan's builds name this compiler */
     double clock_offset_s;   /* node minus here; NaN: not measured */
     double clock_error_s;    /* half the round-trip time of the measurement */
 };

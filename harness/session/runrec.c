@@ -26,7 +26,8 @@ static int records_dir(const char *db, char *out, struct err *err)
 /* The id becomes a file name and may come from a node; JSON can only hold paths that are valid UTF-8. */
 static int check_record(const struct runrec *r, struct err *err)
 {
-    const char *const texts[] = {r->node, r->ssh_config, r->workdir, r->bundle, r->plan, r->request.plan};
+    const char *const texts[] = {r->node, r->ssh_config, r->workdir,     r->bundle,
+                                 r->plan, r->source_dir, r->request.plan};
     if (!text_is_name(r->run_id))
         return err_set(err, ERR_INPUT, "\"%.80s\" is not a run id", r->run_id);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -62,12 +63,12 @@ int runrec_save(const struct runrec *r, const char *db, struct err *err)
     char dir[FS_PATH_MAX], path[FS_PATH_MAX];
     if (record_path(r, db, dir, path, err) != 0 || fs_mkdir_p(dir, 0700, err) != 0)
         return -1;
-    json_t *obj = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:s, s:o*}",
-                            "run_id", r->run_id, "purpose", run_purpose_name(r->purpose), "node", r->node,
-                            "ssh_config", r->ssh_config, "workdir", r->workdir, "bundle", r->bundle, "plan",
-                            r->plan, "ticket", r->ticket, "baseline", r->baseline, "threshold", r->threshold,
-                            "connect_timeout_s", r->connect_timeout_s, "patience_s", r->patience_s, "state",
-                            runrec_state_name(r->state), "order", encode_request(r));
+    json_t *obj = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:s, s:o*}", "run_id", r->run_id,
+        "purpose", run_purpose_name(r->purpose), "node", r->node, "ssh_config", r->ssh_config, "workdir",
+        r->workdir, "bundle", r->bundle, "plan", r->plan, "source_dir", r->source_dir, "ticket", r->ticket,
+        "baseline", r->baseline, "threshold", r->threshold, "connect_timeout_s", r->connect_timeout_s,
+        "patience_s", r->patience_s, "state", runrec_state_name(r->state), "order", encode_request(r));
     int rc = obj ? json_save(path, obj, err) : err_set(err, ERR_INTERNAL, "%s: no memory", path);
     json_decref(obj);
     return rc;
@@ -135,6 +136,8 @@ static int decode(struct runrec *r, const json_t *obj, const char *file, struct 
         read_text(&root, "workdir", r->workdir, sizeof r->workdir, err) ||
         read_text(&root, "bundle", r->bundle, sizeof r->bundle, err) ||
         read_text(&root, "plan", r->plan, sizeof r->plan, err) ||
+        (json_object_get(obj, "source_dir") && /* absent from records of older versions */
+         read_text(&root, "source_dir", r->source_dir, sizeof r->source_dir, err)) ||
         read_text(&root, "ticket", r->ticket, sizeof r->ticket, err) ||
         read_text(&root, "baseline", r->baseline, sizeof r->baseline, err) ||
         read_text(&root, "state", state, sizeof state, err) ||
@@ -226,7 +229,7 @@ int runrec_find(struct runrec *r, const char *db, const char *word, struct err *
 }
 
 struct newest {
-    const char *plan;
+    const char *plan; /* NULL: any that has not ended */
     struct runrec *out;
     bool found;
 };
@@ -235,7 +238,7 @@ static int take_newest(const struct runrec *r, void *arg, struct err *err)
 {
     struct newest *n = arg;
     (void)err;
-    if (strcmp(r->plan, n->plan) == 0) {
+    if (n->plan ? strcmp(r->plan, n->plan) == 0 : r->state < RUNREC_PULLED) {
         *n->out = *r;
         n->found = true;
     }
@@ -248,4 +251,9 @@ int runrec_newest(struct runrec *r, const char *db, const char *plan, bool *foun
     int rc = runrec_each(db, take_newest, &n, err);
     *found = rc == 0 && n.found;
     return rc;
+}
+
+int runrec_unfinished(struct runrec *r, const char *db, bool *found, struct err *err)
+{
+    return runrec_newest(r, db, NULL, found, err);
 }

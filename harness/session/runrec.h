@@ -32,6 +32,7 @@ struct runrec {
     char workdir[FS_PATH_MAX];
     char bundle[FS_PATH_MAX]; /* absolute; present or future location */
     char plan[FS_PATH_MAX];   /* the plan's file, for messages */
+    char source_dir[FS_PATH_MAX]; /* absolute, of the sources that were sent; "" for none */
     char ticket[LIMIT_NAME + 1];
     char baseline[LIMIT_NAME + 1]; /* to compare with at the end; "" for none */
     double threshold;
@@ -56,5 +57,7 @@ int runrec_each(const char *db, int (*fn)(const struct runrec *, void *, struct 
 
 /* The newest run whose record names this plan. */
 int runrec_newest(struct runrec *r, const char *db, const char *plan, bool *found, struct err *err);
+/* The newest run that is not known here to have ended. */
+int runrec_unfinished(struct runrec *r, const char *db, bool *found, struct err *err);
 
 #endif

@@ -2,6 +2,8 @@
 #include "common/base/json.h"
 #include "harness/session/bundle_dir.h"
 #include "harness/session/internal.h"
+#include "harness/session/node_runs.h"
+#include "harness/session/sources.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,6 +51,8 @@ static int fill_record(struct session *s, const struct plan *p, const char *date
                      set_text(r->node, sizeof r->node, "node", p->node, err) ||
                      set_text(r->workdir, sizeof r->workdir, "workdir", p->workdir, err) ||
                      set_text(r->plan, sizeof r->plan, "plan", p->file, err) ||
+                     set_text(r->source_dir, sizeof r->source_dir, "source", p->source.dir ? p->source.dir : "",
+                              err) ||
                      set_text(r->ticket, sizeof r->ticket, "ticket", p->settings.ticket, err) ||
                      set_text(r->baseline, sizeof r->baseline, "baseline", p->baseline, err)
                  ? -1
@@ -62,45 +66,6 @@ static int fill_record(struct session *s, const struct plan *p, const char *date
     if (rc != 0)
         return -1;
     return bundle_dir_reserve(r->bundle, s->opt.artifacts, date, p->settings.ticket, p->settings.tag, err);
-}
-
-/* The source tree of an earlier run, which may exist only on the node. */
-static int use_staged(struct session *s, char *sha, struct err *err)
-{
-    bool have;
-    memcpy(sha, s->opt.source_sha256, SHA256_HEX_LEN + 1);
-    if (remote_has(&s->remote, sha, &have, err) != 0)
-        return -1;
-    return have ? 0 : err_set(err, ERR_NODE, "node %s no longer has the sources %.12s", s->rec.node, sha);
-}
-
-/* A repeated start must push the same tree as the first attempt. */
-static int record_source(struct session *s, const struct plan *p, const char *sha, struct err *err)
-{
-    struct runrec_request *o = &s->rec.request;
-    if (*o->source_sha256 && strcmp(o->source_sha256, sha) != 0)
-        return err_set(err, ERR_INPUT,
-                       "%s: changed since run %s was started: `kernsweep cancel %s`, then start a new run",
-                       p->source.dir, s->rec.run_id, s->rec.run_id);
-    memcpy(o->source_sha256, sha, sizeof o->source_sha256);
-    return runrec_save(&s->rec, s->opt.db, err);
-}
-
-static int stage_source(struct session *s, const struct plan *p, char *sha, struct err *err)
-{
-    static const char *const skip[] = {"build", ".git", NULL};
-    const struct tar_tree tree = {.root = p->source.dir, .include = p->source.include, .skip = skip};
-    uint64_t size, pushed;
-    if (tar_tree_hash(&tree, sha, &size, err) != 0)
-        return err_wrap(err, "source tree %s", p->source.dir);
-    if (record_source(s, p, sha, err) != 0 || remote_stage(&s->remote, &tree, sha, &pushed, err) != 0)
-        return -1;
-    char line[256];
-    snprintf(line, sizeof line,
-             pushed ? "source %.12s pushed (%.1f KiB)" : "source %.12s is on the node already", sha,
-             (double)pushed / 1024);
-    session_say(s, line);
-    return 0;
 }
 
 static int submit_job(struct session *s, const struct plan *p, const char *sha, const char *date,
@@ -149,9 +114,20 @@ static double parse_time(const char *text)
     return (double)timegm(&tm) + seconds;
 }
 
-json_t *session_preflight(struct session *s, const char *model, int64_t largest_context,
-                          struct preflight *out, struct err *err)
+/* Whether a build command has the text, as in "PLATFORM=amd" or "/opt/rocm/bin/hipcc". */
+static bool builds_with(const struct plan *p, const char *text)
 {
+    for (size_t v = 0; v < p->variants.read_count; v++)
+        for (size_t c = 0; c < p->variants.read[v].build_count; c++)
+            for (size_t w = 0; w < p->variants.read[v].build[c].argc; w++)
+                if (strstr(p->variants.read[v].build[c].argv[w], text))
+                    return true;
+    return false;
+}
+
+json_t *session_preflight(struct session *s, const struct plan *p, struct preflight *out, struct err *err)
+{
+    const char *model = p->scheduler.on ? NULL : p->settings.model;
     const char *args[] = {"--model", model, NULL};
     double before = clock_real_s();
     json_t *node = remote_call(&s->remote, "probe", model ? args : NULL, NULL, 0, probe_deadline_s, err);
@@ -159,7 +135,9 @@ json_t *session_preflight(struct session *s, const char *model, int64_t largest_
     if (!node)
         return NULL;
     const char *time = json_string_value(json_object_get(node, "time"));
-    const struct preflight_needs needs = {.largest_context = largest_context,
+    const struct preflight_needs needs = {.largest_context = plan_largest_context(p),
+                                          .hipcc = builds_with(p, "hipcc") || builds_with(p, "PLATFORM=amd"),
+                                          .nvcc = builds_with(p, "nvcc") || builds_with(p, "PLATFORM=nvidia"),
                                           .clock_offset_s = parse_time(time) - (before + after) / 2,
                                           .clock_error_s = (after - before) / 2};
     preflight_check(out, node, &needs);
@@ -171,8 +149,7 @@ static int check_node(struct session *s, const struct plan *p, struct err *err)
 {
     struct preflight *found = &s->preflight;
     char line[2 * PREFLIGHT_TEXT_MAX + 64];
-    json_t *node =
-        session_preflight(s, p->scheduler.on ? NULL : p->settings.model, plan_largest_context(p), found, err);
+    json_t *node = session_preflight(s, p, found, err);
     if (!node)
         return -1;
     json_decref(node);
@@ -190,16 +167,29 @@ static int check_node(struct session *s, const struct plan *p, struct err *err)
                    : 0;
 }
 
+/* A build is kept by its commands; without a source tree, an edit on the node does not change them. */
+static void warn_unwatched(struct session *s, const struct plan *p)
+{
+    bool builds = false;
+    for (size_t i = 0; i < p->variants.read_count; i++)
+        builds = builds || p->variants.read[i].build_count > 0;
+    if (builds && !s->opt.overrides.fresh)
+        session_say(s, "note: the plan has no \"source\", so nothing watches the sources on the node: an unchanged "
+                       "build command means the kept build; --fresh rebuilds");
+}
+
 /* Idempotent: what is already on the node is kept. */
 static int prepare_and_submit(struct session *s, const struct plan *p, const char *date, struct err *err)
 {
     char sha[SHA256_HEX_LEN + 1];
-    bool sources = p->source.dir || s->opt.source_sha256;
+    bool sources = plan_source_given(&p->source) || s->opt.source_sha256;
     if (remote_install(&s->remote, s->executor, err) != 0 ||
         (s->preflight.count == 0 && check_node(s, p, err) != 0))
         return -1;
-    if (sources && (s->opt.source_sha256 ? use_staged(s, sha, err) : stage_source(s, p, sha, err)) != 0)
+    if (sources && sources_stage(s, p, sha, err) != 0)
         return -1;
+    if (!sources)
+        warn_unwatched(s, p);
     s->offered = true;
     return submit_job(s, p, sources ? sha : NULL, date, err);
 }
@@ -222,6 +212,15 @@ static int start_on_node(struct session *s, const struct plan *p, const char *da
     return runrec_save(&s->rec, s->opt.db, err);
 }
 
+/* The executor may have refused the job; an unanswered question leaves the record for `attach`. */
+static void ask_whether_taken(struct session *s)
+{
+    bool has = true;
+    struct err ignored = {0};
+    if (node_runs_has(s, s->rec.run_id, &has, &ignored) == 0 && !has)
+        s->offered = false;
+}
+
 int session_start(struct session *s, const struct plan *p, const struct session_options *opt, struct err *err)
 {
     char date[16];
@@ -234,6 +233,8 @@ int session_start(struct session *s, const struct plan *p, const struct session_
     if (runrec_save(&s->rec, s->opt.db, err) == 0 && session_connect(s, err) == 0 &&
         start_on_node(s, p, date, err) == 0)
         return 0;
+    if (s->offered && !s->remote.link_lost)
+        ask_whether_taken(s);
     if (!s->offered) { /* the node cannot have the run */
         rmdir(s->rec.bundle);
         runrec_remove(&s->rec, s->opt.db, NULL);

@@ -135,9 +135,10 @@ static void end_test(struct watch_model *m, const struct event *e)
     if (!c)
         return;
     c->running = false;
-    if (strcmp(e->status, "OK") == 0)
+    if (strcmp(e->status, "OK") == 0) {
         c->ok++;
-    else
+        c->last_s = isfinite(e->prefill_s) ? e->prefill_s : e->wall_s;
+    } else
         snprintf(c->status, sizeof c->status, "%.15s", *e->status ? e->status : "SKIPPED");
 }
 
@@ -202,14 +203,52 @@ const char *watch_model_output(const struct watch_model *m, size_t n, size_t *co
     return at;
 }
 
+/* At most seven characters, for a column of the matrix. */
+static void short_duration(double seconds, char *out, size_t cap)
+{
+    if (!isfinite(seconds) || seconds < 0)
+        snprintf(out, cap, "ok");
+    else if (seconds < 0.9995)
+        snprintf(out, cap, "%.3g ms", seconds * 1e3);
+    else if (seconds < 999.5)
+        snprintf(out, cap, "%.3g s", seconds);
+    else
+        snprintf(out, cap, "%.3g h", seconds / 3600);
+}
+
+size_t watch_window(size_t first, size_t shown, size_t count, size_t must)
+{
+    if (must < count && must < first)
+        first = must;
+    if (must < count && must >= first + shown)
+        first = must + 1 - shown;
+    return count <= shown ? 0 : first > count - shown ? count - shown : first;
+}
+
+bool watch_running(const struct watch_model *m, size_t *variant, size_t *context)
+{
+    if (!m->testing)
+        return false;
+    for (*variant = 0; *variant < m->n_variants; ++*variant)
+        for (*context = 0; *context < m->n_contexts; ++*context)
+            if (m->cells[*variant][*context].running)
+                return true;
+    return false;
+}
+
 void watch_cell_text(const struct watch_cell *c, char *out)
 {
     if (c->running)
         snprintf(out, 16, "run");
     else if (*c->status)
         snprintf(out, 16, "%s", c->status);
-    else if (c->ok > 0)
-        snprintf(out, 16, "ok %d", c->ok);
+    else if (c->ok == 1)
+        short_duration(c->last_s, out, 16);
+    else if (c->ok > 1) {
+        char last[12];
+        short_duration(c->last_s, last, sizeof last);
+        snprintf(out, 16, "%s x%d", last, c->ok);
+    }
     else
         snprintf(out, 16, "-");
 }

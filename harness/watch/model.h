@@ -20,6 +20,7 @@ enum {
 struct watch_cell {
     bool running;
     int ok;          /* repetitions that were OK */
+    double last_s;   /* what the last of them took: its prefill, or its wall time */
     char status[16]; /* of the last repetition that was not OK, or "" */
 };
 
@@ -65,8 +66,13 @@ void watch_model_note(struct watch_model *m, const char *text);
 const char *watch_model_line(const struct watch_model *m, size_t i, size_t n);
 /* The start of the last n lines of the running test's output. *count: how many lines there are, at most n. */
 const char *watch_model_output(const struct watch_model *m, size_t n, size_t *count);
-/* "-", "run", "ok 2" or a status. out: char[16]. */
+/* "-", "run", "12.3 ms x2" (the last of two repetitions) or a status. out: char[16]. */
 void watch_cell_text(const struct watch_cell *c, char *out);
+/* Where a view of `shown` of `count` rows begins: at `first`, or where it has the row `must`, if that is below
+ * count. */
+size_t watch_window(size_t first, size_t shown, size_t count, size_t must);
+/* The indices of the cell in which a test is running; false if there is none. */
+bool watch_running(const struct watch_model *m, size_t *variant, size_t *context);
 /* Heights from 0 to 8 of the last `width` samples, scaled to max; 0 for NaN. Returns their number. */
 size_t watch_series_heights(const struct watch_series *s, double max, int *out, size_t width);
 double watch_series_max(const struct watch_series *s);

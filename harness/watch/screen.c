@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_WIDTH = 22, CELL_WIDTH = 9, BAR_WIDTH = 24, LOG_MIN = 2 };
+enum { NAME_MIN = 12, STATUS_WIDTH = 9, CELL_WIDTH = 11, BAR_WIDTH = 24, LOG_MIN = 2 };
 enum { PAIR_GOOD = 1, PAIR_WARN, PAIR_BAD, PAIR_NOW };
 
 bool watch_screen_open(struct watch_screen *s)
@@ -55,7 +55,7 @@ static int pair_of(const char *status)
 {
     if (strcmp(status, "run") == 0 || strcmp(status, "building") == 0)
         return PAIR_NOW;
-    if (strncmp(status, "ok", 2) == 0 || strcmp(status, "OK") == 0 || strcmp(status, "CACHED") == 0 ||
+    if (strncmp(status, "ok", 2) == 0 || (*status >= '0' && *status <= '9') || strcmp(status, "OK") == 0 || strcmp(status, "CACHED") == 0 ||
         strcmp(status, "COMPLETE") == 0)
         return PAIR_GOOD;
     if (strcmp(status, "SKIPPED") == 0 || strcmp(status, "CANCELLED") == 0)
@@ -91,39 +91,74 @@ static void draw_head(const struct watch_screen *s, const struct watch_model *m,
     }
 }
 
+static int name_width(const struct watch_model *m)
+{
+    int longest = NAME_MIN, room = COLS - 1 - STATUS_WIDTH - CELL_WIDTH * (int)m->n_contexts;
+    for (size_t i = 0; i < m->n_variants; i++)
+        if ((int)strlen(m->variants[i].name) > longest)
+            longest = (int)strlen(m->variants[i].name);
+    return longest <= room ? longest : room > NAME_MIN ? room : NAME_MIN;
+}
+
+/* Which part of the matrix is in view. */
+static void choose_view(struct watch_screen *s, const struct watch_model *m, int rows, int width)
+{
+    size_t variant, context;
+    int columns = (COLS - width) / CELL_WIDTH;
+    s->rows = rows > 0 ? (size_t)rows : 0;
+    s->columns = columns > 0 ? (size_t)columns : 0;
+    if (s->scrolled || !watch_running(m, &variant, &context)) {
+        variant = m->n_variants;
+        context = m->n_contexts;
+    }
+    s->row = watch_window(s->row, s->rows, m->n_variants, variant);
+    s->column = watch_window(s->column, s->columns, m->n_contexts, context);
+}
+
+static void draw_variant(const struct watch_screen *s, const struct watch_model *m, size_t v, int row, int width)
+{
+    char text[LIMIT_NAME + 1];
+    snprintf(text, sizeof text, "%.*s", width - STATUS_WIDTH - 1, m->variants[v].name);
+    put(row, 0, text);
+    snprintf(text, sizeof text, "%.*s", STATUS_WIDTH - 1, m->variants[v].status);
+    put_status(s, row, width - STATUS_WIDTH, text);
+    for (size_t c = 0; c < s->columns && s->column + c < m->n_contexts; c++) {
+        char cell[16];
+        watch_cell_text(&m->cells[v][s->column + c], cell);
+        cell[CELL_WIDTH - 1] = '\0';
+        put_status(s, row, width + (int)c * CELL_WIDTH, cell);
+    }
+}
+
+static void draw_contexts(const struct watch_screen *s, const struct watch_model *m, int row, int width)
+{
+    char text[32];
+    put(row, 0, "variant");
+    if (s->column > 0)
+        put(row, width - 2, "<");
+    for (size_t c = 0; c < s->columns && s->column + c < m->n_contexts; c++) {
+        snprintf(text, sizeof text, "%lld", (long long)m->contexts[s->column + c]);
+        put(row, width + (int)c * CELL_WIDTH, text);
+    }
+    if (s->column + s->columns < m->n_contexts)
+        put(row, COLS - 1, ">");
+}
+
 /* Draws as much of the matrix as fits into `rows`. Returns the next free row. */
-static int draw_matrix(const struct watch_screen *s, const struct watch_model *m, int row, int rows)
+static int draw_matrix(struct watch_screen *s, const struct watch_model *m, int row, int rows)
 {
     char text[64];
-    int columns = (COLS - NAME_WIDTH) / CELL_WIDTH, shown = (int)m->n_variants;
-    if (columns > (int)m->n_contexts)
-        columns = (int)m->n_contexts;
-    if (shown > rows - 1)
-        shown = rows - 2;
-    if (shown < 1)
+    int width = name_width(m) + 1 + STATUS_WIDTH;
+    bool all = (int)m->n_variants < rows; /* with the heading */
+    choose_view(s, m, all ? (int)m->n_variants : rows - 2, width);
+    if (s->rows == 0)
         return row;
-    put(row, 0, "variant");
-    for (int c = 0; c < columns; c++) {
-        snprintf(text, sizeof text, "%lld", (long long)m->contexts[c]);
-        put(row, NAME_WIDTH + c * CELL_WIDTH, text);
-    }
-    if (columns < (int)m->n_contexts)
-        put(row, COLS - 1, ">");
-    for (int v = 0; v < shown; v++) {
-        const struct watch_variant *variant = &m->variants[v];
-        snprintf(text, sizeof text, "%-.*s", NAME_WIDTH - 10, variant->name);
-        put(++row, 0, text);
-        snprintf(text, sizeof text, "%.8s", variant->status);
-        put_status(s, row, NAME_WIDTH - 9, text);
-        for (int c = 0; c < columns; c++) {
-            char cell[16];
-            watch_cell_text(&m->cells[v][c], cell);
-            cell[CELL_WIDTH - 1] = '\0';
-            put_status(s, row, NAME_WIDTH + c * CELL_WIDTH, cell);
-        }
-    }
-    if (shown < (int)m->n_variants) {
-        snprintf(text, sizeof text, "and %d more variants", (int)m->n_variants - shown);
+    draw_contexts(s, m, row, width);
+    for (size_t i = 0; i < s->rows && s->row + i < m->n_variants; i++)
+        draw_variant(s, m, s->row + i, ++row, width);
+    if (!all) {
+        snprintf(text, sizeof text, "%zu above, %zu below: arrow keys scroll", s->row,
+                 m->n_variants - s->row - s->rows);
         put(++row, 0, text);
     }
     return row + 1;
@@ -213,7 +248,7 @@ static void draw_log(const struct watch_model *m, int row)
         put(row + i, 0, line);
 }
 
-void watch_screen_draw(const struct watch_screen *s, const struct watch_model *m, const char *title,
+void watch_screen_draw(struct watch_screen *s, const struct watch_model *m, const char *title,
                        const char *ended)
 {
     enum { TEST_ROWS = 4, HEAD_ROWS = 3 };
@@ -224,16 +259,49 @@ void watch_screen_draw(const struct watch_screen *s, const struct watch_model *m
     row = draw_output(m, row + 1);
     draw_log(m, row);
     attron(A_REVERSE);
-    put(LINES - 1, 0, ended ? ended : "q: quit; the run continues");
+    put(LINES - 1, 0, ended ? ended : "q: quit; the run continues  arrows: scroll  Home: running test");
     attroff(A_REVERSE);
     refresh();
 }
 
-enum watch_key watch_screen_key(const struct watch_screen *s)
+/* choose_view() keeps what is in view within the matrix. */
+static void move_view(struct watch_screen *s, int rows, int columns)
 {
-    (void)s;
-    int key = getch();
-    if (key == 'q' || key == 'Q')
+    s->scrolled = true;
+    s->row = rows < 0 && s->row < (size_t)-rows ? 0 : s->row + (size_t)rows;
+    s->column = columns < 0 && s->column < (size_t)-columns ? 0 : s->column + (size_t)columns;
+}
+
+enum watch_key watch_screen_key(struct watch_screen *s)
+{
+    int page = s->rows > 0 ? (int)s->rows : 1;
+    switch (getch()) {
+    case 'q':
+    case 'Q':
         return WATCH_KEY_QUIT;
-    return key == KEY_RESIZE || key == 12 ? WATCH_KEY_REDRAW : WATCH_KEY_NONE;
+    case KEY_UP:
+        move_view(s, -1, 0);
+        break;
+    case KEY_DOWN:
+        move_view(s, 1, 0);
+        break;
+    case KEY_PPAGE:
+        move_view(s, -page, 0);
+        break;
+    case KEY_NPAGE:
+        move_view(s, page, 0);
+        break;
+    case KEY_LEFT:
+        move_view(s, 0, -1);
+        break;
+    case KEY_RIGHT:
+        move_view(s, 0, 1);
+        break;
+    case KEY_HOME:
+        s->scrolled = false;
+        break;
+    case ERR:
+        return WATCH_KEY_NONE;
+    }
+    return WATCH_KEY_REDRAW;
 }

@@ -1,5 +1,6 @@
 /* watch_screen: draws a watch_model on the whole terminal, with ncurses. Only one may be open at a time,
- * since curses has one screen. Keeps no state of the run.
+ * since curses has one screen. Keeps no state of the run, only which part of the matrix is in view: the cell
+ * that is running, until the user scrolls.
  */
 #ifndef KERNSWEEP_HARNESS_WATCH_SCREEN_H
 #define KERNSWEEP_HARNESS_WATCH_SCREEN_H
@@ -11,15 +12,19 @@ enum watch_key { WATCH_KEY_NONE, WATCH_KEY_QUIT, WATCH_KEY_REDRAW };
 struct watch_screen {
     void *terminal;
     bool utf8, colour;
+    bool scrolled;              /* the user chose what is in view */
+    size_t row, column;         /* the first variant and context in view */
+    size_t rows, columns;       /* how many are */
 };
 
 /* False if this terminal is not supported. */
 bool watch_screen_open(struct watch_screen *s);
 void watch_screen_close(struct watch_screen *s);
 /* title: the run; ended: why there will be no more events, or NULL. */
-void watch_screen_draw(const struct watch_screen *s, const struct watch_model *m, const char *title,
+void watch_screen_draw(struct watch_screen *s, const struct watch_model *m, const char *title,
                        const char *ended);
-/* The next key press or resize, if any; does not wait. */
-enum watch_key watch_screen_key(const struct watch_screen *s);
+/* The next key press or resize, if any; does not wait. Arrows and pages scroll, Home returns to the running
+ * test. */
+enum watch_key watch_screen_key(struct watch_screen *s);
 
 #endif

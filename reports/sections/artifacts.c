@@ -77,7 +77,6 @@ void section_reproduction(const struct report_model *m, struct md *w)
     buf_puts(&command, "kernsweep run");
     append_option(&command, "", buf_str(&plan));
     append_option(&command, "--node", i->node);
-    append_option(&command, "--date", i->date);
     append_option(&command, "--tag", i->tag);
     append_option(&command, "--mode", i->mode);
     md_heading(w, 2, MSG_H_REPRODUCTION);

@@ -76,7 +76,7 @@ static void text_of(const json_t *event, const char *key, char *out, size_t size
 
 static void read_values(const json_t *event, struct b3_event *out)
 {
-    for (int m = 0; m < METRIC_COUNT; m++) {
+    for (int m = 0; m < METRIC_BUILT_IN; m++) {
         const struct metric_info *info = metric_info((enum metric)m);
         const char *key = info->event ? info->event : info->unit && *info->unit == 's' ? info->timing : NULL;
         out->value[m] = key ? number_of(event, key, 1e9) : NAN;

@@ -24,7 +24,7 @@ struct b3_event {
     int exit_code;    /* RUN_UNKNOWN */
     int signal;       /* RUN_UNKNOWN */
     double timeout_s; /* NaN when not reported, as values */
-    double value[METRIC_COUNT];
+    double value[METRIC_BUILT_IN];
     char attn_impl[RUN_NAME_MAX];
     char started_at[CLOCK_ISO_LEN + 1];
     char reason[RUN_REASON_MAX];

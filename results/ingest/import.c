@@ -299,6 +299,24 @@ static int check_alike(const struct run_info *first, const struct run_info *this
     return 0;
 }
 
+/* In a plan "from" says where a value is read; here a field of "test" does. */
+static int check_metrics(const struct json_at *metrics, struct err *err)
+{
+    for (size_t i = 0; i < json_array_size(metrics->value); i++) {
+        struct json_at one = json_element(metrics, i), from = json_member(&one, "from");
+        if (from.value)
+            return json_fail(&from, err,
+                             "a mapping reads its metrics by fields of \"test\" with their names");
+    }
+    return 0;
+}
+
+static int read_own_metrics(struct importing *im, struct err *err)
+{
+    struct json_at map = json_root(im->map, "mapping"), metrics = json_member(&map, "metrics");
+    return draft_read_metrics(im->d, &metrics, err) != 0 ? -1 : check_metrics(&metrics, err);
+}
+
 /* The first file says what run it is; facts are those of the first. */
 static int read_run(struct importing *im, const struct import_options *options, bool first, struct err *err)
 {
@@ -306,7 +324,7 @@ static int read_run(struct importing *im, const struct import_options *options, 
         .file = im->file, .place = "", .root = im->root, .parent = im->root, .row = im->root};
     struct draft other;
     if (first)
-        return import_run(&whole, im->map, options, im->d, err);
+        return import_run(&whole, im->map, options, im->d, err) != 0 ? -1 : read_own_metrics(im, err);
     draft_init(&other);
     int rc = import_run(&whole, im->map, options, &other, err);
     if (rc == 0)

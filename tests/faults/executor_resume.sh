@@ -68,6 +68,27 @@ killed() {
     like "the journal says that the daemon was ended" "$(events killed '.[] | select(.event == "NODE") | .message // ""')" 'killed 1 processes'
 }
 
+# elsewhere COMMAND...: the same path of the workdir, but another folder: a mount namespace, with the PIDs of this one.
+elsewhere() {
+    "${NAMESPACE[@]}" sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' sh "$TMPDIR/other" "$WORK" "$@"
+}
+
+# Two containers with --pid=host and the same paths.
+same_path_elsewhere() {
+    mkdir -p "$TMPDIR/other" "$WORK"
+    job neighbour "$(jq -nc --arg s "touch $TMPDIR/m9; sleep 3.821; $good" '{variants: [{name: "v", run: ["sh", "-c", $s]}], tests: [{variant: "v"}]}')"
+    elsewhere "$KERNSWEEP_EXECUTOR" submit --workdir "$WORK" <"$TMPDIR/neighbour.json" >/dev/null
+    until_true 20 test -e "$TMPDIR/m9"
+    is "the neighbour's run is not in this workdir" "$(x status | jq -r '[.[] | select(.run_id == "neighbour")] | length')" 0
+    is "probe prints no leftover of another folder" "$(x probe | jq -c .leftovers)" "[]"
+    three own "$good"
+    run own
+    is "a run here ends COMPLETE" "$(summary own .status)" COMPLETE
+    unlike "it kills nothing" "$(events own '.[] | .message // ""')" killed
+    until_true 20 test -e "$TMPDIR/other/runs/neighbour/manifest.json"
+    is "the neighbour's test is OK" "$(jq -r .exit_status "$TMPDIR/other/runs/neighbour/v/ctx_64_run1/perf.json")" OK
+}
+
 told_to_end() {
     local pid
     three down "$(once "$TMPDIR/m2" "$good" 813)"
@@ -195,6 +216,8 @@ six_submits() {
     is "each test runs once" "$(wc -l <"$TMPDIR/both.count")" 2
 }
 
+NAMESPACE=(unshare --mount)
+unshare --mount true 2>/dev/null || NAMESPACE=(unshare --user --map-root-user --mount)
 scenario "a run whose executor is killed" killed
 scenario "a run whose executor gets TERM, as from a node going down" told_to_end
 scenario "a test that kills its executor three times" deadly_test
@@ -205,4 +228,9 @@ scenario "a run on a node that another has" busy_node
 scenario "a run that waits for a node that another has" patient_run
 scenario "cancel of a run that waits for its node" patient_run_cancelled
 scenario "six submits of one run at once" six_submits
+if "${NAMESPACE[@]}" sh -c 'mount --bind / /mnt' 2>/dev/null; then
+    scenario "a run in another folder of the same path" same_path_elsewhere
+else
+    skip_scenario "a run in another folder of the same path" "mount namespaces are not permitted here"
+fi
 done_testing

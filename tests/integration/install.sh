@@ -81,7 +81,8 @@ manual_pages() {
 mandoc_reads_them() {
     local man=$root/share/man/man1
     needs make_install
-    is "mandoc -Tlint finds nothing" "$(mandoc -Tlint "$man"/*.1 | grep -v 'referenced manual not found')" ""
+    is "mandoc -Tlint finds nothing" "$(mandoc -Tlint "$man"/*.1 | grep -v -e 'referenced manual not found' -e 'operating system explicitly specified')" ""
+    unlike "no page says BSD" "$(mandoc -Tutf8 "$man/kernsweep-run.1" | tail -n 1)" 'BSD'
     like "mandoc shows an option of run" "$(mandoc -Tutf8 "$man/kernsweep-run.1" | sed 's/.\x08//g')" "--contexts LIST"
 }
 
@@ -98,6 +99,11 @@ bash_completion() {
     is "it offers the commands" "$(complete_bash kernsweep "" | sort | xargs)" "$(printf '%s\n' "$COMMANDS" help | sort | xargs)"
     is "it offers the options of a command" "$(complete_bash kernsweep run --con | xargs)" "--contexts --confirm"
     is "it offers files for an option that takes one" "$(cd / && complete_bash kernsweep run --plan /etc/host)" "$(compgen -f -- /etc/host)"
+    printf '#!/bin/sh\ncase "$*" in *run_id*) printf "run_id\\n20260101T000000Z-t-1\\n" ;; *baseline*) printf "name\\nmain\\n" ;; esac\n' >"$TMPDIR/kernsweep"
+    chmod +x "$TMPDIR/kernsweep"
+    is "it offers runs where a command takes a run" "$(PATH=$TMPDIR:$PATH complete_bash kernsweep show "" | sort | xargs)" "20260101T000000Z-t-1 latest"
+    is "it offers runs for an option that takes one" "$(PATH=$TMPDIR:$PATH complete_bash kernsweep report latest --against 2026 | xargs)" "20260101T000000Z-t-1"
+    is "it offers baselines" "$(PATH=$TMPDIR:$PATH complete_bash kernsweep compare latest --baseline m | xargs)" "main"
 }
 
 # complete_zsh TEXT: the list that an interactive zsh shows for what stands on its line.

@@ -41,6 +41,14 @@ on_cpu() {
     is "no file is written" "$(find "$TMPDIR/cpu" -name resources.json 2>/dev/null)" ""
 }
 
+no_compiler() {
+    exits "for AMD, it exits 2" 2 env CLANGXX=/nonexistent/clang make -s -C kernels PLATFORM=amd HIPCC=/nonexistent/hipcc BUILD="$TMPDIR/none" resources
+    like "for AMD, it says what to install" "$ERR" "hipcc is not installed.*install ROCm's hipcc"
+    exits "for NVIDIA, it exits 2" 2 make -s -C kernels PLATFORM=nvidia NVCC=/nonexistent/nvcc BUILD="$TMPDIR/none" resources
+    like "for NVIDIA, it says what to install" "$ERR" "nvcc is not installed.*install CUDA's nvcc"
+}
+
+scenario "resources without a compiler" no_compiler
 scenario "resources of four variants for gfx942" on_amd
 if command -v llvm-mca-19 >/dev/null; then
     scenario "port use of the vector unit on gfx942" ports

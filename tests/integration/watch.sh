@@ -62,7 +62,7 @@ sees() {
 # watching WIDTHxHEIGHT WORD: watch in a terminal of that size
 watching() {
     tm new-session -d -s w -x "${1%x*}" -y "${1#*x}" \
-        "env LC_ALL=C.UTF-8 '$KERNSWEEP' watch '$2' --ssh-config '$TMPDIR/ssh_config'; echo ended \$?; exec cat"
+        "trap : INT; env LC_ALL=C.UTF-8 '$KERNSWEEP' watch '$2' --ssh-config '$TMPDIR/ssh_config'; echo ended \$?; exec cat"
 }
 
 full_screen() {
@@ -77,15 +77,15 @@ full_screen() {
     sees "it shows what the test prints" "^  loading 16"
     sees "it shows the key that quits" "q: quit; the run continues"
     touch "$TMPDIR/go/16"
-    sees "it shows the ended test and the next one in their cells" "plain +(OK)? +ok 1 +run"
+    sees "it shows the ended test and the next one in their cells" "plain +(OK)? +500 ms +run"
     sees "it shows what the next test prints" "^  loading 32"
     sees "it shows the ended test's line of the log" "\[1/6\] plain ctx 16 run 1  OK"
     echo cut >"$TMPDIR/control"
     sees "it says that the connection is cut" "connection lost"
     touch "$TMPDIR/go/32"
-    sees "it connects again and shows the next event" "plain +(OK)? +ok 1 +ok 1 +run"
+    sees "it connects again and shows the next event" "plain +(OK)? +500 ms +500 ms +run"
     tm resize-window -t w -x 44 -y 14
-    sees "it cuts the matrix to a narrower screen" "variant +16 +32( |>|$)"
+    sees "it keeps the running test's column on a narrower screen" "variant +< 32 +64"
     is "it prints no line wider than the screen" "$(screen | awk 'length($0) > 44' | wc -l)" 0
     tm resize-window -t w -x 120 -y 40
     sees "it shows the whole matrix on a wider screen" "variant +16 +32 +64"
@@ -135,7 +135,36 @@ quit_early() {
     tm kill-session -t w
 }
 
+# Many variants with long names: the running one is in view, whatever its place, until the user scrolls.
+many_variants() {
+    jq '.variants = [.variants[0] as $v | range(40) | $v + {name: "variant_with_a_long_name_\(. + 100)"}] | .contexts = [16]
+        | .variants[:39][].run = ["sh", "-c", "echo \"[PERF_TIMING] {\\\"prefill_s\\\": 0.001, \\\"attn_impl\\\": \\\"x\\\"}\"; echo Prompt tokens: 16"]' \
+        "$TMPDIR/plan.json" >"$TMPDIR/many.json"
+    rm -f "$TMPDIR"/go/*
+    RUN=$("$KERNSWEEP" run "$TMPDIR/many.json" "${SSH[@]}" --artifacts "$TMPDIR/artifacts" --detach 2>"$TMPDIR/detached.err")
+    watching 200x24 "$RUN"
+    sees "it shows the running row, the last of forty" "variant_with_a_long_name_139 +(OK)? +run"
+    is "it does not show the first row" "$(screen | grep -c 'name_100')" 0
+    tm send-keys -t w PPage PPage PPage PPage PPage PPage PPage PPage PPage PPage
+    sees "pages scroll to the first row" "variant_with_a_long_name_100 +(OK)? +1 ms"
+    tm send-keys -t w Home
+    sees "Home returns to the running row" "variant_with_a_long_name_139 +(OK)? +run"
+    tm send-keys -t w C-c
+    sees "Ctrl-C ends it with 130" "^ended 130"
+    is "it says so in plain text" "$(screen | grep '^kernsweep:')" "kernsweep: interrupted; the run continues"
+    touch "$TMPDIR"/go/16
+    tm kill-session -t w
+    exits "the run ends" 0 "$KERNSWEEP" attach "$RUN" "${SSH[@]}"
+}
+
+as_json() {
+    needs ended_run
+    exits "exits 0" 0 "$KERNSWEEP" watch "$ENDED" --json "${SSH[@]}"
+    is "prints the journal's events" "$(jq -rs '[.[0], .[-1]] | map(.event) | join(" ")' <<<"$OUT")" "SUITE_START SUITE_END"
+}
+
 scenario "watch without a terminal" no_terminal
+scenario "watch --json" as_json
 scenario "watch of a plan" named "$TMPDIR/plan.json"
 scenario "watch of a node and a workdir" named loopback --workdir "$TMPDIR/work"
 scenario "watch of a plan without runs" no_run
@@ -143,4 +172,5 @@ scenario "watch in a terminal" full_screen
 scenario "watch that is quit while the run goes on" quit_early
 echo quit >"$TMPDIR/control"
 wait "$proxy"
+scenario "watch of forty variants" many_variants
 done_testing

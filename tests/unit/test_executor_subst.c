@@ -48,16 +48,39 @@ static void braces_that_are_no_placeholder_are_kept(void **state)
     becomes("{}", "{}");
     becomes("{", "{");
     becomes("{context", "{context");
-    becomes("{context+}", "{context+}");
-    becomes("{Src}", "{Src}");
     becomes("}", "}");
+    becomes("${HOME} ${X-1} ${X*2}", "${HOME} ${X-1} ${X*2}");
+    becomes("awk '{print $1}'", "awk '{print $1}'");
+    becomes("awk '{s+=$1} {n++} END {print s/n}'", "awk '{s+=$1} {n++} END {print s/n}'");
+    becomes("a{3} a{1,2} {1..9} {a,b} { ls; }", "a{3} a{1,2} {1..9} {a,b} { ls; }");
+    becomes("{{Context} {{context*2}", "{Context} {context*2}");
+}
+
+static void text_that_looks_like_a_placeholder_is_refused(void **state)
+{
+    (void)state;
+    fails("{Context}", "did you mean {context}");
+    fails("{SRC}/x", "did you mean {src}");
+    fails("{ context }", "did you mean {context}");
+    fails("{contxt}", "did you mean {context}");
+    fails("{X}", "write {{X} for the text {X}");
+    fails("{v3}", "unknown placeholder {v3}");
+    fails("{context*2}", "{context*2}: only {context+N}");
+    fails("{context-1}", "only {context+N}");
+    fails("{context / 2}", "only {context+N}");
+    fails("{context+}", "only {context+N}");
+    fails("{context+batch}", "only {context+N}");
+    fails("{context:05d}", "only {context+N}");
+    fails("{Context+8}", "did you mean {context}");
+    fails("{ctx*2}", "unknown placeholder {ctx*2}");
+    fails("{repetition-1}", "only {context+N}");
 }
 
 static void unknown_or_valueless_placeholders_are_refused(void **state)
 {
     (void)state;
     fails("{nonsense}", "{nonsense}");
-    fails("{src+1}", "{context+N}");
+    fails("{src+1}", "{src+1}: only {context+N}");
     fails("{out}", "{out} has no value");
     fails("{run_id}", "no value");
     char text[] = "{src}{src}";
@@ -85,6 +108,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_placeholder_becomes_its_value),
         cmocka_unit_test(braces_that_are_no_placeholder_are_kept),
+        cmocka_unit_test(text_that_looks_like_a_placeholder_is_refused),
         cmocka_unit_test(unknown_or_valueless_placeholders_are_refused),
         cmocka_unit_test(scanning_finds_the_placeholders_in_use),
     };

@@ -35,7 +35,10 @@ static void invalid_json_is_refused_with_its_place(void **state)
         {"number too large", "[1e999]", "overflow"},
         {"control character", "[\"a\nb\"]", "newline"},
         {"single quotes", "{'a':1}", "f.json"},
-        {"trailing comma", "[1,]", "f.json"},
+        {"trailing comma", "[1,]", "remove the comma before this bracket"},
+        {"trailing comma of an object", "{\"a\":1,\n }", "remove the comma"},
+        {"two commas", "[1,,2]", "unexpected token"},
+        {"a closing bracket too many", "[1]]", "end of file"},
     };
     for (size_t i = 0; i < COUNT(table); i++) {
         struct err err = {0};

@@ -270,6 +270,21 @@ static void command_line_obeys_the_limit_of_tests(void **state)
     plan_release(&p);
 }
 
+static void one_count_repeats_every_context(void **state)
+{
+    (void)state;
+    struct plan p;
+    struct err err = {0};
+    if (load_text(&p, HEAD VARIANTS MATRIX "}", &err) != 0)
+        fail_msg("%s", err.msg);
+    assert_int_equal(overrides_apply(&(struct overrides){.repeat = "3"}, &p, &err), 0);
+    for (size_t i = 0; i < p.matrix.count; i++)
+        assert_int_equal(p.matrix.contexts[i].repetitions, 3);
+    assert_int_equal(overrides_apply(&(struct overrides){.repeat = "0"}, &p, &err), -1);
+    assert_non_null(strstr(err.msg, "such as 3"));
+    plan_release(&p);
+}
+
 static void braces_that_are_no_placeholders_pass(void **state)
 {
     (void)state;
@@ -278,7 +293,7 @@ static void braces_that_are_no_placeholders_pass(void **state)
     if (load_text(&p,
                   HEAD "\"variants\":[{\"name\":\"a\",\"run\":[\"x\",\"{{print "
                        "$1}\",\"{}\",\"${HOME}\",\"{\\\"k\\\": 1}\","
-                       "\"{context\",\"{context+}\",\"{context+8}\",\"{Context}\"],\"env\":{\"TOKEN\":\"{any_"
+                       "\"{context\",\"{{context+}\",\"{context+8}\",\"{{Context}\"],\"env\":{\"TOKEN\":\"{any_"
                        "thing}\"}}]," MATRIX ",\"secrets\":[\"TOKEN\"]}",
                   &err) != 0)
         fail_msg("%s", err.msg);
@@ -304,6 +319,7 @@ int main(void)
         cmocka_unit_test(command_line_narrows),
         cmocka_unit_test(lists_are_taken_whole),
         cmocka_unit_test(command_line_obeys_the_limit_of_tests),
+        cmocka_unit_test(one_count_repeats_every_context),
         cmocka_unit_test(braces_that_are_no_placeholders_pass),
         cmocka_unit_test(run_ids_are_names_and_differ),
     };

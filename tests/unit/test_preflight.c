@@ -51,6 +51,9 @@ static void each_trouble_has_its_level_and_a_remedy(void **state)
         const char *facts, *subject;
         enum preflight_level level;
     } cases[] = {
+        {"{\"disk_free_bytes\":1e12,\"compilers\":[{\"name\":\"gcc\",\"version\":\"12\"}],\"gpus\":[{\"name\":"
+         "\"MI300X\",\"arch\":\"gfx942\",\"vram_total_bytes\":2e11,\"vram_used_bytes\":3e8}]}",
+         "hipcc", PREFLIGHT_WARNING},
         {"{" FIT ",\"leftovers\":[{\"pid\":7,\"run_id\":\"r\"}]}", "leftovers", PREFLIGHT_WARNING},
         {"{" FIT ",\"gpu_processes\":[{\"pid\":9,\"vram_bytes\":1}]}", "gpu users", PREFLIGHT_WARNING},
         {"{\"disk_free_bytes\":1e6}", "disk", PREFLIGHT_BLOCKER},
@@ -69,6 +72,22 @@ static void each_trouble_has_its_level_and_a_remedy(void **state)
         assert_true(*f->remedy != '\0');
         assert_true(p.worst >= f->level);
     }
+}
+
+static void compilers_that_the_builds_need_are_missed(void **state)
+{
+    (void)state;
+    static const char cpu[] = "{\"disk_free_bytes\":1e12,\"compilers\":[{\"name\":\"gcc\",\"version\":\"12\"}]}";
+    struct preflight p;
+    const struct preflight_needs needs = {.hipcc = true, .nvcc = true, .clock_offset_s = NAN};
+    judge(&p, cpu, &needs);
+    assert_int_equal(find(&p, "hipcc")->level, PREFLIGHT_WARNING);
+    assert_int_equal(find(&p, "nvcc")->level, PREFLIGHT_WARNING);
+    judge(&p, cpu, &calm);
+    bool said = false;
+    for (size_t i = 0; i < p.count; i++)
+        said = said || strstr(p.findings[i].text, "no hipcc and no nvcc");
+    assert_true(said);
 }
 
 static void clock_counts_only_beyond_its_error(void **state)
@@ -105,6 +124,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fit_node_is_ok),
         cmocka_unit_test(each_trouble_has_its_level_and_a_remedy),
+        cmocka_unit_test(compilers_that_the_builds_need_are_missed),
         cmocka_unit_test(clock_counts_only_beyond_its_error),
         cmocka_unit_test(hostile_facts_stay_text),
     };

@@ -39,10 +39,15 @@ static void events_fill_the_matrix_of_tests(void **state)
     feed(m, "{\"event\":\"TEST_START\",\"variant\":\"v3\",\"ctx\":128,\"run_idx\":1,\"timeout_s\":9}");
     assert_true(m->testing);
     assert_cell(m, 0, 1, "run");
-    feed(m, "{\"event\":\"TEST_END\",\"variant\":\"v3\",\"ctx\":128,\"run_idx\":1,\"exit_status\":\"OK\"}");
+    size_t variant, context;
+    assert_true(watch_running(m, &variant, &context));
+    assert_int_equal(variant, 0);
+    assert_int_equal(context, 1);
+    feed(m, "{\"event\":\"TEST_END\",\"variant\":\"v3\",\"ctx\":128,\"run_idx\":1,\"exit_status\":\"OK\",\"wall_s\":4.25}");
     assert_false(m->testing);
-    feed(m, "{\"event\":\"TEST_END\",\"variant\":\"v3\",\"ctx\":128,\"run_idx\":2,\"exit_status\":\"OK\"}");
-    assert_cell(m, 0, 1, "ok 2");
+    assert_cell(m, 0, 1, "4.25 s");
+    feed(m, "{\"event\":\"TEST_END\",\"variant\":\"v3\",\"ctx\":128,\"run_idx\":2,\"exit_status\":\"OK\",\"prefill_s\":0.0123,\"wall_s\":2}");
+    assert_cell(m, 0, 1, "12.3 ms x2");
     feed(m,
          "{\"event\":\"TEST_END\",\"variant\":\"v3\",\"ctx\":128,\"run_idx\":3,\"exit_status\":\"TIMEOUT\"}");
     assert_cell(m, 0, 1, "TIMEOUT");
@@ -51,6 +56,17 @@ static void events_fill_the_matrix_of_tests(void **state)
     assert_int_equal(m->live.ok, 2);
     assert_int_equal(m->live.failed, 1);
     watch_model_free(m);
+}
+
+static void a_window_has_the_running_row(void **state)
+{
+    (void)state;
+    assert_int_equal(watch_window(0, 10, 5, 3), 0);    /* all fit */
+    assert_int_equal(watch_window(0, 10, 40, 9), 0);   /* in view already */
+    assert_int_equal(watch_window(0, 10, 40, 10), 1);  /* one below */
+    assert_int_equal(watch_window(20, 10, 40, 4), 4);  /* above */
+    assert_int_equal(watch_window(99, 10, 40, 40), 30); /* none: only kept within the matrix */
+    assert_int_equal(watch_window(5, 0, 40, 40), 5);
 }
 
 static void assert_output(const struct watch_model *m, size_t n, size_t want, const char *text)
@@ -137,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_fill_the_matrix_of_tests),
+        cmocka_unit_test(a_window_has_the_running_row),
         cmocka_unit_test(output_is_limited_to_the_last_lines),
         cmocka_unit_test(a_series_keeps_the_newest_samples),
         cmocka_unit_test(variants_and_contexts_beyond_the_maximum_are_dropped),

@@ -1,0 +1,158 @@
+#include "harness/plan/recorded.h"
+
+#include "common/base/json.h"
+#include "common/base/text.h"
+#include "common/contract/proto.h"
+#include "harness/plan/overrides.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIST_MAX = 1 << 16 };
+
+/* What the executor writes for the value of a secret. */
+static const char hidden[] = "***";
+
+static const char *text_of(const json_t *obj, const char *key)
+{
+    const char *text = json_string_value(json_object_get(obj, key));
+    return text ? text : "";
+}
+
+const char *recorded_run_id(const json_t *job)
+{
+    return text_of(job, "run_id");
+}
+
+const char *recorded_source(const json_t *job)
+{
+    const char *sha = text_of(json_object_get(job, "source"), "sha256");
+    return *sha ? sha : NULL;
+}
+
+static bool is_job(const json_t *job)
+{
+    const char *sha = recorded_source(job);
+    return strcmp(text_of(job, "schema"), PROTO_SCHEMA_JOB) == 0 && text_is_name(recorded_run_id(job)) &&
+           sha256_is_hex(text_of(job, "plan_sha256")) && (!sha || sha256_is_hex(sha));
+}
+
+int recorded_load(json_t **job, const char *plan_file, struct err *err)
+{
+    char dir[FS_PATH_MAX], path[FS_PATH_MAX];
+    const char *slash = strrchr(plan_file, '/');
+    *job = NULL;
+    if (strcmp(slash ? slash + 1 : plan_file, "plan.json") != 0)
+        return 0;
+    fs_parent(plan_file, dir);
+    if (fs_join(path, err, dir, "job.json") != 0)
+        return -1;
+    if (!fs_exists(path))
+        return 0;
+    json_t *found = json_load(path, 2 * LIMIT_PLAN_BYTES, err);
+    if (!found)
+        return -1;
+    if (is_job(found))
+        *job = found;
+    else
+        json_decref(found);
+    return 0;
+}
+
+static int restore_env(json_t *env, const struct json_at *at, struct err *err)
+{
+    const char *name;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe(env, next, name, value)
+    {
+        struct json_at item = json_member(at, name);
+        const char *given = getenv(name);
+        if (!json_is_string(value) || strcmp(json_string_value(value), hidden) != 0)
+            continue;
+        if (!given)
+            return json_fail(&item, err, "a secret, whose value no bundle keeps: set %.80s in the environment",
+                             name);
+        json_object_set_new(env, name, json_string(given));
+    }
+    return 0;
+}
+
+int recorded_secrets(json_t *plan, const char *file, struct err *err)
+{
+    struct json_at root = json_root(plan, file), env = json_member(&root, "env"),
+                   variants = json_member(&root, "variants");
+    if (json_array_size(json_object_get(plan, "secrets")) == 0)
+        return 0;
+    int rc = restore_env(json_object_get(plan, "env"), &env, err);
+    for (size_t i = 0; rc == 0 && i < json_array_size(variants.value); i++) {
+        struct json_at variant = json_element(&variants, i), own = json_member(&variant, "env");
+        rc = restore_env(json_object_get(variant.value, "env"), &own, err);
+    }
+    return rc;
+}
+
+struct lists {
+    struct buf variants, contexts, repeat;
+};
+
+static void add_variants(const json_t *job, struct buf *out)
+{
+    size_t i;
+    json_t *variant;
+    json_array_foreach(json_object_get(job, "variants"), i, variant)
+        buf_printf(out, "%s%s", i ? "," : "", text_of(variant, "name"));
+}
+
+/* Each context once, in the order of its first test, with its highest repetition. */
+static void add_contexts(const struct plan *p, const json_t *job, struct lists *out)
+{
+    json_t *highest = json_object(), *test, *value;
+    const char *key;
+    size_t i;
+    char name[32];
+    json_array_foreach(json_object_get(job, "tests"), i, test)
+    {
+        json_int_t n = json_integer_value(json_object_get(test, "repetition"));
+        snprintf(name, sizeof name, "%lld", (long long)json_integer_value(json_object_get(test, "context")));
+        value = json_object_get(highest, name);
+        if (!value || n > json_integer_value(value))
+            json_object_set_new(highest, name, json_integer(n));
+    }
+    json_object_foreach(highest, key, value)
+    {
+        const char *comma = out->contexts.len ? "," : "";
+        buf_printf(&out->contexts, "%s%s", comma, key);
+        buf_printf(&out->repeat, "%s%s:%lld", comma, key, (long long)(json_integer_value(value) - p->warmup));
+    }
+    json_decref(highest);
+}
+
+int recorded_apply(struct plan *p, struct err *err)
+{
+    struct lists lists;
+    buf_init(&lists.variants, LIST_MAX);
+    buf_init(&lists.contexts, LIST_MAX);
+    buf_init(&lists.repeat, LIST_MAX);
+    add_variants(p->recorded, &lists.variants);
+    add_contexts(p, p->recorded, &lists);
+    const char *mode = text_of(p->recorded, "mode");
+    const struct overrides same = {.variants = buf_str(&lists.variants),
+                                   .contexts = buf_str(&lists.contexts),
+                                   .repeat = buf_str(&lists.repeat),
+                                   .tag = text_of(p->recorded, "tag"),
+                                   .mode = *mode ? mode : NULL};
+    int rc = buf_ok(&lists.variants) && buf_ok(&lists.contexts) && buf_ok(&lists.repeat)
+                 ? 0
+                 : err_set(err, ERR_INPUT, "more tests than a plan can have");
+    if (rc == 0)
+        rc = overrides_check(&same, err);
+    if (rc == 0)
+        rc = overrides_apply(&same, p, err);
+    memcpy(p->sha256, text_of(p->recorded, "plan_sha256"), sizeof p->sha256);
+    buf_release(&lists.variants);
+    buf_release(&lists.contexts);
+    buf_release(&lists.repeat);
+    return rc == 0 ? 0 : err_wrap(err, "%s: the bundle's job.json does not fit its plan", p->file);
+}

@@ -1,0 +1,106 @@
+#include "harness/session/sources.h"
+
+#include "harness/plan/recorded.h"
+#include "harness/session/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const skipped[] = {"build", ".git", NULL};
+
+/* The tree of an earlier run that confirming measures again, which may exist only on the node. */
+static int use_staged(struct session *s, char *sha, struct err *err)
+{
+    bool have;
+    memcpy(sha, s->opt.source_sha256, SHA256_HEX_LEN + 1);
+    if (remote_has(&s->remote, sha, &have, err) != 0)
+        return -1;
+    return have ? 0 : err_set(err, ERR_NODE, "node %s no longer has the sources %.12s", s->rec.node, sha);
+}
+
+/* A repeated start must push the same tree as the first attempt. */
+static int record_source(struct session *s, const struct plan *p, const char *sha, struct err *err)
+{
+    struct runrec_request *o = &s->rec.request;
+    if (*o->source_sha256 && strcmp(o->source_sha256, sha) != 0)
+        return err_set(err, ERR_INPUT,
+                       "%s: changed since run %s was started: `kernsweep cancel %s`, then start a new run",
+                       p->source.dir, s->rec.run_id, s->rec.run_id);
+    memcpy(o->source_sha256, sha, sizeof o->source_sha256);
+    return runrec_save(&s->rec, s->opt.db, err);
+}
+
+static int push_tree(struct session *s, const struct tar_tree *tree, const char *sha, struct err *err)
+{
+    uint64_t pushed;
+    char line[256];
+    if (remote_stage(&s->remote, tree, sha, &pushed, err) != 0)
+        return -1;
+    snprintf(line, sizeof line,
+             pushed ? "source %.12s pushed (%.1f KiB)" : "source %.12s is on the node already", sha,
+             (double)pushed / 1024);
+    session_say(s, line);
+    return 0;
+}
+
+static int stage_folder(struct session *s, const struct plan *p, char *sha, struct err *err)
+{
+    const struct tar_tree tree = {.root = p->source.dir, .include = p->source.include, .skip = skipped};
+    uint64_t size;
+    if (tar_tree_hash(&tree, sha, &size, err) != 0)
+        return err_wrap(err, "source tree %s", p->source.dir);
+    return record_source(s, p, sha, err) != 0 ? -1 : push_tree(s, &tree, sha, err);
+}
+
+/* The folder that the tree came from, as the record of the earlier run names it; this run's record keeps it. */
+static void find_original(struct session *s, const struct plan *p)
+{
+    struct runrec first;
+    struct err ignored = {0};
+    if (runrec_find(&first, s->opt.db, recorded_run_id(p->recorded), &ignored) == 0)
+        memcpy(s->rec.source_dir, first.source_dir, sizeof s->rec.source_dir);
+}
+
+static int push_original(struct session *s, const struct plan *p, const char *sha, struct err *err)
+{
+    struct err ignored = {0};
+    const char *from = s->rec.source_dir;
+    const char *run_id = recorded_run_id(p->recorded);
+    char now[SHA256_HEX_LEN + 1], gone[160];
+    uint64_t size;
+    snprintf(gone, sizeof gone, "the sources %.12s of run %s are gone: node %.60s no longer has them", sha, run_id,
+             s->rec.node);
+    if (!*from)
+        return err_set(err, ERR_INPUT, "%s, and it is not known here where they came from", gone);
+    const struct tar_tree tree = {.root = from, .include = p->source.include, .skip = skipped};
+    if (!fs_is_dir(from))
+        return err_set(err, ERR_INPUT, "%s, and %s no longer exists", gone, from);
+    if (tar_tree_hash(&tree, now, &size, &ignored) != 0 || strcmp(now, sha) != 0)
+        return err_set(err, ERR_INPUT, "%s, and %s has changed since: restore it there, or run the plan itself", gone,
+                       from);
+    return push_tree(s, &tree, sha, err);
+}
+
+/* The tree of a bundle's run. */
+static int stage_recorded(struct session *s, const struct plan *p, char *sha, struct err *err)
+{
+    bool have;
+    char line[256];
+    memcpy(sha, p->source.sha256, SHA256_HEX_LEN + 1);
+    memcpy(s->rec.request.source_sha256, sha, SHA256_HEX_LEN + 1);
+    find_original(s, p);
+    if (runrec_save(&s->rec, s->opt.db, err) != 0 || remote_has(&s->remote, sha, &have, err) != 0)
+        return -1;
+    if (!have)
+        return push_original(s, p, sha, err);
+    snprintf(line, sizeof line, "source %.12s of run %s is still on the node", sha, recorded_run_id(p->recorded));
+    session_say(s, line);
+    return 0;
+}
+
+int sources_stage(struct session *s, const struct plan *p, char *sha, struct err *err)
+{
+    if (s->opt.source_sha256)
+        return use_staged(s, sha, err);
+    return p->source.sha256 ? stage_recorded(s, p, sha, err) : stage_folder(s, p, sha, err);
+}

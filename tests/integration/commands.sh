@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# What commands print is what they did: cancelling, first runs, options, output into a pipe.
+# timeout: 300
+. tests/lib.sh
+. tests/pipeline.sh
+
+waiting_run() {
+    rm -f "$TMPDIR/marks/go" "$TMPDIR/marks/started"
+    ks_run "$TMPDIR/plan.json" --variants waits --contexts 32 --tag "$1" --detach 2>/dev/null
+    until_true 60 test -e "$TMPDIR/marks/started"
+}
+
+state_of() {
+    ks status "$1" --json 2>/dev/null | jq -r '.[0] | [.state, .status] | join(" ")'
+}
+
+cancel_complete() {
+    clean_sweep
+    exits "cancel of a complete run exits 2" 2 ks cancel "$(sql "SELECT run_id FROM run WHERE tag = 'clean'")"
+    like "it says how the run had ended" "$ERR" 'had already ended \(COMPLETE\): nothing was cancelled; no run is running on local'
+    exits "cancel latest exits 2 when nothing runs" 2 ks cancel latest
+    like "it says so" "$ERR" 'no run is running'
+}
+
+cancel_after_blocked() {
+    local first second
+    first=$(waiting_run first)
+    second=$(ks_run "$TMPDIR/plan.json" --variants good --tag second --detach 2>/dev/null)
+    until_true 60 eval "state_of '$second' | grep -q BLOCKED"
+    is "the second start is blocked" "$(state_of "$second")" "complete BLOCKED"
+    exits "cancel of the blocked run exits 2" 2 ks cancel "$second"
+    like "it names the run that is running" "$ERR" "already ended \\(BLOCKED\\): nothing was cancelled; running on local: $first"
+    is "that run goes on" "$(state_of "$first" | cut -d ' ' -f 1)" running
+    exits "cancel latest exits 0" 0 ks cancel latest
+    like "it names the run that it cancelled" "$ERR" "cancelled run $first on local"
+    is "that run is cancelled" "$(state_of "$first")" "complete CANCELLED"
+    exits "a second cancel exits 2" 2 ks cancel "$first"
+    like "it says that the run was cancelled before" "$ERR" 'had already ended \(CANCELLED\)'
+}
+
+no_baseline_yet() {
+    exits "a first run exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag first --baseline unset
+    like "a note says how to set the baseline" "$ERR" 'note: pipe has no baseline "unset" on local yet.*kernsweep baseline set unset '
+    unlike "it is no error" "$ERR" '^kernsweep:'
+    exits "a first run with a failing test exits 1" 1 ks_run "$TMPDIR/plan.json" --variants fails --contexts 16 --tag firstfails --baseline unset
+}
+
+# An executor that refuses every job, as one of another version might.
+refused_by_executor() {
+    cat >"$TMPDIR/refuses" <<EOF
+#!/bin/sh
+[ "\$1" != submit ] || { echo "kernsweep-executor: stdin: job: no" >&2; exit 2; }
+exec $BUILD/kernsweep-executor "\$@"
+EOF
+    chmod +x "$TMPDIR/refuses"
+    clean_sweep
+    KERNSWEEP_EXECUTOR=$TMPDIR/refuses try ks_run "$TMPDIR/plan.json" --variants good --tag refused
+    like "the start fails with the executor's reason" "$ERR" 'submit failed with exit code 2: .*job: no'
+    unlike "status does not show it" "$(ks status 2>/dev/null)" 'starting'
+    exits "attach latest takes the run before it" 0 ks attach latest
+    is "no bundle is left" "$(bundle_of refused)" ""
+}
+
+# The command of the last report's section "Reproduction", as somebody would paste it, from the folder of the bundles.
+pasted() {
+    local line words
+    line=$(sed -n '/Reproduction$/,$p' "$(bundle_of "$1").md" | grep -m 1 '^kernsweep run ')
+    read -r -a words <<<"$line"
+    (cd "$TMPDIR" && "$KERNSWEEP" "${words[@]:1}" --db "$TMPDIR/results.db" "${@:2}")
+}
+
+source_of() {
+    jq -r .source.sha256 "$(bundle_of "$1")/job.json"
+}
+
+tests_of() {
+    jq -c '[.tests[] | [.variant, .context, .repetition]]' "$(bundle_of "$1")/job.json"
+}
+
+reproduced() {
+    local sha plan tests
+    cp -R "$FIXTURES" "$TMPDIR/sources"
+    plan_with ".source.dir = \"sources\" | .env.API_TOKEN = \"very secret\" | .secrets = [\"API_TOKEN\"]" "$TMPDIR/own.json"
+    exits "the sweep exits 0" 0 ks_run "$TMPDIR/own.json" --variants good --contexts 16 --repeat 16:2 --tag original
+    sha=$(source_of original) tests=$(tests_of original) plan=$(jq -r .plan_sha256 "$(bundle_of original)/job.json")
+    exits "without the secret, the pasted command exits 2" 2 pasted original
+    like "it says which secret is missing" "$ERR" 'env.API_TOKEN: a secret, whose value no bundle keeps'
+    export API_TOKEN='very secret'
+    exits "the pasted command exits 0" 0 pasted original --tag again
+    is "it runs the same sources" "$(source_of again)" "$sha"
+    is "it runs the same tests" "$(tests_of again)" "$tests"
+    is "it runs the same plan" "$(jq -r .plan_sha256 "$(bundle_of again)/job.json")" "$plan"
+    echo "# changed" >>"$TMPDIR/sources/workload"
+    exits "with changed sources, the pasted command exits 0" 0 pasted original --tag changed
+    is "it runs the recorded sources" "$(source_of changed)" "$sha"
+    rm -rf "$TMPDIR/work/src"
+    exits "without the node's copy, it exits 2" 2 pasted original --tag gone
+    like "it says what is gone" "$ERR" "the sources ${sha:0:12} of run .* are gone: node local no longer has them, and $TMPDIR/sources has changed"
+    cp "$FIXTURES/workload" "$TMPDIR/sources/workload"
+    exits "with the sources as they were, it exits 0" 0 pasted again --tag restored
+    is "it sends them again" "$(source_of restored)" "$sha"
+}
+
+pipes_and_json() {
+    local command
+    clean_sweep
+    for command in "report latest" "nodes trust nowhere" "pull latest" "db vacuum" "gguf set x y 1"; do
+        # shellcheck disable=SC2086 # words
+        exits "$command refuses --json" 2 ks $command --json
+        one_line "$command says so in one line" "$ERR"
+    done
+    sqlite3 "$TMPDIR/results.db" "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+        INSERT INTO test(run_id, series_id, repetition, warmup, status) SELECT run_id, series_id, 1000 + i, 0, 'OK' FROM (SELECT * FROM test LIMIT 1), n"
+    for command in "export" "export --format jsonl" "export --json" "runs --json" "sql --json 'SELECT 1'"; do
+        ERR=$(eval "ks $command 2>&1 >&3 3>&- | cat" 3> >(head -c 1 >/dev/null))
+        is "$command into a reader that leaves prints nothing" "$ERR" ""
+    done
+}
+
+help_lists_own_options() {
+    unlike "cancel has no --baseline" "$("$KERNSWEEP" cancel --help)" '--(baseline|report|output|artifacts|fail-on)'
+    like "attach has --baseline" "$("$KERNSWEEP" attach --help)" '--baseline'
+    unlike "report has no --json" "$("$KERNSWEEP" report --help)" '--json'
+    exits "cancel refuses --baseline" 2 ks cancel latest --baseline x
+}
+
+sources_unwatched() {
+    plan_with 'del(.source, .reference) | .variants = [{name: "a", build: [["true"]], run: ["sh", "-c", "echo \"[PERF_TIMING] {\\\"prefill_s\\\": 0.000001}\"; sleep 0.01"]}]
+        | .contexts = [16]' "$TMPDIR/unwatched.json"
+    exits "the run exits 0" 0 ks_run "$TMPDIR/unwatched.json" --tag unwatched
+    like "its start says that nothing watches the sources" "$ERR" 'nothing watches the sources on the node.*--fresh rebuilds'
+    exits "with --fresh, the run exits 0" 0 ks_run "$TMPDIR/unwatched.json" --tag unwatched --fresh
+    unlike "with --fresh, it does not" "$ERR" 'nothing watches'
+    clean_sweep
+    unlike "a plan with sources does not" "$ERR" 'nothing watches'
+}
+
+pipeline_setup
+scenario "a plan without sources" sources_unwatched
+scenario "output into a pipe, and --json" pipes_and_json
+scenario "the help of commands" help_lists_own_options
+scenario "cancel of a run that has ended" cancel_complete
+scenario "cancel latest after a blocked start" cancel_after_blocked
+scenario "a first run with a baseline that nobody has set" no_baseline_yet
+scenario "a start that the executor refuses" refused_by_executor
+scenario "the command of a report's Reproduction" reproduced
+done_testing
