@@ -275,7 +275,9 @@ static int read_plan(struct plan *p, struct err *err)
         return read_all(p, err);
     if (recorded_secrets(p->root, p->file, err) != 0 || read_all(p, err) != 0)
         return -1;
-    return recorded_apply(p, err);
+    struct json_at root = json_root(p->root, p->file);
+    memcpy(p->sha256, recorded_plan(p->recorded), sizeof p->sha256);
+    return recorded_apply(p->recorded, &p->variants, &p->matrix, &p->settings, &root, err);
 }
 
 int plan_load(struct plan *p, const char *file, struct err *err)
