@@ -4,6 +4,7 @@
 #include "harness/commands/confirm_run.h"
 #include "harness/commands/finish.h"
 #include "harness/commands/on_node.h"
+#include "harness/plan/recorded.h"
 #include "harness/session/installed.h"
 
 #include <stdio.h>
@@ -122,6 +123,11 @@ static int run_plan(struct cmd_env *env, const struct run_args *a, const struct 
     attach_options(env, &where, &opt);
     opt.overrides = a->overrides;
     opt.repeatable = true;
+    if (p->recorded) {
+        opt.purpose = PURPOSE_CONFIRM; /* old sources are no night of today */
+        fprintf(stderr, "repeating run %s from its bundle: `latest` and histories leave the new run out\n",
+                recorded_run_id(p->recorded));
+    }
     if (finish_fail_on_from_name(a->fail_on, &fin.fail_on, err) != 0 ||
         cmd_backend(env, &opt.backend, err) != 0)
         return -1;

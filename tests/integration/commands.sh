@@ -89,6 +89,7 @@ reproduced() {
     export API_TOKEN='very secret'
     exits "the pasted command exits 0" 0 pasted original --tag again
     is "it runs the same sources" "$(source_of again)" "$sha"
+    is "it is no sweep, which latest would be" "$(sql "SELECT purpose FROM run WHERE tag = 'again'")" confirm
     is "it runs the same tests" "$(tests_of again)" "$tests"
     is "it runs the same plan" "$(jq -r .plan_sha256 "$(bundle_of again)/job.json")" "$plan"
     echo "# changed" >>"$TMPDIR/sources/workload"
