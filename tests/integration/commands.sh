@@ -106,7 +106,7 @@ reproduced() {
 pipes_and_json() {
     local command
     clean_sweep
-    for command in "report latest" "nodes trust nowhere" "pull latest" "db vacuum" "gguf set x y 1"; do
+    for command in "report latest" "nodes trust nowhere" "pull latest" "db vacuum" "gguf set x y 1" "baseline remove x"; do
         # shellcheck disable=SC2086 # words
         exits "$command refuses --json" 2 ks $command --json
         one_line "$command says so in one line" "$ERR"
