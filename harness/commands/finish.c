@@ -116,6 +116,7 @@ static int write_reports(struct finish *f, const struct runrec *rec, const struc
 {
     char page[FS_PATH_MAX], plots[FS_PATH_MAX], href[FS_PATH_MAX], folder[FS_PATH_MAX];
     struct report_request req = request_of(f, rec);
+    req.kind = opt->night ? REPORT_NIGHTLY : req.kind;
     struct buf markdown, html;
     if (html_beside(report, page, err) != 0 || report_assets_beside(report, plots, href, err) != 0)
         return -1;
