@@ -21,8 +21,8 @@ int secret_names_read(struct secret_names *s, const struct json_at *at, struct e
     if (!json_is_array(at->value))
         return json_expected(at, "an array of names of environment variables", err);
     if (n > LIMIT_SECRETS)
-        return json_fail(at, err, "expected at most %d names of environment variables, found %zu", LIMIT_SECRETS,
-                         n);
+        return json_fail(at, err, "expected at most %d names of environment variables, found %zu",
+                         LIMIT_SECRETS, n);
     s->name = calloc(n + 1, sizeof *s->name);
     if (!s->name)
         return err_set(err, ERR_INTERNAL, "%s: no memory for the secrets", at->file);

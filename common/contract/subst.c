@@ -46,7 +46,8 @@ static size_t skip_blanks(const char *s)
 
 static bool read_guess(const char *s, struct guess *g)
 {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_", digits[] = "0123456789";
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_",
+                      digits[] = "0123456789";
     const char *end = strchr(s, '}'), *at = s + 1;
     if (!end)
         return false;
@@ -92,17 +93,20 @@ static int refuse(const char *s, const struct guess *g, bool known, enum subst_k
     snprintf(name, sizeof name, "%.*s", (int)(g->len > 40 ? 40 : g->len), g->name);
     const char *near = known ? names[key] : text_nearest(name, names, SUBST_COUNT);
     if (known && g->op != '}' && strncmp(g->name, near, g->len) == 0)
-        return err_set(err, ERR_INPUT, "%.*s: only {context+N} can be computed here; let a shell do the rest: "
-                       "[\"sh\", \"-c\", \"prog $((2 * {context}))\"]", shown, s);
+        return err_set(err, ERR_INPUT,
+                       "%.*s: only {context+N} can be computed here; let a shell do the rest: "
+                       "[\"sh\", \"-c\", \"prog $((2 * {context}))\"]",
+                       shown, s);
     if (near)
         return err_set(err, ERR_INPUT,
-                       "unknown placeholder %.*s (did you mean {%s}?); write {%.*s for the text %.*s", shown, s,
-                       near, shown, s, shown, s);
-    return err_set(err, ERR_INPUT,
-                   "unknown placeholder %.*s; known: {src} {build} {out} {variant} {attn_impl} {run_id} "
-                   "{repetition} {context} {context+N}, in kernel plans {batch} {heads} {kv_heads} {head_dim} "
-                   "{dtype} {causal}; write {%.*s for the text %.*s",
-                   shown, s, shown, s, shown, s);
+                       "unknown placeholder %.*s (did you mean {%s}?); write {%.*s for the text %.*s", shown,
+                       s, near, shown, s, shown, s);
+    return err_set(
+        err, ERR_INPUT,
+        "unknown placeholder %.*s; known: {src} {build} {out} {variant} {attn_impl} {run_id} "
+        "{repetition} {context} {context+N}, in kernel plans {batch} {heads} {kv_heads} {head_dim} "
+        "{dtype} {causal}; write {%.*s for the text %.*s",
+        shown, s, shown, s, shown, s);
 }
 
 /* 0 unless g is exactly {context+N}. */

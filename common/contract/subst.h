@@ -2,11 +2,11 @@
  * {run_id} {repetition} {context} {context+N}, and in kernel plans the shape: {batch} {heads} {kv_heads}
  * {head_dim} {dtype} {causal}, where the last is "--causal" or "--no-causal".
  *
- * A placeholder is '{', lower-case letters and '_', '}', and for the context optionally "+N". "{{" is a literal
- * '{'. Text that looks like a placeholder but is none ({Context}, {context*2}, {v3}) is an error, since a program
- * that got it literally would run with the wrong arguments; every other brace, and "${", is literal, so that
- * JSON, awk and shell text pass through. Which placeholders have a value depends on the command (a build has no
- * context); using any other is an error.
+ * A placeholder is '{', lower-case letters and '_', '}', and for the context optionally "+N". "{{" is
+ * a literal '{'. Text that looks like a placeholder but is none ({Context}, {context*2}, {v3}) is an error,
+ * since a program that got it literally would run with the wrong arguments; every other brace, and "${", is
+ * literal, so that JSON, awk and shell text pass through. Which placeholders have a value depends on the
+ * command (a build has no context); using any other is an error.
  */
 #ifndef KERNSWEEP_COMMON_CONTRACT_SUBST_H
 #define KERNSWEEP_COMMON_CONTRACT_SUBST_H

@@ -81,7 +81,7 @@ static int read_groups(struct timing_rule *rule, const struct json_at *at, struc
     if (names == 0)
         return json_fail(at, err, "expected a group named like (?<prefill_s>[0-9.]+), found none");
     if (regex_groups(&rule->regex) > LIMIT_TIMINGS)
-        return json_fail(at, err, "expected at most %d groups, found %zu", LIMIT_TIMINGS,
+        return json_fail(at, err, "expected 1 to %d groups, found %zu", LIMIT_TIMINGS,
                          regex_groups(&rule->regex));
     for (; rule->count < names; rule->count++) {
         size_t *group = &rule->part[rule->count].group;

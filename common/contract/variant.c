@@ -96,7 +96,8 @@ int variant_read(struct variant *v, const struct json_at *at, const struct varia
     unsigned in_test = variant_placeholders(c, SUBST_FOR_TEST),
              in_gate = variant_placeholders(c, SUBST_FOR_GATE),
              without = c->sources ? 0 : SUBST_BIT(SUBST_SRC);
-    if (shape_read(&v->shape, &shape, err) != 0 || command_read(&v->run, &run, in_test & ~without, err) != 0 ||
+    if (shape_read(&v->shape, &shape, err) != 0 ||
+        command_read(&v->run, &run, in_test & ~without, err) != 0 ||
         read_builds(v, &build, SUBST_FOR_BUILD & ~without, err) != 0 ||
         env_read(&v->env, &env, c->in, c->secrets, in_test, err) != 0 ||
         read_gates(v, &gates, in_gate & ~without, err) != 0)

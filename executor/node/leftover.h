@@ -1,6 +1,6 @@
 /* leftover: processes left on the node by tests of earlier runs of this workdir, whose executor was killed
- * before it could clean up. They are recognised by the workdir's mark in their environment. Only the holder of
- * the node's lock may kill them: otherwise they may belong to a live run.
+ * before it could clean up. They are recognised by the workdir's mark in their environment. Only the holder
+ * of the node's lock may kill them: otherwise they may belong to a live run.
  */
 #ifndef KERNSWEEP_EXECUTOR_NODE_LEFTOVER_H
 #define KERNSWEEP_EXECUTOR_NODE_LEFTOVER_H

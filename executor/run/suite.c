@@ -94,7 +94,8 @@ int suite_open(struct suite *s, const struct layout *layout, const char *run_id,
     s->start_ns = clock_mono_ns();
     clock_iso8601(clock_real_s(), s->started_at);
     if (layout_run(layout, s->dir, run_id, err) != 0 || load_job(s, run_id, err) != 0 ||
-        make_states(s, err) != 0 || mark_make(layout, s->mark, err) != 0 || fs_join(events, err, s->dir, RUN_EVENTS) != 0 ||
+        make_states(s, err) != 0 || mark_make(layout, s->mark, err) != 0 ||
+        fs_join(events, err, s->dir, RUN_EVENTS) != 0 ||
         journal_open(&s->journal, events, &s->secrets, replay_event, s, err) != 0 ||
         loop_open(&s->loop, err) != 0) {
         suite_release(s);

@@ -54,9 +54,9 @@ struct test_state {
 
 struct suite {
     const struct layout *layout;
-    char dir[FS_PATH_MAX]; /* of the run */
-    char src[FS_PATH_MAX]; /* the staged tree, unpatched; "" without one */
-    char mark[WORKDIR_MARK_MAX];   /* of the workdir, in the environment of its tests */
+    char dir[FS_PATH_MAX];       /* of the run */
+    char src[FS_PATH_MAX];       /* the staged tree, unpatched; "" without one */
+    char mark[WORKDIR_MARK_MAX]; /* of the workdir, in the environment of its tests */
     struct job job;
     struct secrets secrets;
     struct journal journal;

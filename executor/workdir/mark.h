@@ -1,7 +1,7 @@
-/* mark: what an executor puts into the environment of the tests that it starts, so that a later executor of the
- * same workdir can tell its leftovers from everything else on the machine: a random token, kept in the workdir,
- * with the workdir's device and inode. A path would not do: in another mount namespace the same path is another
- * folder, whose tests are none of ours.
+/* mark: what an executor puts into the environment of the tests that it starts, so that a later executor of
+ * the same workdir can tell its leftovers from everything else on the machine: a random token, kept in the
+ * workdir, with the workdir's device and inode. A path would not do: in another mount namespace the same path
+ * is another folder, whose tests are none of ours.
  */
 #ifndef KERNSWEEP_EXECUTOR_WORKDIR_MARK_H
 #define KERNSWEEP_EXECUTOR_WORKDIR_MARK_H

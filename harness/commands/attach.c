@@ -62,8 +62,7 @@ int cmd_attach(struct cmd_env *env, int argc, char **argv)
         {"--fail-on", "WHAT", &a.fail_on, NULL,
          "what counts as failure: regression (default), failure or none"},
     };
-    struct args spec = {.about =
-                            "Resumes following a run, then pulls, stores, compares and reports it.",
+    struct args spec = {.about = "Resumes following a run, then pulls, stores, compares and reports it.",
                         .options = options,
                         .n_options = sizeof options / sizeof *options};
     return attach_command(env, argc, argv, &spec, &a, attach_run);

@@ -1,5 +1,5 @@
-/* kernsweep cancel: cancels a run on its node, and says what it cancelled. A run that has ended is not cancelled:
- * that is exit 2, with what is running there.
+/* kernsweep cancel: cancels a run on its node, and says what it cancelled. A run that has ended is not
+ * cancelled: that is exit 2, with what is running there.
  */
 #include "harness/commands/on_node.h"
 #include "harness/session/node_runs.h"
@@ -98,8 +98,8 @@ static int choose_run(struct session *s, bool latest, struct err *err)
         struct buf others;
         buf_init(&others, ERR_MSG_MAX);
         describe_running(s, runs, &others);
-        rc = err_set(err, ERR_INPUT, "run %s had already ended (%.20s): nothing was cancelled%s", s->rec.run_id,
-                     text_of(run, "status"), buf_str(&others));
+        rc = err_set(err, ERR_INPUT, "run %s had already ended (%.20s): nothing was cancelled%s",
+                     s->rec.run_id, text_of(run, "status"), buf_str(&others));
         buf_release(&others);
     }
     json_decref(runs);
@@ -114,7 +114,8 @@ static int cancel_on_node(struct cmd_env *env, struct session *s, struct err *er
     if (!answer)
         return -1;
     if (strcmp(status, run_status_name(RUN_CANCELLED)) != 0) { /* it ended a moment before */
-        err_set(err, ERR_INPUT, "run %s had already ended (%.20s): nothing was cancelled", s->rec.run_id, status);
+        err_set(err, ERR_INPUT, "run %s had already ended (%.20s): nothing was cancelled", s->rec.run_id,
+                status);
         json_decref(answer);
         return -1;
     }
@@ -149,9 +150,10 @@ int cmd_cancel(struct cmd_env *env, int argc, char **argv)
 {
     struct attach_args a = {0};
     const struct arg options[] = {ATTACH_OPTIONS(a)};
-    struct args spec = {.about = "Cancels a run and everything it started; finished tests are kept. `latest` is the "
-                                 "newest run that has not ended.",
-                        .options = options,
-                        .n_options = sizeof options / sizeof *options};
+    struct args spec = {
+        .about = "Cancels a run and everything it started; finished tests are kept. `latest` is the "
+                 "newest run that has not ended.",
+        .options = options,
+        .n_options = sizeof options / sizeof *options};
     return attach_command(env, argc, argv, &spec, &a, cancel_run);
 }

@@ -116,6 +116,7 @@ static int write_reports(struct finish *f, const struct runrec *rec, const struc
 {
     char page[FS_PATH_MAX], plots[FS_PATH_MAX], href[FS_PATH_MAX], folder[FS_PATH_MAX];
     struct report_request req = request_of(f, rec);
+    req.kind = opt->night ? REPORT_NIGHTLY : req.kind;
     struct buf markdown, html;
     if (html_beside(report, page, err) != 0 || report_assets_beside(report, plots, href, err) != 0)
         return -1;
@@ -236,10 +237,11 @@ int finish_compare(struct cmd_env *env, struct runrec *rec, const struct finish_
     f->is_base = opt->first_is_base && take_baseline(f, rec, &f->failure);
     bool unset = !opt->first_is_base && baseline_unset(f, rec->baseline);
     if (unset)
-        fprintf(stderr,
-                "note: %s has no baseline \"%s\" on %s yet, so nothing was compared: `kernsweep baseline set %s "
-                "%s` makes this run the baseline\n",
-                f->run.info.ticket, rec->baseline, rec->node, rec->baseline, rec->run_id);
+        fprintf(
+            stderr,
+            "note: %s has no baseline \"%s\" on %s yet, so nothing was compared: `kernsweep baseline set %s "
+            "%s` makes this run the baseline\n",
+            f->run.info.ticket, rec->baseline, rec->node, rec->baseline, rec->run_id);
     if (f->is_base || unset)
         f->failure = (struct err){0};
     else

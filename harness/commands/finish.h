@@ -17,6 +17,7 @@ struct finish_options {
     const char *report; /* file of the report, or NULL: next to the bundle; its plots are next to it */
     const char *html;   /* file of the HTML report, or NULL: next to the other */
     enum finish_fail_on fail_on;
+    bool night;         /* the report is of a night: what changed since the ones before */
     bool quiet;         /* no tables */
     bool first_is_base; /* if the baseline does not exist yet, the run becomes it */
 };

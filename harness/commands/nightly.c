@@ -114,6 +114,7 @@ static int compare_and_report(struct nightly *n, const struct session_options *o
     const struct finish_options fin = {.report = n->night.markdown,
                                        .html = n->night.html,
                                        .fail_on = FAIL_ON_REGRESSION,
+                                       .night = true,
                                        .quiet = true,
                                        .first_is_base = true};
     int rc = finish_compare(n->env, &n->session.rec, &fin, &f, err);

@@ -289,8 +289,9 @@ int cmd_watch(struct cmd_env *env, int argc, char **argv)
     struct args spec = {
         .command = "watch",
         .usage = "RUN|NODE|PLAN [options]",
-        .about = "Shows the progress of a run: full-screen on a terminal, line by line otherwise, with --json "
-                 "as the journal's lines. The run does not depend on it.",
+        .about =
+            "Shows the progress of a run: full-screen on a terminal, line by line otherwise, with --json "
+            "as the journal's lines. The run does not depend on it.",
         .options = options,
         .n_options = sizeof options / sizeof *options,
         .min_words = 1,

@@ -1,9 +1,10 @@
 #include "harness/nightly/nights.h"
 
 #include "common/base/alloc.h"
+#include "common/base/escape.h"
 #include "common/base/json.h"
 #include "common/base/text.h"
-#include "reports/render/html.h"
+#include "reports/render/html_page.h"
 #include "reports/render/markdown.h"
 
 #include <stdio.h>
@@ -79,48 +80,114 @@ static int by_start(const void *a, const void *b)
     return order ? order : strcmp(y->path, x->path);
 }
 
-static void write_row(struct md *w, const struct entry *e, const char *page)
+/* "2026-11-21 12:19" of an ISO 8601 time. */
+static void short_time(const char *iso, char *out, size_t size)
+{
+    if (strlen(iso) >= 16 && iso[10] == 'T')
+        snprintf(out, size, "%.10s %.5s", iso, iso + 11);
+    else
+        snprintf(out, size, "%.40s", iso);
+}
+
+static bool link_to(const struct entry *e, const char *page, char *out, size_t size)
+{
+    snprintf(out, size, "%s/%s", e->path, page);
+    return json_is_true(json_object_get(e->summary, "has_report"));
+}
+
+static void write_row(struct md *w, const struct entry *e)
 {
     const json_t *s = e->summary;
-    char href[FS_PATH_MAX + 16];
+    char href[FS_PATH_MAX + 16], when[64];
+    short_time(text_of(s, "night"), when, sizeof when);
     for (size_t k = 0; k < sizeof shown / sizeof *shown; k++) {
         buf_puts(w->out, "| ");
-        md_text(w, text_of(s, shown[k]));
+        md_text(w, k == 0 ? when : text_of(s, shown[k]));
         buf_putc(w->out, ' ');
     }
     buf_puts(w->out, "| ");
-    snprintf(href, sizeof href, "%s/%s", e->path, page);
-    if (json_is_true(json_object_get(s, "has_report")))
+    if (link_to(e, "report.md", href, sizeof href))
         md_link(w, "report", href);
     else
         md_text(w, "none");
     buf_puts(w->out, " |\n");
 }
 
-/* page: the file to link to in each folder, "report.md" or "report.html". */
-static void write_index(const struct index *x, const char *page, struct buf *out)
+static void write_markdown(const struct index *x, struct buf *out)
 {
     struct md w = {.out = out, .lang = REPORT_EN};
     md_title(&w, 1, "Nightly runs");
     buf_puts(out,
-             "| Started | Plan | Node | News | Summary | Report |\n| --- | --- | --- | --- | --- | --- |\n");
+             "| Started (UTC) | Plan | Node | News | Summary | Report |\n| --- | --- | --- | --- | --- | --- "
+             "|\n");
     for (size_t i = 0; i < x->count; i++)
-        write_row(&w, &x->items[i], page);
+        write_row(&w, &x->items[i]);
+}
+
+/* The colour of the news: the worst of its words. */
+static const char *news_class(const char *news)
+{
+    if (strstr(news, "regression") || strstr(news, "failure") || strstr(news, "blocked"))
+        return "bad";
+    if (strstr(news, "inconclusive"))
+        return "warn";
+    return strstr(news, "recovered") ? "good" : "none";
+}
+
+static void write_cell(struct buf *out, const char *class, const char *text)
+{
+    char visible[1024];
+    text_printable_fixed(visible, sizeof visible, text, strlen(text));
+    buf_printf(out, "<td class=\"%s\">", class);
+    escape_xml(out, visible);
+    buf_puts(out, "</td>");
+}
+
+static void write_page_row(const struct entry *e, struct buf *out)
+{
+    const json_t *s = e->summary;
+    const char *news = text_of(s, "news");
+    char href[FS_PATH_MAX + 16], when[64];
+    short_time(text_of(s, "night"), when, sizeof when);
+    buf_puts(out, "<tr>");
+    write_cell(out, "when", when);
+    write_cell(out, "plan", text_of(s, "ticket"));
+    write_cell(out, "node", text_of(s, "node"));
+    buf_printf(out, "<td><span class=\"news %s\">", news_class(news));
+    escape_xml(out, news);
+    buf_puts(out, "</span></td>");
+    write_cell(out, "headline", text_of(s, "headline"));
+    if (link_to(e, "report.html", href, sizeof href)) {
+        buf_puts(out, "<td class=\"link\"><a href=\"./");
+        escape_xml(out, href);
+        buf_puts(out, "\">report</a></td>");
+    } else
+        buf_puts(out, "<td class=\"link\">none</td>");
+    buf_puts(out, "</tr>\n");
+}
+
+static void write_page(const struct index *x, struct buf *out)
+{
+    html_page_begin(out, REPORT_EN, "kernsweep nightly runs");
+    buf_puts(out, "<main id=\"content\">\n<h1>Nightly runs</h1>\n"
+                  "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Nightly runs\">\n"
+                  "<table class=\"nights\">\n<thead><tr><th>Started (UTC)</th><th>Plan</th><th>Node</th>"
+                  "<th>News</th><th>Summary</th><th>Report</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < x->count; i++)
+        write_page_row(&x->items[i], out);
+    buf_puts(out, "</tbody>\n</table>\n</div>\n</main>\n");
+    html_page_end(out);
 }
 
 static int write_pages(const struct index *x, const char *root, struct err *err)
 {
     char md[FS_PATH_MAX], html[FS_PATH_MAX];
-    struct buf text, links, page;
-    struct figure_set no_figures = {0};
+    struct buf text, page;
     buf_init(&text, page_max);
-    buf_init(&links, page_max);
     buf_init(&page, page_max);
-    write_index(x, "report.md", &text);
-    write_index(x, "report.html", &links);
+    write_markdown(x, &text);
+    write_page(x, &page);
     int rc = fs_join(md, err, root, "index.md") || fs_join(html, err, root, "index.html") ? -1 : 0;
-    if (rc == 0)
-        rc = html_render(&links, &no_figures, REPORT_EN, "kernsweep nightly runs", &page, err);
     if (rc == 0 && (!buf_ok(&text) || !buf_ok(&page)))
         rc = err_set(err, ERR_INTERNAL, "%s: no memory for the index", root);
     if (rc == 0)
@@ -129,7 +196,6 @@ static int write_pages(const struct index *x, const char *root, struct err *err)
                  ? -1
                  : 0;
     buf_release(&text);
-    buf_release(&links);
     buf_release(&page);
     return rc;
 }

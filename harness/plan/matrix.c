@@ -214,9 +214,9 @@ static bool repeat_context(struct matrix *m, int64_t tokens, int64_t count)
 
 int matrix_repeat(struct matrix *m, const char *list, struct err *err)
 {
-    static const char expected[] =
-        "--repeat: expected a count for every context, such as 3, or CONTEXT:COUNT separated by commas, such as "
-        "4096:2,8192:1";
+    static const char expected[] = "--repeat: expected a count for every context, such as 3, or "
+                                   "CONTEXT:COUNT separated by commas, such as "
+                                   "4096:2,8192:1";
     char word[LIST_WORD_MAX];
     if (!*list)
         return err_set(err, ERR_INPUT, "%s", expected);

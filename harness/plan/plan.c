@@ -170,7 +170,8 @@ static int check_patches(const struct plan *p, const struct json_at *root, struc
 static int read_variants(struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at at = json_member(root, "variants");
-    struct variant_context c = {.in = IN_PLAN, .secrets = &p->secrets, .sources = plan_source_given(&p->source)};
+    struct variant_context c = {
+        .in = IN_PLAN, .secrets = &p->secrets, .sources = plan_source_given(&p->source)};
     json_t *shapes = NULL;
     if (read_shapes(p, root, &shapes, err) != 0) {
         json_decref(shapes);
@@ -258,10 +259,10 @@ static int read_all(struct plan *p, struct err *err)
                    source = json_member(&root, "source"), notify = json_member(&root, "notify");
     if (check_level(&root, err) != 0 || read_simple_keys(p, &root, err) != 0 ||
         scheduler_load(&p->scheduler, &scheduler, p->patience_s, err) != 0 || read_env(p, &root, err) != 0 ||
-        plan_source_read(&p->source, &source, recorded_source(p->recorded), err) != 0 || check_patches(p, &root, err) != 0 ||
-        read_variants(p, &root, err) != 0 || check_reference(p, &root, err) != 0 ||
-        matrix_read(&p->matrix, &root, p->warmup, err) != 0 || read_metrics(p, &root, err) != 0 ||
-        plan_nightly_read(&p->nightly, &notify, err) != 0)
+        plan_source_read(&p->source, &source, recorded_source(p->recorded), err) != 0 ||
+        check_patches(p, &root, err) != 0 || read_variants(p, &root, err) != 0 ||
+        check_reference(p, &root, err) != 0 || matrix_read(&p->matrix, &root, p->warmup, err) != 0 ||
+        read_metrics(p, &root, err) != 0 || plan_nightly_read(&p->nightly, &notify, err) != 0)
         return -1;
     return plan_check_size(p, "$", err) == 0 ? 0 : err_wrap(err, "%s", p->file);
 }
@@ -274,7 +275,9 @@ static int read_plan(struct plan *p, struct err *err)
         return read_all(p, err);
     if (recorded_secrets(p->root, p->file, err) != 0 || read_all(p, err) != 0)
         return -1;
-    return recorded_apply(p, err);
+    struct json_at root = json_root(p->root, p->file);
+    memcpy(p->sha256, recorded_plan(p->recorded), sizeof p->sha256);
+    return recorded_apply(p->recorded, &p->variants, &p->matrix, &p->settings, &root, err);
 }
 
 int plan_load(struct plan *p, const char *file, struct err *err)

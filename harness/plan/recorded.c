@@ -1,9 +1,10 @@
 #include "harness/plan/recorded.h"
 
+#include "common/base/fs.h"
 #include "common/base/json.h"
+#include "common/base/sha256.h"
 #include "common/base/text.h"
 #include "common/contract/proto.h"
-#include "harness/plan/overrides.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,11 @@ const char *recorded_run_id(const json_t *job)
     return text_of(job, "run_id");
 }
 
+const char *recorded_plan(const json_t *job)
+{
+    return text_of(job, "plan_sha256");
+}
+
 const char *recorded_source(const json_t *job)
 {
     const char *sha = text_of(json_object_get(job, "source"), "sha256");
@@ -35,7 +41,7 @@ static bool is_job(const json_t *job)
 {
     const char *sha = recorded_source(job);
     return strcmp(text_of(job, "schema"), PROTO_SCHEMA_JOB) == 0 && text_is_name(recorded_run_id(job)) &&
-           sha256_is_hex(text_of(job, "plan_sha256")) && (!sha || sha256_is_hex(sha));
+           sha256_is_hex(recorded_plan(job)) && (!sha || sha256_is_hex(sha));
 }
 
 int recorded_load(json_t **job, const char *plan_file, struct err *err)
@@ -72,8 +78,8 @@ static int restore_env(json_t *env, const struct json_at *at, struct err *err)
         if (!json_is_string(value) || strcmp(json_string_value(value), hidden) != 0)
             continue;
         if (!given)
-            return json_fail(&item, err, "a secret, whose value no bundle keeps: set %.80s in the environment",
-                             name);
+            return json_fail(&item, err,
+                             "a secret, whose value no bundle keeps: set %.80s in the environment", name);
         json_object_set_new(env, name, json_string(given));
     }
     return 0;
@@ -93,20 +99,30 @@ int recorded_secrets(json_t *plan, const char *file, struct err *err)
     return rc;
 }
 
+/* As the values of --contexts and --repeat. */
 struct lists {
-    struct buf variants, contexts, repeat;
+    struct buf contexts, repeat;
 };
 
-static void add_variants(const json_t *job, struct buf *out)
+static int take_variants(const json_t *job, struct plan_variants *v, struct err *err)
 {
-    size_t i;
+    size_t i, kept = 0;
     json_t *variant;
     json_array_foreach(json_object_get(job, "variants"), i, variant)
-        buf_printf(out, "%s%s", i ? "," : "", text_of(variant, "name"));
+    {
+        size_t more = plan_variants_move_up(v, text_of(variant, "name"), kept);
+        if (more == 0)
+            return err_set(err, ERR_INPUT, "the plan has no variant \"%.80s\"", text_of(variant, "name"));
+        kept += more;
+    }
+    if (kept == 0)
+        return err_set(err, ERR_INPUT, "the job has no variants");
+    v->count = kept;
+    return 0;
 }
 
 /* Each context once, in the order of its first test, with its highest repetition. */
-static void add_contexts(const struct plan *p, const json_t *job, struct lists *out)
+static void list_contexts(const json_t *job, int64_t warmup, struct lists *out)
 {
     json_t *highest = json_object(), *test, *value;
     const char *key;
@@ -124,35 +140,38 @@ static void add_contexts(const struct plan *p, const json_t *job, struct lists *
     {
         const char *comma = out->contexts.len ? "," : "";
         buf_printf(&out->contexts, "%s%s", comma, key);
-        buf_printf(&out->repeat, "%s%s:%lld", comma, key, (long long)(json_integer_value(value) - p->warmup));
+        buf_printf(&out->repeat, "%s%s:%lld", comma, key, (long long)(json_integer_value(value) - warmup));
     }
     json_decref(highest);
 }
 
-int recorded_apply(struct plan *p, struct err *err)
+static int take_contexts(const json_t *job, struct matrix *m, const struct json_at *root, struct err *err)
 {
     struct lists lists;
-    buf_init(&lists.variants, LIST_MAX);
     buf_init(&lists.contexts, LIST_MAX);
     buf_init(&lists.repeat, LIST_MAX);
-    add_variants(p->recorded, &lists.variants);
-    add_contexts(p, p->recorded, &lists);
-    const char *mode = text_of(p->recorded, "mode");
-    const struct overrides same = {.variants = buf_str(&lists.variants),
-                                   .contexts = buf_str(&lists.contexts),
-                                   .repeat = buf_str(&lists.repeat),
-                                   .tag = text_of(p->recorded, "tag"),
-                                   .mode = *mode ? mode : NULL};
-    int rc = buf_ok(&lists.variants) && buf_ok(&lists.contexts) && buf_ok(&lists.repeat)
+    list_contexts(job, m->warmup, &lists);
+    int rc = buf_ok(&lists.contexts) && buf_ok(&lists.repeat)
                  ? 0
                  : err_set(err, ERR_INPUT, "more tests than a plan can have");
     if (rc == 0)
-        rc = overrides_check(&same, err);
+        rc = matrix_select(m, root, buf_str(&lists.contexts), err);
     if (rc == 0)
-        rc = overrides_apply(&same, p, err);
-    memcpy(p->sha256, text_of(p->recorded, "plan_sha256"), sizeof p->sha256);
-    buf_release(&lists.variants);
+        rc = matrix_repeat(m, buf_str(&lists.repeat), err);
     buf_release(&lists.contexts);
     buf_release(&lists.repeat);
-    return rc == 0 ? 0 : err_wrap(err, "%s: the bundle's job.json does not fit its plan", p->file);
+    return rc;
+}
+
+int recorded_apply(const json_t *job, struct plan_variants *v, struct matrix *m, struct settings *settings,
+                   const struct json_at *root, struct err *err)
+{
+    const char *mode = text_of(job, "mode"), *tag = text_of(job, "tag");
+    if (settings_mode_ok(mode))
+        settings->mode = mode;
+    if (!*tag || text_is_name(tag))
+        settings->tag = tag;
+    if (take_variants(job, v, err) == 0 && take_contexts(job, m, root, err) == 0)
+        return 0;
+    return err_wrap(err, "%s: the bundle's job.json does not fit its plan", root->file);
 }

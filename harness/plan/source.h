@@ -14,7 +14,8 @@ struct plan_source {
 
 extern const struct key source_keys[];
 
-/* at: a plan's "source", which may be absent or null. recorded: the tree's hash if the plan lies in a bundle. */
+/* at: a plan's "source", which may be absent or null. recorded: the tree's hash if the plan lies in a bundle.
+ */
 int plan_source_read(struct plan_source *s, const struct json_at *at, const char *recorded, struct err *err);
 bool plan_source_given(const struct plan_source *s);
 void plan_source_release(struct plan_source *s);

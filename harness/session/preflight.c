@@ -123,7 +123,8 @@ static void check_gpu_compilers(struct preflight *p, const json_t *node, const s
     bool hipcc = has_compiler(node, "hipcc"), nvcc = has_compiler(node, "nvcc");
     if (!hipcc && (needs->hipcc || has_amd_gpu(node)))
         add_finding(p, PREFLIGHT_WARNING, "hipcc", "install ROCm's hipcc (/opt/rocm/bin), or build elsewhere",
-                    "not found%s", needs->hipcc ? ", and the plan's builds need it" : ", but there is an AMD GPU");
+                    "not found%s",
+                    needs->hipcc ? ", and the plan's builds need it" : ", but there is an AMD GPU");
     if (!nvcc && needs->nvcc)
         add_finding(p, PREFLIGHT_WARNING, "nvcc", "install CUDA's nvcc, or build elsewhere",
                     "not found, and the plan's builds need it");

@@ -30,8 +30,8 @@ struct runrec {
     char node[256];
     char ssh_config[FS_PATH_MAX]; /* absolute, or "" */
     char workdir[FS_PATH_MAX];
-    char bundle[FS_PATH_MAX]; /* absolute; present or future location */
-    char plan[FS_PATH_MAX];   /* the plan's file, for messages */
+    char bundle[FS_PATH_MAX];     /* absolute; present or future location */
+    char plan[FS_PATH_MAX];       /* the plan's file, for messages */
     char source_dir[FS_PATH_MAX]; /* absolute, of the sources that were sent; "" for none */
     char ticket[LIMIT_NAME + 1];
     char baseline[LIMIT_NAME + 1]; /* to compare with at the end; "" for none */

@@ -65,8 +65,8 @@ int session_start_again(struct session *s, struct err *err);
 /* Connects to the node of a known run. */
 int session_attach(struct session *s, const struct runrec *rec, const struct session_options *opt,
                    struct err *err);
-/* Queries the facts of the connected node and judges them for the plan, which may be empty. Returns the facts,
- * which the caller json_decref()s, or NULL with err. */
+/* Queries the facts of the connected node and judges them for the plan, which may be empty. Returns the
+ * facts, which the caller json_decref()s, or NULL with err. */
 json_t *session_preflight(struct session *s, const struct plan *p, struct preflight *out, struct err *err);
 /* Shows the journal until the run has ended; reconnects, and restarts an executor that died. */
 int session_follow(struct session *s, struct err *err);

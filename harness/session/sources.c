@@ -52,7 +52,8 @@ static int stage_folder(struct session *s, const struct plan *p, char *sha, stru
     return record_source(s, p, sha, err) != 0 ? -1 : push_tree(s, &tree, sha, err);
 }
 
-/* The folder that the tree came from, as the record of the earlier run names it; this run's record keeps it. */
+/* The folder that the tree came from, as the record of the earlier run names it; this run's record keeps it.
+ */
 static void find_original(struct session *s, const struct plan *p)
 {
     struct runrec first;
@@ -68,16 +69,16 @@ static int push_original(struct session *s, const struct plan *p, const char *sh
     const char *run_id = recorded_run_id(p->recorded);
     char now[SHA256_HEX_LEN + 1], gone[160];
     uint64_t size;
-    snprintf(gone, sizeof gone, "the sources %.12s of run %s are gone: node %.60s no longer has them", sha, run_id,
-             s->rec.node);
+    snprintf(gone, sizeof gone, "the sources %.12s of run %s are gone: node %.60s no longer has them", sha,
+             run_id, s->rec.node);
     if (!*from)
         return err_set(err, ERR_INPUT, "%s, and it is not known here where they came from", gone);
     const struct tar_tree tree = {.root = from, .include = p->source.include, .skip = skipped};
     if (!fs_is_dir(from))
         return err_set(err, ERR_INPUT, "%s, and %s no longer exists", gone, from);
     if (tar_tree_hash(&tree, now, &size, &ignored) != 0 || strcmp(now, sha) != 0)
-        return err_set(err, ERR_INPUT, "%s, and %s has changed since: restore it there, or run the plan itself", gone,
-                       from);
+        return err_set(err, ERR_INPUT,
+                       "%s, and %s has changed since: restore it there, or run the plan itself", gone, from);
     return push_tree(s, &tree, sha, err);
 }
 
@@ -93,7 +94,8 @@ static int stage_recorded(struct session *s, const struct plan *p, char *sha, st
         return -1;
     if (!have)
         return push_original(s, p, sha, err);
-    snprintf(line, sizeof line, "source %.12s of run %s is still on the node", sha, recorded_run_id(p->recorded));
+    snprintf(line, sizeof line, "source %.12s of run %s is still on the node", sha,
+             recorded_run_id(p->recorded));
     session_say(s, line);
     return 0;
 }

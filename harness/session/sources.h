@@ -1,13 +1,13 @@
-/* sources: gets the source tree of a run onto the node: the plan's folder, or the tree of an earlier run by its
- * hash, which the node may still have, or the folder that it came from, if nobody changed it.
+/* sources: gets the source tree of a run onto the node: the plan's folder, or the tree of an earlier run by
+ * its hash, which the node may still have, or the folder that it came from, if nobody changed it.
  */
 #ifndef KERNSWEEP_HARNESS_SESSION_SOURCES_H
 #define KERNSWEEP_HARNESS_SESSION_SOURCES_H
 
 #include "harness/session/session.h"
 
-/* For a run with sources (s->opt.source_sha256 or the plan's). sha: char[SHA256_HEX_LEN + 1]. ERR_INPUT when an
- * earlier run's tree is gone everywhere. */
+/* For a run with sources (s->opt.source_sha256 or the plan's). sha: char[SHA256_HEX_LEN + 1]. ERR_INPUT when
+ * an earlier run's tree is gone everywhere. */
 int sources_stage(struct session *s, const struct plan *p, char *sha, struct err *err);
 
 #endif

@@ -51,8 +51,8 @@ static int fill_record(struct session *s, const struct plan *p, const char *date
                      set_text(r->node, sizeof r->node, "node", p->node, err) ||
                      set_text(r->workdir, sizeof r->workdir, "workdir", p->workdir, err) ||
                      set_text(r->plan, sizeof r->plan, "plan", p->file, err) ||
-                     set_text(r->source_dir, sizeof r->source_dir, "source", p->source.dir ? p->source.dir : "",
-                              err) ||
+                     set_text(r->source_dir, sizeof r->source_dir, "source",
+                              p->source.dir ? p->source.dir : "", err) ||
                      set_text(r->ticket, sizeof r->ticket, "ticket", p->settings.ticket, err) ||
                      set_text(r->baseline, sizeof r->baseline, "baseline", p->baseline, err)
                  ? -1
@@ -174,8 +174,9 @@ static void warn_unwatched(struct session *s, const struct plan *p)
     for (size_t i = 0; i < p->variants.read_count; i++)
         builds = builds || p->variants.read[i].build_count > 0;
     if (builds && !s->opt.overrides.fresh)
-        session_say(s, "note: the plan has no \"source\", so nothing watches the sources on the node: an unchanged "
-                       "build command means the kept build; --fresh rebuilds");
+        session_say(
+            s, "note: the plan has no \"source\", so nothing watches the sources on the node: an unchanged "
+               "build command means the kept build; --fresh rebuilds");
 }
 
 /* Idempotent: what is already on the node is kept. */

@@ -248,8 +248,7 @@ void watch_cell_text(const struct watch_cell *c, char *out)
         char last[12];
         short_duration(c->last_s, last, sizeof last);
         snprintf(out, 16, "%s x%d", last, c->ok);
-    }
-    else
+    } else
         snprintf(out, 16, "-");
 }
 

@@ -68,8 +68,8 @@ const char *watch_model_line(const struct watch_model *m, size_t i, size_t n);
 const char *watch_model_output(const struct watch_model *m, size_t n, size_t *count);
 /* "-", "run", "12.3 ms x2" (the last of two repetitions) or a status. out: char[16]. */
 void watch_cell_text(const struct watch_cell *c, char *out);
-/* Where a view of `shown` of `count` rows begins: at `first`, or where it has the row `must`, if that is below
- * count. */
+/* Where a view of `shown` of `count` rows begins: at `first`, or where it has the row `must`, if that is
+ * below count. */
 size_t watch_window(size_t first, size_t shown, size_t count, size_t must);
 /* The indices of the cell in which a test is running; false if there is none. */
 bool watch_running(const struct watch_model *m, size_t *variant, size_t *context);

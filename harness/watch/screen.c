@@ -55,8 +55,8 @@ static int pair_of(const char *status)
 {
     if (strcmp(status, "run") == 0 || strcmp(status, "building") == 0)
         return PAIR_NOW;
-    if (strncmp(status, "ok", 2) == 0 || (*status >= '0' && *status <= '9') || strcmp(status, "OK") == 0 || strcmp(status, "CACHED") == 0 ||
-        strcmp(status, "COMPLETE") == 0)
+    if (strncmp(status, "ok", 2) == 0 || (*status >= '0' && *status <= '9') || strcmp(status, "OK") == 0 ||
+        strcmp(status, "CACHED") == 0 || strcmp(status, "COMPLETE") == 0)
         return PAIR_GOOD;
     if (strcmp(status, "SKIPPED") == 0 || strcmp(status, "CANCELLED") == 0)
         return PAIR_WARN;
@@ -115,7 +115,8 @@ static void choose_view(struct watch_screen *s, const struct watch_model *m, int
     s->column = watch_window(s->column, s->columns, m->n_contexts, context);
 }
 
-static void draw_variant(const struct watch_screen *s, const struct watch_model *m, size_t v, int row, int width)
+static void draw_variant(const struct watch_screen *s, const struct watch_model *m, size_t v, int row,
+                         int width)
 {
     char text[LIMIT_NAME + 1];
     snprintf(text, sizeof text, "%.*s", width - STATUS_WIDTH - 1, m->variants[v].name);

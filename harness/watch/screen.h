@@ -12,9 +12,9 @@ enum watch_key { WATCH_KEY_NONE, WATCH_KEY_QUIT, WATCH_KEY_REDRAW };
 struct watch_screen {
     void *terminal;
     bool utf8, colour;
-    bool scrolled;              /* the user chose what is in view */
-    size_t row, column;         /* the first variant and context in view */
-    size_t rows, columns;       /* how many are */
+    bool scrolled;        /* the user chose what is in view */
+    size_t row, column;   /* the first variant and context in view */
+    size_t rows, columns; /* how many are */
 };
 
 /* False if this terminal is not supported. */

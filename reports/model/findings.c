@@ -14,9 +14,15 @@ static int rank(enum verdict v)
     return ranks[v];
 }
 
+/* What confirming put down to the node is inconclusive about the code, but a finding. */
+static int rank_of(const struct delta *d)
+{
+    return rank(d->confirmation == CONFIRM_NODE ? VERDICT_REGRESSED : d->verdict);
+}
+
 bool report_finding_matters(const struct delta *d)
 {
-    return rank(d->verdict) < rank(VERDICT_NEW);
+    return rank_of(d) < rank(VERDICT_NEW);
 }
 
 static double size_of(const struct delta *d)
@@ -27,8 +33,8 @@ static double size_of(const struct delta *d)
 static int by_importance(const void *a, const void *b)
 {
     const struct delta *x = *(const struct delta *const *)a, *y = *(const struct delta *const *)b;
-    if (rank(x->verdict) != rank(y->verdict))
-        return rank(x->verdict) - rank(y->verdict);
+    if (rank_of(x) != rank_of(y))
+        return rank_of(x) - rank_of(y);
     if (size_of(x) != size_of(y))
         return size_of(x) > size_of(y) ? -1 : 1;
     return x < y ? -1 : x > y; /* the comparison's own order */

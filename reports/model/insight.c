@@ -6,6 +6,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const struct cell *counterpart(const struct report_model *m, const struct cell *c,
+                                      const struct variant_delta *d)
+{
+    return run_data_cell(&m->now, m->now.variants[d->reference].name, c->context);
+}
+
+static bool like_work(const struct report_model *m, const struct cell *c, const struct variant_delta *d)
+{
+    const struct cell *other = counterpart(m, c, d);
+    return !other || insight_same_work(m, c, other);
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int least_repetitions(const struct report_model *m, const struct cell *c,
+                             const struct variant_delta *d)
+{
+    const struct cell *other = counterpart(m, c, d);
+    return other ? least(c->ok, other->ok) : c->ok;
+}
+
 struct standing_range insight_standing(const struct report_model *m, size_t variant, size_t other)
 {
     struct standing_range s = {.low = INFINITY};
@@ -18,15 +42,42 @@ struct standing_range insight_standing(const struct report_model *m, size_t vari
                                   : compare_pair(&m->now, c->variant, other, c->context, m->primary.metric);
         if (!isfinite(d.factor) || d.variant == d.reference)
             continue;
+        if (!like_work(m, c, &d)) {
+            s.unlike++;
+            continue;
+        }
+        s.repetitions =
+            s.contexts ? least(s.repetitions, least_repetitions(m, c, &d)) : least_repetitions(m, c, &d);
         enum standing standing = standing_of(c, &d);
         s.context = c->context;
         s.contexts++;
         s.fast += standing == STANDING_FAST;
         s.slow += standing == STANDING_SLOW;
+        s.unsure += standing == STANDING_UNSURE;
         s.low = fmin(s.low, d.factor);
         s.high = fmax(s.high, d.factor);
     }
     return s;
+}
+
+static bool same_place(const struct run_data *run, const struct cell *a, const struct cell *b)
+{
+    return a->context == b->context &&
+           strcmp(run->variants[a->variant].shape, run->variants[b->variant].shape) == 0;
+}
+
+int insight_places(const struct report_model *m)
+{
+    const struct run_data *run = &m->now;
+    int n = 0;
+    for (size_t i = 0; i < run->n_cells; i++) {
+        const struct cell *c = &run->cells[i];
+        bool counted = isnan(c->median[m->primary.metric]);
+        for (size_t k = 0; k < i && !counted; k++)
+            counted = isfinite(run->cells[k].median[m->primary.metric]) && same_place(run, &run->cells[k], c);
+        n += !counted;
+    }
+    return n;
 }
 
 size_t insight_others(const struct report_model *m, size_t *first, size_t most)
@@ -84,7 +135,8 @@ void insight_groups_release(struct cell_group *groups, size_t count)
 
 struct cell_spread insight_spread(const struct run_data *run, const struct cell *c, enum metric metric)
 {
-    struct cell_spread s = {.low = INFINITY, .high = -INFINITY, .relative = (double)NAN};
+    struct cell_spread s = {
+        .low = INFINITY, .high = -INFINITY, .relative = (double)NAN, .deviation = (double)NAN};
     double *values = calloc(c->count + 1, sizeof *values);
     if (!values)
         return s;
@@ -95,49 +147,109 @@ struct cell_spread insight_spread(const struct run_data *run, const struct cell 
     }
     if (s.n >= 2 && c->median[metric] > 0)
         s.relative = (s.high - s.low) / c->median[metric];
+    if (s.n >= 2)
+        s.deviation = stats_sd(values, (size_t)s.n);
     free(values);
     return s;
 }
 
-/* Sets lost[v] for each variant that is not the fastest at some context. order: cells by context. */
-static void mark_losers(const struct report_model *m, const size_t *order, bool *lost)
+static bool measured(const struct report_model *m, const struct cell *c)
+{
+    return isfinite(c->median[m->primary.metric]);
+}
+
+/* Whether a is faster than b at the same context, by more than their noise. */
+static bool beats(const struct report_model *m, const struct cell *a, const struct cell *b)
+{
+    struct variant_delta d = compare_pair(&m->now, a->variant, b->variant, a->context, m->primary.metric);
+    return insight_same_work(m, a, b) && standing_of(a, &d) == STANDING_FAST;
+}
+
+/* Whether the variant was measured at every context at which any was, beside another, and is ahead of all
+ * there. */
+static bool fastest_everywhere(const struct report_model *m, size_t variant)
 {
     const struct run_data *run = &m->now;
-    for (size_t from = 0, to; from < run->n_cells; from = to) {
-        double least = INFINITY;
-        int context = run->cells[order[from]].context;
-        for (to = from; to < run->n_cells && run->cells[order[to]].context == context; to++)
-            least = fmin(least, run->cells[order[to]].median[m->primary.metric]);
-        for (size_t i = from; i < to; i++) {
-            const struct cell *c = &run->cells[order[i]];
-            lost[c->variant] |= !(c->median[m->primary.metric] <= least);
-        }
+    bool any = false;
+    for (size_t i = 0; i < run->n_cells; i++) {
+        const struct cell *other = &run->cells[i];
+        if (!measured(m, other) || other->variant == variant)
+            continue;
+        const struct cell *own = run_data_cell(run, run->variants[variant].name, other->context);
+        if (!own || !measured(m, own) || !beats(m, own, other))
+            return false;
+        any = true;
     }
+    return any;
 }
 
 bool insight_fastest(const struct report_model *m, size_t *variant)
 {
-    size_t *order = NULL;
-    bool *lost = calloc(m->now.n_variants + 1, sizeof *lost), found = false;
-    bool shapes = *m->now.variants[m->reference].shape; /* then cells of one context do different work */
-    if (lost && !shapes && m->now.n_variants > 1 && cells_by_context(&m->now, &order) == 0) {
-        mark_losers(m, order, lost);
-        for (size_t i = 0; !found && i < m->now.n_cells; i++)
-            if (!lost[m->now.cells[i].variant]) {
-                *variant = m->now.cells[i].variant;
-                found = true;
-            }
-    }
-    free(order);
-    free(lost);
-    return found;
+    if (*m->now.variants[m->reference].shape) /* then cells of one context do different work */
+        return false;
+    for (size_t v = 0; v < m->now.n_variants; v++)
+        if (fastest_everywhere(m, v)) {
+            *variant = v;
+            return true;
+        }
+    return false;
 }
 
-const struct scaling_row *insight_worst_step(const struct scaling *s)
+static size_t point_of(const struct report_model *m, const struct cell *c)
+{
+    size_t i = 0;
+    while (i < m->n_kernels && m->kernels[i].cell != c)
+        i++;
+    return i;
+}
+
+static bool differ(double a, double b)
+{
+    return isfinite(a) && isfinite(b) && a != b;
+}
+
+bool insight_several_shapes(const struct report_model *m, const struct cell *c)
+{
+    size_t i = point_of(m, c);
+    return i < m->n_kernels && m->kernels[i].shapes;
+}
+
+bool insight_same_work(const struct report_model *m, const struct cell *a, const struct cell *b)
+{
+    size_t i = point_of(m, a), k = point_of(m, b);
+    if (insight_several_shapes(m, a) || insight_several_shapes(m, b))
+        return false;
+    if (i == m->n_kernels || k == m->n_kernels)
+        return true;
+    const struct launch *x = &m->launches[i], *y = &m->launches[k];
+    return !differ(x->batch, y->batch) && !differ(x->heads, y->heads) && !differ(x->head_dim, y->head_dim) &&
+           !differ(m->kernels[i].kv_heads, m->kernels[k].kv_heads);
+}
+
+/* Over a shorter step than to 1.4 times the context, fixed costs and tile sizes outweigh n^2. */
+#define STEP_MIN 2.0
+
+/* Whether the fastest repetition at a context and the slowest at the one before would not exceed n^2. */
+static bool explained_by_spread(const struct report_model *m, const struct scaling *s,
+                                const struct scaling_row *row)
+{
+    const char *name = m->now.variants[s->variant].name;
+    const struct cell *now = run_data_cell(&m->now, name, row->context),
+                      *before = run_data_cell(&m->now, name, row[-1].context);
+    if (!now || !before)
+        return false;
+    struct cell_spread a = insight_spread(&m->now, now, METRIC_PREFILL_S),
+                       b = insight_spread(&m->now, before, METRIC_PREFILL_S);
+    double low = a.n > 1 ? a.low : row->prefill_s, high = b.n > 1 ? b.high : row[-1].prefill_s;
+    return low / high <= row->step_expected;
+}
+
+const struct scaling_row *insight_worst_step(const struct report_model *m, const struct scaling *s)
 {
     const struct scaling_row *worst = NULL;
     for (size_t i = 1; i < s->count; i++)
-        if (scaling_flagged(&s->rows[i]) &&
+        if (s->rows[i].step_expected >= STEP_MIN && scaling_flagged(&s->rows[i]) &&
+            !explained_by_spread(m, s, &s->rows[i]) &&
             (!worst || s->rows[i].step / s->rows[i].step_expected > worst->step / worst->step_expected))
             worst = &s->rows[i];
     return worst;
@@ -149,14 +261,19 @@ bool insight_memory_kept(double before, double peak, double after)
     return isfinite(before) && isfinite(after) && after - before > margin;
 }
 
-double insight_scratch(const struct report_model *m, size_t variant)
+struct spill insight_spill(const struct report_model *m, size_t variant)
 {
-    const struct run_variant *v = &m->now.variants[variant];
-    /* Shapes of a kernel share a build: only the kernels themselves say more. */
-    double most = *v->kernel ? (double)NAN : v->value[METRIC_SCRATCH_BYTES];
-    for (size_t i = 0; i < m->resources[variant].count; i++)
-        most = fmax(most, m->resources[variant].kernels[i].use.scratch);
-    return most;
+    const struct variant_resources *r = &m->resources[variant];
+    struct spill s = {.low = INFINITY};
+    for (size_t i = 0; i < r->count; i++) {
+        const struct kernel_resources *k = &r->kernels[i];
+        if (!k->ran || !isfinite(k->use.scratch))
+            continue;
+        s.kernels++;
+        s.low = fmin(s.low, k->use.scratch);
+        s.high = fmax(s.high, k->use.scratch);
+    }
+    return s;
 }
 
 bool insight_unstable(enum status s)

@@ -14,11 +14,17 @@ struct standing_range {
     int context;  /* the last of them */
     int fast;
     int slow;
+    int unsure;
+    int repetitions; /* behind the weaker of all medians compared */
+    int unlike;      /* contexts left out, because the two did different work there (insight_same_work) */
 };
 
 /* Compares with the reference or any other variant; in a kernel plan, over all shapes of the variant's
  * kernel. */
 struct standing_range insight_standing(const struct report_model *m, size_t variant, size_t other);
+
+/* Contexts, or shapes at a context, at which the run measured any variant. */
+int insight_places(const struct report_model *m);
 
 /* The first variant of each name other than the reference's, at most `most` of them in `first`; returns how
  * many there are. Pairwise comparisons are useful only for a few variants. */
@@ -40,25 +46,37 @@ struct cell_spread {
     int n; /* repetitions; below 2 there is no spread */
     double low;
     double high;
-    double relative; /* (high - low) / median */
+    double relative;  /* (high - low) / median */
+    double deviation; /* standard deviation; NaN below two */
 };
 
 /* A relative spread above this is reported. */
 #define SPREAD_LIMIT 0.10
 struct cell_spread insight_spread(const struct run_data *run, const struct cell *c, enum metric metric);
 
-/* The variant that is the fastest at every context of the run; false without one, or with a single variant.
- */
+/* Whether the recorded shapes of two cells are the same, as far as they are known. */
+bool insight_same_work(const struct report_model *m, const struct cell *a, const struct cell *b);
+/* Whether the repetitions of a cell differ in shape among themselves. */
+bool insight_several_shapes(const struct report_model *m, const struct cell *c);
+
+/* The variant that is faster than every other, by more than the noise, at every context that the run
+ * measured; false without one, or with a single variant. */
 bool insight_fastest(const struct report_model *m, size_t *variant);
 
-/* The step that exceeds its expectation most; NULL if none does. */
-const struct scaling_row *insight_worst_step(const struct scaling *s);
+/* The flagged step that exceeds its expectation most, of those that are long enough for n^2 to matter and
+ * that the spread of the repetitions does not explain; NULL if there is none. */
+const struct scaling_row *insight_worst_step(const struct report_model *m, const struct scaling *s);
 
 /* Whether a test failed to release memory: more than 64 MiB and 1 % of its peak. */
 bool insight_memory_kept(double before, double peak, double after);
 
-/* The most scratch bytes per lane of any kernel of the variant; NaN if nothing was recorded. */
-double insight_scratch(const struct report_model *m, size_t variant);
+/* Scratch bytes per lane of the kernels of the variant that ran; kernels is 0 if that is unknown. */
+struct spill {
+    double low;
+    double high;
+    int kernels;
+};
+struct spill insight_spill(const struct report_model *m, size_t variant);
 
 /* With fewer waves than this, a compute unit has little to run while one waits. */
 enum { WAVES_TO_HIDE = 4 };

@@ -54,12 +54,30 @@ static struct kernel_point read_point(const struct extra_list *extras, const str
         .fma_tflops = report_extra(extras, t->key, "fma_tflops"),
         .matrix_tflops = report_extra(extras, t->key, "matrix_tflops"),
         .roofline_share = report_extra(extras, t->key, "roofline_share"),
+        .kv_heads = report_extra(extras, t->key, "kv_heads"),
+        .lds = report_extra(extras, t->key, "dynamic_lds_bytes"),
     };
+}
+
+/* Whether the counted OK tests of a cell did different work: an import without a column for it does that. */
+static bool several_shapes(const struct extra_list *extras, const struct run_data *run, const struct cell *c)
+{
+    static const char *const names[] = {"batch", "heads", "kv_heads", "seq", "head_dim"};
+    const struct run_test *first = representative(run, c);
+    for (size_t i = c->first; i < c->first + c->count; i++)
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            const struct run_test *t = &run->tests[i];
+            double a = report_extra(extras, first->key, names[k]), b = report_extra(extras, t->key, names[k]);
+            if (t->status == STATUS_OK && !t->warmup && isfinite(a) && isfinite(b) && a != b)
+                return true;
+        }
+    return false;
 }
 
 static bool says_something(const struct kernel_point *p, const struct launch *l)
 {
-    return isfinite(l->heads) || isfinite(p->rel_l2) || isfinite(p->roofline_share);
+    return isfinite(l->heads) || isfinite(l->batch) || isfinite(l->block_threads) || isfinite(p->rel_l2) ||
+           isfinite(p->roofline_share);
 }
 
 /* Variants of one kernel differ only in shape. */
@@ -105,6 +123,7 @@ int model_kernels(struct report_model *m, struct err *err)
         if (!t)
             continue;
         m->kernels[m->n_kernels] = read_point(&extras, c, t);
+        m->kernels[m->n_kernels].shapes = several_shapes(&extras, &m->now, c);
         m->launches[m->n_kernels] = read_launch(&extras, c, t, kernel_name(&m->now, c));
         if (says_something(&m->kernels[m->n_kernels], &m->launches[m->n_kernels]))
             m->n_kernels++;

@@ -44,7 +44,10 @@ int report_model_load(struct report_model *m, const struct report_subject *subje
     int rc = load_run(m, err);
     if (rc == 0)
         rc = model_comparison(m, err) || model_findings(m, err) || model_changes(m, err) ||
-             model_traces(m, err) || model_memory(m, err) || model_resources(m, err) || model_kernels(m, err);
+             model_plotted(m, err) || model_traces(m, err) || model_memory(m, err) ||
+             model_resources(m, err) || model_kernels(m, err);
+    if (rc == 0)
+        model_launched(m);
     if (rc == 0)
         rc = report_costs_load(subject->store, &m->now.info, COST_ROWS_SHOWN, &m->costs, err);
     m->primary = quantity_of(m->primary.metric, m->kernels_alone);

@@ -53,6 +53,20 @@ struct level_change {
     double p;
 };
 
+/* A series whose history is drawn: one of the most important verdicts, with the dates of some of its points.
+ */
+enum { PLOTTED_MAX = 3, PLOTTED_TICS_MAX = 6, PLOTTED_POINTS_MIN = 5 };
+
+struct plotted_series {
+    const struct delta *delta;
+    const struct history_series *series;
+    size_t tics; /* evenly spaced, the first of the series among them */
+    struct {
+        size_t at; /* index of a point */
+        char date[11];
+    } tic[PLOTTED_TICS_MAX];
+};
+
 /* Memory use of the tests of a cell; bytes, NaN where it was not measured. */
 struct memory_row {
     const struct cell *cell;
@@ -77,6 +91,9 @@ struct kernel_point {
     double fma_tflops;
     double matrix_tflops;
     double roofline_share;
+    double kv_heads;
+    double lds;  /* dynamic, bytes per block */
+    bool shapes; /* its repetitions differ in shape: their median is of nothing */
 };
 
 /* Prefill time of a model by stage: seconds, as one test of the cell printed them. */
@@ -125,6 +142,8 @@ struct report_model {
     struct variant_resources *resources; /* one per variant; without kernels if nothing was recorded */
     struct level_change *changes;        /* of the series of this run's cells, in the order of the findings */
     size_t n_changes;
+    struct plotted_series plotted[PLOTTED_MAX];
+    size_t n_plotted;
 };
 
 int report_model_load(struct report_model *m, const struct report_subject *subject, struct err *err);

@@ -10,9 +10,13 @@ int model_findings(struct report_model *m, struct err *err);
 /* The base and the comparison, unless the subject provides both. */
 int model_comparison(struct report_model *m, struct err *err);
 int model_changes(struct report_model *m, struct err *err);
+/* The series to draw, with their dates. */
+int model_plotted(struct report_model *m, struct err *err);
 int model_memory(struct report_model *m, struct err *err);
 int model_kernels(struct report_model *m, struct err *err);
 int model_resources(struct report_model *m, struct err *err);
+/* Which kernels of each build were launched; needs resources and kernels. */
+void model_launched(struct report_model *m);
 int model_traces(struct report_model *m, struct err *err);
 
 #endif

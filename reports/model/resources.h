@@ -25,6 +25,8 @@ struct kernel_resources {
     double useful_threads; /* per block, that compute a result */
     double kv_passes;      /* how often K or V is read per output */
     double blocks;         /* the launch has, at the run's largest context */
+    double lds_dynamic;    /* bytes per block that the launch requests */
+    bool ran;              /* a recorded launch fits it, or it is the only one of its build */
     struct port_use ports[RESOURCES_PORTS_MAX];
     size_t n_ports;
     bool has_occupancy;
@@ -37,6 +39,7 @@ struct variant_resources {
     const struct gpu_limits *limits; /* NULL: unknown architecture */
     struct kernel_resources *kernels;
     size_t count;
+    size_t ran; /* of the kernels; 0: which of them ran was not recorded */
 };
 
 int resources_decode(const char *body, const char *place, struct variant_resources *out, struct err *err);

@@ -44,12 +44,22 @@ enum standing standing_of(const struct cell *c, const struct variant_delta *d)
         return STANDING_REFERENCE;
     if (!isfinite(d->factor))
         return STANDING_NONE;
-    double band = compare_defaults().regression;
-    if (isfinite(d->factor_error) && 2 * d->factor_error > band)
-        band = 2 * d->factor_error;
-    if (fabs(d->factor - 1) <= band)
-        return STANDING_SAME;
-    return d->factor > 1 ? STANDING_FAST : STANDING_SLOW;
+    switch (within_verdict(d, compare_defaults().regression)) {
+    case VERDICT_IMPROVED:
+        return STANDING_FAST;
+    case VERDICT_REGRESSED:
+        return STANDING_SLOW;
+    case VERDICT_NOISY:
+        return STANDING_UNSURE;
+    case VERDICT_UNCHANGED:
+    case VERDICT_NEW:
+    case VERDICT_MISSING:
+    case VERDICT_BROKEN:
+    case VERDICT_FIXED:
+    case VERDICT_COUNT:
+        break;
+    }
+    return STANDING_SAME;
 }
 
 bool scaling_has_steps(const struct scaling_set *set)

@@ -8,12 +8,13 @@
 #include "results/judge/scaling.h"
 #include "results/judge/within.h"
 
-/* How a cell compares with the reference variant. */
+/* How a cell compares with the reference variant, by within_verdict(). */
 enum standing {
     STANDING_REFERENCE,
     STANDING_FAST,
     STANDING_SAME,
     STANDING_SLOW,
+    STANDING_UNSURE, /* the repetitions vary too much to tell */
     STANDING_NOT_OK,
     STANDING_NONE
 };

@@ -5,11 +5,12 @@
 #include "reports/plot/script.h"
 #include "reports/plot/svg.h"
 #include "reports/words/number.h"
+#include "reports/words/quantity.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { SCRIPT_MAX = 4 << 20, OUTPUT_MAX = 16 << 20, HISTORIES_MAX = 3, HISTORY_POINTS_MIN = 5 };
+enum { SCRIPT_MAX = 4 << 20, OUTPUT_MAX = 16 << 20 };
 #define GNUPLOT_DEADLINE_S 20.0
 
 static void plan_figure(struct figure_set *set, enum figure_kind kind, const char *name, const char *alt)
@@ -20,62 +21,128 @@ static void plan_figure(struct figure_set *set, enum figure_kind kind, const cha
     snprintf(p->alt, sizeof p->alt, "%s", alt);
 }
 
+/* Names of variants that have a style, the reference among them. */
+static size_t names_of(const struct report_model *m)
+{
+    size_t names = 0;
+    for (size_t v = 0; v < m->now.n_variants; v++)
+        names += report_model_first(m, v);
+    return names;
+}
+
 /* The description states how many variants are shown if not all are. */
 static void describe(const struct report_model *m, enum report_lang lang, enum msg id, struct buf *out)
 {
-    size_t names = 0;
+    size_t names = names_of(m);
     message_plain(out, lang, id);
-    for (size_t v = 0; v < m->now.n_variants; v++)
-        names += report_model_first(m, v);
-    if (names > SCRIPT_LINES_MAX)
-        message_plain(out, lang, MSG_PLOT_FIRST, num_int(SCRIPT_LINES_MAX).s, num_int((int64_t)names).s);
+    if (names > SCRIPT_SERIES_MAX)
+        message_plain(out, lang, MSG_PLOT_FIRST, num_int(SCRIPT_SERIES_MAX).s, num_int((int64_t)names).s);
 }
 
 typedef bool picture_fn(struct buf *out, const struct report_model *m, enum report_lang lang);
+
+struct subject {
+    enum figure_kind kind;
+    picture_fn *write, *panels;
+    const char *name;
+    enum msg alt, caption, of_panels;
+    const char *about; /* the variant that the captions name */
+};
+
+static void caption(struct figure *f, enum report_lang lang, enum msg id, const char *about)
+{
+    struct buf text;
+    buf_init(&text, FIGURE_CAPTION_MAX);
+    message_plain(&text, lang, id, about);
+    snprintf(f->caption, sizeof f->caption, "%s", buf_str(&text));
+    buf_release(&text);
+}
+
+static void plan_subject(struct figure_set *set, const struct report_model *m, enum report_lang lang,
+                         const struct subject *s, struct buf *script)
+{
+    char name[FIGURE_NAME_MAX];
+    struct buf alt;
+    buf_init(&alt, FIGURE_ALT_MAX);
+    describe(m, lang, s->alt, &alt);
+    snprintf(name, sizeof name, "%s.svg", s->name);
+    if (s->write(script, m, lang)) {
+        plan_figure(set, s->kind, name, buf_str(&alt));
+        caption(&set->items[set->count - 1], lang, s->caption, s->about);
+    }
+    buf_clear(&alt);
+    message_plain(&alt, lang, s->alt);
+    message_plain(&alt, lang, MSG_PLOT_REST);
+    snprintf(name, sizeof name, "%s-more.svg", s->name);
+    if (s->panels(script, m, lang)) {
+        plan_figure(set, s->kind, name, buf_str(&alt));
+        caption(&set->items[set->count - 1], lang, s->of_panels, s->about);
+    }
+    buf_release(&alt);
+}
 
 static void plan_simple(struct figure_set *set, const struct report_model *m, enum report_lang lang,
                         struct buf *script)
 {
     const bool prompt = m->prefill.prompt;
-    const struct {
-        enum figure_kind kind;
-        picture_fn *write;
-        const char *name;
-        enum msg alt;
-    } pictures[] = {
-        {FIGURE_SCALING, picture_scaling, prompt ? "prefill.svg" : "scaling.svg",
-         prompt ? MSG_PLOT_ALT_PREFILL : MSG_PLOT_ALT_KERNEL},
-        {FIGURE_SPEEDUP, picture_speedup, "speedup.svg", MSG_PLOT_ALT_SPEEDUP},
-        {FIGURE_MEMORY, picture_memory, "memory.svg", MSG_PLOT_ALT_MEMORY},
+    const char *reference = report_model_reference(m);
+    const struct subject subjects[] = {
+        {FIGURE_SCALING, picture_scaling, picture_scaling_panels, prompt ? "prefill" : "scaling",
+         prompt ? MSG_PLOT_ALT_PREFILL : MSG_PLOT_ALT_KERNEL, MSG_CAPTION_SCALING, MSG_CAPTION_PANELS_LINE,
+         picture_scaling_guide(m)},
+        {FIGURE_SPEEDUP, picture_speedup, picture_speedup_panels, "speedup", MSG_PLOT_ALT_SPEEDUP,
+         picture_speedup_is_log(m) ? MSG_CAPTION_SPEEDUP_LOG : MSG_CAPTION_SPEEDUP, MSG_CAPTION_PANELS_BARS,
+         reference},
+        {FIGURE_MEMORY, picture_memory, picture_memory_panels, "memory", MSG_PLOT_ALT_MEMORY,
+         MSG_CAPTION_MEMORY, MSG_CAPTION_PANELS, reference},
     };
-    for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
-        struct buf alt;
-        buf_init(&alt, FIGURE_ALT_MAX);
-        describe(m, lang, pictures[i].alt, &alt);
-        if (pictures[i].write(script, m, lang))
-            plan_figure(set, pictures[i].kind, pictures[i].name, buf_str(&alt));
-        buf_release(&alt);
-    }
+    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
+        plan_subject(set, m, lang, &subjects[i], script);
+}
+
+static bool changed(const struct report_model *m, const struct history_series *s)
+{
+    for (size_t i = 0; i < m->n_changes; i++)
+        if (m->changes[i].series == s)
+            return true;
+    return false;
+}
+
+/* Imported benchmarks have no context. */
+static void cell_name(const struct history_series *s, enum report_lang lang, struct buf *out)
+{
+    if (s->context)
+        message_plain(out, lang, MSG_PLOT_CELL, s->variant, num_int(s->context).s);
+    else
+        buf_puts(out, s->variant);
 }
 
 /* The series of the most important verdicts. */
 static void plan_histories(struct figure_set *set, const struct report_model *m, enum report_lang lang,
                            struct buf *script)
 {
-    size_t drawn = 0;
-    for (size_t i = 0; i < m->n_findings && drawn < HISTORIES_MAX; i++) {
-        const struct delta *d = m->findings[i];
-        const struct history_series *s =
-            history_find(&m->against->history, d->variant, d->context, d->metric);
+    for (size_t i = 0; i < m->n_plotted; i++) {
+        const struct plotted_series *p = &m->plotted[i];
         char name[FIGURE_NAME_MAX];
-        struct buf alt;
-        if (!s || s->count < HISTORY_POINTS_MIN || !picture_history(script, m, s, lang))
+        struct buf alt, cell;
+        if (!picture_history(script, m, p, lang))
             continue;
-        snprintf(name, sizeof name, "history-%zu.svg", ++drawn);
+        snprintf(name, sizeof name, "history-%zu.svg", i + 1);
         buf_init(&alt, FIGURE_ALT_MAX);
-        message_plain(&alt, lang, MSG_PLOT_ALT_HISTORY, s->variant, num_int(s->context).s);
+        buf_init(&cell, FIGURE_ALT_MAX);
+        cell_name(p->series, lang, &cell);
+        message_plain(&alt, lang, MSG_PLOT_ALT_HISTORY, buf_str(&cell));
         plan_figure(set, FIGURE_HISTORY, name, buf_str(&alt));
+        buf_clear(&alt);
+        message_plain(&alt, lang, MSG_CAPTION_HISTORY, buf_str(&cell), p->tics ? p->tic[0].date : "",
+                      m->now.info.date, message(lang, picture_history_reference(p->delta)),
+                      metric_with_unit(p->delta->metric, p->delta->reference).s,
+                      num_percent(p->delta->threshold).s);
+        if (changed(m, p->series))
+            message_plain(&alt, lang, MSG_CAPTION_CHANGES);
+        snprintf(set->items[set->count - 1].caption, FIGURE_CAPTION_MAX, "%s", buf_str(&alt));
         buf_release(&alt);
+        buf_release(&cell);
     }
 }
 

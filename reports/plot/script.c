@@ -1,5 +1,6 @@
 #include "reports/plot/script.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { LABEL_MAX = 80 };
@@ -12,12 +13,12 @@ struct line_style {
     int point;
 };
 
-static const struct line_style styles[SCRIPT_LINES_MAX] = {
-    {"#0072B2", 1, 7},  {"#D55E00", 2, 5},  {"#009E73", 4, 9}, {"#CC79A7", 5, 11},
-    {"#8F7200", 1, 13}, {"#7F7F7F", 2, 6},  {"#A65628", 4, 4}, {"#5E81C4", 5, 8},
-    {"#C23B6B", 1, 10}, {"#4B8B3B", 2, 12}, {"#8A63C9", 4, 6}, {"#B07C2A", 5, 1},
-    {"#3E9C9C", 1, 14}, {"#B34700", 2, 8},  {"#6B6B2E", 4, 2}, {"#4A5FA8", 5, 3},
+static const struct line_style styles[SCRIPT_SERIES_MAX] = {
+    {"#0072B2", 1, 7},  {"#D55E00", 2, 5}, {"#009E73", 4, 9}, {"#CC79A7", 5, 11},
+    {"#8F7200", 1, 13}, {"#7F7F7F", 2, 6}, {"#A65628", 4, 4}, {"#5E81C4", 5, 8},
 };
+
+enum { PANEL_COLUMNS = 3, PANEL_HEIGHT = 190 };
 
 size_t script_style(const struct report_model *m, size_t variant)
 {
@@ -31,26 +32,23 @@ size_t script_style(const struct report_model *m, size_t variant)
 
 const char *script_colour(size_t style)
 {
-    return styles[style % SCRIPT_LINES_MAX].colour;
-}
-
-static void quoted(struct buf *out, char quote, const char *s)
-{
-    static const char plain[] = " ()+,-./0123456789:=>ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
-    buf_putc(out, quote);
-    for (size_t i = 0; s[i] && i < LABEL_MAX; i++)
-        buf_add(out, strchr(plain, s[i]) ? &s[i] : "?", 1);
-    buf_putc(out, quote);
+    return styles[style % SCRIPT_SERIES_MAX].colour;
 }
 
 void script_label(struct buf *out, const char *s)
 {
-    quoted(out, '\'', s);
+    static const char plain[] = " ()+,-./0123456789:=>ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
+    buf_putc(out, '\'');
+    for (size_t i = 0; s[i] && i < LABEL_MAX; i++)
+        buf_add(out, strchr(plain, s[i]) ? &s[i] : "?", 1);
+    buf_putc(out, '\'');
 }
 
-void script_data_label(struct buf *out, const char *s)
+void script_title(struct buf *out, const char *s)
 {
-    quoted(out, '"', s);
+    buf_puts(out, "set title ");
+    script_label(out, s);
+    buf_putc(out, '\n');
 }
 
 void script_axis(struct buf *out, const char *which, enum report_lang lang, enum msg id)
@@ -73,18 +71,71 @@ double script_value(const struct report_model *m, double stored)
     return stored * m->primary.scale;
 }
 
+static void page(struct buf *out, int height, int font)
+{
+    buf_printf(out,
+               "reset\nset terminal svg size 640,%d dynamic noenhanced rounded font 'sans-serif,%d'\n"
+               "set encoding utf8\nset border 3\nset tics nomirror\nset grid lc rgb 'gray'\n"
+               "set pointintervalbox 0\n",
+               height, font);
+}
+
 void script_begin(struct buf *out)
 {
-    buf_puts(out, "reset\n"
-                  "set terminal svg size 640,400 dynamic noenhanced rounded font 'sans-serif,14'\n"
-                  "set encoding utf8\nset border 3\nset tics nomirror\nset grid lc rgb 'gray'\n"
-                  "set key outside center top horizontal samplen 2.5 width -1 maxcols 4\n");
+    page(out, 420, 14);
+    buf_puts(out, "set key outside center top horizontal samplen 2.5 width -1 maxcols 3\n");
+}
+
+void script_panels(struct buf *out, size_t panels)
+{
+    size_t columns = panels < PANEL_COLUMNS ? panels : PANEL_COLUMNS;
+    size_t rows = (panels + columns - 1) / columns;
+    page(out, (int)(rows * PANEL_HEIGHT), 12);
+    buf_printf(out, "unset key\nset multiplot layout %zu,%zu\n", rows, columns);
+}
+
+void script_panels_end(struct buf *out)
+{
+    buf_puts(out, "unset multiplot\n");
+}
+
+void script_log_tics(struct buf *out, const char *which, double low, double high, int most, bool logarithms)
+{
+    static const double steps[] = {1, 2, 5};
+    int from = (int)floor(log10(low)), to = (int)ceil(log10(high)), every = (to - from) / most + 1;
+    size_t fine = (to - from) * 3 <= most ? 3 : 1;
+    const char *separator = "";
+    buf_printf(out, "set %s (", which);
+    for (int e = from; e <= to; e++)
+        for (size_t k = 0; k < fine && e % every == 0; k++) {
+            double value = steps[k] * pow(10, e);
+            if (value < low * 0.999 || value > high * 1.001)
+                continue;
+            buf_printf(out, "%s'%g' %.9g", separator, value, logarithms ? log10(value) : value);
+            separator = ", ";
+        }
+    buf_puts(out, ")\n");
 }
 
 void script_line(struct buf *out, size_t style, bool points)
 {
-    const struct line_style *s = &styles[style % SCRIPT_LINES_MAX];
+    const struct line_style *s = &styles[style % SCRIPT_SERIES_MAX];
     buf_printf(out, " with %s lw 2 dt %d lc rgb '%s'", points ? "linespoints" : "lines", s->dash, s->colour);
     if (points)
         buf_printf(out, " pt %d ps 0.8", s->point);
+}
+
+void script_errors(struct buf *out, const char *block, size_t index, const char *colour)
+{
+    buf_printf(
+        out, "$%s%zu using 1:3:(0):($4-$3) with vectors heads size screen 0.005,90 lw 1 lc rgb '%s' notitle",
+        block, index, colour);
+}
+
+void script_error_columns(struct buf *out, double low, double high)
+{
+    if (isfinite(low) && isfinite(high) && high > low)
+        buf_printf(out, " %.9g %.9g\n", low, high);
+    else
+        buf_puts(out, " NaN NaN\n");
 }

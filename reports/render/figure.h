@@ -11,12 +11,13 @@
 /* The kinds that a section can ask for. */
 enum figure_kind { FIGURE_SCALING, FIGURE_SPEEDUP, FIGURE_MEMORY, FIGURE_HISTORY };
 
-enum { FIGURES_MAX = 8, FIGURE_NAME_MAX = 64, FIGURE_ALT_MAX = 512 };
+enum { FIGURES_MAX = 12, FIGURE_NAME_MAX = 64, FIGURE_ALT_MAX = 512, FIGURE_CAPTION_MAX = 1024 };
 
 struct figure {
     enum figure_kind kind;
-    char name[FIGURE_NAME_MAX]; /* file name: "prefill.svg" */
-    char alt[FIGURE_ALT_MAX];   /* what it shows, in the document's language */
+    char name[FIGURE_NAME_MAX];       /* file name: "prefill.svg" */
+    char alt[FIGURE_ALT_MAX];         /* what it shows, in the document's language */
+    char caption[FIGURE_CAPTION_MAX]; /* what its axes, marks and lines mean; "" for none */
     char *svg;
 };
 

@@ -76,6 +76,14 @@ static const struct figure *picture_of(const struct page *p, cmark_node *node)
     return url ? figure_find(p->figures, url) : NULL;
 }
 
+/* The caption that the writer put below a picture: a paragraph that is all emphasis; NULL for any other. */
+static cmark_node *caption_of(cmark_node *after)
+{
+    cmark_node *only = after ? cmark_node_first_child(after) : NULL;
+    bool italic = only && !cmark_node_next(only) && cmark_node_get_type(only) == CMARK_NODE_EMPH;
+    return italic && cmark_node_get_type(after) == CMARK_NODE_PARAGRAPH ? after : NULL;
+}
+
 /* As an image, never as markup: scripts inside cannot run and cannot reach the page. */
 static void add_picture(struct page *p, const struct figure *figure)
 {
@@ -83,7 +91,13 @@ static void add_picture(struct page *p, const struct figure *figure)
     escape_xml(p->out, figure->alt);
     buf_puts(p->out, "\" src=\"data:image/svg+xml;base64,");
     html_base64(p->out, figure->svg, strlen(figure->svg));
-    buf_puts(p->out, "\">\n</figure>\n");
+    buf_puts(p->out, "\">\n");
+    if (*figure->caption) {
+        buf_puts(p->out, "<figcaption>");
+        escape_xml(p->out, figure->caption);
+        buf_puts(p->out, "</figcaption>\n");
+    }
+    buf_puts(p->out, "</figure>\n");
 }
 
 static void end_language(struct page *p)
@@ -110,7 +124,11 @@ static void add_language(struct page *p, cmark_node *node)
 
 static void add_block(struct page *p, cmark_node *node)
 {
-    const struct figure *figure = picture_of(p, node);
+    const struct figure *figure = picture_of(p, node), *before = NULL;
+    if (cmark_node_previous(node) && caption_of(node))
+        before = picture_of(p, cmark_node_previous(node));
+    if (before) /* its caption is in the figure */
+        return;
     if (figure)
         add_picture(p, figure);
     else if (cmark_node_get_type(node) == CMARK_NODE_HEADING)

@@ -1,4 +1,5 @@
-/* html_page: the frame of a page: head, content security policy, style, script. Private to html.c. */
+/* html_page: the frame of a page: head, content security policy, style, script; for pages that are written as
+ * HTML. Reports are written as Markdown and rendered (html.h). */
 #ifndef KERNSWEEP_REPORTS_RENDER_HTML_PAGE_H
 #define KERNSWEEP_REPORTS_RENDER_HTML_PAGE_H
 

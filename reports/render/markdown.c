@@ -103,6 +103,15 @@ void md_truncate(struct md *w, size_t len)
     w->out->data[len] = '\0';
 }
 
+/* A paragraph in italics, which a page shows as the picture's caption. */
+static void md_caption(struct md *w, const char *caption)
+{
+    buf_putc(w->out, '*');
+    md_text(w, caption);
+    buf_putc(w->out, '*');
+    md_end(w);
+}
+
 void md_figures(struct md *w, enum figure_kind kind)
 {
     const struct figure_set *set = w->place ? w->place->figures : NULL;
@@ -114,6 +123,8 @@ void md_figures(struct md *w, enum figure_kind kind)
             continue;
         snprintf(target, sizeof target, "%s%s%s", folder ? folder : "", folder ? "/" : "", f->name);
         md_image(w, f->alt, target);
+        if (*f->caption)
+            md_caption(w, f->caption);
     }
 }
 

@@ -54,7 +54,7 @@ void md_end(struct md *w);  /* ends a block: one blank line, never two */
 /* Truncates the document to an earlier length. */
 void md_truncate(struct md *w, size_t len);
 void md_image(struct md *w, const char *alt, const char *target);
-/* The plots of that kind, if there are any. */
+/* The plots of that kind, each with its caption below it. */
 void md_figures(struct md *w, enum figure_kind kind);
 /* Marks what follows as written in w's language, for screen readers; invisible. */
 void md_language(struct md *w);

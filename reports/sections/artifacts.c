@@ -1,6 +1,6 @@
 /* Artifacts and reproduction: where the raw files are, and the command that repeats the run. */
 #include "reports/sections/bundle.h"
-#include "reports/sections/section.h"
+#include "reports/sections/record.h"
 #include "reports/words/number.h"
 
 #include "common/base/text.h"
@@ -41,11 +41,11 @@ static void write_files(const struct report_model *m, struct md *w)
     table_release(&t);
 }
 
-void section_artifacts(const struct report_model *m, struct md *w)
+void record_artifacts(const struct report_model *m, struct md *w)
 {
     if (!*bundle_name(&m->now.info))
         return;
-    md_heading(w, 2, MSG_H_ARTIFACTS);
+    md_heading(w, 3, MSG_H_ARTIFACTS);
     write_bundle(&m->now.info, MSG_ARTIFACTS_NOW, w);
     if (m->against->has_base)
         write_bundle(&m->against->base.info, MSG_ARTIFACTS_BASE, w);
@@ -65,7 +65,7 @@ static void append_option(struct buf *b, const char *option, const char *value)
         text_shell_quote(b, value);
 }
 
-void section_reproduction(const struct report_model *m, struct md *w)
+void record_reproduction(const struct report_model *m, struct md *w)
 {
     const struct run_info *i = &m->now.info;
     struct buf command, plan;
@@ -79,7 +79,7 @@ void section_reproduction(const struct report_model *m, struct md *w)
     append_option(&command, "--node", i->node);
     append_option(&command, "--tag", i->tag);
     append_option(&command, "--mode", i->mode);
-    md_heading(w, 2, MSG_H_REPRODUCTION);
+    md_heading(w, 3, MSG_H_REPRODUCTION);
     w->out->failed |= !buf_ok(&command) || !buf_ok(&plan);
     md_code_block(w, "bash", buf_str(&command), command.len);
     if (*i->source_sha256)

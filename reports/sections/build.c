@@ -26,18 +26,17 @@ static void gates_of(const struct report_model *m, size_t variant, struct buf *o
     }
 }
 
-struct log_hash {
-    char s[16];
-};
-
-static struct log_hash log_hash(const struct report_model *m, size_t variant)
+static const struct run_file *build_log(const struct report_model *m, size_t variant)
 {
     char path[DETAILS_PATH_MAX];
-    struct log_hash hash;
     snprintf(path, sizeof path, "%s/build.log", m->now.variants[variant].name);
-    const struct run_file *f = details_file(&m->details, path);
-    snprintf(hash.s, sizeof hash.s, "%.12s", f ? f->sha256 : "");
-    return hash;
+    return details_file(&m->details, path);
+}
+
+static bool same_log(const struct report_model *m, size_t a, size_t b)
+{
+    const struct run_file *x = build_log(m, a), *y = build_log(m, b);
+    return strcmp(x ? x->sha256 : "", y ? y->sha256 : "") == 0;
 }
 
 static bool has_gates(const struct report_model *m, size_t variant)
@@ -55,8 +54,7 @@ static bool same_build(const struct report_model *m, size_t variant)
         return false;
     for (size_t v = 0; v < variant; v++)
         if (report_model_same(m, v, variant))
-            return m->now.variants[v].status == STATUS_OK &&
-                   strcmp(log_hash(m, v).s, log_hash(m, variant).s) == 0;
+            return m->now.variants[v].status == STATUS_OK && same_log(m, v, variant);
     return false;
 }
 
@@ -69,7 +67,6 @@ static void builds(const struct report_model *m, struct md *w)
     table_column(&t, message(w->lang, MSG_COL_STATUS), false);
     table_column(&t, message(w->lang, MSG_COL_BUILD_TIME), true);
     table_column(&t, message(w->lang, MSG_COL_GATES), false);
-    table_column(&t, message(w->lang, MSG_COL_BUILD_LOG), false);
     for (size_t v = 0; v < m->now.n_variants; v++) {
         const struct run_variant *variant = &m->now.variants[v];
         struct buf gates;
@@ -83,7 +80,6 @@ static void builds(const struct report_model *m, struct md *w)
         table_text(&t, variant->build_cached ? message(w->lang, MSG_BUILD_CACHED)
                                              : num_duration(variant->build_wall_s).s);
         table_code(&t, buf_str(&gates));
-        table_code(&t, log_hash(m, v).s);
         buf_release(&gates);
     }
     table_drop_empty(&t, 3);
@@ -142,14 +138,22 @@ static void kernels(const struct report_model *m, struct md *w)
     table_column(&t, message(w->lang, MSG_COL_LANES), true);
     table_column(&t, message(w->lang, nvidia ? MSG_COL_WARPS : MSG_COL_WAVES), true);
     table_column(&t, message(w->lang, MSG_COL_LIMIT), false);
+    int left = 0;
     for (size_t v = 0; v < m->now.n_variants; v++)
-        for (size_t i = 0; i < m->resources[v].count; i++)
-            kernel_row(m, v, &m->resources[v].kernels[i], &t, w->lang);
+        for (size_t i = 0; i < m->resources[v].count; i++) {
+            const struct variant_resources *r = &m->resources[v];
+            bool shown = r->ran == 0 || r->kernels[i].ran;
+            left += !shown;
+            if (shown)
+                kernel_row(m, v, &r->kernels[i], &t, w->lang);
+        }
     table_drop_empty(&t, 3);
     if (table_rows(&t)) {
         md_heading(w, 3, MSG_H_RESOURCES);
         md_table(w, &t);
         md_para(w, nvidia ? MSG_RESOURCES_NOTE_NVIDIA : MSG_RESOURCES_NOTE);
+        if (left)
+            md_para(w, MSG_RESOURCES_LEFT, num_int(left).s);
     }
     table_release(&t);
 }

@@ -1,5 +1,6 @@
 /* Test configuration: what was run, on what, and under which limits. */
 #include "reports/sections/phrase.h"
+#include "reports/sections/record.h"
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
 
@@ -71,16 +72,16 @@ static void matrix(const struct report_model *m, struct md *w)
     buf_release(&b);
 }
 
-/* The facts that readers ask for first; the rest is under Node. */
+/* The facts that readers ask for first; the rest is in the record. */
 static void machine(const struct report_model *m, struct md *w)
 {
     static const struct {
         const char *key;
         enum msg id;
     } facts[] = {
-        {"gpus0.name", MSG_CONFIG_GPU}, {"gpus0.arch", MSG_CONFIG_ARCH}, {"driver", MSG_CONFIG_DRIVER},
-        {"rocm", MSG_CONFIG_ROCM},      {"cuda", MSG_CONFIG_CUDA},       {"cpu_model", MSG_CONFIG_CPU},
-        {"os", MSG_CONFIG_OS},          {"kernel", MSG_CONFIG_KERNEL},   {"model.name", MSG_CONFIG_MODEL},
+        {"gpus0.name", MSG_CONFIG_GPU}, {"gpus0.arch", MSG_CONFIG_ARCH},  {"driver", MSG_CONFIG_DRIVER},
+        {"rocm", MSG_CONFIG_ROCM},      {"cuda", MSG_CONFIG_CUDA},        {"cpu_model", MSG_CONFIG_CPU},
+        {"os", MSG_CONFIG_OS},          {"model.name", MSG_CONFIG_MODEL},
     };
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         item(w, facts[i].id, run_data_fact(&m->now, facts[i].key));
@@ -108,8 +109,6 @@ static void identity(const struct report_model *m, struct md *w)
     if (*i->started_at && *i->ended_at)
         md_item(w, MSG_CONFIG_TIMES, i->started_at, i->ended_at, num_duration(i->wall_s).s);
     machine(m, w);
-    item(w, MSG_CONFIG_SOURCE, i->source_sha256);
-    item(w, MSG_CONFIG_PLAN, i->plan_sha256);
 }
 
 void section_configuration(const struct report_model *m, struct md *w)
@@ -143,10 +142,10 @@ static void node_fact(const struct run_fact *f, struct md *w)
     md_line(w);
 }
 
-void section_node(const struct report_model *m, struct md *w)
+void record_node(const struct report_model *m, struct md *w)
 {
     size_t start = w->out->len;
-    md_heading(w, 2, MSG_H_NODE);
+    md_heading(w, 3, MSG_H_NODE);
     size_t empty = w->out->len;
     for (size_t i = 0; i < m->now.n_facts; i++)
         if (is_node_fact(&m->now.facts[i]))

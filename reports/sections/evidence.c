@@ -103,6 +103,12 @@ static void write_kernel(const struct kernel_resources *k, const struct gpu_limi
     ports(k, w);
 }
 
+/* Kernels that no recorded launch fits did not run; without such records any may have. */
+static bool considered(const struct variant_resources *r, size_t i)
+{
+    return r->ran == 0 || r->kernels[i].ran;
+}
+
 /* Whether an earlier kernel has the same statements, apart from the name. */
 static bool said_before(const struct variant_resources *r, size_t at, enum report_lang lang)
 {
@@ -111,6 +117,8 @@ static bool said_before(const struct variant_resources *r, size_t at, enum repor
     buf_init(&own, TEXT_MAX);
     buf_init(&other, TEXT_MAX);
     for (size_t i = 0; i < at && !same; i++) {
+        if (!considered(r, i))
+            continue;
         struct kernel_resources a = r->kernels[at], b = r->kernels[i];
         struct md left = {.out = &own, .lang = lang}, right = {.out = &other, .lang = lang};
         a.name[0] = b.name[0] = '\0';
@@ -131,6 +139,8 @@ static void write_kernels(const struct report_model *m, size_t variant, struct m
     const struct variant_resources *r = &m->resources[variant];
     int alike = 0;
     for (size_t i = 0; i < r->count; i++) {
+        if (!considered(r, i))
+            continue;
         bool again = said_before(r, i, w->lang);
         alike += again;
         if (!again)
@@ -151,6 +161,20 @@ static void write_slow_title(const struct report_model *m, size_t variant, const
     buf_release(&times);
 }
 
+/* Which kernels of the build the statements are of. */
+static void write_choice(const struct variant_resources *r, struct md *w)
+{
+    struct num all = num_int((int64_t)r->count), ran = num_int((int64_t)r->ran);
+    if (r->ran == 0 && r->count > 1)
+        md_say(w, MSG_EVIDENCE_ANY, all.s);
+    else if (r->ran > 1)
+        md_say(w, MSG_EVIDENCE_RAN_SEVERAL, all.s, ran.s);
+    else if (r->ran < r->count)
+        md_say(w, MSG_EVIDENCE_RAN, all.s, ran.s);
+    else
+        md_say(w, MSG_COLON);
+}
+
 static void write_title(const struct report_model *m, size_t variant, struct md *w)
 {
     struct standing_range s = insight_standing(m, variant, m->reference);
@@ -163,7 +187,7 @@ static void write_title(const struct report_model *m, size_t variant, struct md 
         md_say(w, MSG_EVIDENCE_OF, report_model_variant(m, variant));
     md_say(w, MSG_EVIDENCE_SOURCE, m->resources[variant].arch);
     md_link(w, "resources.json", path);
-    md_say(w, MSG_COLON);
+    write_choice(&m->resources[variant], w);
     md_end(w);
 }
 

@@ -30,7 +30,6 @@ void section_history(const struct report_model *m, struct md *w)
         md_para(w, MSG_HISTORY_NOTE, num_int((int64_t)m->against->history.nights).s);
         md_table(w, &t);
     }
-    md_figures(w, FIGURE_HISTORY);
     if (w->out->len == empty)
         md_truncate(w, start);
     table_release(&t);

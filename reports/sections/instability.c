@@ -48,6 +48,16 @@ static void scattered(const struct report_model *m, struct md *w)
     }
 }
 
+static void several_shapes(const struct report_model *m, struct md *w)
+{
+    for (size_t i = 0; i < m->now.n_cells; i++) {
+        const struct cell *c = &m->now.cells[i];
+        if (insight_several_shapes(m, c))
+            md_item(w, MSG_UNSTABLE_SHAPES, m->now.variants[c->variant].name,
+                    phrase_at(w->lang, c->context).s);
+    }
+}
+
 static void odd_values(const struct report_model *m, struct md *w)
 {
     for (size_t i = 0; i < m->n_findings; i++) {
@@ -66,6 +76,7 @@ void section_instability(const struct report_model *m, struct md *w)
     size_t empty = w->out->len;
     stops(m, w);
     dirty_node(m, w);
+    several_shapes(m, w);
     scattered(m, w);
     odd_values(m, w);
     if (w->out->len == empty)

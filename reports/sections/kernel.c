@@ -133,6 +133,7 @@ static void accuracy(const struct report_model *m, struct md *w)
 
 static void roofline(const struct report_model *m, struct md *w)
 {
+    bool matrix = false, share = false;
     struct table t;
     table_init(&t);
     table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
@@ -157,12 +158,19 @@ static void roofline(const struct report_model *m, struct md *w)
         table_text(&t, num_fixed(p->fma_tflops, 1).s);
         table_text(&t, num_fixed(p->matrix_tflops, 0).s);
         table_text(&t, num_percent(p->roofline_share).s);
+        matrix |= isfinite(p->matrix_tflops);
+        share |= isfinite(p->roofline_share);
     }
     table_drop_empty(&t, 2);
     if (table_rows(&t)) {
         md_heading(w, 2, MSG_H_ROOFLINE);
         md_table(w, &t);
-        md_para(w, MSG_ROOFLINE_NOTE);
+        md_say(w, MSG_ROOFLINE_NOTE);
+        if (matrix)
+            md_say(w, MSG_ROOFLINE_MATRIX);
+        if (share)
+            md_say(w, MSG_ROOFLINE_SHARE);
+        md_end(w);
     }
     table_release(&t);
 }

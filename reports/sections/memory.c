@@ -66,7 +66,6 @@ void section_memory(const struct report_model *m, struct md *w)
         md_heading(w, 2, MSG_H_MEMORY);
         md_table(w, &t);
         md_para(w, MSG_MEMORY_NOTE);
-        md_figures(w, FIGURE_MEMORY);
     }
     table_release(&t);
 }

@@ -1,6 +1,6 @@
 /* Key metrics: one JSON object per cell, in the form that people and scripts know from hand-written
  * reports. */
-#include "reports/sections/section.h"
+#include "reports/sections/record.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -74,13 +74,13 @@ static int contexts_of(const struct report_model *m)
     return n;
 }
 
-void section_metrics(const struct report_model *m, struct md *w)
+void record_metrics(const struct report_model *m, struct md *w)
 {
     int n = contexts_of(m);
     if (n == 0 || n > CONTEXTS_MAX)
         return;
-    md_heading(w, 2, MSG_H_METRICS);
-    md_para(w, MSG_METRICS_NOTE, report_model_reference(m));
+    md_heading(w, 3, MSG_H_METRICS);
+    md_para(w, MSG_METRICS_NOTE, m->now.variants[m->reference].name);
     for (size_t i = 0; i < m->now.n_cells; i++) /* cells of a variant are ordered by context */
         if (has_metrics(m, &m->now.cells[i]))
             write_cell(&m->now, &m->now.cells[i], w);

@@ -10,51 +10,42 @@
 /* Repetitions per run that an interval of the ratio requires. */
 enum { REPETITIONS_WANTED = 5, CELLS_NAMED_MAX = 6 };
 
-/* B3.89 bundles record nothing about the node, so equal facts would prove nothing. */
-static bool facts_recorded(const struct report_model *m)
-{
-    const struct against *a = m->against;
-    return m->now.n_facts && (!a->has_base || a->base.n_facts);
-}
-
-/* Regressed cells that the confirmation attributed to the node. */
-static int of_the_node(const struct comparison *c)
-{
-    int n = 0;
-    for (size_t i = 0; i < c->count; i++)
-        n += c->deltas[i].verdict == VERDICT_REGRESSED && c->deltas[i].confirmation == CONFIRM_NODE;
-    return n;
-}
-
 static struct num cells_text(enum report_lang lang, int n)
 {
     return phrase_count(lang, n, MSG_CELLS_ONE, MSG_CELLS_MANY);
 }
 
-static void regressions(const struct report_model *m, struct md *w)
+/* Measured again: nothing is left to repeat. */
+static bool settled(const struct delta *d)
 {
-    const struct comparison *c = m->comparison;
-    int of_sources = c->verdicts[VERDICT_REGRESSED] - of_the_node(c);
-    struct num cells = cells_text(w->lang, c->verdicts[VERDICT_REGRESSED]);
-    if (!c->verdicts[VERDICT_REGRESSED])
-        return;
-    if (!facts_recorded(m))
-        md_item(w, MSG_STEP_UNRECORDED, cells.s);
-    else if (c->n_facts)
-        md_item(w, MSG_STEP_SAME_NODE, cells.s,
-                phrase_count(w->lang, (int)c->n_facts, MSG_FACTS_ONE, MSG_FACTS_MANY).s);
-    else if (of_sources > 0)
-        md_item(w, MSG_STEP_BISECT, cells_text(w->lang, of_sources).s);
+    return d->confirmation == CONFIRM_REFUTED || d->confirmation == CONFIRM_NODE;
+}
+
+static bool nights_vary(const struct delta *d)
+{
+    return d->verdict == VERDICT_NOISY && d->method == METHOD_NIGHTS && d->floor == FLOOR_NIGHTS &&
+           !settled(d);
+}
+
+/* Few repetitions are the reason only where the spread within a run decides. */
+static bool too_few(const struct delta *d)
+{
+    bool few = d->base_n < REPETITIONS_WANTED || d->now_n < REPETITIONS_WANTED;
+    if (!few || d->method == METHOD_NONE || nights_vary(d) || settled(d))
+        return false;
+    return d->verdict == VERDICT_NOISY || (d->method == METHOD_THRESHOLD && d->verdict != VERDICT_UNCHANGED);
 }
 
 static void repetitions(const struct report_model *m, struct md *w)
 {
-    int weak = 0;
+    int weak = 0, vary = 0;
     for (size_t i = 0; i < m->n_findings; i++) {
         const struct delta *d = m->findings[i];
-        weak +=
-            d->verdict == VERDICT_NOISY || (d->method == METHOD_THRESHOLD && d->verdict != VERDICT_UNCHANGED);
+        weak += too_few(d);
+        vary += nights_vary(d);
     }
+    if (vary)
+        md_item(w, vary == 1 ? MSG_STEP_VARIES : MSG_STEP_VARY, cells_text(w->lang, vary).s);
     if (weak)
         md_item(w, MSG_STEP_REPEAT, cells_text(w->lang, weak).s, num_int(REPETITIONS_WANTED).s);
 }
@@ -83,11 +74,14 @@ static void scattered(const struct report_model *m, struct md *w)
         md_line(w);
 }
 
-static enum msg step_for(enum status s)
+/* Only a bundle has logs. */
+static enum msg step_for(enum status s, bool logs)
 {
     if (s == STATUS_TIMEOUT)
         return MSG_STEP_TIMEOUT;
-    return s == STATUS_CANCELLED ? MSG_STEP_CANCELLED : MSG_STEP_FAILURE;
+    if (s == STATUS_CANCELLED)
+        return MSG_STEP_CANCELLED;
+    return logs ? MSG_STEP_FAILURE : MSG_STEP_FAILURE_BARE;
 }
 
 /* One line for all contexts at which a variant has the same status and reason. */
@@ -97,8 +91,8 @@ static void failure(const struct report_model *m, const struct cell_group *g, st
     struct buf where;
     buf_init(&where, PHRASE_MAX);
     phrase_at_cells(&where, w->lang, g->cells, g->count);
-    md_item(w, step_for(c->status), m->now.variants[c->variant].name, buf_str(&where),
-            status_name(c->status));
+    md_item(w, step_for(c->status, strcmp(m->now.info.origin, "import") != 0),
+            m->now.variants[c->variant].name, buf_str(&where), status_name(c->status));
     buf_release(&where);
 }
 
@@ -128,7 +122,7 @@ void section_next_steps(const struct report_model *m, struct md *w)
     size_t start = w->out->len;
     md_heading(w, 2, MSG_H_NEXT_STEPS);
     size_t empty = w->out->len;
-    regressions(m, w);
+    next_steps_causes(m, w);
     missing(m, w);
     failures(m, w);
     next_steps_kernels(m, w);

@@ -5,15 +5,6 @@
 
 #include <math.h>
 
-/* With a single variant, being the fastest is not a finding. */
-static bool others_measured(const struct report_model *m, size_t variant)
-{
-    for (size_t i = 0; i < m->now.n_cells; i++)
-        if (m->now.cells[i].variant != variant && isfinite(m->now.cells[i].median[m->primary.metric]))
-            return true;
-    return false;
-}
-
 static void serialised(const struct report_model *m, struct md *w)
 {
     for (size_t i = 0; i < m->n_kernels; i++) {
@@ -23,42 +14,53 @@ static void serialised(const struct report_model *m, struct md *w)
     }
 }
 
+/* Only what was compared wherever the run measured is known to be slower by default. */
 static void slow_variants(const struct report_model *m, struct md *w)
 {
+    const int places = insight_places(m);
     for (size_t v = 0; v < m->now.n_variants; v++) {
         struct standing_range s = insight_standing(m, v, m->reference);
         struct buf where;
-        if (!report_model_first(m, v) || s.contexts == 0 || s.slow < s.contexts)
+        if (!report_model_first(m, v) || s.contexts == 0 || s.contexts < places || s.slow < s.contexts)
             continue;
         buf_init(&where, PHRASE_MAX);
         phrase_where(&where, w->lang, s.contexts, s.context, *m->now.variants[v].shape);
         md_item(w, MSG_STEP_DISABLE, report_model_variant(m, v), report_model_reference(m), buf_str(&where),
-                num_factor(s.high).s);
+                num_factor(s.high).s,
+                phrase_count(w->lang, s.repetitions, MSG_REPETITIONS_ONE, MSG_REPETITIONS_MANY).s);
         buf_release(&where);
     }
 }
 
 static void fastest_variant(const struct report_model *m, struct md *w)
 {
+    struct buf contexts;
     size_t v;
-    if (insight_fastest(m, &v) && others_measured(m, v))
-        md_item(w, MSG_STEP_FOCUS, report_model_variant(m, v));
+    if (!insight_fastest(m, &v))
+        return;
+    buf_init(&contexts, PHRASE_MAX);
+    phrase_contexts(&contexts, w->lang, &m->now);
+    md_item(w, contexts.len ? MSG_STEP_FOCUS : MSG_STEP_FOCUS_PLAIN, report_model_variant(m, v),
+            num_int((int64_t)m->now.n_variants).s, buf_str(&contexts));
+    buf_release(&contexts);
 }
 
-/* One line per kernel, for the shape or template instance that spills most. */
+/* One line per variant all of whose kernels that ran spill. */
 static void spills(const struct report_model *m, struct md *w)
 {
     bool nvidia = resources_nvidia(m->resources, m->now.n_variants);
     for (size_t v = 0; v < m->now.n_variants; v++) {
-        double bytes = 0;
-        if (!report_model_first(m, v))
+        struct spill s = insight_spill(m, v);
+        struct buf bytes;
+        if (s.kernels == 0 || !(s.low > 0))
             continue;
-        for (size_t i = v; i < m->now.n_variants; i++)
-            if (report_model_same(m, i, v))
-                bytes = fmax(bytes, insight_scratch(m, i));
-        if (bytes > 0)
-            md_item(w, nvidia ? MSG_STEP_SPILL_NVIDIA : MSG_STEP_SPILL, report_model_variant(m, v),
-                    num_fixed(bytes, 0).s);
+        buf_init(&bytes, 128);
+        buf_puts(&bytes, num_fixed(s.low, 0).s);
+        if (s.high > s.low)
+            buf_printf(&bytes, "-%s", num_fixed(s.high, 0).s);
+        md_item(w, nvidia ? MSG_STEP_SPILL_NVIDIA : MSG_STEP_SPILL, report_model_variant(m, v),
+                buf_str(&bytes));
+        buf_release(&bytes);
     }
 }
 
@@ -68,8 +70,8 @@ static const struct kernel_resources *most_limited(const struct variant_resource
     const struct kernel_resources *most = NULL;
     for (size_t i = 0; i < r->count; i++) {
         const struct kernel_resources *k = &r->kernels[i];
-        if (k->has_occupancy && k->occupancy.limit == LIMIT_LDS && k->occupancy.waves < WAVES_TO_HIDE &&
-            (!most || k->occupancy.waves < most->occupancy.waves))
+        if (k->ran && k->has_occupancy && k->occupancy.limit == LIMIT_LDS &&
+            k->occupancy.waves < WAVES_TO_HIDE && (!most || k->occupancy.waves < most->occupancy.waves))
             most = k;
     }
     return most;
@@ -91,7 +93,7 @@ static void steps_of_scaling(const struct report_model *m, struct md *w)
 {
     for (size_t i = 0; i < m->scaling.count; i++) {
         const struct scaling *s = &m->scaling.items[i];
-        const struct scaling_row *row = insight_worst_step(s);
+        const struct scaling_row *row = insight_worst_step(m, s);
         if (row)
             md_item(w, MSG_STEP_PROFILE, m->now.variants[s->variant].name, num_int((row - 1)->context).s,
                     num_int(row->context).s, num_growth(row->step).s, num_growth(row->step_expected).s);

@@ -49,7 +49,6 @@ void section_consolidated(const struct report_model *m, struct md *w)
     table_consolidated(&t, &view, w->lang);
     md_heading(w, 2, MSG_H_CONSOLIDATED);
     md_table(w, &t);
-    md_figures(w, FIGURE_SPEEDUP);
     md_para(w, MSG_CONSOLIDATED_NOTE, report_model_reference(m),
             num_percent(compare_defaults().regression).s);
     table_release(&t);

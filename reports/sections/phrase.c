@@ -39,11 +39,12 @@ void phrase_factors(struct buf *out, double low, double high)
         buf_printf(out, "%s-%sx", from.s, to.s);
 }
 
-/* A value that all cells of one context share. */
+/* The values of the cells of one context: low and high are equal if all cells share one. */
 struct context_value {
     int context;
-    double value; /* NaN if the cells differ or none has a value */
-    bool seen;    /* at least one cell with tests has been read */
+    double low;
+    double high;
+    bool seen; /* at least one cell with tests has been read */
 };
 
 typedef double cell_number(const struct cell *c);
@@ -64,12 +65,15 @@ static size_t values_by_context(const struct run_data *run, cell_number *get, st
     for (size_t i = 0; i < run->n_cells; i++) {
         const struct cell *c = &run->cells[order[i]];
         if (n == 0 || (*out)[n - 1].context != c->context)
-            (*out)[n++] = (struct context_value){.context = c->context, .value = (double)NAN};
+            (*out)[n++] = (struct context_value){.context = c->context};
         struct context_value *v = &(*out)[n - 1];
         if (c->count == 0 && get != nothing)
             continue;
         double own = get(c);
-        v->value = !v->seen || own == v->value ? own : (double)NAN;
+        if (isnan(own)) /* not recorded */
+            continue;
+        v->low = v->seen ? fmin(v->low, own) : own;
+        v->high = v->seen ? fmax(v->high, own) : own;
         v->seen = true;
     }
     free(order);
@@ -143,7 +147,7 @@ struct num phrase_waves(enum report_lang lang, double waves, bool nvidia)
 static bool all_alike(const struct context_value *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!(list[i].value == list[0].value))
+        if (!list[i].seen || list[i].low != list[0].low || list[i].high != list[0].low)
             return false;
     return n > 0;
 }
@@ -163,23 +167,38 @@ static double cell_warmups(const struct cell *c)
     return (double)c->count - c->counted;
 }
 
+/* "2 s", "1 to 3 s" */
+static void write_range(struct buf *out, enum report_lang lang, const struct context_value *v,
+                        const char *unit)
+{
+    char low[32], high[48];
+    snprintf(low, sizeof low, "%.6g", v->low);
+    snprintf(high, sizeof high, "%.6g%s", v->high, unit);
+    if (v->low == v->high)
+        buf_puts(out, high);
+    else
+        message_plain(out, lang, MSG_RANGE, low, high);
+}
+
 /* False if every value is 0. */
 static bool per_context(struct buf *out, enum report_lang lang, const struct run_data *run, cell_number *get,
                         const char *unit)
 {
     struct context_value *list;
     size_t n = values_by_context(run, get, &list), named = 0, left = 0;
-    bool alike = all_alike(list, n), any = n && !(alike && list[0].value == 0);
+    bool alike = all_alike(list, n), any = n && !(alike && list[0].low == 0);
     if (alike)
-        buf_printf(out, "%.6g%s", list[0].value, unit);
+        buf_printf(out, "%.6g%s", list[0].low, unit);
     for (size_t i = 0; !alike && i < n; i++) {
-        if (isnan(list[i].value))
+        if (!list[i].seen)
             continue;
-        if (named < CONTEXTS_LISTED_MAX)
-            buf_printf(out, "%s%.6g%s%s", named++ ? ", " : "", list[i].value, unit,
-                       phrase_at(lang, list[i].context).s);
-        else
+        if (named == CONTEXTS_LISTED_MAX) {
             left++;
+            continue;
+        }
+        buf_puts(out, named++ ? ", " : "");
+        write_range(out, lang, &list[i], unit);
+        buf_puts(out, phrase_at(lang, list[i].context).s);
     }
     if (left)
         message_plain(out, lang, MSG_AND_MORE, num_int((int64_t)left).s);

@@ -29,7 +29,6 @@ void section_scaling(const struct report_model *m, struct md *w)
     md_heading(w, 2, MSG_H_SCALING);
     md_table(w, &t);
     exponents(m, w);
-    md_figures(w, FIGURE_SCALING);
     md_para(w, MSG_SCALING_NOTE, num_percent(SCALING_TOLERANCE).s);
     table_release(&t);
 }

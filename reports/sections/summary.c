@@ -36,13 +36,30 @@ static int worse(const struct comparison *c)
     return c->verdicts[VERDICT_REGRESSED] + c->verdicts[VERDICT_BROKEN] + c->verdicts[VERDICT_MISSING];
 }
 
+/* Cells about which nothing can be said are not without regression. */
+static enum msg outcome_of(const struct comparison *c)
+{
+    int all = 0;
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        all += c->verdicts[v];
+    if (worse(c))
+        return MSG_OUTCOME_REGRESSION;
+    if (c->node_cells)
+        return MSG_OUTCOME_NODE;
+    if (comparison_regressed(c)) /* all cells together */
+        return c->shift.from_controls ? MSG_OUTCOME_NODE : MSG_OUTCOME_SHIFT;
+    if (c->verdicts[VERDICT_NOISY] == 0)
+        return MSG_OUTCOME_NO_REGRESSION;
+    return c->verdicts[VERDICT_NOISY] == all ? MSG_OUTCOME_INCONCLUSIVE : MSG_OUTCOME_PART_INCONCLUSIVE;
+}
+
 /* The first line if there is a comparison: the outcome in bold, the base, and the number of cells. */
 static void outcome_of_comparison(const struct report_model *m, struct md *w)
 {
     struct buf counts;
     buf_init(&counts, PHRASE_MAX);
     verdict_counts(m->comparison, w->lang, &counts);
-    md_say(w, worse(m->comparison) ? MSG_OUTCOME_REGRESSION : MSG_OUTCOME_NO_REGRESSION);
+    md_say(w, outcome_of(m->comparison));
     if (m->against->has_base)
         md_say(w, MSG_AGAINST_RUN, base_name(m), m->against->base.info.date, buf_str(&counts));
     else
@@ -95,16 +112,29 @@ static void finding(const struct delta *d, struct md *w)
         md_item(w, MSG_FINDING_STATUS, d->variant, context.s, verdict_word(d->verdict, w->lang),
                 buf_str(&evidence));
     else
-        md_item(w, MSG_FINDING_CHANGE, d->variant, context.s, verdict_word(d->verdict, w->lang),
-                buf_str(&change), metric_with_unit(d->metric, verdict_reference(d)).s,
+        md_item(w, d->method == METHOD_NIGHTS ? MSG_FINDING_EXPECTED : MSG_FINDING_CHANGE, d->variant,
+                context.s, verdict_word(d->verdict, w->lang), buf_str(&change),
+                metric_with_unit(d->metric, verdict_reference(d)).s,
                 metric_with_unit(d->metric, d->now_median).s, buf_str(&evidence));
     buf_release(&change);
     buf_release(&evidence);
 }
 
+static void shift(const struct report_model *m, struct md *w)
+{
+    struct buf text;
+    buf_init(&text, PHRASE_MAX);
+    if (m->comparison && (m->comparison->shift.found || m->comparison->shift.device_changed))
+        verdict_shift(&m->comparison->shift, w->lang, &text);
+    if (text.len)
+        buf_printf(w->out, "  - %s\n", buf_str(&text));
+    buf_release(&text);
+}
+
 static void findings(const struct report_model *m, struct md *w)
 {
     size_t n = 0;
+    shift(m, w);
     while (n < m->n_findings && report_finding_matters(m->findings[n]))
         n++;
     for (size_t i = 0; i < n && i < SUMMARY_FINDINGS_MAX; i++) {

@@ -19,8 +19,9 @@ static void write_mixed(const struct report_model *m, size_t variant, size_t oth
     struct buf counts;
     buf_init(&counts, PHRASE_MAX);
     count_at(&counts, w->lang, MSG_FASTER_AT, s->fast);
-    count_at(&counts, w->lang, MSG_SAME_AT, s->contexts - s->fast - s->slow);
+    count_at(&counts, w->lang, MSG_SAME_AT, s->contexts - s->fast - s->slow - s->unsure);
     count_at(&counts, w->lang, MSG_SLOWER_AT, s->slow);
+    count_at(&counts, w->lang, MSG_UNSURE_AT, s->unsure);
     md_item(w, *m->now.variants[variant].shape ? MSG_VARIANT_MIXED_SHAPES : MSG_VARIANT_MIXED,
             report_model_variant(m, variant), report_model_variant(m, other), factors, buf_str(&counts),
             num_int(s->contexts).s);
@@ -32,6 +33,8 @@ static void write_standing(const struct report_model *m, size_t variant, size_t 
     struct standing_range s = insight_standing(m, variant, other);
     const char *name = report_model_variant(m, variant), *reference = report_model_variant(m, other);
     struct buf factors, times, where;
+    if (s.unlike)
+        md_item(w, MSG_VARIANT_UNLIKE, name, reference);
     if (s.contexts == 0)
         return;
     buf_init(&factors, PHRASE_MAX);
@@ -44,7 +47,7 @@ static void write_standing(const struct report_model *m, size_t variant, size_t 
         md_item(w, MSG_VARIANT_SLOWER, name, reference, buf_str(&where), buf_str(&times), buf_str(&factors));
     else if (s.fast == s.contexts)
         md_item(w, MSG_VARIANT_FASTER, name, reference, buf_str(&where), buf_str(&factors));
-    else if (s.fast + s.slow == 0)
+    else if (s.fast + s.slow + s.unsure == 0)
         md_item(w, MSG_VARIANT_SAME, name, reference, buf_str(&where), buf_str(&factors));
     else
         write_mixed(m, variant, other, &s, buf_str(&factors), w);
@@ -76,7 +79,7 @@ static void write_growth(const struct report_model *m, struct md *w)
 {
     for (size_t i = 0; i < m->scaling.count; i++) {
         const struct scaling *s = &m->scaling.items[i];
-        const struct scaling_row *row = insight_worst_step(s);
+        const struct scaling_row *row = insight_worst_step(m, s);
         if (!row)
             continue;
         md_item(w, MSG_SUMMARY_SCALING, m->now.variants[s->variant].name, num_int(row[-1].context).s,

@@ -113,12 +113,20 @@ static void write_alike(const struct report_model *m, struct alike *list, size_t
         if (a->left)
             message_plain(&a->contexts, lang, MSG_AND_MORE, num_int((int64_t)a->left).s);
         table_code(t, m->now.variants[a->first->variant].name);
-        table_text(t, buf_str(&a->contexts));
+        table_text(t, a->last || a->named > 1 ? buf_str(&a->contexts) : NUM_NONE);
         table_text(t, num_int((int64_t)a->tests).s);
         table_marked(t, status_name(a->first->status), mark_of(a->first->status));
         table_code(t, a->first->reason);
         buf_release(&a->contexts);
     }
+}
+
+static bool has_exit_codes(const struct report_model *m)
+{
+    for (size_t i = 0; i < m->now.n_tests; i++)
+        if (m->now.tests[i].exit_code == RUN_UNKNOWN)
+            return false;
+    return true;
 }
 
 static void failures(const struct report_model *m, struct md *w)
@@ -153,7 +161,7 @@ static void failures(const struct report_model *m, struct md *w)
         md_para(w, MSG_VALIDATION_FAILURES);
         md_table(w, &t);
     } else
-        md_para(w, MSG_VALIDATION_ALL_OK);
+        md_para(w, has_exit_codes(m) ? MSG_VALIDATION_ALL_OK : MSG_VALIDATION_ALL_OK_IMPORT);
     table_release(&t);
 }
 

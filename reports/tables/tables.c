@@ -60,6 +60,9 @@ static void add_standing(struct table *t, const struct variant_view *v, size_t i
     case STANDING_SLOW:
         table_marked(t, message(lang, MSG_STANDING_SLOW), MARK_WARN);
         return;
+    case STANDING_UNSURE:
+        table_marked(t, message(lang, MSG_VERDICT_NOISY), MARK_WARN);
+        return;
     case STANDING_NOT_OK:
         table_marked(t, cell_status(&v->run->cells[i]).s, status_mark(&v->run->cells[i]));
         return;

@@ -41,6 +41,48 @@ static int make_side(const struct run_data *run, size_t reference, bool as_refer
     return run_data_make_cells(out, err);
 }
 
+enum verdict within_verdict(const struct variant_delta *d, double threshold)
+{
+    double size = fabs(log(d->factor)), limit = log1p(threshold);
+    double band = isfinite(d->factor_error) ? 2 * d->factor_error / d->factor : 0;
+    if (!isfinite(size))
+        return VERDICT_NOISY;
+    if (d->negligible)
+        return VERDICT_UNCHANGED;
+    if (size > limit && size > band)
+        return d->factor > 1 ? VERDICT_IMPROVED : VERDICT_REGRESSED;
+    return size <= limit && band <= limit ? VERDICT_UNCHANGED : VERDICT_NOISY;
+}
+
+static void state_reason(const struct variant_delta *v, double threshold, struct delta *d)
+{
+    double error = 100 * v->factor_error / v->factor;
+    int n = snprintf(d->reason, sizeof d->reason, "%.3gx the speed of the reference, threshold %.3g %%",
+                     v->factor, 100 * threshold);
+    if (isfinite(error))
+        snprintf(d->reason + n, sizeof d->reason - (size_t)n, ", two standard errors %.2g %%", 2 * error);
+}
+
+/* Gives every cell of a measured metric the verdict that the tables of the run show. */
+static void apply_rule(const struct run_data *run, size_t reference, double threshold, struct comparison *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        struct delta *d = &c->deltas[i];
+        const struct run_variant *v = run_data_variant(run, d->variant);
+        if (!v || metric_info(d->metric)->exact || !isfinite(d->factor))
+            continue;
+        struct variant_delta pair =
+            compare_pair(run, (size_t)(v - run->variants), reference, d->context, d->metric);
+        if (d->metric == c->primary)
+            c->verdicts[d->verdict]--;
+        d->threshold = threshold;
+        d->verdict = within_verdict(&pair, threshold);
+        state_reason(&pair, threshold, d);
+        if (d->metric == c->primary)
+            c->verdicts[d->verdict]++;
+    }
+}
+
 int compare_within(const struct run_data *run, size_t reference, const struct compare_options *options,
                    struct comparison *out, struct err *err)
 {
@@ -52,6 +94,8 @@ int compare_within(const struct run_data *run, size_t reference, const struct co
         rc = make_side(run, reference, false, &now, err);
     if (rc == 0)
         rc = compare_runs(&base, &now, NULL, &o, out, err);
+    if (rc == 0)
+        apply_rule(run, reference, options->regression, out);
     if (rc == 0)
         snprintf(out->base_id, sizeof out->base_id, "%s", run->variants[reference].name);
     run_data_release(&base);
@@ -74,7 +118,7 @@ static double cell_error(const struct run_data *run, const struct cell *c, enum 
 struct variant_delta compare_pair(const struct run_data *run, size_t variant, size_t reference, int context,
                                   enum metric m)
 {
-    struct variant_delta d = {variant, reference, context, NAN, NAN, NAN};
+    struct variant_delta d = {variant, reference, context, NAN, NAN, NAN, false};
     size_t other = run_data_counterpart(run, variant, reference);
     if (other == run->n_variants)
         return d;
@@ -83,6 +127,7 @@ struct variant_delta compare_pair(const struct run_data *run, size_t variant, si
     const struct cell *base = run_data_cell(run, run->variants[other].name, context);
     if (!now || !base || !(base->median[m] > 0) || !(now->median[m] > 0))
         return d;
+    d.negligible = fabs(now->median[m] - base->median[m]) <= metric_info(m)->least;
     d.ratio = now->median[m] / base->median[m];
     d.factor = metric_info(m)->better == METRIC_LESS ? 1 / d.ratio : d.ratio;
     d.factor_error = d.factor * stats_ratio_error(cell_error(run, now, m), cell_error(run, base, m));

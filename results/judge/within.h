@@ -17,10 +17,17 @@ struct variant_delta {
     double ratio;
     double factor;
     double factor_error; /* one standard error by propagation; NaN with fewer than 2 values per side */
+    bool negligible;     /* the medians differ by less than the metric's least difference */
 };
 
-/* Every other variant of one run against the reference, with verdicts: they were measured in one session.
- * base_id is the reference's name. A context that only the reference has is "missing" for the others. */
+/* The one rule for two variants of a run, for tables and verdicts alike: improved or regressed if the factor
+ * is beyond the threshold (a fraction) and two standard errors, unchanged if the threshold is beyond two
+ * standard errors, else inconclusive. Symmetric: as far for 1/4 as for 4. */
+enum verdict within_verdict(const struct variant_delta *d, double threshold);
+
+/* Every other variant of one run against the reference, with verdicts by within_verdict() and
+ * options->regression. base_id is the reference's name. A context that only the reference has is "missing"
+ * for the others. */
 int compare_within(const struct run_data *run, size_t reference, const struct compare_options *options,
                    struct comparison *out, struct err *err);
 

@@ -1,16 +1,17 @@
 // What a report's page must do in a real browser. Prints TAP.
 //
-//   node page.mjs CHROMIUM REPORT.html HOSTILE.html UNITS.html
+//   node page.mjs CHROMIUM REPORT.html HOSTILE.html UNITS.html INDEX.html
 //
 // REPORT is of several variants and contexts with a summary in a second language; HOSTILE is of a run whose
 // every text tries to write markup that sets window.pwned or opens a dialog. UNITS has a table of memory in MiB and GiB.
+// INDEX lists nightly runs, one of which was blocked.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 
-const [executablePath, report, hostile, units] = process.argv.slice(2);
+const [executablePath, report, hostile, units, index] = process.argv.slice(2);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const browser = await chromium.launch({ executablePath, args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
 
@@ -121,6 +122,46 @@ await test("a filter hides the rows that lack its words and says how many are le
   assert.equal(await table.locator("tbody tr:visible").count(), all);
   await close();
 });
+
+await test("the verdicts come first and the raw data last", async () => {
+  const { page, close } = await open(report);
+  const heads = await page.locator("main > h2").allInnerTexts();
+  assert.equal(heads.at(-1), "For the record");
+  assert.ok(heads.indexOf("Comparison with an earlier run") < heads.indexOf("Next steps"), heads.join());
+  assert.ok(heads.indexOf("Next steps") < heads.indexOf("Plots"), heads.join());
+  assert.ok(heads.indexOf("Plots") < heads.indexOf("Performance summary"), heads.join());
+  await close();
+});
+
+await test("every picture has a caption", async () => {
+  const { page, close } = await open(report);
+  const captions = await page.locator("figure figcaption").allInnerTexts();
+  assert.equal(captions.length, await page.locator("figure img").count());
+  for (const caption of captions) assert.ok(caption.length > 20, caption);
+  assert.equal(await page.locator("main > p > em:only-child").count(), 0);
+  await close();
+});
+
+for (const width of [420, 1400])
+  await test(`the index: times in one line, summaries and links on screen at ${width} px`, async () => {
+    const { page, trouble, close } = await open(index, { viewport: { width, height: 800 }, bypassCSP: true });
+    assert.equal(await page.locator("tbody tr").count(), 2);
+    for (const selector of [".when", ".headline", ".link", ".news"])
+      for (const box of await page.locator(selector).evaluateAll((all) => all.map((e) => e.getBoundingClientRect().toJSON())))
+        assert.ok(box.left >= 0 && box.right <= width && box.width > 0, `${selector}: ${JSON.stringify(box)}`);
+    const lines = await page.locator(".when").evaluateAll((all) => all.map((e) => {
+      const range = document.createRange();
+      range.selectNodeContents(e);
+      return range.getClientRects().length;
+    }));
+    assert.deepEqual(lines, [1, 1]);
+    for (const text of await page.locator(".when").allInnerTexts()) assert.match(text, /^\d{4}-\d\d-\d\d \d\d:\d\d$/);
+    const colours = await page.locator(".news").evaluateAll((all) => all.map((e) => getComputedStyle(e).color));
+    assert.notEqual(colours[0], colours[1]);
+    assert.deepEqual(trouble, []);
+    assert.deepEqual(await violations(page), []);
+    await close();
+  });
 
 for (const path of [report, hostile]) {
   const name = path === report ? "the report" : "the hostile report";

@@ -59,4 +59,23 @@ SQL
     exit
 }
 
-node "$modules/page.mjs" "$chromium" "$TMPDIR/report.html" "$TMPDIR/hostile.html" "$TMPDIR/model.html"
+# The index of nightly runs: one that ran here, and one whose node was not there.
+plan=$TMPDIR/night.json
+cat >"$plan" <<JSON
+{"schema": "kernsweep.plan/1", "ticket": "night", "node": "local", "workdir": "$TMPDIR/work",
+ "variants": [{"name": "a", "run": ["sh", "-c",
+   "sleep 0.6; echo 'Prompt tokens: 16'; echo '[PERF_TIMING] {\\"prefill_s\\": 0.5, \\"attn_impl\\": \\"x\\"}'"]}],
+ "contexts": [16], "timeouts": {"default": 20}, "baseline": "main", "connect": {"timeout_s": 2, "patience_s": 1}}
+JSON
+for node in local 127.0.0.1:1; do
+    "$KERNSWEEP" nightly "$plan" --node "$node" --db "$TMPDIR/nights.db" --artifacts "$TMPDIR/artifacts" \
+        --reports "$TMPDIR/nights" >>"$TMPDIR/log" 2>&1
+done
+[ -f "$TMPDIR/nights/index.html" ] || {
+    ok "the index of nightly runs is written" 1 "$(cat "$TMPDIR/log")"
+    done_testing
+    exit
+}
+
+node "$modules/page.mjs" "$chromium" "$TMPDIR/report.html" "$TMPDIR/hostile.html" "$TMPDIR/model.html" \
+    "$TMPDIR/nights/index.html"

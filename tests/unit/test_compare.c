@@ -3,6 +3,7 @@
 
 #include "results/judge/compare.h"
 #include "results/judge/within.h"
+#include "results/stats/stats.h"
 
 static const struct delta *find_delta(const struct comparison *c, const char *variant, int context,
                                       enum metric m)
@@ -164,6 +165,15 @@ static void a_metric_that_is_no_longer_printed_is_missing(void **state)
     run_data_release(&b);
 }
 
+/* The run was to measure this cell, and did not. */
+static void ask_for(struct run_data *run, const char *variant, int context)
+{
+    run->unmeasured = calloc(1, sizeof *run->unmeasured);
+    run->n_unmeasured = 1;
+    snprintf(run->unmeasured->variant, sizeof run->unmeasured->variant, "%s", variant);
+    run->unmeasured->context = context;
+}
+
 static void what_one_side_lacks_is_a_finding(void **state)
 {
     (void)state;
@@ -181,6 +191,10 @@ static void what_one_side_lacks_is_a_finding(void **state)
     draft_shot(&d, "was_bad", 4096, 1, 10.0);
     draft_shot(&d, "still_bad", 4096, 1, 10.0)->status = STATUS_CRASH;
     struct run_data b = run_of_draft(&d);
+    assert_ok(compare_runs(&a, &b, NULL, &o, &c, &err), &err);
+    assert_int_equal(c.count, 3); /* nobody asked for "gone" */
+    comparison_release(&c);
+    ask_for(&b, "gone", 4096);
     assert_ok(compare_runs(&a, &b, NULL, &o, &c, &err), &err);
     assert_int_equal(c.count, 4);
     assert_int_equal(find_delta(&c, "gone", 4096, METRIC_PREFILL_S)->verdict, VERDICT_MISSING);
@@ -205,12 +219,6 @@ static struct history make_history(struct history_series *series, struct history
     return (struct history){.series = series, .count = 1, .nights = n};
 }
 
-/* What a MAD of 20 nights is too small by, and the errors of the two levels that are compared. */
-static double widened(double level_error)
-{
-    return 20 / 19.2 * sqrt(1 + level_error);
-}
-
 static void nights_judge_a_night(void **state)
 {
     (void)state;
@@ -223,13 +231,19 @@ static void nights_judge_a_night(void **state)
     assert_int_equal(d.verdict, VERDICT_REGRESSED);
     assert_int_equal(d.method, METHOD_NIGHTS);
     assert_int_equal(d.history_n, 20);
-    assert_near(d.z, 0.6745 * 0.6 / 0.05 / widened(M_PI_2 / 20), 1e-9);
-    assert_near(d.noise_floor, 1.4826 * 0.005, 1e-9);
-    assert_near(d.reference, 10, 1e-12);
+    assert_int_equal(d.against, REFERENCE_LEVEL);
+    assert_int_equal(d.reference_n, 20);
+    assert_near(d.reference, 10, 1e-3);
+    /* The values of the nights have a standard deviation of 0.7 %, and tonight is one more. */
+    assert_near(d.noise_floor, 0.007, 0.002);
+    assert_near(d.z, log(1.06) / d.noise_floor, 0.02);
+    assert_near(d.freedom, 23, 0);
     assert_int_equal(judge_cells(NULL, 0, same, 1, &calm, &o).verdict, VERDICT_UNCHANGED);
     /* Against one night, that night's own noise counts too. */
     const double base[] = {10.0};
-    assert_near(judge_cells(base, 1, slow, 1, &calm, &o).z, 0.6745 * 0.6 / 0.05 / widened(1), 1e-9);
+    struct delta once = judge_cells(base, 1, slow, 1, &calm, &o);
+    assert_int_equal(once.against, REFERENCE_RUN);
+    assert_true(once.noise_floor > 1.3 * d.noise_floor);
 
     struct history wild = make_history(&series, points, 20, 0.5);
     d = judge_cells(NULL, 0, slow, 1, &wild, &o);
@@ -267,6 +281,10 @@ static void what_nights_had_and_a_night_lacks_is_a_finding(void **state)
     snprintf(t->reason, sizeof t->reason, "over 60 s");
     draft_shot(&d, "w", 4096, 1, 10.0);
     struct run_data now = run_of_draft(&d);
+    assert_ok(compare_runs(NULL, &now, &h, &o, &c, &err), &err);
+    assert_int_equal(c.count, 2); /* it was not asked for what went out of the plan */
+    comparison_release(&c);
+    ask_for(&now, "gone", 4096);
     assert_ok(compare_runs(NULL, &now, &h, &o, &c, &err), &err);
     assert_int_equal(c.count, 3);
     assert_int_equal(c.verdicts[VERDICT_BROKEN], 1);
@@ -337,12 +355,12 @@ static void a_baseline_of_several_runs_is_its_median(void **state)
     o.n_base_runs = 20;
     struct delta d = judge_cells(last, 1, now, 1, &h, &o);
     assert_near(d.base_median, 10.5, 0);
-    assert_near(d.reference, 10, 1e-12);
-    assert_near(d.ratio, 1.05, 1e-12);
+    assert_near(d.reference, 10, 1e-3);
+    assert_near(d.ratio, 1.05, 1e-4);
     assert_int_equal(d.verdict, VERDICT_REGRESSED);
 }
 
-/* One truly slower cell and 99 that came out at z = 3.6 would all be called by the plain limit. */
+/* Among 400 cells a value of t that is news in one cell is none. */
 static void many_cells_are_corrected_for(void **state)
 {
     (void)state;
@@ -352,17 +370,16 @@ static void many_cells_are_corrected_for(void **state)
     struct draft d;
     const struct compare_options o = compare_defaults();
     struct history_series *series = calloc(CELLS, sizeof *series);
-    struct history_point points[20];
-    make_history(&series[0], points, 20, 0.05);
+    struct history_point(*points)[20] = calloc(CELLS, sizeof *points);
+    struct stats_rng rng;
+    stats_rng_seed(&rng, 21);
     draft_night(&d, 30);
     for (int i = 0; i < CELLS; i++) {
-        series[i] = series[0];
+        make_history(&series[i], points[i], 20, 0);
+        for (int n = 0; n < 20; n++)
+            points[i][n].median += 0.1 * stats_rng_normal(&rng);
         series[i].context = 1000 + i;
-        /* Cell 7 is far off; cell 9 is just beyond the limit, which among 400 cells is no news. */
-        draft_shot(&d, "v", 1000 + i, 1,
-                   i == 7   ? 12.0
-                   : i == 9 ? 10 + 3.55 * widened(M_PI_2 / 20) * 0.05 / 0.6745
-                            : 10.0);
+        draft_shot(&d, "v", 1000 + i, 1, i == 7 ? 12.0 : i == 9 ? 10.3 : 10.0);
     }
     struct history h = {.series = series, .count = CELLS, .nights = 20};
     struct run_data now = run_of_draft(&d);
@@ -371,10 +388,11 @@ static void many_cells_are_corrected_for(void **state)
     assert_int_equal(c.verdicts[VERDICT_REGRESSED], 1);
     assert_int_equal(find_delta(&c, "v", 1007, METRIC_PREFILL_S)->verdict, VERDICT_REGRESSED);
     const struct delta *chance = find_delta(&c, "v", 1009, METRIC_PREFILL_S);
-    assert_true(chance->z > o.z_limit && chance->p < 0.05 && chance->p_adjusted > 0.05);
+    assert_true(chance->z > 2.5 && chance->p < 0.05 && chance->p_adjusted > 0.05);
     comparison_release(&c);
     run_data_release(&now);
     free(series);
+    free(points);
 }
 
 static void every_metric_knows_its_direction(void **state)

@@ -132,6 +132,9 @@ static void a_suspect_stands_or_falls(void **state)
     /* The base's own build was 10 s when it was stored: if it is slow too, the node is. */
     const double slow_node[] = {34.9, 35.0, 35.1};
     assert_int_equal(confirmed_verdict(slow_node, slow_node, 3, CONFIRM_NODE), VERDICT_NOISY);
+    /* Repetitions that say nothing refute nothing. */
+    const double wild[] = {9.0, 11.0, 14.0};
+    assert_int_equal(confirmed_verdict(base, wild, 3, CONFIRM_UNDECIDED), VERDICT_REGRESSED);
 }
 
 static void an_outcome_is_remembered(void **state)

@@ -291,10 +291,11 @@ static void braces_that_are_no_placeholders_pass(void **state)
     struct plan p;
     struct err err = {0};
     if (load_text(&p,
-                  HEAD "\"variants\":[{\"name\":\"a\",\"run\":[\"x\",\"{{print "
-                       "$1}\",\"{}\",\"${HOME}\",\"{\\\"k\\\": 1}\","
-                       "\"{context\",\"{{context+}\",\"{context+8}\",\"{{Context}\"],\"env\":{\"TOKEN\":\"{any_"
-                       "thing}\"}}]," MATRIX ",\"secrets\":[\"TOKEN\"]}",
+                  HEAD
+                  "\"variants\":[{\"name\":\"a\",\"run\":[\"x\",\"{{print "
+                  "$1}\",\"{}\",\"${HOME}\",\"{\\\"k\\\": 1}\","
+                  "\"{context\",\"{{context+}\",\"{context+8}\",\"{{Context}\"],\"env\":{\"TOKEN\":\"{any_"
+                  "thing}\"}}]," MATRIX ",\"secrets\":[\"TOKEN\"]}",
                   &err) != 0)
         fail_msg("%s", err.msg);
     plan_release(&p);

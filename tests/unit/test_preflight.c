@@ -51,7 +51,8 @@ static void each_trouble_has_its_level_and_a_remedy(void **state)
         const char *facts, *subject;
         enum preflight_level level;
     } cases[] = {
-        {"{\"disk_free_bytes\":1e12,\"compilers\":[{\"name\":\"gcc\",\"version\":\"12\"}],\"gpus\":[{\"name\":"
+        {"{\"disk_free_bytes\":1e12,\"compilers\":[{\"name\":\"gcc\",\"version\":\"12\"}],\"gpus\":[{"
+         "\"name\":"
          "\"MI300X\",\"arch\":\"gfx942\",\"vram_total_bytes\":2e11,\"vram_used_bytes\":3e8}]}",
          "hipcc", PREFLIGHT_WARNING},
         {"{" FIT ",\"leftovers\":[{\"pid\":7,\"run_id\":\"r\"}]}", "leftovers", PREFLIGHT_WARNING},
@@ -77,7 +78,8 @@ static void each_trouble_has_its_level_and_a_remedy(void **state)
 static void compilers_that_the_builds_need_are_missed(void **state)
 {
     (void)state;
-    static const char cpu[] = "{\"disk_free_bytes\":1e12,\"compilers\":[{\"name\":\"gcc\",\"version\":\"12\"}]}";
+    static const char cpu[] =
+        "{\"disk_free_bytes\":1e12,\"compilers\":[{\"name\":\"gcc\",\"version\":\"12\"}]}";
     struct preflight p;
     const struct preflight_needs needs = {.hipcc = true, .nvcc = true, .clock_offset_s = NAN};
     judge(&p, cpu, &needs);

@@ -231,7 +231,8 @@ static void nights_judge_a_run_and_tell_when_it_changed(void **state)
         store_quiet_night(&s, night);
     char *text = render(&s, req, "latest");
     assert_line(text, "**Regression** against the previous 19 nights: 1 regressed, 1 unchanged");
-    assert_line(text, "`baseline` at 256: **regressed**, takes", "z = ", "against the previous 19 nights");
+    assert_line(text, "`baseline` at 256: **regressed**, takes", "s expected, ",
+                "t = ", "against the expected 10.05 s");
     free(text);
     for (int night = 21; night <= 24; night++)
         store_quiet_night(&s, night);
@@ -242,7 +243,7 @@ static void nights_judge_a_run_and_tell_when_it_changed(void **state)
     req.against = "night-0019";
     text = render(&s, req, "latest");
     assert_line(text, "`driver` |", "`6.8.5` |", "`6.10.0` |");
-    assert_line(text, "**Run the base again on this node in its current state**");
+    assert_line(text, "**Run the base again on the node in its current state**");
     free(text);
     store_close(&s);
 }

@@ -22,9 +22,41 @@ static void a_cell_within_the_threshold_is_the_same(void **state)
 
 static void two_standard_errors_widen_the_threshold(void **state)
 {
-    const struct variant_delta d = {.variant = 1, .reference = 0, .factor = 1.2, .factor_error = 0.11};
+    const struct variant_delta d = {.variant = 1, .reference = 0, .factor = 1.2, .factor_error = 0.13};
     (void)state;
-    assert_int_equal(standing_of(cell_with(STATUS_OK), &d), STANDING_SAME);
+    assert_int_equal(standing_of(cell_with(STATUS_OK), &d), STANDING_UNSURE);
+}
+
+/* Two repetitions a side that vary by half: a factor of four is still a factor of four, either way round. */
+static void a_table_and_compare_within_agree(void **state)
+{
+    static const double fast[] = {0.9, 1.5}, slow[] = {3.2, 5.6};
+    const struct compare_options o = compare_defaults();
+    (void)state;
+    for (int reference = 0; reference < 2; reference++) {
+        struct err err = {0};
+        struct comparison c;
+        struct variant_delta *vs;
+        struct draft d;
+        size_t n;
+        draft_night(&d, 1);
+        for (int i = 0; i < 2; i++) {
+            draft_shot(&d, "fast", 4096, i + 1, fast[i]);
+            draft_shot(&d, "slow", 4096, i + 1, slow[i]);
+        }
+        struct run_data run = run_of_draft(&d);
+        size_t other = reference == 0;
+        assert_ok(compare_within(&run, (size_t)reference, &o, &c, &err), &err);
+        assert_ok(compare_variants(&run, (size_t)reference, METRIC_PREFILL_S, &vs, &n, &err), &err);
+        enum standing standing = standing_of(&run.cells[other], &vs[other]);
+        assert_int_equal(standing, reference ? STANDING_FAST : STANDING_SLOW);
+        assert_int_equal(c.deltas[0].verdict, reference ? VERDICT_IMPROVED : VERDICT_REGRESSED);
+        assert_int_equal(c.verdicts[c.deltas[0].verdict], 1);
+        assert_int_equal(c.verdicts[VERDICT_NOISY], 0);
+        free(vs);
+        comparison_release(&c);
+        run_data_release(&run);
+    }
 }
 
 static void a_cell_that_is_not_ok_has_no_speed(void **state)
@@ -69,6 +101,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cell_within_the_threshold_is_the_same),
         cmocka_unit_test(two_standard_errors_widen_the_threshold),
+        cmocka_unit_test(a_table_and_compare_within_agree),
         cmocka_unit_test(a_cell_that_is_not_ok_has_no_speed),
         cmocka_unit_test(rows_are_ordered_by_context_then_by_plan),
         cmocka_unit_test(only_steps_beyond_the_tolerance_are_flagged),

@@ -291,7 +291,7 @@ static void a_picture_says_when_it_does_not_show_all(void **state)
     buf_init(&out, REPORT_BYTES_MAX);
     assert_ok(report_render(&req, &out, &err), &err);
     if (!strstr(buf_str(&out), "gnuplot is not installed"))
-        holds(buf_str(&out), "one group of bars per context (the first 16 of 20 variants)](");
+        holds(buf_str(&out), "one group of bars per context (the first 8 of 20 variants)](");
     lacks(buf_str(&out), "gnuplot failed");
     buf_release(&out);
     store_close(&s);

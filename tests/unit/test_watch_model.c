@@ -43,10 +43,12 @@ static void events_fill_the_matrix_of_tests(void **state)
     assert_true(watch_running(m, &variant, &context));
     assert_int_equal(variant, 0);
     assert_int_equal(context, 1);
-    feed(m, "{\"event\":\"TEST_END\",\"variant\":\"v3\",\"ctx\":128,\"run_idx\":1,\"exit_status\":\"OK\",\"wall_s\":4.25}");
+    feed(m, "{\"event\":\"TEST_END\",\"variant\":\"v3\",\"ctx\":128,\"run_idx\":1,\"exit_status\":\"OK\","
+            "\"wall_s\":4.25}");
     assert_false(m->testing);
     assert_cell(m, 0, 1, "4.25 s");
-    feed(m, "{\"event\":\"TEST_END\",\"variant\":\"v3\",\"ctx\":128,\"run_idx\":2,\"exit_status\":\"OK\",\"prefill_s\":0.0123,\"wall_s\":2}");
+    feed(m, "{\"event\":\"TEST_END\",\"variant\":\"v3\",\"ctx\":128,\"run_idx\":2,\"exit_status\":\"OK\","
+            "\"prefill_s\":0.0123,\"wall_s\":2}");
     assert_cell(m, 0, 1, "12.3 ms x2");
     feed(m,
          "{\"event\":\"TEST_END\",\"variant\":\"v3\",\"ctx\":128,\"run_idx\":3,\"exit_status\":\"TIMEOUT\"}");
@@ -61,10 +63,10 @@ static void events_fill_the_matrix_of_tests(void **state)
 static void a_window_has_the_running_row(void **state)
 {
     (void)state;
-    assert_int_equal(watch_window(0, 10, 5, 3), 0);    /* all fit */
-    assert_int_equal(watch_window(0, 10, 40, 9), 0);   /* in view already */
-    assert_int_equal(watch_window(0, 10, 40, 10), 1);  /* one below */
-    assert_int_equal(watch_window(20, 10, 40, 4), 4);  /* above */
+    assert_int_equal(watch_window(0, 10, 5, 3), 0);     /* all fit */
+    assert_int_equal(watch_window(0, 10, 40, 9), 0);    /* in view already */
+    assert_int_equal(watch_window(0, 10, 40, 10), 1);   /* one below */
+    assert_int_equal(watch_window(20, 10, 40, 4), 4);   /* above */
     assert_int_equal(watch_window(99, 10, 40, 40), 30); /* none: only kept within the matrix */
     assert_int_equal(watch_window(5, 0, 40, 40), 5);
 }

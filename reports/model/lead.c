@@ -1,0 +1,73 @@
+#include "reports/model/lead.h"
+
+#include <string.h>
+
+static bool both(const char *a, const char *b)
+{
+    return *a && *b;
+}
+
+static struct code_change change_by(enum code_evidence by, bool same)
+{
+    return (struct code_change){same ? CODE_SAME : CODE_CHANGED, by};
+}
+
+/* Equal sources are equal code only if the plan, which has the build's commands and patches, is equal too. */
+static struct code_change by_sources(const struct run_info *base, const struct run_info *now)
+{
+    const struct code_change unknown = {CODE_UNKNOWN, BY_NOTHING};
+    if (!both(base->source_sha256, now->source_sha256))
+        return unknown;
+    if (strcmp(base->source_sha256, now->source_sha256) != 0)
+        return change_by(BY_SOURCES, false);
+    bool same_plan =
+        both(base->plan_sha256, now->plan_sha256) && strcmp(base->plan_sha256, now->plan_sha256) == 0;
+    return same_plan ? change_by(BY_SOURCES, true) : unknown;
+}
+
+struct code_change lead_code(const struct report_model *m, const char *variant)
+{
+    const struct run_data *base = &m->against->base;
+    const struct run_variant *a = run_data_variant(base, variant), *b = run_data_variant(&m->now, variant);
+    if (a && b && both(a->code_sha256, b->code_sha256) && a->code_of_device == b->code_of_device)
+        return change_by(a->code_of_device ? BY_DEVICE_CODE : BY_BUILD,
+                         strcmp(a->code_sha256, b->code_sha256) == 0);
+    return by_sources(&base->info, &m->now.info);
+}
+
+size_t lead_facts(const struct report_model *m, size_t *index, size_t most)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->comparison->n_facts; i++)
+        if (strcmp(m->comparison->facts[i].key, "source") != 0 && n++ < most)
+            index[n - 1] = i;
+    return n;
+}
+
+static enum lead by_records(const struct report_model *m, const struct delta *d)
+{
+    bool recorded = m->now.n_facts && m->against->base.n_facts, facts = lead_facts(m, NULL, 0) > 0;
+    enum code_state code = lead_code(m, d->variant).state;
+    if (!recorded)
+        return LEAD_UNRECORDED;
+    switch (code) {
+    case CODE_CHANGED:
+        return facts ? LEAD_EITHER : LEAD_CODE;
+    case CODE_SAME:
+        return facts ? LEAD_NODE : LEAD_NEITHER;
+    case CODE_UNKNOWN:
+        break;
+    }
+    return facts ? LEAD_FACTS : LEAD_UNKNOWN_CODE;
+}
+
+enum lead lead_of(const struct report_model *m, const struct delta *d)
+{
+    if (d->confirmation == CONFIRM_NODE)
+        return LEAD_NODE_CONFIRMED;
+    if (!m->against->has_base)
+        return LEAD_NIGHTS;
+    if (d->confirmation == CONFIRM_STANDS)
+        return lead_code(m, d->variant).state == CODE_SAME ? LEAD_NEITHER : LEAD_CODE_CONFIRMED;
+    return by_records(m, d);
+}

@@ -1,0 +1,52 @@
+/* lead: where the cause of a regressed cell is to be looked for, and what says so. Each lead rests on stored
+ * data alone: how the cell was confirmed, whether its code changed, and which recorded facts differ. Pure; no
+ * words.
+ */
+#ifndef KERNSWEEP_REPORTS_MODEL_LEAD_H
+#define KERNSWEEP_REPORTS_MODEL_LEAD_H
+
+#include "reports/model/model.h"
+
+/* Whether the code of a variant is that of the base, by the strongest evidence that both runs have. */
+enum code_state {
+    CODE_UNKNOWN,
+    CODE_SAME,
+    CODE_CHANGED,
+};
+
+/* What the state of the code is known by. */
+enum code_evidence {
+    BY_NOTHING,
+    BY_DEVICE_CODE,
+    BY_BUILD,   /* the files that the build made */
+    BY_SOURCES, /* the source tree; for CODE_SAME, the plan too */
+};
+
+struct code_change {
+    enum code_state state;
+    enum code_evidence by;
+};
+
+/* Lower ones are listed first. */
+enum lead {
+    LEAD_CODE_CONFIRMED, /* slower than the base's build in one session */
+    LEAD_NODE_CONFIRMED, /* the base's build is as slow in one session */
+    LEAD_CODE,           /* the code differs and no other recorded fact */
+    LEAD_NODE,           /* the code is the same and recorded facts differ */
+    LEAD_FACTS,          /* recorded facts differ; whether the code does is unknown */
+    LEAD_EITHER,         /* both differ */
+    LEAD_NEITHER,        /* nothing recorded differs */
+    LEAD_UNKNOWN_CODE,   /* no fact differs; whether the code does is unknown */
+    LEAD_UNRECORDED,     /* one of the runs recorded nothing */
+    LEAD_NIGHTS,         /* judged by earlier nights, whose facts were not compared */
+    LEAD_COUNT
+};
+
+struct code_change lead_code(const struct report_model *m, const char *variant);
+/* d: a regressed cell of m->comparison. */
+enum lead lead_of(const struct report_model *m, const struct delta *d);
+/* Facts of the comparison that are not of the code: indexes into comparison->facts, at most `most`; returns
+ * how many there are. */
+size_t lead_facts(const struct report_model *m, size_t *index, size_t most);
+
+#endif

@@ -1,0 +1,83 @@
+/* Next steps: where to look for the cause of what regressed. One line per lead, for all cells that have it.
+ */
+#include "reports/model/lead.h"
+#include "reports/sections/next_steps.h"
+#include "reports/sections/phrase.h"
+
+enum { FACTS_NAMED_MAX = 4 };
+
+/* "driver, rocm and 3 more" */
+static void name_facts(const struct report_model *m, enum report_lang lang, struct buf *out)
+{
+    size_t index[FACTS_NAMED_MAX], n = lead_facts(m, index, FACTS_NAMED_MAX);
+    for (size_t i = 0; i < n && i < FACTS_NAMED_MAX; i++)
+        buf_printf(out, "%s%s", i ? ", " : "", m->comparison->facts[index[i]].key);
+    if (n > FACTS_NAMED_MAX)
+        message_plain(out, lang, MSG_AND_MORE, num_int((int64_t)(n - FACTS_NAMED_MAX)).s);
+}
+
+static enum msg code_word(enum code_evidence by)
+{
+    static const enum msg words[] = {[BY_NOTHING] = MSG_CODE_SOURCES,
+                                     [BY_DEVICE_CODE] = MSG_CODE_DEVICE,
+                                     [BY_BUILD] = MSG_CODE_BUILD,
+                                     [BY_SOURCES] = MSG_CODE_SOURCES};
+    return words[by];
+}
+
+static enum msg step_for(enum lead lead)
+{
+    static const enum msg steps[LEAD_COUNT] = {
+        [LEAD_CODE_CONFIRMED] = MSG_STEP_CODE_CONFIRMED,
+        [LEAD_NODE_CONFIRMED] = MSG_STEP_NODE_CONFIRMED,
+        [LEAD_CODE] = MSG_STEP_CODE,
+        [LEAD_NODE] = MSG_STEP_SAME_NODE,
+        [LEAD_FACTS] = MSG_STEP_FACTS,
+        [LEAD_EITHER] = MSG_STEP_EITHER,
+        [LEAD_NEITHER] = MSG_STEP_NEITHER,
+        [LEAD_UNKNOWN_CODE] = MSG_STEP_UNKNOWN_CODE,
+        [LEAD_UNRECORDED] = MSG_STEP_UNRECORDED,
+        [LEAD_NIGHTS] = MSG_STEP_NIGHTS,
+    };
+    return steps[lead];
+}
+
+static void write_lead(const struct report_model *m, enum lead lead, int cells, enum code_evidence by,
+                       struct md *w)
+{
+    struct buf facts;
+    buf_init(&facts, PHRASE_MAX);
+    name_facts(m, w->lang, &facts);
+    md_bullet(w);
+    md_say(w, step_for(lead), phrase_count(w->lang, cells, MSG_CELLS_ONE, MSG_CELLS_MANY).s,
+           message(w->lang, code_word(by)), buf_str(&facts));
+    if (lead == LEAD_NODE_CONFIRMED && facts.len)
+        md_say(w, MSG_STEP_NODE_FACTS, buf_str(&facts));
+    md_line(w);
+    buf_release(&facts);
+}
+
+/* Slower than expected, whatever the cause turned out to be. */
+static bool is_suspect(const struct delta *d)
+{
+    return d->verdict == VERDICT_REGRESSED || d->confirmation == CONFIRM_NODE;
+}
+
+void next_steps_causes(const struct report_model *m, struct md *w)
+{
+    const struct comparison *c = m->comparison;
+    for (enum lead lead = 0; lead < LEAD_COUNT; lead++) {
+        enum code_evidence by = BY_NOTHING;
+        int cells = 0;
+        for (size_t i = 0; i < c->count; i++) {
+            const struct delta *d = &c->deltas[i];
+            if (d->metric != c->primary || !is_suspect(d) || lead_of(m, d) != lead)
+                continue;
+            cells++;
+            if (lead_code(m, d->variant).by > by) /* the weakest evidence of them all */
+                by = lead_code(m, d->variant).by;
+        }
+        if (cells)
+            write_lead(m, lead, cells, by, w);
+    }
+}

@@ -1,0 +1,16 @@
+/* For the record: what nobody reads but everybody needs once: how to repeat the run, every fact of the node,
+ * the raw numbers as JSON, the files and their hashes. Behind one heading, at the end. */
+#include "reports/sections/record.h"
+
+void section_record(const struct report_model *m, struct md *w)
+{
+    size_t start = w->out->len;
+    md_heading(w, 2, MSG_H_RECORD);
+    size_t empty = w->out->len;
+    record_reproduction(m, w);
+    record_node(m, w);
+    record_metrics(m, w);
+    record_artifacts(m, w);
+    if (w->out->len == empty)
+        md_truncate(w, start);
+}

@@ -1,0 +1,513 @@
+/* Advice: each sentence names what it rests on. The runs here are built so that a sentence would be wrong if
+ * it rested on less: who is told to look in the code when the node changed has lost a day. */
+#include "reports/report.h"
+#include "results/query/find_run.h"
+#include "tests/unit/results_support.h"
+
+struct side {
+    const char *source, *plan, *driver; /* "" : not recorded */
+    const char *code;                   /* code identity of the variant, or "" */
+    double prefill_s;
+};
+
+static void set_hash(char *out, const char *of)
+{
+    if (*of)
+        sha256_of(of, strlen(of), out);
+}
+
+static int64_t store_side(struct store *s, int night, const struct side *side)
+{
+    struct err err = {0};
+    struct draft d;
+    draft_night(&d, night);
+    set_hash(d.info.source_sha256, side->source);
+    set_hash(d.info.plan_sha256, side->plan);
+    if (*side->driver)
+        assert_ok(draft_add_fact(&d, "driver", side->driver, &err), &err);
+    draft_shot(&d, "v3", 4096, 1, side->prefill_s);
+    set_hash(d.variants[0].code_sha256, side->code);
+    d.variants[0].code_of_device = *side->code;
+    return must_store(s, &d);
+}
+
+/* The document, to be free()d. */
+static char *render(struct store *s, struct report_request req)
+{
+    struct err err = {0};
+    struct buf out;
+    req.store = s;
+    req.run = "latest";
+    buf_init(&out, REPORT_BYTES_MAX);
+    assert_ok(report_render(&req, &out, &err), &err);
+    return buf_steal(&out);
+}
+
+static void holds(const char *text, const char *words)
+{
+    if (!strstr(text, words))
+        fail_msg("\"%s\" is missing in:\n%s", words, text);
+}
+
+static void lacks(const char *text, const char *words)
+{
+    if (strstr(text, words))
+        fail_msg("\"%s\" stands in:\n%s", words, text);
+}
+
+/* As confirm_judge() does. */
+static void confirm(struct comparison *c, struct delta *d, enum confirmation how)
+{
+    d->confirmation = how;
+    if (how != CONFIRM_NODE)
+        return;
+    d->verdict = VERDICT_NOISY;
+    c->verdicts[VERDICT_REGRESSED]--;
+    c->verdicts[VERDICT_NOISY]++;
+    c->node_cells++;
+}
+
+/* What a report advises when v3 is slower than in the base, and how confirming ended. */
+static char *advice(const char *db, struct side before, struct side now, enum confirmation how)
+{
+    struct store s = open_store(db);
+    struct report_request req = report_defaults();
+    struct run_data run;
+    struct against against;
+    struct comparison c;
+    struct err err = {0};
+    int64_t base = store_side(&s, 1, &before);
+    store_side(&s, 2, &now);
+    assert_ok(store_load_run(&s, "latest", &run, &err), &err);
+    assert_ok(against_run(&s, &run, base, &req.compare, &against, &err), &err);
+    assert_ok(against_compare(&against, &run, &c, &err), &err);
+    assert_int_equal(c.verdicts[VERDICT_REGRESSED], 1);
+    for (size_t i = 0; i < c.count; i++)
+        if (c.deltas[i].verdict == VERDICT_REGRESSED)
+            confirm(&c, &c.deltas[i], how);
+    req.held_against = &against;
+    req.comparison = &c;
+    char *text = render(&s, req);
+    comparison_release(&c);
+    against_release(&against);
+    run_data_release(&run);
+    store_close(&s);
+    return text;
+}
+
+static const struct side old = {"tree 1", "plan", "6.8.5", "code 1", 10};
+
+static void a_change_of_the_sources_that_was_confirmed_is_looked_for_in_the_code(void **state)
+{
+    (void)state;
+    char *text =
+        advice("confirmed.db", old, (struct side){"tree 2", "plan", "6.8.5", "code 2", 20}, CONFIRM_STANDS);
+    holds(text, "**Look for the change in the code**: 1 cell regressed");
+    holds(text, "both builds were measured again, alternately");
+    lacks(text, "not necessarily the code");
+    lacks(text, "recorded fact");
+    free(text);
+}
+
+static void a_change_of_the_sources_alone_is_likely_the_cause_and_is_to_be_confirmed(void **state)
+{
+    (void)state;
+    char *text =
+        advice("likely.db", old, (struct side){"tree 2", "plan", "6.8.5", "code 2", 20}, CONFIRM_NOT_ASKED);
+    holds(text, "**Look for the change in the code**: 1 cell regressed, the device code differs, and no "
+                "recorded fact");
+    holds(text, "Not confirmed");
+    free(text);
+}
+
+static void where_nothing_changed_nobody_is_sent_into_the_code(void **state)
+{
+    (void)state;
+    char *text =
+        advice("nothing.db", old, (struct side){"tree 1", "plan", "6.8.5", "code 1", 20}, CONFIRM_NOT_ASKED);
+    lacks(text, "Look for the change in the code");
+    holds(text, "1 cell regressed, although the device code and every recorded fact are the same");
+    free(text);
+}
+
+static void sources_that_changed_without_changing_the_code_are_not_the_cause(void **state)
+{
+    (void)state;
+    char *text =
+        advice("comment.db", old, (struct side){"tree 2", "plan", "6.8.5", "code 1", 20}, CONFIRM_NOT_ASKED);
+    lacks(text, "Look for the change in the code");
+    holds(text, "although the device code and every recorded fact are the same");
+    free(text);
+}
+
+static void a_node_that_changed_is_named_with_its_facts(void **state)
+{
+    (void)state;
+    char *text =
+        advice("node.db", old, (struct side){"tree 1", "plan", "6.10.0", "code 1", 20}, CONFIRM_NOT_ASKED);
+    lacks(text, "Look for the change in the code");
+    holds(text, "**Run the base again on the node in its current state**: 1 cell regressed, the device code "
+                "is the same, "
+                "and these recorded facts differ: driver.");
+    free(text);
+    text = advice("node_confirmed.db", old, (struct side){"tree 2", "plan", "6.10.0", "code 2", 20},
+                  CONFIRM_NODE);
+    holds(text, "**The node is slower, not the code**, against `night-0001`");
+    holds(text, "  - `v3` at 4096: **inconclusive**");
+    lacks(text, "Use at least 5");
+    lacks(text, "Look for the change in the code");
+    holds(text, "**Find out what changed on the node**: 1 cell regressed, but measured again, alternately, "
+                "the base's build");
+    holds(text, "driver");
+    free(text);
+}
+
+static void where_both_changed_neither_is_blamed(void **state)
+{
+    (void)state;
+    char *text =
+        advice("both.db", old, (struct side){"tree 2", "plan", "6.10.0", "code 2", 20}, CONFIRM_NOT_ASKED);
+    lacks(text, "Look for the change in the code");
+    holds(text,
+          "**Measure both builds alternately (`--confirm`)**: 1 cell regressed, and both the device code and "
+          "recorded facts (driver) differ");
+    free(text);
+}
+
+static void without_records_the_cause_is_said_to_be_unknown(void **state)
+{
+    const struct side bare = {"", "", "", "", 10};
+    (void)state;
+    char *text = advice("bare.db", bare, (struct side){"", "", "", "", 20}, CONFIRM_NOT_ASKED);
+    lacks(text, "Look for the change in the code");
+    holds(text, "so the cause cannot be determined");
+    free(text);
+}
+
+static void nights_alone_do_not_tell_the_cause(void **state)
+{
+    struct store s = open_store("nights.db");
+    (void)state;
+    for (int night = 1; night <= 10; night++) {
+        struct side side = old;
+        side.prefill_s = (night < 10 ? 10 : 20) + 0.01 * (night % 4);
+        store_side(&s, night, &side);
+    }
+    char *text = render(&s, report_defaults());
+    holds(text, "1 regressed");
+    lacks(text, "Look for the change in the code");
+    lacks(text, "no recorded fact");
+    holds(text, "**Compare this run with the last good one (`kernsweep compare`)**: 1 cell regressed");
+    free(text);
+    store_close(&s);
+}
+
+/* v3 is faster than the others where it ran, which is at one context of three. */
+static void a_variant_that_ran_at_one_context_of_three_is_not_the_fastest(void **state)
+{
+    struct store s = open_store("one_of_three.db");
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    for (int context = 256; context <= 1024; context *= 2) {
+        draft_shot(&d, "baseline", context, 1, context / 100.0);
+        draft_shot(&d, "v4", context, 1, context / 90.0);
+    }
+    draft_shot(&d, "v3", 256, 1, 1);
+    draft_shot(&d, "slow", 256, 1, 20);
+    must_store(&s, &d);
+    char *text = render(&s, report_defaults());
+    lacks(text, "Optimise `v3` first");
+    lacks(text, "Disable `slow` by default");
+    lacks(text, "`slow` is 7.81x slower than `baseline` at every context");
+    free(text);
+    store_close(&s);
+}
+
+static void the_fastest_is_faster_by_more_than_the_noise(void **state)
+{
+    struct store s = open_store("close.db");
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    for (int context = 256; context <= 512; context *= 2)
+        for (int i = 1; i <= 2; i++) {
+            draft_shot(&d, "baseline", context, i, 10 + 0.5 * i);
+            draft_shot(&d, "v3", context, i, 9.95 + 0.5 * i);
+        }
+    must_store(&s, &d);
+    char *text = render(&s, report_defaults());
+    lacks(text, "**Optimise");
+    free(text);
+    draft_night(&d, 2);
+    for (int context = 256; context <= 512; context *= 2) {
+        draft_shot(&d, "baseline", context, 1, 10);
+        draft_shot(&d, "v3", context, 1, 5);
+        draft_shot(&d, "v1", context, 1, 50);
+    }
+    must_store(&s, &d);
+    text = render(&s, report_defaults());
+    holds(text,
+          "**Optimise `v3` first**: it is the fastest of 3 variants at every context measured (256, 512).");
+    holds(text, "**Disable `v1` by default**: slower than `baseline` at every context measured, at best "
+                "0.20x its speed "
+                "(1 repetition each).");
+    free(text);
+    store_close(&s);
+}
+
+static void a_step_that_the_repetitions_explain_is_not_blamed_on_the_kernel(void **state)
+{
+    struct store s = open_store("step.db");
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    draft_shot(&d, "baseline", 256, 1, 0.036);
+    draft_shot(&d, "baseline", 256, 2, 0.050);
+    draft_shot(&d, "baseline", 512, 1, 0.190);
+    draft_shot(&d, "baseline", 512, 2, 0.204);
+    draft_shot(&d, "v3", 256, 1, 0.0360);
+    draft_shot(&d, "v3", 256, 2, 0.0361);
+    draft_shot(&d, "v3", 512, 1, 0.190);
+    draft_shot(&d, "v3", 512, 2, 0.191);
+    must_store(&s, &d);
+    char *text = render(&s, report_defaults());
+    lacks(text, "**Profile `baseline`");
+    lacks(text, "The time of `baseline` grows faster");
+    holds(text, "**Profile `v3` between contexts 256 and 512**");
+    free(text);
+    store_close(&s);
+}
+
+struct launch_of {
+    const char *variant;
+    int context, repetition;
+    double ms, batch, threads, lds;
+};
+
+static void draft_launch(struct draft *d, struct launch_of l)
+{
+    const struct {
+        const char *name;
+        double value;
+    } extras[] = {{"batch", l.batch},           {"heads", 8},           {"seq", l.context},
+                  {"block_threads", l.threads}, {"query_threads", 256}, {"dynamic_lds_bytes", l.lds}};
+    struct err err = {0};
+    draft_shot(d, l.variant, l.context, l.repetition, l.ms / 1e3);
+    for (size_t i = 0; i < COUNT(extras); i++)
+        assert_ok(draft_add_extra(&d->tests[d->n_tests - 1], extras[i].name, extras[i].value, &err), &err);
+}
+
+/* One cell whose repetitions are of batch 1 and 8: their median is of nothing. */
+static void shapes_of_different_batches_are_not_summed_into_advice(void **state)
+{
+    struct store s = open_store("batches.db");
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    for (int i = 1; i <= 2; i++) {
+        draft_launch(&d, (struct launch_of){"baseline", 512, i, 1, 1, 384, 0});
+        draft_launch(&d, (struct launch_of){"v3", 512, i, i == 1 ? 1 : 8, i == 1 ? 1 : 8, 384, 0});
+    }
+    must_store(&s, &d);
+    char *text = render(&s, report_defaults());
+    lacks(text, "**Disable `v3`");
+    lacks(text, "`v3` is 4.50x slower");
+    holds(text, "`v3` at 512: its repetitions have different shapes");
+    free(text);
+    store_close(&s);
+}
+
+static void add_resources(struct draft *d, const char *variant, const char *body)
+{
+    d->details.files = reallocarray(d->details.files, d->details.n_files + 1, sizeof *d->details.files);
+    struct run_file *f = &d->details.files[d->details.n_files++];
+    *f = (struct run_file){.size = (int64_t)strlen(body), .body = strdup(body)};
+    snprintf(f->path, sizeof f->path, "%s/resources.json", variant);
+    sha256_of(body, strlen(body), f->sha256);
+}
+
+#define KERNEL(name, scratch, threads, lds)                                                                  \
+    "{\"name\":\"" name "\",\"vgprs\":40,\"scratch_bytes\":" #scratch ",\"lds_static_bytes\":0,"             \
+    "\"lds_dynamic_bytes\":" #lds ",\"block_threads\":" #threads ",\"query_threads\":256}"
+#define RESOURCES(kernels)                                                                                   \
+    "{\"schema\":\"kernsweep.resources/1\",\"arch\":\"sm_90a\",\"kernels\":[" kernels "]}"
+
+/* The build has a kernel that spills 1024 bytes; the one that was launched spills 8. */
+static void the_evidence_is_of_the_kernel_that_ran(void **state)
+{
+    struct store s = open_store("launched.db");
+    struct report_request req = report_defaults();
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    draft_launch(&d, (struct launch_of){"v5", 512, 1, 1, 1, 384, 197716});
+    add_resources(&d, "v5",
+                  RESOURCES(KERNEL("attend", 8, 384, 197716) "," KERNEL("tiling", 1024, 32, 32768)));
+    must_store(&s, &d);
+    req.kind = REPORT_KERNEL;
+    char *text = render(&s, req);
+    holds(text, "**Eliminate the register spill of `v5`**: the kernel that ran uses 8 bytes of local memory");
+    lacks(text, "1024");
+    lacks(text, "`tiling`");
+    holds(text, "Of the 2 kernels of its build, the recorded launches fit 1,");
+    free(text);
+    store_close(&s);
+}
+
+static void a_spill_that_only_some_of_the_fitting_kernels_have_is_no_advice(void **state)
+{
+    struct store s = open_store("fit.db");
+    struct report_request req = report_defaults();
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    draft_launch(&d, (struct launch_of){"v5", 512, 1, 1, 1, 384, 197716});
+    add_resources(&d, "v5", RESOURCES(KERNEL("plain", 0, 384, 197716) "," KERNEL("split", 8, 384, 197716)));
+    must_store(&s, &d);
+    req.kind = REPORT_KERNEL;
+    char *text = render(&s, req);
+    lacks(text, "**Eliminate the register spill");
+    free(text);
+    store_close(&s);
+}
+
+static void without_a_recorded_launch_no_kernel_of_several_is_blamed(void **state)
+{
+    struct store s = open_store("unrecorded.db");
+    struct report_request req = report_defaults();
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    draft_shot(&d, "v5", 512, 1, 1);
+    add_resources(&d, "v5", RESOURCES(KERNEL("attend", 0, 384, 0) "," KERNEL("tiling", 1024, 32, 32768)));
+    must_store(&s, &d);
+    req.kind = REPORT_REGRESSION;
+    char *text = render(&s, req);
+    lacks(text, "**Eliminate the register spill");
+    holds(text, "Which of the 2 kernels of its build ran was not recorded");
+    free(text);
+    store_close(&s);
+}
+
+/* Nights vary more than a run does: more repetitions would change nothing. */
+static void inconclusive_nights_are_not_sent_for_more_repetitions(void **state)
+{
+    struct store s = open_store("varies.db");
+    static const double nightly[] = {10, 13, 9, 14, 11, 8, 12, 15, 10, 13};
+    (void)state;
+    for (int night = 0; night < (int)COUNT(nightly); night++) {
+        struct side side = old;
+        side.prefill_s = nightly[night];
+        store_side(&s, night + 1, &side);
+    }
+    char *text = render(&s, report_defaults());
+    holds(text, "**Inconclusive** against the previous 9 nights: 1 inconclusive");
+    lacks(text, "No regression");
+    lacks(text, "Use at least 5 repetitions");
+    lacks(text, "noisy");
+    holds(text, "**Find out why this cell varies between nights**");
+    free(text);
+    store_close(&s);
+}
+
+static void an_import_without_exit_codes_is_not_said_to_have_exited(void **state)
+{
+    struct store s = open_store("import.db");
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    snprintf(d.info.origin, sizeof d.info.origin, "import");
+    draft_shot(&d, "a", 8192, 1, 1);
+    draft_shot(&d, "a", 16384, 1, 2);
+    draft_shot(&d, "a", 16384, 2, 2);
+    draft_shot(&d, "b", 16384, 1, 2);
+    draft_shot(&d, "a", 32768, 1, 4);
+    must_store(&s, &d);
+    char *text = render(&s, report_defaults());
+    lacks(text, "exited cleanly");
+    holds(text, "exit codes were not recorded");
+    holds(text, "1 at 8192, 1 to 2 at 16384, 1 at 32768");
+    lacks(text, "nan");
+    free(text);
+    store_close(&s);
+}
+
+static void a_run_in_which_nothing_succeeded_advises_to_mend_it_alone(void **state)
+{
+    struct store s = open_store("failed.db");
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    snprintf(d.info.origin, sizeof d.info.origin, "import");
+    for (int i = 1; i <= 3; i++) {
+        struct run_test *t = draft_shot(&d, "false", 0, i, 1);
+        t->status = STATUS_FAIL;
+        t->value[METRIC_PREFILL_S] = t->value[METRIC_WALL_S] = (double)NAN;
+    }
+    must_store(&s, &d);
+    char *text = render(&s, report_defaults());
+    holds(text, "**Fix `false`**: its status is FAIL; what is known of the reason is under Validation.");
+    lacks(text, "by default");
+    lacks(text, "among the artifacts");
+    free(text);
+    store_close(&s);
+}
+
+static size_t place_of(const char *text, const char *words)
+{
+    const char *at = strstr(text, words);
+    if (!at)
+        fail_msg("\"%s\" is missing in:\n%s", words, text);
+    return (size_t)(at - text);
+}
+
+static void verdicts_come_first_and_raw_data_last(void **state)
+{
+    struct store s = open_store("order.db");
+    struct report_request req = report_defaults();
+    (void)state;
+    store_side(&s, 1, &old);
+    store_side(&s, 2, &(struct side){"tree 2", "plan", "6.10.0", "code 2", 20});
+    req.against = "night-0001";
+    for (enum report_kind kind = 0; kind < REPORT_KIND_COUNT; kind++) {
+        req.kind = kind;
+        char *text = render(&s, req);
+        size_t verdicts = place_of(text, "## Comparison with an earlier run"),
+               steps = place_of(text, "## Next steps"), record = place_of(text, "## For the record"),
+               node = place_of(text, "### Node");
+        assert_true(place_of(text, "## Executive summary") < verdicts);
+        assert_true(verdicts < steps && steps < record && record < node);
+        assert_true(place_of(text, "## Test configuration") < record);
+        lacks(text, "## Key metrics\n\n## ");
+        assert_null(memmem(text, record, "SHA-256", 7));
+        free(text);
+    }
+    store_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_change_of_the_sources_that_was_confirmed_is_looked_for_in_the_code),
+        cmocka_unit_test(a_change_of_the_sources_alone_is_likely_the_cause_and_is_to_be_confirmed),
+        cmocka_unit_test(where_nothing_changed_nobody_is_sent_into_the_code),
+        cmocka_unit_test(sources_that_changed_without_changing_the_code_are_not_the_cause),
+        cmocka_unit_test(a_node_that_changed_is_named_with_its_facts),
+        cmocka_unit_test(where_both_changed_neither_is_blamed),
+        cmocka_unit_test(without_records_the_cause_is_said_to_be_unknown),
+        cmocka_unit_test(nights_alone_do_not_tell_the_cause),
+        cmocka_unit_test(a_variant_that_ran_at_one_context_of_three_is_not_the_fastest),
+        cmocka_unit_test(the_fastest_is_faster_by_more_than_the_noise),
+        cmocka_unit_test(a_step_that_the_repetitions_explain_is_not_blamed_on_the_kernel),
+        cmocka_unit_test(shapes_of_different_batches_are_not_summed_into_advice),
+        cmocka_unit_test(the_evidence_is_of_the_kernel_that_ran),
+        cmocka_unit_test(a_spill_that_only_some_of_the_fitting_kernels_have_is_no_advice),
+        cmocka_unit_test(without_a_recorded_launch_no_kernel_of_several_is_blamed),
+        cmocka_unit_test(inconclusive_nights_are_not_sent_for_more_repetitions),
+        cmocka_unit_test(an_import_without_exit_codes_is_not_said_to_have_exited),
+        cmocka_unit_test(a_run_in_which_nothing_succeeded_advises_to_mend_it_alone),
+        cmocka_unit_test(verdicts_come_first_and_raw_data_last),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
