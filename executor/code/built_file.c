@@ -73,5 +73,5 @@ bool built_file_counts(const char *relpath, struct span file)
     if (elf_is(file) || archive_is(file))
         return true;
     return !ends_in(relpath, ".d") && !ends_in(relpath, ".log") && !ends_in(relpath, "CMakeCache.txt") &&
-           !strstr(relpath, "CMakeFiles/");
+           !ends_in(relpath, ".pyc") && !strstr(relpath, "CMakeFiles/");
 }

@@ -11,8 +11,8 @@
 
 /* out: char[SHA256_HEX_LEN + 1] */
 void built_file_hash(struct span file, const struct mask *mask, char *out);
-/* Whether a file says what was built: not a hidden one, a log, a list of dependencies, or what CMake keeps
- * besides objects. */
+/* Whether a file says what was built: not a hidden one, a log, a list of dependencies, what CMake keeps
+ * besides objects, or what Python compiles by itself. */
 bool built_file_counts(const char *relpath, struct span file);
 
 #endif

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MACHINE_CUDA = 190, KERNEL_FLAG = 0x10, SYMBOL_SIZE = 4 };
+/* The flags name the GPU; their last byte tells of debug information. */
+enum { MACHINE_CUDA = 190, KERNEL_FLAG = 0x10, SYMBOL_SIZE = 4, GPU_FLAGS = 0xffffff };
 
 /* Attributes (EIATTR_*) that hold indexes of symbols, and the format that has a size. */
 enum { ATTR_PARAM_CBANK = 0x0a, ATTR_EXTERNS = 0x0f, FORMAT_SIZED = 4, ATTR_HEAD = 4 };
@@ -21,6 +22,7 @@ struct function {
 struct reading {
     const struct elf_file *e;
     const struct mask *mask;
+    uint32_t gpu;
     struct elf_section symbols;
     struct function *function; /* by name, as the nodes of the graph */
     size_t functions, cap;
@@ -209,7 +211,7 @@ static int read_owned(struct reading *r, const struct elf_section *s, const stru
     size_t len = strlen(s->name) - strlen(f->name);
     struct sha256 h;
     sha256_begin(&h);
-    sha256_add(&h, &r->e->flags, sizeof r->e->flags);
+    sha256_add(&h, &r->gpu, sizeof r->gpu);
     sha256_add(&h, &len, sizeof len);
     sha256_add(&h, s->name, len);
     return add_contents(r, &h, s, f, err) == 0 ? code_graph_part(&r->graph, f->node, &h, err) : -1;
@@ -241,11 +243,11 @@ static int read_sections(struct reading *r, struct err *err)
 
 int cuda_code(const struct elf_file *e, const struct mask *mask, struct code_set *set, struct err *err)
 {
-    struct reading r = {.e = e, .mask = mask};
+    struct reading r = {.e = e, .mask = mask, .gpu = e->flags & GPU_FLAGS};
     char sha256[SHA256_HEX_LEN + 1];
     code_graph_init(&r.graph);
     sha256_begin(&r.data);
-    sha256_add(&r.data, &e->flags, sizeof e->flags);
+    sha256_add(&r.data, &r.gpu, sizeof r.gpu);
     if (!elf_find_type(e, SHT_SYMTAB, &r.symbols))
         r.symbols = (struct elf_section){.name = "", .data = SPAN_EMPTY};
     int rc = list_functions(&r, err);

@@ -31,7 +31,7 @@ struct field {
     double value;
 };
 
-enum { FIELDS = 17 };
+enum { FIELDS = 20, SHIFT_TEXT_MAX = 2048 };
 
 static void list_fields(const struct delta *d, struct field out[static FIELDS])
 {
@@ -50,7 +50,10 @@ static void list_fields(const struct delta *d, struct field out[static FIELDS])
         {"detectable", d->detectable},
         {"history_n", d->history_n},
         {"history_median", d->history_median},
+        {"reference_n", d->reference_n},
+        {"common", d->common},
         {"z", d->z},
+        {"freedom", d->freedom},
         {"p", d->p},
         {"p_adjusted", d->p_adjusted},
     };
@@ -66,10 +69,27 @@ static json_t *encode_delta(const struct delta *d)
                           compare_method_name(d->method), "confirmation", confirmation_name(d->confirmation),
                           "outlier", d->outlier, "slow_first", d->slow_first, "reason", d->reason,
                           "now_status", d->in_now ? status_name(d->now_status) : "");
+    json_object_set_new(o, "against", json_string(reference_kind_name(d->against)));
+    json_object_set_new(o, "control", json_boolean(d->control));
+    json_object_set_new(o, "disagree", json_boolean(d->disagree));
+    json_object_set_new(o, "scale",
+                        d->method == METHOD_NIGHTS ? json_string(scale_floor_name(d->floor)) : json_null());
     list_fields(d, fields);
     for (size_t i = 0; i < FIELDS; i++)
         json_object_set_new(o, fields[i].name, cmd_json_number(fields[i].value));
     return o;
+}
+
+/* null where fewer than six cells agree on a common factor and nothing is known of the GPUs. */
+static json_t *encode_shift(const struct common_shift *s)
+{
+    if (!s->known && !s->device_changed)
+        return json_null();
+    return json_pack("{s:b, s:b, s:b, s:b, s:b, s:o, s:o, s:I, s:I}", "found", s->found, "worse", s->worse,
+                     "from_controls", s->from_controls, "since_base", s->since_base, "device_changed",
+                     s->device_changed, "ratio", cmd_json_number(s->known ? s->ratio : (double)NAN), "p",
+                     cmd_json_number(s->known ? s->p : (double)NAN), "cells", (json_int_t)s->cells,
+                     "controls", (json_int_t)s->controls);
 }
 
 json_t *compare_encode(const struct comparison *c, int exit_code)
@@ -82,9 +102,10 @@ json_t *compare_encode(const struct comparison *c, int exit_code)
                                                c->facts[i].base, "now", c->facts[i].now));
     for (int v = 0; v < VERDICT_COUNT; v++)
         json_object_set_new(verdicts, verdict_name((enum verdict)v), json_integer(c->verdicts[v]));
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:i}", "base", c->base_id, "now", c->now_id,
-                     "metric", metric_info(c->primary)->name, "cells", cells, "facts", facts, "verdicts",
-                     verdicts, "tested", (int)c->tested, "exit_code", exit_code);
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:i, s:i, s:i}", "base", c->base_id, "now",
+                     c->now_id, "metric", metric_info(c->primary)->name, "cells", cells, "facts", facts,
+                     "verdicts", verdicts, "shift", encode_shift(&c->shift), "node_cells", c->node_cells,
+                     "tested", (int)c->tested, "exit_code", exit_code);
 }
 
 static void csv_row(const struct delta *d, struct buf *out)
@@ -151,6 +172,9 @@ static void write_md(const struct comparison *c, struct buf *out)
                    {"Factor", true},  {"Verdict", false}, {"Evidence", false}};
     struct md w = {.out = out, .lang = REPORT_EN};
     struct table t;
+    verdict_shift(&c->shift, REPORT_EN, out);
+    if (out->len)
+        buf_puts(out, "\n\n");
     table_init(&t);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_column(&t, columns[i].title, columns[i].right);
@@ -179,14 +203,32 @@ static bool is_bad(const struct comparison *c, const struct delta *d)
     return false;
 }
 
+static bool is_bad_shift(const struct common_shift *s)
+{
+    return s->found && s->worse;
+}
+
+/* What all cells have in common is a test case of its own. */
+static void write_junit_shift(const struct common_shift *s, struct buf *out)
+{
+    struct buf text;
+    buf_init(&text, SHIFT_TEXT_MAX);
+    verdict_shift(s, REPORT_EN, &text);
+    buf_puts(out, "  <testcase classname=\"all cells\" name=\"common factor\">"
+                  "<failure type=\"regressed\" message=\"");
+    escape_xml(out, buf_str(&text));
+    buf_puts(out, "\"/></testcase>\n");
+    buf_release(&text);
+}
+
 static void write_junit(const struct comparison *c, struct buf *out)
 {
-    int failures = 0;
+    int failures = is_bad_shift(&c->shift);
     for (size_t i = 0; i < c->count; i++)
         failures += is_bad(c, &c->deltas[i]);
     buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"kernsweep ");
     escape_xml(out, c->now_id);
-    buf_printf(out, "\" tests=\"%zu\" failures=\"%d\">\n", c->count, failures);
+    buf_printf(out, "\" tests=\"%zu\" failures=\"%d\">\n", c->count + is_bad_shift(&c->shift), failures);
     for (size_t i = 0; i < c->count; i++) {
         const struct delta *d = &c->deltas[i];
         buf_puts(out, "  <testcase classname=\"");
@@ -197,6 +239,8 @@ static void write_junit(const struct comparison *c, struct buf *out)
         escape_xml(out, d->reason);
         buf_puts(out, is_bad(c, d) ? "\"/></testcase>\n" : "</system-out></testcase>\n");
     }
+    if (is_bad_shift(&c->shift))
+        write_junit_shift(&c->shift, out);
     buf_puts(out, "</testsuite>\n");
 }
 
@@ -233,8 +277,22 @@ static const char *github_level(const struct comparison *c, const struct delta *
     return NULL;
 }
 
+static void write_github_shift(const struct common_shift *s, struct buf *out)
+{
+    struct buf text;
+    buf_init(&text, SHIFT_TEXT_MAX);
+    verdict_shift(s, REPORT_EN, &text);
+    if (text.len) {
+        buf_printf(out, "::%s title=all cells::", is_bad_shift(s) ? "error" : "notice");
+        github_text(out, buf_str(&text), "%\r\n");
+        buf_putc(out, '\n');
+    }
+    buf_release(&text);
+}
+
 static void write_github(const struct comparison *c, struct buf *out)
 {
+    write_github_shift(&c->shift, out);
     for (size_t i = 0; i < c->count; i++) {
         const struct delta *d = &c->deltas[i];
         const char *level = github_level(c, d);

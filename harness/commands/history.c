@@ -51,24 +51,29 @@ static json_t *encode_facts(const struct fact_list *l)
     return facts;
 }
 
+static json_t *encode_change(const struct timeline *t, const struct timeline_change *c)
+{
+    const struct change *x = &c->change;
+    const struct timeline_point *p = &t->points[x->at], *last = &t->points[x->at - 1];
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:o}", "run_id", p->run_id,
+                     "date", p->date, "source_sha256", p->source_sha256, "last_run_id", last->run_id,
+                     "last_source_sha256", last->source_sha256, "before", x->before, "after", x->after,
+                     "ratio", x->ratio, "ratio_low", x->ratio_low, "ratio_high", x->ratio_high, "p", x->p,
+                     "device_changed", x->forced, "facts", encode_facts(&c->facts));
+}
+
 static json_t *encode(const struct timeline *t)
 {
     json_t *points = json_array(), *changes = json_array();
     for (size_t i = 0; i < t->count; i++) {
         const struct timeline_point *p = &t->points[i];
-        json_array_append_new(points, json_pack("{s:s, s:s, s:s, s:s, s:f, s:i}", "run_id", p->run_id, "date",
-                                                p->date, "tag", p->tag, "source_sha256", p->source_sha256,
-                                                "median", p->median, "n", p->n));
+        json_array_append_new(points,
+                              json_pack("{s:s, s:s, s:s, s:s, s:f, s:i, s:b}", "run_id", p->run_id, "date",
+                                        p->date, "tag", p->tag, "source_sha256", p->source_sha256, "median",
+                                        p->median, "n", p->n, "odd", p->odd));
     }
-    for (size_t i = 0; i < t->n_changes; i++) {
-        const struct timeline_change *c = &t->changes[i];
-        const struct timeline_point *p = &t->points[c->change.at];
-        json_array_append_new(changes,
-                              json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:o}", "run_id", p->run_id,
-                                        "date", p->date, "source_sha256", p->source_sha256, "before",
-                                        c->change.before, "after", c->change.after, "ratio", c->change.ratio,
-                                        "p", c->change.p, "facts", encode_facts(&c->facts)));
-    }
+    for (size_t i = 0; i < t->n_changes; i++)
+        json_array_append_new(changes, encode_change(t, &t->changes[i]));
     return json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:o, s:o}", "node", t->node, "ticket", t->ticket, "mode",
                      t->mode, "variant", t->variant, "context", t->context, "metric",
                      metric_info(t->metric)->name, "points", points, "changes", changes);
@@ -93,12 +98,26 @@ static void print_sparkline(const struct timeline *t)
     printf("  %.6g to %.6g %s\n\n", low, high, metric_info(t->metric)->unit);
 }
 
+static void print_source(const struct timeline_point *p)
+{
+    printf("%s%s%.12s", p->run_id, *p->source_sha256 ? ", source " : "", p->source_sha256);
+}
+
+/* Its size with the interval, and the runs between which it began. */
 static void print_change(const struct timeline *t, const struct timeline_change *c)
 {
-    const struct timeline_point *p = &t->points[c->change.at];
-    printf("changed on %s: %.6g -> %.6g %s (%+.1f %%, p %.2g), since run %s%s%.12s\n", p->date,
-           c->change.before, c->change.after, metric_info(t->metric)->unit, 100 * (c->change.ratio - 1),
-           c->change.p, p->run_id, *p->source_sha256 ? ", source " : "", p->source_sha256);
+    const struct change *x = &c->change;
+    const struct timeline_point *p = &t->points[x->at], *last = &t->points[x->at - 1];
+    printf("%s on %s: %.6g -> %.6g %s (%+.1f %%, 95 %% interval %+.1f to %+.1f %%",
+           x->forced ? "another GPU" : "changed", p->date, x->before, x->after, metric_info(t->metric)->unit,
+           100 * (x->ratio - 1), 100 * (x->ratio_low - 1), 100 * (x->ratio_high - 1));
+    if (!x->forced)
+        printf(", p %.2g", x->p);
+    printf(")\n    between run ");
+    print_source(last);
+    printf(" and run ");
+    print_source(p);
+    putchar('\n');
     for (size_t i = 0; i < c->facts.count; i++)
         printf("    %s: %.60s -> %.60s\n", c->facts.items[i].key,
                *c->facts.items[i].base ? c->facts.items[i].base : "-",
@@ -115,8 +134,9 @@ static void print_text(const struct timeline *t)
         printf("%-10s  %14s  %3s  %-12s  %s\n", "Date", "Median", "n", "Source", "Run");
     for (size_t i = 0; i < t->count; i++) {
         const struct timeline_point *p = &t->points[i];
-        printf("%s  %#14.6g  %3d  %.12s%s  %s%s%s\n", p->date, p->median, p->n, p->source_sha256,
-               *p->source_sha256 ? "" : "-           ", p->run_id, *p->tag ? "  " : "", p->tag);
+        printf("%s  %#14.6g  %3d  %.12s%s  %s%s%s%s\n", p->date, p->median, p->n, p->source_sha256,
+               *p->source_sha256 ? "" : "-           ", p->run_id, *p->tag ? "  " : "", p->tag,
+               p->odd ? "  (a single night, set aside)" : "");
     }
     if (t->n_changes)
         putchar('\n');

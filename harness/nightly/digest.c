@@ -92,11 +92,25 @@ static void list_tests(struct lines *l, const struct run_data *run)
     }
 }
 
+static void list_shift(struct lines *l, const struct common_shift *s)
+{
+    char line[LINE_MAX_BYTES];
+    if (s->found)
+        snprintf(line, sizeof line, "%s %+.1f %% together, one finding",
+                 s->from_controls ? "the node:" : "all cells:", (s->ratio - 1) * 100);
+    if (s->found)
+        append_line(l, line);
+    if (s->device_changed)
+        append_line(l, "the GPU is another one than before");
+}
+
 json_t *digest_lines(const struct run_data *run, const struct comparison *c)
 {
     struct lines l = {.array = json_array()};
     char rest[64];
     list_variants(&l, run);
+    if (c)
+        list_shift(&l, &c->shift);
     if (c)
         list_cells(&l, c);
     else

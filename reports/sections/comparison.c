@@ -3,6 +3,8 @@
 #include "reports/tables/tables.h"
 #include "reports/words/number.h"
 
+enum { SHIFT_TEXT_MAX = 2048 };
+
 static void write_differences(const struct report_model *m, struct md *w)
 {
     const struct comparison *c = m->comparison;
@@ -43,6 +45,16 @@ static void write_base(const struct report_model *m, struct md *w)
         md_para(w, MSG_COMPARED_WITH_RUN, b->run_id, b->date);
 }
 
+static void write_shift(const struct report_model *m, struct md *w)
+{
+    struct buf text;
+    buf_init(&text, SHIFT_TEXT_MAX);
+    verdict_shift(&m->comparison->shift, w->lang, &text);
+    if (text.len)
+        buf_printf(w->out, "%s\n\n", buf_str(&text));
+    buf_release(&text);
+}
+
 void section_baseline(const struct report_model *m, struct md *w)
 {
     const struct quantity primary = quantity_compared(m);
@@ -56,6 +68,7 @@ void section_baseline(const struct report_model *m, struct md *w)
     table_init(&t);
     table_comparison(&t, m->comparison, &primary, w->lang);
     write_base(m, w);
+    write_shift(m, w);
     md_table(w, &t);
     if (m->comparison->tested)
         md_para(w, MSG_TESTED_CELLS, num_int((int64_t)m->comparison->tested).s,

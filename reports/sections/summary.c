@@ -47,7 +47,7 @@ static enum msg outcome_of(const struct comparison *c)
     if (c->node_cells)
         return MSG_OUTCOME_NODE;
     if (comparison_regressed(c)) /* all cells together */
-        return MSG_OUTCOME_REGRESSION;
+        return c->shift.from_controls ? MSG_OUTCOME_NODE : MSG_OUTCOME_SHIFT;
     if (c->verdicts[VERDICT_NOISY] == 0)
         return MSG_OUTCOME_NO_REGRESSION;
     return c->verdicts[VERDICT_NOISY] == all ? MSG_OUTCOME_INCONCLUSIVE : MSG_OUTCOME_PART_INCONCLUSIVE;
@@ -120,9 +120,21 @@ static void finding(const struct delta *d, struct md *w)
     buf_release(&evidence);
 }
 
+static void shift(const struct report_model *m, struct md *w)
+{
+    struct buf text;
+    buf_init(&text, PHRASE_MAX);
+    if (m->comparison && (m->comparison->shift.found || m->comparison->shift.device_changed))
+        verdict_shift(&m->comparison->shift, w->lang, &text);
+    if (text.len)
+        buf_printf(w->out, "  - %s\n", buf_str(&text));
+    buf_release(&text);
+}
+
 static void findings(const struct report_model *m, struct md *w)
 {
     size_t n = 0;
+    shift(m, w);
     while (n < m->n_findings && report_finding_matters(m->findings[n]))
         n++;
     for (size_t i = 0; i < n && i < SUMMARY_FINDINGS_MAX; i++) {

@@ -42,6 +42,8 @@ void table_facts(struct table *t, const struct comparison *c, enum report_lang l
 const char *verdict_word(enum verdict v, enum report_lang lang);
 /* "2 regressed, 17 unchanged" */
 void verdict_counts(const struct comparison *c, enum report_lang lang, struct buf *out);
+/* Appends what all cells have in common tonight, if it is worth a sentence: plain text. */
+void verdict_shift(const struct common_shift *s, enum report_lang lang, struct buf *out);
 /* Appends the evidence of a verdict: counts, method, thresholds, warnings. */
 void verdict_evidence(const struct delta *d, enum report_lang lang, struct buf *out);
 /* What the new value is compared with: the median of the base, or of earlier nightly runs. */

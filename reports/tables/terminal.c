@@ -91,6 +91,10 @@ int terminal_comparison(const struct comparison *c, bool kernels, bool colour, s
             return -1;
     }
     buf_init(&counts, COUNTS_MAX);
+    verdict_shift(&c->shift, REPORT_EN, &counts);
+    if (counts.len)
+        buf_printf(out, "\n%s\n", buf_str(&counts));
+    buf_clear(&counts);
     verdict_counts(c, REPORT_EN, &counts);
     buf_printf(out, "%s%s\n", counts.len ? "\n" : "", buf_str(&counts));
     buf_release(&counts);

@@ -29,6 +29,35 @@ void verdict_counts(const struct comparison *c, enum report_lang lang, struct bu
     }
 }
 
+/* Smaller common factors are not worth a sentence. */
+static const double shift_shown = 0.01;
+
+static void describe_shift(const struct common_shift *s, enum report_lang lang, struct buf *out)
+{
+    struct buf change;
+    buf_init(&change, 128);
+    message_plain(&change, lang, s->worse ? MSG_SHIFT_SLOWER : MSG_SHIFT_FASTER,
+                  num_percent(fabs(s->ratio - 1)).s);
+    message_plain(out, lang, s->from_controls ? MSG_SHIFT_NODE : MSG_SHIFT_UNKNOWN, buf_str(&change),
+                  num_int((int64_t)s->cells).s);
+    if (s->since_base)
+        message_plain(out, lang, MSG_SHIFT_SINCE_BASE);
+    buf_release(&change);
+}
+
+void verdict_shift(const struct common_shift *s, enum report_lang lang, struct buf *out)
+{
+    if (s->found)
+        describe_shift(s, lang, out);
+    else if (s->known && fabs(s->ratio - 1) >= shift_shown)
+        message_plain(out, lang, isnan(s->p) ? MSG_SHIFT_SMALL_PAIR : MSG_SHIFT_SMALL,
+                      num_change(s->ratio - 1).s, num_int((int64_t)s->cells).s);
+    if (s->device_changed) {
+        buf_puts(out, out->len ? " " : "");
+        message_plain(out, lang, MSG_SHIFT_DEVICE);
+    }
+}
+
 static enum cell_mark verdict_mark(enum verdict v)
 {
     switch (v) {

@@ -72,28 +72,22 @@ uint64_t nights_device(const struct nights *n)
     return 0;
 }
 
-static void finish_level(const struct nights *n, const struct night_cell *c, struct level *l)
+static void finish_level(const struct night_cell *c, struct level *l)
 {
-    uint64_t device = nights_device(n);
     l->known = l->nights > 0;
     if (!l->known)
         return;
     l->u = centre_of(c->u, l->members, l->nights, c->quantum > 0);
     l->y = centre_of(c->y, l->members, l->nights, c->quantum > 0);
-    l->other_device = device != 0;
-    for (size_t i = 0; i < l->nights; i++) {
-        uint64_t d = c->points[l->members[i]]->device;
-        l->other_device = l->other_device && d != 0 && d != device;
-    }
 }
 
-struct level nights_level(const struct nights *n, const struct night_cell *c)
+struct level nights_level(const struct night_cell *c)
 {
     struct level l = {0};
     size_t since = 0;
     l.nights = current_segment(&c->levels, c->count, l.members, &since);
     l.since = l.nights ? c->night[since] : 0;
-    finish_level(n, c, &l);
+    finish_level(c, &l);
     return l;
 }
 
@@ -119,8 +113,7 @@ static size_t nearest(const struct changes *levels, size_t at, size_t *members)
     return count;
 }
 
-struct level nights_base_level(const struct nights *n, const struct night_cell *c, const int64_t *runs,
-                               size_t n_runs)
+struct level nights_base_level(const struct night_cell *c, const int64_t *runs, size_t n_runs)
 {
     struct level l = {0};
     size_t found = 0, at = 0;
@@ -134,7 +127,7 @@ struct level nights_base_level(const struct nights *n, const struct night_cell *
     if (found == 1)
         l.nights = nearest(&c->levels, at, l.members);
     l.since = found ? c->night[at] : 0;
-    finish_level(n, c, &l);
+    finish_level(c, &l);
     return l;
 }
 
@@ -169,4 +162,14 @@ double nights_share_of_code(const struct night_cell *c, const struct level *l, u
         same += then != 0 && then == code;
     }
     return known ? (double)same / (double)known : NAN;
+}
+
+bool nights_on_other_device(const struct night_cell *c, const struct level *l, uint64_t device)
+{
+    for (size_t i = 0; device && i < l->nights; i++) {
+        uint64_t then = c->points[l->members[i]]->device;
+        if (!then || then == device)
+            return false;
+    }
+    return device && l->nights;
 }

@@ -62,7 +62,6 @@ struct level {
     double u; /* median */
     double y;
     size_t nights;                    /* that it is the median of; the rest is 0 or false if not known */
-    bool other_device;                /* no night of it was measured on the device of the newest night */
     size_t since;                     /* first night of its segment */
     size_t members[NIGHTS_LEVEL_MAX]; /* points of the cell */
 };
@@ -76,14 +75,15 @@ double nights_alike(double memory);
 /* NULL if no night measured it. */
 const struct night_cell *nights_find_cell(const struct nights *n, const char *variant, int context);
 /* The level that tonight's value is expected at. */
-struct level nights_level(const struct nights *n, const struct night_cell *c);
+struct level nights_level(const struct night_cell *c);
 /* The level of a stored base: of its run and the nights of the same segment nearest to it, or, if it has
  * several runs, of those. Not known if no night of the cell is among them. */
-struct level nights_base_level(const struct nights *n, const struct night_cell *c, const int64_t *runs,
-                               size_t n_runs);
+struct level nights_base_level(const struct night_cell *c, const int64_t *runs, size_t n_runs);
 /* What the factor of a night is expected to be (y), and what it was in the nights of a base. */
 struct level nights_factor_level(const struct nights *n);
 double nights_base_factor(const struct nights *n, const struct night_cell *c, const struct level *base);
+/* Whether no night of the level was measured on this device, as far as known. */
+bool nights_on_other_device(const struct night_cell *c, const struct level *l, uint64_t device);
 /* The share of a level's nights, among those with known code, that ran this code; NaN if none is known. */
 double nights_share_of_code(const struct night_cell *c, const struct level *l, uint64_t code);
 /* The newest device that is known; 0 if none is. */

@@ -45,7 +45,7 @@ static struct common_factor factor_about_levels(const struct tonight *t, const s
         const struct night_cell *c = is_measured(cell, t->metric)
                                          ? enough_nights(t, run->variants[cell->variant].name, cell->context)
                                          : NULL;
-        struct level l = c ? nights_level(&t->nights, c) : (struct level){0};
+        struct level l = c ? nights_level(c) : (struct level){0};
         if (!l.known)
             continue;
         rows[n++] = (struct common_cell){.x = log(cell->median[t->metric]) - l.u,
@@ -79,7 +79,7 @@ static double factor_of_base(const struct tonight *t, double *scratch)
         const struct night_cell *c = enough_nights(t, t->now->variants[now->variant].name, now->context);
         if (!c)
             continue;
-        struct level l = nights_base_level(&t->nights, c, t->o->base_runs, t->o->n_base_runs);
+        struct level l = nights_base_level(c, t->o->base_runs, t->o->n_base_runs);
         if (l.known)
             scratch[n++] = nights_base_factor(&t->nights, c, &l);
     }
@@ -88,8 +88,7 @@ static double factor_of_base(const struct tonight *t, double *scratch)
 
 static bool device_differs(const struct tonight *t, uint64_t before)
 {
-    uint64_t now = run_device(t->now);
-    return before && now && before != now;
+    return before && t->device && before != t->device;
 }
 
 /* Since the base: only where it can be told from a drift of every cell's own, which the cells' verdicts show.
@@ -212,7 +211,8 @@ int tonight_open(struct tonight *t, const struct run_data *base, const struct ru
                  struct err *err)
 {
     static const struct history none;
-    *t = (struct tonight){.base = base, .now = now, .o = o, .metric = m, .base_factor = NAN};
+    *t = (struct tonight){
+        .base = base, .now = now, .o = o, .metric = m, .device = run_device(now), .base_factor = NAN};
     if (nights_model(history ? history : &none, m, &t->nights, err) != 0)
         return -1;
     if (metric_info(m)->exact)
@@ -269,20 +269,21 @@ void tonight_expect(const struct tonight *t, const char *variant, const struct c
     e->cell = nights_find_cell(&t->nights, variant, now->context);
     e->common = exp(t->pair_factor);
     const struct night_cell *c = exact ? NULL : enough_nights(t, variant, now->context);
-    struct level level = c ? nights_level(&t->nights, c) : (struct level){0};
+    struct level level = c ? nights_level(c) : (struct level){0};
     if (!level.known)
         return;
     d->history_median = exp(level.y);
     x->control = is_control(t, c, &level, now);
     x->raw = !t->removed;
     if (!base) {
-        if (!level.other_device || t->removed)
-            expect_level(t, &level, x);
+        expect_level(t, &level, x);
+        x->other_device = nights_on_other_device(c, &level, t->device);
         return;
     }
-    struct level then = nights_base_level(&t->nights, c, t->o->base_runs, t->o->n_base_runs);
-    if (then.known)
+    struct level then = nights_base_level(c, t->o->base_runs, t->o->n_base_runs);
+    if (then.known) {
         expect_base(t, &then, x);
-    else if (is_measured(base, t->metric))
+        x->other_device = nights_on_other_device(c, &then, t->device);
+    } else if (is_measured(base, t->metric))
         expect_run(t, base->median[t->metric], x);
 }

@@ -329,6 +329,7 @@ static const struct dumped {
     DUMPED("gate", "run_id, variant, position"),
     DUMPED("kernel_code", "run_id, variant, kernel"),
     DUMPED("run_metric", "run_id, position"),
+    DUMPED("unmeasured", "run_id, variant, context_len"),
     DUMPED("file", "run_id, path"),
     DUMPED("series", "id"),
     DUMPED("test", "id"),
@@ -339,9 +340,6 @@ static const struct dumped {
     DUMPED("baseline_run", "baseline_id, run_id"),
     DUMPED("noise", "series_id, metric"),
     DUMPED("confirmation", "run_id, base_id, variant, context_len"),
-    DUMPED("kernel_code", "run_id, variant, kernel"),
-    DUMPED("run_metric", "run_id, position"),
-    DUMPED("unmeasured", "run_id, variant, context_len"),
 #undef DUMPED
 };
 

@@ -49,7 +49,8 @@ static int find_series(struct store *s, const struct timeline_filter *f, struct 
 static int describe_point(struct sql_stmt *stmt, const struct history_point *from, struct timeline_point *p,
                           struct err *err)
 {
-    *p = (struct timeline_point){.run_key = from->run_key, .median = from->median, .n = from->n};
+    *p = (struct timeline_point){
+        .run_key = from->run_key, .median = from->median, .n = from->n, .device = from->device};
     sql_bind_int(stmt, ":run", from->run_key);
     int rc = sql_step(stmt, err);
     if (rc > 0) {
@@ -109,15 +110,23 @@ static int load_changes(struct store *s, const struct changes_options *options, 
                         struct err *err)
 {
     struct changes found;
+    struct changes_options with_devices = *options;
     double *medians = calloc(t->count + 1, sizeof *medians);
-    if (!medians)
-        return err_set(err, ERR_INTERNAL, "no memory for %zu nights", t->count);
-    for (size_t i = 0; i < t->count; i++)
+    uint64_t *devices = calloc(t->count + 1, sizeof *devices);
+    int rc = medians && devices ? 0 : err_set(err, ERR_INTERNAL, "no memory for %zu nights", t->count);
+    for (size_t i = 0; rc == 0 && i < t->count; i++) {
         medians[i] = t->points[i].median;
-    int rc = changes_find(medians, t->count, options, &found, err);
+        devices[i] = t->points[i].device;
+    }
+    with_devices.device = devices;
+    if (rc == 0)
+        rc = changes_find(medians, t->count, &with_devices, &found, err);
     free(medians);
+    free(devices);
     if (rc != 0)
         return -1;
+    for (size_t i = 0; i < t->count; i++)
+        t->points[i].odd = found.odd[i];
     t->changes = calloc(found.count + 1, sizeof *t->changes);
     if (!t->changes)
         rc = err_set(err, ERR_INTERNAL, "no memory for the changes");

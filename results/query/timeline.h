@@ -31,6 +31,8 @@ struct timeline_point {
     char source_sha256[SHA256_HEX_LEN + 1];
     double median;
     int n;
+    uint64_t device; /* identity of the GPUs, 0 when unknown */
+    bool odd;        /* set aside: a single night far from its neighbours */
 };
 
 struct timeline_change {

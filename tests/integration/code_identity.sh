@@ -158,6 +158,14 @@ compressed_cubin() {
     done
 }
 
+line_numbers() {
+    needs build sm_90a base
+    mkdir -p "$TMPDIR/sm_90a/lines"
+    "$NVCC" -arch=sm_90a -O3 -lineinfo -c -o "$TMPDIR/sm_90a/lines/kernels.o" "$TMPDIR/sm_90a/base/kernels.cu"
+    x code --path "$TMPDIR/sm_90a/lines/kernels.o" >"$TMPDIR/sm_90a/lines/code.json"
+    same_as_first sm_90a lines "they do not count"
+}
+
 # number BYTES VALUE: little-endian
 number() {
     local i value=$2
@@ -264,7 +272,7 @@ in_the_store() {
     jq -n --arg src "$TMPDIR/tree" --arg work "$TMPDIR/ks" '
         def timing: ["sh", "-c", "echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1}\""];
         def built($name; $flag): {name: $name, build: [["gcc", $flag, "-o", "{build}/main", "{src}/main.c"]], run: timing};
-        {schema: "kernsweep.plan/1", ticket: "code", node: "local", workdir: $work, source: {dir: $src}, contexts: [16], timeouts: {default: 60},
+        {schema: "kernsweep.plan/1", clock: "simulated", ticket: "code", node: "local", workdir: $work, source: {dir: $src}, contexts: [16], timeouts: {default: 60},
          variants: [built("plain"; "-O0"), built("same"; "-g"), built("fast"; "-O2"), {name: "unbuilt", run: timing}]}' >"$TMPDIR/code.plan"
     exits "the sweep exits 0" 0 ks_run "$TMPDIR/code.plan" --tag one
     ks show latest --json >"$TMPDIR/show.json"
@@ -296,6 +304,7 @@ fi
 if [ -x "$NVCC" ]; then
     toolchain sm_90a linked
     scenario "sm_90a: compressed cubins" compressed_cubin
+    scenario "sm_90a: line numbers" line_numbers
 else
     skip_scenario "sm_90a" "nvcc is not installed"
 fi
