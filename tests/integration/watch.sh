@@ -170,7 +170,7 @@ scenario "watch of a node and a workdir" named loopback --workdir "$TMPDIR/work"
 scenario "watch of a plan without runs" no_run
 scenario "watch in a terminal" full_screen
 scenario "watch that is quit while the run goes on" quit_early
+scenario "watch of forty variants" many_variants
 echo quit >"$TMPDIR/control"
 wait "$proxy"
-scenario "watch of forty variants" many_variants
 done_testing
