@@ -145,9 +145,12 @@ static struct timing_part *find_part(struct timing_rule *rule, const char *name)
     return NULL;
 }
 
-static int add_path(struct timing_rule *rule, const struct own_metric *m, struct err *err)
+static int add_path(struct timing_rule *rule, const struct own_metric *m, const struct json_at *at,
+                    struct err *err)
 {
     struct timing_part *part = &rule->part[rule->count];
+    if (*m->from == '$' && !is_path(m->from))
+        return json_fail(at, err, "expected a path such as \"$.results[0].gbs\", found \"%.80s\"", m->from);
     part->path = strdup(m->from);
     if (!part->path)
         return err_set(err, ERR_INTERNAL, "no memory for the timings rule");
@@ -177,9 +180,9 @@ static int add_metric(struct timing_rule *rule, const struct own_metric *m, cons
     const struct json_at *at = from.value ? &from : one;
     switch (rule->kind) {
     case TIMING_MARK:
-        return add_path(rule, m, err);
+        return add_path(rule, m, at, err);
     case TIMING_JSON:
-        return *m->from == '$' ? add_path(rule, m, err) : take_part(rule, m, at, err);
+        return *m->from == '$' ? add_path(rule, m, at, err) : take_part(rule, m, at, err);
     case TIMING_REGEX:
         return take_part(rule, m, at, err);
     case TIMING_WALL:

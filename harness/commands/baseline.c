@@ -70,6 +70,9 @@ static int list_baselines(const struct cmd_env *env, struct store *s, struct err
 static int dispatch(const struct cmd_env *env, struct store *s, const struct baseline_args *a,
                     const char **words, size_t n, struct err *err)
 {
+    if (env->json && strcmp(words[0], "list") != 0)
+        return err_set(err, ERR_INPUT, "baseline %.20s: prints no results, so --json has no meaning",
+                       words[0]);
     if (strcmp(words[0], "set") == 0 && n == 3)
         return set_baseline(s, a, words, err);
     if (strcmp(words[0], "list") == 0 && n == 1)

@@ -128,7 +128,7 @@ static int dispatch(struct cmd_env *env, const char **words, size_t n, bool back
 {
     bool setting = strcmp(words[0], "set") == 0;
     if (setting && env->json)
-        return err_set(err, ERR_INPUT, "gguf set: has no JSON output");
+        return err_set(err, ERR_INPUT, "gguf set: prints no results, so --json has no meaning");
     if ((!setting && strcmp(words[0], "show") != 0) || (setting && n != 4) || (!setting && n > 3))
         return err_set(err, ERR_INPUT,
                        "gguf: usage: kernsweep gguf show FILE [KEY] | set FILE KEY VALUE [--backup]");

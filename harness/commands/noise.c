@@ -1,6 +1,7 @@
 /* kernsweep noise PLAN|list|remove: measures how much runs of one build differ on a node, and how often the
  * plan's threshold would have reported the difference as a change. Stored noise floors: noise_stored.h. */
 #include "results/judge/noise.h"
+#include "harness/commands/noise_outlier.h"
 #include "harness/commands/noise_stored.h"
 #include "harness/commands/on_node.h"
 #include "harness/session/measure.h"
@@ -30,6 +31,7 @@ struct sweep {
     size_t count;
     struct compare_options options;
     struct noise noise;
+    struct noise_outlier outlier;
 };
 
 static int parse_runs(const char *text, size_t *out, struct err *err)
@@ -81,8 +83,28 @@ static int load_stored(struct store *s, const char **words, size_t n, struct swe
     return 0;
 }
 
-static json_t *encode(const struct noise *n)
+static json_t *encode_outlier(const struct noise_outlier *o)
 {
+    return !o->run ? json_null()
+                   : json_pack("{s:s, s:i, s:s, s:i, s:f}", "run_id", o->run->run_id, "cells", (int)o->cells,
+                               "variant", o->variant, "context", o->context, "change", o->change);
+}
+
+static void warn_of_outlier(const struct noise_outlier *o)
+{
+    if (o->run)
+        fprintf(
+            stderr,
+            "warning: run %s is far from the others (%s %d: %+.0f %%; %zu %s in all) and inflates the noise "
+            "floor: if the node was in use, `kernsweep runs reject %s --why TEXT`, then `kernsweep noise "
+            "--stored` with the others\n",
+            o->run->run_id, o->variant, o->context, 100 * o->change, o->cells,
+            o->cells == 1 ? "cell" : "cells", o->run->run_id);
+}
+
+static json_t *encode(const struct sweep *w)
+{
+    const struct noise *n = &w->noise;
     json_t *cells = json_array();
     for (size_t i = 0; i < n->count; i++) {
         const struct noise_cell *c = &n->cells[i];
@@ -93,8 +115,8 @@ static json_t *encode(const struct noise *n)
                                         c->runs, "comparisons", c->comparisons, "alarms", c->alarms));
     }
     double rate = n->comparisons ? (double)n->alarms / n->comparisons : 0;
-    return json_pack("{s:o, s:i, s:i, s:f}", "cells", cells, "comparisons", n->comparisons, "alarms",
-                     n->alarms, "false_alarm_rate", rate);
+    return json_pack("{s:o, s:i, s:i, s:f, s:o}", "cells", cells, "comparisons", n->comparisons, "alarms",
+                     n->alarms, "false_alarm_rate", rate, "outlier", encode_outlier(&w->outlier));
 }
 
 static void print_text(const struct sweep *w)
@@ -129,8 +151,10 @@ static int analyse(struct cmd_env *env, struct store *s, struct sweep *w, struct
     if (noise_measure(runs, w->count, &w->options, &w->noise, err) != 0 ||
         noise_save(s, &w->runs[0].info, &w->noise, err) != 0)
         return -1;
+    w->outlier = noise_outlier_find(runs, w->count, w->options.regression);
+    warn_of_outlier(&w->outlier);
     if (env->json)
-        return cmd_print_json(encode(&w->noise));
+        return cmd_print_json(encode(w));
     print_text(w);
     return EXIT_DONE;
 }

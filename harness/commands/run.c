@@ -4,6 +4,7 @@
 #include "harness/commands/confirm_run.h"
 #include "harness/commands/finish.h"
 #include "harness/commands/on_node.h"
+#include "harness/plan/recorded.h"
 #include "harness/session/installed.h"
 
 #include <stdio.h>
@@ -122,6 +123,11 @@ static int run_plan(struct cmd_env *env, const struct run_args *a, const struct 
     attach_options(env, &where, &opt);
     opt.overrides = a->overrides;
     opt.repeatable = true;
+    if (p->recorded) {
+        opt.purpose = PURPOSE_CONFIRM; /* old sources are no night of today */
+        fprintf(stderr, "repeating run %s from its bundle: `latest` and histories leave the new run out\n",
+                recorded_run_id(p->recorded));
+    }
     if (finish_fail_on_from_name(a->fail_on, &fin.fail_on, err) != 0 ||
         cmd_backend(env, &opt.backend, err) != 0)
         return -1;
@@ -159,7 +165,7 @@ int cmd_run(struct cmd_env *env, int argc, char **argv)
         {"--plan", "FILE", &a.plan, NULL, "the plan, if the argument is a node"},
         {"--variants", "LIST", &a.overrides.variants, NULL, "run only these variants, in this order: v3,v4"},
         {"--contexts", "LIST", &a.overrides.contexts, NULL, "run these contexts: 4096,8192"},
-        {"--repeat", "LIST", &a.overrides.repeat, NULL, "repetitions per context: 4096:2,8192:1"},
+        {"--repeat", "LIST", &a.overrides.repeat, NULL, "repetitions: 3, or per context: 4096:2,8192:1"},
         {"--mode", "MODE", &a.overrides.mode, NULL, "perf or debug; overrides the plan"},
         {"--date", "DATE", &a.overrides.date, NULL, "date of the bundle (default today)"},
         {"--tag", "TAG", &a.overrides.tag, NULL, "tag of the bundle; overrides the plan"},

@@ -7,7 +7,7 @@
 #include <math.h>
 
 /* More points than this would merge into a line. */
-enum { MARKS_MAX = 120 };
+enum { MARKS_MAX = 120, KEY_ENTRIES = 5, KEY_LONGEST = 16 };
 
 /* This run is at 0, the nights before it at -1, -2 ... */
 static double place(const struct history_series *s, size_t at)
@@ -90,7 +90,7 @@ bool picture_history(struct buf *out, const struct report_model *m, const struct
                      enum report_lang lang)
 {
     const struct history_series *s = p->series;
-    script_begin(out);
+    script_begin(out, KEY_ENTRIES, KEY_LONGEST);
     script_axis(out, "xlabel", lang, MSG_PLOT_NIGHT);
     script_value_axis(out, &m->primary, lang);
     date_tics(out, m, p);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { POINTS_MAX = 400, LOG_TICS = 9 };
+enum { POINTS_MAX = 400, LOG_TICS = 9, CONTEXT_LENGTH = 12 };
 
 /* Above this many bytes the axis is in GiB. */
 #define GIB_FROM 8e9
@@ -129,7 +129,8 @@ bool picture_memory(struct buf *out, const struct report_model *m, enum report_l
     const char *separator = "plot ";
     if (m->n_traces == 0)
         return false;
-    script_begin(out);
+    size_t longest, names = script_names(m, &longest);
+    script_begin(out, names, longest + CONTEXT_LENGTH);
     script_axis(out, "xlabel", lang, MSG_PLOT_TIME);
     script_axis(out, "ylabel", lang, m->traces[0].vram ? MSG_PLOT_VRAM : MSG_PLOT_RSS);
     memory_axis(out, m);

@@ -136,7 +136,8 @@ bool picture_scaling(struct buf *out, const struct report_model *m, enum report_
     const struct scaling *guide = guide_of(m);
     if (!guide)
         return false;
-    script_begin(out);
+    size_t longest, names = script_names(m, &longest);
+    script_begin(out, names + 1, longest);
     script_axis(out, "xlabel", lang, MSG_PLOT_CONTEXT);
     script_value_axis(out, &m->prefill, lang);
     axes(out, m, TICS_MAX, Y_TICS_MAX);

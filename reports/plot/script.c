@@ -20,6 +20,9 @@ static const struct line_style styles[SCRIPT_SERIES_MAX] = {
 
 enum { PANEL_COLUMNS = 3, PANEL_HEIGHT = 190 };
 
+/* In characters of the legend, and in pixels. */
+enum { KEY_WIDTH = 76, KEY_SAMPLE = 8, KEY_COLUMNS = 3, KEY_ROW = 21, PLOT_HEIGHT = 355 };
+
 size_t script_style(const struct report_model *m, size_t variant)
 {
     size_t n = 0;
@@ -80,10 +83,29 @@ static void page(struct buf *out, int height, int font)
                height, font);
 }
 
-void script_begin(struct buf *out)
+void script_begin(struct buf *out, size_t entries, size_t characters)
 {
-    page(out, 420, 14);
-    buf_puts(out, "set key outside center top horizontal samplen 2.5 width -1 maxcols 3\n");
+    size_t fit = KEY_WIDTH / ((characters < LABEL_MAX ? characters : LABEL_MAX) + KEY_SAMPLE);
+    size_t columns = fit < 1             ? 1
+                     : fit > KEY_COLUMNS ? KEY_COLUMNS
+                                         : fit,
+           rows = (entries + columns - 1) / columns;
+    page(out, (int)(PLOT_HEIGHT + rows * KEY_ROW), 14);
+    buf_printf(out, "set key outside center top horizontal samplen 2.5 width -1 maxcols %zu\n", columns);
+}
+
+size_t script_names(const struct report_model *m, size_t *longest)
+{
+    size_t n = 0;
+    *longest = 0;
+    for (size_t v = 0; v < m->now.n_variants; v++) {
+        size_t len = strlen(report_model_variant(m, v));
+        if (!report_model_first(m, v) || script_style(m, v) >= SCRIPT_SERIES_MAX)
+            continue;
+        n++;
+        *longest = len > *longest ? len : *longest;
+    }
+    return n;
 }
 
 void script_panels(struct buf *out, size_t panels)

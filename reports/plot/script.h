@@ -13,8 +13,11 @@ enum {
     SCRIPT_ALL_MAX = SCRIPT_SERIES_MAX + SCRIPT_PANELS_MAX
 };
 
-/* Starts a plot. */
-void script_begin(struct buf *out);
+/* Starts a plot whose legend has so many entries, of at most so many characters: the picture grows with it.
+ */
+void script_begin(struct buf *out, size_t entries, size_t characters);
+/* Of the names of the variants in the first picture: how many, and the longest. */
+size_t script_names(const struct report_model *m, size_t *longest);
 /* Starts a picture of so many small panels, and ends it. Axes are set between the two. */
 void script_panels(struct buf *out, size_t panels);
 void script_panels_end(struct buf *out);

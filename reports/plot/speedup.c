@@ -64,7 +64,7 @@ static void bar_lines(const struct report_model *m, bool panels, struct bars *b)
             (style >= SCRIPT_SERIES_MAX) != panels || style >= SCRIPT_ALL_MAX)
             continue;
         b->low = fmin(b->low, d->factor);
-        b->high = fmax(b->high, d->factor);
+        b->high = fmax(b->high, isfinite(d->factor_error) ? d->factor + d->factor_error : d->factor);
         while (k < b->lines && !report_model_same(m, b->line[k], d->variant))
             k++;
         if (k == b->lines && k < SCRIPT_ALL_MAX)
@@ -190,7 +190,8 @@ bool picture_speedup(struct buf *out, const struct report_model *m, enum report_
     if (b.lines == 0 || b.groups == 0)
         return false;
     double width = FILLED / (double)b.lines;
-    script_begin(out);
+    size_t longest, names = script_names(m, &longest);
+    script_begin(out, names, longest);
     script_axis(out, "xlabel", lang,
                 *m->now.variants[b.group[0]->variant].shape ? MSG_PLOT_SHAPE : MSG_PLOT_CONTEXT);
     script_axis(out, "ylabel", lang, MSG_PLOT_SPEED);

@@ -72,25 +72,19 @@ static int take_extras(struct draft *d, const struct import_scope *s, json_t *ex
     return 0;
 }
 
-static const char *unit_of(const struct draft *d, const char *name)
-{
-    for (size_t i = 0; i < d->n_metrics; i++)
-        if (strcmp(d->metrics[i].name, name) == 0)
-            return d->metrics[i].unit;
-    return "";
-}
-
-/* The metrics that the mapping defines, as fields of "test" like the built-in ones. */
-static int take_own_metrics(const struct importing *im, const struct import_scope *s, const json_t *test,
+/* The metrics that the mapping defines: fields of "test", like the built-in ones. */
+static int take_own_metrics(struct importing *im, const struct import_scope *s, const json_t *test,
                             struct draft_test *t, struct err *err)
 {
     for (size_t i = 0; i < im->d->n_metrics; i++) {
-        const char *key = im->d->metrics[i].name;
+        const struct metric_definition *m = &im->d->metrics[i];
         char name[LIMIT_NAME + 8];
         double v;
-        snprintf(name, sizeof name, "test.%s", key);
-        int rc = import_number(s, json_object_get(test, key), name, unit_of(im->d, key), &v, err);
-        if (rc < 0 || (rc > 0 && draft_add_extra(t, key, v, err) != 0))
+        snprintf(name, sizeof name, "test.%s", m->name);
+        int rc = import_number(s, json_object_get(test, m->name), name, m->unit, &v, err);
+        if (rc > 0 && isnan(v))
+            disbelieve(im, s, m->name, &t->t);
+        else if (rc < 0 || (rc > 0 && draft_add_extra(t, m->name, v, err) != 0))
             return -1;
     }
     return 0;
@@ -404,7 +398,7 @@ int import_read(const struct import_map *m, const char *const *paths, size_t n,
 {
     struct importing im = {.map = m->root, .d = d};
     struct sha256 contents;
-    int rc = 0;
+    int rc = import_own_metrics(m->root, m->name, d, err);
     sha256_begin(&contents);
     for (size_t i = 0; rc == 0 && i < n; i++) {
         im.file = paths[i];

@@ -18,5 +18,7 @@ struct import_options {
 /* s: the whole file. options may be NULL. */
 int import_run(const struct import_scope *s, const json_t *map, const struct import_options *options,
                struct draft *d, struct err *err);
+/* "metrics" of the mapping; where their values are is said by "test". file: for messages. */
+int import_own_metrics(const json_t *map, const char *file, struct draft *d, struct err *err);
 
 #endif

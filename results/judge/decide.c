@@ -107,7 +107,13 @@ static void decide_nights(const struct compare_options *o, size_t tested, struct
     d->detectable = detectable_change(o, tested, d);
     char reference[160];
     describe_reference(d, reference, sizeof reference);
-    if (significant && fabs(loss) > d->threshold && d->disagree)
+    bool beyond = significant && fabs(loss) > d->threshold;
+    if (beyond && d->other_device && (d->control || fabs(loss) <= o->regression))
+        set_verdict(
+            d, VERDICT_NOISY,
+            "t = %.1f against %s, but those were measured on another GPU, and GPUs of one model differ", d->z,
+            reference);
+    else if (significant && fabs(loss) > d->threshold && d->disagree)
         set_verdict(d, VERDICT_NOISY, "the repetitions disagree: some are as %s as %s",
                     loss > 0 ? "fast" : "slow", reference);
     else if (significant && fabs(loss) > d->threshold)

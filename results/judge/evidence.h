@@ -17,6 +17,7 @@ struct expectation {
      * drift of all of them is seen; NaN without one. */
     double drifted;
     bool control;
+    bool other_device; /* no night behind it was measured on tonight's GPUs */
 };
 
 struct evidence {

@@ -100,6 +100,7 @@ void judge_nights(const struct evidence *e, const struct compare_options *o, str
     d->reference_n = (int)e->expected.nights;
     d->common = e->expected.common;
     d->control = e->expected.control;
+    d->other_device = e->expected.other_device;
     d->threshold = fmin(o->practical, o->regression);
     if (isnan(d->ratio))
         return;

@@ -163,3 +163,13 @@ double nights_share_of_code(const struct night_cell *c, const struct level *l, u
     }
     return known ? (double)same / (double)known : NAN;
 }
+
+bool nights_on_other_device(const struct night_cell *c, const struct level *l, uint64_t device)
+{
+    for (size_t i = 0; device && i < l->nights; i++) {
+        uint64_t then = c->points[l->members[i]]->device;
+        if (!then || then == device)
+            return false;
+    }
+    return device && l->nights;
+}

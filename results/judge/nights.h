@@ -61,7 +61,7 @@ struct level {
     bool known;
     double u; /* median */
     double y;
-    size_t nights;                    /* that it is the median of; the rest is 0 if not known */
+    size_t nights;                    /* that it is the median of; the rest is 0 or false if not known */
     size_t since;                     /* first night of its segment */
     size_t members[NIGHTS_LEVEL_MAX]; /* points of the cell */
 };
@@ -82,6 +82,8 @@ struct level nights_base_level(const struct night_cell *c, const int64_t *runs, 
 /* What the factor of a night is expected to be (y), and what it was in the nights of a base. */
 struct level nights_factor_level(const struct nights *n);
 double nights_base_factor(const struct nights *n, const struct night_cell *c, const struct level *base);
+/* Whether no night of the level was measured on this device, as far as known. */
+bool nights_on_other_device(const struct night_cell *c, const struct level *l, uint64_t device);
 /* The share of a level's nights, among those with known code, that ran this code; NaN if none is known. */
 double nights_share_of_code(const struct night_cell *c, const struct level *l, uint64_t code);
 /* The newest device that is known; 0 if none is. */

@@ -88,8 +88,7 @@ static double factor_of_base(const struct tonight *t, double *scratch)
 
 static bool device_differs(const struct tonight *t, uint64_t before)
 {
-    uint64_t now = run_device(t->now);
-    return before && now && before != now;
+    return before && t->device && before != t->device;
 }
 
 /* Since the base: only where it can be told from a drift of every cell's own, which the cells' verdicts show.
@@ -212,7 +211,8 @@ int tonight_open(struct tonight *t, const struct run_data *base, const struct ru
                  struct err *err)
 {
     static const struct history none;
-    *t = (struct tonight){.base = base, .now = now, .o = o, .metric = m, .base_factor = NAN};
+    *t = (struct tonight){
+        .base = base, .now = now, .o = o, .metric = m, .device = run_device(now), .base_factor = NAN};
     if (nights_model(history ? history : &none, m, &t->nights, err) != 0)
         return -1;
     if (metric_info(m)->exact)
@@ -259,18 +259,6 @@ static void expect_run(const struct tonight *t, double base, struct expectation 
     x->value = base * x->common;
 }
 
-/* No night of the level was measured on tonight's GPUs. */
-static bool is_elsewhere(const struct tonight *t, const struct night_cell *c, const struct level *l)
-{
-    uint64_t now = run_device(t->now);
-    for (size_t i = 0; i < l->nights; i++) {
-        uint64_t before = c->points[l->members[i]]->device;
-        if (before == 0 || before == now)
-            return false;
-    }
-    return now != 0;
-}
-
 void tonight_expect(const struct tonight *t, const char *variant, const struct cell *base,
                     const struct cell *now, struct evidence *e, struct delta *d)
 {
@@ -288,14 +276,14 @@ void tonight_expect(const struct tonight *t, const char *variant, const struct c
     x->control = is_control(t, c, &level, now);
     x->raw = !t->removed;
     if (!base) {
-        /* GPUs of one model differ by some per cent in some cells: with the same code that is no change. */
-        if (!is_elsewhere(t, c, &level) || (t->removed && !x->control))
-            expect_level(t, &level, x);
+        expect_level(t, &level, x);
+        x->other_device = nights_on_other_device(c, &level, t->device);
         return;
     }
     struct level then = nights_base_level(c, t->o->base_runs, t->o->n_base_runs);
-    if (then.known)
+    if (then.known) {
         expect_base(t, &then, x);
-    else if (is_measured(base, t->metric))
+        x->other_device = nights_on_other_device(c, &then, t->device);
+    } else if (is_measured(base, t->metric))
         expect_run(t, base->median[t->metric], x);
 }

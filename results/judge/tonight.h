@@ -14,6 +14,7 @@ struct tonight {
     const struct run_data *now;
     const struct compare_options *o;
     enum metric metric;
+    uint64_t device; /* identity of now's GPUs; 0 when unknown */
     struct nights nights;
     struct level factor_level;
     struct common_shift shift;

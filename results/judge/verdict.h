@@ -103,8 +103,9 @@ struct delta {
     double p_adjusted; /* after Benjamini-Hochberg */
     double ratio_low;  /* interval of the ratio; NaN when the method gives none */
     double ratio_high;
-    bool disagree; /* some repetitions show the change and some do not */
-    bool outlier;  /* at least one repetition of now is an outlier */
+    bool other_device; /* the reference was measured on other GPUs */
+    bool disagree;     /* some repetitions show the change and some do not */
+    bool outlier;      /* at least one repetition of now is an outlier */
     bool slow_first;
     size_t order; /* place of the cell in the output */
     enum confirmation confirmation;

@@ -70,6 +70,7 @@ killed() {
 
 # elsewhere COMMAND...: the same path of the workdir, but another folder: a mount namespace, with the PIDs of this one.
 elsewhere() {
+    # shellcheck disable=SC2016 # for the inner shell
     "${NAMESPACE[@]}" sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' sh "$TMPDIR/other" "$WORK" "$@"
 }
 

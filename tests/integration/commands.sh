@@ -89,6 +89,7 @@ reproduced() {
     export API_TOKEN='very secret'
     exits "the pasted command exits 0" 0 pasted original --tag again
     is "it runs the same sources" "$(source_of again)" "$sha"
+    is "it is no sweep, which latest would be" "$(sql "SELECT purpose FROM run WHERE tag = 'again'")" confirm
     is "it runs the same tests" "$(tests_of again)" "$tests"
     is "it runs the same plan" "$(jq -r .plan_sha256 "$(bundle_of again)/job.json")" "$plan"
     echo "# changed" >>"$TMPDIR/sources/workload"
@@ -105,7 +106,7 @@ reproduced() {
 pipes_and_json() {
     local command
     clean_sweep
-    for command in "report latest" "nodes trust nowhere" "pull latest" "db vacuum" "gguf set x y 1"; do
+    for command in "report latest" "nodes trust nowhere" "pull latest" "db vacuum" "gguf set x y 1" "baseline remove x"; do
         # shellcheck disable=SC2086 # words
         exits "$command refuses --json" 2 ks $command --json
         one_line "$command says so in one line" "$ERR"

@@ -21,7 +21,7 @@ example() {
         if jq -e .schema "$1" >/dev/null; then
             cp "$1" "$plan"
         else
-            jq -n --slurpfile v "$1" '{schema: "kernsweep.plan/1", ticket: "t", source: {dir: "..", include: ["kernels"]}, variants: $v, contexts: [1], timeouts: {default: 1}}' >"$plan"
+            jq -n --slurpfile v "$1" '{schema: "kernsweep.plan/1", ticket: "t", source: {dir: "../..", include: ["kernels"]}, variants: $v, contexts: [1], timeouts: {default: 1}}' >"$plan"
         fi
         ;;
     *)

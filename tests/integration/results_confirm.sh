@@ -84,7 +84,7 @@ outcomes() {
 first_run() {
     DB=$TMPDIR/first.db
     set_speed 1.0 1
-    exits "a sweep against a baseline that is not set exits 2" 2 sweep
+    exits "a sweep against a baseline that is not set exits 0" 0 sweep
     exits "its run can be set as the baseline" 0 ks baseline set gold latest
 }
 
@@ -242,6 +242,22 @@ rejecting() {
     exits "ingest of the bundle stores it again" 0 ks ingest "$bundle"
 }
 
+# The first of four runs is slower; the others are alike.
+noise_outlier() {
+    local bad alike
+    store noise_outlier
+    echo 8 >"$TMPDIR/fluke" # as many tests as a run has
+    exits "exits 0" 0 ks noise "$TMPDIR/plan.json" --runs 4 --artifacts "$TMPDIR/artifacts" --json
+    bad=$(sql "SELECT run_id FROM run WHERE purpose = 'noise' ORDER BY id LIMIT 1")
+    is "finds the run" "$(jq -r '.outlier | .run_id + " " + (.cells | tostring)' <<<"$OUT")" "$bad 4"
+    like "warns of it and says what to do" "$ERR" "^warning: run $bad is far from the others .*\\+30 %; 4 cells in all.*kernsweep runs reject $bad"
+    mapfile -t alike < <(sql "SELECT run_id FROM run WHERE run_id <> '$bad'")
+    exits "a session of runs that are alike exits 0" 0 ks noise --stored --json "${alike[@]}"
+    is "a session of runs that are alike has none" "$(jq .outlier <<<"$OUT")" null
+    ks runs reject "$bad" --why "the node was in use" >/dev/null 2>&1
+    exits "noise --stored of a rejected run exits 2" 2 ks noise --stored "$bad" "$(latest_sweep)"
+}
+
 # Two cells are measured again in a second session.
 noise_list() {
     local second
@@ -277,5 +293,6 @@ scenario "a slower node with --confirm" slower_node
 scenario "slower sources with --confirm on a node that lost the baseline's" lost_tree
 scenario "noise" noise
 scenario "noise --stored" noise_stored
+scenario "noise with one run that is far from the others" noise_outlier
 scenario "noise list and remove" noise_list
 done_testing

@@ -320,9 +320,24 @@ static void only_valid_utf8_is_accepted(void **state)
     assert_true(text_is_utf8("a\0b", 3));
 }
 
+static void the_nearest_word_is_a_misspelling(void **state)
+{
+    (void)state;
+    static const char *const known[] = {"context", "contexts", "env", "shapes", "run"};
+    static const size_t n = sizeof known / sizeof *known;
+    assert_string_equal(text_nearest("contex", known, n), "context");
+    assert_string_equal(text_nearest("cotnext", known, n), "context");
+    assert_string_equal(text_nearest("nev", known, n), "env");
+    assert_string_equal(text_nearest("runs", known, n), "run");
+    assert_null(text_nearest("gates", known, n));
+    assert_null(text_nearest("x", known, n));
+    assert_null(text_nearest("", known, n));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_nearest_word_is_a_misspelling),
         cmocka_unit_test(hostile_words_run_nothing),
         cmocka_unit_test(random_words_survive_the_shell),
         cmocka_unit_test(quoted_word_is_never_a_command_of_its_own),
