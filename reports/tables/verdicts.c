@@ -85,8 +85,6 @@ static void evidence_of_absence(const struct delta *d, enum report_lang lang, st
         message_plain(out, lang, MSG_EVIDENCE_NEW, status_name(d->now_status));
     else if (!d->in_now)
         message_plain(out, lang, MSG_EVIDENCE_MISSING, status_name(d->base_status));
-    else if (isfinite(d->history_median) && d->verdict == VERDICT_NOISY)
-        message_plain(out, lang, MSG_EVIDENCE_OTHER_GPU);
     else
         message_plain(out, lang, MSG_EVIDENCE_STATUS, status_name(d->base_status),
                       status_name(d->now_status));
@@ -115,6 +113,10 @@ static void evidence_of_nights(const struct delta *d, enum report_lang lang, str
     message_plain(out, lang, MSG_EVIDENCE_LIMIT, num_percent(d->threshold).s);
     if (d->control)
         message_plain(out, lang, MSG_EVIDENCE_CONTROL);
+    if (d->other_device) {
+        buf_puts(out, "; ");
+        message_plain(out, lang, MSG_EVIDENCE_OTHER_GPU);
+    }
 }
 
 static void evidence_of_method(const struct delta *d, enum report_lang lang, struct buf *out)

@@ -5,8 +5,7 @@
 
 #include <math.h>
 
-/* How many degrees of freedom a cell's own
- * history of repetitions does. */
+/* What the nights' repetitions are worth beside tonight's, in degrees of freedom. */
 static const double within_freedom = 8;
 /* Nights contain the noise of their repetitions: estimates of both that differ by less than this say the
  * same, and taking the larger would only make the error too large. */
@@ -53,7 +52,7 @@ static struct spread spread_of(const struct evidence *e, double own, double pool
     double floors[FLOOR_COUNT] = {
         [FLOOR_NIGHTS] = (v * squared(own) + prior * squared(pooled)) / (v + prior),
         [FLOOR_WITHIN] = squared(within),
-        [FLOOR_QUANTUM] = squared(e->cell->quantum / 2),
+        [FLOOR_QUANTUM] = squared(e->cell->quantum) / 6,
     };
     struct spread s = {.freedom = v + prior};
     if (within > floor_excess * sqrt(floors[FLOOR_NIGHTS]))

@@ -1,13 +1,14 @@
 /* judge_nights: the evidence of METHOD_NIGHTS: tonight's value against what the nights expect.
  *
- * With v nights behind the scale s_c of the cell and the median s_p of all cells' scales, the squared
- * standard error of the logarithm of the ratio is
+ * With v + 1 nights behind the scale s_c of the cell, the median s_p of all cells' scales and the d degrees
+ * of freedom that it is worth (scale_prior()), the squared standard error of the logarithm of the ratio is
  *
- *   max{(v s_c^2 + 4 s_p^2) / (v + 4), (s_w e(n))^2, (q / 2)^2} * (1 + e(m)^2)
+ *   max{(v s_c^2 + d s_p^2) / (v + d), (s_w e(n))^2, q^2 / 6} * (1 + e(m)^2)
  *
  * with s_w the spread of the repetitions within a night, n tonight's repetitions, q the resolution of the
- * values, m the nights behind the reference, and e(n) the standard error of a median of n values
- * (stats_median_error()). Its t has v + 4 degrees of freedom. Pure.
+ * values (the difference of two rounded values has the variance q^2 / 6), m the nights behind the reference,
+ * and e(n) the standard error of a median of n values (stats_median_error()). Its t has v + d degrees of
+ * freedom. Pure.
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_JUDGE_NIGHTS_H
 #define KERNSWEEP_RESULTS_JUDGE_JUDGE_NIGHTS_H

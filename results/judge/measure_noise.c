@@ -1,5 +1,6 @@
 #include "results/judge/measure_noise.h"
 
+#include "results/judge/scale.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS_MAX = 64 };
+enum { RUNS_MAX = 64, ROBUST_RUNS_MIN = 4 };
 
 static int check_same(const struct run_info *a, const struct run_info *b, struct err *err)
 {
@@ -20,6 +21,18 @@ static int check_same(const struct run_info *a, const struct run_info *b, struct
                           "runs %s and %s have different %s: an A/A comparison needs identical ones",
                           a->run_id, b->run_id, what)
                 : 0;
+}
+
+/* Of few runs one may have been disturbed: the largest deviation of four and more says nothing about the
+ * others. */
+static double spread_of(const double *medians, size_t n)
+{
+    double level = stats_median(medians, n), deviations[RUNS_MAX];
+    if (n < ROBUST_RUNS_MIN)
+        return n > 1 ? stats_sd(medians, n) / level : NAN;
+    for (size_t i = 0; i < n; i++)
+        deviations[i] = fabs(medians[i] - level) / level;
+    return scale_of_most(deviations, n) * sqrt((double)n / (double)(n - 1));
 }
 
 static void measure_cell(const struct run_data *const *runs, size_t n, struct noise_cell *c, double *scratch)
@@ -38,7 +51,7 @@ static void measure_cell(const struct run_data *const *runs, size_t n, struct no
         }
     }
     size_t count = (size_t)c->runs;
-    c->spread = count > 1 ? stats_sd(medians, count) / stats_median(medians, count) : NAN;
+    c->spread = spread_of(medians, count);
     c->within = freedom ? sqrt(squares / (double)freedom) : NAN;
 }
 

@@ -80,7 +80,7 @@ struct compare_options compare_defaults(void)
         .node_shift = 0.10,
         .practical = 0.02,
         .z_limit = 3.5,
-        .fdr = 0.05,
+        .fdr = 0.035,
         .history_min = 8,
         .metric = metric_default(),
         .seed = 20260214,

@@ -136,7 +136,8 @@ struct compare_options {
                            node; default 0.10 */
     double practical;   /* smallest change that matters, with a history or in one session; default 0.02 */
     double z_limit;     /* of a night's common factor, and of a drift against a stored base; default 3.5 */
-    double fdr;         /* default 0.05 */
+    double fdr; /* false discoveries among the cells that are called changed; default 0.035: about 2 % of
+                   still nights raise an alarm */
     size_t history_min; /* with fewer nights the history is not used; default 8 */
     enum metric metric; /* default metric_default() */
     bool all_metrics;   /* compare the other metrics too */
