@@ -85,6 +85,8 @@ static void evidence_of_absence(const struct delta *d, enum report_lang lang, st
         message_plain(out, lang, MSG_EVIDENCE_NEW, status_name(d->now_status));
     else if (!d->in_now)
         message_plain(out, lang, MSG_EVIDENCE_MISSING, status_name(d->base_status));
+    else if (isfinite(d->history_median) && d->verdict == VERDICT_NOISY)
+        message_plain(out, lang, MSG_EVIDENCE_OTHER_GPU);
     else
         message_plain(out, lang, MSG_EVIDENCE_STATUS, status_name(d->base_status),
                       status_name(d->now_status));

@@ -202,7 +202,9 @@ void judge_decide(const struct compare_options *o, size_t tested, struct delta *
     bool negligible = fabs(d->now_median - d->reference) <= metric_info(d->metric)->least;
     switch (d->method) {
     case METHOD_NONE:
-        snprintf(d->reason, sizeof d->reason, "one side has no measurement");
+        snprintf(d->reason, sizeof d->reason, "%s",
+                 isfinite(d->history_median) && d->now_n ? "its nights ran on another GPU"
+                                                         : "one side has no measurement");
         d->verdict = VERDICT_NOISY;
         return;
     case METHOD_EXACT:

@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-/* How many nights the scale of the median cell counts for, and how many degrees of freedom a cell's own
+/* How many degrees of freedom a cell's own
  * history of repetitions does. */
-static const double pool_nights = 4, within_freedom = 8;
+static const double within_freedom = 8;
 /* Nights contain the noise of their repetitions: estimates of both that differ by less than this say the
  * same, and taking the larger would only make the error too large. */
 static const double floor_excess = 1.1;
@@ -48,16 +48,18 @@ static double widening(const struct nights *n, size_t m)
 static struct spread spread_of(const struct evidence *e, double own, double pooled, size_t m)
 {
     double nights = fmin(e->cell->scale.nights, NIGHTS_LEVEL_MAX), v = fmax(nights - 1, 0);
+    double prior = e->nights->prior;
     double within = within_spread(e) * stats_median_error(e->now_n);
     double floors[FLOOR_COUNT] = {
-        [FLOOR_NIGHTS] = (v * squared(own) + pool_nights * squared(pooled)) / (v + pool_nights),
-        [FLOOR_WITHIN] = squared(within / floor_excess),
+        [FLOOR_NIGHTS] = (v * squared(own) + prior * squared(pooled)) / (v + prior),
+        [FLOOR_WITHIN] = squared(within),
         [FLOOR_QUANTUM] = squared(e->cell->quantum / 2),
     };
-    struct spread s = {.freedom = v + pool_nights};
-    for (int i = 0; i < FLOOR_COUNT; i++)
-        if (floors[i] > floors[s.floor])
-            s.floor = (enum scale_floor)i;
+    struct spread s = {.freedom = v + prior};
+    if (within > floor_excess * sqrt(floors[FLOOR_NIGHTS]))
+        s.floor = FLOOR_WITHIN;
+    if (floors[FLOOR_QUANTUM] > floors[s.floor])
+        s.floor = FLOOR_QUANTUM;
     s.error = fmax(sqrt(floors[s.floor]), SCALE_LEAST) * sqrt(widening(e->nights, m));
     return s;
 }
@@ -113,6 +115,6 @@ double common_factor_error(const struct nights *n, const struct level *level, si
 {
     double v = fmax(fmin(n->factor_scale.nights, NIGHTS_LEVEL_MAX) - 1, 0);
     double of_median = n->pooled.u * stats_median_error(cells);
-    *freedom = v + pool_nights;
+    *freedom = v + SCALE_PRIOR_LEAST;
     return fmax(fmax(n->factor_scale.y, of_median), SCALE_LEAST) * sqrt(widening(n, level->nights));
 }

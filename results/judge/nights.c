@@ -265,6 +265,20 @@ static double pool(const struct nights *n, bool with_factors, double *scratch)
     return count ? stats_median(scratch, count) : 0;
 }
 
+/* v: scratch, like log_s. */
+static double prior_of(const struct nights *n, double *log_s, double *v)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < n->n_cells; k++) {
+        const struct night_scale *s = &n->cells[k].scale;
+        if (s->nights < SEGMENT_OF_SCALE_MIN || !(s->u > 0))
+            continue;
+        v[count] = fmin(s->nights, NIGHTS_LEVEL_MAX) - 1;
+        log_s[count++] = log(s->u);
+    }
+    return scale_prior(log_s, v, count);
+}
+
 /* y: by steps alone, because a slow drift of the node is what it is for and not its noise. */
 static void find_scales(struct nights *n, struct residuals *r, double *a, double *b)
 {
@@ -281,6 +295,7 @@ static void find_scales(struct nights *n, struct residuals *r, double *a, double
     }
     n->pooled.u = pool(n, false, a);
     n->pooled.y = pool(n, true, a);
+    n->prior = prior_of(n, a, b);
 }
 
 struct scratch {
@@ -349,6 +364,22 @@ static int fit_factors(struct nights *n, struct scratch *s, struct err *err)
     return rc;
 }
 
+/* Cells of one plan share a clock: a tick that shows in one is in all. */
+static void share_tick(struct nights *n)
+{
+    double tick = INFINITY;
+    for (size_t k = 0; k < n->n_cells; k++) {
+        const struct night_cell *c = &n->cells[k];
+        if (c->quantum > 0)
+            tick = fmin(tick, c->quantum * c->points[c->count - 1]->median);
+    }
+    for (size_t k = 0; isfinite(tick) && k < n->n_cells; k++) {
+        struct night_cell *c = &n->cells[k];
+        if (c->count)
+            c->quantum = fmax(c->quantum, fmin(tick / c->points[c->count - 1]->median, 1));
+    }
+}
+
 int nights_model(const struct history *h, enum metric m, struct nights *out, struct err *err)
 {
     struct scratch s = {0};
@@ -357,6 +388,8 @@ int nights_model(const struct history *h, enum metric m, struct nights *out, str
     for (size_t i = 0, k = 0; rc == 0 && i < h->count; i++)
         if (h->series[i].metric == m)
             rc = fill_cell(out, &h->series[i], &out->cells[k++], err);
+    if (rc == 0)
+        share_tick(out);
     if (rc == 0 && !scratch_init(&s, out))
         rc = no_memory(err);
     if (rc == 0)

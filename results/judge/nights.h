@@ -50,6 +50,7 @@ struct nights {
     struct night_cell *cells; /* by (variant, context) */
     size_t n_cells;
     struct night_scale pooled; /* the median over the cells */
+    double prior;              /* degrees of freedom that it is worth beside a cell's own */
     double memory;             /* how much nights resemble the night before: 0 (not) to 0.8 */
     bool has_factors;          /* of any night */
     struct changes factor_levels;

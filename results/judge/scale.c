@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* Values that count in steps repeat each other; of two different ones nobody knows whether they are steps. */
-enum { POINTS_MIN = 3, DISTINCT_MIN = 3, REPEATED_MIN = 2 };
+enum { POINTS_MIN = 3, DISTINCT_MIN = 3, REPEATED_MIN = 2, PRIOR_CELLS_MIN = 6, PRIOR_MOST = 40 };
 
 static int by_size(const void *a, const void *b)
 {
@@ -69,6 +69,32 @@ double scale_quantum(const double *x, size_t n)
     }
     free(sorted);
     return distinct >= DISTINCT_MIN && distinct + REPEATED_MIN <= count ? least : 0;
+}
+
+/* The second derivative of log gamma: the variance of the logarithm of a variance with 2 x degrees of
+ * freedom. */
+static double trigamma(double x)
+{
+    double sum = 0;
+    for (; x < 6; x++)
+        sum += 1 / (x * x);
+    double r = 1 / (x * x);
+    return sum + 1 / x + r / 2 + r / x * (1.0 / 6 - r / 30);
+}
+
+double scale_prior(const double *log_s, const double *v, size_t n)
+{
+    if (n < PRIOR_CELLS_MIN)
+        return SCALE_PRIOR_LEAST;
+    double sd = 2 * stats_sd(log_s, n), explained = 0, low = SCALE_PRIOR_LEAST, high = PRIOR_MOST;
+    for (size_t i = 0; i < n; i++)
+        explained += trigamma(v[i] / 2) / (double)n;
+    double excess = sd * sd - explained;
+    for (int i = 0; i < 40; i++) {
+        double middle = (low + high) / 2;
+        *(trigamma(middle / 2) > excess ? &low : &high) = middle;
+    }
+    return low;
 }
 
 /* The median of chi squared with v degrees of freedom, divided by v (Wilson and Hilferty). */

@@ -24,6 +24,13 @@ double scale_of_steps(const double *y, const bool *skip, size_t n);
  * repeat each other, or fewer than three differ. */
 double scale_quantum(const double *x, size_t n);
 
+/* How many degrees of freedom the scale that all cells have in common is worth beside a cell's own (Smyth,
+ * Statistical Applications in Genetics and Molecular Biology 3, 2004): many where the scales s differ by no
+ * more than their degrees v explain, few where the cells differ. At least SCALE_PRIOR_LEAST, which it also is
+ * with fewer than six cells. log_s is their logarithms. */
+#define SCALE_PRIOR_LEAST 4.0
+double scale_prior(const double *log_s, const double *v, size_t n);
+
 /* Relative standard deviation of the repetitions of one night, from those of several nights (each with n[i]
  * repetitions; values that are NaN or 0 are ignored): the median of the variances, so that a night with an
  * outlier does not count. 0 if unknown. */
