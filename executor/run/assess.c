@@ -14,6 +14,8 @@ double assess_seconds(const char *name, const struct own_metrics *metrics)
     size_t len = strlen(name);
     if (own)
         return own_metric_seconds(own->unit);
+    if (strstr(name, "_per_")) /* a rate, such as gb_per_s */
+        return 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         size_t n = strlen(known[i].ending);
         if (len > n && strcmp(name + len - n, known[i].ending) == 0)

@@ -35,7 +35,8 @@ static void set_text(char *out, size_t size, const char *s, size_t len)
 static bool ends_in_s(const char *name)
 {
     size_t len = strlen(name);
-    return len > 2 && strcmp(name + len - 2, "_s") == 0;
+    bool rate = strstr(name, "_per_") != NULL;
+    return len > 2 && strcmp(name + len - 2, "_s") == 0 && !rate;
 }
 
 /* factor: 1, or of times the seconds per unit of the rule. */

@@ -179,6 +179,14 @@ static void a_reason_is_one_line_of_ascii(void **state)
     assert_int_equal(strlen(reason), REASON_MAX - 1);
 }
 
+static void a_rate_is_no_time(void **state)
+{
+    (void)state;
+    assert_true(assess_seconds("lap_s", NULL) > 0);
+    assert_true(assess_seconds("gb_per_s", NULL) <= 0);
+    assert_true(assess_seconds("tok_per_ms", NULL) <= 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +194,7 @@ int main(void)
         cmocka_unit_test(exit_0_with_invalid_output_is_invalid),
         cmocka_unit_test(prompt_tokens_may_be_required),
         cmocka_unit_test(a_time_beyond_that_of_its_process_is_invalid),
+        cmocka_unit_test(a_rate_is_no_time),
         cmocka_unit_test(nothing_printed_is_fine_where_nothing_was_promised),
         cmocka_unit_test(the_plans_own_primary_metric_must_be_there),
         cmocka_unit_test(skipping_takes_both_the_code_and_the_line),
