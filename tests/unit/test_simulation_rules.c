@@ -7,7 +7,7 @@
 
 enum { RACE_NIGHTS = 160 };
 
-#define BEHIND 0.05
+#define BEHIND 0.06
 
 static bool may_be_behind(const char *model)
 {
