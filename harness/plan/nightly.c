@@ -32,8 +32,8 @@ static int check_entry(const struct json_at *at, struct err *err)
     if (keys_read(at, IN_PLAN, &table, 1, err) != 0)
         return -1;
     if (!json_is_array(on.value) || json_array_size(on.value) == 0)
-        return json_expected(
-            &on, "an array of regression, failure, blocked, recovered, inconclusive, always", err);
+        return json_expected(&on, "an array of regression, failure, blocked, recovered, inconclusive, always",
+                             err);
     for (size_t i = 0; i < json_array_size(on.value); i++) {
         struct json_at word = json_element(&on, i);
         if (!news_of(json_string_value(word.value)))

@@ -1,22 +1,43 @@
 /* Changes: level changes in the series of this run's cells. */
 #include "results/judge/changes.h"
 #include "reports/model/parts.h"
+#include "results/store/identity.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The series with this run as its last point. */
-static double *values_of(const struct report_model *m, const struct history_series *s, size_t *count)
+/* A series with this run as its last point. */
+struct points {
+    double *x;
+    uint64_t *device;
+    size_t count;
+};
+
+static void points_release(struct points *p)
+{
+    free(p->x);
+    free(p->device);
+}
+
+static int points_of(const struct report_model *m, const struct history_series *s, struct points *out,
+                     struct err *err)
 {
     const struct cell *now = run_data_cell(&m->now, s->variant, s->context);
-    double *x = calloc(s->count + 1, sizeof *x);
-    for (size_t i = 0; x && i < s->count; i++)
-        x[i] = s->points[i].median;
-    *count = s->count;
-    if (x && now && isfinite(now->median[s->metric]))
-        x[(*count)++] = now->median[s->metric];
-    return x;
+    *out = (struct points){.x = calloc(s->count + 1, sizeof *out->x),
+                           .device = calloc(s->count + 1, sizeof *out->device),
+                           .count = s->count};
+    if (!out->x || !out->device)
+        return err_set(err, ERR_INTERNAL, "report: memory is short");
+    for (size_t i = 0; i < s->count; i++) {
+        out->x[i] = s->points[i].median;
+        out->device[i] = s->points[i].device;
+    }
+    if (now && isfinite(now->median[s->metric])) {
+        out->device[out->count] = run_device(&m->now);
+        out->x[out->count++] = now->median[s->metric];
+    }
+    return 0;
 }
 
 static int append_change(struct report_model *m, const struct history_series *s, const struct change *c,
@@ -37,17 +58,17 @@ static int append_change(struct report_model *m, const struct history_series *s,
 
 static int find_changes(struct report_model *m, const struct history_series *s, struct err *err)
 {
-    const struct changes_options options = changes_defaults();
+    struct changes_options options = changes_defaults();
     struct changes found = {0};
-    size_t count;
-    double *x = values_of(m, s, &count);
-    if (!x)
-        return err_set(err, ERR_INTERNAL, "report: memory is short");
-    int rc = changes_find(x, count, &options, &found, err);
+    struct points p;
+    int rc = points_of(m, s, &p, err);
+    options.device = p.device;
+    if (rc == 0)
+        rc = changes_find(p.x, p.count, &options, &found, err);
     for (size_t i = 0; rc == 0 && i < found.count; i++)
         rc = append_change(m, s, &found.items[i], err);
     changes_release(&found);
-    free(x);
+    points_release(&p);
     return rc;
 }
 

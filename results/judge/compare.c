@@ -67,7 +67,7 @@ static bool broke_since(struct delta *d, const struct cell *now)
 static bool judge_states(struct delta *d, const struct cell *base, const struct cell *now)
 {
     bool base_ok = base && base->status == STATUS_OK, now_ok = now && now->status == STATUS_OK;
-    if (!now) {
+    if (base && !now) {
         d->verdict = VERDICT_MISSING;
         snprintf(d->reason, sizeof d->reason, "%s in the base, not measured now", status_name(base->status));
     } else if (!base) {
