@@ -197,7 +197,8 @@ MAP
     exits "history exits 0" 0 nights history --variant v4 --context 4096
     like "history has a row for a night" "$OUT" "^2026-01-05 +2\\.00000 +1  -  "
     like "history has the change, its date and its run" "$OUT" \
-        "changed on 2026-01-07: 2\\.01833 -> 3\\.02 s \\(\\+49\\.6 %, p [0-9.e-]+\\), since run 20260107-mine-[0-9a-f]{6}"
+        "changed on 2026-01-07: 2\\.0182[0-9]* -> 3\\.01[0-9]* s \\(\\+49\\.6 %, 95 % interval \\+[0-9.]+ to \\+[0-9.]+ %, p [0-9.e-]+\\)"
+    like "history names the runs between which it began" "$OUT" "between run 20260106-mine-[0-9a-f]{6} and run 20260107-mine-[0-9a-f]{6}"
     is "history draws twelve nights" "$(sed -n '3s/ .*//p' <<<"$OUT" | wc -m)" 13
 }
 
@@ -211,7 +212,7 @@ failing_folder() {
     [ -e "$dir" ] && return
     for i in 0 1 2 3; do
         mkdir -p "$dir/v3/ctx_4096_run$i"
-        printf '{"ticket": "b3_89", "exit_status": "OK", "mode": "perf", "wall_time_sec": .%d, "timings": {"prefill_s": %d.5}}\n' $((i + 1)) $((3 - i)) \
+        printf '{"ticket": "b3_89", "exit_status": "OK", "mode": "perf", "wall_time_sec": .%d, "timings": {"prefill_s": .0%d5}}\n' $((i + 1)) $((3 - i)) \
             >"$dir/v3/ctx_4096_run$i/perf.json"
     done
     cat >"$dir/b3_89_remote.log" <<'LOG'
