@@ -67,9 +67,10 @@ static bool broke_since(struct delta *d, const struct cell *now)
 static bool judge_states(struct delta *d, const struct cell *base, const struct cell *now)
 {
     bool base_ok = base && base->status == STATUS_OK, now_ok = now && now->status == STATUS_OK;
-    if (base && !now) {
+    if (!now) {
         d->verdict = VERDICT_MISSING;
-        snprintf(d->reason, sizeof d->reason, "%s in the base, not measured now", status_name(base->status));
+        snprintf(d->reason, sizeof d->reason, "%s in the base, not measured now",
+                 status_name(d->base_status));
     } else if (!base) {
         d->verdict = VERDICT_NEW;
         if (now_ok)

@@ -48,8 +48,8 @@ static void add_test(struct run_data *run, const json_t *row)
     *slash = '\0';
     struct run_test *t = &run->tests[run->n_tests++];
     *t = (struct run_test){.variant = variant_of(run, name, text(row, "code")),
-                           .context = atoi(slash + 1),
-                           .repetition = atoi(text(row, "repetition"))};
+                           .context = (int)strtol(slash + 1, NULL, 10),
+                           .repetition = (int)strtol(text(row, "repetition"), NULL, 10)};
     for (int m = 0; m < METRIC_COUNT; m++)
         t->value[m] = NAN;
     t->value[METRIC_PREFILL_S] = strtod(text(row, "value"), NULL);
