@@ -45,6 +45,17 @@ no_baseline_yet() {
     exits "a first run with a failing test exits 1" 1 ks_run "$TMPDIR/plan.json" --variants fails --contexts 16 --tag firstfails --baseline unset
 }
 
+# What a narrowed run left out is not missing; what it was to measure and lost is.
+narrowed_run() {
+    try ks_run "$TMPDIR/plan.json" --variants good --tag whole
+    ks baseline set whole "$(sql "SELECT run_id FROM run WHERE tag = 'whole'")" >/dev/null 2>&1
+    try ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag narrow
+    try ks compare "$(sql "SELECT run_id FROM run WHERE tag = 'narrow'")" --baseline whole --threshold 900% --json
+    is "nothing is missing" "$(jq '[.cells[] | select(.verdict == "missing")] | length' <<<"$OUT")" 0
+    is "the context that was measured is compared" "$(jq -c '[.cells[].context]' <<<"$OUT")" "[16]"
+    is "and the comparison does not fail" "$RC" 0
+}
+
 # An executor that refuses every job, as one of another version might.
 refused_by_executor() {
     cat >"$TMPDIR/refuses" <<EOF
@@ -144,6 +155,7 @@ scenario "the help of commands" help_lists_own_options
 scenario "cancel of a run that has ended" cancel_complete
 scenario "cancel latest after a blocked start" cancel_after_blocked
 scenario "a first run with a baseline that nobody has set" no_baseline_yet
+scenario "a run narrowed to one context" narrowed_run
 scenario "a start that the executor refuses" refused_by_executor
 scenario "the command of a report's Reproduction" reproduced
 done_testing

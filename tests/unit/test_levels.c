@@ -1,0 +1,198 @@
+/* levels: the nights of a plan as a model: their order, what they have in common, levels and devices. */
+#include "tests/unit/results_support.h"
+
+#include "results/judge/common_factor.h"
+#include "results/judge/nights.h"
+#include "results/judge/scale.h"
+#include "results/stats/stats.h"
+
+enum { CELLS = 8, NIGHTS = 20 };
+
+struct plan_nights {
+    struct history_series series[CELLS];
+    struct history_point points[CELLS][NIGHTS];
+    struct history history;
+};
+
+/* Every cell has its own level; a night's values vary by half a per cent. */
+static void make_nights(struct plan_nights *p)
+{
+    struct stats_rng rng;
+    stats_rng_seed(&rng, 5);
+    memset(p, 0, sizeof *p);
+    for (int c = 0; c < CELLS; c++) {
+        for (int n = 0; n < NIGHTS; n++)
+            p->points[c][n] = (struct history_point){.run_key = n + 1,
+                                                     .measured_at = 1000 * (n + 1),
+                                                     .median = (c + 1) * (1 + 0.005 * stats_rng_normal(&rng)),
+                                                     .n = 3};
+        p->series[c] = (struct history_series){
+            .context = 1000 + c, .metric = METRIC_PREFILL_S, .points = p->points[c], .count = NIGHTS};
+        snprintf(p->series[c].variant, sizeof p->series[c].variant, "v");
+    }
+    p->history = (struct history){.series = p->series, .count = CELLS, .nights = NIGHTS};
+}
+
+static struct nights model_of(const struct plan_nights *p)
+{
+    struct err err = {0};
+    struct nights n;
+    assert_ok(nights_model(&p->history, METRIC_PREFILL_S, &n, &err), &err);
+    return n;
+}
+
+static void nights_are_in_the_order_in_which_they_were_measured(void **state)
+{
+    (void)state;
+    struct plan_nights p;
+    make_nights(&p);
+    /* The night that was stored last was measured first. */
+    for (int c = 0; c < CELLS; c++)
+        p.points[c][NIGHTS - 1].measured_at = 500;
+    struct nights n = model_of(&p);
+    assert_int_equal(n.count, NIGHTS);
+    assert_int_equal(n.nights[0].run_key, NIGHTS);
+    assert_int_equal(n.nights[1].run_key, 1);
+    assert_int_equal(nights_find_cell(&n, "v", 1000)->points[0]->run_key, NIGHTS);
+    nights_model_release(&n);
+}
+
+static void what_all_cells_have_in_common_is_no_change_of_theirs(void **state)
+{
+    (void)state;
+    struct plan_nights p;
+    make_nights(&p);
+    for (int c = 0; c < CELLS; c++)
+        p.points[c][7].median *= 1.08;
+    struct nights n = model_of(&p);
+    assert_true(n.has_factors);
+    assert_near(n.nights[7].factor, log(1.08), 0.006);
+    assert_near(n.nights[8].factor, 0, 0.006);
+    const struct night_cell *c = nights_find_cell(&n, "v", 1003);
+    assert_near(c->u[7], log(4), 0.02);
+    assert_near(c->y[7], log(4 * 1.08), 0.02);
+    assert_true(c->scale.u < 0.012);
+    nights_model_release(&n);
+}
+
+static void a_level_counts_from_its_fourth_night(void **state)
+{
+    (void)state;
+    for (size_t fast = 3; fast <= 4; fast++) {
+        struct plan_nights p;
+        make_nights(&p);
+        for (size_t i = NIGHTS - fast; i < NIGHTS; i++)
+            p.points[2][i].median *= 0.8;
+        struct nights n = model_of(&p);
+        struct level l = nights_level(nights_find_cell(&n, "v", 1002));
+        assert_true(l.known);
+        assert_near(exp(l.u), fast == 3 ? 3 : 2.4, 0.03);
+        assert_int_equal(l.nights, fast == 3 ? NIGHTS - 3 : 4);
+        nights_model_release(&n);
+    }
+}
+
+static void another_device_begins_a_level(void **state)
+{
+    (void)state;
+    struct plan_nights p;
+    make_nights(&p);
+    for (int c = 0; c < CELLS; c++)
+        for (int i = 0; i < NIGHTS; i++)
+            p.points[c][i].device = i < 14 ? 1 : 2;
+    struct nights n = model_of(&p);
+    const struct night_cell *c = nights_find_cell(&n, "v", 1004);
+    assert_int_equal(c->levels.count, 1);
+    assert_true(c->levels.items[0].forced);
+    assert_int_equal(c->levels.items[0].at, 14);
+    struct level l = nights_level(c);
+    assert_int_equal(l.nights, 6);
+    assert_false(nights_on_other_device(c, &l, 2));
+    assert_true(nights_on_other_device(c, &l, 3));
+    assert_false(nights_on_other_device(c, &l, 0));
+    assert_int_equal(nights_device(&n), 2);
+    nights_model_release(&n);
+}
+
+static void a_base_is_the_nights_around_it(void **state)
+{
+    (void)state;
+    struct plan_nights p;
+    make_nights(&p);
+    struct nights n = model_of(&p);
+    const struct night_cell *c = nights_find_cell(&n, "v", 1000);
+    struct level l = nights_base_level(c, (const int64_t[]){10}, 1);
+    assert_int_equal(l.nights, NIGHTS_BASE);
+    for (size_t i = 0; i < l.nights; i++)
+        assert_in_range(c->points[l.members[i]]->run_key, 8, 12);
+    l = nights_base_level(c, (const int64_t[]){3, 17, 99}, 3);
+    assert_int_equal(l.nights, 2);
+    assert_false(nights_base_level(c, (const int64_t[]){99}, 1).known);
+    nights_model_release(&n);
+}
+
+static void a_common_factor_needs_a_majority_or_controls(void **state)
+{
+    (void)state;
+    struct common_cell cells[10] = {0};
+    for (size_t i = 0; i < 10; i++)
+        cells[i] = (struct common_cell){.x = i < 5 ? 0.08 : 0, .variant = i / 2};
+    assert_false(common_factor_of(cells, 10, 0.005).known);
+    assert_false(common_factor_of(cells, 5, 0.005).known); /* five cells are too few */
+    cells[5].x = 0.08;
+    struct common_factor f = common_factor_of(cells, 10, 0.005);
+    assert_true(f.known && f.separable && !f.from_controls);
+    assert_near(f.log, 0.08, 1e-12);
+    /* Six controls that did not move: the others did. */
+    for (size_t i = 0; i < 10; i++)
+        cells[i] = (struct common_cell){.x = i < 4 ? 0.08 : 0.001, .control = i >= 4, .variant = i / 2};
+    f = common_factor_of(cells, 10, 0.005);
+    assert_true(f.known && f.from_controls);
+    assert_near(f.log, 0.001, 1e-12);
+    /* Too few controls to read it from, and they contradict the majority. */
+    for (size_t i = 0; i < 10; i++)
+        cells[i] = (struct common_cell){.x = i < 7 ? 0.08 : 0, .control = i >= 7, .variant = i / 2};
+    assert_false(common_factor_of(cells, 10, 0.005).known);
+    /* One variant alone: its code may have changed. */
+    for (size_t i = 0; i < 10; i++)
+        cells[i] = (struct common_cell){.x = 0.08};
+    f = common_factor_of(cells, 10, 0.005);
+    assert_true(f.known && !f.separable);
+}
+
+static void scales_are_robust_and_know_steps(void **state)
+{
+    (void)state;
+    struct stats_rng rng;
+    double y[200], x[40];
+    stats_rng_seed(&rng, 9);
+    for (size_t i = 0; i < 200; i++)
+        y[i] = (i < 100 ? 0 : 0.2) + 0.01 * stats_rng_normal(&rng);
+    assert_near(scale_of_steps(y, NULL, 200), 0.01, 0.0015); /* the step of 20 % does not count */
+    assert_near(scale_of_steps(y, NULL, 2), 0, 0);
+    for (size_t i = 0; i < 40; i++)
+        x[i] = 1 + 0.025 * (double)(i % 4);
+    assert_near(scale_quantum(x, 40), 0.025 / 1.075, 0.001);
+    for (size_t i = 0; i < 40; i++)
+        x[i] = 1 + 0.01 * stats_rng_normal(&rng);
+    assert_near(scale_quantum(x, 40), 0, 0); /* values that never repeat are not rounded */
+    const double within[] = {0.007, 0.007, 0.3, NAN, 0};
+    const int n[] = {3, 3, 3, 1, 3};
+    assert_near(scale_within(within, n, 5), 0.0084, 0.0005);
+    assert_near(stats_t_p(stats_t_limit(0.001, 7), 7), 0.001, 1e-6);
+    assert_near(stats_normal_quantile(0.975), 1.959964, 1e-5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nights_are_in_the_order_in_which_they_were_measured),
+        cmocka_unit_test(what_all_cells_have_in_common_is_no_change_of_theirs),
+        cmocka_unit_test(a_level_counts_from_its_fourth_night),
+        cmocka_unit_test(another_device_begins_a_level),
+        cmocka_unit_test(a_base_is_the_nights_around_it),
+        cmocka_unit_test(a_common_factor_needs_a_majority_or_controls),
+        cmocka_unit_test(scales_are_robust_and_know_steps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
