@@ -91,9 +91,29 @@ static int compare_stored(struct store *s, const struct compare_args *a, const c
 }
 
 /* Once the run is loaded, and with it the metrics that its plan defines. */
-static int choose_metric(const struct compare_args *a, struct request *req, struct err *err)
+static int choose_metric(const struct compare_args *a, const struct run_data *now, struct request *req,
+                         struct err *err)
 {
-    return a->metric ? metric_parse(a->metric, &req->options.metric, err) : 0;
+    struct metric_set measured = {0};
+    if (!a->metric)
+        return 0;
+    if (metric_parse(a->metric, &req->options.metric, err) != 0)
+        return -1;
+    run_data_measured(now, &measured);
+    return measured.has[req->options.metric]
+               ? 0
+               : err_set(err, ERR_INPUT,
+                         "--metric: run %s has no %s: `kernsweep show` lists what it measured",
+                         now->info.run_id, a->metric);
+}
+
+/* What the command line does not say, the plan does. */
+static int choose_options(struct store *s, const struct compare_args *a, const struct run_data *now,
+                          struct request *req, struct err *err)
+{
+    if (choose_metric(a, now, req, err) != 0)
+        return -1;
+    return a->threshold ? 0 : against_plan_options(s, now, &req->options, err);
 }
 
 static int compare_nodes(const struct cmd_env *env, struct store *s, const struct compare_args *a,
@@ -104,7 +124,7 @@ static int compare_nodes(const struct cmd_env *env, struct store *s, const struc
     if (rc == 0)
         rc = run_check_comparable(&run.info, err);
     if (rc == 0)
-        rc = choose_metric(a, req, err);
+        rc = choose_options(s, a, &run, req, err);
     if (rc == 0 && !a->metric)
         req->options.metric = run_data_metric(&run);
     if (rc == 0)
@@ -127,7 +147,7 @@ static int compare_run(struct store *s, const struct compare_args *a, const char
     if (rc == 0)
         rc = run_check_comparable(&now.info, err);
     if (rc == 0)
-        rc = choose_metric(a, req, err);
+        rc = choose_options(s, a, &now, req, err);
     if (rc == 0 && a->within) {
         rc = run_data_reference(&now, a->reference, &reference, err);
         if (rc == 0)
@@ -183,7 +203,9 @@ int cmd_compare(struct cmd_env *env, int argc, char **argv)
         {"--reference", "VARIANT", &a.reference, NULL,
          "with --within: the variant to compare with (default: baseline)"},
         {"--by", "node", &a.by, NULL, "compare the machines that shared the run with each other"},
-        {"--threshold", "X", &a.threshold, NULL, "relative change that counts: 0.05 or 5%"},
+        {"--threshold", "X", &a.threshold, NULL,
+         "change that must be findable, 0.05 or 5% (default: the plan's); 2% counts already with 8 or more "
+         "nights"},
         {"--metric", "METRIC", &a.metric, NULL, metric_help()},
         {"--all-metrics", NULL, NULL, &a.all_metrics, "show the other metrics too"},
         {"--format", "FORMAT", &a.format, NULL, "text, md, csv, junit or github (annotations)"},

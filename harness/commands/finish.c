@@ -48,12 +48,27 @@ static struct compare_options thresholds(const struct runrec *rec)
     return o;
 }
 
+/* A plan without a baseline is judged by its earlier nights, once there are enough of them. */
+static int compare_with_nights(struct finish *f, const struct compare_options *options, struct err *err)
+{
+    if (f->run.info.purpose != PURPOSE_SWEEP || f->run.info.status == RUN_BLOCKED)
+        return 0;
+    if (against_nights(&f->store, &f->run, options, &f->against, err) != 0)
+        return -1;
+    if (f->against.history.nights < options->history_min)
+        return 0;
+    if (against_compare(&f->against, &f->run, &f->comparison, err) != 0)
+        return -1;
+    f->compared = true;
+    return 0;
+}
+
 static int compare_with_baseline(struct finish *f, const struct runrec *rec, const struct finish_options *opt,
                                  struct err *err)
 {
     const struct compare_options options = thresholds(rec);
     if (!*rec->baseline)
-        return 0;
+        return compare_with_nights(f, &options, err);
     if (against_baseline(&f->store, &f->run, rec->baseline, &options, &f->against, err) != 0)
         return -1;
     f->is_base = opt->first_is_base && f->against.base.info.key == f->run.info.key;

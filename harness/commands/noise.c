@@ -220,7 +220,7 @@ int cmd_noise(struct cmd_env *env, int argc, char **argv)
         .command = "noise",
         .usage = "PLAN | --stored RUN RUN... | list | remove",
         .about = "Runs a plan several times without changes and reports the noise floor of every cell and"
-                 " the false-alarm rate of the plan's threshold. Later comparisons with few repetitions"
+                 " the false-alarm rate of the plan's threshold. Comparisons without 8 nights of history"
                  " use the result. list shows the stored noise floors, remove drops those of a bad session.",
         .options = options,
         .n_options = sizeof options / sizeof *options,

@@ -16,6 +16,9 @@ struct expectation {
     /* A stored base: what it was, without regard to what all cells have in common tonight, so that a slow
      * drift of all of them is seen; NaN without one. */
     double drifted;
+    /* A stored base: what the newest nights expect tonight, if they have left its level; NaN if not. */
+    double current;
+    size_t current_nights;
     bool control;
     bool other_device; /* no night behind it was measured on tonight's GPUs */
 };

@@ -91,6 +91,25 @@ static void judge_drift(const struct evidence *e, const struct compare_options *
     take_spread(&s, d);
 }
 
+/* A loss since the newest nights, which have left the level of the base. */
+static void judge_current(const struct evidence *e, const struct compare_options *o, struct delta *d)
+{
+    bool raw = e->expected.raw, less = metric_info(d->metric)->better == METRIC_LESS;
+    struct spread s = spread_of(e, raw ? e->cell->scale.y : e->cell->scale.u,
+                                raw ? e->nights->pooled.y : e->nights->pooled.u, e->expected.current_nights);
+    double change = log(d->now_median / e->expected.current), loss = expm1(less ? change : -change);
+    double loss_since_base = less ? d->ratio - 1 : 1 - d->ratio;
+    if (loss <= d->threshold || loss_since_base > d->threshold ||
+        stats_t_p(change / s.error, s.freedom) > o->fdr / cells_of_a_night)
+        return;
+    d->against = REFERENCE_LEVEL;
+    d->reference_n = (int)e->expected.current_nights;
+    d->reference = e->expected.current;
+    d->ratio = d->now_median / d->reference;
+    d->factor = less ? 1 / d->ratio : d->ratio;
+    take_spread(&s, d);
+}
+
 void judge_nights(const struct evidence *e, const struct compare_options *o, struct delta *d)
 {
     bool raw = e->expected.raw;
@@ -108,6 +127,8 @@ void judge_nights(const struct evidence *e, const struct compare_options *o, str
     take_spread(&s, d);
     if (isfinite(e->expected.drifted))
         judge_drift(e, o, d);
+    if (isfinite(e->expected.current))
+        judge_current(e, o, d);
 }
 
 double common_factor_error(const struct nights *n, const struct level *level, size_t cells, double *freedom)

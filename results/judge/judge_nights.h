@@ -16,7 +16,9 @@
 #include "results/judge/evidence.h"
 
 /* d->reference, ratio and now_median are set. Sets method, z, p, freedom, noise_floor, detectable and the
- * interval. If the base's level says that the cell drifted, reference and ratio become those of the drift. */
+ * interval. If the base's level says that the cell drifted, reference and ratio become those of the drift; if
+ * the newest nights have left the base's level and tonight is a loss since then, those of the newest nights.
+ */
 void judge_nights(const struct evidence *e, const struct compare_options *o, struct delta *d);
 
 /* The standard error of a night's common factor about its level, and its degrees of freedom. */

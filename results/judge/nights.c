@@ -370,12 +370,12 @@ static void share_tick(struct nights *n)
     double tick = INFINITY;
     for (size_t k = 0; k < n->n_cells; k++) {
         const struct night_cell *c = &n->cells[k];
-        if (c->quantum > 0)
+        if (c->count > 0 && c->points && c->quantum > 0)
             tick = fmin(tick, c->quantum * c->points[c->count - 1]->median);
     }
     for (size_t k = 0; isfinite(tick) && k < n->n_cells; k++) {
         struct night_cell *c = &n->cells[k];
-        if (c->count)
+        if (c->count > 0 && c->points)
             c->quantum = fmax(c->quantum, fmin(tick / c->points[c->count - 1]->median, 1));
     }
 }

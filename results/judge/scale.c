@@ -75,11 +75,11 @@ double scale_quantum(const double *x, size_t n)
  * freedom. */
 static double trigamma(double x)
 {
-    double sum = 0;
-    for (; x < 6; x++)
-        sum += 1 / (x * x);
-    double r = 1 / (x * x);
-    return sum + 1 / x + r / 2 + r / x * (1.0 / 6 - r / 30);
+    enum { SHIFT = 6 }; /* the series is exact enough from there on */
+    double sum = 0, far = x + SHIFT, r = 1 / (far * far);
+    for (int i = 0; i < SHIFT; i++)
+        sum += 1 / ((x + i) * (x + i));
+    return sum + 1 / far + r / 2 + r / far * (1.0 / 6 - r / 30);
 }
 
 double scale_prior(const double *log_s, const double *v, size_t n)

@@ -249,6 +249,18 @@ static void expect_base(const struct tonight *t, const struct level *l, struct e
         x->drifted = exp(l->y) * (t->shift.found ? t->shift.ratio : 1);
 }
 
+/* Where the level has changed since the base, as by an improvement that nobody made the base, a loss is one
+ * even if the cell is still better than the base. */
+static void expect_current(const struct tonight *t, const struct level *level, const struct level *base,
+                           bool other_device, struct expectation *x)
+{
+    bool left = fabs(expm1(level->u - base->u)) >= t->o->practical;
+    if (!left || other_device || level->nights < NIGHTS_LEVEL_MIN)
+        return;
+    x->current = t->removed ? exp(level->u + t->factor) : exp(level->y);
+    x->current_nights = level->nights;
+}
+
 /* A base that is none of the nights is a night of its own. */
 static void expect_run(const struct tonight *t, double base, struct expectation *x)
 {
@@ -264,7 +276,7 @@ void tonight_expect(const struct tonight *t, const char *variant, const struct c
 {
     struct expectation *x = &e->expected;
     bool exact = metric_info(t->metric)->exact;
-    *x = (struct expectation){.value = NAN, .common = 1, .drifted = NAN};
+    *x = (struct expectation){.value = NAN, .common = 1, .drifted = NAN, .current = NAN};
     e->nights = &t->nights;
     e->cell = nights_find_cell(&t->nights, variant, now->context);
     e->common = exp(t->pair_factor);
@@ -283,6 +295,7 @@ void tonight_expect(const struct tonight *t, const char *variant, const struct c
     struct level then = nights_base_level(c, t->o->base_runs, t->o->n_base_runs);
     if (then.known) {
         expect_base(t, &then, x);
+        expect_current(t, &level, &then, nights_on_other_device(c, &level, t->device), x);
         x->other_device = nights_on_other_device(c, &then, t->device);
     } else if (is_measured(base, t->metric))
         expect_run(t, base->median[t->metric], x);

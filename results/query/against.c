@@ -3,10 +3,24 @@
 #include "results/query/confirm_store.h"
 #include "results/query/history_load.h"
 #include "results/query/noise_store.h"
+#include "results/query/report_queries.h"
 #include "results/store/baseline.h"
 #include "results/store/run_load.h"
 
 #include <stdlib.h>
+
+int against_plan_options(struct store *s, const struct run_data *now, struct compare_options *o,
+                         struct err *err)
+{
+    json_t *plan = NULL;
+    if (report_plan_load(s, now->info.key, &plan, err) != 0)
+        return -1;
+    double threshold = json_number_value(json_object_get(json_object_get(plan, "threshold"), "regression"));
+    if (threshold > 0)
+        o->regression = o->improvement = threshold;
+    json_decref(plan);
+    return 0;
+}
 
 static int begin(struct store *s, const struct run_data *now, const struct compare_options *options,
                  struct against *out, struct err *err)

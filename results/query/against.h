@@ -33,6 +33,10 @@ int against_baseline(struct store *s, const struct run_data *now, const char *na
 int against_nights(struct store *s, const struct run_data *now, const struct compare_options *options,
                    struct against *out, struct err *err);
 
+/* The thresholds of the run's plan, where it has any. */
+int against_plan_options(struct store *s, const struct run_data *now, struct compare_options *o,
+                         struct err *err);
+
 int against_compare(const struct against *a, const struct run_data *now, struct comparison *out,
                     struct err *err);
 void against_release(struct against *a);

@@ -360,6 +360,29 @@ static void a_baseline_of_several_runs_is_its_median(void **state)
     assert_int_equal(d.verdict, VERDICT_REGRESSED);
 }
 
+/* Nobody made the improvement of the ninth night the baseline: a loss since then counts all the same. */
+static void a_loss_since_an_improvement_counts_against_an_older_base(void **state)
+{
+    (void)state;
+    struct compare_options o = compare_defaults();
+    struct history_series series;
+    struct history_point points[20];
+    struct history h = make_history(&series, points, 20, 0.02);
+    const int64_t base_run = 3;
+    const double base[] = {10.0, 10.0, 10.0}, lost[] = {8.8, 8.82, 8.78}, kept[] = {8.0, 8.01, 7.99};
+    for (int i = 8; i < 20; i++)
+        points[i].median *= 0.8;
+    o.base_runs = &base_run;
+    o.n_base_runs = 1;
+    struct delta d = judge_cells(base, 3, lost, 3, &h, &o);
+    assert_int_equal(d.verdict, VERDICT_REGRESSED);
+    assert_int_equal(d.against, REFERENCE_LEVEL);
+    assert_near(d.ratio, 1.1, 0.005);
+    d = judge_cells(base, 3, kept, 3, &h, &o);
+    assert_int_equal(d.verdict, VERDICT_IMPROVED);
+    assert_int_equal(d.against, REFERENCE_BASE);
+}
+
 /* Among 400 cells a value of t that is news in one cell is none. */
 static void many_cells_are_corrected_for(void **state)
 {
@@ -509,6 +532,7 @@ int main(void)
         cmocka_unit_test(other_metrics_are_held_against_the_nights_too),
         cmocka_unit_test(a_short_history_is_not_used),
         cmocka_unit_test(a_baseline_of_several_runs_is_its_median),
+        cmocka_unit_test(a_loss_since_an_improvement_counts_against_an_older_base),
         cmocka_unit_test(many_cells_are_corrected_for),
         cmocka_unit_test(every_metric_knows_its_direction),
         cmocka_unit_test(a_changed_environment_is_shown),
