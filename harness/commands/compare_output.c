@@ -85,9 +85,12 @@ static json_t *encode_shift(const struct common_shift *s)
 {
     if (!s->known && !s->device_changed)
         return json_null();
-    return json_pack("{s:b, s:b, s:b, s:b, s:b, s:o, s:o, s:I, s:I}", "found", s->found, "worse", s->worse,
-                     "from_controls", s->from_controls, "since_base", s->since_base, "device_changed",
-                     s->device_changed, "ratio", cmd_json_number(s->known ? s->ratio : (double)NAN), "p",
+    static const char *const causes[] = {
+        [SHIFT_UNSETTLED] = "unsettled", [SHIFT_NODE] = "node", [SHIFT_CODE] = "code"};
+    return json_pack("{s:b, s:b, s:b, s:s, s:b, s:b, s:o, s:o, s:I, s:I}", "found", s->found, "worse",
+                     s->worse, "from_controls", s->from_controls, "confirmed", causes[s->confirmed],
+                     "since_base", s->since_base, "device_changed", s->device_changed, "ratio",
+                     cmd_json_number(s->known ? s->ratio : (double)NAN), "p",
                      cmd_json_number(s->known ? s->p : (double)NAN), "cells", (json_int_t)s->cells,
                      "controls", (json_int_t)s->controls);
 }

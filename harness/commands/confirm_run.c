@@ -124,8 +124,8 @@ void confirm_run(struct finish *f, const struct plan *p, const struct session_op
 {
     struct err why = {0};
     bool confirmed_before = f->against.confirmed.count > 0;
-    if (!f->compared || !f->against.has_base || f->comparison.verdicts[VERDICT_REGRESSED] == 0 ||
-        confirmed_before || measure_and_judge(f, p, opt, &why) == 0)
+    if (!f->compared || !f->against.has_base || !confirm_is_needed(&f->comparison) || confirmed_before ||
+        measure_and_judge(f, p, opt, &why) == 0)
         return;
     if (why.kind == ERR_NODE)
         fprintf(stderr, "suspects not confirmed: %s\n", why.msg);

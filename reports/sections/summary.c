@@ -47,7 +47,8 @@ static enum msg outcome_of(const struct comparison *c)
     if (c->node_cells)
         return MSG_OUTCOME_NODE;
     if (comparison_regressed(c)) /* all cells together */
-        return c->shift.from_controls ? MSG_OUTCOME_NODE : MSG_OUTCOME_SHIFT;
+        return c->shift.from_controls || c->shift.confirmed == SHIFT_NODE ? MSG_OUTCOME_NODE
+                                                                          : MSG_OUTCOME_SHIFT;
     if (c->verdicts[VERDICT_NOISY] == 0)
         return MSG_OUTCOME_NO_REGRESSION;
     return c->verdicts[VERDICT_NOISY] == all ? MSG_OUTCOME_INCONCLUSIVE : MSG_OUTCOME_PART_INCONCLUSIVE;

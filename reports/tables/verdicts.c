@@ -32,14 +32,28 @@ void verdict_counts(const struct comparison *c, enum report_lang lang, struct bu
 /* Smaller common factors are not worth a sentence. */
 static const double shift_shown = 0.01;
 
+static enum msg shift_message(const struct common_shift *s)
+{
+    if (s->from_controls)
+        return MSG_SHIFT_NODE;
+    switch (s->confirmed) {
+    case SHIFT_NODE:
+        return MSG_SHIFT_NODE_CONFIRMED;
+    case SHIFT_CODE:
+        return MSG_SHIFT_CODE_CONFIRMED;
+    case SHIFT_UNSETTLED:
+        break;
+    }
+    return MSG_SHIFT_UNKNOWN;
+}
+
 static void describe_shift(const struct common_shift *s, enum report_lang lang, struct buf *out)
 {
     struct buf change;
     buf_init(&change, 128);
     message_plain(&change, lang, s->worse ? MSG_SHIFT_SLOWER : MSG_SHIFT_FASTER,
                   num_percent(fabs(s->ratio - 1)).s);
-    message_plain(out, lang, s->from_controls ? MSG_SHIFT_NODE : MSG_SHIFT_UNKNOWN, buf_str(&change),
-                  num_int((int64_t)s->cells).s);
+    message_plain(out, lang, shift_message(s), buf_str(&change), num_int((int64_t)s->cells).s);
     if (s->since_base)
         message_plain(out, lang, MSG_SHIFT_SINCE_BASE);
     buf_release(&change);

@@ -26,6 +26,7 @@ struct search {
     size_t n;       /* kept points */
     double scale;   /* of one point */
     double freedom; /* behind the scale */
+    double limit;   /* of t, for an interval of 95 % */
     size_t *cuts;   /* between kept points, sorted when the search is over */
     bool *forced;   /* of a kept point: a cut before it, because the device changed */
     size_t count;
@@ -107,7 +108,7 @@ static struct change describe_cut(const struct search *s, size_t i)
     size_t from, at = s->cuts[i], to;
     neighbours(s, i, &from, &to);
     double before = mean_of(s, from, at), after = mean_of(s, at, to), step = after - before;
-    double error = error_between(s, from, at, to), reach = stats_t_limit(0.05, s->freedom) * error;
+    double error = error_between(s, from, at, to), reach = s->limit * error;
     return (struct change){.at = s->index[at],
                            .before = exp(before),
                            .after = exp(after),
@@ -183,16 +184,16 @@ static bool is_far(const double *y, const bool *odd, size_t n, size_t at, double
 /* Two far nights in a row on the same side may be a level of their own. */
 static bool has_company(const double *y, const bool *odd, size_t n, size_t at, int side, double limit)
 {
-    int other;
-    if (at > 0 && !odd[at - 1] && is_far(y, odd, n, at - 1, limit, &other) && other == side)
+    double level = local_median(y, odd, n, at);
+    if (at > 0 && !odd[at - 1] && side * (y[at - 1] - level) > limit)
         return true;
-    return at + 1 < n && !odd[at + 1] && is_far(y, odd, n, at + 1, limit, &other) && other == side;
+    return at + 1 < n && !odd[at + 1] && side * (y[at + 1] - level) > limit;
 }
 
 static void set_aside(const double *y, size_t n, double scale, bool *odd)
 {
     bool *far = calloc(n + 1, sizeof *far);
-    for (size_t i = 0; far && i < n; i++) {
+    for (size_t i = 0; far && n > 2 && i < n; i++) {
         int side;
         far[i] = !odd[i] && is_far(y, odd, n, i, odd_scales * scale, &side) &&
                  !has_company(y, odd, n, i, side, odd_scales * scale);
@@ -237,6 +238,7 @@ static void keep_points(struct search *s, const double *y, const bool *odd, size
         }
     s->scale = fmax(s->scale, scale_of_steps(s->y, NULL, s->n));
     s->freedom = fmax(2, 0.6 * (double)s->n);
+    s->limit = stats_t_limit(0.05, s->freedom);
 }
 
 static bool search_init(struct search *s, size_t n)

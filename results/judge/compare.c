@@ -126,6 +126,18 @@ static double last_value(const struct night_cell *c)
     return c && c->count ? c->points[c->count - 1]->median : NAN;
 }
 
+/* Against nights: the cell ran, and no longer has the metric that the night before had. */
+static bool lost_metric(const struct comparing *c, struct delta *d, const struct night_cell *n)
+{
+    if (d->now_n > 0 || !n->count || n->night[n->count - 1] != c->tonight.nights.count - 1)
+        return false;
+    d->in_base = true;
+    d->verdict = VERDICT_MISSING;
+    snprintf(d->reason, sizeof d->reason, "the night before has %s, this run does not",
+             metric_info(d->metric)->name);
+    return true;
+}
+
 /* base and now are not both NULL. */
 static int compare_metric(struct comparing *c, const char *variant, int context, enum metric m,
                           const struct cell *base, const struct cell *now, struct err *err)
@@ -136,7 +148,9 @@ static int compare_metric(struct comparing *c, const char *variant, int context,
     set_sides(c, d, base, now);
     const struct night_cell *nights = now ? nights_find_cell(&c->tonight.nights, variant, context) : NULL;
     bool from_nights = !c->base && nights;
-    if (from_nights ? broke_since(d, now) : judge_states(d, base, now) || judge_lacking(d))
+    bool settled = from_nights ? broke_since(d, now) || lost_metric(c, d, nights)
+                               : judge_states(d, base, now) || judge_lacking(d);
+    if (settled)
         return 0;
     struct evidence e = {
         .base = c->base_values,

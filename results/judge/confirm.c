@@ -7,9 +7,63 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_suspect(const struct comparison *c, const struct delta *d)
+/* A common factor of which nobody knows whether it is the node's or the code's is settled by this many cells.
+ */
+enum { WITNESSES = 4 };
+
+static bool shift_is_open(const struct comparison *c)
+{
+    return c->shift.found && c->shift.worse && !c->shift.from_controls;
+}
+
+/* Of the cells that were judged by nights, those with the smallest errors are the witnesses of a common
+ * factor. */
+static bool is_witness(const struct comparison *c, const struct delta *d)
+{
+    int better = 0;
+    if (d->metric != c->primary || d->method != METHOD_NIGHTS || !shift_is_open(c))
+        return false;
+    for (size_t i = 0; i < c->count; i++) {
+        const struct delta *other = &c->deltas[i];
+        if (other->metric == c->primary && other->method == METHOD_NIGHTS && other != d)
+            better +=
+                other->noise_floor < d->noise_floor || (other->noise_floor == d->noise_floor && other < d);
+    }
+    return better < WITNESSES;
+}
+
+static bool is_slower(const struct comparison *c, const struct delta *d)
 {
     return d->metric == c->primary && d->verdict == VERDICT_REGRESSED;
+}
+
+static bool is_suspect(const struct comparison *c, const struct delta *d)
+{
+    return is_slower(c, d) || is_witness(c, d);
+}
+
+/* Most witnesses decide. One that is no slower than the base's build in the same session is slow for the
+ * node's sake. */
+static void settle_shift(struct comparison *c)
+{
+    int all = 0, code = 0, node = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        const struct delta *d = &c->deltas[i];
+        if (!is_witness(c, d))
+            continue;
+        all++;
+        code += d->confirmation == CONFIRM_STANDS;
+        node += d->confirmation == CONFIRM_REFUTED || d->confirmation == CONFIRM_NODE;
+    }
+    if (2 * code > all)
+        c->shift.confirmed = SHIFT_CODE;
+    else if (2 * node > all)
+        c->shift.confirmed = SHIFT_NODE;
+}
+
+bool confirm_is_needed(const struct comparison *c)
+{
+    return c->verdicts[VERDICT_REGRESSED] > 0 || shift_is_open(c);
 }
 
 static bool is_undecided(const struct comparison *c, const struct delta *d)
@@ -72,6 +126,8 @@ static void set_confirmation(struct comparison *c, struct delta *d, enum confirm
                              const char *reason)
 {
     d->confirmation = found;
+    if (!is_slower(c, d))
+        return;
     snprintf(d->reason, sizeof d->reason, "%s", reason);
     if (found == CONFIRM_NODE)
         c->node_cells++;
@@ -167,6 +223,7 @@ int confirm_judge(struct comparison *c, const struct run_data *const *base, size
         if (rc != 0)
             return -1;
     }
+    settle_shift(c);
     return 0;
 }
 
@@ -185,4 +242,5 @@ void confirm_apply(const struct confirm_records *l, struct comparison *c)
                 strcmp(l->items[j].variant, d->variant) == 0)
                 set_confirmation(c, d, l->items[j].confirmation, l->items[j].reason);
         }
+    settle_shift(c);
 }

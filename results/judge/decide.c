@@ -108,7 +108,7 @@ static void decide_nights(const struct compare_options *o, size_t tested, struct
     char reference[160];
     describe_reference(d, reference, sizeof reference);
     bool beyond = significant && fabs(loss) > d->threshold;
-    if (beyond && d->other_device && (d->control || fabs(loss) <= o->regression))
+    if (d->other_device && (d->control || (beyond && fabs(loss) <= o->regression)))
         set_verdict(
             d, VERDICT_NOISY,
             "t = %.1f against %s, but those were measured on another GPU, and GPUs of one model differ", d->z,
@@ -203,8 +203,7 @@ void judge_decide(const struct compare_options *o, size_t tested, struct delta *
     switch (d->method) {
     case METHOD_NONE:
         snprintf(d->reason, sizeof d->reason, "%s",
-                 isfinite(d->history_median) && d->now_n ? "its nights ran on another GPU"
-                                                         : "one side has no measurement");
+                 d->history_n > 0 && d->now_n ? "too few nights of history" : "one side has no measurement");
         d->verdict = VERDICT_NOISY;
         return;
     case METHOD_EXACT:

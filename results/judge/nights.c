@@ -156,7 +156,9 @@ static void find_factors(struct nights *n, struct common_cell *rows, size_t *cou
     }
     for (size_t t = 0; t < n->count; t++) {
         struct common_factor f = common_factor_of(rows + t * n->n_cells, counts[t], n->pooled.u);
-        n->nights[t].factor = f.log;
+        /* A night that was narrowed to a few cells says nothing about the factor: it is that of the night
+         * before. */
+        n->nights[t].factor = f.known || t == 0 ? f.log : n->nights[t - 1].factor;
         n->has_factors |= f.known;
     }
 }
@@ -223,6 +225,8 @@ static double scale_of(const struct residuals *r, double memory)
 {
     double all = (double)r->nights, free_of = all - (double)r->segments;
     double left = fmax(all - (double)r->segments * nights_alike(memory), all / 4);
+    if (r->nights == 0)
+        return r->steps;
     if (memory > 0 && r->nights > r->segments)
         return fmax(r->about, r->steps) * sqrt(free_of / left);
     return sqrt((r->about * r->about + r->steps * r->steps) / 2);
@@ -291,7 +295,7 @@ static void find_scales(struct nights *n, struct residuals *r, double *a, double
         c->scale.u = hypot(scale_of(&r[k], n->memory), walk);
         double steps = residuals_of(c->y, &c->levels, c->count, a, b).steps;
         c->scale.y = hypot(steps / sqrt(1 - n->memory), walk);
-        c->scale.nights = (double)r[k].nights;
+        c->scale.nights = r[k].nights || !(r[k].steps > 0) ? (double)r[k].nights : SEGMENT_OF_SCALE_MIN;
     }
     n->pooled.u = pool(n, false, a);
     n->pooled.y = pool(n, true, a);
@@ -370,8 +374,11 @@ static void share_tick(struct nights *n)
     double tick = INFINITY;
     for (size_t k = 0; k < n->n_cells; k++) {
         const struct night_cell *c = &n->cells[k];
-        if (c->count > 0 && c->points && c->quantum > 0)
-            tick = fmin(tick, c->quantum * c->points[c->count - 1]->median);
+        double most = 0; /* the quantum is the smallest relative step, that of the largest values */
+        for (size_t i = 0; i < c->count; i++)
+            most = fmax(most, c->points[i]->median);
+        if (c->quantum > 0)
+            tick = fmin(tick, c->quantum * most);
     }
     for (size_t k = 0; isfinite(tick) && k < n->n_cells; k++) {
         struct night_cell *c = &n->cells[k];

@@ -245,6 +245,7 @@ static void expect_base(const struct tonight *t, const struct level *l, struct e
                        (t->base && device_differs(t, run_device(t->base)));
     expect_level(t, l, x);
     x->against = REFERENCE_BASE;
+    x->common = t->removed ? exp(l->u + t->factor - l->y) : 1;
     if (t->removed && !one_finding)
         x->drifted = exp(l->y) * (t->shift.found ? t->shift.ratio : 1);
 }
@@ -284,9 +285,11 @@ void tonight_expect(const struct tonight *t, const char *variant, const struct c
     struct level level = c ? nights_level(c) : (struct level){0};
     if (!level.known)
         return;
-    d->history_median = exp(level.y);
     x->control = is_control(t, c, &level, now);
     x->raw = !t->removed;
+    if (x->raw) /* a segment of u may span a step that all cells shared */
+        level.y = level.u + t->factor_level.y;
+    d->history_median = exp(level.y);
     if (!base) {
         expect_level(t, &level, x);
         x->other_device = nights_on_other_device(c, &level, t->device);

@@ -112,6 +112,13 @@ struct delta {
     char reason[COMPARE_REASON_MAX]; /* one line for people */
 };
 
+/* What measuring some cells again, in turns with the base's build, said of a common factor. */
+enum shift_cause {
+    SHIFT_UNSETTLED, /* not asked, or not settled */
+    SHIFT_NODE,      /* the base's build is as slow */
+    SHIFT_CODE,      /* the base's build is faster: it is code that the cells share */
+};
+
 /* What all cells have in common tonight: the factor by which they differ from their levels together. */
 struct common_shift {
     bool known;          /* at least six cells agree on it; the rest is 0 or NaN if not */
@@ -120,8 +127,9 @@ struct common_shift {
     bool from_controls;  /* read from cells whose code did not change: it is the node's. Else it may be shared
                             code as well */
     bool device_changed; /* the GPUs are others than on the nights before, or than the base's */
-    bool since_base;     /* relative to the base's nights, not to those before */
-    double ratio;        /* now / before */
+    enum shift_cause confirmed;
+    bool since_base; /* relative to the base's nights, not to those before */
+    double ratio;    /* now / before */
     double p;
     size_t cells; /* that it was read from */
     size_t controls;

@@ -17,6 +17,7 @@ struct dated {
     int64_t measured_at;
     int64_t environment;
     uint64_t device;
+    bool wanted;
 };
 
 /* The runs of the history, looked up by key for each row of a series. */
@@ -57,9 +58,11 @@ static void drop_old(const struct history_options *o, struct eligible *e)
         size_t from = i > HISTORY_NIGHTS_AROUND ? i - HISTORY_NIGHTS_AROUND : 0;
         for (size_t j = from; !wanted && j <= i + HISTORY_NIGHTS_AROUND && j < e->count; j++)
             wanted = is_listed(o->keep, o->n_keep, e->runs[j].key);
-        if (wanted)
-            e->runs[kept++] = e->runs[i];
+        e->runs[i].wanted = wanted;
     }
+    for (size_t i = 0; i < e->count; i++)
+        if (e->runs[i].wanted)
+            e->runs[kept++] = e->runs[i];
     e->count = kept;
 }
 

@@ -96,9 +96,9 @@ static int facts_around(struct store *s, const struct timeline *t, size_t at, st
                         struct err *err)
 {
     struct run_data before = {0}, after = {0};
-    int rc = run_data_load(s, t->points[at - 1].run_key, &before, err);
+    int rc = run_facts_load(s, t->points[at - 1].run_key, &before, err);
     if (rc == 0)
-        rc = run_data_load(s, t->points[at].run_key, &after, err);
+        rc = run_facts_load(s, t->points[at].run_key, &after, err);
     if (rc == 0)
         rc = compare_facts(&before, &after, out, err);
     run_data_release(&before);

@@ -2,6 +2,8 @@
 #include "tests/unit/results_support.h"
 
 #include "results/judge/common_factor.h"
+#include "results/judge/compare.h"
+#include "results/judge/confirm.h"
 #include "results/judge/nights.h"
 #include "results/judge/scale.h"
 #include "results/stats/stats.h"
@@ -183,6 +185,53 @@ static void scales_are_robust_and_know_steps(void **state)
     assert_near(stats_normal_quantile(0.975), 1.959964, 1e-5);
 }
 
+/* Two variants, so that what all cells have in common is not just one variant's. */
+static struct run_data night_of(int number, double factor)
+{
+    struct draft d;
+    draft_night(&d, number);
+    for (int c = 0; c < CELLS; c++)
+        for (int r = 1; r <= 3; r++)
+            draft_shot(&d, c < CELLS / 2 ? "v" : "w", 1000 + c, r, (c + 1) * factor * (1 + 0.001 * r));
+    return run_of_draft(&d);
+}
+
+static enum shift_cause cause_of(const struct plan_nights *p, double base_again, double now_again)
+{
+    struct err err = {0};
+    struct comparison c;
+    const struct compare_options o = compare_defaults();
+    struct run_data now = night_of(30, 1.08), a = night_of(31, base_again), b = night_of(32, now_again);
+    const struct run_data *const base[] = {&a, &a}, *const again[] = {&b, &b};
+    struct suspect_list suspects;
+    assert_ok(compare_runs(NULL, &now, &p->history, &o, &c, &err), &err);
+    assert_true(c.shift.found && c.shift.worse && !c.shift.from_controls);
+    assert_int_equal(c.verdicts[VERDICT_REGRESSED], 0);
+    assert_true(comparison_regressed(&c) && confirm_is_needed(&c));
+    assert_ok(confirm_suspects(&c, &suspects, &err), &err);
+    assert_int_equal(suspects.count, 4);
+    suspect_list_release(&suspects);
+    assert_ok(confirm_judge(&c, base, 2, again, 2, &o, &err), &err);
+    enum shift_cause cause = c.shift.confirmed;
+    assert_int_equal(c.verdicts[VERDICT_REGRESSED], 0);
+    comparison_release(&c);
+    run_data_release(&now);
+    run_data_release(&a);
+    run_data_release(&b);
+    return cause;
+}
+
+static void measuring_again_tells_whose_a_common_factor_is(void **state)
+{
+    (void)state;
+    struct plan_nights p;
+    make_nights(&p);
+    for (int c = CELLS / 2; c < CELLS; c++)
+        snprintf(p.series[c].variant, sizeof p.series[c].variant, "w");
+    assert_int_equal(cause_of(&p, 1.08, 1.08), SHIFT_NODE);
+    assert_int_equal(cause_of(&p, 1.00, 1.08), SHIFT_CODE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,7 +241,8 @@ int main(void)
         cmocka_unit_test(another_device_begins_a_level),
         cmocka_unit_test(a_base_is_the_nights_around_it),
         cmocka_unit_test(a_common_factor_needs_a_majority_or_controls),
+        cmocka_unit_test(measuring_again_tells_whose_a_common_factor_is),
         cmocka_unit_test(scales_are_robust_and_know_steps),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }
