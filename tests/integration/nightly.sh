@@ -213,6 +213,18 @@ killed() {
     is "has each of its tests once" "$(sql "SELECT count(*) FROM test JOIN run ON run.id = test.run_id WHERE tag = '' GROUP BY run.id" | sort -u)" 4
 }
 
+# Without a baseline, the ninth night and later ones are judged by those before.
+judged_without_baseline() {
+    history alone
+    jq 'del(.baseline) | .contexts = [16]' "$plan" >"$plan.new" && mv "$plan.new" "$plan"
+    quiet_nights 8
+    is "eight nights are quiet" "$(sort -u "$told" | cut -d ' ' -f 1 | sort -u)" quiet
+    echo 0.9 >"$dir/src/seconds"
+    exits "a slower ninth night exits 4" 4 "${night[@]}"
+    is "and is a regression" "$(last_news)" regression
+}
+
+scenario "a night of a plan without a baseline" judged_without_baseline
 scenario "a first night in which no test works" nothing_works
 scenario "the first night" first_night
 scenario "nights with retention" retention
