@@ -69,7 +69,7 @@ EOF
     like "the start fails with the executor's reason" "$ERR" 'submit failed with exit code 2: .*job: no'
     unlike "status does not show it" "$(ks status 2>/dev/null)" 'starting'
     try ks attach latest
-    like "attach latest takes the run before it" "$OUT" '^bundle .*/pipe_(clean|first)'
+    like "attach latest takes the run before it" "$OUT" '^bundle .*/pipe_(clean|first|narrow|whole)'
     is "no bundle is left" "$(bundle_of refused)" ""
 }
 
