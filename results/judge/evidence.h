@@ -18,6 +18,7 @@ struct expectation {
     double drifted;
     /* A stored base: what the newest nights expect tonight, if they have left its level; NaN if not. */
     double current;
+    double current_common; /* tonight's common factor in it */
     size_t current_nights;
     bool control;
     bool other_device; /* no night behind it was measured on tonight's GPUs */

@@ -105,6 +105,8 @@ static void judge_current(const struct evidence *e, const struct compare_options
     d->against = REFERENCE_LEVEL;
     d->reference_n = (int)e->expected.current_nights;
     d->reference = e->expected.current;
+    d->common = e->expected.current_common;
+    d->other_device = false;
     d->ratio = d->now_median / d->reference;
     d->factor = less ? 1 / d->ratio : d->ratio;
     take_spread(&s, d);

@@ -151,7 +151,7 @@ static int read_nights(struct tonight *t, struct err *err)
 static double cell_error(const struct run_data *run, const struct cell *c, enum metric m, double *values)
 {
     size_t n = run_data_values(run, c, m, values);
-    double error = n > 1 ? 1.2533 * stats_sd(values, n) / sqrt((double)n) / c->median[m] : 0;
+    double error = n > 1 ? stats_sd(values, n) * stats_median_error(n) / c->median[m] : 0;
     return isfinite(error) ? error : 0;
 }
 
@@ -259,6 +259,7 @@ static void expect_current(const struct tonight *t, const struct level *level, c
     if (!left || other_device || level->nights < NIGHTS_LEVEL_MIN)
         return;
     x->current = t->removed ? exp(level->u + t->factor) : exp(level->y);
+    x->current_common = t->removed ? exp(t->factor - t->factor_level.y) : 1;
     x->current_nights = level->nights;
 }
 

@@ -232,6 +232,42 @@ static void measuring_again_tells_whose_a_common_factor_is(void **state)
     assert_int_equal(cause_of(&p, 1.00, 1.08), SHIFT_CODE);
 }
 
+/* The node is 5 % slower since the tenth night, and one cell was made faster before: a loss of that cell is
+ * judged by the newest nights, in which the node was as slow as tonight. */
+static void a_loss_since_the_base_names_the_factor_of_its_own_reference(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct plan_nights p;
+    struct comparison c;
+    struct compare_options o = compare_defaults();
+    const int64_t base_run = 3;
+    make_nights(&p);
+    for (int i = 0; i < CELLS; i++)
+        for (int n = 8; n < NIGHTS; n++) {
+            snprintf(p.series[i].variant, sizeof p.series[i].variant, i < CELLS / 2 ? "v" : "w");
+            p.points[i][n].median *= (n >= 10 ? 1.05 : 1) * (i == 2 ? 0.8 : 1);
+        }
+    o.base_runs = &base_run;
+    o.n_base_runs = 1;
+    struct run_data base = night_of(3, 1), now = night_of(30, 1.05);
+    for (size_t i = 0; i < now.n_tests; i++)
+        if (now.tests[i].context == 1002)
+            now.tests[i].value[METRIC_PREFILL_S] *= 0.8 * 1.1;
+    free(now.cells);
+    now.n_cells = 0;
+    assert_ok(run_data_make_cells(&now, &err), &err);
+    assert_ok(compare_runs(&base, &now, &p.history, &o, &c, &err), &err);
+    assert_int_equal(c.deltas[2].context, 1002);
+    assert_int_equal(c.deltas[2].verdict, VERDICT_REGRESSED);
+    assert_int_equal(c.deltas[2].against, REFERENCE_LEVEL);
+    assert_near(c.deltas[2].ratio, 1.1, 0.02);
+    assert_near(c.deltas[2].common, 1, 0.02);
+    comparison_release(&c);
+    run_data_release(&base);
+    run_data_release(&now);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +278,7 @@ int main(void)
         cmocka_unit_test(a_base_is_the_nights_around_it),
         cmocka_unit_test(a_common_factor_needs_a_majority_or_controls),
         cmocka_unit_test(measuring_again_tells_whose_a_common_factor_is),
+        cmocka_unit_test(a_loss_since_the_base_names_the_factor_of_its_own_reference),
         cmocka_unit_test(scales_are_robust_and_know_steps),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
