@@ -82,7 +82,7 @@ static int cmd_code(const struct context *c, struct err *err)
     struct code code;
     if (!c->options.path)
         return err_set(err, ERR_INPUT, "needs --path PATH");
-    int rc = identity_of(c->options.path, NULL, &code, err);
+    int rc = identity_of(c->options.path, NULL, NULL, &code, err);
     if (rc == 0)
         rc = print_json(code_encode(&code), err);
     code_release(&code);

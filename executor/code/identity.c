@@ -85,7 +85,7 @@ static int run_pass(const char *path, const char *src, bool of_files, struct cod
     return visit(slash ? slash + 1 : path, path, &p, err);
 }
 
-int identity_of(const char *path, const char *src, struct code *out, struct err *err)
+int identity_of(const char *path, const char *src, const char *gpu, struct code *out, struct err *err)
 {
     struct code_set set;
     code_set_init(&set);
@@ -94,7 +94,7 @@ int identity_of(const char *path, const char *src, struct code *out, struct err 
     if (rc == 0 && !code_set_has_device(&set))
         rc = run_pass(path, src, true, &set, err);
     if (rc == 0)
-        rc = code_of_set(&set, out, err);
+        rc = code_of_set(&set, gpu, out, err);
     code_set_release(&set);
     return rc;
 }

@@ -12,8 +12,9 @@
 enum { IDENTITY_FILES_MAX = 50000 };
 
 /* path: a build's folder, or one file. src: the folder of its sources, NULL: unknown; names of both folders
- * do not count. The caller owns *out and calls code_release(), also after an error. ERR_INPUT where a bound
- * is exceeded or there is nothing to hash, ERR_STORAGE where a file cannot be read. */
-int identity_of(const char *path, const char *src, struct code *out, struct err *err);
+ * do not count. gpu: that of the node, as in struct code_item; NULL: unknown. The caller owns *out and calls
+ * code_release(), also after an error. ERR_INPUT where a bound is exceeded or there is nothing to hash,
+ * ERR_STORAGE where a file cannot be read. */
+int identity_of(const char *path, const char *src, const char *gpu, struct code *out, struct err *err);
 
 #endif

@@ -24,11 +24,17 @@ static json_t *load_kept(const char *build)
     return NULL;
 }
 
-static json_t *hash_build(const struct variant_state *v)
+/* Of its first GPU; NULL: it has none, or one that is not known. */
+static const char *arch_of_node(const struct suite *s)
+{
+    return json_string_value(json_object_get(json_array_get(json_object_get(s->node, "gpus"), 0), "arch"));
+}
+
+static json_t *hash_build(const struct variant_state *v, const char *gpu)
 {
     struct err why = {.kind = ERR_NONE};
     struct code code;
-    json_t *out = identity_of(v->build, *v->src ? v->src : NULL, &code, &why) == 0
+    json_t *out = identity_of(v->build, *v->src ? v->src : NULL, gpu, &code, &why) == 0
                       ? code_encode(&code)
                       : code_encode_unknown(why.msg);
     code_release(&code);
@@ -42,7 +48,7 @@ int code_identity_take(struct suite *s, size_t variant, struct err *err)
     json_t *code = v->build_cached ? load_kept(v->build) : NULL;
     int rc = 0;
     if (!code) {
-        code = hash_build(v);
+        code = hash_build(v, arch_of_node(s));
         rc = artifact_json(v->build, CACHED_CODE, json_incref(code), NULL, err);
     }
     if (rc == 0)
