@@ -13,8 +13,10 @@ void code_set_init(struct code_set *s)
 
 static void release_items(struct code_item *item, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         free(item[i].name);
+        free(item[i].listing);
+    }
     free(item);
 }
 
@@ -99,7 +101,9 @@ static int by_need(const struct code_item *a, const struct code_item *b)
     int need = 0;
     for (size_t i = 0; need == 0 && i < sizeof order / sizeof *order; i++)
         need = compare_numbers(a->facts.resource[order[i]], b->facts.resource[order[i]]);
-    return need ? need : -strcmp(a->sha256, b->sha256);
+    if (need == 0)
+        need = -strcmp(a->sha256, b->sha256);
+    return need ? need : (a->listing != NULL) - (b->listing != NULL);
 }
 
 /* Of two copies of a kernel, whether the first tells more about what runs. */
@@ -137,14 +141,16 @@ static void join_kernels(const struct code_set *s, size_t *at, const char *gpu, 
 static struct code_item *add_listed(struct code *out, size_t *cap, const struct code_item *item,
                                     struct err *err)
 {
-    char *name = strdup(item->name);
-    if (!name || !ALLOC_GROW(out->kernel, out->kernels + 1, *cap)) {
+    char *name = strdup(item->name), *listing = item->listing ? strdup(item->listing) : NULL;
+    if (!name || (item->listing && !listing) || !ALLOC_GROW(out->kernel, out->kernels + 1, *cap)) {
         free(name);
+        free(listing);
         err_set(err, ERR_INTERNAL, "no memory for the code identity");
         return NULL;
     }
     out->kernel[out->kernels] = *item;
     out->kernel[out->kernels].name = name;
+    out->kernel[out->kernels].listing = listing;
     return &out->kernel[out->kernels++];
 }
 
@@ -199,12 +205,20 @@ static int by_copy(const void *x, const void *y)
     return order;
 }
 
+/* Of two copies, the one with a listing comes first. */
+static int by_copy_listed(const void *x, const void *y)
+{
+    const struct code_item *a = x, *b = y;
+    int order = by_copy(x, y);
+    return order ? order : (b->listing != NULL) - (a->listing != NULL);
+}
+
 int code_kernels(struct code_set *s, struct code *out, struct err *err)
 {
     size_t cap = 0;
     *out = (struct code){.of_device = code_set_has_device(s)};
     if (s->count)
-        qsort(s->item, s->count, sizeof *s->item, by_copy);
+        qsort(s->item, s->count, sizeof *s->item, by_copy_listed);
     for (size_t i = 0; i < s->count; i++) {
         const struct code_item *item = &s->item[i];
         if (item->kind != CODE_ITEM_KERNEL || (i && by_copy(item - 1, item) == 0))

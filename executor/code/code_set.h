@@ -32,6 +32,7 @@ struct code_item {
     char sha256[SHA256_HEX_LEN + 1];
     char gpu[CODE_GPU_MAX];    /* of a kernel: "gfx942", "sm_90"; "" unknown */
     struct kernel_facts facts; /* of a kernel; no part of the hash */
+    char *listing;             /* of a kernel's machine code, owned; NULL: none */
 };
 
 struct code_set {

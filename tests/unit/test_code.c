@@ -155,7 +155,7 @@ static struct code code_of(const struct span *file, size_t count)
     struct code code;
     code_set_init(&set);
     for (size_t i = 0; i < count; i++)
-        assert_ok(scan_device(file[i], &none, &set, &err), &err);
+        assert_ok(scan_device(file[i], &none, NULL, &set, &err), &err);
     assert_ok(code_of_set(&set, NULL, &code, &err), &err);
     code_set_release(&set);
     return code;
@@ -320,7 +320,7 @@ static void scan_copy(const uint8_t *data, size_t len)
     assert_non_null(copy);
     memcpy(copy, data, len);
     code_set_init(&set);
-    scan_device((struct span){copy, len}, &none, &set, &err);
+    scan_device((struct span){copy, len}, &none, NULL, &set, &err);
     built_file_hash((struct span){copy, len}, &none, sha256);
     code_set_release(&set);
     free(copy);
@@ -400,7 +400,7 @@ static void ptx_counts_where_there_is_no_cubin(void **state)
     add(&ptx, cubin.data + 16, cubin.len - 16); /* both in one */
     *(uint64_t *)(ptx.data + 8) = ptx.len - 16;
     code_set_init(&set);
-    assert_ok(scan_device(span_of(&ptx), &none, &set, &err), &err);
+    assert_ok(scan_device(span_of(&ptx), &none, NULL, &set, &err), &err);
     assert_int_equal(set.count, 0);
     code_set_release(&set);
 }
