@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUSY_TIMEOUT_MS = 30000 };
+enum { BUSY_TIMEOUT_MS = 30000, BUSY_PAUSE_MS = 20, STEPS_BETWEEN_LOOKS = 10000 };
 
 int store_version_known(void)
 {
@@ -237,6 +237,31 @@ int store_open(struct store *s, const char *path, enum store_mode mode, struct e
 fail:
     store_close(s);
     return -1;
+}
+
+bool store_is_interrupted(const struct store *s)
+{
+    return s->interrupted && *s->interrupted;
+}
+
+static int stop_statement(void *arg)
+{
+    return store_is_interrupted(arg);
+}
+
+static int wait_for_others(void *arg, int waits)
+{
+    if (store_is_interrupted(arg) || waits >= BUSY_TIMEOUT_MS / BUSY_PAUSE_MS)
+        return 0;
+    sqlite3_sleep(BUSY_PAUSE_MS);
+    return 1;
+}
+
+void store_heed(struct store *s, const volatile sig_atomic_t *interrupted)
+{
+    s->interrupted = interrupted;
+    sqlite3_progress_handler(s->db, STEPS_BETWEEN_LOOKS, stop_statement, s);
+    sqlite3_busy_handler(s->db, wait_for_others, s);
 }
 
 void store_close(struct store *s)

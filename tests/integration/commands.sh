@@ -181,6 +181,33 @@ report_file_names() {
     like "and why" "$ERR" 'm.html: a browser would take this Markdown for HTML'
 }
 
+# A command that waits for another writer ends at once, with nothing half done.
+interrupted_while_storing() {
+    local bundle=$TMPDIR/interrupted pid
+    clean_sweep
+    cp -r "$(sql "SELECT bundle FROM run WHERE tag = 'clean'")" "$bundle"
+    sqlite3 "$TMPDIR/results.db" "VACUUM INTO '$TMPDIR/other.db'"
+    sqlite3 "$TMPDIR/other.db" "PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; DELETE FROM run" >/dev/null
+    coproc sqlite3 -batch "$TMPDIR/other.db"
+    echo "BEGIN IMMEDIATE; SELECT 'held';" >&"${COPROC[1]}"
+    read -r -t 20 _ <&"${COPROC[0]}"
+    "$KERNSWEEP" ingest "$bundle" "$bundle" --db "$TMPDIR/other.db" 2>"$TMPDIR/ingest.err" &
+    pid=$!
+    sleep 0.5
+    kill -TERM "$pid"
+    until_true 10 eval "! kill -0 $pid 2>/dev/null"
+    is "ingest ends when it is told to, though it waits for another writer" "$(kill -0 "$pid" 2>/dev/null; echo $?)" 1
+    wait "$pid"
+    is "with exit code 130" $? 130
+    like "it says what is not stored" "$(cat "$TMPDIR/ingest.err")" 'interrupted: 2 of 2 folders are not stored'
+    echo "ROLLBACK;" >&"${COPROC[1]}"
+    exec {COPROC[1]}>&-
+    wait "$COPROC_PID"
+    is "nothing is half stored" "$(sqlite3 "$TMPDIR/other.db" 'SELECT count(*) FROM run')" 0
+    exits "the same command then stores it" 0 "$KERNSWEEP" ingest "$bundle" --db "$TMPDIR/other.db"
+}
+
+scenario "a command that is interrupted while it stores" interrupted_while_storing
 scenario "a store on a read-only medium" store_on_read_only_medium
 scenario "output that cannot be written" output_that_is_lost
 scenario "the format of a report's file" report_file_names
