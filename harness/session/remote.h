@@ -22,7 +22,8 @@ struct remote {
     struct transport *t;
     char workdir[FS_PATH_MAX];  /* on the node, relative to the user's home or absolute */
     char executor[FS_PATH_MAX]; /* on the node */
-    bool link_lost;             /* the last call failed because the connection was lost */
+    char executor_sha256[SHA256_HEX_LEN + 1];
+    bool link_lost; /* the last call failed because the connection was lost */
 };
 
 /* local: the executor's binary on this machine; its hash is part of the path on the node. */
