@@ -33,6 +33,7 @@ static const char install_script[] =
     "if [ \"${h%% *}\" != \"$2\" ]; then echo \"what arrived has another hash: ${h%% *}\" >&2; exit 65; fi\n"
     "chmod 700 \"$t\"\n"
     "mv -f \"$t\" \"$1\"";
+static const char last_words_script[] = "tail -n 1 -- \"$1\"";
 static const char detach_script[] = "exec setsid -f \"$@\" </dev/null >/dev/null 2>&1";
 
 int remote_init(struct remote *r, struct transport *t, const char *workdir, const char *local,
@@ -190,6 +191,22 @@ json_t *remote_call(struct remote *r, const char *command, const char *const *ar
     buf_release(&out);
     strvec_release(&argv);
     return answer;
+}
+
+void remote_last_words(struct remote *r, const char *run_id, char *out, size_t cap)
+{
+    char log[FS_PATH_MAX + 128];
+    const char *argv[] = {"sh", "-c", last_words_script, "sh", log, NULL};
+    struct transport_result res;
+    struct err ignored = {0};
+    struct buf text;
+    snprintf(log, sizeof log, "%s/runs/%.64s/executor.log", r->workdir, run_id);
+    buf_init(&text, 1 << 16);
+    if (transport_capture(r->t, argv, answer_deadline_s, &text, &res, &ignored) != 0)
+        buf_clear(&text);
+    size_t len = text.len && text.data[text.len - 1] == '\n' ? text.len - 1 : text.len;
+    text_printable_fixed(out, cap, buf_str(&text), len);
+    buf_release(&text);
 }
 
 int remote_follow(struct remote *r, const char *run_id, int64_t offset, transport_write_fn *fn, void *arg,

@@ -45,6 +45,9 @@ int remote_stage(struct remote *r, const struct tar_tree *tree, const char *sha2
 json_t *remote_call(struct remote *r, const char *command, const char *const *args, const void *input,
                     size_t input_len, double deadline_s, struct err *err);
 
+/* The last line of the run's executor.log, as text for people; "" if it cannot be read. */
+void remote_last_words(struct remote *r, const char *run_id, char *out, size_t cap);
+
 /* Streams the journal from offset to fn. *alive is false when the run is unfinished and its executor is gone.
  */
 int remote_follow(struct remote *r, const char *run_id, int64_t offset, transport_write_fn *fn, void *arg,
