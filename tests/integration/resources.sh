@@ -180,4 +180,49 @@ facts() {
 }
 scenario "the facts of kernels are in code.json" facts
 
+# listed_sweep TAG SED: a sweep whose kernels are compiled from the source, changed by SED; their listings are kept
+listed_sweep() {
+    amd_libs && source_file && sed -i -e "$2" "$TMPDIR/kernels.cu" || return 1
+    clang++-19 -x hip --offload-arch=gfx942 --rocm-device-lib-path="$TMPDIR/libs" -O3 --offload-device-only \
+        --no-gpu-bundle-output -o "$TMPDIR/$1.hsaco" "$TMPDIR/kernels.cu" || return 1
+    jq -n --arg work "$TMPDIR/work" --arg object "$TMPDIR/$1.hsaco" --arg tag "$1" '
+        {schema: "kernsweep.plan/1", clock: "simulated", ticket: "diff", tag: $tag, listings: true, workdir: $work, contexts: [16], timeouts: {default: 60},
+         variants: [{name: "v", build: [["cp", $object, "{build}/kernels.hsaco"]], run: ["sh", "-c", "echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1}\""]}]}' >"$TMPDIR/$1.json"
+    ks_run "$TMPDIR/$1.json" >"$TMPDIR/out" 2>&1 || diag "$(cat "$TMPDIR/out")"
+}
+
+diff_of_code() {
+    listed_sweep base "" && listed_sweep again "s|^__global__ void small|// a comment\n&|" &&
+        listed_sweep worse "s/shared\[threadIdx.x ^ 1\]/shared[threadIdx.x ^ 1] * 3.0f/" || return 1
+    local base again worse ids
+    base=$(bundle_of base) again=$(bundle_of again) worse=$(bundle_of worse)
+    is "a comment gives the same listing" "$(cat "$again/v/listings.txt")" "$(cat "$base/v/listings.txt")"
+    manifest_holds "$base" || return 1
+    try ks diff "$base" "$again" --variant v
+    exited "unchanged code" 0
+    like "is the same machine code" "$OUT" "the same machine code"
+    try ks diff "$base" "$worse" --variant v
+    like "only one kernel differs" "$OUT" "1 of 2 kernels differ"
+    like "it is named" "$OUT" "^_Z5smallPf: changed"
+    like "its instructions stand side by side" "$OUT" "^instructions: vector *[0-9]* *[0-9]* *\+1$"
+    like "the listing shows the product" "$OUT" "^\+  v_mul_f32"
+    unlike "the other kernel is left out" "$OUT" "spills"
+    ks diff "$base" "$worse" --variant v --json >"$TMPDIR/json"
+    is "the same as JSON" "$(jq -c '[.same, (.kernels[] | [.name, .state])]' "$TMPDIR/json")" \
+        '[false,["_Z5smallPf","changed"],["_Z6spillsPf","same"]]'
+    is "--kernel selects" "$(ks diff "$base" "$worse" --variant v --kernel spills --json | jq -r '.kernels[].name')" _Z6spillsPf
+    try ks diff "$base" "$worse" --variant absent
+    exited "a variant that is not there" 2
+    ids=("$(jq -r .run_id "$base/job.json")" "$(jq -r .run_id "$worse/job.json")")
+    rm -r "$worse"
+    try ks diff "${ids[@]}" --variant v
+    like "without the bundle, the numbers are those of the store" "$OUT" "^instructions: vector *[0-9]* *[0-9]* *\\+1$"
+    like "and the listings are missed" "$ERR" "no listings to compare"
+}
+if command -v llvm-objdump-19 >/dev/null; then
+    scenario "what changed in the code of two runs" diff_of_code
+else
+    skip_scenario "what changed in the code of two runs" "no llvm-objdump-19"
+fi
+
 done_testing
