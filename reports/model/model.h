@@ -8,6 +8,7 @@
 #ifndef KERNSWEEP_REPORTS_MODEL_MODEL_H
 #define KERNSWEEP_REPORTS_MODEL_MODEL_H
 
+#include "reports/model/changed_code.h"
 #include "reports/model/resources.h"
 #include "reports/model/view.h"
 #include "reports/words/quantity.h"
@@ -139,6 +140,7 @@ struct report_model {
     struct stage_row *stages; /* by context; none if no test ran a model */
     size_t n_stages;
     struct run_details details;
+    struct changed_code changed_code;    /* since the base's newest run, or the night before */
     struct variant_resources *resources; /* one per variant; without kernels if nothing was recorded */
     struct level_change *changes;        /* of the series of this run's cells, in the order of the findings */
     size_t n_changes;
