@@ -115,6 +115,18 @@ scenario "a test that leaves a daemon with its output open" leaves_daemon_with_p
 scenario "a test with a zombie" zombie
 scenario "a test that forks forty daemons" forks
 scenario "a test that closes its descriptors" closes_descriptors
+# Its main process asks to be traced by its parent, as anti-debugging code and some crash handlers do.
+traced() {
+    after traced "exec python3 -c 'import ctypes, os, signal
+signal.signal(signal.SIGUSR1, lambda *a: print(\"seen\", flush=True))
+assert ctypes.CDLL(None).ptrace(0, 0, 0, 0) == 0
+os.kill(os.getpid(), signal.SIGUSR1)
+print(\"[PERF_TIMING] {\\\"prefill_s\\\": 0.0001}\")'"
+    status_is traced OK
+    like "the signal at which it stopped reaches it" "$(cat "$(bundle traced)/v/ctx_64_run1/run.log")" '^seen$'
+}
+
+scenario "a test that asks to be traced" traced
 scenario "a test with binary output" binary_output
 scenario "a test with 2 GiB of output" flood
 scenario "a silent test on a node without a GPU" silent
