@@ -405,6 +405,15 @@ static int read_all(struct bundle_reading *r, const struct json_at *job, struct 
     return details_read(r->files, &summary, d, err);
 }
 
+static void tell_what_was_left_out(const struct manifest *m, struct draft *d)
+{
+    char example[RUN_REASON_MAX];
+    size_t count = manifest_left_out(m, example, sizeof example);
+    if (count > 0)
+        draft_warn(d, "%zu %s that tests or builds left %s not brought: %s", count,
+                   count == 1 ? "file" : "files", count == 1 ? "was" : "were", example);
+}
+
 int bundle_read(struct bundle *b, const struct ingest_options *options, struct draft *d, struct err *err)
 {
     struct bundle_reading r = {.files = &b->files, .options = options, .d = d};
@@ -414,6 +423,7 @@ int bundle_read(struct bundle *b, const struct ingest_options *options, struct d
     int rc = read_all(&r, &job, err);
     if (rc != 0 || manifest_check_rest(&b->files, err) != 0)
         return -1;
+    tell_what_was_left_out(&b->files, d);
     snprintf(d->info.origin, sizeof d->info.origin, "bundle");
     if (!*d->info.node)
         snprintf(d->info.node, sizeof d->info.node, "%s",
