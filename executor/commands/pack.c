@@ -134,7 +134,7 @@ static int pack_file(const char *relpath, const char *fullpath, void *arg, struc
         return 0; /* a live run has replaced it, or it may not be read: the manifest does not list it */
     int rc = pack_open_file(*out, relpath, fd);
     if (rc != 0)
-        err_set_errno(err, ERR_NODE, errno, "%s: cannot write the tar stream", relpath);
+        err_set_errno(err, ERR_NODE, errno, "cannot write the tar stream");
     close(fd);
     return rc;
 }
