@@ -48,7 +48,9 @@ struct session {
     struct restarts restarts;   /* of the executor, by this session */
     struct preflight preflight; /* set by session_start(); count is 0 until the node has answered */
     bool offered;               /* the job was sent, so the node may have the run even if the call failed */
-    char run_status[32];        /* of the SUITE_END event, "" until then */
+    bool hopeless;       /* trying again would fail in the same way: the node answers, but not with a run that
+                            can be brought here */
+    char run_status[32]; /* of the SUITE_END event, "" until then */
     char executor[FS_PATH_MAX];
     double stalled_s; /* monotonic time since when, as seen by this session, the run has been waiting for
                          something external; NaN: it is not waiting */
