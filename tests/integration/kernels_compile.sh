@@ -76,6 +76,23 @@ finds() {
     like "$1: the line says so" "$OUT" "$3"
 }
 
+# Its tables are written from what check-amd compiled, here with one compiler.
+tables_written() {
+    needs v5_resources
+    local page=$TMPDIR/page.md linked=$TMPDIR/linked
+    printf 'trixie\t5.7.1\t5.7.1\t5.5.1\tgfx942\n' >"$linked"
+    printf '%s\n' text '<!-- amd: linked -->' '<!-- end -->' '<!-- amd: v5 gfx942 -->' '<!-- end -->' >"$page"
+    exits "a page without one of the tables is refused" 2 scripts/amd-tables --write "$page" "$linked" "$V5"
+    like "the missing table is named" "$ERR" 'no table in the page for: variants gfx942'
+    printf '%s\n' '<!-- amd: variants gfx942 -->' old '<!-- end -->' >>"$page"
+    exits "empty tables are out of date" 1 scripts/amd-tables "$page" "$linked" "$V5"
+    exits "they are written" 0 scripts/amd-tables --write "$page" "$linked" "$V5"
+    exits "then they are current" 0 scripts/amd-tables "$page" "$linked" "$V5"
+    like "a row of what was linked" "$(cat "$page")" '^\| trixie \| 5.7.1 \| 5.7.1 \| 5.5.1 \| gfx942 \|$'
+    like "a row of the tile loop" "$(cat "$page")" '^\| v5_tiles: attend_tiles, D=128 \| 19 \| .*\| 0, 0 \| 32768 \| 128 \| 34 \|'
+    is "the old table is gone, the text is not" "$(grep -cx old "$page") $(grep -cx text "$page")" "0 1"
+}
+
 # What the whole check needs: it must say so, not fail half-way.
 check_amd_needs() {
     mkdir -p "$TMPDIR/bin"
@@ -104,6 +121,7 @@ else
     if command -v llvm-mca-19 >/dev/null; then
         scenario "limits of v5 for amd gfx942" v5_limits
         scenario "documented resources of v5 for amd gfx942" v5_documented
+        scenario "tables of the resources of v5 for amd gfx942" tables_written
     else
         skip_scenario "limits of v5 for amd gfx942" "llvm-mca-19 is not installed (scripts/install-deps gpu)"
     fi
