@@ -53,6 +53,19 @@ static enum range_kind kind_of(const struct commit_graph *g, size_t to, const st
     return b->complete ? RANGE_APART : RANGE_OPEN;
 }
 
+static int list_commit(struct commit_log *l, const char *id, struct commit_range *out, struct err *err)
+{
+    struct commit c = {0};
+    struct listed_commit *to = &out->listed[out->n_listed++];
+    if (commit_load(l->store, id, &c, err) < 0)
+        return -1;
+    memcpy(to->id, c.id, sizeof to->id);
+    memcpy(to->subject, c.subject, sizeof to->subject);
+    memcpy(to->author, c.author, sizeof to->author);
+    memcpy(to->authored_at, c.authored_at, sizeof to->authored_at);
+    return 0;
+}
+
 static int fill(struct commit_log *l, size_t to, const struct commit_between *b, struct commit_range *out,
                 struct err *err)
 {
@@ -65,8 +78,7 @@ static int fill(struct commit_log *l, size_t to, const struct commit_between *b,
         if (!n->known)
             continue;
         out->count++;
-        if (out->n_listed < RANGE_LISTED_MAX &&
-            commit_load(l->store, n->id, &out->listed[out->n_listed++], err) < 0)
+        if (out->n_listed < RANGE_LISTED_MAX && list_commit(l, n->id, out, err) != 0)
             return -1;
     }
     return 0;

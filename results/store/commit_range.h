@@ -25,13 +25,20 @@ enum range_kind {
     RANGE_KIND_COUNT
 };
 
+struct listed_commit {
+    char id[COMMIT_ID_MAX];
+    char subject[RUN_SUBJECT_MAX];
+    char author[RUN_NAME_MAX];
+    char authored_at[CLOCK_ISO_LEN + 1];
+};
+
 struct commit_range {
     enum range_kind kind;
     struct run_revision from, to;
     size_t count;             /* commits of `to` that `from` does not have, as far as known */
     bool exact;               /* those are all */
     char base[COMMIT_ID_MAX]; /* RANGE_APART: their best common ancestor; "" if not known, or not one */
-    struct commit listed[RANGE_LISTED_MAX]; /* the first of them, the newest first */
+    struct listed_commit listed[RANGE_LISTED_MAX]; /* the first of them, the newest first */
     size_t n_listed;
 };
 

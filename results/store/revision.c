@@ -88,3 +88,17 @@ void revision_read(struct sql_stmt *stmt, struct run_revision *out)
     out->dirty = sql_col_int(stmt, "dirty", 0) != 0;
     sql_col_text(stmt, "dirty_files", out->dirty_files, sizeof out->dirty_files);
 }
+
+int revision_load(struct store *s, int64_t run_key, struct run_revision *out, struct err *err)
+{
+    SQL_KEPT stmt = sql_keep(
+        s, "SELECT " REVISION_COLUMNS " FROM run r" REVISION_JOIN "WHERE r.id = :run", err);
+    *out = (struct run_revision){0};
+    if (!stmt)
+        return -1;
+    sql_bind_int(stmt, ":run", run_key);
+    int rc = sql_step(stmt, err);
+    if (rc > 0)
+        revision_read(stmt, out);
+    return rc < 0 ? -1 : 0;
+}

@@ -36,6 +36,9 @@ int revision_store(struct store *s, int64_t run_key, const struct run_revision *
 /* 1 if the commit is known, 0 if not, -1 with err. */
 int commit_load(struct store *s, const char *id, struct commit *out, struct err *err);
 
+/* Of a stored run; empty if there is none. */
+int revision_load(struct store *s, int64_t run_key, struct run_revision *out, struct err *err);
+
 /* The columns of run_revision (g) that revision_read() reads, and the join with a run (r). */
 #define REVISION_COLUMNS                                                                                     \
     "g.commit_id, g.branch, g.subject, g.authored_at, coalesce(g.dirty, 0) AS dirty, g.dirty_files"
