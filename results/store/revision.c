@@ -91,8 +91,8 @@ void revision_read(struct sql_stmt *stmt, struct run_revision *out)
 
 int revision_load(struct store *s, int64_t run_key, struct run_revision *out, struct err *err)
 {
-    SQL_KEPT stmt = sql_keep(
-        s, "SELECT " REVISION_COLUMNS " FROM run r" REVISION_JOIN "WHERE r.id = :run", err);
+    SQL_KEPT stmt =
+        sql_keep(s, "SELECT " REVISION_COLUMNS " FROM run r" REVISION_JOIN "WHERE r.id = :run", err);
     *out = (struct run_revision){0};
     if (!stmt)
         return -1;
