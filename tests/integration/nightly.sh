@@ -146,7 +146,7 @@ over_commits() {
     try "$KERNSWEEP" runs --db "$dir/results.db" --purpose sweep
     is "runs shows the commit of each night, the newest first" "$(awk 'NR > 1 {print $8, $9}' <<<"$OUT" | awk '{print $2}' | paste -sd ' ')" "$third $second $first"
     try "$KERNSWEEP" show latest --db "$dir/results.db"
-    like "show names commit, branch and subject" "$OUT" "^commit $third[0-9a-f]{5} on trunk, [0-9-]{10}: take \*more\* time\$"
+    like "show names commit, branch and subject" "$OUT" "^commit ${third}[0-9a-f]{5} on trunk, [0-9-]{10}: take \*more\* time\$"
     try "$KERNSWEEP" history --variant a --context 16 --db "$dir/results.db"
     like "history names the commit of the first night" "$OUT" "  $first +[0-9]"
     like "history names the commits of the last night" "$OUT" "  $second\.\.$third, 1 commit +[0-9]"
@@ -163,6 +163,18 @@ over_commits() {
     try "$KERNSWEEP" compare latest --baseline main --db "$dir/results.db"
     like "compare says so" "$OUT" "^Commits since the night before: same commit $third \+ local changes\$"
     is "the runs that confirm claim no commit" "$(sql "SELECT count(*) FROM run_revision v JOIN run r ON r.id = v.run_id WHERE r.purpose = 'confirm'")" 0
+    exits "lets the first bundle's plan run again" 0 "$KERNSWEEP" run "$(sql "SELECT bundle FROM run ORDER BY id LIMIT 1")/plan.json" \
+        --ssh-config "$NODE/ssh_config" --db "$dir/results.db" --artifacts "$dir/artifacts"
+    is "such a run keeps the commit of its bundle" "$(sql "SELECT substr(commit_id, 1, 7) FROM run_revision ORDER BY run_id DESC LIMIT 1")" "$first"
+}
+
+refused_repository() {
+    history refused
+    commit_sources "of somebody else" >/dev/null
+    exits "exits 0" 0 env GIT_TEST_ASSUME_DIFFERENT_OWNER=1 "${night[@]}"
+    like "says why there is no commit" "$ERR" 'note: the commit of the sources is not recorded: .*dubious ownership'
+    is "stores the run without one" "$(sql "SELECT count(*) || (SELECT count(*) FROM run_revision) FROM run")" 10
+    like "shows none" "$("$KERNSWEEP" runs --db "$dir/results.db" | tail -n 1)" 'ok +- *$'
 }
 
 # The same sources take longer, whichever build runs.
@@ -277,6 +289,7 @@ scenario "the first night" first_night
 scenario "nights with retention" retention
 scenario "a slower night" slower
 scenario "a night over commits of a repository" over_commits
+scenario "a night over a repository that git refuses" refused_repository
 scenario "a night on a slower node" slower_node
 scenario "a night that is too noisy" too_noisy
 scenario "a night whose node is away" node_away
