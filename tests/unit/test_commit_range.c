@@ -171,7 +171,7 @@ static void a_long_list_is_cut(void **state)
 {
     (void)state;
     char line[512] = "A:";
-    for (char c = 'B'; c <= 'Z'; c++)
+    for (int c = 'B'; c <= 'Z'; c++)
         snprintf(line + strlen(line), sizeof line - strlen(line), " %c:%c", c, c - 1);
     const struct commit_range *r = range_of("cut.db", line, 'A', 'Z');
     assert_int_equal(r->count, 25);
