@@ -14,6 +14,7 @@
 #include "harness/session/restarts.h"
 #include "harness/session/runrec.h"
 
+#include <jansson.h>
 #include <signal.h>
 
 /* Receives the run's output instead of the progress stream. */
@@ -32,6 +33,7 @@ struct session_options {
     enum run_purpose purpose;
     bool repeatable;           /* an interrupted start can be repeated from its record */
     const char *source_sha256; /* use this tree, still on the node, instead of the plan's */
+    json_t *git;               /* what git knows of that tree (git/revision.h), or NULL */
     const char *backend;       /* an argument of --transport (connect.h) */
     FILE *progress;            /* messages for the user */
     const struct session_view *view;

@@ -1,6 +1,7 @@
 #include "results/ingest/manifest.h"
 #include "results/ingest/read_code.h"
 #include "results/ingest/read_details.h"
+#include "results/ingest/read_revision.h"
 #include "results/ingest/readers.h"
 #include "results/store/when.h"
 
@@ -390,9 +391,11 @@ static int read_tests(struct bundle_reading *r, const struct json_at *job, struc
 static int read_all(struct bundle_reading *r, const struct json_at *job, struct err *err)
 {
     struct draft *d = r->d;
-    struct json_at metrics = json_member(job, "metrics");
+    struct json_at metrics = json_member(job, "metrics"), source = json_member(job, "source"),
+                   git = json_member(&source, "git");
     if (draft_read_metrics(d, &metrics, err) != 0 || read_job_head(job, &d->info, err) != 0 ||
-        read_job_variants(job, d, err) != 0 || artifact_env(job, d, err) != 0 || read_summary(r, err) != 0 ||
+        revision_read_job(&git, d, err) != 0 || read_job_variants(job, d, err) != 0 ||
+        artifact_env(job, d, err) != 0 || read_summary(r, err) != 0 ||
         read_if_there(r, "node.json", artifact_node, err) != 0 ||
         read_if_there(r, "plan.json", take_plan, err) != 0)
         return -1;
