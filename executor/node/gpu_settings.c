@@ -109,11 +109,19 @@ struct xgmi_search {
     int links;
 };
 
+/* "unique_id 2094082018637021184": the number after the name; 0 without it. */
 static unsigned long long property(const char *folder, const char *name)
 {
-    json_t *text = attribute_keyed(folder, "properties", name, ' ');
-    unsigned long long value = json_is_string(text) ? strtoull(json_string_value(text), NULL, 10) : 0;
-    json_decref(text);
+    char path[FS_PATH_MAX], line[256];
+    unsigned long long value = 0;
+    size_t len = strlen(name);
+    FILE *f = fs_join(path, NULL, folder, "properties") == 0 ? fopen(path, "re") : NULL;
+    while (f && value == 0 && fgets(line, sizeof line, f)) {
+        if (strncmp(line, name, len) == 0 && line[len] == ' ')
+            value = strtoull(line + len, NULL, 10);
+    }
+    if (f)
+        fclose(f);
     return value;
 }
 
