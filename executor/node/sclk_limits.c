@@ -11,6 +11,24 @@ static FILE *open_in(const char *device, const char *name)
     return fs_join(path, NULL, device, name) == 0 ? fopen(path, "re") : NULL;
 }
 
+/* Lines "0: 500Mhz", "1: 2100Mhz *"; one that starts with 'S' is the clock in deep sleep. */
+static bool read_levels(const char *device, struct sclk_limits *out)
+{
+    char line[128];
+    int index, mhz;
+    FILE *f = open_in(device, "pp_dpm_sclk");
+    *out = (struct sclk_limits){.min_mhz = 0};
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%d: %dM", &index, &mhz) != 2 || mhz <= 0)
+            continue;
+        out->min_mhz = out->min_mhz == 0 || mhz < out->min_mhz ? mhz : out->min_mhz;
+        out->max_mhz = mhz > out->max_mhz ? mhz : out->max_mhz;
+    }
+    if (f)
+        fclose(f);
+    return out->min_mhz > 0;
+}
+
 /* Lines of the section "OD_SCLK:": "0: 500Mhz", the lower limit, and "1: 2100Mhz", the upper one. */
 bool sclk_limits_read(const char *device, struct sclk_limits *out)
 {
@@ -27,23 +45,5 @@ bool sclk_limits_read(const char *device, struct sclk_limits *out)
     }
     if (f)
         fclose(f);
-    return (out->min_mhz > 0 && out->max_mhz >= out->min_mhz) || sclk_limits_hardware(device, out);
-}
-
-/* Lines "0: 500Mhz", "1: 2100Mhz *"; one that starts with 'S' is the clock in deep sleep. */
-bool sclk_limits_hardware(const char *device, struct sclk_limits *out)
-{
-    char line[128];
-    int index, mhz;
-    FILE *f = open_in(device, "pp_dpm_sclk");
-    *out = (struct sclk_limits){.min_mhz = 0};
-    while (f && fgets(line, sizeof line, f)) {
-        if (sscanf(line, "%d: %dM", &index, &mhz) != 2 || mhz <= 0)
-            continue;
-        out->min_mhz = out->min_mhz == 0 || mhz < out->min_mhz ? mhz : out->min_mhz;
-        out->max_mhz = mhz > out->max_mhz ? mhz : out->max_mhz;
-    }
-    if (f)
-        fclose(f);
-    return out->min_mhz > 0;
+    return (out->min_mhz > 0 && out->max_mhz >= out->min_mhz) || read_levels(device, out);
 }

@@ -12,7 +12,5 @@ struct sclk_limits {
 
 /* device: .../class/drm/cardN/device. False: not shown. */
 bool sclk_limits_read(const char *device, struct sclk_limits *out);
-/* The whole range that the hardware has, whatever is set. False: not shown. */
-bool sclk_limits_hardware(const char *device, struct sclk_limits *out);
 
 #endif

@@ -13,7 +13,7 @@
 
 enum preflight_level { PREFLIGHT_OK, PREFLIGHT_WARNING, PREFLIGHT_BLOCKER };
 
-enum { PREFLIGHT_MAX = 32, PREFLIGHT_TEXT_MAX = 240 };
+enum { PREFLIGHT_MAX = 64, PREFLIGHT_TEXT_MAX = 240 };
 
 struct finding {
     enum preflight_level level;
@@ -38,6 +38,9 @@ struct preflight_needs {
 /* The findings of this level or worse as an array; the caller json_decref()s. */
 json_t *preflight_encode(const struct preflight *p, enum preflight_level from);
 
+/* Adds one. subject: static; remedy: "" when the level is OK. */
+void preflight_add(struct preflight *p, enum preflight_level level, const char *subject, const char *remedy,
+                   const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 void preflight_check(struct preflight *out, const json_t *node, const struct preflight_needs *needs);
 const char *preflight_level_name(enum preflight_level l);
 
