@@ -2,6 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/contract/proto.h"
+#include "executor/clocks/clocks.h"
 #include "executor/node/attribute.h"
 #include "executor/node/gpus.h"
 #include "executor/node/leftover.h"
@@ -113,6 +114,10 @@ json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml,
         leftover_list(l));
     if (node && model)
         json_object_set_new(node, "model", model_facts(model));
+    json_t *left = clocks_left(l, gpus);
+    if (node && json_array_size(left) > 0)
+        json_object_set(node, "clocks_left", left);
+    json_decref(left);
     if (!node)
         err_set(err, ERR_INTERNAL, "cannot encode the node's facts: out of memory, or a name is not UTF-8");
     return node;

@@ -1,7 +1,7 @@
 #include "executor/node/gpus.h"
 
 #include "executor/node/attribute.h"
-#include "executor/node/entries.h"
+#include "executor/workdir/entries.h"
 #include "executor/node/gpu_settings.h"
 
 #include <math.h>

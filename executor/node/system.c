@@ -3,7 +3,7 @@
 #include "common/base/buf.h"
 #include "common/base/text.h"
 #include "executor/node/attribute.h"
-#include "executor/node/entries.h"
+#include "executor/workdir/entries.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "executor/node/sclk_limits.h"
+#include "executor/clocks/sclk_limits.h"
 
 #include "common/base/fs.h"
 

@@ -1,4 +1,4 @@
-#include "executor/node/entries.h"
+#include "executor/workdir/entries.h"
 
 #include "common/base/fs.h"
 

@@ -1,8 +1,8 @@
 /* sclk_limits: the range of an AMD GPU's shader clock that is set now, as amdgpu's sysfs shows it. Reads
  * only.
  */
-#ifndef KERNSWEEP_EXECUTOR_NODE_SCLK_LIMITS_H
-#define KERNSWEEP_EXECUTOR_NODE_SCLK_LIMITS_H
+#ifndef KERNSWEEP_EXECUTOR_CLOCKS_SCLK_LIMITS_H
+#define KERNSWEEP_EXECUTOR_CLOCKS_SCLK_LIMITS_H
 
 #include <stdbool.h>
 

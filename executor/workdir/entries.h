@@ -1,8 +1,8 @@
 /* entries: the entries of a folder of sysfs or procfs, in the order of their numbers. Knows nothing of what
  * they mean.
  */
-#ifndef KERNSWEEP_EXECUTOR_NODE_ENTRIES_H
-#define KERNSWEEP_EXECUTOR_NODE_ENTRIES_H
+#ifndef KERNSWEEP_EXECUTOR_WORKDIR_ENTRIES_H
+#define KERNSWEEP_EXECUTOR_WORKDIR_ENTRIES_H
 
 /* As a prefix: names that are numbers. */
 #define ENTRIES_NUMBERS ""
