@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int put_back_one(struct clocks *c, size_t i, const struct layout *l, struct err *err)
 {
@@ -171,16 +172,16 @@ static void list_one(const struct clocks_record *r, void *arg)
     if (machine_gpu_file(list->layout, r->gpu, "lock", path, NULL) == 0)
         lock_look(path, &holder, NULL);
     snprintf(user, sizeof user, "%ld", r->user);
-    json_array_append_new(list->out, json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:b}", "gpu", r->gpu,
-                                               "run_id", r->run_id, "user", user, "since", r->since, "mode",
-                                               clocks_mode_names[r->set.mode], "mhz", r->set.mhz, "before",
-                                               *r->before.level ? r->before.level : "default", "held",
-                                               holder.held && strcmp(holder.what, r->run_id) == 0));
+    json_array_append_new(
+        list->out, json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:b}", "gpu", r->gpu, "run_id", r->run_id,
+                             "user", user, "since", r->since, "mode", clocks_mode_names[r->set.mode], "mhz",
+                             r->set.mhz, "held", holder.held && strcmp(holder.what, r->run_id) == 0,
+                             "can_put_back", (int)may_set(list->layout, list->gpus, r->gpu)));
 }
 
-json_t *clocks_left(const struct layout *l)
+json_t *clocks_left(const struct layout *l, const json_t *gpus)
 {
-    struct listing list = {.layout = l, .out = json_array()};
+    struct listing list = {.layout = l, .gpus = gpus, .out = json_array()};
     record_each(l, list_one, &list);
     return list.out;
 }

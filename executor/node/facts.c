@@ -114,8 +114,8 @@ json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml,
         leftover_list(l));
     if (node && model)
         json_object_set_new(node, "model", model_facts(model));
-    json_t *left = clocks_left(l, gpus);
-    if (node && json_array_size(left) > 0)
+    json_t *left = node ? clocks_left(l, gpus) : NULL;
+    if (json_array_size(left) > 0)
         json_object_set(node, "clocks_left", left);
     json_decref(left);
     if (!node)

@@ -1,6 +1,7 @@
 #include "harness/session/tuning.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #ifndef KERNSWEEP_HARNESS_SESSION_TUNING_H
 #define KERNSWEEP_HARNESS_SESSION_TUNING_H
 
-#include "harness/session/preflight.h"
+#include "harness/session/finding.h"
 
 void tuning_check(struct preflight *p, const json_t *node);
 
