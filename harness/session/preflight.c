@@ -130,6 +130,32 @@ static void check_gpus(struct preflight *p, const json_t *node)
                       number_of(json_array_get(users, 0), "pid"));
 }
 
+static void tell_clocks(struct preflight *p, const json_t *left)
+{
+    const char *gpu = text_of(left, "gpu", "?"), *run = text_of(left, "run_id", "?"),
+               *mode = text_of(left, "mode", "?"), *user = text_of(left, "user", "?");
+    double mhz = number_of(left, "mhz");
+    if (json_is_true(json_object_get(left, "held")))
+        preflight_add(p, PREFLIGHT_OK, "held clocks", "", "GPU %s: %s at %.0f MHz, by the run %s", gpu, mode,
+                      mhz, run);
+    else
+        preflight_add(
+            p, PREFLIGHT_WARNING, "left clocks",
+            json_is_true(json_object_get(left, "can_put_back"))
+                ? "the next run on this GPU puts them back before it measures"
+                : "this user lacks the privilege to put them back: ask that user or root to start a run, "
+                  "or to use amd-smi reset --clocks or nvidia-smi -rgc",
+            "GPU %s still has the clocks (%s, %.0f MHz) of the run %s of user %s, whose executor died", gpu,
+            mode, mhz, run, user);
+}
+
+static void check_clocks(struct preflight *p, const json_t *node)
+{
+    size_t i;
+    json_t *left;
+    json_array_foreach(json_object_get(node, "clocks_left"), i, left) tell_clocks(p, left);
+}
+
 static void check_leftovers(struct preflight *p, const json_t *node)
 {
     const json_t *left = json_object_get(node, "leftovers");
@@ -185,5 +211,6 @@ void preflight_check(struct preflight *out, const json_t *node, const struct pre
     check_gpus(out, node);
     tuning_check(out, node);
     check_leftovers(out, node);
+    check_clocks(out, node);
     check_model(out, node, needs);
 }

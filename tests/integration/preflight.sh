@@ -127,6 +127,21 @@ untuned() {
     like "check prints the remedy" "$OUT" '-> boot with iommu=pt'
 }
 
+# A run whose executor was killed while it held clocks.
+clocks_left() {
+    lay_tree "$TMPDIR/left" tests/fixtures/mi300x/well_tuned
+    echo manual >"$TMPDIR/left/sys/class/drm/card1/device/power_dpm_force_performance_level"
+    jq -nc --arg boot "$(cat "$TMPDIR/left/proc/sys/kernel/random/boot_id")" '{gpu: "1d0fbe6a2a1c0000", run_id: "gone", boot_id: $boot,
+        since: "2026-02-14T03:15:00.000Z", user: 1234, mode: "fixed", mhz: 1400, before: {level: "auto", min_mhz: 500, max_mhz: 2100}}' \
+        >"$TMPDIR/left/sys/kernsweep-gpu-1d0fbe6a2a1c0000.clocks"
+    KERNSWEEP_FAKE_ROOT=$TMPDIR/left exits "check exits 0" 0 ks check local
+    like "check names the GPU, the clocks, the run and its user" "$OUT" \
+        '^warning +left clocks GPU 1d0fbe6a2a1c0000 still has the clocks \(fixed, 1400 MHz\) of the run gone of user 1234, whose executor died'
+    KERNSWEEP_FAKE_ROOT=$TMPDIR/left exits "run exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag heals
+    is "the run puts them back" "$(head -n 1 "$TMPDIR/left/sys/class/drm/card1/device/power_dpm_force_performance_level")" auto
+    is "check finds nothing left" "$(KERNSWEEP_FAKE_ROOT=$TMPDIR/left ks check local --json | jq -c .node.clocks_left)" null
+}
+
 full_disk() {
     plan_with ".workdir = \"$TMPDIR/full/work\"" "$TMPDIR/full.json"
     exits "run exits 3" 3 ks_run "$TMPDIR/full.json" --variants good
@@ -146,6 +161,7 @@ scenario "a night whose model's file does not exist" nightly_stopped
 scenario "a node whose GPU is in use" busy_node
 scenario "an MI300X node that is set up as AMD recommends" well_tuned
 scenario "an MI300X node that is set up badly" untuned
+scenario "clocks that a killed executor has left" clocks_left
 mkdir -p "$TMPDIR/full"
 if mount -t tmpfs -o size=64m tmpfs "$TMPDIR/full" 2>/dev/null; then
     trap 'umount -l "$TMPDIR/full"' EXIT
