@@ -1,9 +1,9 @@
 #include "results/judge/cause.h"
 
 #include "common/base/alloc.h"
+#include "common/base/text.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,9 +82,9 @@ void cause_add_change(struct cause_changes *c, const char *key, const char *befo
     if (at >= CAUSE_CHANGES_MAX)
         return;
     struct cause_change *change = &c->items[at];
-    snprintf(change->key, sizeof change->key, "%s", key);
-    snprintf(change->before, sizeof change->before, "%s", before);
-    snprintf(change->now, sizeof change->now, "%s", now);
+    text_printable_fixed(change->key, sizeof change->key, key, strlen(key));
+    text_printable_fixed(change->before, sizeof change->before, before, strlen(before));
+    text_printable_fixed(change->now, sizeof change->now, now, strlen(now));
 }
 
 /* What is left unexplained comes after what is explained. */

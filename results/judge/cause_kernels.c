@@ -1,6 +1,7 @@
 #include "results/judge/cause_kernels.h"
 
-#include <stdio.h>
+#include "common/base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,7 +75,8 @@ static void add(struct cause *out, const struct run_kernel_code *before, const s
     struct cause_kernel k = {.in_before = before, .in_now = now};
     if (before && now && strcmp(before->sha256, now->sha256) == 0)
         return;
-    snprintf(k.name, sizeof k.name, "%s", before ? before->name : now->name);
+    const char *name = before ? before->name : now->name;
+    text_printable_fixed(k.name, sizeof k.name, name, strlen(name));
     kernel_facts_init(&k.before);
     kernel_facts_init(&k.now);
     if (before)

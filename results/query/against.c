@@ -1,5 +1,6 @@
 #include "results/query/against.h"
 
+#include "results/query/causes_load.h"
 #include "results/query/confirm_store.h"
 #include "results/query/history_load.h"
 #include "results/query/noise_store.h"
@@ -25,7 +26,7 @@ int against_plan_options(struct store *s, const struct run_data *now, struct com
 static int begin(struct store *s, const struct run_data *now, const struct compare_options *options,
                  struct against *out, struct err *err)
 {
-    *out = (struct against){.options = *options};
+    *out = (struct against){.store = s, .options = *options};
     if (noise_load(s, &now->info, &out->noise, err) != 0)
         return -1;
     out->options.noise = &out->noise;
@@ -135,6 +136,10 @@ int against_compare(const struct against *a, const struct run_data *now, struct 
         return -1;
     }
     confirm_apply(&a->confirmed, out);
+    if (causes_load(a, now, out, err) != 0) {
+        comparison_release(out);
+        return -1;
+    }
     return 0;
 }
 

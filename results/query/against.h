@@ -13,6 +13,7 @@
 #include "results/store/store.h"
 
 struct against {
+    struct store *store; /* that it was read from; open for as long as this is compared with */
     bool has_base;
     struct run_data base;
     int64_t *base_runs; /* the store's rows of the runs of the base: those of the baseline, or the one run */
@@ -37,6 +38,7 @@ int against_nights(struct store *s, const struct run_data *now, const struct com
 int against_plan_options(struct store *s, const struct run_data *now, struct compare_options *o,
                          struct err *err);
 
+/* With the causes of what changed (causes_load.h). */
 int against_compare(const struct against *a, const struct run_data *now, struct comparison *out,
                     struct err *err);
 void against_release(struct against *a);
