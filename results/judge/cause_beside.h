@@ -5,8 +5,10 @@
 #ifndef KERNSWEEP_RESULTS_JUDGE_CAUSE_BESIDE_H
 #define KERNSWEEP_RESULTS_JUDGE_CAUSE_BESIDE_H
 
+#include "results/judge/cause_clock.h"
+#include "results/judge/cause_input.h"
 #include "results/judge/cause_kernels.h"
-#include "results/judge/causes_find.h"
+#include "results/judge/compare.h"
 
 /* With so many cells of the same code that did not move, what all cells share explains no single one. */
 enum { CONTROLS_LEAST = 3 };

@@ -6,7 +6,6 @@
 #define KERNSWEEP_RESULTS_JUDGE_CAUSE_FINDING_H
 
 #include "results/judge/cause_beside.h"
-#include "results/judge/causes_find.h"
 
 /* One change and what is known about it. */
 struct finding {

@@ -7,17 +7,8 @@
 #ifndef KERNSWEEP_RESULTS_JUDGE_CAUSES_FIND_H
 #define KERNSWEEP_RESULTS_JUDGE_CAUSES_FIND_H
 
-#include "results/judge/cause_clock.h"
+#include "results/judge/cause_input.h"
 #include "results/judge/compare.h"
-
-struct causes_input {
-    struct cause_run now;
-    int64_t base_key;                /* the store's row of the base; 0: none */
-    const struct nights *nights;     /* of the primary metric; NULL: none */
-    const struct history *clocks;    /* METRIC_SCLK_MHZ on those nights; NULL: none */
-    const struct cause_run *befores; /* the runs that causes_before() named */
-    size_t n_befores;
-};
 
 /* Whether a cell is to be explained: it changed, or confirming put it down to the node. */
 bool causes_wanted(const struct comparison *c, const struct delta *d);

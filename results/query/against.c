@@ -123,6 +123,17 @@ static int facts_since_last_night(const struct against *a, const struct run_data
     return 0;
 }
 
+int against_explain(const struct against *a, const struct run_data *now, struct comparison *c,
+                    struct err *err)
+{
+    const struct causes_source from = {.store = a->store,
+                                       .base = a->has_base ? &a->base : NULL,
+                                       .history = &a->history,
+                                       .base_runs = a->base_runs,
+                                       .n_base_runs = a->n_base_runs};
+    return causes_load(&from, now, c, err);
+}
+
 int against_compare(const struct against *a, const struct run_data *now, struct comparison *out,
                     struct err *err)
 {
@@ -136,7 +147,7 @@ int against_compare(const struct against *a, const struct run_data *now, struct 
         return -1;
     }
     confirm_apply(&a->confirmed, out);
-    if (causes_load(a, now, out, err) != 0) {
+    if (against_explain(a, now, out, err) != 0) {
         comparison_release(out);
         return -1;
     }

@@ -41,6 +41,9 @@ int against_plan_options(struct store *s, const struct run_data *now, struct com
 /* With the causes of what changed (causes_load.h). */
 int against_compare(const struct against *a, const struct run_data *now, struct comparison *out,
                     struct err *err);
+/* Finds the causes anew: again after suspects were measured in turns. */
+int against_explain(const struct against *a, const struct run_data *now, struct comparison *c,
+                    struct err *err);
 void against_release(struct against *a);
 
 #endif

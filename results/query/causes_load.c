@@ -18,7 +18,7 @@ struct loaded {
 };
 
 struct loading {
-    const struct against *a;
+    const struct causes_source *from;
     struct causes_input input;
     struct nights nights;
     struct history clocks;
@@ -52,11 +52,11 @@ static int load_before(struct loading *l, int64_t key, struct err *err)
     if (key == 0 || at == BEFORES_MAX)
         return 0;
     struct loaded *to = &l->before[at];
-    bool is_base = l->a->has_base && key == l->a->base.info.key;
-    if (!is_base && run_data_load(l->a->store, key, &to->run, err) != 0)
+    bool is_base = l->from->base && key == l->from->base->info.key;
+    if (!is_base && run_data_load(l->from->store, key, &to->run, err) != 0)
         return -1;
     l->input.n_befores++;
-    return load_around(l->a->store, is_base ? &l->a->base : &to->run, to, &l->befores[at], err);
+    return load_around(l->from->store, is_base ? l->from->base : &to->run, to, &l->befores[at], err);
 }
 
 static int load_befores(struct loading *l, const struct comparison *c, struct err *err)
@@ -73,9 +73,9 @@ static int load_befores(struct loading *l, const struct comparison *c, struct er
 static int load_nights(struct loading *l, const struct run_data *now, const struct comparison *c,
                        struct err *err)
 {
-    const struct against *a = l->a;
-    if (nights_model(&a->history, c->primary, &l->nights, err) != 0 ||
-        history_for_run(a->store, &now->info, a->base_runs, a->n_base_runs, METRIC_SCLK_MHZ, false,
+    const struct causes_source *from = l->from;
+    if (nights_model(from->history, c->primary, &l->nights, err) != 0 ||
+        history_for_run(from->store, &now->info, from->base_runs, from->n_base_runs, METRIC_SCLK_MHZ, false,
                         &l->clocks, err) != 0)
         return -1;
     l->input.nights = &l->nights;
@@ -101,7 +101,8 @@ static bool anything_wanted(const struct comparison *c)
     return wanted;
 }
 
-int causes_load(const struct against *a, const struct run_data *now, struct comparison *c, struct err *err)
+int causes_load(const struct causes_source *from, const struct run_data *now, struct comparison *c,
+                struct err *err)
 {
     causes_release(&c->causes);
     if (!anything_wanted(c))
@@ -109,11 +110,11 @@ int causes_load(const struct against *a, const struct run_data *now, struct comp
     struct loading *l = calloc(1, sizeof *l);
     if (!l)
         return err_set(err, ERR_INTERNAL, "no memory for the causes");
-    l->a = a;
-    l->input.base_key = a->has_base ? a->base.info.key : 0;
+    l->from = from;
+    l->input.base_key = from->base ? from->base->info.key : 0;
     l->input.befores = l->befores;
-    int rc = load_around(a->store, now, &l->now, &l->input.now, err);
-    if (rc == 0 && a->history.nights > 0)
+    int rc = load_around(from->store, now, &l->now, &l->input.now, err);
+    if (rc == 0 && from->history->nights > 0)
         rc = load_nights(l, now, c, err);
     if (rc == 0)
         rc = load_befores(l, c, err);

@@ -3,9 +3,20 @@
 #ifndef KERNSWEEP_RESULTS_QUERY_CAUSES_LOAD_H
 #define KERNSWEEP_RESULTS_QUERY_CAUSES_LOAD_H
 
-#include "results/query/against.h"
+#include "results/judge/compare.h"
+#include "results/store/store.h"
 
-/* Fills in c->causes anew: again after suspects have been measured in turns. */
-int causes_load(const struct against *a, const struct run_data *now, struct comparison *c, struct err *err);
+/* What the comparison was made against. Borrowed. */
+struct causes_source {
+    struct store *store;
+    const struct run_data *base;   /* NULL: only the nights */
+    const struct history *history; /* those nights */
+    const int64_t *base_runs;      /* kept whatever their age */
+    size_t n_base_runs;
+};
+
+/* Fills in c->causes anew. */
+int causes_load(const struct causes_source *from, const struct run_data *now, struct comparison *c,
+                struct err *err);
 
 #endif
