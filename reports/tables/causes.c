@@ -187,6 +187,14 @@ static void put_cause(struct buf *out, enum report_lang lang, const struct cause
     buf_release(&what);
 }
 
+/* What is known of the code of a cell that has no new one. */
+static enum msg code_note(const struct cell_causes *c)
+{
+    if (c->code == CAUSE_CODE_UNKNOWN)
+        return MSG_CAUSE_CODE_UNKNOWN;
+    return c->code_of_device ? MSG_CAUSE_NOT_CODE : MSG_CAUSE_NOT_FILES;
+}
+
 void cause_sentence(const struct cell_causes *c, enum report_lang lang, struct buf *out)
 {
     for (size_t i = 0; i < c->count; i++) {
@@ -196,10 +204,10 @@ void cause_sentence(const struct cell_causes *c, enum report_lang lang, struct b
         else
             put_cause(out, lang, &c->items[i]);
     }
-    if (c->code != CAUSE_CODE_SAME || !*c->variant)
+    if (c->code == CAUSE_CODE_DIFFERS || !*c->variant)
         return;
     buf_puts(out, "; ");
-    message_plain(out, lang, c->code_of_device ? MSG_CAUSE_NOT_CODE : MSG_CAUSE_NOT_FILES);
+    message_plain(out, lang, code_note(c));
 }
 
 void why_release(struct why *w)

@@ -169,6 +169,26 @@ static bool may_be_absent(enum fact_class class, const char *key)
            starts_with(key, "clocks.");
 }
 
+/* "driver" and "gpus3.driver" -> "driver" */
+static const char *without_gpu(const char *key)
+{
+    const char *dot = strchr(key, '.');
+    return starts_with(key, "gpus") && dot ? dot + 1 : key;
+}
+
+/* The same change on every GPU of a node, or of the node and its GPU, is one. */
+static bool is_listed(const struct cause_changes *list, const struct fact_change *f)
+{
+    struct cause_changes one = {0};
+    cause_add_change(&one, f->key, f->base, f->now);
+    for (size_t i = 0; i < list->count && i < CAUSE_CHANGES_MAX; i++)
+        if (strcmp(without_gpu(list->items[i].key), without_gpu(one.items[0].key)) == 0 &&
+            strcmp(list->items[i].before, one.items[0].before) == 0 &&
+            strcmp(list->items[i].now, one.items[0].now) == 0)
+            return true;
+    return false;
+}
+
 static void take_fact(const struct cause_run *now, const char *variant, const struct fact_change *f,
                       struct cause_differences *out)
 {
@@ -182,11 +202,11 @@ static void take_fact(const struct cause_run *now, const char *variant, const st
         out->other_sources = true;
     if (class == FACT_SOURCES)
         out->same_sources = false;
-    if (place)
+    if (place && !is_listed(place, f))
         cause_add_change(place, f->key, f->base, f->now);
     if (class == FACT_VARIABLE_OF_VARIANT || class == FACT_VARIABLE_OF_ALL)
         cause_add_change(&out->variables, f->key, f->base, f->now);
-    if (class == FACT_LIMIT || starts_with(f->key, "clocks."))
+    if ((class == FACT_LIMIT || starts_with(f->key, "clocks.")) && !is_listed(&out->limits, f))
         cause_add_change(&out->limits, f->key, f->base, f->now);
 }
 
