@@ -13,6 +13,9 @@ static const double clock_least = 0.01;
 static const double error_most = 0.25;
 static const double share_least = 0.1, bound_least = 0.2;
 
+/* A share that chance alone would give as often is not one. */
+static const double p_named = 0.01;
+
 enum { NIGHTS_LEAST = 6 };
 
 static double log_value(double v)
@@ -240,7 +243,7 @@ bool clock_explains(const struct clock_part *p, double change, double change_err
     double reach = stats_t_limit(0.05, p->freedom), share = left / change;
     double error =
         hypot(p->explained_error, share * (isfinite(change_error) ? change_error : 0)) / fabs(change);
-    if (share < share_least || share - reach * error <= 0)
+    if (share < share_least || share <= stats_t_limit(p_named, p->freedom) * error)
         return false;
     out->share = fmin(share, 1);
     out->share_low = fmin(share - reach * error, 1);

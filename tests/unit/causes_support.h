@@ -54,6 +54,7 @@ struct world {
     bool has_base;                  /* tonight is compared with the last night alone */
     enum confirmation confirmation; /* of v0 at 1024 */
     enum shift_cause shift_confirmed;
+    uint64_t seed; /* of the noise */
 };
 
 static const char plan_text[] = "{\"order\":\"grouped\",\"variants\":[{\"name\":\"v0\",\"build\":[[\"/opt/"
@@ -236,7 +237,7 @@ static inline struct found *explain(const struct world *w)
     struct found *f = calloc(1, sizeof *f);
     struct stats_rng rng;
     struct err err = {0};
-    stats_rng_seed(&rng, 7);
+    stats_rng_seed(&rng, w->seed);
     o.metric = w->rate ? METRIC_TOK_PER_S : o.metric;
     for (int i = 0; i < RUNS; i++) {
         f->runs[i] = make_run(w, i, &rng);
