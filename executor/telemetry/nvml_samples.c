@@ -2,6 +2,7 @@
  * blocks. */
 #include "executor/telemetry/backend.h"
 #include "executor/telemetry/nvml.h"
+#include "executor/telemetry/throttle.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +19,10 @@ static void add_gpus(struct sample *out, const struct nvml_facts *facts)
             double value;
         } parts[] = {{SAMPLE_VRAM_USED, true, g->used_bytes},  {SAMPLE_GPU_BUSY, false, g->busy},
                      {SAMPLE_MEM_BUSY, false, g->mem_busy},    {SAMPLE_POWER, true, g->power_w},
-                     {SAMPLE_TEMP_JUNCTION, false, g->temp_c}, {SAMPLE_SCLK, false, g->sm_mhz}};
+                     {SAMPLE_TEMP_JUNCTION, false, g->temp_c}, {SAMPLE_SCLK, false, g->sm_mhz},
+                     {SAMPLE_MCLK, false, g->mem_mhz},         {SAMPLE_ENERGY, true, g->energy_j}};
+        if (!isnan(g->event_reasons))
+            sample_join(out, SAMPLE_THROTTLE, throttle_of_nvml((uint64_t)g->event_reasons));
         for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
             if (isnan(parts[p].value))
                 continue;

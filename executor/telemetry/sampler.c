@@ -17,6 +17,15 @@ static double thread_cpu_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* Counters and clocks at the ends of the test. The load that cards report then is of the time before. */
+static void add_edge(struct sampler *s, double t_s, const struct sample *edge)
+{
+    struct sample at = *edge;
+    at.t_s = t_s;
+    at.value[SAMPLE_GPU_BUSY] = at.value[SAMPLE_NEIGHBOURS] = NAN;
+    activity_add(&s->activity, &at);
+}
+
 int sampler_open(struct sampler *s, struct telemetry *telemetry, const char *dir, struct err *err)
 {
     *s = (struct sampler){.telemetry = telemetry, .fd = -1, .stride = 1};
@@ -30,6 +39,8 @@ int sampler_open(struct sampler *s, struct telemetry *telemetry, const char *dir
     if (s->fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot create", s->part);
     telemetry_read_fresh(telemetry, &s->before);
+    activity_init(&s->activity);
+    add_edge(s, 0, &s->before);
     s->other_cpu_s = telemetry_cpu_s(telemetry);
     return 0;
 }
@@ -85,10 +96,16 @@ void sampler_take(struct sampler *s, double t_s, uint64_t missed)
     }
     s->missed += missed;
     note_gap(s, t_s);
+    activity_add(&s->activity, &s->last);
     s->history[s->samples % SAMPLER_HISTORY] = s->last;
     if (s->samples++ % s->stride == 0)
         add_row(s, &s->last);
     s->cpu_s += thread_cpu_s() - before;
+}
+
+void sampler_after(struct sampler *s, double end_s, const struct sample *after)
+{
+    add_edge(s, end_s, after);
 }
 
 int sampler_finish(struct sampler *s, double end_s, struct err *err)
@@ -112,4 +129,5 @@ void sampler_release(struct sampler *s)
         close(s->fd);
     s->fd = -1;
     buf_release(&s->text);
+    activity_release(&s->activity);
 }
