@@ -14,18 +14,18 @@ struct confirming {
     struct finish *f;
     struct confirm_request request;
     int64_t rounds; /* at most */
-    struct confirm_runs measured;
+    struct turns_made measured;
     struct comparison first; /* before anything was measured again; borrows all but its deltas */
 };
 
 /* The runs of both sides, loaded. */
 struct sides {
-    struct run_data base[CONFIRM_RUNS_MAX], now[CONFIRM_RUNS_MAX];
-    const struct run_data *bases[CONFIRM_RUNS_MAX], *nows[CONFIRM_RUNS_MAX];
+    struct run_data base[TURNS_RUNS_MAX], now[TURNS_RUNS_MAX];
+    const struct run_data *bases[TURNS_RUNS_MAX], *nows[TURNS_RUNS_MAX];
     size_t count;
 };
 
-static int load_sides(struct store *s, const struct confirm_runs *m, struct sides *out, struct err *err)
+static int load_sides(struct store *s, const struct turns_made *m, struct sides *out, struct err *err)
 {
     for (size_t i = 0; i < m->count; i++) {
         out->bases[i] = &out->base[i];

@@ -19,6 +19,7 @@ struct job_request {
     const char *source_sha256; /* NULL without a source tree */
     enum run_purpose purpose;
     bool fresh;        /* ignore cached builds */
+    bool build_only;   /* no tests: build the variants and look at their gates */
     json_t *preflight; /* warnings about the node, borrowed, or NULL */
 };
 
