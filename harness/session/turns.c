@@ -2,6 +2,7 @@
 
 #include "common/contract/env.h"
 #include "harness/session/measure.h"
+#include "results/store/run_load.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -141,6 +142,22 @@ static int load_side(struct plan *p, const struct turns_request *r, const struct
     return side->dir ? use_folder(p, side->dir, err) : 0;
 }
 
+/* A run that the node refused, or that somebody cancelled, measured nothing. */
+static int check_ran(struct store *s, int64_t key, struct err *err)
+{
+    struct run_data run = {0};
+    if (run_facts_load(s, key, &run, err) != 0)
+        return -1;
+    enum run_status status = run.info.status;
+    char id[RUN_ID_MAX];
+    memcpy(id, run.info.run_id, sizeof id);
+    run_data_release(&run);
+    return status == RUN_BLOCKED || status == RUN_CANCELLED
+               ? err_set(err, ERR_NODE, "run %s was %s: `kernsweep show %s` says more", id,
+                         status == RUN_BLOCKED ? "blocked by the node" : "cancelled", id)
+               : 0;
+}
+
 static int run_side(const struct turns_request *r, const struct turns_side *side,
                     const struct suspect_list *cells, bool build_only, struct store *s, int64_t *key,
                     struct err *err)
@@ -156,6 +173,8 @@ static int run_side(const struct turns_request *r, const struct turns_side *side
     opt.build_only = build_only && !p.scheduler.on;
     if (rc == 0)
         rc = measure_run(&p, &opt, s, key, err);
+    if (rc == 0)
+        rc = check_ran(s, *key, err);
     plan_release(&p);
     return rc;
 }
