@@ -1,5 +1,6 @@
 #include "harness/git/history.h"
 
+#include "common/base/text.h"
 #include "harness/git/git.h"
 
 #include <stdio.h>
@@ -26,7 +27,7 @@ static int read_commit(const char **at, const char *end, struct git_commit *out,
         const char *stop = memchr(*at, '\0', (size_t)(end - *at));
         if (!stop)
             return err_set(err, ERR_INPUT, "git log: a commit is cut off");
-        snprintf(texts[i], sizes[i], "%s", *at);
+        text_printable_fixed(texts[i], sizes[i], *at, (size_t)(stop - *at));
         *at = stop + 1;
     }
     *at += *at < end && **at == '\n';
