@@ -16,7 +16,7 @@
 struct work {
     struct bisect_state *b;
     struct store *store;
-    const struct bisect_options_run *o;
+    const struct bisect_settings *o;
     struct plan plan; /* narrowed to the request */
     char trees[FS_PATH_MAX];
     struct git_tree good; /* the good end's files, once they are needed */
@@ -412,7 +412,7 @@ static int make_trees(struct work *w, struct err *err)
     return fs_join(w->trees, err, dir, name) != 0 ? -1 : fs_remove_tree(w->trees, err);
 }
 
-int bisect_run(struct bisect_state *b, struct store *s, const struct bisect_options_run *o, struct err *err)
+int bisect_run(struct bisect_state *b, struct store *s, const struct bisect_settings *o, struct err *err)
 {
     struct work w = {.b = b, .store = s, .o = o};
     if (*b->ended_at)

@@ -11,7 +11,7 @@
 
 #include "harness/session/bisect_state.h"
 
-struct bisect_options_run {
+struct bisect_settings {
     struct session_options session; /* its purpose is set */
     double time_s;                  /* no step begins later than this; 0: no limit */
 };
@@ -22,6 +22,6 @@ struct bisect_options_run {
 int bisect_prepare(struct bisect_state *b, const char *good, const char *bad, struct err *err);
 
 /* Goes on until the search has its answer (b->ended_at is then set) or the time is over. */
-int bisect_run(struct bisect_state *b, struct store *s, const struct bisect_options_run *o, struct err *err);
+int bisect_run(struct bisect_state *b, struct store *s, const struct bisect_settings *o, struct err *err);
 
 #endif
