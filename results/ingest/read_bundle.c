@@ -393,7 +393,7 @@ static int read_all(struct bundle_reading *r, const struct json_at *job, struct 
     struct draft *d = r->d;
     struct json_at metrics = json_member(job, "metrics"), source = json_member(job, "source"),
                    git = json_member(&source, "git");
-    if (draft_read_metrics(d, &metrics, err) != 0 || read_job_head(job, &d->info, err) != 0 ||
+    if (draft_read_metrics(d, &metrics, IN_JOB, err) != 0 || read_job_head(job, &d->info, err) != 0 ||
         revision_read_job(&git, d, err) != 0 || read_job_variants(job, d, err) != 0 ||
         artifact_env(job, d, err) != 0 || read_summary(r, err) != 0 ||
         read_if_there(r, "node.json", artifact_node, err) != 0 ||

@@ -18,7 +18,7 @@ enum { NVML_TEMPERATURE_GPU = 0, NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2, NVML_POW
 
 static const double slow_interval_s =
     0.1; /* load, power, temperature, clock: the driver updates them no faster */
-static const double process_interval_s = 1;
+static const double process_interval_s = 0.25;
 
 struct memory_info {
     unsigned long long total, free, used;
@@ -184,9 +184,16 @@ static void sample_slow(struct helper *h, int i)
                     : NAN;
     g->sm_mhz = clock_mhz(&h->lib, h->device[i], NVML_CLOCK_SM);
     g->mem_mhz = clock_mhz(&h->lib, h->device[i], NVML_CLOCK_MEM);
-    g->energy_j = h->lib.energy && h->lib.energy(h->device[i], &wide) == 0 ? (double)wide * 1e-3 : NAN;
     g->event_reasons =
         h->lib.event_reasons && h->lib.event_reasons(h->device[i], &wide) == 0 ? (double)wide : NAN;
+}
+
+/* Costs some 4 ms of CPU time on an H100, so only while nothing is timed. */
+static void sample_energy(struct helper *h, int i)
+{
+    unsigned long long mj;
+    bool known = h->lib.energy && h->lib.energy(h->device[i], &mj) == 0;
+    h->facts.gpu[i].energy_j = known ? (double)mj * 1e-3 : NAN;
 }
 
 static void sample_processes(struct helper *h, int i)
@@ -211,9 +218,13 @@ static void sample(struct helper *h, bool all)
         sample_memory(h, i);
         if (slow)
             sample_slow(h, i);
+        h->facts.gpu[i].energy_j = NAN;
+        if (all)
+            sample_energy(h, i);
         if (processes)
             sample_processes(h, i);
     }
+    h->facts.slow_samples += slow;
     h->next_slow_s = slow ? now + slow_interval_s : h->next_slow_s;
     h->next_processes_s = processes ? now + process_interval_s : h->next_processes_s;
     h->facts.cpu_s = now_s(CLOCK_PROCESS_CPUTIME_ID);
