@@ -57,6 +57,17 @@ v5_limits() {
     finds "a product outside the loop" '.kernels[].loop.matrix -= 64' '64 instead of 128 matrix a tile'
 }
 
+# clang 17 and 18 lack the builtins for buffer loads. With what stands in for them there, clang 19 makes the same of v5.
+v5_intrinsics() {
+    needs v5_resources
+    local file=$KERNELS/gfx942-v5-intrinsics/resources.json
+    CLANG_FLAGS=-DKS_BUFFER_INTRINSICS exits "make exits 0" 0 \
+        make -s -C kernels PLATFORM=amd ARCH=gfx942 VARIANT=v5,v5_tiles BUILD="${file%/*}" resources
+    exits "it is within the limits" 0 kernels/tools/v5_gfx942_check "$file"
+    is "the listing has buffer loads" "$(grep -c 'buffer_load_dwordx4' "${file%/*}/resources/v5_tiles.s" | grep -vx 0 | wc -l)" 1
+    is "it is not the builtins' listing" "$(cmp -s "${file%/*}/resources/v5_tiles.s" "${V5%/*}/resources/v5_tiles.s" && echo same)" ""
+}
+
 # docs/kernels/compilers.md has what five compilers make of v5; here is one of them.
 v5_documented() {
     needs v5_resources
@@ -120,6 +131,7 @@ else
     scenario "resources of v5 for amd gfx942" v5_listed
     if command -v llvm-mca-19 >/dev/null; then
         scenario "limits of v5 for amd gfx942" v5_limits
+        scenario "v5 by the intrinsics of older clangs" v5_intrinsics
         scenario "documented resources of v5 for amd gfx942" v5_documented
         scenario "tables of the resources of v5 for amd gfx942" tables_written
     else
