@@ -71,6 +71,8 @@ __device__ __forceinline__ void fetch(WORD &to, const uint16_t *base, uint32_t b
     const int at = static_cast<int>(offset);
     if constexpr (sizeof(WORD) == 16)
         to = __builtin_bit_cast(WORD, __builtin_amdgcn_raw_buffer_load_b128(buffer, at, 0, 0));
+    else if constexpr (sizeof(WORD) == 4)
+        to = __builtin_bit_cast(WORD, __builtin_amdgcn_raw_buffer_load_b32(buffer, at, 0, 0));
     else
         to = __builtin_bit_cast(WORD, __builtin_amdgcn_raw_buffer_load_b64(buffer, at, 0, 0));
 }

@@ -1,0 +1,251 @@
+#pragma once
+
+#include "attention/v5.h"
+#include "device/fragment_mfma32.h"
+
+namespace v5
+{
+template <class F, bool SPLIT> class ping_pong
+{
+  public:
+    __device__ ping_pong(const problem &p, const work_tile &at, chunk *lds)
+        : p_(p), at_(at), lds_(lds), wave_(mfma::uniform(static_cast<int>(threadIdx.x) / F::wave)),
+          mine_(at.tile * F::block_queries + wave_ * F::queries),
+          copy_(lds, p.keys(at.head, F::head_dim), p.values(at.head, F::head_dim))
+    {
+    }
+
+    __device__ __forceinline__ void attend()
+    {
+        const steps my = steps_of(at_.keys<SPLIT, F::block_queries>(p_));
+        F::load(q_, p_.queries(at_.head, F::head_dim), mine_ + F::query());
+        prepare(my.begin);
+        int t = my.begin;
+        step<true, false, true>(t++);
+        for (; t < my.full; t++)
+            step<true, true, false>(t);
+        for (; t < my.end; t++)
+            step<true, true, true>(t);
+        step<false, true, false>(t++);
+        for (; t <= my.block_end; t++)
+            step<false, false, false>(t);
+        if (group() == 0)
+            mfma::barrier();
+    }
+
+    __device__ void store() const
+    {
+        const float sum = sum_[0] + sum_[1];
+        const float total = sum + F::across(sum);
+        const int row = mine_ + F::query();
+        if (row >= p_.seq)
+            return;
+        if constexpr (SPLIT) {
+            const size_t query = at_.part * p_.queries_in_all() + p_.query_offset(at_.head, 1) +
+                                 static_cast<size_t>(row) * p_.q_heads;
+            F::store(p_.part.o + query * F::head_dim, o_);
+            if (F::half() == 0)
+                p_.part.sums[query] = make_float2(max_ * p_.scale, total);
+        } else {
+            const head_rows out = p_.queries(at_.head, F::head_dim);
+            F::store(p_.o + (out.row(row) - p_.q), o_, 1.0f / total);
+        }
+    }
+
+  private:
+    // Steps begin..block_end hold the block's keys. This wave's queries see all keys of steps before `full`, and
+    // none of those from `end` on.
+    struct steps {
+        int begin, full, end, block_end;
+    };
+    __device__ steps steps_of(const key_range &keys) const
+    {
+        const int seen_by_all = least(keys.end, p_.keys_of(mine_));
+        const int seen = least(keys.end, p_.keys_of(mine_ + F::queries - 1));
+        const int begin = keys.begin / F::keys;
+        const int block_end = (keys.end + F::keys - 1) / F::keys;
+        if (mine_ >= p_.seq) // no queries
+            return {begin, begin, begin + 1, block_end};
+        return {begin, seen_by_all / F::keys, (seen + F::keys - 1) / F::keys, block_end};
+    }
+    static __device__ int least(int a, int b)
+    {
+        return a < b ? a : b;
+    }
+    __device__ int group() const
+    {
+        return wave_ / (F::waves / 2);
+    }
+
+    __device__ __forceinline__ void prepare(int begin)
+    {
+#pragma unroll
+        for (int d = 0; d < F::dim_tiles; d++)
+            o_.at[d] = {};
+        max_ = -INFINITY;
+        sum_ = {};
+        copy_.fetch_k(begin);
+        copy_.put_k(begin);
+        copy_.fetch_k(begin + 1);
+        copy_.fetch_v(begin);
+        mfma::barrier();
+        if (group() == 1)
+            mfma::barrier();
+    }
+
+    template <bool SCORE, bool ADD, bool EDGE> __device__ __forceinline__ void step(int t)
+    {
+        typename F::operands operands;
+        typename F::probabilities probabilities;
+        // memory
+        if constexpr (SCORE)
+            F::read_k(operands, lds_, t);
+        copy_.put_k(t + 1);
+        copy_.put_v(t);
+        copy_.fetch_k(t + 2);
+        copy_.fetch_v(t + 1);
+        if constexpr (ADD) {
+            F::cut(probabilities, s_);
+#pragma unroll
+            for (chunk &c : probabilities.at)
+                mfma::pin(c);
+        }
+        mfma::barrier();
+        // matrix
+        mfma::priority<true>();
+        if constexpr (SCORE) {
+#pragma unroll
+            for (int j = 0; j < F::key_tiles; j++)
+                s_.at[j] = {};
+            F::score(s_, operands, q_, [&](int i) {
+                if constexpr (ADD)
+                    rescale(i);
+            });
+        } else if constexpr (ADD) {
+#pragma unroll
+            for (int i = 0; i < F::products; i++)
+                rescale(i);
+        }
+        mfma::priority<false>();
+        mfma::barrier();
+        // memory
+        if constexpr (ADD)
+            F::read_v(operands, lds_, t - 1);
+        mfma::phase();
+        if constexpr (SCORE) {
+            if constexpr (EDGE)
+                mask(p_.keys_of(mine_ + F::query()) - t * F::keys - F::first_key());
+            begin_softmax();
+        }
+        mfma::barrier();
+        // matrix
+        mfma::priority<true>();
+        if constexpr (ADD) {
+            F::accumulate(o_, operands, probabilities, [&](int i) {
+                if constexpr (SCORE)
+                    exponentiate(i);
+            });
+        } else if constexpr (SCORE) {
+#pragma unroll
+            for (int i = 0; i < F::products; i++)
+                exponentiate(i);
+        }
+        mfma::priority<false>();
+        if constexpr (SCORE)
+            add(pairs - 1);
+        mfma::barrier();
+    }
+
+    static constexpr int pairs = F::key_tiles * F::values / 2;
+    static constexpr int output_pairs = F::dim_tiles * F::values / 2;
+
+    __device__ __forceinline__ void rescale(int i)
+    {
+        constexpr int count = output_pairs / F::products;
+#pragma unroll
+        for (int n = i * count; n < (i + 1) * count; n++) {
+            mfma::sum32 &o = o_.at[n / 8];
+            mfma::pair x = mfma::pair_of(o, n % 8) * keep_;
+            mfma::pin(x);
+            mfma::set_pair(o, n % 8, x);
+        }
+    }
+
+    __device__ __forceinline__ void mask(int limit)
+    {
+#pragma unroll
+        for (int j = 0; j < F::key_tiles; j++)
+#pragma unroll
+            for (int r = 0; r < F::values; r++)
+                s_.at[j][r] = F::key(j, r) < limit ? s_.at[j][r] : -INFINITY;
+    }
+
+    __device__ __forceinline__ void begin_softmax()
+    {
+        float max = max_;
+#pragma unroll
+        for (int j = 0; j < F::key_tiles; j++)
+#pragma unroll
+            for (int r = 0; r < F::values; r++)
+                max = fmaxf(max, s_.at[j][r]);
+        max = fmaxf(max, F::across(max));
+        drop_ = (max_ - max) * p_.scale;
+        max_ = max;
+        shift_ = max * p_.scale - F::lift;
+        mfma::pin(drop_);
+        mfma::pin(shift_);
+        scale(0);
+    }
+
+    __device__ __forceinline__ void scale(int n)
+    {
+        const mfma::pair factor = {p_.scale, p_.scale}, shift = {-shift_, -shift_};
+        mfma::pair x = mfma::pair_of(s_.at[n / 8], n % 8) * factor + shift;
+        mfma::pin(x);
+        mfma::set_pair(s_.at[n / 8], n % 8, x);
+    }
+    __device__ __forceinline__ void add(int n)
+    {
+        sum_ = sum_ + mfma::pair_of(s_.at[n / 8], n % 8);
+        mfma::pin(sum_);
+    }
+    __device__ __forceinline__ void exponentiate(int i)
+    {
+        constexpr int count = 2 * pairs / F::products;
+        if (i == 0) {
+            keep_ = exp2_fast(drop_);
+            mfma::pin(keep_);
+            sum_ = sum_ * keep_;
+        }
+#pragma unroll
+        for (int n = i * count; n < (i + 1) * count; n++) {
+            if (n % 2 == 0 && n > 0)
+                add(n / 2 - 1);
+            float x = exp2_fast(s_.at[n / 16][n % 16]);
+            mfma::pin(x);
+            s_.at[n / 16][n % 16] = x;
+            if (n % 2 == 1 && n / 2 + 1 < pairs)
+                scale(n / 2 + 1);
+        }
+    }
+
+    const problem &p_;
+    const work_tile at_;
+    chunk *lds_;
+    const int wave_, mine_;
+    typename F::copier copy_;
+    typename F::queries_held q_;
+    typename F::scores s_;
+    typename F::output o_;
+    float max_, drop_, keep_, shift_;
+    mfma::pair sum_;
+};
+
+template <class F, bool SPLIT> __global__ void __launch_bounds__(F::threads, 2) attend_ping_pong(problem p)
+{
+    HIP_DYNAMIC_SHARED(chunk, lds)
+    ping_pong<F, SPLIT> work(p, work_tile::of<SPLIT>(p, static_cast<int>(blockIdx.x)), lds);
+    work.attend();
+    work.store();
+}
+} // namespace v5
