@@ -83,7 +83,7 @@ template <class F, bool SPLIT> class ping_pong
         for (int d = 0; d < F::dim_tiles; d++)
             o_.at[d] = {};
         max_ = -INFINITY;
-        sum_ = {};
+        sum_[0] = sum_[1] = 0.0f;
         copy_.fetch_k(begin);
         copy_.put_k(begin);
         copy_.fetch_k(begin + 1);
@@ -100,6 +100,7 @@ template <class F, bool SPLIT> class ping_pong
         // memory
         if constexpr (SCORE)
             F::read_k(operands, lds_, t);
+        mfma::phase();
         copy_.put_k(t + 1);
         copy_.put_v(t);
         copy_.fetch_k(t + 2);
@@ -152,22 +153,22 @@ template <class F, bool SPLIT> class ping_pong
         }
         mfma::priority<false>();
         if constexpr (SCORE)
-            add(pairs - 1);
+            add(scores - 1);
         mfma::barrier();
     }
 
-    static constexpr int pairs = F::key_tiles * F::values / 2;
-    static constexpr int output_pairs = F::dim_tiles * F::values / 2;
+    static constexpr int scores = F::key_tiles * F::values;   // of a lane
+    static constexpr int outputs = F::dim_tiles * F::values; // of a lane
 
+    // Behind the i-th MFMA of Q K^T: a sixteenth of the output.
     __device__ __forceinline__ void rescale(int i)
     {
-        constexpr int count = output_pairs / F::products;
+        constexpr int count = outputs / F::products;
 #pragma unroll
         for (int n = i * count; n < (i + 1) * count; n++) {
-            mfma::sum32 &o = o_.at[n / 8];
-            mfma::pair x = mfma::pair_of(o, n % 8) * keep_;
+            float x = o_.at[n / F::values][n % F::values] * keep_;
             mfma::pin(x);
-            mfma::set_pair(o, n % 8, x);
+            o_.at[n / F::values][n % F::values] = x;
         }
     }
 
@@ -197,36 +198,47 @@ template <class F, bool SPLIT> class ping_pong
         scale(0);
     }
 
-    __device__ __forceinline__ void scale(int n)
-    {
-        const mfma::pair factor = {p_.scale, p_.scale}, shift = {-shift_, -shift_};
-        mfma::pair x = mfma::pair_of(s_.at[n / 8], n % 8) * factor + shift;
-        mfma::pin(x);
-        mfma::set_pair(s_.at[n / 8], n % 8, x);
-    }
-    __device__ __forceinline__ void add(int n)
-    {
-        sum_ = sum_ + mfma::pair_of(s_.at[n / 8], n % 8);
-        mfma::pin(sum_);
-    }
+    // Behind the i-th MFMA of P V: a sixteenth of the exponentials, of arguments that were scaled behind the one
+    // before, and the sum of those that were ready there.
     __device__ __forceinline__ void exponentiate(int i)
     {
-        constexpr int count = 2 * pairs / F::products;
-        if (i == 0) {
+        constexpr int count = scores / F::products;
+        if (i == 0)
             keep_ = exp2_fast(drop_);
-            mfma::pin(keep_);
-            sum_ = sum_ * keep_;
-        }
 #pragma unroll
         for (int n = i * count; n < (i + 1) * count; n++) {
-            if (n % 2 == 0 && n > 0)
-                add(n / 2 - 1);
-            float x = exp2_fast(s_.at[n / 16][n % 16]);
-            mfma::pin(x);
-            s_.at[n / 16][n % 16] = x;
-            if (n % 2 == 1 && n / 2 + 1 < pairs)
-                scale(n / 2 + 1);
+            set_score(n, exp2_fast(score(n)));
+            if (n + 1 < scores)
+                scale(n + 1);
+            if (n > 0)
+                add(n - 1);
         }
+        float last = score((i + 1) * count - 1);
+        mfma::pin(last);
+        set_score((i + 1) * count - 1, last);
+        if (i == 0)
+            mfma::pin(keep_);
+    }
+    __device__ __forceinline__ float score(int n) const
+    {
+        return s_.at[n / F::values][n % F::values];
+    }
+    __device__ __forceinline__ void set_score(int n, float x)
+    {
+        s_.at[n / F::values][n % F::values] = x;
+    }
+    __device__ __forceinline__ void scale(int n)
+    {
+        float x = fmaf(score(n), p_.scale, -shift_);
+        mfma::pin(x);
+        set_score(n, x);
+    }
+    // Two partial sums, so that neither waits for the other.
+    __device__ __forceinline__ void add(int n)
+    {
+        float &sum = sum_[n % 2];
+        sum = n < 2 ? fmaf(sum, keep_, score(n)) : sum + score(n);
+        mfma::pin(sum);
     }
 
     const problem &p_;
@@ -238,7 +250,7 @@ template <class F, bool SPLIT> class ping_pong
     typename F::scores s_;
     typename F::output o_;
     float max_, drop_, keep_, shift_;
-    mfma::pair sum_;
+    float sum_[2];
 };
 
 template <class F, bool SPLIT> __global__ void __launch_bounds__(F::threads, 2) attend_ping_pong(problem p)

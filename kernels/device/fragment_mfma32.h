@@ -256,14 +256,17 @@ template <format FORMAT, int HEAD_DIM> struct fragment32 {
         if constexpr (mfma::wide_products) {
             mfma::product32_wide<FORMAT>(c, a, b);
             mfma::pin(c);
+            mfma::phase();
             between(i);
         } else {
             mfma::product32<FORMAT, 0>(c, a, b);
             mfma::pin(c);
+            mfma::phase();
             between(i);
             mfma::phase();
             mfma::product32<FORMAT, 1>(c, a, b);
             mfma::pin(c);
+            mfma::phase();
         }
         between(i + 1);
         mfma::phase();
