@@ -35,7 +35,7 @@ template <class F, bool SPLIT> class ping_pong
 
     __device__ void store() const
     {
-        const float sum = sum_[0] + sum_[1];
+        const float sum = even_sum_ + odd_sum_;
         const float total = sum + F::across(sum);
         const int row = mine_ + F::query();
         if (row >= p_.seq)
@@ -83,7 +83,7 @@ template <class F, bool SPLIT> class ping_pong
         for (int d = 0; d < F::dim_tiles; d++)
             o_.at[d] = {};
         max_ = -INFINITY;
-        sum_[0] = sum_[1] = 0.0f;
+        even_sum_ = odd_sum_ = 0.0f;
         copy_.fetch_k(begin);
         copy_.put_k(begin);
         copy_.fetch_k(begin + 1);
@@ -153,11 +153,12 @@ template <class F, bool SPLIT> class ping_pong
         }
         mfma::priority<false>();
         if constexpr (SCORE)
-            add(scores - 1);
+            add(F::products - 1);
         mfma::barrier();
     }
 
     static constexpr int scores = F::key_tiles * F::values;   // of a lane
+    static constexpr int width = scores / F::products; // exponentials per product of P V
     static constexpr int outputs = F::dim_tiles * F::values; // of a lane
 
     // Behind the i-th MFMA of Q K^T: a sixteenth of the output.
@@ -202,20 +203,23 @@ template <class F, bool SPLIT> class ping_pong
     // before, and the sum of those that were ready there.
     __device__ __forceinline__ void exponentiate(int i)
     {
-        constexpr int count = scores / F::products;
         if (i == 0)
             keep_ = exp2_fast(drop_);
 #pragma unroll
-        for (int n = i * count; n < (i + 1) * count; n++) {
+        for (int n = i * width; n < (i + 1) * width; n++)
             set_score(n, exp2_fast(score(n)));
-            if (n + 1 < scores)
-                scale(n + 1);
-            if (n > 0)
-                add(n - 1);
+        if constexpr (width == 2)
+            mfma::phase();
+        if (i + 1 < F::products)
+            scale(i + 1);
+        if (i > 0)
+            add(i - 1);
+#pragma unroll
+        for (int n = i * width; n < (i + 1) * width; n++) {
+            float x = score(n);
+            mfma::pin(x);
+            set_score(n, x);
         }
-        float last = score((i + 1) * count - 1);
-        mfma::pin(last);
-        set_score((i + 1) * count - 1, last);
         if (i == 0)
             mfma::pin(keep_);
     }
@@ -227,18 +231,35 @@ template <class F, bool SPLIT> class ping_pong
     {
         s_.at[n / F::values][n % F::values] = x;
     }
-    __device__ __forceinline__ void scale(int n)
+    // The i-th sixteenth of the scores. A single value, or a pair in packed arithmetic: this waits for the end of an
+    // MFMA, but with two exponentials a product the vector unit is late anyway.
+    __device__ __forceinline__ void scale(int i)
     {
-        float x = fmaf(score(n), p_.scale, -shift_);
-        mfma::pin(x);
-        set_score(n, x);
+        if constexpr (width == 1) {
+            float x = fmaf(score(i), p_.scale, -shift_);
+            mfma::pin(x);
+            set_score(i, x);
+        } else {
+            const mfma::pair factor = {p_.scale, p_.scale}, shift = {-shift_, -shift_};
+            mfma::pair x = mfma::pair_of(s_.at[i / 8], i % 8) * factor + shift;
+            mfma::pin(x);
+            mfma::set_pair(s_.at[i / 8], i % 8, x);
+        }
     }
     // Two partial sums, so that neither waits for the other.
-    __device__ __forceinline__ void add(int n)
+    __device__ __forceinline__ void add(int i)
     {
-        float &sum = sum_[n % 2];
-        sum = n < 2 ? fmaf(sum, keep_, score(n)) : sum + score(n);
-        mfma::pin(sum);
+        if constexpr (width == 1) {
+            float &sum = i % 2 ? odd_sum_ : even_sum_;
+            sum = i < 2 ? fmaf(sum, keep_, score(i)) : sum + score(i);
+            mfma::pin(sum);
+        } else {
+            mfma::pair sum = {even_sum_, odd_sum_};
+            sum = (i == 0 ? sum * keep_ : sum) + mfma::pair_of(s_.at[i / 8], i % 8);
+            mfma::pin(sum);
+            even_sum_ = sum[0];
+            odd_sum_ = sum[1];
+        }
     }
 
     const problem &p_;
@@ -250,7 +271,7 @@ template <class F, bool SPLIT> class ping_pong
     typename F::scores s_;
     typename F::output o_;
     float max_, drop_, keep_, shift_;
-    float sum_[2];
+    float even_sum_, odd_sum_;
 };
 
 template <class F, bool SPLIT> __global__ void __launch_bounds__(F::threads, 2) attend_ping_pong(problem p)
