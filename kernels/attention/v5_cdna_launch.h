@@ -1,4 +1,4 @@
-// Host code of v5's ping-pong form on CDNA.
+// Host code of v5's ping-pong form on CDNA: its split, its queues, and the launch.
 #pragma once
 
 #include "attention/v5_cdna.h"
@@ -7,6 +7,14 @@
 namespace v5
 {
 constexpr int cdna_span = fragment32<format::bf16, 128>::block_queries;
+// The queues' counters, at the start of scratch; split-KV's partial results follow.
+constexpr size_t queue_bytes = chiplets * counter_stride * sizeof(unsigned);
+
+inline unsigned cdna_blocks(int work_tiles)
+{
+    const int most = cores();
+    return static_cast<unsigned>(work_tiles < most ? work_tiles : most);
+}
 
 inline split cdna_split(const attn_shape &s)
 {
@@ -15,36 +23,48 @@ inline split cdna_split(const attn_shape &s)
 
 inline size_t cdna_scratch(const attn_shape &s)
 {
-    return split_bytes_up_to(s, cores(), cdna_span);
+    return queue_bytes + split_bytes_up_to(s, cores(), cdna_span);
 }
 
 inline attn_geometry cdna_geometry(const attn_shape &s)
 {
     using narrow = fragment32<format::bf16, 64>;
     using wide = fragment32<format::bf16, 128>;
-    return {dim3(static_cast<unsigned>(cdna_split(s).work_tiles)), dim3(wide::threads),
-            s.head_dim == 64 ? narrow::shared_bytes : wide::shared_bytes, wide::threads};
+    return {dim3(cdna_blocks(cdna_split(s).work_tiles)), dim3(wide::threads),
+            s.head_dim == 64 ? ping_pong_bytes<narrow> : ping_pong_bytes<wide>, wide::threads};
 }
 
-template <class F, bool SPLIT> hipError_t launch_ping_pong(const problem &p, int work_tiles, hipStream_t stream)
+template <class F, bool SPLIT>
+hipError_t launch_ping_pong(const attn_args &args, const problem &p, const split &by, hipStream_t stream)
 {
-    const hipError_t error = hipFuncSetAttribute(reinterpret_cast<const void *>(attend_ping_pong<F, SPLIT>),
-                                                 hipFuncAttributeMaxDynamicSharedMemorySize, F::shared_bytes);
+    const auto kernel = attend_ping_pong<F, SPLIT>;
+    hipError_t error = hipFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+                                           hipFuncAttributeMaxDynamicSharedMemorySize, ping_pong_bytes<F>);
     if (error != hipSuccess)
         return error;
-    hipLaunchKernelGGL((attend_ping_pong<F, SPLIT>), dim3(static_cast<unsigned>(work_tiles)), dim3(F::threads),
-                       F::shared_bytes, stream, p);
+    error = hipMemsetAsync(args.scratch, 0, queue_bytes, stream);
+    if (error != hipSuccess)
+        return error;
+    const queues all = describe_queues(args.shape.batch * args.shape.kv_heads, by.work_tiles,
+                                       static_cast<unsigned *>(args.scratch));
+    hipLaunchKernelGGL(kernel, dim3(cdna_blocks(by.work_tiles)), dim3(F::threads), ping_pong_bytes<F>, stream,
+                       p, all);
     return hipGetLastError();
+}
+
+template <class F> hipError_t launch_cdna_by(const attn_args &args, const split &by, hipStream_t stream)
+{
+    const problem p =
+        describe(args, by, static_cast<unsigned char *>(args.scratch) + queue_bytes, F::block_queries);
+    if (by.parts == 1)
+        return launch_ping_pong<F, false>(args, p, by, stream);
+    const hipError_t error = launch_ping_pong<F, true>(args, p, by, stream);
+    return error != hipSuccess ? error : launch_merge<F>(p, stream);
 }
 
 template <format FORMAT, int HEAD_DIM>
 hipError_t launch_cdna(const attn_args &args, const split &by, hipStream_t stream)
 {
-    using F = fragment32<FORMAT, HEAD_DIM>;
-    const problem p = describe(args, by, args.scratch, F::block_queries);
-    if (by.parts == 1)
-        return launch_ping_pong<F, false>(p, by.work_tiles, stream);
-    const hipError_t error = launch_ping_pong<F, true>(p, by.work_tiles, stream);
-    return error != hipSuccess ? error : launch_merge<F>(p, stream);
+    return launch_cdna_by<fragment32<FORMAT, HEAD_DIM>>(args, by, stream);
 }
 } // namespace v5

@@ -14,8 +14,8 @@ struct split {
     int work_tiles = 0; // in total
 };
 
-// The split into parts of at most `spans` spans of keys; a span has as many as a work tile has queries, here and
-// below by default those of the tile loop and of Hopper's pipeline.
+// The split into parts of at most `spans` spans of keys; a span has as many as a work tile has queries, here
+// and below by default those of the tile loop and of Hopper's pipeline.
 inline split split_by(const attn_shape &s, int spans, int queries = span)
 {
     const int tiles_a_head = static_cast<int>(tiles(s.seq, queries));

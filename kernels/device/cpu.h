@@ -116,6 +116,7 @@ template <typename T> hipError_t hipMalloc(T **pointer, size_t bytes)
 hipError_t hipFree(void *pointer);
 hipError_t hipMemcpy(void *to, const void *from, size_t bytes, hipMemcpyKind kind);
 hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKind kind, hipStream_t stream);
+hipError_t hipMemsetAsync(void *to, int value, size_t bytes, hipStream_t stream);
 hipError_t hipMemGetInfo(size_t *free_bytes, size_t *total_bytes);
 hipError_t hipGetDevice(int *device);
 hipError_t hipGetDeviceCount(int *count);

@@ -226,8 +226,8 @@ void worker::run_wide_wave(unsigned first)
     } while (release(first, last, state::in_wide_wave));
 }
 
-// A wave runs as far as it gets before the next one starts: first to last, or last to first, so that what one wave
-// does between two barriers is seen to come before, and behind, what another does.
+// A wave runs as far as it gets before the next one starts: first to last, or last to first, so that what one
+// wave does between two barriers is seen to come before, and behind, what another does.
 void worker::run_waves()
 {
     const unsigned count = (threads_ + KS_CPU_WIDE_WAVE - 1) / KS_CPU_WIDE_WAVE;
@@ -285,11 +285,10 @@ std::string worker::stuck(dim3 index) const
         if (slot.now == state::done)
             report += " returned";
         else
-            report +=
-                std::string(slot.now == state::at_barrier     ? " wait at the barrier at "
-                            : slot.now == state::in_wide_wave ? " wait for their wave at "
-                                                              : " shuffle at ") +
-                slot.where.file + ":" + std::to_string(slot.where.line);
+            report += std::string(slot.now == state::at_barrier     ? " wait at the barrier at "
+                                  : slot.now == state::in_wide_wave ? " wait for their wave at "
+                                                                    : " shuffle at ") +
+                      slot.where.file + ":" + std::to_string(slot.where.line);
     }
     return report;
 }

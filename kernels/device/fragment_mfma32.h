@@ -1,12 +1,12 @@
-// The fragments of v5's ping-pong form: what a wave of 64 holds of a tile, by v_mfma_f32_32x32x8, and the rings
-// of K and V in LDS. As in fragment_mfma.h the products are S^T = K Q^T and O^T += V^T P^T, so that a lane's
-// scores of one query are, rounded, its B operand of the second product. Eight waves of 32 queries share a
-// tile of keys. A lane's operands of two successive MFMAs are 16 contiguous bytes:
+// The fragments of v5's ping-pong form: what a wave of 64 holds of a tile, by v_mfma_f32_32x32x8, and the
+// rings of K and V in LDS. As in fragment_mfma.h the products are S^T = K Q^T and O^T += V^T P^T, so that a
+// lane's scores of one query are, cut to 16 bits, its B operand of the second product. Eight waves of 32
+// queries share a tile of keys. A lane's operands of two successive MFMAs are 16 contiguous bytes:
 //   keys  of products 2n and 2n + 1: 16n + 8 * (lane / 32) + 0..3 and + 4..7; dims in the same way
-//   rows  of a key or dim in LDS: chosen so that neighbouring lanes read neighbouring rows
-// LDS holds K by keys and V transposed, by dims. A row is an odd number of 16-byte chunks long, so that any
-// eight neighbouring rows cover all banks; copies and operand reads are free of conflicts beyond the ideal.
-// Knows nothing of barriers: the schedule (attention/v5_cdna.h) owns who writes which slot when.
+//   rows  of LDS, by key (K) or by dim (V, transposed): neighbouring lanes read neighbouring rows
+// A row of LDS is an odd number of 16-byte chunks long, so that any eight neighbouring rows cover all banks,
+// and neither copies nor reads of operands conflict (tests/test_v5_ping_pong.cpp). Knows nothing of barriers:
+// the schedule (attention/v5_cdna.h) owns who accesses which slot when.
 #pragma once
 
 #include "device/fragment.h"
@@ -22,8 +22,8 @@ template <format FORMAT, int HEAD_DIM> struct fragment32 {
     static constexpr int keys = 4096 / HEAD_DIM; // of a step: 16 products of either kind
     static constexpr int key_tiles = keys / 32;
     static constexpr int dim_tiles = HEAD_DIM / 32;
-    static constexpr int key_chunks = keys / 16;     // of a lane's half
-    static constexpr int dim_chunks = HEAD_DIM / 16; // of a lane's half
+    static constexpr int key_chunks = keys / 16;     // of a lane
+    static constexpr int dim_chunks = HEAD_DIM / 16; // of a lane
     static constexpr int products = 16;
     static constexpr int values = 16; // a lane's share of a 32 x 32 tile
     static constexpr float lift = mfma::cut_lift<FORMAT>;
@@ -37,7 +37,7 @@ template <format FORMAT, int HEAD_DIM> struct fragment32 {
     struct queries_held {
         chunk at[dim_chunks];
     };
-    struct operands { // of one section of MFMAs
+    struct operands { // of 16 products
         chunk at[products / 2];
     };
     struct probabilities {
@@ -67,58 +67,102 @@ template <format FORMAT, int HEAD_DIM> struct fragment32 {
         return mfma::from_lane_xor(x, 32);
     }
 
-    // ---- rings in LDS ----
+    // ---- rings in LDS: positions within a slot, in chunks ----
     static constexpr int slots = 2;
     static constexpr int row_chunks = HEAD_DIM / chunk_elements;
-    static constexpr int k_row = row_chunks + 1; // in chunks
+    static constexpr int k_row = row_chunks + 1;
     static constexpr int v_row = keys / chunk_elements + 1;
     static_assert(k_row % 2 == 1 && v_row % 2 == 1, "eight neighbouring rows cover all banks");
     static constexpr int k_slot = keys * k_row;
     static constexpr int v_slot = HEAD_DIM * v_row;
-    static constexpr size_t shared_bytes = slots * (k_slot + v_slot) * sizeof(chunk);
+    static constexpr int ring_chunks = slots * (k_slot + v_slot);
 
-    // Eight contiguous keys of a lane are four rows and the four rows eight behind: bits 2 and 3 trade places.
-    static __device__ constexpr int key_row(int key)
+    static __device__ constexpr int k_at(int tile)
     {
-        return (key & ~12) | (key & 4) << 1 | (key & 8) >> 1;
+        return tile % slots * k_slot;
     }
-    // A thread copies pairs of dims: even ones into the first half of the rows, odd ones into the second.
+    static __device__ constexpr int v_at(int tile)
+    {
+        return slots * k_slot + tile % slots * v_slot;
+    }
+    // Where a lane reads its operands of products 2n and 2n + 1.
+    static __device__ constexpr int k_read_at(int lane, int n)
+    {
+        return lane % 32 * k_row + lane / 32 + n % key_tiles * 32 * k_row + n / key_tiles * 2;
+    }
+    static __device__ constexpr int v_read_at(int lane, int n)
+    {
+        return lane % 32 * v_row + lane / 32 + n % dim_tiles * 32 * v_row + n / dim_tiles * 2;
+    }
+    // Of K a thread copies one chunk. Eight contiguous keys of a lane are four rows of the product and the
+    // four rows eight behind them: bits 2 and 3 trade places.
+    static __device__ constexpr int copied_key(int thread)
+    {
+        return thread / row_chunks;
+    }
+    static __device__ constexpr int copied_column(int thread)
+    {
+        return thread % row_chunks;
+    }
+    static __device__ constexpr int k_write_at(int thread)
+    {
+        const int key = copied_key(thread);
+        return ((key & ~12) | (key & 4) << 1 | (key & 8) >> 1) * k_row + copied_column(thread);
+    }
+    // Of V a thread copies four keys by two dims: the even dims of all threads go to the first half of the
+    // rows, the odd ones to the second. Sixteen neighbouring lanes cover eight pairs of dims by two fours of
+    // keys, and with them all banks, whether a store takes lanes 0..15 or 0..7 and 16..23 together.
+    static __device__ constexpr int copied_pair(int thread)
+    {
+        const int low = thread % 8 | thread / 16 % 4 * 8;
+        return HEAD_DIM == 64 ? low : low | thread / 64 % 2 * 32;
+    }
+    static __device__ constexpr int copied_four(int thread)
+    {
+        return (thread / 8 ^ thread / 16) % 2 | thread / HEAD_DIM * 2;
+    }
+    // In halves of a chunk.
+    static __device__ constexpr int v_write_at(int thread, int odd)
+    {
+        return (copied_pair(thread) + odd * HEAD_DIM / 2) * v_row * 2 + copied_four(thread);
+    }
+    // The dim in a row of tile `tile` of dims.
     static __device__ constexpr int dim_of(int tile, int row)
     {
         const int at = tile * 32 + row;
         return at % (HEAD_DIM / 2) * 2 + at / (HEAD_DIM / 2);
     }
 
-    // What a thread has fetched of the tiles to come, and where it goes.
+    // Brings a thread's share of K and V to LDS, by way of registers.
     class copier
     {
       public:
-        __device__ copier(chunk *lds, head_rows k, head_rows v) : lds_(lds), k_(k), v_(v)
+        __device__ copier(head_rows k, head_rows v) : k_(k), v_(v)
         {
         }
         __device__ __forceinline__ void fetch_k(int tile)
         {
-            const uint32_t lane = bytes(k_, my_key()) + my_column() * sizeof(chunk);
+            const uint32_t lane = bytes(k_, copied_key(thread())) + copied_column(thread()) * sizeof(chunk);
             mfma::fetch(held_k_, k_.row(tile * keys), rows_left(k_, tile), lane);
         }
         __device__ __forceinline__ void fetch_v(int tile)
         {
-            const uint32_t lane = bytes(v_, my_quad() * 4) + my_pair() * sizeof(uint32_t);
+            const uint32_t lane =
+                bytes(v_, copied_four(thread()) * 4) + copied_pair(thread()) * sizeof(uint32_t);
 #pragma unroll
             for (int i = 0; i < 4; i++)
                 mfma::fetch(held_v_[i], v_.row(tile * keys), rows_left(v_, tile), lane + bytes(v_, i));
         }
-        __device__ __forceinline__ void put_k(int tile)
+        __device__ __forceinline__ void put_k(chunk *slot) const
         {
-            lds_[tile % slots * k_slot + key_row(my_key()) * k_row + my_column()] = held_k_;
+            slot[k_write_at(thread())] = held_k_;
         }
-        __device__ __forceinline__ void put_v(int tile)
+        __device__ __forceinline__ void put_v(chunk *slot) const
         {
-            auto *to = reinterpret_cast<uint64_t *>(lds_ + slots * k_slot + tile % slots * v_slot +
-                                                    my_pair() * v_row) +
-                       my_quad();
-            to[0] = joined(mfma::low_halves(held_v_[0], held_v_[1]), mfma::low_halves(held_v_[2], held_v_[3]));
-            to[HEAD_DIM / 2 * v_row * 2] =
+            auto *to = reinterpret_cast<uint64_t *>(slot) + v_write_at(thread(), 0);
+            to[0] =
+                joined(mfma::low_halves(held_v_[0], held_v_[1]), mfma::low_halves(held_v_[2], held_v_[3]));
+            to[v_write_at(0, 1)] =
                 joined(mfma::high_halves(held_v_[0], held_v_[1]), mfma::high_halves(held_v_[2], held_v_[3]));
         }
 
@@ -126,26 +170,6 @@ template <format FORMAT, int HEAD_DIM> struct fragment32 {
         static __device__ int thread()
         {
             return static_cast<int>(threadIdx.x);
-        }
-        static __device__ int my_key()
-        {
-            return thread() / row_chunks;
-        }
-        static __device__ int my_column()
-        {
-            return thread() % row_chunks;
-        }
-        // Of V a thread copies four keys by two dims. Sixteen neighbouring lanes cover eight pairs of dims and
-        // two fours of keys, and with them all banks, whether a store takes lanes 0..15 or 0..7 and 16..23
-        // together.
-        static __device__ int my_pair()
-        {
-            const int low = thread() % 8 | thread() / 16 % 4 * 8;
-            return HEAD_DIM == 64 ? low : low | thread() / 64 % 2 * 32;
-        }
-        static __device__ int my_quad()
-        {
-            return (thread() / 8 ^ thread() / 16) % 2 | thread() / HEAD_DIM * 2 % (keys / 4);
         }
         static __device__ uint32_t bytes(head_rows of, int row)
         {
@@ -162,7 +186,6 @@ template <format FORMAT, int HEAD_DIM> struct fragment32 {
             return static_cast<uint64_t>(high) << 32 | low;
         }
 
-        chunk *lds_;
         head_rows k_, v_;
         chunk held_k_;
         uint32_t held_v_[4];
@@ -176,19 +199,19 @@ template <format FORMAT, int HEAD_DIM> struct fragment32 {
         for (int d = 0; d < dim_chunks; d++)
             q.at[d] = *reinterpret_cast<const chunk *>(at + d * 16);
     }
-    static __device__ __forceinline__ void read_k(operands &to, const chunk *lds, int tile)
+    static __device__ __forceinline__ void read_k(operands &to, const chunk *slot)
     {
-        const chunk *from = lds + tile % slots * k_slot + query() * k_row + half();
+        const chunk *from = slot + k_read_at(mfma::lane(), 0);
 #pragma unroll
         for (int n = 0; n < products / 2; n++)
-            to.at[n] = from[n % key_tiles * 32 * k_row + n / key_tiles * 2];
+            to.at[n] = from[k_read_at(0, n)];
     }
-    static __device__ __forceinline__ void read_v(operands &to, const chunk *lds, int tile)
+    static __device__ __forceinline__ void read_v(operands &to, const chunk *slot)
     {
-        const chunk *from = lds + slots * k_slot + tile % slots * v_slot + query() * v_row + half();
+        const chunk *from = slot + v_read_at(mfma::lane(), 0);
 #pragma unroll
         for (int n = 0; n < products / 2; n++)
-            to.at[n] = from[n % dim_tiles * 32 * v_row + n / dim_tiles * 2];
+            to.at[n] = from[v_read_at(0, n)];
     }
 
     // ---- products, one MFMA at a time: between(i) is what the wave does behind the i-th of 16 ----
@@ -233,7 +256,7 @@ template <format FORMAT, int HEAD_DIM> struct fragment32 {
             *reinterpret_cast<chunk *>(out + dim) = packed;
         });
     }
-    // The same in fp32 and unnormalised.
+    // The same in fp32 and unnormalised: dividing by the row's sum gives the output.
     static __device__ void store(float *out, const output &o)
     {
         constexpr float f = mfma::cut_factor<FORMAT>;
@@ -249,21 +272,21 @@ template <format FORMAT, int HEAD_DIM> struct fragment32 {
     }
 
   private:
+    // The two products of a chunk; one on gfx950, with the work of both behind it. phase() on either side of
+    // between() keeps every clang from gathering the arithmetic of several products.
     template <class BETWEEN>
     static __device__ __forceinline__ void multiply(mfma::sum32 &c, const chunk &a, const chunk &b, int i,
                                                     BETWEEN between)
     {
-        if constexpr (mfma::wide_products) {
+        if constexpr (mfma::wide_products)
             mfma::product32_wide<FORMAT>(c, a, b);
-            mfma::pin(c);
-            mfma::phase();
-            between(i);
-        } else {
+        else
             mfma::product32<FORMAT, 0>(c, a, b);
-            mfma::pin(c);
-            mfma::phase();
-            between(i);
-            mfma::phase();
+        mfma::pin(c);
+        mfma::phase();
+        between(i);
+        mfma::phase();
+        if constexpr (!mfma::wide_products) {
             mfma::product32<FORMAT, 1>(c, a, b);
             mfma::pin(c);
             mfma::phase();

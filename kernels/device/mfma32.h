@@ -1,5 +1,6 @@
 // The MFMA of v5's ping-pong form, v_mfma_f32_32x32x8, and what pins the order in which a wave issues it. On
-// the CPU the same functions are plain C++ that follows AMD's documented lane layout (mfma_cpu.h). Lane l holds
+// the CPU the same functions are plain C++ that follows AMD's documented lane layout (mfma_cpu.h). Lane l
+// holds
 //   of A (32 x 8)   row l % 32, columns 4 * (l / 32) + 0..3, two to a word
 //   of B (8 x 32)   column l % 32, rows 4 * (l / 32) + 0..3
 //   of C (32 x 32)  column l % 32, value r in row 8 * (r / 4) + 4 * (l / 32) + r % 4
@@ -44,8 +45,8 @@ __device__ __forceinline__ void product32_wide(sum32 &c, const chunk &a, const c
 {
 #if defined(__gfx950__)
     if constexpr (FORMAT == format::f16)
-        c = __builtin_amdgcn_mfma_f32_32x32x16_f16(__builtin_bit_cast(half8, a), __builtin_bit_cast(half8, b), c,
-                                                   0, 0, 0);
+        c = __builtin_amdgcn_mfma_f32_32x32x16_f16(__builtin_bit_cast(half8, a), __builtin_bit_cast(half8, b),
+                                                   c, 0, 0, 0);
     else
         c = __builtin_amdgcn_mfma_f32_32x32x16_bf16(__builtin_bit_cast(bfloat8, a),
                                                     __builtin_bit_cast(bfloat8, b), c, 0, 0, 0);
@@ -59,6 +60,12 @@ __device__ __forceinline__ void product32_wide(sum32 &c, const chunk &a, const c
 template <class T> __device__ __forceinline__ void pin(T &x)
 {
     asm volatile("" : "+v"(x));
+}
+
+// The same for a number in a scalar register: the compiler knows nothing of its value from here on.
+__device__ __forceinline__ void pin_uniform(int &x)
+{
+    asm volatile("" : "+s"(x));
 }
 
 // A barrier of the whole block that waits for this wave's accesses to LDS, but not for its loads from memory.

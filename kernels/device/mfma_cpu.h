@@ -189,6 +189,10 @@ template <class T> void pin(T &)
 {
 }
 
+inline void pin_uniform(int &)
+{
+}
+
 // One call site, so that waves may meet in different places, as on the GPU.
 inline void barrier()
 {
