@@ -47,8 +47,8 @@ hipError_t launch_ping_pong(const attn_args &args, const problem &p, const split
         return error;
     const queues all = describe_queues(args.shape.batch * args.shape.kv_heads, by.work_tiles,
                                        static_cast<unsigned *>(args.scratch));
-    hipLaunchKernelGGL(kernel, dim3(cdna_blocks(by.work_tiles)), dim3(F::threads), ping_pong_bytes<F>, stream,
-                       p, all);
+    hipLaunchKernelGGL((attend_ping_pong<F, SPLIT>), dim3(cdna_blocks(by.work_tiles)), dim3(F::threads),
+                       ping_pong_bytes<F>, stream, p, all);
     return hipGetLastError();
 }
 
