@@ -249,7 +249,7 @@ template <format FORMAT, int HEAD_DIM> struct fragment32 {
     {
         factor *= mfma::cut_factor<FORMAT>;
         each_eight(o, [&](int dim, const float(&x)[8]) {
-            chunk packed;
+            chunk packed = {};
 #pragma unroll
             for (int w = 0; w < 4; w++)
                 packed[w] = mfma::pack<FORMAT>(x[2 * w] * factor, x[2 * w + 1] * factor);
