@@ -26,6 +26,8 @@ enum {
     RUN_REASON_MAX = 512,
     RUN_FACT_MAX = 256,
     RUN_READING_MAX = 512,
+    RUN_SUBJECT_MAX = 160,
+    COMMIT_ID_MAX = 65, /* of SHA-256, with its end */
     RUN_UNKNOWN = -1,
 };
 
@@ -34,6 +36,16 @@ struct run_counts {
     int ok;
     int failed;
     int skipped;
+};
+
+/* The commit that a run's sources were taken from. */
+struct run_revision {
+    char commit[COMMIT_ID_MAX]; /* "" when unknown: the rest is then empty */
+    char branch[RUN_NAME_MAX];  /* "" for a detached head */
+    char subject[RUN_SUBJECT_MAX];
+    char authored_at[CLOCK_ISO_LEN + 1];
+    bool dirty;                     /* the tree differed from the commit */
+    char dirty_files[RUN_FACT_MAX]; /* one path per line, the first few */
 };
 
 struct run_info {
@@ -57,6 +69,7 @@ struct run_info {
     char bundle[FS_PATH_MAX]; /* the folder it was ingested from; may no longer exist */
     double wall_s;
     struct run_counts counts;
+    struct run_revision revision;
 };
 
 struct run_variant {
@@ -72,6 +85,19 @@ struct run_variant {
                                              made; "" when unknown */
     bool code_of_device;                  /* what it is of: device code, else files */
     double value[METRIC_COUNT];           /* of the build; NaN for those not recorded and all others */
+};
+
+/* What the card did over the timed part of a test; the mean shader clock and the energy are metrics. NaN: not
+ * measured. */
+struct run_activity {
+    double sclk_p5_mhz; /* 5th percentile */
+    double mclk_mhz, mclk_p5_mhz;
+    double power_w;              /* mean */
+    double temp_c;               /* hottest */
+    double throttled_s;          /* how long any reason to throttle held */
+    char throttle[RUN_NAME_MAX]; /* the reasons, separated by spaces; "" for none */
+    bool joules_measured;        /* by the card's accumulator; else from its power */
+    int neighbours;              /* most processes of others seen on the GPU; RUN_UNKNOWN */
 };
 
 struct run_test {
@@ -96,6 +122,7 @@ struct run_test {
     double cpu_user_s;
     double cpu_system_s;
     int samples; /* telemetry samples taken; RUN_UNKNOWN */
+    struct run_activity activity;
     double value[METRIC_COUNT];
 };
 
@@ -143,6 +170,9 @@ struct run_data {
 };
 
 void run_data_release(struct run_data *r);
+
+/* Nothing is known. */
+void run_activity_init(struct run_activity *a);
 
 /* Fails with ERR_INPUT for a rejected run, with its reason and how to accept it again. */
 int run_check_comparable(const struct run_info *r, struct err *err);

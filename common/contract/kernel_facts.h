@@ -1,0 +1,60 @@
+/* kernel_facts: what is known of the machine code of one kernel: its resources, and how many instructions of
+ * each class it has. Written by the executor (code.json), read by the store and by everything that compares
+ * two builds. Plain data; a number that is not known is KERNEL_FACT_UNKNOWN and absent in JSON, never 0.
+ */
+#ifndef KERNSWEEP_COMMON_CONTRACT_KERNEL_FACTS_H
+#define KERNSWEEP_COMMON_CONTRACT_KERNEL_FACTS_H
+
+#include "common/base/err.h"
+#include "common/base/json.h"
+
+#include <jansson.h>
+#include <stdint.h>
+
+enum { KERNEL_FACT_UNKNOWN = -1 };
+
+enum kernel_resource {
+    KERNEL_VGPRS, /* vector registers per lane without AGPRs; registers per thread on NVIDIA */
+    KERNEL_AGPRS,
+    KERNEL_SGPRS,
+    KERNEL_SCRATCH_BYTES, /* per lane; local memory per thread on NVIDIA */
+    KERNEL_VGPR_SPILLS,
+    KERNEL_SGPR_SPILLS,
+    KERNEL_LDS_BYTES, /* static; shared memory on NVIDIA */
+    KERNEL_RESOURCES
+};
+
+enum instruction_class {
+    INSTRUCTION_MATRIX,         /* v_mfma, HMMA, HGMMA */
+    INSTRUCTION_VECTOR,         /* other arithmetic of lanes */
+    INSTRUCTION_TRANSCENDENTAL, /* v_exp, v_rcp, MUFU */
+    INSTRUCTION_SCALAR,
+    INSTRUCTION_GLOBAL_LOAD,
+    INSTRUCTION_GLOBAL_STORE,
+    INSTRUCTION_LDS, /* shared memory on NVIDIA */
+    INSTRUCTION_SCRATCH,
+    INSTRUCTION_BARRIER,
+    INSTRUCTION_WAIT,
+    INSTRUCTION_BRANCH,
+    INSTRUCTION_OTHER,
+    INSTRUCTION_CLASSES
+};
+
+struct kernel_facts {
+    int64_t resource[KERNEL_RESOURCES];
+    int64_t instructions[INSTRUCTION_CLASSES]; /* KERNEL_FACT_UNKNOWN without a disassembler */
+};
+
+/* The keys of JSON, in the order of the enums: "vgprs", "matrix". */
+const char *kernel_resource_name(enum kernel_resource r);
+const char *instruction_class_name(enum instruction_class c);
+
+void kernel_facts_init(struct kernel_facts *f);
+bool kernel_facts_known(const struct kernel_facts *f);
+/* An object with "resources" and "instructions", each only if anything of it is known. NULL: no memory. */
+json_t *kernel_facts_encode(const struct kernel_facts *f);
+/* The same members of an object, which may have others; those that are absent are unknown. ERR_INPUT for
+ * negative numbers and other types. */
+int kernel_facts_decode(const struct json_at *at, struct kernel_facts *f, struct err *err);
+
+#endif
