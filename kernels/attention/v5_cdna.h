@@ -235,11 +235,11 @@ template <class F, bool SPLIT> class ping_pong
         for (int n = 0; n < scores; n++)
             max = fmaxf(max, score(n));
         max = fmaxf(max, F::across(max));
-        drop_ = (max_ - max) * p_.scale;
+        keep_ = exp2_fast((max_ - max) * p_.scale);
         max_ = max;
         shift_ = max * p_.scale - F::lift;
-        mfma::pin(drop_);
         mfma::pin(shift_);
+        mfma::pin(keep_);
         scale(0);
     }
 
@@ -247,8 +247,6 @@ template <class F, bool SPLIT> class ping_pong
     // one before, and the sum of those that were ready there.
     __device__ __forceinline__ void exponentiate(int i)
     {
-        if (i == 0)
-            keep_ = exp2_fast(drop_);
 #pragma unroll
         for (int n = i * width; n < (i + 1) * width; n++)
             set_score(n, exp2_fast(score(n)));
@@ -264,8 +262,6 @@ template <class F, bool SPLIT> class ping_pong
             mfma::pin(x);
             set_score(n, x);
         }
-        if (i == 0)
-            mfma::pin(keep_);
     }
 
     // The i-th sixteenth of the scores: a single value, or a pair in packed arithmetic. This waits for the
@@ -317,7 +313,7 @@ template <class F, bool SPLIT> class ping_pong
     typename F::queries_held q_;
     typename F::scores s_; // then their exponents of 2, then P, until it is cut
     typename F::output o_;
-    float max_, drop_, keep_, shift_;
+    float max_, keep_, shift_;
     float even_sum_, odd_sum_;
 };
 
