@@ -36,6 +36,11 @@ __device__ __forceinline__ word2 load8(descriptor from, int offset)
 {
     return __builtin_amdgcn_raw_buffer_load_b64(from, offset, 0, 0);
 }
+
+__device__ __forceinline__ uint32_t load4(descriptor from, int offset)
+{
+    return __builtin_amdgcn_raw_buffer_load_b32(from, offset, 0, 0);
+}
 #else
 using descriptor = int __attribute__((ext_vector_type(4)));
 
@@ -43,6 +48,8 @@ __device__ word4 intrinsic_load16(descriptor from, int offset, int scalar_offset
                                   int cache) __asm("llvm.amdgcn.raw.buffer.load.v4i32");
 __device__ word2 intrinsic_load8(descriptor from, int offset, int scalar_offset,
                                  int cache) __asm("llvm.amdgcn.raw.buffer.load.v2i32");
+__device__ uint32_t intrinsic_load4(descriptor from, int offset, int scalar_offset,
+                                    int cache) __asm("llvm.amdgcn.raw.buffer.load.i32");
 
 // As above. No readfirstlane for `base`: it is uniform already, and asking again costs a vector instruction
 // per word.
@@ -61,6 +68,11 @@ __device__ __forceinline__ word4 load16(descriptor from, int offset)
 __device__ __forceinline__ word2 load8(descriptor from, int offset)
 {
     return intrinsic_load8(from, offset, 0, 0);
+}
+
+__device__ __forceinline__ uint32_t load4(descriptor from, int offset)
+{
+    return intrinsic_load4(from, offset, 0, 0);
 }
 #endif
 } // namespace buffer_load

@@ -46,6 +46,13 @@ v5_listed() {
     passes "resources.json is written" test -s "$V5"
 }
 
+# The instructions of a step, in their order, as the compiler left them.
+v5_schedule() {
+    needs v5_resources
+    exits "the compiler keeps the schedule of the ping-pong form" 0 kernels/tools/v5_schedule_check "${V5%/*}/resources/v5.s"
+    is "both formats and head sizes are there, keys split and not" "$(grep -c ': ok$' <<<"$OUT")" 8
+}
+
 v5_limits() {
     needs v5_resources
     exits "registers, scratch, LDS and ports are within the limits" 0 kernels/tools/v5_gfx942_check "$V5"
@@ -129,6 +136,7 @@ if ! command -v hipcc >/dev/null || ! command -v clang++-19 >/dev/null; then
 else
     scenario "kernels for amd gfx942" gfx942
     scenario "resources of v5 for amd gfx942" v5_listed
+    scenario "schedule of v5 for amd gfx942" v5_schedule
     if command -v llvm-mca-19 >/dev/null; then
         scenario "limits of v5 for amd gfx942" v5_limits
         scenario "v5 by the intrinsics of older clangs" v5_intrinsics
