@@ -79,6 +79,9 @@ template <class F, bool SPLIT> class ping_pong
     static constexpr int outputs = F::dim_tiles * F::values; // of a lane
     static constexpr int width = scores / F::products;       // exponentials per product of P V
     static_assert(width == 1 || width == 2, "single values or pairs");
+    // A wave whose exponentials take longer than its products would keep the other group's wave from its
+    // memory.
+    static constexpr bool products_first = width == 1;
 
     // Steps begin..block_end hold the block's keys. This wave's queries see all keys of steps before `full`,
     // and none of those from `end` on.
@@ -134,7 +137,7 @@ template <class F, bool SPLIT> class ping_pong
             cut(probabilities);
         mfma::barrier();
 
-        mfma::priority<true>();
+        mfma::priority<products_first>();
         begin_products<SCORE, ADD>(operands);
         mfma::priority<false>();
         mfma::barrier();
@@ -148,7 +151,7 @@ template <class F, bool SPLIT> class ping_pong
             begin_softmax();
         mfma::barrier();
 
-        mfma::priority<true>();
+        mfma::priority<products_first>();
         finish_products<SCORE, ADD>(operands, probabilities);
         mfma::priority<false>();
         mfma::barrier();

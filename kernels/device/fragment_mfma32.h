@@ -178,8 +178,10 @@ template <format FORMAT, int HEAD_DIM> struct fragment32 {
         // Rows from the tile's first on, in bytes; beyond them there are zeros.
         static __device__ uint32_t rows_left(head_rows of, int tile)
         {
-            const int left = of.count - tile * keys;
-            return bytes(of, left < 0 ? 0 : left < keys ? left : keys);
+            int left = of.count - tile * keys;
+            left = left < 0 ? 0 : left;
+            mfma::pin_uniform(left); // else LLVM takes one vector instruction for both limits, and more for the rest
+            return bytes(of, left < keys ? left : keys);
         }
         static __device__ uint64_t joined(uint32_t low, uint32_t high)
         {
