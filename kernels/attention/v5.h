@@ -1,8 +1,8 @@
-// What both forms of v5 share: the tile scheduler, the mask, and the online softmax.
+// What the forms of v5 share: the tile scheduler, the mask, and the online softmax.
 // Order of work tiles: heads are grouped into sections whose K and V fit in the L2 cache together (L2
 // swizzle). Within a section the tiles with the most keys come first (longest processing time first), so that
 // short ones fill the tail, and the query heads of one K/V head are adjacent. Where that yields too few work
-// tiles for the device, the keys are split too (split-KV, v5_split.h). XCDs are not considered.
+// tiles for the device, the keys are split too (split-KV, v5_split.h). Chiplets: v5_queue.h.
 #pragma once
 
 #include "attention/attention.h"

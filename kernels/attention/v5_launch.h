@@ -1,4 +1,4 @@
-// Host code that both forms of v5 share: kernel parameters, and dispatch by format and head size.
+// Host code that the forms of v5 share: kernel parameters, and dispatch by format and head size.
 #pragma once
 
 #include "attention/v5_split.h"
