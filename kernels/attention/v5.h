@@ -1,8 +1,8 @@
-// What both forms of v5 share: the tile scheduler, the mask, and the online softmax.
+// What the forms of v5 share: the tile scheduler, the mask, and the online softmax.
 // Order of work tiles: heads are grouped into sections whose K and V fit in the L2 cache together (L2
 // swizzle). Within a section the tiles with the most keys come first (longest processing time first), so that
 // short ones fill the tail, and the query heads of one K/V head are adjacent. Where that yields too few work
-// tiles for the device, the keys are split too (split-KV, v5_split.h). XCDs are not considered.
+// tiles for the device, the keys are split too (split-KV, v5_split.h). Chiplets: v5_queue.h.
 #pragma once
 
 #include "attention/attention.h"
@@ -12,8 +12,8 @@
 
 namespace v5
 {
-// Queries per work tile. Keys are split at multiples of it, so that every query of a work tile sees the
-// tile's first key and every maximum is finite.
+// Queries per work tile of the tile loop and of Hopper's pipeline. Keys are split at multiples of it, so that
+// every query of a work tile sees the tile's first key and every maximum is finite.
 constexpr int span = 128;
 
 // Split-KV: the partial results that wait in scratch memory for the merge kernel.
@@ -67,13 +67,14 @@ struct problem {
     {
         return causal && row < seq ? row + 1 : seq;
     }
-    __device__ int keys_of_tile(int tile) const
+    // SPAN: the form's queries per work tile.
+    template <int SPAN = span> __device__ int keys_of_tile(int tile) const
     {
-        return keys_of(tile * span + span - 1);
+        return keys_of(tile * SPAN + SPAN - 1);
     }
-    __device__ int parts_of(int tile) const
+    template <int SPAN = span> __device__ int parts_of(int tile) const
     {
-        return (keys_of_tile(tile) + part.spans * span - 1) / (part.spans * span);
+        return (keys_of_tile<SPAN>(tile) + part.spans * SPAN - 1) / (part.spans * SPAN);
     }
     __device__ size_t queries_in_all() const
     {
@@ -97,13 +98,13 @@ struct work_tile {
     }
 
     // The keys of this work tile.
-    template <bool SPLIT> __device__ key_range keys(const problem &p) const
+    template <bool SPLIT, int SPAN = span> __device__ key_range keys(const problem &p) const
     {
-        const int all = p.keys_of_tile(tile);
+        const int all = p.keys_of_tile<SPAN>(tile);
         if (!SPLIT)
             return {0, all};
-        const int begin = part * p.part.spans * span;
-        const int end = begin + p.part.spans * span;
+        const int begin = part * p.part.spans * SPAN;
+        const int end = begin + p.part.spans * SPAN;
         return {begin, end < all ? end : all};
     }
 

@@ -1,5 +1,6 @@
 // v5 (v5_mma): attention on the matrix cores; 16-bit inputs, fp32 accumulation (docs/kernels/v5.md). This
-// file chooses the form for the device: the warp-specialised pipeline on Hopper, the tile loop elsewhere.
+// file chooses the form for the device: the warp-specialised pipeline on Hopper, ping-pong on CDNA (and its
+// emulation on the CPU), the tile loop elsewhere.
 #include "attention/v5_launch.h"
 
 #if defined(KS_PLATFORM_NVIDIA)
@@ -40,17 +41,19 @@ attn_geometry geometry(const attn_shape &s)
 }
 } // namespace
 #else
+#include "attention/v5_cdna_launch.h"
+
 namespace
 {
 hipError_t launch(const attn_args &args, hipStream_t stream)
 {
     return v5::choose(args, [&](auto type, auto head_dim) {
-        return v5::launch_tiles<type, head_dim>(args, v5::tiles_split(args.shape), stream);
+        return v5::launch_cdna<type, head_dim>(args, v5::cdna_split(args.shape), stream);
     });
 }
 
-constexpr auto scratch_bytes = v5::tiles_scratch;
-constexpr auto geometry = v5::tiles_geometry;
+constexpr auto scratch_bytes = v5::cdna_scratch;
+constexpr auto geometry = v5::cdna_geometry;
 } // namespace
 #endif
 

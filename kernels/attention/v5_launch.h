@@ -1,4 +1,4 @@
-// Host code that both forms of v5 share: kernel parameters, and dispatch by format and head size.
+// Host code that the forms of v5 share: kernel parameters, and dispatch by format and head size.
 #pragma once
 
 #include "attention/v5_split.h"
@@ -19,8 +19,8 @@ inline int cores()
     return count;
 }
 
-// `scratch`: where the partial results of split-KV go.
-inline problem describe(const attn_args &args, const split &by, void *scratch)
+// `scratch`: where the partial results of split-KV go; `queries`: of the form's work tile.
+inline problem describe(const attn_args &args, const split &by, void *scratch, int queries = span)
 {
     const attn_shape &s = args.shape;
     problem p;
@@ -32,7 +32,7 @@ inline problem describe(const attn_args &args, const split &by, void *scratch)
     p.q_heads = s.q_heads;
     p.kv_heads = s.kv_heads;
     p.heads = s.batch * s.q_heads;
-    p.tiles = static_cast<int>(tiles(s.seq, span));
+    p.tiles = static_cast<int>(tiles(s.seq, queries));
     p.causal = s.causal;
     p.scale = args.scale * log2_e;
     const size_t kv_bytes = sizeof(uint16_t) * 2 * s.seq * s.head_dim;

@@ -14,10 +14,11 @@ struct split {
     int work_tiles = 0; // in total
 };
 
-// The split into parts of at most `spans` spans of keys.
-inline split split_by(const attn_shape &s, int spans)
+// The split into parts of at most `spans` spans of keys; a span has as many as a work tile has queries, here
+// and below by default those of the tile loop and of Hopper's pipeline.
+inline split split_by(const attn_shape &s, int spans, int queries = span)
 {
-    const int tiles_a_head = static_cast<int>(tiles(s.seq, span));
+    const int tiles_a_head = static_cast<int>(tiles(s.seq, queries));
     const int heads = s.batch * s.q_heads;
     split by;
     by.spans = spans;
@@ -29,11 +30,11 @@ inline split split_by(const attn_shape &s, int spans)
 
 // The estimated time on a device that runs `slots` work tiles at once, in units of one span of keys. The
 // constants were fitted on an H100 (docs/kernels/v5.md).
-inline double split_cost(const attn_shape &s, const split &by, int slots)
+inline double split_cost(const attn_shape &s, const split &by, int slots, int queries = span)
 {
     constexpr double start = 2.0; // per work tile: its first Q K^T and last P V overlap with nothing
     constexpr double merge = 6.0;
-    const double tiles_a_head = tiles(s.seq, span);
+    const double tiles_a_head = tiles(s.seq, queries);
     const double longest = by.spans + start;
     const double fixed = by.parts > 1 ? merge : 0.0;
     const int rounds = (by.work_tiles + slots - 1) / slots;
@@ -45,21 +46,21 @@ inline double split_cost(const attn_shape &s, const split &by, int slots)
 }
 
 // The cheapest split; none when the work tiles fill the device anyway.
-inline split choose_split(const attn_shape &s, int slots)
+inline split choose_split(const attn_shape &s, int slots, int queries = span)
 {
     constexpr int most_parts = 64;
     constexpr int least_spans = 2;
-    const int tiles_a_head = static_cast<int>(tiles(s.seq, span));
-    split best = split_by(s, tiles_a_head);
+    const int tiles_a_head = static_cast<int>(tiles(s.seq, queries));
+    split best = split_by(s, tiles_a_head, queries);
     if (best.work_tiles >= 2 * slots)
         return best;
-    double least = split_cost(s, best, slots);
+    double least = split_cost(s, best, slots, queries);
     for (int parts = 2; parts <= most_parts; parts++) {
         const int spans = (tiles_a_head + parts - 1) / parts;
         if (spans < least_spans)
             break;
-        const split by = split_by(s, spans);
-        const double cost = split_cost(s, by, slots);
+        const split by = split_by(s, spans, queries);
+        const double cost = split_cost(s, by, slots, queries);
         if (cost < 0.98 * least) { // a smaller gain is not worth the memory
             best = by;
             least = cost;
@@ -80,13 +81,13 @@ inline size_t split_bytes(const attn_shape &s, const split &by)
 }
 
 // Enough for every shorter sequence too, which may be split where this one is not.
-inline size_t split_bytes_up_to(const attn_shape &s, int slots)
+inline size_t split_bytes_up_to(const attn_shape &s, int slots, int queries = span)
 {
     size_t most = 0;
-    for (int seq = s.seq; seq > 0; seq = (seq - 1) / span * span) {
+    for (int seq = s.seq; seq > 0; seq = (seq - 1) / queries * queries) {
         attn_shape shorter = s;
         shorter.seq = seq;
-        const size_t bytes = split_bytes(shorter, choose_split(shorter, slots));
+        const size_t bytes = split_bytes(shorter, choose_split(shorter, slots, queries));
         most = bytes > most ? bytes : most;
     }
     return most;
@@ -112,7 +113,7 @@ template <class F> __global__ void __launch_bounds__(merge_threads) merge_parts(
     if (query >= queries)
         return;
     const int row = static_cast<int>(query / p.q_heads % p.seq);
-    const int parts = p.parts_of(row / span);
+    const int parts = p.parts_of<F::block_queries>(row / F::block_queries);
     float max = -INFINITY;
     for (int part = 0; part < parts; part++)
         max = fmaxf(max, p.part.sums[part * queries + query].x);

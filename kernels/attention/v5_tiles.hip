@@ -1,4 +1,5 @@
-// v5_tiles (v5_tile_loop): v5's portable tile loop, even where v5 would choose Hopper's pipeline.
+// v5_tiles (v5_tile_loop): v5's portable tile loop, even where v5 would choose Hopper's pipeline or
+// CDNA's ping-pong form.
 #include "attention/v5_launch.h"
 
 namespace

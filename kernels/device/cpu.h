@@ -13,6 +13,7 @@
 #include <functional>
 
 #define KS_CPU_WAVE 32
+#define KS_CPU_WIDE_WAVE 64
 
 #define __global__
 #define __device__
@@ -60,6 +61,8 @@ extern __thread ks_cpu_context ks_cpu;
 #define HIP_DYNAMIC_SHARED(type, name) type *name = static_cast<type *>(ks_cpu.dynamic_lds);
 
 void ks_cpu_barrier(const char *file, int line);
+// Waits for the other threads of an aligned group of KS_CPU_WIDE_WAVE, AMD's wave, at the same line.
+void ks_cpu_wide_wave(const char *file, int line);
 uint32_t ks_cpu_shuffle(uint32_t value, unsigned source_lane, const char *file, int line);
 
 #define __syncthreads() ks_cpu_barrier(__FILE__, __LINE__)
@@ -113,6 +116,7 @@ template <typename T> hipError_t hipMalloc(T **pointer, size_t bytes)
 hipError_t hipFree(void *pointer);
 hipError_t hipMemcpy(void *to, const void *from, size_t bytes, hipMemcpyKind kind);
 hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKind kind, hipStream_t stream);
+hipError_t hipMemsetAsync(void *to, int value, size_t bytes, hipStream_t stream);
 hipError_t hipMemGetInfo(size_t *free_bytes, size_t *total_bytes);
 hipError_t hipGetDevice(int *device);
 hipError_t hipGetDeviceCount(int *count);

@@ -98,6 +98,12 @@ hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKin
     return hipMemcpy(to, from, bytes, kind);
 }
 
+hipError_t hipMemsetAsync(void *to, int value, size_t bytes, hipStream_t)
+{
+    std::memset(to, value, bytes);
+    return hipSuccess;
+}
+
 hipError_t hipMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 {
     *free_bytes = meminfo_bytes("MemAvailable:");

@@ -26,7 +26,7 @@ namespace context = boost::context;
 constexpr unsigned max_block_threads = 1024;
 constexpr size_t lds_alignment = 128;
 
-enum class state { ready, at_barrier, in_wave, done };
+enum class state { ready, at_barrier, in_wave, in_wide_wave, done };
 
 struct site {
     const char *file = "";
@@ -101,6 +101,8 @@ class worker
     void resume(thread_slot &slot);
     void unwind(thread_slot &slot);
     void run_wave(unsigned first, unsigned last);
+    void run_wide_wave(unsigned first);
+    void run_waves();
     bool release(unsigned first, unsigned last, state why);
     std::string stuck(dim3 index) const;
 
@@ -214,6 +216,25 @@ void worker::run_wave(unsigned first, unsigned last)
     } while (release(first, last, state::in_wave));
 }
 
+// Two waves, until both are at a block barrier, done, or stuck.
+void worker::run_wide_wave(unsigned first)
+{
+    const unsigned last = std::min(first + KS_CPU_WIDE_WAVE, threads_);
+    do {
+        for (unsigned wave = first; wave < last; wave += KS_CPU_WAVE)
+            run_wave(wave, std::min(wave + KS_CPU_WAVE, last));
+    } while (release(first, last, state::in_wide_wave));
+}
+
+// A wave runs as far as it gets before the next one starts: first to last, or last to first, so that what one
+// wave does between two barriers is seen to come before, and behind, what another does.
+void worker::run_waves()
+{
+    const unsigned count = (threads_ + KS_CPU_WIDE_WAVE - 1) / KS_CPU_WIDE_WAVE;
+    for (unsigned n = 0; n < count; n++)
+        run_wide_wave((reverse_ ? count - 1 - n : n) * KS_CPU_WIDE_WAVE);
+}
+
 // Resumes the threads if all of them wait for the same reason at the same source line.
 bool worker::release(unsigned first, unsigned last, state why)
 {
@@ -237,10 +258,9 @@ std::string worker::run_block(dim3 index)
     this_worker = this;
     for (unsigned i = 0; i < threads_; i++)
         start(i);
-    do {
-        for (unsigned first = 0; first < threads_; first += KS_CPU_WAVE)
-            run_wave(first, std::min(first + KS_CPU_WAVE, threads_));
-    } while (release(0, threads_, state::at_barrier));
+    do
+        run_waves();
+    while (release(0, threads_, state::at_barrier));
 
     const bool done = std::all_of(slots_.begin(), slots_.end(),
                                   [](const thread_slot &slot) { return slot.now == state::done; });
@@ -265,9 +285,10 @@ std::string worker::stuck(dim3 index) const
         if (slot.now == state::done)
             report += " returned";
         else
-            report +=
-                std::string(slot.now == state::at_barrier ? " wait at the barrier at " : " shuffle at ") +
-                slot.where.file + ":" + std::to_string(slot.where.line);
+            report += std::string(slot.now == state::at_barrier     ? " wait at the barrier at "
+                                  : slot.now == state::in_wide_wave ? " wait for their wave at "
+                                                                    : " shuffle at ") +
+                      slot.where.file + ":" + std::to_string(slot.where.line);
     }
     return report;
 }
@@ -301,6 +322,11 @@ unsigned ks_cpu_worker_count()
 void ks_cpu_barrier(const char *file, int line)
 {
     this_worker->wait(state::at_barrier, {file, line});
+}
+
+void ks_cpu_wide_wave(const char *file, int line)
+{
+    this_worker->wait(state::in_wide_wave, {file, line});
 }
 
 uint32_t ks_cpu_shuffle(uint32_t value, unsigned source_lane, const char *file, int line)

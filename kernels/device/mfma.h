@@ -68,6 +68,8 @@ __device__ __forceinline__ void fetch(WORD &to, const uint16_t *base, uint32_t b
     const int at = static_cast<int>(offset);
     if constexpr (sizeof(WORD) == 16)
         to = __builtin_bit_cast(WORD, buffer_load::load16(from, at));
+    else if constexpr (sizeof(WORD) == 4)
+        to = buffer_load::load4(from, at);
     else
         to = __builtin_bit_cast(WORD, buffer_load::load8(from, at));
 }

@@ -1,6 +1,6 @@
-// The CPU implementation of mfma.h. Lanes exchange operands through a board in the block's shared memory;
-// every thread of the block takes part in every exchange, in the same order. Two boards alternate, because a
-// thread may already write its next operands while others still read.
+// The CPU implementation of mfma.h and mfma32.h. The lanes of a wave exchange operands through a board in the
+// block's shared memory; every lane takes part in every exchange of its wave, in the same order. Two boards
+// alternate, because a lane may already write its next operands while others still read.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace mfma
 {
-constexpr int board_threads = 256;
+constexpr int board_threads = 512;
 constexpr int board_values = 8;
 using board = float[board_threads][board_values];
 
@@ -20,7 +20,7 @@ inline const float (*exchange(const float *mine, int count))[board_values]
     const unsigned thread = threadIdx.x;
     board &now = boards[turns[thread]++ % 2];
     std::memcpy(now[thread], mine, sizeof(float) * static_cast<size_t>(count));
-    __syncthreads();
+    ks_cpu_wide_wave(__FILE__, __LINE__);
     return &now[thread / wave * wave];
 }
 
@@ -130,6 +130,82 @@ template <format FORMAT> void product(float (&c)[4], uint64_t a, uint64_t b)
         for (int k = 0; k < 16; k++)
             c[i] += lanes[k / 4 * 16 + row][k % 4] * lanes[k / 4 * 16 + column][4 + k % 4];
     }
+}
+
+// ---- mfma32.h ----
+constexpr bool wide_products = false;
+struct pair {
+    float x[2];
+    float operator[](int i) const
+    {
+        return x[i];
+    }
+};
+struct sum32 {
+    float x[16];
+    float operator[](int i) const
+    {
+        return x[i];
+    }
+    float &operator[](int i)
+    {
+        return x[i];
+    }
+};
+inline pair operator*(pair a, float b)
+{
+    return {{a[0] * b, a[1] * b}};
+}
+inline pair operator*(pair a, pair b)
+{
+    return {{a[0] * b[0], a[1] * b[1]}};
+}
+inline pair operator+(pair a, pair b)
+{
+    return {{a[0] + b[0], a[1] + b[1]}};
+}
+
+template <format FORMAT, int HALF> void product32(sum32 &c, const chunk &a, const chunk &b)
+{
+    float mine[board_values];
+    for (int i = 0; i < 4; i++) {
+        mine[i] = f32_of<FORMAT>(a[2 * HALF + i / 2] >> i % 2 * 16 & 0xffffu);
+        mine[4 + i] = f32_of<FORMAT>(b[2 * HALF + i / 2] >> i % 2 * 16 & 0xffffu);
+    }
+    const float(*lanes)[board_values] = exchange(mine, board_values);
+    const int column = lane() % 32;
+    for (int r = 0; r < 16; r++) {
+        const int row = r / 4 * 8 + lane() / 32 * 4 + r % 4;
+        for (int k = 0; k < 8; k++)
+            c[r] += lanes[k / 4 * 32 + row][k % 4] * lanes[k / 4 * 32 + column][4 + k % 4];
+    }
+}
+
+template <format FORMAT> void product32_wide(sum32 &, const chunk &, const chunk &)
+{
+}
+
+template <class T> void pin(T &)
+{
+}
+
+inline void pin_uniform(int &)
+{
+}
+
+// One call site, so that waves may meet in different places, as on the GPU.
+inline void barrier()
+{
+    __syncthreads();
+}
+
+template <bool FIRST> void priority()
+{
+}
+
+inline int uniform(int x)
+{
+    return x;
 }
 } // namespace mfma
 

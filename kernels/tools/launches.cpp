@@ -106,6 +106,10 @@ hipError_t hipFuncSetAttribute(const void *, hipFuncAttribute, int)
 {
     return hipSuccess;
 }
+hipError_t hipMemsetAsync(void *, int, size_t, hipStream_t)
+{
+    return hipSuccess;
+}
 hipError_t hipGetLastError(void)
 {
     return hipSuccess;

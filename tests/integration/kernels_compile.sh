@@ -46,6 +46,13 @@ v5_listed() {
     passes "resources.json is written" test -s "$V5"
 }
 
+# The instructions of a step, in their order, as the compiler left them.
+v5_schedule() {
+    needs v5_resources
+    exits "the compiler keeps the schedule of the ping-pong form" 0 kernels/tools/v5_schedule_check "${V5%/*}/resources/v5.s"
+    is "both formats and head sizes are there, keys split and not" "$(grep -c ': ok$' <<<"$OUT")" 8
+}
+
 v5_limits() {
     needs v5_resources
     exits "registers, scratch, LDS and ports are within the limits" 0 kernels/tools/v5_gfx942_check "$V5"
@@ -55,6 +62,17 @@ v5_limits() {
     finds "a tenth more vector work" '.kernels[].ports.HWVALU *= 1.1' "vector port over .* of the matrix cores' time"
     finds "operands read a second time" '.kernels[].loop.lds_reads_other = 32' '32 instead of 0 lds_reads_other'
     finds "a product outside the loop" '.kernels[].loop.matrix -= 64' '64 instead of 128 matrix a tile'
+}
+
+# clang 17 and 18 lack the builtins for buffer loads. With what stands in for them there, clang 19 makes the same of v5.
+v5_intrinsics() {
+    needs v5_resources
+    local file=$KERNELS/gfx942-v5-intrinsics/resources.json
+    CLANG_FLAGS=-DKS_BUFFER_INTRINSICS exits "make exits 0" 0 \
+        make -s -C kernels PLATFORM=amd ARCH=gfx942 VARIANT=v5,v5_tiles BUILD="${file%/*}" resources
+    exits "it is within the limits" 0 kernels/tools/v5_gfx942_check "$file"
+    is "the listing has buffer loads" "$(grep -c 'buffer_load_dwordx4' "${file%/*}/resources/v5_tiles.s" | grep -vx 0 | wc -l)" 1
+    is "it is not the builtins' listing" "$(cmp -s "${file%/*}/resources/v5_tiles.s" "${V5%/*}/resources/v5_tiles.s" && echo same)" ""
 }
 
 # docs/kernels/compilers.md has what five compilers make of v5; here is one of them.
@@ -118,8 +136,10 @@ if ! command -v hipcc >/dev/null || ! command -v clang++-19 >/dev/null; then
 else
     scenario "kernels for amd gfx942" gfx942
     scenario "resources of v5 for amd gfx942" v5_listed
+    scenario "schedule of v5 for amd gfx942" v5_schedule
     if command -v llvm-mca-19 >/dev/null; then
         scenario "limits of v5 for amd gfx942" v5_limits
+        scenario "v5 by the intrinsics of older clangs" v5_intrinsics
         scenario "documented resources of v5 for amd gfx942" v5_documented
         scenario "tables of the resources of v5 for amd gfx942" tables_written
     else

@@ -59,6 +59,36 @@ ports_of_branches() {
     is "the vector port issues the products too" "$(jq -c '.kernels[0].ports | [.HWVALU, .HWXDL]' "$TMPDIR/ports.json")" '[8,8]'
 }
 
+PING_PONG=tests/fixtures/listings/ping_pong.s
+
+# spoilt WHAT AWK REGEX: with that edit of the ping-pong form's listing, the check of its schedule fails and says why.
+spoilt() {
+    awk "$2" "$PING_PONG" >"$TMPDIR/spoilt.s"
+    exits "$1 is found" 1 kernels/tools/v5_schedule_check "$TMPDIR/spoilt.s"
+    like "$1: the line says so" "$OUT" "$3"
+}
+
+schedule() {
+    exits "the schedule that v5 was designed with passes" 0 kernels/tools/v5_schedule_check "$PING_PONG"
+    like "one line says so" "$OUT" 'attend_ping_pong.*128.*: 200 registers: ok'
+    spoilt "a missing product" '!/v_mfma/ || n++ {print}' '15 products in a section'
+    spoilt "a missing read" '!/ds_read_b128/ || n++ {print}' '15 instead of 16 ds_read_b128'
+    spoilt "another barrier" '{print} /s_setprio 0/ {print "\ts_barrier"}' '6 sections a step'
+    spoilt "eight vector instructions between two products" \
+        '{print} /v_mfma/ && ++n == 5 {for (i = 0; i < 4; i++) print "\tv_mul_f32_e32 v1, v1, v1"}' \
+        ': 8 vector instructions between two products'
+    spoilt "a second exponential behind a product" '{print} /v_mfma/ && ++n == 20 {print "\tv_exp_f32_e32 v1, v1"}' \
+        ': more vector work behind a product than it takes'
+    spoilt "a packed instruction beside products" '{print} /v_mfma/ && ++n == 5 {print "\tv_pk_mul_f32 v[0:1], v[0:1], v[0:1]"}' \
+        ': packed fp32 instructions beside products'
+    spoilt "a wait between products" '{print} /v_mfma/ && ++n == 5 {print "\ts_nop 0"}' ': a wait between two products'
+    spoilt "a read among products" '{print} /v_mfma/ && ++n == 5 {print "\tds_read_b128 v[0:3], v4"}' \
+        'a section with products accesses LDS or memory; 17 instead of 16 ds_read_b128'
+    spoilt "a spilled register" '{sub(/vgpr_spill_count: 0/, "vgpr_spill_count: 1"); print}' 'scratch or spills'
+    spoilt "a register too many" '{sub(/NumVgprs: 200/, "NumVgprs: 257"); print}' 'more than 256 registers'
+    exits "a listing without the form is not such a file" 2 kernels/tools/v5_schedule_check tests/fixtures/listings/branches.s
+}
+
 on_cpu() {
     exits "make exits 0" 0 make -s -C kernels PLATFORM=cpu BUILD="$TMPDIR/cpu" resources
     is "no file is written" "$(find "$TMPDIR/cpu" -name resources.json 2>/dev/null)" ""
@@ -74,6 +104,7 @@ no_compiler() {
 scenario "resources without a compiler" no_compiler
 scenario "resources of four variants for gfx942" on_amd
 scenario "contents of a hot loop with a branch" branches
+scenario "schedule of v5's ping-pong form" schedule
 if command -v llvm-mca-19 >/dev/null; then
     scenario "port use of the vector unit on gfx942" ports
     scenario "port use of a hot loop with a branch" ports_of_branches
