@@ -78,9 +78,9 @@ static int read_parts(struct job *job, const struct json_at *root, struct err *e
     struct json_at secrets = json_member(root, "secrets"), env = json_member(root, "env"),
                    timings = json_member(root, "timings"), scheduler = json_member(root, "scheduler"),
                    tests = json_member(root, "tests"), part = json_member(root, "part"),
-                   metrics = json_member(root, "metrics");
-    if (read_source(job, root, err) != 0 || read_preflight(job, root, err) != 0 ||
-        secret_names_read(&job->secrets, &secrets, err) != 0 ||
+                   metrics = json_member(root, "metrics"), counters = json_member(root, "counters");
+    if (counters_load(&job->counters, &counters, err) != 0 || read_source(job, root, err) != 0 ||
+        read_preflight(job, root, err) != 0 || secret_names_read(&job->secrets, &secrets, err) != 0 ||
         env_read(&job->env, &env, IN_JOB, &job->secrets, SUBST_FOR_TEST, err) != 0 ||
         own_metrics_read(&job->metrics, &metrics, IN_JOB, err) != 0 ||
         timing_rule_init(&job->timings, &timings, err) != 0 ||

@@ -31,6 +31,7 @@ struct session_options {
     const char *ssh_config;
     struct overrides overrides; /* already applied to the plan by overrides_apply() */
     enum run_purpose purpose;
+    bool counters;             /* count what the plan's "counters" name, after the tests */
     bool repeatable;           /* an interrupted start can be repeated from its record */
     const char *source_sha256; /* use this tree, still on the node, instead of the plan's */
     json_t *git;               /* what git knows of that tree (git/revision.h), or NULL */

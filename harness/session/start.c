@@ -76,6 +76,7 @@ static int submit_job(struct session *s, const struct plan *p, const char *sha, 
                                     .date = date,
                                     .source_sha256 = sha,
                                     .git = git,
+                                    .counters = s->opt.counters,
                                     .fresh = s->opt.overrides.fresh,
                                     .preflight = preflight_encode(&s->preflight, PREFLIGHT_WARNING)};
     json_t *body = json_pack("{s:O, s:o}", "plan", p->root, "job", job_encode(p, &req));

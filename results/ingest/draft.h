@@ -9,6 +9,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/json.h"
+#include "results/store/counters.h"
 #include "results/store/details.h"
 #include "results/store/revision.h"
 #include "results/store/run_data.h"
@@ -49,6 +50,7 @@ struct draft {
     char *plan; /* its text, or NULL */
     struct run_details details;
     struct commit_list commits; /* that the run knows of */
+    struct counter_list counters;
     bool replace;               /* a run stored with another reading is replaced */
     int warnings;
     char warning[RUN_REASON_MAX];
