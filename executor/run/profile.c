@@ -5,6 +5,7 @@
 #include "executor/bundle/runlog.h"
 #include "executor/job/command.h"
 #include "executor/process/child.h"
+#include "executor/run/profiler.h"
 #include "executor/workdir/mark.h"
 
 #include <inttypes.h>
@@ -32,32 +33,6 @@ struct profiled {
     struct runlog log;
     struct assessment result;
 };
-
-bool profile_is_admin_only(const char *params)
-{
-    const char *at = strstr(params, "RmProfilingAdminOnly:");
-    return at && strtol(at + strlen("RmProfilingAdminOnly:"), NULL, 10) == 1;
-}
-
-void profile_command(const struct counters *c, enum counters_tool tool, const char *csv, const char *folder,
-                     struct strvec *out)
-{
-    const char *names[LIMIT_COUNTERS + 1];
-    struct buf list;
-    counters_names(c, tool, names);
-    if (tool == COUNTERS_ROCPROFV3) {
-        strvec_pushl(out, "rocprofv3", "--pmc", NULL);
-        strvec_push_all(out, names);
-        strvec_pushl(out, "--output-format", "csv", "-d", folder, "-o", "counters", "--", NULL);
-        return;
-    }
-    buf_init(&list, (size_t)LIMIT_COUNTERS * (LIMIT_COUNTER_NAME + 1));
-    for (size_t i = 0; names[i]; i++)
-        buf_printf(&list, "%s%s", i ? "," : "", names[i]);
-    strvec_pushl(out, "ncu", "--csv", "--page", "raw", "--metrics", buf_str(&list), "--clock-control", "none",
-                 "--target-processes", "all", "--log-file", csv, NULL);
-    buf_release(&list);
-}
 
 static void read_proc(const struct suite *s, const char *name, struct buf *out)
 {
@@ -107,7 +82,7 @@ static int refusal(struct suite *s, enum counters_tool tool, char *why, struct e
     why[0] = '\0';
     if (rc == 0 && !on_path(&env, tool_name(tool)))
         reason_set(why, "%s is not installed on this node, or not in PATH", tool_name(tool));
-    else if (rc == 0 && tool == COUNTERS_NCU && geteuid() != 0 && profile_is_admin_only(buf_str(&params)))
+    else if (rc == 0 && tool == COUNTERS_NCU && geteuid() != 0 && profiler_is_admin_only(buf_str(&params)))
         reason_set(why, "NVIDIA's driver lets only root count on this node (RmProfilingAdminOnly is 1); its "
                         "administrator can load it with NVreg_RestrictProfilingToAdminUsers=0");
     buf_release(&params);
@@ -168,7 +143,7 @@ static int make_command(struct profiled *p, struct err *err)
     values.text[SUBST_RUN_ID] = s->job.run_id;
     values.context = t->context;
     values.repetition = t->repetition;
-    profile_command(&s->job.counters, p->tool, p->csv, p->raw, &p->argv);
+    profiler_command(&s->job.counters, p->tool, p->csv, p->raw, &p->argv);
     if (command_argv(&v->run, &values, &p->argv, err) != 0 ||
         command_environment(&s->job, v, &values, &p->env, err) != 0)
         return -1;

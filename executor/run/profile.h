@@ -6,19 +6,11 @@
 #ifndef KERNSWEEP_EXECUTOR_RUN_PROFILE_H
 #define KERNSWEEP_EXECUTOR_RUN_PROFILE_H
 
-#include "common/base/strvec.h"
 #include "executor/run/suite.h"
 
 enum { PROFILE_CELLS_MAX = 16 };
 
 /* Nothing without counters in the job. -1 only for faults of our own. */
 int profile_run(struct suite *s, struct err *err);
-
-/* Whether NVIDIA's driver lets only root count; params: the contents of /proc/driver/nvidia/params. Pure. */
-bool profile_is_admin_only(const char *params);
-/* The profiler's command line, to which the test's own is to be added. csv: the file that ncu writes; folder:
- * where rocprofv3 puts its files. */
-void profile_command(const struct counters *c, enum counters_tool tool, const char *csv, const char *folder,
-                     struct strvec *out);
 
 #endif

@@ -88,15 +88,16 @@ static void add(struct table_sums *t, const char *kernel, const char *name, cons
     }
 }
 
-/* A metric of ncu has two underscores in its name; the columns that describe a launch have none, and those of
- * the device are alike in every row. */
-static bool is_metric(const char *column)
+static bool is_asked(const char *const *asked, const char *column)
 {
-    return strstr(column, "__") && strncmp(column, "device__", 8) != 0;
+    for (; *asked; asked++)
+        if (strcmp(*asked, column) == 0)
+            return true;
+    return false;
 }
 
 /* The row below the header has the units, and no launch. */
-static void sum_ncu(const json_t *rows, struct table_sums *t)
+static void sum_ncu(const json_t *rows, const char *const *asked, struct table_sums *t)
 {
     const json_t *units = json_array_get(rows, 0);
     bool has_units = !*text_at(units, "ID");
@@ -105,7 +106,7 @@ static void sum_ncu(const json_t *rows, struct table_sums *t)
         const char *column;
         json_object_foreach(row, column, value)
         {
-            if (is_metric(column))
+            if (is_asked(asked, column))
                 add(t, text_at(row, "Kernel Name"), column, has_units ? text_at(units, column) : "",
                     json_string_value(value));
         }
@@ -152,11 +153,12 @@ static int put(const struct table_sums *t, const char *variant, int context, str
     return 0;
 }
 
-static int sum_rows(const json_t *rows, const char *file, struct table_sums *t, struct err *err)
+static int sum_rows(const json_t *rows, const char *file, const char *const *asked, struct table_sums *t,
+                    struct err *err)
 {
     const json_t *first = json_array_get(rows, 0);
     if (json_object_get(first, "Kernel Name"))
-        sum_ncu(rows, t);
+        sum_ncu(rows, asked, t);
     else if (json_object_get(first, "Counter_Name") && json_object_get(first, "Kernel_Name"))
         sum_rocprofv3(rows, t);
     else if (first)
@@ -164,8 +166,8 @@ static int sum_rows(const json_t *rows, const char *file, struct table_sums *t, 
     return 0;
 }
 
-int counters_parse(const char *text, size_t len, const char *file, const char *variant, int context,
-                   struct counter_list *out, struct err *err)
+int counters_parse(const char *text, size_t len, const char *file, const char *const *asked,
+                   const char *variant, int context, struct counter_list *out, struct err *err)
 {
     struct table_sums t = {.kernels = calloc(KERNELS_MAX, sizeof *t.kernels)};
     struct buf table;
@@ -174,7 +176,7 @@ int counters_parse(const char *text, size_t len, const char *file, const char *v
     buf_init(&table, COUNTERS_CSV_MAX);
     drop_messages(text, len, &table);
     json_t *rows = csv_parse(buf_str(&table), table.len, file, err);
-    int rc = rows ? sum_rows(rows, file, &t, err) : -1;
+    int rc = rows ? sum_rows(rows, file, asked, &t, err) : -1;
     if (rc == 0)
         rc = put(&t, variant, context, out, err);
     json_decref(rows);
@@ -183,30 +185,44 @@ int counters_parse(const char *text, size_t len, const char *file, const char *v
     return rc;
 }
 
-static int read_cell(struct manifest *files, const char *variant, int context, struct draft *d,
-                     struct err *err)
+static int read_cell(struct manifest *files, const char *const *asked, const struct run_test *t,
+                     struct draft *d, struct err *err)
 {
+    const char *variant = d->variants[t->variant].name;
     char path[RUN_NAME_MAX + 64], full[FS_PATH_MAX + sizeof path];
     struct buf text;
-    snprintf(path, sizeof path, "%s/ctx_%d_counters/counters.csv", variant, context);
+    snprintf(path, sizeof path, "%s/ctx_%d_counters/counters.csv", variant, t->context);
     snprintf(full, sizeof full, "%s%s", files->dir, path);
     buf_init(&text, COUNTERS_CSV_MAX);
     int rc = manifest_read(files, path, COUNTERS_CSV_MAX, &text, err);
     if (rc > 0)
-        rc = counters_parse(buf_str(&text), text.len, full, variant, context, &d->counters, err);
+        rc = counters_parse(buf_str(&text), text.len, full, asked, variant, t->context, &d->counters, err);
     buf_release(&text);
     return rc < 0 ? draft_leave_out(d, err) : 0;
 }
 
-int counters_read(struct manifest *files, struct draft *d, struct err *err)
+static int read_cells(struct manifest *files, const char *const *asked, struct draft *d, struct err *err)
 {
     for (size_t i = 0; i < d->n_tests; i++) {
         const struct run_test *t = &d->tests[i].t;
         bool seen = false;
         for (size_t j = 0; j < i; j++)
             seen = seen || (d->tests[j].t.variant == t->variant && d->tests[j].t.context == t->context);
-        if (!seen && read_cell(files, d->variants[t->variant].name, t->context, d, err) != 0)
+        if (!seen && read_cell(files, asked, t, d, err) != 0)
             return -1;
     }
     return 0;
+}
+
+int counters_read(struct manifest *files, const struct json_at *job, struct draft *d, struct err *err)
+{
+    struct json_at at = json_member(job, "counters");
+    const char *asked[LIMIT_COUNTERS + 1];
+    struct counters c;
+    if (counters_load(&c, &at, err) != 0)
+        return draft_leave_out(d, err);
+    if (!c.on)
+        return 0;
+    counters_names(&c, COUNTERS_NCU, asked);
+    return read_cells(files, asked, d, err);
 }

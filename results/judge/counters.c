@@ -21,7 +21,8 @@ static const struct counter *find_same(const struct counter_list *l, const struc
 {
     for (size_t i = 0; i < l->count; i++) {
         const struct counter *o = &l->items[i];
-        if (same_cell(o, c) && strcmp(o->kernel, c->kernel) == 0 && strcmp(o->name, c->name) == 0)
+        if (same_cell(o, c) && strcmp(o->kernel, c->kernel) == 0 && strcmp(o->name, c->name) == 0 &&
+            strcmp(o->unit, c->unit) == 0)
             return o;
     }
     return NULL;
