@@ -51,7 +51,7 @@ struct draft {
     struct run_details details;
     struct commit_list commits; /* that the run knows of */
     struct counter_list counters;
-    bool replace;               /* a run stored with another reading is replaced */
+    bool replace; /* a run stored with another reading is replaced */
     int warnings;
     char warning[RUN_REASON_MAX];
     char note[RUN_REASON_MAX]; /* what the user should know, though nothing is wrong; or "" */
