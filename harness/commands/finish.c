@@ -6,6 +6,7 @@
 #include "reports/tables/terminal.h"
 #include "results/ingest/ingest.h"
 #include "results/query/against.h"
+#include "results/query/causes_store.h"
 #include "results/query/report_queries.h"
 #include "results/store/baseline.h"
 #include "results/store/run_load.h"
@@ -294,6 +295,10 @@ int finish_report(struct cmd_env *env, struct runrec *rec, const struct finish_o
     char report[FS_PATH_MAX];
     if (result)
         result->became_baseline = f->is_base;
+    if (f->compared &&
+        causes_save(&f->store, f->run.info.key, f->against.has_base ? f->against.base.info.key : 0,
+                    &f->comparison, err) != 0)
+        return -1;
     if (report_path(rec, opt, report, err) != 0 || write_reports(f, rec, opt, report, err) != 0)
         return -1;
     int code = print_outcome(env, f, rec, report, opt, err);

@@ -117,16 +117,44 @@ int cmd_runs(struct cmd_env *env, int argc, char **argv)
     return rc < 0 ? cmd_fail(&err) : rc;
 }
 
+static json_t *encode_reasons(const char *names)
+{
+    json_t *out = json_array();
+    for (const char *p = names; *p;) {
+        size_t len = strcspn(p, " ");
+        json_array_append_new(out, json_stringn(p, len));
+        p += len + (p[len] == ' ');
+    }
+    return out;
+}
+
+/* null where no window is known: the bundle does not have it. */
+static json_t *encode_activity(const struct run_test *t)
+{
+    const struct run_activity *a = &t->activity;
+    if (!*a->window)
+        return json_null();
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "window", a->window, "sclk_p5_mhz",
+                     cmd_json_number(a->sclk_p5_mhz), "mclk_mhz", cmd_json_number(a->mclk_mhz), "mclk_p5_mhz",
+                     cmd_json_number(a->mclk_p5_mhz), "power_w", cmd_json_number(a->power_w), "temp_c",
+                     cmd_json_number(a->temp_c), "throttled_s", cmd_json_number(a->throttled_s), "throttle",
+                     isnan(a->throttled_s) ? json_null() : encode_reasons(a->throttle), "joules_from",
+                     isnan(t->value[METRIC_JOULES])
+                         ? json_null()
+                         : json_string(a->joules_measured ? "accumulator" : "power"),
+                     "neighbours", a->neighbours < 0 ? json_null() : json_integer(a->neighbours));
+}
+
 static json_t *encode_test(const struct run_data *r, const struct run_test *t)
 {
     json_t *metrics = json_object();
     for (int m = 0; m < METRIC_COUNT; m++)
         if (isfinite(t->value[m]))
             json_object_set_new(metrics, metric_info((enum metric)m)->name, cmd_json_number(t->value[m]));
-    return json_pack("{s:s, s:i, s:i, s:b, s:s, s:s, s:s, s:o}", "variant", r->variants[t->variant].name,
+    return json_pack("{s:s, s:i, s:i, s:b, s:s, s:s, s:s, s:o, s:o}", "variant", r->variants[t->variant].name,
                      "context", t->context, "repetition", t->repetition, "warmup", t->warmup, "status",
                      status_name(t->status), "reason", t->reason, "attn_impl", t->attn_impl, "metrics",
-                     metrics);
+                     metrics, "activity", encode_activity(t));
 }
 
 /* null where the bundle does not have it. */
@@ -187,6 +215,8 @@ static int print_run(struct store *s, const struct run_data *r, struct err *err)
         rc = terminal_run(r, reference, kernels, cmd_colour(stdout), &text, err);
     if (rc == 0)
         rc = terminal_own_metrics(r, cmd_colour(stdout), &text, err);
+    if (rc == 0)
+        rc = terminal_activity(r, cmd_colour(stdout), &text, err);
     if (rc == 0) {
         buf_putc(&text, '\n');
         rc = terminal_scaling(r, kernels, cmd_colour(stdout), &text, err);

@@ -21,6 +21,7 @@ struct job_request {
     enum run_purpose purpose;
     bool fresh;        /* ignore cached builds */
     bool counters;     /* count what the plan names, also if it does not want that of every run */
+    bool build_only;   /* no tests: build the variants and look at their gates */
     json_t *preflight; /* warnings about the node, borrowed, or NULL */
 };
 

@@ -78,6 +78,7 @@ static int submit_job(struct session *s, const struct plan *p, const char *sha, 
                                     .git = git,
                                     .counters = s->opt.counters,
                                     .fresh = s->opt.overrides.fresh,
+                                    .build_only = s->opt.build_only,
                                     .preflight = preflight_encode(&s->preflight, PREFLIGHT_WARNING)};
     json_t *body = json_pack("{s:O, s:o}", "plan", p->root, "job", job_encode(p, &req));
     json_decref(req.preflight);

@@ -9,6 +9,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/json.h"
+#include "common/contract/keys.h"
 #include "results/store/counters.h"
 #include "results/store/details.h"
 #include "results/store/revision.h"
@@ -73,7 +74,7 @@ int draft_add_extra(struct draft_test *t, const char *name, double value, struct
 /* Packs the telemetry; also sets the number of samples, unless the executor recorded it. */
 int draft_set_samples(struct draft_test *t, const struct samples *samples, struct err *err);
 /* "metrics" of a job or mapping. */
-int draft_read_metrics(struct draft *d, const struct json_at *at, struct err *err);
+int draft_read_metrics(struct draft *d, const struct json_at *at, enum document in, struct err *err);
 /* A test that was asked for and left no artifact. Cells that have another test are not unmeasured. */
 int draft_add_unmeasured(struct draft *d, const char *variant, int context, struct err *err);
 /* Long text is truncated; an empty value is ignored. */

@@ -1,5 +1,6 @@
 #include "results/query/against.h"
 
+#include "results/query/causes_load.h"
 #include "results/query/confirm_store.h"
 #include "results/query/history_load.h"
 #include "results/query/noise_store.h"
@@ -25,7 +26,7 @@ int against_plan_options(struct store *s, const struct run_data *now, struct com
 static int begin(struct store *s, const struct run_data *now, const struct compare_options *options,
                  struct against *out, struct err *err)
 {
-    *out = (struct against){.options = *options};
+    *out = (struct against){.store = s, .options = *options};
     if (noise_load(s, &now->info, &out->noise, err) != 0)
         return -1;
     out->options.noise = &out->noise;
@@ -123,6 +124,17 @@ static int facts_since_last_night(const struct against *a, const struct run_data
     return 0;
 }
 
+int against_explain(const struct against *a, const struct run_data *now, struct comparison *c,
+                    struct err *err)
+{
+    const struct causes_source from = {.store = a->store,
+                                       .base = a->has_base ? &a->base : NULL,
+                                       .history = &a->history,
+                                       .base_runs = a->base_runs,
+                                       .n_base_runs = a->n_base_runs};
+    return causes_load(&from, now, c, err);
+}
+
 int against_compare(const struct against *a, const struct run_data *now, struct comparison *out,
                     struct err *err)
 {
@@ -136,6 +148,10 @@ int against_compare(const struct against *a, const struct run_data *now, struct 
         return -1;
     }
     confirm_apply(&a->confirmed, out);
+    if (against_explain(a, now, out, err) != 0) {
+        comparison_release(out);
+        return -1;
+    }
     return 0;
 }
 

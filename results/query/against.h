@@ -14,6 +14,7 @@
 #include "results/store/store.h"
 
 struct against {
+    struct store *store; /* that it was read from; open for as long as this is compared with */
     bool has_base;
     struct run_data base;
     int64_t *base_runs; /* the store's rows of the runs of the base: those of the baseline, or the one run */
@@ -38,6 +39,7 @@ int against_nights(struct store *s, const struct run_data *now, const struct com
 int against_plan_options(struct store *s, const struct run_data *now, struct compare_options *o,
                          struct err *err);
 
+/* With the causes of what changed (causes_load.h). */
 int against_compare(const struct against *a, const struct run_data *now, struct comparison *out,
                     struct err *err);
 /* The run of the base or, without one, of the last night; 0 if there is neither. */
@@ -48,6 +50,9 @@ int against_commits(struct store *s, const struct against *a, const struct run_d
 /* Those since the last night, if that was not the base itself. */
 int against_commits_of_night(struct store *s, const struct against *a, const struct run_data *now,
                              struct commit_range *out, struct err *err);
+/* Finds the causes anew: again after suspects were measured in turns. */
+int against_explain(const struct against *a, const struct run_data *now, struct comparison *c,
+                    struct err *err);
 void against_release(struct against *a);
 
 #endif

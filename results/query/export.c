@@ -221,7 +221,10 @@ int export_tests(struct store *s, int64_t run_key, enum export_format format, ex
 #define METRIC_PER_TOKEN(id, name, whole, column, ...) ", t." #column " / c.context_len AS " #name
 #define TEST_NUMBER(column) ", t." #column
 #include "results/store/metric.def"
-        ", t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.prompt_tokens, t.exit_code, t.signal"
+        ", t.sclk_p5_mhz, t.mclk_mhz, t.mclk_p5_mhz, t.power_w, t.temp_c, t.throttled_s, t.throttle, "
+        "t.joules_from,"
+        " t.neighbours, t.activity_window, t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.prompt_tokens, "
+        "t.exit_code, t.signal"
 #define METRIC_BUILD(id, name, column, ...) ", v." #column
 #include "results/store/metric.def"
         ", t.reason, t.id FROM run r" REVISION_JOIN

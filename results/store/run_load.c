@@ -204,6 +204,8 @@ static int read_definition(struct store *s, struct sql_stmt *stmt, struct run_da
     sql_col_text(stmt, "unit", d.unit, sizeof d.unit);
     sql_col_text(stmt, "better", better, sizeof better);
     d.better = strcmp(better, "more") == 0 ? METRIC_MORE : METRIC_LESS;
+    if (metric_from_name(d.name, &m) && m < METRIC_BUILT_IN)
+        return 0; /* of a time when it was not built in: what the run printed under that name stays apart */
     if (metric_define(&d, r->info.run_id, &m, err) != 0)
         return err_wrap(err, "%s", s->path);
     if (d.primary)

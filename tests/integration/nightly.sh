@@ -246,6 +246,21 @@ no_reports() {
     unlike "is ended by the next start, which measures nothing" "$ERR" 'run .* started'
 }
 
+# A night whose executor always dies, and one whose bundle can never be stored.
+set_aside() {
+    history set-aside
+    write_plan 0.5 1
+    jq '.variants = [{name: "deadly", build: [["sh", "-c", "kill -9 $PPID"]], run: ["true"]}] | del(.reference)' "$dir/night.json" \
+        >"$dir/deadly.json"
+    cp "$dir/night.json" "$dir/good.json"
+    cp "$dir/deadly.json" "$dir/night.json"
+    exits "exits 3" 3 "${night[@]}"
+    like "says that the run is set aside" "$ERR" 'is set aside: the next night starts a new one; `kernsweep attach .*` tries it again'
+    cp "$dir/good.json" "$dir/night.json"
+    exits "lets the next night exit 0" 0 "${night[@]}"
+    unlike "is not resumed by it" "$ERR" 'resuming run'
+}
+
 interrupted() {
     history interrupted
     write_plan 0.5 1
@@ -296,6 +311,7 @@ scenario "a night whose node is away" node_away
 scenario "a night whose tests fail" tests_fail
 scenario "a night whose tests fail, without a baseline" tests_fail_without_baseline
 scenario "a night whose reports cannot be written" no_reports
+scenario "a night that can never be collected" set_aside
 scenario "a night interrupted by SIGINT" interrupted
 scenario "a night killed by SIGKILL" killed
 done_testing
