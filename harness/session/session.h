@@ -35,9 +35,9 @@ struct session_options {
     bool build_only;           /* no tests: build the variants and look at their gates */
     bool repeatable;           /* an interrupted start can be repeated from its record */
     const char *source_sha256; /* use this tree, still on the node, instead of the plan's */
-    json_t *git;               /* what git knows of that tree (git/revision.h), or NULL */
-    const char *backend;       /* an argument of --transport (connect.h) */
-    FILE *progress;            /* messages for the user */
+    json_t *git;         /* what git knows of the sources, if the caller knows better (git/revision.h) */
+    const char *backend; /* an argument of --transport (connect.h) */
+    FILE *progress;      /* messages for the user */
     const struct session_view *view;
     const volatile sig_atomic_t *interrupted;
 };
