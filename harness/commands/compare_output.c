@@ -108,6 +108,20 @@ static json_t *encode_shift(const struct comparison *c)
     return o;
 }
 
+json_t *counters_encode(const struct counter_changes *c)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < c->count; i++) {
+        const struct counter *now = c->items[i].now;
+        json_array_append_new(all,
+                              json_pack("{s:s, s:i, s:s, s:s, s:s, s:f, s:f, s:o}", "variant", now->variant,
+                                        "context", now->context, "kernel", now->kernel, "name", now->name,
+                                        "unit", now->unit, "base", c->items[i].base->value, "now", now->value,
+                                        "ratio", cmd_json_number(c->items[i].ratio)));
+    }
+    return all;
+}
+
 json_t *compare_encode(const struct comparison *c, int exit_code)
 {
     json_t *cells = json_array(), *facts = json_array(), *verdicts = json_object();

@@ -3,6 +3,7 @@
 #include "common/base/clock.h"
 #include "common/base/json.h"
 #include "harness/commands/confirm_run.h"
+#include "harness/commands/count_run.h"
 #include "harness/commands/finish.h"
 #include "harness/commands/nightly_install.h"
 #include "harness/commands/on_node.h"
@@ -122,6 +123,7 @@ static int compare_and_report(struct nightly *n, const struct session_options *o
     int rc = finish_compare(n->env, &n->session.rec, &fin, &f, err);
     if (rc == 0) {
         confirm_run(&f, &n->plan, opt);
+        count_run(&f, &n->plan, opt);
         if (f.compared)
             note_cells(n, &f.comparison, date);
         rc = finish_report(n->env, &n->session.rec, &fin, &f, &n->result, err);

@@ -8,6 +8,7 @@
 #define KERNSWEEP_HARNESS_PLAN_PLAN_H
 
 #include "common/base/sha256.h"
+#include "common/contract/counters.h"
 #include "common/contract/own_metric.h"
 #include "common/contract/scheduler.h"
 #include "common/contract/settings.h"
@@ -40,6 +41,7 @@ struct plan {
     struct plan_variants variants;
     struct matrix matrix;
     struct scheduler scheduler;
+    struct counters counters;
     struct plan_nightly nightly;
     struct own_metrics metrics;
 };

@@ -164,7 +164,9 @@ static struct turns_request request_of(const struct work *w, const struct git_tr
 {
     struct turns_request r = {.plan = w->b->request.plan,
                               .base.dir = given(w->good.dir),
+                              .base.tree = *w->good.dir ? &w->good : NULL,
                               .now.dir = now->dir,
+                              .now.tree = now,
                               .opt = w->o->session};
     r.opt.purpose = PURPOSE_BISECT;
     return r;

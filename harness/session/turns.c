@@ -1,6 +1,7 @@
 #include "harness/session/turns.h"
 
 #include "common/contract/env.h"
+#include "harness/git/revision.h"
 #include "harness/session/measure.h"
 #include "results/store/run_load.h"
 
@@ -158,6 +159,16 @@ static int check_ran(struct store *s, int64_t key, struct err *err)
                : 0;
 }
 
+/* NULL where there is none, or git cannot say: the runs go on without. */
+static json_t *commit_of(const struct turns_side *side)
+{
+    json_t *git = NULL;
+    struct err ignored = {0};
+    if (side->tree)
+        revision_describe_commit(side->tree->source, side->tree->commit, REVISION_DEADLINE_S, &git, &ignored);
+    return git;
+}
+
 static int run_side(const struct turns_request *r, const struct turns_side *side,
                     const struct suspect_list *cells, bool build_only, struct store *s, int64_t *key,
                     struct err *err)
@@ -167,6 +178,7 @@ static int run_side(const struct turns_request *r, const struct turns_side *side
     opt.repeatable = false;
     opt.overrides.variants = opt.overrides.contexts = opt.overrides.repeat = NULL;
     opt.source_sha256 = side->sha256;
+    opt.git = commit_of(side);
     int rc = load_side(&p, r, side, cells, err);
     if (rc == 0 && build_only && p.scheduler.on)
         rc = matrix_repeat(&p.matrix, "1", err);
@@ -175,6 +187,7 @@ static int run_side(const struct turns_request *r, const struct turns_side *side
         rc = measure_run(&p, &opt, s, key, err);
     if (rc == 0)
         rc = check_ran(s, *key, err);
+    json_decref(opt.git);
     plan_release(&p);
     return rc;
 }

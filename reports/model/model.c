@@ -78,6 +78,7 @@ void report_model_release(struct report_model *m)
     free(m->changes);
     comparison_release(&m->own_comparison);
     against_release(&m->own_against);
+    counted_release(&m->counted);
     scaling_set_release(&m->scaling);
     free(m->vs);
     run_data_release(&m->now);

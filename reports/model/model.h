@@ -15,6 +15,7 @@
 #include "results/judge/history.h"
 #include "results/judge/launches.h"
 #include "results/query/against.h"
+#include "results/query/counted.h"
 #include "results/query/report_queries.h"
 #include "results/store/details.h"
 
@@ -123,6 +124,7 @@ struct report_model {
     char baseline[RUN_NAME_MAX];          /* the stored baseline's name, "" when a run was named */
     struct commit_range commits;          /* since the base or, without one, since the last night */
     struct commit_range commits_of_night; /* since the last night, if that was not the base */
+    struct counted counted;               /* hardware counters of both builds */
     bool base_is_now;                     /* the base is this run itself: nothing to compare */
     bool has_comparison;                  /* with the base, or with earlier nightly runs only */
     struct against own_against;           /* what the two above point to unless the subject brought them */

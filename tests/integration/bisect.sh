@@ -102,6 +102,9 @@ ab_regression() {
     like "names the commits" "$OUT" "^head +$(git -C "$REPO" rev-parse --short=12 c8) +attention"
     like "says by how much" "$OUT" "64 +a .*\\+[6-9]\\..* % +regressed"
     is "every run has the purpose confirm" "$(sql "SELECT DISTINCT purpose FROM run")" confirm
+    is "every run records its commit, and no local changes" \
+        "$(sql "SELECT DISTINCT commit_id || dirty FROM run_revision" | sort | paste -sd ' ')" "$(printf '%s0\n' "$(git -C "$REPO" rev-parse c7)" "$(git -C "$REPO" rev-parse c8)" | sort | paste -sd ' ')"
+    is "none lacks it" "$(sql "SELECT count(*) FROM run WHERE id NOT IN (SELECT run_id FROM run_revision)")" 0
     is "the exported trees are gone" "$(find "$TMPDIR/ab/trees" -mindepth 1 | wc -l)" 0
     exits "--markdown exits 4" 4 ab --base c7 --head c8 --markdown
     like "the comment begins with the counts" "$(head -n 1 <<<"$OUT")" '^\*\*kernsweep\*\* `bisect`: 1 regressed$'
