@@ -28,10 +28,10 @@ const struct key own_metric_keys[] = {
 bool own_metric_is_reserved(const char *name)
 {
     /* tests/unit/test_metric.c holds this against results/store/metric.def. */
-    static const char *const words[] = {"prefill_s",     "tok_per_s",    "wall_s",          "model_load_s",
-                                        "tokenize_s",    "decode_s",     "kernel_ms",       "tflops",
-                                        "scratch_bytes", "vgprs",        "vram_peak_bytes", "rss_peak_bytes",
-                                        "attn_impl",     "prompt_tokens"};
+    static const char *const words[] = {
+        "prefill_s", "tok_per_s",     "wall_s",        "model_load_s", "tokenize_s",      "decode_s",
+        "kernel_ms", "tflops",        "scratch_bytes", "vgprs",        "vram_peak_bytes", "rss_peak_bytes",
+        "attn_impl", "prompt_tokens", "sclk_mhz",      "joules",       "joules_per_token"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], name) == 0)
             return true;

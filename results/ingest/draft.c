@@ -72,6 +72,7 @@ static void clear_test(struct run_test *t)
         .cpu_user_s = NAN,
         .cpu_system_s = NAN,
     };
+    run_activity_init(&t->activity);
     for (int m = 0; m < METRIC_COUNT; m++)
         t->value[m] = NAN;
 }

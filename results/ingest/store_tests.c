@@ -1,5 +1,6 @@
 #include "results/ingest/store_tests.h"
 
+#include "results/store/activity_sql.h"
 #include "results/store/metric_sql.h"
 #include "results/store/when.h"
 
@@ -30,13 +31,14 @@ static const char add_test[] =
     " samples, attn_impl, reason, host"
 #define METRIC_TEST(id, name, column, ...) ", " #column
 #include "results/store/metric.def"
+    ACTIVITY_COLUMNS
     ") VALUES (:run, :series, :repetition, :test_index, :warmup, :status, :vram_before, :vram_after,"
     " :vram_max_gap_ms, :cpu_user_s, :cpu_system_s, :timeout_s, :started_at, :prompt_tokens, :exit_code, "
     ":signal,"
     " :samples, :attn_impl, :reason, :host"
 #define METRIC_TEST(id, name, column, ...) ", :" #column
 #include "results/store/metric.def"
-    ")";
+    ACTIVITY_PARAMS ")";
 
 static int prepare_statements(struct test_writer *w, struct err *err)
 {
@@ -141,6 +143,7 @@ static int store_row(struct test_writer *w, const struct run_test *t, int64_t *i
     sql_bind_text_or_null(stmt, ":reason", t->reason);
     sql_bind_text_or_null(stmt, ":host", t->host);
     metric_bind(stmt, METRIC_OF_TEST, t->value);
+    activity_bind(stmt, t);
     if (sql_run(stmt, err) != 0)
         return -1;
     *id = sqlite3_last_insert_rowid(w->s->db);

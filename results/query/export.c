@@ -216,6 +216,7 @@ int export_tests(struct store *s, int64_t run_key, enum export_format format, ex
         " t.test_index, t.warmup, t.status"
 #define METRIC_TEST(id, name, column, ...) ", t." #column
 #define METRIC_RATE(id, name, time, column, ...) ", c.context_len / t." #column " AS " #name
+#define METRIC_PER_TOKEN(id, name, whole, column, ...) ", t." #column " / c.context_len AS " #name
 #define TEST_NUMBER(column) ", t." #column
 #include "results/store/metric.def"
         ", t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.prompt_tokens, t.exit_code, t.signal"
@@ -328,6 +329,11 @@ static const struct dumped {
     DUMPED("variant", "run_id, position"),
     DUMPED("gate", "run_id, variant, position"),
     DUMPED("kernel_code", "run_id, variant, kernel"),
+    DUMPED("run_revision", "run_id"),
+    DUMPED("git_commit", "commit_id"),
+    DUMPED("counter", "run_id, variant, context_len, kernel, name"),
+    DUMPED("cause", "run_id, base_id, variant, context_len, position"),
+    DUMPED("bisect", "id"),
     DUMPED("run_metric", "run_id, position"),
     DUMPED("unmeasured", "run_id, variant, context_len"),
     DUMPED("file", "run_id, path"),

@@ -238,12 +238,13 @@ static const char *const queries[METRIC_COUNT] = {
 #define METRIC_TEST(id, name, column, ...) [METRIC_##id] = OF_TEST(#column),
 #define METRIC_BUILD(id, name, column, ...) [METRIC_##id] = OF_VARIANT(#column),
 #define METRIC_RATE(id, name, time, column, ...) [METRIC_##id] = OF_TEST(#column),
+#define METRIC_PER_TOKEN(id, name, whole, column, ...) [METRIC_##id] = OF_TEST(#column),
 #include "results/store/metric.def"
 };
 
 static double derive(enum metric m, double v, int context)
 {
-    return metric_info(m)->kind == METRIC_OF_TIME ? context / v : v;
+    return metric_is_derived(m) ? metric_derived(m, v, context) : v;
 }
 
 /* The code identity of a variant in a run of the history. */

@@ -17,6 +17,8 @@ static struct metric_info table[METRIC_COUNT] = {
     [METRIC_##id] = {.kind = METRIC_OF_BUILD, .name = #label, .column = #sql, .param = ":" #sql, __VA_ARGS__},
 #define METRIC_RATE(id, label, time, sql, ...)                                                               \
     [METRIC_##id] = {.kind = METRIC_OF_TIME, .name = #label, .base = METRIC_##time, __VA_ARGS__},
+#define METRIC_PER_TOKEN(id, label, whole, sql, ...)                                                         \
+    [METRIC_##id] = {.kind = METRIC_OF_TOKEN, .name = #label, .base = METRIC_##whole, __VA_ARGS__},
 #include "results/store/metric.def"
 };
 
@@ -25,6 +27,7 @@ static const char help[] =
 #define METRIC_TEST(id, label, ...) " " #label
 #define METRIC_BUILD(id, label, ...) " " #label
 #define METRIC_RATE(id, label, ...) " " #label
+#define METRIC_PER_TOKEN(id, label, ...) " " #label
 #include "results/store/metric.def"
     ;
 
@@ -176,11 +179,21 @@ bool metric_is_possible(enum metric m, double value, double wall_s)
     return m == METRIC_WALL_S || !own_metric_too_long(seconds, wall_s);
 }
 
+bool metric_is_derived(enum metric m)
+{
+    return table[m].kind == METRIC_OF_TIME || table[m].kind == METRIC_OF_TOKEN;
+}
+
+double metric_derived(enum metric m, double base, int context)
+{
+    return table[m].kind == METRIC_OF_TIME ? context / base : base / context;
+}
+
 void metric_derive(double *value, int context)
 {
     for (int m = 0; m < METRIC_BUILT_IN; m++)
-        if (table[m].kind == METRIC_OF_TIME)
-            value[m] = context / value[table[m].base];
+        if (metric_is_derived((enum metric)m))
+            value[m] = metric_derived((enum metric)m, value[table[m].base], context);
 }
 
 /* The primary metric with the next rank after `rank`, or METRIC_COUNT. */

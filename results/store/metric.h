@@ -22,6 +22,7 @@ enum metric {
 #define METRIC_TEST(id, ...) METRIC_##id,
 #define METRIC_BUILD(id, ...) METRIC_##id,
 #define METRIC_RATE(id, ...) METRIC_##id,
+#define METRIC_PER_TOKEN(id, ...) METRIC_##id,
 #include "results/store/metric.def"
     METRIC_BUILT_IN,
     METRIC_COUNT = METRIC_BUILT_IN + METRIC_DEFINED_MAX + METRIC_PRINTED_MAX
@@ -31,6 +32,7 @@ enum metric_kind {
     METRIC_OF_TEST,
     METRIC_OF_BUILD, /* the same for all tests of a variant */
     METRIC_OF_TIME,  /* the context divided by `base`: derived, never stored */
+    METRIC_OF_TOKEN, /* `base` divided by the context: likewise */
     METRIC_OF_EXTRA, /* of a test, not built in: in table `extra`, under its name */
     METRIC_FREE,     /* a place of the catalogue that no metric has taken */
 };
@@ -47,7 +49,7 @@ struct metric_info {
     const char *unit;  /* "s", "tok/s", "bytes", "ms", "TFLOP/s", "" */
     enum metric_better better;
     enum metric_kind kind;
-    enum metric base;   /* METRIC_OF_TIME: the time */
+    enum metric base;   /* METRIC_OF_TIME: the time; METRIC_OF_TOKEN: the whole */
     int primary;        /* rank among those that may be the primary metric by default, from 1; 0: never */
     double least;       /* an absolute difference up to this never matters: tokenizing takes microseconds */
     const char *column; /* in table `test` or `variant`; NULL: not stored */
@@ -87,6 +89,9 @@ bool metric_mention(const char *name, enum metric *out);
 /* Empties the catalogue of all that is not built in: for tests. */
 void metric_forget(void);
 
+/* Whether it follows from another metric and the context; such a value, from that of the other metric. */
+bool metric_is_derived(enum metric m);
+double metric_derived(enum metric m, double base, int context);
 /* Whether less of it is "faster". */
 bool metric_is_time(enum metric m);
 /* Whether it is a primary metric that the workload prints, unlike the wall time, which every process has. */

@@ -83,6 +83,19 @@ int run_check_comparable(const struct run_info *r, struct err *err)
                    r->run_id, r->rejected, r->run_id);
 }
 
+void run_activity_init(struct run_activity *a)
+{
+    *a = (struct run_activity){
+        .sclk_p5_mhz = NAN,
+        .mclk_mhz = NAN,
+        .mclk_p5_mhz = NAN,
+        .power_w = NAN,
+        .temp_c = NAN,
+        .throttled_s = NAN,
+        .neighbours = RUN_UNKNOWN,
+    };
+}
+
 void run_data_release(struct run_data *r)
 {
     free(r->variants);

@@ -171,6 +171,9 @@ struct run_data {
 
 void run_data_release(struct run_data *r);
 
+/* Nothing is known. */
+void run_activity_init(struct run_activity *a);
+
 /* Fails with ERR_INPUT for a rejected run, with its reason and how to accept it again. */
 int run_check_comparable(const struct run_info *r, struct err *err);
 

@@ -1,6 +1,7 @@
 #include "results/store/run_load.h"
 
 #include "common/base/alloc.h"
+#include "results/store/activity_sql.h"
 #include "results/store/metric_sql.h"
 #include "results/store/when.h"
 
@@ -146,6 +147,7 @@ static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r,
     sql_col_text(stmt, "host", t->host, sizeof t->host);
     memcpy(t->value, r->variants[t->variant].value, sizeof t->value);
     metric_read(stmt, METRIC_OF_TEST, t->value);
+    activity_read(stmt, &t->activity);
     metric_derive(t->value, t->context);
     return 0;
 }
@@ -160,7 +162,7 @@ static int load_tests(struct store *s, struct run_data *r, struct err *err)
         " t.test_index, t.host"
 #define METRIC_TEST(id, name, column, ...) ", t." #column
 #include "results/store/metric.def"
-        " FROM test t JOIN series c ON c.id = t.series_id"
+        ACTIVITY_COLUMNS " FROM test t JOIN series c ON c.id = t.series_id"
         " JOIN variant v ON v.run_id = t.run_id AND v.name = c.variant"
         " WHERE t.run_id = :run ORDER BY v.position, c.context_len, t.repetition";
     SQL_STMT stmt = sql_prepare_int(s, text, ":run", r->info.key, err);

@@ -285,6 +285,7 @@ static int run_of(const struct table *t, const struct tonight *n, struct run_dat
         for (size_t k = 0; k < p->count; k++) {
             struct run_test *test = &run->tests[run->n_tests++];
             *test = (struct run_test){.variant = i, .context = 1, .repetition = (int)k + 1};
+            run_activity_init(&test->activity);
             for (int m = 0; m < METRIC_COUNT; m++)
                 test->value[m] = NAN;
             test->value[METRIC_PREFILL_S] = t->values[p->first + k];

@@ -118,7 +118,7 @@ static inline struct run_data run_of_draft(struct draft *d)
         r.variants[i] = d->variants[i];
     for (size_t i = 0; i < d->n_tests; i++) {
         r.tests[i] = d->tests[i].t;
-        r.tests[i].value[METRIC_TOK_PER_S] = r.tests[i].context / r.tests[i].value[METRIC_PREFILL_S];
+        metric_derive(r.tests[i].value, r.tests[i].context);
         r.tests[i].value[METRIC_SCRATCH_BYTES] = r.variants[r.tests[i].variant].value[METRIC_SCRATCH_BYTES];
     }
     assert_ok(run_data_make_cells(&r, &err), &err);

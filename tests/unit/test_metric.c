@@ -51,7 +51,7 @@ static void columns_are_those_of_the_schema_with_their_types(void **state)
                  "SELECT count(*) FROM pragma_table_info('%s') WHERE name = '%s' AND type = '%s'",
                  info->kind == METRIC_OF_BUILD ? "variant" : "test", info->column ? info->column : "",
                  info->whole ? "INTEGER" : "REAL");
-        assert_int_equal(query_int(&s, query), info->kind == METRIC_OF_TIME ? 0 : 1);
+        assert_int_equal(query_int(&s, query), metric_is_derived((enum metric)m) ? 0 : 1);
     }
     store_close(&s);
 }
@@ -61,7 +61,7 @@ static void every_stored_metric_is_read_from_somewhere(void **state)
     (void)state;
     for (int m = 0; m < METRIC_BUILT_IN; m++) {
         const struct metric_info *info = info_of(m);
-        assert_int_equal(!!info->timing + !!info->artifact, info->kind == METRIC_OF_TIME ? 0 : 1);
+        assert_int_equal(!!info->timing + !!info->artifact, metric_is_derived((enum metric)m) ? 0 : 1);
         assert_true(!info->artifact || info->most > 0);
     }
 }
@@ -88,6 +88,18 @@ static void a_rate_follows_from_its_time_and_the_context(void **state)
     value[METRIC_PREFILL_S] = 0.5;
     metric_derive(value, 4096);
     assert_float_equal(value[METRIC_TOK_PER_S], 8192, 1e-9);
+}
+
+static void a_share_follows_from_the_whole_and_the_context(void **state)
+{
+    (void)state;
+    double value[METRIC_COUNT] = {0};
+    value[METRIC_JOULES] = 2048;
+    metric_derive(value, 4096);
+    assert_float_equal(value[METRIC_JOULES_PER_TOKEN], 0.5, 1e-12);
+    value[METRIC_JOULES] = NAN;
+    metric_derive(value, 4096);
+    assert_true(isnan(value[METRIC_JOULES_PER_TOKEN]));
 }
 
 static enum metric must_define(const struct metric_definition *d, const char *owner)
@@ -196,6 +208,7 @@ int main(void)
         cmocka_unit_test(places_are_bounded),
         cmocka_unit_test(ones_own_metric_decides_before_the_wall_time),
         cmocka_unit_test(a_rate_follows_from_its_time_and_the_context),
+        cmocka_unit_test(a_share_follows_from_the_whole_and_the_context),
     };
     return cmocka_run_group_tests_name("metric", tests, scratch_make, scratch_remove);
 }

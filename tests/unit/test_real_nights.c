@@ -50,6 +50,7 @@ static void add_test(struct run_data *run, const json_t *row)
     *t = (struct run_test){.variant = variant_of(run, name, text(row, "code")),
                            .context = (int)strtol(slash + 1, NULL, 10),
                            .repetition = (int)strtol(text(row, "repetition"), NULL, 10)};
+    run_activity_init(&t->activity);
     for (int m = 0; m < METRIC_COUNT; m++)
         t->value[m] = NAN;
     t->value[METRIC_PREFILL_S] = strtod(text(row, "value"), NULL);
