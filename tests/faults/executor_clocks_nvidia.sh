@@ -55,7 +55,7 @@ refused() {
     echo 4 >"$FAKE_NVML.refuse"
     clocked refused fixed 1400 1400
     is "the run is BLOCKED" "$(ends refused)" BLOCKED
-    like "its reason says what is missing" "$(summary refused .reason)" 'needs a privilege that user [0-9]+ lacks: nvmlDeviceSetGpuLockedClocks: Insufficient Permissions .NVML error 4.; run the executor as root'
+    like "its reason says what is missing" "$(summary refused .reason)" 'needs a privilege that user [0-9]+ lacks: NVML: nvmlDeviceSetGpuLockedClocks: Insufficient Permissions .NVML error 4.; run the executor as root'
     clocked anyway fixed 1400 1980 '{"clocks_unverified": "warn"}'
     is "where the plan only warns, the run is COMPLETE" "$(ends anyway)" COMPLETE
     rm "$FAKE_NVML.refuse"
