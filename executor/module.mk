@@ -1,5 +1,5 @@
 # executor: one binary without dependencies on the node. Static, except in sanitizer builds, which do not support it.
-executor_rooms   := commands run place node clocks bundle telemetry job process workdir code
+executor_rooms   := commands run place node clocks bundle telemetry job process workdir disasm code
 executor_sources := $(wildcard executor/*.c $(executor_rooms:%=executor/%/*.c))
 $(eval $(call library,executor,$(filter-out executor/main.c,$(executor_sources))))
 objects_all += $(call objects,executor/main.c)

@@ -129,9 +129,9 @@ static bool copy_page(const struct nvml *n, struct nvml_facts *out)
 }
 
 /* False when the helper is gone. The supervisor ignores SIGPIPE. */
-static bool request_sample(const struct nvml *n)
+static bool request_sample(const struct nvml *n, char what)
 {
-    return n->ask >= 0 && (write(n->ask, "?", 1) == 1 || errno == EAGAIN);
+    return n->ask >= 0 && (write(n->ask, &what, 1) == 1 || errno == EAGAIN);
 }
 
 bool nvml_fresh(struct nvml *n, int timeout_ms, struct nvml_facts *out)
@@ -139,12 +139,12 @@ bool nvml_fresh(struct nvml *n, int timeout_ms, struct nvml_facts *out)
     struct pollfd p = {.fd = n->done, .events = POLLIN};
     uint64_t count;
     (void)!read(n->done, &count, sizeof count);
-    if (!request_sample(n) || poll(&p, 1, timeout_ms) <= 0)
+    if (!request_sample(n, NVML_ASK_ALL) || poll(&p, 1, timeout_ms) <= 0)
         return false;
     return copy_page(n, out);
 }
 
 bool nvml_latest(struct nvml *n, struct nvml_facts *out)
 {
-    return request_sample(n) && copy_page(n, out);
+    return request_sample(n, NVML_ASK) && copy_page(n, out);
 }
