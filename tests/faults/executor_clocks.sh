@@ -179,7 +179,8 @@ killed_while_setting() {
 
 killed_while_restoring() {
     set_state manual 600 1500
-    clocked back determinism 1400 "$(load 1400); : >$ROOT/stuck"
+    clocked back determinism 1400 "$(load 1400); : >$ROOT/stuck; sleep 0.3"
+    until_true 20 test -e "$ROOT/stuck"
     until_true 20 grep -qx c "$CARD/pp_od_clk_voltage"
     kill -9 "$(supervisor back)"
     is "the record is still there" "$(jq -r '.before.max_mhz' "$RECORD")" 1500

@@ -138,9 +138,8 @@ static void records_of_others_are_checked(void **state)
             fail_msg("accepted: %s", bad[i]);
     }
     char large[8192];
-    memset(large, ' ', sizeof large);
-    memcpy(large, RECORD("auto", "0", "0", "1400", "g"), strlen(RECORD("auto", "0", "0", "1400", "g")));
-    put_bytes("machine/sys/kernsweep-gpu-g.clocks", large, sizeof large);
+    snprintf(large, sizeof large, "%-8000s", RECORD("auto", "0", "0", "1400", "g"));
+    put("machine/sys/kernsweep-gpu-g.clocks", large);
     assert_false(record_read(&l, "g", &found));
 }
 
