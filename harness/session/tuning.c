@@ -277,7 +277,7 @@ static bool has_instinct(const json_t *gpus)
     return false;
 }
 
-/* The kernel's settings that AMD's guide names; on other nodes they are the owner's affair. */
+/* Settings of the kernel. Elsewhere than beside an Instinct GPU they are the owner's affair. */
 static void judge_system(struct preflight *p, const json_t *system)
 {
     const char *governor = text_of(system, "governor"), *thp = text_of(system, "thp");

@@ -17,6 +17,7 @@ amdgpu_start
 
 # A test that shows the clock MHZ under load for a while, and keeps what the driver shows meanwhile.
 load() {
+    # shellcheck disable=SC2016 # for the test's shell
     printf 'cd %s; echo %s000000 >hwmon/hwmon1/freq1_input; echo 98 >gpu_busy_percent; cp pp_od_clk_voltage power_dpm_force_performance_level "$KERNSWEEP_OUT"; sleep 0.7; echo 0 >gpu_busy_percent; %s' \
         "$CARD" "$1" "$good"
 }
@@ -54,7 +55,7 @@ nothing_left() {
 held() {
     clocked "held-$1" "$1" "$2" "$(load "$2")"
     is "the run is COMPLETE" "$(ends "held-$1")" COMPLETE
-    is "the driver shows it during the test" "$(state "$(bundle "held-$1")/v/ctx_64_run1")" "$3"
+    is "the driver shows it during the test" "$(state_of "$(bundle "held-$1")/v/ctx_64_run1")" "$3"
     is "summary.json has what was before, and that samples show it" \
         "$(summary "held-$1" '.clocks | [.mode, .mhz, .verified, .warning, (.gpus[0] | .through, .level_before, .max_mhz_before, .put_back, .mean_mhz, .outside)] | join(" ")')" \
         "$1 $2 true  sysfs auto 2100 true $2 0"
@@ -66,7 +67,7 @@ of_an_administrator() {
     set_state manual 600 1500
     clocked admin determinism 1400 "$(load 1400)"
     is "the run is COMPLETE" "$(ends admin)" COMPLETE
-    is "the driver shows the run's clocks during the test" "$(state "$(bundle admin)/v/ctx_64_run1")" "perf_determinism 600 1400"
+    is "the driver shows the run's clocks during the test" "$(state_of "$(bundle admin)/v/ctx_64_run1")" "perf_determinism 600 1400"
     nothing_left "manual 600 1500"
     set_state auto 500 2100
 }

@@ -97,7 +97,7 @@ END
     (
         while [ -d "$PLACE/asked" ]; do
             for ask in "$PLACE"/asked/*; do
-                [ -e "$ask/ready" ] && [ ! -e "$ask/done" ] || continue
+                if [ ! -e "$ask/ready" ] || [ -e "$ask/done" ]; then continue; fi
                 mapfile -t words <"$ask/ready"
                 CARD=$CARD "${words[@]}"
                 echo $? >"$ask/exit" && mv "$ask/exit" "$ask/done"
@@ -105,6 +105,13 @@ END
             sleep 0.02
         done
     ) >/dev/null 2>&1 &
+    SUDO=$!
+}
+
+unprivileged() {
+    kill "$SUDO"
+    wait "$SUDO" 2>/dev/null
+    no_tools
 }
 
 without_privilege() {
@@ -126,7 +133,7 @@ through() {
     use ann
     clocked "by-$1-$2" "$2" 1400 "cp $CARD/pp_od_clk_voltage $CARD/power_dpm_force_performance_level \$KERNSWEEP_OUT; $(load 1400)"
     is "the run is COMPLETE" "$(ends "by-$1-$2")" COMPLETE
-    is "the driver shows the clocks during the test" "$(state "$(bundle "by-$1-$2")/v/ctx_64_run1")" "$3"
+    is "the driver shows the clocks during the test" "$(state_of "$(bundle "by-$1-$2")/v/ctx_64_run1")" "$3"
     is "summary.json says what set them" "$(summary "by-$1-$2" '.clocks.gpus[0].through')" "$1"
     is "the calls are those of its documentation" "$(cat "$PLACE/calls")" "$4"
     is "the clocks are as before" "$(state)" "$was"
@@ -159,7 +166,7 @@ set --gpu 0000:05:00.0 --perf-level AUTO"
 set --gpu 0000:05:00.0 --clk-limit sclk min 1400
 set --gpu 0000:05:00.0 --clk-limit sclk max 1400
 set --gpu 0000:05:00.0 --perf-level AUTO"
-    rm -rf "$PLACE/asked"
+    unprivileged
 }
 
 rocm_smi() {
@@ -181,7 +188,7 @@ END
         "-d 0 --autorespond y --setperflevel manual
 -d 0 --autorespond y --setsrange 1400 1400
 -d 0 --autorespond y --setperflevel auto"
-    rm -rf "$PLACE/asked"
+    unprivileged
 }
 
 # What root's killed run left.
