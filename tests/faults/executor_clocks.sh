@@ -267,6 +267,30 @@ foreign_record() {
     nothing_left
 }
 
+# The second GPU takes no limits, so the first, which was set already, is put back.
+one_of_two() {
+    local second=$ROOT/sys/class/drm/card2/device
+    lay_tree "$ROOT" tests/fixtures/mi300x/well_tuned
+    rm "$second/pp_od_clk_voltage"
+    mkdir "$second/pp_od_clk_voltage"
+    clocked two fixed 1400 "$(load 1400)"
+    is "the run is BLOCKED" "$(ends two)" BLOCKED
+    like "its reason names the file" "$(summary two .reason)" "card2/device/pp_od_clk_voltage: cannot write"
+    is "the second GPU is as before" "$(head -n 1 "$second/power_dpm_force_performance_level")" auto
+    nothing_left
+    rmdir "$second/pp_od_clk_voltage"
+    cp "$CARD/pp_od_clk_voltage" "$second/"
+    clocked both fixed 1400 "$(load 1400); cp $second/power_dpm_force_performance_level $second/pp_od_clk_voltage \$KERNSWEEP_OUT"
+    is "a run on one of two whose other shows no load is BLOCKED" "$(ends both)" BLOCKED
+    is "the second was set, too" "$(state_of "$(bundle both)/v/ctx_64_run1")" "manual 1400 1400"
+    is "and is put back" "$(state_of "$second")" "$was"
+    clocked first fixed 1400 "$(load 1400)" '{"env": {"HIP_VISIBLE_DEVICES": "0"}}'
+    is "a run that sees only the first is COMPLETE" "$(ends first)" COMPLETE
+    is "only the first was set" "$(summary first '.clocks.gpus | map(.gpu) | join(" ")')" 1d0fbe6a2a1c0000
+    nothing_left
+    rm -rf "$ROOT/sys/class/drm/card2" "$ROOT/sys/class/kfd/kfd/topology/nodes/3"
+}
+
 scenario "clocks with an upper limit" held determinism 1900 "perf_determinism 500 1900"
 scenario "fixed clocks" held fixed 1400 "manual 1400 1400"
 scenario "clocks that an administrator had set" of_an_administrator
@@ -287,6 +311,7 @@ scenario "clocks that somebody else changed meanwhile" changed_by_others
 scenario "a test that times out" timed_out
 scenario "an executor that is told to end" told_to_end
 scenario "a folder in the record's place" folder_for_a_record
+scenario "two GPUs" one_of_two
 scenario "a torn record" foreign_record '{"gpu": "1d0fbe6a2a1c0000", "run_id"' torn
 scenario "a record with a level that does not exist" foreign_record '{"gpu":"1d0fbe6a2a1c0000","run_id":"r","boot_id":"b","since":"s","user":0,"mode":"fixed","mhz":1400,"before":{"level":"auto\nrm","min_mhz":0,"max_mhz":0}}' level
 scenario "a record with a frequency out of range" foreign_record '{"gpu":"1d0fbe6a2a1c0000","run_id":"r","boot_id":"b","since":"s","user":0,"mode":"fixed","mhz":1400,"before":{"level":"manual","min_mhz":1,"max_mhz":99999999}}' range
