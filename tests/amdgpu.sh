@@ -55,11 +55,16 @@ amdgpu_stop() {
     wait "$DRIVER" 2>/dev/null
 }
 
-# state [DEVICE]: "LEVEL MIN MAX"
-state() {
-    local device=${1:-$CARD}
+# state_of DEVICE: "LEVEL MIN MAX"
+state_of() {
+    local device=$1
     printf '%s %s\n' "$(head -n 1 "$device/power_dpm_force_performance_level")" \
         "$(sed -n '/OD_SCLK/,/OD_MCLK/s/^[01]: \([0-9]*\)Mhz/\1/p' "$device/pp_od_clk_voltage" | xargs)"
+}
+
+# state: that of the first GPU
+state() {
+    state_of "$CARD"
 }
 
 # set_state LEVEL MIN MAX: as an administrator
