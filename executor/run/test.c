@@ -74,6 +74,7 @@ static enum stop_cause on_sample(void *arg, double t_s, uint64_t missed)
 {
     struct test_run *r = arg;
     sampler_take(&r->sampler, t_s, missed);
+    clock_watch_take(&r->suite->clock_watch, t_s);
     return hang_feed(&r->hang, &r->sampler.last, r->log.total) ? STOP_HANG : STOP_NONE;
 }
 

@@ -64,6 +64,16 @@ void activity_add(struct activity_log *log, const struct sample *s)
         log->sample[log->count++] = *s;
 }
 
+void activity_edge(struct activity_log *log, double t_s, const struct sample *edge)
+{
+    struct sample at = *edge;
+    log->was_busy |= log->count == 0 && at.value[SAMPLE_GPU_BUSY] >= busy_percent;
+    at.t_s = t_s;
+    at.value[SAMPLE_GPU_BUSY] = at.value[SAMPLE_NEIGHBOURS] = NAN;
+    if (says_something(&at) && make_room(log)) /* never thinned out: without both there is no energy */
+        log->sample[log->count++] = at;
+}
+
 static bool is_inside(const struct sample *s, double from_s, double to_s)
 {
     return s->t_s >= from_s && s->t_s <= to_s;
@@ -105,9 +115,11 @@ static bool find_busy(const struct activity_log *log, struct activity *out)
     size_t clocks = 0;
     out->window = WINDOW_BUSY;
     out->from_s = out->to_s = NAN;
+    bool stale = log->was_busy;
     for (size_t i = 0; i < log->count; i++) {
         const struct sample *s = &log->sample[i];
-        if (!(s->value[SAMPLE_GPU_BUSY] >= busy_percent))
+        stale &= !(s->value[SAMPLE_GPU_BUSY] < busy_percent);
+        if (stale || !(s->value[SAMPLE_GPU_BUSY] >= busy_percent))
             continue;
         out->from_s = isnan(out->from_s) ? s->t_s : out->from_s;
         out->to_s = s->t_s;

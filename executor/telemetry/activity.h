@@ -7,8 +7,8 @@
  * printed both times. It must hold three samples of the clock and, where the load is known, be no less busy
  *           than the whole test: a workload that prints its timings long after the timed part fails this.
  *   busy    from the first to the last sample of a busy card (10 % and more), if three of them have a clock.
- *   test    the whole test.
- * Knows nothing of files. Whatever was not measured is NaN.
+ *           Cards report a load late: one that was there before the test began is left out until it has
+ * passed. test    the whole test. Knows nothing of files. Whatever was not measured is NaN.
  */
 #ifndef KERNSWEEP_EXECUTOR_TELEMETRY_ACTIVITY_H
 #define KERNSWEEP_EXECUTOR_TELEMETRY_ACTIVITY_H
@@ -49,12 +49,15 @@ struct activity_log {
     struct sample *sample;
     size_t count, capacity;
     uint64_t seen, stride;
+    bool was_busy; /* the card reported a load before the test began: that of the test before */
 };
 
 void activity_init(struct activity_log *log);
 void activity_release(struct activity_log *log);
 /* Without memory the sample is lost, and nothing else. */
 void activity_add(struct activity_log *log, const struct sample *s);
+/* The sample before the test, added first, and the one after it: counters and clocks at its ends. */
+void activity_edge(struct activity_log *log, double t_s, const struct sample *edge);
 /* False if no sample had anything to measure. */
 bool activity_measure(const struct activity_log *log, const struct activity_times *times,
                       struct activity *out);

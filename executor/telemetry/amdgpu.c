@@ -159,6 +159,15 @@ static bool read_number(int fd, double *out)
     return end != text;
 }
 
+/* Percent: of the whole card, else of its busiest partition. */
+static double load_of(const struct gpu_metrics *m)
+{
+    double load = m->busy;
+    for (int p = 0; isnan(m->busy) && p < m->partitions; p++)
+        load = m->partition_busy[p] <= load ? load : m->partition_busy[p];
+    return load;
+}
+
 /* Where hwmon has the same, hwmon counts; but its clock is that of one die. */
 static void add_metrics(const struct card *c, const struct gpu_metrics *m, struct sample *out)
 {
@@ -168,7 +177,7 @@ static void add_metrics(const struct card *c, const struct gpu_metrics *m, struc
         double value;
     } parts[] = {{SAMPLE_TEMP_JUNCTION, AMD_TEMP_JUNCTION, m->hotspot_c},
                  {SAMPLE_TEMP_MEM, AMD_TEMP_MEM, m->memory_c},
-                 {SAMPLE_GPU_BUSY, AMD_GPU_BUSY, m->busy},
+                 {SAMPLE_GPU_BUSY, AMD_GPU_BUSY, load_of(m)},
                  {SAMPLE_MEM_BUSY, AMD_MEM_BUSY, m->memory_busy},
                  {SAMPLE_MCLK, AMD_MCLK, m->mclk_mhz}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { READINGS_LEAST = 3 };
+enum { POWER_LEAST = 3, ENERGY_LEAST = 2 };
 
 static const double tolerance = 0.3, tolerance_s = 0.1;
 
@@ -69,11 +69,11 @@ static double integral(const struct readings *r, double from_s, double to_s)
 static bool is_plausible(const struct readings *energy, const struct readings *power, struct activity *a)
 {
     double increase = value_at(energy, energy->last_s) - value_at(energy, energy->first_s);
-    if (energy->count < READINGS_LEAST)
+    if (energy->count < ENERGY_LEAST)
         return false;
     if (energy->decreases)
         snprintf(a->note, sizeof a->note, "the energy accumulator went backwards: not used");
-    else if (power->count < READINGS_LEAST)
+    else if (power->count < POWER_LEAST)
         return increase > 0;
     else {
         double expected = integral(power, energy->first_s, energy->last_s);
@@ -86,6 +86,18 @@ static bool is_plausible(const struct readings *energy, const struct readings *p
     return false;
 }
 
+/* Of the accumulator's increase, what the power gives to the window: accumulators are read rarely. */
+static double share_of(const struct readings *energy, const struct readings *power, double from_s,
+                       double to_s)
+{
+    from_s = fmax(from_s, energy->first_s);
+    to_s = fmin(to_s, energy->last_s);
+    if (power->count < POWER_LEAST)
+        return value_at(energy, to_s) - value_at(energy, from_s);
+    double increase = value_at(energy, energy->last_s) - value_at(energy, energy->first_s);
+    return increase * integral(power, from_s, to_s) / integral(power, energy->first_s, energy->last_s);
+}
+
 void energy_measure(const struct activity_log *log, struct activity *a)
 {
     struct readings energy, power;
@@ -93,9 +105,9 @@ void energy_measure(const struct activity_log *log, struct activity *a)
     survey(&power, log, SAMPLE_POWER);
     a->joules = NAN;
     if (is_plausible(&energy, &power, a)) {
-        a->joules = value_at(&energy, a->to_s) - value_at(&energy, a->from_s);
+        a->joules = share_of(&energy, &power, a->from_s, a->to_s);
         a->joules_from = ENERGY_ACCUMULATOR;
-    } else if (power.count >= READINGS_LEAST) {
+    } else if (power.count >= POWER_LEAST) {
         a->joules = integral(&power, a->from_s, a->to_s);
         a->joules_from = ENERGY_POWER;
     }

@@ -22,7 +22,7 @@ static const struct layout_of_table {
 } layouts[] = {
     {.content = 3, .size = 120, .energy = 24, .sclk = 54, .dies = 1, .mclk = 58, .hbm = 88, .status = 112},
     {.content = 4, .size = 288, .energy = 24, .sclk = 240, .dies = 8, .mclk = 280},
-    {.content = 5, .size = 328, .energy = 56, .sclk = 280, .dies = 8, .mclk = 320},
+    {.content = 5, .size = 360, .energy = 88, .sclk = 312, .dies = 8, .mclk = 352},
     {.content = 6, .size = 384, .energy = 88, .sclk = 336, .dies = 8, .mclk = 376, .residency = 104},
     {.content = 6,
      .size = 1664,

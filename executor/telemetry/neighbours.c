@@ -1,7 +1,7 @@
-/* A back-end: how many processes of others hold memory of the GPUs, once a second, from NVML's list and from
- * class/kfd/kfd/proc. In a container both may have the pids of another namespace, or leave processes out: a
- * process counts if it was listed before the test began, or if the list has one of the test's own, which
- * shows that its pids can be told apart. Without either nothing is known. */
+/* A back-end: how many processes of others hold memory of the GPUs, four times a second, from NVML's list and
+ * from class/kfd/kfd/proc. In a container both may have the pids of another namespace, or leave processes
+ * out: a process counts if it was listed before the test began, or if the list has one of the test's own,
+ * which shows that its pids can be told apart. Without either nothing is known. */
 #include "executor/process/proctree.h"
 #include "executor/telemetry/backend.h"
 #include "executor/telemetry/nvml.h"
@@ -13,7 +13,7 @@
 
 enum { USERS_MAX = 256 };
 
-static const double refresh_s = 1;
+static const double refresh_s = 0.25;
 
 struct users {
     size_t count;

@@ -17,15 +17,6 @@ static double thread_cpu_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Counters and clocks at the ends of the test. The load that cards report then is of the time before. */
-static void add_edge(struct sampler *s, double t_s, const struct sample *edge)
-{
-    struct sample at = *edge;
-    at.t_s = t_s;
-    at.value[SAMPLE_GPU_BUSY] = at.value[SAMPLE_NEIGHBOURS] = NAN;
-    activity_add(&s->activity, &at);
-}
-
 int sampler_open(struct sampler *s, struct telemetry *telemetry, const char *dir, struct err *err)
 {
     *s = (struct sampler){.telemetry = telemetry, .fd = -1, .stride = 1};
@@ -40,7 +31,7 @@ int sampler_open(struct sampler *s, struct telemetry *telemetry, const char *dir
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot create", s->part);
     telemetry_read_fresh(telemetry, &s->before);
     activity_init(&s->activity);
-    add_edge(s, 0, &s->before);
+    activity_edge(&s->activity, 0, &s->before);
     s->other_cpu_s = telemetry_cpu_s(telemetry);
     return 0;
 }
@@ -105,7 +96,7 @@ void sampler_take(struct sampler *s, double t_s, uint64_t missed)
 
 void sampler_after(struct sampler *s, double end_s, const struct sample *after)
 {
-    add_edge(s, end_s, after);
+    activity_edge(&s->activity, end_s, after);
 }
 
 int sampler_finish(struct sampler *s, double end_s, struct err *err)

@@ -209,8 +209,9 @@ static void write_md(const struct comparison *c, struct buf *out)
                    {"Factor", true},  {"Verdict", false}, {"Evidence", false}};
     struct md w = {.out = out, .lang = REPORT_EN};
     struct table t;
+    size_t start = out->len;
     verdict_shift(&c->shift, REPORT_EN, out);
-    if (out->len)
+    if (out->len > start)
         buf_puts(out, "\n\n");
     table_init(&t);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)

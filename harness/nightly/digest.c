@@ -121,13 +121,30 @@ static void list_shift(struct lines *l, const struct comparison *c)
         append_line(l, "the GPU is another one than before");
 }
 
-json_t *digest_lines(const struct run_data *run, const struct comparison *c)
+static bool is_news(const struct comparison *c)
+{
+    bool any = c->shift.found || c->node_cells > 0;
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        any = any || (v != VERDICT_UNCHANGED && v != VERDICT_NOISY && c->verdicts[v] > 0);
+    return any;
+}
+
+static void list_commits(struct lines *l, const char *commits)
+{
+    char line[LINE_MAX_BYTES + 16];
+    snprintf(line, sizeof line, "commits: %.*s", LINE_MAX_BYTES, commits);
+    append_line(l, line);
+}
+
+json_t *digest_lines(const struct run_data *run, const struct comparison *c, const char *commits)
 {
     struct lines l = {.array = json_array()};
     char rest[64];
     list_variants(&l, run);
     if (c)
         list_shift(&l, c);
+    if (c && *commits && is_news(c))
+        list_commits(&l, commits);
     if (c)
         list_cells(&l, c);
     else

@@ -1,6 +1,7 @@
 #include "reports/tables/terminal.h"
 
 #include "common/base/text.h"
+#include "reports/tables/activity_table.h"
 #include "reports/tables/causes.h"
 #include "reports/tables/tables.h"
 
@@ -38,6 +39,19 @@ int terminal_own_metrics(const struct run_data *run, bool colour, struct buf *ou
     struct table t;
     table_init(&t);
     table_own_metrics(&t, run, run_data_metric(run), REPORT_EN);
+    if (table_rows(&t) == 0) {
+        table_release(&t);
+        return 0;
+    }
+    buf_putc(out, '\n');
+    return write_and_release(&t, colour, out, err);
+}
+
+int terminal_activity(const struct run_data *run, bool colour, struct buf *out, struct err *err)
+{
+    struct table t;
+    table_init(&t);
+    table_activity(&t, run, REPORT_EN);
     if (table_rows(&t) == 0) {
         table_release(&t);
         return 0;

@@ -101,6 +101,55 @@ static void timings_printed_long_after_are_not_believed(void **state)
     assert_int_equal(measure(unchanged, &early).window, WINDOW_BUSY);
 }
 
+/* The load of the test before is still reported when this one begins. */
+static void a_load_from_before_the_test_is_left_out(void **state)
+{
+    (void)state;
+    struct activity_log log;
+    struct activity a;
+    struct sample s;
+    activity_init(&log);
+    sample_clear(&s, 0);
+    s.value[SAMPLE_GPU_BUSY] = 80;
+    s.value[SAMPLE_SCLK] = 1980;
+    activity_edge(&log, 0, &s);
+    for (int i = 0; i < 20; i++) {
+        sample_clear(&s, i / 10.0);
+        s.value[SAMPLE_GPU_BUSY] = i < 4 || i >= 12 ? 80 : 0;
+        s.value[SAMPLE_SCLK] = 1980;
+        activity_add(&log, &s);
+    }
+    const struct activity_times times = {.printed_s = NAN, .prefill_s = NAN, .decode_s = NAN, .end_s = 2};
+    assert_true(activity_measure(&log, &times, &a));
+    assert_int_equal(a.window, WINDOW_BUSY);
+    assert_near(a.from_s, 1.2, 1e-9);
+    assert_near(a.to_s, 1.9, 1e-9);
+    activity_release(&log);
+}
+
+/* An accumulator that is read only at the ends, and power that shows where the energy went. */
+static void the_energy_of_a_part_is_the_share_of_its_power(void **state)
+{
+    (void)state;
+    struct activity_log log;
+    struct activity a;
+    struct sample s;
+    activity_init(&log);
+    for (int i = 0; i <= 30; i++) {
+        sample_clear(&s, i / 10.0);
+        s.value[SAMPLE_POWER] = i > 10 && i < 20 ? 700 : 100;
+        s.value[SAMPLE_SCLK] = 1980;
+        s.value[SAMPLE_ENERGY] = i == 0 ? 5000 : i == 30 ? 6000 : (double)NAN;
+        activity_add(&log, &s);
+    }
+    const struct activity_times times = {.printed_s = 2, .prefill_s = 1, .decode_s = 0, .end_s = 3};
+    assert_true(activity_measure(&log, &times, &a));
+    assert_int_equal(a.window, WINDOW_TIMED);
+    assert_int_equal(a.joules_from, ENERGY_ACCUMULATOR);
+    assert_near(a.joules, 1000 * 640.0 / 840, 1e-6); /* of 640 J by the power, of 840 J in all */
+    activity_release(&log);
+}
+
 static void too_short_for_three_samples(struct played *p)
 {
     p->load = p->t_s > 1.05 && p->t_s < 1.25 ? 100 : 0;
@@ -266,6 +315,8 @@ int main(void)
         cmocka_unit_test(a_constant_load_is_measured_while_the_card_is_busy),
         cmocka_unit_test(the_timed_part_is_the_time_before_the_timings_came),
         cmocka_unit_test(timings_printed_long_after_are_not_believed),
+        cmocka_unit_test(a_load_from_before_the_test_is_left_out),
+        cmocka_unit_test(the_energy_of_a_part_is_the_share_of_its_power),
         cmocka_unit_test(a_part_of_two_samples_stands_for_the_whole_test),
         cmocka_unit_test(a_dip_shows_in_the_5th_percentile),
         cmocka_unit_test(reasons_hold_until_the_next_sample),

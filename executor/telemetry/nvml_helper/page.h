@@ -25,7 +25,7 @@ struct nvml_gpu {
     double total_bytes, used_bytes;
     double busy, mem_busy; /* percent */
     double power_w, temp_c, sm_mhz, mem_mhz;
-    double energy_j;      /* since the driver was loaded */
+    double energy_j;      /* since the driver was loaded; only in an answer to NVML_ASK_ALL */
     double event_reasons; /* NVML's bits of what limits the clock */
 };
 
@@ -39,6 +39,8 @@ struct nvml_facts {
     int32_t gpu_count, process_count;
     char driver[NVML_TEXT_MAX];
     double cpu_s; /* CPU time of the helper so far */
+    uint64_t
+        slow_samples; /* how often the slow values were read: load, power, temperature, clocks, reasons */
     struct nvml_gpu gpu[NVML_GPUS_MAX];
     struct nvml_process process[NVML_PROCESSES_MAX];
 };
