@@ -230,6 +230,14 @@ bisect_killed() {
     is "it took no more pairs of builds than promised" "$(ks bisect --show --json | jq '.pairs <= .pairs_max')" true
 }
 
+bisect_detached() {
+    fresh detached
+    exits "--detach exits 0" 0 bisect --good c6 --bad c9 --detach
+    like "--detach prints the name of the search" "$OUT" "^bisect-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{6}$"
+    exits "--continue waits for it" 0 ks bisect --continue
+    is "and has the answer" "$(answer)" "found $(id_of c8)"
+}
+
 bisect_words() {
     fresh words
     exits "without ends exits 2" 2 bisect
@@ -252,5 +260,6 @@ scenario "bisect past a commit that does not build" bisect_skips
 scenario "bisect of ends that do not differ" bisect_same_code
 scenario "bisect on a noisy node" bisect_noise
 scenario "bisect that is killed and blocked" bisect_killed
+scenario "bisect that is detached" bisect_detached
 scenario "the words of bisect" bisect_words
 done_testing
