@@ -2,7 +2,7 @@
 
 #include "common/base/text.h"
 #include "reports/render/markdown.h"
-#include "reports/words/number.h"
+#include "reports/tables/tables.h"
 
 #include <math.h>
 #include <stdio.h>
