@@ -42,6 +42,8 @@ static const struct cmd commands[] = {
     {"export", cmd_export, "export stored tests as CSV or JSON, or the store as SQL"},
     {"sql", cmd_sql, "query the store in SQL"},
     {"db", cmd_db, "check, back up, compact or locate the store"},
+    {"diff", cmd_diff, "compare the machine code of a variant in two runs, kernel by kernel"},
+    {"resources", cmd_resources, "show registers, memory and instructions of compiled kernels"},
     {"gguf", cmd_gguf, "show a model's metadata, or change a number in it"},
     {"version", cmd_version, "print the version"},
 };

@@ -2,6 +2,7 @@
 
 #include "common/base/clock.h"
 #include "executor/bundle/artifact.h"
+#include "executor/run/perf_activity.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -97,6 +98,9 @@ static json_t *encode_run(const struct suite *s, const struct perf *p)
         "cleanup", "group_gone", c->group_gone, "vram_back", p->vram_back, "leftovers", (int)c->leftovers);
     if (rest)
         merge_object(out, rest);
+    json_t *activity = perf_activity(&p->sampler->activity, p->timings, p->printed_s, c->wall_s);
+    if (activity)
+        json_object_set_new(out, "activity", activity);
     return out;
 }
 

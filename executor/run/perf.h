@@ -20,6 +20,7 @@ struct perf {
     const struct sampler *sampler;
     const struct runlog *log;
     double started_real_s;
+    double printed_s;  /* when the timings arrived, since the start; NaN: never */
     double vram_after; /* NaN: not available */
     bool vram_back;
 };

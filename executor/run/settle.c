@@ -10,6 +10,9 @@ static bool is_back(struct settle *out, struct suite *s)
 {
     struct sample now;
     telemetry_read_fresh(&s->telemetry, &now);
+    if (!out->looked)
+        out->end = now;
+    out->looked = true;
     out->after = now.value[SAMPLE_VRAM_USED];
     out->back = isnan(out->before) || isnan(out->after) ||
                 out->after <= out->before + (double)s->job.settings.vram_tolerance_bytes;

@@ -7,6 +7,8 @@
 
 struct settle {
     double before, after; /* bytes; NaN without GPU telemetry */
+    struct sample end;    /* the first one after the test */
+    bool looked;          /* it was taken */
     bool back;
 };
 

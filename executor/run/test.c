@@ -45,14 +45,18 @@ struct test_run {
     struct child_result child;
     struct assessment assessment;
     double started_real_s;
+    int64_t start_ns;
+    unsigned long timings_found;
+    double printed_s;
     struct settle settle;
 };
 
 static void on_started(void *arg, const struct process *p)
 {
     struct test_run *r = arg;
-    struct telemetry_target target = {.layout = r->suite->layout, .pid = p->pid};
+    struct telemetry_target target = {.layout = r->suite->layout, .nvml = &r->suite->nvml, .pid = p->pid};
     telemetry_begin(&r->suite->telemetry, &target);
+    r->start_ns = p->start_ns;
     r->started_real_s = clock_real_s() - (double)(clock_mono_ns() - p->start_ns) * 1e-9;
 }
 
@@ -61,12 +65,16 @@ static void on_output(void *arg, const char *data, size_t len)
     struct test_run *r = arg;
     runlog_add(&r->log, data, len);
     timing_reader_feed(&r->reader, data, len);
+    if (r->reader.result.times_found != r->timings_found)
+        r->printed_s = (double)(clock_mono_ns() - r->start_ns) * 1e-9;
+    r->timings_found = r->reader.result.times_found;
 }
 
 static enum stop_cause on_sample(void *arg, double t_s, uint64_t missed)
 {
     struct test_run *r = arg;
     sampler_take(&r->sampler, t_s, missed);
+    clock_watch_take(&r->suite->clock_watch, t_s);
     return hang_feed(&r->hang, &r->sampler.last, r->log.total) ? STOP_HANG : STOP_NONE;
 }
 
@@ -215,8 +223,10 @@ static int write_artifacts(struct test_run *r, struct err *err)
                         .sampler = &r->sampler,
                         .log = &r->log,
                         .started_real_s = r->started_real_s,
+                        .printed_s = r->printed_s,
                         .vram_after = r->settle.after,
                         .vram_back = r->settle.back};
+    sampler_after(&r->sampler, r->child.wall_s, &r->settle.end);
     if (runlog_finish(&r->log, err) != 0 || sampler_finish(&r->sampler, r->child.wall_s, err) != 0)
         return -1;
     if (r->assessment.status != STATUS_OK && write_diag(r, err) != 0)
@@ -297,7 +307,8 @@ static int run_test(struct test_run *r, struct err *err)
 
 int test_run(struct suite *s, size_t test, struct err *err)
 {
-    struct test_run r = {.suite = s, .index = test, .test = &s->job.test[test], .log = {.fd = -1}};
+    struct test_run r = {
+        .suite = s, .index = test, .test = &s->job.test[test], .log = {.fd = -1}, .printed_s = NAN};
     r.sampler.fd = -1;
     r.variant = &s->job.variant[r.test->variant];
     buf_init(&r.evidence, DIAG_MAX / 2);

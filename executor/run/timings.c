@@ -48,6 +48,7 @@ static void put_number(struct timing_reader *r, const char *name, double value, 
         return;
     }
     t->found = true;
+    t->times_found++;
     size_t i = 0;
     while (i < t->count && strcmp(t->item[i].name, name) != 0)
         i++;

@@ -17,6 +17,7 @@ enum { TIMINGS_MAX = 64, TIMINGS_DOCUMENT_MAX = 1 << 20, TIMINGS_TEXT_MAX = 200 
 
 struct timings {
     bool found;
+    unsigned long times_found; /* how often anything was: it increases when a line with timings is read */
     size_t count;
     struct {
         char name[LIMIT_NAME + 1];

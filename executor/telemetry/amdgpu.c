@@ -1,12 +1,13 @@
 /* A back-end: AMD GPUs through the sysfs of amdgpu. VRAM and load at each sample; what the driver must
- * request from the GPU's controller (power, temperatures, clock) at most ten times per second. Missing files
- * are not measured; on virtual functions without hwmon, the head of gpu_metrics replaces it. */
+ * request from the GPU's controller (power, temperatures, clocks, gpu_metrics) at most ten times per second.
+ * Missing files are not measured; on virtual functions without hwmon, gpu_metrics replaces it. */
 #include "executor/telemetry/backend.h"
+#include "executor/telemetry/gpu_metrics.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ enum amd_file {
     AMD_TEMP_JUNCTION,
     AMD_TEMP_MEM,
     AMD_SCLK,
+    AMD_MCLK,
     AMD_FILES
 };
 
@@ -40,15 +42,19 @@ static const struct {
     [AMD_TEMP_JUNCTION] = {SAMPLE_TEMP_JUNCTION, false, true, 1e-3},
     [AMD_TEMP_MEM] = {SAMPLE_TEMP_MEM, false, true, 1e-3},
     [AMD_SCLK] = {SAMPLE_SCLK, false, true, 1e-6},
+    [AMD_MCLK] = {SAMPLE_MCLK, false, true, 1e-6},
+};
+
+struct card {
+    int fd[AMD_FILES];
+    int metrics;
+    struct gpu_metrics last;
 };
 
 struct amdgpu {
     size_t count;
     double last_slow_s;
-    struct {
-        int fd[AMD_FILES];
-        int metrics; /* -1 where hwmon has the same */
-    } card[CARDS_MAX];
+    struct card card[CARDS_MAX];
 };
 
 static int open_in(const char *dir, const char *name)
@@ -88,6 +94,7 @@ static void open_hwmon(int *fd, const char *device)
         if (fd[AMD_POWER] < 0)
             fd[AMD_POWER] = open_in(dir, "power1_average");
         fd[AMD_SCLK] = open_in(dir, "freq1_input");
+        fd[AMD_MCLK] = open_in(dir, "freq2_input");
         open_temperatures(fd, dir);
         break;
     }
@@ -106,8 +113,7 @@ static void open_card(struct amdgpu *a, const char *device)
     fd[AMD_GPU_BUSY] = open_in(device, "gpu_busy_percent");
     fd[AMD_MEM_BUSY] = open_in(device, "mem_busy_percent");
     open_hwmon(fd, device);
-    bool has_hwmon = fd[AMD_POWER] >= 0 || fd[AMD_TEMP_JUNCTION] >= 0;
-    a->card[a->count++].metrics = has_hwmon ? -1 : open_in(device, "gpu_metrics");
+    a->card[a->count++].metrics = open_in(device, "gpu_metrics");
 }
 
 static bool is_card(const char *name)
@@ -153,50 +159,78 @@ static bool read_number(int fd, double *out)
     return end != text;
 }
 
-/* Only the first 16 bytes of the table, whose layout is the same in versions 1.4 to 1.8; the rest changes
- * between driver releases. All ones means "not supported". */
-static void read_metrics(int fd, struct sample *out)
+/* Percent: of the whole card, else of its busiest partition. */
+static double load_of(const struct gpu_metrics *m)
 {
-    struct {
-        uint16_t size;
-        uint8_t format, content;
-        uint16_t hotspot, mem, vrsoc, watts, gfx, umc;
-    } head;
-    _Static_assert(sizeof head == 16, "the table's head has no padding");
-    if (fd < 0 || pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head || head.format != 1 ||
-        head.content < 4 || head.content > 8)
-        return;
+    double load = m->busy;
+    for (int p = 0; isnan(m->busy) && p < m->partitions; p++)
+        load = m->partition_busy[p] <= load ? load : m->partition_busy[p];
+    return load;
+}
+
+/* Where hwmon has the same, hwmon counts; but its clock is that of one die. */
+static void add_metrics(const struct card *c, const struct gpu_metrics *m, struct sample *out)
+{
     const struct {
         enum sample_field field;
-        uint16_t value;
-    } parts[] = {{SAMPLE_TEMP_JUNCTION, head.hotspot}, {SAMPLE_TEMP_MEM, head.mem}};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (parts[i].value != UINT16_MAX)
+        enum amd_file instead;
+        double value;
+    } parts[] = {{SAMPLE_TEMP_JUNCTION, AMD_TEMP_JUNCTION, m->hotspot_c},
+                 {SAMPLE_TEMP_MEM, AMD_TEMP_MEM, m->memory_c},
+                 {SAMPLE_GPU_BUSY, AMD_GPU_BUSY, load_of(m)},
+                 {SAMPLE_MEM_BUSY, AMD_MEM_BUSY, m->memory_busy},
+                 {SAMPLE_MCLK, AMD_MCLK, m->mclk_mhz}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!isnan(parts[i].value) && c->fd[parts[i].instead] < 0)
             sample_max(out, parts[i].field, parts[i].value);
+    if (!isnan(m->power_w) && c->fd[AMD_POWER] < 0)
+        sample_add(out, SAMPLE_POWER, m->power_w);
+    if (!isnan(m->energy_j))
+        sample_add(out, SAMPLE_ENERGY, m->energy_j);
+    if (m->sclk_mhz > 0 && !(m->sclk_mhz <= out->value[SAMPLE_SCLK])) {
+        out->value[SAMPLE_SCLK] = m->sclk_mhz;
+        out->value[SAMPLE_SCLK_LOW] = m->sclk_low_mhz;
     }
-    if (head.watts != UINT16_MAX)
-        sample_add(out, SAMPLE_POWER, head.watts);
+}
+
+/* Whether the clock is known. */
+static bool read_metrics(struct card *c, struct sample *out)
+{
+    unsigned char table[GPU_METRICS_BYTES_MAX];
+    struct gpu_metrics now;
+    unsigned throttle;
+    ssize_t n = c->metrics < 0 ? -1 : pread(c->metrics, table, sizeof table, 0);
+    if (n <= 0 || !gpu_metrics_read(table, (size_t)n, &now))
+        return false;
+    add_metrics(c, &now, out);
+    if (gpu_metrics_throttle(&c->last, &now, &throttle))
+        sample_join(out, SAMPLE_THROTTLE, throttle);
+    c->last = now;
+    return now.sclk_mhz > 0;
+}
+
+static void read_card(struct card *c, bool slow, struct sample *out)
+{
+    bool has_clock = slow && read_metrics(c, out);
+    for (int f = 0; f < AMD_FILES; f++) {
+        double value;
+        if (c->fd[f] < 0 || (meaning[f].slow && !slow) || (f == AMD_SCLK && has_clock) ||
+            !read_number(c->fd[f], &value))
+            continue;
+        if (meaning[f].sum)
+            sample_add(out, meaning[f].field, value * meaning[f].unit);
+        else
+            sample_max(out, meaning[f].field, value * meaning[f].unit);
+    }
 }
 
 static void amdgpu_read(void *state, struct sample *out)
 {
     struct amdgpu *a = state;
-    double value;
     /* t_s restarts at 0 with each test. */
     bool slow = out->t_s < a->last_slow_s || out->t_s - a->last_slow_s >= slow_interval_s;
-    for (size_t c = 0; c < a->count; c++) {
-        for (int f = 0; f < AMD_FILES; f++) {
-            int fd = a->card[c].fd[f];
-            if (fd < 0 || (meaning[f].slow && !slow) || !read_number(fd, &value))
-                continue;
-            if (meaning[f].sum)
-                sample_add(out, meaning[f].field, value * meaning[f].unit);
-            else
-                sample_max(out, meaning[f].field, value * meaning[f].unit);
-        }
-        if (slow)
-            read_metrics(a->card[c].metrics, out);
-    }
+    for (size_t c = 0; c < a->count; c++)
+        read_card(&a->card[c], slow, out);
     if (slow)
         a->last_slow_s = out->t_s;
 }

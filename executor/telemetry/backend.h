@@ -21,5 +21,6 @@ extern const struct telemetry_backend telemetry_process_tree;
 extern const struct telemetry_backend telemetry_amdgpu;
 extern const struct telemetry_backend telemetry_kfd;
 extern const struct telemetry_backend telemetry_nvml;
+extern const struct telemetry_backend telemetry_neighbours;
 
 #endif

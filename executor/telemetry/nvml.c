@@ -30,7 +30,7 @@ static bool has_driver(const struct layout *l)
     return fs_join(path, NULL, l->proc, "driver/nvidia/version") == 0 && fs_exists(path);
 }
 
-static int program_in_memory(void)
+int nvml_program(void)
 {
     int fd = memfd_create("kernsweep-nvml", MFD_CLOEXEC);
     size_t size = (size_t)(nvml_helper_end - nvml_helper_begin);
@@ -79,7 +79,7 @@ static int start_helper(int program, int ask, int page, int done)
 static int open_channel(struct nvml *n)
 {
     int ask[2] = {-1, -1}, rc = -1;
-    int program = program_in_memory(), page = memfd_create("kernsweep-nvml-page", MFD_CLOEXEC);
+    int program = nvml_program(), page = memfd_create("kernsweep-nvml-page", MFD_CLOEXEC);
     n->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (program >= 0 && page >= 0 && n->done >= 0 && ftruncate(page, sizeof *n->page) == 0 &&
         pipe2(ask, O_CLOEXEC) == 0) {
@@ -129,9 +129,9 @@ static bool copy_page(const struct nvml *n, struct nvml_facts *out)
 }
 
 /* False when the helper is gone. The supervisor ignores SIGPIPE. */
-static bool request_sample(const struct nvml *n)
+static bool request_sample(const struct nvml *n, char what)
 {
-    return n->ask >= 0 && (write(n->ask, "?", 1) == 1 || errno == EAGAIN);
+    return n->ask >= 0 && (write(n->ask, &what, 1) == 1 || errno == EAGAIN);
 }
 
 bool nvml_fresh(struct nvml *n, int timeout_ms, struct nvml_facts *out)
@@ -139,12 +139,12 @@ bool nvml_fresh(struct nvml *n, int timeout_ms, struct nvml_facts *out)
     struct pollfd p = {.fd = n->done, .events = POLLIN};
     uint64_t count;
     (void)!read(n->done, &count, sizeof count);
-    if (!request_sample(n) || poll(&p, 1, timeout_ms) <= 0)
+    if (!request_sample(n, NVML_ASK_ALL) || poll(&p, 1, timeout_ms) <= 0)
         return false;
     return copy_page(n, out);
 }
 
 bool nvml_latest(struct nvml *n, struct nvml_facts *out)
 {
-    return request_sample(n) && copy_page(n, out);
+    return request_sample(n, NVML_ASK) && copy_page(n, out);
 }

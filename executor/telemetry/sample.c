@@ -16,6 +16,11 @@ static const struct {
     [SAMPLE_TEMP_JUNCTION] = {"temp_junction_c", false},
     [SAMPLE_TEMP_MEM] = {"temp_mem_c", false},
     [SAMPLE_SCLK] = {"sclk_mhz", true},
+    [SAMPLE_SCLK_LOW] = {"sclk_low_mhz", true},
+    [SAMPLE_MCLK] = {"mclk_mhz", true},
+    [SAMPLE_THROTTLE] = {"throttle", true},
+    [SAMPLE_ENERGY] = {"energy_j", false},
+    [SAMPLE_NEIGHBOURS] = {"neighbours", true},
 };
 
 const char *sample_key(enum sample_field field)
@@ -49,4 +54,9 @@ void sample_add(struct sample *s, enum sample_field field, double value)
 void sample_max(struct sample *s, enum sample_field field, double value)
 {
     s->value[field] = sample_has(s, field) && s->value[field] > value ? s->value[field] : value;
+}
+
+void sample_join(struct sample *s, enum sample_field field, unsigned bits)
+{
+    s->value[field] = (double)(sample_has(s, field) ? (unsigned)s->value[field] | bits : bits);
 }

@@ -16,7 +16,12 @@ enum sample_field {
     SAMPLE_POWER,         /* watts, all GPUs together */
     SAMPLE_TEMP_JUNCTION, /* degrees C, the hottest GPU */
     SAMPLE_TEMP_MEM,      /* degrees C, the hottest GPU */
-    SAMPLE_SCLK,          /* MHz, the fastest GPU */
+    SAMPLE_SCLK,          /* MHz, the fastest GPU; the mean of its dies where each has a clock */
+    SAMPLE_SCLK_LOW,      /* MHz, the slowest die of that GPU */
+    SAMPLE_MCLK,          /* MHz, the fastest GPU */
+    SAMPLE_THROTTLE,      /* reasons to throttle (throttle.h), of any GPU; 0: none */
+    SAMPLE_ENERGY,        /* joules so far by the accumulators, all GPUs together */
+    SAMPLE_NEIGHBOURS,    /* processes of others on the GPUs */
     SAMPLE_FIELDS
 };
 
@@ -34,5 +39,7 @@ bool sample_has(const struct sample *s, enum sample_field field);
 /* The sum with, or the greater of, what other GPUs or processes gave. */
 void sample_add(struct sample *s, enum sample_field field, double value);
 void sample_max(struct sample *s, enum sample_field field, double value);
+/* The bits of both. */
+void sample_join(struct sample *s, enum sample_field field, unsigned bits);
 
 #endif

@@ -30,6 +30,8 @@ int sampler_open(struct sampler *s, struct telemetry *telemetry, const char *dir
     if (s->fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot create", s->part);
     telemetry_read_fresh(telemetry, &s->before);
+    activity_init(&s->activity);
+    activity_edge(&s->activity, 0, &s->before);
     s->other_cpu_s = telemetry_cpu_s(telemetry);
     return 0;
 }
@@ -85,10 +87,16 @@ void sampler_take(struct sampler *s, double t_s, uint64_t missed)
     }
     s->missed += missed;
     note_gap(s, t_s);
+    activity_add(&s->activity, &s->last);
     s->history[s->samples % SAMPLER_HISTORY] = s->last;
     if (s->samples++ % s->stride == 0)
         add_row(s, &s->last);
     s->cpu_s += thread_cpu_s() - before;
+}
+
+void sampler_after(struct sampler *s, double end_s, const struct sample *after)
+{
+    activity_edge(&s->activity, end_s, after);
 }
 
 int sampler_finish(struct sampler *s, double end_s, struct err *err)
@@ -112,4 +120,5 @@ void sampler_release(struct sampler *s)
         close(s->fd);
     s->fd = -1;
     buf_release(&s->text);
+    activity_release(&s->activity);
 }

@@ -8,6 +8,7 @@
 #include "common/base/buf.h"
 #include "common/base/err.h"
 #include "common/base/fs.h"
+#include "executor/telemetry/activity.h"
 #include "executor/telemetry/telemetry.h"
 
 #include <stdint.h>
@@ -18,6 +19,7 @@ struct sampler {
     struct telemetry *telemetry; /* borrowed */
     struct sample before;        /* the level before the test started */
     struct sample last;
+    struct activity_log activity;
     struct sample history[SAMPLER_HISTORY]; /* ring buffer: sample i is at i % SAMPLER_HISTORY */
     double peak[SAMPLE_FIELDS];             /* NaN: never seen */
     uint64_t samples, missed, rows;
@@ -32,6 +34,8 @@ struct sampler {
 /* Creates the file in dir and takes the sample before the test. */
 int sampler_open(struct sampler *s, struct telemetry *telemetry, const char *dir, struct err *err);
 void sampler_take(struct sampler *s, double t_s, uint64_t missed);
+/* What was measured once all processes of the test were gone, at its end. */
+void sampler_after(struct sampler *s, double end_s, const struct sample *after);
 /* Accounts for the gap up to the test's end, flushes, renames the file. */
 int sampler_finish(struct sampler *s, double end_s, struct err *err);
 void sampler_release(struct sampler *s);

@@ -5,10 +5,7 @@
 #include <stddef.h>
 
 static const struct telemetry_backend *const backends[TELEMETRY_BACKENDS] = {
-    &telemetry_process_tree,
-    &telemetry_amdgpu,
-    &telemetry_kfd,
-    &telemetry_nvml,
+    &telemetry_process_tree, &telemetry_amdgpu, &telemetry_kfd, &telemetry_nvml, &telemetry_neighbours,
 };
 
 static void open_backends(struct telemetry *t, const struct telemetry_target *target, bool per_test)

@@ -1,5 +1,5 @@
 /* telemetry: one sample of everything that can be measured while a test runs, from a table of back-ends (the
- * process tree; amdgpu and kfd through sysfs; NVML). Knows nothing of timers or files.
+ * process tree; amdgpu and kfd through sysfs; NVML; other users). Knows nothing of timers or files.
  */
 #ifndef KERNSWEEP_EXECUTOR_TELEMETRY_TELEMETRY_H
 #define KERNSWEEP_EXECUTOR_TELEMETRY_TELEMETRY_H
@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-enum { TELEMETRY_BACKENDS = 4 };
+enum { TELEMETRY_BACKENDS = 5 };
 
 struct nvml;
 

@@ -85,7 +85,7 @@ static int measure_and_judge(struct finish *f, const struct plan *p, const struc
     memcpy(c.first.deltas, now->deltas, now->count * sizeof *now->deltas);
     int rc = run_rounds(&c, err);
     free(c.first.deltas);
-    return rc;
+    return rc == 0 ? against_explain(&f->against, &f->run, now, err) : rc; /* what it showed is evidence */
 }
 
 void confirm_run(struct finish *f, const struct plan *p, const struct session_options *opt)

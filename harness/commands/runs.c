@@ -1,6 +1,7 @@
 /* kernsweep runs, kernsweep show: list the stored runs, show one of them. */
 #include "results/store/runs.h"
 #include "harness/commands/cmd.h"
+#include "harness/commands/revisions.h"
 #include "harness/commands/runs_change.h"
 #include "reports/report.h"
 #include "reports/tables/terminal.h"
@@ -15,22 +16,23 @@
 
 static json_t *encode_info(const struct run_info *r)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:{s:i, s:i, s:i, s:i}}",
-                     "run_id", r->run_id, "ticket", r->ticket, "tag", r->tag, "purpose",
-                     run_purpose_name(r->purpose), "rejected", r->rejected, "date", r->date, "node", r->node,
-                     "mode", r->mode, "status", run_status_name(r->status), "started_at", r->started_at,
-                     "source_sha256", r->source_sha256, "bundle", r->bundle, "counts", "total",
-                     r->counts.total, "ok", r->counts.ok, "failed", r->counts.failed, "skipped",
-                     r->counts.skipped);
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:{s:i, s:i, s:i, s:i}}", "run_id",
+        r->run_id, "ticket", r->ticket, "tag", r->tag, "purpose", run_purpose_name(r->purpose), "rejected",
+        r->rejected, "date", r->date, "node", r->node, "mode", r->mode, "status", run_status_name(r->status),
+        "started_at", r->started_at, "source_sha256", r->source_sha256, "bundle", r->bundle, "commit",
+        revision_encode(&r->revision), "counts", "total", r->counts.total, "ok", r->counts.ok, "failed",
+        r->counts.failed, "skipped", r->counts.skipped);
 }
 
 static void print_info(const struct run_info *r)
 {
     char tests[32];
     snprintf(tests, sizeof tests, "%d/%d ok", r->counts.ok, r->counts.total);
-    printf("%-44s %-10s %-16s %-16s %-7s %-9s %-10s%s%s\n", r->run_id, r->date, r->node, r->ticket,
-           run_purpose_name(r->purpose), run_status_name(r->status), tests, *r->rejected ? " rejected: " : "",
-           r->rejected);
+    printf("%-44s %-10s %-16s %-16s %-7s %-9s %-10s %-8s%s%s\n", r->run_id, r->date, r->node, r->ticket,
+           run_purpose_name(r->purpose), run_status_name(r->status), tests,
+           *r->revision.commit ? commit_short(r->revision.commit, r->revision.dirty).s : "-",
+           *r->rejected ? " rejected: " : "", r->rejected);
 }
 
 static int list_runs(struct cmd_env *env, struct store *s, const struct run_filter *filter, struct err *err)
@@ -40,8 +42,8 @@ static int list_runs(struct cmd_env *env, struct store *s, const struct run_filt
         return -1;
     json_t *all = json_array();
     if (!env->json && runs.count > 0)
-        printf("%-44s %-10s %-16s %-16s %-7s %-9s %s\n", "RUN", "DATE", "NODE", "TICKET", "PURPOSE", "STATUS",
-               "TESTS");
+        printf("%-44s %-10s %-16s %-16s %-7s %-9s %-10s %s\n", "RUN", "DATE", "NODE", "TICKET", "PURPOSE",
+               "STATUS", "TESTS", "COMMIT");
     for (size_t i = 0; i < runs.count; i++)
         if (env->json)
             json_array_append_new(all, encode_info(&runs.runs[i]));
@@ -115,16 +117,44 @@ int cmd_runs(struct cmd_env *env, int argc, char **argv)
     return rc < 0 ? cmd_fail(&err) : rc;
 }
 
+static json_t *encode_reasons(const char *names)
+{
+    json_t *out = json_array();
+    for (const char *p = names; *p;) {
+        size_t len = strcspn(p, " ");
+        json_array_append_new(out, json_stringn(p, len));
+        p += len + (p[len] == ' ');
+    }
+    return out;
+}
+
+/* null where no window is known: the bundle does not have it. */
+static json_t *encode_activity(const struct run_test *t)
+{
+    const struct run_activity *a = &t->activity;
+    if (!*a->window)
+        return json_null();
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "window", a->window, "sclk_p5_mhz",
+                     cmd_json_number(a->sclk_p5_mhz), "mclk_mhz", cmd_json_number(a->mclk_mhz), "mclk_p5_mhz",
+                     cmd_json_number(a->mclk_p5_mhz), "power_w", cmd_json_number(a->power_w), "temp_c",
+                     cmd_json_number(a->temp_c), "throttled_s", cmd_json_number(a->throttled_s), "throttle",
+                     isnan(a->throttled_s) ? json_null() : encode_reasons(a->throttle), "joules_from",
+                     isnan(t->value[METRIC_JOULES])
+                         ? json_null()
+                         : json_string(a->joules_measured ? "accumulator" : "power"),
+                     "neighbours", a->neighbours < 0 ? json_null() : json_integer(a->neighbours));
+}
+
 static json_t *encode_test(const struct run_data *r, const struct run_test *t)
 {
     json_t *metrics = json_object();
     for (int m = 0; m < METRIC_COUNT; m++)
         if (isfinite(t->value[m]))
             json_object_set_new(metrics, metric_info((enum metric)m)->name, cmd_json_number(t->value[m]));
-    return json_pack("{s:s, s:i, s:i, s:b, s:s, s:s, s:s, s:o}", "variant", r->variants[t->variant].name,
+    return json_pack("{s:s, s:i, s:i, s:b, s:s, s:s, s:s, s:o, s:o}", "variant", r->variants[t->variant].name,
                      "context", t->context, "repetition", t->repetition, "warmup", t->warmup, "status",
                      status_name(t->status), "reason", t->reason, "attn_impl", t->attn_impl, "metrics",
-                     metrics);
+                     metrics, "activity", encode_activity(t));
 }
 
 /* null where the bundle does not have it. */
@@ -176,7 +206,8 @@ static int print_run(struct store *s, const struct run_data *r, struct err *err)
            run_purpose_name(r->info.purpose), run_status_name(r->info.status));
     if (*r->info.rejected)
         printf("rejected, never compared: %s\n", r->info.rejected);
-    putchar('\n');
+    revision_print(&r->info.revision, &text);
+    buf_putc(&text, '\n');
     int rc = run_data_reference(r, NULL, &reference, err);
     if (rc == 0)
         rc = report_kernels_alone(s, r, &kernels, err);
@@ -184,6 +215,8 @@ static int print_run(struct store *s, const struct run_data *r, struct err *err)
         rc = terminal_run(r, reference, kernels, cmd_colour(stdout), &text, err);
     if (rc == 0)
         rc = terminal_own_metrics(r, cmd_colour(stdout), &text, err);
+    if (rc == 0)
+        rc = terminal_activity(r, cmd_colour(stdout), &text, err);
     if (rc == 0) {
         buf_putc(&text, '\n');
         rc = terminal_scaling(r, kernels, cmd_colour(stdout), &text, err);

@@ -114,9 +114,16 @@ static json_t *encode_variants(const struct plan *p)
     return variants;
 }
 
+static json_t *encode_source(const struct job_request *req)
+{
+    if (!req->source_sha256)
+        return json_null();
+    return json_pack("{s:s, s:O*}", "sha256", req->source_sha256, "git", req->git);
+}
+
 static json_t *encode_identity(const struct plan *p, const struct job_request *req)
 {
-    json_t *source = req->source_sha256 ? json_pack("{s:s}", "sha256", req->source_sha256) : json_null();
+    json_t *source = encode_source(req);
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "schema", PROTO_SCHEMA_JOB, "run_id",
                      req->run_id, "purpose", run_purpose_name(req->purpose), "date", req->date, "plan_sha256",
                      p->sha256, "node", p->scheduler.on ? p->scheduler.node_class : p->node,

@@ -1,4 +1,5 @@
 /* Instability: signs that the node or a kernel is unreliable, with the evidence. */
+#include "reports/model/activity.h"
 #include "reports/model/insight.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
@@ -32,6 +33,21 @@ static void dirty_node(const struct report_model *m, struct md *w)
         md_item(w, MSG_UNSTABLE_MEMORY, m->now.variants[r->cell->variant].name,
                 phrase_at(w->lang, r->cell->context).s, num_bytes(r->vram_before).s,
                 num_bytes(r->vram_after).s);
+    }
+}
+
+static void disturbed(const struct report_model *m, struct md *w)
+{
+    for (size_t i = 0; i < m->now.n_cells; i++) {
+        const struct cell *c = &m->now.cells[i];
+        const struct cell_activity a = activity_of_cell(&m->now, c);
+        const char *name = m->now.variants[c->variant].name;
+        if (a.throttled > 0)
+            md_item(w, MSG_UNSTABLE_THROTTLED, name, phrase_at(w->lang, c->context).s, num_int(a.throttled).s,
+                    num_int(c->ok).s, num_seconds(a.throttled_s).s, a.throttle);
+        if (a.neighbours > 0)
+            md_item(w, MSG_UNSTABLE_NEIGHBOURS, name, phrase_at(w->lang, c->context).s,
+                    num_int(a.neighbours).s);
     }
 }
 
@@ -75,6 +91,7 @@ void section_instability(const struct report_model *m, struct md *w)
     md_heading(w, 2, MSG_H_INSTABILITY);
     size_t empty = w->out->len;
     stops(m, w);
+    disturbed(m, w);
     dirty_node(m, w);
     several_shapes(m, w);
     scattered(m, w);

@@ -16,11 +16,13 @@ int terminal_run(const struct run_data *run, size_t reference, bool kernels, boo
                  struct err *err);
 /* The metrics that are not built in, but for the primary one. Nothing when there are none. */
 int terminal_own_metrics(const struct run_data *run, bool colour, struct buf *out, struct err *err);
+/* What the GPU did while each cell was measured. Nothing where nothing of it is known. */
+int terminal_activity(const struct run_data *run, bool colour, struct buf *out, struct err *err);
 /* The scaling table: factor against the smallest context, expected, exponent. Nothing when no variant was
  * measured at more than one context. */
 int terminal_scaling(const struct run_data *run, bool kernels, bool colour, struct buf *out, struct err *err);
 /* A comparison of two runs: one row per cell with its verdict and the evidence, then changed facts, then the
- * number of cells per verdict. */
+ * number of cells per verdict, then why cells changed. */
 int terminal_comparison(const struct comparison *c, bool kernels, bool colour, struct buf *out,
                         struct err *err);
 /* The machines that shared a run: one row per machine, slow ones marked. */

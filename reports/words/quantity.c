@@ -53,7 +53,8 @@ static struct num number_in(enum metric m, const char *unit, double v)
         return num_milliseconds(v);
     if (strcmp(unit, "s") == 0)
         return num_seconds(v);
-    return metric_info(m)->kind == METRIC_OF_EXTRA ? num_plain(v) : num_rate(v);
+    bool plain = metric_info(m)->kind == METRIC_OF_EXTRA || metric_info(m)->kind == METRIC_OF_TOKEN;
+    return plain ? num_plain(v) : num_rate(v);
 }
 
 struct num quantity_text(const struct quantity *q, double stored)

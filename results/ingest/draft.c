@@ -25,6 +25,7 @@ void draft_release(struct draft *d)
     free(d->unmeasured);
     free(d->plan);
     details_release(&d->details);
+    commit_list_release(&d->commits);
     draft_init(d);
 }
 
@@ -116,10 +117,10 @@ int draft_add_extra(struct draft_test *t, const char *name, double value, struct
     return 0;
 }
 
-int draft_read_metrics(struct draft *d, const struct json_at *at, struct err *err)
+int draft_read_metrics(struct draft *d, const struct json_at *at, enum document in, struct err *err)
 {
     struct own_metrics own;
-    if (own_metrics_read(&own, at, IN_JOB, err) != 0)
+    if (own_metrics_read(&own, at, in, err) != 0)
         return -1;
     for (size_t i = 0; i < own.count; i++) {
         const struct own_metric *from = &own.item[i];

@@ -9,7 +9,9 @@
 
 #include "common/base/buf.h"
 #include "common/base/json.h"
+#include "common/contract/keys.h"
 #include "results/store/details.h"
+#include "results/store/revision.h"
 #include "results/store/run_data.h"
 #include "results/store/samples.h"
 #include "results/store/store.h"
@@ -47,7 +49,8 @@ struct draft {
     size_t cap_unmeasured;
     char *plan; /* its text, or NULL */
     struct run_details details;
-    bool replace; /* a run stored with another reading is replaced */
+    struct commit_list commits; /* that the run knows of */
+    bool replace;               /* a run stored with another reading is replaced */
     int warnings;
     char warning[RUN_REASON_MAX];
     char note[RUN_REASON_MAX]; /* what the user should know, though nothing is wrong; or "" */
@@ -69,7 +72,7 @@ int draft_add_extra(struct draft_test *t, const char *name, double value, struct
 /* Packs the telemetry; also sets the number of samples, unless the executor recorded it. */
 int draft_set_samples(struct draft_test *t, const struct samples *samples, struct err *err);
 /* "metrics" of a job or mapping. */
-int draft_read_metrics(struct draft *d, const struct json_at *at, struct err *err);
+int draft_read_metrics(struct draft *d, const struct json_at *at, enum document in, struct err *err);
 /* A test that was asked for and left no artifact. Cells that have another test are not unmeasured. */
 int draft_add_unmeasured(struct draft *d, const char *variant, int context, struct err *err);
 /* Long text is truncated; an empty value is ignored. */

@@ -314,7 +314,7 @@ static int check_metrics(const struct json_at *metrics, struct err *err)
 static int read_own_metrics(struct importing *im, struct err *err)
 {
     struct json_at map = json_root(im->map, "mapping"), metrics = json_member(&map, "metrics");
-    return draft_read_metrics(im->d, &metrics, err) != 0 ? -1 : check_metrics(&metrics, err);
+    return draft_read_metrics(im->d, &metrics, IN_PLAN, err) != 0 ? -1 : check_metrics(&metrics, err);
 }
 
 /* The first file says what run it is; facts are those of the first. */

@@ -77,7 +77,7 @@ int import_run(const struct import_scope *s, const json_t *map, const struct imp
 int import_own_metrics(const json_t *map, const char *file, struct draft *d, struct err *err)
 {
     struct json_at root = json_root(map, file), list = json_member(&root, "metrics");
-    if (draft_read_metrics(d, &list, err) != 0)
+    if (draft_read_metrics(d, &list, IN_PLAN, err) != 0)
         return -1;
     for (size_t i = 0; i < json_array_size(list.value); i++) {
         struct json_at one = json_element(&list, i), from = json_member(&one, "from");

@@ -1,6 +1,7 @@
 #include "results/ingest/manifest.h"
 #include "results/ingest/read_code.h"
 #include "results/ingest/read_details.h"
+#include "results/ingest/read_revision.h"
 #include "results/ingest/readers.h"
 #include "results/store/when.h"
 
@@ -390,9 +391,11 @@ static int read_tests(struct bundle_reading *r, const struct json_at *job, struc
 static int read_all(struct bundle_reading *r, const struct json_at *job, struct err *err)
 {
     struct draft *d = r->d;
-    struct json_at metrics = json_member(job, "metrics");
-    if (draft_read_metrics(d, &metrics, err) != 0 || read_job_head(job, &d->info, err) != 0 ||
-        read_job_variants(job, d, err) != 0 || artifact_env(job, d, err) != 0 || read_summary(r, err) != 0 ||
+    struct json_at metrics = json_member(job, "metrics"), source = json_member(job, "source"),
+                   git = json_member(&source, "git");
+    if (draft_read_metrics(d, &metrics, IN_JOB, err) != 0 || read_job_head(job, &d->info, err) != 0 ||
+        revision_read_job(&git, d, err) != 0 || read_job_variants(job, d, err) != 0 ||
+        artifact_env(job, d, err) != 0 || read_summary(r, err) != 0 ||
         read_if_there(r, "node.json", artifact_node, err) != 0 ||
         read_if_there(r, "plan.json", take_plan, err) != 0)
         return -1;
@@ -405,6 +408,15 @@ static int read_all(struct bundle_reading *r, const struct json_at *job, struct 
     return details_read(r->files, &summary, d, err);
 }
 
+static void tell_what_was_left_out(const struct manifest *m, struct draft *d)
+{
+    char example[RUN_REASON_MAX];
+    size_t count = manifest_left_out(m, example, sizeof example);
+    if (count > 0)
+        draft_warn(d, "%zu %s that tests or builds left %s not brought: %s", count,
+                   count == 1 ? "file" : "files", count == 1 ? "was" : "were", example);
+}
+
 int bundle_read(struct bundle *b, const struct ingest_options *options, struct draft *d, struct err *err)
 {
     struct bundle_reading r = {.files = &b->files, .options = options, .d = d};
@@ -414,6 +426,7 @@ int bundle_read(struct bundle *b, const struct ingest_options *options, struct d
     int rc = read_all(&r, &job, err);
     if (rc != 0 || manifest_check_rest(&b->files, err) != 0)
         return -1;
+    tell_what_was_left_out(&b->files, d);
     snprintf(d->info.origin, sizeof d->info.origin, "bundle");
     if (!*d->info.node)
         snprintf(d->info.node, sizeof d->info.node, "%s",

@@ -16,6 +16,7 @@ void activity_bind(struct sql_stmt *stmt, const struct run_test *t)
     sql_bind_text_or_null(stmt, ":throttle", a->throttle);
     sql_bind_text_or_null(stmt, ":joules_from", from);
     sql_bind_int_or_null(stmt, ":neighbours", a->neighbours, RUN_UNKNOWN);
+    sql_bind_text_or_null(stmt, ":activity_window", a->window);
 }
 
 void activity_read(struct sql_stmt *stmt, struct run_activity *out)
@@ -31,4 +32,5 @@ void activity_read(struct sql_stmt *stmt, struct run_activity *out)
     sql_col_text(stmt, "joules_from", from, sizeof from);
     out->joules_measured = strcmp(from, "accumulator") == 0;
     out->neighbours = (int)sql_col_int(stmt, "neighbours", RUN_UNKNOWN);
+    sql_col_text(stmt, "activity_window", out->window, sizeof out->window);
 }

@@ -7,10 +7,11 @@
 #include "results/store/sql.h"
 
 #define ACTIVITY_COLUMNS                                                                                     \
-    ", sclk_p5_mhz, mclk_mhz, mclk_p5_mhz, power_w, temp_c, throttled_s, throttle, joules_from, neighbours"
+    ", sclk_p5_mhz, mclk_mhz, mclk_p5_mhz, power_w, temp_c, throttled_s, throttle, joules_from, neighbours," \
+    " activity_window"
 #define ACTIVITY_PARAMS                                                                                      \
     ", :sclk_p5_mhz, :mclk_mhz, :mclk_p5_mhz, :power_w, :temp_c, :throttled_s, :throttle, :joules_from,"     \
-    " :neighbours"
+    " :neighbours, :activity_window"
 
 void activity_bind(struct sql_stmt *stmt, const struct run_test *t);
 void activity_read(struct sql_stmt *stmt, struct run_activity *out);

@@ -98,6 +98,7 @@ struct run_activity {
     char throttle[RUN_NAME_MAX]; /* the reasons, separated by spaces; "" for none */
     bool joules_measured;        /* by the card's accumulator; else from its power */
     int neighbours;              /* most processes of others seen on the GPU; RUN_UNKNOWN */
+    char window[8];              /* what all of this is of: "timed", "busy", "test"; "" if unknown */
 };
 
 struct run_test {

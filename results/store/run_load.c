@@ -51,6 +51,7 @@ int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, 
     out->counts.skipped = (int)sql_col_int(stmt, "skipped", 0);
     out->counts.failed = out->counts.total - out->counts.ok - out->counts.skipped;
     sql_col_text(stmt, "rejected_why", out->rejected, sizeof out->rejected);
+    revision_read(stmt, &out->revision);
     return run_purpose_read(s, stmt, out, err) != 0
                ? -1
                : run_status_read(s, stmt, out->run_id, &out->status, err);
@@ -203,6 +204,8 @@ static int read_definition(struct store *s, struct sql_stmt *stmt, struct run_da
     sql_col_text(stmt, "unit", d.unit, sizeof d.unit);
     sql_col_text(stmt, "better", better, sizeof better);
     d.better = strcmp(better, "more") == 0 ? METRIC_MORE : METRIC_LESS;
+    if (metric_from_name(d.name, &m) && m < METRIC_BUILT_IN)
+        return 0; /* of a time when it was not built in: what the run printed under that name stays apart */
     if (metric_define(&d, r->info.run_id, &m, err) != 0)
         return err_wrap(err, "%s", s->path);
     if (d.primary)

@@ -33,6 +33,7 @@ ALTER TABLE test ADD COLUMN throttle TEXT;        -- the reasons, separated by s
 ALTER TABLE test ADD COLUMN joules REAL;
 ALTER TABLE test ADD COLUMN joules_from TEXT CHECK (joules_from IN ('accumulator', 'power'));
 ALTER TABLE test ADD COLUMN neighbours INTEGER;   -- most processes of others seen on the GPU
+ALTER TABLE test ADD COLUMN activity_window TEXT CHECK (activity_window IN ('timed', 'busy', 'test')); -- what all of these are of
 
 -- Resources and instructions of a kernel, as common/contract/kernel_facts.h encodes them: a JSON object.
 ALTER TABLE kernel_code ADD COLUMN facts TEXT;
@@ -58,6 +59,7 @@ CREATE TABLE cause (
     position    INTEGER NOT NULL, -- the strongest first
     kind        TEXT NOT NULL CHECK (kind IN
                     ('code', 'toolchain', 'environment', 'clock', 'node', 'neighbours', 'method', 'unexplained')),
+    certainty   TEXT NOT NULL CHECK (certainty IN ('coincides', 'established')),
     share       REAL,          -- of the change, as far as it can be computed
     evidence    TEXT NOT NULL, -- a JSON object
     PRIMARY KEY (run_id, base_id, variant, context_len, position)

@@ -1,7 +1,7 @@
 /* activity: what the card did during a test, from perf.json to the store and back. */
 #include "tests/unit/results_support.h"
 
-#include "results/store/activity_sql.h"
+#include "results/ingest/artifact.h"
 
 static void what_is_stored_comes_back(void **state)
 {
@@ -20,7 +20,8 @@ static void what_is_stored_comes_back(void **state)
                                         .throttled_s = 0.25,
                                         .throttle = "power thermal",
                                         .joules_measured = true,
-                                        .neighbours = 2};
+                                        .neighbours = 2,
+                                        .window = "busy"};
     struct run_data r = must_load(&s, must_store(&s, &d));
     const struct run_activity *a = &r.tests[0].activity;
     assert_near(r.tests[0].value[METRIC_SCLK_MHZ], 1980, 0);
@@ -34,6 +35,7 @@ static void what_is_stored_comes_back(void **state)
     assert_string_equal(a->throttle, "power thermal");
     assert_true(a->joules_measured);
     assert_int_equal(a->neighbours, 2);
+    assert_string_equal(a->window, "busy");
     run_data_release(&r);
     store_close(&s);
 }
@@ -72,12 +74,100 @@ static void energy_says_where_it_is_from(void **state)
     store_close(&s);
 }
 
+static struct json_at perf_with(const char *activity, json_t **root)
+{
+    struct err err = {0};
+    char text[1024];
+    snprintf(text, sizeof text, "{\"exit_status\": \"OK\", \"activity\": %s}", activity);
+    *root = json_parse(text, strlen(text), "perf.json", &err);
+    assert_non_null(*root);
+    return json_root(*root, "perf.json");
+}
+
+static void a_bundle_brings_it(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct draft d;
+    json_t *root;
+    draft_night(&d, 1);
+    struct draft_test *t = draft_add_test(&d, &err);
+    struct json_at perf =
+        perf_with("{\"window\": {\"kind\": \"timed\", \"from_s\": 1, \"to_s\": 2, \"samples\": 9},"
+                  " \"sclk_mhz\": 1584.3, \"sclk_p5_mhz\": 1440, \"sclk_low_mhz\": null,"
+                  " \"mclk_mhz\": 2619, \"mclk_p5_mhz\": null, \"power_w\": 705.9, \"temp_c\": 68,"
+                  " \"throttled_s\": 3.36, \"throttle\": [\"power\", \"thermal\"],"
+                  " \"joules\": 2396, \"joules_from\": \"accumulator\", \"neighbours\": 0}",
+                  &root);
+    assert_ok(artifact_perf(&perf, &d, t, &err), &err);
+    const struct run_activity *a = &t->t.activity;
+    assert_near(t->t.value[METRIC_SCLK_MHZ], 1584.3, 0);
+    assert_near(t->t.value[METRIC_JOULES], 2396, 0);
+    assert_near(a->sclk_p5_mhz, 1440, 0);
+    assert_near(a->mclk_mhz, 2619, 0);
+    assert_true(isnan(a->mclk_p5_mhz));
+    assert_near(a->power_w, 705.9, 0);
+    assert_near(a->temp_c, 68, 0);
+    assert_near(a->throttled_s, 3.36, 0);
+    assert_string_equal(a->throttle, "power thermal");
+    assert_string_equal(a->window, "timed");
+    assert_true(a->joules_measured);
+    assert_int_equal(a->neighbours, 0);
+    json_decref(root);
+    draft_release(&d);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {
+        {"[]", "expected an object"},
+        {"{\"throttled_s\": -1}", "throttled_s"},
+        {"{\"power_w\": \"hot\"}", "power_w"},
+        {"{\"throttle\": [\"a b\"]}", "reason to throttle"},
+        {"{\"throttle\": [7]}", "reason to throttle"},
+        {"{\"window\": {\"kind\": \"guess\"}}", "window"},
+        {"{\"neighbours\": 1.5}", "neighbours"},
+    };
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        struct err err = {0};
+        struct draft d;
+        json_t *root;
+        draft_night(&d, 1);
+        struct draft_test *t = draft_add_test(&d, &err);
+        struct json_at perf = perf_with(wrong[i][0], &root);
+        assert_err(artifact_perf(&perf, &d, t, &err), &err, ERR_INPUT, "perf.json", wrong[i][1]);
+        json_decref(root);
+        draft_release(&d);
+    }
+}
+
+/* A store of a time when joules were a plan's own metric. */
+static void a_run_that_defined_what_is_built_in_now_is_still_read(void **state)
+{
+    (void)state;
+    struct store s = open_store("own-joules.db");
+    struct draft d;
+    draft_night(&d, 1);
+    draft_shot(&d, "v", 4096, 1, 1);
+    d.metrics[d.n_metrics++] =
+        (struct metric_definition){.name = "joules", .unit = "kJ", .better = METRIC_MORE, .primary = true};
+    struct run_data r = must_load(&s, must_store(&s, &d));
+    assert_int_equal(run_data_metric(&r), METRIC_PREFILL_S);
+    assert_true(isnan(r.tests[0].value[METRIC_JOULES]));
+    run_data_release(&r);
+    store_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_stored_comes_back),
         cmocka_unit_test(what_was_not_measured_stays_unknown),
         cmocka_unit_test(energy_says_where_it_is_from),
+        cmocka_unit_test(a_bundle_brings_it),
+        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(a_run_that_defined_what_is_built_in_now_is_still_read),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

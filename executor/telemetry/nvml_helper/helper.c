@@ -2,6 +2,7 @@
  * the node's own dynamic loader. The executor embeds it, starts it from memory where there is an NVIDIA
  * driver, and requests samples through a pipe; it exits when the pipe closes. It declares the prototypes
  * itself, so that no part of CUDA is needed to build it. */
+#include "executor/telemetry/nvml_helper/control.h"
 #include "executor/telemetry/nvml_helper/page.h"
 
 #include <dlfcn.h>
@@ -13,11 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NVML_TEMPERATURE_GPU = 0, NVML_CLOCK_SM = 1 };
+enum { NVML_TEMPERATURE_GPU = 0, NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2, NVML_POWER_INSTANT = 186 };
 
 static const double slow_interval_s =
     0.1; /* load, power, temperature, clock: the driver updates them no faster */
-static const double process_interval_s = 1;
+static const double process_interval_s = 0.25;
 
 struct memory_info {
     unsigned long long total, free, used;
@@ -31,6 +32,18 @@ struct process_info {
     unsigned pid;
     unsigned long long used;
     unsigned gpu_instance, compute_instance;
+};
+
+struct field_value {
+    unsigned field, scope;
+    long long timestamp, latency_us;
+    unsigned type; /* 1: unsigned int */
+    int rc;
+    union {
+        double d;
+        unsigned u;
+        unsigned long long ull;
+    } value;
 };
 
 struct library {
@@ -47,6 +60,9 @@ struct library {
     int (*temperature)(void *, int, unsigned *);
     int (*clock)(void *, int, unsigned *);
     int (*processes)(void *, unsigned *, struct process_info *);
+    int (*energy)(void *, unsigned long long *);
+    int (*event_reasons)(void *, unsigned long long *);
+    int (*fields)(void *, int, struct field_value *);
 };
 
 struct helper {
@@ -82,6 +98,11 @@ static int load_library(struct library *lib)
     find_symbol(l, "nvmlDeviceGetTemperature", &lib->temperature);
     find_symbol(l, "nvmlDeviceGetClockInfo", &lib->clock);
     find_symbol(l, "nvmlDeviceGetComputeRunningProcesses_v3", &lib->processes);
+    find_symbol(l, "nvmlDeviceGetTotalEnergyConsumption", &lib->energy);
+    find_symbol(l, "nvmlDeviceGetFieldValues", &lib->fields);
+    find_symbol(l, "nvmlDeviceGetCurrentClocksEventReasons", &lib->event_reasons);
+    if (!lib->event_reasons) /* its name in older drivers */
+        find_symbol(l, "nvmlDeviceGetCurrentClocksThrottleReasons", &lib->event_reasons);
     return lib->init && lib->count && lib->handle && lib->memory && lib->init() == 0 ? 0 : -1;
 }
 
@@ -132,19 +153,47 @@ static void sample_memory(struct helper *h, int i)
     g->used_bytes = rc == 0 ? (double)m.used : NAN;
 }
 
+/* The power of this moment; where the card has only its mean over a second, that one. */
+static double power_w(const struct library *lib, void *device)
+{
+    struct field_value now = {.field = NVML_POWER_INSTANT, .rc = -1};
+    unsigned mw;
+    if (lib->fields && lib->fields(device, 1, &now) == 0 && now.rc == 0 && now.type == 1 && now.value.u > 0)
+        return now.value.u * 1e-3;
+    return lib->power && lib->power(device, &mw) == 0 ? mw * 1e-3 : NAN;
+}
+
+static double clock_mhz(const struct library *lib, void *device, int which)
+{
+    unsigned mhz;
+    return lib->clock && lib->clock(device, which, &mhz) == 0 ? (double)mhz : NAN;
+}
+
 static void sample_slow(struct helper *h, int i)
 {
     struct nvml_gpu *g = &h->facts.gpu[i];
     struct utilization u;
+    unsigned long long wide;
     unsigned x;
     int rc = h->lib.utilization ? h->lib.utilization(h->device[i], &u) : -1;
     g->busy = rc == 0 ? (double)u.gpu : NAN;
     g->mem_busy = rc == 0 ? (double)u.memory : NAN;
-    g->power_w = h->lib.power && h->lib.power(h->device[i], &x) == 0 ? x * 1e-3 : NAN;
+    g->power_w = power_w(&h->lib, h->device[i]);
     g->temp_c = h->lib.temperature && h->lib.temperature(h->device[i], NVML_TEMPERATURE_GPU, &x) == 0
                     ? (double)x
                     : NAN;
-    g->sm_mhz = h->lib.clock && h->lib.clock(h->device[i], NVML_CLOCK_SM, &x) == 0 ? (double)x : NAN;
+    g->sm_mhz = clock_mhz(&h->lib, h->device[i], NVML_CLOCK_SM);
+    g->mem_mhz = clock_mhz(&h->lib, h->device[i], NVML_CLOCK_MEM);
+    g->event_reasons =
+        h->lib.event_reasons && h->lib.event_reasons(h->device[i], &wide) == 0 ? (double)wide : NAN;
+}
+
+/* Costs some 4 ms of CPU time on an H100, so only while nothing is timed. */
+static void sample_energy(struct helper *h, int i)
+{
+    unsigned long long mj;
+    bool known = h->lib.energy && h->lib.energy(h->device[i], &mj) == 0;
+    h->facts.gpu[i].energy_j = known ? (double)mj * 1e-3 : NAN;
 }
 
 static void sample_processes(struct helper *h, int i)
@@ -156,22 +205,26 @@ static void sample_processes(struct helper *h, int i)
     for (unsigned p = 0; p < count && h->facts.process_count < NVML_PROCESSES_MAX; p++) {
         double used = list[p].used == ~0ull ? NAN : (double)list[p].used;
         h->facts.process[h->facts.process_count++] =
-            (struct nvml_process){.pid = list[p].pid, .used_bytes = used};
+            (struct nvml_process){.pid = list[p].pid, .gpu = i, .used_bytes = used};
     }
 }
 
-static void sample(struct helper *h)
+static void sample(struct helper *h, bool all)
 {
     double now = now_s(CLOCK_MONOTONIC);
-    bool slow = now >= h->next_slow_s, processes = now >= h->next_processes_s;
+    bool slow = all || now >= h->next_slow_s, processes = all || now >= h->next_processes_s;
     h->facts.process_count = processes ? 0 : h->facts.process_count;
     for (int i = 0; i < h->facts.gpu_count; i++) {
         sample_memory(h, i);
         if (slow)
             sample_slow(h, i);
+        h->facts.gpu[i].energy_j = NAN;
+        if (all)
+            sample_energy(h, i);
         if (processes)
             sample_processes(h, i);
     }
+    h->facts.slow_samples += slow;
     h->next_slow_s = slow ? now + slow_interval_s : h->next_slow_s;
     h->next_processes_s = processes ? now + process_interval_s : h->next_processes_s;
     h->facts.cpu_s = now_s(CLOCK_PROCESS_CPUTIME_ID);
@@ -186,15 +239,17 @@ static void publish(struct helper *h)
     (void)!write(NVML_FD_DONE, &one, sizeof one);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static struct helper h;
     char requests[64];
+    if (argc > 1)
+        return nvml_control(argc, argv);
     h.page = mmap(NULL, sizeof *h.page, PROT_READ | PROT_WRITE, MAP_SHARED, NVML_FD_PAGE, 0);
     if (h.page == MAP_FAILED || load_library(&h.lib) != 0 || open_gpus(&h) != 0)
         return 1; /* no sample arrives, so the executor measures nothing */
-    while (read(0, requests, sizeof requests) > 0) {
-        sample(&h);
+    for (ssize_t n; (n = read(0, requests, sizeof requests)) > 0;) {
+        sample(&h, memchr(requests, NVML_ASK_ALL, (size_t)n) != NULL);
         publish(&h);
     }
     return 0;

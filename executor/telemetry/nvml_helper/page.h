@@ -10,6 +10,11 @@
 
 enum { NVML_GPUS_MAX = 16, NVML_PROCESSES_MAX = 64, NVML_TEXT_MAX = 96 };
 
+/* What the bytes on the helper's pipe request: a sample, in which slow values may be a tenth of a second old
+ * and the list of processes a second; or one in which all is new. */
+#define NVML_ASK '?'
+#define NVML_ASK_ALL '!'
+
 /* The helper's open descriptors; 0 is a pipe on which each byte requests a sample, and whose end makes it
  * exit. */
 enum { NVML_FD_PAGE = 3, NVML_FD_DONE = 4 };
@@ -19,11 +24,14 @@ struct nvml_gpu {
     int32_t major, minor; /* compute capability */
     double total_bytes, used_bytes;
     double busy, mem_busy; /* percent */
-    double power_w, temp_c, sm_mhz;
+    double power_w, temp_c, sm_mhz, mem_mhz;
+    double energy_j;      /* since the driver was loaded; only in an answer to NVML_ASK_ALL */
+    double event_reasons; /* NVML's bits of what limits the clock */
 };
 
 struct nvml_process {
     int64_t pid;
+    int32_t gpu;
     double used_bytes;
 };
 
@@ -31,6 +39,8 @@ struct nvml_facts {
     int32_t gpu_count, process_count;
     char driver[NVML_TEXT_MAX];
     double cpu_s; /* CPU time of the helper so far */
+    uint64_t
+        slow_samples; /* how often the slow values were read: load, power, temperature, clocks, reasons */
     struct nvml_gpu gpu[NVML_GPUS_MAX];
     struct nvml_process process[NVML_PROCESSES_MAX];
 };

@@ -1,0 +1,66 @@
+/* activity: what the card did during one test: clocks, power, temperature, throttling, energy and other users
+ * of the card, over the part of the test that counts. Gathers samples while the test runs and measures once
+ * at its end.
+ *
+ * The part is, in this order:
+ *   timed   the last prefill_s before decode_s before the line with the timings arrived, if the workload
+ * printed both times. It must hold three samples of the clock and, where the load is known, be no less busy
+ *           than the whole test: a workload that prints its timings long after the timed part fails this.
+ *   busy    from the first to the last sample of a busy card (10 % and more), if three of them have a clock.
+ *           Cards report a load late: one that was there before the test began is left out until it has
+ * passed. test    the whole test. Knows nothing of files. Whatever was not measured is NaN.
+ */
+#ifndef KERNSWEEP_EXECUTOR_TELEMETRY_ACTIVITY_H
+#define KERNSWEEP_EXECUTOR_TELEMETRY_ACTIVITY_H
+
+#include "executor/telemetry/sample.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ACTIVITY_NOTE_MAX = 160 };
+
+enum activity_window { WINDOW_TIMED, WINDOW_BUSY, WINDOW_TEST };
+enum energy_source { ENERGY_UNKNOWN, ENERGY_ACCUMULATOR, ENERGY_POWER };
+
+/* Seconds since the test's start; NaN: not known. */
+struct activity_times {
+    double printed_s; /* when the timings arrived */
+    double prefill_s, decode_s;
+    double end_s;
+};
+
+struct activity {
+    enum activity_window window;
+    double from_s, to_s;
+    size_t samples; /* in it */
+    double sclk_mhz, sclk_p5_mhz, sclk_low_mhz, mclk_mhz, mclk_p5_mhz;
+    double power_w, temp_c;
+    double throttled_s;
+    unsigned throttle; /* enum throttle, of all samples in the window */
+    double joules;
+    enum energy_source joules_from;
+    int neighbours;               /* -1: not known */
+    char note[ACTIVITY_NOTE_MAX]; /* why the accumulator was not believed, or "" */
+};
+
+/* Bounded: a long test keeps every second, fourth ... sample. */
+struct activity_log {
+    struct sample *sample;
+    size_t count, capacity;
+    uint64_t seen, stride;
+    bool was_busy; /* the card reported a load before the test began: that of the test before */
+};
+
+void activity_init(struct activity_log *log);
+void activity_release(struct activity_log *log);
+/* Without memory the sample is lost, and nothing else. */
+void activity_add(struct activity_log *log, const struct sample *s);
+/* The sample before the test, added first, and the one after it: counters and clocks at its ends. */
+void activity_edge(struct activity_log *log, double t_s, const struct sample *edge);
+/* False if no sample had anything to measure. */
+bool activity_measure(const struct activity_log *log, const struct activity_times *times,
+                      struct activity *out);
+const char *activity_window_name(enum activity_window w);
+
+#endif

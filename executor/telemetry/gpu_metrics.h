@@ -1,0 +1,45 @@
+/* gpu_metrics: reads the table that amdgpu publishes in sysfs as `gpu_metrics`, versions 1.3 to 1.8.
+ *
+ * The table begins with its size and version. Its layout moved between driver releases, even within one
+ * version, so a table is read beyond its head only if its size is that of a layout described here (the
+ * kernel's public header kgd_pp_interface.h, natural alignment); the size tells the two 1.6 and the two 1.8
+ * apart. Of other sizes of 1.4 to 1.8 only the first 16 bytes are read, which are the same in all of them;
+ * other versions are not read. A field of all ones is one that the driver does not fill. throttle_status
+ * of 1.4 and 1.5 is not read: the driver leaves it 0 on the cards that have these versions, whether they
+ * throttle or not. Pure: bytes in, numbers out; NaN is unknown.
+ */
+#ifndef KERNSWEEP_EXECUTOR_TELEMETRY_GPU_METRICS_H
+#define KERNSWEEP_EXECUTOR_TELEMETRY_GPU_METRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { GPU_METRICS_BYTES_MAX = 4096, GPU_METRICS_DIES = 8, GPU_METRICS_RESIDENCIES = 5 };
+
+/* The counters of how long each throttler was active, in units of `accumulations`. */
+enum { RESIDENCY_PROCHOT, RESIDENCY_POWER, RESIDENCY_SOCKET, RESIDENCY_REGULATOR, RESIDENCY_MEMORY };
+
+struct gpu_metrics {
+    int format, content; /* 1, 6 */
+    double power_w, hotspot_c, memory_c;
+    double busy, memory_busy; /* percent */
+    double energy_j;
+    double sclk_mhz, sclk_low_mhz; /* mean of the dies, and the slowest */
+    int dies;
+    double mclk_mhz;
+    int partitions;                          /* -1: unknown */
+    double partition_busy[GPU_METRICS_DIES]; /* percent, the busiest die of each partition */
+    bool has_status;
+    uint64_t status; /* indep_throttle_status */
+    bool has_residencies;
+    uint32_t accumulations, residency[GPU_METRICS_RESIDENCIES];
+};
+
+/* False if not even the head of the table is known. */
+bool gpu_metrics_read(const void *bytes, size_t len, struct gpu_metrics *out);
+/* The reasons to throttle between two readings (enum throttle): the bits of the later status, and each
+ * throttler that was active for at least a tenth of the time. False: unknown. */
+bool gpu_metrics_throttle(const struct gpu_metrics *before, const struct gpu_metrics *now, unsigned *out);
+
+#endif

@@ -1,0 +1,140 @@
+/* A back-end: how many processes of others hold memory of the GPUs, four times a second, from NVML's list and
+ * from class/kfd/kfd/proc. In a container both may have the pids of another namespace, or leave processes
+ * out: a process counts if it was listed before the test began, or if the list has one of the test's own,
+ * which shows that its pids can be told apart. Without either nothing is known. */
+#include "executor/process/proctree.h"
+#include "executor/telemetry/backend.h"
+#include "executor/telemetry/nvml.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { USERS_MAX = 256 };
+
+static const double refresh_s = 0.25;
+
+struct users {
+    size_t count;
+    pid_t pid[USERS_MAX];
+};
+
+struct neighbours {
+    struct nvml *nvml;     /* NULL: none */
+    char kfd[FS_PATH_MAX]; /* "": none */
+    pid_t root;
+    double next_s;
+    struct users before;
+    struct proctree tree;
+};
+
+static bool contains(const pid_t *list, size_t count, pid_t pid)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == pid)
+            return true;
+    return false;
+}
+
+static void add_user(struct users *u, pid_t pid)
+{
+    if (pid > 0 && u->count < USERS_MAX && !contains(u->pid, u->count, pid))
+        u->pid[u->count++] = pid;
+}
+
+static bool holds_memory(const char *dir, const char *file)
+{
+    char path[FS_PATH_MAX];
+    unsigned long long bytes = 0;
+    FILE *f =
+        strncmp(file, "vram_", 5) == 0 && fs_join(path, NULL, dir, file) == 0 ? fopen(path, "re") : NULL;
+    bool some = f && fscanf(f, "%llu", &bytes) == 1 && bytes > 0;
+    if (f)
+        fclose(f);
+    return some;
+}
+
+/* A process that only opened the device, as monitors do, has a folder but no memory. */
+static bool uses_kfd(const char *root, const char *process)
+{
+    char dir[FS_PATH_MAX];
+    struct dirent *e;
+    bool some = false;
+    DIR *d = fs_join(dir, NULL, root, process) == 0 ? opendir(dir) : NULL;
+    while (d && !some && (e = readdir(d)))
+        some = holds_memory(dir, e->d_name);
+    if (d)
+        closedir(d);
+    return some;
+}
+
+static void list_kfd(const char *root, struct users *out)
+{
+    struct dirent *e;
+    DIR *d = *root ? opendir(root) : NULL;
+    while (d && (e = readdir(d)))
+        if (uses_kfd(root, e->d_name))
+            add_user(out, (pid_t)strtol(e->d_name, NULL, 10));
+    if (d)
+        closedir(d);
+}
+
+static void list_users(const struct neighbours *n, struct users *out)
+{
+    struct nvml_facts facts;
+    out->count = 0;
+    if (n->nvml && nvml_latest(n->nvml, &facts))
+        for (int32_t i = 0; i < facts.process_count; i++)
+            add_user(out, (pid_t)facts.process[i].pid);
+    list_kfd(n->kfd, out);
+}
+
+static void neighbours_read(void *state, struct sample *out)
+{
+    struct neighbours *n = state;
+    struct users now;
+    size_t own = 0, before = 0;
+    if (out->t_s < n->next_s)
+        return;
+    n->next_s = out->t_s + refresh_s;
+    list_users(n, &now);
+    proctree_listed(&n->tree, n->root);
+    for (size_t i = 0; i < now.count; i++) {
+        bool is_own = contains(n->tree.pid, n->tree.count, now.pid[i]);
+        own += is_own;
+        before += !is_own && contains(n->before.pid, n->before.count, now.pid[i]);
+    }
+    if (own > 0 || before > 0)
+        sample_max(out, SAMPLE_NEIGHBOURS, (double)(own > 0 ? now.count - own : before));
+}
+
+static void *neighbours_open(const struct telemetry_target *target)
+{
+    struct neighbours *n = target->pid > 0 ? calloc(1, sizeof *n) : NULL;
+    if (!n)
+        return NULL;
+    n->root = target->pid;
+    n->nvml = target->nvml && target->nvml->ask >= 0 ? target->nvml : NULL;
+    if (fs_join(n->kfd, NULL, target->layout->sysfs, "class/kfd/kfd/proc") != 0 || !fs_is_dir(n->kfd))
+        n->kfd[0] = '\0';
+    if (n->nvml || *n->kfd) {
+        list_users(n, &n->before);
+        return n;
+    }
+    free(n);
+    return NULL;
+}
+
+static void neighbours_close(void *state)
+{
+    free(state);
+}
+
+const struct telemetry_backend telemetry_neighbours = {
+    .name = "neighbours",
+    .per_test = true,
+    .open = neighbours_open,
+    .read = neighbours_read,
+    .close = neighbours_close,
+};

@@ -1,0 +1,75 @@
+#include "reports/tables/activity_table.h"
+
+#include "reports/model/activity.h"
+#include "reports/model/view.h"
+#include "reports/words/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void add_throttling(struct table *t, const struct cell_activity *a, enum report_lang lang)
+{
+    struct buf b;
+    if (isnan(a->throttled_s)) {
+        table_text(t, NUM_NONE);
+        return;
+    }
+    if (a->throttled == 0) {
+        table_text(t, message(lang, MSG_THROTTLED_NOT));
+        return;
+    }
+    buf_init(&b, 256);
+    message_plain(&b, lang, MSG_THROTTLED_FOR, num_seconds(a->throttled_s).s, a->throttle);
+    table_marked(t, buf_str(&b), MARK_WARN);
+    buf_release(&b);
+}
+
+static void add_neighbours(struct table *t, int count)
+{
+    if (count <= 0)
+        table_text(t, NUM_NONE);
+    else
+        table_marked(t, num_int(count).s, MARK_WARN);
+}
+
+static void add_row(struct table *t, const struct run_data *run, const struct cell *c, enum report_lang lang)
+{
+    const struct cell_activity a = activity_of_cell(run, c);
+    if (!a.known)
+        return;
+    table_text(t, c->context ? num_int(c->context).s : NUM_NONE);
+    table_code(t, run->variants[c->variant].name);
+    table_text(t, num_rate(c->median[METRIC_SCLK_MHZ]).s);
+    table_text(t, num_rate(a.sclk_p5_mhz).s);
+    table_text(t, num_rate(a.mclk_mhz).s);
+    table_text(t, num_rate(a.power_w).s);
+    table_text(t, num_rate(a.temp_c).s);
+    add_throttling(t, &a, lang);
+    table_text(t, num_plain(c->median[METRIC_JOULES]).s);
+    table_text(t, num_plain(c->median[METRIC_JOULES_PER_TOKEN]).s);
+    add_neighbours(t, a.neighbours);
+}
+
+void table_activity(struct table *t, const struct run_data *run, enum report_lang lang)
+{
+    static const enum msg numbers[] = {MSG_COL_SCLK, MSG_COL_SCLK_LOW, MSG_COL_MCLK, MSG_COL_POWER,
+                                       MSG_COL_TEMPERATURE};
+    size_t *order = NULL;
+    table_column(t, message(lang, MSG_COL_CONTEXT), true);
+    table_column(t, message(lang, MSG_COL_VARIANT), false);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        table_column(t, message(lang, numbers[i]), true);
+    table_column(t, message(lang, MSG_COL_THROTTLED), false);
+    table_column(t, message(lang, MSG_COL_ENERGY), true);
+    table_column(t, message(lang, MSG_COL_ENERGY_PER_TOKEN), true);
+    table_column(t, message(lang, MSG_COL_NEIGHBOURS), true);
+    if (cells_by_context(run, &order)) {
+        t->failed = true;
+        return;
+    }
+    for (size_t k = 0; k < run->n_cells; k++)
+        add_row(t, run, &run->cells[order[k]], lang);
+    free(order);
+    table_drop_empty(t, 2);
+}

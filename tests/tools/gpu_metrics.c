@@ -1,0 +1,198 @@
+/* gpu_metrics: writes a table as amdgpu's sysfs file gpu_metrics has it. Usage: gpu_metrics VERSION
+ * [KEY=VALUE...]
+ *
+ * VERSION is 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, or 1.6-384 and 1.8-3360, which are the layouts of these sizes that
+ * some driver releases had. What no KEY sets is all ones, as the driver leaves it. The compiler lays the
+ * tables out from their members, so that the executor's offsets are held against something else than
+ * themselves. Keys: hotspot memory power gfx umc energy sclk mclk accumulations prochot ppt socket vr hbm
+ * status partitions; sclk and partition_busy take up to eight numbers with commas between them. The table has
+ * the endianness of this machine: little-endian. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD                                                                                                 \
+    uint16_t table_size;                                                                                     \
+    uint8_t format, content;
+#define HEAD_OF_DIES HEAD uint16_t hotspot, memory, soc_regulator, power, gfx, umc;
+#define RESIDENCIES uint32_t accumulations, prochot, ppt, socket, vr, hbm;
+#define LINKS                                                                                                \
+    uint16_t pcie_width, pcie_speed, xgmi_width, xgmi_speed;                                                 \
+    uint32_t gfx_sum, memory_sum;
+#define BUS                                                                                                  \
+    uint64_t pcie_sum, pcie_now, recoveries, replays, rollovers;                                             \
+    uint32_t naks_sent, naks_received;
+#define CLOCKS uint16_t sclk[8], socclk[4], vclk[4], dclk[4], mclk;
+
+struct v1_3 {
+    HEAD uint16_t edge, hotspot, memory, regulators[3], gfx, umc, media, power;
+    uint64_t energy, driver_time;
+    uint16_t mean_clocks[7], sclk, socclk, mclk, media_clocks[4];
+    uint32_t own_status;
+    uint16_t fan, pcie_width, pcie_speed, padding;
+    uint32_t gfx_sum, memory_sum;
+    uint16_t stacks[4];
+    uint64_t firmware_time;
+    uint16_t millivolts[3], padding1;
+    uint64_t status;
+};
+
+struct v1_4 {
+    HEAD_OF_DIES uint16_t vcn[4];
+    uint64_t energy, driver_time;
+    uint32_t own_status, lock_status;
+    LINKS uint64_t pcie_sum, pcie_now, recoveries, replays, rollovers, xgmi_read[8], xgmi_written[8],
+        firmware_time;
+    CLOCKS uint16_t padding;
+};
+
+struct v1_5 {
+    HEAD_OF_DIES uint16_t vcn[4], jpeg[32];
+    uint64_t energy, driver_time;
+    uint32_t own_status, lock_status;
+    LINKS BUS uint64_t xgmi_read[8], xgmi_written[8], firmware_time;
+    CLOCKS uint16_t padding;
+};
+
+struct v1_6_384 {
+    HEAD_OF_DIES uint16_t vcn[4], jpeg[32];
+    uint64_t energy, driver_time;
+    RESIDENCIES uint32_t own_status, lock_status;
+    LINKS BUS uint64_t xgmi_read[8], xgmi_written[8], firmware_time;
+    CLOCKS uint16_t padding;
+};
+
+#define PARTITION(jpegs, sums)                                                                               \
+    struct {                                                                                                 \
+        uint32_t busy[8];                                                                                    \
+        uint16_t jpeg[jpegs], vcn[4];                                                                        \
+        uint64_t sum[sums][8];                                                                               \
+    }
+
+struct v1_6 {
+    HEAD_OF_DIES uint64_t energy, driver_time;
+    RESIDENCIES uint32_t lock_status;
+    LINKS BUS uint64_t xgmi_read[8], xgmi_written[8], firmware_time;
+    CLOCKS uint16_t partitions;
+    PARTITION(32, 1) partition[8];
+    uint32_t recovery;
+};
+
+#define VERSION_WITH_BANDWIDTH(name, jpegs, sums)                                                            \
+    struct name {                                                                                            \
+        HEAD_OF_DIES uint64_t bandwidth, energy, driver_time;                                                \
+        RESIDENCIES uint32_t lock_status;                                                                    \
+        LINKS BUS uint64_t xgmi_read[8], xgmi_written[8];                                                    \
+        uint16_t link_status[8], padding;                                                                    \
+        uint64_t firmware_time;                                                                              \
+        CLOCKS uint16_t partitions;                                                                          \
+        PARTITION(jpegs, sums) partition[8];                                                                 \
+        uint32_t recovery;                                                                                   \
+    }
+VERSION_WITH_BANDWIDTH(v1_7, 32, 2);
+VERSION_WITH_BANDWIDTH(v1_8_3360, 40, 4);
+VERSION_WITH_BANDWIDTH(v1_8, 40, 5);
+
+struct member {
+    const char *key;
+    size_t offset, bytes, count, step;
+};
+
+#define ONE(t, key)                                                                                          \
+    {                                                                                                        \
+#key, offsetof(struct t, key), sizeof(((struct t *)0)->key), 1, 0                                    \
+    }
+#define MANY(t, key, n)                                                                                      \
+    {                                                                                                        \
+#key, offsetof(struct t, key), sizeof(((struct t *)0)->key) / (n), n,                                \
+            sizeof(((struct t *)0)->key) / (n)                                                               \
+    }
+#define COMMON(t)                                                                                            \
+    ONE(t, hotspot), ONE(t, memory), ONE(t, power), ONE(t, gfx), ONE(t, umc), ONE(t, energy), ONE(t, mclk)
+#define COMMON_RESIDENCIES(t)                                                                                \
+    ONE(t, accumulations), ONE(t, prochot), ONE(t, ppt), ONE(t, socket), ONE(t, vr), ONE(t, hbm)
+#define PARTITIONS(t)                                                                                        \
+    ONE(t, partitions),                                                                                      \
+    {                                                                                                        \
+        "partition_busy", offsetof(struct t, partition), 4, 8, sizeof(((struct t *)0)->partition[0])         \
+    }
+
+static const struct member of_v1_3[] = {COMMON(v1_3),      ONE(v1_3, sclk),       MANY(v1_3, stacks, 4),
+                                        ONE(v1_3, status), ONE(v1_3, own_status), {0}};
+static const struct member of_v1_4[] = {COMMON(v1_4), MANY(v1_4, sclk, 8), ONE(v1_4, own_status), {0}};
+static const struct member of_v1_5[] = {COMMON(v1_5), MANY(v1_5, sclk, 8), ONE(v1_5, own_status), {0}};
+static const struct member of_v1_6_384[] = {
+    COMMON(v1_6_384), MANY(v1_6_384, sclk, 8), COMMON_RESIDENCIES(v1_6_384), {0}};
+#define WITH_PARTITIONS(t)                                                                                   \
+    {                                                                                                        \
+        COMMON(t), MANY(t, sclk, 8), COMMON_RESIDENCIES(t), PARTITIONS(t),                                   \
+        {                                                                                                    \
+            0                                                                                                \
+        }                                                                                                    \
+    }
+static const struct member of_v1_6[] = WITH_PARTITIONS(v1_6);
+static const struct member of_v1_7[] = WITH_PARTITIONS(v1_7);
+static const struct member of_v1_8_3360[] = WITH_PARTITIONS(v1_8_3360);
+static const struct member of_v1_8[] = WITH_PARTITIONS(v1_8);
+
+static const struct version {
+    const char *name;
+    uint8_t content;
+    uint16_t size;
+    const struct member *member;
+} versions[] = {
+    {"1.3", 3, sizeof(struct v1_3), of_v1_3},
+    {"1.4", 4, sizeof(struct v1_4), of_v1_4},
+    {"1.5", 5, sizeof(struct v1_5), of_v1_5},
+    {"1.6-384", 6, sizeof(struct v1_6_384), of_v1_6_384},
+    {"1.6", 6, sizeof(struct v1_6), of_v1_6},
+    {"1.7", 7, sizeof(struct v1_7), of_v1_7},
+    {"1.8-3360", 8, sizeof(struct v1_8_3360), of_v1_8_3360},
+    {"1.8", 8, sizeof(struct v1_8), of_v1_8},
+};
+
+static const struct version *find_version(const char *name)
+{
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
+        if (strcmp(versions[i].name, name) == 0)
+            return &versions[i];
+    return NULL;
+}
+
+static int set(const struct version *v, unsigned char *table, const char *argument)
+{
+    const char *equals = strchr(argument, '=');
+    for (const struct member *m = v->member; equals && m->key; m++) {
+        size_t len = strlen(m->key);
+        if (len != (size_t)(equals - argument) || memcmp(m->key, argument, len) != 0)
+            continue;
+        char *p = (char *)(uintptr_t)equals;
+        for (size_t i = 0; i < m->count && *p; i++) {
+            uint64_t value = strtoull(p + 1, &p, 0);
+            memcpy(table + m->offset + i * m->step, &value, m->bytes);
+        }
+        return 0;
+    }
+    fprintf(stderr, "gpu_metrics: version %s has no %s\n", v->name, argument);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    static unsigned char table[8192];
+    const struct version *v = argc > 1 ? find_version(argv[1]) : NULL;
+    if (!v) {
+        fprintf(stderr, "gpu_metrics: name a version, as 1.6\n");
+        return 2;
+    }
+    memset(table, 0xff, v->size);
+    memcpy(table, &v->size, sizeof v->size);
+    table[2] = 1;
+    table[3] = v->content;
+    for (int i = 2; i < argc; i++)
+        if (set(v, table, argv[i]) != 0)
+            return 2;
+    return fwrite(table, v->size, 1, stdout) == 1 ? 0 : 1;
+}

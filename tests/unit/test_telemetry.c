@@ -1,0 +1,330 @@
+/* telemetry: what the card did, measured from samples: constant, dipping and throttled clocks, accumulators
+ * that tell the truth, wrap or lie, and values that are missing. */
+#include "tests/unit/support.h"
+
+#include "executor/telemetry/activity.h"
+#include "executor/telemetry/throttle.h"
+
+#include <math.h>
+
+/* A second of load at 10 Hz between two of rest, as `shape` changes it. */
+struct played {
+    double t_s, load, sclk, power, energy;
+    unsigned throttle;
+};
+
+typedef void shape_fn(struct played *p);
+
+static void unchanged(struct played *p)
+{
+    (void)p;
+}
+
+static struct activity_log play(shape_fn *shape)
+{
+    struct activity_log log;
+    activity_init(&log);
+    for (int i = 0; i <= 30; i++) {
+        bool busy = i >= 10 && i < 20;
+        struct played p = {.t_s = i / 10.0,
+                           .load = busy ? 100 : 0,
+                           .sclk = busy ? 1980 : 345,
+                           .power = 500,
+                           .energy = 1e6 + 50.0 * i};
+        struct sample s;
+        shape(&p);
+        sample_clear(&s, p.t_s);
+        s.value[SAMPLE_GPU_BUSY] = p.load;
+        s.value[SAMPLE_SCLK] = p.sclk;
+        s.value[SAMPLE_MCLK] = 2619;
+        s.value[SAMPLE_POWER] = p.power;
+        s.value[SAMPLE_ENERGY] = p.energy;
+        s.value[SAMPLE_THROTTLE] = p.throttle;
+        s.value[SAMPLE_TEMP_JUNCTION] = 40 + i;
+        activity_add(&log, &s);
+    }
+    return log;
+}
+
+static const struct activity_times unknown_times = {
+    .printed_s = NAN, .prefill_s = NAN, .decode_s = NAN, .end_s = 3};
+
+static struct activity measure(shape_fn *shape, const struct activity_times *times)
+{
+    struct activity_log log = play(shape);
+    struct activity a;
+    assert_true(activity_measure(&log, times, &a));
+    activity_release(&log);
+    return a;
+}
+
+static void a_constant_load_is_measured_while_the_card_is_busy(void **state)
+{
+    (void)state;
+    struct activity a = measure(unchanged, &unknown_times);
+    assert_int_equal(a.window, WINDOW_BUSY);
+    assert_near(a.from_s, 1, 1e-9);
+    assert_near(a.to_s, 1.9, 1e-9);
+    assert_int_equal(a.samples, 10);
+    assert_near(a.sclk_mhz, 1980, 0);
+    assert_near(a.sclk_p5_mhz, 1980, 0);
+    assert_near(a.mclk_mhz, 2619, 0);
+    assert_near(a.power_w, 500, 0);
+    assert_near(a.temp_c, 59, 0);
+    assert_near(a.throttled_s, 0, 0);
+    assert_int_equal(a.throttle, 0);
+    assert_near(a.joules, 450, 1e-6);
+    assert_int_equal(a.joules_from, ENERGY_ACCUMULATOR);
+    assert_string_equal(a.note, "");
+    assert_int_equal(a.neighbours, -1);
+}
+
+static void the_timed_part_is_the_time_before_the_timings_came(void **state)
+{
+    (void)state;
+    const struct activity_times times = {.printed_s = 2, .prefill_s = 0.6, .decode_s = 0.25, .end_s = 3};
+    struct activity a = measure(unchanged, &times);
+    assert_int_equal(a.window, WINDOW_TIMED);
+    assert_near(a.from_s, 1.15, 1e-9);
+    assert_near(a.to_s, 1.75, 1e-9);
+    assert_int_equal(a.samples, 6);
+    assert_near(a.joules, 300, 1e-6);
+}
+
+/* A workload that checks its results on the CPU before it prints: what came before the line was not timed. */
+static void timings_printed_long_after_are_not_believed(void **state)
+{
+    (void)state;
+    const struct activity_times late = {.printed_s = 2.9, .prefill_s = 0.6, .decode_s = 0, .end_s = 3};
+    const struct activity_times early = {.printed_s = 0.2, .prefill_s = 0.6, .decode_s = 0, .end_s = 3};
+    assert_int_equal(measure(unchanged, &late).window, WINDOW_BUSY);
+    assert_int_equal(measure(unchanged, &early).window, WINDOW_BUSY);
+}
+
+/* The load of the test before is still reported when this one begins. */
+static void a_load_from_before_the_test_is_left_out(void **state)
+{
+    (void)state;
+    struct activity_log log;
+    struct activity a;
+    struct sample s;
+    activity_init(&log);
+    sample_clear(&s, 0);
+    s.value[SAMPLE_GPU_BUSY] = 80;
+    s.value[SAMPLE_SCLK] = 1980;
+    activity_edge(&log, 0, &s);
+    for (int i = 0; i < 20; i++) {
+        sample_clear(&s, i / 10.0);
+        s.value[SAMPLE_GPU_BUSY] = i < 4 || i >= 12 ? 80 : 0;
+        s.value[SAMPLE_SCLK] = 1980;
+        activity_add(&log, &s);
+    }
+    const struct activity_times times = {.printed_s = NAN, .prefill_s = NAN, .decode_s = NAN, .end_s = 2};
+    assert_true(activity_measure(&log, &times, &a));
+    assert_int_equal(a.window, WINDOW_BUSY);
+    assert_near(a.from_s, 1.2, 1e-9);
+    assert_near(a.to_s, 1.9, 1e-9);
+    activity_release(&log);
+}
+
+/* An accumulator that is read only at the ends, and power that shows where the energy went. */
+static void the_energy_of_a_part_is_the_share_of_its_power(void **state)
+{
+    (void)state;
+    struct activity_log log;
+    struct activity a;
+    struct sample s;
+    activity_init(&log);
+    for (int i = 0; i <= 30; i++) {
+        sample_clear(&s, i / 10.0);
+        s.value[SAMPLE_POWER] = i > 10 && i < 20 ? 700 : 100;
+        s.value[SAMPLE_SCLK] = 1980;
+        s.value[SAMPLE_ENERGY] = i == 0 ? 5000 : i == 30 ? 6000 : (double)NAN;
+        activity_add(&log, &s);
+    }
+    const struct activity_times times = {.printed_s = 2, .prefill_s = 1, .decode_s = 0, .end_s = 3};
+    assert_true(activity_measure(&log, &times, &a));
+    assert_int_equal(a.window, WINDOW_TIMED);
+    assert_int_equal(a.joules_from, ENERGY_ACCUMULATOR);
+    assert_near(a.joules, 1000 * 640.0 / 840, 1e-6); /* of 640 J by the power, of 840 J in all */
+    activity_release(&log);
+}
+
+static void too_short_for_three_samples(struct played *p)
+{
+    p->load = p->t_s > 1.05 && p->t_s < 1.25 ? 100 : 0;
+}
+
+static void a_part_of_two_samples_stands_for_the_whole_test(void **state)
+{
+    (void)state;
+    const struct activity_times times = {.printed_s = 1.3, .prefill_s = 0.15, .decode_s = 0, .end_s = 3};
+    struct activity a = measure(too_short_for_three_samples, &times);
+    assert_int_equal(a.window, WINDOW_TEST);
+    assert_near(a.from_s, 0, 0);
+    assert_near(a.to_s, 3, 0);
+    assert_int_equal(a.samples, 31);
+}
+
+static void dipping(struct played *p)
+{
+    if (p->t_s > 1.25 && p->t_s < 1.35)
+        p->sclk = 1200;
+}
+
+static void a_dip_shows_in_the_5th_percentile(void **state)
+{
+    (void)state;
+    struct activity a = measure(dipping, &unknown_times);
+    assert_near(a.sclk_mhz, 1902, 1e-6);
+    assert_near(a.sclk_p5_mhz, 1200, 0);
+}
+
+static void throttled(struct played *p)
+{
+    if (p->t_s > 1.25 && p->t_s < 1.55)
+        p->throttle = THROTTLE_POWER;
+    if (p->t_s > 1.45 && p->t_s < 1.55)
+        p->throttle |= THROTTLE_THERMAL;
+    if (p->t_s < 0.5)
+        p->throttle = THROTTLE_HARDWARE; /* not while it counts */
+}
+
+static void reasons_hold_until_the_next_sample(void **state)
+{
+    (void)state;
+    struct activity a = measure(throttled, &unknown_times);
+    assert_near(a.throttled_s, 0.3, 1e-9);
+    assert_int_equal(a.throttle, THROTTLE_POWER | THROTTLE_THERMAL);
+}
+
+static void wrapping(struct played *p)
+{
+    if (p->t_s > 1.5)
+        p->energy -= 1e6;
+}
+
+static void lying(struct played *p)
+{
+    p->energy = 1e6 + (p->energy - 1e6) * 1.5;
+}
+
+static void standing_still(struct played *p)
+{
+    p->energy = 7;
+}
+
+static void without_energy(struct played *p)
+{
+    p->energy = NAN;
+}
+
+static void an_accumulator_that_cannot_be_right_is_not_used(void **state)
+{
+    (void)state;
+    static const struct {
+        shape_fn *shape;
+        const char *note;
+    } cases[] = {
+        {wrapping, "backwards"}, {lying, "2250 J"}, {standing_still, "says 0 J"}, {without_energy, ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct activity a = measure(cases[i].shape, &unknown_times);
+        assert_int_equal(a.joules_from, ENERGY_POWER);
+        assert_near(a.joules, 450, 1e-6);
+        assert_non_null(strstr(a.note, cases[i].note));
+    }
+}
+
+static void without_power(struct played *p)
+{
+    p->power = NAN;
+}
+
+static void neither(struct played *p)
+{
+    p->power = p->energy = NAN;
+}
+
+static void without_power_a_growing_accumulator_is_believed(void **state)
+{
+    (void)state;
+    struct activity a = measure(without_power, &unknown_times);
+    assert_int_equal(a.joules_from, ENERGY_ACCUMULATOR);
+    assert_near(a.joules, 450, 1e-6);
+    assert_true(isnan(a.power_w));
+    a = measure(neither, &unknown_times);
+    assert_int_equal(a.joules_from, ENERGY_UNKNOWN);
+    assert_true(isnan(a.joules));
+}
+
+static void only_power(struct played *p)
+{
+    *p = (struct played){.t_s = p->t_s, .load = NAN, .sclk = NAN, .power = p->power, .energy = NAN};
+}
+
+static void what_is_missing_is_unknown(void **state)
+{
+    (void)state;
+    struct activity a = measure(only_power, &unknown_times);
+    assert_int_equal(a.window, WINDOW_TEST);
+    assert_true(isnan(a.sclk_mhz) && isnan(a.sclk_p5_mhz));
+    assert_near(a.joules, 1500, 1e-6);
+    struct activity_log empty;
+    struct sample s;
+    activity_init(&empty);
+    sample_clear(&s, 0.1);
+    s.value[SAMPLE_RSS] = 1;
+    activity_add(&empty, &s);
+    assert_false(activity_measure(&empty, &unknown_times, &a));
+    activity_release(&empty);
+}
+
+static void a_long_test_keeps_samples_of_all_its_time(void **state)
+{
+    (void)state;
+    struct activity_log log;
+    struct activity a;
+    activity_init(&log);
+    for (int i = 0; i < 100000; i++) {
+        struct sample s;
+        sample_clear(&s, i / 100.0);
+        s.value[SAMPLE_SCLK] = i < 50000 ? 1000 : 2000;
+        activity_add(&log, &s);
+    }
+    const struct activity_times times = {.printed_s = NAN, .prefill_s = NAN, .decode_s = NAN, .end_s = 1000};
+    assert_true(activity_measure(&log, &times, &a));
+    assert_near(a.sclk_mhz, 1500, 1);
+    assert_in_range(a.samples, 8000, 16384);
+    activity_release(&log);
+}
+
+static void settings_are_no_reasons_to_throttle(void **state)
+{
+    (void)state;
+    assert_int_equal(throttle_of_nvml(0x103), 0); /* idle, clocks of applications and of a display */
+    assert_int_equal(throttle_of_nvml(0x4), THROTTLE_POWER);
+    assert_int_equal(throttle_of_nvml(0x68), THROTTLE_THERMAL | THROTTLE_HARDWARE);
+    assert_int_equal(throttle_of_amdgpu(UINT64_C(1) << 36), THROTTLE_THERMAL);
+    assert_int_equal(throttle_of_amdgpu(UINT64_C(1) << 34 | 2), THROTTLE_MEMORY | THROTTLE_POWER);
+    assert_int_equal(throttle_of_amdgpu(UINT64_C(1) << 47 | 1 << 20), THROTTLE_HARDWARE | THROTTLE_CURRENT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_constant_load_is_measured_while_the_card_is_busy),
+        cmocka_unit_test(the_timed_part_is_the_time_before_the_timings_came),
+        cmocka_unit_test(timings_printed_long_after_are_not_believed),
+        cmocka_unit_test(a_load_from_before_the_test_is_left_out),
+        cmocka_unit_test(the_energy_of_a_part_is_the_share_of_its_power),
+        cmocka_unit_test(a_part_of_two_samples_stands_for_the_whole_test),
+        cmocka_unit_test(a_dip_shows_in_the_5th_percentile),
+        cmocka_unit_test(reasons_hold_until_the_next_sample),
+        cmocka_unit_test(an_accumulator_that_cannot_be_right_is_not_used),
+        cmocka_unit_test(without_power_a_growing_accumulator_is_believed),
+        cmocka_unit_test(what_is_missing_is_unknown),
+        cmocka_unit_test(a_long_test_keeps_samples_of_all_its_time),
+        cmocka_unit_test(settings_are_no_reasons_to_throttle),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
