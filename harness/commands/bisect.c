@@ -1,6 +1,7 @@
 /* kernsweep bisect PLAN --good REV --bad REV: searches the commits between two for the one that made a cell
  * slower. */
 #include "harness/session/bisect.h"
+#include "harness/commands/bisect_code.h"
 #include "harness/commands/bisect_detach.h"
 #include "harness/commands/bisect_output.h"
 #include "harness/commands/bisect_run.h"
@@ -91,12 +92,23 @@ static int begin(const struct bisect_args *a, const char *plan, struct store *s,
     return 0;
 }
 
+static int print_json(const struct bisect_state *b, struct store *s, struct err *err)
+{
+    struct bisect_code code;
+    if (bisect_code_load(b, s, &code, err) != 0)
+        return -1;
+    json_t *all = bisect_state_encode(b);
+    json_object_set_new(all, "changed_code", bisect_code_encode(&code));
+    bisect_code_release(&code);
+    return cmd_print_json(all);
+}
+
 static int print_state(const struct cmd_env *env, const struct bisect_state *b, struct store *s,
                        struct err *err)
 {
     struct buf text;
     if (env->json)
-        return cmd_print_json(bisect_state_encode(b));
+        return print_json(b, s, err);
     buf_init(&text, TEXT_MAX);
     int rc = bisect_write_text(b, s, cmd_colour(stdout), &text, err);
     if (rc == 0)

@@ -109,10 +109,9 @@ static void note_cells(struct nightly *n, const struct comparison *c, const char
 }
 
 /* The report of the night is there by then, whatever comes of the search. */
-static void search_commits(struct nightly *n, struct finish *f, const struct session_options *opt,
-                           const char *date)
+static void search_commits(struct nightly *n, struct finish *f, const struct session_options *opt)
 {
-    const struct nightly_bisect b = {.plan = &n->plan, .opt = opt, .open = n->open, .date = date};
+    const struct nightly_bisect b = {.plan = &n->plan, .opt = opt, .open_before = n->state.open};
     n->found = json_array();
     nightly_bisect(&b, f, n->found);
 }
@@ -138,7 +137,7 @@ static int compare_and_report(struct nightly *n, const struct session_options *o
             note_cells(n, &f.comparison, date);
         rc = finish_report(n->env, &n->session.rec, &fin, &f, &n->result, err);
         if (rc >= 0)
-            search_commits(n, &f, opt, date);
+            search_commits(n, &f, opt);
     }
     finish_release(&f);
     return rc;

@@ -18,16 +18,15 @@ static void add_line(json_t *lines, const char *text)
     fprintf(stderr, "%s\n", line);
 }
 
-/* Whether the cell is open since this night: older ones were searched for then. */
-static bool is_new(const struct nightly_bisect *n, const struct delta *d)
+/* Whether an earlier night found the cell slower: it was searched for then. */
+static bool was_open(const struct nightly_bisect *n, const struct delta *d)
 {
     size_t i;
     const json_t *cell;
-    json_array_foreach(n->open, i, cell)
+    json_array_foreach(n->open_before, i, cell)
     {
         const char *variant = json_string_value(json_object_get(cell, "variant"));
-        const char *since = json_string_value(json_object_get(cell, "since"));
-        if (variant && since && strcmp(variant, d->variant) == 0 && strcmp(since, n->date) == 0 &&
+        if (variant && strcmp(variant, d->variant) == 0 &&
             json_integer_value(json_object_get(cell, "context")) == d->context)
             return true;
     }
@@ -52,7 +51,7 @@ static bool list_cells(const struct nightly_bisect *n, const struct comparison *
     for (size_t i = 0; i < c->count; i++) {
         const struct delta *d = &c->deltas[i];
         if (d->metric != c->primary || d->verdict != VERDICT_REGRESSED || d->confirmation != CONFIRM_STANDS ||
-            !is_new(n, d))
+            was_open(n, d))
             continue;
         snprintf(context, sizeof context, "%d", d->context);
         any = true;

@@ -11,8 +11,7 @@
 struct nightly_bisect {
     const struct plan *plan;           /* its file is absolute */
     const struct session_options *opt; /* of the night */
-    const json_t *open;                /* the cells that are open after it (open_cells.h) */
-    const char *date;                  /* of the night */
+    const json_t *open_before;         /* the cells that were open before it (open_cells.h), or NULL */
 };
 
 /* Adds a line for people about what was found, or why nothing was searched, to lines. Does nothing without

@@ -86,11 +86,13 @@ static int export_commit(const struct work *w, size_t commit, struct git_tree *t
     return 0;
 }
 
-static struct turns_request request_of(const struct work *w, const struct git_tree *now)
+static struct turns_request request_of(const struct work *w, const struct git_tree *now, size_t commit)
 {
     struct turns_request r = {.plan = w->b->request.plan,
                               .base.dir = given(w->good.dir),
+                              .base.commit = w->b->commits[0].id,
                               .now.dir = now->dir,
+                              .now.commit = w->b->commits[commit].id,
                               .opt = w->o->session};
     r.opt.purpose = PURPOSE_BISECT;
     return r;
@@ -143,7 +145,7 @@ static int build_tree(struct work *w, size_t commit, const struct git_tree *t, s
 {
     struct run_data run = {0};
     int64_t key;
-    const struct turns_request r = request_of(w, t);
+    const struct turns_request r = request_of(w, t, commit);
     if (turns_build(&r, &r.now, &w->cells, w->store, &key, err) != 0 ||
         run_data_load(w->store, key, &run, err) != 0)
         return -1;
@@ -283,7 +285,7 @@ static int measure_commit(struct work *w, size_t commit, struct err *err)
     if (rc == 0)
         rc = export_commit(w, commit, &t, err);
     if (rc == 0) {
-        const struct turns_request r = request_of(w, &t);
+        const struct turns_request r = request_of(w, &t, commit);
         rc = turns_measure(&r, &w->cells, w->store, &w->b->entries[commit].made, err);
     }
     git_tree_release(&t);
