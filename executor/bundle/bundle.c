@@ -51,6 +51,11 @@ static enum owner owner_of(const char *path)
     return is_one_of(name, logs) ? OWN_LOG : OWN_RECORD;
 }
 
+bool bundle_is_foreign(const char *path)
+{
+    return owner_of(path) == FOREIGN;
+}
+
 /* NULL if there is room for it. */
 static const char *lacks_room(const struct selection *s, enum owner owner, int64_t size)
 {

@@ -7,6 +7,9 @@
 
 #include "common/base/fs.h"
 
+/* Whether a test or a build left the file: not one that kernsweep writes. path: in the run's folder. */
+bool bundle_is_foreign(const char *path);
+
 /* fn is called in byte order of the paths; left_out (may be NULL) for what is not in the bundle, with the
  * reason. */
 int bundle_walk(const char *dir, fs_walk_fn *fn, fs_skipped_fn *left_out, void *arg, struct err *err);

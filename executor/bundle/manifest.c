@@ -8,11 +8,15 @@
 #include "executor/bundle/bundle.h"
 #include "executor/workdir/layout.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { SHOWN_PATH_MAX = 256 };
+enum { SHOWN_PATH_MAX = 256, PIECE = 1 << 16 };
 
 struct listing {
+    const struct secrets *secrets;
     json_t *files, *left_out;
     size_t others; /* left out, beyond those that are named */
 };
@@ -21,12 +25,51 @@ static void leave_out(const char *path, const char *why, void *arg)
 {
     struct listing *l = arg;
     char shown[SHOWN_PATH_MAX];
+    struct buf clean;
     if (json_array_size(l->left_out) >= BUNDLE_LEFT_OUT_MAX) {
         l->others++;
         return;
     }
-    text_printable_fixed(shown, sizeof shown, path, strlen(path));
+    buf_init(&clean, 4 * FS_PATH_MAX);
+    secrets_clean_text(l->secrets, path, strlen(path), &clean);
+    text_printable_fixed(shown, sizeof shown, buf_str(&clean), clean.len);
     json_array_append_new(l->left_out, json_pack("{s:s, s:s}", "path", shown, "reason", why));
+    buf_release(&clean);
+}
+
+static void drop(void *arg, const char *data, size_t len)
+{
+    (void)arg, (void)data, (void)len;
+}
+
+/* A file that cannot be read holds one, for all that is known. */
+static bool holds_secret(const struct secrets *secrets, const char *path)
+{
+    struct secrets_stream stream;
+    char data[PIECE];
+    ssize_t n = -1;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    secrets_stream_init(&stream, secrets, drop, NULL);
+    while (fd >= 0 && stream.found == 0 &&
+           ((n = read(fd, data, sizeof data)) > 0 || (n < 0 && errno == EINTR)))
+        if (n > 0)
+            secrets_stream_feed(&stream, data, (size_t)n);
+    secrets_stream_end(&stream);
+    bool holds = stream.found > 0 || n != 0;
+    secrets_stream_release(&stream);
+    if (fd >= 0)
+        close(fd);
+    return holds;
+}
+
+/* NULL if there is none. */
+static const char *secret_of(const struct secrets *secrets, const char *relpath, const char *fullpath)
+{
+    if (!secrets || secrets->count == 0 || !bundle_is_foreign(relpath))
+        return NULL;
+    if (secrets_in_text(secrets, relpath, strlen(relpath)))
+        return "its name holds a secret";
+    return holds_secret(secrets, fullpath) ? "it holds a secret" : NULL;
 }
 
 static int add_file(const char *relpath, const char *fullpath, void *arg, struct err *err)
@@ -37,6 +80,11 @@ static int add_file(const char *relpath, const char *fullpath, void *arg, struct
     size_t size;
     if (strcmp(relpath, RUN_MANIFEST) == 0)
         return 0;
+    const char *secret = secret_of(l->secrets, relpath, fullpath);
+    if (secret) {
+        leave_out(relpath, secret, l);
+        return 0;
+    }
     if (sha256_of_file(fullpath, (size_t)BUNDLE_FILE_BYTES_MAX, hex, &size, &why) != 0) {
         leave_out(relpath, "it cannot be read", l);
         return 0;
@@ -58,10 +106,10 @@ static json_t *encode(const struct listing *l, const char *run_id)
     return out;
 }
 
-int manifest_write(const char *dir, const char *run_id, struct err *err)
+int manifest_write(const char *dir, const char *run_id, const struct secrets *secrets, struct err *err)
 {
     char path[FS_PATH_MAX];
-    struct listing l = {.files = json_array(), .left_out = json_array()};
+    struct listing l = {.secrets = secrets, .files = json_array(), .left_out = json_array()};
     int rc = l.files && l.left_out ? bundle_walk(dir, add_file, leave_out, &l, err)
                                    : err_set(err, ERR_INTERNAL, "no memory");
     json_t *manifest = rc == 0 ? encode(&l, run_id) : NULL;

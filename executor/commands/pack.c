@@ -1,6 +1,7 @@
 #include "executor/commands/pack.h"
 
 #include "common/base/json.h"
+#include "common/contract/proto.h"
 #include "executor/bundle/bundle.h"
 
 #include <errno.h>
@@ -156,13 +157,30 @@ static int pack_listed(const char *dir, const json_t *manifest, int out, struct 
     return fs_join(full, err, dir, RUN_MANIFEST) != 0 ? -1 : pack_file(RUN_MANIFEST, full, &out, err);
 }
 
+static int pack_own_file(const char *relpath, const char *fullpath, void *arg, struct err *err)
+{
+    return bundle_is_foreign(relpath) ? 0 : pack_file(relpath, fullpath, arg, err);
+}
+
+/* What the tests of an unfinished run left has not been searched for secrets. */
+static int pack_unfinished(const char *dir, int out, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    if (fs_join(path, err, dir, RUN_JOB) != 0)
+        return -1;
+    json_t *job = json_load(path, LIMIT_JSON_BYTES, err);
+    bool secrets = !job || json_array_size(json_object_get(job, "secrets")) > 0;
+    json_decref(job);
+    return bundle_walk(dir, secrets ? pack_own_file : pack_file, NULL, &out, err);
+}
+
 static int pack_run(const char *dir, int out, struct err *err)
 {
     char path[FS_PATH_MAX];
     if (fs_join(path, err, dir, RUN_MANIFEST) != 0)
         return -1;
     if (!fs_exists(path))
-        return bundle_walk(dir, pack_file, NULL, &out, err);
+        return pack_unfinished(dir, out, err);
     json_t *manifest = json_load(path, MANIFEST_MAX, err);
     int rc = manifest ? pack_listed(dir, manifest, out, err) : -1;
     json_decref(manifest);

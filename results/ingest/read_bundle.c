@@ -3,6 +3,7 @@
 #include "results/ingest/read_details.h"
 #include "results/ingest/read_revision.h"
 #include "results/ingest/readers.h"
+#include "results/ingest/witness.h"
 #include "results/store/when.h"
 
 #include "common/base/text.h"
@@ -18,6 +19,7 @@ struct bundle_reading {
     struct draft *d;
     const json_t *summary; /* NULL if the run is not closed and has none */
     char summary_file[FS_PATH_MAX];
+    struct witnesses witnesses;
 };
 
 static int hash_perf(const char *rel, const char *full, void *arg, struct err *err)
@@ -325,7 +327,8 @@ static int read_perf(struct bundle_reading *r, const char *path, struct draft_te
     int rc = manifest_load(r->files, path, &perf, full, err);
     if (rc > 0) {
         struct json_at root = json_root(perf, full);
-        if (check_owner(&root, r->d, &t->t, err) != 0 || artifact_perf(&root, r->d, t, err) != 0)
+        if (check_owner(&root, r->d, &t->t, err) != 0 || artifact_perf(&root, r->d, t, err) != 0 ||
+            witnesses_check(&r->witnesses, &t->t, &root, err) != 0)
             rc = -1;
     }
     return rc < 0 ? disbelieve(r, &t->t, err) : rc;
@@ -380,6 +383,9 @@ static int read_tests(struct bundle_reading *r, const struct json_at *job, struc
     struct json_at tests = json_member(job, "tests");
     if (!json_is_array(tests.value))
         return json_fail(&tests, err, "expected an array of tests");
+    if (witnesses_read(&r->witnesses, r->files, r->summary, json_array_size(tests.value), err) != 0 &&
+        draft_leave_out(r->d, err) != 0)
+        return -1;
     for (size_t i = 0; i < json_array_size(tests.value); i++) {
         struct json_at at = json_element(&tests, i);
         if (read_test(r, &at, err) != 0)
@@ -424,6 +430,7 @@ int bundle_read(struct bundle *b, const struct ingest_options *options, struct d
     if (hash_contents(&b->files, d->info.content_sha256, err) != 0)
         return -1;
     int rc = read_all(&r, &job, err);
+    witnesses_release(&r.witnesses);
     if (rc != 0 || manifest_check_rest(&b->files, err) != 0)
         return -1;
     tell_what_was_left_out(&b->files, d);
