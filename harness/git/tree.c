@@ -134,8 +134,6 @@ int git_tree_export(const char *source, const char *commit, const char *under, s
         rc = fill(&p, out, err);
     if (rc == 0)
         rc = fs_walk(out->dir, true, find_pointer, out, err);
-    snprintf(out->source, sizeof out->source, "%s", source);
-    snprintf(out->commit, sizeof out->commit, "%s", commit);
     if (rc == 0)
         return 0;
     git_tree_release(out);

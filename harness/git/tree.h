@@ -16,8 +16,6 @@ struct git_tree {
     char dir[FS_PATH_MAX];         /* "" when there is none */
     char missing[GIT_MISSING_MAX]; /* what the commit names and the folder lacks: submodules, files of Git
                                       LFS; "" for nothing */
-    char source[FS_PATH_MAX];      /* what it was exported from */
-    char commit[65];
 };
 
 /* source: a folder in a work tree. commit: its full id. under: where to make the temporary folder. */

@@ -33,6 +33,8 @@ struct plan {
     int64_t warmup;
     double threshold; /* smallest relative change that counts as a regression; 0.05 = 5 % */
     int64_t confirm_rounds;
+    bool bisect;           /* a nightly run searches for the commit of a confirmed regression */
+    double bisect_minutes; /* per night */
     double connect_timeout_s, patience_s; /* per attempt; overall */
     double cost_per_hour;                 /* of the node; reports read it from the stored plan */
     const char *currency;

@@ -9,7 +9,6 @@
 #ifndef KERNSWEEP_HARNESS_SESSION_TURNS_H
 #define KERNSWEEP_HARNESS_SESSION_TURNS_H
 
-#include "harness/git/tree.h"
 #include "harness/session/session.h"
 #include "results/judge/confirm.h"
 #include "results/store/store.h"
@@ -21,10 +20,10 @@ enum {
 
 /* Strings are borrowed; NULL where absent. Neither sha256 nor dir: the plan's own sources. */
 struct turns_side {
-    const char *sha256;          /* a tree that the node still has */
-    const char *dir;             /* a folder, sent instead of the plan's source.dir */
-    const struct git_tree *tree; /* whose folder dir is, if it was exported: the runs record its commit */
-    const char *const *env;      /* "NAME=VALUE" each, NULL-terminated: over the plan's "env" */
+    const char *sha256;     /* a tree that the node still has */
+    const char *dir;        /* a folder, sent instead of the plan's source.dir */
+    const char *commit;     /* of the plan's source.dir, that the folder was exported from */
+    const char *const *env; /* "NAME=VALUE" each, NULL-terminated: over the plan's "env" */
 };
 
 struct turns_request {
