@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
 
@@ -87,6 +89,18 @@ static void start_trace(void)
         fprintf(stderr, "kernsweep: warning: KERNSWEEP_TRACE: %s\n", err.msg);
 }
 
+/* Whether all that was printed has arrived. A reader that left, as in `| head`, is no error. */
+static int check_output(int rc)
+{
+    struct stat st;
+    bool failed = fflush(stdout) != 0 || ferror(stdout);
+    if (!failed || rc != EXIT_DONE || fstat(STDOUT_FILENO, &st) != 0 || S_ISFIFO(st.st_mode) ||
+        S_ISSOCK(st.st_mode))
+        return rc;
+    fputs("kernsweep: stdout could not be written: what was printed is not complete\n", stderr);
+    return EXIT_LOCAL;
+}
+
 int main(int argc, char **argv)
 {
     struct cmd_env env = {.argc = argc, .argv = argv, .interrupted = &interrupted};
@@ -96,12 +110,12 @@ int main(int argc, char **argv)
     if (argc < 2 || strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
         strcmp(argv[1], "-h") == 0) {
         help(argc < 2 ? stderr : stdout);
-        return argc < 2 ? EXIT_USAGE : EXIT_DONE;
+        return argc < 2 ? EXIT_USAGE : check_output(EXIT_DONE);
     }
     const char *name = strcmp(argv[1], "--version") == 0 ? "version" : argv[1];
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(commands[i].name, name) == 0)
-            return commands[i].fn(&env, argc - 1, argv + 1);
+            return check_output(commands[i].fn(&env, argc - 1, argv + 1));
     fprintf(stderr, "kernsweep: unknown command \"%.40s\": `kernsweep help` lists all\n", argv[1]);
     return EXIT_USAGE;
 }

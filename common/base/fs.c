@@ -211,42 +211,6 @@ int fs_mkdir_p(const char *path, mode_t mode, struct err *err)
     return 0;
 }
 
-static int remove_at(int dirfd, const char *name, int depth)
-{
-    if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
-        return 0;
-    if (errno != EISDIR && errno != EPERM)
-        return -1;
-    if (depth > FS_DEPTH_MAX) {
-        errno = ELOOP;
-        return -1;
-    }
-    int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    if (!dir) {
-        if (fd >= 0)
-            close(fd);
-        return -1;
-    }
-    int failed = 0;
-    for (struct dirent *e; !failed && (e = readdir(dir));)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
-            remove_at(fd, e->d_name, depth + 1) != 0)
-            failed = errno;
-    closedir(dir);
-    if (!failed && unlinkat(dirfd, name, AT_REMOVEDIR) == 0)
-        return 0;
-    errno = failed ? failed : errno;
-    return -1;
-}
-
-int fs_remove_tree(const char *path, struct err *err)
-{
-    if (remove_at(AT_FDCWD, path, 0) != 0)
-        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot remove", path);
-    return 0;
-}
-
 int fs_rename(const char *from, const char *to, struct err *err)
 {
     if (rename(from, to) != 0)

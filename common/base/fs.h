@@ -38,7 +38,8 @@ int fs_write_file(const char *path, const void *data, size_t len, mode_t mode, s
 /* Makes path and its parents; they may exist already. */
 int fs_mkdir_p(const char *path, mode_t mode, struct err *err);
 
-/* Does not follow links. A missing path is not an error. */
+/* Removes everything below path, however deep, also from folders whose mode forbids it; does not follow links.
+ * A missing path is not an error. */
 int fs_remove_tree(const char *path, struct err *err);
 
 int fs_rename(const char *from, const char *to, struct err *err);

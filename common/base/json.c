@@ -22,9 +22,30 @@ static bool trailing_comma(const char *text, size_t len, int end)
     return at > 0 && text[at - 1] == ',';
 }
 
+/* Whether the text has at most JSON_VALUES_MAX values: each takes up to 130 bytes of memory, however short
+ * its text. */
+static bool few_values(const char *text, size_t len)
+{
+    size_t values = 1;
+    bool quoted = false;
+    for (size_t i = 0; i < len && values <= JSON_VALUES_MAX; i++) {
+        if (text[i] == '"')
+            quoted = !quoted;
+        else if (quoted)
+            i += text[i] == '\\';
+        else
+            values += text[i] == ',' || text[i] == '[' || text[i] == '{';
+    }
+    return values <= JSON_VALUES_MAX;
+}
+
 json_t *json_parse(const char *text, size_t len, const char *file, struct err *err)
 {
     json_error_t e;
+    if (!few_values(text, len)) {
+        err_set(err, ERR_INPUT, "%s: more than %d JSON values", file, JSON_VALUES_MAX);
+        return NULL;
+    }
     json_t *value = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
     if (!value) {
         bool comma = trailing_comma(text, len, e.position);

@@ -23,7 +23,10 @@ struct json_at {
     char path[JSON_PLACE_MAX];
 };
 
-/* Parses text (duplicate keys and trailing text are errors). NULL on error. The caller json_decref()s. */
+enum { JSON_VALUES_MAX = 2000000 };
+
+/* Parses text (duplicate keys, trailing text and more than JSON_VALUES_MAX values are errors). NULL on error.
+ * The caller json_decref()s. */
 json_t *json_parse(const char *text, size_t len, const char *file, struct err *err);
 json_t *json_load(const char *path, size_t max, struct err *err);
 /* Sorted keys, two-space indent, trailing newline; written atomically. */

@@ -137,5 +137,8 @@ int cmd_backend(const struct cmd_env *env, const char **out, struct err *err)
 
 int cmd_store_open(const struct cmd_env *env, struct store *s, enum store_mode mode, struct err *err)
 {
-    return store_open(s, env->db, mode, err);
+    if (store_open(s, env->db, mode, err) != 0)
+        return -1;
+    store_heed(s, env->interrupted);
+    return 0;
 }

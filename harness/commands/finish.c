@@ -31,7 +31,7 @@ static int store_bundle(struct cmd_env *env, struct finish *f, struct runrec *re
 {
     const struct ingest_options options = {.node = rec->node};
     struct ingest_result result;
-    if (store_open(&f->store, env->db, STORE_WRITE, err) != 0 ||
+    if (cmd_store_open(env, &f->store, STORE_WRITE, err) != 0 ||
         ingest_bundle(&f->store, rec->bundle, &options, &result, err) != 0)
         return -1;
     cmd_print_warnings("ingest", result.warnings, result.warning);

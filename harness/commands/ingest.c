@@ -25,14 +25,21 @@ struct progress {
     bool json;
     json_t *all;
     int worst;
+    size_t interrupted; /* folders that are therefore not stored */
 };
+
+static void print_failure(struct progress *p, const struct err *err)
+{
+    int code = err->kind == ERR_INTERRUPTED ? EXIT_INTERRUPTED : cmd_fail(err);
+    p->interrupted += err->kind == ERR_INTERRUPTED;
+    p->worst = code > p->worst ? code : p->worst;
+}
 
 static void print_ingested(void *arg, const char *dir, const struct ingest_result *r, const struct err *err)
 {
     struct progress *p = arg;
     if (!r) {
-        int code = cmd_fail(err);
-        p->worst = code > p->worst ? code : p->worst;
+        print_failure(p, err);
         return;
     }
     if (!p->json)
@@ -90,6 +97,10 @@ int cmd_ingest(struct cmd_env *env, int argc, char **argv)
     rc = ingest_bundles(&s, dirs, n, &options, print_ingested, &p, &err);
     if (rc == 0 && env->json)
         cmd_print_json(json_incref(p.all));
+    if (p.interrupted)
+        fprintf(stderr,
+                "kernsweep: interrupted: %zu of %zu folders are not stored; the same command stores them\n",
+                p.interrupted, n);
     json_decref(p.all);
     store_close(&s);
     return rc == 0 ? p.worst : cmd_fail(&err);

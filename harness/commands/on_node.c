@@ -140,7 +140,7 @@ void attach_print_left(const struct session *s)
 {
     fprintf(
         stderr,
-        "run %s is still running on %s: `kernsweep attach %s` follows it, `kernsweep cancel %s` cancels it\n",
+        "run %s has not ended on %s: `kernsweep attach %s` follows it, `kernsweep cancel %s` cancels it\n",
         s->rec.run_id, s->rec.node, s->rec.run_id, s->rec.run_id);
 }
 

@@ -4,10 +4,32 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 struct report_args {
     const char *against, *baseline, *kind, *lang, *format, *output, *reference, *assets;
 };
+
+static bool is_html(const char *file)
+{
+    const char *dot = file ? strrchr(file, '.') : NULL;
+    return dot && (strcasecmp(dot, ".html") == 0 || strcasecmp(dot, ".htm") == 0);
+}
+
+/* A browser would run what a node printed into a Markdown file of that name. */
+static int choose_format(struct report_request *req, const struct report_args *a, struct err *err)
+{
+    if (a->format && !report_format_from_name(a->format, &req->format))
+        return err_set(err, ERR_INPUT, "--format: expected md or html, found \"%.40s\"", a->format);
+    if (!is_html(a->output))
+        return 0;
+    if (a->format && req->format != REPORT_HTML)
+        return err_set(err, ERR_INPUT,
+                       "--output %.200s: a browser would take this Markdown for HTML: name it .md",
+                       a->output);
+    req->format = REPORT_HTML;
+    return 0;
+}
 
 static int fill_request(struct report_request *req, const struct report_args *a, struct err *err)
 {
@@ -16,8 +38,8 @@ static int fill_request(struct report_request *req, const struct report_args *a,
     if (a->kind && !report_kind_from_name(a->kind, &req->kind))
         return err_set(err, ERR_INPUT,
                        "--kind: expected prefill, regression, kernel or nightly, found \"%.40s\"", a->kind);
-    if (a->format && !report_format_from_name(a->format, &req->format))
-        return err_set(err, ERR_INPUT, "--format: expected md or html, found \"%.40s\"", a->format);
+    if (choose_format(req, a, err) != 0)
+        return -1;
     if (a->lang && !report_langs_from_names(a->lang, req))
         return err_set(err, ERR_INPUT, "--lang: expected en, es or en,es, found \"%.40s\"", a->lang);
     req->against = a->against;
@@ -61,7 +83,7 @@ int cmd_report(struct cmd_env *env, int argc, char **argv)
         {"--baseline", "NAME", &a.baseline, NULL, "compare with this stored baseline"},
         {"--kind", "KIND", &a.kind, NULL, "prefill (default), regression, kernel or nightly"},
         {"--lang", "LIST", &a.lang, NULL, "en (default), es, or en,es"},
-        {"--format", "FORMAT", &a.format, NULL, "md (default) or html"},
+        {"--format", "FORMAT", &a.format, NULL, "md or html (default: as the file is named, else md)"},
         {"--reference", "VARIANT", &a.reference, NULL, "the variant with which the others are compared"},
         {"--assets", "DIR", &a.assets, NULL, "folder for plots (default next to the report)"},
         {"-o,--output", "FILE", &a.output, NULL, "file for the report (default stdout)"},

@@ -2,6 +2,7 @@
 
 #include "common/base/json.h"
 #include "common/base/strvec.h"
+#include "common/base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +18,10 @@ static const size_t executor_max = 64u << 20;
 enum { EXECUTOR_DEAD = 75 };
 
 /* The scripts are constant; variable parts are passed as positional parameters. */
-static const char hello_script[] = "printf 'kernsweep-hello %s %s ' \"$(uname -s)\" \"$(uname -m)\"\n"
-                                   "if [ -x \"$1\" ]; then echo have; else echo lack; fi";
+static const char hello_script[] =
+    "printf 'kernsweep-hello %s %s ' \"$(uname -s)\" \"$(uname -m)\"\n"
+    "h=$(sha256sum <\"$1\") 2>/dev/null || h=\n"
+    "if [ -x \"$1\" ] && [ \"${h%% *}\" = \"$2\" ]; then echo have; else echo lack; fi";
 static const char install_script[] =
     "set -eu\n"
     "umask 077\n"
@@ -30,17 +33,18 @@ static const char install_script[] =
     "if [ \"${h%% *}\" != \"$2\" ]; then echo \"what arrived has another hash: ${h%% *}\" >&2; exit 65; fi\n"
     "chmod 700 \"$t\"\n"
     "mv -f \"$t\" \"$1\"";
+static const char last_words_script[] = "tail -n 1 -- \"$1\"";
 static const char detach_script[] = "exec setsid -f \"$@\" </dev/null >/dev/null 2>&1";
 
 int remote_init(struct remote *r, struct transport *t, const char *workdir, const char *local,
                 struct err *err)
 {
-    char sha[SHA256_HEX_LEN + 1];
     *r = (struct remote){.t = t};
-    if (sha256_of_file(local, executor_max, sha, NULL, err) != 0)
+    if (sha256_of_file(local, executor_max, r->executor_sha256, NULL, err) != 0)
         return err_wrap(err, "the executor's binary");
     int n = snprintf(r->workdir, sizeof r->workdir, "%s", workdir);
-    int m = snprintf(r->executor, sizeof r->executor, "%s/bin/%s/kernsweep-executor", workdir, sha);
+    int m = snprintf(r->executor, sizeof r->executor, "%s/bin/%s/kernsweep-executor", workdir,
+                     r->executor_sha256);
     if (n >= (int)sizeof r->workdir || m >= (int)sizeof r->executor)
         return err_set(err, ERR_INPUT, "workdir: path too long: %.200s", workdir);
     return 0;
@@ -54,7 +58,18 @@ static int exec_cmd(struct remote *r, const struct transport_cmd *cmd, struct tr
     return rc;
 }
 
-/* Login scripts may print something first, so only the marked line counts. */
+/* What login scripts print would be taken for part of every journal and archive. */
+static int refuse_noise(struct remote *r, const char *text, size_t len, struct err *err)
+{
+    char said[96];
+    text_printable_fixed(said, sizeof said, text, strnlen(text, len));
+    return err_set(err, ERR_NODE,
+                   "%s: its login scripts print before every command: \"%s\": let them print only to a "
+                   "terminal, as with "
+                   "`[ -t 1 ] || return` at the top of ~/.bashrc",
+                   transport_describe(r->t), said);
+}
+
 static int parse_hello(struct remote *r, const char *text, bool *have, struct err *err)
 {
     char os[32] = "", arch[32] = "", found[8] = "";
@@ -62,6 +77,8 @@ static int parse_hello(struct remote *r, const char *text, bool *have, struct er
     if (!mark || sscanf(mark, "kernsweep-hello %31s %31s %7s", os, arch, found) != 3)
         return err_set(err, ERR_NODE, "%s: no POSIX shell answered; it said: %.200s",
                        transport_describe(r->t), text);
+    if (mark != text)
+        return refuse_noise(r, text, (size_t)(mark - text), err);
     if (strcmp(os, "Linux") != 0 || strcmp(arch, "x86_64") != 0)
         return err_set(err, ERR_NODE, "%s: is %s %s; the executor was built for Linux x86_64",
                        transport_describe(r->t), os, arch);
@@ -71,14 +88,10 @@ static int parse_hello(struct remote *r, const char *text, bool *have, struct er
 
 static int push_executor(struct remote *r, const char *local, struct err *err)
 {
-    const char *slash = strstr(r->executor, "/bin/");
-    char sha[SHA256_HEX_LEN + 1] = "";
-    if (slash)
-        snprintf(sha, sizeof sha, "%.64s", slash + 5);
     int fd = open(local, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open", local);
-    const char *argv[] = {"sh", "-c", install_script, "sh", r->executor, sha, NULL};
+    const char *argv[] = {"sh", "-c", install_script, "sh", r->executor, r->executor_sha256, NULL};
     const struct transport_cmd cmd = {
         .argv = argv, .read = transport_read_fd, .read_arg = &fd, .stall_s = transfer_stall_s};
     struct transport_result res;
@@ -91,7 +104,7 @@ static int push_executor(struct remote *r, const char *local, struct err *err)
 
 int remote_install(struct remote *r, const char *local, struct err *err)
 {
-    const char *argv[] = {"sh", "-c", hello_script, "sh", r->executor, NULL};
+    const char *argv[] = {"sh", "-c", hello_script, "sh", r->executor, r->executor_sha256, NULL};
     struct transport_result res;
     struct buf out;
     bool have = false;
@@ -178,6 +191,22 @@ json_t *remote_call(struct remote *r, const char *command, const char *const *ar
     buf_release(&out);
     strvec_release(&argv);
     return answer;
+}
+
+void remote_last_words(struct remote *r, const char *run_id, char *out, size_t cap)
+{
+    char log[FS_PATH_MAX + 128];
+    const char *argv[] = {"sh", "-c", last_words_script, "sh", log, NULL};
+    struct transport_result res;
+    struct err ignored = {0};
+    struct buf text;
+    snprintf(log, sizeof log, "%s/runs/%.64s/executor.log", r->workdir, run_id);
+    buf_init(&text, 1 << 16);
+    if (transport_capture(r->t, argv, answer_deadline_s, &text, &res, &ignored) != 0)
+        buf_clear(&text);
+    size_t len = text.len && text.data[text.len - 1] == '\n' ? text.len - 1 : text.len;
+    text_printable_fixed(out, cap, buf_str(&text), len);
+    buf_release(&text);
 }
 
 int remote_follow(struct remote *r, const char *run_id, int64_t offset, transport_write_fn *fn, void *arg,

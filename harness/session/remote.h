@@ -22,7 +22,8 @@ struct remote {
     struct transport *t;
     char workdir[FS_PATH_MAX];  /* on the node, relative to the user's home or absolute */
     char executor[FS_PATH_MAX]; /* on the node */
-    bool link_lost;             /* the last call failed because the connection was lost */
+    char executor_sha256[SHA256_HEX_LEN + 1];
+    bool link_lost; /* the last call failed because the connection was lost */
 };
 
 /* local: the executor's binary on this machine; its hash is part of the path on the node. */
@@ -43,6 +44,9 @@ int remote_stage(struct remote *r, const struct tar_tree *tree, const char *sha2
  * NULL-terminated, follow --workdir. input may be NULL. */
 json_t *remote_call(struct remote *r, const char *command, const char *const *args, const void *input,
                     size_t input_len, double deadline_s, struct err *err);
+
+/* The last line of the run's executor.log, as text for people; "" if it cannot be read. */
+void remote_last_words(struct remote *r, const char *run_id, char *out, size_t cap);
 
 /* Streams the journal from offset to fn. *alive is false when the run is unfinished and its executor is gone.
  */

@@ -17,7 +17,7 @@
 
 static const double other_pull_s = 3600;
 
-enum { RESUMES_MAX = 3 };
+enum { PULLS_MAX = 3 };
 
 void session_say(struct session *s, const char *line)
 {
@@ -115,6 +115,13 @@ static int on_stream(void *arg, const char *data, size_t len, struct err *err)
     return 0;
 }
 
+/* What a restarted executor does not do again. */
+static bool finishes_something(enum event_type type)
+{
+    return type == EVENT_BUILD_END || type == EVENT_GATE || type == EVENT_TEST_END ||
+           type == EVENT_TEST_SKIP || type == EVENT_SUITE_END;
+}
+
 static int on_line(void *arg, const char *line, size_t len, struct err *err)
 {
     struct session *s = arg;
@@ -123,6 +130,8 @@ static int on_line(void *arg, const char *line, size_t len, struct err *err)
         return -1;
     if (e.type == EVENT_SUITE_END)
         snprintf(s->run_status, sizeof s->run_status, "%s", e.status);
+    if (finishes_something(e.type))
+        restarts_progress(&s->restarts);
     note_stall(s, &e);
     if (s->opt.view)
         s->opt.view->line(s->opt.view->arg, line, len);
@@ -131,12 +140,22 @@ static int on_line(void *arg, const char *line, size_t len, struct err *err)
     return 0;
 }
 
-static int restart_executor(struct session *s, int *resumes, struct err *err)
+static int give_up(struct session *s, struct err *err)
 {
-    if (++*resumes > RESUMES_MAX)
-        return err_set(err, ERR_NODE,
-                       "%s: the executor of run %s died %d times: see executor.log in its folder there",
-                       transport_describe(s->t), s->rec.run_id, RESUMES_MAX);
+    char last[ERR_MSG_MAX / 2];
+    remote_last_words(&s->remote, s->rec.run_id, last, sizeof last);
+    return err_set(
+        err, ERR_NODE,
+        "%s: the executor of run %s ends again and again%s%s%s: `kernsweep cancel %s` ends the run, `attach` "
+        "tries once more",
+        transport_describe(s->t), s->rec.run_id, *last ? "; its last words: \"" : "", last, *last ? "\"" : "",
+        s->rec.run_id);
+}
+
+static int restart_executor(struct session *s, struct err *err)
+{
+    if (!restarts_allow(&s->restarts, clock_mono_s()))
+        return give_up(s, err);
     session_say(s, "the executor on the node is gone; resuming the run where it stopped");
     event_stream_rewind(&s->stream);
     return remote_resume(&s->remote, s->rec.run_id, err);
@@ -144,19 +163,15 @@ static int restart_executor(struct session *s, int *resumes, struct err *err)
 
 int session_follow(struct session *s, struct err *err)
 {
-    int resumes = 0;
     event_stream_init(&s->stream, on_line, s);
     s->stalled_s = (double)NAN;
     for (;;) {
         bool alive;
-        int64_t before = s->stream.offset;
-        int rc = remote_follow(&s->remote, s->rec.run_id, before, on_stream, s, &alive, err);
-        if (s->stream.offset > before)
-            resumes = 0;
+        int rc = remote_follow(&s->remote, s->rec.run_id, s->stream.offset, on_stream, s, &alive, err);
         if (rc == 0 && alive)
             return 0;
         if (rc == 0)
-            rc = restart_executor(s, &resumes, err);
+            rc = restart_executor(s, err);
         else if (s->remote.link_lost && err->kind == ERR_NODE) {
             struct err why = *err;
             rc = session_reconnect(s, &why, err);
@@ -173,7 +188,7 @@ static int pull_into(struct session *s, const char *partial, struct err *err)
             return -1;
         if (remote_pack(&s->remote, s->rec.run_id, partial, err) == 0)
             return 0;
-        if (!s->remote.link_lost || err->kind != ERR_NODE || tries == RESUMES_MAX)
+        if (!s->remote.link_lost || err->kind != ERR_NODE || tries == PULLS_MAX)
             return -1;
         struct err why = *err;
         if (session_reconnect(s, &why, err) != 0)

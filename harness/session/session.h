@@ -11,6 +11,7 @@
 #include "harness/session/live.h"
 #include "harness/session/preflight.h"
 #include "harness/session/remote.h"
+#include "harness/session/restarts.h"
 #include "harness/session/runrec.h"
 
 #include <signal.h>
@@ -44,6 +45,7 @@ struct session {
     struct runrec rec;
     struct live live;
     struct event_stream stream;
+    struct restarts restarts;   /* of the executor, by this session */
     struct preflight preflight; /* set by session_start(); count is 0 until the node has answered */
     bool offered;               /* the job was sent, so the node may have the run even if the call failed */
     char run_status[32];        /* of the SUITE_END event, "" until then */

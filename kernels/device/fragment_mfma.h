@@ -259,12 +259,15 @@ template <format FORMAT, int HEAD_DIM> struct fragment {
     }
 
   private:
-    // Two MFMAs: the low halves of the operands' chunks, then the high halves.
+    // Two MFMAs: the low halves of the operands' chunks, then the high halves. Halves are single 64-bit
+    // values: clangs up to 21 load the low half again from LDS if it is put together from 32-bit words.
     static __device__ __forceinline__ void multiply(float (&c)[4], const chunk &a, const chunk &b)
     {
-        const uint32_t a_low[2] = {a[0], a[1]}, b_low[2] = {b[0], b[1]};
-        const uint32_t a_high[2] = {a[2], a[3]}, b_high[2] = {b[2], b[3]};
-        mfma::product<FORMAT>(c, a_low, b_low);
-        mfma::product<FORMAT>(c, a_high, b_high);
+        struct halves {
+            uint64_t low, high;
+        };
+        const auto left = __builtin_bit_cast(halves, a), right = __builtin_bit_cast(halves, b);
+        mfma::product<FORMAT>(c, left.low, right.low);
+        mfma::product<FORMAT>(c, left.high, right.high);
     }
 };

@@ -30,25 +30,24 @@ __device__ __forceinline__ int lane()
 } // namespace mfma
 
 #if defined(KS_PLATFORM_AMD)
+#include "device/buffer_load.h"
+
 namespace mfma
 {
 using half4 = _Float16 __attribute__((ext_vector_type(4)));
 using short4 = short __attribute__((ext_vector_type(4)));
 using float4 = float __attribute__((ext_vector_type(4)));
 
-// c += a b
-template <format FORMAT>
-__device__ __forceinline__ void product(float (&c)[4], const uint32_t (&a)[2], const uint32_t (&b)[2])
+// c += a b; an operand is four values in 64 bits, the first one lowest
+template <format FORMAT> __device__ __forceinline__ void product(float (&c)[4], uint64_t a, uint64_t b)
 {
     float4 sum = {c[0], c[1], c[2], c[3]};
-    const uint64_t left = static_cast<uint64_t>(a[1]) << 32 | a[0];
-    const uint64_t right = static_cast<uint64_t>(b[1]) << 32 | b[0];
     if constexpr (FORMAT == format::f16)
-        sum = __builtin_amdgcn_mfma_f32_16x16x16f16(__builtin_bit_cast(half4, left),
-                                                    __builtin_bit_cast(half4, right), sum, 0, 0, 0);
+        sum = __builtin_amdgcn_mfma_f32_16x16x16f16(__builtin_bit_cast(half4, a),
+                                                    __builtin_bit_cast(half4, b), sum, 0, 0, 0);
     else
-        sum = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(__builtin_bit_cast(short4, left),
-                                                        __builtin_bit_cast(short4, right), sum, 0, 0, 0);
+        sum = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(__builtin_bit_cast(short4, a),
+                                                        __builtin_bit_cast(short4, b), sum, 0, 0, 0);
 #pragma unroll
     for (int i = 0; i < 4; i++)
         c[i] = sum[i];
@@ -65,14 +64,12 @@ __device__ __forceinline__ float from_lane_xor(float x, int mask)
 template <class WORD>
 __device__ __forceinline__ void fetch(WORD &to, const uint16_t *base, uint32_t bytes, uint32_t offset)
 {
-    constexpr int raw_words = 0x00020000; // descriptor word 3: a raw buffer of 32-bit words
-    const auto buffer = __builtin_amdgcn_make_buffer_rsrc(
-        const_cast<uint16_t *>(base), 0, __builtin_amdgcn_readfirstlane(static_cast<int>(bytes)), raw_words);
+    const auto from = buffer_load::describe(base, bytes);
     const int at = static_cast<int>(offset);
     if constexpr (sizeof(WORD) == 16)
-        to = __builtin_bit_cast(WORD, __builtin_amdgcn_raw_buffer_load_b128(buffer, at, 0, 0));
+        to = __builtin_bit_cast(WORD, buffer_load::load16(from, at));
     else
-        to = __builtin_bit_cast(WORD, __builtin_amdgcn_raw_buffer_load_b64(buffer, at, 0, 0));
+        to = __builtin_bit_cast(WORD, buffer_load::load8(from, at));
 }
 
 // A scheduling barrier: keeps the compiler from hoisting one phase's operand loads into another.

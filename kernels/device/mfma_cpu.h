@@ -116,12 +116,12 @@ template <format FORMAT> uint32_t cut(float low, float high)
     return high_halves(bits_of(low), bits_of(high));
 }
 
-template <format FORMAT> void product(float (&c)[4], const uint32_t (&a)[2], const uint32_t (&b)[2])
+template <format FORMAT> void product(float (&c)[4], uint64_t a, uint64_t b)
 {
     float mine[board_values];
     for (int i = 0; i < 4; i++) {
-        mine[i] = f32_of<FORMAT>(a[i / 2] >> i % 2 * 16 & 0xffffu);
-        mine[4 + i] = f32_of<FORMAT>(b[i / 2] >> i % 2 * 16 & 0xffffu);
+        mine[i] = f32_of<FORMAT>(static_cast<uint32_t>(a >> i * 16 & 0xffffu));
+        mine[4 + i] = f32_of<FORMAT>(static_cast<uint32_t>(b >> i * 16 & 0xffffu));
     }
     const float(*lanes)[board_values] = exchange(mine, board_values);
     const int column = lane() % 16;

@@ -7,12 +7,22 @@
 #define BLAS(name) cublas##name
 #define BLAS_CONSTANT(name) CUBLAS_##name
 #define BLAS_TYPE(name) CUDA_##name
+#define BLAS_BF16 CUDA_R_16BF
+#define BLAS_IN_F32 CUBLAS_COMPUTE_32F
 #else
 #define HIPBLAS_V2 // argument types as in HIP, not hipBLAS's older ones
 #include <hipblas/hipblas.h>
 #define BLAS(name) hipblas##name
 #define BLAS_CONSTANT(name) HIPBLAS_##name
+#if hipblasVersionMajor >= 2 // ROCm 6
 #define BLAS_TYPE(name) HIP_##name
+#define BLAS_BF16 HIP_R_16BF
+#define BLAS_IN_F32 HIPBLAS_COMPUTE_32F
+#else
+#define BLAS_TYPE(name) HIPBLAS_##name
+#define BLAS_BF16 HIPBLAS_R_16B
+#define BLAS_IN_F32 HIPBLAS_R_32F
+#endif
 #endif
 
 namespace
@@ -32,7 +42,7 @@ auto blas_type(attn_dtype type)
     case ATTN_F16:
         return BLAS_TYPE(R_16F);
     case ATTN_BF16:
-        return BLAS_TYPE(R_16BF);
+        return BLAS_BF16;
     }
     return BLAS_TYPE(R_32F);
 }
@@ -82,6 +92,6 @@ void gemm::multiply(void *y, attn_dtype y_type, const void *x, const void *w, at
     const float one = 1.0f, zero = 0.0f;
     blas_check(BLAS(GemmEx)(static_cast<BLAS(Handle_t)>(handle_), BLAS_CONSTANT(OP_T), BLAS_CONSTANT(OP_N),
                             out, rows, in, &one, w, blas_type(type), in, x, blas_type(type), in, &zero, y,
-                            blas_type(y_type), out, BLAS_CONSTANT(COMPUTE_32F), BLAS_CONSTANT(GEMM_DEFAULT)),
+                            blas_type(y_type), out, BLAS_IN_F32, BLAS_CONSTANT(GEMM_DEFAULT)),
                "multiply");
 }

@@ -6,10 +6,13 @@ usage: resources.py --arch ARCH [--compiler TEXT] [--launches FILE] [--mca PROGR
 LISTING is clang's assembly (-S) of the variant NAME for an AMD GPU, or the output of `ptxas -v` for NVIDIA.
 --launches is the output of tools/launches: block size and dynamic LDS, which no compiler knows. Kernels that a variant
 never launches on this architecture are then omitted. With llvm-mca (--mca, default llvm-mca-19 if installed) the port
-pressure of each AMD kernel's hot loop is added, in units of four clocks.
+pressure of each AMD kernel's hot loop is added, in units of four clocks: the time for which the instructions of an
+iteration would occupy each port if nothing else held them up. The vector port issues the matrix instructions too: each
+takes one unit of it, and four or eight of the matrix port. The port with the larger sum limits the loop.
 
 The hot loop is the innermost loop with the most multiply-adds; if there are matrix instructions, the smallest loop
-with one, without the basic blocks that only some tiles execute (the mask: a comparison per score).
+with one, without the basic blocks that only some tiles execute (the mask: a comparison per score). A basic block ends
+at a label and after a conditional branch.
 """
 import argparse
 import json
@@ -23,10 +26,12 @@ import sys
 UNITS = {
     "gfx90a": (65536, 64, 4, 8, 512, 8),
     "gfx942": (65536, 64, 4, 8, 512, 8),
+    "gfx950": (163840, 64, 4, 8, 512, 8),
     "sm_80": (167936, 32, 4, 16, 512, 8),
     "sm_90": (232448, 32, 4, 16, 512, 8),
 }
 MULTIPLY_ADDS = ("v_fma", "v_fmac", "v_mac", "v_pk_fma", "v_dot", "v_mul_f32", "v_pk_mul_f32")
+MATRIX = ("v_mfma", "v_smfma")
 QUARTER_RATE = ("v_exp_", "v_rcp_", "v_log_", "v_sqrt_", "v_rsq_", "v_sin_", "v_cos_")  # llvm-mca counts them as full rate
 MASK_COMPARISONS = 16
 
@@ -56,6 +61,8 @@ def amd_code(text, name):
             result.append((label.group(1), []))
         elif code:
             result[-1][1].append((code.group(1), code.group(2).strip()))
+            if code.group(1).startswith("s_cbranch"):  # what follows has no label, but is not always executed
+                result.append((f"after {result[-1][0]}", []))
     return result
 
 
@@ -79,13 +86,51 @@ def count(code, prefixes):
 def hot_loop(blocks):
     """The instructions of the hot loop; empty if there is none."""
     spans = loops(blocks)
-    matrix = [s for s in spans if count(instructions(blocks, s), "v_mfma")]
+    matrix = [s for s in spans if count(instructions(blocks, s), MATRIX)]
     if matrix:
         return instructions(blocks, min(matrix, key=lambda s: s[1] - s[0]))
     inner = [s for s in spans if not any(t != s and s[0] <= t[0] and t[1] <= s[1] for t in spans)]
     work = [instructions(blocks, s) for s in inner]
     work = [code for code in work if count(code, MULTIPLY_ADDS)]
     return max(work, key=lambda code: count(code, MULTIPLY_ADDS)) if work else []
+
+
+def kind(mnemonic, operands):
+    """What an instruction counts as in the contents of a loop; None: scalar and control, which nothing here is short of."""
+    if mnemonic.startswith(MATRIX):
+        return "matrix"
+    if mnemonic.startswith("v_exp_"):
+        return "exponentials"
+    if mnemonic.startswith("v_"):
+        return "vector"
+    if mnemonic == "ds_read_b128":
+        return "lds_reads_b128"
+    if mnemonic.startswith("ds_read"):
+        return "lds_reads_other"
+    if mnemonic.startswith("ds_write"):
+        return "lds_writes"
+    if re.match(r"(buffer|global|flat)_load", mnemonic):
+        return "loads_to_lds" if re.search(r"\blds\b", operands) or "_lds_" in mnemonic else "loads"
+    return {"s_barrier": "barriers", "s_waitcnt": "waits"}.get(mnemonic)
+
+
+def loop_contents(code):
+    """How many instructions of each kind an iteration has, and the most vector ones between two matrix instructions."""
+    result = dict.fromkeys(("matrix", "exponentials", "vector", "lds_reads_b128", "lds_reads_other", "lds_writes", "loads",
+                            "loads_to_lds", "barriers", "waits"), 0)
+    run = longest = 0
+    for what in (kind(m, o) for m, o in code + code):  # twice: the last ones are followed by the next iteration's first
+        if what == "matrix":
+            run = 0
+        elif what in ("vector", "exponentials"):
+            run += 1
+            longest = max(longest, run)
+    for what in (kind(m, o) for m, o in code):
+        if what:
+            result[what] += 1
+    if result["matrix"]:
+        result["vector_run"] = longest
+    return result
 
 
 def for_mca(mnemonic, operands):
@@ -103,7 +148,8 @@ def port_sums(code, arch, mca):
     if not code or not mca:
         return None
     text = "".join(for_mca(m, o) for m, o in code)
-    run = subprocess.run([mca, "-mtriple=amdgcn", f"-mcpu={arch}", "-instruction-tables"],
+    model = "gfx942" if arch == "gfx950" else arch  # llvm-mca-19 knows no gfx950; v5's instructions cost the same on it
+    run = subprocess.run([mca, "-mtriple=amdgcn", f"-mcpu={model}", "-instruction-tables"],
                          input=text, capture_output=True, text=True)
     names = re.findall(r"^\[\d+\]\s+- (\w+)$", run.stdout, re.M)
     sums = re.search(r"^Resource pressure per iteration:\n.*\n(.*)$", run.stdout, re.M)
@@ -111,7 +157,7 @@ def port_sums(code, arch, mca):
         return None
     ports = {n: 0.0 if v == "-" else float(v) for n, v in zip(names, sums.group(1).split())}
     if "HWVALU" in ports:
-        ports["HWVALU"] += 3 * count(code, QUARTER_RATE)
+        ports["HWVALU"] += 3 * count(code, QUARTER_RATE) + count(code, MATRIX)
     return {n: ports[n] for n in ("HWXDL", "HWVALU", "HWLGKM", "HWVMEM", "HWSALU") if n in ports}
 
 
@@ -128,7 +174,10 @@ def amd_kernels(text, arch, mca):
             "sgpr_spills": n.get("sgpr_spill_count", 0),
             "lds_static_bytes": n["group_segment_fixed_size"],
         }
-        ports = port_sums(hot_loop(amd_code(text, name)), arch, mca)
+        loop = hot_loop(amd_code(text, name))
+        if loop:
+            kernel["loop"] = loop_contents(loop)
+        ports = port_sums(loop, arch, mca)
         if ports:
             kernel["ports"] = ports
         yield name, kernel

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { AHEAD_MAX_MS = 24 * 3600 * 1000 };
+
 /* Rows are shared by content: looks the row up, else inserts it. */
 static int shared_row(struct store *s, const char *find, const char *add, const char *sha256,
                       const char *body, int64_t *id, bool *added, struct err *err)
@@ -84,16 +86,24 @@ static int store_plan(struct store *s, const struct draft *d, int64_t *document,
                       document, &added, err);
 }
 
-static int64_t order_of(const struct run_info *r)
+/* A node whose clock is ahead must not be the newest run for years. */
+static int64_t order_of(struct draft *d, int64_t now)
 {
-    int64_t at = when_parse(r->started_at);
-    return at != WHEN_UNKNOWN ? at : when_midnight(r->date);
+    int64_t started = when_parse(d->info.started_at);
+    int64_t at = started != WHEN_UNKNOWN ? started : when_midnight(d->info.date);
+    if (at <= now + AHEAD_MAX_MS)
+        return at;
+    draft_warn(d,
+               "it is dated %s, in the future: it counts as made when it was stored; check the node's clock",
+               started != WHEN_UNKNOWN ? d->info.started_at : d->info.date);
+    return now;
 }
 
-static int store_run(struct store *s, const struct draft *d, int64_t reuse, int64_t environment,
-                     int64_t document, int64_t *key, struct err *err)
+static int store_run(struct store *s, struct draft *d, int64_t reuse, int64_t environment, int64_t document,
+                     int64_t *key, struct err *err)
 {
     const struct run_info *r = &d->info;
+    const int64_t now = llround(clock_real_s() * 1e3);
     char reading_sha256[SHA256_HEX_LEN + 1] = "";
     SQL_KEPT stmt = sql_keep(
         s,
@@ -125,12 +135,12 @@ static int store_run(struct store *s, const struct draft *d, int64_t reuse, int6
     sql_bind_text_or_null(stmt, ":source_sha256", r->source_sha256);
     sql_bind_int_or_null(stmt, ":started_at", when_parse(r->started_at), WHEN_UNKNOWN);
     sql_bind_int_or_null(stmt, ":ended_at", when_parse(r->ended_at), WHEN_UNKNOWN);
-    sql_bind_int(stmt, ":ordered_at", order_of(r));
+    sql_bind_int(stmt, ":ordered_at", order_of(d, now));
     sql_bind_num(stmt, ":wall_s", r->wall_s);
     sql_bind_int(stmt, ":environment", environment);
     sql_bind_int_or_null(stmt, ":plan", document, 0);
     sql_bind_text_or_null(stmt, ":bundle", r->bundle);
-    sql_bind_int(stmt, ":now", llround(clock_real_s() * 1e3));
+    sql_bind_int(stmt, ":now", now);
     if (sql_run(stmt, err) != 0)
         return -1;
     *key = sqlite3_last_insert_rowid(s->db);

@@ -56,13 +56,14 @@ static int look_up(struct pipeline *r, const struct run_info *info, struct parce
 
 static void read_folder(struct pipeline *r, const char *dir, struct parcel *p)
 {
-    struct source f;
+    struct source f = {.bundle.files.fd = -1};
     struct run_info info = {0};
     p->known = false;
     p->err = (struct err){0};
     p->result = (struct ingest_result){0};
     draft_init(&p->draft);
-    int rc = source_open(&f, dir, r->options, &info, &p->err);
+    int rc = store_is_interrupted(r->store) ? err_set(&p->err, ERR_INTERRUPTED, "interrupted")
+                                            : source_open(&f, dir, r->options, &info, &p->err);
     if (rc == 0)
         rc = look_up(r, &info, p);
     p->known = rc > 0;

@@ -5,6 +5,7 @@
 #include "common/base/err.h"
 #include "common/base/fs.h"
 
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +25,8 @@ struct store {
     char path[FS_PATH_MAX];
     struct sql_stmt *kept[STORE_KEPT_MAX]; /* of sql_keep() */
     size_t n_kept;
-    char misuse[192]; /* the first misuse of a statement (sql.h), or "" */
+    const volatile sig_atomic_t *interrupted; /* store_heed(); NULL: nobody may interrupt */
+    char misuse[192];                         /* the first misuse of a statement (sql.h), or "" */
 };
 
 #endif

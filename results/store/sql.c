@@ -1,4 +1,5 @@
 #include "results/store/sql.h"
+#include "results/store/store.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,6 +23,8 @@ void sql_cleanup(struct sql_stmt **stmt)
 static int sqlite_fail(struct store *s, const char *what, struct err *err)
 {
     int code = sqlite3_extended_errcode(s->db);
+    if (store_is_interrupted(s))
+        return err_set(err, ERR_INTERRUPTED, "interrupted");
     if ((code & 0xff) == SQLITE_BUSY)
         return err_set(err, ERR_STORAGE,
                        "%s: %s: another process has been writing to the store for too long; try again",

@@ -3,6 +3,8 @@
 #include "results/store/migrations.h"
 #include "results/store/sql.h"
 
+#include "common/base/buf.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUSY_TIMEOUT_MS = 30000 };
+enum { BUSY_TIMEOUT_MS = 30000, BUSY_PAUSE_MS = 20, STEPS_BETWEEN_LOOKS = 10000 };
 
 int store_version_known(void)
 {
@@ -49,17 +51,66 @@ static int make_folder(const char *path, struct err *err)
     return fs_mkdir_p(folder, 0700, err);
 }
 
+static bool has_unwritten_log(const char *path)
+{
+    char wal[FS_PATH_MAX + 8];
+    struct stat st;
+    snprintf(wal, sizeof wal, "%s-wal", path);
+    return stat(wal, &st) == 0 && st.st_size > 0;
+}
+
+static void add_uri_path(struct buf *uri, const char *path)
+{
+    for (; *path; path++)
+        if (strchr("?#%", *path))
+            buf_printf(uri, "%%%02X", (unsigned char)*path);
+        else
+            buf_add(uri, path, 1);
+}
+
+/* On a read-only file system nobody can write the shared memory that a store in WAL mode needs, and nobody
+ * needs it. */
+static int open_immutable(struct store *s, struct err *err)
+{
+    static const char parameter[] = "?immutable=1";
+    struct buf uri;
+    if (has_unwritten_log(s->path))
+        return err_set(
+            err, ERR_STORAGE,
+            "%s: on a read-only file system, with a log that has not been written back: copy it and its -wal "
+            "file to a writable folder, and name that with --db",
+            s->path);
+    buf_init(&uri, 4 * FS_PATH_MAX);
+    buf_puts(&uri, "file:");
+    add_uri_path(&uri, s->path);
+    buf_puts(&uri, parameter);
+    int rc = sqlite3_open_v2(buf_str(&uri), &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+    buf_release(&uri);
+    return rc == SQLITE_OK ? 0
+                           : err_set(err, ERR_STORAGE, "%s: cannot open the store: %s", s->path,
+                                     s->db ? sqlite3_errmsg(s->db) : "out of memory");
+}
+
+static bool is_read_only(const char *path)
+{
+    return access(path, W_OK) != 0 && errno == EROFS;
+}
+
 static int open_file(struct store *s, struct err *err)
 {
+    if (strcmp(s->path, ":memory:") == 0)
+        return err_set(err, ERR_INPUT, ":memory: would be gone when the command ends: name a file with --db");
     int flags = s->mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
     if (s->mode == STORE_WRITE && make_folder(s->path, err) != 0)
         return -1;
     if (s->mode == STORE_READ && !fs_exists(s->path))
         return err_set(err, ERR_INPUT,
                        "%s: no store yet: run or ingest something first, or name another with --db", s->path);
+    if (s->mode == STORE_READ && is_read_only(s->path))
+        return open_immutable(s, err);
     mode_t mask = umask(0077);
     int rc = sqlite3_open_v2(s->path, &s->db, flags, NULL);
-    /* The store may be on a read-only medium. */
+    /* The store may be another user's. */
     if (rc != SQLITE_OK && s->mode == STORE_READ) {
         sqlite3_close(s->db);
         rc = sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READONLY, NULL);
@@ -78,7 +129,7 @@ static int configure(struct store *s, struct err *err)
     /* The file may be untrusted: its schema must not call functions with side effects. */
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
-    if (sql_exec(s, "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY",
+    if (sql_exec(s, "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY",
                  err) != 0)
         return -1;
     /* Each nightly run modifies one page of the history's index per cell; a rare checkpoint writes them back
@@ -186,6 +237,31 @@ int store_open(struct store *s, const char *path, enum store_mode mode, struct e
 fail:
     store_close(s);
     return -1;
+}
+
+bool store_is_interrupted(const struct store *s)
+{
+    return s->interrupted && *s->interrupted;
+}
+
+static int stop_statement(void *arg)
+{
+    return store_is_interrupted(arg);
+}
+
+static int wait_for_others(void *arg, int waits)
+{
+    if (store_is_interrupted(arg) || waits >= BUSY_TIMEOUT_MS / BUSY_PAUSE_MS)
+        return 0;
+    sqlite3_sleep(BUSY_PAUSE_MS);
+    return 1;
+}
+
+void store_heed(struct store *s, const volatile sig_atomic_t *interrupted)
+{
+    s->interrupted = interrupted;
+    sqlite3_progress_handler(s->db, STEPS_BETWEEN_LOOKS, stop_statement, s);
+    sqlite3_busy_handler(s->db, wait_for_others, s);
 }
 
 void store_close(struct store *s)

@@ -160,6 +160,20 @@ no_room_here() {
     passes "the manifest has every file with its hash" manifest_holds "$(find "$TMPDIR/small" -type d -name '*_bulky')"
 }
 
+# A build that kills the executor, whenever it is started again.
+deadly_build() {
+    local run
+    plan_with '.variants = [{name: "deadly", build: [["sh", "-c", "kill -9 $PPID"]], run: ["true"]}] | .contexts = [16] | del(.reference)' \
+        "$TMPDIR/deadly.json"
+    exits "run gives up and exits 3" 3 ks_run "$TMPDIR/deadly.json" --tag deadly
+    like "it says that the executor ends again and again, and what to do" "$ERR" \
+        'ends again and again: `kernsweep cancel .*` ends the run'
+    run=$(grep -o "kernsweep cancel [^\`]*" <<<"$ERR" | head -n 1 | cut -d " " -f 3)
+    exits "cancel exits 0" 0 ks cancel "$run"
+    like "the run is cancelled" "$(ks status "$run" --json | jq -r '.[0].status')" CANCELLED
+}
+
+scenario "a build that kills its executor" deadly_build
 scenario "a sweep whose executor is killed" executor_killed
 scenario "a run whose node is rebooted" node_rebooted
 scenario "a sweep of a node that another sweep has" busy_node

@@ -149,6 +149,68 @@ sources_unwatched() {
 }
 
 pipeline_setup
+store_on_read_only_medium() {
+    local dir=$TMPDIR/read-only
+    clean_sweep
+    mkdir -p "$dir"
+    cp "$TMPDIR/results.db" "$dir/a#b?.db"
+    try unshare --mount sh -c 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && exec "$2" runs --db "$1/a#b?.db" --json' \
+        sh "$dir" "$KERNSWEEP"
+    if [ "$RC" -ne 0 ] && [[ $ERR == *unshare* ]]; then
+        skip "a store on a read-only file system can be read" "no right to mount"
+        return
+    fi
+    is "a store on a read-only file system can be read" "$RC $(jq 'length > 0' <<<"$OUT")" "0 true"
+}
+
+output_that_is_lost() {
+    clean_sweep
+    local command
+    for command in "runs --db \$1" "runs --json --db \$1" help "export --format csv --db \$1"; do
+        try sh -c "exec \"\$0\" $command >/dev/full" "$KERNSWEEP" "$TMPDIR/results.db"
+        is "$command to a full disk exits 5" "$RC" 5
+        like "$command says that the output is not complete" "$ERR" 'stdout|write'
+    done
+}
+
+report_file_names() {
+    clean_sweep
+    exits "report --output with a name in .html exits 0" 0 ks report latest --output "$TMPDIR/r.html"
+    like "it is HTML" "$(head -c 200 "$TMPDIR/r.html")" '<!doctype html>'
+    exits "Markdown into a name in .html is refused" 2 ks report latest --format md --output "$TMPDIR/m.html"
+    like "and why" "$ERR" 'm.html: a browser would take this Markdown for HTML'
+}
+
+# A command that waits for another writer ends at once, with nothing half done.
+interrupted_while_storing() {
+    local bundle=$TMPDIR/interrupted pid
+    clean_sweep
+    cp -r "$(sql "SELECT bundle FROM run WHERE tag = 'clean'")" "$bundle"
+    sqlite3 "$TMPDIR/results.db" "VACUUM INTO '$TMPDIR/other.db'"
+    sqlite3 "$TMPDIR/other.db" "PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; DELETE FROM run" >/dev/null
+    coproc sqlite3 -batch "$TMPDIR/other.db"
+    echo "BEGIN IMMEDIATE; SELECT 'held';" >&"${COPROC[1]}"
+    read -r -t 20 _ <&"${COPROC[0]}"
+    "$KERNSWEEP" ingest "$bundle" "$bundle" --db "$TMPDIR/other.db" 2>"$TMPDIR/ingest.err" &
+    pid=$!
+    sleep 0.5
+    kill -TERM "$pid"
+    until_true 10 eval "! kill -0 $pid 2>/dev/null"
+    is "ingest ends when it is told to, though it waits for another writer" "$(kill -0 "$pid" 2>/dev/null; echo $?)" 1
+    wait "$pid"
+    is "with exit code 130" $? 130
+    like "it says what is not stored" "$(cat "$TMPDIR/ingest.err")" 'interrupted: 2 of 2 folders are not stored'
+    echo "ROLLBACK;" >&"${COPROC[1]}"
+    exec {COPROC[1]}>&-
+    wait "$COPROC_PID"
+    is "nothing is half stored" "$(sqlite3 "$TMPDIR/other.db" 'SELECT count(*) FROM run')" 0
+    exits "the same command then stores it" 0 "$KERNSWEEP" ingest "$bundle" --db "$TMPDIR/other.db"
+}
+
+scenario "a command that is interrupted while it stores" interrupted_while_storing
+scenario "a store on a read-only medium" store_on_read_only_medium
+scenario "output that cannot be written" output_that_is_lost
+scenario "the format of a report's file" report_file_names
 scenario "a plan without sources" sources_unwatched
 scenario "output into a pipe, and --json" pipes_and_json
 scenario "the help of commands" help_lists_own_options

@@ -21,13 +21,24 @@ with_hipblas() {
     like "the object calls hipBLAS" "$(nm -u "$gemm")" 'hipblasGemmEx'
 }
 
+# Debian's packages are in /usr/include, not under ROCM_PATH: whatever the compiler finds is used.
+hipblas_beside_rocm() {
+    CPPFLAGS="-isystem $PWD/tests/fixtures/hipblas" exits "make exits 0" 0 \
+        make -n -C kernels PLATFORM=amd ARCH=gfx90a rocm="$TMPDIR/no-rocm" BUILD="$TMPDIR/beside" prefill
+    is "no line says that it is missing" "$(grep -c '^no hipBLAS' <<<"$OUT")" 0
+    like "the products are built" "$OUT" 'model/gemm_gpu.cpp'
+    like "the program is linked with it" "$OUT" '/prefill .* -lhipblas'
+    is "no folder of ROCM_PATH is searched" "$(grep -c 'no-rocm/lib' <<<"$OUT")" 0
+}
+
 without_hipblas() {
     exits "make exits 0" 0 make -n -C kernels PLATFORM=amd ARCH=gfx90a gemm= BUILD="$TMPDIR/without" prefill
     is "one line names the package to install" \
-        "$(grep -c '^no hipBLAS (ROCm: hipblas-dev; or set ROCM_PATH): prefill is built, but cannot run models$' <<<"$OUT")" 1
+        "$(grep -c '^no hipBLAS (ROCm: hipblas-dev; Debian: libhipblas-dev; elsewhere: set ROCM_PATH): prefill is built, but cannot run models$' <<<"$OUT")" 1
     like "the stand-in without products is built" "$OUT" 'model/gemm_none.cpp'
 }
 
 scenario "a build for AMD with hipBLAS" with_hipblas
+scenario "a build for AMD with hipBLAS where the compiler looks" hipblas_beside_rocm
 scenario "a build for AMD without hipBLAS" without_hipblas
 done_testing

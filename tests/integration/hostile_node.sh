@@ -130,6 +130,25 @@ privacy() {
         "$(find "$TMPDIR/work/runs" \( -type f ! -perm 600 -o -type d ! -perm 700 \) | wc -l)" 0
 }
 
+# A shell that prints before it does what it was told, as one with a chatty ~/.bashrc.
+chatty_shell() {
+    mkdir -p "$TMPDIR/bin"
+    printf '#!/bin/bash\nprintf "Welcome to \\033[1mnode7\\n"\nexec /bin/sh "$@"\n' >"$TMPDIR/bin/sh"
+    chmod 755 "$TMPDIR/bin/sh"
+    PATH=$TMPDIR/bin:$PATH refused 3 'its login scripts print before every command: "Welcome to .x1b\[1mnode7.*bashrc'
+}
+
+damaged_executor() {
+    export KERNSWEEP_EXECUTOR=$REAL
+    exits "a run exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag before
+    truncate -s 0 "$TMPDIR"/work/bin/*/kernsweep-executor
+    exits "with the node's executor emptied by a power cut, too" 0 \
+        ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag after
+    is "the node has the whole executor again" "$(sha256sum <"$(echo "$TMPDIR"/work/bin/*/kernsweep-executor)")" "$(sha256sum <"$REAL")"
+}
+
+scenario "a shell whose login scripts print" chatty_shell
+scenario "an executor that was damaged on the node" damaged_executor
 scenario "a workload, a compiler and a gate that print escape sequences" escapes
 scenario "the permissions of a run's files" privacy
 

@@ -37,7 +37,7 @@ v5_gfx90a() {
 V5=$KERNELS/gfx942-v5/resources.json
 
 v5_resources() {
-    try_once v5 make -s -C kernels PLATFORM=amd ARCH=gfx942 VARIANT=v5 BUILD="${V5%/*}" resources
+    try_once v5 make -s -C kernels PLATFORM=amd ARCH=gfx942 VARIANT=v5,v5_tiles BUILD="${V5%/*}" resources
     [ "$RC" = 0 ]
 }
 
@@ -49,11 +49,19 @@ v5_listed() {
 v5_limits() {
     needs v5_resources
     exits "registers, scratch, LDS and ports are within the limits" 0 kernels/tools/v5_gfx942_check "$V5"
-    is "both formats and head sizes are there, keys split and not" "$(grep -c 'attend_tiles.*: ok$' <<<"$OUT")" 8
-    jq '.kernels[0].vgpr_spills = 1' "$V5" >"$TMPDIR/spills.json"
-    exits "a spilled register would be found" 1 kernels/tools/v5_gfx942_check "$TMPDIR/spills.json"
-    jq '.kernels[].ports.HWVALU *= 1.1' "$V5" >"$TMPDIR/busy.json"
-    exits "a tenth more vector work would be found" 1 kernels/tools/v5_gfx942_check "$TMPDIR/busy.json"
+    is "both formats and head sizes are there, keys split and not" \
+        "$(jq '[.kernels[] | select(.variant == "v5_tiles" and (.name | test("attend_tiles")))] | length' "$V5")" 8
+    finds "a spilled register" '.kernels[0].vgpr_spills = 1' 'scratch or spills'
+    finds "a tenth more vector work" '.kernels[].ports.HWVALU *= 1.1' "vector port over .* of the matrix cores' time"
+    finds "operands read a second time" '.kernels[].loop.lds_reads_other = 32' '32 instead of 0 lds_reads_other'
+    finds "a product outside the loop" '.kernels[].loop.matrix -= 64' '64 instead of 128 matrix a tile'
+}
+
+# finds WHAT EDIT REGEX: with that edit of the resources, the check fails and says why.
+finds() {
+    jq "$2" "$V5" >"$TMPDIR/edited.json"
+    exits "$1 would be found" 1 kernels/tools/v5_gfx942_check "$TMPDIR/edited.json"
+    like "$1: the line says so" "$OUT" "$3"
 }
 
 if command -v hipcc >/dev/null; then

@@ -36,6 +36,29 @@ ports() {
     is "every hot loop has its sum" "$(jq '[.kernels[].ports.HWVALU > 0] | length > 0 and all' "$RESOURCES")" true
 }
 
+# The block between a conditional branch and the next label is the mask, which most tiles skip; what stands before the
+# branch belongs to every tile.
+branches() {
+    local file=$TMPDIR/branches.json
+    exits "resources.py exits 0" 0 \
+        kernels/tools/resources.py --arch gfx942 --out "$file" x=tests/fixtures/listings/branches.s
+    is "both matrix products count, the mask does not" "$(jq -c '.kernels[0].loop | [.matrix, .exponentials, .vector]' "$file")" '[2,1,2]'
+    is "reads, writes and loads by kind" \
+        "$(jq -c '.kernels[0].loop | [.lds_reads_b128, .lds_reads_other, .lds_writes, .loads, .loads_to_lds]' "$file")" '[1,1,1,1,1]'
+    is "barriers and waits" "$(jq -c '.kernels[0].loop | [.barriers, .waits]' "$file")" '[1,1]'
+    is "the longest run of vector instructions between two products" "$(jq '.kernels[0].loop.vector_run' "$file")" 2
+    is "what lies between the last product and the next iteration's first is such a run" \
+        "$(sed 's/^\tv_mul_f32.*/&\n&\n&/' tests/fixtures/listings/branches.s >"$TMPDIR/tail.s" &&
+            kernels/tools/resources.py --arch gfx942 --out "$file" x="$TMPDIR/tail.s" && jq '.kernels[0].loop.vector_run' "$file")" 3
+}
+
+# Four for the exponential, one for each other vector instruction, and one for the issue of each matrix product.
+ports_of_branches() {
+    exits "resources.py exits 0" 0 \
+        kernels/tools/resources.py --arch gfx942 --out "$TMPDIR/ports.json" x=tests/fixtures/listings/branches.s
+    is "the vector port issues the products too" "$(jq -c '.kernels[0].ports | [.HWVALU, .HWXDL]' "$TMPDIR/ports.json")" '[8,8]'
+}
+
 on_cpu() {
     exits "make exits 0" 0 make -s -C kernels PLATFORM=cpu BUILD="$TMPDIR/cpu" resources
     is "no file is written" "$(find "$TMPDIR/cpu" -name resources.json 2>/dev/null)" ""
@@ -50,8 +73,10 @@ no_compiler() {
 
 scenario "resources without a compiler" no_compiler
 scenario "resources of four variants for gfx942" on_amd
+scenario "contents of a hot loop with a branch" branches
 if command -v llvm-mca-19 >/dev/null; then
     scenario "port use of the vector unit on gfx942" ports
+    scenario "port use of a hot loop with a branch" ports_of_branches
 else
     skip_scenario "port use of the vector unit on gfx942" "llvm-mca-19 is not installed"
 fi

@@ -194,7 +194,7 @@ interrupted() {
     kill -INT "$NIGHT"
     wait "$NIGHT"
     is "exits 130" $? 130
-    like "prints that the run is still running" "$(cat "$dir/night.out")" 'is still running on'
+    like "prints that the run has not ended" "$(cat "$dir/night.out")" 'has not ended on'
     exits "lets the next start exit 0" 0 "${night[@]}"
     like "has its run resumed by the next start" "$ERR" 'resuming run'
 }

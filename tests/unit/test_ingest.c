@@ -95,6 +95,27 @@ static void storing_a_bundle_twice_is_idempotent(void **state)
     store_close(&s);
 }
 
+static void a_run_dated_in_the_future_is_not_the_newest_for_years(void **state)
+{
+    (void)state;
+    struct store s = open_store("future.db");
+    struct draft d;
+    struct err err = {0};
+    struct ingest_result result;
+    draft_init(&d);
+    draft_night(&d, 1);
+    snprintf(d.info.date, sizeof d.info.date, "2099-01-01");
+    snprintf(d.info.started_at, sizeof d.info.started_at, "2099-01-01T00:00:00.000Z");
+    draft_shot(&d, "v4", 4096, 1, 0.5);
+    assert_ok(draft_finish(&d, &err), &err);
+    assert_ok(ingest_draft(&s, &d, &result, &err), &err);
+    assert_int_equal(result.warnings, 1);
+    assert_non_null(strstr(result.warning, "2099-01-01"));
+    assert_int_equal(query_int(&s, "SELECT ordered_at = ingested_at AND started_at > ingested_at FROM run"), 1);
+    draft_release(&d);
+    store_close(&s);
+}
+
 /* What was told of the folders of one call, in the order it came. */
 struct told {
     char dirs[8][32]; /* their last parts */
@@ -622,6 +643,7 @@ int main(void)
         cmocka_unit_test(a_bundle_comes_back_as_it_was),
         cmocka_unit_test(facts_are_kept_without_what_is_fleeting_or_secret),
         cmocka_unit_test(storing_a_bundle_twice_is_idempotent),
+        cmocka_unit_test(a_run_dated_in_the_future_is_not_the_newest_for_years),
         cmocka_unit_test(many_are_stored_in_their_order),
         cmocka_unit_test(a_full_store_has_what_was_told),
         cmocka_unit_test(a_complete_run_never_changes),

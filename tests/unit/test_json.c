@@ -62,6 +62,30 @@ static void parser_survives_depth_and_nul(void **state)
     assert_null(json_parse("[1,2", 2, "f.json", &err)); /* reads only the given length */
 }
 
+static json_t *parse_repeated(const char *part, size_t count, struct err *err)
+{
+    struct buf text;
+    buf_init(&text, 64 << 20);
+    buf_puts(&text, "[");
+    for (size_t i = 0; i < count; i++)
+        buf_puts(&text, part);
+    buf_puts(&text, "0]");
+    json_t *value = json_parse(buf_str(&text), text.len, "f.json", err);
+    buf_release(&text);
+    return value;
+}
+
+static void number_of_values_is_bounded(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    assert_null(parse_repeated("[],", JSON_VALUES_MAX, &err));
+    assert_err(-1, &err, ERR_INPUT, "f.json: more than 2000000 JSON values");
+    json_t *v = parse_repeated("\"[{,\\\"[{,\",", 1000000, &err);
+    assert_int_equal(json_array_size(v), 1000001);
+    json_decref(v);
+}
+
 static void scalars_are_json_too(void **state)
 {
     (void)state;
@@ -318,6 +342,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(invalid_json_is_refused_with_its_place),
         cmocka_unit_test(parser_survives_depth_and_nul),
+        cmocka_unit_test(number_of_values_is_bounded),
         cmocka_unit_test(scalars_are_json_too),
         cmocka_unit_test(load_names_the_file),
         cmocka_unit_test(save_is_sorted_private_and_atomic),
