@@ -222,6 +222,23 @@ dies() {
     like "it is said" "$(activity lies .note)" 'accumulator says .*: not used'
 }
 
+one_of_two() {
+    local second=$SYS/class/drm/card2/device
+    idle_gpu
+    mkdir -p "$second/hwmon/hwmon4"
+    echo 0x1002 >"$second/vendor"
+    echo 1000000 >"$second/mem_info_vram_total"
+    echo 4096 >"$second/mem_info_vram_used"
+    echo 1d0fbe6a2a1c0002 >"$second/unique_id"
+    echo 300000000 >"$second/hwmon/hwmon4/power1_input"
+    echo 1500000000 >"$second/hwmon/hwmon4/freq1_input"
+    two both "sleep 0.5; $good"
+    is "power is that of all GPUs, the clock that of the fastest" "$(activity both '[.power_w, .sclk_mhz] | join(" ")')" "1050 2100"
+    two second "sleep 0.5; $good" '{"env": {"HIP_VISIBLE_DEVICES": "1"}}'
+    is "of a run that may use one, they are of that one" "$(activity second '[.power_w, .sclk_mhz] | join(" ")')" "300 1500"
+    is "the memory in use is still that of all" "$(perf second .vram.peak_bytes)" $((1000 * 1048576 + 4096))
+}
+
 neighbours() {
     idle_gpu
     mkdir -p "$SYS/class/kfd/kfd/proc/"{1,2}
@@ -233,6 +250,7 @@ neighbours() {
 
 scenario "the facts of an AMD GPU" facts
 scenario "a card of eight dies with gpu_metrics" dies
+scenario "a run that may use one of two AMD GPUs" one_of_two
 scenario "processes of others on an AMD GPU" neighbours
 scenario "the telemetry of a test on an AMD GPU" telemetry
 scenario "a sampler that is held up for a second" held_up_sampler
