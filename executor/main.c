@@ -11,6 +11,7 @@
 #include "executor/commands/pack.h"
 #include "executor/commands/probe.h"
 #include "executor/commands/prune.h"
+#include "executor/commands/resources.h"
 #include "executor/commands/stage.h"
 #include "executor/commands/status.h"
 #include "executor/commands/submit.h"
@@ -82,11 +83,18 @@ static int cmd_code(const struct context *c, struct err *err)
     struct code code;
     if (!c->options.path)
         return err_set(err, ERR_INPUT, "needs --path PATH");
-    int rc = identity_of(c->options.path, NULL, &code, err);
+    int rc = identity_of(c->options.path, NULL, NULL, NULL, &code, err);
     if (rc == 0)
         rc = print_json(code_encode(&code), err);
     code_release(&code);
     return rc;
+}
+
+static int cmd_resources(const struct context *c, struct err *err)
+{
+    if (!c->options.path)
+        return err_set(err, ERR_INPUT, "needs --path FILE");
+    return print_json(resources_report(c->options.path, err), err);
 }
 
 static int cmd_stage(const struct context *c, struct err *err)
@@ -167,6 +175,8 @@ static const struct command commands[] = {
     {"version", cmd_version, false, false, "print the version and the protocol's number"},
     {"probe", cmd_probe, false, false, "print the node's facts (node.json), and those of a GGUF file"},
     {"code", cmd_code, false, false, "print the code identity of a build's folder, or of a file, --path"},
+    {"resources", cmd_resources, false, false,
+     "print registers, memory and instructions of each kernel in the file --path"},
     {"stage", cmd_stage, false, true, "store a source tree, a tar stream on stdin, under its hash"},
     {"has", cmd_has, false, true, "exit 0 if the source tree is stored, 1 if not"},
     {"submit", cmd_submit, false, false, "start or resume the run on stdin: {\"plan\": ..., \"job\": ...}"},
@@ -197,7 +207,7 @@ static void list_options(struct options *o, struct arg out[OPTION_COUNT])
         {"--sysfs", "ROOT", &o->sysfs, NULL, "in place of /sys"},
         {"--proc", "ROOT", &o->proc, NULL, "in place of /proc"},
         {"--model", "FILE", &o->model, NULL, "probe: a GGUF file to describe"},
-        {"--path", "PATH", &o->path, NULL, "code: what to hash"},
+        {"--path", "PATH", &o->path, NULL, "code, resources: what to read"},
         {"-h,--help", NULL, NULL, &o->help, "this text"},
     };
     memcpy(out, list, sizeof list);

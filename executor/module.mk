@@ -1,5 +1,5 @@
 # executor: one binary without dependencies on the node. Static, except in sanitizer builds, which do not support it.
-executor_rooms   := commands run place node bundle telemetry job process workdir code
+executor_rooms   := commands run place node clocks bundle telemetry job process workdir disasm code
 executor_sources := $(wildcard executor/*.c $(executor_rooms:%=executor/%/*.c))
 $(eval $(call library,executor,$(filter-out executor/main.c,$(executor_sources))))
 objects_all += $(call objects,executor/main.c)
@@ -10,9 +10,10 @@ $(BUILD)/kernsweep-executor: $(call objects,executor/main.c) $(BUILD)/libexecuto
 
 # The NVML helper must be dynamic (see executor/telemetry/nvml.h); the executor embeds it.
 nvml_helper := $(BUILD)/executor/telemetry/nvml_helper/helper
-$(nvml_helper): executor/telemetry/nvml_helper/helper.c executor/telemetry/nvml_helper/page.h $(BUILD)/.flags
+nvml_helper_parts := $(addprefix executor/telemetry/nvml_helper/,helper.c control.c)
+$(nvml_helper): $(nvml_helper_parts) $(wildcard executor/telemetry/nvml_helper/*.h) $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS)) -s -o $@ $< -ldl
+	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS)) -s -o $@ $(nvml_helper_parts) -ldl
 $(BUILD)/executor/telemetry/nvml.o: $(nvml_helper)
 $(BUILD)/executor/telemetry/nvml.o: CPPFLAGS += -DNVML_HELPER='"$(nvml_helper)"'

@@ -35,6 +35,12 @@ bench: all $(BUILD)/bench/sleeper $(BUILD)/bench/bundles $(BUILD)/bench/judging 
 	$(Q)scripts/bench/models $(BUILD)
 	$(Q)scripts/bench/judging $(BUILD)
 
+# The AMD kernels by the compilers of every ROCm since 6.0, in Debian systems of their own; needs root. WRITE=1 updates
+# docs/kernels/compilers.md; CHECK_AMD=--old-mirror and other options are passed on.
+.PHONY: check-amd
+check-amd:
+	$(Q)scripts/check-amd $(if $(WRITE),--write) $(CHECK_AMD)
+
 # Many nightly runs with injected faults: NIGHTS=200 SEED=1
 .PHONY: soak
 soak: all $(BUILD)/tests/faultproxy

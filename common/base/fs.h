@@ -38,8 +38,8 @@ int fs_write_file(const char *path, const void *data, size_t len, mode_t mode, s
 /* Makes path and its parents; they may exist already. */
 int fs_mkdir_p(const char *path, mode_t mode, struct err *err);
 
-/* Removes everything below path, however deep, also from folders whose mode forbids it; does not follow links.
- * A missing path is not an error. */
+/* Removes everything below path, however deep, also from folders whose mode forbids it; does not follow
+ * links. A missing path is not an error. */
 int fs_remove_tree(const char *path, struct err *err);
 
 int fs_rename(const char *from, const char *to, struct err *err);
@@ -58,6 +58,11 @@ int fs_write_all(int fd, const void *data, size_t len);
  * are an error unless skip_special. fn returns 0 to continue, -1 (with err) to stop. */
 typedef int fs_walk_fn(const char *relpath, const char *fullpath, void *arg, struct err *err);
 int fs_walk(const char *root, bool skip_special, fs_walk_fn *fn, void *arg, struct err *err);
+
+/* The same, going on past what cannot be visited: folders that are too deep or cannot be read, paths that are
+ * too long, and what is neither a file nor a folder. skipped is told of each; its path may hold any bytes. */
+typedef void fs_skipped_fn(const char *relpath, const char *why, void *arg);
+int fs_walk_rest(const char *root, fs_walk_fn *fn, fs_skipped_fn *skipped, void *arg, struct err *err);
 
 /* True for a relative path of plain components: no "..", ".", "//", leading or trailing '/', control
  * characters or backslash; shorter than FS_PATH_MAX. Required of paths in untrusted bundles. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_env_name(const char *s)
+bool env_is_name(const char *s)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
     size_t len = strlen(s);
@@ -30,7 +30,7 @@ int secret_names_read(struct secret_names *s, const struct json_at *at, struct e
         struct json_at name = json_element(at, i);
         if (!json_is_string(name.value))
             return json_expected(&name, "the name of an environment variable", err);
-        if (!is_env_name(json_string_value(name.value)))
+        if (!env_is_name(json_string_value(name.value)))
             return json_fail(&name, err, "expected the name of an environment variable, found \"%.80s\"",
                              json_string_value(name.value));
         s->name[s->count++] = json_string_value(name.value);
@@ -80,7 +80,7 @@ int env_read(struct env *env, const struct json_at *at, enum document in, const 
     json_object_foreach(json_iterable(at->value), name, value)
     {
         struct json_at item = json_member(at, name);
-        if (!is_env_name(name))
+        if (!env_is_name(name))
             return json_fail(&item, err, "\"%.80s\" is not a valid name of an environment variable", name);
         bool secret = json_is_string(value) && secret_names_have(secrets, name);
         if (secret ? check_secret(&item, in, err) : command_check_word(&item, allowed, err))

@@ -6,6 +6,9 @@
 
 #include "common/contract/keys.h"
 
+/* Whether s can name an environment variable. */
+bool env_is_name(const char *s);
+
 struct secret_names {
     const char **name;
     size_t count;

@@ -1,5 +1,6 @@
 /* gate: a condition that a variant must meet before it is timed. A command passes if it exits with 0; the
- * other kinds compare a number with a limit. Where the number comes from is not known here.
+ * other kinds compare a number with a limit: those of kernels, the number of the worst one in the build's
+ * resources.json, or in the files of "objects".
  */
 #ifndef KERNSWEEP_COMMON_CONTRACT_GATE_H
 #define KERNSWEEP_COMMON_CONTRACT_GATE_H
@@ -10,6 +11,7 @@
 enum gate_kind {
     GATE_COMMAND,
     GATE_SCRATCH_BYTES, /* per lane, at most */
+    GATE_SPILLS,        /* spilled registers, vector and scalar, at most */
     GATE_VGPRS,         /* per lane, at most */
     GATE_LDS_BYTES,     /* per block, static and dynamic, at most */
     GATE_MIN_OCCUPANCY, /* waves per SIMD, at least */
@@ -19,9 +21,11 @@ enum gate_kind {
 
 struct gate {
     enum gate_kind kind;
-    const char *name;   /* default: the name of its kind */
-    double limit;       /* see gate_has_limit() */
-    struct command run; /* see gate_has_command() */
+    const char *name;       /* default: the name of its kind */
+    double limit;           /* see gate_has_limit() */
+    struct command run;     /* see gate_has_command() */
+    struct command objects; /* patterns of paths, templates; argc 0: resources.json */
+    const char *kernel;     /* only kernels whose names match; NULL: all */
     double timeout_s;
 };
 
@@ -36,6 +40,8 @@ bool gate_kind_from_name(const char *name, enum gate_kind *out);
 
 bool gate_has_command(enum gate_kind kind);
 bool gate_has_limit(enum gate_kind kind);
+/* Whether it is about kernels, so that it may have "kernel". */
+bool gate_has_kernels(enum gate_kind kind);
 bool gate_passes(enum gate_kind kind, double number, double limit);
 
 #endif

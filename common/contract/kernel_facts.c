@@ -42,7 +42,7 @@ void kernel_facts_init(struct kernel_facts *f)
     for (int i = 0; i < KERNEL_RESOURCES; i++)
         f->resource[i] = KERNEL_FACT_UNKNOWN;
     for (int i = 0; i < INSTRUCTION_CLASSES; i++)
-        f->instructions[i] = KERNEL_FACT_UNKNOWN;
+        f->instructions[i] = f->hot_loop[i] = KERNEL_FACT_UNKNOWN;
 }
 
 static bool any_known(const int64_t *numbers, int n)
@@ -71,8 +71,10 @@ static json_t *encode_group(const int64_t *numbers, const char *const *names, in
 
 json_t *kernel_facts_encode(const struct kernel_facts *f)
 {
-    return json_pack("{s:o*, s:o*}", "resources", encode_group(f->resource, resource_names, KERNEL_RESOURCES),
-                     "instructions", encode_group(f->instructions, class_names, INSTRUCTION_CLASSES));
+    return json_pack("{s:o*, s:o*, s:o*}", "resources",
+                     encode_group(f->resource, resource_names, KERNEL_RESOURCES), "instructions",
+                     encode_group(f->instructions, class_names, INSTRUCTION_CLASSES), "hot_loop",
+                     encode_group(f->hot_loop, class_names, INSTRUCTION_CLASSES));
 }
 
 static int decode_group(const struct json_at *at, const char *key, const char *const *names, int n,
@@ -100,7 +102,8 @@ int kernel_facts_decode(const struct json_at *at, struct kernel_facts *f, struct
     kernel_facts_init(f);
     return decode_group(at, "resources", resource_names, KERNEL_RESOURCES, f->resource, err) != 0 ||
                    decode_group(at, "instructions", class_names, INSTRUCTION_CLASSES, f->instructions, err) !=
-                       0
+                       0 ||
+                   decode_group(at, "hot_loop", class_names, INSTRUCTION_CLASSES, f->hot_loop, err) != 0
                ? -1
                : 0;
 }

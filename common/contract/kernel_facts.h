@@ -43,6 +43,7 @@ enum instruction_class {
 struct kernel_facts {
     int64_t resource[KERNEL_RESOURCES];
     int64_t instructions[INSTRUCTION_CLASSES]; /* KERNEL_FACT_UNKNOWN without a disassembler */
+    int64_t hot_loop[INSTRUCTION_CLASSES];     /* of these; KERNEL_FACT_UNKNOWN without a loop */
 };
 
 /* The keys of JSON, in the order of the enums: "vgprs", "matrix". */
@@ -51,7 +52,7 @@ const char *instruction_class_name(enum instruction_class c);
 
 void kernel_facts_init(struct kernel_facts *f);
 bool kernel_facts_known(const struct kernel_facts *f);
-/* An object with "resources" and "instructions", each only if anything of it is known. NULL: no memory. */
+/* An object with "resources", "instructions" and "hot_loop", each only if anything of it is known. NULL: no memory. */
 json_t *kernel_facts_encode(const struct kernel_facts *f);
 /* The same members of an object, which may have others; those that are absent are unknown. ERR_INPUT for
  * negative numbers and other types. */

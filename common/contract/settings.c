@@ -5,6 +5,8 @@
 static const char *const modes[] = {"perf", "debug", NULL};
 static const char *const prompt_tokens[] = {"if_printed", "required", NULL};
 static const char *const clocks[] = {"process", "simulated", NULL};
+const char *const clocks_mode_names[] = {"leave", "determinism", "fixed", NULL};
+const char *const clocks_unverified_names[] = {"block", "warn", NULL};
 
 static bool is_model(const char *path)
 {
@@ -36,4 +38,23 @@ const struct key settings_keys[] = {
 bool settings_mode_ok(const char *mode)
 {
     return strcmp(mode, modes[0]) == 0 || strcmp(mode, modes[1]) == 0;
+}
+
+int settings_check(const struct settings *s, const struct json_at *root, bool scheduled, struct err *err)
+{
+    struct json_at at = json_member(root, "clocks");
+    const char *mode = clocks_mode_names[s->clocks_mode];
+    if (s->clocks_mode == CLOCKS_LEAVE) {
+        if (s->clocks_mhz == 0 || !at.value || json_object_get(at.value, "mode"))
+            return 0;
+        return json_fail(&at, err, "\"mhz\" needs a \"mode\": \"determinism\" or \"fixed\"");
+    }
+    if (s->clocks_mhz == 0)
+        return json_fail(&at, err, "the mode \"%s\" needs \"mhz\"", mode);
+    if (scheduled)
+        return json_fail(&at, err,
+                         "the mode \"%s\" is not available through a scheduler: have the cluster set clocks "
+                         "(Slurm: --gpu-freq)",
+                         mode);
+    return 0;
 }

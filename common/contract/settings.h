@@ -11,11 +11,17 @@
 /* Bounds of the time-outs that a plan gives per context and a job per test. */
 #define TEST_TIMEOUT_MIN_S 0.001
 #define TEST_TIMEOUT_MAX_S WEEK_S
-enum { LIMIT_CONTEXT = 1 << 30, LIMIT_TICKET = 32 };
+enum { LIMIT_CONTEXT = 1 << 30, LIMIT_TICKET = 32, CLOCKS_MHZ_MAX = 5000 };
 
 enum prompt_tokens { PROMPT_TOKENS_IF_PRINTED, PROMPT_TOKENS_REQUIRED };
 /* Whose time the printed timings are: the process's own, so none exceeds its wall time, or a simulator's. */
 enum clock { CLOCK_OF_PROCESS, CLOCK_SIMULATED };
+
+/* What a run does with the GPUs' shader clock: nothing, set its upper limit, or set both limits to one
+ * frequency. */
+enum clocks_mode { CLOCKS_LEAVE, CLOCKS_DETERMINISM, CLOCKS_FIXED };
+/* What becomes of a run whose samples do not show those clocks. */
+enum clocks_unverified { CLOCKS_BLOCK, CLOCKS_WARN };
 
 struct settings {
 #define SETTING(kind, member, ...) KEY_TYPE_##kind member;
@@ -27,6 +33,11 @@ struct settings {
  * scheduler, variants. */
 extern const struct key settings_keys[];
 
+extern const char *const clocks_mode_names[];
+extern const char *const clocks_unverified_names[];
+
+/* What no row can express. root: the plan or the job; scheduled: its tests run through a scheduler. */
+int settings_check(const struct settings *s, const struct json_at *root, bool scheduled, struct err *err);
 bool settings_mode_ok(const char *mode);
 
 #endif

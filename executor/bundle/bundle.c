@@ -1,36 +1,115 @@
 #include "executor/bundle/bundle.h"
 
+#include "common/base/text.h"
+#include "common/contract/bundle_limits.h"
 #include "executor/workdir/layout.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
-struct filter {
+struct selection {
     fs_walk_fn *fn;
+    fs_skipped_fn *left_out;
     void *arg;
-    size_t count;
+    size_t files, foreign_files;
+    int64_t bytes, foreign_bytes;
 };
+
+enum owner { OWN_RECORD, OWN_LOG, FOREIGN };
 
 static bool has_hidden_part(const char *path)
 {
     return path[0] == '.' || strstr(path, "/.");
 }
 
-static int visit_file(const char *relpath, const char *fullpath, void *arg, struct err *err)
+static bool is_one_of(const char *name, const char *const *names)
 {
-    struct filter *f = arg;
-    struct stat st;
-    if (has_hidden_part(relpath) || strcmp(relpath, RUN_LOG) == 0 || !fs_safe_relpath(relpath))
-        return 0;
-    if (lstat(fullpath, &st) != 0 || !S_ISREG(st.st_mode) || (size_t)st.st_size > BUNDLE_FILE_MAX)
-        return 0;
-    if (++f->count > BUNDLE_FILES_MAX)
-        return err_set(err, ERR_INPUT, "more than %d files in the run's folder", BUNDLE_FILES_MAX);
-    return f->fn(relpath, fullpath, f->arg, err);
+    for (; *names; names++)
+        if (strcmp(name, *names) == 0)
+            return true;
+    return false;
 }
 
-int bundle_walk(const char *dir, fs_walk_fn *fn, void *arg, struct err *err)
+static size_t count_parts(const char *path)
 {
-    struct filter f = {.fn = fn, .arg = arg};
-    return fs_walk(dir, true, visit_file, &f, err);
+    size_t parts = 1;
+    for (; *path; path++)
+        parts += *path == '/';
+    return parts;
+}
+
+/* Tests and builds write into their own folders: <variant>/<test>/ is the only one of these in a run's
+ * folder. */
+static enum owner owner_of(const char *path)
+{
+    static const char *const logs[] = {"run.log",   "vram_samples.jsonl", "diag.txt",
+                                       "build.log", "gate.log",           NULL};
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    if (count_parts(path) > 3 ||
+        (count_parts(path) == 3 && strcmp(name, "perf.json") != 0 && !is_one_of(name, logs)))
+        return FOREIGN;
+    return is_one_of(name, logs) ? OWN_LOG : OWN_RECORD;
+}
+
+bool bundle_is_foreign(const char *path)
+{
+    return owner_of(path) == FOREIGN;
+}
+
+/* NULL if there is room for it. */
+static const char *lacks_room(const struct selection *s, enum owner owner, int64_t size)
+{
+    if (size > BUNDLE_FILE_BYTES_MAX)
+        return "larger than 1 GiB";
+    if (s->files >= BUNDLE_FILES_MAX || (owner == FOREIGN && s->foreign_files >= BUNDLE_FOREIGN_FILES_MAX))
+        return "the bundle has too many files";
+    if (owner == FOREIGN && s->foreign_bytes + size > BUNDLE_FOREIGN_BYTES_MAX)
+        return "the bundle's other files of tests fill 1 GiB";
+    if (s->bytes + size > BUNDLE_BYTES_MAX - (owner == OWN_RECORD ? 0 : BUNDLE_RECORD_BYTES))
+        return "the bundle is as large as it may be";
+    return NULL;
+}
+
+static const char *unfit_name(const char *path)
+{
+    if (strlen(path) > BUNDLE_PATH_MAX)
+        return "its path is too long";
+    return fs_safe_relpath(path) && text_is_utf8(path, strlen(path)) ? NULL : "its name is not plain text";
+}
+
+static void leave_out(struct selection *s, const char *path, const char *why)
+{
+    if (s->left_out && !has_hidden_part(path))
+        s->left_out(path, why, s->arg);
+}
+
+static void skipped(const char *path, const char *why, void *arg)
+{
+    leave_out(arg, path, why);
+}
+
+static int visit_file(const char *path, const char *full, void *arg, struct err *err)
+{
+    struct selection *s = arg;
+    struct stat st;
+    if (has_hidden_part(path) || strcmp(path, RUN_LOG) == 0 || lstat(full, &st) != 0 || !S_ISREG(st.st_mode))
+        return 0;
+    enum owner owner = owner_of(path);
+    const char *why = unfit_name(path);
+    why = why ? why : lacks_room(s, owner, st.st_size);
+    if (why) {
+        leave_out(s, path, why);
+        return 0;
+    }
+    s->files++;
+    s->bytes += st.st_size;
+    s->foreign_files += owner == FOREIGN;
+    s->foreign_bytes += owner == FOREIGN ? st.st_size : 0;
+    return s->fn(path, full, s->arg, err);
+}
+
+int bundle_walk(const char *dir, fs_walk_fn *fn, fs_skipped_fn *left_out, void *arg, struct err *err)
+{
+    struct selection s = {.fn = fn, .left_out = left_out, .arg = arg};
+    return fs_walk_rest(dir, visit_file, skipped, &s, err);
 }

@@ -1,15 +1,17 @@
-/* bundle: which files of a run's folder belong to its bundle: regular files, except hidden ones, the
- * executor's own log, and files too large to be pulled. The manifest and `pack` agree by using it.
+/* bundle: which files of a run's folder belong to its bundle: regular files, except hidden ones and the
+ * executor's own log. What tests and builds leave is left out where it could not be brought home or would be
+ * too much; what kernsweep itself writes is not, up to the limits of common/contract/bundle_limits.h.
  */
 #ifndef KERNSWEEP_EXECUTOR_BUNDLE_BUNDLE_H
 #define KERNSWEEP_EXECUTOR_BUNDLE_BUNDLE_H
 
 #include "common/base/fs.h"
 
-enum { BUNDLE_FILES_MAX = 1000000 };
-#define BUNDLE_FILE_MAX ((size_t)1 << 30)
+/* Whether a test or a build left the file: not one that kernsweep writes. path: in the run's folder. */
+bool bundle_is_foreign(const char *path);
 
-/* fn is called in byte order of the paths. */
-int bundle_walk(const char *dir, fs_walk_fn *fn, void *arg, struct err *err);
+/* fn is called in byte order of the paths; left_out (may be NULL) for what is not in the bundle, with the
+ * reason. */
+int bundle_walk(const char *dir, fs_walk_fn *fn, fs_skipped_fn *left_out, void *arg, struct err *err);
 
 #endif

@@ -2,37 +2,123 @@
 
 #include "common/base/json.h"
 #include "common/base/sha256.h"
+#include "common/base/text.h"
+#include "common/contract/bundle_limits.h"
 #include "common/contract/proto.h"
 #include "executor/bundle/bundle.h"
 #include "executor/workdir/layout.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { SHOWN_PATH_MAX = 256, PIECE = 1 << 16 };
+
+struct listing {
+    const struct secrets *secrets;
+    json_t *files, *left_out;
+    size_t others; /* left out, beyond those that are named */
+};
+
+static void leave_out(const char *path, const char *why, void *arg)
+{
+    struct listing *l = arg;
+    char shown[SHOWN_PATH_MAX];
+    struct buf clean;
+    if (json_array_size(l->left_out) >= BUNDLE_LEFT_OUT_MAX) {
+        l->others++;
+        return;
+    }
+    buf_init(&clean, 4 * FS_PATH_MAX);
+    secrets_clean_text(l->secrets, path, strlen(path), &clean);
+    text_printable_fixed(shown, sizeof shown, buf_str(&clean), clean.len);
+    json_array_append_new(l->left_out, json_pack("{s:s, s:s}", "path", shown, "reason", why));
+    buf_release(&clean);
+}
+
+static void drop(void *arg, const char *data, size_t len)
+{
+    (void)arg, (void)data, (void)len;
+}
+
+/* A file that cannot be read holds one, for all that is known. */
+static bool holds_secret(const struct secrets *secrets, const char *path)
+{
+    struct secrets_stream stream;
+    char data[PIECE];
+    ssize_t n = -1;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    secrets_stream_init(&stream, secrets, drop, NULL);
+    while (fd >= 0 && stream.found == 0 &&
+           ((n = read(fd, data, sizeof data)) > 0 || (n < 0 && errno == EINTR)))
+        if (n > 0)
+            secrets_stream_feed(&stream, data, (size_t)n);
+    secrets_stream_end(&stream);
+    bool holds = stream.found > 0 || n != 0;
+    secrets_stream_release(&stream);
+    if (fd >= 0)
+        close(fd);
+    return holds;
+}
+
+/* NULL if there is none. */
+static const char *secret_of(const struct secrets *secrets, const char *relpath, const char *fullpath)
+{
+    if (!secrets || secrets->count == 0 || !bundle_is_foreign(relpath))
+        return NULL;
+    if (secrets_in_text(secrets, relpath, strlen(relpath)))
+        return "its name holds a secret";
+    return holds_secret(secrets, fullpath) ? "it holds a secret" : NULL;
+}
 
 static int add_file(const char *relpath, const char *fullpath, void *arg, struct err *err)
 {
+    struct listing *l = arg;
+    struct err why = {0};
     char hex[SHA256_HEX_LEN + 1];
     size_t size;
     if (strcmp(relpath, RUN_MANIFEST) == 0)
         return 0;
-    if (sha256_of_file(fullpath, BUNDLE_FILE_MAX, hex, &size, err) != 0)
-        return -1;
+    const char *secret = secret_of(l->secrets, relpath, fullpath);
+    if (secret) {
+        leave_out(relpath, secret, l);
+        return 0;
+    }
+    if (sha256_of_file(fullpath, (size_t)BUNDLE_FILE_BYTES_MAX, hex, &size, &why) != 0) {
+        leave_out(relpath, "it cannot be read", l);
+        return 0;
+    }
     json_t *entry = json_pack("{s:s, s:I, s:s}", "path", relpath, "size", (json_int_t)size, "sha256", hex);
-    if (!entry || json_array_append_new(arg, entry) != 0)
+    if (!entry || json_array_append_new(l->files, entry) != 0)
         return err_set(err, ERR_INTERNAL, "%s: cannot be named in the manifest", fullpath);
     return 0;
 }
 
-int manifest_write(const char *dir, const char *run_id, struct err *err)
+static json_t *encode(const struct listing *l, const char *run_id)
+{
+    json_t *out =
+        json_pack("{s:s, s:s, s:O}", "schema", PROTO_SCHEMA_MANIFEST, "run_id", run_id, "files", l->files);
+    if (out && json_array_size(l->left_out) > 0)
+        json_object_set(out, "left_out", l->left_out);
+    if (out && l->others)
+        json_object_set_new(out, "left_out_others", json_integer((json_int_t)l->others));
+    return out;
+}
+
+int manifest_write(const char *dir, const char *run_id, const struct secrets *secrets, struct err *err)
 {
     char path[FS_PATH_MAX];
-    json_t *files = json_array();
-    int rc = files ? bundle_walk(dir, add_file, files, err) : err_set(err, ERR_INTERNAL, "no memory");
-    json_t *manifest =
-        json_pack("{s:s, s:s, s:o}", "schema", PROTO_SCHEMA_MANIFEST, "run_id", run_id, "files", files);
+    struct listing l = {.secrets = secrets, .files = json_array(), .left_out = json_array()};
+    int rc = l.files && l.left_out ? bundle_walk(dir, add_file, leave_out, &l, err)
+                                   : err_set(err, ERR_INTERNAL, "no memory");
+    json_t *manifest = rc == 0 ? encode(&l, run_id) : NULL;
     if (rc == 0)
         rc = fs_join(path, err, dir, RUN_MANIFEST) != 0 || fs_sync_filesystem(dir, err) != 0
                  ? -1
                  : json_save(path, manifest, err);
     json_decref(manifest);
+    json_decref(l.files);
+    json_decref(l.left_out);
     return rc;
 }

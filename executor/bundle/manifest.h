@@ -5,7 +5,9 @@
 #define KERNSWEEP_EXECUTOR_BUNDLE_MANIFEST_H
 
 #include "common/base/err.h"
+#include "executor/bundle/secrets.h"
 
-int manifest_write(const char *dir, const char *run_id, struct err *err);
+/* What tests left is listed only if neither its name nor its contents hold a secret. */
+int manifest_write(const char *dir, const char *run_id, const struct secrets *secrets, struct err *err);
 
 #endif

@@ -36,6 +36,8 @@ static void keep_cleaned(void *arg, const char *data, size_t len)
     size_t room = log->head_max - log->head_len;
     size_t n = len < room ? len : room;
     log->cleaned += len;
+    if (log->listener)
+        log->listener(log->listener_arg, data, len);
     if (n > 0)
         write_out(log, data, n);
     log->head_len += n;
@@ -56,6 +58,17 @@ int runlog_open(struct runlog *log, const char *dir, const char *name, size_t li
     if (log->fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot create the log", log->part);
     return 0;
+}
+
+void runlog_listen(struct runlog *log, secrets_sink *listener, void *arg)
+{
+    log->listener = listener;
+    log->listener_arg = arg;
+}
+
+void runlog_end(struct runlog *log)
+{
+    secrets_stream_end(&log->stream);
 }
 
 void runlog_add(struct runlog *log, const char *data, size_t len)

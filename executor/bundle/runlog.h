@@ -23,11 +23,17 @@ struct runlog {
     uint64_t total;   /* bytes the process wrote */
     uint64_t cleaned; /* bytes after replacing secrets */
     struct secrets_stream stream;
+    secrets_sink *listener; /* NULL: none */
+    void *listener_arg;
 };
 
 /* Creates "<dir>/.<name>.part". The struct must not move while it is open. */
 int runlog_open(struct runlog *log, const char *dir, const char *name, size_t limit,
                 const struct secrets *secrets, struct err *err);
+/* What the log keeps of the output, and what it drops, is also told to the listener: secrets replaced. */
+void runlog_listen(struct runlog *log, secrets_sink *listener, void *arg);
+/* The output has ended: nothing is held back any more. */
+void runlog_end(struct runlog *log);
 void runlog_add(struct runlog *log, const char *data, size_t len);
 /* Writes the tail and renames the file. */
 int runlog_finish(struct runlog *log, struct err *err);

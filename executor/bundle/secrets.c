@@ -1,9 +1,12 @@
 #include "executor/bundle/secrets.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MASK "***"
+
+enum { FORMS = 3 };
 
 static int longer_first(const void *a, const void *b)
 {
@@ -25,6 +28,48 @@ static int add_value(struct secrets *s, const char *name, const char *value, str
     return 0;
 }
 
+/* Takes text, the value as a JSON string. */
+static void add_form(struct secrets *s, const char *value, char *text)
+{
+    size_t len = text ? strlen(text) : 0;
+    if (len < 2 || (len - 2 == strlen(value) && memcmp(text + 1, value, len - 2) == 0)) {
+        free(text);
+        return;
+    }
+    memmove(text, text + 1, len - 2); /* without its quotes */
+    text[len - 2] = '\0';
+    s->forms[s->n_forms++] = text;
+    s->value[s->count++] = text;
+    s->longest = len - 2 > s->longest ? len - 2 : s->longest;
+}
+
+/* "\u00E4" as "\u00e4". */
+static char *small_hex(char *text)
+{
+    for (char *p = text; p && (p = strchr(p, '\\')) && p[1]; p += 2)
+        for (int i = 2; p[1] == 'u' && i < 6 && p[i]; i++)
+            p[i] = (char)tolower((unsigned char)p[i]);
+    return text;
+}
+
+/* A workload that prints its environment as JSON prints the value escaped, in one of three ways. */
+static void add_forms_of(struct secrets *s, const char *value)
+{
+    json_t *string = json_string(value);
+    if (!string)
+        return;
+    add_form(s, value, json_dumps(string, JSON_ENCODE_ANY));
+    add_form(s, value, json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII));
+    add_form(s, value, small_hex(json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII)));
+    json_decref(string);
+}
+
+static void add_forms(struct secrets *s)
+{
+    for (size_t i = 0, n = s->count; i < n; i++)
+        add_forms_of(s, s->value[i]);
+}
+
 static int add_from(struct secrets *s, const struct env *env, const char *name, struct err *err)
 {
     for (size_t i = 0; i < env->count; i++) {
@@ -39,9 +84,13 @@ int secrets_init(struct secrets *s, const struct job *job, struct err *err)
     *s = (struct secrets){.count = 0};
     if (job->secrets.count == 0)
         return 0;
-    s->value = calloc(job->secrets.count * (job->variant_count + 2), sizeof *s->value);
-    if (!s->value)
+    size_t most = job->secrets.count * (job->variant_count + 2);
+    s->value = calloc((1 + FORMS) * most, sizeof *s->value);
+    s->forms = calloc(FORMS * most, sizeof *s->forms);
+    if (!s->value || !s->forms) {
+        secrets_release(s);
         return err_set(err, ERR_INTERNAL, "no memory for the secrets");
+    }
     for (size_t i = 0; i < job->secrets.count; i++) {
         int rc = add_from(s, &job->env, job->secrets.name[i], err);
         for (size_t v = 0; rc == 0 && v < job->variant_count; v++)
@@ -53,12 +102,16 @@ int secrets_init(struct secrets *s, const struct job *job, struct err *err)
             return -1;
         }
     }
+    add_forms(s);
     qsort(s->value, s->count, sizeof *s->value, longer_first);
     return 0;
 }
 
 void secrets_release(struct secrets *s)
 {
+    for (size_t i = 0; i < s->n_forms; i++)
+        free(s->forms[i]);
+    free(s->forms);
     free(s->value);
     *s = (struct secrets){.count = 0};
 }
@@ -89,9 +142,10 @@ static size_t next_start(const struct secrets *s, const char *text, size_t at, s
     return best;
 }
 
-/* Appends text with secrets masked; when `more` may follow, stops before a possible beginning of a secret.
- * Returns how many bytes of text were consumed. */
-static size_t mask_text(const struct secrets *s, const char *text, size_t len, bool more, struct buf *out)
+/* Appends text with secrets masked and counts them in *found; when `more` may follow, stops before a possible
+ * beginning of a secret. Returns how many bytes of text were consumed. */
+static size_t mask_text(const struct secrets *s, const char *text, size_t len, bool more, struct buf *out,
+                        size_t *found)
 {
     size_t i = 0;
     while (i < len) {
@@ -108,6 +162,7 @@ static size_t mask_text(const struct secrets *s, const char *text, size_t len, b
             buf_puts(out, MASK);
         else
             buf_putc(out, text[i]);
+        *found += n > 0;
         i += n > 0 ? n : 1;
     }
     return i;
@@ -115,10 +170,20 @@ static size_t mask_text(const struct secrets *s, const char *text, size_t len, b
 
 void secrets_clean_text(const struct secrets *s, const char *text, size_t len, struct buf *out)
 {
+    size_t found = 0;
     if (!s || s->count == 0)
         buf_add(out, text, len);
     else
-        mask_text(s, text, len, false, out);
+        mask_text(s, text, len, false, out, &found);
+}
+
+bool secrets_in_text(const struct secrets *s, const char *text, size_t len)
+{
+    bool open = false;
+    for (size_t i = 0; s && s->count && (i = next_start(s, text, i, len)) < len; i++)
+        if (match_secret(s, text + i, len - i, &open) > 0)
+            return true;
+    return false;
 }
 
 static json_t *clean_string(const struct secrets *s, const json_t *value)
@@ -134,6 +199,16 @@ static json_t *clean_string(const struct secrets *s, const json_t *value)
     return out;
 }
 
+/* Takes value. Several keys may become the same: the last stays. */
+static void set_cleaned(const struct secrets *s, json_t *object, const char *key, json_t *value)
+{
+    struct buf text;
+    buf_init(&text, strlen(key) * sizeof MASK);
+    secrets_clean_text(s, key, strlen(key), &text);
+    json_object_set_new(object, buf_ok(&text) ? buf_str(&text) : MASK, value);
+    buf_release(&text);
+}
+
 static json_t *clean_value(const struct secrets *s, json_t *value)
 {
     const char *key;
@@ -144,7 +219,7 @@ static json_t *clean_value(const struct secrets *s, json_t *value)
         return clean_string(s, value);
     case JSON_OBJECT:
         out = json_object();
-        json_object_foreach(value, key, item) json_object_set_new(out, key, clean_value(s, item));
+        json_object_foreach(value, key, item) set_cleaned(s, out, key, clean_value(s, item));
         return out;
     case JSON_ARRAY:
         out = json_array();
@@ -181,7 +256,7 @@ static void pass_on(struct secrets_stream *s, const char *data, size_t len, bool
     buf_init(&out, (s->held.len + len) * sizeof MASK);
     buf_add(&joined, s->held.data, s->held.len);
     buf_add(&joined, data, len);
-    size_t done = mask_text(s->secrets, buf_str(&joined), joined.len, more, &out);
+    size_t done = mask_text(s->secrets, buf_str(&joined), joined.len, more, &out, &s->found);
     if (out.len > 0)
         s->sink(s->arg, buf_str(&out), out.len);
     buf_release(&s->held);

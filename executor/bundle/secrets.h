@@ -15,8 +15,10 @@
 enum { SECRET_MIN = LIMIT_SECRET_MIN, SECRET_MAX = LIMIT_ARG_BYTES };
 
 struct secrets {
-    const char **value; /* borrowed from the job and from the environment; longest first */
+    const char **value; /* borrowed from the job, the environment and `forms`; longest first */
     size_t count;
+    char **forms; /* owned: the values as they look inside a JSON string, where that differs */
+    size_t n_forms;
     size_t longest;
 };
 
@@ -31,10 +33,14 @@ void secrets_clean_text(const struct secrets *s, const char *text, size_t len, s
 
 typedef void secrets_sink(void *arg, const char *data, size_t len);
 
+/* Whether any secret is in the text. */
+bool secrets_in_text(const struct secrets *s, const char *text, size_t len);
+
 /* Cleans a stream. `held` keeps the end of the last read while it may be the beginning of a secret. */
 struct secrets_stream {
     const struct secrets *secrets;
     struct buf held;
+    size_t found; /* secrets that were replaced */
     secrets_sink *sink;
     void *arg;
 };

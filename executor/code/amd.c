@@ -205,12 +205,22 @@ static int read_descriptor(struct reading *r, const struct amd_symbol *s, struct
     return code_graph_part(&r->graph, f->node, &h, err);
 }
 
+static int add_function(struct reading *r, const struct amd_symbol *f, struct err *err)
+{
+    const struct amd_kernel *kernel = kernel_of(r, f);
+    if (code_graph_node(&r->graph, f->name, kernel != NULL, err) != 0)
+        return -1;
+    if (kernel)
+        amd_kernel_facts(kernel, r->kernels.gpu, &r->graph.node[f->node].facts);
+    return 0;
+}
+
 static int read_functions(struct reading *r, struct err *err)
 {
     for (size_t i = 0; i < r->symbols.count; i++) {
         struct amd_symbol *s = &r->symbols.item[i];
         s->node = r->graph.nodes;
-        if (s->function && code_graph_node(&r->graph, s->name, kernel_of(r, s) != NULL, err) != 0)
+        if (s->function && add_function(r, s, err) != 0)
             return -1;
     }
     for (size_t i = 0; i < r->symbols.count; i++) {
@@ -285,6 +295,8 @@ int amd_code(const struct elf_file *e, const struct mask *mask, struct code_set 
     struct reading r = {.e = e, .mask = mask};
     code_graph_init(&r.graph);
     int rc = amd_kernels_read(&r.kernels, e, err);
+    if (r.kernels.gpu.len < sizeof r.graph.gpu)
+        memcpy(r.graph.gpu, r.kernels.gpu.data, r.kernels.gpu.len);
     if (rc == 0)
         rc = amd_symbols_read(&r.symbols, e, err);
     if (rc == 0)

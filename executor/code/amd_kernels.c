@@ -73,15 +73,34 @@ static int read_list(struct amd_kernels *k, struct span all, struct err *err)
     return 0;
 }
 
+/* "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-": the GPU stands behind the last "-". */
+static void read_target(struct amd_kernels *k, struct span all)
+{
+    struct msgpack target;
+    size_t at, begin, end;
+    if (!msgpack_find(all, 0, "amdhsa.target", &at) || !msgpack_at(all, at, &target) ||
+        target.kind != MSGPACK_TEXT)
+        return;
+    const uint8_t *text = target.text.data;
+    for (end = 0; end < target.text.len && text[end] != ':'; end++)
+        ;
+    for (begin = end; begin > 0 && text[begin - 1] != '-'; begin--)
+        ;
+    span_part(target.text, begin, end - begin, &k->gpu);
+}
+
 int amd_kernels_read(struct amd_kernels *k, const struct elf_file *e, struct err *err)
 {
     struct elf_section notes;
     struct span all;
-    *k = (struct amd_kernels){.item = NULL};
-    for (size_t i = 0; i < e->sections; i++)
-        if (elf_section(e, i, &notes) && notes.type == SHT_NOTE && metadata_of(notes.data, &all) &&
-            read_list(k, all, err) != 0)
+    *k = (struct amd_kernels){.gpu = SPAN_EMPTY};
+    for (size_t i = 0; i < e->sections; i++) {
+        if (!elf_section(e, i, &notes) || notes.type != SHT_NOTE || !metadata_of(notes.data, &all))
+            continue;
+        read_target(k, all);
+        if (read_list(k, all, err) != 0)
             return -1;
+    }
     if (k->count)
         qsort(k->item, k->count, sizeof *k->item, by_name);
     return 0;
@@ -105,4 +124,44 @@ const struct amd_kernel *amd_kernels_find(const struct amd_kernels *k, const cha
             high = middle;
     }
     return low < k->count && compare(k->item[low].name, wanted) == 0 ? &k->item[low] : NULL;
+}
+
+static int64_t number_of(const struct amd_kernel *k, const char *key)
+{
+    enum { PLAUSIBLE_MAX = 1 << 30 };
+    uint64_t n;
+    size_t at;
+    return msgpack_find(k->entry, 0, key, &at) && msgpack_number(k->entry, at, &n) && n <= PLAUSIBLE_MAX
+               ? (int64_t)n
+               : KERNEL_FACT_UNKNOWN;
+}
+
+/* Whether AGPRs are allocated behind the VGPRs and counted with them. Before gfx90a they are a file of their
+ * own. */
+static bool has_unified_registers(struct span gpu)
+{
+    static const char *const names[] = {"gfx90a", "gfx94", "gfx95", "gfx9-4"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (span_begins(gpu, names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
+void amd_kernel_facts(const struct amd_kernel *k, struct span gpu, struct kernel_facts *out)
+{
+    static const char *const keys[KERNEL_RESOURCES] = {
+        [KERNEL_VGPRS] = ".vgpr_count",
+        [KERNEL_AGPRS] = ".agpr_count",
+        [KERNEL_SGPRS] = ".sgpr_count",
+        [KERNEL_SCRATCH_BYTES] = ".private_segment_fixed_size",
+        [KERNEL_VGPR_SPILLS] = ".vgpr_spill_count",
+        [KERNEL_SGPR_SPILLS] = ".sgpr_spill_count",
+        [KERNEL_LDS_BYTES] = ".group_segment_fixed_size",
+    };
+    kernel_facts_init(out);
+    for (int i = 0; i < KERNEL_RESOURCES; i++)
+        out->resource[i] = number_of(k, keys[i]);
+    int64_t agprs = out->resource[KERNEL_AGPRS], *vgprs = &out->resource[KERNEL_VGPRS];
+    if (has_unified_registers(gpu) && agprs > 0 && *vgprs >= agprs)
+        *vgprs -= agprs;
 }

@@ -5,6 +5,7 @@
 #define KERNSWEEP_EXECUTOR_CODE_AMD_KERNELS_H
 
 #include "common/base/err.h"
+#include "common/contract/kernel_facts.h"
 #include "executor/code/elf_file.h"
 
 struct amd_kernel {
@@ -15,6 +16,7 @@ struct amd_kernel {
 struct amd_kernels {
     struct amd_kernel *item; /* by name */
     size_t count, cap;
+    struct span gpu; /* "gfx942"; empty where the metadata does not say */
 };
 
 /* Without readable metadata there are none. */
@@ -22,5 +24,7 @@ int amd_kernels_read(struct amd_kernels *k, const struct elf_file *e, struct err
 void amd_kernels_release(struct amd_kernels *k);
 /* NULL: no kernel has that name. */
 const struct amd_kernel *amd_kernels_find(const struct amd_kernels *k, const char *name, size_t len);
+/* Its resources as the metadata says; what it does not say stays unknown. gpu: as in struct amd_kernels. */
+void amd_kernel_facts(const struct amd_kernel *k, struct span gpu, struct kernel_facts *out);
 
 #endif

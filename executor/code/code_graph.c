@@ -32,7 +32,9 @@ int code_graph_node(struct code_graph *g, const char *name, bool kernel, struct 
 {
     if (!ALLOC_GROW(g->node, g->nodes + 1, g->node_cap))
         return no_memory(err);
-    g->node[g->nodes++] = (struct code_node){.name = name, .kernel = kernel};
+    struct code_node *node = &g->node[g->nodes++];
+    *node = (struct code_node){.name = name, .kernel = kernel};
+    kernel_facts_init(&node->facts);
     return 0;
 }
 
@@ -146,16 +148,18 @@ static int hash_reached(struct code_graph *g, size_t i, size_t count, char *out,
 
 static int add_node(struct code_graph *g, size_t i, size_t *steps, struct code_set *set, struct err *err)
 {
-    char name[MASK_NAME_MAX], sha256[SHA256_HEX_LEN + 1];
+    char name[MASK_NAME_MAX];
     const struct code_node *node = &g->node[i];
+    struct code_item kernel = {.facts = node->facts};
     mask_name(node->name, name);
+    memcpy(kernel.gpu, g->gpu, sizeof kernel.gpu);
     if (!node->kernel)
         return code_set_add(set, CODE_ITEM_FUNCTION, name, node->own, err);
     if (*steps > STEPS_MAX)
         return err_set(err, ERR_INPUT, "too many calls between the functions of a code object");
-    if (hash_reached(g, i, reach(g, i, steps), sha256, err) != 0)
+    if (hash_reached(g, i, reach(g, i, steps), kernel.sha256, err) != 0)
         return -1;
-    return code_set_add(set, CODE_ITEM_KERNEL, name, sha256, err);
+    return code_set_add_kernel(set, name, &kernel, err);
 }
 
 int code_graph_finish(struct code_graph *g, struct code_set *set, struct err *err)

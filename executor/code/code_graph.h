@@ -11,6 +11,7 @@ struct code_node {
     const char *name; /* borrowed from the file */
     bool kernel, visited;
     char own[SHA256_HEX_LEN + 1];
+    struct kernel_facts facts; /* of a kernel; whoever reads the file fills them */
 };
 
 struct code_part {
@@ -28,7 +29,8 @@ struct code_graph {
     struct code_edge *edge;
     size_t nodes, parts, edges;
     size_t node_cap, part_cap, edge_cap;
-    size_t *stack; /* of one walk; nodes long */
+    size_t *stack;          /* of one walk; nodes long */
+    char gpu[CODE_GPU_MAX]; /* that the object is for */
 };
 
 void code_graph_init(struct code_graph *g);

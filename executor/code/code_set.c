@@ -13,8 +13,10 @@ void code_set_init(struct code_set *s)
 
 static void release_items(struct code_item *item, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         free(item[i].name);
+        free(item[i].listing);
+    }
     free(item);
 }
 
@@ -24,8 +26,7 @@ void code_set_release(struct code_set *s)
     code_set_init(s);
 }
 
-int code_set_add(struct code_set *s, enum code_item_kind kind, const char *name, const char *sha256,
-                 struct err *err)
+static int add(struct code_set *s, const char *name, const struct code_item *item, struct err *err)
 {
     char *copy = strdup(name);
     if (s->count == CODE_ITEMS_MAX) {
@@ -36,11 +37,25 @@ int code_set_add(struct code_set *s, enum code_item_kind kind, const char *name,
         free(copy);
         return err_set(err, ERR_INTERNAL, "no memory for the code identity");
     }
-    struct code_item *item = &s->item[s->count++];
-    item->kind = kind;
-    item->name = copy;
-    memcpy(item->sha256, sha256, SHA256_HEX_LEN + 1);
+    s->item[s->count] = *item;
+    s->item[s->count++].name = copy;
     return 0;
+}
+
+int code_set_add(struct code_set *s, enum code_item_kind kind, const char *name, const char *sha256,
+                 struct err *err)
+{
+    struct code_item item = {.kind = kind};
+    memcpy(item.sha256, sha256, SHA256_HEX_LEN + 1);
+    kernel_facts_init(&item.facts);
+    return add(s, name, &item, err);
+}
+
+int code_set_add_kernel(struct code_set *s, const char *name, const struct code_item *kernel, struct err *err)
+{
+    struct code_item item = *kernel;
+    item.kind = CODE_ITEM_KERNEL;
+    return add(s, name, &item, err);
 }
 
 bool code_set_has_device(const struct code_set *s)
@@ -73,28 +88,73 @@ static void add_distinct(struct sha256 *h, const struct code_set *s, bool of_dev
     }
 }
 
-/* The kernels of one name, from *at on: several if they are built for several GPUs, or are local to files. */
-static void join_kernels(const struct code_set *s, size_t *at, char *out)
+static int compare_numbers(int64_t a, int64_t b)
 {
-    const struct code_item *first = &s->item[*at];
+    return (a > b) - (a < b);
+}
+
+/* Above 0: the first needs more; scratch memory costs most. */
+static int by_need(const struct code_item *a, const struct code_item *b)
+{
+    static const enum kernel_resource order[] = {KERNEL_SCRATCH_BYTES, KERNEL_VGPRS, KERNEL_AGPRS,
+                                                 KERNEL_LDS_BYTES};
+    int need = 0;
+    for (size_t i = 0; need == 0 && i < sizeof order / sizeof *order; i++)
+        need = compare_numbers(a->facts.resource[order[i]], b->facts.resource[order[i]]);
+    if (need == 0)
+        need = -strcmp(a->sha256, b->sha256);
+    return need ? need : (a->listing != NULL) - (b->listing != NULL);
+}
+
+/* Of two copies of a kernel, whether the first tells more about what runs. */
+static bool tells_more(const struct code_item *a, const struct code_item *b, const char *gpu)
+{
+    bool a_runs = gpu && strcmp(a->gpu, gpu) == 0, b_runs = gpu && strcmp(b->gpu, gpu) == 0;
+    return a_runs != b_runs ? a_runs : by_need(a, b) > 0;
+}
+
+/* The kernels of one name, from *at on: several if they are built for several GPUs, or are local to files. */
+static void join_kernels(const struct code_set *s, size_t *at, const char *gpu, struct code_item *out)
+{
+    const struct code_item *first = &s->item[*at], *chosen = first;
     struct sha256 h;
     bool several = false;
     size_t i = *at;
     sha256_begin(&h);
     for (; i < s->count && s->item[i].kind == CODE_ITEM_KERNEL && strcmp(s->item[i].name, first->name) == 0;
          i++) {
+        if (tells_more(&s->item[i], chosen, gpu))
+            chosen = &s->item[i];
         if (i > *at && strcmp(s->item[i].sha256, s->item[i - 1].sha256) == 0)
             continue;
         several = several || i > *at;
         sha256_add_text(&h, s->item[i].sha256);
     }
-    sha256_end(&h, out);
+    *out = *chosen;
+    sha256_end(&h, out->sha256);
     if (!several)
-        memcpy(out, first->sha256, SHA256_HEX_LEN + 1);
+        memcpy(out->sha256, first->sha256, SHA256_HEX_LEN + 1);
     *at = i;
 }
 
-static int list_kernels(const struct code_set *s, struct code *out, struct err *err)
+/* Room for one more, which gets a copy of that name. NULL: no memory. */
+static struct code_item *add_listed(struct code *out, size_t *cap, const struct code_item *item,
+                                    struct err *err)
+{
+    char *name = strdup(item->name), *listing = item->listing ? strdup(item->listing) : NULL;
+    if (!name || (item->listing && !listing) || !ALLOC_GROW(out->kernel, out->kernels + 1, *cap)) {
+        free(name);
+        free(listing);
+        err_set(err, ERR_INTERNAL, "no memory for the code identity");
+        return NULL;
+    }
+    out->kernel[out->kernels] = *item;
+    out->kernel[out->kernels].name = name;
+    out->kernel[out->kernels].listing = listing;
+    return &out->kernel[out->kernels++];
+}
+
+static int list_kernels(const struct code_set *s, const char *gpu, struct code *out, struct err *err)
 {
     size_t cap = 0;
     for (size_t i = 0; i < s->count;) {
@@ -102,14 +162,10 @@ static int list_kernels(const struct code_set *s, struct code *out, struct err *
             i++;
             continue;
         }
-        char *name = strdup(s->item[i].name);
-        if (!name || !ALLOC_GROW(out->kernel, out->kernels + 1, cap)) {
-            free(name);
-            return err_set(err, ERR_INTERNAL, "no memory for the code identity");
-        }
-        struct code_item *kernel = &out->kernel[out->kernels++];
-        *kernel = (struct code_item){.kind = CODE_ITEM_KERNEL, .name = name};
-        join_kernels(s, &i, kernel->sha256);
+        struct code_item joined;
+        join_kernels(s, &i, gpu, &joined);
+        if (!add_listed(out, &cap, &joined, err))
+            return -1;
     }
     if (out->kernels > CODE_LISTED_MAX) {
         size_t omitted = out->kernels;
@@ -121,7 +177,7 @@ static int list_kernels(const struct code_set *s, struct code *out, struct err *
     return 0;
 }
 
-int code_of_set(struct code_set *s, struct code *out, struct err *err)
+int code_of_set(struct code_set *s, const char *gpu, struct code *out, struct err *err)
 {
     struct sha256 h;
     *out = (struct code){.of_device = code_set_has_device(s)};
@@ -133,7 +189,46 @@ int code_of_set(struct code_set *s, struct code *out, struct err *err)
     sha256_add_text(&h, out->of_device ? "device" : "files");
     add_distinct(&h, s, out->of_device);
     sha256_end(&h, out->sha256);
-    return list_kernels(s, out, err);
+    return list_kernels(s, gpu, out, err);
+}
+
+static int by_copy(const void *x, const void *y)
+{
+    const struct code_item *a = x, *b = y;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    int order = strcmp(a->name, b->name);
+    if (order == 0)
+        order = strcmp(a->gpu, b->gpu);
+    if (order == 0)
+        order = strcmp(a->sha256, b->sha256);
+    return order;
+}
+
+/* Of two copies, the one with a listing comes first. */
+static int by_copy_listed(const void *x, const void *y)
+{
+    const struct code_item *a = x, *b = y;
+    int order = by_copy(x, y);
+    return order ? order : (b->listing != NULL) - (a->listing != NULL);
+}
+
+int code_kernels(struct code_set *s, struct code *out, struct err *err)
+{
+    size_t cap = 0;
+    *out = (struct code){.of_device = code_set_has_device(s)};
+    if (s->count)
+        qsort(s->item, s->count, sizeof *s->item, by_copy_listed);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct code_item *item = &s->item[i];
+        if (item->kind != CODE_ITEM_KERNEL || (i && by_copy(item - 1, item) == 0))
+            continue;
+        if (out->kernels == CODE_LISTED_MAX)
+            out->omitted++;
+        else if (!add_listed(out, &cap, item, err))
+            return -1;
+    }
+    return 0;
 }
 
 void code_release(struct code *c)
@@ -142,12 +237,22 @@ void code_release(struct code *c)
     *c = (struct code){.kernel = NULL};
 }
 
+json_t *code_kernel_encode(const struct code_item *kernel)
+{
+    json_t *out = json_pack("{s:s, s:s}", "name", kernel->name, "sha256", kernel->sha256);
+    json_t *facts = kernel_facts_encode(&kernel->facts);
+    if (*kernel->gpu)
+        json_object_set_new(out, "gpu", json_string(kernel->gpu));
+    json_object_update(out, facts);
+    json_decref(facts);
+    return out;
+}
+
 json_t *code_encode(const struct code *c)
 {
     json_t *kernels = json_array();
     for (size_t i = 0; i < c->kernels; i++)
-        json_array_append_new(
-            kernels, json_pack("{s:s, s:s}", "name", c->kernel[i].name, "sha256", c->kernel[i].sha256));
+        json_array_append_new(kernels, code_kernel_encode(&c->kernel[i]));
     json_t *out = json_pack("{s:s, s:s, s:s, s:o}", "schema", PROTO_SCHEMA_CODE, "kind",
                             c->of_device ? "device" : "files", "sha256", c->sha256, "kernels", kernels);
     if (c->omitted)

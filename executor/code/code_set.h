@@ -9,12 +9,13 @@
 
 #include "common/base/err.h"
 #include "common/base/sha256.h"
+#include "common/contract/kernel_facts.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { CODE_ITEMS_MAX = 200000, CODE_LISTED_MAX = 4096 };
+enum { CODE_ITEMS_MAX = 200000, CODE_LISTED_MAX = 4096, CODE_GPU_MAX = 32 };
 
 /* Their values are part of the hash. */
 enum code_item_kind {
@@ -29,6 +30,9 @@ struct code_item {
     enum code_item_kind kind;
     char *name; /* owned */
     char sha256[SHA256_HEX_LEN + 1];
+    char gpu[CODE_GPU_MAX];    /* of a kernel: "gfx942", "sm_90"; "" unknown */
+    struct kernel_facts facts; /* of a kernel; no part of the hash */
+    char *listing;             /* of a kernel's machine code, owned; NULL: none */
 };
 
 struct code_set {
@@ -41,6 +45,9 @@ void code_set_release(struct code_set *s);
 /* Copies the name. */
 int code_set_add(struct code_set *s, enum code_item_kind kind, const char *name, const char *sha256,
                  struct err *err);
+/* The same for a kernel: its hash, GPU and facts. */
+int code_set_add_kernel(struct code_set *s, const char *name, const struct code_item *kernel,
+                        struct err *err);
 bool code_set_has_device(const struct code_set *s);
 
 struct code {
@@ -50,9 +57,15 @@ struct code {
     size_t kernels, omitted;
 };
 
-/* The identity of the parts, which it sorts. ERR_INPUT where there are none. */
-int code_of_set(struct code_set *s, struct code *out, struct err *err);
+/* The identity of the parts, which it sorts. ERR_INPUT where there are none. The facts of a kernel that was
+ * built for several GPUs are those of its code for that GPU (NULL: unknown); without such code, of that which
+ * needs the most. */
+int code_of_set(struct code_set *s, const char *gpu, struct code *out, struct err *err);
+/* Every kernel with its facts, once for each GPU and hash, by name: at most CODE_LISTED_MAX of them. */
+int code_kernels(struct code_set *s, struct code *out, struct err *err);
 void code_release(struct code *c);
+/* An element of "kernels" of the following. NULL: no memory. */
+json_t *code_kernel_encode(const struct code_item *kernel);
 /* schemas/code.schema.json describes it. NULL: no memory. */
 json_t *code_encode(const struct code *c);
 /* The same where it is not known why. */

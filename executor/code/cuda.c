@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "executor/code/code_graph.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,15 @@ enum { MACHINE_CUDA = 190, KERNEL_FLAG = 0x10, SYMBOL_SIZE = 4, GPU_FLAGS = 0xff
 
 /* Attributes (EIATTR_*) that hold indexes of symbols, and the format that has a size. */
 enum { ATTR_PARAM_CBANK = 0x0a, ATTR_EXTERNS = 0x0f, FORMAT_SIZED = 4, ATTR_HEAD = 4 };
+
+/* Attributes that are numbers of a kernel: registers, its own stack, and that with all that it calls. */
+enum { ATTR_FRAME_SIZE = 0x11, ATTR_STACK_SIZE = 0x12, ATTR_REGISTERS = 0x2f, NUMBER_MAX = 1 << 30 };
+
+/* From this version of the ABI on, the GPU's number is the second byte of the flags, no longer the first. */
+enum { ABI_MOVED_GPU = 8 };
+
+/* From this GPU on, a kernel's section of shared memory begins with what the system reserves. */
+enum { GPU_RESERVES = 90, RESERVED_BYTES = 1024 };
 
 struct function {
     const char *name; /* borrowed */
@@ -23,6 +33,7 @@ struct reading {
     const struct elf_file *e;
     const struct mask *mask;
     uint32_t gpu;
+    unsigned model; /* 90 for sm_90 */
     struct elf_section symbols;
     struct function *function; /* by name, as the nodes of the graph */
     size_t functions, cap;
@@ -69,6 +80,7 @@ static int list_functions(struct reading *r, struct err *err)
         r->function[i].node = i;
         if (code_graph_node(&r->graph, r->function[i].name, r->function[i].kernel, err) != 0)
             return -1;
+        r->graph.node[i].facts.resource[KERNEL_LDS_BYTES] = 0; /* unless it has a section */
     }
     return 0;
 }
@@ -122,6 +134,19 @@ static void add_attributes(const struct reading *r, struct sha256 *h, struct spa
     }
 }
 
+/* The stack: the larger of the kernel's own frame and what ptxas calls the cumulative stack size. */
+static void note_number(struct reading *r, const struct function *f, uint8_t number, uint32_t value)
+{
+    int64_t *resource = r->graph.node[f->node].facts.resource;
+    if (value > NUMBER_MAX)
+        return;
+    if (number == ATTR_REGISTERS)
+        resource[KERNEL_VGPRS] = value;
+    else if ((number == ATTR_STACK_SIZE || number == ATTR_FRAME_SIZE) &&
+             resource[KERNEL_SCRATCH_BYTES] < (int64_t)value)
+        resource[KERNEL_SCRATCH_BYTES] = value;
+}
+
 /* .nv.info without a kernel's name: numbers of kernels (registers, stack), each with its symbol. */
 static int read_shared_attributes(struct reading *r, struct span s, struct err *err)
 {
@@ -136,6 +161,7 @@ static int read_shared_attributes(struct reading *r, struct span s, struct err *
         sha256_add_text(&h, "number");
         sha256_add(&h, &a.number, sizeof a.number);
         sha256_add(&h, a.data.data + SYMBOL_SIZE, SYMBOL_SIZE);
+        note_number(r, f, a.number, span_u32(a.data, SYMBOL_SIZE));
         if (code_graph_part(&r->graph, f->node, &h, err) != 0)
             return -1;
     }
@@ -217,12 +243,23 @@ static int read_owned(struct reading *r, const struct elf_section *s, const stru
     return add_contents(r, &h, s, f, err) == 0 ? code_graph_part(&r->graph, f->node, &h, err) : -1;
 }
 
+/* Static shared memory: that of the section, without what the system reserves. */
+static void note_shared(struct reading *r, const struct elf_section *s, const struct function *f)
+{
+    int64_t *lds = &r->graph.node[f->node].facts.resource[KERNEL_LDS_BYTES];
+    uint64_t reserved = r->model >= GPU_RESERVES ? RESERVED_BYTES : 0;
+    if (strncmp(s->name, ".nv.shared.", 11) == 0 && s->size >= reserved && s->size <= NUMBER_MAX)
+        *lds = (int64_t)(s->size - reserved);
+}
+
 static int read_section(struct reading *r, const struct elf_section *s, struct err *err)
 {
     const char *owner = owner_of(s->name);
     const struct function *f = owner ? find_function(r, owner) : NULL;
-    if (f)
+    if (f) {
+        note_shared(r, s, f);
         return read_owned(r, s, f, err);
+    }
     if (strcmp(s->name, ".nv.info") == 0)
         return read_shared_attributes(r, s->data, err);
     if (!is_data(s->name))
@@ -246,6 +283,8 @@ int cuda_code(const struct elf_file *e, const struct mask *mask, struct code_set
     struct reading r = {.e = e, .mask = mask, .gpu = e->flags & GPU_FLAGS};
     char sha256[SHA256_HEX_LEN + 1];
     code_graph_init(&r.graph);
+    r.model = e->flags >> (e->file.data[EI_ABIVERSION] >= ABI_MOVED_GPU ? 8 : 0) & 0xff;
+    snprintf(r.graph.gpu, sizeof r.graph.gpu, "sm_%u", r.model);
     sha256_begin(&r.data);
     sha256_add(&r.data, &r.gpu, sizeof r.gpu);
     if (!elf_find_type(e, SHT_SYMTAB, &r.symbols))

@@ -15,6 +15,7 @@ static const uint64_t bytes_max = (uint64_t)16 << 30;
 /* One pass over the files. */
 struct pass {
     struct mask mask;
+    const struct scan_hook *hook;
     struct code_set *set;
     bool of_files; /* else of device code */
     size_t files;
@@ -25,7 +26,7 @@ static int read_file(struct pass *p, const char *relpath, struct span file, stru
 {
     char sha256[SHA256_HEX_LEN + 1];
     if (!p->of_files)
-        return scan_device(file, &p->mask, p->set, err);
+        return scan_device(file, &p->mask, p->hook, p->set, err);
     if (!built_file_counts(relpath, file))
         return 0;
     built_file_hash(file, &p->mask, sha256);
@@ -73,9 +74,8 @@ static int visit(const char *relpath, const char *path, void *arg, struct err *e
     return rc;
 }
 
-static int run_pass(const char *path, const char *src, bool of_files, struct code_set *set, struct err *err)
+static int run_pass(struct pass p, const char *path, struct err *err)
 {
-    struct pass p = {.mask = {.folder = {path, src}}, .set = set, .of_files = of_files};
     if (fs_is_dir(path))
         return fs_walk(path, true, visit, &p, err);
     const char *slash = strrchr(path, '/');
@@ -85,16 +85,27 @@ static int run_pass(const char *path, const char *src, bool of_files, struct cod
     return visit(slash ? slash + 1 : path, path, &p, err);
 }
 
-int identity_of(const char *path, const char *src, struct code *out, struct err *err)
+int identity_of(const char *path, const char *src, const char *gpu, const struct scan_hook *hook,
+                struct code *out, struct err *err)
 {
     struct code_set set;
+    struct pass pass = {.mask = {.folder = {path, src}}, .hook = hook, .set = &set};
     code_set_init(&set);
     *out = (struct code){.kernel = NULL};
-    int rc = run_pass(path, src, false, &set, err);
-    if (rc == 0 && !code_set_has_device(&set))
-        rc = run_pass(path, src, true, &set, err);
+    int rc = run_pass(pass, path, err);
+    pass.of_files = rc == 0 && !code_set_has_device(&set);
+    if (pass.of_files)
+        rc = run_pass(pass, path, err);
     if (rc == 0)
-        rc = code_of_set(&set, out, err);
+        rc = code_of_set(&set, gpu, out, err);
     code_set_release(&set);
     return rc;
+}
+
+int identity_scan(const char *path, const struct scan_hook *hook, struct code_set *set, struct err *err)
+{
+    struct pass pass = {.hook = hook, .set = set};
+    if (fs_is_dir(path))
+        return err_set(err, ERR_INPUT, "%s: is a folder", path);
+    return run_pass(pass, path, err);
 }

@@ -116,3 +116,21 @@ bool msgpack_find(struct span s, size_t map, const char *key, size_t *out)
     }
     return false;
 }
+
+bool msgpack_number(struct span s, size_t at, uint64_t *out)
+{
+    struct msgpack m;
+    if (!msgpack_at(s, at, &m))
+        return false;
+    uint8_t c = s.data[at];
+    *out = c;
+    if (c < 0x80)
+        return true;
+    if (c < 0xcc || c > 0xcf)
+        return false;
+    size_t size = (size_t)1 << (c - 0xcc);
+    *out = big(s, at + 1, size < 4 ? size : 4);
+    if (size == 8)
+        *out = *out << 32 | big(s, at + 5, 4);
+    return true;
+}

@@ -1,4 +1,4 @@
-/* msgpack: walks the MessagePack of a code object's metadata, without decoding numbers. Every step is checked
+/* msgpack: walks the MessagePack of a code object's metadata. Every step is checked
  * against the span; what is malformed ends the walk.
  */
 #ifndef KERNSWEEP_EXECUTOR_CODE_MSGPACK_H
@@ -19,5 +19,7 @@ struct msgpack {
 bool msgpack_at(struct span s, size_t at, struct msgpack *out);
 /* The place of the value of a key in the map at that place. */
 bool msgpack_find(struct span s, size_t map, const char *key, size_t *out);
+/* An integer that is not negative, at that place; false for anything else. */
+bool msgpack_number(struct span s, size_t at, uint64_t *out);
 
 #endif

@@ -29,6 +29,7 @@ static const uint64_t unpacked_in_all = (uint64_t)4 << 30;
 
 struct scan {
     const struct mask *mask;
+    const struct scan_hook *hook; /* NULL: none */
     struct code_set *set;
     int depth;
     uint64_t unpacked; /* bytes that were decoded so far */
@@ -224,16 +225,21 @@ static int scan_nv_section(struct scan *s, struct span section, struct err *err)
     return 0;
 }
 
+static int scan_object(struct scan *s, const struct elf_file *e, struct err *err)
+{
+    struct scan_object object = {.bytes = e->file, .cuda = cuda_is(e), .first = s->set->count};
+    int rc = object.cuda ? cuda_code(e, s->mask, s->set, err) : amd_code(e, s->mask, s->set, err);
+    return rc == 0 && s->hook ? s->hook->fn(s->hook->arg, &object, s->set, err) : rc;
+}
+
 static int scan_elf(struct scan *s, struct span file, struct err *err)
 {
     struct elf_file e;
     struct elf_section section;
     if (!elf_open(&e, file))
         return 0;
-    if (amd_is(&e))
-        return amd_code(&e, s->mask, s->set, err);
-    if (cuda_is(&e))
-        return cuda_code(&e, s->mask, s->set, err);
+    if (amd_is(&e) || cuda_is(&e))
+        return scan_object(s, &e, err);
     for (size_t i = 0; i < e.sections; i++) {
         if (!elf_section(&e, i, &section))
             continue;
@@ -273,8 +279,9 @@ static int scan_any(struct scan *s, struct span file, struct err *err)
     return rc;
 }
 
-int scan_device(struct span file, const struct mask *mask, struct code_set *set, struct err *err)
+int scan_device(struct span file, const struct mask *mask, const struct scan_hook *hook, struct code_set *set,
+                struct err *err)
 {
-    struct scan s = {.mask = mask, .set = set};
+    struct scan s = {.mask = mask, .hook = hook, .set = set};
     return scan_any(&s, file, err);
 }

@@ -13,7 +13,21 @@
 #include "executor/code/mask.h"
 #include "executor/code/span.h"
 
-/* A file without device code adds nothing. */
-int scan_device(struct span file, const struct mask *mask, struct code_set *set, struct err *err);
+/* A code object or cubin. What was found in it are the items of the set from `first` on. */
+struct scan_object {
+    struct span bytes;
+    bool cuda;
+    size_t first;
+};
+
+/* What is done with each of them; may add to the facts of its kernels. Without fn: nothing. */
+struct scan_hook {
+    int (*fn)(void *arg, const struct scan_object *object, struct code_set *set, struct err *err);
+    void *arg;
+};
+
+/* A file without device code adds nothing. hook: NULL for none. */
+int scan_device(struct span file, const struct mask *mask, const struct scan_hook *hook, struct code_set *set,
+                struct err *err);
 
 #endif

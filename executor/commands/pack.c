@@ -1,5 +1,7 @@
 #include "executor/commands/pack.h"
 
+#include "common/base/json.h"
+#include "common/contract/proto.h"
 #include "executor/bundle/bundle.h"
 
 #include <errno.h>
@@ -9,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCK = 512, PIECE = 64 << 10 };
+enum { BLOCK = 512, PIECE = 64 << 10, MANIFEST_MAX = 64 << 20 };
 
 struct ustar {
     char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8], type, link[100], magic[6],
@@ -42,22 +44,57 @@ static void put_octal(char *out, size_t size, unsigned long long value)
     out[size - 1] = '\0';
 }
 
-static int make_header(struct ustar *h, const char *path, const struct stat *st)
+static void finish_header(struct ustar *h, char type, unsigned long long size, unsigned long long mtime)
 {
     unsigned sum = 0;
-    *h = (struct ustar){.type = '0', .magic = "ustar", .version = {'0', '0'}};
-    if (put_name(h, path) != 0)
-        return -1;
+    h->type = type;
+    memcpy(h->magic, "ustar", sizeof h->magic);
+    memset(h->version, '0', sizeof h->version);
     put_octal(h->mode, sizeof h->mode, 0600);
     put_octal(h->uid, sizeof h->uid, 0);
     put_octal(h->gid, sizeof h->gid, 0);
-    put_octal(h->size, sizeof h->size, (unsigned long long)st->st_size);
-    put_octal(h->mtime, sizeof h->mtime, (unsigned long long)st->st_mtime);
+    put_octal(h->size, sizeof h->size, size);
+    put_octal(h->mtime, sizeof h->mtime, mtime);
     memset(h->checksum, ' ', sizeof h->checksum);
     for (size_t i = 0; i < BLOCK; i++)
         sum += ((const unsigned char *)h)[i];
     put_octal(h->checksum, sizeof h->checksum - 1, sum);
-    return 0;
+}
+
+static int put_padded(int out, const void *data, size_t size)
+{
+    static const char zeroes[BLOCK];
+    size_t rest = size % BLOCK;
+    return fs_write_all(out, data, size) != 0 || fs_write_all(out, zeroes, rest ? BLOCK - rest : 0) != 0 ? -1
+                                                                                                         : 0;
+}
+
+/* A record of pax begins with its own length, as text. */
+static int put_long_name(int out, const char *path)
+{
+    struct ustar h = {.name = "path"};
+    char record[FS_PATH_MAX + 32];
+    size_t body = strlen(" path=\n") + strlen(path), len = body + 1, before = 0;
+    while (len != before) {
+        before = len;
+        len = body + (size_t)snprintf(NULL, 0, "%zu", len);
+    }
+    int n = snprintf(record, sizeof record, "%zu path=%s\n", len, path);
+    if (n < 0 || (size_t)n >= sizeof record)
+        return -1;
+    finish_header(&h, 'x', len, 0);
+    return fs_write_all(out, &h, sizeof h) != 0 ? -1 : put_padded(out, record, len);
+}
+
+static int put_header(int out, const char *path, const struct stat *st)
+{
+    struct ustar h = {0};
+    if (put_name(&h, path) != 0 && put_long_name(out, path) != 0)
+        return -1;
+    if (!*h.name)
+        snprintf(h.name, sizeof h.name, "long-name"); /* replaced by the record before */
+    finish_header(&h, '0', (unsigned long long)st->st_size, (unsigned long long)st->st_mtime);
+    return fs_write_all(out, &h, sizeof h);
 }
 
 /* Exactly size bytes: a file that has shrunk is padded with zeroes. */
@@ -79,26 +116,74 @@ static int copy_contents(int from, int to, size_t size)
     return 0;
 }
 
-static int pack_file(const char *relpath, const char *fullpath, void *arg, struct err *err)
+static int pack_open_file(int out, const char *relpath, int fd)
 {
     static const char zeroes[BLOCK];
-    const int *out = arg;
-    struct ustar header;
     struct stat st;
-    int fd = open(fullpath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0 && errno == ENOENT)
-        return 0; /* a live run has replaced it */
-    if (fd < 0)
-        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open", fullpath);
-    int rc = fstat(fd, &st) == 0 && make_header(&header, relpath, &st) == 0
-                 ? 0
-                 : err_set(err, ERR_INPUT, "%s: the path is too long for a tar stream", relpath);
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || put_header(out, relpath, &st) != 0 ||
+        copy_contents(fd, out, (size_t)st.st_size) != 0)
+        return -1;
     size_t rest = (size_t)st.st_size % BLOCK;
-    if (rc == 0 && (fs_write_all(*out, &header, sizeof header) != 0 ||
-                    copy_contents(fd, *out, (size_t)st.st_size) != 0 ||
-                    fs_write_all(*out, zeroes, rest ? BLOCK - rest : 0) != 0))
-        rc = err_set_errno(err, ERR_NODE, errno, "cannot write the tar stream");
+    return fs_write_all(out, zeroes, rest ? BLOCK - rest : 0);
+}
+
+static int pack_file(const char *relpath, const char *fullpath, void *arg, struct err *err)
+{
+    const int *out = arg;
+    int fd = open(fullpath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return 0; /* a live run has replaced it, or it may not be read: the manifest does not list it */
+    int rc = pack_open_file(*out, relpath, fd);
+    if (rc != 0)
+        err_set_errno(err, ERR_NODE, errno, "cannot write the tar stream");
     close(fd);
+    return rc;
+}
+
+/* A closed run is what its manifest lists, whatever has come to its folder since. */
+static int pack_listed(const char *dir, const json_t *manifest, int out, struct err *err)
+{
+    size_t i;
+    json_t *file;
+    char full[FS_PATH_MAX];
+    json_array_foreach(json_object_get(manifest, "files"), i, file)
+    {
+        const char *path = json_string_value(json_object_get(file, "path"));
+        if (!path || !fs_safe_relpath(path))
+            return err_set(err, ERR_STORAGE, "%s/" RUN_MANIFEST ": names no file at $.files[%zu]", dir, i);
+        if (fs_join(full, err, dir, path) != 0 || pack_file(path, full, &out, err) != 0)
+            return -1;
+    }
+    return fs_join(full, err, dir, RUN_MANIFEST) != 0 ? -1 : pack_file(RUN_MANIFEST, full, &out, err);
+}
+
+static int pack_own_file(const char *relpath, const char *fullpath, void *arg, struct err *err)
+{
+    return bundle_is_foreign(relpath) ? 0 : pack_file(relpath, fullpath, arg, err);
+}
+
+/* What the tests of an unfinished run left has not been searched for secrets. */
+static int pack_unfinished(const char *dir, int out, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    if (fs_join(path, err, dir, RUN_JOB) != 0)
+        return -1;
+    json_t *job = json_load(path, LIMIT_JSON_BYTES, err);
+    bool secrets = !job || json_array_size(json_object_get(job, "secrets")) > 0;
+    json_decref(job);
+    return bundle_walk(dir, secrets ? pack_own_file : pack_file, NULL, &out, err);
+}
+
+static int pack_run(const char *dir, int out, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    if (fs_join(path, err, dir, RUN_MANIFEST) != 0)
+        return -1;
+    if (!fs_exists(path))
+        return pack_unfinished(dir, out, err);
+    json_t *manifest = json_load(path, MANIFEST_MAX, err);
+    int rc = manifest ? pack_listed(dir, manifest, out, err) : -1;
+    json_decref(manifest);
     return rc;
 }
 
@@ -110,7 +195,7 @@ int pack(const struct layout *layout, const char *run_id, int out_fd, struct err
         return -1;
     if (!fs_is_dir(dir))
         return err_set(err, ERR_INPUT, "no run %s in %s/runs", run_id, layout->workdir);
-    if (bundle_walk(dir, pack_file, &out_fd, err) != 0)
+    if (pack_run(dir, out_fd, err) != 0)
         return -1;
     return fs_write_all(out_fd, end, sizeof end) == 0
                ? 0

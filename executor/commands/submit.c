@@ -63,6 +63,17 @@ static int write_run(const char *dir, const struct job *job, json_t *plan, struc
     return rc;
 }
 
+/* What git knew of the sources may have changed between two attempts; their hash has not. */
+static bool is_same_job(json_t *old, const json_t *job)
+{
+    json_t *now = json_deep_copy(job);
+    json_object_del(json_object_get(old, "source"), "git");
+    json_object_del(json_object_get(now, "source"), "git");
+    bool same = json_equal(old, now);
+    json_decref(now);
+    return same;
+}
+
 /* A run that is resumed must be the same run. */
 static int check_same(const char *dir, const struct job *job, struct err *err)
 {
@@ -75,7 +86,7 @@ static int check_same(const char *dir, const struct job *job, struct err *err)
         return fs_exists(path) ? -1 : 0;
     int rc = secrets_init(&secrets, job, err);
     json_t *clean = rc == 0 ? secrets_clean_json(&secrets, job->root) : NULL;
-    if (clean && !json_equal(old, clean))
+    if (clean && !is_same_job(old, clean))
         rc = err_set(err, ERR_INPUT, "%s: another job has this run id; use a new one", path);
     json_decref(clean);
     json_decref(old);

@@ -60,7 +60,7 @@ static int compare_tests(const void *a, const void *b)
 static int check_unique(const struct job_test *tests, size_t count, const struct json_at *at,
                         const struct variant *variants, struct err *err)
 {
-    struct job_test *sorted = calloc(count, sizeof *sorted);
+    struct job_test *sorted = calloc(count + 1, sizeof *sorted);
     int rc = 0;
     if (!sorted)
         return err_set(err, ERR_INTERNAL, "no memory for the tests");
@@ -79,9 +79,9 @@ int tests_read(struct job_test **out, size_t *count, const struct json_at *at, c
                size_t variant_count, struct err *err)
 {
     size_t n = json_array_size(at->value);
-    if (!json_is_array(at->value) || n < 1 || n > LIMIT_TESTS)
-        return json_fail(at, err, "expected an array of 1 to %d tests", LIMIT_TESTS);
-    *out = calloc(n, sizeof **out);
+    if (!json_is_array(at->value) || n > LIMIT_TESTS)
+        return json_fail(at, err, "expected an array of at most %d tests", LIMIT_TESTS);
+    *out = calloc(n + 1, sizeof **out);
     if (!*out)
         return err_set(err, ERR_INTERNAL, "no memory for the tests");
     for (*count = 0; *count < n; ++*count) {

@@ -2,10 +2,12 @@
 
 #include "common/base/clock.h"
 #include "common/contract/proto.h"
+#include "executor/clocks/clocks.h"
 #include "executor/node/attribute.h"
 #include "executor/node/gpus.h"
 #include "executor/node/leftover.h"
 #include "executor/node/model.h"
+#include "executor/node/system.h"
 #include "executor/node/toolchain.h"
 
 #include <inttypes.h>
@@ -100,18 +102,22 @@ json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml,
     json_t *gpus = list_gpus(l, has_facts ? &facts : NULL);
     json_t *processes = gpus_amd_processes(l);
     append_all(processes, gpus_nvidia_processes(has_facts ? &facts : NULL));
-    json_t *node =
-        json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:I, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-                  "schema", PROTO_SCHEMA_NODE, "hostname", u.nodename, "kernel", u.release, "machine",
-                  u.machine, "os", attribute_keyed("/etc", "os-release", "PRETTY_NAME", '='), "cpu_model",
-                  attribute_keyed(l->proc, "cpuinfo", "model name", ':'), "cpus",
-                  (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "mem_bytes", memory_bytes(l), "time", now,
-                  "workdir", l->workdir, "disk_free_bytes", disk_free(l), "compilers", compilers, "rocm",
-                  or_null(attribute_line("/opt/rocm/.info", "version")), "driver",
-                  driver_version(l, has_facts ? &facts : NULL), "gpus", gpus, "gpu_processes", processes,
-                  "leftovers", leftover_list(l));
+    json_t *node = json_pack(
+        "{s:s, s:s, s:s, s:s, s:o, s:o, s:I, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "schema", PROTO_SCHEMA_NODE, "hostname", u.nodename, "kernel", u.release, "machine", u.machine, "os",
+        attribute_keyed("/etc", "os-release", "PRETTY_NAME", '='), "cpu_model",
+        attribute_keyed(l->proc, "cpuinfo", "model name", ':'), "cpus",
+        (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "mem_bytes", memory_bytes(l), "system", system_settings(l),
+        "time", now, "workdir", l->workdir, "disk_free_bytes", disk_free(l), "compilers", compilers, "rocm",
+        or_null(attribute_line("/opt/rocm/.info", "version")), "driver",
+        driver_version(l, has_facts ? &facts : NULL), "gpus", gpus, "gpu_processes", processes, "leftovers",
+        leftover_list(l));
     if (node && model)
         json_object_set_new(node, "model", model_facts(model));
+    json_t *left = node ? clocks_left(l, gpus) : NULL;
+    if (json_array_size(left) > 0)
+        json_object_set(node, "clocks_left", left);
+    json_decref(left);
     if (!node)
         err_set(err, ERR_INTERNAL, "cannot encode the node's facts: out of memory, or a name is not UTF-8");
     return node;

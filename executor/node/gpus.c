@@ -1,49 +1,15 @@
 #include "executor/node/gpus.h"
 
 #include "executor/node/attribute.h"
+#include "executor/workdir/entries.h"
+#include "executor/node/gpu_settings.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define AMD_VENDOR "0x1002"
-
-typedef void folder_fn(const char *path, const char *name, void *arg);
-
-static bool is_numbered(const char *name, const char *prefix)
-{
-    size_t len = strlen(prefix);
-    if (strncmp(name, prefix, len) != 0 || !name[len])
-        return false;
-    for (name += len; *name; name++) {
-        if (!isdigit((unsigned char)*name))
-            return false;
-    }
-    return true;
-}
-
-static int by_number(const struct dirent **a, const struct dirent **b)
-{
-    return strverscmp((*a)->d_name, (*b)->d_name);
-}
-
-/* prefix: only entries whose name is that and digits; NULL: all. */
-static void for_each_entry(const char *root, const char *prefix, folder_fn *fn, void *arg)
-{
-    struct dirent **list = NULL;
-    char path[FS_PATH_MAX];
-    int n = scandir(root, &list, NULL, by_number);
-    for (int i = 0; i < n; i++) {
-        if ((!prefix || is_numbered(list[i]->d_name, prefix)) && list[i]->d_name[0] != '.' &&
-            fs_join(path, NULL, root, list[i]->d_name) == 0)
-            fn(path, list[i]->d_name, arg);
-        free(list[i]);
-    }
-    free(list);
-}
 
 /* kfd's 90402 is version 9.4.2, which compilers call gfx942 (minor and stepping in hexadecimal). */
 static json_t *arch_name(long long version)
@@ -86,7 +52,7 @@ static json_t *amd_arch(const struct layout *l, const char *unique_id)
     char root[FS_PATH_MAX];
     struct kfd_search search = {.unique_id = unique_id};
     if (fs_join(root, NULL, l->sysfs, "class/kfd/kfd/topology/nodes") == 0)
-        for_each_entry(root, "", kfd_node, &search);
+        entries_each(root, ENTRIES_NUMBERS, kfd_node, &search);
     return search.version ? arch_name(search.version) : json_null();
 }
 
@@ -133,12 +99,13 @@ static void amd_card(const char *path, const char *name, void *arg)
     }
     json_t *unique = attribute_line(device, "unique_id");
     json_t *driver = attribute_line(scan->layout->sysfs, "module/amdgpu/version");
-    json_array_append_new(
-        scan->out,
+    json_t *gpu =
         json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "vendor", "amd", "name", amd_name(device), "arch",
                   amd_arch(scan->layout, json_string_value(unique)), "vram_total_bytes", total,
                   "vram_used_bytes", attribute_number(device, "mem_info_vram_used"), "driver",
-                  driver ? driver : json_null(), "unique_id", unique ? unique : json_null()));
+                  driver ? driver : json_null(), "unique_id", unique ? unique : json_null());
+    gpu_settings_amd(scan->layout, device, gpu);
+    json_array_append_new(scan->out, gpu);
 }
 
 json_t *gpus_amd(const struct layout *l)
@@ -146,7 +113,7 @@ json_t *gpus_amd(const struct layout *l)
     char root[FS_PATH_MAX];
     struct amd_scan scan = {.layout = l, .out = json_array()};
     if (fs_join(root, NULL, l->sysfs, "class/drm") == 0)
-        for_each_entry(root, "card", amd_card, &scan);
+        entries_each(root, "card", amd_card, &scan);
     return scan.out;
 }
 
@@ -201,7 +168,7 @@ json_t *gpus_nvidia(const struct layout *l, const struct nvml_facts *facts)
     for (int32_t i = 0; facts && i < facts->gpu_count; i++)
         json_array_append_new(out, nvml_gpu(facts, &facts->gpu[i]));
     if (!facts && fs_join(root, NULL, l->proc, "driver/nvidia/gpus") == 0)
-        for_each_entry(root, NULL, nvidia_gpu, out);
+        entries_each(root, NULL, nvidia_gpu, out);
     return out;
 }
 
@@ -228,7 +195,7 @@ static void kfd_vram(const char *path, const char *name, void *arg)
 static void kfd_process(const char *path, const char *name, void *arg)
 {
     double bytes = 0;
-    for_each_entry(path, NULL, kfd_vram, &bytes);
+    entries_each(path, NULL, kfd_vram, &bytes);
     json_array_append_new(arg, json_pack("{s:I, s:I}", "pid", (json_int_t)strtoll(name, NULL, 10),
                                          "vram_bytes", (json_int_t)bytes));
 }
@@ -238,6 +205,6 @@ json_t *gpus_amd_processes(const struct layout *l)
     char root[FS_PATH_MAX];
     json_t *out = json_array();
     if (fs_join(root, NULL, l->sysfs, "class/kfd/kfd/proc") == 0)
-        for_each_entry(root, "", kfd_process, out);
+        entries_each(root, ENTRIES_NUMBERS, kfd_process, out);
     return out;
 }

@@ -1,11 +1,11 @@
 #include "executor/place/gpu_use.h"
 
 #include "common/base/text.h"
+#include "executor/workdir/machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const char *const visible_names[] = {"HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
                                             "CUDA_VISIBLE_DEVICES"};
@@ -101,24 +101,7 @@ void gpu_use_visible(struct gpu_use *out, const struct job *job, const json_t *g
     qsort(out->name, out->count, sizeof out->name[0], compare_names);
 }
 
-/* All users of a machine must arrive at the same folder: it must not depend on the caller. */
-static const char *lock_folder(const struct layout *l)
-{
-    static const char *const shared[] = {"/run/lock", "/dev/shm"};
-    struct stat st;
-    if (strcmp(l->sysfs, "/sys") != 0) /* a fake tree of the tests */
-        return l->sysfs;
-    if (strcmp(l->proc, "/proc") != 0)
-        return l->proc;
-    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-        if (stat(shared[i], &st) == 0 && S_ISDIR(st.st_mode) && (st.st_mode & 01777) == 01777)
-            return shared[i];
-    return "/tmp";
-}
-
 int gpu_use_path(const struct layout *l, const char *name, char *path, struct err *err)
 {
-    char file[LIMIT_NAME + 32];
-    snprintf(file, sizeof file, "kernsweep-gpu-%s.lock", name);
-    return fs_join(path, err, lock_folder(l), file);
+    return machine_gpu_file(l, name, "lock", path, err);
 }

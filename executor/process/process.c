@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -134,12 +135,23 @@ void process_close(struct process *p)
     p->pidfd = -1;
 }
 
+/* A process that asked to be traced by its parent (PTRACE_TRACEME) has not ended but stopped, at a signal
+ * that is now delivered. After exec that is a SIGTRAP of the kernel's own. */
+static void stop_tracing(pid_t pid, int sig)
+{
+    ptrace(PTRACE_DETACH, pid, NULL, (void *)(intptr_t)(sig == SIGTRAP ? 0 : sig));
+}
+
 bool process_reap(struct process *p, int64_t now_ns)
 {
     for (;;) {
         int status;
         struct rusage usage;
         pid_t pid = wait4(-1, &status, WNOHANG, &usage);
+        if (pid > 0 && WIFSTOPPED(status)) {
+            stop_tracing(pid, WSTOPSIG(status));
+            continue;
+        }
         if (pid == p->pid) {
             p->ended = true;
             p->end_ns = now_ns;

@@ -2,6 +2,7 @@
 
 #include "common/base/json.h"
 #include "common/base/text.h"
+#include "common/contract/bundle_limits.h"
 #include "executor/bundle/artifact.h"
 #include "executor/bundle/bundle.h"
 #include "executor/run/perf.h"
@@ -17,13 +18,13 @@ enum { PIECE = 64 << 10, SUMMARY_MAX = 16 << 20 };
 
 #define NODES_DIR "nodes"
 
-/* At most BUNDLE_FILE_MAX bytes, even from a file that keeps growing. */
+/* At most (size_t)BUNDLE_FILE_BYTES_MAX bytes, even from a file that keeps growing. */
 static int copy_bytes(int from, int to)
 {
     char data[PIECE];
     size_t total = 0;
     ssize_t n;
-    while (total < BUNDLE_FILE_MAX && (n = read(from, data, sizeof data)) != 0) {
+    while (total < (size_t)BUNDLE_FILE_BYTES_MAX && (n = read(from, data, sizeof data)) != 0) {
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 || fs_write_all(to, data, (size_t)n) != 0)
@@ -84,7 +85,7 @@ int adopt_test(struct suite *s, size_t test, const char *from, struct err *err)
     if (!fs_exists(perf))
         return 0;
     if (fs_remove_tree(hidden, err) != 0 || fs_mkdir_p(hidden, 0700, err) != 0 ||
-        bundle_walk(source, copy_visit, hidden, err) != 0)
+        bundle_walk(source, copy_visit, NULL, hidden, err) != 0)
         return -1;
     /* Whatever is there is not final: it is left from a copy that a crash interrupted. */
     if (fs_remove_tree(to, err) != 0 || fs_rename(hidden, to, err) != 0)
@@ -146,8 +147,8 @@ int adopt_variant(struct suite *s, size_t variant, const char *from, struct err 
     int rc = whole ? 1 : !summary && fs_exists(path) ? -1 : 0;
     if (whole)
         load_variant_state(state, v);
-    if (whole &&
-        (fs_join(path, err, from, name) != 0 || bundle_walk(path, copy_beside_tests, state->dir, err) != 0))
+    if (whole && (fs_join(path, err, from, name) != 0 ||
+                  bundle_walk(path, copy_beside_tests, NULL, state->dir, err) != 0))
         rc = -1;
     json_decref(summary);
     return rc;

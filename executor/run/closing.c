@@ -37,7 +37,7 @@ int closing_seal(struct suite *s, struct err *err)
     /* Removed before the manifest is there: from then on others pack the folder and must not see it change.
      */
     if (fs_join(path, err, s->dir, RUN_ARRAYS) != 0 || fs_remove_tree(path, err) != 0 ||
-        manifest_write(s->dir, s->job.run_id, err) != 0)
+        manifest_write(s->dir, s->job.run_id, &s->secrets, err) != 0)
         return -1;
     return remove_private_files(s, err);
 }

@@ -1,6 +1,10 @@
 /* code_identity: the code identity of a variant's build (executor/code/identity.h) in the bundle, as
  * <variant>/code.json. It is kept beside the build, so that a cached one is not hashed again and keeps it
  * whatever its tests have written into its folder. schemas/code.schema.json describes the file.
+ *
+ * With the plan's "listings", also the kernels' machine code, as far as the node has a disassembler and the
+ * bound allows, in <variant>/listings.txt: a line "== NAME GPU HASH" before each kernel. A kernel is listed
+ * completely or not at all.
  */
 #ifndef KERNSWEEP_EXECUTOR_RUN_CODE_IDENTITY_H
 #define KERNSWEEP_EXECUTOR_RUN_CODE_IDENTITY_H

@@ -12,8 +12,8 @@ static size_t find_cell(const struct eta *eta, const struct job_test *t)
 
 int eta_init(struct eta *eta, const struct job *job, struct err *err)
 {
-    *eta = (struct eta){.cell = calloc(job->test_count, sizeof *eta->cell),
-                        .cell_of = calloc(job->test_count, sizeof *eta->cell_of)};
+    *eta = (struct eta){.cell = calloc(job->test_count + 1, sizeof *eta->cell),
+                        .cell_of = calloc(job->test_count + 1, sizeof *eta->cell_of)};
     if (!eta->cell || !eta->cell_of) {
         eta_release(eta);
         return err_set(err, ERR_INTERNAL, "no memory for the estimates");

@@ -1,6 +1,7 @@
 #include "executor/run/gate.h"
 
 #include "executor/bundle/artifact.h"
+#include "executor/run/objects.h"
 #include "executor/run/resources.h"
 #include "executor/run/step.h"
 #include "executor/run/timings.h"
@@ -56,15 +57,49 @@ static void check_number(struct gate_run *j, const char *of)
     log_line(j->log, j->assessment.reason);
 }
 
-static void check_resources(struct gate_run *j)
+static struct subst gate_values(const struct gate_run *j)
+{
+    const struct suite *s = j->suite;
+    struct subst values = suite_subst(s, j->variant);
+    values.text[SUBST_OUT] = s->variant[j->variant].dir;
+    values.text[SUBST_RUN_ID] = s->job.run_id;
+    return values;
+}
+
+static void check_resources(struct gate_run *j, const json_t *resources, const char *of)
 {
     const char *kernel = NULL;
     j->assessment.status = STATUS_FAIL;
-    if (resources_number(j->suite->variant[j->variant].resources, j->gate->kind, &j->number, &kernel,
-                         j->assessment.reason))
+    if (resources_number(resources, j->gate, of, &j->number, &kernel, j->assessment.reason))
         check_number(j, kernel);
     else
         log_line(j->log, j->assessment.reason);
+}
+
+static int check_objects(struct gate_run *j, struct err *err)
+{
+    const struct subst values = gate_values(j);
+    char why[REASON_MAX];
+    json_t *found = objects_read(&j->gate->objects, &values, why, err);
+    if (!found && err->kind != ERR_NONE)
+        return -1;
+    if (found)
+        check_resources(j, found, "the objects");
+    else {
+        j->assessment.status = STATUS_FAIL;
+        reason_set(j->assessment.reason, "%s", why);
+        log_line(j->log, j->assessment.reason);
+    }
+    json_decref(found);
+    return 0;
+}
+
+static int check_kernels(struct gate_run *j, struct err *err)
+{
+    if (j->gate->objects.argc)
+        return check_objects(j, err);
+    check_resources(j, j->suite->variant[j->variant].resources, RESOURCES_FILE);
+    return 0;
 }
 
 /* A check prints a [PERF_TIMING] line, or JSON. */
@@ -83,9 +118,7 @@ static int run_command(struct gate_run *j, struct readers *readers, struct err *
 {
     struct suite *s = j->suite;
     struct variant_state *state = &s->variant[j->variant];
-    struct subst values = suite_subst(s, j->variant);
-    values.text[SUBST_OUT] = state->dir;
-    values.text[SUBST_RUN_ID] = s->job.run_id;
+    const struct subst values = gate_values(j);
     struct step step = {.command = &j->gate->run,
                         .values = &values,
                         .cwd = state->dir,
@@ -142,12 +175,12 @@ static int run_kind(struct gate_run *j, struct err *err)
     case GATE_MAX_REL_L2:
         return run_check(j, err);
     case GATE_SCRATCH_BYTES:
+    case GATE_SPILLS:
     case GATE_VGPRS:
     case GATE_LDS_BYTES:
     case GATE_MIN_OCCUPANCY:
     case GATE_KIND_COUNT:
-        check_resources(j);
-        break;
+        return check_kernels(j, err);
     }
     return 0;
 }

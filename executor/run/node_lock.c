@@ -74,10 +74,11 @@ static int take_gpu(struct node_lock *lock, struct suite *s, const char *name, i
     if (gpu_use_path(s->layout, name, path, err) != 0)
         return -1;
     if (lock_open_shared(gpu, path, &why) != 0) {
+        lock->unlocked++;
         reason_set(text, "%s cannot be locked against runs in other workdirs: %s", what, why.msg);
         return suite_note(s, text, err) == 0 ? 1 : -1;
     }
-    lock->gpu_count++;
+    snprintf(lock->gpu_name[lock->gpu_count++], sizeof lock->gpu_name[0], "%s", name);
     const struct lock_request w = {
         .lock = gpu, .path = path, .what = what, .wait_s = s->job.settings.lock_wait_s, .until_ns = until_ns};
     return take_lock(&w, s, reason, err);

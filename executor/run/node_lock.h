@@ -13,6 +13,8 @@ struct node_lock {
     struct lock workdir;
     struct lock gpu[GPU_USE_MAX];
     size_t gpu_count;
+    char gpu_name[GPU_USE_MAX][LIMIT_NAME + 1];
+    size_t unlocked; /* GPUs that are used although their lock files cannot be opened */
 };
 
 void node_lock_init(struct node_lock *lock);

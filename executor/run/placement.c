@@ -8,6 +8,7 @@
 #include "executor/run/gate.h"
 #include "executor/run/patched.h"
 #include "executor/run/resources.h"
+#include "executor/run/run_clocks.h"
 #include "executor/run/test.h"
 
 static const double leftover_limit_s = 10;
@@ -32,6 +33,10 @@ static int record_node(struct suite *s, struct err *err)
         json_object_set(s->node, "preflight", (json_t *)(uintptr_t)s->job.preflight);
     if (s->node && *s->job.part.host)
         json_object_set_new(s->node, "host", json_string(s->job.part.host));
+    if (s->node && s->clocks.count > 0)
+        json_object_set_new(s->node, "clocks",
+                            json_pack("{s:s, s:i}", "mode", clocks_mode_names[s->clocks.want.mode], "mhz",
+                                      s->clocks.want.mhz));
     if (!s->node || artifact_json(s->dir, RUN_NODE, json_incref(s->node), &s->secrets, err) != 0)
         return -1;
     choose_gpus(s);
@@ -134,6 +139,8 @@ static int run_tests(struct suite *s, struct err *err)
         }
         if (rc != 0)
             return -1;
+        if (run_clocks_contradicted(s, err))
+            break;
     }
     return 0;
 }
@@ -153,7 +160,12 @@ static int run_on_node(struct suite *s, struct node_lock *lock, char *reason, st
     int taken = node_lock_take(lock, s, reason, err);
     if (taken != 1)
         return taken;
-    return clear_leftovers(s, err) != 0 ? -1 : run_here(s, reason, err);
+    if (clear_leftovers(s, err) != 0)
+        return -1;
+    int rc = run_clocks_take(s, lock, reason, err);
+    if (rc == 1)
+        rc = run_here(s, reason, err);
+    return run_clocks_end(s, rc, reason, err);
 }
 
 /* The scheduler has allocated what the task uses, so there is nothing to lock or to clean up. */
@@ -195,7 +207,7 @@ static int cancel_nothing(struct suite *s, struct err *err)
     return 0;
 }
 
-static const struct placement on_node = {.run = run_on_node, .cancel = cancel_nothing};
+static const struct placement on_node = {.run = run_on_node, .cancel = run_clocks_recover};
 static const struct placement as_task = {.run = run_as_task, .cancel = cancel_nothing};
 static const struct placement through_scheduler = {
     .outlives_supervisor = true, .run = run_through_scheduler, .cancel = dispatch_cancel};

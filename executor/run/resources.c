@@ -1,5 +1,6 @@
 #include "executor/run/resources.h"
 
+#include "common/base/regex.h"
 #include "executor/bundle/artifact.h"
 
 #include <math.h>
@@ -7,8 +8,6 @@
 
 enum { RESOURCES_MAX = 1 << 20 };
 static const double plausible_max = 0x1p60;
-
-#define RESOURCES_FILE "resources.json"
 
 static bool is_of_variant(const json_t *kernel, const char *variant)
 {
@@ -65,6 +64,11 @@ static double number_of(const json_t *kernel, enum gate_kind kind, const char **
     switch (kind) {
     case GATE_SCRATCH_BYTES:
         return number_member(kernel, *missing = "scratch_bytes");
+    case GATE_SPILLS: {
+        double vector = number_member(kernel, *missing = "vgpr_spills"),
+               scalar = number_member(kernel, "sgpr_spills");
+        return isnan(scalar) ? vector : vector + scalar;
+    }
     case GATE_VGPRS:
         return number_member(kernel, *missing = "vgprs");
     case GATE_LDS_BYTES: {
@@ -91,39 +95,65 @@ static bool is_worse(enum gate_kind kind, double a, double b)
 }
 
 /* False, with why, for a number that is missing or that no kernel can have. */
-static bool is_plausible(double n, const char *key, const json_t *kernel, char why[REASON_MAX])
+static bool is_plausible(double n, const char *key, const json_t *kernel, const char *of,
+                         char why[REASON_MAX])
 {
     const char *name = json_string_value(json_object_get(kernel, "name"));
     if (n >= 0 && n <= plausible_max)
         return true;
     if (isfinite(n))
-        reason_set(why, "no number: resources.json has %g as %s of kernel %.200s, which cannot be", n, key,
+        reason_set(why, "no number: %.200s has %g as %s of kernel %.200s, which cannot be", of, n, key,
                    name ? name : "?");
     else
-        reason_set(why, "no number: resources.json has no %s for kernel %.200s", key, name ? name : "?");
+        reason_set(why, "no number: %.200s has no %s for kernel %.200s", of, key, name ? name : "?");
     return false;
 }
 
-bool resources_number(const json_t *resources, enum gate_kind kind, double *number, const char **kernel,
-                      char why[REASON_MAX])
+/* kernel: compiled, or empty for all kernels. A name that exceeds the limits of a match does not match. */
+static bool is_meant(struct regex *kernel, const json_t *item)
 {
-    const json_t *kernels = json_object_get(resources, "kernels");
-    if (!resources || json_array_size(kernels) == 0) {
-        reason_set(why, "no number: the build wrote %s",
-                   resources ? "no kernel in resources.json" : "no resources.json");
-        return false;
-    }
+    struct err ignored = {.kind = ERR_NONE};
+    const char *name = json_string_value(json_object_get(item, "name"));
+    return !kernel->code || (name && regex_match(kernel, name, strlen(name), 0, &ignored) == 1);
+}
+
+static bool find_worst(const json_t *kernels, const struct gate *gate, struct regex *kernel, const char *of,
+                       double *number, const char **worst, char why[REASON_MAX])
+{
     *number = NAN;
     for (size_t i = 0; i < json_array_size(kernels); i++) {
         const json_t *item = json_array_get(kernels, i);
         const char *missing, *name = json_string_value(json_object_get(item, "name"));
-        double n = number_of(item, kind, &missing);
-        if (!is_plausible(n, missing, item, why))
+        if (!is_meant(kernel, item))
+            continue;
+        double n = number_of(item, gate->kind, &missing);
+        if (!is_plausible(n, missing, item, of, why))
             return false;
-        if (isnan(*number) || is_worse(kind, n, *number)) {
+        if (isnan(*number) || is_worse(gate->kind, n, *number)) {
             *number = n;
-            *kernel = name ? name : "?";
+            *worst = name ? name : "?";
         }
     }
-    return true;
+    if (isnan(*number))
+        reason_set(why, "no number: no kernel in %.200s matches \"%.200s\"", of, gate->kernel);
+    return !isnan(*number);
+}
+
+bool resources_number(const json_t *resources, const struct gate *gate, const char *of, double *number,
+                      const char **worst, char why[REASON_MAX])
+{
+    const json_t *kernels = json_object_get(resources, "kernels");
+    struct regex kernel = {.code = NULL};
+    struct err err = {.kind = ERR_NONE};
+    if (!resources || json_array_size(kernels) == 0) {
+        reason_set(why, "no number: the build wrote %s%.200s", resources ? "no kernel in " : "no ", of);
+        return false;
+    }
+    bool good = !gate->kernel || regex_compile(&kernel, gate->kernel, &err) == 0;
+    if (good)
+        good = find_worst(kernels, gate, &kernel, of, number, worst, why);
+    else
+        reason_set(why, "%s", err.msg);
+    regex_release(&kernel);
+    return good;
 }

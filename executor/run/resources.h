@@ -9,13 +9,16 @@
 #include "common/contract/gate.h"
 #include "executor/run/suite.h"
 
+#define RESOURCES_FILE "resources.json"
+
 /* After a successful build, cached or not. A file that is not a JSON object fails the build, in the variant's
  * state. Without a file there is nothing to do. */
 int resources_take(struct suite *s, size_t variant, struct err *err);
 
-/* The number that a gate of that kind checks: that of the worst kernel, whose borrowed name is in *kernel.
- * False, with why, when there is none. */
-bool resources_number(const json_t *resources, enum gate_kind kind, double *number, const char **kernel,
-                      char why[REASON_MAX]);
+/* The number that a gate checks: that of the worst of the kernels that its "kernel" matches, whose borrowed
+ * name is in *worst. resources: an object like resources.json; of: what to call it. False, with why, when
+ * there is none. */
+bool resources_number(const json_t *resources, const struct gate *gate, const char *of, double *number,
+                      const char **worst, char why[REASON_MAX]);
 
 #endif

@@ -27,7 +27,7 @@ static int load_job(struct suite *s, const char *run_id, struct err *err)
 static int make_states(struct suite *s, struct err *err)
 {
     s->variant = calloc(s->job.variant_count, sizeof *s->variant);
-    s->test = calloc(s->job.test_count, sizeof *s->test);
+    s->test = calloc(s->job.test_count + 1, sizeof *s->test);
     if (!s->variant || !s->test)
         return err_set(err, ERR_INTERNAL, "no memory for the run");
     for (size_t i = 0; i < s->job.variant_count; i++) {

@@ -16,6 +16,7 @@
 #include "executor/process/ending.h"
 #include "executor/process/loop.h"
 #include "executor/process/oom.h"
+#include "executor/run/clock_watch.h"
 #include "executor/run/eta.h"
 #include "executor/telemetry/nvml.h"
 #include "executor/telemetry/telemetry.h"
@@ -74,7 +75,10 @@ struct suite {
     char started_at[32];
     int64_t start_ns;
     int64_t last_sync_ns;
-    char dirty[REASON_MAX]; /* why no further test may run on this node; "" when it is clean */
+    struct clocks clocks; /* held by this run; none unless its plan asks */
+    struct clock_watch clock_watch;
+    char clocks_warning[REASON_MAX]; /* what is wrong with them; "" when nothing is */
+    char dirty[REASON_MAX];          /* why no further test may run on this node; "" when it is clean */
 };
 
 int suite_open(struct suite *s, const struct layout *layout, const char *run_id, struct err *err);

@@ -64,6 +64,12 @@ static void on_output(void *arg, const char *data, size_t len)
 {
     struct test_run *r = arg;
     runlog_add(&r->log, data, len);
+}
+
+/* What is read from the output has no secrets in it, so that nothing cut from it has a part of one. */
+static void on_cleaned(void *arg, const char *data, size_t len)
+{
+    struct test_run *r = arg;
     timing_reader_feed(&r->reader, data, len);
     if (r->reader.result.times_found != r->timings_found)
         r->printed_s = (double)(clock_mono_ns() - r->start_ns) * 1e-9;
@@ -74,6 +80,7 @@ static enum stop_cause on_sample(void *arg, double t_s, uint64_t missed)
 {
     struct test_run *r = arg;
     sampler_take(&r->sampler, t_s, missed);
+    clock_watch_take(&r->suite->clock_watch, t_s);
     return hang_feed(&r->hang, &r->sampler.last, r->log.total) ? STOP_HANG : STOP_NONE;
 }
 
@@ -134,6 +141,7 @@ static int open_files(struct test_run *r, struct err *err)
         sampler_open(&r->sampler, &s->telemetry, r->dir, err) != 0)
         return -1;
     timing_reader_init(&r->reader, &s->job.timings);
+    runlog_listen(&r->log, on_cleaned, r);
     hang_init(&r->hang, s->job.settings.hang_after_s);
     return 0;
 }
@@ -254,6 +262,7 @@ static double printed(const struct test_run *r, const char *name)
 static int finish_test(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
+    runlog_end(&r->log);
     timing_reader_finish(&r->reader);
     assess_run(r);
     if (s->loop.stop && r->assessment.status == STATUS_INTERRUPTED)

@@ -32,7 +32,7 @@ static bool has_driver(const struct layout *l)
     return fs_join(path, NULL, l->proc, "driver/nvidia/version") == 0 && fs_exists(path);
 }
 
-static int program_in_memory(void)
+int nvml_program(void)
 {
     int fd = memfd_create("kernsweep-nvml", MFD_CLOEXEC);
     size_t size = (size_t)(nvml_helper_end - nvml_helper_begin);
@@ -81,7 +81,7 @@ static int start_helper(int program, int ask, int page, int done)
 static int open_channel(struct nvml *n)
 {
     int ask[2] = {-1, -1}, rc = -1;
-    int program = program_in_memory(), page = memfd_create("kernsweep-nvml-page", MFD_CLOEXEC);
+    int program = nvml_program(), page = memfd_create("kernsweep-nvml-page", MFD_CLOEXEC);
     n->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (program >= 0 && page >= 0 && n->done >= 0 && ftruncate(page, sizeof *n->page) == 0 &&
         pipe2(ask, O_CLOEXEC) == 0) {

@@ -20,6 +20,8 @@ struct nvml {
 
 void nvml_open(struct nvml *n, const struct layout *l);
 void nvml_close(struct nvml *n);
+/* A descriptor of the helper's program, in memory; the caller closes it. -1 with errno set. */
+int nvml_program(void);
 /* Waits for a new sample, at most timeout_ms. Not while a test is timed. */
 bool nvml_fresh(struct nvml *n, int timeout_ms, struct nvml_facts *out);
 /* The newest sample available. */

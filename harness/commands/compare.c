@@ -2,6 +2,7 @@
 #include "harness/commands/compare_hosts.h"
 #include "harness/commands/compare_output.h"
 #include "harness/commands/finish.h"
+#include "harness/commands/revisions.h"
 #include "reports/report.h"
 #include "reports/tables/terminal.h"
 #include "results/judge/within.h"
@@ -64,9 +65,25 @@ static int parse_options(const struct compare_args *a, size_t n_words, struct re
     return finish_fail_on_from_name(a->fail_on, &req->fail_on, err);
 }
 
+struct compared {
+    struct comparison comparison;
+    struct commit_range commits;          /* since the base or, without one, since the last night */
+    struct commit_range commits_of_night; /* since the last night, if that was not the base */
+    bool kernels;                         /* the run launched kernels alone (report_queries.h) */
+};
+
+static int compare_and_range(struct store *s, const struct against *against, const struct run_data *now,
+                             struct compared *out, struct err *err)
+{
+    if (against_compare(against, now, &out->comparison, err) != 0 ||
+        against_commits(s, against, now, &out->commits, err) != 0)
+        return -1;
+    return against_commits_of_night(s, against, now, &out->commits_of_night, err);
+}
+
 /* Compares a run with another one, with a baseline, or with earlier runs of its plan. */
 static int compare_stored(struct store *s, const struct compare_args *a, const char **words, size_t n,
-                          const struct run_data *now, const struct request *req, struct comparison *out,
+                          const struct run_data *now, const struct request *req, struct compared *out,
                           struct err *err)
 {
     struct against against = {0};
@@ -85,7 +102,7 @@ static int compare_stored(struct store *s, const struct compare_args *a, const c
                      " with them: name a second run, or give --baseline NAME",
                      against.history.nights, now->info.run_id, req->options.history_min);
     if (rc == 0)
-        rc = against_compare(&against, now, out, err);
+        rc = compare_and_range(s, &against, now, out, err);
     against_release(&against);
     return rc;
 }
@@ -133,11 +150,6 @@ static int compare_nodes(const struct cmd_env *env, struct store *s, const struc
     return rc;
 }
 
-struct compared {
-    struct comparison comparison;
-    bool kernels; /* the run launched kernels alone (report_queries.h) */
-};
-
 static int compare_run(struct store *s, const struct compare_args *a, const char **words, size_t n,
                        struct request *req, struct compared *out, struct err *err)
 {
@@ -153,7 +165,7 @@ static int compare_run(struct store *s, const struct compare_args *a, const char
         if (rc == 0)
             rc = compare_within(&now, reference, &req->options, &out->comparison, err);
     } else if (rc == 0)
-        rc = compare_stored(s, a, words, n, &now, req, &out->comparison, err);
+        rc = compare_stored(s, a, words, n, &now, req, out, err);
     if (rc == 0)
         rc = report_kernels_alone(s, &now, &out->kernels, err);
     run_data_release(&now);
@@ -170,17 +182,37 @@ static int exit_code(const struct compare_args *a, const struct request *req, co
     return req->fail_on == FAIL_ON_FAILURE && c->verdicts[VERDICT_BROKEN] > 0 ? EXIT_TEST_FAILED : EXIT_DONE;
 }
 
+/* What was committed in between, before the table. */
+static void add_commits(const struct compared *c, enum compare_format format, struct buf *out)
+{
+    struct md w = {.out = out, .lang = REPORT_EN};
+    if (format == COMPARE_TEXT) {
+        range_print(&c->commits, "Commits", out);
+        range_print(&c->commits_of_night, "Commits since the night before", out);
+        if (out->len)
+            buf_putc(out, '\n');
+    } else if (format == COMPARE_MD && c->commits.kind != RANGE_NONE) {
+        range_print_head(&c->commits, "Commits", out);
+        buf_puts(out, "\n");
+        commits_list(&w, &c->commits);
+    }
+}
+
 static int print_comparison(const struct cmd_env *env, const struct request *req,
                             const struct compared *compared, int code, struct err *err)
 {
     const struct comparison *c = &compared->comparison;
     struct buf text;
     if (env->json) {
-        int rc = cmd_print_json(compare_encode(c, code));
+        json_t *all = compare_encode(c, code);
+        json_object_set_new(all, "commits", range_encode(&compared->commits));
+        json_object_set_new(all, "commits_of_night", range_encode(&compared->commits_of_night));
+        int rc = cmd_print_json(all);
         return rc == EXIT_DONE ? code : rc;
     }
     buf_init(&text, REPORT_BYTES_MAX);
     int rc = 0;
+    add_commits(compared, req->format, &text);
     if (req->format == COMPARE_TEXT)
         rc = terminal_comparison(c, compared->kernels, cmd_colour(stdout), &text, err);
     else

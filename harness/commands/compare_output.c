@@ -5,6 +5,7 @@
 #include "harness/commands/cmd.h"
 #include "reports/render/markdown.h"
 #include "reports/tables/tables.h"
+#include "results/query/causes_store.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,7 +61,15 @@ static void list_fields(const struct delta *d, struct field out[static FIELDS])
     memcpy(out, fields, sizeof fields);
 }
 
-static json_t *encode_delta(const struct delta *d)
+/* found: NULL for what did not change. */
+static void add_causes(json_t *out, const struct cell_causes *found)
+{
+    json_object_set_new(out, "causes", causes_encode(found));
+    json_object_set_new(out, "before", found ? json_string(found->before) : json_null());
+    json_object_set_new(out, "code", found ? json_string(cause_code_name(found->code)) : json_null());
+}
+
+static json_t *encode_delta(const struct comparison *c, const struct delta *d)
 {
     struct field fields[FIELDS];
     json_t *o = json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:b, s:b, s:s, s:s}", "variant", d->variant,
@@ -77,29 +86,33 @@ static json_t *encode_delta(const struct delta *d)
     list_fields(d, fields);
     for (size_t i = 0; i < FIELDS; i++)
         json_object_set_new(o, fields[i].name, cmd_json_number(fields[i].value));
+    add_causes(o, d->metric == c->primary ? causes_of(&c->causes, d->variant, d->context) : NULL);
     return o;
 }
 
 /* null where fewer than six cells agree on a common factor and nothing is known of the GPUs. */
-static json_t *encode_shift(const struct common_shift *s)
+static json_t *encode_shift(const struct comparison *c)
 {
+    const struct common_shift *s = &c->shift;
     if (!s->known && !s->device_changed)
         return json_null();
     static const char *const causes[] = {
         [SHIFT_UNSETTLED] = "unsettled", [SHIFT_NODE] = "node", [SHIFT_CODE] = "code"};
-    return json_pack("{s:b, s:b, s:b, s:s, s:b, s:b, s:o, s:o, s:I, s:I}", "found", s->found, "worse",
-                     s->worse, "from_controls", s->from_controls, "confirmed", causes[s->confirmed],
-                     "since_base", s->since_base, "device_changed", s->device_changed, "ratio",
-                     cmd_json_number(s->known ? s->ratio : (double)NAN), "p",
-                     cmd_json_number(s->known ? s->p : (double)NAN), "cells", (json_int_t)s->cells,
-                     "controls", (json_int_t)s->controls);
+    json_t *o = json_pack("{s:b, s:b, s:b, s:s, s:b, s:b, s:o, s:o, s:I, s:I}", "found", s->found, "worse",
+                          s->worse, "from_controls", s->from_controls, "confirmed", causes[s->confirmed],
+                          "since_base", s->since_base, "device_changed", s->device_changed, "ratio",
+                          cmd_json_number(s->known ? s->ratio : (double)NAN), "p",
+                          cmd_json_number(s->known ? s->p : (double)NAN), "cells", (json_int_t)s->cells,
+                          "controls", (json_int_t)s->controls);
+    add_causes(o, causes_of(&c->causes, "", 0));
+    return o;
 }
 
 json_t *compare_encode(const struct comparison *c, int exit_code)
 {
     json_t *cells = json_array(), *facts = json_array(), *verdicts = json_object();
     for (size_t i = 0; i < c->count; i++)
-        json_array_append_new(cells, encode_delta(&c->deltas[i]));
+        json_array_append_new(cells, encode_delta(c, &c->deltas[i]));
     for (size_t i = 0; i < c->n_facts; i++)
         json_array_append_new(facts, json_pack("{s:s, s:s, s:s}", "key", c->facts[i].key, "base",
                                                c->facts[i].base, "now", c->facts[i].now));
@@ -107,8 +120,8 @@ json_t *compare_encode(const struct comparison *c, int exit_code)
         json_object_set_new(verdicts, verdict_name((enum verdict)v), json_integer(c->verdicts[v]));
     return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:i, s:i, s:i}", "base", c->base_id, "now",
                      c->now_id, "metric", metric_info(c->primary)->name, "cells", cells, "facts", facts,
-                     "verdicts", verdicts, "shift", encode_shift(&c->shift), "node_cells", c->node_cells,
-                     "tested", (int)c->tested, "exit_code", exit_code);
+                     "verdicts", verdicts, "shift", encode_shift(c), "node_cells", c->node_cells, "tested",
+                     (int)c->tested, "exit_code", exit_code);
 }
 
 static void csv_row(const struct delta *d, struct buf *out)
@@ -175,8 +188,9 @@ static void write_md(const struct comparison *c, struct buf *out)
                    {"Factor", true},  {"Verdict", false}, {"Evidence", false}};
     struct md w = {.out = out, .lang = REPORT_EN};
     struct table t;
+    size_t start = out->len;
     verdict_shift(&c->shift, REPORT_EN, out);
-    if (out->len)
+    if (out->len > start)
         buf_puts(out, "\n\n");
     table_init(&t);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)

@@ -1,9 +1,9 @@
 #include "harness/commands/confirm_run.h"
 
 #include "harness/session/confirm.h"
+#include "harness/session/turns_runs.h"
 #include "results/query/confirm_store.h"
 #include "results/query/history_load.h"
-#include "results/store/run_load.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,38 +14,9 @@ struct confirming {
     struct finish *f;
     struct confirm_request request;
     int64_t rounds; /* at most */
-    struct confirm_runs measured;
+    struct turns_made measured;
     struct comparison first; /* before anything was measured again; borrows all but its deltas */
 };
-
-/* The runs of both sides, loaded. */
-struct sides {
-    struct run_data base[CONFIRM_RUNS_MAX], now[CONFIRM_RUNS_MAX];
-    const struct run_data *bases[CONFIRM_RUNS_MAX], *nows[CONFIRM_RUNS_MAX];
-    size_t count;
-};
-
-static int load_sides(struct store *s, const struct confirm_runs *m, struct sides *out, struct err *err)
-{
-    for (size_t i = 0; i < m->count; i++) {
-        out->bases[i] = &out->base[i];
-        out->nows[i] = &out->now[i];
-        out->count++;
-        if (run_data_load(s, m->base[i], &out->base[i], err) != 0 ||
-            run_data_load(s, m->now[i], &out->now[i], err) != 0)
-            return -1;
-    }
-    return 0;
-}
-
-static void release_sides(struct sides *s)
-{
-    for (size_t i = 0; i < s->count; i++) {
-        run_data_release(&s->base[i]);
-        run_data_release(&s->now[i]);
-    }
-    free(s);
-}
 
 /* Each round judges the first comparison anew, with the runs of all rounds. */
 static void restore_comparison(struct confirming *c)
@@ -59,18 +30,15 @@ static void restore_comparison(struct confirming *c)
 static int judge_rounds(struct confirming *c, struct err *err)
 {
     struct finish *f = c->f;
-    struct sides *sides = calloc(1, sizeof *sides);
+    struct turns_sides *sides = turns_sides_load(&f->store, &c->measured, err);
     if (!sides)
-        return err_set(err, ERR_INTERNAL, "no memory for the runs that confirm");
-    int rc = load_sides(&f->store, &c->measured, sides, err);
-    if (rc == 0) {
-        restore_comparison(c);
-        rc = confirm_judge(&f->comparison, sides->bases, sides->count, sides->nows, sides->count,
+        return -1;
+    restore_comparison(c);
+    int rc = confirm_judge(&f->comparison, sides->bases, sides->count, sides->nows, sides->count,
                            &f->against.options, err);
-    }
     if (rc == 0)
         rc = confirm_save(&f->store, f->run.info.key, f->against.base.info.key, &f->comparison, err);
-    release_sides(sides);
+    turns_sides_free(sides);
     return rc;
 }
 
@@ -117,7 +85,7 @@ static int measure_and_judge(struct finish *f, const struct plan *p, const struc
     memcpy(c.first.deltas, now->deltas, now->count * sizeof *now->deltas);
     int rc = run_rounds(&c, err);
     free(c.first.deltas);
-    return rc;
+    return rc == 0 ? against_explain(&f->against, &f->run, now, err) : rc; /* what it showed is evidence */
 }
 
 void confirm_run(struct finish *f, const struct plan *p, const struct session_options *opt)

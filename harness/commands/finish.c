@@ -1,10 +1,12 @@
 #include "harness/commands/finish.h"
 
+#include "harness/commands/revisions.h"
 #include "harness/nightly/digest.h"
 #include "reports/report.h"
 #include "reports/tables/terminal.h"
 #include "results/ingest/ingest.h"
 #include "results/query/against.h"
+#include "results/query/causes_store.h"
 #include "results/query/report_queries.h"
 #include "results/store/baseline.h"
 #include "results/store/run_load.h"
@@ -48,6 +50,16 @@ static struct compare_options thresholds(const struct runrec *rec)
     return o;
 }
 
+static int compare_with_against(struct finish *f, struct err *err)
+{
+    if (against_compare(&f->against, &f->run, &f->comparison, err) != 0 ||
+        against_commits(&f->store, &f->against, &f->run, &f->commits, err) != 0 ||
+        against_commits_of_night(&f->store, &f->against, &f->run, &f->commits_of_night, err) != 0)
+        return -1;
+    f->compared = true;
+    return 0;
+}
+
 /* A plan without a baseline is judged by its earlier nights, once there are enough of them. */
 static int compare_with_nights(struct finish *f, const struct compare_options *options, struct err *err)
 {
@@ -57,10 +69,7 @@ static int compare_with_nights(struct finish *f, const struct compare_options *o
         return -1;
     if (f->against.history.nights < options->history_min)
         return 0;
-    if (against_compare(&f->against, &f->run, &f->comparison, err) != 0)
-        return -1;
-    f->compared = true;
-    return 0;
+    return compare_with_against(f, err);
 }
 
 static int compare_with_baseline(struct finish *f, const struct runrec *rec, const struct finish_options *opt,
@@ -74,10 +83,7 @@ static int compare_with_baseline(struct finish *f, const struct runrec *rec, con
     f->is_base = opt->first_is_base && f->against.base.info.key == f->run.info.key;
     if (f->is_base)
         return 0;
-    if (against_compare(&f->against, &f->run, &f->comparison, err) != 0)
-        return -1;
-    f->compared = true;
-    return 0;
+    return compare_with_against(f, err);
 }
 
 static int print_tables(struct finish *f, FILE *out, struct err *err)
@@ -93,6 +99,8 @@ static int print_tables(struct finish *f, FILE *out, struct err *err)
         rc = terminal_run(&f->run, reference, kernels, colour, &text, err);
     if (rc == 0 && f->compared) {
         buf_putc(&text, '\n');
+        range_print(&f->commits, "Commits", &text);
+        range_print(&f->commits_of_night, "Commits since the night before", &text);
         rc = terminal_comparison(&f->comparison, kernels, colour, &text, err);
     }
     if (rc == 0)
@@ -163,18 +171,35 @@ static int exit_code(const struct finish *f, enum finish_fail_on fail_on)
     return failed && fail_on != FAIL_ON_NONE ? EXIT_TEST_FAILED : EXIT_DONE;
 }
 
+/* What a night brought: since the night before rather than since a base that may be old. */
+static const struct commit_range *news_of(const struct finish *f)
+{
+    return f->commits_of_night.kind != RANGE_NONE ? &f->commits_of_night : &f->commits;
+}
+
+static json_t *encode_lines(const struct finish *f)
+{
+    struct buf commits;
+    buf_init(&commits, 1024);
+    range_phrase(news_of(f), REPORT_EN, &commits);
+    json_t *lines = digest_lines(&f->run, f->compared ? &f->comparison : NULL, buf_str(&commits));
+    buf_release(&commits);
+    return lines;
+}
+
 static json_t *encode_summary(const struct finish *f, const struct runrec *rec, const char *report, int code)
 {
     json_t *verdicts = json_object();
     for (int v = 0; f->compared && v < VERDICT_COUNT; v++)
         json_object_set_new(verdicts, verdict_name((enum verdict)v), json_integer(f->comparison.verdicts[v]));
     const struct run_counts *n = &f->run.info.counts;
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:{s:i, s:i, s:i, s:i}, s:o, s:o, s:i}", "run_id",
-                     rec->run_id, "status", run_status_name(f->run.info.status), "node", rec->node, "bundle",
-                     rec->bundle, "report", report, "baseline", f->compared ? f->comparison.base_id : "",
-                     "counts", "total", n->total, "ok", n->ok, "failed", n->failed, "skipped", n->skipped,
-                     "verdicts", verdicts, "lines",
-                     digest_lines(&f->run, f->compared ? &f->comparison : NULL), "exit_code", code);
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:{s:i, s:i, s:i, s:i}, s:o, s:o, s:o, s:o, s:o, s:i}", "run_id",
+        rec->run_id, "status", run_status_name(f->run.info.status), "node", rec->node, "bundle", rec->bundle,
+        "report", report, "baseline", f->compared ? f->comparison.base_id : "", "counts", "total", n->total,
+        "ok", n->ok, "failed", n->failed, "skipped", n->skipped, "verdicts", verdicts, "commit",
+        revision_encode(&f->run.info.revision), "commits", range_encode(&f->commits), "commits_of_night",
+        range_encode(&f->commits_of_night), "lines", encode_lines(f), "exit_code", code);
 }
 
 /* Makes the run, a sweep, the baseline if there is none of that name for its plan, node and mode yet. */
@@ -270,6 +295,10 @@ int finish_report(struct cmd_env *env, struct runrec *rec, const struct finish_o
     char report[FS_PATH_MAX];
     if (result)
         result->became_baseline = f->is_base;
+    if (f->compared &&
+        causes_save(&f->store, f->run.info.key, f->against.has_base ? f->against.base.info.key : 0,
+                    &f->comparison, err) != 0)
+        return -1;
     if (report_path(rec, opt, report, err) != 0 || write_reports(f, rec, opt, report, err) != 0)
         return -1;
     int code = print_outcome(env, f, rec, report, opt, err);

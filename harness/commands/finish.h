@@ -28,6 +28,8 @@ struct finish {
     struct run_data run;
     struct against against; /* what the run was compared with */
     struct comparison comparison;
+    struct commit_range commits;          /* since the base or, without one, since the last night */
+    struct commit_range commits_of_night; /* since the last night, if that was not the base */
     bool compared;
     bool is_base;       /* the run is itself the baseline */
     struct err failure; /* why it was not compared or not confirmed; reported last */

@@ -1,5 +1,6 @@
 /* kernsweep history: one cell over all stored runs, and when it changed. */
 #include "harness/commands/cmd.h"
+#include "harness/commands/revisions.h"
 #include "results/query/timeline.h"
 
 #include <langinfo.h>
@@ -55,11 +56,12 @@ static json_t *encode_change(const struct timeline *t, const struct timeline_cha
 {
     const struct change *x = &c->change;
     const struct timeline_point *p = &t->points[x->at], *last = &t->points[x->at - 1];
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:o}", "run_id", p->run_id,
-                     "date", p->date, "source_sha256", p->source_sha256, "last_run_id", last->run_id,
-                     "last_source_sha256", last->source_sha256, "before", x->before, "after", x->after,
-                     "ratio", x->ratio, "ratio_low", x->ratio_low, "ratio_high", x->ratio_high, "p", x->p,
-                     "device_changed", x->forced, "facts", encode_facts(&c->facts));
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:o, s:o}", "run_id",
+                     p->run_id, "date", p->date, "source_sha256", p->source_sha256, "last_run_id",
+                     last->run_id, "last_source_sha256", last->source_sha256, "before", x->before, "after",
+                     x->after, "ratio", x->ratio, "ratio_low", x->ratio_low, "ratio_high", x->ratio_high, "p",
+                     x->p, "device_changed", x->forced, "facts", encode_facts(&c->facts), "commits",
+                     range_encode(&p->commits));
 }
 
 static json_t *encode(const struct timeline *t)
@@ -67,10 +69,11 @@ static json_t *encode(const struct timeline *t)
     json_t *points = json_array(), *changes = json_array();
     for (size_t i = 0; i < t->count; i++) {
         const struct timeline_point *p = &t->points[i];
-        json_array_append_new(points,
-                              json_pack("{s:s, s:s, s:s, s:s, s:f, s:i, s:b}", "run_id", p->run_id, "date",
-                                        p->date, "tag", p->tag, "source_sha256", p->source_sha256, "median",
-                                        p->median, "n", p->n, "odd", p->odd));
+        json_array_append_new(points, json_pack("{s:s, s:s, s:s, s:s, s:f, s:i, s:b, s:o, s:o}", "run_id",
+                                                p->run_id, "date", p->date, "tag", p->tag, "source_sha256",
+                                                p->source_sha256, "median", p->median, "n", p->n, "odd",
+                                                p->odd, "commit", revision_encode(&p->commits.to), "commits",
+                                                range_encode(&p->commits)));
     }
     for (size_t i = 0; i < t->n_changes; i++)
         json_array_append_new(changes, encode_change(t, &t->changes[i]));
@@ -103,6 +106,15 @@ static void print_source(const struct timeline_point *p)
     printf("%s%s%.12s", p->run_id, *p->source_sha256 ? ", source " : "", p->source_sha256);
 }
 
+static void print_commits(const struct commit_range *r)
+{
+    struct buf text;
+    buf_init(&text, 1 << 16);
+    range_print(r, "    commits", &text);
+    cmd_print(&text);
+    buf_release(&text);
+}
+
 /* Its size with the interval, and the runs between which it began. */
 static void print_change(const struct timeline *t, const struct timeline_change *c)
 {
@@ -118,10 +130,51 @@ static void print_change(const struct timeline *t, const struct timeline_change 
     printf(" and run ");
     print_source(p);
     putchar('\n');
+    print_commits(&p->commits);
     for (size_t i = 0; i < c->facts.count; i++)
         printf("    %s: %.60s -> %.60s\n", c->facts.items[i].key,
                *c->facts.items[i].base ? c->facts.items[i].base : "-",
                *c->facts.items[i].now ? c->facts.items[i].now : "-");
+}
+
+/* The widest text of the column of commits; 0 if no night has one. */
+static int commits_width(const struct timeline *t)
+{
+    size_t width = 0;
+    struct buf text;
+    buf_init(&text, 1024);
+    for (size_t i = 0; i < t->count; i++) {
+        buf_clear(&text);
+        range_or_commit(&t->points[i].commits, &text);
+        width = text.len > width ? text.len : width;
+    }
+    buf_release(&text);
+    return width > 0 && width < sizeof "Commits" ? (int)sizeof "Commits" : (int)width;
+}
+
+static void print_point(const struct timeline_point *p, int width)
+{
+    struct buf commits;
+    buf_init(&commits, 1024);
+    range_or_commit(&p->commits, &commits);
+    printf("%s  %#14.6g  %3d  %.12s%s  ", p->date, p->median, p->n, p->source_sha256,
+           *p->source_sha256 ? "" : "-           ");
+    if (width)
+        printf("%-*s  ", width, commits.len ? buf_str(&commits) : "-");
+    printf("%s%s%s%s\n", p->run_id, *p->tag ? "  " : "", p->tag,
+           p->odd ? "  (a single night, set aside)" : "");
+    buf_release(&commits);
+}
+
+static void print_points(const struct timeline *t)
+{
+    int width = commits_width(t);
+    printf("%-10s  %14s  %3s  %-12s  ", "Date", "Median", "n", "Source");
+    if (width)
+        printf("%-*s  ", width, "Commits");
+    puts("Run");
+    for (size_t i = 0; i < t->count; i++)
+        print_point(&t->points[i], width);
 }
 
 static void print_text(const struct timeline *t)
@@ -131,13 +184,7 @@ static void print_text(const struct timeline *t)
     if (t->count)
         print_sparkline(t);
     if (t->count)
-        printf("%-10s  %14s  %3s  %-12s  %s\n", "Date", "Median", "n", "Source", "Run");
-    for (size_t i = 0; i < t->count; i++) {
-        const struct timeline_point *p = &t->points[i];
-        printf("%s  %#14.6g  %3d  %.12s%s  %s%s%s%s\n", p->date, p->median, p->n, p->source_sha256,
-               *p->source_sha256 ? "" : "-           ", p->run_id, *p->tag ? "  " : "", p->tag,
-               p->odd ? "  (a single night, set aside)" : "");
-    }
+        print_points(t);
     if (t->n_changes)
         putchar('\n');
     for (size_t i = 0; i < t->n_changes; i++)

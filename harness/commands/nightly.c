@@ -51,6 +51,8 @@ static int resume(struct nightly *n, const struct session_options *opt, bool *fo
     struct runrec rec;
     int rc = *n->state.run_id ? runrec_find(&rec, n->env->db, n->state.run_id, err)
                               : runrec_newest(&rec, n->env->db, n->plan.file, found, err);
+    if (rc == 0 && *found && *rec.set_aside)
+        *found = false;
     if (rc != 0 || (!*n->state.run_id && (!*found || rec.state == RUNREC_INGESTED))) {
         *found = false;
         return rc;
@@ -281,6 +283,24 @@ static void close_night(struct nightly *n, int code, const struct err *outcome)
     json_decref(summary);
 }
 
+/* A run that can never be collected or stored must not keep the next night from running. */
+static void set_aside(struct nightly *n, const struct err *why)
+{
+    struct runrec *rec = &n->session.rec;
+    struct err err = {0};
+    bool stored_never = rec->state == RUNREC_PULLED && why->kind == ERR_INPUT;
+    if (!*rec->run_id || (!n->session.hopeless && !stored_never))
+        return;
+    snprintf(rec->set_aside, sizeof rec->set_aside, "%.500s", why->msg);
+    if (runrec_save(rec, n->env->db, &err) != 0)
+        cmd_fail(&err);
+    else
+        fprintf(
+            stderr,
+            "run %s is set aside: the next night starts a new one; `kernsweep attach %s` tries it again\n",
+            rec->run_id, rec->run_id);
+}
+
 /* A nightly run that was interrupted keeps its start time, and with it its folder. */
 static void set_night_time(struct nightly *n)
 {
@@ -308,8 +328,11 @@ static int run_night(struct nightly *n, const char *file, struct err *err)
         code = compare_and_report(n, &opt, err);
     if (code < 0 && err->kind == ERR_INTERRUPTED)
         attach_print_left(&n->session);
-    else
+    else {
+        if (code < 0)
+            set_aside(n, err);
         close_night(n, code, err);
+    }
     nightly_lock_release(&n->lock);
     return code;
 }

@@ -1,6 +1,7 @@
 /* kernsweep runs, kernsweep show: list the stored runs, show one of them. */
 #include "results/store/runs.h"
 #include "harness/commands/cmd.h"
+#include "harness/commands/revisions.h"
 #include "harness/commands/runs_change.h"
 #include "reports/report.h"
 #include "reports/tables/terminal.h"
@@ -15,22 +16,23 @@
 
 static json_t *encode_info(const struct run_info *r)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:{s:i, s:i, s:i, s:i}}",
-                     "run_id", r->run_id, "ticket", r->ticket, "tag", r->tag, "purpose",
-                     run_purpose_name(r->purpose), "rejected", r->rejected, "date", r->date, "node", r->node,
-                     "mode", r->mode, "status", run_status_name(r->status), "started_at", r->started_at,
-                     "source_sha256", r->source_sha256, "bundle", r->bundle, "counts", "total",
-                     r->counts.total, "ok", r->counts.ok, "failed", r->counts.failed, "skipped",
-                     r->counts.skipped);
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:{s:i, s:i, s:i, s:i}}", "run_id",
+        r->run_id, "ticket", r->ticket, "tag", r->tag, "purpose", run_purpose_name(r->purpose), "rejected",
+        r->rejected, "date", r->date, "node", r->node, "mode", r->mode, "status", run_status_name(r->status),
+        "started_at", r->started_at, "source_sha256", r->source_sha256, "bundle", r->bundle, "commit",
+        revision_encode(&r->revision), "counts", "total", r->counts.total, "ok", r->counts.ok, "failed",
+        r->counts.failed, "skipped", r->counts.skipped);
 }
 
 static void print_info(const struct run_info *r)
 {
     char tests[32];
     snprintf(tests, sizeof tests, "%d/%d ok", r->counts.ok, r->counts.total);
-    printf("%-44s %-10s %-16s %-16s %-7s %-9s %-10s%s%s\n", r->run_id, r->date, r->node, r->ticket,
-           run_purpose_name(r->purpose), run_status_name(r->status), tests, *r->rejected ? " rejected: " : "",
-           r->rejected);
+    printf("%-44s %-10s %-16s %-16s %-7s %-9s %-10s %-8s%s%s\n", r->run_id, r->date, r->node, r->ticket,
+           run_purpose_name(r->purpose), run_status_name(r->status), tests,
+           *r->revision.commit ? commit_short(r->revision.commit, r->revision.dirty).s : "-",
+           *r->rejected ? " rejected: " : "", r->rejected);
 }
 
 static int list_runs(struct cmd_env *env, struct store *s, const struct run_filter *filter, struct err *err)
@@ -40,8 +42,8 @@ static int list_runs(struct cmd_env *env, struct store *s, const struct run_filt
         return -1;
     json_t *all = json_array();
     if (!env->json && runs.count > 0)
-        printf("%-44s %-10s %-16s %-16s %-7s %-9s %s\n", "RUN", "DATE", "NODE", "TICKET", "PURPOSE", "STATUS",
-               "TESTS");
+        printf("%-44s %-10s %-16s %-16s %-7s %-9s %-10s %s\n", "RUN", "DATE", "NODE", "TICKET", "PURPOSE",
+               "STATUS", "TESTS", "COMMIT");
     for (size_t i = 0; i < runs.count; i++)
         if (env->json)
             json_array_append_new(all, encode_info(&runs.runs[i]));
@@ -204,7 +206,8 @@ static int print_run(struct store *s, const struct run_data *r, struct err *err)
            run_purpose_name(r->info.purpose), run_status_name(r->info.status));
     if (*r->info.rejected)
         printf("rejected, never compared: %s\n", r->info.rejected);
-    putchar('\n');
+    revision_print(&r->info.revision, &text);
+    buf_putc(&text, '\n');
     int rc = run_data_reference(r, NULL, &reference, err);
     if (rc == 0)
         rc = report_kernels_alone(s, r, &kernels, err);

@@ -54,14 +54,29 @@ static const char *confirmation_note(enum confirmation c)
     return "";
 }
 
-static void append_cell(struct lines *l, const struct delta *d)
+/* The strongest cause in a word; one that only coincides has a question mark. */
+static const char *cause_note(const struct comparison *c, const char *variant, int context, char out[32])
+{
+    const struct cell_causes *found = causes_of(&c->causes, variant, context);
+    *out = '\0';
+    if (found && found->count)
+        snprintf(out, 32, ": %s%s", cause_kind_name(found->items[0].kind),
+                 found->items[0].certainty == CAUSE_COINCIDES && found->items[0].kind != CAUSE_UNEXPLAINED
+                     ? "?"
+                     : "");
+    return out;
+}
+
+static void append_cell(struct lines *l, const struct comparison *c, const struct delta *d)
 {
     char line[LINE_MAX_BYTES + RUN_NAME_MAX];
     const char *verdict = d->verdict == VERDICT_NOISY ? "inconclusive" : verdict_name(d->verdict);
     int n = snprintf(line, sizeof line, "%s %d: %s", d->variant, d->context, verdict);
     if (isfinite(d->ratio))
         n += snprintf(line + n, sizeof line - (size_t)n, " %+.1f %%", (d->ratio - 1) * 100);
-    snprintf(line + n, sizeof line - (size_t)n, "%s", confirmation_note(d->confirmation));
+    char cause[32];
+    snprintf(line + n, sizeof line - (size_t)n, "%s%s", confirmation_note(d->confirmation),
+             cause_note(c, d->variant, d->context, cause));
     append_line(l, line);
 }
 
@@ -75,7 +90,7 @@ static void list_cells(struct lines *l, const struct comparison *c)
             const struct delta *d = &c->deltas[i];
             if (d->metric == c->primary && d->verdict == order[v] &&
                 (d->verdict != VERDICT_NOISY || d->confirmation == CONFIRM_NODE))
-                append_cell(l, d);
+                append_cell(l, c, d);
         }
 }
 
@@ -92,25 +107,44 @@ static void list_tests(struct lines *l, const struct run_data *run)
     }
 }
 
-static void list_shift(struct lines *l, const struct common_shift *s)
+static void list_shift(struct lines *l, const struct comparison *c)
 {
-    char line[LINE_MAX_BYTES];
+    const struct common_shift *s = &c->shift;
+    char line[LINE_MAX_BYTES], cause[32];
     if (s->found)
-        snprintf(line, sizeof line, "%s %+.1f %% together, one finding",
-                 s->from_controls ? "the node:" : "all cells:", (s->ratio - 1) * 100);
+        snprintf(line, sizeof line, "%s %+.1f %% together, one finding%s",
+                 s->from_controls ? "the node:" : "all cells:", (s->ratio - 1) * 100,
+                 cause_note(c, "", 0, cause));
     if (s->found)
         append_line(l, line);
     if (s->device_changed)
         append_line(l, "the GPU is another one than before");
 }
 
-json_t *digest_lines(const struct run_data *run, const struct comparison *c)
+static bool is_news(const struct comparison *c)
+{
+    bool any = c->shift.found || c->node_cells > 0;
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        any = any || (v != VERDICT_UNCHANGED && v != VERDICT_NOISY && c->verdicts[v] > 0);
+    return any;
+}
+
+static void list_commits(struct lines *l, const char *commits)
+{
+    char line[LINE_MAX_BYTES + 16];
+    snprintf(line, sizeof line, "commits: %.*s", LINE_MAX_BYTES, commits);
+    append_line(l, line);
+}
+
+json_t *digest_lines(const struct run_data *run, const struct comparison *c, const char *commits)
 {
     struct lines l = {.array = json_array()};
     char rest[64];
     list_variants(&l, run);
     if (c)
-        list_shift(&l, &c->shift);
+        list_shift(&l, c);
+    if (c && *commits && is_news(c))
+        list_commits(&l, commits);
     if (c)
         list_cells(&l, c);
     else

@@ -11,8 +11,9 @@
 enum { DIGEST_LINES_MAX = 10 };
 
 /* Variants that could not be timed, then the cells that changed or, if c is NULL (no comparison), the failed
- * tests. An array of strings, the last of which counts the lines that did not fit. The caller json_decref()s
- * it. */
-json_t *digest_lines(const struct run_data *run, const struct comparison *c);
+ * tests. commits: the range of commits since the
+ * last night or the base, as it is printed, "" if unknown; it stands before the cells if there are any. An
+ * array of strings, the last of which counts the lines that did not fit. The caller json_decref()s it. */
+json_t *digest_lines(const struct run_data *run, const struct comparison *c, const char *commits);
 
 #endif

@@ -114,9 +114,16 @@ static json_t *encode_variants(const struct plan *p)
     return variants;
 }
 
+static json_t *encode_source(const struct job_request *req)
+{
+    if (!req->source_sha256)
+        return json_null();
+    return json_pack("{s:s, s:O*}", "sha256", req->source_sha256, "git", req->git);
+}
+
 static json_t *encode_identity(const struct plan *p, const struct job_request *req)
 {
-    json_t *source = req->source_sha256 ? json_pack("{s:s}", "sha256", req->source_sha256) : json_null();
+    json_t *source = encode_source(req);
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "schema", PROTO_SCHEMA_JOB, "run_id",
                      req->run_id, "purpose", run_purpose_name(req->purpose), "date", req->date, "plan_sha256",
                      p->sha256, "node", p->scheduler.on ? p->scheduler.node_class : p->node,
@@ -133,13 +140,13 @@ static json_t *encode_scheduler(const struct plan *p)
     return part;
 }
 
-static json_t *encode_work(const struct plan *p)
+static json_t *encode_work(const struct plan *p, bool build_only)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "env", part_of(p->root, "env", json_object()),
                      "secrets", part_of(p->root, "secrets", json_array()), "timings",
                      part_of(p->root, "timings", json_null()), "metrics",
                      part_of(p->root, "metrics", json_array()), "scheduler", encode_scheduler(p), "variants",
-                     encode_variants(p), "tests", encode_tests(p));
+                     encode_variants(p), "tests", build_only ? json_array() : encode_tests(p));
 }
 
 json_t *job_encode(const struct plan *p, const struct job_request *req)
@@ -149,7 +156,7 @@ json_t *job_encode(const struct plan *p, const struct job_request *req)
     if (req->fresh)
         rc |= json_object_set_new(job, "fresh", json_true());
     if (rc == 0 && keys_encode_job(job, settings_keys, &p->settings) == 0 &&
-        json_object_update_new(job, encode_work(p)) == 0)
+        json_object_update_new(job, encode_work(p, req->build_only)) == 0)
         return job;
     json_decref(job);
     return NULL;

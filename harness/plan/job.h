@@ -17,8 +17,10 @@ struct job_request {
     const char *run_id;
     const char *date;          /* 2026-02-14, local */
     const char *source_sha256; /* NULL without a source tree */
+    json_t *git;               /* what git knows of the sources (git/revision.h), borrowed, or NULL */
     enum run_purpose purpose;
     bool fresh;        /* ignore cached builds */
+    bool build_only;   /* no tests: build the variants and look at their gates */
     json_t *preflight; /* warnings about the node, borrowed, or NULL */
 };
 

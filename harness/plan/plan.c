@@ -258,7 +258,8 @@ static int read_all(struct plan *p, struct err *err)
     struct json_at root = json_root(p->root, p->file), scheduler = json_member(&root, "scheduler"),
                    source = json_member(&root, "source"), notify = json_member(&root, "notify");
     if (check_level(&root, err) != 0 || read_simple_keys(p, &root, err) != 0 ||
-        scheduler_load(&p->scheduler, &scheduler, p->patience_s, err) != 0 || read_env(p, &root, err) != 0 ||
+        scheduler_load(&p->scheduler, &scheduler, p->patience_s, err) != 0 ||
+        settings_check(&p->settings, &root, p->scheduler.on, err) != 0 || read_env(p, &root, err) != 0 ||
         plan_source_read(&p->source, &source, recorded_source(p->recorded), err) != 0 ||
         check_patches(p, &root, err) != 0 || read_variants(p, &root, err) != 0 ||
         check_reference(p, &root, err) != 0 || matrix_read(&p->matrix, &root, p->warmup, err) != 0 ||

@@ -37,6 +37,12 @@ const char *recorded_source(const json_t *job)
     return *sha ? sha : NULL;
 }
 
+json_t *recorded_git(const json_t *job)
+{
+    json_t *git = json_object_get(json_object_get(job, "source"), "git");
+    return json_is_object(git) ? git : NULL;
+}
+
 static bool is_job(const json_t *job)
 {
     const char *sha = recorded_source(job);

@@ -21,5 +21,7 @@ const char *recorded_run_id(const json_t *job);
 const char *recorded_plan(const json_t *job);
 /* NULL without sources. */
 const char *recorded_source(const json_t *job);
+/* What git knew of them, borrowed; NULL if nothing. */
+json_t *recorded_git(const json_t *job);
 
 #endif

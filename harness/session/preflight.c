@@ -1,10 +1,9 @@
 #include "harness/session/preflight.h"
 
-#include "common/base/text.h"
+#include "harness/session/tuning.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,53 +12,6 @@ static const double disk_warning_bytes = 4.0 * (1 << 30);
 static const double clock_warning_s = 5;
 static const double vram_taken_warning = 0.05;
 static const double gib = 1 << 30;
-
-const char *preflight_level_name(enum preflight_level l)
-{
-    switch (l) {
-    case PREFLIGHT_OK:
-        return "ok";
-    case PREFLIGHT_WARNING:
-        return "warning";
-    case PREFLIGHT_BLOCKER:
-        return "blocker";
-    }
-    return "?";
-}
-
-json_t *preflight_encode(const struct preflight *p, enum preflight_level from)
-{
-    json_t *all = json_array();
-    for (size_t i = 0; i < p->count; i++) {
-        const struct finding *f = &p->findings[i];
-        if (f->level >= from)
-            json_array_append_new(all,
-                                  json_pack("{s:s, s:s, s:s, s:s}", "level", preflight_level_name(f->level),
-                                            "subject", f->subject, "text", f->text, "remedy", f->remedy));
-    }
-    return all;
-}
-
-static struct finding *add_finding(struct preflight *p, enum preflight_level level, const char *subject,
-                                   const char *remedy, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
-
-static struct finding *add_finding(struct preflight *p, enum preflight_level level, const char *subject,
-                                   const char *remedy, const char *fmt, ...)
-{
-    struct finding *f = &p->findings[p->count < PREFLIGHT_MAX ? p->count++ : PREFLIGHT_MAX - 1];
-    char raw[2 * PREFLIGHT_TEXT_MAX];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(raw, sizeof raw, fmt, ap);
-    va_end(ap);
-    *f = (struct finding){.level = level, .subject = subject};
-    text_printable_fixed(f->text, sizeof f->text, raw, strlen(raw));
-    snprintf(f->remedy, sizeof f->remedy, "%s", remedy);
-    if (level > p->worst)
-        p->worst = level;
-    return f;
-}
 
 static const char *text_of(const json_t *obj, const char *key, const char *fallback)
 {
@@ -75,9 +27,9 @@ static double number_of(const json_t *obj, const char *key)
 
 static void check_system(struct preflight *p, const json_t *node)
 {
-    add_finding(p, PREFLIGHT_OK, "host", "", "%s, %s, %s, %.0f CPUs, %.0f GiB",
-                text_of(node, "hostname", "?"), text_of(node, "os", "?"), text_of(node, "kernel", "?"),
-                number_of(node, "cpus"), number_of(node, "mem_bytes") / gib);
+    preflight_add(p, PREFLIGHT_OK, "host", "", "%s, %s, %s, %.0f CPUs, %.0f GiB",
+                  text_of(node, "hostname", "?"), text_of(node, "os", "?"), text_of(node, "kernel", "?"),
+                  number_of(node, "cpus"), number_of(node, "mem_bytes") / gib);
 }
 
 static void check_disk(struct preflight *p, const json_t *node)
@@ -87,11 +39,11 @@ static void check_disk(struct preflight *p, const json_t *node)
                                  : left < disk_warning_bytes ? PREFLIGHT_WARNING
                                                              : PREFLIGHT_OK;
     if (!isfinite(left))
-        add_finding(p, PREFLIGHT_WARNING, "disk", "look with df on the node", "free space unknown");
+        preflight_add(p, PREFLIGHT_WARNING, "disk", "look with df on the node", "free space unknown");
     else
-        add_finding(p, level, "disk",
-                    level == PREFLIGHT_OK ? "" : "make room: old runs and builds lie in the workdir",
-                    "%.1f GiB free in %s", left / gib, text_of(node, "workdir", "the workdir"));
+        preflight_add(p, level, "disk",
+                      level == PREFLIGHT_OK ? "" : "make room: old runs and builds lie in the workdir",
+                      "%.1f GiB free in %s", left / gib, text_of(node, "workdir", "the workdir"));
 }
 
 static bool has_compiler(const json_t *node, const char *name)
@@ -122,14 +74,14 @@ static void check_gpu_compilers(struct preflight *p, const json_t *node, const s
 {
     bool hipcc = has_compiler(node, "hipcc"), nvcc = has_compiler(node, "nvcc");
     if (!hipcc && (needs->hipcc || has_amd_gpu(node)))
-        add_finding(p, PREFLIGHT_WARNING, "hipcc", "install ROCm's hipcc (/opt/rocm/bin), or build elsewhere",
-                    "not found%s",
-                    needs->hipcc ? ", and the plan's builds need it" : ", but there is an AMD GPU");
+        preflight_add(p, PREFLIGHT_WARNING, "hipcc",
+                      "install ROCm's hipcc (/opt/rocm/bin), or build elsewhere", "not found%s",
+                      needs->hipcc ? ", and the plan's builds need it" : ", but there is an AMD GPU");
     if (!nvcc && needs->nvcc)
-        add_finding(p, PREFLIGHT_WARNING, "nvcc", "install CUDA's nvcc, or build elsewhere",
-                    "not found, and the plan's builds need it");
+        preflight_add(p, PREFLIGHT_WARNING, "nvcc", "install CUDA's nvcc, or build elsewhere",
+                      "not found, and the plan's builds need it");
     if (!hipcc && !nvcc && !needs->hipcc && !needs->nvcc && !has_amd_gpu(node))
-        add_finding(p, PREFLIGHT_OK, "compiler", "", "no hipcc and no nvcc: builds for a GPU will fail");
+        preflight_add(p, PREFLIGHT_OK, "compiler", "", "no hipcc and no nvcc: builds for a GPU will fail");
 }
 
 static void check_compilers(struct preflight *p, const json_t *node, const struct preflight_needs *needs)
@@ -137,11 +89,11 @@ static void check_compilers(struct preflight *p, const json_t *node, const struc
     const json_t *list = json_object_get(node, "compilers");
     size_t i;
     json_t *c;
-    json_array_foreach(list, i, c) add_finding(p, PREFLIGHT_OK, "compiler", "", "%s: %s",
-                                               text_of(c, "name", "?"), text_of(c, "version", "?"));
+    json_array_foreach(list, i, c) preflight_add(p, PREFLIGHT_OK, "compiler", "", "%s: %s",
+                                                 text_of(c, "name", "?"), text_of(c, "version", "?"));
     if (json_array_size(list) == 0)
-        add_finding(p, PREFLIGHT_WARNING, "compiler", "install ROCm's hipcc, or build elsewhere",
-                    "none found");
+        preflight_add(p, PREFLIGHT_WARNING, "compiler", "install ROCm's hipcc, or build elsewhere",
+                      "none found");
     else
         check_gpu_compilers(p, node, needs);
 }
@@ -153,10 +105,10 @@ static void check_gpu(struct preflight *p, const json_t *gpu)
     char memory[64] = "memory unknown";
     if (isfinite(total) && isfinite(used))
         snprintf(memory, sizeof memory, "%.1f of %.0f GiB taken", used / gib, total / gib);
-    add_finding(p, taken ? PREFLIGHT_WARNING : PREFLIGHT_OK, "gpu",
-                taken ? "see who uses it: timings will suffer" : "", "%s %s, driver %s, %s",
-                text_of(gpu, "name", "unnamed"), text_of(gpu, "arch", ""), text_of(gpu, "driver", "?"),
-                memory);
+    preflight_add(p, taken ? PREFLIGHT_WARNING : PREFLIGHT_OK, "gpu",
+                  taken ? "see who uses it: timings will suffer" : "", "%s %s, driver %s, %s",
+                  text_of(gpu, "name", "unnamed"), text_of(gpu, "arch", ""), text_of(gpu, "driver", "?"),
+                  memory);
 }
 
 static void check_gpus(struct preflight *p, const json_t *node)
@@ -167,25 +119,51 @@ static void check_gpus(struct preflight *p, const json_t *node)
     json_t *gpu;
     json_array_foreach(gpus, i, gpu) check_gpu(p, gpu);
     if (json_array_size(gpus) == 0)
-        add_finding(p, PREFLIGHT_WARNING, "gpu",
-                    "fine for CPU variants; else look at the driver (amdgpu, /dev/kfd)",
-                    "none seen: no GPU telemetry");
+        preflight_add(p, PREFLIGHT_WARNING, "gpu",
+                      "fine for CPU variants; else look at the driver (amdgpu, /dev/kfd)",
+                      "none seen: no GPU telemetry");
     else
-        add_finding(p, PREFLIGHT_OK, "rocm", "", "%s", rocm ? rocm : "not found");
+        preflight_add(p, PREFLIGHT_OK, "rocm", "", "%s", rocm ? rocm : "not found");
     if (json_array_size(users) > 0)
-        add_finding(p, PREFLIGHT_WARNING, "gpu users", "wait for them, or end them",
-                    "%zu other processes use the GPU, the first is pid %.0f", json_array_size(users),
-                    number_of(json_array_get(users, 0), "pid"));
+        preflight_add(p, PREFLIGHT_WARNING, "gpu users", "wait for them, or end them",
+                      "%zu other processes use the GPU, the first is pid %.0f", json_array_size(users),
+                      number_of(json_array_get(users, 0), "pid"));
+}
+
+static void tell_clocks(struct preflight *p, const json_t *left)
+{
+    const char *gpu = text_of(left, "gpu", "?"), *run = text_of(left, "run_id", "?"),
+               *mode = text_of(left, "mode", "?"), *user = text_of(left, "user", "?");
+    double mhz = number_of(left, "mhz");
+    if (json_is_true(json_object_get(left, "held")))
+        preflight_add(p, PREFLIGHT_OK, "held clocks", "", "GPU %s: %s at %.0f MHz, by the run %s", gpu, mode,
+                      mhz, run);
+    else
+        preflight_add(
+            p, PREFLIGHT_WARNING, "left clocks",
+            json_is_true(json_object_get(left, "can_put_back"))
+                ? "the next run on this GPU puts them back before it measures"
+                : "this user lacks the privilege to put them back: ask that user or root to start a run, "
+                  "or to use amd-smi reset --clocks or nvidia-smi -rgc",
+            "GPU %s still has the clocks (%s, %.0f MHz) of the run %s of user %s, whose executor died", gpu,
+            mode, mhz, run, user);
+}
+
+static void check_clocks(struct preflight *p, const json_t *node)
+{
+    size_t i;
+    json_t *left;
+    json_array_foreach(json_object_get(node, "clocks_left"), i, left) tell_clocks(p, left);
 }
 
 static void check_leftovers(struct preflight *p, const json_t *node)
 {
     const json_t *left = json_object_get(node, "leftovers");
     if (json_array_size(left) > 0)
-        add_finding(p, PREFLIGHT_WARNING, "leftovers", "the next run ends them before it measures",
-                    "%zu processes of earlier runs, the first is pid %.0f of %s", json_array_size(left),
-                    number_of(json_array_get(left, 0), "pid"),
-                    text_of(json_array_get(left, 0), "run_id", "?"));
+        preflight_add(p, PREFLIGHT_WARNING, "leftovers", "the next run ends them before it measures",
+                      "%zu processes of earlier runs, the first is pid %.0f of %s", json_array_size(left),
+                      number_of(json_array_get(left, 0), "pid"),
+                      text_of(json_array_get(left, 0), "run_id", "?"));
 }
 
 static void check_clock(struct preflight *p, const struct preflight_needs *needs)
@@ -194,9 +172,9 @@ static void check_clock(struct preflight *p, const struct preflight_needs *needs
     if (!isfinite(off))
         return;
     bool wrong = fabs(off) - needs->clock_error_s > clock_warning_s;
-    add_finding(p, wrong ? PREFLIGHT_WARNING : PREFLIGHT_OK, "clock",
-                wrong ? "set it (chrony): dates in the journal will mislead" : "",
-                "%+.1f s against this machine (+-%.1f s)", off, needs->clock_error_s);
+    preflight_add(p, wrong ? PREFLIGHT_WARNING : PREFLIGHT_OK, "clock",
+                  wrong ? "set it (chrony): dates in the journal will mislead" : "",
+                  "%+.1f s against this machine (+-%.1f s)", off, needs->clock_error_s);
 }
 
 static void check_model(struct preflight *p, const json_t *node, const struct preflight_needs *needs)
@@ -208,19 +186,19 @@ static void check_model(struct preflight *p, const json_t *node, const struct pr
                *error = json_string_value(json_object_get(model, "error"));
     double context = number_of(model, "context_length");
     if (error)
-        add_finding(p, PREFLIGHT_BLOCKER, "model", "put the model there, or correct $.model in the plan",
-                    "%s", error);
+        preflight_add(p, PREFLIGHT_BLOCKER, "model", "put the model there, or correct $.model in the plan",
+                      "%s", error);
     else if (isfinite(context) && context < (double)needs->largest_context)
-        add_finding(
+        preflight_add(
             p, PREFLIGHT_BLOCKER, "model",
             "kernsweep gguf set FILE llama.context_length N on the node, or smaller contexts (--contexts)",
             "%s: llama.context_length %.0f is below the largest context, %" PRId64, path, context,
             needs->largest_context);
     else if (!isfinite(context))
-        add_finding(p, PREFLIGHT_WARNING, "model", "see it with kernsweep gguf show FILE on the node",
-                    "%s: its metadata have no context_length", path);
+        preflight_add(p, PREFLIGHT_WARNING, "model", "see it with kernsweep gguf show FILE on the node",
+                      "%s: its metadata have no context_length", path);
     else
-        add_finding(p, PREFLIGHT_OK, "model", "", "%s, llama.context_length %.0f", path, context);
+        preflight_add(p, PREFLIGHT_OK, "model", "", "%s, llama.context_length %.0f", path, context);
 }
 
 void preflight_check(struct preflight *out, const json_t *node, const struct preflight_needs *needs)
@@ -231,6 +209,8 @@ void preflight_check(struct preflight *out, const json_t *node, const struct pre
     check_disk(out, node);
     check_compilers(out, node, needs);
     check_gpus(out, node);
+    tuning_check(out, node);
     check_leftovers(out, node);
+    check_clocks(out, node);
     check_model(out, node, needs);
 }

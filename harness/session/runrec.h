@@ -13,6 +13,8 @@
 #include "harness/plan/job.h"
 #include "harness/plan/overrides.h"
 
+enum { RUNREC_REASON_MAX = 512 };
+
 enum runrec_state { RUNREC_STARTING, RUNREC_RUNNING, RUNREC_PULLED, RUNREC_INGESTED, RUNREC_STATE_COUNT };
 
 /* What was requested, kept until the node has the run, so that an interrupted start can be repeated. Refers
@@ -39,7 +41,8 @@ struct runrec {
     double connect_timeout_s, patience_s;
     enum run_purpose purpose;
     enum runrec_state state;
-    struct runrec_request request; /* only in state RUNREC_STARTING */
+    char set_aside[RUNREC_REASON_MAX]; /* why nightly runs do not resume it; "" for a run that they do */
+    struct runrec_request request;     /* only in state RUNREC_STARTING */
 };
 
 const char *runrec_state_name(enum runrec_state s);

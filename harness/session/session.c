@@ -143,6 +143,7 @@ static int on_line(void *arg, const char *line, size_t len, struct err *err)
 static int give_up(struct session *s, struct err *err)
 {
     char last[ERR_MSG_MAX / 2];
+    s->hopeless = true;
     remote_last_words(&s->remote, s->rec.run_id, last, sizeof last);
     return err_set(
         err, ERR_NODE,
@@ -220,6 +221,7 @@ static int pull_bundle(struct session *s, struct err *err)
         rc = fs_rename(partial, s->rec.bundle, err);
     if (rc != 0)
         fs_remove_tree(partial, NULL);
+    s->hopeless = rc != 0 && !s->remote.link_lost && (err->kind == ERR_NODE || err->kind == ERR_INPUT);
     return rc;
 }
 

@@ -14,6 +14,7 @@
 #include "harness/session/restarts.h"
 #include "harness/session/runrec.h"
 
+#include <jansson.h>
 #include <signal.h>
 
 /* Receives the run's output instead of the progress stream. */
@@ -30,8 +31,10 @@ struct session_options {
     const char *ssh_config;
     struct overrides overrides; /* already applied to the plan by overrides_apply() */
     enum run_purpose purpose;
+    bool build_only;           /* no tests: build the variants and look at their gates */
     bool repeatable;           /* an interrupted start can be repeated from its record */
     const char *source_sha256; /* use this tree, still on the node, instead of the plan's */
+    json_t *git;               /* what git knows of that tree (git/revision.h), or NULL */
     const char *backend;       /* an argument of --transport (connect.h) */
     FILE *progress;            /* messages for the user */
     const struct session_view *view;
@@ -48,7 +51,9 @@ struct session {
     struct restarts restarts;   /* of the executor, by this session */
     struct preflight preflight; /* set by session_start(); count is 0 until the node has answered */
     bool offered;               /* the job was sent, so the node may have the run even if the call failed */
-    char run_status[32];        /* of the SUITE_END event, "" until then */
+    bool hopeless;       /* trying again would fail in the same way: the node answers, but not with a run that
+                            can be brought here */
+    char run_status[32]; /* of the SUITE_END event, "" until then */
     char executor[FS_PATH_MAX];
     double stalled_s; /* monotonic time since when, as seen by this session, the run has been waiting for
                          something external; NaN: it is not waiting */

@@ -1,5 +1,6 @@
 #include "harness/session/sources.h"
 
+#include "harness/git/revision.h"
 #include "harness/plan/recorded.h"
 #include "harness/session/internal.h"
 
@@ -105,4 +106,25 @@ int sources_stage(struct session *s, const struct plan *p, char *sha, struct err
     if (s->opt.source_sha256)
         return use_staged(s, sha, err);
     return p->source.sha256 ? stage_recorded(s, p, sha, err) : stage_folder(s, p, sha, err);
+}
+
+static json_t *describe_folder(struct session *s, const struct plan *p)
+{
+    json_t *git = NULL;
+    struct err err = {0};
+    char line[512];
+    if (revision_describe(p->source.dir, p->source.include, REVISION_DEADLINE_S, &git, &err) != 0) {
+        snprintf(line, sizeof line, "note: the commit of the sources is not recorded: %.400s", err.msg);
+        session_say(s, line);
+    }
+    return git;
+}
+
+json_t *sources_revision(struct session *s, const struct plan *p)
+{
+    if (s->opt.git)
+        return json_incref(s->opt.git);
+    if (s->opt.source_sha256 || !plan_source_given(&p->source))
+        return NULL;
+    return p->source.sha256 ? json_incref(recorded_git(p->recorded)) : describe_folder(s, p);
 }

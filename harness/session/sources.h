@@ -10,4 +10,8 @@
  * an earlier run's tree is gone everywhere. */
 int sources_stage(struct session *s, const struct plan *p, char *sha, struct err *err);
 
+/* What git knows of the sources, or of those of the earlier run; the caller json_decref()s. NULL where
+ * nothing is known for sure: the run goes on without, and a note says why if there may have been a commit. */
+json_t *sources_revision(struct session *s, const struct plan *p);
+
 #endif

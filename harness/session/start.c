@@ -68,14 +68,16 @@ static int fill_record(struct session *s, const struct plan *p, const char *date
     return bundle_dir_reserve(r->bundle, s->opt.artifacts, date, p->settings.ticket, p->settings.tag, err);
 }
 
-static int submit_job(struct session *s, const struct plan *p, const char *sha, const char *date,
+static int submit_job(struct session *s, const struct plan *p, const char *sha, json_t *git, const char *date,
                       struct err *err)
 {
     const struct job_request req = {.run_id = s->rec.run_id,
                                     .purpose = s->rec.purpose,
                                     .date = date,
                                     .source_sha256 = sha,
+                                    .git = git,
                                     .fresh = s->opt.overrides.fresh,
+                                    .build_only = s->opt.build_only,
                                     .preflight = preflight_encode(&s->preflight, PREFLIGHT_WARNING)};
     json_t *body = json_pack("{s:O, s:o}", "plan", p->root, "job", job_encode(p, &req));
     json_decref(req.preflight);
@@ -180,7 +182,8 @@ static void warn_unwatched(struct session *s, const struct plan *p)
 }
 
 /* Idempotent: what is already on the node is kept. */
-static int prepare_and_submit(struct session *s, const struct plan *p, const char *date, struct err *err)
+static int prepare_and_submit(struct session *s, const struct plan *p, json_t *git, const char *date,
+                              struct err *err)
 {
     char sha[SHA256_HEX_LEN + 1];
     bool sources = plan_source_given(&p->source) || s->opt.source_sha256;
@@ -192,7 +195,22 @@ static int prepare_and_submit(struct session *s, const struct plan *p, const cha
     if (!sources)
         warn_unwatched(s, p);
     s->offered = true;
-    return submit_job(s, p, sources ? sha : NULL, date, err);
+    return submit_job(s, p, sources ? sha : NULL, git, date, err);
+}
+
+/* A lost connection is made again, some times. */
+static int submit_surely(struct session *s, const struct plan *p, const char *date, struct err *err)
+{
+    json_t *git = sources_revision(s, p);
+    int rc;
+    for (int tries = 0; (rc = prepare_and_submit(s, p, git, date, err)) != 0; tries++) {
+        struct err why = *err;
+        if (!s->remote.link_lost || err->kind != ERR_NODE || tries == RETRIES_MAX ||
+            session_reconnect(s, &why, err) != 0)
+            break;
+    }
+    json_decref(git);
+    return rc;
 }
 
 static int start_on_node(struct session *s, const struct plan *p, const char *date, struct err *err)
@@ -201,12 +219,8 @@ static int start_on_node(struct session *s, const struct plan *p, const char *da
     snprintf(line, sizeof line, "run %s on node %s (%s)", s->rec.run_id, transport_describe(s->t),
              transport_backend_name(s->t));
     session_say(s, line);
-    for (int tries = 0; prepare_and_submit(s, p, date, err) != 0; tries++) {
-        struct err why = *err;
-        if (!s->remote.link_lost || err->kind != ERR_NODE || tries == RETRIES_MAX ||
-            session_reconnect(s, &why, err) != 0)
-            return -1;
-    }
+    if (submit_surely(s, p, date, err) != 0)
+        return -1;
     s->rec.state = RUNREC_RUNNING;
     snprintf(line, sizeof line, "run %s started", s->rec.run_id);
     session_say(s, line);

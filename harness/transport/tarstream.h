@@ -18,7 +18,7 @@
 struct tar_limits {
     uint64_t total_bytes; /* contents of all files; 0: the default, 4 GiB */
     uint64_t file_bytes;  /* one file; 0: the default, 2 GiB */
-    size_t entries;       /* files and folders; 0: the default, 200000 */
+    size_t entries;       /* files and folders; 0: the default, enough for a bundle */
 };
 
 /* Replaces zeros by the defaults; given may be NULL. */

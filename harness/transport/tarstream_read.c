@@ -1,6 +1,7 @@
 #include "harness/transport/tarstream.h"
 
 #include "common/base/fs.h"
+#include "common/contract/bundle_limits.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -18,9 +19,9 @@
 
 enum { PIECE = 64 << 10, BLOCK = 512, END_OF_TAR = 2 * BLOCK };
 
-static const uint64_t default_total_bytes = 4ull << 30;
+static const uint64_t default_total_bytes = (uint64_t)BUNDLE_BYTES_MAX;
 static const uint64_t default_file_bytes = 2ull << 30;
-static const size_t default_entries = 200000;
+static const size_t default_entries = 2 * BUNDLE_FILES_MAX; /* with folders */
 /* Headers, long names and padding of an entry. */
 static const uint64_t overhead_per_entry = 8 * BLOCK;
 

@@ -57,7 +57,7 @@ __device__ inline work multiply(int rounds)
     }
     return {2.0 * warpgroups * F::queries * F::keys * F::head_dim, s.at[0][0][0]};
 }
-#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 || defined(__gfx90a__) || defined(__gfx942__)
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 || defined(__gfx90a__) || defined(__gfx942__) || defined(__gfx950__)
 #if defined(KS_PLATFORM_NVIDIA)
 constexpr int wave = 32, columns = 8;
 using accumulator = float[4];

@@ -8,8 +8,8 @@
 #   amd-offline.sh host ARCH BUILD OUT SOURCE    compiles a source's host code
 #   amd-offline.sh link OUT OBJECT...            links such objects, without HIP's runtime
 #   amd-offline.sh compiler                      prints the compiler's version
-# Uses a newer clang (CLANGXX, default clang++-19) with Debian's device libraries. These lack one file for gfx942,
-# which differs from gfx940's only in the ISA version.
+# Uses a newer clang (CLANGXX, default clang++-19; CLANG_FLAGS are added) with Debian's device libraries (BITCODE). Debian 12's
+# lack one file for gfx942, which differs from gfx940's only in the ISA version.
 set -eu
 
 CLANGXX=${CLANGXX:-clang++-19}
@@ -53,8 +53,9 @@ clang() { # ARCH BUILD OUT SOURCE OPTIONS...
     arch=$1 build=$2 out=$3 source=$4
     shift 4
     device_libs "$arch" "$build/device-libs-$arch"
+    # shellcheck disable=SC2086 # CLANG_FLAGS is words
     "$CLANGXX" -x hip --offload-arch="$arch" --rocm-device-lib-path="$build/device-libs-$arch" -std=c++17 \
-        -Wall -DKS_PLATFORM_AMD -I. -I"$build" -MMD -MP -MF "$out.d" "$@" -o "$out" "$source"
+        -Wall -DKS_PLATFORM_AMD ${CLANG_FLAGS:-} -I. -I"$build" -MMD -MP -MF "$out.d" "$@" -o "$out" "$source"
 }
 
 kernels() { # ARCH BUILD OUT SOURCE OPTIONS...

@@ -5,7 +5,7 @@ usage: resources.py --arch ARCH [--compiler TEXT] [--launches FILE] [--mca PROGR
 
 LISTING is clang's assembly (-S) of the variant NAME for an AMD GPU, or the output of `ptxas -v` for NVIDIA.
 --launches is the output of tools/launches: block size and dynamic LDS, which no compiler knows. Kernels that a variant
-never launches on this architecture are then omitted. With llvm-mca (--mca, default llvm-mca-19 if installed) the port
+never launches on this architecture are then omitted. With llvm-mca (--mca, default llvm-mca-19, for gfx950 22) the port
 pressure of each AMD kernel's hot loop is added, in units of four clocks: the time for which the instructions of an
 iteration would occupy each port if nothing else held them up. The vector port issues the matrix instructions too: each
 takes one unit of it, and four or eight of the matrix port. The port with the larger sum limits the loop.
@@ -143,17 +143,22 @@ def for_mca(mnemonic, operands):
     return f"global_{access.group(1)}{access.group(2)} {where}, off\n"
 
 
+def machine_model(arch):
+    """The llvm-mca to ask; None: none is installed. Versions up to 19 do not know gfx950."""
+    versions = ("22", "21", "20") if arch == "gfx950" else ("19",)
+    return next(filter(None, (shutil.which(f"llvm-mca-{v}") for v in versions)), shutil.which("llvm-mca"))
+
+
 def port_sums(code, arch, mca):
     """{port: units of four clocks} per iteration by llvm-mca's machine model; None if it fails."""
     if not code or not mca:
         return None
     text = "".join(for_mca(m, o) for m, o in code)
-    model = "gfx942" if arch == "gfx950" else arch  # llvm-mca-19 knows no gfx950; v5's instructions cost the same on it
-    run = subprocess.run([mca, "-mtriple=amdgcn", f"-mcpu={model}", "-instruction-tables"],
+    run = subprocess.run([mca, "-mtriple=amdgcn", f"-mcpu={arch}", "-instruction-tables"],
                          input=text, capture_output=True, text=True)
     names = re.findall(r"^\[\d+\]\s+- (\w+)$", run.stdout, re.M)
     sums = re.search(r"^Resource pressure per iteration:\n.*\n(.*)$", run.stdout, re.M)
-    if run.returncode or not names or not sums:
+    if run.returncode or not names or not sums or "not a recognized processor" in run.stderr:
         return None
     ports = {n: 0.0 if v == "-" else float(v) for n, v in zip(names, sums.group(1).split())}
     if "HWVALU" in ports:
@@ -292,10 +297,11 @@ def main(argv):
     parser.add_argument("--arch", required=True)
     parser.add_argument("--compiler", default="")
     parser.add_argument("--launches")
-    parser.add_argument("--mca", default=shutil.which("llvm-mca-19") or shutil.which("llvm-mca"))
+    parser.add_argument("--mca")
     parser.add_argument("--out", required=True)
     parser.add_argument("listings", nargs="+", metavar="NAME=LISTING")
     options = parser.parse_args(argv)
+    options.mca = options.mca or machine_model(options.arch)
     document = {"schema": "kernsweep.resources/1", "arch": options.arch}
     if options.compiler:
         document["compiler"] = options.compiler

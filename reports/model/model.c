@@ -43,8 +43,8 @@ int report_model_load(struct report_model *m, const struct report_subject *subje
     m->comparison = &m->own_comparison;
     int rc = load_run(m, err);
     if (rc == 0)
-        rc = model_comparison(m, err) || model_findings(m, err) || model_changes(m, err) ||
-             model_plotted(m, err) || model_traces(m, err) || model_memory(m, err) ||
+        rc = model_comparison(m, err) || model_commits(m, err) || model_findings(m, err) ||
+             model_changes(m, err) || model_plotted(m, err) || model_traces(m, err) || model_memory(m, err) ||
              model_resources(m, err) || model_kernels(m, err);
     if (rc == 0)
         model_launched(m);

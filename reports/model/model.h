@@ -48,6 +48,7 @@ struct level_change {
     size_t at; /* index of the first point of the new level; series->count: this run */
     char run_id[RUN_ID_MAX];
     char date[11];
+    struct commit_range commits; /* between the last point of the old level and that one */
     double before;
     double after;
     double p;
@@ -116,12 +117,14 @@ struct report_model {
     size_t n_vs;
     struct scaling_set scaling;
 
-    const struct against *against;       /* the base, earlier nightly runs, noise; empty if base_is_now */
-    const struct comparison *comparison; /* empty without has_comparison */
-    char baseline[RUN_NAME_MAX];         /* the stored baseline's name, "" when a run was named */
-    bool base_is_now;                    /* the base is this run itself: nothing to compare */
-    bool has_comparison;                 /* with the base, or with earlier nightly runs only */
-    struct against own_against;          /* what the two above point to unless the subject brought them */
+    const struct against *against;        /* the base, earlier nightly runs, noise; empty if base_is_now */
+    const struct comparison *comparison;  /* empty without has_comparison */
+    char baseline[RUN_NAME_MAX];          /* the stored baseline's name, "" when a run was named */
+    struct commit_range commits;          /* since the base or, without one, since the last night */
+    struct commit_range commits_of_night; /* since the last night, if that was not the base */
+    bool base_is_now;                     /* the base is this run itself: nothing to compare */
+    bool has_comparison;                  /* with the base, or with earlier nightly runs only */
+    struct against own_against;           /* what the two above point to unless the subject brought them */
     struct comparison own_comparison;
     const struct delta *
         *findings; /* verdicts of the primary metric, the most important first; point into comparison */

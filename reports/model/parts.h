@@ -9,6 +9,8 @@
 int model_findings(struct report_model *m, struct err *err);
 /* The base and the comparison, unless the subject provides both. */
 int model_comparison(struct report_model *m, struct err *err);
+/* What was committed in between. */
+int model_commits(struct report_model *m, struct err *err);
 int model_changes(struct report_model *m, struct err *err);
 /* The series to draw, with their dates. */
 int model_plotted(struct report_model *m, struct err *err);

@@ -3,7 +3,9 @@
 #include "reports/sections/record.h"
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
+#include "reports/words/range.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,6 +98,18 @@ static void hosts(const struct report_model *m, struct md *w)
     buf_release(&b);
 }
 
+static void revision(const struct run_revision *r, struct md *w)
+{
+    char files[RUN_FACT_MAX + 64], day[11];
+    if (!*r->commit)
+        return;
+    snprintf(day, sizeof day, "%.10s", *r->authored_at ? r->authored_at : NUM_NONE);
+    md_item(w, MSG_CONFIG_COMMIT, r->commit, day, r->subject);
+    item(w, MSG_CONFIG_BRANCH, r->branch);
+    dirty_phrase(r, files, sizeof files);
+    item(w, MSG_CONFIG_DIRTY, files);
+}
+
 static void identity(const struct report_model *m, struct md *w)
 {
     const struct run_info *i = &m->now.info;
@@ -103,6 +117,7 @@ static void identity(const struct report_model *m, struct md *w)
     md_item(w, MSG_CONFIG_RUN, i->run_id);
     md_item(w, MSG_CONFIG_TICKET, i->ticket);
     item(w, MSG_CONFIG_TAG, i->tag);
+    revision(&i->revision, w);
     md_item(w, MSG_CONFIG_NODE, i->node);
     hosts(m, w);
     md_item(w, MSG_CONFIG_MODE, i->mode);

@@ -1,11 +1,32 @@
 /* History: when the cells of this run changed level over earlier nightly runs. */
+#include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
+#include "reports/words/range.h"
+
+/* A column only if a commit is known. */
+static bool has_commits(const struct report_model *m)
+{
+    bool any = false;
+    for (size_t i = 0; i < m->n_changes; i++)
+        any = any || m->changes[i].commits.kind != RANGE_NONE;
+    return any;
+}
+
+static void cell_of_commits(struct table *t, const struct commit_range *r, enum report_lang lang)
+{
+    struct buf text;
+    buf_init(&text, PHRASE_MAX);
+    range_phrase(r, lang, &text);
+    table_text(t, text.len ? buf_str(&text) : NUM_NONE);
+    buf_release(&text);
+}
 
 void section_history(const struct report_model *m, struct md *w)
 {
     size_t start = w->out->len;
     struct table t;
+    const bool commits = has_commits(m);
     md_heading(w, 2, MSG_H_HISTORY);
     size_t empty = w->out->len;
     table_init(&t);
@@ -16,6 +37,8 @@ void section_history(const struct report_model *m, struct md *w)
     table_column(&t, message(w->lang, MSG_COL_BEFORE), true);
     table_column(&t, message(w->lang, MSG_COL_AFTER), true);
     table_column(&t, message(w->lang, MSG_COL_CHANGE), true);
+    if (commits)
+        table_column(&t, message(w->lang, MSG_COL_COMMITS), false);
     for (size_t i = 0; i < m->n_changes; i++) {
         const struct level_change *c = &m->changes[i];
         table_code(&t, c->series->variant);
@@ -25,6 +48,8 @@ void section_history(const struct report_model *m, struct md *w)
         table_text(&t, metric_with_unit(c->series->metric, c->before).s);
         table_text(&t, metric_with_unit(c->series->metric, c->after).s);
         table_text(&t, num_change(c->after / c->before - 1).s);
+        if (commits)
+            cell_of_commits(&t, &c->commits, w->lang);
     }
     if (table_rows(&t)) {
         md_para(w, MSG_HISTORY_NOTE, num_int((int64_t)m->against->history.nights).s);

@@ -6,6 +6,7 @@
 #include "reports/sections/section.h"
 #include "reports/tables/tables.h"
 #include "reports/words/number.h"
+#include "reports/words/range.h"
 
 #include <math.h>
 #include <string.h>
@@ -132,6 +133,16 @@ static void shift(const struct report_model *m, struct md *w)
     buf_release(&text);
 }
 
+static void commits(const struct commit_range *r, enum msg sentence, struct md *w)
+{
+    struct buf text;
+    buf_init(&text, PHRASE_MAX);
+    range_phrase(r, w->lang, &text);
+    if (text.len)
+        md_item(w, sentence, buf_str(&text));
+    buf_release(&text);
+}
+
 static void findings(const struct report_model *m, struct md *w)
 {
     size_t n = 0;
@@ -192,6 +203,8 @@ void section_summary(const struct report_model *m, struct md *w)
     md_heading(w, 2, MSG_H_SUMMARY);
     outcome(m, w);
     findings(m, w);
+    commits(&m->commits, m->against->has_base ? MSG_SUMMARY_COMMITS : MSG_SUMMARY_COMMITS_NIGHT, w);
+    commits(&m->commits_of_night, MSG_SUMMARY_COMMITS_NIGHT, w);
     summary_variants(m, w);
     broken_cells(m, w);
     tests(m, w);

@@ -2,6 +2,7 @@
 
 #include "common/base/text.h"
 #include "reports/tables/activity_table.h"
+#include "reports/tables/causes.h"
 #include "reports/tables/tables.h"
 
 #include <math.h>
@@ -87,6 +88,30 @@ int terminal_scaling(const struct run_data *run, bool kernels, bool colour, stru
     return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
 }
 
+/* Nothing if no cell changed. */
+static int write_why(const struct comparison *c, struct buf *out, struct err *err)
+{
+    struct why why;
+    if (c->causes.count == 0)
+        return 0;
+    if (why_of(c, REPORT_EN, &why, err) != 0)
+        return -1;
+    buf_putc(out, '\n');
+    why_heading(&why, REPORT_EN, out);
+    for (size_t i = 0; i < why.count; i++) {
+        buf_puts(out, "\n  ");
+        why_where(&why.lines[i], REPORT_EN, out);
+        buf_printf(out, ": %s", buf_str(&why.lines[i].text));
+    }
+    if (why.left_out) {
+        buf_puts(out, "\n  ");
+        message_plain(out, REPORT_EN, MSG_WHY_MORE, num_int((int64_t)why.left_out).s);
+    }
+    buf_putc(out, '\n');
+    why_release(&why);
+    return 0;
+}
+
 int terminal_comparison(const struct comparison *c, bool kernels, bool colour, struct buf *out,
                         struct err *err)
 {
@@ -112,6 +137,8 @@ int terminal_comparison(const struct comparison *c, bool kernels, bool colour, s
     verdict_counts(c, REPORT_EN, &counts);
     buf_printf(out, "%s%s\n", counts.len ? "\n" : "", buf_str(&counts));
     buf_release(&counts);
+    if (write_why(c, out, err) != 0)
+        return -1;
     return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
 }
 

@@ -22,7 +22,7 @@ int terminal_activity(const struct run_data *run, bool colour, struct buf *out, 
  * measured at more than one context. */
 int terminal_scaling(const struct run_data *run, bool kernels, bool colour, struct buf *out, struct err *err);
 /* A comparison of two runs: one row per cell with its verdict and the evidence, then changed facts, then the
- * number of cells per verdict. */
+ * number of cells per verdict, then why cells changed. */
 int terminal_comparison(const struct comparison *c, bool kernels, bool colour, struct buf *out,
                         struct err *err);
 /* The machines that shared a run: one row per machine, slow ones marked. */

@@ -25,6 +25,7 @@ void draft_release(struct draft *d)
     free(d->unmeasured);
     free(d->plan);
     details_release(&d->details);
+    commit_list_release(&d->commits);
     draft_init(d);
 }
 

@@ -11,6 +11,7 @@
 #include "common/base/json.h"
 #include "common/contract/keys.h"
 #include "results/store/details.h"
+#include "results/store/revision.h"
 #include "results/store/run_data.h"
 #include "results/store/samples.h"
 #include "results/store/store.h"
@@ -48,7 +49,8 @@ struct draft {
     size_t cap_unmeasured;
     char *plan; /* its text, or NULL */
     struct run_details details;
-    bool replace; /* a run stored with another reading is replaced */
+    struct commit_list commits; /* that the run knows of */
+    bool replace;               /* a run stored with another reading is replaced */
     int warnings;
     char warning[RUN_REASON_MAX];
     char note[RUN_REASON_MAX]; /* what the user should know, though nothing is wrong; or "" */

@@ -1,18 +1,18 @@
 #include "results/ingest/manifest.h"
 
 #include "common/base/json.h"
-#include "common/contract/proto.h"
+#include "common/contract/bundle_limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const size_t file_max = (size_t)2 << 30;
+static const size_t file_max = (size_t)BUNDLE_FILE_BYTES_MAX;
 static const size_t manifest_max = (size_t)64 << 20;
-enum { MANIFEST_FILES_MAX = 4 * LIMIT_TESTS };
 
 static int read_entry(const struct json_at *at, size_t index, struct manifest_file *out, struct err *err)
 {
@@ -30,6 +30,16 @@ static int read_entry(const struct json_at *at, size_t index, struct manifest_fi
 static int by_path(const void *a, const void *b)
 {
     return strcmp(((const struct manifest_file *)a)->path, ((const struct manifest_file *)b)->path);
+}
+
+size_t manifest_left_out(const struct manifest *m, char *example, size_t cap)
+{
+    const json_t *list = json_object_get(m->root, "left_out"), *first = json_array_get(list, 0);
+    const char *path = json_string_value(json_object_get(first, "path")),
+               *reason = json_string_value(json_object_get(first, "reason"));
+    json_int_t others = json_integer_value(json_object_get(m->root, "left_out_others"));
+    snprintf(example, cap, "%.200s: %.100s", path ? path : "?", reason ? reason : "?");
+    return json_array_size(list) + (others > 0 ? (size_t)others : 0);
 }
 
 static struct json_at files_of(const struct manifest *m)
@@ -54,8 +64,8 @@ static int refuse_twins(const struct manifest *m, struct err *err)
 static int read_entries(struct manifest *m, struct err *err)
 {
     struct json_at list = files_of(m);
-    if (!json_is_array(list.value) || json_array_size(list.value) > MANIFEST_FILES_MAX)
-        return json_fail(&list, err, "expected an array of at most %d files", MANIFEST_FILES_MAX);
+    if (!json_is_array(list.value) || json_array_size(list.value) > BUNDLE_FILES_MAX)
+        return json_fail(&list, err, "expected an array of at most %d files", BUNDLE_FILES_MAX);
     m->files = calloc(json_array_size(list.value) + 1, sizeof *m->files);
     if (!m->files)
         return err_set(err, ERR_INTERNAL, "%s: no memory", m->file);
@@ -70,7 +80,7 @@ static int read_entries(struct manifest *m, struct err *err)
 
 static int read_head(struct manifest *m, struct err *err)
 {
-    static const char *const keys[] = {"schema", "run_id", "files", NULL};
+    static const char *const keys[] = {"schema", "run_id", "files", "left_out", "left_out_others", NULL};
     const struct json_at root = json_root(m->root, m->file);
     const char *schema;
     if (json_keys(&root, keys, err) != 0 || json_get_str(&root, "schema", &schema, err) != 0 ||

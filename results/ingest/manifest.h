@@ -43,6 +43,9 @@ int manifest_open(struct manifest *m, const char *dir, struct err *err);
 void manifest_release(struct manifest *m);
 bool manifest_is_closed(const struct manifest *m);
 
+/* How many files the executor left out of the bundle; example: the first of them, with the reason. */
+size_t manifest_left_out(const struct manifest *m, char *example, size_t cap);
+
 /* Appends the file's bytes to out. 1, 0 if the bundle has no such file, or -1. */
 int manifest_read(struct manifest *m, const char *path, size_t max, struct buf *out, struct err *err);
 /* The same as JSON. full: char[FS_PATH_MAX], the path for messages. *out is NULL unless 1 is returned; it is

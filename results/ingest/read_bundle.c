@@ -1,7 +1,9 @@
 #include "results/ingest/manifest.h"
 #include "results/ingest/read_code.h"
 #include "results/ingest/read_details.h"
+#include "results/ingest/read_revision.h"
 #include "results/ingest/readers.h"
+#include "results/ingest/witness.h"
 #include "results/store/when.h"
 
 #include "common/base/text.h"
@@ -17,6 +19,7 @@ struct bundle_reading {
     struct draft *d;
     const json_t *summary; /* NULL if the run is not closed and has none */
     char summary_file[FS_PATH_MAX];
+    struct witnesses witnesses;
 };
 
 static int hash_perf(const char *rel, const char *full, void *arg, struct err *err)
@@ -324,7 +327,8 @@ static int read_perf(struct bundle_reading *r, const char *path, struct draft_te
     int rc = manifest_load(r->files, path, &perf, full, err);
     if (rc > 0) {
         struct json_at root = json_root(perf, full);
-        if (check_owner(&root, r->d, &t->t, err) != 0 || artifact_perf(&root, r->d, t, err) != 0)
+        if (check_owner(&root, r->d, &t->t, err) != 0 || artifact_perf(&root, r->d, t, err) != 0 ||
+            witnesses_check(&r->witnesses, &t->t, &root, err) != 0)
             rc = -1;
     }
     return rc < 0 ? disbelieve(r, &t->t, err) : rc;
@@ -379,6 +383,9 @@ static int read_tests(struct bundle_reading *r, const struct json_at *job, struc
     struct json_at tests = json_member(job, "tests");
     if (!json_is_array(tests.value))
         return json_fail(&tests, err, "expected an array of tests");
+    if (witnesses_read(&r->witnesses, r->files, r->summary, json_array_size(tests.value), err) != 0 &&
+        draft_leave_out(r->d, err) != 0)
+        return -1;
     for (size_t i = 0; i < json_array_size(tests.value); i++) {
         struct json_at at = json_element(&tests, i);
         if (read_test(r, &at, err) != 0)
@@ -390,9 +397,11 @@ static int read_tests(struct bundle_reading *r, const struct json_at *job, struc
 static int read_all(struct bundle_reading *r, const struct json_at *job, struct err *err)
 {
     struct draft *d = r->d;
-    struct json_at metrics = json_member(job, "metrics");
+    struct json_at metrics = json_member(job, "metrics"), source = json_member(job, "source"),
+                   git = json_member(&source, "git");
     if (draft_read_metrics(d, &metrics, IN_JOB, err) != 0 || read_job_head(job, &d->info, err) != 0 ||
-        read_job_variants(job, d, err) != 0 || artifact_env(job, d, err) != 0 || read_summary(r, err) != 0 ||
+        revision_read_job(&git, d, err) != 0 || read_job_variants(job, d, err) != 0 ||
+        artifact_env(job, d, err) != 0 || read_summary(r, err) != 0 ||
         read_if_there(r, "node.json", artifact_node, err) != 0 ||
         read_if_there(r, "plan.json", take_plan, err) != 0)
         return -1;
@@ -405,6 +414,15 @@ static int read_all(struct bundle_reading *r, const struct json_at *job, struct 
     return details_read(r->files, &summary, d, err);
 }
 
+static void tell_what_was_left_out(const struct manifest *m, struct draft *d)
+{
+    char example[RUN_REASON_MAX];
+    size_t count = manifest_left_out(m, example, sizeof example);
+    if (count > 0)
+        draft_warn(d, "%zu %s that tests or builds left %s not brought: %s", count,
+                   count == 1 ? "file" : "files", count == 1 ? "was" : "were", example);
+}
+
 int bundle_read(struct bundle *b, const struct ingest_options *options, struct draft *d, struct err *err)
 {
     struct bundle_reading r = {.files = &b->files, .options = options, .d = d};
@@ -412,8 +430,10 @@ int bundle_read(struct bundle *b, const struct ingest_options *options, struct d
     if (hash_contents(&b->files, d->info.content_sha256, err) != 0)
         return -1;
     int rc = read_all(&r, &job, err);
+    witnesses_release(&r.witnesses);
     if (rc != 0 || manifest_check_rest(&b->files, err) != 0)
         return -1;
+    tell_what_was_left_out(&b->files, d);
     snprintf(d->info.origin, sizeof d->info.origin, "bundle");
     if (!*d->info.node)
         snprintf(d->info.node, sizeof d->info.node, "%s",

@@ -24,7 +24,7 @@ static int read_kernel(const struct json_at *at, size_t variant, struct run_deta
         return err_set(err, ERR_INTERNAL, "%s: no memory", at->file);
     struct run_kernel_code *k = &out->kernels[out->n_kernels];
     *k = (struct run_kernel_code){.variant = variant};
-    if (need_sha256(at, k->sha256, err) != 0)
+    if (need_sha256(at, k->sha256, err) != 0 || kernel_facts_decode(at, &k->facts, err) != 0)
         return -1;
     k->name = strdup(name);
     if (!k->name)

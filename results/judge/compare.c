@@ -370,6 +370,7 @@ void comparison_release(struct comparison *c)
 {
     free(c->deltas);
     free(c->facts);
+    causes_release(&c->causes);
     *c = (struct comparison){0};
 }
 

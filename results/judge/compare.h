@@ -9,6 +9,7 @@
 #ifndef KERNSWEEP_RESULTS_JUDGE_COMPARE_H
 #define KERNSWEEP_RESULTS_JUDGE_COMPARE_H
 
+#include "results/judge/cause.h"
 #include "results/judge/facts.h"
 #include "results/judge/history.h"
 #include "results/judge/verdict.h"
@@ -22,6 +23,7 @@ struct comparison {
     size_t count;
     struct fact_change *facts;
     size_t n_facts;
+    struct causes causes;        /* of the changed cells; empty until they are looked for (causes_find.h) */
     int node_cells;              /* suspects that confirming put down to the node */
     enum metric primary;         /* compare_primary() */
     size_t tested;               /* cells of the primary metric that have a p-value */

@@ -1,6 +1,6 @@
 #include "results/judge/confirm.h"
 
-#include "results/judge/judge.h"
+#include "results/judge/turns.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -103,25 +103,6 @@ void suspect_list_release(struct suspect_list *l)
     *l = (struct suspect_list){0};
 }
 
-/* All values of the cell in the runs of one side; the caller frees *out. */
-static int pool(const struct run_data *const *runs, size_t n, const struct delta *d, double **out,
-                size_t *count, struct err *err)
-{
-    size_t most = 1;
-    *count = 0;
-    for (size_t i = 0; i < n; i++)
-        most += runs[i]->n_tests;
-    *out = malloc(most * sizeof **out);
-    if (!*out)
-        return err_set(err, ERR_INTERNAL, "no memory for the confirmation");
-    for (size_t i = 0; i < n; i++) {
-        const struct cell *cell = run_data_cell(runs[i], d->variant, d->context);
-        if (cell)
-            *count += run_data_values(runs[i], cell, d->metric, *out + *count);
-    }
-    return 0;
-}
-
 static void set_confirmation(struct comparison *c, struct delta *d, enum confirmation found,
                              const char *reason)
 {
@@ -179,49 +160,18 @@ static void conclude(struct comparison *c, struct delta *d, const struct delta *
     set_confirmation(c, d, found, reason);
 }
 
-static int judge_again(struct comparison *c, struct delta *d, const struct evidence *e,
-                       const struct compare_options *options, struct err *err)
-{
-    struct compare_options o = *options;
-    struct delta again = *d;
-    o.same_session = true;
-    again.p = again.p_adjusted = again.z = again.freedom = again.ratio_low = again.ratio_high =
-        again.history_median = NAN;
-    again.reason[0] = '\0';
-    if (e->base_n == 0 || e->now_n == 0) {
-        again.base_n = (int)e->base_n;
-        again.now_n = (int)e->now_n;
-    } else {
-        if (judge_measure(e, &o, &again, err) != 0)
-            return -1;
-        again.p_adjusted = again.p;
-        judge_decide(&o, 1, &again);
-    }
-    conclude(c, d, &again, options);
-    return 0;
-}
-
 int confirm_judge(struct comparison *c, const struct run_data *const *base, size_t n_base,
                   const struct run_data *const *now, size_t n_now, const struct compare_options *options,
                   struct err *err)
 {
+    const struct turns_runs bases = {base, n_base}, nows = {now, n_now};
     for (size_t i = 0; i < c->count; i++) {
-        struct delta *d = &c->deltas[i];
-        double *a = NULL, *b = NULL;
-        struct evidence e = {.common = 1, .exact = NAN, .noise = NAN};
+        struct delta *d = &c->deltas[i], again = *d;
         if (!is_suspect(c, d))
             continue;
-        int rc = pool(base, n_base, d, &a, &e.base_n, err);
-        if (rc == 0)
-            rc = pool(now, n_now, d, &b, &e.now_n, err);
-        e.base = a;
-        e.now = b;
-        if (rc == 0)
-            rc = judge_again(c, d, &e, options, err);
-        free(a);
-        free(b);
-        if (rc != 0)
+        if (turns_judge(&bases, &nows, options, &again, err) != 0)
             return -1;
+        conclude(c, d, &again, options);
     }
     settle_shift(c);
     return 0;

@@ -1,5 +1,6 @@
 #include "results/query/against.h"
 
+#include "results/query/causes_load.h"
 #include "results/query/confirm_store.h"
 #include "results/query/history_load.h"
 #include "results/query/noise_store.h"
@@ -25,7 +26,7 @@ int against_plan_options(struct store *s, const struct run_data *now, struct com
 static int begin(struct store *s, const struct run_data *now, const struct compare_options *options,
                  struct against *out, struct err *err)
 {
-    *out = (struct against){.options = *options};
+    *out = (struct against){.store = s, .options = *options};
     if (noise_load(s, &now->info, &out->noise, err) != 0)
         return -1;
     out->options.noise = &out->noise;
@@ -50,8 +51,11 @@ static enum metric primary_of(const struct run_data *now, const struct against *
 
 static int nights_before(struct store *s, const struct run_data *now, struct against *out, struct err *err)
 {
-    return history_for_run(s, &now->info, out->base_runs, out->n_base_runs, primary_of(now, out),
-                           out->options.all_metrics, &out->history, err);
+    int rc = history_for_run(s, &now->info, out->base_runs, out->n_base_runs, primary_of(now, out),
+                             out->options.all_metrics, &out->history, err);
+    if (rc == 0 && out->history.nights > 0)
+        rc = run_facts_load(s, history_last(&out->history), &out->last, err);
+    return rc;
 }
 
 static int release_on_error(struct against *out, int rc)
@@ -105,8 +109,6 @@ int against_nights(struct store *s, const struct run_data *now, const struct com
     int rc = begin(s, now, options, out, err);
     if (rc == 0 && !*now->info.rejected)
         rc = nights_before(s, now, out, err);
-    if (rc == 0 && out->history.nights > 0)
-        rc = run_facts_load(s, history_last(&out->history), &out->last, err);
     return release_on_error(out, rc);
 }
 
@@ -122,6 +124,17 @@ static int facts_since_last_night(const struct against *a, const struct run_data
     return 0;
 }
 
+int against_explain(const struct against *a, const struct run_data *now, struct comparison *c,
+                    struct err *err)
+{
+    const struct causes_source from = {.store = a->store,
+                                       .base = a->has_base ? &a->base : NULL,
+                                       .history = &a->history,
+                                       .base_runs = a->base_runs,
+                                       .n_base_runs = a->n_base_runs};
+    return causes_load(&from, now, c, err);
+}
+
 int against_compare(const struct against *a, const struct run_data *now, struct comparison *out,
                     struct err *err)
 {
@@ -135,7 +148,27 @@ int against_compare(const struct against *a, const struct run_data *now, struct 
         return -1;
     }
     confirm_apply(&a->confirmed, out);
+    if (against_explain(a, now, out, err) != 0) {
+        comparison_release(out);
+        return -1;
+    }
     return 0;
+}
+
+int against_commits(struct store *s, const struct against *a, const struct run_data *now,
+                    struct commit_range *out, struct err *err)
+{
+    const struct run_data *before = a->has_base ? &a->base : &a->last;
+    return commit_range_load(s, &before->info.revision, &now->info.revision, out, err);
+}
+
+int against_commits_of_night(struct store *s, const struct against *a, const struct run_data *now,
+                             struct commit_range *out, struct err *err)
+{
+    *out = (struct commit_range){0};
+    if (!a->has_base || a->history.nights == 0 || a->last.info.key == a->base.info.key)
+        return 0;
+    return commit_range_load(s, &a->last.info.revision, &now->info.revision, out, err);
 }
 
 void against_release(struct against *a)

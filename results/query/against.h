@@ -10,14 +10,16 @@
 #include "results/judge/compare.h"
 #include "results/judge/confirm.h"
 #include "results/judge/noise.h"
+#include "results/store/commit_range.h"
 #include "results/store/store.h"
 
 struct against {
+    struct store *store; /* that it was read from; open for as long as this is compared with */
     bool has_base;
     struct run_data base;
     int64_t *base_runs; /* the store's rows of the runs of the base: those of the baseline, or the one run */
     size_t n_base_runs;
-    struct run_data last; /* without a base: info and facts of the last night */
+    struct run_data last; /* info and facts of the last night before */
     struct history history;
     struct noise noise;
     struct confirm_records confirmed; /* of these two runs */
@@ -37,7 +39,17 @@ int against_nights(struct store *s, const struct run_data *now, const struct com
 int against_plan_options(struct store *s, const struct run_data *now, struct compare_options *o,
                          struct err *err);
 
+/* With the causes of what changed (causes_load.h). */
 int against_compare(const struct against *a, const struct run_data *now, struct comparison *out,
+                    struct err *err);
+/* The commits since the base or, without one, since the last night. */
+int against_commits(struct store *s, const struct against *a, const struct run_data *now,
+                    struct commit_range *out, struct err *err);
+/* Those since the last night, if that was not the base itself. */
+int against_commits_of_night(struct store *s, const struct against *a, const struct run_data *now,
+                             struct commit_range *out, struct err *err);
+/* Finds the causes anew: again after suspects were measured in turns. */
+int against_explain(const struct against *a, const struct run_data *now, struct comparison *c,
                     struct err *err);
 void against_release(struct against *a);
 

@@ -1,6 +1,7 @@
 #include "results/query/export.h"
 
 #include "common/base/escape.h"
+#include "results/store/revision.h"
 #include "results/store/sql.h"
 
 #include "common/base/alloc.h"
@@ -211,7 +212,8 @@ int export_tests(struct store *s, int64_t run_key, enum export_format format, ex
 {
     static const char text[] =
         "SELECT r.run_id, r.ticket, r.tag, r.date, r.node, r.mode, r.status AS run_status, r.source_sha256,"
-        " c.variant, coalesce(t.attn_impl, v.attn_impl) AS attn_impl, v.code_sha256, v.code_kind, "
+        " g.commit_id, g.branch, g.dirty, c.variant, coalesce(t.attn_impl, v.attn_impl) AS attn_impl, "
+        "v.code_sha256, v.code_kind, "
         "c.context_len, t.repetition,"
         " t.test_index, t.warmup, t.status"
 #define METRIC_TEST(id, name, column, ...) ", t." #column
@@ -225,7 +227,8 @@ int export_tests(struct store *s, int64_t run_key, enum export_format format, ex
         "t.exit_code, t.signal"
 #define METRIC_BUILD(id, name, column, ...) ", v." #column
 #include "results/store/metric.def"
-        ", t.reason, t.id FROM run r JOIN test t ON t.run_id = r.id JOIN series c ON c.id = t.series_id"
+        ", t.reason, t.id FROM run r" REVISION_JOIN
+        "JOIN test t ON t.run_id = r.id JOIN series c ON c.id = t.series_id"
         " JOIN variant v ON v.run_id = r.id AND v.name = c.variant WHERE (:run IS NULL OR r.id = :run)"
         " ORDER BY r.ordered_at, r.id, v.position, c.context_len, t.repetition";
     SQL_STMT stmt = sql_prepare(s, text, err);
@@ -329,6 +332,8 @@ static const struct dumped {
     DUMPED("fact", "environment_id, key"),
     DUMPED("document", "id"),
     DUMPED("run", "id"),
+    DUMPED("run_revision", "run_id"),
+    DUMPED("git_commit", "commit_id"),
     DUMPED("variant", "run_id, position"),
     DUMPED("gate", "run_id, variant, position"),
     DUMPED("kernel_code", "run_id, variant, kernel"),

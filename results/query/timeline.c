@@ -46,6 +46,17 @@ static int find_series(struct store *s, const struct timeline_filter *f, struct 
     return rc;
 }
 
+/* What was committed since the point before. */
+static int find_commits(struct commit_log *log, struct timeline_point *points, size_t i, struct err *err)
+{
+    static const struct run_revision none;
+    struct run_revision own;
+    struct timeline_point *p = &points[i];
+    if (revision_load(log->store, p->run_key, &own, err) != 0)
+        return -1;
+    return commit_range_find(log, i > 0 ? &points[i - 1].commits.to : &none, &own, &p->commits, err);
+}
+
 static int describe_point(struct sql_stmt *stmt, const struct history_point *from, struct timeline_point *p,
                           struct err *err)
 {
@@ -77,6 +88,7 @@ static int load_points(struct store *s, const struct timeline_filter *f, struct 
         .metric = out->metric,
     };
     struct history h;
+    struct commit_log log = {.store = s};
     SQL_STMT stmt = sql_prepare(s, "SELECT run_id, date, tag, source_sha256 FROM run WHERE id = :run", err);
     if (!stmt || history_load(s, &o, &h, err) != 0)
         return -1;
@@ -86,8 +98,10 @@ static int load_points(struct store *s, const struct timeline_filter *f, struct 
     if (!out->points)
         rc = err_set(err, ERR_INTERNAL, "no memory for %zu nights", n);
     for (size_t i = 0; rc == 0 && i < n; i++)
-        rc = describe_point(stmt, &h.series[0].points[i], &out->points[i], err);
+        if ((rc = describe_point(stmt, &h.series[0].points[i], &out->points[i], err)) == 0)
+            rc = find_commits(&log, out->points, i, err);
     out->count = n;
+    commit_log_release(&log);
     history_release(&h);
     return rc;
 }

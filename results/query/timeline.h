@@ -9,6 +9,7 @@
 
 #include "results/judge/changes.h"
 #include "results/judge/compare.h"
+#include "results/store/commit_range.h"
 #include "results/store/store.h"
 
 /* NULL: any. */
@@ -29,6 +30,7 @@ struct timeline_point {
     char date[11];
     char tag[RUN_NAME_MAX];
     char source_sha256[SHA256_HEX_LEN + 1];
+    struct commit_range commits; /* since the point before it; `to` is its own commit */
     double median;
     int n;
     uint64_t device; /* identity of the GPUs, 0 when unknown */

@@ -86,22 +86,44 @@ static int store_files(struct store *s, int64_t run_key, const struct run_detail
     return stmt ? 0 : -1;
 }
 
+/* NULL where nothing is known. The caller frees *out. */
+static int facts_text(const struct kernel_facts *facts, char **out, struct err *err)
+{
+    *out = NULL;
+    if (!kernel_facts_known(facts))
+        return 0;
+    json_t *object = kernel_facts_encode(facts);
+    *out = object ? json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    json_decref(object);
+    return *out ? 0 : err_set(err, ERR_INTERNAL, "no memory for the run's kernels");
+}
+
+static int store_kernel(struct sql_stmt *stmt, int64_t run_key, const struct run_kernel_code *k,
+                        struct err *err)
+{
+    char *facts;
+    if (facts_text(&k->facts, &facts, err) != 0)
+        return -1;
+    sql_bind_int(stmt, ":run", run_key);
+    sql_bind_int(stmt, ":variant", (int64_t)k->variant);
+    sql_bind_text(stmt, ":kernel", k->name);
+    sql_bind_text(stmt, ":sha256", k->sha256);
+    sql_bind_text_or_null(stmt, ":facts", facts);
+    int rc = sql_run(stmt, err);
+    free(facts);
+    return rc;
+}
+
 /* A name that is listed twice is the input's mistake; the first one stands. */
 static int store_kernels(struct store *s, int64_t run_key, const struct run_details *d, struct err *err)
 {
     SQL_KEPT stmt = sql_keep(s,
-                             "INSERT OR IGNORE INTO kernel_code (run_id, variant, kernel, sha256)"
-                             " VALUES (:run, :variant, :kernel, :sha256)",
+                             "INSERT OR IGNORE INTO kernel_code (run_id, variant, kernel, sha256, facts)"
+                             " VALUES (:run, :variant, :kernel, :sha256, :facts)",
                              err);
-    for (size_t i = 0; stmt && i < d->n_kernels; i++) {
-        const struct run_kernel_code *k = &d->kernels[i];
-        sql_bind_int(stmt, ":run", run_key);
-        sql_bind_int(stmt, ":variant", (int64_t)k->variant);
-        sql_bind_text(stmt, ":kernel", k->name);
-        sql_bind_text(stmt, ":sha256", k->sha256);
-        if (sql_run(stmt, err))
+    for (size_t i = 0; stmt && i < d->n_kernels; i++)
+        if (store_kernel(stmt, run_key, &d->kernels[i], err) != 0)
             return -1;
-    }
     return stmt ? 0 : -1;
 }
 
@@ -158,12 +180,27 @@ static int load_files(struct store *s, int64_t run_key, struct run_details *out,
     return rc;
 }
 
+static int read_facts(struct sql_stmt *stmt, struct kernel_facts *out, struct err *err)
+{
+    size_t len;
+    const char *text = sql_col_str(stmt, "facts", &len);
+    kernel_facts_init(out);
+    if (!text)
+        return 0;
+    json_t *object = json_parse(text, len, "kernel_code.facts", err);
+    const struct json_at at = json_root(object, "kernel_code.facts");
+    int rc = object ? kernel_facts_decode(&at, out, err) : -1;
+    json_decref(object);
+    return rc;
+}
+
 static int load_kernels(struct store *s, int64_t run_key, struct run_details *out, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare_int(s,
-                                    "SELECT variant, kernel, sha256 FROM kernel_code WHERE run_id = :run"
-                                    " ORDER BY variant, kernel",
-                                    ":run", run_key, err);
+    SQL_STMT stmt =
+        sql_prepare_int(s,
+                        "SELECT variant, kernel, sha256, facts FROM kernel_code WHERE run_id = :run"
+                        " ORDER BY variant, kernel",
+                        ":run", run_key, err);
     int rc = -1;
     while (stmt && (rc = sql_step(stmt, err)) > 0) {
         char *name = strdup(sql_col_str(stmt, "kernel", NULL));
@@ -174,8 +211,16 @@ static int load_kernels(struct store *s, int64_t run_key, struct run_details *ou
         struct run_kernel_code *k = &out->kernels[out->n_kernels++];
         *k = (struct run_kernel_code){.variant = (size_t)sql_col_int(stmt, "variant", 0), .name = name};
         sql_col_text(stmt, "sha256", k->sha256, sizeof k->sha256);
+        if (read_facts(stmt, &k->facts, err) != 0)
+            return -1;
     }
     return rc;
+}
+
+int details_load_kernels(struct store *s, int64_t run_key, struct run_details *out, struct err *err)
+{
+    *out = (struct run_details){0};
+    return load_kernels(s, run_key, out, err);
 }
 
 int details_load(struct store *s, int64_t run_key, struct run_details *out, struct err *err)

@@ -1,5 +1,6 @@
 /* details: the gates of a run's variants, the files of its bundle with their hashes, the compiler's report on
- * its kernels (resources.json, verbatim), and the code identity of each kernel.
+ * its kernels (resources.json, verbatim), and the code identity of each kernel with what is known of its
+ * code.
  *
  * Read from a bundle (ingest/read_details.h), stored and loaded with the run. Files of individual tests are
  * left out: the manifest lists them. Untrusted text is bounded here and escaped where it is printed. The
@@ -8,6 +9,7 @@
 #ifndef KERNSWEEP_RESULTS_STORE_DETAILS_H
 #define KERNSWEEP_RESULTS_STORE_DETAILS_H
 
+#include "common/contract/kernel_facts.h"
 #include "results/store/run_data.h"
 #include "results/store/store.h"
 
@@ -40,6 +42,7 @@ struct run_kernel_code {
     size_t variant; /* index into the run's variants */
     char *name;     /* owned; as in the symbol table */
     char sha256[SHA256_HEX_LEN + 1];
+    struct kernel_facts facts; /* unknown in bundles of older executors */
 };
 
 struct run_details {
@@ -54,6 +57,8 @@ struct run_details {
 /* Inside the caller's transaction. */
 int details_store(struct store *s, int64_t run_key, const struct run_details *d, struct err *err);
 int details_load(struct store *s, int64_t run_key, struct run_details *out, struct err *err);
+/* Only the kernels. */
+int details_load_kernels(struct store *s, int64_t run_key, struct run_details *out, struct err *err);
 void details_release(struct run_details *d);
 
 /* NULL if there is none. */

@@ -29,4 +29,9 @@ struct store {
     char misuse[192];                         /* the first misuse of a statement (sql.h), or "" */
 };
 
+static inline bool store_is_interrupted(const struct store *s)
+{
+    return s->interrupted && *s->interrupted;
+}
+
 #endif

@@ -51,6 +51,7 @@ int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, 
     out->counts.skipped = (int)sql_col_int(stmt, "skipped", 0);
     out->counts.failed = out->counts.total - out->counts.ok - out->counts.skipped;
     sql_col_text(stmt, "rejected_why", out->rejected, sizeof out->rejected);
+    revision_read(stmt, &out->revision);
     return run_purpose_read(s, stmt, out, err) != 0
                ? -1
                : run_status_read(s, stmt, out->run_id, &out->status, err);

@@ -2,6 +2,7 @@
 #ifndef KERNSWEEP_RESULTS_STORE_RUN_LOAD_H
 #define KERNSWEEP_RESULTS_STORE_RUN_LOAD_H
 
+#include "results/store/revision.h"
 #include "results/store/run_data.h"
 #include "results/store/sql.h"
 
@@ -14,10 +15,11 @@ int run_facts_load(struct store *s, int64_t key, struct run_data *out, struct er
 #define RUN_SELECT                                                                                           \
     "SELECT r.id, r.run_id, r.ticket, r.tag, r.date, r.node, r.mode, r.origin, r.status, r.plan_sha256,"     \
     " r.source_sha256, r.content_sha256, r.purpose, r.rejected_why, r.started_at, r.ended_at, r.bundle, "    \
-    "r.wall_s,"                                                                                              \
+    "r.wall_s, " REVISION_COLUMNS ","                                                                        \
     " (SELECT count(*) FROM test WHERE run_id = r.id) AS total,"                                             \
     " (SELECT count(*) FROM test WHERE run_id = r.id AND status = 'OK') AS ok,"                              \
-    " (SELECT count(*) FROM test WHERE run_id = r.id AND status = 'SKIPPED') AS skipped FROM run r "
+    " (SELECT count(*) FROM test WHERE run_id = r.id AND status = 'SKIPPED') AS skipped"                     \
+    " FROM run r" REVISION_JOIN
 
 /* The column "status". run_id: for the error. */
 int run_status_read(struct store *s, struct sql_stmt *stmt, const char *run_id, enum run_status *out,

@@ -1,5 +1,4 @@
 #include "results/store/sql.h"
-#include "results/store/store.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -239,11 +239,6 @@ fail:
     return -1;
 }
 
-bool store_is_interrupted(const struct store *s)
-{
-    return s->interrupted && *s->interrupted;
-}
-
 static int stop_statement(void *arg)
 {
     return store_is_interrupted(arg);

@@ -22,7 +22,6 @@ void store_close(struct store *s);
 /* From now on a flag that a signal's handler sets ends waits and statements with ERR_INTERRUPTED, and so the
  * transaction that they belong to. s must not be moved. */
 void store_heed(struct store *s, const volatile sig_atomic_t *interrupted);
-bool store_is_interrupted(const struct store *s);
 
 /* A consistent copy in a new file; other processes may read and write meanwhile. */
 int store_copy(struct store *s, const char *path, struct err *err);

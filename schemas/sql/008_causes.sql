@@ -59,6 +59,7 @@ CREATE TABLE cause (
     position    INTEGER NOT NULL, -- the strongest first
     kind        TEXT NOT NULL CHECK (kind IN
                     ('code', 'toolchain', 'environment', 'clock', 'node', 'neighbours', 'method', 'unexplained')),
+    certainty   TEXT NOT NULL CHECK (certainty IN ('coincides', 'established')),
     share       REAL,          -- of the change, as far as it can be computed
     evidence    TEXT NOT NULL, -- a JSON object
     PRIMARY KEY (run_id, base_id, variant, context_len, position)

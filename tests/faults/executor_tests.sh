@@ -95,9 +95,38 @@ silent() {
 fills_its_folder() {
     after fills-its-folder 'mkdir -p a/b; ln -s /etc/passwd link; mkfifo fifo; echo x > "bad
 name"; '"$good"
+    is "the manifest names what it leaves out, with the reason" \
+        "$(jq -r '[.left_out[] | "\(.path | split("/")[-1]): \(.reason)"] | join("; ")' "$(bundle fills-its-folder)/manifest.json")" \
+        'bad\x0aname: its name is not plain text; fifo: neither a file nor a folder; link: neither a file nor a folder'
     is "the manifest lists no link, pipe or wild name" \
         "$(jq -r '[.files[].path | select(startswith("v/ctx"))] | map(split("/")[2]) | join(" ")' "$(bundle fills-its-folder)/manifest.json")" \
         "perf.json run.log vram_samples.jsonl"
+}
+
+# Names and folders that a tar of 1988 or JSON cannot name.
+leaves_odd_names() {
+    local long deep wide
+    long=$(printf 'n%.0s' {1..200})
+    wide=$(printf 'w%.0s' {1..90})
+    deep=$(printf 'd/%.0s' {1..90})
+    after odd-names "echo 1 >$long; mkdir -p $wide/$wide/$wide; echo 2 >$wide/$wide/$wide/file; mkdir -p $deep; echo 3 >$deep/file
+        echo 4 >\"\$(printf 'bad\\377')\"; $good"
+    status_is odd-names OK
+    is "what pax can name is in the bundle" "$(cat "$(bundle odd-names)/v/ctx_64_run1/$long" "$(bundle odd-names)/v/ctx_64_run1/$wide/$wide/$wide/file" | tr '\n' ' ')" "1 2 "
+    is "the rest is named in the manifest" "$(jq -r '[.left_out[].reason] | sort | join("; ")' "$(bundle odd-names)/manifest.json")" \
+        "its folders are nested too deeply; its name is not plain text"
+    is "pack gives the same files" "$("$KERNSWEEP_EXECUTOR" pack --workdir "$WORK" --run odd-names | tar -tf - | sort | sha256sum)" \
+        "$(jq -r '.files[].path, "manifest.json"' "$(bundle odd-names)/manifest.json" | sort | sha256sum)"
+}
+
+leaves_too_many() {
+    after too-many "mkdir a; cd a; seq 50150 | xargs touch; $good"
+    is "the bundle has 50,000 of them, and the records of all tests" \
+        "$(jq -r '"\([.files[].path | select(contains("/a/"))] | length) \([.files[].path | select(endswith("perf.json"))] | length)"' \
+            "$(bundle too-many)/manifest.json")" "50000 2"
+    is "the manifest names a hundred of the others and counts the rest" \
+        "$(jq -r '"\(.left_out | length) \(.left_out_others) \(.left_out[0].reason)"' "$(bundle too-many)/manifest.json")" \
+        "100 50 the bundle has too many files"
 }
 
 limits() {
@@ -105,6 +134,17 @@ limits() {
     run limits
     is "no core dumps, the OOM killer's first choice, three open descriptors" \
         "$(tr '\n' ' ' <"$(bundle limits)/v/ctx_64_run1/run.log")" "0 500 4 "
+}
+
+# Its main process asks to be traced by its parent, as anti-debugging code and some crash handlers do.
+traced() {
+    after traced "exec python3 -c 'import ctypes, os, signal
+signal.signal(signal.SIGUSR1, lambda *a: print(\"seen\", flush=True))
+assert ctypes.CDLL(None).ptrace(0, 0, 0, 0) == 0
+os.kill(os.getpid(), signal.SIGUSR1)
+print(\"[PERF_TIMING] {\\\"prefill_s\\\": 0.0001}\")'"
+    status_is traced OK
+    like "the signal at which it stopped reaches it" "$(cat "$(bundle traced)/v/ctx_64_run1/run.log")" '^seen$'
 }
 
 scenario "a test that ignores TERM" ignores_term
@@ -115,9 +155,12 @@ scenario "a test that leaves a daemon with its output open" leaves_daemon_with_p
 scenario "a test with a zombie" zombie
 scenario "a test that forks forty daemons" forks
 scenario "a test that closes its descriptors" closes_descriptors
+scenario "a test that asks to be traced" traced
 scenario "a test with binary output" binary_output
 scenario "a test with 2 GiB of output" flood
 scenario "a silent test on a node without a GPU" silent
 scenario "a test that leaves links, pipes and wild names" fills_its_folder
+scenario "a test that leaves long names, deep folders and bytes that are no text" leaves_odd_names
+scenario "a test that leaves 50,150 files" leaves_too_many
 scenario "what a test is started with" limits
 done_testing

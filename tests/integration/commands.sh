@@ -207,6 +207,16 @@ interrupted_while_storing() {
     exits "the same command then stores it" 0 "$KERNSWEEP" ingest "$bundle" --db "$TMPDIR/other.db"
 }
 
+# One file that cannot be named does not lose the sweep, and is told of.
+odd_file_left() {
+    plan_with '.variants = [{name: "odd", run: ["sh", "-c", "echo x >\"$(printf \u0027bad\\377\u0027)\"; echo \u0027[PERF_TIMING] {\"prefill_s\": 0.0001}\u0027"]}]
+        | .contexts = [16] | .repetitions = 2 | del(.reference)' "$TMPDIR/odd.json"
+    exits "run exits 0" 0 ks_run "$TMPDIR/odd.json" --tag odd
+    like "it says what was not brought, and why" "$ERR" '[0-9]+ files? that tests or builds left w[a-z]+ not brought: odd/ctx_16_run1/bad.*xff: its name is not plain text'
+    is "its tests are stored" "$(sql "SELECT count(*) FROM test t JOIN run r ON r.id = t.run_id WHERE r.tag = 'odd' AND t.status = 'OK'")" 2
+}
+
+scenario "a test that leaves a file that cannot be named" odd_file_left
 scenario "a command that is interrupted while it stores" interrupted_while_storing
 scenario "a store on a read-only medium" store_on_read_only_medium
 scenario "output that cannot be written" output_that_is_lost

@@ -224,6 +224,31 @@ scenario "an unknown command of the executor" exits "exits 2" 2 "$KERNSWEEP_EXEC
 scenario "follow of a run that does not exist" misused 2 x follow --run nothing
 scenario "pack of a run id that climbs" misused 2 x pack --run ../../etc
 
+# What a workload can write with a secret in it, and in which form: everything that comes home is searched.
+secrets_everywhere() {
+    local secret=$'p\"q\\r \303\244-s3cr3t-value' form
+    job planted "$(jq -nc --arg s "$secret" '{secrets: ["TOKEN"], env: {TOKEN: $s},
+        variants: [
+            {name: "file", run: ["sh", "-c", "env > env.txt; mkdir d; printf \u0027a\\0%s\\0b\u0027 \"$TOKEN\" > d/binary; seq 100000 | tr -d \u0027\\n\u0027 > large; printf %s \"$TOKEN\" >> large; seq 9 >> large"]},
+            {name: "name", run: ["sh", "-c", "echo x > \"named-$TOKEN\""]},
+            {name: "skip", run: ["python3", "-c", "import os, sys; print(\"SKIP: \" + 190 * \"x\" + os.environ[\"TOKEN\"]); sys.exit(77)"]},
+            {name: "key", run: ["python3", "-c", "import os, json; print(\"[PERF_TIMING] \" + json.dumps({\"prefill_s\": 0.0001, os.environ[\"TOKEN\"]: 1, \"attn_impl\": os.environ[\"TOKEN\"]}))"]},
+            {name: "ascii", run: ["python3", "-c", "import os, json; print(json.dumps(dict(os.environ)))"]},
+            {name: "utf8", run: ["python3", "-c", "import os, json; print(json.dumps(dict(os.environ), ensure_ascii=False))"]}],
+        tests: [{variant: "file"}, {variant: "name"}, {variant: "skip"}, {variant: "key"}, {variant: "ascii"}, {variant: "utf8"}]}')"
+    run planted
+    is "the run is COMPLETE" "$(summary planted .status)" COMPLETE
+    for form in s3cr3t-value 'p"q' 'p\"q' 'p\\"q'; do
+        is "nothing that comes home has $form" \
+            "$(x pack --run planted | tar -xOf - | grep -caF -- "$form")" 0
+        is "no name has $form" "$(x pack --run planted | tar -tf - | grep -cF -- "$form")" 0
+    done
+    is "files that hold it are left out, and named without it" \
+        "$(jq -r '[.left_out[] | "\(.path): \(.reason)"] | join("; ")' "$(bundle planted)/manifest.json")" \
+        "file/ctx_64_run1/d/binary: it holds a secret; file/ctx_64_run1/env.txt: it holds a secret; file/ctx_64_run1/large: it holds a secret; name/ctx_64_run1/named-***: its name is not plain text"
+}
+
+scenario "secrets wherever a workload can write" secrets_everywhere
 scenario "a job with builds, gates, warm-ups and secrets" a_job
 scenario "the journal of a job" journal
 scenario "the files of a bundle" bundle_files

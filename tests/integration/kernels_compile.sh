@@ -57,12 +57,54 @@ v5_limits() {
     finds "a product outside the loop" '.kernels[].loop.matrix -= 64' '64 instead of 128 matrix a tile'
 }
 
+# docs/kernels/compilers.md has what five compilers make of v5; here is one of them.
+v5_documented() {
+    needs v5_resources
+    exits "the page has what clang 19 makes of v5" 0 scripts/check-amd --page "$V5"
+    is "nothing is said" "$OUT" ""
+    jq '(.kernels[] | select(.name | test("attend"))).vgprs = 255' "$V5" >"$TMPDIR/stale.json"
+    exits "another number of registers would be found" 1 scripts/check-amd --page "$TMPDIR/stale.json"
+    like "the output says what to do" "$OUT" 'compilers.md is out of date: run make check-amd WRITE=1'
+    jq '.compiler = "unknown"' "$V5" >"$TMPDIR/unknown.json"
+    exits "a file of an unknown compiler is refused" 2 scripts/check-amd --page "$TMPDIR/unknown.json"
+}
+
 # finds WHAT EDIT REGEX: with that edit of the resources, the check fails and says why.
 finds() {
     jq "$2" "$V5" >"$TMPDIR/edited.json"
     exits "$1 would be found" 1 kernels/tools/v5_gfx942_check "$TMPDIR/edited.json"
     like "$1: the line says so" "$OUT" "$3"
 }
+
+# Its tables are written from what check-amd compiled, here with one compiler.
+tables_written() {
+    needs v5_resources
+    local page=$TMPDIR/page.md linked=$TMPDIR/linked
+    printf 'trixie\t5.7.1\t5.7.1\t5.5.1\tgfx942\n' >"$linked"
+    printf '%s\n' text '<!-- amd: linked -->' '<!-- end -->' '<!-- amd: v5 gfx942 -->' '<!-- end -->' >"$page"
+    exits "a page without one of the tables is refused" 2 scripts/amd-tables --write "$page" "$linked" "$V5"
+    like "the missing table is named" "$ERR" 'no table in the page for: variants gfx942'
+    printf '%s\n' '<!-- amd: variants gfx942 -->' old '<!-- end -->' >>"$page"
+    exits "empty tables are out of date" 1 scripts/amd-tables "$page" "$linked" "$V5"
+    exits "they are written" 0 scripts/amd-tables --write "$page" "$linked" "$V5"
+    exits "then they are current" 0 scripts/amd-tables "$page" "$linked" "$V5"
+    like "a row of what was linked" "$(cat "$page")" '^\| trixie \| 5.7.1 \| 5.7.1 \| 5.5.1 \| gfx942 \|$'
+    like "a row of the tile loop" "$(cat "$page")" '^\| v5_tiles: attend_tiles, D=128 \| 19 \| .*\| 0, 0 \| 32768 \| 128 \| 34 \|'
+    is "the old table is gone, the text is not" "$(grep -cx old "$page") $(grep -cx text "$page")" "0 1"
+}
+
+# What the whole check needs: it must say so, not fail half-way.
+check_amd_needs() {
+    mkdir -p "$TMPDIR/bin"
+    printf '#!/bin/sh\necho 1000\n' >"$TMPDIR/bin/id"
+    chmod +x "$TMPDIR/bin/id"
+    exits "without root it exits 2" 2 env PATH="$TMPDIR/bin:$PATH" scripts/check-amd --cache "$TMPDIR/cache"
+    like "it says what for" "$ERR" 'check-amd: needs root, for debootstrap, mount and chroot'
+    is "it has written nothing" "$(find "$TMPDIR/cache" 2>/dev/null)" ""
+    exits "an unknown option exits 2" 2 scripts/check-amd --chroot
+    like "the usage is printed" "$ERR" 'check-amd --page RESOURCES.json'
+}
+scenario "prerequisites of check-amd" check_amd_needs
 
 if command -v hipcc >/dev/null; then
     scenario "kernels for amd gfx90a" compiles amd gfx90a prefill
@@ -78,6 +120,8 @@ else
     scenario "resources of v5 for amd gfx942" v5_listed
     if command -v llvm-mca-19 >/dev/null; then
         scenario "limits of v5 for amd gfx942" v5_limits
+        scenario "documented resources of v5 for amd gfx942" v5_documented
+        scenario "tables of the resources of v5 for amd gfx942" tables_written
     else
         skip_scenario "limits of v5 for amd gfx942" "llvm-mca-19 is not installed (scripts/install-deps gpu)"
     fi

@@ -118,6 +118,65 @@ slower() {
     is "lets a good night after it notify of a recovery" "$(last_news)" recovered
 }
 
+# commit_sources SUBJECT: commits $dir/src; prints the short id.
+commit_sources() {
+    [ -d "$dir/src/.git" ] || git -C "$dir/src" init -q -b trunk
+    git -C "$dir/src" add -A
+    git -C "$dir/src" -c user.name=a -c user.email=a@example.org commit -q -m "$1"
+    git -C "$dir/src" rev-parse HEAD | cut -c 1-7
+}
+
+# Three nights over three commits, the last of which is slower, and a fourth with local changes.
+over_commits() {
+    local first second third cell
+    history commits
+    first=$(commit_sources "take half a second")
+    quiet_nights 1
+    echo "notes" >"$dir/src/notes"
+    second=$(commit_sources "add notes")
+    quiet_nights 1
+    echo 0.9 >"$dir/src/seconds"
+    third=$(commit_sources "take *more* time")
+    exits "exits 4" 4 "${night[@]}"
+    is "names the commits since the night before to notifiers" "$(grep '^commits' "$told.lines")" "commits: $second..$third, 1 commit"
+    like "names the commits since the baseline in the report" "$(cat "$told.report")" "Commits since the base: $first..$third, 2 commits"
+    like "names those since the night before in the report" "$(cat "$told.report")" "Commits since the night before: $second..$third, 1 commit"
+    like "lists their subjects in the report" "$(cat "$told.report")" "\`$third\` \`take \*more\* time\`"
+    like "lists the older subject as well" "$(cat "$told.report")" "\`$second\` \`add notes\`"
+    try "$KERNSWEEP" runs --db "$dir/results.db" --purpose sweep
+    is "runs shows the commit of each night, the newest first" "$(awk 'NR > 1 {print $8, $9}' <<<"$OUT" | awk '{print $2}' | paste -sd ' ')" "$third $second $first"
+    try "$KERNSWEEP" show latest --db "$dir/results.db"
+    like "show names commit, branch and subject" "$OUT" "^commit ${third}[0-9a-f]{5} on trunk, [0-9-]{10}: take \*more\* time\$"
+    try "$KERNSWEEP" history --variant a --context 16 --db "$dir/results.db"
+    like "history names the commit of the first night" "$OUT" "  $first +[0-9]"
+    like "history names the commits of the last night" "$OUT" "  $second\.\.$third, 1 commit +[0-9]"
+    cell=$("$KERNSWEEP" history --variant a --context 16 --json --db "$dir/results.db")
+    is "history --json has the subjects" "$(jq -r '.points[2].commits.commits[].subject' <<<"$cell")" "take *more* time"
+    is "compare --json has the range since the base" \
+        "$("$KERNSWEEP" compare latest --baseline main --fail-on none --json --db "$dir/results.db" | jq -r '.commits.text + "; " + .commits_of_night.text')" \
+        "$first..$third, 2 commits; $second..$third, 1 commit"
+    is "export has the commit" "$("$KERNSWEEP" export latest --format json --db "$dir/results.db" | jq -r '.[0] | .commit_id[0:7] + " " + .branch')" "$third trunk"
+    echo 0.5 >"$dir/src/seconds"
+    exits "lets a night with local changes exit 0" 0 "${night[@]}"
+    try "$KERNSWEEP" show latest --json --db "$dir/results.db"
+    is "show --json names the file with local changes" "$(jq -c '[.commit.id[0:7], .commit.dirty, .commit.dirty_files]' <<<"$OUT")" "[\"$third\",true,[\"seconds\"]]"
+    try "$KERNSWEEP" compare latest --baseline main --db "$dir/results.db"
+    like "compare says so" "$OUT" "^Commits since the night before: same commit $third \+ local changes\$"
+    is "the runs that confirm claim no commit" "$(sql "SELECT count(*) FROM run_revision v JOIN run r ON r.id = v.run_id WHERE r.purpose = 'confirm'")" 0
+    exits "lets the first bundle's plan run again" 0 "$KERNSWEEP" run "$(sql "SELECT bundle FROM run ORDER BY id LIMIT 1")/plan.json" \
+        --ssh-config "$NODE/ssh_config" --db "$dir/results.db" --artifacts "$dir/artifacts"
+    is "such a run keeps the commit of its bundle" "$(sql "SELECT substr(commit_id, 1, 7) FROM run_revision ORDER BY run_id DESC LIMIT 1")" "$first"
+}
+
+refused_repository() {
+    history refused
+    commit_sources "of somebody else" >/dev/null
+    exits "exits 0" 0 env GIT_TEST_ASSUME_DIFFERENT_OWNER=1 "${night[@]}"
+    like "says why there is no commit" "$ERR" 'note: the commit of the sources is not recorded: .*dubious ownership'
+    is "stores the run without one" "$(sql "SELECT count(*) || (SELECT count(*) FROM run_revision) FROM run")" 10
+    like "shows none" "$("$KERNSWEEP" runs --db "$dir/results.db" | tail -n 1)" 'ok +- *$'
+}
+
 # The same sources take longer, whichever build runs.
 slower_node() {
     history slower_node
@@ -187,6 +246,21 @@ no_reports() {
     unlike "is ended by the next start, which measures nothing" "$ERR" 'run .* started'
 }
 
+# A night whose executor always dies, and one whose bundle can never be stored.
+set_aside() {
+    history set-aside
+    write_plan 0.5 1
+    jq '.variants = [{name: "deadly", build: [["sh", "-c", "kill -9 $PPID"]], run: ["true"]}] | del(.reference)' "$dir/night.json" \
+        >"$dir/deadly.json"
+    cp "$dir/night.json" "$dir/good.json"
+    cp "$dir/deadly.json" "$dir/night.json"
+    exits "exits 3" 3 "${night[@]}"
+    like "says that the run is set aside" "$ERR" 'is set aside: the next night starts a new one; `kernsweep attach .*` tries it again'
+    cp "$dir/good.json" "$dir/night.json"
+    exits "lets the next night exit 0" 0 "${night[@]}"
+    unlike "is not resumed by it" "$ERR" 'resuming run'
+}
+
 interrupted() {
     history interrupted
     write_plan 0.5 1
@@ -229,12 +303,15 @@ scenario "a first night in which no test works" nothing_works
 scenario "the first night" first_night
 scenario "nights with retention" retention
 scenario "a slower night" slower
+scenario "a night over commits of a repository" over_commits
+scenario "a night over a repository that git refuses" refused_repository
 scenario "a night on a slower node" slower_node
 scenario "a night that is too noisy" too_noisy
 scenario "a night whose node is away" node_away
 scenario "a night whose tests fail" tests_fail
 scenario "a night whose tests fail, without a baseline" tests_fail_without_baseline
 scenario "a night whose reports cannot be written" no_reports
+scenario "a night that can never be collected" set_aside
 scenario "a night interrupted by SIGINT" interrupted
 scenario "a night killed by SIGKILL" killed
 done_testing

@@ -2,6 +2,7 @@
 # Every run looks at its node first: what makes it unfit stops it, what is odd is told and kept with the run.
 . tests/lib.sh
 . tests/pipeline.sh
+. tests/tree.sh
 
 MODELS=$HOME/models
 pipeline_setup
@@ -103,6 +104,44 @@ busy_node() {
     is "node.json keeps both warnings" "$(jq -r '[.preflight[] | select(.level == "warning") | .subject] | contains(["gpu", "gpu users"])' "$(bundle_of odd)/node.json")" true
 }
 
+# The subjects of check's warnings about how a GPU node is set up.
+tuning_of() {
+    KERNSWEEP_FAKE_ROOT=$1 ks check local --json | jq -r '.findings[] | select(.level == "warning") | .subject' |
+        grep -vxE 'compiler|hipcc|disk|clock|gpu users' | xargs
+}
+
+well_tuned() {
+    lay_tree "$TMPDIR/tuned" tests/fixtures/mi300x/well_tuned
+    is "check warns of nothing" "$(tuning_of "$TMPDIR/tuned")" ""
+    KERNSWEEP_FAKE_ROOT=$TMPDIR/tuned exits "check exits 0" 0 ks check local
+    like "check prints the firmware" "$OUT" '^ok +firmware +VBIOS 113-M3000100-102, SMC 0x00557300'
+    like "check prints the partitions" "$OUT" '^ok +partitions +SPX, NPS1'
+}
+
+untuned() {
+    lay_tree "$TMPDIR/untuned" tests/fixtures/mi300x/well_tuned tests/fixtures/mi300x/untuned
+    is "check warns of each setting" "$(tuning_of "$TMPDIR/untuned")" \
+        "gpu errors ecc partitions clocks power cap pcie iommu numa governor huge pages"
+    KERNSWEEP_FAKE_ROOT=$TMPDIR/untuned exits "check exits 0: the node can still run tests" 0 ks check local
+    like "check names the GPU and what is set" "$OUT" "^warning +power cap +GPU 1: 550 W, below the default of 750 W"
+    like "check prints the remedy" "$OUT" '-> boot with iommu=pt'
+}
+
+# A run whose executor was killed while it held clocks.
+clocks_left() {
+    lay_tree "$TMPDIR/left" tests/fixtures/mi300x/well_tuned
+    echo manual >"$TMPDIR/left/sys/class/drm/card1/device/power_dpm_force_performance_level"
+    jq -nc --arg boot "$(cat "$TMPDIR/left/proc/sys/kernel/random/boot_id")" '{gpu: "1d0fbe6a2a1c0000", run_id: "gone", boot_id: $boot,
+        since: "2026-02-14T03:15:00.000Z", user: 1234, mode: "fixed", mhz: 1400, before: {level: "auto", min_mhz: 500, max_mhz: 2100}}' \
+        >"$TMPDIR/left/sys/kernsweep-gpu-1d0fbe6a2a1c0000.clocks"
+    KERNSWEEP_FAKE_ROOT=$TMPDIR/left exits "check exits 0" 0 ks check local
+    like "check names the GPU, the clocks, the run and its user" "$OUT" \
+        '^warning +left clocks GPU 1d0fbe6a2a1c0000 still has the clocks \(fixed, 1400 MHz\) of the run gone of user 1234, whose executor died'
+    KERNSWEEP_FAKE_ROOT=$TMPDIR/left exits "run exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag heals
+    is "the run puts them back" "$(head -n 1 "$TMPDIR/left/sys/class/drm/card1/device/power_dpm_force_performance_level")" auto
+    is "check finds nothing left" "$(KERNSWEEP_FAKE_ROOT=$TMPDIR/left ks check local --json | jq -c .node.clocks_left)" null
+}
+
 full_disk() {
     plan_with ".workdir = \"$TMPDIR/full/work\"" "$TMPDIR/full.json"
     exits "run exits 3" 3 ks_run "$TMPDIR/full.json" --variants good
@@ -120,6 +159,9 @@ scenario "a model's file that is cut" bad_model models/cut.gguf
 scenario "a folder as a model's file" bad_model models
 scenario "a night whose model's file does not exist" nightly_stopped
 scenario "a node whose GPU is in use" busy_node
+scenario "an MI300X node that is set up as AMD recommends" well_tuned
+scenario "an MI300X node that is set up badly" untuned
+scenario "clocks that a killed executor has left" clocks_left
 mkdir -p "$TMPDIR/full"
 if mount -t tmpfs -o size=64m tmpfs "$TMPDIR/full" 2>/dev/null; then
     trap 'umount -l "$TMPDIR/full"' EXIT

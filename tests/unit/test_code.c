@@ -82,23 +82,33 @@ static void make_code_object(struct made *m, size_t gap, uint32_t first, uint32_
     enum { TEXT = 0x1000, DATA = 0x3000, RODATA = 0x800 };
     struct made text = {.len = 0}, symbols = {.len = 0}, note = {.len = 0}, kd = {.len = 0};
     static const char names[] = "\0a\0b\0a.kd\0b.kd\0v";
-    static const uint8_t metadata[] = "\x81\xae"
+    static const uint8_t metadata[] = "\x82\xae"
                                       "amdhsa.kernels"
                                       "\x92"
                                       "\x82\xa7"
                                       ".symbol"
                                       "\xa4"
                                       "a.kd"
-                                      "\xa5"
-                                      ".vgpr"
+                                      "\xab"
+                                      ".vgpr_count"
                                       "\x08"
-                                      "\x82\xa7"
+                                      "\x84\xa7"
                                       ".symbol"
                                       "\xa4"
                                       "b.kd"
-                                      "\xa5"
-                                      ".vgpr"
-                                      "\x10";
+                                      "\xab"
+                                      ".vgpr_count"
+                                      "\xcd\x01\x04"
+                                      "\xab"
+                                      ".agpr_count"
+                                      "\xcc\x80"
+                                      "\xbb"
+                                      ".private_segment_fixed_size"
+                                      "\xcf\x00\x00\x00\x00\x80\x00\x00\x00"
+                                      "\xad"
+                                      "amdhsa.target"
+                                      "\xd9\x20"
+                                      "amdgcn-amd-amdhsa--gfx942:xnack-";
     add_number(&text, first, 4);
     add_number(&text, 0xbf810000, 4); /* s_endpgm */
     text.len += gap;
@@ -145,8 +155,8 @@ static struct code code_of(const struct span *file, size_t count)
     struct code code;
     code_set_init(&set);
     for (size_t i = 0; i < count; i++)
-        assert_ok(scan_device(file[i], &none, &set, &err), &err);
-    assert_ok(code_of_set(&set, &code, &err), &err);
+        assert_ok(scan_device(file[i], &none, NULL, &set, &err), &err);
+    assert_ok(code_of_set(&set, NULL, &code, &err), &err);
     code_set_release(&set);
     return code;
 }
@@ -190,6 +200,61 @@ static void a_kernel_that_moves_keeps_its_hash(void **state)
     code_release(&moved);
     code_release(&changed);
     code_release(&data);
+}
+
+static void the_metadata_has_the_resources_of_kernels(void **state)
+{
+    struct made m;
+    (void)state;
+    make_code_object(&m, 0, 0xbf800000, 7);
+    struct code code = code_of_one(&m);
+    const int64_t *a = code.kernel[0].facts.resource, *b = code.kernel[1].facts.resource;
+    assert_string_equal(code.kernel[0].gpu, "gfx942");
+    assert_int_equal(a[KERNEL_VGPRS], 8);
+    assert_int_equal(a[KERNEL_AGPRS], KERNEL_FACT_UNKNOWN);
+    assert_int_equal(a[KERNEL_SCRATCH_BYTES], KERNEL_FACT_UNKNOWN);
+    assert_int_equal(b[KERNEL_VGPRS], 260 - 128); /* the metadata counts AGPRs with them */
+    assert_int_equal(b[KERNEL_AGPRS], 128);
+    assert_int_equal(b[KERNEL_SCRATCH_BYTES], KERNEL_FACT_UNKNOWN); /* no kernel has 2 GiB */
+    code_release(&code);
+}
+
+static void add_kernel(struct code_set *set, const char *gpu, char digit, int64_t bytes)
+{
+    struct err err = {0};
+    struct code_item kernel = {.kind = CODE_ITEM_KERNEL};
+    memset(kernel.sha256, digit, SHA256_HEX_LEN);
+    snprintf(kernel.gpu, sizeof kernel.gpu, "%s", gpu);
+    kernel_facts_init(&kernel.facts);
+    kernel.facts.resource[KERNEL_SCRATCH_BYTES] = bytes;
+    assert_ok(code_set_add_kernel(set, "k", &kernel, &err), &err);
+}
+
+static void the_facts_are_of_the_code_for_the_nodes_gpu(void **state)
+{
+    static const struct {
+        const char *gpu, *chosen;
+    } cases[] = {{"gfx90a", "gfx90a"}, {"gfx942", "gfx942"}, {"gfx1100", "gfx942"}, {NULL, "gfx942"}};
+    struct err err = {0};
+    struct code_set set;
+    struct code code;
+    (void)state;
+    code_set_init(&set);
+    add_kernel(&set, "gfx90a", '1', 0);
+    add_kernel(&set, "gfx942", '2', 528);
+    add_kernel(&set, "gfx908", '3', 16);
+    add_kernel(&set, "gfx908", '3', 16);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_ok(code_of_set(&set, cases[i].gpu, &code, &err), &err);
+        assert_int_equal(code.kernels, 1);
+        assert_string_equal(code.kernel[0].gpu, cases[i].chosen);
+        code_release(&code);
+    }
+    assert_ok(code_kernels(&set, &code, &err), &err);
+    assert_int_equal(code.kernels, 3);
+    assert_string_equal(code.kernel[0].gpu, "gfx908");
+    code_release(&code);
+    code_set_release(&set);
 }
 
 /* The object in an offload bundle, in the section of a host's program. */
@@ -255,7 +320,7 @@ static void scan_copy(const uint8_t *data, size_t len)
     assert_non_null(copy);
     memcpy(copy, data, len);
     code_set_init(&set);
-    scan_device((struct span){copy, len}, &none, &set, &err);
+    scan_device((struct span){copy, len}, &none, NULL, &set, &err);
     built_file_hash((struct span){copy, len}, &none, sha256);
     code_set_release(&set);
     free(copy);
@@ -335,7 +400,7 @@ static void ptx_counts_where_there_is_no_cubin(void **state)
     add(&ptx, cubin.data + 16, cubin.len - 16); /* both in one */
     *(uint64_t *)(ptx.data + 8) = ptx.len - 16;
     code_set_init(&set);
-    assert_ok(scan_device(span_of(&ptx), &none, &set, &err), &err);
+    assert_ok(scan_device(span_of(&ptx), &none, NULL, &set, &err), &err);
     assert_int_equal(set.count, 0);
     code_set_release(&set);
 }
@@ -384,7 +449,7 @@ static void nothing_has_no_identity(void **state)
     struct err err = {0};
     (void)state;
     code_set_init(&set);
-    assert_err(code_of_set(&set, &code, &err), &err, ERR_INPUT, "no files");
+    assert_err(code_of_set(&set, NULL, &code, &err), &err, ERR_INPUT, "no files");
     code_release(&code);
 }
 
@@ -392,6 +457,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_that_moves_keeps_its_hash),
+        cmocka_unit_test(the_metadata_has_the_resources_of_kernels),
+        cmocka_unit_test(the_facts_are_of_the_code_for_the_nodes_gpu),
         cmocka_unit_test(containers_copies_and_order_do_not_count),
         cmocka_unit_test(cut_and_damaged_files_do_no_harm),
         cmocka_unit_test(code_that_cannot_be_read_counts_as_its_bytes),

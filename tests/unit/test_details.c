@@ -66,6 +66,44 @@ static void the_code_identity_comes_back(void **state)
     store_close(&s);
 }
 
+/* A kernel with these members besides its name and hash. */
+static const char *bundle_with_kernel(const char *name, const char *members)
+{
+    char code[1024];
+    snprintf(code, sizeof code,
+             "{\"schema\":\"kernsweep.code/1\",\"kind\":\"device\",\"sha256\":\"" HASH
+             "\",\"kernels\":[{\"name\":\"k\",\"sha256\":\"" KERNEL_HASH "\"%s}]}",
+             members);
+    return bundle_with_code(name, name, code);
+}
+
+static void resources_and_instructions_of_a_kernel_come_back(void **state)
+{
+    struct store s = open_store("facts.db");
+    struct err err = {0};
+    struct run_details d;
+    (void)state;
+    int64_t key = must_ingest(
+        &s,
+        bundle_with_kernel(
+            "facts", ",\"resources\":{\"vgprs\":96,\"scratch_bytes\":0},\"instructions\":{\"matrix\":64}"),
+        NULL);
+    assert_ok(details_load_kernels(&s, key, &d, &err), &err);
+    assert_int_equal(d.n_kernels, 1);
+    assert_int_equal(d.kernels[0].facts.resource[KERNEL_VGPRS], 96);
+    assert_int_equal(d.kernels[0].facts.resource[KERNEL_SCRATCH_BYTES], 0);
+    assert_int_equal(d.kernels[0].facts.resource[KERNEL_LDS_BYTES], KERNEL_FACT_UNKNOWN);
+    assert_int_equal(d.kernels[0].facts.instructions[INSTRUCTION_MATRIX], 64);
+    assert_int_equal(d.kernels[0].facts.instructions[INSTRUCTION_WAIT], KERNEL_FACT_UNKNOWN);
+    details_release(&d);
+    key = must_ingest(&s, bundle_with_kernel("bare", ""), NULL);
+    assert_ok(details_load(&s, key, &d, &err), &err);
+    assert_false(kernel_facts_known(&d.kernels[0].facts));
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM kernel_code WHERE facts IS NULL"), 1);
+    details_release(&d);
+    store_close(&s);
+}
+
 static void an_unknown_code_identity_is_none(void **state)
 {
     struct store s = open_store("unknown.db");
@@ -86,6 +124,9 @@ static void what_is_no_code_identity_is_left_out_with_its_place(void **state)
         {"{\"schema\":\"kernsweep.code/1\",\"kind\":\"odd\"}", "odd"},
         {"{\"schema\":\"kernsweep.code/1\",\"kind\":\"files\",\"kernels\":[]}", "sha256"},
         {"{\"schema\":\"kernsweep.code/1\",\"kind\":\"files\",\"sha256\":\"" HASH "\"}", "$.kernels"},
+        {"{\"schema\":\"kernsweep.code/1\",\"kind\":\"device\",\"sha256\":\"" HASH
+         "\",\"kernels\":[{\"name\":\"k\",\"sha256\":\"" HASH "\",\"resources\":{\"vgprs\":-1}}]}",
+         "$.kernels[0].resources.vgprs"},
         {"{\"schema\":\"kernsweep.code/1\",\"kind\":\"device\",\"sha256\":\"" HASH
          "\",\"kernels\":[{\"name\":\"\",\"sha256\":\"" HASH "\"}]}",
          "$.kernels[0]"},
@@ -192,6 +233,7 @@ int main(void)
         cmocka_unit_test(an_unchanged_build_is_kept_once),
         cmocka_unit_test(what_is_no_gate_is_left_out_with_its_place),
         cmocka_unit_test(the_code_identity_comes_back),
+        cmocka_unit_test(resources_and_instructions_of_a_kernel_come_back),
         cmocka_unit_test(an_unknown_code_identity_is_none),
         cmocka_unit_test(what_is_no_code_identity_is_left_out_with_its_place),
         cmocka_unit_test(a_run_that_goes_takes_its_details_along),

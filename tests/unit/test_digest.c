@@ -29,7 +29,7 @@ static void lines_are_ordered_from_worst_to_best(void **state)
     deltas[1].metric = METRIC_PREFILL_S;
     deltas[3].confirmation = CONFIRM_STANDS;
     const struct comparison c = {.deltas = deltas, .count = 4, .primary = METRIC_PREFILL_S};
-    json_t *lines = digest_lines(&run, &c);
+    json_t *lines = digest_lines(&run, &c, "");
     assert_int_equal(json_array_size(lines), 4);
     assert_line(lines, 0, "v4: GATE_FAILED: \\x1b[2J");
     assert_line(lines, 1, "b 2: regressed +12.3 %, confirmed");
@@ -49,16 +49,35 @@ static void lines_beyond_the_maximum_are_counted(void **state)
         snprintf(tests[i].reason, sizeof tests[i].reason, "overran");
     }
     const struct run_data run = {.variants = &variant, .n_variants = 1, .tests = tests, .n_tests = 30};
-    json_t *lines = digest_lines(&run, NULL);
+    json_t *lines = digest_lines(&run, NULL, "a..b, 2 commits");
     assert_int_equal(json_array_size(lines), DIGEST_LINES_MAX);
     assert_line(lines, 0, "v 0: TIMEOUT: overran");
     assert_line(lines, 9, "and 6 more");
     json_decref(lines);
 }
 
+static void commits_stand_before_the_cells_that_changed(void **state)
+{
+    (void)state;
+    const struct run_data run = {0};
+    struct delta deltas[] = {cell("b", 2, VERDICT_REGRESSED, 1.5)};
+    struct comparison c = {.deltas = deltas, .count = 1, .primary = METRIC_PREFILL_S};
+    c.verdicts[VERDICT_REGRESSED] = 1;
+    json_t *lines = digest_lines(&run, &c, "a1b2c3d..e4f5a6b, 3 commits");
+    assert_line(lines, 0, "commits: a1b2c3d..e4f5a6b, 3 commits");
+    assert_line(lines, 1, "b 2: regressed +50.0 %");
+    json_decref(lines);
+    c.verdicts[VERDICT_REGRESSED] = 0;
+    deltas[0].verdict = VERDICT_UNCHANGED;
+    lines = digest_lines(&run, &c, "a1b2c3d..e4f5a6b, 3 commits");
+    assert_int_equal(json_array_size(lines), 0);
+    json_decref(lines);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(lines_are_ordered_from_worst_to_best),
-                                       cmocka_unit_test(lines_beyond_the_maximum_are_counted)};
+                                       cmocka_unit_test(lines_beyond_the_maximum_are_counted),
+                                       cmocka_unit_test(commits_stand_before_the_cells_that_changed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

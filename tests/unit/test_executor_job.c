@@ -94,7 +94,7 @@ static void a_wrong_value_is_refused_with_its_place(void **state)
         {"variants.0.gates", "[{\"kind\": \"script\", \"run\": [\"x\"]}]", "$.variants[0].gates[0].kind"},
         {"variants.0.gates", "[{\"kind\": \"command\", \"run\": [\"{context}\"]}]", "no value here"},
         {"variants.0.extra", "1", "extra"},
-        {"tests", "[]", "$.tests"},
+        {"tests", "{}", "$.tests"},
         {"tests.1.index", "1", "$.tests[1].index"},
         {"tests.1.variant", "\"c\"", "no variant"},
         {"tests.1.variant", "\"a\"", "duplicate"},

@@ -111,7 +111,8 @@ static void a_run_dated_in_the_future_is_not_the_newest_for_years(void **state)
     assert_ok(ingest_draft(&s, &d, &result, &err), &err);
     assert_int_equal(result.warnings, 1);
     assert_non_null(strstr(result.warning, "2099-01-01"));
-    assert_int_equal(query_int(&s, "SELECT ordered_at = ingested_at AND started_at > ingested_at FROM run"), 1);
+    assert_int_equal(query_int(&s, "SELECT ordered_at = ingested_at AND started_at > ingested_at FROM run"),
+                     1);
     draft_release(&d);
     store_close(&s);
 }
@@ -605,6 +606,50 @@ static void a_word_finds_its_run(void **state)
     store_close(&s);
 }
 
+/* An OK of the bundle's first test, whose perf.json says 1.01 s. */
+static const char *bundle_with_witness(const char *name, const char *file, const char *text)
+{
+    make_bundle(name, name);
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", name, file);
+    put(path, text);
+    write_manifest(name, name);
+    return in_scratch(name);
+}
+
+static void a_record_that_its_witnesses_contradict_is_invalid(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *event, *why;
+    } table[] = {
+        {"\"exit_status\":\"OK\",\"prefill_s\":0.001,\"wall_s\":1.51",
+         "says prefill_s 1.01, but the journal says 0.001"},
+        {"\"exit_status\":\"OK\",\"prefill_s\":1.01,\"wall_s\":3",
+         "says wall_time_sec 1.51, but the journal says 3"},
+        {"\"exit_status\":\"TIMEOUT\",\"wall_s\":1.51", "says OK, but the journal says TIMEOUT"},
+        {"\"exit_status\":\"OK\",\"prefill_s\":1.01,\"wall_s\":1.51", ""},
+        {"\"exit_status\":\"OK\"", ""},
+    };
+    for (size_t i = 0; i < COUNT(table); i++) {
+        char name[32], text[512];
+        snprintf(name, sizeof name, "witness%zu", i);
+        snprintf(
+            text, sizeof text,
+            "not JSON\n{\"event\":\"TEST_END\",\"test_index\":1,\"exit_status\":\"INTERRUPTED\"}\n"
+            "{\"event\":\"TEST_END\",\"test_index\":1,%s}\n{\"event\":\"TEST_END\",\"test_index\":999}\n",
+            table[i].event);
+        struct store s = open_store("witness.db");
+        struct run_data r =
+            must_load(&s, must_ingest(&s, bundle_with_witness(name, "events.jsonl", text), NULL));
+        assert_int_equal(r.tests[0].status, *table[i].why ? STATUS_INVALID : STATUS_OK);
+        assert_non_null(strstr(r.tests[0].reason, table[i].why));
+        assert_int_equal(r.info.counts.ok, *table[i].why ? 7 : 8);
+        run_data_release(&r);
+        store_close(&s);
+    }
+}
+
 static void samples_go_alone(void **state)
 {
     (void)state;
@@ -661,6 +706,7 @@ int main(void)
         cmocka_unit_test(the_older_layout_is_refused_when_it_contradicts_itself),
         cmocka_unit_test(links_are_refused),
         cmocka_unit_test(a_word_finds_its_run),
+        cmocka_unit_test(a_record_that_its_witnesses_contradict_is_invalid),
         cmocka_unit_test(samples_go_alone),
         cmocka_unit_test(an_exact_id_is_no_ambiguous_prefix),
     };

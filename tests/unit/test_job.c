@@ -182,7 +182,7 @@ static void every_simple_key_reaches_the_executor(void **state)
         if (!value)
             continue;
         assert_int_equal(k->in, IN_BOTH);
-        json_object_set(values, k->name, value);
+        json_object_set(values, key_name(k, IN_JOB), value);
         set_in_plan(plan, k, value);
         keys++;
     }
@@ -190,8 +190,8 @@ static void every_simple_key_reaches_the_executor(void **state)
     assert_ok(plan_load(&p, put("plan.json", text), &err), &err);
     assert_ok(job_init(&job, job_encode(&p, &request), "job.json", &err), &err);
     for (const struct key *k = settings_keys; k->name; k++)
-        if (json_object_get(values, k->name))
-            assert_member(k, &job.settings, json_object_get(values, k->name));
+        if (json_object_get(values, key_name(k, IN_JOB)))
+            assert_member(k, &job.settings, json_object_get(values, key_name(k, IN_JOB)));
     assert_true(keys > 10);
     free(text);
     json_decref(values);

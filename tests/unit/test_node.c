@@ -1,9 +1,10 @@
 /* attribute, gpus, model: the node's facts from files, as trees of this test have them. */
-#include "tests/unit/support.h"
+#include "tests/unit/tree.h"
 
 #include "executor/node/attribute.h"
 #include "executor/node/gpus.h"
 #include "executor/node/model.h"
+#include "executor/node/system.h"
 
 static void assert_json_string(json_t *value, const char *expected)
 {
@@ -73,6 +74,99 @@ static void amd_gpus_are_cards_with_memory(void **state)
     json_decref(users);
 }
 
+static json_t *gpus_of(const char *description)
+{
+    struct layout l = {.workdir = ""};
+    snprintf(l.sysfs, sizeof l.sysfs, "%s", in_scratch("mi300x/sys"));
+    tree_lay("mi300x", "tests/fixtures/mi300x/well_tuned");
+    if (description)
+        tree_lay("mi300x", description);
+    return gpus_amd(&l);
+}
+
+static long long number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_integer(value) ? json_integer_value(value) : -999;
+}
+
+static void settings_of_an_mi300x_are_read(void **state)
+{
+    (void)state;
+    json_t *gpus = gpus_of(NULL), *gpu = json_array_get(gpus, 0), *second = json_array_get(gpus, 1);
+    static const char *const texts[][2] = {{"pci", "0000:05:00.0"},
+                                           {"iommu", "identity"},
+                                           {"compute_partition", "SPX"},
+                                           {"memory_partition", "NPS1"},
+                                           {"perf_level", "auto"}};
+    static const struct {
+        const char *key;
+        long long value;
+    } numbers[] = {{"numa_node", 0},     {"sclk_min_mhz", 500},    {"sclk_max_mhz", 2100},
+                   {"power_cap_w", 750}, {"power_cap_max_w", 750}, {"power_cap_default_w", 750},
+                   {"pcie_width", 16},   {"pcie_width_max", 16},   {"xgmi_links", 1}};
+    for (size_t i = 0; i < COUNT(texts); i++)
+        assert_string_equal(member(gpu, texts[i][0]), texts[i][1]);
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        assert_int_equal(number(gpu, numbers[i].key), numbers[i].value);
+    assert_int_equal(number(second, "numa_node"), 1);
+    const json_t *firmware = json_object_get(gpu, "firmware"), *ras = json_object_get(gpu, "ras");
+    assert_string_equal(member(firmware, "smc"), "0x00557300");
+    assert_string_equal(member(firmware, "vbios"), "113-M3000100-102");
+    assert_int_equal(number(ras, "uncorrectable"), 0);
+    assert_true(json_is_true(json_object_get(gpu, "ecc")));
+    json_decref(gpus);
+}
+
+static void errors_and_lost_links_are_counted(void **state)
+{
+    (void)state;
+    json_t *gpus = gpus_of("tests/fixtures/mi300x/untuned"), *second = json_array_get(gpus, 1);
+    const json_t *ras = json_object_get(second, "ras");
+    assert_int_equal(number(ras, "uncorrectable"), 2);
+    assert_int_equal(number(ras, "correctable"), 17);
+    assert_true(json_is_false(json_object_get(second, "ecc")));
+    assert_int_equal(number(second, "xgmi_links"), 0);
+    assert_int_equal(number(second, "power_cap_w"), 550);
+    assert_int_equal(number(json_array_get(gpus, 0), "sclk_max_mhz"), 1400);
+    json_decref(gpus);
+}
+
+static void what_a_driver_does_not_show_has_no_key(void **state)
+{
+    (void)state;
+    struct layout l = {.workdir = ""};
+    snprintf(l.sysfs, sizeof l.sysfs, "%s", in_scratch("bare"));
+    put("bare/class/drm/card0/device/vendor", "0x1002\n");
+    put("bare/class/drm/card0/device/mem_info_vram_total", "1000\n");
+    json_t *gpus = gpus_amd(&l);
+    assert_int_equal(json_object_size(json_array_get(gpus, 0)), 7);
+    json_decref(gpus);
+    json_t *nothing = system_settings(&l);
+    assert_int_equal(json_object_size(nothing), 0);
+    json_decref(nothing);
+}
+
+static void settings_of_the_system_are_read(void **state)
+{
+    (void)state;
+    struct layout l = {.workdir = ""};
+    snprintf(l.sysfs, sizeof l.sysfs, "%s", in_scratch("host/sys"));
+    snprintf(l.proc, sizeof l.proc, "%s", in_scratch("host/proc"));
+    tree_lay("host", "tests/fixtures/mi300x/well_tuned");
+    json_t *system = system_settings(&l);
+    assert_string_equal(member(system, "governor"), "performance");
+    assert_string_equal(member(system, "thp"), "always");
+    assert_string_equal(member(system, "smt"), "off");
+    assert_string_equal(member(system, "kernel_options"), "pci=realloc=off iommu=pt numa_balancing=disable");
+    assert_int_equal(number(system, "numa_balancing"), 0);
+    json_decref(system);
+    put("host/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "powersave\n");
+    system = system_settings(&l);
+    assert_string_equal(member(system, "governor"), "mixed");
+    json_decref(system);
+}
+
 static void nvidia_gpus_without_the_library_come_from_procfs(void **state)
 {
     (void)state;
@@ -107,6 +201,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attributes_are_one_printable_value),
         cmocka_unit_test(amd_gpus_are_cards_with_memory),
+        cmocka_unit_test(settings_of_an_mi300x_are_read),
+        cmocka_unit_test(errors_and_lost_links_are_counted),
+        cmocka_unit_test(what_a_driver_does_not_show_has_no_key),
+        cmocka_unit_test(settings_of_the_system_are_read),
         cmocka_unit_test(nvidia_gpus_without_the_library_come_from_procfs),
         cmocka_unit_test(a_model_that_cannot_be_read_says_why),
     };

@@ -6,7 +6,7 @@ static void two_builds_are_needed(void **state)
 {
     const struct confirm_request request = {.plan = "plan.json", .base_source = "abc", .now_source = ""};
     const struct suspect_list none = {0};
-    struct confirm_runs runs = {0};
+    struct turns_made runs = {0};
     struct err err = {0};
     (void)state;
     assert_int_equal(confirm_measure(&request, &none, NULL, &runs, &err), -1);
@@ -19,7 +19,7 @@ static void a_plan_that_is_gone_is_an_input_error(void **state)
     const struct confirm_request request = {
         .plan = in_scratch("gone.json"), .base_source = "abc", .now_source = "def"};
     const struct suspect_list none = {0};
-    struct confirm_runs runs = {0};
+    struct turns_made runs = {0};
     struct err err = {0};
     (void)state;
     assert_err(confirm_measure(&request, &none, NULL, &runs, &err), &err, ERR_INPUT, "gone.json");
@@ -29,7 +29,7 @@ static void rounds_have_an_end(void **state)
 {
     const struct confirm_request request = {.plan = "plan.json", .base_source = "abc", .now_source = "def"};
     const struct suspect_list none = {0};
-    struct confirm_runs runs = {.count = CONFIRM_RUNS_MAX};
+    struct turns_made runs = {.count = TURNS_RUNS_MAX};
     struct err err = {0};
     (void)state;
     assert_err(confirm_measure(&request, &none, NULL, &runs, &err), &err, ERR_INTERNAL, "10 rounds");

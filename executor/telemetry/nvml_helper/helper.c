@@ -2,6 +2,7 @@
  * the node's own dynamic loader. The executor embeds it, starts it from memory where there is an NVIDIA
  * driver, and requests samples through a pipe; it exits when the pipe closes. It declares the prototypes
  * itself, so that no part of CUDA is needed to build it. */
+#include "executor/telemetry/nvml_helper/control.h"
 #include "executor/telemetry/nvml_helper/page.h"
 
 #include <dlfcn.h>
@@ -239,10 +240,12 @@ static void publish(struct helper *h)
     (void)!write(NVML_FD_DONE, &one, sizeof one);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static struct helper h;
     char requests[64];
+    if (argc > 1)
+        return nvml_control(argc, argv);
     h.page = mmap(NULL, sizeof *h.page, PROT_READ | PROT_WRITE, MAP_SHARED, NVML_FD_PAGE, 0);
     if (h.page == MAP_FAILED || load_library(&h.lib) != 0 || open_gpus(&h) != 0)
         return 1; /* no sample arrives, so the executor measures nothing */

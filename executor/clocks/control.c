@@ -1,0 +1,101 @@
+#include "executor/clocks/control.h"
+
+#include "common/base/clock.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { RECHECK_MS = 20 };
+
+static const double await_limit_s = 5;
+
+/* The file first: it needs no other program and tells at once whether it may be written. */
+static const struct clocks_control *const ways[] = {&clocks_by_sysfs, &clocks_by_amd_smi, &clocks_by_rocm_smi,
+                                                    &clocks_by_nvml};
+
+static enum control_result deny(const struct clocks_gpu *gpu, const struct err *last, struct err *err)
+{
+    const char *remedy =
+        gpu->nvidia ? "run the executor as root, or have an administrator lock the clocks (nvidia-smi -lgc)"
+                    : "run the executor as root, let 'sudo -n amd-smi' work without a password, or give your "
+                      "group write access to the file by a udev rule";
+    err_set(err, ERR_NODE, "setting the clocks of GPU %s needs a privilege that user %ld lacks: %s; %s",
+            gpu->name, (long)geteuid(), last->msg, remedy);
+    return CONTROL_DENIED;
+}
+
+static enum control_result none(const struct clocks_gpu *gpu, struct err *err)
+{
+    err_set(
+        err, ERR_NODE,
+        "GPU %s has no control of its clocks that could be used: neither its sysfs nor a tool of its vendor",
+        gpu->name);
+    return CONTROL_FAILED;
+}
+
+enum control_result control_hold(const struct clocks_gpu *gpu, const struct clocks_request *want,
+                                 const char **through, struct err *err)
+{
+    struct err last, first = {.kind = ERR_NONE};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (!ways[i]->works_with(gpu))
+            continue;
+        enum control_result r = ways[i]->hold(gpu, want, &last);
+        if (r == CONTROL_DENIED) {
+            first = first.kind == ERR_NONE ? last : first;
+            continue;
+        }
+        if (through)
+            *through = ways[i]->name;
+        if (r == CONTROL_FAILED)
+            *err = last;
+        return r;
+    }
+    return first.kind == ERR_NONE ? none(gpu, err) : deny(gpu, &first, err);
+}
+
+enum control_result control_put_back(const struct clocks_gpu *gpu, const struct clocks_state *before,
+                                     struct err *err)
+{
+    struct err last, first = {.kind = ERR_NONE};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (!ways[i]->works_with(gpu))
+            continue;
+        enum control_result r = ways[i]->put_back(gpu, before, &last);
+        if (r == CONTROL_DONE)
+            return r;
+        first = first.kind == ERR_NONE ? last : first;
+        if (r == CONTROL_FAILED) {
+            *err = last;
+            return r;
+        }
+    }
+    return first.kind == ERR_NONE ? none(gpu, err) : deny(gpu, &first, err);
+}
+
+void control_expected(const struct clocks_request *want, const struct clocks_state *before,
+                      struct clocks_state *out)
+{
+    bool fixed = want->mode == CLOCKS_FIXED;
+    *out = (struct clocks_state){.min_mhz = fixed ? want->mhz : before->min_mhz, .max_mhz = want->mhz};
+    snprintf(out->level, sizeof out->level, "%s", fixed ? "manual" : "perf_determinism");
+}
+
+enum control_result control_await(const struct clocks_gpu *gpu, const struct clocks_state *want,
+                                  struct err *err)
+{
+    struct clocks_state now;
+    int64_t deadline_ns = clock_deadline_ns(await_limit_s);
+    do {
+        if (clocks_state_read(gpu, &now) && clocks_state_equal(want, &now))
+            return CONTROL_DONE;
+        poll(NULL, 0, RECHECK_MS);
+    } while (clock_left_ms(deadline_ns) > 0);
+    err_set(
+        err, ERR_NODE,
+        "GPU %s: the driver did not take over the clocks: level %s with %d to %d MHz was asked for, level %s "
+        "with %d to %d MHz is set",
+        gpu->name, want->level, want->min_mhz, want->max_mhz, now.level, now.min_mhz, now.max_mhz);
+    return CONTROL_FAILED;
+}

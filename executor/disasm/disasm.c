@@ -1,0 +1,235 @@
+#include "executor/disasm/disasm.h"
+
+#include "common/base/alloc.h"
+#include "common/base/clock.h"
+#include "common/base/run.h"
+#include "executor/code/disassembly.h"
+#include "executor/code/mask.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { LLVM_NEWEST = 29, LLVM_OLDEST = 14 };
+
+struct disasm_seen {
+    char sha256[SHA256_HEX_LEN + 1];
+    size_t first, count; /* its items in the set */
+};
+
+/* One object. */
+struct task {
+    struct disasm *disasm;
+    struct code_set *set;
+    size_t first;
+    struct disassembly parser;
+};
+
+static bool is_program(const char *path)
+{
+    return access(path, X_OK) == 0 && !fs_is_dir(path);
+}
+
+/* out: char[FS_PATH_MAX], the program of that name in a folder, or ""; so below. */
+static bool in_folder(const char *folder, const char *name, char *out)
+{
+    struct err ignored = {.kind = ERR_NONE};
+    if (folder && *folder && fs_join(out, &ignored, folder, name) == 0 && is_program(out))
+        return true;
+    *out = '\0';
+    return false;
+}
+
+static bool on_path(const char *name, char *out)
+{
+    const char *path = getenv("PATH");
+    while (path && *path) {
+        char folder[FS_PATH_MAX];
+        size_t len = strcspn(path, ":");
+        if (len > 0 && len < sizeof folder) {
+            memcpy(folder, path, len);
+            folder[len] = '\0';
+            if (in_folder(folder, name, out))
+                return true;
+        }
+        path += len + (path[len] == ':');
+    }
+    *out = '\0';
+    return false;
+}
+
+static void find_llvm(char *out)
+{
+    char folder[FS_PATH_MAX], name[32];
+    struct err ignored = {.kind = ERR_NONE};
+    const char *rocm = getenv("ROCM_PATH");
+    if ((rocm && fs_join(folder, &ignored, rocm, "llvm/bin") == 0 &&
+         in_folder(folder, "llvm-objdump", out)) ||
+        in_folder("/opt/rocm/llvm/bin", "llvm-objdump", out))
+        return;
+    for (int version = LLVM_NEWEST; version >= LLVM_OLDEST; version--) {
+        snprintf(name, sizeof name, "llvm-objdump-%d", version);
+        if (on_path(name, out))
+            return;
+    }
+    on_path("llvm-objdump", out);
+}
+
+static struct code_item *find_kernel(struct task *t, const char *symbol)
+{
+    char name[MASK_NAME_MAX];
+    mask_name(symbol, name);
+    for (size_t i = t->first; i < t->set->count; i++)
+        if (t->set->item[i].kind == CODE_ITEM_KERNEL && strcmp(t->set->item[i].name, name) == 0)
+            return &t->set->item[i];
+    return NULL;
+}
+
+static bool is_function(const struct task *t, const char *symbol)
+{
+    char name[MASK_NAME_MAX];
+    mask_name(symbol, name);
+    for (size_t i = t->first; i < t->set->count; i++)
+        if (t->set->item[i].kind == CODE_ITEM_FUNCTION && strcmp(t->set->item[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Before gfx940, kernels access scratch memory by buffer instructions. */
+static bool has_buffer_scratch(const struct code_item *kernel)
+{
+    const char *gpu = kernel->gpu;
+    return kernel->facts.resource[KERNEL_SCRATCH_BYTES] > 0 &&
+           (strncmp(gpu, "gfx90", 5) == 0 || strncmp(gpu, "gfx10", 5) == 0);
+}
+
+static bool on_symbol(void *arg, const char *symbol, bool *buffer_scratch)
+{
+    struct task *t = arg;
+    const struct code_item *kernel = find_kernel(t, symbol);
+    *buffer_scratch = kernel && has_buffer_scratch(kernel);
+    return kernel || is_function(t, symbol);
+}
+
+static void on_function(void *arg, const struct disassembly_function *f)
+{
+    struct task *t = arg;
+    struct code_item *kernel = find_kernel(t, f->name);
+    if (!kernel)
+        return;
+    memcpy(kernel->facts.instructions, f->instructions, sizeof kernel->facts.instructions);
+    memcpy(kernel->facts.hot_loop, f->hot_loop, sizeof kernel->facts.hot_loop);
+    if (!f->listing || kernel->listing || f->listing_len > t->disasm->listings_left)
+        return;
+    kernel->listing = strndup(f->listing, f->listing_len);
+    if (kernel->listing)
+        t->disasm->listings_left -= f->listing_len;
+}
+
+static int on_output(void *arg, const char *data, size_t len, struct err *err)
+{
+    struct task *t = arg;
+    (void)err;
+    disassembly_feed(&t->parser, data, len);
+    return 0;
+}
+
+/* The object as a file that only this process and its children see. -1: none. */
+static int as_file(struct span bytes)
+{
+    int fd = memfd_create("kernsweep-code", MFD_CLOEXEC);
+    if (fd >= 0 && fs_write_all(fd, bytes.data, bytes.len) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static void run_tool(struct task *t, const struct scan_object *o, int fd)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
+    const char *const llvm[] = {t->disasm->amd, "-d", "--no-show-raw-insn", path, NULL};
+    const char *const nvdisasm[] = {t->disasm->nvidia, "-c", path, NULL};
+    const struct run run = {.argv = o->cuda ? nvdisasm : llvm,
+                            .on_stdout = on_output,
+                            .on_stdout_arg = t,
+                            .end_group = true,
+                            .deadline_s = (double)(t->disasm->end_ns - clock_mono_ns()) / 1e9};
+    struct run_result result;
+    struct err ignored = {.kind = ERR_NONE};
+    disassembly_init(&t->parser, o->cuda ? DISASSEMBLY_NVDISASM : DISASSEMBLY_LLVM);
+    t->parser.listings = t->disasm->listings_left > 0;
+    t->parser.begins = on_symbol;
+    t->parser.function = on_function;
+    t->parser.arg = t;
+    /* What is cut off would be counted as if it were whole. */
+    if (run_program(&run, &result, &ignored) == 0 && result.exited && result.exit_code == 0)
+        disassembly_finish(&t->parser);
+    disassembly_release(&t->parser);
+}
+
+/* False for an object that is new; one that was met before gives its facts. */
+static bool copy_seen(struct disasm *d, const char *sha256, struct code_set *set, size_t first)
+{
+    size_t count = set->count - first;
+    for (size_t i = 0; i < d->seen_count; i++) {
+        const struct disasm_seen *s = &d->seen[i];
+        if (strcmp(s->sha256, sha256) != 0 || s->count != count)
+            continue;
+        for (size_t n = 0; n < count; n++)
+            set->item[first + n].facts = set->item[s->first + n].facts;
+        return true;
+    }
+    return false;
+}
+
+static void remember(struct disasm *d, const char *sha256, size_t first, size_t count)
+{
+    if (d->seen_count == DISASM_SEEN_MAX || !ALLOC_GROW(d->seen, d->seen_count + 1, d->seen_cap))
+        return;
+    struct disasm_seen *s = &d->seen[d->seen_count++];
+    *s = (struct disasm_seen){.first = first, .count = count};
+    memcpy(s->sha256, sha256, sizeof s->sha256);
+}
+
+static int on_object(void *arg, const struct scan_object *o, struct code_set *set, struct err *err)
+{
+    struct disasm *d = arg;
+    struct task task = {.disasm = d, .set = set, .first = o->first};
+    char sha256[SHA256_HEX_LEN + 1];
+    struct sha256 h;
+    (void)err;
+    if (!*(o->cuda ? d->nvidia : d->amd) || clock_mono_ns() >= d->end_ns)
+        return 0;
+    sha256_begin(&h);
+    sha256_add(&h, o->bytes.data, o->bytes.len);
+    sha256_end(&h, sha256);
+    if (copy_seen(d, sha256, set, o->first))
+        return 0;
+    int fd = as_file(o->bytes);
+    if (fd < 0)
+        return 0;
+    run_tool(&task, o, fd);
+    close(fd);
+    remember(d, sha256, o->first, set->count - o->first);
+    return 0;
+}
+
+void disasm_init(struct disasm *d, size_t listings_max)
+{
+    *d = (struct disasm){.hook = {on_object, d},
+                         .listings_left = listings_max,
+                         .end_ns = clock_mono_ns() + (int64_t)DISASM_DEADLINE_S * 1000000000};
+    find_llvm(d->amd);
+    if (!on_path("nvdisasm", d->nvidia))
+        in_folder("/usr/local/cuda/bin", "nvdisasm", d->nvidia);
+}
+
+void disasm_release(struct disasm *d)
+{
+    free(d->seen);
+    *d = (struct disasm){.seen = NULL};
+}

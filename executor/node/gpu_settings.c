@@ -1,0 +1,185 @@
+#include "executor/node/gpu_settings.h"
+
+#include "executor/node/attribute.h"
+#include "executor/workdir/entries.h"
+#include "executor/clocks/sclk_limits.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { IO_LINK_XGMI = 11, RAS_BLOCK_UMC = 0 };
+
+/* Takes value. */
+static void add(json_t *out, const char *key, json_t *value)
+{
+    if (value && !json_is_null(value))
+        json_object_set_new(out, key, value);
+    else
+        json_decref(value);
+}
+
+static void add_watts(json_t *out, const char *key, const char *hwmon, const char *file)
+{
+    json_t *microwatts = attribute_number(hwmon, file);
+    if (json_is_integer(microwatts))
+        json_object_set_new(out, key, json_integer(json_integer_value(microwatts) / 1000000));
+    json_decref(microwatts);
+}
+
+static void add_power_caps(const char *path, const char *name, void *arg)
+{
+    (void)name;
+    add_watts(arg, "power_cap_w", path, "power1_cap");
+    add_watts(arg, "power_cap_default_w", path, "power1_cap_default");
+    add_watts(arg, "power_cap_max_w", path, "power1_cap_max");
+}
+
+/* Firmware with the version 0x00000000 is not loaded. */
+static void add_firmware(const char *device, json_t *gpu)
+{
+    static const char *const files[][2] = {
+        {"smc", "fw_version/smc_fw_version"},   {"sos", "fw_version/sos_fw_version"},
+        {"mec", "fw_version/mec_fw_version"},   {"rlc", "fw_version/rlc_fw_version"},
+        {"sdma", "fw_version/sdma_fw_version"}, {"vbios", "vbios_version"}};
+    json_t *firmware = json_object();
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        json_t *version = attribute_line(device, files[i][1]);
+        if (version && strtoull(json_string_value(version), NULL, 0) == 0 &&
+            strcmp(files[i][0], "vbios") != 0)
+            json_decref(version);
+        else
+            add(firmware, files[i][0], version);
+    }
+    if (json_object_size(firmware) > 0)
+        json_object_set(gpu, "firmware", firmware);
+    json_decref(firmware);
+}
+
+struct errors {
+    bool found;
+    json_int_t uncorrectable, correctable;
+};
+
+/* ras/umc_err_count has two lines: "ue: 0" and "ce: 0". */
+static void add_block(const char *path, const char *name, void *arg)
+{
+    struct errors *e = arg;
+    char file[FS_PATH_MAX], line[64];
+    long long count;
+    const char *end = strstr(name, "_err_count");
+    if (!end || end[strlen("_err_count")])
+        return;
+    snprintf(file, sizeof file, "%s", path);
+    FILE *f = fopen(file, "re");
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "ue: %lld", &count) == 1)
+            e->uncorrectable += count;
+        else if (sscanf(line, "ce: %lld", &count) == 1)
+            e->correctable += count;
+        else
+            continue;
+        e->found = true;
+    }
+    if (f)
+        fclose(f);
+}
+
+static void add_ras(const char *device, json_t *gpu)
+{
+    char ras[FS_PATH_MAX];
+    struct errors e = {.found = false};
+    if (fs_join(ras, NULL, device, "ras") != 0)
+        return;
+    entries_each(ras, NULL, add_block, &e);
+    if (e.found)
+        json_object_set_new(
+            gpu, "ras",
+            json_pack("{s:I, s:I}", "uncorrectable", e.uncorrectable, "correctable", e.correctable));
+    json_t *mask = attribute_keyed(ras, "features", "feature mask", ':');
+    if (json_is_string(mask))
+        json_object_set_new(gpu, "ecc",
+                            json_boolean(strtoull(json_string_value(mask), NULL, 0) >> RAS_BLOCK_UMC & 1));
+    json_decref(mask);
+}
+
+struct xgmi_search {
+    unsigned long long unique_id;
+    bool found;
+    int links;
+};
+
+/* "unique_id 2094082018637021184": the number after the name; 0 without it. */
+static unsigned long long property(const char *folder, const char *name)
+{
+    char path[FS_PATH_MAX], line[256];
+    unsigned long long value = 0;
+    size_t len = strlen(name);
+    FILE *f = fs_join(path, NULL, folder, "properties") == 0 ? fopen(path, "re") : NULL;
+    while (f && value == 0 && fgets(line, sizeof line, f)) {
+        if (strncmp(line, name, len) == 0 && line[len] == ' ')
+            value = strtoull(line + len, NULL, 10);
+    }
+    if (f)
+        fclose(f);
+    return value;
+}
+
+static void count_link(const char *path, const char *name, void *arg)
+{
+    struct xgmi_search *search = arg;
+    (void)name;
+    search->links += property(path, "type") == IO_LINK_XGMI;
+}
+
+static void find_node(const char *path, const char *name, void *arg)
+{
+    struct xgmi_search *search = arg;
+    char links[FS_PATH_MAX];
+    (void)name;
+    if (search->found || property(path, "unique_id") != search->unique_id ||
+        fs_join(links, NULL, path, "io_links") != 0 || !fs_is_dir(links))
+        return;
+    search->found = true;
+    entries_each(links, ENTRIES_NUMBERS, count_link, search);
+}
+
+static void add_xgmi(const struct layout *l, json_t *gpu)
+{
+    char root[FS_PATH_MAX];
+    const char *id = json_string_value(json_object_get(gpu, "unique_id"));
+    struct xgmi_search search = {.unique_id = id ? strtoull(id, NULL, 16) : 0};
+    if (search.unique_id == 0 || fs_join(root, NULL, l->sysfs, "class/kfd/kfd/topology/nodes") != 0)
+        return;
+    entries_each(root, ENTRIES_NUMBERS, find_node, &search);
+    if (search.found)
+        json_object_set_new(gpu, "xgmi_links", json_integer(search.links));
+}
+
+static void add_clock_limits(const char *device, json_t *gpu)
+{
+    struct sclk_limits limits;
+    if (!sclk_limits_read(device, &limits))
+        return;
+    json_object_set_new(gpu, "sclk_min_mhz", json_integer(limits.min_mhz));
+    json_object_set_new(gpu, "sclk_max_mhz", json_integer(limits.max_mhz));
+}
+
+void gpu_settings_amd(const struct layout *l, const char *device, json_t *gpu)
+{
+    char hwmon[FS_PATH_MAX];
+    add(gpu, "pci", attribute_keyed(device, "uevent", "PCI_SLOT_NAME", '='));
+    add(gpu, "numa_node", attribute_number(device, "numa_node"));
+    add(gpu, "iommu", attribute_line(device, "iommu_group/type"));
+    add(gpu, "compute_partition", attribute_line(device, "current_compute_partition"));
+    add(gpu, "memory_partition", attribute_line(device, "current_memory_partition"));
+    add(gpu, "perf_level", attribute_line(device, "power_dpm_force_performance_level"));
+    add(gpu, "pcie_width", attribute_number(device, "current_link_width"));
+    add(gpu, "pcie_width_max", attribute_number(device, "max_link_width"));
+    add_clock_limits(device, gpu);
+    if (fs_join(hwmon, NULL, device, "hwmon") == 0)
+        entries_each(hwmon, "hwmon", add_power_caps, gpu);
+    add_firmware(device, gpu);
+    add_ras(device, gpu);
+    add_xgmi(l, gpu);
+}

@@ -1,0 +1,15 @@
+/* gpu_settings: what an administrator has set on one AMD GPU, and what its hardware reports of its health:
+ * partitions, clock limits, power cap, PCIe, firmware, error counters, XGMI links. From sysfs only; what
+ * cannot be read has no key. Nothing here changes a setting.
+ */
+#ifndef KERNSWEEP_EXECUTOR_NODE_GPU_SETTINGS_H
+#define KERNSWEEP_EXECUTOR_NODE_GPU_SETTINGS_H
+
+#include "executor/workdir/layout.h"
+
+#include <jansson.h>
+
+/* Adds to gpu, an object of node.json's "gpus" that has its unique_id. device: .../class/drm/cardN/device */
+void gpu_settings_amd(const struct layout *l, const char *device, json_t *gpu);
+
+#endif

@@ -1,0 +1,15 @@
+/* control: the NVML helper as a command that does one thing and ends: locks a GPU's clocks, releases them, or
+ * prints the settings of all GPUs. NVML changes clocks only for root. The caller waits for it with a
+ * deadline.
+ */
+#ifndef KERNSWEEP_EXECUTOR_TELEMETRY_NVML_HELPER_CONTROL_H
+#define KERNSWEEP_EXECUTOR_TELEMETRY_NVML_HELPER_CONTROL_H
+
+/* Exit codes. */
+enum { NVML_CONTROL_DONE = 0, NVML_CONTROL_FAILED = 1, NVML_CONTROL_DENIED = 4, NVML_CONTROL_USAGE = 2 };
+
+/* "lock UUID MIN_MHZ MAX_MHZ", "release UUID", or "settings": lines "UUID<tab>KEY<tab>VALUE". What failed is
+ * on standard error. */
+int nvml_control(int argc, char **argv);
+
+#endif

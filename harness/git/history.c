@@ -1,0 +1,155 @@
+#include "harness/git/history.h"
+
+#include "common/base/text.h"
+#include "harness/git/git.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OUTPUT_MAX = 8 << 20, FIELDS = 3 };
+
+/* Each field ends with a NUL, which no commit can contain. */
+static const char format[] = "--format=tformat:%H%x00%aI%x00%s%x00";
+
+static bool is_commit_id(const char *s)
+{
+    size_t n = strspn(s, "0123456789abcdef");
+    return s[n] == '\0' && (n == 40 || n == 64);
+}
+
+/* One record at *at, which moves to the next; git separates records by newlines. */
+static int read_commit(const char **at, const char *end, struct git_commit *out, struct err *err)
+{
+    char *const texts[FIELDS] = {out->id, out->authored_at, out->subject};
+    const size_t sizes[FIELDS] = {sizeof out->id, sizeof out->authored_at, sizeof out->subject};
+    for (int i = 0; i < FIELDS; i++) {
+        const char *stop = memchr(*at, '\0', (size_t)(end - *at));
+        if (!stop)
+            return err_set(err, ERR_INPUT, "git log: a commit is cut off");
+        text_printable_fixed(texts[i], sizes[i], *at, (size_t)(stop - *at));
+        *at = stop + 1;
+    }
+    *at += *at < end && **at == '\n';
+    return is_commit_id(out->id) ? 0 : err_set(err, ERR_INPUT, "git log: found no commit's id");
+}
+
+static int read_commits(const struct buf *text, struct git_commits *out, struct err *err)
+{
+    const char *at = buf_str(text), *end = at + text->len;
+    size_t room = 1;
+    for (const char *c = at; c < end; c++)
+        room += *c == '\0';
+    out->items = calloc(room / FIELDS + 2, sizeof *out->items); /* with room for one more */
+    if (!out->items)
+        return err_set(err, ERR_INTERNAL, "no memory for the commits");
+    for (; at < end; out->count++)
+        if (read_commit(&at, end, &out->items[out->count], err) != 0)
+            return -1;
+    return 0;
+}
+
+static int log_commits(const char *dir, const char *const *args, struct git_commits *out, struct err *err)
+{
+    struct buf text;
+    *out = (struct git_commits){0};
+    buf_init(&text, OUTPUT_MAX);
+    int rc = git_output(dir, args, &text, err);
+    if (rc == 0)
+        rc = read_commits(&text, out, err);
+    if (rc != 0)
+        git_commits_release(out);
+    buf_release(&text);
+    return rc;
+}
+
+void git_commits_release(struct git_commits *l)
+{
+    free(l->items);
+    *l = (struct git_commits){0};
+}
+
+/* The commit's id: of a tag, that of the commit it names. */
+static int resolve(const char *dir, const char *revision, char *id, struct err *err)
+{
+    char word[512];
+    struct buf text;
+    int n = snprintf(word, sizeof word, "%s^{commit}", revision);
+    if (!*revision || n < 0 || (size_t)n >= sizeof word)
+        return err_set(err, ERR_INPUT, "expected a git revision of 1 to %zu bytes", sizeof word - 10);
+    const char *const args[] = {"rev-parse", "--verify", "--quiet", "--end-of-options", word, NULL};
+    buf_init(&text, 4096);
+    int rc = git_output(dir, args, &text, err);
+    if (rc == 0 && text.len > 0)
+        text.data[text.len - 1] = '\0';
+    if (rc == 0 && is_commit_id(buf_str(&text)))
+        snprintf(id, GIT_COMMIT_MAX, "%s", buf_str(&text));
+    else if (rc == 0 || err->kind == ERR_INPUT)
+        rc = err_set(err, ERR_INPUT, "%s: git knows no commit \"%.200s\" there", dir, revision);
+    buf_release(&text);
+    return rc;
+}
+
+int git_commit_find(const char *dir, const char *revision, struct git_commit *out, struct err *err)
+{
+    char id[GIT_COMMIT_MAX];
+    struct git_commits one;
+    if (resolve(dir, revision, id, err) != 0)
+        return -1;
+    const char *const args[] = {"log", "-1", format, "--end-of-options", id, "--", NULL};
+    if (log_commits(dir, args, &one, err) != 0)
+        return -1;
+    int rc = one.count == 1 ? 0 : err_set(err, ERR_INPUT, "%s: git does not show commit %s", dir, id);
+    if (rc == 0)
+        *out = one.items[0];
+    git_commits_release(&one);
+    return rc;
+}
+
+static int check_ancestor(const char *dir, const char *from, const char *to, struct err *err)
+{
+    const char *const args[] = {"merge-base", "--is-ancestor", from, to, NULL};
+    struct err why = {0};
+    struct buf none;
+    buf_init(&none, 16);
+    int rc = git_output(dir, args, &none, &why);
+    buf_release(&none);
+    return rc == 0
+               ? 0
+               : err_set(err, ERR_INPUT, "%s: %.12s is no ancestor of %.12s: there is no range between them",
+                         dir, from, to);
+}
+
+int git_commits_between(const char *dir, const char *from, const char *to, const struct git_range *range,
+                        struct git_commits *out, struct err *err)
+{
+    struct git_commit first, last;
+    char words[2 * GIT_COMMIT_MAX + 2], most[32];
+    *out = (struct git_commits){0};
+    if (git_commit_find(dir, from, &first, err) != 0 || git_commit_find(dir, to, &last, err) != 0 ||
+        check_ancestor(dir, first.id, last.id, err) != 0)
+        return -1;
+    snprintf(words, sizeof words, "%s..%s", first.id, last.id);
+    snprintf(most, sizeof most, "--max-count=%d", GIT_RANGE_MAX + 1);
+    const char *const args[] = {"log",
+                                "--reverse",
+                                "--topo-order",
+                                most,
+                                format,
+                                range->first_parent ? "--first-parent" : "--no-decorate",
+                                "--end-of-options",
+                                words,
+                                "--",
+                                range->path,
+                                NULL};
+    if (log_commits(dir, args, out, err) != 0)
+        return -1;
+    if (out->count > GIT_RANGE_MAX) {
+        git_commits_release(out);
+        return err_set(err, ERR_INPUT, "%s: more than %d commits between %.12s and %.12s", dir, GIT_RANGE_MAX,
+                       first.id, last.id);
+    }
+    if (out->count == 0 || strcmp(out->items[out->count - 1].id, last.id) != 0)
+        out->items[out->count++] = last;
+    return 0;
+}

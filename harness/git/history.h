@@ -1,0 +1,42 @@
+/* git_history: names a revision, and lists the commits between two.
+ *
+ * A user's word for a revision reaches git only behind "--end-of-options". Subjects are untrusted text:
+ * whoever shows them escapes them. Errors: as git.h, ERR_INPUT for a word that names no commit.
+ */
+#ifndef KERNSWEEP_HARNESS_GIT_HISTORY_H
+#define KERNSWEEP_HARNESS_GIT_HISTORY_H
+
+#include "common/base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { GIT_COMMIT_MAX = 65, GIT_SUBJECT_MAX = 160, GIT_TIME_MAX = 32, GIT_RANGE_MAX = 4096 };
+
+struct git_commit {
+    char id[GIT_COMMIT_MAX]; /* of SHA-1 or SHA-256, in full */
+    char subject[GIT_SUBJECT_MAX];
+    char authored_at[GIT_TIME_MAX]; /* 2026-02-14T03:15:09+01:00 */
+};
+
+struct git_range {
+    bool first_parent; /* of a merge, only the branch that it was merged into */
+    const char *path;  /* only commits that change it, relative to dir; NULL: all */
+};
+
+struct git_commits {
+    struct git_commit *items; /* oldest first, each before its descendants */
+    size_t count;
+};
+
+/* dir: a folder in a work tree, or a repository. */
+int git_commit_find(const char *dir, const char *revision, struct git_commit *out, struct err *err);
+
+/* The commits that `to` has and `from` has not; `to` is the last one, even if it leaves `range->path` as it
+ * was. ERR_INPUT if `from` is no ancestor of `to`, or there are more than GIT_RANGE_MAX. The caller calls
+ * git_commits_release(). */
+int git_commits_between(const char *dir, const char *from, const char *to, const struct git_range *range,
+                        struct git_commits *out, struct err *err);
+void git_commits_release(struct git_commits *l);
+
+#endif

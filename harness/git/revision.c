@@ -1,0 +1,353 @@
+#include "harness/git/revision.h"
+
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/spawn.h"
+#include "common/base/text.h"
+#include "harness/git/git.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ID_MAX = 65,
+    SUBJECT_MAX = 160,
+    NAME_MAX_BYTES = 64,
+    PATH_SHOWN_MAX = 200,
+    PARENTS_MAX = 16, /* a commit with more is left out of the log */
+    ANSWER_MAX = 64 << 10,
+    STATUS_MAX = 4 << 20,
+    LOG_BYTES_MAX = 4 << 20,
+};
+
+/* A description in the making. */
+struct describing {
+    const char *dir;
+    const char *const *include;
+    int64_t deadline_ns;
+    char id[ID_MAX];
+    char prefix[FS_PATH_MAX];  /* of dir below the top of the work tree, "" or with its slash */
+    char shallow[FS_PATH_MAX]; /* the file that lists where a shallow clone was cut, if there is one */
+    json_t *out;
+};
+
+static int ask(struct describing *d, const char *const *args, struct buf *out, struct err *err)
+{
+    int left_ms = clock_left_ms(d->deadline_ns);
+    if (left_ms == 0)
+        return err_set(err, ERR_STORAGE, "%s: git takes too long", d->dir);
+    return git_output_within(d->dir, args, left_ms / 1e3, out, err);
+}
+
+/* The first line of an answer; "" where git has none, which is not an error. */
+static void ask_line(struct describing *d, const char *const *args, char *out, size_t size)
+{
+    struct err ignored = {0};
+    struct buf answer;
+    buf_init(&answer, ANSWER_MAX);
+    *out = '\0';
+    if (ask(d, args, &answer, &ignored) == 0)
+        snprintf(out, size, "%.*s", (int)strcspn(buf_str(&answer), "\n"), buf_str(&answer));
+    buf_release(&answer);
+}
+
+static bool below_a_repository(const char *dir)
+{
+    char at[FS_PATH_MAX], git[FS_PATH_MAX];
+    snprintf(at, sizeof at, "%s", dir);
+    for (;;) {
+        if (fs_join(git, NULL, at, ".git") == 0 && fs_exists(git))
+            return true;
+        char *slash = strrchr(at, '/');
+        if (!slash || at[1] == '\0')
+            return false;
+        slash[slash == at] = '\0';
+    }
+}
+
+static bool is_id(const char *s, size_t len)
+{
+    return (len == 40 || len == 64) && strspn(s, "0123456789abcdef") >= len;
+}
+
+/* Takes the next line of *at, without its end. */
+static void take_line(const char **at, char *out, size_t size)
+{
+    size_t len = strcspn(*at, "\n");
+    snprintf(out, size, "%.*s", (int)len, *at);
+    *at += len + ((*at)[len] == '\n');
+}
+
+/* 0 without a work tree. */
+static int find_tree(struct describing *d, struct err *err)
+{
+    static const char *const args[] = {"rev-parse", "--is-inside-work-tree", "--git-path",
+                                       "shallow",   "--show-prefix",         NULL};
+    char inside[8], shallow[FS_PATH_MAX];
+    struct buf answer;
+    buf_init(&answer, ANSWER_MAX);
+    int rc = ask(d, args, &answer, err);
+    const char *at = buf_str(&answer);
+    take_line(&at, inside, sizeof inside);
+    take_line(&at, shallow, sizeof shallow);
+    take_line(&at, d->prefix, sizeof d->prefix);
+    buf_release(&answer);
+    if (rc != 0)
+        return -1;
+    if (*shallow == '/')
+        snprintf(d->shallow, sizeof d->shallow, "%s", shallow);
+    else if (fs_join(d->shallow, err, d->dir, shallow) != 0)
+        return -1;
+    return strcmp(inside, "true") == 0;
+}
+
+/* False where there is none yet, or where it has nothing of dir. */
+static bool find_commit(struct describing *d, const char *commit)
+{
+    char wanted[ID_MAX + 16], tree[ID_MAX];
+    snprintf(wanted, sizeof wanted, "%s^{commit}", commit);
+    const char *const head[] = {"rev-parse", "--verify", "--quiet", "--end-of-options", wanted, NULL};
+    ask_line(d, head, d->id, sizeof d->id);
+    if (!is_id(d->id, strlen(d->id)))
+        return false;
+    snprintf(wanted, sizeof wanted, "%s:./", d->id);
+    const char *const folder[] = {"rev-parse", "--verify", "--quiet", "--end-of-options", wanted, NULL};
+    ask_line(d, folder, tree, sizeof tree);
+    return is_id(tree, strlen(tree));
+}
+
+static json_t *text_of(const char *s, size_t size)
+{
+    char clean[PATH_SHOWN_MAX];
+    text_printable_fixed(clean, size < sizeof clean ? size : sizeof clean, s, strlen(s));
+    return json_string(clean);
+}
+
+static json_t *time_of(const char *seconds)
+{
+    char iso[CLOCK_ISO_LEN + 1] = "", *end;
+    double at = strtod(seconds, &end);
+    if (end != seconds && !*end && at > 0)
+        clock_iso8601(at, iso);
+    return json_string(iso);
+}
+
+/* NULL if there are too many. */
+static json_t *parents_of(const char *list)
+{
+    json_t *parents = json_array();
+    for (const char *at = list; *at;) {
+        size_t len = strcspn(at, " ");
+        if (!is_id(at, len) || json_array_size(parents) == PARENTS_MAX) {
+            json_decref(parents);
+            return NULL;
+        }
+        json_array_append_new(parents, json_stringn(at, len));
+        at += len + strspn(at + len, " ");
+    }
+    return parents;
+}
+
+enum field { ID, PARENTS, TIME, AUTHOR, SUBJECT, FIELDS };
+
+/* Takes the fields of the next commit; false at the end. */
+static bool take_commit(const char **at, const char *end, const char *field[FIELDS])
+{
+    for (int i = 0; i < FIELDS; i++) {
+        const char *stop = memchr(*at, '\0', (size_t)(end - *at));
+        if (!stop)
+            return false;
+        field[i] = *at;
+        *at = stop + 1;
+    }
+    return is_id(field[ID], strlen(field[ID]));
+}
+
+static int describe_head(struct describing *d, const char *const field[FIELDS])
+{
+    return json_object_set_new(d->out, "subject", text_of(field[SUBJECT], SUBJECT_MAX)) |
+           json_object_set_new(d->out, "authored_at", time_of(field[TIME]));
+}
+
+/* Where a shallow clone was cut, git shows no parents: such a commit would look like the first of all. */
+static void add_to_log(json_t *log, const char *const field[FIELDS], const char *cut)
+{
+    json_t *parents = strstr(cut, field[ID]) ? NULL : parents_of(field[PARENTS]);
+    if (parents)
+        json_array_append_new(log, json_pack("{s:s, s:o, s:o, s:o, s:o}", "id", field[ID], "parents", parents,
+                                             "subject", text_of(field[SUBJECT], SUBJECT_MAX), "author",
+                                             text_of(field[AUTHOR], NAME_MAX_BYTES), "authored_at",
+                                             time_of(field[TIME])));
+}
+
+static void read_log(struct describing *d, const struct buf *text, const char *cut)
+{
+    const char *field[FIELDS], *at = buf_str(text), *end = at + text->len;
+    json_t *log = json_array();
+    bool first = true;
+    for (; take_commit(&at, end, field); first = false) {
+        if (first)
+            describe_head(d, field);
+        add_to_log(log, field, cut);
+    }
+    json_object_set_new(d->out, "log", log);
+}
+
+static int add_log(struct describing *d, struct err *err)
+{
+    char count[32];
+    snprintf(count, sizeof count, "--max-count=%d", REVISION_LOG_MAX);
+    const char *const args[] = {"log",
+                                "-z",
+                                "--no-patch",
+                                "--no-show-signature",
+                                "--encoding=UTF-8",
+                                "--format=tformat:%H%x00%P%x00%at%x00%an%x00%s",
+                                count,
+                                "--end-of-options",
+                                d->id,
+                                "--",
+                                NULL};
+    struct buf text, cut;
+    buf_init(&text, LOG_BYTES_MAX);
+    buf_init(&cut, LOG_BYTES_MAX);
+    int rc = ask(d, args, &text, err);
+    if (rc == 0 && fs_exists(d->shallow))
+        rc = fs_read_file(d->shallow, LOG_BYTES_MAX, &cut, err);
+    if (rc == 0)
+        read_log(d, &text, buf_str(&cut));
+    buf_release(&text);
+    buf_release(&cut);
+    return rc;
+}
+
+/* Of the parts of a path, those with these names are never sent (harness/session/sources.c). */
+static bool has_skipped_part(const char *path)
+{
+    while (*path) {
+        size_t len = strcspn(path, "/");
+        if ((len == 5 && strncmp(path, "build", len) == 0) || (len == 4 && strncmp(path, ".git", len) == 0))
+            return true;
+        path += len + (path[len] == '/');
+    }
+    return false;
+}
+
+/* path: below dir. */
+static bool is_sent(const char *const *include, const char *path)
+{
+    if (!include)
+        return !has_skipped_part(path);
+    for (; *include; include++) {
+        size_t len = strcmp(*include, ".") == 0 ? 0 : strlen(*include);
+        while (len > 0 && (*include)[len - 1] == '/')
+            len--;
+        if (strncmp(path, *include, len) != 0 && len > 0)
+            continue;
+        if ((len == 0 || path[len] == '/' || path[len] == '\0') && !has_skipped_part(path + len))
+            return true;
+    }
+    return false;
+}
+
+/* text: "XY path" for each file, each with its NUL, from the top of the work tree. */
+static void read_status(struct describing *d, const struct buf *text)
+{
+    const char *at = buf_str(text), *end = at + text->len;
+    size_t prefix = strlen(d->prefix);
+    json_t *files = json_array();
+    json_int_t count = 0;
+    for (; at < end; at += strlen(at) + 1) {
+        if (strlen(at) < 4 + prefix || strncmp(at + 3, d->prefix, prefix) != 0 ||
+            !is_sent(d->include, at + 3 + prefix))
+            continue;
+        if (count++ < REVISION_FILES_MAX)
+            json_array_append_new(files, text_of(at + 3 + prefix, PATH_SHOWN_MAX));
+    }
+    json_object_set_new(d->out, "dirty", json_boolean(count > 0));
+    json_object_set_new(d->out, "dirty_files", files);
+    json_object_set_new(d->out, "dirty_count", json_integer(count));
+}
+
+static int add_state(struct describing *d, struct err *err)
+{
+    static const char *const args[] = {"status",
+                                       "--porcelain=v1",
+                                       "-z",
+                                       "--no-renames",
+                                       "--untracked-files=all",
+                                       "--ignore-submodules=none",
+                                       "--",
+                                       ".",
+                                       NULL};
+    struct buf text;
+    buf_init(&text, STATUS_MAX);
+    int rc = ask(d, args, &text, err);
+    if (rc == 0)
+        read_status(d, &text);
+    buf_release(&text);
+    return rc;
+}
+
+static void add_branch(struct describing *d)
+{
+    static const char *const args[] = {"symbolic-ref", "--quiet", "--short", "HEAD", NULL};
+    char branch[FS_PATH_MAX];
+    ask_line(d, args, branch, sizeof branch);
+    json_object_set_new(d->out, "branch", text_of(branch, NAME_MAX_BYTES));
+}
+
+static int begin(struct describing *d, const char *dir, double deadline_s, json_t **out, struct err *err)
+{
+    *out = NULL;
+    *d = (struct describing){.dir = dir, .deadline_ns = clock_deadline_ns(deadline_s)};
+    if (!below_a_repository(dir))
+        return 0;
+    if (!spawn_on_path("git"))
+        return err_set(err, ERR_INPUT, "%s: git is not installed", dir);
+    return find_tree(d, err);
+}
+
+static int finish(struct describing *d, int rc, json_t **out, struct err *err)
+{
+    if (rc == 0 && clock_left_ms(d->deadline_ns) == 0) /* an answer may be missing */
+        rc = err_set(err, ERR_STORAGE, "%s: git takes too long", d->dir);
+    if (rc == 0)
+        *out = d->out;
+    else
+        json_decref(d->out);
+    return rc;
+}
+
+int revision_describe(const char *dir, const char *const *include, double deadline_s, json_t **out,
+                      struct err *err)
+{
+    struct describing d;
+    int rc = begin(&d, dir, deadline_s, out, err);
+    if (rc <= 0)
+        return rc;
+    d.include = include;
+    if (!find_commit(&d, "HEAD"))
+        return finish(&d, 0, out, err);
+    d.out = json_pack("{s:s}", "commit", d.id);
+    add_branch(&d);
+    rc = add_state(&d, err) != 0 ? -1 : add_log(&d, err);
+    return finish(&d, rc, out, err);
+}
+
+int revision_describe_commit(const char *dir, const char *commit, double deadline_s, json_t **out,
+                             struct err *err)
+{
+    struct describing d;
+    int rc = begin(&d, dir, deadline_s, out, err);
+    if (rc <= 0)
+        return rc;
+    if (!is_id(commit, strlen(commit)) || !find_commit(&d, commit))
+        return finish(&d, 0, out, err);
+    d.out = json_pack("{s:s, s:s, s:b, s:[], s:i}", "commit", d.id, "branch", "", "dirty", 0, "dirty_files",
+                      "dirty_count", 0);
+    return finish(&d, add_log(&d, err), out, err);
+}

@@ -1,0 +1,148 @@
+#include "harness/git/tree.h"
+
+#include "common/base/run.h"
+#include "common/base/text.h"
+#include "harness/git/git.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LISTING_MAX = 64 << 20, POINTER_MAX = 1024, WORD_MAX = FS_PATH_MAX + 80 };
+
+static const double unpack_deadline_s = 300;
+static const char lfs_pointer[] = "version https://git-lfs.github.com/spec/";
+
+/* Where `git archive` takes a tree from: at the top of the work tree, or it would look for the folder in the
+ * tree. */
+struct place {
+    char top[FS_PATH_MAX];
+    char tree[WORD_MAX]; /* "<commit>:<folder>/", the folder of the source */
+};
+
+static int split_lines(const char *text, const char *commit, struct place *p)
+{
+    size_t first = strcspn(text, "\n");
+    const char *prefix = text[first] ? text + first + 1 : "";
+    int top = snprintf(p->top, sizeof p->top, "%.*s", (int)first, text);
+    int tree = snprintf(p->tree, sizeof p->tree, "%s:%.*s", commit, (int)strcspn(prefix, "\n"), prefix);
+    return top > 0 && top < FS_PATH_MAX && tree > 0 && tree < WORD_MAX ? 0 : -1;
+}
+
+static int find_place(const char *source, const char *commit, struct place *p, struct err *err)
+{
+    static const char *const args[] = {"rev-parse", "--show-toplevel", "--show-prefix", NULL};
+    struct buf text;
+    buf_init(&text, 2 * FS_PATH_MAX);
+    int rc = git_output(source, args, &text, err);
+    if (rc == 0 && split_lines(buf_str(&text), commit, p) != 0)
+        rc = err_set(err, ERR_INPUT, "%s: path too long", source);
+    buf_release(&text);
+    return rc;
+}
+
+static void note_missing(struct git_tree *t, const char *what, const char *path, size_t len)
+{
+    char shown[160];
+    if (*t->missing)
+        return;
+    text_printable_fixed(shown, sizeof shown, path, len);
+    snprintf(t->missing, sizeof t->missing, "%s %s", what, shown);
+}
+
+/* Entries of `git ls-tree -z`: "<mode> <type> <id>\t<path>". */
+static int find_submodule(const struct place *p, struct git_tree *t, struct err *err)
+{
+    const char *const args[] = {"ls-tree", "-r", "-z", "--full-tree", p->tree, NULL};
+    struct buf text;
+    buf_init(&text, LISTING_MAX);
+    int rc = git_output(p->top, args, &text, err);
+    const char *at = buf_str(&text), *end = at + text.len;
+    while (rc == 0 && at < end) {
+        const char *path = strchr(at, '\t');
+        if (path && strncmp(at, "160000 ", 7) == 0)
+            note_missing(t, "the submodule", path + 1, strlen(path + 1));
+        at += strlen(at) + 1;
+    }
+    buf_release(&text);
+    return rc;
+}
+
+/* fs_walk_fn: a small file that only points to its contents, because git-lfs is not installed here. */
+static int find_pointer(const char *rel, const char *full, void *arg, struct err *err)
+{
+    struct stat st;
+    struct buf text;
+    if (stat(full, &st) != 0 || st.st_size > POINTER_MAX)
+        return 0;
+    buf_init(&text, POINTER_MAX);
+    int rc = fs_read_file(full, POINTER_MAX, &text, err);
+    if (rc == 0 && strncmp(buf_str(&text), lfs_pointer, strlen(lfs_pointer)) == 0)
+        note_missing(arg, "the contents (Git LFS) of", rel, strlen(rel));
+    buf_release(&text);
+    return rc;
+}
+
+static int make_dir(const char *under, struct git_tree *t, struct err *err)
+{
+    if (fs_mkdir_p(under, 0700, err) != 0 || fs_join(t->dir, err, under, "tree-XXXXXX") != 0)
+        return -1;
+    if (mkdtemp(t->dir))
+        return 0;
+    t->dir[0] = '\0';
+    return err_set(err, ERR_STORAGE, "%s: cannot make a temporary folder", under);
+}
+
+static int unpack(const char *archive, const char *dir, struct err *err)
+{
+    const char *const argv[] = {"tar", "-x", "-f", archive, "-C", dir, "--no-same-owner", NULL};
+    struct run_result res;
+    if (run_capture(argv, NULL, unpack_deadline_s, NULL, &res, err) != 0)
+        return err_wrap(err, "tar, which takes a commit's files apart");
+    return run_expect_success(&res, "tar", err);
+}
+
+static int fill(const struct place *p, const struct git_tree *t, struct err *err)
+{
+    char archive[FS_PATH_MAX + 16], output[FS_PATH_MAX + 32];
+    snprintf(archive, sizeof archive, "%s.tar", t->dir);
+    snprintf(output, sizeof output, "--output=%s", archive);
+    const char *const args[] = {"archive", "--format=tar", output, p->tree, NULL};
+    struct buf none;
+    buf_init(&none, POINTER_MAX);
+    int rc = git_output(p->top, args, &none, err);
+    if (rc == 0)
+        rc = unpack(archive, t->dir, err);
+    unlink(archive);
+    buf_release(&none);
+    return rc;
+}
+
+int git_tree_export(const char *source, const char *commit, const char *under, struct git_tree *out,
+                    struct err *err)
+{
+    struct place p;
+    *out = (struct git_tree){0};
+    int rc = find_place(source, commit, &p, err);
+    if (rc == 0)
+        rc = find_submodule(&p, out, err);
+    if (rc == 0)
+        rc = make_dir(under, out, err);
+    if (rc == 0)
+        rc = fill(&p, out, err);
+    if (rc == 0)
+        rc = fs_walk(out->dir, true, find_pointer, out, err);
+    if (rc == 0)
+        return 0;
+    git_tree_release(out);
+    return err_wrap(err, "the sources of %.12s", commit);
+}
+
+void git_tree_release(struct git_tree *t)
+{
+    if (*t->dir)
+        fs_remove_tree(t->dir, NULL);
+    *t = (struct git_tree){0};
+}

@@ -1,0 +1,26 @@
+/* git_tree: the sources as they were at a commit, in a temporary folder beside the store, without touching
+ * the work tree.
+ *
+ * What git tracks below the source folder is exported with `git archive`, so the user's filters and
+ * export-ignore apply. Needs tar. A struct git_tree owns its folder: git_tree_release() removes it. Errors:
+ * ERR_INPUT when the commit has no such folder, ERR_STORAGE.
+ */
+#ifndef KERNSWEEP_HARNESS_GIT_TREE_H
+#define KERNSWEEP_HARNESS_GIT_TREE_H
+
+#include "common/base/fs.h"
+
+enum { GIT_MISSING_MAX = 256 };
+
+struct git_tree {
+    char dir[FS_PATH_MAX];         /* "" when there is none */
+    char missing[GIT_MISSING_MAX]; /* what the commit names and the folder lacks: submodules, files of Git
+                                      LFS; "" for nothing */
+};
+
+/* source: a folder in a work tree. commit: its full id. under: where to make the temporary folder. */
+int git_tree_export(const char *source, const char *commit, const char *under, struct git_tree *out,
+                    struct err *err);
+void git_tree_release(struct git_tree *t);
+
+#endif

@@ -1,0 +1,433 @@
+#include "harness/session/bisect.h"
+
+#include "harness/git/git.h"
+#include "harness/git/tree.h"
+#include "harness/session/measure.h"
+#include "harness/session/turns_runs.h"
+#include "results/judge/compare.h"
+#include "results/store/run_load.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One call's work on a search. */
+struct work {
+    struct bisect_state *b;
+    struct store *store;
+    const struct bisect_settings *o;
+    struct plan plan; /* narrowed to the request */
+    char trees[FS_PATH_MAX];
+    struct git_tree good; /* the good end's files, once they are needed */
+    struct suspect_list cells;
+};
+
+static const char *given(const char *text)
+{
+    return *text ? text : NULL;
+}
+
+static int load_plan(struct plan *p, const struct bisect_request *r, struct err *err)
+{
+    const struct overrides o = {
+        .variants = given(r->variants), .contexts = given(r->contexts), .node = given(r->node)};
+    if (plan_load(p, r->plan, err) != 0 || overrides_apply(&o, p, err) != 0)
+        return -1;
+    return p->source.dir && git_has_work_tree(p->source.dir)
+               ? 0
+               : err_set(err, ERR_INPUT,
+                         "%s: its source.dir is in no git work tree, so there are no commits to search",
+                         r->plan);
+}
+
+/* The same words always name the same search. */
+static void name_search(struct bisect_state *b, const struct git_commit *good, const struct git_commit *bad)
+{
+    char sha[SHA256_HEX_LEN + 1], flags[32];
+    const struct bisect_request *r = &b->request;
+    const char *const texts[] = {r->plan, b->node, r->variants, r->contexts, r->path, good->id, bad->id};
+    struct sha256 h;
+    sha256_begin(&h);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        sha256_add_text(&h, texts[i]);
+    snprintf(flags, sizeof flags, "%d %d", r->first_parent, r->force);
+    sha256_add_text(&h, flags);
+    sha256_end(&h, sha);
+    snprintf(b->name, sizeof b->name, "%.40s-%.8s-%.8s-%.6s", b->ticket, good->id, bad->id, sha);
+}
+
+/* The good end, and the commits after it. */
+static int list_commits(const char *dir, const struct git_commit *good, const struct git_commit *bad,
+                        const struct bisect_request *r, struct git_commits *out, struct err *err)
+{
+    const struct git_range range = {.first_parent = r->first_parent, .path = given(r->path)};
+    struct git_commits after;
+    if (git_commits_between(dir, good->id, bad->id, &range, &after, err) != 0)
+        return -1;
+    *out =
+        (struct git_commits){.items = calloc(after.count + 1, sizeof *out->items), .count = after.count + 1};
+    if (out->items) {
+        out->items[0] = *good;
+        memcpy(out->items + 1, after.items, after.count * sizeof *after.items);
+    }
+    git_commits_release(&after);
+    return out->items ? 0 : err_set(err, ERR_INTERNAL, "no memory for the commits");
+}
+
+int bisect_prepare(struct bisect_state *b, const char *good, const char *bad, struct err *err)
+{
+    struct plan p = {0};
+    struct git_commit first, last;
+    struct git_commits all;
+    int rc = load_plan(&p, &b->request, err);
+    if (rc == 0 && (git_commit_find(p.source.dir, good, &first, err) != 0 ||
+                    git_commit_find(p.source.dir, bad, &last, err) != 0))
+        rc = -1;
+    if (rc == 0 && strcmp(first.id, last.id) == 0)
+        rc = err_set(err, ERR_INPUT, "--good and --bad are the same commit, %.12s", first.id);
+    if (rc == 0)
+        rc = list_commits(p.source.dir, &first, &last, &b->request, &all, err);
+    if (rc == 0) {
+        snprintf(b->ticket, sizeof b->ticket, "%s", p.settings.ticket);
+        snprintf(b->node, sizeof b->node, "%s", p.node);
+        if (b->request.rounds == 0)
+            b->request.rounds = (int)p.confirm_rounds;
+        name_search(b, &first, &last);
+        clock_iso8601(clock_real_s(), b->started_at);
+        rc = bisect_state_init(b, &all, b->request.rounds, err);
+    }
+    plan_release(&p);
+    return rc;
+}
+
+static int add_cell(struct suspect_list *l, const char *variant, int context)
+{
+    struct suspect *s = &l->items[l->count++];
+    snprintf(s->variant, sizeof s->variant, "%s", variant);
+    s->context = context;
+    return 0;
+}
+
+/* The cell that is followed; all of the request's until it is known. */
+static int list_cells(struct work *w, struct err *err)
+{
+    const struct plan *p = &w->plan;
+    suspect_list_release(&w->cells);
+    w->cells.items = calloc(p->variants.count * p->matrix.count + 1, sizeof *w->cells.items);
+    if (!w->cells.items)
+        return err_set(err, ERR_INTERNAL, "no memory for the cells");
+    if (w->b->n_cells > 0)
+        return add_cell(&w->cells, w->b->cells[0].variant, w->b->cells[0].context);
+    for (size_t v = 0; v < p->variants.count; v++)
+        for (size_t c = 0; c < p->matrix.count; c++)
+            add_cell(&w->cells, p->variants.item[v].name, (int)p->matrix.contexts[c].tokens);
+    return 0;
+}
+
+static void say(const struct work *w, const char *what, size_t commit)
+{
+    const struct git_commit *c = &w->b->entries[commit].git;
+    fprintf(w->o->session.progress, "bisect: %s %.12s %s\n", what, c->id, c->subject);
+}
+
+static void say_mark(const struct work *w, size_t commit)
+{
+    const struct bisect_commit *c = &w->b->commits[commit];
+    fprintf(w->o->session.progress, "bisect: %.12s is %s: %s\n", c->id,
+            c->mark == BISECT_OPEN ? "undecided" : bisect_mark_name(c->mark), c->reason);
+}
+
+/* Paths that the plan sends and the commit does not have yet. */
+static bool lacks_include(const struct work *w, const struct git_tree *t, char *reason, size_t cap)
+{
+    char path[FS_PATH_MAX];
+    for (const char **p = w->plan.source.include; p && *p; p++)
+        if (fs_join(path, NULL, t->dir, *p) != 0 || !fs_exists(path)) {
+            snprintf(reason, cap, "it has no %.200s, which the plan's source.include names", *p);
+            return true;
+        }
+    return false;
+}
+
+static int export_commit(const struct work *w, size_t commit, struct git_tree *t, struct err *err)
+{
+    if (git_tree_export(w->plan.source.dir, w->b->commits[commit].id, w->trees, t, err) != 0)
+        return -1;
+    if (*t->missing)
+        fprintf(w->o->session.progress, "note: the sources of %.12s lack %s\n", w->b->commits[commit].id,
+                t->missing);
+    return 0;
+}
+
+static struct turns_request request_of(const struct work *w, const struct git_tree *now)
+{
+    struct turns_request r = {.plan = w->b->request.plan,
+                              .base.dir = given(w->good.dir),
+                              .now.dir = now->dir,
+                              .opt = w->o->session};
+    r.opt.purpose = PURPOSE_BISECT;
+    return r;
+}
+
+/* The code identities of all variants that are looked at, as one; "" if one is unknown. */
+static void code_of(const struct work *w, const struct run_data *run, char *out)
+{
+    struct sha256 h;
+    bool known = true;
+    sha256_begin(&h);
+    for (size_t i = 0; i < w->cells.count; i++) {
+        const struct run_variant *v = run_data_variant(run, w->cells.items[i].variant);
+        known = known && v && *v->code_sha256;
+        sha256_add_text(&h, v ? v->code_sha256 : "");
+    }
+    sha256_end(&h, out);
+    if (!known)
+        out[0] = '\0';
+}
+
+/* Why none of the variants can be timed; false if one can. */
+static bool unusable(const struct work *w, const struct run_data *run, char *reason, size_t cap)
+{
+    snprintf(reason, cap, "it was not built");
+    for (size_t i = 0; i < w->cells.count; i++) {
+        const struct run_variant *v = run_data_variant(run, w->cells.items[i].variant);
+        if (v && v->status == STATUS_OK)
+            return false;
+        if (v)
+            snprintf(reason, cap, "%s: %.200s", status_name(v->status), v->reason);
+    }
+    return true;
+}
+
+static void take_build(struct work *w, size_t commit, const struct run_data *run)
+{
+    char code[SHA256_HEX_LEN + 1], reason[COMPARE_REASON_MAX];
+    const struct run_variant *v = run_data_variant(run, w->cells.items[0].variant);
+    const char *gpu = run_data_fact(run, "gpus0.name");
+    bool bad = unusable(w, run, reason, sizeof reason);
+    code_of(w, run, code);
+    w->b->entries[commit].build = run->info.key;
+    w->b->entries[commit].of_device = v && v->code_of_device;
+    snprintf(w->b->gpu, sizeof w->b->gpu, "%s", gpu ? gpu : "");
+    bisect_built(&w->b->search, commit, code, bad ? reason : NULL);
+}
+
+static int build_tree(struct work *w, size_t commit, const struct git_tree *t, struct err *err)
+{
+    struct run_data run = {0};
+    int64_t key;
+    const struct turns_request r = request_of(w, t);
+    if (turns_build(&r, &r.now, &w->cells, w->store, &key, err) != 0 ||
+        run_data_load(w->store, key, &run, err) != 0)
+        return -1;
+    take_build(w, commit, &run);
+    run_data_release(&run);
+    return 0;
+}
+
+static int build_commit(struct work *w, size_t commit, struct err *err)
+{
+    struct git_tree t;
+    char reason[COMPARE_REASON_MAX];
+    say(w, "building", commit);
+    if (export_commit(w, commit, &t, err) != 0) {
+        if (err->kind != ERR_INPUT)
+            return -1;
+        snprintf(reason, sizeof reason, "%.300s", err->msg);
+        bisect_built(&w->b->search, commit, "", reason);
+        return 0;
+    }
+    int rc = 0;
+    if (lacks_include(w, &t, reason, sizeof reason))
+        bisect_built(&w->b->search, commit, "", reason);
+    else
+        rc = build_tree(w, commit, &t, err);
+    git_tree_release(&t);
+    return rc;
+}
+
+static struct compare_options options_of(const struct work *w)
+{
+    struct compare_options o = compare_defaults();
+    const struct delta ends = {.ratio = w->b->n_cells > 0 ? w->b->cells[0].ratio : NAN};
+    o.regression = o.improvement = w->plan.threshold;
+    return w->b->n_cells > 0 ? bisect_options(&o, &ends) : o;
+}
+
+static void keep_cell(struct bisect_state *b, const struct delta *d)
+{
+    if (b->n_cells == BISECT_CELLS_MAX)
+        return;
+    struct bisect_cell *c = &b->cells[b->n_cells++];
+    *c = (struct bisect_cell){
+        .context = d->context, .ratio = d->ratio, .base_median = d->base_median, .median = d->now_median};
+    snprintf(c->variant, sizeof c->variant, "%s", d->variant);
+    snprintf(c->metric, sizeof c->metric, "%s", metric_info(d->metric)->name);
+    snprintf(c->unit, sizeof c->unit, "%s", metric_info(d->metric)->unit);
+}
+
+/* How far it stands out of its noise. */
+static double clarity(const struct delta *d)
+{
+    return fabs(log(d->ratio)) / fmax(d->noise_floor, 1e-9);
+}
+
+/* The clearest of the cells that are slower is followed, and goes first. Of none, the one that says most of
+ * why not. */
+static void choose_cell(struct bisect_state *b, const struct delta *all, size_t n, struct delta *out)
+{
+    size_t best = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool slower = all[i].verdict == VERDICT_REGRESSED,
+             best_slower = all[best].verdict == VERDICT_REGRESSED;
+        bool open = all[i].verdict == VERDICT_NOISY, best_open = all[best].verdict == VERDICT_NOISY;
+        if (slower ? !best_slower || clarity(&all[i]) > clarity(&all[best])
+                   : !best_slower && open && !best_open)
+            best = i;
+    }
+    *out = all[best];
+    if (out->verdict != VERDICT_REGRESSED)
+        return;
+    keep_cell(b, out);
+    for (size_t i = 0; i < n; i++)
+        if (i != best && all[i].verdict == VERDICT_REGRESSED)
+            keep_cell(b, &all[i]);
+}
+
+static int judge_cells(struct work *w, const struct turns_sides *sides, struct delta *all, struct err *err)
+{
+    const struct compare_options o = options_of(w);
+    for (size_t i = 0; i < w->cells.count; i++) {
+        memcpy(all[i].variant, w->cells.items[i].variant, sizeof all[i].variant);
+        all[i].context = w->cells.items[i].context;
+        all[i].metric = run_data_metric(&sides->now[0]);
+        if (turns_sides_judge(sides, &o, &all[i], err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Once the cell is known, only its variant's code counts. */
+static int narrow_codes(struct work *w, struct err *err)
+{
+    const size_t ends[] = {0, w->b->count - 1};
+    if (list_cells(w, err) != 0)
+        return -1;
+    for (size_t i = 0; i < 2; i++) {
+        struct run_data run = {0};
+        if (run_data_load(w->store, w->b->entries[ends[i]].build, &run, err) != 0)
+            return -1;
+        code_of(w, &run, w->b->commits[ends[i]].code);
+        run_data_release(&run);
+    }
+    return 0;
+}
+
+static int judge_commit(struct work *w, size_t commit, struct err *err)
+{
+    struct bisect_entry *e = &w->b->entries[commit];
+    struct turns_sides *sides = turns_sides_load(w->store, &e->made, err);
+    struct delta *all = calloc(w->cells.count, sizeof *all), d = {.ratio = NAN};
+    bool ends = w->b->n_cells == 0;
+    int rc = sides && all ? 0 : all ? -1 : err_set(err, ERR_INTERNAL, "no memory for the cells");
+    if (rc == 0)
+        rc = judge_cells(w, sides, all, err);
+    if (rc == 0) {
+        d = all[0];
+        if (ends)
+            choose_cell(w->b, all, w->cells.count, &d);
+        bisect_measured(&w->b->search, commit, &d);
+        e->ratio = d.now_n > 0 && d.base_n > 0 ? d.ratio : NAN;
+        e->base_median = d.base_n > 0 ? d.base_median : NAN;
+        e->median = d.now_n > 0 ? d.now_median : NAN;
+    }
+    if (rc == 0 && ends && w->b->n_cells > 0)
+        rc = narrow_codes(w, err);
+    turns_sides_free(sides);
+    free(all);
+    return rc;
+}
+
+static int measure_commit(struct work *w, size_t commit, struct err *err)
+{
+    struct git_tree t = {.dir = ""};
+    say(w, "measuring in turns with the good end:", commit);
+    int rc = *w->good.dir ? 0 : export_commit(w, 0, &w->good, err);
+    if (rc == 0)
+        rc = export_commit(w, commit, &t, err);
+    if (rc == 0) {
+        const struct turns_request r = request_of(w, &t);
+        rc = turns_measure(&r, &w->cells, w->store, &w->b->entries[commit].made, err);
+    }
+    git_tree_release(&t);
+    return rc == 0 ? judge_commit(w, commit, err) : -1;
+}
+
+static int take_step(struct work *w, struct bisect_step step, struct err *err)
+{
+    struct bisect_state *b = w->b;
+    b->busy = true;
+    b->step = step;
+    if (bisect_state_save(b, w->store, err) != 0)
+        return -1;
+    int rc =
+        step.task == BISECT_BUILD ? build_commit(w, step.commit, err) : measure_commit(w, step.commit, err);
+    if (rc != 0)
+        return -1;
+    b->busy = false;
+    if (step.task == BISECT_MEASURE || b->commits[step.commit].mark != BISECT_OPEN)
+        say_mark(w, step.commit);
+    return bisect_state_save(b, w->store, err);
+}
+
+static bool is_interrupted(const struct work *w)
+{
+    return w->o->session.interrupted && *w->o->session.interrupted;
+}
+
+static int search(struct work *w, struct err *err)
+{
+    double until = w->o->time_s > 0 ? clock_mono_s() + w->o->time_s : INFINITY;
+    struct bisect_step step;
+    while ((step = bisect_next(&w->b->search)).task != BISECT_END) {
+        if (is_interrupted(w))
+            return err_set(err, ERR_INTERRUPTED, "interrupted between two steps");
+        if (clock_mono_s() > until)
+            return 0;
+        if (list_cells(w, err) != 0 || take_step(w, step, err) != 0)
+            return -1;
+    }
+    w->b->step = step;
+    clock_iso8601(clock_real_s(), w->b->ended_at);
+    return bisect_state_save(w->b, w->store, err);
+}
+
+/* What an export left behind whose process was killed. */
+static int make_trees(struct work *w, struct err *err)
+{
+    char dir[FS_PATH_MAX], name[BISECT_NAME_MAX + 16];
+    fs_parent(w->o->session.db, dir);
+    snprintf(name, sizeof name, "trees/%s", w->b->name);
+    return fs_join(w->trees, err, dir, name) != 0 ? -1 : fs_remove_tree(w->trees, err);
+}
+
+int bisect_run(struct bisect_state *b, struct store *s, const struct bisect_settings *o, struct err *err)
+{
+    struct work w = {.b = b, .store = s, .o = o};
+    if (*b->ended_at)
+        return 0;
+    int rc = load_plan(&w.plan, &b->request, err);
+    if (rc == 0)
+        rc = make_trees(&w, err);
+    if (rc == 0)
+        rc = measure_settle(o->session.db, b->request.plan, PURPOSE_BISECT, &o->session, err);
+    if (rc == 0)
+        rc = search(&w, err);
+    suspect_list_release(&w.cells);
+    git_tree_release(&w.good);
+    if (*w.trees)
+        fs_remove_tree(w.trees, NULL);
+    plan_release(&w.plan);
+    return rc;
+}

@@ -1,0 +1,77 @@
+/* bisect_state: a search for the commit that made a cell slower, as it is kept in the store, so that it
+ * survives whatever interrupts it. Before and after every step the whole of it is written in one transaction.
+ *
+ * Decides nothing (results/judge/bisect.h) and measures nothing (bisect.h). The owner calls
+ * bisect_state_release().
+ */
+#ifndef KERNSWEEP_HARNESS_SESSION_BISECT_STATE_H
+#define KERNSWEEP_HARNESS_SESSION_BISECT_STATE_H
+
+#include "harness/git/history.h"
+#include "harness/session/turns.h"
+#include "results/judge/bisect.h"
+#include "results/store/bisect_row.h"
+
+#include <jansson.h>
+
+enum { BISECT_LIST_MAX = 1024, BISECT_CELLS_MAX = 64 };
+
+/* What was asked for. "" in a text: not given. */
+struct bisect_request {
+    char plan[FS_PATH_MAX]; /* absolute */
+    char node[RUN_NODE_MAX];
+    char artifacts[FS_PATH_MAX]; /* absolute */
+    char variants[BISECT_LIST_MAX], contexts[BISECT_LIST_MAX];
+    char path[FS_PATH_MAX];
+    bool first_parent, force;
+    int rounds;
+};
+
+/* What is kept of a commit beside its mark. */
+struct bisect_entry {
+    struct git_commit git;
+    int64_t build; /* the store's row of the run that built it; 0: none */
+    struct turns_made made;
+    double ratio;   /* to the good end; NaN when not measured */
+    bool of_device; /* what its code identity is of: device code, else files */
+    double base_median, median;
+};
+
+/* A cell that is slower at the bad end. */
+struct bisect_cell {
+    char variant[RUN_NAME_MAX];
+    int context;
+    double ratio, base_median, median;
+    char metric[RUN_NAME_MAX], unit[32];
+};
+
+struct bisect_state {
+    char name[BISECT_NAME_MAX], ticket[RUN_NAME_MAX], node[RUN_NODE_MAX];
+    char gpu[RUN_FACT_MAX];
+    char started_at[CLOCK_ISO_LEN + 1], ended_at[CLOCK_ISO_LEN + 1];
+    struct bisect_request request;
+    struct bisect_commit *commits; /* of search */
+    struct bisect_entry *entries;  /* beside them */
+    size_t count;
+    struct bisect_search search;
+    struct bisect_cell cells[BISECT_CELLS_MAX]; /* the first is the one that is followed */
+    size_t n_cells;                             /* 0 until the ends are proven */
+    bool busy;                                  /* a step has begun and not ended */
+    struct bisect_step step;                    /* that step; once ended_at is set, the answer */
+};
+
+/* A new search over the commits, of which the first is the good end. Takes the array over, also on failure.
+ */
+int bisect_state_init(struct bisect_state *b, struct git_commits *commits, int rounds, struct err *err);
+void bisect_state_release(struct bisect_state *b);
+
+int bisect_state_save(const struct bisect_state *b, struct store *s, struct err *err);
+/* A search that is stored under the word; see bisect_row_load(). */
+int bisect_state_load(struct bisect_state *b, struct store *s, const char *word, bool exact, bool *found,
+                      struct err *err);
+
+/* As it is stored, and printed by --json. */
+json_t *bisect_state_encode(const struct bisect_state *b);
+int bisect_state_decode(struct bisect_state *b, const struct json_at *at, struct err *err);
+
+#endif

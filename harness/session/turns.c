@@ -1,0 +1,204 @@
+#include "harness/session/turns.h"
+
+#include "common/contract/env.h"
+#include "harness/session/measure.h"
+#include "results/store/run_load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { REPETITIONS_MIN = 3, SELECTION_MAX = 1 << 16 };
+
+/* The cells as the values of --variants, --contexts and --repeat. */
+struct selection {
+    struct buf variants, contexts, repeat;
+};
+
+static void selection_init(struct selection *sel)
+{
+    buf_init(&sel->variants, SELECTION_MAX);
+    buf_init(&sel->contexts, SELECTION_MAX);
+    buf_init(&sel->repeat, SELECTION_MAX);
+}
+
+static void selection_release(struct selection *sel)
+{
+    buf_release(&sel->variants);
+    buf_release(&sel->contexts);
+    buf_release(&sel->repeat);
+}
+
+static bool variant_listed(const struct suspect_list *l, size_t end, const char *variant)
+{
+    for (size_t i = 0; i < end; i++)
+        if (strcmp(l->items[i].variant, variant) == 0)
+            return true;
+    return false;
+}
+
+static bool context_listed(const struct suspect_list *l, size_t end, int context)
+{
+    for (size_t i = 0; i < end; i++)
+        if (l->items[i].context == context)
+            return true;
+    return false;
+}
+
+static int64_t repetitions_of(const struct plan *p, int context)
+{
+    for (size_t i = 0; i < p->matrix.count; i++)
+        if (p->matrix.contexts[i].tokens == context && p->matrix.contexts[i].repetitions > REPETITIONS_MIN)
+            return p->matrix.contexts[i].repetitions;
+    return REPETITIONS_MIN;
+}
+
+static int select_cells(const struct plan *p, const struct suspect_list *l, struct selection *sel,
+                        struct err *err)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        const struct suspect *s = &l->items[i];
+        const char *comma = i ? "," : "";
+        if (!variant_listed(l, i, s->variant))
+            buf_printf(&sel->variants, "%s%s", comma, s->variant);
+        if (context_listed(l, i, s->context))
+            continue;
+        buf_printf(&sel->contexts, "%s%d", comma, s->context);
+        buf_printf(&sel->repeat, "%s%d:%lld", comma, s->context, (long long)repetitions_of(p, s->context));
+    }
+    return buf_ok(&sel->variants) && buf_ok(&sel->contexts) && buf_ok(&sel->repeat)
+               ? 0
+               : err_set(err, ERR_INTERNAL, "too many cells to measure in turns");
+}
+
+/* Restricts the plan to the cells. The strings are copied by what reads them. */
+static int narrow(struct plan *p, const struct suspect_list *cells, struct err *err)
+{
+    struct selection sel;
+    selection_init(&sel);
+    int rc = select_cells(p, cells, &sel, err);
+    const struct overrides only = {.variants = buf_str(&sel.variants),
+                                   .contexts = buf_str(&sel.contexts),
+                                   .repeat = buf_str(&sel.repeat)};
+    if (rc == 0)
+        rc = overrides_apply(&only, p, err);
+    selection_release(&sel);
+    return rc;
+}
+
+int turns_check_setting(const char *option, const char *setting, struct err *err)
+{
+    char name[LIMIT_NAME + 1];
+    size_t len = strcspn(setting, "=");
+    if (setting[len] == '=' && len < sizeof name) {
+        memcpy(name, setting, len);
+        name[len] = '\0';
+        if (env_is_name(name))
+            return 0;
+    }
+    return err_set(err, ERR_INPUT, "%s: expected NAME=VALUE, found \"%.80s\"", option, setting);
+}
+
+/* Over the plan's own variables; those of a variant win, as always. */
+static int apply_settings(struct plan *p, const char *const *settings, struct err *err)
+{
+    char name[LIMIT_NAME + 1];
+    json_t *env = json_object_get(p->root, "env");
+    if (!settings || !*settings)
+        return 0;
+    if (!env && json_object_set_new(p->root, "env", env = json_object()) != 0)
+        return err_set(err, ERR_INTERNAL, "no memory for a side's settings");
+    for (; *settings; settings++) {
+        if (turns_check_setting("settings of a side", *settings, err) != 0)
+            return -1;
+        size_t len = strcspn(*settings, "=");
+        memcpy(name, *settings, len);
+        name[len] = '\0';
+        json_object_set_new(env, name, json_string(*settings + len + 1));
+    }
+    return 0;
+}
+
+static int use_folder(struct plan *p, const char *dir, struct err *err)
+{
+    if (!plan_source_given(&p->source))
+        return err_set(err, ERR_INPUT, "%s: has no \"source\", so there are no two builds to compare",
+                       p->file);
+    char *copy = strdup(dir);
+    if (!copy)
+        return err_set(err, ERR_INTERNAL, "no memory for a path");
+    free(p->source.dir);
+    p->source.dir = copy;
+    p->source.sha256 = NULL;
+    return 0;
+}
+
+/* The plan as this side has it. Call plan_release() even after a failure. */
+static int load_side(struct plan *p, const struct turns_request *r, const struct turns_side *side,
+                     const struct suspect_list *cells, struct err *err)
+{
+    if (plan_load(p, r->plan, err) != 0 || narrow(p, cells, err) != 0 ||
+        apply_settings(p, side->env, err) != 0)
+        return -1;
+    return side->dir ? use_folder(p, side->dir, err) : 0;
+}
+
+/* A run that the node refused, or that somebody cancelled, measured nothing. */
+static int check_ran(struct store *s, int64_t key, struct err *err)
+{
+    struct run_data run = {0};
+    if (run_facts_load(s, key, &run, err) != 0)
+        return -1;
+    enum run_status status = run.info.status;
+    char id[RUN_ID_MAX];
+    memcpy(id, run.info.run_id, sizeof id);
+    run_data_release(&run);
+    return status == RUN_BLOCKED || status == RUN_CANCELLED
+               ? err_set(err, ERR_NODE, "run %s was %s: `kernsweep show %s` says more", id,
+                         status == RUN_BLOCKED ? "blocked by the node" : "cancelled", id)
+               : 0;
+}
+
+static int run_side(const struct turns_request *r, const struct turns_side *side,
+                    const struct suspect_list *cells, bool build_only, struct store *s, int64_t *key,
+                    struct err *err)
+{
+    struct plan p = {0};
+    struct session_options opt = r->opt;
+    opt.repeatable = false;
+    opt.overrides.variants = opt.overrides.contexts = opt.overrides.repeat = NULL;
+    opt.source_sha256 = side->sha256;
+    int rc = load_side(&p, r, side, cells, err);
+    if (rc == 0 && build_only && p.scheduler.on)
+        rc = matrix_repeat(&p.matrix, "1", err);
+    opt.build_only = build_only && !p.scheduler.on;
+    if (rc == 0)
+        rc = measure_run(&p, &opt, s, key, err);
+    if (rc == 0)
+        rc = check_ran(s, *key, err);
+    plan_release(&p);
+    return rc;
+}
+
+int turns_build(const struct turns_request *r, const struct turns_side *side,
+                const struct suspect_list *cells, struct store *s, int64_t *key, struct err *err)
+{
+    return run_side(r, side, cells, true, s, key, err);
+}
+
+int turns_measure(const struct turns_request *r, const struct suspect_list *cells, struct store *s,
+                  struct turns_made *out, struct err *err)
+{
+    int64_t base[TURNS_EACH], now[TURNS_EACH];
+    if (out->count + TURNS_EACH > TURNS_RUNS_MAX)
+        return err_set(err, ERR_INTERNAL, "more than %d rounds of measuring in turns", CONFIRM_ROUNDS_MAX);
+    if (run_side(r, &r->base, cells, false, s, &base[0], err) != 0 ||
+        run_side(r, &r->now, cells, false, s, &now[0], err) != 0 ||
+        run_side(r, &r->now, cells, false, s, &now[1], err) != 0 ||
+        run_side(r, &r->base, cells, false, s, &base[1], err) != 0)
+        return -1;
+    for (int i = 0; i < TURNS_EACH; i++, out->count++) {
+        out->base[out->count] = base[i];
+        out->now[out->count] = now[i];
+    }
+    return 0;
+}

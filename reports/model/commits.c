@@ -1,0 +1,13 @@
+/* Commits: what was committed since the base and since the last night. */
+#include "reports/model/parts.h"
+
+int model_commits(struct report_model *m, struct err *err)
+{
+    struct store *s = m->subject->store;
+    if (!m->has_comparison)
+        return 0;
+    return against_commits(s, m->against, &m->now, &m->commits, err) != 0 ||
+                   against_commits_of_night(s, m->against, &m->now, &m->commits_of_night, err) != 0
+               ? -1
+               : 0;
+}

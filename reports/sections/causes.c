@@ -1,0 +1,34 @@
+/* Causes: why cells changed, with the evidence of each cause. */
+#include "reports/tables/causes.h"
+#include "reports/sections/section.h"
+#include "reports/words/number.h"
+
+static void write_line(const struct why_line *l, struct md *w)
+{
+    struct buf where;
+    buf_init(&where, WHY_TEXT_MAX);
+    why_where(l, w->lang, &where);
+    md_bullet(w);
+    md_say(w, MSG_CAUSES_OF, buf_str(&where), buf_str(&l->text));
+    md_line(w);
+    buf_release(&where);
+}
+
+void section_causes(const struct report_model *m, struct md *w)
+{
+    struct err err = {0};
+    struct why why;
+    if (!m->has_comparison || m->comparison->causes.count == 0 ||
+        why_of(m->comparison, w->lang, &why, &err) != 0)
+        return;
+    md_heading(w, 2, MSG_H_CAUSES);
+    if (why.before)
+        md_para(w, MSG_CAUSES_SINCE, why.before);
+    md_para(w, MSG_CAUSES_NOTE);
+    for (size_t i = 0; i < why.count; i++)
+        write_line(&why.lines[i], w);
+    if (why.left_out)
+        md_item(w, MSG_WHY_MORE, num_int((int64_t)why.left_out).s);
+    md_end(w);
+    why_release(&why);
+}

@@ -1,0 +1,33 @@
+/* Commits: what was committed between the runs that are compared, and since the last night. */
+#include "reports/tables/commits.h"
+#include "reports/sections/phrase.h"
+#include "reports/sections/section.h"
+
+static void write_range(const struct commit_range *r, enum msg sentence, struct md *w)
+{
+    struct buf text;
+    buf_init(&text, PHRASE_MAX);
+    range_phrase(r, w->lang, &text);
+    if (text.len) {
+        md_para(w, sentence, buf_str(&text));
+        commits_list(w, r);
+    }
+    buf_release(&text);
+}
+
+void section_commits(const struct report_model *m, struct md *w)
+{
+    char files[RUN_FACT_MAX + 64];
+    size_t start = w->out->len;
+    md_heading(w, 2, MSG_H_COMMITS);
+    size_t empty = w->out->len;
+    write_range(&m->commits, m->against->has_base ? MSG_COMMITS_BASE : MSG_COMMITS_NIGHT, w);
+    write_range(&m->commits_of_night, MSG_COMMITS_NIGHT, w);
+    if (w->out->len == empty) {
+        md_truncate(w, start);
+        return;
+    }
+    dirty_phrase(&m->now.info.revision, files, sizeof files);
+    if (*files)
+        md_para(w, MSG_COMMITS_DIRTY, files);
+}

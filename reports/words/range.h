@@ -1,0 +1,25 @@
+/* range: the commits between two runs in words: "a1b2c3d..e4f5a6b, 3 commits + local changes".
+ *
+ * Plain text, safe wherever it is shown: ids and numbers only. Knows nothing about runs.
+ */
+#ifndef KERNSWEEP_REPORTS_WORDS_RANGE_H
+#define KERNSWEEP_REPORTS_WORDS_RANGE_H
+
+#include "reports/words/message.h"
+#include "results/store/commit_range.h"
+
+struct short_commit {
+    char s[COMMIT_SHORT + 2];
+};
+
+/* "a1b2c3d", or "a1b2c3d+" for a tree with local changes; "" if there is no commit. */
+struct short_commit commit_short(const char *id, bool dirty);
+
+/* Appends nothing where the commit of one of the two is not known. */
+void range_phrase(const struct commit_range *r, enum report_lang lang, struct buf *out);
+
+/* The paths of local changes, separated by ", "; "..." for those that are not named. out: char[RUN_FACT_MAX +
+ * 64]. */
+void dirty_phrase(const struct run_revision *r, char *out, size_t size);
+
+#endif

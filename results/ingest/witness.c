@@ -1,0 +1,121 @@
+#include "results/ingest/witness.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const size_t journal_max = (size_t)256 << 20;
+/* The records differ in how they round. */
+static const double tolerance = 1e-4, tolerance_s = 2e-6;
+
+static double number(const json_t *value)
+{
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static void take(struct witness *of, size_t tests, const json_t *told, const char *wall)
+{
+    json_int_t index = json_integer_value(json_object_get(told, "test_index"));
+    const char *status = json_string_value(json_object_get(told, "exit_status"));
+    struct witness w = {.known = true,
+                        .wall_s = number(json_object_get(told, wall)),
+                        .prefill_s = number(json_object_get(told, "prefill_s"))};
+    if (index >= 1 && (size_t)index <= tests && status && status_from_name(status, &w.status))
+        of[index - 1] = w;
+}
+
+static void take_summary(struct witnesses *w, const json_t *summary)
+{
+    const json_t *list = json_object_get(summary, "tests");
+    for (size_t i = 0; i < json_array_size(list); i++)
+        take(w->summary, w->tests, json_array_get(list, i), "wall_time_sec");
+}
+
+/* The last end of a test counts: those before it were to be repeated. */
+static void take_line(struct witnesses *w, struct json_arena *arena, const char *line, size_t len)
+{
+    struct err ignored = {0};
+    if (!memmem(line, len, "\"TEST_END\"", strlen("\"TEST_END\"")))
+        return;
+    const json_t *event = json_parse_in(arena, line, len, "events.jsonl", &ignored);
+    const char *name = json_string_value(json_object_get(event, "event"));
+    if (name && strcmp(name, "TEST_END") == 0)
+        take(w->journal, w->tests, event, "wall_s");
+    json_arena_reset(arena);
+}
+
+static void take_journal(struct witnesses *w, const char *text, size_t len)
+{
+    struct json_arena arena = {0};
+    for (const char *end; len > 0; len -= (size_t)(end - text), text = end) {
+        const char *newline = memchr(text, '\n', len);
+        end = newline ? newline + 1 : text + len;
+        take_line(w, &arena, text, (size_t)(end - text) - (newline ? 1 : 0));
+    }
+    json_arena_release(&arena);
+}
+
+int witnesses_read(struct witnesses *w, struct manifest *files, const json_t *summary, size_t tests,
+                   struct err *err)
+{
+    struct buf text;
+    *w = (struct witnesses){.tests = tests,
+                            .journal = calloc(tests + 1, sizeof *w->journal),
+                            .summary = calloc(tests + 1, sizeof *w->summary)};
+    if (!w->journal || !w->summary)
+        return err_set(err, ERR_INTERNAL, "%s: no memory", files->file);
+    take_summary(w, summary);
+    buf_init(&text, journal_max);
+    int rc = manifest_read(files, "events.jsonl", journal_max, &text, err);
+    if (rc > 0)
+        take_journal(w, buf_str(&text), text.len);
+    buf_release(&text);
+    return rc < 0 ? -1 : 0;
+}
+
+void witnesses_release(struct witnesses *w)
+{
+    free(w->journal);
+    free(w->summary);
+    *w = (struct witnesses){0};
+}
+
+static bool differ(double a, double b)
+{
+    return fabs(a - b) > tolerance_s + tolerance * fmax(fabs(a), fabs(b)); /* false for NaN */
+}
+
+static int contradict(const struct json_at *perf, const char *what, double says, const char *who,
+                      double other, struct err *err)
+{
+    return json_fail(perf, err, "says %s %.6g, but %s says %.6g: one of them was changed", what, says, who,
+                     other);
+}
+
+static int check(const struct witness *w, const char *who, const struct run_test *t,
+                 const struct json_at *perf, struct err *err)
+{
+    const double *value = t->value;
+    if (!w->known)
+        return 0;
+    if (w->status != t->status)
+        return json_fail(perf, err, "says %s, but %s says %s: one of them was changed",
+                         status_name(t->status), who, status_name(w->status));
+    if (differ(value[METRIC_PREFILL_S], w->prefill_s))
+        return contradict(perf, "prefill_s", value[METRIC_PREFILL_S], who, w->prefill_s, err);
+    if (differ(value[METRIC_WALL_S], w->wall_s))
+        return contradict(perf, "wall_time_sec", value[METRIC_WALL_S], who, w->wall_s, err);
+    return 0;
+}
+
+int witnesses_check(const struct witnesses *w, const struct run_test *t, const struct json_at *perf,
+                    struct err *err)
+{
+    if (t->status != STATUS_OK || t->index < 1 || (size_t)t->index > w->tests)
+        return 0;
+    size_t i = (size_t)t->index - 1;
+    return check(&w->journal[i], "the journal", t, perf, err) != 0 ||
+                   check(&w->summary[i], "summary.json", t, perf, err) != 0
+               ? -1
+               : 0;
+}

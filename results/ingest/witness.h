@@ -1,0 +1,33 @@
+/* witness: what the journal and the summary of a bundle say of each test, to hold its perf.json against. A
+ * test can write to the folders of the tests before it; what the executor wrote down when they ended it
+ * cannot change without contradicting itself. Errors: ERR_INPUT for a contradiction, with both numbers. The
+ * owner calls witnesses_release().
+ */
+#ifndef KERNSWEEP_RESULTS_INGEST_WITNESS_H
+#define KERNSWEEP_RESULTS_INGEST_WITNESS_H
+
+#include "results/ingest/manifest.h"
+#include "results/store/run_data.h"
+
+struct witness {
+    bool known;
+    enum status status;
+    double wall_s, prefill_s; /* NaN: not told */
+};
+
+struct witnesses {
+    struct witness *journal, *summary; /* of the test with index i + 1; `tests` of each */
+    size_t tests;
+};
+
+/* summary: of summary.json, NULL if there is none. tests: as the job has them. Lines and members that cannot
+ * be read witness nothing. */
+int witnesses_read(struct witnesses *w, struct manifest *files, const json_t *summary, size_t tests,
+                   struct err *err);
+void witnesses_release(struct witnesses *w);
+
+/* perf: the test's record, for the place in messages. Only a test that is OK can contradict. */
+int witnesses_check(const struct witnesses *w, const struct run_test *t, const struct json_at *perf,
+                    struct err *err);
+
+#endif

@@ -1,0 +1,225 @@
+#include "results/judge/bisect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PAIRS_SPARE = 4 };
+
+/* Stricter than elsewhere: a step that is wrong sends the search into the wrong half. */
+static const double step_fdr = 0.01;
+
+static const char *const mark_names[BISECT_MARK_COUNT] = {"open", "good", "bad", "skipped"};
+static const char *const basis_names[BISECT_BASIS_COUNT] = {"nothing", "given", "turns",    "code",
+                                                            "build",   "tests", "undecided"};
+static const char *const outcome_names[BISECT_OUTCOME_COUNT] = {"found", "range", "not_reproducible",
+                                                                "stopped"};
+
+static bool find_name(const char *const *names, int count, const char *name, int *out)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0) {
+            *out = i;
+            return true;
+        }
+    return false;
+}
+
+const char *bisect_mark_name(enum bisect_mark m)
+{
+    return mark_names[m];
+}
+
+bool bisect_mark_from_name(const char *name, enum bisect_mark *out)
+{
+    int i = 0;
+    bool found = find_name(mark_names, BISECT_MARK_COUNT, name, &i);
+    *out = (enum bisect_mark)i;
+    return found;
+}
+
+const char *bisect_basis_name(enum bisect_basis b)
+{
+    return basis_names[b];
+}
+
+bool bisect_basis_from_name(const char *name, enum bisect_basis *out)
+{
+    int i = 0;
+    bool found = find_name(basis_names, BISECT_BASIS_COUNT, name, &i);
+    *out = (enum bisect_basis)i;
+    return found;
+}
+
+const char *bisect_outcome_name(enum bisect_outcome o)
+{
+    return outcome_names[o];
+}
+
+bool bisect_outcome_from_name(const char *name, enum bisect_outcome *out)
+{
+    int i = 0;
+    bool found = find_name(outcome_names, BISECT_OUTCOME_COUNT, name, &i);
+    *out = (enum bisect_outcome)i;
+    return found;
+}
+
+void bisect_init(struct bisect_search *s, struct bisect_commit *items, size_t count, int rounds_max)
+{
+    *s = (struct bisect_search){.items = items,
+                                .count = count,
+                                .by_code = true,
+                                .rounds_max = rounds_max,
+                                .pairs_max = (int)(2 * log2((double)(count - 1))) + PAIRS_SPARE};
+    items[0].mark = BISECT_GOOD;
+    items[0].basis = BISECT_BY_USER;
+}
+
+static struct bisect_step end_with(enum bisect_outcome outcome, size_t first, size_t last)
+{
+    return (struct bisect_step){.task = BISECT_END, .outcome = outcome, .first = first, .last = last};
+}
+
+static struct bisect_step do_next(enum bisect_task task, size_t commit)
+{
+    return (struct bisect_step){.task = task, .commit = commit};
+}
+
+static bool same_code(const struct bisect_search *s, size_t a, size_t b)
+{
+    return s->by_code && *s->items[a].code && strcmp(s->items[a].code, s->items[b].code) == 0;
+}
+
+/* The ends come first: without a difference between them there is nothing to find. */
+static struct bisect_step prove_ends(const struct bisect_search *s)
+{
+    size_t bad = s->count - 1;
+    const struct bisect_commit *good_end = &s->items[0], *bad_end = &s->items[bad];
+    if (!good_end->built)
+        return do_next(BISECT_BUILD, 0);
+    if (good_end->basis == BISECT_BY_BUILD || good_end->basis == BISECT_BY_TESTS)
+        return end_with(BISECT_STOPPED, 0, 0);
+    if (!bad_end->built)
+        return do_next(BISECT_BUILD, bad);
+    if (bad_end->basis == BISECT_BY_BUILD || bad_end->basis == BISECT_BY_TESTS)
+        return end_with(BISECT_STOPPED, bad, bad);
+    if (bad_end->mark != BISECT_OPEN || same_code(s, 0, bad))
+        return end_with(BISECT_NOT_REPRODUCIBLE, bad, bad);
+    return do_next(BISECT_MEASURE, bad);
+}
+
+/* The open commit nearest to the middle of the range; the range's end when there is none. */
+static size_t choose(const struct bisect_search *s, size_t good, size_t bad)
+{
+    size_t best = bad, middle = good + (bad - good) / 2;
+    for (size_t i = good + 1; i < bad; i++) {
+        size_t distance = i > middle ? i - middle : middle - i;
+        size_t least = best > middle ? best - middle : middle - best;
+        if (s->items[i].mark == BISECT_OPEN && (best == bad || distance < least))
+            best = i;
+    }
+    return best;
+}
+
+struct bisect_step bisect_next(const struct bisect_search *s)
+{
+    size_t good = 0, bad = s->count - 1;
+    if (s->items[bad].mark != BISECT_BAD)
+        return prove_ends(s);
+    for (size_t i = s->count; i-- > 1;)
+        if (s->items[i].mark == BISECT_BAD)
+            bad = i;
+    for (size_t i = 0; i < bad; i++)
+        if (s->items[i].mark == BISECT_GOOD)
+            good = i;
+    size_t next = choose(s, good, bad);
+    if (next == bad)
+        return end_with(bad - good == 1 ? BISECT_FOUND : BISECT_RANGE, good + 1, bad);
+    if (!s->items[next].built)
+        return do_next(BISECT_BUILD, next);
+    if (s->pairs >= s->pairs_max)
+        return end_with(BISECT_RANGE, good + 1, bad);
+    return do_next(BISECT_MEASURE, next);
+}
+
+static void set_mark(struct bisect_commit *c, enum bisect_mark mark, enum bisect_basis basis,
+                     const char *reason)
+{
+    c->mark = mark;
+    c->basis = basis;
+    snprintf(c->reason, sizeof c->reason, "%s", reason);
+}
+
+static bool is_decided(const struct bisect_commit *c)
+{
+    return c->mark == BISECT_GOOD || c->mark == BISECT_BAD || c->basis == BISECT_BY_UNDECIDED;
+}
+
+/* The same machine code is as fast, or as hard to decide. */
+static void take_decided(struct bisect_search *s, size_t commit)
+{
+    char reason[128];
+    for (size_t i = 0; i < s->count; i++) {
+        if (i == commit || !is_decided(&s->items[i]) || !same_code(s, i, commit))
+            continue;
+        snprintf(reason, sizeof reason, "the same machine code as %.12s", s->items[i].id);
+        set_mark(&s->items[commit], s->items[i].mark, BISECT_BY_CODE, reason);
+        return;
+    }
+}
+
+void bisect_built(struct bisect_search *s, size_t commit, const char *code, const char *reason)
+{
+    struct bisect_commit *c = &s->items[commit];
+    c->built = true;
+    snprintf(c->code, sizeof c->code, "%s", code);
+    if (reason)
+        set_mark(c, BISECT_SKIPPED, BISECT_BY_BUILD, reason);
+    else if (commit > 0 && commit < s->count - 1)
+        take_decided(s, commit);
+}
+
+static enum bisect_mark mark_of(enum verdict v)
+{
+    switch (v) {
+    case VERDICT_REGRESSED:
+        return BISECT_BAD;
+    case VERDICT_UNCHANGED:
+    case VERDICT_IMPROVED:
+        return BISECT_GOOD;
+    case VERDICT_NOISY:
+    case VERDICT_NEW:
+    case VERDICT_MISSING:
+    case VERDICT_BROKEN:
+    case VERDICT_FIXED:
+    case VERDICT_COUNT:
+        break;
+    }
+    return BISECT_OPEN;
+}
+
+void bisect_measured(struct bisect_search *s, size_t commit, const struct delta *d)
+{
+    struct bisect_commit *c = &s->items[commit];
+    enum bisect_mark mark = mark_of(d->verdict);
+    s->pairs++;
+    c->rounds++;
+    if (d->base_n == 0 && commit == s->count - 1)
+        set_mark(&s->items[0], BISECT_GOOD, BISECT_BY_TESTS, d->reason);
+    else if (d->now_n == 0 && d->base_n > 0)
+        set_mark(c, BISECT_SKIPPED, BISECT_BY_TESTS, d->reason);
+    else if (mark != BISECT_OPEN)
+        set_mark(c, mark, BISECT_BY_TURNS, d->reason);
+    else if (c->rounds >= s->rounds_max)
+        set_mark(c, BISECT_SKIPPED, BISECT_BY_UNDECIDED, d->reason);
+    else
+        snprintf(c->reason, sizeof c->reason, "%s", d->reason);
+}
+
+struct compare_options bisect_options(const struct compare_options *o, const struct delta *ends)
+{
+    struct compare_options half = *o;
+    half.fdr = step_fdr;
+    half.practical = half.regression = half.improvement = fabs(ends->ratio - 1) / 2;
+    return half;
+}

@@ -1,0 +1,17 @@
+/* cause_input: what causes are found from, besides the comparison. Plain data; everything is borrowed. */
+#ifndef KERNSWEEP_RESULTS_JUDGE_CAUSE_INPUT_H
+#define KERNSWEEP_RESULTS_JUDGE_CAUSE_INPUT_H
+
+#include "results/judge/cause_differences.h"
+#include "results/judge/nights.h"
+
+struct causes_input {
+    struct cause_run now;
+    int64_t base_key;                /* the store's row of the base; 0: none */
+    const struct nights *nights;     /* of the primary metric; NULL: none */
+    const struct history *clocks;    /* METRIC_SCLK_MHZ on those nights; NULL: none */
+    const struct cause_run *befores; /* the runs that causes_before() named */
+    size_t n_befores;
+};
+
+#endif

@@ -1,0 +1,30 @@
+/* turns: the verdict on one cell whose two sides were measured in turns (A B B A) in one session, where there
+ * is no variation between nights: the practical threshold suffices. Confirming, `ab` and `bisect` judge by
+ * it. Pure.
+ */
+#ifndef KERNSWEEP_RESULTS_JUDGE_TURNS_H
+#define KERNSWEEP_RESULTS_JUDGE_TURNS_H
+
+#include "results/judge/verdict.h"
+
+/* The runs of one side, in the order they were made. */
+struct turns_runs {
+    const struct run_data *const *items;
+    size_t count;
+};
+
+/* The values of both sides, and the metric they are of. */
+struct turns_values {
+    const double *base, *now;
+    size_t base_n, now_n;
+    enum metric metric;
+};
+
+/* Judges d->variant at d->context by d->metric; all repetitions of a side count alike. Without values on one
+ * side only base_n and now_n are set, and the verdict is noisy. */
+int turns_judge(const struct turns_runs *base, const struct turns_runs *now, const struct compare_options *o,
+                struct delta *d, struct err *err);
+int turns_judge_values(const struct turns_values *v, const struct compare_options *o, struct delta *d,
+                       struct err *err);
+
+#endif

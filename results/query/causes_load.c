@@ -1,0 +1,125 @@
+#include "results/query/causes_load.h"
+
+#include "results/judge/causes_find.h"
+#include "results/query/history_load.h"
+#include "results/query/report_queries.h"
+#include "results/store/details.h"
+#include "results/store/run_load.h"
+
+#include <stdlib.h>
+
+/* Changed cells mostly share the run before; beyond so many different ones, cells stay without causes. */
+enum { BEFORES_MAX = 8 };
+
+struct loaded {
+    struct run_data run; /* empty for the run tonight and the base, which the caller has */
+    struct run_details kernels;
+    json_t *plan;
+};
+
+struct loading {
+    const struct causes_source *from;
+    struct causes_input input;
+    struct nights nights;
+    struct history clocks;
+    struct loaded now, before[BEFORES_MAX];
+    struct cause_run befores[BEFORES_MAX];
+};
+
+static int load_around(struct store *s, const struct run_data *run, struct loaded *l, struct cause_run *out,
+                       struct err *err)
+{
+    if (details_load_kernels(s, run->info.key, &l->kernels, err) != 0 ||
+        report_plan_load(s, run->info.key, &l->plan, err) != 0)
+        return -1;
+    *out = (struct cause_run){.run = run, .details = &l->kernels, .plan = l->plan};
+    return 0;
+}
+
+static void release_loaded(struct loaded *l)
+{
+    run_data_release(&l->run);
+    details_release(&l->kernels);
+    json_decref(l->plan);
+}
+
+static int load_before(struct loading *l, int64_t key, struct err *err)
+{
+    size_t at = l->input.n_befores;
+    for (size_t i = 0; i < at; i++)
+        if (l->befores[i].run->info.key == key)
+            return 0;
+    if (key == 0 || at == BEFORES_MAX)
+        return 0;
+    struct loaded *to = &l->before[at];
+    bool is_base = l->from->base && key == l->from->base->info.key;
+    if (!is_base && run_data_load(l->from->store, key, &to->run, err) != 0)
+        return -1;
+    l->input.n_befores++;
+    return load_around(l->from->store, is_base ? l->from->base : &to->run, to, &l->befores[at], err);
+}
+
+static int load_befores(struct loading *l, const struct comparison *c, struct err *err)
+{
+    if (c->shift.found && load_before(l, causes_before(&l->input, c, NULL), err) != 0)
+        return -1;
+    for (size_t i = 0; i < c->count; i++)
+        if (causes_wanted(c, &c->deltas[i]) &&
+            load_before(l, causes_before(&l->input, c, &c->deltas[i]), err) != 0)
+            return -1;
+    return 0;
+}
+
+static int load_nights(struct loading *l, const struct run_data *now, const struct comparison *c,
+                       struct err *err)
+{
+    const struct causes_source *from = l->from;
+    if (nights_model(from->history, c->primary, &l->nights, err) != 0 ||
+        history_for_run(from->store, &now->info, from->base_runs, from->n_base_runs, METRIC_SCLK_MHZ, false,
+                        &l->clocks, err) != 0)
+        return -1;
+    l->input.nights = &l->nights;
+    l->input.clocks = &l->clocks;
+    return 0;
+}
+
+static void release_loading(struct loading *l)
+{
+    nights_model_release(&l->nights);
+    history_release(&l->clocks);
+    release_loaded(&l->now);
+    for (size_t i = 0; i < BEFORES_MAX; i++)
+        release_loaded(&l->before[i]);
+    free(l);
+}
+
+static bool anything_wanted(const struct comparison *c)
+{
+    bool wanted = c->shift.found;
+    for (size_t i = 0; i < c->count; i++)
+        wanted |= causes_wanted(c, &c->deltas[i]);
+    return wanted;
+}
+
+int causes_load(const struct causes_source *from, const struct run_data *now, struct comparison *c,
+                struct err *err)
+{
+    causes_release(&c->causes);
+    if (!anything_wanted(c))
+        return 0;
+    struct loading *l = calloc(1, sizeof *l);
+    if (!l)
+        return err_set(err, ERR_INTERNAL, "no memory for the causes");
+    l->from = from;
+    l->input.base_key = from->base ? from->base->info.key : 0;
+    l->input.befores = l->befores;
+    int rc = load_around(from->store, now, &l->now, &l->input.now, err);
+    if (rc == 0 && from->history->nights > 0)
+        rc = load_nights(l, now, c, err);
+    if (rc == 0)
+        rc = load_befores(l, c, err);
+    if (rc == 0)
+        rc = causes_find(&l->input, c, &c->causes, err);
+    release_loading(l);
+    return rc == 0 ? 0 : err_wrap(err, "causes of run %s", now->info.run_id);
+}

@@ -1,0 +1,189 @@
+#include "results/store/commit_graph.h"
+
+#include "common/base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, ERR_INTERNAL, "no memory for the commits");
+}
+
+void commit_graph_release(struct commit_graph *g)
+{
+    free(g->nodes);
+    free(g->slots);
+    *g = (struct commit_graph){0};
+}
+
+void commit_between_release(struct commit_between *b)
+{
+    free(b->commits);
+    *b = (struct commit_between){0};
+}
+
+/* The slot of the id, or the free one where it belongs. */
+static size_t *find_slot(struct commit_graph *g, const char *id)
+{
+    uint64_t h = 14695981039346656037U; /* FNV-1a */
+    for (const char *p = id; *p; p++)
+        h = (h ^ (unsigned char)*p) * 1099511628211U;
+    for (size_t i = h % g->n_slots;; i = (i + 1) % g->n_slots)
+        if (g->slots[i] == 0 || strcmp(g->nodes[g->slots[i] - 1].id, id) == 0)
+            return &g->slots[i];
+}
+
+/* Keeps the table at most half full. */
+static int grow_slots(struct commit_graph *g, struct err *err)
+{
+    if (2 * (g->count + 1) <= g->n_slots)
+        return 0;
+    size_t n = g->n_slots ? 2 * g->n_slots : 1024;
+    size_t *slots = calloc(n, sizeof *slots);
+    if (!slots)
+        return no_memory(err);
+    free(g->slots);
+    g->slots = slots;
+    g->n_slots = n;
+    for (size_t i = 0; i < g->count; i++)
+        *find_slot(g, g->nodes[i].id) = i + 1;
+    return 0;
+}
+
+int commit_graph_node(struct commit_graph *g, const char *id, size_t *out, struct err *err)
+{
+    if (grow_slots(g, err) != 0)
+        return -1;
+    size_t *slot = find_slot(g, id);
+    if (*slot == 0) {
+        if (!ALLOC_GROW(g->nodes, g->count + 1, g->cap))
+            return no_memory(err);
+        struct commit_node *n = &g->nodes[g->count];
+        *n = (struct commit_node){0};
+        strncpy(n->id, id, sizeof n->id - 1);
+        *slot = ++g->count;
+    }
+    *out = *slot - 1;
+    return 0;
+}
+
+int commit_graph_add(struct commit_graph *g, const char *id, const char *parents, struct err *err)
+{
+    size_t at, parent[COMMIT_PARENTS_MAX], n = 0;
+    if (commit_graph_node(g, id, &at, err) != 0)
+        return -1;
+    for (const char *p = parents; *p && n < COMMIT_PARENTS_MAX;) {
+        char one[COMMIT_ID_MAX] = "";
+        size_t len = strcspn(p, " ");
+        memcpy(one, p, len < sizeof one ? len : sizeof one - 1);
+        if (commit_graph_node(g, one, &parent[n++], err) != 0)
+            return -1;
+        p += len + strspn(p + len, " ");
+    }
+    struct commit_node *node = &g->nodes[at];
+    if (!node->known) {
+        memcpy(node->parents, parent, n * sizeof *parent);
+        node->n_parents = n;
+        node->known = true;
+    }
+    return 0;
+}
+
+/* Commits still to be visited, each at most once. */
+struct queue {
+    size_t *items;
+    size_t count;
+};
+
+static void visit(struct queue *q, size_t commit, bool *mark)
+{
+    if (*mark)
+        return;
+    *mark = true;
+    q->items[q->count++] = commit;
+}
+
+static void mark_from(struct commit_graph *g, size_t from, struct queue *q)
+{
+    visit(q, from, &g->nodes[from].of_from);
+    for (size_t i = 0; i < q->count; i++) {
+        const struct commit_node *n = &g->nodes[q->items[i]];
+        for (size_t p = 0; p < n->n_parents; p++)
+            visit(q, n->parents[p], &g->nodes[n->parents[p]].of_from);
+    }
+}
+
+/* Stops where the history of `from` begins; those places are marked, but not listed. */
+static void list_to(struct commit_graph *g, size_t from, size_t to, struct commit_between *out)
+{
+    struct queue q = {.items = out->commits};
+    out->complete = true;
+    g->nodes[to].of_to = true;
+    if (!g->nodes[to].of_from)
+        q.items[q.count++] = to;
+    for (size_t i = 0; i < q.count; i++) {
+        const struct commit_node *n = &g->nodes[q.items[i]];
+        out->complete = out->complete && n->known;
+        for (size_t p = 0; p < n->n_parents; p++) {
+            struct commit_node *parent = &g->nodes[n->parents[p]];
+            if (parent->of_from)
+                parent->of_to = true;
+            else
+                visit(&q, n->parents[p], &parent->of_to);
+        }
+    }
+    out->count = q.count;
+    out->ancestor = g->nodes[from].of_to;
+}
+
+/* Marks the ancestors of a place where the histories met. */
+static void pass(struct commit_graph *g, size_t met, struct queue *q)
+{
+    q->count = 0;
+    q->items[q->count++] = met;
+    for (size_t i = 0; i < q->count; i++) {
+        const struct commit_node *n = &g->nodes[q->items[i]];
+        for (size_t p = 0; p < n->n_parents; p++)
+            visit(q, n->parents[p], &g->nodes[n->parents[p]].passed);
+    }
+}
+
+static bool met(const struct commit_node *n)
+{
+    return n->of_from && n->of_to;
+}
+
+/* Of the places where the histories met, the one that is no ancestor of another. */
+static void find_base(struct commit_graph *g, struct queue *q, struct commit_between *out)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < g->count; i++)
+        if (met(&g->nodes[i]) && !g->nodes[i].passed)
+            pass(g, i, q);
+    for (size_t i = 0; i < g->count; i++)
+        if (met(&g->nodes[i]) && !g->nodes[i].passed) {
+            out->base = i;
+            found++;
+        }
+    out->has_base = found == 1;
+}
+
+int commit_graph_between(struct commit_graph *g, size_t from, size_t to, struct commit_between *out,
+                         struct err *err)
+{
+    struct queue q = {.items = calloc(g->count + 1, sizeof *q.items)};
+    *out = (struct commit_between){.commits = calloc(g->count + 1, sizeof *out->commits)};
+    if (!q.items || !out->commits) {
+        free(q.items);
+        commit_between_release(out);
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < g->count; i++)
+        g->nodes[i].of_from = g->nodes[i].of_to = g->nodes[i].passed = false;
+    mark_from(g, from, &q);
+    list_to(g, from, to, out);
+    find_base(g, &q, out);
+    free(q.items);
+    return 0;
+}

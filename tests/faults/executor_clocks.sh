@@ -1,0 +1,292 @@
+#!/usr/bin/env bash
+# The clocks that a run holds: what its plan asks for is set, seen under load and put back, and whatever ends the executor, at
+# whatever step, the next one puts back what was before.
+. tests/lib.sh
+. tests/executor.sh
+. tests/tree.sh
+. tests/amdgpu.sh
+
+unset HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES CUDA_VISIBLE_DEVICES SLURM_JOB_ID
+amdgpu_node "$TMPDIR/node"
+rm -rf "$ROOT/sys/class/drm/card2" "$ROOT/sys/class/kfd/kfd/topology/nodes/3"
+RECORD=$ROOT/sys/kernsweep-gpu-1d0fbe6a2a1c0000.clocks
+good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
+was="auto 500 2100"
+trap amdgpu_stop EXIT
+amdgpu_start
+
+# A test that shows the clock MHZ under load for a while, and keeps what the driver shows meanwhile.
+load() {
+    printf 'cd %s; echo %s000000 >hwmon/hwmon1/freq1_input; echo 98 >gpu_busy_percent; cp pp_od_clk_voltage power_dpm_force_performance_level "$KERNSWEEP_OUT"; sleep 0.7; echo 0 >gpu_busy_percent; %s' \
+        "$CARD" "$1" "$good"
+}
+
+# clocked ID MODE MHZ SCRIPT [JSON]: submits a run that asks for these clocks
+clocked() {
+    job "$1" "$(one "$(jq -nc --arg s "$4" '{run: ["sh", "-c", $s]}')" | jq -c --arg m "$2" --argjson f "$3" --argjson more "${5:-"{}"}" \
+        '. + {clocks_mode: $m, clocks_mhz: $f, sample_interval_ms: 20} + $more')"
+    submit "$1"
+}
+
+ends() {
+    x follow --run "$1" --offset 0 >/dev/null
+    summary "$1" .status
+}
+
+# A run that asks for nothing.
+plain() {
+    job "$1" "$(one "$(jq -nc --arg g "$good" '{run: ["sh", "-c", $g]}')")"
+    submit "$1"
+    is "the next run is COMPLETE" "$(ends "$1")" COMPLETE
+}
+
+notes() {
+    events "$1" '[.[] | select(.event == "NODE") | .message // empty] | join("\n")'
+}
+
+nothing_left() {
+    is "the clocks are as before" "$(state)" "${1:-$was}"
+    is "no record is left" "$(cat "$RECORD" 2>/dev/null)" ""
+    is "probe shows nothing left" "$(x probe | jq -c .clocks_left)" null
+}
+
+# held MODE MHZ EXPECTED: what the driver shows during the test
+held() {
+    clocked "held-$1" "$1" "$2" "$(load "$2")"
+    is "the run is COMPLETE" "$(ends "held-$1")" COMPLETE
+    is "the driver shows it during the test" "$(state "$(bundle "held-$1")/v/ctx_64_run1")" "$3"
+    is "summary.json has what was before, and that samples show it" \
+        "$(summary "held-$1" '.clocks | [.mode, .mhz, .verified, .warning, (.gpus[0] | .through, .level_before, .max_mhz_before, .put_back, .mean_mhz, .outside)] | join(" ")')" \
+        "$1 $2 true  sysfs auto 2100 true $2 0"
+    is "node.json has what was asked for" "$(jq -c .clocks "$(bundle "held-$1")/node.json")" "{\"mode\":\"$1\",\"mhz\":$2}"
+    nothing_left
+}
+
+of_an_administrator() {
+    set_state manual 600 1500
+    clocked admin determinism 1400 "$(load 1400)"
+    is "the run is COMPLETE" "$(ends admin)" COMPLETE
+    is "the driver shows the run's clocks during the test" "$(state "$(bundle admin)/v/ctx_64_run1")" "perf_determinism 600 1400"
+    nothing_left "manual 600 1500"
+    set_state auto 500 2100
+}
+
+two_tests() {
+    jq -nc --arg s "$(load "$1")" '{variants: [{name: "v", run: ["sh", "-c", $s]}], tests: [{variant: "v"}, {variant: "v", repetition: 2}]}'
+}
+
+contradicted() {
+    clocked other fixed 1400 "$(load 900)" "$(two_tests 900)"
+    is "the run is BLOCKED" "$(ends other)" BLOCKED
+    like "its reason has what was seen" "$(summary other .reason)" 'to be fixed at 1400 MHz, but [0-9]+ of [0-9]+ samples under load lie elsewhere \(900 to 900 MHz, mean 900\)'
+    is "the second test does not run" "$(summary other '.tests[1].exit_status')" CANCELLED
+    nothing_left
+}
+
+warned() {
+    clocked warned fixed 1400 "$(load 900)" "$(two_tests 900 | jq -c '. + {clocks_unverified: "warn"}')"
+    is "the run is COMPLETE" "$(ends warned)" COMPLETE
+    is "summary.json says that the clocks were others" "$(summary warned '.clocks.verified')" false
+    like "and how" "$(summary warned .clocks.warning)" 'lie elsewhere'
+    is "the warning is given once" "$(notes warned | grep -c 'lie elsewhere')" 1
+    nothing_left
+}
+
+below_the_limit() {
+    clocked lower determinism 1900 "$(load 1200)"
+    is "the run is COMPLETE: the limit is an upper one" "$(ends lower)" COMPLETE
+    clocked higher determinism 1900 "$(load 2100)"
+    is "a run above it is BLOCKED" "$(ends higher)" BLOCKED
+    nothing_left
+}
+
+unseen() {
+    clocked short fixed 1400 "$good"
+    is "the run is BLOCKED" "$(ends short)" BLOCKED
+    like "its reason says why" "$(summary short .reason)" 'too few samples under load \(0\)'
+    nothing_left
+}
+
+# A driver that takes nothing over.
+stuck() {
+    : >"$ROOT/stuck"
+    clocked stuck fixed 1400 "$(load 1400)"
+    is "the run is BLOCKED" "$(ends stuck)" BLOCKED
+    like "its reason says what was asked for and what is set" "$(summary stuck .reason)" 'the driver did not take over the clocks: level manual with 1400 to 1400 MHz was asked for'
+    rm "$ROOT/stuck"
+    show_limits "$CARD" 500 2100
+    nothing_left
+}
+
+wait_for() {
+    clocked "$1" fixed 1400 "touch $TMPDIR/$1.started; sleep 1000" "${2:-"{}"}"
+    waits "$1" '.event == "TEST_START"'
+}
+
+killed_in_test() {
+    wait_for dead
+    kill -9 "$(supervisor dead)"
+    until_true 10 sh -c "! pgrep -f '[s]leep 1000'"
+    is "the clocks are still set" "$(state)" "manual 1400 1400"
+    is "probe shows who set them" "$(x probe | jq -c '.clocks_left[0] | [.gpu, .run_id, .mode, .mhz, .held, .can_put_back]')" \
+        '["1d0fbe6a2a1c0000","dead","fixed",1400,false,true]'
+    plain after
+    like "it says what it found and did" "$(notes after)" 'GPU 1d0fbe6a2a1c0000: the run dead had set its clocks; they were put back'
+    nothing_left
+    x cancel --run dead >/dev/null
+}
+
+alive_is_held() {
+    wait_for alive
+    is "probe shows that the run still has the GPU" "$(x probe | jq -c '.clocks_left[0].held')" true
+    x cancel --run alive >/dev/null
+    is "the run is CANCELLED" "$(summary alive .status)" CANCELLED
+    nothing_left
+}
+
+killed_and_cancelled() {
+    wait_for gone
+    kill -9 "$(supervisor gone)"
+    x cancel --run gone >/dev/null
+    is "the run is CANCELLED" "$(summary gone .status)" CANCELLED
+    nothing_left
+}
+
+killed_and_resumed() {
+    set_state manual 600 1500
+    clocked again fixed 1400 "[ -e $TMPDIR/second ] || { touch $TMPDIR/second; sleep 1000; }; $(load 1400)"
+    until_true 20 test -e "$TMPDIR/second"
+    kill -9 "$(supervisor again)"
+    submit again
+    is "the resumed run is COMPLETE" "$(ends again)" COMPLETE
+    is "what was before is not what the first attempt set" "$(summary again '.clocks.gpus[0] | [.level_before, .min_mhz_before, .max_mhz_before] | join(" ")')" "manual 600 1500"
+    nothing_left "manual 600 1500"
+    set_state auto 500 2100
+}
+
+# The driver is stuck, so the executor waits with the setting half made.
+killed_while_setting() {
+    : >"$ROOT/stuck"
+    clocked half fixed 1400 "$good"
+    until_true 20 grep -qx c "$CARD/pp_od_clk_voltage"
+    kill -9 "$(supervisor half)"
+    is "a record was there before" "$(jq -r .run_id "$RECORD")" half
+    rm "$ROOT/stuck"
+    until_true 20 sh -c "! grep -qx c '$CARD/pp_od_clk_voltage'"
+    plain after-half
+    nothing_left
+    x cancel --run half >/dev/null
+}
+
+killed_while_restoring() {
+    set_state manual 600 1500
+    clocked back determinism 1400 "$(load 1400); : >$ROOT/stuck"
+    until_true 20 grep -qx c "$CARD/pp_od_clk_voltage"
+    kill -9 "$(supervisor back)"
+    is "the record is still there" "$(jq -r '.before.max_mhz' "$RECORD")" 1500
+    rm "$ROOT/stuck"
+    plain after-back
+    until_true 20 sh -c "! grep -qx c '$CARD/pp_od_clk_voltage'"
+    nothing_left "manual 600 1500"
+    set_state auto 500 2100
+    x cancel --run back >/dev/null
+}
+
+# Killed after its record and before it changed anything.
+nothing_was_set() {
+    wait_for early
+    kill -9 "$(supervisor early)"
+    set_state auto 500 2100
+    plain after-early
+    like "it says so" "$(notes after-early)" 'they are no longer set'
+    nothing_left
+    x cancel --run early >/dev/null
+}
+
+restarted() {
+    wait_for booted
+    kill -9 "$(supervisor booted)"
+    echo 11111111-2222-3333-4444-555555555555 >"$ROOT/proc/sys/kernel/random/boot_id"
+    set_state manual 700 1400
+    is "probe shows nothing left" "$(x probe | jq -c .clocks_left)" null
+    plain after-boot
+    like "it says that the restart has settled it" "$(notes after-boot)" 'the restart of the machine has put them back'
+    nothing_left "manual 700 1400"
+    set_state auto 500 2100
+    x cancel --run booted >/dev/null
+}
+
+changed_by_others() {
+    wait_for changed
+    kill -9 "$(supervisor changed)"
+    set_state low 500 2100
+    plain after-change
+    like "it leaves them" "$(notes after-change)" 'they are no longer set'
+    nothing_left "low 500 2100"
+    set_state auto 500 2100
+    x cancel --run changed >/dev/null
+}
+
+timed_out() {
+    clocked late fixed 1400 "$(load 1400); sleep 1000" '{"tests": [{"variant": "v", "timeout_s": 1.5}]}'
+    is "the run is COMPLETE" "$(ends late)" COMPLETE
+    is "its test is a TIMEOUT" "$(summary late '.tests[0].exit_status')" TIMEOUT
+    nothing_left
+}
+
+told_to_end() {
+    local pid
+    wait_for told
+    pid=$(supervisor told)
+    kill -TERM "$pid"
+    until_true 20 sh -c "! kill -0 $pid"
+    nothing_left
+    x cancel --run told >/dev/null
+}
+
+folder_for_a_record() {
+    mkdir "$RECORD"
+    plain beside-folder
+    clocked no-record fixed 1400 "$(load 1400)"
+    is "a run that needs a record is BLOCKED" "$(ends no-record)" BLOCKED
+    like "its reason says that no record can be kept" "$(summary no-record .reason)" 'no record that lets the clocks be put back can be kept'
+    is "the clocks are not touched" "$(state)" "$was"
+    rmdir "$RECORD"
+}
+
+# foreign_record TEXT: ignored, and replaced by whoever needs the place
+foreign_record() {
+    printf '%s' "$1" >"$RECORD"
+    chmod 666 "$RECORD"
+    plain "foreign-$2"
+    is "the clocks are not touched" "$(state)" "$was"
+    is "probe shows nothing left" "$(x probe | jq -c .clocks_left)" null
+    clocked "over-$2" fixed 1400 "$(load 1400)"
+    is "a run that needs the place is COMPLETE" "$(ends "over-$2")" COMPLETE
+    nothing_left
+}
+
+scenario "clocks with an upper limit" held determinism 1900 "perf_determinism 500 1900"
+scenario "fixed clocks" held fixed 1400 "manual 1400 1400"
+scenario "clocks that an administrator had set" of_an_administrator
+scenario "a GPU that runs at other clocks" contradicted
+scenario "a GPU that runs at other clocks, where the plan only warns" warned
+scenario "a GPU below and above its upper limit" below_the_limit
+scenario "tests too short to show a clock" unseen
+scenario "a driver that takes nothing over" stuck
+scenario "an executor killed during a test" killed_in_test
+scenario "a run that is alive and then cancelled" alive_is_held
+scenario "an executor killed, its run cancelled" killed_and_cancelled
+scenario "an executor killed, its run resumed" killed_and_resumed
+scenario "an executor killed while it sets clocks" killed_while_setting
+scenario "an executor killed while it puts clocks back" killed_while_restoring
+scenario "an executor killed before it set anything" nothing_was_set
+scenario "a machine that restarted" restarted
+scenario "clocks that somebody else changed meanwhile" changed_by_others
+scenario "a test that times out" timed_out
+scenario "an executor that is told to end" told_to_end
+scenario "a folder in the record's place" folder_for_a_record
+scenario "a torn record" foreign_record '{"gpu": "1d0fbe6a2a1c0000", "run_id"' torn
+scenario "a record with a level that does not exist" foreign_record '{"gpu":"1d0fbe6a2a1c0000","run_id":"r","boot_id":"b","since":"s","user":0,"mode":"fixed","mhz":1400,"before":{"level":"auto\nrm","min_mhz":0,"max_mhz":0}}' level
+scenario "a record with a frequency out of range" foreign_record '{"gpu":"1d0fbe6a2a1c0000","run_id":"r","boot_id":"b","since":"s","user":0,"mode":"fixed","mhz":1400,"before":{"level":"manual","min_mhz":1,"max_mhz":99999999}}' range
+done_testing

@@ -1,0 +1,256 @@
+#!/usr/bin/env bash
+# ab and bisect, on a repository that the test makes and a node whose noise the test sets.
+# timeout: 900
+. tests/lib.sh
+
+REPO=$TMPDIR/repo
+
+ks() {
+    "$KERNSWEEP" "$@" --db "$DB"
+}
+
+ab() {
+    ks ab "$TMPDIR/plan.json" --artifacts "$TMPDIR/artifacts" "$@"
+}
+
+bisect() {
+    ks bisect "$TMPDIR/plan.json" --artifacts "$TMPDIR/artifacts" "$@"
+}
+
+sql() {
+    sqlite3 -batch -noheader "$DB" "$1"
+}
+
+in_repo() {
+    git -C "$REPO" -c user.name=A -c user.email=a@example.org "$@" >/dev/null 2>&1
+}
+
+# commit N [SUBJECT]: commits what the sources are, as number N.
+commit() {
+    echo "$1" >"$REPO/src/number"
+    in_repo add -A && in_repo commit -q -m "${2:-change $1}" && in_repo tag "c$1"
+}
+
+# The build is the "machine code": what it copies out of the sources. The commit's number is no part of it.
+make_repo() {
+    mkdir -p "$REPO/src"
+    in_repo init -q -b main
+    cat >"$REPO/src/build.sh" <<'SH'
+#!/bin/sh
+# build.sh SRC BUILD COUNTS
+grep -q broken "$1/code" && { echo "error: broken"; exit 1; }
+echo built >>"$3/builds"
+cp "$1/code" "$1/run.sh" "$1/work.awk" "$2/"
+SH
+    cat >"$REPO/src/run.sh" <<'SH'
+#!/bin/sh
+# run.sh BUILD HERE CONTEXT
+echo "Prompt tokens: $3"
+exec awk -v dir="$1" -v here="$2" -v bytes="$(od -An -N12 -tu1 /dev/urandom)" -f "$1/work.awk"
+SH
+    cat >"$REPO/src/work.awk" <<'AWK'
+# Claims to have taken as long as the code says, times noise of 1.5 % or what the file "noise" says.
+BEGIN {
+    getline line <(dir "/code")
+    split(line, word, " ")
+    noise = 0.015
+    if ((getline line <(here "/noise")) > 0) noise = line
+    split(bytes, byte, " ") # twelve numbers, whose sum is almost normal
+    for (i = 1; i <= 12; i++) sum += byte[i] / 255
+    printf "[PERF_TIMING] {\"prefill_s\": %.6f, \"attn_impl\": \"fake\"}\n", word[1] * (1 + noise * (sum - 6))
+}
+AWK
+    chmod +x "$REPO/src/build.sh" "$REPO/src/run.sh"
+}
+
+# Twelve commits after the first: 5 does not build, 8 is 8 % slower, 10 changes only a comment.
+twelve_commits() {
+    local i
+    make_repo
+    for i in $(seq 0 12); do
+        case $i in
+        5) echo "1.0 broken $i" ;;
+        8 | 9) echo "1.08 v$i" ;;
+        10) echo "1.08 v9" ;;
+        11 | 12) echo "1.08 v$i" ;;
+        *) echo "1.0 v$i" ;;
+        esac >"$REPO/src/code"
+        commit "$i" "$([ "$i" = 8 ] && echo 'attention: a | "quoted" <b>subject</b>' || echo "change $i")"
+    done
+    cat >"$TMPDIR/plan.json" <<EOT
+{
+  "schema": "kernsweep.plan/1", "clock": "simulated", "ticket": "bisect", "node": "local", "workdir": "$TMPDIR/work",
+  "source": {"dir": "$REPO/src"},
+  "variants": [{"name": "a", "attn_impl": "fake", "build": [["{src}/build.sh", "{src}", "{build}", "$TMPDIR"]],
+    "run": ["{build}/run.sh", "{build}", "$TMPDIR", "{context}"]}],
+  "contexts": [64], "repetitions": 5, "timeouts": {"default": 30}
+}
+EOT
+}
+
+# fresh NAME: a store of the scenario's own.
+fresh() {
+    needs twelve_commits
+    DB=$TMPDIR/$1/results.db
+    mkdir -p "$TMPDIR/$1"
+    rm -f "$TMPDIR/noise"
+}
+
+ab_regression() {
+    fresh ab
+    exits "exits 4" 4 ab --base c7 --head c8
+    like "names the commits" "$OUT" "^head +$(git -C "$REPO" rev-parse --short=12 c8) +attention"
+    like "says by how much" "$OUT" "64 +a .*\\+[6-9]\\..* % +regressed"
+    is "every run has the purpose confirm" "$(sql "SELECT DISTINCT purpose FROM run")" confirm
+    is "the exported trees are gone" "$(find "$TMPDIR/ab/trees" -mindepth 1 | wc -l)" 0
+    exits "--markdown exits 4" 4 ab --base c7 --head c8 --markdown
+    like "the comment begins with the counts" "$(head -n 1 <<<"$OUT")" '^\*\*kernsweep\*\* `bisect`: 1 regressed$'
+    like "the comment escapes the subject" "$OUT" '`attention: a | "quoted" <b>subject</b>`'
+    exits "--json exits 4" 4 ab --base c7 --head c8 --json
+    is "--json has the verdict and the commits" "$(jq -r '[.cells[0].verdict, .head.commit, .exit_code] | @csv' <<<"$OUT")" \
+        "\"regressed\",\"$(git -C "$REPO" rev-parse c8)\",4"
+}
+
+ab_equal() {
+    fresh equal
+    echo 0.002 >"$TMPDIR/noise"
+    exits "commits of the same code exit 0" 0 ab --base c9 --head c10
+    like "nothing is measured" "$OUT" "same machine code: nothing to measure"
+    is "both are built, and nothing is timed" "$(sql "SELECT count(*), (SELECT count(*) FROM test) FROM run")" "2|0"
+    exits "--force measures" 0 ab --base c9 --head c10 --force --rounds 1
+    is "--force takes a round" "$(sql "SELECT count(DISTINCT run_id) FROM test")" 4
+    exits "a head that does not build exits 1" 1 ab --base c4 --head c5
+    like "a head that does not build is broken" "$OUT" "broken"
+}
+
+ab_sides() {
+    local run
+    fresh sides
+    echo 0.002 >"$TMPDIR/noise"
+    exits "a folder against the plan's sources exits 0" 0 ab --base "dir:$REPO/src" --rounds 1
+    run=$(sql "SELECT run_id FROM run ORDER BY id LIMIT 1")
+    exits "a stored run against a commit exits 4" 4 ab --base c1 --head "run:$run"
+    exits "a toolchain's setting exits 0" 0 ab --base-env CXX=clang++-18 --rounds 1 --force
+    is "the setting is in the run's environment" "$(sql "SELECT count(*) FROM run r JOIN fact f USING (environment_id) WHERE f.key = 'env.CXX'")" 3
+    exits "no side exits 2" 2 ab
+    exits "an unknown revision exits 2" 2 ab --base nowhere
+    like "an unknown revision is named" "$ERR" 'no commit "nowhere"'
+    exits "an option as revision exits 2" 2 ab --base=--all
+    exits "a setting without a name exits 2" 2 ab --base-env =x
+}
+
+
+id_of() {
+    git -C "$REPO" rev-parse "$1"
+}
+
+answer() {
+    ks bisect --show --json | jq -r '.answer | .outcome + " " + .first'
+}
+
+bisect_found() {
+    local pairs
+    fresh found
+    rm -rf "$TMPDIR/builds" "$TMPDIR/work"
+    exits "exits 0" 0 bisect --good c0 --bad c12
+    like "the answer is the slow commit and the subject is shown" "$OUT" "^  $(id_of c8 | cut -c 1-12)  2.*attention: a \\| \"quoted\" <b>subject</b>"
+    like "the answer says how much slower" "$(head -n 1 <<<"$OUT")" "^found $(id_of c8 | cut -c 1-12): a 64: prefill_s \\+[6-9]"
+    is "the store has the answer" "$(sql "SELECT outcome FROM bisect")" found
+    is "--show has it too" "$(answer)" "found $(id_of c8)"
+    is "every run has the purpose bisect" "$(sql "SELECT DISTINCT purpose FROM run")" bisect
+    pairs=$(ks bisect --show --json | jq .pairs)
+    passes "it takes no more pairs of builds than promised ($pairs)" test "$pairs" -le 11
+    is "every commit is built once" "$(sort "$TMPDIR/builds" | wc -l)" "$(ks bisect --show --json | jq '[.commits[] | select(.built and .basis != "build")] | length')"
+    like "the report names the commit" "$(cat "$TMPDIR"/artifacts/bisect-bisect-*.md)" "^- \`$(id_of c8)\` of 20"
+    like "--list shows it" "$(ks bisect --list)" " found$"
+    exits "the same command has the answer already" 0 bisect --good c0 --bad c12
+    like "and says so" "$ERR" "has its answer already"
+    is "nothing was left of the exported trees" "$(find "$TMPDIR/found/trees" -mindepth 1 | wc -l)" 0
+}
+
+# c5, which does not build, is the middle of these ends.
+bisect_skips() {
+    fresh skips
+    exits "exits 0" 0 bisect --good c2 --bad c8 --json
+    is "the commit that does not build is skipped" "$(jq -r '.commits[] | select(.mark == "skipped") | .commit + " " + .basis' <<<"$OUT")" "$(id_of c5) build"
+    like "and the build's error is the reason" "$(jq -r '.commits[3].reason' <<<"$OUT")" "BUILD_FAILED: build command 1"
+    is "the answer is the slow commit" "$(jq -r .answer.first <<<"$OUT")" "$(id_of c8)"
+    exits "a bad end that does not build exits 1" 1 bisect --good c4 --bad c5
+    like "and is named" "$OUT" "^stopped: the bad end $(id_of c5 | cut -c 1-12) cannot be measured"
+}
+
+bisect_same_code() {
+    fresh same
+    exits "ends of the same machine code exit 0" 0 bisect --good c9 --bad c10
+    like "and are not reproducible" "$OUT" "^not reproducible: both ends have the same machine code"
+    is "nothing was timed" "$(sql "SELECT count(*) FROM test")" 0
+    exits "ends that do not differ exit 0" 0 bisect --good c0 --bad c4
+    like "and are not reproducible either" "$OUT" "^not reproducible: the ends do not differ"
+    exits "the slow commit between commits of other code" 0 bisect --good c7 --bad c10 --json
+    is "is found" "$(jq -r .answer.first <<<"$OUT")" "$(id_of c8)"
+}
+
+# A wild node decides nothing; when it is calm again, a new search does.
+bisect_noise() {
+    fresh noisy
+    echo 0.3 >"$TMPDIR/noise"
+    exits "a noisy node finds no difference" 0 bisect --good c0 --bad c12 --rounds 1
+    unlike "and names no commit" "$OUT" "^found "
+    rm "$TMPDIR/noise"
+    exits "--fresh searches again" 0 bisect --good c0 --bad c12 --rounds 1 --fresh
+    is "and finds it" "$(answer | cut -d ' ' -f 2)" "$(id_of c8)"
+}
+
+# killed_after N: begins the search, or goes on with it, and kills it once the store has N runs.
+killed_after() {
+    local pid tries=0
+    "$KERNSWEEP" bisect "$TMPDIR/plan.json" --artifacts "$TMPDIR/artifacts" --db "$DB" --good c0 --bad c12 >/dev/null 2>&1 &
+    pid=$!
+    while [ $((tries += 1)) -lt 1200 ] && [ "$(sql "SELECT count(*) FROM run" 2>/dev/null || echo 0)" -lt "$1" ]; do sleep 0.05; done
+    kill -KILL "$pid"
+    wait "$pid" 2>/dev/null
+}
+
+# Killed while it builds, while it measures the ends and while it searches; and once the node cannot be reached.
+bisect_killed() {
+    fresh killed
+    killed_after 1
+    killed_after 4
+    killed_after 9
+    is "it is not finished" "$(sql "SELECT count(*) FROM bisect WHERE ended_at IS NULL")" 1
+    mv "$TMPDIR/work" "$TMPDIR/away"
+    : >"$TMPDIR/work"
+    exits "an unreachable node exits 3" 3 ks bisect --continue
+    like "and the message says how to go on" "$ERR" "kernsweep bisect --continue bisect-"
+    rm "$TMPDIR/work"
+    mv "$TMPDIR/away" "$TMPDIR/work"
+    exits "the same command goes on" 0 bisect --good c0 --bad c12
+    like "and says so" "$ERR" "goes on where it stopped"
+    is "the answer is the slow commit" "$(answer)" "found $(id_of c8)"
+    is "it took no more pairs of builds than promised" "$(ks bisect --show --json | jq '.pairs <= .pairs_max')" true
+}
+
+bisect_words() {
+    fresh words
+    exits "without ends exits 2" 2 bisect
+    exits "without a plan exits 2" 2 ks bisect
+    exits "a good end that is no ancestor exits 2" 2 bisect --good c8 --bad c2
+    like "and is explained" "$ERR" "no ancestor"
+    exits "the same commit twice exits 2" 2 bisect --good c2 --bad c2
+    exits "an unknown variant exits 2" 2 bisect --good c0 --bad c2 --variant nothing
+    exits "rounds of 0 exit 2" 2 bisect --good c0 --bad c2 --rounds 0
+    exits "--show of nothing exits 2" 2 ks bisect --show
+    exits "--list of nothing exits 0" 0 ks bisect --list --json
+    is "--list of nothing is an empty array" "$OUT" "[]"
+}
+
+scenario "ab of a slower commit" ab_regression
+scenario "ab of commits that do not differ" ab_equal
+scenario "the sides of ab" ab_sides
+scenario "bisect of twelve commits" bisect_found
+scenario "bisect past a commit that does not build" bisect_skips
+scenario "bisect of ends that do not differ" bisect_same_code
+scenario "bisect on a noisy node" bisect_noise
+scenario "bisect that is killed and blocked" bisect_killed
+scenario "the words of bisect" bisect_words
+done_testing

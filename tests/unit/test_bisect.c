@@ -1,0 +1,264 @@
+/* bisect: the search alone, driven by a simulated measurer that plays noise, drift and commits that do not
+ * build. */
+#include "results/judge/bisect.h"
+#include "results/judge/compare.h"
+#include "results/judge/turns.h"
+#include "results/stats/stats.h"
+#include "tests/unit/support.h"
+
+enum { MANY = 200, REPETITIONS = 3, ROUND = 2 * REPETITIONS, VALUES = ROUND * 10 };
+
+/* What the simulated node and repository are like. */
+struct world {
+    size_t count;           /* commits, both ends included */
+    size_t culprit;         /* from here on slower; count: no commit is */
+    double slower;          /* by how much */
+    double noise;           /* relative, of one repetition */
+    double drift;           /* relative, from one turn to the next */
+    bool broken[MANY];      /* does not build */
+    double noisy[MANY];     /* noise of this commit's measurements; 0: as everywhere */
+    const char *code[MANY]; /* NULL: every commit has its own */
+    struct stats_rng rng;
+    double now; /* the node's speed at present */
+};
+
+struct tried {
+    struct bisect_commit items[MANY];
+    struct bisect_search search;
+    struct bisect_step end;
+    struct delta ends;
+    double base[MANY][VALUES], value[MANY][VALUES];
+    int builds;
+};
+
+static void measure_turn(struct world *w, size_t commit, double noise, double *out)
+{
+    double time = 1 + (commit >= w->culprit ? w->slower : 0);
+    for (int i = 0; i < REPETITIONS; i++)
+        out[i] = time * w->now * (1 + noise * stats_rng_normal(&w->rng));
+    w->now *= 1 + w->drift;
+}
+
+/* One round, A B B A, and its verdict. */
+static void measure(struct world *w, struct tried *t, size_t commit)
+{
+    size_t n = (size_t)t->search.items[commit].rounds * ROUND;
+    double noise = w->noisy[commit] > 0 ? w->noisy[commit] : w->noise;
+    measure_turn(w, 0, noise, &t->base[commit][n]);
+    measure_turn(w, commit, noise, &t->value[commit][n]);
+    measure_turn(w, commit, noise, &t->value[commit][n + REPETITIONS]);
+    measure_turn(w, 0, noise, &t->base[commit][n + REPETITIONS]);
+    const struct turns_values v = {.base = t->base[commit],
+                                   .now = t->value[commit],
+                                   .base_n = n + ROUND,
+                                   .now_n = n + ROUND,
+                                   .metric = metric_default()};
+    struct compare_options o = compare_defaults();
+    struct delta d = {0};
+    struct err err = {0};
+    bool ends = commit == w->count - 1;
+    if (!ends)
+        o = bisect_options(&o, &t->ends);
+    assert_int_equal(turns_judge_values(&v, &o, &d, &err), 0);
+    if (ends)
+        t->ends = d;
+    bisect_measured(&t->search, commit, &d);
+}
+
+static void build(struct world *w, struct tried *t, size_t commit)
+{
+    char code[16];
+    snprintf(code, sizeof code, "code%zu", commit);
+    t->builds++;
+    bisect_built(&t->search, commit, w->code[commit] ? w->code[commit] : code,
+                 w->broken[commit] ? "does not build" : NULL);
+}
+
+static void start(struct world *w, struct tried *t, uint64_t seed)
+{
+    *t = (struct tried){.builds = 0};
+    w->now = 1;
+    stats_rng_seed(&w->rng, seed);
+    for (size_t i = 0; i < w->count; i++)
+        snprintf(t->items[i].id, sizeof t->items[i].id, "%040zu", i);
+    bisect_init(&t->search, t->items, w->count, 3);
+}
+
+static void search(struct world *w, struct tried *t, uint64_t seed)
+{
+    start(w, t, seed);
+    for (int steps = 0; steps < 4 * MANY; steps++) {
+        t->end = bisect_next(&t->search);
+        if (t->end.task == BISECT_END)
+            return;
+        if (t->end.task == BISECT_BUILD)
+            build(w, t, t->end.commit);
+        else
+            measure(w, t, t->end.commit);
+    }
+    fail_msg("the search does not end");
+}
+
+static int most_pairs(size_t commits)
+{
+    return (int)(2 * log2((double)commits)) + 4;
+}
+
+/* The bar: every seed finds it, within the bound. Lines of 12, 40 and 150 commits. */
+static void the_commit_is_found_in_noise(void **state)
+{
+    static const size_t lengths[] = {12, 40, 150};
+    static struct tried t;
+    (void)state;
+    for (size_t l = 0; l < COUNT(lengths); l++)
+        for (uint64_t seed = 1; seed <= 40; seed++) {
+            struct world w = {.count = lengths[l] + 1, .slower = 0.08, .noise = 0.015, .drift = 0.002};
+            w.culprit = 1 + (size_t)(seed * 7919 % lengths[l]);
+            search(&w, &t, seed);
+            assert_int_equal(t.end.outcome, BISECT_FOUND);
+            assert_int_equal(t.end.first, w.culprit);
+            assert_true(t.search.pairs <= most_pairs(lengths[l]));
+        }
+}
+
+static void equal_ends_are_not_reproducible(void **state)
+{
+    static struct tried t;
+    int found = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct world w = {.count = 13, .culprit = 13, .noise = 0.005};
+        search(&w, &t, seed);
+        found += t.end.outcome != BISECT_NOT_REPRODUCIBLE;
+    }
+    assert_int_equal(found, 0);
+}
+
+static void ends_of_one_code_are_not_measured(void **state)
+{
+    static struct tried t;
+    struct world w = {.count = 13, .culprit = 5, .slower = 0.08, .code = {[0] = "same", [12] = "same"}};
+    (void)state;
+    search(&w, &t, 1);
+    assert_int_equal(t.end.outcome, BISECT_NOT_REPRODUCIBLE);
+    assert_int_equal(t.search.pairs, 0);
+}
+
+static void a_commit_that_does_not_build_is_skipped(void **state)
+{
+    static struct tried t;
+    struct world w = {
+        .count = 13, .culprit = 8, .slower = 0.08, .noise = 0.015, .broken = {[6] = true, [7] = true}};
+    (void)state;
+    search(&w, &t, 3);
+    assert_int_equal(t.end.outcome, BISECT_RANGE); /* the one before the culprit cannot be tried */
+    assert_int_equal(t.end.first, 6);
+    assert_int_equal(t.end.last, 8);
+    assert_int_equal(t.items[6].basis, BISECT_BY_BUILD);
+    w.culprit = 10;
+    search(&w, &t, 3);
+    assert_int_equal(t.end.outcome, BISECT_FOUND);
+    assert_int_equal(t.end.first, 10);
+}
+
+static void an_end_that_does_not_build_stops_the_search(void **state)
+{
+    static struct tried t;
+    struct world w = {.count = 13, .culprit = 8, .broken = {[12] = true}};
+    (void)state;
+    search(&w, &t, 3);
+    assert_int_equal(t.end.outcome, BISECT_STOPPED);
+    assert_int_equal(t.end.first, 12);
+    assert_int_equal(t.search.pairs, 0);
+}
+
+static void undecided_commits_widen_the_range(void **state)
+{
+    static struct tried t;
+    struct world w = {
+        .count = 13, .culprit = 7, .slower = 0.08, .noise = 0.015, .noisy = {[6] = 0.2, [7] = 0.2}};
+    (void)state;
+    search(&w, &t, 4);
+    assert_int_equal(t.items[6].basis, BISECT_BY_UNDECIDED);
+    assert_int_equal(t.items[6].rounds, 3);
+    assert_int_equal(t.end.outcome, BISECT_RANGE);
+    assert_true(t.end.first <= 7 && t.end.last >= 7);
+    assert_true(t.search.pairs <= most_pairs(12));
+}
+
+static void the_same_code_is_decided_without_measuring(void **state)
+{
+    static struct tried t;
+    struct world w = {.count = 13, .culprit = 9, .slower = 0.08, .noise = 0.015};
+    (void)state;
+    for (size_t i = 0; i < w.count; i++)
+        w.code[i] = i < w.culprit ? "before" : "after";
+    search(&w, &t, 7);
+    assert_int_equal(t.end.outcome, BISECT_FOUND);
+    assert_int_equal(t.end.first, 9);
+    assert_int_equal(t.search.pairs, 1); /* the ends alone */
+    assert_string_equal(t.items[8].reason, "the same machine code as 000000000000");
+}
+
+/* The marks are the whole state: a search made anew before every step gives the same answer. */
+static void an_interrupted_search_goes_on(void **state)
+{
+    static struct tried whole, parts;
+    struct world w = {.count = 41, .culprit = 23, .slower = 0.08, .noise = 0.015, .broken = {[20] = true}};
+    (void)state;
+    search(&w, &whole, 11);
+    start(&w, &parts, 11);
+    while (parts.end = bisect_next(&parts.search), parts.end.task != BISECT_END) {
+        struct bisect_search again;
+        int pairs = parts.search.pairs;
+        bisect_init(&again, parts.items, w.count, 3);
+        again.pairs = pairs;
+        parts.search = again;
+        if (parts.end.task == BISECT_BUILD)
+            build(&w, &parts, parts.end.commit);
+        else
+            measure(&w, &parts, parts.end.commit);
+    }
+    assert_int_equal(parts.end.first, whole.end.first);
+    assert_int_equal(parts.search.pairs, whole.search.pairs);
+    assert_int_equal(parts.builds, whole.builds);
+}
+
+static void two_commits_are_a_line(void **state)
+{
+    static struct tried t;
+    struct world w = {.count = 2, .culprit = 1, .slower = 0.08, .noise = 0.005};
+    (void)state;
+    search(&w, &t, 1);
+    assert_int_equal(t.end.outcome, BISECT_FOUND);
+    assert_int_equal(t.end.first, 1);
+}
+
+static void names_are_read_back(void **state)
+{
+    enum bisect_mark m;
+    enum bisect_basis b;
+    enum bisect_outcome o;
+    (void)state;
+    assert_true(bisect_mark_from_name(bisect_mark_name(BISECT_SKIPPED), &m) && m == BISECT_SKIPPED);
+    assert_true(bisect_basis_from_name(bisect_basis_name(BISECT_BY_CODE), &b) && b == BISECT_BY_CODE);
+    assert_true(bisect_outcome_from_name("not_reproducible", &o) && o == BISECT_NOT_REPRODUCIBLE);
+    assert_false(bisect_mark_from_name("unheard", &m));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_commit_is_found_in_noise),
+        cmocka_unit_test(equal_ends_are_not_reproducible),
+        cmocka_unit_test(ends_of_one_code_are_not_measured),
+        cmocka_unit_test(a_commit_that_does_not_build_is_skipped),
+        cmocka_unit_test(an_end_that_does_not_build_stops_the_search),
+        cmocka_unit_test(undecided_commits_widen_the_range),
+        cmocka_unit_test(the_same_code_is_decided_without_measuring),
+        cmocka_unit_test(an_interrupted_search_goes_on),
+        cmocka_unit_test(two_commits_are_a_line),
+        cmocka_unit_test(names_are_read_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

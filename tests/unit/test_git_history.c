@@ -1,0 +1,136 @@
+/* git_history and git_tree, on a repository that the test makes. */
+#include "harness/git/history.h"
+#include "harness/git/tree.h"
+#include "tests/unit/support.h"
+
+static char repo[FS_PATH_MAX], sub[FS_PATH_MAX];
+
+/* Ends the test program if the command fails: nothing can be tested without the repository. */
+static void sh(const char *command)
+{
+    char line[2 * FS_PATH_MAX];
+    snprintf(line, sizeof line, "cd '%s' && { %s; } >/dev/null 2>&1", repo, command);
+    if (system(line) != 0) {
+        fprintf(stderr, "failed: %s\n", command);
+        exit(1);
+    }
+}
+
+static int make_repository(void **state)
+{
+    if (scratch_make(state) != 0)
+        return -1;
+    snprintf(repo, sizeof repo, "%s/repo", scratch);
+    snprintf(sub, sizeof sub, "%s/repo/sub", scratch);
+    mkdir(repo, 0700);
+    sh("git init -q -b main . && git config user.name A && git config user.email a@example.org");
+    sh("mkdir sub && echo 1 >sub/f && echo x >other && git add . && git commit -q -m 'one'");
+    sh("echo 2 >sub/f && git commit -q -a -m 'two: \"quoted\"' && git tag -a -m t two");
+    sh("git checkout -q -b side HEAD~1 && echo y >other && git commit -q -a -m 'on the side'");
+    sh("git checkout -q main && git merge -q --no-ff -m 'merge' side");
+    sh("echo 3 >sub/f && chmod +x sub/f && git commit -q -a -m 'three' && git tag -- weird");
+    sh("printf 'version https://git-lfs.github.com/spec/v1\\n' >sub/large && git add . && git commit -q -m "
+       "'a pointer'");
+    return 0;
+}
+
+static void a_revision_is_named(void **state)
+{
+    struct git_commit c;
+    struct err err = {0};
+    (void)state;
+    assert_int_equal(git_commit_find(sub, "two", &c, &err), 0); /* a tag with a message of its own */
+    assert_int_equal(strlen(c.id), 40);
+    assert_string_equal(c.subject, "two: \"quoted\"");
+    assert_int_equal(c.authored_at[4], '-');
+}
+
+static void an_option_is_no_revision(void **state)
+{
+    static const char *const words[] = {"--all", "-1", "nowhere", "", "HEAD..main", "HEAD:sub"};
+    struct git_commit c;
+    (void)state;
+    for (size_t i = 0; i < COUNT(words); i++) {
+        struct err err = {0};
+        assert_int_equal(git_commit_find(repo, words[i], &c, &err), -1);
+        assert_int_equal(err.kind, ERR_INPUT);
+    }
+}
+
+static void expect_subjects(const struct git_range *range, const char *to, const char *const *subjects,
+                            size_t n)
+{
+    struct git_commits l;
+    struct err err = {0};
+    assert_int_equal(git_commits_between(sub, "main~3", to, range, &l, &err), 0);
+    assert_int_equal(l.count, n);
+    for (size_t i = 0; i < n; i++)
+        assert_string_equal(l.items[i].subject, subjects[i]);
+    git_commits_release(&l);
+}
+
+static void a_range_is_listed(void **state)
+{
+    const struct git_range all = {0}, first = {.first_parent = true}, path = {.path = "f"};
+    (void)state;
+    /* main~3 is "two": the first parents of main are the pointer, three, the merge, two. */
+    expect_subjects(&first, "main", (const char *const[]){"merge", "three", "a pointer"}, 3);
+    expect_subjects(&all, "main", (const char *const[]){"on the side", "merge", "three", "a pointer"}, 4);
+    expect_subjects(&path, "main", (const char *const[]){"three", "a pointer"}, 2); /* the end stays */
+}
+
+static void a_range_needs_an_ancestor(void **state)
+{
+    const struct git_range all = {0};
+    struct git_commits l;
+    struct err err = {0};
+    (void)state;
+    assert_int_equal(git_commits_between(repo, "main", "side", &all, &l, &err), -1);
+    assert_non_null(strstr(err.msg, "no ancestor"));
+}
+
+static void the_tree_of_a_commit_is_exported(void **state)
+{
+    struct git_commit c;
+    struct git_tree t;
+    struct stat st;
+    char path[FS_PATH_MAX + 8];
+    struct err err = {0};
+    (void)state;
+    assert_int_equal(git_commit_find(sub, "weird", &c, &err), 0);
+    assert_int_equal(git_tree_export(sub, c.id, scratch, &t, &err), 0);
+    snprintf(path, sizeof path, "%s/f", t.dir);
+    assert_int_equal(stat(path, &st), 0);
+    assert_true(st.st_mode & S_IXUSR);
+    snprintf(path, sizeof path, "%s/other", t.dir);
+    assert_false(fs_exists(path)); /* it lies outside of the source folder */
+    assert_string_equal(t.missing, "");
+    snprintf(path, sizeof path, "%s", t.dir);
+    git_tree_release(&t);
+    assert_false(fs_exists(path));
+}
+
+static void what_a_tree_lacks_is_said(void **state)
+{
+    struct git_commit c;
+    struct git_tree t;
+    struct err err = {0};
+    (void)state;
+    assert_int_equal(git_commit_find(sub, "main", &c, &err), 0);
+    assert_int_equal(git_tree_export(sub, c.id, scratch, &t, &err), 0);
+    assert_non_null(strstr(t.missing, "large"));
+    git_tree_release(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_revision_is_named),
+        cmocka_unit_test(an_option_is_no_revision),
+        cmocka_unit_test(a_range_is_listed),
+        cmocka_unit_test(a_range_needs_an_ancestor),
+        cmocka_unit_test(the_tree_of_a_commit_is_exported),
+        cmocka_unit_test(what_a_tree_lacks_is_said),
+    };
+    return cmocka_run_group_tests(tests, make_repository, scratch_remove);
+}
