@@ -8,7 +8,7 @@
 
 enum { SAMPLES_FIRST = 256, SAMPLES_MOST = 16384, SAMPLES_LEAST = 3 };
 
-static const double busy_percent = 10;
+static const double busy_percent = 10, late_s = 0.4;
 static const char *const window_names[] = {"timed", "busy", "test"};
 
 const char *activity_window_name(enum activity_window w)
@@ -119,7 +119,7 @@ static bool find_busy(const struct activity_log *log, struct activity *out)
     for (size_t i = 0; i < log->count; i++) {
         const struct sample *s = &log->sample[i];
         stale &= !(s->value[SAMPLE_GPU_BUSY] < busy_percent);
-        if (stale || !(s->value[SAMPLE_GPU_BUSY] >= busy_percent))
+        if (stale || s->t_s < late_s || !(s->value[SAMPLE_GPU_BUSY] >= busy_percent))
             continue;
         out->from_s = isnan(out->from_s) ? s->t_s : out->from_s;
         out->to_s = s->t_s;

@@ -2,13 +2,19 @@
  * of the card, over the part of the test that counts. Gathers samples while the test runs and measures once
  * at its end.
  *
- * The part is, in this order:
- *   timed   the last prefill_s before decode_s before the line with the timings arrived, if the workload
- * printed both times. It must hold three samples of the clock and, where the load is known, be no less busy
- *           than the whole test: a workload that prints its timings long after the timed part fails this.
- *   busy    from the first to the last sample of a busy card (10 % and more), if three of them have a clock.
- *           Cards report a load late: one that was there before the test began is left out until it has
- * passed. test    the whole test. Knows nothing of files. Whatever was not measured is NaN.
+ * The part is the first of these that can be found:
+ *
+ * - timed: the last prefill_s before decode_s before the line with the timings arrived, if the workload
+ * printed both. It must hold three samples of the clock and, where the load is known, be no less busy than
+ * the whole test: a workload that prints its timings long after the timed part fails this.
+ *
+ * - busy: from the first to the last sample of a busy card (10 % and more), if three of them have a clock.
+ * Cards report a load up to 0.2 s late: one that was there before the test began is left out until it has
+ * passed, and so is that of the first 0.4 s.
+ *
+ * - test: the whole test.
+ *
+ * Knows nothing of files. Whatever was not measured is NaN.
  */
 #ifndef KERNSWEEP_EXECUTOR_TELEMETRY_ACTIVITY_H
 #define KERNSWEEP_EXECUTOR_TELEMETRY_ACTIVITY_H

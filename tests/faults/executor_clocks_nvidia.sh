@@ -13,14 +13,14 @@ unset HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES CUDA_VISIBLE_DEVICES SLURM_JOB_ID
 
 # gpu BUSY MHZ
 gpu() {
-    echo "524288000 $1 $2" >"$FAKE_NVML"
+    echo "524288000 $1 sclk $2" >"$FAKE_NVML"
 }
 
 # clocked ID MODE MHZ SEEN [JSON]: a run whose test shows the clock SEEN under load
 clocked() {
     rm -f "$FAKE_NVML.locks"
     gpu 0 345
-    job "$1" "$(one "$(jq -nc --arg s "echo 524288000 97 $4 >$FAKE_NVML; sleep 0.9; echo 524288000 0 345 >$FAKE_NVML; $good" \
+    job "$1" "$(one "$(jq -nc --arg s "echo 524288000 97 sclk $4 >$FAKE_NVML; sleep 0.9; echo 524288000 0 sclk 345 >$FAKE_NVML; $good" \
         '{run: ["sh", "-c", $s]}')" | jq -c --arg m "$2" --argjson f "$3" --argjson more "${5:-"{}"}" \
         '. + {clocks_mode: $m, clocks_mhz: $f, sample_interval_ms: 20} + $more')"
     submit "$1"
