@@ -104,7 +104,9 @@ ab_regression() {
     is "every run has the purpose confirm" "$(sql "SELECT DISTINCT purpose FROM run")" confirm
     is "the exported trees are gone" "$(find "$TMPDIR/ab/trees" -mindepth 1 | wc -l)" 0
     exits "--markdown exits 4" 4 ab --base c7 --head c8 --markdown
+    # shellcheck disable=SC2016 # Markdown
     like "the comment begins with the counts" "$(head -n 1 <<<"$OUT")" '^\*\*kernsweep\*\* `bisect`: 1 regressed$'
+    # shellcheck disable=SC2016 # Markdown
     like "the comment escapes the subject" "$OUT" '`attention: a | "quoted" <b>subject</b>`'
     exits "--json exits 4" 4 ab --base c7 --head c8 --json
     is "--json has the verdict and the commits" "$(jq -r '[.cells[0].verdict, .head.commit, .exit_code] | @csv' <<<"$OUT")" \
