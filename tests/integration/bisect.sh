@@ -107,7 +107,9 @@ ab_regression() {
     is "none lacks it" "$(sql "SELECT count(*) FROM run WHERE id NOT IN (SELECT run_id FROM run_revision)")" 0
     is "the exported trees are gone" "$(find "$TMPDIR/ab/trees" -mindepth 1 | wc -l)" 0
     exits "--markdown exits 4" 4 ab --base c7 --head c8 --markdown
+    # shellcheck disable=SC2016 # Markdown
     like "the comment begins with the counts" "$(head -n 1 <<<"$OUT")" '^\*\*kernsweep\*\* `bisect`: 1 regressed$'
+    # shellcheck disable=SC2016 # Markdown
     like "the comment escapes the subject" "$OUT" '`attention: a | "quoted" <b>subject</b>`'
     exits "--json exits 4" 4 ab --base c7 --head c8 --json
     is "--json has the verdict and the commits" "$(jq -r '[.cells[0].verdict, .head.commit, .exit_code] | @csv' <<<"$OUT")" \
