@@ -1,7 +1,5 @@
 #include "executor/telemetry/activity.h"
 
-#include "executor/telemetry/energy.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,7 +203,7 @@ bool activity_measure(const struct activity_log *log, const struct activity_time
     out->power_w = mean_inside(log, SAMPLE_POWER, out->from_s, out->to_s);
     out->temp_c = most_inside(log, SAMPLE_TEMP_JUNCTION, out);
     measure_throttling(log, out);
-    energy_measure(log, out);
+    energy_measure(log->sample, log->count, out->from_s, out->to_s, &out->energy);
     double neighbours =
         most_inside(log, SAMPLE_NEIGHBOURS, &(struct activity){.from_s = 0, .to_s = times->end_s});
     out->neighbours = isnan(neighbours) ? -1 : (int)neighbours;

@@ -19,15 +19,13 @@
 #ifndef KERNSWEEP_EXECUTOR_TELEMETRY_ACTIVITY_H
 #define KERNSWEEP_EXECUTOR_TELEMETRY_ACTIVITY_H
 
+#include "executor/telemetry/energy.h"
 #include "executor/telemetry/sample.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ACTIVITY_NOTE_MAX = 160 };
-
 enum activity_window { WINDOW_TIMED, WINDOW_BUSY, WINDOW_TEST };
-enum energy_source { ENERGY_UNKNOWN, ENERGY_ACCUMULATOR, ENERGY_POWER };
 
 /* Seconds since the test's start; NaN: not known. */
 struct activity_times {
@@ -44,10 +42,8 @@ struct activity {
     double power_w, temp_c;
     double throttled_s;
     unsigned throttle; /* enum throttle, of all samples in the window */
-    double joules;
-    enum energy_source joules_from;
-    int neighbours;               /* -1: not known */
-    char note[ACTIVITY_NOTE_MAX]; /* why the accumulator was not believed, or "" */
+    struct energy energy;
+    int neighbours; /* -1: not known */
 };
 
 /* Bounded: a long test keeps every second, fourth ... sample. */

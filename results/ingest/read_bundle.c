@@ -1,3 +1,4 @@
+#include "results/ingest/artifact_activity.h"
 #include "results/ingest/manifest.h"
 #include "results/ingest/read_code.h"
 #include "results/ingest/read_counters.h"
@@ -329,6 +330,7 @@ static int read_perf(struct bundle_reading *r, const char *path, struct draft_te
     if (rc > 0) {
         struct json_at root = json_root(perf, full);
         if (check_owner(&root, r->d, &t->t, err) != 0 || artifact_perf(&root, r->d, t, err) != 0 ||
+            artifact_activity(&root, &t->t.activity, err) != 0 ||
             witnesses_check(&r->witnesses, &t->t, &root, err) != 0)
             rc = -1;
     }
