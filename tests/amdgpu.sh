@@ -10,27 +10,29 @@ amdgpu_node() {
     CARD=$ROOT/sys/class/drm/card1/device
 }
 
-# show_limits DEVICE MIN MAX: as one step, for whoever reads meanwhile
+# show_limits DEVICE MIN MAX: one write of a length that is always the same, for whoever reads meanwhile
 show_limits() {
-    printf 'OD_SCLK:\n0: %sMhz\n1: %sMhz\nOD_MCLK:\n0: 900Mhz\n1: 1300Mhz\n' "$2" "$3" >"$1/limits.new"
-    chmod --reference="$1/pp_od_clk_voltage" "$1/limits.new"
-    mv -f "$1/limits.new" "$1/pp_od_clk_voltage"
+    printf 'OD_SCLK:\n0: %5sMhz\n1: %5sMhz\nOD_MCLK:\n0:   900Mhz\n1:  1300Mhz\n' "$2" "$3" 1<>"$1/pp_od_clk_voltage"
     echo "$2 $3" >"$1/limits"
 }
 
-# drive DEVICE: what the driver does when one of the files was written
+# drive DEVICE: what the driver does when one of the files was written. Only built-in commands: the real driver is done when
+# write() returns, so this one must not take long.
 drive() {
-    local level min=500 max=2100 command index value
-    level=$(head -n 1 "$1/power_dpm_force_performance_level")
+    local level min=500 max=2100 line number value applied=
+    local -a lines
+    read -r level <"$1/power_dpm_force_performance_level"
     [ ! -e "$1/limits" ] || read -r min max <"$1/limits"
-    if grep -qx c "$1/pp_od_clk_voltage"; then
-        while read -r command index value; do
-            case $command$index in
-            s0) min=$value ;;
-            s1) max=$value ;;
-            c) break ;;
-            esac
-        done <"$1/pp_od_clk_voltage"
+    mapfile -t lines <"$1/pp_od_clk_voltage"
+    for line in "${lines[@]}"; do
+        read -r line number value <<<"$line"
+        case $line$number in
+        s0) min=$value ;;
+        s1) max=$value ;;
+        c) applied=1 && break ;;
+        esac
+    done
+    if [ "$applied" ]; then
         show_limits "$1" "$min" "$max"
     elif [ "$min $max" != "500 2100" ] && [ "$level" != manual ] && [ "$level" != perf_determinism ]; then
         show_limits "$1" 500 2100
@@ -55,11 +57,16 @@ amdgpu_stop() {
     wait "$DRIVER" 2>/dev/null
 }
 
-# state [DEVICE]: "LEVEL MIN MAX"
-state() {
-    local device=${1:-$CARD}
+# state_of DEVICE: "LEVEL MIN MAX"
+state_of() {
+    local device=$1
     printf '%s %s\n' "$(head -n 1 "$device/power_dpm_force_performance_level")" \
-        "$(sed -n '/OD_SCLK/,/OD_MCLK/s/^[01]: \([0-9]*\)Mhz/\1/p' "$device/pp_od_clk_voltage" | xargs)"
+        "$(sed -n '/OD_SCLK/,/OD_MCLK/s/^[01]: *\([0-9]*\)Mhz/\1/p' "$device/pp_od_clk_voltage" | xargs)"
+}
+
+# state: that of the first GPU
+state() {
+    state_of "$CARD"
 }
 
 # set_state LEVEL MIN MAX: as an administrator

@@ -31,6 +31,7 @@ const struct key settings_keys[] = {
     {.name = "timings", .kind = KEY_PART, .in = IN_BOTH},
     {.name = "metrics", .kind = KEY_PART, .in = IN_BOTH},
     {.name = "scheduler", .kind = KEY_PART, .in = IN_BOTH},
+    {.name = "counters", .kind = KEY_PART, .in = IN_BOTH},
     {.name = "variants", .kind = KEY_PART, .in = IN_BOTH, .required = true},
     {.name = NULL},
 };

@@ -42,8 +42,8 @@ static size_t count_parts(const char *path)
  * folder. */
 static enum owner owner_of(const char *path)
 {
-    static const char *const logs[] = {"run.log",   "vram_samples.jsonl", "diag.txt",
-                                       "build.log", "gate.log",           NULL};
+    static const char *const logs[] = {"run.log",  "vram_samples.jsonl", "diag.txt", "build.log",
+                                       "gate.log", "listings.txt",       NULL};
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     if (count_parts(path) > 3 ||
         (count_parts(path) == 3 && strcmp(name, "perf.json") != 0 && !is_one_of(name, logs)))

@@ -21,7 +21,7 @@ static enum control_result run_helper(const char *const *words, struct err *err)
     if (res.exited && res.exit_code == NVML_CONTROL_DONE)
         return CONTROL_DONE;
     text_printable_fixed(said, sizeof said, res.stderr_text, res.stderr_len > 0 ? res.stderr_len - 1 : 0);
-    err_set(err, ERR_NODE, "%s", *said ? said : "the NVML helper failed");
+    err_set(err, ERR_NODE, "NVML: %s", *said ? said : "the NVML helper failed");
     return res.exited && res.exit_code == NVML_CONTROL_DENIED ? CONTROL_DENIED : CONTROL_FAILED;
 }
 

@@ -44,7 +44,7 @@ enum control_result tool_run(const char *name, const struct tool_words *words, s
     size_t n = 0;
     struct run_result res;
     if (!tool_find(name, path)) {
-        err_set(err, ERR_NODE, "%s is not installed", name);
+        err_set(err, ERR_NODE, "the program %s is not installed", name);
         return CONTROL_FAILED;
     }
     if (geteuid() != 0) {
@@ -61,7 +61,7 @@ enum control_result tool_run(const char *name, const struct tool_words *words, s
     if (res.exited && res.exit_code == 0)
         return CONTROL_DONE;
     quote_end(&res, said, sizeof said);
-    err_set(err, ERR_NODE, "%s%s ended with exit code %d%s%s", geteuid() != 0 ? "sudo -n " : "", path,
+    err_set(err, ERR_NODE, "'%s%s' ended with exit code %d%s%s", geteuid() != 0 ? "sudo -n " : "", path,
             res.exited ? res.exit_code : -1, *said ? ": " : "", said);
     return geteuid() != 0 ? CONTROL_DENIED : CONTROL_FAILED;
 }

@@ -137,26 +137,24 @@ static void join_kernels(const struct code_set *s, size_t *at, const char *gpu, 
     *at = i;
 }
 
-/* Room for one more, which gets a copy of that name. NULL: no memory. */
-static struct code_item *add_listed(struct code *out, size_t *cap, const struct code_item *item,
-                                    struct err *err)
+/* Copies the item, its name and its listing. */
+static int add_listed(struct code *out, const struct code_item *item, struct err *err)
 {
     char *name = strdup(item->name), *listing = item->listing ? strdup(item->listing) : NULL;
-    if (!name || (item->listing && !listing) || !ALLOC_GROW(out->kernel, out->kernels + 1, *cap)) {
+    if (!name || (item->listing && !listing) || !ALLOC_GROW(out->kernel, out->kernels + 1, out->cap)) {
         free(name);
         free(listing);
-        err_set(err, ERR_INTERNAL, "no memory for the code identity");
-        return NULL;
+        return err_set(err, ERR_INTERNAL, "no memory for the code identity");
     }
     out->kernel[out->kernels] = *item;
     out->kernel[out->kernels].name = name;
     out->kernel[out->kernels].listing = listing;
-    return &out->kernel[out->kernels++];
+    out->kernels++;
+    return 0;
 }
 
 static int list_kernels(const struct code_set *s, const char *gpu, struct code *out, struct err *err)
 {
-    size_t cap = 0;
     for (size_t i = 0; i < s->count;) {
         if (s->item[i].kind != CODE_ITEM_KERNEL) {
             i++;
@@ -164,14 +162,14 @@ static int list_kernels(const struct code_set *s, const char *gpu, struct code *
         }
         struct code_item joined;
         join_kernels(s, &i, gpu, &joined);
-        if (!add_listed(out, &cap, &joined, err))
+        if (add_listed(out, &joined, err) != 0)
             return -1;
     }
     if (out->kernels > CODE_LISTED_MAX) {
         size_t omitted = out->kernels;
         release_items(out->kernel, out->kernels);
         out->kernel = NULL;
-        out->kernels = 0;
+        out->kernels = out->cap = 0;
         out->omitted = omitted;
     }
     return 0;
@@ -215,7 +213,6 @@ static int by_copy_listed(const void *x, const void *y)
 
 int code_kernels(struct code_set *s, struct code *out, struct err *err)
 {
-    size_t cap = 0;
     *out = (struct code){.of_device = code_set_has_device(s)};
     if (s->count)
         qsort(s->item, s->count, sizeof *s->item, by_copy_listed);
@@ -225,7 +222,7 @@ int code_kernels(struct code_set *s, struct code *out, struct err *err)
             continue;
         if (out->kernels == CODE_LISTED_MAX)
             out->omitted++;
-        else if (!add_listed(out, &cap, item, err))
+        else if (add_listed(out, item, err) != 0)
             return -1;
     }
     return 0;

@@ -54,7 +54,7 @@ struct code {
     bool of_device; /* else of files */
     char sha256[SHA256_HEX_LEN + 1];
     struct code_item *kernel; /* owned, by name: one each; none if there are more than CODE_LISTED_MAX */
-    size_t kernels, omitted;
+    size_t kernels, cap, omitted;
 };
 
 /* The identity of the parts, which it sorts. ERR_INPUT where there are none. The facts of a kernel that was

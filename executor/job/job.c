@@ -78,15 +78,16 @@ static int read_parts(struct job *job, const struct json_at *root, struct err *e
     struct json_at secrets = json_member(root, "secrets"), env = json_member(root, "env"),
                    timings = json_member(root, "timings"), scheduler = json_member(root, "scheduler"),
                    tests = json_member(root, "tests"), part = json_member(root, "part"),
-                   metrics = json_member(root, "metrics");
-    if (read_source(job, root, err) != 0 || read_preflight(job, root, err) != 0 ||
-        secret_names_read(&job->secrets, &secrets, err) != 0 ||
+                   metrics = json_member(root, "metrics"), counters = json_member(root, "counters");
+    if (counters_load(&job->counters, &counters, err) != 0 || read_source(job, root, err) != 0 ||
+        read_preflight(job, root, err) != 0 || secret_names_read(&job->secrets, &secrets, err) != 0 ||
         env_read(&job->env, &env, IN_JOB, &job->secrets, SUBST_FOR_TEST, err) != 0 ||
         own_metrics_read(&job->metrics, &metrics, IN_JOB, err) != 0 ||
         timing_rule_init(&job->timings, &timings, err) != 0 ||
         timing_rule_add_metrics(&job->timings, &job->metrics, &metrics, err) != 0 ||
         scheduler_load(&job->scheduler, &scheduler, 0, err) != 0 ||
-        settings_check(&job->settings, root, job->scheduler.on, err) != 0 || read_variants(job, root, err) != 0 ||
+        settings_check(&job->settings, root, job->scheduler.on, err) != 0 ||
+        read_variants(job, root, err) != 0 ||
         tests_read(&job->test, &job->test_count, &tests, job->variant, job->variant_count, err) != 0)
         return -1;
     return part_read(&job->part, &part, job->variant, job->variant_count, job->test, job->test_count, err);

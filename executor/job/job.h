@@ -5,6 +5,7 @@
 #ifndef KERNSWEEP_EXECUTOR_JOB_JOB_H
 #define KERNSWEEP_EXECUTOR_JOB_JOB_H
 
+#include "common/contract/counters.h"
 #include "common/contract/scheduler.h"
 #include "common/contract/settings.h"
 #include "common/contract/timing_rule.h"
@@ -23,6 +24,7 @@ struct job {
     struct timing_rule timings;
     struct own_metrics metrics;
     struct scheduler scheduler;
+    struct counters counters; /* to be counted in this run */
     struct job_part part;
     struct variant *variant;
     size_t variant_count;

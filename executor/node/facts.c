@@ -7,6 +7,7 @@
 #include "executor/node/gpus.h"
 #include "executor/node/leftover.h"
 #include "executor/node/model.h"
+#include "executor/node/nvml_settings.h"
 #include "executor/node/system.h"
 #include "executor/node/toolchain.h"
 
@@ -100,6 +101,8 @@ json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml,
     uname(&u);
     clock_iso8601(clock_real_s(), now);
     json_t *gpus = list_gpus(l, has_facts ? &facts : NULL);
+    if (has_facts)
+        nvml_settings_add(gpus);
     json_t *processes = gpus_amd_processes(l);
     append_all(processes, gpus_nvidia_processes(has_facts ? &facts : NULL));
     json_t *node = json_pack(

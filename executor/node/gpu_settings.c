@@ -1,8 +1,8 @@
 #include "executor/node/gpu_settings.h"
 
+#include "executor/clocks/sclk_limits.h"
 #include "executor/node/attribute.h"
 #include "executor/workdir/entries.h"
-#include "executor/clocks/sclk_limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>

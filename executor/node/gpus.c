@@ -1,8 +1,8 @@
 #include "executor/node/gpus.h"
 
 #include "executor/node/attribute.h"
-#include "executor/workdir/entries.h"
 #include "executor/node/gpu_settings.h"
+#include "executor/workdir/entries.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -45,8 +45,9 @@ static json_t *encode(const struct activity *a)
         artifact_number(a->power_w), "temp_c", artifact_number(a->temp_c), "throttled_s",
         artifact_number(a->throttled_s), "throttle",
         isnan(a->throttled_s) ? json_null() : encode_reasons(a->throttle), "joules",
-        artifact_number(a->joules), "joules_from", encode_source(a->joules_from), "neighbours",
-        a->neighbours < 0 ? json_null() : json_integer(a->neighbours), "note", *a->note ? a->note : NULL);
+        artifact_number(a->energy.joules), "joules_from", encode_source(a->energy.from), "neighbours",
+        a->neighbours < 0 ? json_null() : json_integer(a->neighbours), "note",
+        *a->energy.note ? a->energy.note : NULL);
 }
 
 json_t *perf_activity(const struct activity_log *log, const struct timings *t, double printed_s, double end_s)

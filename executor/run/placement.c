@@ -13,6 +13,18 @@
 
 static const double leftover_limit_s = 10;
 
+/* Clocks, power and energy are of the GPUs that the run may use. */
+static void choose_gpus(struct suite *s)
+{
+    const json_t *gpus = json_object_get(s->node, "gpus");
+    const char *ids[GPU_USE_MAX];
+    struct gpu_use use;
+    scheduler_here()->gpus(&use, &s->job, gpus);
+    for (size_t i = 0; i < use.count; i++)
+        ids[i] = use.name[i];
+    telemetry_choose(&s->telemetry, ids, use.count < json_array_size(gpus) ? use.count : 0);
+}
+
 /* The node's facts, as node.json and as an event. */
 static int record_node(struct suite *s, struct err *err)
 {
@@ -27,6 +39,7 @@ static int record_node(struct suite *s, struct err *err)
                                       s->clocks.want.mhz));
     if (!s->node || artifact_json(s->dir, RUN_NODE, json_incref(s->node), &s->secrets, err) != 0)
         return -1;
+    choose_gpus(s);
     return journal_add(&s->journal, EVENT_NODE,
                        json_pack("{s:O, s:O, s:O}", "hostname", json_object_get(s->node, "hostname"), "gpus",
                                  json_object_get(s->node, "gpus"), "kernel",

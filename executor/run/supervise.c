@@ -4,6 +4,7 @@
 #include "executor/run/closing.h"
 #include "executor/run/perf.h"
 #include "executor/run/placement.h"
+#include "executor/run/profile.h"
 #include "executor/run/test_event.h"
 
 #include <math.h>
@@ -78,6 +79,8 @@ static int carry_out(struct suite *s, struct node_lock *lock, struct err *err)
                                               : closing_run(s, RUN_CANCELLED, "cancelled by the user", err);
     int rc = placement->run(s, lock, reason, err);
     if (rc < 0)
+        return -1;
+    if (rc == 1 && !s->job.part.on && !placement->outlives_supervisor && profile_run(s, err) != 0)
         return -1;
     if (s->loop.stop)
         return end_stopped(s, err);

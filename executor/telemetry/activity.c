@@ -1,14 +1,12 @@
 #include "executor/telemetry/activity.h"
 
-#include "executor/telemetry/energy.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { SAMPLES_FIRST = 256, SAMPLES_MOST = 16384, SAMPLES_LEAST = 3 };
 
-static const double busy_percent = 10;
+static const double busy_percent = 10, late_s = 0.4;
 static const char *const window_names[] = {"timed", "busy", "test"};
 
 const char *activity_window_name(enum activity_window w)
@@ -119,7 +117,7 @@ static bool find_busy(const struct activity_log *log, struct activity *out)
     for (size_t i = 0; i < log->count; i++) {
         const struct sample *s = &log->sample[i];
         stale &= !(s->value[SAMPLE_GPU_BUSY] < busy_percent);
-        if (stale || !(s->value[SAMPLE_GPU_BUSY] >= busy_percent))
+        if (stale || s->t_s < late_s || !(s->value[SAMPLE_GPU_BUSY] >= busy_percent))
             continue;
         out->from_s = isnan(out->from_s) ? s->t_s : out->from_s;
         out->to_s = s->t_s;
@@ -205,7 +203,7 @@ bool activity_measure(const struct activity_log *log, const struct activity_time
     out->power_w = mean_inside(log, SAMPLE_POWER, out->from_s, out->to_s);
     out->temp_c = most_inside(log, SAMPLE_TEMP_JUNCTION, out);
     measure_throttling(log, out);
-    energy_measure(log, out);
+    energy_measure(log->sample, log->count, out->from_s, out->to_s, &out->energy);
     double neighbours =
         most_inside(log, SAMPLE_NEIGHBOURS, &(struct activity){.from_s = 0, .to_s = times->end_s});
     out->neighbours = isnan(neighbours) ? -1 : (int)neighbours;

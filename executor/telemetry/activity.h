@@ -2,26 +2,30 @@
  * of the card, over the part of the test that counts. Gathers samples while the test runs and measures once
  * at its end.
  *
- * The part is, in this order:
- *   timed   the last prefill_s before decode_s before the line with the timings arrived, if the workload
- * printed both times. It must hold three samples of the clock and, where the load is known, be no less busy
- *           than the whole test: a workload that prints its timings long after the timed part fails this.
- *   busy    from the first to the last sample of a busy card (10 % and more), if three of them have a clock.
- *           Cards report a load late: one that was there before the test began is left out until it has
- * passed. test    the whole test. Knows nothing of files. Whatever was not measured is NaN.
+ * The part is the first of these that can be found:
+ *
+ * - timed: the last prefill_s before decode_s before the line with the timings arrived, if the workload
+ * printed both. It must hold three samples of the clock and, where the load is known, be no less busy than
+ * the whole test: a workload that prints its timings long after the timed part fails this.
+ *
+ * - busy: from the first to the last sample of a busy card (10 % and more), if three of them have a clock.
+ * Cards report a load up to 0.2 s late: one that was there before the test began is left out until it has
+ * passed, and so is that of the first 0.4 s.
+ *
+ * - test: the whole test.
+ *
+ * Knows nothing of files. Whatever was not measured is NaN.
  */
 #ifndef KERNSWEEP_EXECUTOR_TELEMETRY_ACTIVITY_H
 #define KERNSWEEP_EXECUTOR_TELEMETRY_ACTIVITY_H
 
+#include "executor/telemetry/energy.h"
 #include "executor/telemetry/sample.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ACTIVITY_NOTE_MAX = 160 };
-
 enum activity_window { WINDOW_TIMED, WINDOW_BUSY, WINDOW_TEST };
-enum energy_source { ENERGY_UNKNOWN, ENERGY_ACCUMULATOR, ENERGY_POWER };
 
 /* Seconds since the test's start; NaN: not known. */
 struct activity_times {
@@ -38,10 +42,8 @@ struct activity {
     double power_w, temp_c;
     double throttled_s;
     unsigned throttle; /* enum throttle, of all samples in the window */
-    double joules;
-    enum energy_source joules_from;
-    int neighbours;               /* -1: not known */
-    char note[ACTIVITY_NOTE_MAX]; /* why the accumulator was not believed, or "" */
+    struct energy energy;
+    int neighbours; /* -1: not known */
 };
 
 /* Bounded: a long test keeps every second, fourth ... sample. */

@@ -48,11 +48,13 @@ static const struct {
 struct card {
     int fd[AMD_FILES];
     int metrics;
+    char id[TELEMETRY_ID_MAX]; /* "" without one */
     struct gpu_metrics last;
 };
 
 struct amdgpu {
     size_t count;
+    const struct telemetry_gpus *only;
     double last_slow_s;
     struct card card[CARDS_MAX];
 };
@@ -102,6 +104,16 @@ static void open_hwmon(int *fd, const char *device)
         closedir(d);
 }
 
+static void read_id(char *out, const char *device)
+{
+    int fd = open_in(device, "unique_id");
+    ssize_t n = fd < 0 ? 0 : read(fd, out, TELEMETRY_ID_MAX - 1);
+    out[n > 0 ? n : 0] = '\0';
+    out[strcspn(out, " \n")] = '\0';
+    if (fd >= 0)
+        close(fd);
+}
+
 static void open_card(struct amdgpu *a, const char *device)
 {
     int *fd = a->card[a->count].fd;
@@ -113,6 +125,7 @@ static void open_card(struct amdgpu *a, const char *device)
     fd[AMD_GPU_BUSY] = open_in(device, "gpu_busy_percent");
     fd[AMD_MEM_BUSY] = open_in(device, "mem_busy_percent");
     open_hwmon(fd, device);
+    read_id(a->card[a->count].id, device);
     a->card[a->count++].metrics = open_in(device, "gpu_metrics");
 }
 
@@ -142,6 +155,7 @@ static void *amdgpu_open(const struct telemetry_target *target)
         closedir(d);
     if (a && a->count > 0) {
         a->last_slow_s = -1;
+        a->only = target->only;
         return a;
     }
     free(a);
@@ -209,10 +223,10 @@ static bool read_metrics(struct card *c, struct sample *out)
     return now.sclk_mhz > 0;
 }
 
-static void read_card(struct card *c, bool slow, struct sample *out)
+static void read_card(struct card *c, bool is_used, bool slow, struct sample *out)
 {
-    bool has_clock = slow && read_metrics(c, out);
-    for (int f = 0; f < AMD_FILES; f++) {
+    bool has_clock = is_used && slow && read_metrics(c, out);
+    for (int f = 0; f < (is_used ? AMD_FILES : AMD_VRAM_USED + 1); f++) {
         double value;
         if (c->fd[f] < 0 || (meaning[f].slow && !slow) || (f == AMD_SCLK && has_clock) ||
             !read_number(c->fd[f], &value))
@@ -230,7 +244,7 @@ static void amdgpu_read(void *state, struct sample *out)
     /* t_s restarts at 0 with each test. */
     bool slow = out->t_s < a->last_slow_s || out->t_s - a->last_slow_s >= slow_interval_s;
     for (size_t c = 0; c < a->count; c++)
-        read_card(&a->card[c], slow, out);
+        read_card(&a->card[c], telemetry_uses(a->only, a->card[c].id), slow, out);
     if (slow)
         a->last_slow_s = out->t_s;
 }

@@ -9,19 +9,21 @@ static const double tolerance = 0.3, tolerance_s = 0.1;
 
 /* What one field says over time. */
 struct readings {
-    const struct activity_log *log;
+    const struct sample *sample;
+    size_t samples;
     enum sample_field field;
-    size_t count;
+    size_t count; /* of readings */
     double first_s, last_s, most;
     bool decreases;
 };
 
-static void survey(struct readings *r, const struct activity_log *log, enum sample_field field)
+static void survey(struct readings *r, const struct sample *sample, size_t samples, enum sample_field field)
 {
     double last = NAN;
-    *r = (struct readings){.log = log, .field = field, .first_s = NAN, .last_s = NAN};
-    for (size_t i = 0; i < log->count; i++) {
-        const struct sample *s = &log->sample[i];
+    *r = (struct readings){
+        .sample = sample, .samples = samples, .field = field, .first_s = NAN, .last_s = NAN};
+    for (size_t i = 0; i < samples; i++) {
+        const struct sample *s = &sample[i];
         if (!sample_has(s, field))
             continue;
         r->first_s = r->count++ ? r->first_s : s->t_s;
@@ -36,8 +38,8 @@ static void survey(struct readings *r, const struct activity_log *log, enum samp
 static double value_at(const struct readings *r, double t_s)
 {
     const struct sample *before = NULL;
-    for (size_t i = 0; i < r->log->count; i++) {
-        const struct sample *s = &r->log->sample[i];
+    for (size_t i = 0; i < r->samples; i++) {
+        const struct sample *s = &r->sample[i];
         if (!sample_has(s, r->field))
             continue;
         if (s->t_s >= t_s) {
@@ -54,8 +56,8 @@ static double value_at(const struct readings *r, double t_s)
 static double integral(const struct readings *r, double from_s, double to_s)
 {
     double sum = 0, t_s = from_s, value = value_at(r, from_s);
-    for (size_t i = 0; i < r->log->count; i++) {
-        const struct sample *s = &r->log->sample[i];
+    for (size_t i = 0; i < r->samples; i++) {
+        const struct sample *s = &r->sample[i];
         if (!sample_has(s, r->field) || s->t_s <= from_s || s->t_s >= to_s)
             continue;
         sum += (s->t_s - t_s) * (value + s->value[r->field]) / 2;
@@ -66,20 +68,20 @@ static double integral(const struct readings *r, double from_s, double to_s)
 }
 
 /* Whether the accumulator may be believed; else says why not. */
-static bool is_plausible(const struct readings *energy, const struct readings *power, struct activity *a)
+static bool is_plausible(const struct readings *energy, const struct readings *power, struct energy *out)
 {
     double increase = value_at(energy, energy->last_s) - value_at(energy, energy->first_s);
     if (energy->count < ENERGY_LEAST)
         return false;
     if (energy->decreases)
-        snprintf(a->note, sizeof a->note, "the energy accumulator went backwards: not used");
+        snprintf(out->note, sizeof out->note, "the energy accumulator went backwards: not used");
     else if (power->count < POWER_LEAST)
         return increase > 0;
     else {
         double expected = integral(power, energy->first_s, energy->last_s);
         if (fabs(increase - expected) <= tolerance * expected + tolerance_s * power->most)
             return true;
-        snprintf(a->note, sizeof a->note,
+        snprintf(out->note, sizeof out->note,
                  "the energy accumulator says %.4g J over the test, the power adds up to %.4g J: not used",
                  increase, expected);
     }
@@ -98,17 +100,17 @@ static double share_of(const struct readings *energy, const struct readings *pow
     return increase * integral(power, from_s, to_s) / integral(power, energy->first_s, energy->last_s);
 }
 
-void energy_measure(const struct activity_log *log, struct activity *a)
+void energy_measure(const struct sample *sample, size_t count, double from_s, double to_s, struct energy *out)
 {
     struct readings energy, power;
-    survey(&energy, log, SAMPLE_ENERGY);
-    survey(&power, log, SAMPLE_POWER);
-    a->joules = NAN;
-    if (is_plausible(&energy, &power, a)) {
-        a->joules = share_of(&energy, &power, a->from_s, a->to_s);
-        a->joules_from = ENERGY_ACCUMULATOR;
+    *out = (struct energy){.joules = NAN};
+    survey(&energy, sample, count, SAMPLE_ENERGY);
+    survey(&power, sample, count, SAMPLE_POWER);
+    if (is_plausible(&energy, &power, out)) {
+        out->joules = share_of(&energy, &power, from_s, to_s);
+        out->from = ENERGY_ACCUMULATOR;
     } else if (power.count >= POWER_LEAST) {
-        a->joules = integral(&power, a->from_s, a->to_s);
-        a->joules_from = ENERGY_POWER;
+        out->joules = integral(&power, from_s, to_s);
+        out->from = ENERGY_POWER;
     }
 }

@@ -10,9 +10,22 @@
 #ifndef KERNSWEEP_EXECUTOR_TELEMETRY_ENERGY_H
 #define KERNSWEEP_EXECUTOR_TELEMETRY_ENERGY_H
 
-#include "executor/telemetry/activity.h"
+#include "executor/telemetry/sample.h"
 
-/* Fills joules, joules_from and note, for the window that `a` has. */
-void energy_measure(const struct activity_log *log, struct activity *a);
+#include <stddef.h>
+
+enum { ENERGY_NOTE_MAX = 160 };
+
+enum energy_source { ENERGY_UNKNOWN, ENERGY_ACCUMULATOR, ENERGY_POWER };
+
+struct energy {
+    double joules; /* NaN: not known */
+    enum energy_source from;
+    char note[ENERGY_NOTE_MAX]; /* why the accumulator was not believed, or "" */
+};
+
+/* Of the samples of a whole test, in their order, for the window from_s to to_s. */
+void energy_measure(const struct sample *sample, size_t count, double from_s, double to_s,
+                    struct energy *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* A back-end: how many processes of others hold memory of the GPUs, four times a second, from NVML's list and
+/* A back-end: how many processes of others hold memory of the GPUs, twice a second, from NVML's list and
  * from class/kfd/kfd/proc. In a container both may have the pids of another namespace, or leave processes
  * out: a process counts if it was listed before the test began, or if the list has one of the test's own,
  * which shows that its pids can be told apart. Without either nothing is known. */
@@ -13,7 +13,7 @@
 
 enum { USERS_MAX = 256 };
 
-static const double refresh_s = 0.25;
+static const double refresh_s = 0.5;
 
 struct users {
     size_t count;
@@ -21,6 +21,7 @@ struct users {
 };
 
 struct neighbours {
+    const struct telemetry_gpus *only;
     struct nvml *nvml;     /* NULL: none */
     char kfd[FS_PATH_MAX]; /* "": none */
     pid_t root;
@@ -80,13 +81,19 @@ static void list_kfd(const char *root, struct users *out)
         closedir(d);
 }
 
+static bool is_on_used(const struct neighbours *n, const struct nvml_facts *facts, int32_t gpu)
+{
+    return gpu < 0 || gpu >= facts->gpu_count || telemetry_uses(n->only, facts->gpu[gpu].uuid);
+}
+
 static void list_users(const struct neighbours *n, struct users *out)
 {
     struct nvml_facts facts;
     out->count = 0;
-    if (n->nvml && nvml_latest(n->nvml, &facts))
+    if (n->nvml && nvml_peek(n->nvml, &facts))
         for (int32_t i = 0; i < facts.process_count; i++)
-            add_user(out, (pid_t)facts.process[i].pid);
+            if (is_on_used(n, &facts, facts.process[i].gpu))
+                add_user(out, (pid_t)facts.process[i].pid);
     list_kfd(n->kfd, out);
 }
 
@@ -115,6 +122,7 @@ static void *neighbours_open(const struct telemetry_target *target)
     if (!n)
         return NULL;
     n->root = target->pid;
+    n->only = target->only;
     n->nvml = target->nvml && target->nvml->ask >= 0 ? target->nvml : NULL;
     if (fs_join(n->kfd, NULL, target->layout->sysfs, "class/kfd/kfd/proc") != 0 || !fs_is_dir(n->kfd))
         n->kfd[0] = '\0';

@@ -1,5 +1,7 @@
 #include "executor/telemetry/nvml.h"
 
+#include "common/base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -134,14 +136,25 @@ static bool request_sample(const struct nvml *n, char what)
     return n->ask >= 0 && (write(n->ask, &what, 1) == 1 || errno == EAGAIN);
 }
 
+bool nvml_peek(const struct nvml *n, struct nvml_facts *out)
+{
+    return n->page && copy_page(n, out);
+}
+
 bool nvml_fresh(struct nvml *n, int timeout_ms, struct nvml_facts *out)
 {
     struct pollfd p = {.fd = n->done, .events = POLLIN};
-    uint64_t count;
-    (void)!read(n->done, &count, sizeof count);
-    if (!request_sample(n, NVML_ASK_ALL) || poll(&p, 1, timeout_ms) <= 0)
+    int64_t until_ns = clock_deadline_ns(timeout_ms * 1e-3);
+    uint64_t count, before = nvml_peek(n, out) ? out->full_samples : 0;
+    if (!request_sample(n, NVML_ASK_ALL))
         return false;
-    return copy_page(n, out);
+    while (!copy_page(n, out) || out->full_samples == before) { /* an earlier request may be answered first */
+        int64_t left_ns = until_ns - clock_mono_ns();
+        if (left_ns <= 0 || poll(&p, 1, (int)(left_ns / 1000000) + 1) <= 0)
+            return false;
+        (void)!read(n->done, &count, sizeof count);
+    }
+    return true;
 }
 
 bool nvml_latest(struct nvml *n, struct nvml_facts *out)

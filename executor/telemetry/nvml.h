@@ -24,7 +24,9 @@ void nvml_close(struct nvml *n);
 int nvml_program(void);
 /* Waits for a new sample, at most timeout_ms. Not while a test is timed. */
 bool nvml_fresh(struct nvml *n, int timeout_ms, struct nvml_facts *out);
-/* The newest sample available; requests the next one without waiting. */
+/* The newest sample available. */
+bool nvml_peek(const struct nvml *n, struct nvml_facts *out);
+/* The same, and requests the next one without waiting. */
 bool nvml_latest(struct nvml *n, struct nvml_facts *out);
 
 #endif

@@ -12,6 +12,7 @@ enum { FRESH_LIMIT_MS = 500 };
 
 struct nvml_state {
     struct nvml *nvml; /* borrowed from the suite */
+    const struct telemetry_gpus *only;
     uint64_t slow_samples;
 };
 
@@ -37,9 +38,7 @@ static void add_parts(struct sample *out, const struct part *parts, size_t count
  * each. */
 static void add_gpu(struct sample *out, const struct nvml_gpu *g, bool is_new)
 {
-    const struct part always[] = {{SAMPLE_VRAM_USED, true, g->used_bytes},
-                                  {SAMPLE_GPU_BUSY, false, g->busy},
-                                  {SAMPLE_MEM_BUSY, false, g->mem_busy}};
+    const struct part always[] = {{SAMPLE_GPU_BUSY, false, g->busy}, {SAMPLE_MEM_BUSY, false, g->mem_busy}};
     const struct part slow[] = {{SAMPLE_POWER, true, g->power_w},
                                 {SAMPLE_TEMP_JUNCTION, false, g->temp_c},
                                 {SAMPLE_SCLK, false, g->sm_mhz},
@@ -55,8 +54,13 @@ static void add_gpu(struct sample *out, const struct nvml_gpu *g, bool is_new)
 
 static void add_gpus(struct nvml_state *s, struct sample *out, const struct nvml_facts *facts)
 {
-    for (int32_t i = 0; i < facts->gpu_count; i++)
-        add_gpu(out, &facts->gpu[i], facts->slow_samples != s->slow_samples);
+    for (int32_t i = 0; i < facts->gpu_count; i++) {
+        const struct nvml_gpu *g = &facts->gpu[i];
+        const struct part memory = {SAMPLE_VRAM_USED, true, g->used_bytes};
+        add_parts(out, &memory, 1);
+        if (telemetry_uses(s->only, g->uuid))
+            add_gpu(out, g, facts->slow_samples != s->slow_samples);
+    }
     s->slow_samples = facts->slow_samples;
 }
 
@@ -80,7 +84,7 @@ static double nvml_cpu_s(void *state)
 {
     const struct nvml_state *s = state;
     struct nvml_facts facts;
-    return nvml_latest(s->nvml, &facts) ? facts.cpu_s : 0;
+    return nvml_peek(s->nvml, &facts) ? facts.cpu_s : 0;
 }
 
 static void *nvml_begin(const struct telemetry_target *target)
@@ -88,7 +92,7 @@ static void *nvml_begin(const struct telemetry_target *target)
     bool there = target->nvml && target->nvml->ask >= 0;
     struct nvml_state *s = there ? calloc(1, sizeof *s) : NULL;
     if (s)
-        s->nvml = target->nvml;
+        *s = (struct nvml_state){.nvml = target->nvml, .only = target->only};
     return s;
 }
 

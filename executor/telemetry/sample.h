@@ -1,5 +1,5 @@
 /* sample: everything that was measured at one moment of a test. What is not available is NaN, and its key is
- * absent in artifacts, never 0.
+ * absent in artifacts, never 0. "All GPUs" are those that the run may use, where nothing else is said.
  */
 #ifndef KERNSWEEP_EXECUTOR_TELEMETRY_SAMPLE_H
 #define KERNSWEEP_EXECUTOR_TELEMETRY_SAMPLE_H
@@ -9,7 +9,7 @@
 enum sample_field {
     SAMPLE_RSS,           /* bytes, of the process tree */
     SAMPLE_CPU,           /* percent of one core, of the process tree, over at least 100 ms */
-    SAMPLE_VRAM_USED,     /* bytes, all GPUs together */
+    SAMPLE_VRAM_USED,     /* bytes, all GPUs of the node together */
     SAMPLE_VRAM_PROC,     /* bytes, of the process tree, as reported by kfd */
     SAMPLE_GPU_BUSY,      /* percent, the busiest GPU */
     SAMPLE_MEM_BUSY,      /* percent of the memory bandwidth, the busiest GPU */

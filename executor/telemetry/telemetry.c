@@ -3,6 +3,8 @@
 #include "executor/telemetry/backend.h"
 
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 static const struct telemetry_backend *const backends[TELEMETRY_BACKENDS] = {
     &telemetry_process_tree, &telemetry_amdgpu, &telemetry_kfd, &telemetry_nvml, &telemetry_neighbours,
@@ -10,9 +12,11 @@ static const struct telemetry_backend *const backends[TELEMETRY_BACKENDS] = {
 
 static void open_backends(struct telemetry *t, const struct telemetry_target *target, bool per_test)
 {
+    struct telemetry_target own = *target;
+    own.only = &t->only;
     for (int i = 0; i < TELEMETRY_BACKENDS; i++) {
         if (backends[i]->per_test == per_test)
-            t->state[i] = backends[i]->open(target);
+            t->state[i] = backends[i]->open(&own);
     }
 }
 
@@ -36,6 +40,21 @@ void telemetry_close(struct telemetry *t)
 {
     close_backends(t, true);
     close_backends(t, false);
+}
+
+void telemetry_choose(struct telemetry *t, const char *const *ids, size_t count)
+{
+    t->only.count = 0;
+    for (size_t i = 0; count <= TELEMETRY_GPUS_MAX && i < count; i++)
+        snprintf(t->only.id[t->only.count++], TELEMETRY_ID_MAX, "%s", ids[i]);
+}
+
+bool telemetry_uses(const struct telemetry_gpus *only, const char *id)
+{
+    for (size_t i = 0; i < only->count; i++)
+        if (strcmp(only->id[i], id) == 0)
+            return true;
+    return only->count == 0 || !*id;
 }
 
 void telemetry_begin(struct telemetry *t, const struct telemetry_target *target)

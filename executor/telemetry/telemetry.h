@@ -9,23 +9,35 @@
 
 #include <sys/types.h>
 
-enum { TELEMETRY_BACKENDS = 5 };
+enum { TELEMETRY_BACKENDS = 5, TELEMETRY_GPUS_MAX = 64, TELEMETRY_ID_MAX = 96 };
 
 struct nvml;
 
+/* The GPUs that the run may use, by unique id. None: all of them. A GPU without an id counts as used. */
+struct telemetry_gpus {
+    size_t count;
+    char id[TELEMETRY_GPUS_MAX][TELEMETRY_ID_MAX];
+};
+
 struct telemetry_target {
     const struct layout *layout;
-    struct nvml *nvml; /* borrowed; NULL: none */
-    pid_t pid;         /* root of the process tree; 0: none */
+    struct nvml *nvml;                 /* borrowed; NULL: none */
+    pid_t pid;                         /* root of the process tree; 0: none */
+    const struct telemetry_gpus *only; /* filled in by telemetry_open() and telemetry_begin() */
 };
 
 struct telemetry {
+    struct telemetry_gpus only;
     void *state[TELEMETRY_BACKENDS];
 };
 
 /* Opens the back-ends that live as long as the run. */
 void telemetry_open(struct telemetry *t, const struct telemetry_target *target);
 void telemetry_close(struct telemetry *t);
+/* From now on, only the memory in use is that of all GPUs. ids: `count` unique ids; too many stand for all.
+ */
+void telemetry_choose(struct telemetry *t, const char *const *ids, size_t count);
+bool telemetry_uses(const struct telemetry_gpus *only, const char *id);
 /* Opens and closes those that follow one test. */
 void telemetry_begin(struct telemetry *t, const struct telemetry_target *target);
 void telemetry_end(struct telemetry *t);

@@ -3,7 +3,6 @@
 #include "common/base/text.h"
 #include "reports/render/markdown.h"
 #include "reports/tables/tables.h"
-#include "reports/words/number.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -62,6 +62,7 @@ static int use_revision(struct ab_side *a, const struct plan *p, const char *db,
     if (*a->tree.missing)
         fprintf(stderr, "note: the sources of %.12s lack %s\n", a->commit.id, a->tree.missing);
     a->side.dir = a->tree.dir;
+    a->side.commit = a->commit.id;
     snprintf(a->title, sizeof a->title, "%.12s", a->commit.id);
     return 0;
 }

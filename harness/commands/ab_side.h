@@ -26,7 +26,7 @@ struct ab_side {
 };
 
 /* setting: NAME=VALUE, or NULL. Must not be moved afterwards: side points into it. */
-int ab_side_open(struct ab_side *out, const struct plan *p, struct cmd_env *env, struct store *s,
+int ab_side_open(struct ab_side *a, const struct plan *p, struct cmd_env *env, struct store *s,
                  struct err *err);
 void ab_side_release(struct ab_side *side);
 

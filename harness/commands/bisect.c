@@ -1,6 +1,8 @@
 /* kernsweep bisect PLAN --good REV --bad REV: searches the commits between two for the one that made a cell
  * slower. */
 #include "harness/session/bisect.h"
+#include "harness/commands/bisect_code.h"
+#include "harness/commands/bisect_detach.h"
 #include "harness/commands/bisect_output.h"
 #include "harness/commands/bisect_run.h"
 #include "harness/commands/on_node.h"
@@ -14,7 +16,7 @@ enum { TEXT_MAX = 4 << 20 };
 
 struct bisect_args {
     const char *good, *bad, *variants, *contexts, *path, *rounds, *node, *artifacts;
-    bool first_parent, force, fresh, go_on, list, show;
+    bool first_parent, force, fresh, go_on, detach, list, show;
 };
 
 static int set_text(char *out, size_t cap, const char *option, const char *text, struct err *err)
@@ -90,12 +92,23 @@ static int begin(const struct bisect_args *a, const char *plan, struct store *s,
     return 0;
 }
 
+static int print_json(const struct bisect_state *b, struct store *s, struct err *err)
+{
+    struct bisect_code code;
+    if (bisect_code_load(b, s, &code, err) != 0)
+        return -1;
+    json_t *all = bisect_state_encode(b);
+    json_object_set_new(all, "changed_code", bisect_code_encode(&code));
+    bisect_code_release(&code);
+    return cmd_print_json(all);
+}
+
 static int print_state(const struct cmd_env *env, const struct bisect_state *b, struct store *s,
                        struct err *err)
 {
     struct buf text;
     if (env->json)
-        return cmd_print_json(bisect_state_encode(b));
+        return print_json(b, s, err);
     buf_init(&text, TEXT_MAX);
     int rc = bisect_write_text(b, s, cmd_colour(stdout), &text, err);
     if (rc == 0)
@@ -141,6 +154,22 @@ static int show(const struct cmd_env *env, struct store *s, const char *word, st
     return rc;
 }
 
+static int detach(const struct cmd_env *env, const struct bisect_state *b, struct store *s, struct err *err)
+{
+    char log[FS_PATH_MAX];
+    if (!*b->ended_at && (bisect_state_save(b, s, err) != 0 || bisect_detach(env, b->name, log, err) != 0))
+        return -1;
+    if (*b->ended_at)
+        return print_state(env, b, s, err);
+    fprintf(stderr,
+            "the search goes on by itself, and writes to %s; `kernsweep bisect --continue %s` waits for it\n",
+            log, b->name);
+    if (env->json)
+        return cmd_print_json(json_pack("{s:s, s:s, s:s}", "name", b->name, "state", "running", "log", log));
+    puts(b->name);
+    return EXIT_DONE;
+}
+
 static int search(struct cmd_env *env, const struct bisect_args *a, const char *word, struct store *s,
                   struct err *err)
 {
@@ -152,6 +181,11 @@ static int search(struct cmd_env *env, const struct bisect_args *a, const char *
     int rc = cmd_backend(env, &o.session.backend, err);
     if (rc == 0)
         rc = a->go_on ? bisect_state_load(&b, s, word, false, &found, err) : begin(a, word, s, &b, err);
+    if (rc == 0 && a->detach) {
+        rc = detach(env, &b, s, err);
+        bisect_state_release(&b);
+        return rc;
+    }
     if (rc == 0)
         rc = bisect_run_locked(&b, s, &o, err);
     if (rc == 0)
@@ -199,6 +233,7 @@ int cmd_bisect(struct cmd_env *env, int argc, char **argv)
         {"--force", NULL, NULL, &a.force, "measure commits of the same machine code too"},
         {"--fresh", NULL, NULL, &a.fresh, "search again from the start"},
         {"--continue", NULL, NULL, &a.go_on, "go on with a search that was interrupted (default the latest)"},
+        {"--detach", NULL, NULL, &a.detach, "return at once; --continue waits for the search"},
         {"--list", NULL, NULL, &a.list, "list the searches"},
         {"--show", NULL, NULL, &a.show, "print a search (default the latest)"},
     };

@@ -1,8 +1,9 @@
 #include "harness/commands/bisect_output.h"
 
 #include "common/base/text.h"
+#include "harness/commands/bisect_code.h"
 #include "reports/render/markdown.h"
-#include "reports/words/number.h"
+#include "reports/tables/tables.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -114,12 +115,27 @@ static bool has_answer(const struct bisect_state *b)
     return *b->ended_at && (b->step.outcome == BISECT_FOUND || b->step.outcome == BISECT_RANGE);
 }
 
+static int write_code(const struct bisect_state *b, struct store *s, bool colour, struct buf *out,
+                      struct err *err)
+{
+    struct bisect_code code;
+    struct table t;
+    if (bisect_code_load(b, s, &code, err) != 0)
+        return -1;
+    if (code.count > 0) {
+        bisect_code_table(&code, &t);
+        buf_putc(out, '\n');
+        table_write_text(&t, colour, out);
+        table_release(&t);
+    }
+    bisect_code_release(&code);
+    return 0;
+}
+
 int bisect_write_text(const struct bisect_state *b, struct store *s, bool colour, struct buf *out,
                       struct err *err)
 {
     struct table t;
-    (void)s;
-    (void)err;
     bisect_write_headline(b, out);
     buf_putc(out, '\n');
     for (size_t i = b->step.first; has_answer(b) && i <= b->step.last; i++) {
@@ -133,6 +149,8 @@ int bisect_write_text(const struct bisect_state *b, struct store *s, bool colour
         write_change(&b->cells[i], out);
         buf_putc(out, '\n');
     }
+    if (write_code(b, s, colour, out, err) != 0)
+        return -1;
     buf_putc(out, '\n');
     fill_table(b, &t);
     table_write_text(&t, colour, out);
@@ -216,13 +234,30 @@ static void md_facts(struct md *w, const struct bisect_state *b)
     md_end(w);
 }
 
+static int md_changed_code(struct md *w, const struct bisect_state *b, struct store *s, struct err *err)
+{
+    struct bisect_code code;
+    struct table t;
+    if (bisect_code_load(b, s, &code, err) != 0)
+        return -1;
+    if (code.count > 0) {
+        buf_puts(w->out, "## Changed machine code\n\nSince the good commit ");
+        md_code(w, b->commits[code.before].id);
+        buf_puts(w->out, ":");
+        md_end(w);
+        bisect_code_table(&code, &t);
+        md_table(w, &t);
+        table_release(&t);
+    }
+    bisect_code_release(&code);
+    return 0;
+}
+
 int bisect_write_markdown(const struct bisect_state *b, struct store *s, struct buf *out, struct err *err)
 {
     struct md w = {.out = out, .lang = REPORT_EN};
     struct buf line;
     struct table t;
-    (void)s;
-    (void)err;
     buf_init(&line, 4096);
     bisect_write_headline(b, &line);
     buf_puts(out, "# Search for a slow commit\n\n");
@@ -237,6 +272,8 @@ int bisect_write_markdown(const struct bisect_state *b, struct store *s, struct 
         buf_puts(out, "## What is slower\n\n");
         md_cells(&w, b);
     }
+    if (md_changed_code(&w, b, s, err) != 0)
+        return -1;
     buf_puts(out, "## Commits\n\n");
     fill_table(b, &t);
     md_table(&w, &t);

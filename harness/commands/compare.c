@@ -7,6 +7,7 @@
 #include "reports/tables/terminal.h"
 #include "results/judge/within.h"
 #include "results/query/against.h"
+#include "results/query/counted.h"
 #include "results/query/find_run.h"
 #include "results/query/report_queries.h"
 #include "results/store/runs.h"
@@ -69,6 +70,7 @@ struct compared {
     struct comparison comparison;
     struct commit_range commits;          /* since the base or, without one, since the last night */
     struct commit_range commits_of_night; /* since the last night, if that was not the base */
+    struct counted counted;               /* in both builds */
     bool kernels;                         /* the run launched kernels alone (report_queries.h) */
 };
 
@@ -78,7 +80,9 @@ static int compare_and_range(struct store *s, const struct against *against, con
     if (against_compare(against, now, &out->comparison, err) != 0 ||
         against_commits(s, against, now, &out->commits, err) != 0)
         return -1;
-    return against_commits_of_night(s, against, now, &out->commits_of_night, err);
+    return against_commits_of_night(s, against, now, &out->commits_of_night, err) != 0
+               ? -1
+               : counted_load(s, against_key(against), now->info.key, &out->counted, err);
 }
 
 /* Compares a run with another one, with a baseline, or with earlier runs of its plan. */
@@ -207,6 +211,7 @@ static int print_comparison(const struct cmd_env *env, const struct request *req
         json_t *all = compare_encode(c, code);
         json_object_set_new(all, "commits", range_encode(&compared->commits));
         json_object_set_new(all, "commits_of_night", range_encode(&compared->commits_of_night));
+        json_object_set_new(all, "counters", counters_encode(&compared->counted.changes));
         int rc = cmd_print_json(all);
         return rc == EXIT_DONE ? code : rc;
     }
@@ -214,7 +219,9 @@ static int print_comparison(const struct cmd_env *env, const struct request *req
     int rc = 0;
     add_commits(compared, req->format, &text);
     if (req->format == COMPARE_TEXT)
-        rc = terminal_comparison(c, compared->kernels, cmd_colour(stdout), &text, err);
+        rc = terminal_comparison(c, compared->kernels, cmd_colour(stdout), &text, err) != 0
+                 ? -1
+                 : terminal_counters(&compared->counted.changes, &text, err);
     else
         compare_output(c, req->format, &text);
     if (rc == 0 && !buf_ok(&text))
@@ -273,6 +280,7 @@ int cmd_compare(struct cmd_env *env, int argc, char **argv)
     if (rc == 0 && !a.by)
         rc = print_comparison(env, &req, &compared, exit_code(&a, &req, &compared.comparison), &err);
     comparison_release(&compared.comparison);
+    counted_release(&compared.counted);
     store_close(&s);
     return rc < 0 ? cmd_fail(&err) : rc;
 }

@@ -4,6 +4,7 @@
 #include "common/base/text.h"
 #include "harness/commands/cmd.h"
 #include "reports/render/markdown.h"
+#include "reports/tables/causes.h"
 #include "reports/tables/tables.h"
 #include "results/query/causes_store.h"
 
@@ -108,6 +109,20 @@ static json_t *encode_shift(const struct comparison *c)
     return o;
 }
 
+json_t *counters_encode(const struct counter_changes *c)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < c->count; i++) {
+        const struct counter *now = c->items[i].now;
+        json_array_append_new(all,
+                              json_pack("{s:s, s:i, s:s, s:s, s:s, s:f, s:f, s:o}", "variant", now->variant,
+                                        "context", now->context, "kernel", now->kernel, "name", now->name,
+                                        "unit", now->unit, "base", c->items[i].base->value, "now", now->value,
+                                        "ratio", cmd_json_number(c->items[i].ratio)));
+    }
+    return all;
+}
+
 json_t *compare_encode(const struct comparison *c, int exit_code)
 {
     json_t *cells = json_array(), *facts = json_array(), *verdicts = json_object();
@@ -178,6 +193,26 @@ static void md_row(const struct delta *d, struct table *t)
     table_text(t, d->reason);
 }
 
+static void write_md_causes(const struct comparison *c, struct md *w)
+{
+    struct err err = {0};
+    struct why why;
+    if (c->causes.count == 0 || why_of(c, REPORT_EN, &why, &err) != 0)
+        return;
+    if (why.before)
+        md_para(w, MSG_CAUSES_SINCE, why.before);
+    for (size_t i = 0; i < why.count; i++) {
+        struct buf where;
+        buf_init(&where, WHY_TEXT_MAX);
+        why_where(&why.lines[i], REPORT_EN, &where);
+        md_item(w, MSG_CAUSES_OF, buf_str(&where), buf_str(&why.lines[i].text));
+        buf_release(&where);
+    }
+    if (why.left_out)
+        md_item(w, MSG_WHY_MORE, num_int((int64_t)why.left_out).s);
+    why_release(&why);
+}
+
 static void write_md(const struct comparison *c, struct buf *out)
 {
     static const struct {
@@ -199,6 +234,7 @@ static void write_md(const struct comparison *c, struct buf *out)
         md_row(&c->deltas[i], &t);
     md_table(&w, &t);
     table_release(&t);
+    write_md_causes(c, &w);
 }
 
 /* Whether the cell makes the comparison fail; must agree with comparison_regressed(). */
@@ -307,6 +343,20 @@ static void write_github_shift(const struct common_shift *s, struct buf *out)
     buf_release(&text);
 }
 
+static void write_github_causes(const struct comparison *c, const struct delta *d, struct buf *out)
+{
+    const struct cell_causes *found =
+        d->metric == c->primary ? causes_of(&c->causes, d->variant, d->context) : NULL;
+    struct buf text;
+    if (!found)
+        return;
+    buf_init(&text, WHY_TEXT_MAX);
+    cause_sentence(found, REPORT_EN, &text);
+    buf_puts(out, " Why: ");
+    github_text(out, buf_str(&text), "%\r\n");
+    buf_release(&text);
+}
+
 static void write_github(const struct comparison *c, struct buf *out)
 {
     write_github_shift(&c->shift, out);
@@ -320,6 +370,7 @@ static void write_github(const struct comparison *c, struct buf *out)
         buf_printf(out, " at %d %s::", d->context, verdict_word(d->verdict, REPORT_EN));
         buf_printf(out, "%s ", metric_info(d->metric)->name);
         github_text(out, d->reason, "%\r\n");
+        write_github_causes(c, d, out);
         buf_putc(out, '\n');
     }
 }

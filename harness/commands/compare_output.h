@@ -6,6 +6,7 @@
 
 #include "common/base/buf.h"
 #include "results/judge/compare.h"
+#include "results/judge/counters.h"
 
 #include <jansson.h>
 
@@ -22,6 +23,7 @@ bool compare_format_from_name(const char *name, enum compare_format *out);
 
 /* For every format except COMPARE_TEXT, which reports/tables/terminal.h writes. */
 void compare_output(const struct comparison *c, enum compare_format format, struct buf *out);
+json_t *counters_encode(const struct counter_changes *c);
 json_t *compare_encode(const struct comparison *c, int exit_code);
 
 #endif

@@ -3,7 +3,9 @@
 #include "common/base/clock.h"
 #include "common/base/json.h"
 #include "harness/commands/confirm_run.h"
+#include "harness/commands/count_run.h"
 #include "harness/commands/finish.h"
+#include "harness/commands/nightly_bisect.h"
 #include "harness/commands/nightly_install.h"
 #include "harness/commands/on_node.h"
 #include "harness/nightly/lock.h"
@@ -34,6 +36,7 @@ struct nightly {
     struct nightly_state state;
     json_t *open;    /* the cells that are open after this run; NULL: it was not compared */
     json_t *carried; /* lines about those that it did not decide */
+    json_t *found;   /* lines about the commit that made a cell slower */
     bool mostly_noisy;
     char night_time[CLOCK_ISO_LEN + 1];
 };
@@ -81,6 +84,7 @@ static int measure(struct nightly *n, const struct session_options *opt, struct 
 {
     bool found;
     if (measure_settle(n->env->db, n->plan.file, PURPOSE_CONFIRM, opt, err) != 0 ||
+        measure_settle(n->env->db, n->plan.file, PURPOSE_BISECT, opt, err) != 0 ||
         resume(n, opt, &found, err) != 0)
         return -1;
     if (!found && session_start(&n->session, &n->plan, opt, err) != 0) {
@@ -105,6 +109,14 @@ static void note_cells(struct nightly *n, const struct comparison *c, const char
     n->mostly_noisy = open_cells_mostly_noisy(c);
 }
 
+/* The report of the night is there by then, whatever comes of the search. */
+static void search_commits(struct nightly *n, struct finish *f, const struct session_options *opt)
+{
+    const struct nightly_bisect b = {.plan = &n->plan, .opt = opt, .open_before = n->state.open};
+    n->found = json_array();
+    nightly_bisect(&b, f, n->found);
+}
+
 static int compare_and_report(struct nightly *n, const struct session_options *opt, struct err *err)
 {
     const struct runrec *rec = &n->session.rec;
@@ -122,9 +134,12 @@ static int compare_and_report(struct nightly *n, const struct session_options *o
     int rc = finish_compare(n->env, &n->session.rec, &fin, &f, err);
     if (rc == 0) {
         confirm_run(&f, &n->plan, opt);
+        count_run(&f, &n->plan, opt);
         if (f.compared)
             note_cells(n, &f.comparison, date);
         rc = finish_report(n->env, &n->session.rec, &fin, &f, &n->result, err);
+        if (rc >= 0)
+            search_commits(n, &f, opt);
     }
     finish_release(&f);
     return rc;
@@ -193,6 +208,8 @@ static json_t *summarise(const struct nightly *n, int code, unsigned news, const
     json_object_set_new(s, "headline", json_string(text));
     if (n->carried)
         json_array_extend(json_object_get(s, "lines"), n->carried);
+    if (n->found)
+        json_array_extend(json_object_get(s, "lines"), n->found);
     json_object_set_new(s, "has_report", json_boolean(code >= 0));
     json_object_set_new(s, "report_html", json_string(code >= 0 ? n->night.html : ""));
     return s;
@@ -376,6 +393,7 @@ int cmd_nightly(struct cmd_env *env, int argc, char **argv)
     json_decref(n.result.summary);
     json_decref(n.open);
     json_decref(n.carried);
+    json_decref(n.found);
     nightly_state_release(&n.state);
     plan_release(&n.plan);
     return rc < 0 ? cmd_fail(&err) : rc;

@@ -2,6 +2,7 @@
 #include "common/base/json.h"
 #include "common/base/text.h"
 #include "harness/commands/confirm_run.h"
+#include "harness/commands/count_run.h"
 #include "harness/commands/finish.h"
 #include "harness/commands/on_node.h"
 #include "harness/plan/recorded.h"
@@ -148,8 +149,10 @@ static int run_plan(struct cmd_env *env, const struct run_args *a, const struct 
     }
     struct finish f;
     int rc = finish_compare(env, &s->rec, &fin, &f, err);
-    if (rc == 0 && a->confirm)
+    if (rc == 0 && a->confirm) {
         confirm_run(&f, p, &opt);
+        count_run(&f, p, &opt);
+    }
     if (rc == 0)
         rc = finish_report(env, &s->rec, &fin, &f, NULL, err);
     finish_release(&f);

@@ -106,15 +106,24 @@ static int prune_plan(const struct pruning *p, const char *plan, struct err *err
     return rc;
 }
 
-/* Prunes the plan's runs, and separately the runs that confirmed its suspects, keeping as many of them. */
-static int prune_both(const struct pruning *p, const char *plan, struct err *err)
+static int prune_purpose(const struct pruning *p, const char *plan, enum run_purpose purpose, struct err *err)
 {
-    char *confirming = measure_plan_name(plan, PURPOSE_CONFIRM);
-    if (!confirming)
+    char *name = measure_plan_name(plan, purpose);
+    if (!name)
         return err_set(err, ERR_INTERNAL, "retention: no memory");
-    int rc = prune_plan(p, plan, err) || prune_plan(p, confirming, err) ? -1 : 0;
-    free(confirming);
+    int rc = prune_plan(p, name, err);
+    free(name);
     return rc;
+}
+
+/* Prunes the plan's runs, and separately those that confirmed its suspects and those that searched for
+ * commits, keeping as many of each. */
+static int prune_all(const struct pruning *p, const char *plan, struct err *err)
+{
+    return prune_plan(p, plan, err) != 0 || prune_purpose(p, plan, PURPOSE_CONFIRM, err) != 0 ||
+                   prune_purpose(p, plan, PURPOSE_BISECT, err) != 0
+               ? -1
+               : 0;
 }
 
 static int remove_bundle(const struct pruning *p, struct store *s, const char *run_id, int64_t key,
@@ -140,7 +149,7 @@ int retention_prune(const char *db, const char *plan, int64_t keep_bundles, rete
                               .remove = remove_bundle,
                               .forget = forget,
                               .arg = arg};
-    return prune_both(&p, plan, err);
+    return prune_all(&p, plan, err);
 }
 
 static int remove_samples(const struct pruning *p, struct store *s, const char *run_id, int64_t key,
@@ -155,5 +164,5 @@ static int remove_samples(const struct pruning *p, struct store *s, const char *
 int retention_prune_samples(const char *db, const char *plan, int64_t keep_samples, struct err *err)
 {
     const struct pruning p = {.db = db, .keep = keep_samples, .mode = STORE_WRITE, .remove = remove_samples};
-    return prune_both(&p, plan, err);
+    return prune_all(&p, plan, err);
 }

@@ -20,6 +20,7 @@ struct job_request {
     json_t *git;               /* what git knows of the sources (git/revision.h), borrowed, or NULL */
     enum run_purpose purpose;
     bool fresh;        /* ignore cached builds */
+    bool counters;     /* count what the plan names, also if it does not want that of every run */
     bool build_only;   /* no tests: build the variants and look at their gates */
     json_t *preflight; /* warnings about the node, borrowed, or NULL */
 };

@@ -62,6 +62,19 @@ const struct key plan_keys[] = {
      .least = 1,
      .most = CONFIRM_ROUNDS_MAX,
      .usual = 3},
+    {.name = "bisect",
+     .object = "confirm",
+     .offset = offsetof(struct plan, bisect),
+     .kind = KEY_FLAG,
+     .in = IN_PLAN},
+    {.name = "bisect_minutes",
+     .object = "confirm",
+     .offset = offsetof(struct plan, bisect_minutes),
+     .kind = KEY_NUMBER,
+     .in = IN_PLAN,
+     .least = 1,
+     .most = 1440,
+     .usual = 60},
     {.name = "timeout_s",
      .object = "connect",
      .offset = offsetof(struct plan, connect_timeout_s),
@@ -256,10 +269,12 @@ static int check_level(const struct json_at *root, struct err *err)
 static int read_all(struct plan *p, struct err *err)
 {
     struct json_at root = json_root(p->root, p->file), scheduler = json_member(&root, "scheduler"),
-                   source = json_member(&root, "source"), notify = json_member(&root, "notify");
+                   source = json_member(&root, "source"), notify = json_member(&root, "notify"),
+                   counters = json_member(&root, "counters");
     if (check_level(&root, err) != 0 || read_simple_keys(p, &root, err) != 0 ||
         scheduler_load(&p->scheduler, &scheduler, p->patience_s, err) != 0 ||
         settings_check(&p->settings, &root, p->scheduler.on, err) != 0 || read_env(p, &root, err) != 0 ||
+        counters_load(&p->counters, &counters, err) != 0 ||
         plan_source_read(&p->source, &source, recorded_source(p->recorded), err) != 0 ||
         check_patches(p, &root, err) != 0 || read_variants(p, &root, err) != 0 ||
         check_reference(p, &root, err) != 0 || matrix_read(&p->matrix, &root, p->warmup, err) != 0 ||

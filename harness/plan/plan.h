@@ -8,6 +8,7 @@
 #define KERNSWEEP_HARNESS_PLAN_PLAN_H
 
 #include "common/base/sha256.h"
+#include "common/contract/counters.h"
 #include "common/contract/own_metric.h"
 #include "common/contract/scheduler.h"
 #include "common/contract/settings.h"
@@ -32,6 +33,8 @@ struct plan {
     int64_t warmup;
     double threshold; /* smallest relative change that counts as a regression; 0.05 = 5 % */
     int64_t confirm_rounds;
+    bool bisect;           /* a nightly run searches for the commit of a confirmed regression */
+    double bisect_minutes; /* per night */
     double connect_timeout_s, patience_s; /* per attempt; overall */
     double cost_per_hour;                 /* of the node; reports read it from the stored plan */
     const char *currency;
@@ -40,6 +43,7 @@ struct plan {
     struct plan_variants variants;
     struct matrix matrix;
     struct scheduler scheduler;
+    struct counters counters;
     struct plan_nightly nightly;
     struct own_metrics metrics;
 };

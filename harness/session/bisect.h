@@ -16,6 +16,10 @@ struct bisect_settings {
     double time_s;                  /* no step begins later than this; 0: no limit */
 };
 
+/* The request's plan, narrowed to its cells. ERR_INPUT if its sources lie in no git work tree. Call
+ * plan_release() even after a failure. */
+int bisect_load_plan(struct plan *p, const struct bisect_request *r, struct err *err);
+
 /* Lists the commits of the request (good and bad as git names them) and names the search. b->request is
  * filled in; the rest is empty. ERR_INPUT for a plan without a git work tree, and for ends without a range.
  */

@@ -132,7 +132,7 @@ static int read_texts(const struct json_at *at, const struct text *texts, size_t
     {                                                                                                        \
         key, (owner)->name, sizeof(owner)->name                                                              \
     }
-#define READ_TEXTS(at, texts, err) read_texts(at, texts, sizeof texts / sizeof *texts, err)
+#define READ_TEXTS(at, texts, err) read_texts(at, texts, sizeof(texts) / sizeof *(texts), err)
 
 static double read_number(const struct json_at *at, const char *key)
 {

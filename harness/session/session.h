@@ -31,12 +31,13 @@ struct session_options {
     const char *ssh_config;
     struct overrides overrides; /* already applied to the plan by overrides_apply() */
     enum run_purpose purpose;
+    bool counters;             /* count what the plan's "counters" name, after the tests */
     bool build_only;           /* no tests: build the variants and look at their gates */
     bool repeatable;           /* an interrupted start can be repeated from its record */
     const char *source_sha256; /* use this tree, still on the node, instead of the plan's */
-    json_t *git;               /* what git knows of that tree (git/revision.h), or NULL */
-    const char *backend;       /* an argument of --transport (connect.h) */
-    FILE *progress;            /* messages for the user */
+    json_t *git;         /* what git knows of the sources, if the caller knows better (git/revision.h) */
+    const char *backend; /* an argument of --transport (connect.h) */
+    FILE *progress;      /* messages for the user */
     const struct session_view *view;
     const volatile sig_atomic_t *interrupted;
 };

@@ -76,6 +76,7 @@ static int submit_job(struct session *s, const struct plan *p, const char *sha, 
                                     .date = date,
                                     .source_sha256 = sha,
                                     .git = git,
+                                    .counters = s->opt.counters,
                                     .fresh = s->opt.overrides.fresh,
                                     .build_only = s->opt.build_only,
                                     .preflight = preflight_encode(&s->preflight, PREFLIGHT_WARNING)};

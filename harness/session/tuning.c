@@ -151,11 +151,10 @@ static bool has_other_firmware(struct view *v)
     json_t *version;
     json_object_foreach((json_t *)(uintptr_t)own, key, version)
     {
-        const json_t *other = json_object_get(first, key);
-        if (!other || json_equal(version, other))
+        const char *here = json_string_value(version), *there = text_of(first, key);
+        if (!here || !*there || strcmp(here, there) == 0)
             continue;
-        describe(v, "%.10s %.40s, unlike GPU 0 (%.40s)", key, json_string_value(version),
-                 json_string_value(other));
+        describe(v, "%.10s %.40s, unlike GPU 0 (%.40s)", key, here, there);
         return true;
     }
     return false;
@@ -277,7 +276,7 @@ static bool has_instinct(const json_t *gpus)
     return false;
 }
 
-/* The kernel's settings that AMD's guide names; on other nodes they are the owner's affair. */
+/* Settings of the kernel. Elsewhere than beside an Instinct GPU they are the owner's affair. */
 static void judge_system(struct preflight *p, const json_t *system)
 {
     const char *governor = text_of(system, "governor"), *thp = text_of(system, "thp");

@@ -1,6 +1,7 @@
 #include "harness/session/turns.h"
 
 #include "common/contract/env.h"
+#include "harness/git/revision.h"
 #include "harness/session/measure.h"
 #include "results/store/run_load.h"
 
@@ -132,13 +133,26 @@ static int use_folder(struct plan *p, const char *dir, struct err *err)
     return 0;
 }
 
-/* The plan as this side has it. Call plan_release() even after a failure. */
-static int load_side(struct plan *p, const struct turns_request *r, const struct turns_side *side,
-                     const struct suspect_list *cells, struct err *err)
+/* What the run records of a folder that a commit was exported to. The run does not need it. */
+static json_t *describe(const struct plan *p, const struct turns_side *side)
 {
+    json_t *git = NULL;
+    struct err ignored = {0};
+    if (side->commit && p->source.dir)
+        revision_describe_commit(p->source.dir, side->commit, REVISION_DEADLINE_S, &git, &ignored);
+    return git;
+}
+
+/* The plan as this side has it, and what git knows of its sources. Call plan_release() and json_decref() even
+ * after a failure. */
+static int load_side(struct plan *p, const struct turns_request *r, const struct turns_side *side,
+                     const struct suspect_list *cells, json_t **git, struct err *err)
+{
+    *git = NULL;
     if (plan_load(p, r->plan, err) != 0 || narrow(p, cells, err) != 0 ||
         apply_settings(p, side->env, err) != 0)
         return -1;
+    *git = describe(p, side);
     return side->dir ? use_folder(p, side->dir, err) : 0;
 }
 
@@ -167,7 +181,7 @@ static int run_side(const struct turns_request *r, const struct turns_side *side
     opt.repeatable = false;
     opt.overrides.variants = opt.overrides.contexts = opt.overrides.repeat = NULL;
     opt.source_sha256 = side->sha256;
-    int rc = load_side(&p, r, side, cells, err);
+    int rc = load_side(&p, r, side, cells, &opt.git, err);
     if (rc == 0 && build_only && p.scheduler.on)
         rc = matrix_repeat(&p.matrix, "1", err);
     opt.build_only = build_only && !p.scheduler.on;
@@ -175,6 +189,7 @@ static int run_side(const struct turns_request *r, const struct turns_side *side
         rc = measure_run(&p, &opt, s, key, err);
     if (rc == 0)
         rc = check_ran(s, *key, err);
+    json_decref(opt.git);
     plan_release(&p);
     return rc;
 }

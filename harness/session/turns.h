@@ -22,6 +22,7 @@ enum {
 struct turns_side {
     const char *sha256;     /* a tree that the node still has */
     const char *dir;        /* a folder, sent instead of the plan's source.dir */
+    const char *commit;     /* of the plan's source.dir, that the folder was exported from */
     const char *const *env; /* "NAME=VALUE" each, NULL-terminated: over the plan's "env" */
 };
 

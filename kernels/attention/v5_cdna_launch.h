@@ -37,9 +37,8 @@ inline attn_geometry cdna_geometry(const attn_shape &s)
 template <class F, bool SPLIT>
 hipError_t launch_ping_pong(const attn_args &args, const problem &p, const split &by, hipStream_t stream)
 {
-    hipError_t error =
-        hipFuncSetAttribute(reinterpret_cast<const void *>(attend_ping_pong<F, SPLIT>),
-                            hipFuncAttributeMaxDynamicSharedMemorySize, ping_pong_bytes<F>);
+    hipError_t error = hipFuncSetAttribute(reinterpret_cast<const void *>(attend_ping_pong<F, SPLIT>),
+                                           hipFuncAttributeMaxDynamicSharedMemorySize, ping_pong_bytes<F>);
     if (error != hipSuccess)
         return error;
     error = hipMemsetAsync(args.scratch, 0, queue_bytes, stream);

@@ -180,7 +180,7 @@ template <format FORMAT, int HEAD_DIM> struct fragment32 {
         {
             int left = of.count - tile * keys;
             left = left < 0 ? 0 : left;
-            mfma::pin_uniform(left); // else LLVM takes one vector instruction for both limits, and more for the rest
+            mfma::pin_uniform(left); // else both limits are one vector instruction, and more follow
             return bytes(of, left < keys ? left : keys);
         }
         static __device__ uint64_t joined(uint32_t low, uint32_t high)

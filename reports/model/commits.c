@@ -1,4 +1,5 @@
-/* Commits: what was committed since the base and since the last night. */
+/* Commits and counters: what was committed since the base and since the last night, and what a profiler
+ * counted. */
 #include "reports/model/parts.h"
 
 int model_commits(struct report_model *m, struct err *err)
@@ -9,5 +10,5 @@ int model_commits(struct report_model *m, struct err *err)
     return against_commits(s, m->against, &m->now, &m->commits, err) != 0 ||
                    against_commits_of_night(s, m->against, &m->now, &m->commits_of_night, err) != 0
                ? -1
-               : 0;
+               : counted_load(s, against_key(m->against), m->now.info.key, &m->counted, err);
 }

@@ -45,7 +45,7 @@ int report_model_load(struct report_model *m, const struct report_subject *subje
     if (rc == 0)
         rc = model_comparison(m, err) || model_commits(m, err) || model_findings(m, err) ||
              model_changes(m, err) || model_plotted(m, err) || model_traces(m, err) || model_memory(m, err) ||
-             model_resources(m, err) || model_kernels(m, err);
+             model_resources(m, err) || model_changed_code(m, err) || model_kernels(m, err);
     if (rc == 0)
         model_launched(m);
     if (rc == 0)
@@ -71,12 +71,14 @@ void report_model_release(struct report_model *m)
     free(m->kernels);
     free(m->launches);
     free(m->stages);
+    changed_code_release(&m->changed_code);
     details_release(&m->details);
     json_decref(m->plan);
     free(m->findings);
     free(m->changes);
     comparison_release(&m->own_comparison);
     against_release(&m->own_against);
+    counted_release(&m->counted);
     scaling_set_release(&m->scaling);
     free(m->vs);
     run_data_release(&m->now);

@@ -8,12 +8,14 @@
 #ifndef KERNSWEEP_REPORTS_MODEL_MODEL_H
 #define KERNSWEEP_REPORTS_MODEL_MODEL_H
 
+#include "reports/model/changed_code.h"
 #include "reports/model/resources.h"
 #include "reports/model/view.h"
 #include "reports/words/quantity.h"
 #include "results/judge/history.h"
 #include "results/judge/launches.h"
 #include "results/query/against.h"
+#include "results/query/counted.h"
 #include "results/query/report_queries.h"
 #include "results/store/details.h"
 
@@ -122,6 +124,7 @@ struct report_model {
     char baseline[RUN_NAME_MAX];          /* the stored baseline's name, "" when a run was named */
     struct commit_range commits;          /* since the base or, without one, since the last night */
     struct commit_range commits_of_night; /* since the last night, if that was not the base */
+    struct counted counted;               /* hardware counters of both builds */
     bool base_is_now;                     /* the base is this run itself: nothing to compare */
     bool has_comparison;                  /* with the base, or with earlier nightly runs only */
     struct against own_against;           /* what the two above point to unless the subject brought them */
@@ -142,6 +145,7 @@ struct report_model {
     struct stage_row *stages; /* by context; none if no test ran a model */
     size_t n_stages;
     struct run_details details;
+    struct changed_code changed_code;    /* since the base's newest run, or the night before */
     struct variant_resources *resources; /* one per variant; without kernels if nothing was recorded */
     struct level_change *changes;        /* of the series of this run's cells, in the order of the findings */
     size_t n_changes;

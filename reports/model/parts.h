@@ -17,6 +17,8 @@ int model_plotted(struct report_model *m, struct err *err);
 int model_memory(struct report_model *m, struct err *err);
 int model_kernels(struct report_model *m, struct err *err);
 int model_resources(struct report_model *m, struct err *err);
+/* Needs the comparison and the details, which the resources load. */
+int model_changed_code(struct report_model *m, struct err *err);
 /* Which kernels of each build were launched; needs resources and kernels. */
 void model_launched(struct report_model *m);
 int model_traces(struct report_model *m, struct err *err);

@@ -17,7 +17,7 @@ struct page {
     int headings;       /* so far, for numbered anchors */
     int tables;         /* since the last heading */
     enum report_lang lang;
-    bool other_language;
+    bool other_language, folded;
 };
 
 static void add_node(struct buf *out, cmark_node *node, cmark_llist *extensions)
@@ -122,6 +122,26 @@ static void add_language(struct page *p, cmark_node *node)
     }
 }
 
+/* What md_fold() and md_fold_end() write, whose text is escaped; any other HTML is dropped. */
+static void add_fold(struct page *p, cmark_node *node)
+{
+    const char *literal = cmark_node_get_literal(node);
+    size_t begin = sizeof MD_FOLD_BEGIN - 1, end = sizeof MD_FOLD_SUMMARY_END - 1;
+    size_t len = literal ? strcspn(literal, "\n") : 0;
+    if (!literal)
+        return;
+    if (strncmp(literal, MD_FOLD_END, sizeof MD_FOLD_END - 1) == 0 && p->folded) {
+        buf_puts(p->out, MD_FOLD_END "\n");
+        p->folded = false;
+    } else if (strncmp(literal, MD_FOLD_BEGIN, begin) == 0 && len > begin + end && !p->folded &&
+               memcmp(literal + len - end, MD_FOLD_SUMMARY_END, end) == 0 &&
+               !memchr(literal + begin, '<', len - begin - end)) {
+        buf_add(p->out, literal, len);
+        buf_putc(p->out, '\n');
+        p->folded = true;
+    }
+}
+
 static void add_block(struct page *p, cmark_node *node)
 {
     const struct figure *figure = picture_of(p, node), *before = NULL;
@@ -133,9 +153,10 @@ static void add_block(struct page *p, cmark_node *node)
         add_picture(p, figure);
     else if (cmark_node_get_type(node) == CMARK_NODE_HEADING)
         add_heading(p, node);
-    else if (cmark_node_get_type(node) == CMARK_NODE_HTML_BLOCK)
+    else if (cmark_node_get_type(node) == CMARK_NODE_HTML_BLOCK) {
         add_language(p, node);
-    else if (strcmp(cmark_node_get_type_string(node), "table") == 0)
+        add_fold(p, node);
+    } else if (strcmp(cmark_node_get_type_string(node), "table") == 0)
         add_table(p, node);
     else
         add_node(p->out, node, p->extensions);

@@ -1,5 +1,6 @@
 #include "reports/render/markdown.h"
 
+#include "common/base/escape.h"
 #include "common/base/fs.h"
 #include "common/base/text.h"
 #include "reports/render/escape.h"
@@ -139,6 +140,26 @@ void md_language(struct md *w)
 {
     md_end(w);
     buf_puts(w->out, md_language_comment(w->lang));
+    md_end(w);
+}
+
+void md_fold_args(struct md *w, enum msg id, const char *const *args)
+{
+    struct buf text;
+    buf_init(&text, ESCAPE_BYTES_MAX);
+    message_plain_args(&text, w->lang, id, args);
+    md_end(w);
+    buf_puts(w->out, MD_FOLD_BEGIN);
+    escape_xml(w->out, buf_str(&text));
+    buf_puts(w->out, MD_FOLD_SUMMARY_END);
+    md_end(w);
+    buf_release(&text);
+}
+
+void md_fold_end(struct md *w)
+{
+    md_end(w);
+    buf_puts(w->out, MD_FOLD_END);
     md_end(w);
 }
 

@@ -56,6 +56,15 @@ void md_truncate(struct md *w, size_t len);
 void md_image(struct md *w, const char *alt, const char *target);
 /* The plots of that kind, each with its caption below it. */
 void md_figures(struct md *w, enum figure_kind kind);
+/* What stands between the two is folded away below a line of text, which data in code spans are a part of as
+ * plain text. Blocks only; folds do not nest. */
+void md_fold_args(struct md *w, enum msg id, const char *const *args);
+#define md_fold(w, id, ...) md_fold_args((w), (id), (const char *const[]){"", ##__VA_ARGS__, NULL})
+void md_fold_end(struct md *w);
+/* How they begin and end, in a document. */
+#define MD_FOLD_BEGIN "<details><summary>"
+#define MD_FOLD_SUMMARY_END "</summary>"
+#define MD_FOLD_END "</details>"
 /* Marks what follows as written in w's language, for screen readers; invisible. */
 void md_language(struct md *w);
 const char *md_language_comment(enum report_lang lang);

@@ -4,9 +4,9 @@
 #ifndef KERNSWEEP_REPORTS_TABLES_ACTIVITY_TABLE_H
 #define KERNSWEEP_REPORTS_TABLES_ACTIVITY_TABLE_H
 
+#include "reports/model/view.h"
 #include "reports/render/table.h"
 #include "reports/words/message.h"
-#include "results/store/run_data.h"
 
 void table_activity(struct table *t, const struct run_data *run, enum report_lang lang);
 

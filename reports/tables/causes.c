@@ -109,6 +109,18 @@ static void put_code(struct buf *out, enum report_lang lang, const struct cause 
         message_plain(out, lang, MSG_CAUSE_CODE);
 }
 
+static void put_clock_share(struct buf *out, enum report_lang lang, const struct cause *c)
+{
+    struct num most = num_percent(c->share_high), nights = num_int((int64_t)c->nights);
+    if (!c->bounded)
+        message_plain(out, lang, MSG_CAUSE_CLOCK_SHARE, num_percent(c->share).s, num_percent(c->share_low).s,
+                      most.s, num_fixed(c->sensitivity, 2).s, nights.s);
+    else if (c->nights)
+        message_plain(out, lang, MSG_CAUSE_CLOCK_UNSURE, most.s, num_fixed(c->sensitivity, 2).s, nights.s);
+    else
+        message_plain(out, lang, MSG_CAUSE_CLOCK_BOUND, most.s);
+}
+
 static void put_clock(struct buf *out, enum report_lang lang, const struct cause *c)
 {
     static const enum msg titles[2][2] = {{MSG_CAUSE_CLOCK_LOWER, MSG_CAUSE_CLOCK_HIGHER},
@@ -118,12 +130,7 @@ static void put_clock(struct buf *out, enum report_lang lang, const struct cause
     if (c->throttled_s > 0)
         message_plain(out, lang, MSG_CAUSE_CLOCK_THROTTLED, num_seconds(c->throttled_s).s,
                       *c->throttle ? c->throttle : "?");
-    if (c->bounded)
-        message_plain(out, lang, MSG_CAUSE_CLOCK_BOUND, num_percent(c->share_high).s);
-    else
-        message_plain(out, lang, MSG_CAUSE_CLOCK_SHARE, num_percent(c->share).s, num_percent(c->share_low).s,
-                      num_percent(c->share_high).s, num_fixed(c->sensitivity, 2).s,
-                      num_int((int64_t)c->nights).s);
+    put_clock_share(out, lang, c);
     if (c->alone)
         message_plain(out, lang, MSG_CAUSE_CLOCK_ALONE);
 }

@@ -10,6 +10,7 @@
 #include "reports/model/view.h"
 #include "reports/render/table.h"
 #include "reports/words/quantity.h"
+#include "results/judge/counters.h"
 
 /* The variants of one run compared with one of them. Borrowed. */
 struct variant_view {
@@ -38,6 +39,10 @@ void table_comparison(struct table *t, const struct comparison *c, const struct 
                       enum report_lang lang);
 /* Facts that differ between the two runs. No rows if there are none. */
 void table_facts(struct table *t, const struct comparison *c, enum report_lang lang);
+
+/* Variant, Context, Kernel name, Counter, Base, Now, Change: the counters that differ most. No rows if none
+ * does. */
+void table_counters(struct table *t, const struct counter_changes *c, enum report_lang lang);
 
 const char *verdict_word(enum verdict v, enum report_lang lang);
 /* "2 regressed, 17 unchanged" */

@@ -178,3 +178,14 @@ int terminal_hosts(const struct host_standing *hosts, size_t count, bool colour,
     }
     return write_and_release(&t, colour, out, err);
 }
+
+int terminal_counters(const struct counter_changes *c, struct buf *out, struct err *err)
+{
+    struct table t;
+    if (c->count == 0)
+        return 0;
+    table_init(&t);
+    table_counters(&t, c, REPORT_EN);
+    buf_putc(out, '\n');
+    return write_and_release(&t, false, out, err);
+}

@@ -9,6 +9,7 @@
 #include "common/base/buf.h"
 #include "common/base/err.h"
 #include "results/judge/compare.h"
+#include "results/judge/counters.h"
 #include "results/judge/hosts.h"
 
 /* A finished run: Context, Variant, Kernel name, its primary metric, vs Baseline, Status. */
@@ -25,6 +26,8 @@ int terminal_scaling(const struct run_data *run, bool kernels, bool colour, stru
  * number of cells per verdict, then why cells changed. */
 int terminal_comparison(const struct comparison *c, bool kernels, bool colour, struct buf *out,
                         struct err *err);
+/* The counters that differ most. Nothing if none does. */
+int terminal_counters(const struct counter_changes *c, struct buf *out, struct err *err);
 /* The machines that shared a run: one row per machine, slow ones marked. */
 int terminal_hosts(const struct host_standing *hosts, size_t count, bool colour, struct buf *out,
                    struct err *err);

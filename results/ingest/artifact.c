@@ -1,6 +1,5 @@
 #include "results/ingest/artifact.h"
 #include "common/base/text.h"
-#include "results/ingest/artifact_activity.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -222,7 +221,7 @@ int artifact_perf(const struct json_at *perf, struct draft *d, struct draft_test
     r->exit_code = (int)code;
     r->signal = (int)signal;
     r->warmup = warmup;
-    return take_memory(perf, r, err) != 0 ? -1 : artifact_activity(perf, &r->activity, err);
+    return take_memory(perf, r, err);
 }
 
 static double larger(double a, double b)

@@ -27,7 +27,8 @@ int artifact_sha256(const struct json_at *obj, const char *key, char *out, struc
  * sha256. */
 int artifact_hash(const char *rel, const char *full, void *h, struct err *err);
 
-/* All of perf.json except its identity (variant, context, repetition). */
+/* All of perf.json except its identity (variant, context, repetition) and its activity (artifact_activity.h).
+ */
 int artifact_perf(const struct json_at *perf, struct draft *d, struct draft_test *t, struct err *err);
 /* node.json: every scalar becomes a fact, except those that change from minute to minute. */
 int artifact_node(const struct json_at *node, struct draft *d, struct err *err);

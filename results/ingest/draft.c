@@ -26,6 +26,7 @@ void draft_release(struct draft *d)
     free(d->plan);
     details_release(&d->details);
     commit_list_release(&d->commits);
+    counter_list_release(&d->counters);
     draft_init(d);
 }
 

@@ -10,6 +10,7 @@
 #include "common/base/buf.h"
 #include "common/base/json.h"
 #include "common/contract/keys.h"
+#include "results/store/counters.h"
 #include "results/store/details.h"
 #include "results/store/revision.h"
 #include "results/store/run_data.h"
@@ -50,7 +51,8 @@ struct draft {
     char *plan; /* its text, or NULL */
     struct run_details details;
     struct commit_list commits; /* that the run knows of */
-    bool replace;               /* a run stored with another reading is replaced */
+    struct counter_list counters;
+    bool replace; /* a run stored with another reading is replaced */
     int warnings;
     char warning[RUN_REASON_MAX];
     char note[RUN_REASON_MAX]; /* what the user should know, though nothing is wrong; or "" */

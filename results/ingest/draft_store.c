@@ -230,7 +230,8 @@ int draft_store(struct store *s, struct draft *d, int64_t reuse, int64_t *key, s
         store_run(s, d, reuse, environment, document, key, err) != 0 ||
         store_variants(s, d, *key, err) != 0 || store_metrics(s, d, *key, err) != 0 ||
         details_store(s, *key, &d->details, err) != 0 ||
-        revision_store(s, *key, &d->info.revision, &d->commits, err) != 0)
+        revision_store(s, *key, &d->info.revision, &d->commits, err) != 0 ||
+        counters_store(s, *key, &d->counters, err) != 0)
         return -1;
     return store_tests(s, d, *key, err) != 0 ? -1 : store_unmeasured(s, d, *key, err);
 }

@@ -1,5 +1,7 @@
+#include "results/ingest/artifact_activity.h"
 #include "results/ingest/manifest.h"
 #include "results/ingest/read_code.h"
+#include "results/ingest/read_counters.h"
 #include "results/ingest/read_details.h"
 #include "results/ingest/read_revision.h"
 #include "results/ingest/readers.h"
@@ -328,6 +330,7 @@ static int read_perf(struct bundle_reading *r, const char *path, struct draft_te
     if (rc > 0) {
         struct json_at root = json_root(perf, full);
         if (check_owner(&root, r->d, &t->t, err) != 0 || artifact_perf(&root, r->d, t, err) != 0 ||
+            artifact_activity(&root, &t->t.activity, err) != 0 ||
             witnesses_check(&r->witnesses, &t->t, &root, err) != 0)
             rc = -1;
     }
@@ -408,7 +411,7 @@ static int read_all(struct bundle_reading *r, const struct json_at *job, struct 
     for (size_t i = 0; i < d->n_variants; i++)
         if (read_resources(r, &d->variants[i], err) != 0 || read_code(r, i, err) != 0)
             return -1;
-    if (read_tests(r, job, err) != 0)
+    if (read_tests(r, job, err) != 0 || counters_read(r->files, job, d, err) != 0)
         return -1;
     struct json_at summary = json_root(r->summary, r->summary_file);
     return details_read(r->files, &summary, d, err);

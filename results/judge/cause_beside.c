@@ -67,20 +67,26 @@ static bool is_control(const struct beside *b, const struct comparison *c, size_
            !(other_variants && d && strcmp(e->variant, d->variant) == 0);
 }
 
-/* A change of status has no size: a control that still works stayed where it was. On another GPU nothing is
- * judged unchanged, but a ratio speaks for itself. */
-static bool stayed(const struct delta *e, double change)
+bool controls_stayed(const double *moves, size_t n, double change)
 {
-    if (isnan(change))
-        return e->now_status == STATUS_OK && e->base_status == STATUS_OK;
-    bool judged = e->verdict == VERDICT_UNCHANGED || (e->verdict == VERDICT_NOISY && e->other_device);
-    return judged && fabs(slower_by(e->metric, e->ratio)) < fabs(change) / 2;
+    if (n < CONTROLS_LEAST)
+        return false;
+    double median = stats_median(moves, n), spread = 1.4826 * stats_mad(moves, n);
+    double together = median * (change > 0 ? 1 : -1) + 2 * spread * stats_median_error(n);
+    return together < fabs(change) / 2;
+}
+
+/* A change of status has no size: a control that still works stayed where it was. */
+static bool still_works(const struct delta *e)
+{
+    return e->now_status == STATUS_OK && e->base_status == STATUS_OK;
 }
 
 int beside_controls(const struct beside *b, const struct comparison *c, const struct delta *d, double change,
                     bool other_variants, struct controls *out, struct err *err)
 {
     double *moves = calloc(c->count + 1, sizeof *moves);
+    size_t working = 0;
     *out = (struct controls){.median = NAN};
     if (!moves)
         return no_memory(err);
@@ -88,13 +94,14 @@ int beside_controls(const struct beside *b, const struct comparison *c, const st
         if (!is_control(b, c, i, d, other_variants))
             continue;
         double move = slower_by(c->primary, c->deltas[i].ratio);
-        out->unmoved += stayed(&c->deltas[i], change);
+        working += still_works(&c->deltas[i]);
         if (!isfinite(move))
             continue;
         moves[out->count++] = move;
         out->moved += move / change > 0;
     }
     out->median = stats_median(moves, out->count);
+    out->held = isnan(change) ? working >= CONTROLS_LEAST : controls_stayed(moves, out->count, change);
     free(moves);
     return 0;
 }

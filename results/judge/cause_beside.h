@@ -10,7 +10,7 @@
 #include "results/judge/cause_kernels.h"
 #include "results/judge/compare.h"
 
-/* With so many cells of the same code that did not move, what all cells share explains no single one. */
+/* So many cells of the same code tell. */
 enum { CONTROLS_LEAST = 3 };
 
 struct beside {
@@ -27,11 +27,15 @@ void beside_release(struct beside *b);
 
 /* Cells of the same code as before, other than the one in question. */
 struct controls {
-    size_t unmoved; /* that were judged, and stayed where they were */
-    size_t moved;   /* with a ratio that lies in the direction of the change */
-    size_t count;   /* with any ratio */
-    double median;  /* of their changes, positive for slower; NaN for none */
+    bool held;     /* enough of them, and together they stayed where they were: what all cells share explains
+                      no single one */
+    size_t moved;  /* with a ratio that lies in the direction of the change */
+    size_t count;  /* with any ratio */
+    double median; /* of their changes, positive for slower; NaN for none */
 };
+
+/* Whether n changes, each with its noise, are together less than half of this one. */
+bool controls_stayed(const double *moves, size_t n, double change);
 
 /* Positive if now is slower, or gets less: the logarithm of a ratio. */
 double slower_by(enum metric m, double ratio);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Controls that moved by this share of the change stand for the node; by the second, for all of it. */
@@ -71,26 +72,37 @@ static void look_at_node(struct finding *f)
 }
 
 /* Cells with the same neighbours and the same code that did not move say that these do not matter. */
-static bool neighbours_spare_controls(const struct finding *f)
+static int neighbours_spare_controls(const struct finding *f, bool *spare, struct err *err)
 {
-    size_t spared = 0;
+    double *moves = calloc(f->c->count + 1, sizeof *moves);
+    size_t n = 0;
+    if (!moves)
+        return err_set(err, ERR_INTERNAL, "no memory for the causes");
     for (size_t i = 0; i < f->c->count; i++) {
         const struct delta *e = &f->c->deltas[i];
-        double was, is;
+        double was, is, move = slower_by(e->metric, e->ratio);
         if (e == f->d || e->metric != f->c->primary || f->beside->code[i] != CAUSE_CODE_SAME ||
-            e->verdict != VERDICT_UNCHANGED)
+            !isfinite(move))
             continue;
-        spared += cell_neighbours(f->before->run, f->in->now.run, e, f->change, &was, &is) != NEIGHBOURS_NONE;
+        if (cell_neighbours(f->before->run, f->in->now.run, e, f->change, &was, &is) != NEIGHBOURS_NONE)
+            moves[n++] = move;
     }
-    return spared >= CONTROLS_LEAST;
+    *spare = controls_stayed(moves, n, f->change);
+    free(moves);
+    return 0;
 }
 
-static void look_at_neighbours(struct finding *f)
+static int look_at_neighbours(struct finding *f, struct err *err)
 {
+    bool spare = false;
     f->neighbours = cell_neighbours(f->before->run, f->in->now.run, f->d, f->change, &f->neighbours_before,
                                     &f->neighbours_now);
-    if (f->neighbours == NEIGHBOURS_COINCIDE && neighbours_spare_controls(f))
-        f->neighbours = NEIGHBOURS_HARMLESS;
+    if (f->neighbours != NEIGHBOURS_COINCIDE)
+        return 0;
+    if (neighbours_spare_controls(f, &spare, err) != 0)
+        return -1;
+    f->neighbours = spare ? NEIGHBOURS_HARMLESS : f->neighbours;
+    return 0;
 }
 
 int finding_look_at_cell(struct finding *f, struct err *err)
@@ -109,8 +121,7 @@ int finding_look_at_cell(struct finding *f, struct err *err)
         look_at_clock(f, err) != 0)
         return -1;
     look_at_node(f);
-    look_at_neighbours(f);
-    return 0;
+    return look_at_neighbours(f, err);
 }
 
 static bool neighbours_stand(const struct finding *f)
@@ -140,8 +151,7 @@ static bool code_stands(const struct finding *f)
 
 static bool device_stands(const struct finding *f)
 {
-    bool held = f->controls.unmoved >= CONTROLS_LEAST;
-    return f->differs.device.count && (!held || !(fabs(f->change) > between_gpus));
+    return f->differs.device.count && (!f->controls.held || !(fabs(f->change) > between_gpus));
 }
 
 /* How many differences concern this cell or its variant alone. */
@@ -154,8 +164,8 @@ static size_t own_differences(const struct finding *f)
 /* The only difference to cells of the same code that did not move. */
 static bool is_only_difference(const struct finding *f)
 {
-    return f->controls.unmoved >= CONTROLS_LEAST && isnan(f->node_share) && !f->clock_stands &&
-           !device_stands(f) && own_differences(f) == 1;
+    return f->controls.held && isnan(f->node_share) && !f->clock_stands && !device_stands(f) &&
+           own_differences(f) == 1;
 }
 
 static int add_code(struct finding *f, bool established, struct err *err)
@@ -210,7 +220,7 @@ static bool shared_may_explain(const struct finding *f)
                         !f->differs.toolchain.count && !device_stands(f);
     if (clock_is_all(f))
         return false;
-    if (f->controls.unmoved < CONTROLS_LEAST)
+    if (!f->controls.held)
         return true;
     return nothing_else && beside_whole_variant(f->c, f->d, f->change);
 }

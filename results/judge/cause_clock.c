@@ -11,7 +11,7 @@
 static const double clock_least = 0.01;
 /* Regressions with larger errors of the slope say too little. */
 static const double error_most = 0.25;
-static const double share_least = 0.1, bound_least = 0.2;
+static const double share_least = 0.1, bound_least = 0.2, bound_of_measured = 0.5;
 
 /* A share that chance alone would give as often is not one. */
 static const double p_named = 0.01;
@@ -219,15 +219,14 @@ static void describe(const struct clock_part *p, struct cause *out)
     out->nights = p->nights;
 }
 
-/* Without a measured sensitivity: from none of it to all that is proportional. */
-static bool bound(const struct clock_part *p, double change, double left, struct cause *out)
+/* From none of it to `most`. */
+static bool bound(const struct clock_part *p, double most, double least, struct cause *out)
 {
-    double most = fmin(left / change, 1);
-    if (most < bound_least || fabs(p->change) < 2 * p->usual)
+    if (most < least || fabs(p->change) < 2 * p->usual)
         return false;
     out->bounded = true;
     out->share_low = 0;
-    out->share_high = most;
+    out->share_high = fmin(most, 1);
     describe(p, out);
     return true;
 }
@@ -235,18 +234,19 @@ static bool bound(const struct clock_part *p, double change, double left, struct
 bool clock_explains(const struct clock_part *p, double change, double change_error, double common,
                     struct cause *out)
 {
-    double left = p->explained - common;
-    if (!p->known || fabs(p->change) < fmax(clock_least, 2 * p->error) || !(left / change > 0))
+    double left = p->explained - common, share = left / change;
+    if (!p->known || fabs(p->change) < fmax(clock_least, 2 * p->error))
         return false;
     if (!p->measured)
-        return bound(p, change, left, out);
-    double reach = stats_t_limit(0.05, p->freedom), share = left / change;
+        return share > 0 && bound(p, share, bound_least, out);
+    double reach = stats_t_limit(0.05, p->freedom);
     double error =
         hypot(p->explained_error, share * (isfinite(change_error) ? change_error : 0)) / fabs(change);
+    bool lower_and_slower = -p->change / change > 0;
     if (share < share_least || share <= stats_t_limit(p_named, p->freedom) * error)
-        return false;
+        return lower_and_slower && bound(p, share + reach * error, bound_of_measured, out); /* not excluded */
     out->share = fmin(share, 1);
-    out->share_low = fmin(share - reach * error, 1);
+    out->share_low = fmax(fmin(share - reach * error, 1), 0);
     out->share_high = fmin(share + reach * error, 1);
     out->certainty = out->share_low >= share_least ? CAUSE_ESTABLISHED : CAUSE_COINCIDES;
     describe(p, out);

@@ -155,6 +155,11 @@ int against_compare(const struct against *a, const struct run_data *now, struct 
     return 0;
 }
 
+int64_t against_key(const struct against *a)
+{
+    return a->has_base ? a->base.info.key : a->last.info.key;
+}
+
 int against_commits(struct store *s, const struct against *a, const struct run_data *now,
                     struct commit_range *out, struct err *err)
 {

@@ -42,6 +42,8 @@ int against_plan_options(struct store *s, const struct run_data *now, struct com
 /* With the causes of what changed (causes_load.h). */
 int against_compare(const struct against *a, const struct run_data *now, struct comparison *out,
                     struct err *err);
+/* The run of the base or, without one, of the last night; 0 if there is neither. */
+int64_t against_key(const struct against *a);
 /* The commits since the base or, without one, since the last night. */
 int against_commits(struct store *s, const struct against *a, const struct run_data *now,
                     struct commit_range *out, struct err *err);

@@ -332,8 +332,6 @@ static const struct dumped {
     DUMPED("fact", "environment_id, key"),
     DUMPED("document", "id"),
     DUMPED("run", "id"),
-    DUMPED("run_revision", "run_id"),
-    DUMPED("git_commit", "commit_id"),
     DUMPED("variant", "run_id, position"),
     DUMPED("gate", "run_id, variant, position"),
     DUMPED("kernel_code", "run_id, variant, kernel"),

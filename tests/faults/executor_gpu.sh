@@ -175,7 +175,83 @@ metrics_table() {
     is "temperatures and power are read from gpu_metrics" "$(perf metrics '.peaks | [.temp_junction_c, .temp_mem_c, .power_w] | join(" ")')" "63 51 412"
 }
 
+# activity ID JQ
+activity() {
+    perf "$1" ".activity | $2"
+}
+
+# A whole table at once, in place: the executor keeps the file open. The energy is what 412 W make of the time. While busy,
+# seven of eight dies run at 2100 MHz, and the power cap is active half of the time.
+play_metrics() {
+    cat >"$TMPDIR/play" <<EOF
+version=\$1 busy=\$2
+base=\$(cat $TMPDIR/base 2>/dev/null || date +%s%N) # when the test began
+ms=\$(((\$(date +%s%N) - base) / 1000000))
+if [ "\$busy" = 1 ]; then clocks=2100,2100,2100,2100,2100,2100,2100,1980; else clocks=132,132,132,132,132,132,132,132; fi
+residencies="accumulations=\$ms prochot=0 ppt=\$((ms * busy / 2)) socket=0 vr=0 hbm=0"
+case \$version in 1.3 | 1.4 | 1.5) residencies= ;; esac
+[ "\$version" = 1.3 ] && clocks=1700
+$BUILD/tests/gpu_metrics \$version hotspot=63 memory=51 power=412 gfx=\$((98 * busy)) umc=37 mclk=1300 sclk=\$clocks \
+    energy=\$((ms * 412 * 65536 / 1000 / \${3:-1})) \$residencies >$TMPDIR/table
+dd if=$TMPDIR/table of=$DEV/gpu_metrics conv=notrunc 2>/dev/null
+EOF
+}
+
+# plays ID VERSION [DIVISOR]: a test of two seconds, the middle one busy; the energy divided by DIVISOR
+plays() {
+    idle_gpu
+    rm -r "$DEV/hwmon" "$DEV/gpu_busy_percent"
+    play_metrics
+    rm -f "$TMPDIR/base"
+    sh "$TMPDIR/play" "$2" 0 "${3:-1}"
+    two "$1" "date +%s%N >$TMPDIR/base; play() { for i in 1 2 3 4 5; do sh $TMPDIR/play $2 \$1 ${3:-1}; sleep 0.1; done; }
+        play 0; play 1; play 1; play 0; echo '[PERF_TIMING] {\"kernel_ms\": 1}'"
+}
+
+dies() {
+    plays dies 1.8
+    is "the busy part counts" "$(activity dies .window.kind)" busy
+    is "the clock is the mean of the dies, beside the slowest" "$(activity dies '[.sclk_mhz, .sclk_low_mhz, .mclk_mhz] | map(round) | join(" ")')" "2085 1980 1300"
+    is "the power cap's residency is a reason to throttle" "$(activity dies '"\(.throttle) \(.throttled_s > 0)"')" '["power"] true'
+    is "the accumulator's energy is used" "$(activity dies '"\(.joules_from) \(.joules > 0) \(.note)"')" "accumulator true null"
+    plays older 1.5
+    is "without residencies nothing is known of throttling" "$(activity older '[.throttle, .throttled_s] | join(" ")')" " "
+    is "a smaller table has clocks and energy, too" "$(activity older '"\(.sclk_mhz | round) \(.joules_from)"')" "2085 accumulator"
+    plays lies 1.7 4
+    is "an accumulator that is four times too slow is not used" "$(activity lies .joules_from)" power
+    like "it is said" "$(activity lies .note)" 'accumulator says .*: not used'
+}
+
+one_of_two() {
+    local second=$SYS/class/drm/card2/device
+    idle_gpu
+    mkdir -p "$second/hwmon/hwmon4"
+    echo 0x1002 >"$second/vendor"
+    echo 1000000 >"$second/mem_info_vram_total"
+    echo 4096 >"$second/mem_info_vram_used"
+    echo 1d0fbe6a2a1c0002 >"$second/unique_id"
+    echo 300000000 >"$second/hwmon/hwmon4/power1_input"
+    echo 1500000000 >"$second/hwmon/hwmon4/freq1_input"
+    two both "sleep 0.5; $good"
+    is "power is that of all GPUs, the clock that of the fastest" "$(activity both '[.power_w, .sclk_mhz] | join(" ")')" "1050 2100"
+    two second "sleep 0.5; $good" '{"env": {"HIP_VISIBLE_DEVICES": "1"}}'
+    is "of a run that may use one, they are of that one" "$(activity second '[.power_w, .sclk_mhz] | join(" ")')" "300 1500"
+    is "the memory in use is still that of all" "$(perf second .vram.peak_bytes)" $((1000 * 1048576 + 4096))
+}
+
+neighbours() {
+    idle_gpu
+    mkdir -p "$SYS/class/kfd/kfd/proc/"{1,2}
+    echo 4096 >"$SYS/class/kfd/kfd/proc/1/vram_51110"
+    echo 0 >"$SYS/class/kfd/kfd/proc/2/vram_51110"
+    two shared "mkdir -p $SYS/class/kfd/kfd/proc/\$\$; echo 12345 >$SYS/class/kfd/kfd/proc/\$\$/vram_51110; sleep 0.8; $good"
+    is "a process with memory is a neighbour, one that only opened the device is none" "$(activity shared .neighbours)" 1
+}
+
 scenario "the facts of an AMD GPU" facts
+scenario "a card of eight dies with gpu_metrics" dies
+scenario "a run that may use one of two AMD GPUs" one_of_two
+scenario "processes of others on an AMD GPU" neighbours
 scenario "the telemetry of a test on an AMD GPU" telemetry
 scenario "a sampler that is held up for a second" held_up_sampler
 scenario "GPU memory that is freed late" late_memory

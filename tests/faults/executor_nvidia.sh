@@ -9,9 +9,12 @@ echo "NVRM version: some" >"$TMPDIR/proc/driver/nvidia/version"
 export FAKE_NVML=$TMPDIR/gpu KERNSWEEP_NVML_LIBRARY=$TMPDIR/libfake.so
 "${CC:-cc}" -shared -fPIC -o "$KERNSWEEP_NVML_LIBRARY" tests/fixtures/nvml/fake_nvml.c || skip_all "no compiler for the stand-in library"
 
-# gpu MIB BUSY
+# gpu MIB BUSY [KEY NUMBER...]: as one whole, since the helper reads at any moment
 gpu() {
-    echo "$(($1 * 1048576)) $2" >"$FAKE_NVML"
+    local mib=$1
+    shift
+    echo "$((mib * 1048576)) $*" >"$FAKE_NVML.new"
+    mv "$FAKE_NVML.new" "$FAKE_NVML"
 }
 
 helpers() {
@@ -53,6 +56,78 @@ telemetry() {
     ok "the helper ends with the run" $?
 }
 
+# did ID STATE... -- STATE...: a test during which the GPU is in the first state, and in the second before and after it, that
+# prints $printed; the word PID stands for the test's process. STATE: the arguments of gpu
+did() {
+    local id=$1 busy=() idle
+    shift
+    while [ "$1" != -- ]; do
+        busy+=("$1")
+        shift
+    done
+    shift
+    idle=$(($1 * 1048576))" ${*:2}"
+    busy[0]=$((busy[0] * 1048576))
+    job "$id" "$(one "$(jq -nc --arg s "put() { echo \"\$*\" | sed s/PID/\$\$/ >$FAKE_NVML.test; mv $FAKE_NVML.test $FAKE_NVML; }
+        sleep 0.3; put ${busy[*]}; sleep 1; put $idle; sleep 0.3; echo '[PERF_TIMING] $printed'" '{run: ["sh", "-c", $s]}')" | jq -c '. + {sample_interval_ms: 20}')"
+    gpu "$@"
+    with_gpu "$id"
+}
+
+printed='{"kernel_ms": 1}'
+
+# activity ID JQ
+activity() {
+    perf "$1" ".activity | $2"
+}
+
+busy_part() {
+    did steady 500 97 sclk 1980 mclk 2619 power 500000 watts 500 reasons 4 -- 500 0 sclk 345 mclk 2619 power 500000 watts 500 reasons 1
+    is "the busy part counts" "$(activity steady '.window | "\(.kind) \(.from_s > 0 and .to_s > .from_s and .samples > 2)"')" "busy true"
+    is "the clocks and the power are of that part" \
+        "$(activity steady '[.sclk_mhz, .sclk_p5_mhz, .mclk_mhz, .mclk_p5_mhz, .power_w] | join(" ")')" "1980 1980 2619 2619 500"
+    is "an idle GPU is not throttled, one at its power cap is" "$(activity steady '"\(.throttle) \(.throttled_s > 0)"')" '["power"] true'
+    is "the accumulator's energy is used" "$(activity steady '"\(.joules_from) \(.joules > 0) \(.note)"')" "accumulator true null"
+    is "a process that was there before is a neighbour" "$(activity steady .neighbours)" 1
+    is "energy is not sampled while the test runs" \
+        "$(jq -s 'any(.[]; has("energy_j"))' "$(bundle steady)/v/ctx_64_run1/vram_samples.jsonl")" false
+    is "reasons to throttle are" "$(jq -s 'any(.[]; .throttle == 1)' "$(bundle steady)/v/ctx_64_run1/vram_samples.jsonl")" true
+}
+
+timed_part() {
+    local printed='{"prefill_s": 0.7, "decode_s": 0.3}'
+    did timed 500 97 sclk 1980 -- 500 0 sclk 345
+    is "the prefill's time before the decoding's counts" \
+        "$(activity timed '.window | "\(.kind) \(((.to_s - .from_s) - 0.7 | fabs) < 0.001)"')" "timed true"
+    printed='{"prefill_s": 0.1}'
+    did late 500 97 sclk 1980 -- 500 0 sclk 345
+    is "timings that are printed late do not say when" "$(activity late .window.kind)" busy
+}
+
+wrong_energy() {
+    did lies 500 97 sclk 1980 power 300000 watts 900 -- 500 0 sclk 345 power 300000 watts 900
+    is "an accumulator of three times the power is not used" "$(activity lies .joules_from)" power
+    like "it is said" "$(activity lies .note)" 'accumulator says .* J over the test, the power adds up to .* J: not used'
+    did agrees 500 97 sclk 1980 power 300000 watts 300 -- 500 0 sclk 345 power 300000 watts 300
+    is "an accumulator that agrees is used" "$(activity agrees .joules_from)" accumulator
+    did none 500 97 sclk 1980 power 300000 -- 500 0 sclk 345 power 300000
+    is "without an accumulator the power counts" "$(activity none '"\(.joules_from) \(.note)"')" "power null"
+}
+
+missing_sensors() {
+    did blind 500 97 -- 500 0
+    is "what the GPU does not tell is unknown" \
+        "$(activity blind '[.sclk_mhz, .mclk_p5_mhz, .throttled_s, .throttle] | map(tostring) | unique | join(" ")')" null
+    is "the whole test counts, with the power that there is" "$(activity blind '"\(.window.kind) \(.power_w) \(.joules_from)"')" "test 312.5 power"
+}
+
+other_processes() {
+    did alone 500 97 sclk 1980 pid PID -- 500 0 sclk 345 pid 0
+    is "the test's own process is no neighbour" "$(activity alone .neighbours)" 0
+    did shared 500 97 sclk 1980 pid PID pid 7777 -- 500 0 sclk 345 pid 0
+    is "a process that comes during the test is one" "$(activity shared .neighbours)" 1
+}
+
 leaked_memory() {
     job leak "$(jq -nc --arg s "echo $((3000 * 1048576)) 0 >$FAKE_NVML; $good" --arg g "$good" \
         '{vram_settle_s: 0.3, variants: [{name: "v", run: ["sh", "-c", $s]}, {name: "next", run: ["sh", "-c", $g]}],
@@ -91,6 +166,11 @@ no_library() {
 
 scenario "the facts of an NVIDIA GPU" facts
 scenario "the telemetry of a test on an NVIDIA GPU" telemetry
+scenario "the busy part of a test on an NVIDIA GPU" busy_part
+scenario "the timed part of a test on an NVIDIA GPU" timed_part
+scenario "an energy accumulator that is wrong" wrong_energy
+scenario "an NVIDIA GPU without sensors" missing_sensors
+scenario "other processes on an NVIDIA GPU" other_processes
 scenario "NVIDIA GPU memory that is not freed" leaked_memory
 scenario "a test busy on the CPU with an idle NVIDIA GPU" hang
 scenario "an executor that is killed beside its NVML helper" executor_killed

@@ -3,6 +3,18 @@
 #include "executor/code/scan.h"
 #include "tests/fuzz/fuzz.h"
 
+/* What is written can be read. */
+static void check_kernel(const struct code_item *kernel)
+{
+    struct err err = {0};
+    struct kernel_facts facts;
+    json_t *encoded = code_kernel_encode(kernel);
+    const struct json_at at = {.value = encoded, .file = "code.json"};
+    fuzz_check(strlen(kernel->gpu) < CODE_GPU_MAX);
+    fuzz_check(!encoded || kernel_facts_decode(&at, &facts, &err) == 0);
+    json_decref(encoded);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct mask mask = {.folder = {"/build", "/src"}};
@@ -17,6 +29,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_check(code_of_set(&set, NULL, &code, &err) == 0);
         for (size_t i = 0; i < code.kernels; i++)
             fuzz_check(strlen(code.kernel[i].name) < MASK_NAME_MAX && sha256_is_hex(code.kernel[i].sha256));
+        code_release(&code);
+        fuzz_check(code_kernels(&set, &code, &err) == 0);
+        for (size_t i = 0; i < code.kernels; i++)
+            check_kernel(&code.kernel[i]);
         code_release(&code);
     }
     code_set_release(&set);

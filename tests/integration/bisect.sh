@@ -102,9 +102,14 @@ ab_regression() {
     like "names the commits" "$OUT" "^head +$(git -C "$REPO" rev-parse --short=12 c8) +attention"
     like "says by how much" "$OUT" "64 +a .*\\+[6-9]\\..* % +regressed"
     is "every run has the purpose confirm" "$(sql "SELECT DISTINCT purpose FROM run")" confirm
+    is "every run records its commit, and no local changes" \
+        "$(sql "SELECT DISTINCT commit_id || dirty FROM run_revision" | sort | paste -sd ' ')" "$(printf '%s0\n' "$(git -C "$REPO" rev-parse c7)" "$(git -C "$REPO" rev-parse c8)" | sort | paste -sd ' ')"
+    is "none lacks it" "$(sql "SELECT count(*) FROM run WHERE id NOT IN (SELECT run_id FROM run_revision)")" 0
     is "the exported trees are gone" "$(find "$TMPDIR/ab/trees" -mindepth 1 | wc -l)" 0
     exits "--markdown exits 4" 4 ab --base c7 --head c8 --markdown
+    # shellcheck disable=SC2016 # Markdown
     like "the comment begins with the counts" "$(head -n 1 <<<"$OUT")" '^\*\*kernsweep\*\* `bisect`: 1 regressed$'
+    # shellcheck disable=SC2016 # Markdown
     like "the comment escapes the subject" "$OUT" '`attention: a | "quoted" <b>subject</b>`'
     exits "--json exits 4" 4 ab --base c7 --head c8 --json
     is "--json has the verdict and the commits" "$(jq -r '[.cells[0].verdict, .head.commit, .exit_code] | @csv' <<<"$OUT")" \
@@ -230,6 +235,47 @@ bisect_killed() {
     is "it took no more pairs of builds than promised" "$(ks bisect --show --json | jq '.pairs <= .pairs_max')" true
 }
 
+bisect_detached() {
+    fresh detached
+    exits "--detach exits 0" 0 bisect --good c6 --bad c9 --detach
+    like "--detach prints the name of the search" "$OUT" "^bisect-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{6}$"
+    exits "--continue waits for it" 0 ks bisect --continue
+    is "and has the answer" "$(answer)" "found $(id_of c8)"
+}
+
+# night COMMIT: a nightly run with this commit checked out.
+night() {
+    in_repo checkout -q "$1"
+    ks nightly "$TMPDIR/night.json" --artifacts "$TMPDIR/artifacts" --reports "$TMPDIR/nightly/reports"
+}
+
+nightly_search() {
+    fresh nightly
+    echo 0.003 >"$TMPDIR/noise"
+    jq '.baseline = "gold" | .confirm = {bisect: true}' "$TMPDIR/plan.json" >"$TMPDIR/night.json"
+    exits "the first night exits 0" 0 night c6
+    exits "a slower night exits 4" 4 night c9
+    like "the night says which commit it was" "$ERR" "^bisect: found $(id_of c8 | cut -c 1-12): a 64: prefill_s"
+    is "so does the store" "$(sql "SELECT outcome FROM bisect")" found
+    is "the runs of the search know their commits" "$(sql "SELECT count(DISTINCT v.commit_id) FROM run_revision v JOIN run r ON r.id = v.run_id
+        WHERE r.purpose = 'bisect'")" 4
+    exits "the next night is slow too and exits 4" 4 night c11
+    is "and searches nothing again" "$(sql "SELECT count(*) FROM bisect")" 1
+    in_repo checkout -q main
+}
+
+nightly_dirty() {
+    fresh dirty
+    echo 0.003 >"$TMPDIR/noise"
+    jq '.baseline = "gold" | .confirm = {bisect: true}' "$TMPDIR/plan.json" >"$TMPDIR/night.json"
+    exits "the first night exits 0" 0 night c6
+    in_repo checkout -q c6
+    echo "1.08 changed" >"$REPO/src/code"
+    exits "a slower night exits 4" 4 ks nightly "$TMPDIR/night.json" --artifacts "$TMPDIR/artifacts" --reports "$TMPDIR/nightly/reports"
+    like "the night says why nothing was searched" "$ERR" "^bisect: nothing was searched: tonight's sources differ"
+    in_repo checkout -q -f main
+}
+
 bisect_words() {
     fresh words
     exits "without ends exits 2" 2 bisect
@@ -252,5 +298,8 @@ scenario "bisect past a commit that does not build" bisect_skips
 scenario "bisect of ends that do not differ" bisect_same_code
 scenario "bisect on a noisy node" bisect_noise
 scenario "bisect that is killed and blocked" bisect_killed
+scenario "bisect that is detached" bisect_detached
+scenario "a nightly run that searches" nightly_search
+scenario "a nightly run of changed sources" nightly_dirty
 scenario "the words of bisect" bisect_words
 done_testing

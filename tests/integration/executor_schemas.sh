@@ -2,6 +2,8 @@
 # What the executor writes is what schemas/ says: every artifact of runs that end in every way.
 . tests/lib.sh
 . tests/executor.sh
+. tests/tree.sh
+. tests/amdgpu.sh
 
 /usr/bin/python3 -c 'import jsonschema' 2>/dev/null || skip_all "python3-jsonschema is not installed"
 
@@ -54,6 +56,26 @@ every_ending() {
     all_of every
 }
 
+# A run that holds clocks on an MI300X, and the facts of a node where one was killed.
+clocks_held() {
+    (
+        amdgpu_node "$TMPDIR/node"
+        amdgpu_start
+        trap amdgpu_stop EXIT
+        job clocks "$(one '{"run": ["sh", "-c", "sleep 0.2; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1}\""]}' |
+            jq -c '. + {clocks_mode: "determinism", clocks_mhz: 1900, clocks_unverified: "warn"}')"
+        run clocks
+        jq -nc --arg boot "$(cat "$ROOT/proc/sys/kernel/random/boot_id")" '{gpu: "1d0fbe6a2a1c0000", run_id: "gone", boot_id: $boot,
+            since: "2026-02-14T03:15:00.000Z", user: 1234, mode: "fixed", mhz: 1400, before: {level: "auto", min_mhz: 500, max_mhz: 2100}}' \
+            >"$ROOT/sys/kernsweep-gpu-1d0fbe6a2a1c0000.clocks"
+        x probe >"$TMPDIR/left.json"
+    )
+    is "summary.json has the clocks" "$(summary clocks .clocks.mode)" determinism
+    is "the facts have clocks that were left" "$(jq '.clocks_left | length' "$TMPDIR/left.json")" 1
+    conforms node "$TMPDIR/left.json"
+    all_of clocks
+}
+
 cancelled() {
     job stopped '{"variants": [{"name": "v", "run": ["sleep", "1000"]}], "tests": [{"variant": "v"}, {"variant": "v", "repetition": 2}]}'
     submit stopped
@@ -67,6 +89,7 @@ probe() {
     conforms node "$TMPDIR/node.json"
 }
 
+scenario "a run that holds clocks" clocks_held
 scenario "a bundle with a test that ends in each way" every_ending
 scenario "the bundle of a cancelled run" cancelled
 scenario "the output of probe" probe

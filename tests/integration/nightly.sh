@@ -111,7 +111,7 @@ slower() {
     is "notifies of a regression" "$(last_news)" regression
     like "measures the suspects again" "$ERR" 'confirming 2 suspects'
     is "measures them in four turns" "$(sql "SELECT count(*) FROM run WHERE tag = 'confirm'")" 4
-    is "gives notifiers a short line for each cell" "$(cat "$told.lines")" "$(printf 'a %d: regressed +80.0 %%, confirmed\n' 16 32)"
+    is "gives notifiers a short line for each cell" "$(cat "$told.lines")" "$(printf 'a %d: regressed +80.0 %%, confirmed: code\n' 16 32)"
     like "gives notifiers the report with what confirming found" "$(cat "$told.report")" 'regressed.*confirmed by measuring both'
     write_plan 0.5 0.1
     exits "lets a good night after it exit 0" 0 "${night[@]}"

@@ -213,6 +213,13 @@ diff_of_code() {
     is "--kernel selects" "$(ks diff "$base" "$worse" --variant v --kernel spills --json | jq -r '.kernels[].name')" _Z6spillsPf
     try ks diff "$base" "$worse" --variant absent
     exited "a variant that is not there" 2
+    ks report "$worse" --against "$base" --kind regression --lang es >"$TMPDIR/report.md"
+    like "a report has the kernel, folded" "$(cat "$TMPDIR/report.md")" "<details><summary>v: 1 de 2 kernels</summary>"
+    like "and what changed of it" "$(cat "$TMPDIR/report.md")" "_Z5smallPf. *. .instructions.vector. *. *[0-9]* . *[0-9]* "
+    ks report "$worse" --against "$base" --kind nightly --format html >"$TMPDIR/report.html"
+    is "a page folds it, too" "$(grep -c '^<details><summary>v: 1 of 2 kernels</summary>$\|^</details>$' "$TMPDIR/report.html")" 2
+    ks report "$again" --against "$base" --kind nightly >"$TMPDIR/report.md"
+    unlike "no section where nothing changed" "$(cat "$TMPDIR/report.md")" "Changed machine code"
     ids=("$(jq -r .run_id "$base/job.json")" "$(jq -r .run_id "$worse/job.json")")
     rm -r "$worse"
     try ks diff "${ids[@]}" --variant v

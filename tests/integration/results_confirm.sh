@@ -28,6 +28,7 @@ cat >"$TMPDIR/src/work.sh" <<'SH'
 #!/bin/sh
 # Claims to have taken as long as the sources, the node, and a passing mood of it say.
 seconds=$(cat "$1/seconds")
+seconds=$(awk -v s="$seconds" -v k="${SLOWER:-1}" 'BEGIN { print s * k }')
 factor=$(cat "$2/node_factor")
 fluke=1
 if [ -s "$2/fluke" ]; then
@@ -132,6 +133,11 @@ slower_sources() {
     like "the table says regressed" "$OUT" "regressed"
     is "the baseline's sources and the new ones take turns" "$(sql "SELECT count(DISTINCT source_sha256) FROM (SELECT source_sha256 FROM run
         WHERE tag = 'confirm' ORDER BY id DESC LIMIT 4)")" 2
+    is "the code is stored as the cause of each, and nothing else" \
+        "$(sql "SELECT kind, certainty, json_extract(evidence, '\$.by'), count(*) FROM cause GROUP BY 1, 2, 3")" "code|established|sources|4"
+    like "the terminal says why" "$OUT" "  a at 64, 128: because of other sources"
+    is "compare --json has the cause beside the verdict" "$(ks compare "$(latest_sweep)" --baseline gold --json |
+        jq -c '[.cells[] | [.verdict, .causes[0].kind, .causes[0].certainty]] | unique')" '[["regressed","code","established"]]'
 }
 
 slower_node() {
@@ -141,6 +147,21 @@ slower_node() {
     is "all four cells are put down to the node" "$(outcomes)" "node|4"
     ks compare "$(latest_sweep)" --baseline gold --json >"$TMPDIR/node.json" 2>&1
     like "the reason names the node, not the sources" "$(jq -r '.cells[0].reason' "$TMPDIR/node.json")" "the node, not the sources"
+    is "the node is the cause of each cell" "$(jq -c '[.cells[] | [.causes[0].kind, .causes[0].certainty]] | unique' "$TMPDIR/node.json")" \
+        '[["node","established"]]'
+}
+
+# Nobody measured in turns: two cells of one variant are slower, and what differs is a variable of theirs.
+causes() {
+    store causes
+    jq '.variants[0].env = {SLOWER: "1.2"}' "$TMPDIR/plan.json" >"$TMPDIR/variable.json"
+    exits "the sweep exits 4" 4 ks run "$TMPDIR/variable.json" --artifacts "$TMPDIR/artifacts" --baseline gold
+    like "the terminal names the variable" "$OUT" "^  a at 64, 128: coincides with another environment: env.a.SLOWER unset -> 1.2"
+    is "the store has it for both cells" "$(sql "SELECT variant, kind, certainty, json_extract(evidence, '\$.changes[0].now') FROM cause" | xargs)" \
+        "a|environment|coincides|1.2 a|environment|coincides|1.2"
+    is "the report of the night has it" "$(ks report latest --baseline gold --kind nightly | grep -c 'another environment: env.a.SLOWER')" 1
+    exits "an unchanged sweep exits 0" 0 sweep
+    unlike "an unchanged sweep has no causes" "$OUT" "Why"
 }
 
 lost_tree() {
@@ -290,6 +311,7 @@ scenario "a cell that is slow once" fluke
 scenario "rounds of confirming" rounds
 scenario "slower sources with --confirm" slower_sources
 scenario "a slower node with --confirm" slower_node
+scenario "causes without measuring again" causes
 scenario "slower sources with --confirm on a node that lost the baseline's" lost_tree
 scenario "noise" noise
 scenario "noise --stored" noise_stored

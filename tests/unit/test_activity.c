@@ -2,6 +2,7 @@
 #include "tests/unit/results_support.h"
 
 #include "results/ingest/artifact.h"
+#include "results/ingest/artifact_activity.h"
 
 static void what_is_stored_comes_back(void **state)
 {
@@ -100,6 +101,7 @@ static void a_bundle_brings_it(void **state)
                   " \"joules\": 2396, \"joules_from\": \"accumulator\", \"neighbours\": 0}",
                   &root);
     assert_ok(artifact_perf(&perf, &d, t, &err), &err);
+    assert_ok(artifact_activity(&perf, &t->t.activity, &err), &err);
     const struct run_activity *a = &t->t.activity;
     assert_near(t->t.value[METRIC_SCLK_MHZ], 1584.3, 0);
     assert_near(t->t.value[METRIC_JOULES], 2396, 0);
@@ -136,7 +138,7 @@ static void what_cannot_be_is_refused(void **state)
         draft_night(&d, 1);
         struct draft_test *t = draft_add_test(&d, &err);
         struct json_at perf = perf_with(wrong[i][0], &root);
-        assert_err(artifact_perf(&perf, &d, t, &err), &err, ERR_INPUT, "perf.json", wrong[i][1]);
+        assert_err(artifact_activity(&perf, &t->t.activity, &err), &err, ERR_INPUT, "perf.json", wrong[i][1]);
         json_decref(root);
         draft_release(&d);
     }

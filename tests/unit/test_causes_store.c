@@ -197,6 +197,47 @@ static void a_report_has_them_in_both_languages(void **state)
     release(&j);
 }
 
+static void sentence_of(const struct cause *c, enum report_lang lang, char out[WHY_TEXT_MAX])
+{
+    struct cause copy = *c;
+    const struct cell_causes cell = {
+        .variant = "v", .context = 64, .code = CAUSE_CODE_DIFFERS, .items = &copy, .count = 1};
+    struct buf text;
+    buf_init(&text, WHY_TEXT_MAX);
+    cause_sentence(&cell, lang, &text);
+    snprintf(out, WHY_TEXT_MAX, "%s", buf_str(&text));
+    buf_release(&text);
+}
+
+static void sentences_are_bounded_and_say_what_is_not_known(void **state)
+{
+    char text[WHY_TEXT_MAX];
+    (void)state;
+    struct cause code = {.kind = CAUSE_CODE, .by = CAUSE_BY_DEVICE, .n_kernels = 14};
+    for (size_t i = 0; i < CAUSE_KERNELS_MAX; i++) {
+        snprintf(code.kernels[i].name, sizeof code.kernels[i].name, "k%zu", i);
+        code.kernels[i].in_now = true;
+        code.kernels[i].in_before = i > 0;
+        kernel_facts_init(&code.kernels[i].before);
+        kernel_facts_init(&code.kernels[i].now);
+    }
+    sentence_of(&code, REPORT_EN, text);
+    assert_string_equal(text, "coincides with new machine code in 14 kernels: k0 (new), k1 and 12 more");
+    const struct cause clock = {
+        .kind = CAUSE_CLOCK, .before = 2100, .now = 1950, .bounded = true, .share_high = 0.62, .share = NAN};
+    sentence_of(&clock, REPORT_EN, text);
+    assert_string_equal(
+        text, "coincides with a lower shader clock (2100 to 1950 MHz), which explains at most 62 % of the"
+              " change (sensitivity not measured: 1 at most)");
+    struct cause method = {.kind = CAUSE_METHOD, .certainty = CAUSE_ESTABLISHED};
+    for (int i = 0; i < 6; i++)
+        cause_add_change(&method.changes, "order", "", "grouped");
+    sentence_of(&method, REPORT_ES, text);
+    assert_string_equal(
+        text, "debido a otra forma de medir: order sin definir -> grouped, order sin definir -> grouped y 4"
+              " más");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +246,7 @@ int main(void)
         cmocka_unit_test(no_change_has_no_cause),
         cmocka_unit_test(causes_are_kept_and_replaced),
         cmocka_unit_test(a_report_has_them_in_both_languages),
+        cmocka_unit_test(sentences_are_bounded_and_say_what_is_not_known),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -25,6 +25,7 @@ static const struct {
     {"plan", "/$defs/timings_regex", IN_PLAN, {timing_regex_keys}},
     {"plan", "/$defs/notification", IN_PLAN, {notification_keys}},
     {"plan", "/properties/scheduler", IN_PLAN, {scheduler_keys}},
+    {"plan", "/properties/counters", IN_PLAN, {counters_keys}},
     {"job", "", IN_JOB, {job_keys, settings_keys}},
     {"job", "/$defs/variant", IN_JOB, {variant_keys}},
     {"job", "/$defs/gate", IN_JOB, {gate_keys}},

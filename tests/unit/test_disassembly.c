@@ -160,7 +160,7 @@ static void nvidia_instructions_and_loops(void **state)
     assert_int_equal(s.last.hot_loop[INSTRUCTION_TRANSCENDENTAL], 1);
     assert_int_equal(s.last.hot_loop[INSTRUCTION_VECTOR], 1);
     assert_int_equal(s.last.instructions[INSTRUCTION_SCRATCH], 1);
-    assert_int_equal(s.last.instructions[INSTRUCTION_BRANCH], 2);
+    assert_int_equal(s.last.instructions[INSTRUCTION_BRANCH], 1);
     assert_int_equal(s.last.instructions[INSTRUCTION_SCALAR], 1);
 }
 

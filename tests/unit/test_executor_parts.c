@@ -105,7 +105,7 @@ static void a_manifest_lists_every_file_with_its_hash(void **state)
     put_bytes("run/a", "", 0);
     assert_int_equal(symlink("/etc/passwd", in_scratch("run/link")), 0);
     assert_int_equal(mkfifo(in_scratch("run/fifo"), 0600), 0);
-    assert_ok(manifest_write(in_scratch("run"), "r1", &err), &err);
+    assert_ok(manifest_write(in_scratch("run"), "r1", NULL, &err), &err);
     json_t *m = json_load(in_scratch("run/manifest.json"), 1 << 20, &err);
     json_t *files = json_object_get(m, "files");
     static const char *const want[] = {"a", "plan.json", "v/ctx_1_run1/perf.json"};

@@ -1,4 +1,5 @@
 /* git_history and git_tree, on a repository that the test makes. */
+#include "common/base/run.h"
 #include "harness/git/history.h"
 #include "harness/git/tree.h"
 #include "tests/unit/support.h"
@@ -9,8 +10,11 @@ static char repo[FS_PATH_MAX], sub[FS_PATH_MAX];
 static void sh(const char *command)
 {
     char line[2 * FS_PATH_MAX];
+    struct run_result res;
+    struct err err = {0};
     snprintf(line, sizeof line, "cd '%s' && { %s; } >/dev/null 2>&1", repo, command);
-    if (system(line) != 0) {
+    const char *const argv[] = {"sh", "-c", line, NULL};
+    if (run_capture(argv, NULL, 60, NULL, &res, &err) != 0 || !res.exited || res.exit_code != 0) {
         fprintf(stderr, "failed: %s\n", command);
         exit(1);
     }

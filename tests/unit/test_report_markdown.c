@@ -208,6 +208,16 @@ static void a_terminal_gets_aligned_columns_and_no_escape_sequences(void **state
     buf_release(&out);
 }
 
+static void a_fold_has_no_markup_of_others(void **state)
+{
+    struct sheet s;
+    (void)state;
+    sheet_init(&s);
+    md_fold(&s.md, MSG_CODE_FOLD, "<b>v3</b>", "1", "2");
+    md_fold_end(&s.md);
+    sheet_is(&s, "<details><summary>&lt;b&gt;v3&lt;/b&gt;: 1 of 2 kernels</summary>\n\n</details>\n\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +231,7 @@ int main(void)
         cmocka_unit_test(columns_without_a_word_are_taken_out),
         cmocka_unit_test(a_crooked_table_is_an_error),
         cmocka_unit_test(a_terminal_gets_aligned_columns_and_no_escape_sequences),
+        cmocka_unit_test(a_fold_has_no_markup_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

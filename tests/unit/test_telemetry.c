@@ -73,9 +73,9 @@ static void a_constant_load_is_measured_while_the_card_is_busy(void **state)
     assert_near(a.temp_c, 59, 0);
     assert_near(a.throttled_s, 0, 0);
     assert_int_equal(a.throttle, 0);
-    assert_near(a.joules, 450, 1e-6);
-    assert_int_equal(a.joules_from, ENERGY_ACCUMULATOR);
-    assert_string_equal(a.note, "");
+    assert_near(a.energy.joules, 450, 1e-6);
+    assert_int_equal(a.energy.from, ENERGY_ACCUMULATOR);
+    assert_string_equal(a.energy.note, "");
     assert_int_equal(a.neighbours, -1);
 }
 
@@ -88,7 +88,7 @@ static void the_timed_part_is_the_time_before_the_timings_came(void **state)
     assert_near(a.from_s, 1.15, 1e-9);
     assert_near(a.to_s, 1.75, 1e-9);
     assert_int_equal(a.samples, 6);
-    assert_near(a.joules, 300, 1e-6);
+    assert_near(a.energy.joules, 300, 1e-6);
 }
 
 /* A workload that checks its results on the CPU before it prints: what came before the line was not timed. */
@@ -145,8 +145,8 @@ static void the_energy_of_a_part_is_the_share_of_its_power(void **state)
     const struct activity_times times = {.printed_s = 2, .prefill_s = 1, .decode_s = 0, .end_s = 3};
     assert_true(activity_measure(&log, &times, &a));
     assert_int_equal(a.window, WINDOW_TIMED);
-    assert_int_equal(a.joules_from, ENERGY_ACCUMULATOR);
-    assert_near(a.joules, 1000 * 640.0 / 840, 1e-6); /* of 640 J by the power, of 840 J in all */
+    assert_int_equal(a.energy.from, ENERGY_ACCUMULATOR);
+    assert_near(a.energy.joules, 1000 * 640.0 / 840, 1e-6); /* of 640 J by the power, of 840 J in all */
     activity_release(&log);
 }
 
@@ -229,9 +229,9 @@ static void an_accumulator_that_cannot_be_right_is_not_used(void **state)
         {wrapping, "backwards"}, {lying, "2250 J"}, {standing_still, "says 0 J"}, {without_energy, ""}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct activity a = measure(cases[i].shape, &unknown_times);
-        assert_int_equal(a.joules_from, ENERGY_POWER);
-        assert_near(a.joules, 450, 1e-6);
-        assert_non_null(strstr(a.note, cases[i].note));
+        assert_int_equal(a.energy.from, ENERGY_POWER);
+        assert_near(a.energy.joules, 450, 1e-6);
+        assert_non_null(strstr(a.energy.note, cases[i].note));
     }
 }
 
@@ -249,12 +249,12 @@ static void without_power_a_growing_accumulator_is_believed(void **state)
 {
     (void)state;
     struct activity a = measure(without_power, &unknown_times);
-    assert_int_equal(a.joules_from, ENERGY_ACCUMULATOR);
-    assert_near(a.joules, 450, 1e-6);
+    assert_int_equal(a.energy.from, ENERGY_ACCUMULATOR);
+    assert_near(a.energy.joules, 450, 1e-6);
     assert_true(isnan(a.power_w));
     a = measure(neither, &unknown_times);
-    assert_int_equal(a.joules_from, ENERGY_UNKNOWN);
-    assert_true(isnan(a.joules));
+    assert_int_equal(a.energy.from, ENERGY_UNKNOWN);
+    assert_true(isnan(a.energy.joules));
 }
 
 static void only_power(struct played *p)
@@ -268,7 +268,7 @@ static void what_is_missing_is_unknown(void **state)
     struct activity a = measure(only_power, &unknown_times);
     assert_int_equal(a.window, WINDOW_TEST);
     assert_true(isnan(a.sclk_mhz) && isnan(a.sclk_p5_mhz));
-    assert_near(a.joules, 1500, 1e-6);
+    assert_near(a.energy.joules, 1500, 1e-6);
     struct activity_log empty;
     struct sample s;
     activity_init(&empty);

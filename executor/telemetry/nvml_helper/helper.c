@@ -18,7 +18,7 @@ enum { NVML_TEMPERATURE_GPU = 0, NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2, NVML_POW
 
 static const double slow_interval_s =
     0.1; /* load, power, temperature, clock: the driver updates them no faster */
-static const double process_interval_s = 0.25;
+static const double process_interval_s = 0.5;
 
 struct memory_info {
     unsigned long long total, free, used;
@@ -225,6 +225,7 @@ static void sample(struct helper *h, bool all)
             sample_processes(h, i);
     }
     h->facts.slow_samples += slow;
+    h->facts.full_samples += all;
     h->next_slow_s = slow ? now + slow_interval_s : h->next_slow_s;
     h->next_processes_s = processes ? now + process_interval_s : h->next_processes_s;
     h->facts.cpu_s = now_s(CLOCK_PROCESS_CPUTIME_ID);

@@ -41,6 +41,7 @@ struct nvml_facts {
     double cpu_s; /* CPU time of the helper so far */
     uint64_t
         slow_samples; /* how often the slow values were read: load, power, temperature, clocks, reasons */
+    uint64_t full_samples; /* how often all was new */
     struct nvml_gpu gpu[NVML_GPUS_MAX];
     struct nvml_process process[NVML_PROCESSES_MAX];
 };

@@ -1,0 +1,14 @@
+/* nvml_settings: what an administrator has set on NVIDIA's GPUs: persistence, ECC, MIG, power caps; and their
+ * video BIOS. From the NVML helper; what cannot be read has no key.
+ */
+#ifndef KERNSWEEP_EXECUTOR_NODE_NVML_SETTINGS_H
+#define KERNSWEEP_EXECUTOR_NODE_NVML_SETTINGS_H
+
+#include <jansson.h>
+
+/* Adds to the objects of node.json's "gpus" whose unique_id NVML knows. */
+void nvml_settings_add(json_t *gpus);
+/* The same from the helper's output; changes text. */
+void nvml_settings_parse(char *text, json_t *gpus);
+
+#endif

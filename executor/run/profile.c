@@ -1,0 +1,262 @@
+#include "executor/run/profile.h"
+
+#include "common/base/environment.h"
+#include "executor/bundle/artifact.h"
+#include "executor/bundle/runlog.h"
+#include "executor/job/command.h"
+#include "executor/process/child.h"
+#include "executor/run/profiler.h"
+#include "executor/workdir/mark.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CSV_BYTES_MAX = 32 << 20, LOG_BYTES_MAX = 1 << 20, PROC_FILE_MAX = 64 << 10 };
+
+/* A profiler runs each kernel several times. */
+static const double times_longer = 20, timeout_most_s = 3600;
+
+static const char csv_name[] = "counters.csv", raw_name[] = "raw";
+
+/* One test under a profiler. */
+struct profiled {
+    struct suite *suite;
+    size_t test;
+    enum counters_tool tool;
+    char dir[FS_PATH_MAX]; /* of its files in the bundle */
+    char raw[FS_PATH_MAX]; /* the profiler's own folder, removed in the end */
+    char csv[FS_PATH_MAX]; /* what the profiler writes there */
+    struct strvec argv, env;
+    struct runlog log;
+    struct assessment result;
+};
+
+static void read_proc(const struct suite *s, const char *name, struct buf *out)
+{
+    char path[FS_PATH_MAX];
+    struct err ignored = {0};
+    if (fs_join(path, NULL, s->layout->proc, name) == 0)
+        fs_read_file(path, PROC_FILE_MAX, out, &ignored);
+}
+
+static enum counters_tool choose_tool(const struct suite *s)
+{
+    char path[FS_PATH_MAX];
+    if (s->job.counters.tool != COUNTERS_AUTO)
+        return (enum counters_tool)s->job.counters.tool;
+    bool nvidia = fs_join(path, NULL, s->layout->proc, "driver/nvidia/params") == 0 && fs_exists(path);
+    return nvidia ? COUNTERS_NCU : COUNTERS_ROCPROFV3;
+}
+
+static const char *tool_name(enum counters_tool t)
+{
+    return t == COUNTERS_NCU ? "ncu" : "rocprofv3";
+}
+
+static bool on_path(const struct strvec *env, const char *program)
+{
+    const char *path = environment_get(env, "PATH");
+    char folder[FS_PATH_MAX], file[FS_PATH_MAX];
+    for (const char *at = path ? path : ""; *at;) {
+        size_t len = strcspn(at, ":");
+        snprintf(folder, sizeof folder, "%.*s", (int)len, at);
+        if (len > 0 && fs_join(file, NULL, folder, program) == 0 && access(file, X_OK) == 0)
+            return true;
+        at += len + (at[len] == ':');
+    }
+    return false;
+}
+
+/* Why nothing can be counted here; "" if it can. why: char[REASON_MAX]. */
+static int refusal(struct suite *s, enum counters_tool tool, char *why, struct err *err)
+{
+    const struct subst values = suite_subst(s, 0);
+    struct strvec env = {0};
+    struct buf params;
+    int rc = command_environment(&s->job, NULL, &values, &env, err);
+    buf_init(&params, PROC_FILE_MAX);
+    read_proc(s, "driver/nvidia/params", &params);
+    why[0] = '\0';
+    if (rc == 0 && !on_path(&env, tool_name(tool)))
+        reason_set(why, "%s is not installed on this node, or not in PATH", tool_name(tool));
+    else if (rc == 0 && tool == COUNTERS_NCU && geteuid() != 0 && profiler_is_admin_only(buf_str(&params)))
+        reason_set(why, "NVIDIA's driver lets only root count on this node (RmProfilingAdminOnly is 1); its "
+                        "administrator can load it with NVreg_RestrictProfilingToAdminUsers=0");
+    buf_release(&params);
+    strvec_release(&env);
+    return rc;
+}
+
+static int note(struct suite *s, const struct profiled *p, const char *why, struct err *err)
+{
+    char text[REASON_MAX + 160];
+    if (p)
+        snprintf(text, sizeof text, "counters of %s at %" PRId64 ": %s: %.400s",
+                 s->job.variant[s->job.test[p->test].variant].name, s->job.test[p->test].context,
+                 tool_name(p->tool), why);
+    else
+        snprintf(text, sizeof text, "counters: %.400s", why);
+    return suite_note(s, text, err);
+}
+
+static void on_output(void *arg, const char *data, size_t len)
+{
+    struct profiled *p = arg;
+    runlog_add(&p->log, data, len);
+}
+
+static int set_paths(struct profiled *p, struct err *err)
+{
+    char name[64];
+    const struct job_test *t = &p->suite->job.test[p->test];
+    snprintf(name, sizeof name, "ctx_%" PRId64 "_counters", t->context);
+    return fs_join(p->dir, err, p->suite->variant[t->variant].dir, name) != 0 ||
+                   fs_join(p->raw, err, p->dir, raw_name) != 0 || fs_join(p->csv, err, p->raw, csv_name) != 0
+               ? -1
+               : 0;
+}
+
+static void set_environment(struct profiled *p)
+{
+    const struct job_test *t = &p->suite->job.test[p->test];
+    char context[32], repetition[32];
+    snprintf(context, sizeof context, "%" PRId64, t->context);
+    snprintf(repetition, sizeof repetition, "%" PRId64, t->repetition);
+    environment_set(&p->env, "KERNSWEEP_RUN_ID", p->suite->job.run_id);
+    environment_set(&p->env, "KERNSWEEP_VARIANT", p->suite->job.variant[t->variant].name);
+    environment_set(&p->env, "KERNSWEEP_CONTEXT", context);
+    environment_set(&p->env, "KERNSWEEP_REPETITION", repetition);
+    environment_set(&p->env, "KERNSWEEP_OUT", p->dir);
+    environment_set(&p->env, MARK_VARIABLE, p->suite->mark);
+}
+
+static int make_command(struct profiled *p, struct err *err)
+{
+    struct suite *s = p->suite;
+    const struct job_test *t = &s->job.test[p->test];
+    const struct variant *v = &s->job.variant[t->variant];
+    struct subst values = suite_subst(s, t->variant);
+    values.text[SUBST_OUT] = p->dir;
+    values.text[SUBST_RUN_ID] = s->job.run_id;
+    values.context = t->context;
+    values.repetition = t->repetition;
+    profiler_command(&s->job.counters, p->tool, p->csv, p->raw, &p->argv);
+    if (command_argv(&v->run, &values, &p->argv, err) != 0 ||
+        command_environment(&s->job, v, &values, &p->env, err) != 0)
+        return -1;
+    set_environment(p);
+    return strvec_check(&p->argv, err) != 0 || strvec_check(&p->env, err) != 0 ? -1 : 0;
+}
+
+static int run_child(struct profiled *p, struct err *err)
+{
+    struct suite *s = p->suite;
+    double timeout_s = s->job.test[p->test].timeout_s * times_longer;
+    struct process_spec spec = {.argv = p->argv.v, .env = p->env.v, .cwd = p->dir, .input = -1};
+    struct child_limits limits = {.timeout_s = timeout_s < timeout_most_s ? timeout_s : timeout_most_s,
+                                  .kill_grace_s = s->job.settings.kill_grace_s};
+    struct child_hooks hooks = {.output = on_output, .arg = p};
+    struct child_result result;
+    struct ending ending;
+    if (runlog_open(&p->log, p->dir, "counters.log", LOG_BYTES_MAX, &s->secrets, err) != 0)
+        return -1;
+    int rc = child_run(&s->loop, &spec, &limits, &hooks, &result, err);
+    if (rc == 0) {
+        child_ending(&result, &limits, p->argv.v[0], &ending);
+        p->result = assess_ending(&ending);
+        rc = runlog_finish(&p->log, err);
+    }
+    runlog_release(&p->log);
+    return rc;
+}
+
+/* rocprofv3 names its file after the host or the process. */
+static int find_csv(const char *rel, const char *full, void *arg, struct err *err)
+{
+    static const char end[] = "counter_collection.csv";
+    size_t len = strlen(rel);
+    (void)err;
+    if (len >= strlen(end) && strcmp(rel + len - strlen(end), end) == 0)
+        snprintf(arg, FS_PATH_MAX, "%s", full);
+    return 0;
+}
+
+/* Keeps the profiler's table in the bundle; a profiler that wrote none is noted. */
+static int keep_csv(struct profiled *p, struct err *err)
+{
+    struct suite *s = p->suite;
+    struct err why = {0};
+    struct buf text;
+    buf_init(&text, CSV_BYTES_MAX);
+    int rc = p->tool == COUNTERS_ROCPROFV3 ? fs_walk(p->raw, true, find_csv, p->csv, err) : 0;
+    if (rc == 0 && fs_read_file(p->csv, CSV_BYTES_MAX, &text, &why) == 0)
+        rc = artifact_text(p->dir, csv_name, buf_str(&text), text.len, &s->secrets, err);
+    else if (rc == 0)
+        rc = note(s, p, "wrote no table; counters.log has its output", err);
+    buf_release(&text);
+    return rc;
+}
+
+static int count_cell(struct profiled *p, struct err *err)
+{
+    struct suite *s = p->suite;
+    if (fs_remove_tree(p->dir, err) != 0 || fs_mkdir_p(p->raw, 0700, err) != 0 || make_command(p, err) != 0 ||
+        run_child(p, err) != 0)
+        return -1;
+    if (s->loop.stop)
+        return fs_remove_tree(p->dir, err);
+    int rc = p->result.status == STATUS_OK ? keep_csv(p, err) : note(s, p, p->result.reason, err);
+    return rc == 0 ? fs_remove_tree(p->raw, err) : -1;
+}
+
+static int count_once(struct suite *s, size_t test, enum counters_tool tool, struct err *err)
+{
+    struct profiled *p = calloc(1, sizeof *p);
+    char done[FS_PATH_MAX];
+    if (!p)
+        return err_set(err, ERR_INTERNAL, "no memory for the counters");
+    *p = (struct profiled){.suite = s, .test = test, .tool = tool};
+    int rc = set_paths(p, err) != 0 ? -1 : fs_join(done, err, p->dir, csv_name);
+    if (rc == 0 && !fs_exists(done)) /* else a supervisor before this one got so far */
+        rc = count_cell(p, err);
+    strvec_release(&p->argv);
+    strvec_release(&p->env);
+    free(p);
+    return rc;
+}
+
+/* The first test of its variant and context, of those that worked. */
+static bool is_first(const struct suite *s, size_t test)
+{
+    const struct job_test *t = &s->job.test[test];
+    for (size_t i = 0; i < test; i++)
+        if (s->test[i].status == STATUS_OK && s->job.test[i].variant == t->variant &&
+            s->job.test[i].context == t->context)
+            return false;
+    return s->test[test].final && s->test[test].status == STATUS_OK;
+}
+
+int profile_run(struct suite *s, struct err *err)
+{
+    char why[REASON_MAX];
+    size_t cells = 0;
+    if (!s->job.counters.on || s->loop.stop || s->dirty[0])
+        return 0;
+    enum counters_tool tool = choose_tool(s);
+    if (refusal(s, tool, why, err) != 0)
+        return -1;
+    if (why[0])
+        return note(s, NULL, why, err);
+    for (size_t i = 0; i < s->job.test_count && !s->loop.stop; i++) {
+        if (!is_first(s, i))
+            continue;
+        if (cells++ == PROFILE_CELLS_MAX)
+            return note(s, NULL, "only the first 16 variants and contexts were counted", err);
+        if (count_once(s, i, tool, err) != 0)
+            return -1;
+    }
+    return 0;
+}

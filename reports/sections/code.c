@@ -1,0 +1,98 @@
+/* Changed machine code: per variant, the kernels whose code is not that of the run before, and which of their
+ * numbers differ; folded, since it is evidence. */
+#include "common/base/text.h"
+#include "reports/sections/section.h"
+#include "reports/words/number.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ROWS_MAX = 400 };
+
+static void add_number(struct table *t, int64_t n)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRId64, n);
+    table_text(t, n == KERNEL_FACT_UNKNOWN ? "-" : text);
+}
+
+static void add_name(struct table *t, const struct kernel_pair *p)
+{
+    char name[TABLE_CELL_MAX];
+    const char *raw = kernel_pair_name(p);
+    text_printable_fixed(name, sizeof name, raw, strlen(raw));
+    table_code(t, name);
+}
+
+/* One row for each number that differs, or one that says that the numbers are the same. */
+static void add_changed(struct table *t, const struct kernel_pair *p, enum report_lang lang)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < KERNEL_FACTS; i++) {
+        const struct kernel_fact f = kernel_pair_fact(p, i);
+        char what[64];
+        if (f.before == f.now || (f.before <= 0 && f.now <= 0))
+            continue;
+        snprintf(what, sizeof what, "%s.%s", f.group, f.name);
+        add_name(t, p);
+        table_code(t, what);
+        add_number(t, f.before);
+        add_number(t, f.now);
+        rows++;
+    }
+    if (rows)
+        return;
+    add_name(t, p);
+    table_text(t, message(lang, MSG_CODE_SAME_NUMBERS));
+    table_text(t, "");
+    table_text(t, "");
+}
+
+static void add_only(struct table *t, const struct kernel_pair *p, enum report_lang lang)
+{
+    add_name(t, p);
+    table_text(t, message(lang, p->now ? MSG_CODE_ADDED : MSG_CODE_REMOVED));
+    table_text(t, "");
+    table_text(t, "");
+}
+
+static void fill(struct table *t, const struct kernel_pairs *pairs, enum report_lang lang)
+{
+    table_column(t, message(lang, MSG_COL_KERNEL_SYMBOL), false);
+    table_column(t, message(lang, MSG_COL_CODE_NUMBER), false);
+    table_column(t, message(lang, MSG_COL_BEFORE), true);
+    table_column(t, message(lang, MSG_COL_AFTER), true);
+    for (size_t i = 0; i < pairs->count && table_rows(t) < ROWS_MAX; i++) {
+        const struct kernel_pair *p = &pairs->items[i];
+        if (p->same)
+            continue;
+        if (p->before && p->now)
+            add_changed(t, p, lang);
+        else
+            add_only(t, p, lang);
+    }
+}
+
+static void write_variant(const struct report_model *m, const struct changed_variant *c, struct md *w)
+{
+    const char *name = m->now.variants[c->variant].name;
+    struct table t;
+    table_init(&t);
+    fill(&t, &c->pairs, w->lang);
+    md_fold(w, MSG_CODE_FOLD, name, num_int((int64_t)c->pairs.changed).s, num_int((int64_t)c->pairs.count).s);
+    md_table(w, &t);
+    md_fold_end(w);
+    table_release(&t);
+}
+
+void section_code(const struct report_model *m, struct md *w)
+{
+    const struct changed_code *c = &m->changed_code;
+    if (c->count == 0)
+        return;
+    md_heading(w, 2, MSG_H_CODE);
+    md_para(w, MSG_CODE_INTRO, c->run.info.run_id, m->now.info.run_id);
+    for (size_t i = 0; i < c->count; i++)
+        write_variant(m, &c->items[i], w);
+}

@@ -1,0 +1,119 @@
+/* bisect_code: the machine code of an answer beside that of the good commit before it. */
+#include "harness/commands/bisect_code.h"
+#include "harness/commands/bisect_output.h"
+#include "tests/unit/results_support.h"
+
+#define HASH_A "1111111111111111111111111111111111111111111111111111111111111111"
+#define HASH_B "2222222222222222222222222222222222222222222222222222222222222222"
+
+/* A run that built v3 from these kernels. */
+static int64_t build_of(struct store *s, const char *name, const char *sha256, const char *kernels)
+{
+    char path[512], code[1024];
+    make_bundle(name, name);
+    snprintf(path, sizeof path, "%s/v3/code.json", name);
+    snprintf(code, sizeof code,
+             "{\"schema\":\"kernsweep.code/1\",\"kind\":\"device\",\"sha256\":\"%s\",\"kernels\":[%s]}",
+             sha256, kernels);
+    put(path, code);
+    write_manifest(name, name);
+    return must_ingest(s, in_scratch(name), NULL);
+}
+
+/* Three commits, the second of which is the answer. */
+static void make_answer(struct bisect_state *b, struct store *s)
+{
+    struct git_commits commits = {.items = calloc(3, sizeof *commits.items), .count = 3};
+    const struct delta slower = {.verdict = VERDICT_REGRESSED, .base_n = 6, .now_n = 6};
+    struct err err = {0};
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(commits.items[i].id, sizeof commits.items[i].id, "%040zu", i);
+        snprintf(commits.items[i].subject, sizeof commits.items[i].subject, "a | \x60subject\x60 <b>");
+    }
+    *b = (struct bisect_state){.n_cells = 1};
+    assert_int_equal(bisect_state_init(b, &commits, 1, &err), 0);
+    b->cells[0] = (struct bisect_cell){
+        .variant = "v3", .context = 64, .ratio = 1.08, .metric = "prefill_s", .unit = "s"};
+    bisect_built(&b->search, 0, "a", NULL);
+    bisect_built(&b->search, 2, "c", NULL);
+    bisect_measured(&b->search, 2, &slower);
+    bisect_built(&b->search, 1, "b", NULL);
+    bisect_measured(&b->search, 1, &slower);
+    b->entries[0].build =
+        build_of(s, "before", HASH_A,
+                 "{\"name\":\"k\",\"sha256\":\"" HASH_A "\",\"resources\":{\"vgprs\":64,\"lds_bytes\":1024}},"
+                 "{\"name\":\"same\",\"sha256\":\"" HASH_A "\"}");
+    b->entries[1].build = build_of(
+        s, "after", HASH_B,
+        "{\"name\":\"k\",\"sha256\":\"" HASH_B "\",\"resources\":{\"vgprs\":96,\"lds_bytes\":1024}},"
+        "{\"name\":\"new\",\"sha256\":\"" HASH_B "\"},{\"name\":\"same\",\"sha256\":\"" HASH_A "\"}");
+    b->step = bisect_next(&b->search);
+    snprintf(b->ended_at, sizeof b->ended_at, "2026-02-14T04:15:09Z");
+}
+
+static void changed_kernels_are_listed(void **state)
+{
+    struct store s = open_store("changed.db");
+    struct bisect_state b;
+    struct bisect_code c;
+    struct err err = {0};
+    (void)state;
+    make_answer(&b, &s);
+    assert_int_equal(b.step.outcome, BISECT_FOUND);
+    assert_ok(bisect_code_load(&b, &s, &c, &err), &err);
+    assert_int_equal(c.count, 2);
+    assert_string_equal(c.rows[0].kernel, "k");
+    assert_string_equal(c.rows[0].what, "resources.vgprs");
+    assert_int_equal(c.rows[0].before, 64);
+    assert_int_equal(c.rows[0].after, 96);
+    assert_string_equal(c.rows[1].kernel, "new");
+    assert_string_equal(c.rows[1].what, "added");
+    bisect_code_release(&c);
+    bisect_state_release(&b);
+    store_close(&s);
+}
+
+static void runs_that_are_gone_leave_it_out(void **state)
+{
+    struct store s = open_store("gone.db");
+    struct bisect_state b;
+    struct bisect_code c;
+    struct err err = {0};
+    (void)state;
+    make_answer(&b, &s);
+    b.entries[1].build = 4711;
+    assert_ok(bisect_code_load(&b, &s, &c, &err), &err);
+    assert_int_equal(c.count, 0);
+    bisect_code_release(&c);
+    bisect_state_release(&b);
+    store_close(&s);
+}
+
+static void a_report_escapes_subjects(void **state)
+{
+    struct store s = open_store("report.db");
+    struct bisect_state b;
+    struct buf text;
+    struct err err = {0};
+    (void)state;
+    make_answer(&b, &s);
+    buf_init(&text, 1 << 20);
+    assert_ok(bisect_write_markdown(&b, &s, &text, &err), &err);
+    assert_non_null(strstr(buf_str(&text), "found 000000000000: v3 64: "));
+    assert_non_null(strstr(buf_str(&text), "## Changed machine code"));
+    assert_non_null(strstr(buf_str(&text), "| `k`"));
+    assert_null(strstr(buf_str(&text), "\n<b>"));
+    buf_release(&text);
+    bisect_state_release(&b);
+    store_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(changed_kernels_are_listed),
+        cmocka_unit_test(runs_that_are_gone_leave_it_out),
+        cmocka_unit_test(a_report_escapes_subjects),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}

@@ -1,0 +1,175 @@
+/* bisect_state: a search comes back from the store as it was. */
+#include "harness/session/bisect_state.h"
+#include "tests/unit/support.h"
+
+enum { COMMITS = 4 };
+
+static void make_state(struct bisect_state *b)
+{
+    struct git_commits commits = {.items = calloc(COMMITS, sizeof *commits.items), .count = COMMITS};
+    struct err err = {0};
+    for (size_t i = 0; i < COMMITS; i++) {
+        snprintf(commits.items[i].id, sizeof commits.items[i].id, "%040zu", i);
+        snprintf(commits.items[i].subject, sizeof commits.items[i].subject, "a \"subject\" %zu", i);
+        snprintf(commits.items[i].authored_at, sizeof commits.items[i].authored_at,
+                 "2026-02-14T03:15:09+01:00");
+    }
+    *b = (struct bisect_state){.request = {.rounds = 2, .first_parent = true}};
+    snprintf(b->name, sizeof b->name, "plan-0-3");
+    snprintf(b->ticket, sizeof b->ticket, "plan");
+    snprintf(b->node, sizeof b->node, "mi300x");
+    snprintf(b->started_at, sizeof b->started_at, "2026-02-14T03:15:09Z");
+    snprintf(b->request.plan, sizeof b->request.plan, "/plans/a.json");
+    assert_int_equal(bisect_state_init(b, &commits, 2, &err), 0);
+}
+
+/* The ends are built and measured; a commit in the middle does not build. */
+static void advance(struct bisect_state *b)
+{
+    const struct delta slower = {.verdict = VERDICT_REGRESSED, .base_n = 6, .now_n = 6, .reason = "+8 %"};
+    bisect_built(&b->search, 0, "good code", NULL);
+    bisect_built(&b->search, 3, "bad code", NULL);
+    bisect_measured(&b->search, 3, &slower);
+    bisect_built(&b->search, 1, "", "BUILD_FAILED: error");
+    b->entries[3].made = (struct turns_made){.base = {11, 14}, .now = {12, 13}, .count = 2};
+    b->entries[3].ratio = 1.08;
+    b->cells[0] = (struct bisect_cell){
+        .variant = "v5", .context = 4096, .ratio = 1.08, .metric = "prefill_s", .unit = "s"};
+    b->n_cells = 1;
+}
+
+static void open_store(struct store *s, const char *name)
+{
+    struct err err = {0};
+    assert_int_equal(store_open(s, in_scratch(name), STORE_WRITE, &err), 0);
+}
+
+static void load(struct store *s, struct bisect_state *out)
+{
+    bool found;
+    struct err err = {0};
+    *out = (struct bisect_state){.commits = NULL};
+    assert_int_equal(bisect_state_load(out, s, "plan", false, &found, &err), 0);
+    assert_true(found);
+}
+
+static void a_search_comes_back(void **state)
+{
+    struct bisect_state b, again;
+    struct store s = {0};
+    struct err err = {0};
+    (void)state;
+    open_store(&s, "back.db");
+    make_state(&b);
+    advance(&b);
+    assert_int_equal(bisect_state_save(&b, &s, &err), 0);
+    load(&s, &again);
+    assert_string_equal(again.request.plan, "/plans/a.json");
+    assert_true(again.request.first_parent);
+    assert_int_equal(again.count, COMMITS);
+    assert_int_equal(again.search.pairs, 1);
+    assert_int_equal(again.search.rounds_max, 2);
+    assert_string_equal(again.entries[2].git.subject, "a \"subject\" 2");
+    assert_int_equal(again.commits[1].basis, BISECT_BY_BUILD);
+    assert_int_equal(again.commits[3].mark, BISECT_BAD);
+    assert_int_equal(again.entries[3].made.now[1], 13);
+    assert_true(isnan(again.entries[2].ratio));
+    assert_string_equal(again.cells[0].variant, "v5");
+    struct bisect_step here = bisect_next(&b.search), there = bisect_next(&again.search);
+    assert_int_equal(here.task, there.task);
+    assert_int_equal(here.commit, there.commit);
+    bisect_state_release(&b);
+    bisect_state_release(&again);
+    store_close(&s);
+}
+
+static void the_answer_comes_back(void **state)
+{
+    const struct delta equal = {.verdict = VERDICT_UNCHANGED, .base_n = 6, .now_n = 6};
+    struct bisect_state b, again;
+    struct store s = {0};
+    struct bisect_rows rows;
+    struct err err = {0};
+    (void)state;
+    open_store(&s, "answer.db");
+    make_state(&b);
+    advance(&b);
+    bisect_built(&b.search, 2, "other code", NULL);
+    bisect_measured(&b.search, 2, &equal);
+    b.step = bisect_next(&b.search);
+    snprintf(b.ended_at, sizeof b.ended_at, "2026-02-14T04:15:09Z");
+    assert_int_equal(bisect_state_save(&b, &s, &err), 0);
+    load(&s, &again);
+    assert_int_equal(again.step.outcome, BISECT_FOUND);
+    assert_int_equal(again.step.first, 3);
+    assert_int_equal(bisect_rows_list(&s, &rows, &err), 0);
+    assert_int_equal(rows.count, 1);
+    assert_string_equal(rows.items[0].outcome, "found");
+    bisect_rows_release(&rows);
+    bisect_state_release(&b);
+    bisect_state_release(&again);
+    store_close(&s);
+}
+
+/* Whatever stands in the store, nothing of it is trusted. */
+static void a_damaged_body_is_refused(void **state)
+{
+    static const char *const bodies[] = {
+        "{}", "[]", "{\"schema\": \"kernsweep.bisect/2\"}",
+        "{\"schema\": \"kernsweep.bisect/1\", \"name\": \"n\", \"ticket\": \"t\", \"node\": \"n\", \"gpu\": "
+        "\"\", "
+        "\"started_at\": \"\", \"ended_at\": \"\", \"request\": {\"plan\": \"\", \"node\": \"\", "
+        "\"artifacts\": \"\", "
+        "\"variants\": \"\", \"contexts\": \"\", \"path\": \"\", \"rounds\": 1}, \"commits\": [1]}"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(bodies); i++) {
+        struct bisect_state b = {.commits = NULL};
+        struct err err = {0};
+        json_t *body = json_parse(bodies[i], strlen(bodies[i]), "body", &err);
+        struct json_at at = json_root(body, "body");
+        assert_int_equal(bisect_state_decode(&b, &at, &err), -1);
+        assert_int_equal(err.kind, ERR_INPUT);
+        bisect_state_release(&b);
+        json_decref(body);
+    }
+}
+
+static void a_word_that_means_none_or_two_is_refused(void **state)
+{
+    struct bisect_row row = {.name = "plan-b",
+                             .ticket = "plan",
+                             .good = "0",
+                             .bad = "1",
+                             .started_at = "2026-02-14T03:15:09Z",
+                             .body = (char[]){"{}"}};
+    struct bisect_row out;
+    struct store s = {0};
+    struct err err = {0};
+    bool found;
+    (void)state;
+    open_store(&s, "words.db");
+    assert_int_equal(bisect_row_save(&s, &row, &err), 0);
+    snprintf(row.name, sizeof row.name, "plan-c");
+    assert_int_equal(bisect_row_save(&s, &row, &err), 0);
+    assert_int_equal(bisect_row_load(&s, "plan", false, &out, &found, &err), -1);
+    assert_non_null(strstr(err.msg, "ambiguous"));
+    assert_int_equal(bisect_row_load(&s, "nothing", false, &out, &found, &err), -1);
+    assert_int_equal(bisect_row_load(&s, "plan", true, &out, &found, &err), 0);
+    assert_false(found);
+    assert_int_equal(bisect_row_remove(&s, "plan-b", &err), 0);
+    assert_int_equal(bisect_row_load(&s, "plan", false, &out, &found, &err), 0);
+    assert_string_equal(out.name, "plan-c");
+    bisect_row_release(&out);
+    store_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_search_comes_back),
+        cmocka_unit_test(the_answer_comes_back),
+        cmocka_unit_test(a_damaged_body_is_refused),
+        cmocka_unit_test(a_word_that_means_none_or_two_is_refused),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}

@@ -1,0 +1,229 @@
+/* counters: the tables of both profilers as they write them, also damaged; what differs most between two
+ * builds; the profilers' command lines; and who may count.
+ */
+#include "tests/unit/results_support.h"
+
+#include "common/contract/counters.h"
+#include "executor/run/profiler.h"
+#include "results/ingest/read_counters.h"
+#include "results/judge/counters.h"
+
+static const char *const memory[] = {"dram__bytes_read.sum", "lts__t_sectors.sum", NULL};
+
+static const struct counter *find(const struct counter_list *l, const char *kernel, const char *name)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (strcmp(l->items[i].kernel, kernel) == 0 && strcmp(l->items[i].name, name) == 0)
+            return &l->items[i];
+    return NULL;
+}
+
+static int parse(const char *text, struct counter_list *out, struct err *err)
+{
+    *out = (struct counter_list){0};
+    *err = (struct err){0};
+    return counters_parse(text, strlen(text), "table.csv", memory, "v", 16, out, err);
+}
+
+/* As Nsight Compute 2025 wrote it on an H100: three launches of one kernel, with hundreds of columns. */
+static void the_table_of_ncu_is_read(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct counter_list l;
+    struct buf text;
+    buf_init(&text, 1 << 20);
+    assert_ok(fs_read_file("tests/fixtures/counters/ncu_h100.csv", text.max, &text, &err), &err);
+    assert_ok(parse(buf_str(&text), &l, &err), &err);
+    const struct counter *c =
+        find(&l, "gather(const float *, float *, unsigned long)", "dram__bytes_read.sum");
+    assert_int_equal(l.count, 2);
+    assert_non_null(c);
+    assert_string_equal(c->unit, "byte");
+    assert_string_equal(c->variant, "v");
+    assert_int_equal(c->context, 16);
+    assert_true(c->value > 4.29e9 && c->value < 4.3e9);
+    counter_list_release(&l);
+    buf_release(&text);
+}
+
+static void launches_of_a_kernel_are_averaged(void **state)
+{
+    (void)state;
+    struct err err;
+    struct counter_list l;
+    assert_ok(parse("==PROF== Connected\n"
+                    "\"ID\",\"Kernel Name\",\"dram__bytes_read.sum\",\"dram__bytes_read.max\"\n"
+                    "\"\",\"\",\"byte\",\"byte\"\n"
+                    "\"0\",\"f(\"\"a\"\", int)\",\"1,000\",\"1\"\n"
+                    "==WARNING== something in between\n"
+                    "\"1\",\"f(\"\"a\"\", int)\",\"2,000.5\",\"1\"\n"
+                    "\"2\",\"g\",\"n/a\",\"1\"\n"
+                    "\"3\",\"\033[2Jh\",\"7\",\"1\"\n",
+                    &l, &err),
+              &err);
+    assert_int_equal(l.count, 2);
+    assert_near(find(&l, "f(\"a\", int)", "dram__bytes_read.sum")->value, 1500.25, 1e-9);
+    assert_near(find(&l, "\\x1b[2Jh", "dram__bytes_read.sum")->value, 7, 0);
+    counter_list_release(&l);
+}
+
+static void the_table_of_rocprofv3_is_read(void **state)
+{
+    (void)state;
+    struct err err;
+    struct counter_list l;
+    assert_ok(parse("\"Dispatch_Id\",\"Kernel_Name\",\"Counter_Name\",\"Counter_Value\"\n"
+                    "1,\"k(float*, int)\",\"FETCH_SIZE\",10.000000\n"
+                    "1,\"k(float*, int)\",\"WRITE_SIZE\",1.000000\n"
+                    "2,\"k(float*, int)\",\"FETCH_SIZE\",30.000000\n",
+                    &l, &err),
+              &err);
+    assert_int_equal(l.count, 2);
+    assert_near(find(&l, "k(float*, int)", "FETCH_SIZE")->value, 20, 1e-9);
+    counter_list_release(&l);
+}
+
+static void other_tables_are_refused(void **state)
+{
+    (void)state;
+    struct err err;
+    struct counter_list l;
+    assert_err(parse("a,b\n1,2\n", &l, &err), &err, ERR_INPUT, "table.csv",
+               "not a table of ncu or rocprofv3");
+    assert_err(parse("\"ID\",\"Kernel Name\"\n\"0\"\n", &l, &err), &err, ERR_INPUT, "line 2");
+    assert_ok(parse("==ERROR== no kernels were profiled\n", &l, &err), &err);
+    assert_int_equal(l.count, 0);
+    counter_list_release(&l);
+}
+
+static void put_counter(struct counter_list *l, const char *variant, const char *kernel, const char *name,
+                        double value)
+{
+    struct err err = {0};
+    struct counter *c = counter_list_add(l, &err);
+    assert_non_null(c);
+    snprintf(c->variant, sizeof c->variant, "%s", variant);
+    snprintf(c->kernel, sizeof c->kernel, "%s", kernel);
+    snprintf(c->name, sizeof c->name, "%s", name);
+    c->value = value;
+}
+
+static void what_differs_most_comes_first(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct counter_list base = {0}, now = {0};
+    struct counter_changes c;
+    put_counter(&base, "a", "k", "doubled", 10);
+    put_counter(&base, "a", "k", "quartered", 100);
+    put_counter(&base, "a", "k", "same", 5);
+    put_counter(&base, "a", "k", "almost", 1000);
+    put_counter(&base, "a", "k", "from_zero", 0);
+    put_counter(&base, "a", "gone", "doubled", 1);
+    put_counter(&base, "b", "k", "doubled", 1);
+    put_counter(&now, "a", "k", "doubled", 20);
+    put_counter(&now, "a", "k", "quartered", 25);
+    put_counter(&now, "a", "k", "same", 5);
+    put_counter(&now, "a", "k", "almost", 1010);
+    put_counter(&now, "a", "k", "from_zero", 3);
+    put_counter(&now, "a", "new", "doubled", 2);
+    put_counter(&now, "b", "k", "doubled", 2);
+    assert_ok(counters_differ(&base, &now, &c, &err), &err);
+    assert_int_equal(c.count, 4);
+    assert_string_equal(c.items[0].now->name, "from_zero");
+    assert_string_equal(c.items[1].now->name, "quartered");
+    assert_near(c.items[1].ratio, 0.25, 1e-12);
+    assert_string_equal(c.items[2].now->name, "doubled");
+    assert_string_equal(c.items[3].now->variant, "b");
+    counter_changes_release(&c);
+    for (int i = 0; i < COUNTER_CHANGES_MAX + 3; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "more%d", i);
+        put_counter(&base, "c", "k", name, 1);
+        put_counter(&now, "c", "k", name, 2 + i);
+    }
+    assert_ok(counters_differ(&base, &now, &c, &err), &err);
+    assert_int_equal(c.count, 4 + COUNTER_CHANGES_MAX);
+    counter_changes_release(&c);
+    counter_list_release(&base);
+    counter_list_release(&now);
+}
+
+static void counters_of_a_run_come_back(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct store s = open_store("counters.db");
+    struct draft d;
+    struct counter_list l;
+    draft_night(&d, 0);
+    draft_shot(&d, "a", 4096, 1, 10.0);
+    snprintf(d.info.source_sha256, sizeof d.info.source_sha256, "%064d", 7);
+    int64_t night = must_store(&s, &d);
+    assert_ok(counters_of_build(&s, night, &l, &err), &err);
+    assert_int_equal(l.count, 0);
+    draft_night(&d, 1);
+    draft_shot(&d, "a", 4096, 1, 10.0);
+    d.info.purpose = PURPOSE_CONFIRM;
+    snprintf(d.info.source_sha256, sizeof d.info.source_sha256, "%064d", 7);
+    put_counter(&d.counters, "a", "k", "reads", 12.5);
+    put_counter(&d.counters, "a", "k", "reads", 13);
+    must_store(&s, &d);
+    assert_ok(counters_of_build(&s, night, &l, &err), &err);
+    assert_int_equal(l.count, 1);
+    assert_string_equal(l.items[0].variant, "a");
+    assert_near(l.items[0].value, 12.5, 0);
+    counter_list_release(&l);
+    draft_night(&d, 2);
+    draft_shot(&d, "a", 4096, 1, 10.0);
+    snprintf(d.info.source_sha256, sizeof d.info.source_sha256, "%064d", 8);
+    int64_t other = must_store(&s, &d);
+    assert_ok(counters_of_build(&s, other, &l, &err), &err);
+    assert_int_equal(l.count, 0);
+    store_close(&s);
+}
+
+static void commands_name_what_is_counted(void **state)
+{
+    (void)state;
+    struct counters c = {.on = true, .name = {"a__b.sum", "c__d"}, .count = 2};
+    struct strvec argv = {0};
+    struct buf line;
+    buf_init(&line, 4096);
+    profiler_command(&c, COUNTERS_NCU, "/out/x.csv", "/out", &argv);
+    for (size_t i = 0; i < argv.n; i++)
+        buf_printf(&line, "%s ", argv.v[i]);
+    assert_string_equal(buf_str(&line),
+                        "ncu --csv --page raw --print-units base --metrics a__b.sum,c__d --clock-control none"
+                        " --target-processes all --log-file /out/x.csv ");
+    strvec_release(&argv);
+    buf_clear(&line);
+    c.count = 0;
+    profiler_command(&c, COUNTERS_ROCPROFV3, "/out/x.csv", "/out", &argv);
+    for (size_t i = 0; i < argv.n; i++)
+        buf_printf(&line, "%s ", argv.v[i]);
+    assert_string_equal(buf_str(&line),
+                        "rocprofv3 --pmc FETCH_SIZE WRITE_SIZE --output-format csv -d /out -o counters -- ");
+    strvec_release(&argv);
+    buf_release(&line);
+}
+
+static void the_driver_says_who_may_count(void **state)
+{
+    (void)state;
+    assert_true(profiler_is_admin_only("ResmanDebugLevel: 4294967295\nRmProfilingAdminOnly: 1\n"));
+    assert_false(profiler_is_admin_only("RmProfilingAdminOnly: 0\n"));
+    assert_false(profiler_is_admin_only(""));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_of_ncu_is_read),       cmocka_unit_test(launches_of_a_kernel_are_averaged),
+        cmocka_unit_test(the_table_of_rocprofv3_is_read), cmocka_unit_test(other_tables_are_refused),
+        cmocka_unit_test(what_differs_most_comes_first),  cmocka_unit_test(counters_of_a_run_come_back),
+        cmocka_unit_test(commands_name_what_is_counted),  cmocka_unit_test(the_driver_says_who_may_count),
+    };
+    return cmocka_run_group_tests_name("counters", tests, scratch_make, scratch_remove);
+}
