@@ -109,7 +109,7 @@ int secrets_init(struct secrets *s, const struct job *job, struct err *err)
 
 void secrets_release(struct secrets *s)
 {
-    for (size_t i = 0; i < s->n_forms; i++)
+    for (size_t i = 0; s->forms && i < s->n_forms; i++)
         free(s->forms[i]);
     free(s->forms);
     free(s->value);
