@@ -32,7 +32,7 @@ static int add_value(struct secrets *s, const char *name, const char *value, str
 static void add_form(struct secrets *s, const char *value, char *text)
 {
     size_t len = text ? strlen(text) : 0;
-    if (len < 2 || (len - 2 == strlen(value) && memcmp(text + 1, value, len - 2) == 0)) {
+    if (!text || len < 2 || (len - 2 == strlen(value) && memcmp(text + 1, value, len - 2) == 0)) {
         free(text);
         return;
     }
