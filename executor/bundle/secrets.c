@@ -32,7 +32,7 @@ static int add_value(struct secrets *s, const char *name, const char *value, str
 static void add_form(struct secrets *s, const char *value, char *text)
 {
     size_t len = text ? strlen(text) : 0;
-    if (!text || len < 2 || (len - 2 == strlen(value) && memcmp(text + 1, value, len - 2) == 0)) {
+    if (len < 2 || (len - 2 == strlen(value) && memcmp(text + 1, value, len - 2) == 0)) {
         free(text);
         return;
     }
@@ -67,7 +67,8 @@ static void add_forms_of(struct secrets *s, const char *value)
 static void add_forms(struct secrets *s)
 {
     for (size_t i = 0, n = s->count; i < n; i++)
-        add_forms_of(s, s->value[i]);
+        if (s->value[i])
+            add_forms_of(s, s->value[i]);
 }
 
 static int add_from(struct secrets *s, const struct env *env, const char *name, struct err *err)
