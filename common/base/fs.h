@@ -39,7 +39,7 @@ int fs_write_file(const char *path, const void *data, size_t len, mode_t mode, s
 int fs_mkdir_p(const char *path, mode_t mode, struct err *err);
 
 /* Removes everything below path, however deep, also from folders whose mode forbids it; does not follow
- * links. A missing path is not an error. */
+ * links, and fails at what is mounted there. A missing path is not an error. */
 int fs_remove_tree(const char *path, struct err *err);
 
 int fs_rename(const char *from, const char *to, struct err *err);

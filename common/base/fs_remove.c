@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +16,7 @@ enum { DEPTH_MAX = 64, NAME_MAX_BYTES = 64 };
 
 struct removal {
     int root;       /* the folder that is being emptied */
+    uint64_t mount; /* in which it lies; 0 where the kernel does not tell */
     unsigned moved; /* folders that were moved up into it */
 };
 
@@ -23,6 +25,20 @@ static int remove_at(struct removal *r, int dirfd, const char *name, int depth);
 static bool is_dots(const char *name)
 {
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+static uint64_t mount_of(int fd)
+{
+    struct statx st;
+    bool told = statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) == 0 && (st.stx_mask & STATX_MNT_ID);
+    return told ? st.stx_mnt_id : 0;
+}
+
+/* What a workload has mounted below, a user's home for example, is not the tree's. */
+static bool is_mounted_here(const struct removal *r, int fd)
+{
+    uint64_t mount = r->mount ? mount_of(fd) : 0;
+    return mount != 0 && mount != r->mount;
 }
 
 /* Opens a folder whose contents are to be removed. Its owner may have no right to that: a build may have left
@@ -45,7 +61,7 @@ static DIR *open_folder(int dirfd, const char *name)
 
 static int empty_folder(struct removal *r, DIR *dir, int depth)
 {
-    int failed = 0;
+    int failed = is_mounted_here(r, dirfd(dir)) ? EBUSY : 0;
     for (struct dirent *e; !failed && (e = readdir(dir));)
         if (!is_dots(e->d_name) && remove_at(r, dirfd(dir), e->d_name, depth) != 0)
             failed = errno;
@@ -82,7 +98,7 @@ static int remove_at(struct removal *r, int dirfd, const char *name, int depth)
 /* What was moved up while its folder was being read may not have been seen: reads until nothing was moved. */
 static int empty_root(DIR *dir)
 {
-    struct removal r = {.root = dirfd(dir)};
+    struct removal r = {.root = dirfd(dir), .mount = mount_of(dirfd(dir))};
     for (unsigned before = 0;; before = r.moved) {
         if (empty_folder(&r, dir, 1) != 0)
             return -1;

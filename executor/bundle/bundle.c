@@ -38,22 +38,50 @@ static size_t count_parts(const char *path)
     return parts;
 }
 
-/* Tests and builds write into their own folders: <variant>/<test>/ is the only one of these in a run's
- * folder. */
+static bool is_of_node(const char *path)
+{
+    size_t len = strlen(path);
+    return strncmp(path, "nodes/", 6) == 0 && count_parts(path) == 2 && len > 5 &&
+           strcmp(path + len - 5, ".json") == 0;
+}
+
+/* depth: of the folder in which kernsweep writes it; 1 also stands for a test's or a variant's folder that is
+ * walked by itself. */
+static bool is_record(const char *name, size_t depth)
+{
+    static const struct {
+        const char *name;
+        size_t depth;
+    } records[] = {{RUN_PLAN, 1},    {RUN_JOB, 1},          {RUN_NODE, 1},
+                   {RUN_EVENTS, 1},  {RUN_SUMMARY, 1},      {RUN_MANIFEST, 1},
+                   {"code.json", 2}, {"resources.json", 2}, {"perf.json", 3}};
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+        if (strcmp(name, records[i].name) == 0)
+            return depth == 1 || depth == records[i].depth;
+    return false;
+}
+
+/* By name: gates run in their variant's folder, and tests can reach every folder of the run. */
 static enum owner owner_of(const char *path)
 {
-    static const char *const logs[] = {"run.log",  "vram_samples.jsonl", "diag.txt", "build.log",
-                                       "gate.log", "listings.txt",       NULL};
+    static const char *const logs[] = {"run.log",      "vram_samples.jsonl", "diag.txt",
+                                       "build.log",    "gate.log",           "listings.txt",
+                                       "counters.csv", "counters.log",       NULL};
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    if (count_parts(path) > 3 ||
-        (count_parts(path) == 3 && strcmp(name, "perf.json") != 0 && !is_one_of(name, logs)))
-        return FOREIGN;
-    return is_one_of(name, logs) ? OWN_LOG : OWN_RECORD;
+    size_t depth = count_parts(path);
+    if (is_record(name, depth) || is_of_node(path))
+        return OWN_RECORD;
+    return depth <= 3 && is_one_of(name, logs) ? OWN_LOG : FOREIGN;
 }
 
 bool bundle_is_foreign(const char *path)
 {
     return owner_of(path) == FOREIGN;
+}
+
+bool bundle_is_record(const char *path)
+{
+    return owner_of(path) == OWN_RECORD;
 }
 
 /* NULL if there is room for it. */

@@ -9,6 +9,8 @@
 
 /* Whether a test or a build left the file: not one that kernsweep writes. path: in the run's folder. */
 bool bundle_is_foreign(const char *path);
+/* Whether it is one that the reading of a bundle needs; kernsweep's logs are neither. */
+bool bundle_is_record(const char *path);
 
 /* fn is called in byte order of the paths; left_out (may be NULL) for what is not in the bundle, with the
  * reason. */

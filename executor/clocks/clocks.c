@@ -34,6 +34,19 @@ static void undo(struct clocks *c, size_t i, const struct layout *l, enum contro
         put_back_one(c, i, l, &ignored);
 }
 
+/* A record that stands after clocks_recover() is the only trace of what the clocks were. */
+static bool others_hold(const struct layout *l, const char *name, struct err *err)
+{
+    struct clocks_record r;
+    if (!record_read(l, name, &r) || record_is_outdated(l, &r))
+        return false;
+    err_set(err, ERR_NODE,
+            "GPU %s still has the clocks that the run %s set (%s, %d MHz): a run of a user who may set "
+            "them, or a restart of the node, puts them back",
+            name, r.run_id, clocks_mode_names[r.set.mode], r.set.mhz);
+    return true;
+}
+
 enum control_result clocks_hold(struct clocks *c, const struct layout *l, const json_t *gpus,
                                 const char *name, const char *run_id, struct err *err)
 {
@@ -43,6 +56,8 @@ enum control_result clocks_hold(struct clocks *c, const struct layout *l, const 
         err_set(err, ERR_NODE, "GPU %s cannot be found among those whose clocks can be set", name);
         return CONTROL_FAILED;
     }
+    if (others_hold(l, name, err))
+        return CONTROL_FAILED;
     clocks_state_read(&c->item[i].gpu, &c->item[i].before);
     snprintf(r.gpu, sizeof r.gpu, "%s", name);
     snprintf(r.run_id, sizeof r.run_id, "%s", run_id);

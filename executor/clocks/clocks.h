@@ -19,8 +19,8 @@ struct clocks {
     } item[CLOCKS_GPUS_MAX];
 };
 
-/* Adds a GPU and sets its clocks. CONTROL_DENIED and CONTROL_FAILED leave that GPU as it was. run_id: for the
- * record. gpus: node.json's. */
+/* Adds a GPU and sets its clocks; fails where a record of it stands. CONTROL_DENIED and CONTROL_FAILED leave
+ * that GPU as it was. run_id: for the record. gpus: node.json's. */
 enum control_result clocks_hold(struct clocks *c, const struct layout *l, const json_t *gpus,
                                 const char *name, const char *run_id, struct err *err);
 /* Puts all back. -1 when one could not be: its record stays. */

@@ -184,6 +184,12 @@ static int find_csv(const char *rel, const char *full, void *arg, struct err *er
     return 0;
 }
 
+/* What the workload left beside it is of no interest. */
+static void pass_by(const char *rel, const char *why, void *arg)
+{
+    (void)rel, (void)why, (void)arg;
+}
+
 /* Keeps the profiler's table in the bundle; a profiler that wrote none is noted. */
 static int keep_csv(struct profiled *p, struct err *err)
 {
@@ -191,7 +197,7 @@ static int keep_csv(struct profiled *p, struct err *err)
     struct err why = {0};
     struct buf text;
     buf_init(&text, CSV_BYTES_MAX);
-    int rc = p->tool == COUNTERS_ROCPROFV3 ? fs_walk(p->raw, true, find_csv, p->csv, err) : 0;
+    int rc = p->tool == COUNTERS_ROCPROFV3 ? fs_walk_rest(p->raw, find_csv, pass_by, p->csv, err) : 0;
     if (rc == 0 && fs_read_file(p->csv, CSV_BYTES_MAX, &text, &why) == 0)
         rc = artifact_text(p->dir, csv_name, buf_str(&text), text.len, &s->secrets, err);
     else if (rc == 0)

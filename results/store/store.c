@@ -59,8 +59,10 @@ static bool has_unwritten_log(const char *path)
     return stat(wal, &st) == 0 && st.st_size > 0;
 }
 
+/* Two slashes at its beginning would be taken for a host. */
 static void add_uri_path(struct buf *uri, const char *path)
 {
+    buf_puts(uri, *path == '/' ? "//" : "");
     for (; *path; path++)
         if (strchr("?#%", *path))
             buf_printf(uri, "%%%02X", (unsigned char)*path);

@@ -155,7 +155,7 @@ store_on_read_only_medium() {
     clean_sweep
     mkdir -p "$dir"
     cp "$TMPDIR/results.db" "$dir/a#b?.db"
-    try unshare --mount sh -c 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && exec "$2" runs --db "$1/a#b?.db" --json' \
+    try unshare --mount sh -c 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && exec "$2" runs --db "/$1/a#b?.db" --json' \
         sh "$dir" "$KERNSWEEP"
     if [ "$RC" -ne 0 ] && [[ $ERR == *unshare* ]]; then
         skip "a store on a read-only file system can be read" "no right to mount"

@@ -135,6 +135,20 @@ without_profiler() {
     is "counts nothing" "$(sql "SELECT count(*) FROM counter")" 0
 }
 
+# A profiled workload that leaves what cannot be walked.
+profiler_leaves_much() {
+    sweep much '{"tool": "rocprofv3", "when": "always"}'
+    play_rocprofv3
+    {
+        echo 'deep=$folder/z; for i in $(seq 100); do deep=$deep/d; done; mkdir -p "$deep"'
+        echo 'mkdir -m 0 "$folder/closed"'
+    } >>"$dir/bin/rocprofv3"
+    exits "exits 0" 0 measure
+    is "keeps the table" "$(sql "SELECT count(*) FROM counter")" 2
+    is "leaves nothing else of the profiler" \
+        "$(find "$dir/artifacts" "$dir/work/runs" -path '*_counters/*' -printf '%f\n' | sort -u | paste -sd ' ')" "counters.csv counters.log"
+}
+
 profiler_fails() {
     sweep failing '{"tool": "ncu", "when": "always"}'
     printf '#!/bin/sh\necho "==ERROR== ERR_NVGPUCTRPERM"; exit 1\n' >"$dir/bin/ncu"
@@ -165,6 +179,7 @@ scenario "a confirmed regression counted by ncu" by_ncu
 scenario "runs that rocprofv3 counts in" by_rocprofv3
 scenario "a node without the profiler" without_profiler
 scenario "a profiler that fails" profiler_fails
+scenario "a profiler that leaves folders that cannot be read" profiler_leaves_much
 scenario "a plan that never counts" never
 scenario "mistakes in counters" mistakes
 done_testing

@@ -109,6 +109,26 @@ static void a_record_comes_back_as_written(void **state)
     assert_false(record_read(&l, r.gpu, &found));
 }
 
+/* As after a run whose clocks this user may not put back. */
+static void a_record_in_force_is_not_replaced(void **state)
+{
+    (void)state;
+    struct layout l = machine();
+    struct err err = {0};
+    struct clocks_record r = some_record(), found;
+    struct clocks c = {.want = {CLOCKS_DETERMINISM, 1800}};
+    json_t *gpus = json_loads(
+        "[{\"vendor\":\"amd\",\"unique_id\":\"1d0fbe6a2a1c0000\",\"pci\":\"0000:05:00.0\"}]", 0, NULL);
+    assert_ok(record_write(&l, &r, &err), &err);
+    assert_int_equal(clocks_hold(&c, &l, gpus, r.gpu, "run-2", &err), CONTROL_FAILED);
+    assert_non_null(strstr(err.msg, "run-1"));
+    assert_int_equal(c.count, 0);
+    assert_true(record_read(&l, r.gpu, &found));
+    assert_string_equal(found.run_id, "run-1");
+    assert_true(clocks_state_equal(&found.before, &r.before));
+    json_decref(gpus);
+}
+
 #define RECORD(level, least, most, mhz, gpu)                                                                 \
     "{\"gpu\":\"" gpu "\",\"run_id\":\"r\",\"boot_id\":\"b\",\"since\":\"s\",\"user\":0,\"mode\":\"fixed\"," \
     "\"mhz\":" mhz ",\"before\":{\"level\":\"" level "\",\"min_mhz\":" least ",\"max_mhz\":" most "}}"
@@ -205,6 +225,7 @@ int main(void)
         cmocka_unit_test(nine_in_ten_samples_decide),
         cmocka_unit_test(limits_count_only_where_a_level_has_them),
         cmocka_unit_test(a_record_comes_back_as_written),
+        cmocka_unit_test(a_record_in_force_is_not_replaced),
         cmocka_unit_test(records_of_others_are_checked),
         cmocka_unit_test(gpus_are_found_by_id_or_address),
         cmocka_unit_test(what_no_row_can_express_is_refused),

@@ -2,6 +2,7 @@
 #include "tests/unit/support.h"
 
 #include "common/base/json.h"
+#include "executor/bundle/bundle.h"
 #include "executor/bundle/logtext.h"
 #include "executor/bundle/manifest.h"
 #include "executor/run/eta.h"
@@ -118,6 +119,53 @@ static void a_manifest_lists_every_file_with_its_hash(void **state)
     json_decref(m);
 }
 
+/* Gates run in their variant's folder, and tests can write there. */
+static void what_kernsweep_did_not_write_is_foreign_wherever_it_lies(void **state)
+{
+    (void)state;
+    static const char *const own[] = {"job.json",
+                                      "events.jsonl",
+                                      "nodes/mi300.json",
+                                      "v/build.log",
+                                      "v/code.json",
+                                      "v/resources.json",
+                                      "v/listings.txt",
+                                      "v/ctx_1_run1/perf.json",
+                                      "v/ctx_1_run1/run.log",
+                                      "v/ctx_1_counters/counters.csv"},
+                             *const foreign[] = {"env.txt",
+                                                 "v/env.txt",
+                                                 "v/ctx_1_run1/env.txt",
+                                                 "v/perf.json.bak",
+                                                 "v/ctx_1_run1/d/perf.json",
+                                                 "v/ctx_1_run1/job.json",
+                                                 "v/summary.json",
+                                                 "v/nodes/a.json"};
+    for (size_t i = 0; i < COUNT(own); i++)
+        if (bundle_is_foreign(own[i]))
+            fail_msg("foreign: %s", own[i]);
+    for (size_t i = 0; i < COUNT(foreign); i++)
+        if (!bundle_is_foreign(foreign[i]))
+            fail_msg("not foreign: %s", foreign[i]);
+}
+
+static void a_log_that_a_test_wrote_itself_is_searched_for_secrets(void **state)
+{
+    (void)state;
+    struct err err = {.kind = ERR_NONE};
+    const char *value[] = {"s3cr3t-value"};
+    const struct secrets secrets = {.value = value, .count = 1, .longest = strlen(value[0])};
+    put("planted/job.json", "{}\n");
+    put("planted/v/env.txt", "TOKEN=s3cr3t-value\n");
+    put("planted/v/ctx_1_run1/diag.txt", "TOKEN=s3cr3t-value\n");
+    put("planted/v/ctx_1_run1/run.log", "TOKEN=***\n");
+    assert_ok(manifest_write(in_scratch("planted"), "r1", &secrets, &err), &err);
+    json_t *m = json_load(in_scratch("planted/manifest.json"), 1 << 20, &err);
+    assert_int_equal(json_array_size(json_object_get(m, "files")), 2);
+    assert_int_equal(json_array_size(json_object_get(m, "left_out")), 2);
+    json_decref(m);
+}
+
 static void log_text_is_made_printable(void **state)
 {
     (void)state;
@@ -204,6 +252,8 @@ int main(void)
         cmocka_unit_test(estimates_scale_with_finished_tests),
         cmocka_unit_test(a_hang_is_a_busy_cpu_with_idle_gpu_output_and_memory),
         cmocka_unit_test(a_manifest_lists_every_file_with_its_hash),
+        cmocka_unit_test(what_kernsweep_did_not_write_is_foreign_wherever_it_lies),
+        cmocka_unit_test(a_log_that_a_test_wrote_itself_is_searched_for_secrets),
         cmocka_unit_test(log_text_is_made_printable),
         cmocka_unit_test(a_lock_has_one_holder_at_a_time),
         cmocka_unit_test(a_lock_is_handed_over_by_fork),

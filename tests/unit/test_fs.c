@@ -245,13 +245,44 @@ static bool put_line(const char *path, const char *fmt, unsigned id)
     return ok;
 }
 
-/* Mounts a 64 KiB file system on dir, in a private mount namespace. */
-static bool mount_small_disk(const char *dir)
+static bool may_mount(void)
 {
     unsigned uid = getuid(), gid = getgid();
     return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 && put_line("/proc/self/setgroups", "deny", 0) &&
-           put_line("/proc/self/uid_map", "0 %u 1", uid) && put_line("/proc/self/gid_map", "0 %u 1", gid) &&
-           mount("none", dir, "tmpfs", 0, "size=64k") == 0;
+           put_line("/proc/self/uid_map", "0 %u 1", uid) && put_line("/proc/self/gid_map", "0 %u 1", gid);
+}
+
+/* Mounts a 64 KiB file system on dir, in a private mount namespace. */
+static bool mount_small_disk(const char *dir)
+{
+    return may_mount() && mount("none", dir, "tmpfs", 0, "size=64k") == 0;
+}
+
+static int remove_above_a_mount(const char *dir)
+{
+    char tree[FS_PATH_MAX], at[FS_PATH_MAX], precious[FS_PATH_MAX];
+    struct err err = {0};
+    if (fs_join(tree, &err, dir, "tree") != 0 || fs_join(at, &err, tree, "at") != 0 ||
+        fs_join(precious, &err, dir, "precious") != 0)
+        return 1;
+    if (!may_mount() || mount(precious, at, NULL, MS_BIND, NULL) != 0)
+        return CHILD_SKIP;
+    if (fs_remove_tree(tree, &err) != -1 || !strstr(err.msg, tree))
+        return 2;
+    return fs_join(at, &err, precious, "file") == 0 && fs_exists(at) ? 0 : 3;
+}
+
+/* Of the same device, so that only the mount tells. */
+static void what_is_mounted_in_a_tree_is_not_removed(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    put("mounted/precious/file", "x");
+    assert_ok(fs_mkdir_p(in_scratch("mounted/tree/at"), 0700, &err), &err);
+    int rc = in_child(remove_above_a_mount, in_scratch("mounted"));
+    if (rc == CHILD_SKIP)
+        skip(); /* this user cannot create mount namespaces */
+    assert_int_equal(rc, 0);
 }
 
 static int write_to_a_full_disk(const char *dir)
@@ -561,6 +592,7 @@ int main(void)
         cmocka_unit_test(remove_tree_stays_inside),
         cmocka_unit_test(depth_is_bounded),
         cmocka_unit_test(the_deepest_tree_is_removed),
+        cmocka_unit_test(what_is_mounted_in_a_tree_is_not_removed),
         cmocka_unit_test(a_tree_whose_folders_are_read_only_is_removed),
         cmocka_unit_test(walk_is_in_byte_order_of_paths),
         cmocka_unit_test(walk_sees_all_of_a_large_folder),
