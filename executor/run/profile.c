@@ -1,5 +1,6 @@
 #include "executor/run/profile.h"
 
+#include "common/base/clock.h"
 #include "common/base/environment.h"
 #include "executor/bundle/artifact.h"
 #include "executor/bundle/runlog.h"
@@ -16,8 +17,9 @@
 
 enum { CSV_BYTES_MAX = 32 << 20, LOG_BYTES_MAX = 1 << 20, PROC_FILE_MAX = 64 << 10 };
 
-/* A profiler runs each kernel several times. */
-static const double times_longer = 20, timeout_most_s = 3600;
+/* A profiler runs each kernel several times. All cells together hold the GPU for no longer than total_most_s.
+ */
+static const double times_longer = 20, total_most_s = 3600;
 
 static const char csv_name[] = "counters.csv", raw_name[] = "raw";
 
@@ -32,6 +34,7 @@ struct profiled {
     struct strvec argv, env;
     struct runlog log;
     struct assessment result;
+    double left_s; /* of total_most_s */
 };
 
 static void read_proc(const struct suite *s, const char *name, struct buf *out)
@@ -156,7 +159,7 @@ static int run_child(struct profiled *p, struct err *err)
     struct suite *s = p->suite;
     double timeout_s = s->job.test[p->test].timeout_s * times_longer;
     struct process_spec spec = {.argv = p->argv.v, .env = p->env.v, .cwd = p->dir, .input = -1};
-    struct child_limits limits = {.timeout_s = timeout_s < timeout_most_s ? timeout_s : timeout_most_s,
+    struct child_limits limits = {.timeout_s = timeout_s < p->left_s ? timeout_s : p->left_s,
                                   .kill_grace_s = s->job.settings.kill_grace_s};
     struct child_hooks hooks = {.output = on_output, .arg = p};
     struct child_result result;
@@ -201,7 +204,7 @@ static int keep_csv(struct profiled *p, struct err *err)
     if (rc == 0 && fs_read_file(p->csv, CSV_BYTES_MAX, &text, &why) == 0)
         rc = artifact_text(p->dir, csv_name, buf_str(&text), text.len, &s->secrets, err);
     else if (rc == 0)
-        rc = note(s, p, "wrote no table; counters.log has its output", err);
+        rc = note(s, p, "wrote no table of at most 32 MiB; counters.log has its output", err);
     buf_release(&text);
     return rc;
 }
@@ -218,13 +221,13 @@ static int count_cell(struct profiled *p, struct err *err)
     return rc == 0 ? fs_remove_tree(p->raw, err) : -1;
 }
 
-static int count_once(struct suite *s, size_t test, enum counters_tool tool, struct err *err)
+static int count_once(struct suite *s, size_t test, enum counters_tool tool, double left_s, struct err *err)
 {
     struct profiled *p = calloc(1, sizeof *p);
     char done[FS_PATH_MAX];
     if (!p)
         return err_set(err, ERR_INTERNAL, "no memory for the counters");
-    *p = (struct profiled){.suite = s, .test = test, .tool = tool};
+    *p = (struct profiled){.suite = s, .test = test, .tool = tool, .left_s = left_s};
     int rc = set_paths(p, err) != 0 ? -1 : fs_join(done, err, p->dir, csv_name);
     if (rc == 0 && !fs_exists(done)) /* else a supervisor before this one got so far */
         rc = count_cell(p, err);
@@ -256,12 +259,16 @@ int profile_run(struct suite *s, struct err *err)
         return -1;
     if (why[0])
         return note(s, NULL, why, err);
+    const double until = clock_mono_s() + total_most_s;
     for (size_t i = 0; i < s->job.test_count && !s->loop.stop; i++) {
         if (!is_first(s, i))
             continue;
         if (cells++ == PROFILE_CELLS_MAX)
             return note(s, NULL, "only the first 16 variants and contexts were counted", err);
-        if (count_once(s, i, tool, err) != 0)
+        double left_s = until - clock_mono_s();
+        if (left_s <= 0)
+            return note(s, NULL, "an hour is over: the other variants and contexts were not counted", err);
+        if (count_once(s, i, tool, left_s, err) != 0)
             return -1;
     }
     return 0;
