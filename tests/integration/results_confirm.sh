@@ -156,10 +156,10 @@ causes() {
     store causes
     jq '.variants[0].env = {SLOWER: "1.2"}' "$TMPDIR/plan.json" >"$TMPDIR/variable.json"
     exits "the sweep exits 4" 4 ks run "$TMPDIR/variable.json" --artifacts "$TMPDIR/artifacts" --baseline gold
-    like "the terminal names the variable" "$OUT" "^  a at 64, 128: coincides with another environment: env.a.SLOWER unset -> 1.2"
+    like "the terminal names the variable" "$OUT" "^  a at 64, 128: coincides with a different environment: env.a.SLOWER unset -> 1.2"
     is "the store has it for both cells" "$(sql "SELECT variant, kind, certainty, json_extract(evidence, '\$.changes[0].now') FROM cause" | xargs)" \
         "a|environment|coincides|1.2 a|environment|coincides|1.2"
-    is "the report of the night has it" "$(ks report latest --baseline gold --kind nightly | grep -c 'another environment: env.a.SLOWER')" 1
+    is "the report of the night has it" "$(ks report latest --baseline gold --kind nightly | grep -c 'a different environment: env.a.SLOWER')" 1
     exits "an unchanged sweep exits 0" 0 sweep
     unlike "an unchanged sweep has no causes" "$OUT" "Why"
 }
