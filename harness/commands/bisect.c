@@ -240,9 +240,10 @@ int cmd_bisect(struct cmd_env *env, int argc, char **argv)
     struct args spec = {
         .command = "bisect",
         .usage = "PLAN --good REV --bad REV [options] | --continue|--show [NAME] | --list",
-        .about = "Finds the commit between two revisions that made a cell slower. Every commit tried is"
-                 " built on the node and, unless its machine code is known by then, measured in turns with the"
-                 " good one.",
+        .about =
+            "Finds the commit between two revisions that made a cell slower. Every commit tried is"
+            " built on the node and, unless its machine code is known by then, measured in turns with the"
+            " good one.",
         .options = options,
         .n_options = sizeof options / sizeof *options,
         .min_words = 0,
