@@ -135,7 +135,7 @@ slower_sources() {
         WHERE tag = 'confirm' ORDER BY id DESC LIMIT 4)")" 2
     is "the code is stored as the cause of each, and nothing else" \
         "$(sql "SELECT kind, certainty, json_extract(evidence, '\$.by'), count(*) FROM cause GROUP BY 1, 2, 3")" "code|established|sources|4"
-    like "the terminal says why" "$OUT" "  a at 64, 128: because of other sources"
+    like "the terminal says why" "$OUT" "  a at 64, 128: because of changed sources"
     is "compare --json has the cause beside the verdict" "$(ks compare "$(latest_sweep)" --baseline gold --json |
         jq -c '[.cells[] | [.verdict, .causes[0].kind, .causes[0].certainty]] | unique')" '[["regressed","code","established"]]'
 }
