@@ -159,7 +159,8 @@ int bisect_write_text(const struct bisect_state *b, struct store *s, bool colour
     fill_table(b, &t);
     table_write_text(&t, colour, out);
     table_release(&t);
-    buf_printf(out, "\n%zu commits after the good end; %d of at most %d pairs of builds measured in turns on %s\n",
+    buf_printf(out,
+               "\n%zu commits after the good end; %d of at most %d pairs of builds measured in turns on %s\n",
                b->count - 1, b->search.pairs, b->search.pairs_max, b->node);
     return 0;
 }
