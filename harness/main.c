@@ -35,7 +35,7 @@ static const struct cmd commands[] = {
     {"history", cmd_history, "show one cell over all stored runs, and when it changed"},
     {"noise", cmd_noise, "measure how much runs of identical builds vary on a node"},
     {"ab", cmd_ab, "measure two builds in turns: commits, folders, runs or toolchains"},
-    {"bisect", cmd_bisect, "search the commits between two for the one that made it slower"},
+    {"bisect", cmd_bisect, "find the commit that made a cell slower"},
     {"baseline", cmd_baseline, "manage the runs that others are compared with"},
     {"report", cmd_report, "write a report of a stored run"},
     {"nightly", cmd_nightly, "scheduled run: start or resume, compare, report, notify, prune"},

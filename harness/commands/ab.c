@@ -303,17 +303,17 @@ int cmd_ab(struct cmd_env *env, int argc, char **argv)
     const struct arg options[] = {
         {"--base", "REV", &a.base.word, NULL,
          "git revision of source.dir, run:RUN or dir:PATH (default: the sources as they are)"},
-        {"--head", "REV", &a.head.word, NULL, "the same of the other side"},
+        {"--head", "REV", &a.head.word, NULL, "the same for the other side"},
         {"--base-env", "NAME=VALUE", &a.base.setting[0], NULL,
          "environment variable of this side's builds and tests: CXX=clang++-18"},
-        {"--head-env", "NAME=VALUE", &a.head.setting[0], NULL, "the same of the other side"},
+        {"--head-env", "NAME=VALUE", &a.head.setting[0], NULL, "the same for the other side"},
         {"--variants", "LIST", &a.variants, NULL, "only these variants: v3,v4"},
         {"--contexts", "LIST", &a.contexts, NULL, "only these contexts: 4096,8192"},
-        {"--rounds", "N", &a.rounds, NULL, "rounds at most (default: confirm.rounds of the plan)"},
+        {"--rounds", "N", &a.rounds, NULL, "maximum number of rounds (default: confirm.rounds of the plan)"},
         {"--node", "NODE", &a.node, NULL, "override the plan's node"},
         {"--artifacts", "DIR", &a.artifacts, NULL, "folder for bundles (default ./artifacts_remote)"},
         {"--markdown", NULL, NULL, &a.markdown, "print a comment for a pull request"},
-        {"--force", NULL, NULL, &a.force, "measure builds of the same machine code too"},
+        {"--force", NULL, NULL, &a.force, "measure builds with the same machine code too"},
     };
     struct args spec = {
         .command = "ab",

@@ -3,6 +3,7 @@
 #include "common/base/text.h"
 #include "reports/render/markdown.h"
 #include "reports/tables/tables.h"
+#include "results/judge/judge.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -69,7 +70,10 @@ static void add_row(const struct ab_cell *c, struct table *t)
     table_text(t, measured ? metric_with_unit(d->metric, d->now_median).s : NUM_NONE);
     table_text(t, measured ? num_change(d->ratio - 1).s : NUM_NONE);
     table_marked(t, c->same_code ? "same machine code" : verdict_word(d->verdict, REPORT_EN), mark_of(c));
-    table_code(t, d->reason);
+    if (measured)
+        table_text(t, judge_grounds(d));
+    else
+        table_code(t, d->reason); /* may quote what the node said */
 }
 
 static void fill_table(const struct ab_result *r, struct table *t)

@@ -226,11 +226,11 @@ int cmd_bisect(struct cmd_env *env, int argc, char **argv)
         {"--first-parent", NULL, NULL, &a.first_parent, "of merges, follow the first parent only"},
         {"--path", "PATH", &a.path, NULL, "only commits that change this path below source.dir"},
         {"--rounds", "N", &a.rounds, NULL,
-         "rounds at most for one commit (default: confirm.rounds of the plan)"},
+         "maximum number of rounds per commit (default: confirm.rounds of the plan)"},
         {"--node", "NODE", &a.node, NULL, "override the plan's node"},
         {"--artifacts", "DIR", &a.artifacts, NULL,
          "folder for bundles and the report (default ./artifacts_remote)"},
-        {"--force", NULL, NULL, &a.force, "measure commits of the same machine code too"},
+        {"--force", NULL, NULL, &a.force, "measure commits with the same machine code too"},
         {"--fresh", NULL, NULL, &a.fresh, "search again from the start"},
         {"--continue", NULL, NULL, &a.go_on, "go on with a search that was interrupted (default the latest)"},
         {"--detach", NULL, NULL, &a.detach, "return at once; --continue waits for the search"},
@@ -240,8 +240,10 @@ int cmd_bisect(struct cmd_env *env, int argc, char **argv)
     struct args spec = {
         .command = "bisect",
         .usage = "PLAN --good REV --bad REV [options] | --continue|--show [NAME] | --list",
-        .about = "Searches the commits between two for the one that made a cell slower. Every commit is"
-                 " built on the node and measured in turns with the good one.",
+        .about =
+            "Finds the commit between two revisions that made a cell slower. Every commit tried is"
+            " built on the node and, unless its machine code is known by then, measured in turns with the"
+            " good one.",
         .options = options,
         .n_options = sizeof options / sizeof *options,
         .min_words = 0,

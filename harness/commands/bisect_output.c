@@ -106,7 +106,11 @@ static void fill_table(const struct bisect_state *b, struct table *t)
         table_text(t, isfinite(e->ratio) ? num_change(e->ratio - 1).s : NUM_NONE);
         table_code(t, code);
         table_code(t, e->git.subject);
-        table_code(t, *c->reason ? c->reason : NUM_NONE);
+        /* only the reason for a skip quotes what a node said */
+        if (c->mark == BISECT_SKIPPED)
+            table_code(t, c->reason);
+        else
+            table_text(t, *c->reason ? c->reason : NUM_NONE);
     }
 }
 
@@ -140,7 +144,7 @@ int bisect_write_text(const struct bisect_state *b, struct store *s, bool colour
     buf_putc(out, '\n');
     for (size_t i = b->step.first; has_answer(b) && i <= b->step.last; i++) {
         const struct git_commit *c = &b->entries[i].git;
-        buf_printf(out, "  %.12s  %s  ", c->id, c->authored_at);
+        buf_printf(out, "  %.12s  %.10s  ", c->id, c->authored_at);
         text_printable(out, c->subject, strlen(c->subject), sizeof c->subject);
         buf_putc(out, '\n');
     }
@@ -155,8 +159,9 @@ int bisect_write_text(const struct bisect_state *b, struct store *s, bool colour
     fill_table(b, &t);
     table_write_text(&t, colour, out);
     table_release(&t);
-    buf_printf(out, "\n%zu commits, %d of at most %d pairs of builds measured in turns on %s\n", b->count - 1,
-               b->search.pairs, b->search.pairs_max, b->node);
+    buf_printf(out,
+               "\n%zu commits after the good end; %d of at most %d pairs of builds measured in turns on %s\n",
+               b->count - 1, b->search.pairs, b->search.pairs_max, b->node);
     return 0;
 }
 

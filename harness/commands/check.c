@@ -9,8 +9,9 @@
 static void print_findings(const struct session *s, const struct preflight *p)
 {
     struct finding link = {.level = PREFLIGHT_OK, .subject = "reachable"};
-    snprintf(link.text, sizeof link.text, "%.120s over %s %s", transport_describe(s->t),
-             transport_backend_name(s->t), transport_fingerprint(s->t));
+    const char *key = transport_fingerprint(s->t);
+    snprintf(link.text, sizeof link.text, "%.120s over %s%s%s", transport_describe(s->t),
+             transport_backend_name(s->t), *key ? " " : "", key);
     cmd_print_finding(&link, stdout);
     for (size_t i = 0; i < p->count; i++)
         cmd_print_finding(&p->findings[i], stdout);

@@ -200,7 +200,7 @@ static void write_md_causes(const struct comparison *c, struct md *w)
     if (c->causes.count == 0 || why_of(c, REPORT_EN, &why, &err) != 0)
         return;
     if (why.before)
-        md_para(w, MSG_CAUSES_SINCE, why.before);
+        md_para(w, MSG_WHY_SINCE, why.before);
     for (size_t i = 0; i < why.count; i++) {
         struct buf where;
         buf_init(&where, WHY_TEXT_MAX);

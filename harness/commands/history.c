@@ -152,29 +152,39 @@ static int commits_width(const struct timeline *t)
     return width > 0 && width < sizeof "Commits" ? (int)sizeof "Commits" : (int)width;
 }
 
-static void print_point(const struct timeline_point *p, int width)
+static const char *odd_text(const struct timeline_point *p, bool newest)
+{
+    if (!p->odd)
+        return "";
+    return newest ? "  (the newest night: no later one shows whether it stays)"
+                  : "  (a single night, set aside)";
+}
+
+static void print_point(const struct timeline_point *p, bool newest, int width)
 {
     struct buf commits;
     buf_init(&commits, 1024);
     range_or_commit(&p->commits, &commits);
-    printf("%s  %#14.6g  %3d  %.12s%s  ", p->date, p->median, p->n, p->source_sha256,
+    printf("%s  %#18.6g  %3d  %.12s%s  ", p->date, p->median, p->n, p->source_sha256,
            *p->source_sha256 ? "" : "-           ");
     if (width)
         printf("%-*s  ", width, commits.len ? buf_str(&commits) : "-");
-    printf("%s%s%s%s\n", p->run_id, *p->tag ? "  " : "", p->tag,
-           p->odd ? "  (a single night, set aside)" : "");
+    printf("%s%s%s%s\n", p->run_id, *p->tag ? "  " : "", p->tag, odd_text(p, newest));
     buf_release(&commits);
 }
 
 static void print_points(const struct timeline *t)
 {
     int width = commits_width(t);
-    printf("%-10s  %14s  %3s  %-12s  ", "Date", "Median", "n", "Source");
+    const char *unit = metric_info(t->metric)->unit;
+    char median[64];
+    snprintf(median, sizeof median, "Median%s%.32s%s", *unit ? " (" : "", unit, *unit ? ")" : "");
+    printf("%-10s  %18s  %3s  %-12s  ", "Date", median, "n", "Source");
     if (width)
         printf("%-*s  ", width, "Commits");
     puts("Run");
     for (size_t i = 0; i < t->count; i++)
-        print_point(&t->points[i], width);
+        print_point(&t->points[i], i + 1 == t->count, width);
 }
 
 static void print_text(const struct timeline *t)

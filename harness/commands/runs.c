@@ -29,7 +29,7 @@ static void print_info(const struct run_info *r)
 {
     char tests[32];
     snprintf(tests, sizeof tests, "%d/%d ok", r->counts.ok, r->counts.total);
-    printf("%-44s %-10s %-16s %-16s %-7s %-9s %-10s %-8s%s%s\n", r->run_id, r->date, r->node, r->ticket,
+    printf("%-44s %-10s %-16s %-16s %-7s %-9s %-10s %s%s%s\n", r->run_id, r->date, r->node, r->ticket,
            run_purpose_name(r->purpose), run_status_name(r->status), tests,
            *r->revision.commit ? commit_short(r->revision.commit, r->revision.dirty).s : "-",
            *r->rejected ? " rejected: " : "", r->rejected);

@@ -60,8 +60,9 @@ static void say(const struct work *w, const char *what, size_t commit)
 static void say_mark(const struct work *w, size_t commit)
 {
     const struct bisect_commit *c = &w->b->commits[commit];
-    fprintf(w->o->session.progress, "bisect: %.12s is %s: %s\n", c->id,
-            c->mark == BISECT_OPEN ? "undecided" : bisect_mark_name(c->mark), c->reason);
+    fprintf(w->o->session.progress, "bisect: %.12s is %s%s%s\n", c->id,
+            c->mark == BISECT_OPEN ? "undecided" : bisect_mark_name(c->mark), *c->reason ? ": " : "",
+            c->reason);
 }
 
 /* Paths that the plan sends and the commit does not have yet. */

@@ -18,7 +18,8 @@ static struct num cells_text(enum report_lang lang, int n)
 /* Measured again: nothing is left to repeat. */
 static bool settled(const struct delta *d)
 {
-    return d->confirmation == CONFIRM_REFUTED || d->confirmation == CONFIRM_NODE;
+    return d->confirmation == CONFIRM_STANDS || d->confirmation == CONFIRM_REFUTED ||
+           d->confirmation == CONFIRM_NODE;
 }
 
 static bool nights_vary(const struct delta *d)

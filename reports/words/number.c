@@ -124,6 +124,8 @@ struct num num_percent(double fraction)
         return none();
     if (percent >= 99.95)
         return format("%.0f %%", fraction * 100);
+    if (percent > 0 && percent < 0.001)
+        return format("%s", fraction > 0 ? "< 0.001 %" : "> -0.001 %");
     return percent < 0.995 ? format("%.2g %%", fraction * 100)
                            : format("%.3g %%", round(fraction * 1000) / 10);
 }

@@ -133,29 +133,25 @@ static void conclude(struct comparison *c, struct delta *d, const struct delta *
     enum confirmation found = CONFIRM_UNDECIDED;
     double shift = base_shift(d, again);
     if (again->base_n == 0 || again->now_n == 0)
-        snprintf(reason, sizeof reason, "not measured again (%d and %d repetitions, alternating): %.200s",
+        snprintf(reason, sizeof reason, "not measured again (%d and %d repetitions in turns): %.200s",
                  again->base_n, again->now_n, d->reason);
     else if (again->verdict == VERDICT_REGRESSED) {
         found = CONFIRM_STANDS;
-        snprintf(reason, sizeof reason, "confirmed alternating with the base's build, n = %d and %d: %.200s",
-                 again->base_n, again->now_n, again->reason);
+        snprintf(reason, sizeof reason, "confirmed in turns with the base's build: %.200s", again->reason);
     } else if (again->verdict == VERDICT_NOISY)
-        snprintf(
-            reason, sizeof reason,
-            "measured again, alternating with the base's build, n = %d and %d, and still undecided: %.200s",
-            again->base_n, again->now_n, again->reason);
+        snprintf(reason, sizeof reason,
+                 "measured again in turns with the base's build, n = %d and %d, and still undecided: %.200s",
+                 again->base_n, again->now_n, again->reason);
     else if (shift > o->node_shift) {
         found = CONFIRM_NODE;
-        snprintf(
-            reason, sizeof reason,
-            "the node, not the sources: measured again, alternating, the base's own build has changed by "
-            "%+.0f %% (%.6g -> %.6g)",
-            100 * (again->base_median / d->reference - 1), d->reference, again->base_median);
+        snprintf(reason, sizeof reason,
+                 "the node, not the sources: measured again in turns, the base's own build has changed by "
+                 "%+.0f %% (%.6g -> %.6g)",
+                 100 * (again->base_median / d->reference - 1), d->reference, again->base_median);
     } else {
         found = CONFIRM_REFUTED;
-        snprintf(reason, sizeof reason,
-                 "not confirmed alternating with the base's build, n = %d and %d: %.200s", again->base_n,
-                 again->now_n, again->reason);
+        snprintf(reason, sizeof reason, "not confirmed in turns with the base's build, n = %d and %d: %.200s",
+                 again->base_n, again->now_n, again->reason);
     }
     set_confirmation(c, d, found, reason);
 }

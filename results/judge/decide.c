@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double alpha = 0.05;
 /* A test with a power of 80 % needs so many standard errors beyond its limit. */
@@ -52,6 +53,15 @@ static void set_verdict(struct delta *d, enum verdict v, const char *fmt, ...)
     va_end(ap);
     d->verdict = v;
     snprintf(d->reason, sizeof d->reason, "%s: %.180s", change, why);
+}
+
+const char *judge_grounds(const struct delta *d)
+{
+    char change[128];
+    describe_change(d, change, sizeof change);
+    size_t n = strlen(change);
+    bool begins = strncmp(d->reason, change, n) == 0 && strncmp(d->reason + n, ": ", 2) == 0;
+    return d->reason + (begins ? n + 2 : 0);
 }
 
 static void decide_exact(struct delta *d)

@@ -16,4 +16,7 @@ int judge_measure(const struct evidence *e, const struct compare_options *o, str
 /* tested: how many cells of this metric have a p-value. */
 void judge_decide(const struct compare_options *o, size_t tested, struct delta *d);
 
+/* The reason without the change that it begins with, for tables that have a column of changes. */
+const char *judge_grounds(const struct delta *d);
+
 #endif

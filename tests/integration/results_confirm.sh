@@ -135,7 +135,7 @@ slower_sources() {
         WHERE tag = 'confirm' ORDER BY id DESC LIMIT 4)")" 2
     is "the code is stored as the cause of each, and nothing else" \
         "$(sql "SELECT kind, certainty, json_extract(evidence, '\$.by'), count(*) FROM cause GROUP BY 1, 2, 3")" "code|established|sources|4"
-    like "the terminal says why" "$OUT" "  a at 64, 128: because of other sources"
+    like "the terminal says why" "$OUT" "  a at 64, 128: because of changed sources"
     is "compare --json has the cause beside the verdict" "$(ks compare "$(latest_sweep)" --baseline gold --json |
         jq -c '[.cells[] | [.verdict, .causes[0].kind, .causes[0].certainty]] | unique')" '[["regressed","code","established"]]'
 }
@@ -156,10 +156,10 @@ causes() {
     store causes
     jq '.variants[0].env = {SLOWER: "1.2"}' "$TMPDIR/plan.json" >"$TMPDIR/variable.json"
     exits "the sweep exits 4" 4 ks run "$TMPDIR/variable.json" --artifacts "$TMPDIR/artifacts" --baseline gold
-    like "the terminal names the variable" "$OUT" "^  a at 64, 128: coincides with another environment: env.a.SLOWER unset -> 1.2"
+    like "the terminal names the variable" "$OUT" "^  a at 64, 128: coincides with a different environment: env.a.SLOWER unset -> 1.2"
     is "the store has it for both cells" "$(sql "SELECT variant, kind, certainty, json_extract(evidence, '\$.changes[0].now') FROM cause" | xargs)" \
         "a|environment|coincides|1.2 a|environment|coincides|1.2"
-    is "the report of the night has it" "$(ks report latest --baseline gold --kind nightly | grep -c 'another environment: env.a.SLOWER')" 1
+    is "the report of the night has it" "$(ks report latest --baseline gold --kind nightly | grep -c 'a different environment: env.a.SLOWER')" 1
     exits "an unchanged sweep exits 0" 0 sweep
     unlike "an unchanged sweep has no causes" "$OUT" "Why"
 }

@@ -129,7 +129,7 @@ static void a_clock_is_named_with_its_share(void **state)
     buf_init(&text, WHY_TEXT_MAX);
     cause_sentence(c, REPORT_EN, &text);
     assert_non_null(strstr(buf_str(&text), "because of a lower shader clock (20"));
-    assert_non_null(strstr(buf_str(&text), "coincides with another environment: driver 6.10 -> 6.12"));
+    assert_non_null(strstr(buf_str(&text), "coincides with a different environment: driver 6.10 -> 6.12"));
     buf_clear(&text);
     cause_sentence(c, REPORT_ES, &text);
     assert_non_null(strstr(buf_str(&text), "debido a un reloj de shaders más bajo (20"));

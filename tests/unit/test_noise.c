@@ -111,7 +111,7 @@ static enum verdict confirmed_verdict(const double *base, const double *now, int
     assert_int_equal(c.deltas[0].confirmation, expected);
     assert_int_equal(c.verdicts[v], 1);
     assert_int_equal(c.verdicts[VERDICT_REGRESSED] + c.verdicts[VERDICT_NOISY], 1);
-    assert_non_null(strstr(c.deltas[0].reason, n ? "alternating" : "not measured again"));
+    assert_non_null(strstr(c.deltas[0].reason, n ? "in turns" : "not measured again"));
     comparison_release(&c);
     run_data_release(&a);
     run_data_release(&b);

@@ -104,6 +104,7 @@ static void a_change_of_the_sources_that_was_confirmed_is_looked_for_in_the_code
         advice("confirmed.db", old, (struct side){"tree 2", "plan", "6.8.5", "code 2", 20}, CONFIRM_STANDS);
     holds(text, "**Look for the change in the code**: 1 cell regressed");
     holds(text, "both builds were measured again, alternately");
+    lacks(text, "Use at least 5");
     lacks(text, "not necessarily the code");
     lacks(text, "recorded fact");
     free(text);

@@ -79,6 +79,9 @@ static void bytes_durations_and_percents_have_units(void **state)
     same(num_percent(0.05), "5 %");
     same(num_percent(0.025), "2.5 %");
     same(num_percent(0.000198), "0.02 %");
+    same(num_percent(1.23e-16), "< 0.001 %");
+    same(num_percent(-1e-9), "> -0.001 %");
+    same(num_percent(0), "0 %");
     same(num_percent(0.00912), "0.91 %");
     same(num_percent(0.0848), "8.5 %");
     same(num_percent(0.6285), "62.9 %");
