@@ -267,6 +267,16 @@ void table_comparison(struct table *t, const struct comparison *c, const struct 
         table_drop_empty(t, 0);
 }
 
+/* A SHA-256 by its first digits, as commands print it; anything else as it is. */
+static void add_fact_value(struct table *t, const char *value)
+{
+    enum { SHOWN = 12 };
+    char hash[SHOWN + 1];
+    bool is_hash = strlen(value) == SHA256_HEX_LEN && strspn(value, "0123456789abcdef") == SHA256_HEX_LEN;
+    snprintf(hash, sizeof hash, "%.*s", SHOWN, value);
+    table_code(t, is_hash ? hash : value);
+}
+
 void table_facts(struct table *t, const struct comparison *c, enum report_lang lang)
 {
     table_column(t, message(lang, MSG_COL_FACT), false);
@@ -274,7 +284,7 @@ void table_facts(struct table *t, const struct comparison *c, enum report_lang l
     table_column(t, message(lang, MSG_COL_NOW_SIDE), false);
     for (size_t i = 0; i < c->n_facts; i++) {
         table_code(t, c->facts[i].key);
-        table_code(t, c->facts[i].base);
-        table_code(t, c->facts[i].now);
+        add_fact_value(t, c->facts[i].base);
+        add_fact_value(t, c->facts[i].now);
     }
 }
