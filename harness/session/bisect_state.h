@@ -64,6 +64,8 @@ struct bisect_state {
  */
 int bisect_state_init(struct bisect_state *b, struct git_commits *commits, int rounds, struct err *err);
 void bisect_state_release(struct bisect_state *b);
+/* Whether the search has ended with a commit or a range. */
+bool bisect_state_answered(const struct bisect_state *b);
 
 int bisect_state_save(const struct bisect_state *b, struct store *s, struct err *err);
 /* A search that is stored under the word; see bisect_row_load(). */

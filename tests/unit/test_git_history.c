@@ -83,6 +83,48 @@ static void a_range_is_listed(void **state)
     expect_subjects(&path, "main", (const char *const[]){"three", "a pointer"}, 2); /* the end stays */
 }
 
+/* Of a merge both parents, as far as the range has them. */
+static void a_range_knows_its_parents(void **state)
+{
+    const struct git_range all = {0}, first = {.first_parent = true};
+    struct git_commits l;
+    struct err err = {0};
+    (void)state;
+    sh("git checkout -q -b left main && echo l >sub/l && git add . && git commit -q -m l");
+    sh("git checkout -q -b right main && echo r >sub/r && git add . && git commit -q -m r");
+    sh("git merge -q --no-ff -m both left && git tag both && git checkout -q main");
+    assert_int_equal(git_commits_between(sub, "main", "both", &all, &l, &err), 0);
+    assert_int_equal(l.count, 3);
+    assert_int_equal(l.items[0].n_parents + l.items[1].n_parents, 0);
+    assert_int_equal(l.items[2].n_parents, 2);
+    assert_int_equal(l.items[2].parents[0] + l.items[2].parents[1], 1);
+    git_commits_release(&l);
+    assert_int_equal(git_commits_between(sub, "main", "both", &first, &l, &err), 0);
+    assert_int_equal(l.count, 2);
+    assert_int_equal(l.items[1].n_parents, 1);
+    git_commits_release(&l);
+}
+
+/* The user's settings make git log print more than the format says. */
+static void settings_of_log_do_not_count(void **state)
+{
+    const struct git_range all = {0};
+    struct git_commits l;
+    struct err err = {0};
+    (void)state;
+    sh("printf '#!/bin/sh\necho noise >&2; echo noise; exit 1\n' >../gpg && chmod +x ../gpg");
+    sh("git config log.showSignature true && git config gpg.program \"$PWD/../gpg\"");
+    sh("git checkout -q -b signed main && { git cat-file commit main | sed '/^committer/a gpgsig -----BEGIN "
+       "PGP SIGNATURE-----\\n x\\n -----END PGP SIGNATURE-----'"
+       " >../signed; } && git update-ref refs/heads/signed $(git hash-object -t commit -w ../signed)");
+    int rc = git_commits_between(sub, "main~1", "signed", &all, &l, &err);
+    sh("git config --unset log.showSignature && git checkout -q -f main");
+    if (rc != 0)
+        fail_msg("%s", err.msg);
+    assert_int_equal(l.count, 1);
+    git_commits_release(&l);
+}
+
 static void a_range_needs_an_ancestor(void **state)
 {
     const struct git_range all = {0};
@@ -132,6 +174,8 @@ int main(void)
         cmocka_unit_test(a_revision_is_named),
         cmocka_unit_test(an_option_is_no_revision),
         cmocka_unit_test(a_range_is_listed),
+        cmocka_unit_test(a_range_knows_its_parents),
+        cmocka_unit_test(settings_of_log_do_not_count),
         cmocka_unit_test(a_range_needs_an_ancestor),
         cmocka_unit_test(the_tree_of_a_commit_is_exported),
         cmocka_unit_test(what_a_tree_lacks_is_said),
