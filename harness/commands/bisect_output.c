@@ -30,7 +30,8 @@ static void write_why(const struct bisect_state *b, struct buf *out)
         buf_printf(out, "the %s end %.12s cannot be measured: %s", end == good ? "good" : "bad", end->id,
                    end->reason);
     else if (bad->mark == BISECT_OPEN)
-        buf_puts(out, "both ends have the same machine code (--force measures nevertheless)");
+        buf_printf(out, "both ends have the same %s (--force measures nevertheless)",
+                   bad->of_device ? "device code; the host's code was not compared" : "machine code");
     else
         buf_printf(out, "the ends do not differ in turns: %s", bad->reason);
 }

@@ -67,7 +67,7 @@ static json_t *encode_commit(const struct bisect_commit *c, const struct bisect_
                      "commit", c->id, "parents", parents, "subject", e->git.subject, "authored_at",
                      e->git.authored_at, "mark", bisect_mark_name(c->mark), "basis",
                      bisect_basis_name(c->basis), "built", c->built, "code_sha256", c->code, "code_of_device",
-                     e->of_device, "rounds", c->rounds, "reason", c->reason, "build_run",
+                     c->of_device, "rounds", c->rounds, "reason", c->reason, "build_run",
                      (json_int_t)e->build, "ratio", number(e->ratio), "good_median", number(e->base_median),
                      "median", number(e->median), "good_runs", encode_keys(e->made.base, e->made.count),
                      "runs", encode_keys(e->made.now, e->made.count));
@@ -119,12 +119,12 @@ json_t *bisect_state_encode(const struct bisect_state *b)
         json_array_append_new(commits, encode_commit(&b->commits[i], &b->entries[i]));
     for (size_t i = 0; i < b->n_cells; i++)
         json_array_append_new(cells, encode_cell(&b->cells[i]));
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", "schema",
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:i, s:b, s:o, s:o}", "schema",
                      schema, "name", b->name, "ticket", b->ticket, "node", b->node, "gpu", b->gpu,
                      "started_at", b->started_at, "ended_at", b->ended_at, "request",
                      encode_request(&b->request), "cells", cells, "commits", commits, "pairs",
-                     b->search.pairs, "pairs_max", b->search.pairs_max, "step", encode_step(b), "answer",
-                     encode_answer(b));
+                     b->search.pairs, "pairs_max", b->search.pairs_max, "by_code", b->search.by_code, "step",
+                     encode_step(b), "answer", encode_answer(b));
 }
 
 /* A text of the JSON and where it goes. */
@@ -212,7 +212,7 @@ static int decode_commit(const struct json_at *at, struct bisect_commit *c, stru
     if (READ_TEXTS(at, texts, err) != 0 || read_int(at, "rounds", &c->rounds, err) != 0 ||
         json_get_int(at, "build_run", 0, INT64_MAX, &e->build, err) != 0 ||
         json_get_bool_def(at, "built", &c->built, err) != 0 ||
-        json_get_bool_def(at, "code_of_device", &e->of_device, err) != 0 ||
+        json_get_bool_def(at, "code_of_device", &c->of_device, err) != 0 ||
         read_keys(at, "good_runs", e->made.base, &e->made.count, err) != 0 ||
         read_keys(at, "runs", e->made.now, &others, err) != 0)
         return -1;
@@ -265,7 +265,9 @@ static int decode_commits(const struct json_at *at, struct bisect_state *b, stru
             decode_parents(&item, i, &b->commits[i], err) != 0)
             return -1;
     }
-    return read_int(at, "pairs", &b->search.pairs, err);
+    return json_get_bool_def(at, "by_code", &b->search.by_code, err) != 0
+               ? -1
+               : read_int(at, "pairs", &b->search.pairs, err);
 }
 
 static int decode_cells(const struct json_at *at, struct bisect_state *b, struct err *err)

@@ -32,8 +32,7 @@ struct bisect_entry {
     struct git_commit git;
     int64_t build; /* the store's row of the run that built it; 0: none */
     struct turns_made made;
-    double ratio;   /* to the good end; NaN when not measured */
-    bool of_device; /* what its code identity is of: device code, else files */
+    double ratio; /* to the good end; NaN when not measured */
     double base_median, median;
 };
 

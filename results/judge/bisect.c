@@ -128,30 +128,41 @@ static void add_ancestors(const struct bisect_search *s, bool *set)
             set[s->items[i].parents[p]] = true;
 }
 
+/* The host's code counts too, and the identity of device code does not tell. */
+static bool is_guess(const struct bisect_commit *c)
+{
+    return c->basis == BISECT_BY_CODE && c->of_device;
+}
+
 /* Of the bad commits, each of which descends from those found later. */
-static size_t oldest_bad(const struct bisect_search *s)
+static size_t oldest_bad(const struct bisect_search *s, bool guesses)
 {
     for (size_t i = 1; i < s->count; i++)
-        if (s->items[i].mark == BISECT_BAD)
+        if (s->items[i].mark == BISECT_BAD && (guesses || !is_guess(&s->items[i])))
             return i;
     return s->count - 1;
 }
 
-size_t bisect_suspects(const struct bisect_search *s, bool out[static BISECT_COMMITS_MAX])
+static size_t find_suspects(const struct bisect_search *s, bool guesses, bool *out)
 {
     bool cleared[BISECT_COMMITS_MAX] = {false};
-    size_t bad = oldest_bad(s), n = 0;
+    size_t bad = oldest_bad(s, guesses), n = 0;
     memset(out, 0, BISECT_COMMITS_MAX * sizeof *out);
     out[bad] = true;
     add_ancestors(s, out);
     for (size_t i = 0; i < bad; i++)
-        cleared[i] = s->items[i].mark == BISECT_GOOD;
+        cleared[i] = s->items[i].mark == BISECT_GOOD && (guesses || !is_guess(&s->items[i]));
     add_ancestors(s, cleared);
     for (size_t i = 0; i < s->count; i++) {
         out[i] = out[i] && !cleared[i];
         n += out[i];
     }
     return n;
+}
+
+size_t bisect_suspects(const struct bisect_search *s, bool out[static BISECT_COMMITS_MAX])
+{
+    return find_suspects(s, false, out);
 }
 
 size_t bisect_good_before(const struct bisect_search *s, size_t commit)
@@ -194,14 +205,29 @@ static size_t choose(const struct bisect_search *s, const bool *suspects, size_t
     return best;
 }
 
-static struct bisect_step end_with_suspects(const bool *suspects, size_t n, size_t bad)
+static struct bisect_step end_with_suspects(const struct bisect_search *s)
 {
-    size_t first = 0;
+    bool suspects[BISECT_COMMITS_MAX];
+    size_t first = 0, n = bisect_suspects(s, suspects);
     while (!suspects[first])
         first++;
-    struct bisect_step step = end_with(n == 1 ? BISECT_FOUND : BISECT_RANGE, first, bad);
+    struct bisect_step step = end_with(n == 1 ? BISECT_FOUND : BISECT_RANGE, first, oldest_bad(s, false));
     step.suspects = n;
     return step;
+}
+
+/* A guess that the answer would stand on: the bad commit, or a good one that a suspect follows. 0: none. */
+static size_t find_guess(const struct bisect_search *s, const bool *suspects, size_t bad)
+{
+    if (is_guess(&s->items[bad]))
+        return bad;
+    for (size_t i = bad; i > 0; i--)
+        for (size_t p = 0; suspects[i] && p < s->items[i].n_parents; p++) {
+            size_t parent = s->items[i].parents[p];
+            if (s->items[parent].mark == BISECT_GOOD && is_guess(&s->items[parent]))
+                return parent;
+        }
+    return 0;
 }
 
 struct bisect_step bisect_next(const struct bisect_search *s)
@@ -209,14 +235,14 @@ struct bisect_step bisect_next(const struct bisect_search *s)
     bool suspects[BISECT_COMMITS_MAX];
     if (s->items[s->count - 1].mark != BISECT_BAD)
         return prove_ends(s);
-    size_t bad = oldest_bad(s), n = bisect_suspects(s, suspects);
+    size_t bad = oldest_bad(s, true), n = find_suspects(s, true, suspects);
     size_t next = choose(s, suspects, n, bad);
-    if (next == bad)
-        return end_with_suspects(suspects, n, bad);
-    if (!s->items[next].built)
+    if (next != bad && !s->items[next].built)
         return do_next(BISECT_BUILD, next);
-    if (s->pairs >= s->pairs_max)
-        return end_with_suspects(suspects, n, bad);
+    if (next == bad)
+        next = find_guess(s, suspects, bad);
+    if (next == 0 || s->pairs >= s->pairs_max)
+        return end_with_suspects(s);
     return do_next(BISECT_MEASURE, next);
 }
 
@@ -276,9 +302,19 @@ static enum bisect_mark mark_of(enum verdict v)
     return BISECT_OPEN;
 }
 
+/* Two builds of one device code differ: from now on it proves nothing. */
+static void drop_guesses(struct bisect_search *s)
+{
+    s->by_code = false;
+    for (size_t i = 1; i < s->count; i++)
+        if (is_guess(&s->items[i]))
+            set_mark(&s->items[i], BISECT_OPEN, BISECT_BY_NOTHING, "");
+}
+
 void bisect_measured(struct bisect_search *s, size_t commit, const struct delta *d)
 {
     struct bisect_commit *c = &s->items[commit];
+    const struct bisect_commit before = *c;
     enum bisect_mark mark = mark_of(d->verdict);
     s->pairs++;
     c->rounds++;
@@ -292,6 +328,8 @@ void bisect_measured(struct bisect_search *s, size_t commit, const struct delta 
         set_mark(c, BISECT_SKIPPED, BISECT_BY_UNDECIDED, d->reason);
     else
         snprintf(c->reason, sizeof c->reason, "%s", d->reason);
+    if (is_guess(&before) && c->mark != before.mark && c->mark != BISECT_SKIPPED)
+        drop_guesses(s);
 }
 
 struct compare_options bisect_options(const struct compare_options *o, const struct delta *ends)

@@ -34,6 +34,7 @@ struct bisect_commit {
     enum bisect_basis basis;
     bool built;
     char code[SHA256_HEX_LEN + 1]; /* code identity of the cell's variant; "" when unknown */
+    bool of_device;                /* it is of device code: the host's may differ nevertheless */
     int rounds;                    /* of measuring */
     char reason[COMPARE_REASON_MAX];
 };
@@ -41,9 +42,9 @@ struct bisect_commit {
 struct bisect_search {
     struct bisect_commit *items; /* oldest first; [0] is the good end, the last one the bad end */
     size_t count;                /* 2 to BISECT_COMMITS_MAX */
-    bool by_code;                /* equal code identities need no measuring */
-    int rounds_max;              /* for one commit */
-    int pairs, pairs_max;        /* rounds measured so far, and at most */
+    bool by_code;         /* equal code identities need no measuring, except of what decides the answer */
+    int rounds_max;       /* for one commit */
+    int pairs, pairs_max; /* rounds measured so far, and at most */
 };
 
 enum bisect_task { BISECT_BUILD, BISECT_MEASURE, BISECT_END };

@@ -18,6 +18,7 @@ struct world {
     bool broken[MANY];       /* does not build */
     double noisy[MANY];      /* noise of this commit's measurements; 0: as everywhere */
     const char *code[MANY];  /* NULL: every commit has its own */
+    bool of_device;          /* the codes are of device code */
     bool fast[MANY];         /* on a branch that does not have the culprit */
     size_t parents[MANY][2]; /* 0: none */
     struct stats_rng rng;
@@ -72,6 +73,7 @@ static void build(struct world *w, struct tried *t, size_t commit)
     char code[16];
     snprintf(code, sizeof code, "code%zu", commit);
     t->builds++;
+    t->search.items[commit].of_device = w->of_device;
     bisect_built(&t->search, commit, w->code[commit] ? w->code[commit] : code,
                  w->broken[commit] ? "does not build" : NULL);
 }
@@ -166,6 +168,22 @@ static void a_range_leaves_out_cleared_branches(void **state)
     for (size_t i = 0; i < w.count; i++)
         assert_int_equal(suspects[i], i >= 1 && i <= 3);
     assert_int_equal(bisect_good_before(&t.search, t.end.last), 0);
+}
+
+/* The slow commit changed the host's code; a later one the device code, without an effect. */
+static void the_host_is_to_blame(void **state)
+{
+    static struct tried t;
+    (void)state;
+    for (size_t culprit = 1; culprit <= 12; culprit++) {
+        struct world w = {.count = 13, .culprit = culprit, .slower = 0.08, .noise = 0.005, .of_device = true};
+        for (size_t i = 0; i < w.count; i++)
+            w.code[i] = i < 9 ? "old" : "new";
+        search(&w, &t, culprit);
+        assert_int_equal(t.end.outcome, BISECT_FOUND);
+        assert_int_equal(t.end.first, culprit);
+        assert_true(t.search.pairs <= most_pairs(12));
+    }
 }
 
 static void equal_ends_are_not_reproducible(void **state)
@@ -299,6 +317,7 @@ int main(void)
         cmocka_unit_test(the_commit_is_found_in_noise),
         cmocka_unit_test(a_merged_branch_is_not_blamed),
         cmocka_unit_test(a_range_leaves_out_cleared_branches),
+        cmocka_unit_test(the_host_is_to_blame),
         cmocka_unit_test(equal_ends_are_not_reproducible),
         cmocka_unit_test(ends_of_one_code_are_not_measured),
         cmocka_unit_test(a_commit_that_does_not_build_is_skipped),
