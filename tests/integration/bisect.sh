@@ -126,6 +126,7 @@ ab_equal() {
     is "--force takes a round" "$(sql "SELECT count(DISTINCT run_id) FROM test")" 4
     exits "a head that does not build exits 1" 1 ab --base c4 --head c5
     like "a head that does not build is broken" "$OUT" "broken"
+    exits "two sides that do not build exit 1" 1 ab --base c5 --head c5
 }
 
 ab_sides() {
@@ -135,7 +136,8 @@ ab_sides() {
     exits "a folder against the plan's sources exits 0" 0 ab --base "dir:$REPO/src" --rounds 1
     run=$(sql "SELECT run_id FROM run ORDER BY id LIMIT 1")
     exits "a stored run against a commit exits 4" 4 ab --base c1 --head "run:$run"
-    exits "a toolchain's setting exits 0" 0 ab --base-env CXX=clang++-18 --rounds 1 --force
+    exits "a toolchain's setting exits 0" 0 ab --base-env CXX=clang++-18 --rounds 1
+    unlike "a setting is measured, though the machine code is the same" "$OUT" "nothing to measure"
     is "the setting is in the run's environment" "$(sql "SELECT count(*) FROM run r JOIN fact f USING (environment_id) WHERE f.key = 'env.CXX'")" 3
     exits "no side exits 2" 2 ab
     exits "an unknown revision exits 2" 2 ab --base nowhere
