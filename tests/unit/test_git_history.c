@@ -156,6 +156,29 @@ static void the_tree_of_a_commit_is_exported(void **state)
     assert_false(fs_exists(path));
 }
 
+/* Those of Git LFS, most of the time. */
+static void filters_of_the_folders_above_apply(void **state)
+{
+    struct git_commit c;
+    struct git_tree t;
+    char path[FS_PATH_MAX + 8];
+    struct buf text;
+    struct err err = {0};
+    (void)state;
+    sh("git config filter.upper.smudge 'tr a-z A-Z' && git config filter.upper.clean 'tr A-Z a-z'");
+    sh("git checkout -q -b filtered main && echo '*.up filter=upper' >.gitattributes && mkdir -p sub/er");
+    sh("echo hello >sub/er/a.up && git add . && git commit -q -m filtered && git tag filtered-tag && git "
+       "checkout -q main");
+    assert_int_equal(git_commit_find(sub, "filtered-tag", &c, &err), 0);
+    assert_int_equal(git_tree_export(sub, c.id, scratch, &t, &err), 0);
+    snprintf(path, sizeof path, "%s/er/a.up", t.dir);
+    buf_init(&text, 64);
+    assert_int_equal(fs_read_file(path, 64, &text, &err), 0);
+    assert_string_equal(buf_str(&text), "HELLO\n");
+    buf_release(&text);
+    git_tree_release(&t);
+}
+
 static void what_a_tree_lacks_is_said(void **state)
 {
     struct git_commit c;
@@ -178,6 +201,7 @@ int main(void)
         cmocka_unit_test(settings_of_log_do_not_count),
         cmocka_unit_test(a_range_needs_an_ancestor),
         cmocka_unit_test(the_tree_of_a_commit_is_exported),
+        cmocka_unit_test(filters_of_the_folders_above_apply),
         cmocka_unit_test(what_a_tree_lacks_is_said),
     };
     return cmocka_run_group_tests(tests, make_repository, scratch_remove);
