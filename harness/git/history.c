@@ -107,25 +107,52 @@ void git_commits_release(struct git_commits *l)
     *l = (struct git_commits){0};
 }
 
-/* The commit's id: of a tag, that of the commit it names. */
-static int resolve(const char *dir, const char *revision, char *id, struct err *err)
+/* The commit that a word of git's names, "" if it names none. Of a tag, that of the commit it names. */
+static int ask_id(const char *dir, const char *before, const char *revision, char id[GIT_COMMIT_MAX],
+                  struct err *err)
 {
     char word[512];
     struct buf text;
-    int n = snprintf(word, sizeof word, "%s^{commit}", revision);
+    struct err why = {0};
+    int n = snprintf(word, sizeof word, "%s%s^{commit}", before, revision);
+    *id = '\0';
     if (!*revision || n < 0 || (size_t)n >= sizeof word)
-        return err_set(err, ERR_INPUT, "expected a git revision of 1 to %zu bytes", sizeof word - 10);
+        return err_set(err, ERR_INPUT, "expected a git revision of 1 to %zu bytes", sizeof word - 32);
     const char *const args[] = {"rev-parse", "--verify", "--quiet", "--end-of-options", word, NULL};
     buf_init(&text, 4096);
-    int rc = git_output(dir, args, &text, err);
+    int rc = git_output(dir, args, &text, &why);
     if (rc == 0 && text.len > 0)
         text.data[text.len - 1] = '\0';
     if (rc == 0 && is_commit_id(buf_str(&text)))
         snprintf(id, GIT_COMMIT_MAX, "%s", buf_str(&text));
-    else if (rc == 0 || err->kind == ERR_INPUT)
-        rc = err_set(err, ERR_INPUT, "%s: git knows no commit \"%.200s\" there", dir, revision);
     buf_release(&text);
-    return rc;
+    if (rc == 0 || why.kind == ERR_INPUT)
+        return 0;
+    *err = why;
+    return -1;
+}
+
+/* git would silently take the tag. */
+static int check_unambiguous(const char *dir, const char *revision, struct err *err)
+{
+    char branch[GIT_COMMIT_MAX], tag[GIT_COMMIT_MAX];
+    if (ask_id(dir, "refs/heads/", revision, branch, err) != 0 ||
+        ask_id(dir, "refs/tags/", revision, tag, err) != 0)
+        return -1;
+    return !*branch || !*tag || strcmp(branch, tag) == 0
+               ? 0
+               : err_set(err, ERR_INPUT,
+                         "%s: \"%.200s\" is a branch and a tag: say heads/%.200s or tags/%.200s", dir,
+                         revision, revision, revision);
+}
+
+static int resolve(const char *dir, const char *revision, char *id, struct err *err)
+{
+    if (ask_id(dir, "", revision, id, err) != 0)
+        return -1;
+    if (!*id)
+        return err_set(err, ERR_INPUT, "%s: git knows no commit \"%.200s\" there", dir, revision);
+    return check_unambiguous(dir, revision, err);
 }
 
 int git_commit_find(const char *dir, const char *revision, struct git_commit *out, struct err *err)

@@ -71,6 +71,8 @@ static int find_submodule(const struct place *p, struct git_tree *t, struct err 
         at += strlen(at) + 1;
     }
     buf_release(&text);
+    if (rc != 0 && *p->prefix && strstr(err->msg, "Not a valid object name"))
+        return err_set(err, ERR_INPUT, "the commit has no folder %s", p->prefix);
     return rc;
 }
 

@@ -266,6 +266,32 @@ nightly_search() {
     in_repo checkout -q main
 }
 
+# A search of the same plan that can never go on: its variant is gone.
+nightly_stuck() {
+    fresh stuck
+    echo 0.003 >"$TMPDIR/noise"
+    jq '.baseline = "gold" | .confirm = {bisect: true}' "$TMPDIR/plan.json" >"$TMPDIR/night.json"
+    exits "the first night exits 0" 0 night c6
+    exits "another search is begun" 0 ks bisect "$TMPDIR/night.json" --artifacts "$TMPDIR/artifacts" --good c0 --bad c2
+    sql "UPDATE bisect SET ended_at = NULL, outcome = NULL, body = json_set(body, '$.ended_at', '', '$.request.variants', 'gone')"
+    exits "a slower night exits 4" 4 night c9
+    like "the night says why the other search does not go on" "$ERR" "^bisect: .*gone"
+    like "and searches for its own commit" "$ERR" "^bisect: found $(id_of c8 | cut -c 1-12)"
+    in_repo checkout -q main
+}
+
+# The tag would win, and nobody would notice.
+ambiguous_words() {
+    fresh ambiguous
+    in_repo branch c4 c9
+    exits "a branch and a tag of one name exit 2" 2 ab --base c4 --head c8
+    like "and are named" "$ERR" "heads/c4 or tags/c4"
+    in_repo branch -D c4
+    in_repo checkout -q --orphan empty && in_repo rm -rq --cached . && in_repo commit -q --allow-empty -m nothing && in_repo checkout -q -f main
+    exits "a commit without the folder exits 2" 2 ab --base empty --head c8
+    like "and is explained" "$ERR" "the commit has no folder src/"
+}
+
 nightly_dirty() {
     fresh dirty
     echo 0.003 >"$TMPDIR/noise"
@@ -302,6 +328,8 @@ scenario "bisect on a noisy node" bisect_noise
 scenario "bisect that is killed and blocked" bisect_killed
 scenario "bisect that is detached" bisect_detached
 scenario "a nightly run that searches" nightly_search
+scenario "a nightly run past a search that is stuck" nightly_stuck
+scenario "revisions that are not what they seem" ambiguous_words
 scenario "a nightly run of changed sources" nightly_dirty
 scenario "the words of bisect" bisect_words
 done_testing
