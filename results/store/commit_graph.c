@@ -2,6 +2,7 @@
 
 #include "common/base/alloc.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +62,7 @@ int commit_graph_node(struct commit_graph *g, const char *id, size_t *out, struc
             return no_memory(err);
         struct commit_node *n = &g->nodes[g->count];
         *n = (struct commit_node){0};
-        strncpy(n->id, id, sizeof n->id - 1);
+        snprintf(n->id, sizeof n->id, "%s", id);
         *slot = ++g->count;
     }
     *out = *slot - 1;
