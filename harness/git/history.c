@@ -146,12 +146,25 @@ static int check_unambiguous(const char *dir, const char *revision, struct err *
                          revision, revision, revision);
 }
 
+/* What to do where the commit may be missing only here. */
+static const char *shallow_hint(const char *dir)
+{
+    static const char *const args[] = {"rev-parse", "--is-shallow-repository", NULL};
+    struct err ignored = {0};
+    struct buf out;
+    buf_init(&out, 64);
+    bool shallow = git_output(dir, args, &out, &ignored) == 0 && strcmp(buf_str(&out), "true\n") == 0;
+    buf_release(&out);
+    return shallow ? " (the clone is shallow: git fetch --unshallow)" : "";
+}
+
 static int resolve(const char *dir, const char *revision, char *id, struct err *err)
 {
     if (ask_id(dir, "", revision, id, err) != 0)
         return -1;
     if (!*id)
-        return err_set(err, ERR_INPUT, "%s: git knows no commit \"%.200s\" there", dir, revision);
+        return err_set(err, ERR_INPUT, "%s: git knows no commit \"%.200s\" there%s", dir, revision,
+                       shallow_hint(dir));
     return check_unambiguous(dir, revision, err);
 }
 
@@ -179,10 +192,10 @@ static int check_ancestor(const char *dir, const char *from, const char *to, str
     buf_init(&none, 16);
     int rc = git_output(dir, args, &none, &why);
     buf_release(&none);
-    return rc == 0
-               ? 0
-               : err_set(err, ERR_INPUT, "%s: %.12s is no ancestor of %.12s: there is no range between them",
-                         dir, from, to);
+    return rc == 0 ? 0
+                   : err_set(err, ERR_INPUT,
+                             "%s: %.12s is no ancestor of %.12s: there is no range between them%s", dir, from,
+                             to, shallow_hint(dir));
 }
 
 /* The end itself, which left the path as the newest commit made it. */

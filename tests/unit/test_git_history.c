@@ -105,6 +105,19 @@ static void a_range_knows_its_parents(void **state)
     git_commits_release(&l);
 }
 
+static void a_shallow_clone_is_named(void **state)
+{
+    struct git_commit c;
+    struct err err = {0};
+    (void)state;
+    sh("git clone -q --depth 1 \"file://$PWD\" ../shallow");
+    assert_int_equal(git_commit_find(in_scratch("shallow"), "two", &c, &err), -1);
+    assert_non_null(strstr(err.msg, "fetch --unshallow"));
+    err = (struct err){0};
+    assert_int_equal(git_commit_find(repo, "nowhere", &c, &err), -1);
+    assert_null(strstr(err.msg, "shallow"));
+}
+
 /* The user's settings make git log print more than the format says. */
 static void settings_of_log_do_not_count(void **state)
 {
@@ -198,6 +211,7 @@ int main(void)
         cmocka_unit_test(an_option_is_no_revision),
         cmocka_unit_test(a_range_is_listed),
         cmocka_unit_test(a_range_knows_its_parents),
+        cmocka_unit_test(a_shallow_clone_is_named),
         cmocka_unit_test(settings_of_log_do_not_count),
         cmocka_unit_test(a_range_needs_an_ancestor),
         cmocka_unit_test(the_tree_of_a_commit_is_exported),
