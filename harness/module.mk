@@ -6,7 +6,7 @@ $(eval $(call library,harness,$(filter-out harness/main.c,$(harness_sources))))
 objects_all += $(call objects,harness/main.c)
 programs += $(BUILD)/kernsweep
 harness_libs := $(BUILD)/libharness.a $(BUILD)/libreports.a $(BUILD)/libresults.a $(BUILD)/libcommon.a
-harness_link := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lm -lpthread
+harness_link := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -liberty -lm -lpthread
 $(BUILD)/kernsweep: $(call objects,harness/main.c) $(harness_libs)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(harness_link)

@@ -67,7 +67,8 @@ static void add_forms_of(struct secrets *s, const char *value)
 static void add_forms(struct secrets *s)
 {
     for (size_t i = 0, n = s->count; i < n; i++)
-        add_forms_of(s, s->value[i]);
+        if (s->value[i])
+            add_forms_of(s, s->value[i]);
 }
 
 static int add_from(struct secrets *s, const struct env *env, const char *name, struct err *err)
@@ -109,7 +110,7 @@ int secrets_init(struct secrets *s, const struct job *job, struct err *err)
 
 void secrets_release(struct secrets *s)
 {
-    for (size_t i = 0; i < s->n_forms; i++)
+    for (size_t i = 0; s->forms && i < s->n_forms; i++)
         free(s->forms[i]);
     free(s->forms);
     free(s->value);

@@ -1,6 +1,7 @@
 /* kernsweep diff: the machine code of a variant in two runs, kernel by kernel: resources, instructions by
  * class, hot loops, and what changed in the listings. */
 #include "common/base/regex.h"
+#include "common/base/symbol.h"
 #include "harness/commands/cmd.h"
 #include "harness/commands/diff_listing.h"
 #include "reports/render/table.h"
@@ -59,7 +60,9 @@ static bool is_meant(struct diff *d, const struct kernel_pair *p)
 {
     struct err ignored = {.kind = ERR_NONE};
     const char *name = kernel_pair_name(p);
-    return !d->kernel.code || regex_match(&d->kernel, name, strlen(name), 0, &ignored) == 1;
+    const struct symbol_title title = symbol_title(name);
+    return !d->kernel.code || regex_match(&d->kernel, name, strlen(name), 0, &ignored) == 1 ||
+           regex_match(&d->kernel, title.s, strlen(title.s), 0, &ignored) == 1;
 }
 
 static const char *state_of(const struct kernel_pair *p)
@@ -173,7 +176,7 @@ static int print_pair(struct diff *d, const struct kernel_pair *p, struct err *e
     struct buf listing;
     int rc = pair_listing(d, p, &listing, err);
     if (rc == 0) {
-        printf("\n%s: %s\n", kernel_pair_name(p), state_of(p));
+        printf("\n%s: %s\n", symbol_title(kernel_pair_name(p)).s, state_of(p));
         print_facts(p);
         if (listing.len) {
             putchar('\n');
@@ -255,7 +258,8 @@ int cmd_diff(struct cmd_env *env, int argc, char **argv)
     const char *variant = NULL, *kernel = NULL, *words[2];
     const struct arg options[] = {
         {"--variant", "NAME", &variant, NULL, "the variant whose code is compared"},
-        {"--kernel", "REGEX", &kernel, NULL, "only kernels whose name in the symbol table matches"},
+        {"--kernel", "REGEX", &kernel, NULL,
+         "only kernels whose name matches, as printed or as in the symbol table"},
     };
     struct args spec = {.command = "diff",
                         .usage = "RUN_A RUN_B --variant V [--kernel REGEX]",

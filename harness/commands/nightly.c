@@ -52,6 +52,7 @@ static void fill_options(const struct nightly *n, struct session_options *opt)
 static int resume(struct nightly *n, const struct session_options *opt, bool *found, struct err *err)
 {
     struct runrec rec;
+    *found = true;
     int rc = *n->state.run_id ? runrec_find(&rec, n->env->db, n->state.run_id, err)
                               : runrec_newest(&rec, n->env->db, n->plan.file, found, err);
     if (rc == 0 && *found && *rec.set_aside)

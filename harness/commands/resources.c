@@ -3,6 +3,7 @@
 #include "common/base/json.h"
 #include "common/base/regex.h"
 #include "common/base/run.h"
+#include "common/base/symbol.h"
 #include "common/base/text.h"
 #include "common/contract/kernel_facts.h"
 #include "harness/commands/cmd.h"
@@ -60,7 +61,11 @@ static json_t *read_file(const struct listing *l, const char *file, struct err *
 
 static int is_wanted(const struct listing *l, const char *name, struct err *err)
 {
-    return l->wanted ? regex_match(l->wanted, name, strlen(name), 0, err) : 1;
+    const struct symbol_title title = symbol_title(name);
+    if (!l->wanted)
+        return 1;
+    int rc = regex_match(l->wanted, name, strlen(name), 0, err);
+    return rc == 0 ? regex_match(l->wanted, title.s, strlen(title.s), 0, err) : rc;
 }
 
 static void add_number(struct table *t, int64_t n)
@@ -117,7 +122,7 @@ static void add_row(struct listing *l, const char *file, const char *name, const
     if (in_loop != KERNEL_FACT_UNKNOWN)
         snprintf(loop, sizeof loop, "%" PRId64 ", %" PRId64, f->hot_loop[INSTRUCTION_MATRIX], in_loop);
     table_text(&l->table, loop);
-    table_code(&l->table, name);
+    table_code(&l->table, symbol_title(name).s);
 }
 
 static int add_kernel(struct listing *l, const json_t *kernels, size_t i, const struct json_at *at,
@@ -207,7 +212,8 @@ int cmd_resources(struct cmd_env *env, int argc, char **argv)
 {
     const char *kernel = NULL, *words[FILES_MAX];
     const struct arg options[] = {
-        {"--kernel", "REGEX", &kernel, NULL, "only kernels whose name in the symbol table matches"},
+        {"--kernel", "REGEX", &kernel, NULL,
+         "only kernels whose name matches, as printed or as in the symbol table"},
     };
     struct args spec = {.command = "resources",
                         .usage = "FILE... [--kernel REGEX]",

@@ -1,6 +1,6 @@
 /* Changed machine code: per variant, the kernels whose code is not that of the run before, and which of their
  * numbers differ; folded, since it is evidence. */
-#include "common/base/text.h"
+#include "common/base/symbol.h"
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
 
@@ -19,10 +19,7 @@ static void add_number(struct table *t, int64_t n)
 
 static void add_name(struct table *t, const struct kernel_pair *p)
 {
-    char name[TABLE_CELL_MAX];
-    const char *raw = kernel_pair_name(p);
-    text_printable_fixed(name, sizeof name, raw, strlen(raw));
-    table_code(t, name);
+    table_code(t, symbol_title(kernel_pair_name(p)).s);
 }
 
 /* One row for each number that differs, or one that says that the numbers are the same. */

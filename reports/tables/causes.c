@@ -1,5 +1,7 @@
 #include "reports/tables/causes.h"
 
+#include "common/base/symbol.h"
+
 #include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "reports/words/number.h"
@@ -56,7 +58,7 @@ static void put_difference(struct differences *d, const char *what, int64_t befo
 static void put_kernel(struct buf *out, enum report_lang lang, const struct cause_kernel *k)
 {
     struct differences d = {.out = out, .lang = lang};
-    buf_puts(out, k->name);
+    buf_puts(out, symbol_title(k->name).s);
     if (!k->in_before || !k->in_now) {
         message_plain(out, lang, k->in_now ? MSG_CAUSE_KERNEL_ADDED : MSG_CAUSE_KERNEL_REMOVED);
         return;

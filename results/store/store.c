@@ -129,8 +129,8 @@ static int configure(struct store *s, struct err *err)
     /* The file may be untrusted: its schema must not call functions with side effects. */
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
-    if (sql_exec(s, "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY",
-                 err) != 0)
+    if (sql_exec(s, "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY", err) !=
+        0)
         return -1;
     /* Each nightly run modifies one page of the history's index per cell; a rare checkpoint writes them back
      * once for many runs. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What commands print is what they did: cancelling, first runs, options, output into a pipe.
 # timeout: 300
+# shellcheck disable=SC2016 # other shells and jq expand these
 . tests/lib.sh
 . tests/pipeline.sh
 
@@ -201,7 +202,7 @@ interrupted_while_storing() {
     is "with exit code 130" $? 130
     like "it says what is not stored" "$(cat "$TMPDIR/ingest.err")" 'interrupted: 2 of 2 folders are not stored'
     echo "ROLLBACK;" >&"${COPROC[1]}"
-    exec {COPROC[1]}>&-
+    eval "exec ${COPROC[1]}>&-"
     wait "$COPROC_PID"
     is "nothing is half stored" "$(sqlite3 "$TMPDIR/other.db" 'SELECT count(*) FROM run')" 0
     exits "the same command then stores it" 0 "$KERNSWEEP" ingest "$bundle" --db "$TMPDIR/other.db"

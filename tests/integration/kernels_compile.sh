@@ -71,7 +71,7 @@ v5_intrinsics() {
     CLANG_FLAGS=-DKS_BUFFER_INTRINSICS exits "make exits 0" 0 \
         make -s -C kernels PLATFORM=amd ARCH=gfx942 VARIANT=v5,v5_tiles BUILD="${file%/*}" resources
     exits "it is within the limits" 0 kernels/tools/v5_gfx942_check "$file"
-    is "the listing has buffer loads" "$(grep -c 'buffer_load_dwordx4' "${file%/*}/resources/v5_tiles.s" | grep -vx 0 | wc -l)" 1
+    passes "the listing has buffer loads" grep -q buffer_load_dwordx4 "${file%/*}/resources/v5_tiles.s"
     is "it is not the builtins' listing" "$(cmp -s "${file%/*}/resources/v5_tiles.s" "${V5%/*}/resources/v5_tiles.s" && echo same)" ""
 }
 

@@ -2,9 +2,9 @@
 #include "results/judge/kernel_pairs.h"
 #include "tests/unit/support.h"
 
-static struct run_kernel_code kernel(size_t variant, char *name, char digit, int64_t vgprs)
+static struct run_kernel_code kernel(size_t variant, const char *name, char digit, int64_t vgprs)
 {
-    struct run_kernel_code k = {.variant = variant, .name = name};
+    struct run_kernel_code k = {.variant = variant, .name = (char *)(uintptr_t)name};
     memset(k.sha256, digit, SHA256_HEX_LEN);
     kernel_facts_init(&k.facts);
     k.facts.resource[KERNEL_VGPRS] = vgprs;

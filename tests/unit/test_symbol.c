@@ -1,0 +1,39 @@
+/* symbol: names of kernels for people. */
+#include "tests/unit/support.h"
+
+#include "common/base/symbol.h"
+
+static void names_are_readable(void **state)
+{
+    (void)state;
+    static const char *const table[][2] = {
+        {"_Z6attendPfi", "attend"},
+        {"_ZN2v512attend_tilesILi128ELb1EEEvPKfPf", "v5::attend_tiles<128, true>"},
+        {"attend", "attend"},
+        {"_Z", "_Z"},
+        {"_ZN2v5", "_ZN2v5"},
+        {"", ""},
+        {"bad\033[2J", "bad\\x1b[2J"},
+    };
+    for (size_t i = 0; i < COUNT(table); i++)
+        assert_string_equal(symbol_title(table[i][0]).s, table[i][1]);
+}
+
+static void long_names_are_cut(void **state)
+{
+    (void)state;
+    char symbol[8192] = "_Z";
+    memset(symbol + 2, 'N', sizeof symbol - 3);
+    assert_true(strlen(symbol_title(symbol).s) < SYMBOL_TITLE_MAX);
+    symbol[600] = '\0';
+    assert_true(strlen(symbol_title(symbol).s) < SYMBOL_TITLE_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_readable),
+        cmocka_unit_test(long_names_are_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
