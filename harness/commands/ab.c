@@ -99,18 +99,28 @@ static void close_cell(struct ab_cell *c, enum verdict v, const char *reason)
     snprintf(c->delta.reason, sizeof c->delta.reason, "%.300s", reason);
 }
 
+/* Settings act while a test runs, whatever was built. */
+static bool has_settings(const struct ab_args *a)
+{
+    return a->base.setting[0] || a->head.setting[0];
+}
+
 static void judge_build(struct ab_cell *c, const struct run_variant *base, const struct run_variant *head,
                         bool force)
 {
     bool base_ok = base && base->status == STATUS_OK, head_ok = head && head->status == STATUS_OK;
+    c->failed = !head_ok;
     if (!head_ok)
         close_cell(c, base_ok ? VERDICT_BROKEN : VERDICT_NOISY,
                    head ? head->reason : "the head was not built");
     else if (!base_ok)
         close_cell(c, VERDICT_FIXED, base ? base->reason : "the base was not built");
     else if (!force && *base->code_sha256 && strcmp(base->code_sha256, head->code_sha256) == 0) {
-        close_cell(c, VERDICT_UNCHANGED, "the two builds have the same code identity");
+        close_cell(c, VERDICT_UNCHANGED,
+                   head->code_of_device ? "the same device code; the host's code was not compared"
+                                        : "the two builds have the same code identity");
         c->same_code = true;
+        c->of_device = head->code_of_device;
     }
 }
 
@@ -131,7 +141,7 @@ static int build_sides(struct ab *ab, struct err *err)
     for (size_t i = 0; rc == 0 && i < ab->count; i++) {
         const char *name = ab->cells[i].delta.variant;
         judge_build(&ab->cells[i], run_data_variant(&base, name), run_data_variant(&head, name),
-                    ab->args->force);
+                    ab->args->force || has_settings(ab->args));
     }
     const char *gpu = rc == 0 ? run_data_fact(&head, "gpus0.name") : NULL;
     snprintf(ab->gpu, sizeof ab->gpu, "%s", gpu ? gpu : "");
@@ -146,6 +156,7 @@ static void note_verdict(struct ab_cell *c, int64_t rounds_max)
 {
     struct delta *d = &c->delta;
     c->slower += d->verdict == VERDICT_REGRESSED;
+    c->failed = d->now_n == 0;
     if (d->now_n == 0 && d->base_n == 0)
         close_cell(c, VERDICT_NOISY, "its tests fail on both sides");
     else if (d->now_n == 0)
@@ -216,7 +227,7 @@ static int exit_code(const struct ab *ab)
     for (size_t i = 0; i < ab->count; i++) {
         if (ab->cells[i].delta.verdict == VERDICT_REGRESSED)
             return EXIT_REGRESSION;
-        if (ab->cells[i].delta.verdict == VERDICT_BROKEN)
+        if (ab->cells[i].failed)
             code = EXIT_TEST_FAILED;
     }
     return code;
@@ -271,7 +282,7 @@ static int set_up(struct ab *ab, struct err *err)
 
 static int check_sides(const struct ab_args *a, struct err *err)
 {
-    bool differ = a->base.word || a->head.word || a->base.setting[0] || a->head.setting[0];
+    bool differ = a->base.word || a->head.word || has_settings(a);
     return differ ? 0
                   : err_set(
                         err, ERR_INPUT,

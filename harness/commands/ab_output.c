@@ -60,6 +60,11 @@ static enum cell_mark mark_of(const struct ab_cell *c)
     return MARK_NONE;
 }
 
+static const char *same_code(const struct ab_cell *c)
+{
+    return c->of_device ? "same device code" : "same machine code";
+}
+
 static void add_row(const struct ab_cell *c, struct table *t)
 {
     const struct delta *d = &c->delta;
@@ -69,7 +74,7 @@ static void add_row(const struct ab_cell *c, struct table *t)
     table_text(t, measured ? metric_with_unit(d->metric, d->base_median).s : NUM_NONE);
     table_text(t, measured ? metric_with_unit(d->metric, d->now_median).s : NUM_NONE);
     table_text(t, measured ? num_change(d->ratio - 1).s : NUM_NONE);
-    table_marked(t, c->same_code ? "same machine code" : verdict_word(d->verdict, REPORT_EN), mark_of(c));
+    table_marked(t, c->same_code ? same_code(c) : verdict_word(d->verdict, REPORT_EN), mark_of(c));
     if (measured)
         table_text(t, judge_grounds(d));
     else
@@ -109,13 +114,27 @@ static bool all_same(const struct ab_result *r)
     return r->count > 0 && count_same(r) == r->count;
 }
 
+static bool any_of_device(const struct ab_result *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (r->cells[i].of_device)
+            return true;
+    return false;
+}
+
+static const char *all_same_what(const struct ab_result *r)
+{
+    return any_of_device(r) ? "same device code" : "same machine code";
+}
+
 void ab_write_text(const struct ab_result *r, bool colour, struct buf *out)
 {
     struct table t;
     write_side("base", r->base, out);
     write_side("head", r->head, out);
     if (all_same(r)) {
-        buf_puts(out, "\nsame machine code: nothing to measure (--force measures nevertheless)\n");
+        buf_printf(out, "\n%s: nothing to measure%s (--force measures nevertheless)\n", all_same_what(r),
+                   any_of_device(r) ? ", unless the host's code changed" : "");
         return;
     }
     buf_putc(out, '\n');
@@ -165,7 +184,8 @@ void ab_write_markdown(const struct ab_result *r, struct buf *out)
     md_code(&w, r->ticket);
     buf_puts(out, ": ");
     if (all_same(r))
-        buf_puts(out, "same machine code, nothing to measure");
+        buf_printf(out, "%s, nothing to measure%s", all_same_what(r),
+                   any_of_device(r) ? " unless the host's code changed" : "");
     else
         write_counts(r, out);
     buf_puts(out, "\n\n");

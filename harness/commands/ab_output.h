@@ -10,6 +10,8 @@
 struct ab_cell {
     struct delta delta;
     bool same_code; /* nothing to measure */
+    bool of_device; /* that of the device, that is: the host's was not compared */
+    bool failed;    /* the head was not built, or its tests fail */
     bool open;      /* another round may still decide or confirm it */
     int slower;     /* rounds after which it was regressed */
 };

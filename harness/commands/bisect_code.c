@@ -86,25 +86,14 @@ static int compare(const char *variant, const struct built *before, const struct
     return rc;
 }
 
-/* The newest good commit before the answer. */
-static size_t find_before(const struct bisect_state *b)
-{
-    size_t at = 0;
-    for (size_t i = 0; i < b->step.first; i++)
-        if (b->commits[i].mark == BISECT_GOOD && b->entries[i].build > 0)
-            at = i;
-    return at;
-}
-
 int bisect_code_load(const struct bisect_state *b, struct store *s, struct bisect_code *out, struct err *err)
 {
     struct built before = {.details = {.gates = NULL}}, now = before;
     struct err ignored = {0};
     *out = (struct bisect_code){.rows = NULL};
-    if (!*b->ended_at || b->n_cells == 0 ||
-        (b->step.outcome != BISECT_FOUND && b->step.outcome != BISECT_RANGE))
+    if (b->n_cells == 0 || !bisect_state_answered(b))
         return 0;
-    out->before = find_before(b);
+    out->before = bisect_good_before(&b->search, b->step.first);
     int rc = 0;
     if (load_build(s, b->entries[out->before].build, &before, &ignored) == 0 &&
         load_build(s, b->entries[b->step.last].build, &now, &ignored) == 0)

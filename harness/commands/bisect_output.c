@@ -30,7 +30,8 @@ static void write_why(const struct bisect_state *b, struct buf *out)
         buf_printf(out, "the %s end %.12s cannot be measured: %s", end == good ? "good" : "bad", end->id,
                    end->reason);
     else if (bad->mark == BISECT_OPEN)
-        buf_puts(out, "both ends have the same machine code (--force measures nevertheless)");
+        buf_printf(out, "both ends have the same %s (--force measures nevertheless)",
+                   bad->of_device ? "device code; the host's code was not compared" : "machine code");
     else
         buf_printf(out, "the ends do not differ in turns: %s", bad->reason);
 }
@@ -49,7 +50,7 @@ void bisect_write_headline(const struct bisect_state *b, struct buf *out)
         return;
     case BISECT_RANGE:
         buf_printf(out, "found the range %.12s to %.12s, %zu commits: ", b->commits[a->first].id,
-                   b->commits[a->last].id, a->last - a->first + 1);
+                   b->commits[a->last].id, a->suspects);
         write_change(&b->cells[0], out);
         return;
     case BISECT_NOT_REPRODUCIBLE:
@@ -114,11 +115,6 @@ static void fill_table(const struct bisect_state *b, struct table *t)
     }
 }
 
-static bool has_answer(const struct bisect_state *b)
-{
-    return *b->ended_at && (b->step.outcome == BISECT_FOUND || b->step.outcome == BISECT_RANGE);
-}
-
 static int write_code(const struct bisect_state *b, struct store *s, bool colour, struct buf *out,
                       struct err *err)
 {
@@ -139,11 +135,15 @@ static int write_code(const struct bisect_state *b, struct store *s, bool colour
 int bisect_write_text(const struct bisect_state *b, struct store *s, bool colour, struct buf *out,
                       struct err *err)
 {
+    bool suspects[BISECT_COMMITS_MAX];
     struct table t;
     bisect_write_headline(b, out);
     buf_putc(out, '\n');
-    for (size_t i = b->step.first; has_answer(b) && i <= b->step.last; i++) {
+    bisect_suspects(&b->search, suspects);
+    for (size_t i = b->step.first; bisect_state_answered(b) && i <= b->step.last; i++) {
         const struct git_commit *c = &b->entries[i].git;
+        if (!suspects[i])
+            continue;
         buf_printf(out, "  %.12s  %.10s  ", c->id, c->authored_at);
         text_printable(out, c->subject, strlen(c->subject), sizeof c->subject);
         buf_putc(out, '\n');
@@ -261,6 +261,7 @@ static int md_changed_code(struct md *w, const struct bisect_state *b, struct st
 int bisect_write_markdown(const struct bisect_state *b, struct store *s, struct buf *out, struct err *err)
 {
     struct md w = {.out = out, .lang = REPORT_EN};
+    bool suspects[BISECT_COMMITS_MAX];
     struct buf line;
     struct table t;
     buf_init(&line, 4096);
@@ -269,8 +270,10 @@ int bisect_write_markdown(const struct bisect_state *b, struct store *s, struct 
     md_text(&w, buf_str(&line));
     md_end(&w);
     buf_release(&line);
-    for (size_t i = b->step.first; has_answer(b) && i <= b->step.last; i++)
-        md_commit(&w, &b->entries[i].git);
+    bisect_suspects(&b->search, suspects);
+    for (size_t i = b->step.first; bisect_state_answered(b) && i <= b->step.last; i++)
+        if (suspects[i])
+            md_commit(&w, &b->entries[i].git);
     md_end(&w);
     md_facts(&w, b);
     if (b->n_cells > 0) {

@@ -21,18 +21,22 @@ static int lock_path(const struct bisect_state *b, const char *db, char *out, st
                : fs_join(out, err, dir, name);
 }
 
-/* *waited: another process has worked on the search meanwhile. */
-static int take_lock(const struct bisect_state *b, const struct session_options *o, bool *waited,
-                     struct err *err)
+static int take_lock(const struct bisect_state *b, const struct session_options *o, struct err *err)
 {
+    bool waited = false;
     char path[FS_PATH_MAX];
     if (lock_path(b, o->db, path, err) != 0)
         return -1;
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open", path);
-    for (*waited = false; flock(fd, LOCK_EX | LOCK_NB) != 0; *waited = true) {
-        if (!*waited)
+    for (; flock(fd, LOCK_EX | LOCK_NB) != 0; waited = true) {
+        if (errno != EWOULDBLOCK && errno != EINTR) {
+            err_set_errno(err, ERR_STORAGE, errno, "%s: cannot lock", path);
+            close(fd);
+            return -1;
+        }
+        if (!waited)
             fprintf(o->progress, "another process works on this search: waiting for it\n");
         if (o->interrupted && *o->interrupted) {
             close(fd);
@@ -61,6 +65,7 @@ static int write_report(const struct bisect_state *b, struct store *s, FILE *pro
     return rc;
 }
 
+/* Another process may have worked on the search since it was loaded. */
 static int reload(struct bisect_state *b, struct store *s, struct err *err)
 {
     struct bisect_state now = {.commits = NULL};
@@ -78,11 +83,10 @@ int bisect_run_locked(struct bisect_state *b, struct store *s, const struct bise
                       struct err *err)
 {
     struct bisect_settings own = *o;
-    bool waited;
-    int fd = take_lock(b, &o->session, &waited, err);
+    int fd = take_lock(b, &o->session, err);
     if (fd < 0)
         return -1;
-    int rc = waited ? reload(b, s, err) : 0;
+    int rc = reload(b, s, err);
     own.session.artifacts = b->request.artifacts;
     own.session.overrides.node = *b->request.node ? b->request.node : NULL;
     bool ended = *b->ended_at;

@@ -153,13 +153,49 @@ static void report(const struct bisect_state *b, json_t *lines)
     buf_release(&text);
 }
 
+/* The search is kept before its first step: should the node be gone, a later night goes on with it. */
+static int keep(struct bisect_state *b, struct store *s, struct err *err)
+{
+    struct bisect_state stored = {.commits = NULL};
+    bool found;
+    if (bisect_state_load(&stored, s, b->name, true, &found, err) != 0)
+        return -1;
+    if (!found)
+        return bisect_state_save(b, s, err);
+    bisect_state_release(b);
+    *b = stored;
+    return 0;
+}
+
+/* *found: there was a search to go on with. One that cannot go on, because its plan or its commits are no
+ * longer what they were, does not keep tonight's from beginning. */
+static int go_on(const struct nightly_bisect *n, struct finish *f, const struct bisect_settings *o,
+                 struct bisect_state *b, bool *found, json_t *lines, struct err *err)
+{
+    if (find_unfinished(n, &f->store, b, found, err) != 0)
+        return -1;
+    if (!*found || bisect_run_locked(b, &f->store, o, err) == 0)
+        return 0;
+    if (err->kind != ERR_INPUT)
+        return -1;
+    add_line(lines, err->msg);
+    *err = (struct err){0};
+    bisect_state_release(b);
+    *found = false;
+    return 0;
+}
+
 static int search(const struct nightly_bisect *n, struct finish *f, struct bisect_state *b, bool *found,
-                  struct err *err)
+                  json_t *lines, struct err *err)
 {
     const struct bisect_settings o = {.session = *n->opt, .time_s = n->plan->bisect_minutes * 60};
-    if (find_unfinished(n, &f->store, b, found, err) != 0 || (!*found && begin(n, f, b, found, err) != 0))
+    if (go_on(n, f, &o, b, found, lines, err) != 0)
         return -1;
-    return *found ? bisect_run_locked(b, &f->store, &o, err) : 0;
+    if (*found)
+        return 0;
+    if (begin(n, f, b, found, err) != 0)
+        return -1;
+    return !*found ? 0 : keep(b, &f->store, err) != 0 ? -1 : bisect_run_locked(b, &f->store, &o, err);
 }
 
 void nightly_bisect(const struct nightly_bisect *n, struct finish *f, json_t *lines)
@@ -169,7 +205,7 @@ void nightly_bisect(const struct nightly_bisect *n, struct finish *f, json_t *li
     bool found = false;
     if (!n->plan->bisect)
         return;
-    if (search(n, f, &b, &found, &err) != 0)
+    if (search(n, f, &b, &found, lines, &err) != 0)
         add_line(lines, err.msg);
     else if (found)
         report(&b, lines);

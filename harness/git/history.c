@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OUTPUT_MAX = 8 << 20, FIELDS = 3 };
+enum { OUTPUT_MAX = 8 << 20, FIELDS = 4 };
 
 /* Each field ends with a NUL, which no commit can contain. */
-static const char format[] = "--format=tformat:%H%x00%aI%x00%s%x00";
+static const char format[] = "--format=tformat:%H%x00%aI%x00%s%x00%P%x00";
+
+/* What log.showSignature and the like of the user's settings would add. */
+#define PLAIN "--no-patch", "--no-show-signature", "--encoding=UTF-8"
 
 static bool is_commit_id(const char *s)
 {
@@ -18,25 +21,58 @@ static bool is_commit_id(const char *s)
     return s[n] == '\0' && (n == 40 || n == 64);
 }
 
-/* One record at *at, which moves to the next; git separates records by newlines. */
-static int read_commit(const char **at, const char *end, struct git_commit *out, struct err *err)
+/* Whose parents come before it. */
+static int add_parent(struct git_commits *l, const char *id, size_t len, struct err *err)
 {
-    char *const texts[FIELDS] = {out->id, out->authored_at, out->subject};
-    const size_t sizes[FIELDS] = {sizeof out->id, sizeof out->authored_at, sizeof out->subject};
+    struct git_commit *c = &l->items[l->count];
+    for (size_t i = l->count; i-- > 0;) {
+        if (strlen(l->items[i].id) != len || memcmp(l->items[i].id, id, len) != 0)
+            continue;
+        if (c->n_parents == GIT_PARENTS_MAX)
+            return err_set(err, ERR_INPUT, "commit %.12s merges more than %d: follow the first parent only",
+                           c->id, GIT_PARENTS_MAX);
+        c->parents[c->n_parents++] = i;
+        return 0;
+    }
+    return 0;
+}
+
+static int find_parents(struct git_commits *l, const char *ids, bool first_only, struct err *err)
+{
+    for (const char *at = ids; *at;) {
+        size_t len = strcspn(at, " ");
+        if (add_parent(l, at, len, err) != 0)
+            return -1;
+        at += len + strspn(at + len, " ");
+        if (first_only)
+            break;
+    }
+    return 0;
+}
+
+/* One record at *at, which moves to the next; git separates records by newlines. */
+static int read_commit(const char **at, const char *end, struct git_commit *out, const char **parents,
+                       struct err *err)
+{
+    char *const texts[FIELDS - 1] = {out->id, out->authored_at, out->subject};
+    const size_t sizes[FIELDS - 1] = {sizeof out->id, sizeof out->authored_at, sizeof out->subject};
     for (int i = 0; i < FIELDS; i++) {
         const char *stop = memchr(*at, '\0', (size_t)(end - *at));
         if (!stop)
             return err_set(err, ERR_INPUT, "git log: a commit is cut off");
-        text_printable_fixed(texts[i], sizes[i], *at, (size_t)(stop - *at));
+        if (i < FIELDS - 1)
+            text_printable_fixed(texts[i], sizes[i], *at, (size_t)(stop - *at));
+        else
+            *parents = *at;
         *at = stop + 1;
     }
     *at += *at < end && **at == '\n';
     return is_commit_id(out->id) ? 0 : err_set(err, ERR_INPUT, "git log: found no commit's id");
 }
 
-static int read_commits(const struct buf *text, struct git_commits *out, struct err *err)
+static int read_commits(const struct buf *text, bool first_only, struct git_commits *out, struct err *err)
 {
-    const char *at = buf_str(text), *end = at + text->len;
+    const char *at = buf_str(text), *end = at + text->len, *parents = "";
     size_t room = 1;
     for (const char *c = at; c < end; c++)
         room += *c == '\0';
@@ -44,19 +80,21 @@ static int read_commits(const struct buf *text, struct git_commits *out, struct 
     if (!out->items)
         return err_set(err, ERR_INTERNAL, "no memory for the commits");
     for (; at < end; out->count++)
-        if (read_commit(&at, end, &out->items[out->count], err) != 0)
+        if (read_commit(&at, end, &out->items[out->count], &parents, err) != 0 ||
+            find_parents(out, parents, first_only, err) != 0)
             return -1;
     return 0;
 }
 
-static int log_commits(const char *dir, const char *const *args, struct git_commits *out, struct err *err)
+static int log_commits(const char *dir, const char *const *args, bool first_only, struct git_commits *out,
+                       struct err *err)
 {
     struct buf text;
     *out = (struct git_commits){0};
     buf_init(&text, OUTPUT_MAX);
     int rc = git_output(dir, args, &text, err);
     if (rc == 0)
-        rc = read_commits(&text, out, err);
+        rc = read_commits(&text, first_only, out, err);
     if (rc != 0)
         git_commits_release(out);
     buf_release(&text);
@@ -69,25 +107,65 @@ void git_commits_release(struct git_commits *l)
     *l = (struct git_commits){0};
 }
 
-/* The commit's id: of a tag, that of the commit it names. */
-static int resolve(const char *dir, const char *revision, char *id, struct err *err)
+/* The commit that a word of git's names, "" if it names none. Of a tag, that of the commit it names. */
+static int ask_id(const char *dir, const char *before, const char *revision, char id[GIT_COMMIT_MAX],
+                  struct err *err)
 {
     char word[512];
     struct buf text;
-    int n = snprintf(word, sizeof word, "%s^{commit}", revision);
+    struct err why = {0};
+    int n = snprintf(word, sizeof word, "%s%s^{commit}", before, revision);
+    *id = '\0';
     if (!*revision || n < 0 || (size_t)n >= sizeof word)
-        return err_set(err, ERR_INPUT, "expected a git revision of 1 to %zu bytes", sizeof word - 10);
+        return err_set(err, ERR_INPUT, "expected a git revision of 1 to %zu bytes", sizeof word - 32);
     const char *const args[] = {"rev-parse", "--verify", "--quiet", "--end-of-options", word, NULL};
     buf_init(&text, 4096);
-    int rc = git_output(dir, args, &text, err);
+    int rc = git_output(dir, args, &text, &why);
     if (rc == 0 && text.len > 0)
         text.data[text.len - 1] = '\0';
     if (rc == 0 && is_commit_id(buf_str(&text)))
         snprintf(id, GIT_COMMIT_MAX, "%s", buf_str(&text));
-    else if (rc == 0 || err->kind == ERR_INPUT)
-        rc = err_set(err, ERR_INPUT, "%s: git knows no commit \"%.200s\" there", dir, revision);
     buf_release(&text);
-    return rc;
+    if (rc == 0 || why.kind == ERR_INPUT)
+        return 0;
+    *err = why;
+    return -1;
+}
+
+/* git would silently take the tag. */
+static int check_unambiguous(const char *dir, const char *revision, struct err *err)
+{
+    char branch[GIT_COMMIT_MAX], tag[GIT_COMMIT_MAX];
+    if (ask_id(dir, "refs/heads/", revision, branch, err) != 0 ||
+        ask_id(dir, "refs/tags/", revision, tag, err) != 0)
+        return -1;
+    return !*branch || !*tag || strcmp(branch, tag) == 0
+               ? 0
+               : err_set(err, ERR_INPUT,
+                         "%s: \"%.200s\" is a branch and a tag: say heads/%.200s or tags/%.200s", dir,
+                         revision, revision, revision);
+}
+
+/* What to do where the commit may be missing only here. */
+static const char *shallow_hint(const char *dir)
+{
+    static const char *const args[] = {"rev-parse", "--is-shallow-repository", NULL};
+    struct err ignored = {0};
+    struct buf out;
+    buf_init(&out, 64);
+    bool shallow = git_output(dir, args, &out, &ignored) == 0 && strcmp(buf_str(&out), "true\n") == 0;
+    buf_release(&out);
+    return shallow ? " (the clone is shallow: git fetch --unshallow)" : "";
+}
+
+static int resolve(const char *dir, const char *revision, char *id, struct err *err)
+{
+    if (ask_id(dir, "", revision, id, err) != 0)
+        return -1;
+    if (!*id)
+        return err_set(err, ERR_INPUT, "%s: git knows no commit \"%.200s\" there%s", dir, revision,
+                       shallow_hint(dir));
+    return check_unambiguous(dir, revision, err);
 }
 
 int git_commit_find(const char *dir, const char *revision, struct git_commit *out, struct err *err)
@@ -96,8 +174,8 @@ int git_commit_find(const char *dir, const char *revision, struct git_commit *ou
     struct git_commits one;
     if (resolve(dir, revision, id, err) != 0)
         return -1;
-    const char *const args[] = {"log", "-1", format, "--end-of-options", id, "--", NULL};
-    if (log_commits(dir, args, &one, err) != 0)
+    const char *const args[] = {"log", "-1", PLAIN, format, "--end-of-options", id, "--", NULL};
+    if (log_commits(dir, args, false, &one, err) != 0)
         return -1;
     int rc = one.count == 1 ? 0 : err_set(err, ERR_INPUT, "%s: git does not show commit %s", dir, id);
     if (rc == 0)
@@ -114,10 +192,20 @@ static int check_ancestor(const char *dir, const char *from, const char *to, str
     buf_init(&none, 16);
     int rc = git_output(dir, args, &none, &why);
     buf_release(&none);
-    return rc == 0
-               ? 0
-               : err_set(err, ERR_INPUT, "%s: %.12s is no ancestor of %.12s: there is no range between them",
-                         dir, from, to);
+    return rc == 0 ? 0
+                   : err_set(err, ERR_INPUT,
+                             "%s: %.12s is no ancestor of %.12s: there is no range between them%s", dir, from,
+                             to, shallow_hint(dir));
+}
+
+/* The end itself, which left the path as the newest commit made it. */
+static void add_last(struct git_commits *l, const struct git_commit *last)
+{
+    struct git_commit *c = &l->items[l->count];
+    *c = *last;
+    if (l->count > 0)
+        c->parents[c->n_parents++] = l->count - 1;
+    l->count++;
 }
 
 int git_commits_between(const char *dir, const char *from, const char *to, const struct git_range *range,
@@ -134,7 +222,9 @@ int git_commits_between(const char *dir, const char *from, const char *to, const
     const char *const args[] = {"log",
                                 "--reverse",
                                 "--topo-order",
+                                "--parents", /* with a path: as far as they are listed */
                                 most,
+                                PLAIN,
                                 format,
                                 range->first_parent ? "--first-parent" : "--no-decorate",
                                 "--end-of-options",
@@ -142,7 +232,7 @@ int git_commits_between(const char *dir, const char *from, const char *to, const
                                 "--",
                                 range->path,
                                 NULL};
-    if (log_commits(dir, args, out, err) != 0)
+    if (log_commits(dir, args, range->first_parent, out, err) != 0)
         return -1;
     if (out->count > GIT_RANGE_MAX) {
         git_commits_release(out);
@@ -150,6 +240,6 @@ int git_commits_between(const char *dir, const char *from, const char *to, const
                        first.id, last.id);
     }
     if (out->count == 0 || strcmp(out->items[out->count - 1].id, last.id) != 0)
-        out->items[out->count++] = last;
+        add_last(out, &last);
     return 0;
 }

@@ -11,12 +11,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { GIT_COMMIT_MAX = 65, GIT_SUBJECT_MAX = 160, GIT_TIME_MAX = 32, GIT_RANGE_MAX = 4096 };
+enum {
+    GIT_COMMIT_MAX = 65,
+    GIT_SUBJECT_MAX = 160,
+    GIT_TIME_MAX = 32,
+    GIT_RANGE_MAX = 4096,
+    GIT_PARENTS_MAX = 16
+};
 
 struct git_commit {
     char id[GIT_COMMIT_MAX]; /* of SHA-1 or SHA-256, in full */
     char subject[GIT_SUBJECT_MAX];
-    char authored_at[GIT_TIME_MAX]; /* 2026-02-14T03:15:09+01:00 */
+    char authored_at[GIT_TIME_MAX];  /* 2026-02-14T03:15:09+01:00 */
+    size_t parents[GIT_PARENTS_MAX]; /* of a list: their places in it, before its own */
+    size_t n_parents;                /* that the list has too */
 };
 
 struct git_range {
@@ -33,7 +41,8 @@ struct git_commits {
 int git_commit_find(const char *dir, const char *revision, struct git_commit *out, struct err *err);
 
 /* The commits that `to` has and `from` has not; `to` is the last one, even if it leaves `range->path` as it
- * was. ERR_INPUT if `from` is no ancestor of `to`, or there are more than GIT_RANGE_MAX. The caller calls
+ * was. ERR_INPUT if `from` is no ancestor of `to`, there are more than GIT_RANGE_MAX, or
+ * one of them merges more than GIT_PARENTS_MAX. The caller calls
  * git_commits_release(). */
 int git_commits_between(const char *dir, const char *from, const char *to, const struct git_range *range,
                         struct git_commits *out, struct err *err);

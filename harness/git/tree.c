@@ -15,11 +15,13 @@ enum { LISTING_MAX = 64 << 20, POINTER_MAX = 1024, WORD_MAX = FS_PATH_MAX + 80 }
 static const double unpack_deadline_s = 300;
 static const char lfs_pointer[] = "version https://git-lfs.github.com/spec/";
 
-/* Where `git archive` takes a tree from: at the top of the work tree, or it would look for the folder in the
- * tree. */
+/* Where the source is in the work tree. `git archive` is given the whole tree, narrowed to the folder: of the
+ * folder's own tree it would not see the attributes that the folders above set. */
 struct place {
     char top[FS_PATH_MAX];
-    char tree[WORD_MAX]; /* "<commit>:<folder>/", the folder of the source */
+    char prefix[FS_PATH_MAX]; /* "folder/of/the/source/", or "" */
+    char whole[WORD_MAX];     /* "<commit>^{tree}" */
+    char tree[WORD_MAX];      /* "<commit>:<folder>/" */
 };
 
 static int split_lines(const char *text, const char *commit, struct place *p)
@@ -27,8 +29,10 @@ static int split_lines(const char *text, const char *commit, struct place *p)
     size_t first = strcspn(text, "\n");
     const char *prefix = text[first] ? text + first + 1 : "";
     int top = snprintf(p->top, sizeof p->top, "%.*s", (int)first, text);
-    int tree = snprintf(p->tree, sizeof p->tree, "%s:%.*s", commit, (int)strcspn(prefix, "\n"), prefix);
-    return top > 0 && top < FS_PATH_MAX && tree > 0 && tree < WORD_MAX ? 0 : -1;
+    int below = snprintf(p->prefix, sizeof p->prefix, "%.*s", (int)strcspn(prefix, "\n"), prefix);
+    int tree = snprintf(p->tree, sizeof p->tree, "%s:%s", commit, p->prefix);
+    snprintf(p->whole, sizeof p->whole, "%.70s^{tree}", commit);
+    return top > 0 && top < FS_PATH_MAX && below < FS_PATH_MAX && tree > 0 && tree < WORD_MAX ? 0 : -1;
 }
 
 static int find_place(const char *source, const char *commit, struct place *p, struct err *err)
@@ -67,6 +71,8 @@ static int find_submodule(const struct place *p, struct git_tree *t, struct err 
         at += strlen(at) + 1;
     }
     buf_release(&text);
+    if (rc != 0 && *p->prefix && strstr(err->msg, "Not a valid object name"))
+        return err_set(err, ERR_INPUT, "the commit has no folder %s", p->prefix);
     return rc;
 }
 
@@ -95,9 +101,14 @@ static int make_dir(const char *under, struct git_tree *t, struct err *err)
     return err_set(err, ERR_STORAGE, "%s: cannot make a temporary folder", under);
 }
 
-static int unpack(const char *archive, const char *dir, struct err *err)
+static int unpack(const char *archive, const char *prefix, const char *dir, struct err *err)
 {
-    const char *const argv[] = {"tar", "-x", "-f", archive, "-C", dir, "--no-same-owner", NULL};
+    char strip[48];
+    int folders = 0;
+    for (const char *c = prefix; *c; c++)
+        folders += *c == '/';
+    snprintf(strip, sizeof strip, "--strip-components=%d", folders);
+    const char *const argv[] = {"tar", "-x", "-f", archive, "-C", dir, "--no-same-owner", strip, NULL};
     struct run_result res;
     if (run_capture(argv, NULL, unpack_deadline_s, NULL, &res, err) != 0)
         return err_wrap(err, "tar, which takes a commit's files apart");
@@ -109,12 +120,15 @@ static int fill(const struct place *p, const struct git_tree *t, struct err *err
     char archive[FS_PATH_MAX + 16], output[FS_PATH_MAX + 32];
     snprintf(archive, sizeof archive, "%s.tar", t->dir);
     snprintf(output, sizeof output, "--output=%s", archive);
-    const char *const args[] = {"archive", "--format=tar", output, p->tree, NULL};
+    const char *const args[] = {
+        "archive", "--format=tar", output, p->whole, "--", *p->prefix ? p->prefix : NULL, NULL};
     struct buf none;
     buf_init(&none, POINTER_MAX);
     int rc = git_output(p->top, args, &none, err);
     if (rc == 0)
-        rc = unpack(archive, t->dir, err);
+        rc = unpack(archive, p->prefix, t->dir, err);
+    else if (strstr(err->msg, "No space left") || strstr(err->msg, "quota exceeded"))
+        err->kind = ERR_STORAGE; /* of this machine, not of the commit */
     unlink(archive);
     buf_release(&none);
     return rc;

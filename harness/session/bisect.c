@@ -137,7 +137,7 @@ static void take_build(struct work *w, size_t commit, const struct run_data *run
     bool bad = unusable(w, run, reason, sizeof reason);
     code_of(w, run, code);
     w->b->entries[commit].build = run->info.key;
-    w->b->entries[commit].of_device = v && v->code_of_device;
+    w->b->commits[commit].of_device = v && v->code_of_device;
     snprintf(w->b->gpu, sizeof w->b->gpu, "%s", gpu ? gpu : "");
     bisect_built(&w->b->search, commit, code, bad ? reason : NULL);
 }

@@ -53,6 +53,9 @@ static int list_commits(const char *dir, const struct git_commit *good, const st
     if (out->items) {
         out->items[0] = *good;
         memcpy(out->items + 1, after.items, after.count * sizeof *after.items);
+        for (size_t i = 1; i < out->count; i++)
+            for (size_t p = 0; p < out->items[i].n_parents; p++)
+                out->items[i].parents[p]++;
     }
     git_commits_release(&after);
     return out->items ? 0 : err_set(err, ERR_INTERNAL, "no memory for the commits");

@@ -18,15 +18,24 @@ int bisect_state_init(struct bisect_state *b, struct git_commits *commits, int r
         b->entries[i] =
             (struct bisect_entry){.git = commits->items[i], .ratio = NAN, .base_median = NAN, .median = NAN};
         memcpy(b->commits[i].id, commits->items[i].id, sizeof b->commits[i].id);
+        memcpy(b->commits[i].parents, commits->items[i].parents, sizeof b->commits[i].parents);
+        b->commits[i].n_parents = commits->items[i].n_parents;
     }
     git_commits_release(commits);
     if (!b->commits || !b->entries)
         return err_set(err, ERR_INTERNAL, "no memory for the commits");
+    if (b->count > BISECT_COMMITS_MAX)
+        return err_set(err, ERR_INPUT, "more than %d commits to search", BISECT_COMMITS_MAX);
     if (b->count < 2)
         return err_set(err, ERR_INPUT, "there is no commit between the good and the bad end");
     bisect_init(&b->search, b->commits, b->count, rounds);
     b->search.by_code = !b->request.force;
     return 0;
+}
+
+bool bisect_state_answered(const struct bisect_state *b)
+{
+    return *b->ended_at && (b->step.outcome == BISECT_FOUND || b->step.outcome == BISECT_RANGE);
 }
 
 void bisect_state_release(struct bisect_state *b)
@@ -51,13 +60,17 @@ static json_t *encode_keys(const int64_t *keys, size_t n)
 
 static json_t *encode_commit(const struct bisect_commit *c, const struct bisect_entry *e)
 {
-    return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:b, s:i, s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "commit", c->id,
-        "subject", e->git.subject, "authored_at", e->git.authored_at, "mark", bisect_mark_name(c->mark),
-        "basis", bisect_basis_name(c->basis), "built", c->built, "code_sha256", c->code, "code_of_device",
-        e->of_device, "rounds", c->rounds, "reason", c->reason, "build_run", (json_int_t)e->build, "ratio",
-        number(e->ratio), "good_median", number(e->base_median), "median", number(e->median), "good_runs",
-        encode_keys(e->made.base, e->made.count), "runs", encode_keys(e->made.now, e->made.count));
+    json_t *parents = json_array();
+    for (size_t i = 0; i < c->n_parents; i++)
+        json_array_append_new(parents, json_integer((json_int_t)c->parents[i]));
+    return json_pack("{s:s, s:o, s:s, s:s, s:s, s:s, s:b, s:s, s:b, s:i, s:s, s:I, s:o, s:o, s:o, s:o, s:o}",
+                     "commit", c->id, "parents", parents, "subject", e->git.subject, "authored_at",
+                     e->git.authored_at, "mark", bisect_mark_name(c->mark), "basis",
+                     bisect_basis_name(c->basis), "built", c->built, "code_sha256", c->code, "code_of_device",
+                     c->of_device, "rounds", c->rounds, "reason", c->reason, "build_run",
+                     (json_int_t)e->build, "ratio", number(e->ratio), "good_median", number(e->base_median),
+                     "median", number(e->median), "good_runs", encode_keys(e->made.base, e->made.count),
+                     "runs", encode_keys(e->made.now, e->made.count));
 }
 
 static json_t *encode_cell(const struct bisect_cell *c)
@@ -77,10 +90,18 @@ static json_t *encode_request(const struct bisect_request *r)
 static json_t *encode_answer(const struct bisect_state *b)
 {
     const struct bisect_step *a = &b->step;
+    bool suspects[BISECT_COMMITS_MAX];
     if (!*b->ended_at)
         return json_null();
-    return json_pack("{s:s, s:s, s:s}", "outcome", bisect_outcome_name(a->outcome), "first",
-                     b->commits[a->first].id, "last", b->commits[a->last].id);
+    json_t *ids = json_array();
+    if (bisect_state_answered(b)) {
+        bisect_suspects(&b->search, suspects);
+        for (size_t i = a->first; i <= a->last; i++)
+            if (suspects[i])
+                json_array_append_new(ids, json_string(b->commits[i].id));
+    }
+    return json_pack("{s:s, s:s, s:s, s:o}", "outcome", bisect_outcome_name(a->outcome), "first",
+                     b->commits[a->first].id, "last", b->commits[a->last].id, "commits", ids);
 }
 
 static json_t *encode_step(const struct bisect_state *b)
@@ -98,12 +119,12 @@ json_t *bisect_state_encode(const struct bisect_state *b)
         json_array_append_new(commits, encode_commit(&b->commits[i], &b->entries[i]));
     for (size_t i = 0; i < b->n_cells; i++)
         json_array_append_new(cells, encode_cell(&b->cells[i]));
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", "schema",
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:i, s:b, s:o, s:o}", "schema",
                      schema, "name", b->name, "ticket", b->ticket, "node", b->node, "gpu", b->gpu,
                      "started_at", b->started_at, "ended_at", b->ended_at, "request",
                      encode_request(&b->request), "cells", cells, "commits", commits, "pairs",
-                     b->search.pairs, "pairs_max", b->search.pairs_max, "step", encode_step(b), "answer",
-                     encode_answer(b));
+                     b->search.pairs, "pairs_max", b->search.pairs_max, "by_code", b->search.by_code, "step",
+                     encode_step(b), "answer", encode_answer(b));
 }
 
 /* A text of the JSON and where it goes. */
@@ -160,6 +181,22 @@ static int read_keys(const struct json_at *at, const char *key, int64_t *out, si
     return 0;
 }
 
+/* Places in the list of commits, before the commit's own. */
+static int decode_parents(const struct json_at *at, size_t own, struct bisect_commit *c, struct err *err)
+{
+    struct json_at list = json_member(at, "parents");
+    c->n_parents = json_array_size(list.value);
+    if (!json_is_array(list.value) || c->n_parents > BISECT_PARENTS_MAX)
+        return json_fail(&list, err, "expected an array of at most %d parents", BISECT_PARENTS_MAX);
+    for (size_t i = 0; i < c->n_parents; i++) {
+        json_int_t place = json_integer_value(json_array_get(list.value, i));
+        if (place < 0 || (size_t)place >= own)
+            return json_fail(&list, err, "expected parents that come before their commit");
+        c->parents[i] = (size_t)place;
+    }
+    return 0;
+}
+
 static int decode_commit(const struct json_at *at, struct bisect_commit *c, struct bisect_entry *e,
                          struct err *err)
 {
@@ -175,7 +212,7 @@ static int decode_commit(const struct json_at *at, struct bisect_commit *c, stru
     if (READ_TEXTS(at, texts, err) != 0 || read_int(at, "rounds", &c->rounds, err) != 0 ||
         json_get_int(at, "build_run", 0, INT64_MAX, &e->build, err) != 0 ||
         json_get_bool_def(at, "built", &c->built, err) != 0 ||
-        json_get_bool_def(at, "code_of_device", &e->of_device, err) != 0 ||
+        json_get_bool_def(at, "code_of_device", &c->of_device, err) != 0 ||
         read_keys(at, "good_runs", e->made.base, &e->made.count, err) != 0 ||
         read_keys(at, "runs", e->made.now, &others, err) != 0)
         return -1;
@@ -224,10 +261,13 @@ static int decode_commits(const struct json_at *at, struct bisect_state *b, stru
         return -1;
     for (size_t i = 0; i < b->count; i++) {
         struct json_at item = json_element(&list, i);
-        if (decode_commit(&item, &b->commits[i], &b->entries[i], err) != 0)
+        if (decode_commit(&item, &b->commits[i], &b->entries[i], err) != 0 ||
+            decode_parents(&item, i, &b->commits[i], err) != 0)
             return -1;
     }
-    return read_int(at, "pairs", &b->search.pairs, err);
+    return json_get_bool_def(at, "by_code", &b->search.by_code, err) != 0
+               ? -1
+               : read_int(at, "pairs", &b->search.pairs, err);
 }
 
 static int decode_cells(const struct json_at *at, struct bisect_state *b, struct err *err)

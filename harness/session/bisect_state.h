@@ -32,8 +32,7 @@ struct bisect_entry {
     struct git_commit git;
     int64_t build; /* the store's row of the run that built it; 0: none */
     struct turns_made made;
-    double ratio;   /* to the good end; NaN when not measured */
-    bool of_device; /* what its code identity is of: device code, else files */
+    double ratio; /* to the good end; NaN when not measured */
     double base_median, median;
 };
 
@@ -64,6 +63,8 @@ struct bisect_state {
  */
 int bisect_state_init(struct bisect_state *b, struct git_commits *commits, int rounds, struct err *err);
 void bisect_state_release(struct bisect_state *b);
+/* Whether the search has ended with a commit or a range. */
+bool bisect_state_answered(const struct bisect_state *b);
 
 int bisect_state_save(const struct bisect_state *b, struct store *s, struct err *err);
 /* A search that is stored under the word; see bisect_row_load(). */

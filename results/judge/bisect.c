@@ -64,6 +64,17 @@ bool bisect_outcome_from_name(const char *name, enum bisect_outcome *out)
     return found;
 }
 
+static void make_line(struct bisect_commit *items, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (items[i].n_parents > 0)
+            return;
+    for (size_t i = 1; i < count; i++) {
+        items[i].parents[0] = i - 1;
+        items[i].n_parents = 1;
+    }
+}
+
 void bisect_init(struct bisect_search *s, struct bisect_commit *items, size_t count, int rounds_max)
 {
     *s = (struct bisect_search){.items = items,
@@ -71,6 +82,7 @@ void bisect_init(struct bisect_search *s, struct bisect_commit *items, size_t co
                                 .by_code = true,
                                 .rounds_max = rounds_max,
                                 .pairs_max = (int)(2 * log2((double)(count - 1))) + PAIRS_SPARE};
+    make_line(items, count);
     items[0].mark = BISECT_GOOD;
     items[0].basis = BISECT_BY_USER;
 }
@@ -108,37 +120,129 @@ static struct bisect_step prove_ends(const struct bisect_search *s)
     return do_next(BISECT_MEASURE, bad);
 }
 
-/* The open commit nearest to the middle of the range; the range's end when there is none. */
-static size_t choose(const struct bisect_search *s, size_t good, size_t bad)
+/* Adds to set what the commits in it descend from. Parents come before their children. */
+static void add_ancestors(const struct bisect_search *s, bool *set)
 {
-    size_t best = bad, middle = good + (bad - good) / 2;
-    for (size_t i = good + 1; i < bad; i++) {
-        size_t distance = i > middle ? i - middle : middle - i;
-        size_t least = best > middle ? best - middle : middle - best;
-        if (s->items[i].mark == BISECT_OPEN && (best == bad || distance < least))
+    for (size_t i = s->count; i-- > 1;)
+        for (size_t p = 0; set[i] && p < s->items[i].n_parents; p++)
+            set[s->items[i].parents[p]] = true;
+}
+
+/* The host's code counts too, and the identity of device code does not tell. */
+static bool is_guess(const struct bisect_commit *c)
+{
+    return c->basis == BISECT_BY_CODE && c->of_device;
+}
+
+/* Of the bad commits, each of which descends from those found later. */
+static size_t oldest_bad(const struct bisect_search *s, bool guesses)
+{
+    for (size_t i = 1; i < s->count; i++)
+        if (s->items[i].mark == BISECT_BAD && (guesses || !is_guess(&s->items[i])))
+            return i;
+    return s->count - 1;
+}
+
+static size_t find_suspects(const struct bisect_search *s, bool guesses, bool *out)
+{
+    bool cleared[BISECT_COMMITS_MAX] = {false};
+    size_t bad = oldest_bad(s, guesses), n = 0;
+    memset(out, 0, BISECT_COMMITS_MAX * sizeof *out);
+    out[bad] = true;
+    add_ancestors(s, out);
+    for (size_t i = 0; i < bad; i++)
+        cleared[i] = s->items[i].mark == BISECT_GOOD && (guesses || !is_guess(&s->items[i]));
+    add_ancestors(s, cleared);
+    for (size_t i = 0; i < s->count; i++) {
+        out[i] = out[i] && !cleared[i];
+        n += out[i];
+    }
+    return n;
+}
+
+size_t bisect_suspects(const struct bisect_search *s, bool out[static BISECT_COMMITS_MAX])
+{
+    return find_suspects(s, false, out);
+}
+
+size_t bisect_good_before(const struct bisect_search *s, size_t commit)
+{
+    bool set[BISECT_COMMITS_MAX] = {false};
+    set[commit] = true;
+    add_ancestors(s, set);
+    for (size_t i = commit; i-- > 1;)
+        if (set[i] && s->items[i].mark == BISECT_GOOD)
+            return i;
+    return 0;
+}
+
+/* How many suspects a good commit would clear. */
+static size_t count_cleared(const struct bisect_search *s, const bool *suspects, size_t commit)
+{
+    bool set[BISECT_COMMITS_MAX] = {false};
+    size_t n = 0;
+    set[commit] = true;
+    add_ancestors(s, set);
+    for (size_t i = 0; i <= commit; i++)
+        n += set[i] && suspects[i];
+    return n;
+}
+
+/* The open suspect that halves them best; the bad commit when there is none. */
+static size_t choose(const struct bisect_search *s, const bool *suspects, size_t n, size_t bad)
+{
+    size_t best = bad, most = 0;
+    for (size_t i = 1; i < bad; i++) {
+        if (!suspects[i] || s->items[i].mark != BISECT_OPEN)
+            continue;
+        size_t cleared = count_cleared(s, suspects, i), left = n - cleared;
+        size_t fewer = cleared < left ? cleared : left;
+        if (best == bad || fewer > most) {
             best = i;
+            most = fewer;
+        }
     }
     return best;
 }
 
+static struct bisect_step end_with_suspects(const struct bisect_search *s)
+{
+    bool suspects[BISECT_COMMITS_MAX];
+    size_t first = 0, n = bisect_suspects(s, suspects);
+    while (!suspects[first])
+        first++;
+    struct bisect_step step = end_with(n == 1 ? BISECT_FOUND : BISECT_RANGE, first, oldest_bad(s, false));
+    step.suspects = n;
+    return step;
+}
+
+/* A guess that the answer would stand on: the bad commit, or a good one that a suspect follows. 0: none. */
+static size_t find_guess(const struct bisect_search *s, const bool *suspects, size_t bad)
+{
+    if (is_guess(&s->items[bad]))
+        return bad;
+    for (size_t i = bad; i > 0; i--)
+        for (size_t p = 0; suspects[i] && p < s->items[i].n_parents; p++) {
+            size_t parent = s->items[i].parents[p];
+            if (s->items[parent].mark == BISECT_GOOD && is_guess(&s->items[parent]))
+                return parent;
+        }
+    return 0;
+}
+
 struct bisect_step bisect_next(const struct bisect_search *s)
 {
-    size_t good = 0, bad = s->count - 1;
-    if (s->items[bad].mark != BISECT_BAD)
+    bool suspects[BISECT_COMMITS_MAX];
+    if (s->items[s->count - 1].mark != BISECT_BAD)
         return prove_ends(s);
-    for (size_t i = s->count; i-- > 1;)
-        if (s->items[i].mark == BISECT_BAD)
-            bad = i;
-    for (size_t i = 0; i < bad; i++)
-        if (s->items[i].mark == BISECT_GOOD)
-            good = i;
-    size_t next = choose(s, good, bad);
-    if (next == bad)
-        return end_with(bad - good == 1 ? BISECT_FOUND : BISECT_RANGE, good + 1, bad);
-    if (!s->items[next].built)
+    size_t bad = oldest_bad(s, true), n = find_suspects(s, true, suspects);
+    size_t next = choose(s, suspects, n, bad);
+    if (next != bad && !s->items[next].built)
         return do_next(BISECT_BUILD, next);
-    if (s->pairs >= s->pairs_max)
-        return end_with(BISECT_RANGE, good + 1, bad);
+    if (next == bad)
+        next = find_guess(s, suspects, bad);
+    if (next == 0 || s->pairs >= s->pairs_max)
+        return end_with_suspects(s);
     return do_next(BISECT_MEASURE, next);
 }
 
@@ -198,9 +302,19 @@ static enum bisect_mark mark_of(enum verdict v)
     return BISECT_OPEN;
 }
 
+/* Two builds of one device code differ: from now on it proves nothing. */
+static void drop_guesses(struct bisect_search *s)
+{
+    s->by_code = false;
+    for (size_t i = 1; i < s->count; i++)
+        if (is_guess(&s->items[i]))
+            set_mark(&s->items[i], BISECT_OPEN, BISECT_BY_NOTHING, "");
+}
+
 void bisect_measured(struct bisect_search *s, size_t commit, const struct delta *d)
 {
     struct bisect_commit *c = &s->items[commit];
+    const struct bisect_commit before = *c;
     enum bisect_mark mark = mark_of(d->verdict);
     s->pairs++;
     c->rounds++;
@@ -214,6 +328,8 @@ void bisect_measured(struct bisect_search *s, size_t commit, const struct delta 
         set_mark(c, BISECT_SKIPPED, BISECT_BY_UNDECIDED, d->reason);
     else
         snprintf(c->reason, sizeof c->reason, "%s", d->reason);
+    if (is_guess(&before) && c->mark != before.mark && c->mark != BISECT_SKIPPED)
+        drop_guesses(s);
 }
 
 struct compare_options bisect_options(const struct compare_options *o, const struct delta *ends)

@@ -126,6 +126,7 @@ ab_equal() {
     is "--force takes a round" "$(sql "SELECT count(DISTINCT run_id) FROM test")" 4
     exits "a head that does not build exits 1" 1 ab --base c4 --head c5
     like "a head that does not build is broken" "$OUT" "broken"
+    exits "two sides that do not build exit 1" 1 ab --base c5 --head c5
 }
 
 ab_sides() {
@@ -135,7 +136,8 @@ ab_sides() {
     exits "a folder against the plan's sources exits 0" 0 ab --base "dir:$REPO/src" --rounds 1
     run=$(sql "SELECT run_id FROM run ORDER BY id LIMIT 1")
     exits "a stored run against a commit exits 4" 4 ab --base c1 --head "run:$run"
-    exits "a toolchain's setting exits 0" 0 ab --base-env CXX=clang++-18 --rounds 1 --force
+    exits "a toolchain's setting exits 0" 0 ab --base-env CXX=clang++-18 --rounds 1
+    unlike "a setting is measured, though the machine code is the same" "$OUT" "nothing to measure"
     is "the setting is in the run's environment" "$(sql "SELECT count(*) FROM run r JOIN fact f USING (environment_id) WHERE f.key = 'env.CXX'")" 3
     exits "no side exits 2" 2 ab
     exits "an unknown revision exits 2" 2 ab --base nowhere
@@ -264,6 +266,32 @@ nightly_search() {
     in_repo checkout -q main
 }
 
+# A search of the same plan that can never go on: its variant is gone.
+nightly_stuck() {
+    fresh stuck
+    echo 0.003 >"$TMPDIR/noise"
+    jq '.baseline = "gold" | .confirm = {bisect: true}' "$TMPDIR/plan.json" >"$TMPDIR/night.json"
+    exits "the first night exits 0" 0 night c6
+    exits "another search is begun" 0 ks bisect "$TMPDIR/night.json" --artifacts "$TMPDIR/artifacts" --good c0 --bad c2
+    sql "UPDATE bisect SET ended_at = NULL, outcome = NULL, body = json_set(body, '$.ended_at', '', '$.request.variants', 'gone')"
+    exits "a slower night exits 4" 4 night c9
+    like "the night says why the other search does not go on" "$ERR" "^bisect: .*gone"
+    like "and searches for its own commit" "$ERR" "^bisect: found $(id_of c8 | cut -c 1-12)"
+    in_repo checkout -q main
+}
+
+# The tag would win, and nobody would notice.
+ambiguous_words() {
+    fresh ambiguous
+    in_repo branch c4 c9
+    exits "a branch and a tag of one name exit 2" 2 ab --base c4 --head c8
+    like "and are named" "$ERR" "heads/c4 or tags/c4"
+    in_repo branch -D c4
+    in_repo checkout -q --orphan empty && in_repo rm -rq --cached . && in_repo commit -q --allow-empty -m nothing && in_repo checkout -q -f main
+    exits "a commit without the folder exits 2" 2 ab --base empty --head c8
+    like "and is explained" "$ERR" "the commit has no folder src/"
+}
+
 nightly_dirty() {
     fresh dirty
     echo 0.003 >"$TMPDIR/noise"
@@ -300,6 +328,8 @@ scenario "bisect on a noisy node" bisect_noise
 scenario "bisect that is killed and blocked" bisect_killed
 scenario "bisect that is detached" bisect_detached
 scenario "a nightly run that searches" nightly_search
+scenario "a nightly run past a search that is stuck" nightly_stuck
+scenario "revisions that are not what they seem" ambiguous_words
 scenario "a nightly run of changed sources" nightly_dirty
 scenario "the words of bisect" bisect_words
 done_testing

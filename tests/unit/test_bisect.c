@@ -10,14 +10,17 @@ enum { MANY = 200, REPETITIONS = 3, ROUND = 2 * REPETITIONS, VALUES = ROUND * 10
 
 /* What the simulated node and repository are like. */
 struct world {
-    size_t count;           /* commits, both ends included */
-    size_t culprit;         /* from here on slower; count: no commit is */
-    double slower;          /* by how much */
-    double noise;           /* relative, of one repetition */
-    double drift;           /* relative, from one turn to the next */
-    bool broken[MANY];      /* does not build */
-    double noisy[MANY];     /* noise of this commit's measurements; 0: as everywhere */
-    const char *code[MANY]; /* NULL: every commit has its own */
+    size_t count;            /* commits, both ends included */
+    size_t culprit;          /* from here on slower; count: no commit is */
+    double slower;           /* by how much */
+    double noise;            /* relative, of one repetition */
+    double drift;            /* relative, from one turn to the next */
+    bool broken[MANY];       /* does not build */
+    double noisy[MANY];      /* noise of this commit's measurements; 0: as everywhere */
+    const char *code[MANY];  /* NULL: every commit has its own */
+    bool of_device;          /* the codes are of device code */
+    bool fast[MANY];         /* on a branch that does not have the culprit */
+    size_t parents[MANY][2]; /* 0: none */
     struct stats_rng rng;
     double now; /* the node's speed at present */
 };
@@ -33,7 +36,7 @@ struct tried {
 
 static void measure_turn(struct world *w, size_t commit, double noise, double *out)
 {
-    double time = 1 + (commit >= w->culprit ? w->slower : 0);
+    double time = 1 + (commit >= w->culprit && !w->fast[commit] ? w->slower : 0);
     for (int i = 0; i < REPETITIONS; i++)
         out[i] = time * w->now * (1 + noise * stats_rng_normal(&w->rng));
     w->now *= 1 + w->drift;
@@ -70,6 +73,7 @@ static void build(struct world *w, struct tried *t, size_t commit)
     char code[16];
     snprintf(code, sizeof code, "code%zu", commit);
     t->builds++;
+    t->search.items[commit].of_device = w->of_device;
     bisect_built(&t->search, commit, w->code[commit] ? w->code[commit] : code,
                  w->broken[commit] ? "does not build" : NULL);
 }
@@ -79,8 +83,11 @@ static void start(struct world *w, struct tried *t, uint64_t seed)
     *t = (struct tried){.builds = 0};
     w->now = 1;
     stats_rng_seed(&w->rng, seed);
-    for (size_t i = 0; i < w->count; i++)
+    for (size_t i = 0; i < w->count; i++) {
         snprintf(t->items[i].id, sizeof t->items[i].id, "%040zu", i);
+        for (int p = 0; p < 2 && w->parents[i][p] > 0; p++)
+            t->items[i].parents[t->items[i].n_parents++] = w->parents[i][p];
+    }
     bisect_init(&t->search, t->items, w->count, 3);
 }
 
@@ -119,6 +126,64 @@ static void the_commit_is_found_in_noise(void **state)
             assert_int_equal(t.end.first, w.culprit);
             assert_true(t.search.pairs <= most_pairs(lengths[l]));
         }
+}
+
+/* 1, 2 and 3 follow each other; 4, 5 and 6 are a branch from the good end; 7 merges the two. */
+static const struct world merged = {
+    .count = 9,
+    .slower = 0.08,
+    .noise = 0.005,
+    .parents = {[2] = {1}, [3] = {2}, [5] = {4}, [6] = {5}, [7] = {3, 6}, [8] = {7}}};
+
+/* A fast commit of the branch clears the branch, not the commits that merely come before it in the list. */
+static void a_merged_branch_is_not_blamed(void **state)
+{
+    static struct tried t;
+    (void)state;
+    for (size_t culprit = 1; culprit <= 8; culprit++) {
+        struct world w = merged;
+        w.culprit = culprit;
+        for (size_t i = 4; i <= 6; i++)
+            w.fast[i] = culprit <= 3;
+        search(&w, &t, culprit);
+        assert_int_equal(t.end.outcome, BISECT_FOUND);
+        assert_int_equal(t.end.first, culprit);
+        assert_int_equal(t.end.last, culprit);
+    }
+}
+
+static void a_range_leaves_out_cleared_branches(void **state)
+{
+    static struct tried t;
+    bool suspects[BISECT_COMMITS_MAX];
+    struct world w = merged;
+    (void)state;
+    w.culprit = 2;
+    w.fast[4] = w.fast[5] = w.fast[6] = true;
+    w.broken[1] = w.broken[2] = true;
+    search(&w, &t, 1);
+    assert_int_equal(t.end.outcome, BISECT_RANGE);
+    assert_int_equal(t.end.suspects, 3);
+    assert_int_equal(bisect_suspects(&t.search, suspects), 3);
+    for (size_t i = 0; i < w.count; i++)
+        assert_int_equal(suspects[i], i >= 1 && i <= 3);
+    assert_int_equal(bisect_good_before(&t.search, t.end.last), 0);
+}
+
+/* The slow commit changed the host's code; a later one the device code, without an effect. */
+static void the_host_is_to_blame(void **state)
+{
+    static struct tried t;
+    (void)state;
+    for (size_t culprit = 1; culprit <= 12; culprit++) {
+        struct world w = {.count = 13, .culprit = culprit, .slower = 0.08, .noise = 0.005, .of_device = true};
+        for (size_t i = 0; i < w.count; i++)
+            w.code[i] = i < 9 ? "old" : "new";
+        search(&w, &t, culprit);
+        assert_int_equal(t.end.outcome, BISECT_FOUND);
+        assert_int_equal(t.end.first, culprit);
+        assert_true(t.search.pairs <= most_pairs(12));
+    }
 }
 
 static void equal_ends_are_not_reproducible(void **state)
@@ -250,6 +315,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_commit_is_found_in_noise),
+        cmocka_unit_test(a_merged_branch_is_not_blamed),
+        cmocka_unit_test(a_range_leaves_out_cleared_branches),
+        cmocka_unit_test(the_host_is_to_blame),
         cmocka_unit_test(equal_ends_are_not_reproducible),
         cmocka_unit_test(ends_of_one_code_are_not_measured),
         cmocka_unit_test(a_commit_that_does_not_build_is_skipped),

@@ -83,6 +83,61 @@ static void a_range_is_listed(void **state)
     expect_subjects(&path, "main", (const char *const[]){"three", "a pointer"}, 2); /* the end stays */
 }
 
+/* Of a merge both parents, as far as the range has them. */
+static void a_range_knows_its_parents(void **state)
+{
+    const struct git_range all = {0}, first = {.first_parent = true};
+    struct git_commits l;
+    struct err err = {0};
+    (void)state;
+    sh("git checkout -q -b left main && echo l >sub/l && git add . && git commit -q -m l");
+    sh("git checkout -q -b right main && echo r >sub/r && git add . && git commit -q -m r");
+    sh("git merge -q --no-ff -m both left && git tag both && git checkout -q main");
+    assert_int_equal(git_commits_between(sub, "main", "both", &all, &l, &err), 0);
+    assert_int_equal(l.count, 3);
+    assert_int_equal(l.items[0].n_parents + l.items[1].n_parents, 0);
+    assert_int_equal(l.items[2].n_parents, 2);
+    assert_int_equal(l.items[2].parents[0] + l.items[2].parents[1], 1);
+    git_commits_release(&l);
+    assert_int_equal(git_commits_between(sub, "main", "both", &first, &l, &err), 0);
+    assert_int_equal(l.count, 2);
+    assert_int_equal(l.items[1].n_parents, 1);
+    git_commits_release(&l);
+}
+
+static void a_shallow_clone_is_named(void **state)
+{
+    struct git_commit c;
+    struct err err = {0};
+    (void)state;
+    sh("git clone -q --depth 1 \"file://$PWD\" ../shallow");
+    assert_int_equal(git_commit_find(in_scratch("shallow"), "two", &c, &err), -1);
+    assert_non_null(strstr(err.msg, "fetch --unshallow"));
+    err = (struct err){0};
+    assert_int_equal(git_commit_find(repo, "nowhere", &c, &err), -1);
+    assert_null(strstr(err.msg, "shallow"));
+}
+
+/* The user's settings make git log print more than the format says. */
+static void settings_of_log_do_not_count(void **state)
+{
+    const struct git_range all = {0};
+    struct git_commits l;
+    struct err err = {0};
+    (void)state;
+    sh("printf '#!/bin/sh\necho noise >&2; echo noise; exit 1\n' >../gpg && chmod +x ../gpg");
+    sh("git config log.showSignature true && git config gpg.program \"$PWD/../gpg\"");
+    sh("git checkout -q -b signed main && { git cat-file commit main | sed '/^committer/a gpgsig -----BEGIN "
+       "PGP SIGNATURE-----\\n x\\n -----END PGP SIGNATURE-----'"
+       " >../signed; } && git update-ref refs/heads/signed $(git hash-object -t commit -w ../signed)");
+    int rc = git_commits_between(sub, "main~1", "signed", &all, &l, &err);
+    sh("git config --unset log.showSignature && git checkout -q -f main");
+    if (rc != 0)
+        fail_msg("%s", err.msg);
+    assert_int_equal(l.count, 1);
+    git_commits_release(&l);
+}
+
 static void a_range_needs_an_ancestor(void **state)
 {
     const struct git_range all = {0};
@@ -114,6 +169,29 @@ static void the_tree_of_a_commit_is_exported(void **state)
     assert_false(fs_exists(path));
 }
 
+/* Those of Git LFS, most of the time. */
+static void filters_of_the_folders_above_apply(void **state)
+{
+    struct git_commit c;
+    struct git_tree t;
+    char path[FS_PATH_MAX + 8];
+    struct buf text;
+    struct err err = {0};
+    (void)state;
+    sh("git config filter.upper.smudge 'tr a-z A-Z' && git config filter.upper.clean 'tr A-Z a-z'");
+    sh("git checkout -q -b filtered main && echo '*.up filter=upper' >.gitattributes && mkdir -p sub/er");
+    sh("echo hello >sub/er/a.up && git add . && git commit -q -m filtered && git tag filtered-tag && git "
+       "checkout -q main");
+    assert_int_equal(git_commit_find(sub, "filtered-tag", &c, &err), 0);
+    assert_int_equal(git_tree_export(sub, c.id, scratch, &t, &err), 0);
+    snprintf(path, sizeof path, "%s/er/a.up", t.dir);
+    buf_init(&text, 64);
+    assert_int_equal(fs_read_file(path, 64, &text, &err), 0);
+    assert_string_equal(buf_str(&text), "HELLO\n");
+    buf_release(&text);
+    git_tree_release(&t);
+}
+
 static void what_a_tree_lacks_is_said(void **state)
 {
     struct git_commit c;
@@ -132,8 +210,12 @@ int main(void)
         cmocka_unit_test(a_revision_is_named),
         cmocka_unit_test(an_option_is_no_revision),
         cmocka_unit_test(a_range_is_listed),
+        cmocka_unit_test(a_range_knows_its_parents),
+        cmocka_unit_test(a_shallow_clone_is_named),
+        cmocka_unit_test(settings_of_log_do_not_count),
         cmocka_unit_test(a_range_needs_an_ancestor),
         cmocka_unit_test(the_tree_of_a_commit_is_exported),
+        cmocka_unit_test(filters_of_the_folders_above_apply),
         cmocka_unit_test(what_a_tree_lacks_is_said),
     };
     return cmocka_run_group_tests(tests, make_repository, scratch_remove);

@@ -5,7 +5,6 @@
 #include "results/store/runs.h"
 #include "results/store/samples.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 static void a_bundle_comes_back_as_it_was(void **state)
@@ -115,98 +114,6 @@ static void a_run_dated_in_the_future_is_not_the_newest_for_years(void **state)
                      1);
     draft_release(&d);
     store_close(&s);
-}
-
-/* What was told of the folders of one call, in the order it came. */
-struct told {
-    char dirs[8][32]; /* their last parts */
-    int outcome[8];   /* -1: refused */
-    char message[ERR_MSG_MAX];
-    size_t count;
-};
-
-static void note(void *arg, const char *dir, const struct ingest_result *r, const struct err *err)
-{
-    struct told *t = arg;
-    snprintf(t->dirs[t->count], sizeof t->dirs[0], "%s", strrchr(dir, '/') + 1);
-    t->outcome[t->count++] = r ? (int)r->effect : -1;
-    if (!r)
-        snprintf(t->message, sizeof t->message, "%s", err->msg);
-}
-
-static void many_are_stored_in_their_order(void **state)
-{
-    (void)state;
-    struct store s = open_store("many.db");
-    struct err err = {0};
-    struct told t = {0};
-    char dirs[5][FS_PATH_MAX];
-    const char *list[5];
-    for (int i = 0; i < 5; i++) {
-        char name[32], id[32];
-        snprintf(name, sizeof name, "many%d", i);
-        snprintf(id, sizeof id, "run-many%d", i == 3 ? 0 : i);
-        snprintf(dirs[i], sizeof dirs[i], "%s", make_bundle(name, id));
-        list[i] = dirs[i];
-    }
-    put("many2/v3/ctx_256_run1/perf.json", "{}");
-    must_ingest(&s, dirs[4], NULL);
-    assert_ok(ingest_bundles(&s, list, 5, NULL, note, &t, &err), &err);
-    assert_int_equal(t.count, 5);
-    for (int i = 0; i < 5; i++)
-        assert_string_equal(t.dirs[i], strrchr(dirs[i], '/') + 1);
-    const int outcomes[] = {INGEST_STORED, INGEST_STORED, -1, INGEST_ALREADY, INGEST_ALREADY};
-    assert_memory_equal(t.outcome, outcomes, sizeof outcomes);
-    assert_non_null(strstr(t.message, "many2/manifest.json: $.files["));
-    assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 3);
-    assert_int_equal(query_int(&s, "SELECT count(*) FROM test"), 24);
-    assert_int_equal(query_int(&s, "SELECT sum(samples) FROM telemetry"), 72);
-    assert_ok(ingest_bundles(&s, list, 0, NULL, note, &t, &err), &err);
-    assert_int_equal(t.count, 5);
-    store_close(&s);
-}
-
-static void count_told(void *arg, const char *dir, const struct ingest_result *r, const struct err *err)
-{
-    int *told = arg;
-    (void)dir;
-    told[r ? 0 : 1]++;
-    if (!r)
-        assert_non_null(strstr(err->msg, "full"));
-}
-
-/* Some nights make one transaction: what is told of as stored is there, whatever the store had room for. */
-static void a_full_store_has_what_was_told(void **state)
-{
-    (void)state;
-    enum { NIGHTS = 20 };
-    static char dirs[NIGHTS][FS_PATH_MAX];
-    const char *list[NIGHTS];
-    struct err err = {0};
-    for (int i = 0; i < NIGHTS; i++) {
-        char name[32], id[32];
-        snprintf(name, sizeof name, "full%d", i);
-        snprintf(id, sizeof id, "run-full%d", i);
-        snprintf(dirs[i], sizeof dirs[i], "%s", make_bundle(name, id));
-        list[i] = dirs[i];
-    }
-    for (int room = 1; room < 5; room++) {
-        char name[32], limit[64];
-        snprintf(name, sizeof name, "full%d.db", room);
-        struct store s = open_store(name);
-        int told[2] = {0};
-        snprintf(limit, sizeof limit, "PRAGMA max_page_count = %d",
-                 (int)query_int(&s, "PRAGMA page_count") + room);
-        assert_int_equal(sqlite3_exec(s.db, limit, NULL, NULL, NULL), SQLITE_OK);
-        assert_ok(ingest_bundles(&s, list, NIGHTS, NULL, count_told, told, &err), &err);
-        assert_int_equal(told[0] + told[1], NIGHTS);
-        assert_true(told[1] > 0);
-        store_close(&s);
-        s = open_store(name);
-        assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), told[0]);
-        assert_int_equal(query_int(&s, "SELECT count(*) FROM test"), 8 * told[0]);
-        store_close(&s);
-    }
 }
 
 static void a_complete_run_never_changes(void **state)
@@ -456,114 +363,6 @@ static void an_ok_without_a_time_is_not_believed(void **state)
     store_close(&s);
 }
 
-static void the_older_layout_says_who_it_is_by_its_path(void **state)
-{
-    (void)state;
-    struct store s = open_store("older-layout.db");
-    struct err err = {0};
-    struct ingest_result result;
-    put("a/2026-02-12/b3_89_long_ctx/v3/ctx_16384_run0/perf.json",
-        "{\"ticket\":\"b3_89\",\"variant\":\"v3\",\"context_len\":16384,\"repetition\":0,\"mode\":\"debug\","
-        "\"wall_time_sec\":1,\"exit_status\":\"FAIL\",\"timings\": \n}");
-    put("a/2026-02-12/b3_89_long_ctx/v3/ctx_16384_run0/vram_before.json",
-        "{\"card0\":{\"VRAM Total Used Memory (B)\":\"1000\"}}");
-    put("a/2026-02-12/b3_89_long_ctx/v3/ctx_16384_run0/vram_samples.jsonl",
-        "{\"card0\":{\"VRAM Total Used Memory (B)\":\"1000\"}}\n\nrocm-smi: broken\n"
-        "{\"card0\":{\"VRAM Total Used Memory (B)\":\"9000\"}}\n");
-    assert_ok(ingest_bundle(&s, in_scratch("a/2026-02-12/b3_89_long_ctx"), NULL, &result, &err), &err);
-    assert_int_equal(result.warnings, 1);
-    struct run_data r = must_load(&s, result.key);
-    assert_string_equal(r.info.ticket, "b3_89");
-    assert_string_equal(r.info.tag, "long_ctx");
-    assert_string_equal(r.info.date, "2026-02-12");
-    assert_string_equal(r.info.mode, "debug");
-    assert_string_equal(r.info.node, "unknown");
-    assert_memory_equal(r.info.run_id, "20260212-b3_89_long_ctx-", 24);
-    assert_int_equal(r.tests[0].status, STATUS_FAIL);
-    assert_near(r.tests[0].vram_before, 1000, 0);
-    assert_near(r.tests[0].value[METRIC_VRAM_PEAK], 9000, 0);
-    assert_int_equal(r.tests[0].samples, 2);
-    run_data_release(&r);
-
-    int64_t key;
-    assert_ok(store_find_run(&s, in_scratch("a/2026-02-12/b3_89_long_ctx"), &key, &err), &err);
-    assert_int_equal(key, result.key);
-    store_close(&s);
-}
-
-static void the_older_layout_tells_more_in_its_log(void **state)
-{
-    (void)state;
-    struct store s = open_store("log.db");
-    put("e/2026-02-12/b3_89/v3/ctx_4096_run0/perf.json",
-        "{\"ticket\":\"b3_89\",\"exit_status\":\"OK\",\"wall_time_sec\":40,\"timings\":{\"prefill_s\":18.5}"
-        "}");
-    put("e/2026-02-12/b3_89/v3/ctx_4096_run0/run.log",
-        "{\"event\":\"TEST_END\",\"variant\":\"v3\",\"ctx\":1,\"run_idx\":0,\"exit_status\":\"OK\"}\n");
-    put("e/2026-02-12/b3_89/executor.log",
-        "starting\n{not json \"event\"\n"
-        "{\"event\":\"SUITE_START\",\"ts\":\"2026-02-12T03:15:00Z\"}\n"
-        "{\"event\":\"TEST_END\",\"variant\":\"v3\",\"ctx\":4096,\"run_idx\":0,\"exit_status\":\"FAIL\"}\n"
-        "[03:20] "
-        "{\"event\":\"TEST_END\",\"variant\":\"v2\",\"ctx\":4096,\"run_idx\":0,\"exit_status\":\"TIMEOUT\","
-        "\"wall_s\":180.2,\"reason\":\"over 180 s\"}\n"
-        "{\"event\":\"TEST_SKIP\",\"variant\":\"v4\",\"ctx\":4096,\"run_idx\":0,\"reason\":\"no build\"}\n"
-        "{\"event\":\"TEST_END\",\"variant\":\"../v9\",\"ctx\":4096,\"run_idx\":0}\n"
-        "{\"event\":\"TEST_END\",\"variant\":\"v9\",\"ctx\":-1,\"run_idx\":0}\n"
-        "{\"event\":\"SUITE_END\",\"ts\":1770867600}\n");
-    struct run_data r = must_load(&s, ingest_fixture(&s, in_scratch("e/2026-02-12/b3_89")));
-    assert_int_equal(r.n_tests, 3);
-    assert_string_equal(r.info.started_at, "2026-02-12T03:15:00.000Z");
-    assert_string_equal(r.info.ended_at, "2026-02-12T03:40:00.000Z");
-    assert_near(r.info.wall_s, 1500, 1e-9);
-    assert_int_equal(r.info.status, RUN_COMPLETE);
-    assert_int_equal(run_data_cell(&r, "v3", 4096)->status, STATUS_OK);
-    const struct cell *c = run_data_cell(&r, "v2", 4096);
-    assert_int_equal(c->status, STATUS_TIMEOUT);
-    assert_string_equal(c->reason, "over 180 s");
-    assert_near(r.tests[c->first].value[METRIC_WALL_S], 180.2, 1e-9);
-    assert_int_equal(run_data_cell(&r, "v4", 4096)->status, STATUS_SKIPPED);
-    run_data_release(&r);
-    put("e/2026-02-13/b3_89/v3/ctx_4096_run0/perf.json",
-        "{\"ticket\":\"b3_89\",\"exit_status\":\"OK\",\"wall_time_sec\":41,\"timings\":{\"prefill_s\":18.6}"
-        "}");
-    put("e/2026-02-13/b3_89/logs/events.jsonl", "{\"event\":\"SUITE_START\"}\n");
-    r = must_load(&s, ingest_fixture(&s, in_scratch("e/2026-02-13/b3_89")));
-    assert_int_equal(r.info.status, RUN_PARTIAL);
-    run_data_release(&r);
-    store_close(&s);
-}
-
-static void the_older_layout_is_refused_when_it_contradicts_itself(void **state)
-{
-    (void)state;
-    struct store s = open_store("contradiction.db");
-    struct err err = {0};
-    struct ingest_result result;
-    static const struct {
-        const char *dir, *file, *text, *says;
-    } cases[] = {
-        {"b/2026-02-12/x", "v3/ctx_1_run0/perf.json", "{\"ticket\":\"x\",\"variant\":\"v4\"}", "v4"},
-        {"c/2026-02-12/x", "v3/ctx_1_run0/perf.json", "{\"ticket\":\"x\",\"context_len\":2}", "context_len"},
-        {"d/undated/x", "v3/ctx_1_run0/perf.json", "{\"ticket\":\"x\"}", "date"},
-        {"e/2026-02-12/x", "readme.txt", "nothing", "no perf.json"},
-        {"f/2026-02-12/x", "v3/ctx_1_run0/perf.json", "{\"ticket\":\"a b\"}", "$.ticket"},
-        {"g/2026-02-12/x", "v3/perf.json", "{\"ticket\":\"x\"}", "context"},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        char path[256];
-        snprintf(path, sizeof path, "%s/%s", cases[i].dir, cases[i].file);
-        put(path, cases[i].text);
-        assert_err(ingest_bundle(&s, in_scratch(cases[i].dir), NULL, &result, &err), &err, ERR_INPUT,
-                   cases[i].says);
-    }
-    int before = fcntl(STDIN_FILENO, F_GETFD);
-    assert_err(ingest_bundle(&s, in_scratch("not/there"), NULL, &result, &err), &err, ERR_INPUT,
-               "no such folder");
-    assert_int_equal(fcntl(STDIN_FILENO, F_GETFD), before); /* a source that was not opened closes nothing */
-    store_close(&s);
-}
-
 static void links_are_refused(void **state)
 {
     (void)state;
@@ -689,8 +488,6 @@ int main(void)
         cmocka_unit_test(facts_are_kept_without_what_is_fleeting_or_secret),
         cmocka_unit_test(storing_a_bundle_twice_is_idempotent),
         cmocka_unit_test(a_run_dated_in_the_future_is_not_the_newest_for_years),
-        cmocka_unit_test(many_are_stored_in_their_order),
-        cmocka_unit_test(a_full_store_has_what_was_told),
         cmocka_unit_test(a_complete_run_never_changes),
         cmocka_unit_test(an_open_run_is_partial_until_it_is_closed),
         cmocka_unit_test(a_file_that_was_changed_is_named),
@@ -701,9 +498,6 @@ int main(void)
         cmocka_unit_test(the_wall_time_is_enough_where_no_test_has_more),
         cmocka_unit_test(a_foreign_time_beyond_its_wall_time_is_left_out),
         cmocka_unit_test(an_ok_without_a_time_is_not_believed),
-        cmocka_unit_test(the_older_layout_says_who_it_is_by_its_path),
-        cmocka_unit_test(the_older_layout_tells_more_in_its_log),
-        cmocka_unit_test(the_older_layout_is_refused_when_it_contradicts_itself),
         cmocka_unit_test(links_are_refused),
         cmocka_unit_test(a_word_finds_its_run),
         cmocka_unit_test(a_record_that_its_witnesses_contradict_is_invalid),
