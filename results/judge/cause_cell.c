@@ -149,9 +149,11 @@ static bool code_stands(const struct finding *f)
     return f->code == CAUSE_CODE_DIFFERS || (f->code == CAUSE_CODE_UNKNOWN && f->differs.other_sources);
 }
 
+/* The change may be as small as its noise allows. */
 static bool device_stands(const struct finding *f)
 {
-    return f->differs.device.count && (!f->controls.held || !(fabs(f->change) > between_gpus));
+    double least = fabs(f->change) - 2 * (isfinite(f->d->noise_floor) ? f->d->noise_floor : 0);
+    return f->differs.device.count && (!f->controls.held || !(least > between_gpus));
 }
 
 /* How many differences concern this cell or its variant alone. */
