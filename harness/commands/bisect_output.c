@@ -21,6 +21,35 @@ static void write_change(const struct bisect_cell *c, struct buf *out)
     buf_printf(out, "%s %d: %s %s", c->variant, c->context, c->metric, num_change(c->ratio - 1).s);
 }
 
+/* Of a commit to the good end; NaN when not known. */
+static double ratio_of(const struct bisect_state *b, size_t commit)
+{
+    const struct bisect_commit *c = &b->commits[commit];
+    if (commit == 0)
+        return 1;
+    if (isfinite(b->entries[commit].ratio))
+        return b->entries[commit].ratio;
+    for (size_t i = 0; c->basis == BISECT_BY_CODE && i < b->count; i++)
+        if (i != commit && *c->code && strcmp(c->code, b->commits[i].code) == 0 &&
+            (i == 0 || isfinite(b->entries[i].ratio)))
+            return i == 0 ? 1 : b->entries[i].ratio;
+    return commit == b->count - 1 ? b->cells[0].ratio : (double)NAN;
+}
+
+/* The change between the ends; and that of the answer, where others made a part of it, or made up for some.
+ */
+static void write_answer(const struct bisect_state *b, struct buf *out)
+{
+    const struct bisect_cell *c = &b->cells[0];
+    double own = ratio_of(b, b->step.last) / ratio_of(b, b->step.first - 1), share = log(own) / log(c->ratio);
+    if (!isfinite(share) || (share > 0.75 && share < 1.33)) {
+        write_change(c, out);
+        return;
+    }
+    buf_printf(out, "%s %d: %s %s there, %s between the ends", c->variant, c->context, c->metric,
+               num_change(own - 1).s, num_change(c->ratio - 1).s);
+}
+
 /* Why there is no answer: what is known of the end that says so. */
 static void write_why(const struct bisect_state *b, struct buf *out)
 {
@@ -46,12 +75,12 @@ void bisect_write_headline(const struct bisect_state *b, struct buf *out)
     switch (a->outcome) {
     case BISECT_FOUND:
         buf_printf(out, "found %.12s: ", b->commits[a->first].id);
-        write_change(&b->cells[0], out);
+        write_answer(b, out);
         return;
     case BISECT_RANGE:
         buf_printf(out, "found the range %.12s to %.12s, %zu commits: ", b->commits[a->first].id,
                    b->commits[a->last].id, a->suspects);
-        write_change(&b->cells[0], out);
+        write_answer(b, out);
         return;
     case BISECT_NOT_REPRODUCIBLE:
         buf_puts(out, "not reproducible: ");

@@ -7,7 +7,7 @@
 enum { PAIRS_SPARE = 4 };
 
 /* Stricter than elsewhere: a step that is wrong sends the search into the wrong half. */
-static const double step_fdr = 0.01;
+static const double step_fdr = 0.01, clear_errors = 2;
 
 static const char *const mark_names[BISECT_MARK_COUNT] = {"open", "good", "bad", "skipped"};
 static const char *const basis_names[BISECT_BASIS_COUNT] = {"nothing", "given", "turns",    "code",
@@ -311,11 +311,20 @@ static void drop_guesses(struct bisect_search *s)
             set_mark(&s->items[i], BISECT_OPEN, BISECT_BY_NOTHING, "");
 }
 
+/* Too near to half of the ends' change, for its noise, to say on which side it is. */
+static bool is_near_half(const struct delta *d)
+{
+    double loss = metric_info(d->metric)->better == METRIC_MORE ? 1 - d->ratio : d->ratio - 1;
+    return d->noise_floor > 0 && fabs(loss - d->threshold) < clear_errors * d->noise_floor;
+}
+
 void bisect_measured(struct bisect_search *s, size_t commit, const struct delta *d)
 {
     struct bisect_commit *c = &s->items[commit];
     const struct bisect_commit before = *c;
     enum bisect_mark mark = mark_of(d->verdict);
+    if (commit < s->count - 1 && is_near_half(d))
+        mark = BISECT_OPEN;
     s->pairs++;
     c->rounds++;
     if (d->base_n == 0 && commit == s->count - 1)

@@ -108,10 +108,13 @@ static int look_at_neighbours(struct finding *f, struct err *err)
 int finding_look_at_cell(struct finding *f, struct err *err)
 {
     const struct delta *d = f->d;
-    if (cause_differences(f->before, &f->in->now, d->variant, &f->differs, err) != 0)
+    bool of_device;
+    if (finding_compare(f, d->variant, err) != 0)
         return -1;
     compare_counts(f);
     f->code = f->beside->code[d - f->c->deltas];
+    f->code_later = f->onset && cause_code_state(f->before->run, f->onset->run, d->variant, &of_device) ==
+                                    CAUSE_CODE_SAME;
     f->out->code = f->code;
     f->out->code_of_device = f->beside->of_device[d - f->c->deltas];
     bool measured = d->verdict != VERDICT_BROKEN && d->verdict != VERDICT_FIXED;
@@ -144,14 +147,16 @@ static bool clock_is_all(const struct finding *f)
 /* Code that differs as well is not needed where cells without new code, or the clock, moved as much. */
 static bool code_stands(const struct finding *f)
 {
-    if (f->node_share >= node_all || clock_is_all(f))
+    if (f->node_share >= node_all || clock_is_all(f) || f->code_later)
         return false;
     return f->code == CAUSE_CODE_DIFFERS || (f->code == CAUSE_CODE_UNKNOWN && f->differs.other_sources);
 }
 
+/* The change may be as small as its noise allows. */
 static bool device_stands(const struct finding *f)
 {
-    return f->differs.device.count && (!f->controls.held || !(fabs(f->change) > between_gpus));
+    double least = fabs(f->change) - 2 * (isfinite(f->d->noise_floor) ? f->d->noise_floor : 0);
+    return f->differs.device.count && (!f->controls.held || !(least > between_gpus));
 }
 
 /* How many differences concern this cell or its variant alone. */
@@ -164,8 +169,8 @@ static size_t own_differences(const struct finding *f)
 /* The only difference to cells of the same code that did not move. */
 static bool is_only_difference(const struct finding *f)
 {
-    return f->controls.held && isnan(f->node_share) && !f->clock_stands && !device_stands(f) &&
-           own_differences(f) == 1;
+    return !f->doubtful && f->controls.held && isnan(f->node_share) && !f->clock_stands &&
+           !device_stands(f) && own_differences(f) == 1;
 }
 
 static int add_code(struct finding *f, bool established, struct err *err)
@@ -186,7 +191,8 @@ static int add_toolchain(struct finding *f, bool code_established, struct err *e
     struct cause_changes *changes = &f->differs.toolchain;
     if (f->code == CAUSE_CODE_DIFFERS && !changes->count && f->differs.same_sources)
         *changes = f->differs.variables;
-    if (f->code == CAUSE_CODE_SAME || !changes->count || f->node_share >= node_all || clock_is_all(f))
+    if (f->code == CAUSE_CODE_SAME || f->code_later || !changes->count || f->node_share >= node_all ||
+        clock_is_all(f))
         return 0;
     bool established = f->code == CAUSE_CODE_DIFFERS && f->differs.same_sources && code_established;
     return finding_add_changes(f, CAUSE_TOOLCHAIN, established, changes, err);

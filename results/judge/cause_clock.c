@@ -1,5 +1,6 @@
 #include "results/judge/cause_clock.h"
 
+#include "results/judge/windows.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
@@ -184,6 +185,10 @@ void clock_part_of(const struct cause_run *before, const struct cause_run *now, 
     const struct cell *was = before->run ? run_data_cell(before->run, variant, context) : NULL,
                       *is = run_data_cell(now->run, variant, context);
     *out = (struct clock_part){.throttled_s = NAN};
+    if (windows_differ(METRIC_SCLK_MHZ, NULL, NULL, now->run, is))
+        return;
+    if (windows_differ(METRIC_SCLK_MHZ, before->run, was, now->run, is))
+        was = NULL;
     struct clock_reading a = clock_of_level(nights, &out->usual), b = read_clock(now->run, is, shader_clock);
     if (!isfinite(a.log) && was)
         a = read_clock(before->run, was, shader_clock);

@@ -320,3 +320,36 @@ int cause_differences(const struct cause_run *before, const struct cause_run *no
     compare_plans(before, now, variant, out);
     return 0;
 }
+
+static bool has_key(const struct cause_changes *list, const char *key)
+{
+    for (size_t i = 0; i < list->count && i < CAUSE_CHANGES_MAX; i++)
+        if (strcmp(without_gpu(list->items[i].key), without_gpu(key)) == 0)
+            return true;
+    return list->count > CAUSE_CHANGES_MAX;
+}
+
+static void keep_changes(struct cause_changes *list, const struct cause_changes *earlier)
+{
+    size_t listed = list->count < CAUSE_CHANGES_MAX ? list->count : CAUSE_CHANGES_MAX, kept = 0;
+    for (size_t i = 0; i < listed; i++)
+        if (has_key(earlier, list->items[i].key))
+            list->items[kept++] = list->items[i];
+    if (list->count > CAUSE_CHANGES_MAX && kept == CAUSE_CHANGES_MAX)
+        return;
+    list->count = kept; /* those behind the listed ones cannot be named */
+}
+
+void cause_differences_keep(struct cause_differences *d, const struct cause_differences *earlier)
+{
+    keep_changes(&d->toolchain, &earlier->toolchain);
+    keep_changes(&d->variables, &earlier->variables);
+    keep_changes(&d->limits, &earlier->limits);
+    keep_changes(&d->device, &earlier->device);
+    for (int i = 0; i < SCOPES; i++) {
+        keep_changes(&d->environment[i], &earlier->environment[i]);
+        keep_changes(&d->method[i], &earlier->method[i]);
+    }
+    d->same_sources = d->same_sources && earlier->same_sources;
+    d->other_sources = d->other_sources && earlier->other_sources;
+}

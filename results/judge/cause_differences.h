@@ -40,4 +40,8 @@ struct cause_differences {
 int cause_differences(const struct cause_run *before, const struct cause_run *now, const char *variant,
                       struct cause_differences *out, struct err *err);
 
+/* Drops what is not among the differences of an earlier run. Of a list that is longer than it can hold, what
+ * it does not hold may be anything. */
+void cause_differences_keep(struct cause_differences *d, const struct cause_differences *earlier);
+
 #endif

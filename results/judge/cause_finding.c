@@ -23,6 +23,20 @@ int finding_add_changes(struct finding *f, enum cause_kind kind, bool establishe
     return 0;
 }
 
+/* Not before there was any change of the cell. */
+int finding_compare(struct finding *f, const char *variant, struct err *err)
+{
+    struct cause_differences early;
+    if (cause_differences(f->before, &f->in->now, variant, &f->differs, err) != 0)
+        return -1;
+    if (!f->onset)
+        return 0;
+    if (cause_differences(f->before, f->onset, variant, &early, err) != 0)
+        return -1;
+    cause_differences_keep(&f->differs, &early);
+    return 0;
+}
+
 void finding_append_changes(struct cause_changes *to, const struct cause_changes *from)
 {
     for (size_t i = 0; i < from->count; i++) {

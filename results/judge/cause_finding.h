@@ -13,11 +13,14 @@ struct finding {
     const struct comparison *c;
     const struct delta *d; /* NULL: what all cells have in common */
     const struct cause_run *before;
+    const struct cause_run *onset; /* the first night that shows the change; NULL: tonight is */
+    bool doubtful;                 /* the last night may have shown a part of it */
     struct cause_differences differs;
     struct beside *beside;
     struct controls controls;
     double change; /* positive for slower; NaN for a change of status */
     enum cause_code code;
+    bool code_later;    /* it differs since a night after the onset only */
     struct cause clock; /* if clock_stands */
     bool clock_stands;
     double node_share; /* NaN if the controls did not move as well */
@@ -35,6 +38,8 @@ int finding_add_neighbours(struct finding *f, struct err *err);
 int finding_add_rest(struct finding *f, struct err *err);
 void finding_append_changes(struct cause_changes *to, const struct cause_changes *from);
 
+/* Fills in f->differs. variant: "" for all. */
+int finding_compare(struct finding *f, const char *variant, struct err *err);
 /* Fills in what is known about f->d; f->before and f->out are given. */
 int finding_look_at_cell(struct finding *f, struct err *err);
 int finding_explain_cell(struct finding *f, struct err *err);

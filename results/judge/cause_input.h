@@ -10,7 +10,7 @@ struct causes_input {
     int64_t base_key;                /* the store's row of the base; 0: none */
     const struct nights *nights;     /* of the primary metric; NULL: none */
     const struct history *clocks;    /* METRIC_SCLK_MHZ on those nights; NULL: none */
-    const struct cause_run *befores; /* the runs that causes_before() named */
+    const struct cause_run *befores; /* the runs that causes_before() and causes_onset() named */
     size_t n_befores;
 };
 

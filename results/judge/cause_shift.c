@@ -94,7 +94,7 @@ static int add_shared_clock(struct finding *f, struct err *err)
 int finding_explain_shift(struct finding *f, struct err *err)
 {
     f->change = slower_by(f->c->primary, f->c->shift.ratio);
-    if (cause_differences(f->before, &f->in->now, "", &f->differs, err) != 0 || add_shared_code(f, err) != 0)
+    if (finding_compare(f, "", err) != 0 || add_shared_code(f, err) != 0)
         return -1;
     if (f->c->shift.confirmed == SHIFT_CODE)
         return 0;

@@ -57,6 +57,62 @@ int64_t causes_before(const struct causes_input *in, const struct comparison *c,
     return night ? night : in->base_key;
 }
 
+/* A night that shows so much of tonight's change has it; one that shows less than the second has not. */
+static const double onset_share = 0.75, no_onset_share = 1.0 / 3;
+
+/* Of tonight's change, how much a night shows, with and without the nights' common factors: the less. */
+static double shown(const struct night_cell *cell, const struct level *l, size_t night, double change)
+{
+    return fmin((cell->y[night] - l->y) / change, (cell->u[night] - l->u) / change);
+}
+
+static double change_of(const struct delta *d)
+{
+    return isfinite(d->ratio) && d->ratio > 0 ? log(d->ratio) : 0;
+}
+
+/* Whether the last night may have shown the change: then nothing that came after it is certain. */
+static bool onset_is_doubtful(const struct causes_input *in, const struct delta *d)
+{
+    const struct night_cell *cell = in->nights ? nights_find_cell(in->nights, d->variant, d->context) : NULL;
+    const struct level l = cell ? nights_level(cell) : (struct level){0};
+    double change = change_of(d);
+    return d->against == REFERENCE_LEVEL && l.known && change != 0 && cell->count &&
+           shown(cell, &l, cell->count - 1, change) >= no_onset_share;
+}
+
+static int64_t onset_of_cell(const struct causes_input *in, const struct delta *d)
+{
+    const struct night_cell *cell = in->nights ? nights_find_cell(in->nights, d->variant, d->context) : NULL;
+    const struct level l = cell ? nights_level(cell) : (struct level){0};
+    double change = change_of(d);
+    int64_t onset = 0;
+    if (!l.known || change == 0)
+        return 0;
+    for (size_t i = cell->count; i-- > 0 && shown(cell, &l, i, change) >= onset_share;)
+        onset = cell->points[i]->run_key;
+    return onset;
+}
+
+static int64_t onset_of_shift(const struct causes_input *in, const struct comparison *c)
+{
+    const struct level l = in->nights ? nights_factor_level(in->nights) : (struct level){0};
+    double least = onset_share * log(c->shift.ratio);
+    int64_t onset = 0;
+    if (!l.known || !isfinite(least) || least == 0)
+        return 0;
+    for (size_t i = in->nights->count; i-- > 0 && (in->nights->nights[i].factor - l.y) / least >= 1;)
+        onset = in->nights->nights[i].run_key;
+    return onset;
+}
+
+int64_t causes_onset(const struct causes_input *in, const struct comparison *c, const struct delta *d)
+{
+    if (d)
+        return d->against == REFERENCE_LEVEL ? onset_of_cell(in, d) : 0;
+    return in->base_key && c->shift.since_base ? 0 : onset_of_shift(in, c);
+}
+
 static const struct cause_run *find_before(const struct causes_input *in, int64_t key)
 {
     for (size_t i = 0; i < in->n_befores; i++)
@@ -85,6 +141,8 @@ static int find_for(const struct causes_input *in, const struct comparison *c, c
     f.before = find_before(in, causes_before(in, c, d));
     if (!f.before)
         return 0;
+    f.onset = find_before(in, causes_onset(in, c, d));
+    f.doubtful = d && !f.onset && onset_is_doubtful(in, d);
     f.out = add_cell(out, d, err);
     if (!f.out || beside_fill(beside, in, c, f.before, err) != 0)
         return -1;

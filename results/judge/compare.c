@@ -4,6 +4,7 @@
 #include "results/judge/judge.h"
 #include "results/judge/noise.h"
 #include "results/judge/tonight.h"
+#include "results/judge/windows.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
@@ -121,6 +122,18 @@ static void set_sides(struct comparing *c, struct delta *d, const struct cell *b
     d->threshold = c->o->regression;
 }
 
+/* Both sides have the metric, of different things. */
+static bool judge_windows(const struct comparing *c, struct delta *d, const struct cell *base,
+                          const struct cell *now)
+{
+    const char *why = windows_differ(d->metric, c->base, base, c->now, now);
+    if (!why)
+        return false;
+    d->verdict = VERDICT_NOISY;
+    snprintf(d->reason, sizeof d->reason, "%s", why);
+    return true;
+}
+
 static double last_value(const struct night_cell *c)
 {
     return c && c->count ? c->points[c->count - 1]->median : NAN;
@@ -150,7 +163,7 @@ static int compare_metric(struct comparing *c, const char *variant, int context,
     bool from_nights = !c->base && nights;
     bool settled = from_nights ? broke_since(d, now) || lost_metric(c, d, nights)
                                : judge_states(d, base, now) || judge_lacking(d);
-    if (settled)
+    if (settled || judge_windows(c, d, base, now))
         return 0;
     struct evidence e = {
         .base = c->base_values,

@@ -1,6 +1,7 @@
 #include "results/judge/turns.h"
 
 #include "results/judge/judge.h"
+#include "results/judge/windows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,6 +61,20 @@ static int pool(const struct turns_runs *side, const struct delta *d, double **o
     return 0;
 }
 
+/* Of any two of the runs: each is held against the first. */
+static const char *differ_in_window(const struct turns_runs *base, const struct turns_runs *now,
+                                    const struct delta *d)
+{
+    const struct run_data *first = base->count ? base->items[0] : NULL;
+    const struct cell *of_first = first ? run_data_cell(first, d->variant, d->context) : NULL;
+    const char *why = NULL;
+    for (size_t i = 0; first && !why && i < base->count + now->count; i++) {
+        const struct run_data *run = i < base->count ? base->items[i] : now->items[i - base->count];
+        why = windows_differ(d->metric, first, of_first, run, run_data_cell(run, d->variant, d->context));
+    }
+    return why;
+}
+
 int turns_judge(const struct turns_runs *base, const struct turns_runs *now, const struct compare_options *o,
                 struct delta *d, struct err *err)
 {
@@ -72,6 +87,11 @@ int turns_judge(const struct turns_runs *base, const struct turns_runs *now, con
     v.now = b;
     if (rc == 0)
         rc = turns_judge_values(&v, o, d, err);
+    const char *why = differ_in_window(base, now, d);
+    if (rc == 0 && why && v.base_n && v.now_n) {
+        d->verdict = VERDICT_NOISY;
+        snprintf(d->reason, sizeof d->reason, "%s", why);
+    }
     free(a);
     free(b);
     return rc;

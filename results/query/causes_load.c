@@ -8,8 +8,9 @@
 
 #include <stdlib.h>
 
-/* Changed cells mostly share the run before; beyond so many different ones, cells stay without causes. */
-enum { BEFORES_MAX = 8 };
+/* Changed cells mostly share the run before, and the first night that shows the change; beyond so many
+ * different ones, cells stay without causes. */
+enum { BEFORES_MAX = 16 };
 
 struct loaded {
     struct run_data run; /* empty for the run tonight and the base, which the caller has */
@@ -61,11 +62,13 @@ static int load_before(struct loading *l, int64_t key, struct err *err)
 
 static int load_befores(struct loading *l, const struct comparison *c, struct err *err)
 {
-    if (c->shift.found && load_before(l, causes_before(&l->input, c, NULL), err) != 0)
+    if (c->shift.found && (load_before(l, causes_before(&l->input, c, NULL), err) != 0 ||
+                           load_before(l, causes_onset(&l->input, c, NULL), err) != 0))
         return -1;
     for (size_t i = 0; i < c->count; i++)
         if (causes_wanted(c, &c->deltas[i]) &&
-            load_before(l, causes_before(&l->input, c, &c->deltas[i]), err) != 0)
+            (load_before(l, causes_before(&l->input, c, &c->deltas[i]), err) != 0 ||
+             load_before(l, causes_onset(&l->input, c, &c->deltas[i]), err) != 0))
             return -1;
     return 0;
 }

@@ -223,6 +223,18 @@ static int keep_series(struct history *h, const struct filling *f, const char *v
     " WHERE t.series_id = :series AND t.run_id BETWEEN :first AND :last"                                     \
     " AND t.status = 'OK' AND t.warmup = 0 ORDER BY t.run_id"
 
+/* What the run sampled in another way than this night did is of another metric: of the run that the history
+ * is of, any one test tells, since a run of which not all were sampled alike is not judged. */
+#define OF_SAMPLES(column, like)                                                                             \
+    "SELECT t.run_id, t." column " AS value FROM test t LEFT JOIN ("                                         \
+    "SELECT activity_window, joules_from FROM test WHERE series_id = :series AND run_id = :before"           \
+    " AND status = 'OK' AND warmup = 0 AND activity_window IS NOT NULL LIMIT 1) n"                           \
+    " WHERE t.series_id = :series AND t.run_id BETWEEN :first AND :last"                                     \
+    " AND t.status = 'OK' AND t.warmup = 0 AND (n.activity_window IS NULL OR t.activity_window IS NULL"      \
+    " OR (" like ")) ORDER BY t.run_id"
+#define SAME_WINDOW "t.activity_window = n.activity_window"
+#define SAME_METER SAME_WINDOW " AND t.joules_from IS n.joules_from"
+
 /* Nights whose plan defined the name with another unit or direction are of another metric. */
 #define OF_EXTRA                                                                                             \
     "SELECT t.run_id, e.value FROM test t JOIN extra e ON e.test_id = t.id"                                  \
@@ -242,6 +254,15 @@ static const char *const queries[METRIC_COUNT] = {
 #include "results/store/metric.def"
 };
 
+static const char *query_of(enum metric m)
+{
+    if (m == METRIC_SCLK_MHZ)
+        return OF_SAMPLES("sclk_mhz", SAME_WINDOW);
+    if (m == METRIC_JOULES || m == METRIC_JOULES_PER_TOKEN)
+        return OF_SAMPLES("joules", SAME_METER);
+    return queries[m] ? queries[m] : OF_EXTRA;
+}
+
 static double derive(enum metric m, double v, int context)
 {
     return metric_is_derived(m) ? metric_derived(m, v, context) : v;
@@ -257,6 +278,7 @@ struct coded {
 struct scan {
     struct store *s;
     const struct eligible *runs;
+    int64_t before;      /* the run that the history is of; 0: none */
     struct coded *codes; /* sorted by run and variant; only those that are known */
     size_t n_codes;
     struct night *night;
@@ -328,6 +350,8 @@ static int scan_series(struct scan *c, struct sql_stmt *stmt, int64_t series, co
         sql_bind_text(stmt, ":unit", info->unit);
         sql_bind_text(stmt, ":better", info->better == METRIC_MORE ? "more" : "less");
     }
+    if (info->sampled)
+        sql_bind_int_or_null(stmt, ":before", c->before, 0);
     sql_bind_int(stmt, ":series", series);
     sql_bind_int(stmt, ":first", c->runs->runs[0].key);
     sql_bind_int(stmt, ":last", c->runs->runs[c->runs->count - 1].key);
@@ -357,7 +381,7 @@ static int scan_metric(struct scan *c, struct sql_stmt *list, enum metric m, str
     char variant[RUN_NAME_MAX];
     if (metric_info(m)->kind == METRIC_FREE)
         return 0;
-    SQL_STMT stmt = sql_prepare(c->s, queries[m] ? queries[m] : OF_EXTRA, err);
+    SQL_STMT stmt = sql_prepare(c->s, query_of(m), err);
     if (!stmt)
         return -1;
     int rc;
@@ -403,7 +427,7 @@ int history_load(struct store *s, const struct history_options *o, struct histor
     struct eligible runs;
     *out = (struct history){0};
     int rc = load_eligible(s, o, &runs, err);
-    struct scan c = {.s = s, .runs = &runs};
+    struct scan c = {.s = s, .runs = &runs, .before = o->before};
     c.night = malloc(sizeof *c.night);
     c.seen = calloc(runs.count ? runs.count : 1, sizeof *c.seen);
     if (rc == 0 && (!c.night || !c.seen))

@@ -1,5 +1,6 @@
 /* history_load: loads the nights of a plan's cells from the store. Only COMPLETE runs and counted OK
- * repetitions contribute. Errors: ERR_STORAGE. */
+ * repetitions contribute; of what was sampled, those that were sampled as in `before`. Errors: ERR_STORAGE.
+ */
 #ifndef KERNSWEEP_RESULTS_QUERY_HISTORY_LOAD_H
 #define KERNSWEEP_RESULTS_QUERY_HISTORY_LOAD_H
 

@@ -105,18 +105,24 @@ static void visit(struct queue *q, size_t commit, bool *mark)
     q->items[q->count++] = commit;
 }
 
-static void mark_from(struct commit_graph *g, size_t from, struct queue *q)
+/* Whether the history of `from` is known down to its beginning. */
+static bool mark_from(struct commit_graph *g, size_t from, struct queue *q)
 {
+    bool complete = true;
     visit(q, from, &g->nodes[from].of_from);
     for (size_t i = 0; i < q->count; i++) {
         const struct commit_node *n = &g->nodes[q->items[i]];
+        complete = complete && n->known;
         for (size_t p = 0; p < n->n_parents; p++)
             visit(q, n->parents[p], &g->nodes[n->parents[p]].of_from);
     }
+    return complete;
 }
 
-/* Stops where the history of `from` begins; those places are marked, but not listed. */
-static void list_to(struct commit_graph *g, size_t from, size_t to, struct commit_between *out)
+/* Stops where the history of `from` begins; those places are marked, but not listed. A branch that ends at
+ * its first commit without meeting what is known of `from` may be in the rest of it. */
+static void list_to(struct commit_graph *g, size_t from, size_t to, bool from_complete,
+                    struct commit_between *out)
 {
     struct queue q = {.items = out->commits};
     out->complete = true;
@@ -125,7 +131,7 @@ static void list_to(struct commit_graph *g, size_t from, size_t to, struct commi
         q.items[q.count++] = to;
     for (size_t i = 0; i < q.count; i++) {
         const struct commit_node *n = &g->nodes[q.items[i]];
-        out->complete = out->complete && n->known;
+        out->complete = out->complete && n->known && (n->n_parents > 0 || from_complete);
         for (size_t p = 0; p < n->n_parents; p++) {
             struct commit_node *parent = &g->nodes[n->parents[p]];
             if (parent->of_from)
@@ -182,8 +188,8 @@ int commit_graph_between(struct commit_graph *g, size_t from, size_t to, struct 
     }
     for (size_t i = 0; i < g->count; i++)
         g->nodes[i].of_from = g->nodes[i].of_to = g->nodes[i].passed = false;
-    mark_from(g, from, &q);
-    list_to(g, from, to, out);
+    bool from_complete = mark_from(g, from, &q);
+    list_to(g, from, to, from_complete, out);
     find_base(g, &q, out);
     free(q.items);
     return 0;

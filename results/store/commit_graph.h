@@ -30,7 +30,8 @@ struct commit_between {
     size_t *commits; /* reachable from `to` and not from `from`, `to` first, breadth first; owned */
     size_t count;
     bool ancestor; /* `from` can be reached from `to` */
-    bool complete; /* no search ended at an unknown commit: the above is all, and `ancestor` is certain */
+    bool
+        complete; /* no search ended where more may be unknown: the above is all, and `ancestor` is certain */
     bool has_base; /* the two histories have one best common ancestor */
     size_t base;
 };

@@ -62,6 +62,8 @@ struct metric_info {
     bool exact;        /* without noise: any difference is real */
     bool whole;        /* its column holds integers */
     bool positive;     /* values of 0 and less are invalid */
+    bool sampled;      /* of a part of the test (struct run_activity): its window matters */
+    bool metered;      /* by the card's accumulator or its power: that matters too */
 };
 
 /* As a run defines it. */

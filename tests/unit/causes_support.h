@@ -54,6 +54,7 @@ struct world {
     bool has_base;                  /* tonight is compared with the last night alone */
     enum confirmation confirmation; /* of v0 at 1024 */
     enum shift_cause shift_confirmed;
+    double noise;  /* in units of the usual one */
     uint64_t seed; /* of the noise */
 };
 
@@ -103,6 +104,7 @@ static inline struct world *calm_world(void)
     for (size_t v = 0; v < VARIANTS; v++)
         w->sensitivity[v] = 1;
     w->variants = VARIANTS;
+    w->noise = 1;
     return w;
 }
 
@@ -111,7 +113,7 @@ static inline double level_of(size_t v, size_t c)
     return 0.05 * (double)(v + 1) * contexts[c] / 1024;
 }
 
-/* 0.3 % between nights, 0.2 % within one. */
+/* With the usual noise, 0.3 % between nights, 0.2 % within one. */
 static inline struct run_data make_run(const struct world *w, int night, struct stats_rng *rng)
 {
     const struct night_of_world *n = &w->nights[night];
@@ -123,13 +125,14 @@ static inline struct run_data make_run(const struct world *w, int night, struct 
     sha256_of(n->plan, strlen(n->plan), d.info.plan_sha256);
     for (size_t v = 0; v < w->variants; v++)
         for (size_t c = 0; c < CONTEXTS; c++) {
-            double own = exp(0.003 * stats_rng_normal(rng));
+            double own = exp(w->noise * 0.003 * stats_rng_normal(rng));
             char name[8];
             snprintf(name, sizeof name, "v%zu", v);
             for (int r = 0; r < REPETITIONS + n->warmup; r++) {
                 bool watched = v == 0 && c == 0;
                 double clock = n->clock[v] * exp(0.001 * stats_rng_normal(rng));
-                double time = level_of(v, c) * n->factor[v][c] * own * exp(0.002 * stats_rng_normal(rng)) *
+                double time = level_of(v, c) * n->factor[v][c] * own *
+                              exp(w->noise * 0.002 * stats_rng_normal(rng)) *
                               pow(clock / 2000, -w->sensitivity[v]);
                 struct run_test *t = draft_shot(&d, name, contexts[c], r + 1,
                                                 time * (watched ? n->repetition[r % REPETITIONS] : 1));

@@ -186,6 +186,22 @@ static void the_host_is_to_blame(void **state)
     }
 }
 
+/* With so much noise there may be no answer, or a range: hardly ever another commit. */
+static void much_noise_names_no_other_commit(void **state)
+{
+    static struct tried t;
+    int wrong = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct world w = {.count = 41, .slower = 0.08, .noise = 0.05, .drift = 0.002};
+        w.culprit = 1 + (size_t)(seed * 7919 % 40);
+        search(&w, &t, seed);
+        if (t.end.outcome == BISECT_FOUND || t.end.outcome == BISECT_RANGE)
+            wrong += t.end.first > w.culprit || t.end.last < w.culprit;
+    }
+    assert_true(wrong <= 1);
+}
+
 static void equal_ends_are_not_reproducible(void **state)
 {
     static struct tried t;
@@ -318,6 +334,7 @@ int main(void)
         cmocka_unit_test(a_merged_branch_is_not_blamed),
         cmocka_unit_test(a_range_leaves_out_cleared_branches),
         cmocka_unit_test(the_host_is_to_blame),
+        cmocka_unit_test(much_noise_names_no_other_commit),
         cmocka_unit_test(equal_ends_are_not_reproducible),
         cmocka_unit_test(ends_of_one_code_are_not_measured),
         cmocka_unit_test(a_commit_that_does_not_build_is_skipped),

@@ -73,6 +73,42 @@ static void changed_kernels_are_listed(void **state)
     store_close(&s);
 }
 
+static void assert_headline(const struct bisect_state *b, const char *expected)
+{
+    struct buf out;
+    buf_init(&out, 512);
+    bisect_write_headline(b, &out);
+    assert_string_equal(buf_str(&out), expected);
+    buf_release(&out);
+}
+
+/* Two commits made it slower, 4 % and 5 %: the answer is one of them, and not all of the change is its. */
+static void a_commit_is_not_charged_with_the_change_of_others(void **state)
+{
+    struct store s = open_store("others.db");
+    struct bisect_state b;
+    (void)state;
+    make_answer(&b, &s);
+    assert_headline(&b, "found 000000000000: v3 64: prefill_s +8.0 %");
+    b.entries[1].ratio = 1.079;
+    assert_headline(&b, "found 000000000000: v3 64: prefill_s +8.0 %");
+    b.entries[1].ratio = 1.05;
+    assert_headline(&b, "found 000000000000: v3 64: prefill_s +5.0 % there, +8.0 % between the ends");
+    b.entries[1].ratio = 1.2;
+    assert_headline(&b, "found 000000000000: v3 64: prefill_s +20.0 % there, +8.0 % between the ends");
+    b.step = (struct bisect_step){.task = BISECT_END, .outcome = BISECT_FOUND, .first = 2, .last = 2};
+    b.commits[1].mark = BISECT_GOOD;
+    b.entries[1].ratio = 1.035;
+    b.entries[2].ratio = 1.08;
+    assert_headline(&b, "found 000000000000: v3 64: prefill_s +4.3 % there, +8.0 % between the ends");
+    snprintf(b.commits[1].code, sizeof b.commits[1].code, "a");
+    b.commits[1].basis = BISECT_BY_CODE;
+    b.entries[1].ratio = NAN;
+    assert_headline(&b, "found 000000000000: v3 64: prefill_s +8.0 %");
+    bisect_state_release(&b);
+    store_close(&s);
+}
+
 static void runs_that_are_gone_leave_it_out(void **state)
 {
     struct store s = open_store("gone.db");
@@ -112,6 +148,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(changed_kernels_are_listed),
+        cmocka_unit_test(a_commit_is_not_charged_with_the_change_of_others),
         cmocka_unit_test(runs_that_are_gone_leave_it_out),
         cmocka_unit_test(a_report_escapes_subjects),
     };

@@ -129,6 +129,16 @@ static void a_branch_of_unknown_beginning_is_at_least_that_long(void **state)
     assert_range(range_of("side.db", "b:a c:b y:x d:cy", 'b', 'd'), RANGE_ON, 3, false, "dcy");
 }
 
+/* Of e only the newest two commits are known, of b all: b may be an ancestor of e, and is. */
+static void the_history_of_the_first_may_end_too(void **state)
+{
+    (void)state;
+    static const char history[] = "a: b:a d:c e:d";
+    assert_range(range_of("first.db", history, 'e', 'b'), RANGE_OPEN, 2, false, "ba");
+    assert_range(range_of("first1.db", history, 'b', 'e'), RANGE_OPEN, 2, false, "ed");
+    assert_range(range_of("first2.db", "b:a c:b d:c", 'b', 'd'), RANGE_ON, 2, true, "dc");
+}
+
 static void nights_add_to_what_is_known(void **state)
 {
     (void)state;
@@ -215,6 +225,7 @@ int main(void)
         cmocka_unit_test(histories_without_a_common_commit_are_apart),
         cmocka_unit_test(beyond_the_stored_history_there_are_more),
         cmocka_unit_test(a_branch_of_unknown_beginning_is_at_least_that_long),
+        cmocka_unit_test(the_history_of_the_first_may_end_too),
         cmocka_unit_test(nights_add_to_what_is_known),
         cmocka_unit_test(a_run_without_a_commit_has_no_range),
         cmocka_unit_test(a_circle_ends),

@@ -1,0 +1,16 @@
+/* windows: whether what the card did is of the same part of all tests, and was measured in the same way.
+ *
+ * Clocks and energy are of a part of each test (struct run_activity), which depends on what the workload
+ * prints and the driver says. Those of different parts differ although nothing changed. Pure.
+ */
+#ifndef KERNSWEEP_RESULTS_JUDGE_WINDOWS_H
+#define KERNSWEEP_RESULTS_JUDGE_WINDOWS_H
+
+#include "results/store/run_data.h"
+
+/* Why the values of a metric of these tests cannot be compared; NULL: they can, or no more is known. Either
+ * cell may be NULL. */
+const char *windows_differ(enum metric m, const struct run_data *a, const struct cell *of_a,
+                           const struct run_data *b, const struct cell *of_b);
+
+#endif
