@@ -9,6 +9,19 @@
 #include <string.h>
 #include <unistd.h>
 
+static int choose_store(struct cmd_env *env, struct err *err)
+{
+    if (!env->db_option && store_default_path(env->db, err) != 0)
+        return -1;
+    if (env->db_option && (strlen(env->db_option) >= sizeof env->db || !*env->db_option))
+        return err_set(err, ERR_INPUT, "--db: expected the path of a file");
+    if (env->db_option)
+        memcpy(env->db, env->db_option, strlen(env->db_option) + 1);
+    if (strcmp(env->db, ":memory:") == 0)
+        return err_set(err, ERR_INPUT, ":memory: would be gone when the command ends: name a file with --db");
+    return 0;
+}
+
 int cmd_args(struct cmd_env *env, struct args *spec, int argc, char **argv, const char **words, size_t *n,
              struct err *err)
 {
@@ -37,12 +50,7 @@ int cmd_args(struct cmd_env *env, struct args *spec, int argc, char **argv, cons
     spec->n_common = 0;
     if (rc != 0)
         return rc;
-    if (!env->db_option)
-        return store_default_path(env->db, err);
-    if (strlen(env->db_option) >= sizeof env->db || !*env->db_option)
-        return err_set(err, ERR_INPUT, "--db: expected the path of a file");
-    memcpy(env->db, env->db_option, strlen(env->db_option) + 1);
-    return 0;
+    return choose_store(env, err);
 }
 
 int cmd_fail(const struct err *err)

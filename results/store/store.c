@@ -100,8 +100,6 @@ static bool is_read_only(const char *path)
 
 static int open_file(struct store *s, struct err *err)
 {
-    if (strcmp(s->path, ":memory:") == 0)
-        return err_set(err, ERR_INPUT, ":memory: would be gone when the command ends: name a file with --db");
     int flags = s->mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
     if (s->mode == STORE_WRITE && make_folder(s->path, err) != 0)
         return -1;

@@ -153,10 +153,13 @@ killed_and_cancelled() {
 }
 
 killed_and_resumed() {
+    local pid
     set_state manual 600 1500
     clocked again fixed 1400 "[ -e $TMPDIR/second ] || { touch $TMPDIR/second; sleep 1000; }; $(load 1400)"
     until_true 20 test -e "$TMPDIR/second"
-    kill -9 "$(supervisor again)"
+    pid=$(supervisor again)
+    kill -9 "$pid"
+    until_true 20 sh -c "! kill -0 $pid 2>/dev/null"
     submit again
     is "the resumed run is COMPLETE" "$(ends again)" COMPLETE
     is "what was before is not what the first attempt set" "$(summary again '.clocks.gpus[0] | [.level_before, .min_mhz_before, .max_mhz_before] | join(" ")')" "manual 600 1500"

@@ -150,6 +150,15 @@ sources_unwatched() {
 }
 
 pipeline_setup
+store_in_memory() {
+    local option
+    for option in "--db :memory:" ""; do
+        # shellcheck disable=SC2086 # two words or none
+        exits "runs ${option:-with KERNSWEEP_DB} exits 2" 2 env KERNSWEEP_DB=:memory: "$KERNSWEEP" runs $option
+        like "it says why" "$ERR" ':memory: would be gone when the command ends'
+    done
+}
+
 store_on_read_only_medium() {
     local dir=$TMPDIR/read-only
     clean_sweep
@@ -219,6 +228,7 @@ odd_file_left() {
 
 scenario "a test that leaves a file that cannot be named" odd_file_left
 scenario "a command that is interrupted while it stores" interrupted_while_storing
+scenario "a store in memory" store_in_memory
 scenario "a store on a read-only medium" store_on_read_only_medium
 scenario "output that cannot be written" output_that_is_lost
 scenario "the format of a report's file" report_file_names

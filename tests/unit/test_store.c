@@ -41,14 +41,6 @@ static void reading_cannot_write(void **state)
     store_close(&s);
 }
 
-static void a_store_in_memory_is_refused(void **state)
-{
-    (void)state;
-    struct store s;
-    struct err err = {0};
-    assert_err(store_open(&s, ":memory:", STORE_WRITE, &err), &err, ERR_INPUT, ":memory:", "--db");
-}
-
 static void a_newer_store_is_refused(void **state)
 {
     (void)state;
@@ -247,7 +239,6 @@ int main(void)
         cmocka_unit_test(is_made_with_its_folder),
         cmocka_unit_test(reading_needs_a_store),
         cmocka_unit_test(reading_cannot_write),
-        cmocka_unit_test(a_store_in_memory_is_refused),
         cmocka_unit_test(a_newer_store_is_refused),
         cmocka_unit_test(a_foreign_database_is_refused_and_left_alone),
         cmocka_unit_test(an_older_store_is_migrated_after_a_backup),
