@@ -126,7 +126,7 @@ static inline struct run_data make_run(const struct world *w, int night, struct 
     for (size_t v = 0; v < w->variants; v++)
         for (size_t c = 0; c < CONTEXTS; c++) {
             double own = exp(w->noise * 0.003 * stats_rng_normal(rng));
-            char name[8];
+            char name[24];
             snprintf(name, sizeof name, "v%zu", v);
             for (int r = 0; r < REPETITIONS + n->warmup; r++) {
                 bool watched = v == 0 && c == 0;
