@@ -116,7 +116,7 @@ static int print_json(struct diff *d, struct err *err)
         if (is_meant(d, &d->pairs.items[i]))
             rc = encode_pair(d, &d->pairs.items[i], kernels, err);
     if (rc == 0)
-        return cmd_print_json(json_pack("{s:s, s:o, s:o, s:b, s:O}", "variant", d->variant, "before",
+        return cmd_print_json(json_pack("{s:s, s:o, s:o, s:b, s:o}", "variant", d->variant, "before",
                                         encode_side(&d->before), "after", encode_side(&d->now), "same",
                                         same_code(d), "kernels", kernels));
     json_decref(kernels);
