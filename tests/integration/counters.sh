@@ -2,6 +2,7 @@
 # Hardware counters: a profiler's stand-in on PATH plays ncu or rocprofv3 around a workload; what it counted stands in the
 # comparison and the report of a confirmed regression, and a profiler that is missing or fails never fails a run.
 # timeout: 300
+# shellcheck disable=SC2016 # the stand-ins expand their own variables
 . tests/lib.sh
 
 # sweep NAME COUNTERS: a plan with sources of its own, which say how long it takes and what is counted.
