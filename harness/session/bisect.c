@@ -181,7 +181,7 @@ static struct compare_options options_of(const struct work *w)
     struct compare_options o = compare_defaults();
     const struct delta ends = {.ratio = w->b->n_cells > 0 ? w->b->cells[0].ratio : NAN};
     o.regression = o.improvement = w->plan.threshold;
-    return w->b->n_cells > 0 ? bisect_options(&o, &ends) : o;
+    return w->b->n_cells > 0 ? bisect_options(&o, &ends) : bisect_end_options(&o);
 }
 
 static void keep_cell(struct bisect_state *b, const struct delta *d)

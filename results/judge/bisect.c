@@ -341,10 +341,16 @@ void bisect_measured(struct bisect_search *s, size_t commit, const struct delta 
         drop_guesses(s);
 }
 
+struct compare_options bisect_end_options(const struct compare_options *o)
+{
+    struct compare_options ends = *o;
+    ends.fdr = step_fdr;
+    return ends;
+}
+
 struct compare_options bisect_options(const struct compare_options *o, const struct delta *ends)
 {
-    struct compare_options half = *o;
-    half.fdr = step_fdr;
+    struct compare_options half = bisect_end_options(o);
     half.practical = half.regression = half.improvement = fabs(ends->ratio - 1) / 2;
     return half;
 }

@@ -56,7 +56,7 @@ static void measure(struct world *w, struct tried *t, size_t commit)
                                    .base_n = n + ROUND,
                                    .now_n = n + ROUND,
                                    .metric = metric_default()};
-    struct compare_options o = compare_defaults();
+    struct compare_options plain = compare_defaults(), o = bisect_end_options(&plain);
     struct delta d = {0};
     struct err err = {0};
     bool ends = commit == w->count - 1;
