@@ -161,7 +161,7 @@ bisect_found() {
     rm -rf "$TMPDIR/builds" "$TMPDIR/work"
     exits "exits 0" 0 bisect --good c0 --bad c12
     like "the answer is the slow commit and the subject is shown" "$OUT" "^  $(id_of c8 | cut -c 1-12)  2.*attention: a \\| \"quoted\" <b>subject</b>"
-    like "the answer says how much slower" "$(head -n 1 <<<"$OUT")" "^found $(id_of c8 | cut -c 1-12): a 64: prefill_s \\+[6-9]"
+    like "the answer says how much slower" "$(head -n 1 <<<"$OUT")" "^found $(id_of c8 | cut -c 1-12): a 64: prefill_s \\+([4-9]|1[0-2])[.]"
     is "the store has the answer" "$(sql "SELECT outcome FROM bisect")" found
     is "--show has it too" "$(answer)" "found $(id_of c8)"
     is "every run has the purpose bisect" "$(sql "SELECT DISTINCT purpose FROM run")" bisect
