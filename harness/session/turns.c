@@ -99,7 +99,7 @@ int turns_check_setting(const char *option, const char *setting, struct err *err
     return err_set(err, ERR_INPUT, "%s: expected NAME=VALUE, found \"%.80s\"", option, setting);
 }
 
-/* Over the plan's own variables; those of a variant win, as always. */
+/* Replaces variables of the plan; those of a variant still take precedence. */
 static int apply_settings(struct plan *p, const char *const *settings, struct err *err)
 {
     char name[LIMIT_NAME + 1];

@@ -32,7 +32,7 @@ enum metric_kind {
     METRIC_OF_TEST,
     METRIC_OF_BUILD, /* the same for all tests of a variant */
     METRIC_OF_TIME,  /* the context divided by `base`: derived, never stored */
-    METRIC_OF_TOKEN, /* `base` divided by the context: likewise */
+    METRIC_OF_TOKEN, /* `base` divided by the context: derived, never stored */
     METRIC_OF_EXTRA, /* of a test, not built in: in table `extra`, under its name */
     METRIC_FREE,     /* a place of the catalogue that no metric has taken */
 };
