@@ -28,6 +28,9 @@ enum {
     RUN_READING_MAX = 512,
     RUN_SUBJECT_MAX = 160,
     COMMIT_ID_MAX = 65, /* of SHA-256, with its end */
+    RUN_GPU_MAX = 512,  /* ids of the GPUs of one test */
+    RUN_AXES_MAX = 1024,
+    RUN_MODE_MAX = 32,
     RUN_UNKNOWN = -1,
 };
 
@@ -70,6 +73,8 @@ struct run_info {
     double wall_s;
     struct run_counts counts;
     struct run_revision revision;
+    char sweep[RUN_ID_MAX]; /* shared by the runs that one command started on several nodes; "" for a run of
+                               its own */
 };
 
 struct run_variant {
@@ -84,6 +89,7 @@ struct run_variant {
     char code_sha256[SHA256_HEX_LEN + 1]; /* code identity: of the device code, or of the files that the build
                                              made; "" when unknown */
     bool code_of_device;                  /* what it is of: device code, else files */
+    char axes[RUN_AXES_MAX];              /* values of the plan's axes, a JSON object, or "" */
     double value[METRIC_COUNT];           /* of the build; NaN for those not recorded and all others */
 };
 
@@ -112,6 +118,9 @@ struct run_test {
     char reason[RUN_REASON_MAX];
     char attn_impl[RUN_NAME_MAX]; /* as the workload printed it */
     char host[RUN_NAME_MAX];      /* the machine that ran it, "" when unknown */
+    char gpu[RUN_GPU_MAX];        /* its GPU's own id, several joined by '+'; "" when unknown */
+    char gpu_mode[RUN_MODE_MAX];  /* "SPX/NPS1", "" when unknown */
+    int beside;                   /* most tests of the run in flight on other GPUs meanwhile; RUN_UNKNOWN */
     char started_at[CLOCK_ISO_LEN + 1];
     int exit_code;
     int signal;
