@@ -19,13 +19,13 @@
 struct suite;
 struct test_run;
 
+enum { LANES_MAX = GPU_USE_MAX, LANE_VARIABLES_MAX = 4, LANE_NAME_MAX = 192, LANE_VALUE_MAX = 8192 };
+
 /* What the environment of every test of a lane has in addition. */
 struct lane_variable {
     char name[32];
-    char value[2048];
+    char value[LANE_VALUE_MAX];
 };
-
-enum { LANES_MAX = GPU_USE_MAX, LANE_VARIABLES_MAX = 4, LANE_NAME_MAX = 192 };
 
 struct lane {
     size_t index;

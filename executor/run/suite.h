@@ -78,6 +78,7 @@ struct suite {
     struct clocks clocks; /* held by this run; none unless its plan asks */
     struct clock_watch clock_watch;
     char clocks_warning[REASON_MAX]; /* what is wrong with them; "" when nothing is */
+    char partial[REASON_MAX];        /* why tests were left out; "" when none were */
     char dirty[REASON_MAX];          /* why no further test may run on this node; "" when it is clean */
 };
 
