@@ -76,7 +76,8 @@ static void set_variables(struct lane *lane, const json_t *gpus)
     for (size_t i = 0; i < lane->gpus.count; i++) {
         const json_t *gpu = find_facts(gpus, lane->gpus.name[i]);
         const char *vendor = json_string_value(json_object_get(gpu, "vendor"));
-        bool is_amd = vendor && strcmp(vendor, "amd") == 0, has_id = json_is_string(json_object_get(gpu, "unique_id"));
+        bool is_amd = vendor && strcmp(vendor, "amd") == 0,
+             has_id = json_is_string(json_object_get(gpu, "unique_id"));
         snprintf(index, sizeof index, "%zu", i);
         append_word(is_amd ? amd : nvidia, LANE_VALUE_MAX, is_amd && has_id ? "GPU-" : "",
                     lane->gpus.name[i]);
@@ -98,7 +99,7 @@ static void open_telemetry(struct lane *lane, struct suite *s, bool all)
     for (size_t i = 0; i < lane->gpus.count; i++)
         ids[i] = lane->gpus.name[i];
     telemetry_open(&lane->telemetry, &target);
-    telemetry_choose(&lane->telemetry, ids, all ? 0 : lane->gpus.count);
+    telemetry_choose(&lane->telemetry, ids, all ? 0 : lane->gpus.count, lane->kept);
 }
 
 static void open_lane(struct lane *lane, struct suite *s, bool choose)

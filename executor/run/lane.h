@@ -29,11 +29,11 @@ struct lane_variable {
 
 struct lane {
     size_t index;
-    bool kept;                 /* there are other lanes, so its tests need a keeper (see process) */
-    char name[LANE_NAME_MAX];  /* in messages: "GPU 1d0f..." */
-    struct gpu_use gpus; /* count 0: a node without GPUs that are known */
-    json_t *ids;         /* owned; ["id", ...], for events */
-    json_t *facts;       /* owned; [{"id", "index", "pci", "mode"}], for perf.json */
+    bool kept;                /* there are other lanes, so its tests need a keeper (see process) */
+    char name[LANE_NAME_MAX]; /* in messages: "GPU 1d0f..." */
+    struct gpu_use gpus;      /* count 0: a node without GPUs that are known */
+    json_t *ids;              /* owned; ["id", ...], for events */
+    json_t *facts;            /* owned; [{"id", "index", "pci", "mode"}], for perf.json */
     struct lane_variable variable[LANE_VARIABLES_MAX];
     size_t variable_count;
     struct telemetry telemetry;

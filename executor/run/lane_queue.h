@@ -44,7 +44,7 @@ struct lane_place {
 struct lane_queue {
     struct lane_item *item; /* owned */
     size_t count;
-    size_t first; /* all tests before it are over */
+    size_t first;           /* all tests before it are over */
     struct lane_unit *unit; /* owned; by number */
     size_t unit_count;
     struct lane_place *lane; /* owned */
