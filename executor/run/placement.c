@@ -16,13 +16,13 @@ static const double leftover_limit_s = 10;
 /* Clocks, power and energy are of the GPUs that the run may use. */
 static void choose_gpus(struct suite *s)
 {
-    const json_t *gpus = json_object_get(s->node, "gpus");
     const char *ids[GPU_USE_MAX];
-    struct gpu_use use;
-    scheduler_here()->gpus(&use, &s->job, gpus);
-    for (size_t i = 0; i < use.count; i++)
-        ids[i] = use.name[i];
-    telemetry_choose(&s->telemetry, ids, use.count < json_array_size(gpus) ? use.count : 0);
+    size_t count = 0;
+    for (size_t g = 0; g < s->gpus.count; g++)
+        for (size_t i = 0; i < s->gpus.group[g].count && count < GPU_USE_MAX; i++)
+            ids[count++] = s->gpus.group[g].name[i];
+    telemetry_choose(&s->telemetry, ids,
+                     count < json_array_size(json_object_get(s->node, "gpus")) ? count : 0);
 }
 
 /* The node's facts, as node.json and as an event. */
@@ -172,7 +172,8 @@ static int run_on_node(struct suite *s, struct node_lock *lock, char *reason, st
 static int run_as_task(struct suite *s, struct node_lock *lock, char *reason, struct err *err)
 {
     (void)lock;
-    return run_here(s, reason, err);
+    int chosen = node_lock_granted(s, reason, err);
+    return chosen == 1 ? run_here(s, reason, err) : chosen;
 }
 
 /* What is done on the submitting machine, under its lock, before jobs are submitted. */

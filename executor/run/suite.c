@@ -111,6 +111,7 @@ void suite_release(struct suite *s)
 {
     telemetry_close(&s->telemetry);
     nvml_close(&s->nvml);
+    gpu_choice_release(&s->gpus);
     oom_close(&s->oom);
     if (s->loop.epfd >= 0)
         loop_close(&s->loop);

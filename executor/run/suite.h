@@ -13,6 +13,7 @@
 #include "executor/bundle/journal.h"
 #include "executor/bundle/secrets.h"
 #include "executor/job/job.h"
+#include "executor/place/gpu_choice.h"
 #include "executor/process/ending.h"
 #include "executor/process/loop.h"
 #include "executor/process/oom.h"
@@ -64,6 +65,7 @@ struct suite {
     struct loop loop;
     struct nvml nvml;
     struct telemetry telemetry;
+    struct gpu_choice gpus; /* those that the run has */
     struct oom oom;
     struct eta eta;
     struct variant_state *variant;
