@@ -6,6 +6,7 @@
 #ifndef KERNSWEEP_EXECUTOR_RUN_LANE_H
 #define KERNSWEEP_EXECUTOR_RUN_LANE_H
 
+#include "common/base/strvec.h"
 #include "executor/place/gpu_use.h"
 #include "executor/process/ending.h"
 #include "executor/process/oom.h"
@@ -18,19 +19,21 @@
 struct suite;
 struct test_run;
 
+enum { LANES_MAX = GPU_USE_MAX, LANE_VARIABLES_MAX = 4, LANE_NAME_MAX = 192, LANE_VALUE_MAX = 8192 };
+
 /* What the environment of every test of a lane has in addition. */
 struct lane_variable {
     char name[32];
-    char value[2048];
+    char value[LANE_VALUE_MAX];
 };
-
-enum { LANES_MAX = GPU_USE_MAX, LANE_VARIABLES_MAX = 4 };
 
 struct lane {
     size_t index;
-    struct gpu_use gpus; /* count 0: a node without GPUs that are known */
-    json_t *ids;         /* owned; ["id", ...], for events */
-    json_t *facts;       /* owned; [{"id", "index", "pci", "mode"}], for perf.json */
+    bool kept;                /* there are other lanes, so its tests need a keeper (see process) */
+    char name[LANE_NAME_MAX]; /* in messages: "GPU 1d0f..." */
+    struct gpu_use gpus;      /* count 0: a node without GPUs that are known */
+    json_t *ids;              /* owned; ["id", ...], for events */
+    json_t *facts;            /* owned; [{"id", "index", "pci", "mode"}], for perf.json */
     struct lane_variable variable[LANE_VARIABLES_MAX];
     size_t variable_count;
     struct telemetry telemetry;
@@ -51,7 +54,9 @@ struct lanes {
 int lanes_open(struct lanes *l, struct suite *s, const struct gpu_use *sets, size_t count, bool choose,
                struct err *err);
 void lanes_close(struct lanes *l);
-/* Tests in flight on other lanes. */
-size_t lanes_beside(const struct lanes *l, const struct lane *lane);
+/* A test has begun: counts it as a neighbour of those on other lanes, and them as its own. */
+void lanes_note_beside(struct lanes *l, struct lane *begun);
+/* Sets its variables in the environment of a test. */
+void lane_environment(const struct lane *lane, struct strvec *env);
 
 #endif

@@ -31,15 +31,13 @@ static int tell_waiting(struct suite *s, const struct lock_request *w, const str
 /* A child blocks on the lock; this process waits for the child, a deadline, or a request to stop. */
 static int wait_for(const struct lock_request *w, struct suite *s, struct err *err)
 {
-    struct loop_events events = {.now_ns = 0};
+    struct loop_watch child = LOOP_WATCH_NONE;
     pid_t pid = lock_wait_start(w->lock, err);
     int pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
-    int rc = pidfd >= 0 ? loop_watch(&s->loop, LOOP_PROCESS, pidfd, err) : -1;
-    loop_arm(&s->loop, LOOP_DEADLINE, w->until_ns, 0);
-    while (rc == 0 && !events.ready[LOOP_PROCESS] && !events.ready[LOOP_DEADLINE] && !s->loop.stop)
-        rc = loop_wait(&s->loop, &events, err);
-    loop_arm(&s->loop, LOOP_DEADLINE, 0, 0);
-    loop_unwatch(&s->loop, LOOP_PROCESS);
+    int rc = pidfd >= 0 ? loop_add(&s->loop, &child, pidfd, err) : -1;
+    if (rc == 0)
+        rc = loop_wait_for(&s->loop, &child, w->until_ns, err);
+    loop_remove(&s->loop, &child);
     if (pid > 0) {
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
