@@ -11,29 +11,15 @@
 #include "executor/run/run_clocks.h"
 #include "executor/run/run_lanes.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const double leftover_limit_s = 10;
 
-/* One lane of the GPUs that the tests see; with "gpus" in the job, one for each of those. */
+/* One for each group of GPUs that the run has; gates run on the first. */
 static int open_lanes(struct suite *s, struct err *err)
 {
-    const json_t *gpus = json_object_get(s->node, "gpus");
-    struct gpu_use use;
-    scheduler_here()->gpus(&use, &s->job, gpus);
-    if (s->job.gpus.amount != GPUS_ALL || use.count < 2)
-        return lanes_open(&s->lanes, s, &use, 1, false, err);
-    struct gpu_use *sets = calloc(use.count, sizeof *sets);
-    if (!sets)
-        return err_set(err, ERR_INTERNAL, "no memory for the lanes");
-    for (size_t i = 0; i < use.count; i++) {
-        sets[i].count = 1;
-        memcpy(sets[i].name[0], use.name[i], sizeof use.name[i]);
-    }
-    int rc = lanes_open(&s->lanes, s, sets, use.count, true, err);
-    free(sets);
-    return rc;
+    const struct gpu_use none = {.count = 0};
+    const struct gpu_choice *c = &s->gpus;
+    return c->count == 0 ? lanes_open(&s->lanes, s, &none, 1, false, err)
+                         : lanes_open(&s->lanes, s, c->group, c->count, c->choose, err);
 }
 
 /* The node's facts, as node.json and as an event. */
@@ -112,7 +98,7 @@ static int run_here(struct suite *s, char *reason, struct err *err)
     int patched = patched_prepare(s, reason, err);
     if (patched != 1)
         return patched;
-    return prepare_variants(s, err) != 0 || open_lanes(s, err) != 0 || run_lanes(s, err) != 0 ? -1 : 1;
+    return open_lanes(s, err) != 0 || prepare_variants(s, err) != 0 || run_lanes(s, err) != 0 ? -1 : 1;
 }
 
 static int run_on_node(struct suite *s, struct node_lock *lock, char *reason, struct err *err)
@@ -132,7 +118,8 @@ static int run_on_node(struct suite *s, struct node_lock *lock, char *reason, st
 static int run_as_task(struct suite *s, struct node_lock *lock, char *reason, struct err *err)
 {
     (void)lock;
-    return run_here(s, reason, err);
+    int chosen = node_lock_granted(s, reason, err);
+    return chosen == 1 ? run_here(s, reason, err) : chosen;
 }
 
 /* What is done on the submitting machine, under its lock, before jobs are submitted. */

@@ -122,6 +122,7 @@ void suite_release(struct suite *s)
 {
     lanes_close(&s->lanes);
     nvml_close(&s->nvml);
+    gpu_choice_release(&s->gpus);
     if (s->loop.epfd >= 0)
         loop_close(&s->loop);
     journal_close(&s->journal);

@@ -13,6 +13,7 @@
 #include "executor/bundle/journal.h"
 #include "executor/bundle/secrets.h"
 #include "executor/job/job.h"
+#include "executor/place/gpu_choice.h"
 #include "executor/process/ending.h"
 #include "executor/process/loop.h"
 #include "executor/run/clock_watch.h"
@@ -64,6 +65,7 @@ struct suite {
     struct journal journal;
     struct loop loop;
     struct nvml nvml;
+    struct gpu_choice gpus; /* those that the run has */
     struct lanes lanes; /* opened once the GPUs of the run are chosen */
     struct eta eta;
     struct variant_state *variant;
