@@ -243,11 +243,8 @@ static void amdgpu_read(void *state, struct sample *out)
     struct amdgpu *a = state;
     /* t_s restarts at 0 with each test. */
     bool slow = out->t_s < a->last_slow_s || out->t_s - a->last_slow_s >= slow_interval_s;
-    for (size_t c = 0; c < a->count; c++) {
-        bool is_used = telemetry_uses(a->only, a->card[c].id);
-        if (is_used || !a->only->memory)
-            read_card(&a->card[c], is_used, slow, out);
-    }
+    for (size_t c = 0; c < a->count; c++)
+        read_card(&a->card[c], telemetry_uses(a->only, a->card[c].id), slow, out);
     if (slow)
         a->last_slow_s = out->t_s;
 }

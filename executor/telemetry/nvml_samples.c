@@ -57,10 +57,8 @@ static void add_gpus(struct nvml_state *s, struct sample *out, const struct nvml
     for (int32_t i = 0; i < facts->gpu_count; i++) {
         const struct nvml_gpu *g = &facts->gpu[i];
         const struct part memory = {SAMPLE_VRAM_USED, true, g->used_bytes};
-        bool is_used = telemetry_uses(s->only, g->uuid);
-        if (is_used || !s->only->memory)
-            add_parts(out, &memory, 1);
-        if (is_used)
+        add_parts(out, &memory, 1);
+        if (telemetry_uses(s->only, g->uuid))
             add_gpu(out, g, facts->slow_samples != s->slow_samples);
     }
     s->slow_samples = facts->slow_samples;
@@ -70,7 +68,7 @@ static void nvml_read(void *state, struct sample *out)
 {
     struct nvml_state *s = state;
     struct nvml_facts facts;
-    if (nvml_latest(s->nvml, s, &facts))
+    if (nvml_latest(s->nvml, &facts))
         add_gpus(s, out, &facts);
 }
 

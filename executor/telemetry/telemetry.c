@@ -42,9 +42,8 @@ void telemetry_close(struct telemetry *t)
     close_backends(t, false);
 }
 
-void telemetry_choose(struct telemetry *t, const char *const *ids, size_t count, bool memory)
+void telemetry_choose(struct telemetry *t, const char *const *ids, size_t count)
 {
-    t->only.memory = memory;
     t->only.count = 0;
     for (size_t i = 0; count <= TELEMETRY_GPUS_MAX && i < count; i++)
         snprintf(t->only.id[t->only.count++], TELEMETRY_ID_MAX, "%s", ids[i]);

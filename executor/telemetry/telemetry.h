@@ -16,7 +16,6 @@ struct nvml;
 /* The GPUs that the run may use, by unique id. None: all of them. A GPU without an id counts as used. */
 struct telemetry_gpus {
     size_t count;
-    bool memory; /* the memory in use is also only theirs: others run on other GPUs */
     char id[TELEMETRY_GPUS_MAX][TELEMETRY_ID_MAX];
 };
 
@@ -35,9 +34,9 @@ struct telemetry {
 /* Opens the back-ends that live as long as the run. */
 void telemetry_open(struct telemetry *t, const struct telemetry_target *target);
 void telemetry_close(struct telemetry *t);
-/* From now on, what is measured is of these GPUs; without `memory`, the memory in use is still that of all.
- * ids: `count` unique ids; too many stand for all. */
-void telemetry_choose(struct telemetry *t, const char *const *ids, size_t count, bool memory);
+/* From now on, only the memory in use is that of all GPUs. ids: `count` unique ids; too many stand for all.
+ */
+void telemetry_choose(struct telemetry *t, const char *const *ids, size_t count);
 bool telemetry_uses(const struct telemetry_gpus *only, const char *id);
 /* Opens and closes those that follow one test. */
 void telemetry_begin(struct telemetry *t, const struct telemetry_target *target);
