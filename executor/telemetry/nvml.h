@@ -13,8 +13,10 @@
 #include <stdbool.h>
 
 struct nvml {
-    int ask;  /* -1 when there is no helper */
-    int done; /* eventfd */
+    int ask;          /* -1 when there is no helper */
+    int done;         /* eventfd */
+    int64_t share_ns; /* several read the samples: requests closer together than this are one; 0: none are */
+    int64_t asked_ns; /* when the last sample was requested */
     struct nvml_page *page;
 };
 
