@@ -17,11 +17,11 @@
 
 struct process {
     pid_t pid;
-    int pidfd;    /* of the program, or of nothing when it is kept */
-    pid_t keeper; /* 0: none */
-    int report;   /* what the keeper reports; -1: none */
-    bool gone;    /* proven by the keeper: nothing of the program is left */
-    bool lost;    /* the keeper was killed, so nothing can be proven */
+    int pidfd;        /* of the program, or of nothing when it is kept */
+    pid_t keeper;     /* 0: none */
+    int report;       /* what the keeper reports; -1: none */
+    bool gone;        /* proven by the keeper: nothing of the program is left */
+    bool lost;        /* the keeper was killed, so nothing can be proven */
     int64_t start_ns; /* just before exec */
     int exec_errno;   /* not 0: exec failed with it, and nothing runs */
     bool ended;

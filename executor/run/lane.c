@@ -122,8 +122,6 @@ int lanes_open(struct lanes *l, struct suite *s, const struct gpu_use *sets, siz
     *l = (struct lanes){.lane = calloc(count, sizeof *l->lane)};
     if (!l->lane)
         return err_set(err, ERR_INTERNAL, "no memory for the lanes");
-    if (count > 1) /* a little less than the interval, so that no tick gets the sample of the one before */
-        s->nvml.share_ns = s->job.settings.sample_interval_ms * 800000;
     for (; l->count < count; l->count++) {
         struct lane *lane = &l->lane[l->count];
         lane->index = l->count;

@@ -228,7 +228,8 @@ static int write_diag(struct test_run *r, struct err *err)
     buf_init(&text, DIAG_MAX);
     buf_printf(&text, "%s: %s\n\n", status_name(r->assessment.status), r->assessment.reason);
     buf_printf(&text, "wall %.3f s of %.3f s allowed; leftovers %u; all processes gone: %s\n",
-               r->child.result.wall_s, r->test->timeout_s, r->child.result.leftovers, r->child.result.group_gone ? "yes" : "NO");
+               r->child.result.wall_s, r->test->timeout_s, r->child.result.leftovers,
+               r->child.result.group_gone ? "yes" : "NO");
     diag_sample(&text, "before", &r->sampler.before);
     for (uint64_t i = r->sampler.samples > SAMPLER_HISTORY ? r->sampler.samples - SAMPLER_HISTORY : 0;
          i < r->sampler.samples; i++)

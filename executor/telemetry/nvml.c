@@ -157,18 +157,12 @@ bool nvml_fresh(struct nvml *n, int timeout_ms, struct nvml_facts *out)
     return true;
 }
 
-/* A sample is of all GPUs, so that one request serves the tests of all lanes. */
-static bool is_asked_already(struct nvml *n)
+bool nvml_latest(struct nvml *n, const void *asker, struct nvml_facts *out)
 {
-    if (n->share_ns <= 0)
-        return false;
-    int64_t now_ns = clock_mono_ns();
-    bool recent = now_ns - n->asked_ns < n->share_ns;
-    n->asked_ns = recent ? n->asked_ns : now_ns;
-    return recent;
-}
-
-bool nvml_latest(struct nvml *n, struct nvml_facts *out)
-{
-    return (is_asked_already(n) || request_sample(n, NVML_ASK)) && copy_page(n, out);
+    int64_t now = clock_mono_ns();
+    if (asker != n->asker && now - n->asked_ns < n->spacing_ns)
+        return nvml_peek(n, out);
+    n->asker = asker;
+    n->asked_ns = now;
+    return request_sample(n, NVML_ASK) && copy_page(n, out);
 }

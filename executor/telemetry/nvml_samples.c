@@ -68,7 +68,7 @@ static void nvml_read(void *state, struct sample *out)
 {
     struct nvml_state *s = state;
     struct nvml_facts facts;
-    if (nvml_latest(s->nvml, &facts))
+    if (nvml_latest(s->nvml, s, &facts))
         add_gpus(s, out, &facts);
 }
 
