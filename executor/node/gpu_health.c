@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NVML_LIMIT_MS = 2000 };
-
 struct card_search {
     const char *name;
     size_t index;
@@ -67,7 +65,7 @@ static void look_nvidia(const struct nvml_facts *facts, const char *name, struct
 static void look_all(const struct gpu_health *h, struct gpu_condition *out)
 {
     struct nvml_facts facts;
-    bool nvidia = h->count > 0 && nvml_fresh(h->nvml, NVML_LIMIT_MS, &facts);
+    bool nvidia = h->count > 0 && nvml_peek(h->nvml, &facts);
     for (size_t i = 0; i < h->count; i++) {
         out[i] = (struct gpu_condition){.errors = -1};
         look_amd(h->layout, h->name[i], &out[i]);

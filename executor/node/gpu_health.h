@@ -26,8 +26,9 @@ struct gpu_health {
 /* Takes the condition to compare with. names: unique ids, or indices where there is none. */
 void gpu_health_open(struct gpu_health *h, const struct layout *l, struct nvml *nvml,
                      const char (*names)[LIMIT_NAME + 1], size_t count);
-/* Between tests. False with why (char[GPU_HEALTH_WHY_MAX]), what is wrong and what to do, when one of them is
- * not fit any more. A GPU that could not be seen at the beginning is not judged. */
+/* Between tests, when NVML has just been asked what the memory in use is. False with why
+ * (char[GPU_HEALTH_WHY_MAX]), what is wrong and what to do, when one of them is not fit any more. A GPU that
+ * could not be seen at the beginning is not judged. */
 bool gpu_health_look(const struct gpu_health *h, char *why);
 
 #endif

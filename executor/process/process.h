@@ -9,6 +9,7 @@
 #define KERNSWEEP_EXECUTOR_PROCESS_PROCESS_H
 
 #include "common/base/err.h"
+#include "executor/process/near.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,9 +35,10 @@ struct process_spec {
     char *const *argv;
     char *const *env; /* also where PATH comes from */
     const char *cwd;
-    int output; /* stdout and stderr */
-    int input;  /* -1: /dev/null */
-    bool kept;  /* with a keeper of its own: other programs run at the same time */
+    int output;              /* stdout and stderr */
+    int input;               /* -1: /dev/null */
+    const struct near *near; /* CPUs and memory to bind it to; NULL: none */
+    bool kept;               /* with a keeper of its own: other programs run at the same time */
 };
 
 /* Makes this process inherit orphans. */

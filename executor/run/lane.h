@@ -7,8 +7,10 @@
 #define KERNSWEEP_EXECUTOR_RUN_LANE_H
 
 #include "common/base/strvec.h"
+#include "executor/node/gpu_health.h"
 #include "executor/place/gpu_use.h"
 #include "executor/process/ending.h"
+#include "executor/process/near.h"
 #include "executor/process/oom.h"
 #include "executor/telemetry/telemetry.h"
 
@@ -36,6 +38,8 @@ struct lane {
     struct lane_variable variable[LANE_VARIABLES_MAX];
     size_t variable_count;
     struct telemetry telemetry;
+    struct gpu_health health;
+    struct near near; /* where its tests run, when there are other lanes */
     struct oom oom;
     char dirty[REASON_MAX];   /* why it takes no more tests; "" while it does */
     struct test_run *running; /* owned; NULL: none */

@@ -100,6 +100,19 @@ static void open_telemetry(struct lane *lane, struct suite *s, bool all)
     telemetry_choose(&lane->telemetry, ids, all ? 0 : lane->gpus.count);
 }
 
+/* Unless it is known where each of its GPUs is, its tests stay where they are. */
+static void find_near(struct lane *lane, const struct layout *l)
+{
+    bool known = lane->kept && lane->gpus.count > 0;
+    near_init(&lane->near);
+    for (size_t i = 0; known && i < lane->gpus.count; i++) {
+        const json_t *gpu = json_array_get(lane->facts, i);
+        const char *pci = json_string_value(json_object_get(gpu, "pci"));
+        known = pci && near_add(&lane->near, l, pci);
+    }
+    lane->near.on = known && near_settle(&lane->near);
+}
+
 static void open_lane(struct lane *lane, struct suite *s, bool choose)
 {
     const json_t *gpus = json_object_get(s->node, "gpus");
@@ -111,6 +124,8 @@ static void open_lane(struct lane *lane, struct suite *s, bool choose)
     if (choose)
         set_variables(lane, gpus);
     open_telemetry(lane, s, lane->gpus.count >= json_array_size(gpus));
+    find_near(lane, s->layout);
+    gpu_health_open(&lane->health, s->layout, &s->nvml, lane->gpus.name, lane->gpus.count);
     oom_open(&lane->oom, s->layout);
 }
 

@@ -210,7 +210,7 @@ static const char *where(const struct test_run *r)
 /* Sets lane->dirty when its GPUs must not be used for another test. */
 static void check_lane(struct test_run *r)
 {
-    char *out = r->lane->dirty;
+    char *out = r->lane->dirty, why[GPU_HEALTH_WHY_MAX];
     if (!r->child.result.group_gone)
         reason_set(out,
                    "%s is dirty: processes of test %zu survived SIGKILL (see its diag.txt); reboot the node",
@@ -220,6 +220,8 @@ static void check_lane(struct test_run *r)
                    "%s is dirty: GPU memory stays at %.0f MiB after test %zu, where it was %.0f MiB "
                    "before; find the process that holds it, or reset the GPU",
                    where(r), r->settle.after / (1 << 20), r->index + 1, r->settle.before / (1 << 20));
+    else if (!gpu_health_look(&r->lane->health, why))
+        reason_set(out, "%s", why);
 }
 
 static int write_diag(struct test_run *r, struct err *err)
@@ -311,8 +313,12 @@ static double no_output_timeout_s(const struct test_run *r)
 static int start_child(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
-    struct process_spec spec = {
-        .argv = r->argv.v, .env = r->env.v, .cwd = r->dir, .input = -1, .kept = r->lane->kept};
+    struct process_spec spec = {.argv = r->argv.v,
+                                .env = r->env.v,
+                                .cwd = r->dir,
+                                .input = -1,
+                                .kept = r->lane->kept,
+                                .near = r->lane->near.on ? &r->lane->near : NULL};
     struct child_hooks hooks = {.started = on_started,
                                 .output = on_output,
                                 .heartbeat = on_heartbeat,
