@@ -329,7 +329,8 @@ static int start_child(struct test_run *r, struct err *err)
                                       .kill_grace_s = s->job.settings.kill_grace_s,
                                       .no_output_timeout_s = no_output_timeout_s(r),
                                       .heartbeat_s = heartbeat_s,
-                                      .sample_interval_ms = s->job.settings.sample_interval_ms};
+                                      .sample_interval_ms = s->job.settings.sample_interval_ms,
+                                      .samples_together = r->lane->kept};
     s->test[r->index].attempts++;
     s->test[r->index].lane = r->lane;
     oom_mark(&r->lane->oom);
