@@ -43,7 +43,8 @@ struct rows {
     const struct run_data *run;
     struct common_cell *items;
     double *values; /* scratch */
-    size_t n, foreign;
+    size_t n;
+    size_t native, foreign; /* found, of which not all may count */
 };
 
 /* foreign: only those whose level is of another GPU, else only the others. */
@@ -72,11 +73,10 @@ static void find_rows(const struct tonight *t, struct rows *r)
         for (size_t i = 0; i < r->run->n_cells; i++)
             if (is_measured(&r->run->cells[i], t->metric))
                 add_rows(t, r, &r->run->cells[i], foreign);
-        r->foreign = r->n - before;
+        *(foreign ? &r->foreign : &r->native) = r->n - before;
     }
-    size_t native = r->n - r->foreign;
-    if (r->foreign <= native || native >= COMMON_CELLS_MIN)
-        r->n = native;
+    if (r->foreign <= r->native || r->native >= COMMON_CELLS_MIN)
+        r->n = r->native;
 }
 
 static bool is_worse(const struct tonight *t, double log_ratio)
@@ -181,12 +181,12 @@ static uint64_t only_device(const struct run_data *run, enum metric m)
 static struct common_factor factor_of(struct tonight *t, const struct run_data *run, struct rows *r)
 {
     r->run = run;
-    r->n = r->foreign = 0;
+    r->n = 0;
     find_rows(t, r);
     if (run == t->now) {
         uint64_t before = nights_device(&t->nights), device = only_device(run, t->metric);
-        size_t all = r->n > r->foreign ? r->n : r->n + r->foreign;
-        t->moved = all ? 2 * r->foreign > all : before && device && before != device;
+        bool any = r->native + r->foreign > 0;
+        t->moved = any ? r->foreign > r->native : before && device && before != device;
         t->shift.device_changed = t->moved;
     }
     return common_factor_of(r->items, r->n, t->nights.pooled.u);
