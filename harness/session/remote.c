@@ -240,18 +240,26 @@ int remote_resume(struct remote *r, const char *run_id, struct err *err)
     return transport_expect_success(r->t, &res, "starting the executor again", err);
 }
 
-int remote_pack(struct remote *r, const char *run_id, const char *dir, struct err *err)
+int remote_pack(struct remote *r, const char *run_id, struct tar_extractor *x, struct err *err)
+{
+    char from[32];
+    snprintf(from, sizeof from, "%llu", (unsigned long long)tar_extractor_received(x));
+    const char *argv[] = {r->executor, "pack",     "--workdir", r->workdir, "--run",
+                          run_id,      "--offset", from,        NULL};
+    const struct transport_cmd cmd = {
+        .argv = argv, .on_stdout = tar_extractor_write, .on_stdout_arg = x, .stall_s = transfer_stall_s};
+    struct transport_result res;
+    if (exec_cmd(r, &cmd, &res, err) != 0)
+        return -1;
+    return transport_expect_success(r->t, &res, "pulling the artifacts", err);
+}
+
+int remote_pull(struct remote *r, const char *run_id, const char *dir, struct err *err)
 {
     struct tar_extractor *x;
     if (tar_extractor_open(&x, dir, NULL, err) != 0)
         return -1;
-    const char *argv[] = {r->executor, "pack", "--workdir", r->workdir, "--run", run_id, NULL};
-    const struct transport_cmd cmd = {
-        .argv = argv, .on_stdout = tar_extractor_write, .on_stdout_arg = x, .stall_s = transfer_stall_s};
-    struct transport_result res;
-    int rc = exec_cmd(r, &cmd, &res, err);
-    if (rc == 0)
-        rc = transport_expect_success(r->t, &res, "pulling the artifacts", err);
+    int rc = remote_pack(r, run_id, x, err);
     if (rc == 0)
         rc = tar_extractor_finish(x, err);
     tar_extractor_close(x);

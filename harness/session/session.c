@@ -17,7 +17,10 @@
 
 static const double other_pull_s = 3600;
 
-enum { PULLS_MAX = 3 };
+enum {
+    PULLS_MAX = 3,            /* in a row that bring less than: */
+    PULL_PROGRESS = 64 << 10, /* bytes */
+};
 
 void session_say(struct session *s, const char *line)
 {
@@ -182,19 +185,33 @@ int session_follow(struct session *s, struct err *err)
     }
 }
 
-static int pull_into(struct session *s, const char *partial, struct err *err)
+/* A cut transfer goes on where it ended, as long as it gets anywhere. */
+static int receive(struct session *s, struct tar_extractor *x, struct err *err)
 {
-    for (int tries = 0;; tries++) {
-        if (fs_remove_tree(partial, err) != 0)
+    uint64_t before = 0;
+    for (int vain = 0; vain <= PULLS_MAX;) {
+        if (remote_pack(&s->remote, s->rec.run_id, x, err) == 0)
+            return tar_extractor_finish(x, err);
+        if (!s->remote.link_lost || err->kind != ERR_NODE)
             return -1;
-        if (remote_pack(&s->remote, s->rec.run_id, partial, err) == 0)
-            return 0;
-        if (!s->remote.link_lost || err->kind != ERR_NODE || tries == PULLS_MAX)
-            return -1;
+        uint64_t now = tar_extractor_received(x);
+        vain = now - before >= PULL_PROGRESS ? 0 : vain + 1;
+        before = now;
         struct err why = *err;
         if (session_reconnect(s, &why, err) != 0)
             return -1;
     }
+    return -1;
+}
+
+static int pull_into(struct session *s, const char *partial, struct err *err)
+{
+    struct tar_extractor *x;
+    if (fs_remove_tree(partial, err) != 0 || tar_extractor_open(&x, partial, NULL, err) != 0)
+        return -1;
+    int rc = receive(s, x, err);
+    tar_extractor_close(x);
+    return rc;
 }
 
 /* A command may have been killed after pulling the bundle and before saving the record. */
