@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 static const double other_pull_s = 3600;
+static const double line_limit_s = 60; /* the executor sends at least an empty line every 2 s */
 
 enum {
     PULLS_MAX = 3,            /* in a row that bring less than: */
@@ -106,6 +107,28 @@ static void note_stall(struct session *s, const struct event *e)
     snprintf(s->stall, sizeof s->stall, "%s", e->reason);
 }
 
+static int look_after(struct session *s, struct err *err)
+{
+    char what[WATCHDOG_TEXT_MAX];
+    enum watchdog_verdict v = watchdog_look(&s->watchdog, s->rec.patience_s, clock_mono_s(), what);
+    if (v == WATCHDOG_TELL)
+        session_say(s, what);
+    if (v == WATCHDOG_GIVE_UP)
+        return err_set(err, ERR_NODE,
+                       "%s: %s; `kernsweep cancel %s` ends the run, `kernsweep attach %s` waits again",
+                       transport_describe(s->t), what, s->rec.run_id, s->rec.run_id);
+    return 0;
+}
+
+/* A keep-alive, which may say that the executor is stopped. */
+static void on_aside(void *arg, const char *line)
+{
+    struct session *s = arg;
+    bool stopped = strncmp(line, FOLLOW_STOPPED, strlen(FOLLOW_STOPPED)) == 0;
+    s->heard_s = clock_mono_s();
+    watchdog_stopped(&s->watchdog, stopped ? strtol(line + strlen(FOLLOW_STOPPED), NULL, 10) : 0);
+}
+
 /* transport_write_fn: the journal's stream, keep-alives included. */
 static int on_stream(void *arg, const char *data, size_t len, struct err *err)
 {
@@ -115,7 +138,11 @@ static int on_stream(void *arg, const char *data, size_t len, struct err *err)
     if (clock_mono_s() - s->stalled_s > s->stall_patience_s) /* false for NaN */
         return err_set(err, ERR_NODE, "%s: nothing moved for %g s: %s", transport_describe(s->t),
                        s->stall_patience_s, s->stall);
-    return 0;
+    if (clock_mono_s() - s->heard_s > line_limit_s)
+        return err_set(err, ERR_NODE,
+                       "%s: sent no whole line of the journal for %g s; is the node overloaded?",
+                       transport_describe(s->t), line_limit_s);
+    return look_after(s, err);
 }
 
 /* What a restarted executor does not do again. */
@@ -135,6 +162,8 @@ static int on_line(void *arg, const char *line, size_t len, struct err *err)
         snprintf(s->run_status, sizeof s->run_status, "%s", e.status);
     if (finishes_something(e.type))
         restarts_progress(&s->restarts);
+    s->heard_s = clock_mono_s();
+    watchdog_event(&s->watchdog, e.type, *e.host != '\0', s->heard_s);
     note_stall(s, &e);
     if (s->opt.view)
         s->opt.view->line(s->opt.view->arg, line, len);
@@ -168,9 +197,12 @@ static int restart_executor(struct session *s, struct err *err)
 int session_follow(struct session *s, struct err *err)
 {
     event_stream_init(&s->stream, on_line, s);
+    s->stream.on_aside = on_aside;
     s->stalled_s = (double)NAN;
     for (;;) {
         bool alive;
+        s->heard_s = clock_mono_s();
+        watchdog_begin(&s->watchdog, s->heard_s);
         int rc = remote_follow(&s->remote, s->rec.run_id, s->stream.offset, on_stream, s, &alive, err);
         if (rc == 0 && alive)
             return 0;
