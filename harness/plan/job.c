@@ -49,11 +49,15 @@ static json_t *encode_patches(const struct plan *p, const struct variant *v)
 static json_t *encode_variant(const struct plan *p, const struct plan_variant *item)
 {
     const struct variant *v = item->variant;
-    return json_pack("{s:s, s:s, s:s*, s:O*, s:o, s:o, s:o, s:o, s:o}", "name", item->name, "attn_impl",
-                     v->attn_impl, "build_as", item->shape ? v->name : NULL, "shape", item->shape, "build",
-                     part_of(v->json, "build", json_array()), "run", part_of(v->json, "run", json_array()),
-                     "env", part_of(v->json, "env", json_object()), "gates",
-                     part_of(v->json, "gates", json_array()), "patches", encode_patches(p, v));
+    json_t *out =
+        json_pack("{s:s, s:s, s:s*, s:O*, s:o, s:o, s:o, s:o, s:o}", "name", item->name, "attn_impl",
+                  v->attn_impl, "build_as", item->shape ? v->name : NULL, "shape", item->shape, "build",
+                  part_of(v->json, "build", json_array()), "run", part_of(v->json, "run", json_array()),
+                  "env", part_of(v->json, "env", json_object()), "gates",
+                  part_of(v->json, "gates", json_array()), "patches", encode_patches(p, v));
+    if (out && v->alone)
+        json_object_set_new(out, "alone", json_true());
+    return out;
 }
 
 static int add_test(json_t *tests, const struct plan *p, const struct plan_variant *v,
@@ -101,6 +105,20 @@ static json_t *encode_tests(const struct plan *p)
     return tests;
 }
 
+/* The tests, with what is known of GPUs. */
+static json_t *encode_placed_tests(const struct plan *p, const struct job_request *req)
+{
+    json_t *tests = encode_tests(p);
+    if (tests && p->settings.placement == PLACEMENT_EVERY && req->gpu_groups) {
+        json_t *each = gpu_tests_on_each(tests, req->gpu_groups);
+        json_decref(tests);
+        tests = each;
+    }
+    if (tests)
+        gpu_tests_hint(tests, &req->hints);
+    return tests;
+}
+
 static json_t *encode_variants(const struct plan *p)
 {
     json_t *variants = json_array();
@@ -140,13 +158,13 @@ static json_t *encode_scheduler(const struct plan *p)
     return part;
 }
 
-static json_t *encode_work(const struct plan *p, bool build_only)
+static json_t *encode_work(const struct plan *p, const struct job_request *req)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "env", part_of(p->root, "env", json_object()),
-                     "secrets", part_of(p->root, "secrets", json_array()), "timings",
-                     part_of(p->root, "timings", json_null()), "metrics",
-                     part_of(p->root, "metrics", json_array()), "scheduler", encode_scheduler(p), "variants",
-                     encode_variants(p), "tests", build_only ? json_array() : encode_tests(p));
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "env", part_of(p->root, "env", json_object()), "secrets",
+        part_of(p->root, "secrets", json_array()), "timings", part_of(p->root, "timings", json_null()),
+        "metrics", part_of(p->root, "metrics", json_array()), "scheduler", encode_scheduler(p), "variants",
+        encode_variants(p), "tests", req->build_only ? json_array() : encode_placed_tests(p, req));
 }
 
 json_t *job_encode(const struct plan *p, const struct job_request *req)
@@ -157,8 +175,10 @@ json_t *job_encode(const struct plan *p, const struct job_request *req)
         rc |= json_object_set(job, "counters", json_object_get(p->root, "counters"));
     if (req->fresh)
         rc |= json_object_set_new(job, "fresh", json_true());
+    if (p->gpus.given)
+        rc |= json_object_set(job, "gpus", json_object_get(p->root, "gpus"));
     if (rc == 0 && keys_encode_job(job, settings_keys, &p->settings) == 0 &&
-        json_object_update_new(job, encode_work(p, req->build_only)) == 0)
+        json_object_update_new(job, encode_work(p, req)) == 0)
         return job;
     json_decref(job);
     return NULL;
