@@ -36,6 +36,7 @@ struct runrec {
     char plan[FS_PATH_MAX];       /* the plan's file, for messages */
     char source_dir[FS_PATH_MAX]; /* absolute, of the sources that were sent; "" for none */
     char ticket[LIMIT_NAME + 1];
+    char sweep[LIMIT_NAME + 1]; /* shared with the runs of other nodes (sweep.h); "" for a run of its own */
     char baseline[LIMIT_NAME + 1]; /* to compare with at the end; "" for none */
     double threshold;
     double connect_timeout_s, patience_s;

@@ -109,10 +109,10 @@ static int store_run(struct store *s, struct draft *d, int64_t reuse, int64_t en
         s,
         "INSERT INTO run (id, run_id, ticket, tag, date, node, mode, origin, status, content_sha256,"
         " plan_sha256, source_sha256, started_at, ended_at, ordered_at, wall_s, environment_id,"
-        " plan_document_id, bundle, ingested_at, purpose, reading, reading_sha256)"
+        " plan_document_id, bundle, ingested_at, purpose, reading, reading_sha256, sweep)"
         " VALUES (:id, :run_id, :ticket, :tag, :date, :node, :mode, :origin, :status, :content_sha256,"
         " :plan_sha256, :source_sha256, :started_at, :ended_at, :ordered_at, :wall_s, :environment,"
-        " :plan, :bundle, :now, :purpose, :reading, :reading_sha256)",
+        " :plan, :bundle, :now, :purpose, :reading, :reading_sha256, :sweep)",
         err);
     if (!stmt)
         return -1;
@@ -130,6 +130,7 @@ static int store_run(struct store *s, struct draft *d, int64_t reuse, int64_t en
     if (*r->reading)
         sha256_of(r->reading, strlen(r->reading), reading_sha256);
     sql_bind_text_or_null(stmt, ":reading", r->reading);
+    sql_bind_text_or_null(stmt, ":sweep", r->sweep);
     sql_bind_text_or_null(stmt, ":reading_sha256", reading_sha256);
     sql_bind_text_or_null(stmt, ":plan_sha256", r->plan_sha256);
     sql_bind_text_or_null(stmt, ":source_sha256", r->source_sha256);

@@ -45,6 +45,7 @@ int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, 
     when_format(sql_col_int(stmt, "started_at", WHEN_UNKNOWN), out->started_at);
     when_format(sql_col_int(stmt, "ended_at", WHEN_UNKNOWN), out->ended_at);
     sql_col_text(stmt, "bundle", out->bundle, sizeof out->bundle);
+    sql_col_text(stmt, "sweep", out->sweep, sizeof out->sweep);
     out->wall_s = sql_col_num(stmt, "wall_s");
     out->counts.total = (int)sql_col_int(stmt, "total", 0);
     out->counts.ok = (int)sql_col_int(stmt, "ok", 0);
