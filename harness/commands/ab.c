@@ -40,7 +40,8 @@ static int load_plan(struct ab *ab, const char *file, struct err *err)
 {
     struct overrides o = {
         .variants = ab->args->variants, .contexts = ab->args->contexts, .node = ab->args->node};
-    if (plan_load(&ab->plan, file, err) != 0 || overrides_apply(&o, &ab->plan, err) != 0)
+    if (plan_load(&ab->plan, file, err) != 0 || overrides_apply(&o, &ab->plan, err) != 0 ||
+        plan_one_node(&ab->plan, err) != 0)
         return -1;
     ab->rounds_max = ab->plan.confirm_rounds;
     ab->options = compare_defaults();
