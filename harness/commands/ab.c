@@ -272,7 +272,7 @@ static int set_up(struct ab *ab, struct err *err)
     opt->purpose = PURPOSE_CONFIRM;
     ab->request.plan = ab->plan.file;
     if (cmd_backend(ab->env, &opt->backend, err) != 0 ||
-        measure_settle(ab->env->db, ab->plan.file, PURPOSE_CONFIRM, opt, err) != 0 ||
+        measure_settle(ab->env->db, ab->plan.file, NULL, PURPOSE_CONFIRM, opt, err) != 0 ||
         ab_side_open(&ab->args->base, &ab->plan, ab->env, &ab->store, err) != 0 ||
         ab_side_open(&ab->args->head, &ab->plan, ab->env, &ab->store, err) != 0)
         return -1;

@@ -105,6 +105,7 @@ static int conclude(struct parts *p, struct err *err)
                                .nodes = nodes,
                                .artifacts = n->artifacts,
                                .report = n->report,
+                               .quiet = n->quiet,
                                .code = code};
     int rc = 0;
     if (n->reports && !n->detached && code != EXIT_INTERRUPTED)

@@ -31,7 +31,8 @@ struct several_nodes {
     const char *artifacts; /* folder for bundles; the report goes into that of the day */
     const char *report;    /* its file instead, or NULL */
     bool detached;         /* the runs have only been started */
-    bool reports;          /* write and show them side by side */
+    bool reports;          /* write them side by side */
+    bool quiet;            /* no tables */
 };
 
 /* Returns the exit code, or -1 with err. */

@@ -123,9 +123,11 @@ static void print_text(const struct sweep_output *o)
 {
     size_t i;
     const json_t *node;
-    print_tables(o);
-    json_array_foreach(o->nodes, i, node) print_lines(node);
-    putchar('\n');
+    if (!o->quiet) {
+        print_tables(o);
+        json_array_foreach(o->nodes, i, node) print_lines(node);
+        putchar('\n');
+    }
     json_array_foreach(o->nodes, i, node)
     {
         if (*text_of(node, "bundle"))

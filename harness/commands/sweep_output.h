@@ -14,6 +14,7 @@ struct sweep_output {
     const json_t *nodes;        /* one object per member: what its run came to */
     const char *artifacts;
     const char *report; /* file of the report, or NULL: <artifacts>/<date>/<sweep>.md */
+    bool quiet;         /* no tables */
     int code;
 };
 

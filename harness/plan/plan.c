@@ -357,6 +357,11 @@ int plan_check_size(const struct plan *p, const char *where, struct err *err)
                    LIMIT_TESTS);
 }
 
+bool plan_has_nodes(const struct plan *p)
+{
+    return json_object_get(p->root, "nodes") != NULL;
+}
+
 int plan_one_node(const struct plan *p, struct err *err)
 {
     if (p->nodes.count < 2)

@@ -61,6 +61,8 @@ size_t plan_test_count(const struct plan *p);
 /* Fails with ERR_INPUT if there are too many tests; where: the responsible option or location in the plan. */
 int plan_check_size(const struct plan *p, const char *where, struct err *err);
 
+/* Whether the plan has "nodes": each of them then has runs, nights and baselines of its own. */
+bool plan_has_nodes(const struct plan *p);
 /* Fails with ERR_INPUT if the plan names several nodes: for commands that use one. */
 int plan_one_node(const struct plan *p, struct err *err);
 

@@ -83,7 +83,7 @@ static int complete_run(const struct runrec *rec, const struct session_options *
     return rc;
 }
 
-int measure_settle(const char *db, const char *plan, enum run_purpose purpose,
+int measure_settle(const char *db, const char *plan, const char *node, enum run_purpose purpose,
                    const struct session_options *opt, struct err *err)
 {
     char *name = measure_plan_name(plan, purpose);
@@ -91,7 +91,7 @@ int measure_settle(const char *db, const char *plan, enum run_purpose purpose,
     bool found;
     if (!name)
         return err_set(err, ERR_INTERNAL, "no memory for a plan's name");
-    int rc = runrec_newest(&last, db, name, &found, err);
+    int rc = runrec_newest(&last, db, name, node, &found, err);
     if (rc == 0 && found && (last.state == RUNREC_RUNNING || last.state == RUNREC_PULLED))
         rc = complete_run(&last, opt, err);
     free(name);

@@ -235,6 +235,7 @@ int runrec_find(struct runrec *r, const char *db, const char *word, struct err *
 
 struct newest {
     const char *plan; /* NULL: any that has not ended */
+    const char *node; /* NULL: any */
     struct runrec *out;
     bool found;
 };
@@ -243,6 +244,8 @@ static int take_newest(const struct runrec *r, void *arg, struct err *err)
 {
     struct newest *n = arg;
     (void)err;
+    if (n->node && strcmp(r->node, n->node) != 0)
+        return 0;
     if (n->plan ? strcmp(r->plan, n->plan) == 0 : r->state < RUNREC_PULLED) {
         *n->out = *r;
         n->found = true;
@@ -250,9 +253,10 @@ static int take_newest(const struct runrec *r, void *arg, struct err *err)
     return 0;
 }
 
-int runrec_newest(struct runrec *r, const char *db, const char *plan, bool *found, struct err *err)
+int runrec_newest(struct runrec *r, const char *db, const char *plan, const char *node, bool *found,
+                  struct err *err)
 {
-    struct newest n = {.plan = plan, .out = r};
+    struct newest n = {.plan = plan, .node = node, .out = r};
     int rc = runrec_each(db, take_newest, &n, err);
     *found = rc == 0 && n.found;
     return rc;
@@ -260,5 +264,5 @@ int runrec_newest(struct runrec *r, const char *db, const char *plan, bool *foun
 
 int runrec_unfinished(struct runrec *r, const char *db, bool *found, struct err *err)
 {
-    return runrec_newest(r, db, NULL, found, err);
+    return runrec_newest(r, db, NULL, NULL, found, err);
 }

@@ -59,8 +59,9 @@ int runrec_find(struct runrec *r, const char *db, const char *word, struct err *
 int runrec_each(const char *db, int (*fn)(const struct runrec *, void *, struct err *), void *arg,
                 struct err *err);
 
-/* The newest run whose record names this plan. */
-int runrec_newest(struct runrec *r, const char *db, const char *plan, bool *found, struct err *err);
+/* The newest run whose record names this plan, on this node; NULL: on any. */
+int runrec_newest(struct runrec *r, const char *db, const char *plan, const char *node, bool *found,
+                  struct err *err);
 /* The newest run that is not known here to have ended. */
 int runrec_unfinished(struct runrec *r, const char *db, bool *found, struct err *err);
 
