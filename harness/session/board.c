@@ -17,6 +17,7 @@ static int open_row(struct board_row *r, const struct live *model, const char *l
     text_printable_fixed(r->label, sizeof r->label, label, strlen(label));
     live_init(&r->live, out);
     r->live.colour = model->colour;
+    snprintf(r->state, sizeof r->state, "connecting");
     return 0;
 }
 
@@ -70,6 +71,7 @@ static void print_text(struct board *b, size_t row)
 void board_event(struct board *b, size_t row, const struct event *e)
 {
     live_event(&b->rows[row].live, e);
+    *b->rows[row].state = '\0';
     erase(b);
     print_text(b, row);
     fflush(b->out);

@@ -34,7 +34,7 @@ int board_open(struct board *b, FILE *out, const char *const *labels, size_t cou
 void board_event(struct board *b, size_t row, const struct event *e);
 /* Prints a line of the node, made printable. */
 void board_line(struct board *b, size_t row, const char *text, size_t len);
-/* What the node's line says from now on, instead of its run's progress. */
+/* What the node's line says until the next event, instead of its run's progress. */
 void board_state(struct board *b, size_t row, const char *text);
 /* Draws the block again; nothing without a terminal. */
 void board_draw(struct board *b);

@@ -24,6 +24,8 @@ struct child {
     struct gathering *all;
     size_t index;
     pid_t pid;
+    bool exited;
+    int status;
     int relay, text; /* the parent's ends of the two pipes; -1 once closed */
     struct event_stream from_relay, from_text;
     struct several_end *end;
@@ -67,6 +69,7 @@ static int on_relay(void *arg, const char *line, size_t len, struct err *err)
     case RELAY_FAILED:
         c->end->code = relay_failure(text, c->end->failure);
         board_line(&c->all->board, c->index, c->end->failure, strlen(c->end->failure));
+        board_state(&c->all->board, c->index, c->end->failure);
         break;
     case RELAY_RESULT:
         json_decref(c->end->result);
@@ -133,10 +136,12 @@ static int start(struct gathering *g, size_t index, struct several_end *end, str
                    : 0;
 }
 
-static void read_from(int *fd, struct event_stream *lines)
+/* Whatever else the child started, such as an ssh that shares its connection, may hold the pipe longer than
+ * it. */
+static void read_from(const struct child *c, int *fd, short ready, struct event_stream *lines)
 {
     struct err err = {0};
-    if (relay_read(*fd, lines, &err) > 0)
+    if (*fd < 0 || (!ready && !c->exited) || (ready && relay_read(*fd, lines, &err) > 0))
         return;
     close(*fd);
     *fd = -1;
@@ -145,7 +150,7 @@ static void read_from(int *fd, struct event_stream *lines)
 static void signal_all(struct gathering *g, int number)
 {
     for (size_t i = 0; i < g->s->count; i++)
-        if (g->children[i].pid > 0 && (g->children[i].relay >= 0 || g->children[i].text >= 0))
+        if (g->children[i].pid > 0 && !g->children[i].exited)
             kill(g->children[i].pid, number);
 }
 
@@ -173,10 +178,10 @@ static bool read_all(struct gathering *g, struct pollfd *p)
     bool open = false;
     for (size_t i = 0; i < g->s->count; i++) {
         struct child *c = &g->children[i];
-        if (c->text >= 0 && p[2 * i + 1].revents)
-            read_from(&c->text, &c->from_text);
-        if (c->relay >= 0 && p[2 * i].revents)
-            read_from(&c->relay, &c->from_relay);
+        read_from(c, &c->text, p[2 * i + 1].revents, &c->from_text);
+        read_from(c, &c->relay, p[2 * i].revents, &c->from_relay);
+        if (c->pid > 0 && !c->exited)
+            c->exited = waitpid(c->pid, &c->status, WNOHANG) == c->pid;
         open = open || c->relay >= 0 || c->text >= 0;
     }
     return open;
@@ -184,17 +189,16 @@ static bool read_all(struct gathering *g, struct pollfd *p)
 
 static void reap(struct child *c)
 {
-    int status;
     if (c->pid <= 0)
         return;
-    while (waitpid(c->pid, &status, 0) < 0)
+    while (!c->exited && waitpid(c->pid, &c->status, 0) < 0)
         if (errno != EINTR)
             return;
-    if (WIFEXITED(status))
-        c->end->code = WEXITSTATUS(status);
+    if (WIFEXITED(c->status))
+        c->end->code = WEXITSTATUS(c->status);
     else if (!*c->end->failure)
         snprintf(c->end->failure, sizeof c->end->failure,
-                 "the process that followed this node was killed by signal %d", WTERMSIG(status));
+                 "the process that followed this node was killed by signal %d", WTERMSIG(c->status));
 }
 
 static int gather(struct gathering *g, struct several_end *ends, struct err *err)
