@@ -103,6 +103,7 @@ static int read_job_head(const struct json_at *job, struct run_info *r, struct e
         artifact_text(job, "date", r->date, sizeof r->date, err) != 0 ||
         artifact_text(job, "mode", r->mode, sizeof r->mode, err) != 0 ||
         artifact_text(job, "node", r->node, sizeof r->node, err) != 0 ||
+        artifact_text(job, "sweep", r->sweep, sizeof r->sweep, err) != 0 ||
         artifact_sha256(job, "plan_sha256", r->plan_sha256, err) != 0)
         return -1;
     if (json_is_object(source.value) && artifact_sha256(&source, "sha256", r->source_sha256, err) != 0)
