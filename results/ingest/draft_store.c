@@ -130,7 +130,6 @@ static int store_run(struct store *s, struct draft *d, int64_t reuse, int64_t en
     if (*r->reading)
         sha256_of(r->reading, strlen(r->reading), reading_sha256);
     sql_bind_text_or_null(stmt, ":reading", r->reading);
-    sql_bind_text_or_null(stmt, ":sweep", r->sweep);
     sql_bind_text_or_null(stmt, ":reading_sha256", reading_sha256);
     sql_bind_text_or_null(stmt, ":plan_sha256", r->plan_sha256);
     sql_bind_text_or_null(stmt, ":source_sha256", r->source_sha256);
