@@ -2,6 +2,7 @@
 # A plan on a node of eight GPUs: which it gets, what its tests see, what becomes of a GPU that another run has or that breaks, and
 # that a cell finds its GPU again on the next night.
 # timeout: 600
+# shellcheck disable=SC2016 # the programs of the plans have variables of their own
 . tests/lib.sh
 . tests/pipeline.sh
 . tests/tree.sh
@@ -122,6 +123,14 @@ listed() {
     like "the error names it and what there is" "$ERR$OUT" "nonsense.*0 \\($(gpu_id 0)\\), 1 \\($(gpu_id 1)\\)"
 }
 
+gated() {
+    hold 0
+    sweep gated '.variants |= [.[0] | .gates = [{kind: "command", run: ["sh", "-c", "echo sees $ROCR_VISIBLE_DEVICES"]}]]'
+    exited "exits 0" 0
+    like "gates see the GPU of the run, not one that another run has" "$(cat "$BUNDLE/a/gate.log")" "^sees $(gpu_word 1)\$"
+    release 0
+}
+
 several() {
     sweep several '.gpus = "all" | .gpus_per_test = 2'
     exited "exits 0" 0
@@ -228,6 +237,7 @@ for vendor in amd nvidia; do
     scenario "each cell on every GPU" every
     scenario "the same GPU every night" same_every_night
     scenario "GPUs that another run has" locked
+    scenario "gates of a run on one of eight GPUs" gated
     scenario "eight GPUs through sshd" through_sshd
 done
 done_testing
