@@ -44,6 +44,15 @@ static char *read_tail(const char *dir)
     return text;
 }
 
+/* Of several tests in flight, the current one is that of the last start or heart beat. */
+static bool is_current(const json_t *out, const json_t *event)
+{
+    const json_t *current = json_object_get(out, "current");
+    return json_equal(json_object_get(current, "variant"), json_object_get(event, "variant")) &&
+           json_equal(json_object_get(current, "context"), json_object_get(event, "ctx")) &&
+           json_equal(json_object_get(current, "repetition"), json_object_get(event, "run_idx"));
+}
+
 /* Updates the report by one event; called in the journal's order. */
 static void apply_event(json_t *out, const json_t *event)
 {
@@ -65,7 +74,7 @@ static void apply_event(json_t *out, const json_t *event)
         if (type == EVENT_TEST_START)
             json_object_set_new(current, "elapsed_s", json_real(0));
         json_object_set_new(out, "current", current);
-    } else if (type == EVENT_TEST_END || type == EVENT_SUITE_END) {
+    } else if (type == EVENT_SUITE_END || (type == EVENT_TEST_END && is_current(out, event))) {
         json_object_set_new(out, "current", json_null());
     }
 }
