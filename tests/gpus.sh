@@ -16,7 +16,8 @@ amd_gpus() {
         sed -e "s,drm/card1/,drm/card$i/,; s,hwmon/hwmon1,hwmon/hwmon$i," \
             -e "s,unique_id = .*,unique_id = $(gpu_id "$i"),; s,PCI_SLOT_NAME=.*,PCI_SLOT_NAME=$(gpu_pci "$i")," \
             -e "s,numa_node = .*,numa_node = $((i * 2 / GPUS_COUNT))," <<<"$cards"
-        printf 'sys/class/drm/card%d/device/local_cpulist = 0-%d\n' "$i" $(($(nproc --all) - 1))
+        printf 'sys/bus/pci/devices/%s/local_cpulist = %d\n' "$(gpu_pci "$i")" $((i * 2 / GPUS_COUNT))
+        printf 'sys/bus/pci/devices/%s/numa_node = 0\n' "$(gpu_pci "$i")"
         printf 'sys/class/kfd/kfd/topology/nodes/%d/properties = gfx_target_version 90402\\nunique_id %u\n' $((i + 2)) "0x$(gpu_id "$i")"
         printf 'sys/class/kfd/kfd/topology/nodes/%d/gpu_id = %d\n' $((i + 2)) $((1000 + i))
     done >>"$1.files"
@@ -70,7 +71,7 @@ gpu_memory() {
     local file
     file=$(gpu_file "$1")
     if [ "$GPUS_VENDOR" = amd ]; then
-        printf '%d\n' $(($2 * GPU_MIB)) 1<>"$file"
+        printf '%d\n' $(($2 * GPU_MIB)) 3<>"$file" >&3 # declare -f would lose 1<>
     else
         printf '%d 0 %s\n' $(($2 * GPU_MIB)) "${*:3}" >"$file.new"
         mv "$file.new" "$file"
@@ -104,7 +105,7 @@ each $((300 + ${2:-1000}))
 sleep "$1"
 each $((300 + ${3:-0}))
 echo "$began $EPOCHREALTIME $seen ${USE_NAME:-}" >>"$GPUS_ROOT/used"
-echo '[PERF_TIMING] {"prefill_s": 1}'
+echo '[PERF_TIMING] {"prefill_s": 0.05}'
 PROGRAM
     } >"$USE_GPU"
     chmod +x "$USE_GPU"

@@ -121,8 +121,18 @@ static void on_reap(struct child *c, int64_t now_ns)
         process_signal_all(p, SIGKILL);
 }
 
+/* From the second sample on. */
+static void join_others(struct child *c, int64_t now_ns)
+{
+    int64_t interval = c->limits->sample_interval_ms * 1000000;
+    if (c->limits->samples_together && !c->joined)
+        loop_arm(&c->sample, (now_ns / interval + 1) * interval, interval);
+    c->joined = true;
+}
+
 static void on_sample(struct child *c, int64_t now_ns)
 {
+    join_others(c, now_ns);
     double quiet_s = (double)(now_ns - c->last_output_ns) / s_to_ns;
     enum stop_cause cause = STOP_NONE;
     if (c->hooks.sample)

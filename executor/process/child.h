@@ -21,6 +21,7 @@ struct child_limits {
     double no_output_timeout_s; /* 0: off */
     double heartbeat_s;         /* 0: off */
     int64_t sample_interval_ms; /* 0: off */
+    bool samples_together;      /* at the same instants as other children, so that one wake-up serves all */
 };
 
 /* Each may be NULL. t_s: seconds since the child's start. */
@@ -53,6 +54,7 @@ struct child {
     struct child_result result;
     enum child_phase phase;
     struct loop_watch process, output, deadline, grace, heartbeat, sample;
+    bool joined; /* see samples_together */
     int64_t last_output_ns;
     int64_t kill_since_ns;
     char *data; /* owned; what is read at once */

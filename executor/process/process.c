@@ -69,6 +69,8 @@ static _Noreturn void child_main(const struct process_spec *spec, pid_t parent, 
     reset_signals();
     setrlimit(RLIMIT_CORE, &no_core);
     prefer_as_oom_victim();
+    if (spec->near)
+        (void)near_apply(spec->near);
     if (redirect(spec) == 0 && chdir(spec->cwd) == 0) {
         environ = (char **)spec->env;
         birth.start_ns = clock_mono_ns();

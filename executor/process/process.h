@@ -9,6 +9,7 @@
 #define KERNSWEEP_EXECUTOR_PROCESS_PROCESS_H
 
 #include "common/base/err.h"
+#include "executor/process/near.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,11 +18,11 @@
 
 struct process {
     pid_t pid;
-    int pidfd;    /* of the program, or of nothing when it is kept */
-    pid_t keeper; /* 0: none */
-    int report;   /* what the keeper reports; -1: none */
-    bool gone;    /* proven by the keeper: nothing of the program is left */
-    bool lost;    /* the keeper was killed, so nothing can be proven */
+    int pidfd;        /* of the program, or of nothing when it is kept */
+    pid_t keeper;     /* 0: none */
+    int report;       /* what the keeper reports; -1: none */
+    bool gone;        /* proven by the keeper: nothing of the program is left */
+    bool lost;        /* the keeper was killed, so nothing can be proven */
     int64_t start_ns; /* just before exec */
     int exec_errno;   /* not 0: exec failed with it, and nothing runs */
     bool ended;
@@ -34,9 +35,10 @@ struct process_spec {
     char *const *argv;
     char *const *env; /* also where PATH comes from */
     const char *cwd;
-    int output; /* stdout and stderr */
-    int input;  /* -1: /dev/null */
-    bool kept;  /* with a keeper of its own: other programs run at the same time */
+    int output;              /* stdout and stderr */
+    int input;               /* -1: /dev/null */
+    const struct near *near; /* CPUs and memory to bind it to; NULL: none */
+    bool kept;               /* with a keeper of its own: other programs run at the same time */
 };
 
 /* Makes this process inherit orphans. */

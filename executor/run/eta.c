@@ -30,10 +30,11 @@ int eta_init(struct eta *eta, const struct job *job, struct err *err)
         const struct job_test *t = &job->test[i];
         size_t c = find_cell(eta, t);
         if (c == eta->count)
-            eta->cell[eta->count++] = (struct eta_cell){.variant = t->variant,
-                                                        .context = t->context,
-                                                        .timeout_s = t->timeout_s,
-                                                        .alone = job->variant && job->variant[t->variant].alone};
+            eta->cell[eta->count++] =
+                (struct eta_cell){.variant = t->variant,
+                                  .context = t->context,
+                                  .timeout_s = t->timeout_s,
+                                  .alone = job->variant && job->variant[t->variant].alone};
         eta->cell[c].left++;
         eta->cell_of[i] = c;
     }

@@ -7,8 +7,10 @@
 #define KERNSWEEP_EXECUTOR_RUN_LANE_H
 
 #include "common/base/strvec.h"
+#include "executor/node/gpu_health.h"
 #include "executor/place/gpu_use.h"
 #include "executor/process/ending.h"
+#include "executor/process/near.h"
 #include "executor/process/oom.h"
 #include "executor/telemetry/telemetry.h"
 
@@ -16,7 +18,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct suite;
 struct test_run;
 
 enum { LANES_MAX = GPU_USE_MAX, LANE_VARIABLES_MAX = 4, LANE_NAME_MAX = 192, LANE_VALUE_MAX = 8192 };
@@ -37,6 +38,8 @@ struct lane {
     struct lane_variable variable[LANE_VARIABLES_MAX];
     size_t variable_count;
     struct telemetry telemetry;
+    struct gpu_health health;
+    struct near near; /* where its tests run, when there are other lanes */
     struct oom oom;
     char dirty[REASON_MAX];   /* why it takes no more tests; "" while it does */
     struct test_run *running; /* owned; NULL: none */
@@ -45,14 +48,9 @@ struct lane {
 
 struct lanes {
     struct lane *lane; /* owned */
-    size_t count;      /* at least 1 once open */
+    size_t count;      /* at least 1 once open (see lane_open) */
 };
 
-/* One lane per set; every set is of GPUs of the node's facts (s->node). choose: the tests of a lane see its
- * GPUs only, by their environment; without it they see what the plan's environment lets them see. Close it
- * also after a failure. */
-int lanes_open(struct lanes *l, struct suite *s, const struct gpu_use *sets, size_t count, bool choose,
-               struct err *err);
 void lanes_close(struct lanes *l);
 /* A test has begun: counts it as a neighbour of those on other lanes, and them as its own. */
 void lanes_note_beside(struct lanes *l, struct lane *begun);

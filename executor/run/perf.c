@@ -99,6 +99,8 @@ static json_t *encode_run(const struct suite *s, const struct perf *p)
     if (rest)
         merge_object(out, rest);
     json_object_set(out, "gpus", p->lane->facts);
+    if (p->lane->near.on)
+        json_object_set_new(out, "cpus", json_string(p->lane->near.text));
     json_object_set_new(out, "beside", json_integer((json_int_t)p->lane->beside));
     json_t *activity = perf_activity(&p->sampler->activity, p->timings, p->printed_s, c->wall_s);
     if (activity)

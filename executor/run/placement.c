@@ -6,6 +6,7 @@
 #include "executor/run/build.h"
 #include "executor/run/dispatch.h"
 #include "executor/run/gate.h"
+#include "executor/run/lane_open.h"
 #include "executor/run/patched.h"
 #include "executor/run/resources.h"
 #include "executor/run/run_clocks.h"

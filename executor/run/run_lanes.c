@@ -78,6 +78,8 @@ static int begin_test(struct lane_run *r, struct lane *lane, size_t test, struct
     if (must_skip(r->s, test, &why))
         return skip_test(r, test, &why, err);
     lane_queue_begin(&r->queue, lane->index, test);
+    if (r->s->eta.lane_of[test] != lane->index && spread_eta(r, err) != 0) /* taken from another lane */
+        return -1;
     int rc = test_begin(r->s, lane, test, &lane->running, err);
     lanes_note_beside(&r->s->lanes, lane);
     return rc;

@@ -108,6 +108,7 @@ int suite_open(struct suite *s, const struct layout *layout, const char *run_id,
         return -1;
     }
     nvml_open(&s->nvml, layout);
+    s->nvml.spacing_ns = s->job.settings.sample_interval_ms * 1500000; /* a tick and a half */
     return 0;
 }
 

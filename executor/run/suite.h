@@ -46,7 +46,7 @@ struct test_state {
     bool final; /* has its artifact */
     bool ended; /* the journal has its final TEST_END or TEST_SKIP */
     unsigned attempts;
-    bool in_flight; /* the journal has a start without an end */
+    bool in_flight;          /* the journal has a start without an end */
     const struct lane *lane; /* that it runs or ran on; NULL: none in this process */
     char *ran_on;            /* owned; the first GPU of an earlier attempt or supervisor; NULL: unknown */
     enum status status;

@@ -210,7 +210,7 @@ static const char *where(const struct test_run *r)
 /* Sets lane->dirty when its GPUs must not be used for another test. */
 static void check_lane(struct test_run *r)
 {
-    char *out = r->lane->dirty;
+    char *out = r->lane->dirty, why[GPU_HEALTH_WHY_MAX];
     if (!r->child.result.group_gone)
         reason_set(out,
                    "%s is dirty: processes of test %zu survived SIGKILL (see its diag.txt); reboot the node",
@@ -220,6 +220,8 @@ static void check_lane(struct test_run *r)
                    "%s is dirty: GPU memory stays at %.0f MiB after test %zu, where it was %.0f MiB "
                    "before; find the process that holds it, or reset the GPU",
                    where(r), r->settle.after / (1 << 20), r->index + 1, r->settle.before / (1 << 20));
+    else if (!gpu_health_look(&r->lane->health, why))
+        reason_set(out, "%s", why);
 }
 
 static int write_diag(struct test_run *r, struct err *err)
@@ -228,7 +230,8 @@ static int write_diag(struct test_run *r, struct err *err)
     buf_init(&text, DIAG_MAX);
     buf_printf(&text, "%s: %s\n\n", status_name(r->assessment.status), r->assessment.reason);
     buf_printf(&text, "wall %.3f s of %.3f s allowed; leftovers %u; all processes gone: %s\n",
-               r->child.result.wall_s, r->test->timeout_s, r->child.result.leftovers, r->child.result.group_gone ? "yes" : "NO");
+               r->child.result.wall_s, r->test->timeout_s, r->child.result.leftovers,
+               r->child.result.group_gone ? "yes" : "NO");
     diag_sample(&text, "before", &r->sampler.before);
     for (uint64_t i = r->sampler.samples > SAMPLER_HISTORY ? r->sampler.samples - SAMPLER_HISTORY : 0;
          i < r->sampler.samples; i++)
@@ -310,8 +313,12 @@ static double no_output_timeout_s(const struct test_run *r)
 static int start_child(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
-    struct process_spec spec = {
-        .argv = r->argv.v, .env = r->env.v, .cwd = r->dir, .input = -1, .kept = r->lane->kept};
+    struct process_spec spec = {.argv = r->argv.v,
+                                .env = r->env.v,
+                                .cwd = r->dir,
+                                .input = -1,
+                                .kept = r->lane->kept,
+                                .near = r->lane->near.on ? &r->lane->near : NULL};
     struct child_hooks hooks = {.started = on_started,
                                 .output = on_output,
                                 .heartbeat = on_heartbeat,
@@ -322,7 +329,8 @@ static int start_child(struct test_run *r, struct err *err)
                                       .kill_grace_s = s->job.settings.kill_grace_s,
                                       .no_output_timeout_s = no_output_timeout_s(r),
                                       .heartbeat_s = heartbeat_s,
-                                      .sample_interval_ms = s->job.settings.sample_interval_ms};
+                                      .sample_interval_ms = s->job.settings.sample_interval_ms,
+                                      .samples_together = r->lane->kept};
     s->test[r->index].attempts++;
     s->test[r->index].lane = r->lane;
     oom_mark(&r->lane->oom);

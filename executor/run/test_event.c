@@ -69,10 +69,9 @@ static void add_own_metric(json_t *out, const struct suite *s, double value)
 int test_event_end(struct suite *s, size_t test, bool retry, struct err *err)
 {
     const struct test_state *t = &s->test[test];
-    json_t *more =
-        json_pack("{s:s, s:s, s:o, s:i, s:b, s:o}", "exit_status", status_name(t->status), "reason",
-                  t->reason ? t->reason : "", "wall_s", artifact_number(t->wall_s), "attempt",
-                  (int)t->attempts, "retry", (int)retry, "suite_eta_s", suite_eta(s));
+    json_t *more = json_pack("{s:s, s:s, s:o, s:i, s:b, s:o}", "exit_status", status_name(t->status),
+                             "reason", t->reason ? t->reason : "", "wall_s", artifact_number(t->wall_s),
+                             "attempt", (int)t->attempts, "retry", (int)retry, "suite_eta_s", suite_eta(s));
     if (!isnan(t->prefill_s))
         json_object_set_new(more, "prefill_s", artifact_number(t->prefill_s));
     add_own_metric(more, s, t->own);

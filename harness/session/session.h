@@ -54,6 +54,7 @@ struct session {
     double heard_s;             /* monotonic time of the last complete line */
     struct restarts restarts;   /* of the executor, by this session */
     struct preflight preflight; /* set by session_start(); count is 0 until the node has answered */
+    json_t *gpu_groups;         /* owned; of a plan with the placement "every", once the node has answered */
     bool offered;               /* the job was sent, so the node may have the run even if the call failed */
     bool hopeless;       /* trying again would fail in the same way: the node answers, but not with a run that
                             can be brought here */
