@@ -162,8 +162,8 @@ static json_t *gpus_of(const struct suspect_list *cells)
     return list;
 }
 
-/* Both sides on the GPUs on which the cells were found to differ. Where the plan's environment chooses the GPU, or
- * a scheduler does, that stays so. */
+/* Both sides on the GPUs on which the cells were found to differ. Where the plan's environment chooses the
+ * GPU, or a scheduler does, that stays so. */
 static int use_gpus(struct plan *p, const struct suspect_list *cells, struct err *err)
 {
     struct json_at root = json_root(p->root, p->file);

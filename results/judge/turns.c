@@ -81,7 +81,8 @@ static void places_of_side(const struct turns_runs *side, const struct delta *d,
         out->count = 1;
 }
 
-/* A stratum for each GPU that both sides used; one of all values where a GPU is unknown. None: no GPU in common.
+/* A stratum for each GPU that both sides used; one of all values where a GPU is unknown. None: no GPU in
+ * common.
  */
 static int pool(const struct turns_runs *base, const struct turns_runs *now, const struct delta *d,
                 struct strata *out, struct err *err)

@@ -2,8 +2,8 @@
 
 #include "results/judge/causes_find.h"
 #include "results/query/history_load.h"
-#include "results/query/together_store.h"
 #include "results/query/report_queries.h"
+#include "results/query/together_store.h"
 #include "results/store/details.h"
 #include "results/store/run_load.h"
 

@@ -56,8 +56,8 @@ struct world {
     enum confirmation confirmation; /* of v0 at 1024 */
     enum shift_cause shift_confirmed;
     double together; /* what `noise --gpus` measured for v0 at its first context; 0: nothing */
-    double noise;  /* in units of the usual one */
-    uint64_t seed; /* of the noise */
+    double noise;    /* in units of the usual one */
+    uint64_t seed;   /* of the noise */
 };
 
 static const char plan_text[] = "{\"order\":\"grouped\",\"variants\":[{\"name\":\"v0\",\"build\":[[\"/opt/"
@@ -269,8 +269,12 @@ static inline struct found *explain(const struct world *w)
                                      .clocks = w->has_base ? NULL : &f->history,
                                      .befores = f->befores,
                                      .n_befores = KEPT};
-    f->together = (struct together_cell){.context = contexts[0], .metric = METRIC_PREFILL_S, .ratio = w->together,
-                                         .low = w->together - 0.01, .high = w->together + 0.01, .gpus = 8};
+    f->together = (struct together_cell){.context = contexts[0],
+                                         .metric = METRIC_PREFILL_S,
+                                         .ratio = w->together,
+                                         .low = w->together - 0.01,
+                                         .high = w->together + 0.01,
+                                         .gpus = 8};
     snprintf(f->together.variant, sizeof f->together.variant, "v0");
     f->together_list = (struct together){.cells = &f->together, .count = 1};
     if (w->together > 0)

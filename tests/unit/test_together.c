@@ -61,8 +61,8 @@ static void a_cell_that_suffers_is_told_from_those_that_do_not(void **state)
     assert_ok(together_measure(alone, all, ROUNDS, &t, &err), &err);
     int suffering = 0;
     for (size_t i = 0; i < CARD_CELLS; i++) {
-        const struct together_cell *c = together_find(&t, i < CARD_CONTEXTS ? "v0" : "v1",
-                                                      256 << i % CARD_CONTEXTS, METRIC_PREFILL_S);
+        const struct together_cell *c =
+            together_find(&t, i < CARD_CONTEXTS ? "v0" : "v1", 256 << i % CARD_CONTEXTS, METRIC_PREFILL_S);
         assert_non_null(c);
         assert_int_equal(c->gpus, CARDS);
         assert_int_equal(c->rounds, ROUNDS);
