@@ -70,19 +70,19 @@ static json_t *encode(const struct timeline *t)
     json_t *points = json_array(), *changes = json_array();
     for (size_t i = 0; i < t->count; i++) {
         const struct timeline_point *p = &t->points[i];
-        json_array_append_new(points, json_pack("{s:s, s:s, s:s, s:s, s:f, s:i, s:b, s:o, s:o, s:o}", "run_id",
-                                                p->run_id, "date", p->date, "tag", p->tag, "source_sha256",
-                                                p->source_sha256, "median", p->median, "n", p->n, "odd",
-                                                p->odd, "commit", revision_encode(&p->commits.to), "commits",
-                                                range_encode(&p->commits), "gpu",
-                                                *p->gpu ? json_string(p->gpu) : json_null()));
+        json_array_append_new(
+            points,
+            json_pack("{s:s, s:s, s:s, s:s, s:f, s:i, s:b, s:o, s:o, s:o}", "run_id", p->run_id, "date",
+                      p->date, "tag", p->tag, "source_sha256", p->source_sha256, "median", p->median, "n",
+                      p->n, "odd", p->odd, "commit", revision_encode(&p->commits.to), "commits",
+                      range_encode(&p->commits), "gpu", *p->gpu ? json_string(p->gpu) : json_null()));
     }
     for (size_t i = 0; i < t->n_changes; i++)
         json_array_append_new(changes, encode_change(t, &t->changes[i]));
-    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:i}", "node", t->node, "ticket", t->ticket, "mode",
-                     t->mode, "variant", t->variant, "context", t->context, "metric",
-                     metric_info(t->metric)->name, "points", points, "changes", changes,
-                     "left_out", (int)t->left_out);
+    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:i}", "node", t->node, "ticket", t->ticket,
+                     "mode", t->mode, "variant", t->variant, "context", t->context, "metric",
+                     metric_info(t->metric)->name, "points", points, "changes", changes, "left_out",
+                     (int)t->left_out);
 }
 
 /* One character per run, as tall as its median; ASCII unless the locale is UTF-8. */

@@ -1,5 +1,6 @@
-/* kernsweep noise PLAN [--gpus]|list|remove: measures how much runs of one build differ on a node, and how often the
- * plan's threshold would have reported the difference as a change. Stored noise floors: noise_stored.h. */
+/* kernsweep noise PLAN [--gpus]|list|remove: measures how much runs of one build differ on a node, and how
+ * often the plan's threshold would have reported the difference as a change. Stored noise floors:
+ * noise_stored.h. */
 #include "results/judge/noise.h"
 #include "harness/commands/noise_gpus.h"
 #include "harness/commands/noise_outlier.h"
