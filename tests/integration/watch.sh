@@ -62,7 +62,7 @@ sees() {
 # watching WIDTHxHEIGHT WORD: watch in a terminal of that size
 watching() {
     tm new-session -d -s w -x "${1%x*}" -y "${1#*x}" \
-        "trap : INT; env LC_ALL=C.UTF-8 '$KERNSWEEP' watch '$2' --ssh-config '$TMPDIR/ssh_config'; echo ended \$?; exec cat"
+        "trap : INT; env LC_ALL=C.UTF-8 KERNSWEEP_EXECUTOR='${WATCH_EXECUTOR:-$KERNSWEEP_EXECUTOR}' '$KERNSWEEP' watch '$2' --ssh-config '$TMPDIR/ssh_config'; echo ended \$?; exec cat"
 }
 
 full_screen() {
@@ -177,7 +177,7 @@ eight_gpus() {
     journal "$2" >"$TMPDIR/journal"
     printf '#!/bin/sh\n[ "$1" = follow ] || exec "%s" "$@"\ncat "%s"\nwhile :; do echo; sleep 1; done\n' "$real" "$TMPDIR/journal" >"$TMPDIR/executor"
     chmod 755 "$TMPDIR/executor"
-    KERNSWEEP_EXECUTOR=$TMPDIR/executor watching "$1" "$RUN"
+    WATCH_EXECUTOR=$TMPDIR/executor watching "$1" "$RUN"
     sees "it says how many tests run" "^GPUs: $(($2 - 1)) running"
     sees "it has a row per GPU, with its test and its time" "^1 +[^ ]*11 attention_variant[^ ]* ctx 8192 run 2 +1:09 of 20:00"
     sees "a GPU that is out says why" "^2 +[^ ]*12 out: GPU-...12 hangs"
@@ -185,7 +185,7 @@ eight_gpus() {
     [ "${1%x*}" -lt 160 ] ||
         sees "names, ids, bars and samples are whole where there is room" "^3 +GPU-0a1b2c3d-5e6f-4711-8000-000000000013 attention_variant_4 ctx 32768 run 1 .*\[##\.+\] .*▅"
     sees "the log is below it" "^\[4/72\] attention_variant_4 ctx 4096 run 4  OK"
-    is "no line is wider than the screen" "$(screen | awk -v w="${1%x*}" 'length($0) > w' | wc -l)" 0
+    passes "no line is wider than the screen" test "$(screen | LC_ALL=C.UTF-8 wc -L)" -le "${1%x*}"
     is "the footer is on the last line" "$(screen | awk 'NF { n = NR } END { print n }')" "$rows"
     if [ "$2" -gt 8 ]; then
         sees "GPUs that do not fit are counted" "GPUs: .* of $2: \[ and \] scroll"
