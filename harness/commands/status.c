@@ -37,6 +37,9 @@ static void print_outlook(const json_t *run)
     if (json_is_object(current)) {
         print_text(current, "variant", 0);
         printf("ctx %lld", (long long)json_integer_value(json_object_get(current, "context")));
+        json_int_t flying = json_integer_value(json_object_get(run, "in_flight"));
+        if (flying > 1)
+            printf(" and %lld more", (long long)flying - 1);
     }
 }
 
