@@ -25,6 +25,7 @@ static const struct cmd commands[] = {
     {"watch", cmd_watch, "follow a run full-screen: matrix, running test, memory, log"},
     {"cancel", cmd_cancel, "cancel a run on its node"},
     {"pull", cmd_pull, "fetch the files that a run has written so far"},
+    {"validate", cmd_validate, "check a plan: every error at once, and what it finds in a sample of output"},
     {"check", cmd_check, "check whether a node is fit for a run"},
     {"nodes", cmd_nodes, "nodes trust HOST: verify and store a host key"},
     {"ingest", cmd_ingest, "store bundles in the results database"},

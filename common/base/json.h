@@ -26,9 +26,11 @@ struct json_problems;
 
 /* What is known of the text that a document was read from; embedded by whoever keeps the text. */
 struct json_source {
-    /* The position of the value at path or, with key, of its key. What is not there is where its object is. */
+    /* The position of the value at path or, with key, of its key. What is not there is where its object is.
+     */
     bool (*locate)(const struct json_source *s, const char *path, bool key, struct json_mark *out);
-    struct json_problems *problems; /* collects all errors (problems.h); NULL: the first one ends the reading */
+    struct json_problems
+        *problems; /* collects all errors (problems.h); NULL: the first one ends the reading */
 };
 
 struct json_at {
@@ -57,7 +59,8 @@ struct json_at json_element(const struct json_at *arr, size_t i);
 /* For json_object_foreach(), which takes a non-const object although it only reads it. */
 json_t *json_iterable(const json_t *object);
 
-/* err_set(ERR_INPUT, "<file>: <path>: <fmt>"), with a source "<file>:<line>:<column>: <path>: ...". Returns -1. */
+/* err_set(ERR_INPUT, "<file>: <path>: <fmt>"), with a source "<file>:<line>:<column>: <path>: ...". Returns
+ * -1. */
 int json_fail(const struct json_at *at, struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Fails with "expected <what>, found <the value's type>". Returns -1. */

@@ -28,8 +28,8 @@ struct json_token json_scan_next(struct json_scan *s)
         t.len = text_end(s, t.at) - t.at;
     } else {
         t.kind = JSON_OTHER;
-        while (t.at + t.len < s->len && !(s->text[t.at + t.len] == '\0' ||
-                                          strchr("{}[]:,\" \t\r\n", s->text[t.at + t.len])))
+        while (t.at + t.len < s->len &&
+               !(s->text[t.at + t.len] == '\0' || strchr("{}[]:,\" \t\r\n", s->text[t.at + t.len])))
             t.len++;
     }
     s->next = t.at + t.len;
@@ -88,7 +88,8 @@ static void explain_end(const char *text, size_t len, char *out, size_t cap)
         return;
     }
     struct json_mark m = json_scan_mark(text, open.at);
-    snprintf(out, cap, "the '%c' of line %u, column %u is never closed: expected '%c', found the end of the file",
+    snprintf(out, cap,
+             "the '%c' of line %u, column %u is never closed: expected '%c', found the end of the file",
              open.kind, m.line, m.column, open.kind == '{' ? '}' : ']');
 }
 
@@ -108,16 +109,19 @@ static void explain_syntax(const char *what, const struct json_token *t, const c
     else if (starts(what, "':'"))
         snprintf(out, cap, "expected ':' after the key, found %s", found);
     else if (starts(what, "'}'"))
-        snprintf(out, cap, "expected ',' or '}' after the value, found %s: a comma is missing before it", found);
+        snprintf(out, cap, "expected ',' or '}' after the value, found %s: a comma is missing before it",
+                 found);
     else if (starts(what, "']'"))
-        snprintf(out, cap, "expected ',' or ']' after the value, found %s: a comma is missing before it", found);
+        snprintf(out, cap, "expected ',' or ']' after the value, found %s: a comma is missing before it",
+                 found);
     else if (starts(what, "unexpected token"))
         snprintf(out, cap, "expected a value, found %s", found);
     else if (starts(what, "end of file"))
         snprintf(out, cap, "expected the end of the file, found %s: a bracket is closed too early", found);
     else if (starts(what, "invalid token"))
         snprintf(out, cap,
-                 "expected a text in double quotes, a number, true, false, null, '{' or '[', found %s", found);
+                 "expected a text in double quotes, a number, true, false, null, '{' or '[', found %s",
+                 found);
     else
         snprintf(out, cap, "%s", what);
 }

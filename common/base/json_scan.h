@@ -21,13 +21,13 @@ enum { JSON_TEXT = '"', JSON_OTHER = 'x', JSON_END = '\0' };
 struct json_token json_scan_next(struct json_scan *s);
 struct json_mark json_scan_mark(const char *text, size_t at);
 
-/* Describes an error of jansson at text in plain words: what was expected and what was found. mark: of what was
- * found. out: char[cap]. */
+/* Describes an error of jansson at text in plain words: what was expected and what was found. mark: of what
+ * was found. out: char[cap]. */
 void json_scan_explain(const char *text, size_t len, const json_error_t *e, struct json_mark *mark, char *out,
                        size_t cap);
 
-/* The position of the value at path ("$.a[0].b") of a valid text or, with key, of its key; of what contains it
- * if it is absent. */
+/* The position of the value at path ("$.a[0].b") of a valid text or, with key, of its key; of what contains
+ * it if it is absent. */
 struct json_mark json_scan_locate(const char *text, size_t len, const char *path, bool key);
 
 #endif

@@ -7,9 +7,9 @@
  *             return -1;
  *     return problems_since(at, before);
  *
- * Where nobody collects (at->source is NULL or has no problems), problems_go_on() is false and the first error
- * is returned as ever. What a failed part would have set must not be used. The owner calls problems_release();
- * {0} is empty.
+ * Where nobody collects (at->source is NULL or has no problems), problems_go_on() is false and the first
+ * error is returned as ever. What a failed part would have set must not be used. The owner calls
+ * problems_release(); {0} is empty.
  */
 #ifndef KERNSWEEP_COMMON_BASE_PROBLEMS_H
 #define KERNSWEEP_COMMON_BASE_PROBLEMS_H

@@ -255,7 +255,8 @@ int keys_read(const struct json_at *at, enum document in, const struct key_table
             if (k->in & in)
                 store_value(k, default_of(k), tables[t].out);
     size_t before = problems_count(at);
-    if (check_known(at, in, tables, n, NULL, err) != 0 && !(json_is_object(at->value) && problems_go_on(at, err)))
+    if (check_known(at, in, tables, n, NULL, err) != 0 &&
+        !(json_is_object(at->value) && problems_go_on(at, err)))
         return -1;
     for (size_t t = 0; t < n; t++)
         if (read_rows(at, in, &tables[t], tables, n, err) != 0 && !problems_go_on(at, err))

@@ -29,7 +29,8 @@ static bool locate(const struct json_source *s, const char *path, bool key, stru
 {
     const struct plan_document *d = (const struct plan_document *)s;
     const char *text = buf_str(&d->text);
-    *out = d->yaml ? yaml_locate(text, d->text.len, path, key) : json_scan_locate(text, d->text.len, path, key);
+    *out =
+        d->yaml ? yaml_locate(text, d->text.len, path, key) : json_scan_locate(text, d->text.len, path, key);
     return out->line > 0;
 }
 

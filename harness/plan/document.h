@@ -1,8 +1,8 @@
-/* document: a plan's file as JSON: JSON with comments and trailing commas, or YAML (by the ending .yaml or .yml).
- * Keeps the text, so that errors can give lines and columns.
+/* document: a plan's file as JSON: JSON with comments and trailing commas, or YAML (by the ending .yaml or
+ * .yml). Keeps the text, so that errors can give lines and columns.
  *
- * A strict JSON file is known by the hash of its bytes, as ever; any other by that of the JSON it stands for, so
- * that a comment does not make another plan. The owner calls plan_document_release().
+ * A strict JSON file is known by the hash of its bytes, as ever; any other by that of the JSON it stands for,
+ * so that a comment does not make another plan. The owner calls plan_document_release().
  */
 #ifndef KERNSWEEP_HARNESS_PLAN_DOCUMENT_H
 #define KERNSWEEP_HARNESS_PLAN_DOCUMENT_H

@@ -192,8 +192,7 @@ static int check_patches(const struct json_at *root, struct err *err)
 static int read_variants(struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at at = json_member(root, "variants");
-    struct variant_context c = {
-        .in = IN_PLAN, .secrets = &p->secrets, .sources = has_source(root)};
+    struct variant_context c = {.in = IN_PLAN, .secrets = &p->secrets, .sources = has_source(root)};
     json_t *shapes = NULL;
     if (read_shapes(p, root, &shapes, err) != 0) {
         json_decref(shapes);

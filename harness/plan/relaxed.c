@@ -63,8 +63,9 @@ int relaxed_blank(char *text, size_t len, const char *file, bool *changed, struc
             size_t end = comment_end(&b, at);
             struct json_mark m = end > len ? json_scan_mark(text, at) : (struct json_mark){0};
             if (end > len)
-                return err_set(err, ERR_INPUT, "%s:%u:%u: the comment that begins here does not end: */ is missing",
-                               file, m.line, m.column);
+                return err_set(err, ERR_INPUT,
+                               "%s:%u:%u: the comment that begins here does not end: */ is missing", file,
+                               m.line, m.column);
             blank(&b, at, end);
             at = end;
             continue;

@@ -49,8 +49,9 @@ static int fail_syntax(struct reader *r)
     const char *problem = p->problem ? p->problem : "no memory";
     const char *context = p->context ? p->context : "";
     if (strcmp(problem, "found character that cannot start any token") == 0)
-        problem = "found a character that cannot begin a value (a tab may not indent; quote texts that begin with "
-                  "@, ` or %)";
+        problem =
+            "found a character that cannot begin a value (a tab may not indent; quote texts that begin with "
+            "@, ` or %)";
     return fail(r, &p->problem_mark, "%s%s%s", problem, *context ? " " : "", context);
 }
 
@@ -113,7 +114,8 @@ static int read_scalar(struct reader *r, struct node *out)
     bool plain = r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE && r->event.data.scalar.plain_implicit;
     if (refuse_tag(r, r->event.data.scalar.tag) != 0 || count_value(r, 1) != 0)
         return -1;
-    *out = (struct node){plain ? yaml_scalar_plain(text, len, &why) : yaml_scalar_text(text, len, &why), 1, 0};
+    *out =
+        (struct node){plain ? yaml_scalar_plain(text, len, &why) : yaml_scalar_text(text, len, &why), 1, 0};
     return out->value ? 0 : fail(r, &r->event.start_mark, "%s", why);
 }
 
@@ -144,7 +146,8 @@ static int read_key(struct reader *r, const json_t *object, char **key)
     if (strlen(text) != r->event.data.scalar.length || !text_is_utf8(text, strlen(text)))
         return fail(r, &r->event.start_mark, "a key with a NUL character");
     if (strcmp(text, "<<") == 0)
-        return fail(r, &r->event.start_mark, "merge keys (<<) are not supported: use an alias for the whole value");
+        return fail(r, &r->event.start_mark,
+                    "merge keys (<<) are not supported: use an alias for the whole value");
     if (json_object_get(object, text))
         return fail(r, &r->event.start_mark, "the key \"%.80s\" is duplicated", text);
     *key = strdup(text);

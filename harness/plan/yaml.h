@@ -1,6 +1,6 @@
 /* yaml: a YAML text as JSON. Plain scalars are typed by the core schema of YAML 1.2, so that `no`, `on` and
- * `1:30` are texts. One document; keys are texts and unique; aliases are copied, within bounds; tags and merge
- * keys are refused. The text is untrusted: its depth and the number of its values are limited.
+ * `1:30` are texts. One document; keys are texts and unique; aliases are copied, within bounds; tags and
+ * merge keys are refused. The text is untrusted: its depth and the number of its values are limited.
  */
 #ifndef KERNSWEEP_HARNESS_PLAN_YAML_H
 #define KERNSWEEP_HARNESS_PLAN_YAML_H

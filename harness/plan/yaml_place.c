@@ -18,7 +18,8 @@ static bool next(struct walk *w)
 
 static struct json_mark mark_of(const struct walk *w)
 {
-    return (struct json_mark){(unsigned)w->event.start_mark.line + 1, (unsigned)w->event.start_mark.column + 1};
+    return (struct json_mark){(unsigned)w->event.start_mark.line + 1,
+                              (unsigned)w->event.start_mark.column + 1};
 }
 
 static bool opens(const struct walk *w)

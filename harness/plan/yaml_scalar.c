@@ -80,8 +80,10 @@ json_t *yaml_scalar_plain(const char *text, size_t len, const char **why)
 {
     static const char *const nulls[] = {"", "~", "null", "Null", "NULL", NULL},
                              *const yes[] = {"true", "True", "TRUE", NULL},
-                             *const no[] = {"false", "False", "FALSE", NULL},
-                             *const none[] = {".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN", NULL};
+                             *const no[] = {"false", "False", "FALSE", NULL}, *const none[] = {".inf", ".Inf",
+                                                                                               ".INF", ".nan",
+                                                                                               ".NaN", ".NAN",
+                                                                                               NULL};
     if (strlen(text) != len)
         return yaml_scalar_text(text, len, why);
     if (is_one_of(text, nulls))

@@ -1,5 +1,5 @@
-/* yaml_scalar: a scalar of YAML as JSON, by the core schema of YAML 1.2: null, true, false, integers and numbers
- * as in JSON, with hexadecimal and octal integers; everything else is a text.
+/* yaml_scalar: a scalar of YAML as JSON, by the core schema of YAML 1.2: null, true, false, integers and
+ * numbers as in JSON, with hexadecimal and octal integers; everything else is a text.
  */
 #ifndef KERNSWEEP_HARNESS_PLAN_YAML_SCALAR_H
 #define KERNSWEEP_HARNESS_PLAN_YAML_SCALAR_H
