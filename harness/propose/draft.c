@@ -105,7 +105,7 @@ static size_t entries_of(const struct draft *d, struct entry *e)
         {"repetitions", "Five or more per size let a small change be told from noise.",
          json_integer(d->repetitions)},
         {"timeouts", "Seconds after which a process is stopped.",
-         json_pack("{s:f}", "default", d->timeout_s)},
+         json_pack("{s:I}", "default", (json_int_t)d->timeout_s)},
         {"timings", about_timings(d->proposal), encode_timings(d->proposal)},
         {"metrics",
          "What the numbers mean: their unit, and whether less or more is better. Runs are judged by the "
@@ -229,10 +229,11 @@ int draft_write(const struct draft *d, bool yaml, const char *file, struct buf *
         if (yaml && strcmp(e[i].key, "$schema") == 0)
             continue;
         put_comment(out, yaml ? "" : "  ", yaml ? "# " : "// ", e[i].comment);
-        buf_printf(out, yaml ? "%s: " : "  \"%s\": ", e[i].key);
+        bool block = strcmp(e[i].key, "variants") == 0 || strcmp(e[i].key, "metrics") == 0;
+        buf_printf(out, yaml ? "%s:" : "  \"%s\": ", e[i].key);
+        buf_puts(out, yaml && !block ? " " : "");
         put_value(out, &e[i], yaml);
-        bool ended = yaml && (strcmp(e[i].key, "variants") == 0 || strcmp(e[i].key, "metrics") == 0);
-        buf_puts(out, yaml ? (ended ? "" : "\n") : i + 1 < n ? ",\n" : "\n");
+        buf_puts(out, !yaml ? (i + 1 < n ? ",\n" : "\n") : block ? "" : "\n");
     }
     buf_puts(out, yaml ? "" : "}\n");
     release_entries(e, n);

@@ -1,0 +1,20 @@
+/* bench_output: the result of `kernsweep bench`: one row per command, as text, Markdown or JSON. */
+#ifndef KERNSWEEP_HARNESS_COMMANDS_BENCH_OUTPUT_H
+#define KERNSWEEP_HARNESS_COMMANDS_BENCH_OUTPUT_H
+
+#include "harness/commands/bench_plan.h"
+#include "results/judge/compare.h"
+
+#include <jansson.h>
+
+struct bench_result {
+    const struct bench_request *request;
+    const struct run_data *run;
+    const struct comparison *comparison; /* with the first command; NULL if there is only one */
+};
+
+int bench_output_text(const struct bench_result *r, bool colour, struct buf *out, struct err *err);
+int bench_output_markdown(const struct bench_result *r, struct buf *out, struct err *err);
+json_t *bench_output_encode(const struct bench_result *r, int exit_code);
+
+#endif
