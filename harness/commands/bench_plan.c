@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SAMPLE_MAX = 1 << 20 };
+enum { SAMPLE_MAX = 1 << 20, LOCK_WAIT_S = 60 };
 
 static int read_number(const char *option, const char *text, long long least, long long most, long long usual,
                        long long *out, struct err *err)
@@ -190,7 +190,7 @@ int bench_plan_make(const struct bench_request *b, struct plan *p, struct err *e
         read_number("--warmup", b->warmup, 0, 100, 0, &warmup, err) != 0 ||
         read_number("--timeout", b->timeout, 1, 604800, 600, &timeout, err) != 0)
         return -1;
-    json_t *plan = json_pack("{s:s, s:s, s:s, s:[i], s:I, s:I, s:{s:I}}", "schema", PROTO_SCHEMA_PLAN,
+    json_t *plan = json_pack("{s:s, s:s, s:s, s:[i], s:I, s:I, s:{s:I}, s:i}", "schema", PROTO_SCHEMA_PLAN,
                              "ticket", b->ticket ? b->ticket : "bench", "node", b->node, "contexts", 1,
                              "repetitions", (json_int_t)repeat, "warmup", (json_int_t)warmup, "timeouts",
                              "default", (json_int_t)timeout);
