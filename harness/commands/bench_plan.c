@@ -193,7 +193,7 @@ int bench_plan_make(const struct bench_request *b, struct plan *p, struct err *e
     json_t *plan = json_pack("{s:s, s:s, s:s, s:[i], s:I, s:I, s:{s:I}, s:i}", "schema", PROTO_SCHEMA_PLAN,
                              "ticket", b->ticket ? b->ticket : "bench", "node", b->node, "contexts", 1,
                              "repetitions", (json_int_t)repeat, "warmup", (json_int_t)warmup, "timeouts",
-                             "default", (json_int_t)timeout);
+                             "default", (json_int_t)timeout, "lock_wait_s", LOCK_WAIT_S);
     if (!plan)
         return err_set(err, ERR_INTERNAL, "no memory for the plan");
     if (add_timings(b, plan, err) != 0 || add_variants(b, plan, err) != 0) {
