@@ -4,7 +4,9 @@
 #ifndef KERNSWEEP_COMMON_BASE_JSON_SCAN_H
 #define KERNSWEEP_COMMON_BASE_JSON_SCAN_H
 
-#include "common/base/json.h"
+#include "common/base/json_at.h"
+
+#include <stddef.h>
 
 struct json_scan {
     const char *text;

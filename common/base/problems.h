@@ -14,7 +14,10 @@
 #ifndef KERNSWEEP_COMMON_BASE_PROBLEMS_H
 #define KERNSWEEP_COMMON_BASE_PROBLEMS_H
 
-#include "common/base/json.h"
+#include "common/base/err.h"
+#include "common/base/json_at.h"
+
+#include <stddef.h>
 
 enum { PROBLEMS_MAX = 200 };
 

@@ -1,5 +1,6 @@
 /* kernsweep bench: measures commands against each other on a node, without a plan. */
 #include "harness/commands/bench_output.h"
+#include "harness/commands/bench_plan.h"
 #include "harness/commands/on_node.h"
 #include "harness/commands/scratch_store.h"
 #include "results/ingest/ingest.h"
@@ -84,7 +85,9 @@ static int measure(struct cmd_env *env, const struct bench_args *a, const struct
 static int print_result(struct cmd_env *env, const struct bench_args *a, const struct run_data *run,
                         const struct comparison *c, int code, struct err *err)
 {
-    const struct bench_result result = {.request = &a->request, .run = run, .comparison = c};
+    const struct bench_result result = {
+        .table = {
+            .run = run, .comparison = c, .commands = a->request.command, .n_commands = a->request.count}};
     struct buf text;
     if (env->json)
         return cmd_print_json(bench_output_encode(&result, code)) == EXIT_DONE ? code : EXIT_LOCAL;

@@ -2,15 +2,13 @@
 #ifndef KERNSWEEP_HARNESS_COMMANDS_BENCH_OUTPUT_H
 #define KERNSWEEP_HARNESS_COMMANDS_BENCH_OUTPUT_H
 
-#include "harness/commands/bench_plan.h"
-#include "results/judge/compare.h"
+#include "common/base/buf.h"
+#include "reports/tables/bench.h"
 
 #include <jansson.h>
 
 struct bench_result {
-    const struct bench_request *request;
-    const struct run_data *run;
-    const struct comparison *comparison; /* with the first command; NULL if there is only one */
+    struct bench_table table;
 };
 
 int bench_output_text(const struct bench_result *r, bool colour, struct buf *out, struct err *err);

@@ -7,6 +7,7 @@
 #ifndef KERNSWEEP_HARNESS_PLAN_DOCUMENT_H
 #define KERNSWEEP_HARNESS_PLAN_DOCUMENT_H
 
+#include "common/base/buf.h"
 #include "common/base/problems.h"
 #include "common/base/sha256.h"
 

@@ -71,7 +71,7 @@ static const char *about_timings(const struct proposal *p)
     case PROPOSE_WALL:
         return "Nothing is read from the output: the wall time of each process is compared. If the program "
                "prints\n"
-               "a time or a rate, read that instead: own-kernels.md, \"timings\".";
+               "a time or a rate, read that instead: plans.md, \"How a workload reports its timings\".";
     case PROPOSE_MARK:
     case PROPOSE_JSON:
         return "Where the numbers are in what the program prints (one JSON object per line, or a whole "
