@@ -21,10 +21,10 @@ int bench_row_fill(const struct bench_table *b, size_t i, struct bench_row *row,
 {
     enum metric m = run_data_metric(b->run);
     const struct run_variant *v = &b->run->variants[i];
-    *row = (struct row){
+    *row = (struct bench_row){
         .name = v->name, .command = i < b->n_commands ? b->commands[i] : "", .interval = {NAN, NAN}};
     row->cell = run_data_cell(b->run, v->name, 1);
-    row->delta = delta_of(r, v->name, m);
+    row->delta = delta_of(b, v->name, m);
     if (!row->cell)
         return 0;
     row->values = calloc(row->cell->count + 1, sizeof *row->values);
