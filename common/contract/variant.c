@@ -11,6 +11,8 @@ const struct key variant_keys[] = {
      .text = ""},
     {KEY_AT(struct variant, build_as), .kind = KEY_NAME, .in = IN_JOB, .most = LIMIT_NAME},
     {.name = "shape", .kind = KEY_PART, .in = IN_JOB},
+    {.name = "axes", .kind = KEY_PART, .in = IN_BOTH},
+    {.name = "test_env", .kind = KEY_PART, .in = IN_JOB},
     {.name = "build", .kind = KEY_PART, .in = IN_BOTH},
     {.name = "run", .kind = KEY_PART, .in = IN_BOTH, .required = true},
     {.name = "env", .kind = KEY_PART, .in = IN_BOTH},
@@ -91,7 +93,8 @@ int variant_read(struct variant *v, const struct json_at *at, const struct varia
         v->build_as = v->name;
     struct json_at shape = json_member(at, "shape"), run = json_member(at, "run"),
                    build = json_member(at, "build"), env = json_member(at, "env"),
-                   gates = json_member(at, "gates"), patches = json_member(at, "patches");
+                   gates = json_member(at, "gates"), patches = json_member(at, "patches"),
+                   late = json_member(at, "test_env");
     /* An entry of env without a value is left out; a command without one cannot run. */
     unsigned in_test = variant_placeholders(c, SUBST_FOR_TEST),
              in_gate = variant_placeholders(c, SUBST_FOR_GATE),
@@ -100,6 +103,7 @@ int variant_read(struct variant *v, const struct json_at *at, const struct varia
         command_read(&v->run, &run, in_test & ~without, err) != 0 ||
         read_builds(v, &build, SUBST_FOR_BUILD & ~without, err) != 0 ||
         env_read(&v->env, &env, c->in, c->secrets, in_test, err) != 0 ||
+        env_read(&v->test_env, &late, c->in, c->secrets, in_test, err) != 0 ||
         read_gates(v, &gates, in_gate & ~without, err) != 0)
         return -1;
     return patches_read(&v->patch, &v->patch_count, &patches, c, err);
@@ -116,6 +120,7 @@ void variant_release(struct variant *v)
     free(v->patch);
     command_release(&v->run);
     env_release(&v->env);
+    env_release(&v->test_env);
 }
 
 bool variant_find(const struct variant *v, size_t count, const char *name, size_t *place)

@@ -168,6 +168,8 @@ int cmd_run(struct cmd_env *env, int argc, char **argv)
         {"--plan", "FILE", &a.plan, NULL, "the plan, if the argument is a node"},
         {"--variants", "LIST", &a.overrides.variants, NULL, "run only these variants, in this order: v3,v4"},
         {"--contexts", "LIST", &a.overrides.contexts, NULL, "run these contexts: 4096,8192"},
+        {"--axis", "LIST", &a.overrides.axis, NULL,
+         "run only points with these values of axes: block=64,128,dtype=bf16"},
         {"--repeat", "LIST", &a.overrides.repeat, NULL, "repetitions: 3, or per context: 4096:2,8192:1"},
         {"--mode", "MODE", &a.overrides.mode, NULL, "perf or debug; overrides the plan"},
         {"--date", "DATE", &a.overrides.date, NULL, "date of the bundle (default today)"},

@@ -129,6 +129,9 @@ const struct key plan_keys[] = {
      .least = 1,
      .most = 36500},
     {.name = "shapes", .kind = KEY_PART, .in = IN_PLAN},
+    {.name = "axes", .kind = KEY_PART, .in = IN_PLAN},
+    {.name = "skip", .kind = KEY_PART, .in = IN_PLAN},
+    {.name = "only", .kind = KEY_PART, .in = IN_PLAN},
     {.name = "contexts", .kind = KEY_PART, .in = IN_PLAN, .required = true},
     {.name = "repetitions", .kind = KEY_PART, .in = IN_PLAN},
     {.name = "timeouts", .kind = KEY_PART, .in = IN_PLAN, .required = true},
@@ -148,15 +151,37 @@ static int read_simple_keys(struct plan *p, const struct json_at *root, struct e
     return 0;
 }
 
-static int read_env(struct plan *p, const struct json_at *root, struct err *err)
+static int read_secrets(struct plan *p, const struct json_at *root, struct err *err)
 {
-    struct json_at at = json_member(root, "env"), secrets = json_member(root, "secrets");
+    struct json_at secrets = json_member(root, "secrets");
+    return secret_names_read(&p->secrets, &secrets, err);
+}
+
+static int check_env(const struct plan *p, const struct json_at *at, struct err *err)
+{
     const struct variant_context c = {.in = IN_PLAN, .shapes = strcmp(p->kind, "kernel") == 0};
     struct env env = {0};
-    if (secret_names_read(&p->secrets, &secrets, err) != 0)
-        return -1;
-    int rc = env_read(&env, &at, IN_PLAN, &p->secrets, variant_placeholders(&c, SUBST_FOR_TEST), err);
+    int rc = env_read(&env, at, IN_PLAN, &p->secrets, variant_placeholders(&c, SUBST_FOR_TEST), err);
     env_release(&env);
+    return rc;
+}
+
+/* As every variant at every point has it. */
+static int read_env(struct plan *p, const struct json_at *root, struct err *err)
+{
+    struct json_at at = json_member(root, "env");
+    int rc = plan_variants_have_axes(&p->variants) ? 0 : check_env(p, &at, err);
+    for (size_t i = 0; rc == 0 && plan_variants_have_axes(&p->variants) && i < p->variants.count; i++) {
+        struct json_at here = at;
+        json_t *own = json_is_object(at.value) ? json_copy(json_iterable(at.value)) : NULL;
+        if (own && p->variants.item[i].point) {
+            const struct axis_text text = plan_variant_text(&p->variants.item[i], &p->secrets);
+            rc = axis_text_env(&text, &at, own, err);
+        }
+        here.value = own ? own : at.value;
+        rc = rc == 0 ? check_env(p, &here, err) : rc;
+        json_decref(own);
+    }
     return rc;
 }
 
@@ -182,7 +207,6 @@ static int check_patches(const struct plan *p, const struct json_at *root, struc
 
 static int read_variants(struct plan *p, const struct json_at *root, struct err *err)
 {
-    struct json_at at = json_member(root, "variants");
     struct variant_context c = {
         .in = IN_PLAN, .secrets = &p->secrets, .sources = plan_source_given(&p->source)};
     json_t *shapes = NULL;
@@ -191,7 +215,7 @@ static int read_variants(struct plan *p, const struct json_at *root, struct err 
         return -1;
     }
     c.shapes = shapes != NULL;
-    return plan_variants_read(&p->variants, &at, &c, shapes, err);
+    return plan_variants_read(&p->variants, root, &c, shapes, err);
 }
 
 static int check_reference(const struct plan *p, const struct json_at *root, struct err *err)
@@ -273,12 +297,13 @@ static int read_all(struct plan *p, struct err *err)
                    counters = json_member(&root, "counters");
     if (check_level(&root, err) != 0 || read_simple_keys(p, &root, err) != 0 ||
         scheduler_load(&p->scheduler, &scheduler, p->patience_s, err) != 0 ||
-        settings_check(&p->settings, &root, p->scheduler.on, err) != 0 || read_env(p, &root, err) != 0 ||
+        settings_check(&p->settings, &root, p->scheduler.on, err) != 0 || read_secrets(p, &root, err) != 0 ||
         counters_load(&p->counters, &counters, err) != 0 ||
         plan_source_read(&p->source, &source, recorded_source(p->recorded), err) != 0 ||
         check_patches(p, &root, err) != 0 || read_variants(p, &root, err) != 0 ||
-        check_reference(p, &root, err) != 0 || matrix_read(&p->matrix, &root, p->warmup, err) != 0 ||
-        read_metrics(p, &root, err) != 0 || plan_nightly_read(&p->nightly, &notify, err) != 0)
+        read_env(p, &root, err) != 0 || check_reference(p, &root, err) != 0 ||
+        matrix_read(&p->matrix, &root, p->warmup, err) != 0 || read_metrics(p, &root, err) != 0 ||
+        plan_nightly_read(&p->nightly, &notify, err) != 0)
         return -1;
     return plan_check_size(p, "$", err) == 0 ? 0 : err_wrap(err, "%s", p->file);
 }
@@ -331,12 +356,19 @@ void plan_release(struct plan *p)
 
 size_t plan_test_count(const struct plan *p)
 {
-    return matrix_tests(&p->matrix) * p->variants.count;
+    size_t tests = 0;
+    for (size_t c = 0; c < p->matrix.count; c++)
+        for (size_t v = 0; v < p->variants.count; v++)
+            if (plan_variant_runs(&p->variants, &p->variants.item[v], p->matrix.contexts[c].tokens))
+                tests += (size_t)(p->matrix.contexts[c].repetitions + p->matrix.warmup);
+    return tests;
 }
 
 int plan_check_size(const struct plan *p, const char *where, struct err *err)
 {
     size_t n = plan_test_count(p);
+    if (n == 0)
+        return err_set(err, ERR_INPUT, "%s: \"skip\" and \"only\" leave nothing to measure", where);
     if (n <= LIMIT_TESTS)
         return 0;
     return err_set(err, ERR_INPUT,
