@@ -236,7 +236,7 @@ static int check_count(const struct reading *r, size_t kept)
                        r->v->conditions.skip ? "skip" : "only");
     if (kept <= LIMIT_VARIANTS)
         return 0;
-    if (!plan_variants_have_axes(v))
+    if (places(v) == v->own_count * shape_count(v))
         return err_set(r->err, ERR_INPUT, "%s: $.shapes: %zu variants at %zu shapes are %zu, the limit is %d",
                        r->list.file, v->own_count, json_array_size(v->shapes), kept, LIMIT_VARIANTS);
     return err_set(
