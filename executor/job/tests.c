@@ -12,6 +12,8 @@ struct written {
     const char *variant;
     double timeout_s;
     bool warmup;
+    double until;
+    int64_t least;
 };
 
 const struct key test_keys[] = {
@@ -25,6 +27,8 @@ const struct key test_keys[] = {
     {KEY_AT(struct written, timeout_s), .kind = KEY_NUMBER, .in = IN_JOB, .required = true,
      .least = TEST_TIMEOUT_MIN_S, .most = TEST_TIMEOUT_MAX_S},
     {KEY_AT(struct written, warmup), .kind = KEY_FLAG, .in = IN_JOB},
+    {KEY_AT(struct written, until), .kind = KEY_NUMBER, .in = IN_JOB, .most = UNTIL_MAX},
+    {KEY_AT(struct written, least), .kind = KEY_COUNT, .in = IN_JOB, .most = LIMIT_REPETITIONS},
     {.name = NULL},
 };
 
@@ -39,8 +43,12 @@ static int read_test(struct job_test *test, size_t position, const struct json_a
     if (w.index != (int64_t)position + 1)
         return json_fail(&index, err, "expected %zu: tests are numbered from 1 in the order they run",
                          position + 1);
-    *test = (struct job_test){
-        .context = w.context, .repetition = w.repetition, .timeout_s = w.timeout_s, .warmup = w.warmup};
+    *test = (struct job_test){.context = w.context,
+                              .repetition = w.repetition,
+                              .timeout_s = w.timeout_s,
+                              .warmup = w.warmup,
+                              .until = w.until,
+                              .least = w.least};
     if (!variant_find(variants, variant_count, w.variant, &test->variant))
         return json_fail(&variant, err, "$.variants has no variant \"%s\"", w.variant);
     return 0;

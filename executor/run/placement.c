@@ -7,6 +7,7 @@
 #include "executor/run/dispatch.h"
 #include "executor/run/gate.h"
 #include "executor/run/patched.h"
+#include "executor/run/precise.h"
 #include "executor/run/resources.h"
 #include "executor/run/run_clocks.h"
 #include "executor/run/test.h"
@@ -127,7 +128,7 @@ static int run_tests(struct suite *s, struct err *err)
     bool told = false;
     for (size_t i = 0; i < s->job.test_count && !s->loop.stop; i++) {
         struct assessment why;
-        if (s->test[i].final || s->job.test[i].elsewhere)
+        if (s->test[i].final || s->job.test[i].elsewhere || precise_leaves_out(s, i))
             continue;
         if (is_given_up(s))
             return err_set(err, ERR_INTERRUPTED,

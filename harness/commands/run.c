@@ -70,6 +70,14 @@ static int load_plan(struct plan *p, const struct run_args *a, struct err *err)
     return 0;
 }
 
+/* May be left out, once its cell is known precisely enough. */
+static bool is_perhaps(const json_t *test, int64_t warmup)
+{
+    const json_t *least = json_object_get(test, "least");
+    return least &&
+           json_integer_value(json_object_get(test, "repetition")) > json_integer_value(least) + warmup;
+}
+
 /* Prints the tests that would run; does not connect to the node. */
 static int dry_run(struct cmd_env *env, const struct plan *p, const struct run_args *a)
 {
@@ -89,7 +97,9 @@ static int dry_run(struct cmd_env *env, const struct plan *p, const struct run_a
                (long long)json_integer_value(json_object_get(test, "context")),
                (long long)json_integer_value(json_object_get(test, "repetition")),
                json_number_value(json_object_get(test, "timeout_s")),
-               json_is_true(json_object_get(test, "warmup")) ? "  (warm-up)" : "");
+               json_is_true(json_object_get(test, "warmup")) ? "  (warm-up)"
+               : is_perhaps(test, p->warmup)                 ? "  (if needed)"
+                                                             : "");
     }
     json_decref(job);
     return EXIT_DONE;

@@ -112,11 +112,14 @@ static int add_test(json_t *tests, const struct plan *p, const struct plan_varia
 {
     if (!plan_variant_runs(&p->variants, v, c->tokens))
         return 0;
-    return json_array_append_new(tests, json_pack("{s:I, s:s, s:I, s:I, s:f, s:b}", "index",
-                                                  (json_int_t)json_array_size(tests) + 1, "variant", v->name,
-                                                  "context", (json_int_t)c->tokens, "repetition",
-                                                  (json_int_t)repetition, "timeout_s", c->timeout_s, "warmup",
-                                                  repetition <= p->warmup));
+    json_t *test =
+        json_pack("{s:I, s:s, s:I, s:I, s:f, s:b}", "index", (json_int_t)json_array_size(tests) + 1,
+                  "variant", v->name, "context", (json_int_t)c->tokens, "repetition", (json_int_t)repetition,
+                  "timeout_s", c->timeout_s, "warmup", repetition <= p->warmup);
+    if (test && c->until > 0)
+        json_object_update_new(test,
+                               json_pack("{s:f, s:I}", "until", c->until, "least", (json_int_t)c->least));
+    return json_array_append_new(tests, test);
 }
 
 static int add_round(json_t *tests, const struct plan *p, int64_t repetition, bool *any)

@@ -258,6 +258,15 @@ static int check_rule_gives_metric(const struct timing_rule *rule, const struct 
                      rule->part[0].name);
 }
 
+/* The tasks of a cluster run at once, and know nothing of each other. */
+static int check_rule(const struct plan *p, const struct json_at *root, struct err *err)
+{
+    struct json_at at = json_member(root, "repetitions");
+    return p->scheduler.on && matrix_has_rule(&p->matrix)
+               ? json_fail(&at, err, "\"until\" is not available through a scheduler: give a number")
+               : 0;
+}
+
 static int read_metrics(struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at timings = json_member(root, "timings"), metrics = json_member(root, "metrics");
@@ -302,8 +311,8 @@ static int read_all(struct plan *p, struct err *err)
         plan_source_read(&p->source, &source, recorded_source(p->recorded), err) != 0 ||
         check_patches(p, &root, err) != 0 || read_variants(p, &root, err) != 0 ||
         read_env(p, &root, err) != 0 || check_reference(p, &root, err) != 0 ||
-        matrix_read(&p->matrix, &root, p->warmup, err) != 0 || read_metrics(p, &root, err) != 0 ||
-        plan_nightly_read(&p->nightly, &notify, err) != 0)
+        matrix_read(&p->matrix, &root, p->warmup, err) != 0 || check_rule(p, &root, err) != 0 ||
+        read_metrics(p, &root, err) != 0 || plan_nightly_read(&p->nightly, &notify, err) != 0)
         return -1;
     return plan_check_size(p, "$", err) == 0 ? 0 : err_wrap(err, "%s", p->file);
 }
