@@ -38,14 +38,15 @@ static json_t *encode_group(const struct best_groups *all, const struct best_gro
     bool sole = !isnan(g->answer.sure);
     for (size_t i = 0; i < g->count; i++)
         json_array_append_new(points, encode_point(all, g, i, runs));
-    json_t *out = json_pack(
-        "{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "variant", g->variant, "shape",
-        g->shape, "context", g->context, "best", sole ? name_of(g, g->answer.best) : json_null(), "sure",
-        cmd_json_number(g->answer.sure), "first", name_of(g, g->answer.best), "second",
-        name_of(g, g->answer.second), "margin", cmd_json_number(g->answer.margin), "not_distinguishable",
+    const struct best_answer *a = &g->answer;
+    return json_pack(
+        "{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "variant", g->variant,
+        "shape", g->shape, "context", g->context, "best", sole ? name_of(g, a->best) : json_null(), "sure",
+        cmd_json_number(a->sure), "first", name_of(g, a->best), "second", name_of(g, a->second), "margin",
+        cmd_json_number(a->margin), "margin_low", cmd_json_number(a->low), "margin_high",
+        cmd_json_number(a->high), "not_distinguishable",
         sole ? json_array() : names_found(g, BEST_CANDIDATE, runs), "dropped",
         names_found(g, BEST_DROPPED, runs), "several_gpus", (int)g->several_gpus, "points", points);
-    return out;
 }
 
 json_t *best_encode(const struct best_groups *g, const struct run_data *runs, size_t n)

@@ -5,6 +5,7 @@
 #include "harness/commands/count_run.h"
 #include "harness/commands/finish.h"
 #include "harness/commands/on_node.h"
+#include "harness/commands/search_run.h"
 #include "harness/plan/recorded.h"
 #include "harness/session/installed.h"
 
@@ -16,7 +17,7 @@
 struct run_args {
     struct overrides overrides;
     const char *fail_on, *artifacts, *report, *plan;
-    bool detach, dry_run, confirm;
+    bool detach, dry_run, confirm, search;
     char standard[FS_PATH_MAX]; /* path of the installed plan, if that is the one used */
 };
 
@@ -125,6 +126,32 @@ static int print_detached(const struct cmd_env *env, const struct session *s)
         json_pack("{s:s, s:s, s:s}", "run_id", s->rec.run_id, "node", s->rec.node, "state", "running"));
 }
 
+static int check_search(const struct run_args *a, struct err *err)
+{
+    const char *other = !a->search              ? NULL
+                        : a->detach             ? "--detach"
+                        : a->confirm            ? "--confirm"
+                        : a->dry_run            ? "--dry-run"
+                        : a->report             ? "--report"
+                        : a->fail_on            ? "--fail-on"
+                        : a->overrides.repeat   ? "--repeat"
+                        : a->overrides.tag      ? "--tag"
+                        : a->overrides.baseline ? "--baseline"
+                                                : NULL;
+    return other ? err_set(err, ERR_INPUT, "run: --search cannot be combined with %s", other) : 0;
+}
+
+static int run_search(struct cmd_env *env, const struct run_args *a, struct err *err)
+{
+    const struct attach_args where = {.artifacts = a->artifacts};
+    struct session_options opt;
+    attach_options(env, &where, &opt);
+    opt.overrides = a->overrides;
+    if (cmd_backend(env, &opt.backend, err) != 0)
+        return -1;
+    return search_run(env, a->plan, &opt, err);
+}
+
 static int run_plan(struct cmd_env *env, const struct run_args *a, const struct plan *p, struct session *s,
                     struct err *err)
 {
@@ -192,6 +219,8 @@ int cmd_run(struct cmd_env *env, int argc, char **argv)
         {"--report", "FILE", &a.report, NULL, "file for the report (default next to the bundle)"},
         {"--confirm", NULL, NULL, &a.confirm,
          "measure suspects again, in turns with the baseline's build, before reporting a regression"},
+        {"--search", NULL, NULL, &a.search,
+         "look for the best point: rounds with more repetitions of fewer points each"},
         {"--single-shot", NULL, NULL, &a.overrides.single_shot,
          "ignored: every test is always a separate process; accepted for old scripts"},
         {"--fresh", NULL, NULL, &a.overrides.fresh, "rebuild every variant, ignoring cached builds"},
@@ -213,11 +242,13 @@ int cmd_run(struct cmd_env *env, int argc, char **argv)
     if (rc == 1)
         return EXIT_DONE;
     struct plan p = {0};
-    if (rc != 0 || overrides_check(&a.overrides, &err) != 0 || find_plan(&a, word, &err) != 0 ||
-        load_plan(&p, &a, &err) != 0)
+    if (rc != 0 || overrides_check(&a.overrides, &err) != 0 || check_search(&a, &err) != 0 ||
+        find_plan(&a, word, &err) != 0 || load_plan(&p, &a, &err) != 0)
         return cmd_fail(&err);
     struct session s = {0};
-    rc = a.dry_run ? dry_run(env, &p, &a) : run_plan(env, &a, &p, &s, &err);
+    rc = a.dry_run  ? dry_run(env, &p, &a)
+         : a.search ? run_search(env, &a, &err)
+                    : run_plan(env, &a, &p, &s, &err);
     session_close(&s);
     plan_release(&p);
     return rc < 0 ? cmd_fail(&err) : rc;

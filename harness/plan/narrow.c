@@ -134,3 +134,23 @@ int narrow_to_values(struct plan_variants *v, const char *list, const char *file
     json_decref(wanted);
     return rc;
 }
+
+static bool runs_anywhere(const struct plan_variants *v, const struct plan_variant *item,
+                          const struct matrix *m)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if (plan_variant_runs(v, item, m->contexts[i].tokens))
+            return true;
+    return false;
+}
+
+void narrow_without(struct plan_variants *v, json_t *cells, const struct matrix *contexts)
+{
+    size_t kept = 0;
+    json_array_append(v->kept, cells);
+    v->conditions.dropped = cells;
+    for (size_t i = 0; i < v->count; i++)
+        if (runs_anywhere(v, &v->item[i], contexts))
+            v->item[kept++] = v->item[i];
+    v->count = kept;
+}

@@ -156,6 +156,7 @@ static int judge_group(struct making *m, struct best_group *g)
         g->point[i].value = g->member[i].value;
     if (best_find(g->point, g->count, metric_info(m->out->metric)->better, m->n, &g->answer, m->err) != 0)
         return -1;
+    g->more_is_better = metric_info(m->out->metric)->better == METRIC_MORE;
     g->several_gpus = on_several_gpus(m, g);
     if (!g->several_gpus)
         return 0;

@@ -26,6 +26,7 @@ struct best_group {
     struct best_member *member; /* owned; by number of the point */
     struct best_point *point;   /* owned */
     size_t count, cap;
+    bool more_is_better;
     bool several_gpus; /* its points were measured on different GPUs, so that nothing is ruled out */
     struct best_answer answer;
 };

@@ -97,9 +97,61 @@ until_known() {
     is "exactly" "$(prefills exact | wc -l)" 8
 }
 
+# The noise differs from test to test, and is the same whenever the script runs.
+noisy_plan() {
+    # shellcheck disable=SC2016 # expanded by the test
+    axes_plan '.env.NOISE = "0.01" | .contexts = [1024]
+        | .variants[0].run[2] = "n=$(cat $MARKS/count 2>/dev/null || echo 1); echo $((n + 1)) > $MARKS/count; set -- \"$1\" \"$2\" \"$3\" \"$n\"; " + .variants[0].run[2]
+        | '"$1" "$2"
+}
+
+# best_of JSON: each group, as "CONTEXT BEST SECOND".
+best_of() {
+    jq -r '.groups[] | "\(.variant) \(.context) \(.best) \(.second)"' <<<"$1"
+}
+
+best_point() {
+    noisy_plan '.repetitions = 12 | .contexts = [1024, 2048]' "$TMPDIR/best.json"
+    exits "runs" 0 ks_run "$TMPDIR/best.json" --tag best
+    exits "best says so" 0 ks best --json
+    is "at each context" "$(best_of "$OUT")" "v 1024 v_block128_bf16 v_block128_fp16
+v 2048 v_block128_bf16 v_block128_fp16"
+    is "with the margin" "$(jq '[.groups[] | .margin > 0.04 and .margin < 0.06 and .sure > 0.99] | all' <<<"$OUT")" true
+    exits "in words" 0 ks best latest
+    like "too" "$OUT" '^v at context 1024: block128_bf16 is best, [45][.0-9]* % ahead of block128_fp16 .*; sure to'
+    like "with a column for each axis" "$OUT" 'Variant .*block .*dtype .*Repetitions'
+    exits "and Markdown" 0 ks best --markdown
+    like "as a table" "$OUT" '^\| Context \|'
+    # shellcheck disable=SC2016 # expanded by the workload
+    noisy_plan '.repetitions = 6 | .axes.block = [128, {name: "same", value: 128}] | .axes.dtype = "bf16"' "$TMPDIR/equal.json"
+    exits "equal points run" 0 ks_run "$TMPDIR/equal.json" --tag equal
+    exits "of which" 0 ks best --json
+    is "none is best" "$(jq -c '.groups[] | [.best, (.not_distinguishable | sort)]' <<<"$OUT")" \
+        '[null,["v_block128","v_same"]]'
+}
+
+search() {
+    noisy_plan '.axes.block = [16, 32, 64, 128, 256, 512] | .env.NOISE = "0.04"' "$TMPDIR/search.json"
+    exits "runs" 0 ks_run "$TMPDIR/search.json" --search --json
+    local found=$OUT
+    is "finds the best of twelve points" "$(jq -r '.groups[0].points | sort_by(-.repetitions)[0].variant' <<<"$found")" v_block128_bf16
+    is "in several rounds" "$(jq '.runs | length >= 2' <<<"$found")" true
+    is "of fewer points each" "$(sql "SELECT group_concat(n > 0 AND n < 36) FROM (SELECT count(*) n FROM test t
+        JOIN run r ON r.id = t.run_id WHERE r.tag = 'search' GROUP BY r.id ORDER BY r.id LIMIT 10 OFFSET 1)" | tr -d '1,')" ""
+    is "says how often each was measured" "$(jq '[.groups[0].points[] | .repetitions >= 3] | all' <<<"$found")" true
+    is "and which were not measured to the end" "$(jq '[.groups[0].points[] | select(.finding == "dropped" or .finding == "ruled out")]
+        | length >= 10' <<<"$found")" true
+    is "no round is a night" "$(sql "SELECT count(*) FROM run WHERE tag = 'search' AND purpose = 'sweep'")" 0
+    exits "the runs say the same later" 0 ks best --json $(jq -r '.runs[]' <<<"$found")
+    is "all of it" "$(jq -S . <<<"$OUT")" "$(jq -S . <<<"$found")"
+    exits "a search has no number of repetitions" 2 ks_run "$TMPDIR/search.json" --search --repeat 3
+}
+
 mkdir -p "$TMPDIR/marks"
 scenario "crossed axes" crossed
 scenario "values with an environment" environments
 scenario "run --axis" narrowed
 scenario "repetitions until the median is known" until_known
+scenario "the best point" best_point
+scenario "run --search" search
 done_testing
