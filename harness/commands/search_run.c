@@ -35,6 +35,14 @@ static int load_round(struct search *s, struct plan *p, struct err *err)
     return plan_check_size(p, "--search", err);
 }
 
+static int check_ran(const struct run_info *r, struct err *err)
+{
+    if (r->status != RUN_BLOCKED && r->status != RUN_CANCELLED)
+        return 0;
+    return err_set(err, ERR_NODE, "run %s was %s: `kernsweep show %s` says more", r->run_id,
+                   r->status == RUN_BLOCKED ? "blocked by the node" : "cancelled", r->run_id);
+}
+
 static int measure_round(struct search *s, struct err *err)
 {
     struct plan p = {0};
@@ -54,11 +62,7 @@ static int measure_round(struct search *s, struct err *err)
         rc = run_data_load(&s->store, key, &s->runs[s->rounds], err);
     if (rc != 0)
         return -1;
-    const struct run_info *info = &s->runs[s->rounds++].info;
-    return info->status == RUN_COMPLETE || info->status == RUN_PARTIAL
-               ? 0
-               : err_set(err, ERR_NODE, "run %s measured nothing: `kernsweep show %s` says more",
-                         info->run_id, info->run_id);
+    return check_ran(&s->runs[s->rounds++].info, err);
 }
 
 static int judge_rounds(struct search *s, struct err *err)
