@@ -6,7 +6,7 @@
 
 enum { OUTPUT_MAX = 16 << 20 };
 
-static json_t *encode_point(const struct best_groups *all, const struct best_group *g, size_t i, size_t runs)
+static json_t *encode_point(const struct best_group *g, size_t i, size_t runs)
 {
     const struct best_member *m = &g->member[i];
     const struct best_point *p = &g->point[i];
@@ -14,8 +14,8 @@ static json_t *encode_point(const struct best_groups *all, const struct best_gro
                      *m->variant->axes ? json_loads(m->variant->axes, 0, NULL) : NULL, "repetitions",
                      (json_int_t)p->count, "failed", m->failed, "last_run", (json_int_t)m->last_run + 1,
                      "median", cmd_json_number(p->median), "behind",
-                     cmd_json_number(g->answer.best < g->count ? best_behind(all, g, i) : (double)NAN),
-                     "finding", best_finding_name(best_group_finding(g, i, runs)));
+                     cmd_json_number(i == g->answer.best ? (double)NAN : p->behind), "finding",
+                     best_finding_name(best_group_finding(g, i, runs)));
 }
 
 static json_t *name_of(const struct best_group *g, size_t point)
@@ -32,12 +32,12 @@ static json_t *names_found(const struct best_group *g, enum best_finding what, s
     return out;
 }
 
-static json_t *encode_group(const struct best_groups *all, const struct best_group *g, size_t runs)
+static json_t *encode_group(const struct best_group *g, size_t runs)
 {
     json_t *points = json_array();
     bool sole = !isnan(g->answer.sure);
     for (size_t i = 0; i < g->count; i++)
-        json_array_append_new(points, encode_point(all, g, i, runs));
+        json_array_append_new(points, encode_point(g, i, runs));
     const struct best_answer *a = &g->answer;
     return json_pack(
         "{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "variant", g->variant,
@@ -55,7 +55,7 @@ json_t *best_encode(const struct best_groups *g, const struct run_data *runs, si
     for (size_t i = 0; i < n; i++)
         json_array_append_new(ids, json_string(runs[i].info.run_id));
     for (size_t i = 0; i < g->count; i++)
-        json_array_append_new(groups, encode_group(g, &g->item[i], n));
+        json_array_append_new(groups, encode_group(&g->item[i], n));
     return json_pack("{s:o, s:s, s:s, s:o}", "runs", ids, "metric", metric_info(g->metric)->name, "unit",
                      metric_info(g->metric)->unit, "groups", groups);
 }

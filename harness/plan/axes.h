@@ -10,7 +10,13 @@
 
 #include "common/base/json.h"
 
-enum { AXES_MAX = 8, AXIS_VALUES_MAX = 64, AXES_POINTS_MAX = 4096, AXIS_TEXT_MAX = 1024 };
+enum {
+    AXES_MAX = 8,
+    AXIS_VALUES_MAX = 64,
+    AXES_POINTS_MAX = 4096,
+    AXIS_TEXT_MAX = 1024,
+    AXES_ENCODED_MAX = 1000
+};
 
 struct axis {
     const char *name; /* borrowed from the plan */

@@ -186,6 +186,20 @@ static int read_variant_at(struct reading *r, const struct place *at, struct pla
     return variant_read(read, &written, r->c, r->err);
 }
 
+/* The store has so much room for them. */
+static int check_axes_size(const struct reading *r, const struct plan_variant *item)
+{
+    json_t *axes = plan_variant_axes(item);
+    size_t n = axes ? json_dumpb(axes, NULL, 0, JSON_COMPACT) : 0;
+    json_decref(axes);
+    return n <= AXES_ENCODED_MAX
+               ? 0
+               : err_set(r->err, ERR_INPUT,
+                         "%s: $.axes: the values of \"%s\" take %zu bytes, the limit is %d: give long ones a "
+                         "\"name\"",
+                         r->list.file, item->name, n, AXES_ENCODED_MAX);
+}
+
 static int add_item(struct reading *r, const struct place *at)
 {
     struct plan_variants *v = r->v;
@@ -200,6 +214,8 @@ static int add_item(struct reading *r, const struct place *at)
         return -1;
     item.name = name;
     if (check_item_name(r, name) != 0)
+        return -1;
+    if (check_axes_size(r, &item) != 0)
         return -1;
     v->item[v->count++] = item;
     return 0;

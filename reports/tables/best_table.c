@@ -148,7 +148,7 @@ static void put_row(struct table *t, const struct best_groups *all, const struct
     char text[64];
     json_t *axes = *v->axes ? json_loads(v->axes, 0, NULL) : NULL;
     struct quantity q = quantity_of(all->metric, false);
-    double worse = best_behind(all, g, i);
+    double worse = i == g->answer.best ? (double)NAN : p->behind;
     snprintf(text, sizeof text, "%d", g->context);
     table_text(t, text);
     table_code(t, *v->kernel ? v->kernel : v->name);

@@ -116,26 +116,40 @@ static void rank(const struct finding *f, struct best_answer *out)
     }
 }
 
-/* How much worse the second is, over the runs that measured both. */
+/* How much worse a point is than the best by median, over the runs that measured both. */
+static double behind(struct finding *f, size_t best, size_t point)
+{
+    struct pair *s = &f->pair;
+    compare(f, best, point);
+    return s->n > 0 && s->m > 0 ? expm1(stats_median(s->y, s->m) - stats_median(s->x, s->n)) : (double)NAN;
+}
+
+static double squared_error(const double *x, size_t n)
+{
+    return pow(stats_sd(x, n) * stats_median_error(n), 2);
+}
+
+/* The interval of the second's distance, with Welch's degrees of freedom. */
 static void find_margin(struct finding *f, struct best_answer *out)
 {
     struct pair *s = &f->pair;
     out->margin = out->low = out->high = NAN;
     if (out->second == f->count)
         return;
-    compare(f, out->best, out->second);
-    if (s->n == 0 || s->m == 0)
-        return;
-    double apart = stats_median(s->y, s->m) - stats_median(s->x, s->n);
-    out->margin = expm1(apart);
+    out->margin = behind(f, out->best, out->second);
     if (s->n < 2 || s->m < 2)
         return;
-    double a = pow(stats_sd(s->x, s->n), 2) / (double)s->n, b = pow(stats_sd(s->y, s->m), 2) / (double)s->m;
+    double a = squared_error(s->x, s->n), b = squared_error(s->y, s->m);
     double df = (a + b) * (a + b) / (a * a / (double)(s->n - 1) + b * b / (double)(s->m - 1));
     double half = a + b > 0 ? stats_t_limit(1 - 0.95, df) * sqrt(a + b) : 0;
-    double means = stats_mean(s->y, s->m) - stats_mean(s->x, s->n);
-    out->low = expm1(means - half);
-    out->high = expm1(means + half);
+    out->low = expm1(log1p(out->margin) - half);
+    out->high = expm1(log1p(out->margin) + half);
+}
+
+static void find_distances(struct finding *f, const struct best_answer *out)
+{
+    for (size_t i = 0; i < f->count; i++)
+        f->points[i].behind = out->best < f->count ? behind(f, out->best, i) : (double)NAN;
 }
 
 static void conclude(const struct finding *f, struct best_answer *out)
@@ -169,6 +183,7 @@ int best_find(struct best_point *points, size_t count, enum metric_better better
         rule_out(&f, i);
     if (rc == 0) {
         rank(&f, out);
+        find_distances(&f, out);
         find_margin(&f, out);
         conclude(&f, out);
     }

@@ -26,6 +26,7 @@ struct best_point {
     size_t count;
     /* filled in: */
     double median;    /* NaN without values */
+    double behind;    /* how much worse than the best, over the runs that measured both; NaN: unknown */
     size_t runs;      /* how many measured it */
     bool candidate;   /* not ruled out */
     size_t beaten_by; /* by which point it is ruled out most clearly; itself: by none */

@@ -224,15 +224,6 @@ enum best_finding best_group_finding(const struct best_group *g, size_t point, s
     return point == g->answer.best && !isnan(g->answer.sure) ? BEST_WINNER : BEST_CANDIDATE;
 }
 
-double best_behind(const struct best_groups *all, const struct best_group *g, size_t point)
-{
-    const struct best_point *best = &g->point[g->answer.best], *p = &g->point[point];
-    if (point == g->answer.best || p->count == 0)
-        return NAN;
-    bool more = metric_info(all->metric)->better == METRIC_MORE;
-    return more ? best->median / p->median - 1 : p->median / best->median - 1;
-}
-
 const char *best_finding_name(enum best_finding f)
 {
     static const char *const names[] = {[BEST_WINNER] = "best",

@@ -46,9 +46,6 @@ int best_groups_make(struct best_groups *out, const struct run_data *runs, size_
                      bool overall, struct err *err);
 void best_groups_release(struct best_groups *g);
 
-/* How much worse than the best by median, 0.02 = 2 %; NaN for the best, and for a point without values. The
- * group must have a best. */
-double best_behind(const struct best_groups *all, const struct best_group *g, size_t point);
 const char *best_finding_name(enum best_finding f);
 enum best_finding best_group_finding(const struct best_group *g, size_t point, size_t runs);
 

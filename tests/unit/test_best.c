@@ -2,6 +2,7 @@
 #include "tests/unit/support.h"
 
 #include "results/judge/best.h"
+#include "results/judge/halving.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
@@ -133,6 +134,56 @@ static void a_node_that_drifts_between_runs_decides_nothing(void **state)
     assert_true(fabs(answer.margin) < 0.01);
 }
 
+/* Twelve points of one group, of which the fourth is best by 5 %, measured as a search does. */
+static size_t search(struct stats_rng *rng, double noise, size_t *total)
+{
+    static struct best_value store[12][128];
+    struct best_member members[12];
+    struct best_point all[12];
+    struct best_group g = {.member = members, .point = all, .count = 12};
+    bool keep[12];
+    struct err err = {0};
+    *total = 0;
+    for (size_t i = 0; i < 12; i++) {
+        keep[i] = true;
+        members[i] = (struct best_member){.value = store[i]};
+        all[i] = (struct best_point){.value = store[i]};
+    }
+    size_t rounds = 0, left = 12;
+    while (left > 0 && rounds < HALVING_ROUNDS_MAX) {
+        int64_t n = halving_repetitions(++rounds);
+        for (size_t i = 0; i < 12; i++) {
+            double centre = 1 + (i == 3 ? 0 : 0.05 + 0.02 * (double)i);
+            for (int64_t k = 0; keep[i] && k < n; k++, ++*total)
+                store[i][all[i].count++] = (struct best_value){
+                    .value = centre * (1 + noise * stats_rng_normal(rng)), .run = rounds - 1};
+            members[i].last_run = keep[i] ? rounds - 1 : members[i].last_run;
+        }
+        assert_int_equal(best_find(all, 12, METRIC_LESS, rounds, &g.answer, &err), 0);
+        left = halving_keep(&g, rounds, keep);
+    }
+    return g.answer.best;
+}
+
+static void a_search_finds_the_best_with_fewer_tests(void **state)
+{
+    (void)state;
+    struct stats_rng rng;
+    size_t total, most = 0;
+    int found = 0;
+    stats_rng_seed(&rng, 21);
+    for (int t = 0; t < 200; t++) {
+        found += search(&rng, 0.02, &total) == 3;
+        most = total > most ? total : most;
+    }
+    assert_in_range(found, 196, 200);
+    assert_in_range(most, 36, 12 * 20);
+    assert_int_equal(halving_repetitions(1), 3);
+    assert_int_equal(halving_repetitions(2), 3);
+    assert_int_equal(halving_repetitions(3), 6);
+    assert_int_equal(halving_repetitions(HALVING_ROUNDS_MAX), 24);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +191,7 @@ int main(void)
         cmocka_unit_test(the_true_best_is_rarely_ruled_out),
         cmocka_unit_test(a_clear_best_is_found_with_its_margin),
         cmocka_unit_test(what_few_values_say_is_not_enough),
+        cmocka_unit_test(a_search_finds_the_best_with_fewer_tests),
         cmocka_unit_test(a_node_that_drifts_between_runs_decides_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
