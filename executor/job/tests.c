@@ -1,5 +1,6 @@
 #include "executor/job/tests.h"
 
+#include "common/contract/gpu_wish.h"
 #include "common/contract/proto.h"
 #include "common/contract/settings.h"
 
@@ -14,6 +15,8 @@ struct written {
     bool warmup;
     double until;
     int64_t least;
+    const char *home, *gpu;
+    double expected_s;
 };
 
 const struct key test_keys[] = {
@@ -29,6 +32,9 @@ const struct key test_keys[] = {
     {KEY_AT(struct written, warmup), .kind = KEY_FLAG, .in = IN_JOB},
     {KEY_AT(struct written, until), .kind = KEY_NUMBER, .in = IN_JOB, .most = UNTIL_MAX},
     {KEY_AT(struct written, least), .kind = KEY_COUNT, .in = IN_JOB, .most = LIMIT_REPETITIONS},
+    {KEY_AT(struct written, home), .kind = KEY_TEXT, .in = IN_JOB, .least = 1, .most = GPU_IDS_MAX},
+    {KEY_AT(struct written, gpu), .kind = KEY_TEXT, .in = IN_JOB, .least = 1, .most = GPU_WORD_MAX},
+    {KEY_AT(struct written, expected_s), .kind = KEY_NUMBER, .in = IN_JOB, .most = TEST_TIMEOUT_MAX_S},
     {.name = NULL},
 };
 
@@ -48,7 +54,10 @@ static int read_test(struct job_test *test, size_t position, const struct json_a
                               .timeout_s = w.timeout_s,
                               .warmup = w.warmup,
                               .until = w.until,
-                              .least = w.least};
+                              .least = w.least,
+                              .home = w.home,
+                              .gpu = w.gpu,
+                              .expected_s = w.expected_s};
     if (!variant_find(variants, variant_count, w.variant, &test->variant))
         return json_fail(&variant, err, "$.variants has no variant \"%s\"", w.variant);
     return 0;

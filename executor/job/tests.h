@@ -12,8 +12,12 @@ struct job_test {
     double until;  /* percent: not needed once the interval of the cell's median is this narrow; 0: always */
     int64_t least; /* measured repetitions of the cell before that */
     bool warmup;
-    bool elsewhere;   /* belongs to another part of the job */
-    int64_t attempts; /* earlier attempts, in other parts */
+    const char
+        *home; /* the GPU that measured this cell last (a hint); several ids joined by '+'; NULL: unknown */
+    const char *gpu;   /* the GPU, or the first of the GPUs, that it must run on; NULL: any */
+    double expected_s; /* wall time on earlier nights (a hint); 0: unknown */
+    bool elsewhere;    /* belongs to another part of the job */
+    int64_t attempts;  /* earlier attempts, in other parts */
 };
 
 extern const struct key test_keys[];

@@ -25,14 +25,20 @@ static bool same_cell(const struct job_test *a, const struct job_test *b)
     return a->variant == b->variant && a->context == b->context;
 }
 
+/* On each GPU of its own, where the tests are repeated on several. */
+static bool same_gpu(const struct job_test *a, const struct job_test *b)
+{
+    return a->gpu == b->gpu || (a->gpu && b->gpu && strcmp(a->gpu, b->gpu) == 0);
+}
+
 /* What the cell's measured repetitions were judged by. */
 static size_t gather(const struct suite *s, const struct job_test *cell, double *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->job.test_count; i++) {
         const struct test_state *t = &s->test[i];
-        if (same_cell(&s->job.test[i], cell) && !s->job.test[i].warmup && t->final &&
-            t->status == STATUS_OK && isfinite(t->judged))
+        if (same_cell(&s->job.test[i], cell) && same_gpu(&s->job.test[i], cell) && !s->job.test[i].warmup &&
+            t->final && t->status == STATUS_OK && isfinite(t->judged))
             out[n++] = t->judged;
     }
     return n;

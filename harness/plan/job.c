@@ -99,12 +99,15 @@ static json_t *encode_variant(const struct plan *p, const struct plan_variant *i
 {
     const struct variant *v = item->variant;
     json_t *late = NULL, *env = encode_env(p, item, &late);
-    return json_pack("{s:s, s:s, s:s*, s:O*, s:o*, s:o, s:o, s:o, s:o*, s:o, s:o}", "name", item->name,
-                     "attn_impl", v->attn_impl, "build_as", plan_variant_at_point(item) ? v->name : NULL,
-                     "shape", item->shape, "axes", plan_variant_axes(item), "build",
-                     part_of(v->json, "build", json_array()), "run", part_of(v->json, "run", json_array()),
-                     "env", env, "test_env", late, "gates", part_of(v->json, "gates", json_array()),
-                     "patches", encode_patches(p, item));
+    json_t *out = json_pack("{s:s, s:s, s:s*, s:O*, s:o*, s:o, s:o, s:o, s:o*, s:o, s:o}", "name", item->name,
+                            "attn_impl", v->attn_impl, "build_as",
+                            plan_variant_at_point(item) ? v->name : NULL, "shape", item->shape, "axes",
+                            plan_variant_axes(item), "build", part_of(v->json, "build", json_array()), "run",
+                            part_of(v->json, "run", json_array()), "env", env, "test_env", late, "gates",
+                            part_of(v->json, "gates", json_array()), "patches", encode_patches(p, item));
+    if (out && v->alone)
+        json_object_set_new(out, "alone", json_true());
+    return out;
 }
 
 static int add_test(json_t *tests, const struct plan *p, const struct plan_variant *v,
@@ -157,6 +160,20 @@ static json_t *encode_tests(const struct plan *p)
     return tests;
 }
 
+/* The tests, with what is known of GPUs. */
+static json_t *encode_placed_tests(const struct plan *p, const struct job_request *req)
+{
+    json_t *tests = encode_tests(p);
+    if (tests && p->settings.placement == PLACEMENT_EVERY && req->gpu_groups) {
+        json_t *each = gpu_tests_on_each(tests, req->gpu_groups);
+        json_decref(tests);
+        tests = each;
+    }
+    if (tests)
+        gpu_tests_hint(tests, &req->hints);
+    return tests;
+}
+
 static json_t *encode_variants(const struct plan *p)
 {
     json_t *variants = json_array();
@@ -196,13 +213,13 @@ static json_t *encode_scheduler(const struct plan *p)
     return part;
 }
 
-static json_t *encode_work(const struct plan *p, bool build_only)
+static json_t *encode_work(const struct plan *p, const struct job_request *req)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "env", encode_plan_env(p), "secrets",
-                     part_of(p->root, "secrets", json_array()), "timings",
-                     part_of(p->root, "timings", json_null()), "metrics",
-                     part_of(p->root, "metrics", json_array()), "scheduler", encode_scheduler(p), "variants",
-                     encode_variants(p), "tests", build_only ? json_array() : encode_tests(p));
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "env", encode_plan_env(p), "secrets",
+        part_of(p->root, "secrets", json_array()), "timings", part_of(p->root, "timings", json_null()),
+        "metrics", part_of(p->root, "metrics", json_array()), "scheduler", encode_scheduler(p), "variants",
+        encode_variants(p), "tests", req->build_only ? json_array() : encode_placed_tests(p, req));
 }
 
 json_t *job_encode(const struct plan *p, const struct job_request *req)
@@ -213,8 +230,10 @@ json_t *job_encode(const struct plan *p, const struct job_request *req)
         rc |= json_object_set(job, "counters", json_object_get(p->root, "counters"));
     if (req->fresh)
         rc |= json_object_set_new(job, "fresh", json_true());
+    if (p->gpus.given)
+        rc |= json_object_set(job, "gpus", json_object_get(p->root, "gpus"));
     if (rc == 0 && keys_encode_job(job, settings_keys, &p->settings) == 0 &&
-        json_object_update_new(job, encode_work(p, req->build_only)) == 0)
+        json_object_update_new(job, encode_work(p, req)) == 0)
         return job;
     json_decref(job);
     return NULL;
