@@ -213,7 +213,8 @@ static int add_values_env(const struct axis_text *t, json_t *variant, const stru
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < t->axes->count; i++) {
         const json_t *own = axis_value_env(json_object_get(t->point, t->axes->axis[i].name));
-        struct json_at where = {.value = own, .file = at->file};
+        struct json_at where = *at;
+        where.value = own;
         const char *key;
         json_t *value, *made;
         snprintf(where.path, sizeof where.path, "$.axes.%s.env", t->axes->axis[i].name);

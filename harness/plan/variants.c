@@ -1,5 +1,6 @@
 #include "harness/plan/variants.h"
 
+#include "common/base/problems.h"
 #include "common/base/text.h"
 #include "common/contract/proto.h"
 #include "harness/plan/shapes.h"
@@ -65,23 +66,31 @@ static int check_twice(const struct reading *r, size_t variant)
     return 0;
 }
 
+static int read_own_axes(struct reading *r, size_t variant)
+{
+    struct json_at item = json_element(&r->list, variant), axes = json_member(&item, "axes");
+    struct axes *own = &r->v->own[variant];
+    if (!json_is_object(item.value))
+        return json_expected(&item, "an object", r->err);
+    if (check_twice(r, variant) == 0 && axes_read(own, &axes, &r->v->axes, r->c->shapes, r->err) == 0)
+        return 0;
+    axes_release(own);
+    return -1;
+}
+
 static int read_axes(struct reading *r, size_t n)
 {
     struct plan_variants *v = r->v;
     v->own = calloc(n, sizeof *v->own);
-    if (!v->own)
+    v->failed = calloc(n, sizeof *v->failed);
+    if (!v->own || !v->failed)
         return err_set(r->err, ERR_INTERNAL, "%s: no memory", r->list.file);
     for (; v->own_count < n; v->own_count++) {
-        struct json_at item = json_element(&r->list, v->own_count), axes = json_member(&item, "axes");
-        struct axes *own = &v->own[v->own_count];
-        if (!json_is_object(item.value))
-            return json_expected(&item, "an object", r->err);
-        if (check_twice(r, v->own_count) != 0)
+        if (read_own_axes(r, v->own_count) == 0)
+            continue;
+        if (!problems_go_on(&r->list, r->err))
             return -1;
-        if (axes_read(own, &axes, &v->axes, r->c->shapes, r->err) != 0) {
-            axes_release(own);
-            return -1;
-        }
+        v->failed[v->own_count] = true;
     }
     return 0;
 }
@@ -295,10 +304,13 @@ static int read_items(struct reading *r)
     if (!v->read || !v->item || !v->names)
         return err_set(r->err, ERR_INTERNAL, "%s: no memory", r->list.file);
     v->read_count = v->own_count;
-    do
-        if (add_item(r, &at) != 0)
+    do {
+        if (v->failed[at.variant] || add_item(r, &at) == 0)
+            continue;
+        if (!problems_go_on(&r->list, r->err))
             return -1;
-    while (next_place(v, &at));
+        v->failed[at.variant] = true; /* at its other points it would fail alike */
+    } while (next_place(v, &at));
     return 0;
 }
 
@@ -307,7 +319,7 @@ int plan_variants_read(struct plan_variants *v, const struct json_at *root, cons
 {
     struct json_at axes = json_member(root, "axes");
     struct reading r = {.v = v, .list = json_member(root, "variants"), .c = c, .err = err};
-    size_t n = json_array_size(r.list.value);
+    size_t n = json_array_size(r.list.value), before = problems_count(root);
     *v = (struct plan_variants){.shapes = shapes, .kept = json_array()};
     if (!json_is_array(r.list.value))
         return json_expected(&r.list, "an array of variants", err);
@@ -316,9 +328,9 @@ int plan_variants_read(struct plan_variants *v, const struct json_at *root, cons
     if (n > LIMIT_VARIANTS)
         return json_fail(&r.list, err, "expected at most %d entries, found %zu", LIMIT_VARIANTS, n);
     if (axes_read(&v->axes, &axes, NULL, c->shapes, err) != 0 || read_axes(&r, n) != 0 ||
-        read_conditions(&r, root) != 0)
+        read_conditions(&r, root) != 0 || read_items(&r) != 0)
         return -1;
-    return read_items(&r);
+    return problems_since(&r.list, before);
 }
 
 void plan_variants_release(struct plan_variants *v)
@@ -331,6 +343,7 @@ void plan_variants_release(struct plan_variants *v)
         axes_release(&v->own[i]);
     axes_release(&v->axes);
     free(v->own);
+    free(v->failed);
     free(v->read);
     free(v->names);
     free(v->item);

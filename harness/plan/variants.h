@@ -27,6 +27,7 @@ struct plan_variants {
     size_t read_count;
     struct axes axes; /* the plan's */
     struct axes *own; /* with those of each variant */
+    bool *failed;     /* of these: which could not be read */
     size_t own_count; /* variants of the plan */
     struct conditions conditions;
     json_t *shapes; /* of a kernel plan, else NULL */
