@@ -327,8 +327,14 @@ int plan_variants_read(struct plan_variants *v, const struct json_at *root, cons
         return json_fail(&r.list, err, "expected an array of variants, found an empty array");
     if (n > LIMIT_VARIANTS)
         return json_fail(&r.list, err, "expected at most %d entries, found %zu", LIMIT_VARIANTS, n);
-    if (axes_read(&v->axes, &axes, NULL, c->shapes, err) != 0 || read_axes(&r, n) != 0 ||
-        read_conditions(&r, root) != 0 || read_items(&r) != 0)
+    if (axes_read(&v->axes, &axes, NULL, c->shapes, err) != 0 || read_axes(&r, n) != 0)
+        return -1;
+    if (read_conditions(&r, root) != 0) {
+        if (!problems_go_on(root, err))
+            return -1;
+        v->conditions = (struct conditions){.skip = NULL};
+    }
+    if (read_items(&r) != 0)
         return -1;
     return problems_since(&r.list, before);
 }
