@@ -282,7 +282,7 @@ int axes_read(struct axes *a, const struct json_at *at, const struct axes *base,
 {
     if (base)
         copy_axes(a, base);
-    if (!at->value && a->count == 0)
+    if (!at->value && (!base || base->count == 0))
         return 0;
     a->points = json_array();
     if (!at->value) {

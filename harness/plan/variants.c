@@ -300,7 +300,7 @@ static int read_items(struct reading *r)
         return -1;
     v->read = calloc(v->own_count + kept, sizeof *v->read);
     v->item = calloc(kept, sizeof *v->item);
-    v->names = calloc(n, sizeof *v->names);
+    v->names = calloc(n + 1, sizeof *v->names);
     if (!v->read || !v->item || !v->names)
         return err_set(r->err, ERR_INTERNAL, "%s: no memory", r->list.file);
     v->read_count = v->own_count;

@@ -2,15 +2,13 @@
 
 #include "reports/render/markdown.h"
 #include "reports/render/table.h"
+#include "reports/tables/axis_columns.h"
 #include "reports/words/quantity.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { AXIS_COLUMNS_MAX = 8 };
 
 static const char *point_name(const struct best_group *g, size_t point)
 {
@@ -99,34 +97,19 @@ static void put_answer(const struct best_group *g, size_t runs, struct buf *out)
     buf_putc(out, '\n');
 }
 
-/* Names of axes in any of the variants, as columns. */
-static size_t list_axes(const struct best_groups *all, char names[][RUN_NAME_MAX])
+/* The axes of all points. */
+static void take_axes(const struct best_groups *all, struct axis_columns *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < all->count; i++)
-        for (size_t k = 0; k < all->item[i].count; k++) {
-            const char *text = all->item[i].member[k].variant->axes, *key;
-            json_t *axes = *text ? json_loads(text, 0, NULL) : NULL, *value;
-            json_object_foreach(axes, key, value)
-            {
-                size_t at = 0;
-                while (at < n && strcmp(names[at], key) != 0)
-                    at++;
-                if (at == n && n < AXIS_COLUMNS_MAX)
-                    snprintf(names[n++], RUN_NAME_MAX, "%s", key);
-            }
-            json_decref(axes);
-        }
-    return n;
-}
-
-static void put_axis(struct table *t, const json_t *axes, const char *name)
-{
-    const json_t *value = json_object_get(axes, name);
-    char *text =
-        json_is_string(value) || !value ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
-    table_code(t, text ? text : value ? json_string_value(value) : "-");
-    free(text);
+        n += all->item[i].count;
+    const struct run_variant **variants = calloc(n + 1, sizeof *variants);
+    n = 0;
+    for (size_t i = 0; variants && i < all->count; i++)
+        for (size_t k = 0; k < all->item[i].count; k++)
+            variants[n++] = all->item[i].member[k].variant;
+    axis_columns_take(out, variants, variants ? n : 0);
+    free(variants);
 }
 
 static void put_finding(struct table *t, const struct best_group *g, size_t i, size_t runs)
@@ -141,54 +124,50 @@ static void put_finding(struct table *t, const struct best_group *g, size_t i, s
 }
 
 static void put_row(struct table *t, const struct best_groups *all, const struct best_group *g, size_t i,
-                    char axes_names[][RUN_NAME_MAX], size_t n_axes, size_t runs)
+                    const struct axis_columns *axes, size_t runs)
 {
     const struct run_variant *v = g->member[i].variant;
     const struct best_point *p = &g->point[i];
     char text[64];
-    json_t *axes = *v->axes ? json_loads(v->axes, 0, NULL) : NULL;
     struct quantity q = quantity_of(all->metric, false);
     double worse = i == g->answer.best ? (double)NAN : p->behind;
     snprintf(text, sizeof text, "%d", g->context);
     table_text(t, text);
     table_code(t, *v->kernel ? v->kernel : v->name);
-    for (size_t k = 0; k < n_axes; k++)
-        put_axis(t, axes, axes_names[k]);
+    axis_columns_row(axes, v, t);
     snprintf(text, sizeof text, "%zu", p->count);
     table_text(t, text);
     table_text(t, p->count ? quantity_text(&q, p->median).s : "-");
     snprintf(text, sizeof text, "%+.2f %%", 100 * worse);
     table_text(t, isnan(worse) ? "-" : text);
     put_finding(t, g, i, runs);
-    json_decref(axes);
 }
 
 static void put_group(struct table *t, const struct best_groups *all, const struct best_group *g,
-                      char axes[][RUN_NAME_MAX], size_t n_axes, size_t runs)
+                      const struct axis_columns *axes, size_t runs)
 {
     size_t *order = calloc(g->count + 1, sizeof *order);
     if (order)
         order_points(g, order);
     for (size_t i = 0; order && g->answer.best < g->count && i < g->count; i++)
-        put_row(t, all, g, order[i], axes, n_axes, runs);
+        put_row(t, all, g, order[i], axes, runs);
     free(order);
 }
 
 static void fill_table(struct table *t, const struct best_groups *all, size_t runs)
 {
-    char axes[AXIS_COLUMNS_MAX][RUN_NAME_MAX];
+    struct axis_columns axes;
     struct quantity q = quantity_of(all->metric, false);
-    size_t n_axes = list_axes(all, axes);
+    take_axes(all, &axes);
     table_column(t, "Context", true);
     table_column(t, "Variant", false);
-    for (size_t i = 0; i < n_axes; i++)
-        table_column(t, axes[i], true);
+    axis_columns_add(&axes, t);
     table_column(t, "Repetitions", true);
     table_column(t, quantity_title(&q, REPORT_EN), true);
     table_column(t, "Behind", true);
     table_column(t, "Finding", false);
     for (size_t i = 0; i < all->count; i++)
-        put_group(t, all, &all->item[i], axes, n_axes, runs);
+        put_group(t, all, &all->item[i], &axes, runs);
 }
 
 int best_table(const struct best_groups *g, size_t runs, enum best_form form, struct buf *out,
