@@ -1,6 +1,6 @@
 #include "executor/run/precise.h"
 
-#include "common/base/median.h"
+#include "common/base/rank_interval.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -46,10 +46,10 @@ static size_t gather(const struct suite *s, const struct job_test *cell, double 
 
 static bool is_precise(const struct suite *s, const struct job_test *t)
 {
-    struct median_interval found;
+    struct rank_interval found;
     double *value = calloc(s->job.test_count, sizeof *value);
     size_t n = value ? gather(s, t, value) : 0;
-    bool enough = n >= (size_t)t->least && median_interval(value, n, confidence, &found) &&
+    bool enough = n >= (size_t)t->least && rank_interval_of(value, n, confidence, &found) &&
                   found.median != 0 && (found.high - found.low) / 2 <= fabs(found.median) * t->until / 100;
     free(value);
     return enough;

@@ -1,4 +1,4 @@
-#include "common/base/median.h"
+#include "common/base/rank_interval.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static size_t rank_for(size_t n, double confidence)
     return k;
 }
 
-bool median_interval(const double *x, size_t n, double confidence, struct median_interval *out)
+bool rank_interval_of(const double *x, size_t n, double confidence, struct rank_interval *out)
 {
     size_t k = n > 0 ? rank_for(n, confidence) : 0;
     double *sorted = k > 0 ? malloc(n * sizeof *sorted) : NULL;
@@ -31,7 +31,7 @@ bool median_interval(const double *x, size_t n, double confidence, struct median
         return false;
     memcpy(sorted, x, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, by_value);
-    *out = (struct median_interval){
+    *out = (struct rank_interval){
         .median = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2,
         .low = sorted[k - 1],
         .high = sorted[n - k],
