@@ -34,6 +34,7 @@ static const struct cmd commands[] = {
     {"runs", cmd_runs, "list, remove or reject stored runs"},
     {"show", cmd_show, "show one stored run, test by test"},
     {"compare", cmd_compare, "compare two runs, or a run and a baseline, cell by cell"},
+    {"best", cmd_best, "the best point of each variant and context, and how sure that is"},
     {"history", cmd_history, "show one cell over all stored runs, and when it changed"},
     {"noise", cmd_noise, "measure how much runs of identical builds vary on a node"},
     {"ab", cmd_ab, "measure two builds in turns: commits, folders, runs or toolchains"},
