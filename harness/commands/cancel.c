@@ -119,8 +119,8 @@ static int cancel_on_node(struct cmd_env *env, struct session *s, struct err *er
         json_decref(answer);
         return -1;
     }
-    fprintf(stderr, "cancelled run %s on %s; `kernsweep attach %s` fetches its results\n", s->rec.run_id,
-            s->rec.node, s->rec.run_id);
+    fprintf(s->opt.progress, "cancelled run %s on %s; `kernsweep attach %s` fetches its results\n",
+            s->rec.run_id, s->rec.node, s->rec.run_id);
     if (env->json)
         return cmd_print_json(answer);
     json_decref(answer);

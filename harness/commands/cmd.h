@@ -27,7 +27,9 @@ struct cmd_env {
     const char *db_option;
     const char *ssh_config;
     const char *transport;
-    bool json, verbose, help;
+    const char *colour;
+    bool json, quiet, verbose, help;
+    FILE *notes; /* progress and notes for people: stderr, or nowhere with --quiet; set by cmd_args() */
     char db[FS_PATH_MAX];
 };
 
@@ -79,6 +81,6 @@ int cmd_store_open(const struct cmd_env *env, struct store *s, enum store_mode m
 cmd_fn cmd_run, cmd_attach, cmd_status, cmd_cancel, cmd_pull, cmd_check, cmd_nodes, cmd_ingest, cmd_runs,
     cmd_show, cmd_compare, cmd_history, cmd_baseline, cmd_report, cmd_gguf, cmd_nightly, cmd_version,
     cmd_export, cmd_db, cmd_sql, cmd_noise, cmd_import, cmd_watch, cmd_resources, cmd_diff, cmd_ab,
-    cmd_bisect;
+    cmd_bisect, cmd_logs, cmd_open;
 
 #endif

@@ -74,8 +74,8 @@ static int resume(struct nightly *n, const struct session_options *opt, bool *fo
         if (rec.state == RUNREC_STARTING && runrec_remove(&rec, n->env->db, err) != 0)
             return -1;
     }
-    fprintf(stderr, *found ? "resuming run %s\n" : "the node does not know run %s: starting a new one\n",
-            rec.run_id);
+    fprintf(opt->progress,
+            *found ? "resuming run %s\n" : "the node does not know run %s: starting a new one\n", rec.run_id);
     return 0;
 }
 
@@ -297,7 +297,7 @@ static void close_night(struct nightly *n, int code, const struct err *outcome)
     n->state = after;
     if (nightly_lock_save(&n->lock, &n->state, &err) != 0)
         cmd_fail(&err);
-    fprintf(stderr, "nightly run of %s: %s\n", n->plan.settings.ticket, text);
+    fprintf(n->env->notes, "nightly run of %s: %s\n", n->plan.settings.ticket, text);
     json_decref(summary);
 }
 

@@ -126,7 +126,8 @@ static int run_plan(struct cmd_env *env, const struct run_args *a, const struct 
     opt.repeatable = true;
     if (p->recorded) {
         opt.purpose = PURPOSE_CONFIRM; /* old sources are no night of today */
-        fprintf(stderr, "repeating run %s from its bundle: `latest` and histories leave the new run out\n",
+        fprintf(opt.progress,
+                "repeating run %s from its bundle: `latest` and histories leave the new run out\n",
                 recorded_run_id(p->recorded));
     }
     if (finish_fail_on_from_name(a->fail_on, &fin.fail_on, err) != 0 ||

@@ -233,7 +233,7 @@ static int print_status(struct status_query *st, struct err *err)
         return cmd_print_json(json_incref(st->all)) == EXIT_DONE ? 0 : -1;
     print_runs(st->all);
     if (dropped > 0)
-        fprintf(stderr, "%zu older %s not shown: --all lists every run\n", dropped,
+        fprintf(st->env->notes, "%zu older %s not shown: --all lists every run\n", dropped,
                 dropped == 1 ? "run is" : "runs are");
     return 0;
 }
