@@ -8,6 +8,7 @@
 #include "harness/commands/nightly_bisect.h"
 #include "harness/commands/nightly_install.h"
 #include "harness/commands/on_node.h"
+#include "harness/nightly/board.h"
 #include "harness/nightly/lock.h"
 #include "harness/nightly/nights.h"
 #include "harness/nightly/notify.h"
@@ -36,6 +37,7 @@ struct nightly {
     struct nightly_state state;
     json_t *open;    /* the cells that are open after this run; NULL: it was not compared */
     json_t *carried; /* lines about those that it did not decide */
+    json_t *board;   /* for the index page; NULL: nothing was measured */
     json_t *found;   /* lines about the commit that made a cell slower */
     bool mostly_noisy;
     char night_time[CLOCK_ISO_LEN + 1];
@@ -110,6 +112,20 @@ static void note_cells(struct nightly *n, const struct comparison *c, const char
     n->mostly_noisy = open_cells_mostly_noisy(c);
 }
 
+/* The page is worth less than the night: a board that cannot be made is only told. */
+static void note_board(struct nightly *n, struct finish *f)
+{
+    struct err err = {0};
+    const struct board_night b = {.store = &f->store,
+                                  .run = &f->run,
+                                  .comparison = f->compared ? &f->comparison : NULL,
+                                  .open = n->open ? n->open : n->state.open,
+                                  .night = n->night_time};
+    n->board = board_encode(&b, &err);
+    if (!n->board)
+        cmd_fail(&err);
+}
+
 /* The report of the night is there by then, whatever comes of the search. */
 static void search_commits(struct nightly *n, struct finish *f, const struct session_options *opt)
 {
@@ -138,6 +154,7 @@ static int compare_and_report(struct nightly *n, const struct session_options *o
         count_run(&f, &n->plan, opt);
         if (f.compared)
             note_cells(n, &f.comparison, date);
+        note_board(n, &f);
         rc = finish_report(n->env, &n->session.rec, &fin, &f, &n->result, err);
         if (rc >= 0)
             search_commits(n, &f, opt);
@@ -288,7 +305,7 @@ static void close_night(struct nightly *n, int code, const struct err *outcome)
     write_headline(n, code, outcome, text, sizeof text);
     json_t *summary = summarise(n, code, news, text);
     if ((code < 0 && open_blocked(n, &err) != 0) ||
-        nights_close(&n->night, n->args->reports, summary, &err) != 0)
+        nights_close(&n->night, n->args->reports, summary, n->board, &err) != 0)
         cmd_fail(&err);
     notify(n, news, summary, code);
     prune(n);
@@ -395,6 +412,7 @@ int cmd_nightly(struct cmd_env *env, int argc, char **argv)
     json_decref(n.open);
     json_decref(n.carried);
     json_decref(n.found);
+    json_decref(n.board);
     nightly_state_release(&n.state);
     plan_release(&n.plan);
     return rc < 0 ? cmd_fail(&err) : rc;
