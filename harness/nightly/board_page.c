@@ -233,6 +233,17 @@ static void describe(const json_t *board, const json_t *cell, const char *name, 
                    date_of(board, json_integer_value(json_object_get(change, "at"))));
 }
 
+static void write_verdict(const json_t *cell, struct buf *out)
+{
+    buf_printf(out, " <span class=\"news %s\">", board_news_class(verdict_of(cell)));
+    if (strcmp(verdict_of(cell), "unchanged") != 0) {
+        put_text(out, verdict_of(cell));
+        buf_putc(out, ' ');
+    }
+    put_ratio(cell, out);
+    buf_puts(out, "</span>");
+}
+
 static void write_numbers(const json_t *board, const json_t *cell, struct buf *out)
 {
     const json_t *values = json_object_get(cell, "values");
@@ -244,13 +255,9 @@ static void write_numbers(const json_t *board, const json_t *cell, struct buf *o
         put_text(out, value);
     } else
         buf_puts(out, "no nights");
-    buf_printf(out, " <span class=\"news %s\">", board_news_class(verdict_of(cell)));
-    if (strcmp(verdict_of(cell), "unchanged") != 0 && *verdict_of(cell)) {
-        put_text(out, verdict_of(cell));
-        buf_putc(out, ' ');
-    }
-    put_ratio(cell, out);
-    buf_puts(out, "</span></p>");
+    if (*verdict_of(cell))
+        write_verdict(cell, out);
+    buf_puts(out, "</p>");
 }
 
 static void write_last_change(const json_t *board, const json_t *cell, struct buf *out)
