@@ -1,6 +1,7 @@
 /* kernsweep status: the runs on a node or on every node known to this store, as their executors report. */
 #include "common/base/alloc.h"
 #include "common/base/text.h"
+#include "harness/commands/listing.h"
 #include "harness/commands/on_node.h"
 #include "harness/session/node_runs.h"
 
@@ -67,7 +68,8 @@ struct status_query {
     struct cmd_env *env;
     const struct attach_args *args;
     const char *word; /* a run, or NULL for all */
-    bool every;       /* --all: the finished ones too, however many */
+    struct listing_args listed;
+    struct listing how; /* limit: of the runs that are no longer in progress */
     json_t *all;
     struct runrec *places; /* the newest record per node and folder: its connection settings are current */
     size_t n_places, room;
@@ -184,12 +186,22 @@ static int query_status(struct status_query *st, int *failed, struct err *err)
     return query_all_nodes(st, failed, err);
 }
 
-/* Ids begin with the time. */
-static int newest_first(const void *a, const void *b)
+static const char *const run_keys[] = {"date", "node", "ticket", "state", NULL};
+static const char *const key_members[] = {"run_id", "node", "ticket", "state"};
+
+static const char *member(const json_t *run, const char *key)
 {
-    const char *x = json_string_value(json_object_get(*(json_t *const *)a, "run_id"));
-    const char *y = json_string_value(json_object_get(*(json_t *const *)b, "run_id"));
-    return strcmp(y ? y : "", x ? x : "");
+    const char *s = json_string_value(json_object_get(run, key));
+    return s ? s : "";
+}
+
+/* Ids begin with the time: the newest first, also among equals. */
+static int in_order(const void *a, const void *b, void *key)
+{
+    const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
+    const char *name = key;
+    int order = strcmp(name, "run_id") == 0 ? 0 : strcmp(member(x, name), member(y, name));
+    return order ? order : strcmp(member(y, "run_id"), member(x, "run_id"));
 }
 
 static bool is_pending(const json_t *run)
@@ -212,11 +224,18 @@ static int arrange(struct status_query *st, size_t finished_max, size_t *dropped
     }
     for (size_t i = 0; i < n; i++)
         sorted[i] = json_array_get(st->all, i);
-    qsort(sorted, n, sizeof *sorted, newest_first);
+    qsort_r(sorted, n, sizeof *sorted, in_order, (void *)"run_id"); /* which are the newest */
     for (size_t i = 0; i < n; i++)
         if (is_pending(sorted[i]) || finished++ < finished_max)
             json_array_append(kept, sorted[i]);
     *dropped = finished > finished_max ? finished - finished_max : 0;
+    size_t kept_n = json_array_size(kept);
+    for (size_t i = 0; i < kept_n; i++)
+        sorted[i] = json_incref(json_array_get(kept, i));
+    qsort_r(sorted, kept_n, sizeof *sorted, in_order, (void *)key_members[st->how.key]);
+    json_array_clear(kept);
+    for (size_t i = 0; i < kept_n; i++)
+        json_array_append_new(kept, sorted[i]);
     free(sorted);
     json_decref(st->all);
     st->all = kept;
@@ -226,15 +245,14 @@ static int arrange(struct status_query *st, size_t finished_max, size_t *dropped
 static int print_status(struct status_query *st, struct err *err)
 {
     size_t dropped;
-    bool few = !st->word && !st->args->node && !st->every;
-    if (arrange(st, few ? FINISHED_SHOWN : SIZE_MAX, &dropped, err) != 0)
+    bool few = (!st->word && !st->args->node) || st->listed.limit;
+    if (arrange(st, few ? st->how.limit : SIZE_MAX, &dropped, err) != 0)
         return -1;
     if (st->env->json)
         return cmd_print_json(json_incref(st->all)) == EXIT_DONE ? 0 : -1;
     print_runs(st->all);
-    if (dropped > 0)
-        fprintf(st->env->notes, "%zu older %s not shown: --all lists every run\n", dropped,
-                dropped == 1 ? "run is" : "runs are");
+    fflush(stdout);
+    listing_note(dropped, "older run", st->env->notes);
     return 0;
 }
 
@@ -243,7 +261,9 @@ int cmd_status(struct cmd_env *env, int argc, char **argv)
     struct attach_args a = {0};
     struct status_query st = {.env = env, .args = &a};
     const struct arg options[] = {
-        {"--all", NULL, NULL, &st.every, "all runs, not only those in progress and the newest"},
+        {"--all", NULL, NULL, &st.listed.all, "all runs, not only those in progress and the newest"},
+        {"--limit", "N", &st.listed.limit, NULL, "the newest N besides those in progress (default 5)"},
+        {"--sort", "KEY", &st.listed.sort, NULL, "date (default, newest first), node, ticket or state"},
         {"--node", "NODE", &a.node, NULL, "all runs on this node"},
         {"--workdir", "DIR", &a.workdir, NULL, "kernsweep's folder on that node (default .kernsweep)"},
     };
@@ -262,6 +282,8 @@ int cmd_status(struct cmd_env *env, int argc, char **argv)
     if (rc == 1)
         return EXIT_DONE;
     st.all = json_array();
+    if (rc == 0)
+        rc = listing_parse(&st.listed, run_keys, FINISHED_SHOWN, false, &st.how, &err);
     if (rc == 0)
         rc = query_status(&st, &failed, &err);
     if (rc == 0)
