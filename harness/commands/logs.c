@@ -24,6 +24,7 @@ struct logs {
     struct run_place place;
     struct session session; /* of a live run */
     char bundle[FS_PATH_MAX];
+    char repetition[32];
 };
 
 static int choose_log(struct logs *l, const char **words, size_t n, struct err *err)
@@ -164,14 +165,13 @@ static int follow_log(struct logs *l, struct run_log_choice *choice, size_t *off
 static int show_log(struct logs *l, struct err *err)
 {
     struct run_log_choice choice;
-    char number[32];
     size_t offset = 0;
     if (choose_file(l, &choice, err) != 0)
         return -1;
     print_heading(l, &choice);
-    snprintf(number, sizeof number, "%ld", choice.repetition);
+    snprintf(l->repetition, sizeof l->repetition, "%ld", choice.repetition);
     if (choice.repetition)
-        l->query.repetition = number;
+        l->query.repetition = l->repetition; /* the same one for as long as it is followed */
     if (print_from(l, choice.path, &offset, err) != 0)
         return -1;
     return l->args->follow ? follow_log(l, &choice, &offset, err) : EXIT_DONE;

@@ -35,7 +35,7 @@ static int make_axis(const struct history *h, struct axis *out, struct err *err)
     for (size_t i = 0; i < h->count; i++)
         for (size_t k = 0; k < h->series[i].count; k++) {
             const struct history_point *p = &h->series[i].points[k];
-            if (bsearch(p, out->nights, out->count, sizeof *out->nights, by_time))
+            if (out->count && bsearch(p, out->nights, out->count, sizeof *out->nights, by_time))
                 continue;
             if (!ALLOC_GROW(out->nights, out->count + 1, out->cap))
                 return err_set(err, ERR_INTERNAL, "no memory for the nights of the index");
@@ -45,10 +45,11 @@ static int make_axis(const struct history *h, struct axis *out, struct err *err)
     return 0;
 }
 
-/* ERR_INTERNAL never happens here: every point is on the axis. */
+/* Every point is on the axis. */
 static size_t place(const struct axis *axis, const struct history_point *p)
 {
-    const struct history_point *at = bsearch(p, axis->nights, axis->count, sizeof *axis->nights, by_time);
+    const struct history_point *at =
+        axis->count ? bsearch(p, axis->nights, axis->count, sizeof *axis->nights, by_time) : NULL;
     return at ? (size_t)(at - axis->nights) : 0;
 }
 

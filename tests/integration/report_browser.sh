@@ -85,8 +85,14 @@ jq -n '{schema: "kernsweep.board/1", ticket: "attention", node: "mi300x", mode: 
 "$KERNSWEEP" nightly "$plan" --db "$TMPDIR/nights.db" --artifacts "$TMPDIR/artifacts" --reports "$TMPDIR/board" \
     >>"$TMPDIR/log" 2>&1
 
-[ -f "$TMPDIR/nights/index.html" ] && [ -f "$TMPDIR/board/index.html" ] || {
+[ -f "$TMPDIR/nights/index.html" ] || {
     ok "the index of nightly runs is written" 1 "$(cat "$TMPDIR/log")"
+    done_testing
+    exit
+}
+
+[ -f "$TMPDIR/board/index.html" ] || {
+    ok "the index of many cells is written" 1 "$(cat "$TMPDIR/log")"
     done_testing
     exit
 }
