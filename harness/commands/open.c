@@ -90,19 +90,30 @@ static int write_page(const struct cmd_env *env, struct store *s, const struct r
     return rc;
 }
 
-/* What `run` wrote next to the bundle, otherwise a page made now. */
-static int find_report(const struct cmd_env *env, const char *word, char page[FS_PATH_MAX], struct err *err)
+/* What `run` wrote next to the bundle, or `nightly` below its reports. */
+static bool find_written(const struct run_info *run, const char *reports, char page[FS_PATH_MAX])
+{
+    char path[FS_PATH_MAX];
+    int n = snprintf(page, FS_PATH_MAX, "%s.html", run->bundle);
+    if (*run->bundle && n > 0 && n < FS_PATH_MAX && fs_exists(page))
+        return true;
+    n = snprintf(path, sizeof path, "%s/%s/%s/report.html", reports, run->date, run->run_id);
+    char *real = n > 0 && n < (int)sizeof path ? realpath(path, NULL) : NULL;
+    snprintf(page, FS_PATH_MAX, "%s", real ? real : "");
+    free(real);
+    return *page;
+}
+
+static int find_report(const struct cmd_env *env, const char *word, const char *reports,
+                       char page[FS_PATH_MAX], struct err *err)
 {
     struct store s = {0};
     struct run_data run = {0};
     int rc = cmd_store_open(env, &s, STORE_READ, err);
     if (rc == 0)
         rc = store_load_run(&s, word, &run, err);
-    if (rc == 0) {
-        int n = snprintf(page, FS_PATH_MAX, "%s.html", run.info.bundle);
-        bool there = *run.info.bundle && n > 0 && n < FS_PATH_MAX && fs_exists(page);
-        rc = there ? 0 : write_page(env, &s, &run, page, err);
-    }
+    if (rc == 0 && !find_written(&run.info, reports, page))
+        rc = write_page(env, &s, &run, page, err);
     run_data_release(&run);
     store_close(&s);
     return rc;
@@ -174,8 +185,7 @@ int cmd_open(struct cmd_env *env, int argc, char **argv)
     struct open_args a = {.reports = "nightly_reports"};
     const struct arg options[] = {
         {"--print", NULL, NULL, &a.print, "print the path of the page instead of opening it"},
-        {"--reports", "DIR", &a.reports, NULL,
-         "index: folder of the nightly reports (default ./nightly_reports)"},
+        {"--reports", "DIR", &a.reports, NULL, "folder of the nightly reports (default ./nightly_reports)"},
     };
     struct args spec = {.command = "open",
                         .usage = "[RUN | index]",
@@ -195,7 +205,7 @@ int cmd_open(struct cmd_env *env, int argc, char **argv)
         return EXIT_DONE;
     if (rc == 0)
         rc = strcmp(word, "index") == 0 ? find_index(a.reports, page, &err)
-                                        : find_report(env, word, page, &err);
+                                        : find_report(env, word, a.reports, page, &err);
     if (rc == 0 && env->json)
         return cmd_print_json(json_pack("{s:s}", "page", page));
     if (rc == 0 && a.print)

@@ -94,6 +94,41 @@ open_in_a_browser() {
     like "and says what writes it" "$ERR" 'kernsweep nightly'
 }
 
+lists_of_runs() {
+    clean_sweep
+    mixed_sweep
+    local n
+    n=$(sql "SELECT count(*) FROM run")
+    exits "runs --limit exits 0" 0 ks runs --limit 1
+    is "it prints a head and one run" "$(wc -l <<<"$OUT")" 2
+    like "the head names the columns" "$OUT" '^RUN +DATE +NODE +TICKET'
+    like "stderr says how many are left out" "$ERR" "^$((n - 1)) older runs? (is|are) not shown: --all"
+    exits "--quiet exits 0" 0 ks runs --limit 1 --quiet
+    is "and leaves the note out" "$ERR" ''
+    is "JSON is complete" "$(ks runs --json | jq length)" "$n"
+    is "unless a limit is given" "$(ks runs --json --limit 1 2>/dev/null | jq length)" 1
+    is "--sort failed has the run with the most failures first" "$(ks runs --json --sort failed | jq -r '.[0].tag')" mixed
+    exits "an unknown key exits 2" 2 ks runs --sort size
+    like "and is answered with those that are known" "$ERR" 'expected one of date, node, .*failed, found "size"'
+    exits "--limit 0 exits 2" 2 ks runs --limit 0
+    exits "--limit and --all exclude each other" 2 ks runs --limit 1 --all
+    exits "the list's options do not go with a change" 2 ks runs remove "$(sql "SELECT run_id FROM run WHERE tag = 'clean'")" --limit 1
+    is "history prints as many rows as asked for" \
+        "$(ks history --variant good --context 16 --ticket pipe --limit 1 2>/dev/null | grep -c '^20..-')" 1
+    is "status too" "$(ks status --limit 1 --json 2>/dev/null | jq length)" 1
+}
+
+colours() {
+    mixed_sweep
+    local run
+    run=$(sql "SELECT run_id FROM run WHERE tag = 'mixed'")
+    unlike "a pipe has no colours" "$(ks show "$run")" $'\e\\['
+    like "--color=always has" "$(NO_COLOR=1 ks show "$run" --color=always)" $'\e\\['
+    unlike "--color=never has none" "$(CLICOLOR_FORCE=1 ks show "$run" --color=never)" $'\e\\['
+    unlike "NO_COLOR goes before CLICOLOR_FORCE" "$(NO_COLOR=1 CLICOLOR_FORCE=1 ks show "$run")" $'\e\\['
+    exits "another word exits 2" 2 ks show "$run" --color sometimes
+}
+
 run_by_ticket() {
     clean_sweep
     is "a ticket is the newest sweep of it" "$(ks show pipe --json | jq -r .run_id)" \
@@ -298,6 +333,8 @@ scenario "the logs of a run" logs_of_tests
 scenario "the logs of a live run" logs_of_a_live_run
 scenario "open" open_in_a_browser
 scenario "a run named by its ticket" run_by_ticket
+scenario "lists: limits, orders and notes" lists_of_runs
+scenario "colours" colours
 scenario "a run narrowed to one context" narrowed_run
 scenario "a start that the executor refuses" refused_by_executor
 scenario "the command of a report's Reproduction" reproduced
