@@ -4,6 +4,7 @@
 #include "harness/commands/listing.h"
 #include "harness/commands/revisions.h"
 #include "harness/commands/runs_change.h"
+#include "reports/render/table.h"
 #include "reports/report.h"
 #include "reports/tables/terminal.h"
 #include "results/query/find_run.h"
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS_SHOWN = 20 };
+enum { RUNS_SHOWN = 20, COLUMNS_KEPT = 7 };
 
 static json_t *encode_info(const struct run_info *r)
 {
@@ -28,14 +29,54 @@ static json_t *encode_info(const struct run_info *r)
         r->counts.failed, "skipped", r->counts.skipped);
 }
 
-static void print_info(const struct run_info *r)
+static enum cell_mark mark_of(enum run_status status)
 {
-    char tests[32];
+    switch (status) {
+    case RUN_COMPLETE:
+        return MARK_NONE;
+    case RUN_PARTIAL:
+    case RUN_CANCELLED:
+        return MARK_WARN;
+    case RUN_BLOCKED:
+    case RUN_STATUS_COUNT:
+        break;
+    }
+    return MARK_BAD;
+}
+
+static void add_row(struct table *t, const struct run_info *r)
+{
+    char tests[32], why[RUN_REASON_MAX + 16];
     snprintf(tests, sizeof tests, "%d/%d ok", r->counts.ok, r->counts.total);
-    printf("%-44s %-10s %-16s %-16s %-7s %-9s %-10s %s%s%s\n", r->run_id, r->date, r->node, r->ticket,
-           run_purpose_name(r->purpose), run_status_name(r->status), tests,
-           *r->revision.commit ? commit_short(r->revision.commit, r->revision.dirty).s : "-",
-           *r->rejected ? " rejected: " : "", r->rejected);
+    snprintf(why, sizeof why, "%s%s", *r->rejected ? "rejected: " : "", r->rejected);
+    table_code(t, r->run_id);
+    table_code(t, r->date);
+    table_code(t, r->node);
+    table_code(t, r->ticket);
+    table_text(t, run_purpose_name(r->purpose));
+    table_marked(t, run_status_name(r->status), mark_of(r->status));
+    table_marked(t, tests, r->counts.failed > 0 ? MARK_BAD : MARK_NONE);
+    table_code(t, *r->revision.commit ? commit_short(r->revision.commit, r->revision.dirty).s : "-");
+    table_code(t, why);
+}
+
+static void print_runs(const struct run_list *l, size_t shown)
+{
+    static const char *const titles[] = {"RUN",    "DATE",  "NODE",   "TICKET", "PURPOSE",
+                                         "STATUS", "TESTS", "COMMIT", "NOTE"};
+    struct table t;
+    struct buf text;
+    table_init(&t);
+    buf_init(&text, REPORT_BYTES_MAX);
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        table_column(&t, titles[i], false);
+    for (size_t i = 0; i < shown; i++)
+        add_row(&t, &l->runs[i]);
+    table_drop_empty(&t, COLUMNS_KEPT);
+    table_write_text(&t, cmd_colour(stdout), &text);
+    cmd_print(&text);
+    buf_release(&text);
+    table_release(&t);
 }
 
 static const char *const run_keys[] = {"date", "node", "ticket", "purpose", "status", "failed", NULL};
@@ -66,6 +107,14 @@ static void sort_runs(struct run_list *l, size_t key)
     }
 }
 
+static int print_runs_json(const struct run_list *l, size_t shown)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < shown; i++)
+        json_array_append_new(all, encode_info(&l->runs[i]));
+    return cmd_print_json(all);
+}
+
 static int list_runs(struct cmd_env *env, struct store *s, const struct run_filter *filter,
                      const struct listing *how, struct err *err)
 {
@@ -74,19 +123,12 @@ static int list_runs(struct cmd_env *env, struct store *s, const struct run_filt
         return -1;
     sort_runs(&runs, how->key);
     size_t shown = runs.count < how->limit ? runs.count : how->limit;
-    json_t *all = json_array();
-    if (!env->json && runs.count > 0)
-        printf("%-44s %-10s %-16s %-16s %-7s %-9s %-10s %s\n", "RUN", "DATE", "NODE", "TICKET", "PURPOSE",
-               "STATUS", "TESTS", "COMMIT");
-    for (size_t i = 0; i < shown; i++)
-        if (env->json)
-            json_array_append_new(all, encode_info(&runs.runs[i]));
-        else
-            print_info(&runs.runs[i]);
-    int rc = env->json ? cmd_print_json(json_incref(all)) : EXIT_DONE;
-    fflush(stdout);
+    int rc = EXIT_DONE;
+    if (env->json)
+        rc = print_runs_json(&runs, shown);
+    else if (shown > 0)
+        print_runs(&runs, shown);
     listing_note(runs.count - shown, how->key == KEY_DATE ? "older run" : "other run", env->notes);
-    json_decref(all);
     run_list_release(&runs);
     return rc;
 }

@@ -1,9 +1,9 @@
 /* kernsweep status: the runs on a node or on every node known to this store, as their executors report. */
 #include "common/base/alloc.h"
-#include "common/base/text.h"
 #include "harness/commands/listing.h"
 #include "harness/commands/on_node.h"
 #include "harness/session/node_runs.h"
+#include "reports/render/table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,56 +12,72 @@
 
 enum { FINISHED_SHOWN = 5 };
 
-static void print_text(const json_t *obj, const char *key, int width)
+static const char *member(const json_t *run, const char *key)
 {
-    const char *s = json_string_value(json_object_get(obj, key));
-    struct buf clean;
-    buf_init(&clean, 1024);
-    text_printable(&clean, s ? s : "-", s ? strlen(s) : 1, 200);
-    printf("%-*s  ", width, buf_str(&clean));
-    buf_release(&clean);
+    const char *s = json_string_value(json_object_get(run, key));
+    return s ? s : "";
 }
 
 /* The ETA of a run in progress, the status of a complete one, the error of one that stopped. */
-static void print_outlook(const json_t *run)
+static void outlook(const json_t *run, struct buf *out)
 {
-    const char *state = json_string_value(json_object_get(run, "state"));
     const json_t *left = json_object_get(run, "eta_s"), *current = json_object_get(run, "current");
+    const char *state = member(run, "state");
     char eta[32];
-    if (state && strcmp(state, "running") != 0) {
-        print_text(run, strcmp(state, "complete") == 0 ? "status" : "error", 0);
+    if (*state && strcmp(state, "running") != 0) {
+        buf_puts(out, member(run, strcmp(state, "complete") == 0 ? "status" : "error"));
         return;
     }
     live_duration(json_is_number(left) ? json_number_value(left) : NAN, eta, sizeof eta);
-    printf("ETA %-12s  ", eta);
-    if (json_is_object(current)) {
-        print_text(current, "variant", 0);
-        printf("ctx %lld", (long long)json_integer_value(json_object_get(current, "context")));
-    }
+    buf_printf(out, "ETA %s", eta);
+    if (json_is_object(current))
+        buf_printf(out, "  %s ctx %lld", member(current, "variant"),
+                   (long long)json_integer_value(json_object_get(current, "context")));
 }
 
-static void print_run(const json_t *run)
+static enum cell_mark mark_of(const char *now)
 {
-    char tests[32];
-    print_text(run, "run_id", 40);
-    print_text(run, "node", 16);
-    print_text(run, "purpose", 7);
-    print_text(run, "state", 9);
+    return !*now || strcmp(now, "COMPLETE") == 0 || strncmp(now, "ETA", 3) == 0 ? MARK_NONE
+           : strcmp(now, "PARTIAL") == 0 || strcmp(now, "CANCELLED") == 0       ? MARK_WARN
+                                                                                : MARK_BAD;
+}
+
+static void add_row(struct table *t, const json_t *run)
+{
+    char tests[48];
+    struct buf now;
+    buf_init(&now, 4096);
+    outlook(run, &now);
     snprintf(tests, sizeof tests, "%lld/%lld",
              (long long)json_integer_value(json_object_get(run, "tests_done")),
              (long long)json_integer_value(json_object_get(run, "tests_total")));
-    printf("%-9s  ", tests);
-    print_outlook(run);
-    putchar('\n');
+    table_code(t, member(run, "run_id"));
+    table_code(t, member(run, "node"));
+    table_code(t, *member(run, "purpose") ? member(run, "purpose") : "-");
+    table_code(t, member(run, "state"));
+    table_text(t, tests);
+    table_marked(t, now.len ? buf_str(&now) : "-", mark_of(buf_str(&now)));
+    buf_release(&now);
 }
 
 static void print_runs(const json_t *runs)
 {
+    static const char *const titles[] = {"RUN", "NODE", "PURPOSE", "STATE", "TESTS", "NOW"};
+    struct table t;
+    struct buf text;
     size_t i;
     const json_t *run;
-    if (json_array_size(runs) > 0)
-        printf("%-40s  %-16s  %-7s  %-9s  %-9s  %s\n", "RUN", "NODE", "PURPOSE", "STATE", "TESTS", "NOW");
-    json_array_foreach(runs, i, run) print_run(run);
+    if (json_array_size(runs) == 0)
+        return;
+    table_init(&t);
+    buf_init(&text, 16 << 20);
+    for (i = 0; i < sizeof titles / sizeof *titles; i++)
+        table_column(&t, titles[i], false);
+    json_array_foreach(runs, i, run) add_row(&t, run);
+    table_write_text(&t, cmd_colour(stdout), &text);
+    cmd_print(&text);
+    buf_release(&text);
+    table_release(&t);
 }
 
 struct status_query {
@@ -188,12 +204,6 @@ static int query_status(struct status_query *st, int *failed, struct err *err)
 
 static const char *const run_keys[] = {"date", "node", "ticket", "state", NULL};
 static const char *const key_members[] = {"run_id", "node", "ticket", "state"};
-
-static const char *member(const json_t *run, const char *key)
-{
-    const char *s = json_string_value(json_object_get(run, key));
-    return s ? s : "";
-}
 
 /* Ids begin with the time: the newest first, also among equals. */
 static int in_order(const void *a, const void *b, void *key)
