@@ -118,6 +118,14 @@ lists_of_runs() {
     is "status too" "$(ks status --limit 1 --json 2>/dev/null | jq length)" 1
 }
 
+quiet_run() {
+    exits "run --quiet exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag quiet --quiet
+    is "it prints no progress and no notes" "$ERR" ''
+    like "but the results" "$OUT" '^ +16 +good .*Reference'
+    exits "an error is told all the same" 2 ks_run "$TMPDIR/plan.json" --variants nobody --quiet
+    like "on stderr" "$ERR" '^kernsweep: .*nobody'
+}
+
 colours() {
     mixed_sweep
     local run
@@ -334,6 +342,7 @@ scenario "the logs of a live run" logs_of_a_live_run
 scenario "open" open_in_a_browser
 scenario "a run named by its ticket" run_by_ticket
 scenario "lists: limits, orders and notes" lists_of_runs
+scenario "run --quiet" quiet_run
 scenario "colours" colours
 scenario "a run narrowed to one context" narrowed_run
 scenario "a start that the executor refuses" refused_by_executor
