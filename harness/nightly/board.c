@@ -114,6 +114,22 @@ static int add_changes(json_t *cell, const struct history_series *series, const 
     return 0;
 }
 
+/* A cell that a run measured on several GPUs is shown as on the GPU of its newest point. */
+static void keep_one_gpu(struct history_series *s)
+{
+    bool several = false;
+    size_t kept = 0;
+    for (size_t i = 1; i < s->count; i++)
+        several = several || s->points[i].run_key == s->points[i - 1].run_key;
+    if (!several)
+        return;
+    uint64_t device = s->points[s->count - 1].device;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->points[i].device == device)
+            s->points[kept++] = s->points[i];
+    s->count = kept;
+}
+
 static json_t *encode_series(const struct history_series *series, const struct axis *axis, struct err *err)
 {
     json_t *at = json_array(), *values = json_array();
@@ -226,7 +242,10 @@ json_t *board_encode(const struct board_night *n, struct err *err)
     struct history h = {0};
     struct axis axis = {0};
     json_t *nights = NULL, *cells = NULL;
-    if (history_load(n->store, &options, &h, err) == 0 && make_axis(&h, &axis, err) == 0) {
+    int rc = history_load(n->store, &options, &h, err);
+    for (size_t i = 0; i < h.count; i++)
+        keep_one_gpu(&h.series[i]);
+    if (rc == 0 && make_axis(&h, &axis, err) == 0) {
         nights = encode_nights(n->store, now, &axis, err);
         cells = nights ? encode_cells(n, &h, &axis, err) : NULL;
     }

@@ -142,16 +142,25 @@ static void put_run(struct families *f, const struct run_data *run)
     }
 }
 
-/* Times must increase: of nights of the same time, the last counts. */
+/* Times must increase: of nights of the same time, the last counts; of one night's GPUs, the mean. */
 static void put_series(struct families *f, const struct origin *o, const struct history_series *s)
 {
+    double sum = 0;
+    int n = 0;
     for (size_t i = 0; i < s->count; i++) {
         const struct history_point *p = &s->points[i];
-        if (!isfinite(p->median) || (i + 1 < s->count && s->points[i + 1].measured_at <= p->measured_at))
+        bool more = i + 1 < s->count && s->points[i + 1].measured_at <= p->measured_at;
+        sum += isfinite(p->median) ? p->median : 0;
+        n += isfinite(p->median);
+        if (more && s->points[i + 1].run_key == p->run_key)
             continue;
-        put_sample(f, s->metric, o, s->variant, s->context, p->median);
-        buf_printf(&f->samples[s->metric], " %" PRId64 ".%03d\n", p->measured_at / 1000,
-                   (int)(p->measured_at % 1000));
+        if (n > 0 && !more) {
+            put_sample(f, s->metric, o, s->variant, s->context, sum / n);
+            buf_printf(&f->samples[s->metric], " %" PRId64 ".%03d\n", p->measured_at / 1000,
+                       (int)(p->measured_at % 1000));
+        }
+        sum = 0;
+        n = 0;
     }
 }
 
