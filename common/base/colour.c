@@ -24,15 +24,10 @@ int colour_choose(const char *when, struct err *err)
     return 0;
 }
 
-bool colour_forbidden(void)
-{
-    return is_set("NO_COLOR");
-}
-
 bool colour_wanted(FILE *out)
 {
     const char *term = getenv("TERM"), *force = getenv("CLICOLOR_FORCE");
-    if (colour_forbidden())
+    if (is_set("NO_COLOR"))
         return false;
     if (force && *force && strcmp(force, "0") != 0)
         return true;

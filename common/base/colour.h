@@ -15,7 +15,5 @@
 /* when: "auto", "always" or "never"; otherwise ERR_INPUT. */
 int colour_choose(const char *when, struct err *err);
 bool colour_wanted(FILE *out);
-/* The same for what draws on a terminal of its own: only whether colours are forbidden. */
-bool colour_forbidden(void);
 
 #endif

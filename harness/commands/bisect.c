@@ -161,7 +161,7 @@ static int detach(const struct cmd_env *env, const struct bisect_state *b, struc
         return -1;
     if (*b->ended_at)
         return print_state(env, b, s, err);
-    fprintf(env->notes,
+    fprintf(stderr,
             "the search goes on by itself, and writes to %s; `kernsweep bisect --continue %s` waits for it\n",
             log, b->name);
     if (env->json)

@@ -1,7 +1,5 @@
 #include "harness/session/live.h"
 
-#include "common/base/colour.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +7,9 @@
 
 void live_init(struct live *l, FILE *out)
 {
-    const char *term = getenv("TERM");
+    const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
     bool terminal = isatty(fileno(out)) && term && strcmp(term, "dumb") != 0;
-    *l = (struct live){.out = out, .progress = terminal, .colour = colour_wanted(out)};
+    *l = (struct live){.out = out, .progress = terminal, .colour = terminal && !(no_color && *no_color)};
 }
 
 void live_duration(double seconds, char *out, size_t cap)

@@ -1,7 +1,5 @@
 #include "harness/watch/screen.h"
 
-#include "common/base/colour.h"
-
 #include <langinfo.h>
 #include <locale.h>
 #include <math.h>
@@ -14,6 +12,7 @@ enum { PAIR_GOOD = 1, PAIR_WARN, PAIR_BAD, PAIR_NOW };
 
 bool watch_screen_open(struct watch_screen *s)
 {
+    const char *no_color = getenv("NO_COLOR");
     setlocale(LC_CTYPE, "");
     *s = (struct watch_screen){.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0};
     SCREEN *screen = newterm(NULL, stdout, stdin);
@@ -26,7 +25,7 @@ bool watch_screen_open(struct watch_screen *s)
     nodelay(stdscr, TRUE);
     keypad(stdscr, TRUE);
     curs_set(0);
-    s->colour = has_colors() && !colour_forbidden() && start_color() == OK;
+    s->colour = has_colors() && !(no_color && *no_color) && start_color() == OK;
     if (s->colour && use_default_colors() == OK) {
         init_pair(PAIR_GOOD, COLOR_GREEN, -1);
         init_pair(PAIR_WARN, COLOR_YELLOW, -1);
