@@ -33,6 +33,8 @@ static const struct cmd commands[] = {
     {"import", cmd_import, "store the results of other tools"},
     {"runs", cmd_runs, "list, remove or reject stored runs"},
     {"show", cmd_show, "show one stored run, test by test"},
+    {"open", cmd_open, "open a report, or the index of nightly runs, in the browser"},
+    {"logs", cmd_logs, "print the output of a test, or the log of a build or gate"},
     {"compare", cmd_compare, "compare two runs, or a run and a baseline, cell by cell"},
     {"best", cmd_best, "the best point of each variant and context, and how sure that is"},
     {"history", cmd_history, "show one cell over all stored runs, and when it changed"},

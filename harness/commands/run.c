@@ -205,7 +205,8 @@ static int fill_options(struct cmd_env *env, const struct run_args *a, const str
         opt->purpose = PURPOSE_CONFIRM;
     if (p->recorded) {
         opt->purpose = PURPOSE_CONFIRM; /* old sources are no night of today */
-        fprintf(stderr, "repeating run %s from its bundle: `latest` and histories leave the new run out\n",
+        fprintf(opt->progress,
+                "repeating run %s from its bundle: `latest` and histories leave the new run out\n",
                 recorded_run_id(p->recorded));
     }
     return cmd_backend(env, &opt->backend, err);
