@@ -1,5 +1,5 @@
 # scripts: tasks of a checkout: install dependencies, demo, benchmarks, lint.
-.PHONY: deps demo bench lint
+.PHONY: deps demo docs bench lint
 
 # Uses all cores unless -j was given.
 parallel_make = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -8,6 +8,11 @@ deps:
 	$(Q)scripts/install-deps build test gpu lint report browser
 demo:
 	$(Q)scripts/demo
+# The documentation as HTML pages, in $(BUILD)/docs.
+docs:
+	$(Q)scripts/install-deps docs
+	$(Q)scripts/docs-book $(BUILD)/docs
+	@echo '$(BUILD)/docs/index.html'
 lint:
 	$(Q)scripts/lint
 
