@@ -46,6 +46,11 @@ bench: all $(BUILD)/bench/sleeper $(BUILD)/bench/bundles $(BUILD)/bench/judging 
 check-amd:
 	$(Q)scripts/check-amd $(if $(WRITE),--write) $(CHECK_AMD)
 
+# docs/tutorial.md on a fresh Debian 12 and 13, from an empty system to its last command; needs root and the network.
+.PHONY: check-tutorial
+check-tutorial:
+	$(Q)scripts/check-tutorial $(SUITES)
+
 # Many nightly runs with injected faults: NIGHTS=200 SEED=1
 .PHONY: soak
 soak: all $(BUILD)/tests/faultproxy

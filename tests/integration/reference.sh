@@ -52,15 +52,16 @@ reasons() {
         "$(diff <(documented 'Reasons of tests, variants and runs') <(scripts/messages --reasons | sort))" ""
 }
 
-tutorial_plan() {
-    awk '/^```json$/ { on = 1; next } /^```$/ { on = 0 } on' docs/tutorial.md |
-        jq --arg root "$PWD" '.source.dir = $root' >"$TMPDIR/tutorial.json"
-    exits "run --dry-run accepts it" 0 "$KERNSWEEP" run "$TMPDIR/tutorial.json" --dry-run --db "$TMPDIR/db"
+nightly_plan() {
+    awk '/^```json$/ { on = 1; next } /^```$/ { on = 0 } on' docs/first-night.md |
+        jq --arg root "$PWD" '.source.dir = $root' >"$TMPDIR/night.json"
+    exits "run --dry-run accepts it" 0 "$KERNSWEEP" run "$TMPDIR/night.json" --dry-run --db "$TMPDIR/db"
 }
 
-tutorial_commands() {
+documented_commands() {
     scripts/command-table "$KERNSWEEP" >"$TMPDIR/table"
-    is "each command exists and has the options that it is given" "$(sed ':a; /\\$/ { N; s/\\\n//; ba }' docs/tutorial.md docs/nightly.md |
+    is "each command exists and has the options that it is given" "$(sed ':a; /\\$/ { N; s/\\\n//; ba }' README.md docs/*.md |
+        awk '/^```/ { code = !code; next } !code { sub(/^kernsweep/, "") } { print }' | # prose may begin with the name
         grep -oE '^kernsweep [a-z]+.*|`kernsweep [a-z]+[^`]*`' | tr -d '`' | sed 's/#.*//' | while read -r _ command rest; do
         grep -q "^C	$command	" "$TMPDIR/table" || echo "no command $command"
         for word in $rest; do
@@ -134,8 +135,8 @@ scenario "docs/reference.md" reference
 scenario "exit codes" exit_codes
 scenario "messages about nodes and runs" messages
 scenario "reasons of tests, variants and runs" reasons
-scenario "the plan of docs/tutorial.md" tutorial_plan
-scenario "the commands of docs/tutorial.md and docs/nightly.md" tutorial_commands
+scenario "the plan of docs/first-night.md" nightly_plan
+scenario "the commands of README and docs" documented_commands
 scenario "the mail notifier of docs/nightly.md" mail
 scenario "the webhook notifier of docs/nightly.md" webhook
 done_testing
