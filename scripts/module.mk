@@ -51,6 +51,13 @@ check-amd:
 check-tutorial:
 	$(Q)scripts/check-tutorial $(SUITES)
 
+# README's recording of a terminal and picture of a report; tests say when they are out of date.
+.PHONY: pictures
+pictures: all
+	$(Q)scripts/install-deps build test report browser
+	$(Q)scripts/record-demo $(BUILD)/kernsweep docs/demo.svg
+	$(Q)scripts/picture-report $(BUILD)/kernsweep docs/report.png
+
 # Many nightly runs with injected faults: NIGHTS=200 SEED=1
 .PHONY: soak
 soak: all $(BUILD)/tests/faultproxy
