@@ -63,6 +63,7 @@ documented_commands() {
     is "each command exists and has the options that it is given" "$(sed ':a; /\\$/ { N; s/\\\n//; ba }' README.md docs/*.md |
         awk '/^```/ { code = !code; next } !code { sub(/^kernsweep/, "") } { print }' | # prose may begin with the name
         grep -oE '^kernsweep [a-z]+.*|`kernsweep [a-z]+[^`]*`' | tr -d '`' | sed 's/#.*//' | while read -r _ command rest; do
+        [ "$command" != help ] || continue
         grep -q "^C	$command	" "$TMPDIR/table" || echo "no command $command"
         for word in $rest; do
             case $word in --*) grep -qE "^O	$command	([^	]*,)?$word	" "$TMPDIR/table" || echo "$command has no $word" ;; esac
@@ -121,10 +122,19 @@ excerpt() {
 }
 
 excerpts() {
-    is "there are two" "$(grep -c '^<!-- excerpt of ' README.md)" 2
+    is "there is one" "$(grep -c '^<!-- excerpt of ' README.md)" 1
+}
+
+readme_plan() {
+    awk '/^```json$/ { on = 1; next } /^```$/ { on = 0 } on' README.md >"$TMPDIR/saxpy.json"
+    : >"$TMPDIR/saxpy.hip"
+    is "it has ten lines at most" "$(($(grep -c . "$TMPDIR/saxpy.json") <= 10))" 1
+    exits "run --dry-run accepts it" 0 "$KERNSWEEP" run "$TMPDIR/saxpy.json" --dry-run --db "$TMPDIR/db"
+    like "it has the tests that README says" "$OUT" '30 tests'
 }
 
 scenario "README's excerpts of reports" excerpts
+scenario "README's plan" readme_plan
 while IFS= read -r report; do
     scenario "README's excerpt of $report" excerpt "$report"
 done < <(sed -n 's/^<!-- excerpt of \(.*\) -->$/\1/p' README.md)
