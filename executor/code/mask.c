@@ -80,7 +80,8 @@ void mask_add(const struct mask *m, struct sha256 *h, struct span s)
 {
     size_t begin = 0, i = 0;
     bool generated = false; /* behind a marker, within its name */
-    if (s.len == 0) return; /* an empty section may have no bytes to point at */
+    if (s.len == 0)
+        return; /* an empty section may have no bytes to point at */
     while (i < s.len) {
         uint8_t c = s.data[i];
         generated = generated && is_symbol_char(c);

@@ -25,7 +25,8 @@ static inline bool span_part(struct span whole, uint64_t offset, uint64_t len, s
     *out = SPAN_EMPTY;
     if (offset > whole.len || len > whole.len - offset)
         return false;
-    *out = (struct span){whole.data + offset, (size_t)len};
+    if (whole.len > 0)
+        *out = (struct span){whole.data + offset, (size_t)len};
     return true;
 }
 

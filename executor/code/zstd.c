@@ -254,7 +254,8 @@ static bool read_block(struct frame *f, struct span s, size_t *at, bool *last)
         return size <= BLOCK_MAX && read_compressed(f, body);
     if (type != 1 || !unpacked_room(f->out, size))
         return false;
-    memset(f->out->data + f->out->len, body.data[0], size);
+    if (size)
+        memset(f->out->data + f->out->len, body.data[0], size);
     f->out->len += size;
     return true;
 }

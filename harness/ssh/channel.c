@@ -12,9 +12,11 @@ enum {
     RECEIVE_WINDOW = 8 << 20,
     PACKET = 32 << 10,
     ROUNDS_PER_TURN = 32, /* packets of one stream before the others are served */
+    REFUSAL_PAUSE_MS = 20,
 };
 
 static const double open_deadline_s = 30.0;
+static const double refusal_patience_s = 3.0;
 
 /* libssh2 has one send slot: a call that returned EAGAIN with bytes half sent must be repeated, with the same
  * arguments, before any other call may send. Reading sends too (window adjustments). */
@@ -60,19 +62,39 @@ static int wait_start(struct exec *x, const char *doing, struct err *err)
     return -1;
 }
 
-static int open_channel(struct exec *x, struct err *err)
+/* 0, or libssh2's error; -1 with err set when waiting failed. */
+static int try_open(struct exec *x, bool *waiting_failed, struct err *err)
 {
     static const char type[] = "session";
-    x->s->deadline_ns = clock_deadline_ns(open_deadline_s);
     while (!(x->channel = libssh2_channel_open_ex(x->s->ssh, type, sizeof type - 1, RECEIVE_WINDOW, PACKET,
                                                   NULL, 0))) {
         int rc = libssh2_session_last_errno(x->s->ssh);
         if (rc != LIBSSH2_ERROR_EAGAIN)
-            return fail_start(x, rc, "opening a channel", err);
-        if (wait_start(x, "opening a channel", err))
+            return rc;
+        *waiting_failed = wait_start(x, "opening a channel", err) != 0;
+        if (*waiting_failed)
             return -1;
     }
     return 0;
+}
+
+/* sshd counts a session until it has dealt with its end, so one that allows a single session (MaxSessions 1)
+ * may refuse the next one for a moment. */
+static int open_channel(struct exec *x, struct err *err)
+{
+    int64_t refused_until_ns = clock_deadline_ns(refusal_patience_s);
+    bool waiting_failed = false;
+    x->s->deadline_ns = clock_deadline_ns(open_deadline_s);
+    for (;;) {
+        int rc = try_open(x, &waiting_failed, err);
+        if (rc == 0 || waiting_failed)
+            return rc;
+        if (rc != LIBSSH2_ERROR_CHANNEL_FAILURE || clock_left_ms(refused_until_ns) == 0)
+            return fail_start(x, rc, "opening a channel", err);
+        poll(NULL, 0, REFUSAL_PAUSE_MS);
+        if (transport_io_check(&x->io, err))
+            return -1;
+    }
 }
 
 static int start_command(struct exec *x, const char *command, struct err *err)

@@ -10,9 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-enum { SSH_G_OUTPUT_MAX = 1 << 20, DEFAULT_PORT = 22 };
+enum { DEFAULT_PORT = 22 };
 
 static const double ssh_g_deadline_s = 20.0;
 
@@ -230,6 +231,8 @@ static int read_rest(struct ssh_config *c, const char *key, char *value)
         return add_file(c, c->identity_files, value);
     if (strcmp(key, "userknownhostsfile") == 0)
         return add_joined_files(c, c->known_hosts, value);
+    if (strcmp(key, "addressfamily") == 0)
+        c->family = strcmp(value, "inet") == 0 ? AF_INET : strcmp(value, "inet6") == 0 ? AF_INET6 : AF_UNSPEC;
     if (strcmp(key, "identitiesonly") == 0)
         c->identities_only = strcmp(value, "yes") == 0;
     if (strcmp(key, "hashknownhosts") == 0)
@@ -280,16 +283,15 @@ static int parse_ssh_g(struct ssh_config *c, const char *text, struct err *err)
     return 0;
 }
 
-static int run_ssh_g(struct ssh_config *c, const struct node_spec *spec, const struct transport_scope *scope,
-                     struct err *err)
+/* file: argument of -F, or NULL. */
+static int run_ssh_g(const struct ssh_config *c, const struct node_spec *spec, const char *file,
+                     const struct transport_scope *scope, struct buf *out, struct err *err)
 {
     struct strvec argv = {0};
-    struct buf out;
     struct transport_result res;
-    buf_init(&out, SSH_G_OUTPUT_MAX);
     strvec_pushl(&argv, "ssh", "-G", NULL);
-    if (c->file)
-        strvec_pushl(&argv, "-F", c->file, NULL);
+    if (file)
+        strvec_pushl(&argv, "-F", file, NULL);
     if (spec->port)
         strvec_pushf(&argv, "-p%d", spec->port);
     if (spec->user[0])
@@ -297,16 +299,27 @@ static int run_ssh_g(struct ssh_config *c, const struct node_spec *spec, const s
     strvec_push(&argv, spec->host);
     int rc = strvec_check(&argv, err);
     if (rc == 0)
-        rc = transport_child_capture(strvec_argv(&argv), ssh_g_deadline_s, scope, &out, &res, err);
+        rc = transport_child_capture(strvec_argv(&argv), ssh_g_deadline_s, scope, out, &res, err);
     if (rc == 0 && (!res.exited || res.exit_code != 0)) {
         res.stderr_text[strcspn(res.stderr_text, "\r\n")] = '\0';
         rc = err_set(err, ERR_INPUT, "node \"%s\": ssh -G refused the configuration: %s", c->node,
                      res.stderr_text);
     }
+    strvec_release(&argv);
+    return rc;
+}
+
+static int use_client(struct ssh_config *c, const struct node_spec *spec, const struct transport_scope *scope,
+                      struct err *err)
+{
+    struct buf out;
+    buf_init(&out, SSH_G_OUTPUT_MAX);
+    int rc = run_ssh_g(c, spec, c->file, scope, &out, err);
     if (rc == 0)
         rc = parse_ssh_g(c, buf_str(&out), err);
+    if (rc == 0 && !(c->printed = buf_steal(&out)))
+        rc = err_set(err, ERR_INTERNAL, "out of memory");
     buf_release(&out);
-    strvec_release(&argv);
     return rc;
 }
 
@@ -352,10 +365,19 @@ int ssh_config_resolve(struct ssh_config *c, const char *node, const char *file,
         return err_set(err, ERR_INTERNAL, "out of memory");
     snprintf(c->alias, sizeof c->alias, "%s", spec.host);
     snprintf(c->host, sizeof c->host, "%s", spec.host);
-    int rc = spawn_on_path("ssh") ? run_ssh_g(c, &spec, scope, err) : use_defaults(c, &spec, err);
+    int rc = spawn_on_path("ssh") ? use_client(c, &spec, scope, err) : use_defaults(c, &spec, err);
     if (rc == 0)
         name_key(c);
     return rc;
+}
+
+int ssh_config_defaults(const struct ssh_config *c, const struct transport_scope *scope, struct buf *out,
+                        struct err *err)
+{
+    struct node_spec spec;
+    if (!c->printed)
+        return 0;
+    return parse_node(c->node, &spec, err) == 0 ? run_ssh_g(c, &spec, "none", scope, out, err) : -1;
 }
 
 bool ssh_config_serves(const char *node)
@@ -371,6 +393,7 @@ void ssh_config_release(struct ssh_config *c)
     }
     free(c->node);
     free(c->file);
+    free(c->printed);
     *c = (struct ssh_config){0};
 }
 

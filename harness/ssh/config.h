@@ -4,13 +4,14 @@
 #ifndef KERNSWEEP_HARNESS_SSH_CONFIG_H
 #define KERNSWEEP_HARNESS_SSH_CONFIG_H
 
+#include "common/base/buf.h"
 #include "common/base/err.h"
 #include "harness/transport/io.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SSH_NAME_MAX = 256, SSH_PATH_MAX = 4096, SSH_FILES_MAX = 16 };
+enum { SSH_NAME_MAX = 256, SSH_PATH_MAX = 4096, SSH_FILES_MAX = 16, SSH_G_OUTPUT_MAX = 1 << 20 };
 
 struct ssh_config {
     char *node;               /* as given by the user */
@@ -27,11 +28,17 @@ struct ssh_config {
     char agent[SSH_PATH_MAX];         /* the agent's socket, or empty */
     char proxy_jump[SSH_PATH_MAX];    /* or empty */
     char proxy_command[SSH_PATH_MAX]; /* expanded, or empty */
+    int family;                       /* AF_UNSPEC, AF_INET, AF_INET6 */
+    char *printed;                    /* by `ssh -G`; NULL where the client is not installed */
 };
 
 /* node: an alias or [user@]host[:port]. ERR_INPUT when it or the configuration is malformed. */
 int ssh_config_resolve(struct ssh_config *c, const char *node, const char *file,
                        const struct transport_scope *scope, struct err *err);
+/* What `ssh -G` prints for the node without any configuration file. out is empty where the client is not
+ * installed. */
+int ssh_config_defaults(const struct ssh_config *c, const struct transport_scope *scope, struct buf *out,
+                        struct err *err);
 /* True for all nodes but "local". */
 bool ssh_config_serves(const char *node);
 void ssh_config_release(struct ssh_config *c);

@@ -78,7 +78,7 @@ static int open_socket(struct ssh_session *s, bool *temporary, struct err *err)
         const char *argv[] = {"/bin/sh", "-c", c->proxy_command, NULL};
         return spawn_on_socket(argv, false, &s->proxy, &s->fd, err);
     }
-    s->fd = ssh_socket_connect(c->host, c->port, s->deadline_ns, s->scope, temporary, err);
+    s->fd = ssh_socket_connect(c->host, c->port, c->family, s->deadline_ns, s->scope, temporary, err);
     return s->fd < 0 ? -1 : 0;
 }
 

@@ -24,6 +24,7 @@ struct lookup {
     atomic_int users;
     int done; /* eventfd */
     int rc;
+    int family;
     struct addrinfo *list;
     char host[NI_MAXHOST];
     char port[8];
@@ -42,19 +43,20 @@ static void lookup_unref(struct lookup *l)
 static void *lookup_thread(void *arg)
 {
     struct lookup *l = arg;
-    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    const struct addrinfo hints = {.ai_family = l->family, .ai_socktype = SOCK_STREAM};
     l->rc = getaddrinfo(l->host, l->port, &hints, &l->list);
     eventfd_write(l->done, 1);
     lookup_unref(l);
     return NULL;
 }
 
-static struct lookup *lookup_start(const char *host, int port)
+static struct lookup *lookup_start(const char *host, int port, int family)
 {
     struct lookup *l = calloc(1, sizeof *l);
     if (!l)
         return NULL;
     atomic_init(&l->users, 2);
+    l->family = family;
     snprintf(l->host, sizeof l->host, "%s", host);
     snprintf(l->port, sizeof l->port, "%d", port);
     l->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -84,10 +86,11 @@ int ssh_socket_wait(int fd, short events, int64_t deadline_ns, const struct tran
     return n > 0;
 }
 
-static int resolve_host(const char *host, int port, int64_t deadline_ns, const struct transport_scope *scope,
-                        struct lookup **out, bool *temporary, struct err *err)
+static int resolve_host(const char *host, int port, int family, int64_t deadline_ns,
+                        const struct transport_scope *scope, struct lookup **out, bool *temporary,
+                        struct err *err)
 {
-    struct lookup *l = lookup_start(host, port);
+    struct lookup *l = lookup_start(host, port, family);
     if (!l)
         return err_set(err, ERR_INTERNAL, "cannot start resolving a name");
     int ready;
@@ -168,12 +171,12 @@ static int64_t share_of(int64_t deadline_ns, int addresses)
     return deadline_ns > now ? now + (deadline_ns - now) / addresses : deadline_ns;
 }
 
-int ssh_socket_connect(const char *host, int port, int64_t deadline_ns, const struct transport_scope *scope,
-                       bool *temporary, struct err *err)
+int ssh_socket_connect(const char *host, int port, int family, int64_t deadline_ns,
+                       const struct transport_scope *scope, bool *temporary, struct err *err)
 {
     struct lookup *l = NULL;
     *temporary = true;
-    if (resolve_host(host, port, deadline_ns, scope, &l, temporary, err))
+    if (resolve_host(host, port, family, deadline_ns, scope, &l, temporary, err))
         return -1;
     int left = 0;
     for (const struct addrinfo *ai = l->list; ai; ai = ai->ai_next)

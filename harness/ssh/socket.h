@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 /* Tries every address. Returns a non-blocking descriptor, or -1. *temporary: whether a retry may help. */
-int ssh_socket_connect(const char *host, int port, int64_t deadline_ns, const struct transport_scope *scope,
-                       bool *temporary, struct err *err);
+int ssh_socket_connect(const char *host, int port, int family, int64_t deadline_ns,
+                       const struct transport_scope *scope, bool *temporary, struct err *err);
 
 /* Waits for events on fd: 1 when one occurred, 0 when the poll interval passed without one, -1 when the
  * deadline has passed (ERR_NODE: "<who>: timed out while <doing>") or the user interrupted. */

@@ -3,6 +3,7 @@
 #include "common/base/clock.h"
 #include "harness/ssh/auth.h"
 #include "harness/ssh/channel.h"
+#include "harness/ssh/policy.h"
 #include "harness/ssh/session.h"
 #include "harness/transport/backend.h"
 
@@ -13,6 +14,7 @@ struct ssh_impl {
     struct ssh_config config;
     struct ssh_session session;
     struct ssh_passphrases passphrases;
+    bool policy_checked;
 };
 
 static int ssh_prepare(struct transport *t, struct err *err)
@@ -36,10 +38,37 @@ static void ssh_disconnect(struct transport *t)
         ssh_session_drop(&impl->session);
 }
 
+/* Rather another back-end than a connection that lacks what the user asked for. */
+static int check_policy(struct ssh_impl *impl, const struct transport *t, enum transport_failure *why,
+                        struct err *err)
+{
+    struct buf defaults, unserved;
+    if (impl->policy_checked || !impl->config.printed)
+        return 0;
+    buf_init(&defaults, SSH_G_OUTPUT_MAX);
+    buf_init(&unserved, SSH_PATH_MAX);
+    int rc = ssh_config_defaults(&impl->config, &t->scope, &defaults, err);
+    if (rc == 0)
+        ssh_policy_unserved(impl->config.printed, buf_str(&defaults), &unserved);
+    if (rc == 0 && unserved.len > 0) {
+        *why = TRANSPORT_FAILURE_UNSUPPORTED;
+        rc = err_set(err, ERR_NODE,
+                     "%s: the ssh configuration sets %s, which libssh2 does not follow; the "
+                     "OpenSSH client does",
+                     t->describe, buf_str(&unserved));
+    }
+    impl->policy_checked = rc == 0;
+    buf_release(&defaults);
+    buf_release(&unserved);
+    return rc;
+}
+
 static int ssh_connect(struct transport *t, int64_t deadline_ns, enum transport_failure *why, struct err *err)
 {
     struct ssh_impl *impl = t->impl;
     struct ssh_session *s = &impl->session;
+    if (check_policy(impl, t, why, err) != 0)
+        return -1;
     s->deadline_ns = deadline_ns;
     if (ssh_session_open(s, why, err) || ssh_session_verify_host(s, t->fingerprint, why, err) ||
         ssh_auth_login(s, &impl->passphrases, why, err)) {
