@@ -171,6 +171,10 @@ fish_completion() {
     is "it offers the options of a command" \
         "$(fish -N -c "source '$root/share/fish/vendor_completions.d/kernsweep.fish'; complete -C 'kernsweep run --con'" | cut -f 1 | sort | xargs)" \
         "--confirm --contexts"
+    needs names_to_offer
+    is "it offers the store's names" \
+        "$(PATH=$root/bin:$PATH KERNSWEEP_DB=$TMPDIR/names.db fish -N -c "source '$root/share/fish/vendor_completions.d/kernsweep.fish'; complete -C 'kernsweep history --variant '" | cut -f 1 | sort | xargs)" \
+        "baseline v3 v4"
 }
 
 # optional PROGRAM TITLE FUNCTION: a scenario that needs a program.
