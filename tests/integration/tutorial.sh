@@ -6,19 +6,12 @@
 
 blocks=$TMPDIR/blocks
 
-# In a shell of its own that goes on where the one before stopped, as a terminal does.
+# In a shell of its own that ends at the first command that fails, and goes on in the folder where the one before stopped.
 block() {
     local at
     at=$(cat "$TMPDIR/where" 2>/dev/null || echo "$HOME")
-    (
-        cd "$at" || exit 99
-        export PATH="$TMPDIR/bin:$PATH"
-        # shellcheck disable=SC1090 # the block
-        . "$1"
-        rc=$?
-        pwd >"$TMPDIR/where"
-        exit "$rc"
-    )
+    # shellcheck disable=SC2016 # for the shell
+    (cd "$at" && PATH="$TMPDIR/bin:$PATH" bash -e -c '. "$0"; pwd >"$1"' "$1" "$TMPDIR/where")
 }
 
 # ssh reads the configuration of the account, whatever HOME is, so each command is given that of the private sshd.
@@ -55,6 +48,13 @@ first_commands() {
     is "it is the only one" "$(find "$blocks" -name '*.checkout' | wc -l)" 1
 }
 
+failing_block() {
+    needs gpu_node
+    printf 'false\ntrue\n' >"$TMPDIR/failing.sh"
+    exits "a block fails with its first command that fails" 1 block "$TMPDIR/failing.sh"
+}
+
+scenario "a block with a mistake" failing_block
 scenario "the first commands of docs/tutorial.md" first_commands
 scenario "docs/tutorial.md, followed" follow
 done_testing
