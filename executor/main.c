@@ -163,7 +163,7 @@ static int cmd_prune(const struct context *c, struct err *err)
 
 static int cmd_pack(const struct context *c, struct err *err)
 {
-    return pack(&c->layout, c->options.run, STDOUT_FILENO, err);
+    return pack(&c->layout, c->options.run, (uint64_t)c->offset, STDOUT_FILENO, err);
 }
 
 static int cmd_task(const struct context *c, struct err *err)
@@ -200,7 +200,8 @@ static void list_options(struct options *o, struct arg out[OPTION_COUNT])
         {"--workdir", "DIR", &o->workdir, NULL,
          "kernsweep's folder, relative to the home folder; default ~/.kernsweep"},
         {"--run", "ID", &o->run, NULL, "the run"},
-        {"--offset", "N", &o->offset, NULL, "follow: where to start in the journal, in bytes"},
+        {"--offset", "N", &o->offset, NULL,
+         "follow: where to start in the journal, pack: in the stream; in bytes"},
         {"--array", "N", &o->array, NULL, "task: the number of its array job"},
         {"--days", "N", &o->days, NULL, "prune: how long something must have been unused"},
         {"--sha256", "HEX", &o->sha256, NULL, "stage, has: the source tree"},

@@ -92,6 +92,23 @@ in_pull() {
     ended "$2"
 }
 
+# A line that never passes the whole bundle at once: each cut comes once a good part has arrived.
+cut_again_and_again() {
+    local cuts=0
+    patient_plan .
+    over_line --rate 4000000
+    begin cuts bulky
+    until_true 60 pulling
+    while [ "$cuts" -lt 6 ] && kill -0 "$RUN_PID" 2>/dev/null; do
+        sleep 0.7 # the time in which a part arrives, not a wait for anything
+        ! pulling || { say cut && cuts=$((cuts + 1)); }
+        until_true 60 sh -c "[ \"\$(grep -c reconnecting '$TMPDIR/cuts.err')\" -ge $cuts ] || ! kill -0 $RUN_PID 2>/dev/null"
+    done
+    [ "$cuts" -ge 5 ]
+    ok "the pull was cut more often than it is begun anew" $? "$cuts times"
+    ended cuts
+}
+
 # in_test FAULT TAG: while the test runs.
 in_test() {
     patient_plan .
@@ -151,6 +168,7 @@ pipeline_faults() {
     scenario "a sweep over $BACKEND whose sshd is restarted in the test" in_test restart_node test-restarted
     scenario "a sweep over $BACKEND whose line passes nothing for 20 s in the test" in_test hole test-hole
     scenario "a sweep over $BACKEND whose sshd is killed in the pull" in_pull kill_sessions pull-killed
+    scenario "a sweep over $BACKEND whose line is cut again and again in the pull" cut_again_and_again
     scenario "a sweep over $BACKEND whose node stays away" out_of_patience
     scenario "a sweep over $BACKEND with 200 ms of delay and a stall every two seconds" slow_line
 }

@@ -17,6 +17,8 @@
 #define PROTO_SCHEMA_MANIFEST "kernsweep.manifest/1"
 #define PROTO_SCHEMA_CODE "kernsweep.code/1"
 #define PROTO_TIMING_MARK "[PERF_TIMING] "
+/* In place of an empty line of `follow`: the executor, whose pid comes next, is stopped. */
+#define FOLLOW_STOPPED " stopped "
 
 enum status {
     STATUS_OK,

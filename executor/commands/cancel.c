@@ -29,6 +29,7 @@ static int stop_supervisor(const struct lock_holder *holder, struct err *err)
     struct pollfd p = {.fd = fd, .events = POLLIN};
     int64_t deadline_ns = clock_deadline_ns(limit_s);
     int n = pidfd_send_signal(fd, SIGTERM, NULL, 0) == 0 ? 0 : -1, saved = errno;
+    pidfd_send_signal(fd, SIGCONT, NULL, 0); /* a stopped process handles no signal */
     while (n == 0 || (n < 0 && errno == EINTR)) {
         if (clock_left_ms(deadline_ns) == 0)
             break;

@@ -1,11 +1,13 @@
 #include "executor/commands/follow.h"
 
+#include "common/contract/proto.h"
 #include "executor/bundle/fault.h"
 #include "executor/workdir/lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -17,7 +19,8 @@ struct follower {
     char events[FS_PATH_MAX], manifest[FS_PATH_MAX], lock[FS_PATH_MAX];
     int64_t offset;
     int file, inotify, pidfd, out;
-    char *data; /* PIECE bytes */
+    char *data;    /* PIECE bytes */
+    pid_t stopped; /* the supervisor, while it is stopped; 0 */
 };
 
 static int open_all(struct follower *f, const struct layout *l, const char *run_id, struct err *err)
@@ -68,6 +71,7 @@ static bool is_supervised(struct follower *f)
     if (lock_look(f->lock, &holder, NULL) != 0 || !holder.held)
         return false;
     f->pidfd = lock_holder_pidfd(&holder);
+    f->stopped = f->pidfd >= 0 && lock_holder_is_stopped(&holder) ? holder.pid : 0;
     return true; /* possibly by a submit that is about to hand it over */
 }
 
@@ -76,6 +80,15 @@ static void drain(int fd)
     char data[4096];
     while (read(fd, data, sizeof data) > 0)
         continue;
+}
+
+/* A line without news; one that begins with a blank is not of the journal. */
+static int keep_alive(const struct follower *f)
+{
+    char line[64] = "\n";
+    if (f->stopped)
+        snprintf(line, sizeof line, FOLLOW_STOPPED "%ld\n", (long)f->stopped);
+    return fs_write_all(f->out, line, strlen(line));
 }
 
 /* Waits for news. -1 when the reader is gone. */
@@ -89,7 +102,7 @@ static int wait_for_news(struct follower *f, bool *supervisor_ended, struct err 
         return err_set_errno(err, ERR_INTERNAL, errno, "cannot wait");
     if (p[2].revents & (POLLERR | POLLHUP))
         return err_set(err, ERR_NODE, "the reader of the events is gone");
-    if (n == 0 && fs_write_all(f->out, "\n", 1) != 0)
+    if (n == 0 && keep_alive(f) != 0)
         return err_set_errno(err, ERR_NODE, errno, "cannot write events");
     if (n > 0 && p[0].revents)
         drain(f->inotify);

@@ -1,5 +1,6 @@
 /* pack: a run's bundle as a tar stream (ustar), paths relative to the run's folder. A live run can be packed:
- * each file is sent with the size it has when it is opened.
+ * each file is sent with the size it has when it is opened. The stream of a closed run is always the same, so
+ * that a transfer that was cut can go on where it ended.
  */
 #ifndef KERNSWEEP_EXECUTOR_COMMANDS_PACK_H
 #define KERNSWEEP_EXECUTOR_COMMANDS_PACK_H
@@ -7,6 +8,9 @@
 #include "common/base/err.h"
 #include "executor/workdir/layout.h"
 
-int pack(const struct layout *layout, const char *run_id, int out_fd, struct err *err);
+#include <stdint.h>
+
+/* offset: how much of the stream has arrived. */
+int pack(const struct layout *layout, const char *run_id, uint64_t offset, int out_fd, struct err *err);
 
 #endif

@@ -95,24 +95,39 @@ pid_t lock_wait_start(struct lock *lock, struct err *err)
     _exit(0);
 }
 
-uint64_t lock_process_start_time(pid_t pid)
+/* What /proc/PID/stat has after the command's name, which may contain anything; NULL: no such process. text:
+ * char[PROC_STAT_MAX]. */
+static const char *read_stat(pid_t pid, char *text)
 {
-    char path[64], text[PROC_STAT_MAX];
+    char path[64];
     snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return 0;
-    ssize_t n = read(fd, text, sizeof text - 1);
+        return NULL;
+    ssize_t n = read(fd, text, PROC_STAT_MAX - 1);
     close(fd);
     if (n <= 0)
-        return 0;
+        return NULL;
     text[n] = '\0';
-    const char *p = strrchr(text, ')'); /* the command name before it may contain anything */
+    return strrchr(text, ')');
+}
+
+uint64_t lock_process_start_time(pid_t pid)
+{
+    char text[PROC_STAT_MAX];
+    const char *p = read_stat(pid, text);
     for (int field = 2; p && field < START_TIME_FIELD; field++) {
         p = strchr(p, ' ');
         p = p ? p + 1 : NULL;
     }
     return p ? strtoull(p, NULL, 10) : 0;
+}
+
+bool lock_holder_is_stopped(const struct lock_holder *holder)
+{
+    char text[PROC_STAT_MAX];
+    const char *p = read_stat(holder->pid, text);
+    return p && (strncmp(p, ") T", 3) == 0 || strncmp(p, ") t", 3) == 0);
 }
 
 int lock_describe(struct lock *lock, const char *what, struct err *err)

@@ -41,6 +41,8 @@ int lock_describe(struct lock *lock, const char *what, struct err *err);
 int lock_look(const char *path, struct lock_holder *out, struct err *err);
 /* A pidfd of the holder, verified by its start time; -1 when it is gone. */
 int lock_holder_pidfd(const struct lock_holder *holder);
+/* It was sent SIGSTOP, or a debugger holds it. */
+bool lock_holder_is_stopped(const struct lock_holder *holder);
 /* 0 when there is no such process. */
 uint64_t lock_process_start_time(pid_t pid);
 

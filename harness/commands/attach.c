@@ -43,7 +43,7 @@ static int pull_run(struct cmd_env *env, const struct attach_args *a, const char
     snprintf(dir, sizeof dir, "%s", a->output ? a->output : s->rec.run_id);
     if (fs_exists(dir))
         return err_set(err, ERR_INPUT, "%s: already exists: name a new folder with --output", dir);
-    if (remote_pack(&s->remote, s->rec.run_id, dir, err) != 0) {
+    if (remote_pull(&s->remote, s->rec.run_id, dir, err) != 0) {
         fs_remove_tree(dir, NULL);
         return -1;
     }

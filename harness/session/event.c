@@ -158,8 +158,12 @@ static int end_line(struct event_stream *s, struct err *err)
 {
     size_t len = s->len;
     s->len = 0;
-    if (len == 0)
+    if (len == 0 || *s->line == ' ') {
+        s->line[len] = '\0';
+        if (s->on_aside)
+            s->on_aside(s->arg, s->line);
         return 0;
+    }
     if (s->on_line(s->arg, s->line, len, err) != 0)
         return -1;
     s->offset += (int64_t)len + 1;
@@ -169,7 +173,7 @@ static int end_line(struct event_stream *s, struct err *err)
 int event_stream_write(void *arg, const char *data, size_t len, struct err *err)
 {
     struct event_stream *s = arg;
-    if (!s->line && !(s->line = malloc(LIMIT_EVENT_LINE)))
+    if (!s->line && !(s->line = malloc(LIMIT_EVENT_LINE + 1)))
         return err_set(err, ERR_INTERNAL, "no memory for a line of the journal");
     for (size_t i = 0; i < len; i++) {
         if (data[i] == '\n') {

@@ -47,6 +47,7 @@ struct event_stream {
     char *line;
     size_t len;
     int (*on_line)(void *arg, const char *line, size_t len, struct err *err);
+    void (*on_aside)(void *arg, const char *line); /* a line that is not of the journal; may be NULL */
     void *arg;
 };
 
@@ -55,7 +56,8 @@ void event_stream_init(struct event_stream *s, int (*on_line)(void *, const char
 void event_stream_release(struct event_stream *s);
 /* Discards an incomplete line: following resumes at `offset`. */
 void event_stream_rewind(struct event_stream *s);
-/* transport_write_fn; arg: struct event_stream *. Empty lines are keep-alives and are not counted. */
+/* transport_write_fn; arg: struct event_stream *. Empty lines are keep-alives; they and lines that begin
+ * with a blank are not counted. */
 int event_stream_write(void *arg, const char *data, size_t len, struct err *err);
 
 #endif

@@ -12,6 +12,7 @@
 
 static const double answer_deadline_s = 60; /* commands that only answer a query */
 static const double transfer_stall_s = 60;  /* without data during a push or pull */
+enum { TRANSFER_LEAST = 32 << 10 };         /* bytes, in each such time */
 static const double follow_stall_s = 15;    /* the executor writes every 2 s */
 static const size_t executor_max = 64u << 20;
 
@@ -92,8 +93,11 @@ static int push_executor(struct remote *r, const char *local, struct err *err)
     if (fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open", local);
     const char *argv[] = {"sh", "-c", install_script, "sh", r->executor, r->executor_sha256, NULL};
-    const struct transport_cmd cmd = {
-        .argv = argv, .read = transport_read_fd, .read_arg = &fd, .stall_s = transfer_stall_s};
+    const struct transport_cmd cmd = {.argv = argv,
+                                      .read = transport_read_fd,
+                                      .read_arg = &fd,
+                                      .stall_s = transfer_stall_s,
+                                      .least_bytes = TRANSFER_LEAST};
     struct transport_result res;
     int rc = exec_cmd(r, &cmd, &res, err);
     if (rc == 0)
@@ -143,8 +147,11 @@ int remote_stage(struct remote *r, const struct tar_tree *tree, const char *sha2
     if (tar_writer_open(&w, tree, err) != 0)
         return -1;
     const char *argv[] = {r->executor, "stage", "--workdir", r->workdir, "--sha256", sha256, NULL};
-    const struct transport_cmd cmd = {
-        .argv = argv, .read = tar_writer_read, .read_arg = w, .stall_s = transfer_stall_s};
+    const struct transport_cmd cmd = {.argv = argv,
+                                      .read = tar_writer_read,
+                                      .read_arg = w,
+                                      .stall_s = transfer_stall_s,
+                                      .least_bytes = TRANSFER_LEAST};
     struct transport_result res;
     int rc = exec_cmd(r, &cmd, &res, err);
     if (rc == 0)
@@ -240,18 +247,29 @@ int remote_resume(struct remote *r, const char *run_id, struct err *err)
     return transport_expect_success(r->t, &res, "starting the executor again", err);
 }
 
-int remote_pack(struct remote *r, const char *run_id, const char *dir, struct err *err)
+int remote_pack(struct remote *r, const char *run_id, struct tar_extractor *x, struct err *err)
+{
+    char from[32];
+    snprintf(from, sizeof from, "%llu", (unsigned long long)tar_extractor_received(x));
+    const char *argv[] = {r->executor, "pack",     "--workdir", r->workdir, "--run",
+                          run_id,      "--offset", from,        NULL};
+    const struct transport_cmd cmd = {.argv = argv,
+                                      .on_stdout = tar_extractor_write,
+                                      .on_stdout_arg = x,
+                                      .stall_s = transfer_stall_s,
+                                      .least_bytes = TRANSFER_LEAST};
+    struct transport_result res;
+    if (exec_cmd(r, &cmd, &res, err) != 0)
+        return -1;
+    return transport_expect_success(r->t, &res, "pulling the artifacts", err);
+}
+
+int remote_pull(struct remote *r, const char *run_id, const char *dir, struct err *err)
 {
     struct tar_extractor *x;
     if (tar_extractor_open(&x, dir, NULL, err) != 0)
         return -1;
-    const char *argv[] = {r->executor, "pack", "--workdir", r->workdir, "--run", run_id, NULL};
-    const struct transport_cmd cmd = {
-        .argv = argv, .on_stdout = tar_extractor_write, .on_stdout_arg = x, .stall_s = transfer_stall_s};
-    struct transport_result res;
-    int rc = exec_cmd(r, &cmd, &res, err);
-    if (rc == 0)
-        rc = transport_expect_success(r->t, &res, "pulling the artifacts", err);
+    int rc = remote_pack(r, run_id, x, err);
     if (rc == 0)
         rc = tar_extractor_finish(x, err);
     tar_extractor_close(x);

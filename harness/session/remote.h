@@ -56,7 +56,9 @@ int remote_follow(struct remote *r, const char *run_id, int64_t offset, transpor
 /* Restarts the supervisor of a run; it resumes at the first test without an artifact. */
 int remote_resume(struct remote *r, const char *run_id, struct err *err);
 
-/* Pulls the run's folder into dir, which must be empty or not exist. */
-int remote_pack(struct remote *r, const char *run_id, const char *dir, struct err *err);
+/* Receives the run's folder from where the extractor is; after a cut (link_lost) a further call goes on. */
+int remote_pack(struct remote *r, const char *run_id, struct tar_extractor *x, struct err *err);
+/* Pulls the folder of a run that may be live into dir, which must be empty or not exist. */
+int remote_pull(struct remote *r, const char *run_id, const char *dir, struct err *err);
 
 #endif

@@ -16,8 +16,12 @@
 #include <unistd.h>
 
 static const double other_pull_s = 3600;
+static const double line_limit_s = 60; /* the executor sends at least an empty line every 2 s */
 
-enum { PULLS_MAX = 3 };
+enum {
+    PULLS_MAX = 3,            /* in a row that bring less than: */
+    PULL_PROGRESS = 64 << 10, /* bytes */
+};
 
 void session_say(struct session *s, const char *line)
 {
@@ -103,6 +107,28 @@ static void note_stall(struct session *s, const struct event *e)
     snprintf(s->stall, sizeof s->stall, "%s", e->reason);
 }
 
+static int look_after(struct session *s, struct err *err)
+{
+    char what[WATCHDOG_TEXT_MAX];
+    enum watchdog_verdict v = watchdog_look(&s->watchdog, s->rec.patience_s, clock_mono_s(), what);
+    if (v == WATCHDOG_TELL)
+        session_say(s, what);
+    if (v == WATCHDOG_GIVE_UP)
+        return err_set(err, ERR_NODE,
+                       "%s: %s; `kernsweep cancel %s` ends the run, `kernsweep attach %s` waits again",
+                       transport_describe(s->t), what, s->rec.run_id, s->rec.run_id);
+    return 0;
+}
+
+/* A keep-alive, which may say that the executor is stopped. */
+static void on_aside(void *arg, const char *line)
+{
+    struct session *s = arg;
+    bool stopped = strncmp(line, FOLLOW_STOPPED, strlen(FOLLOW_STOPPED)) == 0;
+    s->heard_s = clock_mono_s();
+    watchdog_stopped(&s->watchdog, stopped ? strtol(line + strlen(FOLLOW_STOPPED), NULL, 10) : 0);
+}
+
 /* transport_write_fn: the journal's stream, keep-alives included. */
 static int on_stream(void *arg, const char *data, size_t len, struct err *err)
 {
@@ -112,7 +138,11 @@ static int on_stream(void *arg, const char *data, size_t len, struct err *err)
     if (clock_mono_s() - s->stalled_s > s->stall_patience_s) /* false for NaN */
         return err_set(err, ERR_NODE, "%s: nothing moved for %g s: %s", transport_describe(s->t),
                        s->stall_patience_s, s->stall);
-    return 0;
+    if (clock_mono_s() - s->heard_s > line_limit_s)
+        return err_set(err, ERR_NODE,
+                       "%s: sent no whole line of the journal for %g s; is the node overloaded?",
+                       transport_describe(s->t), line_limit_s);
+    return look_after(s, err);
 }
 
 /* What a restarted executor does not do again. */
@@ -132,6 +162,8 @@ static int on_line(void *arg, const char *line, size_t len, struct err *err)
         snprintf(s->run_status, sizeof s->run_status, "%s", e.status);
     if (finishes_something(e.type))
         restarts_progress(&s->restarts);
+    s->heard_s = clock_mono_s();
+    watchdog_event(&s->watchdog, e.type, *e.host != '\0', s->heard_s);
     note_stall(s, &e);
     if (s->opt.view)
         s->opt.view->line(s->opt.view->arg, line, len);
@@ -165,9 +197,12 @@ static int restart_executor(struct session *s, struct err *err)
 int session_follow(struct session *s, struct err *err)
 {
     event_stream_init(&s->stream, on_line, s);
+    s->stream.on_aside = on_aside;
     s->stalled_s = (double)NAN;
     for (;;) {
         bool alive;
+        s->heard_s = clock_mono_s();
+        watchdog_begin(&s->watchdog, s->heard_s);
         int rc = remote_follow(&s->remote, s->rec.run_id, s->stream.offset, on_stream, s, &alive, err);
         if (rc == 0 && alive)
             return 0;
@@ -184,19 +219,33 @@ int session_follow(struct session *s, struct err *err)
     }
 }
 
-static int pull_into(struct session *s, const char *partial, struct err *err)
+/* A cut transfer goes on where it ended, as long as it gets anywhere. */
+static int receive(struct session *s, struct tar_extractor *x, struct err *err)
 {
-    for (int tries = 0;; tries++) {
-        if (fs_remove_tree(partial, err) != 0)
+    uint64_t before = 0;
+    for (int vain = 0; vain <= PULLS_MAX;) {
+        if (remote_pack(&s->remote, s->rec.run_id, x, err) == 0)
+            return tar_extractor_finish(x, err);
+        if (!s->remote.link_lost || err->kind != ERR_NODE)
             return -1;
-        if (remote_pack(&s->remote, s->rec.run_id, partial, err) == 0)
-            return 0;
-        if (!s->remote.link_lost || err->kind != ERR_NODE || tries == PULLS_MAX)
-            return -1;
+        uint64_t now = tar_extractor_received(x);
+        vain = now - before >= PULL_PROGRESS ? 0 : vain + 1;
+        before = now;
         struct err why = *err;
         if (session_reconnect(s, &why, err) != 0)
             return -1;
     }
+    return -1;
+}
+
+static int pull_into(struct session *s, const char *partial, struct err *err)
+{
+    struct tar_extractor *x;
+    if (fs_remove_tree(partial, err) != 0 || tar_extractor_open(&x, partial, NULL, err) != 0)
+        return -1;
+    int rc = receive(s, x, err);
+    tar_extractor_close(x);
+    return rc;
 }
 
 /* A command may have been killed after pulling the bundle and before saving the record. */

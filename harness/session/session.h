@@ -13,6 +13,7 @@
 #include "harness/session/remote.h"
 #include "harness/session/restarts.h"
 #include "harness/session/runrec.h"
+#include "harness/session/watchdog.h"
 
 #include <jansson.h>
 #include <signal.h>
@@ -49,6 +50,8 @@ struct session {
     struct runrec rec;
     struct live live;
     struct event_stream stream;
+    struct watchdog watchdog;   /* of the executor, while its run is followed */
+    double heard_s;             /* monotonic time of the last complete line */
     struct restarts restarts;   /* of the executor, by this session */
     struct preflight preflight; /* set by session_start(); count is 0 until the node has answered */
     bool offered;               /* the job was sent, so the node may have the run even if the call failed */

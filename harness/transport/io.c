@@ -45,6 +45,7 @@ void transport_io_begin(struct transport_io *io, const struct transport_cmd *cmd
         .deadline_ns = cmd->deadline_s > 0 ? clock_deadline_ns(cmd->deadline_s) : 0,
         .moved_ns = clock_mono_ns(),
     };
+    io->window_ns = io->moved_ns;
     if (!cmd->read) {
         io->in = cmd->input;
         io->in_len = cmd->input ? cmd->input_len : 0;
@@ -75,14 +76,20 @@ int transport_io_fill(struct transport_io *io, struct err *err)
     return 0;
 }
 
-static void note_progress(struct transport_io *io)
+static void note_progress(struct transport_io *io, size_t len)
 {
     io->moved_ns = clock_mono_ns();
+    io->window_bytes += len;
+    if (io->cmd->stall_s <= 0 || (double)(io->moved_ns - io->window_ns) < io->cmd->stall_s * (double)ns_per_s)
+        return;
+    io->trickles = io->trickles || io->window_bytes < io->cmd->least_bytes;
+    io->window_ns = io->moved_ns;
+    io->window_bytes = 0;
 }
 
 static void note_received(struct transport_io *io, size_t len)
 {
-    note_progress(io);
+    note_progress(io, len);
     io->res->bytes_received += len;
     if (io->scope->last_heard_s)
         *io->scope->last_heard_s = clock_mono_s();
@@ -93,7 +100,7 @@ void transport_io_sent(struct transport_io *io, size_t n)
     io->in += n;
     io->in_len -= n;
     io->res->bytes_sent += n;
-    note_progress(io);
+    note_progress(io, n);
 }
 
 void transport_io_drop_input(struct transport_io *io)
@@ -105,6 +112,8 @@ void transport_io_drop_input(struct transport_io *io)
 int transport_io_stdout(struct transport_io *io, const char *data, size_t len, struct err *err)
 {
     note_received(io, len);
+    if (io->trickles)
+        return transport_io_fail_stalled(io, err);
     return io->cmd->on_stdout ? io->cmd->on_stdout(io->cmd->on_stdout_arg, data, len, err) : 0;
 }
 
@@ -139,6 +148,9 @@ int transport_io_fail_late(const struct transport_io *io, struct err *err)
 int transport_io_fail_stalled(const struct transport_io *io, struct err *err)
 {
     io->res->link_lost = true;
+    if (io->trickles)
+        return err_set(err, ERR_NODE, "%s: connection lost: fewer than %llu bytes moved in %g s",
+                       io->scope->who, (unsigned long long)io->cmd->least_bytes, io->cmd->stall_s);
     return err_set(err, ERR_NODE, "%s: connection lost: nothing moved for %g s", io->scope->who,
                    io->cmd->stall_s);
 }
@@ -150,7 +162,7 @@ int transport_io_check(const struct transport_io *io, struct err *err)
     int64_t now = clock_mono_ns();
     if (io->deadline_ns && now >= io->deadline_ns)
         return transport_io_fail_late(io, err);
-    return stall_ns(io) && now >= stall_ns(io) ? transport_io_fail_stalled(io, err) : 0;
+    return io->trickles || (stall_ns(io) && now >= stall_ns(io)) ? transport_io_fail_stalled(io, err) : 0;
 }
 
 int transport_io_poll_ms(const struct transport_io *io)

@@ -37,7 +37,10 @@ struct transport_io {
     size_t in_len; /* input not yet sent */
     bool in_end;   /* there is no further input */
     int64_t deadline_ns;
-    int64_t moved_ns; /* when the last byte moved */
+    int64_t moved_ns;      /* when the last byte moved */
+    int64_t window_ns;     /* begin of the current stretch of cmd->stall_s, */
+    uint64_t window_bytes; /* and what has moved in it */
+    bool trickles;         /* a stretch had fewer than cmd->least_bytes */
 };
 
 void transport_io_begin(struct transport_io *io, const struct transport_cmd *cmd,

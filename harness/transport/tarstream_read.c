@@ -175,6 +175,12 @@ int tar_extractor_write(void *arg, const char *data, size_t len, struct err *err
     return failed ? -1 : 0;
 }
 
+/* Only the thread that writes changes it. */
+uint64_t tar_extractor_received(const struct tar_extractor *x)
+{
+    return x->spooled;
+}
+
 /* A complete tar ends in two blocks of zeros, which libarchive does not require. */
 static int check_end(struct tar_extractor *x, struct err *err)
 {

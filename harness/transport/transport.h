@@ -56,6 +56,7 @@ struct transport_cmd {
     void *on_stderr_arg;
     double deadline_s; /* for the whole command; 0: none */
     double stall_s;    /* longest silence (no byte in either direction) on a link believed alive; 0: none */
+    uint64_t least_bytes; /* that must move in each stall_s: a link that trickles is as good as lost */
 };
 
 enum { TRANSPORT_STDERR_MAX = 4096, TRANSPORT_SIGNAL_MAX = 16, TRANSPORT_COMMAND_MAX = 32 << 10 };

@@ -28,6 +28,36 @@ executor_killed() {
     passes "the manifest has every file with its hash" manifest_holds "$(bundle_of reborn)"
 }
 
+told_stopped() {
+    grep -q 'has been stopped for .*kill -CONT' "$TMPDIR/$1.err"
+}
+
+# SIGSTOP stands for whatever freezes the executor while its node answers.
+executor_frozen() {
+    local run pid
+    start_waiting frozen
+    run=$(run_of frozen)
+    pid=$(ks status "$run" --json | jq -r '.[0].pid')
+    kill -STOP "$pid"
+    until_true 60 told_stopped frozen
+    ok "the harness says that the executor is stopped, and what to do" $? "$(cat "$TMPDIR/frozen.err")"
+    kill -CONT "$pid"
+    : >"$TMPDIR/marks/go"
+    wait "$RUN_PID"
+    ok "run exits 0 once it goes on" $?
+    is "the harness says it once" "$(grep -c 'has been stopped' "$TMPDIR/frozen.err")" 1
+}
+
+frozen_cancelled() {
+    local run
+    start_waiting icy
+    run=$(run_of icy)
+    kill -STOP "$(ks status "$run" --json | jq -r '.[0].pid')"
+    exits "cancel of a run whose executor is stopped exits 0" 0 ks cancel "$run"
+    like "the run is cancelled" "$(ks status "$run" --json | jq -r '.[0].status')" CANCELLED
+    wait "$RUN_PID" 2>/dev/null
+}
+
 is_dead() {
     [ "$(ks status "$1" --json | jq -r '.[0].state')" = dead ]
 }
@@ -176,6 +206,8 @@ deadly_build() {
 
 scenario "a build that kills its executor" deadly_build
 scenario "a sweep whose executor is killed" executor_killed
+scenario "a run whose executor is frozen" executor_frozen
+scenario "a run whose executor is frozen is cancelled" frozen_cancelled
 scenario "a run whose node is rebooted" node_rebooted
 scenario "a sweep of a node that another sweep has" busy_node
 scenario "a sweep with lock_wait_s of a node that another sweep has" patient_sweep

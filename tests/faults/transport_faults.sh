@@ -64,6 +64,9 @@ broken_transfers() {
     during cut --backend "$1" --reconnect --deadline 60 loopback sh -c \
         "if [ -e '$TMPDIR/cut' ]; then echo again; exit 0; fi; : >'$TMPDIR/cut'; cat /dev/zero"
     is "--reconnect connects again when the line is cut" "$(grep -c '^link_lost=1' <<<"$OUT") $(value exit_code)" "1 0"
+    probe --backend "$1" --stall 1 --least 1000 loopback sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do printf x; sleep 0.2; done'
+    is "a line that trickles counts as lost" "$RC $(value link_lost)" "1 1"
+    like "the error says how little moved" "$(value error)" 'fewer than 1000 bytes moved in 1 s'
     during garbage --backend "$1" --stall 10 loopback cat /dev/zero
     lost "a byte is changed"
 }

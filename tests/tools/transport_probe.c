@@ -3,7 +3,8 @@
  *
  *   transport_probe [OPTIONS] NODE WORD...
  *   --backend auto|local|libssh2|openssh   --ssh-config FILE   --connect-timeout S   --patience S
- *   --deadline S   --stall S   --send BYTES   --stdout FILE   --times N (the same command, N times)
+ *   --deadline S   --stall S   --least BYTES   --send BYTES   --stdout FILE   --times N (the same command, N
+ * times)
  *   --push DIR (send a tar of it)   --pull DIR (the output is a tar: extract it there)
  *   --trust show|store (instead of a command: the host's key)
  *   --mark FILE (created at the first output)   --reconnect (and repeat once after a lost link)
@@ -26,6 +27,7 @@ struct probe {
     const char *backend;
     struct transport_target target;
     double deadline_s, stall_s;
+    uint64_t least_bytes;
     uint64_t send, sent;
     long times;
     bool reconnect;
@@ -142,7 +144,8 @@ static int run_once(struct probe *p, struct transport *t, const char *const *arg
                                 .on_stdout = take_output,
                                 .on_stdout_arg = p,
                                 .deadline_s = p->deadline_s,
-                                .stall_s = p->stall_s};
+                                .stall_s = p->stall_s,
+                                .least_bytes = p->least_bytes};
     struct err err = {0};
     char in[SHA256_HEX_LEN + 1], out[SHA256_HEX_LEN + 1];
     p->sent = 0;
@@ -219,6 +222,8 @@ static int take_option(struct probe *p, const char *name, const char *value)
         p->deadline_s = strtod(value, NULL);
     else if (strcmp(name, "--stall") == 0)
         p->stall_s = strtod(value, NULL);
+    else if (strcmp(name, "--least") == 0)
+        p->least_bytes = strtoull(value, NULL, 10);
     else if (strcmp(name, "--send") == 0)
         p->send = strtoull(value, NULL, 10);
     else if (strcmp(name, "--times") == 0)

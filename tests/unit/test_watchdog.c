@@ -1,0 +1,90 @@
+/* watchdog: an executor that no longer does its work. */
+#include "harness/session/watchdog.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char text[WATCHDOG_TEXT_MAX];
+
+static void silence_is_told_once_while_a_test_runs(void **state)
+{
+    struct watchdog w;
+    (void)state;
+    watchdog_begin(&w, 100);
+    watchdog_event(&w, EVENT_TEST_START, false, 100);
+    assert_int_equal(watchdog_look(&w, 300, 100 + WATCHDOG_TELL_S - 1, text), WATCHDOG_QUIET);
+    assert_int_equal(watchdog_look(&w, 300, 100 + WATCHDOG_TELL_S, text), WATCHDOG_TELL);
+    assert_non_null(strstr(text, "reported nothing for 15 s"));
+    assert_int_equal(watchdog_look(&w, 300, 130, text), WATCHDOG_QUIET);
+    assert_int_equal(watchdog_look(&w, 300, 400, text), WATCHDOG_GIVE_UP);
+}
+
+static void a_report_ends_the_silence(void **state)
+{
+    struct watchdog w;
+    (void)state;
+    watchdog_begin(&w, 0);
+    watchdog_event(&w, EVENT_HEARTBEAT, false, 0);
+    assert_int_equal(watchdog_look(&w, 0, 60, text), WATCHDOG_TELL);
+    watchdog_event(&w, EVENT_HEARTBEAT, false, 61);
+    assert_int_equal(watchdog_look(&w, 0, 70, text), WATCHDOG_QUIET);
+    assert_int_equal(watchdog_look(&w, 0, 90, text), WATCHDOG_TELL);
+}
+
+/* A build may be silent, and a scheduler's tests report late. */
+static void silence_is_no_fault_where_no_report_is_due(void **state)
+{
+    struct watchdog w;
+    (void)state;
+    watchdog_begin(&w, 0);
+    assert_int_equal(watchdog_look(&w, 0, 9999, text), WATCHDOG_QUIET);
+    watchdog_event(&w, EVENT_BUILD_START, false, 0);
+    assert_int_equal(watchdog_look(&w, 0, 9999, text), WATCHDOG_QUIET);
+    watchdog_event(&w, EVENT_HEARTBEAT, true, 0);
+    assert_int_equal(watchdog_look(&w, 0, 9999, text), WATCHDOG_QUIET);
+    watchdog_event(&w, EVENT_TEST_END, false, 0);
+    assert_int_equal(watchdog_look(&w, 0, 9999, text), WATCHDOG_QUIET);
+    assert_string_equal(text, "");
+}
+
+static void a_stopped_executor_is_told_at_any_time(void **state)
+{
+    struct watchdog w;
+    (void)state;
+    watchdog_begin(&w, 0);
+    watchdog_event(&w, EVENT_BUILD_START, false, 0);
+    watchdog_stopped(&w, 77);
+    assert_int_equal(watchdog_look(&w, 0, 20, text), WATCHDOG_TELL);
+    assert_non_null(strstr(text, "kill -CONT 77"));
+    watchdog_event(&w, EVENT_BUILD_END, false, 21);
+    assert_int_equal(watchdog_look(&w, 0, 60, text), WATCHDOG_QUIET);
+}
+
+/* A patience of nothing still lets a node swap or stall for a moment. */
+static void patience_has_a_least(void **state)
+{
+    struct watchdog w;
+    (void)state;
+    watchdog_begin(&w, 0);
+    watchdog_event(&w, EVENT_TEST_START, false, 0);
+    watchdog_look(&w, 0, 30, text);
+    assert_int_equal(watchdog_look(&w, 0, WATCHDOG_PATIENCE_MIN_S - 1, text), WATCHDOG_QUIET);
+    assert_int_equal(watchdog_look(&w, 0, WATCHDOG_PATIENCE_MIN_S, text), WATCHDOG_GIVE_UP);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(silence_is_told_once_while_a_test_runs),
+        cmocka_unit_test(a_report_ends_the_silence),
+        cmocka_unit_test(silence_is_no_fault_where_no_report_is_due),
+        cmocka_unit_test(a_stopped_executor_is_told_at_any_time),
+        cmocka_unit_test(patience_has_a_least),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
