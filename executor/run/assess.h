@@ -6,7 +6,7 @@
 #define KERNSWEEP_EXECUTOR_RUN_ASSESS_H
 
 #include "executor/process/ending.h"
-#include "executor/run/timings.h"
+#include "common/contract/timings.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 #include "executor/run/objects.h"
 #include "executor/run/resources.h"
 #include "executor/run/step.h"
-#include "executor/run/timings.h"
+#include "common/contract/timings.h"
 
 #include <math.h>
 #include <stdio.h>

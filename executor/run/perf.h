@@ -7,7 +7,7 @@
 #include "executor/bundle/runlog.h"
 #include "executor/process/child.h"
 #include "executor/run/suite.h"
-#include "executor/run/timings.h"
+#include "common/contract/timings.h"
 #include "executor/telemetry/sampler.h"
 
 struct perf {

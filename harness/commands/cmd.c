@@ -1,6 +1,7 @@
 #include "harness/commands/cmd.h"
 
 #include "common/base/trace.h"
+#include "harness/plan/document.h"
 #include "harness/session/connect.h"
 
 #include <errno.h>
@@ -134,8 +135,7 @@ json_t *cmd_json_number(double v)
 
 bool cmd_is_plan(const char *word)
 {
-    size_t n = strlen(word);
-    return n > 5 && strcmp(word + n - 5, ".json") == 0;
+    return plan_document_is_named(word);
 }
 
 int cmd_backend(const struct cmd_env *env, const char **out, struct err *err)

@@ -80,6 +80,6 @@ int cmd_store_open(const struct cmd_env *env, struct store *s, enum store_mode m
 cmd_fn cmd_run, cmd_attach, cmd_status, cmd_cancel, cmd_pull, cmd_check, cmd_nodes, cmd_ingest, cmd_runs,
     cmd_show, cmd_compare, cmd_history, cmd_baseline, cmd_report, cmd_gguf, cmd_nightly, cmd_version,
     cmd_export, cmd_db, cmd_sql, cmd_noise, cmd_import, cmd_watch, cmd_resources, cmd_diff, cmd_ab,
-    cmd_bisect, cmd_complete;
+    cmd_bisect, cmd_validate, cmd_init, cmd_bench, cmd_complete;
 
 #endif

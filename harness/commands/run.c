@@ -5,7 +5,9 @@
 #include "harness/commands/count_run.h"
 #include "harness/commands/finish.h"
 #include "harness/commands/on_node.h"
+#include "harness/commands/scratch_store.h"
 #include "harness/plan/recorded.h"
+#include "harness/plan/smoke.h"
 #include "harness/session/installed.h"
 
 #include <stdio.h>
@@ -16,7 +18,7 @@
 struct run_args {
     struct overrides overrides;
     const char *fail_on, *artifacts, *report, *plan;
-    bool detach, dry_run, confirm;
+    bool detach, dry_run, confirm, smoke;
     char standard[FS_PATH_MAX]; /* path of the installed plan, if that is the one used */
 };
 
@@ -67,6 +69,10 @@ static int load_plan(struct plan *p, const struct run_args *a, struct err *err)
         plan_release(p);
         return -1;
     }
+    if (a->smoke) {
+        plan_smoke(p);
+        p->baseline = "";
+    }
     return 0;
 }
 
@@ -115,6 +121,26 @@ static int print_detached(const struct cmd_env *env, const struct session *s)
         json_pack("{s:s, s:s, s:s}", "run_id", s->rec.run_id, "node", s->rec.node, "state", "running"));
 }
 
+/* The table of a run that is no result: it is read from a store that goes with this command, and the record
+ * of the run too. Its bundle stays. */
+static int finish_smoke(struct cmd_env *env, struct session *s, const struct finish_options *fin,
+                        struct err *err)
+{
+    struct scratch_store scratch = {0};
+    struct runrec rec = s->rec;
+    struct finish_options own = *fin;
+    own.fail_on = own.fail_on == FAIL_ON_NONE ? FAIL_ON_NONE : FAIL_ON_FAILURE;
+    int rc = scratch_store_begin(&scratch, env, err);
+    if (rc == 0)
+        rc = finish_run(env, &rec, &own, err);
+    scratch_store_end(&scratch);
+    if (rc >= 0) {
+        fputs("a smoke run: nothing was stored\n", stderr);
+        runrec_remove(&s->rec, env->db, NULL);
+    }
+    return rc;
+}
+
 static int run_plan(struct cmd_env *env, const struct run_args *a, const struct plan *p, struct session *s,
                     struct err *err)
 {
@@ -124,6 +150,8 @@ static int run_plan(struct cmd_env *env, const struct run_args *a, const struct 
     attach_options(env, &where, &opt);
     opt.overrides = a->overrides;
     opt.repeatable = true;
+    if (a->smoke)
+        opt.purpose = PURPOSE_CONFIRM;
     if (p->recorded) {
         opt.purpose = PURPOSE_CONFIRM; /* old sources are no night of today */
         fprintf(stderr, "repeating run %s from its bundle: `latest` and histories leave the new run out\n",
@@ -147,6 +175,8 @@ static int run_plan(struct cmd_env *env, const struct run_args *a, const struct 
         attach_print_left(s);
         return -1;
     }
+    if (a->smoke)
+        return finish_smoke(env, s, &fin, err);
     struct finish f;
     int rc = finish_compare(env, &s->rec, &fin, &f, err);
     if (rc == 0 && a->confirm) {
@@ -184,6 +214,8 @@ int cmd_run(struct cmd_env *env, int argc, char **argv)
          "ignored: every test is always a separate process; accepted for old scripts"},
         {"--fresh", NULL, NULL, &a.overrides.fresh, "rebuild every variant, ignoring cached builds"},
         {"--detach", NULL, NULL, &a.detach, "return once the run has started"},
+        {"--smoke", NULL, NULL, &a.smoke,
+         "run each variant once, at its smallest context; keep the bundle but store nothing"},
         {"--dry-run", NULL, NULL, &a.dry_run, "list the tests without running them"},
     };
     struct args spec = {.command = "run",
@@ -204,6 +236,11 @@ int cmd_run(struct cmd_env *env, int argc, char **argv)
     if (rc != 0 || overrides_check(&a.overrides, &err) != 0 || find_plan(&a, word, &err) != 0 ||
         load_plan(&p, &a, &err) != 0)
         return cmd_fail(&err);
+    if (a.smoke && (a.detach || a.confirm)) {
+        plan_release(&p);
+        err_set(&err, ERR_INPUT, "run: --smoke stores nothing, so --detach and --confirm do not go with it");
+        return cmd_fail(&err);
+    }
     struct session s = {0};
     rc = a.dry_run ? dry_run(env, &p, &a) : run_plan(env, &a, &p, &s, &err);
     session_close(&s);

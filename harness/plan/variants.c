@@ -1,5 +1,6 @@
 #include "harness/plan/variants.h"
 
+#include "common/base/problems.h"
 #include "common/base/text.h"
 #include "common/contract/proto.h"
 #include "harness/plan/shapes.h"
@@ -7,10 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int read_one(struct plan_variants *v, const struct json_at *at, const struct variant_context *c,
+                    struct err *err)
+{
+    struct json_at name = json_member(at, "name");
+    struct variant *one = &v->read[v->read_count++];
+    size_t same;
+    if (variant_read(one, at, c, err) != 0)
+        return -1;
+    if (variant_find(v->read, v->read_count - 1, one->name, &same))
+        return json_fail(&name, err, "the variant \"%s\" is listed twice", one->name);
+    return 0;
+}
+
+/* One that failed may lack what the others are held against. */
+static void drop_last(struct plan_variants *v)
+{
+    struct variant *one = &v->read[--v->read_count];
+    variant_release(one);
+    *one = (struct variant){0};
+}
+
 static int read_all(struct plan_variants *v, const struct json_at *at, const struct variant_context *c,
                     struct err *err)
 {
-    size_t n = json_array_size(at->value), same;
+    size_t n = json_array_size(at->value), before = problems_count(at);
     if (!json_is_array(at->value))
         return json_expected(at, "an array of variants", err);
     if (n == 0)
@@ -20,15 +42,15 @@ static int read_all(struct plan_variants *v, const struct json_at *at, const str
     v->read = calloc(n, sizeof *v->read);
     if (!v->read)
         return err_set(err, ERR_INTERNAL, "%s: no memory", at->file);
-    while (v->read_count < n) {
-        struct json_at item = json_element(at, v->read_count), name = json_member(&item, "name");
-        struct variant *one = &v->read[v->read_count++];
-        if (variant_read(one, &item, c, err) != 0)
+    for (size_t i = 0; i < n; i++) {
+        struct json_at item = json_element(at, i);
+        if (read_one(v, &item, c, err) == 0)
+            continue;
+        if (!problems_go_on(at, err))
             return -1;
-        if (variant_find(v->read, v->read_count - 1, one->name, &same))
-            return json_fail(&name, err, "the variant \"%s\" is listed twice", one->name);
+        drop_last(v);
     }
-    return 0;
+    return problems_since(at, before);
 }
 
 static char *name_with_shape(const json_t *shapes, const char *variant, const json_t *shape)
