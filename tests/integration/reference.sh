@@ -66,6 +66,7 @@ documented_commands() {
         [ "$command" != help ] || continue
         grep -q "^C	$command	" "$TMPDIR/table" || echo "no command $command"
         for word in $rest; do
+            [ "$word" != -- ] || break # what follows is another program's
             case $word in --*) grep -qE "^O	$command	([^	]*,)?$word	" "$TMPDIR/table" || echo "$command has no $word" ;; esac
         done
     done)" ""
