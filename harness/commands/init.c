@@ -21,7 +21,7 @@ enum { WORDS_MAX = 200, OUTPUT_MAX = 1 << 20, PLAN_TEXT_MAX = 1 << 20 };
 static const double sample_deadline_s = 120;
 
 struct init_args {
-    const char *node, *build, *run, *metric, *contexts, *sample, *output;
+    const char *node, *build, *run, *primary, *contexts, *sample, *output;
     bool yaml, yes, force;
 };
 
@@ -218,7 +218,7 @@ static void print_proposal(const struct proposal *p, bool sampled)
 static int choose_primary(struct init *in, struct err *err)
 {
     struct proposal *p = &in->proposal;
-    const char *wanted = in->args->metric;
+    const char *wanted = in->args->primary;
     int number;
     for (size_t i = 0; wanted && i < p->count; i++)
         if (strcmp(p->item[i].name, wanted) == 0) {
@@ -226,7 +226,7 @@ static int choose_primary(struct init *in, struct err *err)
             return 0;
         }
     if (wanted)
-        return err_set(err, ERR_INPUT, "--metric: no number called \"%.40s\" was found in the output",
+        return err_set(err, ERR_INPUT, "--primary: no number called \"%.40s\" was found in the output",
                        wanted);
     if (p->count < 2 || p->primary == p->count)
         return 0;
@@ -347,7 +347,7 @@ int cmd_init(struct cmd_env *env, int argc, char **argv)
         {"--run", "COMMAND", &a.run, NULL, "the command, instead of after --"},
         {"--contexts", "LIST", &a.contexts, NULL, "sizes to measure: 1024,2048"},
         {"--sample", "FILE", &a.sample, NULL, "output of the command, instead of running it once"},
-        {"--metric", "NAME", &a.metric, NULL, "the number in the output by which runs are judged"},
+        {"--primary", "NAME", &a.primary, NULL, "the number in the output by which runs are judged"},
         {"-o,--output", "FILE", &a.output, NULL,
          "the plan's file (default kernsweep.jsonc; *.yaml for YAML)"},
         {"--yaml", NULL, NULL, &a.yaml, "write YAML (default file kernsweep.yaml)"},
