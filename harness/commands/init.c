@@ -58,6 +58,7 @@ static int split_command(struct init *in, const char *text, struct err *err)
     if (!words_need_shell(text))
         return words_split(text, &in->command.words, err);
     strvec_pushl(&in->command.words, "sh", "-c", text, NULL);
+    in->command.shell = true;
     return strvec_check(&in->command.words, err);
 }
 
@@ -92,6 +93,8 @@ static int find_place(struct init *in, struct err *err)
                  in->build, err) != 0)
         return -1;
     in->command.local = strcmp(in->node, "local") == 0;
+    if (!getcwd(in->command.here, sizeof in->command.here))
+        return err_set_errno(err, ERR_STORAGE, errno, "the current folder");
     in->command.build = *in->build ? in->build : NULL;
     return 0;
 }
@@ -304,7 +307,8 @@ static int make(struct init *in, const char **words, size_t n, struct err *err)
         return -1;
     propose_from_output(&in->proposal, buf_str(&in->sample), in->sample.len);
     print_proposal(&in->proposal, in->sample.len > 0);
-    if (choose_primary(in, err) != 0 || init_command_encode(&in->command, &in->draft, err) != 0)
+    if (choose_primary(in, err) != 0 ||
+        init_command_encode(&in->command, !strchr(in->output, '/'), &in->draft, err) != 0)
         return -1;
     name_ticket(in);
     find_schema(in);
@@ -344,7 +348,7 @@ int cmd_init(struct cmd_env *env, int argc, char **argv)
         {"--node", "NODE", &a.node, NULL,
          "where it runs: local (default), an ssh alias or [user@]host[:port]"},
         {"--build", "COMMAND", &a.build, NULL, "command that builds it, run in a copy of this folder"},
-        {"--run", "COMMAND", &a.run, NULL, "the command, instead of after --"},
+        {"--run", "COMMAND", &a.run, NULL, "the command, instead of the words at the end"},
         {"--contexts", "LIST", &a.contexts, NULL, "sizes to measure: 1024,2048"},
         {"--sample", "FILE", &a.sample, NULL, "output of the command, instead of running it once"},
         {"--primary", "NAME", &a.primary, NULL, "the number in the output by which runs are judged"},
