@@ -22,6 +22,7 @@ const struct key job_keys[] = {
     {.name = "plan_sha256", .kind = KEY_PART, .in = IN_JOB},
     {.name = "harness_version", .kind = KEY_PART, .in = IN_JOB},
     {.name = "preflight", .kind = KEY_PART, .in = IN_JOB},
+    {.name = "sweep", .kind = KEY_PART, .in = IN_JOB},
     {.name = "tests", .kind = KEY_PART, .in = IN_JOB, .required = true},
     {.name = "part", .kind = KEY_PART, .in = IN_JOB},
     {.name = NULL},
@@ -87,6 +88,7 @@ static int read_parts(struct job *job, const struct json_at *root, struct err *e
         timing_rule_add_metrics(&job->timings, &job->metrics, &metrics, err) != 0 ||
         scheduler_load(&job->scheduler, &scheduler, 0, err) != 0 ||
         settings_check(&job->settings, root, job->scheduler.on, err) != 0 ||
+        gpu_wish_read(&job->gpus, root, &job->settings, job->scheduler.on, err) != 0 ||
         read_variants(job, root, err) != 0 ||
         tests_read(&job->test, &job->test_count, &tests, job->variant, job->variant_count, err) != 0)
         return -1;

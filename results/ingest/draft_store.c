@@ -109,10 +109,10 @@ static int store_run(struct store *s, struct draft *d, int64_t reuse, int64_t en
         s,
         "INSERT INTO run (id, run_id, ticket, tag, date, node, mode, origin, status, content_sha256,"
         " plan_sha256, source_sha256, started_at, ended_at, ordered_at, wall_s, environment_id,"
-        " plan_document_id, bundle, ingested_at, purpose, reading, reading_sha256)"
+        " plan_document_id, bundle, ingested_at, purpose, reading, reading_sha256, sweep)"
         " VALUES (:id, :run_id, :ticket, :tag, :date, :node, :mode, :origin, :status, :content_sha256,"
         " :plan_sha256, :source_sha256, :started_at, :ended_at, :ordered_at, :wall_s, :environment,"
-        " :plan, :bundle, :now, :purpose, :reading, :reading_sha256)",
+        " :plan, :bundle, :now, :purpose, :reading, :reading_sha256, :sweep)",
         err);
     if (!stmt)
         return -1;
@@ -140,6 +140,7 @@ static int store_run(struct store *s, struct draft *d, int64_t reuse, int64_t en
     sql_bind_int(stmt, ":environment", environment);
     sql_bind_int_or_null(stmt, ":plan", document, 0);
     sql_bind_text_or_null(stmt, ":bundle", r->bundle);
+    sql_bind_text_or_null(stmt, ":sweep", r->sweep);
     sql_bind_int(stmt, ":now", now);
     if (sql_run(stmt, err) != 0)
         return -1;
@@ -150,11 +151,11 @@ static int store_run(struct store *s, struct draft *d, int64_t reuse, int64_t en
 static const char add_variant[] =
     "INSERT INTO variant (run_id, position, name, attn_impl, status, reason, build_wall_s, build_cached, "
     "kernel,"
-    " shape, code_sha256, code_kind"
+    " shape, code_sha256, code_kind, axes"
 #define METRIC_BUILD(id, name, column, ...) ", " #column
 #include "results/store/metric.def"
     ") VALUES (:run, :position, :name, :attn_impl, :status, :reason, :build_wall_s, :build_cached, :kernel,"
-    " :shape, :code_sha256, :code_kind"
+    " :shape, :code_sha256, :code_kind, :axes"
 #define METRIC_BUILD(id, name, column, ...) ", :" #column
 #include "results/store/metric.def"
     ")";
@@ -176,6 +177,7 @@ static int store_variants(struct store *s, const struct draft *d, int64_t key, s
         sql_bind_text_or_null(stmt, ":shape", v->shape);
         sql_bind_text_or_null(stmt, ":code_sha256", v->code_sha256);
         sql_bind_text(stmt, ":code_kind", !*v->code_sha256 ? NULL : v->code_of_device ? "device" : "files");
+        sql_bind_text_or_null(stmt, ":axes", v->axes);
         metric_bind(stmt, METRIC_OF_BUILD, v->value);
         if (sql_run(stmt, err) != 0)
             return -1;

@@ -1,4 +1,5 @@
 #include "results/ingest/artifact_activity.h"
+#include "results/ingest/artifact_place.h"
 #include "results/ingest/manifest.h"
 #include "results/ingest/read_code.h"
 #include "results/ingest/read_counters.h"
@@ -101,6 +102,7 @@ static int read_job_head(const struct json_at *job, struct run_info *r, struct e
         artifact_text(job, "date", r->date, sizeof r->date, err) != 0 ||
         artifact_text(job, "mode", r->mode, sizeof r->mode, err) != 0 ||
         artifact_text(job, "node", r->node, sizeof r->node, err) != 0 ||
+        artifact_text(job, "sweep", r->sweep, sizeof r->sweep, err) != 0 ||
         artifact_sha256(job, "plan_sha256", r->plan_sha256, err) != 0)
         return -1;
     if (json_is_object(source.value) && artifact_sha256(&source, "sha256", r->source_sha256, err) != 0)
@@ -111,6 +113,8 @@ static int read_job_head(const struct json_at *job, struct run_info *r, struct e
         return json_fail(job, err, "mode is \"%s\", expected \"perf\" or \"debug\"", r->mode);
     if (*r->tag && !text_is_name(r->tag))
         return json_fail(job, err, "tag is not a name");
+    if (*r->sweep && !text_is_name(r->sweep))
+        return json_fail(job, err, "sweep is not a name");
     return read_purpose(job, r, err);
 }
 
@@ -124,6 +128,20 @@ static int read_kernel(const struct json_at *at, struct run_variant *v, struct e
     size_t len = strlen(v->kernel);
     if (strncmp(v->name, v->kernel, len) == 0 && v->name[len] == '_')
         snprintf(v->shape, sizeof v->shape, "%s", v->name + len + 1);
+    return 0;
+}
+
+static int read_axes(const struct json_at *at, struct run_variant *v, struct err *err)
+{
+    struct json_at axes = json_member(at, "axes");
+    if (!axes.value || json_is_null(axes.value))
+        return 0;
+    if (!json_is_object(axes.value))
+        return json_fail(&axes, err, "expected an object");
+    size_t n = json_dumpb(axes.value, v->axes, sizeof v->axes - 1, JSON_COMPACT | JSON_SORT_KEYS);
+    if (n == 0 || n >= sizeof v->axes)
+        return json_fail(&axes, err, "longer than %zu bytes", sizeof v->axes - 1);
+    v->axes[n] = '\0';
     return 0;
 }
 
@@ -141,7 +159,7 @@ static int read_job_variants(const struct json_at *job, struct draft *d, struct 
             return json_fail(&at, err, "duplicate variant \"%s\"", name);
         struct run_variant *v = draft_add_variant(d, name, err);
         if (!v || artifact_text(&at, "attn_impl", v->attn_impl, sizeof v->attn_impl, err) != 0 ||
-            read_kernel(&at, v, err) != 0)
+            read_kernel(&at, v, err) != 0 || read_axes(&at, v, err) != 0)
             return -1;
     }
     return 0;
@@ -330,7 +348,7 @@ static int read_perf(struct bundle_reading *r, const char *path, struct draft_te
     if (rc > 0) {
         struct json_at root = json_root(perf, full);
         if (check_owner(&root, r->d, &t->t, err) != 0 || artifact_perf(&root, r->d, t, err) != 0 ||
-            artifact_activity(&root, &t->t.activity, err) != 0 ||
+            artifact_activity(&root, &t->t.activity, err) != 0 || artifact_place(&root, &t->t, err) != 0 ||
             witnesses_check(&r->witnesses, &t->t, &root, err) != 0)
             rc = -1;
     }
