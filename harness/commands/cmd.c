@@ -50,6 +50,7 @@ int cmd_args(struct cmd_env *env, struct args *spec, int argc, char **argv, cons
     spec->program = "kernsweep";
     spec->common = common;
     spec->n_common = sizeof common / sizeof *common;
+    spec->unlisted = env->unlisted;
     int rc = args_parse(spec, argc, argv, words, n, err);
     if (env->verbose)
         trace_verbose();

@@ -74,6 +74,7 @@ static int load_plan(struct plan *p, const struct run_args *a, struct err *err)
     if (a->smoke) {
         plan_smoke(p);
         p->baseline = "";
+        p->nodes.count = 0; /* the first of several nodes */
     }
     return 0;
 }

@@ -235,6 +235,14 @@ help_lists_own_options() {
     like "attach has --baseline" "$("$KERNSWEEP" attach --help)" '--baseline'
     unlike "report has no --json" "$("$KERNSWEEP" report --help)" '--json'
     exits "cancel refuses --baseline" 2 ks cancel latest --baseline x
+    is "help COMMAND is COMMAND --help" "$("$KERNSWEEP" help sql)" "$("$KERNSWEEP" sql --help)"
+    unlike "sql has no options of nodes" "$("$KERNSWEEP" help sql)" '--(ssh-config|transport|verbose)'
+    like "run has them" "$("$KERNSWEEP" help run)" '--transport'
+    unlike "gguf has no --db" "$("$KERNSWEEP" help gguf)" '--db'
+    exits "a script may give every command the same options" 0 "$KERNSWEEP" version --db "$TMPDIR/unused.db" --ssh-config /dev/null
+    exits "help of an unknown command exits 2" 2 "$KERNSWEEP" help nonsense
+    unlike "what the completions ask for is not in the help" "$("$KERNSWEEP" help)" ' complete '
+    exits "complete refuses an unknown kind" 2 "$KERNSWEEP" complete nonsense
 }
 
 sources_unwatched() {
