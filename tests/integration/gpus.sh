@@ -125,7 +125,7 @@ listed() {
 
 gated() {
     hold 0
-    sweep gated '.variants |= [.[0] | .gates = [{kind: "command", run: ["sh", "-c", "echo sees $ROCR_VISIBLE_DEVICES"]}]]'
+    sweep gated '.ticket = "gated" | .variants |= [.[0] | .gates = [{kind: "command", run: ["sh", "-c", "echo sees $ROCR_VISIBLE_DEVICES"]}]]'
     exited "exits 0" 0
     like "gates see the GPU of the run, not one that another run has" "$(cat "$BUNDLE/a/gate.log")" "^sees $(gpu_word 1)\$"
     release 0
