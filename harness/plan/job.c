@@ -182,6 +182,8 @@ json_t *job_encode(const struct plan *p, const struct job_request *req)
     int rc = req->preflight ? json_object_set(job, "preflight", req->preflight) : 0;
     if (p->counters.on && (req->counters || p->counters.when == COUNTERS_ALWAYS))
         rc |= json_object_set(job, "counters", json_object_get(p->root, "counters"));
+    if (req->sweep && *req->sweep)
+        rc |= json_object_set_new(job, "sweep", json_string(req->sweep));
     if (req->fresh)
         rc |= json_object_set_new(job, "fresh", json_true());
     if (p->gpus.given)

@@ -20,6 +20,7 @@ struct job_request {
     const char *source_sha256; /* NULL without a source tree */
     json_t *git;               /* what git knows of the sources (git/revision.h), borrowed, or NULL */
     enum run_purpose purpose;
+    const char *sweep; /* shared by the runs of one command on several nodes; NULL or "": a run of its own */
     bool fresh;        /* ignore cached builds */
     bool counters;     /* count what the plan names, also if it does not want that of every run */
     bool build_only;   /* no tests: build the variants and look at their gates */

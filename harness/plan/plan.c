@@ -36,6 +36,7 @@ const struct key plan_keys[] = {
     {.name = "comment", .kind = KEY_PART, .in = IN_PLAN},
     {KEY_AT(struct plan, node), .kind = KEY_TEXT, .in = IN_PLAN, .least = 1, .most = 255, .text = "local",
      .expected = "an ssh alias, [user@]host[:port] or \"local\""},
+    {.name = "nodes", .kind = KEY_PART, .in = IN_PLAN},
     {KEY_AT(struct plan, workdir), .kind = KEY_TEXT, .in = IN_PLAN, .most = WORKDIR_MAX + 2,
      .text = ".kernsweep", .accepts = is_workdir,
      .expected = "a plain path below the home folder, or an absolute one, without \"..\""},
@@ -266,6 +267,15 @@ static int check_level(const struct json_at *root, struct err *err)
     return 0;
 }
 
+static int read_nodes(struct plan *p, const struct json_at *root, struct err *err)
+{
+    if (plan_nodes_read(&p->nodes, root, p->scheduler.on, err) != 0)
+        return -1;
+    if (p->nodes.count > 0)
+        p->node = p->nodes.name[0];
+    return 0;
+}
+
 static int read_all(struct plan *p, struct err *err)
 {
     struct json_at root = json_root(p->root, p->file), scheduler = json_member(&root, "scheduler"),
@@ -273,7 +283,7 @@ static int read_all(struct plan *p, struct err *err)
                    counters = json_member(&root, "counters");
     if (check_level(&root, err) != 0 || read_simple_keys(p, &root, err) != 0 ||
         scheduler_load(&p->scheduler, &scheduler, p->patience_s, err) != 0 ||
-        settings_check(&p->settings, &root, p->scheduler.on, err) != 0 ||
+        settings_check(&p->settings, &root, p->scheduler.on, err) != 0 || read_nodes(p, &root, err) != 0 ||
         gpu_wish_read(&p->gpus, &root, &p->settings, p->scheduler.on, err) != 0 ||
         read_env(p, &root, err) != 0 || counters_load(&p->counters, &counters, err) != 0 ||
         plan_source_read(&p->source, &source, recorded_source(p->recorded), err) != 0 ||
@@ -294,6 +304,9 @@ static int read_plan(struct plan *p, struct err *err)
         return -1;
     struct json_at root = json_root(p->root, p->file);
     memcpy(p->sha256, recorded_plan(p->recorded), sizeof p->sha256);
+    if (p->nodes.count > 0 && *recorded_node(p->recorded))
+        p->node = recorded_node(p->recorded);
+    p->nodes.count = 0;
     return recorded_apply(p->recorded, &p->variants, &p->matrix, &p->settings, &root, err);
 }
 
@@ -343,6 +356,18 @@ int plan_check_size(const struct plan *p, const char *where, struct err *err)
     return err_set(err, ERR_INPUT,
                    "%s: expands to %zu tests, the limit is %d: use fewer contexts or repetitions", where, n,
                    LIMIT_TESTS);
+}
+
+bool plan_has_nodes(const struct plan *p)
+{
+    return json_object_get(p->root, "nodes") != NULL;
+}
+
+int plan_one_node(const struct plan *p, struct err *err)
+{
+    if (p->nodes.count < 2)
+        return 0;
+    return err_set(err, ERR_INPUT, "%s: names %zu nodes: choose one with --node", p->file, p->nodes.count);
 }
 
 int64_t plan_largest_context(const struct plan *p)

@@ -62,6 +62,8 @@ static int fill_record(struct session *s, const struct plan *p, const char *date
                  : 0;
     free(config);
     r->purpose = s->opt.purpose;
+    if (rc == 0 && s->opt.sweep)
+        rc = set_text(r->sweep, sizeof r->sweep, "sweep", s->opt.sweep, err);
     r->threshold = p->threshold;
     r->connect_timeout_s = p->connect_timeout_s;
     r->patience_s = p->patience_s;
@@ -101,6 +103,7 @@ static int submit_job(struct session *s, const struct plan *p, const char *sha, 
     gpu_hints_load(&hints, s->opt.db, p);
     const struct job_request req = {.run_id = s->rec.run_id,
                                     .purpose = s->rec.purpose,
+                                    .sweep = s->rec.sweep,
                                     .date = date,
                                     .source_sha256 = sha,
                                     .git = git,
