@@ -246,8 +246,8 @@ int cmd_compare(struct cmd_env *env, int argc, char **argv)
         {"--by", "node|gpu", &a.by, NULL,
          "compare the machines, or the GPUs, that shared the run with each other"},
         {"--threshold", "X", &a.threshold, NULL,
-         "change that must be findable, 0.05 or 5% (default: the plan's); 2% counts already with 8 or more "
-         "nights"},
+         "smallest change that counts, 0.05 or 5% (default: the plan's); with 8 or more nights 2% already "
+         "counts"},
         {"--metric", "METRIC", &a.metric, NULL, metric_help()},
         {"--all-metrics", NULL, NULL, &a.all_metrics, "show the other metrics too"},
         {"--format", "FORMAT", &a.format, NULL, "text, md, csv, junit or github (annotations)"},

@@ -64,7 +64,7 @@ static int measure_runs(struct cmd_env *env, const struct noise_args *a, const c
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < wanted; i++) {
         int64_t key;
-        fprintf(stderr, "run %zu of %zu of the same build\n", i + 1, wanted);
+        fprintf(opt.progress, "run %zu of %zu of the same build\n", i + 1, wanted);
         rc = measure_run(&p, &opt, s, &key, err);
         if (rc == 0)
             rc = run_data_load(s, key, &w->runs[w->count], err);

@@ -222,11 +222,11 @@ static int run_side(const struct turns_request *r, const struct turns_side *side
     struct plan p = {0};
     struct session_options opt = r->opt;
     opt.repeatable = false;
-    opt.overrides.variants = opt.overrides.contexts = opt.overrides.repeat = NULL;
+    opt.overrides.variants = opt.overrides.contexts = opt.overrides.axis = opt.overrides.repeat = NULL;
     opt.source_sha256 = side->sha256;
     int rc = load_side(&p, r, side, cells, &opt.git, err);
     if (rc == 0 && build_only && p.scheduler.on)
-        rc = matrix_repeat(&p.matrix, "1", err);
+        rc = matrix_repeat(&p.matrix, "1", true, err);
     opt.build_only = build_only && !p.scheduler.on;
     if (rc == 0)
         rc = measure_run(&p, &opt, s, key, err);
