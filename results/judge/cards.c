@@ -66,8 +66,8 @@ static void summarise(const struct observed *o, size_t n, double *logs, struct c
         c->error = fmax(c->error, stats_sd(logs, n) * stats_median_error(n));
 }
 
-static int add_pair(struct cards *out, size_t *cap, const struct history_series *s, uint64_t from,
-                    uint64_t to, struct observed *room, double *logs, struct err *err)
+static int add_pair(struct cards *out, const struct history_series *s, uint64_t from, uint64_t to,
+                    struct observed *room, double *logs, struct err *err)
 {
     for (size_t i = out->count; i > 0; i--) { /* found from another point of the series already */
         const struct card_cell *c = &out->items[i - 1];
@@ -77,7 +77,7 @@ static int add_pair(struct cards *out, size_t *cap, const struct history_series 
             return 0;
     }
     size_t n = observe_pair(s, from, to, room);
-    if (!ALLOC_GROW(out->items, out->count + 1, *cap))
+    if (!ALLOC_GROW(out->items, out->count + 1, out->cap))
         return err_set(err, ERR_INTERNAL, "no memory for the cards");
     struct card_cell *c = &out->items[out->count++];
     *c = (struct card_cell){.from = from, .to = to, .context = s->context, .metric = s->metric};
@@ -86,7 +86,7 @@ static int add_pair(struct cards *out, size_t *cap, const struct history_series 
     return 0;
 }
 
-static int measure_series(struct cards *out, size_t *cap, const struct history_series *s, struct err *err)
+static int measure_series(struct cards *out, const struct history_series *s, struct err *err)
 {
     struct observed *room = calloc(s->count + 1, sizeof *room);
     double *logs = calloc(s->count + 1, sizeof *logs);
@@ -95,7 +95,7 @@ static int measure_series(struct cards *out, size_t *cap, const struct history_s
         for (size_t j = 0; rc == 0 && j < s->count; j++) {
             const struct history_point *a = &s->points[i], *b = &s->points[j];
             if (a->run_key == b->run_key && is_before(a, b) && is_of_card(a) && is_of_card(b))
-                rc = add_pair(out, cap, s, a->device, b->device, room, logs, err);
+                rc = add_pair(out, s, a->device, b->device, room, logs, err);
         }
     free(room);
     free(logs);
@@ -120,10 +120,9 @@ static int by_place(const void *a, const void *b)
 
 int cards_measure(const struct history *h, struct cards *out, struct err *err)
 {
-    size_t cap = 0;
     *out = (struct cards){0};
     for (size_t i = 0; i < h->count; i++)
-        if (measure_series(out, &cap, &h->series[i], err) != 0) {
+        if (measure_series(out, &h->series[i], err) != 0) {
             cards_release(out);
             return -1;
         }

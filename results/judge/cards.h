@@ -22,7 +22,7 @@ struct card_cell {
 
 struct cards {
     struct card_cell *items; /* sorted by metric, GPUs, variant, context */
-    size_t count;
+    size_t count, cap;
 };
 
 /* What a value of one GPU has to be multiplied by to be of another one. */

@@ -143,7 +143,7 @@ static void find_interval(double *ratios, struct place_standing *h)
 static int measure_places(struct measuring *x, struct err *err)
 {
     size_t places = x->n_places, cells = x->run->n_cells;
-    x->values = malloc((x->run->n_tests + 2 * places + places * cells + 1) * sizeof *x->values);
+    x->values = calloc(x->run->n_tests + 2 * places + places * cells + 1, sizeof *x->values);
     x->apart = calloc(places + 1, sizeof *x->apart);
     if (!x->values || !x->apart)
         return err_set(err, ERR_INTERNAL, "no memory for the places of the run");

@@ -24,7 +24,7 @@ static int by_place(const void *a, const void *b)
 
 void together_sort(struct together *t)
 {
-    if (t->count)
+    if (t->cells && t->count)
         qsort(t->cells, t->count, sizeof *t->cells, by_place);
 }
 

@@ -103,20 +103,20 @@ struct delta {
     double p_adjusted; /* after Benjamini-Hochberg */
     double ratio_low;  /* interval of the ratio; NaN when the method gives none */
     double ratio_high;
-    bool other_device; /* the reference was measured on other GPUs, and nobody knows how they differ */
     double card_ratio; /* what the reference was multiplied by, because it was measured on another GPU: the
                           cards' measured factor; NaN when it was not */
     double card_error; /* relative standard error of card_ratio; 0 when there is none */
     size_t gpus;       /* that the cell was compared on; 0 when unknown */
     size_t gpus_worse, gpus_better; /* of several: those that changed beyond the threshold, each by itself */
-    char gpu[DELTA_GPU_MAX];        /* of now, if it is one; "" when unknown */
-    char base_gpu[DELTA_GPU_MAX];
-    int beside, base_beside; /* most tests of their own run beside a counted one; RUN_UNKNOWN */
-    bool disagree;           /* some repetitions show the change and some do not */
-    bool outlier;            /* at least one repetition of now is an outlier */
+    bool other_device; /* the reference was measured on other GPUs, and nobody knows how they differ */
+    bool disagree;     /* some repetitions show the change and some do not */
+    bool outlier;      /* at least one repetition of now is an outlier */
     bool slow_first;
-    size_t order; /* place of the cell in the output */
+    size_t order;            /* place of the cell in the output */
+    int beside, base_beside; /* most tests of their own run beside a counted one; RUN_UNKNOWN */
     enum confirmation confirmation;
+    char gpu[DELTA_GPU_MAX]; /* of now, if it is one; "" when unknown */
+    char base_gpu[DELTA_GPU_MAX];
     char reason[COMPARE_REASON_MAX]; /* one line for people */
 };
 
