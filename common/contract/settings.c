@@ -5,6 +5,7 @@
 static const char *const modes[] = {"perf", "debug", NULL};
 static const char *const prompt_tokens[] = {"if_printed", "required", NULL};
 static const char *const clocks[] = {"process", "simulated", NULL};
+const char *const placement_names[] = {"point", "cell", "every", NULL};
 const char *const clocks_mode_names[] = {"leave", "determinism", "fixed", NULL};
 const char *const clocks_unverified_names[] = {"block", "warn", NULL};
 
@@ -32,6 +33,7 @@ const struct key settings_keys[] = {
     {.name = "metrics", .kind = KEY_PART, .in = IN_BOTH},
     {.name = "scheduler", .kind = KEY_PART, .in = IN_BOTH},
     {.name = "counters", .kind = KEY_PART, .in = IN_BOTH},
+    {.name = "gpus", .kind = KEY_PART, .in = IN_BOTH},
     {.name = "variants", .kind = KEY_PART, .in = IN_BOTH, .required = true},
     {.name = NULL},
 };

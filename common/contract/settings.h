@@ -23,6 +23,13 @@ enum clocks_mode { CLOCKS_LEAVE, CLOCKS_DETERMINISM, CLOCKS_FIXED };
 /* What becomes of a run whose samples do not show those clocks. */
 enum clocks_unverified { CLOCKS_BLOCK, CLOCKS_WARN };
 
+/* What stays on one GPU of several, and what is spread over them. */
+enum gpu_placement {
+    PLACEMENT_POINT, /* all variants of a point: they compare with each other */
+    PLACEMENT_CELL,
+    PLACEMENT_EVERY, /* each cell is measured on each GPU */
+};
+
 struct settings {
 #define SETTING(kind, member, ...) KEY_TYPE_##kind member;
 #define SETTING_IN(kind, member, ...) KEY_TYPE_##kind member;
@@ -30,9 +37,10 @@ struct settings {
 };
 
 /* Includes the parts that both documents have: env, secrets, source, timings, metrics,
- * scheduler, variants. */
+ * scheduler, gpus, variants. */
 extern const struct key settings_keys[];
 
+extern const char *const placement_names[];
 extern const char *const clocks_mode_names[];
 extern const char *const clocks_unverified_names[];
 

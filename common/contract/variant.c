@@ -10,6 +10,7 @@ const struct key variant_keys[] = {
     {KEY_AT(struct variant, attn_impl), .kind = KEY_NAME, .in = IN_BOTH, .or_empty = true, .most = LIMIT_NAME,
      .text = ""},
     {KEY_AT(struct variant, build_as), .kind = KEY_NAME, .in = IN_JOB, .most = LIMIT_NAME},
+    {KEY_AT(struct variant, alone), .kind = KEY_FLAG, .in = IN_BOTH},
     {.name = "shape", .kind = KEY_PART, .in = IN_JOB},
     {.name = "build", .kind = KEY_PART, .in = IN_BOTH},
     {.name = "run", .kind = KEY_PART, .in = IN_BOTH, .required = true},

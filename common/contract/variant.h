@@ -14,6 +14,7 @@ struct variant {
     const char *name;
     const char *attn_impl; /* "": not checked */
     const char *build_as;  /* name of its build, which several variants may share */
+    bool alone;            /* none of the run's tests runs beside its tests */
     struct shape shape;    /* in kernel plans */
     struct command *build;
     size_t build_count;

@@ -88,6 +88,7 @@ static int read_parts(struct job *job, const struct json_at *root, struct err *e
         timing_rule_add_metrics(&job->timings, &job->metrics, &metrics, err) != 0 ||
         scheduler_load(&job->scheduler, &scheduler, 0, err) != 0 ||
         settings_check(&job->settings, root, job->scheduler.on, err) != 0 ||
+        gpu_wish_read(&job->gpus, root, &job->settings, job->scheduler.on, err) != 0 ||
         read_variants(job, root, err) != 0 ||
         tests_read(&job->test, &job->test_count, &tests, job->variant, job->variant_count, err) != 0)
         return -1;

@@ -6,6 +6,7 @@
 #define KERNSWEEP_EXECUTOR_JOB_JOB_H
 
 #include "common/contract/counters.h"
+#include "common/contract/gpu_wish.h"
 #include "common/contract/scheduler.h"
 #include "common/contract/settings.h"
 #include "common/contract/timing_rule.h"
@@ -24,6 +25,7 @@ struct job {
     struct timing_rule timings;
     struct own_metrics metrics;
     struct scheduler scheduler;
+    struct gpu_wish gpus;
     struct counters counters; /* to be counted in this run */
     struct job_part part;
     struct variant *variant;

@@ -1,5 +1,6 @@
 #include "executor/job/tests.h"
 
+#include "common/contract/gpu_wish.h"
 #include "common/contract/proto.h"
 #include "common/contract/settings.h"
 
@@ -12,6 +13,8 @@ struct written {
     const char *variant;
     double timeout_s;
     bool warmup;
+    const char *home, *gpu;
+    double expected_s;
 };
 
 const struct key test_keys[] = {
@@ -25,6 +28,9 @@ const struct key test_keys[] = {
     {KEY_AT(struct written, timeout_s), .kind = KEY_NUMBER, .in = IN_JOB, .required = true,
      .least = TEST_TIMEOUT_MIN_S, .most = TEST_TIMEOUT_MAX_S},
     {KEY_AT(struct written, warmup), .kind = KEY_FLAG, .in = IN_JOB},
+    {KEY_AT(struct written, home), .kind = KEY_TEXT, .in = IN_JOB, .least = 1, .most = GPU_IDS_MAX},
+    {KEY_AT(struct written, gpu), .kind = KEY_TEXT, .in = IN_JOB, .least = 1, .most = GPU_WORD_MAX},
+    {KEY_AT(struct written, expected_s), .kind = KEY_NUMBER, .in = IN_JOB, .most = TEST_TIMEOUT_MAX_S},
     {.name = NULL},
 };
 
@@ -39,8 +45,13 @@ static int read_test(struct job_test *test, size_t position, const struct json_a
     if (w.index != (int64_t)position + 1)
         return json_fail(&index, err, "expected %zu: tests are numbered from 1 in the order they run",
                          position + 1);
-    *test = (struct job_test){
-        .context = w.context, .repetition = w.repetition, .timeout_s = w.timeout_s, .warmup = w.warmup};
+    *test = (struct job_test){.context = w.context,
+                              .repetition = w.repetition,
+                              .timeout_s = w.timeout_s,
+                              .warmup = w.warmup,
+                              .home = w.home,
+                              .gpu = w.gpu,
+                              .expected_s = w.expected_s};
     if (!variant_find(variants, variant_count, w.variant, &test->variant))
         return json_fail(&variant, err, "$.variants has no variant \"%s\"", w.variant);
     return 0;

@@ -10,8 +10,12 @@ struct job_test {
     int64_t repetition;
     double timeout_s;
     bool warmup;
-    bool elsewhere;   /* belongs to another part of the job */
-    int64_t attempts; /* earlier attempts, in other parts */
+    const char
+        *home; /* the GPU that measured this cell last (a hint); several ids joined by '+'; NULL: unknown */
+    const char *gpu;   /* the GPU, or the first of the GPUs, that it must run on; NULL: any */
+    double expected_s; /* wall time on earlier nights (a hint); 0: unknown */
+    bool elsewhere;    /* belongs to another part of the job */
+    int64_t attempts;  /* earlier attempts, in other parts */
 };
 
 extern const struct key test_keys[];

@@ -85,13 +85,28 @@ static void add_block(const char *path, const char *name, void *arg)
         fclose(f);
 }
 
-static void add_ras(const char *device, json_t *gpu)
+static struct errors count_errors(const char *ras)
+{
+    struct errors e = {.found = false};
+    entries_each(ras, NULL, add_block, &e);
+    return e;
+}
+
+long long gpu_settings_uncorrectable(const char *device)
 {
     char ras[FS_PATH_MAX];
     struct errors e = {.found = false};
+    if (fs_join(ras, NULL, device, "ras") == 0)
+        e = count_errors(ras);
+    return e.found ? e.uncorrectable : -1;
+}
+
+static void add_ras(const char *device, json_t *gpu)
+{
+    char ras[FS_PATH_MAX];
     if (fs_join(ras, NULL, device, "ras") != 0)
         return;
-    entries_each(ras, NULL, add_block, &e);
+    struct errors e = count_errors(ras);
     if (e.found)
         json_object_set_new(
             gpu, "ras",

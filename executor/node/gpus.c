@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define AMD_VENDOR "0x1002"
 
@@ -77,6 +78,25 @@ static json_t *amd_name(const char *device)
     return id ? id : json_null();
 }
 
+static void see_render_node(const char *path, const char *name, void *arg)
+{
+    bool *usable = arg;
+    char file[64];
+    (void)path;
+    snprintf(file, sizeof file, "/dev/dri/%.32s", name);
+    *usable = access(file, R_OK | W_OK) == 0;
+}
+
+/* A container shows all GPUs in sysfs, and the device files of those that it was given. */
+static bool is_usable(const struct layout *l, const char *device)
+{
+    char drm[FS_PATH_MAX];
+    bool usable = true;
+    if (strcmp(l->sysfs, "/sys") == 0 && fs_join(drm, NULL, device, "drm") == 0)
+        entries_each(drm, "renderD", see_render_node, &usable);
+    return usable;
+}
+
 struct amd_scan {
     const struct layout *layout;
     json_t *out;
@@ -104,6 +124,8 @@ static void amd_card(const char *path, const char *name, void *arg)
                   amd_arch(scan->layout, json_string_value(unique)), "vram_total_bytes", total,
                   "vram_used_bytes", attribute_number(device, "mem_info_vram_used"), "driver",
                   driver ? driver : json_null(), "unique_id", unique ? unique : json_null());
+    if (!is_usable(scan->layout, device))
+        json_object_set_new(gpu, "usable", json_false());
     gpu_settings_amd(scan->layout, device, gpu);
     json_array_append_new(scan->out, gpu);
 }
@@ -155,10 +177,10 @@ static json_t *nvml_gpu(const struct nvml_facts *facts, const struct nvml_gpu *g
 {
     char arch[32];
     snprintf(arch, sizeof arch, "sm_%d%d", (int)g->major, (int)g->minor);
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s}", "vendor", "nvidia", "name", g->name, "arch",
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:s*}", "vendor", "nvidia", "name", g->name, "arch",
                      g->major > 0 ? json_string(arch) : json_null(), "vram_total_bytes",
                      json_bytes(g->total_bytes), "vram_used_bytes", json_bytes(g->used_bytes), "driver",
-                     facts->driver, "unique_id", g->uuid);
+                     facts->driver, "unique_id", g->uuid, "pci", *g->pci ? g->pci : NULL);
 }
 
 json_t *gpus_nvidia(const struct layout *l, const struct nvml_facts *facts)

@@ -74,6 +74,50 @@ static void use_listed(const char *list, const json_t *gpus, bool *used, size_t 
         used[i] |= named[i];
 }
 
+static void set_name(char *out, size_t size, const json_t *gpu, size_t index)
+{
+    const char *id = json_string_value(json_object_get(gpu, "unique_id"));
+    if (id && text_is_name(id))
+        snprintf(out, size, "%s", id);
+    else
+        snprintf(out, size, "%zu", index);
+}
+
+void gpu_use_add(struct gpu_use *use, const json_t *gpu, size_t index)
+{
+    if (use->count < GPU_USE_MAX)
+        set_name(use->name[use->count++], sizeof use->name[0], gpu, index);
+}
+
+bool gpu_use_is(const char *name, const json_t *gpu, size_t index)
+{
+    char own[LIMIT_NAME + 1];
+    set_name(own, sizeof own, gpu, index);
+    return strcmp(own, name) == 0;
+}
+
+bool gpu_use_chosen_by_job(const struct job *job)
+{
+    bool chosen = false;
+    for (size_t n = 0; n < sizeof visible_names / sizeof *visible_names; n++) {
+        chosen |= entry(&job->env, visible_names[n]) != NULL;
+        for (size_t v = 0; v < job->variant_count; v++)
+            chosen |= entry(&job->variant[v].env, visible_names[n]) != NULL;
+    }
+    return chosen;
+}
+
+/* What HIP counts is what ROCR lets through. */
+const char *gpu_use_environment(void)
+{
+    static const char *const names[] = {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
+                                        "CUDA_VISIBLE_DEVICES"};
+    const char *list = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !(list && *list); i++)
+        list = getenv(names[i]);
+    return list && *list ? list : NULL;
+}
+
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(a, b);
@@ -86,18 +130,9 @@ void gpu_use_visible(struct gpu_use *out, const struct job *job, const json_t *g
     out->count = 0;
     for (size_t i = 0; i < job->variant_count; i++)
         use_listed(visible_to(job, &job->variant[i]), gpus, used, count);
-    for (size_t i = 0; i < count; i++) {
-        const json_t *gpu = json_array_get(gpus, i);
-        const char *id = json_string_value(json_object_get(gpu, "unique_id"));
-        char *name = out->name[out->count];
-        if (!used[i])
-            continue;
-        if (id && text_is_name(id))
-            snprintf(name, sizeof out->name[0], "%s", id);
-        else
-            snprintf(name, sizeof out->name[0], "%zu", i);
-        out->count++;
-    }
+    for (size_t i = 0; i < count; i++)
+        if (used[i])
+            gpu_use_add(out, json_array_get(gpus, i), i);
     qsort(out->name, out->count, sizeof out->name[0], compare_names);
 }
 

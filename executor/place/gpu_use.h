@@ -17,6 +17,15 @@ struct gpu_use {
     char name[GPU_USE_MAX][LIMIT_NAME + 1]; /* unique id, or index; in byte order */
 };
 
+/* index: the GPU's place among the node's. */
+void gpu_use_add(struct gpu_use *use, const json_t *gpu, size_t index);
+/* Whether a name of a gpu_use is that GPU's. */
+bool gpu_use_is(const char *name, const json_t *gpu, size_t index);
+/* The list of visible devices in this process's environment; NULL: none. */
+const char *gpu_use_environment(void);
+/* Whether the job's own environment says which GPUs its tests see. */
+bool gpu_use_chosen_by_job(const struct job *job);
+
 /* gpus: array of {"index", "unique_id"}. A list of visible devices that names any other GPU, or that contains
  * a placeholder, stands for all of them. */
 void gpu_use_visible(struct gpu_use *out, const struct job *job, const json_t *gpus);

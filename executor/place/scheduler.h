@@ -13,7 +13,7 @@
 #define KERNSWEEP_EXECUTOR_PLACE_SCHEDULER_H
 
 #include "common/contract/scheduler.h"
-#include "executor/place/gpu_use.h"
+#include "executor/place/gpu_choice.h"
 #include "executor/process/loop.h"
 
 #include <stddef.h>
@@ -70,8 +70,9 @@ struct scheduler_ops {
     /* Whether this process runs on time that this scheduler granted. */
     bool (*is_here)(void);
     int (*identify)(struct task_identity *out, struct err *err);
-    /* The GPUs that a run here must lock against other runs on the machine. */
-    void (*gpus)(struct gpu_use *out, const struct job *job, const json_t *gpus);
+    /* What this process was given of the machine's GPUs. Unless by_scheduler, a run must lock those that it
+     * uses against other runs on the machine. amd: whose GPUs the node has. */
+    void (*granted)(struct gpu_grant *out, bool amd);
 
     /* NULL where there is nothing to submit to: the supervisor runs the tests itself. */
     int (*submit)(struct loop *loop, const struct array_request *request, int64_t *job, bool *reachable,

@@ -288,12 +288,20 @@ static int slurm_identify(struct task_identity *out, struct err *err)
                : 0;
 }
 
-/* Slurm gives out the GPUs. */
-static void slurm_gpus(struct gpu_use *out, const struct job *job, const json_t *gpus)
+static const char *from_environment(const char *name)
 {
-    (void)job;
-    (void)gpus;
-    out->count = 0;
+    const char *text = getenv(name);
+    return text && *text ? text : NULL;
+}
+
+/* SLURM_JOB_GPUS counts as the node does; the devices that Slurm makes visible are counted within the task's
+ * cgroup, as NVML does there and amdgpu's files do not. */
+static void slurm_granted(struct gpu_grant *out, bool amd)
+{
+    const char *numbers = from_environment("SLURM_STEP_GPUS"), *visible = gpu_use_environment();
+    numbers = numbers ? numbers : from_environment("SLURM_JOB_GPUS");
+    *out = (struct gpu_grant){.by_scheduler = true};
+    out->list = amd ? (numbers ? numbers : visible) : (visible ? visible : numbers);
 }
 
 const struct scheduler_ops scheduler_slurm = {
@@ -302,7 +310,7 @@ const struct scheduler_ops scheduler_slurm = {
     .cancel_command = "scancel",
     .is_here = slurm_is_here,
     .identify = slurm_identify,
-    .gpus = slurm_gpus,
+    .granted = slurm_granted,
     .submit = slurm_submit,
     .poll = slurm_poll,
     .cancel = slurm_cancel,

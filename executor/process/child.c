@@ -18,19 +18,10 @@ static const int64_t first_sample_ns = 5000000;
 static const double kill_round_s = 0.05; /* between rounds of KILL, for what was forked meanwhile */
 static const double kill_limit_s = 10;   /* then processes are stuck in the kernel, and the node is dirty */
 
-enum phase { PHASE_RUNNING, PHASE_TERM, PHASE_KILL, PHASE_GONE, PHASE_STUCK };
-
-struct child {
-    struct loop *loop;
-    const struct child_limits *limits;
-    const struct child_hooks *hooks;
-    struct child_result *result;
-    enum phase phase;
-    int output; /* read end */
-    int64_t last_output_ns;
-    int64_t kill_since_ns;
-    char *data; /* READ_MAX bytes */
-};
+static bool is_over(const struct child *c)
+{
+    return c->phase == CHILD_GONE || c->phase == CHILD_STUCK;
+}
 
 static int64_t to_ns(double s)
 {
@@ -39,26 +30,26 @@ static int64_t to_ns(double s)
 
 static double since_start(const struct child *c, int64_t now_ns)
 {
-    return (double)(now_ns - c->result->process.start_ns) / s_to_ns;
+    return (double)(now_ns - c->result.process.start_ns) / s_to_ns;
 }
 
 static void close_output(struct child *c)
 {
-    loop_unwatch(c->loop, LOOP_OUTPUT);
-    if (c->output >= 0)
-        close(c->output);
-    c->output = -1;
+    int fd = c->output.fd;
+    loop_remove(c->loop, &c->output);
+    if (fd >= 0)
+        close(fd);
 }
 
 /* Reads at most `reads` blocks, so that a flood of output cannot delay time-outs. */
 static void read_output(struct child *c, int reads, int64_t now_ns)
 {
-    while (c->output >= 0 && reads-- > 0) {
-        ssize_t n = read(c->output, c->data, READ_MAX);
+    while (c->output.fd >= 0 && reads-- > 0) {
+        ssize_t n = read(c->output.fd, c->data, READ_MAX);
         if (n > 0) {
             c->last_output_ns = now_ns;
-            if (c->hooks->output)
-                c->hooks->output(c->hooks->arg, c->data, (size_t)n);
+            if (c->hooks.output)
+                c->hooks.output(c->hooks.arg, c->data, (size_t)n);
         } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
             close_output(c);
         } else if (errno == EAGAIN) {
@@ -69,136 +60,135 @@ static void read_output(struct child *c, int reads, int64_t now_ns)
 
 static void enter_kill(struct child *c, int64_t now_ns)
 {
-    c->phase = PHASE_KILL;
+    c->phase = CHILD_KILL;
     c->kill_since_ns = now_ns;
-    process_signal_all(&c->result->process, SIGKILL);
-    loop_arm(c->loop, LOOP_GRACE, now_ns + to_ns(kill_round_s), to_ns(kill_round_s));
+    process_signal_all(&c->result.process, SIGKILL);
+    loop_arm(&c->grace, now_ns + to_ns(kill_round_s), to_ns(kill_round_s));
 }
 
 static void enter_term(struct child *c, int64_t now_ns)
 {
-    c->phase = PHASE_TERM;
-    unsigned n = process_signal_all(&c->result->process, SIGTERM);
-    process_signal_all(&c->result->process, SIGCONT); /* a stopped process would not handle TERM */
-    if (c->result->process.ended)
-        c->result->leftovers = n;
+    c->phase = CHILD_TERM;
+    unsigned n = process_signal_all(&c->result.process, SIGTERM);
+    process_signal_all(&c->result.process, SIGCONT); /* a stopped process would not handle TERM */
+    if (c->result.process.ended)
+        c->result.leftovers = n;
     if (c->limits->kill_grace_s <= 0)
         enter_kill(c, now_ns);
     else
-        loop_arm(c->loop, LOOP_GRACE, now_ns + to_ns(c->limits->kill_grace_s), 0);
+        loop_arm(&c->grace, now_ns + to_ns(c->limits->kill_grace_s), 0);
 }
 
 static void stop_child(struct child *c, enum stop_cause cause, int64_t now_ns)
 {
-    if (c->phase != PHASE_RUNNING || c->result->process.ended)
+    if (c->phase != CHILD_RUNNING || c->result.process.ended)
         return;
-    c->result->stop = cause;
-    if (c->hooks->stopping)
-        c->hooks->stopping(c->hooks->arg, &c->result->process, cause);
+    c->result.stop = cause;
+    if (c->hooks.stopping)
+        c->hooks.stopping(c->hooks.arg, &c->result.process, cause);
     enter_term(c, now_ns);
 }
 
 static void on_grace(struct child *c, int64_t now_ns)
 {
-    if (c->phase == PHASE_TERM)
+    if (c->phase == CHILD_TERM)
         enter_kill(c, now_ns);
-    else if (c->phase == PHASE_KILL && now_ns - c->kill_since_ns > to_ns(kill_limit_s))
-        c->phase = PHASE_STUCK;
-    else if (c->phase == PHASE_KILL)
-        process_signal_all(&c->result->process, SIGKILL);
+    else if (c->phase == CHILD_KILL && now_ns - c->kill_since_ns > to_ns(kill_limit_s))
+        c->phase = CHILD_STUCK;
+    else if (c->phase == CHILD_KILL)
+        process_signal_all(&c->result.process, SIGKILL);
 }
 
 static void on_reap(struct child *c, int64_t now_ns)
 {
-    struct process *p = &c->result->process;
+    struct process *p = &c->result.process;
     bool was_ended = p->ended;
     bool none_left = process_reap(p, now_ns);
+    if (p->ended && !was_ended && !p->keeper)
+        loop_remove(c->loop, &c->process);
     if (p->ended && !was_ended) {
-        loop_unwatch(c->loop, LOOP_PROCESS);
-        loop_arm(c->loop, LOOP_SAMPLE, 0, 0);
-        loop_arm(c->loop, LOOP_HEARTBEAT, 0, 0);
-        loop_arm(c->loop, LOOP_DEADLINE, 0, 0);
+        loop_arm(&c->sample, 0, 0);
+        loop_arm(&c->heartbeat, 0, 0);
+        loop_arm(&c->deadline, 0, 0);
     }
     if (none_left)
-        c->phase = PHASE_GONE;
-    else if (p->ended && c->phase == PHASE_RUNNING)
+        c->phase = CHILD_GONE;
+    else if (p->lost)
+        c->phase = CHILD_STUCK;
+    else if (p->ended && c->phase == CHILD_RUNNING)
         enter_term(c, now_ns);
-    else if (c->phase == PHASE_KILL)
+    else if (c->phase == CHILD_KILL)
         process_signal_all(p, SIGKILL);
 }
 
-static void on_sample(struct child *c, const struct loop_events *e)
+/* From the second sample on. */
+static void join_others(struct child *c, int64_t now_ns)
 {
-    double quiet_s = (double)(e->now_ns - c->last_output_ns) / s_to_ns;
+    int64_t interval = c->limits->sample_interval_ms * 1000000;
+    if (c->limits->samples_together && !c->joined)
+        loop_arm(&c->sample, (now_ns / interval + 1) * interval, interval);
+    c->joined = true;
+}
+
+static void on_sample(struct child *c, int64_t now_ns)
+{
+    join_others(c, now_ns);
+    double quiet_s = (double)(now_ns - c->last_output_ns) / s_to_ns;
     enum stop_cause cause = STOP_NONE;
-    if (c->hooks->sample)
-        cause = c->hooks->sample(c->hooks->arg, since_start(c, e->now_ns), e->ticks[LOOP_SAMPLE] - 1);
+    if (c->hooks.sample)
+        cause = c->hooks.sample(c->hooks.arg, since_start(c, now_ns), c->sample.ticks - 1);
     if (cause == STOP_NONE && c->limits->no_output_timeout_s > 0 && quiet_s >= c->limits->no_output_timeout_s)
         cause = STOP_NO_OUTPUT;
     if (cause != STOP_NONE)
-        stop_child(c, cause, e->now_ns);
+        stop_child(c, cause, now_ns);
 }
 
 /* The order matters: an end counts before a time-out of the same moment. */
-static void handle_events(struct child *c, const struct loop_events *e)
+bool child_turn(struct child *c)
 {
-    if (e->ready[LOOP_PROCESS] || e->ready[LOOP_SIGNAL])
-        on_reap(c, e->now_ns);
+    int64_t now_ns = c->loop->now_ns;
+    if (c->process.ready || c->loop->signals.ready)
+        on_reap(c, now_ns);
     if (c->loop->stop)
-        stop_child(c, STOP_CANCEL, e->now_ns);
-    if (e->ready[LOOP_OUTPUT])
-        read_output(c, READS_PER_TURN, e->now_ns);
-    if (e->ready[LOOP_DEADLINE])
-        stop_child(c, STOP_TIMEOUT, e->now_ns);
-    if (e->ready[LOOP_SAMPLE] && !c->result->process.ended)
-        on_sample(c, e);
-    if (e->ready[LOOP_HEARTBEAT] && c->hooks->heartbeat && !c->result->process.ended)
-        c->hooks->heartbeat(c->hooks->arg, since_start(c, e->now_ns));
-    if (e->ready[LOOP_GRACE])
-        on_grace(c, e->now_ns);
+        stop_child(c, STOP_CANCEL, now_ns);
+    if (c->output.ready)
+        read_output(c, READS_PER_TURN, now_ns);
+    if (c->deadline.ready)
+        stop_child(c, STOP_TIMEOUT, now_ns);
+    if (c->sample.ready && !c->result.process.ended)
+        on_sample(c, now_ns);
+    if (c->heartbeat.ready && c->hooks.heartbeat && !c->result.process.ended)
+        c->hooks.heartbeat(c->hooks.arg, since_start(c, now_ns));
+    if (c->grace.ready)
+        on_grace(c, now_ns);
+    return is_over(c);
 }
 
 static void arm(struct child *c)
 {
-    int64_t start = c->result->process.start_ns;
+    int64_t start = c->result.process.start_ns;
     int64_t sample = c->limits->sample_interval_ms * 1000000;
     int64_t heartbeat = to_ns(c->limits->heartbeat_s);
     if (c->limits->timeout_s > 0)
-        loop_arm(c->loop, LOOP_DEADLINE, start + to_ns(c->limits->timeout_s), 0);
+        loop_arm(&c->deadline, start + to_ns(c->limits->timeout_s), 0);
     if (sample > 0)
-        loop_arm(c->loop, LOOP_SAMPLE, start + first_sample_ns, sample);
+        loop_arm(&c->sample, start + first_sample_ns, sample);
     if (heartbeat > 0)
-        loop_arm(c->loop, LOOP_HEARTBEAT, start + heartbeat, heartbeat);
+        loop_arm(&c->heartbeat, start + heartbeat, heartbeat);
 }
 
-static void disarm(struct child *c)
+static int watch_all(struct child *c, struct err *err)
 {
-    for (int t = LOOP_DEADLINE; t < LOOP_TIMERS_END; t++)
-        loop_arm(c->loop, (enum loop_source)t, 0, 0);
-    loop_unwatch(c->loop, LOOP_PROCESS);
-    close_output(c);
-}
-
-static int follow_child(struct child *c, struct err *err)
-{
-    struct loop_events events;
-    int rc = loop_watch(c->loop, LOOP_PROCESS, c->result->process.pidfd, err);
-    if (rc == 0)
-        rc = loop_watch(c->loop, LOOP_OUTPUT, c->output, err);
-    if (c->hooks->started)
-        c->hooks->started(c->hooks->arg, &c->result->process);
-    arm(c);
-    while (rc == 0 && c->phase != PHASE_GONE && c->phase != PHASE_STUCK) {
-        rc = loop_wait(c->loop, &events, err);
-        if (rc == 0)
-            handle_events(c, &events);
+    struct loop_watch *const timers[] = {&c->deadline, &c->grace, &c->heartbeat, &c->sample};
+    for (size_t i = 0; i < sizeof timers / sizeof *timers; i++) {
+        if (loop_add_timer(c->loop, timers[i], err) != 0)
+            return -1;
     }
-    if (rc == 0)
-        read_output(c, DRAIN_READS, clock_mono_ns());
-    return rc;
+    return loop_add(c->loop, &c->process, process_watch_fd(&c->result.process), err);
 }
 
-static int start_child(struct child *c, const struct process_spec *spec, struct err *err)
+/* The pipe of its output belongs to the loop's watch from here on. */
+static int start_process(struct child *c, const struct process_spec *spec, struct err *err)
 {
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) != 0)
@@ -207,33 +197,70 @@ static int start_child(struct child *c, const struct process_spec *spec, struct 
     fcntl(fds[0], F_SETPIPE_SZ, PIPE_BYTES); /* fewer wake-ups for much output; may fail */
     struct process_spec with_output = *spec;
     with_output.output = fds[1];
-    int rc = process_start(&c->result->process, &with_output, err);
+    int rc = process_start(&c->result.process, &with_output, err);
     close(fds[1]);
-    c->output = fds[0];
-    c->last_output_ns = c->result->process.start_ns;
-    return rc;
+    c->last_output_ns = c->result.process.start_ns;
+    if (rc == 0 && loop_add(c->loop, &c->output, fds[0], err) == 0)
+        return 0;
+    close(fds[0]);
+    return -1;
+}
+
+int child_start(struct child *c, struct loop *loop, const struct process_spec *spec,
+                const struct child_limits *limits, const struct child_hooks *hooks, struct err *err)
+{
+    *c = (struct child){.loop = loop,
+                        .limits = limits,
+                        .hooks = *hooks,
+                        .result = {.process = {.pidfd = -1, .report = -1}, .wall_s = NAN},
+                        .process = LOOP_WATCH_NONE,
+                        .output = LOOP_WATCH_NONE,
+                        .deadline = LOOP_WATCH_NONE,
+                        .grace = LOOP_WATCH_NONE,
+                        .heartbeat = LOOP_WATCH_NONE,
+                        .sample = LOOP_WATCH_NONE};
+    c->data = malloc(READ_MAX);
+    if (!c->data)
+        return err_set(err, ERR_INTERNAL, "no memory to read output");
+    if (start_process(c, spec, err) != 0 || watch_all(c, err) != 0)
+        return -1;
+    if (c->hooks.started)
+        c->hooks.started(c->hooks.arg, &c->result.process);
+    arm(c);
+    return 0;
+}
+
+void child_close(struct child *c)
+{
+    struct loop_watch *const own[] = {&c->deadline, &c->grace, &c->heartbeat, &c->sample, &c->process};
+    struct process *p = &c->result.process;
+    if (is_over(c))
+        read_output(c, DRAIN_READS, clock_mono_ns());
+    else if (p->pid > 0)
+        process_signal_all(p, SIGKILL);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        loop_remove(c->loop, own[i]);
+    close_output(c);
+    process_close(p);
+    free(c->data);
+    c->data = NULL;
+    c->result.group_gone = c->phase == CHILD_GONE;
+    if (p->ended && !p->exec_errno)
+        c->result.wall_s = (double)(p->end_ns - p->start_ns) / s_to_ns;
 }
 
 int child_run(struct loop *loop, const struct process_spec *spec, const struct child_limits *limits,
               const struct child_hooks *hooks, struct child_result *out, struct err *err)
 {
-    *out = (struct child_result){.process = {.pidfd = -1}};
-    struct child c = {.loop = loop, .limits = limits, .hooks = hooks, .result = out, .output = -1};
-    c.data = malloc(READ_MAX);
-    if (!c.data)
-        return err_set(err, ERR_INTERNAL, "no memory to read output");
-    int rc = start_child(&c, spec, err);
-    if (rc == 0)
-        rc = follow_child(&c, err);
-    if (rc != 0)
-        process_signal_all(&out->process, SIGKILL);
-    disarm(&c);
-    process_close(&out->process);
-    free(c.data);
-    out->group_gone = c.phase == PHASE_GONE;
-    out->wall_s = NAN;
-    if (out->process.ended && !out->process.exec_errno)
-        out->wall_s = (double)(out->process.end_ns - out->process.start_ns) / s_to_ns;
+    struct child c;
+    int rc = child_start(&c, loop, spec, limits, hooks, err);
+    bool over = false;
+    while (rc == 0 && !over) {
+        rc = loop_wait(loop, err);
+        over = rc == 0 && child_turn(&c);
+    }
+    child_close(&c);
+    *out = c.result;
     return rc;
 }
 

@@ -1,6 +1,7 @@
 /* child: one process under supervision, from its start until it and all its descendants are gone: output,
- * time-outs, heart beats, samples, and TERM followed by KILL after a grace period. One call runs one child.
- * Knows nothing of tests, builds or files: the hooks do. Units: seconds in doubles, else nanoseconds.
+ * time-outs, heart beats, samples, and TERM followed by KILL after a grace period. Several may be supervised
+ * in one loop: each is given a turn after every wait. Knows nothing of tests, builds or files: the hooks do.
+ * Units: seconds in doubles, else nanoseconds.
  */
 #ifndef KERNSWEEP_EXECUTOR_PROCESS_CHILD_H
 #define KERNSWEEP_EXECUTOR_PROCESS_CHILD_H
@@ -20,6 +21,7 @@ struct child_limits {
     double no_output_timeout_s; /* 0: off */
     double heartbeat_s;         /* 0: off */
     int64_t sample_interval_ms; /* 0: off */
+    bool samples_together;      /* at the same instants as other children, so that one wake-up serves all */
 };
 
 /* Each may be NULL. t_s: seconds since the child's start. */
@@ -42,6 +44,31 @@ struct child_result {
     bool group_gone;    /* proven: no descendant is left */
 };
 
+enum child_phase { CHILD_RUNNING, CHILD_TERM, CHILD_KILL, CHILD_GONE, CHILD_STUCK };
+
+/* Must not move between start and close. */
+struct child {
+    struct loop *loop; /* borrowed, as the limits are */
+    const struct child_limits *limits;
+    struct child_hooks hooks;
+    struct child_result result;
+    enum child_phase phase;
+    struct loop_watch process, output, deadline, grace, heartbeat, sample;
+    bool joined; /* see samples_together */
+    int64_t last_output_ns;
+    int64_t kill_since_ns;
+    char *data; /* owned; what is read at once */
+};
+
+/* Close it also after a failure. spec may go after the call. */
+int child_start(struct child *c, struct loop *loop, const struct process_spec *spec,
+                const struct child_limits *limits, const struct child_hooks *hooks, struct err *err);
+/* After each loop_wait(). True once it is over: all of it is gone, or survives SIGKILL. */
+bool child_turn(struct child *c);
+/* Completes result, and kills what is there still if it is not over. */
+void child_close(struct child *c);
+
+/* All of it, for one child alone. */
 int child_run(struct loop *loop, const struct process_spec *spec, const struct child_limits *limits,
               const struct child_hooks *hooks, struct child_result *out, struct err *err);
 

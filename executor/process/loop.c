@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
@@ -25,47 +24,63 @@ static int open_signals(struct err *err)
 
 int loop_open(struct loop *loop, struct err *err)
 {
-    *loop = (struct loop){.epfd = epoll_create1(EPOLL_CLOEXEC)};
-    for (int i = 0; i < LOOP_SOURCES; i++)
-        loop->fd[i] = -1;
+    *loop = (struct loop){.epfd = epoll_create1(EPOLL_CLOEXEC), .signals = LOOP_WATCH_NONE};
     if (loop->epfd < 0)
         return err_set_errno(err, ERR_INTERNAL, errno, "cannot open epoll");
-    for (int i = 0; i < LOOP_TIMERS_END; i++) {
-        int fd = i == LOOP_SIGNAL ? open_signals(err)
-                                  : timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-        if (fd < 0 || loop_watch(loop, (enum loop_source)i, fd, err) != 0) {
-            loop_close(loop);
-            return err_set_errno(err, ERR_INTERNAL, errno, "cannot open the supervisor's timers");
-        }
-    }
-    return 0;
+    int fd = open_signals(err);
+    if (fd >= 0 && loop_add(loop, &loop->signals, fd, err) == 0)
+        return 0;
+    if (fd >= 0)
+        close(fd);
+    loop_close(loop);
+    return -1;
 }
 
 void loop_close(struct loop *loop)
 {
-    for (int i = 0; i < LOOP_TIMERS_END; i++) {
-        if (loop->fd[i] >= 0)
-            close(loop->fd[i]);
-    }
+    if (loop->signals.fd >= 0)
+        close(loop->signals.fd);
     if (loop->epfd >= 0)
         close(loop->epfd);
-    loop->epfd = -1;
+    loop->epfd = loop->signals.fd = -1;
 }
 
-int loop_watch(struct loop *loop, enum loop_source source, int fd, struct err *err)
+int loop_add(struct loop *loop, struct loop_watch *watch, int fd, struct err *err)
 {
-    struct epoll_event e = {.events = EPOLLIN, .data.u32 = (uint32_t)source};
+    struct epoll_event e = {.events = EPOLLIN, .data.ptr = watch};
+    *watch = LOOP_WATCH_NONE;
     if (epoll_ctl(loop->epfd, EPOLL_CTL_ADD, fd, &e) != 0)
         return err_set_errno(err, ERR_INTERNAL, errno, "cannot watch a descriptor");
-    loop->fd[source] = fd;
+    watch->fd = fd;
     return 0;
 }
 
-void loop_unwatch(struct loop *loop, enum loop_source source)
+int loop_add_timer(struct loop *loop, struct loop_watch *timer, struct err *err)
 {
-    if (loop->fd[source] >= 0)
-        epoll_ctl(loop->epfd, EPOLL_CTL_DEL, loop->fd[source], NULL);
-    loop->fd[source] = -1;
+    *timer = LOOP_WATCH_NONE;
+    int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (fd < 0)
+        return err_set_errno(err, ERR_INTERNAL, errno, "cannot make a timer");
+    if (loop_add(loop, timer, fd, err) != 0) {
+        close(fd);
+        return -1;
+    }
+    timer->is_timer = true;
+    return 0;
+}
+
+void loop_remove(struct loop *loop, struct loop_watch *watch)
+{
+    if (watch->fd < 0)
+        return;
+    for (size_t i = 0; i < loop->ready_count; i++) {
+        if (loop->ready[i] == watch)
+            loop->ready[i] = NULL;
+    }
+    epoll_ctl(loop->epfd, EPOLL_CTL_DEL, watch->fd, NULL);
+    if (watch->is_timer)
+        close(watch->fd);
+    *watch = LOOP_WATCH_NONE;
 }
 
 static struct timespec to_timespec(int64_t ns)
@@ -73,37 +88,61 @@ static struct timespec to_timespec(int64_t ns)
     return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 }
 
-void loop_arm(struct loop *loop, enum loop_source timer, int64_t first_ns, int64_t interval_ns)
+void loop_arm(struct loop_watch *timer, int64_t first_ns, int64_t interval_ns)
 {
     struct itimerspec spec = {.it_value = to_timespec(first_ns), .it_interval = to_timespec(interval_ns)};
-    timerfd_settime(loop->fd[timer], TFD_TIMER_ABSTIME, &spec, NULL);
+    if (timer->fd >= 0)
+        timerfd_settime(timer->fd, TFD_TIMER_ABSTIME, &spec, NULL);
 }
 
 static void read_signals(struct loop *loop)
 {
     struct signalfd_siginfo info;
-    while (read(loop->fd[LOOP_SIGNAL], &info, sizeof info) == (ssize_t)sizeof info) {
+    while (read(loop->signals.fd, &info, sizeof info) == (ssize_t)sizeof info) {
         if (info.ssi_signo != SIGCHLD)
             loop->stop = true;
     }
 }
 
-int loop_wait(struct loop *loop, struct loop_events *events, struct err *err)
+static void mark_ready(struct loop *loop, struct loop_watch *watch)
 {
-    struct epoll_event ready[LOOP_SOURCES];
-    memset(events, 0, sizeof *events);
-    int n = epoll_wait(loop->epfd, ready, LOOP_SOURCES, -1);
-    events->now_ns = clock_mono_ns();
+    loop->ready[loop->ready_count++] = watch;
+    watch->ready = true;
+    if (watch == &loop->signals)
+        read_signals(loop);
+    else if (watch->is_timer &&
+             read(watch->fd, &watch->ticks, sizeof watch->ticks) != (ssize_t)sizeof watch->ticks)
+        watch->ready = false;
+}
+
+static int wait_until(struct loop *loop, int timeout_ms, struct err *err)
+{
+    struct epoll_event events[LOOP_READY_MAX];
+    for (size_t i = 0; i < loop->ready_count; i++) {
+        if (loop->ready[i])
+            loop->ready[i]->ready = false;
+    }
+    loop->ready_count = 0;
+    int n = epoll_wait(loop->epfd, events, LOOP_READY_MAX, timeout_ms);
+    loop->now_ns = clock_mono_ns();
     if (n < 0 && errno != EINTR)
         return err_set_errno(err, ERR_INTERNAL, errno, "cannot wait");
-    for (int i = 0; i < n; i++) {
-        enum loop_source s = (enum loop_source)ready[i].data.u32;
-        events->ready[s] = true;
-        if (s == LOOP_SIGNAL)
-            read_signals(loop);
-        else if (s < LOOP_TIMERS_END && read(loop->fd[s], &events->ticks[s], sizeof events->ticks[s]) !=
-                                            (ssize_t)sizeof events->ticks[s])
-            events->ready[s] = false;
-    }
+    for (int i = 0; i < n; i++)
+        mark_ready(loop, events[i].data.ptr);
     return 0;
+}
+
+int loop_wait(struct loop *loop, struct err *err)
+{
+    return wait_until(loop, -1, err);
+}
+
+int loop_wait_for(struct loop *loop, const struct loop_watch *watch, int64_t deadline_ns, struct err *err)
+{
+    int rc = 0;
+    if (watch && watch->ready)
+        return 0;
+    while (rc == 0 && !loop->stop && !(watch && watch->ready) && clock_left_ms(deadline_ns) != 0)
+        rc = wait_until(loop, clock_left_ms(deadline_ns), err);
+    return rc;
 }

@@ -1,6 +1,7 @@
-/* loop: the supervisor's event loop: an epoll descriptor, a signalfd and a few timers, opened once and used
- * for every process. Nothing in the executor sleeps. SIGTERM and SIGINT set `stop`, which stays set. Knows
- * nothing of what is supervised. Times are CLOCK_MONOTONIC nanoseconds.
+/* loop: the supervisor's event loop: one epoll descriptor and one signalfd for any number of watched
+ * descriptors and timers, each owned by whoever needs it. A wait marks what is ready; the owners then look at
+ * their own watches, in the order that they need. Nothing in the executor sleeps. SIGTERM and SIGINT set
+ * `stop`, which stays set. Knows nothing of what is supervised. Times are CLOCK_MONOTONIC nanoseconds.
  */
 #ifndef KERNSWEEP_EXECUTOR_PROCESS_LOOP_H
 #define KERNSWEEP_EXECUTOR_PROCESS_LOOP_H
@@ -8,42 +9,46 @@
 #include "common/base/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-enum loop_source {
-    LOOP_SIGNAL, /* SIGCHLD, or a request to stop */
-    LOOP_DEADLINE,
-    LOOP_GRACE,
-    LOOP_HEARTBEAT,
-    LOOP_SAMPLE,
-    LOOP_TIMERS_END,
-    LOOP_PROCESS = LOOP_TIMERS_END, /* a pidfd */
-    LOOP_OUTPUT,                    /* a pipe */
-    LOOP_SOURCES
+enum { LOOP_READY_MAX = 256 };
+
+/* Must not move while it is added; LOOP_WATCH_NONE before. */
+struct loop_watch {
+    int fd; /* -1: not added */
+    bool is_timer;
+    bool ready;     /* as of the last wait */
+    uint64_t ticks; /* expirations, of a timer that is ready */
 };
+
+#define LOOP_WATCH_NONE ((struct loop_watch){.fd = -1})
 
 struct loop {
     int epfd;
-    int fd[LOOP_SOURCES]; /* -1 when not watched; signal and timers belong to the loop, the rest to the caller
-                           */
+    struct loop_watch signals; /* ready: a child ended, or a request to stop */
+    struct loop_watch *ready[LOOP_READY_MAX];
+    size_t ready_count;
+    int64_t now_ns; /* right after the last wait */
     bool stop;
-};
-
-/* What one loop_wait() saw. */
-struct loop_events {
-    bool ready[LOOP_SOURCES];
-    uint64_t ticks[LOOP_SOURCES]; /* expirations, of a timer that is ready */
-    int64_t now_ns;               /* taken right after the wait */
 };
 
 /* Blocks the signals for this process. */
 int loop_open(struct loop *loop, struct err *err);
 void loop_close(struct loop *loop);
-int loop_watch(struct loop *loop, enum loop_source source, int fd, struct err *err);
-void loop_unwatch(struct loop *loop, enum loop_source source);
+
+/* Watches a descriptor of the caller's for input. */
+int loop_add(struct loop *loop, struct loop_watch *watch, int fd, struct err *err);
+/* Makes a timer, which loop_remove() closes. */
+int loop_add_timer(struct loop *loop, struct loop_watch *timer, struct err *err);
+/* Of one that was never added: nothing. */
+void loop_remove(struct loop *loop, struct loop_watch *watch);
 /* first_ns: absolute, 0 disarms; interval_ns 0: once. */
-void loop_arm(struct loop *loop, enum loop_source timer, int64_t first_ns, int64_t interval_ns);
+void loop_arm(struct loop_watch *timer, int64_t first_ns, int64_t interval_ns);
+
 /* Blocks until something is ready. */
-int loop_wait(struct loop *loop, struct loop_events *events, struct err *err);
+int loop_wait(struct loop *loop, struct err *err);
+/* Blocks until the watch (NULL: none) is ready, the deadline is over, or `stop` is set. */
+int loop_wait_for(struct loop *loop, const struct loop_watch *watch, int64_t deadline_ns, struct err *err);
 
 #endif

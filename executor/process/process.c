@@ -15,10 +15,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EXEC_WAIT_MS = 30000 };
+enum { EXEC_WAIT_MS = 30000, KEEPER_FD = 3 };
 
 /* What the child reports before exec; its end of the pipe closes on exec. */
 struct birth {
+    pid_t pid;
     int64_t start_ns;
     int exec_errno;
 };
@@ -59,7 +60,7 @@ static int redirect(const struct process_spec *spec)
 
 static _Noreturn void child_main(const struct process_spec *spec, pid_t parent, int report)
 {
-    struct birth birth = {.start_ns = 0};
+    struct birth birth = {.pid = getpid()};
     const struct rlimit no_core = {.rlim_cur = 0, .rlim_max = RLIM_INFINITY};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -68,6 +69,8 @@ static _Noreturn void child_main(const struct process_spec *spec, pid_t parent, 
     reset_signals();
     setrlimit(RLIMIT_CORE, &no_core);
     prefer_as_oom_victim();
+    if (spec->near)
+        (void)near_apply(spec->near);
     if (redirect(spec) == 0 && chdir(spec->cwd) == 0) {
         environ = (char **)spec->env;
         birth.start_ns = clock_mono_ns();
@@ -97,28 +100,135 @@ static int read_birth(int fd, struct birth *birth)
     }
 }
 
-int process_start(struct process *p, const struct process_spec *spec, struct err *err)
+/* A process that asked to be traced by its parent (PTRACE_TRACEME) has not ended but stopped, at a signal
+ * that is now delivered. After exec that is a SIGTRAP of the kernel's own. */
+static void stop_tracing(pid_t pid, int sig)
+{
+    ptrace(PTRACE_DETACH, pid, NULL, (void *)(intptr_t)(sig == SIGTRAP ? 0 : sig));
+}
+
+/* As wait4() of any child. */
+static pid_t wait_one(int options, int *status, struct rusage *usage)
+{
+    pid_t pid;
+    while ((pid = wait4(-1, status, options, usage)) > 0 && WIFSTOPPED(*status))
+        stop_tracing(pid, WSTOPSIG(*status));
+    return pid;
+}
+
+/* What a keeper tells of its program, once. */
+struct keeper_report {
+    int64_t end_ns;
+    int status;
+    struct rusage usage;
+    bool none_left; /* nor anything else */
+};
+
+/* Whether there is no child, once those that have ended are reaped. */
+static bool none_left(void)
+{
+    int status;
+    struct rusage usage;
+    pid_t pid;
+    while ((pid = wait_one(WNOHANG, &status, &usage)) > 0 || (pid < 0 && errno == EINTR))
+        continue;
+    return pid < 0 && errno == ECHILD;
+}
+
+/* Reaps until there is no child, which exit code 0 proves. */
+static _Noreturn void keep(pid_t program, int report)
+{
+    for (;;) {
+        struct keeper_report r = {.status = 0};
+        pid_t pid = wait_one(0, &r.status, &r.usage);
+        r.end_ns = clock_mono_ns();
+        if (pid == program) {
+            r.none_left = none_left();
+            (void)!write(report, &r, sizeof r);
+        }
+        if (pid < 0 && errno != EINTR)
+            _exit(errno == ECHILD ? 0 : 1);
+    }
+}
+
+/* The signals that tell the supervisor to stop are blocked here, too: it decides what is ended, and how. Its
+ * descriptors are closed, so that its locks end with it. */
+static _Noreturn void keeper_main(const struct process_spec *spec, pid_t parent, int birth, int report)
+{
+    pid_t self = getpid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
+        _exit(1);
+    pid_t program = fork();
+    if (program == 0)
+        child_main(spec, self, birth);
+    if (program < 0 || dup2(report, KEEPER_FD) < 0)
+        _exit(1);
+    closefrom(KEEPER_FD + 1);
+    keep(program, KEEPER_FD);
+}
+
+static int open_pipe(int fds[2], struct err *err)
+{
+    return pipe2(fds, O_CLOEXEC) == 0 ? 0 : err_set_errno(err, ERR_INTERNAL, errno, "cannot make a pipe");
+}
+
+/* What became of the program's start, with its pid where a keeper made it. Closes `from`. */
+static void take_birth(struct process *p, int from)
 {
     struct birth birth = {.exec_errno = ECHILD};
-    int report[2];
-    *p = (struct process){.pidfd = -1};
-    if (pipe2(report, O_CLOEXEC) != 0)
-        return err_set_errno(err, ERR_INTERNAL, errno, "cannot make a pipe");
+    if (read_birth(from, &birth) != 0)
+        birth.exec_errno = ETIMEDOUT;
+    close(from);
+    p->pid = p->keeper > 0 ? birth.pid : p->pid;
+    p->start_ns = birth.start_ns;
+    p->exec_errno = birth.exec_errno;
+}
+
+static int start_kept(struct process *p, const struct process_spec *spec, struct err *err)
+{
+    int birth[2], report[2];
+    if (open_pipe(birth, err) != 0)
+        return -1;
+    if (open_pipe(report, err) != 0) {
+        close(birth[0]);
+        close(birth[1]);
+        return -1;
+    }
+    pid_t parent = getpid();
+    p->keeper = fork();
+    if (p->keeper == 0)
+        keeper_main(spec, parent, birth[1], report[1]);
+    int saved = errno;
+    close(birth[1]);
+    close(report[1]);
+    p->report = report[0];
+    fcntl(p->report, F_SETFL, O_NONBLOCK);
+    if (p->keeper > 0) {
+        take_birth(p, birth[0]);
+        return 0;
+    }
+    p->keeper = 0;
+    close(birth[0]);
+    return err_set_errno(err, ERR_INTERNAL, saved, "cannot start %.200s", spec->argv[0]);
+}
+
+static int start_alone(struct process *p, const struct process_spec *spec, struct err *err)
+{
+    int birth[2];
+    if (open_pipe(birth, err) != 0)
+        return -1;
     pid_t parent = getpid();
     p->pid = fork();
     if (p->pid == 0)
-        child_main(spec, parent, report[1]);
+        child_main(spec, parent, birth[1]);
     int saved = errno;
-    close(report[1]);
+    close(birth[1]);
     if (p->pid < 0) {
-        close(report[0]);
+        close(birth[0]);
         return err_set_errno(err, ERR_INTERNAL, saved, "cannot start %.200s", spec->argv[0]);
     }
-    if (read_birth(report[0], &birth) != 0)
-        birth.exec_errno = ETIMEDOUT;
-    close(report[0]);
-    p->start_ns = birth.start_ns;
-    p->exec_errno = birth.exec_errno;
+    take_birth(p, birth[0]);
     p->pidfd = pidfd_open(p->pid, 0);
     if (p->pidfd < 0) {
         saved = errno;
@@ -128,36 +238,42 @@ int process_start(struct process *p, const struct process_spec *spec, struct err
     return 0;
 }
 
+int process_start(struct process *p, const struct process_spec *spec, struct err *err)
+{
+    *p = (struct process){.pidfd = -1, .report = -1};
+    return spec->kept ? start_kept(p, spec, err) : start_alone(p, spec, err);
+}
+
 void process_close(struct process *p)
 {
     if (p->pidfd >= 0)
         close(p->pidfd);
-    p->pidfd = -1;
+    if (p->report >= 0)
+        close(p->report);
+    p->pidfd = p->report = -1;
 }
 
-/* A process that asked to be traced by its parent (PTRACE_TRACEME) has not ended but stopped, at a signal
- * that is now delivered. After exec that is a SIGTRAP of the kernel's own. */
-static void stop_tracing(pid_t pid, int sig)
+int process_watch_fd(const struct process *p)
 {
-    ptrace(PTRACE_DETACH, pid, NULL, (void *)(intptr_t)(sig == SIGTRAP ? 0 : sig));
+    return p->keeper > 0 ? p->report : p->pidfd;
 }
 
-bool process_reap(struct process *p, int64_t now_ns)
+static void note_end(struct process *p, int64_t now_ns, int status, const struct rusage *usage)
+{
+    p->ended = true;
+    p->end_ns = now_ns;
+    p->wait_status = status;
+    p->usage = *usage;
+}
+
+static bool reap_all(struct process *p, int64_t now_ns)
 {
     for (;;) {
         int status;
         struct rusage usage;
-        pid_t pid = wait4(-1, &status, WNOHANG, &usage);
-        if (pid > 0 && WIFSTOPPED(status)) {
-            stop_tracing(pid, WSTOPSIG(status));
-            continue;
-        }
-        if (pid == p->pid) {
-            p->ended = true;
-            p->end_ns = now_ns;
-            p->wait_status = status;
-            p->usage = usage;
-        }
+        pid_t pid = wait_one(WNOHANG, &status, &usage);
+        if (pid == p->pid)
+            note_end(p, now_ns, status, &usage);
         if (pid == 0)
             return false;
         if (pid < 0 && errno != EINTR)
@@ -165,12 +281,43 @@ bool process_reap(struct process *p, int64_t now_ns)
     }
 }
 
+/* The keeper ends when it has no child left; killed, it takes the program with it. */
+static void reap_keeper(struct process *p, int64_t now_ns)
+{
+    int status = 0;
+    pid_t pid = waitpid(p->keeper, &status, 0);
+    p->gone = pid == p->keeper && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    p->lost = !p->gone;
+    if (!p->ended)
+        note_end(p, now_ns, SIGKILL, &(struct rusage){.ru_maxrss = 0});
+}
+
+static bool read_reports(struct process *p, int64_t now_ns)
+{
+    struct keeper_report r = {.none_left = false};
+    ssize_t n = 0;
+    while (!p->gone && !p->lost && (n = read(p->report, &r, sizeof r)) != -1) {
+        if (n == (ssize_t)sizeof r)
+            note_end(p, r.end_ns, r.status, &r.usage);
+        if (n == 0 || r.none_left)
+            reap_keeper(p, now_ns);
+    }
+    return p->gone;
+}
+
+bool process_reap(struct process *p, int64_t now_ns)
+{
+    return p->keeper > 0 ? read_reports(p, now_ns) : reap_all(p, now_ns);
+}
+
 unsigned process_signal_all(const struct process *p, int sig)
 {
     struct proctree tree;
     if (!p->ended && p->pid > 0)
         kill(-p->pid, sig); /* atomic for the group: no fork can escape it */
-    proctree_descendants(&tree, getpid());
+    if (p->lost)
+        return 0; /* what is left has become somebody else's child */
+    proctree_descendants(&tree, p->keeper > 0 ? p->keeper : getpid());
     for (size_t i = 0; i < tree.count; i++)
         kill(tree.pid[i], sig);
     return (unsigned)tree.count;

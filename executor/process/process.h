@@ -1,12 +1,15 @@
 /* process: starts one program in a session of its own and ends everything it started.
- * This process is a child subreaper: orphans become our children, so "no child left" (ECHILD) proves that all
- * of it is gone, double-forked daemons and zombies included. Therefore the executor must not have any other
- * child at the same time. Times are CLOCK_MONOTONIC nanoseconds.
+ * Orphans become children of their nearest ancestor that is a subreaper, so "no child left" (ECHILD) proves
+ * to it that all of the program is gone, double-forked daemons and zombies included. That ancestor is this
+ * process, which then must not have any other child at the same time; or, where several programs run at once,
+ * a keeper: one small process for each, between this one and the program. Times are CLOCK_MONOTONIC
+ * nanoseconds.
  */
 #ifndef KERNSWEEP_EXECUTOR_PROCESS_PROCESS_H
 #define KERNSWEEP_EXECUTOR_PROCESS_PROCESS_H
 
 #include "common/base/err.h"
+#include "executor/process/near.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +18,11 @@
 
 struct process {
     pid_t pid;
-    int pidfd;
+    int pidfd;        /* of the program, or of nothing when it is kept */
+    pid_t keeper;     /* 0: none */
+    int report;       /* what the keeper reports; -1: none */
+    bool gone;        /* proven by the keeper: nothing of the program is left */
+    bool lost;        /* the keeper was killed, so nothing can be proven */
     int64_t start_ns; /* just before exec */
     int exec_errno;   /* not 0: exec failed with it, and nothing runs */
     bool ended;
@@ -28,8 +35,10 @@ struct process_spec {
     char *const *argv;
     char *const *env; /* also where PATH comes from */
     const char *cwd;
-    int output; /* stdout and stderr */
-    int input;  /* -1: /dev/null */
+    int output;              /* stdout and stderr */
+    int input;               /* -1: /dev/null */
+    const struct near *near; /* CPUs and memory to bind it to; NULL: none */
+    bool kept;               /* with a keeper of its own: other programs run at the same time */
 };
 
 /* Makes this process inherit orphans. */
@@ -39,11 +48,13 @@ int process_become_subreaper(struct err *err);
 int process_start(struct process *p, const struct process_spec *spec, struct err *err);
 void process_close(struct process *p);
 
-/* Reaps all children that ended; now_ns is recorded as p's end when it is among them. True when no child is
- * left. */
+/* Readable when something ended; -1: only SIGCHLD tells. */
+int process_watch_fd(const struct process *p);
+/* Reaps what ended; now_ns is recorded as p's end when it is among it (a keeper records the time itself).
+ * True when nothing of p is left. */
 bool process_reap(struct process *p, int64_t now_ns);
-/* Sends the signal to p's group (while p is not reaped) and to every descendant of this process.
- * Returns how many processes there were. */
+/* Sends the signal to p's group (while p is not reaped) and to every descendant of its keeper, or of this
+ * process. Returns how many processes there were. */
 unsigned process_signal_all(const struct process *p, int sig);
 
 #endif

@@ -247,14 +247,8 @@ int array_queue_update(struct array_queue *q, struct err *err)
 
 int array_queue_wait(struct array_queue *q, struct err *err)
 {
-    struct loop *loop = &q->s->loop;
-    struct loop_events events = {.now_ns = 0};
-    int rc = 0;
-    loop_arm(loop, LOOP_DEADLINE, clock_deadline_ns(fmin(q->s->job.scheduler.poll_s, update_interval_s)), 0);
-    while (rc == 0 && !loop->stop && !events.ready[LOOP_DEADLINE])
-        rc = loop_wait(loop, &events, err);
-    loop_arm(loop, LOOP_DEADLINE, 0, 0);
-    return rc;
+    double wait_s = fmin(q->s->job.scheduler.poll_s, update_interval_s);
+    return loop_wait_for(&q->s->loop, NULL, clock_deadline_ns(wait_s), err);
 }
 
 bool array_queue_is_over(const struct array_queue *q)

@@ -105,7 +105,7 @@ void clock_watch_take(struct clock_watch *w, double t_s)
     struct nvml_facts facts;
     if (!w->clocks || w->clocks->count == 0 || (t_s >= w->last_s && t_s - w->last_s < interval_s))
         return;
-    bool has_facts = w->nvml && w->nvml->ask >= 0 && nvml_latest(w->nvml, &facts);
+    bool has_facts = w->nvml && w->nvml->ask >= 0 && nvml_latest(w->nvml, w, &facts);
     w->last_s = t_s;
     for (size_t i = 0; i < w->clocks->count; i++) {
         if (!w->clocks->item[i].gpu.nvidia)

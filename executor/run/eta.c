@@ -10,11 +10,19 @@ static size_t find_cell(const struct eta *eta, const struct job_test *t)
     return i;
 }
 
+static int make_arrays(struct eta *eta, size_t tests)
+{
+    eta->cell = calloc(tests + 1, sizeof *eta->cell);
+    eta->cell_of = calloc(tests + 1, sizeof *eta->cell_of);
+    eta->lane_of = calloc(tests + 1, sizeof *eta->lane_of);
+    eta->over = calloc(tests + 1, sizeof *eta->over);
+    return eta->cell && eta->cell_of && eta->lane_of && eta->over ? 0 : -1;
+}
+
 int eta_init(struct eta *eta, const struct job *job, struct err *err)
 {
-    *eta = (struct eta){.cell = calloc(job->test_count + 1, sizeof *eta->cell),
-                        .cell_of = calloc(job->test_count + 1, sizeof *eta->cell_of)};
-    if (!eta->cell || !eta->cell_of) {
+    *eta = (struct eta){.test_count = job->test_count};
+    if (make_arrays(eta, job->test_count) != 0) {
         eta_release(eta);
         return err_set(err, ERR_INTERNAL, "no memory for the estimates");
     }
@@ -23,32 +31,76 @@ int eta_init(struct eta *eta, const struct job *job, struct err *err)
         size_t c = find_cell(eta, t);
         if (c == eta->count)
             eta->cell[eta->count++] =
-                (struct eta_cell){.variant = t->variant, .context = t->context, .timeout_s = t->timeout_s};
+                (struct eta_cell){.variant = t->variant,
+                                  .context = t->context,
+                                  .timeout_s = t->timeout_s,
+                                  .alone = job->variant && job->variant[t->variant].alone};
         eta->cell[c].left++;
         eta->cell_of[i] = c;
     }
-    return 0;
+    return eta_spread(eta, 1, eta->lane_of, err);
 }
 
 void eta_release(struct eta *eta)
 {
     free(eta->cell);
     free(eta->cell_of);
+    free(eta->lane_of);
+    free(eta->over);
+    free(eta->left_on);
+    free(eta->elapsed_s);
     *eta = (struct eta){.count = 0};
+}
+
+static size_t *left_on(const struct eta *eta, size_t test)
+{
+    return &eta->left_on[eta->cell_of[test] * eta->lanes + eta->lane_of[test]];
+}
+
+int eta_spread(struct eta *eta, size_t lanes, const size_t *lane_of, struct err *err)
+{
+    size_t *left = calloc(eta->count * lanes + 1, sizeof *left);
+    double *elapsed = calloc(lanes + 1, sizeof *elapsed);
+    if (!left || !elapsed) {
+        free(left);
+        free(elapsed);
+        return err_set(err, ERR_INTERNAL, "no memory for the estimates");
+    }
+    for (size_t l = 0; l < lanes && l < eta->lanes; l++)
+        elapsed[l] = eta->elapsed_s[l];
+    free(eta->left_on);
+    free(eta->elapsed_s);
+    eta->left_on = left;
+    eta->elapsed_s = elapsed;
+    eta->lanes = lanes;
+    for (size_t i = 0; i < eta->test_count; i++) {
+        eta->lane_of[i] = lane_of[i];
+        *left_on(eta, i) += !eta->over[i];
+    }
+    return 0;
+}
+
+void eta_running(struct eta *eta, size_t test, double elapsed_s)
+{
+    eta->elapsed_s[eta->lane_of[test]] = elapsed_s;
+}
+
+void eta_dropped(struct eta *eta, size_t test)
+{
+    if (eta->over[test])
+        return;
+    eta->over[test] = true;
+    eta->cell[eta->cell_of[test]].left--;
+    --*left_on(eta, test);
+    eta->elapsed_s[eta->lane_of[test]] = 0;
 }
 
 void eta_finished(struct eta *eta, size_t test, double wall_s)
 {
     struct eta_cell *c = &eta->cell[eta->cell_of[test]];
-    c->left -= c->left > 0;
+    eta_dropped(eta, test);
     c->done++;
     c->wall_s += wall_s;
-}
-
-void eta_dropped(struct eta *eta, size_t test)
-{
-    struct eta_cell *c = &eta->cell[eta->cell_of[test]];
-    c->left -= c->left > 0;
 }
 
 struct totals {
@@ -86,15 +138,28 @@ double eta_test(const struct eta *eta, size_t test)
     return expected_s(eta, &eta->cell[eta->cell_of[test]], &all);
 }
 
-double eta_left(const struct eta *eta, double elapsed_s)
+/* What is left on a lane; of tests that run alone, on any. */
+static double left_s(const struct eta *eta, size_t lane, const struct totals *all)
+{
+    double sum = 0;
+    for (size_t i = 0; i < eta->count; i++) {
+        const struct eta_cell *c = &eta->cell[i];
+        size_t left = c->alone ? c->left : eta->left_on[i * eta->lanes + lane];
+        if (left > 0)
+            sum += expected_s(eta, c, all) * (double)left;
+    }
+    return sum;
+}
+
+double eta_left(const struct eta *eta)
 {
     struct totals all = sum_cells(eta, 0);
-    double sum = 0;
+    double longest = 0;
     if (all.done == 0)
         return -1;
-    for (size_t i = 0; i < eta->count; i++) {
-        if (eta->cell[i].left > 0)
-            sum += expected_s(eta, &eta->cell[i], &all) * (double)eta->cell[i].left;
+    for (size_t l = 0; l < eta->lanes; l++) {
+        double left = left_s(eta, l, &all) - eta->elapsed_s[l];
+        longest = left > longest ? left : longest;
     }
-    return sum > elapsed_s ? sum - elapsed_s : 0;
+    return longest;
 }

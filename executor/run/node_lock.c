@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,15 +31,13 @@ static int tell_waiting(struct suite *s, const struct lock_request *w, const str
 /* A child blocks on the lock; this process waits for the child, a deadline, or a request to stop. */
 static int wait_for(const struct lock_request *w, struct suite *s, struct err *err)
 {
-    struct loop_events events = {.now_ns = 0};
+    struct loop_watch child = LOOP_WATCH_NONE;
     pid_t pid = lock_wait_start(w->lock, err);
     int pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
-    int rc = pidfd >= 0 ? loop_watch(&s->loop, LOOP_PROCESS, pidfd, err) : -1;
-    loop_arm(&s->loop, LOOP_DEADLINE, w->until_ns, 0);
-    while (rc == 0 && !events.ready[LOOP_PROCESS] && !events.ready[LOOP_DEADLINE] && !s->loop.stop)
-        rc = loop_wait(&s->loop, &events, err);
-    loop_arm(&s->loop, LOOP_DEADLINE, 0, 0);
-    loop_unwatch(&s->loop, LOOP_PROCESS);
+    int rc = pidfd >= 0 ? loop_add(&s->loop, &child, pidfd, err) : -1;
+    if (rc == 0)
+        rc = loop_wait_for(&s->loop, &child, w->until_ns, err);
+    loop_remove(&s->loop, &child);
     if (pid > 0) {
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
@@ -64,8 +63,9 @@ static int take_lock(const struct lock_request *w, struct suite *s, char *reason
     return taken;
 }
 
-static int take_gpu(struct node_lock *lock, struct suite *s, const char *name, int64_t until_ns, char *reason,
-                    struct err *err)
+/* wait_s 0: does not wait. */
+static int take_gpu(struct node_lock *lock, struct suite *s, const char *name, double wait_s,
+                    int64_t until_ns, char *reason, struct err *err)
 {
     char path[FS_PATH_MAX], what[LIMIT_NAME + 8], text[REASON_MAX];
     struct lock *gpu = &lock->gpu[lock->gpu_count];
@@ -80,8 +80,126 @@ static int take_gpu(struct node_lock *lock, struct suite *s, const char *name, i
     }
     snprintf(lock->gpu_name[lock->gpu_count++], sizeof lock->gpu_name[0], "%s", name);
     const struct lock_request w = {
-        .lock = gpu, .path = path, .what = what, .wait_s = s->job.settings.lock_wait_s, .until_ns = until_ns};
+        .lock = gpu, .path = path, .what = what, .wait_s = wait_s, .until_ns = until_ns};
     return take_lock(&w, s, reason, err);
+}
+
+static void release_from(struct node_lock *lock, size_t first)
+{
+    while (lock->gpu_count > first)
+        lock_close(&lock->gpu[--lock->gpu_count]);
+}
+
+/* All GPUs of a group or none. */
+static int take_group(struct node_lock *lock, struct suite *s, size_t group, double wait_s, int64_t until_ns,
+                      char *reason, struct err *err)
+{
+    const struct gpu_use *use = &s->gpus.group[group];
+    size_t first = lock->gpu_count;
+    int taken = 1;
+    for (size_t i = 0; taken == 1 && i < use->count; i++)
+        taken = take_gpu(lock, s, use->name[i], wait_s, until_ns, reason, err);
+    if (taken != 1)
+        release_from(lock, first);
+    return taken;
+}
+
+static int take_every(struct node_lock *lock, struct suite *s, int64_t until_ns, char *reason,
+                      struct err *err)
+{
+    int taken = 1;
+    for (size_t i = 0; taken == 1 && i < s->gpus.count; i++)
+        taken = take_group(lock, s, i, s->job.settings.lock_wait_s, until_ns, reason, err);
+    return taken;
+}
+
+/* The first that is free; else the run waits for the one that it would like best. */
+static int take_first(struct node_lock *lock, struct suite *s, int64_t until_ns, char *reason,
+                      struct err *err)
+{
+    int taken = 0;
+    size_t i = 0;
+    for (; i < s->gpus.count && taken == 0; i += taken == 0)
+        taken = take_group(lock, s, i, 0, 0, reason, err);
+    if (taken == 0) {
+        i = 0;
+        taken = take_group(lock, s, i, s->job.settings.lock_wait_s, until_ns, reason, err);
+    }
+    if (taken != 1)
+        return taken;
+    while (s->gpus.count > i + 1)
+        gpu_choice_drop(&s->gpus, s->gpus.count - 1);
+    while (i-- > 0)
+        gpu_choice_drop(&s->gpus, 0);
+    return 1;
+}
+
+static int go_on_without(struct suite *s, size_t group, const char *why, struct err *err)
+{
+    char text[REASON_MAX];
+    reason_set(text, "going on without a GPU: %s", why);
+    gpu_choice_drop(&s->gpus, group);
+    return suite_note(s, text, err);
+}
+
+/* Those that are free, and, where the run may wait, those that become free. */
+static int take_some(struct node_lock *lock, struct suite *s, int64_t until_ns, char *reason, struct err *err)
+{
+    bool has[GPU_USE_MAX] = {false};
+    size_t count = s->gpus.count;
+    for (int turn = 0; turn < 2; turn++)
+        for (size_t i = count; i-- > 0;) {
+            int taken =
+                has[i] ? 1
+                       : take_group(lock, s, i, turn * s->job.settings.lock_wait_s, until_ns, reason, err);
+            if (taken < 0)
+                return -1;
+            has[i] = taken == 1;
+            if (turn == 1 && !has[i] && s->gpus.count > 1 && go_on_without(s, i, reason, err) != 0)
+                return -1;
+        }
+    return lock->gpu_count + lock->unlocked > 0;
+}
+
+static int take_gpus(struct node_lock *lock, struct suite *s, int64_t until_ns, char *reason, struct err *err)
+{
+    if (s->gpus.count == 0)
+        return 1;
+    switch (s->gpus.rule) {
+    case GPU_RULE_EVERY:
+        break;
+    case GPU_RULE_SOME:
+        return take_some(lock, s, until_ns, reason, err);
+    case GPU_RULE_FIRST:
+        return take_first(lock, s, until_ns, reason, err);
+    }
+    return take_every(lock, s, until_ns, reason, err);
+}
+
+/* 1, or 0 with reason where the plan asks for what the node cannot give. */
+static int choose_gpus(struct suite *s, bool *locks, char *reason, struct err *err)
+{
+    struct gpu_grant grant;
+    struct err why;
+    json_t *gpus = node_gpus(s->layout, &s->nvml);
+    const char *vendor = json_string_value(json_object_get(json_array_get(gpus, 0), "vendor"));
+    scheduler_here()->granted(&grant, vendor && strcmp(vendor, "amd") == 0);
+    gpu_choice_release(&s->gpus);
+    int rc = gpu_choice_make(&s->gpus, &s->job, gpus, &grant, &why);
+    json_decref(gpus);
+    *locks = !grant.by_scheduler;
+    if (rc == 0)
+        return 1;
+    if (why.kind != ERR_NODE)
+        return err_set(err, why.kind, "%s", why.msg);
+    reason_set(reason, "%s", why.msg);
+    return 0;
+}
+
+int node_lock_granted(struct suite *s, char *reason, struct err *err)
+{
+    bool locks;
+    return choose_gpus(s, &locks, reason, err);
 }
 
 void node_lock_init(struct node_lock *lock)
@@ -100,7 +218,7 @@ void node_lock_close(struct node_lock *lock)
 int node_lock_take(struct node_lock *lock, struct suite *s, char *reason, struct err *err)
 {
     char path[FS_PATH_MAX];
-    struct gpu_use use;
+    bool locks;
     int64_t until_ns = clock_mono_ns() + (int64_t)(s->job.settings.lock_wait_s * 1e9);
     const struct lock_request w = {.lock = &lock->workdir,
                                    .path = path,
@@ -112,12 +230,8 @@ int node_lock_take(struct node_lock *lock, struct suite *s, char *reason, struct
     int taken = take_lock(&w, s, reason, err);
     if (taken != 1)
         return taken;
-    json_t *gpus = node_gpus(s->layout, &s->nvml);
-    scheduler_here()->gpus(&use, &s->job, gpus);
-    json_decref(gpus);
-    for (size_t i = 0; taken == 1 && i < use.count; i++)
-        taken = take_gpu(lock, s, use.name[i], until_ns, reason, err);
-    return taken;
+    taken = choose_gpus(s, &locks, reason, err);
+    return taken == 1 && locks ? take_gpus(lock, s, until_ns, reason, err) : taken;
 }
 
 int node_lock_build(struct lock *lock, struct suite *s, const char *key, char *reason, struct err *err)

@@ -1,6 +1,6 @@
 /* node_lock: one run at a time builds and measures in a workdir, and on each GPU of the machine, whatever
- * workdirs other runs use. A second run waits as long as its job allows. A dead holder releases its locks
- * (see lock).
+ * workdirs other runs use; and which GPUs a run has in the end (s->gpus). A second run waits as long as its
+ * job allows. A dead holder releases its locks (see lock).
  */
 #ifndef KERNSWEEP_EXECUTOR_RUN_NODE_LOCK_H
 #define KERNSWEEP_EXECUTOR_RUN_NODE_LOCK_H
@@ -24,6 +24,9 @@ void node_lock_close(struct node_lock *lock);
  * GPU whose lock file cannot be opened is used without it, with an event that says so. reason:
  * char[REASON_MAX]. */
 int node_lock_take(struct node_lock *lock, struct suite *s, char *reason, struct err *err);
+/* Chooses the GPUs for a task, which its scheduler has given to it alone: nothing is locked. Returns as
+ * above. */
+int node_lock_granted(struct suite *s, char *reason, struct err *err);
 /* For builds without the workdir's lock, in a scheduler's tasks. One lock covers all keys with the same first
  * digit, so that there are few lock files. Waits as long as a build may take. Returns as above. */
 int node_lock_build(struct lock *lock, struct suite *s, const char *key, char *reason, struct err *err);

@@ -98,6 +98,10 @@ static json_t *encode_run(const struct suite *s, const struct perf *p)
         "cleanup", "group_gone", c->group_gone, "vram_back", p->vram_back, "leftovers", (int)c->leftovers);
     if (rest)
         merge_object(out, rest);
+    json_object_set(out, "gpus", p->lane->facts);
+    if (p->lane->near.on)
+        json_object_set_new(out, "cpus", json_string(p->lane->near.text));
+    json_object_set_new(out, "beside", json_integer((json_int_t)p->lane->beside));
     json_t *activity = perf_activity(&p->sampler->activity, p->timings, p->printed_s, c->wall_s);
     if (activity)
         json_object_set_new(out, "activity", activity);
@@ -110,10 +114,18 @@ static json_t *encode_not_run(void)
                      "prompt_tokens");
 }
 
+/* The first GPU that the test ran on; of a test that did not run, the node's first. Borrowed. */
+static json_t *perf_gpu(const struct suite *s, const struct perf *p)
+{
+    const json_t *own = p->lane ? json_array_get(p->lane->facts, 0) : NULL;
+    size_t index = (size_t)json_integer_value(json_object_get(own, "index"));
+    return json_array_get(json_object_get(s->node, "gpus"), index);
+}
+
 json_t *perf_encode(const struct suite *s, const struct perf *p)
 {
     const struct job_test *t = &s->job.test[p->test];
-    json_t *gpu = json_array_get(json_object_get(s->node, "gpus"), 0);
+    json_t *gpu = perf_gpu(s, p);
     json_t *out =
         json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:s, s:s, s:s, s:f, s:o, s:O, s:o*, s:i}",
                   "schema", PROTO_SCHEMA_PERF, "ticket", s->job.settings.ticket, "run_id", s->job.run_id,

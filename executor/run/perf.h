@@ -15,6 +15,7 @@ struct perf {
     unsigned attempt;
     const struct assessment *assessment;
     /* All NULL for a test that did not run. */
+    const struct lane *lane;
     const struct child_result *child;
     const struct timings *timings;
     const struct sampler *sampler;

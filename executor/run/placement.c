@@ -6,23 +6,21 @@
 #include "executor/run/build.h"
 #include "executor/run/dispatch.h"
 #include "executor/run/gate.h"
+#include "executor/run/lane_open.h"
 #include "executor/run/patched.h"
 #include "executor/run/resources.h"
 #include "executor/run/run_clocks.h"
-#include "executor/run/test.h"
+#include "executor/run/run_lanes.h"
 
 static const double leftover_limit_s = 10;
 
-/* Clocks, power and energy are of the GPUs that the run may use. */
-static void choose_gpus(struct suite *s)
+/* One for each group of GPUs that the run has; gates run on the first. */
+static int open_lanes(struct suite *s, struct err *err)
 {
-    const json_t *gpus = json_object_get(s->node, "gpus");
-    const char *ids[GPU_USE_MAX];
-    struct gpu_use use;
-    scheduler_here()->gpus(&use, &s->job, gpus);
-    for (size_t i = 0; i < use.count; i++)
-        ids[i] = use.name[i];
-    telemetry_choose(&s->telemetry, ids, use.count < json_array_size(gpus) ? use.count : 0);
+    const struct gpu_use none = {.count = 0};
+    const struct gpu_choice *c = &s->gpus;
+    return c->count == 0 ? lanes_open(&s->lanes, s, &none, 1, false, err)
+                         : lanes_open(&s->lanes, s, c->group, c->count, c->choose, err);
 }
 
 /* The node's facts, as node.json and as an event. */
@@ -39,7 +37,6 @@ static int record_node(struct suite *s, struct err *err)
                                       s->clocks.want.mhz));
     if (!s->node || artifact_json(s->dir, RUN_NODE, json_incref(s->node), &s->secrets, err) != 0)
         return -1;
-    choose_gpus(s);
     return journal_add(&s->journal, EVENT_NODE,
                        json_pack("{s:O, s:O, s:O}", "hostname", json_object_get(s->node, "hostname"), "gpus",
                                  json_object_get(s->node, "gpus"), "kernel",
@@ -95,56 +92,6 @@ static int prepare_variants(struct suite *s, struct err *err)
     return 0;
 }
 
-/* True, with *why, for a test that must not run. */
-static bool must_skip(const struct suite *s, size_t test, struct assessment *why)
-{
-    const struct variant_state *v = &s->variant[s->job.test[test].variant];
-    why->status = STATUS_SKIPPED;
-    if (s->test[test].attempts >= ATTEMPTS_MAX) {
-        why->status = STATUS_INTERRUPTED;
-        reason_set(why->reason, "the executor died in each of %u attempts", s->test[test].attempts);
-        return true;
-    }
-    if (s->dirty[0]) {
-        reason_set(why->reason, "%s", s->dirty);
-        return true;
-    }
-    if (v->status != STATUS_OK) {
-        reason_set(why->reason, "%s: %s", status_name(v->status), v->reason);
-        return true;
-    }
-    return false;
-}
-
-/* A node that was taken for dead must not go on measuring beside the one that replaced it. */
-static bool is_given_up(const struct suite *s)
-{
-    return s->job.part.on && fs_exists(s->job.part.fence);
-}
-
-static int run_tests(struct suite *s, struct err *err)
-{
-    bool told = false;
-    for (size_t i = 0; i < s->job.test_count && !s->loop.stop; i++) {
-        struct assessment why;
-        if (s->test[i].final || s->job.test[i].elsewhere)
-            continue;
-        if (is_given_up(s))
-            return err_set(err, ERR_INTERRUPTED,
-                           "this attempt was given up: its results are no longer needed");
-        int rc = must_skip(s, i, &why) ? test_skip(s, i, &why, err) : test_run(s, i, err);
-        if (rc == 0 && s->dirty[0] && !told) {
-            rc = suite_note(s, s->dirty, err);
-            told = true;
-        }
-        if (rc != 0)
-            return -1;
-        if (run_clocks_contradicted(s, err))
-            break;
-    }
-    return 0;
-}
-
 static int run_here(struct suite *s, char *reason, struct err *err)
 {
     if (record_node(s, err) != 0)
@@ -152,7 +99,7 @@ static int run_here(struct suite *s, char *reason, struct err *err)
     int patched = patched_prepare(s, reason, err);
     if (patched != 1)
         return patched;
-    return prepare_variants(s, err) != 0 || run_tests(s, err) != 0 ? -1 : 1;
+    return open_lanes(s, err) != 0 || prepare_variants(s, err) != 0 || run_lanes(s, err) != 0 ? -1 : 1;
 }
 
 static int run_on_node(struct suite *s, struct node_lock *lock, char *reason, struct err *err)
@@ -172,7 +119,8 @@ static int run_on_node(struct suite *s, struct node_lock *lock, char *reason, st
 static int run_as_task(struct suite *s, struct node_lock *lock, char *reason, struct err *err)
 {
     (void)lock;
-    return run_here(s, reason, err);
+    int chosen = node_lock_granted(s, reason, err);
+    return chosen == 1 ? run_here(s, reason, err) : chosen;
 }
 
 /* What is done on the submitting machine, under its lock, before jobs are submitted. */

@@ -151,6 +151,7 @@ static int make_command(struct profiled *p, struct err *err)
         command_environment(&s->job, v, &values, &p->env, err) != 0)
         return -1;
     set_environment(p);
+    lane_environment(s->test[p->test].lane ? s->test[p->test].lane : s->lanes.lane, &p->env);
     return strvec_check(&p->argv, err) != 0 || strvec_check(&p->env, err) != 0 ? -1 : 0;
 }
 

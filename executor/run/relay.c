@@ -55,7 +55,7 @@ static int write_event(struct relay *r, enum event_type type, const json_t *even
         json_object_del(fields, stale[i]);
     if (json_object_get(fields, "test_index")) {
         json_object_set_new(fields, "tests_done", json_integer((json_int_t)s->tests_done));
-        json_object_set_new(fields, "suite_eta_s", suite_eta(s, 0));
+        json_object_set_new(fields, "suite_eta_s", suite_eta(s));
     }
     json_object_update(fields, own);
     json_object_set(s->relayed, r->id, json_object_get(event, "seq"));

@@ -50,6 +50,15 @@ static int make_states(struct suite *s, struct err *err)
     return 0;
 }
 
+static void replay_start(struct test_state *t, const json_t *event)
+{
+    const char *gpu = json_string_value(json_array_get(json_object_get(event, "gpus"), 0));
+    t->attempts++;
+    t->in_flight = true;
+    free(t->ran_on);
+    t->ran_on = gpu ? strdup(gpu) : NULL;
+}
+
 /* Restores the state from an event of an earlier supervisor. */
 static int replay_event(const json_t *event, void *arg, struct err *err)
 {
@@ -73,9 +82,8 @@ static int replay_event(const json_t *event, void *arg, struct err *err)
     if (index < 1 || (size_t)index > s->job.test_count)
         return 0;
     struct test_state *t = &s->test[index - 1];
-    t->attempts += type == EVENT_TEST_START;
     if (type == EVENT_TEST_START)
-        t->in_flight = true;
+        replay_start(t, event);
     if (type == EVENT_TEST_END || type == EVENT_TEST_SKIP) {
         t->in_flight = false;
         t->ended = !json_is_true(json_object_get(event, "retry"));
@@ -86,10 +94,8 @@ static int replay_event(const json_t *event, void *arg, struct err *err)
 int suite_open(struct suite *s, const struct layout *layout, const char *run_id, struct err *err)
 {
     char events[FS_PATH_MAX];
-    struct telemetry_target target = {.layout = layout, .nvml = &s->nvml};
     *s = (struct suite){.layout = layout, .journal = {.fd = -1}, .loop = {.epfd = -1}};
     s->nvml = (struct nvml){.ask = -1, .done = -1};
-    s->oom = (struct oom){.kernel_log = -1, .cgroup = -1, .vmstat = -1};
     s->relayed = json_object();
     s->start_ns = clock_mono_ns();
     clock_iso8601(clock_real_s(), s->started_at);
@@ -102,16 +108,21 @@ int suite_open(struct suite *s, const struct layout *layout, const char *run_id,
         return -1;
     }
     nvml_open(&s->nvml, layout);
-    telemetry_open(&s->telemetry, &target);
-    oom_open(&s->oom, layout);
+    s->nvml.spacing_ns = s->job.settings.sample_interval_ms * 1500000; /* a tick and a half */
     return 0;
+}
+
+static void release_test(struct test_state *t)
+{
+    free(t->reason);
+    free(t->ran_on);
 }
 
 void suite_release(struct suite *s)
 {
-    telemetry_close(&s->telemetry);
+    lanes_close(&s->lanes);
     nvml_close(&s->nvml);
-    oom_close(&s->oom);
+    gpu_choice_release(&s->gpus);
     if (s->loop.epfd >= 0)
         loop_close(&s->loop);
     journal_close(&s->journal);
@@ -121,7 +132,7 @@ void suite_release(struct suite *s)
         json_decref(s->variant[i].resources);
     }
     for (size_t i = 0; s->test && i < s->job.test_count; i++)
-        free(s->test[i].reason);
+        release_test(&s->test[i]);
     free(s->variant);
     free(s->test);
     json_decref(s->node);
@@ -184,9 +195,9 @@ int suite_test_dir(const struct suite *s, size_t test, char *out, struct err *er
     return fs_join(out, err, s->variant[t->variant].dir, name);
 }
 
-json_t *suite_eta(const struct suite *s, double elapsed_s)
+json_t *suite_eta(const struct suite *s)
 {
-    double left = eta_left(&s->eta, elapsed_s);
+    double left = eta_left(&s->eta);
     return artifact_number(left < 0 ? NAN : left);
 }
 

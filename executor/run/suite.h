@@ -13,13 +13,13 @@
 #include "executor/bundle/journal.h"
 #include "executor/bundle/secrets.h"
 #include "executor/job/job.h"
+#include "executor/place/gpu_choice.h"
 #include "executor/process/ending.h"
 #include "executor/process/loop.h"
-#include "executor/process/oom.h"
 #include "executor/run/clock_watch.h"
 #include "executor/run/eta.h"
+#include "executor/run/lane.h"
 #include "executor/telemetry/nvml.h"
-#include "executor/telemetry/telemetry.h"
 #include "executor/workdir/layout.h"
 #include "executor/workdir/mark.h"
 
@@ -46,7 +46,9 @@ struct test_state {
     bool final; /* has its artifact */
     bool ended; /* the journal has its final TEST_END or TEST_SKIP */
     unsigned attempts;
-    bool in_flight; /* the journal has a start without an end */
+    bool in_flight;          /* the journal has a start without an end */
+    const struct lane *lane; /* that it runs or ran on; NULL: none in this process */
+    char *ran_on;            /* owned; the first GPU of an earlier attempt or supervisor; NULL: unknown */
     enum status status;
     double wall_s, prefill_s; /* NaN: none */
     double own;               /* the value of the job's own primary metric; NaN: none */
@@ -63,8 +65,8 @@ struct suite {
     struct journal journal;
     struct loop loop;
     struct nvml nvml;
-    struct telemetry telemetry;
-    struct oom oom;
+    struct gpu_choice gpus; /* those that the run has */
+    struct lanes lanes; /* opened once the GPUs of the run are chosen */
     struct eta eta;
     struct variant_state *variant;
     struct test_state *test;
@@ -78,6 +80,7 @@ struct suite {
     struct clocks clocks; /* held by this run; none unless its plan asks */
     struct clock_watch clock_watch;
     char clocks_warning[REASON_MAX]; /* what is wrong with them; "" when nothing is */
+    char partial[REASON_MAX];        /* why tests were left out; "" when none were */
     char dirty[REASON_MAX];          /* why no further test may run on this node; "" when it is clean */
 };
 
@@ -95,7 +98,7 @@ json_t *suite_test_fields(const struct suite *s, size_t test);
 /* <variant>/ctx_<N>_run<i> in the bundle. out: char[FS_PATH_MAX]. */
 int suite_test_dir(const struct suite *s, size_t test, char *out, struct err *err);
 /* {"suite_eta_s": ...}: a number, or null while unknown. */
-json_t *suite_eta(const struct suite *s, double elapsed_s);
+json_t *suite_eta(const struct suite *s);
 /* The machine that runs the tests of this process; "" until known. */
 const char *suite_host(const struct suite *s);
 /* The user cancelled the run (a shutdown of the node sends the same signal). */

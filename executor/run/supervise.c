@@ -84,6 +84,8 @@ static int carry_out(struct suite *s, struct node_lock *lock, struct err *err)
         return -1;
     if (s->loop.stop)
         return end_stopped(s, err);
+    if (rc == 1 && s->partial[0])
+        return closing_run(s, RUN_PARTIAL, s->partial, err);
     return closing_run(s, rc == 0 ? RUN_BLOCKED : RUN_COMPLETE, reason, err);
 }
 

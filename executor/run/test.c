@@ -19,6 +19,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,8 +29,15 @@ static const double heartbeat_s = 1;
 static const double job_end_s = 1;
 static const double sync_interval_s = 2;
 
+enum test_phase {
+    TEST_RUNS,    /* its processes, until all are gone */
+    TEST_SETTLES, /* the memory of its GPUs */
+    TEST_JOB_ENDS /* it may have died because the scheduler's job ends: that will be known in a moment */
+};
+
 struct test_run {
     struct suite *suite;
+    struct lane *lane;
     size_t index;
     const struct job_test *test;
     const struct variant *variant;
@@ -42,12 +50,15 @@ struct test_run {
     struct hang hang;
     struct buf evidence; /* for diag.txt */
     struct child_limits limits;
-    struct child_result child;
+    struct child child;
+    bool started; /* the child, or the attempt to start it */
     struct assessment assessment;
     double started_real_s;
     int64_t start_ns;
     unsigned long timings_found;
     double printed_s;
+    enum test_phase phase;
+    struct loop_watch timer; /* of what follows the processes */
     struct settle settle;
 };
 
@@ -55,7 +66,7 @@ static void on_started(void *arg, const struct process *p)
 {
     struct test_run *r = arg;
     struct telemetry_target target = {.layout = r->suite->layout, .nvml = &r->suite->nvml, .pid = p->pid};
-    telemetry_begin(&r->suite->telemetry, &target);
+    telemetry_begin(&r->lane->telemetry, &target);
     r->start_ns = p->start_ns;
     r->started_real_s = clock_real_s() - (double)(clock_mono_ns() - p->start_ns) * 1e-9;
 }
@@ -80,7 +91,9 @@ static enum stop_cause on_sample(void *arg, double t_s, uint64_t missed)
 {
     struct test_run *r = arg;
     sampler_take(&r->sampler, t_s, missed);
-    clock_watch_take(&r->suite->clock_watch, t_s);
+    /* It has one clock for all lanes. */
+    clock_watch_take(&r->suite->clock_watch,
+                     r->lane->kept ? (double)(clock_mono_ns() - r->suite->start_ns) * 1e-9 : t_s);
     return hang_feed(&r->hang, &r->sampler.last, r->log.total) ? STOP_HANG : STOP_NONE;
 }
 
@@ -114,6 +127,7 @@ static int set_own_environment(struct test_run *r, struct err *err)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         environment_set(&r->env, pairs[i][0], pairs[i][1]);
     }
+    lane_environment(r->lane, &r->env);
     return strvec_check(&r->env, err);
 }
 
@@ -138,7 +152,7 @@ static int open_files(struct test_run *r, struct err *err)
         return -1;
     if (runlog_open(&r->log, r->dir, "run.log", (size_t)s->job.settings.log_limit_bytes, &s->secrets, err) !=
             0 ||
-        sampler_open(&r->sampler, &s->telemetry, r->dir, err) != 0)
+        sampler_open(&r->sampler, &r->lane->telemetry, r->dir, err) != 0)
         return -1;
     timing_reader_init(&r->reader, &s->job.timings);
     runlog_listen(&r->log, on_cleaned, r);
@@ -147,17 +161,18 @@ static int open_files(struct test_run *r, struct err *err)
 }
 
 /* A scheduler ends all processes of a job at once, so the test may die a moment before we are told to end. */
-static bool ended_with_job(struct test_run *r, const struct ending *ending)
+static bool may_end_with_job(const struct test_run *r)
 {
-    struct loop *loop = &r->suite->loop;
-    struct loop_events events = {.now_ns = 0};
-    if (!r->suite->job.part.on || ending->stop != STOP_NONE || (!ending->signal && ending->exit_code == 0))
-        return false;
-    loop_arm(loop, LOOP_DEADLINE, clock_deadline_ns(job_end_s), 0);
-    while (!loop->stop && !events.ready[LOOP_DEADLINE] && loop_wait(loop, &events, NULL) == 0)
-        continue;
-    loop_arm(loop, LOOP_DEADLINE, 0, 0);
-    return loop->stop;
+    struct ending ending;
+    child_ending(&r->child.result, &r->limits, r->argv.v[0], &ending);
+    return r->suite->job.part.on && !r->suite->loop.stop && ending.stop == STOP_NONE &&
+           (ending.signal || ending.exit_code != 0);
+}
+
+static bool ended_with_job(const struct test_run *r, const struct ending *ending)
+{
+    return r->suite->job.part.on && r->suite->loop.stop && ending->stop == STOP_NONE &&
+           (ending->signal || ending->exit_code != 0);
 }
 
 static void assess_run(struct test_run *r)
@@ -170,12 +185,12 @@ static void assess_run(struct test_run *r)
         .prompt_tokens_required = r->suite->job.settings.prompt_tokens == PROMPT_TOKENS_REQUIRED,
         .rule = &r->suite->job.timings,
         .metrics = &r->suite->job.metrics,
-        .wall_s = r->suite->job.settings.clock == CLOCK_OF_PROCESS ? r->child.wall_s : (double)NAN};
-    child_ending(&r->child, &r->limits, r->argv.v[0], &ending);
+        .wall_s = r->suite->job.settings.clock == CLOCK_OF_PROCESS ? r->child.result.wall_s : (double)NAN};
+    child_ending(&r->child.result, &r->limits, r->argv.v[0], &ending);
     ending.hang_after_s = r->suite->job.settings.hang_after_s;
     /* 137: a shell whose child was killed. */
     if ((ending.signal == SIGKILL || ending.exit_code == 128 + SIGKILL) &&
-        oom_evidence(&r->suite->oom, evidence))
+        oom_evidence(&r->lane->oom, evidence))
         ending.oom_evidence = evidence;
     if (ended_with_job(r, &ending))
         ending.stop = STOP_CANCEL;
@@ -186,20 +201,27 @@ static void assess_run(struct test_run *r)
     }
 }
 
-/* Sets suite->dirty when the node must not be used for another test. */
-static void check_node(struct test_run *r)
+/* What the dirt is on: of several lanes, it is only one. */
+static const char *where(const struct test_run *r)
 {
-    char *out = r->suite->dirty;
-    if (!r->child.group_gone)
-        reason_set(
-            out,
-            "the node is dirty: processes of test %zu survived SIGKILL (see its diag.txt); reboot the node",
-            r->index + 1);
+    return r->lane->kept ? r->lane->name : "the node";
+}
+
+/* Sets lane->dirty when its GPUs must not be used for another test. */
+static void check_lane(struct test_run *r)
+{
+    char *out = r->lane->dirty, why[GPU_HEALTH_WHY_MAX];
+    if (!r->child.result.group_gone)
+        reason_set(out,
+                   "%s is dirty: processes of test %zu survived SIGKILL (see its diag.txt); reboot the node",
+                   where(r), r->index + 1);
     else if (!r->settle.back)
         reason_set(out,
-                   "the node is dirty: GPU memory stays at %.0f MiB after test %zu, where it was %.0f MiB "
+                   "%s is dirty: GPU memory stays at %.0f MiB after test %zu, where it was %.0f MiB "
                    "before; find the process that holds it, or reset the GPU",
-                   r->settle.after / (1 << 20), r->index + 1, r->settle.before / (1 << 20));
+                   where(r), r->settle.after / (1 << 20), r->index + 1, r->settle.before / (1 << 20));
+    else if (!gpu_health_look(&r->lane->health, why))
+        reason_set(out, "%s", why);
 }
 
 static int write_diag(struct test_run *r, struct err *err)
@@ -208,7 +230,8 @@ static int write_diag(struct test_run *r, struct err *err)
     buf_init(&text, DIAG_MAX);
     buf_printf(&text, "%s: %s\n\n", status_name(r->assessment.status), r->assessment.reason);
     buf_printf(&text, "wall %.3f s of %.3f s allowed; leftovers %u; all processes gone: %s\n",
-               r->child.wall_s, r->test->timeout_s, r->child.leftovers, r->child.group_gone ? "yes" : "NO");
+               r->child.result.wall_s, r->test->timeout_s, r->child.result.leftovers,
+               r->child.result.group_gone ? "yes" : "NO");
     diag_sample(&text, "before", &r->sampler.before);
     for (uint64_t i = r->sampler.samples > SAMPLER_HISTORY ? r->sampler.samples - SAMPLER_HISTORY : 0;
          i < r->sampler.samples; i++)
@@ -225,7 +248,8 @@ static int write_artifacts(struct test_run *r, struct err *err)
     struct perf perf = {.test = r->index,
                         .attempt = r->suite->test[r->index].attempts,
                         .assessment = &r->assessment,
-                        .child = &r->child,
+                        .child = &r->child.result,
+                        .lane = r->lane,
                         .timings = &r->reader.result,
                         .sampler = &r->sampler,
                         .log = &r->log,
@@ -233,8 +257,8 @@ static int write_artifacts(struct test_run *r, struct err *err)
                         .printed_s = r->printed_s,
                         .vram_after = r->settle.after,
                         .vram_back = r->settle.back};
-    sampler_after(&r->sampler, r->child.wall_s, &r->settle.end);
-    if (runlog_finish(&r->log, err) != 0 || sampler_finish(&r->sampler, r->child.wall_s, err) != 0)
+    sampler_after(&r->sampler, r->child.result.wall_s, &r->settle.end);
+    if (runlog_finish(&r->log, err) != 0 || sampler_finish(&r->sampler, r->child.result.wall_s, err) != 0)
         return -1;
     if (r->assessment.status != STATUS_OK && write_diag(r, err) != 0)
         return -1;
@@ -267,11 +291,11 @@ static int finish_test(struct test_run *r, struct err *err)
     assess_run(r);
     if (s->loop.stop && r->assessment.status == STATUS_INTERRUPTED)
         return 0; /* the next supervisor finds a start without an end, and repeats the test */
-    check_node(r);
+    check_lane(r);
     if (write_artifacts(r, err) != 0)
         return -1;
     const struct own_metric *own = own_metrics_primary(&s->job.metrics);
-    suite_test_result(s, r->index, &r->assessment, r->child.wall_s, printed(r, "prefill_s"));
+    suite_test_result(s, r->index, &r->assessment, r->child.result.wall_s, printed(r, "prefill_s"));
     s->test[r->index].own = own ? printed(r, own->name) : (double)NAN;
     if (test_event_end(s, r->index, false, err) != 0)
         return -1;
@@ -286,10 +310,15 @@ static double no_output_timeout_s(const struct test_run *r)
     return gpu ? r->suite->job.settings.no_output_timeout_s : 0;
 }
 
-static int run_test(struct test_run *r, struct err *err)
+static int start_child(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
-    struct process_spec spec = {.argv = r->argv.v, .env = r->env.v, .cwd = r->dir, .input = -1};
+    struct process_spec spec = {.argv = r->argv.v,
+                                .env = r->env.v,
+                                .cwd = r->dir,
+                                .input = -1,
+                                .kept = r->lane->kept,
+                                .near = r->lane->near.on ? &r->lane->near : NULL};
     struct child_hooks hooks = {.started = on_started,
                                 .output = on_output,
                                 .heartbeat = on_heartbeat,
@@ -300,36 +329,111 @@ static int run_test(struct test_run *r, struct err *err)
                                       .kill_grace_s = s->job.settings.kill_grace_s,
                                       .no_output_timeout_s = no_output_timeout_s(r),
                                       .heartbeat_s = heartbeat_s,
-                                      .sample_interval_ms = s->job.settings.sample_interval_ms};
+                                      .sample_interval_ms = s->job.settings.sample_interval_ms,
+                                      .samples_together = r->lane->kept};
     s->test[r->index].attempts++;
-    oom_mark(&s->oom);
+    s->test[r->index].lane = r->lane;
+    oom_mark(&r->lane->oom);
     if (test_event_start(s, r->index, err) != 0)
         return -1;
-    int rc = child_run(&s->loop, &spec, &r->limits, &hooks, &r->child, err);
-    telemetry_end(&s->telemetry);
-    if (rc != 0)
-        return -1;
-    settle_wait(&r->settle, s, &r->sampler.before);
-    return finish_test(r, err);
+    r->started = true;
+    return child_start(&r->child, &s->loop, &spec, &r->limits, &hooks, err);
 }
 
-int test_run(struct suite *s, size_t test, struct err *err)
+static struct test_run *new_test(struct suite *s, struct lane *lane, size_t test)
 {
-    struct test_run r = {
-        .suite = s, .index = test, .test = &s->job.test[test], .log = {.fd = -1}, .printed_s = NAN};
-    r.sampler.fd = -1;
-    r.variant = &s->job.variant[r.test->variant];
-    buf_init(&r.evidence, DIAG_MAX / 2);
-    int rc = open_files(&r, err) != 0 || make_command(&r, err) != 0 ? -1 : run_test(&r, err);
-    if (rc != 0)
-        err_wrap(err, "test %zu (%s, context %" PRId64 ")", test + 1, r.variant->name, r.test->context);
-    runlog_release(&r.log);
-    sampler_release(&r.sampler);
-    timing_reader_release(&r.reader);
-    strvec_release(&r.argv);
-    strvec_release(&r.env);
-    buf_release(&r.evidence);
-    return rc;
+    struct test_run *r = malloc(sizeof *r);
+    if (!r)
+        return NULL;
+    *r = (struct test_run){.suite = s,
+                           .lane = lane,
+                           .index = test,
+                           .test = &s->job.test[test],
+                           .log = {.fd = -1},
+                           .printed_s = NAN,
+                           .timer = LOOP_WATCH_NONE};
+    r->sampler.fd = -1;
+    r->variant = &s->job.variant[r->test->variant];
+    buf_init(&r->evidence, DIAG_MAX / 2);
+    return r;
+}
+
+static int wrap_err(const struct test_run *r, struct err *err)
+{
+    return err_wrap(err, "test %zu (%s, context %" PRId64 ")", r->index + 1, r->variant->name,
+                    r->test->context);
+}
+
+int test_begin(struct suite *s, struct lane *lane, size_t test, struct test_run **out, struct err *err)
+{
+    struct test_run *r = *out = new_test(s, lane, test);
+    if (!r)
+        return err_set(err, ERR_INTERNAL, "no memory for a test");
+    if (open_files(r, err) != 0 || make_command(r, err) != 0 || start_child(r, err) != 0)
+        return wrap_err(r, err);
+    return 0;
+}
+
+/* 1: over. What follows is decided by the phase that is now complete. */
+static int next_phase(struct test_run *r, struct err *err)
+{
+    if (r->phase != TEST_JOB_ENDS && may_end_with_job(r)) {
+        r->phase = TEST_JOB_ENDS;
+        loop_arm(&r->timer, clock_deadline_ns(job_end_s), 0);
+        return 0;
+    }
+    return finish_test(r, err) == 0 ? 1 : -1;
+}
+
+/* All of its processes are gone, or some are stuck. */
+static int begin_settling(struct test_run *r, struct err *err)
+{
+    child_close(&r->child);
+    telemetry_end(&r->lane->telemetry);
+    r->settle = (struct settle){.telemetry = &r->lane->telemetry,
+                                .before = r->sampler.before.value[SAMPLE_VRAM_USED],
+                                .tolerance = (double)r->suite->job.settings.vram_tolerance_bytes};
+    if (loop_add_timer(&r->suite->loop, &r->timer, err) != 0)
+        return -1;
+    r->phase = TEST_SETTLES;
+    return settle_begin(&r->settle, &r->timer, r->suite->job.settings.vram_settle_s) ? next_phase(r, err) : 0;
+}
+
+static int take_turn(struct test_run *r, struct err *err)
+{
+    switch (r->phase) {
+    case TEST_RUNS:
+        return child_turn(&r->child) ? begin_settling(r, err) : 0;
+    case TEST_SETTLES:
+        return r->timer.ready && settle_turn(&r->settle, r->suite->loop.now_ns) ? next_phase(r, err) : 0;
+    case TEST_JOB_ENDS:
+        return r->timer.ready || r->suite->loop.stop ? next_phase(r, err) : 0;
+    }
+    return 0;
+}
+
+int test_turn(struct test_run *r, struct err *err)
+{
+    int rc = take_turn(r, err);
+    return rc < 0 ? wrap_err(r, err) : rc;
+}
+
+void test_free(struct test_run *r)
+{
+    if (!r)
+        return;
+    if (r->started && r->phase == TEST_RUNS) {
+        child_close(&r->child);
+        telemetry_end(&r->lane->telemetry);
+    }
+    loop_remove(&r->suite->loop, &r->timer);
+    runlog_release(&r->log);
+    sampler_release(&r->sampler);
+    timing_reader_release(&r->reader);
+    strvec_release(&r->argv);
+    strvec_release(&r->env);
+    buf_release(&r->evidence);
+    free(r);
 }
 
 int test_skip(struct suite *s, size_t test, const struct assessment *why, struct err *err)

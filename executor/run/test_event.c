@@ -13,12 +13,20 @@ static int write_event(struct suite *s, enum event_type type, size_t test, json_
     return journal_add(&s->journal, type, fields, err);
 }
 
+/* Where it runs. Takes, and returns, fields. */
+static json_t *with_lane(const struct suite *s, size_t test, json_t *fields)
+{
+    const struct lane *lane = s->test[test].lane;
+    json_object_set(fields, "gpus", lane->ids);
+    json_object_set_new(fields, "lane", json_integer((json_int_t)lane->index));
+    return fields;
+}
+
 int test_event_start(struct suite *s, size_t test, struct err *err)
 {
-    return write_event(s, EVENT_TEST_START, test,
-                       json_pack("{s:f, s:i, s:o}", "timeout_s", s->job.test[test].timeout_s, "attempt",
-                                 (int)s->test[test].attempts, "suite_eta_s", suite_eta(s, 0)),
-                       err);
+    json_t *more = json_pack("{s:f, s:i, s:o}", "timeout_s", s->job.test[test].timeout_s, "attempt",
+                             (int)s->test[test].attempts, "suite_eta_s", suite_eta(s));
+    return write_event(s, EVENT_TEST_START, test, with_lane(s, test, more), err);
 }
 
 static void add_levels(json_t *out, const struct sample *last)
@@ -37,15 +45,16 @@ void test_event_heartbeat(struct suite *s, size_t test, double elapsed_s, const 
                           json_t *log_tail)
 {
     double expected = eta_test(&s->eta, test);
+    eta_running(&s->eta, test, elapsed_s);
     double percent = expected > 0 ? fmin(99, 100 * elapsed_s / expected) : (double)NAN;
     double left = expected > 0 ? fmax(0, expected - elapsed_s) : (double)NAN;
     json_t *more =
         json_pack("{s:o, s:f, s:o, s:o, s:o, s:o*}", "elapsed_s", artifact_number(elapsed_s), "timeout_s",
                   s->job.test[test].timeout_s, "est_pct", artifact_number(percent), "eta_remaining_s",
-                  artifact_number(left), "suite_eta_s", suite_eta(s, elapsed_s), "log_tail", log_tail);
+                  artifact_number(left), "suite_eta_s", suite_eta(s), "log_tail", log_tail);
     add_levels(more, last);
     /* A full disk is no reason to end the test here: the next artifact that cannot be written is. */
-    write_event(s, EVENT_HEARTBEAT, test, more, NULL);
+    write_event(s, EVENT_HEARTBEAT, test, with_lane(s, test, more), NULL);
 }
 
 static void add_own_metric(json_t *out, const struct suite *s, double value)
@@ -60,10 +69,9 @@ static void add_own_metric(json_t *out, const struct suite *s, double value)
 int test_event_end(struct suite *s, size_t test, bool retry, struct err *err)
 {
     const struct test_state *t = &s->test[test];
-    json_t *more =
-        json_pack("{s:s, s:s, s:o, s:i, s:b, s:o}", "exit_status", status_name(t->status), "reason",
-                  t->reason ? t->reason : "", "wall_s", artifact_number(t->wall_s), "attempt",
-                  (int)t->attempts, "retry", (int)retry, "suite_eta_s", suite_eta(s, 0));
+    json_t *more = json_pack("{s:s, s:s, s:o, s:i, s:b, s:o}", "exit_status", status_name(t->status),
+                             "reason", t->reason ? t->reason : "", "wall_s", artifact_number(t->wall_s),
+                             "attempt", (int)t->attempts, "retry", (int)retry, "suite_eta_s", suite_eta(s));
     if (!isnan(t->prefill_s))
         json_object_set_new(more, "prefill_s", artifact_number(t->prefill_s));
     add_own_metric(more, s, t->own);

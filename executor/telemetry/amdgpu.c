@@ -3,8 +3,8 @@
  * Missing files are not measured; on virtual functions without hwmon, gpu_metrics replaces it. */
 #include "executor/telemetry/backend.h"
 #include "executor/telemetry/gpu_metrics.h"
+#include "executor/workdir/entries.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
@@ -48,7 +48,7 @@ static const struct {
 struct card {
     int fd[AMD_FILES];
     int metrics;
-    char id[TELEMETRY_ID_MAX]; /* "" without one */
+    char id[TELEMETRY_ID_MAX];
     struct gpu_metrics last;
 };
 
@@ -104,12 +104,15 @@ static void open_hwmon(int *fd, const char *device)
         closedir(d);
 }
 
-static void read_id(char *out, const char *device)
+/* By its index where it has no unique id, as locks and lanes call it. */
+static void read_id(char *out, const char *device, size_t index)
 {
     int fd = open_in(device, "unique_id");
     ssize_t n = fd < 0 ? 0 : read(fd, out, TELEMETRY_ID_MAX - 1);
     out[n > 0 ? n : 0] = '\0';
     out[strcspn(out, " \n")] = '\0';
+    if (!*out)
+        snprintf(out, TELEMETRY_ID_MAX, "%zu", index);
     if (fd >= 0)
         close(fd);
 }
@@ -125,34 +128,26 @@ static void open_card(struct amdgpu *a, const char *device)
     fd[AMD_GPU_BUSY] = open_in(device, "gpu_busy_percent");
     fd[AMD_MEM_BUSY] = open_in(device, "mem_busy_percent");
     open_hwmon(fd, device);
-    read_id(a->card[a->count].id, device);
+    read_id(a->card[a->count].id, device, a->count);
     a->card[a->count++].metrics = open_in(device, "gpu_metrics");
 }
 
-static bool is_card(const char *name)
+/* In the order in which the node's GPUs are numbered (executor/node/gpus). */
+static void see_card(const char *path, const char *name, void *arg)
 {
-    if (strncmp(name, "card", 4) != 0 || !name[4])
-        return false;
-    for (const char *p = name + 4; *p; p++) {
-        if (!isdigit((unsigned char)*p))
-            return false; /* card0-HDMI-A-1 is a connector */
-    }
-    return true;
+    struct amdgpu *a = arg;
+    char device[FS_PATH_MAX];
+    (void)name;
+    if (a->count < CARDS_MAX && fs_join(device, NULL, path, "device") == 0)
+        open_card(a, device);
 }
 
 static void *amdgpu_open(const struct telemetry_target *target)
 {
-    char drm[FS_PATH_MAX], card[FS_PATH_MAX], device[FS_PATH_MAX];
-    struct dirent *e;
+    char drm[FS_PATH_MAX];
     struct amdgpu *a = calloc(1, sizeof *a);
-    DIR *d = a && fs_join(drm, NULL, target->layout->sysfs, "class/drm") == 0 ? opendir(drm) : NULL;
-    while (d && a->count < CARDS_MAX && (e = readdir(d))) {
-        if (is_card(e->d_name) && fs_join(card, NULL, drm, e->d_name) == 0 &&
-            fs_join(device, NULL, card, "device") == 0)
-            open_card(a, device);
-    }
-    if (d)
-        closedir(d);
+    if (a && fs_join(drm, NULL, target->layout->sysfs, "class/drm") == 0)
+        entries_each(drm, "card", see_card, a);
     if (a && a->count > 0) {
         a->last_slow_s = -1;
         a->only = target->only;
@@ -223,10 +218,10 @@ static bool read_metrics(struct card *c, struct sample *out)
     return now.sclk_mhz > 0;
 }
 
-static void read_card(struct card *c, bool is_used, bool slow, struct sample *out)
+static void read_card(struct card *c, bool slow, struct sample *out)
 {
-    bool has_clock = is_used && slow && read_metrics(c, out);
-    for (int f = 0; f < (is_used ? AMD_FILES : AMD_VRAM_USED + 1); f++) {
+    bool has_clock = slow && read_metrics(c, out);
+    for (int f = 0; f < AMD_FILES; f++) {
         double value;
         if (c->fd[f] < 0 || (meaning[f].slow && !slow) || (f == AMD_SCLK && has_clock) ||
             !read_number(c->fd[f], &value))
@@ -244,7 +239,8 @@ static void amdgpu_read(void *state, struct sample *out)
     /* t_s restarts at 0 with each test. */
     bool slow = out->t_s < a->last_slow_s || out->t_s - a->last_slow_s >= slow_interval_s;
     for (size_t c = 0; c < a->count; c++)
-        read_card(&a->card[c], telemetry_uses(a->only, a->card[c].id), slow, out);
+        if (telemetry_uses(a->only, a->card[c].id))
+            read_card(&a->card[c], slow, out);
     if (slow)
         a->last_slow_s = out->t_s;
 }

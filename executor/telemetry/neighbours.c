@@ -5,6 +5,7 @@
 #include "executor/process/proctree.h"
 #include "executor/telemetry/backend.h"
 #include "executor/telemetry/nvml.h"
+#include "executor/workdir/entries.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -27,6 +28,8 @@ struct neighbours {
     pid_t root;
     double next_s;
     struct users before;
+    size_t other_count;
+    unsigned long other[TELEMETRY_GPUS_MAX]; /* kfd's numbers of the GPUs whose samples are not taken */
     struct proctree tree;
 };
 
@@ -44,12 +47,23 @@ static void add_user(struct users *u, pid_t pid)
         u->pid[u->count++] = pid;
 }
 
-static bool holds_memory(const char *dir, const char *file)
+/* A file "vram_GPU" of a GPU whose samples are taken. */
+static bool is_of_used(const struct neighbours *n, const char *file)
+{
+    unsigned long id;
+    if (sscanf(file, "vram_%lu", &id) != 1)
+        return false;
+    for (size_t i = 0; i < n->other_count; i++)
+        if (n->other[i] == id)
+            return false;
+    return true;
+}
+
+static bool holds_memory(const struct neighbours *n, const char *dir, const char *file)
 {
     char path[FS_PATH_MAX];
     unsigned long long bytes = 0;
-    FILE *f =
-        strncmp(file, "vram_", 5) == 0 && fs_join(path, NULL, dir, file) == 0 ? fopen(path, "re") : NULL;
+    FILE *f = is_of_used(n, file) && fs_join(path, NULL, dir, file) == 0 ? fopen(path, "re") : NULL;
     bool some = f && fscanf(f, "%llu", &bytes) == 1 && bytes > 0;
     if (f)
         fclose(f);
@@ -57,25 +71,25 @@ static bool holds_memory(const char *dir, const char *file)
 }
 
 /* A process that only opened the device, as monitors do, has a folder but no memory. */
-static bool uses_kfd(const char *root, const char *process)
+static bool uses_kfd(const struct neighbours *n, const char *process)
 {
     char dir[FS_PATH_MAX];
     struct dirent *e;
     bool some = false;
-    DIR *d = fs_join(dir, NULL, root, process) == 0 ? opendir(dir) : NULL;
+    DIR *d = fs_join(dir, NULL, n->kfd, process) == 0 ? opendir(dir) : NULL;
     while (d && !some && (e = readdir(d)))
-        some = holds_memory(dir, e->d_name);
+        some = holds_memory(n, dir, e->d_name);
     if (d)
         closedir(d);
     return some;
 }
 
-static void list_kfd(const char *root, struct users *out)
+static void list_kfd(const struct neighbours *n, struct users *out)
 {
     struct dirent *e;
-    DIR *d = *root ? opendir(root) : NULL;
+    DIR *d = *n->kfd ? opendir(n->kfd) : NULL;
     while (d && (e = readdir(d)))
-        if (uses_kfd(root, e->d_name))
+        if (uses_kfd(n, e->d_name))
             add_user(out, (pid_t)strtol(e->d_name, NULL, 10));
     if (d)
         closedir(d);
@@ -94,7 +108,7 @@ static void list_users(const struct neighbours *n, struct users *out)
         for (int32_t i = 0; i < facts.process_count; i++)
             if (is_on_used(n, &facts, facts.process[i].gpu))
                 add_user(out, (pid_t)facts.process[i].pid);
-    list_kfd(n->kfd, out);
+    list_kfd(n, out);
 }
 
 static void neighbours_read(void *state, struct sample *out)
@@ -116,6 +130,40 @@ static void neighbours_read(void *state, struct sample *out)
         sample_max(out, SAMPLE_NEIGHBOURS, (double)(own > 0 ? now.count - own : before));
 }
 
+/* The number that follows a name in a file of lines "name number"; 0 without it. */
+static unsigned long long property(const char *dir, const char *file, const char *name)
+{
+    char path[FS_PATH_MAX], line[256];
+    unsigned long long value = 0;
+    size_t len = strlen(name);
+    FILE *f = fs_join(path, NULL, dir, file) == 0 ? fopen(path, "re") : NULL;
+    while (f && value == 0 && fgets(line, sizeof line, f))
+        if (strncmp(line, name, len) == 0)
+            value = strtoull(line + len, NULL, 10);
+    if (f)
+        fclose(f);
+    return value;
+}
+
+static void see_kfd_node(const char *path, const char *name, void *arg)
+{
+    struct neighbours *n = arg;
+    char id[32];
+    (void)name;
+    unsigned long long unique = property(path, "properties", "unique_id "),
+                       gpu = property(path, "gpu_id", "");
+    snprintf(id, sizeof id, "%016llx", unique);
+    if (unique > 0 && gpu > 0 && n->other_count < TELEMETRY_GPUS_MAX && !telemetry_uses(n->only, id))
+        n->other[n->other_count++] = (unsigned long)gpu;
+}
+
+static void find_others(struct neighbours *n, const struct layout *l)
+{
+    char nodes[FS_PATH_MAX];
+    if (n->only->count > 0 && fs_join(nodes, NULL, l->sysfs, "class/kfd/kfd/topology/nodes") == 0)
+        entries_each(nodes, ENTRIES_NUMBERS, see_kfd_node, n);
+}
+
 static void *neighbours_open(const struct telemetry_target *target)
 {
     struct neighbours *n = target->pid > 0 ? calloc(1, sizeof *n) : NULL;
@@ -126,6 +174,7 @@ static void *neighbours_open(const struct telemetry_target *target)
     n->nvml = target->nvml && target->nvml->ask >= 0 ? target->nvml : NULL;
     if (fs_join(n->kfd, NULL, target->layout->sysfs, "class/kfd/kfd/proc") != 0 || !fs_is_dir(n->kfd))
         n->kfd[0] = '\0';
+    find_others(n, target->layout);
     if (n->nvml || *n->kfd) {
         list_users(n, &n->before);
         return n;

@@ -13,9 +13,12 @@
 #include <stdbool.h>
 
 struct nvml {
-    int ask;  /* -1 when there is no helper */
-    int done; /* eventfd */
+    int ask;          /* -1 when there is no helper */
+    int done;         /* eventfd */
     struct nvml_page *page;
+    const void *asker; /* whose tick requested the last sample */
+    int64_t asked_ns;
+    int64_t spacing_ns; /* how long that sample serves the others, too: set by whoever samples */
 };
 
 void nvml_open(struct nvml *n, const struct layout *l);
@@ -26,7 +29,8 @@ int nvml_program(void);
 bool nvml_fresh(struct nvml *n, int timeout_ms, struct nvml_facts *out);
 /* The newest sample available. */
 bool nvml_peek(const struct nvml *n, struct nvml_facts *out);
-/* The same, and requests the next one without waiting. */
-bool nvml_latest(struct nvml *n, struct nvml_facts *out);
+/* The same, and requests the next one without waiting. Of several askers, one asks for all of them, as long
+ * as it does. asker: any pointer that is the asker's own. */
+bool nvml_latest(struct nvml *n, const void *asker, struct nvml_facts *out);
 
 #endif

@@ -38,7 +38,9 @@ static void add_parts(struct sample *out, const struct part *parts, size_t count
  * each. */
 static void add_gpu(struct sample *out, const struct nvml_gpu *g, bool is_new)
 {
-    const struct part always[] = {{SAMPLE_GPU_BUSY, false, g->busy}, {SAMPLE_MEM_BUSY, false, g->mem_busy}};
+    const struct part always[] = {{SAMPLE_VRAM_USED, true, g->used_bytes},
+                                  {SAMPLE_GPU_BUSY, false, g->busy},
+                                  {SAMPLE_MEM_BUSY, false, g->mem_busy}};
     const struct part slow[] = {{SAMPLE_POWER, true, g->power_w},
                                 {SAMPLE_TEMP_JUNCTION, false, g->temp_c},
                                 {SAMPLE_SCLK, false, g->sm_mhz},
@@ -56,8 +58,6 @@ static void add_gpus(struct nvml_state *s, struct sample *out, const struct nvml
 {
     for (int32_t i = 0; i < facts->gpu_count; i++) {
         const struct nvml_gpu *g = &facts->gpu[i];
-        const struct part memory = {SAMPLE_VRAM_USED, true, g->used_bytes};
-        add_parts(out, &memory, 1);
         if (telemetry_uses(s->only, g->uuid))
             add_gpu(out, g, facts->slow_samples != s->slow_samples);
     }
@@ -68,7 +68,7 @@ static void nvml_read(void *state, struct sample *out)
 {
     struct nvml_state *s = state;
     struct nvml_facts facts;
-    if (nvml_latest(s->nvml, &facts))
+    if (nvml_latest(s->nvml, s, &facts))
         add_gpus(s, out, &facts);
 }
 

@@ -9,7 +9,7 @@
 enum sample_field {
     SAMPLE_RSS,           /* bytes, of the process tree */
     SAMPLE_CPU,           /* percent of one core, of the process tree, over at least 100 ms */
-    SAMPLE_VRAM_USED,     /* bytes, all GPUs of the node together */
+    SAMPLE_VRAM_USED,     /* bytes, all GPUs together */
     SAMPLE_VRAM_PROC,     /* bytes, of the process tree, as reported by kfd */
     SAMPLE_GPU_BUSY,      /* percent, the busiest GPU */
     SAMPLE_MEM_BUSY,      /* percent of the memory bandwidth, the busiest GPU */

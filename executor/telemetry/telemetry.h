@@ -13,7 +13,7 @@ enum { TELEMETRY_BACKENDS = 5, TELEMETRY_GPUS_MAX = 64, TELEMETRY_ID_MAX = 96 };
 
 struct nvml;
 
-/* The GPUs that the run may use, by unique id. None: all of them. A GPU without an id counts as used. */
+/* The GPUs whose samples are taken, by unique id, or index where they have none. None: all of them. */
 struct telemetry_gpus {
     size_t count;
     char id[TELEMETRY_GPUS_MAX][TELEMETRY_ID_MAX];
@@ -34,8 +34,7 @@ struct telemetry {
 /* Opens the back-ends that live as long as the run. */
 void telemetry_open(struct telemetry *t, const struct telemetry_target *target);
 void telemetry_close(struct telemetry *t);
-/* From now on, only the memory in use is that of all GPUs. ids: `count` unique ids; too many stand for all.
- */
+/* From now on, samples are of these GPUs alone. Too many stand for all. */
 void telemetry_choose(struct telemetry *t, const char *const *ids, size_t count);
 bool telemetry_uses(const struct telemetry_gpus *only, const char *id);
 /* Opens and closes those that follow one test. */

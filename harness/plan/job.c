@@ -46,14 +46,27 @@ static json_t *encode_patches(const struct plan *p, const struct variant *v)
     return NULL;
 }
 
-static json_t *encode_variant(const struct plan *p, const struct plan_variant *item)
+static bool runs_alone(const struct plan_variant *item, const struct job_request *req)
+{
+    for (size_t i = 0; i < req->n_alone; i++)
+        if (strcmp(req->alone[i], item->name) == 0)
+            return true;
+    return item->variant->alone;
+}
+
+static json_t *encode_variant(const struct plan *p, const struct plan_variant *item,
+                              const struct job_request *req)
 {
     const struct variant *v = item->variant;
-    return json_pack("{s:s, s:s, s:s*, s:O*, s:o, s:o, s:o, s:o, s:o}", "name", item->name, "attn_impl",
-                     v->attn_impl, "build_as", item->shape ? v->name : NULL, "shape", item->shape, "build",
-                     part_of(v->json, "build", json_array()), "run", part_of(v->json, "run", json_array()),
-                     "env", part_of(v->json, "env", json_object()), "gates",
-                     part_of(v->json, "gates", json_array()), "patches", encode_patches(p, v));
+    json_t *out =
+        json_pack("{s:s, s:s, s:s*, s:O*, s:o, s:o, s:o, s:o, s:o}", "name", item->name, "attn_impl",
+                  v->attn_impl, "build_as", item->shape ? v->name : NULL, "shape", item->shape, "build",
+                  part_of(v->json, "build", json_array()), "run", part_of(v->json, "run", json_array()),
+                  "env", part_of(v->json, "env", json_object()), "gates",
+                  part_of(v->json, "gates", json_array()), "patches", encode_patches(p, v));
+    if (out && runs_alone(item, req))
+        json_object_set_new(out, "alone", json_true());
+    return out;
 }
 
 static int add_test(json_t *tests, const struct plan *p, const struct plan_variant *v,
@@ -101,12 +114,26 @@ static json_t *encode_tests(const struct plan *p)
     return tests;
 }
 
-static json_t *encode_variants(const struct plan *p)
+/* The tests, with what is known of GPUs. */
+static json_t *encode_placed_tests(const struct plan *p, const struct job_request *req)
+{
+    json_t *tests = encode_tests(p);
+    if (tests && p->settings.placement == PLACEMENT_EVERY && req->gpu_groups) {
+        json_t *each = gpu_tests_on_each(tests, req->gpu_groups);
+        json_decref(tests);
+        tests = each;
+    }
+    if (tests)
+        gpu_tests_hint(tests, &req->hints);
+    return tests;
+}
+
+static json_t *encode_variants(const struct plan *p, const struct job_request *req)
 {
     json_t *variants = json_array();
     int rc = 0;
     for (size_t i = 0; i < p->variants.count; i++)
-        rc |= json_array_append_new(variants, encode_variant(p, &p->variants.item[i]));
+        rc |= json_array_append_new(variants, encode_variant(p, &p->variants.item[i], req));
     if (rc != 0) {
         json_decref(variants);
         return NULL;
@@ -140,13 +167,13 @@ static json_t *encode_scheduler(const struct plan *p)
     return part;
 }
 
-static json_t *encode_work(const struct plan *p, bool build_only)
+static json_t *encode_work(const struct plan *p, const struct job_request *req)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "env", part_of(p->root, "env", json_object()),
-                     "secrets", part_of(p->root, "secrets", json_array()), "timings",
-                     part_of(p->root, "timings", json_null()), "metrics",
-                     part_of(p->root, "metrics", json_array()), "scheduler", encode_scheduler(p), "variants",
-                     encode_variants(p), "tests", build_only ? json_array() : encode_tests(p));
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "env", part_of(p->root, "env", json_object()), "secrets",
+        part_of(p->root, "secrets", json_array()), "timings", part_of(p->root, "timings", json_null()),
+        "metrics", part_of(p->root, "metrics", json_array()), "scheduler", encode_scheduler(p), "variants",
+        encode_variants(p, req), "tests", req->build_only ? json_array() : encode_placed_tests(p, req));
 }
 
 json_t *job_encode(const struct plan *p, const struct job_request *req)
@@ -159,8 +186,10 @@ json_t *job_encode(const struct plan *p, const struct job_request *req)
         rc |= json_object_set_new(job, "sweep", json_string(req->sweep));
     if (req->fresh)
         rc |= json_object_set_new(job, "fresh", json_true());
+    if (p->gpus.given)
+        rc |= json_object_set(job, "gpus", json_object_get(p->root, "gpus"));
     if (rc == 0 && keys_encode_job(job, settings_keys, &p->settings) == 0 &&
-        json_object_update_new(job, encode_work(p, req->build_only)) == 0)
+        json_object_update_new(job, encode_work(p, req)) == 0)
         return job;
     json_decref(job);
     return NULL;

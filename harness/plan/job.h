@@ -8,6 +8,7 @@
 #define KERNSWEEP_HARNESS_PLAN_JOB_H
 
 #include "common/contract/proto.h"
+#include "harness/plan/gpu_tests.h"
 #include "harness/plan/plan.h"
 
 enum { JOB_RUN_ID_MAX = 65 };
@@ -24,6 +25,10 @@ struct job_request {
     bool counters;     /* count what the plan names, also if it does not want that of every run */
     bool build_only;   /* no tests: build the variants and look at their gates */
     json_t *preflight; /* warnings about the node, borrowed, or NULL */
+    const char *const *alone; /* names of variants that run alone although the plan does not say so, borrowed */
+    size_t n_alone;
+    struct gpu_hints hints;
+    const json_t *gpu_groups; /* for the placement "every" (gpu_tests.h), borrowed; NULL: not known yet */
 };
 
 /* Makes a run id: <UTC time>-<ticket>-<random>. out: char[JOB_RUN_ID_MAX]. */

@@ -284,6 +284,7 @@ static int read_all(struct plan *p, struct err *err)
     if (check_level(&root, err) != 0 || read_simple_keys(p, &root, err) != 0 ||
         scheduler_load(&p->scheduler, &scheduler, p->patience_s, err) != 0 ||
         settings_check(&p->settings, &root, p->scheduler.on, err) != 0 || read_nodes(p, &root, err) != 0 ||
+        gpu_wish_read(&p->gpus, &root, &p->settings, p->scheduler.on, err) != 0 ||
         read_env(p, &root, err) != 0 || counters_load(&p->counters, &counters, err) != 0 ||
         plan_source_read(&p->source, &source, recorded_source(p->recorded), err) != 0 ||
         check_patches(p, &root, err) != 0 || read_variants(p, &root, err) != 0 ||

@@ -9,6 +9,7 @@
 
 #include "common/base/sha256.h"
 #include "common/contract/counters.h"
+#include "common/contract/gpu_wish.h"
 #include "common/contract/own_metric.h"
 #include "common/contract/scheduler.h"
 #include "common/contract/settings.h"
@@ -45,6 +46,7 @@ struct plan {
     struct plan_variants variants;
     struct matrix matrix;
     struct scheduler scheduler;
+    struct gpu_wish gpus;
     struct counters counters;
     struct plan_nightly nightly;
     struct own_metrics metrics;

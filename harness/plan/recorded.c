@@ -132,6 +132,12 @@ static int take_variants(const json_t *job, struct plan_variants *v, struct err 
     return 0;
 }
 
+/* Placed on every GPU, a test is repeated on each: only those of the first GPU are the plan's. */
+static bool is_of_first_gpu(const json_t *tests, const json_t *test)
+{
+    return strcmp(text_of(test, "gpu"), text_of(json_array_get(tests, 0), "gpu")) == 0;
+}
+
 /* Each context once, in the order of its first test, with its highest repetition. */
 static void list_contexts(const json_t *job, int64_t warmup, struct lists *out)
 {
@@ -142,6 +148,8 @@ static void list_contexts(const json_t *job, int64_t warmup, struct lists *out)
     json_array_foreach(json_object_get(job, "tests"), i, test)
     {
         json_int_t n = json_integer_value(json_object_get(test, "repetition"));
+        if (!is_of_first_gpu(json_object_get(job, "tests"), test))
+            continue;
         snprintf(name, sizeof name, "%lld", (long long)json_integer_value(json_object_get(test, "context")));
         value = json_object_get(highest, name);
         if (!value || n > json_integer_value(value))

@@ -67,6 +67,7 @@ static void clear_test(struct run_test *t)
         .signal = RUN_UNKNOWN,
         .prompt_tokens = RUN_UNKNOWN,
         .samples = RUN_UNKNOWN,
+        .beside = RUN_UNKNOWN,
         .timeout_s = NAN,
         .vram_before = NAN,
         .vram_after = NAN,

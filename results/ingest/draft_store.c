@@ -130,7 +130,6 @@ static int store_run(struct store *s, struct draft *d, int64_t reuse, int64_t en
     if (*r->reading)
         sha256_of(r->reading, strlen(r->reading), reading_sha256);
     sql_bind_text_or_null(stmt, ":reading", r->reading);
-    sql_bind_text_or_null(stmt, ":sweep", r->sweep);
     sql_bind_text_or_null(stmt, ":reading_sha256", reading_sha256);
     sql_bind_text_or_null(stmt, ":plan_sha256", r->plan_sha256);
     sql_bind_text_or_null(stmt, ":source_sha256", r->source_sha256);
@@ -141,6 +140,7 @@ static int store_run(struct store *s, struct draft *d, int64_t reuse, int64_t en
     sql_bind_int(stmt, ":environment", environment);
     sql_bind_int_or_null(stmt, ":plan", document, 0);
     sql_bind_text_or_null(stmt, ":bundle", r->bundle);
+    sql_bind_text_or_null(stmt, ":sweep", r->sweep);
     sql_bind_int(stmt, ":now", now);
     if (sql_run(stmt, err) != 0)
         return -1;
@@ -151,11 +151,11 @@ static int store_run(struct store *s, struct draft *d, int64_t reuse, int64_t en
 static const char add_variant[] =
     "INSERT INTO variant (run_id, position, name, attn_impl, status, reason, build_wall_s, build_cached, "
     "kernel,"
-    " shape, code_sha256, code_kind"
+    " shape, code_sha256, code_kind, axes"
 #define METRIC_BUILD(id, name, column, ...) ", " #column
 #include "results/store/metric.def"
     ") VALUES (:run, :position, :name, :attn_impl, :status, :reason, :build_wall_s, :build_cached, :kernel,"
-    " :shape, :code_sha256, :code_kind"
+    " :shape, :code_sha256, :code_kind, :axes"
 #define METRIC_BUILD(id, name, column, ...) ", :" #column
 #include "results/store/metric.def"
     ")";
@@ -177,6 +177,7 @@ static int store_variants(struct store *s, const struct draft *d, int64_t key, s
         sql_bind_text_or_null(stmt, ":shape", v->shape);
         sql_bind_text_or_null(stmt, ":code_sha256", v->code_sha256);
         sql_bind_text(stmt, ":code_kind", !*v->code_sha256 ? NULL : v->code_of_device ? "device" : "files");
+        sql_bind_text_or_null(stmt, ":axes", v->axes);
         metric_bind(stmt, METRIC_OF_BUILD, v->value);
         if (sql_run(stmt, err) != 0)
             return -1;

@@ -1,4 +1,5 @@
 #include "results/ingest/artifact_activity.h"
+#include "results/ingest/artifact_place.h"
 #include "results/ingest/manifest.h"
 #include "results/ingest/read_code.h"
 #include "results/ingest/read_counters.h"
@@ -130,6 +131,20 @@ static int read_kernel(const struct json_at *at, struct run_variant *v, struct e
     return 0;
 }
 
+static int read_axes(const struct json_at *at, struct run_variant *v, struct err *err)
+{
+    struct json_at axes = json_member(at, "axes");
+    if (!axes.value || json_is_null(axes.value))
+        return 0;
+    if (!json_is_object(axes.value))
+        return json_fail(&axes, err, "expected an object");
+    size_t n = json_dumpb(axes.value, v->axes, sizeof v->axes - 1, JSON_COMPACT | JSON_SORT_KEYS);
+    if (n == 0 || n >= sizeof v->axes)
+        return json_fail(&axes, err, "longer than %zu bytes", sizeof v->axes - 1);
+    v->axes[n] = '\0';
+    return 0;
+}
+
 static int read_job_variants(const struct json_at *job, struct draft *d, struct err *err)
 {
     struct json_at list = json_member(job, "variants");
@@ -144,7 +159,7 @@ static int read_job_variants(const struct json_at *job, struct draft *d, struct 
             return json_fail(&at, err, "duplicate variant \"%s\"", name);
         struct run_variant *v = draft_add_variant(d, name, err);
         if (!v || artifact_text(&at, "attn_impl", v->attn_impl, sizeof v->attn_impl, err) != 0 ||
-            read_kernel(&at, v, err) != 0)
+            read_kernel(&at, v, err) != 0 || read_axes(&at, v, err) != 0)
             return -1;
     }
     return 0;
@@ -333,7 +348,7 @@ static int read_perf(struct bundle_reading *r, const char *path, struct draft_te
     if (rc > 0) {
         struct json_at root = json_root(perf, full);
         if (check_owner(&root, r->d, &t->t, err) != 0 || artifact_perf(&root, r->d, t, err) != 0 ||
-            artifact_activity(&root, &t->t.activity, err) != 0 ||
+            artifact_activity(&root, &t->t.activity, err) != 0 || artifact_place(&root, &t->t, err) != 0 ||
             witnesses_check(&r->witnesses, &t->t, &root, err) != 0)
             rc = -1;
     }

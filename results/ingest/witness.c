@@ -1,5 +1,8 @@
 #include "results/ingest/witness.h"
 
+#include "results/ingest/artifact_place.h"
+#include "results/store/identity.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +23,23 @@ static void take(struct witness *of, size_t tests, const json_t *told, const cha
     struct witness w = {.known = true,
                         .wall_s = number(json_object_get(told, wall)),
                         .prefill_s = number(json_object_get(told, "prefill_s"))};
-    if (index >= 1 && (size_t)index <= tests && status && status_from_name(status, &w.status))
-        of[index - 1] = w;
+    if (index < 1 || (size_t)index > tests || !status || !status_from_name(status, &w.status))
+        return;
+    w.gpu = of[index - 1].gpu;
+    of[index - 1] = w;
+}
+
+/* A start that names no GPUs, or in a way that nobody understands, tells nothing. */
+static void take_start(struct witness *of, size_t tests, const json_t *told)
+{
+    json_int_t index = json_integer_value(json_object_get(told, "test_index"));
+    struct json_at root = json_root(told, "events.jsonl"), gpus = json_member(&root, "gpus");
+    char ids[RUN_GPU_MAX] = "";
+    struct err ignored = {0};
+    if (index < 1 || (size_t)index > tests)
+        return;
+    bool told_which = gpus.value && place_join(&gpus, ids, sizeof ids, &ignored) == 0;
+    of[index - 1].gpu = told_which ? gpu_identity(ids, "") : 0;
 }
 
 static void take_summary(struct witnesses *w, const json_t *summary)
@@ -35,12 +53,15 @@ static void take_summary(struct witnesses *w, const json_t *summary)
 static void take_line(struct witnesses *w, struct json_arena *arena, const char *line, size_t len)
 {
     struct err ignored = {0};
-    if (!memmem(line, len, "\"TEST_END\"", strlen("\"TEST_END\"")))
+    if (!memmem(line, len, "\"TEST_END\"", strlen("\"TEST_END\"")) &&
+        !memmem(line, len, "\"TEST_START\"", strlen("\"TEST_START\"")))
         return;
     const json_t *event = json_parse_in(arena, line, len, "events.jsonl", &ignored);
     const char *name = json_string_value(json_object_get(event, "event"));
     if (name && strcmp(name, "TEST_END") == 0)
         take(w->journal, w->tests, event, "wall_s");
+    else if (name && strcmp(name, "TEST_START") == 0)
+        take_start(w->journal, w->tests, event);
     json_arena_reset(arena);
 }
 
@@ -105,6 +126,9 @@ static int check(const struct witness *w, const char *who, const struct run_test
         return contradict(perf, "prefill_s", value[METRIC_PREFILL_S], who, w->prefill_s, err);
     if (differ(value[METRIC_WALL_S], w->wall_s))
         return contradict(perf, "wall_time_sec", value[METRIC_WALL_S], who, w->wall_s, err);
+    if (w->gpu && *t->gpu && w->gpu != gpu_identity(t->gpu, ""))
+        return json_fail(perf, err, "says GPU %.80s, but %s names another: one of them was changed", t->gpu,
+                         who);
     return 0;
 }
 

@@ -13,6 +13,7 @@ struct witness {
     bool known;
     enum status status;
     double wall_s, prefill_s; /* NaN: not told */
+    uint64_t gpu;             /* identity of what it was started on; 0: not told */
 };
 
 struct witnesses {

@@ -8,20 +8,31 @@
 
 #include "results/store/run_data.h"
 
-/* The GPUs of a run, from the facts that name them (unique id, UUID, serial number), added in order of keys.
- */
+/* The GPU of a node, from the facts that name it (unique id or UUID, else serial number, else PCI address)
+ * and its partition and memory mode. Known only if the facts are of one GPU: which of several a test ran on
+ * is not theirs to say. */
 struct device_identity {
-    struct sha256 hash;
-    bool known;
+    char owner[RUN_FACT_MAX]; /* what the keys of the GPU begin with: "gpus0" */
+    bool several;
+    int rank; /* of the name in `id`: lower is better */
+    char id[RUN_FACT_MAX];
+    char partition[16], memory[16];
 };
 
 void device_identity_begin(struct device_identity *id);
-/* Facts that do not identify a GPU are ignored. */
+/* In any order. Facts that do not identify a GPU are ignored. */
 void device_identity_add(struct device_identity *id, const struct run_fact *fact);
-uint64_t device_identity_end(struct device_identity *id);
+uint64_t device_identity_end(const struct device_identity *id);
+/* As run_test has them; "" if unknown. */
+void device_identity_name(const struct device_identity *id, char *gpu, size_t gpu_size, char *mode,
+                          size_t mode_size);
 
-/* Of all facts of a run. */
+/* Of GPUs by their ids and mode, as run_test has them. */
+uint64_t gpu_identity(const char *gpu, const char *mode);
+/* Of the only GPU that the facts of a run name. */
 uint64_t run_device(const struct run_data *run);
+/* Of the test's GPUs, else of the run's only one. */
+uint64_t test_device(const struct run_data *run, const struct run_test *t);
 /* Of a hexadecimal hash; 0 for "". */
 uint64_t run_identity(const char *sha256);
 /* Of the code that a cell of this variant runs. */

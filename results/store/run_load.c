@@ -2,6 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "results/store/activity_sql.h"
+#include "results/store/identity.h"
 #include "results/store/metric_sql.h"
 #include "results/store/when.h"
 
@@ -98,13 +99,14 @@ static int read_variant(struct store *s, struct sql_stmt *stmt, struct run_data 
     metric_read(stmt, METRIC_OF_BUILD, v->value);
     sql_col_text(stmt, "kernel", v->kernel, sizeof v->kernel);
     sql_col_text(stmt, "shape", v->shape, sizeof v->shape);
+    sql_col_text(stmt, "axes", v->axes, sizeof v->axes);
     return status_from_name(status, &v->status) ? 0 : bad_status(s, r, status, err);
 }
 
 static int load_variants(struct store *s, struct run_data *r, struct err *err)
 {
     static const char text[] =
-        "SELECT name, attn_impl, status, reason, build_wall_s, build_cached, kernel, shape,"
+        "SELECT name, attn_impl, status, reason, build_wall_s, build_cached, kernel, shape, axes,"
         " code_sha256, coalesce(code_kind = 'device', 0) AS code_of_device"
 #define METRIC_BUILD(id, name, column, ...) ", " #column
 #include "results/store/metric.def"
@@ -147,6 +149,9 @@ static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r,
     sql_col_text(stmt, "reason", t->reason, sizeof t->reason);
     t->index = (int)sql_col_int(stmt, "test_index", RUN_UNKNOWN);
     sql_col_text(stmt, "host", t->host, sizeof t->host);
+    sql_col_text(stmt, "gpu", t->gpu, sizeof t->gpu);
+    sql_col_text(stmt, "gpu_mode", t->gpu_mode, sizeof t->gpu_mode);
+    t->beside = (int)sql_col_int(stmt, "beside", RUN_UNKNOWN);
     memcpy(t->value, r->variants[t->variant].value, sizeof t->value);
     metric_read(stmt, METRIC_OF_TEST, t->value);
     activity_read(stmt, &t->activity);
@@ -161,7 +166,7 @@ static int load_tests(struct store *s, struct run_data *r, struct err *err)
         " t.vram_after, t.vram_max_gap_ms, t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.started_at, "
         "t.prompt_tokens,"
         " t.exit_code, t.signal, t.samples, coalesce(t.attn_impl, v.attn_impl) AS attn_impl, t.reason,"
-        " t.test_index, t.host"
+        " t.test_index, t.host, t.gpu, t.gpu_mode, t.beside"
 #define METRIC_TEST(id, name, column, ...) ", t." #column
 #include "results/store/metric.def"
         ACTIVITY_COLUMNS " FROM test t JOIN series c ON c.id = t.series_id"
@@ -269,6 +274,24 @@ static int load_unmeasured(struct store *s, struct run_data *r, struct err *err)
     return rc;
 }
 
+/* Runs of a time when tests did not name their GPU: the only one of the node. */
+static void name_only_gpu(struct run_data *r)
+{
+    struct device_identity id;
+    char gpu[RUN_GPU_MAX], mode[RUN_MODE_MAX];
+    device_identity_begin(&id);
+    for (size_t i = 0; i < r->n_facts; i++)
+        device_identity_add(&id, &r->facts[i]);
+    device_identity_name(&id, gpu, sizeof gpu, mode, sizeof mode);
+    for (size_t i = 0; *gpu && i < r->n_tests; i++) {
+        struct run_test *t = &r->tests[i];
+        if (*t->gpu)
+            continue;
+        memcpy(t->gpu, gpu, sizeof t->gpu);
+        memcpy(t->gpu_mode, mode, sizeof t->gpu_mode);
+    }
+}
+
 int run_facts_load(struct store *s, int64_t key, struct run_data *out, struct err *err)
 {
     *out = (struct run_data){.primary = METRIC_COUNT};
@@ -284,8 +307,10 @@ int run_data_load(struct store *s, int64_t key, struct run_data *out, struct err
     if (load_info(s, key, &out->info, err) == 0 && load_variants(s, out, err) == 0 &&
         load_definitions(s, out, err) == 0 && load_tests(s, out, err) == 0 && load_extras(s, out, err) == 0 &&
         load_facts(s, out, err) == 0 && load_unmeasured(s, out, err) == 0 &&
-        run_data_make_cells(out, err) == 0)
+        run_data_make_cells(out, err) == 0) {
+        name_only_gpu(out);
         return 0;
+    }
     run_data_release(out);
     return -1;
 }

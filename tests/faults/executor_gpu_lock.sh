@@ -21,7 +21,7 @@ use() {
 
 # sweep ID SCRIPT [JOB_JSON]: submitted in the current workdir
 sweep() {
-    job "$1" "$(one "$(jq -nc --arg s "$2" '{run: ["sh", "-c", $s]}')" | jq -c --argjson j "${3:-"{}"}" '. + $j')"
+    job "$1" "$(one "$(jq -nc --arg s "$2" '{run: ["sh", "-c", $s]}')" | jq -c --argjson j "${3:-"{}"}" '. + (if $j.env then {} else {gpus: "all"} end) + $j')"
     x submit --sysfs "$SYS" <"$TMPDIR/$1.json" >/dev/null
 }
 

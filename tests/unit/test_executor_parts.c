@@ -25,21 +25,23 @@ static void estimates_scale_with_finished_tests(void **state)
     struct eta eta;
     struct err err = {.kind = ERR_NONE};
     assert_ok(eta_init(&eta, &job, &err), &err);
-    assert_true(eta_left(&eta, 0) < 0);
+    assert_true(eta_left(&eta) < 0);
     assert_true(eta_test(&eta, 0) < 0);
     eta_finished(&eta, 0, 2);
     assert_true(fabs(eta_test(&eta, 4) - 2) < 1e-9); /* its own cell */
     assert_true(fabs(eta_test(&eta, 1) - 2) < 1e-9); /* its context */
     assert_true(fabs(eta_test(&eta, 2) - 8) < 1e-9); /* the same part of its time-out */
-    assert_true(fabs(eta_left(&eta, 0) - (2 + 8 + 8 + 2)) < 1e-9);
-    assert_true(fabs(eta_left(&eta, 1) - 19) < 1e-9);
-    assert_true(eta_left(&eta, 1000) == 0);
+    assert_true(fabs(eta_left(&eta) - (2 + 8 + 8 + 2)) < 1e-9);
+    eta_running(&eta, 1, 1);
+    assert_true(fabs(eta_left(&eta) - 19) < 1e-9);
+    eta_running(&eta, 1, 1000);
+    assert_true(eta_left(&eta) == 0);
     eta_finished(&eta, 1, 4);
     assert_true(fabs(eta_test(&eta, 1) - 4) < 1e-9);
     eta_dropped(&eta, 2);
     eta_dropped(&eta, 3);
     eta_finished(&eta, 4, 2);
-    assert_true(eta_left(&eta, 0) == 0);
+    assert_true(eta_left(&eta) == 0);
     eta_release(&eta);
 }
 

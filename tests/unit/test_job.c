@@ -186,6 +186,7 @@ static void every_simple_key_reaches_the_executor(void **state)
         set_in_plan(plan, k, value);
         keys++;
     }
+    json_object_set_new(plan, "gpus", json_string("all")); /* several for a test need several */
     char *text = json_dumps(plan, 0);
     assert_ok(plan_load(&p, put("plan.json", text), &err), &err);
     assert_ok(job_init(&job, job_encode(&p, &request), "job.json", &err), &err);
@@ -271,6 +272,74 @@ static void every_part_reaches_the_executor(void **state)
     job_release(&job);
 }
 
+#define TWO_CELLS                                                                                            \
+    "\"repetitions\":2,\"variants\":[{\"name\":\"a\",\"run\":[\"x\"],\"alone\":true},{\"name\":\"b\","       \
+    "\"run\":[\"x\"]}]"
+
+/* As "variant:repetition@gpu" of all tests. */
+static void assert_placed(const struct job *job, const char *expected)
+{
+    struct buf text;
+    buf_init(&text, 4096);
+    for (size_t i = 0; i < job->test_count; i++)
+        buf_printf(&text, "%s%s:%d@%s", i ? " " : "", job->variant[job->test[i].variant].name,
+                   (int)job->test[i].repetition, job->test[i].gpu ? job->test[i].gpu : "");
+    assert_string_equal(buf_str(&text), expected);
+    buf_release(&text);
+}
+
+static void every_gpu_gets_each_test_and_repetitions_are_numbered_on(void **state)
+{
+    (void)state;
+    struct plan p;
+    struct job job;
+    struct err err = {0};
+    struct job_request on_each = request;
+    json_t *gpus = json_loads("[{\"index\":0,\"unique_id\":\"g0\"},{\"index\":1,\"unique_id\":\"g1\"},"
+                              "{\"index\":2,\"pci\":\"0000:c1:00.0\"}]",
+                              0, NULL);
+    load(&p, PLAN("\"gpus\":[\"2\",\"g0\"],\"placement\":\"every\",\"order\":\"grouped\"," TWO_CELLS));
+    json_t *groups = gpu_tests_groups(&p.gpus, gpus, &err);
+    assert_non_null(groups);
+    on_each.gpu_groups = groups;
+    assert_ok(job_init(&job, job_encode(&p, &on_each), "job.json", &err), &err);
+#define ON_BOTH                                                                                              \
+    "a:1@g0 a:3@0000:c1:00.0 a:2@g0 a:4@0000:c1:00.0 b:1@g0 b:3@0000:c1:00.0 b:2@g0 b:4@0000:c1:00.0"
+    assert_placed(&job, ON_BOTH " " ON_BOTH); /* two contexts */
+    assert_true(job.variant[0].alone && !job.variant[1].alone);
+    assert_int_equal(job.gpus.amount, GPUS_LISTED);
+    job_release(&job);
+    json_decref(groups);
+    plan_release(&p);
+    load(&p, PLAN("\"gpus\":[\"2\",\"g9\"],\"placement\":\"every\"," TWO_CELLS));
+    assert_null(gpu_tests_groups(&p.gpus, gpus, &err));
+    assert_non_null(strstr(err.msg, "no GPU \"g9\"; it has 0 (g0), 1 (g1), 2 (0000:c1:00.0)"));
+    plan_release(&p);
+    json_decref(gpus);
+}
+
+static void hints_reach_the_tests_of_their_cells(void **state)
+{
+    (void)state;
+    struct plan p;
+    struct job job;
+    struct err err = {0};
+    struct job_request hinted = request;
+    struct gpu_hint hint[] = {{.variant = "b", .context = 16, .gpu = "g1", .expected_s = 2.5},
+                              {.variant = "a", .context = 1, .gpu = "g2", .expected_s = 9}};
+    hinted.hints = (struct gpu_hints){hint, 2};
+    load(&p, PLAN("\"gpus\":\"all\"," TWO_CELLS));
+    assert_ok(job_init(&job, job_encode(&p, &hinted), "job.json", &err), &err);
+    for (size_t i = 0; i < job.test_count; i++) {
+        bool hinted_one =
+            job.test[i].context == 16 && strcmp(job.variant[job.test[i].variant].name, "b") == 0;
+        assert_true(hinted_one ? strcmp(job.test[i].home, "g1") == 0 : !job.test[i].home);
+        assert_true(job.test[i].expected_s == (hinted_one ? 2.5 : 0));
+    }
+    job_release(&job);
+    plan_release(&p);
+}
+
 static void run_ids_are_names_with_the_time_first(void **state)
 {
     (void)state;
@@ -300,6 +369,8 @@ int main(void)
         cmocka_unit_test(every_simple_key_reaches_the_executor),
         cmocka_unit_test(defaults_are_those_of_the_plan),
         cmocka_unit_test(every_part_reaches_the_executor),
+        cmocka_unit_test(every_gpu_gets_each_test_and_repetitions_are_numbered_on),
+        cmocka_unit_test(hints_reach_the_tests_of_their_cells),
         cmocka_unit_test(run_ids_are_names_with_the_time_first),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { NVML_UNCORRECTED = 1, NVML_VOLATILE = 0 };
 enum { NVML_TEMPERATURE_GPU = 0, NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2, NVML_POWER_INSTANT = 186 };
 
 static const double slow_interval_s =
@@ -32,6 +33,12 @@ struct process_info {
     unsigned pid;
     unsigned long long used;
     unsigned gpu_instance, compute_instance;
+};
+
+struct pci_info {
+    char legacy[16];
+    unsigned domain, bus, device, id, subsystem;
+    char address[32]; /* 00000000:C1:00.0 */
 };
 
 struct field_value {
@@ -53,6 +60,8 @@ struct library {
     int (*handle)(unsigned, void **);
     int (*name)(void *, char *, unsigned);
     int (*uuid)(void *, char *, unsigned);
+    int (*pci)(void *, struct pci_info *);
+    int (*errors)(void *, int, int, unsigned long long *);
     int (*capability)(void *, int *, int *);
     int (*memory)(void *, struct memory_info *);
     int (*utilization)(void *, struct utilization *);
@@ -91,6 +100,8 @@ static int load_library(struct library *lib)
     find_symbol(l, "nvmlDeviceGetHandleByIndex_v2", &lib->handle);
     find_symbol(l, "nvmlDeviceGetName", &lib->name);
     find_symbol(l, "nvmlDeviceGetUUID", &lib->uuid);
+    find_symbol(l, "nvmlDeviceGetPciInfo_v3", &lib->pci);
+    find_symbol(l, "nvmlDeviceGetTotalEccErrors", &lib->errors);
     find_symbol(l, "nvmlDeviceGetCudaComputeCapability", &lib->capability);
     find_symbol(l, "nvmlDeviceGetMemoryInfo", &lib->memory);
     find_symbol(l, "nvmlDeviceGetUtilizationRates", &lib->utilization);
@@ -106,6 +117,20 @@ static int load_library(struct library *lib)
     return lib->init && lib->count && lib->handle && lib->memory && lib->init() == 0 ? 0 : -1;
 }
 
+/* sysfs writes the domain with four digits, and in lower case. */
+static void read_pci(const struct library *lib, void *device, char *out)
+{
+    struct pci_info info;
+    if (!lib->pci || lib->pci(device, &info) != 0)
+        return;
+    info.address[sizeof info.address - 1] = '\0';
+    const char *from =
+        strncmp(info.address, "0000", 4) == 0 && strlen(info.address) > 12 ? info.address + 4 : info.address;
+    for (; *from; from++)
+        *out++ = (char)(*from >= 'A' && *from <= 'F' ? *from - 'A' + 'a' : *from);
+    *out = '\0';
+}
+
 static void open_gpu(struct helper *h, unsigned index)
 {
     struct nvml_gpu *g = &h->facts.gpu[h->facts.gpu_count];
@@ -113,11 +138,13 @@ static void open_gpu(struct helper *h, unsigned index)
     int major, minor;
     if (h->lib.handle(index, &device) != 0)
         return;
-    *g = (struct nvml_gpu){.major = -1, .minor = -1, .total_bytes = NAN, .used_bytes = NAN};
+    *g = (struct nvml_gpu){
+        .major = -1, .minor = -1, .total_bytes = NAN, .used_bytes = NAN, .uncorrectable = NAN};
     if (h->lib.name)
         h->lib.name(device, g->name, sizeof g->name);
     if (h->lib.uuid)
         h->lib.uuid(device, g->uuid, sizeof g->uuid);
+    read_pci(&h->lib, device, g->pci);
     if (h->lib.capability && h->lib.capability(device, &major, &minor) == 0) {
         g->major = major;
         g->minor = minor;
@@ -188,6 +215,13 @@ static void sample_slow(struct helper *h, int i)
         h->lib.event_reasons && h->lib.event_reasons(h->device[i], &wide) == 0 ? (double)wide : NAN;
 }
 
+static void sample_errors(struct helper *h, int i)
+{
+    unsigned long long count;
+    bool known = h->lib.errors && h->lib.errors(h->device[i], NVML_UNCORRECTED, NVML_VOLATILE, &count) == 0;
+    h->facts.gpu[i].uncorrectable = known ? (double)count : NAN;
+}
+
 /* Costs some 4 ms of CPU time on an H100, so only while nothing is timed. */
 static void sample_energy(struct helper *h, int i)
 {
@@ -219,8 +253,10 @@ static void sample(struct helper *h, bool all)
         if (slow)
             sample_slow(h, i);
         h->facts.gpu[i].energy_j = NAN;
-        if (all)
+        if (all) {
             sample_energy(h, i);
+            sample_errors(h, i);
+        }
         if (processes)
             sample_processes(h, i);
     }

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { NVML_GPUS_MAX = 16, NVML_PROCESSES_MAX = 64, NVML_TEXT_MAX = 96 };
+enum { NVML_GPUS_MAX = 16, NVML_PROCESSES_MAX = 64, NVML_TEXT_MAX = 96, NVML_PCI_MAX = 32 };
 
 /* What the bytes on the helper's pipe request: a sample, in which slow values may be a tenth of a second old
  * and the list of processes a second; or one in which all is new. */
@@ -21,11 +21,13 @@ enum { NVML_FD_PAGE = 3, NVML_FD_DONE = 4 };
 
 struct nvml_gpu {
     char name[NVML_TEXT_MAX], uuid[NVML_TEXT_MAX];
-    int32_t major, minor; /* compute capability */
+    char pci[NVML_PCI_MAX]; /* as sysfs has it: 0000:c1:00.0; "" unknown */
+    int32_t major, minor;   /* compute capability */
     double total_bytes, used_bytes;
     double busy, mem_busy; /* percent */
     double power_w, temp_c, sm_mhz, mem_mhz;
     double energy_j;      /* since the driver was loaded; only in an answer to NVML_ASK_ALL */
+    double uncorrectable; /* memory errors since the driver was loaded; as energy_j */
     double event_reasons; /* NVML's bits of what limits the clock */
 };
 

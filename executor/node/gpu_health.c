@@ -1,0 +1,110 @@
+#include "executor/node/gpu_health.h"
+
+#include "executor/node/attribute.h"
+#include "executor/node/gpu_settings.h"
+#include "executor/workdir/entries.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct card_search {
+    const char *name;
+    size_t index;
+    struct gpu_condition *out;
+};
+
+static bool is_card(const char *device, const struct card_search *search)
+{
+    char index[32];
+    json_t *id = attribute_line(device, "unique_id");
+    snprintf(index, sizeof index, "%zu", search->index);
+    bool same = strcmp(id && *json_string_value(id) ? json_string_value(id) : index, search->name) == 0;
+    json_decref(id);
+    return same;
+}
+
+/* Cards without memory of their own are not counted, as in node.json. */
+static void see_card(const char *path, const char *name, void *arg)
+{
+    struct card_search *search = arg;
+    char device[FS_PATH_MAX];
+    (void)name;
+    if (fs_join(device, NULL, path, "device") != 0)
+        return;
+    json_t *total = attribute_number(device, "mem_info_vram_total"),
+           *used = attribute_number(device, "mem_info_vram_used");
+    if (json_is_integer(total) && is_card(device, search)) {
+        search->out->there = json_is_integer(used);
+        search->out->errors = gpu_settings_uncorrectable(device);
+    }
+    search->index += json_is_integer(total);
+    json_decref(total);
+    json_decref(used);
+}
+
+static void look_amd(const struct layout *l, const char *name, struct gpu_condition *out)
+{
+    char root[FS_PATH_MAX];
+    struct card_search search = {.name = name, .out = out};
+    if (fs_join(root, NULL, l->sysfs, "class/drm") == 0)
+        entries_each(root, "card", see_card, &search);
+}
+
+static void look_nvidia(const struct nvml_facts *facts, const char *name, struct gpu_condition *out)
+{
+    for (int32_t i = 0; i < facts->gpu_count; i++) {
+        const struct nvml_gpu *g = &facts->gpu[i];
+        if (strcmp(g->uuid, name) != 0)
+            continue;
+        out->there = !isnan(g->used_bytes);
+        out->errors = isnan(g->uncorrectable) ? -1 : (long long)g->uncorrectable;
+    }
+}
+
+static void look_all(const struct gpu_health *h, struct gpu_condition *out)
+{
+    struct nvml_facts facts;
+    bool nvidia = h->count > 0 && nvml_peek(h->nvml, &facts);
+    for (size_t i = 0; i < h->count; i++) {
+        out[i] = (struct gpu_condition){.errors = -1};
+        look_amd(h->layout, h->name[i], &out[i]);
+        if (nvidia && !out[i].there)
+            look_nvidia(&facts, h->name[i], &out[i]);
+    }
+}
+
+void gpu_health_open(struct gpu_health *h, const struct layout *l, struct nvml *nvml,
+                     const char (*names)[LIMIT_NAME + 1], size_t count)
+{
+    *h = (struct gpu_health){.layout = l, .nvml = nvml};
+    h->count = count < GPU_HEALTH_GPUS_MAX ? count : GPU_HEALTH_GPUS_MAX;
+    memcpy(h->name, names, h->count * sizeof h->name[0]);
+    look_all(h, h->first);
+}
+
+bool gpu_health_look(const struct gpu_health *h, char *why)
+{
+    struct gpu_condition now[GPU_HEALTH_GPUS_MAX];
+    look_all(h, now);
+    for (size_t i = 0; i < h->count; i++) {
+        const struct gpu_condition *first = &h->first[i];
+        if (first->there && !now[i].there) {
+            snprintf(why, GPU_HEALTH_WHY_MAX,
+                     "GPU %s does not answer any more: it has fallen off the bus, or is being reset; look "
+                     "into the "
+                     "kernel's log and restart the node",
+                     h->name[i]);
+            return false;
+        }
+        if (first->errors >= 0 && now[i].errors > first->errors) {
+            snprintf(why, GPU_HEALTH_WHY_MAX,
+                     "GPU %s has had %lld memory errors that could not be corrected since the run began: "
+                     "reset it, "
+                     "and have it replaced if there are more",
+                     h->name[i], now[i].errors - first->errors);
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,34 @@
+/* near: the CPUs and the memory near some GPUs, and binding a process to them, for runs that have tests on
+ * several GPUs at once. Never more CPUs than this process itself may use; memory is preferred there, not
+ * required. Reads sysfs; knows nothing of lanes.
+ */
+#ifndef KERNSWEEP_EXECUTOR_PROCESS_NEAR_H
+#define KERNSWEEP_EXECUTOR_PROCESS_NEAR_H
+
+#include "executor/workdir/layout.h"
+
+#include <sched.h>
+#include <stdbool.h>
+
+enum { NEAR_TEXT_MAX = 256 };
+
+struct near {
+    bool on; /* there is something to bind to */
+    cpu_set_t cpus;
+    char text[NEAR_TEXT_MAX]; /* "0-47,96-143", what is left of it for this process; cut with "..." */
+    unsigned long nodes;      /* bits of NUMA nodes; 0: unknown */
+};
+
+void near_init(struct near *n);
+/* Adds the CPUs near a PCI device ("0000:c1:00.0") and its NUMA node. False when sysfs does not say. */
+bool near_add(struct near *n, const struct layout *l, const char *pci);
+/* Keeps of them what this process may use, once all are added. False, and nothing to bind to, when that is
+ * nothing, or everything. */
+bool near_settle(struct near *n);
+/* In a child, before exec. -1: the CPUs are as before; memory that cannot be preferred is no error. */
+int near_apply(const struct near *n);
+
+/* "0-3,8": false for anything else. */
+bool near_parse(const char *list, cpu_set_t *out);
+
+#endif

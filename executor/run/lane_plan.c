@@ -1,0 +1,113 @@
+#include "executor/run/lane_plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether an id names a lane: its GPU; of several their ids joined by '+', or the first of them. */
+static bool is_called(const struct lane *lane, const char *id)
+{
+    size_t i;
+    json_t *own;
+    json_array_foreach(lane->ids, i, own)
+    {
+        const char *text = json_string_value(own);
+        size_t len = strlen(text);
+        if (strncmp(id, text, len) != 0 || (id[len] && id[len] != '+'))
+            return false;
+        if (!id[len])
+            return true;
+        id += len + 1;
+    }
+    return false;
+}
+
+static size_t find_lane(const struct suite *s, const char *id)
+{
+    for (size_t l = 0; id && l < s->lanes.count; l++)
+        if (is_called(&s->lanes.lane[l], id))
+            return l;
+    return LANE_NONE;
+}
+
+/* A test that must run on a GPU that is not here has a lane that does not exist. */
+static size_t only_lane(const struct suite *s, const struct job_test *t)
+{
+    size_t lane = find_lane(s, t->gpu);
+    return t->gpu && lane == LANE_NONE ? s->lanes.count : lane;
+}
+
+static bool same_point(const struct suite *s, const struct job_test *a, const struct job_test *b)
+{
+    const struct shape *x = &s->job.variant[a->variant].shape, *y = &s->job.variant[b->variant].shape;
+    for (size_t i = 0; i < SHAPE_DIMENSIONS; i++)
+        if (strcmp(x->text[i], y->text[i]) != 0)
+            return false;
+    return a->context == b->context;
+}
+
+static bool share_lane(const struct suite *s, size_t a, size_t b)
+{
+    const struct job_test *x = &s->job.test[a], *y = &s->job.test[b];
+    switch ((enum gpu_placement)s->job.settings.placement) {
+    case PLACEMENT_POINT:
+        return same_point(s, x, y);
+    case PLACEMENT_CELL:
+        return x->variant == y->variant && x->context == y->context;
+    case PLACEMENT_EVERY:
+        return x->gpu && y->gpu && strcmp(x->gpu, y->gpu) == 0;
+    }
+    return false;
+}
+
+/* `first` has the first test of each unit. */
+static size_t find_unit(const struct suite *s, size_t test, size_t *first, size_t *count)
+{
+    size_t u = 0;
+    while (u < *count && !share_lane(s, first[u], test))
+        u++;
+    if (u == *count)
+        first[(*count)++] = test;
+    return u;
+}
+
+/* What a second of time-out stands for, so that tests with and without a known duration compare. */
+static double timeout_scale(const struct job *job)
+{
+    double expected = 0, timeouts = 0;
+    for (size_t i = 0; i < job->test_count; i++) {
+        if (job->test[i].expected_s > 0) {
+            expected += job->test[i].expected_s;
+            timeouts += job->test[i].timeout_s;
+        }
+    }
+    return timeouts > 0 ? expected / timeouts : 1;
+}
+
+static struct lane_item make_item(const struct suite *s, size_t test, size_t unit, double scale)
+{
+    const struct job_test *t = &s->job.test[test];
+    return (struct lane_item){.unit = unit,
+                              .expected_s = t->expected_s > 0 ? t->expected_s : t->timeout_s * scale,
+                              .home = find_lane(s, t->home),
+                              .begun = find_lane(s, s->test[test].ran_on),
+                              .only = only_lane(s, t),
+                              .alone = s->job.variant[t->variant].alone,
+                              .over = s->test[test].final || t->elsewhere};
+}
+
+int lane_plan(struct lane_queue *q, const struct suite *s, struct err *err)
+{
+    size_t count = s->job.test_count, units = 0;
+    struct lane_item *items = calloc(count + 1, sizeof *items);
+    size_t *first = calloc(count + 1, sizeof *first);
+    double scale = timeout_scale(&s->job);
+    for (size_t i = 0; items && first && i < count; i++)
+        items[i] = make_item(s, i, s->lanes.count > 1 ? find_unit(s, i, first, &units) : 0, scale);
+    bool made = items && first;
+    free(first);
+    if (made)
+        return lane_queue_init(q, items, count, s->lanes.count, err);
+    free(items);
+    return err_set(err, ERR_INTERNAL, "no memory for the lanes");
+}

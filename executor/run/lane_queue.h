@@ -1,0 +1,73 @@
+/* lane_queue: which test is next on which lane. Tests that must share a lane (those of a point, or of a cell)
+ * are one unit; units are spread over the lanes by their expected time, and a lane runs its tests in the
+ * plan's order. Pure: knows nothing of processes, GPUs or files.
+ *
+ * A unit goes home, to the lane that had it the last time, as far as the balance permits. A lane without work
+ * takes units from others that have not begun and have no home. A test that runs alone waits until no other
+ * lane has a test in flight, and none begins while it waits or runs.
+ */
+#ifndef KERNSWEEP_EXECUTOR_RUN_LANE_QUEUE_H
+#define KERNSWEEP_EXECUTOR_RUN_LANE_QUEUE_H
+
+#include "common/base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LANE_NONE SIZE_MAX
+
+/* A test, in the plan's order. */
+struct lane_item {
+    size_t unit;       /* tests with the same number share a lane */
+    double expected_s; /* positive */
+    size_t home;       /* a lane, or LANE_NONE: where it ran on an earlier night */
+    size_t begun;      /* the same: where this run began its unit */
+    size_t only;       /* the same: the only one where it may run */
+    bool alone;
+    bool over; /* it has run, or never will here */
+};
+
+struct lane_unit {
+    size_t lane; /* LANE_NONE: its only lane is not there */
+    size_t home, begun, only;
+    double left_s;
+    size_t left; /* tests */
+    bool moved;  /* by the last lane_queue_take_out() */
+};
+
+struct lane_place {
+    bool out;
+    size_t running; /* a test, or LANE_NONE */
+};
+
+struct lane_queue {
+    struct lane_item *item; /* owned */
+    size_t count;
+    size_t first;           /* all tests before it are over */
+    struct lane_unit *unit; /* owned; by number */
+    size_t unit_count;
+    struct lane_place *lane; /* owned */
+    size_t lane_count;
+};
+
+/* Takes items, which the caller allocated: count of them, units numbered below count. */
+int lane_queue_init(struct lane_queue *q, struct lane_item *items, size_t count, size_t lanes,
+                    struct err *err);
+void lane_queue_release(struct lane_queue *q);
+
+/* The test that may begin on that lane now; false: none, for now or for good. May move a unit there. */
+bool lane_queue_next(struct lane_queue *q, size_t lane, size_t *test);
+void lane_queue_begin(struct lane_queue *q, size_t lane, size_t test);
+/* It ended, or will not run. */
+void lane_queue_end(struct lane_queue *q, size_t test);
+/* Nothing more begins on that lane: its units move to other lanes, which is noted in unit.moved. Units that
+ * may run only there get no lane. Returns how many moved. */
+size_t lane_queue_take_out(struct lane_queue *q, size_t lane);
+/* Of a test that no lane will run; false: there is none. */
+bool lane_queue_stranded(const struct lane_queue *q, size_t *test);
+/* LANE_NONE: none. */
+size_t lane_queue_lane(const struct lane_queue *q, size_t test);
+size_t lane_queue_in_flight(const struct lane_queue *q);
+
+#endif

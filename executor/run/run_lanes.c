@@ -1,0 +1,223 @@
+#include "executor/run/run_lanes.h"
+
+#include "executor/run/lane_plan.h"
+#include "executor/run/run_clocks.h"
+#include "executor/run/test.h"
+
+#include <stdlib.h>
+
+struct lane_run {
+    struct suite *s;
+    struct lane_queue queue;
+    bool told; /* that the node is dirty */
+    bool halt; /* no other test may begin */
+};
+
+/* True, with *why, for a test that must not run. */
+static bool must_skip(const struct suite *s, size_t test, struct assessment *why)
+{
+    const struct variant_state *v = &s->variant[s->job.test[test].variant];
+    why->status = STATUS_SKIPPED;
+    if (s->test[test].attempts >= ATTEMPTS_MAX) {
+        why->status = STATUS_INTERRUPTED;
+        reason_set(why->reason, "the executor died in each of %u attempts", s->test[test].attempts);
+        return true;
+    }
+    if (s->dirty[0]) {
+        reason_set(why->reason, "%s", s->dirty);
+        return true;
+    }
+    if (v->status != STATUS_OK) {
+        reason_set(why->reason, "%s: %s", status_name(v->status), v->reason);
+        return true;
+    }
+    return false;
+}
+
+/* A node that was taken for dead must not go on measuring beside the one that replaced it. */
+static bool is_given_up(const struct suite *s)
+{
+    return s->job.part.on && fs_exists(s->job.part.fence);
+}
+
+static int tell_dirty(struct lane_run *r, struct err *err)
+{
+    if (!r->s->dirty[0] || r->told)
+        return 0;
+    r->told = true;
+    return suite_note(r->s, r->s->dirty, err);
+}
+
+static int spread_eta(struct lane_run *r, struct err *err)
+{
+    size_t count = r->queue.count;
+    size_t *lane_of = calloc(count + 1, sizeof *lane_of);
+    if (!lane_of)
+        return err_set(err, ERR_INTERNAL, "no memory for the estimates");
+    for (size_t i = 0; i < count; i++) {
+        size_t lane = lane_queue_lane(&r->queue, i);
+        lane_of[i] = lane == LANE_NONE ? 0 : lane;
+    }
+    int rc = eta_spread(&r->s->eta, r->s->lanes.count, lane_of, err);
+    free(lane_of);
+    return rc;
+}
+
+static int skip_test(struct lane_run *r, size_t test, const struct assessment *why, struct err *err)
+{
+    int rc = test_skip(r->s, test, why, err);
+    lane_queue_end(&r->queue, test);
+    return rc == 0 ? tell_dirty(r, err) : -1;
+}
+
+static int begin_test(struct lane_run *r, struct lane *lane, size_t test, struct err *err)
+{
+    struct assessment why;
+    if (is_given_up(r->s))
+        return err_set(err, ERR_INTERRUPTED, "this attempt was given up: its results are no longer needed");
+    if (must_skip(r->s, test, &why))
+        return skip_test(r, test, &why, err);
+    lane_queue_begin(&r->queue, lane->index, test);
+    if (r->s->eta.lane_of[test] != lane->index && spread_eta(r, err) != 0) /* taken from another lane */
+        return -1;
+    int rc = test_begin(r->s, lane, test, &lane->running, err);
+    lanes_note_beside(&r->s->lanes, lane);
+    return rc;
+}
+
+/* One test ends, or is skipped, and another lane may go on: so until nothing changes. */
+static int begin_tests(struct lane_run *r, struct err *err)
+{
+    bool some = true;
+    while (some && !r->s->loop.stop && !r->halt) {
+        some = false;
+        for (size_t l = 0; l < r->s->lanes.count; l++) {
+            size_t test;
+            if (!lane_queue_next(&r->queue, l, &test))
+                continue;
+            if (begin_test(r, &r->s->lanes.lane[l], test, err) != 0)
+                return -1;
+            some = true;
+        }
+    }
+    return 0;
+}
+
+/* What no lane can run any more. */
+static int skip_stranded(struct lane_run *r, struct err *err)
+{
+    struct suite *s = r->s;
+    struct assessment why;
+    size_t test;
+    while (!s->loop.stop && !r->halt && lane_queue_stranded(&r->queue, &test)) {
+        const char *gpu = s->job.test[test].gpu;
+        if (!must_skip(s, test, &why)) {
+            reason_set(why.reason, "GPU %s is not used by this run, or was taken out of it", gpu ? gpu : "?");
+            if (!s->partial[0])
+                reason_set(s->partial, "tests were skipped: %.400s", why.reason);
+        }
+        if (skip_test(r, test, &why, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The points that moved, and where to, as far as they fit into a message. */
+static void add_moves(const struct lane_run *r, struct buf *out)
+{
+    const struct lane_queue *q = &r->queue;
+    for (size_t u = 0; u < q->unit_count; u++) {
+        size_t i = 0;
+        if (!q->unit[u].moved)
+            continue;
+        while (q->item[i].over || q->item[i].unit != u)
+            i++;
+        const struct job_test *t = &r->s->job.test[i];
+        buf_printf(out, "; %s %lld goes on on %s",
+                   r->s->job.settings.placement == PLACEMENT_CELL ? r->s->job.variant[t->variant].name
+                                                                  : "context",
+                   (long long)t->context, r->s->lanes.lane[q->unit[u].lane].name);
+    }
+}
+
+static int tell_taken_out(struct lane_run *r, const struct lane *lane, struct err *err)
+{
+    struct buf text;
+    char message[REASON_MAX];
+    buf_init(&text, REASON_MAX * 4);
+    buf_printf(&text, "%s takes no more tests: %s", lane->name, lane->dirty);
+    add_moves(r, &text);
+    reason_set(message, "%s", buf_str(&text));
+    buf_release(&text);
+    return journal_add(&r->s->journal, EVENT_NODE,
+                       json_pack("{s:s, s:O}", "message", message, "gpu_out", json_array_get(lane->ids, 0)),
+                       err);
+}
+
+static bool has_lane(const struct lane_run *r)
+{
+    for (size_t l = 0; l < r->queue.lane_count; l++)
+        if (!r->queue.lane[l].out)
+            return true;
+    return false;
+}
+
+static int take_lane_out(struct lane_run *r, struct lane *lane, struct err *err)
+{
+    struct suite *s = r->s;
+    lane_queue_take_out(&r->queue, lane->index);
+    if (lane->kept && (spread_eta(r, err) != 0 || tell_taken_out(r, lane, err) != 0))
+        return -1;
+    if (has_lane(r))
+        return 0;
+    reason_set(s->dirty, "%s", lane->dirty);
+    return tell_dirty(r, err);
+}
+
+static int end_test(struct lane_run *r, struct lane *lane, struct err *err)
+{
+    lane_queue_end(&r->queue, r->queue.lane[lane->index].running);
+    test_free(lane->running);
+    lane->running = NULL;
+    if (lane->dirty[0] && take_lane_out(r, lane, err) != 0)
+        return -1;
+    r->halt |= run_clocks_contradicted(r->s, err);
+    return 0;
+}
+
+static int give_turns(struct lane_run *r, struct err *err)
+{
+    for (size_t l = 0; l < r->s->lanes.count; l++) {
+        struct lane *lane = &r->s->lanes.lane[l];
+        int rc = lane->running ? test_turn(lane->running, err) : 0;
+        if (rc < 0 || (rc == 1 && end_test(r, lane, err) != 0))
+            return -1;
+    }
+    return 0;
+}
+
+static int run_tests(struct lane_run *r, struct err *err)
+{
+    for (;;) {
+        if (begin_tests(r, err) != 0 || skip_stranded(r, err) != 0)
+            return -1;
+        if (lane_queue_in_flight(&r->queue) == 0)
+            return 0;
+        if (loop_wait(&r->s->loop, err) != 0 || give_turns(r, err) != 0)
+            return -1;
+    }
+}
+
+int run_lanes(struct suite *s, struct err *err)
+{
+    struct lane_run r = {.s = s};
+    if (lane_plan(&r.queue, s, err) != 0)
+        return -1;
+    int rc = spread_eta(&r, err) != 0 ? -1 : run_tests(&r, err);
+    for (size_t l = 0; l < s->lanes.count; l++) {
+        test_free(s->lanes.lane[l].running);
+        s->lanes.lane[l].running = NULL;
+    }
+    lane_queue_release(&r.queue);
+    return rc;
+}
