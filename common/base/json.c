@@ -1,6 +1,8 @@
 #include "common/base/json.h"
 
 #include "common/base/fs.h"
+#include "common/base/json_scan.h"
+#include "common/base/problems.h"
 #include "common/base/text.h"
 
 #include <math.h>
@@ -10,17 +12,6 @@
 
 /* 15 digits, so that 0.1 is written as 0.1 and not as 0.10000000000000001. */
 #define JSON_FLAGS (JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
-
-/* jansson names the bracket, at which nothing is wrong. end: byte offset of the error. */
-static bool trailing_comma(const char *text, size_t len, int end)
-{
-    size_t at = end > 0 && (size_t)end <= len ? (size_t)end : 0;
-    if (at == 0 || (text[at - 1] != '}' && text[at - 1] != ']'))
-        return false;
-    for (at--; at > 0 && strchr(" \t\r\n", text[at - 1]);)
-        at--;
-    return at > 0 && text[at - 1] == ',';
-}
 
 /* Whether the text has at most JSON_VALUES_MAX values: each takes up to 130 bytes of memory, however short
  * its text. */
@@ -48,9 +39,10 @@ json_t *json_parse(const char *text, size_t len, const char *file, struct err *e
     }
     json_t *value = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
     if (!value) {
-        bool comma = trailing_comma(text, len, e.position);
-        err_set(err, ERR_INPUT, "%s: line %d, column %d: not valid JSON: %s", file, e.line, e.column,
-                comma ? "remove the comma before this bracket" : e.text);
+        char why[ERR_MSG_MAX / 2];
+        struct json_mark mark;
+        json_scan_explain(text, len, &e, &mark, why, sizeof why);
+        err_set(err, ERR_INPUT, "%s:%u:%u: not valid JSON: %s", file, mark.line, mark.column, why);
         return NULL;
     }
     return value;
@@ -115,6 +107,7 @@ struct json_at json_member(const struct json_at *obj, const char *key)
     struct json_at at;
     at.value = obj->value ? json_object_get(obj->value, key) : NULL;
     at.file = obj->file;
+    at.source = obj->source;
     size_t n = append_place(&at, 0, obj->path);
     n = append_place(&at, n, ".");
     append_place(&at, n, key);
@@ -126,6 +119,7 @@ struct json_at json_element(const struct json_at *arr, size_t i)
     struct json_at at;
     at.value = arr->value ? json_array_get(arr->value, i) : NULL;
     at.file = arr->file;
+    at.source = arr->source;
     size_t n = append_place(&at, 0, arr->path);
     snprintf(at.path + n, sizeof at.path - n, "[%zu]", i);
     return at;
@@ -136,6 +130,20 @@ json_t *json_iterable(const json_t *object)
     return (json_t *)(uintptr_t)object;
 }
 
+/* located: what the line and column are of, which may be a key of the object that the message names. */
+static int fail_at(const struct json_at *at, const struct json_at *located, bool key, struct err *err,
+                   const char *text)
+{
+    const struct json_source *s = at->source;
+    struct json_mark mark = {0};
+    bool known = s && s->locate && s->locate(s, located->path, key, &mark);
+    if (s && s->problems)
+        problems_at(s->problems, &mark, located->path);
+    if (!known)
+        return err_set(err, ERR_INPUT, "%s: %s: %s", at->file, at->path, text);
+    return err_set(err, ERR_INPUT, "%s:%u:%u: %s: %s", at->file, mark.line, mark.column, at->path, text);
+}
+
 int json_fail(const struct json_at *at, struct err *err, const char *fmt, ...)
 {
     char text[ERR_MSG_MAX];
@@ -143,7 +151,7 @@ int json_fail(const struct json_at *at, struct err *err, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    return err_set(err, ERR_INPUT, "%s: %s: %s", at->file, at->path, text);
+    return fail_at(at, at, false, err, text);
 }
 
 static const char *type_name(const json_t *v)
@@ -170,15 +178,40 @@ static const char *type_name(const json_t *v)
     return "something else";
 }
 
+enum { SHOWN_MAX = 40 };
+
+/* "an integer, 3": long texts, objects and arrays are named by their type alone. */
+static void describe(const json_t *v, char *out, size_t cap)
+{
+    char *text = json_is_string(v) || json_is_number(v) ? json_dumps(v, JSON_FLAGS) : NULL;
+    bool shown = text && strlen(text) <= SHOWN_MAX;
+    snprintf(out, cap, "%s%s%s", type_name(v), shown ? ", " : "", shown ? text : "");
+    free(text);
+}
+
 int json_expected(const struct json_at *at, const char *what, struct err *err)
 {
-    return json_fail(at, err, "expected %s, found %s", what, type_name(at->value));
+    char found[SHOWN_MAX + 32];
+    describe(at->value, found, sizeof found);
+    return json_fail(at, err, "expected %s, found %s", what, found);
+}
+
+static int unknown_key(const struct json_at *at, const char *key, const char *hint, struct err *err)
+{
+    char text[256];
+    struct json_at member = json_member(at, key);
+    if (hint)
+        snprintf(text, sizeof text, "unknown key \"%.100s\" (did you mean \"%s\"?)", key, hint);
+    else
+        snprintf(text, sizeof text, "unknown key \"%.100s\"", key);
+    return fail_at(at, &member, true, err, text);
 }
 
 int json_keys(const struct json_at *at, const char *const *known, struct err *err)
 {
     if (!json_is_object(at->value))
         return json_expected(at, "an object", err);
+    size_t before = problems_count(at);
     const char *key;
     json_t *value;
     json_object_foreach(json_iterable(at->value), key, value)
@@ -190,12 +223,10 @@ int json_keys(const struct json_at *at, const char *const *known, struct err *er
             continue;
         while (known[i])
             i++;
-        const char *hint = text_nearest(key, known, i);
-        if (hint)
-            return json_fail(at, err, "unknown key \"%.100s\" (did you mean \"%s\"?)", key, hint);
-        return json_fail(at, err, "unknown key \"%.100s\"", key);
+        if (unknown_key(at, key, text_nearest(key, known, i), err) != 0 && !problems_go_on(at, err))
+            return -1;
     }
-    return 0;
+    return problems_since(at, before);
 }
 
 /* The location is computed only here, as it is needed only for the message. */

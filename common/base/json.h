@@ -9,19 +9,12 @@
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
+#include "common/base/json_at.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum { JSON_PLACE_MAX = 512 };
-
-struct json_at {
-    const json_t *value;
-    const char *file; /* not owned */
-    char path[JSON_PLACE_MAX];
-};
 
 enum { JSON_VALUES_MAX = 2000000 };
 
@@ -42,7 +35,8 @@ struct json_at json_element(const struct json_at *arr, size_t i);
 /* For json_object_foreach(), which takes a non-const object although it only reads it. */
 json_t *json_iterable(const json_t *object);
 
-/* err_set(ERR_INPUT, "<file>: <path>: <fmt>"). Returns -1. */
+/* err_set(ERR_INPUT, "<file>: <path>: <fmt>"), with a source "<file>:<line>:<column>: <path>: ...". Returns
+ * -1. */
 int json_fail(const struct json_at *at, struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Fails with "expected <what>, found <the value's type>". Returns -1. */

@@ -1,10 +1,24 @@
 #include "common/contract/command.h"
 
+#include "common/base/problems.h"
 #include "common/contract/proto.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* In YAML, 4096 is a number, and {context} an object with one key. */
+static int no_string(const struct json_at *at, struct err *err)
+{
+    void *first = json_object_iter(json_iterable(at->value));
+    if (json_object_size(at->value) == 1 && json_is_null(json_object_iter_value(first)))
+        return json_fail(at, err, "expected a string, found an object: write \"{%.40s}\" in quotes",
+                         json_object_iter_key(first));
+    if (json_is_integer(at->value))
+        return json_fail(at, err, "expected a string, found the number %lld: write \"%lld\" in quotes",
+                         (long long)json_integer_value(at->value), (long long)json_integer_value(at->value));
+    return json_expected(at, "a string", err);
+}
 
 int command_check_word(const struct json_at *at, unsigned allowed, struct err *err)
 {
@@ -13,7 +27,7 @@ int command_check_word(const struct json_at *at, unsigned allowed, struct err *e
     struct err why = {0};
     unsigned used = 0;
     if (!s)
-        return json_expected(at, "a string", err);
+        return no_string(at, err);
     if (len > LIMIT_ARG_BYTES)
         return json_fail(at, err, "expected at most %d bytes, found %zu", LIMIT_ARG_BYTES, len);
     if (allowed == SUBST_LITERAL)
@@ -43,15 +57,19 @@ int command_read(struct command *c, const struct json_at *at, unsigned allowed, 
     c->argv = calloc(n + 1, sizeof *c->argv);
     if (!c->argv)
         return err_set(err, ERR_INTERNAL, "%s: no memory for a command", at->file);
+    size_t before = problems_count(at);
     for (size_t i = 0; i < n; i++) {
         struct json_at word = json_element(at, i);
-        if (command_check_word(&word, allowed, err) != 0)
-            return -1;
+        if (command_check_word(&word, allowed, err) != 0) {
+            if (!problems_go_on(at, err))
+                return -1;
+            continue;
+        }
         c->argv[c->argc++] = json_string_value(word.value);
         if (!*c->argv[0])
             return json_fail(&word, err, "expected a program's name, found an empty string");
     }
-    return 0;
+    return problems_since(at, before);
 }
 
 void command_release(struct command *c)

@@ -1,5 +1,6 @@
 #include "common/contract/env.h"
 
+#include "common/base/problems.h"
 #include "common/contract/command.h"
 #include "common/contract/proto.h"
 
@@ -61,6 +62,17 @@ static int check_secret(const struct json_at *at, enum document in, struct err *
                      LIMIT_SECRET_MIN, LIMIT_ARG_BYTES, len);
 }
 
+static int check_item(const struct json_at *item, const char *name, enum document in,
+                      const struct secret_names *secrets, unsigned allowed, struct err *err)
+{
+    if (!env_is_name(name))
+        return json_fail(item, err, "\"%.80s\" is not a valid name of an environment variable", name);
+    if (!secret_names_have(secrets, name))
+        return command_check_word(item, allowed, err);
+    return json_is_string(item->value) ? check_secret(item, in, err)
+                                       : json_fail(item, err, "expected a string, as every value");
+}
+
 int env_read(struct env *env, const struct json_at *at, enum document in, const struct secret_names *secrets,
              unsigned allowed, struct err *err)
 {
@@ -77,18 +89,18 @@ int env_read(struct env *env, const struct json_at *at, enum document in, const 
     env->value = calloc(n + 1, sizeof *env->value);
     if (!env->name || !env->value)
         return err_set(err, ERR_INTERNAL, "%s: no memory for an environment", at->file);
+    size_t before = problems_count(at);
     json_object_foreach(json_iterable(at->value), name, value)
     {
         struct json_at item = json_member(at, name);
-        if (!env_is_name(name))
-            return json_fail(&item, err, "\"%.80s\" is not a valid name of an environment variable", name);
-        bool secret = json_is_string(value) && secret_names_have(secrets, name);
-        if (secret ? check_secret(&item, in, err) : command_check_word(&item, allowed, err))
+        if (check_item(&item, name, in, secrets, allowed, err) == 0) {
+            env->name[env->count] = name;
+            env->value[env->count++] = json_string_value(value);
+        } else if (!problems_go_on(at, err)) {
             return -1;
-        env->name[env->count] = name;
-        env->value[env->count++] = json_string_value(value);
+        }
     }
-    return 0;
+    return problems_since(at, before);
 }
 
 void env_release(struct env *env)

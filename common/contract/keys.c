@@ -1,5 +1,6 @@
 #include "common/contract/keys.h"
 
+#include "common/base/problems.h"
 #include "common/base/text.h"
 
 #include <math.h>
@@ -223,11 +224,12 @@ static int read_rows(const struct json_at *at, enum document in, const struct ke
                      const struct key_table *tables, size_t n, struct err *err)
 {
     const char *checked = NULL;
+    size_t before = problems_count(at);
     for (const struct key *k = table->rows; k->name; k++) {
         if (!(k->in & in))
             continue;
         if (belongs_to(k, in, NULL)) {
-            if (read_key(k, at, in, table->out, err) != 0)
+            if (read_key(k, at, in, table->out, err) != 0 && !problems_go_on(at, err))
                 return -1;
             continue;
         }
@@ -235,13 +237,14 @@ static int read_rows(const struct json_at *at, enum document in, const struct ke
         if (!object.value)
             continue;
         if ((!checked || strcmp(checked, k->object) != 0) &&
-            check_known(&object, in, tables, n, k->object, err) != 0)
+            check_known(&object, in, tables, n, k->object, err) != 0 && !problems_go_on(at, err))
             return -1;
         checked = k->object;
-        if (read_key(k, &object, in, table->out, err) != 0)
+        if (json_is_object(object.value) && read_key(k, &object, in, table->out, err) != 0 &&
+            !problems_go_on(at, err))
             return -1;
     }
-    return 0;
+    return problems_since(at, before);
 }
 
 int keys_read(const struct json_at *at, enum document in, const struct key_table *tables, size_t n,
@@ -251,12 +254,14 @@ int keys_read(const struct json_at *at, enum document in, const struct key_table
         for (const struct key *k = tables[t].rows; k->name; k++)
             if (k->in & in)
                 store_value(k, default_of(k), tables[t].out);
-    if (check_known(at, in, tables, n, NULL, err) != 0)
+    size_t before = problems_count(at);
+    if (check_known(at, in, tables, n, NULL, err) != 0 &&
+        !(json_is_object(at->value) && problems_go_on(at, err)))
         return -1;
     for (size_t t = 0; t < n; t++)
-        if (read_rows(at, in, &tables[t], tables, n, err) != 0)
+        if (read_rows(at, in, &tables[t], tables, n, err) != 0 && !problems_go_on(at, err))
             return -1;
-    return 0;
+    return problems_since(at, before);
 }
 
 static json_t *encode_value(const struct key *k, const void *values)

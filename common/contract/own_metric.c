@@ -1,5 +1,7 @@
 #include "common/contract/own_metric.h"
 
+#include "common/base/problems.h"
+
 #include <string.h>
 
 static const double wall_tolerance = 0.02, wall_tolerance_s = 0.05;
@@ -104,10 +106,11 @@ int own_metrics_read(struct own_metrics *out, const struct json_at *at, enum doc
         return 0;
     if (!json_is_array(at->value) || n > LIMIT_METRICS)
         return json_fail(at, err, "expected an array of up to %d metrics", LIMIT_METRICS);
+    size_t before = problems_count(at);
     for (size_t i = 0; i < n; i++) {
         struct json_at one = json_element(at, i);
-        if (read_one(out, &one, in, err) != 0)
+        if (read_one(out, &one, in, err) != 0 && !problems_go_on(at, err))
             return -1;
     }
-    return 0;
+    return problems_since(at, before);
 }

@@ -1,5 +1,6 @@
 #include "common/contract/timing_rule.h"
 
+#include "common/base/problems.h"
 #include "common/base/text.h"
 
 #include <stdio.h>
@@ -194,12 +195,13 @@ static int add_metric(struct timing_rule *rule, const struct own_metric *m, cons
 int timing_rule_add_metrics(struct timing_rule *rule, const struct own_metrics *metrics,
                             const struct json_at *at, struct err *err)
 {
+    size_t before = problems_count(at);
     for (size_t i = 0; i < metrics->count; i++) {
         struct json_at one = json_element(at, i);
-        if (add_metric(rule, &metrics->item[i], &one, err) != 0)
+        if (add_metric(rule, &metrics->item[i], &one, err) != 0 && !problems_go_on(at, err))
             return -1;
     }
-    return 0;
+    return problems_since(at, before);
 }
 
 bool timing_rule_is_given(const struct timing_rule *rule)

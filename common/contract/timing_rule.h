@@ -1,7 +1,7 @@
 /* timing_rule: how timings are extracted from a workload's output: "timings" of a plan or job. The default is
  * a line "[PERF_TIMING] {json}"; a rule is a JSON path per timing or a regular expression with named groups,
  * so that any program can be timed; "wall" reads nothing, and the wall time is what counts. The metrics of
- * the plan's own are read by the same rule. The executor applies it (executor/run/timings).
+ * the plan's own are read by the same rule. The executor applies it (common/contract/timings).
  */
 #ifndef KERNSWEEP_COMMON_CONTRACT_TIMING_RULE_H
 #define KERNSWEEP_COMMON_CONTRACT_TIMING_RULE_H

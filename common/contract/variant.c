@@ -1,5 +1,6 @@
 #include "common/contract/variant.h"
 
+#include "common/base/problems.h"
 #include "common/contract/proto.h"
 
 #include <stdlib.h>
@@ -12,6 +13,8 @@ const struct key variant_keys[] = {
     {KEY_AT(struct variant, build_as), .kind = KEY_NAME, .in = IN_JOB, .most = LIMIT_NAME},
     {KEY_AT(struct variant, alone), .kind = KEY_FLAG, .in = IN_BOTH},
     {.name = "shape", .kind = KEY_PART, .in = IN_JOB},
+    {.name = "axes", .kind = KEY_PART, .in = IN_BOTH},
+    {.name = "test_env", .kind = KEY_PART, .in = IN_JOB},
     {.name = "build", .kind = KEY_PART, .in = IN_BOTH},
     {.name = "run", .kind = KEY_PART, .in = IN_BOTH, .required = true},
     {.name = "env", .kind = KEY_PART, .in = IN_BOTH},
@@ -36,30 +39,30 @@ static void *alloc_items(size_t count, size_t size, struct err *err)
 
 static int read_builds(struct variant *v, const struct json_at *at, unsigned allowed, struct err *err)
 {
-    size_t n;
+    size_t n, before = problems_count(at);
     if (command_list_length(at, "commands", LIMIT_BUILD_COMMANDS, &n, err) != 0 ||
         !(v->build = alloc_items(n, sizeof *v->build, err)))
         return -1;
     while (v->build_count < n) {
         struct json_at step = json_element(at, v->build_count);
-        if (command_read(&v->build[v->build_count++], &step, allowed, err) != 0)
+        if (command_read(&v->build[v->build_count++], &step, allowed, err) != 0 && !problems_go_on(at, err))
             return -1;
     }
-    return 0;
+    return problems_since(at, before);
 }
 
 static int read_gates(struct variant *v, const struct json_at *at, unsigned allowed, struct err *err)
 {
-    size_t n;
+    size_t n, before = problems_count(at);
     if (command_list_length(at, "gates", LIMIT_GATES, &n, err) != 0 ||
         !(v->gate = alloc_items(n, sizeof *v->gate, err)))
         return -1;
     while (v->gate_count < n) {
         struct json_at gate = json_element(at, v->gate_count);
-        if (gate_read(&v->gate[v->gate_count++], &gate, allowed, err) != 0)
+        if (gate_read(&v->gate[v->gate_count++], &gate, allowed, err) != 0 && !problems_go_on(at, err))
             return -1;
     }
-    return 0;
+    return problems_since(at, before);
 }
 
 /* In a job, a variant has both the plan's patches and its own. */
@@ -81,29 +84,41 @@ int patches_read(struct patch **out, size_t *count, const struct json_at *at, co
     return 0;
 }
 
-int variant_read(struct variant *v, const struct json_at *at, const struct variant_context *c,
-                 struct err *err)
+/* Its parts: each is read whether or not the ones before it failed, if problems are collected. */
+static int read_parts(struct variant *v, const struct json_at *at, const struct variant_context *c,
+                      struct err *err)
 {
-    const struct key_table table = {variant_keys, v};
-    if (keys_read(at, c->in, &table, 1, err) != 0)
-        return -1;
-    v->json = at->value;
-    if (!v->build_as)
-        v->build_as = v->name;
     struct json_at shape = json_member(at, "shape"), run = json_member(at, "run"),
                    build = json_member(at, "build"), env = json_member(at, "env"),
-                   gates = json_member(at, "gates"), patches = json_member(at, "patches");
+                   gates = json_member(at, "gates"), patches = json_member(at, "patches"),
+                   late = json_member(at, "test_env");
     /* An entry of env without a value is left out; a command without one cannot run. */
     unsigned in_test = variant_placeholders(c, SUBST_FOR_TEST),
              in_gate = variant_placeholders(c, SUBST_FOR_GATE),
              without = c->sources ? 0 : SUBST_BIT(SUBST_SRC);
-    if (shape_read(&v->shape, &shape, err) != 0 ||
-        command_read(&v->run, &run, in_test & ~without, err) != 0 ||
-        read_builds(v, &build, SUBST_FOR_BUILD & ~without, err) != 0 ||
-        env_read(&v->env, &env, c->in, c->secrets, in_test, err) != 0 ||
-        read_gates(v, &gates, in_gate & ~without, err) != 0)
+    size_t before = problems_count(at);
+    if ((shape_read(&v->shape, &shape, err) != 0 && !problems_go_on(at, err)) ||
+        (command_read(&v->run, &run, in_test & ~without, err) != 0 && !problems_go_on(at, err)) ||
+        (read_builds(v, &build, SUBST_FOR_BUILD & ~without, err) != 0 && !problems_go_on(at, err)) ||
+        (env_read(&v->env, &env, c->in, c->secrets, in_test, err) != 0 && !problems_go_on(at, err)) ||
+        (env_read(&v->test_env, &late, c->in, c->secrets, in_test, err) != 0 && !problems_go_on(at, err)) ||
+        (read_gates(v, &gates, in_gate & ~without, err) != 0 && !problems_go_on(at, err)) ||
+        (patches_read(&v->patch, &v->patch_count, &patches, c, err) != 0 && !problems_go_on(at, err)))
         return -1;
-    return patches_read(&v->patch, &v->patch_count, &patches, c, err);
+    return problems_since(at, before);
+}
+
+int variant_read(struct variant *v, const struct json_at *at, const struct variant_context *c,
+                 struct err *err)
+{
+    const struct key_table table = {variant_keys, v};
+    size_t before = problems_count(at);
+    if (keys_read(at, c->in, &table, 1, err) != 0 && !(json_is_object(at->value) && problems_go_on(at, err)))
+        return -1;
+    v->json = at->value;
+    if (!v->build_as)
+        v->build_as = v->name;
+    return read_parts(v, at, c, err) == 0 ? problems_since(at, before) : -1;
 }
 
 void variant_release(struct variant *v)
@@ -117,6 +132,7 @@ void variant_release(struct variant *v)
     free(v->patch);
     command_release(&v->run);
     env_release(&v->env);
+    env_release(&v->test_env);
 }
 
 bool variant_find(const struct variant *v, size_t count, const char *name, size_t *place)

@@ -5,8 +5,8 @@
 #ifndef KERNSWEEP_EXECUTOR_RUN_ASSESS_H
 #define KERNSWEEP_EXECUTOR_RUN_ASSESS_H
 
+#include "common/contract/timings.h"
 #include "executor/process/ending.h"
-#include "executor/run/timings.h"
 
 #include <stdbool.h>
 #include <stdint.h>

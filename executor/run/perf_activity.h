@@ -3,7 +3,7 @@
 #ifndef KERNSWEEP_EXECUTOR_RUN_PERF_ACTIVITY_H
 #define KERNSWEEP_EXECUTOR_RUN_PERF_ACTIVITY_H
 
-#include "executor/run/timings.h"
+#include "common/contract/timings.h"
 #include "executor/telemetry/activity.h"
 
 /* printed_s: when the timings arrived, since the test's start; NaN: never. NULL where nothing was measured.

@@ -1,5 +1,6 @@
 /* kernsweep check: checks whether a node is fit for a run, without starting one. */
-#include "harness/commands/on_node.h"
+#include "harness/commands/check.h"
+
 #include "harness/plan/plan.h"
 #include "harness/session/preflight.h"
 #include "harness/session/several.h"
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void print_findings(const struct session *s, const struct preflight *p)
+void check_print(const struct session *s, const struct preflight *p)
 {
     struct finding link = {.level = PREFLIGHT_OK, .subject = "reachable"};
     const char *key = transport_fingerprint(s->t);
@@ -31,21 +32,27 @@ static int find_node(struct attach_args *a, const char *word, struct plan *p, st
     return 0;
 }
 
-/* *out: what was found, for --json, which the caller json_decref()s; else it is printed. Returns an exit
- * code. */
-static int check_node(struct cmd_env *env, const struct attach_args *a, const struct plan *p,
-                      struct session *s, json_t **out, struct err *err)
+json_t *check_node(struct cmd_env *env, const struct attach_args *a, const struct plan *p, struct session *s,
+                   struct preflight *out, struct err *err)
 {
     struct session_options opt;
     struct runrec rec;
     attach_options(env, a, &opt);
     if (cmd_backend(env, &opt.backend, err) != 0 || attach_record_of_node(env, a, &rec, err) != 0)
-        return -1;
+        return NULL;
     rec.patience_s = 0;
     if (session_attach(s, &rec, &opt, err) != 0)
-        return -1;
+        return NULL;
+    return session_preflight(s, p, out, err);
+}
+
+/* *out: what was found, for --json, which the caller json_decref()s; else it is printed. Returns an exit
+ * code. */
+static int check_and_print(struct cmd_env *env, const struct attach_args *a, const struct plan *p,
+                           struct session *s, json_t **out, struct err *err)
+{
     struct preflight found;
-    json_t *node = session_preflight(s, p, &found, err);
+    json_t *node = check_node(env, a, p, s, &found, err);
     if (!node)
         return -1;
     int code = found.worst == PREFLIGHT_BLOCKER ? EXIT_BLOCKED : EXIT_DONE;
@@ -53,7 +60,7 @@ static int check_node(struct cmd_env *env, const struct attach_args *a, const st
         *out = json_pack("{s:o, s:o, s:i}", "node", node, "findings", preflight_encode(&found, PREFLIGHT_OK),
                          "exit_code", code);
     else {
-        print_findings(s, &found);
+        check_print(s, &found);
         json_decref(node);
     }
     return code;
@@ -63,7 +70,7 @@ static int check_one(struct cmd_env *env, const struct attach_args *a, const str
                      struct err *err)
 {
     struct session s = {0};
-    int code = check_node(env, a, p, &s, out, err);
+    int code = check_and_print(env, a, p, &s, out, err);
     if (s.opt.progress)
         session_close(&s);
     return code;

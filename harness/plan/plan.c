@@ -1,8 +1,10 @@
 #include "harness/plan/plan.h"
 
 #include "common/base/fs.h"
+#include "common/base/problems.h"
 #include "common/contract/proto.h"
 #include "common/contract/timing_rule.h"
+#include "harness/plan/document.h"
 #include "harness/plan/recorded.h"
 #include "harness/plan/shapes.h"
 
@@ -130,6 +132,9 @@ const struct key plan_keys[] = {
      .least = 1,
      .most = 36500},
     {.name = "shapes", .kind = KEY_PART, .in = IN_PLAN},
+    {.name = "axes", .kind = KEY_PART, .in = IN_PLAN},
+    {.name = "skip", .kind = KEY_PART, .in = IN_PLAN},
+    {.name = "only", .kind = KEY_PART, .in = IN_PLAN},
     {.name = "contexts", .kind = KEY_PART, .in = IN_PLAN, .required = true},
     {.name = "repetitions", .kind = KEY_PART, .in = IN_PLAN},
     {.name = "timeouts", .kind = KEY_PART, .in = IN_PLAN, .required = true},
@@ -149,15 +154,37 @@ static int read_simple_keys(struct plan *p, const struct json_at *root, struct e
     return 0;
 }
 
-static int read_env(struct plan *p, const struct json_at *root, struct err *err)
+static int read_secrets(struct plan *p, const struct json_at *root, struct err *err)
 {
-    struct json_at at = json_member(root, "env"), secrets = json_member(root, "secrets");
+    struct json_at secrets = json_member(root, "secrets");
+    return secret_names_read(&p->secrets, &secrets, err);
+}
+
+static int check_env(const struct plan *p, const struct json_at *at, struct err *err)
+{
     const struct variant_context c = {.in = IN_PLAN, .shapes = strcmp(p->kind, "kernel") == 0};
     struct env env = {0};
-    if (secret_names_read(&p->secrets, &secrets, err) != 0)
-        return -1;
-    int rc = env_read(&env, &at, IN_PLAN, &p->secrets, variant_placeholders(&c, SUBST_FOR_TEST), err);
+    int rc = env_read(&env, at, IN_PLAN, &p->secrets, variant_placeholders(&c, SUBST_FOR_TEST), err);
     env_release(&env);
+    return rc;
+}
+
+/* As every variant at every point has it. */
+static int read_env(struct plan *p, const struct json_at *root, struct err *err)
+{
+    struct json_at at = json_member(root, "env");
+    int rc = plan_variants_have_axes(&p->variants) ? 0 : check_env(p, &at, err);
+    for (size_t i = 0; rc == 0 && plan_variants_have_axes(&p->variants) && i < p->variants.count; i++) {
+        struct json_at here = at;
+        json_t *own = json_is_object(at.value) ? json_copy(json_iterable(at.value)) : NULL;
+        if (own && p->variants.item[i].point) {
+            const struct axis_text text = plan_variant_text(&p->variants.item[i], &p->secrets);
+            rc = axis_text_env(&text, &at, own, err);
+        }
+        here.value = own ? own : at.value;
+        rc = rc == 0 ? check_env(p, &here, err) : rc;
+        json_decref(own);
+    }
     return rc;
 }
 
@@ -170,10 +197,17 @@ static int read_shapes(const struct plan *p, const struct json_at *root, json_t 
     return at.value ? json_fail(&at, err, "only a plan of the kind \"kernel\" has shapes") : 0;
 }
 
-static int check_patches(const struct plan *p, const struct json_at *root, struct err *err)
+/* Also if it could not be read, which must not make every {src} an error. */
+static bool has_source(const struct json_at *root)
+{
+    const json_t *source = json_object_get(root->value, "source");
+    return source && !json_is_null(source);
+}
+
+static int check_patches(const struct json_at *root, struct err *err)
 {
     struct json_at at = json_member(root, "patches");
-    const struct variant_context c = {.in = IN_PLAN, .sources = plan_source_given(&p->source)};
+    const struct variant_context c = {.in = IN_PLAN, .sources = has_source(root)};
     struct patch *patches = NULL;
     size_t n;
     int rc = patches_read(&patches, &n, &at, &c, err);
@@ -183,16 +217,14 @@ static int check_patches(const struct plan *p, const struct json_at *root, struc
 
 static int read_variants(struct plan *p, const struct json_at *root, struct err *err)
 {
-    struct json_at at = json_member(root, "variants");
-    struct variant_context c = {
-        .in = IN_PLAN, .secrets = &p->secrets, .sources = plan_source_given(&p->source)};
+    struct variant_context c = {.in = IN_PLAN, .secrets = &p->secrets, .sources = has_source(root)};
     json_t *shapes = NULL;
     if (read_shapes(p, root, &shapes, err) != 0) {
         json_decref(shapes);
         return -1;
     }
     c.shapes = shapes != NULL;
-    return plan_variants_read(&p->variants, &at, &c, shapes, err);
+    return plan_variants_read(&p->variants, root, &c, shapes, err);
 }
 
 static int check_reference(const struct plan *p, const struct json_at *root, struct err *err)
@@ -235,15 +267,24 @@ static int check_rule_gives_metric(const struct timing_rule *rule, const struct 
                      rule->part[0].name);
 }
 
+/* The tasks of a cluster run at once, and know nothing of each other. */
+static int check_rule(const struct plan *p, const struct json_at *root, struct err *err)
+{
+    struct json_at at = json_member(root, "repetitions");
+    return p->scheduler.on && matrix_has_rule(&p->matrix)
+               ? json_fail(&at, err, "\"until\" is not available through a scheduler: give a number")
+               : 0;
+}
+
 static int read_metrics(struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at timings = json_member(root, "timings"), metrics = json_member(root, "metrics");
     struct timing_rule rule;
-    if (own_metrics_read(&p->metrics, &metrics, IN_PLAN, err) != 0 ||
-        timing_rule_init(&rule, &timings, err) != 0)
+    bool known = own_metrics_read(&p->metrics, &metrics, IN_PLAN, err) == 0;
+    if ((!known && !problems_go_on(root, err)) || timing_rule_init(&rule, &timings, err) != 0)
         return -1;
-    int rc = timing_rule_add_metrics(&rule, &p->metrics, &metrics, err);
-    if (rc == 0)
+    int rc = known ? timing_rule_add_metrics(&rule, &p->metrics, &metrics, err) : 0;
+    if (rc == 0 && known)
         rc = check_rule_gives_metric(&rule, &timings, err);
     if (rc == 0 && rule.kind == TIMING_WALL)
         rc = check_wall_alone(p, root, err);
@@ -254,6 +295,7 @@ static int read_metrics(struct plan *p, const struct json_at *root, struct err *
 /* Keys of a variant are often written one level too high. */
 static int check_level(const struct json_at *root, struct err *err)
 {
+    size_t before = problems_count(root);
     for (const struct key *k = variant_keys; k->name; k++) {
         struct json_at at = json_member(root, k->name);
         bool own = !(k->in & IN_PLAN);
@@ -261,10 +303,12 @@ static int check_level(const struct json_at *root, struct err *err)
             own = own || strcmp(p->name, k->name) == 0;
         for (const struct key *p = settings_keys; p->name; p++)
             own = own || strcmp(p->name, k->name) == 0;
-        if (at.value && !own)
-            return json_fail(&at, err, "belongs to a variant: write it as $.variants[i].%s", k->name);
+        if (at.value && !own &&
+            json_fail(&at, err, "belongs to a variant: write it as $.variants[i].%s", k->name) != 0 &&
+            !problems_go_on(root, err))
+            return -1;
     }
-    return 0;
+    return problems_since(root, before);
 }
 
 static int read_nodes(struct plan *p, const struct json_at *root, struct err *err)
@@ -276,56 +320,124 @@ static int read_nodes(struct plan *p, const struct json_at *root, struct err *er
     return 0;
 }
 
-static int read_all(struct plan *p, struct err *err)
+static bool mentions_axes(const struct json_at *root)
 {
-    struct json_at root = json_root(p->root, p->file), scheduler = json_member(&root, "scheduler"),
-                   source = json_member(&root, "source"), notify = json_member(&root, "notify"),
-                   counters = json_member(&root, "counters");
-    if (check_level(&root, err) != 0 || read_simple_keys(p, &root, err) != 0 ||
-        scheduler_load(&p->scheduler, &scheduler, p->patience_s, err) != 0 ||
-        settings_check(&p->settings, &root, p->scheduler.on, err) != 0 || read_nodes(p, &root, err) != 0 ||
-        gpu_wish_read(&p->gpus, &root, &p->settings, p->scheduler.on, err) != 0 ||
-        read_env(p, &root, err) != 0 || counters_load(&p->counters, &counters, err) != 0 ||
-        plan_source_read(&p->source, &source, recorded_source(p->recorded), err) != 0 ||
-        check_patches(p, &root, err) != 0 || read_variants(p, &root, err) != 0 ||
-        check_reference(p, &root, err) != 0 || matrix_read(&p->matrix, &root, p->warmup, err) != 0 ||
-        read_metrics(p, &root, err) != 0 || plan_nightly_read(&p->nightly, &notify, err) != 0)
+    const json_t *variants = json_object_get(root->value, "variants");
+    bool any = json_object_get(root->value, "axes");
+    for (size_t i = 0; i < json_array_size(variants); i++)
+        any = any || json_object_get(json_array_get(variants, i), "axes");
+    return any;
+}
+
+/* What an environment may mention depends on the axes. */
+static int read_variants_and_env(struct plan *p, const struct json_at *root, struct err *err)
+{
+    size_t before = problems_count(root);
+    if (read_variants(p, root, err) != 0 && !(problems_go_on(root, err) && !mentions_axes(root)))
+        return -1;
+    if (read_env(p, root, err) != 0 && !problems_go_on(root, err))
+        return -1;
+    return problems_since(root, before);
+}
+
+/* A part that failed ends the reading, unless all errors are wanted. */
+static bool stops(int rc, const struct json_at *root, struct err *err)
+{
+    return rc != 0 && !problems_go_on(root, err);
+}
+
+static int read_all(struct plan *p, const struct json_at *root, struct err *err)
+{
+    struct json_at scheduler = json_member(root, "scheduler"), source = json_member(root, "source"),
+                   notify = json_member(root, "notify"), counters = json_member(root, "counters");
+    if (!json_is_object(root->value))
+        return json_expected(root, "an object, {...}", err);
+    if (stops(check_level(root, err), root, err) || stops(read_simple_keys(p, root, err), root, err) ||
+        stops(scheduler_load(&p->scheduler, &scheduler, p->patience_s, err), root, err) ||
+        stops(settings_check(&p->settings, root, p->scheduler.on, err), root, err) ||
+        stops(read_secrets(p, root, err), root, err) || stops(read_nodes(p, root, err), root, err) ||
+        stops(gpu_wish_read(&p->gpus, root, &p->settings, p->scheduler.on, err), root, err) ||
+        stops(counters_load(&p->counters, &counters, err), root, err) ||
+        stops(plan_source_read(&p->source, &source, recorded_source(p->recorded), err), root, err) ||
+        stops(check_patches(root, err), root, err) || stops(read_variants_and_env(p, root, err), root, err) ||
+        stops(matrix_read(&p->matrix, root, p->warmup, err), root, err) ||
+        stops(check_rule(p, root, err), root, err) || stops(read_metrics(p, root, err), root, err) ||
+        stops(plan_nightly_read(&p->nightly, &notify, err), root, err))
+        return -1;
+    if (problems_count(root) > 0) /* what follows holds the parts against each other */
+        return -1;
+    if (check_reference(p, root, err) != 0)
         return -1;
     return plan_check_size(p, "$", err) == 0 ? 0 : err_wrap(err, "%s", p->file);
 }
 
-static int read_plan(struct plan *p, struct err *err)
+static int read_plan(struct plan *p, const struct json_at *root, struct err *err)
 {
     if (recorded_load(&p->recorded, p->file, err) != 0)
         return -1;
     if (!p->recorded)
-        return read_all(p, err);
-    if (recorded_secrets(p->root, p->file, err) != 0 || read_all(p, err) != 0)
+        return read_all(p, root, err);
+    if (recorded_secrets(p->root, p->file, err) != 0 || read_all(p, root, err) != 0)
         return -1;
-    struct json_at root = json_root(p->root, p->file);
     memcpy(p->sha256, recorded_plan(p->recorded), sizeof p->sha256);
     if (p->nodes.count > 0 && *recorded_node(p->recorded))
         p->node = recorded_node(p->recorded);
     p->nodes.count = 0;
-    return recorded_apply(p->recorded, &p->variants, &p->matrix, &p->settings, &root, err);
+    return recorded_apply(p->recorded, &p->variants, &p->matrix, &p->settings, root, err);
+}
+
+/* Takes the document's JSON. */
+static int take_document(struct plan *p, struct plan_document *d, struct err *err)
+{
+    p->root = d->root;
+    d->root = NULL;
+    memcpy(p->sha256, d->sha256, sizeof p->sha256);
+    struct json_at root = json_root(p->root, p->file);
+    root.source = &d->source;
+    return read_plan(p, &root, err);
+}
+
+static int load(struct plan *p, const char *file, struct json_problems *problems, struct err *err)
+{
+    struct plan_document d = {.root = NULL};
+    *p = (struct plan){.file = strdup(file)};
+    int rc = p->file ? plan_document_load(&d, file, problems, err)
+                     : err_set(err, ERR_INTERNAL, "%s: no memory", file);
+    if (rc == 0)
+        rc = take_document(p, &d, err);
+    plan_document_release(&d);
+    if (rc != 0)
+        plan_release(p);
+    return rc;
 }
 
 int plan_load(struct plan *p, const char *file, struct err *err)
 {
-    *p = (struct plan){0};
-    struct buf text;
-    buf_init(&text, LIMIT_PLAN_BYTES);
-    int rc = -1;
-    p->file = strdup(file);
-    if (!p->file)
-        err_set(err, ERR_INTERNAL, "%s: no memory", file);
-    else if (fs_read_file(file, LIMIT_PLAN_BYTES, &text, err) == 0) {
-        sha256_of(buf_str(&text), text.len, p->sha256);
-        p->root = json_parse(buf_str(&text), text.len, file, err);
-        if (p->root)
-            rc = read_plan(p, err);
+    return load(p, file, NULL, err);
+}
+
+int plan_load_all(struct plan *p, const char *file, struct json_problems *problems, struct err *err)
+{
+    int rc = load(p, file, problems, err);
+    if (rc != 0 && err->kind == ERR_INPUT) {
+        problems_add(problems, err->msg);
+        *err = (struct err){0};
     }
-    buf_release(&text);
+    problems_sort(problems);
+    return rc;
+}
+
+int plan_take(struct plan *p, json_t *made, const char *name, struct err *err)
+{
+    struct json_at root = json_root(made, name);
+    char *text = made ? json_dumps(made, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    *p = (struct plan){.file = strdup(name), .root = made};
+    int rc = text && p->file ? 0 : err_set(err, ERR_INTERNAL, "%s: no memory", name);
+    if (rc == 0) {
+        sha256_of(text, strlen(text), p->sha256);
+        rc = read_all(p, &root, err);
+    }
+    free(text);
     if (rc != 0)
         plan_release(p);
     return rc;
@@ -345,12 +457,19 @@ void plan_release(struct plan *p)
 
 size_t plan_test_count(const struct plan *p)
 {
-    return matrix_tests(&p->matrix) * p->variants.count;
+    size_t tests = 0;
+    for (size_t c = 0; c < p->matrix.count; c++)
+        for (size_t v = 0; v < p->variants.count; v++)
+            if (plan_variant_runs(&p->variants, &p->variants.item[v], p->matrix.contexts[c].tokens))
+                tests += (size_t)(p->matrix.contexts[c].repetitions + p->matrix.warmup);
+    return tests;
 }
 
 int plan_check_size(const struct plan *p, const char *where, struct err *err)
 {
     size_t n = plan_test_count(p);
+    if (n == 0)
+        return err_set(err, ERR_INPUT, "%s: \"skip\" and \"only\" leave nothing to measure", where);
     if (n <= LIMIT_TESTS)
         return 0;
     return err_set(err, ERR_INPUT,

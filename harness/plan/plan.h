@@ -1,12 +1,14 @@
-/* plan: what to sweep, read from a JSON file and validated completely before anything starts.
+/* plan: what to sweep, read from a file (JSON, also with comments, or YAML: document.h) and validated
+ * completely before anything starts.
  *
  * A struct plan owns its JSON; its strings point into that JSON and are valid until plan_release(). Every
- * error names the file, the JSON path, what was found and what was expected. Times are in seconds.
- * docs/plans.md describes every key.
+ * error names the file, the line, the column, the JSON path, what was found and what was expected. Times are
+ * in seconds. docs/plans.md describes every key.
  */
 #ifndef KERNSWEEP_HARNESS_PLAN_PLAN_H
 #define KERNSWEEP_HARNESS_PLAN_PLAN_H
 
+#include "common/base/problems.h"
 #include "common/base/sha256.h"
 #include "common/contract/counters.h"
 #include "common/contract/gpu_wish.h"
@@ -56,6 +58,11 @@ struct plan {
 extern const struct key plan_keys[];
 
 int plan_load(struct plan *p, const char *file, struct err *err);
+/* As plan_load(), but collects all errors of the file, in the order of their lines; err is set only by what
+ * is no error of the file. */
+int plan_load_all(struct plan *p, const char *file, struct json_problems *problems, struct err *err);
+/* A plan that no file has: takes made, also after a failure. name: stands for the file in messages. */
+int plan_take(struct plan *p, json_t *made, const char *name, struct err *err);
 void plan_release(struct plan *p);
 
 /* Number of tests, warm-ups included. */

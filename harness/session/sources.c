@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const skipped[] = {"build", ".git", NULL};
+static const char *const skipped[] = {"build", ".git", "artifacts_remote", NULL};
 
 /* The tree of an earlier run that confirming measures again, which may exist only on the node. */
 static int use_staged(struct session *s, char *sha, struct err *err)

@@ -1,7 +1,7 @@
 /* What a workload prints, read by each kind of rule. Before the first NUL byte of the input: the rule as
  * JSON, or a digit for one of those below; after it, the output.
  */
-#include "executor/run/timings.h"
+#include "common/contract/timings.h"
 #include "tests/fuzz/fuzz.h"
 
 static const char *const rules[] = {

@@ -13,8 +13,8 @@ refused() {
     plan_with "$1" "$TMPDIR/bad.json"
     exits "exits 2" 2 ks_run "$TMPDIR/bad.json"
     one_line "the error is one line" "$ERR"
-    grep -qF -- "bad.json: $2" <<<"$ERR" && grep -qE -- "$3" <<<"$ERR"
-    ok "the error names the place and what was expected" $? "want: bad.json: $2 ... $3"$'\n'"got:  $ERR"
+    grep -qE -- 'bad\.json:[0-9]+:[0-9]+: ' <<<"$ERR" && grep -qF -- ": $2: " <<<"$ERR" && grep -qE -- "$3" <<<"$ERR"
+    ok "the error names the line, the place and what was expected" $? "want: bad.json:LINE:COLUMN: $2: ... $3"$'\n'"got:  $ERR"
     nothing_started
 }
 

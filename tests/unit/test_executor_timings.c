@@ -1,7 +1,7 @@
 /* timings: extraction from a workload's output in pieces of any size, and from hostile output. */
 #include "tests/unit/support.h"
 
-#include "executor/run/timings.h"
+#include "common/contract/timings.h"
 
 static struct timing_rule rule;
 static struct json_at spec_at;

@@ -239,7 +239,7 @@ static void one_bad_file_does_not_lose_a_finished_run(void **state)
         {"summary.json", "not json", "not valid JSON", RUN_PARTIAL, 8},
         {"node.json", "[1]", "node.json: $: expected an object", RUN_COMPLETE, 8},
         {"plan.json", "7", "plan.json: $: expected an object", RUN_COMPLETE, 8},
-        {"v3/resources.json", "[", "v3/resources.json: line 1", RUN_COMPLETE, 8},
+        {"v3/resources.json", "[", "v3/resources.json:1:1: not valid JSON", RUN_COMPLETE, 8},
         {"v3/ctx_256_run1/perf.json", "{\"schema\":\"kernsweep.perf/1\"}", "perf.json: $.run_id",
          RUN_COMPLETE, 7},
         {"v3/ctx_256_run1/perf.json",

@@ -18,10 +18,10 @@ static void invalid_json_is_refused_with_its_place(void **state)
     static const struct {
         const char *what, *text, *hint;
     } table[] = {
-        {"nothing", "", "line 1"},
-        {"white space", " \n\t", "line 2"},
-        {"cut off", "{\"a\":\n\n[1,", "line 3"},
-        {"trailing text", "{} {}", "end of file"},
+        {"nothing", "", "f.json:1:1:"},
+        {"white space", " \n\t", "found the end of the file"},
+        {"cut off", "{\"a\":\n\n[1,", "the '[' of line 3, column 1 is never closed"},
+        {"trailing text", "{} {}", "f.json:1:4: not valid JSON: expected the end of the file, found {"},
         {"duplicate key", "{\"a\":1,\"a\":1}", "duplicate"},
         {"duplicate key, escaped", "{\"a\":1,\"\\u0061\":1}", "duplicate"},
         {"duplicate key, nested", "[{\"a\":{\"b\":1,\"b\":2}}]", "duplicate"},
@@ -30,22 +30,25 @@ static void invalid_json_is_refused_with_its_place(void **state)
         {"invalid UTF-8", "[\"\xff\"]", "0xff"},
         {"overlong UTF-8", "[\"\xc0\xaf\"]", "0xc0"},
         {"NaN", "[NaN]", "NaN"},
-        {"comment", "[1] // x", "end of file"},
+        {"comment", "[1] // x", "expected the end of the file, found //"},
         {"integer too large", "[9223372036854775808]", "integer"},
         {"number too large", "[1e999]", "overflow"},
+        {"a comma that is missing", "{\"a\": 1\n \"b\": 2}",
+         "f.json:2:2: not valid JSON: expected ',' or '}' after the value, found \"b\""},
+        {"a colon that is missing", "{\"a\" 1}", "expected ':' after the key, found 1"},
         {"control character", "[\"a\nb\"]", "newline"},
-        {"single quotes", "{'a':1}", "f.json"},
+        {"single quotes", "{'a':1}", "expected a key in double quotes or '}', found 'a'"},
         {"trailing comma", "[1,]", "remove the comma before this bracket"},
         {"trailing comma of an object", "{\"a\":1,\n }", "remove the comma"},
-        {"two commas", "[1,,2]", "unexpected token"},
-        {"a closing bracket too many", "[1]]", "end of file"},
+        {"two commas", "[1,,2]", "expected a value, found ,"},
+        {"a closing bracket too many", "[1]]", "found ]: a bracket is closed too early"},
     };
     for (size_t i = 0; i < COUNT(table); i++) {
         struct err err = {0};
         json_t *value = json_parse(table[i].text, strlen(table[i].text), "f.json", &err);
         if (value)
             fail_msg("%s: accepted", table[i].what);
-        assert_err(-1, &err, ERR_INPUT, "f.json: line ", "not valid JSON", table[i].hint);
+        assert_err(-1, &err, ERR_INPUT, "f.json:", "not valid JSON", table[i].hint);
     }
 }
 
@@ -225,7 +228,7 @@ static void keys_hint_at_the_nearest(void **state)
     assert_ok(json_keys(&root, known, &err), &err);
     struct json_at number = json_member(&root, "env"), absent = json_member(&root, "x");
     assert_err(json_keys(&number, known, &err), &err, ERR_INPUT,
-               "$.env: expected an object, found an integer");
+               "$.env: expected an object, found an integer, 1");
     assert_err(json_keys(&absent, known, &err), &err, ERR_INPUT, "$.x: expected an object, found nothing");
     json_decref(v);
 }

@@ -159,18 +159,67 @@ static void assert_accepted(const char *path, const char *what)
     plan_release(&p);
 }
 
+/* The message begins with the file, a line and a column within it, and the place. */
+static bool names_place(const char *msg, const char *path, const char *place)
+{
+    unsigned line = 0, column = 0;
+    int used = 0;
+    size_t n = strlen(path), m = strlen(place);
+    if (strncmp(msg, path, n) != 0)
+        return false;
+    if (sscanf(msg + n, ":%u:%u%n", &line, &column, &used) == 2 && (line == 0 || column == 0))
+        return false;
+    return strncmp(msg + n + used, ": ", 2) == 0 && strncmp(msg + n + used + 2, place, m) == 0 &&
+           msg[n + (size_t)used + 2 + m] == ':';
+}
+
+/* The error is among all errors of the plan. */
+static void assert_collected(const char *path, const char *what, const char *msg)
+{
+    struct plan p;
+    struct err err = {0};
+    struct json_problems all = {0};
+    bool found = false;
+    assert_int_equal(plan_load_all(&p, path, &all, &err), -1);
+    assert_int_equal(err.kind, ERR_NONE);
+    for (size_t i = 0; i < all.count; i++)
+        found = found || strcmp(all.item[i].text, msg) == 0;
+    if (!found)
+        fail_msg("%s: not among %zu errors: %s", what, all.count, msg);
+    problems_release(&all);
+}
+
+/* JSON is YAML: the same text has the same error at the same line and column. */
+static void assert_refused_as_yaml(const char *path, const char *what, const char *msg)
+{
+    char other[FS_PATH_MAX];
+    struct buf text;
+    struct plan p;
+    struct err err = {0};
+    buf_init(&text, LIMIT_PLAN_BYTES);
+    assert_ok(fs_read_file(path, LIMIT_PLAN_BYTES, &text, &err), &err);
+    snprintf(other, sizeof other, "%.*s.yaml", (int)strlen(path) - 5, path);
+    assert_ok(fs_write_file(other, buf_str(&text), text.len, 0600, &err), &err);
+    buf_release(&text);
+    if (plan_load(&p, other, &err) == 0)
+        fail_msg("%s: accepted as YAML", what);
+    if (strncmp(msg, path, strlen(path)) == 0 && strcmp(msg + strlen(path), err.msg + strlen(other)) != 0)
+        fail_msg("%s: as YAML: %s, not %s", what, err.msg, msg);
+}
+
 static void assert_refused(const json_t *one, const char *path)
 {
     struct plan p;
     struct err err = {0};
-    char place[256];
     const char *what = json_string_value(json_object_get(one, "what"));
-    snprintf(place, sizeof place, "%s: %s: ", path, json_string_value(json_object_get(one, "place")));
+    const char *place = json_string_value(json_object_get(one, "place"));
     if (plan_load(&p, path, &err) == 0)
         fail_msg("%s: accepted", what);
-    if (err.kind != ERR_INPUT || strncmp(err.msg, place, strlen(place)) != 0 ||
+    if (err.kind != ERR_INPUT || !names_place(err.msg, path, place) ||
         !strstr(err.msg, json_string_value(json_object_get(one, "says"))) || strchr(err.msg, '\n'))
         fail_msg("%s: %s", what, err.msg);
+    assert_collected(path, what, err.msg);
+    assert_refused_as_yaml(path, what, err.msg);
 }
 
 /* Calls fn for each file of the pattern; there must be some. */

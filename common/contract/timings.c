@@ -1,4 +1,4 @@
-#include "executor/run/timings.h"
+#include "common/contract/timings.h"
 
 #include <errno.h>
 #include <math.h>

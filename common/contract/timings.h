@@ -2,8 +2,8 @@
  * skipping. How is given by the job's timing rule (common/contract/timing_rule). The last occurrence wins.
  * Output is untrusted: lines, values and names are bounded. Whether a result is valid is decided by assess.
  */
-#ifndef KERNSWEEP_EXECUTOR_RUN_TIMINGS_H
-#define KERNSWEEP_EXECUTOR_RUN_TIMINGS_H
+#ifndef KERNSWEEP_COMMON_CONTRACT_TIMINGS_H
+#define KERNSWEEP_COMMON_CONTRACT_TIMINGS_H
 
 #include "common/base/buf.h"
 #include "common/base/err.h"

@@ -1,0 +1,30 @@
+/* sample: what a plan's timings rule and metrics find in the output of a program, as a node would read it.
+ * Pure: takes a text, knows neither files nor nodes.
+ */
+#ifndef KERNSWEEP_HARNESS_PLAN_SAMPLE_H
+#define KERNSWEEP_HARNESS_PLAN_SAMPLE_H
+
+#include "common/contract/timings.h"
+#include "harness/plan/plan.h"
+
+enum { SAMPLE_VALUES_MAX = TIMINGS_MAX + LIMIT_METRICS, SAMPLE_WHY_MAX = 240 };
+
+struct sample_value {
+    char name[LIMIT_NAME + 1];
+    char unit[LIMIT_UNIT + 1]; /* "" if unknown */
+    double value;
+    size_t line; /* of the last occurrence; 0: not found */
+    bool primary;
+    char why[SAMPLE_WHY_MAX]; /* it was not found */
+};
+
+struct sample {
+    struct sample_value item[SAMPLE_VALUES_MAX];
+    size_t count, found;
+    bool wall;                    /* the plan reads no output */
+    char problem[SAMPLE_WHY_MAX]; /* what is wrong as a whole, or "" */
+};
+
+int sample_read(struct sample *out, const struct plan *p, const char *text, size_t len, struct err *err);
+
+#endif

@@ -1,0 +1,263 @@
+#include "harness/plan/yaml.h"
+
+#include "common/base/text.h"
+#include "harness/plan/yaml_scalar.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+struct anchor {
+    char *name;
+    json_t *value;
+    size_t values, depth;
+};
+
+struct reader {
+    yaml_parser_t parser;
+    yaml_event_t event; /* the one that is being read */
+    const char *file;
+    struct err *err;
+    size_t values;
+    struct anchor anchor[YAML_ANCHORS_MAX];
+    size_t anchors;
+};
+
+/* What was read, with its size. */
+struct node {
+    json_t *value;
+    size_t values, depth;
+};
+
+static int fail(struct reader *r, const yaml_mark_t *at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static int fail(struct reader *r, const yaml_mark_t *at, const char *fmt, ...)
+{
+    struct err why = {0};
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(why.msg, sizeof why.msg, fmt, ap);
+    va_end(ap);
+    return err_set(r->err, ERR_INPUT, "%s:%zu:%zu: not valid YAML: %s", r->file, at->line + 1, at->column + 1,
+                   why.msg);
+}
+
+static int fail_syntax(struct reader *r)
+{
+    const yaml_parser_t *p = &r->parser;
+    const char *problem = p->problem ? p->problem : "no memory";
+    const char *context = p->context ? p->context : "";
+    if (strcmp(problem, "found character that cannot start any token") == 0)
+        problem =
+            "found a character that cannot begin a value (a tab may not indent; quote texts that begin with "
+            "@, ` or %)";
+    return fail(r, &p->problem_mark, "%s%s%s", problem, *context ? " " : "", context);
+}
+
+/* Replaces r->event. */
+static int next(struct reader *r)
+{
+    yaml_event_delete(&r->event);
+    return yaml_parser_parse(&r->parser, &r->event) ? 0 : fail_syntax(r);
+}
+
+static int count_value(struct reader *r, size_t n)
+{
+    r->values += n;
+    return r->values <= YAML_COUNT_MAX
+               ? 0
+               : fail(r, &r->event.start_mark, "more than %d values, aliases included", YAML_COUNT_MAX);
+}
+
+static int keep_anchor(struct reader *r, char *name, const struct node *n, const yaml_mark_t *at)
+{
+    struct anchor *a = &r->anchor[r->anchors];
+    if (!name)
+        return 0;
+    if (r->anchors == YAML_ANCHORS_MAX)
+        return fail(r, at, "more than %d anchors", YAML_ANCHORS_MAX);
+    *a = (struct anchor){strdup(name), json_incref(n->value), n->values, n->depth};
+    r->anchors++;
+    return a->name ? 0 : err_set(r->err, ERR_INTERNAL, "%s: no memory", r->file);
+}
+
+/* A copy, as what refers to the same values might be changed in one place. */
+static int read_alias(struct reader *r, size_t depth, struct node *out)
+{
+    const char *name = (const char *)r->event.data.alias.anchor;
+    for (size_t i = r->anchors; i-- > 0;) {
+        const struct anchor *a = &r->anchor[i];
+        if (strcmp(a->name, name) != 0)
+            continue;
+        if (depth + a->depth > YAML_DEPTH_MAX)
+            return fail(r, &r->event.start_mark, "nested more than %d levels deep", YAML_DEPTH_MAX);
+        if (count_value(r, a->values) != 0)
+            return -1;
+        *out = (struct node){json_deep_copy(a->value), a->values, a->depth};
+        return out->value ? 0 : err_set(r->err, ERR_INTERNAL, "%s: no memory", r->file);
+    }
+    return fail(r, &r->event.start_mark, "the alias *%.40s has no anchor &%.40s before it", name, name);
+}
+
+static int refuse_tag(struct reader *r, const yaml_char_t *tag)
+{
+    return !tag || strcmp((const char *)tag, "!") == 0
+               ? 0
+               : fail(r, &r->event.start_mark, "tags such as %.40s are not supported", (const char *)tag);
+}
+
+static int read_scalar(struct reader *r, struct node *out)
+{
+    const char *text = (const char *)r->event.data.scalar.value, *why = NULL;
+    size_t len = r->event.data.scalar.length;
+    bool plain = r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE && r->event.data.scalar.plain_implicit;
+    if (refuse_tag(r, r->event.data.scalar.tag) != 0 || count_value(r, 1) != 0)
+        return -1;
+    *out =
+        (struct node){plain ? yaml_scalar_plain(text, len, &why) : yaml_scalar_text(text, len, &why), 1, 0};
+    return out->value ? 0 : fail(r, &r->event.start_mark, "%s", why);
+}
+
+static int read_node(struct reader *r, size_t depth, struct node *out);
+
+static int read_items(struct reader *r, size_t depth, struct node *out)
+{
+    while (r->event.type != YAML_SEQUENCE_END_EVENT) {
+        struct node item;
+        if (read_node(r, depth + 1, &item) != 0)
+            return -1;
+        out->values += item.values;
+        out->depth = item.depth + 1 > out->depth ? item.depth + 1 : out->depth;
+        if (json_array_append_new(out->value, item.value) != 0)
+            return err_set(r->err, ERR_INTERNAL, "%s: no memory", r->file);
+        if (next(r) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* *key is the caller's. */
+static int read_key(struct reader *r, const json_t *object, char **key)
+{
+    if (r->event.type != YAML_SCALAR_EVENT)
+        return fail(r, &r->event.start_mark, "a key must be a text");
+    const char *text = (const char *)r->event.data.scalar.value;
+    if (strlen(text) != r->event.data.scalar.length || !text_is_utf8(text, strlen(text)))
+        return fail(r, &r->event.start_mark, "a key with a NUL character");
+    if (strcmp(text, "<<") == 0)
+        return fail(r, &r->event.start_mark,
+                    "merge keys (<<) are not supported: use an alias for the whole value");
+    if (json_object_get(object, text))
+        return fail(r, &r->event.start_mark, "the key \"%.80s\" is duplicated", text);
+    *key = strdup(text);
+    return *key ? 0 : err_set(r->err, ERR_INTERNAL, "%s: no memory", r->file);
+}
+
+static int read_member(struct reader *r, size_t depth, struct node *out)
+{
+    char *key = NULL;
+    struct node item;
+    if (read_key(r, out->value, &key) != 0)
+        return -1;
+    int rc = next(r) != 0 || read_node(r, depth + 1, &item) != 0 ? -1 : 0;
+    if (rc == 0) {
+        out->values += item.values;
+        out->depth = item.depth + 1 > out->depth ? item.depth + 1 : out->depth;
+        rc = json_object_set_new(out->value, key, item.value);
+        if (rc != 0)
+            err_set(r->err, ERR_INTERNAL, "%s: no memory", r->file);
+    }
+    free(key);
+    return rc == 0 ? next(r) : -1;
+}
+
+static int read_container(struct reader *r, size_t depth, struct node *out)
+{
+    bool map = r->event.type == YAML_MAPPING_START_EVENT;
+    const yaml_char_t *tag = map ? r->event.data.mapping_start.tag : r->event.data.sequence_start.tag;
+    if (depth >= YAML_DEPTH_MAX)
+        return fail(r, &r->event.start_mark, "nested more than %d levels deep", YAML_DEPTH_MAX);
+    if (refuse_tag(r, tag) != 0 || count_value(r, 1) != 0)
+        return -1;
+    *out = (struct node){map ? json_object() : json_array(), 1, 1};
+    int rc = out->value ? next(r) : err_set(r->err, ERR_INTERNAL, "%s: no memory", r->file);
+    if (rc == 0 && !map)
+        rc = read_items(r, depth, out);
+    while (rc == 0 && map && r->event.type != YAML_MAPPING_END_EVENT)
+        rc = read_member(r, depth, out);
+    if (rc != 0)
+        json_decref(out->value);
+    return rc;
+}
+
+static char *anchor_of(const yaml_event_t *e)
+{
+    const yaml_char_t *name = e->type == YAML_SCALAR_EVENT           ? e->data.scalar.anchor
+                              : e->type == YAML_SEQUENCE_START_EVENT ? e->data.sequence_start.anchor
+                              : e->type == YAML_MAPPING_START_EVENT  ? e->data.mapping_start.anchor
+                                                                     : NULL;
+    return name ? strdup((const char *)name) : NULL;
+}
+
+/* Reads what begins with r->event; afterwards r->event is its last one. */
+static int read_node(struct reader *r, size_t depth, struct node *out)
+{
+    yaml_mark_t at = r->event.start_mark;
+    char *anchor = anchor_of(&r->event);
+    int rc;
+    if (r->event.type == YAML_ALIAS_EVENT)
+        rc = read_alias(r, depth, out);
+    else if (r->event.type == YAML_SCALAR_EVENT)
+        rc = read_scalar(r, out);
+    else
+        rc = read_container(r, depth, out);
+    if (rc == 0 && keep_anchor(r, anchor, out, &at) != 0) {
+        json_decref(out->value);
+        rc = -1;
+    }
+    free(anchor);
+    return rc;
+}
+
+/* Stream and document around one node. */
+static int read_document(struct reader *r, struct node *out)
+{
+    if (next(r) != 0 || next(r) != 0)
+        return -1;
+    if (r->event.type != YAML_DOCUMENT_START_EVENT)
+        return fail(r, &r->event.start_mark, "the file is empty");
+    if (next(r) != 0 || read_node(r, 0, out) != 0)
+        return -1;
+    if (next(r) == 0 && next(r) == 0 && r->event.type == YAML_STREAM_END_EVENT)
+        return 0;
+    json_decref(out->value);
+    return r->err->kind != ERR_NONE ? -1 : fail(r, &r->event.start_mark, "a second document: a plan is one");
+}
+
+json_t *yaml_parse(const char *text, size_t len, const char *file, struct err *err)
+{
+    struct reader *r = calloc(1, sizeof *r);
+    struct node root = {0};
+    struct err why = {0};
+    if (!r || !yaml_parser_initialize(&r->parser)) {
+        free(r);
+        err_set(err, ERR_INTERNAL, "%s: no memory", file);
+        return NULL;
+    }
+    r->file = file;
+    r->err = &why;
+    yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&r->parser, (const unsigned char *)text, len);
+    int rc = read_document(r, &root);
+    yaml_event_delete(&r->event);
+    yaml_parser_delete(&r->parser);
+    for (size_t i = 0; i < r->anchors; i++) {
+        free(r->anchor[i].name);
+        json_decref(r->anchor[i].value);
+    }
+    free(r);
+    if (rc != 0 && err)
+        *err = why;
+    return rc == 0 ? root.value : NULL;
+}

@@ -1,0 +1,18 @@
+/* yaml: a YAML text as JSON. Plain scalars are typed by the core schema of YAML 1.2, so that `no`, `on` and
+ * `1:30` are texts. One document; keys are texts and unique; aliases are copied, within bounds; tags and
+ * merge keys are refused. The text is untrusted: its depth and the number of its values are limited.
+ */
+#ifndef KERNSWEEP_HARNESS_PLAN_YAML_H
+#define KERNSWEEP_HARNESS_PLAN_YAML_H
+
+#include "common/base/json.h"
+
+enum { YAML_DEPTH_MAX = 32, YAML_COUNT_MAX = 100000, YAML_ANCHORS_MAX = 256 };
+
+/* NULL with err, "<file>:<line>:<column>: not valid YAML: ...". The caller json_decref()s. */
+json_t *yaml_parse(const char *text, size_t len, const char *file, struct err *err);
+
+/* As json_scan_locate(); within an alias, the position of the alias. */
+struct json_mark yaml_locate(const char *text, size_t len, const char *path, bool key);
+
+#endif

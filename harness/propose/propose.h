@@ -1,0 +1,45 @@
+/* propose: what a plan could read from the output of a program, guessed from a sample: JSON lines and
+ * documents, the [PERF_TIMING] line, tables of llama-bench, hyperfine, and lines such as "kernel: 12.3
+ * ms, 1.2 TB/s". Pure: a text in, a proposal out. A person looks at it; nothing is measured by it unasked.
+ */
+#ifndef KERNSWEEP_HARNESS_PROPOSE_PROPOSE_H
+#define KERNSWEEP_HARNESS_PROPOSE_PROPOSE_H
+
+#include "common/contract/proto.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { PROPOSED_MAX = 8, PROPOSED_NAME_MAX = 28, PROPOSED_PATH_MAX = 256 };
+
+enum proposal_kind {
+    PROPOSE_WALL,  /* nothing was recognised: the wall time */
+    PROPOSE_MARK,  /* the program prints [PERF_TIMING] itself */
+    PROPOSE_JSON,  /* a path per number */
+    PROPOSE_REGEX, /* one pattern with a named group per number */
+};
+
+struct proposed {
+    char name[PROPOSED_NAME_MAX + 4];
+    char unit[LIMIT_UNIT + 1]; /* "" if it could not be told */
+    char path[PROPOSED_PATH_MAX];
+    bool more; /* is better */
+    double value;
+    size_t line; /* from 1; 0 in a document of many lines */
+};
+
+struct proposal {
+    enum proposal_kind kind;
+    char pattern[LIMIT_PATTERN + 1];
+    struct proposed item[PROPOSED_MAX];
+    size_t count;
+    size_t primary; /* index of the number to judge by; count: the program's own prefill_s or kernel_ms */
+};
+
+void propose_from_output(struct proposal *out, const char *text, size_t len);
+
+/* The word of a command line that is most likely the size of the problem: sets *word, the bytes of it before
+ * the number, and the number. False if there is none. */
+bool propose_size(const char *const *argv, size_t argc, size_t *word, size_t *before, long long *size);
+
+#endif

@@ -1,0 +1,114 @@
+#include "reports/tables/bench.h"
+
+#include "reports/words/quantity.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COMMAND_SHOWN = 48 };
+
+static const struct delta *delta_of(const struct bench_table *b, const char *variant, enum metric m)
+{
+    for (size_t i = 0; b->comparison && i < b->comparison->count; i++)
+        if (b->comparison->deltas[i].metric == m && strcmp(b->comparison->deltas[i].variant, variant) == 0)
+            return &b->comparison->deltas[i];
+    return NULL;
+}
+
+int bench_row_fill(const struct bench_table *b, size_t i, struct bench_row *row, struct err *err)
+{
+    enum metric m = run_data_metric(b->run);
+    const struct run_variant *v = &b->run->variants[i];
+    *row = (struct bench_row){
+        .name = v->name, .command = i < b->n_commands ? b->commands[i] : "", .interval = {NAN, NAN}};
+    row->cell = run_data_cell(b->run, v->name, 1);
+    row->delta = delta_of(b, v->name, m);
+    if (!row->cell)
+        return 0;
+    row->values = calloc(row->cell->count + 1, sizeof *row->values);
+    if (!row->values)
+        return err_set(err, ERR_INTERNAL, "no memory for the values");
+    row->n = run_data_values(b->run, row->cell, m, row->values);
+    row->interval = median_interval(row->values, row->n);
+    return 0;
+}
+
+static const char *verdict_word(const struct bench_row *row, enum metric m)
+{
+    bool time = metric_is_time(m);
+    if (!row->delta)
+        return row->n > 0 ? "reference" : "-";
+    switch (row->delta->verdict) {
+    case VERDICT_IMPROVED:
+        return time ? "faster" : "better";
+    case VERDICT_REGRESSED:
+        return time ? "slower" : "worse";
+    case VERDICT_UNCHANGED:
+        return "no difference";
+    case VERDICT_NOISY:
+        return "inconclusive";
+    case VERDICT_NEW:
+    case VERDICT_MISSING:
+    case VERDICT_BROKEN:
+    case VERDICT_FIXED: /* the first one failed */
+    case VERDICT_COUNT:
+        break;
+    }
+    return "not compared";
+}
+
+static enum cell_mark mark_of(const struct bench_row *row)
+{
+    if (!row->delta || row->delta->verdict == VERDICT_UNCHANGED)
+        return MARK_NONE;
+    return row->delta->verdict == VERDICT_IMPROVED    ? MARK_GOOD
+           : row->delta->verdict == VERDICT_REGRESSED ? MARK_BAD
+                                                      : MARK_WARN;
+}
+
+static void add_row(struct table *t, const struct bench_row *row, enum metric m)
+{
+    char text[TABLE_CELL_MAX];
+    bool ok = row->cell && row->cell->status == STATUS_OK;
+    table_code(t, row->name);
+    snprintf(text, sizeof text, "%.*s%s", COMMAND_SHOWN, row->command,
+             strlen(row->command) > COMMAND_SHOWN ? "..." : "");
+    table_code(t, text);
+    table_text(t, row->n > 0 ? metric_with_unit(m, row->cell->median[m]).s : NUM_NONE);
+    if (isnan(row->interval.low))
+        snprintf(text, sizeof text, "%s", NUM_NONE);
+    else
+        snprintf(text, sizeof text, "%s to %s", metric_with_unit(m, row->interval.low).s,
+                 metric_with_unit(m, row->interval.high).s);
+    table_text(t, text);
+    snprintf(text, sizeof text, "%zu", row->n);
+    table_text(t, text);
+    table_text(t, row->delta ? num_factor(row->delta->factor).s : NUM_NONE);
+    table_marked(t,
+                 ok          ? verdict_word(row, m)
+                 : row->cell ? status_name(row->cell->status)
+                             : "not run",
+                 ok ? mark_of(row) : MARK_BAD);
+}
+
+int bench_table_fill(const struct bench_table *b, struct table *t, struct err *err)
+{
+    enum metric m = run_data_metric(b->run);
+    table_column(t, "Name", false);
+    table_column(t, "Command", false);
+    table_column(t, metric_info(m)->name, true);
+    table_column(t, "95 % interval", true);
+    table_column(t, "n", true);
+    table_column(t, "vs first", true);
+    table_column(t, "", false);
+    for (size_t i = 0; i < b->run->n_variants; i++) {
+        struct bench_row row;
+        if (bench_row_fill(b, i, &row, err) != 0)
+            return -1;
+        add_row(t, &row, m);
+        free(row.values);
+    }
+    return table_ok(t) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
+}

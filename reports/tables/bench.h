@@ -1,0 +1,33 @@
+/* bench: commands that were measured against each other in one run, one row per command. Their variants are
+ * in the order of the commands, at context 1.
+ */
+#ifndef KERNSWEEP_REPORTS_TABLES_BENCH_H
+#define KERNSWEEP_REPORTS_TABLES_BENCH_H
+
+#include "reports/render/table.h"
+#include "results/judge/compare.h"
+#include "results/judge/median_interval.h"
+
+/* Borrowed. */
+struct bench_table {
+    const struct run_data *run;
+    const struct comparison *comparison; /* with the first command; NULL if there is only one */
+    const char *const *commands;         /* as typed */
+    size_t n_commands;
+};
+
+struct bench_row {
+    const char *name, *command;
+    const struct cell *cell;   /* NULL: the command never ran */
+    const struct delta *delta; /* NULL for the first */
+    double *values;            /* of the run's primary metric; owned by the caller, who free()s them */
+    size_t n;
+    struct median_interval interval;
+};
+
+/* i: index of the run's variant. */
+int bench_row_fill(const struct bench_table *b, size_t i, struct bench_row *row, struct err *err);
+/* t: initialised and empty. */
+int bench_table_fill(const struct bench_table *b, struct table *t, struct err *err);
+
+#endif

@@ -1,0 +1,188 @@
+#!/usr/bin/env bash
+# The first hour: a plan made from a command line and its output, checked, tried and run; commands measured without a
+# plan. Programs are scripts on this machine.
+# shellcheck disable=SC2154,SC2016 # OUT, ERR and RC are those of try; scripts expand their own text
+. tests/lib.sh
+
+export KERNSWEEP_DB=$TMPDIR/results.db
+ks() {
+    "$KERNSWEEP" "$@"
+}
+
+# program NAME TEXT: a script in the current folder.
+program() {
+    printf '#!/bin/sh\n%s\n' "$2" >"$1"
+    chmod +x "$1"
+}
+
+# in_folder COMMAND...: in a folder of its own with a program that prints a time and a rate.
+in_folder() {
+    (
+        mkdir -p "$TMPDIR/here" && cd "$TMPDIR/here" || exit
+        [ -e bench ] || program bench 'sleep 0.03; echo "set-up took 1 us"; echo "kernel average: 1.5 ms, $2.5 GB/s"'
+        "$@"
+    )
+}
+
+# plan_of FILE: the plan without its comments, as JSON.
+plan_of() {
+    sed 's,^ *//.*,,' "$1" | jq -c "${2:-.}"
+}
+
+from_a_command_line() {
+    exits "exits 0" 0 in_folder ks init -- ./bench --n 4096
+    like "says what it found" "$ERR" 'kernel_average +1.5 ms +\(less is better\)'
+    like "and the rate" "$ERR" 'bandwidth +4096.5 GB/s +\(more is better\)'
+    like "says what comes next" "$OUT" 'kernsweep validate kernsweep.jsonc'
+    local file=$TMPDIR/here/kernsweep.jsonc
+    is "the size is a placeholder, the program is found from anywhere" "$(plan_of "$file" '.variants[0].run')" \
+        "[\"$TMPDIR/here/bench\",\"--n\",\"{context}\"]"
+    is "its value is the context" "$(plan_of "$file" .contexts)" '[4096]'
+    is "the time of the kernel decides" "$(plan_of "$file" '.metrics | map(select(.primary).name)')" '["kernel_average"]'
+    like "comments say what to change" "$(cat "$file")" '// What is compared\. Copy the block'
+    exits "validate accepts it" 0 ks validate "$file"
+    like "and shows the command of the first test" "$OUT" "bench' '--n' '4096'"
+    exits "a smoke run exits 0" 0 in_folder ks run kernsweep.jsonc --smoke
+    like "it has one test" "$ERR" '\[1/1\] baseline ctx 4096 run 1  OK'
+    passes "its bundle is kept" test -d "$TMPDIR"/here/artifacts_remote/*/bench
+    passes "nothing is stored" test ! -e "$TMPDIR/results.db"
+    is "and no run is known" "$(find "$TMPDIR/runs" -name '*.json' | wc -l)" 0
+    exits "the run itself exits 0" 0 in_folder ks run kernsweep.jsonc --repeat 3
+    like "its table has the metric" "$OUT" 'kernel_average'
+    is "and it is stored" "$(ks runs --json | jq length)" 1
+}
+
+nothing_is_overwritten() {
+    in_folder ks init -- ./bench 64 >/dev/null 2>&1
+    cp "$TMPDIR/here/kernsweep.jsonc" "$TMPDIR/before"
+    exits "a second init exits 2" 2 in_folder ks init -- ./bench 128
+    like "says so" "$ERR" 'kernsweep.jsonc exists: choose another name with --output, or --force'
+    passes "the file is as it was" cmp "$TMPDIR/before" "$TMPDIR/here/kernsweep.jsonc"
+    exits "--force replaces it" 0 in_folder ks init --force -- ./bench 128
+    is "by the new plan" "$(plan_of "$TMPDIR/here/kernsweep.jsonc" .contexts)" '[128]'
+}
+
+with_options() {
+    printf '{"n": 1, "time_us": 7.5, "gbs": 100.5}\n' >"$TMPDIR/sample"
+    exits "exits 0" 0 in_folder ks init --yaml --node me@gpu --sample "$TMPDIR/sample" --primary gbs --contexts 1024,2048 \
+        --build 'cc -O2 -o prog *.c' --run './prog --n 512'
+    local file=$TMPDIR/here/kernsweep.yaml
+    exits "validate accepts it" 0 ks validate "$file" --json
+    is "as JSON too" "$(jq -c '[.valid, .errors]' <<<"$OUT")" '[true,[]]'
+    like "the sources are sent" "$(cat "$file")" '^source: \{"dir": "\."\}$'
+    like "the program is the build's" "$(cat "$file")" '^    run: \["\{build\}/prog", "--n", "\{context\}"\]$'
+    like "the metric that was asked for decides" "$(cat "$file")" '"gbs", "unit": "GB/s", "better": "more", "primary": true'
+    like "editors find the schema" "$(head -n 1 "$file")" '^# yaml-language-server: \$schema=/.*/plan.schema.json$'
+    exits "a metric that is not there is an error" 2 in_folder ks init -o x.yaml --sample "$TMPDIR/sample" --primary none -- ./bench
+    like "which names it" "$ERR" '"none"'
+    passes "and writes nothing" test ! -e "$TMPDIR/here/x.yaml"
+    exits "without a command, and nobody to ask" 2 in_folder ks init -o x.yaml </dev/null
+    like "it says how to give one" "$ERR" 'kernsweep init -- ./a.out'
+}
+
+# The build's commands run in a copy of the sources on the node, so that nothing is written beside them.
+built_on_the_node() {
+    (
+        mkdir -p "$TMPDIR/src" && cd "$TMPDIR/src" || exit
+        printf '#!/bin/sh\necho "took 2.5 us for $1"\n' >prog.in
+        ks init -o plan.yaml --yes --build 'cp prog.in prog && chmod +x prog' -- ./prog 77 >/dev/null 2>&1
+    )
+    exits "a smoke run builds and runs it" 0 ks run "$TMPDIR/src/plan.yaml" --smoke --artifacts "$TMPDIR/artifacts"
+    passes "nothing is built beside the sources" test ! -e "$TMPDIR/src/prog"
+}
+
+# with_mistakes: nine of them, of all kinds.
+with_mistakes() {
+    cat >"$TMPDIR/bad.yaml" <<'EOF'
+schema: kernsweep.plan/1
+ticket: a b
+contexts: [16, 16]
+timeouts: {default: 5}
+warmup: "1"
+variants:
+  - {name: v, run: [a, "{contxt}", 3]}
+  - {name: w, runn: [a]}
+timings: {kind: regex, pattern: '(?<x[0-9]+)'}
+EOF
+    exits "exits 2" 2 ks validate "$TMPDIR/bad.yaml"
+    is "every mistake is named with its line and column" "$(sed -n 's/^.*bad.yaml:\([0-9]*:[0-9]*\): .*/\1/p' <<<"$ERR" | xargs)" \
+        "2:9 3:16 5:9 7:24 7:36 8:5 8:15 9:33"
+    like "and they are counted" "$ERR" 'bad.yaml: 8 errors'
+    like "with what was found" "$ERR" 'expected an integer, found a string, "1"'
+    exits "run shows the first" 2 ks run "$TMPDIR/bad.yaml"
+    one_line "in one line" "$ERR"
+    exits "as JSON exits 2" 2 ks validate "$TMPDIR/bad.yaml" --json
+    is "with lines, columns and paths" "$(jq -c '.errors[0] | [.line, .column, .path]' <<<"$OUT")" '[2,9,"$.ticket"]'
+    printf '{"a": 1\n "b": 2}' >"$TMPDIR/bad.json"
+    exits "what is no JSON exits 2" 2 ks validate "$TMPDIR/bad.json"
+    like "and says what was found" "$ERR" "bad.json:2:2: not valid JSON: expected ',' or '}' after the value, found \"b\""
+    exits "a file that is not there exits 2" 2 ks validate "$TMPDIR/none.json"
+}
+
+# A pattern is tried on a saved output.
+with_a_sample() {
+    printf 'setup 1 s\nn=5 rate: 12.5 GB/s\nn=5 rate: 13.5 GB/s\n' >"$TMPDIR/log"
+    cat >"$TMPDIR/plan.yaml" <<'EOF'
+schema: kernsweep.plan/1
+ticket: t
+contexts: [16]
+timeouts: {default: 5}
+variants: [{name: v, run: ["true"]}]
+timings: {kind: regex, pattern: 'rate: (?<rate>[0-9.]+) GB'}
+metrics: [{name: rate, unit: GB/s, better: more, primary: true}]
+EOF
+    exits "exits 0" 0 ks validate "$TMPDIR/plan.yaml" --sample "$TMPDIR/log"
+    like "shows value, unit and line" "$OUT" 'rate +13.5 GB/s +line 3 +\(primary\)'
+    echo nothing >"$TMPDIR/log"
+    exits "a sample in which nothing is found exits 2" 2 ks validate "$TMPDIR/plan.yaml" --sample "$TMPDIR/log"
+    like "and says why" "$OUT" 'rate +not found: no line matches the pattern'
+    exits "--node asks the node" 0 ks validate "$TMPDIR/plan.yaml" --node
+    like "which is reachable" "$OUT" 'reachable +local'
+}
+
+# bench_of OPTION...: in a folder of its own, in which it could leave something.
+bench_of() {
+    (
+        export KERNSWEEP_DB=$TMPDIR/bench/results.db
+        mkdir -p "$TMPDIR/bench" && cd "$TMPDIR/bench" || exit
+        ks bench --repeat 6 'sleep 0.01' 'sleep 0.2' "$@"
+    )
+}
+
+without_a_plan() {
+    exits "exits 0" 0 bench_of
+    like "the table has both commands" "$OUT" 'c1 +sleep 0.01 .*reference'
+    like "the second is slower" "$OUT" 'c2 +sleep 0.2 .* 0\.[0-9]+x +slower'
+    like "they were measured in turns" "$ERR" '\[2/12\] c2'
+    is "nothing is kept" "$(find "$TMPDIR/bench" "$TMPDIR" -maxdepth 1 -path '*/bench/*' -o -maxdepth 1 -name 'kernsweep.*' | wc -l)" 0
+    exits "as JSON exits 0" 0 bench_of --json --name fast,slow
+    is "with every value" "$(jq -c '[.metric, (.commands | map([.name, (.values | length), .verdict]))]' <<<"$OUT")" \
+        '["wall_s",[["fast",6,null],["slow",6,"regressed"]]]'
+    exits "as Markdown exits 0" 0 bench_of --markdown
+    is "it is a table" "$(grep -c '^|' <<<"$OUT")" 4
+}
+
+by_what_they_print() {
+    exits "exits 0" 0 in_folder ks bench --repeat 5 --pattern '(?<rate>[0-9.]+) GB' --unit GB/s --better more './bench --n 50' './bench --n 99'
+    like "more is better" "$OUT" 'c2 +\./bench --n 99 +99.5 GB/s .*better'
+    in_folder ./bench --n 8 >"$TMPDIR/log"
+    exits "a sample says what to read" 0 in_folder ks bench --repeat 5 --sample "$TMPDIR/log" './bench --n 50'
+    like "as init would" "$OUT" 'kernel_average'
+    exits "a command that fails exits 1" 1 in_folder ks bench --repeat 2 false true
+    like "and says why" "$ERR" 'c1: FAIL: exit code 1'
+    exits "a pipe needs --shell" 2 in_folder ks bench 'echo a | cat'
+    like "and is told so" "$ERR" -- '--shell'
+    exits "with it, it runs" 0 in_folder ks bench --repeat 2 --shell 'echo {a} | grep -q "{a}"'
+    exits "--store keeps it" 0 in_folder ks bench --repeat 2 --store --ticket mine true
+    is "under its ticket" "$(ks runs --json | jq -r '.[0].ticket')" mine
+}
+
+scenario "init from a command line" from_a_command_line
+scenario "init does not overwrite" nothing_is_overwritten
+scenario "init with options" with_options
+scenario "init with a build" built_on_the_node
+scenario "validate with every mistake at once" with_mistakes
+scenario "validate with a sample" with_a_sample
+scenario "bench of two commands" without_a_plan
+scenario "bench by what they print" by_what_they_print
+done_testing

@@ -1,0 +1,189 @@
+/* propose: what is found in samples of output, and that a plan made of it reads the same numbers again. */
+#include "harness/plan/sample.h"
+#include "harness/propose/draft.h"
+#include "tests/unit/support.h"
+
+static struct plan plan_of(const struct proposal *p)
+{
+    struct plan plan;
+    struct err err = {0};
+    json_t *run = json_pack("[s]", "./a.out"), *contexts = json_pack("[i]", 64);
+    const struct draft d = {.ticket = "t",
+                            .node = "local",
+                            .run = run,
+                            .contexts = contexts,
+                            .repetitions = 5,
+                            .timeout_s = 60,
+                            .proposal = p};
+    int rc = plan_take(&plan, draft_encode(&d), "draft.json", &err);
+    assert_ok(rc, &err);
+    json_decref(run);
+    json_decref(contexts);
+    return plan;
+}
+
+static const struct sample_value *value_of(const struct sample *s, const char *name)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (strcmp(s->item[i].name, name) == 0)
+            return &s->item[i];
+    return NULL;
+}
+
+/* Every number of the proposal is read again by the plan, with its unit. */
+static void check_read_again(const char *what, const struct proposal *p, const char *text)
+{
+    static struct sample s;
+    struct err err = {0};
+    struct plan plan = plan_of(p);
+    assert_ok(sample_read(&s, &plan, text, strlen(text), &err), &err);
+    for (size_t i = 0; i < p->count; i++) {
+        const struct sample_value *v = value_of(&s, p->item[i].name);
+        if (!v || v->line == 0)
+            fail_msg("%s: %s is not read again: %s", what, p->item[i].name, v ? v->why : p->pattern);
+        if (v->value != p->item[i].value)
+            fail_msg("%s: %s is read as %g, not %g: %s", what, p->item[i].name, v->value, p->item[i].value,
+                     p->pattern);
+        assert_string_equal(v->unit, p->item[i].unit);
+    }
+    plan_release(&plan);
+}
+
+struct expected {
+    const char *what, *text;
+    enum proposal_kind kind;
+    size_t count;
+    const char *primary, *unit;
+    bool more;
+    double value;
+};
+
+static const struct expected samples[] = {
+    {"nothing", "hello, world\n", PROPOSE_WALL, 0, NULL, NULL, false, 0},
+    {"an empty output", "", PROPOSE_WALL, 0, NULL, NULL, false, 0},
+    {"a time", "kernel time: 12.5 ms\n", PROPOSE_REGEX, 1, "kernel_time", "ms", false, 12.5},
+    {"no space before the unit", "elapsed=0.031s\n", PROPOSE_REGEX, 1, "elapsed", "s", false, 0.031},
+    {"a time and a rate", "copy: 3.5 us, 1843.2 GB/s\n", PROPOSE_REGEX, 2, "bandwidth", "GB/s", true, 1843.2},
+    {"a unit in the label", "Time (ms): 0.75\n", PROPOSE_REGEX, 1, "time_ms", "ms", false, 0.75},
+    {"a unit in the key", "avg_us=17.25 n=4096\n", PROPOSE_REGEX, 1, "avg_us", "us", false, 17.25},
+    {"TFLOP/s", "M=4096 N=4096 K=4096  612.4 TFLOP/s\n", PROPOSE_REGEX, 1, NULL, "TFLOP/s", true, 612.4},
+    {"GFLOPS in capitals", "Performance= 1231.45 GFLOPS, Time= 0.107 msec\n", PROPOSE_REGEX, 2, "time", "ms",
+     false, 0.107},
+    {"the last of equal lines", "iteration 1: 9.0 ms\niteration 2: 8.0 ms\n", PROPOSE_REGEX, 1, "iteration",
+     "ms", false, 8},
+    {"set-up beside the kernel", "init time 812 ms\nkernel average 1.25 ms\n", PROPOSE_REGEX, 2,
+     "kernel_average", "ms", false, 1.25},
+    {"tokens per second", "eval: 812.3 tokens/s\n", PROPOSE_REGEX, 1, "eval", "tok/s", true, 812.3},
+    {"a JSON line", "start\n{\"n\": 4096, \"time_ms\": 1.5, \"gbs\": 1210.5}\n", PROPOSE_JSON, 2, "time_ms",
+     "ms", false, 1.5},
+    {"the last JSON line", "{\"time_us\": 3}\n{\"time_us\": 2}\n", PROPOSE_JSON, 1, "time_us", "us", false,
+     2},
+    {"a nested document", "{\n \"result\": {\"kernel_us\": 7.5},\n \"n\": 1\n}\n", PROPOSE_JSON, 1,
+     "kernel_us", "us", false, 7.5},
+    {"a name that is built in", "{\"kernel_ms\": 7.5}\n", PROPOSE_JSON, 1, "kernel_ms_2", "ms", false, 7.5},
+    {"hyperfine's document",
+     "{\n \"results\": [\n {\"command\": \"x\", \"mean\": 0.5, \"stddev\": 0.01, \"median\": 0.49, \"min\": "
+     "0.4}]}\n",
+     PROPOSE_JSON, 3, "mean", "s", false, 0.5},
+    {"hyperfine",
+     "Benchmark 1: ./a\n  Time (mean \xc2\xb1 \xcf\x83):      12.3 ms \xc2\xb1   0.4 ms    [User: 9.1 ms, "
+     "System: 2.0 ms]\n",
+     PROPOSE_REGEX, 2, "time_mean", "ms", false, 12.3},
+    {"llama-bench",
+     "| model | size | params | backend | ngl | test | t/s |\n| --- | --- | --- | --- | --- | --- | --- |\n"
+     "| llama 7B | 3.56 GiB | 6.74 B | CUDA | 99 | pp512 | 4312.02 \xc2\xb1 10.11 |\n"
+     "| llama 7B | 3.56 GiB | 6.74 B | CUDA | 99 | tg128 | 132.55 \xc2\xb1 0.21 |\n",
+     PROPOSE_REGEX, 2, "pp512", "tok/s", true, 4312.02},
+    {"llama-bench as JSON",
+     "[\n  {\n    \"n_prompt\": 512,\n    \"avg_ns\": 118000000,\n    \"stddev_ns\": 5,\n    \"avg_ts\": "
+     "4339.5\n  }\n]\n",
+     PROPOSE_JSON, 2, "avg_ns", "ns", false, 118000000},
+    {"a marked line", "x\n[PERF_TIMING] {\"prefill_s\": 0.5, \"sum_gbs\": 12.5}\n", PROPOSE_MARK, 1, NULL,
+     "GB/s", true, 12.5},
+    {"versions and dates are no numbers", "built 2026-02-14 with gcc 12.2.0\ntook 3.5 s\n", PROPOSE_REGEX, 1,
+     "took", "s", false, 3.5},
+    {"words that begin like a unit", "5 sources, 3 msgs, 12 msgs\n", PROPOSE_WALL, 0, NULL, NULL, false, 0},
+    {"special characters", "[GPU 0] (best) t+q = 4.5 ms *\n", PROPOSE_REGEX, 1, NULL, "ms", false, 4.5},
+};
+
+static void samples_are_recognised_and_read_again(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(samples); i++) {
+        const struct expected *e = &samples[i];
+        struct proposal p;
+        propose_from_output(&p, e->text, strlen(e->text));
+        if (p.kind != e->kind || p.count != e->count)
+            fail_msg("%s: kind %d with %zu numbers, expected %d with %zu: %s", e->what, p.kind, p.count,
+                     e->kind, e->count, p.pattern);
+        check_read_again(e->what, &p, e->text);
+        if (e->count == 0)
+            continue;
+        const struct proposed *one = &p.item[p.primary < p.count ? p.primary : 0];
+        if ((e->primary && strcmp(one->name, e->primary) != 0) || strcmp(one->unit, e->unit) != 0)
+            fail_msg("%s: %s in %s, expected %s in %s", e->what, one->name, one->unit,
+                     e->primary ? e->primary : "any", e->unit);
+        assert_int_equal(one->more, e->more);
+        assert_true(one->value == e->value);
+    }
+}
+
+static void many_numbers_are_bounded(void **state)
+{
+    (void)state;
+    static char text[1 << 18];
+    struct proposal p;
+    size_t n = 0;
+    for (int i = 0; n + 64 < sizeof text; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "phase%c%c%c: %d ms\n", 'a' + i % 26,
+                              'a' + i / 26 % 26, 'a' + i / 676 % 26, i);
+    propose_from_output(&p, text, n);
+    assert_int_equal(p.kind, PROPOSE_REGEX);
+    assert_int_equal(p.count, PROPOSED_MAX);
+    assert_true(strlen(p.pattern) <= LIMIT_PATTERN);
+    memset(text, '{', sizeof text);
+    propose_from_output(&p, text, sizeof text);
+    assert_int_equal(p.kind, PROPOSE_WALL);
+    memset(text, '9', sizeof text);
+    propose_from_output(&p, text, sizeof text);
+    assert_int_equal(p.kind, PROPOSE_WALL);
+}
+
+static void sizes_are_found_in_commands(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *argv[8];
+        size_t word, before; /* word 0: none */
+        long long size;
+    } table[] = {
+        {{"./a.out", "--n", "4096", NULL}, 2, 0, 4096},
+        {{"./a.out", "--size=8192", "--iters", "100", NULL}, 1, 7, 8192},
+        {{"./a.out", "1024", NULL}, 1, 0, 1024},
+        {{"./a.out", "--device", "64", NULL}, 0, 0, 0},
+        {{"./a.out", "--seed", "4096", "-n", "1000", NULL}, 4, 0, 1000},
+        {{"llama-bench", "-p", "512", "-ngl", "99", NULL}, 2, 0, 512},
+        {{"./a.out", "0x10", "1.5", "abc", NULL}, 0, 0, 0},
+        {{"4096", NULL}, 0, 0, 0},
+    };
+    for (size_t i = 0; i < COUNT(table); i++) {
+        size_t argc = 0, word = 0, before = 0;
+        long long size = 0;
+        while (table[i].argv[argc])
+            argc++;
+        bool found = propose_size(table[i].argv, argc, &word, &before, &size);
+        if (found != (table[i].word > 0) ||
+            (found && (word != table[i].word || before != table[i].before || size != table[i].size)))
+            fail_msg("command %zu: found %d, word %zu, %zu, %lld", i, found, word, before, size);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(samples_are_recognised_and_read_again),
+        cmocka_unit_test(many_numbers_are_bounded),
+        cmocka_unit_test(sizes_are_found_in_commands),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
