@@ -191,6 +191,7 @@ int cmd_bench(struct cmd_env *env, int argc, char **argv)
     const struct arg options[] = {
         {"--node", "NODE", &b->node, NULL,
          "where they run: local (default), an ssh alias or [user@]host[:port]"},
+        {"--workdir", "DIR", &b->workdir, NULL, "kernsweep's folder on the node (default .kernsweep)"},
         {"--repeat", "N", &b->repeat, NULL, "measured runs of each command (default 10)"},
         {"--warmup", "N", &b->warmup, NULL, "additional runs of each before these (default 0)"},
         {"--name", "LIST", &names, NULL, "names of the commands, in their order: old,new"},

@@ -196,6 +196,8 @@ int bench_plan_make(const struct bench_request *b, struct plan *p, struct err *e
                              "default", (json_int_t)timeout, "lock_wait_s", LOCK_WAIT_S);
     if (!plan)
         return err_set(err, ERR_INTERNAL, "no memory for the plan");
+    if (b->workdir)
+        json_object_set_new(plan, "workdir", json_string(b->workdir));
     if (add_timings(b, plan, err) != 0 || add_variants(b, plan, err) != 0) {
         json_decref(plan);
         return -1;

@@ -11,7 +11,7 @@ struct bench_request {
     const char *command[BENCH_COMMANDS_MAX];
     const char *name[BENCH_COMMANDS_MAX]; /* of the first ones */
     size_t count, names;
-    const char *node, *ticket, *repeat, *warmup, *timeout;
+    const char *node, *workdir, *ticket, *repeat, *warmup, *timeout;
     const char *sample, *pattern, *unit, *better;
     bool shell;
 };

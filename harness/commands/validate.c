@@ -144,23 +144,38 @@ static int load_sample(const struct plan *p, const char *file, struct sample *s,
     return rc;
 }
 
-static int ask_node(struct cmd_env *env, const struct plan *p, json_t *out, struct err *err)
+static int ask_one(struct cmd_env *env, const struct plan *p, const char *node, json_t *out, struct err *err)
 {
-    struct attach_args a = {.node = p->node, .workdir = p->workdir};
+    struct attach_args a = {.node = node, .workdir = p->workdir};
     struct session s = {0};
     struct preflight found;
     json_t *facts = check_node(env, &a, p, &s, &found, err);
     int rc = !facts ? -1 : found.worst == PREFLIGHT_BLOCKER ? EXIT_BLOCKED : EXIT_DONE;
     if (facts && env->json)
-        json_object_set_new(out, "findings", preflight_encode(&found, PREFLIGHT_OK));
+        json_object_set_new(json_object_get(out, "nodes"), node, preflight_encode(&found, PREFLIGHT_OK));
     else if (facts) {
-        puts("");
+        printf("\n%s:\n", node);
         check_print(&s, &found);
     }
     json_decref(facts);
     if (s.opt.progress)
         session_close(&s);
     return rc;
+}
+
+/* Every node of the plan; the worst answer counts. */
+static int ask_nodes(struct cmd_env *env, const struct plan *p, json_t *out, struct err *err)
+{
+    int code = EXIT_DONE;
+    if (env->json)
+        json_object_set_new(out, "nodes", json_object());
+    for (size_t i = 0; i == 0 || i < p->nodes.count; i++) {
+        int rc = ask_one(env, p, p->nodes.count > 0 ? p->nodes.name[i] : p->node, out, err);
+        if (rc < 0)
+            return -1;
+        code = rc > code ? rc : code;
+    }
+    return code;
 }
 
 static int report_valid(struct cmd_env *env, const struct validate_args *a, const struct plan *p, json_t *out,
@@ -181,7 +196,7 @@ static int report_valid(struct cmd_env *env, const struct validate_args *a, cons
     else if (s)
         print_sample(a->sample, s);
     free(s);
-    int rc = a->node ? ask_node(env, p, out, err) : EXIT_DONE;
+    int rc = a->node ? ask_nodes(env, p, out, err) : EXIT_DONE;
     return rc == EXIT_DONE ? code : rc;
 }
 
@@ -214,7 +229,7 @@ int cmd_validate(struct cmd_env *env, int argc, char **argv)
     struct validate_args a = {0};
     const struct arg options[] = {
         {"--sample", "FILE", &a.sample, NULL, "output of the program: show what the plan finds in it"},
-        {"--node", NULL, NULL, &a.node, "also ask the plan's node whether it is fit for the plan"},
+        {"--node", NULL, NULL, &a.node, "also ask the plan's nodes whether they are fit for it"},
     };
     struct args spec = {.command = "validate",
                         .usage = "PLAN [options]",

@@ -1,9 +1,9 @@
 #include "harness/plan/smoke.h"
 
-static bool seen(const struct plan_variants *v, size_t count, const struct variant *one)
+static bool seen(const struct plan_variants *v, size_t count, const json_t *written)
 {
     for (size_t i = 0; i < count; i++)
-        if (v->item[i].variant == one)
+        if (v->item[i].written == written)
             return true;
     return false;
 }
@@ -20,7 +20,7 @@ void plan_smoke(struct plan *p)
     m->count = 1;
     m->warmup = p->warmup = 0;
     for (size_t i = 0; i < v->count; i++)
-        if (!seen(v, kept, v->item[i].variant))
+        if (!seen(v, kept, v->item[i].written))
             v->item[kept++] = v->item[i];
     v->count = kept;
 }

@@ -220,16 +220,24 @@ static int read_node(struct reader *r, size_t depth, struct node *out)
     return rc;
 }
 
+static int skip(struct reader *r, int events)
+{
+    int rc = 0;
+    for (int i = 0; rc == 0 && i < events; i++)
+        rc = next(r);
+    return rc;
+}
+
 /* Stream and document around one node. */
 static int read_document(struct reader *r, struct node *out)
 {
-    if (next(r) != 0 || next(r) != 0)
+    if (skip(r, 2) != 0)
         return -1;
     if (r->event.type != YAML_DOCUMENT_START_EVENT)
         return fail(r, &r->event.start_mark, "the file is empty");
     if (next(r) != 0 || read_node(r, 0, out) != 0)
         return -1;
-    if (next(r) == 0 && next(r) == 0 && r->event.type == YAML_STREAM_END_EVENT)
+    if (skip(r, 2) == 0 && r->event.type == YAML_STREAM_END_EVENT)
         return 0;
     json_decref(out->value);
     return r->err->kind != ERR_NONE ? -1 : fail(r, &r->event.start_mark, "a second document: a plan is one");

@@ -110,7 +110,10 @@ struct json_mark yaml_locate(const char *text, size_t len, const char *path, boo
         return mark;
     yaml_parser_set_encoding(&w.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&w.parser, (const unsigned char *)text, len);
-    if (next(&w) && next(&w) && next(&w))
+    bool found = true;
+    for (int i = 0; found && i < 3; i++) /* the stream, the document, its first value */
+        found = next(&w);
+    if (found)
         mark = walk_path(&w, *path == '$' ? path + 1 : path, key);
     yaml_event_delete(&w.event);
     yaml_parser_delete(&w.parser);

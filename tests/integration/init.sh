@@ -80,6 +80,34 @@ with_options() {
     like "it says how to give one" "$ERR" 'kernsweep init -- ./a.out'
 }
 
+# answered: on a terminal, with an answer per question: command, node, build, sizes, run it, which number.
+answered() {
+    printf '%s\n' './bench --n 64' '' '' '32,64' maybe y 9 2 |
+        script -qec "'$KERNSWEEP' init -o asked.jsonc" /dev/null
+}
+
+on_a_terminal() {
+    exits "exits 0" 0 in_folder answered
+    like "it asks for the command" "$OUT" 'Command to measure'
+    like "again after an answer that is none" "$OUT" 'Answer y or n'
+    like "and after a number that is none" "$OUT" 'Answer with a number from 1 to 3'
+    is "the sizes are the answer's" "$(plan_of "$TMPDIR/here/asked.jsonc" .contexts)" '[32,64]'
+    is "and the second number decides" "$(plan_of "$TMPDIR/here/asked.jsonc" '.metrics | map(select(.primary).name)')" '["kernel_average"]'
+}
+
+elsewhere() {
+    mkdir -p "$TMPDIR/plans"
+    exits "a plan in another folder" 0 in_folder ks init -o "$TMPDIR/plans/a.yaml" --build true -- ./bench 64
+    like "names the sources by their path" "$(cat "$TMPDIR/plans/a.yaml")" "^source: \\{\"dir\": \"$TMPDIR/here\"\\}"
+    exits "a command for a shell" 0 in_folder ks init -o "$TMPDIR/plans/b.jsonc" --run './bench x | tail -n 1'
+    exits "finds its files" 0 ks run "$TMPDIR/plans/b.jsonc" --smoke --artifacts "$TMPDIR/artifacts"
+    printf '{"schema": "kernsweep.plan/1", "ticket": "f", "node": "local", "contexts": [2, 1], "timeouts": {"default": 9}, "timings": "wall",
+        "variants": [{"name": "a", "run": ["true"]}, {"name": "b", "run": ["false"]},]}' >"$TMPDIR/plans/f.json"
+    exits "a smoke run in which a variant fails exits 1" 1 ks run "$TMPDIR/plans/f.json" --smoke --artifacts "$TMPDIR/artifacts"
+    like "each variant was run once" "$ERR" '\[2/2\] b ctx 1 run 1  FAIL'
+    exits "--smoke with --detach exits 2" 2 ks run "$TMPDIR/plans/f.json" --smoke --detach
+}
+
 # The build's commands run in a copy of the sources on the node, so that nothing is written beside them.
 built_on_the_node() {
     (
@@ -180,6 +208,8 @@ by_what_they_print() {
 scenario "init from a command line" from_a_command_line
 scenario "init does not overwrite" nothing_is_overwritten
 scenario "init with options" with_options
+scenario "init on a terminal" on_a_terminal
+scenario "init for another folder" elsewhere
 scenario "init with a build" built_on_the_node
 scenario "validate with every mistake at once" with_mistakes
 scenario "validate with a sample" with_a_sample

@@ -9,10 +9,19 @@ openssh_client() {
     passes "the manifest has every file with its hash" manifest_holds "$(bundle_of openssh)"
 }
 
+bench_over_ssh() {
+    exits "exits 0" 0 "$KERNSWEEP" bench --ssh-config "$NODE/ssh_config" --node loopback --workdir "$TMPDIR/bench-work" \
+        --db "$TMPDIR/bench.db" --repeat 5 'sleep 0.01' 'sleep 0.2'
+    like "the second command is slower" "$OUT" 'c2 +sleep 0.2 .*slower'
+    passes "nothing is stored here" test ! -e "$TMPDIR/bench.db"
+    is "and no run is left on the node" "$(find "$TMPDIR/bench-work/runs" -mindepth 1 | wc -l)" 0
+}
+
 node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"
 PLAN_NODE=loopback
 KS_OPTIONS=(--ssh-config "$NODE/ssh_config")
 pipeline_setup
 pipeline_scenarios
 scenario "a sweep through the OpenSSH client" openssh_client
+scenario "bench over ssh" bench_over_ssh
 done_testing

@@ -252,7 +252,7 @@ static void all_errors_are_found_in_the_order_of_their_lines(void **state)
                                "variants:\n"
                                "  - {name: v, run: [a, \"{contxt}\", 3]}\n"
                                "  - {name: w, run: [a], runn: 1}\n"
-                               "  - {name: w, run: [a], build: [[b, \"{context}\"]]}\n"
+                               "  - {name: x, run: [a], build: [[b, \"{context}\"]]}\n"
                                "timings: {kind: regex, pattern: '('}\n"
                                "metrics: [{name: m, better: up}]\n";
     static const char *const expected[] = {
@@ -264,6 +264,7 @@ static void all_errors_are_found_in_the_order_of_their_lines(void **state)
         ":8:24: $.variants[0].run[1]: ",
         ":8:36: $.variants[0].run[2]: ",
         ":9:25: $.variants[1]: unknown",
+
         ":10:37: $.variants[2].build[0][1]: ",
         ":11:33: $.timings.pattern: ",
         ":12:29: $.metrics[0].better: ",
