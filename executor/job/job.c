@@ -22,6 +22,7 @@ const struct key job_keys[] = {
     {.name = "plan_sha256", .kind = KEY_PART, .in = IN_JOB},
     {.name = "harness_version", .kind = KEY_PART, .in = IN_JOB},
     {.name = "preflight", .kind = KEY_PART, .in = IN_JOB},
+    {.name = "sweep", .kind = KEY_PART, .in = IN_JOB},
     {.name = "tests", .kind = KEY_PART, .in = IN_JOB, .required = true},
     {.name = "part", .kind = KEY_PART, .in = IN_JOB},
     {.name = NULL},

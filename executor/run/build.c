@@ -9,6 +9,7 @@
 #include "executor/run/resources.h"
 #include "executor/run/step.h"
 #include "executor/workdir/cache.h"
+#include "executor/workdir/seal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,14 +46,6 @@ static void build_key(const struct suite *s, size_t variant, char *out)
     sha256_add_text(&h, tools);
     sha256_end(&h, out);
     free(tools);
-}
-
-static int mark_complete(const char *dir, struct err *err)
-{
-    char path[FS_PATH_MAX];
-    if (fs_join(path, err, dir, COMPLETE_MARK) != 0)
-        return -1;
-    return fs_write_file(path, "", 0, 0600, err);
 }
 
 static int copy_log(const char *from_dir, const char *from, const char *to_dir, const char *to,
@@ -125,7 +118,7 @@ static int rebuild(struct suite *s, size_t variant, struct err *err)
         if (rc == 0 && state->status == STATUS_OK)
             rc = code_identity_take(s, variant, err);
         if (rc == 0 && state->status == STATUS_OK)
-            rc = mark_complete(state->build, err);
+            rc = seal_write(state->build, COMPLETE_MARK, err);
     }
     if (rc == 0)
         rc = write_end_event(s, variant, status_name(state->status), &log, err);
@@ -143,12 +136,25 @@ int build_use(struct suite *s, size_t variant, const char *key, struct err *err)
     return 0;
 }
 
-/* The caller holds the lock that protects the build's folder. */
-static int build_or_reuse(struct suite *s, size_t variant, const char *mark, struct err *err)
+static int note_damage(struct suite *s, size_t variant, const char *why, struct err *err)
 {
+    char text[REASON_MAX];
+    if (!*why)
+        return 0;
+    reason_set(text, "the build of %s that was kept is made again: %s", s->job.variant[variant].name, why);
+    return suite_note(s, text, err);
+}
+
+/* The caller holds the lock that protects the build's folder. */
+static int build_or_reuse(struct suite *s, size_t variant, struct err *err)
+{
+    char why[SEAL_REASON_MAX];
     struct variant_state *state = &s->variant[variant];
-    if (s->job.fresh || !fs_exists(mark))
-        return rebuild(s, variant, err);
+    int intact = s->job.fresh ? 0 : seal_check(state->build, COMPLETE_MARK, why, err);
+    if (intact < 0)
+        return -1;
+    if (intact == 0)
+        return !s->job.fresh && note_damage(s, variant, why, err) != 0 ? -1 : rebuild(s, variant, err);
     state->build_cached = true;
     if (copy_log(state->build, CACHED_LOG, state->dir, "build.log", err) != 0 ||
         resources_take(s, variant, err) != 0 || code_identity_take(s, variant, err) != 0)
@@ -164,12 +170,11 @@ static int fail_locked(struct suite *s, size_t variant, struct err *err)
 
 int build_variant(struct suite *s, size_t variant, struct err *err)
 {
-    char key[SHA256_HEX_LEN + 1], mark[FS_PATH_MAX], dir[FS_PATH_MAX];
+    char key[SHA256_HEX_LEN + 1], dir[FS_PATH_MAX];
     const struct variant *v = &s->job.variant[variant];
     struct variant_state *state = &s->variant[variant];
     build_key(s, variant, key);
-    if (layout_make(s->layout, dir, "build", err) != 0 || build_use(s, variant, key, err) != 0 ||
-        fs_join(mark, err, state->build, COMPLETE_MARK) != 0)
+    if (layout_make(s->layout, dir, "build", err) != 0 || build_use(s, variant, key, err) != 0)
         return -1;
     if (v->build_count == 0)
         return fs_mkdir_p(state->build, 0700, err);
@@ -177,9 +182,7 @@ int build_variant(struct suite *s, size_t variant, struct err *err)
         return -1;
     struct lock lock = {.fd = -1};
     int taken = s->job.part.on ? node_lock_build(&lock, s, key, state->reason, err) : 1;
-    int rc = taken < 0    ? -1
-             : taken == 0 ? fail_locked(s, variant, err)
-                          : build_or_reuse(s, variant, mark, err);
+    int rc = taken < 0 ? -1 : taken == 0 ? fail_locked(s, variant, err) : build_or_reuse(s, variant, err);
     lock_close(&lock);
     return rc;
 }

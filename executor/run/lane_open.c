@@ -82,8 +82,10 @@ static void set_variables(struct lane *lane, const json_t *gpus)
         if (is_amd)
             append_word(counted, sizeof counted, "", index);
     }
-    if (*nvidia)
+    if (*nvidia) {
         set_variable(lane, "CUDA_VISIBLE_DEVICES", nvidia);
+        set_variable(lane, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+    }
     if (*amd) {
         set_variable(lane, "ROCR_VISIBLE_DEVICES", amd);
         set_variable(lane, "HIP_VISIBLE_DEVICES", counted);

@@ -40,7 +40,8 @@ static int load_plan(struct ab *ab, const char *file, struct err *err)
 {
     struct overrides o = {
         .variants = ab->args->variants, .contexts = ab->args->contexts, .node = ab->args->node};
-    if (plan_load(&ab->plan, file, err) != 0 || overrides_apply(&o, &ab->plan, err) != 0)
+    if (plan_load(&ab->plan, file, err) != 0 || overrides_apply(&o, &ab->plan, err) != 0 ||
+        plan_one_node(&ab->plan, err) != 0)
         return -1;
     ab->rounds_max = ab->plan.confirm_rounds;
     ab->options = compare_defaults();
@@ -271,7 +272,7 @@ static int set_up(struct ab *ab, struct err *err)
     opt->purpose = PURPOSE_CONFIRM;
     ab->request.plan = ab->plan.file;
     if (cmd_backend(ab->env, &opt->backend, err) != 0 ||
-        measure_settle(ab->env->db, ab->plan.file, PURPOSE_CONFIRM, opt, err) != 0 ||
+        measure_settle(ab->env->db, ab->plan.file, NULL, PURPOSE_CONFIRM, opt, err) != 0 ||
         ab_side_open(&ab->args->base, &ab->plan, ab->env, &ab->store, err) != 0 ||
         ab_side_open(&ab->args->head, &ab->plan, ab->env, &ab->store, err) != 0)
         return -1;

@@ -1,8 +1,11 @@
 /* kernsweep cancel: cancels a run on its node, and says what it cancelled. A run that has ended is not
- * cancelled: that is exit 2, with what is running there.
+ * cancelled: that is exit 2, with what is running there. Of a sweep of several nodes, all runs that go on are
+ * cancelled.
  */
 #include "harness/commands/on_node.h"
 #include "harness/session/node_runs.h"
+#include "harness/session/several.h"
+#include "harness/session/sweep.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -106,7 +109,8 @@ static int choose_run(struct session *s, bool latest, struct err *err)
     return rc;
 }
 
-static int cancel_on_node(struct cmd_env *env, struct session *s, struct err *err)
+/* *out: what the node says of the run; the caller json_decref()s. */
+static int cancel_on_node(struct session *s, json_t **out, struct err *err)
 {
     const char *args[] = {"--run", s->rec.run_id, NULL};
     json_t *answer = remote_call(&s->remote, "cancel", args, NULL, 0, cancel_deadline_s, err);
@@ -121,39 +125,96 @@ static int cancel_on_node(struct cmd_env *env, struct session *s, struct err *er
     }
     fprintf(stderr, "cancelled run %s on %s; `kernsweep attach %s` fetches its results\n", s->rec.run_id,
             s->rec.node, s->rec.run_id);
-    if (env->json)
-        return cmd_print_json(answer);
+    *out = answer;
+    return 0;
+}
+
+static int cancel_one(struct cmd_env *env, const struct attach_args *a, const char *word, bool latest,
+                      struct session *s, json_t **out, struct err *err)
+{
+    int unstarted = attach_open(env, a, word, s, err) != 0 ? -1 : forget_unstarted(s, err);
+    if (unstarted < 0)
+        return -1;
+    if (!unstarted)
+        return choose_run(s, latest, err) != 0 ? -1 : cancel_on_node(s, out, err);
+    fprintf(stderr, "run %s never reached %s: its record has been removed\n", s->rec.run_id, s->rec.node);
+    *out = json_array();
+    return 0;
+}
+
+struct cancelling {
+    struct cmd_env *env;
+    const struct attach_args *args;
+    json_t *answers;
+    int cancelled, worst;
+};
+
+/* A node that cannot be reached leaves the others to be cancelled. */
+static int cancel_member(const struct runrec *rec, void *arg, struct err *err)
+{
+    struct cancelling *c = arg;
+    struct session s = {0};
+    struct err one = {0};
+    json_t *answer = NULL;
+    (void)err;
+    if (rec->state >= RUNREC_PULLED)
+        return 0;
+    if (cancel_one(c->env, c->args, rec->run_id, false, &s, &answer, &one) == 0) {
+        json_array_extend(c->answers, answer);
+        c->cancelled++;
+    } else
+        c->worst = several_worst(c->worst, cmd_fail(&one));
     json_decref(answer);
-    return EXIT_DONE;
+    if (s.t)
+        session_close(&s);
+    return 0;
+}
+
+static int cancel_sweep(struct cmd_env *env, const struct attach_args *a, const struct sweep_record *sweep,
+                        struct err *err)
+{
+    struct cancelling c = {.env = env, .args = a, .answers = json_array()};
+    int rc = sweep_each(sweep, env->db, cancel_member, &c, err);
+    if (rc == 0 && c.cancelled == 0 && c.worst == EXIT_DONE)
+        rc = err_set(err, ERR_INPUT, "the runs of sweep %s have all ended: nothing was cancelled", sweep->id);
+    if (rc == 0 && env->json)
+        cmd_print_json(json_incref(c.answers));
+    json_decref(c.answers);
+    /* A run that had ended by itself is no failure beside others that were cancelled. */
+    return rc != 0 ? -1 : c.cancelled > 0 && c.worst == EXIT_USAGE ? EXIT_DONE : c.worst;
 }
 
 static int cancel_run(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
                       struct err *err)
 {
     struct runrec open;
-    bool latest = strcmp(word, "latest") == 0, found = false;
+    struct sweep_record sweep;
+    json_t *answer = NULL;
+    bool latest = strcmp(word, "latest") == 0, found = false, several = false;
     if (latest && !a->node && runrec_unfinished(&open, env->db, &found, err) != 0)
         return -1;
     if (found)
-        word = open.run_id;
-    int unstarted = attach_open(env, a, word, s, err) != 0 ? -1 : forget_unstarted(s, err);
-    if (unstarted < 0)
+        word = *open.sweep ? open.sweep : open.run_id;
+    if (!a->node && (found || !latest) && sweep_find(&sweep, env->db, word, &several, err) != 0)
         return -1;
-    if (unstarted) {
-        fprintf(stderr, "run %s never reached %s: its record has been removed\n", s->rec.run_id, s->rec.node);
-        return env->json ? cmd_print_json(json_array()) : EXIT_DONE;
-    }
-    return choose_run(s, latest, err) != 0 ? -1 : cancel_on_node(env, s, err);
+    if (several)
+        return cancel_sweep(env, a, &sweep, err);
+    if (cancel_one(env, a, word, latest, s, &answer, err) != 0)
+        return -1;
+    if (env->json)
+        return cmd_print_json(answer);
+    json_decref(answer);
+    return EXIT_DONE;
 }
 
 int cmd_cancel(struct cmd_env *env, int argc, char **argv)
 {
     struct attach_args a = {0};
     const struct arg options[] = {ATTACH_OPTIONS(a)};
-    struct args spec = {
-        .about = "Cancels a run and everything it started; finished tests are kept. `latest` is the "
-                 "newest run that has not ended.",
-        .options = options,
-        .n_options = sizeof options / sizeof *options};
+    struct args spec = {.about = "Cancels a run and everything it started, or all runs of a sweep of several "
+                                 "nodes; finished tests "
+                                 "are kept. `latest` is the newest that has not ended.",
+                        .options = options,
+                        .n_options = sizeof options / sizeof *options};
     return attach_command(env, argc, argv, &spec, &a, cancel_run);
 }

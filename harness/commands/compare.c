@@ -1,5 +1,5 @@
-/* kernsweep compare A B | RUN [--baseline NAME | --within | --by node]: compares runs cell by cell. */
-#include "harness/commands/compare_hosts.h"
+/* kernsweep compare A B | RUN [--baseline NAME | --within | --by node|gpu]: compares runs cell by cell. */
+#include "harness/commands/compare_places.h"
 #include "harness/commands/compare_output.h"
 #include "harness/commands/finish.h"
 #include "harness/commands/revisions.h"
@@ -27,6 +27,7 @@ struct request {
     struct compare_options options;
     enum finish_fail_on fail_on;
     enum compare_format format;
+    enum place_kind by;
 };
 
 static int parse_threshold(const char *text, struct compare_options *o, struct err *err)
@@ -54,10 +55,10 @@ static int parse_options(const struct compare_args *a, size_t n_words, struct re
                        " with --within, or alone to compare it with earlier runs of its plan");
     if (a->baseline && a->within)
         return err_set(err, ERR_INPUT, "compare: --baseline and --within exclude each other");
-    if (a->by && (strcmp(a->by, "node") != 0 || n_words == 2 || a->baseline || a->within || a->format))
+    if (a->by && (!place_kind_from_name(a->by, &req->by) || n_words == 2 || a->baseline || a->within || a->format))
         return err_set(
             err, ERR_INPUT,
-            "compare: --by accepts only node, for one run, without another base and without --format");
+            "compare: --by accepts node or gpu, for one run, without another base and without --format");
     if (a->threshold && parse_threshold(a->threshold, &req->options, err) != 0)
         return -1;
     if (a->format && !compare_format_from_name(a->format, &req->format))
@@ -137,7 +138,7 @@ static int choose_options(struct store *s, const struct compare_args *a, const s
     return a->threshold ? 0 : against_plan_options(s, now, &req->options, err);
 }
 
-static int compare_nodes(const struct cmd_env *env, struct store *s, const struct compare_args *a,
+static int compare_shared(const struct cmd_env *env, struct store *s, const struct compare_args *a,
                          const char *word, struct request *req, struct err *err)
 {
     struct run_data run;
@@ -149,7 +150,7 @@ static int compare_nodes(const struct cmd_env *env, struct store *s, const struc
     if (rc == 0 && !a->metric)
         req->options.metric = run_data_metric(&run);
     if (rc == 0)
-        rc = compare_hosts(env, &run, &req->options, err);
+        rc = compare_places(env, &run, req->by, &req->options, err);
     run_data_release(&run);
     return rc;
 }
@@ -241,7 +242,7 @@ int cmd_compare(struct cmd_env *env, int argc, char **argv)
         {"--within", NULL, NULL, &a.within, "compare the run's variants with one of them"},
         {"--reference", "VARIANT", &a.reference, NULL,
          "with --within: the variant to compare with (default: baseline)"},
-        {"--by", "node", &a.by, NULL, "compare the machines that shared the run with each other"},
+        {"--by", "node|gpu", &a.by, NULL, "compare the machines, or the GPUs, that shared the run with each other"},
         {"--threshold", "X", &a.threshold, NULL,
          "change that must be findable, 0.05 or 5% (default: the plan's); 2% counts already with 8 or more "
          "nights"},
@@ -252,7 +253,7 @@ int cmd_compare(struct cmd_env *env, int argc, char **argv)
          "what counts as failure: regression (default; exit 4), failure (a broken cell; exit 1) or none"},
     };
     struct args spec = {.command = "compare",
-                        .usage = "A B | RUN [--baseline NAME | --within | --by node]",
+                        .usage = "A B | RUN [--baseline NAME | --within | --by node|gpu]",
                         .about =
                             "Compares two stored runs (A is the base), or a run with a baseline, with earlier"
                             " nightly runs, or its variants with each other.",
@@ -274,7 +275,7 @@ int cmd_compare(struct cmd_env *env, int argc, char **argv)
     if (rc == 0)
         rc = cmd_store_open(env, &s, STORE_READ, &err);
     if (rc == 0 && a.by)
-        rc = compare_nodes(env, &s, &a, words[0], &req, &err);
+        rc = compare_shared(env, &s, &a, words[0], &req, &err);
     else if (rc == 0)
         rc = compare_run(&s, &a, words, n, &req, &compared, &err);
     if (rc == 0 && !a.by)

@@ -70,6 +70,32 @@ static void add_causes(json_t *out, const struct cell_causes *found)
     json_object_set_new(out, "code", found ? json_string(cause_code_name(found->code)) : json_null());
 }
 
+static json_t *id_or_null(const char *id)
+{
+    return *id ? json_string(id) : json_null();
+}
+
+static json_t *count_or_null(int n)
+{
+    return n < 0 ? json_null() : json_integer(n);
+}
+
+/* moved: the base was measured on another GPU; card_factor: what it was multiplied by, null if nobody knows. */
+static json_t *encode_place(const struct delta *d)
+{
+    bool through = d->card_error > 0 && isfinite(d->card_ratio);
+    json_t *o = json_pack("{s:I, s:I, s:I, s:b, s:o, s:o}", "gpus", (json_int_t)d->gpus, "gpus_worse",
+                          (json_int_t)d->gpus_worse, "gpus_better", (json_int_t)d->gpus_better, "moved",
+                          d->other_device || through, "card_factor",
+                          cmd_json_number(through ? d->card_ratio : (double)NAN), "card_error",
+                          cmd_json_number(through ? d->card_error : (double)NAN));
+    json_object_set_new(o, "gpu", id_or_null(d->gpu));
+    json_object_set_new(o, "base_gpu", id_or_null(d->base_gpu));
+    json_object_set_new(o, "beside", count_or_null(d->beside));
+    json_object_set_new(o, "base_beside", count_or_null(d->base_beside));
+    return o;
+}
+
 static json_t *encode_delta(const struct comparison *c, const struct delta *d)
 {
     struct field fields[FIELDS];
@@ -84,6 +110,7 @@ static json_t *encode_delta(const struct comparison *c, const struct delta *d)
     json_object_set_new(o, "disagree", json_boolean(d->disagree));
     json_object_set_new(o, "scale",
                         d->method == METHOD_NIGHTS ? json_string(scale_floor_name(d->floor)) : json_null());
+    json_object_set_new(o, "place", encode_place(d));
     list_fields(d, fields);
     for (size_t i = 0; i < FIELDS; i++)
         json_object_set_new(o, fields[i].name, cmd_json_number(fields[i].value));

@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct history_args {
-    const char *variant, *context, *node, *ticket, *mode, *tag, *metric, *nights;
+    const char *variant, *context, *node, *ticket, *mode, *tag, *metric, *nights, *gpu;
 };
 
 static int parse_count(const char *text, const char *option, long lo, long hi, long *out, struct err *err)
@@ -39,6 +39,7 @@ static int parse_filter(const struct history_args *a, struct timeline_filter *f,
                                   .mode = a->mode,
                                   .tag = a->tag,
                                   .metric = a->metric,
+                                  .gpu = a->gpu,
                                   .nights = (size_t)nights};
     return 0;
 }
@@ -69,17 +70,19 @@ static json_t *encode(const struct timeline *t)
     json_t *points = json_array(), *changes = json_array();
     for (size_t i = 0; i < t->count; i++) {
         const struct timeline_point *p = &t->points[i];
-        json_array_append_new(points, json_pack("{s:s, s:s, s:s, s:s, s:f, s:i, s:b, s:o, s:o}", "run_id",
+        json_array_append_new(points, json_pack("{s:s, s:s, s:s, s:s, s:f, s:i, s:b, s:o, s:o, s:o}", "run_id",
                                                 p->run_id, "date", p->date, "tag", p->tag, "source_sha256",
                                                 p->source_sha256, "median", p->median, "n", p->n, "odd",
                                                 p->odd, "commit", revision_encode(&p->commits.to), "commits",
-                                                range_encode(&p->commits)));
+                                                range_encode(&p->commits), "gpu",
+                                                *p->gpu ? json_string(p->gpu) : json_null()));
     }
     for (size_t i = 0; i < t->n_changes; i++)
         json_array_append_new(changes, encode_change(t, &t->changes[i]));
-    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:o, s:o}", "node", t->node, "ticket", t->ticket, "mode",
+    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:i}", "node", t->node, "ticket", t->ticket, "mode",
                      t->mode, "variant", t->variant, "context", t->context, "metric",
-                     metric_info(t->metric)->name, "points", points, "changes", changes);
+                     metric_info(t->metric)->name, "points", points, "changes", changes,
+                     "left_out", (int)t->left_out);
 }
 
 /* One character per run, as tall as its median; ASCII unless the locale is UTF-8. */
@@ -191,6 +194,9 @@ static void print_text(const struct timeline *t)
 {
     printf("%s at %d, %s, plan %s on %s (%s): %zu run%s\n\n", t->variant, t->context,
            metric_info(t->metric)->name, t->ticket, t->node, t->mode, t->count, t->count == 1 ? "" : "s");
+    if (t->left_out)
+        printf("Of GPU %s; %zu values of other GPUs are left out (--gpu chooses)\n\n",
+               t->count ? t->points[t->count - 1].gpu : "", t->left_out);
     if (t->count)
         print_sparkline(t);
     if (t->count)
@@ -212,6 +218,7 @@ int cmd_history(struct cmd_env *env, int argc, char **argv)
         {"--mode", "MODE", &a.mode, NULL, "perf or debug, if measured in both"},
         {"--tag", "TAG", &a.tag, NULL, "only runs with this tag"},
         {"--metric", "METRIC", &a.metric, NULL, metric_help()},
+        {"--gpu", "ID", &a.gpu, NULL, "only what was measured on this GPU: the beginning or end of its id"},
         {"--nights", "N", &a.nights, NULL, "only the newest N runs"},
     };
     struct args spec = {.command = "history",

@@ -7,6 +7,7 @@
 #include "harness/commands/finish.h"
 #include "harness/commands/nightly_bisect.h"
 #include "harness/commands/nightly_install.h"
+#include "harness/commands/nightly_nodes.h"
 #include "harness/commands/on_node.h"
 #include "harness/nightly/lock.h"
 #include "harness/nightly/nights.h"
@@ -18,9 +19,11 @@
 #include "results/query/history_load.h"
 #include "results/store/runs.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 static const double forget_deadline_s = 30, prune_deadline_s = 300;
@@ -28,6 +31,7 @@ static const double forget_deadline_s = 30, prune_deadline_s = 300;
 struct nightly {
     struct cmd_env *env;
     const struct nightly_args *args;
+    const struct node_part *part; /* one of several nodes; NULL: the only one */
     struct plan plan;
     struct session session;
     struct finish_result result;
@@ -43,9 +47,17 @@ struct nightly {
 
 static void fill_options(const struct nightly *n, struct session_options *opt)
 {
-    const struct attach_args a = {.artifacts = n->args->artifacts};
+    const struct attach_args a = {.artifacts = n->args->artifacts,
+                                  .view = n->part ? &n->part->relay->view : NULL};
     attach_options(n->env, &a, opt);
-    opt->overrides.node = n->args->node;
+    opt->overrides.node = n->part ? n->part->node : n->args->node;
+    opt->sweep = n->part ? n->part->sweep : NULL;
+}
+
+/* Where runs count as this plan's: NULL unless its nodes are several. */
+static const char *own_node(const struct nightly *n)
+{
+    return plan_has_nodes(&n->plan) ? n->plan.node : NULL;
 }
 
 /* Connects to the run that was interrupted. *found: there is one. */
@@ -54,7 +66,7 @@ static int resume(struct nightly *n, const struct session_options *opt, bool *fo
     struct runrec rec;
     *found = true;
     int rc = *n->state.run_id ? runrec_find(&rec, n->env->db, n->state.run_id, err)
-                              : runrec_newest(&rec, n->env->db, n->plan.file, found, err);
+                              : runrec_newest(&rec, n->env->db, n->plan.file, own_node(n), found, err);
     if (rc == 0 && *found && *rec.set_aside)
         *found = false;
     if (rc != 0 || (!*n->state.run_id && (!*found || rec.state == RUNREC_INGESTED))) {
@@ -84,8 +96,8 @@ static int resume(struct nightly *n, const struct session_options *opt, bool *fo
 static int measure(struct nightly *n, const struct session_options *opt, struct err *err)
 {
     bool found;
-    if (measure_settle(n->env->db, n->plan.file, PURPOSE_CONFIRM, opt, err) != 0 ||
-        measure_settle(n->env->db, n->plan.file, PURPOSE_BISECT, opt, err) != 0 ||
+    if (measure_settle(n->env->db, n->plan.file, own_node(n), PURPOSE_CONFIRM, opt, err) != 0 ||
+        measure_settle(n->env->db, n->plan.file, own_node(n), PURPOSE_BISECT, opt, err) != 0 ||
         resume(n, opt, &found, err) != 0)
         return -1;
     if (!found && session_start(&n->session, &n->plan, opt, err) != 0) {
@@ -118,8 +130,12 @@ static void search_commits(struct nightly *n, struct finish *f, const struct ses
     nightly_bisect(&b, f, n->found);
 }
 
-static int compare_and_report(struct nightly *n, const struct session_options *opt, struct err *err)
+static int compare_and_report(struct nightly *n, const struct session_options *options, struct err *err)
 {
+    struct session_options others = *options; /* of the runs that confirm and search */
+    const struct session_options *opt = &others;
+    others.view = NULL;
+    others.sweep = NULL;
     const struct runrec *rec = &n->session.rec;
     struct finish f;
     char date[16];
@@ -219,10 +235,14 @@ static json_t *summarise(const struct nightly *n, int code, unsigned news, const
 /* A blocked nightly run has a folder too, so that the index lists the attempt. */
 static int open_blocked(struct nightly *n, struct err *err)
 {
-    char date[16], name[64];
+    char date[16], name[80], sha[SHA256_HEX_LEN + 1] = "", of_node[16] = "";
+    if (plan_has_nodes(&n->plan)) {
+        sha256_of(n->plan.node, strlen(n->plan.node), sha);
+        snprintf(of_node, sizeof of_node, "-%.6s", sha);
+    }
     snprintf(date, sizeof date, "%.10s", n->night_time);
-    snprintf(name, sizeof name, "%.32s-blocked-%.2s%.2s%.2s", n->plan.settings.ticket, n->night_time + 11,
-             n->night_time + 14, n->night_time + 17);
+    snprintf(name, sizeof name, "%.32s-blocked-%.2s%.2s%.2s%s", n->plan.settings.ticket, n->night_time + 11,
+             n->night_time + 14, n->night_time + 17, of_node);
     return nights_open(&n->night, n->args->reports, date, name, err);
 }
 
@@ -268,14 +288,23 @@ static void prune(struct nightly *n)
 {
     struct err err = {0};
     const struct plan_nightly *keep = &n->plan.nightly;
-    if (keep->keep_bundles > 0 &&
-        retention_prune(n->env->db, n->plan.file, keep->keep_bundles, forget_on_node, n, &err) != 0)
+    if (keep->keep_bundles > 0 && retention_prune(n->env->db, n->plan.file, own_node(n), keep->keep_bundles,
+                                                  forget_on_node, n, &err) != 0)
         cmd_fail(&err);
     if (keep->keep_samples > 0 &&
-        retention_prune_samples(n->env->db, n->plan.file, keep->keep_samples, &err) != 0)
+        retention_prune_samples(n->env->db, n->plan.file, own_node(n), keep->keep_samples, &err) != 0)
         cmd_fail(&err);
     if (keep->cache_days > 0)
         prune_node(n);
+}
+
+/* Several nodes write one index. -1 if the folder cannot be locked: it is then written without. */
+static int lock_index(const char *reports)
+{
+    int fd = fs_mkdir_p(reports, 0755, NULL) == 0 ? open(reports, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0)
+        flock(fd, LOCK_EX);
+    return fd;
 }
 
 /* Records the outcome, notifies people and prunes. Failures here do not change the outcome. */
@@ -287,9 +316,12 @@ static void close_night(struct nightly *n, int code, const struct err *outcome)
     unsigned news = ended == 0 ? news_of_calm(n) : ended;
     write_headline(n, code, outcome, text, sizeof text);
     json_t *summary = summarise(n, code, news, text);
+    int index = lock_index(n->args->reports);
     if ((code < 0 && open_blocked(n, &err) != 0) ||
         nights_close(&n->night, n->args->reports, summary, &err) != 0)
         cmd_fail(&err);
+    if (index >= 0)
+        close(index);
     notify(n, news, summary, code);
     prune(n);
     struct nightly_state after = state_after(n, ended, news);
@@ -337,7 +369,7 @@ static int run_night(struct nightly *n, const char *file, struct err *err)
     free(path);
     fill_options(n, &opt);
     if (rc != 0 || cmd_backend(n->env, &opt.backend, err) != 0 ||
-        overrides_apply(&opt.overrides, &n->plan, err) != 0 ||
+        overrides_apply(&opt.overrides, &n->plan, err) != 0 || plan_one_node(&n->plan, err) != 0 ||
         nightly_lock_take(&n->lock, n->env->db, &n->plan, err) != 0)
         return -1;
     set_night_time(n);
@@ -353,6 +385,50 @@ static int run_night(struct nightly *n, const char *file, struct err *err)
     }
     nightly_lock_release(&n->lock);
     return code;
+}
+
+static void release(struct nightly *n)
+{
+    if (n->session.opt.progress)
+        session_close(&n->session);
+    json_decref(n->result.summary);
+    json_decref(n->open);
+    json_decref(n->carried);
+    json_decref(n->found);
+    nightly_state_release(&n->state);
+    plan_release(&n->plan);
+}
+
+struct several_nights {
+    const struct nightly_args *args;
+    const char *file;
+};
+
+/* In the process of one node. */
+static int night_part(struct cmd_env *env, void *arg, const struct node_part *part, struct err *err)
+{
+    const struct several_nights *all = arg;
+    struct nightly n = {.env = env, .args = all->args, .part = part};
+    int code = run_night(&n, all->file, err);
+    node_part_result(part, n.result.summary);
+    n.result.summary = NULL;
+    release(&n);
+    return code;
+}
+
+/* The nodes of a plan at once, or the only one. */
+static int run_plan(struct cmd_env *env, const struct nightly_args *a, const char *file, struct err *err)
+{
+    struct several_nights all = {a, file};
+    bool several = false;
+    if (!a->node && nightly_nodes_named(file, &several, err) != 0)
+        return -1;
+    if (several)
+        return nightly_nodes(env, a, file, night_part, &all, err);
+    struct nightly n = {.env = env, .args = a};
+    int rc = run_night(&n, file, err);
+    release(&n);
+    return rc;
 }
 
 int cmd_nightly(struct cmd_env *env, int argc, char **argv)
@@ -379,7 +455,6 @@ int cmd_nightly(struct cmd_env *env, int argc, char **argv)
         .min_words = 1,
         .max_words = 1};
     struct err err = {0};
-    struct nightly n = {.env = env, .args = &a};
     const char *word;
     size_t count;
     int rc = cmd_args(env, &spec, argc, argv, &word, &count, &err);
@@ -388,14 +463,6 @@ int cmd_nightly(struct cmd_env *env, int argc, char **argv)
     if (rc == 0)
         rc = a.remove_timer    ? nightly_uninstall(word, &err)
              : a.install_timer ? nightly_install(env, &a, word, &err)
-                               : run_night(&n, word, &err);
-    if (n.session.opt.progress)
-        session_close(&n.session);
-    json_decref(n.result.summary);
-    json_decref(n.open);
-    json_decref(n.carried);
-    json_decref(n.found);
-    nightly_state_release(&n.state);
-    plan_release(&n.plan);
+                               : run_plan(env, &a, word, &err);
     return rc < 0 ? cmd_fail(&err) : rc;
 }

@@ -102,7 +102,9 @@ static int find_unfinished(const struct nightly_bisect *n, struct store *s, stru
         if (*rows.items[i].outcome || strcmp(rows.items[i].ticket, n->plan->settings.ticket) != 0)
             continue;
         rc = bisect_state_load(b, s, rows.items[i].name, true, found, err);
-        if (rc == 0 && *found && strcmp(b->request.plan, n->plan->file) != 0) {
+        if (rc == 0 && *found &&
+            (strcmp(b->request.plan, n->plan->file) != 0 ||
+             (plan_has_nodes(n->plan) && strcmp(b->request.node, n->plan->node) != 0))) {
             bisect_state_release(b);
             *found = false;
         }

@@ -1,6 +1,7 @@
-/* kernsweep noise PLAN|list|remove: measures how much runs of one build differ on a node, and how often the
+/* kernsweep noise PLAN [--gpus]|list|remove: measures how much runs of one build differ on a node, and how often the
  * plan's threshold would have reported the difference as a change. Stored noise floors: noise_stored.h. */
 #include "results/judge/noise.h"
+#include "harness/commands/noise_gpus.h"
 #include "harness/commands/noise_outlier.h"
 #include "harness/commands/noise_stored.h"
 #include "harness/commands/on_node.h"
@@ -22,7 +23,7 @@ enum { RUNS_DEFAULT = 5, RUNS_MAX = 64 };
 struct noise_args {
     const char *runs, *artifacts;
     struct noise_choice choice; /* its node is also the one to measure on */
-    bool stored;
+    bool stored, gpus;
 };
 
 /* Runs of one build, and the noise between them. */
@@ -70,6 +71,20 @@ static int measure_runs(struct cmd_env *env, const struct noise_args *a, const c
     }
     plan_release(&p);
     return rc;
+}
+
+static int measure_gpus(struct cmd_env *env, const struct noise_args *a, const char *file, struct store *s,
+                        struct err *err)
+{
+    const struct attach_args where = {.artifacts = a->artifacts};
+    struct session_options opt;
+    size_t rounds = RUNS_DEFAULT;
+    attach_options(env, &where, &opt);
+    opt.overrides = (struct overrides){.node = a->choice.node};
+    opt.purpose = PURPOSE_NOISE;
+    return parse_runs(a->runs, &rounds, err) != 0 || cmd_backend(env, &opt.backend, err) != 0
+               ? -1
+               : noise_gpus(env, file, &opt, rounds, s, err);
 }
 
 static int load_stored(struct store *s, const char **words, size_t n, struct sweep *w, struct err *err)
@@ -168,10 +183,18 @@ static int measure_and_print(struct cmd_env *env, const struct noise_args *a, co
         return err_set(err, ERR_INTERNAL, "no memory for the runs");
     w->options = compare_defaults();
     int rc = 0;
-    if (!a->stored && n != 1)
+    if (a->stored && a->gpus)
+        rc = err_set(err, ERR_INPUT, "noise: --stored and --gpus exclude each other");
+    if (rc == 0 && !a->stored && n != 1)
         rc = err_set(err, ERR_INPUT, "noise: expected one plan, or --stored and at least two runs");
     if (rc == 0)
         rc = cmd_store_open(env, &s, STORE_WRITE, err);
+    if (rc == 0 && a->gpus) {
+        rc = measure_gpus(env, a, words[0], &s, err);
+        free(w);
+        store_close(&s);
+        return rc;
+    }
     if (rc == 0)
         rc = a->stored ? load_stored(&s, words, n, w, err) : measure_runs(env, a, words[0], &s, w, err);
     if (rc == 0)
@@ -207,18 +230,20 @@ int cmd_noise(struct cmd_env *env, int argc, char **argv)
 {
     struct noise_args a = {0};
     const struct arg options[] = {
-        {"--runs", "N", &a.runs, NULL, "number of runs (default 5)"},
+        {"--runs", "N", &a.runs, NULL, "number of runs, or of rounds with --gpus (default 5)"},
         {"--node", "NODE", &a.choice.node, NULL, "override the plan's node; list, remove: only of this node"},
         {"--artifacts", "DIR", &a.artifacts, NULL, "folder for bundles (default ./artifacts_remote)"},
         {"--ticket", "NAME", &a.choice.ticket, NULL, "list, remove: only of this ticket"},
         {"--variant", "NAME", &a.choice.variant, NULL, "list, remove: only of this variant"},
         {"--session", "TIME", &a.choice.session, NULL,
          "list, remove: only what was measured then, as list prints it"},
+        {"--gpus", NULL, NULL, &a.gpus,
+         "measure each cell on one GPU alone and on all GPUs at once, in so many rounds"},
         {"--stored", NULL, NULL, &a.stored, "use stored runs of one build instead of running the plan"},
     };
     struct args spec = {
         .command = "noise",
-        .usage = "PLAN | --stored RUN RUN... | list | remove",
+        .usage = "PLAN [--gpus] | --stored RUN RUN... | list | remove",
         .about = "Runs a plan several times without changes and reports the noise floor of every cell and"
                  " the false-alarm rate of the plan's threshold. Comparisons without 8 nights of history"
                  " use the result. list shows the stored noise floors, remove drops those of a bad session.",

@@ -1,6 +1,8 @@
 /* kernsweep report RUN: writes a report as Markdown or HTML. */
 #include "reports/report.h"
 #include "harness/commands/cmd.h"
+#include "harness/commands/sweep_output.h"
+#include "results/query/sweep_runs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -75,6 +77,54 @@ static int write_report(const struct report_request *asked, const char *output, 
     return rc;
 }
 
+/* The side-by-side report of several nodes: what the request can say of it. */
+static int render_sweep(const struct report_request *asked, const char *db, const char *sweep,
+                        struct buf *text, struct err *err)
+{
+    struct sweep_node nodes[PLAN_NODES_MAX];
+    struct sweep_record record;
+    bool found;
+    struct sweep_request req = {
+        .store = asked->store, .sweep = sweep, .format = asked->format, .n_langs = asked->n_langs};
+    memcpy(req.langs, asked->langs, sizeof req.langs);
+    if (asked->against || asked->baseline || asked->reference)
+        return err_set(err, ERR_INPUT,
+                       "report: --against, --baseline and --reference need one run: %s has one per node",
+                       sweep);
+    if (sweep_find(&record, db, sweep, &found, err) != 0)
+        return -1;
+    if (found)
+        sweep_output_nodes(&record, nodes, &req);
+    return sweep_report_render(&req, text, err);
+}
+
+/* Whether the word means several nodes: a sweep of the store, or one that left only its record. */
+static int find_sweep(struct cmd_env *env, struct store *s, const char *word, char *sweep, struct err *err)
+{
+    struct sweep_record record;
+    bool found = false;
+    if (sweep_runs_find(s, word, sweep, err) != 0 ||
+        (!*sweep && strcmp(word, "latest") != 0 && sweep_find(&record, env->db, word, &found, err) != 0))
+        return -1;
+    if (found)
+        snprintf(sweep, RUN_ID_MAX, "%s", record.id);
+    return 0;
+}
+
+static int write_sweep(const struct report_request *asked, const char *db, const char *sweep,
+                       const char *output, struct err *err)
+{
+    struct buf text;
+    buf_init(&text, REPORT_BYTES_MAX);
+    int rc = render_sweep(asked, db, sweep, &text, err);
+    if (rc == 0 && output && strcmp(output, "-") != 0)
+        rc = fs_write_file(output, buf_str(&text), text.len, 0644, err);
+    else if (rc == 0)
+        cmd_print(&text);
+    buf_release(&text);
+    return rc;
+}
+
 int cmd_report(struct cmd_env *env, int argc, char **argv)
 {
     struct report_args a = {0};
@@ -89,8 +139,9 @@ int cmd_report(struct cmd_env *env, int argc, char **argv)
         {"-o,--output", "FILE", &a.output, NULL, "file for the report (default stdout)"},
     };
     struct args spec = {.command = "report",
-                        .usage = "RUN [options]",
-                        .about = "Writes a report of a stored run.",
+                        .usage = "RUN|SWEEP [options]",
+                        .about = "Writes a report of a stored run, or of a sweep of several nodes side by "
+                                 "side.",
                         .options = options,
                         .n_options = sizeof options / sizeof *options,
                         .min_words = 1,
@@ -100,6 +151,7 @@ int cmd_report(struct cmd_env *env, int argc, char **argv)
     struct store s = {0};
     struct report_request req = report_defaults();
     const char *word;
+    char sweep[RUN_ID_MAX] = "";
     size_t n;
     int rc = cmd_args(env, &spec, argc, argv, &word, &n, &err);
     if (rc == 1)
@@ -111,7 +163,9 @@ int cmd_report(struct cmd_env *env, int argc, char **argv)
     if (rc == 0)
         rc = cmd_store_open(env, &s, STORE_READ, &err);
     if (rc == 0)
-        rc = write_report(&req, a.output, &err);
+        rc = find_sweep(env, &s, word, sweep, &err);
+    if (rc == 0)
+        rc = *sweep ? write_sweep(&req, env->db, sweep, a.output, &err) : write_report(&req, a.output, &err);
     store_close(&s);
     return rc < 0 ? cmd_fail(&err) : EXIT_DONE;
 }

@@ -7,6 +7,7 @@
 #include "harness/commands/on_node.h"
 #include "harness/commands/scratch_store.h"
 #include "harness/commands/search_run.h"
+#include "harness/commands/several_nodes.h"
 #include "harness/plan/recorded.h"
 #include "harness/plan/smoke.h"
 #include "harness/session/installed.h"
@@ -93,8 +94,11 @@ static int dry_run(struct cmd_env *env, const struct plan *p, const struct run_a
     json_t *job = job_encode(p, &req);
     if (env->json)
         return cmd_print_json(job);
-    printf("plan %s, node %s: %zu variants x %zu contexts, %zu tests\n", p->file, p->node, p->variants.count,
-           p->matrix.count, plan_test_count(p));
+    char others[48] = "";
+    if (p->nodes.count > 1)
+        snprintf(others, sizeof others, " and %zu more", p->nodes.count - 1);
+    printf("plan %s, node %s%s: %zu variants x %zu contexts, %zu tests\n", p->file, p->node, others,
+           p->variants.count, p->matrix.count, plan_test_count(p));
     size_t i;
     json_t *test;
     json_array_foreach(json_object_get(job, "tests"), i, test)
@@ -148,7 +152,7 @@ static int check_search(const struct run_args *a, struct err *err)
     return other ? err_set(err, ERR_INPUT, "run: --search cannot be combined with %s", other) : 0;
 }
 
-static int run_search(struct cmd_env *env, const struct run_args *a, struct err *err)
+static int run_search(struct cmd_env *env, const struct run_args *a, const struct plan *p, struct err *err)
 {
     const struct attach_args where = {.artifacts = a->artifacts};
     struct session_options opt;
@@ -156,7 +160,7 @@ static int run_search(struct cmd_env *env, const struct run_args *a, struct err 
     opt.overrides = a->overrides;
     if (cmd_backend(env, &opt.backend, err) != 0)
         return -1;
-    return search_run(env, a->plan, &opt, err);
+    return search_run(env, a->plan, p->node, &opt, err);
 }
 
 /* The table of a run that is no result: it is read from a store that goes with this command, and the record
@@ -179,52 +183,128 @@ static int finish_smoke(struct cmd_env *env, struct session *s, const struct fin
     return rc;
 }
 
-static int run_plan(struct cmd_env *env, const struct run_args *a, const struct plan *p, struct session *s,
-                    struct err *err)
+/* In a sweep of several nodes, what is printed here for one run goes to the process that shows them all. */
+static int tell_detached(const struct cmd_env *env, const struct session *s, const struct node_part *part)
 {
-    struct finish_options fin = {.report = a->report};
-    const struct attach_args where = {.artifacts = a->artifacts};
-    struct session_options opt;
-    attach_options(env, &where, &opt);
-    opt.overrides = a->overrides;
-    opt.repeatable = true;
+    if (!part)
+        return print_detached(env, s);
+    node_part_result(
+        part, json_pack("{s:s, s:s, s:s}", "run_id", s->rec.run_id, "node", s->rec.node, "state", "running"));
+    return EXIT_DONE;
+}
+
+static int fill_options(struct cmd_env *env, const struct run_args *a, const struct plan *p,
+                        const struct node_part *part, struct session_options *opt, struct err *err)
+{
+    const struct attach_args where = {.artifacts = a->artifacts, .view = part ? &part->relay->view : NULL};
+    attach_options(env, &where, opt);
+    opt->overrides = a->overrides;
+    opt->repeatable = true;
+    opt->sweep = part ? part->sweep : NULL;
     if (a->smoke)
-        opt.purpose = PURPOSE_CONFIRM;
+        opt->purpose = PURPOSE_CONFIRM;
     if (p->recorded) {
-        opt.purpose = PURPOSE_CONFIRM; /* old sources are no night of today */
+        opt->purpose = PURPOSE_CONFIRM; /* old sources are no night of today */
         fprintf(stderr, "repeating run %s from its bundle: `latest` and histories leave the new run out\n",
                 recorded_run_id(p->recorded));
     }
-    if (finish_fail_on_from_name(a->fail_on, &fin.fail_on, err) != 0 ||
-        cmd_backend(env, &opt.backend, err) != 0)
-        return -1;
-    if (session_start(s, p, &opt, err) != 0) {
-        if (s->rec.state == RUNREC_RUNNING)
-            attach_print_left(s);
-        else if (err->kind == ERR_NODE) {
-            cmd_print_blockers(&s->preflight);
+    return cmd_backend(env, &opt->backend, err);
+}
+
+static int start_run(struct cmd_env *env, const struct plan *p, const struct session_options *opt,
+                     const struct node_part *part, struct session *s, struct err *err)
+{
+    if (session_start(s, p, opt, err) == 0)
+        return 0;
+    if (s->rec.state == RUNREC_RUNNING)
+        attach_print_left(s);
+    else if (err->kind == ERR_NODE) {
+        cmd_print_blockers(&s->preflight);
+        if (!part)
             print_pending(env);
-        }
-        return -1;
     }
+    return -1;
+}
+
+static int finish_part(struct cmd_env *env, const struct finish_options *fin, struct runrec *rec,
+                       struct finish *f, const struct node_part *part, struct err *err)
+{
+    struct finish_result result = {0};
+    int rc = finish_report(env, rec, fin, f, part ? &result : NULL, err);
+    if (part)
+        node_part_result(part, result.summary);
+    return rc;
+}
+
+/* part: NULL for the only node. */
+static int run_plan(struct cmd_env *env, const struct run_args *a, const struct plan *p,
+                    const struct node_part *part, struct session *s, struct err *err)
+{
+    struct finish_options fin = {.report = part ? NULL : a->report, .quiet = part != NULL};
+    struct session_options opt;
+    if (finish_fail_on_from_name(a->fail_on, &fin.fail_on, err) != 0 ||
+        fill_options(env, a, p, part, &opt, err) != 0 || start_run(env, p, &opt, part, s, err) != 0)
+        return -1;
     if (a->detach)
-        return print_detached(env, s);
+        return tell_detached(env, s, part);
     if (session_follow(s, err) != 0 || session_collect(s, err) != 0) {
         attach_print_left(s);
         return -1;
     }
     if (a->smoke)
         return finish_smoke(env, s, &fin, err);
+    if (a->smoke)
+        return finish_smoke(env, s, &fin, err);
     struct finish f;
     int rc = finish_compare(env, &s->rec, &fin, &f, err);
     if (rc == 0 && a->confirm) {
+        opt.view = NULL; /* those are other runs */
+        opt.sweep = NULL;
         confirm_run(&f, p, &opt);
         count_run(&f, p, &opt);
     }
     if (rc == 0)
-        rc = finish_report(env, &s->rec, &fin, &f, NULL, err);
+        rc = finish_part(env, &fin, &s->rec, &f, part, err);
     finish_release(&f);
     return rc;
+}
+
+struct several_run {
+    const struct run_args *args;
+    const struct plan *plan;
+};
+
+/* In the process of one node. */
+static int run_part(struct cmd_env *env, void *arg, const struct node_part *part, struct err *err)
+{
+    const struct several_run *r = arg;
+    struct run_args a = *r->args;
+    struct plan p = *r->plan;
+    struct session s = {0};
+    a.overrides.node = p.node = part->node;
+    p.nodes.count = 0;
+    int rc = run_plan(env, &a, &p, part, &s, err);
+    session_close(&s);
+    return rc;
+}
+
+static int run_several(struct cmd_env *env, const struct run_args *a, const struct plan *p, struct err *err)
+{
+    struct sweep_record sweep;
+    struct several_run r = {a, p};
+    struct several_nodes n = {.env = env,
+                              .sweep = &sweep,
+                              .fn = run_part,
+                              .arg = &r,
+                              .artifacts = a->artifacts ? a->artifacts : "artifacts_remote",
+                              .report = a->report,
+                              .detached = a->detach,
+                              .reports = true};
+    enum finish_fail_on ignored;
+    if (finish_fail_on_from_name(a->fail_on, &ignored, err) != 0)
+        return -1;
+    sweep_begin(&sweep, p);
+    return several_nodes(&n, err);
 }
 
 int cmd_run(struct cmd_env *env, int argc, char **argv)
@@ -284,9 +364,14 @@ int cmd_run(struct cmd_env *env, int argc, char **argv)
         return cmd_fail(&err);
     }
     struct session s = {0};
-    rc = a.dry_run  ? dry_run(env, &p, &a)
-         : a.search ? run_search(env, &a, &err)
-                    : run_plan(env, &a, &p, &s, &err);
+    if ((a.smoke || a.search) && plan_one_node(&p, &err) != 0) {
+        plan_release(&p);
+        return cmd_fail(&err);
+    }
+    rc = a.dry_run           ? dry_run(env, &p, &a)
+         : a.search          ? run_search(env, &a, &p, &err)
+         : p.nodes.count > 1 ? run_several(env, &a, &p, &err)
+                             : run_plan(env, &a, &p, NULL, &s, &err);
     session_close(&s);
     plan_release(&p);
     return rc < 0 ? cmd_fail(&err) : rc;

@@ -3,6 +3,7 @@
 #include "common/base/text.h"
 #include "harness/commands/on_node.h"
 #include "harness/session/node_runs.h"
+#include "harness/session/sweep.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -172,9 +173,45 @@ static int query_all_nodes(struct status_query *st, int *failed, struct err *err
     return rc;
 }
 
+struct sweep_query {
+    struct status_query *st;
+    int *failed;
+};
+
+/* A node that cannot be reached does not keep the others from being shown. */
+static int query_member(const struct runrec *rec, void *arg, struct err *err)
+{
+    struct sweep_query *q = arg;
+    struct runrec own = *rec;
+    struct err one = {0};
+    (void)err;
+    own.patience_s = 0;
+    if (query_node(&own, q->st, &one) != 0) {
+        fprintf(stderr, "kernsweep: %s\n", one.msg);
+        ++*q->failed;
+    }
+    return 0;
+}
+
+static int query_sweep(const struct sweep_record *sweep, struct status_query *st, int *failed,
+                       struct err *err)
+{
+    struct sweep_query q = {st, failed};
+    for (size_t i = 0; i < sweep->count; i++)
+        if (*sweep->member[i].failure)
+            fprintf(stderr, "%s: no run: %s\n", sweep->member[i].node, sweep->member[i].failure);
+    return sweep_each(sweep, st->env->db, query_member, &q, err);
+}
+
 static int query_status(struct status_query *st, int *failed, struct err *err)
 {
     struct runrec rec;
+    struct sweep_record sweep;
+    bool several = false;
+    if (st->word && !st->args->node && sweep_find(&sweep, st->env->db, st->word, &several, err) != 0)
+        return -1;
+    if (several)
+        return query_sweep(&sweep, st, failed, err);
     if (st->word && !st->args->node)
         return runrec_find(&rec, st->env->db, st->word, err) != 0 ? -1 : query_node(&rec, st, err);
     if (st->args->node) {

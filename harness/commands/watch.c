@@ -1,56 +1,29 @@
-/* kernsweep watch: shows a run full-screen. A child process follows the run, reconnecting if needed, and
- * passes the journal's lines to this one, which draws and reads keys, so that neither has to wait for the
- * other. Without a terminal, it prints the same lines as `attach`. */
-#include "common/base/text.h"
+/* kernsweep watch: shows a run full-screen, or the runs of a sweep of several nodes, one at a time. A process
+ * follows each (watch_follow.h); this one draws and reads keys. Without a terminal, it prints the same lines
+ * as `attach`. */
 #include "harness/commands/on_node.h"
-#include "harness/watch/screen.h"
+#include "harness/commands/watch_follow.h"
+#include "harness/session/several.h"
+#include "harness/session/sweep.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { DRAW_MS = 250, END_MS = 3000, SLICE_MS = 50 };
-
-/* Each line from the child begins with a tag. */
-enum tag { TAG_JOURNAL = 'J', TAG_NOTE = 'N', TAG_TITLE = 'T', TAG_FAILED = 'F' };
+enum { DRAW_MS = 250 };
 
 struct watch {
     struct cmd_env *env;
     const struct attach_args *args;
     const char *word;
     struct session_view view;
-    FILE *out; /* the child's end of the pipe */
-    /* used by the parent */
-    struct watch_model *model;
-    char title[WATCH_LINE_MAX];
-    char failure[ERR_MSG_MAX];
-    enum exit_code failure_code;
-    bool failed;
+    const char *run[PLAN_NODES_MAX]; /* those of a sweep of several nodes; else the word alone */
+    size_t count;
+    char run_id[PLAN_NODES_MAX][JOB_RUN_ID_MAX], node[PLAN_NODES_MAX][256]; /* of a sweep */
+    struct watch_follow *follow;
 };
-
-static void send_line(struct watch *w, enum tag tag, const char *text, size_t len)
-{
-    putc((int)tag, w->out);
-    for (size_t i = 0; i < len; i++)
-        putc(text[i] == '\n' ? ' ' : text[i], w->out);
-    putc('\n', w->out);
-    fflush(w->out);
-}
-
-static void send_journal(void *arg, const char *line, size_t len)
-{
-    send_line(arg, TAG_JOURNAL, line, len);
-}
-
-static void send_note(void *arg, const char *text)
-{
-    send_line(arg, TAG_NOTE, text, strlen(text));
-}
 
 static void print_journal(void *arg, const char *line, size_t len)
 {
@@ -81,9 +54,9 @@ static int run_of_plan(const struct watch *w, char *run_id, struct err *err)
     char *path = realpath(w->word, NULL);
     struct runrec rec;
     bool found;
-    int rc = runrec_newest(&rec, w->env->db, path ? path : w->word, &found, err);
+    int rc = runrec_newest(&rec, w->env->db, path ? path : w->word, NULL, &found, err);
     if (rc == 0 && !found)
-        rc = runrec_newest(&rec, w->env->db, w->word, &found, err);
+        rc = runrec_newest(&rec, w->env->db, w->word, NULL, &found, err);
     free(path);
     if (rc == 0 && !found)
         rc = err_set(err, ERR_INPUT,
@@ -93,13 +66,13 @@ static int run_of_plan(const struct watch *w, char *run_id, struct err *err)
 }
 
 /* Connects to a run known here, the newest run of a plan, or the newest run on a node. */
-static int connect_to(struct watch *w, const struct session_view *view, struct session *s, struct err *err)
+static int connect_to(struct watch *w, const char *word, const struct session_view *view, struct session *s,
+                      struct err *err)
 {
     char run_id[JOB_RUN_ID_MAX];
     struct runrec known;
     struct err ignored = {0};
     struct attach_args a = *w->args;
-    const char *word = w->word;
     a.view = view;
     if (cmd_is_plan(word)) {
         if (run_of_plan(w, run_id, err) != 0)
@@ -112,15 +85,17 @@ static int connect_to(struct watch *w, const struct session_view *view, struct s
     return attach_open_newest(w->env, &a, s, err);
 }
 
-static int follow(struct watch *w, const struct session_view *view, struct err *err)
+/* relay: to which the title goes, or NULL: it is a note. */
+static int follow(struct watch *w, const char *word, const struct session_view *view, struct relay *relay,
+                  struct err *err)
 {
     struct session s = {0};
     char title[WATCH_LINE_MAX];
-    int rc = connect_to(w, view, &s, err);
+    int rc = connect_to(w, word, view, &s, err);
     if (rc == 0) {
         snprintf(title, sizeof title, "%s on %.120s", s.rec.run_id, s.rec.node);
-        if (w->out)
-            send_line(w, TAG_TITLE, title, strlen(title));
+        if (relay)
+            relay_send(relay, RELAY_TITLE, title, strlen(title));
         else
             view->note(view->arg, title);
         rc = session_follow(&s, err);
@@ -130,119 +105,77 @@ static int follow(struct watch *w, const struct session_view *view, struct err *
     return rc;
 }
 
-/* The child. It must not write to the terminal, only to the pipe. */
-static void be_follower(struct watch *w, int fd)
+/* In the process behind a screen, or behind the lines of a node. */
+static int follow_relayed(void *arg, const char *word, struct relay *r)
 {
     struct err err = {0};
-    char text[ERR_MSG_MAX + 8];
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int i = 0; null >= 0 && i < 3; i++)
-        dup2(null, i);
-    w->out = fdopen(fd, "w");
-    if (!w->out)
-        _exit(EXIT_LOCAL);
-    w->view = (struct session_view){.arg = w, .line = send_journal, .note = send_note};
-    int code = follow(w, &w->view, &err) == 0 ? EXIT_DONE : (int)exit_code_of(&err);
-    snprintf(text, sizeof text, "%d %s", code, err.msg);
-    if (code != EXIT_DONE)
-        send_line(w, TAG_FAILED, text, strlen(text));
-    _exit(code);
+    return follow(arg, word, &r->view, r, &err) == 0 ? EXIT_DONE : relay_fail(r, &err);
 }
 
-/* Handles a line from the pipe. Only our child writes there, but the contents come from a node. */
-static int handle_line(void *arg, const char *line, size_t len, struct err *err)
+static int follow_node(void *arg, size_t index, struct relay *r)
 {
     struct watch *w = arg;
-    struct event e;
-    const char *reason;
-    char text[ERR_MSG_MAX];
-    snprintf(text, sizeof text, "%.*s", (int)len - 1, line + 1);
-    switch ((enum tag)line[0]) {
-    case TAG_JOURNAL:
-        if (event_decode(&e, line + 1, len - 1, err) != 0)
+    return follow_relayed(w, w->run[index], r);
+}
+
+static const char *ended_text(const struct watch_follow *f)
+{
+    return !f->ended ? NULL : *f->failure ? "no longer followed; q: quit" : "the run has ended; q: quit";
+}
+
+static void show_next(struct watch *w, struct watch_screen *screen, size_t *shown)
+{
+    size_t next = (*shown + 1) % w->count;
+    void *terminal = screen->terminal;
+    bool utf8 = screen->utf8, colour = screen->colour;
+    w->follow[*shown].screen = *screen;
+    *screen = w->follow[next].screen;
+    screen->terminal = terminal;
+    screen->utf8 = utf8;
+    screen->colour = colour;
+    screen->several = true;
+    *shown = next;
+}
+
+static int read_all(struct watch *w, const struct pollfd *p, struct err *err)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (p[i].revents && watch_follow_read(&w->follow[i], err) != 0)
             return -1;
-        watch_model_event(w->model, &e);
-        break;
-    case TAG_NOTE:
-        watch_model_note(w->model, text);
-        break;
-    case TAG_TITLE:
-        text_printable_fixed(w->title, sizeof w->title, text, strlen(text));
-        break;
-    case TAG_FAILED:
-        w->failed = true;
-        w->failure_code = (enum exit_code)strtol(text, NULL, 10);
-        reason = text + strcspn(text, " ");
-        text_printable_fixed(w->failure, sizeof w->failure, reason, strlen(reason));
-        break;
+    return 0;
+}
+
+/* Draws at every input, and at least every DRAW_MS, until the user quits, or the only run cannot be followed.
+ */
+static int show_screen(struct watch *w, struct watch_screen *screen, struct err *err)
+{
+    struct pollfd p[PLAN_NODES_MAX + 1];
+    size_t shown = 0;
+    screen->several = w->count > 1;
+    while (!*w->env->interrupted && !(w->count == 1 && *w->follow->failure)) {
+        const struct watch_follow *f = &w->follow[shown];
+        for (size_t i = 0; i < w->count; i++)
+            p[i] = (struct pollfd){.fd = w->follow[i].ended ? -1 : w->follow[i].fd, .events = POLLIN};
+        p[w->count] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
+        watch_screen_draw(screen, f->model, f->title, ended_text(f));
+        int ready = poll(p, w->count + 1, DRAW_MS);
+        enum watch_key key = watch_screen_key(screen);
+        if (key == WATCH_KEY_QUIT || (ready > 0 && (p[w->count].revents & (POLLHUP | POLLERR))))
+            break;
+        if (key == WATCH_KEY_NEXT && w->count > 1)
+            show_next(w, screen, &shown);
+        if (ready > 0 && read_all(w, p, err) != 0)
+            return -1;
     }
     return 0;
 }
 
-/* Returns 1 if there may be more, 0 at the end, -1 with err. */
-static int read_pipe(int fd, struct event_stream *lines, struct err *err)
-{
-    char data[16384];
-    ssize_t n = read(fd, data, sizeof data);
-    if (n < 0)
-        return errno == EINTR || errno == EAGAIN ? 1 : err_set_errno(err, ERR_INTERNAL, errno, "the pipe");
-    if (n == 0)
-        return 0;
-    return event_stream_write(lines, data, (size_t)n, err) == 0 ? 1 : -1;
-}
-
-/* Draws at every input, and at least every DRAW_MS, until the user quits. */
-static int show_screen(struct watch *w, struct watch_screen *screen, int fd, struct err *err)
-{
-    struct event_stream lines;
-    const char *ended = NULL;
-    int rc = 1;
-    event_stream_init(&lines, handle_line, w);
-    while (!*w->env->interrupted && !w->failed && rc >= 0) {
-        struct pollfd p[] = {{.fd = STDIN_FILENO, .events = POLLIN},
-                             {.fd = ended ? -1 : fd, .events = POLLIN}};
-        watch_screen_draw(screen, w->model, w->title, ended);
-        int ready = poll(p, 2, DRAW_MS);
-        if (watch_screen_key(screen) == WATCH_KEY_QUIT || (ready > 0 && (p[0].revents & (POLLHUP | POLLERR))))
-            break;
-        if (ready > 0 && p[1].revents && (rc = read_pipe(fd, &lines, err)) == 0)
-            ended = "the run has ended; q: quit";
-    }
-    event_stream_release(&lines);
-    return rc < 0 ? -1 : 0;
-}
-
-/* The follower has nothing to save, so it may be killed if SIGTERM does not end it. */
-static void end_follower(pid_t pid)
-{
-    kill(pid, SIGTERM);
-    for (int waited = 0; waited < END_MS; waited += SLICE_MS) {
-        pid_t got = waitpid(pid, NULL, WNOHANG);
-        if (got == pid || (got < 0 && errno != EINTR))
-            return;
-        poll(NULL, 0, SLICE_MS);
-    }
-    kill(pid, SIGKILL);
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
-}
-
 static int watch_on(struct watch *w, struct watch_screen *screen, struct err *err)
 {
-    int fds[2];
-    if (pipe2(fds, O_CLOEXEC) != 0)
-        return err_set_errno(err, ERR_INTERNAL, errno, "watch: no pipe");
-    pid_t pid = fork();
-    if (pid == 0)
-        be_follower(w, fds[1]);
-    close(fds[1]);
-    int rc = pid < 0 ? err_set_errno(err, ERR_INTERNAL, errno, "watch: cannot fork") : 0;
-    if (rc == 0)
-        rc = show_screen(w, screen, fds[0], err);
-    close(fds[0]);
-    if (pid > 0)
-        end_follower(pid);
-    return rc;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < w->count; i++)
+        rc = watch_follow_start(&w->follow[i], w->run[i], follow_relayed, w, err);
+    return rc == 0 ? show_screen(w, screen, err) : -1;
 }
 
 /* Plain lines or the journal, for a file or another program. */
@@ -253,7 +186,99 @@ static int print_lines(struct watch *w, struct err *err)
     live.progress = false;
     w->view = (struct session_view){
         .arg = &live, .line = w->env->json ? print_raw : print_journal, .note = print_note};
-    return follow(w, &w->view, err);
+    return follow(w, w->run[0], &w->view, NULL, err);
+}
+
+static int print_nodes(struct watch *w, struct err *err)
+{
+    const char *labels[PLAN_NODES_MAX];
+    struct several_end *ends = calloc(w->count, sizeof *ends);
+    int rc, code = EXIT_DONE;
+    for (size_t i = 0; i < w->count; i++)
+        labels[i] = w->node[i];
+    const struct several s = {.labels = labels,
+                              .count = w->count,
+                              .fn = follow_node,
+                              .arg = w,
+                              .progress = stdout,
+                              .interrupted = w->env->interrupted};
+    if (w->env->json)
+        rc = err_set(err, ERR_INPUT, "watch: --json prints one journal: name a run, such as %s", w->run[0]);
+    else
+        rc = ends ? several_run(&s, ends, err) : err_set(err, ERR_INTERNAL, "watch: no memory");
+    for (size_t i = 0; rc == 0 && i < w->count; i++) {
+        code = several_worst(code, ends[i].code);
+        json_decref(ends[i].result);
+    }
+    free(ends);
+    return rc == 0 ? code : -1;
+}
+
+static int note_run(const struct runrec *rec, void *arg, struct err *err)
+{
+    struct watch *w = arg;
+    (void)err;
+    if (w->count == PLAN_NODES_MAX)
+        return 0;
+    snprintf(w->run_id[w->count], sizeof w->run_id[0], "%s", rec->run_id);
+    w->run[w->count] = w->run_id[w->count];
+    snprintf(w->node[w->count++], sizeof w->node[0], "%s", rec->node);
+    return 0;
+}
+
+/* The runs of a sweep, or of the newest run of a plan of several nodes; else the one that the word means. */
+static int choose_runs(struct watch *w, struct err *err)
+{
+    struct sweep_record sweep;
+    struct runrec rec;
+    struct err ignored = {0};
+    char newest[JOB_RUN_ID_MAX] = "";
+    const char *word = w->word;
+    bool found = false;
+    if (!w->args->node && cmd_is_plan(word) && run_of_plan(w, newest, &ignored) == 0 &&
+        runrec_find(&rec, w->env->db, newest, &ignored) == 0 && *rec.sweep)
+        word = rec.sweep;
+    if (!w->args->node && sweep_find(&sweep, w->env->db, word, &found, err) != 0)
+        return -1;
+    if (found && sweep_each(&sweep, w->env->db, note_run, w, err) != 0)
+        return -1;
+    if (found && w->count == 0)
+        return err_set(err, ERR_INPUT, "%s: none of its nodes has a run: see `kernsweep report %s`", sweep.id,
+                       sweep.id);
+    if (!found) {
+        w->run[0] = w->word;
+        w->count = 1;
+    }
+    return 0;
+}
+
+/* After the screen: why the only run could not be followed. */
+static int say_failure(const struct watch *w)
+{
+    const struct watch_follow *f = w->follow;
+    if (*w->env->interrupted) {
+        fprintf(stderr, "kernsweep: interrupted; the run%s\n", w->count > 1 ? "s continue" : " continues");
+        return EXIT_INTERRUPTED;
+    }
+    if (w->count > 1 || !*f->failure)
+        return EXIT_DONE;
+    fprintf(stderr, "kernsweep: %s\n", f->failure);
+    return f->code;
+}
+
+static int watch_screens(struct watch *w, struct watch_screen *screen, struct err *err)
+{
+    w->follow = calloc(w->count, sizeof *w->follow);
+    for (size_t i = 0; w->follow && i < w->count; i++)
+        w->follow[i].fd = -1;
+    int rc = w->follow ? watch_on(w, screen, err) : err_set(err, ERR_INTERNAL, "watch: no memory");
+    watch_screen_close(screen);
+    if (rc == 0)
+        rc = say_failure(w);
+    for (size_t i = 0; w->follow && i < w->count; i++)
+        watch_follow_end(&w->follow[i]);
+    free(w->follow);
+    return rc;
 }
 
 static int watch_run(struct watch *w, struct err *err)
@@ -261,22 +286,11 @@ static int watch_run(struct watch *w, struct err *err)
     struct watch_screen screen;
     const char *term = getenv("TERM");
     bool terminal = isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && term && strcmp(term, "dumb") != 0;
-    if (!terminal || w->env->json || !watch_screen_open(&screen))
-        return print_lines(w, err);
-    w->model = watch_model_new();
-    snprintf(w->title, sizeof w->title, "%.200s", w->word);
-    int rc = w->model ? watch_on(w, &screen, err) : err_set(err, ERR_INTERNAL, "watch: no memory");
-    watch_screen_close(&screen);
-    watch_model_free(w->model);
-    if (rc == 0 && *w->env->interrupted) {
-        fputs("kernsweep: interrupted; the run continues\n", stderr);
-        return EXIT_INTERRUPTED;
-    }
-    if (rc == 0 && w->failed) {
-        fprintf(stderr, "kernsweep: %s\n", w->failure + (*w->failure == ' '));
-        return (int)w->failure_code;
-    }
-    return rc;
+    if (choose_runs(w, err) != 0)
+        return -1;
+    if (terminal && !w->env->json && watch_screen_open(&screen))
+        return watch_screens(w, &screen, err);
+    return w->count > 1 ? print_nodes(w, err) : print_lines(w, err);
 }
 
 int cmd_watch(struct cmd_env *env, int argc, char **argv)
@@ -288,7 +302,7 @@ int cmd_watch(struct cmd_env *env, int argc, char **argv)
     };
     struct args spec = {
         .command = "watch",
-        .usage = "RUN|NODE|PLAN [options]",
+        .usage = "RUN|SWEEP|NODE|PLAN [options]",
         .about =
             "Shows the progress of a run: full-screen on a terminal, line by line otherwise, with --json "
             "as the journal's lines. The run does not depend on it.",

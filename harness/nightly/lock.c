@@ -11,6 +11,19 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+/* The nodes of one plan have nights of their own. */
+static void hash_name(const struct plan *plan, char *sha)
+{
+    struct sha256 h;
+    sha256_begin(&h);
+    sha256_add(&h, plan->file, strlen(plan->file));
+    if (plan_has_nodes(plan)) {
+        sha256_add(&h, "\n", 1);
+        sha256_add(&h, plan->node, strlen(plan->node));
+    }
+    sha256_end(&h, sha);
+}
+
 static int find_paths(struct nightly_lock *l, char *lock, const char *db, const struct plan *plan,
                       struct err *err)
 {
@@ -18,7 +31,7 @@ static int find_paths(struct nightly_lock *l, char *lock, const char *db, const 
     snprintf(dir, sizeof dir, "%s", db);
     char *slash = strrchr(dir, '/');
     snprintf(slash ? slash + 1 : dir, 16, "nightly");
-    sha256_of(plan->file, strlen(plan->file), sha);
+    hash_name(plan, sha);
     snprintf(name, sizeof name, "%.32s-%.12s.lock", plan->settings.ticket, sha);
     if (fs_mkdir_p(dir, 0700, err) != 0 || fs_join(lock, err, dir, name) != 0)
         return -1;

@@ -1,9 +1,9 @@
 /* nightly_lock: ensures that one nightly run of a plan at a time is active on this machine, and keeps state
  * between nightly runs.
  *
- * <folder of the store>/nightly/<ticket>-<hash of the plan's path>.lock is locked with flock, so
- * that the lock is released if its holder dies; its contents name the holder and the time. The .json next to
- * it stores struct nightly_state.
+ * <folder of the store>/nightly/<ticket>-<hash of the plan's path, and of the node if the plan names
+ * several>.lock is locked with flock, so that the lock is released if its holder dies; its contents name the
+ * holder and the time. The .json next to it stores struct nightly_state.
  */
 #ifndef KERNSWEEP_HARNESS_NIGHTLY_LOCK_H
 #define KERNSWEEP_HARNESS_NIGHTLY_LOCK_H

@@ -19,6 +19,7 @@ static const size_t manifest_max = 64u << 20;
 /* One kind of data that the runs of a plan leave behind. */
 struct pruning {
     const char *db;
+    const char *node;                    /* only runs there; NULL: anywhere */
     int64_t keep;                        /* how many of the newest runs keep it */
     enum store_mode mode;                /* required by remove() */
     bool (*has)(const struct runrec *r); /* NULL: every run */
@@ -51,6 +52,7 @@ static int collect_candidate(const struct runrec *r, void *arg, struct err *err)
 {
     struct candidates *c = arg;
     if (r->state != RUNREC_INGESTED || strcmp(r->plan, c->plan) != 0 ||
+        (c->pruning->node && strcmp(r->node, c->pruning->node) != 0) ||
         (c->pruning->has && !c->pruning->has(r)))
         return 0;
     if (!ALLOC_GROW(c->run_id, c->count + 1, c->room))
@@ -139,10 +141,11 @@ static int remove_bundle(const struct pruning *p, struct store *s, const char *r
     return fs_remove_tree(rec.bundle, err);
 }
 
-int retention_prune(const char *db, const char *plan, int64_t keep_bundles, retention_forget *forget,
-                    void *arg, struct err *err)
+int retention_prune(const char *db, const char *plan, const char *node, int64_t keep_bundles,
+                    retention_forget *forget, void *arg, struct err *err)
 {
     const struct pruning p = {.db = db,
+                              .node = node,
                               .keep = keep_bundles,
                               .mode = STORE_READ,
                               .has = has_bundle,
@@ -161,8 +164,10 @@ static int remove_samples(const struct pruning *p, struct store *s, const char *
     return runs_drop_samples(s, key, &ignored, err);
 }
 
-int retention_prune_samples(const char *db, const char *plan, int64_t keep_samples, struct err *err)
+int retention_prune_samples(const char *db, const char *plan, const char *node, int64_t keep_samples,
+                            struct err *err)
 {
-    const struct pruning p = {.db = db, .keep = keep_samples, .mode = STORE_WRITE, .remove = remove_samples};
+    const struct pruning p = {
+        .db = db, .node = node, .keep = keep_samples, .mode = STORE_WRITE, .remove = remove_samples};
     return prune_all(&p, plan, err);
 }

@@ -10,9 +10,10 @@
 /* Removes a run from its node; failures are ignored. NULL: nodes are left alone. */
 typedef void retention_forget(void *arg, const struct runrec *r);
 
-/* plan: the plan's file, as in the run records. */
-int retention_prune(const char *db, const char *plan, int64_t keep_bundles, retention_forget *forget,
-                    void *arg, struct err *err);
-int retention_prune_samples(const char *db, const char *plan, int64_t keep_samples, struct err *err);
+/* plan: the plan's file, as in the run records. node: only runs there; NULL: anywhere. */
+int retention_prune(const char *db, const char *plan, const char *node, int64_t keep_bundles,
+                    retention_forget *forget, void *arg, struct err *err);
+int retention_prune_samples(const char *db, const char *plan, const char *node, int64_t keep_samples,
+                            struct err *err);
 
 #endif

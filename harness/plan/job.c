@@ -95,7 +95,16 @@ static json_t *encode_plan_env(const struct plan *p)
     return env;
 }
 
-static json_t *encode_variant(const struct plan *p, const struct plan_variant *item)
+static bool runs_alone(const struct plan_variant *item, const struct job_request *req)
+{
+    for (size_t i = 0; i < req->n_alone; i++)
+        if (strcmp(req->alone[i], item->name) == 0)
+            return true;
+    return item->variant->alone;
+}
+
+static json_t *encode_variant(const struct plan *p, const struct plan_variant *item,
+                              const struct job_request *req)
 {
     const struct variant *v = item->variant;
     json_t *late = NULL, *env = encode_env(p, item, &late);
@@ -105,7 +114,7 @@ static json_t *encode_variant(const struct plan *p, const struct plan_variant *i
                             plan_variant_axes(item), "build", part_of(v->json, "build", json_array()), "run",
                             part_of(v->json, "run", json_array()), "env", env, "test_env", late, "gates",
                             part_of(v->json, "gates", json_array()), "patches", encode_patches(p, item));
-    if (out && v->alone)
+    if (out && runs_alone(item, req))
         json_object_set_new(out, "alone", json_true());
     return out;
 }
@@ -174,12 +183,12 @@ static json_t *encode_placed_tests(const struct plan *p, const struct job_reques
     return tests;
 }
 
-static json_t *encode_variants(const struct plan *p)
+static json_t *encode_variants(const struct plan *p, const struct job_request *req)
 {
     json_t *variants = json_array();
     int rc = 0;
     for (size_t i = 0; i < p->variants.count; i++)
-        rc |= json_array_append_new(variants, encode_variant(p, &p->variants.item[i]));
+        rc |= json_array_append_new(variants, encode_variant(p, &p->variants.item[i], req));
     if (rc != 0) {
         json_decref(variants);
         return NULL;
@@ -219,7 +228,7 @@ static json_t *encode_work(const struct plan *p, const struct job_request *req)
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "env", encode_plan_env(p), "secrets",
         part_of(p->root, "secrets", json_array()), "timings", part_of(p->root, "timings", json_null()),
         "metrics", part_of(p->root, "metrics", json_array()), "scheduler", encode_scheduler(p), "variants",
-        encode_variants(p), "tests", req->build_only ? json_array() : encode_placed_tests(p, req));
+        encode_variants(p, req), "tests", req->build_only ? json_array() : encode_placed_tests(p, req));
 }
 
 json_t *job_encode(const struct plan *p, const struct job_request *req)
@@ -228,6 +237,8 @@ json_t *job_encode(const struct plan *p, const struct job_request *req)
     int rc = req->preflight ? json_object_set(job, "preflight", req->preflight) : 0;
     if (p->counters.on && (req->counters || p->counters.when == COUNTERS_ALWAYS))
         rc |= json_object_set(job, "counters", json_object_get(p->root, "counters"));
+    if (req->sweep && *req->sweep)
+        rc |= json_object_set_new(job, "sweep", json_string(req->sweep));
     if (req->fresh)
         rc |= json_object_set_new(job, "fresh", json_true());
     if (p->gpus.given)

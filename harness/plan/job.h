@@ -20,10 +20,13 @@ struct job_request {
     const char *source_sha256; /* NULL without a source tree */
     json_t *git;               /* what git knows of the sources (git/revision.h), borrowed, or NULL */
     enum run_purpose purpose;
+    const char *sweep; /* shared by the runs of one command on several nodes; NULL or "": a run of its own */
     bool fresh;        /* ignore cached builds */
     bool counters;     /* count what the plan names, also if it does not want that of every run */
     bool build_only;   /* no tests: build the variants and look at their gates */
     json_t *preflight; /* warnings about the node, borrowed, or NULL */
+    const char *const *alone; /* names of variants that run alone although the plan does not say so, borrowed */
+    size_t n_alone;
     struct gpu_hints hints;
     const json_t *gpu_groups; /* for the placement "every" (gpu_tests.h), borrowed; NULL: not known yet */
 };

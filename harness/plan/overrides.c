@@ -90,7 +90,10 @@ int overrides_apply(const struct overrides *o, struct plan *p, struct err *err)
 {
     if (apply_selection(o, p, err) != 0)
         return -1;
-    p->node = o->node ? o->node : p->node;
+    if (o->node) {
+        p->node = o->node;
+        p->nodes.count = 0;
+    }
     p->baseline = o->baseline ? o->baseline : p->baseline;
     p->settings.mode = o->mode ? o->mode : p->settings.mode;
     p->settings.tag = o->tag ? o->tag : p->settings.tag;

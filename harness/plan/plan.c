@@ -38,6 +38,7 @@ const struct key plan_keys[] = {
     {.name = "comment", .kind = KEY_PART, .in = IN_PLAN},
     {KEY_AT(struct plan, node), .kind = KEY_TEXT, .in = IN_PLAN, .least = 1, .most = 255, .text = "local",
      .expected = "an ssh alias, [user@]host[:port] or \"local\""},
+    {.name = "nodes", .kind = KEY_PART, .in = IN_PLAN},
     {KEY_AT(struct plan, workdir), .kind = KEY_TEXT, .in = IN_PLAN, .most = WORKDIR_MAX + 2,
      .text = ".kernsweep", .accepts = is_workdir,
      .expected = "a plain path below the home folder, or an absolute one, without \"..\""},
@@ -310,6 +311,15 @@ static int check_level(const struct json_at *root, struct err *err)
     return problems_since(root, before);
 }
 
+static int read_nodes(struct plan *p, const struct json_at *root, struct err *err)
+{
+    if (plan_nodes_read(&p->nodes, root, p->scheduler.on, err) != 0)
+        return -1;
+    if (p->nodes.count > 0)
+        p->node = p->nodes.name[0];
+    return 0;
+}
+
 static bool mentions_axes(const struct json_at *root)
 {
     const json_t *variants = json_object_get(root->value, "variants");
@@ -345,7 +355,7 @@ static int read_all(struct plan *p, const struct json_at *root, struct err *err)
     if (stops(check_level(root, err), root, err) || stops(read_simple_keys(p, root, err), root, err) ||
         stops(scheduler_load(&p->scheduler, &scheduler, p->patience_s, err), root, err) ||
         stops(settings_check(&p->settings, root, p->scheduler.on, err), root, err) ||
-        stops(read_secrets(p, root, err), root, err) ||
+        stops(read_nodes(p, root, err), root, err) || stops(read_secrets(p, root, err), root, err) ||
         stops(gpu_wish_read(&p->gpus, root, &p->settings, p->scheduler.on, err), root, err) ||
         stops(counters_load(&p->counters, &counters, err), root, err) ||
         stops(plan_source_read(&p->source, &source, recorded_source(p->recorded), err), root, err) ||
@@ -370,6 +380,9 @@ static int read_plan(struct plan *p, const struct json_at *root, struct err *err
     if (recorded_secrets(p->root, p->file, err) != 0 || read_all(p, root, err) != 0)
         return -1;
     memcpy(p->sha256, recorded_plan(p->recorded), sizeof p->sha256);
+    if (p->nodes.count > 0 && *recorded_node(p->recorded))
+        p->node = recorded_node(p->recorded);
+    p->nodes.count = 0;
     return recorded_apply(p->recorded, &p->variants, &p->matrix, &p->settings, root, err);
 }
 
@@ -462,6 +475,18 @@ int plan_check_size(const struct plan *p, const char *where, struct err *err)
     return err_set(err, ERR_INPUT,
                    "%s: expands to %zu tests, the limit is %d: use fewer contexts or repetitions", where, n,
                    LIMIT_TESTS);
+}
+
+bool plan_has_nodes(const struct plan *p)
+{
+    return json_object_get(p->root, "nodes") != NULL;
+}
+
+int plan_one_node(const struct plan *p, struct err *err)
+{
+    if (p->nodes.count < 2)
+        return 0;
+    return err_set(err, ERR_INPUT, "%s: names %zu nodes: choose one with --node", p->file, p->nodes.count);
 }
 
 int64_t plan_largest_context(const struct plan *p)

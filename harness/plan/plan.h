@@ -17,6 +17,7 @@
 #include "common/contract/settings.h"
 #include "harness/plan/matrix.h"
 #include "harness/plan/nightly.h"
+#include "harness/plan/nodes.h"
 #include "harness/plan/source.h"
 #include "harness/plan/variants.h"
 
@@ -31,7 +32,8 @@ struct plan {
     char sha256[SHA256_HEX_LEN + 1];
     struct settings settings; /* shared with the job */
     const char *node, *workdir, *baseline, *reference;
-    const char *kind; /* "prefill" or "kernel" */
+    struct plan_nodes nodes; /* several, instead of `node`, which is then the first */
+    const char *kind;        /* "prefill" or "kernel" */
     enum plan_order order;
     int64_t warmup;
     double threshold; /* smallest relative change that counts as a regression; 0.05 = 5 % */
@@ -67,6 +69,11 @@ void plan_release(struct plan *p);
 size_t plan_test_count(const struct plan *p);
 /* Fails with ERR_INPUT if there are too many tests; where: the responsible option or location in the plan. */
 int plan_check_size(const struct plan *p, const char *where, struct err *err);
+
+/* Whether the plan has "nodes": each of them then has runs, nights and baselines of its own. */
+bool plan_has_nodes(const struct plan *p);
+/* Fails with ERR_INPUT if the plan names several nodes: for commands that use one. */
+int plan_one_node(const struct plan *p, struct err *err);
 
 /* In tokens; 0 for a plan without contexts. */
 int64_t plan_largest_context(const struct plan *p);

@@ -26,6 +26,11 @@ const char *recorded_run_id(const json_t *job)
     return text_of(job, "run_id");
 }
 
+const char *recorded_node(const json_t *job)
+{
+    return text_of(job, "node");
+}
+
 const char *recorded_plan(const json_t *job)
 {
     return text_of(job, "plan_sha256");

@@ -17,6 +17,8 @@ int recorded_secrets(json_t *plan, const char *file, struct err *err);
 int recorded_apply(const json_t *job, struct plan_variants *v, struct matrix *m, struct settings *settings,
                    const struct json_at *root, struct err *err);
 const char *recorded_run_id(const json_t *job);
+/* Where it ran; "" if it does not say. */
+const char *recorded_node(const json_t *job);
 /* Hash of the plan as its author wrote it. */
 const char *recorded_plan(const json_t *job);
 /* NULL without sources. */

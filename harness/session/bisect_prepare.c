@@ -15,7 +15,7 @@ int bisect_load_plan(struct plan *p, const struct bisect_request *r, struct err 
 {
     const struct overrides o = {
         .variants = given(r->variants), .contexts = given(r->contexts), .node = given(r->node)};
-    if (plan_load(p, r->plan, err) != 0 || overrides_apply(&o, p, err) != 0)
+    if (plan_load(p, r->plan, err) != 0 || overrides_apply(&o, p, err) != 0 || plan_one_node(p, err) != 0)
         return -1;
     return p->source.dir && git_has_work_tree(p->source.dir)
                ? 0

@@ -84,6 +84,27 @@ static void read_metric(struct event *e, const json_t *metric)
     e->value = read_num(metric, "value");
 }
 
+/* As many ids as fit. */
+static void read_gpus(struct event *e, const json_t *gpus)
+{
+    const json_t *v;
+    size_t i, len = 0;
+    char id[LIMIT_NAME + 1];
+    json_array_foreach(gpus, i, v)
+    {
+        const char *s = json_string_value(v);
+        text_printable_fixed(id, sizeof id, s ? s : "?", s ? strlen(s) : 1);
+        if (len + strlen(id) + 2 <= sizeof e->gpus)
+            len += (size_t)snprintf(e->gpus + len, sizeof e->gpus - len, "%s%s", len ? "," : "", id);
+    }
+}
+
+static int64_t read_lane(const json_t *obj)
+{
+    int64_t lane = read_int(obj, "lane");
+    return lane >= 0 && lane < EVENT_LANES_MAX ? lane : 0;
+}
+
 static void read_fields(struct event *e, const json_t *obj)
 {
     e->seq = read_int(obj, "seq");
@@ -113,6 +134,9 @@ static void read_fields(struct event *e, const json_t *obj)
     e->gpu_use = read_num(obj, "gpu_use");
     e->vram_used = read_num(obj, "vram_used");
     e->rss = read_num(obj, "rss");
+    e->lane = read_lane(obj);
+    read_gpus(e, json_object_get(obj, "gpus"));
+    read_text(obj, "gpu_out", e->gpu_out, sizeof e->gpu_out);
     if (e->type == EVENT_SUITE_START)
         read_matrix(e, obj);
 }

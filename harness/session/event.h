@@ -10,7 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EVENT_TEXT_MAX = 512, EVENT_LINES_MAX = 8192, EVENT_CONTEXTS_MAX = 256 };
+enum {
+    EVENT_TEXT_MAX = 512,
+    EVENT_LINES_MAX = 8192,
+    EVENT_CONTEXTS_MAX = 256,
+    EVENT_LANES_MAX = 64 /* tests in flight at once that a follower tells apart */
+};
 
 /* Whether the run is waiting for something external, such as a scheduler. */
 enum event_stall { STALL_UNSAID, STALL_BEGINS, STALL_ENDS };
@@ -35,6 +40,9 @@ struct event {
     char unit[LIMIT_UNIT + 1];
     double value;
     double elapsed_s, timeout_s, wall_s, prefill_s, suite_eta_s, eta_remaining_s;
+    int64_t lane;                 /* of a test: which of the run's lanes it has; 0 where there is only one */
+    char gpus[EVENT_TEXT_MAX];    /* of a test: ids of its GPUs, separated by commas; "" when unknown */
+    char gpu_out[LIMIT_NAME + 1]; /* of a NODE event: the GPU that takes no more tests */
     double gpu_use, vram_used, rss; /* of HEARTBEAT: percent, bytes, bytes */
 };
 

@@ -9,7 +9,8 @@ void live_init(struct live *l, FILE *out)
 {
     const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
     bool terminal = isatty(fileno(out)) && term && strcmp(term, "dumb") != 0;
-    *l = (struct live){.out = out, .progress = terminal, .colour = terminal && !(no_color && *no_color)};
+    *l = (struct live){
+        .out = out, .progress = terminal, .colour = terminal && !(no_color && *no_color), .suite_eta_s = NAN};
 }
 
 void live_duration(double seconds, char *out, size_t cap)
@@ -62,18 +63,121 @@ static void print_status(struct live *l, const char *status)
         fputs(status, l->out);
 }
 
-static void draw_progress(struct live *l, const struct event *e)
+size_t live_running(const struct live *l)
 {
-    char elapsed[32], limit[32], eta[32];
+    size_t n = 0;
+    for (size_t i = 0; i < EVENT_LANES_MAX; i++)
+        n += l->tests[i].running;
+    return n;
+}
+
+static const struct live_test *longest_running(const struct live *l)
+{
+    const struct live_test *found = NULL;
+    for (size_t i = 0; i < EVENT_LANES_MAX; i++)
+        if (l->tests[i].running && (!found || l->tests[i].elapsed_s > found->elapsed_s))
+            found = &l->tests[i];
+    return found;
+}
+
+static int format_test(const struct live *l, const struct live_test *t, char *out, size_t cap)
+{
+    char elapsed[32], limit[32], others[48] = "";
+    size_t n = live_running(l);
+    live_duration(t->elapsed_s, elapsed, sizeof elapsed);
+    live_duration(t->timeout_s, limit, sizeof limit);
+    if (n > 1)
+        snprintf(others, sizeof others, "  and %zu more", n - 1);
+    return snprintf(out, cap, "%s ctx %lld run %lld  %s of %s%s", t->variant, (long long)t->ctx,
+                    (long long)t->run_idx, elapsed, limit, others);
+}
+
+void live_progress(const struct live *l, char *out)
+{
+    char eta[32];
+    const struct live_test *t = longest_running(l);
+    int n = snprintf(out, LIVE_LINE_MAX, "[%lld/%lld] ", (long long)l->done, (long long)l->total);
+    char *at = out + n;
+    size_t room = LIVE_LINE_MAX - (size_t)n;
+    if (*l->ended)
+        n = snprintf(at, room, "%s  %lld ok, %lld failed, %lld skipped", l->ended, (long long)l->ok,
+                     (long long)l->failed, (long long)l->skipped);
+    else if (*l->building)
+        n = snprintf(at, room, "building %s", l->building);
+    else if (t)
+        n = format_test(l, t, at, room);
+    else
+        n = snprintf(at, room, "no test is running");
+    live_duration(l->suite_eta_s, eta, sizeof eta);
+    if (!*l->ended && (size_t)n < room)
+        snprintf(at + n, room - (size_t)n, "  ETA %s", eta);
+}
+
+static void draw_progress(struct live *l)
+{
+    char line[LIVE_LINE_MAX];
     if (!l->progress)
         return;
-    live_duration(isfinite(e->elapsed_s) ? e->elapsed_s : 0, elapsed, sizeof elapsed);
-    live_duration(e->timeout_s, limit, sizeof limit);
-    live_duration(e->suite_eta_s, eta, sizeof eta);
-    fprintf(l->out, "\r\033[K[%lld/%lld] %s ctx %lld run %lld  %s of %s  ETA %s", (long long)l->done,
-            (long long)l->total, e->variant, (long long)e->ctx, (long long)e->run_idx, elapsed, limit, eta);
+    live_progress(l, line);
+    fprintf(l->out, "\r\033[K%s", line);
     fflush(l->out);
     l->line_open = true;
+}
+
+static void note_test(struct live *l, const struct event *e)
+{
+    struct live_test *t = &l->tests[e->lane];
+    *t = (struct live_test){.running = true,
+                            .ctx = e->ctx,
+                            .run_idx = e->run_idx,
+                            .elapsed_s = isfinite(e->elapsed_s) ? e->elapsed_s : 0,
+                            .timeout_s = e->timeout_s};
+    memcpy(t->variant, e->variant, sizeof t->variant);
+}
+
+static void forget_test(struct live *l, const struct event *e)
+{
+    for (size_t i = 0; i < EVENT_LANES_MAX; i++) {
+        struct live_test *t = &l->tests[i];
+        if (t->ctx == e->ctx && t->run_idx == e->run_idx && strcmp(t->variant, e->variant) == 0)
+            t->running = false;
+    }
+}
+
+/* What the run is doing after this event. */
+static void note_event(struct live *l, const struct event *e)
+{
+    if (isfinite(e->suite_eta_s))
+        l->suite_eta_s = e->suite_eta_s;
+    *l->building = '\0';
+    switch (e->type) {
+    case EVENT_SUITE_START: /* also where a run resumes: nothing is in flight */
+        memset(l->tests, 0, sizeof l->tests);
+        *l->ended = '\0';
+        break;
+    case EVENT_BUILD_START:
+        memcpy(l->building, e->variant, sizeof l->building);
+        break;
+    case EVENT_TEST_START:
+    case EVENT_HEARTBEAT:
+        if (*e->variant)
+            note_test(l, e);
+        break;
+    case EVENT_TEST_END:
+    case EVENT_TEST_SKIP:
+        forget_test(l, e);
+        break;
+    case EVENT_SUITE_END:
+        memset(l->tests, 0, sizeof l->tests);
+        snprintf(l->ended, sizeof l->ended, "%s", e->status);
+        break;
+    case EVENT_BUILD_END:
+    case EVENT_GATE:
+    case EVENT_CONFIG_PATCH:
+    case EVENT_NODE:
+    case EVENT_COUNT:
+        break;
+    }
 }
 
 static void print_test(struct live *l, const struct event *e)
@@ -153,6 +257,7 @@ void live_event(struct live *l, const struct event *e)
 {
     if (e->total_tests > 0)
         l->total = e->total_tests;
+    note_event(l, e);
     switch (e->type) {
     case EVENT_SUITE_START:
         live_end(l);
@@ -174,7 +279,7 @@ void live_event(struct live *l, const struct event *e)
         break;
     case EVENT_TEST_START:
     case EVENT_HEARTBEAT:
-        draw_progress(l, e);
+        draw_progress(l);
         break;
     case EVENT_TEST_END:
     case EVENT_TEST_SKIP:

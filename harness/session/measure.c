@@ -42,7 +42,8 @@ int measure_run(struct plan *p, const struct session_options *opt, struct store 
     struct session s = {0};
     struct session_options own = *opt;
     own.overrides.tag = opt->purpose_tag ? opt->purpose_tag : run_purpose_name(opt->purpose);
-    if (rename_plan(p, opt->purpose, err) != 0 || overrides_apply(&own.overrides, p, err) != 0)
+    if (overrides_apply(&own.overrides, p, err) != 0 || plan_one_node(p, err) != 0 ||
+        rename_plan(p, opt->purpose, err) != 0)
         return -1;
     int rc = session_start(&s, p, &own, err);
     if (rc == 0)
@@ -82,7 +83,7 @@ static int complete_run(const struct runrec *rec, const struct session_options *
     return rc;
 }
 
-int measure_settle(const char *db, const char *plan, enum run_purpose purpose,
+int measure_settle(const char *db, const char *plan, const char *node, enum run_purpose purpose,
                    const struct session_options *opt, struct err *err)
 {
     char *name = measure_plan_name(plan, purpose);
@@ -90,7 +91,7 @@ int measure_settle(const char *db, const char *plan, enum run_purpose purpose,
     bool found;
     if (!name)
         return err_set(err, ERR_INTERNAL, "no memory for a plan's name");
-    int rc = runrec_newest(&last, db, name, &found, err);
+    int rc = runrec_newest(&last, db, name, node, &found, err);
     if (rc == 0 && found && (last.state == RUNREC_RUNNING || last.state == RUNREC_PULLED))
         rc = complete_run(&last, opt, err);
     free(name);

@@ -19,8 +19,8 @@ int measure_run(struct plan *p, const struct session_options *opt, struct store 
                 struct err *err);
 
 /* Completes the run that an interrupted command with this purpose left behind: pulls and stores it, so that
- * the node is free. plan: its file. */
-int measure_settle(const char *db, const char *plan, enum run_purpose purpose,
+ * the node is free. plan: its file. node: where; NULL: anywhere. */
+int measure_settle(const char *db, const char *plan, const char *node, enum run_purpose purpose,
                    const struct session_options *opt, struct err *err);
 
 #endif

@@ -63,13 +63,14 @@ int runrec_save(const struct runrec *r, const char *db, struct err *err)
     char dir[FS_PATH_MAX], path[FS_PATH_MAX];
     if (record_path(r, db, dir, path, err) != 0 || fs_mkdir_p(dir, 0700, err) != 0)
         return -1;
-    json_t *obj = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:s, s:s*, s:o*}", "run_id",
-        r->run_id, "purpose", run_purpose_name(r->purpose), "node", r->node, "ssh_config", r->ssh_config,
-        "workdir", r->workdir, "bundle", r->bundle, "plan", r->plan, "source_dir", r->source_dir, "ticket",
-        r->ticket, "baseline", r->baseline, "threshold", r->threshold, "connect_timeout_s",
-        r->connect_timeout_s, "patience_s", r->patience_s, "state", runrec_state_name(r->state), "set_aside",
-        *r->set_aside ? r->set_aside : NULL, "order", encode_request(r));
+    json_t *obj =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:s, s:s*, s:s*, s:o*}",
+                  "run_id", r->run_id, "purpose", run_purpose_name(r->purpose), "node", r->node, "ssh_config",
+                  r->ssh_config, "workdir", r->workdir, "bundle", r->bundle, "plan", r->plan, "source_dir",
+                  r->source_dir, "ticket", r->ticket, "baseline", r->baseline, "threshold", r->threshold,
+                  "connect_timeout_s", r->connect_timeout_s, "patience_s", r->patience_s, "state",
+                  runrec_state_name(r->state), "set_aside", *r->set_aside ? r->set_aside : NULL, "sweep",
+                  *r->sweep ? r->sweep : NULL, "order", encode_request(r));
     int rc = obj ? json_save(path, obj, err) : err_set(err, ERR_INTERNAL, "%s: no memory", path);
     json_decref(obj);
     return rc;
@@ -139,6 +140,7 @@ static int decode(struct runrec *r, const json_t *obj, const char *file, struct 
         read_text(&root, "plan", r->plan, sizeof r->plan, err) ||
         (json_object_get(obj, "set_aside") &&
          read_text(&root, "set_aside", r->set_aside, sizeof r->set_aside, err)) ||
+        (json_object_get(obj, "sweep") && read_text(&root, "sweep", r->sweep, sizeof r->sweep, err)) ||
         (json_object_get(obj, "source_dir") && /* absent from records of older versions */
          read_text(&root, "source_dir", r->source_dir, sizeof r->source_dir, err)) ||
         read_text(&root, "ticket", r->ticket, sizeof r->ticket, err) ||
@@ -233,6 +235,7 @@ int runrec_find(struct runrec *r, const char *db, const char *word, struct err *
 
 struct newest {
     const char *plan; /* NULL: any that has not ended */
+    const char *node; /* NULL: any */
     struct runrec *out;
     bool found;
 };
@@ -241,6 +244,8 @@ static int take_newest(const struct runrec *r, void *arg, struct err *err)
 {
     struct newest *n = arg;
     (void)err;
+    if (n->node && strcmp(r->node, n->node) != 0)
+        return 0;
     if (n->plan ? strcmp(r->plan, n->plan) == 0 : r->state < RUNREC_PULLED) {
         *n->out = *r;
         n->found = true;
@@ -248,9 +253,10 @@ static int take_newest(const struct runrec *r, void *arg, struct err *err)
     return 0;
 }
 
-int runrec_newest(struct runrec *r, const char *db, const char *plan, bool *found, struct err *err)
+int runrec_newest(struct runrec *r, const char *db, const char *plan, const char *node, bool *found,
+                  struct err *err)
 {
-    struct newest n = {.plan = plan, .out = r};
+    struct newest n = {.plan = plan, .node = node, .out = r};
     int rc = runrec_each(db, take_newest, &n, err);
     *found = rc == 0 && n.found;
     return rc;
@@ -258,5 +264,5 @@ int runrec_newest(struct runrec *r, const char *db, const char *plan, bool *foun
 
 int runrec_unfinished(struct runrec *r, const char *db, bool *found, struct err *err)
 {
-    return runrec_newest(r, db, NULL, found, err);
+    return runrec_newest(r, db, NULL, NULL, found, err);
 }

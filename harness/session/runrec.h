@@ -36,6 +36,7 @@ struct runrec {
     char plan[FS_PATH_MAX];       /* the plan's file, for messages */
     char source_dir[FS_PATH_MAX]; /* absolute, of the sources that were sent; "" for none */
     char ticket[LIMIT_NAME + 1];
+    char sweep[LIMIT_NAME + 1]; /* shared with the runs of other nodes (sweep.h); "" for a run of its own */
     char baseline[LIMIT_NAME + 1]; /* to compare with at the end; "" for none */
     double threshold;
     double connect_timeout_s, patience_s;
@@ -58,8 +59,9 @@ int runrec_find(struct runrec *r, const char *db, const char *word, struct err *
 int runrec_each(const char *db, int (*fn)(const struct runrec *, void *, struct err *), void *arg,
                 struct err *err);
 
-/* The newest run whose record names this plan. */
-int runrec_newest(struct runrec *r, const char *db, const char *plan, bool *found, struct err *err);
+/* The newest run whose record names this plan, on this node; NULL: on any. */
+int runrec_newest(struct runrec *r, const char *db, const char *plan, const char *node, bool *found,
+                  struct err *err);
 /* The newest run that is not known here to have ended. */
 int runrec_unfinished(struct runrec *r, const char *db, bool *found, struct err *err);
 

@@ -33,6 +33,7 @@ struct session_options {
     struct overrides overrides; /* already applied to the plan by overrides_apply() */
     enum run_purpose purpose;
     const char *purpose_tag;   /* of measure.h's runs, instead of the purpose's name; NULL: that */
+    const char *sweep;         /* shared with the runs of other nodes (sweep.h) */
     bool counters;             /* count what the plan's "counters" name, after the tests */
     bool build_only;           /* no tests: build the variants and look at their gates */
     bool repeatable;           /* an interrupted start can be repeated from its record */

@@ -4,6 +4,8 @@
 #include "harness/session/internal.h"
 #include "harness/session/node_runs.h"
 #include "harness/session/sources.h"
+#include "results/judge/verdict.h"
+#include "results/store/neighbours.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,6 +61,8 @@ static int fill_record(struct session *s, const struct plan *p, const char *date
                  : 0;
     free(config);
     r->purpose = s->opt.purpose;
+    if (rc == 0 && s->opt.sweep)
+        rc = set_text(r->sweep, sizeof r->sweep, "sweep", s->opt.sweep, err);
     r->threshold = p->threshold;
     r->connect_timeout_s = p->connect_timeout_s;
     r->patience_s = p->patience_s;
@@ -68,17 +72,43 @@ static int fill_record(struct session *s, const struct plan *p, const char *date
     return bundle_dir_reserve(r->bundle, s->opt.artifacts, date, p->settings.ticket, p->settings.tag, err);
 }
 
+/* What `noise --gpus` found to suffer from neighbours runs alone; `noise` itself measures it again. A store that
+ * cannot be read stops no run. */
+static size_t alone_variants(const struct session *s, const struct plan *p, struct suffering *room,
+                             const char **names)
+{
+    struct store store = {0};
+    struct err ignored = {0};
+    room->count = 0;
+    if (s->rec.purpose == PURPOSE_NOISE || (p->gpus.amount == GPUS_ONE && p->gpus.per_test <= 1) ||
+        access(s->opt.db, R_OK) != 0 || store_open(&store, s->opt.db, STORE_READ, &ignored) != 0)
+        return 0;
+    if (suffering_load(&store, s->rec.node, p->settings.ticket, p->settings.mode,
+                       compare_defaults().practical, room, &ignored) != 0)
+        room->count = 0;
+    store_close(&store);
+    for (size_t i = 0; i < room->count; i++)
+        names[i] = room->name[i];
+    return room->count;
+}
+
 static int submit_job(struct session *s, const struct plan *p, const char *sha, json_t *git, const char *date,
                       struct err *err)
 {
+    struct suffering suffering;
+    const char *alone[NEIGHBOURS_MAX];
+    const size_t n_alone = alone_variants(s, p, &suffering, alone);
     const struct job_request req = {.run_id = s->rec.run_id,
                                     .purpose = s->rec.purpose,
+                                    .sweep = s->rec.sweep,
                                     .date = date,
                                     .source_sha256 = sha,
                                     .git = git,
                                     .counters = s->opt.counters,
                                     .fresh = s->opt.overrides.fresh,
                                     .build_only = s->opt.build_only,
+                                    .alone = alone,
+                                    .n_alone = n_alone,
                                     .preflight = preflight_encode(&s->preflight, PREFLIGHT_WARNING)};
     json_t *body = json_pack("{s:O, s:o}", "plan", p->root, "job", job_encode(p, &req));
     json_decref(req.preflight);

@@ -110,31 +110,68 @@ static void append_sample(struct watch_series *s, double value)
     s->values[s->count - 1] = value;
 }
 
+static void leave_lane(struct watch_lane *l)
+{
+    if (l->running && l->cell && l->cell->running > 0)
+        l->cell->running--;
+    l->running = false;
+    l->cell = NULL;
+}
+
+static struct watch_lane *lane_of(struct watch_model *m, const struct event *e)
+{
+    struct watch_lane *l = &m->lanes[e->lane];
+    if ((size_t)e->lane >= m->n_lanes)
+        m->n_lanes = (size_t)e->lane + 1;
+    if (*e->gpus)
+        memcpy(l->gpus, e->gpus, sizeof l->gpus);
+    return l;
+}
+
+static void enter_lane(struct watch_model *m, struct watch_lane *l, const struct event *e)
+{
+    leave_lane(l);
+    l->vram.count = l->gpu.count = 0;
+    *l->output = '\0';
+    *l->out = '\0';
+    memcpy(l->variant, e->variant, sizeof l->variant);
+    l->ctx = e->ctx;
+    l->run_idx = e->run_idx;
+    l->running = true;
+    l->cell = cell_of(m, e);
+    if (l->cell)
+        l->cell->running++;
+}
+
+static bool has_test(const struct watch_lane *l, const struct event *e)
+{
+    return l->running && l->ctx == e->ctx && l->run_idx == e->run_idx && strcmp(l->variant, e->variant) == 0;
+}
+
 static void update_test(struct watch_model *m, const struct event *e)
 {
-    struct watch_cell *c = cell_of(m, e);
-    if (e->type == EVENT_TEST_START) {
-        m->vram.count = m->gpu.count = 0;
-        *m->output = '\0';
-    } else {
-        append_sample(&m->vram, e->vram_used);
-        append_sample(&m->gpu, e->gpu_use);
+    struct watch_lane *l = lane_of(m, e);
+    if (e->type == EVENT_TEST_START || !has_test(l, e))
+        enter_lane(m, l, e);
+    if (e->type == EVENT_HEARTBEAT) {
+        append_sample(&l->vram, e->vram_used);
+        append_sample(&l->gpu, e->gpu_use);
     }
     if (*e->log_tail)
-        memcpy(m->output, e->log_tail, sizeof m->output);
-    m->testing = true;
-    m->test = *e;
-    if (c)
-        c->running = true;
+        memcpy(l->output, e->log_tail, sizeof l->output);
+    l->elapsed_s = isfinite(e->elapsed_s) ? e->elapsed_s : 0;
+    l->timeout_s = e->timeout_s;
+    l->eta_remaining_s = e->eta_remaining_s;
 }
 
 static void end_test(struct watch_model *m, const struct event *e)
 {
     struct watch_cell *c = cell_of(m, e);
-    m->testing = false;
+    for (size_t i = 0; i < m->n_lanes; i++)
+        if (has_test(&m->lanes[i], e))
+            leave_lane(&m->lanes[i]);
     if (!c)
         return;
-    c->running = false;
     if (strcmp(e->status, "OK") == 0) {
         c->ok++;
         c->last_s = isfinite(e->prefill_s) ? e->prefill_s : e->wall_s;
@@ -142,10 +179,36 @@ static void end_test(struct watch_model *m, const struct event *e)
         snprintf(c->status, sizeof c->status, "%.15s", *e->status ? e->status : "SKIPPED");
 }
 
+static void leave_all(struct watch_model *m)
+{
+    for (size_t i = 0; i < m->n_lanes; i++)
+        leave_lane(&m->lanes[i]);
+}
+
+/* One of the ids of the lane, which are separated by commas. */
+static bool has_gpu(const struct watch_lane *l, const char *id)
+{
+    size_t len = strlen(id);
+    for (const char *at = l->gpus; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ','))
+        if (strcspn(at, ",") == len && strncmp(at, id, len) == 0)
+            return true;
+    return false;
+}
+
+static void note_node(struct watch_model *m, const struct event *e)
+{
+    for (size_t i = 0; *e->gpu_out && i < m->n_lanes; i++)
+        if (has_gpu(&m->lanes[i], e->gpu_out)) {
+            leave_lane(&m->lanes[i]);
+            snprintf(m->lanes[i].out, sizeof m->lanes[i].out, "%s", *e->reason ? e->reason : "out");
+        }
+}
+
 static void apply_event(struct watch_model *m, const struct event *e)
 {
     switch (e->type) {
     case EVENT_SUITE_START:
+        leave_all(m); /* a run that resumes has nothing in flight */
         start_suite(m, e);
         break;
     case EVENT_BUILD_START:
@@ -167,11 +230,13 @@ static void apply_event(struct watch_model *m, const struct event *e)
         end_test(m, e);
         break;
     case EVENT_SUITE_END:
-        m->testing = false;
+        leave_all(m);
         snprintf(m->status, sizeof m->status, "%s", e->status);
         break;
-    case EVENT_CONFIG_PATCH:
     case EVENT_NODE:
+        note_node(m, e);
+        break;
+    case EVENT_CONFIG_PATCH:
     case EVENT_COUNT:
         break;
     }
@@ -194,13 +259,30 @@ const char *watch_model_line(const struct watch_model *m, size_t i, size_t n)
     return i < n ? m->lines[(m->n_lines - n + i) % WATCH_LINES] : NULL;
 }
 
-const char *watch_model_output(const struct watch_model *m, size_t n, size_t *count)
+const char *watch_lane_output(const struct watch_lane *l, size_t n, size_t *count)
 {
-    const char *at = m->output + strlen(m->output);
-    for (*count = 0; *count < n && at > m->output; ++*count)
-        for (at--; at > m->output && at[-1] != '\n'; at--)
+    const char *at = l->output + strlen(l->output);
+    for (*count = 0; *count < n && at > l->output; ++*count)
+        for (at--; at > l->output && at[-1] != '\n'; at--)
             continue;
     return at;
+}
+
+size_t watch_model_running(const struct watch_model *m)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->n_lanes; i++)
+        n += m->lanes[i].running;
+    return n;
+}
+
+const struct watch_lane *watch_model_longest(const struct watch_model *m)
+{
+    const struct watch_lane *found = NULL;
+    for (size_t i = 0; i < m->n_lanes; i++)
+        if (m->lanes[i].running && (!found || m->lanes[i].elapsed_s > found->elapsed_s))
+            found = &m->lanes[i];
+    return found;
 }
 
 /* At most seven characters, for a column of the matrix. */
@@ -227,7 +309,7 @@ size_t watch_window(size_t first, size_t shown, size_t count, size_t must)
 
 bool watch_running(const struct watch_model *m, size_t *variant, size_t *context)
 {
-    if (!m->testing)
+    if (watch_model_running(m) == 0)
         return false;
     for (*variant = 0; *variant < m->n_variants; ++*variant)
         for (*context = 0; *context < m->n_contexts; ++*context)

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_MIN = 12, STATUS_WIDTH = 9, CELL_WIDTH = 11, BAR_WIDTH = 24, LOG_MIN = 2 };
+enum { NAME_MIN = 12, STATUS_WIDTH = 9, CELL_WIDTH = 11, BAR_WIDTH = 24, LOG_MIN = 2, LANES_MIN = 4 };
+enum { LEVEL_COLUMN = 22 };
 enum { PAIR_GOOD = 1, PAIR_WARN, PAIR_BAD, PAIR_NOW };
 
 bool watch_screen_open(struct watch_screen *s)
@@ -39,6 +40,8 @@ void watch_screen_close(struct watch_screen *s)
 {
     if (!s->terminal)
         return;
+    erase(); /* a terminal without a second screen would keep what is on it */
+    refresh();
     endwin();
     delscreen(s->terminal);
     s->terminal = NULL;
@@ -165,12 +168,18 @@ static int draw_matrix(struct watch_screen *s, const struct watch_model *m, int 
     return row + 1;
 }
 
-static void draw_series(const struct watch_screen *s, int row, const char *label,
+static double newest(const struct watch_series *s)
+{
+    return s->count ? s->values[s->count - 1] : (double)NAN;
+}
+
+/* The label at the edge of the screen, the samples from the column on, as many as there is room for. */
+static void draw_series(const struct watch_screen *s, int row, int column, const char *label,
                         const struct watch_series *series, double max)
 {
     static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     static const char *const plain[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
-    int heights[WATCH_SAMPLES], column = 22;
+    int heights[WATCH_SAMPLES];
     put(row, 0, label);
     int room = COLS - column;
     size_t n = watch_series_heights(series, max, heights,
@@ -193,32 +202,136 @@ static void draw_bar(int row, int column, double part)
     put(row, column, bar);
 }
 
-static int draw_test(const struct watch_screen *s, const struct watch_model *m, int row)
+static void draw_levels(const struct watch_screen *s, const struct watch_lane *l, int *row)
 {
-    char line[256], elapsed[32], limit[32], left[32];
-    const struct event *e = &m->test;
-    if (!m->testing) {
-        put(row, 0, *m->status ? "the run has ended" : "no test is running");
-        return row + 1;
-    }
-    double seconds = isfinite(e->elapsed_s) ? e->elapsed_s : 0;
-    live_duration(seconds, elapsed, sizeof elapsed);
-    live_duration(e->timeout_s, limit, sizeof limit);
-    live_duration(e->eta_remaining_s, left, sizeof left);
-    snprintf(line, sizeof line, "%s ctx %lld run %lld  %s of %s, left %s ", e->variant, (long long)e->ctx,
-             (long long)e->run_idx, elapsed, limit, left);
-    put(row, 0, line);
-    draw_bar(row, (int)strlen(line), seconds / e->timeout_s);
-    double vram = m->vram.count ? m->vram.values[m->vram.count - 1] : NAN;
-    double gpu = m->gpu.count ? m->gpu.values[m->gpu.count - 1] : NAN;
+    char line[64];
+    double vram = newest(&l->vram), gpu = newest(&l->gpu);
     if (isfinite(vram)) {
         snprintf(line, sizeof line, "VRAM %9.1f MiB", vram / 1048576);
-        draw_series(s, ++row, line, &m->vram, watch_series_max(&m->vram));
+        draw_series(s, ++*row, LEVEL_COLUMN, line, &l->vram, watch_series_max(&l->vram));
     }
     if (isfinite(gpu)) {
         snprintf(line, sizeof line, "GPU busy %5.0f %%", gpu);
-        draw_series(s, ++row, line, &m->gpu, 100);
+        draw_series(s, ++*row, LEVEL_COLUMN, line, &l->gpu, 100);
     }
+}
+
+static int draw_test(const struct watch_screen *s, const struct watch_model *m, int row)
+{
+    char line[256], elapsed[32], limit[32], left[32];
+    const struct watch_lane *l = watch_model_longest(m);
+    if (!l) {
+        put(row, 0, *m->status ? "the run has ended" : "no test is running");
+        return row + 1;
+    }
+    live_duration(l->elapsed_s, elapsed, sizeof elapsed);
+    live_duration(l->timeout_s, limit, sizeof limit);
+    live_duration(l->eta_remaining_s, left, sizeof left);
+    snprintf(line, sizeof line, "%s ctx %lld run %lld  %s of %s, left %s ", l->variant, (long long)l->ctx,
+             (long long)l->run_idx, elapsed, limit, left);
+    put(row, 0, line);
+    draw_bar(row, (int)strlen(line), l->elapsed_s / l->timeout_s);
+    draw_levels(s, l, &row);
+    return row + 1;
+}
+
+/* The columns of a row of a GPU; those that do not fit have no width. */
+struct lane_columns {
+    int id, test, time, bar, vram, busy, series;
+};
+
+static struct lane_columns lane_columns(const struct watch_model *m)
+{
+    size_t ids = 4, tests = 20;
+    for (size_t i = 0; i < m->n_lanes; i++) {
+        const struct watch_lane *l = &m->lanes[i];
+        size_t test = strlen(l->variant) + 24;
+        ids = strlen(l->gpus) > ids ? strlen(l->gpus) : ids;
+        tests = test > tests ? test : tests;
+    }
+    struct lane_columns c = {.time = 22, .vram = 11, .busy = 6};
+    int room = COLS - 4 - c.time - c.vram - c.busy;
+    c.id = (int)ids + 1 < room / 3 ? (int)ids + 1 : room / 3;
+    c.test = (int)tests < room - c.id ? (int)tests : room - c.id;
+    room -= c.id + c.test;
+    c.bar = room >= BAR_WIDTH + 3 ? BAR_WIDTH + 3 : 0;
+    room -= c.bar;
+    c.series = room >= 8 ? room : 0;
+    return c;
+}
+
+/* The variant gives way to what tells its tests apart; an id is told by its end. */
+static void put_lane_names(const struct watch_lane *l, const struct lane_columns *c, int row, int column)
+{
+    char rest[64], text[EVENT_TEXT_MAX];
+    size_t len = strlen(l->gpus), room = c->id > 1 ? (size_t)c->id - 1 : 0;
+    put(row, column, *l->gpus ? l->gpus + (len > room ? len - room : 0) : "-");
+    column += c->id;
+    if (*l->out)
+        snprintf(text, sizeof text, "out: %s", l->out);
+    else if (!l->running)
+        snprintf(text, sizeof text, "idle");
+    else {
+        snprintf(rest, sizeof rest, " ctx %lld run %lld", (long long)l->ctx, (long long)l->run_idx);
+        int names = c->test - 1 - (int)strlen(rest);
+        snprintf(text, sizeof text, "%.*s%s", names > 0 ? names : 0, l->variant, rest);
+    }
+    put(row, column, text);
+}
+
+static void draw_lane(const struct watch_screen *s, const struct watch_model *m, size_t lane,
+                      const struct lane_columns *c, int row)
+{
+    const struct watch_lane *l = &m->lanes[lane];
+    char text[96], elapsed[32], limit[32];
+    double vram = newest(&l->vram), busy = newest(&l->gpu);
+    int colour = s->colour ? COLOR_PAIR(*l->out ? PAIR_BAD : l->running ? PAIR_NOW : 0) : 0;
+    snprintf(text, sizeof text, "%zu", lane);
+    put(row, 0, text);
+    attron(colour);
+    put_lane_names(l, c, row, 4);
+    attroff(colour);
+    if (!l->running)
+        return;
+    int column = 4 + c->id + c->test;
+    live_duration(l->elapsed_s, elapsed, sizeof elapsed);
+    live_duration(l->timeout_s, limit, sizeof limit);
+    snprintf(text, sizeof text, "%s of %s", elapsed, limit);
+    put(row, column, text);
+    column += c->time;
+    if (c->bar > 0)
+        draw_bar(row, column, l->elapsed_s / l->timeout_s);
+    column += c->bar;
+    snprintf(text, sizeof text, "%.1f GiB", vram / 1073741824.0);
+    put(row, column, isfinite(vram) ? text : "-");
+    column += c->vram;
+    snprintf(text, sizeof text, "%.0f %%", busy);
+    put(row, column, isfinite(busy) ? text : "-");
+    column += c->busy;
+    if (c->series > 0)
+        draw_series(s, row, column, "", &l->gpu, 100);
+}
+
+/* A row per GPU, or per set of GPUs that one test has; at most half of the screen. Returns the next free row.
+ */
+static int draw_lanes(struct watch_screen *s, const struct watch_model *m, int row)
+{
+    const struct lane_columns c = lane_columns(m);
+    char text[96];
+    int most = (LINES - row) / 2 - 1;
+    most = most < LANES_MIN ? LANES_MIN : most;
+    s->lanes = m->n_lanes <= (size_t)most ? m->n_lanes : (size_t)most;
+    s->lane = watch_window(s->lane, s->lanes, m->n_lanes, m->n_lanes);
+    snprintf(text, sizeof text, "GPUs: %zu running", watch_model_running(m));
+    put(row, 0, text);
+    if (s->lanes < m->n_lanes) {
+        int column = (int)strlen(text) + 2;
+        snprintf(text, sizeof text, "%zu to %zu of %zu: [ and ] scroll", s->lane, s->lane + s->lanes - 1,
+                 m->n_lanes);
+        put(row, column, text);
+    }
+    for (size_t i = 0; i < s->lanes; i++)
+        draw_lane(s, m, s->lane + i, &c, ++row);
     return row + 1;
 }
 
@@ -227,11 +340,12 @@ static int draw_output(const struct watch_model *m, int row)
 {
     char text[WATCH_LINE_MAX];
     size_t count;
+    const struct watch_lane *l = watch_model_longest(m);
     int room = (LINES - 1 - row) / 2 - 1;
-    if (!m->testing || !*m->output || room < 2)
+    if (!l || !*l->output || room < 2)
         return row;
     put(row++, 0, "output:");
-    const char *line = watch_model_output(m, (size_t)room - 1, &count);
+    const char *line = watch_lane_output(l, (size_t)room - 1, &count);
     for (; count > 0; count--) {
         size_t len = strcspn(line, "\n");
         snprintf(text, sizeof text, "%.*s", (int)len, line);
@@ -241,36 +355,58 @@ static int draw_output(const struct watch_model *m, int row)
     return row + 1;
 }
 
-static void draw_log(const struct watch_model *m, int row)
+/* The newest lines, or those that the user scrolled back to. */
+static void draw_log(struct watch_screen *s, const struct watch_model *m, int row)
 {
-    int n = LINES - 1 - row;
+    size_t n = LINES - 1 > row ? (size_t)(LINES - 1 - row) : 0;
+    size_t kept = m->n_lines < WATCH_LINES ? m->n_lines : WATCH_LINES;
+    size_t most = kept > n ? kept - n : 0;
+    s->back = s->back < most ? s->back : most;
     const char *line;
-    for (int i = 0; i < n && (line = watch_model_line(m, (size_t)i, (size_t)n)); i++)
-        put(row + i, 0, line);
+    for (size_t i = 0; i < n && (line = watch_model_line(m, i, n + s->back)); i++)
+        put(row + (int)i, 0, line);
+}
+
+static void draw_footer(const struct watch_screen *s, const struct watch_model *m, const char *ended)
+{
+    char text[160];
+    snprintf(text, sizeof text, "%s  arrows: matrix  j k: log%s%s  Home: follow",
+             ended ? ended : "q: quit; the run continues",
+             s->lanes < m->n_lanes && m->n_lanes > 1 ? "  [ ]: GPUs" : "",
+             s->several ? "  Tab: next node" : "");
+    attron(A_REVERSE);
+    put(LINES - 1, 0, text);
+    attroff(A_REVERSE);
 }
 
 void watch_screen_draw(struct watch_screen *s, const struct watch_model *m, const char *title,
                        const char *ended)
 {
     enum { TEST_ROWS = 4, HEAD_ROWS = 3 };
+    bool lanes = m->n_lanes > 1;
     erase();
     draw_head(s, m, title);
-    int row = draw_matrix(s, m, HEAD_ROWS, LINES - HEAD_ROWS - TEST_ROWS - LOG_MIN - 2);
-    row = draw_test(s, m, row + 1);
-    row = draw_output(m, row + 1);
-    draw_log(m, row);
-    attron(A_REVERSE);
-    put(LINES - 1, 0, ended ? ended : "q: quit; the run continues  arrows: scroll  Home: running test");
-    attroff(A_REVERSE);
+    int row = lanes ? draw_lanes(s, m, HEAD_ROWS) + 1 : HEAD_ROWS;
+    row = draw_matrix(s, m, row, LINES - row - (lanes ? 0 : TEST_ROWS) - LOG_MIN - 2) + 1;
+    if (!lanes)
+        row = draw_test(s, m, row) + 1;
+    row = draw_output(m, row);
+    draw_log(s, m, row);
+    draw_footer(s, m, ended);
     refresh();
+}
+
+static size_t moved(size_t from, int by)
+{
+    return by < 0 && from < (size_t)-by ? 0 : from + (size_t)by;
 }
 
 /* choose_view() keeps what is in view within the matrix. */
 static void move_view(struct watch_screen *s, int rows, int columns)
 {
     s->scrolled = true;
-    s->row = rows < 0 && s->row < (size_t)-rows ? 0 : s->row + (size_t)rows;
-    s->column = columns < 0 && s->column < (size_t)-columns ? 0 : s->column + (size_t)columns;
+    s->row = moved(s->row, rows);
+    s->column = moved(s->column, columns);
 }
 
 enum watch_key watch_screen_key(struct watch_screen *s)
@@ -298,8 +434,23 @@ enum watch_key watch_screen_key(struct watch_screen *s)
     case KEY_RIGHT:
         move_view(s, 0, 1);
         break;
+    case 'k':
+        s->back = moved(s->back, 1);
+        break;
+    case 'j':
+        s->back = moved(s->back, -1);
+        break;
+    case '[':
+        s->lane = moved(s->lane, -1);
+        break;
+    case ']':
+        s->lane = moved(s->lane, 1);
+        break;
+    case '\t':
+        return WATCH_KEY_NEXT;
     case KEY_HOME:
         s->scrolled = false;
+        s->back = 0;
         break;
     case ERR:
         return WATCH_KEY_NONE;

@@ -7,7 +7,7 @@
 
 #include "harness/watch/model.h"
 
-enum watch_key { WATCH_KEY_NONE, WATCH_KEY_QUIT, WATCH_KEY_REDRAW };
+enum watch_key { WATCH_KEY_NONE, WATCH_KEY_QUIT, WATCH_KEY_REDRAW, WATCH_KEY_NEXT };
 
 struct watch_screen {
     void *terminal;
@@ -15,6 +15,9 @@ struct watch_screen {
     bool scrolled;        /* the user chose what is in view */
     size_t row, column;   /* the first variant and context in view */
     size_t rows, columns; /* how many are */
+    size_t lane, lanes;   /* the first GPU row in view, and how many are */
+    size_t back;          /* lines of the log below those in view */
+    bool several;         /* Tab shows the next of several runs */
 };
 
 /* False if this terminal is not supported. */
@@ -23,8 +26,8 @@ void watch_screen_close(struct watch_screen *s);
 /* title: the run; ended: why there will be no more events, or NULL. */
 void watch_screen_draw(struct watch_screen *s, const struct watch_model *m, const char *title,
                        const char *ended);
-/* The next key press or resize, if any; does not wait. Arrows and pages scroll, Home returns to the running
- * test. */
+/* The next key press or resize, if any; does not wait. Arrows and pages scroll the matrix, j and k the log,
+ * brackets the GPUs; Home returns to the running test and the end of the log. */
 enum watch_key watch_screen_key(struct watch_screen *s);
 
 #endif

@@ -34,7 +34,7 @@ static int points_of(const struct report_model *m, const struct history_series *
         out->device[i] = s->points[i].device;
     }
     if (now && isfinite(now->median[s->metric])) {
-        out->device[out->count] = run_device(&m->now);
+        out->device[out->count] = s->device ? s->device : run_device(&m->now);
         out->x[out->count++] = now->median[s->metric];
     }
     return 0;

@@ -36,6 +36,12 @@ static int load_run(struct report_model *m, struct err *err)
     return 0;
 }
 
+static int load_cards(struct report_model *m, struct err *err)
+{
+    const struct compare_options o = compare_defaults();
+    return standings_compare(&m->now, PLACE_GPU, m->primary.metric, &o, &m->cards, &m->n_cards, err);
+}
+
 int report_model_load(struct report_model *m, const struct report_subject *subject, struct err *err)
 {
     *m = (struct report_model){.subject = subject};
@@ -50,6 +56,8 @@ int report_model_load(struct report_model *m, const struct report_subject *subje
         model_launched(m);
     if (rc == 0)
         rc = report_costs_load(subject->store, &m->now.info, COST_ROWS_SHOWN, &m->costs, err);
+    if (rc == 0)
+        rc = load_cards(m, err);
     m->primary = quantity_of(m->primary.metric, m->kernels_alone);
     m->prefill = quantity_of(METRIC_PREFILL_S, m->kernels_alone);
     m->subject = NULL;
@@ -65,6 +73,7 @@ void report_model_release(struct report_model *m)
     free(m->traces);
     free(m->memory);
     report_costs_release(&m->costs);
+    free(m->cards);
     for (size_t v = 0; m->resources && v < m->now.n_variants; v++)
         resources_release(&m->resources[v]);
     free(m->resources);

@@ -14,6 +14,7 @@
 #include "reports/words/quantity.h"
 #include "results/judge/history.h"
 #include "results/judge/launches.h"
+#include "results/judge/standings.h"
 #include "results/query/against.h"
 #include "results/query/counted.h"
 #include "results/query/report_queries.h"
@@ -138,6 +139,8 @@ struct report_model {
     struct memory_row *memory; /* one per cell, by context */
     size_t n_memory;
     struct cost_list costs;
+    struct place_standing *cards; /* one per GPU that the run's tests name */
+    size_t n_cards;
     struct kernel_point *kernels; /* in the order of now.cells; none if no cell states its shape */
     struct launch *launches;      /* shape and grid of kernels[i] */
     size_t n_kernels;

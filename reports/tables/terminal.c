@@ -1,4 +1,5 @@
 #include "reports/tables/terminal.h"
+#include "reports/tables/standings_table.h"
 
 #include "common/base/text.h"
 #include "reports/tables/activity_table.h"
@@ -142,40 +143,12 @@ int terminal_comparison(const struct comparison *c, bool kernels, bool colour, s
     return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
 }
 
-static enum cell_mark host_mark(enum host_speed v)
+int terminal_standings(enum place_kind by, const struct place_standing *places, size_t count, bool colour,
+                       struct buf *out, struct err *err)
 {
-    switch (v) {
-    case HOST_SLOW:
-        return MARK_BAD;
-    case HOST_FAST:
-        return MARK_WARN;
-    case HOST_ALIKE:
-    case HOST_UNKNOWN:
-    case HOST_SPEED_COUNT:
-        break;
-    }
-    return MARK_NONE;
-}
-
-int terminal_hosts(const struct host_standing *hosts, size_t count, bool colour, struct buf *out,
-                   struct err *err)
-{
-    static const char *const titles[] = {"Node",      "Tests", "Shared cells", "Worse in",
-                                         "vs middle", "p",     "Verdict"};
     struct table t;
     table_init(&t);
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        table_column(&t, titles[i], i > 0 && i < 6);
-    for (size_t i = 0; i < count; i++) {
-        const struct host_standing *h = &hosts[i];
-        table_code(&t, h->host);
-        table_text(&t, num_int(h->tests).s);
-        table_text(&t, num_int(h->cells).s);
-        table_text(&t, num_int(h->worse).s);
-        table_text(&t, isnan(h->ratio) ? "-" : num_change(h->ratio - 1).s);
-        table_text(&t, isnan(h->p) ? "-" : num_p(h->p).s);
-        table_marked(&t, host_speed_name(h->speed), host_mark(h->speed));
-    }
+    table_standings(&t, by, places, count, REPORT_EN);
     return write_and_release(&t, colour, out, err);
 }
 

@@ -10,7 +10,7 @@
 #include "common/base/err.h"
 #include "results/judge/compare.h"
 #include "results/judge/counters.h"
-#include "results/judge/hosts.h"
+#include "results/judge/standings.h"
 
 /* A finished run: Context, Variant, Kernel name, its primary metric, vs Baseline, Status. */
 int terminal_run(const struct run_data *run, size_t reference, bool kernels, bool colour, struct buf *out,
@@ -28,8 +28,8 @@ int terminal_comparison(const struct comparison *c, bool kernels, bool colour, s
                         struct err *err);
 /* The counters that differ most. Nothing if none does. */
 int terminal_counters(const struct counter_changes *c, struct buf *out, struct err *err);
-/* The machines that shared a run: one row per machine, slow ones marked. */
-int terminal_hosts(const struct host_standing *hosts, size_t count, bool colour, struct buf *out,
-                   struct err *err);
+/* The machines or GPUs that shared a run: one row each, slow ones marked. */
+int terminal_standings(enum place_kind by, const struct place_standing *places, size_t count, bool colour,
+                       struct buf *out, struct err *err);
 
 #endif

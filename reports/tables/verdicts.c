@@ -127,10 +127,22 @@ static void evidence_of_nights(const struct delta *d, enum report_lang lang, str
     message_plain(out, lang, MSG_EVIDENCE_LIMIT, num_percent(d->threshold).s);
     if (d->control)
         message_plain(out, lang, MSG_EVIDENCE_CONTROL);
+}
+
+/* On which GPUs, and beside what. */
+static void evidence_of_places(const struct delta *d, enum report_lang lang, struct buf *out)
+{
     if (d->other_device) {
         buf_puts(out, "; ");
         message_plain(out, lang, MSG_EVIDENCE_OTHER_GPU);
-    }
+    } else if (d->card_error > 0 && isfinite(d->card_ratio))
+        message_plain(out, lang, MSG_EVIDENCE_CARD, num_fixed(d->card_ratio, 4).s,
+                      num_percent(1.96 * d->card_error).s);
+    if (d->gpus > 1)
+        message_plain(out, lang, MSG_EVIDENCE_GPUS, num_int((int64_t)d->gpus).s,
+                      num_int((int64_t)d->gpus_worse).s, num_int((int64_t)d->gpus_better).s);
+    if (d->beside >= 0 && d->base_beside >= 0 && d->beside != d->base_beside)
+        message_plain(out, lang, MSG_EVIDENCE_BESIDE, num_int(d->beside).s, num_int(d->base_beside).s);
 }
 
 static void evidence_of_method(const struct delta *d, enum report_lang lang, struct buf *out)
@@ -167,6 +179,8 @@ static void evidence_add(const struct delta *d, enum report_lang lang, struct bu
         message_plain(out, lang, MSG_EVIDENCE_NOISE, num_percent(d->noise_floor).s);
     if (isfinite(d->detectable) && d->method != METHOD_THRESHOLD)
         message_plain(out, lang, MSG_EVIDENCE_DETECTABLE, num_percent(d->detectable).s);
+    if (d->in_base && d->in_now)
+        evidence_of_places(d, lang, out);
     if (d->outlier)
         message_plain(out, lang, MSG_EVIDENCE_OUTLIER);
     if (d->slow_first)

@@ -99,10 +99,10 @@ static int read_job_head(const struct json_at *job, struct run_info *r, struct e
     if (artifact_name(job, "run_id", r->run_id, RUN_NAME_MAX, err) != 0 ||
         artifact_name(job, "ticket", r->ticket, sizeof r->ticket, err) != 0 ||
         artifact_text(job, "tag", r->tag, sizeof r->tag, err) != 0 ||
-        artifact_text(job, "sweep", r->sweep, sizeof r->sweep, err) != 0 ||
         artifact_text(job, "date", r->date, sizeof r->date, err) != 0 ||
         artifact_text(job, "mode", r->mode, sizeof r->mode, err) != 0 ||
         artifact_text(job, "node", r->node, sizeof r->node, err) != 0 ||
+        artifact_text(job, "sweep", r->sweep, sizeof r->sweep, err) != 0 ||
         artifact_sha256(job, "plan_sha256", r->plan_sha256, err) != 0)
         return -1;
     if (json_is_object(source.value) && artifact_sha256(&source, "sha256", r->source_sha256, err) != 0)

@@ -1,8 +1,8 @@
 #include "results/judge/compare.h"
 
 #include "common/base/alloc.h"
+#include "results/judge/compare_values.h"
 #include "results/judge/judge.h"
-#include "results/judge/noise.h"
 #include "results/judge/tonight.h"
 #include "results/judge/windows.h"
 #include "results/stats/stats.h"
@@ -19,8 +19,6 @@ struct comparing {
     const struct compare_options *o;
     struct comparison *out;
     size_t cap;          /* of out->deltas */
-    double *base_values; /* scratch space for the largest cell */
-    double *now_values;
     struct tonight tonight; /* of the metric that is being compared */
 };
 
@@ -37,6 +35,8 @@ static struct delta *add_delta(struct comparing *c, const char *variant, int con
     snprintf(d->variant, sizeof d->variant, "%s", variant);
     d->base_median = d->now_median = d->reference = d->ratio = d->factor = NAN;
     d->threshold = d->noise_floor = d->between_runs = d->detectable = d->history_median = NAN;
+    d->card_ratio = NAN;
+    d->beside = d->base_beside = RUN_UNKNOWN;
     d->z = d->freedom = d->p = d->p_adjusted = d->ratio_low = d->ratio_high = NAN;
     d->common = 1;
     return d;
@@ -134,21 +134,24 @@ static bool judge_windows(const struct comparing *c, struct delta *d, const stru
     return true;
 }
 
-static double last_value(const struct night_cell *c)
-{
-    return c && c->count ? c->points[c->count - 1]->median : NAN;
-}
-
 /* Against nights: the cell ran, and no longer has the metric that the night before had. */
 static bool lost_metric(const struct comparing *c, struct delta *d, const struct night_cell *n)
 {
-    if (d->now_n > 0 || !n->count || n->night[n->count - 1] != c->tonight.nights.count - 1)
+    if (d->now_n > 0 || !nights_has_newest(&c->tonight.nights, n))
         return false;
     d->in_base = true;
     d->verdict = VERDICT_MISSING;
     snprintf(d->reason, sizeof d->reason, "the night before has %s, this run does not",
              metric_info(d->metric)->name);
     return true;
+}
+
+static int compare_values(struct comparing *c, struct delta *d, const struct cell *base,
+                          const struct cell *now, struct err *err)
+{
+    const struct comparing_cell cell = {.tonight = &c->tonight, .base = base, .now = now};
+    set_places(c->base, base, c->now, now, d);
+    return compare_cell_values(&cell, c->o, d, err);
 }
 
 /* base and now are not both NULL. */
@@ -165,17 +168,8 @@ static int compare_metric(struct comparing *c, const char *variant, int context,
                                : judge_states(d, base, now) || judge_lacking(d);
     if (settled || judge_windows(c, d, base, now))
         return 0;
-    struct evidence e = {
-        .base = c->base_values,
-        .base_n = base ? run_data_values(c->base, base, m, c->base_values) : 0,
-        .now = c->now_values,
-        .now_n = run_data_values(c->now, now, m, c->now_values),
-        .exact = last_value(nights),
-        .noise = noise_spread(c->o->noise, variant, context, m),
-    };
-    tonight_expect(&c->tonight, variant, base, now, &e, d);
     d->in_base = base || from_nights;
-    return judge_measure(&e, c->o, d, err);
+    return compare_values(c, d, base, now, err);
 }
 
 static bool is_compared(const struct comparing *c, enum metric m, const struct cell *base,
@@ -228,8 +222,7 @@ static int add_missing_since_last_night(struct comparing *c, enum metric m, stru
     for (size_t k = 0; m == c->out->primary && k < n->n_cells; k++) {
         const struct night_cell *cell = &n->cells[k];
         const struct history_series *s = cell->series;
-        bool last_night = cell->count && cell->night[cell->count - 1] == n->count - 1;
-        if (last_night && !run_data_cell(c->now, s->variant, s->context) &&
+        if (nights_has_newest(n, cell) && !run_data_cell(c->now, s->variant, s->context) &&
             was_asked(c->now, s->variant, s->context) && add_missing(c, s, err) != 0)
             return -1;
     }
@@ -329,16 +322,6 @@ static int decide_metric(struct comparing *c, enum metric m, struct err *err)
     return 0;
 }
 
-static int make_room(struct comparing *c, struct err *err)
-{
-    size_t most = c->now->n_tests + (c->base ? c->base->n_tests : 0) + 1;
-    c->base_values = malloc(2 * most * sizeof *c->base_values);
-    if (!c->base_values)
-        return err_set(err, ERR_INTERNAL, "no memory for the comparison");
-    c->now_values = c->base_values + most;
-    return 0;
-}
-
 enum metric compare_primary(const struct run_data *base, const struct run_data *now, enum metric wanted)
 {
     struct metric_set measured = {0};
@@ -361,7 +344,7 @@ int compare_runs(const struct run_data *base, const struct run_data *now, const 
     snprintf(out->base_id, sizeof out->base_id, "%s", base ? base->info.run_id : "");
     snprintf(out->now_id, sizeof out->now_id, "%s", now->info.run_id);
     out->primary = compare_primary(base, now, options->metric);
-    int rc = make_room(&c, err);
+    int rc = 0;
     for (int m = 0; rc == 0 && m < METRIC_COUNT; m++)
         rc = compare_by(&c, (enum metric)m, err);
     if (rc == 0)
@@ -373,7 +356,6 @@ int compare_runs(const struct run_data *base, const struct run_data *now, const 
         rc = compare_facts(base, now, &facts, err);
     out->facts = facts.items;
     out->n_facts = facts.count;
-    free(c.base_values);
     if (rc != 0)
         comparison_release(out);
     return rc;
@@ -389,6 +371,6 @@ void comparison_release(struct comparison *c)
 
 bool comparison_regressed(const struct comparison *c)
 {
-    return (c->shift.found && c->shift.worse) || c->node_cells > 0 ||
+    return (c->shift.found && c->shift.worse && !c->shift.device_changed) || c->node_cells > 0 ||
            c->verdicts[VERDICT_REGRESSED] + c->verdicts[VERDICT_BROKEN] + c->verdicts[VERDICT_MISSING] > 0;
 }

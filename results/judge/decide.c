@@ -117,13 +117,7 @@ static void decide_nights(const struct compare_options *o, size_t tested, struct
     d->detectable = detectable_change(o, tested, d);
     char reference[160];
     describe_reference(d, reference, sizeof reference);
-    bool beyond = significant && fabs(loss) > d->threshold;
-    if (d->other_device && (d->control || (beyond && fabs(loss) <= o->regression)))
-        set_verdict(
-            d, VERDICT_NOISY,
-            "t = %.1f against %s, but those were measured on another GPU, and GPUs of one model differ", d->z,
-            reference);
-    else if (significant && fabs(loss) > d->threshold && d->disagree)
+    if (significant && fabs(loss) > d->threshold && d->disagree)
         set_verdict(d, VERDICT_NOISY, "the repetitions disagree: some are as %s as %s",
                     loss > 0 ? "fast" : "slow", reference);
     else if (significant && fabs(loss) > d->threshold)
@@ -206,7 +200,38 @@ static void decide_repetitions(const struct compare_options *o, size_t tested, s
                     100 * d->threshold);
 }
 
+/* Beyond the threshold, but perhaps only because the factor of two cards is not known better. */
+static bool within_card_error(const struct delta *d, double loss)
+{
+    return d->card_error > 0 && fabs(loss) > d->threshold && fabs(loss) <= d->threshold + 2 * d->card_error;
+}
+
+/* What the reader has to know of where the cell was measured. */
+static void add_place(struct delta *d)
+{
+    size_t n = strlen(d->reason);
+    if (d->other_device)
+        return;
+    if (isfinite(d->card_ratio) && d->card_error > 0)
+        n += (size_t)snprintf(d->reason + n, sizeof d->reason - n,
+                              "; on another GPU, by the cards' factor of %.4f (+-%.2g %%)", d->card_ratio,
+                              196 * d->card_error);
+    if (n < sizeof d->reason && d->gpus > 1)
+        n += (size_t)snprintf(d->reason + n, sizeof d->reason - n, "; the median of %zu GPUs", d->gpus);
+    if (n < sizeof d->reason && d->gpus > 1 && d->gpus_worse + d->gpus_better > 0)
+        snprintf(d->reason + n, sizeof d->reason - n, " (%zu worse, %zu better)", d->gpus_worse,
+                 d->gpus_better);
+}
+
+static void decide(const struct compare_options *o, size_t tested, struct delta *d);
+
 void judge_decide(const struct compare_options *o, size_t tested, struct delta *d)
+{
+    decide(o, tested, d);
+    add_place(d);
+}
+
+static void decide(const struct compare_options *o, size_t tested, struct delta *d)
 {
     double loss = loss_of(d);
     bool negligible = fabs(d->now_median - d->reference) <= metric_info(d->metric)->least;
@@ -228,10 +253,19 @@ void judge_decide(const struct compare_options *o, size_t tested, struct delta *
     }
     if (isnan(loss))
         set_verdict(d, VERDICT_NOISY, "no ratio: a value is not positive");
+    else if (d->other_device)
+        set_verdict(d, VERDICT_NOISY,
+                    "moved to another GPU, no factor between them: GPUs of one model differ, and no run measured"
+                    " both (`kernsweep noise PLAN --gpus` does)");
     else if (negligible)
         set_verdict(d, VERDICT_UNCHANGED,
                     "the difference is within %g %s, which never matters for this metric",
                     metric_info(d->metric)->least, metric_info(d->metric)->unit);
+    else if (d->method != METHOD_NIGHTS && within_card_error(d, loss))
+        set_verdict(d, VERDICT_NOISY,
+                    "moved to another GPU: beyond the threshold of %.3g %% by no more than the factor between"
+                    " the cards may be off",
+                    100 * d->threshold);
     else if (d->method == METHOD_NIGHTS)
         decide_nights(o, tested, d, loss);
     else if (d->method == METHOD_THRESHOLD)

@@ -22,6 +22,7 @@ struct expectation {
     size_t current_nights;
     bool control;
     bool other_device; /* no night behind it was measured on tonight's GPUs */
+    struct card_factor card; /* by which nights of another GPU were brought to tonight's */
 };
 
 struct evidence {
@@ -34,6 +35,8 @@ struct evidence {
     const struct night_cell *cell; /* NULL when no night measured it */
     struct expectation expected;   /* REFERENCE_NONE: compare the repetitions */
     double exact;                  /* an exact metric's value the night before; NaN when there is none */
+    struct card_factor card;       /* by which the base was brought to the GPU of now */
+    bool other_device;             /* the base was measured on another GPU, and no factor is known */
     double noise;                  /* relative spread between runs in an A/A sweep; NaN if unknown */
 };
 

@@ -1,10 +1,12 @@
 #include "results/judge/history.h"
 
+#include "common/base/alloc.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int by_place(const void *a, const void *b)
+static int by_cell(const void *a, const void *b)
 {
     const struct history_series *x = a, *y = b;
     int names = strcmp(x->variant, y->variant);
@@ -15,10 +17,27 @@ static int by_place(const void *a, const void *b)
     return (x->metric > y->metric) - (x->metric < y->metric);
 }
 
+static int by_place(const void *a, const void *b)
+{
+    const struct history_series *x = a, *y = b;
+    int cells = by_cell(a, b);
+    return cells ? cells : (x->device > y->device) - (x->device < y->device);
+}
+
 void history_sort(struct history *h)
 {
     if (h->count)
         qsort(h->series, h->count, sizeof *h->series, by_place);
+}
+
+int history_append(struct history *h, struct history *from, struct err *err)
+{
+    for (; from->count; from->count--) {
+        if (!ALLOC_GROW(h->series, h->count + 1, h->cap))
+            return err_set(err, ERR_INTERNAL, "no memory for the history");
+        h->series[h->count++] = from->series[from->count - 1];
+    }
+    return 0;
 }
 
 void history_release(struct history *h)
@@ -34,7 +53,7 @@ const struct history_series *history_find(const struct history *h, const char *v
 {
     struct history_series key = {.context = context, .metric = m};
     snprintf(key.variant, sizeof key.variant, "%s", variant);
-    return h->count ? bsearch(&key, h->series, h->count, sizeof key, by_place) : NULL;
+    return h->count ? bsearch(&key, h->series, h->count, sizeof key, by_cell) : NULL;
 }
 
 int64_t history_last(const struct history *h)

@@ -44,6 +44,13 @@ static double loss_of(const struct delta *d)
     return metric_info(d->metric)->better == METRIC_LESS ? change : -change;
 }
 
+/* A limit of an interval, with the error of a factor that the ratio contains. */
+static double widened(double ratio, double limit, double error)
+{
+    double reach = log(limit / ratio);
+    return ratio * exp(copysign(hypot(reach, 1.96 * error), reach));
+}
+
 static void measure_repetitions(const struct evidence *e, const struct compare_options *o, struct delta *d)
 {
     size_t least = e->base_n < e->now_n ? e->base_n : e->now_n;
@@ -55,6 +62,11 @@ static void measure_repetitions(const struct evidence *e, const struct compare_o
     d->between_runs = o->same_session ? NAN : e->noise;
     if (!isnan(d->between_runs) && !(d->noise_floor >= M_SQRT2 * d->between_runs))
         d->noise_floor = M_SQRT2 * d->between_runs;
+    d->other_device = e->other_device;
+    d->card_ratio = e->card.known ? exp(e->card.log) : NAN;
+    d->card_error = e->card.error;
+    if (e->card.known)
+        d->noise_floor = hypot(isnan(d->noise_floor) ? 0 : d->noise_floor, e->card.error);
     d->detectable = isnan(d->noise_floor) ? d->threshold : fmax(d->threshold, power_factor * d->noise_floor);
     d->method = METHOD_THRESHOLD;
     d->against = REFERENCE_RUN;
@@ -68,8 +80,8 @@ static void measure_repetitions(const struct evidence *e, const struct compare_o
         struct stats_interval i =
             stats_bootstrap_ratio(e->base, e->base_n, e->now, e->now_n, 0.95, BOOTSTRAP_ROUNDS, &rng);
         d->method = METHOD_BOOTSTRAP;
-        d->ratio_low = i.low;
-        d->ratio_high = i.high;
+        d->ratio_low = widened(d->ratio, i.low, e->card.error);
+        d->ratio_high = widened(d->ratio, i.high, e->card.error);
     }
 }
 

@@ -17,6 +17,25 @@ const struct night_cell *nights_find_cell(const struct nights *n, const char *va
     return NULL;
 }
 
+const struct night_cell *nights_find_on(const struct nights *n, const char *variant, int context,
+                                        uint64_t device)
+{
+    for (size_t k = 0; k < n->n_cells; k++) {
+        const struct history_series *s = n->cells[k].series;
+        if (s->context == context && (!s->device || s->device == device) && strcmp(s->variant, variant) == 0)
+            return &n->cells[k];
+    }
+    return NULL;
+}
+
+bool nights_has_newest(const struct nights *n, const struct night_cell *c)
+{
+    for (size_t i = c->count; i > 0; i--)
+        if (c->night[i - 1] + 1 == n->count)
+            return true;
+    return false;
+}
+
 /* The newest points of [from, to) that are not set aside. */
 static size_t newest(const struct changes *levels, size_t from, size_t to, size_t most, size_t *members)
 {
@@ -172,4 +191,16 @@ bool nights_on_other_device(const struct night_cell *c, const struct level *l, u
             return false;
     }
     return device && l->nights;
+}
+
+struct card_factor nights_card_factor(const struct night_cell *c, const struct level *l)
+{
+    struct card_factor f = {0};
+    for (size_t i = 0; i < l->nights; i++) {
+        const struct history_point *p = c->points[l->members[i]];
+        f.known |= p->card_error > 0;
+        f.log += p->card_log / (double)l->nights;
+        f.error += p->card_error / (double)l->nights;
+    }
+    return f;
 }

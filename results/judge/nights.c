@@ -63,6 +63,11 @@ static int collect_nights(const struct history *h, enum metric m, struct nights 
     for (size_t i = 0; i < points; i++)
         if (out->count == 0 || by_time(&out->nights[out->count - 1], &out->nights[i]) != 0)
             out->nights[out->count++] = out->nights[i];
+        else if (out->nights[out->count - 1].device != out->nights[i].device)
+            out->nights[out->count - 1].several = true;
+    for (size_t t = 0; t < out->count; t++)
+        if (out->nights[t].several)
+            out->nights[t].device = 0;
     return 0;
 }
 
@@ -94,7 +99,26 @@ static double within_nights(const struct history_point *const *points, size_t n)
     return scale;
 }
 
-/* Values that are not positive have no logarithm: they are left out. */
+static bool is_foreign(const struct history_series *s, const struct history_point *p)
+{
+    return s->device && p->device && p->device != s->device;
+}
+
+/* Values that are not positive have no logarithm: they are left out. Returns how many there are now. */
+static size_t take_points(const struct history_series *s, bool foreign, struct night_cell *c)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->points[i].median > 0 && is_foreign(s, &s->points[i]) == foreign)
+            c->points[c->count++] = &s->points[i];
+    return c->count;
+}
+
+static void sort_points(const struct history_point **points, size_t n)
+{
+    if (n)
+        qsort(points, n, sizeof *points, points_by_time);
+}
+
 static int fill_cell(const struct nights *n, const struct history_series *s, struct night_cell *c,
                      struct err *err)
 {
@@ -105,11 +129,10 @@ static int fill_cell(const struct nights *n, const struct history_series *s, str
     c->u = calloc(s->count + 1, sizeof *c->u);
     if (!c->points || !c->night || !c->y || !c->u)
         return no_memory(err);
-    for (size_t i = 0; i < s->count; i++)
-        if (s->points[i].median > 0)
-            c->points[c->count++] = &s->points[i];
-    if (c->count)
-        qsort(c->points, c->count, sizeof(const struct history_point *), points_by_time);
+    size_t foreign = take_points(s, true, c);
+    take_points(s, false, c);
+    sort_points(c->points, foreign);
+    sort_points(c->points + foreign, c->count - foreign);
     for (size_t i = 0; i < c->count; i++) {
         c->night[i] = find_night(n, c->points[i]);
         c->u[i] = c->points[i]->median;

@@ -9,6 +9,7 @@
 #ifndef KERNSWEEP_RESULTS_JUDGE_NIGHTS_H
 #define KERNSWEEP_RESULTS_JUDGE_NIGHTS_H
 
+#include "results/judge/cards.h"
 #include "results/judge/changes.h"
 #include "results/judge/history.h"
 
@@ -21,7 +22,8 @@ enum {
 struct night {
     int64_t run_key;
     int64_t measured_at;
-    uint64_t device;
+    uint64_t device; /* 0: unknown, or several */
+    bool several;
     double factor; /* logarithm of the common factor; 0 where fewer than six cells agree on one */
 };
 
@@ -34,7 +36,7 @@ struct night_scale {
 
 struct night_cell {
     const struct history_series *series;
-    const struct history_point **points; /* in order of nights */
+    const struct history_point **points; /* in order of nights; those of another GPU than the series' first */
     size_t *night;                       /* of each point */
     double *y, *u;
     size_t count;
@@ -73,8 +75,13 @@ void nights_model_release(struct nights *n);
 /* How many nights with this memory say as much about a level as one independent night. */
 double nights_alike(double memory);
 
-/* NULL if no night measured it. */
+/* NULL if no night measured it. Any one, if the cell has series of several GPUs. */
 const struct night_cell *nights_find_cell(const struct nights *n, const char *variant, int context);
+/* As it is seen from this GPU. */
+const struct night_cell *nights_find_on(const struct nights *n, const char *variant, int context,
+                                        uint64_t device);
+/* Whether the newest night measured it. */
+bool nights_has_newest(const struct nights *n, const struct night_cell *c);
 /* The level that tonight's value is expected at. */
 struct level nights_level(const struct night_cell *c);
 /* The level of a stored base: of its run and the nights of the same segment nearest to it, or, if it has
@@ -83,8 +90,11 @@ struct level nights_base_level(const struct night_cell *c, const int64_t *runs, 
 /* What the factor of a night is expected to be (y), and what it was in the nights of a base. */
 struct level nights_factor_level(const struct nights *n);
 double nights_base_factor(const struct nights *n, const struct night_cell *c, const struct level *base);
-/* Whether no night of the level was measured on this device, as far as known. */
+/* Whether no night of the level was measured on this device, or brought to it by the factor of two cards, as
+ * far as known. */
 bool nights_on_other_device(const struct night_cell *c, const struct level *l, uint64_t device);
+/* By what the level was brought from other cards: the mean over its nights. */
+struct card_factor nights_card_factor(const struct night_cell *c, const struct level *l);
 /* The share of a level's nights, among those with known code, that ran this code; NaN if none is known. */
 double nights_share_of_code(const struct night_cell *c, const struct level *l, uint64_t code);
 /* The newest device that is known; 0 if none is. */

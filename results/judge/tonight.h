@@ -7,6 +7,7 @@
 #define KERNSWEEP_RESULTS_JUDGE_TONIGHT_H
 
 #include "results/judge/evidence.h"
+#include "results/judge/strata.h"
 #include "results/judge/verdict.h"
 
 struct tonight {
@@ -14,8 +15,10 @@ struct tonight {
     const struct run_data *now;
     const struct compare_options *o;
     enum metric metric;
-    uint64_t device; /* identity of now's GPUs; 0 when unknown */
+    struct history seen; /* the history as seen from tonight's GPUs */
     struct nights nights;
+    bool moved;      /* most cells are on a GPU that their level was not measured on, nor can be brought to */
+    bool base_moved; /* the same of the base */
     struct level factor_level;
     struct common_shift shift;
     bool removed;       /* the common factor is taken out of each cell, else cells are judged with it */
@@ -30,8 +33,9 @@ int tonight_open(struct tonight *t, const struct run_data *base, const struct ru
                  struct err *err);
 void tonight_release(struct tonight *t);
 
-/* Fills in e->nights, cell, expected and common. base may be NULL. */
-void tonight_expect(const struct tonight *t, const char *variant, const struct cell *base,
-                    const struct cell *now, struct evidence *e, struct delta *d);
+/* Of the cell on this GPU. e has the values of both sides; fills in e->nights, cell, expected and common. base
+ * may be NULL. */
+void tonight_expect(const struct tonight *t, const struct cell *base, const struct cell *now, uint64_t device,
+                    struct evidence *e, struct delta *d);
 
 #endif

@@ -65,7 +65,7 @@ const char *scale_floor_name(enum scale_floor f);
 const char *reference_kind_name(enum reference_kind k);
 const char *compare_method_name(enum compare_method m);
 
-enum { COMPARE_REASON_MAX = 320 };
+enum { COMPARE_REASON_MAX = 320, DELTA_GPU_MAX = 128 };
 
 struct delta {
     char variant[RUN_NAME_MAX];
@@ -103,7 +103,15 @@ struct delta {
     double p_adjusted; /* after Benjamini-Hochberg */
     double ratio_low;  /* interval of the ratio; NaN when the method gives none */
     double ratio_high;
-    bool other_device; /* the reference was measured on other GPUs */
+    bool other_device; /* the reference was measured on other GPUs, and nobody knows how they differ */
+    double card_ratio; /* what the reference was multiplied by, because it was measured on another GPU: the
+                          cards' measured factor; NaN when it was not */
+    double card_error; /* relative standard error of card_ratio; 0 when there is none */
+    size_t gpus;       /* that the cell was compared on; 0 when unknown */
+    size_t gpus_worse, gpus_better; /* of several: those that changed beyond the threshold, each by itself */
+    char gpu[DELTA_GPU_MAX];        /* of now, if it is one; "" when unknown */
+    char base_gpu[DELTA_GPU_MAX];
+    int beside, base_beside; /* most tests of their own run beside a counted one; RUN_UNKNOWN */
     bool disagree;     /* some repetitions show the change and some do not */
     bool outlier;      /* at least one repetition of now is an outlier */
     bool slow_first;
@@ -136,6 +144,7 @@ struct common_shift {
 };
 
 struct noise;
+struct cards;
 
 struct compare_options {
     double regression;  /* the plan's threshold, a fraction; default 0.05 */
@@ -157,6 +166,8 @@ struct compare_options {
     bool same_session;
     /* Spreads from an A/A sweep (noise.h), for cells with few repetitions; may be NULL. */
     const struct noise *noise;
+    /* By how much GPUs differ (cards.h), for cells that moved to another one; may be NULL. */
+    const struct cards *cards;
     uint64_t seed; /* of the bootstrap; fixed, so that the same data yield the same verdict */
 };
 

@@ -30,6 +30,7 @@ static int begin(struct store *s, const struct run_data *now, const struct compa
     if (noise_load(s, &now->info, &out->noise, err) != 0)
         return -1;
     out->options.noise = &out->noise;
+    out->options.cards = &out->cards;
     return 0;
 }
 
@@ -49,10 +50,44 @@ static enum metric primary_of(const struct run_data *now, const struct against *
     return compare_primary(a->has_base ? &a->base : NULL, now, a->options.metric);
 }
 
+static int load_cards(struct store *s, const struct run_data *now, enum metric m, bool all,
+                      struct against *out, struct err *err)
+{
+    struct history h;
+    if (history_of_cards(s, &now->info, m, all, &h, err) != 0)
+        return -1;
+    int rc = cards_measure(&h, &out->cards, err);
+    history_release(&h);
+    return rc;
+}
+
+/* What others than the judge read: reports draw it, causes are looked for in it. */
+static int see_nights(const struct run_data *now, enum metric m, bool all, struct against *out,
+                      struct err *err)
+{
+    struct history one;
+    out->history.nights = out->nights.nights;
+    for (int i = all ? 0 : (int)m; i < (all ? METRIC_COUNT : (int)m + 1); i++) {
+        if (cards_align(&out->nights, now, &out->cards, (enum metric)i, true, &one, err) != 0)
+            return -1;
+        int rc = history_append(&out->history, &one, err);
+        history_release(&one);
+        if (rc != 0)
+            return -1;
+    }
+    history_sort(&out->history);
+    return 0;
+}
+
 static int nights_before(struct store *s, const struct run_data *now, struct against *out, struct err *err)
 {
-    int rc = history_for_run(s, &now->info, out->base_runs, out->n_base_runs, primary_of(now, out),
-                             out->options.all_metrics, &out->history, err);
+    enum metric m = primary_of(now, out);
+    bool all = out->options.all_metrics;
+    int rc = load_cards(s, now, m, all, out, err);
+    if (rc == 0)
+        rc = history_for_run(s, &now->info, out->base_runs, out->n_base_runs, m, all, &out->nights, err);
+    if (rc == 0)
+        rc = see_nights(now, m, all, out, err);
     if (rc == 0 && out->history.nights > 0)
         rc = run_facts_load(s, history_last(&out->history), &out->last, err);
     return rc;
@@ -141,7 +176,7 @@ int against_compare(const struct against *a, const struct run_data *now, struct 
     struct compare_options options = a->options;
     options.base_runs = a->base_runs;
     options.n_base_runs = a->n_base_runs;
-    if (compare_runs(a->has_base ? &a->base : NULL, now, &a->history, &options, out, err) != 0)
+    if (compare_runs(a->has_base ? &a->base : NULL, now, &a->nights, &options, out, err) != 0)
         return -1;
     if (!a->has_base && a->history.nights > 0 && facts_since_last_night(a, now, out, err) != 0) {
         comparison_release(out);
@@ -181,6 +216,8 @@ void against_release(struct against *a)
     run_data_release(&a->base);
     run_data_release(&a->last);
     history_release(&a->history);
+    history_release(&a->nights);
+    cards_release(&a->cards);
     noise_release(&a->noise);
     confirm_records_release(&a->confirmed);
     free(a->base_runs);

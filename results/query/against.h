@@ -7,6 +7,7 @@
 #ifndef KERNSWEEP_RESULTS_QUERY_AGAINST_H
 #define KERNSWEEP_RESULTS_QUERY_AGAINST_H
 
+#include "results/judge/cards.h"
 #include "results/judge/compare.h"
 #include "results/judge/confirm.h"
 #include "results/judge/noise.h"
@@ -20,10 +21,12 @@ struct against {
     int64_t *base_runs; /* the store's rows of the runs of the base: those of the baseline, or the one run */
     size_t n_base_runs;
     struct run_data last; /* info and facts of the last night before */
-    struct history history;
+    struct history nights; /* as measured, on whichever GPUs */
+    struct history history; /* the same as seen from the GPU of each of now's cells, a series per cell: to draw */
+    struct cards cards;     /* how the node's GPUs differ */
     struct noise noise;
     struct confirm_records confirmed; /* of these two runs */
-    struct compare_options options;   /* options.noise points into this struct: it must not be moved */
+    struct compare_options options;   /* options.noise and options.cards point into this struct: it must not be moved */
 };
 
 /* A rejected run is refused; against_nights() gives it no night.

@@ -107,8 +107,11 @@ static int load_eligible(struct store *s, const struct history_options *o, struc
         s,
         "SELECT r.id, r.ordered_at, coalesce(r.environment_id, 0) AS environment FROM run r"
         " LEFT JOIN run b ON b.id = :before"
-        " WHERE r.node = :node AND r.ticket = :ticket AND r.mode = :mode AND r.status = 'COMPLETE'"
-        " AND r.purpose = 'sweep' AND r.rejected_at IS NULL AND (:tag IS NULL OR r.tag = :tag)"
+        " WHERE r.node = :node AND r.ticket = :ticket AND r.mode = :mode"
+        " AND (r.status = 'COMPLETE' OR :cards) AND (r.purpose = 'sweep' OR :cards)"
+        " AND (NOT :cards OR EXISTS (SELECT 1 FROM test x WHERE x.run_id = r.id AND x.gpu <> ("
+        "SELECT gpu FROM test y WHERE y.run_id = r.id AND y.gpu IS NOT NULL LIMIT 1)))"
+        " AND r.rejected_at IS NULL AND (:tag IS NULL OR r.tag = :tag)"
         " AND (b.id IS NULL OR (r.ordered_at, r.id) < (b.ordered_at, b.id))"
         " ORDER BY r.ordered_at DESC, r.id DESC",
         err);
@@ -118,6 +121,7 @@ static int load_eligible(struct store *s, const struct history_options *o, struc
     sql_bind_text(stmt, ":ticket", o->ticket);
     sql_bind_text(stmt, ":mode", o->mode);
     sql_bind_text(stmt, ":tag", o->tag);
+    sql_bind_int(stmt, ":cards", o->of_several_gpus);
     sql_bind_int_or_null(stmt, ":before", o->before, 0);
     size_t cap = 0;
     int rc;
@@ -144,11 +148,12 @@ static const struct dated *find_dated(const struct eligible *e, int64_t key)
     return e->count ? bsearch(&wanted, e->runs, e->count, sizeof wanted, by_key) : NULL;
 }
 
-/* The values of one cell of one night while its rows are read. */
+/* The values of one cell of one night on one GPU while its rows are read. */
 struct night {
     int64_t run;
     const struct dated *dated; /* NULL: not of the history */
     uint64_t code;
+    char gpu[RUN_GPU_MAX], mode[RUN_MODE_MAX];
     double values[LIMIT_REPETITIONS];
     size_t n;
 };
@@ -174,7 +179,7 @@ static struct history_point point_of(const struct night *night)
         .measured_at = night->dated->measured_at,
         .within = night->n > 1 ? stats_sd(night->values, night->n) / fabs(median) : NAN,
         .code = night->code,
-        .device = night->dated->device,
+        .device = *night->gpu ? gpu_identity(night->gpu, night->mode) : night->dated->device,
     };
 }
 
@@ -214,35 +219,36 @@ static int keep_series(struct history *h, const struct filling *f, const char *v
 }
 
 #define OF_TEST(column)                                                                                      \
-    "SELECT run_id, " column " AS value"                                                                     \
+    "SELECT run_id, " column " AS value, gpu, gpu_mode"                                                      \
     " FROM test WHERE series_id = :series AND run_id BETWEEN :first AND :last"                               \
-    " AND status = 'OK' AND warmup = 0 ORDER BY run_id"
+    " AND status = 'OK' AND warmup = 0 ORDER BY run_id, gpu, gpu_mode"
 #define OF_VARIANT(column)                                                                                   \
-    "SELECT t.run_id, v." column " AS value FROM test t JOIN series c ON c.id = t.series_id"                 \
+    "SELECT t.run_id, v." column " AS value, t.gpu, t.gpu_mode FROM test t JOIN series c ON c.id = t.series_id"                 \
     " JOIN variant v ON v.run_id = t.run_id AND v.name = c.variant"                                          \
     " WHERE t.series_id = :series AND t.run_id BETWEEN :first AND :last"                                     \
-    " AND t.status = 'OK' AND t.warmup = 0 ORDER BY t.run_id"
+    " AND t.status = 'OK' AND t.warmup = 0 ORDER BY t.run_id, t.gpu, t.gpu_mode"
 
 /* What the run sampled in another way than this night did is of another metric: of the run that the history
  * is of, any one test tells, since a run of which not all were sampled alike is not judged. */
 #define OF_SAMPLES(column, like)                                                                             \
-    "SELECT t.run_id, t." column " AS value FROM test t LEFT JOIN ("                                         \
+    "SELECT t.run_id, t." column " AS value, t.gpu, t.gpu_mode FROM test t LEFT JOIN ("                                         \
     "SELECT activity_window, joules_from FROM test WHERE series_id = :series AND run_id = :before"           \
     " AND status = 'OK' AND warmup = 0 AND activity_window IS NOT NULL LIMIT 1) n"                           \
     " WHERE t.series_id = :series AND t.run_id BETWEEN :first AND :last"                                     \
     " AND t.status = 'OK' AND t.warmup = 0 AND (n.activity_window IS NULL OR t.activity_window IS NULL"      \
-    " OR (" like ")) ORDER BY t.run_id"
+    " OR (" like ")) ORDER BY t.run_id, t.gpu, t.gpu_mode"
 #define SAME_WINDOW "t.activity_window = n.activity_window"
 #define SAME_METER SAME_WINDOW " AND t.joules_from IS n.joules_from"
 
 /* Nights whose plan defined the name with another unit or direction are of another metric. */
 #define OF_EXTRA                                                                                             \
-    "SELECT t.run_id, e.value FROM test t JOIN extra e ON e.test_id = t.id"                                  \
+    "SELECT t.run_id, e.value, t.gpu, t.gpu_mode FROM test t JOIN extra e ON e.test_id = t.id"                                  \
     " JOIN quantity q ON q.id = e.quantity_id"                                                               \
     " LEFT JOIN run_metric d ON d.run_id = t.run_id AND d.name = q.name"                                     \
     " WHERE t.series_id = :series AND t.run_id BETWEEN :first AND :last"                                     \
     " AND t.status = 'OK' AND t.warmup = 0 AND q.name = :metric"                                             \
-    " AND (d.unit IS NULL OR (d.unit = :unit AND d.better = :better)) ORDER BY t.run_id"
+    " AND (d.unit IS NULL OR (d.unit = :unit AND d.better = :better))"                           \
+    " ORDER BY t.run_id, t.gpu, t.gpu_mode"
 
 /* Reads only from the first to the last run of the history, since runs are mostly stored in chronological
  * order. prefill_s is read from an index alone. */
@@ -334,7 +340,13 @@ static uint64_t code_of(const struct scan *c, int64_t run, const char *variant)
     return found ? found->code : 0;
 }
 
-/* The rows of a series are sorted by run. */
+static bool is_other_gpu(struct sql_stmt *stmt, const struct night *night)
+{
+    const char *gpu = sql_col_str(stmt, "gpu", NULL), *mode = sql_col_str(stmt, "gpu_mode", NULL);
+    return strcmp(gpu ? gpu : "", night->gpu) != 0 || strcmp(mode ? mode : "", night->mode) != 0;
+}
+
+/* The rows of a series are sorted by run and GPU. */
 static int scan_series(struct scan *c, struct sql_stmt *stmt, int64_t series, const char *variant,
                        int context, enum metric m, struct err *err)
 {
@@ -358,10 +370,12 @@ static int scan_series(struct scan *c, struct sql_stmt *stmt, int64_t series, co
     while ((rc = sql_step(stmt, err)) > 0) {
         int64_t run = sql_col_int(stmt, "run_id", 0);
         double v = derive(m, sql_col_num(stmt, "value"), context);
-        if (run != night->run) {
+        if (run != night->run || is_other_gpu(stmt, night)) {
             if (close_night(&c->fill, night, err) != 0)
                 return -1;
             night->run = run;
+            sql_col_text(stmt, "gpu", night->gpu, sizeof night->gpu);
+            sql_col_text(stmt, "gpu_mode", night->mode, sizeof night->mode);
             night->dated = find_dated(c->runs, run);
             night->code = night->dated ? code_of(c, run, variant) : 0;
         }
@@ -462,6 +476,21 @@ int history_for_run(struct store *s, const struct run_info *run, const int64_t *
         .nights = HISTORY_NIGHTS_DEFAULT,
         .keep = keep,
         .n_keep = n_keep,
+        .metric = metric,
+        .all_metrics = all_metrics,
+    };
+    return history_load(s, &o, out, err);
+}
+
+int history_of_cards(struct store *s, const struct run_info *run, enum metric metric, bool all_metrics,
+                     struct history *out, struct err *err)
+{
+    const struct history_options o = {
+        .node = run->node,
+        .ticket = run->ticket,
+        .mode = run->mode,
+        .nights = HISTORY_NIGHTS_DEFAULT,
+        .of_several_gpus = true,
         .metric = metric,
         .all_metrics = all_metrics,
     };

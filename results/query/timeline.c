@@ -2,10 +2,12 @@
 
 #include "results/query/history_load.h"
 #include "results/store/run_load.h"
+#include "results/store/identity.h"
 #include "results/store/sql.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SERIES_SHOWN = 5 };
 
@@ -74,6 +76,85 @@ static int describe_point(struct sql_stmt *stmt, const struct history_point *fro
     return rc < 0 ? -1 : 0;
 }
 
+/* The GPUs that tests of the cell name. */
+struct named_gpu {
+    uint64_t device;
+    char gpu[RUN_GPU_MAX];
+    bool wanted;
+};
+
+enum { GPUS_MAX = 256 };
+
+static bool is_wanted(const char *gpu, const char *part)
+{
+    size_t n = strlen(gpu), m = part ? strlen(part) : 0;
+    return !part || (m <= n && m > 0 && (strncmp(gpu, part, m) == 0 || strcmp(gpu + n - m, part) == 0));
+}
+
+static int load_gpus(struct store *s, const struct timeline_filter *f, const struct timeline *t,
+                     struct named_gpu *out, size_t *count, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(s,
+                                "SELECT DISTINCT t.gpu, t.gpu_mode FROM test t JOIN series c"
+                                " ON c.id = t.series_id WHERE c.node = :node AND c.ticket = :ticket"
+                                " AND c.mode = :mode AND c.variant = :variant AND c.context_len = :context"
+                                " AND t.gpu IS NOT NULL ORDER BY t.gpu, t.gpu_mode",
+                                err);
+    *count = 0;
+    if (!stmt)
+        return -1;
+    sql_bind_text(stmt, ":node", t->node);
+    sql_bind_text(stmt, ":ticket", t->ticket);
+    sql_bind_text(stmt, ":mode", t->mode);
+    sql_bind_text(stmt, ":variant", t->variant);
+    sql_bind_int(stmt, ":context", t->context);
+    int rc;
+    bool any = false;
+    while ((rc = sql_step(stmt, err)) > 0 && *count < GPUS_MAX) {
+        struct named_gpu *g = &out[(*count)++];
+        char mode[RUN_MODE_MAX];
+        sql_col_text(stmt, "gpu", g->gpu, sizeof g->gpu);
+        sql_col_text(stmt, "gpu_mode", mode, sizeof mode);
+        g->device = gpu_identity(g->gpu, mode);
+        g->wanted = is_wanted(g->gpu, f->gpu);
+        any |= g->wanted;
+    }
+    if (rc >= 0 && f->gpu && !any)
+        return err_set(err, ERR_INPUT, "--gpu: no test of %s at %d names a GPU \"%.80s\"%s%.120s", t->variant,
+                       t->context, f->gpu, *count ? ": the first one is " : "", *count ? out[0].gpu : "");
+    return rc < 0 ? -1 : 0;
+}
+
+static bool has_several(const struct history_series *s)
+{
+    for (size_t i = 1; i < s->count; i++)
+        if (s->points[i].run_key == s->points[i - 1].run_key)
+            return true;
+    return false;
+}
+
+static const struct named_gpu *find_gpu(const struct named_gpu *gpus, size_t n, uint64_t device)
+{
+    for (size_t i = 0; i < n; i++)
+        if (gpus[i].device == device)
+            return &gpus[i];
+    return NULL;
+}
+
+/* The points that are shown. Without a choice, a cell of several GPUs a night is that of the newest point's. */
+static size_t keep_points(const struct timeline_filter *f, const struct named_gpu *gpus, size_t n_gpus,
+                          struct history_series *s)
+{
+    uint64_t only = !f->gpu && has_several(s) ? s->points[s->count - 1].device : 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const struct named_gpu *g = find_gpu(gpus, n_gpus, s->points[i].device);
+        if (f->gpu ? g && g->wanted : !only || !s->points[i].device || s->points[i].device == only)
+            s->points[kept++] = s->points[i];
+    }
+    return kept;
+}
+
 static int load_points(struct store *s, const struct timeline_filter *f, struct timeline *out,
                        struct err *err)
 {
@@ -92,14 +173,25 @@ static int load_points(struct store *s, const struct timeline_filter *f, struct 
     SQL_STMT stmt = sql_prepare(s, "SELECT run_id, date, tag, source_sha256 FROM run WHERE id = :run", err);
     if (!stmt || history_load(s, &o, &h, err) != 0)
         return -1;
-    size_t n = h.count ? h.series[0].count : 0;
-    int rc = 0;
+    size_t n = h.count ? h.series[0].count : 0, n_gpus = 0;
+    struct named_gpu *gpus = calloc(GPUS_MAX, sizeof *gpus);
+    int rc = gpus ? load_gpus(s, f, out, gpus, &n_gpus, err)
+                  : err_set(err, ERR_INTERNAL, "no memory for the GPUs of a node");
+    if (rc == 0 && n) {
+        size_t kept = keep_points(f, gpus, n_gpus, &h.series[0]);
+        out->left_out = n - kept;
+        n = kept;
+    }
     out->points = calloc(n + 1, sizeof *out->points);
-    if (!out->points)
+    if (rc == 0 && !out->points)
         rc = err_set(err, ERR_INTERNAL, "no memory for %zu nights", n);
     for (size_t i = 0; rc == 0 && i < n; i++)
-        if ((rc = describe_point(stmt, &h.series[0].points[i], &out->points[i], err)) == 0)
+        if ((rc = describe_point(stmt, &h.series[0].points[i], &out->points[i], err)) == 0) {
+            const struct named_gpu *g = find_gpu(gpus, n_gpus, out->points[i].device);
+            snprintf(out->points[i].gpu, sizeof out->points[i].gpu, "%s", g ? g->gpu : "");
             rc = find_commits(&log, out->points, i, err);
+        }
+    free(gpus);
     out->count = n;
     commit_log_release(&log);
     history_release(&h);

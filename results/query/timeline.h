@@ -21,6 +21,7 @@ struct timeline_filter {
     const char *mode;
     const char *tag;
     const char *metric; /* NULL: the primary one of the newest run */
+    const char *gpu;    /* the beginning or end of its id */
     size_t nights;      /* only the newest so many; 0: all */
 };
 
@@ -34,6 +35,7 @@ struct timeline_point {
     double median;
     int n;
     uint64_t device; /* identity of the GPUs, 0 when unknown */
+    char gpu[RUN_GPU_MAX]; /* their id, "" when the test does not name it */
     bool odd;        /* set aside: a single night far from its neighbours */
 };
 
@@ -51,6 +53,7 @@ struct timeline {
     enum metric metric;
     struct timeline_point *points; /* oldest first */
     size_t count;
+    size_t left_out; /* points of other GPUs: where a run measured the cell on several, one of them is shown */
     struct timeline_change *changes;
     size_t n_changes;
 };

@@ -13,7 +13,19 @@ void device_identity_begin(struct device_identity *id)
     *id = (struct device_identity){.rank = NAMES};
 }
 
-/* "gpus0.unique_id" is of "gpus0". */
+/* The end of "gpus0" in "gpus0.unique_id", also where it is written "gpus.0" or "gpus[0]"; NULL for what is of no
+ * GPU, or of a part of one. */
+static const char *end_of_owner(const char *key)
+{
+    size_t n = strncmp(key, "gpus", 4) == 0 ? 4 : 0;
+    if (n)
+        n += key[n] == '.' || key[n] == '[';
+    if (!n || !isdigit((unsigned char)key[n]))
+        return NULL;
+    n += strspn(key + n, "0123456789]");
+    return key[n] == '.' && !strchr(key + n + 1, '.') ? key + n : NULL;
+}
+
 static bool is_of_one(struct device_identity *id, const char *key, const char *dot)
 {
     size_t n = (size_t)(dot - key);
@@ -37,9 +49,8 @@ static void take_name(struct device_identity *id, const char *name, const char *
 
 void device_identity_add(struct device_identity *id, const struct run_fact *fact)
 {
-    const char *after = strncmp(fact->key, "gpus", 4) == 0 ? fact->key + 4 + (fact->key[4] == '.') : "";
-    const char *dot = isdigit((unsigned char)*after) ? strchr(after, '.') : NULL;
-    if (!dot || strchr(dot + 1, '.') || !*fact->value)
+    const char *dot = end_of_owner(fact->key);
+    if (!dot || !*fact->value)
         return;
     if (is_of_one(id, fact->key, dot))
         take_name(id, dot + 1, fact->value);

@@ -5,6 +5,9 @@ ALTER TABLE test ADD COLUMN gpu TEXT;
 ALTER TABLE test ADD COLUMN gpu_mode TEXT; -- partition and memory mode, "SPX/NPS1"; NULL: none known
 ALTER TABLE test ADD COLUMN beside INTEGER; -- most tests of the same run that were in flight on other GPUs meanwhile; NULL: unknown
 CREATE INDEX test_by_gpu ON test (gpu, series_id) WHERE gpu IS NOT NULL;
+-- A history reads a series night by night and GPU by GPU, the prefill from this index alone.
+DROP INDEX test_measured;
+CREATE INDEX test_measured ON test (series_id, run_id, gpu, gpu_mode, prefill_s) WHERE status = 'OK' AND warmup = 0;
 
 -- What one command started on several nodes at once; NULL: a run of its own.
 ALTER TABLE run ADD COLUMN sweep TEXT;

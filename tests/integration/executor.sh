@@ -82,6 +82,26 @@ cached_build() {
     like "the log of the first build is in the bundle" "$(cat "$(bundle again)/v/build.log")" 'echo made'
 }
 
+# As after a power cut, or a test that writes to its build.
+damaged_build() {
+    local prog
+    job sound "$(one '{"build": [["sh", "-c", "printf %s \"echo \\\\\"[PERF_TIMING] {\\\\\\\"prefill_s\\\\\\\": 0.25}\\\\\"\" >prog"]], "run": ["sh", "{build}/prog"]}')"
+    run sound
+    is "the test of the sound build is OK" "$(perf sound .exit_status)" OK || diag "$(cat "$(bundle sound)/v/ctx_64_run1/run.log")"
+    prog=$(echo "$TMPDIR"/work/build/*/prog)
+    : >"$prog"
+    job mended "$(jq -c .job <"$TMPDIR/sound.json" | jq -c 'del(.schema, .run_id)')"
+    run mended
+    is "a build with an emptied file is made again" "$(events mended '[.[] | select(.event == "BUILD_END")][0].status')" OK
+    is "its test is OK" "$(perf mended .exit_status)" OK
+    like "an event says which file has changed" "$(events mended '[.[] | select(.event == "NODE") | .message] | join(" ")')" \
+        'build of v that was kept is made again: prog has changed'
+    : >"$(dirname "$prog")/added-by-a-test"
+    job added "$(jq -c .job <"$TMPDIR/sound.json" | jq -c 'del(.schema, .run_id)')"
+    run added
+    is "a file that was added does not matter" "$(events added '[.[] | select(.event == "BUILD_END")][0].status')" CACHED
+}
+
 # ends_as STATUS REASON VARIANT_JSON [TEST_JSON]: a job whose test ends so.
 ends_as() {
     local id=case-$TESTS
@@ -254,6 +274,7 @@ scenario "the journal of a job" journal
 scenario "the files of a bundle" bundle_files
 scenario "a complete run" complete_run
 scenario "a job whose build is cached" cached_build
+scenario "a job whose cached build is damaged" damaged_build
 
 scenario "a test that exits 3" ends_as FAIL 'exit code 3' '{"run": ["sh", "-c", "exit 3"]}'
 scenario "a test whose program does not exist" ends_as FAIL 'cannot start /nowhere/at/all' '{"run": ["/nowhere/at/all"]}'

@@ -712,9 +712,9 @@ static const struct scenario scenarios[] = {
     /* method */
     {other_command, "method!", "", false},
     {order_and_all, "", "node! method", false},
-    {another_gpu, "code method", "", false},
+    {another_gpu, "", "", true},
     {another_gpu_and_all, "", "node! method", false},
-    {another_gpu_and_a_large_change, "code!", "", true},
+    {another_gpu_and_a_large_change, "", "", true},
     {plan_with_a_comment, "unexplained", "", true},
     {order_and_one_cell, "unexplained", "", true},
     {warmup_and_all, "", "node!", true},

@@ -112,6 +112,40 @@ static void progress_line_is_redrawn_and_erased(void **state)
                      "\r\033[K");
 }
 
+static void progress_names_the_longest_of_several_tests(void **state)
+{
+    (void)state;
+    struct screen s;
+    char line[LIVE_LINE_MAX];
+    screen_open(&s);
+    show(&s, "{\"event\":\"SUITE_START\",\"total_tests\":9}");
+    live_progress(&s.live, line);
+    assert_string_equal(line, "[0/9] no test is running  ETA -");
+    show(
+        &s,
+        "{\"event\":\"TEST_START\",\"variant\":\"v3\",\"ctx\":16,\"run_idx\":1,\"timeout_s\":20,\"lane\":0}");
+    show(
+        &s,
+        "{\"event\":\"TEST_START\",\"variant\":\"v4\",\"ctx\":16,\"run_idx\":1,\"timeout_s\":30,\"lane\":1}");
+    show(&s,
+         "{\"event\":\"HEARTBEAT\",\"variant\":\"v4\",\"ctx\":16,\"run_idx\":1,\"timeout_s\":30,\"lane\":1,"
+         "\"elapsed_s\":12,\"suite_eta_s\":90}");
+    show(&s, "{\"event\":\"TEST_START\",\"variant\":\"v5\",\"ctx\":16,\"run_idx\":1,\"timeout_s\":30,"
+             "\"lane\":64}");
+    assert_int_equal(live_running(&s.live), 2); /* a lane beyond the limit counts as the first */
+    live_progress(&s.live, line);
+    assert_string_equal(line, "[0/9] v4 ctx 16 run 1  12.0 s of 30.0 s  and 1 more  ETA 90.0 s");
+    show(&s, "{\"event\":\"TEST_END\",\"variant\":\"v4\",\"ctx\":16,\"run_idx\":1,\"exit_status\":\"OK\"}");
+    assert_int_equal(live_running(&s.live), 1);
+    show(&s, "{\"event\":\"SUITE_START\",\"total_tests\":9}");
+    assert_int_equal(live_running(&s.live), 0);
+    show(&s, "{\"event\":\"SUITE_END\",\"status\":\"PARTIAL\"}");
+    live_progress(&s.live, line);
+    assert_string_equal(line, "[1/9] PARTIAL  1 ok, 0 failed, 0 skipped");
+    fclose(s.live.out);
+    free(s.text);
+}
+
 static void colour_marks_statuses_only(void **state)
 {
     (void)state;
@@ -187,6 +221,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_are_plain_lines_without_a_terminal),
         cmocka_unit_test(progress_line_is_redrawn_and_erased),
+        cmocka_unit_test(progress_names_the_longest_of_several_tests),
         cmocka_unit_test(colour_marks_statuses_only),
         cmocka_unit_test(hostile_events_stay_in_their_lines),
         cmocka_unit_test(durations_use_the_largest_fitting_units),

@@ -37,7 +37,7 @@ static void events_fill_the_matrix_of_tests(void **state)
     feed(m, "{\"event\":\"GATE\",\"variant\":\"v4\",\"gate\":\"g\",\"status\":\"OK\"}");
     assert_string_equal(m->variants[1].status, "CACHED");
     feed(m, "{\"event\":\"TEST_START\",\"variant\":\"v3\",\"ctx\":128,\"run_idx\":1,\"timeout_s\":9}");
-    assert_true(m->testing);
+    assert_int_equal(watch_model_running(m), 1);
     assert_cell(m, 0, 1, "run");
     size_t variant, context;
     assert_true(watch_running(m, &variant, &context));
@@ -45,7 +45,7 @@ static void events_fill_the_matrix_of_tests(void **state)
     assert_int_equal(context, 1);
     feed(m, "{\"event\":\"TEST_END\",\"variant\":\"v3\",\"ctx\":128,\"run_idx\":1,\"exit_status\":\"OK\","
             "\"wall_s\":4.25}");
-    assert_false(m->testing);
+    assert_int_equal(watch_model_running(m), 0);
     assert_cell(m, 0, 1, "4.25 s");
     feed(m, "{\"event\":\"TEST_END\",\"variant\":\"v3\",\"ctx\":128,\"run_idx\":2,\"exit_status\":\"OK\","
             "\"prefill_s\":0.0123,\"wall_s\":2}");
@@ -74,7 +74,7 @@ static void a_window_has_the_running_row(void **state)
 static void assert_output(const struct watch_model *m, size_t n, size_t want, const char *text)
 {
     size_t count;
-    assert_string_equal(watch_model_output(m, n, &count), text);
+    assert_string_equal(watch_lane_output(&m->lanes[0], n, &count), text);
     assert_int_equal(count, want);
 }
 
@@ -112,16 +112,54 @@ static void a_series_keeps_the_newest_samples(void **state)
                  1000 * i, i % 2 ? 100 : 0);
         feed(m, line);
     }
-    assert_int_equal(m->vram.count, WATCH_SAMPLES);
-    assert_float_equal(watch_series_max(&m->vram), 64000, 0.1);
-    assert_int_equal(watch_series_heights(&m->gpu, 100, heights, 4), 4);
+    assert_int_equal(m->lanes[0].vram.count, WATCH_SAMPLES);
+    assert_float_equal(watch_series_max(&m->lanes[0].vram), 1000 * (WATCH_SAMPLES + 4), 0.1);
+    assert_int_equal(watch_series_heights(&m->lanes[0].gpu, 100, heights, 4), 4);
     assert_int_equal(heights[3], 0);
     assert_int_equal(heights[2], 8);
     feed(m, "{\"event\":\"HEARTBEAT\",\"variant\":\"v\",\"ctx\":1}");
-    watch_series_heights(&m->vram, 64000, heights, 1);
+    watch_series_heights(&m->lanes[0].vram, 1e6, heights, 1);
     assert_int_equal(heights[0], 0);
     feed(m, "{\"event\":\"TEST_START\",\"variant\":\"v\",\"ctx\":1}");
-    assert_int_equal(m->vram.count, 0);
+    assert_int_equal(m->lanes[0].vram.count, 0);
+    watch_model_free(m);
+}
+
+/* Tests of two GPUs in flight, one of which is taken out. */
+static void lanes_have_a_test_each(void **state)
+{
+    (void)state;
+    struct watch_model *m = watch_model_new();
+    assert_non_null(m);
+    feed(m, "{\"event\":\"SUITE_START\",\"total_tests\":9,\"variants\":[\"a\",\"b\"],\"contexts\":[1]}");
+    feed(m,
+         "{\"event\":\"TEST_START\",\"variant\":\"a\",\"ctx\":1,\"run_idx\":1,\"lane\":0,\"gpus\":[\"G0\"]}");
+    feed(m, "{\"event\":\"TEST_START\",\"variant\":\"a\",\"ctx\":1,\"run_idx\":2,\"lane\":1,\"gpus\":[\"G1\","
+            "\"G2\"]}");
+    feed(m, "{\"event\":\"HEARTBEAT\",\"variant\":\"a\",\"ctx\":1,\"run_idx\":2,\"lane\":1,\"gpus\":[\"G1\","
+            "\"G2\"],"
+            "\"elapsed_s\":3,\"vram_used\":7}");
+    assert_int_equal(m->n_lanes, 2);
+    assert_int_equal(watch_model_running(m), 2);
+    assert_string_equal(m->lanes[1].gpus, "G1,G2");
+    assert_int_equal(m->lanes[0].vram.count, 0);
+    assert_int_equal(m->lanes[1].vram.count, 1);
+    assert_ptr_equal(watch_model_longest(m), &m->lanes[1]);
+    assert_cell(m, 0, 0, "run");
+    feed(m, "{\"event\":\"TEST_END\",\"variant\":\"a\",\"ctx\":1,\"run_idx\":2,\"exit_status\":\"OK\",\"wall_"
+            "s\":2}");
+    assert_false(m->lanes[1].running);
+    assert_cell(m, 0, 0, "run"); /* the other repetition still is */
+    feed(m, "{\"event\":\"NODE\",\"gpu_out\":\"G\",\"message\":\"no such GPU\"}");
+    feed(m, "{\"event\":\"NODE\",\"gpu_out\":\"G2\",\"message\":\"it hangs\"}");
+    assert_string_equal(m->lanes[0].out, "");
+    assert_string_equal(m->lanes[1].out, "it hangs");
+    feed(m, "{\"event\":\"TEST_START\",\"variant\":\"b\",\"ctx\":1,\"run_idx\":1,\"lane\":0}");
+    assert_cell(m, 0, 0, "2 s");
+    assert_cell(m, 1, 0, "run");
+    feed(m, "{\"event\":\"SUITE_END\",\"status\":\"PARTIAL\"}");
+    assert_int_equal(watch_model_running(m), 0);
+    assert_cell(m, 1, 0, "-");
     watch_model_free(m);
 }
 
@@ -158,6 +196,7 @@ int main(void)
         cmocka_unit_test(a_window_has_the_running_row),
         cmocka_unit_test(output_is_limited_to_the_last_lines),
         cmocka_unit_test(a_series_keeps_the_newest_samples),
+        cmocka_unit_test(lanes_have_a_test_each),
         cmocka_unit_test(variants_and_contexts_beyond_the_maximum_are_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

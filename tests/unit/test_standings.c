@@ -1,7 +1,7 @@
-/* hosts: a machine that is slower than the others is flagged, and no other machine is. */
+/* standings: a machine or GPU that is slower than the others is flagged, and no other is. */
 #include "tests/unit/results_support.h"
 
-#include "results/judge/hosts.h"
+#include "results/judge/standings.h"
 #include "results/stats/stats.h"
 
 /* `cells` contexts of three machines, two repetitions each; `slow` is so much slower. */
@@ -21,13 +21,13 @@ static struct run_data make_run(int cells, double slow, double noise)
     return run_of_draft(&d);
 }
 
-static struct host_standing *must_compare(const struct run_data *run, enum metric m, size_t expected)
+static struct place_standing *must_compare(const struct run_data *run, enum metric m, size_t expected)
 {
     const struct compare_options o = compare_defaults();
     struct err err = {0};
-    struct host_standing *hosts;
+    struct place_standing *hosts;
     size_t n;
-    assert_ok(hosts_compare(run, m, &o, &hosts, &n, &err), &err);
+    assert_ok(standings_compare(run, PLACE_NODE, m, &o, &hosts, &n, &err), &err);
     assert_int_equal(n, expected);
     return hosts;
 }
@@ -36,9 +36,9 @@ static void a_slow_machine_stands_out(void **state)
 {
     (void)state;
     struct run_data run = make_run(12, 1.08, 0.005);
-    struct host_standing *h = must_compare(&run, METRIC_PREFILL_S, 3);
-    assert_string_equal(h[1].host, "n2");
-    assert_int_equal(h[1].speed, HOST_SLOW);
+    struct place_standing *h = must_compare(&run, METRIC_PREFILL_S, 3);
+    assert_string_equal(h[1].place, "n2");
+    assert_int_equal(h[1].speed, PLACE_SLOW);
     assert_int_equal(h[1].tests, 24);
     assert_int_equal(h[1].cells, 12);
     assert_int_equal(h[1].worse, 12);
@@ -47,7 +47,7 @@ static void a_slow_machine_stands_out(void **state)
     free(h);
     /* Tokens a second are better when there are more of them. */
     h = must_compare(&run, METRIC_TOK_PER_S, 3);
-    assert_int_equal(h[1].speed, HOST_SLOW);
+    assert_int_equal(h[1].speed, PLACE_SLOW);
     assert_near(h[1].ratio, 1 / 1.08, 0.01);
     free(h);
     run_data_release(&run);
@@ -57,9 +57,9 @@ static void equal_machines_are_alike(void **state)
 {
     (void)state;
     struct run_data run = make_run(12, 1, 0.02);
-    struct host_standing *h = must_compare(&run, METRIC_PREFILL_S, 3);
+    struct place_standing *h = must_compare(&run, METRIC_PREFILL_S, 3);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(h[i].speed, HOST_ALIKE);
+        assert_int_equal(h[i].speed, PLACE_ALIKE);
     free(h);
     run_data_release(&run);
 }
@@ -68,14 +68,14 @@ static void few_cells_need_a_larger_step(void **state)
 {
     (void)state;
     struct run_data run = make_run(2, 1.04, 0);
-    struct host_standing *h = must_compare(&run, METRIC_PREFILL_S, 3);
-    assert_int_equal(h[1].speed, HOST_ALIKE);
+    struct place_standing *h = must_compare(&run, METRIC_PREFILL_S, 3);
+    assert_int_equal(h[1].speed, PLACE_ALIKE);
     free(h);
     run_data_release(&run);
     run = make_run(2, 1.3, 0);
     h = must_compare(&run, METRIC_PREFILL_S, 3);
-    assert_int_equal(h[0].speed, HOST_ALIKE);
-    assert_int_equal(h[1].speed, HOST_SLOW);
+    assert_int_equal(h[0].speed, PLACE_ALIKE);
+    assert_int_equal(h[1].speed, PLACE_SLOW);
     free(h);
     run_data_release(&run);
 }
@@ -89,10 +89,44 @@ static void what_ran_alone_cannot_be_judged(void **state)
         snprintf(draft_shot(&d, "v", 1024 + i % 2, i, 1)->host, RUN_NAME_MAX, "%s", i % 2 ? "n2" : "n1");
     draft_shot(&d, "v", 4096, 1, 1); /* by nobody known */
     struct run_data run = run_of_draft(&d);
-    struct host_standing *h = must_compare(&run, METRIC_PREFILL_S, 2);
-    assert_int_equal(h[0].speed, HOST_UNKNOWN);
+    struct place_standing *h = must_compare(&run, METRIC_PREFILL_S, 2);
+    assert_int_equal(h[0].speed, PLACE_UNKNOWN);
     assert_int_equal(h[0].cells, 0);
     assert_true(isnan(h[0].ratio));
+    free(h);
+    run_data_release(&run);
+}
+
+static void a_slow_card_stands_out_with_an_interval(void **state)
+{
+    (void)state;
+    const struct compare_options o = compare_defaults();
+    struct err err = {0};
+    struct place_standing *h;
+    size_t n;
+    struct run_data run = make_run(12, 1.045, 0.005);
+    for (size_t i = 0; i < run.n_tests; i++) {
+        struct run_test *t = &run.tests[i];
+        snprintf(t->gpu, sizeof t->gpu, "GPU-%s", t->host);
+        snprintf(t->gpu_mode, sizeof t->gpu_mode, "SPX/NPS1");
+        snprintf(t->host, sizeof t->host, "one");
+    }
+    assert_ok(standings_compare(&run, PLACE_GPU, METRIC_PREFILL_S, &o, &h, &n, &err), &err);
+    assert_int_equal(n, 3);
+    assert_string_equal(h[1].place, "GPU-n2");
+    assert_string_equal(h[1].mode, "SPX/NPS1");
+    assert_int_equal(h[1].speed, PLACE_SLOW);
+    assert_int_equal(h[0].speed, PLACE_ALIKE);
+    assert_true(h[1].ratio_low < 1.045 && h[1].ratio_high > 1.04 && h[1].ratio_low > 1.03);
+    free(h);
+    assert_ok(standings_compare(&run, PLACE_NODE, METRIC_PREFILL_S, &o, &h, &n, &err), &err);
+    assert_int_equal(n, 1);
+    free(h);
+    /* The same card in another mode is another place. */
+    for (size_t i = 0; i < run.n_tests; i += 2)
+        snprintf(run.tests[i].gpu_mode, RUN_MODE_MAX, "CPX/NPS4");
+    assert_ok(standings_compare(&run, PLACE_GPU, METRIC_PREFILL_S, &o, &h, &n, &err), &err);
+    assert_int_equal(n, 6);
     free(h);
     run_data_release(&run);
 }
@@ -104,6 +138,7 @@ int main(void)
         cmocka_unit_test(equal_machines_are_alike),
         cmocka_unit_test(few_cells_need_a_larger_step),
         cmocka_unit_test(what_ran_alone_cannot_be_judged),
+        cmocka_unit_test(a_slow_card_stands_out_with_an_interval),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -1,0 +1,23 @@
+/* plan_nodes: the nodes that a plan names under "nodes", to be swept at once. A plan names one node ("node")
+ * or several ("nodes"), never both; what follows is in harness/session/several.h.
+ *
+ * Strings are borrowed from the plan's JSON.
+ */
+#ifndef KERNSWEEP_HARNESS_PLAN_NODES_H
+#define KERNSWEEP_HARNESS_PLAN_NODES_H
+
+#include "common/base/json.h"
+
+#include <stddef.h>
+
+enum { PLAN_NODES_MAX = 64, PLAN_NODE_MAX = 255 };
+
+struct plan_nodes {
+    const char *name[PLAN_NODES_MAX]; /* in the order of the plan */
+    size_t count;                     /* 0: the plan has no "nodes" */
+};
+
+/* root: the plan. scheduled: its tests run through a scheduler, which chooses the machines itself. */
+int plan_nodes_read(struct plan_nodes *n, const struct json_at *root, bool scheduled, struct err *err);
+
+#endif

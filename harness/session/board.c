@@ -1,0 +1,150 @@
+#include "harness/session/board.h"
+
+#include "common/base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { LINE_MAX_BYTES = 4096, LABEL_WIDTH_MAX = 32, COLUMNS_USUAL = 80, LINES_USUAL = 24 };
+
+static int open_row(struct board_row *r, const struct live *model, const char *label, struct err *err)
+{
+    FILE *out = open_memstream(&r->text, &r->text_len);
+    if (!out)
+        return err_set(err, ERR_INTERNAL, "no memory for the lines of a node");
+    text_printable_fixed(r->label, sizeof r->label, label, strlen(label));
+    live_init(&r->live, out);
+    r->live.colour = model->colour;
+    snprintf(r->state, sizeof r->state, "connecting");
+    return 0;
+}
+
+int board_open(struct board *b, FILE *out, const char *const *labels, size_t count, struct err *err)
+{
+    struct live model;
+    live_init(&model, out);
+    *b = (struct board){.out = out, .terminal = model.progress, .rows = calloc(count, sizeof *b->rows)};
+    if (!b->rows)
+        return err_set(err, ERR_INTERNAL, "no memory for %zu nodes", count);
+    for (size_t i = 0; i < count; i++) {
+        if (open_row(&b->rows[i], &model, labels[i], err) != 0)
+            return -1;
+        b->count++;
+        int width = (int)strlen(b->rows[i].label);
+        if (width > b->width)
+            b->width = width < LABEL_WIDTH_MAX ? width : LABEL_WIDTH_MAX;
+    }
+    return 0;
+}
+
+static void erase(struct board *b)
+{
+    if (b->drawn == 0)
+        return;
+    fputs("\r", b->out);
+    if (b->drawn > 1)
+        fprintf(b->out, "\033[%zuA", b->drawn - 1);
+    fputs("\033[J", b->out);
+    b->drawn = 0;
+}
+
+static void print_line(struct board *b, size_t row, const char *text, size_t len)
+{
+    fprintf(b->out, "%-*s  %.*s\n", b->width, b->rows[row].label, (int)len, text);
+}
+
+/* Prints what the row's live has printed since the last call; colours are its own. */
+static void print_text(struct board *b, size_t row)
+{
+    struct board_row *r = &b->rows[row];
+    fflush(r->live.out);
+    for (size_t at = 0; at < r->text_len;) {
+        size_t len = strcspn(r->text + at, "\n");
+        print_line(b, row, r->text + at, len);
+        at += len + 1;
+    }
+    rewind(r->live.out);
+}
+
+void board_event(struct board *b, size_t row, const struct event *e)
+{
+    live_event(&b->rows[row].live, e);
+    *b->rows[row].state = '\0';
+    erase(b);
+    print_text(b, row);
+    fflush(b->out);
+}
+
+void board_line(struct board *b, size_t row, const char *text, size_t len)
+{
+    char line[LINE_MAX_BYTES];
+    text_printable_fixed(line, sizeof line, text, len);
+    erase(b);
+    print_line(b, row, line, strlen(line));
+    fflush(b->out);
+}
+
+void board_state(struct board *b, size_t row, const char *text)
+{
+    text_printable_fixed(b->rows[row].state, sizeof b->rows[row].state, text, strlen(text));
+}
+
+static struct winsize size_of(FILE *out)
+{
+    struct winsize w = {0};
+    if (ioctl(fileno(out), TIOCGWINSZ, &w) != 0 || w.ws_col == 0 || w.ws_row == 0)
+        w = (struct winsize){.ws_col = COLUMNS_USUAL, .ws_row = LINES_USUAL};
+    return w;
+}
+
+/* Bytes of text that fit into the columns; never a part of a character. */
+static size_t fitting(const char *text, size_t columns)
+{
+    size_t n = 0;
+    for (size_t used = 0; text[n]; n++)
+        if (((unsigned char)text[n] & 0xc0) != 0x80 && used++ == columns)
+            break;
+    return n;
+}
+
+static void draw_row(struct board *b, size_t row, size_t columns)
+{
+    char progress[LIVE_LINE_MAX], line[LIVE_LINE_MAX + BOARD_LABEL_MAX + 4];
+    const struct board_row *r = &b->rows[row];
+    live_progress(&r->live, progress);
+    snprintf(line, sizeof line, "%-*s  %s", b->width, r->label, *r->state ? r->state : progress);
+    fprintf(b->out, "%.*s", (int)fitting(line, columns), line);
+}
+
+void board_draw(struct board *b)
+{
+    if (!b->terminal)
+        return;
+    struct winsize w = size_of(b->out);
+    size_t room = w.ws_row > 3 ? (size_t)w.ws_row - 2 : 1, shown = b->count <= room ? b->count : room - 1;
+    erase(b);
+    for (size_t i = 0; i < shown; i++) {
+        draw_row(b, i, (size_t)w.ws_col - 1);
+        if (i + 1 < b->count)
+            fputc('\n', b->out);
+    }
+    if (shown < b->count)
+        fprintf(b->out, "and %zu more nodes", b->count - shown);
+    b->drawn = shown + (shown < b->count);
+    fflush(b->out);
+}
+
+void board_close(struct board *b)
+{
+    erase(b);
+    if (b->out)
+        fflush(b->out);
+    for (size_t i = 0; i < b->count; i++) {
+        fclose(b->rows[i].live.out);
+        free(b->rows[i].text);
+    }
+    free(b->rows);
+    *b = (struct board){0};
+}

@@ -1,0 +1,241 @@
+#include "harness/session/several.h"
+
+#include "common/base/clock.h"
+#include "common/base/json.h"
+#include "harness/session/board.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { DRAW_MS = 250 };
+/* A session that was interrupted ends within the deadline of one remote step; then it is killed, as its run
+ * may be followed again. */
+static const double end_patience_s = 90;
+
+struct child {
+    struct gathering *all;
+    size_t index;
+    pid_t pid;
+    bool exited;
+    int status;
+    int relay, text; /* the parent's ends of the two pipes; -1 once closed */
+    struct event_stream from_relay, from_text;
+    struct several_end *end;
+};
+
+struct gathering {
+    const struct several *s;
+    struct board board;
+    struct child *children;
+    bool told;      /* the children know of the interruption */
+    double told_at; /* monotonic */
+};
+
+int several_worst(int a, int b)
+{
+    static const int order[] = {EXIT_DONE,  EXIT_TEST_FAILED, EXIT_BLOCKED,    EXIT_REGRESSION,
+                                EXIT_USAGE, EXIT_LOCAL,       EXIT_INTERRUPTED};
+    for (size_t i = sizeof order / sizeof *order; i-- > 0;)
+        if (a == order[i] || b == order[i])
+            return order[i];
+    return EXIT_LOCAL;
+}
+
+static int on_relay(void *arg, const char *line, size_t len, struct err *err)
+{
+    struct child *c = arg;
+    struct event e;
+    struct err ignored = {0};
+    char text[ERR_MSG_MAX];
+    (void)err;
+    snprintf(text, sizeof text, "%.*s", (int)len - 1, line + 1);
+    switch ((enum relay_tag)line[0]) {
+    case RELAY_JOURNAL:
+        if (event_decode(&e, line + 1, len - 1, &ignored) == 0)
+            board_event(&c->all->board, c->index, &e);
+        break;
+    case RELAY_NOTE:
+    case RELAY_TITLE:
+        board_line(&c->all->board, c->index, line + 1, len - 1);
+        break;
+    case RELAY_FAILED:
+        c->end->code = relay_failure(text, c->end->failure);
+        board_line(&c->all->board, c->index, c->end->failure, strlen(c->end->failure));
+        board_state(&c->all->board, c->index, c->end->failure);
+        break;
+    case RELAY_RESULT:
+        json_decref(c->end->result);
+        c->end->result = json_parse(line + 1, len - 1, "a node's result", &ignored);
+        break;
+    }
+    return 0;
+}
+
+static int on_text(void *arg, const char *line, size_t len, struct err *err)
+{
+    struct child *c = arg;
+    (void)err;
+    board_line(&c->all->board, c->index, line, len);
+    return 0;
+}
+
+/* Both pipes must be the only copies: the other end notices when this process is gone. */
+static void be_child(const struct gathering *g, size_t index, pid_t parent, int relay, int text)
+{
+    struct relay r;
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    for (size_t i = 0; i < index; i++) {
+        close(g->children[i].relay);
+        close(g->children[i].text);
+    }
+    if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
+        dup2(text, STDERR_FILENO) < 0 || relay_open(&r, relay) != 0 || getppid() != parent)
+        _exit(EXIT_LOCAL);
+    close(text);
+    int code = g->s->fn(g->s->arg, index, &r);
+    fflush(NULL);
+    _exit(code);
+}
+
+static int start(struct gathering *g, size_t index, struct several_end *end, struct err *err)
+{
+    struct child *c = &g->children[index];
+    int relay[2], text[2];
+    pid_t parent = getpid();
+    if (pipe2(relay, O_CLOEXEC) != 0)
+        return err_set_errno(err, ERR_INTERNAL, errno, "no pipe for node %s", g->s->labels[index]);
+    if (pipe2(text, O_CLOEXEC) != 0) {
+        close(relay[0]);
+        close(relay[1]);
+        return err_set_errno(err, ERR_INTERNAL, errno, "no pipe for node %s", g->s->labels[index]);
+    }
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(relay[0]);
+        close(text[0]);
+        be_child(g, index, parent, relay[1], text[1]);
+    }
+    int failed = errno;
+    close(relay[1]);
+    close(text[1]);
+    *c = (struct child){.all = g, .index = index, .pid = pid, .relay = relay[0], .text = text[0], .end = end};
+    *end = (struct several_end){.code = EXIT_LOCAL};
+    event_stream_init(&c->from_relay, on_relay, c);
+    event_stream_init(&c->from_text, on_text, c);
+    return pid < 0 ? err_set_errno(err, ERR_INTERNAL, failed, "no process for node %s", g->s->labels[index])
+                   : 0;
+}
+
+/* Whatever else the child started, such as an ssh that shares its connection, may hold the pipe longer than
+ * it. */
+static void read_from(const struct child *c, int *fd, short ready, struct event_stream *lines)
+{
+    struct err err = {0};
+    if (*fd < 0 || (!ready && !c->exited) || (ready && relay_read(*fd, lines, &err) > 0))
+        return;
+    close(*fd);
+    *fd = -1;
+}
+
+static void signal_all(struct gathering *g, int number)
+{
+    for (size_t i = 0; i < g->s->count; i++)
+        if (g->children[i].pid > 0 && !g->children[i].exited)
+            kill(g->children[i].pid, number);
+}
+
+/* Ctrl-C reaches the children too; SIGTERM is only ours. */
+static void heed(struct gathering *g)
+{
+    if (!g->told && g->s->interrupted && *g->s->interrupted) {
+        signal_all(g, SIGTERM);
+        g->told = true;
+        g->told_at = clock_mono_s();
+    }
+    if (g->told && clock_mono_s() - g->told_at > end_patience_s)
+        signal_all(g, SIGKILL);
+}
+
+/* Returns whether any child may still say something. */
+static bool read_all(struct gathering *g, struct pollfd *p)
+{
+    nfds_t n = 0;
+    for (size_t i = 0; i < g->s->count; i++) {
+        p[n++] = (struct pollfd){.fd = g->children[i].relay, .events = POLLIN};
+        p[n++] = (struct pollfd){.fd = g->children[i].text, .events = POLLIN};
+    }
+    poll(p, n, DRAW_MS);
+    bool open = false;
+    for (size_t i = 0; i < g->s->count; i++) {
+        struct child *c = &g->children[i];
+        read_from(c, &c->text, p[2 * i + 1].revents, &c->from_text);
+        read_from(c, &c->relay, p[2 * i].revents, &c->from_relay);
+        if (c->pid > 0 && !c->exited)
+            c->exited = waitpid(c->pid, &c->status, WNOHANG) == c->pid;
+        open = open || c->relay >= 0 || c->text >= 0;
+    }
+    return open;
+}
+
+static void reap(struct child *c)
+{
+    if (c->pid <= 0)
+        return;
+    while (!c->exited && waitpid(c->pid, &c->status, 0) < 0)
+        if (errno != EINTR)
+            return;
+    if (WIFEXITED(c->status))
+        c->end->code = WEXITSTATUS(c->status);
+    else if (!*c->end->failure)
+        snprintf(c->end->failure, sizeof c->end->failure,
+                 "the process that followed this node was killed by signal %d", WTERMSIG(c->status));
+}
+
+static int gather(struct gathering *g, struct several_end *ends, struct err *err)
+{
+    size_t n = g->s->count;
+    struct pollfd *p = calloc(2 * n, sizeof *p);
+    int rc = p ? 0 : err_set(err, ERR_INTERNAL, "no memory for %zu nodes", n);
+    for (size_t i = 0; i < n; i++) {
+        g->children[i].relay = g->children[i].text = -1;
+        ends[i] = (struct several_end){.code = EXIT_LOCAL};
+    }
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = start(g, i, &ends[i], err);
+    if (rc != 0)
+        signal_all(g, SIGTERM);
+    while (p && read_all(g, p)) {
+        heed(g);
+        board_draw(&g->board);
+    }
+    for (size_t i = 0; i < n; i++)
+        reap(&g->children[i]);
+    free(p);
+    return rc;
+}
+
+int several_run(const struct several *s, struct several_end *ends, struct err *err)
+{
+    struct gathering g = {.s = s, .children = calloc(s->count, sizeof *g.children)};
+    int rc = g.children ? board_open(&g.board, s->progress, s->labels, s->count, err)
+                        : err_set(err, ERR_INTERNAL, "no memory for %zu nodes", s->count);
+    if (rc == 0)
+        rc = gather(&g, ends, err);
+    for (size_t i = 0; g.children && i < s->count; i++) {
+        event_stream_release(&g.children[i].from_relay);
+        event_stream_release(&g.children[i].from_text);
+    }
+    board_close(&g.board);
+    free(g.children);
+    return rc;
+}

@@ -1,0 +1,168 @@
+#include "harness/session/sweep.h"
+
+#include "common/base/json.h"
+#include "common/base/text.h"
+#include "harness/plan/job.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ID_HEAD "sweep-"
+
+void sweep_begin(struct sweep_record *w, const struct plan *p)
+{
+    char run_id[JOB_RUN_ID_MAX];
+    *w = (struct sweep_record){.count = p->nodes.count};
+    job_run_id(p->settings.ticket, run_id);
+    snprintf(w->id, sizeof w->id, ID_HEAD "%.58s", run_id);
+    snprintf(w->plan, sizeof w->plan, "%s", p->file);
+    snprintf(w->ticket, sizeof w->ticket, "%s", p->settings.ticket);
+    for (size_t i = 0; i < w->count; i++)
+        snprintf(w->member[i].node, sizeof w->member[i].node, "%s", p->nodes.name[i]);
+}
+
+static int records_dir(const char *db, char *out, struct err *err)
+{
+    char dir[FS_PATH_MAX];
+    fs_parent(db, dir);
+    return fs_join(out, err, dir, "sweeps");
+}
+
+static json_t *encode(const struct sweep_record *w)
+{
+    json_t *nodes = json_array();
+    for (size_t i = 0; i < w->count; i++) {
+        const struct sweep_member *m = &w->member[i];
+        json_array_append_new(nodes, json_pack("{s:s, s:b, s:i, s:s}", "node", m->node, "ended", m->ended,
+                                               "exit_code", m->code, "failure", m->failure));
+    }
+    return json_pack("{s:s, s:s, s:s, s:s, s:o}", "sweep", w->id, "plan", w->plan, "ticket", w->ticket,
+                     "report", w->report, "nodes", nodes);
+}
+
+int sweep_save(const struct sweep_record *w, const char *db, struct err *err)
+{
+    char dir[FS_PATH_MAX], path[FS_PATH_MAX], name[LIMIT_NAME + 8];
+    snprintf(name, sizeof name, "%s.json", w->id);
+    if (records_dir(db, dir, err) != 0 || fs_join(path, err, dir, name) != 0 ||
+        fs_mkdir_p(dir, 0700, err) != 0)
+        return -1;
+    json_t *obj = encode(w);
+    int rc = obj ? json_save(path, obj, err)
+                 : err_set(err, ERR_INPUT, "%s: a name that is not UTF-8 cannot be stored", path);
+    json_decref(obj);
+    return rc;
+}
+
+static int read_text(const struct json_at *obj, const char *key, char *out, size_t cap, struct err *err)
+{
+    const char *s;
+    if (json_get_str(obj, key, &s, err) != 0)
+        return -1;
+    struct json_at at = json_member(obj, key);
+    if (strlen(s) >= cap)
+        return json_fail(&at, err, "longer than %zu bytes", cap - 1);
+    memcpy(out, s, strlen(s) + 1);
+    return 0;
+}
+
+static int decode_member(struct sweep_member *m, const struct json_at *at, struct err *err)
+{
+    const json_t *code = json_object_get(at->value, "exit_code");
+    *m = (struct sweep_member){.ended = json_is_true(json_object_get(at->value, "ended"))};
+    m->code = json_is_integer(code) ? (int)json_integer_value(code) : 0;
+    return read_text(at, "node", m->node, sizeof m->node, err) ||
+                   read_text(at, "failure", m->failure, sizeof m->failure, err)
+               ? -1
+               : 0;
+}
+
+static int decode(struct sweep_record *w, const json_t *obj, const char *file, struct err *err)
+{
+    struct json_at root = json_root(obj, file), nodes = json_member(&root, "nodes");
+    *w = (struct sweep_record){.count = json_array_size(nodes.value)};
+    if (w->count < 1 || w->count > PLAN_NODES_MAX)
+        return json_expected(&nodes, "an array of 1 to 64 nodes", err);
+    if (read_text(&root, "sweep", w->id, sizeof w->id, err) ||
+        read_text(&root, "plan", w->plan, sizeof w->plan, err) ||
+        read_text(&root, "ticket", w->ticket, sizeof w->ticket, err) ||
+        read_text(&root, "report", w->report, sizeof w->report, err))
+        return -1;
+    for (size_t i = 0; i < w->count; i++) {
+        struct json_at at = json_element(&nodes, i);
+        if (decode_member(&w->member[i], &at, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+struct find {
+    const char *word;
+    char file[FS_PATH_MAX];
+    int matches;
+};
+
+/* Files are visited in the order of their names. */
+static int match_file(const char *rel, const char *full, void *arg, struct err *err)
+{
+    struct find *f = arg;
+    size_t n = strlen(rel), len = strlen(f->word);
+    (void)err;
+    if (n < 6 || strcmp(rel + n - 5, ".json") != 0 || strncmp(rel, f->word, len) != 0)
+        return 0;
+    f->matches = n - 5 == len ? 1 : f->matches + 1;
+    snprintf(f->file, sizeof f->file, "%s", full);
+    return 0;
+}
+
+static int find_file(const char *db, const char *word, struct sweep_record *w, bool *found, struct err *err)
+{
+    char dir[FS_PATH_MAX];
+    struct find f = {.word = word};
+    *found = false;
+    if (records_dir(db, dir, err) != 0)
+        return -1;
+    if (!fs_is_dir(dir))
+        return 0;
+    if (fs_walk(dir, true, match_file, &f, err) != 0)
+        return -1;
+    if (f.matches > 1)
+        return err_set(err, ERR_INPUT, "\"%.80s\" means %d sweeps: give more of the id", word, f.matches);
+    json_t *obj = f.matches ? json_load(f.file, 1 << 20, err) : NULL;
+    int rc = !f.matches ? 0 : obj ? decode(w, obj, f.file, err) : -1;
+    *found = f.matches && rc == 0;
+    json_decref(obj);
+    return rc;
+}
+
+int sweep_find(struct sweep_record *w, const char *db, const char *word, bool *found, struct err *err)
+{
+    struct runrec latest;
+    struct err none = {0};
+    *found = false;
+    if (strcmp(word, "latest") == 0) {
+        if (runrec_find(&latest, db, word, &none) != 0 || !*latest.sweep)
+            return 0;
+        return find_file(db, latest.sweep, w, found, err);
+    }
+    return strncmp(word, ID_HEAD, strlen(ID_HEAD)) == 0 ? find_file(db, word, w, found, err) : 0;
+}
+
+struct each {
+    const struct sweep_record *sweep;
+    int (*fn)(const struct runrec *, void *, struct err *);
+    void *arg;
+};
+
+static int visit(const struct runrec *r, void *arg, struct err *err)
+{
+    const struct each *e = arg;
+    return strcmp(r->sweep, e->sweep->id) == 0 && r->purpose == PURPOSE_SWEEP ? e->fn(r, e->arg, err) : 0;
+}
+
+int sweep_each(const struct sweep_record *w, const char *db,
+               int (*fn)(const struct runrec *, void *, struct err *), void *arg, struct err *err)
+{
+    struct each e = {w, fn, arg};
+    return runrec_each(db, visit, &e, err);
+}

@@ -1,0 +1,245 @@
+#include "reports/model/sweep.h"
+
+#include "common/base/alloc.h"
+#include "results/query/report_queries.h"
+#include "results/query/sweep_runs.h"
+#include "results/stats/stats.h"
+#include "results/store/run_load.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, ERR_INTERNAL, "no memory for the runs of a sweep");
+}
+
+static struct sweep_side *side_of(struct sweep_model *m, const char *node)
+{
+    for (size_t i = 0; i < m->n_sides; i++)
+        if (strcmp(m->sides[i].node, node) == 0)
+            return &m->sides[i];
+    struct sweep_side *side = &m->sides[m->n_sides++];
+    *side = (struct sweep_side){.ratio = NAN, .low = NAN, .high = NAN};
+    snprintf(side->node, sizeof side->node, "%s", node);
+    return side;
+}
+
+/* A node that has several runs of the sweep shows its last. */
+static int load_run(struct sweep_model *m, struct store *s, int64_t key, struct err *err)
+{
+    struct run_data run = {0};
+    if (run_data_load(s, key, &run, err) != 0) {
+        run_data_release(&run);
+        return -1;
+    }
+    struct sweep_side *side = side_of(m, run.info.node);
+    run_data_release(&side->run);
+    side->run = run;
+    side->has_run = true;
+    return 0;
+}
+
+static int load_sides(struct sweep_model *m, struct store *s, const struct sweep_node *nodes, size_t n_nodes,
+                      struct err *err)
+{
+    int64_t *keys;
+    size_t n;
+    if (sweep_runs(s, m->id, &keys, &n, err) != 0)
+        return -1;
+    m->sides = calloc(n + n_nodes + 1, sizeof *m->sides);
+    int rc = m->sides ? 0 : no_memory(err);
+    for (size_t i = 0; rc == 0 && i < n_nodes; i++)
+        snprintf(side_of(m, nodes[i].node)->failure, RUN_REASON_MAX, "%s", nodes[i].failure);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = load_run(m, s, keys[i], err);
+    free(keys);
+    if (rc == 0 && m->n_sides == 0)
+        rc = err_set(err, ERR_INPUT, "%s: no run of this sweep is in the store", m->id);
+    return rc;
+}
+
+static int choose_reference(struct sweep_model *m, struct store *s, struct err *err)
+{
+    bool kernels = false;
+    m->reference = 0;
+    while (m->reference < m->n_sides && !m->sides[m->reference].has_run)
+        m->reference++;
+    if (m->reference == m->n_sides) {
+        m->primary = quantity_of(METRIC_PREFILL_S, false);
+        return 0;
+    }
+    const struct run_data *run = &m->sides[m->reference].run;
+    if (report_kernels_alone(s, run, &kernels, err) != 0)
+        return -1;
+    m->primary = quantity_of(run_data_metric(run), kernels);
+    snprintf(m->ticket, sizeof m->ticket, "%s", run->info.ticket);
+    snprintf(m->date, sizeof m->date, "%s", run->info.date);
+    return 0;
+}
+
+static bool has_cell(const struct sweep_model *m, const char *variant, int context)
+{
+    for (size_t i = 0; i < m->n_cells; i++)
+        if (m->cells[i].context == context && strcmp(m->cells[i].variant, variant) == 0)
+            return true;
+    return false;
+}
+
+static int collect_cells(struct sweep_model *m, struct err *err)
+{
+    size_t room = 0;
+    for (size_t i = 0; i < m->n_sides; i++) {
+        const struct run_data *run = &m->sides[i].run;
+        for (size_t c = 0; c < run->n_cells; c++) {
+            const char *variant = run->variants[run->cells[c].variant].name;
+            if (has_cell(m, variant, run->cells[c].context))
+                continue;
+            if (!ALLOC_GROW(m->cells, m->n_cells + 1, room))
+                return no_memory(err);
+            struct sweep_cell *cell = &m->cells[m->n_cells++];
+            snprintf(cell->variant, sizeof cell->variant, "%s", variant);
+            cell->context = run->cells[c].context;
+        }
+    }
+    return 0;
+}
+
+const struct cell *sweep_model_cell(const struct sweep_model *m, size_t side, const struct sweep_cell *c)
+{
+    return m->sides[side].has_run ? run_data_cell(&m->sides[side].run, c->variant, c->context) : NULL;
+}
+
+/* Relative standard error of a cell's median; NaN below two repetitions. */
+static double cell_error(const struct run_data *run, const struct cell *c, enum metric m)
+{
+    double *values = malloc((c->count + 1) * sizeof *values);
+    size_t n = values ? run_data_values(run, c, m, values) : 0;
+    double error = n < 2 ? NAN : stats_sd(values, n) * stats_median_error(n) / c->median[m];
+    free(values);
+    return error;
+}
+
+struct sweep_ratio sweep_model_ratio(const struct sweep_model *m, size_t side, const struct sweep_cell *c)
+{
+    struct sweep_ratio r = {.value = NAN, .ratio = NAN, .error = NAN};
+    enum metric metric = m->primary.metric;
+    const struct cell *own = sweep_model_cell(m, side, c);
+    if (!own)
+        return r;
+    r.value = own->median[metric];
+    const struct cell *base = sweep_model_cell(m, m->reference, c);
+    if (side == m->reference || !base || !(base->median[metric] > 0) || !(r.value > 0))
+        return r;
+    r.ratio = r.value / base->median[metric];
+    r.error = r.ratio * stats_ratio_error(cell_error(&m->sides[side].run, own, metric),
+                                          cell_error(&m->sides[m->reference].run, base, metric));
+    return r;
+}
+
+static int measure_side(struct sweep_model *m, size_t side, struct err *err)
+{
+    struct sweep_side *s = &m->sides[side];
+    double *ratios = malloc((m->n_cells + 1) * sizeof *ratios);
+    if (!ratios)
+        return no_memory(err);
+    for (size_t i = 0; i < m->n_cells; i++) {
+        double ratio = sweep_model_ratio(m, side, &m->cells[i]).ratio;
+        if (isnan(ratio))
+            continue;
+        s->low = s->cells ? fmin(s->low, ratio) : ratio;
+        s->high = s->cells ? fmax(s->high, ratio) : ratio;
+        ratios[s->cells++] = ratio;
+    }
+    s->ratio = stats_median(ratios, s->cells);
+    free(ratios);
+    return 0;
+}
+
+/* Whether the key has another value, or none, on another side with a run. */
+static bool differs(const struct sweep_model *m, const char *key)
+{
+    const char *first = NULL;
+    for (size_t i = 0; i < m->n_sides; i++) {
+        const char *value = m->sides[i].has_run ? run_data_fact(&m->sides[i].run, key) : NULL;
+        if (!m->sides[i].has_run)
+            continue;
+        value = value ? value : "";
+        if (first && strcmp(first, value) != 0)
+            return true;
+        first = value;
+    }
+    return false;
+}
+
+static bool has_fact(const struct sweep_model *m, const char *key)
+{
+    for (size_t i = 0; i < m->n_facts; i++)
+        if (strcmp(m->facts[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+static int add_fact(struct sweep_model *m, const char *key, size_t *room, struct err *err)
+{
+    if (!ALLOC_GROW(m->facts, m->n_facts + 1, *room))
+        return no_memory(err);
+    struct sweep_fact *f = &m->facts[m->n_facts];
+    *f = (struct sweep_fact){.value = calloc(m->n_sides, sizeof *f->value)};
+    if (!f->value)
+        return no_memory(err);
+    m->n_facts++;
+    snprintf(f->key, sizeof f->key, "%s", key);
+    for (size_t i = 0; i < m->n_sides; i++) {
+        const char *value = m->sides[i].has_run ? run_data_fact(&m->sides[i].run, key) : NULL;
+        f->value[i] = value ? value : "";
+    }
+    return 0;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return strcmp(((const struct sweep_fact *)a)->key, ((const struct sweep_fact *)b)->key);
+}
+
+static int collect_facts(struct sweep_model *m, struct err *err)
+{
+    size_t room = 0;
+    for (size_t i = 0; i < m->n_sides; i++)
+        for (size_t k = 0; k < m->sides[i].run.n_facts; k++) {
+            const char *key = m->sides[i].run.facts[k].key;
+            if (!has_fact(m, key) && differs(m, key) && add_fact(m, key, &room, err) != 0)
+                return -1;
+        }
+    if (m->n_facts > 0)
+        qsort(m->facts, m->n_facts, sizeof *m->facts, by_key);
+    return 0;
+}
+
+int sweep_model_load(struct sweep_model *m, struct store *s, const char *id, const struct sweep_node *nodes,
+                     size_t n_nodes, struct err *err)
+{
+    *m = (struct sweep_model){0};
+    snprintf(m->id, sizeof m->id, "%s", id);
+    if (load_sides(m, s, nodes, n_nodes, err) != 0 || choose_reference(m, s, err) != 0 ||
+        collect_cells(m, err) != 0 || collect_facts(m, err) != 0)
+        return -1;
+    for (size_t i = 0; i < m->n_sides; i++)
+        if (measure_side(m, i, err) != 0)
+            return -1;
+    return 0;
+}
+
+void sweep_model_release(struct sweep_model *m)
+{
+    for (size_t i = 0; i < m->n_sides; i++)
+        run_data_release(&m->sides[i].run);
+    for (size_t i = 0; i < m->n_facts; i++)
+        free(m->facts[i].value);
+    free(m->sides);
+    free(m->cells);
+    free(m->facts);
+    *m = (struct sweep_model){0};
+}

@@ -1,0 +1,180 @@
+#include "reports/sweep.h"
+
+#include "reports/render/html.h"
+#include "reports/render/markdown.h"
+#include "reports/tables/sweep_tables.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef void side_table(struct table *t, const struct sweep_model *m, const size_t *sides, size_t n,
+                        enum report_lang lang);
+
+static size_t count_runs(const struct sweep_model *m)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->n_sides; i++)
+        n += m->sides[i].has_run;
+    return n;
+}
+
+static void write_head(const struct sweep_model *m, const struct sweep_request *req, struct md *w)
+{
+    const char *ticket = *m->ticket ? m->ticket : req->ticket ? req->ticket : m->id;
+    buf_puts(w->out, "# ");
+    md_say(w, MSG_TITLE_SWEEP, ticket, num_int((int64_t)m->n_sides).s);
+    md_end(w);
+    md_para(w, MSG_BYLINE_SWEEP, *m->date ? m->date : NUM_NONE, m->id);
+}
+
+static void write_standing(const struct sweep_model *m, const struct sweep_side *s, struct md *w)
+{
+    if (!s->has_run && *s->failure)
+        md_item(w, MSG_SWEEP_BLOCKED, s->node, s->failure);
+    else if (!s->has_run)
+        md_item(w, MSG_SWEEP_UNFINISHED, s->node);
+    else if (s->cells > 0)
+        md_item(w, MSG_SWEEP_STANDS, s->node, num_factor(s->ratio).s, quantity_title(&m->primary, w->lang),
+                m->sides[m->reference].node, num_int((int64_t)s->cells).s, num_factor(s->low).s,
+                num_factor(s->high).s);
+}
+
+static void write_summary(const struct sweep_model *m, struct md *w)
+{
+    size_t runs = count_runs(m);
+    md_heading(w, 2, MSG_H_SUMMARY);
+    md_bullet(w);
+    if (runs == m->n_sides)
+        md_say(w, MSG_SWEEP_ALL, num_int((int64_t)runs).s);
+    else
+        md_say(w, MSG_SWEEP_SOME, num_int((int64_t)runs).s, num_int((int64_t)m->n_sides).s);
+    md_line(w);
+    for (size_t i = 0; i < m->n_sides; i++)
+        write_standing(m, &m->sides[i], w);
+    md_end(w);
+}
+
+static void write_nodes(const struct sweep_model *m, struct md *w)
+{
+    struct table t;
+    table_init(&t);
+    table_sweep_nodes(&t, m, w->lang);
+    md_heading(w, 2, MSG_H_NODES);
+    md_table(w, &t);
+    table_release(&t);
+}
+
+/* As many tables as the nodes need. */
+static void write_parts(const struct sweep_model *m, side_table *fill, struct md *w)
+{
+    size_t sides[SWEEP_TABLE_SIDES], n;
+    for (size_t part = 0; (n = sweep_table_sides(m, part, sides)) > 0; part++) {
+        struct table t;
+        table_init(&t);
+        fill(&t, m, sides, n, w->lang);
+        md_table(w, &t);
+        table_release(&t);
+    }
+}
+
+static void write_body(const struct sweep_model *m, struct md *w)
+{
+    write_nodes(m, w);
+    if (m->n_cells > 0) {
+        md_heading(w, 2, MSG_H_SIDE_BY_SIDE);
+        md_para(w, MSG_SWEEP_CELLS_NOTE, m->sides[m->reference].node);
+        write_parts(m, table_sweep_cells, w);
+    }
+    md_heading(w, 2, MSG_H_NODE_FACTS);
+    if (count_runs(m) < 2)
+        md_para(w, MSG_SWEEP_ONE_NODE);
+    else if (m->n_facts == 0)
+        md_para(w, MSG_SWEEP_NO_FACTS);
+    else
+        write_parts(m, table_sweep_facts, w);
+}
+
+static enum report_lang first_lang(const struct sweep_request *req)
+{
+    return req->n_langs ? req->langs[0] : REPORT_EN;
+}
+
+static int write_markdown(const struct sweep_model *m, const struct sweep_request *req, struct buf *out,
+                          struct err *err)
+{
+    struct md w = {.out = out, .lang = first_lang(req)};
+    write_head(m, req, &w);
+    write_summary(m, &w);
+    for (size_t i = 1; i < req->n_langs; i++) {
+        struct md other = {.out = out, .lang = req->langs[i]};
+        md_language(&other);
+        write_summary(m, &other);
+    }
+    if (req->n_langs > 1)
+        md_language(&w);
+    write_body(m, &w);
+    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the report of sweep %s", m->id);
+}
+
+static int write_html(const struct sweep_model *m, const struct sweep_request *req,
+                      const struct buf *markdown, struct buf *out, struct err *err)
+{
+    const struct figure_set none = {0};
+    return html_render(markdown, &none, first_lang(req), m->id, out, err);
+}
+
+int sweep_report_render_both(const struct sweep_request *req, struct buf *markdown, struct buf *html,
+                             struct err *err)
+{
+    struct sweep_model m;
+    int rc = sweep_model_load(&m, req->store, req->sweep, req->nodes, req->n_nodes, err);
+    if (rc == 0)
+        rc = write_markdown(&m, req, markdown, err);
+    if (rc == 0)
+        rc = write_html(&m, req, markdown, html, err);
+    sweep_model_release(&m);
+    return rc;
+}
+
+int sweep_report_render(const struct sweep_request *req, struct buf *out, struct err *err)
+{
+    struct buf other;
+    buf_init(&other, REPORT_BYTES_MAX);
+    bool html = req->format == REPORT_HTML;
+    int rc = sweep_report_render_both(req, html ? &other : out, html ? out : &other, err);
+    buf_release(&other);
+    return rc;
+}
+
+static void print_table(const struct sweep_model *m, side_table *fill, bool colour, struct buf *out)
+{
+    size_t sides[SWEEP_TABLE_SIDES], n;
+    for (size_t part = 0; (n = sweep_table_sides(m, part, sides)) > 0; part++) {
+        struct table t;
+        table_init(&t);
+        fill(&t, m, sides, n, REPORT_EN);
+        buf_putc(out, '\n');
+        table_write_text(&t, colour, out);
+        table_release(&t);
+    }
+}
+
+int sweep_report_terminal(const struct sweep_request *req, bool colour, struct buf *out, struct err *err)
+{
+    struct sweep_model m;
+    int rc = sweep_model_load(&m, req->store, req->sweep, req->nodes, req->n_nodes, err);
+    if (rc == 0) {
+        struct table t;
+        table_init(&t);
+        table_sweep_nodes(&t, &m, REPORT_EN);
+        table_write_text(&t, colour, out);
+        table_release(&t);
+        if (m.n_cells > 0)
+            print_table(&m, table_sweep_cells, colour, out);
+        if (count_runs(&m) > 1 && m.n_facts > 0)
+            print_table(&m, table_sweep_facts, colour, out);
+        rc = buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the tables of sweep %s", m.id);
+    }
+    sweep_model_release(&m);
+    return rc;
+}

@@ -1,0 +1,13 @@
+/* standings_table: the places that shared a run as a table: which one stands out, by how much, how sure. */
+#ifndef KERNSWEEP_REPORTS_TABLES_STANDINGS_TABLE_H
+#define KERNSWEEP_REPORTS_TABLES_STANDINGS_TABLE_H
+
+#include "reports/render/table.h"
+#include "reports/words/message.h"
+#include "results/judge/standings.h"
+
+/* One row per place, slow ones marked. */
+void table_standings(struct table *t, enum place_kind by, const struct place_standing *places, size_t count,
+                     enum report_lang lang);
+
+#endif

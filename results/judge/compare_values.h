@@ -1,0 +1,21 @@
+/* compare_values: the evidence of one metric of one cell that both sides measured, GPU by GPU. Pure. */
+#ifndef KERNSWEEP_RESULTS_JUDGE_COMPARE_VALUES_H
+#define KERNSWEEP_RESULTS_JUDGE_COMPARE_VALUES_H
+
+#include "results/judge/tonight.h"
+
+struct comparing_cell {
+    const struct tonight *tonight;
+    const struct cell *base; /* may be NULL */
+    const struct cell *now;
+};
+
+/* d->metric, variant and context are set; judge_decide() follows once all cells are measured. */
+int compare_cell_values(const struct comparing_cell *c, const struct compare_options *o, struct delta *d,
+                        struct err *err);
+
+/* On which GPUs the sides were measured, and beside how many tests. */
+void set_places(const struct run_data *base, const struct cell *of_base, const struct run_data *now,
+                const struct cell *of_now, struct delta *d);
+
+#endif

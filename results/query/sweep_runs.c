@@ -1,0 +1,77 @@
+#include "results/query/sweep_runs.h"
+
+#include "common/base/alloc.h"
+#include "results/query/find_run.h"
+#include "results/store/run_load.h"
+#include "results/store/sql.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int sweep_runs(struct store *s, const char *sweep, int64_t **keys, size_t *count, struct err *err)
+{
+    size_t room = 0;
+    int rc;
+    *keys = NULL;
+    *count = 0;
+    SQL_STMT stmt = sql_prepare(s,
+                                "SELECT id FROM run WHERE sweep = :sweep AND purpose = 'sweep'"
+                                " ORDER BY node, ordered_at, id",
+                                err);
+    if (!stmt)
+        return -1;
+    sql_bind_text(stmt, ":sweep", sweep);
+    while ((rc = sql_step(stmt, err)) > 0) {
+        if (!ALLOC_GROW(*keys, *count + 1, room)) {
+            rc = err_set(err, ERR_INTERNAL, "no memory for the runs of a sweep");
+            break;
+        }
+        (*keys)[(*count)++] = sql_col_int(stmt, "id", 0);
+    }
+    if (rc == 0)
+        return 0;
+    free(*keys);
+    *keys = NULL;
+    *count = 0;
+    return -1;
+}
+
+static int find_latest(struct store *s, char *id, struct err *err)
+{
+    struct run_data run = {0};
+    struct err none = {0};
+    int64_t key;
+    if (store_find_run(s, "latest", &key, &none) != 0)
+        return 0; /* the caller says so, when it looks for the run */
+    int rc = run_facts_load(s, key, &run, err);
+    if (rc == 0)
+        memcpy(id, run.info.sweep, RUN_ID_MAX);
+    run_data_release(&run);
+    return rc;
+}
+
+int sweep_runs_find(struct store *s, const char *word, char *id, struct err *err)
+{
+    int found = 0, rc;
+    *id = '\0';
+    if (strcmp(word, "latest") == 0)
+        return find_latest(s, id, err);
+    if (!*word)
+        return 0;
+    SQL_STMT stmt = sql_prepare(s,
+                                "SELECT DISTINCT sweep FROM run WHERE substr(sweep, 1, length(:word)) = :word"
+                                " ORDER BY sweep = :word DESC LIMIT 2",
+                                err);
+    if (!stmt)
+        return -1;
+    sql_bind_text(stmt, ":word", word);
+    while ((rc = sql_step(stmt, err)) > 0) {
+        if (found++ == 0)
+            sql_col_text(stmt, "sweep", id, RUN_ID_MAX);
+        if (strcmp(id, word) == 0)
+            return 0;
+    }
+    if (found > 1)
+        *id = '\0';
+    return rc;
+}

@@ -1,0 +1,352 @@
+/* Several GPUs that differ: what is compared with what, on simulated nights in which the obvious comparison is
+ * wrong. Fixed seeds; what the assertions print is what docs/statistics.md states. */
+#include "tests/unit/cards_support.h"
+
+#include "results/judge/strata.h"
+
+enum { SEEDS = 100, NIGHTS = 12, REPETITIONS = 3 };
+
+static const double slow = 1.045, regression = 1.08;
+
+/* Where cells run --------------------------------------------------------------------------------------- */
+
+/* A point keeps its card. */
+static int at_home(size_t night, size_t cell, size_t card)
+{
+    (void)night;
+    return cell % CARD_CONTEXTS % CARDS == card ? REPETITIONS : 0;
+}
+
+/* The points of card 0 and 1 are on card 7. */
+static int moved(size_t night, size_t cell, size_t card)
+{
+    size_t home = cell % CARD_CONTEXTS;
+    (void)night;
+    return (home < 2 ? 7 : home) == card ? REPETITIONS : 0;
+}
+
+static int on_every(size_t night, size_t cell, size_t card)
+{
+    (void)night;
+    (void)cell;
+    (void)card;
+    return 2;
+}
+
+static int all_on_one(size_t night, size_t cell, size_t card)
+{
+    (void)night;
+    (void)cell;
+    return card == 0 ? REPETITIONS : 0;
+}
+
+static int all_on_two(size_t night, size_t cell, size_t card)
+{
+    (void)night;
+    (void)cell;
+    return card == 1 ? REPETITIONS : 0;
+}
+
+static int mostly_fast(size_t night, size_t cell, size_t card)
+{
+    (void)night;
+    (void)cell;
+    return card == 0 ? 6 : card == 1 ? 2 : 0;
+}
+
+static int mostly_slow(size_t night, size_t cell, size_t card)
+{
+    (void)night;
+    (void)cell;
+    return card == 0 ? 2 : card == 1 ? 6 : 0;
+}
+
+static int in_turns(size_t night, size_t cell, size_t card)
+{
+    (void)cell;
+    return card == night % 2 ? REPETITIONS : 0;
+}
+
+/* Trials ------------------------------------------------------------------------------------------------- */
+
+struct trial {
+    placement_fn *before, *now;
+    size_t factor_runs; /* the first so many nights run on every card */
+    double now_cell_0;  /* planted into cell 0 tonight */
+    double now_card_7;
+    int base;           /* -1: against the nights */
+    bool nights, factors;
+};
+
+struct outcome {
+    int regressed;     /* cells other than cell 0, over all seeds */
+    int alarms;        /* nights with one of these, or that fail otherwise */
+    int found;         /* cell 0 regressed */
+    int inconclusive;  /* cell 0 */
+    int named;         /* cell 0 says that it moved */
+    double worst;      /* |log ratio| of cell 0 without what was planted */
+    double card_error; /* the largest */
+};
+
+static void judge_trial(const struct trial *t, uint64_t seed, struct outcome *out)
+{
+    struct node_of_cards n;
+    node_open(&n, seed);
+    for (size_t c = 1; c < CARDS; c++)
+        n.card[c] = c == 7 || c == 1 ? slow : 1 + 0.01 * stats_rng_normal(&n.rng);
+    for (size_t i = 0; i < NIGHTS; i++)
+        node_run(&n, i < t->factor_runs ? on_every : t->before);
+    n.planted[0] = t->now_cell_0 > 0 ? t->now_cell_0 : 1;
+    n.planted_card[7] = t->now_card_7 > 0 ? t->now_card_7 : 1;
+    node_run(&n, t->now);
+    struct comparison c = node_compare(&n, t->base, t->nights, t->factors);
+    int others = 0;
+    for (size_t i = 1; i < CARD_CELLS; i++)
+        others += node_delta(&c, i)->verdict == VERDICT_REGRESSED;
+    const struct delta *first = node_delta(&c, 0);
+    out->regressed += others;
+    out->found += first->verdict == VERDICT_REGRESSED;
+    out->alarms += others > 0 || (first->verdict != VERDICT_REGRESSED && comparison_regressed(&c));
+    out->inconclusive += first->verdict == VERDICT_NOISY;
+    out->named += strstr(first->reason, "another GPU") != NULL;
+    out->worst = fmax(out->worst, fabs(log(first->ratio / n.planted[0])));
+    out->card_error = fmax(out->card_error, first->card_error);
+    comparison_release(&c);
+    node_close(&n);
+}
+
+static struct outcome trials(const char *name, const struct trial *t)
+{
+    struct outcome o = {0};
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        judge_trial(t, 9000 + seed, &o);
+    print_message("%s: alarms %d, cell found %d, inconclusive %d, named %d of %d nights; ratio off by at most %.2f"
+                  " %%, factor known to %.2f %%\n",
+                  name, o.alarms, o.found, o.inconclusive, o.named, SEEDS, 100 * o.worst, 100 * o.card_error);
+    return o;
+}
+
+/* Moves -------------------------------------------------------------------------------------------------- */
+
+static void a_move_to_a_slower_card_is_never_a_regression(void **state)
+{
+    (void)state;
+    const struct trial against_nights = {.before = at_home, .now = moved, .base = -1, .nights = true},
+                       against_both = {.before = at_home, .now = moved, .base = NIGHTS - 1, .nights = true},
+                       against_base = {.before = at_home, .now = moved, .base = NIGHTS - 1},
+                       all = {.before = all_on_one, .now = all_on_two, .base = -1, .nights = true},
+                       all_base = {.before = all_on_one, .now = all_on_two, .base = NIGHTS - 1};
+    const struct trial *each[] = {&against_nights, &against_both, &against_base, &all, &all_base};
+    for (size_t i = 0; i < COUNT(each); i++) {
+        struct outcome o = trials("moved, no factor", each[i]);
+        assert_int_equal(o.found, 0);
+        assert_true(o.alarms <= SEEDS / 50);
+        assert_int_equal(o.inconclusive, SEEDS);
+        assert_int_equal(o.named, SEEDS);
+    }
+}
+
+static void a_measured_factor_makes_a_move_comparable(void **state)
+{
+    (void)state;
+    for (int base = -1; base < NIGHTS; base += NIGHTS) {
+        struct trial t = {.before = at_home, .now = moved, .factor_runs = 3, .base = base,
+                          .nights = true, .factors = true};
+        struct outcome still = trials("moved, with a factor", &t);
+        assert_true(still.alarms <= SEEDS / 50);
+        assert_true(still.found <= SEEDS / 50);
+        assert_true(still.inconclusive <= SEEDS / 10);
+        assert_int_equal(still.named, SEEDS);
+        assert_true(still.card_error < 0.006);
+        t.now_cell_0 = regression;
+        struct outcome slower = trials("moved, with a factor, 8 % slower", &t);
+        assert_true(slower.found >= SEEDS * 95 / 100);
+        assert_true(slower.alarms <= SEEDS / 50);
+    }
+}
+
+static void a_base_alone_is_brought_to_the_other_card(void **state)
+{
+    (void)state;
+    struct trial t = {.before = at_home, .now = moved, .factor_runs = 3, .base = NIGHTS - 1, .factors = true};
+    struct outcome still = trials("moved, base alone", &t);
+    assert_int_equal(still.found, 0);
+    assert_true(still.alarms <= SEEDS / 50);
+    t.now_cell_0 = regression;
+    struct outcome slower = trials("moved, base alone, 8 % slower", &t);
+    assert_true(slower.found >= SEEDS * 90 / 100);
+}
+
+static void another_mode_is_another_card(void **state)
+{
+    (void)state;
+    struct node_of_cards n;
+    node_open(&n, 5);
+    for (size_t i = 0; i < NIGHTS; i++)
+        node_run(&n, at_home);
+    n.mode = "CPX/NPS4";
+    node_run(&n, at_home);
+    struct comparison c = node_compare(&n, NIGHTS - 1, true, true);
+    for (size_t i = 0; i < CARD_CELLS; i++) {
+        assert_int_equal(node_delta(&c, i)->verdict, VERDICT_NOISY);
+        assert_true(node_delta(&c, i)->other_device);
+    }
+    assert_true(c.shift.device_changed);
+    assert_false(comparison_regressed(&c));
+    comparison_release(&c);
+    node_close(&n);
+}
+
+static void a_cell_that_changes_its_card_every_night_is_judged_by_that_card(void **state)
+{
+    (void)state;
+    struct trial t = {.before = in_turns, .now = in_turns, .base = -1, .nights = true};
+    struct outcome still = trials("in turns", &t);
+    assert_true(still.alarms <= SEEDS / 50);
+    assert_int_equal(still.found, 0);
+    assert_int_equal(still.named, 0);
+    t.now_cell_0 = regression;
+    assert_true(trials("in turns, 8 % slower", &t).found >= SEEDS * 95 / 100);
+}
+
+/* Several cards at once ---------------------------------------------------------------------------------- */
+
+static void one_bad_card_of_eight_is_no_regression_of_the_code(void **state)
+{
+    (void)state;
+    for (int base = -1; base < NIGHTS; base += NIGHTS) {
+        struct trial t = {.before = on_every, .now = on_every, .base = base, .nights = true, .now_card_7 = 1.10};
+        struct outcome bad = trials("one bad card", &t);
+        assert_true(bad.alarms <= SEEDS / 50);
+        assert_true(bad.found <= SEEDS / 50);
+        t.now_cell_0 = regression;
+        struct outcome both = trials("one bad card, and a cell 8 % slower on all", &t);
+        assert_true(both.found >= SEEDS * 95 / 100);
+        assert_true(both.alarms <= SEEDS / 50);
+    }
+    struct trial pair = {.before = on_every, .now = on_every, .base = NIGHTS - 1, .now_card_7 = 1.10};
+    struct outcome bad = trials("one bad card, base alone", &pair);
+    assert_int_equal(bad.found, 0);
+    assert_true(bad.alarms <= SEEDS / 50);
+    pair.now_cell_0 = regression;
+    assert_true(trials("one bad card, base alone, 8 % slower", &pair).found >= SEEDS * 95 / 100);
+}
+
+static void the_bad_card_is_counted(void **state)
+{
+    (void)state;
+    struct node_of_cards n;
+    node_open(&n, 17);
+    for (size_t i = 0; i <= NIGHTS; i++) {
+        n.planted_card[7] = i == NIGHTS ? 1.10 : 1;
+        node_run(&n, on_every);
+    }
+    struct comparison c = node_compare(&n, -1, true, false);
+    const struct delta *d = node_delta(&c, 3);
+    assert_int_equal(d->gpus, CARDS);
+    assert_int_equal(d->gpus_worse, 1);
+    assert_int_equal(d->gpus_better, 0);
+    assert_non_null(strstr(d->reason, "the median of 8 GPUs (1 worse, 0 better)"));
+    comparison_release(&c);
+    node_close(&n);
+}
+
+/* The base ran mostly on the fast card, and tonight mostly on the slow one: their medians differ by 4.5 %. */
+static void a_mixture_of_cards_is_no_change(void **state)
+{
+    (void)state;
+    struct trial t = {.before = mostly_fast, .now = mostly_slow, .base = NIGHTS - 1};
+    struct outcome still = trials("mixture, base alone", &t);
+    assert_int_equal(still.found, 0);
+    assert_int_equal(still.alarms, 0);
+    assert_true(still.worst < 0.02);
+    t.nights = true;
+    struct outcome nights = trials("mixture, with nights", &t);
+    assert_true(nights.alarms <= SEEDS / 50);
+    t.now_cell_0 = regression;
+    assert_true(trials("mixture, 8 % slower", &t).found >= SEEDS * 95 / 100);
+    t.nights = false;
+    assert_true(trials("mixture, base alone, 8 % slower", &t).found >= SEEDS * 90 / 100);
+}
+
+/* The factor --------------------------------------------------------------------------------------------- */
+
+static void a_factor_comes_from_runs_that_used_both_cards(void **state)
+{
+    (void)state;
+    struct node_of_cards n;
+    struct cards cards;
+    struct err err = {0};
+    node_open(&n, 3);
+    n.card[1] = slow;
+    for (size_t i = 0; i < 4; i++)
+        node_run(&n, on_every);
+    struct history h = node_history(&n, 4);
+    assert_ok(cards_measure(&h, &cards, &err), &err);
+    uint64_t a = gpu_identity("GPU-0", n.mode), b = gpu_identity("GPU-1", n.mode);
+    struct card_factor f = cards_factor(&cards, METRIC_PREFILL_S, "v0", 256, a, b);
+    assert_true(f.known);
+    assert_true(fabs(f.log - log(slow)) < 3 * f.error + 0.004);
+    assert_true(f.error > 0.0005 && f.error < 0.006);
+    assert_int_equal(f.runs, 4);
+    struct card_factor back = cards_factor(&cards, METRIC_PREFILL_S, "v0", 256, b, a);
+    assert_true(fabs(back.log + f.log) < 1e-12);
+    /* A cell that was never measured on both has the factor of the others, known less well. */
+    struct card_factor other = cards_factor(&cards, METRIC_PREFILL_S, "new", 256, a, b);
+    assert_true(other.known && other.error > f.error);
+    assert_false(cards_factor(&cards, METRIC_WALL_S, "v0", 256, a, b).known);
+    assert_false(cards_factor(&cards, METRIC_PREFILL_S, "v0", 256, a, 77).known);
+    assert_true(cards_factor(NULL, METRIC_PREFILL_S, "v0", 256, a, a).known);
+    cards_release(&cards);
+    history_release(&h);
+    node_close(&n);
+}
+
+/* Nights on one card and nights on another are not the same night. */
+static void nights_apart_give_no_factor(void **state)
+{
+    (void)state;
+    struct node_of_cards n;
+    struct cards cards;
+    struct err err = {0};
+    node_open(&n, 4);
+    for (size_t i = 0; i < 8; i++)
+        node_run(&n, i < 4 ? all_on_one : all_on_two);
+    struct history h = node_history(&n, 8);
+    assert_ok(cards_measure(&h, &cards, &err), &err);
+    assert_int_equal(cards.count, 0);
+    cards_release(&cards);
+    history_release(&h);
+    node_close(&n);
+}
+
+static void ids_are_one_however_they_are_written(void **state)
+{
+    (void)state;
+    uint64_t id = gpu_identity("GPU-1A2b", "");
+    assert_true(id);
+    assert_int_equal(id, gpu_identity("0x1a2b", ""));
+    assert_int_equal(id, gpu_identity("1A2B", ""));
+    assert_int_not_equal(id, gpu_identity("1a2b", "SPX/NPS1"));
+    assert_int_not_equal(id, gpu_identity("1a2c", ""));
+    assert_int_equal(gpu_identity("GPU-a+GPU-b", ""), gpu_identity("0xA+b", ""));
+    assert_int_equal(gpu_identity("", "SPX"), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_move_to_a_slower_card_is_never_a_regression),
+        cmocka_unit_test(a_measured_factor_makes_a_move_comparable),
+        cmocka_unit_test(a_base_alone_is_brought_to_the_other_card),
+        cmocka_unit_test(another_mode_is_another_card),
+        cmocka_unit_test(a_cell_that_changes_its_card_every_night_is_judged_by_that_card),
+        cmocka_unit_test(one_bad_card_of_eight_is_no_regression_of_the_code),
+        cmocka_unit_test(the_bad_card_is_counted),
+        cmocka_unit_test(a_mixture_of_cards_is_no_change),
+        cmocka_unit_test(a_factor_comes_from_runs_that_used_both_cards),
+        cmocka_unit_test(nights_apart_give_no_factor),
+        cmocka_unit_test(ids_are_one_however_they_are_written),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

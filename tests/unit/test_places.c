@@ -1,0 +1,309 @@
+/* Where tests ran, from bundles to the store and back: GPUs and their modes, neighbours, sweeps, axes; and what
+ * the store's readers make of it: a history per GPU, the factor of two cards, the standing of each. */
+#include "tests/unit/results_support.h"
+
+#include "results/query/against.h"
+#include "results/query/export.h"
+#include "results/query/history_load.h"
+#include "results/query/timeline.h"
+#include "results/stats/stats.h"
+#include "results/store/identity.h"
+
+/* Changes a file of a bundle of make_bundle(). The manifest is made anew by the caller. */
+static json_t *must_read(const char *path)
+{
+    struct err err = {0};
+    return json_load(path, LIMIT_JSON_BYTES, &err);
+}
+
+static const char *const modes[] = {"SPX/NPS1", "SPX/NPS1", "CPX/NPS4"};
+
+/* Repetition i of each cell ran on GPU i, beside i others. */
+static const char *bundle_with_places(const char *name, const char *id, const char *journal)
+{
+    static const char *const variants[] = {"baseline", "v3"};
+    make_bundle(name, id);
+    for (int v = 0; v < 2; v++)
+        for (int c = 256; c <= 512; c *= 2)
+            for (int i = 1; i <= 2; i++) {
+                char dir[256], path[512], gpu[32];
+                snprintf(dir, sizeof dir, "%s/%s/ctx_%d_run%d", name, variants[v], c, i);
+                snprintf(path, sizeof path, "%s/perf.json", dir);
+                snprintf(gpu, sizeof gpu, "GPU-%d", i);
+                json_t *perf = must_read(in_scratch(path));
+                assert_non_null(perf);
+                json_object_set_new(perf, "gpus",
+                                    json_pack("[{s:s, s:i, s:s, s:s}]", "id", gpu, "index", i, "pci",
+                                              "0000:c1:00.0", "mode", modes[i]));
+                json_object_set_new(perf, "beside", json_integer(i));
+                put_json(dir, "perf.json", perf);
+            }
+    char path[512];
+    snprintf(path, sizeof path, "%s/job.json", name);
+    json_t *job = must_read(in_scratch(path));
+    assert_non_null(job);
+    json_object_set_new(job, "sweep", json_string("sweep-7"));
+    json_t *first = json_array_get(json_object_get(job, "variants"), 0);
+    json_object_set_new(first, "axes", json_pack("{s:i, s:s}", "batch", 4, "dtype", "bf16"));
+    put_json(name, "job.json", job);
+    snprintf(path, sizeof path, "%s/events.jsonl", name);
+    if (journal)
+        put(path, journal);
+    write_manifest(name, id);
+    return in_scratch(name);
+}
+
+static void a_bundle_says_where_its_tests_ran(void **state)
+{
+    (void)state;
+    struct store s = open_store("places.db");
+    struct run_data r = must_load(&s, must_ingest(&s, bundle_with_places("places", "run-places", NULL), NULL));
+    assert_string_equal(r.info.sweep, "sweep-7");
+    assert_string_equal(r.variants[0].axes, "{\"batch\":4,\"dtype\":\"bf16\"}");
+    assert_string_equal(r.variants[1].axes, "");
+    assert_int_equal(r.n_tests, 8);
+    for (size_t i = 0; i < r.n_tests; i++) {
+        const struct run_test *t = &r.tests[i];
+        assert_string_equal(t->gpu, t->repetition == 1 ? "GPU-1" : "GPU-2");
+        assert_string_equal(t->gpu_mode, modes[t->repetition]);
+        assert_int_equal(t->beside, t->repetition);
+    }
+    run_data_release(&r);
+    store_close(&s);
+}
+
+static int collect(void *arg, const char *text, size_t len, struct err *err)
+{
+    (void)err;
+    buf_add(arg, text, len);
+    return 0;
+}
+
+static void an_export_has_the_places(void **state)
+{
+    (void)state;
+    struct store s = open_store("export.db");
+    struct err err = {0};
+    struct buf out;
+    int64_t key = must_ingest(&s, bundle_with_places("exported", "run-exported", NULL), NULL);
+    buf_init(&out, 1 << 20);
+    assert_ok(export_tests(&s, key, EXPORT_CSV, collect, &out, &err), &err);
+    assert_non_null(strstr(buf_str(&out), "gpu,gpu_mode,beside"));
+    assert_non_null(strstr(buf_str(&out), "GPU-2,CPX/NPS4,2"));
+    buf_clear(&out);
+    assert_ok(export_sql(&s, collect, &out, &err), &err);
+    assert_non_null(strstr(buf_str(&out), "CREATE TABLE together"));
+    buf_release(&out);
+    store_close(&s);
+}
+
+static void a_journal_that_names_another_gpu_is_believed_more(void **state)
+{
+    (void)state;
+    static const char *const journals[] = {
+        "{\"seq\":1,\"event\":\"TEST_START\",\"test_index\":1,\"gpus\":[\"GPU-1\"]}\n"
+        "{\"seq\":2,\"event\":\"TEST_END\",\"test_index\":1,\"exit_status\":\"OK\"}\n",
+        "{\"seq\":1,\"event\":\"TEST_START\",\"test_index\":1,\"gpus\":[\"GPU-2\"]}\n"
+        "{\"seq\":2,\"event\":\"TEST_END\",\"test_index\":1,\"exit_status\":\"OK\"}\n",
+        /* what was started again counts as it was started last */
+        "{\"seq\":1,\"event\":\"TEST_START\",\"test_index\":1,\"gpus\":[\"GPU-2\"]}\n"
+        "{\"seq\":2,\"event\":\"TEST_START\",\"test_index\":1,\"gpus\":[\"GPU-1\"]}\n"
+        "{\"seq\":3,\"event\":\"TEST_END\",\"test_index\":1,\"exit_status\":\"OK\"}\n"};
+    struct store s = open_store("journal.db");
+    for (size_t i = 0; i < COUNT(journals); i++) {
+        char name[16];
+        snprintf(name, sizeof name, "journal%zu", i);
+        struct run_data r = must_load(&s, must_ingest(&s, bundle_with_places(name, name, journals[i]), NULL));
+        assert_int_equal(r.tests[0].status, i == 1 ? STATUS_INVALID : STATUS_OK);
+        if (i == 1)
+            assert_non_null(strstr(r.tests[0].reason, "names another"));
+        run_data_release(&r);
+    }
+    store_close(&s);
+}
+
+static void what_is_no_gpu_is_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "[{\"id\": \"\"}]", "[{\"id\": \"a+b\"}]", "[{\"id\": \"a\"}, {\"id\": \"a\"}]", "[{\"id\": 3}]", "\"GPU-1\"",
+        "[{\"id\": \"a\", \"mode\": \"x y\"}]", "[{}]"};
+    struct store s = open_store("hostile.db");
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        char name[16], dir[64], path[128];
+        snprintf(name, sizeof name, "hostile%zu", i);
+        make_bundle(name, name);
+        snprintf(dir, sizeof dir, "%s/baseline/ctx_256_run1", name);
+        snprintf(path, sizeof path, "%s/perf.json", dir);
+        json_t *perf = must_read(in_scratch(path));
+        json_object_set_new(perf, "gpus", json_loads(bad[i], JSON_DECODE_ANY, NULL));
+        put_json(dir, "perf.json", perf);
+        write_manifest(name, name);
+        struct run_data r = must_load(&s, must_ingest(&s, in_scratch(name), NULL));
+        assert_int_equal(r.tests[0].status, STATUS_INVALID);
+        assert_int_equal(r.tests[1].status, STATUS_OK);
+        run_data_release(&r);
+    }
+    store_close(&s);
+}
+
+/* Nights in the store --------------------------------------------------------------------------------------- */
+
+/* A night on these GPUs, one repetition each and cell; GPU-1 is 4.5 % slower. gpus: NULL for a run of a time when
+ * tests named none. */
+static int64_t store_night(struct store *s, int night, const char *const *gpus, size_t n, double factor)
+{
+    struct draft d;
+    struct stats_rng rng;
+    stats_rng_seed(&rng, (uint64_t)night + 1);
+    draft_night(&d, night);
+    for (int c = 0; c < 8; c++)
+        for (size_t i = 0; i < n; i++)
+            for (int r = 0; r < 2; r++) {
+                double slow = strcmp(gpus[i], "GPU-1") == 0 ? 1.045 : 1;
+                struct run_test *t = draft_shot(&d, "v", 1024 + c, (int)(2 * i) + r + 1,
+                                                (1 + c) * slow * (c == 0 ? factor : 1) *
+                                                    (1 + 0.002 * stats_rng_normal(&rng)));
+                snprintf(t->gpu, sizeof t->gpu, "%s", gpus[i]);
+            }
+    return must_store(s, &d);
+}
+
+static void old_runs_have_the_only_gpu_of_their_node(void **state)
+{
+    (void)state;
+    static const char *const nameless[] = {""};
+    struct err err = {0};
+    struct store s = open_store("old.db");
+    for (int several = 0; several < 2; several++) {
+        struct draft d;
+        draft_night(&d, several);
+        draft_shot(&d, "v", 1024, 1, 1);
+        assert_ok(draft_add_fact(&d, "gpus0.unique_id", "0xAB", &err), &err);
+        assert_ok(draft_add_fact(&d, "gpus0.compute_partition", "SPX", &err), &err);
+        assert_ok(draft_add_fact(&d, "gpus0.memory_partition", "NPS1", &err), &err);
+        if (several)
+            assert_ok(draft_add_fact(&d, "gpus1.unique_id", "0xCD", &err), &err);
+        struct run_data r = must_load(&s, must_store(&s, &d));
+        assert_string_equal(r.tests[0].gpu, several ? "" : "0xAB");
+        assert_string_equal(r.tests[0].gpu_mode, several ? "" : "SPX/NPS1");
+        assert_int_equal(run_device(&r), several ? 0 : gpu_identity("GPU-ab", "SPX/NPS1"));
+        run_data_release(&r);
+    }
+    /* Their nights go on in those of tests that name it. */
+    store_night(&s, 2, nameless, 1, 1);
+    struct history h;
+    const struct history_options o = {
+        .node = NODE, .ticket = "demo", .mode = "perf", .variant = "v", .context = 1024, .metric = METRIC_PREFILL_S};
+    assert_ok(history_load(&s, &o, &h, &err), &err);
+    assert_int_equal(h.series[0].count, 3);
+    assert_int_equal(h.series[0].points[0].device, gpu_identity("ab", "SPX/NPS1"));
+    assert_int_equal(h.series[0].points[1].device, 0);
+    assert_int_equal(h.series[0].points[2].device, 0);
+    history_release(&h);
+    store_close(&s);
+}
+
+static void a_history_has_a_point_for_each_gpu(void **state)
+{
+    (void)state;
+    static const char *const both[] = {"GPU-0", "GPU-1"};
+    struct err err = {0};
+    struct store s = open_store("points.db");
+    for (int night = 0; night < 3; night++)
+        store_night(&s, night, both, 2, 1);
+    struct history h;
+    const struct history_options o = {
+        .node = NODE, .ticket = "demo", .mode = "perf", .variant = "v", .context = 1024, .metric = METRIC_PREFILL_S};
+    assert_ok(history_load(&s, &o, &h, &err), &err);
+    assert_int_equal(h.series[0].count, 6);
+    assert_int_equal(h.series[0].points[0].n, 2);
+    assert_int_not_equal(h.series[0].points[0].device, h.series[0].points[1].device);
+    assert_true(h.series[0].points[1].median > 1.03 * h.series[0].points[0].median);
+    history_release(&h);
+
+    const struct changes_options changes = changes_defaults();
+    struct timeline t;
+    struct timeline_filter f = {.variant = "v", .context = 1024};
+    assert_ok(timeline_load(&s, &f, &changes, &t, &err), &err);
+    assert_int_equal(t.count, 3);
+    assert_int_equal(t.left_out, 3);
+    assert_string_equal(t.points[0].gpu, t.points[2].gpu);
+    timeline_release(&t);
+    f.gpu = "1";
+    assert_ok(timeline_load(&s, &f, &changes, &t, &err), &err);
+    assert_int_equal(t.count, 3);
+    assert_string_equal(t.points[0].gpu, "GPU-1");
+    assert_near(t.points[0].median, 1.045, 0.02);
+    timeline_release(&t);
+    f.gpu = "GPU-9";
+    assert_int_equal(timeline_load(&s, &f, &changes, &t, &err), -1);
+    assert_non_null(strstr(err.msg, "names a GPU \"GPU-9\""));
+    store_close(&s);
+}
+
+static struct comparison must_compare(struct store *s, int64_t base, int64_t now, struct against *a)
+{
+    struct err err = {0};
+    struct comparison c;
+    const struct compare_options o = compare_defaults();
+    struct run_data run = must_load(s, now);
+    *a = (struct against){0};
+    assert_ok(against_run(s, &run, base, &o, a, &err), &err);
+    assert_ok(against_compare(a, &run, &c, &err), &err);
+    run_data_release(&run);
+    return c;
+}
+
+/* The store's own way: the factor is read from a run that used both cards, whatever it was made for. */
+static void a_stored_run_of_both_cards_makes_moves_comparable(void **state)
+{
+    (void)state;
+    static const char *const first[] = {"GPU-0"}, *const second[] = {"GPU-1"}, *const both[] = {"GPU-0", "GPU-1"};
+    struct store s = open_store("moves.db");
+    struct against a;
+    int64_t base = store_night(&s, 1, first, 1, 1), moved = store_night(&s, 2, second, 1, 1);
+    struct comparison c = must_compare(&s, base, moved, &a);
+    assert_int_equal(c.count, 8);
+    for (size_t i = 0; i < c.count; i++) {
+        assert_int_equal(c.deltas[i].verdict, VERDICT_NOISY);
+        assert_true(c.deltas[i].other_device);
+        assert_string_equal(c.deltas[i].base_gpu, "GPU-0");
+        assert_string_equal(c.deltas[i].gpu, "GPU-1");
+    }
+    assert_false(comparison_regressed(&c));
+    comparison_release(&c);
+    against_release(&a);
+
+    store_night(&s, 3, both, 2, 1);
+    int64_t slower = store_night(&s, 4, second, 1, 1.08);
+    c = must_compare(&s, base, moved, &a);
+    for (size_t i = 0; i < c.count; i++) {
+        assert_int_equal(c.deltas[i].verdict, VERDICT_UNCHANGED);
+        assert_near(c.deltas[i].card_ratio, 1.045, 0.01);
+        assert_near(c.deltas[i].ratio, 1, 0.01);
+    }
+    comparison_release(&c);
+    against_release(&a);
+    c = must_compare(&s, base, slower, &a);
+    assert_int_equal(c.deltas[0].verdict, VERDICT_REGRESSED);
+    assert_int_equal(c.verdicts[VERDICT_REGRESSED], 1);
+    assert_true(comparison_regressed(&c));
+    comparison_release(&c);
+    against_release(&a);
+    store_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bundle_says_where_its_tests_ran),
+        cmocka_unit_test(an_export_has_the_places),
+        cmocka_unit_test(a_journal_that_names_another_gpu_is_believed_more),
+        cmocka_unit_test(what_is_no_gpu_is_refused),
+        cmocka_unit_test(old_runs_have_the_only_gpu_of_their_node),
+        cmocka_unit_test(a_history_has_a_point_for_each_gpu),
+        cmocka_unit_test(a_stored_run_of_both_cards_makes_moves_comparable),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
