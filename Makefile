@@ -3,6 +3,7 @@
 #   make            the command and the executor        make demo     a complete sweep against a private sshd
 #   make test       all tests                           make bench    benchmarks, as ratios
 #   make lint       format, clang-tidy, shellcheck      make clean
+#   make docs       the documentation as HTML pages
 #   make install    PREFIX=/usr/local DESTDIR=          make uninstall, dist, deb
 # Switches: V=1 (show commands)  WERROR=1  SANITIZE=address,undefined  CC=clang  BUILD=dir
 .DEFAULT_GOAL := all

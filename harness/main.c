@@ -33,6 +33,8 @@ static const struct cmd commands[] = {
     {"import", cmd_import, "store the results of other tools"},
     {"runs", cmd_runs, "list, remove or reject stored runs"},
     {"show", cmd_show, "show one stored run, test by test"},
+    {"open", cmd_open, "open a report, or the index of nightly runs, in the browser"},
+    {"logs", cmd_logs, "print the output of a test, or the log of a build or gate"},
     {"compare", cmd_compare, "compare two runs, or a run and a baseline, cell by cell"},
     {"best", cmd_best, "the best point of each variant and context, and how sure that is"},
     {"history", cmd_history, "show one cell over all stored runs, and when it changed"},
@@ -50,7 +52,33 @@ static const struct cmd commands[] = {
     {"resources", cmd_resources, "show registers, memory and instructions of compiled kernels"},
     {"gguf", cmd_gguf, "show a model's metadata, or change a number in it"},
     {"version", cmd_version, "print the version"},
+    {"complete", cmd_complete, NULL},
 };
+
+/* Options that a command has no use for. It accepts them all the same, so that a script may give every
+ * command the same ones, but its help does not list them. */
+static const char *const of_store[] = {"--db", NULL};
+static const char *const of_nodes[] = {"-F,--ssh-config", "--transport", "-v,--verbose", NULL};
+static const char *const of_both[] = {"--db", "-F,--ssh-config", "--transport", "-v,--verbose", NULL};
+
+static const struct {
+    const char *command;
+    const char *const *options;
+} unlisted[] = {
+    {"nodes", of_store},  {"ingest", of_nodes},   {"import", of_nodes},   {"runs", of_nodes},
+    {"show", of_nodes},   {"compare", of_nodes},  {"history", of_nodes},  {"baseline", of_nodes},
+    {"report", of_nodes}, {"export", of_nodes},   {"sql", of_nodes},      {"db", of_nodes},
+    {"diff", of_nodes},   {"complete", of_nodes}, {"resources", of_both}, {"gguf", of_both},
+    {"version", of_both},
+};
+
+static const char *const *unlisted_of(const char *command)
+{
+    for (size_t i = 0; i < sizeof unlisted / sizeof *unlisted; i++)
+        if (strcmp(unlisted[i].command, command) == 0)
+            return unlisted[i].options;
+    return NULL;
+}
 
 int cmd_version(struct cmd_env *env, int argc, char **argv)
 {
@@ -71,9 +99,10 @@ static void help(FILE *out)
 {
     fputs("kernsweep: nightly performance regression testing for GPU kernels, over ssh\n\n", out);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].about);
+        if (commands[i].about)
+            fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].about);
     fputs(
-        "\nRun kernsweep COMMAND --help for its options. Exit codes: 0 success, 1 a test or gate failed, 2 "
+        "\nRun kernsweep help COMMAND for its options. Exit codes: 0 success, 1 a test or gate failed, 2 "
         "usage\n"
         "error or bad input, 3 blocked, 4 regression, 5 local storage or internal error, 130 interrupted.\n",
         out);
@@ -109,21 +138,33 @@ static int check_output(int rc)
     return EXIT_LOCAL;
 }
 
+static int command(struct cmd_env *env, int argc, char **argv)
+{
+    const char *name = strcmp(argv[0], "--version") == 0 ? "version" : argv[0];
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(commands[i].name, name) != 0)
+            continue;
+        env->unlisted = unlisted_of(name);
+        return check_output(commands[i].fn(env, argc, argv));
+    }
+    fprintf(stderr, "kernsweep: unknown command \"%.40s\": `kernsweep help` lists all\n", argv[0]);
+    return EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
     struct cmd_env env = {.argc = argc, .argv = argv, .interrupted = &interrupted};
     catch_signals();
     json_arena_install();
     start_trace();
+    if (argc == 3 && strcmp(argv[1], "help") == 0) {
+        char *words[] = {argv[2], (char *)"--help", NULL};
+        return command(&env, 2, words);
+    }
     if (argc < 2 || strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
         strcmp(argv[1], "-h") == 0) {
         help(argc < 2 ? stderr : stdout);
         return argc < 2 ? EXIT_USAGE : check_output(EXIT_DONE);
     }
-    const char *name = strcmp(argv[1], "--version") == 0 ? "version" : argv[1];
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (strcmp(commands[i].name, name) == 0)
-            return check_output(commands[i].fn(&env, argc - 1, argv + 1));
-    fprintf(stderr, "kernsweep: unknown command \"%.40s\": `kernsweep help` lists all\n", argv[1]);
-    return EXIT_USAGE;
+    return command(&env, argc - 1, argv + 1);
 }

@@ -1,5 +1,5 @@
 # scripts: tasks of a checkout: install dependencies, demo, benchmarks, lint.
-.PHONY: deps demo bench lint
+.PHONY: deps demo docs bench lint
 
 # Uses all cores unless -j was given.
 parallel_make = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -8,6 +8,11 @@ deps:
 	$(Q)scripts/install-deps build test gpu lint report browser
 demo:
 	$(Q)scripts/demo
+# The documentation as HTML pages, in $(BUILD)/docs.
+docs:
+	$(Q)scripts/install-deps docs
+	$(Q)scripts/docs-book $(BUILD)/docs
+	@echo '$(BUILD)/docs/index.html'
 lint:
 	$(Q)scripts/lint
 
@@ -40,6 +45,18 @@ bench: all $(BUILD)/bench/sleeper $(BUILD)/bench/bundles $(BUILD)/bench/judging 
 .PHONY: check-amd
 check-amd:
 	$(Q)scripts/check-amd $(if $(WRITE),--write) $(CHECK_AMD)
+
+# docs/tutorial.md on a fresh Debian 12 and 13, from an empty system to its last command; needs root and the network.
+.PHONY: check-tutorial
+check-tutorial:
+	$(Q)scripts/check-tutorial $(SUITES)
+
+# README's recording of a terminal and picture of a report; tests say when they are out of date.
+.PHONY: pictures
+pictures: all
+	$(Q)scripts/install-deps build test report browser
+	$(Q)scripts/record-demo $(BUILD)/kernsweep docs/demo.svg
+	$(Q)scripts/picture-report $(BUILD)/kernsweep docs/report.png
 
 # Many nightly runs with injected faults: NIGHTS=200 SEED=1
 .PHONY: soak

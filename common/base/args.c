@@ -84,11 +84,19 @@ void args_help_options(const struct arg *options, size_t n, FILE *out)
     }
 }
 
+static bool is_listed(const struct args *a, const struct arg *option)
+{
+    for (const char *const *name = a->unlisted; name && *name; name++)
+        if (strcmp(*name, option->name) == 0)
+            return false;
+    return !is_without(a, option);
+}
+
 void args_help(const struct args *a, FILE *out)
 {
     fprintf(out, "usage: %s %s %s\n\n%s\n\n", a->program, a->command, a->usage, a->about);
     args_help_options(a->options, a->n_options, out);
     for (size_t i = 0; i < a->n_common; i++)
-        if (!is_without(a, &a->common[i]))
+        if (is_listed(a, &a->common[i]))
             args_help_options(&a->common[i], 1, out);
 }

@@ -33,6 +33,8 @@ struct args {
     size_t n_common;
     size_t min_words, max_words;
     const char *without; /* a common option that this command does not have: "--json"; NULL: it has all */
+    const char *const
+        *unlisted; /* common options that it takes but has no use for: not in its help; ends with NULL */
 };
 
 /* words: const char *[max_words]; *n: how many there are. */

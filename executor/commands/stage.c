@@ -118,7 +118,10 @@ static int receive_tree(const char *sha256, const char *tmp, const char *path, i
         extract_stream(tmp, in_fd, hex, err) != 0)
         return -1;
     if (strcmp(hex, sha256) != 0)
-        return err_set(err, ERR_INPUT, "the stream's sha256 is %s, expected %s: push it again", hex, sha256);
+        return err_set(err, ERR_INPUT,
+                       "the sources arrived with sha256 %.12s, expected %.12s: a file changed while they "
+                       "were sent; try again, or list what belongs to them in source.include",
+                       hex, sha256);
     return cache_publish(tmp, path, err);
 }
 

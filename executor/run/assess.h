@@ -5,8 +5,8 @@
 #ifndef KERNSWEEP_EXECUTOR_RUN_ASSESS_H
 #define KERNSWEEP_EXECUTOR_RUN_ASSESS_H
 
-#include "executor/process/ending.h"
 #include "common/contract/timings.h"
+#include "executor/process/ending.h"
 
 #include <stdbool.h>
 #include <stdint.h>

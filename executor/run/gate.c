@@ -1,10 +1,10 @@
 #include "executor/run/gate.h"
 
+#include "common/contract/timings.h"
 #include "executor/bundle/artifact.h"
 #include "executor/run/objects.h"
 #include "executor/run/resources.h"
 #include "executor/run/step.h"
-#include "common/contract/timings.h"
 
 #include <math.h>
 #include <stdio.h>

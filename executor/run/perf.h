@@ -4,10 +4,10 @@
 #ifndef KERNSWEEP_EXECUTOR_RUN_PERF_H
 #define KERNSWEEP_EXECUTOR_RUN_PERF_H
 
+#include "common/contract/timings.h"
 #include "executor/bundle/runlog.h"
 #include "executor/process/child.h"
 #include "executor/run/suite.h"
-#include "common/contract/timings.h"
 #include "executor/telemetry/sampler.h"
 
 struct perf {

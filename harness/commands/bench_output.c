@@ -13,7 +13,7 @@ static void put_markdown(const struct table *t, struct buf *out)
     for (size_t i = 0; i < t->n_cols; i++)
         buf_puts(out, t->cols[i].right ? "| ---: " : "| --- ");
     buf_puts(out, "|");
-    for (size_t i = 0; i < t->n_cells; i++) {
+    for (size_t i = 0; t->n_cols > 0 && i < t->n_cells; i++) {
         bool code = i % t->n_cols < 2;
         buf_puts(out, i % t->n_cols == 0 ? "\n| " : " ");
         buf_puts(out, code ? "`" : "");
@@ -57,7 +57,7 @@ static json_t *encode_row(const struct bench_row *row, enum metric m)
     const struct delta *d = row->delta;
     return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "name", row->name, "command",
                      row->command, "status", row->cell ? status_name(row->cell->status) : "", "median",
-                     cmd_json_number(row->n > 0 ? row->cell->median[m] : NAN), "low",
+                     cmd_json_number(row->cell && row->n > 0 ? row->cell->median[m] : NAN), "low",
                      cmd_json_number(row->interval.low), "high", cmd_json_number(row->interval.high),
                      "values", values, "factor", cmd_json_number(d ? d->factor : NAN), "verdict",
                      d ? json_string(verdict_name(d->verdict)) : json_null());

@@ -85,7 +85,7 @@ static int begin(const struct bisect_args *a, const char *plan, struct store *s,
         return 0;
     fprintf(stderr,
             *stored.ended_at ? "bisect %s has its answer already: --fresh searches again\n"
-                             : "bisect %s goes on where it stopped\n",
+                             : "bisect %s resumes where it stopped\n",
             b->name);
     bisect_state_release(b);
     *b = stored;
@@ -162,7 +162,8 @@ static int detach(const struct cmd_env *env, const struct bisect_state *b, struc
     if (*b->ended_at)
         return print_state(env, b, s, err);
     fprintf(stderr,
-            "the search goes on by itself, and writes to %s; `kernsweep bisect --continue %s` waits for it\n",
+            "the search continues in the background and writes to %s; `kernsweep bisect --continue %s` waits "
+            "for it\n",
             log, b->name);
     if (env->json)
         return cmd_print_json(json_pack("{s:s, s:s, s:s}", "name", b->name, "state", "running", "log", log));
@@ -191,7 +192,7 @@ static int search(struct cmd_env *env, const struct bisect_args *a, const char *
     if (rc == 0)
         rc = print_state(env, &b, s, err);
     else if (b.commits)
-        fprintf(stderr, "bisect: `kernsweep bisect --continue %s` goes on\n", b.name);
+        fprintf(stderr, "bisect: `kernsweep bisect --continue %s` resumes the search\n", b.name);
     if (rc == EXIT_DONE && b.step.outcome == BISECT_STOPPED)
         rc = EXIT_TEST_FAILED;
     bisect_state_release(&b);
@@ -232,7 +233,7 @@ int cmd_bisect(struct cmd_env *env, int argc, char **argv)
          "folder for bundles and the report (default ./artifacts_remote)"},
         {"--force", NULL, NULL, &a.force, "measure commits with the same machine code too"},
         {"--fresh", NULL, NULL, &a.fresh, "search again from the start"},
-        {"--continue", NULL, NULL, &a.go_on, "go on with a search that was interrupted (default the latest)"},
+        {"--continue", NULL, NULL, &a.go_on, "resume an interrupted search (default the latest)"},
         {"--detach", NULL, NULL, &a.detach, "return at once; --continue waits for the search"},
         {"--list", NULL, NULL, &a.list, "list the searches"},
         {"--show", NULL, NULL, &a.show, "print a search (default the latest)"},

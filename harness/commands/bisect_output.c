@@ -69,7 +69,7 @@ void bisect_write_headline(const struct bisect_state *b, struct buf *out)
 {
     const struct bisect_step *a = &b->step;
     if (!*b->ended_at) {
-        buf_printf(out, "not finished: `kernsweep bisect --continue %s` goes on", b->name);
+        buf_printf(out, "not finished: `kernsweep bisect --continue %s` resumes it", b->name);
         return;
     }
     switch (a->outcome) {

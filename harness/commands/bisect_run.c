@@ -40,7 +40,7 @@ static int take_lock(const struct bisect_state *b, const struct session_options 
             fprintf(o->progress, "another process works on this search: waiting for it\n");
         if (o->interrupted && *o->interrupted) {
             close(fd);
-            return err_set(err, ERR_INTERRUPTED, "no longer waiting; the other process goes on");
+            return err_set(err, ERR_INTERRUPTED, "no longer waiting; the other process continues");
         }
         poll(NULL, 0, WAIT_MS);
     }

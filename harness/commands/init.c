@@ -21,7 +21,7 @@ enum { WORDS_MAX = 200, OUTPUT_MAX = 1 << 20, PLAN_TEXT_MAX = 1 << 20 };
 static const double sample_deadline_s = 120;
 
 struct init_args {
-    const char *node, *build, *run, *metric, *contexts, *sample, *output;
+    const char *node, *build, *run, *primary, *contexts, *sample, *output;
     bool yaml, yes, force;
 };
 
@@ -58,6 +58,7 @@ static int split_command(struct init *in, const char *text, struct err *err)
     if (!words_need_shell(text))
         return words_split(text, &in->command.words, err);
     strvec_pushl(&in->command.words, "sh", "-c", text, NULL);
+    in->command.shell = true;
     return strvec_check(&in->command.words, err);
 }
 
@@ -92,6 +93,8 @@ static int find_place(struct init *in, struct err *err)
                  in->build, err) != 0)
         return -1;
     in->command.local = strcmp(in->node, "local") == 0;
+    if (!getcwd(in->command.here, sizeof in->command.here))
+        return err_set_errno(err, ERR_STORAGE, errno, "the current folder");
     in->command.build = *in->build ? in->build : NULL;
     return 0;
 }
@@ -218,7 +221,7 @@ static void print_proposal(const struct proposal *p, bool sampled)
 static int choose_primary(struct init *in, struct err *err)
 {
     struct proposal *p = &in->proposal;
-    const char *wanted = in->args->metric;
+    const char *wanted = in->args->primary;
     int number;
     for (size_t i = 0; wanted && i < p->count; i++)
         if (strcmp(p->item[i].name, wanted) == 0) {
@@ -226,7 +229,7 @@ static int choose_primary(struct init *in, struct err *err)
             return 0;
         }
     if (wanted)
-        return err_set(err, ERR_INPUT, "--metric: no number called \"%.40s\" was found in the output",
+        return err_set(err, ERR_INPUT, "--primary: no number called \"%.40s\" was found in the output",
                        wanted);
     if (p->count < 2 || p->primary == p->count)
         return 0;
@@ -304,7 +307,8 @@ static int make(struct init *in, const char **words, size_t n, struct err *err)
         return -1;
     propose_from_output(&in->proposal, buf_str(&in->sample), in->sample.len);
     print_proposal(&in->proposal, in->sample.len > 0);
-    if (choose_primary(in, err) != 0 || init_command_encode(&in->command, &in->draft, err) != 0)
+    if (choose_primary(in, err) != 0 ||
+        init_command_encode(&in->command, !strchr(in->output, '/'), &in->draft, err) != 0)
         return -1;
     name_ticket(in);
     find_schema(in);
@@ -344,10 +348,10 @@ int cmd_init(struct cmd_env *env, int argc, char **argv)
         {"--node", "NODE", &a.node, NULL,
          "where it runs: local (default), an ssh alias or [user@]host[:port]"},
         {"--build", "COMMAND", &a.build, NULL, "command that builds it, run in a copy of this folder"},
-        {"--run", "COMMAND", &a.run, NULL, "the command, instead of after --"},
+        {"--run", "COMMAND", &a.run, NULL, "the command, instead of the words at the end"},
         {"--contexts", "LIST", &a.contexts, NULL, "sizes to measure: 1024,2048"},
         {"--sample", "FILE", &a.sample, NULL, "output of the command, instead of running it once"},
-        {"--metric", "NAME", &a.metric, NULL, "the number in the output by which runs are judged"},
+        {"--primary", "NAME", &a.primary, NULL, "the number in the output by which runs are judged"},
         {"-o,--output", "FILE", &a.output, NULL,
          "the plan's file (default kernsweep.jsonc; *.yaml for YAML)"},
         {"--yaml", NULL, NULL, &a.yaml, "write YAML (default file kernsweep.yaml)"},

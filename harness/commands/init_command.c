@@ -82,10 +82,15 @@ static json_t *own_files(const struct init_command *c)
     return list;
 }
 
-int init_command_encode(const struct init_command *c, struct draft *d, struct err *err)
+int init_command_encode(const struct init_command *c, bool beside, struct draft *d, struct err *err)
 {
     struct strvec run = {0};
+    const char *source = beside ? "." : c->here;
     int rc = 0;
+    if (c->shell && c->local && !c->build) { /* a test has a folder of its own */
+        strvec_pushl(&run, "env", "-C", NULL);
+        words_push_literal(&run, c->here, false);
+    }
     for (size_t i = 0; rc == 0 && i < c->words.n; i++)
         rc = push_word(c, i, &run, err);
     if (rc == 0)
@@ -94,11 +99,11 @@ int init_command_encode(const struct init_command *c, struct draft *d, struct er
     d->sized = c->sized || c->word > 0;
     strvec_release(&run);
     if (c->build) {
-        d->source = ".";
+        d->source = source;
         d->build = encode_build(c->build);
     } else if (!c->local) {
         json_t *files = own_files(c);
-        d->source = json_array_size(files) > 0 ? "." : NULL;
+        d->source = json_array_size(files) > 0 ? source : NULL;
         d->include = d->source ? files : NULL;
         if (!d->source)
             json_decref(files);

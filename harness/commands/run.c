@@ -74,6 +74,7 @@ static int load_plan(struct plan *p, const struct run_args *a, struct err *err)
     if (a->smoke) {
         plan_smoke(p);
         p->baseline = "";
+        p->nodes.count = 0; /* the first of several nodes */
     }
     return 0;
 }
@@ -152,7 +153,7 @@ static int check_search(const struct run_args *a, struct err *err)
     return other ? err_set(err, ERR_INPUT, "run: --search cannot be combined with %s", other) : 0;
 }
 
-static int run_search(struct cmd_env *env, const struct run_args *a, const struct plan *p, struct err *err)
+static int run_search(struct cmd_env *env, const struct run_args *a, struct err *err)
 {
     const struct attach_args where = {.artifacts = a->artifacts};
     struct session_options opt;
@@ -160,7 +161,7 @@ static int run_search(struct cmd_env *env, const struct run_args *a, const struc
     opt.overrides = a->overrides;
     if (cmd_backend(env, &opt.backend, err) != 0)
         return -1;
-    return search_run(env, a->plan, p->node, &opt, err);
+    return search_run(env, a->plan, &opt, err);
 }
 
 /* The table of a run that is no result: it is read from a store that goes with this command, and the record
@@ -205,7 +206,8 @@ static int fill_options(struct cmd_env *env, const struct run_args *a, const str
         opt->purpose = PURPOSE_CONFIRM;
     if (p->recorded) {
         opt->purpose = PURPOSE_CONFIRM; /* old sources are no night of today */
-        fprintf(stderr, "repeating run %s from its bundle: `latest` and histories leave the new run out\n",
+        fprintf(opt->progress,
+                "repeating run %s from its bundle: `latest` and histories leave the new run out\n",
                 recorded_run_id(p->recorded));
     }
     return cmd_backend(env, &opt->backend, err);
@@ -251,8 +253,6 @@ static int run_plan(struct cmd_env *env, const struct run_args *a, const struct 
         attach_print_left(s);
         return -1;
     }
-    if (a->smoke)
-        return finish_smoke(env, s, &fin, err);
     if (a->smoke)
         return finish_smoke(env, s, &fin, err);
     struct finish f;
@@ -363,13 +363,14 @@ int cmd_run(struct cmd_env *env, int argc, char **argv)
         err_set(&err, ERR_INPUT, "run: --smoke stores nothing, so --detach and --confirm do not go with it");
         return cmd_fail(&err);
     }
-    struct session s = {0};
-    if ((a.smoke || a.search) && plan_one_node(&p, &err) != 0) {
+    if (a.smoke && p.nodes.count > 1) {
         plan_release(&p);
+        err_set(&err, ERR_INPUT, "run: --smoke runs on one node of the plan: name it with --node");
         return cmd_fail(&err);
     }
+    struct session s = {0};
     rc = a.dry_run           ? dry_run(env, &p, &a)
-         : a.search          ? run_search(env, &a, &p, &err)
+         : a.search          ? run_search(env, &a, &err)
          : p.nodes.count > 1 ? run_several(env, &a, &p, &err)
                              : run_plan(env, &a, &p, NULL, &s, &err);
     session_close(&s);

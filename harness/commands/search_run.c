@@ -127,13 +127,12 @@ static bool any_failed(const struct search *s)
     return false;
 }
 
-int search_run(struct cmd_env *env, const char *plan, const char *node, const struct session_options *opt,
-               struct err *err)
+int search_run(struct cmd_env *env, const char *plan, const struct session_options *opt, struct err *err)
 {
     struct search s = {.env = env, .plan = plan, .opt = opt, .dropped = json_array()};
     int rc = cmd_store_open(env, &s.store, STORE_WRITE, err);
     if (rc == 0)
-        rc = measure_settle(env->db, plan, node, PURPOSE_CONFIRM, opt, err);
+        rc = measure_settle(env->db, plan, NULL, PURPOSE_CONFIRM, opt, err);
     if (rc == 0)
         rc = run_rounds(&s, err);
     if (rc == 0)

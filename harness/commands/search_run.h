@@ -9,9 +9,7 @@
 
 #define SEARCH_TAG "search"
 
-/* plan: its file; node: where it runs; opt: with the overrides of the command line. Returns an exit code, or
- * -1 with err. */
-int search_run(struct cmd_env *env, const char *plan, const char *node, const struct session_options *opt,
-               struct err *err);
+/* plan: its file; opt: with the overrides of the command line. Returns an exit code, or -1 with err. */
+int search_run(struct cmd_env *env, const char *plan, const struct session_options *opt, struct err *err);
 
 #endif

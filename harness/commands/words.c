@@ -16,16 +16,15 @@ bool words_need_shell(const char *text)
             quote = *s == '\'' ? '\0' : quote;
             continue;
         }
+        bool variable = *s == '`' || (*s == '$' && s[1] && s[1] != ' ');
         if (*s == '\\' && s[1])
             s++;
-        else if (*s == '`' || (*s == '$' && s[1] && s[1] != ' '))
+        else if (variable || (!quote && strchr("|&;<>()*?~#\n", *s)))
             return true;
         else if (quote)
             quote = *s == quote ? '\0' : quote;
         else if (*s == '\'' || *s == '"')
             quote = *s;
-        else if (strchr("|&;<>()*?~#\n", *s))
-            return true;
     }
     return false;
 }

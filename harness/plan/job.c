@@ -63,6 +63,14 @@ static json_t *encode_patches(const struct plan *p, const struct plan_variant *i
     return NULL;
 }
 
+static bool runs_alone(const struct plan_variant *item, const struct job_request *req)
+{
+    for (size_t i = 0; i < req->n_alone; i++)
+        if (strcmp(req->alone[i], item->name) == 0)
+            return true;
+    return item->variant->alone;
+}
+
 /* The variant's, and at a point of axes those of the plan's that mention one. *late: what its builds must not
  * see; NULL without axes. */
 static json_t *encode_env(const struct plan *p, const struct plan_variant *item, json_t **late)
@@ -93,14 +101,6 @@ static json_t *encode_plan_env(const struct plan *p)
             json_object_set(env, name, value);
     }
     return env;
-}
-
-static bool runs_alone(const struct plan_variant *item, const struct job_request *req)
-{
-    for (size_t i = 0; i < req->n_alone; i++)
-        if (strcmp(req->alone[i], item->name) == 0)
-            return true;
-    return item->variant->alone;
 }
 
 static json_t *encode_variant(const struct plan *p, const struct plan_variant *item,

@@ -355,7 +355,7 @@ static int read_all(struct plan *p, const struct json_at *root, struct err *err)
     if (stops(check_level(root, err), root, err) || stops(read_simple_keys(p, root, err), root, err) ||
         stops(scheduler_load(&p->scheduler, &scheduler, p->patience_s, err), root, err) ||
         stops(settings_check(&p->settings, root, p->scheduler.on, err), root, err) ||
-        stops(read_nodes(p, root, err), root, err) || stops(read_secrets(p, root, err), root, err) ||
+        stops(read_secrets(p, root, err), root, err) || stops(read_nodes(p, root, err), root, err) ||
         stops(gpu_wish_read(&p->gpus, root, &p->settings, p->scheduler.on, err), root, err) ||
         stops(counters_load(&p->counters, &counters, err), root, err) ||
         stops(plan_source_read(&p->source, &source, recorded_source(p->recorded), err), root, err) ||

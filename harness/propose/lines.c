@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL_MAX = 40, SEGMENT_MAX = 400, LINE_MAX_SEEN = 2000 };
+enum { LABEL_MAX = 40, SEGMENT_MAX = 400, LINE_MAX_SEEN = 2000, ESCAPED_ONE = 12 };
 
 static const char number_class[] = "[-+.0-9eE]+";
 
@@ -20,7 +20,7 @@ static bool is_digit(char c)
 size_t propose_escape(char *out, size_t cap, const char *text, size_t len)
 {
     size_t n = 0;
-    for (size_t i = 0; i < len && n + 12 < cap;) {
+    for (size_t i = 0; i < len && n + ESCAPED_ONE < cap;) {
         size_t from = i;
         while (i < len && (text[i] == ' ' || text[i] == '\t'))
             i++;
@@ -81,6 +81,7 @@ struct line {
     size_t len, from; /* where the label of the next number begins */
     char pattern[SEGMENT_MAX * 2];
     size_t used;
+    bool cut; /* the pattern is longer than there is room for */
     struct proposed found[PROPOSED_MAX];
     size_t count;
 };
@@ -104,8 +105,10 @@ static size_t label_start(const struct line *l, size_t end)
 static void append(struct line *l, const char *text)
 {
     size_t n = strlen(text);
-    if (l->used + n + 1 > sizeof l->pattern)
+    if (l->used + n + 1 > sizeof l->pattern) {
+        l->cut = true;
         return;
+    }
     memcpy(l->pattern + l->used, text, n + 1);
     l->used += n;
 }
@@ -113,7 +116,8 @@ static void append(struct line *l, const char *text)
 static void append_escaped(struct line *l, const char *text, size_t len)
 {
     char escaped[SEGMENT_MAX];
-    propose_escape(escaped, sizeof escaped, text, len);
+    if (propose_escape(escaped, sizeof escaped, text, len) + ESCAPED_ONE >= sizeof escaped)
+        l->cut = true;
     append(l, escaped);
 }
 
@@ -207,6 +211,8 @@ void propose_line(struct proposal *out, const char *line, size_t len, size_t num
             look_at_number(l, out, at, at + n, number);
         at += n > 0 ? n : 1;
     }
+    if (l->cut)
+        l->count = 0;
     if (l->count > 0 && seen_before(out, l))
         update_values(out, l);
     else if (l->count > 0 && out->count + l->count <= PROPOSED_MAX && propose_add_pattern(out, l->pattern)) {

@@ -1,3 +1,4 @@
+#include "common/base/text.h"
 #include "harness/propose/json.h"
 #include "harness/propose/lines.h"
 #include "harness/propose/name.h"
@@ -71,8 +72,16 @@ static void read_document(struct proposal *out, const char *text, size_t len)
     json_decref(value);
 }
 
+/* What a pattern cannot be made of: binary output. */
+static bool is_text(const char *line, size_t len)
+{
+    return !memchr(line, '\0', len) && text_is_utf8(line, len);
+}
+
 static bool text_line(const char *line, size_t len, size_t number, void *arg)
 {
+    if (!is_text(line, len))
+        return false;
     propose_line(arg, line, len, number);
     return false;
 }
@@ -85,6 +94,8 @@ struct table {
 static bool table_line(const char *line, size_t len, size_t number, void *arg)
 {
     struct table *t = arg;
+    if (!is_text(line, len))
+        return false;
     propose_table_row(t->out, line, len, number, &t->column);
     return false;
 }

@@ -120,8 +120,8 @@ static void check_gpus(struct preflight *p, const json_t *node)
     json_array_foreach(gpus, i, gpu) check_gpu(p, gpu);
     if (json_array_size(gpus) == 0)
         preflight_add(p, PREFLIGHT_WARNING, "gpu",
-                      "fine for CPU variants; else look at the driver (amdgpu, /dev/kfd)",
-                      "none seen: no GPU telemetry");
+                      "fine for CPU variants; otherwise check the driver (amdgpu, /dev/kfd)",
+                      "none found, so no GPU telemetry");
     else
         preflight_add(p, PREFLIGHT_OK, "rocm", "", "%s", rocm ? rocm : "not found");
     if (json_array_size(users) > 0)

@@ -212,8 +212,10 @@ int session_follow(struct session *s, struct err *err)
             struct err why = *err;
             rc = session_reconnect(s, &why, err);
         }
-        if (rc != 0)
+        if (rc != 0) {
+            live_end(&s->live); /* what is said of the error begins a line of its own */
             return -1;
+        }
     }
 }
 
@@ -302,4 +304,6 @@ void session_close(struct session *s)
     event_stream_release(&s->stream);
     transport_close(s->t);
     s->t = NULL;
+    json_decref(s->gpu_groups);
+    s->gpu_groups = NULL;
 }

@@ -229,7 +229,7 @@ static double larger(double a, double b)
     return isnan(a) || b > a ? b : a;
 }
 
-/* A number that cannot be believed is left out: a finished run is not lost for it. */
+/* An implausible number is left out: a finished run is not lost for it. */
 static int take_resources(const struct json_at *at, struct draft *d, struct run_variant *v, struct err *err)
 {
     for (int m = 0; m < METRIC_COUNT; m++) {

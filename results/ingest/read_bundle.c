@@ -206,7 +206,7 @@ static int read_summary_parts(const struct json_at *root, struct draft *d, struc
     return 0;
 }
 
-/* A run is PARTIAL until it is closed, or if its summary cannot be believed. */
+/* A run is PARTIAL until it is closed, or if its summary is implausible. */
 static int read_summary(struct bundle_reading *r, struct err *err)
 {
     bool closed = manifest_is_closed(r->files);
@@ -227,7 +227,7 @@ static int read_summary(struct bundle_reading *r, struct err *err)
 
 typedef int read_fn(const struct json_at *root, struct draft *d, struct err *err);
 
-/* An optional file; one that cannot be believed is left out. */
+/* An optional file; an implausible one is left out. */
 static int read_if_there(struct bundle_reading *r, const char *name, read_fn *read, struct err *err)
 {
     char full[FS_PATH_MAX];

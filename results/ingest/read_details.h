@@ -7,7 +7,7 @@
 #include "results/ingest/manifest.h"
 
 /* Into d->details, after the variants. summary: of the same bundle. A bundle that is not closed yields
- * nothing; what cannot be believed is left out with a warning. */
+ * nothing; what is implausible is left out with a warning. */
 int details_read(struct manifest *files, const struct json_at *summary, struct draft *d, struct err *err);
 
 #endif

@@ -232,7 +232,7 @@ bisect_killed() {
     rm "$TMPDIR/work"
     mv "$TMPDIR/away" "$TMPDIR/work"
     exits "the same command goes on" 0 bisect --good c0 --bad c12
-    like "and says so" "$ERR" "goes on where it stopped"
+    like "and says so" "$ERR" "resumes where it stopped"
     is "the answer is the slow commit" "$(answer)" "found $(id_of c8)"
     is "it took no more pairs of builds than promised" "$(ks bisect --show --json | jq '.pairs <= .pairs_max')" true
 }

@@ -64,7 +64,7 @@ nothing_is_overwritten() {
 
 with_options() {
     printf '{"n": 1, "time_us": 7.5, "gbs": 100.5}\n' >"$TMPDIR/sample"
-    exits "exits 0" 0 in_folder ks init --yaml --node me@gpu --sample "$TMPDIR/sample" --metric gbs --contexts 1024,2048 \
+    exits "exits 0" 0 in_folder ks init --yaml --node me@gpu --sample "$TMPDIR/sample" --primary gbs --contexts 1024,2048 \
         --build 'cc -O2 -o prog *.c' --run './prog --n 512'
     local file=$TMPDIR/here/kernsweep.yaml
     exits "validate accepts it" 0 ks validate "$file" --json
@@ -73,7 +73,7 @@ with_options() {
     like "the program is the build's" "$(cat "$file")" '^    run: \["\{build\}/prog", "--n", "\{context\}"\]$'
     like "the metric that was asked for decides" "$(cat "$file")" '"gbs", "unit": "GB/s", "better": "more", "primary": true'
     like "editors find the schema" "$(head -n 1 "$file")" '^# yaml-language-server: \$schema=/.*/plan.schema.json$'
-    exits "a metric that is not there is an error" 2 in_folder ks init -o x.yaml --sample "$TMPDIR/sample" --metric none -- ./bench
+    exits "a metric that is not there is an error" 2 in_folder ks init -o x.yaml --sample "$TMPDIR/sample" --primary none -- ./bench
     like "which names it" "$ERR" '"none"'
     passes "and writes nothing" test ! -e "$TMPDIR/here/x.yaml"
     exits "without a command, and nobody to ask" 2 in_folder ks init -o x.yaml </dev/null

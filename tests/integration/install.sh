@@ -35,6 +35,8 @@ installed_program() {
     is "--version prints that of VERSION" "$(bare "$root/bin/kernsweep" --version)" "kernsweep $(cat VERSION)"
     exits "run --dry-run finds the standard plan from another folder" 0 bare "$root/bin/kernsweep" run local --dry-run
     like "the standard plan is the installed one" "$OUT" "^plan $root/bin/../share/kernsweep/harness/plans/prefill.json, node local"
+    exits "init writes a plan there" 0 bare "$root/bin/kernsweep" init --yaml -o "$TMPDIR/first.yaml" -- true
+    is "which names the installed schema" "$(sed -n '1s/.*schema=//p' "$TMPDIR/first.yaml")" "$(realpath "$root/share/kernsweep/schemas/plan.schema.json")"
 }
 
 installed_files() {
@@ -89,7 +91,7 @@ mandoc_reads_them() {
 # complete_bash WORD...: what bash offers for the last word.
 complete_bash() {
     # shellcheck disable=SC2016 # for the inner shell
-    env -i PATH="$PATH" bash --norc -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kernsweep; printf "%s\n" "${COMPREPLY[@]}"' \
+    env -i PATH="$root/bin:$PATH" KERNSWEEP_DB="$TMPDIR/names.db" bash --norc -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kernsweep; printf "%s\n" "${COMPREPLY[@]}"' \
         sh "$root/share/bash-completion/completions/kernsweep" "$@"
 }
 
@@ -99,27 +101,62 @@ bash_completion() {
     is "it offers the commands" "$(complete_bash kernsweep "" | sort | xargs)" "$(printf '%s\n' "$COMMANDS" help | sort | xargs)"
     is "it offers the options of a command" "$(complete_bash kernsweep run --con | xargs)" "--contexts --confirm"
     is "it offers files for an option that takes one" "$(cd / && complete_bash kernsweep run --plan /etc/host)" "$(compgen -f -- /etc/host)"
-    printf '#!/bin/sh\ncase "$*" in *run_id*) printf "run_id\\n20260101T000000Z-t-1\\n" ;; *baseline*) printf "name\\nmain\\n" ;; esac\n' >"$TMPDIR/kernsweep"
-    chmod +x "$TMPDIR/kernsweep"
-    is "it offers runs where a command takes a run" "$(PATH=$TMPDIR:$PATH complete_bash kernsweep show "" | sort | xargs)" "20260101T000000Z-t-1 latest"
-    is "it offers runs for an option that takes one" "$(PATH=$TMPDIR:$PATH complete_bash kernsweep report latest --against 2026 | xargs)" "20260101T000000Z-t-1"
-    is "it offers baselines" "$(PATH=$TMPDIR:$PATH complete_bash kernsweep compare latest --baseline m | xargs)" "main"
 }
 
-# complete_zsh TEXT: the list that an interactive zsh shows for what stands on its line.
-complete_zsh() {
+# A store with names to offer.
+names_to_offer() {
+    "$KERNSWEEP" ingest --node mi300x tests/fixtures/b3_89_2026-02-12 tests/fixtures/b3_90_2026-02-14 --db "$TMPDIR/names.db" >"$TMPDIR/names.log" 2>&1 &&
+        "$KERNSWEEP" baseline set main 20260212 --db "$TMPDIR/names.db" >>"$TMPDIR/names.log" 2>&1
+}
+
+# offers TITLE WANT WORD...: what bash offers for the last word.
+offers() {
+    local title=$1 want=$2
+    shift 2
+    is "$title" "$(complete_bash "$@" | sort | xargs)" "$want"
+}
+
+bash_names() {
+    local runs
+    needs make_install
+    needs names_to_offer
+    runs=$("$KERNSWEEP" runs --json --db "$TMPDIR/names.db" | jq -r '.. | .run_id? // empty' | sort | xargs)
+    like "the store has two runs" "$runs" '^20260212[^ ]* 20260214[^ ]*$'
+    offers "runs where a command takes a run" "$runs latest" kernsweep show ""
+    offers "runs for an option that takes one" "${runs% *}" kernsweep report latest --against 20260212
+    offers "baselines" main kernsweep compare latest --baseline m
+    offers "variants" "baseline v3 v4" kernsweep history --variant ""
+    offers "the next variant of a list" "baseline,v3 baseline,v4" kernsweep run plan.json --variants baseline,v
+    offers "contexts" "16384 4096 8192" kernsweep history --context ""
+    offers "metrics" "joules joules_per_token" kernsweep compare --metric jou
+    offers "nodes" mi300x kernsweep run plan.json --node ""
+    offers "tickets" "$("$KERNSWEEP" complete ticket --db "$TMPDIR/names.db" | xargs)" kernsweep history --ticket ""
+    offers "the words that an option takes" "csv github junit md text" kernsweep compare A B --format ""
+    offers "subcommands" "backup check path vacuum" kernsweep db ""
+    offers "commands after help" "sql" kernsweep help sq
+    offers "the names of the store given by --db" "" kernsweep compare --db "$TMPDIR/none.db" --baseline ""
+    is "a store that is not there is not created" "$([ ! -e "$TMPDIR/none.db" ] || echo created)" ""
+}
+
+# list_zsh TEXT UNTIL: what an interactive zsh shows when it lists the choices for TEXT, read until a line has UNTIL.
+list_zsh() {
     cat >"$TMPDIR/complete.zsh" <<'EOT'
 zmodload zsh/zpty
 zpty z "env TERM=dumb zsh -f -i"
 zpty -w z "PROMPT='' ; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -D; bindkey '^T' list-choices; echo rea''dy"
 while zpty -r z line && [[ $line != *ready* ]]; do :; done
 zpty -w -n z "$2"$'\x14'
-while zpty -r z line; do print -r -- "$line"; [[ $line != *' -- '* ]] || break; done
+while zpty -r z line; do print -r -- "$line"; [[ $line != *$3* ]] || break; done
 zpty -w z $'\x15'"echo do''ne"
 while zpty -r z line && [[ $line != *done$'\r'* ]]; do print -r -- "$line"; done
 zpty -d z
 EOT
-    timeout 60 zsh -f "$TMPDIR/complete.zsh" "$root/share/zsh/site-functions" "$1" | sed -n 's/^\([a-z-]*\)  *-- .*/\1/p' | sort | xargs
+    PATH=$root/bin:$PATH KERNSWEEP_DB=$TMPDIR/names.db timeout 30 zsh -f "$TMPDIR/complete.zsh" "$root/share/zsh/site-functions" "$1" "$2"
+}
+
+# complete_zsh TEXT: the choices that have descriptions.
+complete_zsh() {
+    list_zsh "$1" ' -- ' | sed -n 's/^\([a-z-]*\)  *-- .*/\1/p' | sort | xargs
 }
 
 zsh_completion() {
@@ -127,6 +164,8 @@ zsh_completion() {
     passes "zsh -n reads it" zsh -n "$root/share/zsh/site-functions/_kernsweep"
     is "it offers the options of a command" "$(complete_zsh 'kernsweep run --con')" "--confirm --contexts"
     is "it offers the commands" "$(complete_zsh 'kernsweep ba')" baseline
+    needs names_to_offer
+    like "it offers the store's names" "$(list_zsh 'kernsweep history --variant ' baseline)" '^baseline +v3'
 }
 
 fish_completion() {
@@ -134,6 +173,10 @@ fish_completion() {
     is "it offers the options of a command" \
         "$(fish -N -c "source '$root/share/fish/vendor_completions.d/kernsweep.fish'; complete -C 'kernsweep run --con'" | cut -f 1 | sort | xargs)" \
         "--confirm --contexts"
+    needs names_to_offer
+    is "it offers the store's names" \
+        "$(PATH=$root/bin:$PATH KERNSWEEP_DB=$TMPDIR/names.db fish -N -c "source '$root/share/fish/vendor_completions.d/kernsweep.fish'; complete -C 'kernsweep history --variant '" | cut -f 1 | sort | xargs)" \
+        "baseline v3 v4"
 }
 
 # optional PROGRAM TITLE FUNCTION: a scenario that needs a program.
@@ -174,6 +217,7 @@ scenario "a sweep by the installed program and executor" installed_sweep
 scenario "the manual pages" manual_pages
 optional mandoc "the manual pages for mandoc" mandoc_reads_them
 scenario "the completion for bash" bash_completion
+scenario "the names that the completion for bash offers" bash_names
 optional zsh "the completion for zsh" zsh_completion
 optional fish "the completion for fish" fish_completion
 scenario "a manual page's description without a command" stray_description

@@ -52,18 +52,21 @@ reasons() {
         "$(diff <(documented 'Reasons of tests, variants and runs') <(scripts/messages --reasons | sort))" ""
 }
 
-tutorial_plan() {
-    awk '/^```json$/ { on = 1; next } /^```$/ { on = 0 } on' docs/tutorial.md |
-        jq --arg root "$PWD" '.source.dir = $root' >"$TMPDIR/tutorial.json"
-    exits "run --dry-run accepts it" 0 "$KERNSWEEP" run "$TMPDIR/tutorial.json" --dry-run --db "$TMPDIR/db"
+nightly_plan() {
+    awk '/^```json$/ { on = 1; next } /^```$/ { on = 0 } on' docs/first-night.md |
+        jq --arg root "$PWD" '.source.dir = $root' >"$TMPDIR/night.json"
+    exits "run --dry-run accepts it" 0 "$KERNSWEEP" run "$TMPDIR/night.json" --dry-run --db "$TMPDIR/db"
 }
 
-tutorial_commands() {
+documented_commands() {
     scripts/command-table "$KERNSWEEP" >"$TMPDIR/table"
-    is "each command exists and has the options that it is given" "$(sed ':a; /\\$/ { N; s/\\\n//; ba }' docs/tutorial.md docs/nightly.md |
+    is "each command exists and has the options that it is given" "$(sed ':a; /\\$/ { N; s/\\\n//; ba }' README.md docs/*.md |
+        awk '/^```/ { code = !code; next } !code { sub(/^kernsweep/, "") } { print }' | # prose may begin with the name
         grep -oE '^kernsweep [a-z]+.*|`kernsweep [a-z]+[^`]*`' | tr -d '`' | sed 's/#.*//' | while read -r _ command rest; do
+        [ "$command" != help ] || continue
         grep -q "^C	$command	" "$TMPDIR/table" || echo "no command $command"
         for word in $rest; do
+            [ "$word" != -- ] || break # what follows is another program's
             case $word in --*) grep -qE "^O	$command	([^	]*,)?$word	" "$TMPDIR/table" || echo "$command has no $word" ;; esac
         done
     done)" ""
@@ -120,10 +123,19 @@ excerpt() {
 }
 
 excerpts() {
-    is "there are two" "$(grep -c '^<!-- excerpt of ' README.md)" 2
+    is "there is one" "$(grep -c '^<!-- excerpt of ' README.md)" 1
+}
+
+readme_plan() {
+    awk '/^```json$/ { on = 1; next } /^```$/ { on = 0 } on' README.md >"$TMPDIR/saxpy.json"
+    : >"$TMPDIR/saxpy.hip"
+    is "it has ten lines at most" "$(($(grep -c . "$TMPDIR/saxpy.json") <= 10))" 1
+    exits "run --dry-run accepts it" 0 "$KERNSWEEP" run "$TMPDIR/saxpy.json" --dry-run --db "$TMPDIR/db"
+    like "it has the tests that README says" "$OUT" '30 tests'
 }
 
 scenario "README's excerpts of reports" excerpts
+scenario "README's plan" readme_plan
 while IFS= read -r report; do
     scenario "README's excerpt of $report" excerpt "$report"
 done < <(sed -n 's/^<!-- excerpt of \(.*\) -->$/\1/p' README.md)
@@ -134,8 +146,8 @@ scenario "docs/reference.md" reference
 scenario "exit codes" exit_codes
 scenario "messages about nodes and runs" messages
 scenario "reasons of tests, variants and runs" reasons
-scenario "the plan of docs/tutorial.md" tutorial_plan
-scenario "the commands of docs/tutorial.md and docs/nightly.md" tutorial_commands
+scenario "the plan of docs/first-night.md" nightly_plan
+scenario "the commands of README and docs" documented_commands
 scenario "the mail notifier of docs/nightly.md" mail
 scenario "the webhook notifier of docs/nightly.md" webhook
 done_testing

@@ -150,6 +150,34 @@ static void help_lists_every_option(void **state)
     free(out);
 }
 
+static void an_unlisted_option_is_taken_but_not_in_the_help(void **state)
+{
+    (void)state;
+    bool verbose = false, quiet = false;
+    const struct arg common[] = {{"-v,--verbose", NULL, NULL, &verbose, "say more"},
+                                 {"-q,--quiet", NULL, NULL, &quiet, "say less"}};
+    const char *const unlisted[] = {"-v,--verbose", NULL};
+    const struct args a = {.program = "kernsweep",
+                           .command = "run",
+                           .usage = "PLAN",
+                           .about = "Runs a plan.",
+                           .common = common,
+                           .n_common = 2,
+                           .unlisted = unlisted};
+    char *argv[] = {(char *)"run", (char *)"-v", NULL};
+    char *out = NULL;
+    size_t len = 0, n;
+    struct err err = {0};
+    assert_ok(args_parse(&a, 2, argv, NULL, &n, &err), &err);
+    assert_true(verbose);
+    FILE *f = open_memstream(&out, &len);
+    args_help(&a, f);
+    fclose(f);
+    assert_string_equal(out, "usage: kernsweep run PLAN\n\nRuns a plan.\n\n"
+                             "  -q,--quiet                   say less\n");
+    free(out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +187,7 @@ int main(void)
         cmocka_unit_test(wrong_options_and_counts_are_refused),
         cmocka_unit_test(nothing_is_fine_where_nothing_is_needed),
         cmocka_unit_test(help_lists_every_option),
+        cmocka_unit_test(an_unlisted_option_is_taken_but_not_in_the_help),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

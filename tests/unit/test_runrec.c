@@ -272,7 +272,7 @@ static void broken_record_is_named(void **state)
     static const struct {
         const char *text, *place;
     } table[] = {
-        {"", "line 1"},
+        {"", ":1:1:"},
         {"[]", "$.run_id"},
         {"{" STRINGS NUMBERS "}", "$.state"},
         {"{" STRINGS NUMBERS ",\"state\":\"gone\"}", "unknown state \"gone\""},

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# README's recording of a terminal and its picture of a report show what the programs print now. `make pictures` makes them again.
+# timeout: 300
+# unsanitized: what it runs is run by other tests
+. tests/lib.sh
+
+command -v tmux >/dev/null || skip_all "no tmux (scripts/install-deps test)"
+
+recording() {
+    passes "the session can be recorded again" scripts/record-demo "$KERNSWEEP" "$TMPDIR/demo.svg"
+    is "docs/demo.svg has the same commands and, but for numbers, the same last screen (else: make pictures)" \
+        "$(scripts/record-demo --words docs/demo.svg)" "$(scripts/record-demo --words "$TMPDIR/demo.svg")"
+    like "the last screen has the regression" "$(scripts/record-demo --words docs/demo.svg)" '^N rows .* regressed$'
+    unlike "no path of the machine is in it" "$(cat docs/demo.svg)" '/tmp/|/root/'
+}
+
+# What a change of the output would look like: the comparison must see it.
+changed_recording() {
+    sed 's/regressed/slower than before/g' docs/demo.svg >"$TMPDIR/changed.svg"
+    is "another word is seen" "$([ "$(scripts/record-demo --words docs/demo.svg)" != "$(scripts/record-demo --words "$TMPDIR/changed.svg")" ] && echo seen)" seen
+    sed 's/--node node-a/--nodes node-a/g' docs/demo.svg >"$TMPDIR/changed.svg"
+    is "another command is seen" "$([ "$(scripts/record-demo --words docs/demo.svg)" != "$(scripts/record-demo --words "$TMPDIR/changed.svg")" ] && echo seen)" seen
+}
+
+report() {
+    is "docs/report.png was taken of a summary with these words (else: make pictures)" "$(scripts/picture-report --text-of docs/report.png)" \
+        "$(scripts/picture-report --text "$KERNSWEEP")"
+    like "it is that of the H100 run" "$(scripts/picture-report --text-of docs/report.png)" 'v5 is 1[.]88-2[.]41x faster'
+}
+
+scenario "README's recording" recording
+scenario "README's recording, changed" changed_recording
+scenario "README's picture of a report" report
+done_testing
