@@ -133,7 +133,7 @@ v 2048 v_block128_bf16 v_block128_fp16"
 search() {
     noisy_plan '.axes.block = [16, 32, 64, 128, 256, 512] | .env.NOISE = "0.04"' "$TMPDIR/search.json"
     exits "runs" 0 ks_run "$TMPDIR/search.json" --search --json
-    local found=$OUT
+    local found=$OUT ids
     is "finds the best of twelve points" "$(jq -r '.groups[0].points | sort_by(-.repetitions)[0].variant' <<<"$found")" v_block128_bf16
     is "in several rounds" "$(jq '.runs | length >= 2' <<<"$found")" true
     is "of fewer points each" "$(sql "SELECT group_concat(n > 0 AND n < 36) FROM (SELECT count(*) n FROM test t
@@ -142,7 +142,8 @@ search() {
     is "and which were not measured to the end" "$(jq '[.groups[0].points[] | select(.finding == "dropped" or .finding == "ruled out")]
         | length >= 10' <<<"$found")" true
     is "no round is a night" "$(sql "SELECT count(*) FROM run WHERE tag = 'search' AND purpose = 'sweep'")" 0
-    exits "the runs say the same later" 0 ks best --json $(jq -r '.runs[]' <<<"$found")
+    mapfile -t ids < <(jq -r '.runs[]' <<<"$found")
+    exits "the runs say the same later" 0 ks best --json "${ids[@]}"
     is "all of it" "$(jq -S . <<<"$OUT")" "$(jq -S . <<<"$found")"
     exits "a search has no number of repetitions" 2 ks_run "$TMPDIR/search.json" --search --repeat 3
 }
