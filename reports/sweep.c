@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { FACTS_SHOWN = 16 };
+
 typedef void side_table(struct table *t, const struct sweep_model *m, const size_t *sides, size_t n,
                         enum report_lang lang);
 
@@ -90,8 +92,10 @@ static void write_body(const struct sweep_model *m, struct md *w)
         md_para(w, MSG_SWEEP_ONE_NODE);
     else if (m->n_facts == 0)
         md_para(w, MSG_SWEEP_NO_FACTS);
-    else
+    else {
+        md_para(w, MSG_SWEEP_FACTS_NOTE);
         write_parts(m, table_sweep_facts, w);
+    }
 }
 
 static enum report_lang first_lang(const struct sweep_request *req)
@@ -159,6 +163,19 @@ static void print_table(const struct sweep_model *m, side_table *fill, bool colo
     }
 }
 
+/* A screenful; the report has all. */
+static void print_facts(struct sweep_model *m, bool colour, struct buf *out)
+{
+    size_t all = m->n_facts;
+    m->n_facts = all > FACTS_SHOWN ? FACTS_SHOWN : all;
+    print_table(m, table_sweep_facts, colour, out);
+    if (all > m->n_facts) {
+        message_plain(out, REPORT_EN, MSG_SWEEP_MORE_FACTS, num_int((int64_t)(all - m->n_facts)).s);
+        buf_putc(out, '\n');
+    }
+    m->n_facts = all;
+}
+
 int sweep_report_terminal(const struct sweep_request *req, bool colour, struct buf *out, struct err *err)
 {
     struct sweep_model m;
@@ -172,7 +189,7 @@ int sweep_report_terminal(const struct sweep_request *req, bool colour, struct b
         if (m.n_cells > 0)
             print_table(&m, table_sweep_cells, colour, out);
         if (count_runs(&m) > 1 && m.n_facts > 0)
-            print_table(&m, table_sweep_facts, colour, out);
+            print_facts(&m, colour, out);
         rc = buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the tables of sweep %s", m.id);
     }
     sweep_model_release(&m);

@@ -33,6 +33,7 @@ bench: all $(BUILD)/bench/sleeper $(BUILD)/bench/bundles $(BUILD)/bench/judging 
 	$(Q)scripts/install-deps bench
 	$(Q)scripts/bench/sweep $(BUILD)
 	$(Q)scripts/bench/sampler $(BUILD)
+	$(Q)scripts/bench/lanes $(BUILD)
 	$(Q)scripts/bench/nightly $(BUILD)
 	$(Q)scripts/bench/transfer $(BUILD)
 	$(Q)scripts/bench/results $(BUILD)

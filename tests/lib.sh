@@ -171,13 +171,14 @@ until_true() {
     done
 }
 
-# A private sshd whose host alias is `loopback`; NODE is its folder.
+# A private sshd whose host alias is `loopback`; NODE is its folder. NODE_ENV: "NAME=VALUE ..." for its sessions.
 node_start() {
+    local env=${NODE_ENV:-}
     NODE=$TMPDIR/node
     mkdir -p "$NODE"
     # What a sanitizer finds on the node must come to light too.
-    [ -z "${ASAN_OPTIONS:-}" ] ||
-        printf 'SetEnv ASAN_OPTIONS=%s UBSAN_OPTIONS=%s\n' "$ASAN_OPTIONS" "${UBSAN_OPTIONS:-}" >"$NODE/sshd_extra.conf"
+    [ -z "${ASAN_OPTIONS:-}" ] || env="$env ASAN_OPTIONS=$ASAN_OPTIONS UBSAN_OPTIONS=${UBSAN_OPTIONS:-}"
+    [ -z "$env" ] || echo "SetEnv $env" >"$NODE/sshd_extra.conf"
     scripts/loopback-node start "$NODE" >"$TMPDIR/node.log" 2>&1 || {
         diag "$(cat "$TMPDIR/node.log")"
         return 1

@@ -4,7 +4,10 @@
 #include "common/contract/proto.h"
 #include "common/contract/settings.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+enum { GPUS_A_JOB_MAX = 64 };
 
 static const char *const kinds[] = {"slurm", NULL};
 static const char *const granularities[] = {"variant", "test", NULL};
@@ -52,6 +55,27 @@ const struct key scheduler_keys[] = {
     {.name = "comment", .kind = KEY_PART, .in = IN_BOTH},
     {.name = NULL},
 };
+
+static const char *gpu_entry(const char *gres)
+{
+    for (const char *at = gres; *at; at += strcspn(at, ",") + (strchr(at, ',') != NULL)) {
+        if (strncmp(at, "gres/", 5) == 0)
+            at += 5;
+        if (strncmp(at, "gpu", 3) == 0 && strchr(":,=", at[3]))
+            return at;
+    }
+    return NULL;
+}
+
+size_t scheduler_gpus(const struct scheduler *s)
+{
+    const char *entry = s->on ? gpu_entry(s->gres) : NULL, *number = entry;
+    for (size_t i = 0, len = entry ? strcspn(entry, ",") : 0; i < len; i++)
+        if (entry[i] == ':' || entry[i] == '=')
+            number = entry + i + 1;
+    size_t count = number ? (size_t)strtoul(number, NULL, 10) : 0;
+    return count > 0 && count <= GPUS_A_JOB_MAX ? count : 1;
+}
 
 /* All nodes that the plan does not distinguish form one class. */
 static const char *default_class(const struct scheduler *s)

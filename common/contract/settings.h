@@ -11,6 +11,9 @@
 /* Bounds of the time-outs that a plan gives per context and a job per test. */
 #define TEST_TIMEOUT_MIN_S 0.001
 #define TEST_TIMEOUT_MAX_S WEEK_S
+/* Of the half width of a median's interval, in percent. */
+#define UNTIL_MIN 0.01
+#define UNTIL_MAX 100.0
 enum { LIMIT_CONTEXT = 1 << 30, LIMIT_TICKET = 32, CLOCKS_MHZ_MAX = 5000 };
 
 enum prompt_tokens { PROMPT_TOKENS_IF_PRINTED, PROMPT_TOKENS_REQUIRED };

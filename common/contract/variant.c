@@ -13,6 +13,8 @@ const struct key variant_keys[] = {
     {KEY_AT(struct variant, build_as), .kind = KEY_NAME, .in = IN_JOB, .most = LIMIT_NAME},
     {KEY_AT(struct variant, alone), .kind = KEY_FLAG, .in = IN_BOTH},
     {.name = "shape", .kind = KEY_PART, .in = IN_JOB},
+    {.name = "axes", .kind = KEY_PART, .in = IN_BOTH},
+    {.name = "test_env", .kind = KEY_PART, .in = IN_JOB},
     {.name = "build", .kind = KEY_PART, .in = IN_BOTH},
     {.name = "run", .kind = KEY_PART, .in = IN_BOTH, .required = true},
     {.name = "env", .kind = KEY_PART, .in = IN_BOTH},
@@ -88,7 +90,8 @@ static int read_parts(struct variant *v, const struct json_at *at, const struct 
 {
     struct json_at shape = json_member(at, "shape"), run = json_member(at, "run"),
                    build = json_member(at, "build"), env = json_member(at, "env"),
-                   gates = json_member(at, "gates"), patches = json_member(at, "patches");
+                   gates = json_member(at, "gates"), patches = json_member(at, "patches"),
+                   late = json_member(at, "test_env");
     /* An entry of env without a value is left out; a command without one cannot run. */
     unsigned in_test = variant_placeholders(c, SUBST_FOR_TEST),
              in_gate = variant_placeholders(c, SUBST_FOR_GATE),
@@ -98,6 +101,7 @@ static int read_parts(struct variant *v, const struct json_at *at, const struct 
         (command_read(&v->run, &run, in_test & ~without, err) != 0 && !problems_go_on(at, err)) ||
         (read_builds(v, &build, SUBST_FOR_BUILD & ~without, err) != 0 && !problems_go_on(at, err)) ||
         (env_read(&v->env, &env, c->in, c->secrets, in_test, err) != 0 && !problems_go_on(at, err)) ||
+        (env_read(&v->test_env, &late, c->in, c->secrets, in_test, err) != 0 && !problems_go_on(at, err)) ||
         (read_gates(v, &gates, in_gate & ~without, err) != 0 && !problems_go_on(at, err)) ||
         (patches_read(&v->patch, &v->patch_count, &patches, c, err) != 0 && !problems_go_on(at, err)))
         return -1;
@@ -128,6 +132,7 @@ void variant_release(struct variant *v)
     free(v->patch);
     command_release(&v->run);
     env_release(&v->env);
+    env_release(&v->test_env);
 }
 
 bool variant_find(const struct variant *v, size_t count, const char *name, size_t *place)

@@ -20,6 +20,7 @@ struct variant {
     size_t build_count;
     struct command run;
     struct env env;
+    struct env test_env; /* of gates and tests only, in a job: builds do not depend on it */
     struct gate *gate;
     size_t gate_count;
     struct patch *patch; /* applied to the source tree in this order */

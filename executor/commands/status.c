@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,8 +45,67 @@ static char *read_tail(const char *dir)
     return text;
 }
 
+/* The tests in flight, by lane: an object whose keys are the lanes' numbers. */
+static void lane_key(const json_t *event, char *key, size_t cap)
+{
+    snprintf(key, cap, "%lld", (long long)json_integer_value(json_object_get(event, "lane")));
+}
+
+static void note_test(json_t *lanes, const json_t *event, bool started)
+{
+    char key[32];
+    json_t *current = json_object();
+    copy_member(current, "variant", event, "variant");
+    copy_member(current, "context", event, "ctx");
+    copy_member(current, "repetition", event, "run_idx");
+    copy_member(current, "timeout_s", event, "timeout_s");
+    copy_member(current, "elapsed_s", event, "elapsed_s");
+    if (started)
+        json_object_set_new(current, "elapsed_s", json_real(0));
+    lane_key(event, key, sizeof key);
+    json_object_set_new(lanes, key, current);
+}
+
+static bool same(const json_t *test, const char *key, const json_t *event, const char *event_key)
+{
+    return json_equal(json_object_get(test, key), json_object_get(event, event_key));
+}
+
+static void forget_test(json_t *lanes, const json_t *event)
+{
+    const char *key;
+    json_t *test;
+    void *next;
+    json_object_foreach_safe(lanes, next, key, test)
+    {
+        if (same(test, "variant", event, "variant") && same(test, "context", event, "ctx") &&
+            same(test, "repetition", event, "run_idx"))
+            json_object_del(lanes, key);
+    }
+}
+
+static double elapsed_of(const json_t *test)
+{
+    return json_number_value(json_object_get(test, "elapsed_s"));
+}
+
+/* The test that has run longest, and how many there are. */
+static void report_tests(json_t *out, json_t *lanes)
+{
+    const char *key;
+    json_t *test, *longest = NULL;
+    json_object_foreach(lanes, key, test)
+    {
+        if (!longest || elapsed_of(test) > elapsed_of(longest))
+            longest = test;
+    }
+    if (longest)
+        json_object_set(out, "current", longest);
+    json_object_set_new(out, "in_flight", json_integer((json_int_t)json_object_size(lanes)));
+}
+
 /* Updates the report by one event; called in the journal's order. */
-static void apply_event(json_t *out, const json_t *event)
+static void apply_event(json_t *out, json_t *lanes, const json_t *event)
 {
     enum event_type type;
     const char *name = json_string_value(json_object_get(event, "event"));
@@ -55,32 +115,28 @@ static void apply_event(json_t *out, const json_t *event)
         copy_member(out, "eta_s", event, "suite_eta_s");
     if (json_object_get(event, "tests_done"))
         copy_member(out, "tests_done", event, "tests_done");
-    if (type == EVENT_TEST_START || type == EVENT_HEARTBEAT) {
-        json_t *current = json_object();
-        copy_member(current, "variant", event, "variant");
-        copy_member(current, "context", event, "ctx");
-        copy_member(current, "repetition", event, "run_idx");
-        copy_member(current, "timeout_s", event, "timeout_s");
-        copy_member(current, "elapsed_s", event, "elapsed_s");
-        if (type == EVENT_TEST_START)
-            json_object_set_new(current, "elapsed_s", json_real(0));
-        json_object_set_new(out, "current", current);
-    } else if (type == EVENT_TEST_END || type == EVENT_SUITE_END) {
-        json_object_set_new(out, "current", json_null());
-    }
+    if (type == EVENT_TEST_START || type == EVENT_HEARTBEAT)
+        note_test(lanes, event, type == EVENT_TEST_START);
+    else if (type == EVENT_TEST_END || type == EVENT_TEST_SKIP)
+        forget_test(lanes, event);
+    else if (type == EVENT_SUITE_START || type == EVENT_SUITE_END)
+        json_object_clear(lanes);
 }
 
 static void read_journal(json_t *out, const char *dir)
 {
     char *text = read_tail(dir);
+    json_t *lanes = json_object();
     for (char *line = text; line && *line;) {
         size_t len = strcspn(line, "\n");
         json_t *event = line[len] == '\n' ? json_loadb(line, len, 0, NULL) : NULL;
         if (event)
-            apply_event(out, event);
+            apply_event(out, lanes, event);
         json_decref(event);
         line += len + (line[len] == '\n');
     }
+    report_tests(out, lanes);
+    json_decref(lanes);
     free(text);
 }
 
@@ -118,6 +174,7 @@ static json_t *report_run(const char *dir, const char *run_id)
     json_object_set_new(out, "tests_total",
                         json_integer((json_int_t)json_array_size(json_object_get(job, "tests"))));
     json_object_set_new(out, "current", json_null());
+    json_object_set_new(out, "in_flight", json_integer(0));
     json_object_set_new(out, "eta_s", json_null());
     json_object_set_new(out, "started_at", json_null());
     json_object_set_new(out, "pid", holder.held && holder.pid ? json_integer(holder.pid) : json_null());

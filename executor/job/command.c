@@ -94,7 +94,8 @@ int command_environment(const struct job *job, const struct variant *variant, co
 {
     environment_for_workload(out);
     if (extend_path(out, err) != 0 || add_entries(job, &job->env, values, out, err) != 0 ||
-        (variant && add_entries(job, &variant->env, values, out, err) != 0))
+        (variant && add_entries(job, &variant->env, values, out, err) != 0) ||
+        (variant && values->text[SUBST_OUT] && add_entries(job, &variant->test_env, values, out, err) != 0))
         return -1;
     return strvec_check(out, err);
 }

@@ -13,6 +13,8 @@ struct written {
     const char *variant;
     double timeout_s;
     bool warmup;
+    double until;
+    int64_t least;
     const char *home, *gpu;
     double expected_s;
 };
@@ -28,6 +30,8 @@ const struct key test_keys[] = {
     {KEY_AT(struct written, timeout_s), .kind = KEY_NUMBER, .in = IN_JOB, .required = true,
      .least = TEST_TIMEOUT_MIN_S, .most = TEST_TIMEOUT_MAX_S},
     {KEY_AT(struct written, warmup), .kind = KEY_FLAG, .in = IN_JOB},
+    {KEY_AT(struct written, until), .kind = KEY_NUMBER, .in = IN_JOB, .most = UNTIL_MAX},
+    {KEY_AT(struct written, least), .kind = KEY_COUNT, .in = IN_JOB, .most = LIMIT_REPETITIONS},
     {KEY_AT(struct written, home), .kind = KEY_TEXT, .in = IN_JOB, .least = 1, .most = GPU_IDS_MAX},
     {KEY_AT(struct written, gpu), .kind = KEY_TEXT, .in = IN_JOB, .least = 1, .most = GPU_WORD_MAX},
     {KEY_AT(struct written, expected_s), .kind = KEY_NUMBER, .in = IN_JOB, .most = TEST_TIMEOUT_MAX_S},
@@ -49,6 +53,8 @@ static int read_test(struct job_test *test, size_t position, const struct json_a
                               .repetition = w.repetition,
                               .timeout_s = w.timeout_s,
                               .warmup = w.warmup,
+                              .until = w.until,
+                              .least = w.least,
                               .home = w.home,
                               .gpu = w.gpu,
                               .expected_s = w.expected_s};

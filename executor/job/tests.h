@@ -9,6 +9,8 @@ struct job_test {
     int64_t context;
     int64_t repetition;
     double timeout_s;
+    double until;  /* percent: not needed once the interval of the cell's median is this narrow; 0: always */
+    int64_t least; /* measured repetitions of the cell before that */
     bool warmup;
     const char
         *home; /* the GPU that measured this cell last (a hint); several ids joined by '+'; NULL: unknown */

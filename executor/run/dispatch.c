@@ -158,17 +158,42 @@ static int check_wanted(struct dispatch *d, size_t test, const struct history *h
     return test_skip(d->s, test, &why, err);
 }
 
-/* Moves tests of one context into one task: all of them, or, with one job per test, the warm-up tests up to
- * the first that is measured. A task's tests run in order on one machine. */
+/* How many contexts one task can measure at once, each on GPUs of its own. */
+static size_t contexts_a_task(const struct job *job)
+{
+    bool several = job->gpus.given && job->gpus.amount == GPUS_ALL;
+    size_t groups = several ? scheduler_gpus(&job->scheduler) / job->gpus.per_test : 1;
+    return groups > 0 ? groups : 1;
+}
+
+/* Whether the context is one of those that the task has, or may still get. */
+static bool belongs(const struct job *job, const struct array_task *t, int64_t context)
+{
+    size_t contexts = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        size_t k = 0;
+        while (job->test[t->test[k]].context != job->test[t->test[i]].context)
+            k++;
+        contexts += k == i;
+        if (job->test[t->test[i]].context == context)
+            return true;
+    }
+    return contexts < contexts_a_task(job);
+}
+
+/* Moves tests into one task: all of one context, or of as many as it has GPUs for; with one job per test, the
+ * warm-up tests up to the first that is measured. Tests of a context run in order on one machine. */
 static int fill_task(const struct job *job, struct array_task *t, size_t first, bool *wanted, struct err *err)
 {
+    bool one_test = job->scheduler.granularity == GRANULARITY_TEST;
     for (size_t i = first; i < job->test_count; i++) {
-        if (!wanted[i] || job->test[i].context != job->test[first].context)
+        bool own = job->test[i].context == job->test[first].context;
+        if (!wanted[i] || (one_test ? !own : !belongs(job, t, job->test[i].context)))
             continue;
         wanted[i] = false;
         if (array_task_add_test(t, i, err) != 0)
             return -1;
-        if (job->scheduler.granularity == GRANULARITY_TEST && !job->test[i].warmup)
+        if (one_test && !job->test[i].warmup)
             break;
     }
     return 0;

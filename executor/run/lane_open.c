@@ -98,8 +98,7 @@ static void open_telemetry(struct lane *lane, struct suite *s, bool all)
     const char *ids[GPU_USE_MAX];
     for (size_t i = 0; i < lane->gpus.count; i++)
         ids[i] = lane->gpus.name[i];
-    telemetry_open(&lane->telemetry, &target);
-    telemetry_choose(&lane->telemetry, ids, all ? 0 : lane->gpus.count);
+    telemetry_open(&lane->telemetry, &target, ids, all ? 0 : lane->gpus.count);
 }
 
 /* Unless it is known where each of its GPUs is, its tests stay where they are. */

@@ -33,7 +33,7 @@ static void add_to_unit(struct lane_queue *q, const struct lane_item *item)
     struct lane_unit *u = &q->unit[item->unit];
     q->unit_count = item->unit >= q->unit_count ? item->unit + 1 : q->unit_count;
     u->home = u->home == LANE_NONE ? item->home : u->home;
-    u->begun = u->begun == LANE_NONE ? item->begun : u->begun;
+    u->begun = item->begun == LANE_NONE ? u->begun : item->begun; /* the last one: it may have moved */
     u->only = u->only == LANE_NONE ? item->only : u->only;
     u->left += !item->over;
     u->left_s += item->over ? 0 : item->expected_s;

@@ -3,6 +3,7 @@
 #include "common/base/clock.h"
 #include "executor/bundle/artifact.h"
 #include "executor/run/perf_activity.h"
+#include "executor/run/precise.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -165,6 +166,11 @@ int perf_load(struct suite *s, size_t test, const char *dir)
         suite_test_result(s, test, &v, number_or_nan(json_object_get(root, "wall_time_sec")),
                           number_or_nan(json_object_get(timings, "prefill_s")));
         s->test[test].own = own ? number_or_nan(json_object_get(timings, own->name)) : (double)NAN;
+        const struct precise_times times = {.own = s->test[test].own,
+                                            .prefill_s = s->test[test].prefill_s,
+                                            .kernel_ms = number_or_nan(json_object_get(timings, "kernel_ms")),
+                                            .wall_s = s->test[test].wall_s};
+        precise_take(s, test, &times);
     }
     json_decref(root);
     return final;

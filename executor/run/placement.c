@@ -120,6 +120,9 @@ static int run_as_task(struct suite *s, struct node_lock *lock, char *reason, st
 {
     (void)lock;
     int chosen = node_lock_granted(s, reason, err);
+    if (chosen == 0 &&
+        suite_note(s, reason, err) != 0) /* the submitter sees what a task says, not how it ends */
+        return -1;
     return chosen == 1 ? run_here(s, reason, err) : chosen;
 }
 

@@ -44,6 +44,12 @@ static bool is_relayed(enum event_type type)
     return false;
 }
 
+/* What a task has to say of its machine: GPUs that were taken out, and why it could not begin. */
+static bool is_message(enum event_type type, const json_t *event)
+{
+    return type == EVENT_NODE && json_object_get(event, "message");
+}
+
 static int write_event(struct relay *r, enum event_type type, const json_t *event, struct err *err)
 {
     struct suite *s = r->s;
@@ -101,7 +107,7 @@ static int relay_event(struct relay *r, const json_t *event, struct err *err)
     const char *name = json_string_value(json_object_get(event, "event"));
     json_int_t seq = json_integer_value(json_object_get(event, "seq"));
     json_t *index = json_object_get(event, "test_index");
-    if (!name || !event_from_name(name, &type) || !is_relayed(type) ||
+    if (!name || !event_from_name(name, &type) || (!is_relayed(type) && !is_message(type, event)) ||
         seq <= json_integer_value(json_object_get(r->s->relayed, r->id)))
         return RELAY_SKIP;
     size_t test = (size_t)json_integer_value(index) - 1;

@@ -1,6 +1,7 @@
 #include "executor/run/run_lanes.h"
 
 #include "executor/run/lane_plan.h"
+#include "executor/run/precise.h"
 #include "executor/run/run_clocks.h"
 #include "executor/run/test.h"
 
@@ -75,6 +76,10 @@ static int begin_test(struct lane_run *r, struct lane *lane, size_t test, struct
     struct assessment why;
     if (is_given_up(r->s))
         return err_set(err, ERR_INTERRUPTED, "this attempt was given up: its results are no longer needed");
+    if (precise_leaves_out(r->s, test)) {
+        lane_queue_end(&r->queue, test);
+        return 0;
+    }
     if (must_skip(r->s, test, &why))
         return skip_test(r, test, &why, err);
     lane_queue_begin(&r->queue, lane->index, test);

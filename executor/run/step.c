@@ -51,6 +51,8 @@ int step_run(struct suite *s, size_t variant, const struct step *step, struct as
     int rc = 0;
     if (command_argv(step->command, step->values, &argv, err) == 0 &&
         command_environment(&s->job, &s->job.variant[variant], step->values, &env, err) == 0) {
+        if (s->lanes.count > 0) /* not on a GPU that another run may have */
+            lane_environment(&s->lanes.lane[0], &env);
         rc = run_logged(s, &own, &argv, &env, out, wall_s, err);
     } else if (err->kind == ERR_INPUT) {
         *out = (struct assessment){.status = STATUS_FAIL};

@@ -42,7 +42,7 @@ static int make_states(struct suite *s, struct err *err)
     if (eta_init(&s->eta, &s->job, err) != 0)
         return -1;
     for (size_t i = 0; i < s->job.test_count; i++) {
-        s->test[i].wall_s = s->test[i].prefill_s = s->test[i].own = NAN;
+        s->test[i].wall_s = s->test[i].prefill_s = s->test[i].own = s->test[i].judged = NAN;
         s->test[i].attempts = (unsigned)s->job.test[i].attempts;
         if (s->job.test[i].elsewhere)
             eta_dropped(&s->eta, i);
@@ -183,8 +183,8 @@ json_t *suite_test_fields(const struct suite *s, size_t test)
     const struct job_test *t = &s->job.test[test];
     return json_pack("{s:s, s:I, s:I, s:I, s:I, s:b, s:I}", "variant", s->job.variant[t->variant].name, "ctx",
                      (json_int_t)t->context, "run_idx", (json_int_t)t->repetition, "test_index",
-                     (json_int_t)(test + 1), "total_tests", (json_int_t)s->job.test_count, "warmup",
-                     (int)t->warmup, "tests_done", (json_int_t)s->tests_done);
+                     (json_int_t)(test + 1), "total_tests", (json_int_t)(s->job.test_count - s->needless),
+                     "warmup", (int)t->warmup, "tests_done", (json_int_t)s->tests_done);
 }
 
 int suite_test_dir(const struct suite *s, size_t test, char *out, struct err *err)

@@ -52,6 +52,8 @@ struct test_state {
     enum status status;
     double wall_s, prefill_s; /* NaN: none */
     double own;               /* the value of the job's own primary metric; NaN: none */
+    double judged;            /* what its cell is judged by; NaN: nothing */
+    bool needless;            /* left out: its cell is known well enough */
     char *reason;             /* owned; NULL: none */
 };
 
@@ -71,6 +73,7 @@ struct suite {
     struct variant_state *variant;
     struct test_state *test;
     size_t tests_done; /* final ones */
+    size_t needless;   /* tests left out */
     json_t *node;      /* facts of probe */
     json_t *relayed;   /* owned; by attempt: seq of the last event relayed from its journal */
     bool resumed, started, closed;

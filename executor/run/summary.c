@@ -6,9 +6,11 @@
 
 struct summary_counts summary_count(const struct suite *s)
 {
-    struct summary_counts c = {.total = s->job.test_count};
+    struct summary_counts c = {.total = s->job.test_count - s->needless};
     for (size_t i = 0; i < s->job.test_count; i++) {
         const struct test_state *t = &s->test[i];
+        if (t->needless)
+            continue;
         if (t->final && t->status == STATUS_OK)
             c.ok++;
         else if (!t->final || t->status == STATUS_SKIPPED || t->status == STATUS_CANCELLED)
@@ -40,6 +42,8 @@ static json_t *encode_tests(const struct suite *s)
     for (size_t i = 0; i < s->job.test_count; i++) {
         const struct test_state *t = &s->test[i];
         const struct job_test *j = &s->job.test[i];
+        if (t->needless)
+            continue;
         const char *reason = t->reason ? t->reason : t->final ? "" : "the run ended before this test";
         json_array_append_new(
             out, json_pack("{s:I, s:s, s:I, s:I, s:b, s:s, s:o, s:o, s:s}", "test_index", (json_int_t)(i + 1),
@@ -52,18 +56,29 @@ static json_t *encode_tests(const struct suite *s)
     return out;
 }
 
+/* By test_index; NULL: none. */
+static json_t *encode_needless(const struct suite *s)
+{
+    json_t *out = s->needless ? json_array() : NULL;
+    for (size_t i = 0; out && i < s->job.test_count; i++)
+        if (s->test[i].needless)
+            json_array_append_new(out, json_integer((json_int_t)(i + 1)));
+    return out;
+}
+
 int summary_write(struct suite *s, enum run_status status, const char *reason, double wall_s, struct err *err)
 {
     char ended_at[CLOCK_ISO_LEN + 1];
     struct summary_counts c = summary_count(s);
     clock_iso8601(clock_real_s(), ended_at);
     json_t *out = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:{s:I, s:I, s:I, s:I}, s:o, s:o, s:o*}",
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:{s:I, s:I, s:I, s:I}, s:o, s:o, s:o*, "
+        "s:o*}",
         "schema", PROTO_SCHEMA_SUMMARY, "run_id", s->job.run_id, "ticket", s->job.settings.ticket, "tag",
         s->job.settings.tag, "date", s->job.date, "mode", s->job.settings.mode, "status",
         run_status_name(status), "reason", reason, "started_at", s->started_at, "ended_at", ended_at,
         "wall_s", artifact_number(wall_s), "counts", "total", (json_int_t)c.total, "ok", (json_int_t)c.ok,
         "failed", (json_int_t)c.failed, "skipped", (json_int_t)c.skipped, "variants", encode_variants(s),
-        "tests", encode_tests(s), "clocks", run_clocks_encode(s));
+        "tests", encode_tests(s), "clocks", run_clocks_encode(s), "needless", encode_needless(s));
     return artifact_json(s->dir, RUN_SUMMARY, out, &s->secrets, err);
 }

@@ -9,6 +9,7 @@
 #include "executor/process/child.h"
 #include "executor/run/assess.h"
 #include "executor/run/perf.h"
+#include "executor/run/precise.h"
 #include "executor/run/settle.h"
 #include "executor/run/test_event.h"
 #include "executor/telemetry/hang.h"
@@ -283,6 +284,14 @@ static double printed(const struct test_run *r, const char *name)
     return value && isfinite(*value) ? *value : (double)NAN;
 }
 
+static void take_times(struct test_run *r)
+{
+    const struct test_state *t = &r->suite->test[r->index];
+    const struct precise_times times = {
+        .own = t->own, .prefill_s = t->prefill_s, .kernel_ms = printed(r, "kernel_ms"), .wall_s = t->wall_s};
+    precise_take(r->suite, r->index, &times);
+}
+
 static int finish_test(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
@@ -297,6 +306,7 @@ static int finish_test(struct test_run *r, struct err *err)
     const struct own_metric *own = own_metrics_primary(&s->job.metrics);
     suite_test_result(s, r->index, &r->assessment, r->child.result.wall_s, printed(r, "prefill_s"));
     s->test[r->index].own = own ? printed(r, own->name) : (double)NAN;
+    take_times(r);
     if (test_event_end(s, r->index, false, err) != 0)
         return -1;
     return sync_result(r, err);

@@ -54,6 +54,7 @@ struct card {
 
 struct amdgpu {
     size_t count;
+    size_t seen; /* GPUs, those of other lanes among them */
     const struct telemetry_gpus *only;
     double last_slow_s;
     struct card card[CARDS_MAX];
@@ -125,10 +126,14 @@ static void open_card(struct amdgpu *a, const char *device)
     fd[AMD_VRAM_USED] = open_in(device, "mem_info_vram_used");
     if (fd[AMD_VRAM_USED] < 0)
         return;
+    read_id(a->card[a->count].id, device, a->seen++);
+    if (!telemetry_uses(a->only, a->card[a->count].id)) { /* a lane for each of many GPUs: few descriptors */
+        close(fd[AMD_VRAM_USED]);
+        return;
+    }
     fd[AMD_GPU_BUSY] = open_in(device, "gpu_busy_percent");
     fd[AMD_MEM_BUSY] = open_in(device, "mem_busy_percent");
     open_hwmon(fd, device);
-    read_id(a->card[a->count].id, device, a->count);
     a->card[a->count++].metrics = open_in(device, "gpu_metrics");
 }
 
@@ -146,11 +151,12 @@ static void *amdgpu_open(const struct telemetry_target *target)
 {
     char drm[FS_PATH_MAX];
     struct amdgpu *a = calloc(1, sizeof *a);
+    if (a)
+        a->only = target->only;
     if (a && fs_join(drm, NULL, target->layout->sysfs, "class/drm") == 0)
         entries_each(drm, "card", see_card, a);
     if (a && a->count > 0) {
         a->last_slow_s = -1;
-        a->only = target->only;
         return a;
     }
     free(a);
@@ -239,8 +245,7 @@ static void amdgpu_read(void *state, struct sample *out)
     /* t_s restarts at 0 with each test. */
     bool slow = out->t_s < a->last_slow_s || out->t_s - a->last_slow_s >= slow_interval_s;
     for (size_t c = 0; c < a->count; c++)
-        if (telemetry_uses(a->only, a->card[c].id))
-            read_card(&a->card[c], slow, out);
+        read_card(&a->card[c], slow, out);
     if (slow)
         a->last_slow_s = out->t_s;
 }

@@ -30,9 +30,12 @@ static void close_backends(struct telemetry *t, bool per_test)
     }
 }
 
-void telemetry_open(struct telemetry *t, const struct telemetry_target *target)
+void telemetry_open(struct telemetry *t, const struct telemetry_target *target, const char *const *ids,
+                    size_t count)
 {
     *t = (struct telemetry){.state = {NULL}};
+    for (size_t i = 0; count <= TELEMETRY_GPUS_MAX && i < count; i++)
+        snprintf(t->only.id[t->only.count++], TELEMETRY_ID_MAX, "%s", ids[i]);
     open_backends(t, target, false);
 }
 
@@ -40,13 +43,6 @@ void telemetry_close(struct telemetry *t)
 {
     close_backends(t, true);
     close_backends(t, false);
-}
-
-void telemetry_choose(struct telemetry *t, const char *const *ids, size_t count)
-{
-    t->only.count = 0;
-    for (size_t i = 0; count <= TELEMETRY_GPUS_MAX && i < count; i++)
-        snprintf(t->only.id[t->only.count++], TELEMETRY_ID_MAX, "%s", ids[i]);
 }
 
 bool telemetry_uses(const struct telemetry_gpus *only, const char *id)

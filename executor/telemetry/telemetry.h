@@ -31,11 +31,11 @@ struct telemetry {
     void *state[TELEMETRY_BACKENDS];
 };
 
-/* Opens the back-ends that live as long as the run. */
-void telemetry_open(struct telemetry *t, const struct telemetry_target *target);
+/* Opens the back-ends that live as long as the run. ids: the GPUs whose samples are taken, from now on;
+ * `count` of them, 0 or too many stand for all. */
+void telemetry_open(struct telemetry *t, const struct telemetry_target *target, const char *const *ids,
+                    size_t count);
 void telemetry_close(struct telemetry *t);
-/* From now on, samples are of these GPUs alone. Too many stand for all. */
-void telemetry_choose(struct telemetry *t, const char *const *ids, size_t count);
 bool telemetry_uses(const struct telemetry_gpus *only, const char *id);
 /* Opens and closes those that follow one test. */
 void telemetry_begin(struct telemetry *t, const struct telemetry_target *target);

@@ -195,7 +195,7 @@ static int run_rounds(struct ab *ab, struct err *err)
     struct suspect_list open;
     int rc = list_open(ab, &open, err);
     while (rc == 0 && open.count > 0 && ab->rounds < ab->rounds_max) {
-        fprintf(stderr, "measuring %zu %s in turns (round %d of at most %lld)\n", open.count,
+        fprintf(ab->env->notes, "measuring %zu %s in turns (round %d of at most %lld)\n", open.count,
                 open.count == 1 ? "cell" : "cells", ab->rounds + 1, (long long)ab->rounds_max);
         rc = turns_measure(&ab->request, &open, &ab->store, &ab->made, err);
         if (rc == 0)

@@ -124,7 +124,7 @@ static int pull_run(struct cmd_env *env, const struct attach_args *a, const char
         fs_remove_tree(dir, NULL);
         return -1;
     }
-    fprintf(stderr, "the files of run %s so far are in %s\n", s->rec.run_id, dir);
+    fprintf(env->notes, "the files of run %s so far are in %s\n", s->rec.run_id, dir);
     return EXIT_DONE;
 }
 

@@ -29,18 +29,19 @@ static const char *purpose_verb(enum run_purpose p)
     return "sweep";
 }
 
-static int set_baseline(struct store *s, const struct baseline_args *a, const char **words, struct err *err)
+static int set_baseline(const struct cmd_env *env, struct store *s, const struct baseline_args *a,
+                        const char **words, struct err *err)
 {
     struct run_data run;
     int rc = store_load_run(s, words[2], &run, err);
     if (rc == 0)
         rc = baseline_set(s, words[1], run.info.key, a->add, err);
     if (rc == 0 && run.info.purpose != PURPOSE_SWEEP)
-        fprintf(stderr, "note: run %s was made to %s, not as a sweep\n", run.info.run_id,
+        fprintf(env->notes, "note: run %s was made to %s, not as a sweep\n", run.info.run_id,
                 purpose_verb(run.info.purpose));
     if (rc == 0)
-        fprintf(stderr, "baseline %s of plan %s on %s is %s%s\n", words[1], run.info.ticket, run.info.node,
-                run.info.run_id, a->add ? ", in addition to its earlier runs" : "");
+        fprintf(env->notes, "baseline %s of plan %s on %s is %s%s\n", words[1], run.info.ticket,
+                run.info.node, run.info.run_id, a->add ? ", in addition to its earlier runs" : "");
     run_data_release(&run);
     return rc == 0 ? EXIT_DONE : -1;
 }
@@ -74,7 +75,7 @@ static int dispatch(const struct cmd_env *env, struct store *s, const struct bas
         return err_set(err, ERR_INPUT, "baseline %.20s: prints no results, so --json has no meaning",
                        words[0]);
     if (strcmp(words[0], "set") == 0 && n == 3)
-        return set_baseline(s, a, words, err);
+        return set_baseline(env, s, a, words, err);
     if (strcmp(words[0], "list") == 0 && n == 1)
         return list_baselines(env, s, err);
     if (strcmp(words[0], "remove") == 0 && n == 2)

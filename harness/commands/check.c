@@ -3,6 +3,7 @@
 
 #include "harness/plan/plan.h"
 #include "harness/session/preflight.h"
+#include "harness/session/several.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -45,22 +46,69 @@ json_t *check_node(struct cmd_env *env, const struct attach_args *a, const struc
     return session_preflight(s, p, out, err);
 }
 
+/* *out: what was found, for --json, which the caller json_decref()s; else it is printed. Returns an exit
+ * code. */
 static int check_and_print(struct cmd_env *env, const struct attach_args *a, const struct plan *p,
-                           struct session *s, struct err *err)
+                           struct session *s, json_t **out, struct err *err)
 {
     struct preflight found;
     json_t *node = check_node(env, a, p, s, &found, err);
     if (!node)
         return -1;
     int code = found.worst == PREFLIGHT_BLOCKER ? EXIT_BLOCKED : EXIT_DONE;
-    if (env->json) {
-        int rc = cmd_print_json(json_pack("{s:o, s:o, s:i}", "node", node, "findings",
-                                          preflight_encode(&found, PREFLIGHT_OK), "exit_code", code));
-        return rc == EXIT_DONE ? code : rc;
+    if (env->json)
+        *out = json_pack("{s:o, s:o, s:i}", "node", node, "findings", preflight_encode(&found, PREFLIGHT_OK),
+                         "exit_code", code);
+    else {
+        check_print(s, &found);
+        json_decref(node);
     }
-    check_print(s, &found);
-    json_decref(node);
     return code;
+}
+
+static int check_one(struct cmd_env *env, const struct attach_args *a, const struct plan *p, json_t **out,
+                     struct err *err)
+{
+    struct session s = {0};
+    int code = check_and_print(env, a, p, &s, out, err);
+    if (s.opt.progress)
+        session_close(&s);
+    return code;
+}
+
+static int check_alone(struct cmd_env *env, const struct attach_args *a, const struct plan *p,
+                       struct err *err)
+{
+    json_t *found = NULL;
+    int code = check_one(env, a, p, &found, err);
+    int rc = found ? cmd_print_json(found) : EXIT_DONE;
+    return rc == EXIT_DONE ? code : rc;
+}
+
+/* One node after the other; one that cannot be reached leaves the others to be checked. */
+static int check_several(struct cmd_env *env, struct attach_args *a, const struct plan *p)
+{
+    json_t *all = json_array();
+    int worst = EXIT_DONE;
+    for (size_t i = 0; i < p->nodes.count; i++) {
+        struct err err = {0};
+        json_t *found = NULL;
+        a->node = p->nodes.name[i];
+        if (!env->json)
+            printf("%s%s\n", i > 0 ? "\n" : "", a->node);
+        int code = check_one(env, a, p, &found, &err);
+        if (code < 0)
+            code = cmd_fail(&err);
+        if (env->json && !found)
+            found = json_pack("{s:s, s:i}", "failure", err.msg, "exit_code", code);
+        json_object_set_new(found, "name", json_string(a->node));
+        json_array_append_new(all, found ? found : json_null());
+        worst = several_worst(worst, code);
+    }
+    if (env->json)
+        cmd_print_json(json_incref(all));
+    json_decref(all);
+    return worst;
 }
 
 int cmd_check(struct cmd_env *env, int argc, char **argv)
@@ -72,7 +120,6 @@ int cmd_check(struct cmd_env *env, int argc, char **argv)
                         .max_words = 1};
     struct attach_args a = {0};
     struct plan p = {0};
-    struct session s = {0};
     struct err err = {0};
     const char *word;
     size_t n;
@@ -82,9 +129,7 @@ int cmd_check(struct cmd_env *env, int argc, char **argv)
     if (rc == 0)
         rc = find_node(&a, word, &p, &err);
     if (rc == 0)
-        rc = check_and_print(env, &a, &p, &s, &err);
-    if (s.opt.progress)
-        session_close(&s);
+        rc = p.nodes.count > 1 ? check_several(env, &a, &p) : check_alone(env, &a, &p, &err);
     plan_release(&p);
     return rc < 0 ? cmd_fail(&err) : rc;
 }

@@ -1,5 +1,6 @@
 #include "harness/commands/cmd.h"
 
+#include "common/base/colour.h"
 #include "common/base/trace.h"
 #include "harness/plan/document.h"
 #include "harness/session/connect.h"
@@ -23,6 +24,13 @@ static int choose_store(struct cmd_env *env, struct err *err)
     return 0;
 }
 
+/* Where nobody wants notes they go nowhere, so that no command has to ask. */
+static int choose_notes(struct cmd_env *env, struct err *err)
+{
+    env->notes = env->quiet ? fopen("/dev/null", "we") : stderr;
+    return env->notes ? 0 : err_set_errno(err, ERR_STORAGE, errno, "/dev/null: cannot open");
+}
+
 int cmd_args(struct cmd_env *env, struct args *spec, int argc, char **argv, const char **words, size_t *n,
              struct err *err)
 {
@@ -34,6 +42,8 @@ int cmd_args(struct cmd_env *env, struct args *spec, int argc, char **argv, cons
         {"-F,--ssh-config", "FILE", &env->ssh_config, NULL, "ssh configuration file, as for ssh -F"},
         {"--transport", "KIND", &env->transport, NULL, transports},
         {"--json", NULL, NULL, &env->json, "machine-readable output on stdout"},
+        {"--color", "WHEN", &env->colour, NULL, "auto (default), always or never; NO_COLOR is honoured"},
+        {"-q,--quiet", NULL, NULL, &env->quiet, "no progress and no notes: only results and errors"},
         {"-v,--verbose", NULL, NULL, &env->verbose, "show each command on the node and how long it took"},
         {"-h,--help", NULL, NULL, &env->help, "show this help"},
     };
@@ -52,7 +62,9 @@ int cmd_args(struct cmd_env *env, struct args *spec, int argc, char **argv, cons
     spec->n_common = 0;
     if (rc != 0)
         return rc;
-    return choose_store(env, err);
+    return (env->colour && colour_choose(env->colour, err) != 0) || choose_notes(env, err) != 0
+               ? -1
+               : choose_store(env, err);
 }
 
 int cmd_fail(const struct err *err)
@@ -89,8 +101,7 @@ void cmd_print(const struct buf *text)
 
 bool cmd_colour(FILE *out)
 {
-    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-    return isatty(fileno(out)) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+    return colour_wanted(out);
 }
 
 static const char *colour_of(enum preflight_level l)

@@ -27,7 +27,9 @@ struct cmd_env {
     const char *db_option;
     const char *ssh_config;
     const char *transport;
-    bool json, verbose, help;
+    const char *colour;
+    bool json, quiet, verbose, help;
+    FILE *notes; /* progress and notes for people: stderr, or nowhere with --quiet; set by cmd_args() */
     const char *const *unlisted; /* options of every command that this one has no use for; NULL: none */
     char db[FS_PATH_MAX];
 };
@@ -77,9 +79,11 @@ bool cmd_is_plan(const char *word);
 int cmd_backend(const struct cmd_env *env, const char **out, struct err *err);
 int cmd_store_open(const struct cmd_env *env, struct store *s, enum store_mode mode, struct err *err);
 
+cmd_fn cmd_logs, cmd_open;
+
 cmd_fn cmd_run, cmd_attach, cmd_status, cmd_cancel, cmd_pull, cmd_check, cmd_nodes, cmd_ingest, cmd_runs,
-    cmd_show, cmd_compare, cmd_history, cmd_baseline, cmd_report, cmd_gguf, cmd_nightly, cmd_version,
-    cmd_export, cmd_db, cmd_sql, cmd_noise, cmd_import, cmd_watch, cmd_resources, cmd_diff, cmd_ab,
-    cmd_bisect, cmd_validate, cmd_init, cmd_bench, cmd_complete;
+    cmd_show, cmd_compare, cmd_best, cmd_history, cmd_baseline, cmd_report, cmd_gguf, cmd_nightly,
+    cmd_version, cmd_export, cmd_db, cmd_sql, cmd_noise, cmd_import, cmd_watch, cmd_resources, cmd_diff,
+    cmd_ab, cmd_bisect, cmd_validate, cmd_init, cmd_bench, cmd_complete;
 
 #endif

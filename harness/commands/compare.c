@@ -1,6 +1,6 @@
 /* kernsweep compare A B | RUN [--baseline NAME | --within | --by node|gpu]: compares runs cell by cell. */
-#include "harness/commands/compare_places.h"
 #include "harness/commands/compare_output.h"
+#include "harness/commands/compare_places.h"
 #include "harness/commands/finish.h"
 #include "harness/commands/revisions.h"
 #include "reports/report.h"
@@ -55,7 +55,8 @@ static int parse_options(const struct compare_args *a, size_t n_words, struct re
                        " with --within, or alone to compare it with earlier runs of its plan");
     if (a->baseline && a->within)
         return err_set(err, ERR_INPUT, "compare: --baseline and --within exclude each other");
-    if (a->by && (!place_kind_from_name(a->by, &req->by) || n_words == 2 || a->baseline || a->within || a->format))
+    if (a->by &&
+        (!place_kind_from_name(a->by, &req->by) || n_words == 2 || a->baseline || a->within || a->format))
         return err_set(
             err, ERR_INPUT,
             "compare: --by accepts node or gpu, for one run, without another base and without --format");
@@ -139,7 +140,7 @@ static int choose_options(struct store *s, const struct compare_args *a, const s
 }
 
 static int compare_shared(const struct cmd_env *env, struct store *s, const struct compare_args *a,
-                         const char *word, struct request *req, struct err *err)
+                          const char *word, struct request *req, struct err *err)
 {
     struct run_data run;
     int rc = store_load_run(s, word, &run, err);
@@ -242,7 +243,8 @@ int cmd_compare(struct cmd_env *env, int argc, char **argv)
         {"--within", NULL, NULL, &a.within, "compare the run's variants with one of them"},
         {"--reference", "VARIANT", &a.reference, NULL,
          "with --within: the variant to compare with (default: baseline)"},
-        {"--by", "node|gpu", &a.by, NULL, "compare the machines, or the GPUs, that shared the run with each other"},
+        {"--by", "node|gpu", &a.by, NULL,
+         "compare the machines, or the GPUs, that shared the run with each other"},
         {"--threshold", "X", &a.threshold, NULL,
          "smallest change that counts, 0.05 or 5% (default: the plan's); with 8 or more nights 2% already "
          "counts"},

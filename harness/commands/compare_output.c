@@ -80,7 +80,8 @@ static json_t *count_or_null(int n)
     return n < 0 ? json_null() : json_integer(n);
 }
 
-/* moved: the base was measured on another GPU; card_factor: what it was multiplied by, null if nobody knows. */
+/* moved: the base was measured on another GPU; card_factor: what it was multiplied by, null if nobody knows.
+ */
 static json_t *encode_place(const struct delta *d)
 {
     bool through = d->card_error > 0 && isfinite(d->card_ratio);

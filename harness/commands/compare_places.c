@@ -25,11 +25,11 @@ static json_t *encode(const struct run_data *run, enum place_kind by, enum metri
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {
         const struct place_standing *s = &places[i];
-        json_t *one = json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:s}", names[by], s->place, "tests",
-                                s->tests, "cells", s->cells, "worse", s->worse, "ratio",
-                                cmd_json_number(s->ratio), "ratio_low", cmd_json_number(s->ratio_low),
-                                "ratio_high", cmd_json_number(s->ratio_high), "p_adjusted",
-                                cmd_json_number(s->p), "verdict", place_speed_name(s->speed));
+        json_t *one =
+            json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:s}", names[by], s->place, "tests", s->tests,
+                      "cells", s->cells, "worse", s->worse, "ratio", cmd_json_number(s->ratio), "ratio_low",
+                      cmd_json_number(s->ratio_low), "ratio_high", cmd_json_number(s->ratio_high),
+                      "p_adjusted", cmd_json_number(s->p), "verdict", place_speed_name(s->speed));
         if (by == PLACE_GPU)
             json_object_set_new(one, "mode", *s->mode ? json_string(s->mode) : json_null());
         json_array_append_new(list, one);

@@ -44,7 +44,7 @@ static int judge_rounds(struct confirming *c, struct err *err)
 
 static int measure_round(struct confirming *c, int64_t round, struct suspect_list *suspects, struct err *err)
 {
-    fprintf(stderr,
+    fprintf(c->request.opt.progress,
             "confirming %zu %s: measuring the base's build and this one in turns (round %lld of at most"
             " %lld)\n",
             suspects->count, suspects->count == 1 ? "suspect" : "suspects", (long long)round,

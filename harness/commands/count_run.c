@@ -43,7 +43,7 @@ static int count_both(struct finish *f, const struct plan *p, const struct sessi
     struct suspect_list cells = {0};
     int rc = confirmed_cells(&f->comparison, &cells, err);
     if (rc == 0 && cells.count > 0) {
-        fprintf(stderr, "counting in the base's build and this one, untimed\n");
+        fprintf(opt->progress, "counting in the base's build and this one, untimed\n");
         rc = count_side(f, p, opt, &f->against.base.info, &cells, err);
         if (rc == 0)
             rc = count_side(f, p, opt, &f->run.info, &cells, err);

@@ -1,7 +1,9 @@
-/* kernsweep export: stored tests as CSV, JSON or JSON Lines; the whole store as SQL. */
+/* kernsweep export: stored tests as CSV, JSON or JSON Lines, medians for OpenMetrics; the whole store as SQL.
+ */
 #include "results/query/export.h"
 #include "harness/commands/cmd.h"
 #include "results/query/find_run.h"
+#include "results/query/openmetrics.h"
 #include "results/store/runs.h"
 
 #include <errno.h>
@@ -30,6 +32,8 @@ static int export_run_or_all(struct store *s, const char **words, size_t n, enum
         return err_set(err, ERR_INPUT, "export: SQL is only exported of the whole store: name no run");
     if (n && store_find_run(s, words[0], &key, err) != 0)
         return -1;
+    if (format == EXPORT_OPENMETRICS)
+        return openmetrics_export(s, key, write_out, out, err);
     return format == EXPORT_SQL ? export_sql(s, write_out, out, err)
                                 : export_tests(s, key, format, write_out, out, err);
 }
@@ -38,15 +42,16 @@ int cmd_export(struct cmd_env *env, int argc, char **argv)
 {
     const char *name = NULL, *words[1];
     const struct arg options[] = {
-        {"--format", "FORMAT", &name, NULL, "csv (default), json, jsonl, or sql"},
+        {"--format", "FORMAT", &name, NULL, "csv (default), json, jsonl, sql or openmetrics"},
     };
-    struct args spec = {
-        .command = "export",
-        .usage = "[RUN]",
-        .about = "Writes the tests of a run or of all runs, or the store as SQL, to standard output.",
-        .options = options,
-        .n_options = sizeof options / sizeof *options,
-        .max_words = 1};
+    struct args spec = {.command = "export",
+                        .usage = "[RUN]",
+                        .about = "Writes the tests of a run or of all runs, their medians for Prometheus "
+                                 "(OpenMetrics), or the store as "
+                                 "SQL, to standard output.",
+                        .options = options,
+                        .n_options = sizeof options / sizeof *options,
+                        .max_words = 1};
     struct err err = {0};
     struct store s = {0};
     struct output out = {.file = stdout};
@@ -55,10 +60,13 @@ int cmd_export(struct cmd_env *env, int argc, char **argv)
     int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
     if (rc == 1)
         return EXIT_DONE;
+    if (rc == 0 && env->json && name && strcmp(name, "json") != 0)
+        rc = err_set(&err, ERR_INPUT, "export: --json and --format %.40s exclude each other", name);
     if (!name)
         name = env->json ? "json" : "csv";
     if (rc == 0 && !export_format_from_name(name, &format))
-        rc = err_set(&err, ERR_INPUT, "--format: expected csv, json, jsonl or sql, found \"%.40s\"", name);
+        rc = err_set(&err, ERR_INPUT,
+                     "--format: expected csv, json, jsonl, sql or openmetrics, found \"%.40s\"", name);
     if (rc == 0)
         rc = cmd_store_open(env, &s, STORE_READ, &err);
     if (rc == 0)

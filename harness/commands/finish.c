@@ -232,7 +232,7 @@ static void fill_result(const struct finish *f, const struct runrec *rec, const 
 static int print_outcome(struct cmd_env *env, struct finish *f, const struct runrec *rec, const char *report,
                          const struct finish_options *opt, struct err *err)
 {
-    FILE *out = env->json ? stderr : stdout;
+    FILE *out = env->json ? env->notes : stdout;
     if (!opt->quiet && print_tables(f, out, err) != 0)
         return -1;
     int code = exit_code(f, opt->fail_on);
@@ -278,7 +278,7 @@ int finish_compare(struct cmd_env *env, struct runrec *rec, const struct finish_
     bool unset = !opt->first_is_base && baseline_unset(f, rec->baseline);
     if (unset)
         fprintf(
-            stderr,
+            env->notes,
             "note: %s has no baseline \"%s\" on %s yet, so nothing was compared: `kernsweep baseline set %s "
             "%s` makes this run the baseline\n",
             f->run.info.ticket, rec->baseline, rec->node, rec->baseline, rec->run_id);

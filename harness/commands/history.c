@@ -1,5 +1,6 @@
 /* kernsweep history: one cell over all stored runs, and when it changed. */
 #include "harness/commands/cmd.h"
+#include "harness/commands/listing.h"
 #include "harness/commands/revisions.h"
 #include "results/query/timeline.h"
 
@@ -8,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { ROWS_SHOWN = 30 };
 
 struct history_args {
     const char *variant, *context, *node, *ticket, *mode, *tag, *metric, *nights, *gpu;
@@ -70,19 +73,19 @@ static json_t *encode(const struct timeline *t)
     json_t *points = json_array(), *changes = json_array();
     for (size_t i = 0; i < t->count; i++) {
         const struct timeline_point *p = &t->points[i];
-        json_array_append_new(points, json_pack("{s:s, s:s, s:s, s:s, s:f, s:i, s:b, s:o, s:o, s:o}", "run_id",
-                                                p->run_id, "date", p->date, "tag", p->tag, "source_sha256",
-                                                p->source_sha256, "median", p->median, "n", p->n, "odd",
-                                                p->odd, "commit", revision_encode(&p->commits.to), "commits",
-                                                range_encode(&p->commits), "gpu",
-                                                *p->gpu ? json_string(p->gpu) : json_null()));
+        json_array_append_new(
+            points,
+            json_pack("{s:s, s:s, s:s, s:s, s:f, s:i, s:b, s:o, s:o, s:o}", "run_id", p->run_id, "date",
+                      p->date, "tag", p->tag, "source_sha256", p->source_sha256, "median", p->median, "n",
+                      p->n, "odd", p->odd, "commit", revision_encode(&p->commits.to), "commits",
+                      range_encode(&p->commits), "gpu", *p->gpu ? json_string(p->gpu) : json_null()));
     }
     for (size_t i = 0; i < t->n_changes; i++)
         json_array_append_new(changes, encode_change(t, &t->changes[i]));
-    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:i}", "node", t->node, "ticket", t->ticket, "mode",
-                     t->mode, "variant", t->variant, "context", t->context, "metric",
-                     metric_info(t->metric)->name, "points", points, "changes", changes,
-                     "left_out", (int)t->left_out);
+    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:i}", "node", t->node, "ticket", t->ticket,
+                     "mode", t->mode, "variant", t->variant, "context", t->context, "metric",
+                     metric_info(t->metric)->name, "points", points, "changes", changes, "left_out",
+                     (int)t->left_out);
 }
 
 /* One character per run, as tall as its median; ASCII unless the locale is UTF-8. */
@@ -176,7 +179,33 @@ static void print_point(const struct timeline_point *p, bool newest, int width)
     buf_release(&commits);
 }
 
-static void print_points(const struct timeline *t)
+static const char *const point_keys[] = {"date", "median", NULL};
+
+static int by_median(const void *a, const void *b)
+{
+    const struct timeline_point *x = *(const struct timeline_point *const *)a,
+                                *y = *(const struct timeline_point *const *)b;
+    return x->median != y->median ? (x->median > y->median ? 1 : -1) : strcmp(x->run_id, y->run_id);
+}
+
+/* The newest `limit` of them in the order of time, or all by their medians. */
+static int print_rows(const struct timeline *t, const struct listing *how, int width, struct err *err)
+{
+    size_t skip = how->limit < t->count ? t->count - how->limit : 0, n = t->count - skip;
+    const struct timeline_point **rows = calloc(n + 1, sizeof *rows);
+    if (!rows)
+        return err_set(err, ERR_INTERNAL, "no memory for %zu rows", n);
+    for (size_t i = 0; i < n; i++)
+        rows[i] = &t->points[skip + i];
+    if (how->key)
+        qsort(rows, n, sizeof *rows, by_median);
+    for (size_t i = 0; i < n; i++)
+        print_point(rows[i], rows[i] == &t->points[t->count - 1], width);
+    free(rows);
+    return 0;
+}
+
+static int print_points(const struct timeline *t, const struct listing *how, struct err *err)
 {
     int width = commits_width(t);
     const char *unit = metric_info(t->metric)->unit;
@@ -186,11 +215,10 @@ static void print_points(const struct timeline *t)
     if (width)
         printf("%-*s  ", width, "Commits");
     puts("Run");
-    for (size_t i = 0; i < t->count; i++)
-        print_point(&t->points[i], i + 1 == t->count, width);
+    return print_rows(t, how, width, err);
 }
 
-static void print_text(const struct timeline *t)
+static int print_text(const struct timeline *t, const struct listing *how, FILE *notes, struct err *err)
 {
     printf("%s at %d, %s, plan %s on %s (%s): %zu run%s\n\n", t->variant, t->context,
            metric_info(t->metric)->name, t->ticket, t->node, t->mode, t->count, t->count == 1 ? "" : "s");
@@ -199,17 +227,22 @@ static void print_text(const struct timeline *t)
                t->count ? t->points[t->count - 1].gpu : "", t->left_out);
     if (t->count)
         print_sparkline(t);
-    if (t->count)
-        print_points(t);
+    if (t->count && print_points(t, how, err) != 0)
+        return -1;
     if (t->n_changes)
         putchar('\n');
     for (size_t i = 0; i < t->n_changes; i++)
         print_change(t, &t->changes[i]);
+    fflush(stdout);
+    listing_note(how->limit < t->count ? t->count - how->limit : 0, "older run", notes);
+    return 0;
 }
 
 int cmd_history(struct cmd_env *env, int argc, char **argv)
 {
     struct history_args a = {0};
+    struct listing_args listed = {0};
+    struct listing how;
     const struct arg options[] = {
         {"--variant", "NAME", &a.variant, NULL, "variant of the cell"},
         {"--context", "N", &a.context, NULL, "context of the cell"},
@@ -219,7 +252,10 @@ int cmd_history(struct cmd_env *env, int argc, char **argv)
         {"--tag", "TAG", &a.tag, NULL, "only runs with this tag"},
         {"--metric", "METRIC", &a.metric, NULL, metric_help()},
         {"--gpu", "ID", &a.gpu, NULL, "only what was measured on this GPU: the beginning or end of its id"},
-        {"--nights", "N", &a.nights, NULL, "only the newest N runs"},
+        {"--nights", "N", &a.nights, NULL, "only the newest N runs, as if there were no others"},
+        {"--limit", "N", &listed.limit, NULL, "rows of the table, the newest (default 30)"},
+        {"--all", NULL, NULL, &listed.all, "every run in the table"},
+        {"--sort", "KEY", &listed.sort, NULL, "date (default, oldest first) or median"},
     };
     struct args spec = {.command = "history",
                         .usage = "--variant V --context C",
@@ -239,13 +275,15 @@ int cmd_history(struct cmd_env *env, int argc, char **argv)
     if (rc == 0)
         rc = parse_filter(&a, &filter, &err);
     if (rc == 0)
+        rc = listing_parse(&listed, point_keys, ROWS_SHOWN, env->json, &how, &err);
+    if (rc == 0)
         rc = cmd_store_open(env, &s, STORE_READ, &err);
     if (rc == 0)
         rc = timeline_load(&s, &filter, &changes, &t, &err);
     if (rc == 0 && env->json)
         rc = cmd_print_json(encode(&t));
     else if (rc == 0)
-        print_text(&t);
+        rc = print_text(&t, &how, env->notes, &err);
     timeline_release(&t);
     store_close(&s);
     return rc < 0 ? cmd_fail(&err) : rc;

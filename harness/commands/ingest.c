@@ -23,6 +23,7 @@ static const char *effect_name(enum ingest_effect o)
 /* Collects the results of the folders that are ingested. */
 struct progress {
     bool json;
+    FILE *notes;
     json_t *all;
     int worst;
     size_t interrupted; /* folders that are therefore not stored */
@@ -46,7 +47,7 @@ static void print_ingested(void *arg, const char *dir, const struct ingest_resul
         printf("%s  %s, %d tests\n", r->run_id, effect_name(r->effect), r->tests);
     cmd_print_warnings(dir, r->warnings, r->warning);
     if (*r->note)
-        fprintf(stderr, "%s: note: %s\n", dir, r->note);
+        fprintf(p->notes, "%s: note: %s\n", dir, r->note);
     json_array_append_new(p->all,
                           json_pack("{s:s, s:s, s:s, s:i, s:i}", "dir", dir, "run_id", r->run_id, "outcome",
                                     effect_name(r->effect), "tests", r->tests, "warnings", r->warnings));
@@ -93,7 +94,7 @@ int cmd_ingest(struct cmd_env *env, int argc, char **argv)
         rc = parse_warmup(warmup, &options.warmup, &err);
     if (rc != 0 || cmd_store_open(env, &s, STORE_WRITE, &err) != 0)
         return cmd_fail(&err);
-    struct progress p = {.json = env->json, .all = json_array(), .worst = EXIT_DONE};
+    struct progress p = {.json = env->json, .notes = env->notes, .all = json_array(), .worst = EXIT_DONE};
     rc = ingest_bundles(&s, dirs, n, &options, print_ingested, &p, &err);
     if (rc == 0 && env->json)
         cmd_print_json(json_incref(p.all));

@@ -9,6 +9,7 @@
 #include "harness/commands/nightly_install.h"
 #include "harness/commands/nightly_nodes.h"
 #include "harness/commands/on_node.h"
+#include "harness/nightly/board.h"
 #include "harness/nightly/lock.h"
 #include "harness/nightly/nights.h"
 #include "harness/nightly/notify.h"
@@ -40,6 +41,7 @@ struct nightly {
     struct nightly_state state;
     json_t *open;    /* the cells that are open after this run; NULL: it was not compared */
     json_t *carried; /* lines about those that it did not decide */
+    json_t *board;   /* for the index page; NULL: nothing was measured */
     json_t *found;   /* lines about the commit that made a cell slower */
     bool mostly_noisy;
     char night_time[CLOCK_ISO_LEN + 1];
@@ -86,8 +88,8 @@ static int resume(struct nightly *n, const struct session_options *opt, bool *fo
         if (rec.state == RUNREC_STARTING && runrec_remove(&rec, n->env->db, err) != 0)
             return -1;
     }
-    fprintf(stderr, *found ? "resuming run %s\n" : "the node does not know run %s: starting a new one\n",
-            rec.run_id);
+    fprintf(opt->progress,
+            *found ? "resuming run %s\n" : "the node does not know run %s: starting a new one\n", rec.run_id);
     return 0;
 }
 
@@ -122,6 +124,20 @@ static void note_cells(struct nightly *n, const struct comparison *c, const char
     n->mostly_noisy = open_cells_mostly_noisy(c);
 }
 
+/* The page is worth less than the night: a board that cannot be made is only told. */
+static void note_board(struct nightly *n, struct finish *f)
+{
+    struct err err = {0};
+    const struct board_night b = {.store = &f->store,
+                                  .run = &f->run,
+                                  .comparison = f->compared ? &f->comparison : NULL,
+                                  .open = n->open ? n->open : n->state.open,
+                                  .night = n->night_time};
+    n->board = board_encode(&b, &err);
+    if (!n->board)
+        cmd_fail(&err);
+}
+
 /* The report of the night is there by then, whatever comes of the search. */
 static void search_commits(struct nightly *n, struct finish *f, const struct session_options *opt)
 {
@@ -154,6 +170,7 @@ static int compare_and_report(struct nightly *n, const struct session_options *o
         count_run(&f, &n->plan, opt);
         if (f.compared)
             note_cells(n, &f.comparison, date);
+        note_board(n, &f);
         rc = finish_report(n->env, &n->session.rec, &fin, &f, &n->result, err);
         if (rc >= 0)
             search_commits(n, &f, opt);
@@ -318,7 +335,7 @@ static void close_night(struct nightly *n, int code, const struct err *outcome)
     json_t *summary = summarise(n, code, news, text);
     int index = lock_index(n->args->reports);
     if ((code < 0 && open_blocked(n, &err) != 0) ||
-        nights_close(&n->night, n->args->reports, summary, &err) != 0)
+        nights_close(&n->night, n->args->reports, summary, n->board, &err) != 0)
         cmd_fail(&err);
     if (index >= 0)
         close(index);
@@ -329,7 +346,7 @@ static void close_night(struct nightly *n, int code, const struct err *outcome)
     n->state = after;
     if (nightly_lock_save(&n->lock, &n->state, &err) != 0)
         cmd_fail(&err);
-    fprintf(stderr, "nightly run of %s: %s\n", n->plan.settings.ticket, text);
+    fprintf(n->env->notes, "nightly run of %s: %s\n", n->plan.settings.ticket, text);
     json_decref(summary);
 }
 
@@ -395,6 +412,7 @@ static void release(struct nightly *n)
     json_decref(n->open);
     json_decref(n->carried);
     json_decref(n->found);
+    json_decref(n->board);
     nightly_state_release(&n->state);
     plan_release(&n->plan);
 }

@@ -1,5 +1,6 @@
-/* kernsweep noise PLAN [--gpus]|list|remove: measures how much runs of one build differ on a node, and how often the
- * plan's threshold would have reported the difference as a change. Stored noise floors: noise_stored.h. */
+/* kernsweep noise PLAN [--gpus]|list|remove: measures how much runs of one build differ on a node, and how
+ * often the plan's threshold would have reported the difference as a change. Stored noise floors:
+ * noise_stored.h. */
 #include "results/judge/noise.h"
 #include "harness/commands/noise_gpus.h"
 #include "harness/commands/noise_outlier.h"
@@ -63,7 +64,7 @@ static int measure_runs(struct cmd_env *env, const struct noise_args *a, const c
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < wanted; i++) {
         int64_t key;
-        fprintf(stderr, "run %zu of %zu of the same build\n", i + 1, wanted);
+        fprintf(opt.progress, "run %zu of %zu of the same build\n", i + 1, wanted);
         rc = measure_run(&p, &opt, s, &key, err);
         if (rc == 0)
             rc = run_data_load(s, key, &w->runs[w->count], err);

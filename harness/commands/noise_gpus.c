@@ -16,7 +16,8 @@ struct rounds {
     struct together result;
 };
 
-/* The plan with tests on one GPU, or each cell on all of them at once, whatever the plan itself says of it. */
+/* The plan with tests on one GPU, or each cell on all of them at once, whatever the plan itself says of it.
+ */
 static int set_gpus(struct plan *p, bool all, struct err *err)
 {
     struct json_at root = json_root(p->root, p->file);
@@ -54,7 +55,8 @@ static int measure_round(const char *file, size_t i, size_t of, const struct ses
     bool all_first = i % 2 != 0;
     for (int k = 0; k < 2; k++) {
         bool all = (k == 0) == all_first;
-        fprintf(stderr, "round %zu of %zu: %s\n", i + 1, of, all ? "on all GPUs at once" : "on one GPU, alone");
+        fprintf(stderr, "round %zu of %zu: %s\n", i + 1, of,
+                all ? "on all GPUs at once" : "on one GPU, alone");
         if (measure_side(file, all, opt, s, all ? &r->all[i] : &r->alone[i], err) != 0)
             return -1;
     }
@@ -67,10 +69,10 @@ static json_t *encode(const struct rounds *r, double practical)
     for (size_t i = 0; i < r->result.count; i++) {
         const struct together_cell *c = &r->result.cells[i];
         json_array_append_new(
-            cells, json_pack("{s:s, s:i, s:s, s:f, s:o, s:o, s:i, s:i, s:b}", "variant", c->variant, "context",
-                             c->context, "metric", metric_info(c->metric)->name, "ratio", c->ratio, "low",
-                             cmd_json_number(c->low), "high", cmd_json_number(c->high), "gpus", c->gpus,
-                             "rounds", c->rounds, "suffers", together_suffers(c, practical)));
+            cells, json_pack("{s:s, s:i, s:s, s:f, s:o, s:o, s:i, s:i, s:b}", "variant", c->variant,
+                             "context", c->context, "metric", metric_info(c->metric)->name, "ratio", c->ratio,
+                             "low", cmd_json_number(c->low), "high", cmd_json_number(c->high), "gpus",
+                             c->gpus, "rounds", c->rounds, "suffers", together_suffers(c, practical)));
     }
     return json_pack("{s:o, s:i}", "cells", cells, "rounds", (int)r->count);
 }

@@ -1,6 +1,6 @@
-/* noise_gpus: `kernsweep noise PLAN --gpus`: measures the plan's cells on one GPU alone and then on all GPUs of the
- * node at once, in rounds whose order alternates, and stores how much slower each cell is among neighbours.
- * Variants that suffer run alone in later runs of the plan. */
+/* noise_gpus: `kernsweep noise PLAN --gpus`: measures the plan's cells on one GPU alone and then on all GPUs
+ * of the node at once, in rounds whose order alternates, and stores how much slower each cell is among
+ * neighbours. Variants that suffer run alone in later runs of the plan. */
 #ifndef KERNSWEEP_HARNESS_COMMANDS_NOISE_GPUS_H
 #define KERNSWEEP_HARNESS_COMMANDS_NOISE_GPUS_H
 

@@ -83,6 +83,7 @@ int noise_stored_remove(const struct cmd_env *env, struct store *s, const struct
     if (cells == 0)
         return err_set(err, ERR_INPUT,
                        "noise remove: no stored noise matches: `kernsweep noise list` shows what there is");
-    fprintf(stderr, "removed the noise floor of %lld %s\n", (long long)cells, cells == 1 ? "cell" : "cells");
+    fprintf(env->notes, "removed the noise floor of %lld %s\n", (long long)cells,
+            cells == 1 ? "cell" : "cells");
     return EXIT_DONE;
 }

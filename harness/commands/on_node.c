@@ -13,7 +13,7 @@ void attach_options(const struct cmd_env *env, const struct attach_args *a, stru
     *opt = (struct session_options){.db = env->db,
                                     .artifacts = a->artifacts ? a->artifacts : "artifacts_remote",
                                     .ssh_config = env->ssh_config,
-                                    .progress = stderr,
+                                    .progress = env->notes,
                                     .view = a->view,
                                     .interrupted = env->interrupted};
 }

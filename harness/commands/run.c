@@ -6,6 +6,7 @@
 #include "harness/commands/finish.h"
 #include "harness/commands/on_node.h"
 #include "harness/commands/scratch_store.h"
+#include "harness/commands/search_run.h"
 #include "harness/commands/several_nodes.h"
 #include "harness/plan/recorded.h"
 #include "harness/plan/smoke.h"
@@ -19,7 +20,7 @@
 struct run_args {
     struct overrides overrides;
     const char *fail_on, *artifacts, *report, *plan;
-    bool detach, dry_run, confirm, smoke;
+    bool detach, dry_run, confirm, search, smoke;
     char standard[FS_PATH_MAX]; /* path of the installed plan, if that is the one used */
 };
 
@@ -78,6 +79,14 @@ static int load_plan(struct plan *p, const struct run_args *a, struct err *err)
     return 0;
 }
 
+/* May be left out, once its cell is known precisely enough. */
+static bool is_perhaps(const json_t *test, int64_t warmup)
+{
+    const json_t *least = json_object_get(test, "least");
+    return least &&
+           json_integer_value(json_object_get(test, "repetition")) > json_integer_value(least) + warmup;
+}
+
 /* Prints the tests that would run; does not connect to the node. */
 static int dry_run(struct cmd_env *env, const struct plan *p, const struct run_args *a)
 {
@@ -100,7 +109,9 @@ static int dry_run(struct cmd_env *env, const struct plan *p, const struct run_a
                (long long)json_integer_value(json_object_get(test, "context")),
                (long long)json_integer_value(json_object_get(test, "repetition")),
                json_number_value(json_object_get(test, "timeout_s")),
-               json_is_true(json_object_get(test, "warmup")) ? "  (warm-up)" : "");
+               json_is_true(json_object_get(test, "warmup")) ? "  (warm-up)"
+               : is_perhaps(test, p->warmup)                 ? "  (if needed)"
+                                                             : "");
     }
     json_decref(job);
     return EXIT_DONE;
@@ -124,6 +135,33 @@ static int print_detached(const struct cmd_env *env, const struct session *s)
     }
     return cmd_print_json(
         json_pack("{s:s, s:s, s:s}", "run_id", s->rec.run_id, "node", s->rec.node, "state", "running"));
+}
+
+static int check_search(const struct run_args *a, struct err *err)
+{
+    const char *other = !a->search              ? NULL
+                        : a->detach             ? "--detach"
+                        : a->confirm            ? "--confirm"
+                        : a->dry_run            ? "--dry-run"
+                        : a->smoke              ? "--smoke"
+                        : a->report             ? "--report"
+                        : a->fail_on            ? "--fail-on"
+                        : a->overrides.repeat   ? "--repeat"
+                        : a->overrides.tag      ? "--tag"
+                        : a->overrides.baseline ? "--baseline"
+                                                : NULL;
+    return other ? err_set(err, ERR_INPUT, "run: --search cannot be combined with %s", other) : 0;
+}
+
+static int run_search(struct cmd_env *env, const struct run_args *a, struct err *err)
+{
+    const struct attach_args where = {.artifacts = a->artifacts};
+    struct session_options opt;
+    attach_options(env, &where, &opt);
+    opt.overrides = a->overrides;
+    if (cmd_backend(env, &opt.backend, err) != 0)
+        return -1;
+    return search_run(env, a->plan, &opt, err);
 }
 
 /* The table of a run that is no result: it is read from a store that goes with this command, and the record
@@ -168,7 +206,8 @@ static int fill_options(struct cmd_env *env, const struct run_args *a, const str
         opt->purpose = PURPOSE_CONFIRM;
     if (p->recorded) {
         opt->purpose = PURPOSE_CONFIRM; /* old sources are no night of today */
-        fprintf(stderr, "repeating run %s from its bundle: `latest` and histories leave the new run out\n",
+        fprintf(opt->progress,
+                "repeating run %s from its bundle: `latest` and histories leave the new run out\n",
                 recorded_run_id(p->recorded));
     }
     return cmd_backend(env, &opt->backend, err);
@@ -277,6 +316,8 @@ int cmd_run(struct cmd_env *env, int argc, char **argv)
         {"--plan", "FILE", &a.plan, NULL, "the plan, if the argument is a node"},
         {"--variants", "LIST", &a.overrides.variants, NULL, "run only these variants, in this order: v3,v4"},
         {"--contexts", "LIST", &a.overrides.contexts, NULL, "run these contexts: 4096,8192"},
+        {"--axis", "LIST", &a.overrides.axis, NULL,
+         "run only points with these values of axes: block=64,128,dtype=bf16"},
         {"--repeat", "LIST", &a.overrides.repeat, NULL, "repetitions: 3, or per context: 4096:2,8192:1"},
         {"--mode", "MODE", &a.overrides.mode, NULL, "perf or debug; overrides the plan"},
         {"--date", "DATE", &a.overrides.date, NULL, "date of the bundle (default today)"},
@@ -289,6 +330,8 @@ int cmd_run(struct cmd_env *env, int argc, char **argv)
         {"--report", "FILE", &a.report, NULL, "file for the report (default next to the bundle)"},
         {"--confirm", NULL, NULL, &a.confirm,
          "measure suspects again, in turns with the baseline's build, before reporting a regression"},
+        {"--search", NULL, NULL, &a.search,
+         "look for the best point: rounds with more repetitions of fewer points each"},
         {"--single-shot", NULL, NULL, &a.overrides.single_shot,
          "ignored: every test is always a separate process; accepted for old scripts"},
         {"--fresh", NULL, NULL, &a.overrides.fresh, "rebuild every variant, ignoring cached builds"},
@@ -312,16 +355,22 @@ int cmd_run(struct cmd_env *env, int argc, char **argv)
     if (rc == 1)
         return EXIT_DONE;
     struct plan p = {0};
-    if (rc != 0 || overrides_check(&a.overrides, &err) != 0 || find_plan(&a, word, &err) != 0 ||
-        load_plan(&p, &a, &err) != 0)
+    if (rc != 0 || overrides_check(&a.overrides, &err) != 0 || check_search(&a, &err) != 0 ||
+        find_plan(&a, word, &err) != 0 || load_plan(&p, &a, &err) != 0)
         return cmd_fail(&err);
     if (a.smoke && (a.detach || a.confirm)) {
         plan_release(&p);
         err_set(&err, ERR_INPUT, "run: --smoke stores nothing, so --detach and --confirm do not go with it");
         return cmd_fail(&err);
     }
+    if (a.smoke && p.nodes.count > 1) {
+        plan_release(&p);
+        err_set(&err, ERR_INPUT, "run: --smoke runs on one node of the plan: name it with --node");
+        return cmd_fail(&err);
+    }
     struct session s = {0};
     rc = a.dry_run           ? dry_run(env, &p, &a)
+         : a.search          ? run_search(env, &a, &err)
          : p.nodes.count > 1 ? run_several(env, &a, &p, &err)
                              : run_plan(env, &a, &p, NULL, &s, &err);
     session_close(&s);

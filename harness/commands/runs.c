@@ -1,8 +1,10 @@
 /* kernsweep runs, kernsweep show: list the stored runs, show one of them. */
 #include "results/store/runs.h"
 #include "harness/commands/cmd.h"
+#include "harness/commands/listing.h"
 #include "harness/commands/revisions.h"
 #include "harness/commands/runs_change.h"
+#include "reports/render/table.h"
 #include "reports/report.h"
 #include "reports/tables/terminal.h"
 #include "results/query/find_run.h"
@@ -13,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { RUNS_SHOWN = 20, COLUMNS_KEPT = 7 };
 
 static json_t *encode_info(const struct run_info *r)
 {
@@ -25,54 +29,125 @@ static json_t *encode_info(const struct run_info *r)
         r->counts.failed, "skipped", r->counts.skipped);
 }
 
-static void print_info(const struct run_info *r)
+static enum cell_mark mark_of(enum run_status status)
 {
-    char tests[32];
-    snprintf(tests, sizeof tests, "%d/%d ok", r->counts.ok, r->counts.total);
-    printf("%-44s %-10s %-16s %-16s %-7s %-9s %-10s %s%s%s\n", r->run_id, r->date, r->node, r->ticket,
-           run_purpose_name(r->purpose), run_status_name(r->status), tests,
-           *r->revision.commit ? commit_short(r->revision.commit, r->revision.dirty).s : "-",
-           *r->rejected ? " rejected: " : "", r->rejected);
+    switch (status) {
+    case RUN_COMPLETE:
+        return MARK_NONE;
+    case RUN_PARTIAL:
+    case RUN_CANCELLED:
+        return MARK_WARN;
+    case RUN_BLOCKED:
+    case RUN_STATUS_COUNT:
+        break;
+    }
+    return MARK_BAD;
 }
 
-static int list_runs(struct cmd_env *env, struct store *s, const struct run_filter *filter, struct err *err)
+static void add_row(struct table *t, const struct run_info *r)
+{
+    char tests[32], why[RUN_REASON_MAX + 16];
+    snprintf(tests, sizeof tests, "%d/%d ok", r->counts.ok, r->counts.total);
+    snprintf(why, sizeof why, "%s%s", *r->rejected ? "rejected: " : "", r->rejected);
+    table_code(t, r->run_id);
+    table_code(t, r->date);
+    table_code(t, r->node);
+    table_code(t, r->ticket);
+    table_text(t, run_purpose_name(r->purpose));
+    table_marked(t, run_status_name(r->status), mark_of(r->status));
+    table_marked(t, tests, r->counts.failed > 0 ? MARK_BAD : MARK_NONE);
+    table_code(t, *r->revision.commit ? commit_short(r->revision.commit, r->revision.dirty).s : "-");
+    table_code(t, why);
+}
+
+static void print_runs(const struct run_list *l, size_t shown)
+{
+    static const char *const titles[] = {"RUN",    "DATE",  "NODE",   "TICKET", "PURPOSE",
+                                         "STATUS", "TESTS", "COMMIT", "NOTE"};
+    struct table t;
+    struct buf text;
+    table_init(&t);
+    buf_init(&text, REPORT_BYTES_MAX);
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        table_column(&t, titles[i], false);
+    for (size_t i = 0; i < shown; i++)
+        add_row(&t, &l->runs[i]);
+    table_drop_empty(&t, COLUMNS_KEPT);
+    table_write_text(&t, cmd_colour(stdout), &text);
+    cmd_print(&text);
+    buf_release(&text);
+    table_release(&t);
+}
+
+static const char *const run_keys[] = {"date", "node", "ticket", "purpose", "status", "failed", NULL};
+enum { KEY_DATE, KEY_NODE, KEY_TICKET, KEY_PURPOSE, KEY_STATUS, KEY_FAILED };
+
+static int compare_by(size_t key, const struct run_info *x, const struct run_info *y)
+{
+    if (key == KEY_NODE)
+        return strcmp(x->node, y->node);
+    if (key == KEY_TICKET)
+        return strcmp(x->ticket, y->ticket);
+    if (key == KEY_PURPOSE)
+        return strcmp(run_purpose_name(x->purpose), run_purpose_name(y->purpose));
+    if (key == KEY_STATUS)
+        return strcmp(run_status_name(x->status), run_status_name(y->status));
+    return key == KEY_FAILED ? y->counts.failed - x->counts.failed : 0;
+}
+
+/* The store has them newest first, which breaks ties: insertion sort is stable, and lists are short. */
+static void sort_runs(struct run_list *l, size_t key)
+{
+    for (size_t i = 1; key != KEY_DATE && i < l->count; i++) {
+        struct run_info held = l->runs[i];
+        size_t at = i;
+        for (; at > 0 && compare_by(key, &l->runs[at - 1], &held) > 0; at--)
+            l->runs[at] = l->runs[at - 1];
+        l->runs[at] = held;
+    }
+}
+
+static int print_runs_json(const struct run_list *l, size_t shown)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < shown; i++)
+        json_array_append_new(all, encode_info(&l->runs[i]));
+    return cmd_print_json(all);
+}
+
+static int list_runs(struct cmd_env *env, struct store *s, const struct run_filter *filter,
+                     const struct listing *how, struct err *err)
 {
     struct run_list runs = {0};
     if (runs_list(s, filter, &runs, err) != 0)
         return -1;
-    json_t *all = json_array();
-    if (!env->json && runs.count > 0)
-        printf("%-44s %-10s %-16s %-16s %-7s %-9s %-10s %s\n", "RUN", "DATE", "NODE", "TICKET", "PURPOSE",
-               "STATUS", "TESTS", "COMMIT");
-    for (size_t i = 0; i < runs.count; i++)
-        if (env->json)
-            json_array_append_new(all, encode_info(&runs.runs[i]));
-        else
-            print_info(&runs.runs[i]);
-    int rc = env->json ? cmd_print_json(json_incref(all)) : EXIT_DONE;
-    json_decref(all);
+    sort_runs(&runs, how->key);
+    size_t shown = runs.count < how->limit ? runs.count : how->limit;
+    int rc = EXIT_DONE;
+    if (env->json)
+        rc = print_runs_json(&runs, shown);
+    else if (shown > 0)
+        print_runs(&runs, shown);
+    listing_note(runs.count - shown, how->key == KEY_DATE ? "older run" : "other run", env->notes);
     run_list_release(&runs);
     return rc;
 }
 
 /* Options that the words of the command line leave no use for are refused, not ignored. */
-static int check_use(const struct run_filter *f, const char *limit, const char *why, const char **words,
-                     size_t n, struct err *err)
+static int check_use(const struct run_filter *f, const struct listing_args *how, const char *why,
+                     const char **words, size_t n, struct err *err)
 {
-    if (n > 0 && (f->ticket || f->node || f->purpose || limit))
-        return err_set(err, ERR_INPUT,
-                       "runs %.20s: takes runs, and no --ticket, --node, --purpose or --limit", words[0]);
+    if (n > 0 && (f->ticket || f->node || f->purpose || how->limit || how->sort || how->all))
+        return err_set(err, ERR_INPUT, "runs %.20s: takes runs, and none of the options of the list",
+                       words[0]);
     if (why && (n == 0 || strcmp(words[0], "reject") != 0))
         return err_set(err, ERR_INPUT, "runs: --why belongs to `runs reject`");
     return 0;
 }
 
-static int check_filter(struct run_filter *f, const char *limit, struct err *err)
+static int check_filter(const struct run_filter *f, struct err *err)
 {
     enum run_purpose ignored;
-    f->limit = limit ? strtoul(limit, NULL, 10) : 0;
-    if (limit && f->limit == 0)
-        return err_set(err, ERR_INPUT, "--limit: expected a number from 1, found \"%.40s\"", limit);
     if (f->purpose && !run_purpose_from_name(f->purpose, &ignored))
         return err_set(err, ERR_INPUT, "--purpose: expected sweep, confirm, noise or bisect, found \"%.40s\"",
                        f->purpose);
@@ -82,13 +157,18 @@ static int check_filter(struct run_filter *f, const char *limit, struct err *err
 int cmd_runs(struct cmd_env *env, int argc, char **argv)
 {
     struct run_filter filter = {0};
-    const char *limit = NULL, *why = NULL;
+    struct listing_args listed = {0};
+    struct listing how;
+    const char *why = NULL;
     const struct arg options[] = {
         {"--ticket", "NAME", &filter.ticket, NULL, "only runs of this ticket"},
         {"--node", "NODE", &filter.node, NULL, "only runs on this node"},
         {"--purpose", "PURPOSE", &filter.purpose, NULL,
          "only runs made for this purpose: sweep confirm noise bisect"},
-        {"--limit", "N", &limit, NULL, "only the newest N runs"},
+        {"--sort", "KEY", &listed.sort, NULL,
+         "date (default, newest first), node, ticket, purpose, status or failed"},
+        {"--limit", "N", &listed.limit, NULL, "only the first N runs (a table: 20)"},
+        {"--all", NULL, NULL, &listed.all, "every run"},
         {"--why", "TEXT", &why, NULL, "reject: the reason, which is shown with the run"},
     };
     struct args spec = {.command = "runs",
@@ -106,13 +186,15 @@ int cmd_runs(struct cmd_env *env, int argc, char **argv)
     if (rc == 1)
         return EXIT_DONE;
     if (rc == 0)
-        rc = check_use(&filter, limit, why, words, n, &err);
+        rc = check_use(&filter, &listed, why, words, n, &err);
     if (rc == 0)
-        rc = check_filter(&filter, limit, &err);
+        rc = check_filter(&filter, &err);
+    if (rc == 0)
+        rc = listing_parse(&listed, run_keys, RUNS_SHOWN, env->json, &how, &err);
     if (rc == 0)
         rc = cmd_store_open(env, &s, n ? STORE_WRITE : STORE_READ, &err);
     if (rc == 0)
-        rc = n ? runs_change(env, &s, words, n, why, &err) : list_runs(env, &s, &filter, &err);
+        rc = n ? runs_change(env, &s, words, n, why, &err) : list_runs(env, &s, &filter, &how, &err);
     store_close(&s);
     return rc < 0 ? cmd_fail(&err) : rc;
 }

@@ -1,9 +1,10 @@
 /* kernsweep status: the runs on a node or on every node known to this store, as their executors report. */
 #include "common/base/alloc.h"
-#include "common/base/text.h"
+#include "harness/commands/listing.h"
 #include "harness/commands/on_node.h"
 #include "harness/session/node_runs.h"
 #include "harness/session/sweep.h"
+#include "reports/render/table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,63 +13,84 @@
 
 enum { FINISHED_SHOWN = 5 };
 
-static void print_text(const json_t *obj, const char *key, int width)
+static const char *member(const json_t *run, const char *key)
 {
-    const char *s = json_string_value(json_object_get(obj, key));
-    struct buf clean;
-    buf_init(&clean, 1024);
-    text_printable(&clean, s ? s : "-", s ? strlen(s) : 1, 200);
-    printf("%-*s  ", width, buf_str(&clean));
-    buf_release(&clean);
+    const char *s = json_string_value(json_object_get(run, key));
+    return s ? s : "";
 }
 
 /* The ETA of a run in progress, the status of a complete one, the error of one that stopped. */
-static void print_outlook(const json_t *run)
+static void outlook(const json_t *run, struct buf *out)
 {
-    const char *state = json_string_value(json_object_get(run, "state"));
     const json_t *left = json_object_get(run, "eta_s"), *current = json_object_get(run, "current");
+    const char *state = member(run, "state");
     char eta[32];
-    if (state && strcmp(state, "running") != 0) {
-        print_text(run, strcmp(state, "complete") == 0 ? "status" : "error", 0);
+    if (*state && strcmp(state, "running") != 0) {
+        buf_puts(out, member(run, strcmp(state, "complete") == 0 ? "status" : "error"));
         return;
     }
     live_duration(json_is_number(left) ? json_number_value(left) : NAN, eta, sizeof eta);
-    printf("ETA %-12s  ", eta);
-    if (json_is_object(current)) {
-        print_text(current, "variant", 0);
-        printf("ctx %lld", (long long)json_integer_value(json_object_get(current, "context")));
-    }
+    buf_printf(out, "ETA %s", eta);
+    if (!json_is_object(current))
+        return;
+    buf_printf(out, "  %s ctx %lld", member(current, "variant"),
+               (long long)json_integer_value(json_object_get(current, "context")));
+    json_int_t flying = json_integer_value(json_object_get(run, "in_flight"));
+    if (flying > 1)
+        buf_printf(out, " and %lld more", (long long)flying - 1);
 }
 
-static void print_run(const json_t *run)
+static enum cell_mark mark_of(const char *now)
 {
-    char tests[32];
-    print_text(run, "run_id", 40);
-    print_text(run, "node", 16);
-    print_text(run, "purpose", 7);
-    print_text(run, "state", 9);
+    return !*now || strcmp(now, "COMPLETE") == 0 || strncmp(now, "ETA", 3) == 0 ? MARK_NONE
+           : strcmp(now, "PARTIAL") == 0 || strcmp(now, "CANCELLED") == 0       ? MARK_WARN
+                                                                                : MARK_BAD;
+}
+
+static void add_row(struct table *t, const json_t *run)
+{
+    char tests[48];
+    struct buf now;
+    buf_init(&now, 4096);
+    outlook(run, &now);
     snprintf(tests, sizeof tests, "%lld/%lld",
              (long long)json_integer_value(json_object_get(run, "tests_done")),
              (long long)json_integer_value(json_object_get(run, "tests_total")));
-    printf("%-9s  ", tests);
-    print_outlook(run);
-    putchar('\n');
+    table_code(t, member(run, "run_id"));
+    table_code(t, member(run, "node"));
+    table_code(t, *member(run, "purpose") ? member(run, "purpose") : "-");
+    table_code(t, member(run, "state"));
+    table_text(t, tests);
+    table_marked(t, now.len ? buf_str(&now) : "-", mark_of(buf_str(&now)));
+    buf_release(&now);
 }
 
 static void print_runs(const json_t *runs)
 {
+    static const char *const titles[] = {"RUN", "NODE", "PURPOSE", "STATE", "TESTS", "NOW"};
+    struct table t;
+    struct buf text;
     size_t i;
     const json_t *run;
-    if (json_array_size(runs) > 0)
-        printf("%-40s  %-16s  %-7s  %-9s  %-9s  %s\n", "RUN", "NODE", "PURPOSE", "STATE", "TESTS", "NOW");
-    json_array_foreach(runs, i, run) print_run(run);
+    if (json_array_size(runs) == 0)
+        return;
+    table_init(&t);
+    buf_init(&text, 16 << 20);
+    for (i = 0; i < sizeof titles / sizeof *titles; i++)
+        table_column(&t, titles[i], false);
+    json_array_foreach(runs, i, run) add_row(&t, run);
+    table_write_text(&t, cmd_colour(stdout), &text);
+    cmd_print(&text);
+    buf_release(&text);
+    table_release(&t);
 }
 
 struct status_query {
     struct cmd_env *env;
     const struct attach_args *args;
     const char *word; /* a run, or NULL for all */
-    bool every;       /* --all: the finished ones too, however many */
+    struct listing_args listed;
+    struct listing how; /* limit: of the runs that are no longer in progress */
     json_t *all;
     struct runrec *places; /* the newest record per node and folder: its connection settings are current */
     size_t n_places, room;
@@ -221,12 +243,16 @@ static int query_status(struct status_query *st, int *failed, struct err *err)
     return query_all_nodes(st, failed, err);
 }
 
-/* Ids begin with the time. */
-static int newest_first(const void *a, const void *b)
+static const char *const run_keys[] = {"date", "node", "ticket", "state", NULL};
+static const char *const key_members[] = {"run_id", "node", "ticket", "state"};
+
+/* Ids begin with the time: the newest first, also among equals. */
+static int in_order(const void *a, const void *b, void *key)
 {
-    const char *x = json_string_value(json_object_get(*(json_t *const *)a, "run_id"));
-    const char *y = json_string_value(json_object_get(*(json_t *const *)b, "run_id"));
-    return strcmp(y ? y : "", x ? x : "");
+    const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
+    const char *name = key;
+    int order = strcmp(name, "run_id") == 0 ? 0 : strcmp(member(x, name), member(y, name));
+    return order ? order : strcmp(member(y, "run_id"), member(x, "run_id"));
 }
 
 static bool is_pending(const json_t *run)
@@ -249,11 +275,18 @@ static int arrange(struct status_query *st, size_t finished_max, size_t *dropped
     }
     for (size_t i = 0; i < n; i++)
         sorted[i] = json_array_get(st->all, i);
-    qsort(sorted, n, sizeof *sorted, newest_first);
+    qsort_r(sorted, n, sizeof *sorted, in_order, (void *)"run_id"); /* which are the newest */
     for (size_t i = 0; i < n; i++)
         if (is_pending(sorted[i]) || finished++ < finished_max)
             json_array_append(kept, sorted[i]);
     *dropped = finished > finished_max ? finished - finished_max : 0;
+    size_t kept_n = json_array_size(kept);
+    for (size_t i = 0; i < kept_n; i++)
+        sorted[i] = json_incref(json_array_get(kept, i));
+    qsort_r(sorted, kept_n, sizeof *sorted, in_order, (void *)key_members[st->how.key]);
+    json_array_clear(kept);
+    for (size_t i = 0; i < kept_n; i++)
+        json_array_append_new(kept, sorted[i]);
     free(sorted);
     json_decref(st->all);
     st->all = kept;
@@ -263,15 +296,14 @@ static int arrange(struct status_query *st, size_t finished_max, size_t *dropped
 static int print_status(struct status_query *st, struct err *err)
 {
     size_t dropped;
-    bool few = !st->word && !st->args->node && !st->every;
-    if (arrange(st, few ? FINISHED_SHOWN : SIZE_MAX, &dropped, err) != 0)
+    bool few = (!st->word && !st->args->node) || st->listed.limit;
+    if (arrange(st, few ? st->how.limit : SIZE_MAX, &dropped, err) != 0)
         return -1;
     if (st->env->json)
         return cmd_print_json(json_incref(st->all)) == EXIT_DONE ? 0 : -1;
     print_runs(st->all);
-    if (dropped > 0)
-        fprintf(stderr, "%zu older %s not shown: --all lists every run\n", dropped,
-                dropped == 1 ? "run is" : "runs are");
+    fflush(stdout);
+    listing_note(dropped, "older run", st->env->notes);
     return 0;
 }
 
@@ -280,7 +312,9 @@ int cmd_status(struct cmd_env *env, int argc, char **argv)
     struct attach_args a = {0};
     struct status_query st = {.env = env, .args = &a};
     const struct arg options[] = {
-        {"--all", NULL, NULL, &st.every, "all runs, not only those in progress and the newest"},
+        {"--all", NULL, NULL, &st.listed.all, "all runs, not only those in progress and the newest"},
+        {"--limit", "N", &st.listed.limit, NULL, "the newest N besides those in progress (default 5)"},
+        {"--sort", "KEY", &st.listed.sort, NULL, "date (default, newest first), node, ticket or state"},
         {"--node", "NODE", &a.node, NULL, "all runs on this node"},
         {"--workdir", "DIR", &a.workdir, NULL, "kernsweep's folder on that node (default .kernsweep)"},
     };
@@ -299,6 +333,8 @@ int cmd_status(struct cmd_env *env, int argc, char **argv)
     if (rc == 1)
         return EXIT_DONE;
     st.all = json_array();
+    if (rc == 0)
+        rc = listing_parse(&st.listed, run_keys, FINISHED_SHOWN, false, &st.how, &err);
     if (rc == 0)
         rc = query_status(&st, &failed, &err);
     if (rc == 0)

@@ -67,16 +67,22 @@ static const char *cause_note(const struct comparison *c, const char *variant, i
     return out;
 }
 
+void digest_note(const struct comparison *c, const struct delta *d, char out[DIGEST_NOTE_MAX])
+{
+    char cause[32];
+    snprintf(out, DIGEST_NOTE_MAX, "%s%s", confirmation_note(d->confirmation),
+             cause_note(c, d->variant, d->context, cause));
+}
+
 static void append_cell(struct lines *l, const struct comparison *c, const struct delta *d)
 {
-    char line[LINE_MAX_BYTES + RUN_NAME_MAX];
+    char line[LINE_MAX_BYTES + RUN_NAME_MAX], note[DIGEST_NOTE_MAX];
     const char *verdict = d->verdict == VERDICT_NOISY ? "inconclusive" : verdict_name(d->verdict);
     int n = snprintf(line, sizeof line, "%s %d: %s", d->variant, d->context, verdict);
     if (isfinite(d->ratio))
         n += snprintf(line + n, sizeof line - (size_t)n, " %+.1f %%", (d->ratio - 1) * 100);
-    char cause[32];
-    snprintf(line + n, sizeof line - (size_t)n, "%s%s", confirmation_note(d->confirmation),
-             cause_note(c, d->variant, d->context, cause));
+    digest_note(c, d, note);
+    snprintf(line + n, sizeof line - (size_t)n, "%s", note);
     append_line(l, line);
 }
 

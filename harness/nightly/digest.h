@@ -8,7 +8,10 @@
 
 #include <jansson.h>
 
-enum { DIGEST_LINES_MAX = 10 };
+enum { DIGEST_LINES_MAX = 10, DIGEST_NOTE_MAX = 96 };
+
+/* What confirming said of a cell, and its strongest cause: ", confirmed: code"; "" without either. */
+void digest_note(const struct comparison *c, const struct delta *d, char out[DIGEST_NOTE_MAX]);
 
 /* Variants that could not be timed, then the cells that changed or, if c is NULL (no comparison), the failed
  * tests. commits: the range of commits since the

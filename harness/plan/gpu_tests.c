@@ -93,6 +93,21 @@ json_t *gpu_tests_groups(const struct gpu_wish *wish, const json_t *node_gpus, s
     return NULL;
 }
 
+int gpu_tests_check_size(const struct plan *p, size_t groups, struct err *err)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < p->matrix.count; i++)
+        most = p->matrix.contexts[i].repetitions > most ? p->matrix.contexts[i].repetitions : most;
+    if (plan_test_count(p) * groups <= LIMIT_TESTS &&
+        (size_t)(most + p->warmup) * groups <= LIMIT_REPETITIONS)
+        return 0;
+    return err_set(err, ERR_INPUT,
+                   "%s: $.placement: on each of %zu GPUs the plan has more than %d tests, or %d repetitions "
+                   "of a cell: use "
+                   "fewer of them, or list fewer GPUs",
+                   p->file, groups, LIMIT_TESTS, LIMIT_REPETITIONS);
+}
+
 static json_int_t last_repetition(const json_t *tests, const json_t *of)
 {
     json_int_t last = 0;

@@ -17,7 +17,7 @@ struct gpu_hint {
 };
 
 struct gpu_hints {
-    struct gpu_hint *item; /* borrowed */
+    struct gpu_hint *item; /* the filler's */
     size_t count;
 };
 
@@ -28,6 +28,8 @@ void gpu_tests_hint(json_t *tests, const struct gpu_hints *hints);
  * array of ids. NULL and ERR_INPUT naming what the node has, when there are none, or one that is listed is
  * unknown. The caller owns it. */
 json_t *gpu_tests_groups(const struct gpu_wish *wish, const json_t *node_gpus, struct err *err);
+/* Whether a plan so many times as large is still one. ERR_INPUT. */
+int gpu_tests_check_size(const struct plan *p, size_t groups, struct err *err);
 /* The tests once for each of these, in turns; the repetitions of a cell are numbered on through the GPUs. The
  * caller owns the result; NULL when out of memory. */
 json_t *gpu_tests_on_each(const json_t *tests, const json_t *groups);

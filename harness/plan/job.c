@@ -33,11 +33,28 @@ static json_t *part_of(const json_t *obj, const char *key, json_t *usual)
     return json_incref(part);
 }
 
-static json_t *encode_patches(const struct plan *p, const struct variant *v)
+static bool mentions_axis(const struct plan *p, const char *text)
+{
+    for (size_t i = 0; text && i < p->variants.own_count; i++)
+        if (axis_text_mentions(&p->variants.own[i], text))
+            return true;
+    return false;
+}
+
+/* At the point of the item, if it has axes. */
+static json_t *encode_patches(const struct plan *p, const struct plan_variant *item)
 {
     json_t *all = json_array(), *of_plan = json_object_get(p->root, "patches"),
-           *own = json_object_get(v->json, "patches");
-    int rc = of_plan ? json_array_extend(all, of_plan) : 0;
+           *own = json_object_get(item->variant->json, "patches");
+    int rc = 0;
+    if (of_plan && item->point) {
+        const struct axis_text text = plan_variant_text(item, &p->secrets);
+        json_t *here = axis_text_patches(&text, of_plan);
+        rc = json_array_extend(all, here);
+        json_decref(here);
+    } else if (of_plan) {
+        rc = json_array_extend(all, of_plan);
+    }
     if (own)
         rc |= json_array_extend(all, own);
     if (rc == 0)
@@ -54,16 +71,49 @@ static bool runs_alone(const struct plan_variant *item, const struct job_request
     return item->variant->alone;
 }
 
+/* The variant's, and at a point of axes those of the plan's that mention one. *late: what its builds must not
+ * see; NULL without axes. */
+static json_t *encode_env(const struct plan *p, const struct plan_variant *item, json_t **late)
+{
+    json_t *own = json_object_get(item->variant->json, "env"), *of_plan = json_object_get(p->root, "env"),
+           *env = json_object();
+    struct json_at root = json_root(p->root, p->file), at = json_member(&root, "env");
+    if (!item->point) {
+        json_object_update(env, own);
+        return env;
+    }
+    const struct axis_text text = plan_variant_text(item, &p->secrets);
+    struct err ignored = {0}; /* plan_load() has done the same */
+    axis_text_env(&text, &at, env, &ignored);
+    json_object_update(env, own);
+    *late = axis_text_take_late(&text, env, item->written, of_plan);
+    return env;
+}
+
+/* The plan's own, without what depends on the point of a variant. */
+static json_t *encode_plan_env(const struct plan *p)
+{
+    json_t *env = json_object(), *value;
+    const char *name;
+    json_object_foreach(json_object_get(p->root, "env"), name, value)
+    {
+        if (!mentions_axis(p, json_string_value(value)) || secret_names_have(&p->secrets, name))
+            json_object_set(env, name, value);
+    }
+    return env;
+}
+
 static json_t *encode_variant(const struct plan *p, const struct plan_variant *item,
                               const struct job_request *req)
 {
     const struct variant *v = item->variant;
-    json_t *out =
-        json_pack("{s:s, s:s, s:s*, s:O*, s:o, s:o, s:o, s:o, s:o}", "name", item->name, "attn_impl",
-                  v->attn_impl, "build_as", item->shape ? v->name : NULL, "shape", item->shape, "build",
-                  part_of(v->json, "build", json_array()), "run", part_of(v->json, "run", json_array()),
-                  "env", part_of(v->json, "env", json_object()), "gates",
-                  part_of(v->json, "gates", json_array()), "patches", encode_patches(p, v));
+    json_t *late = NULL, *env = encode_env(p, item, &late);
+    json_t *out = json_pack("{s:s, s:s, s:s*, s:O*, s:o*, s:o, s:o, s:o, s:o*, s:o, s:o}", "name", item->name,
+                            "attn_impl", v->attn_impl, "build_as",
+                            plan_variant_at_point(item) ? v->name : NULL, "shape", item->shape, "axes",
+                            plan_variant_axes(item), "build", part_of(v->json, "build", json_array()), "run",
+                            part_of(v->json, "run", json_array()), "env", env, "test_env", late, "gates",
+                            part_of(v->json, "gates", json_array()), "patches", encode_patches(p, item));
     if (out && runs_alone(item, req))
         json_object_set_new(out, "alone", json_true());
     return out;
@@ -72,11 +122,16 @@ static json_t *encode_variant(const struct plan *p, const struct plan_variant *i
 static int add_test(json_t *tests, const struct plan *p, const struct plan_variant *v,
                     const struct plan_context *c, int64_t repetition)
 {
-    return json_array_append_new(tests, json_pack("{s:I, s:s, s:I, s:I, s:f, s:b}", "index",
-                                                  (json_int_t)json_array_size(tests) + 1, "variant", v->name,
-                                                  "context", (json_int_t)c->tokens, "repetition",
-                                                  (json_int_t)repetition, "timeout_s", c->timeout_s, "warmup",
-                                                  repetition <= p->warmup));
+    if (!plan_variant_runs(&p->variants, v, c->tokens))
+        return 0;
+    json_t *test =
+        json_pack("{s:I, s:s, s:I, s:I, s:f, s:b}", "index", (json_int_t)json_array_size(tests) + 1,
+                  "variant", v->name, "context", (json_int_t)c->tokens, "repetition", (json_int_t)repetition,
+                  "timeout_s", c->timeout_s, "warmup", repetition <= p->warmup);
+    if (test && c->until > 0)
+        json_object_update_new(test,
+                               json_pack("{s:f, s:I}", "until", c->until, "least", (json_int_t)c->least));
+    return json_array_append_new(tests, test);
 }
 
 static int add_round(json_t *tests, const struct plan *p, int64_t repetition, bool *any)
@@ -170,7 +225,7 @@ static json_t *encode_scheduler(const struct plan *p)
 static json_t *encode_work(const struct plan *p, const struct job_request *req)
 {
     return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "env", part_of(p->root, "env", json_object()), "secrets",
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "env", encode_plan_env(p), "secrets",
         part_of(p->root, "secrets", json_array()), "timings", part_of(p->root, "timings", json_null()),
         "metrics", part_of(p->root, "metrics", json_array()), "scheduler", encode_scheduler(p), "variants",
         encode_variants(p, req), "tests", req->build_only ? json_array() : encode_placed_tests(p, req));

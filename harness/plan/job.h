@@ -25,7 +25,8 @@ struct job_request {
     bool counters;     /* count what the plan names, also if it does not want that of every run */
     bool build_only;   /* no tests: build the variants and look at their gates */
     json_t *preflight; /* warnings about the node, borrowed, or NULL */
-    const char *const *alone; /* names of variants that run alone although the plan does not say so, borrowed */
+    const char *const
+        *alone; /* names of variants that run alone although the plan does not say so, borrowed */
     size_t n_alone;
     struct gpu_hints hints;
     const json_t *gpu_groups; /* for the placement "every" (gpu_tests.h), borrowed; NULL: not known yet */

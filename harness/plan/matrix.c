@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { UNTIL_LEAST = 3 };
+
 /* The entry of a per-context object ("4096": 180, or "default"), or NULL. */
 static const json_t *per_context(const json_t *table, int64_t tokens)
 {
@@ -54,15 +56,41 @@ static int check_timeouts(const struct json_at *table, struct err *err)
     return 0;
 }
 
-static int check_count(int64_t warmup, const struct json_at *at, struct err *err)
+static int check_number(int64_t warmup, const struct json_at *at, struct err *err)
 {
     int64_t n = json_integer_value(at->value);
-    if (!json_is_integer(at->value))
-        return json_expected(at, "an integer, or an object of integers by context", err);
     if (n < 1 || n > LIMIT_REPETITIONS - warmup)
         return json_fail(at, err, "expected 1 to %d repetitions, warm-ups included, found %lld",
                          LIMIT_REPETITIONS, (long long)n);
     return 0;
+}
+
+static bool is_rule(const json_t *repetitions)
+{
+    return json_object_get(repetitions, "until");
+}
+
+/* {"until": 1.0, "least": 3, "most": 20} */
+static int check_rule(int64_t warmup, const struct json_at *at, struct err *err)
+{
+    static const char *const known[] = {"until", "least", "most", NULL};
+    double until;
+    int64_t least = UNTIL_LEAST, most;
+    if (json_keys(at, known, err) != 0 || json_get_num(at, "until", UNTIL_MIN, UNTIL_MAX, &until, err) != 0 ||
+        json_get_int_def(at, "least", 1, LIMIT_REPETITIONS - warmup, &least, err) != 0 ||
+        json_get_int(at, "most", 1, LIMIT_REPETITIONS - warmup, &most, err) != 0)
+        return -1;
+    struct json_at place = json_member(at, "most");
+    return most < least ? json_fail(&place, err, "expected at least \"least\", %lld", (long long)least) : 0;
+}
+
+static int check_count(int64_t warmup, const struct json_at *at, struct err *err)
+{
+    if (is_rule(at->value))
+        return check_rule(warmup, at, err);
+    if (!json_is_integer(at->value))
+        return json_expected(at, "an integer, or an object of integers by context", err);
+    return check_number(warmup, at, err);
 }
 
 static int check_repetitions(int64_t warmup, const struct json_at *at, struct err *err)
@@ -71,7 +99,7 @@ static int check_repetitions(int64_t warmup, const struct json_at *at, struct er
     json_t *value;
     if (!at->value)
         return 0;
-    if (!json_is_object(at->value))
+    if (!json_is_object(at->value) || is_rule(at->value))
         return check_count(warmup, at, err);
     if (check_context_keys(at, err) != 0)
         return -1;
@@ -82,6 +110,15 @@ static int check_repetitions(int64_t warmup, const struct json_at *at, struct er
             return -1;
     }
     return 0;
+}
+
+static void fill_repetitions(struct plan_context *c, const json_t *said)
+{
+    const json_t *least = json_object_get(said, "least");
+    bool rule = is_rule(said);
+    c->repetitions = !said ? 1 : json_integer_value(rule ? json_object_get(said, "most") : said);
+    c->until = rule ? json_number_value(json_object_get(said, "until")) : 0;
+    c->least = !rule ? 0 : least ? json_integer_value(least) : UNTIL_LEAST;
 }
 
 /* The plan's tables have been checked. */
@@ -96,9 +133,9 @@ static int fill_context(const struct json_at *root, struct plan_context *c, stru
         return json_fail(&at, err, "context %s has no time-out: give \"%s\" or \"default\" in seconds", key,
                          key);
     }
-    const json_t *count = json_is_object(reps.value) ? per_context(reps.value, c->tokens) : reps.value;
+    bool by_context = json_is_object(reps.value) && !is_rule(reps.value);
     c->timeout_s = json_number_value(timeout);
-    c->repetitions = count ? json_integer_value(count) : 1;
+    fill_repetitions(c, by_context ? per_context(reps.value, c->tokens) : reps.value);
     return 0;
 }
 
@@ -207,19 +244,21 @@ int matrix_select(struct matrix *m, const struct json_at *root, const char *list
 }
 
 /* tokens 0: all contexts. */
-static bool repeat_context(struct matrix *m, int64_t tokens, int64_t count)
+static bool repeat_context(struct matrix *m, int64_t tokens, int64_t count, bool exactly)
 {
     bool found = false;
     for (size_t i = 0; i < m->count; i++) {
         if (tokens && m->contexts[i].tokens != tokens)
             continue;
+        if (exactly || m->contexts[i].repetitions != count)
+            m->contexts[i].until = 0;
         m->contexts[i].repetitions = count;
         found = true;
     }
     return found;
 }
 
-int matrix_repeat(struct matrix *m, const char *list, struct err *err)
+int matrix_repeat(struct matrix *m, const char *list, bool exactly, struct err *err)
 {
     static const char expected[] = "--repeat: expected a count for every context, such as 3, or "
                                    "CONTEXT:COUNT separated by commas, such as "
@@ -235,11 +274,19 @@ int matrix_repeat(struct matrix *m, const char *list, struct err *err)
         if ((colon && !parse_int(word, 1, LIMIT_CONTEXT, &tokens)) ||
             !parse_int(colon ? colon + 1 : word, 1, LIMIT_REPETITIONS - m->warmup, &count))
             return err_set(err, ERR_INPUT, "%s", expected);
-        if (!repeat_context(m, tokens, count))
+        if (!repeat_context(m, tokens, count, exactly))
             return err_set(err, ERR_INPUT, "--repeat: %lld is not among the contexts of this run",
                            (long long)tokens);
     }
     return 0;
+}
+
+bool matrix_has_rule(const struct matrix *m)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if (m->contexts[i].until > 0)
+            return true;
+    return false;
 }
 
 size_t matrix_tests(const struct matrix *m)

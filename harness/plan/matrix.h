@@ -6,7 +6,9 @@
 
 struct plan_context {
     int64_t tokens;
-    int64_t repetitions; /* excluding warm-ups */
+    int64_t repetitions; /* excluding warm-ups; with until, the most */
+    double until;        /* percent: half width of the median's interval that is narrow enough; 0: none */
+    int64_t least;       /* repetitions, whatever the interval */
     double timeout_s;
 };
 
@@ -22,8 +24,11 @@ void matrix_release(struct matrix *m);
 
 /* Replaces the contexts by those of list ("4096,8192"), with the plan's time-outs and repetitions. */
 int matrix_select(struct matrix *m, const struct json_at *root, const char *list, struct err *err);
-/* Sets the repetitions of some contexts ("4096:2,8192:1"). */
-int matrix_repeat(struct matrix *m, const char *list, struct err *err);
+/* Sets the repetitions of some contexts ("4096:2,8192:1"). exactly: that many; else a context that may have
+ * that many at most keeps its rule. */
+int matrix_repeat(struct matrix *m, const char *list, bool exactly, struct err *err);
+/* Whether any context's repetitions depend on what is measured. */
+bool matrix_has_rule(const struct matrix *m);
 
 /* Tests of one variant, warm-ups included. */
 size_t matrix_tests(const struct matrix *m);

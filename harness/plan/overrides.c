@@ -1,6 +1,7 @@
 #include "harness/plan/overrides.h"
 
 #include "common/base/text.h"
+#include "harness/plan/narrow.h"
 #include "harness/plan/word_list.h"
 
 #include <stdio.h>
@@ -19,7 +20,8 @@ struct kept {
             sizeof((struct overrides_record *)NULL)->member, none                                            \
     }
 static const struct kept kept[] = {KEPT(variants, true), KEPT(contexts, true), KEPT(repeat, true),
-                                   KEPT(date, false),    KEPT(tag, false),     KEPT(mode, false)};
+                                   KEPT(axis, true),     KEPT(date, false),    KEPT(tag, false),
+                                   KEPT(mode, false)};
 enum { KEPT_COUNT = sizeof kept / sizeof *kept };
 
 static bool is_date(const char *s)
@@ -71,11 +73,15 @@ static int apply_selection(const struct overrides *o, struct plan *p, struct err
     struct json_at root = json_root(p->root, p->file);
     if (o->variants && select_variants(p, o->variants, err) != 0)
         return -1;
+    if (o->axis && narrow_to_values(&p->variants, o->axis, p->file, err) != 0)
+        return -1;
     if (o->contexts && (matrix_select(&p->matrix, &root, o->contexts, err) != 0 ||
                         plan_check_size(p, "--contexts", err) != 0))
         return -1;
+    if ((o->axis || o->variants) && plan_check_size(p, o->axis ? "--axis" : "--variants", err) != 0)
+        return -1;
     if (o->repeat &&
-        (matrix_repeat(&p->matrix, o->repeat, err) != 0 || plan_check_size(p, "--repeat", err) != 0))
+        (matrix_repeat(&p->matrix, o->repeat, true, err) != 0 || plan_check_size(p, "--repeat", err) != 0))
         return -1;
     return 0;
 }
@@ -134,8 +140,8 @@ int overrides_encode(const struct overrides_record *r, json_t *obj)
 int overrides_decode(struct overrides_record *r, const struct json_at *obj, struct err *err)
 {
     for (size_t i = 0; i < KEPT_COUNT; i++) {
-        const char *text;
-        if (json_get_str(obj, kept[i].key, &text, err) != 0)
+        const char *text = "";
+        if (json_get_str_def(obj, kept[i].key, &text, err) != 0)
             return -1;
         struct json_at at = json_member(obj, kept[i].key);
         if (strlen(text) >= kept[i].size)

@@ -12,6 +12,7 @@
 struct overrides {
     const char *node, *mode, *tag, *baseline;
     const char *variants, *contexts; /* only these: "v3,v4", "4096,8192" */
+    const char *axis;                /* only these values: "block=64,128,dtype=bf16" */
     const char *repeat;              /* repetitions per context: "4096:2,8192:1" */
     const char *date;                /* instead of today's: 2026-02-14 */
     bool fresh;                      /* ignore cached builds */
@@ -22,13 +23,14 @@ struct overrides {
 int overrides_check(const struct overrides *o, struct err *err);
 
 /* Changes a loaded plan, which borrows the strings. In a kernel plan, a variant's name without a shape
- * selects all of its shapes. Unknown variants, contexts without a time-out, too many tests, and malformed or
- * empty lists are ERR_INPUT. After a failure, release the plan. */
+ * selects all of its shapes; with axes, all of its points. Unknown variants and values of axes, contexts
+ * without a time-out, too many tests, and malformed or empty lists are ERR_INPUT. After a failure, release
+ * the plan. */
 int overrides_apply(const struct overrides *o, struct plan *p, struct err *err);
 
-/* The overrides that a record keeps. "" in the first three: not given. */
+/* The overrides that a record keeps. "" in the first four: not given. */
 struct overrides_record {
-    char variants[FS_PATH_MAX], contexts[FS_PATH_MAX], repeat[FS_PATH_MAX];
+    char variants[FS_PATH_MAX], contexts[FS_PATH_MAX], repeat[FS_PATH_MAX], axis[FS_PATH_MAX];
     char date[16], tag[LIMIT_NAME + 1], mode[16];
     bool fresh;
 };

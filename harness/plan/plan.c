@@ -132,6 +132,9 @@ const struct key plan_keys[] = {
      .least = 1,
      .most = 36500},
     {.name = "shapes", .kind = KEY_PART, .in = IN_PLAN},
+    {.name = "axes", .kind = KEY_PART, .in = IN_PLAN},
+    {.name = "skip", .kind = KEY_PART, .in = IN_PLAN},
+    {.name = "only", .kind = KEY_PART, .in = IN_PLAN},
     {.name = "contexts", .kind = KEY_PART, .in = IN_PLAN, .required = true},
     {.name = "repetitions", .kind = KEY_PART, .in = IN_PLAN},
     {.name = "timeouts", .kind = KEY_PART, .in = IN_PLAN, .required = true},
@@ -151,15 +154,37 @@ static int read_simple_keys(struct plan *p, const struct json_at *root, struct e
     return 0;
 }
 
-static int read_env(struct plan *p, const struct json_at *root, struct err *err)
+static int read_secrets(struct plan *p, const struct json_at *root, struct err *err)
 {
-    struct json_at at = json_member(root, "env"), secrets = json_member(root, "secrets");
+    struct json_at secrets = json_member(root, "secrets");
+    return secret_names_read(&p->secrets, &secrets, err);
+}
+
+static int check_env(const struct plan *p, const struct json_at *at, struct err *err)
+{
     const struct variant_context c = {.in = IN_PLAN, .shapes = strcmp(p->kind, "kernel") == 0};
     struct env env = {0};
-    if (secret_names_read(&p->secrets, &secrets, err) != 0)
-        return -1;
-    int rc = env_read(&env, &at, IN_PLAN, &p->secrets, variant_placeholders(&c, SUBST_FOR_TEST), err);
+    int rc = env_read(&env, at, IN_PLAN, &p->secrets, variant_placeholders(&c, SUBST_FOR_TEST), err);
     env_release(&env);
+    return rc;
+}
+
+/* As every variant at every point has it. */
+static int read_env(struct plan *p, const struct json_at *root, struct err *err)
+{
+    struct json_at at = json_member(root, "env");
+    int rc = plan_variants_have_axes(&p->variants) ? 0 : check_env(p, &at, err);
+    for (size_t i = 0; rc == 0 && plan_variants_have_axes(&p->variants) && i < p->variants.count; i++) {
+        struct json_at here = at;
+        json_t *own = json_is_object(at.value) ? json_copy(json_iterable(at.value)) : NULL;
+        if (own && p->variants.item[i].point) {
+            const struct axis_text text = plan_variant_text(&p->variants.item[i], &p->secrets);
+            rc = axis_text_env(&text, &at, own, err);
+        }
+        here.value = own ? own : at.value;
+        rc = rc == 0 ? check_env(p, &here, err) : rc;
+        json_decref(own);
+    }
     return rc;
 }
 
@@ -192,7 +217,6 @@ static int check_patches(const struct json_at *root, struct err *err)
 
 static int read_variants(struct plan *p, const struct json_at *root, struct err *err)
 {
-    struct json_at at = json_member(root, "variants");
     struct variant_context c = {.in = IN_PLAN, .secrets = &p->secrets, .sources = has_source(root)};
     json_t *shapes = NULL;
     if (read_shapes(p, root, &shapes, err) != 0) {
@@ -200,7 +224,7 @@ static int read_variants(struct plan *p, const struct json_at *root, struct err 
         return -1;
     }
     c.shapes = shapes != NULL;
-    return plan_variants_read(&p->variants, &at, &c, shapes, err);
+    return plan_variants_read(&p->variants, root, &c, shapes, err);
 }
 
 static int check_reference(const struct plan *p, const struct json_at *root, struct err *err)
@@ -241,6 +265,15 @@ static int check_rule_gives_metric(const struct timing_rule *rule, const struct 
                      "nothing to compare by: name a time prefill_s or kernel_ms, or define \"%s\" under "
                      "\"metrics\"",
                      rule->part[0].name);
+}
+
+/* The tasks of a cluster run at once, and know nothing of each other. */
+static int check_rule(const struct plan *p, const struct json_at *root, struct err *err)
+{
+    struct json_at at = json_member(root, "repetitions");
+    return p->scheduler.on && matrix_has_rule(&p->matrix)
+               ? json_fail(&at, err, "\"until\" is not available through a scheduler: give a number")
+               : 0;
 }
 
 static int read_metrics(struct plan *p, const struct json_at *root, struct err *err)
@@ -287,6 +320,26 @@ static int read_nodes(struct plan *p, const struct json_at *root, struct err *er
     return 0;
 }
 
+static bool mentions_axes(const struct json_at *root)
+{
+    const json_t *variants = json_object_get(root->value, "variants");
+    bool any = json_object_get(root->value, "axes");
+    for (size_t i = 0; i < json_array_size(variants); i++)
+        any = any || json_object_get(json_array_get(variants, i), "axes");
+    return any;
+}
+
+/* What an environment may mention depends on the axes. */
+static int read_variants_and_env(struct plan *p, const struct json_at *root, struct err *err)
+{
+    size_t before = problems_count(root);
+    if (read_variants(p, root, err) != 0 && !(problems_go_on(root, err) && !mentions_axes(root)))
+        return -1;
+    if (read_env(p, root, err) != 0 && !problems_go_on(root, err))
+        return -1;
+    return problems_since(root, before);
+}
+
 /* A part that failed ends the reading, unless all errors are wanted. */
 static bool stops(int rc, const struct json_at *root, struct err *err)
 {
@@ -302,14 +355,13 @@ static int read_all(struct plan *p, const struct json_at *root, struct err *err)
     if (stops(check_level(root, err), root, err) || stops(read_simple_keys(p, root, err), root, err) ||
         stops(scheduler_load(&p->scheduler, &scheduler, p->patience_s, err), root, err) ||
         stops(settings_check(&p->settings, root, p->scheduler.on, err), root, err) ||
-        stops(read_nodes(p, root, err), root, err) ||
+        stops(read_secrets(p, root, err), root, err) || stops(read_nodes(p, root, err), root, err) ||
         stops(gpu_wish_read(&p->gpus, root, &p->settings, p->scheduler.on, err), root, err) ||
-        stops(read_env(p, root, err), root, err) ||
         stops(counters_load(&p->counters, &counters, err), root, err) ||
         stops(plan_source_read(&p->source, &source, recorded_source(p->recorded), err), root, err) ||
-        stops(check_patches(root, err), root, err) || stops(read_variants(p, root, err), root, err) ||
+        stops(check_patches(root, err), root, err) || stops(read_variants_and_env(p, root, err), root, err) ||
         stops(matrix_read(&p->matrix, root, p->warmup, err), root, err) ||
-        stops(read_metrics(p, root, err), root, err) ||
+        stops(check_rule(p, root, err), root, err) || stops(read_metrics(p, root, err), root, err) ||
         stops(plan_nightly_read(&p->nightly, &notify, err), root, err))
         return -1;
     if (problems_count(root) > 0) /* what follows holds the parts against each other */
@@ -405,12 +457,19 @@ void plan_release(struct plan *p)
 
 size_t plan_test_count(const struct plan *p)
 {
-    return matrix_tests(&p->matrix) * p->variants.count;
+    size_t tests = 0;
+    for (size_t c = 0; c < p->matrix.count; c++)
+        for (size_t v = 0; v < p->variants.count; v++)
+            if (plan_variant_runs(&p->variants, &p->variants.item[v], p->matrix.contexts[c].tokens))
+                tests += (size_t)(p->matrix.contexts[c].repetitions + p->matrix.warmup);
+    return tests;
 }
 
 int plan_check_size(const struct plan *p, const char *where, struct err *err)
 {
     size_t n = plan_test_count(p);
+    if (n == 0)
+        return err_set(err, ERR_INPUT, "%s: \"skip\" and \"only\" leave nothing to measure", where);
     if (n <= LIMIT_TESTS)
         return 0;
     return err_set(err, ERR_INPUT,

@@ -176,7 +176,7 @@ static int take_contexts(const json_t *job, struct matrix *m, const struct json_
     if (rc == 0)
         rc = matrix_select(m, root, buf_str(&lists.contexts), err);
     if (rc == 0)
-        rc = matrix_repeat(m, buf_str(&lists.repeat), err);
+        rc = matrix_repeat(m, buf_str(&lists.repeat), false, err);
     buf_release(&lists.contexts);
     buf_release(&lists.repeat);
     return rc;

@@ -8,115 +8,335 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int read_one(struct plan_variants *v, const struct json_at *at, const struct variant_context *c,
-                    struct err *err)
+/* What is being read. */
+struct reading {
+    struct plan_variants *v;
+    struct json_at list;
+    const struct variant_context *c;
+    struct err *err;
+};
+
+/* Steps through all variants at all points: by shape, then by point, then by variant, so that what differs in
+ * nothing but the variant stands together. */
+struct place {
+    size_t shape, point, variant;
+};
+
+static size_t shape_count(const struct plan_variants *v)
 {
-    struct json_at name = json_member(at, "name");
-    struct variant *one = &v->read[v->read_count++];
-    size_t same;
-    if (variant_read(one, at, c, err) != 0)
-        return -1;
-    if (variant_find(v->read, v->read_count - 1, one->name, &same))
-        return json_fail(&name, err, "the variant \"%s\" is listed twice", one->name);
+    return v->shapes ? json_array_size(v->shapes) : 1;
+}
+
+static size_t point_count(const struct axes *a)
+{
+    return a->count > 0 ? json_array_size(a->points) : 1;
+}
+
+static bool next_place(const struct plan_variants *v, struct place *at)
+{
+    do {
+        bool any = false;
+        if (++at->variant == v->own_count) {
+            at->variant = 0;
+            at->point++;
+            for (size_t i = 0; i < v->own_count; i++)
+                any = any || at->point < point_count(&v->own[i]);
+            if (!any) {
+                at->point = 0;
+                at->shape++;
+            }
+        }
+    } while (at->shape < shape_count(v) && at->point >= point_count(&v->own[at->variant]));
+    return at->shape < shape_count(v);
+}
+
+/* "" when it cannot be one, which variant_read() refuses. */
+static const char *plan_name(const struct reading *r, size_t variant)
+{
+    const char *name = json_string_value(json_object_get(json_array_get(r->list.value, variant), "name"));
+    return name && text_is_name(name) ? name : "";
+}
+
+static int check_twice(const struct reading *r, size_t variant)
+{
+    struct json_at item = json_element(&r->list, variant), name = json_member(&item, "name");
+    for (size_t i = 0; i < variant; i++)
+        if (*plan_name(r, i) && strcmp(plan_name(r, i), plan_name(r, variant)) == 0)
+            return json_fail(&name, r->err, "the variant \"%s\" is listed twice", plan_name(r, variant));
     return 0;
 }
 
-/* One that failed may lack what the others are held against. */
-static void drop_last(struct plan_variants *v)
+static int read_own_axes(struct reading *r, size_t variant)
 {
-    struct variant *one = &v->read[--v->read_count];
-    variant_release(one);
-    *one = (struct variant){0};
+    struct json_at item = json_element(&r->list, variant), axes = json_member(&item, "axes");
+    struct axes *own = &r->v->own[variant];
+    if (!json_is_object(item.value))
+        return json_expected(&item, "an object", r->err);
+    if (check_twice(r, variant) == 0 && axes_read(own, &axes, &r->v->axes, r->c->shapes, r->err) == 0)
+        return 0;
+    axes_release(own);
+    return -1;
 }
 
-static int read_all(struct plan_variants *v, const struct json_at *at, const struct variant_context *c,
-                    struct err *err)
+static int read_axes(struct reading *r, size_t n)
 {
-    size_t n = json_array_size(at->value), before = problems_count(at);
-    if (!json_is_array(at->value))
-        return json_expected(at, "an array of variants", err);
-    if (n == 0)
-        return json_fail(at, err, "expected an array of variants, found an empty array");
-    if (n > LIMIT_VARIANTS)
-        return json_fail(at, err, "expected at most %d entries, found %zu", LIMIT_VARIANTS, n);
-    v->read = calloc(n, sizeof *v->read);
-    if (!v->read)
-        return err_set(err, ERR_INTERNAL, "%s: no memory", at->file);
-    for (size_t i = 0; i < n; i++) {
-        struct json_at item = json_element(at, i);
-        if (read_one(v, &item, c, err) == 0)
+    struct plan_variants *v = r->v;
+    v->own = calloc(n, sizeof *v->own);
+    v->failed = calloc(n, sizeof *v->failed);
+    if (!v->own || !v->failed)
+        return err_set(r->err, ERR_INTERNAL, "%s: no memory", r->list.file);
+    for (; v->own_count < n; v->own_count++) {
+        if (read_own_axes(r, v->own_count) == 0)
             continue;
-        if (!problems_go_on(at, err))
+        if (!problems_go_on(&r->list, r->err))
             return -1;
-        drop_last(v);
+        v->failed[v->own_count] = true;
     }
-    return problems_since(at, before);
+    return 0;
 }
 
-static char *name_with_shape(const json_t *shapes, const char *variant, const json_t *shape)
+static void add_words(json_t *out, const struct axes *a, const json_t *point, const json_t *shape)
 {
-    struct buf name;
-    buf_init(&name, LIMIT_ARG_BYTES);
-    buf_puts(&name, variant);
-    if (json_array_size(shapes) > 1) {
-        buf_putc(&name, '_');
-        shapes_suffix(shapes, shape, &name);
+    char word[AXIS_TEXT_MAX];
+    const char *key;
+    json_t *value;
+    json_object_foreach(json_iterable(shape), key, value)
+    {
+        json_object_set_new(out, key, json_string(axis_value_word(value, word)));
     }
+    for (size_t i = 0; point && i < a->count; i++)
+        json_object_set_new(out, a->axis[i].name,
+                            json_string(axis_value_word(json_object_get(point, a->axis[i].name), word)));
+}
+
+static char *name_at(const struct plan_variants *v, const struct place *at, const char *variant,
+                     const json_t *point)
+{
+    struct buf name, suffix;
+    buf_init(&name, LIMIT_ARG_BYTES);
+    buf_init(&suffix, LIMIT_ARG_BYTES);
+    buf_puts(&name, variant);
+    if (v->shapes && json_array_size(v->shapes) > 1)
+        shapes_suffix(v->shapes, json_array_get(v->shapes, at->shape), &suffix);
+    if (suffix.len > 0)
+        buf_printf(&name, "_%s", buf_str(&suffix));
+    buf_clear(&suffix);
+    if (point)
+        axes_suffix(&v->own[at->variant], point, &suffix);
+    if (suffix.len > 0)
+        buf_printf(&name, "_%s", buf_str(&suffix));
     char *text = buf_steal(&name);
     buf_release(&name);
+    buf_release(&suffix);
     return text;
 }
 
-static int check_name(const struct plan_variants *v, const char *name, const char *file, struct err *err)
+/* The item at a place, without its variant. *values: owned by v->kept. */
+static struct plan_variant item_at(struct reading *r, const struct place *at)
 {
-    if (!name)
-        return err_set(err, ERR_INTERNAL, "%s: no memory", file);
+    struct plan_variants *v = r->v;
+    const struct axes *own = &v->own[at->variant];
+    struct plan_variant item = {.written = json_array_get(r->list.value, at->variant)};
+    json_t *words = json_object();
+    if (v->shapes)
+        item.shape = json_array_get(v->shapes, at->shape);
+    if (own->count > 0) {
+        item.axes = own;
+        item.point = json_array_get(own->points, at->point);
+    }
+    add_words(words, own, item.point, item.shape);
+    json_array_append_new(v->kept, words);
+    item.values = words;
+    return item;
+}
+
+static bool is_left_out(const struct reading *r, const struct place *at, const struct plan_variant *item,
+                        const char *name)
+{
+    struct condition_cell cell = {.variant = plan_name(r, at->variant), .name = name, .values = item->values};
+    return conditions_leave_out(&r->v->conditions, &cell);
+}
+
+static int check_item_name(const struct reading *r, const char *name)
+{
+    const struct plan_variants *v = r->v;
+    const char *what = v->shapes ? "shapes" : "axes";
     if (!text_is_name(name))
-        return err_set(err, ERR_INPUT,
-                       "%s: $.shapes: the name \"%.80s\" is too long: use a shorter name for the variant",
-                       file, name);
+        return err_set(
+            r->err, ERR_INPUT,
+            "%s: $.%s: the name \"%.120s\" is longer than %d characters: use a shorter name for the "
+            "variant%s",
+            r->list.file, what, name, TEXT_NAME_MAX,
+            plan_variants_have_axes(v) ? ", or give long values a \"name\"" : "");
     for (size_t i = 0; i < v->count; i++)
         if (strcmp(v->item[i].name, name) == 0)
-            return err_set(err, ERR_INPUT, "%s: $.shapes: \"%s\" is listed twice", file, name);
+            return err_set(r->err, ERR_INPUT, "%s: $.%s: \"%s\" is listed twice", r->list.file, what, name);
     return 0;
 }
 
-static int cross_with_shapes(struct plan_variants *v, const char *file, struct err *err)
+/* The variant at a point, or the plan's, which all of its shapes share. */
+static int read_variant_at(struct reading *r, const struct place *at, struct plan_variant *item)
 {
-    v->count = v->name_count = 0;
-    for (size_t s = 0; s < json_array_size(v->shapes); s++) {
-        json_t *shape = json_array_get(v->shapes, s);
-        for (size_t i = 0; i < v->read_count; i++) {
-            char *name = name_with_shape(v->shapes, v->read[i].name, shape);
-            v->names[v->name_count++] = name;
-            if (check_name(v, name, file, err) != 0)
-                return -1;
-            v->item[v->count++] = (struct plan_variant){.name = name, .variant = &v->read[i], .shape = shape};
-        }
-    }
+    struct plan_variants *v = r->v;
+    struct json_at written = json_element(&r->list, at->variant);
+    struct variant *read = &v->read[item->point ? v->read_count++ : at->variant];
+    item->variant = read;
+    if (!item->point)
+        return read->json ? 0 : variant_read(read, &written, r->c, r->err);
+    const struct axis_text text = {.axes = item->axes,
+                                   .point = item->point,
+                                   .variant = plan_name(r, at->variant),
+                                   .secrets = r->c->secrets};
+    json_t *expanded;
+    if (axis_text_variant(&text, &written, &expanded, r->err) != 0)
+        return -1;
+    json_array_append_new(v->kept, expanded);
+    written.value = expanded;
+    return variant_read(read, &written, r->c, r->err);
+}
+
+/* The store has so much room for them. */
+static int check_axes_size(const struct reading *r, const struct plan_variant *item)
+{
+    json_t *axes = plan_variant_axes(item);
+    size_t n = axes ? json_dumpb(axes, NULL, 0, JSON_COMPACT) : 0;
+    json_decref(axes);
+    return n <= AXES_ENCODED_MAX
+               ? 0
+               : err_set(r->err, ERR_INPUT,
+                         "%s: $.axes: the values of \"%s\" take %zu bytes, the limit is %d: give long ones a "
+                         "\"name\"",
+                         r->list.file, item->name, n, AXES_ENCODED_MAX);
+}
+
+static int add_item(struct reading *r, const struct place *at)
+{
+    struct plan_variants *v = r->v;
+    struct plan_variant item = item_at(r, at);
+    char *name = name_at(v, at, plan_name(r, at->variant), item.point);
+    v->names[v->name_count++] = name;
+    if (!name)
+        return err_set(r->err, ERR_INTERNAL, "%s: no memory", r->list.file);
+    if (is_left_out(r, at, &item, name))
+        return 0;
+    if (read_variant_at(r, at, &item) != 0)
+        return -1;
+    item.name = name;
+    if (check_item_name(r, name) != 0)
+        return -1;
+    if (check_axes_size(r, &item) != 0)
+        return -1;
+    v->item[v->count++] = item;
     return 0;
 }
 
-int plan_variants_read(struct plan_variants *v, const struct json_at *at, const struct variant_context *c,
+static size_t places(const struct plan_variants *v)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < v->own_count; i++)
+        n += point_count(&v->own[i]);
+    return n * shape_count(v);
+}
+
+/* Of all places, how many no condition leaves out. */
+static size_t count_kept(struct reading *r)
+{
+    size_t kept = 0;
+    struct place at = {0};
+    do {
+        struct plan_variant item = item_at(r, &at);
+        char *name = name_at(r->v, &at, plan_name(r, at.variant), item.point);
+        kept += !is_left_out(r, &at, &item, name);
+        free(name);
+        json_array_clear(r->v->kept);
+    } while (next_place(r->v, &at));
+    return kept;
+}
+
+static int check_count(const struct reading *r, size_t kept)
+{
+    const struct plan_variants *v = r->v;
+    if (kept == 0)
+        return err_set(r->err, ERR_INPUT, "%s: $.%s: leaves nothing to measure", r->list.file,
+                       r->v->conditions.skip ? "skip" : "only");
+    if (kept <= LIMIT_VARIANTS)
+        return 0;
+    if (places(v) == v->own_count * shape_count(v))
+        return err_set(r->err, ERR_INPUT, "%s: $.shapes: %zu variants at %zu shapes are %zu, the limit is %d",
+                       r->list.file, v->own_count, json_array_size(v->shapes), kept, LIMIT_VARIANTS);
+    return err_set(
+        r->err, ERR_INPUT,
+        "%s: $.axes: %zu variants at all of their points are %zu, the limit is %d: take fewer values, "
+        "or leave points out with \"skip\"",
+        r->list.file, v->own_count, kept, LIMIT_VARIANTS);
+}
+
+/* Everything that a condition may name. */
+static int read_conditions(struct reading *r, const struct json_at *root)
+{
+    struct plan_variants *v = r->v;
+    size_t n = 0, most = 2 + SHAPE_DIMENSIONS + (v->own_count + 1) * AXES_MAX;
+    const char **known = calloc(most + 1, sizeof *known);
+    if (!known)
+        return err_set(r->err, ERR_INTERNAL, "%s: no memory", r->list.file);
+    known[n++] = "variant";
+    known[n++] = "context";
+    for (int d = 0; v->shapes && d < SHAPE_DIMENSIONS; d++)
+        known[n++] = shape_keys[d].name;
+    for (size_t i = 0; i < v->own_count; i++)
+        for (size_t a = 0; a < v->own[i].count; a++)
+            known[n++] = v->own[i].axis[a].name;
+    int rc = conditions_read(&v->conditions, root, known, r->err);
+    free(known);
+    return rc;
+}
+
+static int read_items(struct reading *r)
+{
+    struct plan_variants *v = r->v;
+    struct place at = {0};
+    size_t n = places(v), kept = n > AXES_POINTS_MAX ? n : count_kept(r);
+    if (check_count(r, kept) != 0)
+        return -1;
+    v->read = calloc(v->own_count + kept, sizeof *v->read);
+    v->item = calloc(kept, sizeof *v->item);
+    v->names = calloc(n + 1, sizeof *v->names);
+    if (!v->read || !v->item || !v->names)
+        return err_set(r->err, ERR_INTERNAL, "%s: no memory", r->list.file);
+    v->read_count = v->own_count;
+    do {
+        if (v->failed[at.variant] || add_item(r, &at) == 0)
+            continue;
+        if (!problems_go_on(&r->list, r->err))
+            return -1;
+        v->failed[at.variant] = true; /* at its other points it would fail alike */
+    } while (next_place(v, &at));
+    return 0;
+}
+
+int plan_variants_read(struct plan_variants *v, const struct json_at *root, const struct variant_context *c,
                        json_t *shapes, struct err *err)
 {
-    *v = (struct plan_variants){.shapes = shapes};
-    if (read_all(v, at, c, err) != 0)
-        return -1;
-    size_t n = v->read_count * (shapes ? json_array_size(shapes) : 1);
+    struct json_at axes = json_member(root, "axes");
+    struct reading r = {.v = v, .list = json_member(root, "variants"), .c = c, .err = err};
+    size_t n = json_array_size(r.list.value), before = problems_count(root);
+    *v = (struct plan_variants){.shapes = shapes, .kept = json_array()};
+    if (!json_is_array(r.list.value))
+        return json_expected(&r.list, "an array of variants", err);
+    if (n == 0)
+        return json_fail(&r.list, err, "expected an array of variants, found an empty array");
     if (n > LIMIT_VARIANTS)
-        return err_set(err, ERR_INPUT, "%s: $.shapes: %zu variants at %zu shapes are %zu, the limit is %d",
-                       at->file, v->read_count, json_array_size(shapes), n, LIMIT_VARIANTS);
-    v->item = calloc(n, sizeof *v->item);
-    v->names = calloc(n, sizeof *v->names);
-    if (!v->item || !v->names)
-        return err_set(err, ERR_INTERNAL, "%s: no memory", at->file);
-    if (shapes)
-        return cross_with_shapes(v, at->file, err);
-    for (; v->count < n; v->count++)
-        v->item[v->count] =
-            (struct plan_variant){.name = v->read[v->count].name, .variant = &v->read[v->count]};
-    return 0;
+        return json_fail(&r.list, err, "expected at most %d entries, found %zu", LIMIT_VARIANTS, n);
+    if (axes_read(&v->axes, &axes, NULL, c->shapes, err) != 0 || read_axes(&r, n) != 0)
+        return -1;
+    if (read_conditions(&r, root) != 0) {
+        if (!problems_go_on(root, err))
+            return -1;
+        v->conditions = (struct conditions){.skip = NULL};
+    }
+    if (read_items(&r) != 0)
+        return -1;
+    return problems_since(&r.list, before);
 }
 
 void plan_variants_release(struct plan_variants *v)
@@ -125,16 +345,56 @@ void plan_variants_release(struct plan_variants *v)
         variant_release(&v->read[i]);
     for (size_t i = 0; i < v->name_count; i++)
         free(v->names[i]);
+    for (size_t i = 0; i < v->own_count; i++)
+        axes_release(&v->own[i]);
+    axes_release(&v->axes);
+    free(v->own);
+    free(v->failed);
     free(v->read);
     free(v->names);
     free(v->item);
     json_decref(v->shapes);
+    json_decref(v->kept);
     *v = (struct plan_variants){0};
+}
+
+bool plan_variants_have_axes(const struct plan_variants *v)
+{
+    for (size_t i = 0; i < v->own_count; i++)
+        if (v->own[i].count > 0)
+            return true;
+    return false;
+}
+
+bool plan_variant_at_point(const struct plan_variant *v)
+{
+    return v->shape || v->point;
 }
 
 bool plan_variant_is(const struct plan_variant *v, const char *word)
 {
-    return strcmp(v->name, word) == 0 || (v->shape && strcmp(v->variant->name, word) == 0);
+    return strcmp(v->name, word) == 0 || (plan_variant_at_point(v) && strcmp(v->variant->name, word) == 0);
+}
+
+bool plan_variant_runs(const struct plan_variants *all, const struct plan_variant *v, int64_t context)
+{
+    struct condition_cell cell = {
+        .variant = v->variant->name, .name = v->name, .values = v->values, .context = context};
+    return !conditions_leave_out(&all->conditions, &cell);
+}
+
+struct axis_text plan_variant_text(const struct plan_variant *v, const struct secret_names *secrets)
+{
+    return (struct axis_text){
+        .axes = v->axes, .point = v->point, .variant = v->variant->name, .secrets = secrets};
+}
+
+json_t *plan_variant_axes(const struct plan_variant *v)
+{
+    json_t *out = v->point ? axes_encode(v->axes, v->point) : v->shape ? json_object() : NULL;
+    if (v->shape)
+        json_object_update_missing(out, v->shape);
+    return out;
 }
 
 size_t plan_variants_move_up(struct plan_variants *v, const char *word, size_t to)

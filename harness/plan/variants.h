@@ -1,36 +1,60 @@
-/* plan_variants: the variants of a plan, in the order in which they are measured. A kernel plan has one for
- * each pair of variant and shape, named after both ("v3_b4h1"). For a variant itself see
- * common/contract/variant.
+/* plan_variants: what a plan measures at each context, in order: its variants, each at every point of the
+ * plan's axes and shapes that no condition leaves out, and named after both ("v3_block64_bf16", "v3_b4h1").
+ * For a variant itself see common/contract/variant.
  */
 #ifndef KERNSWEEP_HARNESS_PLAN_VARIANTS_H
 #define KERNSWEEP_HARNESS_PLAN_VARIANTS_H
 
 #include "common/contract/variant.h"
+#include "harness/plan/axes.h"
+#include "harness/plan/axis_text.h"
+#include "harness/plan/conditions.h"
 
 struct plan_variant {
     const char *name;
-    const struct variant *variant; /* as in the plan */
+    const struct variant *variant; /* at this point; its name is that in the plan */
     json_t *shape;                 /* borrowed; of a kernel plan, else NULL */
+    const struct axes *axes;       /* borrowed; NULL without axes */
+    const json_t *point;           /* of the axes; NULL without them */
+    const json_t *values;          /* borrowed: the words of its axes and its shape, by name */
+    const json_t *written;         /* borrowed: the variant in the plan */
 };
 
 struct plan_variants {
     struct plan_variant *item;
     size_t count;
-    struct variant *read; /* from the file; items point into it */
+    struct variant *read; /* items point into it */
     size_t read_count;
+    struct axes axes; /* the plan's */
+    struct axes *own; /* with those of each variant */
+    bool *failed;     /* of these: which could not be read */
+    size_t own_count; /* variants of the plan */
+    struct conditions conditions;
     json_t *shapes; /* of a kernel plan, else NULL */
-    char **names;   /* owned names of items with a shape */
+    json_t *kept;   /* owns what the items were read from */
+    char **names;   /* owned names of items at a point */
     size_t name_count;
 };
 
-/* at: "variants". Takes ownership of shapes, which is NULL unless the plan is a kernel plan. Call
- * plan_variants_release() even after a failure. */
-int plan_variants_read(struct plan_variants *v, const struct json_at *at, const struct variant_context *c,
+/* root: the plan; reads its "variants", "axes", "skip" and "only". Takes ownership of shapes, which is NULL
+ * unless the plan is a kernel plan. Call plan_variants_release() even after a failure. */
+int plan_variants_read(struct plan_variants *v, const struct json_at *root, const struct variant_context *c,
                        json_t *shapes, struct err *err);
 void plan_variants_release(struct plan_variants *v);
+/* Whether any variant has axes. */
+bool plan_variants_have_axes(const struct plan_variants *v);
 
-/* Whether word is the variant's name, with or without the shape. */
+/* Whether word is the variant's name, with or without its point. */
 bool plan_variant_is(const struct plan_variant *v, const char *word);
+/* Whether it is one of several points of the plan's variant. */
+bool plan_variant_at_point(const struct plan_variant *v);
+/* Whether the variant is measured at this context, or with 0 at any. */
+bool plan_variant_runs(const struct plan_variants *all, const struct plan_variant *v, int64_t context);
+/* For axis_text; v must have axes. */
+struct axis_text plan_variant_text(const struct plan_variant *v, const struct secret_names *secrets);
+/* The values of the axes and of the shape as the store has them; NULL without any. A new object. */
+json_t *plan_variant_axes(const struct plan_variant *v);
+
 /* Moves the variants named by word up to index `to`, keeping their order; returns their number. */
 size_t plan_variants_move_up(struct plan_variants *v, const char *word, size_t to);
 

@@ -64,7 +64,7 @@ int counting_measure(const char *plan, const struct suspect_list *cells, const c
     struct session_options opt = *options;
     int64_t key;
     opt.repeatable = false;
-    opt.overrides.variants = opt.overrides.contexts = opt.overrides.repeat = NULL;
+    opt.overrides.variants = opt.overrides.contexts = opt.overrides.axis = opt.overrides.repeat = NULL;
     opt.purpose = PURPOSE_CONFIRM;
     opt.source_sha256 = *source ? source : NULL;
     opt.counters = true;

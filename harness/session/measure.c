@@ -41,7 +41,7 @@ int measure_run(struct plan *p, const struct session_options *opt, struct store 
 {
     struct session s = {0};
     struct session_options own = *opt;
-    own.overrides.tag = run_purpose_name(opt->purpose);
+    own.overrides.tag = opt->purpose_tag ? opt->purpose_tag : run_purpose_name(opt->purpose);
     if (overrides_apply(&own.overrides, p, err) != 0 || plan_one_node(p, err) != 0 ||
         rename_plan(p, opt->purpose, err) != 0)
         return -1;

@@ -1,9 +1,8 @@
 /* measure: a run for a special purpose (noise, confirm), from plan to store in one call, without baseline or
  * report.
  *
- * The run has the purpose that the options name, which is also the tag of its folder, and its record names a
- * plan that nightly runs never resume. Errors: as in session.h and
- * ingest.h.
+ * The run has the purpose that the options name, which is also the tag of its folder unless they name
+ * another, and its record names a plan that nightly runs never resume. Errors: as in session.h and ingest.h.
  */
 #ifndef KERNSWEEP_HARNESS_SESSION_MEASURE_H
 #define KERNSWEEP_HARNESS_SESSION_MEASURE_H

@@ -304,4 +304,6 @@ void session_close(struct session *s)
     event_stream_release(&s->stream);
     transport_close(s->t);
     s->t = NULL;
+    json_decref(s->gpu_groups);
+    s->gpu_groups = NULL;
 }

@@ -33,6 +33,7 @@ struct session_options {
     struct overrides overrides; /* already applied to the plan by overrides_apply() */
     enum run_purpose purpose;
     const char *sweep;         /* shared with the runs of other nodes (sweep.h) */
+    const char *purpose_tag;   /* of measure.h's runs, instead of the purpose's name; NULL: that */
     bool counters;             /* count what the plan's "counters" name, after the tests */
     bool build_only;           /* no tests: build the variants and look at their gates */
     bool repeatable;           /* an interrupted start can be repeated from its record */
@@ -55,6 +56,7 @@ struct session {
     double heard_s;             /* monotonic time of the last complete line */
     struct restarts restarts;   /* of the executor, by this session */
     struct preflight preflight; /* set by session_start(); count is 0 until the node has answered */
+    json_t *gpu_groups;         /* owned; of a plan with the placement "every", once the node has answered */
     bool offered;               /* the job was sent, so the node may have the run even if the call failed */
     bool hopeless;       /* trying again would fail in the same way: the node answers, but not with a run that
                             can be brought here */

@@ -1,6 +1,7 @@
 #include "common/base/clock.h"
 #include "common/base/json.h"
 #include "harness/session/bundle_dir.h"
+#include "harness/session/gpu_hints.h"
 #include "harness/session/internal.h"
 #include "harness/session/node_runs.h"
 #include "harness/session/sources.h"
@@ -72,8 +73,8 @@ static int fill_record(struct session *s, const struct plan *p, const char *date
     return bundle_dir_reserve(r->bundle, s->opt.artifacts, date, p->settings.ticket, p->settings.tag, err);
 }
 
-/* What `noise --gpus` found to suffer from neighbours runs alone; `noise` itself measures it again. A store that
- * cannot be read stops no run. */
+/* What `noise --gpus` found to suffer from neighbours runs alone; `noise` itself measures it again. A store
+ * that cannot be read stops no run. */
 static size_t alone_variants(const struct session *s, const struct plan *p, struct suffering *room,
                              const char **names)
 {
@@ -98,6 +99,8 @@ static int submit_job(struct session *s, const struct plan *p, const char *sha, 
     struct suffering suffering;
     const char *alone[NEIGHBOURS_MAX];
     const size_t n_alone = alone_variants(s, p, &suffering, alone);
+    struct gpu_hints hints;
+    gpu_hints_load(&hints, s->opt.db, p);
     const struct job_request req = {.run_id = s->rec.run_id,
                                     .purpose = s->rec.purpose,
                                     .sweep = s->rec.sweep,
@@ -107,11 +110,14 @@ static int submit_job(struct session *s, const struct plan *p, const char *sha, 
                                     .counters = s->opt.counters,
                                     .fresh = s->opt.overrides.fresh,
                                     .build_only = s->opt.build_only,
+                                    .hints = hints,
+                                    .gpu_groups = s->gpu_groups,
                                     .alone = alone,
                                     .n_alone = n_alone,
                                     .preflight = preflight_encode(&s->preflight, PREFLIGHT_WARNING)};
     json_t *body = json_pack("{s:O, s:o}", "plan", p->root, "job", job_encode(p, &req));
     json_decref(req.preflight);
+    gpu_hints_release(&hints);
     struct buf text;
     buf_init(&text, REMOTE_MAX_JSON);
     int rc = body ? json_encode(body, &text, err) : err_set(err, ERR_INTERNAL, "no memory for the job");
@@ -177,6 +183,17 @@ json_t *session_preflight(struct session *s, const struct plan *p, struct prefli
     return node;
 }
 
+/* For the placement "every", the plan's tests are as many times as many as the node has GPUs for them. */
+static int place_on_every(struct session *s, const struct plan *p, const json_t *node, struct err *err)
+{
+    if (p->settings.placement != PLACEMENT_EVERY || s->gpu_groups)
+        return 0;
+    s->gpu_groups = gpu_tests_groups(&p->gpus, json_object_get(node, "gpus"), err);
+    if (!s->gpu_groups)
+        return err_wrap(err, "%s", p->file);
+    return gpu_tests_check_size(p, json_array_size(s->gpu_groups), err);
+}
+
 /* Warnings are shown and added to the job, for node.json; a blocker aborts the start. */
 static int check_node(struct session *s, const struct plan *p, struct err *err)
 {
@@ -185,7 +202,10 @@ static int check_node(struct session *s, const struct plan *p, struct err *err)
     json_t *node = session_preflight(s, p, found, err);
     if (!node)
         return -1;
+    int placed = place_on_every(s, p, node, err);
     json_decref(node);
+    if (placed != 0)
+        return -1;
     const struct finding *blocker = NULL;
     for (size_t i = 0; i < found->count; i++) {
         const struct finding *f = &found->findings[i];

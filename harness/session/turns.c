@@ -143,13 +143,56 @@ static json_t *describe(const struct plan *p, const struct turns_side *side)
     return git;
 }
 
+/* The ids of the cells' GPUs, each once; NULL if any is unknown: then the plan says where the sides run. */
+static json_t *gpus_of(const struct suspect_list *cells)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < cells->count; i++) {
+        const char *rest = cells->items[i].gpu;
+        bool listed = false;
+        if (!*rest || strchr(rest, '+')) {
+            json_decref(list);
+            return NULL;
+        }
+        for (size_t k = 0; k < json_array_size(list); k++)
+            listed |= strcmp(json_string_value(json_array_get(list, k)), rest) == 0;
+        if (!listed)
+            json_array_append_new(list, json_string(rest));
+    }
+    return list;
+}
+
+/* Both sides on the GPUs on which the cells were found to differ. Where the plan's environment chooses the
+ * GPU, or a scheduler does, that stays so. */
+static int use_gpus(struct plan *p, const struct suspect_list *cells, struct err *err)
+{
+    struct json_at root = json_root(p->root, p->file);
+    struct err ignored = {0};
+    json_t *list = p->scheduler.on || p->gpus.per_test > 1 ? NULL : gpus_of(cells);
+    json_t *was = json_incref(json_object_get(p->root, "gpus"));
+    if (!list || json_array_size(list) == 0 || json_array_size(list) > GPU_WISH_MAX) {
+        json_decref(list);
+        json_decref(was);
+        return 0;
+    }
+    p->settings.placement = PLACEMENT_POINT;
+    int rc = json_object_set_new(p->root, "gpus", list);
+    if (rc == 0 && gpu_wish_read(&p->gpus, &root, &p->settings, false, &ignored) != 0) {
+        rc = was ? json_object_set(p->root, "gpus", was) : json_object_del(p->root, "gpus");
+        if (rc == 0)
+            rc = gpu_wish_read(&p->gpus, &root, &p->settings, false, err);
+    }
+    json_decref(was);
+    return rc;
+}
+
 /* The plan as this side has it, and what git knows of its sources. Call plan_release() and json_decref() even
  * after a failure. */
 static int load_side(struct plan *p, const struct turns_request *r, const struct turns_side *side,
                      const struct suspect_list *cells, json_t **git, struct err *err)
 {
     *git = NULL;
-    if (plan_load(p, r->plan, err) != 0 || narrow(p, cells, err) != 0 ||
+    if (plan_load(p, r->plan, err) != 0 || narrow(p, cells, err) != 0 || use_gpus(p, cells, err) != 0 ||
         apply_settings(p, side->env, err) != 0)
         return -1;
     *git = describe(p, side);
@@ -179,11 +222,11 @@ static int run_side(const struct turns_request *r, const struct turns_side *side
     struct plan p = {0};
     struct session_options opt = r->opt;
     opt.repeatable = false;
-    opt.overrides.variants = opt.overrides.contexts = opt.overrides.repeat = NULL;
+    opt.overrides.variants = opt.overrides.contexts = opt.overrides.axis = opt.overrides.repeat = NULL;
     opt.source_sha256 = side->sha256;
     int rc = load_side(&p, r, side, cells, &opt.git, err);
     if (rc == 0 && build_only && p.scheduler.on)
-        rc = matrix_repeat(&p.matrix, "1", err);
+        rc = matrix_repeat(&p.matrix, "1", true, err);
     opt.build_only = build_only && !p.scheduler.on;
     if (rc == 0)
         rc = measure_run(&p, &opt, s, key, err);

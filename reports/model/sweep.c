@@ -204,13 +204,48 @@ static int by_key(const void *a, const void *b)
     return strcmp(((const struct sweep_fact *)a)->key, ((const struct sweep_fact *)b)->key);
 }
 
+/* What only tells one machine or card from another. */
+static bool is_identity(const char *key)
+{
+    static const char *const last[] = {"hostname", "index", "unique_id", "uuid", "serial", "pci"};
+    const char *dot = strrchr(key, '.'), *name = dot ? dot + 1 : key;
+    for (size_t i = 0; i < sizeof last / sizeof *last; i++)
+        if (strcmp(name, last[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a fact of a further GPU, "gpus3.driver", says nothing that the first one does not say on every
+ * side. */
+static bool is_like_first_gpu(const struct sweep_model *m, const char *key)
+{
+    char first[RUN_FACT_MAX];
+    size_t digits = strncmp(key, "gpus", 4) == 0 ? strspn(key + 4, "0123456789") : 0;
+    if (digits == 0 || key[4 + digits] != '.' || strncmp(key, "gpus0.", 6) == 0)
+        return false;
+    snprintf(first, sizeof first, "gpus0%s", key + 4 + digits);
+    for (size_t i = 0; i < m->n_sides; i++) {
+        const struct run_data *run = &m->sides[i].run;
+        const char *own = m->sides[i].has_run ? run_data_fact(run, key) : NULL;
+        const char *of_first = own ? run_data_fact(run, first) : NULL;
+        if (own && (!of_first || strcmp(own, of_first) != 0))
+            return false;
+    }
+    return true;
+}
+
+static bool is_difference(const struct sweep_model *m, const char *key)
+{
+    return !has_fact(m, key) && !is_identity(key) && differs(m, key) && !is_like_first_gpu(m, key);
+}
+
 static int collect_facts(struct sweep_model *m, struct err *err)
 {
     size_t room = 0;
     for (size_t i = 0; i < m->n_sides; i++)
         for (size_t k = 0; k < m->sides[i].run.n_facts; k++) {
             const char *key = m->sides[i].run.facts[k].key;
-            if (!has_fact(m, key) && differs(m, key) && add_fact(m, key, &room, err) != 0)
+            if (is_difference(m, key) && add_fact(m, key, &room, err) != 0)
                 return -1;
         }
     if (m->n_facts > 0)

@@ -33,7 +33,8 @@ struct sweep_cell {
     int context;
 };
 
-/* A fact that is not the same on all nodes that have a run. value: one per side, "" where unknown. */
+/* A fact that is not the same on all nodes that have a run; without names and addresses, which always differ,
+ * and without those of further GPUs that are like the node's first. value: one per side, "" where unknown. */
 struct sweep_fact {
     char key[RUN_FACT_MAX];
     const char **value;

@@ -138,7 +138,7 @@ bool picture_scaling(struct buf *out, const struct report_model *m, enum report_
         return false;
     size_t longest, names = script_names(m, &longest);
     script_begin(out, names + 1, longest);
-    script_axis(out, "xlabel", lang, MSG_PLOT_CONTEXT);
+    script_context_axis(out, m, lang);
     script_value_axis(out, &m->prefill, lang);
     axes(out, m, TICS_MAX, Y_TICS_MAX);
     for (size_t i = 0; i < m->scaling.count; i++)

@@ -28,6 +28,8 @@ void script_axis(struct buf *out, const char *which, enum report_lang lang, enum
 void script_log_tics(struct buf *out, const char *which, double low, double high, int most, bool logarithms);
 /* "set title ...", of a panel. */
 void script_title(struct buf *out, const char *s);
+/* "set xlabel ..." of contexts: in tokens only where a prompt or an attention kernel was measured. */
+void script_context_axis(struct buf *out, const struct report_model *m, enum report_lang lang);
 /* "set ylabel ..." with the quantity's unit. */
 void script_value_axis(struct buf *out, const struct quantity *q, enum report_lang lang);
 /* Appends s in single quotes. */

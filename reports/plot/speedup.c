@@ -192,8 +192,10 @@ bool picture_speedup(struct buf *out, const struct report_model *m, enum report_
     double width = FILLED / (double)b.lines;
     size_t longest, names = script_names(m, &longest);
     script_begin(out, names, longest);
-    script_axis(out, "xlabel", lang,
-                *m->now.variants[b.group[0]->variant].shape ? MSG_PLOT_SHAPE : MSG_PLOT_CONTEXT);
+    if (*m->now.variants[b.group[0]->variant].shape)
+        script_axis(out, "xlabel", lang, MSG_PLOT_SHAPE);
+    else
+        script_context_axis(out, m, lang);
     script_axis(out, "ylabel", lang, MSG_PLOT_SPEED);
     bar_axes(out, m, &b, false);
     buf_printf(out, "set boxwidth %.4f absolute\n", width * 0.94);

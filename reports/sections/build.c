@@ -39,6 +39,11 @@ static bool same_log(const struct report_model *m, size_t a, size_t b)
     return strcmp(x ? x->sha256 : "", y ? y->sha256 : "") == 0;
 }
 
+static bool same_code(const struct report_model *m, size_t a, size_t b)
+{
+    return strcmp(m->now.variants[a].code_sha256, m->now.variants[b].code_sha256) == 0;
+}
+
 static bool has_gates(const struct report_model *m, size_t variant)
 {
     for (size_t i = 0; i < m->details.n_gates; i++)
@@ -53,9 +58,19 @@ static bool same_build(const struct report_model *m, size_t variant)
     if (m->now.variants[variant].status != STATUS_OK || has_gates(m, variant))
         return false;
     for (size_t v = 0; v < variant; v++)
-        if (report_model_same(m, v, variant))
-            return m->now.variants[v].status == STATUS_OK && same_log(m, v, variant);
+        if (report_model_same(m, v, variant) && m->now.variants[v].status == STATUS_OK &&
+            same_log(m, v, variant) && same_code(m, v, variant))
+            return true;
     return false;
+}
+
+/* With the point, where not all points of a variant have one build. */
+static const char *build_name(const struct report_model *m, size_t variant)
+{
+    for (size_t v = 0; v < m->now.n_variants; v++)
+        if (v != variant && report_model_same(m, v, variant) && !same_build(m, v))
+            return m->now.variants[variant].name;
+    return report_model_variant(m, variant);
 }
 
 static void builds(const struct report_model *m, struct md *w)
@@ -74,7 +89,7 @@ static void builds(const struct report_model *m, struct md *w)
             continue;
         buf_init(&gates, GATES_TEXT_MAX);
         gates_of(m, v, &gates);
-        table_code(&t, variant->status == STATUS_OK ? report_model_variant(m, v) : variant->name);
+        table_code(&t, variant->status == STATUS_OK ? build_name(m, v) : variant->name);
         table_code(&t, variant->attn_impl);
         table_marked(&t, status_name(variant->status), variant->status == STATUS_OK ? MARK_NONE : MARK_BAD);
         table_text(&t, variant->build_cached ? message(w->lang, MSG_BUILD_CACHED)

@@ -177,8 +177,8 @@ static void put_what(struct buf *out, enum report_lang lang, const struct cause 
         put_node(out, lang, c);
         return;
     case CAUSE_NEIGHBOURS:
-        message_plain(out, lang, MSG_CAUSE_NEIGHBOURS_MORE, num_fixed(c->before, 0).s,
-                      num_fixed(c->now, 0).s);
+        message_plain(out, lang, c->own_run ? MSG_CAUSE_BESIDE_OWN : MSG_CAUSE_NEIGHBOURS_MORE,
+                      num_fixed(c->before, 0).s, num_fixed(c->now, 0).s);
         return;
     case CAUSE_UNEXPLAINED:
     case CAUSE_KINDS:

@@ -13,9 +13,9 @@ static enum cell_mark mark_of(enum place_speed s)
 static const char *speed_text(enum place_speed s, enum report_lang lang)
 {
     static const enum msg words[PLACE_SPEED_COUNT] = {[PLACE_ALIKE] = MSG_PLACE_IS_ALIKE,
-                                                         [PLACE_SLOW] = MSG_PLACE_IS_SLOW,
-                                                         [PLACE_FAST] = MSG_PLACE_IS_FAST,
-                                                         [PLACE_UNKNOWN] = MSG_PLACE_IS_UNKNOWN};
+                                                      [PLACE_SLOW] = MSG_PLACE_IS_SLOW,
+                                                      [PLACE_FAST] = MSG_PLACE_IS_FAST,
+                                                      [PLACE_UNKNOWN] = MSG_PLACE_IS_UNKNOWN};
     return message(lang, words[s]);
 }
 
@@ -26,7 +26,8 @@ static void add_interval(struct table *t, const struct place_standing *s)
         table_text(t, NUM_NONE);
         return;
     }
-    snprintf(text, sizeof text, "%.32s .. %.32s", num_change(s->ratio_low - 1).s, num_change(s->ratio_high - 1).s);
+    snprintf(text, sizeof text, "%.32s .. %.32s", num_change(s->ratio_low - 1).s,
+             num_change(s->ratio_high - 1).s);
     table_text(t, text);
 }
 
@@ -47,8 +48,8 @@ static void add_row(struct table *t, const struct place_standing *s, bool with_m
 void table_standings(struct table *t, enum place_kind by, const struct place_standing *places, size_t count,
                      enum report_lang lang)
 {
-    static const enum msg numbers[] = {MSG_COL_TESTS, MSG_COL_SHARED_CELLS, MSG_COL_WORSE_IN,
-                                       MSG_COL_VS_MIDDLE, MSG_COL_INTERVAL, MSG_COL_P};
+    static const enum msg numbers[] = {MSG_COL_TESTS,     MSG_COL_SHARED_CELLS, MSG_COL_WORSE_IN,
+                                       MSG_COL_VS_MIDDLE, MSG_COL_INTERVAL,     MSG_COL_P};
     bool with_mode = false;
     for (size_t i = 0; i < count; i++)
         with_mode |= *places[i].mode != '\0';

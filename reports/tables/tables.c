@@ -1,5 +1,7 @@
 #include "reports/tables/tables.h"
 
+#include "reports/tables/axis_columns.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,13 +152,25 @@ void table_consolidated(struct table *t, const struct variant_view *v, enum repo
         table_drop_empty(t, 0);
 }
 
+static void take_axes(const struct run_data *run, struct axis_columns *out)
+{
+    const struct run_variant **variants = calloc(run->n_variants + 1, sizeof *variants);
+    for (size_t i = 0; variants && i < run->n_variants; i++)
+        variants[i] = &run->variants[i];
+    axis_columns_take(out, variants, variants ? run->n_variants : 0);
+    free(variants);
+}
+
 void table_performance(struct table *t, const struct variant_view *v, enum report_lang lang)
 {
     const struct run_data *run = v->run;
+    struct axis_columns axes;
     size_t *order = NULL;
     bool wall_alone = v->primary.metric == METRIC_WALL_S;
     table_column(t, message(lang, MSG_COL_CONTEXT), true);
     table_column(t, message(lang, MSG_COL_VARIANT), false);
+    take_axes(run, &axes);
+    axis_columns_add(&axes, t);
     if (!wall_alone)
         table_column(t, v->primary.key, true);
     table_column(t, "wall_time_s", true);
@@ -173,6 +187,7 @@ void table_performance(struct table *t, const struct variant_view *v, enum repor
         const struct cell *c = &run->cells[order[k]];
         add_context(t, c->context);
         table_code(t, run->variants[c->variant].name);
+        axis_columns_row(&axes, &run->variants[c->variant], t);
         if (!wall_alone)
             add_value(t, v, c, lang);
         table_text(t, num_seconds(c->median[METRIC_WALL_S]).s);

@@ -370,6 +370,17 @@ static int note_unmeasured(struct bundle_reading *r, const char *folder, struct 
     return 0;
 }
 
+/* Left out by the executor, as its cell was known precisely enough. */
+static bool is_needless(const struct bundle_reading *r, const struct json_at *test)
+{
+    const json_t *list = json_object_get(r->summary, "needless");
+    json_int_t index = json_integer_value(json_object_get(test->value, "index"));
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (json_integer_value(json_array_get(list, i)) == index)
+            return true;
+    return false;
+}
+
 static int read_test(struct bundle_reading *r, const struct json_at *at, struct err *err)
 {
     struct draft *d = r->d;
@@ -391,6 +402,10 @@ static int read_test(struct bundle_reading *r, const struct json_at *at, struct 
     snprintf(folder, sizeof folder, "%s/ctx_%lld_run%lld", name, (long long)context, (long long)repetition);
     snprintf(path, sizeof path, "%s/perf.json", folder);
     int rc = read_perf(r, path, t, err);
+    if (rc == 0 && is_needless(r, at)) {
+        draft_drop_test(r->d);
+        return 0;
+    }
     if (rc == 0 && note_unmeasured(r, folder, err) != 0)
         return -1;
     if (rc <= 0 || (r->options && r->options->skip_samples))

@@ -41,8 +41,7 @@ static void translate(const struct aligning *a, const struct history_series *s, 
 {
     if (is_native(p, device))
         return;
-    struct card_factor f =
-        cards_factor(a->cards, s->metric, s->variant, s->context, p->device, device);
+    struct card_factor f = cards_factor(a->cards, s->metric, s->variant, s->context, p->device, device);
     if (!f.known)
         return;
     p->median *= exp(f.log);

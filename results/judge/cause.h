@@ -81,8 +81,9 @@ struct cause {
     struct cause_kernel kernels[CAUSE_KERNELS_MAX]; /* those that differ most */
     size_t n_kernels;                               /* that differ; 0: constants, or not recorded */
     size_t n_cells;                                 /* of all cells together: whose code differs */
-    /* clock: MHz; node: controls and their change; neighbours: processes */
+    /* clock: MHz; node: controls and their change; neighbours: processes, or tests of the cell's own run */
     double before, now;
+    bool own_run; /* neighbours: which of the two */
     bool memory_clock;
     bool alone;         /* the clock of the other cells did not change so much: it may follow from the code */
     double sensitivity; /* of log time to log clock, negated: 1 if time is inverse to the clock */

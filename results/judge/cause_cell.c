@@ -92,12 +92,45 @@ static int neighbours_spare_controls(const struct finding *f, bool *spare, struc
     return 0;
 }
 
+/* Neighbours count from this slowdown on, and for a change of which they explain this share. */
+static const double own_run_least = 0.01, own_run_share = 0.25;
+
+/* Most tests of its own run that were in flight beside one of the cell; RUN_UNKNOWN if nobody counted. */
+static int most_beside(const struct run_data *r, const struct delta *d)
+{
+    const struct cell *c = run_data_cell(r, d->variant, d->context);
+    int most = RUN_UNKNOWN;
+    for (size_t i = 0; c && i < c->count; i++)
+        if (!r->tests[c->first + i].warmup && r->tests[c->first + i].beside > most)
+            most = r->tests[c->first + i].beside;
+    return most;
+}
+
+/* Tests on the other GPUs count where `noise --gpus` has measured what they cost this cell. */
+static void look_at_own_run(struct finding *f)
+{
+    const struct together_cell *t =
+        together_find(f->in->together, f->d->variant, f->d->context, f->d->metric);
+    int was = most_beside(f->before->run, f->d), is = most_beside(f->in->now.run, f->d);
+    if (!together_suffers(t, own_run_least) || was < 0 || is < 0 || !isfinite(f->change))
+        return;
+    double effect = slower_by(t->metric, t->ratio) * ((is > was) - (is < was)) / f->change;
+    if (!(effect >= own_run_share))
+        return;
+    f->own_run = true;
+    f->neighbours = effect >= 2 * own_run_share ? NEIGHBOURS_ESTABLISHED : NEIGHBOURS_COINCIDE;
+    f->neighbours_before = was;
+    f->neighbours_now = is;
+}
+
 static int look_at_neighbours(struct finding *f, struct err *err)
 {
     bool spare = false;
     f->neighbours = cell_neighbours(f->before->run, f->in->now.run, f->d, f->change, &f->neighbours_before,
                                     &f->neighbours_now);
-    if (f->neighbours != NEIGHBOURS_COINCIDE)
+    if (f->neighbours == NEIGHBOURS_NONE)
+        look_at_own_run(f);
+    if (f->neighbours != NEIGHBOURS_COINCIDE || f->own_run)
         return 0;
     if (neighbours_spare_controls(f, &spare, err) != 0)
         return -1;

@@ -50,6 +50,7 @@ int finding_add_neighbours(struct finding *f, struct err *err)
     struct cause *c = finding_add(f, CAUSE_NEIGHBOURS, f->neighbours == NEIGHBOURS_ESTABLISHED, err);
     if (!c)
         return -1;
+    c->own_run = f->own_run;
     c->before = f->neighbours_before;
     c->now = f->neighbours_now;
     return 0;

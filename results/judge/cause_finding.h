@@ -26,6 +26,7 @@ struct finding {
     double node_share; /* NaN if the controls did not move as well */
     enum neighbours neighbours;
     double neighbours_before, neighbours_now;
+    bool own_run; /* the neighbours are tests of the same run, on other GPUs */
     struct cell_causes *out;
 };
 

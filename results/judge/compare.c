@@ -18,7 +18,7 @@ struct comparing {
     const struct history *history; /* may be NULL */
     const struct compare_options *o;
     struct comparison *out;
-    size_t cap;          /* of out->deltas */
+    size_t cap;             /* of out->deltas */
     struct tonight tonight; /* of the metric that is being compared */
 };
 

@@ -39,8 +39,8 @@ int compare_runs(const struct run_data *base, const struct run_data *now, const 
                  const struct compare_options *options, struct comparison *out, struct err *err);
 void comparison_release(struct comparison *c);
 
-/* Whether any cell is regressed, broken or missing, or all cells or the node are slower; not because they were
- * measured on other GPUs. */
+/* Whether any cell is regressed, broken or missing, or all cells or the node are slower; not because they
+ * were measured on other GPUs. */
 bool comparison_regressed(const struct comparison *c);
 
 #endif

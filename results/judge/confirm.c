@@ -83,6 +83,7 @@ static int list_cells(const struct comparison *c,
             struct suspect *s = &out->items[out->count++];
             snprintf(s->variant, sizeof s->variant, "%s", c->deltas[i].variant);
             s->context = c->deltas[i].context;
+            memcpy(s->gpu, c->deltas[i].gpu, sizeof s->gpu);
         }
     return 0;
 }

@@ -12,6 +12,7 @@
 struct suspect {
     char variant[RUN_NAME_MAX];
     int context;
+    char gpu[DELTA_GPU_MAX]; /* that it was measured on, "" if unknown or several */
 };
 
 struct suspect_list {

@@ -254,9 +254,10 @@ static void decide(const struct compare_options *o, size_t tested, struct delta 
     if (isnan(loss))
         set_verdict(d, VERDICT_NOISY, "no ratio: a value is not positive");
     else if (d->other_device)
-        set_verdict(d, VERDICT_NOISY,
-                    "moved to another GPU, no factor between them: GPUs of one model differ, and no run measured"
-                    " both (`kernsweep noise PLAN --gpus` does)");
+        set_verdict(
+            d, VERDICT_NOISY,
+            "moved to another GPU, no factor between them: GPUs of one model differ, and no run measured"
+            " both (`kernsweep noise PLAN --gpus` does)");
     else if (negligible)
         set_verdict(d, VERDICT_UNCHANGED,
                     "the difference is within %g %s, which never matters for this metric",

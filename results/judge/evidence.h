@@ -21,7 +21,7 @@ struct expectation {
     double current_common; /* tonight's common factor in it */
     size_t current_nights;
     bool control;
-    bool other_device; /* no night behind it was measured on tonight's GPUs */
+    bool other_device;       /* no night behind it was measured on tonight's GPUs */
     struct card_factor card; /* by which nights of another GPU were brought to tonight's */
 };
 

@@ -1,9 +1,8 @@
 /* history: the measurements of earlier nights, as one median per run and cell.
  *
- * A series is the sequence of medians of one (node, ticket, mode, variant, context, metric), oldest first. As it
- * is loaded, a run that measured the cell on several GPUs has a point for each; cards_align() makes series of
- * one GPU of it.
- * Plain data; the store's come from history_load.h. The owner calls history_release().
+ * A series is the sequence of medians of one (node, ticket, mode, variant, context, metric), oldest first. As
+ * it is loaded, a run that measured the cell on several GPUs has a point for each; cards_align() makes series
+ * of one GPU of it. Plain data; the store's come from history_load.h. The owner calls history_release().
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_HISTORY_H
 #define KERNSWEEP_RESULTS_JUDGE_HISTORY_H

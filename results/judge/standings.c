@@ -45,7 +45,8 @@ static int by_name(const void *a, const void *b)
     return places ? places : strcmp(x->mode, y->mode);
 }
 
-static size_t list_places(const struct run_data *run, enum place_kind by, enum metric m, struct place_standing *out)
+static size_t list_places(const struct run_data *run, enum place_kind by, enum metric m,
+                          struct place_standing *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < run->n_tests; i++) {
@@ -56,8 +57,8 @@ static size_t list_places(const struct run_data *run, enum place_kind by, enum m
         while (k < n && !is_at(t, by, &out[k]))
             k++;
         if (k == n) {
-            out[n] = (struct place_standing){.ratio = NAN, .ratio_low = NAN, .ratio_high = NAN, .p = NAN,
-                                       .speed = PLACE_UNKNOWN};
+            out[n] = (struct place_standing){
+                .ratio = NAN, .ratio_low = NAN, .ratio_high = NAN, .p = NAN, .speed = PLACE_UNKNOWN};
             snprintf(out[n].place, sizeof out->place, "%s", place_of(t, by));
             snprintf(out[n++].mode, sizeof out->mode, "%s", mode_of(t, by));
         }
@@ -68,7 +69,8 @@ static size_t list_places(const struct run_data *run, enum place_kind by, enum m
     return n;
 }
 
-/* The median of the place's values in the cell; NaN if it ran none. room: scratch space for a cell's values. */
+/* The median of the place's values in the cell; NaN if it ran none. room: scratch space for a cell's values.
+ */
 static double median_of(const struct run_data *run, const struct cell *c, enum place_kind by, enum metric m,
                         const struct place_standing *s, double *room)
 {
@@ -186,8 +188,9 @@ static int adjust(struct place_standing *places, size_t n, struct err *err)
     return 0;
 }
 
-int standings_compare(const struct run_data *run, enum place_kind by, enum metric m, const struct compare_options *options,
-                  struct place_standing **out, size_t *count, struct err *err)
+int standings_compare(const struct run_data *run, enum place_kind by, enum metric m,
+                      const struct compare_options *options, struct place_standing **out, size_t *count,
+                      struct err *err)
 {
     struct measuring x = {.run = run, .by = by, .metric = m};
     *count = 0;

@@ -22,8 +22,8 @@ static uint64_t nearest_card(const struct base_side *b, uint64_t device, struct 
     uint64_t from = 0;
     *best = (struct card_factor){0};
     for (size_t i = 0; i < b->places.count; i++) {
-        struct card_factor f = cards_factor(b->cards, b->metric, b->variant, b->cell->context,
-                                            b->places.device[i], device);
+        struct card_factor f =
+            cards_factor(b->cards, b->metric, b->variant, b->cell->context, b->places.device[i], device);
         if (f.known && (!from || f.error < best->error)) {
             from = b->places.device[i];
             *best = f;

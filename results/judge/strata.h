@@ -1,7 +1,8 @@
 /* strata: which values of two sides may be compared: those of one GPU with those of the same GPU.
  *
- * A cell has a stratum for each GPU that `now` was measured on. Values of the base from another GPU are brought
- * to this one by the factor of the two cards, if somebody measured it. Pure. The owner calls strata_release().
+ * A cell has a stratum for each GPU that `now` was measured on. Values of the base from another GPU are
+ * brought to this one by the factor of the two cards, if somebody measured it. Pure. The owner calls
+ * strata_release().
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_STRATA_H
 #define KERNSWEEP_RESULTS_JUDGE_STRATA_H

@@ -161,7 +161,8 @@ static int measure_cells(const struct run_data *const *alone, const struct run_d
             *c = (struct together_cell){
                 .context = first->cells[i].context, .metric = (enum metric)m, .gpus = gpus};
             snprintf(c->variant, sizeof c->variant, "%s", first->variants[first->cells[i].variant].name);
-            if (metric_info((enum metric)m)->better != METRIC_UNDEFINED && !metric_info((enum metric)m)->exact)
+            if (metric_info((enum metric)m)->better != METRIC_UNDEFINED &&
+                !metric_info((enum metric)m)->exact)
                 out->count += measure_cell(alone, all, n, room, c);
         }
     bool enough = out->cells && room;
@@ -180,10 +181,11 @@ int together_measure(const struct run_data *const *alone, const struct run_data 
     for (size_t i = 0; i < rounds; i++)
         gpus = gpus_at_work(all[i]) > gpus ? gpus_at_work(all[i]) : gpus;
     if (gpus < 2)
-        return err_set(err, ERR_INPUT,
-                       "no two tests of run %s were in flight at once: node %s has one GPU, or the others were"
-                       " in use",
-                       all[0]->info.run_id, all[0]->info.node);
+        return err_set(
+            err, ERR_INPUT,
+            "no two tests of run %s were in flight at once: node %s has one GPU, or the others were"
+            " in use",
+            all[0]->info.run_id, all[0]->info.node);
     int rc = measure_cells(alone, all, rounds, gpus, out, err);
     if (rc == 0 && out->count == 0)
         rc = err_set(err, ERR_INPUT, "runs %s and %s used no GPU in common: nothing to compare",

@@ -1,7 +1,8 @@
-/* together: how much slower a cell is with all GPUs of its node at work than alone (`kernsweep noise --gpus`).
+/* together: how much slower a cell is with all GPUs of its node at work than alone (`kernsweep noise
+ * --gpus`).
  *
- * In each round a run measures the cells alone and another one with tests on all GPUs; the two are compared on
- * equal GPUs. Pure. The owner calls together_release().
+ * In each round a run measures the cells alone and another one with tests on all GPUs; the two are compared
+ * on equal GPUs. Pure. The owner calls together_release().
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_TOGETHER_H
 #define KERNSWEEP_RESULTS_JUDGE_TOGETHER_H
@@ -25,8 +26,8 @@ struct together {
     size_t count;
 };
 
-/* alone[i] and all[i] are of one round. ERR_INPUT if no test of a run of `all` ran beside another one, or no GPU
- * was used by both. */
+/* alone[i] and all[i] are of one round. ERR_INPUT if no test of a run of `all` ran beside another one, or no
+ * GPU was used by both. */
 int together_measure(const struct run_data *const *alone, const struct run_data *const *all, size_t rounds,
                      struct together *out, struct err *err);
 void together_sort(struct together *t);
@@ -34,7 +35,8 @@ void together_release(struct together *t);
 /* NULL if it was not measured. t may be NULL. */
 const struct together_cell *together_find(const struct together *t, const char *variant, int context,
                                           enum metric m);
-/* Whether the cell is worse by more than this with neighbours, as far as its interval tells. c may be NULL. */
+/* Whether the cell is worse by more than this with neighbours, as far as its interval tells. c may be NULL.
+ */
 bool together_suffers(const struct together_cell *c, double practical);
 
 #endif

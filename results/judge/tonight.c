@@ -58,10 +58,9 @@ static void add_rows(const struct tonight *t, struct rows *r, const struct cell 
         if (!l.known || nights_on_other_device(c, &l, p.device[k]) != foreign)
             continue;
         size_t count = places_values(r->run, cell, t->metric, p.device[k], r->values);
-        r->items[r->n++] =
-            (struct common_cell){.x = log(stats_median(r->values, count)) - l.u,
-                                 .control = r->run == t->now && is_control(t, c, &l, cell),
-                                 .variant = cell->variant};
+        r->items[r->n++] = (struct common_cell){.x = log(stats_median(r->values, count)) - l.u,
+                                                .control = r->run == t->now && is_control(t, c, &l, cell),
+                                                .variant = cell->variant};
     }
 }
 
@@ -203,8 +202,7 @@ static int read_nights(struct tonight *t, struct err *err)
         t->factor = f.log;
         if (f.known)
             find_shift(t, &f, r.values);
-        struct common_factor base =
-            t->base ? factor_of(t, t->base, &r) : (struct common_factor){0};
+        struct common_factor base = t->base ? factor_of(t, t->base, &r) : (struct common_factor){0};
         t->base_factor = base.known ? base.log : NAN;
     }
     free(r.items);
@@ -331,8 +329,7 @@ static void expect_level(const struct tonight *t, const struct level *l, struct 
 /* The base's nights. What was found to have happened to all cells tonight is not also each cell's drift. */
 static void expect_base(const struct tonight *t, const struct level *l, struct expectation *x)
 {
-    bool one_finding = t->shift.from_controls || (t->shift.since_base && t->shift.found) ||
-                       t->base_moved;
+    bool one_finding = t->shift.from_controls || (t->shift.since_base && t->shift.found) || t->base_moved;
     expect_level(t, l, x);
     x->against = REFERENCE_BASE;
     x->common = t->removed ? exp(l->u + t->factor - l->y) : 1;

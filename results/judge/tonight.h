@@ -33,8 +33,8 @@ int tonight_open(struct tonight *t, const struct run_data *base, const struct ru
                  struct err *err);
 void tonight_release(struct tonight *t);
 
-/* Of the cell on this GPU. e has the values of both sides; fills in e->nights, cell, expected and common. base
- * may be NULL. */
+/* Of the cell on this GPU. e has the values of both sides; fills in e->nights, cell, expected and common.
+ * base may be NULL. */
 void tonight_expect(const struct tonight *t, const struct cell *base, const struct cell *now, uint64_t device,
                     struct evidence *e, struct delta *d);
 

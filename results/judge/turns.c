@@ -1,6 +1,7 @@
 #include "results/judge/turns.h"
 
 #include "results/judge/judge.h"
+#include "results/judge/strata.h"
 #include "results/judge/windows.h"
 
 #include <math.h>
@@ -42,23 +43,73 @@ int turns_judge_values(const struct turns_values *v, const struct compare_option
     return 0;
 }
 
-/* All values of the cell in the runs of one side; the caller frees *out. */
-static int pool(const struct turns_runs *side, const struct delta *d, double **out, size_t *count,
-                struct err *err)
+static size_t count_tests(const struct turns_runs *side)
 {
-    size_t most = 1;
-    *count = 0;
+    size_t n = 0;
     for (size_t i = 0; i < side->count; i++)
-        most += side->items[i]->n_tests;
-    *out = malloc(most * sizeof **out);
-    if (!*out)
-        return err_set(err, ERR_INTERNAL, "no memory for the repetitions");
+        n += side->items[i]->n_tests;
+    return n;
+}
+
+/* The values of the cell on one GPU in all runs of a side; 0: on all. */
+static size_t values_on(const struct turns_runs *side, const struct delta *d, uint64_t device, double *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < side->count; i++)
+        n += places_values(side->items[i], run_data_cell(side->items[i], d->variant, d->context), d->metric,
+                           device, out + n);
+    return n;
+}
+
+/* The GPUs of all runs of a side; one that is unknown makes all unknown. */
+static void places_of_side(const struct turns_runs *side, const struct delta *d, struct places *out)
+{
+    *out = (struct places){0};
     for (size_t i = 0; i < side->count; i++) {
-        const struct cell *cell = run_data_cell(side->items[i], d->variant, d->context);
-        if (cell)
-            *count += run_data_values(side->items[i], cell, d->metric, *out + *count);
+        struct places p;
+        places_of(side->items[i], run_data_cell(side->items[i], d->variant, d->context), d->metric, &p);
+        for (size_t k = 0; k < p.count; k++) {
+            if (!p.device[k] && run_data_cell(side->items[i], d->variant, d->context)) {
+                *out = (struct places){.count = 1};
+                return;
+            }
+            if (p.device[k] && !places_have(out, p.device[k]) && out->count < PLACES_MAX)
+                out->device[out->count++] = p.device[k];
+        }
     }
-    return 0;
+    if (out->count == 0)
+        out->count = 1;
+}
+
+/* A stratum for each GPU that both sides used; one of all values where a GPU is unknown. None: no GPU in
+ * common.
+ */
+static int pool(const struct turns_runs *base, const struct turns_runs *now, const struct delta *d,
+                struct strata *out, struct err *err)
+{
+    struct places a, b;
+    size_t most_a = count_tests(base) + 1, most_b = count_tests(now) + 1;
+    places_of_side(base, d, &a);
+    places_of_side(now, d, &b);
+    bool unknown = !a.device[0] || !b.device[0];
+    if (unknown)
+        b = (struct places){.count = 1};
+    *out = (struct strata){.items = calloc(b.count, sizeof *out->items),
+                           .room = malloc(b.count * (most_a + most_b) * sizeof *out->room)};
+    if (!out->items || !out->room)
+        return err_set(err, ERR_INTERNAL, "no memory for the repetitions");
+    double *room = out->room;
+    for (size_t i = 0; i < b.count; i++) {
+        struct stratum *s = &out->items[out->count];
+        if (!unknown && !places_have(&a, b.device[i]))
+            continue;
+        *s = (struct stratum){.device = b.device[i], .base = room, .now = room + most_a};
+        room += most_a + most_b;
+        s->base_n = values_on(base, d, s->device, s->base);
+        s->now_n = values_on(now, d, s->device, s->now);
+        out->count++;
+    }
+    return strata_pool(out, err);
 }
 
 /* Of any two of the runs: each is held against the first. */
@@ -78,21 +129,25 @@ static const char *differ_in_window(const struct turns_runs *base, const struct 
 int turns_judge(const struct turns_runs *base, const struct turns_runs *now, const struct compare_options *o,
                 struct delta *d, struct err *err)
 {
-    double *a = NULL, *b = NULL;
+    struct strata strata;
     struct turns_values v = {.metric = d->metric};
-    int rc = pool(base, d, &a, &v.base_n, err);
-    if (rc == 0)
-        rc = pool(now, d, &b, &v.now_n, err);
-    v.base = a;
-    v.now = b;
+    int rc = pool(base, now, d, &strata, err);
+    bool apart = rc == 0 && strata.count == 0;
+    if (rc == 0 && !apart) {
+        v.base = strata.items[0].base;
+        v.base_n = strata.items[0].base_n;
+        v.now = strata.items[0].now;
+        v.now_n = strata.items[0].now_n;
+    }
     if (rc == 0)
         rc = turns_judge_values(&v, o, d, err);
+    if (rc == 0 && apart)
+        snprintf(d->reason, sizeof d->reason, "the two sides were measured on different GPUs");
     const char *why = differ_in_window(base, now, d);
     if (rc == 0 && why && v.base_n && v.now_n) {
         d->verdict = VERDICT_NOISY;
         snprintf(d->reason, sizeof d->reason, "%s", why);
     }
-    free(a);
-    free(b);
+    strata_release(&strata);
     return rc;
 }

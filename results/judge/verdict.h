@@ -112,8 +112,8 @@ struct delta {
     char gpu[DELTA_GPU_MAX];        /* of now, if it is one; "" when unknown */
     char base_gpu[DELTA_GPU_MAX];
     int beside, base_beside; /* most tests of their own run beside a counted one; RUN_UNKNOWN */
-    bool disagree;     /* some repetitions show the change and some do not */
-    bool outlier;      /* at least one repetition of now is an outlier */
+    bool disagree;           /* some repetitions show the change and some do not */
+    bool outlier;            /* at least one repetition of now is an outlier */
     bool slow_first;
     size_t order; /* place of the cell in the output */
     enum confirmation confirmation;

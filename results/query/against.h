@@ -20,13 +20,15 @@ struct against {
     struct run_data base;
     int64_t *base_runs; /* the store's rows of the runs of the base: those of the baseline, or the one run */
     size_t n_base_runs;
-    struct run_data last; /* info and facts of the last night before */
+    struct run_data last;  /* info and facts of the last night before */
     struct history nights; /* as measured, on whichever GPUs */
-    struct history history; /* the same as seen from the GPU of each of now's cells, a series per cell: to draw */
-    struct cards cards;     /* how the node's GPUs differ */
+    struct history
+        history;        /* the same as seen from the GPU of each of now's cells, a series per cell: to draw */
+    struct cards cards; /* how the node's GPUs differ */
     struct noise noise;
     struct confirm_records confirmed; /* of these two runs */
-    struct compare_options options;   /* options.noise and options.cards point into this struct: it must not be moved */
+    struct compare_options
+        options; /* options.noise and options.cards point into this struct: it must not be moved */
 };
 
 /* A rejected run is refused; against_nights() gives it no night.

@@ -3,6 +3,7 @@
 #include "results/judge/causes_find.h"
 #include "results/query/history_load.h"
 #include "results/query/report_queries.h"
+#include "results/query/together_store.h"
 #include "results/store/details.h"
 #include "results/store/run_load.h"
 
@@ -25,6 +26,7 @@ struct loading {
     struct history clocks;
     struct loaded now, before[BEFORES_MAX];
     struct cause_run befores[BEFORES_MAX];
+    struct together together;
 };
 
 static int load_around(struct store *s, const struct run_data *run, struct loaded *l, struct cause_run *out,
@@ -90,6 +92,7 @@ static void release_loading(struct loading *l)
 {
     nights_model_release(&l->nights);
     history_release(&l->clocks);
+    together_release(&l->together);
     release_loaded(&l->now);
     for (size_t i = 0; i < BEFORES_MAX; i++)
         release_loaded(&l->before[i]);
@@ -119,6 +122,9 @@ int causes_load(const struct causes_source *from, const struct run_data *now, st
     int rc = load_around(from->store, now, &l->now, &l->input.now, err);
     if (rc == 0 && from->history->nights > 0)
         rc = load_nights(l, now, c, err);
+    if (rc == 0)
+        rc = together_load(from->store, now->info.node, now->info.ticket, now->info.mode, &l->together, err);
+    l->input.together = &l->together;
     if (rc == 0)
         rc = load_befores(l, c, err);
     if (rc == 0)

@@ -102,7 +102,7 @@ static json_t *encode_evidence(const struct cause *c)
         json_object_set_new(out, "ratio", number(c->now));
         break;
     case CAUSE_NEIGHBOURS:
-        json_object_set_new(out, "processes", pair(c->before, c->now));
+        json_object_set_new(out, c->own_run ? "tests_of_the_run" : "processes", pair(c->before, c->now));
         break;
     case CAUSE_UNEXPLAINED:
     case CAUSE_KINDS:

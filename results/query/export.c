@@ -14,8 +14,11 @@
 
 enum { ROW_MAX = 64 << 20 };
 
-static const char *const format_names[EXPORT_FORMAT_COUNT] = {
-    [EXPORT_CSV] = "csv", [EXPORT_JSON] = "json", [EXPORT_JSONL] = "jsonl", [EXPORT_SQL] = "sql"};
+static const char *const format_names[EXPORT_FORMAT_COUNT] = {[EXPORT_CSV] = "csv",
+                                                              [EXPORT_JSON] = "json",
+                                                              [EXPORT_JSONL] = "jsonl",
+                                                              [EXPORT_SQL] = "sql",
+                                                              [EXPORT_OPENMETRICS] = "openmetrics"};
 
 bool export_format_from_name(const char *name, enum export_format *out)
 {

@@ -62,6 +62,22 @@ static int find_prefix(struct store *s, const char *word, int64_t *key, struct b
     return rc < 0 ? -1 : found;
 }
 
+/* The newest sweep of a plan's ticket that is not rejected: 1 if there is one. */
+static int find_ticket(struct store *s, const char *ticket, int64_t *key, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(s,
+                                "SELECT id FROM run WHERE ticket = :ticket AND purpose = 'sweep'"
+                                " AND rejected_at IS NULL ORDER BY ordered_at DESC, id DESC LIMIT 1",
+                                err);
+    if (!stmt)
+        return -1;
+    sql_bind_text(stmt, ":ticket", ticket);
+    int rc = sql_step(stmt, err);
+    if (rc > 0)
+        *key = sql_col_int(stmt, "id", 0);
+    return rc;
+}
+
 /* A folder that was ingested with a ticket or a date that it does not say itself: 1 if there is one. */
 static int find_ingested_from(struct store *s, const char *dir, int64_t *key, struct err *err)
 {
@@ -108,13 +124,23 @@ int store_find_run(struct store *s, const char *word, int64_t *key, struct err *
     if (strcmp(word, "latest") == 0)
         return find_latest(s, key, err);
     if (!*word)
-        return err_set(err, ERR_INPUT, "expected a run id, a prefix of one, a bundle's folder or \"latest\"");
-    if (fs_is_dir(word))
-        return find_folder(s, word, key, err);
+        return err_set(err, ERR_INPUT,
+                       "expected a run id, a prefix of one, a ticket, a bundle's folder or \"latest\"");
+    if (fs_is_dir(word) && find_folder(s, word, key, err) == 0)
+        return 0;
+    if (fs_is_dir(word)) { /* of the sources, perhaps */
+        struct err other = {0};
+        return find_ticket(s, word, key, &other) > 0 ? 0 : -1;
+    }
     buf_init(&names, 4096);
     int found = find_prefix(s, word, key, &names, err);
+    if (found != 1 && found >= 0) {
+        int of_ticket = find_ticket(s, word, key, err);
+        found = of_ticket != 0 ? of_ticket : found;
+    }
     if (found == 0)
-        err_set(err, ERR_INPUT, "%s: no such run in %s: `kernsweep runs` lists them", word, s->path);
+        err_set(err, ERR_INPUT, "%s: no such run or ticket in %s: `kernsweep runs` lists them", word,
+                s->path);
     else if (found > 1)
         err_set(err, ERR_INPUT, "%s: ambiguous run id: %s; type more of it", word, buf_str(&names));
     buf_release(&names);

@@ -1,7 +1,8 @@
 /* find_run: finds the stored run that a command-line argument refers to.
  *
- * The argument is a run id, a unique prefix of one, a folder that was ingested (only its identity is read),
- * or "latest": the newest sweep that is not rejected. Errors: ERR_INPUT if it matches no run or several.
+ * The argument is a run id, a unique prefix of one, a plan's ticket (the newest sweep of it that is not
+ * rejected), a folder that was ingested (only its identity is read), or "latest": the newest sweep that is
+ * not rejected. Errors: ERR_INPUT if it matches no run or several.
  */
 #ifndef KERNSWEEP_RESULTS_QUERY_FIND_RUN_H
 #define KERNSWEEP_RESULTS_QUERY_FIND_RUN_H

@@ -103,18 +103,18 @@ static int load_eligible(struct store *s, const struct history_options *o, struc
                          struct err *err)
 {
     *out = (struct eligible){0};
-    SQL_STMT stmt = sql_prepare(
-        s,
-        "SELECT r.id, r.ordered_at, coalesce(r.environment_id, 0) AS environment FROM run r"
-        " LEFT JOIN run b ON b.id = :before"
-        " WHERE r.node = :node AND r.ticket = :ticket AND r.mode = :mode"
-        " AND (r.status = 'COMPLETE' OR :cards) AND (r.purpose = 'sweep' OR :cards)"
-        " AND (NOT :cards OR EXISTS (SELECT 1 FROM test x WHERE x.run_id = r.id AND x.gpu <> ("
-        "SELECT gpu FROM test y WHERE y.run_id = r.id AND y.gpu IS NOT NULL LIMIT 1)))"
-        " AND r.rejected_at IS NULL AND (:tag IS NULL OR r.tag = :tag)"
-        " AND (b.id IS NULL OR (r.ordered_at, r.id) < (b.ordered_at, b.id))"
-        " ORDER BY r.ordered_at DESC, r.id DESC",
-        err);
+    SQL_STMT stmt =
+        sql_prepare(s,
+                    "SELECT r.id, r.ordered_at, coalesce(r.environment_id, 0) AS environment FROM run r"
+                    " LEFT JOIN run b ON b.id = :before"
+                    " WHERE r.node = :node AND r.ticket = :ticket AND r.mode = :mode"
+                    " AND (r.status = 'COMPLETE' OR :cards) AND (r.purpose = 'sweep' OR :cards)"
+                    " AND (NOT :cards OR EXISTS (SELECT 1 FROM test x WHERE x.run_id = r.id AND x.gpu <> ("
+                    "SELECT gpu FROM test y WHERE y.run_id = r.id AND y.gpu IS NOT NULL LIMIT 1)))"
+                    " AND r.rejected_at IS NULL AND (:tag IS NULL OR r.tag = :tag)"
+                    " AND (b.id IS NULL OR (r.ordered_at, r.id) < (b.ordered_at, b.id))"
+                    " ORDER BY r.ordered_at DESC, r.id DESC",
+                    err);
     if (!stmt)
         return -1;
     sql_bind_text(stmt, ":node", o->node);
@@ -223,7 +223,8 @@ static int keep_series(struct history *h, const struct filling *f, const char *v
     " FROM test WHERE series_id = :series AND run_id BETWEEN :first AND :last"                               \
     " AND status = 'OK' AND warmup = 0 ORDER BY run_id, gpu, gpu_mode"
 #define OF_VARIANT(column)                                                                                   \
-    "SELECT t.run_id, v." column " AS value, t.gpu, t.gpu_mode FROM test t JOIN series c ON c.id = t.series_id"                 \
+    "SELECT t.run_id, v." column                                                                             \
+    " AS value, t.gpu, t.gpu_mode FROM test t JOIN series c ON c.id = t.series_id"                           \
     " JOIN variant v ON v.run_id = t.run_id AND v.name = c.variant"                                          \
     " WHERE t.series_id = :series AND t.run_id BETWEEN :first AND :last"                                     \
     " AND t.status = 'OK' AND t.warmup = 0 ORDER BY t.run_id, t.gpu, t.gpu_mode"
@@ -231,7 +232,7 @@ static int keep_series(struct history *h, const struct filling *f, const char *v
 /* What the run sampled in another way than this night did is of another metric: of the run that the history
  * is of, any one test tells, since a run of which not all were sampled alike is not judged. */
 #define OF_SAMPLES(column, like)                                                                             \
-    "SELECT t.run_id, t." column " AS value, t.gpu, t.gpu_mode FROM test t LEFT JOIN ("                                         \
+    "SELECT t.run_id, t." column " AS value, t.gpu, t.gpu_mode FROM test t LEFT JOIN ("                      \
     "SELECT activity_window, joules_from FROM test WHERE series_id = :series AND run_id = :before"           \
     " AND status = 'OK' AND warmup = 0 AND activity_window IS NOT NULL LIMIT 1) n"                           \
     " WHERE t.series_id = :series AND t.run_id BETWEEN :first AND :last"                                     \
@@ -242,12 +243,12 @@ static int keep_series(struct history *h, const struct filling *f, const char *v
 
 /* Nights whose plan defined the name with another unit or direction are of another metric. */
 #define OF_EXTRA                                                                                             \
-    "SELECT t.run_id, e.value, t.gpu, t.gpu_mode FROM test t JOIN extra e ON e.test_id = t.id"                                  \
+    "SELECT t.run_id, e.value, t.gpu, t.gpu_mode FROM test t JOIN extra e ON e.test_id = t.id"               \
     " JOIN quantity q ON q.id = e.quantity_id"                                                               \
     " LEFT JOIN run_metric d ON d.run_id = t.run_id AND d.name = q.name"                                     \
     " WHERE t.series_id = :series AND t.run_id BETWEEN :first AND :last"                                     \
     " AND t.status = 'OK' AND t.warmup = 0 AND q.name = :metric"                                             \
-    " AND (d.unit IS NULL OR (d.unit = :unit AND d.better = :better))"                           \
+    " AND (d.unit IS NULL OR (d.unit = :unit AND d.better = :better))"                                       \
     " ORDER BY t.run_id, t.gpu, t.gpu_mode"
 
 /* Reads only from the first to the last run of the history, since runs are mostly stored in chronological

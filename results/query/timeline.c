@@ -1,8 +1,8 @@
 #include "results/query/timeline.h"
 
 #include "results/query/history_load.h"
-#include "results/store/run_load.h"
 #include "results/store/identity.h"
+#include "results/store/run_load.h"
 #include "results/store/sql.h"
 
 #include <stdio.h>
@@ -141,7 +141,8 @@ static const struct named_gpu *find_gpu(const struct named_gpu *gpus, size_t n, 
     return NULL;
 }
 
-/* The points that are shown. Without a choice, a cell of several GPUs a night is that of the newest point's. */
+/* The points that are shown. Without a choice, a cell of several GPUs a night is that of the newest point's.
+ */
 static size_t keep_points(const struct timeline_filter *f, const struct named_gpu *gpus, size_t n_gpus,
                           struct history_series *s)
 {

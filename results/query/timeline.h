@@ -34,9 +34,9 @@ struct timeline_point {
     struct commit_range commits; /* since the point before it; `to` is its own commit */
     double median;
     int n;
-    uint64_t device; /* identity of the GPUs, 0 when unknown */
+    uint64_t device;       /* identity of the GPUs, 0 when unknown */
     char gpu[RUN_GPU_MAX]; /* their id, "" when the test does not name it */
-    bool odd;        /* set aside: a single night far from its neighbours */
+    bool odd;              /* set aside: a single night far from its neighbours */
 };
 
 struct timeline_change {
@@ -53,7 +53,8 @@ struct timeline {
     enum metric metric;
     struct timeline_point *points; /* oldest first */
     size_t count;
-    size_t left_out; /* points of other GPUs: where a run measured the cell on several, one of them is shown */
+    size_t
+        left_out; /* points of other GPUs: where a run measured the cell on several, one of them is shown */
     struct timeline_change *changes;
     size_t n_changes;
 };

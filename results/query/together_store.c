@@ -62,11 +62,12 @@ int together_load(struct store *s, const char *node, const char *ticket, const c
                   struct together *out, struct err *err)
 {
     *out = (struct together){0};
-    SQL_STMT stmt = sql_prepare(
-        s,
-        "SELECT c.variant, c.context_len, n.metric, n.ratio, n.low, n.high, n.gpus FROM series c"
-        " JOIN together n ON n.series_id = c.id WHERE c.node = :node AND c.ticket = :ticket AND c.mode = :mode",
-        err);
+    SQL_STMT stmt =
+        sql_prepare(s,
+                    "SELECT c.variant, c.context_len, n.metric, n.ratio, n.low, n.high, n.gpus FROM series c"
+                    " JOIN together n ON n.series_id = c.id WHERE c.node = :node AND c.ticket = :ticket AND "
+                    "c.mode = :mode",
+                    err);
     if (!stmt)
         return -1;
     sql_bind_text(stmt, ":node", node);

@@ -1,5 +1,5 @@
-/* together_store: the stored slowdown of a plan's cells among neighbours, from the newest `kernsweep noise --gpus`
- * of each. Errors: ERR_STORAGE. */
+/* together_store: the stored slowdown of a plan's cells among neighbours, from the newest `kernsweep noise
+ * --gpus` of each. Errors: ERR_STORAGE. */
 #ifndef KERNSWEEP_RESULTS_QUERY_TOGETHER_STORE_H
 #define KERNSWEEP_RESULTS_QUERY_TOGETHER_STORE_H
 

@@ -13,8 +13,8 @@ void device_identity_begin(struct device_identity *id)
     *id = (struct device_identity){.rank = NAMES};
 }
 
-/* The end of "gpus0" in "gpus0.unique_id", also where it is written "gpus.0" or "gpus[0]"; NULL for what is of no
- * GPU, or of a part of one. */
+/* The end of "gpus0" in "gpus0.unique_id", also where it is written "gpus.0" or "gpus[0]"; NULL for what is
+ * of no GPU, or of a part of one. */
 static const char *end_of_owner(const char *key)
 {
     size_t n = strncmp(key, "gpus", 4) == 0 ? 4 : 0;

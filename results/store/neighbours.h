@@ -1,5 +1,5 @@
-/* neighbours: which variants are measurably worse with all GPUs of the node at work, by `kernsweep noise --gpus`
- * (table `together`): they run alone. Errors: ERR_STORAGE. */
+/* neighbours: which variants are measurably worse with all GPUs of the node at work, by `kernsweep noise
+ * --gpus` (table `together`): they run alone. Errors: ERR_STORAGE. */
 #ifndef KERNSWEEP_RESULTS_STORE_NEIGHBOURS_H
 #define KERNSWEEP_RESULTS_STORE_NEIGHBOURS_H
 

@@ -1,17 +1,17 @@
 // What a report's page must do in a real browser. Prints TAP.
 //
-//   node page.mjs CHROMIUM REPORT.html HOSTILE.html UNITS.html INDEX.html
+//   node page.mjs CHROMIUM REPORT.html HOSTILE.html UNITS.html INDEX.html BOARD.html
 //
 // REPORT is of several variants and contexts with a summary in a second language; HOSTILE is of a run whose
 // every text tries to write markup that sets window.pwned or opens a dialog. UNITS has a table of memory in MiB and GiB.
-// INDEX lists nightly runs, one of which was blocked.
+// INDEX lists nightly runs, one of which was blocked. BOARD has many cells, one of which is regressed and one inconclusive.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 
-const [executablePath, report, hostile, units, index] = process.argv.slice(2);
+const [executablePath, report, hostile, units, index, board] = process.argv.slice(2);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const browser = await chromium.launch({ executablePath, args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
 
@@ -146,7 +146,7 @@ for (const width of [420, 1400])
   await test(`the index: times in one line, summaries and links on screen at ${width} px`, async () => {
     const { page, trouble, close } = await open(index, { viewport: { width, height: 800 }, bypassCSP: true });
     assert.equal(await page.locator("tbody tr").count(), 2);
-    for (const selector of [".when", ".headline", ".link", ".news"])
+    for (const selector of [".when", ".headline", ".link", ".news", ".findings li", ".cell"])
       for (const box of await page.locator(selector).evaluateAll((all) => all.map((e) => e.getBoundingClientRect().toJSON())))
         assert.ok(box.left >= 0 && box.right <= width && box.width > 0, `${selector}: ${JSON.stringify(box)}`);
     const lines = await page.locator(".when").evaluateAll((all) => all.map((e) => {
@@ -156,12 +156,40 @@ for (const width of [420, 1400])
     }));
     assert.deepEqual(lines, [1, 1]);
     for (const text of await page.locator(".when").allInnerTexts()) assert.match(text, /^\d{4}-\d\d-\d\d \d\d:\d\d$/);
-    const colours = await page.locator(".news").evaluateAll((all) => all.map((e) => getComputedStyle(e).color));
+    const colours = await page.locator("tbody .news").evaluateAll((all) => all.map((e) => getComputedStyle(e).color));
     assert.notEqual(colours[0], colours[1]);
     assert.deepEqual(trouble, []);
     assert.deepEqual(await violations(page), []);
     await close();
   });
+
+for (const width of [420, 1600])
+  for (const colorScheme of ["light", "dark"])
+    await test(`the dashboard fits ${width} px and has no serious obstacle (${colorScheme})`, async () => {
+      const { page, trouble, close } = await open(board, { viewport: { width, height: 900 }, colorScheme, bypassCSP: true });
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width);
+      for (const box of await page.locator(".cell, .findings li").evaluateAll((all) => all.map((e) => e.getBoundingClientRect().toJSON())))
+        assert.ok(box.left >= 0 && box.right <= width && box.width > 100, JSON.stringify(box));
+      assert.deepEqual(trouble, []);
+      assert.deepEqual(await violations(page), []);
+      await close();
+    });
+
+await test("the dashboard: open findings first, and a graph of each cell with its changes", async () => {
+  const { page, close } = await open(board, { javaScriptEnabled: false });
+  assert.equal(await page.locator("main h2").first().innerText(), "Open findings");
+  const finding = page.locator(".findings li");
+  assert.equal(await finding.count(), 1);
+  assert.match(await finding.innerText(), /regressed \+11\.0 % flash_attention_v1_b8h16 at 8192.*since 2026-11-12, confirmed: code/s);
+  assert.match(await page.locator("#inconclusive + p").innerText(), /flash_attention_v2_b8h16 at 4096.*1 of 40 cells/s);
+  const card = page.locator(await finding.locator("a").getAttribute("href"));
+  assert.match(await card.locator("svg").getAttribute("aria-label"), /60 nights, .*changed by \+11\.0 %/);
+  assert.equal(await card.locator("svg .change").count(), 1);
+  assert.equal(await page.locator(".cell svg").count(), 41);
+  const heights = await page.locator(".spark polyline").evaluateAll((all) => all.map((e) => e.getBoundingClientRect().width));
+  for (const width of heights.slice(0, 40)) assert.ok(width > 80, `${width} px`);
+  await close();
+});
 
 for (const path of [report, hostile]) {
   const name = path === report ? "the report" : "the hostile report";

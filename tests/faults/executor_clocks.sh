@@ -276,14 +276,14 @@ one_of_two() {
     lay_tree "$ROOT" tests/fixtures/mi300x/well_tuned
     rm "$second/pp_od_clk_voltage"
     mkdir "$second/pp_od_clk_voltage"
-    clocked two fixed 1400 "$(load 1400)"
+    clocked two fixed 1400 "$(load 1400)" '{"gpus": "all", "gpus_per_test": 2}'
     is "the run is BLOCKED" "$(ends two)" BLOCKED
     like "its reason names the file" "$(summary two .reason)" "card2/device/pp_od_clk_voltage: cannot write"
     is "the second GPU is as before" "$(head -n 1 "$second/power_dpm_force_performance_level")" auto
     nothing_left
     rmdir "$second/pp_od_clk_voltage"
     cp "$CARD/pp_od_clk_voltage" "$second/"
-    clocked both fixed 1400 "$(load 1400); cp $second/power_dpm_force_performance_level $second/pp_od_clk_voltage \$KERNSWEEP_OUT"
+    clocked both fixed 1400 "$(load 1400); cp $second/power_dpm_force_performance_level $second/pp_od_clk_voltage \$KERNSWEEP_OUT" '{"gpus": "all", "gpus_per_test": 2}'
     is "a run on one of two whose other shows no load is BLOCKED" "$(ends both)" BLOCKED
     is "the second was set, too" "$(state_of "$(bundle both)/v/ctx_64_run1")" "manual 1400 1400"
     is "and is put back" "$(state_of "$second")" "$was"

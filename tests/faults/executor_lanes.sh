@@ -66,7 +66,8 @@ messages() {
     events "$1" '.[] | select(.event == "NODE") | .message // ""'
 }
 
-# overlap: the greatest number of tests between their TEST_START and TEST_END
+# overlap ID: the greatest number of tests between their TEST_START and TEST_END
+# shellcheck disable=SC2016 # for jq
 overlap() {
     events "$1" 'reduce .[] as $e ({n: 0, most: 0}; if $e.event == "TEST_START" then .n += 1 | .most = ([.most, .n] | max)
         elif $e.event == "TEST_END" then .n -= 1 else . end) | .most'
@@ -200,8 +201,8 @@ cancelled() {
 
 # again ID: kills the executor at a random instant of the run, twice, and lets it end
 again() {
-    local pid turn
-    for turn in 1 2; do
+    local pid
+    for _ in 1 2; do
         submit "$1"
         pid=$(jq -r .pid "$TMPDIR/$1.submitted")
         sleep "0.$((RANDOM % 30))" # a random instant: that is what is tested

@@ -46,6 +46,105 @@ no_baseline_yet() {
     exits "a first run with a failing test exits 1" 1 ks_run "$TMPDIR/plan.json" --variants fails --contexts 16 --tag firstfails --baseline unset
 }
 
+logs_of_tests() {
+    mixed_sweep
+    local run
+    run=$(sql "SELECT run_id FROM run WHERE tag = 'mixed'")
+    exits "the output of a test exits 0" 0 ks logs "$run" good 16 1
+    is "it is the test's run.log" "$OUT" "$(cat "$(bundle_of mixed)/good/ctx_16_run1/run.log")"
+    like "stderr names the file" "$ERR" 'good/ctx_16_run1/run.log'
+    exits "so does the evidence of a failure" 0 ks logs "$run" fails 16 --diag
+    is "it is the test's diag.txt" "$OUT" "$(cat "$(bundle_of mixed)/fails/ctx_16_run1/diag.txt")"
+    exits "and the log of a build that failed" 0 ks logs "$run" nobuild --build --quiet
+    is "it is the variant's build.log" "$OUT" "$(cat "$(bundle_of mixed)/nobuild/build.log")"
+    is "quiet: nothing but the log" "$ERR" ''
+    exits "a bundle's folder will do" 0 ks logs "$(bundle_of mixed)" good 16 1
+    exits "a variant that is not there exits 2" 2 ks logs "$run" goof 16
+    like "and is answered with those that are" "$ERR" 'no log of variant goof; there are: .*good'
+    exits "--json is refused" 2 ks logs "$run" good 16 --json
+}
+
+logs_of_a_live_run() {
+    local run
+    run=$(waiting_run live)
+    exits "a test that is running has a log" 0 ks logs latest waits 32
+    like "it says that there is more to come" "$ERR" 'waits/ctx_32_run1/\.run\.log\.part \(still being written\)'
+    touch "$TMPDIR/marks/go"
+    exits "--follow ends with the test" 0 timeout 60 "$KERNSWEEP" logs "$run" waits 32 --follow --db "$TMPDIR/results.db"
+    like "and prints the last line" "$OUT" 'PERF_TIMING'
+    ks attach "$run" >/dev/null 2>&1
+}
+
+open_in_a_browser() {
+    clean_sweep
+    local run page
+    run=$(sql "SELECT run_id FROM run WHERE tag = 'clean'")
+    printf '#!/bin/sh\nprintf "%%s\\n" "$1"\n' >"$TMPDIR/browser"
+    chmod +x "$TMPDIR/browser"
+    BROWSER=$TMPDIR/browser exits "open exits as the browser does" 0 ks open "$run"
+    is "the browser gets the report next to the bundle" "$OUT" "file://$(bundle_of clean).html"
+    mv "$(bundle_of clean).html" "$TMPDIR/away.html"
+    page=$(XDG_CACHE_HOME=$TMPDIR/cache ks open pipe --print)
+    is "without one, a page in the cache" "${page#"$TMPDIR/cache/kernsweep/reports/"*/}" "$(ks show pipe --json | jq -r .run_id).html"
+    passes "it is a page" grep -q '<main' "$page"
+    mv "$TMPDIR/away.html" "$(bundle_of clean).html"
+    BROWSER='' DISPLAY='' exits "without a browser it exits 5" 5 env -u DISPLAY -u WAYLAND_DISPLAY "$KERNSWEEP" open "$run" --db "$TMPDIR/results.db"
+    like "and names the page" "$ERR" "no browser here .*: the page is $(bundle_of clean).html"
+    exits "an index that is not there exits 2" 2 ks open index --reports "$TMPDIR/none"
+    like "and says what writes it" "$ERR" 'kernsweep nightly'
+}
+
+lists_of_runs() {
+    clean_sweep
+    mixed_sweep
+    local n
+    n=$(sql "SELECT count(*) FROM run")
+    exits "runs --limit exits 0" 0 ks runs --limit 1
+    is "it prints a head and one run" "$(wc -l <<<"$OUT")" 2
+    like "the head names the columns" "$OUT" '^RUN +DATE +NODE +TICKET'
+    like "stderr says how many are left out" "$ERR" "^$((n - 1)) older runs? (is|are) not shown: --all"
+    exits "--quiet exits 0" 0 ks runs --limit 1 --quiet
+    is "and leaves the note out" "$ERR" ''
+    is "JSON is complete" "$(ks runs --json | jq length)" "$n"
+    is "unless a limit is given" "$(ks runs --json --limit 1 2>/dev/null | jq length)" 1
+    is "--sort failed has the run with the most failures first" "$(ks runs --json --sort failed | jq -r '.[0].tag')" mixed
+    exits "an unknown key exits 2" 2 ks runs --sort size
+    like "and is answered with those that are known" "$ERR" 'expected one of date, node, .*failed, found "size"'
+    exits "--limit 0 exits 2" 2 ks runs --limit 0
+    exits "--limit and --all exclude each other" 2 ks runs --limit 1 --all
+    exits "the list's options do not go with a change" 2 ks runs remove "$(sql "SELECT run_id FROM run WHERE tag = 'clean'")" --limit 1
+    is "history prints as many rows as asked for" \
+        "$(ks history --variant good --context 16 --ticket pipe --limit 1 2>/dev/null | grep -c '^20..-')" 1
+    is "status too" "$(ks status --limit 1 --json 2>/dev/null | jq length)" 1
+}
+
+quiet_run() {
+    exits "run --quiet exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag quiet --quiet
+    is "it prints no progress and no notes" "$ERR" ''
+    like "but the results" "$OUT" '^ +16 +good .*Reference'
+    exits "an error is told all the same" 2 ks_run "$TMPDIR/plan.json" --variants nobody --quiet
+    like "on stderr" "$ERR" '^kernsweep: .*nobody'
+}
+
+colours() {
+    mixed_sweep
+    local run
+    run=$(sql "SELECT run_id FROM run WHERE tag = 'mixed'")
+    unlike "a pipe has no colours" "$(ks show "$run")" $'\e\\['
+    like "--color=always has" "$(NO_COLOR=1 ks show "$run" --color=always)" $'\e\\['
+    unlike "--color=never has none" "$(CLICOLOR_FORCE=1 ks show "$run" --color=never)" $'\e\\['
+    unlike "NO_COLOR goes before CLICOLOR_FORCE" "$(NO_COLOR=1 CLICOLOR_FORCE=1 ks show "$run")" $'\e\\['
+    exits "another word exits 2" 2 ks show "$run" --color sometimes
+}
+
+run_by_ticket() {
+    clean_sweep
+    is "a ticket is the newest sweep of it" "$(ks show pipe --json | jq -r .run_id)" \
+        "$(sql "SELECT run_id FROM run WHERE ticket = 'pipe' AND purpose = 'sweep' ORDER BY ordered_at DESC, id DESC LIMIT 1")"
+    exits "an unknown one exits 2" 2 ks show nothing
+    like "and says so" "$ERR" 'no such run or ticket'
+}
+
 # What a narrowed run left out is not missing; what it was to measure and lost is.
 narrowed_run() {
     try ks_run "$TMPDIR/plan.json" --variants good --tag whole
@@ -246,6 +345,13 @@ scenario "the help of commands" help_lists_own_options
 scenario "cancel of a run that has ended" cancel_complete
 scenario "cancel latest after a blocked start" cancel_after_blocked
 scenario "a first run with a baseline that nobody has set" no_baseline_yet
+scenario "the logs of a run" logs_of_tests
+scenario "the logs of a live run" logs_of_a_live_run
+scenario "open" open_in_a_browser
+scenario "a run named by its ticket" run_by_ticket
+scenario "lists: limits, orders and notes" lists_of_runs
+scenario "run --quiet" quiet_run
+scenario "colours" colours
 scenario "a run narrowed to one context" narrowed_run
 scenario "a start that the executor refuses" refused_by_executor
 scenario "the command of a report's Reproduction" reproduced

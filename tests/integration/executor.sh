@@ -11,6 +11,19 @@ commands() {
     is "status without runs prints an empty array" "$(x status)" "[]"
 }
 
+# A journal with tests on three lanes: one ended, one resumed with another test.
+in_flight() {
+    mkdir -p "$WORK/runs/flight"
+    job flight "$(one '{"run": ["true"]}')"
+    jq .job "$TMPDIR/flight.json" >"$WORK/runs/flight/job.json"
+    jq -nc 'def on($event; $lane; $rep; $more): {event: $event, variant: "v", ctx: 64, run_idx: $rep, lane: $lane} + $more;
+        on("TEST_START"; 0; 1; {}), on("TEST_START"; 1; 2; {}), on("HEARTBEAT"; 1; 2; {elapsed_s: 7, suite_eta_s: 90}), on("TEST_START"; 2; 3; {}),
+        {event: "TEST_END", variant: "v", ctx: 64, run_idx: 1, exit_status: "OK"}' >"$WORK/runs/flight/events.jsonl"
+    is "it counts those in flight and names the longest" "$(x status --run flight | jq -c '.[0] | [.in_flight, .current.repetition, .eta_s]')" "[2,2,90]"
+    echo '{"event":"SUITE_START"}' >>"$WORK/runs/flight/events.jsonl"
+    is "none is in flight when a run resumes" "$(x status --run flight | jq -c '.[0] | [.in_flight, .current]')" "[0,null]"
+}
+
 # misused CODE COMMAND...: one line on stderr.
 misused() {
     exits "exits $1" "$1" "${@:2}"
@@ -305,4 +318,5 @@ scenario "a staged source tree" staged
 scenario "a job whose source tree was not staged" unstaged
 scenario "prune" prune
 scenario "a running run and its cancelling" cancel
+scenario "status of a journal with several tests in flight" in_flight
 done_testing

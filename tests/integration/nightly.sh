@@ -105,6 +105,7 @@ retention() {
 }
 
 slower() {
+    local index
     history slower
     quiet_nights 1
     write_plan 0.9 0.1
@@ -114,9 +115,14 @@ slower() {
     is "measures them in four turns" "$(sql "SELECT count(*) FROM run WHERE tag = 'confirm'")" 4
     is "gives notifiers a short line for each cell" "$(cat "$told.lines")" "$(printf 'a %d: regressed +80.0 %%, confirmed: code\n' 16 32)"
     like "gives notifiers the report with what confirming found" "$(cat "$told.report")" 'regressed.*confirmed by measuring both'
+    index=$dir/nights/index.html
+    like "opens a finding for each cell in the index" "$(grep -o 'class="news bad">regressed.*' "$index")" 'regressed \+80\.0 %.*>a at 16<.*since .*, confirmed: code'
+    is "has a graph for each cell, with all nights" "$(grep -o 'aria-label="a at [0-9]*: [0-9]* nights' "$index" | cut -d '"' -f 2)" \
+        "$(printf 'a at %d: 2 nights\n' 16 32)"
     write_plan 0.5 0.1
     exits "lets a good night after it exit 0" 0 "${night[@]}"
     is "lets a good night after it notify of a recovery" "$(last_news)" recovered
+    like "closes the findings" "$(sed -n '/Open findings/,/<h2 id="plan/p' "$index")" '<p class="none">None.</p>'
 }
 
 # commit_sources SUBJECT: commits $dir/src; prints the short id.

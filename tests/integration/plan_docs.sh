@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# docs/plans.md has every key of a plan as schemas/plan.schema.json describes it. That the schema agrees with the tables by
+# docs/plans.md (with docs/axes.md) has every key of a plan as schemas/plan.schema.json describes it. That the schema agrees with the tables by
 # which plans are read is for tests/unit/test_contract.c.
 . tests/lib.sh
 
@@ -11,7 +11,7 @@ reference() {
 mkdir -p "$TMPDIR/docs/x"
 ln -s "$PWD/kernels" "$PWD/common" "$TMPDIR/"
 awk -v dir="$TMPDIR/docs" '/^```/ { inside = 0 } inside { print > (dir "/" n ".txt") }
-    /^```json$/ { inside = 1; n++ }' docs/plans.md
+    /^```json$/ { inside = 1; n++ }' docs/plans.md docs/axes.md
 
 # example FILE: a plan, or a part of one, that the command accepts
 example() {
@@ -37,7 +37,7 @@ examples() {
 }
 
 scenario "docs/plans.md" reference
-scenario "the examples of docs/plans.md" examples
+scenario "the examples of docs/plans.md and docs/axes.md" examples
 for text in "$TMPDIR"/docs/*.txt; do
     name=${text##*/}
     scenario "example ${name%.txt} of docs/plans.md" example "$text"

@@ -71,11 +71,31 @@ for node in local 127.0.0.1:1; do
     "$KERNSWEEP" nightly "$plan" --node "$node" --db "$TMPDIR/nights.db" --artifacts "$TMPDIR/artifacts" \
         --reports "$TMPDIR/nights" >>"$TMPDIR/log" 2>&1
 done
+# A page with many cells: the board of a plan that never ran here, and a night of another plan, which writes the page.
+mkdir -p "$TMPDIR/board/cells"
+jq -n '{schema: "kernsweep.board/1", ticket: "attention", node: "mi300x", mode: "perf", night: "2026-11-21T02:30:00Z",
+    metric: "prefill_s", unit: "s", more_is_better: false,
+    nights: [range(60) | {date: "2026-10-\(. % 28 + 10)", run_id: "r\(.)", commit: "a1b2c3d"}],
+    cells: [range(40) | . as $i | {variant: "flash_attention_v\(. / 4 | floor)_b8h16", context: (4096 * (1 + . % 4)),
+        at: [range(60)], values: [range(60) | 0.5 + $i / 100 + (if $i == 5 and . > 50 then 0.06 else 0 end)],
+        changes: (if $i == 5 then [{at: 51, ratio: 1.11, device: false}] else [] end), odd: [9], ratio: 1.002, note: "",
+        verdict: (if $i == 5 then "regressed" elif $i == 8 then "noisy" else "unchanged" end)}
+        + (if $i == 5 then {since: "2026-11-12", note: ", confirmed: code", ratio: 1.11} else {} end)]}' \
+    >"$TMPDIR/board/cells/attention-0.json"
+"$KERNSWEEP" nightly "$plan" --db "$TMPDIR/nights.db" --artifacts "$TMPDIR/artifacts" --reports "$TMPDIR/board" \
+    >>"$TMPDIR/log" 2>&1
+
 [ -f "$TMPDIR/nights/index.html" ] || {
     ok "the index of nightly runs is written" 1 "$(cat "$TMPDIR/log")"
     done_testing
     exit
 }
 
+[ -f "$TMPDIR/board/index.html" ] || {
+    ok "the index of many cells is written" 1 "$(cat "$TMPDIR/log")"
+    done_testing
+    exit
+}
+
 node "$modules/page.mjs" "$chromium" "$TMPDIR/report.html" "$TMPDIR/hostile.html" "$TMPDIR/model.html" \
-    "$TMPDIR/nights/index.html"
+    "$TMPDIR/nights/index.html" "$TMPDIR/board/index.html"

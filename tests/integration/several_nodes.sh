@@ -191,6 +191,63 @@ nights() {
     is "the other node has its night" "$(sql "SELECT count(*) FROM run WHERE ticket = 'nights' AND node = 'loopback'")" 3
 }
 
+checked() {
+    plan '["loopback", "gone"]'
+    exits "exits 3" 3 "$KERNSWEEP" check "$TMPDIR/plan.json" "${SSH[@]}"
+    like "checks the node that is there" "$OUT" "^ok +reachable .*libssh2"
+    like "says which is not" "$ERR" "127\.0\.0\.2"
+    exits "--json exits 3" 3 "$KERNSWEEP" check "$TMPDIR/plan.json" "${SSH[@]}" --json
+    is "--json has both" "$(jq -c '[.[] | [.name, .exit_code]]' <<<"$OUT")" '[["loopback",0],["gone",3]]'
+}
+
+tm() {
+    TMUX='' tmux -L "ks-several-$$" -f /dev/null "$@"
+}
+screen() { tm capture-pane -p -t w; }
+shows() { screen | grep -Eq -- "$1"; }
+sees() {
+    until_true 40 shows "$2"
+    ok "$1" $? "the screen does not show: $2"$'\n'"$(screen)"
+}
+
+watched() {
+    command -v tmux >/dev/null || { skip "all of it" "no tmux: scripts/install-deps test" && return; }
+    started --tag watched
+    tm new-session -d -s keep "exec cat"
+    tm new-session -d -s w -x 100 -y 24 "trap : INT; env LC_ALL=C.UTF-8 '$KERNSWEEP' watch '$SWEEP' --ssh-config '$TMPDIR/ssh_config'; echo ended \$?; exec cat"
+    sees "it shows a node" " on (loopback|other)$"
+    first=$(screen | sed -n '1s/.* on //p')
+    sees "it names the key for the next" "Tab: next node"
+    tm send-keys -t w Tab
+    sees "Tab shows the other node" " on $([ "$first" = other ] && echo loopback || echo other)$"
+    tm send-keys -t w C-c
+    sees "Ctrl-C ends it with 130" "^ended 130"
+    like "it says that the runs continue" "$(screen)" "^kernsweep: interrupted; the runs continue"
+    tm kill-server
+    touch "$TMPDIR/go"
+    exits "without a terminal it exits 0" 0 "$KERNSWEEP" watch "$SWEEP" "${SSH[@]}"
+    like "without a terminal it prints the lines of one node" "$OUT" "^other +run COMPLETE"
+    like "without a terminal it prints the lines of the other" "$OUT" "^loopback +run COMPLETE"
+    exits "attach exits 0" 0 "$KERNSWEEP" attach "$SWEEP" "${SSH[@]}" --artifacts "$TMPDIR/artifacts"
+}
+
+# A terminal has a line for each node, and keeps none of them.
+on_a_terminal() {
+    command -v tmux >/dev/null || { skip "all of it" "no tmux: scripts/install-deps test" && return; }
+    rm -f "$TMPDIR/go"
+    plan '["loopback", "other", "gone"]'
+    tm new-session -d -s keep "exec cat"
+    tm new-session -d -s w -x 160 -y 40 "trap : INT; env KERNSWEEP_DB='$KERNSWEEP_DB' '$KERNSWEEP' run '$TMPDIR/plan.json' --ssh-config '$TMPDIR/ssh_config' --artifacts '$TMPDIR/artifacts' --tag seen; echo ended \$?; exec cat"
+    sees "it has a line for a node" "^loopback  \[0/4\] v1 ctx 16 run 1 .* of 1 min 40 s"
+    sees "it has a line for the other" "^other     \[0/4\] v1 ctx 16 run 1 .* of 1 min 40 s"
+    is "the line of the node that is gone says why" "$(screen | grep -c '^gone .*cannot connect')" 2
+    touch "$TMPDIR/go"
+    sees "it ends with the worst exit code" "^ended 3"
+    is "no line of a node's progress is left" "$(screen | grep -c 'ctx 16 run 1 .* of 1 min 40 s')" 0
+    sees "the table is there" "^gone .*BLOCKED"
+    tm kill-server
+}
+
 scenario "a sweep of two nodes" two_nodes
 scenario "a sweep with an unreachable node" one_gone
 scenario "a sweep of unreachable nodes" none_there
@@ -199,5 +256,8 @@ scenario "a detached sweep" detached
 scenario "a cancelled sweep" cancelled
 scenario "an interrupted sweep" interrupted
 scenario "a killed sweep" killed
+scenario "check of several nodes" checked
+scenario "watch of a sweep" watched
+scenario "a sweep on a terminal" on_a_terminal
 scenario "nights of two nodes" nights
 done_testing

@@ -3,6 +3,8 @@
 # timeout: 240
 . tests/lib.sh
 . tests/slurm.sh
+. tests/tree.sh
+. tests/gpus.sh
 
 slurm_setup
 
@@ -161,6 +163,27 @@ harness_killed() {
     is "attach brings each test once" "$(tests_of left t.status t.repetition | xargs)" "OK|1 OK|2"
 }
 
+# Two contexts in one task, each on a GPU of its own.
+two_gpus() {
+    local bundle
+    amd_gpus "$TMPDIR/gpus" 2
+    export use=$USE_GPU
+    plan_with '.scheduler.gres = "gpu:mi300x:2" | .gpus = "all" | .clock = "process" | del(.source)
+        | .variants = [{name: "v", run: [env.use, "0.5"]}]' "$TMPDIR/gpus.json"
+    # What a task gets from the executor has none of our own variables: this sbatch adds the one that plays the node.
+    mkdir -p "$TMPDIR/bin"
+    printf '#!/bin/sh\nKERNSWEEP_FAKE_ROOT=%q exec %q "$@"\n' "$KERNSWEEP_FAKE_ROOT" "$(command -v sbatch)" >"$TMPDIR/bin/sbatch"
+    chmod +x "$TMPDIR/bin/sbatch"
+    PATH=$TMPDIR/bin:$PATH exits "run exits 0" 0 sweep gpus "$TMPDIR/gpus.json"
+    unset KERNSWEEP_FAKE_ROOT
+    bundle=$(bundle_of gpus)
+    is "both contexts are one task" "$(jobs_of gpus %i | grep -c _)" 1
+    is "each context is on a GPU of its own" \
+        "$(jq -r '"\(.context_len)@\(.gpus[0].index)"' "$bundle"/v/*/perf.json | sort | uniq -c | awk '{print $1}' | xargs)" "2 2"
+    is "tests run beside each other" "$(jq -r .beside "$bundle"/v/*/perf.json | sort -u | xargs)" 1
+    is "each test saw one GPU" "$(cut -d' ' -f 3 "$GPUS_ROOT/used" | sort -u | xargs)" "$(gpu_word 0) $(gpu_word 1)"
+}
+
 scenario "a plan with a wrong word for Slurm" bad_word
 scenario "a sweep on two nodes of Slurm" two_nodes
 scenario "a sweep that builds in Slurm's jobs" builds
@@ -169,6 +192,7 @@ scenario "two sweeps that build the same at once" builds_shared
 scenario "a plan with a job for each test" job_per_test
 scenario "a plan with max_parallel" max_parallel
 scenario "a plan with array_max" array_max
+scenario "a job with two GPUs" two_gpus
 scenario "a sweep in Slurm that is cancelled" cancelled
 scenario "a sweep through a login node behind ssh" login_node
 scenario "a sweep in Slurm whose harness is killed" harness_killed

@@ -62,7 +62,7 @@ sees() {
 # watching WIDTHxHEIGHT WORD: watch in a terminal of that size
 watching() {
     tm new-session -d -s w -x "${1%x*}" -y "${1#*x}" \
-        "trap : INT; env LC_ALL=C.UTF-8 '$KERNSWEEP' watch '$2' --ssh-config '$TMPDIR/ssh_config'; echo ended \$?; exec cat"
+        "trap : INT; env LC_ALL=C.UTF-8 KERNSWEEP_EXECUTOR='${WATCH_EXECUTOR:-$KERNSWEEP_EXECUTOR}' '$KERNSWEEP' watch '$2' --ssh-config '$TMPDIR/ssh_config'; echo ended \$?; exec cat"
 }
 
 full_screen() {
@@ -157,6 +157,51 @@ many_variants() {
     exits "the run ends" 0 "$KERNSWEEP" attach "$RUN" "${SSH[@]}"
 }
 
+# journal N: a run with a test on each of N GPUs, the third of which has been taken out
+journal() {
+    jq -nc --argjson n "$1" '
+        def id: "GPU-0a1b2c3d-5e6f-4711-8000-0000000000\(10 + .)";
+        def test: {variant: "attention_variant_\(. % 6 + 1)", ctx: ([4096, 8192, 16384, 32768][. % 4]), run_idx: (. % 3 + 1), lane: ., gpus: [id]};
+        {event: "SUITE_START", total_tests: 72, variants: [range(6) | "attention_variant_\(. + 1)"], contexts: [4096, 8192, 16384, 32768]},
+        (range(6) | {event: "BUILD_END", variant: "attention_variant_\(. + 1)", status: "CACHED", wall_s: 0}),
+        (range(4) | {event: "TEST_END", variant: "attention_variant_\(. + 1)", ctx: 4096, run_idx: 4, exit_status: "OK", wall_s: (1.25 * (. + 1)), suite_eta_s: 4000}),
+        (range($n) | test + {event: "TEST_START", timeout_s: 1200}),
+        (range(40) as $i | range($n) | test + {event: "HEARTBEAT", timeout_s: 1200, elapsed_s: (30 * . + $i), gpu_use: ((. * 13 + $i * 7) % 101), vram_used: (20e9 + . * 1e9), suite_eta_s: 3600, log_tail: "layer \($i)"}),
+        {event: "NODE", gpu_out: (2 | id), message: "GPU-...12 hangs: no more tests go there; what was left moves to the others"}'
+}
+
+# eight_gpus SIZE: the node's journal is that of GPUS tests in flight
+eight_gpus() {
+    local real=$KERNSWEEP_EXECUTOR rows=${1#*x}
+    detached --variants plain
+    journal "$2" >"$TMPDIR/journal"
+    printf '#!/bin/sh\n[ "$1" = follow ] || exec "%s" "$@"\ncat "%s"\nwhile :; do echo; sleep 1; done\n' "$real" "$TMPDIR/journal" >"$TMPDIR/executor"
+    chmod 755 "$TMPDIR/executor"
+    WATCH_EXECUTOR=$TMPDIR/executor watching "$1" "$RUN"
+    sees "it says how many tests run" "^GPUs: $(($2 - 1)) running"
+    sees "it has a row per GPU, with its test and its time" "^1 +[^ ]*11 attention_variant[^ ]* ctx 8192 run 2 +1:09 of 20:00"
+    sees "a GPU that is out says why" "^2 +[^ ]*12 out: GPU-...12 hangs"
+    sees "the matrix has what runs and what ended" "attention_variant_2 +CACHED +2.5 s +run"
+    [ "${1%x*}" -lt 160 ] ||
+        sees "names, ids, bars and samples are whole where there is room" "^3 +GPU-0a1b2c3d-5e6f-4711-8000-000000000013 attention_variant_4 ctx 32768 run 1 .*\[##\.+\] .*▅"
+    sees "the log is below it" "^\[4/72\] attention_variant_4 ctx 4096 run 4  OK"
+    passes "no line is wider than the screen" test "$(screen | LC_ALL=C.UTF-8 wc -L)" -le "${1%x*}"
+    is "the footer is on the last line" "$(screen | awk 'NF { n = NR } END { print n }')" "$rows"
+    if [ "$2" -gt 8 ]; then
+        sees "GPUs that do not fit are counted" "GPUs: .* of $2: \[ and \] scroll"
+        tm send-keys -t w ']' ']' ']'
+        sees "brackets scroll the GPUs" "^GPUs: .* 3 to .* of $2"
+    fi
+    tm send-keys -t w k k k k
+    sees "k scrolls the log back" "^(build attention_variant_6|\[1/72\])"
+    tm send-keys -t w C-c
+    sees "Ctrl-C ends it with 130" "^ended 130"
+    is "Ctrl-C leaves its one line and nothing else" "$(screen | grep -vc '^kernsweep: interrupted; the run continues$\|^ended 130$\|^$')" 0
+    tm kill-session -t w
+    touch "$TMPDIR"/go/{16,32,64}
+    exits "the run ends" 0 "$KERNSWEEP" attach "$RUN" "${SSH[@]}"
+}
+
 as_json() {
     needs ended_run
     exits "exits 0" 0 "$KERNSWEEP" watch "$ENDED" --json "${SSH[@]}"
@@ -171,6 +216,9 @@ scenario "watch of a plan without runs" no_run
 scenario "watch in a terminal" full_screen
 scenario "watch that is quit while the run goes on" quit_early
 scenario "watch of forty variants" many_variants
+scenario "watch of eight GPUs" eight_gpus 80x24 8
+scenario "watch of eight GPUs on a large screen" eight_gpus 200x50 8
+scenario "watch of forty GPUs" eight_gpus 80x24 40
 echo quit >"$TMPDIR/control"
 wait "$proxy"
 done_testing

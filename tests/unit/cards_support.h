@@ -1,5 +1,5 @@
-/* cards_support: nights of a node with several GPUs that differ, for the tests of what is compared with what. A
- * cell's time is its level, times the night, times its card, times what is planted. Everything is inline.
+/* cards_support: nights of a node with several GPUs that differ, for the tests of what is compared with what.
+ * A cell's time is its level, times the night, times its card, times what is planted. Everything is inline.
  */
 #ifndef KERNSWEEP_TESTS_UNIT_CARDS_SUPPORT_H
 #define KERNSWEEP_TESTS_UNIT_CARDS_SUPPORT_H
@@ -11,7 +11,13 @@
 #include "results/stats/stats.h"
 #include "results/store/identity.h"
 
-enum { CARDS = 8, CARD_VARIANTS = 4, CARD_CONTEXTS = 8, CARD_CELLS = CARD_VARIANTS * CARD_CONTEXTS, RUNS_MAX = 40 };
+enum {
+    CARDS = 8,
+    CARD_VARIANTS = 4,
+    CARD_CONTEXTS = 8,
+    CARD_CELLS = CARD_VARIANTS * CARD_CONTEXTS,
+    RUNS_MAX = 40
+};
 
 /* Which repetitions of a cell run on a card; 0: none. */
 typedef int placement_fn(size_t night, size_t cell, size_t card);
@@ -19,10 +25,10 @@ typedef int placement_fn(size_t night, size_t cell, size_t card);
 struct node_of_cards {
     struct stats_rng rng;
     double level[CARD_CELLS];
-    double card[CARDS];                 /* of all cells */
-    double own[CARDS][CARD_CELLS];      /* of one cell on one card */
-    double night, within;               /* standard deviations */
-    double planted[CARD_CELLS];         /* of the next run */
+    double card[CARDS];            /* of all cells */
+    double own[CARDS][CARD_CELLS]; /* of one cell on one card */
+    double night, within;          /* standard deviations */
+    double planted[CARD_CELLS];    /* of the next run */
     double planted_card[CARDS];
     const char *mode;
     struct run_data runs[RUNS_MAX];
@@ -51,8 +57,8 @@ static inline void node_close(struct node_of_cards *n)
         run_data_release(&n->runs[i]);
 }
 
-static inline void node_test(struct node_of_cards *n, struct draft *d, size_t cell, size_t card, int repetition,
-                             double night)
+static inline void node_test(struct node_of_cards *n, struct draft *d, size_t cell, size_t card,
+                             int repetition, double night)
 {
     char name[8];
     snprintf(name, sizeof name, "v%zu", cell / CARD_CONTEXTS);
@@ -97,13 +103,14 @@ static inline void node_points(const struct run_data *run, const struct cell *c,
                 device = test_device(run, &run->tests[i]);
             }
         if (n)
-            s->points[s->count++] = (struct history_point){.run_key = run->info.key,
-                                                           .median = stats_median(values, n),
-                                                           .n = (int)n,
-                                                           .measured_at = run->info.key * 86400000,
-                                                           .within = n > 1 ? stats_sd(values, n) / values[0] : 0,
-                                                           .code = variant_code(&run->variants[c->variant]),
-                                                           .device = device};
+            s->points[s->count++] =
+                (struct history_point){.run_key = run->info.key,
+                                       .median = stats_median(values, n),
+                                       .n = (int)n,
+                                       .measured_at = run->info.key * 86400000,
+                                       .within = n > 1 ? stats_sd(values, n) / values[0] : 0,
+                                       .code = variant_code(&run->variants[c->variant]),
+                                       .device = device};
     }
 }
 
@@ -130,7 +137,8 @@ static inline struct history node_history(const struct node_of_cards *n, size_t 
 }
 
 /* The newest run against the nights before, and against the run `base` before it if that is not negative. */
-static inline struct comparison node_compare(const struct node_of_cards *n, int base, bool nights, bool factors)
+static inline struct comparison node_compare(const struct node_of_cards *n, int base, bool nights,
+                                             bool factors)
 {
     struct err err = {0};
     struct comparison c;
@@ -140,8 +148,8 @@ static inline struct comparison node_compare(const struct node_of_cards *n, int 
     if (factors)
         assert_ok(cards_measure(&h, &cards, &err), &err);
     o.cards = &cards;
-    assert_ok(compare_runs(base >= 0 ? &n->runs[base] : NULL, &n->runs[n->count - 1], nights ? &h : NULL, &o, &c,
-                           &err),
+    assert_ok(compare_runs(base >= 0 ? &n->runs[base] : NULL, &n->runs[n->count - 1], nights ? &h : NULL, &o,
+                           &c, &err),
               &err);
     cards_release(&cards);
     history_release(&h);

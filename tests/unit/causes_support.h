@@ -35,6 +35,7 @@ struct night_of_world {
     double clock[VARIANTS];            /* MHz */
     double memory;                     /* MHz */
     int neighbours[REPETITIONS];
+    int beside; /* tests of its own run */
     bool neighbours_unknown;
     const char *code[VARIANTS]; /* what its identity is a hash of; "" for unknown */
     bool files;                 /* identities are of files */
@@ -54,8 +55,9 @@ struct world {
     bool has_base;                  /* tonight is compared with the last night alone */
     enum confirmation confirmation; /* of v0 at 1024 */
     enum shift_cause shift_confirmed;
-    double noise;  /* in units of the usual one */
-    uint64_t seed; /* of the noise */
+    double together; /* what `noise --gpus` measured for v0 at its first context; 0: nothing */
+    double noise;    /* in units of the usual one */
+    uint64_t seed;   /* of the noise */
 };
 
 static const char plan_text[] = "{\"order\":\"grouped\",\"variants\":[{\"name\":\"v0\",\"build\":[[\"/opt/"
@@ -141,6 +143,7 @@ static inline struct run_data make_run(const struct world *w, int night, struct 
                 t->value[METRIC_SCLK_MHZ] = clock > 0 ? clock : (double)NAN;
                 t->activity.mclk_mhz = n->memory;
                 t->activity.throttled_s = n->throttled_s;
+                t->beside = n->beside;
                 t->activity.neighbours = n->neighbours_unknown ? RUN_UNKNOWN : n->neighbours[r % REPETITIONS];
             }
         }
@@ -226,6 +229,8 @@ struct found {
     struct nights model;
     struct comparison comparison;
     struct causes_input input;
+    struct together_cell together;
+    struct together together_list;
     struct cause_run befores[KEPT];
 };
 
@@ -264,6 +269,16 @@ static inline struct found *explain(const struct world *w)
                                      .clocks = w->has_base ? NULL : &f->history,
                                      .befores = f->befores,
                                      .n_befores = KEPT};
+    f->together = (struct together_cell){.context = contexts[0],
+                                         .metric = METRIC_PREFILL_S,
+                                         .ratio = w->together,
+                                         .low = w->together - 0.01,
+                                         .high = w->together + 0.01,
+                                         .gpus = 8};
+    snprintf(f->together.variant, sizeof f->together.variant, "v0");
+    f->together_list = (struct together){.cells = &f->together, .count = 1};
+    if (w->together > 0)
+        f->input.together = &f->together_list;
     assert_ok(causes_find(&f->input, &f->comparison, &f->comparison.causes, &err), &err);
     return f;
 }

@@ -1,5 +1,5 @@
-/* Several GPUs that differ: what is compared with what, on simulated nights in which the obvious comparison is
- * wrong. Fixed seeds; what the assertions print is what docs/statistics.md states. */
+/* Several GPUs that differ: what is compared with what, on simulated nights in which the obvious comparison
+ * is wrong. Fixed seeds; what the assertions print is what docs/statistics.md states. */
 #include "tests/unit/cards_support.h"
 
 #include "results/judge/strata.h"
@@ -74,7 +74,7 @@ struct trial {
     size_t factor_runs; /* the first so many nights run on every card */
     double now_cell_0;  /* planted into cell 0 tonight */
     double now_card_7;
-    int base;           /* -1: against the nights */
+    int base; /* -1: against the nights */
     bool nights, factors;
 };
 
@@ -120,9 +120,10 @@ static struct outcome trials(const char *name, const struct trial *t)
     struct outcome o = {0};
     for (uint64_t seed = 1; seed <= SEEDS; seed++)
         judge_trial(t, 9000 + seed, &o);
-    print_message("%s: alarms %d, cell found %d, inconclusive %d, named %d of %d nights; ratio off by at most %.2f"
-                  " %%, factor known to %.2f %%\n",
-                  name, o.alarms, o.found, o.inconclusive, o.named, SEEDS, 100 * o.worst, 100 * o.card_error);
+    print_message(
+        "%s: alarms %d, cell found %d, inconclusive %d, named %d of %d nights; ratio off by at most %.2f"
+        " %%, factor known to %.2f %%\n",
+        name, o.alarms, o.found, o.inconclusive, o.named, SEEDS, 100 * o.worst, 100 * o.card_error);
     return o;
 }
 
@@ -150,8 +151,8 @@ static void a_measured_factor_makes_a_move_comparable(void **state)
 {
     (void)state;
     for (int base = -1; base < NIGHTS; base += NIGHTS) {
-        struct trial t = {.before = at_home, .now = moved, .factor_runs = 3, .base = base,
-                          .nights = true, .factors = true};
+        struct trial t = {
+            .before = at_home, .now = moved, .factor_runs = 3, .base = base, .nights = true, .factors = true};
         struct outcome still = trials("moved, with a factor", &t);
         assert_true(still.alarms <= SEEDS / 50);
         assert_true(still.found <= SEEDS / 50);
@@ -215,7 +216,8 @@ static void one_bad_card_of_eight_is_no_regression_of_the_code(void **state)
 {
     (void)state;
     for (int base = -1; base < NIGHTS; base += NIGHTS) {
-        struct trial t = {.before = on_every, .now = on_every, .base = base, .nights = true, .now_card_7 = 1.10};
+        struct trial t = {
+            .before = on_every, .now = on_every, .base = base, .nights = true, .now_card_7 = 1.10};
         struct outcome bad = trials("one bad card", &t);
         assert_true(bad.alarms <= SEEDS / 50);
         assert_true(bad.found <= SEEDS / 50);

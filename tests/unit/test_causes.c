@@ -326,6 +326,42 @@ static void neighbours_that_spare_the_others(struct world *w)
         TONIGHT_OF(w)->neighbours[i] = 1;
 }
 
+/* Tests of its own run, on the other GPUs of the node. */
+static void beside_tests_that_slow_it(struct world *w)
+{
+    slower(TONIGHT_OF(w), 0, 1);
+    TONIGHT_OF(w)->factor[0][0] = 1.12;
+    TONIGHT_OF(w)->beside = 7;
+    w->together = 1.12;
+}
+
+static void beside_tests_that_hardly_slow_it(struct world *w)
+{
+    beside_tests_that_slow_it(w);
+    w->together = 1.015;
+}
+
+static void beside_tests_that_nobody_measured(struct world *w)
+{
+    beside_tests_that_slow_it(w);
+    w->together = 0;
+}
+
+static void beside_as_many_as_before(struct world *w)
+{
+    beside_tests_that_slow_it(w);
+    for (size_t n = 0; n < RUNS; n++)
+        w->nights[n].beside = 7;
+}
+
+static void beside_fewer_than_before(struct world *w)
+{
+    beside_tests_that_slow_it(w);
+    for (size_t n = 0; n < RUNS; n++)
+        w->nights[n].beside = 7;
+    TONIGHT_OF(w)->beside = 0;
+}
+
 static void neighbours_as_before(struct world *w)
 {
     all_slower(w);
@@ -708,6 +744,11 @@ static const struct scenario scenarios[] = {
     {neighbours_of_any_tests, "unexplained", "", true},
     {neighbours_that_spare_the_others, "unexplained", "", true},
     {neighbours_as_before, "", "node!", true},
+    {beside_tests_that_slow_it, "neighbours!", "", false},
+    {beside_tests_that_hardly_slow_it, "unexplained", "", true},
+    {beside_tests_that_nobody_measured, "unexplained", "", true},
+    {beside_as_many_as_before, "unexplained", "", true},
+    {beside_fewer_than_before, "unexplained", "", true},
     {neighbours_that_nobody_counted, "", "node!", true},
     /* method */
     {other_command, "method!", "", false},

@@ -45,6 +45,36 @@ static void estimates_scale_with_finished_tests(void **state)
     eta_release(&eta);
 }
 
+/* Two lanes with a context each, and a variant whose tests run alone. */
+static void estimates_know_of_lanes(void **state)
+{
+    (void)state;
+    struct variant variants[] = {{.name = "v"}, {.name = "quiet", .alone = true}};
+    struct job_test tests[] = {
+        {.variant = 0, .context = 100, .timeout_s = 10}, {.variant = 0, .context = 100, .timeout_s = 10},
+        {.variant = 0, .context = 200, .timeout_s = 10}, {.variant = 0, .context = 200, .timeout_s = 10},
+        {.variant = 0, .context = 200, .timeout_s = 10}, {.variant = 1, .context = 100, .timeout_s = 10},
+    };
+    const size_t lane_of[] = {0, 0, 1, 1, 1, 0}, moved[] = {0, 0, 0, 0, 0, 0};
+    struct job job = {.variant = variants, .test = tests, .test_count = COUNT(tests)};
+    struct eta eta;
+    struct err err = {.kind = ERR_NONE};
+    assert_ok(eta_init(&eta, &job, &err), &err);
+    eta_finished(&eta, 0, 2);
+    assert_true(fabs(eta_left(&eta) - 5 * 2) < 1e-9); /* one lane */
+    assert_ok(eta_spread(&eta, 2, lane_of, &err), &err);
+    assert_true(fabs(eta_left(&eta) - (3 * 2 + 2)) < 1e-9); /* the longer lane, and what runs alone */
+    eta_running(&eta, 2, 1);
+    assert_true(fabs(eta_left(&eta) - 7) < 1e-9);
+    eta_finished(&eta, 2, 2);
+    eta_dropped(&eta, 5);
+    assert_true(fabs(eta_left(&eta) - 2 * 2) < 1e-9);
+    eta_running(&eta, 3, 1);
+    assert_ok(eta_spread(&eta, 2, moved, &err), &err);
+    assert_true(fabs(eta_left(&eta) - 3 * 2) < 1e-9);
+    eta_release(&eta);
+}
+
 static struct sample sample(double t, double cpu, double gpu, double rss)
 {
     struct sample s;
@@ -252,6 +282,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(estimates_scale_with_finished_tests),
+        cmocka_unit_test(estimates_know_of_lanes),
         cmocka_unit_test(a_hang_is_a_busy_cpu_with_idle_gpu_output_and_memory),
         cmocka_unit_test(a_manifest_lists_every_file_with_its_hash),
         cmocka_unit_test(what_kernsweep_did_not_write_is_foreign_wherever_it_lies),

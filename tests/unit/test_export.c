@@ -2,6 +2,7 @@
 #include "tests/unit/results_support.h"
 
 #include "results/query/export.h"
+#include "results/query/openmetrics.h"
 #include "results/store/maintain.h"
 #include "results/store/query.h"
 
@@ -50,6 +51,63 @@ static void csv_quotes_what_needs_it(void **state)
     assert_int_equal(lines, 1 + 8 + 1 + 1);
     buf_release(&out);
     assert_err(export_tests(&s, 0, EXPORT_CSV, refuse, NULL, &err), &err, ERR_STORAGE, "disk full");
+    store_close(&s);
+}
+
+static void openmetrics_names_units_and_ends(void **state)
+{
+    (void)state;
+    struct store s = open_store("openmetrics.db");
+    struct err err = {0};
+    struct buf one, all;
+    int64_t key = fill(&s);
+    buf_init(&one, 1 << 20);
+    buf_init(&all, 1 << 20);
+    assert_ok(openmetrics_export(&s, key, collect, &one, &err), &err);
+    assert_ok(openmetrics_export(&s, 0, collect, &all, &err), &err);
+    const char *head =
+        "# TYPE kernsweep_prefill_seconds gauge\n# UNIT kernsweep_prefill_seconds seconds\n# HELP ";
+    const char *first = strstr(buf_str(&one), head), *later = first ? strstr(first + 1, head) : first;
+    assert_non_null(first);
+    assert_null(later);
+    assert_non_null(strstr(buf_str(&one), ",context=\"512\"} "));
+    assert_null(strstr(buf_str(&one), ".000\n")); /* a single run has no timestamps */
+    assert_string_equal(buf_str(&one) + one.len - 6, "# EOF\n");
+    assert_string_equal(buf_str(&all) + all.len - 6, "# EOF\n");
+    assert_err(openmetrics_export(&s, key, refuse, NULL, &err), &err, ERR_STORAGE, "disk full");
+    buf_release(&one);
+    buf_release(&all);
+    store_close(&s);
+}
+
+/* A name of a node may hold anything. */
+static void openmetrics_escapes_labels_and_times_nights(void **state)
+{
+    (void)state;
+    struct store s = open_store("labels.db");
+    struct err err = {0};
+    struct buf out;
+    for (int day = 1; day <= 3; day++) {
+        struct draft d;
+        draft_night(&d, 400 + day);
+        draft_shot(&d, "v1", 4096, 1, 0.5);
+        snprintf(d.info.node, sizeof d.info.node, "a \"b\" \\c");
+        must_store(&s, &d);
+    }
+    buf_init(&out, 1 << 20);
+    assert_ok(openmetrics_export(&s, 0, collect, &out, &err), &err);
+    const char *label = strstr(buf_str(&out), "node=\"a \\\"b\\\" \\\\c\"");
+    assert_non_null(label);
+    double before = 0;
+    int nights = 0;
+    for (const char *line = label; line && nights < 3; line = strchr(line, '\n') + 1, nights++) {
+        const char *value = strchr(line, '}') + 2;
+        double when = strtod(strchr(value, ' '), NULL);
+        assert_true(when > before);
+        before = when;
+    }
+    assert_int_equal(nights, 3);
+    buf_release(&out);
     store_close(&s);
 }
 
@@ -216,6 +274,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csv_quotes_what_needs_it),
+        cmocka_unit_test(openmetrics_names_units_and_ends),
+        cmocka_unit_test(openmetrics_escapes_labels_and_times_nights),
         cmocka_unit_test(json_comes_back_the_same),
         cmocka_unit_test(an_sql_dump_is_a_store),
         cmocka_unit_test(questions_are_answered_and_orders_refused),

@@ -1,6 +1,7 @@
 /* The index of the nightly runs, and what is told of one. */
 #include "tests/unit/support.h"
 
+#include "harness/nightly/board.h"
 #include "harness/nightly/nights.h"
 #include "harness/nightly/notify.h"
 
@@ -15,7 +16,7 @@ static void close_one(const char *root, const char *name, const char *night, con
     json_t *summary = json_pack("{s:s, s:s, s:s, s:s, s:s, s:b}", "night", night, "ticket", "attention",
                                 "node", "mi300x", "news", news, "headline", headline, "has_report", 1);
     assert_ok(nights_open(&n, root, "2026-11-21", name, &err), &err);
-    assert_ok(nights_close(&n, root, summary, &err), &err);
+    assert_ok(nights_close(&n, root, summary, NULL, &err), &err);
     json_decref(summary);
 }
 
@@ -25,7 +26,7 @@ static char *read_page(const char *root, const char *name)
     struct buf text;
     char path[FS_PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", root, name);
-    buf_init(&text, 1 << 20);
+    buf_init(&text, 8 << 20);
     assert_ok(fs_read_file(path, text.max, &text, &err), &err);
     return buf_steal(&text);
 }
@@ -59,6 +60,121 @@ static void the_index_names_times_briefly_and_colours_the_news(void **state)
     free(text);
 }
 
+enum { NIGHTS = 90, VARIANTS = 40, CONTEXTS = 5 };
+
+/* 200 cells over 90 nights. */
+static json_t *board_of_many(void)
+{
+    json_t *nights = json_array(), *cells = json_array();
+    for (int i = 0; i < NIGHTS; i++)
+        json_array_append_new(nights, json_pack("{s:s, s:s}", "date", "2026-11-21", "commit", "a1b2c3d"));
+    for (int v = 0; v < VARIANTS * CONTEXTS; v++) {
+        json_t *at = json_array(), *values = json_array();
+        char name[16];
+        for (int i = 0; i < NIGHTS; i++) {
+            json_array_append_new(at, json_integer(i));
+            json_array_append_new(values, json_real(0.5 + 0.001 * i));
+        }
+        snprintf(name, sizeof name, "v%d", v / CONTEXTS);
+        json_array_append_new(cells,
+                              json_pack("{s:s, s:i, s:o, s:o, s:[{s:i, s:f, s:b}], s:[i], s:s, s:f, s:s}",
+                                        "variant", name, "context", 4096 << v % CONTEXTS, "at", at, "values",
+                                        values, "changes", "at", 40, "ratio", 1.05, "device", 0, "odd", 7,
+                                        "verdict", "unchanged", "ratio", 1.001, "note", ""));
+    }
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:o, s:o}", "schema", BOARD_SCHEMA, "ticket",
+                     "attention", "node", "mi300x", "mode", "perf", "night", "2026-11-21T02:30:09Z", "metric",
+                     "prefill_s", "unit", "s", "more_is_better", 0, "nights", nights, "cells", cells);
+}
+
+static json_t *board_cell(const json_t *board, size_t at)
+{
+    return json_array_get(json_object_get(board, "cells"), at);
+}
+
+static char *page_of(const char *root, const json_t *board)
+{
+    struct err err = {0};
+    struct night n;
+    json_t *summary =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:b}", "night", "2026-11-21T02:30:09Z", "ticket", "attention",
+                  "node", "mi300x", "news", "quiet", "headline", "h", "has_report", 1);
+    assert_ok(nights_open(&n, root, "2026-11-21", "run-1", &err), &err);
+    assert_ok(nights_close(&n, root, summary, board, &err), &err);
+    json_decref(summary);
+    return read_page(root, "index.html");
+}
+
+static size_t count(const char *text, const char *word)
+{
+    size_t n = 0;
+    while ((text = strstr(text, word)) != NULL) {
+        n++;
+        text += strlen(word);
+    }
+    return n;
+}
+
+static void a_page_of_many_cells_stays_small(void **state)
+{
+    char root[FS_PATH_MAX];
+    json_t *board = board_of_many();
+    (void)state;
+    snprintf(root, sizeof root, "%s", in_scratch("many"));
+    char *page = page_of(root, board);
+    assert_int_equal(count(page, "<svg"), VARIANTS * CONTEXTS);
+    assert_int_equal(count(page, "class=\"change\""), VARIANTS * CONTEXTS);
+    assert_true(strlen(page) < 2u << 20);
+    holds(page, "<p class=\"none\">None.</p>");
+    assert_null(strstr(page, "Inconclusive</h2>"));
+    free(page);
+    json_decref(board);
+}
+
+static void open_findings_come_first_the_worst_before_the_others(void **state)
+{
+    char root[FS_PATH_MAX];
+    json_t *board = board_of_many();
+    (void)state;
+    snprintf(root, sizeof root, "%s", in_scratch("findings"));
+    json_object_set_new(board_cell(board, 7), "verdict", json_string("regressed"));
+    json_object_set_new(board_cell(board, 7), "since", json_string("2026-11-03"));
+    json_object_set_new(board_cell(board, 7), "note", json_string(", confirmed: <code>"));
+    json_object_set_new(board_cell(board, 9), "verdict", json_string("broken"));
+    json_object_set_new(board_cell(board, 11), "verdict", json_string("noisy"));
+    json_object_set_new(board_cell(board, 12), "verdict", json_string("noisy"));
+    json_object_set_new(board_cell(board, 12), "since", json_string("2026-11-01"));
+    char *page = page_of(root, board);
+    const char *broken = strstr(page, "<a href=\"#cell-0-9\">v1 at 65536</a>"),
+               *regressed = strstr(page, "<a href=\"#cell-0-7\">v1 at 16384</a>"),
+               *undecided = strstr(page, "inconclusive, still open"),
+               *others = strstr(page, "Inconclusive</h2>"), *cells = strstr(page, "<svg");
+    assert_true(broken && regressed && undecided && others && cells);
+    assert_true(broken < regressed && regressed < undecided && undecided < others && others < cells);
+    holds(page, "since 2026-11-03, confirmed: &lt;code&gt;");
+    holds(page, "<a href=\"#cell-0-11\">v2 at 8192</a>");
+    free(page);
+    json_decref(board);
+}
+
+static void a_board_that_is_not_one_is_left_out(void **state)
+{
+    char root[FS_PATH_MAX];
+    struct err err = {0};
+    (void)state;
+    snprintf(root, sizeof root, "%s", in_scratch("forged"));
+    assert_ok(fs_mkdir_p(in_scratch("forged/cells"), 0755, &err), &err);
+    assert_ok(fs_write_file(in_scratch("forged/cells/a.json"), "[1, {", 5, 0644, &err), &err);
+    const char odd[] = "{\"schema\": \"" BOARD_SCHEMA "\", \"ticket\": 1, \"nights\": 7, \"cells\": "
+                       "[3, {\"variant\": [], \"values\": [1], \"at\": []}, {\"values\": {}, \"changes\": "
+                       "[{\"at\": -5}], \"odd\": [null]}]}";
+    assert_ok(fs_write_file(in_scratch("forged/cells/b.json"), odd, sizeof odd - 1, 0644, &err), &err);
+    char *page = page_of(root, NULL);
+    assert_null(strstr(page, "<svg"));
+    holds(page, "<td class=\"plan\">attention</td>");
+    free(page);
+}
+
 static void news_are_words(void **state)
 {
     char text[64];
@@ -75,6 +191,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_index_names_times_briefly_and_colours_the_news),
+        cmocka_unit_test(a_page_of_many_cells_stays_small),
+        cmocka_unit_test(open_findings_come_first_the_worst_before_the_others),
+        cmocka_unit_test(a_board_that_is_not_one_is_left_out),
         cmocka_unit_test(news_are_words),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

@@ -1,5 +1,5 @@
-/* Where tests ran, from bundles to the store and back: GPUs and their modes, neighbours, sweeps, axes; and what
- * the store's readers make of it: a history per GPU, the factor of two cards, the standing of each. */
+/* Where tests ran, from bundles to the store and back: GPUs and their modes, neighbours, sweeps, axes; and
+ * what the store's readers make of it: a history per GPU, the factor of two cards, the standing of each. */
 #include "tests/unit/results_support.h"
 
 #include "results/query/against.h"
@@ -57,7 +57,8 @@ static void a_bundle_says_where_its_tests_ran(void **state)
 {
     (void)state;
     struct store s = open_store("places.db");
-    struct run_data r = must_load(&s, must_ingest(&s, bundle_with_places("places", "run-places", NULL), NULL));
+    struct run_data r =
+        must_load(&s, must_ingest(&s, bundle_with_places("places", "run-places", NULL), NULL));
     assert_string_equal(r.info.sweep, "sweep-7");
     assert_string_equal(r.variants[0].axes, "{\"batch\":4,\"dtype\":\"bf16\"}");
     assert_string_equal(r.variants[1].axes, "");
@@ -125,9 +126,13 @@ static void a_journal_that_names_another_gpu_is_believed_more(void **state)
 static void what_is_no_gpu_is_refused(void **state)
 {
     (void)state;
-    static const char *const bad[] = {
-        "[{\"id\": \"\"}]", "[{\"id\": \"a+b\"}]", "[{\"id\": \"a\"}, {\"id\": \"a\"}]", "[{\"id\": 3}]", "\"GPU-1\"",
-        "[{\"id\": \"a\", \"mode\": \"x y\"}]", "[{}]"};
+    static const char *const bad[] = {"[{\"id\": \"\"}]",
+                                      "[{\"id\": \"a+b\"}]",
+                                      "[{\"id\": \"a\"}, {\"id\": \"a\"}]",
+                                      "[{\"id\": 3}]",
+                                      "\"GPU-1\"",
+                                      "[{\"id\": \"a\", \"mode\": \"x y\"}]",
+                                      "[{}]"};
     struct store s = open_store("hostile.db");
     for (size_t i = 0; i < COUNT(bad); i++) {
         char name[16], dir[64], path[128];
@@ -147,10 +152,11 @@ static void what_is_no_gpu_is_refused(void **state)
     store_close(&s);
 }
 
-/* Nights in the store --------------------------------------------------------------------------------------- */
+/* Nights in the store ---------------------------------------------------------------------------------------
+ */
 
-/* A night on these GPUs, one repetition each and cell; GPU-1 is 4.5 % slower. gpus: NULL for a run of a time when
- * tests named none. */
+/* A night on these GPUs, one repetition each and cell; GPU-1 is 4.5 % slower. gpus: NULL for a run of a time
+ * when tests named none. */
 static int64_t store_night(struct store *s, int night, const char *const *gpus, size_t n, double factor)
 {
     struct draft d;
@@ -161,9 +167,9 @@ static int64_t store_night(struct store *s, int night, const char *const *gpus, 
         for (size_t i = 0; i < n; i++)
             for (int r = 0; r < 2; r++) {
                 double slow = strcmp(gpus[i], "GPU-1") == 0 ? 1.045 : 1;
-                struct run_test *t = draft_shot(&d, "v", 1024 + c, (int)(2 * i) + r + 1,
-                                                (1 + c) * slow * (c == 0 ? factor : 1) *
-                                                    (1 + 0.002 * stats_rng_normal(&rng)));
+                struct run_test *t =
+                    draft_shot(&d, "v", 1024 + c, (int)(2 * i) + r + 1,
+                               (1 + c) * slow * (c == 0 ? factor : 1) * (1 + 0.002 * stats_rng_normal(&rng)));
                 snprintf(t->gpu, sizeof t->gpu, "%s", gpus[i]);
             }
     return must_store(s, &d);
@@ -193,8 +199,12 @@ static void old_runs_have_the_only_gpu_of_their_node(void **state)
     /* Their nights go on in those of tests that name it. */
     store_night(&s, 2, nameless, 1, 1);
     struct history h;
-    const struct history_options o = {
-        .node = NODE, .ticket = "demo", .mode = "perf", .variant = "v", .context = 1024, .metric = METRIC_PREFILL_S};
+    const struct history_options o = {.node = NODE,
+                                      .ticket = "demo",
+                                      .mode = "perf",
+                                      .variant = "v",
+                                      .context = 1024,
+                                      .metric = METRIC_PREFILL_S};
     assert_ok(history_load(&s, &o, &h, &err), &err);
     assert_int_equal(h.series[0].count, 3);
     assert_int_equal(h.series[0].points[0].device, gpu_identity("ab", "SPX/NPS1"));
@@ -213,8 +223,12 @@ static void a_history_has_a_point_for_each_gpu(void **state)
     for (int night = 0; night < 3; night++)
         store_night(&s, night, both, 2, 1);
     struct history h;
-    const struct history_options o = {
-        .node = NODE, .ticket = "demo", .mode = "perf", .variant = "v", .context = 1024, .metric = METRIC_PREFILL_S};
+    const struct history_options o = {.node = NODE,
+                                      .ticket = "demo",
+                                      .mode = "perf",
+                                      .variant = "v",
+                                      .context = 1024,
+                                      .metric = METRIC_PREFILL_S};
     assert_ok(history_load(&s, &o, &h, &err), &err);
     assert_int_equal(h.series[0].count, 6);
     assert_int_equal(h.series[0].points[0].n, 2);
@@ -259,7 +273,8 @@ static struct comparison must_compare(struct store *s, int64_t base, int64_t now
 static void a_stored_run_of_both_cards_makes_moves_comparable(void **state)
 {
     (void)state;
-    static const char *const first[] = {"GPU-0"}, *const second[] = {"GPU-1"}, *const both[] = {"GPU-0", "GPU-1"};
+    static const char *const first[] = {"GPU-0"}, *const second[] = {"GPU-1"},
+                             *const both[] = {"GPU-0", "GPU-1"};
     struct store s = open_store("moves.db");
     struct against a;
     int64_t base = store_night(&s, 1, first, 1, 1), moved = store_night(&s, 2, second, 1, 1);

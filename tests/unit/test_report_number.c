@@ -54,6 +54,7 @@ static void factors_are_those_of_the_hand_written_reports(void **state)
     same(num_factor(801.92), "802x");
     same(num_times(13366.90 / 1181.64), "11.3");
     same(num_factor_error(1.2134, 0.0123), "1.21x ± 0.01");
+    same(num_factor_error(0.667, 7e-17), "0.67x ± 0");
     same(num_growth(469.749 / 22.7681), "20.6x");
     same(num_rate(4096 / 22.7681), "180");
     same(num_rate(16384 / 469.749), "35");

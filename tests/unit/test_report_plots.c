@@ -53,6 +53,32 @@ static struct store store_twelve(const char *name, double step)
     return s;
 }
 
+/* A program that only has a wall time measures no tokens. */
+static void contexts_are_tokens_only_of_a_prompt(void **state)
+{
+    struct store s = open_store("tokens.db");
+    struct report_subject subject;
+    (void)state;
+    for (int prompt = 0; prompt < 2; prompt++) {
+        struct draft d;
+        draft_night(&d, 1 + prompt);
+        for (int v = 0; v < 2; v++)
+            for (int i = 1; i <= 2; i++) {
+                struct run_test *t = draft_shot(&d, v ? "v1" : "baseline", 512, i, 1 + v);
+                if (!prompt)
+                    t->value[METRIC_PREFILL_S] = NAN;
+            }
+        must_store(&s, &d);
+        struct report_model m = load(&s, &subject);
+        struct buf b = script();
+        assert_true(picture_speedup(&b, &m, REPORT_EN));
+        holds(&b, prompt ? "set xlabel 'context (tokens)'" : "set xlabel 'context'");
+        buf_release(&b);
+        report_model_release(&m);
+    }
+    store_close(&s);
+}
+
 static void a_plot_has_eight_series_and_the_others_have_panels(void **state)
 {
     struct store s = store_twelve("twelve.db", 1.1);
@@ -177,6 +203,7 @@ static void memory_has_one_line_a_kernel(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(contexts_are_tokens_only_of_a_prompt),
         cmocka_unit_test(a_plot_has_eight_series_and_the_others_have_panels),
         cmocka_unit_test(bars_on_a_logarithmic_axis_start_at_one),
         cmocka_unit_test(n_squared_does_not_set_the_range),

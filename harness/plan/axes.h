@@ -1,0 +1,56 @@
+/* axes: what a plan varies beside its contexts: named axes with their values, and the points that they span.
+ *
+ * An object crosses its axes ("axes": {"block": [64, 128], "dtype": ["bf16", "fp16"]}); an array lists
+ * entries, each of which crosses its own values. A value is a string, a number, a boolean, or an object that
+ * gives it a name ({"name": "rocm-6.4", "value": "/opt/rocm-6.4", "env": {...}}). What the values do to the
+ * commands of a variant is axis_text's, which points are left out is conditions'.
+ */
+#ifndef KERNSWEEP_HARNESS_PLAN_AXES_H
+#define KERNSWEEP_HARNESS_PLAN_AXES_H
+
+#include "common/base/json.h"
+
+enum {
+    AXES_MAX = 8,
+    AXIS_VALUES_MAX = 64,
+    AXES_POINTS_MAX = 4096,
+    AXIS_TEXT_MAX = 1024,
+    AXES_ENCODED_MAX = 1000
+};
+
+struct axis {
+    const char *name; /* borrowed from the plan */
+    json_t *values;   /* owned: an array of them, as written */
+    bool named;       /* part of the names of the points: written as a list */
+    bool in_build;    /* builds may depend on it */
+};
+
+struct axes {
+    struct axis axis[AXES_MAX];
+    size_t count;   /* 0: none */
+    bool listed;    /* written as a list of points */
+    json_t *points; /* owned: an array of objects of the axes' values; NULL without axes */
+};
+
+/* at: "axes" of a plan, or of a variant, which may be absent. base: the plan's, to which a variant's are
+ * added or which they replace; NULL: none. kernel: the placeholders of shapes are taken. *a must be zeroed;
+ * call axes_release() even after a failure. */
+int axes_read(struct axes *a, const struct json_at *at, const struct axes *base, bool kernel,
+              struct err *err);
+void axes_release(struct axes *a);
+/* The axis of that name, or NULL. */
+const struct axis *axes_find(const struct axes *a, const char *name);
+
+/* Appends what the placeholder stands for. */
+void axis_value_text(const json_t *value, struct buf *out);
+/* What a value is called in names, conditions and on the command line. */
+const char *axis_value_word(const json_t *value, char out[AXIS_TEXT_MAX]);
+/* The environment that a value sets, or NULL. */
+const json_t *axis_value_env(const json_t *value);
+
+/* Appends what distinguishes a point from the others: "block64_bf16". */
+void axes_suffix(const struct axes *a, const json_t *point, struct buf *out);
+/* The point as reports and the store know it: each axis with its value or its value's name. A new object. */
+json_t *axes_encode(const struct axes *a, const json_t *point);
+
+#endif

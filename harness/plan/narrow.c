@@ -1,0 +1,156 @@
+#include "harness/plan/narrow.h"
+
+#include "common/base/text.h"
+#include "common/contract/proto.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { WORD_MAX = 256, KNOWN_MAX = 128 };
+
+/* The value of an axis or of a shape's dimension; NULL without one. */
+static const char *value_of(const struct plan_variant *item, const char *axis)
+{
+    return json_string_value(json_object_get(item->values, axis));
+}
+
+static bool is_axis(const struct plan_variants *v, const char *name)
+{
+    for (size_t i = 0; i < v->count; i++)
+        if (value_of(&v->item[i], name))
+            return true;
+    return false;
+}
+
+static bool is_value(const struct plan_variants *v, const char *axis, const char *value)
+{
+    for (size_t i = 0; i < v->count; i++) {
+        const char *own = value_of(&v->item[i], axis);
+        if (own && strcmp(own, value) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Up to KNOWN_MAX names of axes, or values of one. */
+static size_t list_known(const struct plan_variants *v, const char *axis, const char **known)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < v->count; i++) {
+        const char *key;
+        json_t *value;
+        json_object_foreach(json_iterable(v->item[i].values), key, value)
+        {
+            const char *word = axis ? json_string_value(value) : key;
+            size_t k = 0;
+            while (k < n && strcmp(known[k], word) != 0)
+                k++;
+            if (k == n && n < KNOWN_MAX && (!axis || strcmp(key, axis) == 0))
+                known[n++] = word;
+        }
+    }
+    return n;
+}
+
+static int refuse(const struct plan_variants *v, const char *axis, const char *word, const char *file,
+                  struct err *err)
+{
+    const char *known[KNOWN_MAX];
+    struct buf text;
+    buf_init(&text, 512);
+    size_t n = list_known(v, axis, known);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&text, "%s%s", i ? ", " : "", known[i]);
+    err_set(err, ERR_INPUT, "--axis: %.200s has no %s \"%.80s\"; it has: %.400s", file,
+            axis ? "value" : "axis", word, n ? buf_ok(&text) ? buf_str(&text) : "many" : "none");
+    buf_release(&text);
+    return -1;
+}
+
+/* "block=64,dtype=bf16" as {"block": ["64"], "dtype": ["bf16"]}. */
+static int parse(const struct plan_variants *v, const char *list, const char *file, json_t *out,
+                 struct err *err)
+{
+    json_t *values = NULL;
+    char axis[WORD_MAX] = "", word[WORD_MAX];
+    while (*list) {
+        size_t len = strcspn(list, ",");
+        snprintf(word, sizeof word, "%.*s", (int)(len < WORD_MAX ? len : WORD_MAX), list);
+        list += len + (list[len] == ',');
+        char *equal = strchr(word, '='), *value = word;
+        if (equal && (!values || !is_value(v, axis, word))) {
+            *equal = '\0';
+            value = equal + 1;
+            snprintf(axis, sizeof axis, "%s", word);
+            if (!is_axis(v, axis))
+                return refuse(v, NULL, axis, file, err);
+            if (!(values = json_object_get(out, axis)))
+                json_object_set_new(out, axis, values = json_array());
+        }
+        if (!values)
+            break;
+        if (!is_value(v, axis, value))
+            return refuse(v, axis, value, file, err);
+        json_array_append_new(values, json_string(value));
+    }
+    return values ? 0
+                  : err_set(
+                        err, ERR_INPUT,
+                        "--axis: expected AXIS=VALUE, with further values and axes separated by commas, such "
+                        "as block=64,128,dtype=bf16");
+}
+
+static bool is_wanted(const struct plan_variant *item, const json_t *wanted)
+{
+    const char *axis;
+    json_t *values, *one;
+    size_t i;
+    json_object_foreach(json_iterable(wanted), axis, values)
+    {
+        const char *own = value_of(item, axis);
+        bool any = !own;
+        json_array_foreach(values, i, one)
+        {
+            any = any || strcmp(json_string_value(one), own) == 0;
+        }
+        if (!any)
+            return false;
+    }
+    return true;
+}
+
+int narrow_to_values(struct plan_variants *v, const char *list, const char *file, struct err *err)
+{
+    json_t *wanted = json_object();
+    size_t kept = 0;
+    int rc = parse(v, list, file, wanted, err);
+    for (size_t i = 0; rc == 0 && i < v->count; i++)
+        if (is_wanted(&v->item[i], wanted))
+            v->item[kept++] = v->item[i];
+    if (rc == 0 && kept == 0)
+        rc = err_set(err, ERR_INPUT, "--axis: %.200s measures no point with all of these values", file);
+    if (rc == 0)
+        v->count = kept;
+    json_decref(wanted);
+    return rc;
+}
+
+static bool runs_anywhere(const struct plan_variants *v, const struct plan_variant *item,
+                          const struct matrix *m)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if (plan_variant_runs(v, item, m->contexts[i].tokens))
+            return true;
+    return false;
+}
+
+void narrow_without(struct plan_variants *v, json_t *cells, const struct matrix *contexts)
+{
+    size_t kept = 0;
+    json_array_append(v->kept, cells);
+    v->conditions.dropped = cells;
+    for (size_t i = 0; i < v->count; i++)
+        if (runs_anywhere(v, &v->item[i], contexts))
+            v->item[kept++] = v->item[i];
+    v->count = kept;
+}

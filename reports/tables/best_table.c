@@ -1,0 +1,192 @@
+#include "reports/tables/best_table.h"
+
+#include "reports/render/markdown.h"
+#include "reports/render/table.h"
+#include "reports/tables/axis_columns.h"
+#include "reports/words/quantity.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *point_name(const struct best_group *g, size_t point)
+{
+    const struct run_variant *v = g->member[point].variant;
+    return *g->variant && *v->shape ? v->shape : v->name;
+}
+
+/* By median, those measured in most runs first. */
+static void order_points(const struct best_group *g, size_t *order)
+{
+    double sign = isnan(g->point[g->answer.best < g->count ? g->answer.best : 0].median) ? 0 : 1;
+    for (size_t i = 0; i < g->count; i++) {
+        size_t at = i;
+        for (; at > 0; at--) {
+            const struct best_point *a = &g->point[order[at - 1]], *b = &g->point[i];
+            bool later = a->runs < b->runs || (a->runs == b->runs && sign * a->median > b->median);
+            if (!later || order[at - 1] == g->answer.best)
+                break;
+            order[at] = order[at - 1];
+        }
+        order[at] = i;
+    }
+}
+
+static void put_where(const struct best_group *g, struct buf *out)
+{
+    if (*g->variant)
+        buf_printf(out, "%s ", g->variant);
+    buf_printf(out, "at context %d", g->context);
+    if (*g->shape)
+        buf_printf(out, ", shape %s", g->shape);
+    buf_puts(out, ": ");
+}
+
+static void put_names(const struct best_group *g, enum best_finding what, size_t runs, struct buf *out)
+{
+    const char *separator = "";
+    for (size_t i = 0; i < g->count; i++) {
+        if (best_group_finding(g, i, runs) != what)
+            continue;
+        buf_printf(out, "%s%s", separator, point_name(g, i));
+        separator = ", ";
+    }
+}
+
+static size_t count_found(const struct best_group *g, enum best_finding what, size_t runs)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < g->count; i++)
+        n += best_group_finding(g, i, runs) == what;
+    return n;
+}
+
+static void put_margin(const struct best_group *g, struct buf *out)
+{
+    const struct best_answer *a = &g->answer;
+    buf_printf(out, ", %.2g %% ahead of %s", 100 * a->margin, point_name(g, a->second));
+    if (!isnan(a->low))
+        buf_printf(out, " (%.2g to %.2g %%)", 100 * a->low, 100 * a->high);
+}
+
+static void put_answer(const struct best_group *g, size_t runs, struct buf *out)
+{
+    const struct best_answer *a = &g->answer;
+    put_where(g, out);
+    if (a->best == g->count)
+        buf_puts(out, "no point has a result");
+    else if (g->count == 1)
+        buf_printf(out, "%s is the only point", point_name(g, 0));
+    else if (!isnan(a->sure)) {
+        buf_printf(out, "%s is best", point_name(g, a->best));
+        put_margin(g, out);
+        buf_printf(out, a->sure > 0.999 ? "; sure to more than 99.9 %%" : "; sure to %.1f %%", 100 * a->sure);
+    } else if (count_found(g, BEST_CANDIDATE, runs) == 1) {
+        buf_printf(out, "%s is ahead of the points that were measured to the end", point_name(g, a->best));
+    } else {
+        buf_puts(out, "not distinguishable: ");
+        put_names(g, BEST_CANDIDATE, runs, out);
+    }
+    if (count_found(g, BEST_DROPPED, runs) > 0) {
+        buf_puts(out, "; dropped on the way without being ruled out: ");
+        put_names(g, BEST_DROPPED, runs, out);
+    }
+    if (g->several_gpus)
+        buf_puts(out, "; measured on several GPUs, whose differences are not told from those of the points");
+    buf_putc(out, '\n');
+}
+
+/* The axes of all points. */
+static void take_axes(const struct best_groups *all, struct axis_columns *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < all->count; i++)
+        n += all->item[i].count;
+    const struct run_variant **variants = calloc(n + 1, sizeof *variants);
+    n = 0;
+    for (size_t i = 0; variants && i < all->count; i++)
+        for (size_t k = 0; k < all->item[i].count; k++)
+            variants[n++] = all->item[i].member[k].variant;
+    axis_columns_take(out, variants, variants ? n : 0);
+    free(variants);
+}
+
+static void put_finding(struct table *t, const struct best_group *g, size_t i, size_t runs)
+{
+    enum best_finding found = best_group_finding(g, i, runs);
+    char text[128];
+    bool after =
+        runs > 1 && (found == BEST_DROPPED || found == BEST_RULED_OUT) && g->member[i].last_run + 1 < runs;
+    snprintf(text, sizeof text, after ? "%s, after round %zu" : "%s", best_finding_name(found),
+             g->member[i].last_run + 1);
+    table_marked(t, text, found == BEST_WINNER ? MARK_GOOD : found == BEST_FAILED ? MARK_BAD : MARK_NONE);
+}
+
+static void put_row(struct table *t, const struct best_groups *all, const struct best_group *g, size_t i,
+                    const struct axis_columns *axes, size_t runs)
+{
+    const struct run_variant *v = g->member[i].variant;
+    const struct best_point *p = &g->point[i];
+    char text[64];
+    struct quantity q = quantity_of(all->metric, false);
+    double worse = i == g->answer.best ? (double)NAN : p->behind;
+    snprintf(text, sizeof text, "%d", g->context);
+    table_text(t, text);
+    table_code(t, *v->kernel ? v->kernel : v->name);
+    axis_columns_row(axes, v, t);
+    snprintf(text, sizeof text, "%zu", p->count);
+    table_text(t, text);
+    table_text(t, p->count ? quantity_text(&q, p->median).s : "-");
+    snprintf(text, sizeof text, "%+.2f %%", 100 * worse);
+    table_text(t, isnan(worse) ? "-" : text);
+    put_finding(t, g, i, runs);
+}
+
+static void put_group(struct table *t, const struct best_groups *all, const struct best_group *g,
+                      const struct axis_columns *axes, size_t runs)
+{
+    size_t *order = calloc(g->count + 1, sizeof *order);
+    if (order)
+        order_points(g, order);
+    for (size_t i = 0; order && g->answer.best < g->count && i < g->count; i++)
+        put_row(t, all, g, order[i], axes, runs);
+    free(order);
+}
+
+static void fill_table(struct table *t, const struct best_groups *all, size_t runs)
+{
+    struct axis_columns axes;
+    struct quantity q = quantity_of(all->metric, false);
+    take_axes(all, &axes);
+    table_column(t, "Context", true);
+    table_column(t, "Variant", false);
+    axis_columns_add(&axes, t);
+    table_column(t, "Repetitions", true);
+    table_column(t, quantity_title(&q, REPORT_EN), true);
+    table_column(t, "Behind", true);
+    table_column(t, "Finding", false);
+    for (size_t i = 0; i < all->count; i++)
+        put_group(t, all, &all->item[i], &axes, runs);
+}
+
+int best_table(const struct best_groups *g, size_t runs, enum best_form form, struct buf *out,
+               struct err *err)
+{
+    struct table table;
+    struct md md = {.out = out, .lang = REPORT_EN};
+    table_init(&table);
+    for (size_t i = 0; i < g->count; i++) {
+        buf_puts(out, form == BEST_MARKDOWN ? "- " : "");
+        put_answer(&g->item[i], runs, out);
+    }
+    buf_putc(out, '\n');
+    fill_table(&table, g, runs);
+    if (form == BEST_MARKDOWN)
+        md_table(&md, &table);
+    else
+        table_write_text(&table, form == BEST_COLOUR, out);
+    bool ok = table_ok(&table) && buf_ok(out);
+    table_release(&table);
+    return ok ? 0 : err_set(err, ERR_INTERNAL, "more points than can be printed");
+}

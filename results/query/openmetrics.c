@@ -1,0 +1,251 @@
+#include "results/query/openmetrics.h"
+
+#include "results/query/history_load.h"
+#include "results/store/run_load.h"
+#include "results/store/sql.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FAMILY_MAX = 64 << 20, FAMILY_NAME_MAX = 160 };
+
+/* The samples of one metric: a family must be in one piece, whichever plans it comes from. */
+struct families {
+    struct buf samples[METRIC_COUNT];
+};
+
+/* Where a sample comes from. */
+struct origin {
+    const char *ticket, *node, *mode;
+};
+
+static void families_init(struct families *f)
+{
+    for (int m = 0; m < METRIC_COUNT; m++)
+        buf_init(&f->samples[m], FAMILY_MAX);
+}
+
+static void families_release(struct families *f)
+{
+    for (int m = 0; m < METRIC_COUNT; m++)
+        buf_release(&f->samples[m]);
+}
+
+/* Derived metrics are left out: whoever reads this can divide. */
+static bool is_exported(enum metric m)
+{
+    switch (metric_info(m)->kind) {
+    case METRIC_OF_TEST:
+    case METRIC_OF_BUILD:
+    case METRIC_OF_EXTRA:
+        return true;
+    case METRIC_OF_TIME:
+    case METRIC_OF_TOKEN:
+    case METRIC_FREE:
+        break;
+    }
+    return false;
+}
+
+/* Base units are named in full, and the name ends with the unit: prefill_s becomes prefill_seconds. */
+static const char *unit_name(const struct metric_info *m)
+{
+    if (strcmp(m->unit, "s") == 0)
+        return "seconds";
+    return strcmp(m->unit, "bytes") == 0 ? "bytes" : strcmp(m->unit, "J") == 0 ? "joules" : "";
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), k = strlen(end);
+    return n >= k && strcmp(text + n - k, end) == 0;
+}
+
+static void base_name(enum metric m, char out[FAMILY_NAME_MAX])
+{
+    const struct metric_info *info = metric_info(m);
+    const char *unit = unit_name(info);
+    size_t len = strlen(info->name);
+    if (strcmp(unit, "seconds") == 0 && ends_with(info->name, "_s"))
+        len -= 2;
+    snprintf(out, FAMILY_NAME_MAX, "kernsweep_%.*s", (int)len, info->name);
+    for (char *p = out; *p; p++)
+        if (!isalnum((unsigned char)*p))
+            *p = '_';
+    len = strlen(out);
+    if (*unit && !ends_with(out, unit))
+        snprintf(out + len, FAMILY_NAME_MAX - len, "_%s", unit);
+}
+
+/* A plan's own metric may be spelt like another one but for signs that are not allowed here. */
+static void family_name(enum metric m, char out[FAMILY_NAME_MAX])
+{
+    char other[FAMILY_NAME_MAX];
+    base_name(m, out);
+    for (int k = 0; k < (int)m; k++) {
+        base_name((enum metric)k, other);
+        if (is_exported((enum metric)k) && strcmp(out, other) == 0) {
+            size_t len = strlen(out);
+            snprintf(out + len, FAMILY_NAME_MAX - len, "_%d", (int)m);
+            return;
+        }
+    }
+}
+
+/* In quotes where `quoted`, as a label's value; otherwise as a help text. */
+static void put_escaped(struct buf *out, const char *text)
+{
+    for (; *text; text++)
+        if (*text == '\n')
+            buf_puts(out, "\\n");
+        else if (*text == '\\' || *text == '"')
+            buf_printf(out, "\\%c", *text);
+        else
+            buf_putc(out, *text);
+}
+
+static void put_label(struct buf *out, const char *name, const char *value)
+{
+    buf_printf(out, "%s=\"", name);
+    put_escaped(out, value);
+    buf_puts(out, "\",");
+}
+
+static void put_sample(struct families *f, enum metric m, const struct origin *o, const char *variant,
+                       int context, double value)
+{
+    struct buf *out = &f->samples[m];
+    char name[FAMILY_NAME_MAX];
+    family_name(m, name);
+    buf_printf(out, "%s{", name);
+    put_label(out, "ticket", o->ticket);
+    put_label(out, "node", o->node);
+    put_label(out, "mode", o->mode);
+    put_label(out, "variant", variant);
+    buf_printf(out, "context=\"%d\"} %.17g", context, value);
+}
+
+static void put_run(struct families *f, const struct run_data *run)
+{
+    const struct origin o = {run->info.ticket, run->info.node, run->info.mode};
+    for (size_t i = 0; i < run->n_cells; i++) {
+        const struct cell *c = &run->cells[i];
+        for (int m = 0; m < METRIC_COUNT; m++)
+            if (is_exported((enum metric)m) && isfinite(c->median[m])) {
+                put_sample(f, (enum metric)m, &o, run->variants[c->variant].name, c->context, c->median[m]);
+                buf_putc(&f->samples[m], '\n');
+            }
+    }
+}
+
+/* Times must increase: of nights of the same time, the last counts; of one night's GPUs, the mean. */
+static void put_series(struct families *f, const struct origin *o, const struct history_series *s)
+{
+    double sum = 0;
+    int n = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const struct history_point *p = &s->points[i];
+        bool more = i + 1 < s->count && s->points[i + 1].measured_at <= p->measured_at;
+        sum += isfinite(p->median) ? p->median : 0;
+        n += isfinite(p->median);
+        if (more && s->points[i + 1].run_key == p->run_key)
+            continue;
+        if (n > 0 && !more) {
+            put_sample(f, s->metric, o, s->variant, s->context, sum / n);
+            buf_printf(&f->samples[s->metric], " %" PRId64 ".%03d\n", p->measured_at / 1000,
+                       (int)(p->measured_at % 1000));
+        }
+        sum = 0;
+        n = 0;
+    }
+}
+
+static int put_plan(struct store *s, struct families *f, const struct origin *o, struct err *err)
+{
+    const struct history_options options = {
+        .node = o->node, .ticket = o->ticket, .mode = o->mode, .all_metrics = true};
+    struct history h = {0};
+    int rc = history_load(s, &options, &h, err);
+    for (size_t i = 0; rc == 0 && i < h.count; i++)
+        if (is_exported(h.series[i].metric))
+            put_series(f, o, &h.series[i]);
+    history_release(&h);
+    return rc;
+}
+
+static int put_nights(struct store *s, struct families *f, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(s,
+                                "SELECT DISTINCT ticket, node, mode FROM run WHERE purpose = 'sweep'"
+                                " AND rejected_at IS NULL ORDER BY ticket, node, mode",
+                                err);
+    int rc = stmt ? 0 : -1;
+    while (rc == 0 && (rc = sql_step(stmt, err)) > 0) {
+        char ticket[RUN_NAME_MAX], node[RUN_NODE_MAX], mode[16];
+        sql_col_text(stmt, "ticket", ticket, sizeof ticket);
+        sql_col_text(stmt, "node", node, sizeof node);
+        sql_col_text(stmt, "mode", mode, sizeof mode);
+        const struct origin o = {ticket, node, mode};
+        rc = put_plan(s, f, &o, err);
+    }
+    return rc;
+}
+
+static int write_family(enum metric m, const struct buf *samples, export_sink *sink, void *arg,
+                        struct err *err)
+{
+    const struct metric_info *info = metric_info(m);
+    char name[FAMILY_NAME_MAX];
+    struct buf head;
+    if (!buf_ok(samples))
+        return err_set(err, ERR_INTERNAL, "%s: more than %d bytes, or no memory", info->name, FAMILY_MAX);
+    if (samples->len == 0)
+        return 0;
+    family_name(m, name);
+    buf_init(&head, 4096);
+    buf_printf(&head, "# TYPE %s gauge\n", name);
+    if (*unit_name(info) && ends_with(name, unit_name(info)))
+        buf_printf(&head, "# UNIT %s %s\n", name, unit_name(info));
+    buf_printf(&head, "# HELP %s ", name);
+    put_escaped(&head, info->title);
+    buf_puts(&head, info->better == METRIC_MORE   ? ", median; higher is better.\n"
+                    : info->better == METRIC_LESS ? ", median; lower is better.\n"
+                                                  : ", median.\n");
+    int rc = sink(arg, buf_str(&head), head.len, err);
+    if (rc == 0)
+        rc = sink(arg, buf_str(samples), samples->len, err);
+    buf_release(&head);
+    return rc;
+}
+
+static int collect(struct store *s, int64_t run_key, struct families *f, struct err *err)
+{
+    struct run_data run = {0};
+    if (run_key == 0)
+        return put_nights(s, f, err);
+    int rc = run_data_load(s, run_key, &run, err);
+    if (rc == 0)
+        put_run(f, &run);
+    run_data_release(&run);
+    return rc;
+}
+
+int openmetrics_export(struct store *s, int64_t run_key, export_sink *sink, void *arg, struct err *err)
+{
+    struct families *f = malloc(sizeof *f);
+    if (!f)
+        return err_set(err, ERR_INTERNAL, "no memory for the export");
+    families_init(f);
+    int rc = collect(s, run_key, f, err);
+    for (int m = 0; rc == 0 && m < METRIC_COUNT; m++)
+        rc = write_family((enum metric)m, &f->samples[m], sink, arg, err);
+    if (rc == 0)
+        rc = sink(arg, "# EOF\n", 6, err);
+    families_release(f);
+    free(f);
+    return rc;
+}

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# GPUs that differ: which card stands out, a cell that moves to another one, and what suffers from neighbours; on a node of four GPUs
+# one of which is 10 % slower than the others.
+. tests/lib.sh
+. tests/pipeline.sh
+. tests/tree.sh
+. tests/gpus.sh
+
+unset HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES CUDA_VISIBLE_DEVICES SLURM_JOB_ID SLURM_JOB_GPUS SLURM_STEP_GPUS
+
+# The program: `card LEVEL SUFFERS SECONDS`: prints LEVEL, 10 % more on GPU 2, and SUFFERS times that while another one runs.
+write_card_program() {
+    CARD=$GPUS_ROOT/card
+    mkdir -p "$GPUS_ROOT/flight"
+    {
+        printf '#!/usr/bin/env bash\nflight=%q slow=%q\n' "$GPUS_ROOT/flight" "$(gpu_word 2)"
+        cat <<'PROGRAM'
+touch "$flight/$$"
+sleep "$3"
+others=$(($(ls "$flight" | wc -l) - 1))
+sleep 0.1
+rm "$flight/$$"
+awk -v level="$1" -v suffers="$2" -v others="$others" -v seed="$$" -v slow="$([ "${ROCR_VISIBLE_DEVICES-}" = "$slow" ] && echo 1)" '
+    BEGIN { srand(seed); t = level * (slow ? 1.10 : 1) * (others > 0 ? suffers : 1) * (1 + 0.002 * (rand() - 0.5))
+            printf "[PERF_TIMING] {\"prefill_s\": %.6f}\n", t / 100 }'
+PROGRAM
+    } >"$CARD"
+    chmod +x "$CARD"
+}
+
+# card_plan FILTER FILE: two variants at four contexts; b suffers from neighbours
+card_plan() {
+    jq -n --arg node "$PLAN_NODE" --arg workdir "$TMPDIR/work" --arg card "$CARD" '
+        {schema: "kernsweep.plan/1", ticket: "cards", node: $node, workdir: $workdir, contexts: [1, 2, 3, 4], repetitions: 2,
+         timeouts: {default: 30}, vram_settle_s: 0, sampling: {interval_ms: 50}, kill_grace_s: 0.2,
+         variants: [{name: "a", run: [$card, "{context}", "1", "0.05"]}, {name: "b", run: [$card, "{context}", "1.3", "0.05"]}]} | '"$1" >"$2"
+}
+
+# run_of TAG
+run_of() {
+    jq -r .run_id "$(bundle_of "$1")/job.json"
+}
+
+# sweep TAG FILTER [OPTION...]
+sweep() {
+    card_plan "$2" "$TMPDIR/$1.json"
+    try ks_run "$TMPDIR/$1.json" --tag "$1" "${@:3}"
+    exited "$1 exits 0" 0
+}
+
+prepare() {
+    amd_gpus "$TMPDIR/cards" 4
+    write_card_program
+}
+
+standing() {
+    prepare
+    sweep every '.gpus = "all" | .placement = "every" | .variants |= .[:1]'
+    try ks compare latest --by gpu --json
+    exited "--by gpu exits 0" 0
+    is "four cards" "$(jq '.gpus | length' <<<"$OUT")" 4
+    is "the slow one is named, and no other" "$(jq -r '[.gpus[] | select(.verdict == "slow") | .gpu] | join(" ")' <<<"$OUT")" "$(gpu_id 2)"
+    is "its interval holds 10 % and not 5 %" "$(jq '.gpus[] | select(.verdict == "slow") | .ratio_low > 1.05 and .ratio_high < 1.15' <<<"$OUT")" true
+    try ks compare latest --by gpu
+    like "as a table" "$OUT" "$(gpu_id 2)"
+    try ks report latest
+    like "the report has a table of cards" "$OUT" "GPUs beside each other"
+    like "and says which one stands out" "$OUT" "stands out"
+    try ks report latest --lang es
+    like "also in Spanish" "$OUT" "Las GPU entre s"
+    try ks show latest --json
+    exited "show" 0
+}
+
+moving() {
+    prepare
+    sweep first ".gpus = [\"$(gpu_id 0)\"] | .ticket = \"moves\" | .variants |= .[:1]"
+    sweep second ".gpus = [\"$(gpu_id 2)\"] | .ticket = \"moves\" | .variants |= .[:1]"
+    try ks compare "$(run_of first)" "$(run_of second)" --json
+    exited "a slower card is no regression" 0
+    is "every cell is inconclusive" "$(jq -r '[.cells[].verdict] | unique | join(" ")' <<<"$OUT")" noisy
+    like "and says why" "$(jq -r '.cells[0].reason' <<<"$OUT")" "moved to another GPU, no factor between them"
+    sweep both '.gpus = "all" | .placement = "every" | .ticket = "moves" | .variants |= .[:1]'
+    try ks compare "$(run_of first)" "$(run_of second)" --json
+    exited "with the factor of the cards as well" 0
+    is "every cell is unchanged" "$(jq -r '[.cells[].verdict] | unique | join(" ")' <<<"$OUT")" unchanged
+    is "the factor is 1.10" "$(jq '.cells[0].place.card_factor > 1.08 and .cells[0].place.card_factor < 1.12' <<<"$OUT")" true
+    sweep third ".gpus = [\"$(gpu_id 2)\"] | .ticket = \"moves\" | .variants |= (.[:1] | map(.run[1] = \"{context}.4\"))"
+    try ks compare "$(run_of first)" "$(run_of third)" --json
+    exited "a slowdown on the other card is a regression" 4
+}
+
+noise() {
+    prepare
+    card_plan . "$TMPDIR/noise.json"
+    try ks noise "$TMPDIR/noise.json" --gpus --runs 2 --artifacts "$TMPDIR/artifacts_remote" --json
+    exited "noise --gpus exits 0" 0
+    is "what suffers is b, at every context" \
+        "$(jq -r '[.cells[] | select(.suffers and .metric == "prefill_s") | .variant + "@" + (.context | tostring)] | join(" ")' <<<"$OUT")" "b@1 b@2 b@3 b@4"
+    is "by 30 %" "$(jq '[.cells[] | select(.variant == "b" and .metric == "prefill_s") | .ratio > 1.25 and .ratio < 1.35] | all' <<<"$OUT")" true
+    sweep later '.gpus = "all"'
+    bundle=$(bundle_of later)
+    is "in later runs it runs alone" "$(find "$bundle/b" -name perf.json -exec jq .beside {} + | sort -u)" 0
+    is "as the job says" "$(jq -r '[.variants[] | select(.alone) | .name] | join(" ")' "$bundle/job.json")" b
+}
+
+pipeline_setup
+scenario "a slow card stands out" standing
+scenario "a cell that moved to another card" moving
+scenario "what suffers from neighbours" noise
+done_testing

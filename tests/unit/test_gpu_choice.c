@@ -1,0 +1,200 @@
+/* gpu_choice: which GPUs a run may use, in groups; near: lists of CPUs. */
+#include "tests/unit/support.h"
+
+#include "executor/place/gpu_choice.h"
+#include "executor/process/near.h"
+
+static json_t *eight_gpus(void)
+{
+    json_t *gpus = json_array();
+    for (int i = 0; i < 8; i++) {
+        char id[32], pci[32];
+        snprintf(id, sizeof id, "1d0fbe6a2a1c000%d", i);
+        snprintf(pci, sizeof pci, "0000:%d1:00.0", i);
+        json_array_append_new(gpus, json_pack("{s:i, s:s, s:s, s:s}", "index", i, "vendor", "amd",
+                                              "unique_id", id, "pci", pci));
+    }
+    return gpus;
+}
+
+#define JOB(rest, test_rest)                                                                                 \
+    "{\"schema\":\"kernsweep.job/"                                                                           \
+    "1\",\"run_id\":\"r\",\"ticket\":\"t\",\"variants\":[{\"name\":\"v\",\"run\":[\"x\"]"                    \
+    "}]," rest                                                                                               \
+    "\"tests\":[{\"index\":1,\"variant\":\"v\",\"context\":1,\"repetition\":1,\"timeout_s\":1" test_rest     \
+    "}]}"
+
+/* "0 1|2 3": the last digits of the GPUs' ids, by groups; or the error. */
+static const char *chosen(const char *text, json_t *gpus, const struct gpu_grant *grant, struct gpu_choice *c)
+{
+    static char out[2048];
+    struct job job;
+    struct err err = {0};
+    assert_ok(job_init(&job, json_loads(text, 0, NULL), "job.json", &err), &err);
+    int rc = gpu_choice_make(c, &job, gpus, grant, &err);
+    out[0] = '\0';
+    for (size_t g = 0; g < c->count; g++)
+        for (size_t i = 0; i < c->group[g].count; i++) {
+            const char *name = c->group[g].name[i];
+            snprintf(out + strlen(out), sizeof out - strlen(out), "%s%s",
+                     i   ? " "
+                     : g ? "|"
+                         : "",
+                     name + strlen(name) - 1);
+        }
+    if (rc != 0)
+        snprintf(out, sizeof out, "%s", err.msg);
+    job_release(&job);
+    return out;
+}
+
+static void assert_chosen(const char *text, const char *granted, const char *expected, enum gpu_rule rule)
+{
+    struct gpu_choice c;
+    json_t *gpus = eight_gpus();
+    const struct gpu_grant grant = {.list = granted};
+    assert_string_equal(chosen(text, gpus, &grant, &c), expected);
+    assert_true(c.choose);
+    assert_int_equal(c.rule, rule);
+    gpu_choice_release(&c);
+    json_decref(gpus);
+}
+
+static void one_is_the_first_that_is_free_and_home_comes_first(void **state)
+{
+    (void)state;
+    assert_chosen(JOB("", ""), NULL, "0|1|2|3|4|5|6|7", GPU_RULE_FIRST);
+    assert_chosen(JOB("\"gpus\":\"one\",", ",\"home\":\"1d0fbe6a2a1c0005\""), NULL, "5|0|1|2|3|4|6|7",
+                  GPU_RULE_FIRST);
+    assert_chosen(JOB("\"gpus\":\"one\",", ",\"home\":\"gone\""), NULL, "0|1|2|3|4|5|6|7", GPU_RULE_FIRST);
+    assert_chosen(JOB("", ""), "6,1d0fbe6a2a1c0003", "3|6", GPU_RULE_FIRST);
+}
+
+static void groups_are_neighbours(void **state)
+{
+    (void)state;
+    assert_chosen(JOB("\"gpus\":\"all\",\"gpus_per_test\":2,", ""), NULL, "0 1|2 3|4 5|6 7", GPU_RULE_SOME);
+    assert_chosen(JOB("\"gpus\":\"all\",\"gpus_per_test\":3,", ""), NULL, "0 1 2|3 4 5", GPU_RULE_SOME);
+    assert_chosen(JOB("\"gpus\":[\"7\",\"0000:21:00.0\",\"GPU-1D0FBE6A2A1C0004\",\"1d0fbe6a2a1c0000\"],"
+                      "\"gpus_per_test\":2,",
+                      ""),
+                  NULL, "0 2|4 7", GPU_RULE_EVERY);
+}
+
+static void what_cannot_be_is_an_error_that_lists_what_is_there(void **state)
+{
+    (void)state;
+    struct gpu_choice c;
+    struct gpu_grant grant = {.list = "2,3"};
+    json_t *gpus = eight_gpus();
+    assert_string_equal(
+        chosen(JOB("\"gpus\":[\"2\",\"5\"],", ""), gpus, &grant, &c),
+        "the plan's \"gpus\" has \"5\", which this run cannot use; it can use 2 (1d0fbe6a2a1c0002), "
+        "3 (1d0fbe6a2a1c0003)");
+    gpu_choice_release(&c);
+    assert_non_null(
+        strstr(chosen(JOB("\"gpus\":[\"2\",\"0000:21:00.0\"],", ""), gpus, &grant, &c), "GPU 2 twice"));
+    gpu_choice_release(&c);
+    assert_non_null(strstr(chosen(JOB("\"gpus\":\"all\",\"gpus_per_test\":4,", ""), gpus, &grant, &c),
+                           "wants 4 GPUs and this run can use 2"));
+    gpu_choice_release(&c);
+    grant.list = "GPU-of-elsewhere";
+    assert_non_null(strstr(chosen(JOB("\"gpus\":\"all\",", ""), gpus, &grant, &c), "not among those"));
+    gpu_choice_release(&c);
+    json_decref(gpus);
+}
+
+static void without_gpus_in_the_plan_its_environment_chooses(void **state)
+{
+    (void)state;
+    struct gpu_choice c;
+    const struct gpu_grant all = {.list = NULL};
+    json_t *gpus = eight_gpus();
+    assert_string_equal(chosen(JOB("\"env\":{\"HIP_VISIBLE_DEVICES\":\"4,2\"},", ""), gpus, &all, &c), "2 4");
+    assert_true(!c.choose && c.rule == GPU_RULE_EVERY);
+    gpu_choice_release(&c);
+    json_decref(gpus);
+}
+
+static void a_scheduler_gives_all_that_it_gave_to_each_test(void **state)
+{
+    (void)state;
+    struct gpu_choice c;
+    struct gpu_grant grant = {.list = "4,5", .by_scheduler = true};
+    json_t *gpus = eight_gpus();
+    assert_string_equal(chosen(JOB("", ""), gpus, &grant, &c), "4 5");
+    assert_false(c.choose);
+    gpu_choice_release(&c);
+    assert_string_equal(chosen(JOB("\"gpus\":\"all\",", ""), gpus, &grant, &c), "4|5");
+    assert_true(c.choose);
+    gpu_choice_release(&c);
+    grant.list = NULL;
+    assert_string_equal(chosen(JOB("", ""), gpus, &grant, &c), "");
+    gpu_choice_release(&c);
+    json_decref(gpus);
+}
+
+static void gpus_that_cannot_be_opened_are_left_out(void **state)
+{
+    (void)state;
+    struct gpu_choice c;
+    const struct gpu_grant all = {.list = NULL};
+    json_t *gpus = eight_gpus(), *none = json_array();
+    for (size_t i = 0; i < 6; i++)
+        json_object_set_new(json_array_get(gpus, i), "usable", json_false());
+    assert_string_equal(chosen(JOB("\"gpus\":\"all\",", ""), gpus, &all, &c), "6|7");
+    gpu_choice_release(&c);
+    assert_string_equal(chosen(JOB("\"gpus\":\"all\",", ""), none, &all, &c), "");
+    gpu_choice_release(&c);
+    json_decref(none);
+    json_decref(gpus);
+}
+
+static void lists_of_cpus_are_read_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    cpu_set_t cpus;
+    assert_true(near_parse("0-3,8\n", &cpus));
+    assert_int_equal(CPU_COUNT(&cpus), 5);
+    assert_true(CPU_ISSET(8, &cpus) && !CPU_ISSET(4, &cpus));
+    const char *const bad[] = {"", "-1", "0-", "3,", "a", "0-3 x", "99999", "0;1"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(near_parse(bad[i], &cpus));
+}
+
+/* Never more CPUs than this process may use. */
+static void near_cpus_are_those_that_the_process_has(void **state)
+{
+    (void)state;
+    struct layout l = {.sysfs = ""};
+    struct near n;
+    snprintf(l.sysfs, sizeof l.sysfs, "%s/sys", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    near_init(&n);
+    assert_false(near_add(&n, &l, "0000:c1:00.0"));
+    assert_false(near_settle(&n));
+    assert_int_equal(near_apply(&n), 0);
+    cpu_set_t own;
+    assert_int_equal(sched_getaffinity(0, sizeof own, &own), 0);
+    n = (struct near){.on = true};
+    CPU_OR(&n.cpus, &own, &own);
+    CPU_SET(CPU_SETSIZE - 1, &n.cpus);
+    assert_false(near_settle(&n)); /* everything: nothing to bind to */
+}
+
+int main(void)
+{
+    unsetenv("HIP_VISIBLE_DEVICES");
+    unsetenv("ROCR_VISIBLE_DEVICES");
+    unsetenv("CUDA_VISIBLE_DEVICES");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_is_the_first_that_is_free_and_home_comes_first),
+        cmocka_unit_test(groups_are_neighbours),
+        cmocka_unit_test(what_cannot_be_is_an_error_that_lists_what_is_there),
+        cmocka_unit_test(without_gpus_in_the_plan_its_environment_chooses),
+        cmocka_unit_test(a_scheduler_gives_all_that_it_gave_to_each_test),
+        cmocka_unit_test(gpus_that_cannot_be_opened_are_left_out),
+        cmocka_unit_test(lists_of_cpus_are_read_whole_or_not_at_all),
+        cmocka_unit_test(near_cpus_are_those_that_the_process_has),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
