@@ -197,7 +197,7 @@ static int query_all_nodes(struct status_query *st, int *failed, struct err *err
 
 struct sweep_query {
     struct status_query *st;
-    int *failed;
+    int failed;
 };
 
 /* A node that cannot be reached does not keep the others from being shown. */
@@ -210,7 +210,7 @@ static int query_member(const struct runrec *rec, void *arg, struct err *err)
     own.patience_s = 0;
     if (query_node(&own, q->st, &one) != 0) {
         fprintf(stderr, "kernsweep: %s\n", one.msg);
-        ++*q->failed;
+        q->failed++;
     }
     return 0;
 }
@@ -218,11 +218,13 @@ static int query_member(const struct runrec *rec, void *arg, struct err *err)
 static int query_sweep(const struct sweep_record *sweep, struct status_query *st, int *failed,
                        struct err *err)
 {
-    struct sweep_query q = {st, failed};
+    struct sweep_query q = {.st = st};
     for (size_t i = 0; i < sweep->count; i++)
         if (*sweep->member[i].failure)
             fprintf(stderr, "%s: no run: %s\n", sweep->member[i].node, sweep->member[i].failure);
-    return sweep_each(sweep, st->env->db, query_member, &q, err);
+    int rc = sweep_each(sweep, st->env->db, query_member, &q, err);
+    *failed += q.failed;
+    return rc;
 }
 
 static int query_status(struct status_query *st, int *failed, struct err *err)

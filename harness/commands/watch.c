@@ -96,7 +96,7 @@ static int follow(struct watch *w, const char *word, const struct session_view *
         snprintf(title, sizeof title, "%s on %.120s", s.rec.run_id, s.rec.node);
         if (relay)
             relay_send(relay, RELAY_TITLE, title, strlen(title));
-        else
+        else if (view)
             view->note(view->arg, title);
         rc = session_follow(&s, err);
     }

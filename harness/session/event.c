@@ -107,6 +107,8 @@ static int64_t read_lane(const json_t *obj)
 
 static void read_fields(struct event *e, const json_t *obj)
 {
+    if (e->type == EVENT_SUITE_START)
+        read_matrix(e, obj);
     e->seq = read_int(obj, "seq");
     read_text(obj, "variant", e->variant, sizeof e->variant);
     read_text(obj, "host", e->host, sizeof e->host);
@@ -137,8 +139,6 @@ static void read_fields(struct event *e, const json_t *obj)
     e->lane = read_lane(obj);
     read_gpus(e, json_object_get(obj, "gpus"));
     read_text(obj, "gpu_out", e->gpu_out, sizeof e->gpu_out);
-    if (e->type == EVENT_SUITE_START)
-        read_matrix(e, obj);
 }
 
 int event_decode(struct event *e, const char *line, size_t len, struct err *err)

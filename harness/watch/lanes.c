@@ -65,13 +65,13 @@ static void put_lane_names(const struct watch_lane *l, const struct lane_columns
     paint_text(row, column, text);
 }
 
-static void draw_lane(const struct watch_screen *s, const struct watch_model *m, size_t lane,
+static void draw_lane(const struct watch_lanes_view *v, const struct watch_model *m, size_t lane,
                       const struct lane_columns *c, int row)
 {
     const struct watch_lane *l = &m->lanes[lane];
     char text[96], elapsed[32], limit[32];
     double vram = paint_newest(&l->vram), busy = paint_newest(&l->gpu);
-    int colour = s->colour ? COLOR_PAIR(*l->out ? PAIR_BAD : l->running ? PAIR_NOW : 0) : 0;
+    int colour = v->colour ? COLOR_PAIR(*l->out ? PAIR_BAD : l->running ? PAIR_NOW : 0) : 0;
     snprintf(text, sizeof text, "%zu", lane);
     paint_text(row, 0, text);
     attron(colour);
@@ -95,28 +95,28 @@ static void draw_lane(const struct watch_screen *s, const struct watch_model *m,
     paint_text(row, column, isfinite(busy) ? text : "-");
     column += c->busy;
     if (c->series > 0)
-        paint_series(s->utf8, row, column, "", &l->gpu, 100);
+        paint_series(v->utf8, row, column, "", &l->gpu, 100);
 }
 
 /* A row per GPU, or per set of GPUs that one test has; at most half of the screen. Returns the next free row.
  */
-int watch_lanes_draw(struct watch_screen *s, const struct watch_model *m, int row)
+int watch_lanes_draw(struct watch_lanes_view *v, const struct watch_model *m, int row)
 {
     const struct lane_columns c = lane_columns(m);
     char text[96];
     int most = (LINES - row) / 2 - 1;
     most = most < LANES_MIN ? LANES_MIN : most;
-    s->lanes = m->n_lanes <= (size_t)most ? m->n_lanes : (size_t)most;
-    s->lane = watch_window(s->lane, s->lanes, m->n_lanes, m->n_lanes);
+    v->shown = m->n_lanes <= (size_t)most ? m->n_lanes : (size_t)most;
+    v->first = watch_window(v->first, v->shown, m->n_lanes, m->n_lanes);
     snprintf(text, sizeof text, "GPUs: %zu running", watch_model_running(m));
     paint_text(row, 0, text);
-    if (s->lanes < m->n_lanes) {
+    if (v->shown < m->n_lanes) {
         int column = (int)strlen(text) + 2;
-        snprintf(text, sizeof text, "%zu to %zu of %zu: [ and ] scroll", s->lane, s->lane + s->lanes - 1,
+        snprintf(text, sizeof text, "%zu to %zu of %zu: [ and ] scroll", v->first, v->first + v->shown - 1,
                  m->n_lanes);
         paint_text(row, column, text);
     }
-    for (size_t i = 0; i < s->lanes; i++)
-        draw_lane(s, m, s->lane + i, &c, ++row);
+    for (size_t i = 0; i < v->shown; i++)
+        draw_lane(v, m, v->first + i, &c, ++row);
     return row + 1;
 }

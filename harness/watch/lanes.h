@@ -3,9 +3,14 @@
 #ifndef KERNSWEEP_HARNESS_WATCH_LANES_H
 #define KERNSWEEP_HARNESS_WATCH_LANES_H
 
-#include "harness/watch/screen.h"
+#include "harness/watch/model.h"
 
-/* From the row on, at most half of the screen; s->lane is the first in view. Returns the next free row. */
-int watch_lanes_draw(struct watch_screen *s, const struct watch_model *m, int row);
+struct watch_lanes_view {
+    size_t first, shown; /* the first in view, and how many are */
+    bool colour, utf8;
+};
+
+/* From the row on, at most half of the screen. Returns the next free row. */
+int watch_lanes_draw(struct watch_lanes_view *v, const struct watch_model *m, int row);
 
 #endif

@@ -1,6 +1,5 @@
 #include "harness/watch/screen.h"
 
-#include "harness/watch/lanes.h"
 #include "harness/watch/paint.h"
 
 #include <langinfo.h>
@@ -213,7 +212,7 @@ static void draw_footer(const struct watch_screen *s, const struct watch_model *
     char text[160];
     snprintf(text, sizeof text, "%s  arrows: matrix  j k: log%s%s  Home: follow",
              ended ? ended : "q: quit; the run continues",
-             s->lanes < m->n_lanes && m->n_lanes > 1 ? "  [ ]: GPUs" : "",
+             s->gpus.shown < m->n_lanes && m->n_lanes > 1 ? "  [ ]: GPUs" : "",
              s->several ? "  Tab: next node" : "");
     attron(A_REVERSE);
     paint_text(LINES - 1, 0, text);
@@ -225,9 +224,11 @@ void watch_screen_draw(struct watch_screen *s, const struct watch_model *m, cons
 {
     enum { TEST_ROWS = 4, HEAD_ROWS = 3 };
     bool lanes = m->n_lanes > 1;
+    s->gpus.colour = s->colour;
+    s->gpus.utf8 = s->utf8;
     erase();
     draw_head(s, m, title);
-    int row = lanes ? watch_lanes_draw(s, m, HEAD_ROWS) + 1 : HEAD_ROWS;
+    int row = lanes ? watch_lanes_draw(&s->gpus, m, HEAD_ROWS) + 1 : HEAD_ROWS;
     row = draw_matrix(s, m, row, LINES - row - (lanes ? 0 : TEST_ROWS) - LOG_MIN - 2) + 1;
     if (!lanes)
         row = draw_test(s, m, row) + 1;
@@ -282,10 +283,10 @@ enum watch_key watch_screen_key(struct watch_screen *s)
         s->back = moved(s->back, -1);
         break;
     case '[':
-        s->lane = moved(s->lane, -1);
+        s->gpus.first = moved(s->gpus.first, -1);
         break;
     case ']':
-        s->lane = moved(s->lane, 1);
+        s->gpus.first = moved(s->gpus.first, 1);
         break;
     case '\t':
         return WATCH_KEY_NEXT;

@@ -5,7 +5,7 @@
 #ifndef KERNSWEEP_HARNESS_WATCH_SCREEN_H
 #define KERNSWEEP_HARNESS_WATCH_SCREEN_H
 
-#include "harness/watch/model.h"
+#include "harness/watch/lanes.h"
 
 enum watch_key { WATCH_KEY_NONE, WATCH_KEY_QUIT, WATCH_KEY_REDRAW, WATCH_KEY_NEXT };
 
@@ -15,9 +15,9 @@ struct watch_screen {
     bool scrolled;        /* the user chose what is in view */
     size_t row, column;   /* the first variant and context in view */
     size_t rows, columns; /* how many are */
-    size_t lane, lanes;   /* the first GPU row in view, and how many are */
-    size_t back;          /* lines of the log below those in view */
-    bool several;         /* Tab shows the next of several runs */
+    struct watch_lanes_view gpus;
+    size_t back;  /* lines of the log below those in view */
+    bool several; /* Tab shows the next of several runs */
 };
 
 /* False if this terminal is not supported. */

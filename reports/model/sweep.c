@@ -182,9 +182,9 @@ static bool has_fact(const struct sweep_model *m, const char *key)
     return false;
 }
 
-static int add_fact(struct sweep_model *m, const char *key, size_t *room, struct err *err)
+static int add_fact(struct sweep_model *m, const char *key, struct err *err)
 {
-    if (!ALLOC_GROW(m->facts, m->n_facts + 1, *room))
+    if (!ALLOC_GROW(m->facts, m->n_facts + 1, m->facts_room))
         return no_memory(err);
     struct sweep_fact *f = &m->facts[m->n_facts];
     *f = (struct sweep_fact){.value = calloc(m->n_sides, sizeof *f->value)};
@@ -241,11 +241,10 @@ static bool is_difference(const struct sweep_model *m, const char *key)
 
 static int collect_facts(struct sweep_model *m, struct err *err)
 {
-    size_t room = 0;
     for (size_t i = 0; i < m->n_sides; i++)
         for (size_t k = 0; k < m->sides[i].run.n_facts; k++) {
             const char *key = m->sides[i].run.facts[k].key;
-            if (is_difference(m, key) && add_fact(m, key, &room, err) != 0)
+            if (is_difference(m, key) && add_fact(m, key, err) != 0)
                 return -1;
         }
     if (m->n_facts > 0)

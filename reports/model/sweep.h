@@ -51,7 +51,7 @@ struct sweep_model {
     struct sweep_cell *cells; /* in the order of the reference, then of the others */
     size_t n_cells;
     struct sweep_fact *facts; /* by key */
-    size_t n_facts;
+    size_t n_facts, facts_room;
 };
 
 /* The value of a side in a cell, relative to the reference's. */

@@ -175,6 +175,7 @@ eight_gpus() {
     local real=$KERNSWEEP_EXECUTOR rows=${1#*x}
     detached --variants plain
     journal "$2" >"$TMPDIR/journal"
+    # shellcheck disable=SC2016 # for the node's shell
     printf '#!/bin/sh\n[ "$1" = follow ] || exec "%s" "$@"\ncat "%s"\nwhile :; do echo; sleep 1; done\n' "$real" "$TMPDIR/journal" >"$TMPDIR/executor"
     chmod 755 "$TMPDIR/executor"
     WATCH_EXECUTOR=$TMPDIR/executor watching "$1" "$RUN"
