@@ -69,7 +69,7 @@ static const struct {
     {"show", of_nodes},   {"compare", of_nodes},  {"history", of_nodes},  {"baseline", of_nodes},
     {"report", of_nodes}, {"export", of_nodes},   {"sql", of_nodes},      {"db", of_nodes},
     {"diff", of_nodes},   {"complete", of_nodes}, {"resources", of_both}, {"gguf", of_both},
-    {"version", of_both},
+    {"version", of_both}, {"best", of_nodes},     {"open", of_nodes},
 };
 
 static const char *const *unlisted_of(const char *command)

@@ -72,6 +72,13 @@ documented_commands() {
     done)" ""
 }
 
+readme_commands() {
+    scripts/command-table "$KERNSWEEP" >"$TMPDIR/table"
+    is "its table has every command" "$(awk -F '\t' '$1 == "C" && $2 != "version" { print $2 }' "$TMPDIR/table" | while read -r command; do
+        grep '^| `' README.md | cut -d '|' -f 2,3 | grep -q "\`${command}[\` ]" || echo "$command"
+    done)" ""
+}
+
 # The notifiers of docs/nightly.md, with stand-ins for msmtp and curl.
 notifiers() {
     local name
@@ -148,6 +155,7 @@ scenario "messages about nodes and runs" messages
 scenario "reasons of tests, variants and runs" reasons
 scenario "the plan of docs/first-night.md" nightly_plan
 scenario "the commands of README and docs" documented_commands
+scenario "README's commands" readme_commands
 scenario "the mail notifier of docs/nightly.md" mail
 scenario "the webhook notifier of docs/nightly.md" webhook
 done_testing
