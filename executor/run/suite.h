@@ -68,7 +68,7 @@ struct suite {
     struct loop loop;
     struct nvml nvml;
     struct gpu_choice gpus; /* those that the run has */
-    struct lanes lanes; /* opened once the GPUs of the run are chosen */
+    struct lanes lanes;     /* opened once the GPUs of the run are chosen */
     struct eta eta;
     struct variant_state *variant;
     struct test_state *test;

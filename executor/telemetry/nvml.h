@@ -13,8 +13,8 @@
 #include <stdbool.h>
 
 struct nvml {
-    int ask;          /* -1 when there is no helper */
-    int done;         /* eventfd */
+    int ask;  /* -1 when there is no helper */
+    int done; /* eventfd */
     struct nvml_page *page;
     const void *asker; /* whose tick requested the last sample */
     int64_t asked_ns;

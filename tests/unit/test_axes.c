@@ -93,7 +93,10 @@ static void conditions_leave_points_out(void **state)
 
 static json_t *encode(const char *text)
 {
-    static const struct job_request request = {.run_id = "20260214T031500Z-t-1a2b3c", .date = "2026-02-14", .source_sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"};
+    static const struct job_request request = {
+        .run_id = "20260214T031500Z-t-1a2b3c",
+        .date = "2026-02-14",
+        .source_sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"};
     struct plan p;
     struct err err = {0};
     struct job job;

@@ -35,7 +35,7 @@ static int make(void **state)
 {
     struct err err = {0};
     (void)state;
-    strcpy(dir + strlen(dir) - 6, "XXXXXX");
+    memcpy(dir + strlen(dir) - 6, "XXXXXX", 6);
     if (!mkdtemp(dir))
         return -1;
     put("prog", "#!/bin/sh\n");
