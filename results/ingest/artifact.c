@@ -85,9 +85,10 @@ int artifact_cut(const struct json_at *obj, const char *key, char *out, size_t s
     return 0;
 }
 
+/* Metrics that runs define are stored as numbers of the workload's own, whatever this process has loaded. */
 static bool timing_metric(const char *key, enum metric *out)
 {
-    for (int m = 0; m < METRIC_COUNT; m++) {
+    for (int m = 0; m < METRIC_BUILT_IN; m++) {
         const char *timing = metric_info((enum metric)m)->timing;
         if (timing && strcmp(timing, key) == 0) {
             *out = (enum metric)m;
