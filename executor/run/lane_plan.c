@@ -96,14 +96,21 @@ static struct lane_item make_item(const struct suite *s, size_t test, size_t uni
                               .over = s->test[test].final || t->elsewhere};
 }
 
+/* With one lane there is nothing to share, except that tests may be bound to GPUs that are not here. */
+static bool needs_units(const struct suite *s)
+{
+    return s->lanes.count > 1 || s->job.settings.placement == PLACEMENT_EVERY;
+}
+
 int lane_plan(struct lane_queue *q, const struct suite *s, struct err *err)
 {
     size_t count = s->job.test_count, units = 0;
+    bool several = needs_units(s);
     struct lane_item *items = calloc(count + 1, sizeof *items);
     size_t *first = calloc(count + 1, sizeof *first);
     double scale = timeout_scale(&s->job);
     for (size_t i = 0; items && first && i < count; i++)
-        items[i] = make_item(s, i, s->lanes.count > 1 ? find_unit(s, i, first, &units) : 0, scale);
+        items[i] = make_item(s, i, several ? find_unit(s, i, first, &units) : 0, scale);
     bool made = items && first;
     free(first);
     if (made)
