@@ -50,6 +50,15 @@ static void prefer_as_oom_victim(void)
     }
 }
 
+static void limit_files(rlim_t files)
+{
+    struct rlimit limit;
+    if (files == 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = files;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int redirect(const struct process_spec *spec)
 {
     int in = spec->input >= 0 ? spec->input : open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -68,6 +77,7 @@ static _Noreturn void child_main(const struct process_spec *spec, pid_t parent, 
     setsid();
     reset_signals();
     setrlimit(RLIMIT_CORE, &no_core);
+    limit_files(spec->files);
     prefer_as_oom_victim();
     if (spec->near)
         (void)near_apply(spec->near);

@@ -327,6 +327,7 @@ static int start_child(struct test_run *r, struct err *err)
                                 .env = r->env.v,
                                 .cwd = r->dir,
                                 .input = -1,
+                                .files = s->files,
                                 .kept = r->lane->kept,
                                 .near = r->lane->near.on ? &r->lane->near : NULL};
     struct child_hooks hooks = {.started = on_started,
