@@ -35,10 +35,41 @@ static void a_workload_has_the_limit_of_files_that_was_given(void **state)
     loop_close(&loop);
 }
 
+static void count(void *arg, double t_s)
+{
+    size_t *beats = arg;
+    (void)t_s;
+    ++*beats;
+}
+
+/* The program ends at once; what it left is given a second to end. */
+static void its_heart_beats_until_all_of_it_is_gone(void **state)
+{
+    char sh[] = "/bin/sh", c[] = "-c", script[] = "(trap '' TERM; while :; do sleep 0.05; done) & sleep 0.05";
+    char *argv[] = {sh, c, script, NULL}, path[] = "PATH=/usr/bin:/bin", *env[] = {path, NULL};
+    size_t beats = 0;
+    const struct child_limits limits = {.timeout_s = 20, .kill_grace_s = 1, .heartbeat_s = 0.2};
+    const struct child_hooks hooks = {.heartbeat = count, .arg = &beats};
+    struct child_result result;
+    struct loop loop;
+    struct err err = {.kind = ERR_NONE};
+    (void)state;
+    assert_ok(loop_open(&loop, &err), &err);
+    for (int kept = 0; kept < 2; kept++) {
+        const struct process_spec spec = {.argv = argv, .env = env, .cwd = "/", .input = -1, .kept = kept};
+        beats = 0;
+        assert_ok(child_run(&loop, &spec, &limits, &hooks, &result, &err), &err);
+        assert_true(result.group_gone && result.leftovers > 0);
+        assert_in_range(beats, 2, 20);
+    }
+    loop_close(&loop);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_workload_has_the_limit_of_files_that_was_given),
+        cmocka_unit_test(its_heart_beats_until_all_of_it_is_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
