@@ -49,10 +49,41 @@ static void tests_of_a_gpu_that_is_not_here_run_nowhere(void **state)
     }
 }
 
+/* A test wants two GPUs: the store sorts the ids of a home, the lane has them by index. */
+static void a_home_of_several_gpus_is_found_in_any_order(void **state)
+{
+    struct job_test tests[] = {{.context = 1, .timeout_s = 9, .home = "GPU-a+GPU-d"},
+                               {.context = 2, .timeout_s = 9, .home = "GPU-b+GPU-c"}};
+    struct variant variant = {.name = "v"};
+    struct test_state states[COUNT(tests)] = {{.final = false}};
+    struct lane lanes[] = {{.ids = json_pack("[s, s]", "GPU-c", "GPU-b")},
+                           {.ids = json_pack("[s, s]", "GPU-d", "GPU-a"), .index = 1}};
+    struct suite *s = calloc(1, sizeof *s);
+    struct lane_queue q;
+    struct err err = {.kind = ERR_NONE};
+    (void)state;
+    assert_non_null(s);
+    s->job.variant = &variant;
+    s->job.variant_count = 1;
+    s->job.test = tests;
+    s->job.test_count = COUNT(tests);
+    s->job.settings.placement = PLACEMENT_POINT;
+    s->lanes = (struct lanes){.lane = lanes, .count = COUNT(lanes)};
+    s->test = states;
+    assert_ok(lane_plan(&q, s, &err), &err);
+    assert_int_equal(lane_queue_lane(&q, 0), 1);
+    assert_int_equal(lane_queue_lane(&q, 1), 0);
+    lane_queue_release(&q);
+    json_decref(lanes[0].ids);
+    json_decref(lanes[1].ids);
+    free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tests_of_a_gpu_that_is_not_here_run_nowhere),
+        cmocka_unit_test(a_home_of_several_gpus_is_found_in_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
