@@ -65,12 +65,13 @@ static void look_nvidia(const struct nvml_facts *facts, const char *name, struct
 static void look_all(const struct gpu_health *h, struct gpu_condition *out)
 {
     struct nvml_facts facts;
-    bool nvidia = h->count > 0 && nvml_peek(h->nvml, &facts);
+    bool nvidia = h->count > 0 && nvml_peek(h->nvml, &facts), unread = !nvidia && h->nvml->page;
     for (size_t i = 0; i < h->count; i++) {
         out[i] = (struct gpu_condition){.errors = -1};
         look_amd(h->layout, h->name[i], &out[i]);
         if (nvidia && !out[i].there)
             look_nvidia(&facts, h->name[i], &out[i]);
+        out[i].unread = unread && !out[i].there;
     }
 }
 
@@ -89,7 +90,7 @@ bool gpu_health_look(const struct gpu_health *h, char *why)
     look_all(h, now);
     for (size_t i = 0; i < h->count; i++) {
         const struct gpu_condition *first = &h->first[i];
-        if (first->there && !now[i].there) {
+        if (first->there && !now[i].there && !now[i].unread) {
             snprintf(why, GPU_HEALTH_WHY_MAX,
                      "GPU %s does not answer any more: it has fallen off the bus, or is being reset; look "
                      "into the "

@@ -12,6 +12,7 @@ enum { GPU_HEALTH_WHY_MAX = 256, GPU_HEALTH_GPUS_MAX = 64 };
 
 struct gpu_condition {
     bool there;
+    bool unread;      /* what NVML knows could not be read at this moment, so nothing is known of it */
     long long errors; /* uncorrectable ones so far; -1: not counted */
 };
 

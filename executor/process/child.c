@@ -108,7 +108,6 @@ static void on_reap(struct child *c, int64_t now_ns)
         loop_remove(c->loop, &c->process);
     if (p->ended && !was_ended) {
         loop_arm(&c->sample, 0, 0);
-        loop_arm(&c->heartbeat, 0, 0);
         loop_arm(&c->deadline, 0, 0);
     }
     if (none_left)
@@ -157,7 +156,7 @@ bool child_turn(struct child *c)
         stop_child(c, STOP_TIMEOUT, now_ns);
     if (c->sample.ready && !c->result.process.ended)
         on_sample(c, now_ns);
-    if (c->heartbeat.ready && c->hooks.heartbeat && !c->result.process.ended)
+    if (c->heartbeat.ready && c->hooks.heartbeat) /* also while what it left is being ended */
         c->hooks.heartbeat(c->hooks.arg, since_start(c, now_ns));
     if (c->grace.ready)
         on_grace(c, now_ns);

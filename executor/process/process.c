@@ -50,6 +50,15 @@ static void prefer_as_oom_victim(void)
     }
 }
 
+static void limit_files(rlim_t files)
+{
+    struct rlimit limit;
+    if (files == 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = files;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int redirect(const struct process_spec *spec)
 {
     int in = spec->input >= 0 ? spec->input : open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -68,6 +77,7 @@ static _Noreturn void child_main(const struct process_spec *spec, pid_t parent, 
     setsid();
     reset_signals();
     setrlimit(RLIMIT_CORE, &no_core);
+    limit_files(spec->files);
     prefer_as_oom_victim();
     if (spec->near)
         (void)near_apply(spec->near);
@@ -158,11 +168,16 @@ static _Noreturn void keeper_main(const struct process_spec *spec, pid_t parent,
     pid_t self = getpid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
-        _exit(1);
+        _exit(0);
     pid_t program = fork();
     if (program == 0)
         child_main(spec, self, birth);
-    if (program < 0 || dup2(report, KEEPER_FD) < 0)
+    if (program < 0) { /* no process to be had: nothing is left of what never was */
+        const struct birth failed = {.start_ns = clock_mono_ns(), .exec_errno = errno};
+        (void)!write(birth, &failed, sizeof failed);
+        _exit(0);
+    }
+    if (dup2(report, KEEPER_FD) < 0)
         _exit(1);
     closefrom(KEEPER_FD + 1);
     keep(program, KEEPER_FD);
@@ -176,7 +191,7 @@ static int open_pipe(int fds[2], struct err *err)
 /* What became of the program's start, with its pid where a keeper made it. Closes `from`. */
 static void take_birth(struct process *p, int from)
 {
-    struct birth birth = {.exec_errno = ECHILD};
+    struct birth birth = {.start_ns = clock_mono_ns(), .exec_errno = ECHILD};
     if (read_birth(from, &birth) != 0)
         birth.exec_errno = ETIMEDOUT;
     close(from);

@@ -38,6 +38,7 @@ struct process_spec {
     int output;              /* stdout and stderr */
     int input;               /* -1: /dev/null */
     const struct near *near; /* CPUs and memory to bind it to; NULL: none */
+    rlim_t files;            /* soft limit of open files; 0: as this process has it */
     bool kept;               /* with a keeper of its own: other programs run at the same time */
 };
 

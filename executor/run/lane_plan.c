@@ -4,20 +4,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether an id names a lane: its GPU; of several their ids joined by '+', or the first of them. */
-static bool is_called(const struct lane *lane, const char *id)
+static bool has_id(const struct lane *lane, const char *word, size_t len)
 {
     size_t i;
     json_t *own;
     json_array_foreach(lane->ids, i, own)
     {
-        const char *text = json_string_value(own);
-        size_t len = strlen(text);
-        if (strncmp(id, text, len) != 0 || (id[len] && id[len] != '+'))
-            return false;
-        if (!id[len])
+        if (json_string_length(own) == len && strncmp(json_string_value(own), word, len) == 0)
             return true;
-        id += len + 1;
+    }
+    return false;
+}
+
+/* Whether an id names a lane: its GPU; of several the first of them, or all joined by '+', in any order: the
+ * store sorts them. */
+static bool is_called(const struct lane *lane, const char *id)
+{
+    const char *first = json_string_value(json_array_get(lane->ids, 0));
+    size_t words = 0;
+    if (!first || strcmp(id, first) == 0)
+        return first != NULL;
+    for (size_t len; has_id(lane, id, len = strcspn(id, "+")); id += len + 1) {
+        words++;
+        if (!id[len])
+            return words == json_array_size(lane->ids);
     }
     return false;
 }
@@ -96,14 +106,21 @@ static struct lane_item make_item(const struct suite *s, size_t test, size_t uni
                               .over = s->test[test].final || t->elsewhere};
 }
 
+/* With one lane there is nothing to share, except that tests may be bound to GPUs that are not here. */
+static bool needs_units(const struct suite *s)
+{
+    return s->lanes.count > 1 || s->job.settings.placement == PLACEMENT_EVERY;
+}
+
 int lane_plan(struct lane_queue *q, const struct suite *s, struct err *err)
 {
     size_t count = s->job.test_count, units = 0;
+    bool several = needs_units(s);
     struct lane_item *items = calloc(count + 1, sizeof *items);
     size_t *first = calloc(count + 1, sizeof *first);
     double scale = timeout_scale(&s->job);
     for (size_t i = 0; items && first && i < count; i++)
-        items[i] = make_item(s, i, s->lanes.count > 1 ? find_unit(s, i, first, &units) : 0, scale);
+        items[i] = make_item(s, i, several ? find_unit(s, i, first, &units) : 0, scale);
     bool made = items && first;
     free(first);
     if (made)

@@ -145,7 +145,7 @@ static int go_on_without(struct suite *s, size_t group, const char *why, struct 
 /* Those that are free, and, where the run may wait, those that become free. */
 static int take_some(struct node_lock *lock, struct suite *s, int64_t until_ns, char *reason, struct err *err)
 {
-    bool has[GPU_USE_MAX] = {false};
+    bool has[GPU_USE_MAX] = {false}, any = false;
     size_t count = s->gpus.count;
     for (int turn = 0; turn < 2; turn++)
         for (size_t i = count; i-- > 0;) {
@@ -155,10 +155,11 @@ static int take_some(struct node_lock *lock, struct suite *s, int64_t until_ns, 
             if (taken < 0)
                 return -1;
             has[i] = taken == 1;
+            any |= has[i];
             if (turn == 1 && !has[i] && s->gpus.count > 1 && go_on_without(s, i, reason, err) != 0)
                 return -1;
         }
-    return lock->gpu_count + lock->unlocked > 0;
+    return any;
 }
 
 static int take_gpus(struct node_lock *lock, struct suite *s, int64_t until_ns, char *reason, struct err *err)

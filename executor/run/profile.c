@@ -159,8 +159,12 @@ static int run_child(struct profiled *p, struct err *err)
 {
     struct suite *s = p->suite;
     double timeout_s = s->job.test[p->test].timeout_s * times_longer;
-    struct process_spec spec = {
-        .argv = p->argv.v, .env = p->env.v, .cwd = p->dir, .input = -1, .kept = s->lanes.count > 1};
+    struct process_spec spec = {.argv = p->argv.v,
+                                .env = p->env.v,
+                                .cwd = p->dir,
+                                .input = -1,
+                                .files = s->files,
+                                .kept = s->lanes.count > 1};
     struct child_limits limits = {.timeout_s = timeout_s < p->left_s ? timeout_s : p->left_s,
                                   .kill_grace_s = s->job.settings.kill_grace_s};
     struct child_hooks hooks = {.output = on_output, .arg = p};

@@ -28,7 +28,8 @@ static void log_command(struct runlog *log, const struct strvec *argv)
 static int run_logged(struct suite *s, struct step *step, const struct strvec *argv, const struct strvec *env,
                       struct assessment *out, double *wall_s, struct err *err)
 {
-    struct process_spec spec = {.argv = argv->v, .env = env->v, .cwd = step->cwd, .input = -1};
+    struct process_spec spec = {
+        .argv = argv->v, .env = env->v, .cwd = step->cwd, .input = -1, .files = s->files};
     struct child_limits limits = {.timeout_s = step->timeout_s, .kill_grace_s = s->job.settings.kill_grace_s};
     struct child_hooks hooks = {.output = on_output, .arg = step};
     struct child_result result;

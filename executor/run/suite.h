@@ -25,6 +25,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 
 enum { ATTEMPTS_MAX = 3 };
 
@@ -80,6 +81,7 @@ struct suite {
     char started_at[32];
     int64_t start_ns;
     int64_t last_sync_ns;
+    rlim_t files; /* the limit of open files that this process was given, and its tests get; 0: not raised */
     struct clocks clocks; /* held by this run; none unless its plan asks */
     struct clock_watch clock_watch;
     char clocks_warning[REASON_MAX]; /* what is wrong with them; "" when nothing is */

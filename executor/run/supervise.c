@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stdio.h>
 
+enum { FILES_WANTED = 16384 };
+
 static int write_start_event(struct suite *s, struct err *err)
 {
     json_t *variants = json_array(), *contexts = json_object();
@@ -89,6 +91,19 @@ static int carry_out(struct suite *s, struct node_lock *lock, struct err *err)
     return closing_run(s, rc == 0 ? RUN_BLOCKED : RUN_COMPLETE, reason, err);
 }
 
+/* A test has some twenty descriptors here, and the counters of its GPU as many: those of many GPUs at once
+ * are more than the usual 1024. Workloads get the old limit, as some use select(). */
+static void raise_files(struct suite *s)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= FILES_WANTED)
+        return;
+    s->files = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max < FILES_WANTED ? limit.rlim_max : FILES_WANTED;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        s->files = 0;
+}
+
 int supervise(const struct layout *layout, const char *run_id, struct err *err)
 {
     struct suite s;
@@ -96,6 +111,7 @@ int supervise(const struct layout *layout, const char *run_id, struct err *err)
     node_lock_init(&lock);
     if (suite_open(&s, layout, run_id, err) != 0)
         return -1;
+    raise_files(&s);
     int rc = process_become_subreaper(err) != 0 ? -1 : carry_out(&s, &lock, err);
     if (rc != 0 && err->kind == ERR_INTERNAL) {
         struct err ignored;

@@ -61,6 +61,7 @@ struct test_run {
     enum test_phase phase;
     struct loop_watch timer; /* of what follows the processes */
     struct settle settle;
+    int64_t told_ns; /* the last heart beat */
 };
 
 static void on_started(void *arg, const struct process *p)
@@ -109,6 +110,7 @@ static void on_heartbeat(void *arg, double t_s)
 {
     struct test_run *r = arg;
     bool news = r->log.cleaned != r->shown;
+    r->told_ns = r->suite->loop.now_ns;
     r->shown = r->log.cleaned;
     test_event_heartbeat(r->suite, r->index, t_s, &r->sampler.last,
                          news ? logtext_tail(&r->log, LIVE_TAIL) : NULL);
@@ -327,6 +329,7 @@ static int start_child(struct test_run *r, struct err *err)
                                 .env = r->env.v,
                                 .cwd = r->dir,
                                 .input = -1,
+                                .files = s->files,
                                 .kept = r->lane->kept,
                                 .near = r->lane->near.on ? &r->lane->near : NULL};
     struct child_hooks hooks = {.started = on_started,
@@ -406,7 +409,21 @@ static int begin_settling(struct test_run *r, struct err *err)
     if (loop_add_timer(&r->suite->loop, &r->timer, err) != 0)
         return -1;
     r->phase = TEST_SETTLES;
+    r->told_ns = r->suite->loop.now_ns;
     return settle_begin(&r->settle, &r->timer, r->suite->job.settings.vram_settle_s) ? next_phase(r, err) : 0;
+}
+
+/* Whoever follows the run must not take the silence of a long wait for a supervisor that hangs. */
+static int go_on_settling(struct test_run *r, struct err *err)
+{
+    int64_t now = r->suite->loop.now_ns;
+    if (!r->timer.ready)
+        return 0;
+    if (settle_turn(&r->settle, now))
+        return next_phase(r, err);
+    if ((double)(now - r->told_ns) * 1e-9 >= heartbeat_s)
+        on_heartbeat(r, (double)(now - r->start_ns) * 1e-9);
+    return 0;
 }
 
 static int take_turn(struct test_run *r, struct err *err)
@@ -415,7 +432,7 @@ static int take_turn(struct test_run *r, struct err *err)
     case TEST_RUNS:
         return child_turn(&r->child) ? begin_settling(r, err) : 0;
     case TEST_SETTLES:
-        return r->timer.ready && settle_turn(&r->settle, r->suite->loop.now_ns) ? next_phase(r, err) : 0;
+        return go_on_settling(r, err);
     case TEST_JOB_ENDS:
         return r->timer.ready || r->suite->loop.stop ? next_phase(r, err) : 0;
     }

@@ -112,10 +112,11 @@ static int read_scalar(struct reader *r, struct node *out)
     const char *text = (const char *)r->event.data.scalar.value, *why = NULL;
     size_t len = r->event.data.scalar.length;
     bool plain = r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE && r->event.data.scalar.plain_implicit;
-    if (refuse_tag(r, r->event.data.scalar.tag) != 0 || count_value(r, 1) != 0)
+    size_t values = 1 + len / YAML_TEXT_OF_VALUE; /* aliases of one long text must not fill the memory */
+    if (refuse_tag(r, r->event.data.scalar.tag) != 0 || count_value(r, values) != 0)
         return -1;
-    *out =
-        (struct node){plain ? yaml_scalar_plain(text, len, &why) : yaml_scalar_text(text, len, &why), 1, 0};
+    *out = (struct node){plain ? yaml_scalar_plain(text, len, &why) : yaml_scalar_text(text, len, &why),
+                         values, 0};
     return out->value ? 0 : fail(r, &r->event.start_mark, "%s", why);
 }
 
@@ -160,9 +161,10 @@ static int read_member(struct reader *r, size_t depth, struct node *out)
     struct node item;
     if (read_key(r, out->value, &key) != 0)
         return -1;
-    int rc = next(r) != 0 || read_node(r, depth + 1, &item) != 0 ? -1 : 0;
+    size_t long_key = strlen(key) / YAML_TEXT_OF_VALUE;
+    int rc = count_value(r, long_key) != 0 || next(r) != 0 || read_node(r, depth + 1, &item) != 0 ? -1 : 0;
     if (rc == 0) {
-        out->values += item.values;
+        out->values += item.values + long_key;
         out->depth = item.depth + 1 > out->depth ? item.depth + 1 : out->depth;
         rc = json_object_set_new(out->value, key, item.value);
         if (rc != 0)

@@ -1,13 +1,14 @@
 /* yaml: a YAML text as JSON. Plain scalars are typed by the core schema of YAML 1.2, so that `no`, `on` and
  * `1:30` are texts. One document; keys are texts and unique; aliases are copied, within bounds; tags and
- * merge keys are refused. The text is untrusted: its depth and the number of its values are limited.
+ * merge keys are refused. The text is untrusted: its depth and the number of its values, where
+ * a long text counts as one for each YAML_TEXT_OF_VALUE bytes, are limited.
  */
 #ifndef KERNSWEEP_HARNESS_PLAN_YAML_H
 #define KERNSWEEP_HARNESS_PLAN_YAML_H
 
 #include "common/base/json.h"
 
-enum { YAML_DEPTH_MAX = 32, YAML_COUNT_MAX = 100000, YAML_ANCHORS_MAX = 256 };
+enum { YAML_DEPTH_MAX = 32, YAML_COUNT_MAX = 100000, YAML_ANCHORS_MAX = 256, YAML_TEXT_OF_VALUE = 1024 };
 
 /* NULL with err, "<file>:<line>:<column>: not valid YAML: ...". The caller json_decref()s. */
 json_t *yaml_parse(const char *text, size_t len, const char *file, struct err *err);

@@ -174,6 +174,26 @@ static struct json_mark mark_of(const struct plan_document *d, const char *path,
     return m;
 }
 
+/* A file of half a megabyte that would be a gigabyte, in texts and in keys. */
+static void aliases_of_long_texts_are_bounded(void **state)
+{
+    static const char *const first[] = {"- &t ", "- &t {? "}, *const last[] = {"\n", "\n: 1}\n"};
+    (void)state;
+    for (size_t k = 0; k < COUNT(first); k++) {
+        struct buf text;
+        buf_init(&text, LIMIT_PLAN_BYTES);
+        buf_puts(&text, first[k]);
+        for (int i = 0; i < 500000; i++)
+            buf_putc(&text, 'x');
+        buf_puts(&text, last[k]);
+        for (int i = 0; i < 2000; i++)
+            buf_puts(&text, "- *t\n");
+        assert_true(buf_ok(&text));
+        assert_fails("p.yaml", buf_str(&text), "more than 100000 values, aliases included");
+        buf_release(&text);
+    }
+}
+
 static void values_are_located_by_their_path(void **state)
 {
     (void)state;
@@ -315,6 +335,7 @@ int main(void)
         cmocka_unit_test(yaml_is_typed_by_the_core_schema),
         cmocka_unit_test(bad_yaml_is_refused_with_its_place),
         cmocka_unit_test(yaml_is_bounded),
+        cmocka_unit_test(aliases_of_long_texts_are_bounded),
         cmocka_unit_test(values_are_located_by_their_path),
         cmocka_unit_test(within_an_alias_the_alias_is_named),
         cmocka_unit_test(the_hash_is_of_what_is_read),

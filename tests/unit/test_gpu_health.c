@@ -1,0 +1,35 @@
+/* When a GPU is said to have gone. */
+#include "tests/unit/support.h"
+
+#include "executor/node/gpu_health.h"
+
+static void a_sample_that_is_being_written_says_nothing(void **state)
+{
+    static struct nvml_page page;
+    static const char names[][LIMIT_NAME + 1] = {"GPU-a"};
+    struct layout layout = {.workdir = ""};
+    struct nvml nvml = {.ask = -1, .done = -1, .page = &page};
+    struct gpu_health h;
+    char why[GPU_HEALTH_WHY_MAX];
+    (void)state;
+    snprintf(layout.sysfs, sizeof layout.sysfs, "%s", scratch);
+    page.facts.gpu_count = 1;
+    page.facts.gpu[0] = (struct nvml_gpu){.uuid = "GPU-a", .used_bytes = 1, .uncorrectable = 0};
+    page.turn = 2;
+    gpu_health_open(&h, &layout, &nvml, names, 1);
+    assert_true(gpu_health_look(&h, why));
+    page.turn = 3;
+    assert_true(gpu_health_look(&h, why));
+    page.turn = 4;
+    page.facts.gpu[0].used_bytes = NAN;
+    assert_false(gpu_health_look(&h, why));
+    assert_non_null(strstr(why, "fallen off the bus"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sample_that_is_being_written_says_nothing),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
