@@ -7,10 +7,21 @@ void watchdog_begin(struct watchdog *w, double now_s)
     *w = (struct watchdog){.since_s = now_s};
 }
 
+/* Tests of several GPUs are in flight at once, so one that ends does not mean that nothing is due. */
+static int count_tests(const struct watchdog *w, enum event_type type)
+{
+    if (type == EVENT_TEST_START)
+        return w->tests + 1;
+    if (type == EVENT_TEST_END)
+        return w->tests > 0 ? w->tests - 1 : 0;
+    if (type == EVENT_HEARTBEAT)
+        return w->tests > 0 ? w->tests : 1;
+    return type == EVENT_TEST_SKIP || type == EVENT_NODE ? w->tests : 0;
+}
+
 void watchdog_event(struct watchdog *w, enum event_type type, bool elsewhere, double now_s)
 {
-    *w = (struct watchdog){.due = !elsewhere && (type == EVENT_TEST_START || type == EVENT_HEARTBEAT),
-                           .since_s = now_s};
+    *w = (struct watchdog){.tests = elsewhere ? 0 : count_tests(w, type), .since_s = now_s};
 }
 
 void watchdog_stopped(struct watchdog *w, long pid)
@@ -23,7 +34,7 @@ enum watchdog_verdict watchdog_look(struct watchdog *w, double patience_s, doubl
     double silent_s = now_s - w->since_s,
            limit_s = patience_s > WATCHDOG_PATIENCE_MIN_S ? patience_s : WATCHDOG_PATIENCE_MIN_S;
     *text = '\0';
-    if ((!w->due && !w->stopped) || silent_s < (w->stopped ? WATCHDOG_STOPPED_TELL_S : WATCHDOG_TELL_S))
+    if ((w->tests == 0 && !w->stopped) || silent_s < (w->stopped ? WATCHDOG_STOPPED_TELL_S : WATCHDOG_TELL_S))
         return WATCHDOG_QUIET;
     if (w->stopped)
         snprintf(text, WATCHDOG_TEXT_MAX,

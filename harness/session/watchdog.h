@@ -23,7 +23,7 @@ enum watchdog_verdict {
 };
 
 struct watchdog {
-    bool due;       /* a report is due every second */
+    int tests;      /* in flight on the node: a report is due every second */
     double since_s; /* of the last sign of work */
     long stopped;   /* pid of the executor, while it is stopped; 0 */
     bool told;

@@ -65,6 +65,19 @@ static void a_stopped_executor_is_told_at_any_time(void **state)
     assert_int_equal(watchdog_look(&w, 0, 60, text), WATCHDOG_QUIET);
 }
 
+static void the_end_of_one_of_two_tests_leaves_a_report_due(void **state)
+{
+    struct watchdog w;
+    (void)state;
+    watchdog_begin(&w, 0);
+    watchdog_event(&w, EVENT_TEST_START, false, 0);
+    watchdog_event(&w, EVENT_TEST_START, false, 1);
+    watchdog_event(&w, EVENT_TEST_END, false, 2);
+    assert_int_equal(watchdog_look(&w, 0, 2 + WATCHDOG_TELL_S, text), WATCHDOG_TELL);
+    watchdog_event(&w, EVENT_TEST_END, false, 30);
+    assert_int_equal(watchdog_look(&w, 0, 9999, text), WATCHDOG_QUIET);
+}
+
 /* A patience of nothing still lets a node swap or stall for a moment. */
 static void patience_has_a_least(void **state)
 {
@@ -84,6 +97,7 @@ int main(void)
         cmocka_unit_test(a_report_ends_the_silence),
         cmocka_unit_test(silence_is_no_fault_where_no_report_is_due),
         cmocka_unit_test(a_stopped_executor_is_told_at_any_time),
+        cmocka_unit_test(the_end_of_one_of_two_tests_leaves_a_report_due),
         cmocka_unit_test(patience_has_a_least),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
