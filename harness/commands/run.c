@@ -178,7 +178,7 @@ static int finish_smoke(struct cmd_env *env, struct session *s, const struct fin
         rc = finish_run(env, &rec, &own, err);
     scratch_store_end(&scratch);
     if (rc >= 0) {
-        fputs("a smoke run: nothing was stored\n", stderr);
+        fputs("a smoke run: nothing was added to the store\n", stderr);
         runrec_remove(&s->rec, env->db, NULL);
     }
     return rc;

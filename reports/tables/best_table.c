@@ -62,12 +62,25 @@ static size_t count_found(const struct best_group *g, enum best_finding what, si
     return n;
 }
 
+/* In percent: one decimal below ten, never an exponent. */
+static void put_percent(double share, struct buf *out)
+{
+    buf_printf(out, "%.*f", fabs(100 * share) < 10 ? 1 : 0, 100 * share);
+}
+
 static void put_margin(const struct best_group *g, struct buf *out)
 {
     const struct best_answer *a = &g->answer;
-    buf_printf(out, ", %.2g %% ahead of %s", 100 * a->margin, point_name(g, a->second));
-    if (!isnan(a->low))
-        buf_printf(out, " (%.2g to %.2g %%)", 100 * a->low, 100 * a->high);
+    buf_puts(out, ", ");
+    put_percent(a->margin, out);
+    buf_printf(out, " %% ahead of %s", point_name(g, a->second));
+    if (isnan(a->low))
+        return;
+    buf_puts(out, " (");
+    put_percent(a->low, out);
+    buf_puts(out, " to ");
+    put_percent(a->high, out);
+    buf_puts(out, " %)");
 }
 
 static void put_answer(const struct best_group *g, size_t runs, struct buf *out)

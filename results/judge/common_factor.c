@@ -41,6 +41,38 @@ static bool variants_agree(const struct common_cell *cells, size_t n, double fac
     return false;
 }
 
+/* The median of one variant's cells. */
+static double variant_median(const struct common_cell *cells, size_t n, size_t variant, double *x)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(cells[i].x) && cells[i].variant == variant)
+            x[count++] = cells[i].x;
+    return stats_median(x, count);
+}
+
+static bool comes_first(const struct common_cell *cells, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (isfinite(cells[k].x) && cells[k].variant == cells[i].variant)
+            return false;
+    return isfinite(cells[i].x);
+}
+
+/* Where one of two variants changed and values vary much, all cells lie near the middle between the two. */
+static bool variants_share(const struct common_cell *cells, size_t n, double factor, double *x)
+{
+    size_t variants = 0, near = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!comes_first(cells, i))
+            continue;
+        double median = variant_median(cells, n, cells[i].variant, x);
+        variants++;
+        near += fabs(median - factor) < fabs(median);
+    }
+    return 3 * near >= 2 * variants;
+}
+
 static struct common_factor read_factor(const struct common_cell *cells, size_t n, double *x, double reach)
 {
     struct common_factor f = {.controls = pick(cells, n, true, x)};
@@ -54,6 +86,7 @@ static struct common_factor read_factor(const struct common_cell *cells, size_t 
     if (!f.from_controls && f.controls)
         contradicted = fabs(controls - f.log) > reach;
     f.known = most_agree(x, f.cells, f.log, reach) && !contradicted;
+    f.shared = f.from_controls || variants_share(cells, n, f.log, x);
     f.separable = f.from_controls || variants_agree(cells, n, f.log, reach);
     return f;
 }

@@ -118,15 +118,25 @@ static bool is_listed(const int64_t *runs, size_t n, int64_t key)
     return false;
 }
 
-/* The points of the segment nearest to `at`, the earlier of two equally near ones first. */
-static size_t nearest(const struct changes *levels, size_t at, size_t *members)
+/* Whether a night of the base's segment says how fast the base was: not if it ran other code. */
+static bool speaks_for(const struct night_cell *c, size_t at, size_t i)
+{
+    uint64_t base = c->points[at]->code, then = c->points[i]->code;
+    return !c->levels.odd[i] && (!base || !then || base == then);
+}
+
+/* The points of the segment nearest to `at`, the earlier of two equally near ones first. A base that lies far
+ * from its neighbours is what it was set for, and speaks for itself. */
+static size_t nearest(const struct night_cell *c, size_t at, size_t *members)
 {
     size_t from, to, count = 0;
-    changes_segment(levels, at, &from, &to);
-    for (size_t away = 0; count < NIGHTS_BASE && away < to - from; away++) {
-        if (at >= from + away && !levels->odd[at - away])
+    changes_segment(&c->levels, at, &from, &to);
+    if (c->levels.odd[at])
+        members[count++] = at;
+    for (size_t away = 0; !c->levels.odd[at] && count < NIGHTS_BASE && away < to - from; away++) {
+        if (at >= from + away && speaks_for(c, at, at - away))
             members[count++] = at - away;
-        if (away && count < NIGHTS_BASE && at + away < to && !levels->odd[at + away])
+        if (away && count < NIGHTS_BASE && at + away < to && speaks_for(c, at, at + away))
             members[count++] = at + away;
     }
     return count;
@@ -144,7 +154,7 @@ struct level nights_base_level(const struct night_cell *c, const int64_t *runs, 
             found++;
         }
     if (found == 1)
-        l.nights = nearest(&c->levels, at, l.members);
+        l.nights = nearest(c, at, l.members);
     l.since = found ? c->night[at] : 0;
     finish_level(c, &l);
     return l;

@@ -261,7 +261,7 @@ static int pair_rows(const struct tonight *t, struct common_cell *rows, double *
 static void find_pair_factor(struct tonight *t, const struct common_cell *rows, size_t n, double scale)
 {
     struct common_factor f = common_factor_of(rows, n, scale);
-    if (!f.known || !f.separable)
+    if (!f.known || !f.shared || !f.separable)
         return;
     t->pair_factor = f.log;
     if (t->shift.known)

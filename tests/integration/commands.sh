@@ -84,8 +84,8 @@ open_in_a_browser() {
     BROWSER=$TMPDIR/browser exits "open exits as the browser does" 0 ks open "$run"
     is "the browser gets the report next to the bundle" "$OUT" "file://$(bundle_of clean).html"
     mv "$(bundle_of clean).html" "$TMPDIR/away.html"
-    page=$(XDG_CACHE_HOME=$TMPDIR/cache ks open pipe --print)
-    is "without one, a page in the cache" "${page#"$TMPDIR/cache/kernsweep/reports/"*/}" "$(ks show pipe --json | jq -r .run_id).html"
+    page=$(XDG_CACHE_HOME=$TMPDIR/cache ks open "$run" --print)
+    is "without one, a page in the cache" "${page#"$TMPDIR/cache/kernsweep/reports/"*/}" "$run.html"
     passes "it is a page" grep -q '<main' "$page"
     mv "$TMPDIR/away.html" "$(bundle_of clean).html"
     BROWSER='' DISPLAY='' exits "without a browser it exits 5" 5 env -u DISPLAY -u WAYLAND_DISPLAY "$KERNSWEEP" open "$run" --db "$TMPDIR/results.db"

@@ -181,7 +181,7 @@ refused_repository() {
     exits "exits 0" 0 env GIT_TEST_ASSUME_DIFFERENT_OWNER=1 "${night[@]}"
     like "says why there is no commit" "$ERR" 'note: the commit of the sources is not recorded: .*dubious ownership'
     is "stores the run without one" "$(sql "SELECT count(*) || (SELECT count(*) FROM run_revision) FROM run")" 10
-    like "shows none" "$("$KERNSWEEP" runs --db "$dir/results.db" | tail -n 1)" 'ok +- *$'
+    like "shows none" "$("$KERNSWEEP" runs --db "$dir/results.db" | tail -n 1)" 'ok *$'
 }
 
 # The same sources take longer, whichever build runs.

@@ -120,7 +120,7 @@ blocked() {
 outside() {
     plan outside ".patches = [{file: \"../outside/limits.h\", pattern: \"2\", replacement: \"3\"}]"
     exits "the plan is refused with exit 2" 2 ks_run "$TMPDIR/outside.json"
-    like "the error names the place in the plan" "$ERR" 'outside.json: \$\.patches\[0\]\.file: .*below the source tree'
+    like "the error names the place in the plan" "$ERR" 'outside.json:[0-9]+:[0-9]+: \$\.patches\[0\]\.file: .*below the source tree'
 }
 
 # A tree with links does not come from this harness: one that somebody else has staged.

@@ -4,7 +4,7 @@
 
 #include "results/judge/strata.h"
 
-enum { SEEDS = 100, NIGHTS = 12, REPETITIONS = 3 };
+enum { SEEDS = 50, NIGHTS = 12, REPETITIONS = 3 };
 
 static const double slow = 1.045, regression = 1.08;
 
