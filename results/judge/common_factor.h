@@ -22,7 +22,7 @@ struct common_factor {
     bool known; /* the rest is 0 if not */
     double log; /* the factor's logarithm */
     bool from_controls;
-    bool shared;    /* from controls, or two thirds of the variants lie nearer to it than to no change at all */
+    bool shared; /* from controls, or two thirds of the variants lie nearer to it than to no change at all */
     bool separable; /* from controls, or several variants agree: it is not just one variant's change */
     size_t cells;   /* that it was read from */
     size_t controls;
