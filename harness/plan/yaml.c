@@ -159,7 +159,7 @@ static int read_member(struct reader *r, size_t depth, struct node *out)
 {
     char *key = NULL;
     struct node item;
-    if (read_key(r, out->value, &key) != 0)
+    if (read_key(r, out->value, &key) != 0 || !key)
         return -1;
     size_t long_key = strlen(key) / YAML_TEXT_OF_VALUE;
     int rc = count_value(r, long_key) != 0 || next(r) != 0 || read_node(r, depth + 1, &item) != 0 ? -1 : 0;

@@ -197,7 +197,7 @@ static int end_line(struct event_stream *s, struct err *err)
 int event_stream_write(void *arg, const char *data, size_t len, struct err *err)
 {
     struct event_stream *s = arg;
-    if (!s->line && !(s->line = malloc(LIMIT_EVENT_LINE + 1)))
+    if (!s->line && !(s->line = calloc(1, LIMIT_EVENT_LINE + 1)))
         return err_set(err, ERR_INTERNAL, "no memory for a line of the journal");
     for (size_t i = 0; i < len; i++) {
         if (data[i] == '\n') {

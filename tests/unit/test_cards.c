@@ -4,7 +4,7 @@
 
 #include "results/judge/strata.h"
 
-enum { SEEDS = 50, NIGHTS = 12, REPETITIONS = 3 };
+enum { SEEDS = 40, NIGHTS = 12, REPETITIONS = 3 };
 
 static const double slow = 1.045, regression = 1.08;
 
@@ -141,7 +141,7 @@ static void a_move_to_a_slower_card_is_never_a_regression(void **state)
     for (size_t i = 0; i < COUNT(each); i++) {
         struct outcome o = trials("moved, no factor", each[i]);
         assert_int_equal(o.found, 0);
-        assert_true(o.alarms <= SEEDS / 50);
+        assert_true(o.alarms <= SEEDS / 40);
         assert_int_equal(o.inconclusive, SEEDS);
         assert_int_equal(o.named, SEEDS);
     }
@@ -154,15 +154,15 @@ static void a_measured_factor_makes_a_move_comparable(void **state)
         struct trial t = {
             .before = at_home, .now = moved, .factor_runs = 3, .base = base, .nights = true, .factors = true};
         struct outcome still = trials("moved, with a factor", &t);
-        assert_true(still.alarms <= SEEDS / 50);
-        assert_true(still.found <= SEEDS / 50);
+        assert_true(still.alarms <= SEEDS / 40);
+        assert_true(still.found <= SEEDS / 40);
         assert_true(still.inconclusive <= SEEDS / 10);
         assert_int_equal(still.named, SEEDS);
         assert_true(still.card_error < 0.006);
         t.now_cell_0 = regression;
         struct outcome slower = trials("moved, with a factor, 8 % slower", &t);
         assert_true(slower.found >= SEEDS * 95 / 100);
-        assert_true(slower.alarms <= SEEDS / 50);
+        assert_true(slower.alarms <= SEEDS / 40);
     }
 }
 
@@ -172,7 +172,7 @@ static void a_base_alone_is_brought_to_the_other_card(void **state)
     struct trial t = {.before = at_home, .now = moved, .factor_runs = 3, .base = NIGHTS - 1, .factors = true};
     struct outcome still = trials("moved, base alone", &t);
     assert_int_equal(still.found, 0);
-    assert_true(still.alarms <= SEEDS / 50);
+    assert_true(still.alarms <= SEEDS / 40);
     t.now_cell_0 = regression;
     struct outcome slower = trials("moved, base alone, 8 % slower", &t);
     assert_true(slower.found >= SEEDS * 90 / 100);
@@ -203,7 +203,7 @@ static void a_cell_that_changes_its_card_every_night_is_judged_by_that_card(void
     (void)state;
     struct trial t = {.before = in_turns, .now = in_turns, .base = -1, .nights = true};
     struct outcome still = trials("in turns", &t);
-    assert_true(still.alarms <= SEEDS / 50);
+    assert_true(still.alarms <= SEEDS / 40);
     assert_int_equal(still.found, 0);
     assert_int_equal(still.named, 0);
     t.now_cell_0 = regression;
@@ -219,17 +219,17 @@ static void one_bad_card_of_eight_is_no_regression_of_the_code(void **state)
         struct trial t = {
             .before = on_every, .now = on_every, .base = base, .nights = true, .now_card_7 = 1.10};
         struct outcome bad = trials("one bad card", &t);
-        assert_true(bad.alarms <= SEEDS / 50);
-        assert_true(bad.found <= SEEDS / 50);
+        assert_true(bad.alarms <= SEEDS / 40);
+        assert_true(bad.found <= SEEDS / 40);
         t.now_cell_0 = regression;
         struct outcome both = trials("one bad card, and a cell 8 % slower on all", &t);
         assert_true(both.found >= SEEDS * 95 / 100);
-        assert_true(both.alarms <= SEEDS / 50);
+        assert_true(both.alarms <= SEEDS / 40);
     }
     struct trial pair = {.before = on_every, .now = on_every, .base = NIGHTS - 1, .now_card_7 = 1.10};
     struct outcome bad = trials("one bad card, base alone", &pair);
     assert_int_equal(bad.found, 0);
-    assert_true(bad.alarms <= SEEDS / 50);
+    assert_true(bad.alarms <= SEEDS / 40);
     pair.now_cell_0 = regression;
     assert_true(trials("one bad card, base alone, 8 % slower", &pair).found >= SEEDS * 95 / 100);
 }
@@ -264,7 +264,7 @@ static void a_mixture_of_cards_is_no_change(void **state)
     assert_true(still.worst < 0.02);
     t.nights = true;
     struct outcome nights = trials("mixture, with nights", &t);
-    assert_true(nights.alarms <= SEEDS / 50);
+    assert_true(nights.alarms <= SEEDS / 40);
     t.now_cell_0 = regression;
     assert_true(trials("mixture, 8 % slower", &t).found >= SEEDS * 95 / 100);
     t.nights = false;

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,7 +36,7 @@ static int make(void **state)
 {
     struct err err = {0};
     (void)state;
-    memcpy(dir + strlen(dir) - 6, "XXXXXX", 6);
+    snprintf(dir + strlen(dir) - 6, 7, "XXXXXX");
     if (!mkdtemp(dir))
         return -1;
     put("prog", "#!/bin/sh\n");
