@@ -61,10 +61,11 @@ static json_t *array_of(const struct strvec *words)
     return list;
 }
 
-/* The sources are copied into the build's folder, so that whatever the command writes stays there. */
+/* The sources are copied into the build's folder, so that whatever the command writes stays there. The copies'
+ * times say nothing about what was made from what, so that make is told to make everything. */
 static json_t *encode_build(const char *command)
 {
-    static const char copy[] = "cp -R \"$1/.\" . && eval \"$2\"";
+    static const char copy[] = "cp -R \"$1/.\" . && export MAKEFLAGS=B && eval \"$2\"";
     struct strvec words = {0};
     strvec_pushl(&words, "sh", "-c", copy, "sh", "{src}", NULL);
     words_push_literal(&words, command, false);

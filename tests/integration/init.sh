@@ -112,6 +112,22 @@ elsewhere() {
     exits "--smoke with --detach exits 2" 2 ks run "$TMPDIR/plans/f.json" --smoke --detach
 }
 
+# Copies of the sources and of what was made from them carry no times that make could go by; in which order they are
+# copied is the file system's affair, so that there are pairs for both.
+stale_program() {
+    (
+        mkdir -p "$TMPDIR/made" && cd "$TMPDIR/made" || exit
+        printf '%s\n' 'zz: a.o z.o m.o n.o' '	(echo "#!/bin/sh"; cat a.o z.o m.o n.o) >zz; chmod +x zz' 'a.o: z.in' 'z.o: a.in' \
+            'm.o: n.in' 'n.o: m.in' 'a.o z.o m.o n.o:' '	cp $< $@' >Makefile
+        for part in a z m n; do echo 'echo "old took 9 ms"' >$part.in; done
+        make -s zz
+        for part in a z m n; do echo 'echo "new took 1 ms"' >$part.in; done
+        ks init -o plan.yaml --yes --build make -- ./zz 77 >/dev/null 2>&1
+    )
+    exits "a smoke run exits 0" 0 ks run "$TMPDIR/made/plan.yaml" --smoke --artifacts "$TMPDIR/artifacts_made"
+    is "what runs was made from these sources" "$(sort "$TMPDIR"/artifacts_made/*/*/*/ctx_77_run1/run.log | uniq -c | xargs)" "4 new took 1 ms"
+}
+
 # The build's commands run in a copy of the sources on the node, so that nothing is written beside them.
 built_on_the_node() {
     (
@@ -215,6 +231,7 @@ scenario "init with options" with_options
 scenario "init on a terminal" on_a_terminal
 scenario "init for another folder" elsewhere
 scenario "init with a build" built_on_the_node
+scenario "init with make, beside a program that was built before" stale_program
 scenario "validate with every mistake at once" with_mistakes
 scenario "validate with a sample" with_a_sample
 scenario "bench of two commands" without_a_plan
