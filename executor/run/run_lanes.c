@@ -138,7 +138,7 @@ static void add_moves(const struct lane_run *r, struct buf *out)
         while (q->item[i].over || q->item[i].unit != u)
             i++;
         const struct job_test *t = &r->s->job.test[i];
-        buf_printf(out, "; %s %lld goes on on %s",
+        buf_printf(out, "; %s %lld continues on %s",
                    r->s->job.settings.placement == PLACEMENT_CELL ? r->s->job.variant[t->variant].name
                                                                   : "context",
                    (long long)t->context, r->s->lanes.lane[q->unit[u].lane].name);

@@ -37,7 +37,7 @@ static void stop_run(struct cmd_env *env, const struct runrec *rec, const char *
     if (answer)
         fprintf(stderr, "stopped run %s on %s\n", rec->run_id, rec->node);
     else
-        fprintf(stderr, "run %s may go on on %s: `kernsweep cancel %s --node %s` (%s)\n", rec->run_id,
+        fprintf(stderr, "run %s may still be running on %s: `kernsweep cancel %s --node %s` (%s)\n", rec->run_id,
                 rec->node, rec->run_id, rec->node, err.msg);
     json_decref(answer);
     if (s.t)

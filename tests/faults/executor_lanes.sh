@@ -145,11 +145,11 @@ lane_out() {
         "$(jq -nc '{tests: [range(1; 4) as $r | range(1; 5) as $c | {variant: "v", context: $c, repetition: $r}]}')"
     run out
     is "all tests are OK" "$(statuses out | xargs -n 1 | sort | uniq -c | xargs)" "12 OK"
-    is "the point goes on on one other GPU" \
+    is "the point continues on one other GPU" \
         "$(events out '[.[] | select(.event == "TEST_START" and .ctx == 1) | .gpus[0][-1:]] | "\(.[0]) \(.[1] != "1" and .[1] == .[2])"')" "1 true"
     is "an event names the GPU" "$(events out '[.[] | .gpu_out // empty] | join(" ")')" 1d0fbe6a2a1c0001
     like "it says why" "$(messages out)" 'GPU 1d0fbe6a2a1c0001 takes no more tests: .*GPU memory stays at 9000 MiB after test 1, where it was 1000'
-    like "it says where what is left goes on" "$(messages out)" 'context 1 goes on on GPU 1d0fbe6a2a1c000[234]'
+    like "it says where what is left goes on" "$(messages out)" 'context 1 continues on GPU 1d0fbe6a2a1c000[234]'
     is "the run is COMPLETE" "$(summary out .status)" COMPLETE
 }
 
