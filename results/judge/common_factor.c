@@ -60,7 +60,7 @@ static bool comes_first(const struct common_cell *cells, size_t i)
 }
 
 /* Where one of two variants changed and values vary much, all cells lie near the middle between the two. */
-static bool variants_share(const struct common_cell *cells, size_t n, double factor, double *x)
+static bool variants_share(const struct common_cell *cells, size_t n, double factor, double usual, double *x)
 {
     size_t variants = 0, near = 0;
     for (size_t i = 0; i < n; i++) {
@@ -68,12 +68,13 @@ static bool variants_share(const struct common_cell *cells, size_t n, double fac
             continue;
         double median = variant_median(cells, n, cells[i].variant, x);
         variants++;
-        near += fabs(median - factor) < fabs(median);
+        near += fabs(median - factor) < fabs(median - usual);
     }
     return 3 * near >= 2 * variants;
 }
 
-static struct common_factor read_factor(const struct common_cell *cells, size_t n, double *x, double reach)
+static struct common_factor read_factor(const struct common_cell *cells, size_t n, double *x, double reach,
+                                        double usual)
 {
     struct common_factor f = {.controls = pick(cells, n, true, x)};
     bool contradicted = false;
@@ -86,17 +87,17 @@ static struct common_factor read_factor(const struct common_cell *cells, size_t 
     if (!f.from_controls && f.controls)
         contradicted = fabs(controls - f.log) > reach;
     f.known = most_agree(x, f.cells, f.log, reach) && !contradicted;
-    f.shared = f.from_controls || variants_share(cells, n, f.log, x);
+    f.shared = f.from_controls || variants_share(cells, n, f.log, usual, x);
     f.separable = f.from_controls || variants_agree(cells, n, f.log, reach);
     return f;
 }
 
-struct common_factor common_factor_of(const struct common_cell *cells, size_t n, double scale)
+struct common_factor common_factor_of(const struct common_cell *cells, size_t n, double scale, double usual)
 {
     double *x = calloc(n + 1, sizeof *x);
     if (!x)
         return (struct common_factor){0};
-    struct common_factor f = read_factor(cells, n, x, fmax(agree_least, agree_scales * scale));
+    struct common_factor f = read_factor(cells, n, x, fmax(agree_least, agree_scales * scale), usual);
     free(x);
     return f.known ? f : (struct common_factor){.controls = f.controls};
 }

@@ -22,13 +22,14 @@ struct common_factor {
     bool known; /* the rest is 0 if not */
     double log; /* the factor's logarithm */
     bool from_controls;
-    bool shared; /* from controls, or two thirds of the variants lie nearer to it than to no change at all */
+    bool shared;    /* from controls, or two thirds of the variants lie nearer to it than to the usual one */
     bool separable; /* from controls, or several variants agree: it is not just one variant's change */
     size_t cells;   /* that it was read from */
     size_t controls;
 };
 
-/* scale: relative standard deviation of a cell about its level, as far as known, else 0. */
-struct common_factor common_factor_of(const struct common_cell *cells, size_t n, double scale);
+/* scale: relative standard deviation of a cell about its level, as far as known, else 0. usual: the logarithm
+ * of the factor when nothing has happened. */
+struct common_factor common_factor_of(const struct common_cell *cells, size_t n, double scale, double usual);
 
 #endif

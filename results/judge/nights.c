@@ -178,7 +178,7 @@ static void find_factors(struct nights *n, struct common_cell *rows, size_t *cou
             }
     }
     for (size_t t = 0; t < n->count; t++) {
-        struct common_factor f = common_factor_of(rows + t * n->n_cells, counts[t], n->pooled.u);
+        struct common_factor f = common_factor_of(rows + t * n->n_cells, counts[t], n->pooled.u, 0);
         /* A night that was narrowed to a few cells says nothing about the factor: it is that of the night
          * before. */
         n->nights[t].factor = f.known || t == 0 ? f.log : n->nights[t - 1].factor;

@@ -156,7 +156,8 @@ static void find_shift(struct tonight *t, const struct common_factor *f, double 
     t->shift.device_changed = t->moved;
     t->shift.found = fabs(change / error) > t->o->z_limit && fabs(expm1(change)) >= t->o->practical;
     t->removed = true;
-    if (t->shift.found && !f->separable) { /* one variant's change: its cells say so themselves */
+    bool split = !f->shared && fabs(expm1(change)) >= t->o->practical; /* the middle between two groups */
+    if (split || (t->shift.found && !f->separable)) { /* one variant's change: its cells say so themselves */
         t->shift = (struct common_shift){.device_changed = t->shift.device_changed};
         t->removed = false;
     } else if (!t->shift.found)
@@ -188,7 +189,7 @@ static struct common_factor factor_of(struct tonight *t, const struct run_data *
         t->moved = any ? r->foreign > r->native : before && device && before != device;
         t->shift.device_changed = t->moved;
     }
-    return common_factor_of(r->items, r->n, t->nights.pooled.u);
+    return common_factor_of(r->items, r->n, t->nights.pooled.u, t->factor_level.y);
 }
 
 static int read_nights(struct tonight *t, struct err *err)
@@ -197,8 +198,8 @@ static int read_nights(struct tonight *t, struct err *err)
     struct rows r = {.items = calloc(most, sizeof *r.items), .values = calloc(most, sizeof *r.values)};
     bool enough = r.items && r.values;
     if (enough) {
-        struct common_factor f = factor_of(t, t->now, &r);
         t->factor_level = nights_factor_level(&t->nights);
+        struct common_factor f = factor_of(t, t->now, &r);
         t->factor = f.log;
         if (f.known)
             find_shift(t, &f, r.values);
@@ -260,7 +261,7 @@ static int pair_rows(const struct tonight *t, struct common_cell *rows, double *
  */
 static void find_pair_factor(struct tonight *t, const struct common_cell *rows, size_t n, double scale)
 {
-    struct common_factor f = common_factor_of(rows, n, scale);
+    struct common_factor f = common_factor_of(rows, n, scale, 0);
     if (!f.known || !f.shared || !f.separable)
         return;
     t->pair_factor = f.log;

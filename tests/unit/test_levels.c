@@ -133,33 +133,84 @@ static void a_base_is_the_nights_around_it(void **state)
     nights_model_release(&n);
 }
 
+/* A baseline that many nights of slower code follow must not become their level. */
+static void nights_of_other_code_do_not_speak_for_a_base(void **state)
+{
+    (void)state;
+    struct plan_nights p;
+    make_nights(&p);
+    for (int i = 0; i < NIGHTS; i++)
+        p.points[0][i].code = p.points[0][i].run_key <= 10 ? 1 : 2;
+    struct nights n = model_of(&p);
+    const struct night_cell *c = nights_find_cell(&n, "v", 1000);
+    struct level l = nights_base_level(c, (const int64_t[]){10}, 1);
+    assert_in_range(l.nights, 3, NIGHTS_BASE);
+    for (size_t i = 0; i < l.nights; i++)
+        assert_in_range(c->points[l.members[i]]->run_key, 1, 10);
+    nights_model_release(&n);
+}
+
+static void a_base_far_from_its_neighbours_speaks_for_itself(void **state)
+{
+    (void)state;
+    struct plan_nights p;
+    make_nights(&p);
+    struct nights n = model_of(&p);
+    struct night_cell *c = &n.cells[0];
+    size_t at = 9;
+    c->levels.odd[at] = true;
+    struct level l = nights_base_level(c, (const int64_t[]){c->points[at]->run_key}, 1);
+    assert_int_equal(l.nights, 1);
+    assert_int_equal(l.members[0], at);
+    nights_model_release(&n);
+}
+
 static void a_common_factor_needs_a_majority_or_controls(void **state)
 {
     (void)state;
     struct common_cell cells[10] = {0};
     for (size_t i = 0; i < 10; i++)
         cells[i] = (struct common_cell){.x = i < 5 ? 0.08 : 0, .variant = i / 2};
-    assert_false(common_factor_of(cells, 10, 0.005).known);
-    assert_false(common_factor_of(cells, 5, 0.005).known); /* five cells are too few */
+    assert_false(common_factor_of(cells, 10, 0.005, 0).known);
+    assert_false(common_factor_of(cells, 5, 0.005, 0).known); /* five cells are too few */
     cells[5].x = 0.08;
-    struct common_factor f = common_factor_of(cells, 10, 0.005);
+    struct common_factor f = common_factor_of(cells, 10, 0.005, 0);
     assert_true(f.known && f.separable && !f.from_controls);
     assert_near(f.log, 0.08, 1e-12);
     /* Six controls that did not move: the others did. */
     for (size_t i = 0; i < 10; i++)
         cells[i] = (struct common_cell){.x = i < 4 ? 0.08 : 0.001, .control = i >= 4, .variant = i / 2};
-    f = common_factor_of(cells, 10, 0.005);
+    f = common_factor_of(cells, 10, 0.005, 0);
     assert_true(f.known && f.from_controls);
     assert_near(f.log, 0.001, 1e-12);
     /* Too few controls to read it from, and they contradict the majority. */
     for (size_t i = 0; i < 10; i++)
         cells[i] = (struct common_cell){.x = i < 7 ? 0.08 : 0, .control = i >= 7, .variant = i / 2};
-    assert_false(common_factor_of(cells, 10, 0.005).known);
+    assert_false(common_factor_of(cells, 10, 0.005, 0).known);
     /* One variant alone: its code may have changed. */
     for (size_t i = 0; i < 10; i++)
         cells[i] = (struct common_cell){.x = 0.08};
-    f = common_factor_of(cells, 10, 0.005);
+    f = common_factor_of(cells, 10, 0.005, 0);
     assert_true(f.known && !f.separable);
+}
+
+/* Where values vary much, all cells lie near the middle between a variant that changed and one that did not.
+ */
+static void the_middle_between_two_variants_is_not_shared(void **state)
+{
+    (void)state;
+    struct common_cell cells[6];
+    for (size_t i = 0; i < 6; i++)
+        cells[i] = (struct common_cell){.x = (i < 3 ? 0.26 : 0) + 0.01 * (double)(i % 3), .variant = i / 3};
+    struct common_factor f = common_factor_of(cells, 6, 0.08, 0);
+    assert_true(f.known && f.separable && !f.shared);
+    for (size_t i = 0; i < 6; i++)
+        cells[i].x = 0.26 + 0.01 * (double)(i % 3);
+    assert_true(common_factor_of(cells, 6, 0.08, 0).shared);
+    assert_false(common_factor_of(cells, 6, 0.08, 0.27).shared); /* nothing but the usual */
+    for (size_t i = 0; i < 6; i++)
+        cells[i].control = true;
+    assert_true(common_factor_of(cells, 6, 0.08, 0.27).shared);
 }
 
 static void scales_are_robust_and_know_steps(void **state)
@@ -276,7 +327,10 @@ int main(void)
         cmocka_unit_test(a_level_counts_from_its_fourth_night),
         cmocka_unit_test(another_device_begins_a_level),
         cmocka_unit_test(a_base_is_the_nights_around_it),
+        cmocka_unit_test(nights_of_other_code_do_not_speak_for_a_base),
+        cmocka_unit_test(a_base_far_from_its_neighbours_speaks_for_itself),
         cmocka_unit_test(a_common_factor_needs_a_majority_or_controls),
+        cmocka_unit_test(the_middle_between_two_variants_is_not_shared),
         cmocka_unit_test(measuring_again_tells_whose_a_common_factor_is),
         cmocka_unit_test(a_loss_since_the_base_names_the_factor_of_its_own_reference),
         cmocka_unit_test(scales_are_robust_and_know_steps),
